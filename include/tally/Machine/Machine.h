@@ -1,0 +1,69 @@
+//===- Machine.h - What a target has and costs ----------------------------===//
+//
+// A machine is data: `machines/*.json`, each number with its unit, source and
+// confidence. This header holds what planning and code generation read.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_MACHINE_MACHINE_H
+#define TALLY_MACHINE_MACHINE_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally {
+
+/// What `a - b` gives on a sequencer when b > a.
+enum class Subtraction : uint8_t {
+  Wraps,     ///< modulo 2^bits
+  Saturates, ///< 0
+};
+
+/// How a wait compares the semaphore with its threshold.
+enum class WaitCompare : uint8_t { Unsigned, Signed };
+
+struct Machine {
+  std::string name;
+  std::string description;
+  std::vector<std::string> engines; ///< empty: any engine name will do
+
+  std::optional<uint32_t> semaphores;         ///< in all; none: no limit
+  std::optional<uint32_t> registersPerEngine; ///< none: no limit
+  uint32_t counterBits = 32;                  ///< of registers and semaphores
+  Subtraction subtraction = Subtraction::Wraps;
+  WaitCompare waitCompare = WaitCompare::Unsigned;
+  uint32_t instructionBytes = 64;
+
+  /// The first value that a counter cannot hold.
+  uint64_t counterLimit() const {
+    return uint64_t(1) << (waitCompare == WaitCompare::Signed ? counterBits - 1 : counterBits);
+  }
+
+  bool hasEngine(std::string_view engine) const;
+
+  bool operator==(const Machine &) const = default;
+};
+
+/// A machine, or the reasons why the text describes none.
+struct MachineResult {
+  std::optional<Machine> machine;
+  std::vector<std::string> errors;
+};
+
+/// Reads the JSON text of a machine; `source` names it in errors.
+MachineResult parseMachine(std::string_view json, std::string_view source);
+
+/// Reads a machine by file name, or by the name of one that comes with tally
+/// (`generic`, `trn2`), looked up in $TALLY_MACHINES, beside the sources, and in the
+/// installation.
+MachineResult loadMachine(std::string_view nameOrPath);
+
+/// The machine of `machines/generic.json`, without reading a file: no limits, saturating.
+Machine genericMachine();
+
+} // namespace tally
+
+#endif // TALLY_MACHINE_MACHINE_H

@@ -1,0 +1,98 @@
+//===- AccessText.h - Tiles as text ---------------------------------------===//
+//
+// Which elements an instruction touches, as kernels write it:
+//
+//   X                         all of X
+//   X[A mod 2, 0:128]         one row of two, elements 0..127 of it
+//   X[2*(A + B), $n:16:4]     16 elements from $n on, every fourth
+//   X[total(A) mod 3]         a ring that goes on over all trips of A
+//   X[@]                      anything in X, known only at run time
+//
+// Grammar:
+//   tile   := name [ '[' ( '@' | dim { ',' dim } ) ']' ]
+//   dim    := expr [ ':' expr [ ':' integer ] ]      first, how many (1), stride (1)
+//   expr   := term { ('+' | '-') term }
+//   term   := ['-'] factor { '*' factor | 'mod' integer | 'floordiv' integer }
+//   factor := integer | name | '$' name | 'total' '(' name ')' | '(' expr ')'
+//   name   := letter or '_', then letters, digits, '_', '.';  or "..." with \" and \\ inside
+//
+// A plain name in an expression is a loop around the instruction: its iteration, from 0.
+// total(A) is how often A's body (a loop or branch) was entered before this time, over the
+// whole run. $n is a run-time value that does not change while the kernel runs. One side of `*` is
+// an integer, so every expression is affine but for mod and floordiv, which round down.
+//
+// The core carries tiles through as text. This header is for those who look inside:
+// checks, readers, and whoever derives dependences from accesses.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_MODEL_ACCESSTEXT_H
+#define TALLY_MODEL_ACCESSTEXT_H
+
+#include "tally/Model/Kernel.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally {
+
+using TileExprId = Id<struct TileExprTag>;
+
+/// One node of an index expression.
+struct TileExpr {
+  enum class Kind : uint8_t {
+    Constant, ///< value
+    Loop,     ///< iteration of the loop `name`, from 0
+    Total,    ///< earlier entries of the loop or branch `name`, over the whole run
+    Symbol,   ///< the run-time value `name`
+    Add,      ///< a + b
+    Sub,      ///< a - b
+    Scale,    ///< a * value
+    Mod,      ///< a mod value, never negative
+    FloorDiv, ///< a / value, rounded down
+  };
+  Kind kind = Kind::Constant;
+  int64_t value = 0;
+  TileExprId a;
+  TileExprId b;
+  uint32_t name = 0; ///< into ParsedAccess::names
+
+  bool operator==(const TileExpr &) const = default;
+};
+
+/// Elements first, first + stride, ..., `size` of them.
+struct TileDim {
+  TileExprId first;
+  TileExprId size; ///< none: 1
+  int64_t stride = 1;
+
+  bool operator==(const TileDim &) const = default;
+};
+
+struct ParsedAccess {
+  std::string buffer;
+  bool anywhere = false;     ///< X[@]
+  std::vector<TileDim> dims; ///< empty: the whole buffer, or anywhere in it
+  /// Operands before their users; constants that were folded stay behind, unused.
+  IdVector<TileExprId, TileExpr> exprs;
+  std::vector<std::string> names;
+};
+
+/// Reads a tile; none and a reason that names the column (from 1) if it is not one.
+std::optional<ParsedAccess> parseAccess(std::string_view text, std::string &error);
+
+/// The canonical text: equal tiles of equal form have equal texts, and parsing
+/// it gives the same tile again.
+std::string toString(const ParsedAccess &access);
+
+/// Why this tile of `buffer` cannot stand in the body `home`: it names a loop that is not
+/// around it, or has the wrong number of dimensions. Empty if it can.
+std::string tileProblem(const Kernel &kernel, LoopId home, const Buffer &buffer,
+                        const ParsedAccess &access);
+
+} // namespace tally
+
+#endif // TALLY_MODEL_ACCESSTEXT_H

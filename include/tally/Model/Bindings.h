@@ -1,0 +1,52 @@
+//===- Bindings.h - Run-time values for one run of a kernel ---------------===//
+//
+// What a kernel leaves to run time, bound the same way by every command:
+//
+//   --trips=A=64        every entry of loop A (or every loop with value "A") runs 64 times
+//   --trips=B=3,0,4     its entries run 3, 0, 4 times, then again from the start
+//   --trips=B@act=1,2   only on engine act; for divergent loops
+//   --guards=7          branches and while-loops: pseudo-random with this seed,
+//                       the same on all engines unless divergent
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_MODEL_BINDINGS_H
+#define TALLY_MODEL_BINDINGS_H
+
+#include "tally/Model/Kernel.h"
+
+#include <span>
+
+namespace tally {
+
+class Bindings {
+public:
+  /// No trips given; guards seeded with 0.
+  explicit Bindings(const Kernel &kernel);
+
+  /// Reads `--trips` values (without the option's name) and a guard seed; reports
+  /// unknown loops and engines, numbers outside the loop's bounds, trips for constant loops
+  /// that contradict the constant, and per-engine trips for uniform loops.
+  static Bindings parse(const Kernel &kernel, std::span<const std::string> trips,
+                        uint64_t guardSeed, Diagnostics &diagnostics);
+
+  /// Sets the trips of a loop on one engine (none: on all), by entry, repeated when they run out.
+  void set(LoopId loop, std::vector<uint64_t> tripsByEntry, EngineId engine = {});
+
+  void setGuardSeed(uint64_t seed) { guardSeed = seed; }
+
+  /// How often `loop` runs on `engine` the `entry`-th time (from 1) that its statement is
+  /// reached. For branches 0 or 1: the else-branch runs when the then-branch does not.
+  /// A run-time value that was not bound runs max(min, min(2, max)) times.
+  uint64_t trips(EngineId engine, LoopId loop, uint64_t entry) const;
+
+private:
+  const Kernel *kernel;
+  /// By loop; each holds one list for all engines at index 0, then one per engine.
+  IdVector<LoopId, std::vector<std::vector<uint64_t>>> byLoop;
+  uint64_t guardSeed = 0;
+};
+
+} // namespace tally
+
+#endif // TALLY_MODEL_BINDINGS_H

@@ -1,0 +1,242 @@
+//===- Kernel.h - One kernel: engines, loop tree, instructions, dependences ===//
+//
+// A kernel is one structured program that all engines walk. Every body (the
+// kernel itself, a loop, each branch of an `if`) is a *loop*: the root runs
+// once, a branch runs zero or one times. An instruction belongs to one queue of
+// one engine; a dependence says which earlier run of a producer a consumer
+// must wait for.
+//
+//   root ── block ── instr, instr          home(instr)  the loop whose body
+//        ├─ loop A ── block ── instr                    directly holds it
+//        └─ if c ─┬─ loop "c" (then)       path(l)      l and all loops around
+//                 └─ loop "c.else"                      it, up to the root
+//
+// A kernel is a value: it is built once (KernelBuilder.h, or a reader), checked
+// (Check.h), and never edited afterwards. Its tables are flat and dense, its ids
+// follow the order of the text, and the statements of one body are contiguous.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_MODEL_KERNEL_H
+#define TALLY_MODEL_KERNEL_H
+
+#include "tally/Support/Diagnostics.h"
+#include "tally/Support/Id.h"
+#include "tally/Support/StringPool.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally {
+
+using EngineId = Id<struct EngineTag>;
+using QueueId = Id<struct QueueTag>;
+using LoopId = Id<struct LoopTag>;
+using StmtId = Id<struct StmtTag>;
+using InstrId = Id<struct InstrTag>;
+using DepId = Id<struct DepTag>;
+using BufferId = Id<struct BufferTag>;
+using AccessId = Id<struct AccessTag>;
+
+/// The root body: entered once, before anything happens.
+inline constexpr LoopId rootLoop{0};
+
+/// The most loops and branches that may enclose one another.
+inline constexpr uint32_t maxDepth = 256;
+
+/// The most engines of one kernel, so that a set of engines is one word.
+inline constexpr uint32_t maxEngines = 64;
+
+/// The largest trip count, distance and weight: half of a 32-bit counter.
+inline constexpr uint64_t maxCount = (uint64_t(1) << 31) - 1;
+
+/// How the completion of one instruction reaches a semaphore.
+enum class Completion : uint8_t {
+  Whole, ///< all of its weight at once, or never mixed with the next one's
+  Split, ///< one by one, in order only per ring (SplitCompletion in Machine.md)
+};
+
+/// A sequencer that issues its instructions in order.
+struct Engine {
+  NameId name;
+  IdRange<QueueId> queues; ///< at least one; the first has the engine's name
+  Location where;
+};
+
+/// Where instructions retire in order. Two queues of one engine are not
+/// ordered against each other.
+struct Queue {
+  NameId name;
+  EngineId engine;
+  uint32_t weight = 1; ///< what one retirement adds to a semaphore
+  Completion completion = Completion::Whole;
+  Location where;
+};
+
+enum class LoopKind : uint8_t { Root, Loop, Then, Else };
+
+/// How often a body runs each time it is reached.
+struct Trip {
+  enum class Kind : uint8_t {
+    Constant, ///< `constant` times
+    Value,    ///< a run-time value named `symbol`, between `min` and `max`
+    Guard,    ///< while an opaque condition holds; for branches, if it holds
+  };
+  Kind kind = Kind::Constant;
+  uint64_t constant = 1;
+  NameId symbol; ///< of a Value or a Guard; none: the loop's own name
+  uint64_t min = 0;
+  std::optional<uint64_t> max;
+
+  bool operator==(const Trip &) const = default;
+};
+
+/// A body and how often it runs. Conditional branches are loops of trip 0/1.
+struct Loop {
+  NameId name;
+  LoopKind kind = LoopKind::Loop;
+  bool uniform = true;  ///< all engines agree on every trip count
+  LoopId parent;        ///< none for the root
+  LoopId otherBranch;   ///< Then <-> Else
+  uint32_t depth = 0;   ///< number of enclosing loops; 0 for the root
+  StmtId stmt;          ///< the statement of the parent that holds this body
+  IdRange<StmtId> body; ///< in order
+  Trip trip;
+  Location where;
+
+  bool isBranch() const { return kind == LoopKind::Then || kind == LoopKind::Else; }
+};
+
+/// One child of a body. Instructions between two nested statements form a
+/// block: each engine runs its own in order, engines are not ordered.
+struct Stmt {
+  enum class Kind : uint8_t { Block, Loop, If };
+  Kind kind = Kind::Block;
+  LoopId parent;
+  uint32_t position = 0;   ///< 0-based place in the parent's body
+  IdRange<InstrId> instrs; ///< of a Block
+  LoopId loop;             ///< of a Loop; of an If, its then-branch
+};
+
+struct Instr {
+  NameId name;
+  NameId operation; ///< what it computes; none if not said
+  QueueId queue;
+  LoopId home;
+  StmtId block;
+  IdRange<AccessId> accesses;
+  Location where;
+};
+
+struct Buffer {
+  NameId name;
+  NameId space;                ///< memory space; none if not said
+  NameId elementType;          ///< none if not said
+  std::vector<uint64_t> shape; ///< empty: a single element
+  std::optional<uint64_t> address;
+  Location where;
+};
+
+enum class AccessKind : uint8_t { Read, Write, Accumulate };
+
+/// A tile that an instruction touches, written as in `X[A mod 2, 0:128]`; the
+/// grammar is in AccessText.h. Carried through unread by everything in Sync and Code.
+struct Access {
+  AccessKind kind = AccessKind::Read;
+  BufferId buffer;
+  NameId text; ///< the whole canonical text, buffer included
+};
+
+enum class DepKind : uint8_t { Unspecified, RAW, WAR, WAW };
+
+enum class DistanceForm : uint8_t {
+  Vector,  ///< one component for each common loop, zero where not given
+  Flat,    ///< consumer run number q needs producer run q - flat, over the whole run
+  Element, ///< inner index i of the consumer's loop needs i - element of the producer's
+};
+
+/// One non-zero component of a distance vector.
+struct DistanceComponent {
+  LoopId loop;
+  int64_t distance = 0;
+
+  bool operator==(const DistanceComponent &) const = default;
+};
+
+struct Dep {
+  InstrId producer;
+  InstrId consumer;
+  DepKind kind = DepKind::Unspecified;
+  DistanceForm form = DistanceForm::Vector;
+  bool allowDivergent = false;
+  uint32_t firstComponent = 0; ///< into Kernel::components, outermost first
+  uint32_t numComponents = 0;
+  int64_t step = 0; ///< Flat: the run distance; Element: the inner distance
+  Location where;
+};
+
+struct Kernel {
+  StringPool strings;
+  NameId name;
+  Location where;
+  std::vector<std::string> files; ///< what Location::file indexes
+
+  IdVector<EngineId, Engine> engines;
+  IdVector<QueueId, Queue> queues;
+  IdVector<LoopId, Loop> loops;
+  IdVector<StmtId, Stmt> stmts;
+  IdVector<InstrId, Instr> instrs;
+  IdVector<BufferId, Buffer> buffers;
+  IdVector<AccessId, Access> accesses;
+  IdVector<DepId, Dep> deps;
+  std::vector<DistanceComponent> components;
+
+  std::string_view text(NameId id) const { return strings[id]; }
+
+  std::string_view nameOf(EngineId id) const { return text(engines[id].name); }
+
+  std::string_view nameOf(QueueId id) const { return text(queues[id].name); }
+
+  std::string_view nameOf(LoopId id) const { return text(loops[id].name); }
+
+  std::string_view nameOf(InstrId id) const { return text(instrs[id].name); }
+
+  EngineId engineOf(InstrId id) const { return queues[instrs[id].queue].engine; }
+
+  const DistanceComponent *componentsBegin(const Dep &dep) const {
+    return components.data() + dep.firstComponent;
+  }
+
+  const DistanceComponent *componentsEnd(const Dep &dep) const {
+    return componentsBegin(dep) + dep.numComponents;
+  }
+
+  /// The component of a vector distance on `loop`; 0 where none is given.
+  int64_t distanceOn(const Dep &dep, LoopId loop) const;
+
+  /// The innermost body around both.
+  LoopId commonLoop(LoopId a, LoopId b) const;
+
+  /// Whether `outer` is `inner` or encloses it.
+  bool encloses(LoopId outer, LoopId inner) const;
+
+  /// The body directly inside `ancestor` that holds `inner`; none if they are equal.
+  LoopId childTowards(LoopId ancestor, LoopId inner) const;
+
+  /// The statement of `ancestor` in which `instr` lies.
+  StmtId stmtTowards(LoopId ancestor, InstrId instr) const;
+
+  /// The innermost real loop (not a branch) at or around `loop`; the root counts as one.
+  LoopId realLoop(LoopId loop) const;
+};
+
+/// Everything the kernel holds, readable, for debugging.
+std::string dump(const Kernel &kernel);
+
+std::string_view toString(DepKind kind);
+
+} // namespace tally
+
+#endif // TALLY_MODEL_KERNEL_H

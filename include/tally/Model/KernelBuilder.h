@@ -1,0 +1,119 @@
+//===- KernelBuilder.h - Builds a kernel, statement by statement ----------===//
+//
+// The one way to make a Kernel, used by every reader (MLIR, JSON) and by
+// programs that have neither.
+//
+//   KernelBuilder b("double_buffer");
+//   EngineId act = b.engine("act"), dma = b.engine("dma");
+//   LoopId a = b.beginLoop("A", b.value("n"));
+//   InstrId load = b.instr("load", b.queueOf(dma));
+//   InstrId scale = b.instr("scale", b.queueOf(act));
+//   b.endLoop();
+//   b.dep(load, scale);                      // same iteration
+//   b.dep(scale, load, {{a, 2}});            // two iterations of A later
+//   Kernel kernel = b.finish();
+//
+// A builder accepts what check() (Check.h) then judges: duplicate names, wrong
+// distances and the like are not its business. Only calls that make no tree at
+// all (endLoop without beginLoop) are programming errors and assert.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_MODEL_KERNELBUILDER_H
+#define TALLY_MODEL_KERNELBUILDER_H
+
+#include "tally/Model/Kernel.h"
+
+#include <initializer_list>
+#include <span>
+
+namespace tally {
+
+class KernelBuilder {
+public:
+  explicit KernelBuilder(std::string_view name, Location where = {});
+
+  /// The number of `path` for Location::file; the same for equal paths.
+  uint32_t file(std::string_view path);
+
+  /// An engine with one queue of its own name.
+  EngineId engine(std::string_view name, Location where = {});
+
+  /// A further queue of the engine declared last; only before any instruction.
+  QueueId queue(std::string_view name, uint32_t weight = 1,
+                Completion completion = Completion::Whole, Location where = {});
+
+  /// The engine's own queue (the one with its name).
+  QueueId queueOf(EngineId engine) const;
+
+  /// Sets weight and completion of a queue, an engine's own one included.
+  void setQueue(QueueId queue, uint32_t weight, Completion completion);
+
+  static Trip constant(uint64_t trips);
+  Trip value(std::string_view symbol, uint64_t min = 0, std::optional<uint64_t> max = {});
+  Trip guard(std::string_view symbol);
+
+  LoopId beginLoop(std::string_view name, Trip trip, bool uniform = true, Location where = {});
+  void endLoop();
+
+  /// Opens the then-branch; its sibling is opened by beginElse. The branches are
+  /// named `name` and `name.else`. An `if` without beginElse gets an empty else-branch.
+  LoopId beginIf(std::string_view name, bool uniform = true, Location where = {});
+  LoopId beginElse();
+  void endIf();
+
+  BufferId buffer(std::string_view name, std::span<const uint64_t> shape = {},
+                  std::string_view space = {}, std::string_view elementType = {},
+                  std::optional<uint64_t> address = {}, Location where = {});
+
+  /// An instruction at the current place. Accesses follow by `access`.
+  InstrId instr(std::string_view name, QueueId queue, std::string_view operation = {},
+                Location where = {});
+
+  /// A tile of the instruction added last, already in canonical text.
+  AccessId access(AccessKind kind, BufferId buffer, std::string_view canonicalText);
+
+  /// A vector distance; components in any order, zeros dropped.
+  DepId dep(InstrId producer, InstrId consumer,
+            std::initializer_list<DistanceComponent> components = {},
+            DepKind kind = DepKind::Unspecified, Location where = {});
+  DepId depVector(InstrId producer, InstrId consumer, std::span<const DistanceComponent> components,
+                  DepKind kind = DepKind::Unspecified, Location where = {});
+  DepId depFlat(InstrId producer, InstrId consumer, int64_t runs,
+                DepKind kind = DepKind::Unspecified, Location where = {});
+  DepId depElement(InstrId producer, InstrId consumer, int64_t element,
+                   std::span<const DistanceComponent> components,
+                   DepKind kind = DepKind::Unspecified, Location where = {});
+  void allowDivergent(DepId dep);
+
+  /// How deep the current place is nested.
+  uint32_t depth() const { return static_cast<uint32_t>(open.size()) - 1; }
+
+  /// Room for this many, to build large kernels without regrowth.
+  void reserve(size_t instrs, size_t deps);
+
+  const Kernel &peek() const { return kernel; }
+
+  /// The finished kernel; the builder is empty afterwards.
+  Kernel finish();
+
+private:
+  struct OpenBody {
+    LoopId loop;
+    size_t firstPending; ///< its statements so far: pending[firstPending...]
+  };
+
+  LoopId addLoop(std::string_view name, LoopKind kind, Trip trip, bool uniform, Location where);
+  void closeBody();
+  void flushBlock();
+  DepId addDep(Dep dep, std::span<const DistanceComponent> components);
+
+  Kernel kernel;
+  std::vector<OpenBody> open;
+  std::vector<Stmt> pending; ///< statements of open bodies
+  uint32_t blockStart = 0;   ///< first instruction of the current block
+};
+
+} // namespace tally
+
+#endif // TALLY_MODEL_KERNELBUILDER_H

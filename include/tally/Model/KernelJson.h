@@ -1,0 +1,31 @@
+//===- KernelJson.h - Kernels as JSON -------------------------------------===//
+//
+// The door for compilers that have no MLIR of our version. One document holds
+// one kernel; docs/Json.md describes it with an example.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_MODEL_KERNELJSON_H
+#define TALLY_MODEL_KERNELJSON_H
+
+#include "tally/Model/Kernel.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tally {
+
+/// Reads one kernel. Reports everything that is not of this form (unknown keys, unknown
+/// names, wrong types), each with the path of the value; then there is no kernel. Legality is
+/// check()'s business. `fileName` becomes file 0 of the kernel; places have no lines.
+std::optional<Kernel> readKernelJson(std::string_view text, std::string_view fileName,
+                                     Diagnostics &diagnostics);
+
+/// The kernel as JSON, indented, ends with a line feed. Reading it gives the same
+/// kernel but for its places.
+std::string writeKernelJson(const Kernel &kernel);
+
+} // namespace tally
+
+#endif // TALLY_MODEL_KERNELJSON_H

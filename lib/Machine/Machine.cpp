@@ -1,0 +1,283 @@
+//===- Machine.cpp - Reads machine descriptions ---------------------------===//
+//
+// Every number of a description is an object that says where it comes from:
+//
+//   "semaphores": {"value": 256, "unit": "semaphores",
+//                  "source": "...", "confidence": "published"}
+//
+// Planning reads the few numbers of Machine.h. `parameters` holds the costs, whose
+// form is checked here and whose meaning is the simulator's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/Machine/Machine.h"
+
+#include "../Support/StrictJson.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace tally {
+
+bool Machine::hasEngine(std::string_view engine) const {
+  return engines.empty() || std::find(engines.begin(), engines.end(), engine) != engines.end();
+}
+
+Machine genericMachine() {
+  Machine machine;
+  machine.name = "generic";
+  machine.description = "Any engines, no limits, 32-bit counters whose subtraction stops at zero";
+  machine.subtraction = Subtraction::Saturates;
+  return machine;
+}
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class MachineReader {
+public:
+  explicit MachineReader(const JsonAt &document) : document(document) {}
+
+  Machine run();
+
+private:
+  using Range = std::pair<uint64_t, uint64_t>;
+
+  void engines();
+  void limits();
+  void sequencer();
+  void parameters();
+  void parameter(const JsonAt &at);
+  void range(const JsonAt &at);
+  bool numberForm(const JsonAt &at);
+  std::optional<JsonAt> group(std::string_view key,
+                              std::initializer_list<std::string_view> members);
+  std::optional<uint64_t> limit(const JsonAt &group, std::string_view key, Range allowed,
+                                bool mayBeNull);
+
+  const JsonAt &document;
+  Machine machine;
+};
+
+} // namespace
+
+Machine MachineReader::run() {
+  document.expectObject({"schema", "version", "name", "description", "engines", "limits", "alu",
+                         "wait", "encoding", "parameters"});
+  document.expectSchema("tally-machine", 1);
+  std::optional<JsonAt> name = document.need("name");
+  machine.name = name ? name->string() : "";
+  machine.description = document.stringOr("description", "");
+  engines();
+  limits();
+  sequencer();
+  parameters();
+  return std::move(machine);
+}
+
+void MachineReader::engines() {
+  std::optional<JsonAt> list = document.need("engines");
+  if (!list || !list->expectArray()) {
+    return;
+  }
+  for (size_t i = 0; i < list->size(); ++i) {
+    JsonAt engine = (*list)[i];
+    std::string name = engine.string();
+    const std::vector<std::string> &known = machine.engines;
+    if (engine.isString() && std::find(known.begin(), known.end(), name) != known.end()) {
+      engine.error(fmt::format("the engine '{}' is listed twice", name));
+    }
+    machine.engines.push_back(std::move(name));
+  }
+}
+
+/// The object `key` of the document, which must be there with no other members than these.
+std::optional<JsonAt> MachineReader::group(std::string_view key,
+                                           std::initializer_list<std::string_view> members) {
+  std::optional<JsonAt> object = document.need(key);
+  return object && object->expectObject(members) ? object : std::nullopt;
+}
+
+/// Whether this is a number with its origin. What "value" holds is not looked at.
+bool MachineReader::numberForm(const JsonAt &at) {
+  if (!at.expectObject({"value", "unit", "source", "confidence", "range", "note"})) {
+    return false;
+  }
+  for (std::string_view key : {"unit", "source"}) {
+    if (std::optional<JsonAt> text = at.need(key)) {
+      text->string();
+    }
+  }
+  if (std::optional<JsonAt> confidence = at.need("confidence")) {
+    confidence->oneOf({"published", "measured", "derived", "estimate"});
+  }
+  at.stringOr("note", "");
+  range(at);
+  return at.need("value").has_value();
+}
+
+void MachineReader::range(const JsonAt &at) {
+  std::optional<JsonAt> range = at.find("range");
+  if (!range) {
+    return;
+  }
+  const Json &bounds = range->json();
+  if (!bounds.is_array() || bounds.size() != 2 || !bounds[0].is_number() ||
+      !bounds[1].is_number() || bounds[1] < bounds[0]) {
+    range->error("expected the smallest and the largest likely value, as [0.5, 2]");
+  }
+}
+
+std::optional<uint64_t> MachineReader::limit(const JsonAt &group, std::string_view key,
+                                             Range allowed, bool mayBeNull) {
+  std::optional<JsonAt> number = group.need(key);
+  if (!number || !numberForm(*number)) {
+    return std::nullopt;
+  }
+  JsonAt value = *number->find("value");
+  if (value.isNull() && mayBeNull) {
+    return std::nullopt;
+  }
+  return value.unsignedIn(allowed.first, allowed.second);
+}
+
+void MachineReader::limits() {
+  std::optional<JsonAt> limits =
+      group("limits", {"semaphores", "registers_per_engine", "counter_bits"});
+  if (!limits) {
+    return;
+  }
+  machine.semaphores = limit(*limits, "semaphores", {1, UINT32_MAX}, true);
+  machine.registersPerEngine = limit(*limits, "registers_per_engine", {1, UINT32_MAX}, true);
+  machine.counterBits =
+      static_cast<uint32_t>(limit(*limits, "counter_bits", {8, 32}, false).value_or(32));
+}
+
+void MachineReader::sequencer() {
+  if (std::optional<JsonAt> alu = group("alu", {"subtraction"})) {
+    std::optional<JsonAt> kind = alu->need("subtraction");
+    machine.subtraction = kind && kind->oneOf({"wraps", "saturates"}) == 1 ? Subtraction::Saturates
+                                                                           : Subtraction::Wraps;
+  }
+  if (std::optional<JsonAt> wait = group("wait", {"compare"})) {
+    std::optional<JsonAt> kind = wait->need("compare");
+    machine.waitCompare = kind && kind->oneOf({"unsigned", "signed"}) == 1 ? WaitCompare::Signed
+                                                                           : WaitCompare::Unsigned;
+  }
+  if (std::optional<JsonAt> encoding = group("encoding", {"instruction_bytes"})) {
+    machine.instructionBytes = static_cast<uint32_t>(
+        limit(*encoding, "instruction_bytes", {1, 1 << 20}, false).value_or(64));
+  }
+}
+
+void MachineReader::parameters() {
+  std::optional<JsonAt> parameters = document.find("parameters");
+  if (parameters && parameters->expectObject()) {
+    parameters->forMembers([&](const std::string &, const JsonAt &at) { parameter(at); });
+  }
+}
+
+/// A cost: a number, a formula, a few numbers, or a curve.
+void MachineReader::parameter(const JsonAt &at) {
+  if (!numberForm(at)) {
+    return;
+  }
+  JsonAt value = *at.find("value");
+  const Json &json = value.json();
+  bool structured = value.isArray() || value.isObject();
+  bool isLegal = structured
+                     ? !json.empty() && std::all_of(json.begin(), json.end(),
+                                                    [](const Json &n) { return n.is_number(); })
+                     : value.isNumber() || value.isString();
+  if (!isLegal) {
+    value.error("expected a number, a formula in quotes, or numbers in an array or object");
+  }
+}
+
+MachineResult parseMachine(std::string_view json, std::string_view source) {
+  JsonErrors errors;
+  MachineResult result;
+  if (std::optional<Json> document = parseJson(json, errors)) {
+    JsonAt root(*document, errors);
+    if (root.expectObject()) {
+      result.machine = MachineReader(root).run();
+    }
+  }
+  for (const JsonError &error : errors) {
+    std::string place = error.line != 0 ? fmt::format(":{}:{}", error.line, error.column) : "";
+    result.errors.push_back(fmt::format("{}{}: {}", source, place, error.message));
+    result.machine.reset();
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Finding
+//===----------------------------------------------------------------------===//
+
+/// The directories of machines, best first.
+static std::vector<std::string> machineDirectories() {
+  std::vector<std::string> directories;
+  const char *variable = std::getenv("TALLY_MACHINES");
+  std::istringstream list(variable ? variable : "");
+  for (std::string directory; std::getline(list, directory, ':');) {
+    if (!directory.empty()) {
+      directories.push_back(directory);
+    }
+  }
+  directories.emplace_back(TALLY_SOURCE_MACHINES);
+  directories.emplace_back(TALLY_INSTALL_MACHINES);
+  return directories;
+}
+
+static bool isFile(const std::filesystem::path &path) {
+  std::error_code failure;
+  return std::filesystem::is_regular_file(path, failure);
+}
+
+static MachineResult readMachine(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return {std::nullopt, {fmt::format("cannot read the machine description '{}'", path)}};
+  }
+  return parseMachine(text.str(), path);
+}
+
+static bool isPath(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".json");
+}
+
+MachineResult loadMachine(std::string_view nameOrPath) {
+  std::string name(nameOrPath);
+  if (isPath(name)) {
+    if (!isFile(name)) {
+      return {std::nullopt, {fmt::format("there is no machine description '{}'", name)}};
+    }
+    return readMachine(name);
+  }
+  std::vector<std::string> directories = machineDirectories();
+  for (const std::string &directory : directories) {
+    std::filesystem::path path = std::filesystem::path(directory) / (name + ".json");
+    if (isFile(path)) {
+      return readMachine(path.string());
+    }
+  }
+  if (name == "generic") {
+    return {genericMachine(), {}};
+  }
+  return {std::nullopt,
+          {fmt::format("there is no machine '{}' in '{}'; give the path of a .json file, or set "
+                       "TALLY_MACHINES to the directory that holds it",
+                       name, fmt::join(directories, "', '"))}};
+}
+
+} // namespace tally

@@ -1,0 +1,231 @@
+//===- Bindings.cpp - Run-time values for one run of a kernel -------------===//
+
+#include "tally/Model/Bindings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace tally {
+
+Bindings::Bindings(const Kernel &kernel) : kernel(&kernel), byLoop(kernel.loops.size()) {}
+
+void Bindings::set(LoopId loop, std::vector<uint64_t> tripsByEntry, EngineId engine) {
+  assert(kernel->loops[loop].kind != LoopKind::Else && "an else-branch follows its then-branch");
+  std::vector<std::vector<uint64_t>> &lists = byLoop[loop];
+  size_t slot = engine.valid() ? engine.value + 1 : 0;
+  lists.resize(std::max(lists.size(), slot + 1));
+  lists[slot] = std::move(tripsByEntry);
+}
+
+//===----------------------------------------------------------------------===//
+// Asking
+//===----------------------------------------------------------------------===//
+
+/// SplitMix64: every bit of the result depends on every bit of `x`.
+static uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/// A guard's decision: 0 or 1 for branches, 0 to 3 trips for loops.
+static uint64_t decide(uint64_t seed, LoopId loop, uint64_t entry, uint64_t engine,
+                       uint64_t choices) {
+  return mix(mix(mix(seed ^ mix(loop.value)) ^ entry) ^ engine) % choices;
+}
+
+uint64_t Bindings::trips(EngineId engine, LoopId id, uint64_t entry) const {
+  assert(entry >= 1 && "entries count from 1");
+  const Loop &loop = kernel->loops[id];
+  if (loop.kind == LoopKind::Root) {
+    return 1;
+  }
+  if (loop.kind == LoopKind::Else) {
+    return 1 - std::min<uint64_t>(trips(engine, loop.otherBranch, entry), 1);
+  }
+  const std::vector<std::vector<uint64_t>> &lists = byLoop[id];
+  for (size_t slot : {size_t(engine.value) + 1, size_t(0)}) {
+    if (slot < lists.size() && !lists[slot].empty()) {
+      return lists[slot][(entry - 1) % lists[slot].size()];
+    }
+  }
+  switch (loop.trip.kind) {
+  case Trip::Kind::Constant:
+    return loop.trip.constant;
+  case Trip::Kind::Value:
+    return std::max(loop.trip.min, std::min<uint64_t>(2, loop.trip.max.value_or(2)));
+  case Trip::Kind::Guard:
+    return decide(guardSeed, id, entry, loop.uniform ? 0 : engine.value + 1u,
+                  loop.isBranch() ? 2 : 4);
+  }
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One `A@act=1,2`.
+class TripsReader {
+public:
+  TripsReader(const Kernel &kernel, std::string_view option, Diagnostics &diagnostics)
+      : kernel(kernel), option(option), diagnostics(diagnostics) {}
+
+  void readInto(Bindings &bindings);
+
+private:
+  template <typename... Args> void error(fmt::format_string<Args...> format, Args &&...args) {
+    ok = false;
+    diagnostics.error({}, fmt::format("in '--trips={}': {}", option,
+                                      fmt::format(format, std::forward<Args>(args)...)));
+  }
+
+  void split();
+  void findLoops();
+  void findEngine();
+  void readCounts();
+  void checkLoop(LoopId loop);
+  void checkCount(const Loop &loop, uint64_t count);
+
+  const Kernel &kernel;
+  std::string_view option;
+  Diagnostics &diagnostics;
+  bool ok = true;
+  std::string_view name, engineName, counts;
+  bool hasEngine = false;
+  std::vector<LoopId> loops;
+  EngineId engine;
+  std::vector<uint64_t> values;
+};
+
+} // namespace
+
+/// Names may hold any character, so the last '=' and '@' count.
+void TripsReader::split() {
+  size_t equals = option.rfind('=');
+  if (equals == std::string_view::npos) {
+    return error("expected LOOP=COUNT[,COUNT...] or LOOP@ENGINE=COUNT[,COUNT...]");
+  }
+  name = option.substr(0, equals);
+  counts = option.substr(equals + 1);
+  findLoops();
+  size_t at = name.rfind('@');
+  if (loops.empty() && at != std::string_view::npos) {
+    engineName = name.substr(at + 1);
+    name = name.substr(0, at);
+    hasEngine = true;
+    findLoops();
+  }
+  if (loops.empty()) {
+    error("the kernel has no loop, branch or run-time value '{}'", name);
+  }
+}
+
+/// The loop called `name`, or all loops with that run-time value.
+void TripsReader::findLoops() {
+  std::vector<LoopId> bySymbol;
+  for (LoopId id : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[id];
+    if (id != rootLoop && kernel.nameOf(id) == name) {
+      loops = {id};
+      return;
+    }
+    if (loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Constant &&
+        loop.trip.symbol.valid() && kernel.text(loop.trip.symbol) == name) {
+      bySymbol.push_back(id);
+    }
+  }
+  loops = std::move(bySymbol);
+}
+
+void TripsReader::findEngine() {
+  for (EngineId id : kernel.engines.ids()) {
+    if (kernel.nameOf(id) == engineName) {
+      engine = id;
+      return;
+    }
+  }
+  error("the kernel has no engine '{}'", engineName);
+}
+
+void TripsReader::readCounts() {
+  for (size_t start = 0; start <= counts.size();) {
+    size_t end = std::min(counts.find(',', start), counts.size());
+    std::string_view text = counts.substr(start, end - start);
+    uint64_t value = 0;
+    auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure != std::errc() || stop != text.data() + text.size() || value > maxCount) {
+      error("'{}' is not a trip count; expected an integer from 0 to {}", text, maxCount);
+    } else {
+      values.push_back(value);
+    }
+    start = end + 1;
+  }
+}
+
+void TripsReader::checkLoop(LoopId id) {
+  const Loop &loop = kernel.loops[id];
+  if (loop.kind == LoopKind::Else) {
+    return error("an else-branch runs when its condition does not hold; give '{}' 0 or 1 instead",
+                 kernel.nameOf(loop.otherBranch));
+  }
+  if (hasEngine && loop.uniform) {
+    error("'{}' is uniform, so it runs equally often on all engines; drop '@{}', or make it "
+          "divergent in the kernel",
+          kernel.nameOf(id), engineName);
+  }
+  for (uint64_t value : values) {
+    checkCount(loop, value);
+  }
+}
+
+void TripsReader::checkCount(const Loop &loop, uint64_t count) {
+  std::string_view loopName = kernel.text(loop.name);
+  const Trip &trip = loop.trip;
+  if (loop.isBranch() && count > 1) {
+    error("branch '{}' runs 0 or 1 times, not {}", loopName, count);
+  } else if (!loop.isBranch() && trip.kind == Trip::Kind::Constant && count != trip.constant) {
+    error("loop '{}' always runs {} times, not {}", loopName, trip.constant, count);
+  } else if (trip.kind == Trip::Kind::Value && count < trip.min) {
+    error("loop '{}' runs at least {} times, not {}", loopName, trip.min, count);
+  } else if (trip.kind == Trip::Kind::Value && trip.max && count > *trip.max) {
+    error("loop '{}' runs at most {} times, not {}", loopName, *trip.max, count);
+  }
+}
+
+void TripsReader::readInto(Bindings &bindings) {
+  split();
+  if (!ok) {
+    return;
+  }
+  if (hasEngine) {
+    findEngine();
+  }
+  readCounts();
+  for (LoopId loop : loops) {
+    checkLoop(loop);
+  }
+  if (!ok) {
+    return;
+  }
+  for (LoopId loop : loops) {
+    bindings.set(loop, values, engine);
+  }
+}
+
+Bindings Bindings::parse(const Kernel &kernel, std::span<const std::string> trips,
+                         uint64_t guardSeed, Diagnostics &diagnostics) {
+  Bindings bindings(kernel);
+  bindings.setGuardSeed(guardSeed);
+  for (const std::string &option : trips) {
+    TripsReader(kernel, option, diagnostics).readInto(bindings);
+  }
+  return bindings;
+}
+
+} // namespace tally

@@ -1,0 +1,36 @@
+//===- Place.cpp - How the two ends of a dependence lie to each other -----===//
+
+#include "tally/Model/Place.h"
+
+namespace tally {
+
+static Order orderOf(const Kernel &kernel, LoopId shared, const Dep &dep) {
+  StmtId producer = kernel.stmtTowards(shared, dep.producer);
+  StmtId consumer = kernel.stmtTowards(shared, dep.consumer);
+  if (producer != consumer) {
+    return kernel.stmts[producer].position < kernel.stmts[consumer].position ? Order::Forward
+                                                                             : Order::Backward;
+  }
+  // The innermost common body has no common nested body, so one statement for
+  // both is a block, or an `if` with an end in each branch.
+  return kernel.stmts[producer].kind == Stmt::Kind::Block ? Order::SameBlock : Order::Opposite;
+}
+
+DepPlace placeOf(const Kernel &kernel, const Dep &dep) {
+  DepPlace place;
+  place.producerHome = kernel.instrs[dep.producer].home;
+  place.consumerHome = kernel.instrs[dep.consumer].home;
+  place.shared = kernel.commonLoop(place.producerHome, place.consumerHome);
+  place.order = orderOf(kernel, place.shared, dep);
+  if (dep.numComponents == 0) {
+    return place;
+  }
+  const DistanceComponent *outermost = kernel.componentsBegin(dep);
+  place.carrier = outermost->loop;
+  place.offset = outermost->distance;
+  place.innerComponents = dep.numComponents > 1;
+  place.loopsBelowCarrier = kernel.realLoop(place.shared) != place.carrier;
+  return place;
+}
+
+} // namespace tally

@@ -1,0 +1,46 @@
+//===- Diagnostics.cpp - Text of errors and remarks -----------------------===//
+
+#include "tally/Support/Diagnostics.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+
+static std::string_view word(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return "error";
+  case Severity::Warning:
+    return "warning";
+  case Severity::Remark:
+    return "remark";
+  }
+  return "";
+}
+
+static std::string prefix(Location where, const std::vector<std::string> &files) {
+  if (!where.known()) {
+    return where.file < files.size() ? files[where.file] + ": " : "";
+  }
+  std::string file = where.file < files.size() ? files[where.file] : "<unknown>";
+  return fmt::format("{}:{}:{}: ", file, where.line, where.column);
+}
+
+std::string render(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
+  std::string text = fmt::format("{}{}: {}\n", prefix(diagnostic.where, files),
+                                 word(diagnostic.severity), diagnostic.message);
+  for (const DiagnosticNote &note : diagnostic.notes) {
+    text += fmt::format("{}note: {}\n", prefix(note.where, files), note.message);
+  }
+  return text;
+}
+
+std::string render(const Diagnostics &diagnostics, const std::vector<std::string> &files) {
+  std::string text;
+  for (const Diagnostic &diagnostic : diagnostics.all()) {
+    text += render(diagnostic, files);
+  }
+  return text;
+}
+
+} // namespace tally

@@ -1,0 +1,204 @@
+//===- MachineTest.cpp - Machine descriptions -----------------------------===//
+
+#include "tally/Machine/Machine.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+using namespace tally;
+
+namespace {
+
+std::string join(const std::vector<std::string> &lines) {
+  std::string text;
+  for (const std::string &line : lines) {
+    text += line + "\n";
+  }
+  return text;
+}
+
+/// A description that is legal; tests replace parts of it.
+const std::string legal = R"({
+  "schema": "tally-machine", "version": 1, "name": "m", "engines": ["act"],
+  "limits": {
+    "semaphores": {"value": 8, "unit": "semaphores", "source": "s", "confidence": "estimate"},
+    "registers_per_engine": {"value": null, "unit": "registers", "source": "s",
+                             "confidence": "estimate"},
+    "counter_bits": {"value": 16, "unit": "bits", "source": "s", "confidence": "estimate"}
+  },
+  "alu": {"subtraction": "saturates"}, "wait": {"compare": "signed"},
+  "encoding": {"instruction_bytes": {"value": 4, "unit": "bytes", "source": "s",
+                                     "confidence": "estimate"}}
+  PARAMETERS
+})";
+
+std::string replaced(std::string text, const std::string &what, const std::string &by) {
+  size_t start = text.find(what);
+  EXPECT_NE(start, std::string::npos) << what;
+  return text.replace(start, what.size(), by);
+}
+
+/// `legal` with one part replaced.
+MachineResult variant(const std::string &what, const std::string &by) {
+  std::string text = replaced(legal, what, by);
+  return parseMachine(what == "PARAMETERS" ? text : replaced(text, "PARAMETERS", ""), "m.json");
+}
+
+std::string errorsOf(const std::string &what, const std::string &by) {
+  MachineResult result = variant(what, by);
+  EXPECT_EQ(result.machine.has_value(), result.errors.empty());
+  return join(result.errors);
+}
+
+/// Directory of machines that goes away with the test, and is where they are looked up.
+class MachinesDirectory {
+public:
+  MachinesDirectory() {
+    path = std::filesystem::temp_directory_path() /
+           ("tally-machines-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
+            ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(path);
+    setenv("TALLY_MACHINES", ("/nowhere:" + path.string()).c_str(), 1);
+  }
+
+  ~MachinesDirectory() {
+    unsetenv("TALLY_MACHINES");
+    std::filesystem::remove_all(path);
+  }
+
+  std::filesystem::path write(const std::string &file, const std::string &text) const {
+    std::ofstream(path / file) << text;
+    return path / file;
+  }
+
+  std::filesystem::path path;
+};
+
+} // namespace
+
+TEST(MachineTest, genericIsItsFile) {
+  MachineResult file = loadMachine(std::string(MACHINES_DIRECTORY) + "/generic.json");
+  EXPECT_EQ(join(file.errors), "");
+  ASSERT_TRUE(file.machine);
+  EXPECT_TRUE(*file.machine == genericMachine());
+  EXPECT_FALSE(genericMachine().semaphores);
+  EXPECT_TRUE(genericMachine().hasEngine("anything"));
+}
+
+TEST(MachineTest, trn2) {
+  MachineResult result = loadMachine("trn2");
+  EXPECT_EQ(join(result.errors), "");
+  ASSERT_TRUE(result.machine);
+  const Machine &m = *result.machine;
+  EXPECT_EQ(m.name, "trn2");
+  EXPECT_EQ(m.semaphores, 256u);
+  EXPECT_EQ(m.registersPerEngine, 64u);
+  EXPECT_EQ(m.counterBits, 32u);
+  EXPECT_EQ(m.subtraction, Subtraction::Wraps);
+  EXPECT_EQ(m.waitCompare, WaitCompare::Unsigned);
+  EXPECT_EQ(m.instructionBytes, 64u);
+  EXPECT_EQ(m.engines, (std::vector<std::string>{"tensor", "vector", "scalar", "gpsimd", "sync"}));
+  EXPECT_TRUE(m.hasEngine("sync"));
+  EXPECT_FALSE(m.hasEngine("act"));
+  EXPECT_EQ(m.counterLimit(), uint64_t(1) << 32);
+}
+
+TEST(MachineTest, readsAllFields) {
+  MachineResult result = variant("PARAMETERS", "");
+  EXPECT_EQ(join(result.errors), "");
+  ASSERT_TRUE(result.machine);
+  const Machine &m = *result.machine;
+  EXPECT_EQ(m.semaphores, 8u);
+  EXPECT_FALSE(m.registersPerEngine);
+  EXPECT_EQ(m.counterBits, 16u);
+  EXPECT_EQ(m.subtraction, Subtraction::Saturates);
+  EXPECT_EQ(m.waitCompare, WaitCompare::Signed);
+  EXPECT_EQ(m.instructionBytes, 4u);
+  EXPECT_EQ(m.counterLimit(), uint64_t(1) << 15);
+}
+
+TEST(MachineTest, refuses) {
+  EXPECT_EQ(errorsOf(R"("version": 1)", R"("version": 2)"),
+            "m.json: at 'version': expected an integer from 1 to 1, found 2\n");
+  EXPECT_EQ(errorsOf(R"(["act"])", R"(["act", 1, "act"])"),
+            "m.json: at 'engines[1]': expected a string, found 1\n"
+            "m.json: at 'engines[2]': the engine 'act' is listed twice\n");
+  EXPECT_EQ(errorsOf(R"("value": 8, )", ""),
+            "m.json: at 'limits.semaphores': the key 'value' is missing\n");
+  EXPECT_EQ(errorsOf(R"("value": 8)", R"("value": 0)"),
+            "m.json: at 'limits.semaphores.value': expected an integer from 1 to 4294967295, found "
+            "0\n");
+  EXPECT_EQ(errorsOf(R"("value": 16)", R"("value": null)"),
+            "m.json: at 'limits.counter_bits.value': expected an integer from 8 to 32, found "
+            "null\n");
+  EXPECT_EQ(errorsOf(R"("value": 16)", R"("value": 33)"),
+            "m.json: at 'limits.counter_bits.value': expected an integer from 8 to 32, found 33\n");
+  EXPECT_EQ(errorsOf(R"("subtraction": "saturates")", R"("subtraction": "traps")"),
+            "m.json: at 'alu.subtraction': expected \"wraps\" or \"saturates\", found \"traps\"\n");
+  EXPECT_EQ(errorsOf(R"("compare": "signed")", R"("compared": "signed")"),
+            "m.json: at 'wait': unknown key 'compared'; allowed are 'compare'\n"
+            "m.json: at 'wait': the key 'compare' is missing\n");
+}
+
+TEST(MachineTest, refusesWhatHasNoOrigin) {
+  EXPECT_EQ(errorsOf(R"("source": "s", "confidence": "estimate"},
+    "registers)",
+                     R"("confidence": "guess"},
+    "registers)"),
+            "m.json: at 'limits.semaphores': the key 'source' is missing\n"
+            "m.json: at 'limits.semaphores.confidence': expected \"published\" or \"measured\" or "
+            "\"derived\" or \"estimate\", found \"guess\"\n");
+}
+
+TEST(MachineTest, parametersHaveAForm) {
+  auto parameter = [](const std::string &members) {
+    return R"(, "parameters": {"p": {"unit": "ns", "source": "s", "confidence": "measured", )" +
+           members + "}}";
+  };
+  for (const char *good : {R"("value": 1.5)", R"x("value": "max(64,N)", "note": "n")x",
+                           R"("value": [1, 2], "range": [1, 1])", R"("value": {"16": 0.5})"}) {
+    EXPECT_EQ(errorsOf("PARAMETERS", parameter(good)), "") << good;
+  }
+  for (const char *bad : {R"("value": null)", R"("value": true)", R"("value": [])",
+                          R"("value": ["x"])", R"("value": {"a": {}})"}) {
+    EXPECT_EQ(errorsOf("PARAMETERS", parameter(bad)),
+              "m.json: at 'parameters.p.value': expected a number, a formula in quotes, or numbers "
+              "in an array or object\n")
+        << bad;
+  }
+  EXPECT_EQ(
+      errorsOf("PARAMETERS", parameter(R"("value": 1, "range": [2, 1])")),
+      "m.json: at 'parameters.p.range': expected the smallest and the largest likely value, as "
+      "[0.5, 2]\n");
+  EXPECT_EQ(errorsOf("PARAMETERS", R"(, "parameters": {"p": 3})"),
+            "m.json: at 'parameters.p': expected an object, found 3\n");
+}
+
+TEST(MachineTest, syntaxErrorsHavePlaces) {
+  MachineResult result = parseMachine("{\n\n  3}", "m.json");
+  EXPECT_FALSE(result.machine);
+  EXPECT_EQ(join(result.errors), "m.json:3:3: syntax error while parsing object key - unexpected "
+                                 "number literal; expected string literal\n");
+}
+
+TEST(MachineTest, looksInTheVariableFirst) {
+  MachinesDirectory machines;
+  machines.write("trn2.json", replaced(legal, "PARAMETERS", ""));
+  MachineResult result = loadMachine("trn2");
+  ASSERT_TRUE(result.machine) << join(result.errors);
+  EXPECT_EQ(result.machine->name, "m");
+  EXPECT_TRUE(loadMachine("generic").machine);
+}
+
+TEST(MachineTest, notFound) {
+  MachineResult path = loadMachine("/nowhere/m.json");
+  EXPECT_EQ(join(path.errors), "there is no machine description '/nowhere/m.json'\n");
+  EXPECT_EQ(join(loadMachine("/").errors), "there is no machine description '/'\n");
+  MachineResult name = loadMachine("nosuch");
+  EXPECT_FALSE(name.machine);
+  ASSERT_EQ(name.errors.size(), 1u);
+  EXPECT_EQ(name.errors[0].substr(0, 29), "there is no machine 'nosuch' ");
+}

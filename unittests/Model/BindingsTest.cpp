@@ -1,0 +1,182 @@
+//===- BindingsTest.cpp - Run-time values of a kernel ---------------------===//
+
+#include "tally/Model/Bindings.h"
+
+#include "tally/Model/KernelBuilder.h"
+
+#include <gtest/gtest.h>
+
+using namespace tally;
+
+namespace {
+
+/// fixed: 3 times; A and B: value n in 1..4; D: divergent value d; w: while; c: branch.
+struct Loops {
+  KernelBuilder b{"k"};
+  EngineId act = b.engine("act");
+  EngineId dma = b.engine("dma");
+  LoopId fixed, a, bb, d, w, c, cElse, dc;
+  Kernel kernel;
+
+  Loops() {
+    auto loop = [&](std::string_view name, Trip trip, bool uniform = true) {
+      LoopId id = b.beginLoop(name, trip, uniform);
+      b.endLoop();
+      return id;
+    };
+    fixed = loop("fixed", KernelBuilder::constant(3));
+    a = loop("A", b.value("n", 1, 4));
+    bb = loop("B", b.value("n", 1, 4));
+    d = loop("D", b.value("d"), false);
+    w = loop("w", b.guard("more"));
+    c = b.beginIf("c");
+    cElse = b.beginElse();
+    b.endIf();
+    dc = b.beginIf("dc", false);
+    b.endIf();
+    kernel = b.finish();
+  }
+
+  Bindings bind(std::vector<std::string> trips, std::string *errors = nullptr, uint64_t seed = 0) {
+    Diagnostics diagnostics;
+    Bindings result = Bindings::parse(kernel, trips, seed, diagnostics);
+    std::string text = render(diagnostics, {});
+    if (errors) {
+      *errors = text;
+    } else {
+      EXPECT_EQ(text, "");
+    }
+    return result;
+  }
+
+  std::string refused(std::string option) {
+    std::string errors;
+    bind({std::move(option)}, &errors);
+    return errors;
+  }
+};
+
+} // namespace
+
+TEST(BindingsTest, withoutAny) {
+  Loops l;
+  Bindings bindings(l.kernel);
+  EXPECT_EQ(bindings.trips(l.act, rootLoop, 1), 1u);
+  EXPECT_EQ(bindings.trips(l.act, l.fixed, 7), 3u);
+  EXPECT_EQ(bindings.trips(l.act, l.a, 1), 2u);
+  EXPECT_EQ(bindings.trips(l.act, l.d, 1), 2u);
+}
+
+/// max(min, min(2, max)).
+TEST(BindingsTest, unboundValuesRespectTheirBounds) {
+  KernelBuilder b("k");
+  EngineId act = b.engine("act");
+  LoopId few = b.beginLoop("few", b.value("n", 0, 1));
+  b.endLoop();
+  LoopId many = b.beginLoop("many", b.value("n", 5));
+  b.endLoop();
+  Kernel kernel = b.finish();
+  Bindings bindings(kernel);
+  EXPECT_EQ(bindings.trips(act, few, 1), 1u);
+  EXPECT_EQ(bindings.trips(act, many, 1), 5u);
+}
+
+TEST(BindingsTest, entriesRepeat) {
+  Loops l;
+  Bindings bindings = l.bind({"A=3,1,4"});
+  std::vector<uint64_t> seen;
+  for (uint64_t entry = 1; entry <= 5; ++entry) {
+    seen.push_back(bindings.trips(l.dma, l.a, entry));
+  }
+  EXPECT_EQ(seen, (std::vector<uint64_t>{3, 1, 4, 3, 1}));
+  EXPECT_EQ(bindings.trips(l.dma, l.bb, 1), 2u);
+}
+
+TEST(BindingsTest, byValue) {
+  Loops l;
+  Bindings bindings = l.bind({"n=4", "more=9"});
+  EXPECT_EQ(bindings.trips(l.act, l.a, 1), 4u);
+  EXPECT_EQ(bindings.trips(l.act, l.bb, 1), 4u);
+  EXPECT_EQ(bindings.trips(l.act, l.w, 1), 9u);
+}
+
+TEST(BindingsTest, perEngine) {
+  Loops l;
+  Bindings bindings = l.bind({"D=7", "D@dma=1,2"});
+  EXPECT_EQ(bindings.trips(l.act, l.d, 2), 7u);
+  EXPECT_EQ(bindings.trips(l.dma, l.d, 2), 2u);
+}
+
+/// Names may hold the characters that separate the parts.
+TEST(BindingsTest, oddNames) {
+  KernelBuilder b("k");
+  EngineId act = b.engine("act");
+  LoopId odd = b.beginLoop("A@act=1", b.value("n"));
+  b.endLoop();
+  Kernel kernel = b.finish();
+  Diagnostics diagnostics;
+  std::vector<std::string> options = {"A@act=1=7"};
+  Bindings bindings = Bindings::parse(kernel, options, 0, diagnostics);
+  EXPECT_EQ(render(diagnostics, {}), "");
+  EXPECT_EQ(bindings.trips(act, odd, 1), 7u);
+}
+
+TEST(BindingsTest, elseRunsWhenThenDoesNot) {
+  Loops l;
+  Bindings bindings = l.bind({"c=1,0"});
+  EXPECT_EQ(bindings.trips(l.act, l.c, 1), 1u);
+  EXPECT_EQ(bindings.trips(l.act, l.cElse, 1), 0u);
+  EXPECT_EQ(bindings.trips(l.act, l.c, 2), 0u);
+  EXPECT_EQ(bindings.trips(l.act, l.cElse, 2), 1u);
+}
+
+/// Uniform guards agree on all engines, divergent ones do not always; the seed changes both.
+TEST(BindingsTest, guards) {
+  Loops l;
+  Bindings one = l.bind({}, nullptr, 1), two = l.bind({}, nullptr, 2);
+  bool engineMatters = false, seedMatters = false, taken = false, whileVaries = false;
+  for (uint64_t entry = 1; entry <= 64; ++entry) {
+    EXPECT_EQ(one.trips(l.act, l.c, entry), one.trips(l.dma, l.c, entry));
+    EXPECT_EQ(one.trips(l.act, l.w, entry), one.trips(l.dma, l.w, entry));
+    EXPECT_LE(one.trips(l.act, l.c, entry), 1u);
+    EXPECT_EQ(one.trips(l.act, l.c, entry) + one.trips(l.act, l.cElse, entry), 1u);
+    engineMatters |= one.trips(l.act, l.dc, entry) != one.trips(l.dma, l.dc, entry);
+    seedMatters |= one.trips(l.act, l.c, entry) != two.trips(l.act, l.c, entry);
+    taken |= one.trips(l.act, l.c, entry) == 1;
+    whileVaries |= one.trips(l.act, l.w, entry) != one.trips(l.act, l.w, 1);
+  }
+  EXPECT_TRUE(engineMatters);
+  EXPECT_TRUE(seedMatters);
+  EXPECT_TRUE(taken);
+  EXPECT_TRUE(whileVaries);
+}
+
+TEST(BindingsTest, refuses) {
+  Loops l;
+  EXPECT_EQ(l.refused("A"), "error: in '--trips=A': expected LOOP=COUNT[,COUNT...] or "
+                            "LOOP@ENGINE=COUNT[,COUNT...]\n");
+  EXPECT_EQ(l.refused("Z=1"),
+            "error: in '--trips=Z=1': the kernel has no loop, branch or run-time value 'Z'\n");
+  EXPECT_EQ(l.refused("D@pe=1"), "error: in '--trips=D@pe=1': the kernel has no engine 'pe'\n");
+  EXPECT_EQ(l.refused("A=x"),
+            "error: in '--trips=A=x': 'x' is not a trip count; expected an integer "
+            "from 0 to 2147483647\n");
+  EXPECT_EQ(l.refused("A=1,"),
+            "error: in '--trips=A=1,': '' is not a trip count; expected an integer "
+            "from 0 to 2147483647\n");
+  EXPECT_EQ(l.refused("D=2147483648"),
+            "error: in '--trips=D=2147483648': '2147483648' is not a trip "
+            "count; expected an integer from 0 to 2147483647\n");
+  EXPECT_EQ(l.refused("fixed=4"),
+            "error: in '--trips=fixed=4': loop 'fixed' always runs 3 times, not 4\n");
+  EXPECT_EQ(l.refused("fixed=3"), "");
+  EXPECT_EQ(l.refused("A=0,5"),
+            "error: in '--trips=A=0,5': loop 'A' runs at least 1 times, not 0\n"
+            "error: in '--trips=A=0,5': loop 'A' runs at most 4 times, not 5\n");
+  EXPECT_EQ(l.refused("c=2"), "error: in '--trips=c=2': branch 'c' runs 0 or 1 times, not 2\n");
+  EXPECT_EQ(l.refused("c.else=1"), "error: in '--trips=c.else=1': an else-branch runs when its "
+                                   "condition does not hold; give 'c' 0 or 1 instead\n");
+  EXPECT_EQ(l.refused("A@act=2"),
+            "error: in '--trips=A@act=2': 'A' is uniform, so it runs equally often on all engines; "
+            "drop '@act', or make it divergent in the kernel\n");
+}

@@ -1,0 +1,218 @@
+//===- KernelJsonTest.cpp - Kernels as JSON -------------------------------===//
+
+#include "tally/Model/KernelJson.h"
+
+#include "tally/Model/KernelBuilder.h"
+
+#include <gtest/gtest.h>
+
+using namespace tally;
+
+namespace {
+
+std::optional<Kernel> read(std::string_view text, std::string *errors = nullptr) {
+  Diagnostics diagnostics;
+  std::optional<Kernel> kernel = readKernelJson(text, "k.json", diagnostics);
+  std::string rendered = render(diagnostics, {"k.json"});
+  if (errors) {
+    *errors = rendered;
+  } else {
+    EXPECT_EQ(rendered, "");
+  }
+  EXPECT_EQ(kernel.has_value(), rendered.empty());
+  return kernel;
+}
+
+std::string errorsOf(std::string_view text) {
+  std::string errors;
+  read(text, &errors);
+  return errors;
+}
+
+/// A document with this body and these dependences on engines act and dma.
+std::string document(std::string_view body, std::string_view dependences = "") {
+  return R"({"schema": "tally-kernel", "version": 1, "name": "k",
+             "engines": [{"name": "act"}, {"name": "dma"}],
+             "buffers": [{"name": "X", "shape": [2]}], "body": [)" +
+         std::string(body) + R"(], "dependences": [)" + std::string(dependences) + "]}";
+}
+
+/// Everything the language has, once.
+Kernel everything() {
+  KernelBuilder b("all \"of\" it");
+  EngineId act = b.engine("act");
+  EngineId sp = b.engine("sp");
+  b.setQueue(b.queueOf(sp), 2, Completion::Split);
+  QueueId load = b.queue("qload", 16, Completion::Split);
+  b.queue("qstore");
+  std::vector<uint64_t> shape = {2, 128};
+  BufferId x = b.buffer("X", shape, "sbuf", "bf16", 4096);
+  b.buffer("Y");
+  LoopId a = b.beginLoop("A", KernelBuilder::constant(64));
+  InstrId first = b.instr("first", load, "dma_copy");
+  b.access(AccessKind::Write, x, "X[A mod 2, 0:128]");
+  b.access(AccessKind::Read, x, "X[@]");
+  b.access(AccessKind::Accumulate, x, "X");
+  InstrId scale = b.instr("scale", b.queueOf(act));
+  b.beginIf("c", false);
+  InstrId p = b.instr("p", b.queueOf(act));
+  b.beginElse();
+  b.beginLoop("W", b.guard("more"));
+  b.endLoop();
+  b.endIf();
+  b.beginIf("d");
+  b.endIf();
+  b.instr("tail", b.queueOf(act));
+  LoopId inner = b.beginLoop("B", b.value("n", 1, 4096), false);
+  InstrId q = b.instr("q", b.queueOf(sp));
+  b.endLoop();
+  b.beginLoop("C", b.value("m"));
+  InstrId r = b.instr("r", b.queueOf(sp));
+  b.endLoop();
+  b.endLoop();
+  b.dep(first, scale, {}, DepKind::RAW);
+  b.dep(scale, first, {{a, 2}}, DepKind::WAR);
+  b.dep(q, q, {{a, 1}, {inner, -1}}, DepKind::WAW);
+  b.depFlat(p, p, 3);
+  std::vector<DistanceComponent> onA = {{a, 1}};
+  b.allowDivergent(b.depElement(q, r, -1, onA));
+  return b.finish();
+}
+
+} // namespace
+
+TEST(KernelJsonTest, golden) {
+  KernelBuilder b("double_buffer");
+  EngineId act = b.engine("act"), dma = b.engine("dma");
+  b.setQueue(b.queueOf(dma), 16, Completion::Whole);
+  LoopId a = b.beginLoop("A", KernelBuilder::constant(64));
+  InstrId load = b.instr("load", b.queueOf(dma), "dma_copy");
+  InstrId scale = b.instr("scale", b.queueOf(act));
+  b.endLoop();
+  b.dep(load, scale, {}, DepKind::RAW);
+  b.dep(scale, load, {{a, 2}}, DepKind::WAR);
+  EXPECT_EQ(writeKernelJson(b.finish()),
+            R"({
+  "schema": "tally-kernel",
+  "version": 1,
+  "name": "double_buffer",
+  "engines": [
+    {"name": "act"},
+    {"name": "dma", "weight": 16}
+  ],
+  "body": [
+    {"loop": "A", "trips": 64, "body": [
+      {"instr": "load", "queue": "dma", "op": "dma_copy"},
+      {"instr": "scale", "queue": "act"}
+    ]}
+  ],
+  "dependences": [
+    {"producer": "load", "consumer": "scale", "kind": "raw"},
+    {"producer": "scale", "consumer": "load", "kind": "war", "distance": {"A": 2}}
+  ]
+}
+)");
+}
+
+/// The dump shows names, tree, queues and distances; the text shows the rest.
+TEST(KernelJsonTest, roundTrip) {
+  Kernel kernel = everything();
+  std::string text = writeKernelJson(kernel);
+  std::optional<Kernel> again = read(text);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(dump(*again), dump(kernel));
+  EXPECT_EQ(writeKernelJson(*again), text);
+  ASSERT_EQ(again->accesses.size(), 3u);
+  EXPECT_EQ(again->buffers[BufferId(0)].address, 4096u);
+  EXPECT_EQ(again->queues[QueueId(2)].completion, Completion::Split);
+  EXPECT_EQ(again->deps[DepId(0)].kind, DepKind::RAW);
+  EXPECT_EQ(again->deps[DepId(2)].kind, DepKind::WAW);
+  EXPECT_TRUE(again->deps[DepId(4)].allowDivergent);
+  EXPECT_EQ(again->files, std::vector<std::string>{"k.json"});
+}
+
+TEST(KernelJsonTest, tilesBecomeCanonical) {
+  std::optional<Kernel> kernel = read(document(R"({"loop": "A", "trips": 1, "body": [
+                     {"instr": "i", "queue": "act", "reads": ["X[2*A:1]"]}]})"));
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(kernel->text(kernel->accesses[AccessId(0)].text), "X[A * 2:1]");
+}
+
+TEST(KernelJsonTest, syntaxErrorsHavePlaces) {
+  EXPECT_EQ(errorsOf("{\n  \"schema\": }"),
+            "k.json:2:13: error: syntax error while parsing value - unexpected '}'; expected '[', "
+            "'{', or a literal\n");
+  EXPECT_EQ(errorsOf("").substr(0, 18), "k.json:1:1: error:");
+  EXPECT_EQ(errorsOf("[]"), "k.json: error: expected an object, found an array\n");
+}
+
+TEST(KernelJsonTest, depthIsBounded) {
+  EXPECT_EQ(errorsOf(std::string(1000000, '[')),
+            "k.json: error: more than 1100 objects and arrays inside one another\n");
+}
+
+TEST(KernelJsonTest, keysGivenTwice) {
+  EXPECT_NE(errorsOf(R"({"name": "a", "name": "b"})").find("the key 'name' is given twice"),
+            std::string::npos);
+}
+
+TEST(KernelJsonTest, allErrorsAtOnce) {
+  EXPECT_EQ(
+      errorsOf(R"({"schema": "tally-code", "version": 2, "nam": 1, "engines": [3, {"name": "act",
+                   "weight": -1, "queues": [{"name": "q", "completion": "half"}]}],
+                   "body": [{"instr": "i", "queue": "z"}, {"loop": "A", "trips": "n"}, {}]})"),
+      "k.json: error: unknown key 'nam'; allowed are 'schema', 'version', 'name', 'engines', "
+      "'buffers', 'body', 'dependences'\n"
+      "k.json: error: at 'schema': expected \"tally-kernel\", found \"tally-code\"\n"
+      "k.json: error: at 'version': expected an integer from 1 to 1, found 2\n"
+      "k.json: error: the key 'name' is missing\n"
+      "k.json: error: at 'engines[0]': expected an object, found 3\n"
+      "k.json: error: at 'engines[1].weight': expected an integer from 0 to 4294967295, found -1\n"
+      "k.json: error: at 'engines[1].queues[0].completion': expected \"whole\" or \"split\", found "
+      "\"half\"\n"
+      "k.json: error: at 'body[0].queue': the kernel has no queue 'z'\n"
+      "k.json: error: at 'body[1].trips': expected an integer from 0 to 18446744073709551615, "
+      "found "
+      "\"n\"\n"
+      "k.json: error: at 'body[1]': the key 'body' is missing\n"
+      "k.json: error: at 'body[2]': a statement needs one of the keys 'instr', 'loop' and 'if'\n");
+}
+
+TEST(KernelJsonTest, tripsAndTiles) {
+  EXPECT_EQ(errorsOf(document(R"({"loop": "A", "trips": {"while": "c", "min": 1}, "body": []})")),
+            "k.json: error: at 'body[0].trips': unknown key 'min'; allowed are 'while'\n");
+  EXPECT_EQ(
+      errorsOf(document(R"({"loop": "A", "trips": 1.5, "body": []})")),
+      "k.json: error: at 'body[0].trips': expected an integer from 0 to 18446744073709551615, "
+      "found 1.5\n");
+  EXPECT_EQ(errorsOf(document(R"({"instr": "i", "queue": "act", "reads": ["Y", "X[", 1]})")),
+            "k.json: error: at 'body[0].reads[0]': the kernel has no buffer 'Y'\n"
+            "k.json: error: at 'body[0].reads[1]': this is not a tile: column 3: expected an "
+            "integer, a loop, '$', 'total' or '('\n"
+            "k.json: error: at 'body[0].reads[2]': expected a string, found 1\n");
+}
+
+TEST(KernelJsonTest, dependences) {
+  std::string body = R"({"instr": "p", "queue": "act"})";
+  EXPECT_EQ(
+      errorsOf(document(body, R"({"producer": "p", "consumer": "q"},
+                                       {"producer": "p", "consumer": "p", "kind": "rar"},
+                                       {"producer": "p", "consumer": "p", "distance": {"A": 1}},
+                                       {"producer": "p", "consumer": "p", "flat": 1, "element": 2},
+                                       {"producer": "p", "flat": 0.5})")),
+      "k.json: error: at 'dependences[0].consumer': the kernel has no instruction 'q'\n"
+      "k.json: error: at 'dependences[1].kind': expected \"raw\" or \"war\" or \"waw\", found "
+      "\"rar\"\n"
+      "k.json: error: at 'dependences[2].distance.A': the kernel has no loop 'A'\n"
+      "k.json: error: at 'dependences[3]': 'flat' stands alone; drop it, or drop 'distance' "
+      "and 'element'\n"
+      "k.json: error: at 'dependences[4]': the key 'consumer' is missing\n"
+      "k.json: error: at 'dependences[4].flat': expected an integer of 64 bits, found 0.5\n");
+}
+
+/// Bytes that are no UTF-8 come back as U+FFFD instead of throwing.
+TEST(KernelJsonTest, anyNameIsWritten) {
+  KernelBuilder b("k");
+  b.engine("\xff\n\"");
+  EXPECT_NE(writeKernelJson(b.finish()).find("\xEF\xBF\xBD\\n\\\""), std::string::npos);
+}

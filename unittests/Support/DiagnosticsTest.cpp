@@ -1,0 +1,58 @@
+//===- DiagnosticsTest.cpp - How errors are collected and shown -----------===//
+
+#include "tally/Support/Diagnostics.h"
+
+#include <gtest/gtest.h>
+
+using namespace tally;
+
+TEST(DiagnosticsTest, startsEmpty) {
+  Diagnostics diagnostics;
+  EXPECT_FALSE(diagnostics.hasErrors());
+  EXPECT_EQ(render(diagnostics, {}), "");
+}
+
+TEST(DiagnosticsTest, remarksAreNoErrors) {
+  Diagnostics diagnostics;
+  diagnostics.remark({}, "waits longer than it has to");
+  EXPECT_FALSE(diagnostics.hasErrors());
+  EXPECT_EQ(diagnostics.all().size(), 1u);
+  diagnostics.error({}, "no such loop");
+  diagnostics.error({}, "no such engine");
+  EXPECT_TRUE(diagnostics.hasErrors());
+  EXPECT_EQ(diagnostics.numErrors(), 2u);
+}
+
+TEST(DiagnosticsTest, rendersInClangStyle) {
+  Diagnostics diagnostics;
+  diagnostics.error({0, 13, 5}, "'load' waits for 'matmul' at distance 0")
+      .note({1, 10, 7}, "producer is here");
+  EXPECT_EQ(render(diagnostics, {"k.mlir", "lib.mlir"}),
+            "k.mlir:13:5: error: 'load' waits for 'matmul' at distance 0\n"
+            "lib.mlir:10:7: note: producer is here\n");
+}
+
+TEST(DiagnosticsTest, keepsTheOrderOfDiscovery) {
+  Diagnostics diagnostics;
+  diagnostics.error({0, 9, 1}, "second place");
+  diagnostics.remark({0, 2, 1}, "first place");
+  EXPECT_EQ(render(diagnostics, {"k"}), "k:9:1: error: second place\nk:2:1: remark: first place\n");
+}
+
+/// A place without a line is the file as a whole; without a file, nothing is shown.
+TEST(DiagnosticsTest, rendersUnknownPlaces) {
+  Diagnostic diagnostic;
+  diagnostic.message = "no engine";
+  EXPECT_EQ(render(diagnostic, {"k.json"}), "k.json: error: no engine\n");
+  EXPECT_EQ(render(diagnostic, {}), "error: no engine\n");
+  diagnostic.where = {4, 2, 1};
+  EXPECT_EQ(render(diagnostic, {"k.json"}), "<unknown>:2:1: error: no engine\n");
+}
+
+TEST(DiagnosticsTest, aDiagnosticCanHaveManyNotes) {
+  Diagnostic diagnostic;
+  diagnostic.severity = Severity::Warning;
+  diagnostic.message = "three";
+  diagnostic.note({0, 1, 1}, "one").note({0, 2, 1}, "two");
+  EXPECT_EQ(render(diagnostic, {"k"}), "k: warning: three\nk:1:1: note: one\nk:2:1: note: two\n");
+}
