@@ -1,0 +1,452 @@
+//===- RandomKernel.cpp - Legal kernels and bindings from a seed ----------===//
+//
+// The tree is grown twice from one seed: first without dependences, to have its
+// tables to choose pairs from, then again with the chosen dependences. Both
+// times the tree comes from its own stream of draws, so the ids are the same.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RandomKernel.h"
+
+#include "tally/Model/Place.h"
+
+#include <algorithm>
+#include <cassert>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace tally::fuzz {
+
+namespace {
+
+/// Separates the streams of one seed, so that a draw more in one does not shift the others.
+enum Stream : uint64_t {
+  TreeStream = 0x9e3779b97f4a7c15,
+  DependenceStream = 0xc2b2ae3d27d4eb4f,
+  BindingStream = 0x165667b19e3779f9,
+};
+
+/// A dependence before it is handed to a builder.
+struct Draft {
+  InstrId producer;
+  InstrId consumer;
+  DistanceForm form = DistanceForm::Vector;
+  DepKind kind = DepKind::Unspecified;
+  std::vector<DistanceComponent> components;
+  int64_t step = 0;
+  bool allowDivergent = false;
+};
+
+/// See RandomKernelOptions::trips.
+uint32_t drawTripCount(Random &random, Range range) {
+  uint32_t count = random.in(range);
+  return count == 0 && random.percent(50) ? random.in(range) : count;
+}
+
+/// Grows engines, bodies and instructions into a builder.
+class TreeGrower {
+public:
+  TreeGrower(KernelBuilder &builder, uint64_t seed, const RandomKernelOptions &options)
+      : builder(builder), options(options), random(seed ^ TreeStream) {}
+
+  void grow() {
+    addQueues();
+    wanted = random.in(options.instructions);
+    while (numInstrs < wanted) {
+      addStatement(0);
+    }
+  }
+
+private:
+  void addQueues() {
+    uint32_t numEngines = random.in(options.engines);
+    uint32_t numExtra = random.in(options.extraQueues);
+    for (uint32_t e = 0; e < numEngines; ++e) {
+      EngineId engine = builder.engine(fmt::format("e{}", e));
+      queues.push_back(builder.queueOf(engine));
+      // Further queues go to engines in turn, the last engine taking what is left.
+      uint32_t here = e + 1 == numEngines ? numExtra : std::min(numExtra, random.in({0, 1}));
+      for (uint32_t q = 0; q < here; ++q) {
+        queues.push_back(builder.queue(fmt::format("e{}.q{}", e, q)));
+      }
+      numExtra -= here;
+    }
+    for (QueueId queue : queues) {
+      Completion completion =
+          random.percent(options.splitPercent) ? Completion::Split : Completion::Whole;
+      builder.setQueue(queue, random.in(options.weight), completion);
+    }
+  }
+
+  void addBody(uint32_t depth) {
+    uint32_t count = random.in(options.statements);
+    for (uint32_t i = 0; i < count && numInstrs < wanted; ++i) {
+      addStatement(depth);
+    }
+  }
+
+  void addStatement(uint32_t depth) {
+    uint64_t roll = random.below(100);
+    if (depth < options.maxDepth && roll < options.loopPercent) {
+      addLoop(depth);
+    } else if (depth < options.maxDepth && roll < options.loopPercent + options.ifPercent) {
+      addIf(depth);
+    } else {
+      addBlock();
+    }
+  }
+
+  void addBlock() {
+    uint32_t count = random.in(options.blockSize);
+    for (uint32_t i = 0; i < count; ++i) {
+      QueueId queue = queues[random.below(queues.size())];
+      builder.instr(fmt::format("i{}", numInstrs++), queue);
+    }
+  }
+
+  Trip drawTrip(const std::string &name) {
+    uint64_t roll = random.below(100);
+    if (roll < options.constantPercent) {
+      return builder.constant(drawTripCount(random, options.trips));
+    }
+    if (roll < options.constantPercent + options.guardPercent) {
+      return builder.guard("while." + name);
+    }
+    uint64_t min = std::min(options.trips.max, options.trips.min + random.in({0, 1}));
+    std::optional<uint64_t> max;
+    if (random.percent(50)) {
+      max = options.trips.max;
+    }
+    return builder.value("n." + name, min, max);
+  }
+
+  void addLoop(uint32_t depth) {
+    std::string name = fmt::format("L{}", numLoops++);
+    Trip trip = drawTrip(name);
+    bool mayDiverge = trip.kind != Trip::Kind::Constant;
+    bool diverges = random.percent(options.divergentPercent) && mayDiverge;
+    builder.beginLoop(name, trip, !diverges);
+    addBody(depth + 1);
+    builder.endLoop();
+  }
+
+  void addIf(uint32_t depth) {
+    std::string name = fmt::format("c{}", numIfs++);
+    builder.beginIf(name, !random.percent(options.divergentPercent));
+    addBody(depth + 1);
+    if (random.percent(70)) {
+      builder.beginElse();
+      addBody(depth + 1);
+    }
+    builder.endIf();
+  }
+
+  KernelBuilder &builder;
+  const RandomKernelOptions &options;
+  Random random;
+  std::vector<QueueId> queues;
+  uint32_t wanted = 0;
+  uint32_t numInstrs = 0;
+  uint32_t numLoops = 0;
+  uint32_t numIfs = 0;
+};
+
+/// Draws dependences for a kernel that has none.
+class DependenceDrawer {
+public:
+  DependenceDrawer(const Kernel &kernel, uint64_t seed, const RandomKernelOptions &options)
+      : kernel(kernel), options(options), random(seed ^ DependenceStream) {}
+
+  std::vector<Draft> draw() {
+    uint32_t count = random.in(options.dependences);
+    for (uint32_t i = 0; i < count; ++i) {
+      Shape shape = drawShape();
+      collectPairs(shape);
+      if (!pairs.empty()) {
+        addDraft(shape, pairs[random.below(pairs.size())]);
+      }
+    }
+    return std::move(drafts);
+  }
+
+private:
+  struct Pair {
+    InstrId producer;
+    InstrId consumer;
+    DepPlace place;
+  };
+
+  Shape drawShape() {
+    uint64_t total = std::accumulate(options.shapes.begin(), options.shapes.end(), uint64_t(0));
+    uint64_t roll = random.below(total);
+    size_t shape = 0;
+    while (roll >= options.shapes[shape]) {
+      roll -= options.shapes[shape++];
+    }
+    return static_cast<Shape>(shape);
+  }
+
+  /// All pairs that can have this shape.
+  void collectPairs(Shape shape) {
+    pairs.clear();
+    for (InstrId producer : kernel.instrs.ids()) {
+      for (InstrId consumer : kernel.instrs.ids()) {
+        Dep dep;
+        dep.producer = producer;
+        dep.consumer = consumer;
+        Pair pair{producer, consumer, placeOf(kernel, dep)};
+        if ((shape == Shape::Self) == (producer == consumer) && fits(shape, pair)) {
+          pairs.push_back(pair);
+        }
+      }
+    }
+  }
+
+  bool fits(Shape shape, const Pair &pair) const {
+    LoopId real = kernel.realLoop(pair.place.shared);
+    switch (shape) {
+    case Shape::Zero:
+      return canBeZero(pair);
+    case Shape::OneLoop:
+    case Shape::Self:
+      return real != rootLoop;
+    case Shape::MultiLevel:
+      return real != rootLoop && outerLoop(real) != rootLoop;
+    case Shape::Conditional:
+      return kernel.loops[pair.place.shared].isBranch() && real != rootLoop;
+    case Shape::Opposite:
+      return pair.place.order == Order::Opposite;
+    case Shape::Backward:
+      return pair.place.order == Order::Backward && real != rootLoop;
+    case Shape::Flat:
+      return pair.place.producerHome == pair.place.consumerHome;
+    case Shape::Element:
+      return fitsElement(pair, real);
+    }
+    return false;
+  }
+
+  /// Both ends directly in loops of one body; backward only with a loop to carry it.
+  bool fitsElement(const Pair &pair, LoopId real) const {
+    LoopId shared = pair.place.shared;
+    const Loop &producer = kernel.loops[pair.place.producerHome];
+    const Loop &consumer = kernel.loops[pair.place.consumerHome];
+    return producer.kind == LoopKind::Loop && consumer.kind == LoopKind::Loop &&
+           producer.parent == shared && consumer.parent == shared && &producer != &consumer &&
+           (pair.place.order == Order::Forward || real != rootLoop);
+  }
+
+  bool canBeZero(const Pair &pair) const {
+    switch (pair.place.order) {
+    case Order::Forward:
+    case Order::Opposite:
+      return true;
+    case Order::SameBlock:
+      return !reaches(pair.consumer, pair.producer);
+    case Order::Backward:
+      return false;
+    }
+    return false;
+  }
+
+  /// Whether `from` comes before `to`, or is it, by the orders of engines and distances 0 of their
+  /// block.
+  bool reaches(InstrId from, InstrId to) const {
+    IdRange<InstrId> block = kernel.stmts[kernel.instrs[from].block].instrs;
+    std::vector<bool> reached(block.size(), false);
+    std::vector<InstrId> work{from};
+    while (!work.empty()) {
+      InstrId instr = work.back();
+      work.pop_back();
+      if (reached[instr.value - block.first]) {
+        continue;
+      }
+      reached[instr.value - block.first] = true;
+      for (InstrId next : block) {
+        if (precedes(instr, next)) {
+          work.push_back(next);
+        }
+      }
+    }
+    return reached[to.value - block.first];
+  }
+
+  bool precedes(InstrId a, InstrId b) const {
+    bool inOrder = a < b && kernel.engineOf(a) == kernel.engineOf(b);
+    return inOrder ||
+           std::find(zeroEdges.begin(), zeroEdges.end(), std::pair(a, b)) != zeroEdges.end();
+  }
+
+  LoopId outerLoop(LoopId real) const { return kernel.realLoop(kernel.loops[real].parent); }
+
+  void addDraft(Shape shape, const Pair &pair) {
+    Draft draft;
+    draft.producer = pair.producer;
+    draft.consumer = pair.consumer;
+    draft.kind = static_cast<DepKind>(random.below(4));
+    drawDistance(shape, pair, draft);
+    draft.allowDivergent = needsDivergent(pair);
+    bool zero = draft.components.empty() && draft.step == 0;
+    if (zero && pair.place.order == Order::SameBlock) {
+      zeroEdges.emplace_back(pair.producer, pair.consumer);
+    }
+    drafts.push_back(std::move(draft));
+  }
+
+  void drawDistance(Shape shape, const Pair &pair, Draft &draft) {
+    LoopId real = kernel.realLoop(pair.place.shared);
+    switch (shape) {
+    case Shape::Zero:
+      return;
+    case Shape::OneLoop:
+    case Shape::Self:
+    case Shape::Conditional:
+      draft.components = {{real, random.in(options.offset)}};
+      return;
+    case Shape::MultiLevel:
+      drawLevels(real, draft);
+      return;
+    case Shape::Opposite:
+      drawOpposite(real, draft);
+      return;
+    case Shape::Backward:
+      draft.components = {{real, drawNearOffset()}};
+      return;
+    case Shape::Flat:
+      draft.form = DistanceForm::Flat;
+      draft.step = canBeZero(pair) && random.percent(25) ? 0 : random.in(options.offset);
+      return;
+    case Shape::Element:
+      drawElement(real, pair, draft);
+      return;
+    }
+  }
+
+  /// Distance 1, the common one, half of the time.
+  int64_t drawNearOffset() { return random.percent(50) ? 1 : random.in(options.offset); }
+
+  void drawOpposite(LoopId real, Draft &draft) {
+    if (real == rootLoop || random.percent(30)) {
+      return;
+    }
+    draft.components = {{real, drawNearOffset()}};
+  }
+
+  void drawElement(LoopId real, const Pair &pair, Draft &draft) {
+    draft.form = DistanceForm::Element;
+    draft.step = random.in(-2, 2);
+    bool forward = pair.place.order == Order::Forward;
+    if (real != rootLoop && (!forward || random.percent(50))) {
+      draft.components = {{real, random.in(options.offset)}};
+    }
+    // The other way to be legal is distance 0 on the shared loop, forward.
+    assert((forward || !draft.components.empty()) && "backward pairs fit only with a carrier");
+  }
+
+  /// A carrier outside `innermost`, and components of either sign from there inwards.
+  void drawLevels(LoopId innermost, Draft &draft) {
+    std::vector<LoopId> loops;
+    for (LoopId loop = innermost; loop != rootLoop; loop = outerLoop(loop)) {
+      loops.push_back(loop);
+    }
+    size_t carrier = 1 + random.below(loops.size() - 1);
+    draft.components.push_back({loops[carrier], random.in(options.offset)});
+    for (size_t i = carrier; i-- > 0;) {
+      int64_t distance = random.in(-2, 2);
+      if (distance != 0) {
+        draft.components.push_back({loops[i], distance});
+      }
+    }
+  }
+
+  bool needsDivergent(const Pair &pair) const {
+    if (kernel.engineOf(pair.producer) == kernel.engineOf(pair.consumer)) {
+      return false;
+    }
+    for (LoopId loop = pair.place.producerHome; loop.valid(); loop = kernel.loops[loop].parent) {
+      if (!kernel.loops[loop].uniform) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const Kernel &kernel;
+  const RandomKernelOptions &options;
+  Random random;
+  std::vector<Pair> pairs;
+  std::vector<std::pair<InstrId, InstrId>> zeroEdges; ///< distances 0 inside a block
+  std::vector<Draft> drafts;
+};
+
+} // namespace
+
+static DepId addDependence(KernelBuilder &builder, const Draft &draft) {
+  switch (draft.form) {
+  case DistanceForm::Vector:
+    return builder.depVector(draft.producer, draft.consumer, draft.components, draft.kind);
+  case DistanceForm::Flat:
+    return builder.depFlat(draft.producer, draft.consumer, draft.step, draft.kind);
+  case DistanceForm::Element:
+    return builder.depElement(draft.producer, draft.consumer, draft.step, draft.components,
+                              draft.kind);
+  }
+  return {};
+}
+
+static std::string nameOfSeed(uint64_t seed) {
+  return fmt::format("seed{}", seed);
+}
+
+static std::vector<Draft> drawDependences(uint64_t seed, const RandomKernelOptions &options) {
+  KernelBuilder builder(nameOfSeed(seed));
+  TreeGrower(builder, seed, options).grow();
+  Kernel tree = builder.finish();
+  return DependenceDrawer(tree, seed, options).draw();
+}
+
+Kernel randomKernel(uint64_t seed, const RandomKernelOptions &options) {
+  std::vector<Draft> drafts = drawDependences(seed, options);
+  KernelBuilder builder(nameOfSeed(seed));
+  TreeGrower(builder, seed, options).grow();
+  for (const Draft &draft : drafts) {
+    DepId dep = addDependence(builder, draft);
+    if (draft.allowDivergent) {
+      builder.allowDivergent(dep);
+    }
+  }
+  return builder.finish();
+}
+
+/// A few trip counts within the bounds of `trip`.
+static std::vector<uint64_t> drawTrips(Random &random, const Trip &trip, Range range) {
+  uint32_t min = std::max(static_cast<uint32_t>(trip.min), range.min);
+  uint64_t bound = std::min<uint64_t>(trip.max.value_or(range.max), range.max);
+  uint32_t max = std::max(min, static_cast<uint32_t>(bound));
+  std::vector<uint64_t> trips(1 + random.below(3));
+  for (uint64_t &count : trips) {
+    count = drawTripCount(random, {min, max});
+  }
+  return trips;
+}
+
+Bindings randomBindings(const Kernel &kernel, uint64_t seed, Range trips) {
+  Random random(seed ^ BindingStream);
+  Bindings bindings(kernel);
+  bindings.setGuardSeed(random.below(UINT32_MAX));
+  for (LoopId id : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[id];
+    if (loop.kind != LoopKind::Loop || loop.trip.kind == Trip::Kind::Constant) {
+      continue;
+    }
+    bindings.set(id, drawTrips(random, loop.trip, trips));
+    for (EngineId engine : kernel.engines.ids()) {
+      if (!loop.uniform) {
+        bindings.set(id, drawTrips(random, loop.trip, trips), engine);
+      }
+    }
+  }
+  return bindings;
+}
+
+} // namespace tally::fuzz

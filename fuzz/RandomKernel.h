@@ -1,0 +1,99 @@
+//===- RandomKernel.h - Legal kernels and bindings from a seed ------------===//
+//
+// A seed and a record of ranges make a small kernel that is legal by construction: no
+// draw is thrown away because check() would refuse it. The same seed gives the same kernel
+// on every platform, so that a failing seed is a complete bug report.
+//
+// Which kernels come out is decided in two steps. First the tree grows: bodies,
+// instructions, trip counts. Then dependences are drawn: a shape, then a pair of instructions that
+// can have this shape, then the distance. Shapes are weighted so that rare ones (opposite branches,
+// element-wise) appear as often as a test asks for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_FUZZ_RANDOMKERNEL_H
+#define TALLY_FUZZ_RANDOMKERNEL_H
+
+#include "tally/Model/Bindings.h"
+#include "tally/Model/KernelBuilder.h"
+
+#include <array>
+#include <random>
+
+namespace tally::fuzz {
+
+struct Range {
+  uint32_t min = 0;
+  uint32_t max = 0; ///< inclusive
+};
+
+/// Draws that depend on the seed alone. The distributions of <random> may differ between standard
+/// libraries; a remainder does not, and its bias is of no account for ranges this small.
+class Random {
+public:
+  explicit Random(uint64_t seed) : engine(seed) {}
+
+  /// A number below `bound`, which is not 0.
+  uint64_t below(uint64_t bound) { return engine() % bound; }
+
+  uint32_t in(Range range) {
+    return range.min + static_cast<uint32_t>(below(uint64_t(range.max) - range.min + 1));
+  }
+
+  int64_t in(int64_t min, int64_t max) {
+    return min + static_cast<int64_t>(below(static_cast<uint64_t>(max - min) + 1));
+  }
+
+  bool percent(uint32_t chance) { return below(100) < chance; }
+
+private:
+  std::mt19937_64 engine;
+};
+
+/// How the two ends of a dependence lie to each other, and what its distance looks like.
+enum class Shape : uint8_t {
+  Zero,        ///< any pair, distance 0
+  OneLoop,     ///< any pair, a distance on the innermost loop around both
+  MultiLevel,  ///< a distance on an outer loop, inner components of either sign
+  Conditional, ///< both in one branch, a distance on the loop around it
+  Opposite,    ///< in the two branches of one `if`
+  Backward, ///< the producer's statement behind the consumer's, a distance on the loop around both
+  Flat,     ///< both in one body, counted over the whole run
+  Element,  ///< in two loops of one body, element by element
+  Self,     ///< an instruction and an earlier run of itself
+};
+inline constexpr size_t numShapes = 9;
+
+struct RandomKernelOptions {
+  Range engines{1, 4};
+  Range extraQueues{0, 2};
+  Range weight{1, 3};            ///< of one retirement, for each queue
+  uint32_t splitPercent = 20;    ///< queues whose retirements arrive one by one
+  uint32_t maxDepth = 4;         ///< loops and branches around an instruction
+  Range statements{1, 3};        ///< of one body
+  Range blockSize{1, 3};         ///< instructions of one block
+  Range instructions{2, 12};     ///< of the kernel; the last block may add a few
+  Range dependences{1, 8};       ///< drawn; fewer where the tree has no room for a shape
+  Range trips{0, 4};             ///< constants and bounds of run-time values; 0 comes half as often
+                                 ///< as the others, for it hides all that lies inside
+  Range offset{1, 3};            ///< distance on the carrying loop, and flat
+  uint32_t loopPercent = 40;     ///< statements that are loops ...
+  uint32_t ifPercent = 20;       ///< ... and `if`s; the rest are blocks
+  uint32_t constantPercent = 30; ///< loops with a constant trip count ...
+  uint32_t guardPercent = 15;    ///< ... and with a guard; the rest have a run-time value
+  uint32_t divergentPercent = 0; ///< loops and `if`s on which engines may disagree
+  /// Relative frequency of each Shape.
+  std::array<uint32_t, numShapes> shapes{4, 5, 4, 2, 4, 4, 3, 5, 1};
+};
+
+/// The kernel of this seed.
+Kernel randomKernel(uint64_t seed, const RandomKernelOptions &options);
+
+/// Run-time values for `kernel`: for each loop without a constant a few trip counts within `trips`
+/// and its bounds, for divergent loops other ones on each engine, and a seed for guards. The
+/// kernel must outlive the bindings.
+Bindings randomBindings(const Kernel &kernel, uint64_t seed, Range trips = {0, 4});
+
+} // namespace tally::fuzz
+
+#endif // TALLY_FUZZ_RANDOMKERNEL_H

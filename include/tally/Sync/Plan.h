@@ -1,0 +1,132 @@
+//===- Plan.h - What each dependence waits for ----------------------------===//
+//
+// A plan is the answer to "how is this kernel synchronised", as data and without code:
+// which instructions raise which semaphore, and for each dependence the value
+// that the consumer's engine must see there.
+//
+//   group   instructions of one body on one queue that raise one semaphore (a
+//           whole queue for the per-engine strategy); N of them, the producer is the K-th
+//   ring    copies of a counter taken at each entry of a loop: slot m is what
+//           it was m entries ago
+//   wait    semaphore >= mask * w*(N*x - (N-K)), w the weight of the queue
+//
+// makePlan() decides; verifyPlan() decides again, independently, whether the plan holds
+// together. Neither changes the kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_SYNC_PLAN_H
+#define TALLY_SYNC_PLAN_H
+
+#include "tally/Machine/Machine.h"
+#include "tally/Sync/Expr.h"
+
+namespace tally {
+
+using GroupId = Id<struct GroupTag>;
+
+enum class Strategy : uint8_t {
+  Barrier,        ///< all engines of a loop meet at its back edge
+  Unrolled,       ///< constant trips written out, static thresholds
+  PerInstruction, ///< one semaphore for each producer
+  PerLoop,        ///< one for each loop body and queue
+  PerEngine,      ///< one for each queue
+  Manual,         ///< as written in the input
+};
+
+std::string_view toString(Strategy strategy);
+std::optional<Strategy> strategyFrom(std::string_view name);
+
+/// All strategies by name, in the order of the enumeration.
+std::vector<std::string> strategyNames();
+
+/// Who meets at a barrier.
+enum class Participants : uint8_t {
+  Work, ///< engines with work in the loop; at entry and exit also those a dependence links to it
+  All,  ///< every engine of the kernel
+};
+
+struct PlanOptions {
+  Strategy strategy = Strategy::PerLoop;
+  Participants participants = Participants::Work;
+  bool fold = true; ///< evaluate constants in wait expressions
+};
+
+/// How a wait value is found; see docs/Allocation.md for each formula.
+enum class WaitClass : uint8_t {
+  InShared,         ///< producer directly in the shared body: total - k
+  Nested,           ///< nested forward 0, backward 1, opposite branches: total
+  SameBranch,       ///< both in one branch, distance 1 on the loop around it: total - 1
+  Ring,             ///< total as it was k iterations ago, exact
+  Flat,             ///< total - f, over the whole run
+  Conservative,     ///< total as it was k iterations ago, more than needed
+  Static,           ///< a constant (barrier, unrolled)
+  CoveredByBarrier, ///< no wait: a barrier stands between
+  Never,            ///< no wait: nothing is ever owed
+};
+
+std::string_view toString(WaitClass waitClass);
+
+/// Instructions that raise one semaphore.
+struct Group {
+  LoopId body; ///< none: all bodies (per-engine)
+  QueueId queue;
+  uint32_t numSignals = 0; ///< N: members, each raising once per entry of the body
+  InstrId sole;            ///< the one member, if the strategy gives each its own
+};
+
+/// What one dependence waits for. Beside the threshold stand the parts it was made of,
+/// for comparing and explaining:  mask * w*(N*(counter - minus) - (N-K)).
+struct Wait {
+  WaitClass waitClass = WaitClass::Never;
+  bool exact = true; ///< never longer than the dependence asks
+  GroupId group;     ///< none: no wait
+  ExprId threshold;
+  LoopId maskLoop; ///< mask = isGT(trip(maskLoop), maskOffset); none: 1
+  uint32_t maskOffset = 0;
+  bool maskTotal = false; ///< the mask compares total(maskLoop) instead (Flat)
+  RingId ring;            ///< the counter is slot `slot` of this ring; none: the live counter
+  uint32_t slot = 0;
+  uint32_t minus = 0;
+};
+
+/// A barrier that stands at one of the three places of a loop.
+struct LoopBarriers {
+  std::vector<EngineId> entry; ///< before the loop; empty: no barrier there
+  std::vector<EngineId> back;  ///< at the end of each iteration
+  std::vector<EngineId> exit;  ///< after the loop
+};
+
+struct SyncPlan {
+  PlanOptions options;
+  ExprPool exprs;
+  IdVector<GroupId, Group> groups;
+  IdVector<RingId, Ring> rings;
+  IdVector<InstrId, GroupId> groupOf;  ///< whose semaphore an instruction raises; none: none
+  IdVector<InstrId, uint32_t> placeOf; ///< K, from 1
+  IdVector<DepId, Wait> waits;
+  IdVector<LoopId, LoopBarriers> barriers; ///< Barrier only, else empty
+};
+
+/// The plan for a legal kernel. Adds an error for what the strategy cannot do,
+/// and a remark for each dependence that will wait longer than it has to. With
+/// errors, the returned plan is not to be used.
+SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics &diagnostics);
+
+/// Whether the plan holds together: members, N and K counted afresh, every dependence
+/// waited for on its producer's semaphore or covered, expressions only over
+/// what the consumer's engine can count. Reports what does not.
+void verifyPlan(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics);
+
+/// Whether passing wait `a` (of dependence `da`) implies that `b` passes too; both at
+/// one consumer. False if that cannot be shown.
+bool dominates(const Kernel &kernel, const SyncPlan &plan, DepId a, DepId b);
+
+/// `'load' -> 'scale' at 'A' = 2`, for messages and listings.
+std::string describe(const Kernel &kernel, DepId dep);
+
+std::string dump(const Kernel &kernel, const SyncPlan &plan);
+
+} // namespace tally
+
+#endif // TALLY_SYNC_PLAN_H

@@ -1,0 +1,360 @@
+//===- Counting.cpp - Waits computed from what an engine has counted ------===//
+//
+// Turns each dependence into `semaphore >= mask * w*(N*x - (N-K))`.
+//
+// Terms:  S, P    innermost body around both ends; the producer's body
+//         L, k    loop that carries the distance, and the distance on it
+//         x       runs of the producer to wait for, from counters of the
+//                 consumer's engine
+//         N, K    instructions that share the semaphore; the producer's place
+//         w       what one retirement adds
+// Steps:  1. classify  where the ends lie decides how x is found
+//         2. group     instructions get their semaphore, and N and K with it
+//         3. wait      the expression, from class and group
+//
+//   class         when                                        x           mask
+//   in-shared     P = S, carried by S or not at all           total(S)-k  trip(S) > k
+//   nested        P below S: forward k = 0, backward k = 1;   total(P)    trip(L) > k
+//                 ends in opposite branches, k = 0 or 1
+//   same-branch   P = S, a branch under L, k = 1              total(S)-1  trip(L) > 1
+//   ring          any other k, no loop between L and S        q_k         trip(L) > k
+//   flat          f runs ago, over the whole run              total(P)-f  total(P) > f
+//   conservative  a loop between L and S, or element-wise     q_k         trip(L) > k
+//
+// q_k is total(P) as it was at the entry of L that is k iterations younger than the target: all
+// runs of the producer up to the end of the target iteration. A mask for k = 0 is 1.
+//
+// Per engine, one semaphore counts all retirements of a queue. Then no
+// formula in N and K gives the place of a run; the consumer's engine follows the queue's
+// instructions itself: place(P) is the place of the latest run of P (for k runs ago, a
+// ring of it). That needs the engine to take the same path as the queue's.
+//
+// Why total(S) - k may use Sub but the others Monus: with P = S and the mask 1, x >= 1, and then
+// N*x - (N-K) >= K > 0. A nested producer may not have run at all, x = 0, although the mask is 1.
+//
+// Cost: linear in instructions + dependences.
+//===----------------------------------------------------------------------===//
+
+#include "Planners.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+namespace {
+
+/// What classification finds, before it is known which semaphore counts.
+struct Form {
+  WaitClass waitClass = WaitClass::InShared;
+  bool exact = true;
+  LoopId carrier;        ///< L; none for distance 0
+  uint32_t offset = 0;   ///< k, or f
+  bool snapshot = false; ///< the counter is slot `offset` of a ring at `carrier`
+  uint32_t minus = 0;    ///< x = counter - minus
+  std::string reason;    ///< why it is not exact
+};
+
+class CountingPlanner {
+public:
+  CountingPlanner(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics)
+      : kernel(kernel), plan(plan), diagnostics(diagnostics),
+        perEngine(plan.options.strategy == Strategy::PerEngine) {}
+
+  void run() {
+    if (perEngine && !enginesAgree()) {
+      return;
+    }
+    makeGroups(kernel, plan, sharing(), [](DepId) { return true; });
+    if (!countersCanHoldOneEntry()) {
+      return;
+    }
+    ringOf.assign(ringKeys(), RingId());
+    plan.exprs.reserve(kernel.deps.size());
+    for (DepId dep : kernel.deps.ids()) {
+      planWait(dep);
+    }
+  }
+
+private:
+  //===--- 1. Classify ----------------------------------------------------===//
+
+  Form classify(const Dep &dep, const DepPlace &place) const {
+    if (dep.form == DistanceForm::Flat) {
+      uint32_t runs = static_cast<uint32_t>(dep.step);
+      Form form;
+      form.waitClass = WaitClass::Flat;
+      form.carrier = place.producerHome;
+      form.offset = runs;
+      form.snapshot = perEngine && runs > 0;
+      form.minus = runs;
+      return form;
+    }
+    if (dep.form == DistanceForm::Element) {
+      return elementForm(place);
+    }
+    return vectorForm(place);
+  }
+
+  Form elementForm(const DepPlace &place) const {
+    Form form = place.offset == 0 ? nested(place) : carriedByWholeIterations(place);
+    form.waitClass = WaitClass::Conservative;
+    form.exact = false;
+    form.reason = fmt::format("an element-wise distance is waited for as the whole of loop '{}'",
+                              kernel.nameOf(place.producerHome));
+    return form;
+  }
+
+  Form vectorForm(const DepPlace &place) const {
+    if (!place.carrier.valid()) {
+      return place.producerInShared() ? inShared(place) : nested(place);
+    }
+    if (place.loopsBelowCarrier) {
+      Form form = ring(place);
+      form.waitClass = WaitClass::Conservative;
+      form.exact = false;
+      form.reason =
+          fmt::format("the distance on loop '{}' crosses whole runs of the inner loop "
+                      "'{}', so all of that iteration of '{}' is waited for",
+                      kernel.nameOf(place.carrier), kernel.nameOf(kernel.realLoop(place.shared)),
+                      kernel.nameOf(place.carrier));
+      return form;
+    }
+    if (place.producerInShared() && place.shared == place.carrier) {
+      return inShared(place);
+    }
+    if (place.producerInShared() && place.offset == 1) {
+      return sameBranch(place);
+    }
+    return carriedByWholeIterations(place);
+  }
+
+  /// Distance k on a loop that runs the shared body at most once an iteration,
+  /// producer nested or k > 1: the live counter if the producer's loop is still to come
+  /// in this iteration, else a ring.
+  Form carriedByWholeIterations(const DepPlace &place) const {
+    bool stillToCome = place.order == Order::Backward || place.order == Order::Opposite;
+    bool live = stillToCome && place.offset == 1 && !place.producerInShared();
+    return live ? nested(place) : ring(place);
+  }
+
+  Form carried(WaitClass waitClass, const DepPlace &place) const {
+    Form form;
+    form.waitClass = waitClass;
+    form.carrier = place.carrier;
+    form.offset = static_cast<uint32_t>(place.offset);
+    return form;
+  }
+
+  Form inShared(const DepPlace &place) const {
+    Form form = carried(WaitClass::InShared, place);
+    // place(P) already moves at the start of the block, so an earlier run needs the ring.
+    form.snapshot = perEngine && form.offset > 0;
+    form.minus = form.offset;
+    return form;
+  }
+
+  Form sameBranch(const DepPlace &place) const {
+    Form form = carried(WaitClass::SameBranch, place);
+    form.snapshot = perEngine;
+    form.minus = 1;
+    return form;
+  }
+
+  Form nested(const DepPlace &place) const { return carried(WaitClass::Nested, place); }
+
+  Form ring(const DepPlace &place) const {
+    Form form = carried(WaitClass::Ring, place);
+    form.snapshot = true;
+    return form;
+  }
+
+  //===--- 2. Group -------------------------------------------------------===//
+
+  Sharing sharing() const {
+    switch (plan.options.strategy) {
+    case Strategy::PerInstruction:
+      return Sharing::Nobody;
+    case Strategy::PerEngine:
+      return Sharing::Queue;
+    default:
+      return Sharing::Body;
+    }
+  }
+
+  /// Whether one entry of each body raises its semaphore by a number that a counter holds.
+  bool countersCanHoldOneEntry() {
+    bool fits = true;
+    for (const Group &group : plan.groups) {
+      uint64_t raised = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
+      if (raised <= maxCount) {
+        continue;
+      }
+      fits = false;
+      diagnostics.error(kernel.queues[group.queue].where,
+                        fmt::format("queue '{}' would raise one semaphore by {} at once, which no "
+                                    "counter holds; the most is {}",
+                                    kernel.nameOf(group.queue), raised, maxCount));
+    }
+    return fits;
+  }
+
+  /// Whether every engine that waits for a queue follows its path: all loops with
+  /// instructions of the queue are uniform.
+  bool enginesAgree() {
+    std::vector<LoopId> divergentOf(kernel.queues.size());
+    for (const Instr &instr : kernel.instrs) {
+      LoopId &divergent = divergentOf[instr.queue.value];
+      for (LoopId l = instr.home; !divergent.valid() && l.valid(); l = kernel.loops[l].parent) {
+        divergent = kernel.loops[l].uniform ? LoopId() : l;
+      }
+    }
+    bool agree = true;
+    for (const Dep &dep : kernel.deps) {
+      QueueId queue = kernel.instrs[dep.producer].queue;
+      LoopId divergent = divergentOf[queue.value];
+      if (!divergent.valid() || kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer)) {
+        continue;
+      }
+      agree = false;
+      diagnostics
+          .error(dep.where, fmt::format("strategy 'per-engine' cannot count queue '{}' for '{}': "
+                                        "engines may disagree on a loop that holds its "
+                                        "instructions; use 'per-loop'",
+                                        kernel.nameOf(queue), kernel.nameOf(dep.consumer)))
+          .note(kernel.loops[divergent].where,
+                fmt::format("divergent loop '{}' is here", kernel.nameOf(divergent)));
+    }
+    return agree;
+  }
+
+  //===--- 3. Wait --------------------------------------------------------===//
+
+  void planWait(DepId id) {
+    const Dep &dep = kernel.deps[id];
+    DepPlace place = placeOf(kernel, dep);
+    Form form = classify(dep, place);
+    Wait &wait = plan.waits[id];
+    if (form.waitClass == WaitClass::Flat && form.offset > 0 && form.carrier == rootLoop) {
+      return; // the root has no earlier run
+    }
+    wait.waitClass = form.waitClass;
+    wait.exact = form.exact;
+    wait.group = plan.groupOf[dep.producer];
+    setMask(wait, form, place);
+    if (form.snapshot) {
+      wait.ring = ringFor(form.carrier, dep.producer, form.offset);
+      wait.slot = form.offset;
+    } else {
+      wait.minus = form.minus;
+    }
+    wait.threshold =
+        masked(wait, perEngine ? counter(wait, dep.producer) : decode(wait, dep.producer));
+    if (!wait.exact) {
+      diagnostics.remark(dep.where, fmt::format("{} waits longer than it has to: {}",
+                                                describe(kernel, id), form.reason));
+    }
+  }
+
+  void setMask(Wait &wait, const Form &form, const DepPlace &place) const {
+    if (form.offset > 0) {
+      wait.maskLoop = form.carrier;
+      wait.maskOffset = form.offset;
+      wait.maskTotal = form.waitClass == WaitClass::Flat;
+      return;
+    }
+    // Distance 0 is always owed. Only where nothing is to be folded is the mask written out.
+    bool literal = !plan.options.fold && form.waitClass != WaitClass::Flat;
+    if (literal && !kernel.loops[place.shared].isBranch()) {
+      wait.maskLoop = place.shared;
+    }
+  }
+
+  ExprId total(LoopId loop) const {
+    return loop == rootLoop ? plan.exprs.constant(1) : plan.exprs.total(loop);
+  }
+
+  /// A loop that no other loop repeats is in its first trip: total and trip are the same number.
+  ExprId trip(LoopId loop) const {
+    if (loop == rootLoop) {
+      return plan.exprs.constant(1);
+    }
+    bool repeated = kernel.realLoop(kernel.loops[loop].parent) != rootLoop;
+    return repeated || !plan.options.fold ? plan.exprs.trip(loop) : plan.exprs.total(loop);
+  }
+
+  ExprId counter(const Wait &wait, InstrId producer) const {
+    if (wait.ring.valid()) {
+      return plan.exprs.snapshot(wait.ring, wait.slot);
+    }
+    return perEngine ? plan.exprs.ordinal(producer) : total(kernel.instrs[producer].home);
+  }
+
+  /// w*(N*x - (N-K))
+  ExprId decode(const Wait &wait, InstrId producer) const {
+    ExprPool &exprs = plan.exprs;
+    const Group &group = plan.groups[wait.group];
+    bool atLeastOne = wait.waitClass == WaitClass::InShared || wait.waitClass == WaitClass::Flat;
+    ExprId count = counter(wait, producer);
+    if (wait.minus > 0 || (wait.waitClass == WaitClass::InShared && !plan.options.fold)) {
+      count = exprs.make(ExprOp::Sub, count, exprs.constant(wait.minus));
+    }
+    uint32_t weight = kernel.queues[group.queue].weight;
+    if (group.sole.valid() && weight == 1) {
+      return count;
+    }
+    uint32_t missing = group.numSignals - plan.placeOf[producer];
+    ExprId scaled = exprs.make(ExprOp::Mul, exprs.constant(weight * group.numSignals), count);
+    ExprOp subtraction = atLeastOne ? ExprOp::Sub : ExprOp::Monus;
+    return exprs.make(subtraction, scaled, exprs.constant(weight * missing));
+  }
+
+  /// The mask comes last: a value that wrapped below zero is then multiplied away.
+  ExprId masked(const Wait &wait, ExprId value) const {
+    // A run f ago that never was has place 0 in the ring: no mask is needed.
+    if (!wait.maskLoop.valid() || (perEngine && wait.maskTotal)) {
+      return value;
+    }
+    ExprId counted = wait.maskTotal ? total(wait.maskLoop) : trip(wait.maskLoop);
+    ExprId mask = plan.exprs.make(ExprOp::IsGT, counted, plan.exprs.constant(wait.maskOffset));
+    return plan.exprs.make(ExprOp::Mul, mask, value);
+  }
+
+  //===--- Rings ----------------------------------------------------------===//
+
+  size_t ringKeys() const { return perEngine ? kernel.instrs.size() : kernel.loops.size(); }
+
+  /// The ring of the producer's counter over `loop`, at least `depth` deep. A counter has few
+  /// rings (one per carrying loop around it), so they are chained and searched.
+  RingId ringFor(LoopId loop, InstrId producer, uint32_t depth) {
+    LoopId home = kernel.instrs[producer].home;
+    RingId &head = ringOf[perEngine ? producer.value : home.value];
+    for (RingId r = head; r.valid(); r = nextRing[r]) {
+      if (plan.rings[r].loop == loop) {
+        plan.rings[r].depth = std::max(plan.rings[r].depth, depth);
+        return r;
+      }
+    }
+    Ring ring;
+    ring.loop = loop;
+    ring.total = perEngine ? LoopId() : home;
+    ring.ordinal = perEngine ? producer : InstrId();
+    ring.depth = depth;
+    nextRing.push(head);
+    head = plan.rings.push(ring);
+    return head;
+  }
+
+  const Kernel &kernel;
+  SyncPlan &plan;
+  Diagnostics &diagnostics;
+  const bool perEngine;
+  std::vector<RingId> ringOf;        ///< newest ring of each counter
+  IdVector<RingId, RingId> nextRing; ///< older ring of the same counter
+};
+
+} // namespace
+
+void planCounting(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics) {
+  CountingPlanner(kernel, plan, diagnostics).run();
+}
+
+} // namespace tally

@@ -1,0 +1,140 @@
+//===- Explain.cpp - Why a dependence waits for what it waits for ---------===//
+
+#include "tally/Sync/Explain.h"
+
+#include "tally/Model/Place.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+namespace {
+
+class Explainer {
+public:
+  Explainer(const Kernel &kernel, const SyncPlan &plan, DepId id)
+      : kernel(kernel), plan(plan), id(id), dep(kernel.deps[id]), wait(plan.waits[id]),
+        place(placeOf(kernel, dep)) {}
+
+  std::vector<ExplainedPart> run() {
+    add("class", fmt::format("{}: {}", toString(wait.waitClass), classText()));
+    if (!wait.group.valid()) {
+      return std::move(parts);
+    }
+    add("semaphore", semaphoreText());
+    if (!wait.threshold.valid()) {
+      return std::move(parts);
+    }
+    if (wait.waitClass != WaitClass::Static) {
+      add("runs", runsText());
+      add("mask", maskText());
+    }
+    add("threshold", toString(plan.exprs, wait.threshold, plan.rings, kernel));
+    add("exact", wait.exact ? "yes: passes the moment the dependence is satisfied"
+                            : "no: may wait longer than the dependence asks");
+    return std::move(parts);
+  }
+
+private:
+  void add(std::string aspect, std::string text) {
+    parts.push_back({std::move(aspect), std::move(text)});
+  }
+
+  std::string loop(LoopId l) const {
+    return l == rootLoop ? "the kernel" : fmt::format("'{}'", kernel.nameOf(l));
+  }
+
+  std::string producer() const { return fmt::format("'{}'", kernel.nameOf(dep.producer)); }
+
+  std::string classText() const {
+    switch (wait.waitClass) {
+    case WaitClass::InShared:
+      return fmt::format("{} runs once in each iteration of {}, as does the shared body",
+                         producer(), loop(place.shared));
+    case WaitClass::Nested:
+      return fmt::format("all runs of {} that this engine has passed on its own way are owed",
+                         producer());
+    case WaitClass::SameBranch:
+      return fmt::format("{} is in the branch {} of this instruction; its run in the previous "
+                         "time through the branch is owed",
+                         producer(), loop(place.shared));
+    case WaitClass::Ring:
+      return fmt::format("the runs of {} are remembered for {} iterations of {}", producer(),
+                         wait.maskOffset, loop(place.carrier));
+    case WaitClass::Flat:
+      return fmt::format("run number q needs run q - {} of {}, over the whole run", dep.step,
+                         producer());
+    case WaitClass::Conservative:
+      return "no exact value from registers; whole iterations are waited for";
+    case WaitClass::Static:
+      return plan.options.strategy == Strategy::Unrolled
+                 ? "every run has a number, so the threshold of each is a constant"
+                 : "between two barriers code is straight, so the threshold is a constant";
+    case WaitClass::CoveredByBarrier:
+      return "no wait: a barrier stands between the two";
+    case WaitClass::Never:
+      return "no wait: nothing is ever owed";
+    }
+    return "";
+  }
+
+  std::string semaphoreText() const {
+    const Group &group = plan.groups[wait.group];
+    std::string who =
+        group.sole.valid()
+            ? fmt::format("raised by {} alone", producer())
+            : fmt::format("raised by {} instruction{} of queue '{}' in {}", group.numSignals,
+                          group.numSignals == 1 ? "" : "s", kernel.nameOf(group.queue),
+                          group.body.valid() ? loop(group.body) : "the kernel");
+    if (group.numSignals > 1 && group.body.valid()) {
+      who += fmt::format("; {} is number {}", producer(), plan.placeOf[dep.producer]);
+    }
+    uint32_t weight = kernel.queues[group.queue].weight;
+    return weight == 1 ? who : who + fmt::format(", by {} each", weight);
+  }
+
+  std::string runsText() const {
+    bool places = plan.options.strategy == Strategy::PerEngine;
+    std::string counter = places
+                              ? fmt::format("place({})", kernel.nameOf(dep.producer))
+                              : fmt::format("total({})", place.producerHome == rootLoop
+                                                             ? "ROOT"
+                                                             : kernel.nameOf(place.producerHome));
+    std::string what =
+        places ? fmt::format("the place of the latest run of {} on its queue", producer())
+               : fmt::format("entries of {} so far, one run of {} each", loop(place.producerHome),
+                             producer());
+    if (wait.ring.valid()) {
+      const Ring &ring = plan.rings[wait.ring];
+      return fmt::format("{} as it was {} iteration{} of {} ago: {}", counter, wait.slot,
+                         wait.slot == 1 ? "" : "s", loop(ring.loop), what);
+    }
+    if (wait.minus > 0) {
+      return fmt::format("{} - {}: {}, less the last {}", counter, wait.minus, what, wait.minus);
+    }
+    return fmt::format("{}: {}", counter, what);
+  }
+
+  std::string maskText() const {
+    if (!wait.maskLoop.valid()) {
+      return "none: a run is owed from the first time on";
+    }
+    return fmt::format("nothing is owed in the first {} {} of {}", wait.maskOffset,
+                       wait.maskTotal ? "entries" : "iterations", loop(wait.maskLoop));
+  }
+
+  const Kernel &kernel;
+  const SyncPlan &plan;
+  const DepId id;
+  const Dep &dep;
+  const Wait &wait;
+  const DepPlace place;
+  std::vector<ExplainedPart> parts;
+};
+
+} // namespace
+
+std::vector<ExplainedPart> explainWait(const Kernel &kernel, const SyncPlan &plan, DepId dep) {
+  return Explainer(kernel, plan, dep).run();
+}
+
+} // namespace tally

@@ -1,0 +1,241 @@
+//===- Expr.cpp - Hash-consing, folding and printing of expressions -------===//
+//
+// Folding keeps two things: the value over natural numbers, and the promise of
+// Sub that nothing is cut off where the result matters. So N*(r - k) - c may
+// become N*r - (N*k + c) only if both subtractions are Sub.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/Sync/Expr.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+
+static constexpr uint32_t emptySlot = UINT32_MAX;
+
+/// All three words reach the low bits, which pick the slot.
+static uint64_t hashOf(const Expr &node) {
+  uint64_t hash = (uint64_t(node.a) << 32 | node.b) * 0x9e3779b97f4a7c15u;
+  hash = (hash ^ (hash >> 32) ^ uint64_t(node.op) << 20) * 0xbf58476d1ce4e5b9u;
+  return hash ^ (hash >> 32);
+}
+
+ExprPool::ExprPool(bool fold) : slots(64, emptySlot), fold(fold) {}
+
+void ExprPool::reserve(size_t size) {
+  nodes.reserve(size);
+  size_t wanted = 64;
+  while (wanted < 2 * size) {
+    wanted *= 2;
+  }
+  if (wanted > slots.size()) {
+    slots.assign(wanted / 2, emptySlot);
+    grow();
+  }
+}
+
+/// Where to look first: near other nodes over the same operands, which were made recently and are
+/// in the cache. A counter with very many uses fills its neighbourhood; those nodes go where their
+/// hash says, so that no search is long.
+size_t ExprPool::slotOf(const Expr &node) const {
+  constexpr size_t window = 8;
+  size_t mask = slots.size() - 1;
+  uint64_t hash = hashOf(node);
+  uint32_t newest = isLeaf(node.op) ? node.a : std::max(node.a, node.b);
+  size_t slot = (size_t(newest) * 2 + (hash & 7)) & mask;
+  for (size_t i = 0; i < window; ++i, slot = (slot + 1) & mask) {
+    if (slots[slot] == emptySlot || nodes[slots[slot]] == node) {
+      return slot;
+    }
+  }
+  slot = (hash >> 8) & mask;
+  while (slots[slot] != emptySlot && nodes[slots[slot]] != node) {
+    slot = (slot + 1) & mask;
+  }
+  return slot;
+}
+
+void ExprPool::grow() {
+  slots.assign(2 * slots.size(), emptySlot);
+  for (uint32_t id = 0; id < nodes.size(); ++id) {
+    slots[slotOf(nodes[id])] = id;
+  }
+}
+
+ExprId ExprPool::constant(uint32_t value) {
+  if (value >= smallConstants.size()) {
+    return add({ExprOp::Const, value, 0});
+  }
+  ExprId &id = smallConstants[value];
+  if (!id.valid()) {
+    id = add({ExprOp::Const, value, 0});
+  }
+  return id;
+}
+
+ExprId ExprPool::add(Expr node) {
+  size_t slot = slotOf(node);
+  if (slots[slot] != emptySlot) {
+    return ExprId(slots[slot]);
+  }
+  ExprId id(static_cast<uint32_t>(nodes.size()));
+  nodes.push_back(node);
+  slots[slot] = id.value;
+  if (2 * nodes.size() > slots.size()) {
+    grow();
+  }
+  return id;
+}
+
+static uint64_t apply(ExprOp op, uint64_t a, uint64_t b) {
+  switch (op) {
+  case ExprOp::Add:
+    return a + b;
+  case ExprOp::Sub:
+  case ExprOp::Monus:
+    return a > b ? a - b : 0;
+  case ExprOp::Mul:
+    return a * b;
+  case ExprOp::Min:
+    return a < b ? a : b;
+  case ExprOp::IsGT:
+    return a > b;
+  default:
+    assert(false && "an operation on two values");
+    return 0;
+  }
+}
+
+ExprId ExprPool::make(ExprOp op, ExprId a, ExprId b) {
+  if (!fold) {
+    return add({op, a.value, b.value});
+  }
+  if (isConstant(a) && isConstant(b)) {
+    uint64_t value = apply(op, nodes[a.value].a, nodes[b.value].a);
+    if (value <= UINT32_MAX) {
+      return constant(static_cast<uint32_t>(value));
+    }
+  }
+  switch (op) {
+  case ExprOp::Add:
+    return isConstant(a, 0) ? b : isConstant(b, 0) ? a : add({op, a.value, b.value});
+  case ExprOp::Mul:
+    return isConstant(b) ? makeProduct(b, a) : makeProduct(a, b);
+  case ExprOp::Sub:
+  case ExprOp::Monus:
+    return makeDifference(op, a, b);
+  default:
+    return add({op, a.value, b.value});
+  }
+}
+
+/// a * b, a constant first if there is one.
+ExprId ExprPool::makeProduct(ExprId a, ExprId b) {
+  if (isConstant(a, 0) || isConstant(a, 1)) {
+    return isConstant(a, 0) ? a : b;
+  }
+  Expr right = nodes[b.value]; // a copy: making nodes may move them
+  // n*(x - c) = n*x - n*c: one subtraction then serves for both places.
+  if (isConstant(a) && right.op == ExprOp::Sub && isConstant(ExprId(right.b))) {
+    ExprId product = make(ExprOp::Mul, a, ExprId(right.a));
+    return make(ExprOp::Sub, product, make(ExprOp::Mul, a, ExprId(right.b)));
+  }
+  return add({ExprOp::Mul, a.value, b.value});
+}
+
+ExprId ExprPool::makeDifference(ExprOp op, ExprId a, ExprId b) {
+  if (isConstant(b, 0)) {
+    return a;
+  }
+  Expr left = nodes[a.value];
+  // (x - c) - d = x - (c + d), the inner one not being cut off.
+  if (left.op == ExprOp::Sub && isConstant(b) && isConstant(ExprId(left.b))) {
+    return make(op, ExprId(left.a), make(ExprOp::Add, ExprId(left.b), b));
+  }
+  return add({op, a.value, b.value});
+}
+
+uint64_t evaluate(const ExprPool &pool, ExprId expr,
+                  const std::function<uint64_t(const Expr &)> &leaf) {
+  const Expr &node = pool[expr];
+  if (node.op == ExprOp::Const) {
+    return node.a;
+  }
+  if (isLeaf(node.op)) {
+    return leaf(node);
+  }
+  return apply(node.op, evaluate(pool, ExprId(node.a), leaf), evaluate(pool, ExprId(node.b), leaf));
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+static int precedence(ExprOp op) {
+  switch (op) {
+  case ExprOp::Add:
+  case ExprOp::Sub:
+  case ExprOp::Monus:
+    return 1;
+  case ExprOp::Mul:
+    return 2;
+  default:
+    return 3;
+  }
+}
+
+static std::string loopName(const Kernel &kernel, uint32_t loop) {
+  return LoopId(loop) == rootLoop ? "ROOT" : std::string(kernel.nameOf(LoopId(loop)));
+}
+
+static std::string snapshotText(const Ring &ring, uint32_t slot, const Kernel &kernel) {
+  std::string counter = ring.total.valid()
+                            ? fmt::format("total({})", loopName(kernel, ring.total.value))
+                            : fmt::format("place({})", kernel.nameOf(ring.ordinal));
+  return fmt::format("snapshot({}, {}, {})", loopName(kernel, ring.loop.value), slot, counter);
+}
+
+/// `minimum` is the precedence below which the text needs parentheses.
+static std::string print(const ExprPool &pool, ExprId expr, const IdVector<RingId, Ring> &rings,
+                         const Kernel &kernel, int minimum) {
+  const Expr &node = pool[expr];
+  auto operand = [&](uint32_t id, int min) { return print(pool, ExprId(id), rings, kernel, min); };
+  std::string text;
+  switch (node.op) {
+  case ExprOp::Const:
+    return fmt::format("{}", node.a);
+  case ExprOp::Total:
+    return fmt::format("total({})", loopName(kernel, node.a));
+  case ExprOp::Trip:
+    return fmt::format("trip({})", loopName(kernel, node.a));
+  case ExprOp::Snapshot:
+    return snapshotText(rings[RingId(node.a)], node.b, kernel);
+  case ExprOp::Ordinal:
+    return fmt::format("place({})", kernel.nameOf(InstrId(node.a)));
+  case ExprOp::Min:
+    return fmt::format("min({}, {})", operand(node.a, 0), operand(node.b, 0));
+  case ExprOp::IsGT:
+    return fmt::format("isGT({}, {})", operand(node.a, 0), operand(node.b, 0));
+  case ExprOp::Mul:
+    text = fmt::format("{}*{}", operand(node.a, 2), operand(node.b, 3));
+    break;
+  case ExprOp::Add:
+    text = fmt::format("{} + {}", operand(node.a, 1), operand(node.b, 2));
+    break;
+  case ExprOp::Sub:
+  case ExprOp::Monus:
+    text = fmt::format("{} - {}", operand(node.a, 1), operand(node.b, 2));
+    break;
+  }
+  return precedence(node.op) < minimum ? "(" + text + ")" : text;
+}
+
+std::string toString(const ExprPool &pool, ExprId expr, const IdVector<RingId, Ring> &rings,
+                     const Kernel &kernel) {
+  return print(pool, expr, rings, kernel, 0);
+}
+
+} // namespace tally

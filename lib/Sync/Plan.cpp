@@ -1,0 +1,118 @@
+//===- Plan.cpp - The strategies by name, dispatch and dump ---------------===//
+
+#include "Planners.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+
+static constexpr std::string_view strategyTable[] = {
+    "barrier", "unrolled", "per-instruction", "per-loop", "per-engine", "manual",
+};
+
+std::string_view toString(Strategy strategy) {
+  return strategyTable[static_cast<size_t>(strategy)];
+}
+
+std::optional<Strategy> strategyFrom(std::string_view name) {
+  for (size_t i = 0; i < std::size(strategyTable); ++i) {
+    if (strategyTable[i] == name) {
+      return static_cast<Strategy>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> strategyNames() {
+  return {std::begin(strategyTable), std::end(strategyTable)};
+}
+
+std::string_view toString(WaitClass waitClass) {
+  switch (waitClass) {
+  case WaitClass::InShared:
+    return "in-shared";
+  case WaitClass::Nested:
+    return "nested";
+  case WaitClass::SameBranch:
+    return "same-branch";
+  case WaitClass::Ring:
+    return "ring";
+  case WaitClass::Flat:
+    return "flat";
+  case WaitClass::Conservative:
+    return "conservative";
+  case WaitClass::Static:
+    return "static";
+  case WaitClass::CoveredByBarrier:
+    return "barrier";
+  case WaitClass::Never:
+    return "never";
+  }
+  return "";
+}
+
+std::string describe(const Kernel &kernel, DepId id) {
+  const Dep &dep = kernel.deps[id];
+  std::string text =
+      fmt::format("'{}' -> '{}'", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer));
+  if (dep.form != DistanceForm::Vector) {
+    text += fmt::format(" {} {}", dep.form == DistanceForm::Flat ? "flat" : "element", dep.step);
+  }
+  std::string_view separator = " at ";
+  for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
+       ++c) {
+    text += fmt::format("{}'{}' = {}", separator, kernel.nameOf(c->loop), c->distance);
+    separator = ", ";
+  }
+  return text;
+}
+
+SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics &diagnostics) {
+  SyncPlan plan;
+  plan.options = options;
+  plan.exprs = ExprPool(options.fold);
+  plan.groupOf.assign(kernel.instrs.size(), GroupId());
+  plan.placeOf.assign(kernel.instrs.size(), 0);
+  plan.waits.assign(kernel.deps.size(), Wait());
+  switch (options.strategy) {
+  case Strategy::Barrier:
+    planBarriers(kernel, plan, diagnostics);
+    break;
+  case Strategy::Unrolled:
+    planUnrolled(kernel, plan, diagnostics);
+    break;
+  case Strategy::PerInstruction:
+  case Strategy::PerLoop:
+  case Strategy::PerEngine:
+    planCounting(kernel, plan, diagnostics);
+    break;
+  case Strategy::Manual:
+    diagnostics.error(kernel.where, "strategy 'manual' takes the code as it is written: there is "
+                                    "nothing to plan");
+    break;
+  }
+  return plan;
+}
+
+std::string dump(const Kernel &kernel, const SyncPlan &plan) {
+  std::string text = fmt::format("plan '{}'\n", toString(plan.options.strategy));
+  for (GroupId g : plan.groups.ids()) {
+    const Group &group = plan.groups[g];
+    text +=
+        fmt::format("  group {} queue '{}' body '{}' N {}\n", g.value, kernel.nameOf(group.queue),
+                    group.body.valid() ? kernel.nameOf(group.body) : "*", group.numSignals);
+  }
+  for (DepId d : kernel.deps.ids()) {
+    const Wait &wait = plan.waits[d];
+    text += fmt::format("  {}: {}{}", describe(kernel, d), toString(wait.waitClass),
+                        wait.exact ? "" : " (over-waits)");
+    if (wait.group.valid() && wait.threshold.valid()) {
+      text += fmt::format(" group {} >= {}", wait.group.value,
+                          toString(plan.exprs, wait.threshold, plan.rings, kernel));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+} // namespace tally

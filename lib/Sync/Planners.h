@@ -1,0 +1,39 @@
+//===- Planners.h - The planner of each family of strategies --------------===//
+//
+// makePlan() (Plan.cpp) dispatches here. Each planner fills groups, waits and whatever
+// else its strategy needs; all report through `diagnostics` and leave the kernel alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_SYNC_PLANNERS_H
+#define TALLY_LIB_SYNC_PLANNERS_H
+
+#include "tally/Model/Place.h"
+#include "tally/Sync/Plan.h"
+
+namespace tally {
+
+/// PerInstruction, PerLoop, PerEngine: thresholds computed at run time.
+void planCounting(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics);
+
+/// Barrier: engines meet, semaphores start again from zero.
+void planBarriers(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics);
+
+/// Unrolled: loops written out; only the groups are planned, thresholds are counted by the code.
+void planUnrolled(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics);
+
+/// Who shares a semaphore.
+enum class Sharing : uint8_t {
+  Nobody, ///< each instruction has its own
+  Body,   ///< instructions of one queue in one body
+  Queue,  ///< all instructions of a queue; K then counts within a block
+};
+
+/// Puts every instruction in its group, and numbers it there. Groups arise only where a dependence
+/// that `waits` needs one: other instructions signal nothing.
+void makeGroups(const Kernel &kernel, SyncPlan &plan, Sharing sharing,
+                const std::function<bool(DepId)> &waits);
+
+} // namespace tally
+
+#endif // TALLY_LIB_SYNC_PLANNERS_H

@@ -1,0 +1,133 @@
+//===- VerifyPlan.cpp - Does a plan hold together? ------------------------===//
+//
+// Counts members again and looks at every wait, knowing nothing of how the plan was made.
+// What it cannot see is whether a threshold is the right number: the tests compare
+// those with the definition.
+//===----------------------------------------------------------------------===//
+
+#include "tally/Sync/Plan.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+namespace {
+
+class PlanVerifier {
+public:
+  PlanVerifier(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics)
+      : kernel(kernel), plan(plan), diagnostics(diagnostics) {}
+
+  void run() {
+    checkMembers();
+    for (DepId dep : kernel.deps.ids()) {
+      checkWait(dep);
+    }
+  }
+
+private:
+  /// N counted afresh; places ascend in program order, over the body or within a block.
+  void checkMembers() {
+    IdVector<GroupId, uint32_t> members(plan.groups.size(), 0);
+    IdVector<GroupId, StmtId> lastBlock(plan.groups.size());
+    IdVector<GroupId, uint32_t> lastPlace(plan.groups.size(), 0);
+    for (InstrId id : kernel.instrs.ids()) {
+      GroupId g = plan.groupOf[id];
+      if (!g.valid()) {
+        continue;
+      }
+      const Instr &instr = kernel.instrs[id];
+      const Group &group = plan.groups[g];
+      ++members[g];
+      if (group.queue != instr.queue || (group.body.valid() && group.body != instr.home)) {
+        complain(instr.where, fmt::format("'{}' raises a semaphore of another queue or body",
+                                          kernel.nameOf(id)));
+      }
+      bool continues = group.body.valid() || lastBlock[g] == instr.block;
+      if (plan.placeOf[id] != (continues ? lastPlace[g] : 0) + 1) {
+        complain(instr.where, fmt::format("'{}' has place {} in its group", kernel.nameOf(id),
+                                          plan.placeOf[id]));
+      }
+      lastBlock[g] = instr.block;
+      lastPlace[g] = plan.placeOf[id];
+    }
+    for (GroupId g : plan.groups.ids()) {
+      if (members[g] != plan.groups[g].numSignals) {
+        complain(kernel.where, fmt::format("group {} has {} members but says {}", g.value,
+                                           members[g], plan.groups[g].numSignals));
+      }
+    }
+  }
+
+  void checkWait(DepId id) {
+    const Wait &wait = plan.waits[id];
+    const Dep &dep = kernel.deps[id];
+    if (!wait.group.valid()) {
+      bool excused =
+          wait.waitClass == WaitClass::Never || wait.waitClass == WaitClass::CoveredByBarrier;
+      if (!excused) {
+        complain(dep.where, describe(kernel, id) + " has no wait");
+      }
+      return;
+    }
+    if (wait.group != plan.groupOf[dep.producer]) {
+      complain(dep.where,
+               describe(kernel, id) + " waits on a semaphore its producer does not raise");
+    }
+    if (plan.options.strategy == Strategy::Unrolled) {
+      return; // thresholds are counted when the code is written out
+    }
+    if (!wait.threshold.valid()) {
+      complain(dep.where, describe(kernel, id) + " has no threshold");
+      return;
+    }
+    checkExpr(wait.threshold, id);
+  }
+
+  void checkExpr(ExprId expr, DepId id) {
+    const Expr &node = plan.exprs[expr];
+    if (!isLeaf(node.op)) {
+      checkExpr(ExprId(node.a), id);
+      checkExpr(ExprId(node.b), id);
+      return;
+    }
+    if (!leafIsCountable(node, kernel.deps[id])) {
+      complain(kernel.deps[id].where,
+               fmt::format("{} waits for '{}', which its engine cannot count", describe(kernel, id),
+                           toString(plan.exprs, expr, plan.rings, kernel)));
+    }
+  }
+
+  bool leafIsCountable(const Expr &leaf, const Dep &dep) const {
+    LoopId home = kernel.instrs[dep.consumer].home;
+    switch (leaf.op) {
+    case ExprOp::Total:
+      return leaf.a < kernel.loops.size() && LoopId(leaf.a) != rootLoop;
+    case ExprOp::Trip:
+      return leaf.a < kernel.loops.size() && kernel.encloses(LoopId(leaf.a), home);
+    case ExprOp::Snapshot: {
+      const Ring &ring = plan.rings[RingId(leaf.a)];
+      return leaf.b >= 1 && leaf.b <= ring.depth && kernel.encloses(ring.loop, home);
+    }
+    case ExprOp::Ordinal:
+      return kernel.instrs[InstrId(leaf.a)].queue == kernel.instrs[dep.producer].queue;
+    default:
+      return true;
+    }
+  }
+
+  void complain(Location where, std::string message) {
+    diagnostics.error(where, "the plan does not hold: " + std::move(message));
+  }
+
+  const Kernel &kernel;
+  const SyncPlan &plan;
+  Diagnostics &diagnostics;
+};
+
+} // namespace
+
+void verifyPlan(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics) {
+  PlanVerifier(kernel, plan, diagnostics).run();
+}
+
+} // namespace tally

@@ -1,0 +1,173 @@
+//===- Campaign.cpp - Many random programs, one report --------------------===//
+
+#include "Campaign.h"
+
+#include "PlanComparison.h"
+
+#include "tally/Model/Place.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace tally::oracle {
+
+RandomProgram::RandomProgram(uint64_t seed, const fuzz::RandomKernelOptions &options,
+                             fuzz::Range trips)
+    : seed(seed), kernel(fuzz::randomKernel(seed, options)),
+      bindings(fuzz::randomBindings(kernel, seed, trips)),
+      definitions(defineAll(kernel, bindings)) {}
+
+bool RandomProgram::cutOff() const {
+  return anyCutOff(definitions);
+}
+
+bool RandomProgram::agreeing() const {
+  return std::all_of(kernel.loops.begin(), kernel.loops.end(),
+                     [](const Loop &loop) { return loop.uniform; });
+}
+
+size_t RandomProgram::size() const {
+  return kernel.instrs.size() + kernel.loops.size() + kernel.deps.size() + kernel.engines.size();
+}
+
+fuzz::RandomKernelOptions optionsForSeed(uint64_t seed) {
+  fuzz::RandomKernelOptions options;
+  options.divergentPercent = seed % 3 == 0 ? 30 : 0;
+  return options;
+}
+
+static std::optional<uint32_t> numberFrom(const char *variable) {
+  const char *text = std::getenv(variable);
+  if (!text) {
+    return {};
+  }
+  return static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
+}
+
+bool seedsAreChosen() {
+  return numberFrom("TALLY_SEED") || numberFrom("TALLY_COUNT");
+}
+
+fuzz::Range seedsOf(uint32_t count) {
+  if (std::optional<uint32_t> seed = numberFrom("TALLY_SEED")) {
+    return {*seed, *seed};
+  }
+  count = std::max(1u, numberFrom("TALLY_COUNT").value_or(count));
+  return {0, count - 1};
+}
+
+std::string_view toString(DepClass depClass) {
+  static constexpr std::array<std::string_view, numDepClasses> names{
+      "shared-zero",       "shared-forward",  "shared-backward", "nested-zero", "nested-forward",
+      "nested-backward-1", "nested-backward", "opposite-zero",   "opposite-1",  "opposite-far",
+      "same-branch-1",     "same-branch-far", "levels",          "flat",        "element-forward",
+      "element-backward"};
+  return names[static_cast<size_t>(depClass)];
+}
+
+static DepClass classOfOpposite(int64_t offset) {
+  return offset == 0   ? DepClass::OppositeZero
+         : offset == 1 ? DepClass::Opposite1
+                       : DepClass::OppositeFar;
+}
+
+static DepClass classOfShared(const DepPlace &place, bool branches) {
+  if (place.offset == 0) {
+    return DepClass::SharedZero;
+  }
+  if (branches) {
+    return place.offset == 1 ? DepClass::SameBranch1 : DepClass::SameBranchFar;
+  }
+  return place.order == Order::Backward ? DepClass::SharedBackward : DepClass::SharedForward;
+}
+
+static DepClass classOfNested(const DepPlace &place) {
+  if (place.offset == 0) {
+    return DepClass::NestedZero;
+  }
+  if (place.order != Order::Backward) {
+    return DepClass::NestedForward;
+  }
+  return place.offset == 1 ? DepClass::NestedBackward1 : DepClass::NestedBackward;
+}
+
+DepClass classOf(const Kernel &kernel, const Dep &dep) {
+  DepPlace place = placeOf(kernel, dep);
+  if (dep.form == DistanceForm::Flat) {
+    return DepClass::Flat;
+  }
+  if (dep.form == DistanceForm::Element) {
+    return place.order == Order::Forward ? DepClass::ElementForward : DepClass::ElementBackward;
+  }
+  LoopId real = kernel.realLoop(place.shared);
+  if (place.carrier.valid() && place.carrier != real) {
+    return DepClass::Levels;
+  }
+  if (place.order == Order::Opposite) {
+    return classOfOpposite(place.offset);
+  }
+  bool branches = place.shared != real;
+  return place.producerInShared() ? classOfShared(place, branches) : classOfNested(place);
+}
+
+bool expectsExact(DepClass depClass) {
+  return depClass != DepClass::Levels && depClass != DepClass::ElementForward &&
+         depClass != DepClass::ElementBackward;
+}
+
+void Coverage::add(const RandomProgram &program) {
+  for (DepId id : program.kernel.deps.ids()) {
+    const Dep &dep = program.kernel.deps[id];
+    EngineId engine = program.kernel.engineOf(dep.consumer);
+    size_t numRuns = program.definitions[engine.value].needs(id).size();
+    counts[static_cast<size_t>(classOf(program.kernel, dep))] += numRuns != 0;
+    runs += numRuns;
+  }
+}
+
+std::string Coverage::text() const {
+  std::string text = fmt::format("{} runs of consumers; dependences of each class:\n", runs);
+  for (size_t i = 0; i < numDepClasses; ++i) {
+    text += fmt::format("  {:18} {}\n", toString(static_cast<DepClass>(i)), counts[i]);
+  }
+  return text;
+}
+
+/// The first line without what is between quotes, and without digits.
+static std::string kindOf(std::string_view text) {
+  std::string kind;
+  bool quoted = false;
+  for (char c : text.substr(0, text.find('\n'))) {
+    quoted ^= c == '\'';
+    if (!quoted && !std::isdigit(static_cast<unsigned char>(c))) {
+      kind += c;
+    }
+  }
+  return kind;
+}
+
+void Findings::add(const RandomProgram &program, const std::string &setting,
+                   const std::string &what, const std::string &context) {
+  ++total;
+  Finding &finding = kinds[kindOf(what)];
+  ++finding.count;
+  if (program.size() >= finding.size) {
+    return;
+  }
+  finding.size = program.size();
+  finding.seed = program.seed;
+  finding.text = fmt::format("{}: {}\n{}{}", setting, what, dump(program.kernel), context);
+}
+
+std::string Findings::report(std::string_view program, std::string_view test) const {
+  std::string text = fmt::format("{} disagreements of {} kinds\n", total, kinds.size());
+  for (const auto &[kind, finding] : kinds) {
+    text += fmt::format("\n{} like this:\n{}repeat: TALLY_SEED={} bin/{} --gtest_filter='{}'\n",
+                        finding.count, finding.text, finding.seed, program, test);
+  }
+  return text;
+}
+
+} // namespace tally::oracle

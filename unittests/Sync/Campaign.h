@@ -1,0 +1,125 @@
+//===- Campaign.h - Many random programs, one report ----------------------===//
+//
+// What the property tests share: programs by seed, the classes of dependences they
+// cover, and a report of the smallest failing program with the command that
+// repeats it.
+//
+//   TALLY_SEED=123   run this seed alone        TALLY_COUNT=5000   run so many
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_UNITTESTS_SYNC_CAMPAIGN_H
+#define TALLY_UNITTESTS_SYNC_CAMPAIGN_H
+
+#include "Definition.h"
+#include "RandomKernel.h"
+
+#include <array>
+#include <map>
+
+namespace tally::oracle {
+
+/// A kernel, its run-time values, and what the definition says about them. They
+/// refer to one another, so a program stays where it is.
+struct RandomProgram {
+  RandomProgram(uint64_t seed, const fuzz::RandomKernelOptions &options,
+                fuzz::Range trips = {0, 4});
+  RandomProgram(const RandomProgram &) = delete;
+  RandomProgram &operator=(const RandomProgram &) = delete;
+
+  uint64_t seed;
+  Kernel kernel;
+  Bindings bindings;
+  std::vector<Definition> definitions; ///< by engine
+
+  bool cutOff() const;
+
+  /// Whether all engines take the same way.
+  bool agreeing() const;
+
+  /// Instructions, loops and dependences: what a reader has to look through.
+  size_t size() const;
+};
+
+/// Options for a seed: two programs in three agree, the third has divergent loops.
+fuzz::RandomKernelOptions optionsForSeed(uint64_t seed);
+
+/// The seeds of a campaign of `count` programs, unless the environment says otherwise.
+fuzz::Range seedsOf(uint32_t count);
+
+/// Whether the environment chose the seeds, so that coverage says nothing.
+bool seedsAreChosen();
+
+/// The classes of SEMANTICS, read off the kernel alone.
+enum class DepClass : uint8_t {
+  SharedZero,      ///< producer directly in the shared body, distance 0
+  SharedForward,   ///< ... before the consumer, in an earlier iteration
+  SharedBackward,  ///< ... behind it
+  NestedZero,      ///< producer below the shared body, distance 0
+  NestedForward,   ///< ... before the consumer, in an earlier iteration
+  NestedBackward1, ///< ... behind it, in the last iteration
+  NestedBackward,  ///< ... behind it, earlier
+  OppositeZero,
+  Opposite1,
+  OppositeFar,
+  SameBranch1, ///< branches between the carrier and both ends
+  SameBranchFar,
+  Levels, ///< a real loop below the carrier: two-level and beyond
+  Flat,
+  ElementForward,
+  ElementBackward,
+};
+inline constexpr size_t numDepClasses = 16;
+
+std::string_view toString(DepClass depClass);
+DepClass classOf(const Kernel &kernel, const Dep &dep);
+
+/// Whether registers suffice for an exact wait in the classes planned so far.
+bool expectsExact(DepClass depClass);
+
+/// How many dependences of each class had at least one run of their consumer.
+class Coverage {
+public:
+  void add(const RandomProgram &program);
+
+  uint64_t of(DepClass depClass) const { return counts[static_cast<size_t>(depClass)]; }
+
+  std::string text() const;
+
+private:
+  std::array<uint64_t, numDepClasses> counts{};
+  uint64_t runs = 0;
+};
+
+/// Collects disagreements. Those that read alike up to names and numbers are one kind; of each kind
+/// the one in the smallest program is kept.
+class Findings {
+public:
+  /// `setting` says how the program was compiled; `context` is shown below the kernel: a plan,
+  /// or code.
+  void add(const RandomProgram &program, const std::string &setting, const std::string &what,
+           const std::string &context);
+
+  uint64_t count() const { return total; }
+
+  /// Whether enough was found to stop.
+  bool enough() const { return total >= 200; }
+
+  /// The smallest finding of each kind with the command that repeats it; `test` filters the tests.
+  std::string report(std::string_view program, std::string_view test) const;
+
+private:
+  struct Finding {
+    uint64_t count = 0;
+    uint64_t seed = 0;
+    size_t size = SIZE_MAX;
+    std::string text;
+  };
+
+  uint64_t total = 0;
+  std::map<std::string, Finding> kinds;
+};
+
+} // namespace tally::oracle
+
+#endif // TALLY_UNITTESTS_SYNC_CAMPAIGN_H

@@ -1,0 +1,217 @@
+//===- Definition.cpp - When is a dependence satisfied? By enumeration ----===//
+
+#include "Definition.h"
+
+#include "KernelWalk.h"
+
+#include <algorithm>
+
+namespace tally::oracle {
+
+static bool isRealLoop(const Kernel &kernel, LoopId loop) {
+  return kernel.loops[loop].kind == LoopKind::Loop;
+}
+
+/// `loop` and all bodies around it, the root first.
+static std::vector<LoopId> pathOf(const Kernel &kernel, LoopId loop) {
+  std::vector<LoopId> path;
+  for (; loop.valid(); loop = kernel.loops[loop].parent) {
+    path.push_back(loop);
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+namespace {
+
+/// A dependence, prepared for counting.
+struct Ends {
+  DepId dep;
+  LoopId producerHome;
+  std::vector<int64_t> delta; ///< for each compared component
+  size_t numOuter = 0;        ///< components up to and including the carrying loop's
+  bool flat = false;
+  uint64_t step = 0;          ///< of a flat distance
+  bool producerLater = false; ///< this iteration's run of the producer comes after the consumer
+};
+
+} // namespace
+
+/// Where the bodies around both ends stop being the same.
+static size_t numCommon(const std::vector<LoopId> &a, const std::vector<LoopId> &b) {
+  size_t shared = 0;
+  while (shared < a.size() && shared < b.size() && a[shared] == b[shared]) {
+    ++shared;
+  }
+  return shared;
+}
+
+static std::vector<int64_t> deltaOf(const Kernel &kernel, const Dep &dep,
+                                    const std::vector<LoopId> &common) {
+  std::vector<int64_t> delta;
+  for (LoopId loop : common) {
+    if (!isRealLoop(kernel, loop)) {
+      continue;
+    }
+    delta.push_back(0);
+    for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
+         ++c) {
+      delta.back() += c->loop == loop ? c->distance : 0;
+    }
+  }
+  return delta;
+}
+
+/// Whether the producer lies directly in a body around the consumer, and behind it there. In one
+/// block a distance 0 says that it comes first; any other distance lets it come last.
+static bool runsLater(const Kernel &kernel, const Dep &dep, const std::vector<LoopId> &consumerPath,
+                      bool zero) {
+  const Instr &producer = kernel.instrs[dep.producer];
+  const Instr &consumer = kernel.instrs[dep.consumer];
+  auto home = std::find(consumerPath.begin(), consumerPath.end(), producer.home);
+  if (home == consumerPath.end()) {
+    return false;
+  }
+  bool direct = home + 1 == consumerPath.end();
+  StmtId towards = direct ? consumer.block : kernel.loops[*(home + 1)].stmt;
+  if (towards == producer.block) {
+    return !zero;
+  }
+  return kernel.stmts[producer.block].position > kernel.stmts[towards].position;
+}
+
+static Ends endsOf(const Kernel &kernel, DepId id) {
+  const Dep &dep = kernel.deps[id];
+  std::vector<LoopId> producerPath = pathOf(kernel, kernel.instrs[dep.producer].home);
+  std::vector<LoopId> consumerPath = pathOf(kernel, kernel.instrs[dep.consumer].home);
+  std::vector<LoopId> common(producerPath.begin(),
+                             producerPath.begin() + numCommon(producerPath, consumerPath));
+  Ends ends;
+  ends.dep = id;
+  ends.producerHome = producerPath.back();
+  ends.delta = deltaOf(kernel, dep, common);
+  ends.flat = dep.form == DistanceForm::Flat;
+  ends.step = ends.flat ? static_cast<uint64_t>(dep.step) : 0;
+  bool zero = ends.step == 0 && dep.numComponents == 0;
+  ends.producerLater = runsLater(kernel, dep, consumerPath, zero);
+  ends.numOuter = ends.delta.size();
+  auto carrier =
+      std::find_if(ends.delta.begin(), ends.delta.end(), [](int64_t d) { return d != 0; });
+  if (dep.form == DistanceForm::Element) {
+    ends.delta.push_back(dep.step);
+  } else if (carrier != ends.delta.end()) {
+    ends.numOuter = carrier - ends.delta.begin() + 1;
+  }
+  return ends;
+}
+
+/// Walks the kernel, writes the history, and counts at each block.
+class DefinitionVisitor {
+public:
+  DefinitionVisitor(Definition &result, EngineId engine)
+      : kernel(result.kernel), result(result), engine(engine) {
+    consumedBy.resize(kernel.instrs.size());
+    for (DepId id : kernel.deps.ids()) {
+      consumedBy[kernel.deps[id].consumer].push_back(endsOf(kernel, id));
+    }
+  }
+
+  void reach(const Stmt &) {}
+
+  void enter(LoopId loop, uint64_t iteration) {
+    if (isRealLoop(kernel, loop)) {
+      vector.push_back(static_cast<uint32_t>(iteration));
+    }
+    std::vector<uint32_t> &vectors = result.vectorsOf[loop];
+    vectors.insert(vectors.end(), vector.begin(), vector.end());
+    result.rankOf[loop] = static_cast<uint32_t>(vector.size());
+    ++result.countOf[loop];
+  }
+
+  void leave(LoopId loop) {
+    if (isRealLoop(kernel, loop)) {
+      vector.pop_back();
+    }
+  }
+
+  void block(const Stmt &stmt) {
+    for (InstrId instr : stmt.instrs) {
+      result.order.push_back(instr);
+      if (kernel.engineOf(instr) != engine) {
+        continue;
+      }
+      for (const Ends &ends : consumedBy[instr]) {
+        result.needsOf[ends.dep].push_back(needOf(ends, stmt.parent));
+      }
+    }
+  }
+
+private:
+  Need needOf(const Ends &ends, LoopId consumerHome) const {
+    Need need;
+    uint64_t soFar = result.countOf[ends.producerHome];
+    need.before = soFar - (ends.producerLater ? 1 : 0);
+    if (ends.flat) {
+      uint64_t q = result.countOf[consumerHome];
+      need.runs = need.ceiling = q > ends.step ? q - ends.step : 0;
+      return need;
+    }
+    need.runs = countUpTo(ends, ends.delta.size());
+    need.ceiling = countUpTo(ends, ends.numOuter);
+    return need;
+  }
+
+  /// Runs of the producer so far whose first `length` components are <= t.
+  uint64_t countUpTo(const Ends &ends, size_t length) const {
+    std::vector<int64_t> target(length);
+    for (size_t j = 0; j < length; ++j) {
+      target[j] = int64_t(vector[j]) - ends.delta[j];
+      if (target[j] <= 0) {
+        return 0;
+      }
+    }
+    uint64_t count = 0;
+    uint32_t rank = result.rankOf[ends.producerHome];
+    const uint32_t *run = result.vectorsOf[ends.producerHome].data();
+    for (uint64_t i = 0; i < result.countOf[ends.producerHome]; ++i, run += rank) {
+      count += !std::lexicographical_compare(target.begin(), target.end(), run, run + length);
+    }
+    return count;
+  }
+
+  const Kernel &kernel;
+  Definition &result;
+  EngineId engine;
+  IdVector<InstrId, std::vector<Ends>> consumedBy;
+  std::vector<uint32_t> vector; ///< of the body being walked
+};
+
+Definition::Definition(const Kernel &kernel, const Bindings &bindings, EngineId engine,
+                       uint64_t maxSteps)
+    : kernel(kernel), rankOf(kernel.loops.size(), 0), vectorsOf(kernel.loops.size()),
+      countOf(kernel.loops.size(), 0), needsOf(kernel.deps.size()) {
+  DefinitionVisitor visitor(*this, engine);
+  complete = KernelWalk(kernel, bindings, engine, visitor).run(maxSteps);
+}
+
+std::span<const uint32_t> Definition::vectorOf(InstrId instr, uint64_t run) const {
+  LoopId home = kernel.instrs[instr].home;
+  return std::span(vectorsOf[home]).subspan(run * rankOf[home], rankOf[home]);
+}
+
+std::vector<uint64_t> Definition::valuesAfterRuns(InstrId producer, const Signals &signals) const {
+  std::vector<uint64_t> values{0};
+  uint64_t value = 0;
+  for (InstrId instr : order) {
+    if (signals[instr].counter != signals[producer].counter) {
+      continue;
+    }
+    value += signals[instr].amount;
+    if (instr == producer) {
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
+} // namespace tally::oracle

@@ -1,0 +1,132 @@
+//===- PlanPropertyTest.cpp - Plans against the definition ----------------===//
+//
+// For random legal programs and every strategy without barriers: at each run of a
+// consumer, the planned threshold is what enumeration asks for. Exact waits must be equal; the
+// others at least that, and at most what their carrying loop alone would give, which
+// never includes a run still to come.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Campaign.h"
+#include "PlanComparison.h"
+
+#include "tally/Model/Check.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+using namespace tally;
+using namespace tally::oracle;
+
+namespace {
+
+constexpr uint32_t numPrograms = 100000;
+constexpr Strategy strategies[] = {Strategy::PerInstruction, Strategy::PerLoop,
+                                   Strategy::PerEngine};
+
+/// A plan of `program`, or what is wrong with it.
+struct Planned {
+  std::optional<SyncPlan> plan;
+  std::string problem;
+};
+
+Planned planOf(const RandomProgram &program, Strategy strategy) {
+  PlanOptions options;
+  options.strategy = strategy;
+  options.fold = program.seed % 2 == 0;
+  Diagnostics diagnostics;
+  SyncPlan plan = makePlan(program.kernel, options, diagnostics);
+  if (diagnostics.hasErrors()) {
+    return {{}, "no plan: " + render(diagnostics, {})};
+  }
+  Diagnostics faults;
+  verifyPlan(program.kernel, plan, faults);
+  std::string problem = faults.hasErrors() ? "verifyPlan: " + render(faults, {}) : "";
+  return {std::move(plan), problem};
+}
+
+/// Registers suffice for most classes; a plan must not be conservative there.
+std::optional<std::string> findNeedlesslyInexact(const Kernel &kernel, const SyncPlan &plan) {
+  for (DepId dep : kernel.deps.ids()) {
+    DepClass depClass = classOf(kernel, kernel.deps[dep]);
+    if (!plan.waits[dep].exact && expectsExact(depClass)) {
+      return fmt::format("dependence {} is {}, but its wait is not exact", dep.value,
+                         toString(depClass));
+    }
+  }
+  return {};
+}
+
+void examine(const RandomProgram &program, Strategy strategy, Findings &findings) {
+  Planned planned = planOf(program, strategy);
+  std::string what = planned.problem;
+  if (what.empty()) {
+    what = comparePlan(program.kernel, *planned.plan, program.bindings, program.definitions)
+               .value_or("");
+  }
+  if (what.empty()) {
+    what = findNeedlesslyInexact(program.kernel, *planned.plan).value_or("");
+  }
+  if (!what.empty()) {
+    std::string context = planned.plan ? dump(program.kernel, *planned.plan) : "";
+    findings.add(program, std::string(toString(strategy)), what, context);
+  }
+}
+
+} // namespace
+
+/// Under divergence only the per-engine strategy needs agreement; the definition counts on the
+/// consumer's engine, and so do the others.
+TEST(PlanPropertyTest, thresholdsAreWhatTheDefinitionAsksFor) {
+  Findings findings;
+  Coverage coverage;
+  fuzz::Range seeds = seedsOf(numPrograms);
+  for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
+    RandomProgram program(seed, optionsForSeed(seed));
+    ASSERT_FALSE(program.cutOff()) << "seed " << seed << " is too long a run";
+    coverage.add(program);
+    for (Strategy strategy : strategies) {
+      if (strategy != Strategy::PerEngine || program.agreeing()) {
+        examine(program, strategy, findings);
+      }
+    }
+  }
+  EXPECT_EQ(findings.count(), 0u) << findings.report("SyncTests", "PlanPropertyTest.*");
+  for (size_t i = 0; i < numDepClasses && !seedsAreChosen(); ++i) {
+    EXPECT_GE(coverage.of(static_cast<DepClass>(i)), 1000u) << coverage.text();
+  }
+}
+
+/// The oracle's own bounds: no wait may need more than its carrying loop gives, and
+/// none a run that comes later in sequence, for such a wait would never end.
+TEST(PlanPropertyTest, needsNeverReachAhead) {
+  for (uint64_t seed = 0; seed < 20000; ++seed) {
+    RandomProgram program(seed, optionsForSeed(seed));
+    for (const Definition &definition : program.definitions) {
+      for (DepId dep : program.kernel.deps.ids()) {
+        for (const Need &need : definition.needs(dep)) {
+          ASSERT_LE(need.runs, need.ceiling) << "seed " << seed << " dependence " << dep.value;
+          ASSERT_LE(need.ceiling, need.before) << "seed " << seed << " dependence " << dep.value;
+        }
+      }
+    }
+  }
+}
+
+/// comparePlan() checks what dominates() claims; here, that it claims something.
+TEST(PlanPropertyTest, someWaitsDominateOthers) {
+  uint32_t found = 0;
+  for (uint64_t seed = 0; seed < 5000; ++seed) {
+    RandomProgram program(seed, optionsForSeed(seed));
+    const Kernel &kernel = program.kernel;
+    Planned planned = planOf(program, Strategy::PerLoop);
+    for (DepId a : kernel.deps.ids()) {
+      for (DepId b : kernel.deps.ids()) {
+        found += a < b && kernel.deps[a].consumer == kernel.deps[b].consumer &&
+                 planned.plan->waits[a].group.valid() && planned.plan->waits[b].group.valid() &&
+                 dominates(kernel, *planned.plan, a, b);
+      }
+    }
+  }
+  EXPECT_GE(found, 200u);
+}
