@@ -1,0 +1,164 @@
+//===- PlanBench.cpp - How long planning and lowering take ----------------===//
+//
+// bench-plan [--format=text|json] [--sync=S]... [--instructions=N]...
+//
+// Each row is measured in a process of its own, so that its peak memory is its own: the kernel
+// itself, its plan and its code together. Timed: makePlan() and lower(), on a machine without
+// limits, after check(), which is reported beside it in text.
+//===----------------------------------------------------------------------===//
+
+#include "LargeKernel.h"
+
+#include "tally/Code/Lower.h"
+#include "tally/Model/Check.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace tally;
+
+namespace {
+
+/// What one process measures and sends to its parent.
+struct Measurement {
+  double checkSeconds = 0;
+  double seconds = 0; ///< planning and lowering; the median of `runs`
+  uint64_t operations = 0;
+  uint64_t peakBytes = 0;
+  bool legal = false;
+};
+
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+uint64_t peakBytes() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return uint64_t(usage.ru_maxrss) * 1024;
+}
+
+Measurement measureHere(size_t numInstrs, Strategy strategy) {
+  constexpr int runs = 3;
+  Kernel kernel = bench::largeKernel(numInstrs, 1);
+  Measurement result;
+  Diagnostics diagnostics;
+  auto start = std::chrono::steady_clock::now();
+  check(kernel, diagnostics);
+  result.checkSeconds = secondsSince(start);
+  std::vector<double> times;
+  for (int run = 0; run < runs; ++run) {
+    start = std::chrono::steady_clock::now();
+    PlanOptions options;
+    options.strategy = strategy;
+    SyncPlan plan = makePlan(kernel, options, diagnostics);
+    Program program = lower(kernel, plan, genericMachine(), {}, diagnostics);
+    times.push_back(secondsSince(start));
+    result.operations = measure(program, 1).operations;
+  }
+  std::sort(times.begin(), times.end());
+  result.seconds = times[times.size() / 2];
+  result.peakBytes = peakBytes();
+  result.legal = !diagnostics.hasErrors();
+  return result;
+}
+
+/// Runs the measurement in a child process.
+Measurement measureApart(size_t numInstrs, Strategy strategy) {
+  Measurement result;
+  int ends[2];
+  if (pipe(ends) != 0) {
+    return result;
+  }
+  pid_t child = fork();
+  if (child == 0) {
+    Measurement own = measureHere(numInstrs, strategy);
+    bool sent = write(ends[1], &own, sizeof own) == sizeof own;
+    _exit(sent ? 0 : 1);
+  }
+  close(ends[1]);
+  bool received = read(ends[0], &result, sizeof result) == sizeof result;
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return received ? result : Measurement();
+}
+
+struct Arguments {
+  std::string format = "text";
+  std::vector<std::string> strategies;
+  std::vector<size_t> sizes;
+  bool good = true;
+};
+
+Arguments parse(int argc, char **argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view text = argv[i];
+    if (text.starts_with("--format=")) {
+      arguments.format = text.substr(9);
+    } else if (text.starts_with("--sync=")) {
+      arguments.strategies.emplace_back(text.substr(7));
+    } else if (text.starts_with("--instructions=")) {
+      arguments.sizes.push_back(std::strtoull(argv[i] + 15, nullptr, 10));
+    } else {
+      arguments.good = false;
+    }
+  }
+  for (const std::string &name : arguments.strategies) {
+    arguments.good &= strategyFrom(name).has_value();
+  }
+  arguments.good &= arguments.format == "text" || arguments.format == "json";
+  if (arguments.strategies.empty()) {
+    arguments.strategies = {"per-instruction", "per-loop", "per-engine", "barrier"};
+  }
+  if (arguments.sizes.empty()) {
+    arguments.sizes = {10'000, 100'000, 1'000'000};
+  }
+  return arguments;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Arguments arguments = parse(argc, argv);
+  if (!arguments.good) {
+    std::cerr << "usage: bench-plan [--format=text|json] [--sync=STRATEGY]... "
+                 "[--instructions=N]...\n";
+    return 2;
+  }
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  bool text = arguments.format == "text";
+  if (text) {
+    fmt::print("{:>12}  {:<16} {:>9} {:>9} {:>12} {:>10}\n", "instructions", "sync", "check s",
+               "seconds", "operations", "peak MB");
+  }
+  for (size_t size : arguments.sizes) {
+    for (const std::string &strategy : arguments.strategies) {
+      Measurement m = measureApart(size, *strategyFrom(strategy));
+      if (!m.legal) {
+        std::cerr << "error: the measured kernel was refused or the process failed\n";
+        return 1;
+      }
+      rows.push_back({{"instructions", size},
+                      {"sync", strategy},
+                      {"seconds", m.seconds},
+                      {"peak_bytes", m.peakBytes}});
+      if (text) {
+        fmt::print("{:>12}  {:<16} {:>9.3f} {:>9.3f} {:>12} {:>10.1f}\n", size, strategy,
+                   m.checkSeconds, m.seconds, m.operations, double(m.peakBytes) / 1e6);
+        std::cout.flush();
+      }
+    }
+  }
+  if (!text) {
+    std::cout << rows.dump(2) << "\n";
+  }
+  return 0;
+}

@@ -1,0 +1,40 @@
+//===- Compile.h - The whole way from kernel to code ----------------------===//
+//
+// One call for those who want code and not its making:
+//
+//   Diagnostics diagnostics;
+//   auto compiled = compile(kernel, {.plan = {.strategy = Strategy::PerLoop}},
+//                           genericMachine(), diagnostics);
+//   if (compiled) use(compiled->program);
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_CODE_COMPILE_H
+#define TALLY_CODE_COMPILE_H
+
+#include "tally/Code/Lower.h"
+
+#include <optional>
+
+namespace tally {
+
+struct CompileOptions {
+  PlanOptions plan;
+  LowerOptions lower;
+};
+
+struct Compiled {
+  SyncPlan plan; ///< empty for Strategy::Manual
+  Program program;
+};
+
+/// Checks, plans, lowers, and verifies each result. Nothing comes back if there was an error;
+/// remarks alone do not stop it. For Strategy::Manual, `written` is the code: it is verified and
+/// kept as it is.
+std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &options,
+                                const Machine &machine, Diagnostics &diagnostics,
+                                const Program *written = nullptr);
+
+} // namespace tally
+
+#endif // TALLY_CODE_COMPILE_H

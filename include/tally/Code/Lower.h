@@ -1,0 +1,36 @@
+//===- Lower.h - From plan to per-engine code -----------------------------===//
+#ifndef TALLY_CODE_LOWER_H
+#define TALLY_CODE_LOWER_H
+
+#include "tally/Code/Program.h"
+#include "tally/Sync/Plan.h"
+
+namespace tally {
+
+struct LowerOptions {
+  bool licm = true; ///< compute each value at the outermost place where its inputs stand still
+  bool cse = true;  ///< compute equal values once
+};
+
+/// The code of every engine for a plan of this kernel, for the arithmetic of the machine. Uses more
+/// registers than the machine has only if the counters alone need more; see checkLimits().
+Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+              const LowerOptions &options, Diagnostics &diagnostics);
+
+/// Errors for what the program needs and the machine has not: engines, semaphores, registers. Each
+/// names the limit, the use and the engine.
+void checkLimits(const Kernel &kernel, const Program &program, const Machine &machine,
+                 Diagnostics &diagnostics);
+
+/// How many operations compute the wait of a dependence on this machine, before sharing and
+/// hoisting.
+uint32_t waitCost(const SyncPlan &plan, const Machine &machine, DepId dep);
+
+/// Remarks where trip bounds do not show that all counters stay below the machine's limit: up to
+/// how many entries of which loop the code is right, and the bound that would settle it.
+void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+                   Diagnostics &diagnostics);
+
+} // namespace tally
+
+#endif // TALLY_CODE_LOWER_H

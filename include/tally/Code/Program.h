@@ -1,0 +1,151 @@
+//===- Program.h - Code for each engine -----------------------------------===//
+//
+// What a sequencer executes: loops and branches of the kernel, instructions
+// with at most one wait and one signal, and operations on registers and
+// semaphores. One flat list of operations per engine, bodies bracketed by
+// begin and end, so that a pass over the code is a pass over an array.
+//
+//   LoopBegin A        the engine runs the kernel's loop A
+//     Alu r0 = r0 + 1
+//     Issue scale      waits s1 >= r0, signals s0
+//   LoopEnd
+//
+// A program is complete with the kernel it belongs to: loops, branches and
+// instructions are named by the kernel's ids. Compiled and hand-written code are the
+// same thing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_CODE_PROGRAM_H
+#define TALLY_CODE_PROGRAM_H
+
+#include "tally/Model/Kernel.h"
+
+namespace tally {
+
+using SemaId = Id<struct SemaTag>;
+using RegId = Id<struct RegTag>; ///< numbered per engine
+using BarrierId = Id<struct BarrierTag>;
+
+enum class OpKind : uint8_t {
+  Issue,     ///< instruction `target`: waits, enters its queue, signals at retirement
+  Wait,      ///< blocks until semaphore `wait` >= threshold `a`
+  Signal,    ///< adds `amount` to semaphore `signal` at once
+  Reset,     ///< sets semaphores signal, ..., signal + amount - 1 to zero, in one operation
+  Drain,     ///< blocks until all instructions of this engine have retired
+  Alu,       ///< dst = a op b
+  LoopBegin, ///< kernel loop `target`; `dst`, if any, is its native counter, from 1
+  LoopEnd,
+  IfBegin, ///< kernel branch `target` (the then-branch)
+  Else,
+  IfEnd,
+  BarrierBegin, ///< opens the operations of barrier `target`; no effect of its own
+  BarrierEnd,
+};
+
+enum class AluOp : uint8_t {
+  Move, ///< a
+  Add,
+  Sub, ///< wraps or saturates, as the machine does
+  Mul,
+  Min,
+  IsGT, ///< unsigned; 1 if a > b, else 0
+};
+
+/// A register or a number.
+struct Operand {
+  uint32_t value = 0;
+  bool isRegister = false;
+
+  static Operand number(uint32_t n) { return {n, false}; }
+
+  static Operand reg(RegId r) { return {r.value, true}; }
+
+  RegId asRegister() const { return RegId(value); }
+
+  bool operator==(const Operand &) const = default;
+};
+
+struct Op {
+  OpKind kind = OpKind::Alu;
+  AluOp alu = AluOp::Move;
+  uint32_t numReasons = 0;  ///< dependences behind this operation's wait
+  uint32_t firstReason = 0; ///< into Program::reasons
+  uint32_t target = Id<void>::noneValue;
+  SemaId wait;
+  SemaId signal;
+  uint32_t amount = 1;
+  RegId dst;
+  Operand a; ///< left operand; the threshold of a wait
+  Operand b;
+
+  InstrId instr() const { return InstrId(target); }
+
+  LoopId loop() const { return LoopId(target); }
+
+  BarrierId barrier() const { return BarrierId(target); }
+
+  static Op issue(InstrId instr);
+  static Op makeWait(SemaId sema, Operand threshold);
+  static Op makeSignal(SemaId sema, uint32_t amount = 1);
+  static Op reset(SemaId first, uint32_t count);
+  static Op drain();
+  static Op alu2(AluOp op, RegId dst, Operand a, Operand b);
+  static Op move(RegId dst, Operand a);
+  static Op loopBegin(LoopId loop, RegId counter = {});
+  static Op ifBegin(LoopId thenBranch);
+  static Op mark(OpKind kind, uint32_t target = Id<void>::noneValue);
+
+  bool operator==(const Op &) const = default;
+};
+
+struct Semaphore {
+  std::string name; ///< unique in the program
+};
+
+/// What a register holds, for listings and certificates.
+struct Register {
+  std::string name; ///< unique on the engine; `r0`, `r1`, ... where nobody named it
+  std::string role; ///< "total(A)", "trip(A)", ...; empty for temporaries
+};
+
+struct EngineCode {
+  EngineId engine;
+  std::vector<Op> ops;
+  IdVector<RegId, Register> registers;
+};
+
+struct Program {
+  std::string strategy; ///< how it was made: "per-loop", ..., "manual"
+  std::string machine;
+  IdVector<SemaId, Semaphore> semaphores;
+  IdVector<EngineId, EngineCode> engines;              ///< one for each engine of the kernel
+  IdVector<BarrierId, std::vector<EngineId>> barriers; ///< participants
+  std::vector<DepId> reasons;
+};
+
+/// Sizes of a program, as the tables report them.
+struct ProgramSize {
+  uint64_t operations = 0; ///< encoded: brackets count as the code they stand for
+  uint64_t bytes = 0;
+  uint32_t semaphores = 0;
+  uint32_t maxRegisters = 0; ///< on the engine that uses most
+  uint64_t waits = 0;        ///< operations that wait
+  uint64_t aluOperations = 0;
+};
+
+/// How many machine instructions one operation is: a loop is its initialisation at the begin and
+/// its counter step with the branch at the end, an `if` a branch, brackets of a barrier nothing.
+uint32_t encodedSize(const Op &op);
+
+ProgramSize measure(const Program &program, uint32_t instructionBytes);
+
+/// Whether the code is well formed: brackets match the kernel's tree, each instruction on
+/// its own engine and inside its own loops, registers and semaphores in range. With
+/// `complete`, also that every engine issues each of its instructions.
+void verifyProgram(const Kernel &kernel, const Program &program, Diagnostics &diagnostics,
+                   bool complete = false);
+
+} // namespace tally
+
+#endif // TALLY_CODE_PROGRAM_H

@@ -1,0 +1,292 @@
+//===- EmitBarriers.cpp - Code that meets at barriers ---------------------===//
+//
+// A barrier is made of what every machine has. Each member drains its own instructions; then all
+// shake hands, semaphores are set to zero, and all shake hands again:
+//
+//   first member (coordinator)          every other member m
+//     drain                               drain
+//     wait arrive >= members - 1          signal arrive
+//     reset arrive                        wait release.m >= 1
+//     signal release.m  for every m       reset release.m
+//
+// `arrive` belongs to the set of members, `release.m` to the engine. Handshakes do not mix: a
+// member arrives again only after its release, before which the coordinator has reset
+// `arrive`; and it is released again only after it has reset its own. Where nothing is to be reset
+// the second handshake is left out (but not in the paper's form, --barrier-participants=all).
+//
+// Semaphores are numbered so that what one barrier resets is one run: a single operation.
+//===----------------------------------------------------------------------===//
+
+#include "Emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace tally {
+namespace {
+
+using EngineSet = std::vector<EngineId>;
+
+/// A run of semaphores.
+struct SemaRun {
+  uint32_t first = 0;
+  uint32_t count = 0;
+};
+
+class BarrierEmitter {
+public:
+  explicit BarrierEmitter(EmitContext &context)
+      : context(context), kernel(context.kernel), plan(context.plan), program(context.program),
+        release(kernel.engines.size()), enters(kernel.loops.size(), 0) {}
+
+  void run() {
+    numberSemaphores();
+    numberBarriers();
+    findPaths();
+    for (EngineId e : kernel.engines.ids()) {
+      engine = e;
+      next = 0;
+      program.engines.push({});
+      program.engines[e].engine = e;
+      walkBody(rootLoop);
+    }
+  }
+
+private:
+  bool paperForm() const { return plan.options.participants == Participants::All; }
+
+  //===--- Semaphores -----------------------------------------------------===//
+
+  /// The loop whose back edge resets a group; groups of one loop get consecutive numbers.
+  LoopId resetter(const Group &group) const {
+    return group.body.valid() ? kernel.realLoop(group.body) : rootLoop;
+  }
+
+  void numberSemaphores() {
+    std::vector<GroupId> order;
+    for (GroupId g : plan.groups.ids()) {
+      order.push_back(g);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](GroupId a, GroupId b) {
+      return resetter(plan.groups[a]) < resetter(plan.groups[b]);
+    });
+    semaOf.resize(plan.groups.size());
+    resets.resize(kernel.loops.size());
+    IdVector<SemaId, Semaphore> named = std::move(program.semaphores);
+    program.semaphores = {};
+    for (GroupId g : order) {
+      SemaId sema = program.semaphores.push(named[SemaId(g.value)]);
+      semaOf[g] = sema;
+      SemaRun &reset = resets[resetter(plan.groups[g])];
+      reset.first = reset.count++ == 0 ? sema.value : reset.first;
+    }
+    allGroups = {0, static_cast<uint32_t>(plan.groups.size())};
+  }
+
+  SemaId arriveOf(const EngineSet &members) {
+    auto [found, isNew] = arrive.try_emplace(members);
+    if (isNew) {
+      found->second = program.semaphores.push({fmt::format("arrive{}", arrive.size() - 1)});
+      for (size_t m = 1; m < members.size(); ++m) {
+        if (!release[members[m]].valid()) {
+          release[members[m]] =
+              program.semaphores.push({fmt::format("release.{}", kernel.nameOf(members[m]))});
+        }
+      }
+    }
+    return found->second;
+  }
+
+  //===--- Barriers -------------------------------------------------------===//
+
+  /// A barrier at one place of a loop, for all its members.
+  struct Site {
+    BarrierId id;
+    SemaRun reset;
+    SemaId arrive; ///< none if there is one member only
+  };
+
+  void numberBarriers() {
+    sites.resize(3 * kernel.loops.size());
+    for (LoopId l : kernel.loops.ids()) {
+      makeSite(l, Entry);
+      makeSite(l, Back);
+      makeSite(l, Exit);
+    }
+  }
+
+  enum Where : uint32_t { Entry, Back, Exit };
+
+  const EngineSet &membersAt(LoopId loop, Where where) const {
+    const LoopBarriers &b = plan.barriers[loop];
+    return where == Entry ? b.entry : where == Back ? b.back : b.exit;
+  }
+
+  Site &siteAt(LoopId loop, Where where) { return sites[3 * loop.value + where]; }
+
+  void makeSite(LoopId loop, Where where) {
+    const EngineSet &members = membersAt(loop, where);
+    if (members.empty()) {
+      return;
+    }
+    Site &site = siteAt(loop, where);
+    site.id = program.barriers.push(members);
+    site.arrive = members.size() > 1 ? arriveOf(members) : SemaId();
+    site.reset = paperForm() ? allGroups : where == Back ? resets[loop] : SemaRun();
+  }
+
+  void emitBarrier(LoopId loop, Where where) {
+    const EngineSet &members = membersAt(loop, where);
+    if (std::find(members.begin(), members.end(), engine) == members.end()) {
+      return;
+    }
+    const Site &site = siteAt(loop, where);
+    push(Op::mark(OpKind::BarrierBegin, site.id.value));
+    push(Op::drain());
+    handshake(site, members);
+    if (members[0] == engine && site.reset.count > 0) {
+      push(Op::reset(SemaId(site.reset.first), site.reset.count));
+    }
+    if (site.reset.count > 0 || paperForm()) {
+      handshake(site, members);
+    }
+    push(Op::mark(OpKind::BarrierEnd, site.id.value));
+  }
+
+  void handshake(const Site &site, const EngineSet &members) {
+    if (members.size() == 1) {
+      return;
+    }
+    if (members[0] != engine) {
+      push(Op::makeSignal(site.arrive));
+      push(Op::makeWait(release[engine], Operand::number(1)));
+      push(Op::reset(release[engine], 1));
+      return;
+    }
+    uint32_t others = static_cast<uint32_t>(members.size() - 1);
+    push(Op::makeWait(site.arrive, Operand::number(others)));
+    push(Op::reset(site.arrive, 1));
+    for (size_t m = 1; m < members.size(); ++m) {
+      push(Op::makeSignal(release[members[m]]));
+    }
+  }
+
+  //===--- Which engines run which loops ----------------------------------===//
+
+  void findPaths() {
+    for (InstrId i : kernel.instrs.ids()) {
+      enter(kernel.engineOf(i), kernel.instrs[i].home);
+    }
+    for (LoopId l : kernel.loops.ids()) {
+      for (EngineId e : membersAt(l, Back)) {
+        enter(e, l);
+      }
+      for (Where where : {Entry, Exit}) {
+        for (EngineId e : membersAt(l, where)) {
+          enter(e, kernel.loops[l].parent);
+        }
+      }
+    }
+  }
+
+  void enter(EngineId e, LoopId loop) {
+    uint64_t bit = uint64_t(1) << e.value;
+    while (loop.valid() && (enters[loop] & bit) == 0) {
+      enters[loop] |= bit;
+      loop = kernel.loops[loop].parent;
+    }
+  }
+
+  bool runs(LoopId loop) const { return loop.valid() && (enters[loop] >> engine.value & 1) != 0; }
+
+  //===--- Walk -----------------------------------------------------------===//
+
+  void push(Op op) { program.engines[engine].ops.push_back(op); }
+
+  void walkBody(LoopId body) {
+    for (StmtId s : kernel.loops[body].body) {
+      const Stmt &stmt = kernel.stmts[s];
+      if (stmt.kind == Stmt::Kind::Block) {
+        walkBlock(stmt);
+        continue;
+      }
+      emitBarrier(stmt.loop, Entry);
+      if (stmt.kind == Stmt::Kind::Loop) {
+        walkLoop(stmt.loop);
+      } else {
+        walkIf(stmt.loop);
+      }
+      emitBarrier(stmt.loop, Exit);
+    }
+  }
+
+  void walkLoop(LoopId loop) {
+    if (!runs(loop)) {
+      return;
+    }
+    push(Op::loopBegin(loop));
+    walkBody(loop);
+    emitBarrier(loop, Back);
+    push(Op::mark(OpKind::LoopEnd));
+  }
+
+  void walkIf(LoopId thenBranch) {
+    LoopId elseBranch = kernel.loops[thenBranch].otherBranch;
+    if (!runs(thenBranch) && !runs(elseBranch)) {
+      return;
+    }
+    push(Op::ifBegin(thenBranch));
+    walkBody(thenBranch);
+    if (runs(elseBranch)) {
+      push(Op::mark(OpKind::Else));
+      walkBody(elseBranch);
+    }
+    push(Op::mark(OpKind::IfEnd));
+  }
+
+  void walkBlock(const Stmt &stmt) {
+    const std::vector<InstrId> &mine = context.instrsOf[engine.value];
+    uint32_t end = stmt.instrs.first + stmt.instrs.count;
+    while (next < mine.size() && mine[next].value < end) {
+      issue(mine[next++]);
+    }
+  }
+
+  void issue(InstrId instr) {
+    Op op = Op::issue(instr);
+    for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
+      makeRoomForWait(program.engines[engine].ops, op);
+      setWait(op, semaOf[w->group], Operand::number(plan.exprs[w->threshold].a), w->firstReason,
+              w->numReasons);
+    }
+    context.setSignal(op, instr);
+    if (op.signal.valid()) {
+      op.signal = semaOf[plan.groupOf[instr]];
+    }
+    push(op);
+  }
+
+  EmitContext &context;
+  const Kernel &kernel;
+  const SyncPlan &plan;
+  Program &program;
+  IdVector<GroupId, SemaId> semaOf;
+  IdVector<LoopId, SemaRun> resets; ///< groups reset at the back edge of each loop
+  SemaRun allGroups;
+  std::map<EngineSet, SemaId> arrive;
+  IdVector<EngineId, SemaId> release;
+  std::vector<Site> sites;
+  IdVector<LoopId, uint64_t> enters; ///< engines that run each loop
+  EngineId engine;
+  size_t next = 0;
+};
+
+} // namespace
+
+void emitBarriers(EmitContext &context) {
+  BarrierEmitter(context).run();
+}
+
+} // namespace tally

@@ -1,0 +1,659 @@
+//===- EmitCounting.cpp - Code that counts and computes its thresholds ----===//
+//
+// One engine walks the kernel: it runs the loops in which it has an instruction or has
+// to count, keeps the counters that its waits read, and computes each threshold.
+//
+//   [trip(B) := 0]                         counters start before the loop that moves them
+//   loop A:
+//     [total(A)++]                         at each entry: counters first,
+//     [q2 := q1, q1 := total(B)]           then the rings of this loop
+//     [t := isGT(total(A), 1)]             hoisted: its inputs stand still inside B
+//     loop B:
+//       [trip(B)++]
+//       [w := t * ...]
+//       {s >= w} consumer
+//
+// Where a value is computed. The inputs of an expression, seen from a consumer, change at the entry
+// of some loops around the consumer, and in statements beside it. The innermost body in which any
+// of them changes is the *anchor*; within it, the last statement before the consumer that
+// changes one opens an *epoch*. Expression, anchor and epoch identify a value: computed once, in
+// the anchor's body before the statement that holds the first consumer, it serves every consumer of
+// that epoch, in nested loops too. That is loop-invariant code motion and common subexpressions
+// in one rule, with no analysis of the emitted code.
+//
+// Steps:  1. demand   counters and rings that the engine's waits read, and until when
+//         2. hoist    values wanted before a statement because of a consumer inside it
+//         3. walk     the operations, in order
+//
+// Cost: linear in statements + the engine's instructions and waits, times the depth.
+//===----------------------------------------------------------------------===//
+
+#include "Emit.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tally {
+namespace {
+
+Anchor later(Anchor a, Anchor b) {
+  if (a.depth != b.depth) {
+    return a.depth > b.depth ? a : b;
+  }
+  return a.epoch > b.epoch ? a : b;
+}
+
+/// Finds the anchors of leaves; knows nothing of one engine.
+class Anchors {
+public:
+  Anchors(const Kernel &kernel, const SyncPlan &plan) : kernel(kernel), plan(plan) {}
+
+  Anchor ofLeaf(const Expr &leaf, InstrId consumer) const {
+    switch (leaf.op) {
+    case ExprOp::Total:
+    case ExprOp::Trip:
+      return changedBy(LoopId(leaf.a), consumer);
+    case ExprOp::Snapshot:
+      return changedBy(plan.rings[RingId(leaf.a)].loop, consumer);
+    case ExprOp::Ordinal:
+      return changedByBlock(InstrId(leaf.a), consumer);
+    default:
+      return Anchor();
+    }
+  }
+
+private:
+  /// A counter that moves at the entries of `loop`.
+  Anchor changedBy(LoopId loop, InstrId consumer) const {
+    LoopId common = kernel.commonLoop(loop, kernel.instrs[consumer].home);
+    if (common == loop) {
+      return {kernel.loops[loop].depth, 0};
+    }
+    StmtId changing = kernel.loops[kernel.childTowards(common, loop)].stmt;
+    return beside(common, changing, consumer);
+  }
+
+  /// place(P) moves as the block of P begins.
+  Anchor changedByBlock(InstrId producer, InstrId consumer) const {
+    LoopId common = kernel.commonLoop(kernel.instrs[producer].home, kernel.instrs[consumer].home);
+    StmtId changing = kernel.stmtTowards(common, producer);
+    if (changing == kernel.instrs[consumer].block) {
+      return {kernel.loops[common].depth, 2 * kernel.stmts[changing].position + 1};
+    }
+    return beside(common, changing, consumer);
+  }
+
+  /// A counter that moves in statement `changing` of `body`: seen from a consumer in a later
+  /// statement, changed since then; from others, unchanged since the body began.
+  Anchor beside(LoopId body, StmtId changing, InstrId consumer) const {
+    uint32_t position = kernel.stmts[changing].position;
+    uint32_t here = kernel.stmts[kernel.stmtTowards(body, consumer)].position;
+    return {kernel.loops[body].depth, position < here ? 2 * position + 2 : 0};
+  }
+
+  const Kernel &kernel;
+  const SyncPlan &plan;
+};
+
+class CountingEmitter {
+public:
+  CountingEmitter(EmitContext &context, EngineId engine)
+      : context(context), kernel(context.kernel), plan(context.plan), exprs(context.exprs.pool()),
+        engine(engine), mine(context.instrsOf[engine.value]), anchors(kernel, plan),
+        totals(kernel.loops.size()), trips(kernel.loops.size()), rings(plan.rings.size()),
+        enters(kernel.loops.size(), false), ringsAt(kernel.loops.size()),
+        endings(kernel.loops[rootLoop].body.size()) {
+    if (plan.options.strategy == Strategy::PerEngine) {
+      places.resize(kernel.instrs.size());
+      running.resize(kernel.queues.size());
+    }
+  }
+
+  ValueCode run() {
+    findDemand();
+    findPath();
+    if (context.options.licm) {
+      findHoists();
+    }
+    regionAtDepth.push_back(noRegion);
+    walkBody(rootLoop);
+    return std::move(code);
+  }
+
+private:
+  static constexpr uint32_t noRegion = Id<void>::noneValue;
+
+  /// A counter of this engine: its value, and the last statement of the root that reads it.
+  struct Counter {
+    bool wanted = false;
+    RegId value;
+    uint32_t lastStmt = 0;
+  };
+
+  //===--- 1. Demand ------------------------------------------------------===//
+
+  void findDemand() {
+    for (InstrId instr : mine) {
+      for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
+        demand(context.exprs.legal(w->threshold), rootPosition(instr));
+      }
+    }
+  }
+
+  /// The statement of the root in which it lies, as a position.
+  uint32_t rootPosition(InstrId instr) const {
+    const Instr &i = kernel.instrs[instr];
+    return i.home == rootLoop ? kernel.stmts[i.block].position : context.rootPosition[i.home];
+  }
+
+  /// Marks the counters of `expr` as read in statement `stmt` of the root. Consumers come in
+  /// order, so seeing an expression again in the same statement adds nothing.
+  void demand(ExprId expr, uint32_t stmt) {
+    Known &known = knownOf(expr);
+    if (known.demandedIn == stmt) {
+      return;
+    }
+    known.demandedIn = stmt;
+    const Expr &node = exprs[expr];
+    switch (node.op) {
+    case ExprOp::Const:
+      return;
+    case ExprOp::Total:
+      want(totals[LoopId(node.a)], stmt);
+      return;
+    case ExprOp::Trip:
+      want(trips[LoopId(node.a)], stmt);
+      return;
+    case ExprOp::Snapshot:
+      demandRing(RingId(node.a), stmt);
+      return;
+    case ExprOp::Ordinal:
+      demandPlace(InstrId(node.a), stmt);
+      return;
+    default:
+      demand(ExprId(node.a), stmt);
+      demand(ExprId(node.b), stmt);
+    }
+  }
+
+  /// What this engine knows of an expression; nothing yet, if another engine was here before.
+  Known &knownOf(ExprId expr) {
+    if (context.known.size() <= expr.value) {
+      context.known.resize(exprs.size()); // expressions become legal one by one
+    }
+    Known &known = context.known[expr.value];
+    if (known.engine != engine) {
+      known.engine = engine;
+      known.demandedIn = Id<void>::noneValue;
+      known.body = LoopId();
+    }
+    return known;
+  }
+
+  static void want(Counter &counter, uint32_t stmt) {
+    counter.wanted = true;
+    counter.lastStmt = std::max(counter.lastStmt, stmt);
+  }
+
+  void demandRing(RingId id, uint32_t stmt) {
+    const Ring &ring = plan.rings[id];
+    if (!rings[id].wanted) {
+      ringsAt[ring.loop].push_back(id);
+    }
+    want(rings[id], stmt);
+    if (ring.total.valid()) {
+      want(totals[ring.total], stmt);
+    } else {
+      demandPlace(ring.ordinal, stmt);
+    }
+  }
+
+  void demandPlace(InstrId producer, uint32_t stmt) {
+    if (!places[producer].wanted) {
+      followed.push_back(producer);
+    }
+    want(places[producer], stmt);
+    want(running[kernel.instrs[producer].queue], stmt);
+  }
+
+  //===--- Which loops this engine runs -----------------------------------===//
+
+  void findPath() {
+    for (InstrId instr : mine) {
+      enter(kernel.instrs[instr].home);
+    }
+    for (LoopId loop : kernel.loops.ids()) {
+      if (totals[loop].wanted || trips[loop].wanted || !ringsAt[loop].empty()) {
+        enter(loop);
+      }
+    }
+    // place(P) counts every instruction of the queue, wherever it is.
+    for (QueueId queue : running.ids()) {
+      for (LoopId loop : context.loopsOf[queue]) {
+        if (isFollowed(queue, context.rootPosition[loop])) {
+          enter(loop);
+        }
+      }
+    }
+    std::sort(followed.begin(), followed.end());
+  }
+
+  /// Whether retirements of the queue in a statement of the root are counted: somebody reads the
+  /// count there or later.
+  bool isFollowed(QueueId queue, uint32_t stmt) const {
+    return running[queue].wanted && stmt <= running[queue].lastStmt;
+  }
+
+  void enter(LoopId loop) {
+    while (loop.valid() && !enters[loop]) {
+      enters[loop] = true;
+      loop = kernel.loops[loop].parent;
+    }
+  }
+
+  //===--- 2. Hoist -------------------------------------------------------===//
+
+  /// A value wanted before a statement for a consumer inside it.
+  struct Hoist {
+    StmtId before;
+    ExprId expr;
+    InstrId consumer;
+    uint32_t use; ///< which wait, where values are not shared
+  };
+
+  void findHoists() {
+    uint32_t use = 0;
+    for (InstrId instr : mine) {
+      uint32_t home = kernel.loops[kernel.instrs[instr].home].depth;
+      for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
+        hoist(context.exprs.legal(w->threshold), instr, home, use++);
+      }
+    }
+    std::stable_sort(hoists.begin(), hoists.end(),
+                     [](const Hoist &a, const Hoist &b) { return a.before < b.before; });
+  }
+
+  /// Records `expr`, and below it every subexpression, that belongs further out than what uses it:
+  /// a body at `depth`.
+  void hoist(ExprId expr, InstrId consumer, uint32_t depth, uint32_t use) {
+    const Expr &node = exprs[expr];
+    if (isLeaf(node.op)) {
+      return;
+    }
+    Anchor anchor = anchorOf(expr, consumer);
+    hoist(ExprId(node.a), consumer, anchor.depth, use);
+    hoist(ExprId(node.b), consumer, anchor.depth, use);
+    if (anchor.depth < depth) {
+      LoopId body = bodyAt(anchor.depth, kernel.instrs[consumer].home);
+      hoists.push_back({kernel.stmtTowards(body, consumer), expr, consumer, use});
+    }
+  }
+
+  /// Where `expr` belongs, seen from a consumer. Consumers of one block see the same.
+  Anchor anchorOf(ExprId expr, InstrId consumer) {
+    const Expr &node = exprs[expr];
+    StmtId block = kernel.instrs[consumer].block;
+    if (context.known[expr.value].block == block) {
+      return context.known[expr.value].anchor;
+    }
+    Anchor anchor = isLeaf(node.op) ? anchors.ofLeaf(node, consumer)
+                                    : later(anchorOf(ExprId(node.a), consumer),
+                                            anchorOf(ExprId(node.b), consumer));
+    context.known[expr.value].block = block;
+    context.known[expr.value].anchor = anchor;
+    return anchor;
+  }
+
+  LoopId bodyAt(uint32_t depth, LoopId inner) const {
+    while (kernel.loops[inner].depth > depth) {
+      inner = kernel.loops[inner].parent;
+    }
+    return inner;
+  }
+
+  //===--- 3. Walk --------------------------------------------------------===//
+
+  void walkBody(LoopId body) {
+    countEntry(body);
+    for (StmtId stmt : kernel.loops[body].body) {
+      if (body == rootLoop) {
+        startCounters(kernel.stmts[stmt]);
+      }
+      walkStmt(stmt);
+      if (body == rootLoop) {
+        endCounters(kernel.stmts[stmt].position);
+      }
+    }
+  }
+
+  void walkStmt(StmtId id) {
+    const Stmt &stmt = kernel.stmts[id];
+    if (stmt.kind == Stmt::Kind::Block) {
+      walkBlock(stmt);
+      return;
+    }
+    LoopId other = kernel.loops[stmt.loop].otherBranch;
+    if (!enters[stmt.loop] && !(other.valid() && enters[other])) {
+      return;
+    }
+    auto [first, last] =
+        std::equal_range(hoists.begin(), hoists.end(), Hoist{id, {}, {}, 0},
+                         [](const Hoist &a, const Hoist &b) { return a.before < b.before; });
+    for (; first != last; ++first) {
+      valueOf(first->expr, first->consumer, first->use);
+    }
+    if (stmt.kind == Stmt::Kind::Loop) {
+      walkLoop(stmt.loop);
+    } else {
+      walkIf(stmt.loop, other);
+    }
+  }
+
+  void walkLoop(LoopId loop) {
+    if (trips[loop].wanted) {
+      trips[loop].value = startCounter({CounterRole::Kind::Trip, loop.value, 0});
+    }
+    openRegion(Op::loopBegin(loop));
+    walkBody(loop);
+    closeRegion(OpKind::LoopEnd);
+    if (trips[loop].wanted) {
+      end(trips[loop].value);
+    }
+  }
+
+  void walkIf(LoopId thenBranch, LoopId elseBranch) {
+    openRegion(Op::ifBegin(thenBranch));
+    if (enters[thenBranch]) {
+      walkBody(thenBranch);
+    }
+    if (enters[elseBranch]) {
+      code.ops.push_back(Op::mark(OpKind::Else));
+      walkBody(elseBranch);
+    }
+    closeRegion(OpKind::IfEnd);
+  }
+
+  void openRegion(Op begin) {
+    regionAtDepth.push_back(static_cast<uint32_t>(code.regions.size()));
+    code.regions.push_back({position(), 0});
+    code.ops.push_back(begin);
+  }
+
+  void closeRegion(OpKind kind) {
+    code.regions[regionAtDepth.back()].end = position();
+    regionAtDepth.pop_back();
+    code.ops.push_back(Op::mark(kind));
+  }
+
+  uint32_t position() const { return static_cast<uint32_t>(code.ops.size()); }
+
+  void walkBlock(const Stmt &stmt) {
+    countPlaces(stmt);
+    uint32_t end = stmt.instrs.first + stmt.instrs.count;
+    while (next < mine.size() && mine[next].value < end) {
+      issue(mine[next++]);
+    }
+  }
+
+  //===--- Counters -------------------------------------------------------===//
+
+  RegId newValue(Value value) {
+    code.values.push_back(value);
+    return RegId(static_cast<uint32_t>(code.values.size() - 1));
+  }
+
+  /// A counter that is zero from here on.
+  RegId startCounter(CounterRole role) {
+    Value value;
+    value.role = role;
+    RegId id = newValue(value);
+    code.ops.push_back(Op::move(id, Operand::number(0)));
+    return id;
+  }
+
+  void end(RegId counter) { code.values[counter.value].lastUse = position() - 1; }
+
+  /// Counters that first move in this statement of the root start before it. (Those of trips start
+  /// before their own loop.) Ids ascend with the text, so cursors find them.
+  void startCounters(const Stmt &stmt) {
+    while (nextLoop < kernel.loops.size() &&
+           context.rootPosition[LoopId(nextLoop)] == stmt.position) {
+      startCountersOf(LoopId(nextLoop++));
+    }
+    for (QueueId queue : running.ids()) {
+      bool first = context.firstPosition[queue] == stmt.position;
+      if (first && isFollowed(queue, stmt.position)) {
+        start(running[queue], {CounterRole::Kind::Running, queue.value, 0});
+      }
+    }
+    while (nextFollowed < followed.size() &&
+           rootPosition(followed[nextFollowed]) == stmt.position) {
+      InstrId producer = followed[nextFollowed++];
+      start(places[producer], {CounterRole::Kind::Place, producer.value, 0});
+    }
+  }
+
+  void startCountersOf(LoopId loop) {
+    if (totals[loop].wanted) {
+      start(totals[loop], {CounterRole::Kind::Total, loop.value, 0});
+    }
+    for (RingId ring : ringsAt[loop]) {
+      for (uint32_t slot = 1; slot <= plan.rings[ring].depth; ++slot) {
+        RegId value = startCounter({CounterRole::Kind::Slot, ring.value, slot});
+        endings[rings[ring].lastStmt].push_back(value);
+        rings[ring].value = slot == 1 ? value : rings[ring].value;
+      }
+    }
+  }
+
+  void start(Counter &counter, CounterRole role) {
+    counter.value = startCounter(role);
+    endings[counter.lastStmt].push_back(counter.value);
+  }
+
+  void endCounters(uint32_t stmt) {
+    for (RegId counter : endings[stmt]) {
+      end(counter);
+    }
+  }
+
+  void bump(RegId counter, uint32_t by = 1) {
+    code.ops.push_back(Op::alu2(AluOp::Add, counter, Operand::reg(counter), Operand::number(by)));
+  }
+
+  /// At the start of a body: its own counters, then the rings over it.
+  void countEntry(LoopId body) {
+    if (trips[body].wanted) {
+      bump(trips[body].value);
+    }
+    if (totals[body].wanted) {
+      bump(totals[body].value);
+    }
+    for (RingId ring : ringsAt[body]) {
+      shift(ring);
+    }
+  }
+
+  void shift(RingId id) {
+    const Ring &ring = plan.rings[id];
+    uint32_t first = rings[id].value.value;
+    for (uint32_t slot = ring.depth; slot-- > 1;) {
+      code.ops.push_back(Op::move(RegId(first + slot), Operand::reg(RegId(first + slot - 1))));
+    }
+    RegId counter = ring.total.valid() ? totals[ring.total].value : places[ring.ordinal].value;
+    code.ops.push_back(Op::move(RegId(first), Operand::reg(counter)));
+  }
+
+  /// As a block begins: the place of each of its producers, then the running count of its queues.
+  void countPlaces(const Stmt &stmt) {
+    if (running.empty()) {
+      return;
+    }
+    queuesHere.clear();
+    uint32_t here = rootPosition(stmt.instrs[0]);
+    for (InstrId instr : stmt.instrs) {
+      QueueId queue = kernel.instrs[instr].queue;
+      if (!isFollowed(queue, here)) {
+        continue;
+      }
+      if (plan.placeOf[instr] == 1) {
+        queuesHere.push_back({queue, 0});
+      }
+      if (places[instr].wanted && here <= places[instr].lastStmt) {
+        uint32_t place = plan.placeOf[instr] * kernel.queues[queue].weight;
+        code.ops.push_back(Op::alu2(AluOp::Add, places[instr].value,
+                                    Operand::reg(running[queue].value), Operand::number(place)));
+      }
+      auto entry = std::find_if(queuesHere.begin(), queuesHere.end(),
+                                [&](const auto &e) { return e.first == queue; });
+      entry->second += kernel.queues[queue].weight;
+    }
+    for (auto [queue, raised] : queuesHere) {
+      bump(running[queue].value, raised);
+    }
+  }
+
+  //===--- Values and waits -----------------------------------------------===//
+
+  /// Where `expr` is computed: where it belongs, or, unhoisted, in the consumer's own body.
+  Anchor computedAt(ExprId expr, InstrId consumer) {
+    Anchor anchor = anchorOf(expr, consumer);
+    uint32_t home = kernel.loops[kernel.instrs[consumer].home].depth;
+    return context.options.licm || anchor.depth == home ? anchor : Anchor{home, 0};
+  }
+
+  /// The operand that holds `expr` for a consumer, computed here if no earlier one will do.
+  Operand valueOf(ExprId expr, InstrId consumer, uint32_t use) {
+    const Expr &node = exprs[expr];
+    if (isLeaf(node.op)) {
+      return leafOperand(node);
+    }
+    Anchor anchor = computedAt(expr, consumer);
+    if (!context.options.cse) {
+      return unsharedValue(expr, consumer, use, anchor.depth);
+    }
+    LoopId body = bodyAt(anchor.depth, kernel.instrs[consumer].home);
+    Known &known = context.known[expr.value];
+    if (known.body != body || known.epoch != anchor.epoch) {
+      known.value = compute(node, consumer, use, anchor.depth);
+      known.body = body;
+      known.epoch = anchor.epoch;
+    }
+    return Operand::reg(known.value);
+  }
+
+  /// Each wait for itself: it finds only what was hoisted for it.
+  Operand unsharedValue(ExprId expr, InstrId consumer, uint32_t use, uint32_t depth) {
+    auto [found, isNew] = unshared.try_emplace({expr, use});
+    if (isNew) {
+      RegId value = compute(exprs[expr], consumer, use, depth);
+      unshared[{expr, use}] = value;
+      return Operand::reg(value);
+    }
+    return Operand::reg(found->second);
+  }
+
+  Operand leafOperand(const Expr &leaf) const {
+    switch (leaf.op) {
+    case ExprOp::Total:
+      return Operand::reg(totals[LoopId(leaf.a)].value);
+    case ExprOp::Trip:
+      return Operand::reg(trips[LoopId(leaf.a)].value);
+    case ExprOp::Snapshot:
+      return Operand::reg(RegId(rings[RingId(leaf.a)].value.value + leaf.b - 1));
+    case ExprOp::Ordinal:
+      return Operand::reg(places[InstrId(leaf.a)].value);
+    default:
+      return Operand::number(leaf.a);
+    }
+  }
+
+  static AluOp aluOf(ExprOp op) {
+    switch (op) {
+    case ExprOp::Add:
+      return AluOp::Add;
+    case ExprOp::Mul:
+      return AluOp::Mul;
+    case ExprOp::Min:
+      return AluOp::Min;
+    case ExprOp::IsGT:
+      return AluOp::IsGT;
+    default:
+      return AluOp::Sub;
+    }
+  }
+
+  RegId compute(const Expr &node, InstrId consumer, uint32_t use, uint32_t depth) {
+    Operand a = valueOf(ExprId(node.a), consumer, use);
+    Operand b = valueOf(ExprId(node.b), consumer, use);
+    Value value;
+    value.depth = depth;
+    value.definition = position();
+    value.lastUse = position();
+    RegId id = newValue(value);
+    touch(a);
+    touch(b);
+    code.ops.push_back(Op::alu2(aluOf(node.op), id, a, b));
+    return id;
+  }
+
+  /// The next operation reads `operand`.
+  void touch(Operand operand) {
+    if (!operand.isRegister || code.values[operand.value].isCounter()) {
+      return;
+    }
+    Value &value = code.values[operand.value];
+    bool inside = regionAtDepth.size() > value.depth + 1;
+    value.lastUse = position();
+    value.lastRegion = inside ? regionAtDepth[value.depth + 1] : noRegion;
+  }
+
+  /// The last wait goes with the instruction, others stand before it.
+  void issue(InstrId instr) {
+    Op op = Op::issue(instr);
+    const KeptWait *end = context.waits.end(instr);
+    for (const KeptWait *w = context.waits.begin(instr); w != end; ++w) {
+      makeRoomForWait(code.ops, op);
+      Operand threshold = valueOf(context.exprs.legal(w->threshold), instr, nextUse++);
+      setWait(op, SemaId(w->group.value), threshold, w->firstReason, w->numReasons);
+      touch(threshold);
+    }
+    context.setSignal(op, instr);
+    code.ops.push_back(op);
+  }
+
+  EmitContext &context;
+  const Kernel &kernel;
+  const SyncPlan &plan;
+  const ExprPool &exprs;
+  const EngineId engine;
+  const std::vector<InstrId> &mine; ///< this engine's instructions, in order
+  Anchors anchors;
+  ValueCode code;
+
+  IdVector<LoopId, Counter> totals, trips;
+  IdVector<RingId, Counter> rings;   ///< value: slot 1, the others follow
+  IdVector<InstrId, Counter> places; ///< per-engine only, like `running`
+  IdVector<QueueId, Counter> running;
+  IdVector<LoopId, bool> enters; ///< loops that this engine runs
+  IdVector<LoopId, std::vector<RingId>> ringsAt;
+  std::vector<std::vector<RegId>> endings; ///< by statement of the root: counters read last in it
+  std::vector<InstrId> followed;           ///< whose places are read, in order
+  std::vector<Hoist> hoists;               ///< sorted by statement
+  std::map<std::pair<ExprId, uint32_t>, RegId> unshared; ///< by expression and use, without CSE
+
+  std::vector<uint32_t> regionAtDepth; ///< of each open body, outermost first
+  std::vector<std::pair<QueueId, uint32_t>> queuesHere;
+  size_t next = 0; ///< of `mine`
+  uint32_t nextLoop = 1;
+  size_t nextFollowed = 0;
+  uint32_t nextUse = 0;
+};
+
+} // namespace
+
+ValueCode emitCounting(EmitContext &context, EngineId engine) {
+  return CountingEmitter(context, engine).run();
+}
+
+} // namespace tally

@@ -1,0 +1,328 @@
+//===- EmitUnrolled.cpp - Loops written out, thresholds counted -----------===//
+//
+// All trips are constant, so every run of an instruction has a place among the runs of its queue,
+// and that place is linear in its iteration vector:
+//
+//   place(P, v) = base(P) + sum over loops l around P of (v_l - 1) * size(l, queue)
+//
+// size(l, q): runs of queue q in one iteration of l. A dependence names a target vector t; the last
+// run of P at or before t, in lexicographic order, is the one to wait for. If t lies before the
+// first iteration of some loop, nothing is owed; if it lies behind the last one, all of that
+// loop's runs are.
+//
+// One semaphore per queue counts places; of several waits on one semaphore the largest threshold
+// stands.
+//===----------------------------------------------------------------------===//
+
+#include "Emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+namespace {
+
+/// The loops around an instruction, outermost first, and how places grow with each.
+struct RunLayout {
+  struct Level {
+    LoopId loop;
+    uint64_t trips;
+    uint64_t stride; ///< runs of the queue in one iteration
+  };
+
+  std::vector<Level> levels;
+  uint64_t base = 0; ///< place of the first run
+};
+
+class UnrolledEmitter {
+public:
+  UnrolledEmitter(EmitContext &context, Diagnostics &diagnostics)
+      : context(context), kernel(context.kernel), program(context.program),
+        diagnostics(diagnostics), iteration(kernel.loops.size(), 0), layouts(kernel.instrs.size()),
+        depsOf(kernel.instrs.size()) {}
+
+  void run() {
+    layOut();
+    if (!placesFit()) {
+      return;
+    }
+    gatherWaits();
+    for (EngineId e : kernel.engines.ids()) {
+      engine = e;
+      program.engines.push({});
+      program.engines[e].engine = e;
+      walkBody(rootLoop);
+    }
+  }
+
+private:
+  //===--- Places ---------------------------------------------------------===//
+
+  size_t sizeKey(LoopId loop, QueueId queue) const {
+    return size_t(loop.value) * kernel.queues.size() + queue.value;
+  }
+
+  void layOut() {
+    sizes.assign(kernel.loops.size() * kernel.queues.size(), 0);
+    for (const Instr &instr : kernel.instrs) {
+      ++sizes[sizeKey(instr.home, instr.queue)];
+    }
+    // Inner loops have greater ids, so one backward pass adds them to their parents.
+    for (uint32_t l = static_cast<uint32_t>(kernel.loops.size()); --l > 0;) {
+      const Loop &loop = kernel.loops[LoopId(l)];
+      for (QueueId q : kernel.queues.ids()) {
+        sizes[sizeKey(loop.parent, q)] += loop.trip.constant * sizes[sizeKey(LoopId(l), q)];
+      }
+    }
+    std::vector<uint64_t> before(kernel.queues.size(), 0);
+    layOutBody(rootLoop, before);
+    for (const Dep &dep : kernel.deps) {
+      addLevels(dep.producer);
+    }
+  }
+
+  /// Gives each instruction the place of its first run; `before`: places used up so far, as if
+  /// every loop around had run only its first iteration up to here.
+  void layOutBody(LoopId body, std::vector<uint64_t> &before) {
+    for (StmtId s : kernel.loops[body].body) {
+      const Stmt &stmt = kernel.stmts[s];
+      if (stmt.kind == Stmt::Kind::Block) {
+        for (InstrId instr : stmt.instrs) {
+          layouts[instr].base = ++before[kernel.instrs[instr].queue.value];
+        }
+        continue;
+      }
+      std::vector<uint64_t> inside = before;
+      layOutBody(stmt.loop, inside);
+      for (QueueId q : kernel.queues.ids()) {
+        before[q.value] += kernel.loops[stmt.loop].trip.constant * sizes[sizeKey(stmt.loop, q)];
+      }
+    }
+  }
+
+  void addLevels(InstrId producer) {
+    RunLayout &layout = layouts[producer];
+    if (!layout.levels.empty()) {
+      return;
+    }
+    const Instr &instr = kernel.instrs[producer];
+    for (LoopId l = instr.home; l != rootLoop; l = kernel.loops[l].parent) {
+      layout.levels.push_back({l, kernel.loops[l].trip.constant, sizes[sizeKey(l, instr.queue)]});
+    }
+    std::reverse(layout.levels.begin(), layout.levels.end());
+  }
+
+  bool placesFit() {
+    bool fit = true;
+    for (QueueId q : kernel.queues.ids()) {
+      uint64_t raised = sizes[sizeKey(rootLoop, q)] * kernel.queues[q].weight;
+      if (raised <= maxCount) {
+        continue;
+      }
+      fit = false;
+      diagnostics.error(kernel.queues[q].where,
+                        fmt::format("queue '{}' would raise its semaphore to {}, which no counter "
+                                    "holds; the most is {}",
+                                    kernel.nameOf(q), raised, maxCount));
+    }
+    return fit;
+  }
+
+  //===--- Waits ----------------------------------------------------------===//
+
+  /// The dependences of each consumer, by semaphore; program.reasons lists them so.
+  struct Target {
+    GroupId group;
+    uint32_t firstReason;
+    uint32_t numReasons;
+  };
+
+  void gatherWaits() {
+    std::vector<std::vector<DepId>> byConsumer(kernel.instrs.size());
+    for (DepId dep : kernel.deps.ids()) {
+      byConsumer[kernel.deps[dep].consumer.value].push_back(dep);
+    }
+    program.reasons.clear();
+    for (InstrId instr : kernel.instrs.ids()) {
+      std::vector<DepId> &deps = byConsumer[instr.value];
+      std::stable_sort(deps.begin(), deps.end(), [&](DepId a, DepId b) {
+        return context.plan.waits[a].group < context.plan.waits[b].group;
+      });
+      for (DepId dep : deps) {
+        addTarget(instr, dep);
+      }
+    }
+  }
+
+  void addTarget(InstrId instr, DepId dep) {
+    GroupId group = context.plan.waits[dep].group;
+    std::vector<Target> &targets = depsOf[instr];
+    if (targets.empty() || targets.back().group != group) {
+      targets.push_back({group, static_cast<uint32_t>(program.reasons.size()), 0});
+    }
+    ++targets.back().numReasons;
+    program.reasons.push_back(dep);
+  }
+
+  /// How many runs of `producer` lie at or before the vector; none owed: 0. `at(level)` gives
+  /// the target on each of the first `numLevels` levels.
+  template <typename At> uint64_t runsUpTo(const RunLayout &layout, size_t numLevels, At at) const {
+    for (size_t j = 0; j < numLevels; ++j) {
+      if (at(j) <= 0) {
+        return 0;
+      }
+    }
+    uint64_t whole = 0; // iterations of the levels so far that lie before the target
+    bool behind = false;
+    for (size_t j = 0; j < layout.levels.size(); ++j) {
+      uint64_t trips = layout.levels[j].trips;
+      if (j >= numLevels || behind) {
+        whole *= trips;
+        continue;
+      }
+      // Behind the last iteration: all of this loop's are before the target.
+      uint64_t target = static_cast<uint64_t>(at(j));
+      behind = target > trips;
+      whole = whole * trips + (behind ? trips : target - 1);
+      if (!behind && j + 1 == numLevels) {
+        ++whole; // the target iteration itself
+      }
+    }
+    return numLevels == 0 ? wholeRuns(layout) : whole;
+  }
+
+  static uint64_t wholeRuns(const RunLayout &layout) {
+    uint64_t runs = 1;
+    for (const RunLayout::Level &level : layout.levels) {
+      runs *= level.trips;
+    }
+    return runs;
+  }
+
+  /// Place of run number `run` (from 1).
+  uint64_t placeOfRun(const RunLayout &layout, uint64_t run) const {
+    uint64_t rest = run - 1;
+    uint64_t place = layout.base;
+    for (size_t j = layout.levels.size(); j-- > 0;) {
+      place += rest % layout.levels[j].trips * layout.levels[j].stride;
+      rest /= layout.levels[j].trips;
+    }
+    return place;
+  }
+
+  /// Runs of the producer that the consumer's current run waits for.
+  uint64_t required(const Dep &dep) const {
+    const RunLayout &layout = layouts[dep.producer];
+    LoopId home = kernel.instrs[dep.consumer].home;
+    if (dep.form == DistanceForm::Flat) {
+      uint64_t run = runNumber(home);
+      return run > static_cast<uint64_t>(dep.step) ? run - dep.step : 0;
+    }
+    LoopId shared = kernel.commonLoop(kernel.instrs[dep.producer].home, home);
+    size_t common = kernel.loops[shared].depth;
+    auto target = [&](size_t level) {
+      LoopId loop = layout.levels[level].loop;
+      return static_cast<int64_t>(iteration[loop]) - kernel.distanceOn(dep, loop);
+    };
+    if (dep.form == DistanceForm::Vector) {
+      return runsUpTo(layout, common, target);
+    }
+    return runsUpTo(layout, common + 1, [&](size_t level) {
+      return level < common ? target(level) : static_cast<int64_t>(iteration[home]) - dep.step;
+    });
+  }
+
+  /// The number, from 1, of the current run of a body.
+  uint64_t runNumber(LoopId body) const {
+    uint64_t run = 0;
+    uint64_t inner = 1;
+    for (LoopId l = body; l != rootLoop; l = kernel.loops[l].parent) {
+      run += (iteration[l] - 1) * inner;
+      inner *= kernel.loops[l].trip.constant;
+    }
+    return run + 1;
+  }
+
+  //===--- Walk -----------------------------------------------------------===//
+
+  bool worksIn(LoopId loop) const {
+    for (QueueId q : kernel.engines[engine].queues) {
+      if (sizes[sizeKey(loop, q)] > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void walkBody(LoopId body) {
+    for (StmtId s : kernel.loops[body].body) {
+      const Stmt &stmt = kernel.stmts[s];
+      if (stmt.kind == Stmt::Kind::Block) {
+        walkBlock(stmt);
+        continue;
+      }
+      uint64_t trips = worksIn(stmt.loop) ? kernel.loops[stmt.loop].trip.constant : 0;
+      for (uint64_t i = 1; i <= trips; ++i) {
+        iteration[stmt.loop] = i;
+        walkBody(stmt.loop);
+      }
+    }
+  }
+
+  void walkBlock(const Stmt &stmt) {
+    for (InstrId instr : stmt.instrs) {
+      if (kernel.engineOf(instr) == engine) {
+        issue(instr);
+      }
+    }
+  }
+
+  void issue(InstrId instr) {
+    std::vector<Op> &ops = program.engines[engine].ops;
+    Op op = Op::issue(instr);
+    for (const Target &target : depsOf[instr]) {
+      uint64_t threshold = thresholdOf(target);
+      if (threshold == 0) {
+        continue;
+      }
+      makeRoomForWait(ops, op);
+      setWait(op, SemaId(target.group.value), Operand::number(static_cast<uint32_t>(threshold)),
+              target.firstReason, target.numReasons);
+    }
+    context.setSignal(op, instr);
+    ops.push_back(op);
+  }
+
+  uint64_t thresholdOf(const Target &target) const {
+    uint64_t threshold = 0;
+    for (uint32_t r = 0; r < target.numReasons; ++r) {
+      const Dep &dep = kernel.deps[program.reasons[target.firstReason + r]];
+      uint64_t runs = required(dep);
+      if (runs > 0) {
+        uint64_t place = placeOfRun(layouts[dep.producer], runs);
+        uint32_t weight = kernel.queues[kernel.instrs[dep.producer].queue].weight;
+        threshold = std::max(threshold, place * weight);
+      }
+    }
+    return threshold;
+  }
+
+  EmitContext &context;
+  const Kernel &kernel;
+  Program &program;
+  Diagnostics &diagnostics;
+  IdVector<LoopId, uint64_t> iteration; ///< of each loop being written out
+  IdVector<InstrId, RunLayout> layouts;
+  IdVector<InstrId, std::vector<Target>> depsOf;
+  std::vector<uint64_t> sizes; ///< by sizeKey: runs of the queue in one entry of the loop
+  EngineId engine;
+};
+
+} // namespace
+
+void emitUnrolled(EmitContext &context, Diagnostics &diagnostics) {
+  UnrolledEmitter(context, diagnostics).run();
+}
+
+} // namespace tally

@@ -1,0 +1,58 @@
+//===- Legalize.cpp - Wait expressions as a machine can compute them ------===//
+
+#include "Legalize.h"
+
+#include "tally/Code/Lower.h"
+
+namespace tally {
+
+static bool needsGuard(const Machine &machine) {
+  return machine.subtraction == Subtraction::Wraps && machine.waitCompare == WaitCompare::Unsigned;
+}
+
+LegalExprs::LegalExprs(const SyncPlan &plan, const Machine &machine)
+    : plan(plan), guard(needsGuard(machine)), copy(plan.options.fold) {
+  if (guard) {
+    copy.reserve(plan.exprs.size());
+    made.resize(plan.exprs.size());
+  }
+}
+
+ExprId LegalExprs::guarded(ExprId planned) {
+  ExprId &id = made[planned.value];
+  if (!id.valid()) {
+    id = rebuild(planned);
+  }
+  return id;
+}
+
+ExprId LegalExprs::rebuild(ExprId planned) {
+  const Expr &node = plan.exprs[planned];
+  if (isLeaf(node.op)) {
+    return copy.leaf(node);
+  }
+  ExprId a = guarded(ExprId(node.a));
+  ExprId b = guarded(ExprId(node.b));
+  if (node.op != ExprOp::Monus) {
+    return copy.make(node.op, a, b);
+  }
+  ExprId difference = copy.make(ExprOp::Sub, a, b);
+  return copy.make(ExprOp::Mul, copy.make(ExprOp::IsGT, a, b), difference);
+}
+
+/// An operand used twice is computed once: a guard adds a comparison and a product.
+static uint32_t costOf(const SyncPlan &plan, const Machine &machine, ExprId expr) {
+  const Expr &node = plan.exprs[expr];
+  if (isLeaf(node.op)) {
+    return 0;
+  }
+  uint32_t own = node.op == ExprOp::Monus && needsGuard(machine) ? 3 : 1;
+  return own + costOf(plan, machine, ExprId(node.a)) + costOf(plan, machine, ExprId(node.b));
+}
+
+uint32_t waitCost(const SyncPlan &plan, const Machine &machine, DepId dep) {
+  ExprId threshold = plan.waits[dep].threshold;
+  return threshold.valid() ? costOf(plan, machine, threshold) : 0;
+}
+
+} // namespace tally

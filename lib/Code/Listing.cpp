@@ -1,0 +1,260 @@
+//===- Listing.cpp - Code as a person reads it ----------------------------===//
+//
+// Waits stand in a column of their own on the left, as in
+//
+//        {A.dma >= r1}  scale {A.act++}      ; 'load' -> 'scale'
+//
+// so that the code itself keeps the indentation of its loops.
+//===----------------------------------------------------------------------===//
+
+#include "tally/Code/Listing.h"
+
+#include "tally/Sync/Plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace tally {
+namespace {
+
+/// One line before the columns are set.
+struct Line {
+  std::string wait;
+  std::string code;
+  std::string comment;
+};
+
+class Lister {
+public:
+  Lister(const Kernel &kernel, const Program &program, EngineId engine,
+         const ListingOptions &options)
+      : kernel(kernel), program(program), engine(engine), options(options) {}
+
+  std::string run() {
+    const EngineCode &code = program.engines[engine];
+    for (const Op &op : code.ops) {
+      add(op);
+    }
+    std::string text = fmt::format("engine {}: {} register{}\n", kernel.nameOf(engine),
+                                   code.registers.size(), code.registers.size() == 1 ? "" : "s");
+    size_t waitWidth = width(&Line::wait);
+    size_t codeWidth = width(&Line::code);
+    for (const Line &line : lines) {
+      std::string row = fmt::format("  {:>{}}  {:<{}}", line.wait, waitWidth, line.code,
+                                    line.comment.empty() ? 0 : codeWidth);
+      text += row + (line.comment.empty() ? "" : "  ; " + line.comment);
+      text += '\n';
+    }
+    return text;
+  }
+
+private:
+  size_t width(std::string Line::*column) const {
+    size_t most = 0;
+    for (const Line &line : lines) {
+      most = std::max(most, (line.*column).size());
+    }
+    return std::min<size_t>(most, 48);
+  }
+
+  void add(const Op &op) {
+    if (hidden) {
+      hidden = op.kind != OpKind::BarrierEnd;
+      return;
+    }
+    switch (op.kind) {
+    case OpKind::LoopBegin:
+      line("", loopHead(op), "");
+      ++depth;
+      return;
+    case OpKind::IfBegin:
+      line("", fmt::format("if {}:", kernel.nameOf(op.loop())), "");
+      ++depth;
+      return;
+    case OpKind::Else:
+      --depth;
+      line("", "else:", "");
+      ++depth;
+      return;
+    case OpKind::LoopEnd:
+    case OpKind::IfEnd:
+      --depth;
+      return;
+    case OpKind::BarrierBegin:
+      line("", fmt::format("SYNC {}", participants(op.barrier())), "");
+      hidden = !options.expandBarriers;
+      ++depth;
+      depth -= hidden;
+      return;
+    case OpKind::BarrierEnd:
+      --depth;
+      return;
+    default:
+      simple(op);
+    }
+  }
+
+  void simple(const Op &op) {
+    switch (op.kind) {
+    case OpKind::Issue:
+      line(waitText(op), std::string(kernel.nameOf(op.instr())) + signalText(op), reasons(op));
+      return;
+    case OpKind::Wait:
+      line(waitText(op), "wait", reasons(op));
+      return;
+    case OpKind::Signal:
+      line("", "signal" + signalText(op), "");
+      return;
+    case OpKind::Reset:
+      line("", fmt::format("[{} := 0]", run(op.signal, op.amount)), "");
+      return;
+    case OpKind::Drain:
+      line("", "drain", "");
+      return;
+    default:
+      line("", aluText(op), role(op));
+    }
+  }
+
+  void line(std::string wait, const std::string &code, std::string comment) {
+    lines.push_back({std::move(wait), std::string(2 * depth, ' ') + code, std::move(comment)});
+  }
+
+  //===--- Pieces ---------------------------------------------------------===//
+
+  std::string loopHead(const Op &op) const {
+    std::string counter = op.dst.valid() ? fmt::format(" [{}]", reg(op.dst)) : "";
+    return fmt::format("loop {}{}:", kernel.nameOf(op.loop()), counter);
+  }
+
+  const std::string &reg(RegId r) const { return program.engines[engine].registers[r].name; }
+
+  std::string operand(Operand o) const {
+    return o.isRegister ? reg(o.asRegister()) : fmt::format("{}", o.value);
+  }
+
+  const std::string &sema(SemaId s) const { return program.semaphores[s].name; }
+
+  std::string waitText(const Op &op) const {
+    return op.wait.valid() ? fmt::format("{{{} >= {}}}", sema(op.wait), operand(op.a)) : "";
+  }
+
+  std::string signalText(const Op &op) const {
+    if (!op.signal.valid()) {
+      return "";
+    }
+    return op.amount == 1 ? fmt::format(" {{{}++}}", sema(op.signal))
+                          : fmt::format(" {{{} += {}}}", sema(op.signal), op.amount);
+  }
+
+  std::string run(SemaId first, uint32_t count) const {
+    std::string text = sema(first);
+    for (uint32_t i = 1; i < count; ++i) {
+      text += ", " + sema(SemaId(first.value + i));
+    }
+    return text;
+  }
+
+  std::string participants(BarrierId barrier) const {
+    std::string text;
+    for (EngineId e : program.barriers[barrier]) {
+      text += text.empty() ? "" : ", ";
+      text += kernel.nameOf(e);
+    }
+    return text;
+  }
+
+  std::string aluText(const Op &op) const {
+    std::string a = operand(op.a);
+    std::string b = operand(op.b);
+    switch (op.alu) {
+    case AluOp::Move:
+      return fmt::format("[{} := {}]", reg(op.dst), a);
+    case AluOp::Add:
+      if (op.a == Operand::reg(op.dst)) {
+        return op.b == Operand::number(1) ? fmt::format("[{}++]", a)
+                                          : fmt::format("[{} += {}]", a, b);
+      }
+      return fmt::format("[{} := {} + {}]", reg(op.dst), a, b);
+    case AluOp::Sub:
+      return fmt::format("[{} := {} - {}]", reg(op.dst), a, b);
+    case AluOp::Mul:
+      return fmt::format("[{} := {} * {}]", reg(op.dst), a, b);
+    case AluOp::Min:
+      return fmt::format("[{} := min({}, {})]", reg(op.dst), a, b);
+    case AluOp::IsGT:
+      return fmt::format("[{} := isGT({}, {})]", reg(op.dst), a, b);
+    }
+    return "";
+  }
+
+  /// What a counter counts, said once where it starts.
+  std::string role(const Op &op) const {
+    bool starts = op.alu == AluOp::Move && op.a == Operand::number(0);
+    return starts ? program.engines[engine].registers[op.dst].role : "";
+  }
+
+  std::string reasons(const Op &op) const {
+    std::string text;
+    for (uint32_t r = 0; r < op.numReasons; ++r) {
+      text += text.empty() ? "" : "; ";
+      text += describe(kernel, program.reasons[op.firstReason + r]);
+    }
+    return text;
+  }
+
+  const Kernel &kernel;
+  const Program &program;
+  const EngineId engine;
+  const ListingOptions &options;
+  std::vector<Line> lines;
+  uint32_t depth = 0;
+  bool hidden = false; ///< inside a barrier that is shown as one line
+};
+
+std::vector<std::string> linesOf(const std::string &text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+} // namespace
+
+std::string listing(const Kernel &kernel, const Program &program, EngineId engine,
+                    const ListingOptions &options) {
+  return Lister(kernel, program, engine, options).run();
+}
+
+std::string listing(const Kernel &kernel, const Program &program, const ListingOptions &options) {
+  std::string text;
+  for (EngineId engine : kernel.engines.ids()) {
+    text += text.empty() ? "" : "\n";
+    text += listing(kernel, program, engine, options);
+  }
+  return text;
+}
+
+std::string sideBySide(const std::string &leftTitle, const std::string &left,
+                       const std::string &rightTitle, const std::string &right) {
+  std::vector<std::string> l = linesOf(left);
+  std::vector<std::string> r = linesOf(right);
+  size_t width = leftTitle.size();
+  for (const std::string &line : l) {
+    width = std::max(width, line.size());
+  }
+  std::string text = fmt::format("{:<{}} | {}\n", leftTitle, width, rightTitle);
+  for (size_t i = 0; i < std::max(l.size(), r.size()); ++i) {
+    std::string row =
+        fmt::format("{:<{}} | {}", i < l.size() ? l[i] : "", width, i < r.size() ? r[i] : "");
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + '\n';
+  }
+  return text;
+}
+
+} // namespace tally

@@ -1,0 +1,160 @@
+//===- Lower.cpp - From plan to per-engine code ---------------------------===//
+//
+// Steps:  1. waits       which of the planned waits stand (Waits.h)
+//         2. semaphores  one for each group, named after what it counts
+//         3. emit        the operations of each engine, by family of strategies
+//         4. registers   values to registers (Registers.h)
+//===----------------------------------------------------------------------===//
+
+#include "Emit.h"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+namespace tally {
+namespace {
+
+/// "A.act": body and queue; the queue alone for the root or all bodies; a sole member's name.
+std::string groupName(const Kernel &kernel, const Group &group) {
+  if (group.sole.valid()) {
+    return std::string(kernel.nameOf(group.sole));
+  }
+  if (!group.body.valid() || group.body == rootLoop) {
+    return std::string(kernel.nameOf(group.queue));
+  }
+  return fmt::format("{}.{}", kernel.nameOf(group.body), kernel.nameOf(group.queue));
+}
+
+void nameSemaphores(const Kernel &kernel, const SyncPlan &plan, Program &program) {
+  std::unordered_set<std::string> used;
+  program.semaphores.reserve(plan.groups.size());
+  for (const Group &group : plan.groups) {
+    std::string name = groupName(kernel, group);
+    while (!used.insert(name).second) {
+      name += "'"; // loops and queues may have dots in their names, too
+    }
+    program.semaphores.push({name});
+  }
+}
+
+std::string roleText(const Kernel &kernel, const SyncPlan &plan, const CounterRole &role) {
+  switch (role.kind) {
+  case CounterRole::Kind::None:
+    return "";
+  case CounterRole::Kind::Total:
+    return fmt::format("total({})", kernel.nameOf(LoopId(role.id)));
+  case CounterRole::Kind::Trip:
+    return fmt::format("trip({})", kernel.nameOf(LoopId(role.id)));
+  case CounterRole::Kind::Slot: {
+    const Ring &ring = plan.rings[RingId(role.id)];
+    std::string counter = ring.total.valid()
+                              ? fmt::format("total({})", kernel.nameOf(ring.total))
+                              : fmt::format("place({})", kernel.nameOf(ring.ordinal));
+    return fmt::format("snapshot({}, {}, {})", kernel.nameOf(ring.loop), role.slot, counter);
+  }
+  case CounterRole::Kind::Place:
+    return fmt::format("place({})", kernel.nameOf(InstrId(role.id)));
+  case CounterRole::Kind::Running:
+    return fmt::format("running({})", kernel.nameOf(QueueId(role.id)));
+  }
+  return "";
+}
+
+EngineCode finish(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+                  EngineId engine, const ValueCode &values) {
+  AllocatedCode allocated = allocateRegisters(values, machine.registersPerEngine);
+  EngineCode code;
+  code.engine = engine;
+  code.ops = std::move(allocated.ops);
+  for (uint32_t reg = 0; reg < allocated.numRegisters; ++reg) {
+    std::string role;
+    for (uint32_t value : allocated.countersOf[reg]) {
+      role += role.empty() ? "" : ", ";
+      role += roleText(kernel, plan, values.values[value].role);
+    }
+    code.registers.push({fmt::format("r{}", reg), role});
+  }
+  return code;
+}
+
+bool isCounting(Strategy strategy) {
+  return strategy == Strategy::PerInstruction || strategy == Strategy::PerLoop ||
+         strategy == Strategy::PerEngine;
+}
+
+} // namespace
+
+EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
+                         const KeptWaits &waits, LegalExprs &exprs, Program &program)
+    : kernel(kernel), plan(plan), options(options), waits(waits), exprs(exprs), program(program),
+      instrsOf(kernel.engines.size()), rootPosition(kernel.loops.size(), 0),
+      loopsOf(kernel.queues.size()), firstPosition(kernel.queues.size(), Id<void>::noneValue) {
+  for (LoopId l : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[l];
+    if (loop.parent.valid()) {
+      rootPosition[l] =
+          loop.parent == rootLoop ? kernel.stmts[loop.stmt].position : rootPosition[loop.parent];
+    }
+  }
+  for (InstrId i : kernel.instrs.ids()) {
+    const Instr &instr = kernel.instrs[i];
+    instrsOf[kernel.engineOf(i).value].push_back(i);
+    if (loopsOf[instr.queue].empty() || loopsOf[instr.queue].back() != instr.home) {
+      loopsOf[instr.queue].push_back(instr.home);
+    }
+    if (firstPosition[instr.queue] == Id<void>::noneValue) {
+      firstPosition[instr.queue] =
+          instr.home == rootLoop ? kernel.stmts[instr.block].position : rootPosition[instr.home];
+    }
+  }
+}
+
+void EmitContext::setSignal(Op &op, InstrId instr) const {
+  GroupId group = plan.groupOf[instr];
+  if (group.valid()) {
+    op.signal = SemaId(group.value);
+    op.amount = kernel.queues[kernel.instrs[instr].queue].weight;
+  }
+}
+
+void makeRoomForWait(std::vector<Op> &ops, Op &op) {
+  if (!op.wait.valid()) {
+    return;
+  }
+  Op wait = Op::makeWait(op.wait, op.a);
+  wait.firstReason = op.firstReason;
+  wait.numReasons = op.numReasons;
+  ops.push_back(wait);
+}
+
+void setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason, uint32_t numReasons) {
+  op.wait = sema;
+  op.a = threshold;
+  op.firstReason = firstReason;
+  op.numReasons = numReasons;
+}
+
+Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+              const LowerOptions &options, Diagnostics &diagnostics) {
+  Program program;
+  program.strategy = toString(plan.options.strategy);
+  program.machine = machine.name;
+  nameSemaphores(kernel, plan, program);
+
+  KeptWaits waits(kernel, plan, program);
+  LegalExprs exprs(plan, machine);
+  EmitContext context(kernel, plan, options, waits, exprs, program);
+  if (isCounting(plan.options.strategy)) {
+    for (EngineId engine : kernel.engines.ids()) {
+      program.engines.push(finish(kernel, plan, machine, engine, emitCounting(context, engine)));
+    }
+  } else if (plan.options.strategy == Strategy::Barrier) {
+    emitBarriers(context);
+  } else {
+    emitUnrolled(context, diagnostics);
+  }
+  return program;
+}
+
+} // namespace tally

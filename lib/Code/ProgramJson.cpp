@@ -1,0 +1,606 @@
+//===- ProgramJson.cpp - Code as JSON -------------------------------------===//
+//
+// Brackets of the flat code become nested arrays:
+//
+//   LoopBegin A r0   ->  {"op": "loop", "loop": "A", "counter": 0, "body": [
+//     Issue x        ->    {"op": "issue", "instr": "x", "wait": ..., "signal": ...}
+//   LoopEnd          ->  ]}
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/Code/ProgramJson.h"
+
+#include "../Model/KernelJsonReader.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+
+/// In the order of AluOp.
+static constexpr std::string_view aluNames[] = {"move", "add", "sub", "mul", "min", "gt"};
+
+/// The values of "op" and what they begin.
+static constexpr std::string_view opNames[] = {"issue", "wait", "signal", "reset",  "drain",
+                                               "alu",   "loop", "if",     "barrier"};
+static constexpr OpKind opKinds[] = {OpKind::Issue,     OpKind::Wait,    OpKind::Signal,
+                                     OpKind::Reset,     OpKind::Drain,   OpKind::Alu,
+                                     OpKind::LoopBegin, OpKind::IfBegin, OpKind::BarrierBegin};
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class ProgramWriter {
+public:
+  ProgramWriter(const Kernel &kernel, const Program &program) : kernel(kernel), program(program) {}
+
+  std::string run();
+
+private:
+  void line(std::string_view more);
+  void element(std::string_view more);
+  void openList(std::string_view before);
+  void closeList(std::string_view after);
+  void semaphores();
+  void barriers();
+  void engine(const EngineCode &code);
+  void operation(const Op &op);
+  void dependences();
+
+  std::string waitText(const Op &op) const;
+  std::string signalText(const Op &op) const;
+  static std::string operandText(Operand operand);
+  static std::string aluText(const Op &op);
+
+  const Kernel &kernel;
+  const Program &program;
+  unsigned indent = 2;
+  std::string text;
+};
+
+void ProgramWriter::line(std::string_view more) {
+  text += '\n';
+  text.append(indent, ' ');
+  text += more;
+}
+
+/// An element of the innermost open list, on its own line.
+void ProgramWriter::element(std::string_view more) {
+  if (text.back() != '[') {
+    text += ',';
+  }
+  line(more);
+}
+
+void ProgramWriter::openList(std::string_view before) {
+  line(before);
+  text += '[';
+  indent += 2;
+}
+
+void ProgramWriter::closeList(std::string_view after) {
+  indent -= 2;
+  if (text.back() != '[') {
+    line("");
+  }
+  text += ']';
+  text += after;
+}
+
+std::string ProgramWriter::operandText(Operand operand) {
+  return fmt::format("{{\"{}\": {}}}", operand.isRegister ? "register" : "value", operand.value);
+}
+
+std::string ProgramWriter::waitText(const Op &op) const {
+  if (!op.wait.valid()) {
+    return "null";
+  }
+  std::string result = fmt::format("{{\"semaphore\": {}, \"threshold\": {}, \"dependences\": [",
+                                   op.wait.value, operandText(op.a));
+  for (uint32_t i = 0; i < op.numReasons; ++i) {
+    result += fmt::format("{}{}", i == 0 ? "" : ", ", program.reasons[op.firstReason + i].value);
+  }
+  return result + "]}";
+}
+
+std::string ProgramWriter::signalText(const Op &op) const {
+  return op.signal.valid()
+             ? fmt::format("{{\"semaphore\": {}, \"amount\": {}}}", op.signal.value, op.amount)
+             : "null";
+}
+
+std::string ProgramWriter::aluText(const Op &op) {
+  std::string result =
+      fmt::format("{{\"op\": \"alu\", \"operation\": \"{}\", \"dst\": {}, \"a\": {}",
+                  aluNames[static_cast<size_t>(op.alu)], op.dst.value, operandText(op.a));
+  return result + (op.alu == AluOp::Move ? "}" : fmt::format(", \"b\": {}}}", operandText(op.b)));
+}
+
+void ProgramWriter::operation(const Op &op) {
+  switch (op.kind) {
+  case OpKind::Issue:
+    return element(fmt::format("{{\"op\": \"issue\", \"instr\": {}, \"wait\": {}, \"signal\": {}}}",
+                               quoteJson(kernel.nameOf(op.instr())), waitText(op), signalText(op)));
+  case OpKind::Wait:
+    return element(fmt::format("{{\"op\": \"wait\", \"wait\": {}}}", waitText(op)));
+  case OpKind::Signal:
+    return element(fmt::format("{{\"op\": \"signal\", \"signal\": {}}}", signalText(op)));
+  case OpKind::Reset:
+    return element(fmt::format("{{\"op\": \"reset\", \"semaphore\": {}, \"count\": {}}}",
+                               op.signal.value, op.amount));
+  case OpKind::Drain:
+    return element("{\"op\": \"drain\"}");
+  case OpKind::Alu:
+    return element(aluText(op));
+  case OpKind::LoopBegin:
+    element(fmt::format("{{\"op\": \"loop\", \"loop\": {}, \"counter\": {}, \"body\": [",
+                        quoteJson(kernel.nameOf(op.loop())),
+                        op.dst.valid() ? std::to_string(op.dst.value) : "null"));
+    break;
+  case OpKind::IfBegin:
+    element(fmt::format("{{\"op\": \"if\", \"if\": {}, \"then\": [",
+                        quoteJson(kernel.nameOf(op.loop()))));
+    break;
+  case OpKind::BarrierBegin:
+    element(fmt::format("{{\"op\": \"barrier\", \"barrier\": {}, \"body\": [", op.target));
+    break;
+  case OpKind::Else:
+    closeList(", \"else\": [");
+    break;
+  case OpKind::LoopEnd:
+  case OpKind::IfEnd:
+  case OpKind::BarrierEnd:
+    return closeList("}");
+  }
+  indent += 2;
+}
+
+void ProgramWriter::semaphores() {
+  openList("\"semaphores\": ");
+  for (SemaId s : program.semaphores.ids()) {
+    element(fmt::format("{{\"id\": {}, \"name\": {}}}", s.value,
+                        quoteJson(program.semaphores[s].name)));
+  }
+  closeList(",");
+}
+
+void ProgramWriter::barriers() {
+  openList("\"barriers\": ");
+  for (BarrierId b : program.barriers.ids()) {
+    std::string names;
+    for (EngineId e : program.barriers[b]) {
+      names += names.empty() ? "" : ", ";
+      names += quoteJson(kernel.nameOf(e));
+    }
+    element(fmt::format("{{\"id\": {}, \"participants\": [{}]}}", b.value, names));
+  }
+  closeList(",");
+}
+
+void ProgramWriter::engine(const EngineCode &code) {
+  element(fmt::format("{{\"engine\": {},", quoteJson(kernel.nameOf(code.engine))));
+  ++indent;
+  openList("\"registers\": ");
+  for (RegId r : code.registers.ids()) {
+    const Register &reg = code.registers[r];
+    std::string role = reg.role.empty() ? "" : fmt::format(", \"role\": {}", quoteJson(reg.role));
+    element(fmt::format("{{\"id\": {}, \"name\": {}{}}}", r.value, quoteJson(reg.name), role));
+  }
+  closeList(",");
+  openList("\"code\": ");
+  for (const Op &op : code.ops) {
+    operation(op);
+  }
+  closeList("}");
+  --indent;
+}
+
+void ProgramWriter::dependences() {
+  openList("\"dependences\": ");
+  for (DepId d : kernel.deps.ids()) {
+    const Dep &dep = kernel.deps[d];
+    element(fmt::format("{{\"id\": {}, \"producer\": {}, \"consumer\": {}}}", d.value,
+                        quoteJson(kernel.nameOf(dep.producer)),
+                        quoteJson(kernel.nameOf(dep.consumer))));
+  }
+  closeList("");
+}
+
+std::string ProgramWriter::run() {
+  text = "{";
+  line("\"schema\": \"tally-code\",");
+  line("\"version\": 1,");
+  line(fmt::format("\"kernel\": {},", kernelJson(kernel, indent)));
+  line(fmt::format("\"strategy\": {},", quoteJson(program.strategy)));
+  line(fmt::format("\"machine\": {},", quoteJson(program.machine)));
+  semaphores();
+  barriers();
+  openList("\"engines\": ");
+  for (const EngineCode &code : program.engines) {
+    engine(code);
+  }
+  closeList(",");
+  dependences();
+  return text + "\n}\n";
+}
+
+} // namespace
+
+std::string writeProgramJson(const Kernel &kernel, const Program &program) {
+  return ProgramWriter(kernel, program).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class ProgramReader {
+public:
+  ProgramReader(const Kernel &kernel, const JsonAt &document);
+
+  Program run();
+
+private:
+  template <typename Visit>
+  void forEach(const JsonAt &object, std::string_view key, Visit visit) const;
+  template <typename IdT>
+  IdT lookUp(const std::vector<IdT> &byName, const JsonAt &object, std::string_view key) const;
+  void expectId(const JsonAt &object, size_t expected) const;
+  static uint32_t number(const JsonAt &object, std::string_view key);
+  static std::string text(const JsonAt &object, std::string_view key);
+
+  void semaphore(const JsonAt &at);
+  void barrier(const JsonAt &at);
+  void engine(const JsonAt &at);
+  void registerOf(EngineCode &code, const JsonAt &at) const;
+  void dependence(const JsonAt &at, size_t index) const;
+
+  void operations(const JsonAt &object, std::string_view key);
+  void operation(const JsonAt &at);
+  void issue(const JsonAt &at);
+  void alu(const JsonAt &at);
+  void loop(const JsonAt &at);
+  void branch(const JsonAt &at);
+  void barrierBody(const JsonAt &at);
+  void waitInto(Op &op, const JsonAt &object);
+  void signalInto(Op &op, const JsonAt &object) const;
+  Operand operand(const JsonAt &object, std::string_view key) const;
+
+  void emit(Op op) { ops->push_back(op); }
+
+  const Kernel &kernel;
+  const JsonAt &document;
+  Program program;
+  std::vector<Op> *ops = nullptr; ///< of the engine being read
+  std::vector<EngineId> engineByName;
+  std::vector<LoopId> loopByName;
+  std::vector<InstrId> instrByName;
+};
+
+template <typename IdT, typename T>
+std::vector<IdT> tableOf(const Kernel &kernel, const IdVector<IdT, T> &items) {
+  std::vector<IdT> byName(kernel.strings.size());
+  for (IdT id : items.ids()) {
+    byName[items[id].name.value] = id;
+  }
+  return byName;
+}
+
+ProgramReader::ProgramReader(const Kernel &kernel, const JsonAt &document)
+    : kernel(kernel), document(document), engineByName(tableOf(kernel, kernel.engines)),
+      loopByName(tableOf(kernel, kernel.loops)), instrByName(tableOf(kernel, kernel.instrs)) {}
+
+template <typename Visit>
+void ProgramReader::forEach(const JsonAt &object, std::string_view key, Visit visit) const {
+  std::optional<JsonAt> array = object.need(key);
+  if (!array || !array->expectArray()) {
+    return;
+  }
+  for (size_t i = 0; i < array->size(); ++i) {
+    JsonAt item = (*array)[i];
+    if (item.expectObject()) {
+      visit(item, i);
+    }
+  }
+}
+
+template <typename IdT>
+IdT ProgramReader::lookUp(const std::vector<IdT> &byName, const JsonAt &object,
+                          std::string_view key) const {
+  std::optional<JsonAt> at = object.need(key);
+  if (!at || !at->isString()) {
+    return at ? (at->string(), IdT()) : IdT();
+  }
+  std::string name = at->string();
+  NameId id = kernel.strings.find(name);
+  IdT found = id.valid() ? byName[id.value] : IdT();
+  if (!found.valid()) {
+    at->error(fmt::format("the kernel has no such {}: '{}'", key, name));
+  }
+  return found;
+}
+
+uint32_t ProgramReader::number(const JsonAt &object, std::string_view key) {
+  std::optional<JsonAt> at = object.need(key);
+  return at ? static_cast<uint32_t>(at->unsignedIn(0, UINT32_MAX)) : 0;
+}
+
+std::string ProgramReader::text(const JsonAt &object, std::string_view key) {
+  std::optional<JsonAt> at = object.need(key);
+  return at ? at->string() : "";
+}
+
+/// Ids are written for the reader's ease; they are places in the list.
+void ProgramReader::expectId(const JsonAt &object, size_t expected) const {
+  std::optional<JsonAt> id = object.need("id");
+  if (id) {
+    id->unsignedIn(expected, expected);
+  }
+}
+
+Program ProgramReader::run() {
+  program.strategy = text(document, "strategy");
+  program.machine = text(document, "machine");
+  forEach(document, "semaphores", [&](const JsonAt &at, size_t) { semaphore(at); });
+  forEach(document, "barriers", [&](const JsonAt &at, size_t) { barrier(at); });
+  for (EngineId e : kernel.engines.ids()) {
+    program.engines.push({e, {}, {}});
+  }
+  forEach(document, "engines", [&](const JsonAt &at, size_t) { engine(at); });
+  if (document.find("dependences")) {
+    forEach(document, "dependences",
+            [&](const JsonAt &at, size_t index) { dependence(at, index); });
+  }
+  return std::move(program);
+}
+
+void ProgramReader::semaphore(const JsonAt &at) {
+  at.expectObject({"id", "name"});
+  expectId(at, program.semaphores.size());
+  program.semaphores.push({text(at, "name")});
+}
+
+void ProgramReader::barrier(const JsonAt &at) {
+  at.expectObject({"id", "participants"});
+  expectId(at, program.barriers.size());
+  std::vector<EngineId> participants;
+  std::optional<JsonAt> list = at.need("participants");
+  for (size_t i = 0; list && list->expectArray() && i < list->size(); ++i) {
+    NameId name = kernel.strings.find((*list)[i].string());
+    EngineId engine = name.valid() ? engineByName[name.value] : EngineId();
+    if (engine.valid()) {
+      participants.push_back(engine);
+    } else if ((*list)[i].isString()) {
+      (*list)[i].error("the kernel has no such engine");
+    }
+  }
+  program.barriers.push(std::move(participants));
+}
+
+void ProgramReader::engine(const JsonAt &at) {
+  at.expectObject({"engine", "registers", "code"});
+  EngineId id = lookUp(engineByName, at, "engine");
+  if (!id.valid()) {
+    return;
+  }
+  EngineCode &code = program.engines[id];
+  if (!code.ops.empty() || !code.registers.empty()) {
+    at.error(fmt::format("engine '{}' has code already", kernel.nameOf(id)));
+    return;
+  }
+  forEach(at, "registers", [&](const JsonAt &reg, size_t) { registerOf(code, reg); });
+  ops = &code.ops;
+  operations(at, "code");
+}
+
+void ProgramReader::registerOf(EngineCode &code, const JsonAt &at) const {
+  at.expectObject({"id", "name", "role"});
+  expectId(at, code.registers.size());
+  code.registers.push({text(at, "name"), at.stringOr("role", "")});
+}
+
+void ProgramReader::dependence(const JsonAt &at, size_t index) const {
+  at.expectObject({"id", "producer", "consumer"});
+  expectId(at, index);
+  if (index >= kernel.deps.size()) {
+    at.error(fmt::format("the kernel has only {} dependences", kernel.deps.size()));
+    return;
+  }
+  const Dep &dep = kernel.deps[DepId(static_cast<uint32_t>(index))];
+  if (text(at, "producer") != kernel.nameOf(dep.producer) ||
+      text(at, "consumer") != kernel.nameOf(dep.consumer)) {
+    at.error(fmt::format("the kernel's dependence {} is '{}' -> '{}'", index,
+                         kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer)));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// Nesting is bounded by the parser, so this recursion is.
+void ProgramReader::operations(const JsonAt &object, std::string_view key) {
+  forEach(object, key, [&](const JsonAt &at, size_t) { operation(at); });
+}
+
+void ProgramReader::operation(const JsonAt &at) {
+  std::optional<JsonAt> name = at.need("op");
+  if (!name) {
+    return;
+  }
+  size_t before = at.numErrors();
+  OpKind kind = opKinds[name->oneOf(opNames)];
+  if (at.numErrors() != before) {
+    return;
+  }
+  Op op;
+  op.kind = kind;
+  switch (kind) {
+  case OpKind::Issue:
+    return issue(at);
+  case OpKind::Wait:
+    at.expectObject({"op", "wait"});
+    waitInto(op, at);
+    return emit(op);
+  case OpKind::Signal:
+    at.expectObject({"op", "signal"});
+    signalInto(op, at);
+    return emit(op);
+  case OpKind::Reset:
+    at.expectObject({"op", "semaphore", "count"});
+    return emit(Op::reset(SemaId(number(at, "semaphore")), number(at, "count")));
+  case OpKind::Drain:
+    at.expectObject({"op"});
+    return emit(Op::drain());
+  case OpKind::Alu:
+    return alu(at);
+  case OpKind::LoopBegin:
+    return loop(at);
+  case OpKind::IfBegin:
+    return branch(at);
+  default:
+    return barrierBody(at);
+  }
+}
+
+void ProgramReader::issue(const JsonAt &at) {
+  at.expectObject({"op", "instr", "wait", "signal"});
+  Op op = Op::issue(lookUp(instrByName, at, "instr"));
+  waitInto(op, at);
+  signalInto(op, at);
+  emit(op);
+}
+
+/// Reads the member "wait", which may be null, or not there, where a wait is not the point.
+void ProgramReader::waitInto(Op &op, const JsonAt &object) {
+  std::optional<JsonAt> wait = op.kind == OpKind::Wait ? object.need("wait") : object.find("wait");
+  if (!wait || (wait->isNull() && op.kind != OpKind::Wait) ||
+      !wait->expectObject({"semaphore", "threshold", "dependences"})) {
+    return;
+  }
+  op.wait = SemaId(number(*wait, "semaphore"));
+  op.a = operand(*wait, "threshold");
+  op.firstReason = static_cast<uint32_t>(program.reasons.size());
+  std::optional<JsonAt> reasons = wait->find("dependences");
+  if (!reasons || !reasons->expectArray()) {
+    return;
+  }
+  if (reasons->size() > UINT16_MAX) {
+    reasons->error(fmt::format("a wait names at most {} dependences", UINT16_MAX));
+    return;
+  }
+  for (size_t i = 0; i < reasons->size(); ++i) {
+    program.reasons.push_back(
+        DepId(static_cast<uint32_t>((*reasons)[i].unsignedIn(0, UINT32_MAX))));
+  }
+  op.numReasons = static_cast<uint16_t>(reasons->size());
+}
+
+void ProgramReader::signalInto(Op &op, const JsonAt &object) const {
+  std::optional<JsonAt> signal =
+      op.kind == OpKind::Signal ? object.need("signal") : object.find("signal");
+  if (!signal || (signal->isNull() && op.kind != OpKind::Signal) ||
+      !signal->expectObject({"semaphore", "amount"})) {
+    return;
+  }
+  op.signal = SemaId(number(*signal, "semaphore"));
+  op.amount = number(*signal, "amount");
+}
+
+Operand ProgramReader::operand(const JsonAt &object, std::string_view key) const {
+  std::optional<JsonAt> at = object.need(key);
+  if (!at || !at->expectObject({"register", "value"})) {
+    return {};
+  }
+  bool isRegister = at->find("register").has_value();
+  if (isRegister == at->find("value").has_value()) {
+    at->error("expected either 'register' or 'value'");
+    return {};
+  }
+  return {number(*at, isRegister ? "register" : "value"), isRegister};
+}
+
+void ProgramReader::alu(const JsonAt &at) {
+  at.expectObject({"op", "operation", "dst", "a", "b"});
+  std::optional<JsonAt> name = at.need("operation");
+  size_t before = at.numErrors();
+  AluOp op = name ? static_cast<AluOp>(name->oneOf(aluNames)) : AluOp::Move;
+  if (!name || at.numErrors() != before) {
+    return;
+  }
+  RegId dst(number(at, "dst"));
+  Operand a = operand(at, "a");
+  if (op == AluOp::Move && at.find("b")) {
+    at.error("'move' has no operand 'b'");
+  }
+  emit(Op::alu2(op, dst, a, op == AluOp::Move ? Operand() : operand(at, "b")));
+}
+
+void ProgramReader::loop(const JsonAt &at) {
+  at.expectObject({"op", "loop", "counter", "body"});
+  LoopId id = lookUp(loopByName, at, "loop");
+  std::optional<JsonAt> counter = at.find("counter");
+  bool hasCounter = counter && !counter->isNull();
+  emit(Op::loopBegin(id, hasCounter ? RegId(number(at, "counter")) : RegId()));
+  operations(at, "body");
+  emit(Op::mark(OpKind::LoopEnd));
+}
+
+void ProgramReader::branch(const JsonAt &at) {
+  at.expectObject({"op", "if", "then", "else"});
+  emit(Op::ifBegin(lookUp(loopByName, at, "if")));
+  operations(at, "then");
+  if (at.find("else")) {
+    emit(Op::mark(OpKind::Else));
+    operations(at, "else");
+  }
+  emit(Op::mark(OpKind::IfEnd));
+}
+
+void ProgramReader::barrierBody(const JsonAt &at) {
+  at.expectObject({"op", "barrier", "body"});
+  uint32_t id = number(at, "barrier");
+  emit(Op::mark(OpKind::BarrierBegin, id));
+  operations(at, "body");
+  emit(Op::mark(OpKind::BarrierEnd, id));
+}
+
+} // namespace
+
+/// The code is only read with a kernel to look names up in.
+static std::optional<KernelAndProgram> readDocument(const JsonAt &document,
+                                                    std::string_view fileName) {
+  if (!document.expectObject({"schema", "version", "kernel", "strategy", "machine", "semaphores",
+                              "barriers", "engines", "dependences"})) {
+    return std::nullopt;
+  }
+  document.expectSchema("tally-code", 1);
+  std::optional<JsonAt> kernelAt = document.need("kernel");
+  size_t before = document.numErrors();
+  if (!kernelAt) {
+    return std::nullopt;
+  }
+  KernelAndProgram result;
+  result.kernel = readKernelJson(*kernelAt, fileName);
+  if (document.numErrors() == before) {
+    result.program = ProgramReader(result.kernel, document).run();
+  }
+  return result;
+}
+
+std::optional<KernelAndProgram> readProgramJson(std::string_view text, std::string_view fileName,
+                                                Diagnostics &diagnostics) {
+  JsonErrors errors;
+  std::optional<KernelAndProgram> result;
+  if (std::optional<Json> document = parseJson(text, errors)) {
+    result = readDocument(JsonAt(*document, errors), fileName);
+  }
+  reportJsonErrors(errors, diagnostics);
+  return errors.empty() ? std::move(result) : std::nullopt;
+}
+
+} // namespace tally

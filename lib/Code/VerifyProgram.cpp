@@ -1,0 +1,426 @@
+//===- VerifyProgram.cpp - Is this code well formed? ----------------------===//
+//
+// One pass over the operations of each engine with a stack of open brackets.
+// The innermost loop or branch on it is the body that the code is in; what may
+// stand there is what the kernel has there:
+//
+//   LoopBegin A     A's parent must be the open body
+//   Issue x         x's home must be the open body, unless the code is unrolled
+//
+// Whether the waits are right is not asked here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/Code/Program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+
+namespace {
+
+class EngineVerifier {
+public:
+  EngineVerifier(const Kernel &kernel, const Program &program, const EngineCode &code,
+                 IdVector<InstrId, uint32_t> &timesIssued, Diagnostics &diagnostics)
+      : kernel(kernel), program(program), code(code), timesIssued(timesIssued),
+        diagnostics(diagnostics) {}
+
+  void run();
+
+private:
+  struct Open {
+    OpKind kind;
+    uint32_t target;
+    LoopId outer; ///< body around it
+  };
+
+  template <typename... Args>
+  Diagnostic &error(Location where, fmt::format_string<Args...> format, Args &&...args) {
+    return diagnostics.error(where, fmt::format("in the code of engine '{}': {}",
+                                                kernel.nameOf(code.engine),
+                                                fmt::format(format, std::forward<Args>(args)...)));
+  }
+
+  void operation(const Op &op);
+  void issue(const Op &op);
+  void waitAndSignal(const Op &op);
+  void reset(const Op &op);
+  void alu(const Op &op);
+  void reasons(const Op &op);
+  void useRegister(RegId reg);
+  void useOperand(Operand operand);
+  void useSemaphore(SemaId semaphore);
+
+  void beginLoop(const Op &op);
+  void beginIf(const Op &op);
+  void beginBarrier(const Op &op);
+  bool beginBody(const Op &op, bool isBranch);
+  void open(OpKind kind, uint32_t target);
+  void elseBranch();
+  void end(OpKind begin);
+  void unclosed();
+  void registerNames();
+
+  /// Where the open body, or the kernel, is written.
+  Location place() const { return kernel.loops[body].where; }
+
+  std::string bodyName() const {
+    return body == rootLoop ? "outside all loops" : fmt::format("in '{}'", kernel.nameOf(body));
+  }
+
+  bool isUnrolled() const { return program.strategy == "unrolled"; }
+
+  const Kernel &kernel;
+  const Program &program;
+  const EngineCode &code;
+  IdVector<InstrId, uint32_t> &timesIssued; ///< on their own engines; one table for all
+  Diagnostics &diagnostics;
+  std::vector<Open> stack;
+  LoopId body = rootLoop; ///< innermost open loop or branch
+  uint32_t unknownBodies =
+      0; ///< open brackets that are not the kernel's; inside, `body` says nothing
+};
+
+std::string_view nameOf(OpKind kind) {
+  switch (kind) {
+  case OpKind::LoopBegin:
+    return "loop";
+  case OpKind::IfBegin:
+  case OpKind::Else:
+    return "branch";
+  default:
+    return "barrier";
+  }
+}
+
+} // namespace
+
+void EngineVerifier::run() {
+  registerNames();
+  for (const Op &op : code.ops) {
+    operation(op);
+  }
+  unclosed();
+}
+
+void EngineVerifier::operation(const Op &op) {
+  switch (op.kind) {
+  case OpKind::Issue:
+    return issue(op);
+  case OpKind::Wait:
+  case OpKind::Signal:
+    return waitAndSignal(op);
+  case OpKind::Reset:
+    return reset(op);
+  case OpKind::Drain:
+    return;
+  case OpKind::Alu:
+    return alu(op);
+  case OpKind::LoopBegin:
+    return beginLoop(op);
+  case OpKind::IfBegin:
+    return beginIf(op);
+  case OpKind::Else:
+    return elseBranch();
+  case OpKind::BarrierBegin:
+    return beginBarrier(op);
+  case OpKind::LoopEnd:
+    return end(OpKind::LoopBegin);
+  case OpKind::IfEnd:
+    return end(OpKind::IfBegin);
+  case OpKind::BarrierEnd:
+    return end(OpKind::BarrierBegin);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Single operations
+//===----------------------------------------------------------------------===//
+
+void EngineVerifier::useRegister(RegId reg) {
+  if (reg.value >= code.registers.size()) {
+    error(place(), "register {} is used, but the engine has only {}", reg.value,
+          code.registers.size());
+  }
+}
+
+void EngineVerifier::useOperand(Operand operand) {
+  if (operand.isRegister) {
+    useRegister(operand.asRegister());
+  }
+}
+
+void EngineVerifier::useSemaphore(SemaId semaphore) {
+  if (semaphore.value >= program.semaphores.size()) {
+    error(place(), "semaphore {} is used, but the program has only {}", semaphore.value,
+          program.semaphores.size());
+  }
+}
+
+void EngineVerifier::issue(const Op &op) {
+  if (op.target >= kernel.instrs.size()) {
+    error(place(), "instruction {} is issued, but the kernel has only {}", op.target,
+          kernel.instrs.size());
+    return;
+  }
+  const Instr &instr = kernel.instrs[op.instr()];
+  EngineId engine = kernel.engineOf(op.instr());
+  if (engine != code.engine) {
+    error(instr.where, "'{}' is issued, but it is an instruction of engine '{}'",
+          kernel.text(instr.name), kernel.nameOf(engine));
+  }
+  if (!isUnrolled() && unknownBodies == 0 && instr.home != body) {
+    Diagnostic &wrong =
+        error(instr.where, "'{}' is issued {}, but the kernel has it {}", kernel.text(instr.name),
+              bodyName(),
+              instr.home == rootLoop ? "outside all loops"
+                                     : fmt::format("in '{}'", kernel.nameOf(instr.home)));
+    if (place().known()) {
+      wrong.note(place(), "the code is in this body");
+    }
+  }
+  if (engine == code.engine && ++timesIssued[op.instr()] == 2 && !isUnrolled()) {
+    error(instr.where, "'{}' is issued more than once; only unrolled code repeats instructions",
+          kernel.text(instr.name));
+  }
+  waitAndSignal(op);
+}
+
+/// Issue may have each; Wait and Signal must have theirs.
+void EngineVerifier::waitAndSignal(const Op &op) {
+  if (op.wait.valid() || op.kind == OpKind::Wait) {
+    useSemaphore(op.wait);
+    useOperand(op.a);
+  }
+  if (op.signal.valid() || op.kind == OpKind::Signal) {
+    useSemaphore(op.signal);
+    if (op.amount == 0) {
+      error(place(), "a signal adds 0; it must add at least 1");
+    }
+  }
+  reasons(op);
+}
+
+void EngineVerifier::reasons(const Op &op) {
+  if (op.numReasons == 0) {
+    return;
+  }
+  if (!op.wait.valid()) {
+    error(place(), "an operation names the dependences behind its wait, but does not wait");
+  }
+  if (uint64_t(op.firstReason) + op.numReasons > program.reasons.size()) {
+    error(place(), "reasons {} to {} are used, but the program has only {}", op.firstReason,
+          uint64_t(op.firstReason) + op.numReasons - 1, program.reasons.size());
+    return;
+  }
+  for (uint32_t i = 0; i < op.numReasons; ++i) {
+    DepId dep = program.reasons[op.firstReason + i];
+    if (dep.value >= kernel.deps.size()) {
+      error(place(), "dependence {} is named, but the kernel has only {}", dep.value,
+            kernel.deps.size());
+    } else if (op.kind == OpKind::Issue && kernel.deps[dep].consumer != op.instr()) {
+      error(kernel.instrs[op.instr()].where, "'{}' waits for dependence {}, whose consumer is '{}'",
+            kernel.nameOf(op.instr()), dep.value, kernel.nameOf(kernel.deps[dep].consumer))
+          .note(kernel.deps[dep].where, "the dependence is here");
+    }
+  }
+}
+
+void EngineVerifier::reset(const Op &op) {
+  if (op.amount == 0) {
+    error(place(), "a reset of 0 semaphores; it must reset at least 1");
+    return;
+  }
+  useSemaphore(op.signal);
+  if (op.signal.value < program.semaphores.size() &&
+      uint64_t(op.signal.value) + op.amount > program.semaphores.size()) {
+    error(place(), "semaphores {} to {} are reset, but the program has only {}", op.signal.value,
+          uint64_t(op.signal.value) + op.amount - 1, program.semaphores.size());
+  }
+}
+
+void EngineVerifier::alu(const Op &op) {
+  useRegister(op.dst);
+  useOperand(op.a);
+  if (op.alu != AluOp::Move) {
+    useOperand(op.b);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Brackets
+//===----------------------------------------------------------------------===//
+
+/// A loop or branch that the kernel does not have is opened with no target.
+void EngineVerifier::open(OpKind kind, uint32_t target) {
+  stack.push_back({kind, target, body});
+  unknownBodies += kind != OpKind::BarrierBegin && target == Id<void>::noneValue ? 1 : 0;
+}
+
+/// Whether the kernel has this loop (or branch) directly in the open body.
+bool EngineVerifier::beginBody(const Op &op, bool isBranch) {
+  std::string_view what = isBranch ? "branch" : "loop";
+  LoopKind wanted = isBranch ? LoopKind::Then : LoopKind::Loop;
+  if (op.target >= kernel.loops.size() || kernel.loops[op.loop()].kind != wanted) {
+    error(place(), "a {} is opened that the kernel does not have as one: number {}", what,
+          op.target);
+    return false;
+  }
+  const Loop &loop = kernel.loops[op.loop()];
+  if (unknownBodies == 0 && loop.parent != body) {
+    error(loop.where, "{} '{}' is opened {}, but the kernel has it {}", what,
+          kernel.text(loop.name), bodyName(),
+          loop.parent == rootLoop ? "outside all loops"
+                                  : fmt::format("directly in '{}'", kernel.nameOf(loop.parent)));
+  }
+  return true;
+}
+
+void EngineVerifier::beginLoop(const Op &op) {
+  bool known = beginBody(op, false);
+  if (op.dst.valid()) {
+    useRegister(op.dst);
+  }
+  open(OpKind::LoopBegin, known ? op.target : Id<void>::noneValue);
+  body = known ? op.loop() : body;
+}
+
+void EngineVerifier::beginIf(const Op &op) {
+  bool known = beginBody(op, true);
+  open(OpKind::IfBegin, known ? op.target : Id<void>::noneValue);
+  body = known ? op.loop() : body;
+}
+
+void EngineVerifier::elseBranch() {
+  if (stack.empty() || stack.back().kind != OpKind::IfBegin) {
+    error(place(), "'else' without the branch before it");
+    return;
+  }
+  Open &branch = stack.back();
+  branch.kind = OpKind::Else;
+  if (branch.target != Id<void>::noneValue) {
+    body = kernel.loops[LoopId(branch.target)].otherBranch;
+    branch.target = body.value;
+  }
+}
+
+void EngineVerifier::beginBarrier(const Op &op) {
+  open(OpKind::BarrierBegin, op.target);
+  if (op.target >= program.barriers.size()) {
+    error(place(), "barrier {} is opened, but the program has only {}", op.target,
+          program.barriers.size());
+    return;
+  }
+  const std::vector<EngineId> &participants = program.barriers[op.barrier()];
+  if (std::find(participants.begin(), participants.end(), code.engine) == participants.end()) {
+    error(place(), "barrier {} is opened, in which this engine takes no part", op.target);
+  }
+}
+
+void EngineVerifier::end(OpKind begin) {
+  bool matches =
+      !stack.empty() && (stack.back().kind == begin ||
+                         (begin == OpKind::IfBegin && stack.back().kind == OpKind::Else));
+  if (!matches) {
+    error(place(), "a {} is closed, but {}", nameOf(begin),
+          stack.empty()
+              ? std::string("nothing is open")
+              : fmt::format("the innermost that is open is a {}", nameOf(stack.back().kind)));
+    return;
+  }
+  Open closed = stack.back();
+  stack.pop_back();
+  if (closed.kind == OpKind::BarrierBegin) {
+    return;
+  }
+  unknownBodies -= closed.target == Id<void>::noneValue ? 1 : 0;
+  body = closed.outer;
+}
+
+void EngineVerifier::unclosed() {
+  for (const Open &bracket : stack) {
+    error(place(), "a {} is not closed", nameOf(bracket.kind));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+/// Reports each name that a table holds more than once.
+template <typename IdT, typename T, typename Report>
+static void forEqualNames(const IdVector<IdT, T> &table, Report report) {
+  std::vector<std::string_view> names;
+  names.reserve(table.size());
+  for (const T &item : table) {
+    names.push_back(item.name);
+  }
+  std::sort(names.begin(), names.end());
+  for (size_t i = 1; i < names.size(); ++i) {
+    if (names[i] == names[i - 1] && (i < 2 || names[i] != names[i - 2])) {
+      report(names[i]);
+    }
+  }
+}
+
+void EngineVerifier::registerNames() {
+  forEqualNames(code.registers, [&](std::string_view name) {
+    error(kernel.engines[code.engine].where, "several registers are named '{}'", name);
+  });
+}
+
+static void verifyComplete(const Kernel &kernel, const IdVector<InstrId, uint32_t> &timesIssued,
+                           Diagnostics &diagnostics) {
+  for (InstrId i : kernel.instrs.ids()) {
+    if (timesIssued[i] == 0) {
+      diagnostics.error(kernel.instrs[i].where,
+                        fmt::format("in the code of engine '{}': '{}' is never issued",
+                                    kernel.nameOf(kernel.engineOf(i)), kernel.nameOf(i)));
+    }
+  }
+}
+
+static void verifyBarriers(const Kernel &kernel, const Program &program, Diagnostics &diagnostics) {
+  for (BarrierId b : program.barriers.ids()) {
+    for (EngineId e : program.barriers[b]) {
+      if (e.value >= kernel.engines.size()) {
+        diagnostics.error(kernel.where,
+                          fmt::format("engine {} takes part in barrier {}, but the kernel has only "
+                                      "{} engines",
+                                      e.value, b.value, kernel.engines.size()));
+      }
+    }
+  }
+}
+
+void verifyProgram(const Kernel &kernel, const Program &program, Diagnostics &diagnostics,
+                   bool complete) {
+  forEqualNames(program.semaphores, [&](std::string_view name) {
+    diagnostics.error(kernel.where, fmt::format("several semaphores are named '{}'", name));
+  });
+  verifyBarriers(kernel, program, diagnostics);
+  if (program.engines.size() != kernel.engines.size()) {
+    diagnostics.error(kernel.where,
+                      fmt::format("there is code for {} engines, but the kernel has {}",
+                                  program.engines.size(), kernel.engines.size()));
+    return;
+  }
+  IdVector<InstrId, uint32_t> timesIssued(kernel.instrs.size(), 0);
+  for (EngineId e : program.engines.ids()) {
+    if (program.engines[e].engine != e) {
+      diagnostics.error(kernel.engines[e].where,
+                        fmt::format("the code of engine '{}' is filed as that of engine {}",
+                                    kernel.nameOf(e), program.engines[e].engine.value));
+      continue;
+    }
+    EngineVerifier(kernel, program, program.engines[e], timesIssued, diagnostics).run();
+  }
+  if (complete) {
+    verifyComplete(kernel, timesIssued, diagnostics);
+  }
+}
+
+} // namespace tally

@@ -1,0 +1,36 @@
+//===- ProgramComparison.h - Code against the definition ------------------===//
+//
+// Runs the code of each engine, control only, and holds it against the definition
+// (Definition.h). For every instruction issued:
+//
+//   - it is the one that the kernel's control flow has there, in the same iteration;
+//   - on each semaphore, the largest threshold passed since the instruction before is
+//     what the dependences of this one ask for: exactly that where all waits are
+//     exact, otherwise within their bounds. So nothing is missing and nothing is waited for
+//     in vain; a wait left out because another one implies it does not matter.
+//
+// What a run of a producer adds to which semaphore is read off the code itself.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_UNITTESTS_CODE_PROGRAMCOMPARISON_H
+#define TALLY_UNITTESTS_CODE_PROGRAMCOMPARISON_H
+
+#include "Definition.h"
+
+#include "tally/Code/Program.h"
+#include "tally/Machine/Machine.h"
+
+namespace tally::oracle {
+
+/// The first difference, as text; none if there is none. `exact` tells which dependences must be
+/// waited for exactly. With `written` out loops, iterations are not compared: the
+/// code has none.
+std::optional<std::string> compareProgram(const Kernel &kernel, const Program &program,
+                                          const Machine &machine, const Bindings &bindings,
+                                          const std::vector<Definition> &definitions,
+                                          const IdVector<DepId, bool> &exact, bool written);
+
+} // namespace tally::oracle
+
+#endif // TALLY_UNITTESTS_CODE_PROGRAMCOMPARISON_H

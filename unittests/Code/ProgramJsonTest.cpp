@@ -1,0 +1,214 @@
+//===- ProgramJsonTest.cpp - Code as JSON ---------------------------------===//
+
+#include "tally/Code/ProgramJson.h"
+
+#include "tally/Model/KernelBuilder.h"
+
+#include <gtest/gtest.h>
+
+using namespace tally;
+
+namespace {
+
+/// A kernel with a loop and a branch, and code with every operation.
+KernelAndProgram everything() {
+  KernelBuilder b("k");
+  EngineId act = b.engine("act"), dma = b.engine("dma");
+  LoopId a = b.beginLoop("A", KernelBuilder::constant(4));
+  InstrId load = b.instr("load", b.queueOf(dma));
+  InstrId scale = b.instr("scale", b.queueOf(act));
+  LoopId c = b.beginIf("c");
+  b.endIf();
+  b.endLoop();
+  b.dep(load, scale);
+  b.dep(scale, load, {{a, 2}});
+  KernelAndProgram k{b.finish(), {}};
+  Program &p = k.program;
+  p.strategy = "manual";
+  p.machine = "generic";
+  p.semaphores.push({"A.dma"});
+  p.semaphores.push({"odd \"name\""});
+  p.barriers.push({act, dma});
+  p.reasons = {DepId(0), DepId(0), DepId(1)};
+  p.engines.push({act, {}, {}});
+  p.engines.push({dma, {}, {}});
+  RegId r0 = p.engines[act].registers.push({"r0", "total(A)"});
+  p.engines[act].registers.push({"r1", ""});
+  std::vector<Op> &ops = p.engines[act].ops;
+  for (AluOp alu : {AluOp::Add, AluOp::Sub, AluOp::Mul, AluOp::Min, AluOp::IsGT}) {
+    ops.push_back(Op::alu2(alu, RegId(1), Operand::reg(r0), Operand::number(7)));
+  }
+  ops.push_back(Op::move(r0, Operand::number(0)));
+  ops.push_back(Op::loopBegin(a, r0));
+  Op issue = Op::issue(scale);
+  issue.wait = SemaId(0);
+  issue.a = Operand::reg(r0);
+  issue.numReasons = 1;
+  issue.signal = SemaId(1);
+  issue.amount = 16;
+  ops.push_back(issue);
+  Op wait = Op::makeWait(SemaId(0), Operand::number(3));
+  wait.firstReason = 1;
+  wait.numReasons = 2;
+  ops.push_back(wait);
+  ops.push_back(Op::ifBegin(c));
+  ops.push_back(Op::makeSignal(SemaId(0), 2));
+  ops.push_back(Op::mark(OpKind::Else));
+  ops.push_back(Op::reset(SemaId(0), 2));
+  ops.push_back(Op::mark(OpKind::IfEnd));
+  ops.push_back(Op::ifBegin(c));
+  ops.push_back(Op::mark(OpKind::IfEnd));
+  ops.push_back(Op::mark(OpKind::LoopEnd));
+  ops.push_back(Op::mark(OpKind::BarrierBegin, 0));
+  ops.push_back(Op::drain());
+  ops.push_back(Op::mark(OpKind::BarrierEnd, 0));
+  p.engines[dma].ops = {Op::loopBegin(a), Op::issue(load), Op::mark(OpKind::LoopEnd)};
+  return k;
+}
+
+std::optional<KernelAndProgram> read(std::string_view text, std::string *errors) {
+  Diagnostics diagnostics;
+  std::optional<KernelAndProgram> result = readProgramJson(text, "k.json", diagnostics);
+  *errors = render(diagnostics, {"k.json"});
+  EXPECT_EQ(result.has_value(), errors->empty());
+  return result;
+}
+
+/// The text of everything() with a part replaced, read.
+std::string errorsOf(const std::string &what, const std::string &by) {
+  KernelAndProgram k = everything();
+  std::string text = writeProgramJson(k.kernel, k.program);
+  size_t start = text.find(what);
+  EXPECT_NE(start, std::string::npos) << what;
+  std::string errors;
+  read(text.replace(start, what.size(), by), &errors);
+  return errors;
+}
+
+} // namespace
+
+TEST(ProgramJsonTest, golden) {
+  KernelBuilder b("k");
+  EngineId act = b.engine("act");
+  LoopId a = b.beginLoop("A", KernelBuilder::constant(4));
+  InstrId x = b.instr("x", b.queueOf(act));
+  b.endLoop();
+  b.dep(x, x, {{a, 1}});
+  Kernel kernel = b.finish();
+  Program p;
+  p.strategy = "per-loop";
+  p.machine = "generic";
+  p.semaphores.push({"A.act"});
+  p.engines.push({act, {}, {}});
+  p.engines[act].registers.push({"r0", "trip(A)"});
+  p.reasons = {DepId(0)};
+  Op issue = Op::issue(x);
+  issue.wait = issue.signal = SemaId(0);
+  issue.a = Operand::reg(RegId(0));
+  issue.numReasons = 1;
+  p.engines[act].ops = {Op::move(RegId(0), Operand::number(0)), Op::loopBegin(a), issue,
+                        Op::mark(OpKind::LoopEnd)};
+  EXPECT_EQ(writeProgramJson(kernel, p), R"json({
+  "schema": "tally-code",
+  "version": 1,
+  "kernel": {
+    "schema": "tally-kernel",
+    "version": 1,
+    "name": "k",
+    "engines": [
+      {"name": "act"}
+    ],
+    "body": [
+      {"loop": "A", "trips": 4, "body": [
+        {"instr": "x", "queue": "act"}
+      ]}
+    ],
+    "dependences": [
+      {"producer": "x", "consumer": "x", "distance": {"A": 1}}
+    ]
+  },
+  "strategy": "per-loop",
+  "machine": "generic",
+  "semaphores": [
+    {"id": 0, "name": "A.act"}
+  ],
+  "barriers": [],
+  "engines": [
+    {"engine": "act",
+     "registers": [
+       {"id": 0, "name": "r0", "role": "trip(A)"}
+     ],
+     "code": [
+       {"op": "alu", "operation": "move", "dst": 0, "a": {"value": 0}},
+       {"op": "loop", "loop": "A", "counter": null, "body": [
+         {"op": "issue", "instr": "x", "wait": {"semaphore": 0, "threshold": {"register": 0}, "dependences": [0]}, "signal": {"semaphore": 0, "amount": 1}}
+       ]}
+     ]}
+  ],
+  "dependences": [
+    {"id": 0, "producer": "x", "consumer": "x"}
+  ]
+}
+)json");
+}
+
+TEST(ProgramJsonTest, roundTrip) {
+  KernelAndProgram k = everything();
+  Diagnostics diagnostics;
+  verifyProgram(k.kernel, k.program, diagnostics);
+  EXPECT_EQ(render(diagnostics, {}), "");
+  std::string errors;
+  std::string text = writeProgramJson(k.kernel, k.program);
+  std::optional<KernelAndProgram> again = read(text, &errors);
+  ASSERT_TRUE(again) << errors;
+  EXPECT_EQ(dump(again->kernel), dump(k.kernel));
+  const Program &p = again->program;
+  EXPECT_EQ(p.strategy, "manual");
+  EXPECT_EQ(p.machine, "generic");
+  EXPECT_EQ(p.reasons, k.program.reasons);
+  EXPECT_EQ(p.barriers.raw(), k.program.barriers.raw());
+  for (EngineId e : p.engines.ids()) {
+    EXPECT_EQ(p.engines[e].engine, e);
+    EXPECT_TRUE(p.engines[e].ops == k.program.engines[e].ops);
+  }
+  EXPECT_EQ(p.engines[EngineId(0)].registers[RegId(0)].role, "total(A)");
+  EXPECT_EQ(p.semaphores[SemaId(1)].name, "odd \"name\"");
+  EXPECT_EQ(writeProgramJson(again->kernel, p), text);
+}
+
+TEST(ProgramJsonTest, refuses) {
+  EXPECT_EQ(errorsOf(R"("schema": "tally-code")", R"("schema": "x")"),
+            "k.json: error: at 'schema': expected \"tally-code\", found \"x\"\n");
+  EXPECT_EQ(errorsOf(R"("id": 1, "name": "odd)", R"("id": 2, "name": "odd)"),
+            "k.json: error: at 'semaphores[1].id': expected an integer from 1 to 1, found 2\n");
+  EXPECT_EQ(errorsOf(R"("participants": ["act")", R"("participants": ["pe")"),
+            "k.json: error: at 'barriers[0].participants[0]': the kernel has no such engine\n");
+  EXPECT_EQ(errorsOf(R"("engine": "dma")", R"("engine": "act")"),
+            "k.json: error: at 'engines[1]': engine 'act' has code already\n");
+  EXPECT_EQ(errorsOf(R"("operation": "sub")", R"("operation": "div")"),
+            "k.json: error: at 'engines[0].code[1].operation': expected \"move\" or \"add\" or "
+            "\"sub\" or \"mul\" or \"min\" or \"gt\", found \"div\"\n");
+  EXPECT_EQ(errorsOf(R"({"register": 0})", R"({"register": 0, "value": 1})"),
+            "k.json: error: at 'engines[0].code[0].a': expected either 'register' or 'value'\n");
+  EXPECT_EQ(errorsOf(R"("op": "drain")", R"("op": "dry")"),
+            "k.json: error: at 'engines[0].code[7].body[0].op': expected \"issue\" or \"wait\" or "
+            "\"signal\" or \"reset\" or \"drain\" or \"alu\" or \"loop\" or \"if\" or \"barrier\", "
+            "found \"dry\"\n");
+  EXPECT_EQ(errorsOf(R"("op": "issue", "instr": "scale")", R"("op": "issue", "instr": "s")"),
+            "k.json: error: at 'engines[0].code[6].body[0].instr': the kernel has no such instr: "
+            "'s'\n");
+  EXPECT_EQ(errorsOf(R"("id": 0, "producer": "load")", R"("id": 0, "producer": "scale")"),
+            "k.json: error: at 'dependences[0]': the kernel's dependence 0 is 'load' -> 'scale'\n");
+  EXPECT_EQ(
+      errorsOf(R"("op": "wait", "wait": {)", R"("op": "wait", "waits": {)"),
+      "k.json: error: at 'engines[0].code[6].body[1]': unknown key 'waits'; allowed are 'op', "
+      "'wait'\n"
+      "k.json: error: at 'engines[0].code[6].body[1]': the key 'wait' is missing\n");
+}
+
+/// Errors of the kernel come alone: without its names the code cannot be read.
+TEST(ProgramJsonTest, kernelFirst) {
+  EXPECT_EQ(errorsOf(R"("trips": 4)", R"("trips": [])"),
+            "k.json: error: at 'kernel.body[0].trips': expected an integer from 0 to "
+            "18446744073709551615, found an array\n");
+}

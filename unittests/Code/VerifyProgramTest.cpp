@@ -1,0 +1,255 @@
+//===- VerifyProgramTest.cpp - Every reason to refuse code ----------------===//
+
+#include "tally/Code/Program.h"
+#include "tally/Model/KernelBuilder.h"
+
+#include <gtest/gtest.h>
+
+using namespace tally;
+
+namespace {
+
+Location at(uint32_t line) {
+  return {0, line, 1};
+}
+
+/// A { x@act  B { y@act }  if c { z@act } }  u@dma, and a dependence x -> y.
+struct Code {
+  KernelBuilder b{"k", at(1)};
+  EngineId act = b.engine("act", at(2));
+  EngineId dma = b.engine("dma", at(3));
+  LoopId a, inB, c;
+  InstrId x, y, z, u;
+  Kernel kernel;
+  Program program;
+
+  Code() {
+    QueueId q = b.queueOf(act);
+    a = b.beginLoop("A", b.value("n"), true, at(4));
+    x = b.instr("x", q, {}, at(5));
+    inB = b.beginLoop("B", b.value("m"), true, at(6));
+    y = b.instr("y", q, {}, at(7));
+    b.endLoop();
+    c = b.beginIf("c", true, at(8));
+    z = b.instr("z", q, {}, at(9));
+    b.endIf();
+    b.endLoop();
+    u = b.instr("u", b.queueOf(dma), {}, at(10));
+    b.dep(x, y, {}, DepKind::RAW, at(11));
+    kernel = b.finish();
+    program.strategy = "manual";
+    program.semaphores.push({"s"});
+    program.engines.push({act, {}, {}});
+    program.engines.push({dma, {}, {}});
+    program.engines[act].registers.push({"r0", ""});
+  }
+
+  Code &add(Op op) {
+    program.engines[act].ops.push_back(op);
+    return *this;
+  }
+
+  Code &end(OpKind kind) { return add(Op::mark(kind)); }
+
+  std::string problems(bool complete = false) const {
+    Diagnostics diagnostics;
+    verifyProgram(kernel, program, diagnostics, complete);
+    return render(diagnostics, {"k"});
+  }
+};
+
+/// What an error on engine act begins with.
+std::string act(uint32_t line, std::string_view message) {
+  return "k:" + std::to_string(line) +
+         ":1: error: in the code of engine 'act': " + std::string(message) + "\n";
+}
+
+Op waiting(Op op, SemaId sema, Operand threshold) {
+  op.wait = sema;
+  op.a = threshold;
+  return op;
+}
+
+} // namespace
+
+TEST(VerifyProgramTest, acceptsGoodCode) {
+  Code k;
+  RegId r(0);
+  k.program.reasons = {DepId(0)};
+  k.program.barriers.push({k.act, k.dma});
+  k.add(Op::move(r, Operand::number(0))).add(Op::loopBegin(k.a, r)).add(Op::issue(k.x));
+  k.add(Op::mark(OpKind::BarrierBegin, 0)).add(Op::drain()).add(Op::mark(OpKind::BarrierEnd, 0));
+  k.add(Op::loopBegin(k.inB));
+  Op wait = Op::makeWait(SemaId(0), Operand::reg(r));
+  wait.numReasons = 1;
+  Op issue = waiting(Op::issue(k.y), SemaId(0), Operand::number(1));
+  issue.numReasons = 1;
+  issue.signal = SemaId(0);
+  k.add(wait).add(issue).end(OpKind::LoopEnd);
+  k.add(Op::ifBegin(k.c)).add(Op::issue(k.z)).end(OpKind::Else).end(OpKind::IfEnd);
+  k.add(Op::makeSignal(SemaId(0), 3)).add(Op::reset(SemaId(0), 1)).end(OpKind::LoopEnd);
+  k.program.engines[k.dma].ops.push_back(Op::issue(k.u));
+  EXPECT_EQ(k.problems(true), "");
+}
+
+TEST(VerifyProgramTest, brackets) {
+  EXPECT_EQ(Code().end(OpKind::LoopEnd).problems(),
+            act(1, "a loop is closed, but nothing is open"));
+  Code open;
+  EXPECT_EQ(open.add(Op::loopBegin(open.a)).problems(), act(4, "a loop is not closed"));
+  Code crossed;
+  crossed.add(Op::loopBegin(crossed.a)).end(OpKind::IfEnd).end(OpKind::LoopEnd);
+  EXPECT_EQ(crossed.problems(),
+            act(4, "a branch is closed, but the innermost that is open is a loop"));
+  Code elseAlone;
+  Code twice;
+  twice.add(Op::loopBegin(twice.a)).add(Op::ifBegin(twice.c)).end(OpKind::Else).end(OpKind::Else);
+  twice.end(OpKind::IfEnd).end(OpKind::LoopEnd);
+  EXPECT_EQ(twice.problems(), act(8, "'else' without the branch before it"));
+  elseAlone.add(Op::loopBegin(elseAlone.a)).end(OpKind::Else).end(OpKind::LoopEnd);
+  EXPECT_EQ(elseAlone.problems(), act(4, "'else' without the branch before it"));
+}
+
+TEST(VerifyProgramTest, loopsStandWhereTheKernelHasThem) {
+  Code skipped;
+  skipped.add(Op::loopBegin(skipped.inB)).end(OpKind::LoopEnd);
+  EXPECT_EQ(skipped.problems(),
+            act(6, "loop 'B' is opened outside all loops, but the kernel has it directly in 'A'"));
+  Code inside;
+  inside.add(Op::loopBegin(inside.a)).add(Op::loopBegin(inside.inB)).add(Op::ifBegin(inside.c));
+  inside.end(OpKind::IfEnd).end(OpKind::LoopEnd).end(OpKind::LoopEnd);
+  EXPECT_EQ(inside.problems(),
+            act(8, "branch 'c' is opened in 'B', but the kernel has it directly in 'A'"));
+  Code kind;
+  kind.add(Op::loopBegin(kind.a)).add(Op::loopBegin(kind.c)).end(OpKind::LoopEnd);
+  kind.add(Op::ifBegin(LoopId(77))).end(OpKind::IfEnd).end(OpKind::LoopEnd);
+  EXPECT_EQ(kind.problems(),
+            act(4, "a loop is opened that the kernel does not have as one: number 3") +
+                act(4, "a branch is opened that the kernel does not have as one: number 77"));
+}
+
+/// Inside a loop nobody knows, nothing is said about places; after it, all is as before.
+TEST(VerifyProgramTest, unknownLoopsDoNotCascade) {
+  Code k;
+  k.add(Op::loopBegin(k.a)).add(Op::loopBegin(LoopId(77))).add(Op::issue(k.z));
+  k.add(Op::loopBegin(k.a)).end(OpKind::LoopEnd).end(OpKind::LoopEnd);
+  k.add(Op::issue(k.y)).end(OpKind::LoopEnd);
+  EXPECT_EQ(k.problems(),
+            act(4, "a loop is opened that the kernel does not have as one: number 77") +
+                act(7, "'y' is issued in 'A', but the kernel has it in 'B'") +
+                "k:4:1: note: the code is in this body\n");
+}
+
+TEST(VerifyProgramTest, instructions) {
+  Code k;
+  k.add(Op::issue(k.u)).add(Op::issue(k.z)).add(Op::issue(InstrId(9)));
+  EXPECT_EQ(k.problems(),
+            act(10, "'u' is issued, but it is an instruction of engine 'dma'") +
+                act(9, "'z' is issued outside all loops, but the kernel has it in 'c'") +
+                "k:1:1: note: the code is in this body\n" +
+                act(1, "instruction 9 is issued, but the kernel has only 4"));
+}
+
+/// The else-branch is another body than the then-branch.
+TEST(VerifyProgramTest, branchesAreTwoBodies) {
+  Code k;
+  k.add(Op::loopBegin(k.a)).add(Op::ifBegin(k.c)).end(OpKind::Else).add(Op::issue(k.z));
+  k.end(OpKind::IfEnd).end(OpKind::LoopEnd);
+  EXPECT_EQ(k.problems(), act(9, "'z' is issued in 'c.else', but the kernel has it in 'c'") +
+                              "k:8:1: note: the code is in this body\n");
+}
+
+TEST(VerifyProgramTest, onlyUnrolledCodeRepeats) {
+  Code k;
+  k.add(Op::loopBegin(k.a)).add(Op::issue(k.x)).add(Op::issue(k.x)).add(Op::issue(k.x));
+  k.end(OpKind::LoopEnd);
+  EXPECT_EQ(k.problems(),
+            act(5, "'x' is issued more than once; only unrolled code repeats instructions"));
+  Code unrolled;
+  unrolled.program.strategy = "unrolled";
+  unrolled.add(Op::issue(unrolled.x)).add(Op::issue(unrolled.x)).add(Op::issue(unrolled.y));
+  EXPECT_EQ(unrolled.problems(), "");
+}
+
+TEST(VerifyProgramTest, complete) {
+  Code k;
+  EXPECT_EQ(k.problems(), "");
+  EXPECT_EQ(k.problems(true),
+            act(5, "'x' is never issued") + act(7, "'y' is never issued") +
+                act(9, "'z' is never issued") +
+                "k:10:1: error: in the code of engine 'dma': 'u' is never issued\n");
+}
+
+TEST(VerifyProgramTest, registersAndSemaphores) {
+  Code k;
+  Operand r7 = Operand::reg(RegId(7));
+  k.add(Op::move(RegId(1), Operand::number(0)));
+  k.add(Op::alu2(AluOp::Add, RegId(0), Operand::number(0), r7));
+  k.add(Op::makeWait(SemaId(1), r7));
+  k.add(Op::makeWait(SemaId(), Operand::number(0)));
+  k.add(Op::makeSignal(SemaId(2), 0));
+  k.add(Op::reset(SemaId(0), 2));
+  k.add(Op::reset(SemaId(0), 0));
+  k.add(Op::loopBegin(k.a, RegId(3))).end(OpKind::LoopEnd);
+  EXPECT_EQ(k.problems(), act(1, "register 1 is used, but the engine has only 1") +
+                              act(1, "register 7 is used, but the engine has only 1") +
+                              act(1, "semaphore 1 is used, but the program has only 1") +
+                              act(1, "register 7 is used, but the engine has only 1") +
+                              act(1, "semaphore 4294967295 is used, but the program has only 1") +
+                              act(1, "semaphore 2 is used, but the program has only 1") +
+                              act(1, "a signal adds 0; it must add at least 1") +
+                              act(1, "semaphores 0 to 1 are reset, but the program has only 1") +
+                              act(1, "a reset of 0 semaphores; it must reset at least 1") +
+                              act(1, "register 3 is used, but the engine has only 1"));
+}
+
+TEST(VerifyProgramTest, names) {
+  Code k;
+  k.program.engines[k.act].registers.push({"r0", ""});
+  k.program.engines[k.act].registers.push({"r0", ""});
+  k.program.semaphores.push({"s"});
+  EXPECT_EQ(k.problems(),
+            "k:1:1: error: several semaphores are named 's'\n"
+            "k:2:1: error: in the code of engine 'act': several registers are named 'r0'\n");
+}
+
+TEST(VerifyProgramTest, reasons) {
+  Code k;
+  k.program.reasons = {DepId(0), DepId(5)};
+  Op issue = waiting(Op::issue(k.x), SemaId(0), Operand::number(1));
+  issue.numReasons = 2;
+  Op wait = Op::makeWait(SemaId(0), Operand::number(1));
+  wait.firstReason = 1;
+  wait.numReasons = 2;
+  Op idle = Op::drain();
+  idle = Op::makeSignal(SemaId(0));
+  idle.numReasons = 1;
+  k.add(Op::loopBegin(k.a)).add(issue).add(wait).add(idle).end(OpKind::LoopEnd);
+  EXPECT_EQ(k.problems(),
+            act(5, "'x' waits for dependence 0, whose consumer is 'y'") +
+                "k:11:1: note: the dependence is here\n" +
+                act(4, "dependence 5 is named, but the kernel has only 1") +
+                act(4, "reasons 1 to 2 are used, but the program has only 2") +
+                act(4, "an operation names the dependences behind its wait, but does not wait"));
+}
+
+TEST(VerifyProgramTest, barriers) {
+  Code k;
+  k.program.barriers.push({k.dma, EngineId(4)});
+  k.add(Op::mark(OpKind::BarrierBegin, 0)).add(Op::mark(OpKind::BarrierEnd, 0));
+  k.add(Op::mark(OpKind::BarrierBegin, 1)).add(Op::mark(OpKind::BarrierEnd, 1));
+  EXPECT_EQ(k.problems(),
+            "k:1:1: error: engine 4 takes part in barrier 0, but the kernel has only 2 engines\n" +
+                act(1, "barrier 0 is opened, in which this engine takes no part") +
+                act(1, "barrier 1 is opened, but the program has only 1"));
+}
+
+TEST(VerifyProgramTest, oneCodeForEachEngine) {
+  Code k;
+  k.program.engines.raw().pop_back();
+  EXPECT_EQ(k.problems(), "k:1:1: error: there is code for 1 engines, but the kernel has 2\n");
+  Code swapped;
+  swapped.program.engines[swapped.act].engine = swapped.dma;
+  EXPECT_EQ(swapped.problems(),
+            "k:2:1: error: the code of engine 'act' is filed as that of engine 1\n");
+}
