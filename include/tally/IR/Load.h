@@ -1,0 +1,62 @@
+//===- Load.h - From operations to the core's values ----------------------===//
+//
+// Reads a kernel, and code, out of the operations that spell them. What the core has no
+// value for (names that do not exist, tiles that are none, numbers beyond 32 bits) is
+// reported and left out, so that the rest can still be judged.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_IR_LOAD_H
+#define TALLY_IR_LOAD_H
+
+#include "tally/IR/Tally.h"
+
+#include "tally/Code/Program.h"
+#include "tally/Model/Kernel.h"
+#include "tally/Model/KernelBuilder.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <string_view>
+#include <vector>
+
+namespace tally::ir {
+
+/// The files of one module, numbered once for all of its kernels: the file table of a later
+/// kernel begins with that of an earlier one, so that the last kernel's serves all.
+class FileTable {
+public:
+  /// Gives a new kernel all files known so far.
+  void startKernel(KernelBuilder &builder);
+
+  /// The core's form of a location: the first file position in it, or nowhere.
+  Location where(mlir::Operation *op);
+
+private:
+  KernelBuilder *builder = nullptr;
+  std::vector<mlir::StringAttr> files;
+  llvm::DenseMap<mlir::StringAttr, uint32_t> numbers;
+  mlir::StringAttr lastFile;
+  uint32_t lastNumber = 0;
+};
+
+Kernel loadKernel(KernelOp op, FileTable &files, Diagnostics &diagnostics);
+
+/// Code for a kernel that was loaded from the same module.
+Program loadProgram(CodeOp op, const Kernel &kernel, FileTable &files, Diagnostics &diagnostics);
+
+/// The MLIR location of a core location.
+mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location where);
+
+/// Sends core diagnostics through MLIR's engine, so that they show the source line.
+void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContext *context);
+
+/// "unknown loop 'Q'; the loops are 'A', 'B'": with all that is allowed if that is little, else the
+/// nearest name. `effort` counts down what nearest names may still be looked for, so that
+/// a kernel full of errors is still read in linear time.
+std::string unknownName(std::string_view kind, std::string_view plural, std::string_view name,
+                        const std::vector<std::string_view> &allowed, uint32_t &effort);
+
+} // namespace tally::ir
+
+#endif // TALLY_IR_LOAD_H

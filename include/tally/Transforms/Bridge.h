@@ -1,0 +1,49 @@
+//===- Bridge.h - Between the dialect and the core ------------------------===//
+//
+// The one place where MLIR ops meet the core's values. Everything else works on
+// Kernel and Program.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_TRANSFORMS_BRIDGE_H
+#define TALLY_TRANSFORMS_BRIDGE_H
+
+#include "tally/Code/Program.h"
+#include "tally/Model/Kernel.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tally {
+
+/// A kernel with the code that stands beside it in the text, if any.
+struct LoadedKernel {
+  Kernel kernel;
+  std::optional<Program> program;
+};
+
+/// All kernels of a module, in order. Reports through `diagnostics` whatever cannot be said in
+/// a Kernel (unknown names, wrong tiles); legality is check()'s business.
+/// Locations index the file table of the kernel they belong to; the table of a later kernel begins
+/// with that of an earlier one, so the last kernel's will do for all diagnostics.
+std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagnostics);
+
+/// Appends the kernel, and the code if given, to the module.
+void storeKernel(const Kernel &kernel, const Program *program, mlir::ModuleOp module);
+
+/// Appends code for a kernel that the module already holds, in place of code that is there.
+void storeProgram(const Kernel &kernel, const Program &program, mlir::ModuleOp module);
+
+/// The MLIR location of a core location, and back.
+mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location where);
+
+/// Sends core diagnostics through MLIR's engine, so that they show the source line.
+void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContext *context);
+
+} // namespace tally
+
+#endif // TALLY_TRANSFORMS_BRIDGE_H

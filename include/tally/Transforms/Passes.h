@@ -1,0 +1,37 @@
+//===- Passes.h - The compiler as passes ----------------------------------===//
+//
+//   --tally-normalize
+//       writes each kernel anew as the core understands it: tiles in canonical form,
+//       engines first, dependences last, no zero distances
+//   --tally-sync="strategy=per-loop machine=generic"
+//       compiles every kernel of the module and puts its code beside it
+//   --tally-to-scf
+//       replaces code by one function per engine in scf and arith
+//
+// All are thin: they load, let the core work, and store. The `tally` command offers more, with
+// better words; passes are for pipelines.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_TRANSFORMS_PASSES_H
+#define TALLY_TRANSFORMS_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace tally {
+
+std::unique_ptr<mlir::Pass> createNormalizePass();
+std::unique_ptr<mlir::Pass> createSyncPass();
+std::unique_ptr<mlir::Pass> createToScfPass();
+
+/// Makes the passes known by name.
+void registerPasses();
+
+/// The dialect, and those that its passes produce.
+void registerDialects(mlir::DialectRegistry &registry);
+
+} // namespace tally
+
+#endif // TALLY_TRANSFORMS_PASSES_H

@@ -1,0 +1,267 @@
+//===- Verify.cpp - What may stand where, and legality --------------------===//
+//
+// An operation outside any kernel or code is reported by its own verifier. Everything inside is
+// reported by the verifier of the kernel or code around it, all in one run: first what may
+// not stand where it stands, then what the core has to say about the meaning
+// (Check.h, verifyProgram), each at its own place.
+//
+// So an editor that runs the verifier shows every mistake of a kernel at once. It is linear in the
+// kernel, like the core's checks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/IR/Load.h"
+
+#include "tally/Model/Check.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tally::ir {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// The bodies of the dialect, by what they may hold.
+enum class BodyKind { None, Kernel, Statements, Code, Program, Steps };
+
+BodyKind bodyKind(mlir::Operation *op) {
+  if (mlir::isa<KernelOp>(op)) {
+    return BodyKind::Kernel;
+  }
+  if (mlir::isa<LoopOp, IfOp>(op)) {
+    return BodyKind::Statements;
+  }
+  if (mlir::isa<CodeOp>(op)) {
+    return BodyKind::Code;
+  }
+  if (mlir::isa<ProgramOp>(op)) {
+    return BodyKind::Program;
+  }
+  return mlir::isa<ForOp, BranchOp, BarrierOp>(op) ? BodyKind::Steps : BodyKind::None;
+}
+
+bool isStatement(mlir::Operation *op) {
+  return mlir::isa<InstrOp, LoopOp, IfOp, DepOp>(op);
+}
+
+bool isStep(mlir::Operation *op) {
+  return mlir::isa<SetOp, ForOp, BranchOp, WaitOp, IssueOp, SignalOp, ResetOp, DrainOp, BarrierOp>(
+      op);
+}
+
+bool mayStandIn(BodyKind body, mlir::Operation *op) {
+  switch (body) {
+  case BodyKind::None:
+    return false;
+  case BodyKind::Kernel:
+    return isStatement(op) || mlir::isa<EngineOp, BufferOp>(op);
+  case BodyKind::Statements:
+    return isStatement(op);
+  case BodyKind::Code:
+    return mlir::isa<SemaphoreOp, ProgramOp>(op);
+  case BodyKind::Program:
+    return isStep(op) || mlir::isa<RegisterOp>(op);
+  case BodyKind::Steps:
+    return isStep(op);
+  }
+  return false;
+}
+
+const char *allowedIn(BodyKind body) {
+  switch (body) {
+  case BodyKind::None:
+    return "";
+  case BodyKind::Kernel:
+    return "engine, buffer, loop, if, instr and dep";
+  case BodyKind::Statements:
+    return "loop, if, instr and dep";
+  case BodyKind::Code:
+    return "semaphore and program";
+  case BodyKind::Program:
+    return "register, set, for, branch, wait, issue, signal, reset, drain and barrier";
+  case BodyKind::Steps:
+    return "set, for, branch, wait, issue, signal, reset, drain and barrier";
+  }
+  return "";
+}
+
+/// Where an operation belongs that stands in no body of the dialect.
+const char *homeOf(mlir::Operation *op) {
+  if (mlir::isa<KernelOp, CodeOp>(op)) {
+    return "directly in a module";
+  }
+  if (mlir::isa<EngineOp, BufferOp>(op)) {
+    return "directly in a 'tally.kernel'";
+  }
+  if (isStatement(op)) {
+    return "in the body of a 'tally.kernel'";
+  }
+  if (mlir::isa<SemaphoreOp, ProgramOp>(op)) {
+    return "directly in a 'tally.code'";
+  }
+  return "in a 'tally.program'";
+}
+
+/// Outside bodies of the dialect; inside them verifyBodies() looks.
+mlir::LogicalResult verifyPlace(mlir::Operation *op) {
+  mlir::Operation *parent = op->getParentOp();
+  bool isTop = mlir::isa<KernelOp, CodeOp>(op);
+  if (!parent || (isTop && mlir::isa<mlir::ModuleOp>(parent))) {
+    return mlir::success();
+  }
+  bool inBody = bodyKind(parent) != BodyKind::None;
+  bool anywhere = mlir::isa<SignalOp, ResetOp, DrainOp>(op);
+  if (!isTop && (inBody || anywhere)) {
+    return mlir::success();
+  }
+  return op->emitOpError("must stand ") << homeOf(op);
+}
+
+/// Reports everything nested in `op` that may not stand where it does.
+mlir::LogicalResult verifyBodies(mlir::Operation *op) {
+  BodyKind kind = bodyKind(op);
+  bool ok = true;
+  for (mlir::Region &region : op->getRegions()) {
+    for (mlir::Operation &nested : region.getOps()) {
+      if (!mayStandIn(kind, &nested)) {
+        mlir::InFlightDiagnostic error = nested.emitOpError("may not stand in a '");
+        error << op->getName() << "'; allowed there are " << allowedIn(kind);
+        error.attachNote(op->getLoc()) << "the body is here";
+        ok = false;
+        continue;
+      }
+      ok &= mlir::succeeded(verifyBodies(&nested));
+    }
+  }
+  return mlir::success(ok);
+}
+
+} // namespace
+
+mlir::LogicalResult KernelOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult EngineOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult BufferOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult LoopOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult IfOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult InstrOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult DepOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult CodeOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult SemaphoreOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult ProgramOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult RegisterOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult SetOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult ForOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult BranchOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult WaitOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult IssueOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult BarrierOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult SignalOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult ResetOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult DrainOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult RunOp::verify() {
+  if (getData().wait.has_value() == static_cast<bool>(getThreshold())) {
+    return mlir::success();
+  }
+  return emitOpError("has ") << (getThreshold() ? "a threshold but no semaphore to wait for"
+                                                : "a semaphore to wait for but no threshold");
+}
+
+//===----------------------------------------------------------------------===//
+// Meaning
+//===----------------------------------------------------------------------===//
+
+mlir::LogicalResult KernelOp::verifyRegions() {
+  bool placed = mlir::succeeded(verifyBodies(*this));
+  FileTable files;
+  Diagnostics diagnostics;
+  Kernel kernel = loadKernel(*this, files, diagnostics);
+  check(kernel, diagnostics);
+  emit(kernel, diagnostics, getContext());
+  return mlir::success(placed && !diagnostics.hasErrors());
+}
+
+mlir::LogicalResult CodeOp::verifyRegions() {
+  return verifyBodies(*this);
+}
+
+/// Code means something only with its kernel, which stands elsewhere in the module. When this is
+/// called, the kernel has been found legal.
+mlir::LogicalResult CodeOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
+  auto kernelOp = symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  if (!kernelOp) {
+    return emitOpError("is for kernel '") << getKernel() << "', which is not in this module";
+  }
+  FileTable files;
+  Diagnostics diagnostics;
+  Kernel kernel = loadKernel(kernelOp, files, diagnostics);
+  Program program = loadProgram(*this, kernel, files, diagnostics);
+  if (!diagnostics.hasErrors()) {
+    verifyProgram(kernel, program, diagnostics);
+  }
+  emit(kernel, diagnostics, getContext());
+  return mlir::success(!diagnostics.hasErrors());
+}
+
+} // namespace tally::ir

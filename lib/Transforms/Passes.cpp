@@ -1,0 +1,223 @@
+//===- Passes.cpp - The compiler as passes --------------------------------===//
+#include "tally/Transforms/Passes.h"
+
+#include "tally/Code/Lower.h"
+#include "tally/IR/Tally.h"
+#include "tally/Model/Check.h"
+#include "tally/Sync/Plan.h"
+#include "tally/Transforms/Bridge.h"
+#include "tally/Transforms/ScfOutput.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+namespace {
+
+/// The machine of this name, or errors at the module.
+std::optional<Machine> machineNamed(const std::string &name, mlir::ModuleOp module) {
+  MachineResult result = loadMachine(name);
+  for (const std::string &error : result.errors) {
+    module.emitError(error);
+  }
+  return result.machine;
+}
+
+/// All kernels; none, if there were errors, which have then been reported.
+std::optional<std::vector<LoadedKernel>> loadLegal(mlir::ModuleOp module) {
+  Diagnostics diagnostics;
+  std::vector<LoadedKernel> loaded = loadKernels(module, diagnostics);
+  if (!loaded.empty()) {
+    emit(loaded.back().kernel, diagnostics, module.getContext());
+  }
+  if (diagnostics.hasErrors()) {
+    return std::nullopt;
+  }
+  return loaded;
+}
+
+class SyncPass : public mlir::PassWrapper<SyncPass, mlir::OperationPass<mlir::ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SyncPass)
+
+  SyncPass() = default;
+
+  SyncPass(const SyncPass &other) : PassWrapper(other) {}
+
+  llvm::StringRef getArgument() const final { return "tally-sync"; }
+
+  llvm::StringRef getDescription() const final {
+    return "compile each tally.kernel to one program per engine";
+  }
+
+  void runOnOperation() final;
+
+private:
+  void compile(const Kernel &kernel, const Machine &machine);
+
+  Option<std::string> strategyName{*this, "strategy",
+                                   llvm::cl::desc("how dependences are synchronised"),
+                                   llvm::cl::init("per-loop")};
+  Option<std::string> machineName{*this, "machine",
+                                  llvm::cl::desc("name or JSON file of the target"),
+                                  llvm::cl::init("generic")};
+  Option<bool> allParticipants{*this, "all-participants",
+                               llvm::cl::desc("every engine meets at every barrier"),
+                               llvm::cl::init(false)};
+  Option<bool> fold{*this, "fold", llvm::cl::desc("evaluate constants in wait values"),
+                    llvm::cl::init(true)};
+  Option<bool> licm{*this, "licm", llvm::cl::desc("compute values at the outermost place"),
+                    llvm::cl::init(true)};
+  Option<bool> cse{*this, "cse", llvm::cl::desc("compute equal values once"), llvm::cl::init(true)};
+};
+
+void SyncPass::runOnOperation() {
+  mlir::ModuleOp module = getOperation();
+  std::optional<Machine> machine = machineNamed(machineName, module);
+  if (!machine) {
+    return signalPassFailure();
+  }
+  if (!strategyFrom(strategyName.getValue())) {
+    module.emitError() << "unknown strategy '" << strategyName.getValue()
+                       << "'; the strategies are '"
+                       << fmt::format("{}", fmt::join(strategyNames(), "', '")) << "'";
+    return signalPassFailure();
+  }
+  std::optional<std::vector<LoadedKernel>> loaded = loadLegal(module);
+  if (!loaded) {
+    return signalPassFailure();
+  }
+  for (const LoadedKernel &each : *loaded) {
+    compile(each.kernel, *machine);
+  }
+}
+
+void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
+  Diagnostics diagnostics;
+  PlanOptions options;
+  options.strategy = *strategyFrom(strategyName.getValue());
+  options.participants = allParticipants ? Participants::All : Participants::Work;
+  options.fold = fold;
+  if (options.strategy == Strategy::Manual) {
+    return; // the code is what the input says
+  }
+  SyncPlan plan = makePlan(kernel, options, diagnostics);
+  Program program;
+  if (!diagnostics.hasErrors()) {
+    verifyPlan(kernel, plan, diagnostics);
+  }
+  if (!diagnostics.hasErrors()) {
+    program = lower(kernel, plan, machine, {licm, cse}, diagnostics);
+  }
+  emit(kernel, diagnostics, &getContext());
+  if (diagnostics.hasErrors()) {
+    return signalPassFailure();
+  }
+  storeProgram(kernel, program, getOperation());
+}
+
+class ToScfPass : public mlir::PassWrapper<ToScfPass, mlir::OperationPass<mlir::ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ToScfPass)
+
+  llvm::StringRef getArgument() const final { return "tally-to-scf"; }
+
+  llvm::StringRef getDescription() const final {
+    return "replace each tally.code by one function per engine, in scf and arith";
+  }
+
+  void getDependentDialects(mlir::DialectRegistry &registry) const final {
+    registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::scf::SCFDialect>();
+  }
+
+  void runOnOperation() final;
+};
+
+void ToScfPass::runOnOperation() {
+  mlir::ModuleOp module = getOperation();
+  std::optional<std::vector<LoadedKernel>> loaded = loadLegal(module);
+  if (!loaded) {
+    return signalPassFailure();
+  }
+  for (const LoadedKernel &each : *loaded) {
+    if (!each.program) {
+      continue;
+    }
+    const std::string &name = each.program->machine;
+    std::optional<Machine> machine = machineNamed(name.empty() ? "generic" : name, module);
+    if (!machine) {
+      return signalPassFailure();
+    }
+    if (machine->counterBits > 32) {
+      module.emitError() << "machine '" << machine->name << "' has counters of "
+                         << machine->counterBits << " bits; the scf form has at most 32";
+      return signalPassFailure();
+    }
+    storeScf(each.kernel, *each.program, *machine, module);
+  }
+  for (auto code : llvm::make_early_inc_range(module.getOps<ir::CodeOp>())) {
+    code.erase();
+  }
+}
+
+class NormalizePass : public mlir::PassWrapper<NormalizePass, mlir::OperationPass<mlir::ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NormalizePass)
+
+  llvm::StringRef getArgument() const final { return "tally-normalize"; }
+
+  llvm::StringRef getDescription() const final {
+    return "write each kernel, with its code, as the core understands it";
+  }
+
+  void runOnOperation() final;
+};
+
+void NormalizePass::runOnOperation() {
+  mlir::ModuleOp module = getOperation();
+  std::optional<std::vector<LoadedKernel>> loaded = loadLegal(module);
+  if (!loaded) {
+    return signalPassFailure();
+  }
+  for (mlir::Operation &op : llvm::make_early_inc_range(*module.getBody())) {
+    if (mlir::isa<ir::KernelOp, ir::CodeOp>(op)) {
+      op.erase();
+    }
+  }
+  for (const LoadedKernel &each : *loaded) {
+    storeKernel(each.kernel, each.program ? &*each.program : nullptr, module);
+  }
+}
+
+} // namespace
+
+std::unique_ptr<mlir::Pass> createNormalizePass() {
+  return std::make_unique<NormalizePass>();
+}
+
+std::unique_ptr<mlir::Pass> createSyncPass() {
+  return std::make_unique<SyncPass>();
+}
+
+std::unique_ptr<mlir::Pass> createToScfPass() {
+  return std::make_unique<ToScfPass>();
+}
+
+void registerPasses() {
+  mlir::registerPass(createNormalizePass);
+  mlir::registerPass(createSyncPass);
+  mlir::registerPass(createToScfPass);
+}
+
+void registerDialects(mlir::DialectRegistry &registry) {
+  registry.insert<ir::TallyDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
+}
+
+} // namespace tally

@@ -1,0 +1,37 @@
+"""damage.py truncate|flip FILE: gives damaged copies of FILE to tally-opt.
+
+Fails unless each run ends with exit code 0 or 1, and 1 for all that is truncated.
+"""
+
+import random
+import subprocess
+import sys
+
+
+def run(data):
+    return subprocess.run(
+        ["tally-opt", "-", "-o", "/dev/null"], input=data, capture_output=True, timeout=60
+    ).returncode
+
+
+def main():
+    kind, path = sys.argv[1:]
+    with open(path, "rb") as file:
+        sound = file.read()
+    rng = random.Random(1)
+    assert run(sound) == 0, "the undamaged file is read"
+    for number in range(40):
+        if kind == "truncate":
+            damaged = sound[: 1 + number * (len(sound) - 1) // 40]
+            allowed = [1]
+        else:
+            copy = bytearray(sound)
+            for _ in range(rng.choice([1, 2, 5])):
+                copy[rng.randrange(4, len(copy))] = rng.randrange(256)
+            damaged = bytes(copy)
+            allowed = [0, 1]
+        code = run(damaged)
+        assert code in allowed, f"{kind} {number}: exit code {code}"
+
+
+main()

@@ -1,0 +1,80 @@
+// RUN: tally-opt %s | FileCheck %s
+// What is printed parses to the same, in every form that MLIR has.
+// RUN: tally-opt %s -o %t.mlir
+// RUN: tally-opt %t.mlir | diff %t.mlir -
+// RUN: tally-opt %s --mlir-print-op-generic | tally-opt | diff %t.mlir -
+// RUN: tally-opt %s --mlir-print-debuginfo | tally-opt | diff %t.mlir -
+// RUN: tally-opt %s --emit-bytecode | tally-opt | diff %t.mlir -
+
+// CHECK-LABEL: tally.kernel @everything {
+tally.kernel @everything {
+  // CHECK-NEXT: tally.engine "act"{{$}}
+  tally.engine "act"
+  // Weight 1 and whole completion are the default, and left out.
+  // CHECK-NEXT: tally.engine "pe"{{$}}
+  tally.engine "pe" weight 1 whole
+  // CHECK-NEXT: tally.engine "dma" weight 16{{$}}
+  tally.engine "dma" weight 16 whole
+  // CHECK-NEXT: tally.engine "sp" split queues ["qload" weight 16 split, "qstore"]{{$}}
+  tally.engine "sp" split queues ["qload" weight 16 split, "qstore" whole]
+  // CHECK-NEXT: tally.buffer "X" shape [2, 128] type "bf16" space "sbuf" at 4096{{$}}
+  tally.buffer "X" shape [2, 128] type "bf16" space "sbuf" at 4096
+  // CHECK-NEXT: tally.buffer "scalar"{{$}}
+  tally.buffer "scalar"
+  // CHECK-NEXT: tally.loop "A" trips 64 {
+  tally.loop "A" trips 64 {
+    // CHECK-NEXT: tally.instr "load" on "dma" op "dma_copy" writes ["X[A mod 2, 0:128]"]{{$}}
+    tally.instr "load" on "dma" op "dma_copy" writes ["X[A mod 2, 0:128]"]
+    // CHECK-NEXT: tally.instr "scale" on "act" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]{{$}}
+    tally.instr "scale" on "act" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]
+    // CHECK-NEXT: tally.if "c" divergent {
+    // CHECK-NEXT:   tally.instr "p" on "pe"
+    // CHECK-NEXT: } else {
+    // CHECK-NEXT:   tally.instr "q" on "pe"
+    // CHECK-NEXT: }
+    tally.if "c" divergent {
+      tally.instr "p" on "pe"
+    } else {
+      tally.instr "q" on "pe"
+    }
+    // CHECK-NEXT: tally.if "d" {
+    // CHECK-NEXT: }
+    // CHECK-NEXT: }
+    tally.if "d" {
+    }
+  }
+  // CHECK-NEXT: tally.loop "B" trips "n" min 1 max 4096 divergent {
+  tally.loop "B" trips "n" min 1 max 4096 divergent {
+    // CHECK-NEXT: tally.instr "store" on "qstore"
+    tally.instr "store" on "qstore"
+  }
+  // CHECK: tally.loop "W" while "more" {
+  tally.loop "W" while "more" {
+    // CHECK-NEXT: tally.loop "S" trips "n" {
+    tally.loop "S" trips "n" {
+      tally.instr "s" on "sp"
+    }
+    tally.loop "T" trips "n" {
+      tally.instr "t" on "act"
+    }
+  }
+  // CHECK: tally.dep "load" -> "scale" raw{{$}}
+  tally.dep "load" -> "scale" raw
+  // CHECK-NEXT: tally.dep "scale" -> "load" war at "A" = 2{{$}}
+  tally.dep "scale" -> "load" war at "A" = 2
+  // CHECK-NEXT: tally.dep "s" -> "s" waw at "W" = 1, "S" = -1{{$}}
+  tally.dep "s" -> "s" waw at "W" = 1, "S" = -1
+  // CHECK-NEXT: tally.dep "load" -> "scale" flat 3{{$}}
+  tally.dep "load" -> "scale" flat 3
+  // CHECK-NEXT: tally.dep "s" -> "t" element 0 at "W" = 1{{$}}
+  tally.dep "s" -> "t" element 0 at "W" = 1
+  // CHECK-NEXT: tally.dep "p" -> "load" at "A" = 1 allow_divergent{{$}}
+  tally.dep "p" -> "load" at "A" = 1 allow_divergent
+}
+
+// Attributes that others attach are kept, and names may hold anything.
+// CHECK-LABEL: tally.kernel @"strange name" attributes {target = "x"} {
+tally.kernel @"strange name" attributes {target = "x"} {
+  // CHECK-NEXT: tally.engine "a \22quoted\22 \\ engine" attributes {speed = 3 : i64}
+  tally.engine "a \"quoted\" \\ engine" attributes {speed = 3}
+}
