@@ -17,16 +17,23 @@ static void checkEngines(const Kernel &kernel, const Machine &machine, Diagnosti
   }
 }
 
+/// Strategies that need fewer semaphores than this one.
+static std::string wayOut(std::string_view strategy) {
+  if (strategy == "per-instruction") {
+    return "; 'per-loop' or 'per-engine' needs fewer";
+  }
+  return strategy == "per-loop" ? "; 'per-engine' needs fewer" : "";
+}
+
 static void checkSemaphores(const Kernel &kernel, const Program &program, const Machine &machine,
                             Diagnostics &diagnostics) {
   if (!machine.semaphores || program.semaphores.size() <= *machine.semaphores) {
     return;
   }
   diagnostics.error(kernel.where,
-                    fmt::format("strategy '{}' needs {} semaphores, but machine '{}' has {}; a "
-                                "coarser strategy ('per-loop', 'per-engine') needs fewer",
+                    fmt::format("strategy '{}' needs {} semaphores, but machine '{}' has {}{}",
                                 program.strategy, program.semaphores.size(), machine.name,
-                                *machine.semaphores));
+                                *machine.semaphores, wayOut(program.strategy)));
 }
 
 void checkLimits(const Kernel &kernel, const Program &program, const Machine &machine,

@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 namespace tally {
 namespace {
@@ -214,15 +213,6 @@ private:
   bool hidden = false; ///< inside a barrier that is shown as one line
 };
 
-std::vector<std::string> linesOf(const std::string &text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    lines.push_back(line);
-  }
-  return lines;
-}
-
 } // namespace
 
 std::string listing(const Kernel &kernel, const Program &program, EngineId engine,
@@ -235,24 +225,6 @@ std::string listing(const Kernel &kernel, const Program &program, const ListingO
   for (EngineId engine : kernel.engines.ids()) {
     text += text.empty() ? "" : "\n";
     text += listing(kernel, program, engine, options);
-  }
-  return text;
-}
-
-std::string sideBySide(const std::string &leftTitle, const std::string &left,
-                       const std::string &rightTitle, const std::string &right) {
-  std::vector<std::string> l = linesOf(left);
-  std::vector<std::string> r = linesOf(right);
-  size_t width = leftTitle.size();
-  for (const std::string &line : l) {
-    width = std::max(width, line.size());
-  }
-  std::string text = fmt::format("{:<{}} | {}\n", leftTitle, width, rightTitle);
-  for (size_t i = 0; i < std::max(l.size(), r.size()); ++i) {
-    std::string row =
-        fmt::format("{:<{}} | {}", i < l.size() ? l[i] : "", width, i < r.size() ? r[i] : "");
-    row.erase(row.find_last_not_of(' ') + 1);
-    text += row + '\n';
   }
   return text;
 }

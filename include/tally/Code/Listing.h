@@ -31,10 +31,6 @@ std::string listing(const Kernel &kernel, const Program &program, EngineId engin
 std::string listing(const Kernel &kernel, const Program &program,
                     const ListingOptions &options = {});
 
-/// Two listings of one engine beside each other, each under its title.
-std::string sideBySide(const std::string &leftTitle, const std::string &left,
-                       const std::string &rightTitle, const std::string &right);
-
 } // namespace tally
 
 #endif // TALLY_CODE_LISTING_H

@@ -27,7 +27,7 @@ struct DepPlace {
   Order order;
   /// Outermost loop with a non-zero distance, and that distance; for an
   /// all-zero distance, none and 0. For an element-wise distance the loop is
-  /// `shared` itself.
+  /// the innermost real one at or around `shared`.
   LoopId carrier;
   int64_t offset = 0;
   /// Whether a further component below the carrier is non-zero.

@@ -1,0 +1,110 @@
+//===- CompileCommand.cpp - tally compile ---------------------------------===//
+
+#include "Session.h"
+
+#include "tally/Code/Listing.h"
+#include "tally/Code/ProgramJson.h"
+
+#include <memory>
+
+namespace tally::tool {
+namespace {
+
+struct CompileCommand {
+  CommonOptions common;
+  std::string output;
+  std::string format = "text";
+  bool listing = false;
+  bool expandBarriers = false;
+
+  int run() const;
+
+private:
+  std::string resultText(Session &session, const std::vector<LoadedKernel> &kernels,
+                         const Machine &machine) const;
+};
+
+/// Compiles every kernel in place; false if one could not be compiled.
+bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const CompileOptions &options,
+                const Machine &machine) {
+  bool allCompiled = true;
+  for (LoadedKernel &loaded : kernels) {
+    Diagnostics diagnostics;
+    const Program *written = loaded.program ? &*loaded.program : nullptr;
+    std::optional<Compiled> compiled =
+        compile(loaded.kernel, options, machine, diagnostics, written);
+    session.report(loaded.kernel, diagnostics);
+    if (!compiled) {
+      allCompiled = false;
+      continue;
+    }
+    loaded.program = std::move(compiled->program);
+  }
+  return allCompiled;
+}
+
+std::string listings(const std::vector<LoadedKernel> &kernels, const ListingOptions &options) {
+  std::string text;
+  for (const LoadedKernel &loaded : kernels) {
+    text += text.empty() ? "" : "\n";
+    text += tally::listing(loaded.kernel, *loaded.program, options);
+  }
+  return text;
+}
+
+std::string CompileCommand::resultText(Session &session, const std::vector<LoadedKernel> &kernels,
+                                       const Machine &machine) const {
+  if (format == "scf") {
+    return session.scfText(kernels, machine);
+  }
+  if (format == "text") {
+    return session.moduleText(kernels);
+  }
+  std::string text;
+  for (const LoadedKernel &loaded : kernels) {
+    text += writeProgramJson(loaded.kernel, *loaded.program);
+  }
+  return text;
+}
+
+int CompileCommand::run() const {
+  Session session;
+  std::optional<Machine> machine = session.machine(common.machine);
+  if (!machine) {
+    return Exit::Undecided;
+  }
+  std::vector<LoadedKernel> kernels = session.load(common.input);
+  if (kernels.empty() || !compileAll(session, kernels, common.compileOptions(), *machine)) {
+    return Exit::No;
+  }
+  bool written = true;
+  if (listing) {
+    written = session.write("-", listings(kernels, {expandBarriers}));
+  }
+  if (!output.empty() || !listing) {
+    written &= session.write(output.empty() ? "-" : output, resultText(session, kernels, *machine));
+  }
+  return written ? Exit::Yes : Exit::Undecided;
+}
+
+} // namespace
+
+void addCompile(CLI::App &app, int &status) {
+  auto command = std::make_shared<CompileCommand>();
+  CLI::App *sub = app.add_subcommand("compile", "Make the code of every engine");
+  command->common.addInput(*sub);
+  command->common.addStrategy(*sub);
+  command->common.addMachine(*sub);
+  sub->add_option("-o,--output", command->output, "where the code goes; - is stdout");
+  sub->add_option("--format", command->format,
+                  "text: the dialect; json: complete code (docs/Json.md); scf: one function per "
+                  "engine")
+      ->check(CLI::IsMember({"text", "json", "scf"}))
+      ->capture_default_str();
+  sub->add_flag("--listing", command->listing, "print the code as a person reads it");
+  sub->add_flag("--expand-barriers", command->expandBarriers,
+                "in the listing, show what a barrier is made of");
+  sub->callback([command, &status] { status = command->run(); });
+}
+
+} // namespace tally::tool

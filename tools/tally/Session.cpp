@@ -1,0 +1,192 @@
+//===- Session.cpp - Input, output and messages of one run of `tally` -----===//
+
+#include "Session.h"
+
+#include "tally/Code/ProgramJson.h"
+#include "tally/Model/Check.h"
+#include "tally/Model/KernelJson.h"
+#include "tally/Transforms/Passes.h"
+#include "tally/Transforms/ReadModule.h"
+#include "tally/Transforms/ScfOutput.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace tally::tool {
+
+void CommonOptions::addInput(CLI::App &command) {
+  command.add_option("kernel", input, "kernel: MLIR text or bytecode, or .json; - is stdin")
+      ->required();
+}
+
+void CommonOptions::addMachine(CLI::App &command) {
+  command.add_option("--machine", machine, "machine: a name (generic, trn2) or a .json file")
+      ->capture_default_str();
+}
+
+void CommonOptions::addStrategy(CLI::App &command) {
+  command.add_option("--sync", strategy, "how engines are synchronised")
+      ->check(CLI::IsMember(strategyNames()))
+      ->capture_default_str();
+  command
+      .add_option("--barrier-participants", participants,
+                  "who meets at a barrier: engines with work in the loop, or all")
+      ->check(CLI::IsMember({"work", "all"}))
+      ->capture_default_str();
+  command.add_flag("--no-fold", noFold, "leave constants in wait values")->group("Ablations");
+  command.add_flag("--no-licm", noLicm, "compute wait values where they are used")
+      ->group("Ablations");
+  command.add_flag("--no-cse", noCse, "compute equal wait values again")->group("Ablations");
+}
+
+CompileOptions CommonOptions::compileOptions() const {
+  CompileOptions options;
+  options.plan.strategy = strategyFrom(strategy).value_or(Strategy::PerLoop);
+  options.plan.participants = participants == "all" ? Participants::All : Participants::Work;
+  options.plan.fold = !noFold;
+  options.lower.licm = !noLicm;
+  options.lower.cse = !noCse;
+  return options;
+}
+
+static mlir::DialectRegistry dialects() {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  return registry;
+}
+
+Session::Session()
+    : context(dialects(), mlir::MLIRContext::Threading::DISABLED), handler(sources, &context) {}
+
+static void complain(const std::string &message) {
+  fmt::print(stderr, "error: {}\n", message);
+}
+
+static bool endsWith(const std::string &text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::vector<LoadedKernel> Session::load(const std::string &path) {
+  return endsWith(path, ".json") ? loadJson(path) : loadModule(path);
+}
+
+std::vector<LoadedKernel> Session::loadModule(const std::string &path) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = readModule(path, sources, &context);
+  if (!module) {
+    return {};
+  }
+  Diagnostics diagnostics;
+  std::vector<LoadedKernel> kernels = loadKernels(*module, diagnostics);
+  if (!kernels.empty()) {
+    report(kernels.back().kernel, diagnostics);
+  }
+  if (diagnostics.hasErrors()) {
+    return {};
+  }
+  if (kernels.empty()) {
+    complain(fmt::format("'{}' holds no kernel; one begins with 'tally.kernel @name {{'", path));
+  }
+  return kernels;
+}
+
+/// Kernel and code, or a kernel alone: the schema tells.
+static std::optional<LoadedKernel> readJson(std::string_view text, const std::string &path,
+                                            Diagnostics &diagnostics) {
+  if (text.find("\"tally-code\"") != std::string_view::npos) {
+    std::optional<KernelAndProgram> both = readProgramJson(text, path, diagnostics);
+    if (both) {
+      return LoadedKernel{std::move(both->kernel), std::move(both->program)};
+    }
+    return std::nullopt;
+  }
+  std::optional<Kernel> kernel = readKernelJson(text, path, diagnostics);
+  if (kernel) {
+    return LoadedKernel{std::move(*kernel), std::nullopt};
+  }
+  return std::nullopt;
+}
+
+std::vector<LoadedKernel> Session::loadJson(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer) {
+    complain(fmt::format("cannot read '{}': {}", path, buffer.getError().message()));
+    return {};
+  }
+  Diagnostics diagnostics;
+  llvm::StringRef text = (*buffer)->getBuffer();
+  std::optional<LoadedKernel> loaded = readJson({text.data(), text.size()}, path, diagnostics);
+  if (loaded) {
+    check(loaded->kernel, diagnostics);
+  }
+  fmt::print(stderr, "{}", render(diagnostics, {path}));
+  std::vector<LoadedKernel> kernels;
+  if (loaded && !diagnostics.hasErrors()) {
+    kernels.push_back(std::move(*loaded));
+  }
+  return kernels;
+}
+
+std::optional<Machine> Session::machine(const std::string &nameOrPath) {
+  MachineResult result = loadMachine(nameOrPath);
+  for (const std::string &error : result.errors) {
+    complain(error);
+  }
+  return result.errors.empty() ? result.machine : std::nullopt;
+}
+
+void Session::report(const Kernel &kernel, const Diagnostics &diagnostics) {
+  if (sources.getNumBuffers() > 0) {
+    emit(kernel, diagnostics, &context);
+  } else {
+    fmt::print(stderr, "{}", render(diagnostics, kernel.files));
+  }
+}
+
+bool Session::write(const std::string &path, const std::string &text) {
+  std::error_code error;
+  llvm::raw_fd_ostream out(path, error);
+  if (!error) {
+    out << text;
+    out.flush();
+    error = out.error();
+    out.clear_error();
+  }
+  if (error) {
+    complain(fmt::format("cannot write '{}': {}", path, error.message()));
+  }
+  return !error;
+}
+
+std::string Session::print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  mlir::OpPrintingFlags flags;
+  flags.useLocalScope();
+  module->print(stream, flags);
+  stream << "\n";
+  return text;
+}
+
+std::string Session::moduleText(const std::vector<LoadedKernel> &kernels) {
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  for (const LoadedKernel &loaded : kernels) {
+    storeKernel(loaded.kernel, loaded.program ? &*loaded.program : nullptr, *module);
+  }
+  return print(*module);
+}
+
+std::string Session::scfText(const std::vector<LoadedKernel> &kernels, const Machine &machine) {
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  for (const LoadedKernel &loaded : kernels) {
+    storeScf(loaded.kernel, *loaded.program, machine, *module);
+  }
+  return print(*module);
+}
+
+} // namespace tally::tool

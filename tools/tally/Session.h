@@ -1,0 +1,90 @@
+//===- Session.h - Input, output and messages of one run of `tally` -------===//
+//
+// Kernels come in as MLIR text or bytecode, or as JSON; whatever they were, a command sees Kernel
+// and Program. Results go to stdout or a file, everything else to stderr.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_TOOLS_TALLY_SESSION_H
+#define TALLY_TOOLS_TALLY_SESSION_H
+
+#include "tally/Code/Compile.h"
+#include "tally/Transforms/Bridge.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tally::tool {
+
+/// What a run answers, as its exit status.
+enum Exit : int {
+  Yes = 0,
+  No = 1,        ///< bad input, or the answer is no
+  Undecided = 2, ///< the question could not be asked or answered
+};
+
+/// Options that most commands share, and their help.
+struct CommonOptions {
+  std::string input;
+  std::string machine = "generic";
+  std::string strategy = "per-loop";
+  std::string participants = "work";
+  bool noFold = false;
+  bool noLicm = false;
+  bool noCse = false;
+
+  void addInput(CLI::App &command);
+  void addMachine(CLI::App &command);
+  void addStrategy(CLI::App &command);
+
+  /// The options of the core; strategy and participants have been checked by the command line.
+  CompileOptions compileOptions() const;
+};
+
+class Session {
+public:
+  Session();
+
+  /// The kernels in a file. Empty, with the reasons reported, if it cannot be read or holds none.
+  std::vector<LoadedKernel> load(const std::string &path);
+
+  /// The machine of this name or file; none, with the reasons reported.
+  std::optional<Machine> machine(const std::string &nameOrPath);
+
+  /// Shows what was found, with source lines where there are any.
+  void report(const Kernel &kernel, const Diagnostics &diagnostics);
+
+  /// Writes a result to a file, or to stdout for "-".
+  bool write(const std::string &path, const std::string &text);
+
+  /// Kernels with their code as text of the dialect.
+  std::string moduleText(const std::vector<LoadedKernel> &kernels);
+
+  /// Code as functions of scf and arith, one per engine.
+  std::string scfText(const std::vector<LoadedKernel> &kernels, const Machine &machine);
+
+private:
+  std::vector<LoadedKernel> loadJson(const std::string &path);
+  std::vector<LoadedKernel> loadModule(const std::string &path);
+  std::string print(mlir::ModuleOp module);
+
+  llvm::SourceMgr sources;
+  mlir::MLIRContext context;
+  mlir::SourceMgrDiagnosticHandler handler;
+};
+
+/// Each adds its subcommand; the run sets `status`.
+void addCompile(CLI::App &app, int &status);
+void addPlan(CLI::App &app, int &status);
+void addExplain(CLI::App &app, int &status);
+void addCompare(CLI::App &app, int &status);
+
+} // namespace tally::tool
+
+#endif // TALLY_TOOLS_TALLY_SESSION_H

@@ -1,0 +1,34 @@
+//===- main.cpp - The `tally` command -------------------------------------===//
+
+#include "Session.h"
+
+using namespace tally::tool;
+
+static constexpr const char *examples = R"(Examples:
+  tally compile k.mlir                          code for every engine, one semaphore per loop and queue
+  tally compile k.mlir --listing                the same, as a person reads it
+  tally compile k.mlir --sync=barrier -o b.mlir the baseline, into a file
+  tally compile k.json --format=json            from JSON to JSON, for compilers without MLIR
+  tally plan k.mlir                             which semaphores, and one line per dependence
+  tally explain k.mlir --instr=load             every wait of one instruction, and why its value
+  tally compare k.mlir                          size, registers and semaphores of each strategy
+
+Exit status: 0 done, 1 the input is wrong or the answer is no, 2 the question could not be answered.)";
+
+int main(int argc, char **argv) {
+  CLI::App app{"tally: exact, barrier-free synchronisation of accelerator engines"};
+  app.set_version_flag("--version", "tally " TALLY_VERSION " (MLIR 22)");
+  app.require_subcommand(1);
+  app.footer(examples);
+  int status = Exit::Yes;
+  addCompile(app, status);
+  addPlan(app, status);
+  addExplain(app, status);
+  addCompare(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? Exit::Yes : Exit::Undecided;
+  }
+  return status;
+}
