@@ -2,20 +2,13 @@
 #ifndef TALLY_LIB_CODE_EMIT_H
 #define TALLY_LIB_CODE_EMIT_H
 
+#include "Anchors.h"
 #include "Legalize.h"
 #include "Registers.h"
 #include "Waits.h"
 #include "tally/Code/Lower.h"
 
 namespace tally {
-
-/// Where an expression is computed, seen from one consumer (EmitCounting.cpp).
-struct Anchor {
-  uint32_t depth = 0; ///< of the body: the one at this depth around the consumer
-  uint32_t epoch = 0; ///< 2s + 2: changes in statement s; 2s + 1: as s begins; 0: with the body
-
-  bool operator==(const Anchor &) const = default;
-};
 
 /// What is known of an expression. Consumers come in text order, so of everything only the latest
 /// can be of use again.
@@ -45,6 +38,12 @@ struct EmitContext {
   IdVector<QueueId, std::vector<LoopId>> loopsOf; ///< bodies with instructions of the queue
   IdVector<QueueId, uint32_t> firstPosition;      ///< of the root, with the queue's first one
   std::vector<Known> known;                       ///< by expression
+
+  /// The statement of the root in which an instruction lies, as a position.
+  uint32_t rootPositionOf(InstrId instr) const;
+
+  /// What is known of an expression on an engine; nothing yet, if another one was here before.
+  Known &knownOn(EngineId engine, ExprId expr);
 
   /// Semaphore and weight an instruction signals with, or none.
   void setSignal(Op &op, InstrId instr) const;

@@ -21,14 +21,14 @@
 // that epoch, in nested loops too. That is loop-invariant code motion and common subexpressions
 // in one rule, with no analysis of the emitted code.
 //
-// Steps:  1. demand   counters and rings that the engine's waits read, and until when
+// Steps:  1. demand   counters that the engine's waits read, and until when (CounterDemand.h)
 //         2. hoist    values wanted before a statement because of a consumer inside it
 //         3. walk     the operations, in order
 //
 // Cost: linear in statements + the engine's instructions and waits, times the depth.
 //===----------------------------------------------------------------------===//
 
-#include "Emit.h"
+#include "CounterDemand.h"
 
 #include <algorithm>
 #include <map>
@@ -36,82 +36,14 @@
 namespace tally {
 namespace {
 
-Anchor later(Anchor a, Anchor b) {
-  if (a.depth != b.depth) {
-    return a.depth > b.depth ? a : b;
-  }
-  return a.epoch > b.epoch ? a : b;
-}
-
-/// Finds the anchors of leaves; knows nothing of one engine.
-class Anchors {
-public:
-  Anchors(const Kernel &kernel, const SyncPlan &plan) : kernel(kernel), plan(plan) {}
-
-  Anchor ofLeaf(const Expr &leaf, InstrId consumer) const {
-    switch (leaf.op) {
-    case ExprOp::Total:
-    case ExprOp::Trip:
-      return changedBy(LoopId(leaf.a), consumer);
-    case ExprOp::Snapshot:
-      return changedBy(plan.rings[RingId(leaf.a)].loop, consumer);
-    case ExprOp::Ordinal:
-      return changedByBlock(InstrId(leaf.a), consumer);
-    default:
-      return Anchor();
-    }
-  }
-
-private:
-  /// A counter that moves at the entries of `loop`.
-  Anchor changedBy(LoopId loop, InstrId consumer) const {
-    LoopId common = kernel.commonLoop(loop, kernel.instrs[consumer].home);
-    if (common == loop) {
-      return {kernel.loops[loop].depth, 0};
-    }
-    StmtId changing = kernel.loops[kernel.childTowards(common, loop)].stmt;
-    return beside(common, changing, consumer);
-  }
-
-  /// place(P) moves as the block of P begins.
-  Anchor changedByBlock(InstrId producer, InstrId consumer) const {
-    LoopId common = kernel.commonLoop(kernel.instrs[producer].home, kernel.instrs[consumer].home);
-    StmtId changing = kernel.stmtTowards(common, producer);
-    if (changing == kernel.instrs[consumer].block) {
-      return {kernel.loops[common].depth, 2 * kernel.stmts[changing].position + 1};
-    }
-    return beside(common, changing, consumer);
-  }
-
-  /// A counter that moves in statement `changing` of `body`: seen from a consumer in a later
-  /// statement, changed since then; from others, unchanged since the body began.
-  Anchor beside(LoopId body, StmtId changing, InstrId consumer) const {
-    uint32_t position = kernel.stmts[changing].position;
-    uint32_t here = kernel.stmts[kernel.stmtTowards(body, consumer)].position;
-    return {kernel.loops[body].depth, position < here ? 2 * position + 2 : 0};
-  }
-
-  const Kernel &kernel;
-  const SyncPlan &plan;
-};
-
 class CountingEmitter {
 public:
   CountingEmitter(EmitContext &context, EngineId engine)
       : context(context), kernel(context.kernel), plan(context.plan), exprs(context.exprs.pool()),
-        engine(engine), mine(context.instrsOf[engine.value]), anchors(kernel, plan),
-        totals(kernel.loops.size()), trips(kernel.loops.size()), rings(plan.rings.size()),
-        enters(kernel.loops.size(), false), ringsAt(kernel.loops.size()),
-        endings(kernel.loops[rootLoop].body.size()) {
-    if (plan.options.strategy == Strategy::PerEngine) {
-      places.resize(kernel.instrs.size());
-      running.resize(kernel.queues.size());
-    }
-  }
+        mine(context.instrsOf[engine.value]), counters(context, engine),
+        endings(kernel.loops[rootLoop].body.size()) {}
 
   ValueCode run() {
-    findDemand();
-    findPath();
     if (context.options.licm) {
       findHoists();
     }
@@ -122,134 +54,6 @@ public:
 
 private:
   static constexpr uint32_t noRegion = Id<void>::noneValue;
-
-  /// A counter of this engine: its value, and the last statement of the root that reads it.
-  struct Counter {
-    bool wanted = false;
-    RegId value;
-    uint32_t lastStmt = 0;
-  };
-
-  //===--- 1. Demand ------------------------------------------------------===//
-
-  void findDemand() {
-    for (InstrId instr : mine) {
-      for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
-        demand(context.exprs.legal(w->threshold), rootPosition(instr));
-      }
-    }
-  }
-
-  /// The statement of the root in which it lies, as a position.
-  uint32_t rootPosition(InstrId instr) const {
-    const Instr &i = kernel.instrs[instr];
-    return i.home == rootLoop ? kernel.stmts[i.block].position : context.rootPosition[i.home];
-  }
-
-  /// Marks the counters of `expr` as read in statement `stmt` of the root. Consumers come in
-  /// order, so seeing an expression again in the same statement adds nothing.
-  void demand(ExprId expr, uint32_t stmt) {
-    Known &known = knownOf(expr);
-    if (known.demandedIn == stmt) {
-      return;
-    }
-    known.demandedIn = stmt;
-    const Expr &node = exprs[expr];
-    switch (node.op) {
-    case ExprOp::Const:
-      return;
-    case ExprOp::Total:
-      want(totals[LoopId(node.a)], stmt);
-      return;
-    case ExprOp::Trip:
-      want(trips[LoopId(node.a)], stmt);
-      return;
-    case ExprOp::Snapshot:
-      demandRing(RingId(node.a), stmt);
-      return;
-    case ExprOp::Ordinal:
-      demandPlace(InstrId(node.a), stmt);
-      return;
-    default:
-      demand(ExprId(node.a), stmt);
-      demand(ExprId(node.b), stmt);
-    }
-  }
-
-  /// What this engine knows of an expression; nothing yet, if another engine was here before.
-  Known &knownOf(ExprId expr) {
-    if (context.known.size() <= expr.value) {
-      context.known.resize(exprs.size()); // expressions become legal one by one
-    }
-    Known &known = context.known[expr.value];
-    if (known.engine != engine) {
-      known.engine = engine;
-      known.demandedIn = Id<void>::noneValue;
-      known.body = LoopId();
-    }
-    return known;
-  }
-
-  static void want(Counter &counter, uint32_t stmt) {
-    counter.wanted = true;
-    counter.lastStmt = std::max(counter.lastStmt, stmt);
-  }
-
-  void demandRing(RingId id, uint32_t stmt) {
-    const Ring &ring = plan.rings[id];
-    if (!rings[id].wanted) {
-      ringsAt[ring.loop].push_back(id);
-    }
-    want(rings[id], stmt);
-    if (ring.total.valid()) {
-      want(totals[ring.total], stmt);
-    } else {
-      demandPlace(ring.ordinal, stmt);
-    }
-  }
-
-  void demandPlace(InstrId producer, uint32_t stmt) {
-    if (!places[producer].wanted) {
-      followed.push_back(producer);
-    }
-    want(places[producer], stmt);
-    want(running[kernel.instrs[producer].queue], stmt);
-  }
-
-  //===--- Which loops this engine runs -----------------------------------===//
-
-  void findPath() {
-    for (InstrId instr : mine) {
-      enter(kernel.instrs[instr].home);
-    }
-    for (LoopId loop : kernel.loops.ids()) {
-      if (totals[loop].wanted || trips[loop].wanted || !ringsAt[loop].empty()) {
-        enter(loop);
-      }
-    }
-    // place(P) counts every instruction of the queue, wherever it is.
-    for (QueueId queue : running.ids()) {
-      for (LoopId loop : context.loopsOf[queue]) {
-        if (isFollowed(queue, context.rootPosition[loop])) {
-          enter(loop);
-        }
-      }
-    }
-    std::sort(followed.begin(), followed.end());
-  }
-
-  /// Whether retirements of the queue in a statement of the root are counted: somebody reads the
-  /// count there or later.
-  bool isFollowed(QueueId queue, uint32_t stmt) const {
-    return running[queue].wanted && stmt <= running[queue].lastStmt;
-  }
-
-  void enter(LoopId loop) {
-    while (loop.valid() && !enters[loop]) {
-      enters[loop] = true;
-      loop = kernel.loops[loop].parent;
-    }
-  }
 
   //===--- 2. Hoist -------------------------------------------------------===//
 
@@ -296,7 +100,7 @@ private:
     if (context.known[expr.value].block == block) {
       return context.known[expr.value].anchor;
     }
-    Anchor anchor = isLeaf(node.op) ? anchors.ofLeaf(node, consumer)
+    Anchor anchor = isLeaf(node.op) ? anchorOfLeaf(kernel, plan, node, consumer)
                                     : later(anchorOf(ExprId(node.a), consumer),
                                             anchorOf(ExprId(node.b), consumer));
     context.known[expr.value].block = block;
@@ -333,7 +137,7 @@ private:
       return;
     }
     LoopId other = kernel.loops[stmt.loop].otherBranch;
-    if (!enters[stmt.loop] && !(other.valid() && enters[other])) {
+    if (!counters.enters[stmt.loop] && !(other.valid() && counters.enters[other])) {
       return;
     }
     auto [first, last] =
@@ -350,23 +154,23 @@ private:
   }
 
   void walkLoop(LoopId loop) {
-    if (trips[loop].wanted) {
-      trips[loop].value = startCounter({CounterRole::Kind::Trip, loop.value, 0});
+    if (counters.trips[loop].wanted) {
+      counters.trips[loop].value = startCounter({CounterRole::Kind::Trip, loop.value, 0});
     }
     openRegion(Op::loopBegin(loop));
     walkBody(loop);
     closeRegion(OpKind::LoopEnd);
-    if (trips[loop].wanted) {
-      end(trips[loop].value);
+    if (counters.trips[loop].wanted) {
+      end(counters.trips[loop].value);
     }
   }
 
   void walkIf(LoopId thenBranch, LoopId elseBranch) {
     openRegion(Op::ifBegin(thenBranch));
-    if (enters[thenBranch]) {
+    if (counters.enters[thenBranch]) {
       walkBody(thenBranch);
     }
-    if (enters[elseBranch]) {
+    if (counters.enters[elseBranch]) {
       code.ops.push_back(Op::mark(OpKind::Else));
       walkBody(elseBranch);
     }
@@ -420,28 +224,28 @@ private:
            context.rootPosition[LoopId(nextLoop)] == stmt.position) {
       startCountersOf(LoopId(nextLoop++));
     }
-    for (QueueId queue : running.ids()) {
+    for (QueueId queue : counters.running.ids()) {
       bool first = context.firstPosition[queue] == stmt.position;
-      if (first && isFollowed(queue, stmt.position)) {
-        start(running[queue], {CounterRole::Kind::Running, queue.value, 0});
+      if (first && counters.isFollowed(queue, stmt.position)) {
+        start(counters.running[queue], {CounterRole::Kind::Running, queue.value, 0});
       }
     }
-    while (nextFollowed < followed.size() &&
-           rootPosition(followed[nextFollowed]) == stmt.position) {
-      InstrId producer = followed[nextFollowed++];
-      start(places[producer], {CounterRole::Kind::Place, producer.value, 0});
+    while (nextFollowed < counters.followed.size() &&
+           context.rootPositionOf(counters.followed[nextFollowed]) == stmt.position) {
+      InstrId producer = counters.followed[nextFollowed++];
+      start(counters.places[producer], {CounterRole::Kind::Place, producer.value, 0});
     }
   }
 
   void startCountersOf(LoopId loop) {
-    if (totals[loop].wanted) {
-      start(totals[loop], {CounterRole::Kind::Total, loop.value, 0});
+    if (counters.totals[loop].wanted) {
+      start(counters.totals[loop], {CounterRole::Kind::Total, loop.value, 0});
     }
-    for (RingId ring : ringsAt[loop]) {
+    for (RingId ring : counters.ringsAt[loop]) {
       for (uint32_t slot = 1; slot <= plan.rings[ring].depth; ++slot) {
         RegId value = startCounter({CounterRole::Kind::Slot, ring.value, slot});
-        endings[rings[ring].lastStmt].push_back(value);
-        rings[ring].value = slot == 1 ? value : rings[ring].value;
+        endings[counters.rings[ring].lastStmt].push_back(value);
+        counters.rings[ring].value = slot == 1 ? value : counters.rings[ring].value;
       }
     }
   }
@@ -463,53 +267,55 @@ private:
 
   /// At the start of a body: its own counters, then the rings over it.
   void countEntry(LoopId body) {
-    if (trips[body].wanted) {
-      bump(trips[body].value);
+    if (counters.trips[body].wanted) {
+      bump(counters.trips[body].value);
     }
-    if (totals[body].wanted) {
-      bump(totals[body].value);
+    if (counters.totals[body].wanted) {
+      bump(counters.totals[body].value);
     }
-    for (RingId ring : ringsAt[body]) {
+    for (RingId ring : counters.ringsAt[body]) {
       shift(ring);
     }
   }
 
   void shift(RingId id) {
     const Ring &ring = plan.rings[id];
-    uint32_t first = rings[id].value.value;
+    uint32_t first = counters.rings[id].value.value;
     for (uint32_t slot = ring.depth; slot-- > 1;) {
       code.ops.push_back(Op::move(RegId(first + slot), Operand::reg(RegId(first + slot - 1))));
     }
-    RegId counter = ring.total.valid() ? totals[ring.total].value : places[ring.ordinal].value;
+    RegId counter = ring.total.valid() ? counters.totals[ring.total].value
+                                       : counters.places[ring.ordinal].value;
     code.ops.push_back(Op::move(RegId(first), Operand::reg(counter)));
   }
 
   /// As a block begins: the place of each of its producers, then the running count of its queues.
   void countPlaces(const Stmt &stmt) {
-    if (running.empty()) {
+    if (counters.running.empty()) {
       return;
     }
     queuesHere.clear();
-    uint32_t here = rootPosition(stmt.instrs[0]);
+    uint32_t here = context.rootPositionOf(stmt.instrs[0]);
     for (InstrId instr : stmt.instrs) {
       QueueId queue = kernel.instrs[instr].queue;
-      if (!isFollowed(queue, here)) {
+      if (!counters.isFollowed(queue, here)) {
         continue;
       }
       if (plan.placeOf[instr] == 1) {
         queuesHere.push_back({queue, 0});
       }
-      if (places[instr].wanted && here <= places[instr].lastStmt) {
+      if (counters.places[instr].wanted && here <= counters.places[instr].lastStmt) {
         uint32_t place = plan.placeOf[instr] * kernel.queues[queue].weight;
-        code.ops.push_back(Op::alu2(AluOp::Add, places[instr].value,
-                                    Operand::reg(running[queue].value), Operand::number(place)));
+        code.ops.push_back(Op::alu2(AluOp::Add, counters.places[instr].value,
+                                    Operand::reg(counters.running[queue].value),
+                                    Operand::number(place)));
       }
       auto entry = std::find_if(queuesHere.begin(), queuesHere.end(),
                                 [&](const auto &e) { return e.first == queue; });
       entry->second += kernel.queues[queue].weight;
     }
     for (auto [queue, raised] : queuesHere) {
-      bump(running[queue].value, raised);
+      bump(counters.running[queue].value, raised);
     }
   }
 
@@ -556,13 +362,13 @@ private:
   Operand leafOperand(const Expr &leaf) const {
     switch (leaf.op) {
     case ExprOp::Total:
-      return Operand::reg(totals[LoopId(leaf.a)].value);
+      return Operand::reg(counters.totals[LoopId(leaf.a)].value);
     case ExprOp::Trip:
-      return Operand::reg(trips[LoopId(leaf.a)].value);
+      return Operand::reg(counters.trips[LoopId(leaf.a)].value);
     case ExprOp::Snapshot:
-      return Operand::reg(RegId(rings[RingId(leaf.a)].value.value + leaf.b - 1));
+      return Operand::reg(RegId(counters.rings[RingId(leaf.a)].value.value + leaf.b - 1));
     case ExprOp::Ordinal:
-      return Operand::reg(places[InstrId(leaf.a)].value);
+      return Operand::reg(counters.places[InstrId(leaf.a)].value);
     default:
       return Operand::number(leaf.a);
     }
@@ -626,19 +432,10 @@ private:
   const Kernel &kernel;
   const SyncPlan &plan;
   const ExprPool &exprs;
-  const EngineId engine;
   const std::vector<InstrId> &mine; ///< this engine's instructions, in order
-  Anchors anchors;
+  CounterDemand counters;
   ValueCode code;
-
-  IdVector<LoopId, Counter> totals, trips;
-  IdVector<RingId, Counter> rings;   ///< value: slot 1, the others follow
-  IdVector<InstrId, Counter> places; ///< per-engine only, like `running`
-  IdVector<QueueId, Counter> running;
-  IdVector<LoopId, bool> enters; ///< loops that this engine runs
-  IdVector<LoopId, std::vector<RingId>> ringsAt;
   std::vector<std::vector<RegId>> endings; ///< by statement of the root: counters read last in it
-  std::vector<InstrId> followed;           ///< whose places are read, in order
   std::vector<Hoist> hoists;               ///< sorted by statement
   std::map<std::pair<ExprId, uint32_t>, RegId> unshared; ///< by expression and use, without CSE
 

@@ -110,6 +110,24 @@ EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const Lower
   }
 }
 
+uint32_t EmitContext::rootPositionOf(InstrId id) const {
+  const Instr &instr = kernel.instrs[id];
+  return instr.home == rootLoop ? kernel.stmts[instr.block].position : rootPosition[instr.home];
+}
+
+Known &EmitContext::knownOn(EngineId engine, ExprId expr) {
+  if (known.size() <= expr.value) {
+    known.resize(exprs.pool().size()); // expressions become legal one by one
+  }
+  Known &entry = known[expr.value];
+  if (entry.engine != engine) {
+    entry.engine = engine;
+    entry.demandedIn = Id<void>::noneValue;
+    entry.body = LoopId();
+  }
+  return entry;
+}
+
 void EmitContext::setSignal(Op &op, InstrId instr) const {
   GroupId group = plan.groupOf[instr];
   if (group.valid()) {

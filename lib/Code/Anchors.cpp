@@ -1,0 +1,57 @@
+//===- Anchors.cpp - Where a value stands still, seen from a consumer -----===//
+
+#include "Anchors.h"
+
+namespace tally {
+
+Anchor later(Anchor a, Anchor b) {
+  if (a.depth != b.depth) {
+    return a.depth > b.depth ? a : b;
+  }
+  return a.epoch > b.epoch ? a : b;
+}
+
+/// A counter that moves in statement `changing` of `body`: seen from a consumer in a later
+/// statement, changed since then; from others, unchanged since the body began.
+static Anchor beside(const Kernel &kernel, LoopId body, StmtId changing, InstrId consumer) {
+  uint32_t position = kernel.stmts[changing].position;
+  uint32_t here = kernel.stmts[kernel.stmtTowards(body, consumer)].position;
+  return {kernel.loops[body].depth, position < here ? 2 * position + 2 : 0};
+}
+
+/// A counter that moves at the entries of `loop`.
+static Anchor changedBy(const Kernel &kernel, LoopId loop, InstrId consumer) {
+  LoopId common = kernel.commonLoop(loop, kernel.instrs[consumer].home);
+  if (common == loop) {
+    return {kernel.loops[loop].depth, 0};
+  }
+  StmtId changing = kernel.loops[kernel.childTowards(common, loop)].stmt;
+  return beside(kernel, common, changing, consumer);
+}
+
+/// place(P) moves as the block of P begins.
+static Anchor changedByBlock(const Kernel &kernel, InstrId producer, InstrId consumer) {
+  LoopId common = kernel.commonLoop(kernel.instrs[producer].home, kernel.instrs[consumer].home);
+  StmtId changing = kernel.stmtTowards(common, producer);
+  if (changing == kernel.instrs[consumer].block) {
+    return {kernel.loops[common].depth, 2 * kernel.stmts[changing].position + 1};
+  }
+  return beside(kernel, common, changing, consumer);
+}
+
+Anchor anchorOfLeaf(const Kernel &kernel, const SyncPlan &plan, const Expr &leaf,
+                    InstrId consumer) {
+  switch (leaf.op) {
+  case ExprOp::Total:
+  case ExprOp::Trip:
+    return changedBy(kernel, LoopId(leaf.a), consumer);
+  case ExprOp::Snapshot:
+    return changedBy(kernel, plan.rings[RingId(leaf.a)].loop, consumer);
+  case ExprOp::Ordinal:
+    return changedByBlock(kernel, InstrId(leaf.a), consumer);
+  default:
+    return Anchor();
+  }
+}
+
+} // namespace tally
