@@ -42,6 +42,9 @@
 namespace tally {
 namespace {
 
+/// The most iterations that a ring remembers, each in a register of its own.
+constexpr uint32_t maxRemembered = 64;
+
 /// What classification finds, before it is known which semaphore counts.
 struct Form {
   WaitClass waitClass = WaitClass::InShared;
@@ -239,10 +242,13 @@ private:
     wait.waitClass = form.waitClass;
     wait.exact = form.exact;
     wait.group = plan.groupOf[dep.producer];
+    if (!distanceFits(id, form)) {
+      return;
+    }
     setMask(wait, form, place);
     if (form.snapshot) {
-      wait.ring = ringFor(form.carrier, dep.producer, form.offset);
-      wait.slot = form.offset;
+      wait.slot = rememberedSlot(wait, form);
+      wait.ring = ringFor(form.carrier, dep.producer, wait.slot);
     } else {
       wait.minus = form.minus;
     }
@@ -252,6 +258,33 @@ private:
       diagnostics.remark(dep.where, fmt::format("{} waits longer than it has to: {}",
                                                 describe(kernel, id), form.reason));
     }
+  }
+
+  /// The slot of a ring that serves a distance: beyond what is remembered, the oldest one. A
+  /// younger copy counts more runs, all of past iterations: longer than needed, but never stuck.
+  static uint32_t rememberedSlot(Wait &wait, Form &form) {
+    if (form.offset <= maxRemembered) {
+      return form.offset;
+    }
+    wait.waitClass = WaitClass::Conservative;
+    wait.exact = false;
+    form.reason = fmt::format("it reaches {} iterations back, of which {} are remembered",
+                              form.offset, maxRemembered);
+    return maxRemembered;
+  }
+
+  /// Whether the semaphore can count as far as the distance reaches.
+  bool distanceFits(DepId id, const Form &form) const {
+    const Group &group = plan.groups[plan.groupOf[kernel.deps[id].producer]];
+    uint64_t perEntry = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
+    if (form.offset <= maxCount / perEntry) {
+      return true;
+    }
+    diagnostics.error(kernel.deps[id].where,
+                      fmt::format("{} reaches over {} retirements, which no counter holds; the "
+                                  "most is {}",
+                                  describe(kernel, id), perEntry * form.offset, maxCount));
+    return false;
   }
 
   void setMask(Wait &wait, const Form &form, const DepPlace &place) const {
@@ -288,23 +321,41 @@ private:
     return perEngine ? plan.exprs.ordinal(producer) : total(kernel.instrs[producer].home);
   }
 
-  /// w*(N*x - (N-K))
+  /// w*(N*x - (N-K)) with x = counter - minus. Folded, the two subtractions are one.
   ExprId decode(const Wait &wait, InstrId producer) const {
-    ExprPool &exprs = plan.exprs;
     const Group &group = plan.groups[wait.group];
-    bool atLeastOne = wait.waitClass == WaitClass::InShared || wait.waitClass == WaitClass::Flat;
-    ExprId count = counter(wait, producer);
-    if (wait.minus > 0 || (wait.waitClass == WaitClass::InShared && !plan.options.fold)) {
-      count = exprs.make(ExprOp::Sub, count, exprs.constant(wait.minus));
-    }
     uint32_t weight = kernel.queues[group.queue].weight;
-    if (group.sole.valid() && weight == 1) {
-      return count;
+    uint32_t perEntry = weight * group.numSignals;
+    uint32_t missing = weight * (group.numSignals - plan.placeOf[producer]);
+    if (!plan.options.fold) {
+      return literalDecode(wait, producer, perEntry, missing);
     }
-    uint32_t missing = group.numSignals - plan.placeOf[producer];
-    ExprId scaled = exprs.make(ExprOp::Mul, exprs.constant(weight * group.numSignals), count);
-    ExprOp subtraction = atLeastOne ? ExprOp::Sub : ExprOp::Monus;
-    return exprs.make(subtraction, scaled, exprs.constant(weight * missing));
+    ExprId scaled =
+        plan.exprs.make(ExprOp::Mul, plan.exprs.constant(perEntry), counter(wait, producer));
+    ExprOp subtraction = atLeastOneRun(wait) || missing == 0 ? ExprOp::Sub : ExprOp::Monus;
+    return plan.exprs.make(subtraction, scaled,
+                           plan.exprs.constant(perEntry * wait.minus + missing));
+  }
+
+  /// Whether x >= 1 whenever the mask is 1, so that N*x - (N-K) is never below zero.
+  static bool atLeastOneRun(const Wait &wait) {
+    return wait.waitClass == WaitClass::InShared || wait.waitClass == WaitClass::Flat;
+  }
+
+  /// Step by step, as the formula reads.
+  ExprId literalDecode(const Wait &wait, InstrId producer, uint32_t perEntry,
+                       uint32_t missing) const {
+    ExprPool &exprs = plan.exprs;
+    ExprId runs = counter(wait, producer);
+    if (wait.minus > 0 || wait.waitClass == WaitClass::InShared) {
+      runs = exprs.make(ExprOp::Sub, runs, exprs.constant(wait.minus));
+    }
+    if (plan.groups[wait.group].sole.valid() && perEntry == 1) {
+      return runs;
+    }
+    ExprId scaled = exprs.make(ExprOp::Mul, exprs.constant(perEntry), runs);
+    return exprs.make(atLeastOneRun(wait) ? ExprOp::Sub : ExprOp::Monus, scaled,
+                      exprs.constant(missing));
   }
 
   /// The mask comes last: a value that wrapped below zero is then multiplied away.

@@ -1,10 +1,4 @@
 //===- Expr.cpp - Hash-consing, folding and printing of expressions -------===//
-//
-// Folding keeps two things: the value over natural numbers, and the promise of
-// Sub that nothing is cut off where the result matters. So N*(r - k) - c may
-// become N*r - (N*k + c) only if both subtractions are Sub.
-//
-//===----------------------------------------------------------------------===//
 
 #include "tally/Sync/Expr.h"
 
@@ -28,7 +22,7 @@ ExprPool::ExprPool(bool fold) : slots(64, emptySlot), fold(fold) {}
 void ExprPool::reserve(size_t size) {
   nodes.reserve(size);
   size_t wanted = 64;
-  while (wanted < 2 * size) {
+  while (wanted < 4 * size) {
     wanted *= 2;
   }
   if (wanted > slots.size()) {
@@ -45,7 +39,7 @@ size_t ExprPool::slotOf(const Expr &node) const {
   size_t mask = slots.size() - 1;
   uint64_t hash = hashOf(node);
   uint32_t newest = isLeaf(node.op) ? node.a : std::max(node.a, node.b);
-  size_t slot = (size_t(newest) * 2 + (hash & 7)) & mask;
+  size_t slot = (size_t(newest) * 4 + (hash & 3)) & mask;
   for (size_t i = 0; i < window; ++i, slot = (slot + 1) & mask) {
     if (slots[slot] == emptySlot || nodes[slots[slot]] == node) {
       return slot;
@@ -84,7 +78,7 @@ ExprId ExprPool::add(Expr node) {
   ExprId id(static_cast<uint32_t>(nodes.size()));
   nodes.push_back(node);
   slots[slot] = id.value;
-  if (2 * nodes.size() > slots.size()) {
+  if (4 * nodes.size() > slots.size()) {
     grow();
   }
   return id;
@@ -119,43 +113,17 @@ ExprId ExprPool::make(ExprOp op, ExprId a, ExprId b) {
       return constant(static_cast<uint32_t>(value));
     }
   }
-  switch (op) {
-  case ExprOp::Add:
-    return isConstant(a, 0) ? b : isConstant(b, 0) ? a : add({op, a.value, b.value});
-  case ExprOp::Mul:
-    return isConstant(b) ? makeProduct(b, a) : makeProduct(a, b);
-  case ExprOp::Sub:
-  case ExprOp::Monus:
-    return makeDifference(op, a, b);
-  default:
-    return add({op, a.value, b.value});
-  }
-}
-
-/// a * b, a constant first if there is one.
-ExprId ExprPool::makeProduct(ExprId a, ExprId b) {
-  if (isConstant(a, 0) || isConstant(a, 1)) {
-    return isConstant(a, 0) ? a : b;
-  }
-  Expr right = nodes[b.value]; // a copy: making nodes may move them
-  // n*(x - c) = n*x - n*c: one subtraction then serves for both places.
-  if (isConstant(a) && right.op == ExprOp::Sub && isConstant(ExprId(right.b))) {
-    ExprId product = make(ExprOp::Mul, a, ExprId(right.a));
-    return make(ExprOp::Sub, product, make(ExprOp::Mul, a, ExprId(right.b)));
-  }
-  return add({ExprOp::Mul, a.value, b.value});
-}
-
-ExprId ExprPool::makeDifference(ExprOp op, ExprId a, ExprId b) {
-  if (isConstant(b, 0)) {
+  if (op == ExprOp::Mul && (isConstant(a, 0) || isConstant(b, 1))) {
     return a;
   }
-  Expr left = nodes[a.value];
-  // (x - c) - d = x - (c + d), the inner one not being cut off.
-  if (left.op == ExprOp::Sub && isConstant(b) && isConstant(ExprId(left.b))) {
-    return make(op, ExprId(left.a), make(ExprOp::Add, ExprId(left.b), b));
+  if (op == ExprOp::Mul && (isConstant(b, 0) || isConstant(a, 1))) {
+    return b;
   }
-  return add({op, a.value, b.value});
+  if (op == ExprOp::Add && isConstant(a, 0)) {
+    return b;
+  }
+  bool neutralZero = op == ExprOp::Add || op == ExprOp::Sub || op == ExprOp::Monus;
+  return neutralZero && isConstant(b, 0) ? a : add({op, a.value, b.value});
 }
 
 uint64_t evaluate(const ExprPool &pool, ExprId expr,

@@ -50,11 +50,13 @@ bool seedsAreChosen() {
   return numberFrom("TALLY_SEED") || numberFrom("TALLY_COUNT");
 }
 
-fuzz::Range seedsOf(uint32_t count) {
+fuzz::Range seedsOf(uint32_t count, uint32_t work) {
   if (std::optional<uint32_t> seed = numberFrom("TALLY_SEED")) {
     return {*seed, *seed};
   }
-  count = std::max(1u, numberFrom("TALLY_COUNT").value_or(count));
+  if (std::optional<uint32_t> programs = numberFrom("TALLY_COUNT")) {
+    count = std::max(1u, *programs / work);
+  }
   return {0, count - 1};
 }
 

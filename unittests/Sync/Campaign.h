@@ -44,8 +44,9 @@ struct RandomProgram {
 /// Options for a seed: two programs in three agree, the third has divergent loops.
 fuzz::RandomKernelOptions optionsForSeed(uint64_t seed);
 
-/// The seeds of a campaign of `count` programs, unless the environment says otherwise.
-fuzz::Range seedsOf(uint32_t count);
+/// The seeds of a campaign of `count` programs, unless the environment says otherwise. A campaign
+/// that does `work` times as much for each program runs so many times fewer of $TALLY_COUNT.
+fuzz::Range seedsOf(uint32_t count, uint32_t work = 1);
 
 /// Whether the environment chose the seeds, so that coverage says nothing.
 bool seedsAreChosen();

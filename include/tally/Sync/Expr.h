@@ -101,8 +101,6 @@ public:
 
 private:
   ExprId add(Expr node);
-  ExprId makeProduct(ExprId a, ExprId b);
-  ExprId makeDifference(ExprOp op, ExprId a, ExprId b);
   void grow();
   size_t slotOf(const Expr &node) const;
 

@@ -1,0 +1,81 @@
+//===- CountingTest.cpp - Edges of the counting strategies ----------------===//
+
+#include "tally/Model/Check.h"
+#include "tally/Model/KernelBuilder.h"
+#include "tally/Sync/Plan.h"
+
+#include <gtest/gtest.h>
+
+using namespace tally;
+
+namespace {
+
+/// A { B { P } C } with P -> C at distance `distance` on A, P's queue of weight `weight`.
+Kernel nestedProducer(int64_t distance, uint32_t weight = 1) {
+  KernelBuilder b("k");
+  QueueId producer = b.queueOf(b.engine("p"));
+  QueueId consumer = b.queueOf(b.engine("c"));
+  b.setQueue(producer, weight, Completion::Whole);
+  LoopId a = b.beginLoop("A", b.value("n"));
+  b.beginLoop("B", b.value("m"));
+  InstrId p = b.instr("P", producer);
+  b.endLoop();
+  InstrId c = b.instr("C", consumer);
+  b.endLoop();
+  b.dep(p, c, {{a, distance}});
+  return b.finish();
+}
+
+} // namespace
+
+/// Each remembered iteration costs a register and a move: up to 64 the wait is exact.
+TEST(CountingTest, sixtyFourIterationsAreRememberedExactly) {
+  Diagnostics diagnostics;
+  SyncPlan plan = makePlan(nestedProducer(64), {}, diagnostics);
+  EXPECT_EQ(plan.waits[DepId(0)].waitClass, WaitClass::Ring);
+  EXPECT_TRUE(plan.waits[DepId(0)].exact);
+  EXPECT_EQ(plan.rings[RingId(0)].depth, 64u);
+  EXPECT_TRUE(diagnostics.all().empty());
+}
+
+/// One further, the oldest copy serves: it counts one iteration more than owed, and that is said.
+/// The mask still knows the true distance.
+TEST(CountingTest, fartherBackIsConservative) {
+  Kernel kernel = nestedProducer(65);
+  Diagnostics diagnostics;
+  SyncPlan plan = makePlan(kernel, {}, diagnostics);
+  const Wait &wait = plan.waits[DepId(0)];
+  EXPECT_EQ(wait.waitClass, WaitClass::Conservative);
+  EXPECT_FALSE(wait.exact);
+  EXPECT_EQ(plan.rings[RingId(0)].depth, 64u);
+  EXPECT_EQ(toString(plan.exprs, wait.threshold, plan.rings, kernel),
+            "isGT(total(A), 65)*snapshot(A, 64, total(B))");
+  ASSERT_EQ(diagnostics.all().size(), 1u);
+  EXPECT_EQ(diagnostics.all()[0].severity, Severity::Remark);
+  EXPECT_NE(diagnostics.all()[0].message.find("it reaches 65 iterations back, of which 64 are "
+                                              "remembered"),
+            std::string::npos);
+}
+
+/// A distance of D iterations reaches over D*w*N retirements; 2^31 - 1 is the most that any counter
+/// holds.
+TEST(CountingTest, distanceBeyondAllCountersIsRefused) {
+  int64_t most = static_cast<int64_t>(maxCount) / 16;
+  Diagnostics fits;
+  makePlan(nestedProducer(most, 16), {}, fits);
+  EXPECT_FALSE(fits.hasErrors());
+  Diagnostics tooFar;
+  makePlan(nestedProducer(most + 1, 16), {}, tooFar);
+  ASSERT_EQ(tooFar.numErrors(), 1u);
+  EXPECT_NE(tooFar.all()[0].message.find("which no counter holds"), std::string::npos);
+}
+
+/// The same for what one entry of a body raises at once.
+TEST(CountingTest, queueThatRaisesTooMuchIsRefused) {
+  Diagnostics fits;
+  makePlan(nestedProducer(1, maxCount), {}, fits);
+  EXPECT_FALSE(fits.hasErrors());
+  Diagnostics tooMuch;
+  makePlan(nestedProducer(1, static_cast<uint32_t>(maxCount) + 1), {}, tooMuch);
+  EXPECT_TRUE(tooMuch.hasErrors());
+}
