@@ -6,10 +6,11 @@
 
 namespace tally {
 
-CounterDemand::CounterDemand(EmitContext &context, EngineId engine)
+CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, EngineId engine)
     : totals(context.kernel.loops.size()), trips(context.kernel.loops.size()),
       rings(context.plan.rings.size()), ringsAt(context.kernel.loops.size()),
-      enters(context.kernel.loops.size(), false), context(context), engine(engine) {
+      enters(context.kernel.loops.size(), false), context(context), knownExprs(known),
+      engine(engine) {
   if (context.plan.options.strategy == Strategy::PerEngine) {
     places.resize(context.kernel.instrs.size());
     running.resize(context.kernel.queues.size());
@@ -31,7 +32,7 @@ static void want(Counter &counter, uint32_t stmt) {
 /// Marks the counters of `expr` as read in statement `stmt` of the root. Consumers come in
 /// order, so seeing an expression again in the same statement adds nothing.
 void CounterDemand::demand(ExprId expr, uint32_t stmt) {
-  Known &known = context.knownOn(engine, expr);
+  Known &known = knownExprs.on(engine, expr);
   if (known.demandedIn == stmt) {
     return;
   }

@@ -22,7 +22,7 @@ struct Counter {
 
 class CounterDemand {
 public:
-  CounterDemand(EmitContext &context, EngineId engine);
+  CounterDemand(const EmitContext &context, KnownExprs &known, EngineId engine);
 
   IdVector<LoopId, Counter> totals, trips;
   IdVector<RingId, Counter> rings;   ///< value: slot 1, the others follow
@@ -45,7 +45,8 @@ private:
   void findPath();
   void enter(LoopId loop);
 
-  EmitContext &context;
+  const EmitContext &context;
+  KnownExprs &knownExprs;
   const EngineId engine;
 };
 

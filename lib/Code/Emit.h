@@ -10,8 +10,8 @@
 
 namespace tally {
 
-/// What is known of an expression. Consumers come in text order, so of everything only the latest
-/// can be of use again.
+/// What is known of an expression on one engine. Consumers come in text order, so of everything
+/// only the latest can be of use again.
 struct Known {
   StmtId block; ///< whose consumers, on any engine, see it at `anchor`
   Anchor anchor;
@@ -22,28 +22,46 @@ struct Known {
   RegId value;
 };
 
-/// What emission of all engines shares.
+/// By expression; one after the other, engines may use the same memory.
+class KnownExprs {
+public:
+  explicit KnownExprs(size_t numExprs) : known(numExprs) {}
+
+  /// What is known of an expression on an engine; of values nothing, if another engine was here
+  /// before.
+  Known &on(EngineId engine, ExprId expr) {
+    Known &entry = known[expr.value];
+    if (entry.engine != engine) {
+      entry.engine = engine;
+      entry.demandedIn = Id<void>::noneValue;
+      entry.body = LoopId();
+    }
+    return entry;
+  }
+
+  Known &operator[](ExprId expr) { return known[expr.value]; }
+
+private:
+  std::vector<Known> known;
+};
+
+/// What emission of all engines shares, and does not change.
 struct EmitContext {
   EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
-              const KeptWaits &waits, LegalExprs &exprs, Program &program);
+              const KeptWaits &waits, const LegalExprs &exprs);
 
   const Kernel &kernel;
   const SyncPlan &plan;
   const LowerOptions &options;
   const KeptWaits &waits;
-  LegalExprs &exprs;
-  Program &program;
+  const LegalExprs &exprs;
   std::vector<std::vector<InstrId>> instrsOf;     ///< by engine, in program order
   IdVector<LoopId, uint32_t> rootPosition;        ///< statement of the root, as a position
   IdVector<QueueId, std::vector<LoopId>> loopsOf; ///< bodies with instructions of the queue
   IdVector<QueueId, uint32_t> firstPosition;      ///< of the root, with the queue's first one
-  std::vector<Known> known;                       ///< by expression
 
   /// The statement of the root in which an instruction lies, as a position.
   uint32_t rootPositionOf(InstrId instr) const;
-
-  /// What is known of an expression on an engine; nothing yet, if another one was here before.
-  Known &knownOn(EngineId engine, ExprId expr);
 
   /// Semaphore and weight an instruction signals with, or none.
   void setSignal(Op &op, InstrId instr) const;
@@ -58,13 +76,14 @@ void setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason, uint3
 
 /// Code that counts and computes its thresholds (per-instruction, per-loop, per-engine), over
 /// values.
-ValueCode emitCounting(EmitContext &context, EngineId engine);
+/// `known` is memory to work in, not shared with an emission at the same time.
+ValueCode emitCounting(const EmitContext &context, KnownExprs &known, EngineId engine);
 
 /// Code that meets at barriers, its semaphores added to the program. All engines at once.
-void emitBarriers(EmitContext &context);
+void emitBarriers(const EmitContext &context, Program &program);
 
 /// Loops written out, thresholds counted. All engines at once.
-void emitUnrolled(EmitContext &context, Diagnostics &diagnostics);
+void emitUnrolled(const EmitContext &context, Program &program, Diagnostics &diagnostics);
 
 } // namespace tally
 

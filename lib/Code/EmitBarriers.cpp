@@ -37,8 +37,8 @@ struct SemaRun {
 
 class BarrierEmitter {
 public:
-  explicit BarrierEmitter(EmitContext &context)
-      : context(context), kernel(context.kernel), plan(context.plan), program(context.program),
+  BarrierEmitter(const EmitContext &context, Program &program)
+      : context(context), kernel(context.kernel), plan(context.plan), program(program),
         release(kernel.engines.size()), enters(kernel.loops.size(), 0) {}
 
   void run() {
@@ -268,7 +268,7 @@ private:
     push(op);
   }
 
-  EmitContext &context;
+  const EmitContext &context;
   const Kernel &kernel;
   const SyncPlan &plan;
   Program &program;
@@ -285,8 +285,8 @@ private:
 
 } // namespace
 
-void emitBarriers(EmitContext &context) {
-  BarrierEmitter(context).run();
+void emitBarriers(const EmitContext &context, Program &program) {
+  BarrierEmitter(context, program).run();
 }
 
 } // namespace tally

@@ -38,10 +38,10 @@ namespace {
 
 class CountingEmitter {
 public:
-  CountingEmitter(EmitContext &context, EngineId engine)
-      : context(context), kernel(context.kernel), plan(context.plan), exprs(context.exprs.pool()),
-        mine(context.instrsOf[engine.value]), counters(context, engine),
-        endings(kernel.loops[rootLoop].body.size()) {}
+  CountingEmitter(const EmitContext &context, KnownExprs &known, EngineId engine)
+      : context(context), knownExprs(known), kernel(context.kernel), plan(context.plan),
+        exprs(context.exprs.pool()), mine(context.instrsOf[engine.value]),
+        counters(context, known, engine), endings(kernel.loops[rootLoop].body.size()) {}
 
   ValueCode run() {
     if (context.options.licm) {
@@ -97,14 +97,14 @@ private:
   Anchor anchorOf(ExprId expr, InstrId consumer) {
     const Expr &node = exprs[expr];
     StmtId block = kernel.instrs[consumer].block;
-    if (context.known[expr.value].block == block) {
-      return context.known[expr.value].anchor;
+    if (knownExprs[expr].block == block) {
+      return knownExprs[expr].anchor;
     }
     Anchor anchor = isLeaf(node.op) ? anchorOfLeaf(kernel, plan, node, consumer)
                                     : later(anchorOf(ExprId(node.a), consumer),
                                             anchorOf(ExprId(node.b), consumer));
-    context.known[expr.value].block = block;
-    context.known[expr.value].anchor = anchor;
+    knownExprs[expr].block = block;
+    knownExprs[expr].anchor = anchor;
     return anchor;
   }
 
@@ -339,7 +339,7 @@ private:
       return unsharedValue(expr, consumer, use, anchor.depth);
     }
     LoopId body = bodyAt(anchor.depth, kernel.instrs[consumer].home);
-    Known &known = context.known[expr.value];
+    Known &known = knownExprs[expr];
     if (known.body != body || known.epoch != anchor.epoch) {
       known.value = compute(node, consumer, use, anchor.depth);
       known.body = body;
@@ -428,7 +428,8 @@ private:
     code.ops.push_back(op);
   }
 
-  EmitContext &context;
+  const EmitContext &context;
+  KnownExprs &knownExprs;
   const Kernel &kernel;
   const SyncPlan &plan;
   const ExprPool &exprs;
@@ -449,8 +450,8 @@ private:
 
 } // namespace
 
-ValueCode emitCounting(EmitContext &context, EngineId engine) {
-  return CountingEmitter(context, engine).run();
+ValueCode emitCounting(const EmitContext &context, KnownExprs &known, EngineId engine) {
+  return CountingEmitter(context, known, engine).run();
 }
 
 } // namespace tally

@@ -37,9 +37,9 @@ struct RunLayout {
 
 class UnrolledEmitter {
 public:
-  UnrolledEmitter(EmitContext &context, Diagnostics &diagnostics)
-      : context(context), kernel(context.kernel), program(context.program),
-        diagnostics(diagnostics), iteration(kernel.loops.size(), 0), layouts(kernel.instrs.size()),
+  UnrolledEmitter(const EmitContext &context, Program &program, Diagnostics &diagnostics)
+      : context(context), kernel(context.kernel), program(program), diagnostics(diagnostics),
+        iteration(kernel.loops.size(), 0), layouts(kernel.instrs.size()),
         depsOf(kernel.instrs.size()) {}
 
   void run() {
@@ -308,7 +308,7 @@ private:
     return threshold;
   }
 
-  EmitContext &context;
+  const EmitContext &context;
   const Kernel &kernel;
   Program &program;
   Diagnostics &diagnostics;
@@ -321,8 +321,8 @@ private:
 
 } // namespace
 
-void emitUnrolled(EmitContext &context, Diagnostics &diagnostics) {
-  UnrolledEmitter(context, diagnostics).run();
+void emitUnrolled(const EmitContext &context, Program &program, Diagnostics &diagnostics) {
+  UnrolledEmitter(context, program, diagnostics).run();
 }
 
 } // namespace tally

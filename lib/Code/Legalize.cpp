@@ -12,27 +12,23 @@ static bool needsGuard(const Machine &machine) {
 
 LegalExprs::LegalExprs(const SyncPlan &plan, const Machine &machine)
     : plan(plan), guard(needsGuard(machine)), copy(plan.options.fold) {
-  if (guard) {
-    copy.reserve(plan.exprs.size());
-    made.resize(plan.exprs.size());
+  if (!guard) {
+    return;
+  }
+  copy.reserve(plan.exprs.size());
+  made.reserve(plan.exprs.size());
+  // Operands were made before what uses them.
+  for (uint32_t id = 0; id < plan.exprs.size(); ++id) {
+    made.push_back(rebuild(plan.exprs[ExprId(id)]));
   }
 }
 
-ExprId LegalExprs::guarded(ExprId planned) {
-  ExprId &id = made[planned.value];
-  if (!id.valid()) {
-    id = rebuild(planned);
-  }
-  return id;
-}
-
-ExprId LegalExprs::rebuild(ExprId planned) {
-  const Expr &node = plan.exprs[planned];
+ExprId LegalExprs::rebuild(const Expr &node) {
   if (isLeaf(node.op)) {
     return copy.leaf(node);
   }
-  ExprId a = guarded(ExprId(node.a));
-  ExprId b = guarded(ExprId(node.b));
+  ExprId a = made[node.a];
+  ExprId b = made[node.b];
   if (node.op != ExprOp::Monus) {
     return copy.make(node.op, a, b);
   }

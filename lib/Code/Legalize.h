@@ -15,13 +15,12 @@ public:
   LegalExprs(const SyncPlan &plan, const Machine &machine);
 
   /// The legal form of an expression of the plan.
-  ExprId legal(ExprId planned) { return guard ? guarded(planned) : planned; }
+  ExprId legal(ExprId planned) const { return guard ? made[planned.value] : planned; }
 
   const ExprPool &pool() const { return guard ? copy : plan.exprs; }
 
 private:
-  ExprId guarded(ExprId planned);
-  ExprId rebuild(ExprId planned);
+  ExprId rebuild(const Expr &node);
 
   const SyncPlan &plan;
   const bool guard;

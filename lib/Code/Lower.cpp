@@ -10,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
 #include <unordered_set>
 
 namespace tally {
@@ -78,6 +81,30 @@ EngineCode finish(const Kernel &kernel, const SyncPlan &plan, const Machine &mac
   return code;
 }
 
+/// Engines do not depend on each other: each takes the next one until none is left. The result is
+/// the same with any number of threads.
+void emitEngines(const EmitContext &context, const Machine &machine, Program &program) {
+  constexpr size_t worthAThread = 20'000; // instructions
+  size_t numEngines = context.kernel.engines.size();
+  program.engines.resize(numEngines);
+  std::atomic<uint32_t> next = 0;
+  auto work = [&] {
+    KnownExprs known(context.exprs.pool().size());
+    for (uint32_t e = next++; e < numEngines; e = next++) {
+      program.engines[EngineId(e)] = finish(context.kernel, context.plan, machine, EngineId(e),
+                                            emitCounting(context, known, EngineId(e)));
+    }
+  };
+  size_t numThreads = context.kernel.instrs.size() < worthAThread
+                          ? 1
+                          : std::min<size_t>(numEngines, std::thread::hardware_concurrency());
+  std::vector<std::jthread> others;
+  for (size_t t = 1; t < numThreads; ++t) {
+    others.emplace_back(work);
+  }
+  work();
+}
+
 bool isCounting(Strategy strategy) {
   return strategy == Strategy::PerInstruction || strategy == Strategy::PerLoop ||
          strategy == Strategy::PerEngine;
@@ -86,8 +113,8 @@ bool isCounting(Strategy strategy) {
 } // namespace
 
 EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
-                         const KeptWaits &waits, LegalExprs &exprs, Program &program)
-    : kernel(kernel), plan(plan), options(options), waits(waits), exprs(exprs), program(program),
+                         const KeptWaits &waits, const LegalExprs &exprs)
+    : kernel(kernel), plan(plan), options(options), waits(waits), exprs(exprs),
       instrsOf(kernel.engines.size()), rootPosition(kernel.loops.size(), 0),
       loopsOf(kernel.queues.size()), firstPosition(kernel.queues.size(), Id<void>::noneValue) {
   for (LoopId l : kernel.loops.ids()) {
@@ -113,19 +140,6 @@ EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const Lower
 uint32_t EmitContext::rootPositionOf(InstrId id) const {
   const Instr &instr = kernel.instrs[id];
   return instr.home == rootLoop ? kernel.stmts[instr.block].position : rootPosition[instr.home];
-}
-
-Known &EmitContext::knownOn(EngineId engine, ExprId expr) {
-  if (known.size() <= expr.value) {
-    known.resize(exprs.pool().size()); // expressions become legal one by one
-  }
-  Known &entry = known[expr.value];
-  if (entry.engine != engine) {
-    entry.engine = engine;
-    entry.demandedIn = Id<void>::noneValue;
-    entry.body = LoopId();
-  }
-  return entry;
 }
 
 void EmitContext::setSignal(Op &op, InstrId instr) const {
@@ -162,15 +176,13 @@ Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine
 
   KeptWaits waits(kernel, plan, program);
   LegalExprs exprs(plan, machine);
-  EmitContext context(kernel, plan, options, waits, exprs, program);
+  EmitContext context(kernel, plan, options, waits, exprs);
   if (isCounting(plan.options.strategy)) {
-    for (EngineId engine : kernel.engines.ids()) {
-      program.engines.push(finish(kernel, plan, machine, engine, emitCounting(context, engine)));
-    }
+    emitEngines(context, machine, program);
   } else if (plan.options.strategy == Strategy::Barrier) {
-    emitBarriers(context);
+    emitBarriers(context, program);
   } else {
-    emitUnrolled(context, diagnostics);
+    emitUnrolled(context, program, diagnostics);
   }
   return program;
 }

@@ -79,3 +79,26 @@ TEST(CountingTest, queueThatRaisesTooMuchIsRefused) {
   makePlan(nestedProducer(1, static_cast<uint32_t>(maxCount) + 1), {}, tooMuch);
   EXPECT_TRUE(tooMuch.hasErrors());
 }
+
+/// Sixteen parts in order per ring only: part 16 of the count may be the next run's, while one of
+/// this run's is still missing. With weight 1 there is nothing to mix.
+TEST(CountingTest, splitQueuesAreRefusedWhereWaitedFor) {
+  for (uint32_t weight : {1u, 16u}) {
+    KernelBuilder b("k");
+    QueueId producer = b.queueOf(b.engine("p"));
+    QueueId consumer = b.queueOf(b.engine("c"));
+    b.setQueue(producer, weight, Completion::Split);
+    b.setQueue(consumer, 16, Completion::Split);
+    InstrId p = b.instr("P", producer);
+    b.dep(p, b.instr("C", consumer));
+    Kernel kernel = b.finish();
+    for (Strategy strategy : {Strategy::PerLoop, Strategy::PerEngine, Strategy::Barrier,
+                              Strategy::Unrolled, Strategy::PerInstruction}) {
+      PlanOptions options;
+      options.strategy = strategy;
+      Diagnostics diagnostics;
+      makePlan(kernel, options, diagnostics);
+      EXPECT_EQ(diagnostics.numErrors(), weight == 1 ? 0u : 1u) << toString(strategy);
+    }
+  }
+}

@@ -32,7 +32,7 @@ enum class ExprOp : uint8_t {
   Total,    ///< entries of loop a so far
   Trip,     ///< entries of loop a in its current trip: the iteration number, from 1
   Snapshot, ///< slot b (from 1) of ring a
-  Ordinal,  ///< place of the latest run of instruction a among all runs of its queue
+  Ordinal,  ///< what the semaphore of its queue reads when the latest run of instruction a retires
   Add,
   Sub,   ///< a - b, never below zero where it matters
   Monus, ///< a - b, or 0 if b > a
