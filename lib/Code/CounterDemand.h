@@ -40,7 +40,7 @@ public:
 
 private:
   void demand(ExprId expr, uint32_t stmt);
-  void demandRing(RingId ring, uint32_t stmt);
+  void demandRing(RingId id, uint32_t stmt);
   void demandPlace(InstrId producer, uint32_t stmt);
   void findPath();
   void enter(LoopId loop);

@@ -61,7 +61,7 @@ struct EmitContext {
   IdVector<QueueId, uint32_t> firstPosition;      ///< of the root, with the queue's first one
 
   /// The statement of the root in which an instruction lies, as a position.
-  uint32_t rootPositionOf(InstrId instr) const;
+  uint32_t rootPositionOf(InstrId id) const;
 
   /// Semaphore and weight an instruction signals with, or none.
   void setSignal(Op &op, InstrId instr) const;

@@ -44,6 +44,8 @@ public:
         counters(context, known, engine), endings(kernel.loops[rootLoop].body.size()) {}
 
   ValueCode run() {
+    code.ops.reserve(4 * mine.size());
+    code.values.reserve(2 * mine.size());
     if (context.options.licm) {
       findHoists();
     }

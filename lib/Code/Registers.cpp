@@ -277,8 +277,7 @@ private:
     if (!limited) {
       return;
     }
-    for (uint32_t reg = 0; reg < held.size(); ++reg) {
-      uint32_t value = held[reg];
+    for (uint32_t value : held) {
       if (value != none && !code.values[value].isCounter() && loadDepth[value] == depth) {
         drop(value);
       }

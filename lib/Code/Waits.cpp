@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <tuple>
 
 namespace tally {
@@ -81,9 +82,12 @@ private:
 
   void place(DepId dep) {
     GroupId group = plan.waits[dep].group;
-    for (size_t i = kept.size(); i-- > 0 && plan.waits[kept[i].dep].group == group;) {
-      if (dominates(kernel, plan, kept[i].dep, dep)) {
-        kept[i].reasons.push_back(dep);
+    for (Kept &k : std::views::reverse(kept)) {
+      if (plan.waits[k.dep].group != group) {
+        break; // semaphores stand together
+      }
+      if (dominates(kernel, plan, k.dep, dep)) {
+        k.reasons.push_back(dep);
         return;
       }
     }

@@ -89,7 +89,7 @@ private:
   void findLoops();
   void findEngine();
   void readCounts();
-  void checkLoop(LoopId loop);
+  void checkLoop(LoopId id);
   void checkCount(const Loop &loop, uint64_t count);
 
   const Kernel &kernel;

@@ -100,7 +100,7 @@ public:
 
 private:
   template <typename... Args>
-  void line(unsigned level, fmt::format_string<Args...> format, Args &&...args) {
+  void line(size_t level, fmt::format_string<Args...> format, Args &&...args) {
     text.append(2 * level, ' ');
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
     text += '\n';

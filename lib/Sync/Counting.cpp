@@ -71,6 +71,7 @@ public:
       return;
     }
     ringOf.assign(ringKeys(), RingId());
+    totalOf.assign(kernel.loops.size(), ExprId());
     plan.exprs.reserve(kernel.deps.size());
     for (DepId dep : kernel.deps.ids()) {
       planWait(dep);
@@ -301,20 +302,24 @@ private:
     }
   }
 
-  ExprId total(LoopId loop) const {
-    return loop == rootLoop ? plan.exprs.constant(1) : plan.exprs.total(loop);
+  ExprId total(LoopId loop) {
+    ExprId &id = totalOf[loop];
+    if (!id.valid()) {
+      id = loop == rootLoop ? plan.exprs.constant(1) : plan.exprs.total(loop);
+    }
+    return id;
   }
 
   /// A loop that no other loop repeats is in its first trip: total and trip are the same number.
-  ExprId trip(LoopId loop) const {
+  ExprId trip(LoopId loop) {
     if (loop == rootLoop) {
-      return plan.exprs.constant(1);
+      return total(loop);
     }
     bool repeated = kernel.realLoop(kernel.loops[loop].parent) != rootLoop;
-    return repeated || !plan.options.fold ? plan.exprs.trip(loop) : plan.exprs.total(loop);
+    return repeated || !plan.options.fold ? plan.exprs.trip(loop) : total(loop);
   }
 
-  ExprId counter(const Wait &wait, InstrId producer) const {
+  ExprId counter(const Wait &wait, InstrId producer) {
     if (wait.ring.valid()) {
       return plan.exprs.snapshot(wait.ring, wait.slot);
     }
@@ -322,7 +327,7 @@ private:
   }
 
   /// w*(N*x - (N-K)) with x = counter - minus. Folded, the two subtractions are one.
-  ExprId decode(const Wait &wait, InstrId producer) const {
+  ExprId decode(const Wait &wait, InstrId producer) {
     const Group &group = plan.groups[wait.group];
     uint32_t weight = kernel.queues[group.queue].weight;
     uint32_t perEntry = weight * group.numSignals;
@@ -343,8 +348,7 @@ private:
   }
 
   /// Step by step, as the formula reads.
-  ExprId literalDecode(const Wait &wait, InstrId producer, uint32_t perEntry,
-                       uint32_t missing) const {
+  ExprId literalDecode(const Wait &wait, InstrId producer, uint32_t perEntry, uint32_t missing) {
     ExprPool &exprs = plan.exprs;
     ExprId runs = counter(wait, producer);
     if (wait.minus > 0 || wait.waitClass == WaitClass::InShared) {
@@ -359,7 +363,7 @@ private:
   }
 
   /// The mask comes last: a value that wrapped below zero is then multiplied away.
-  ExprId masked(const Wait &wait, ExprId value) const {
+  ExprId masked(const Wait &wait, ExprId value) {
     // A run f ago that never was has place 0 in the ring: no mask is needed.
     if (!wait.maskLoop.valid() || (perEngine && wait.maskTotal)) {
       return value;
@@ -398,6 +402,7 @@ private:
   SyncPlan &plan;
   Diagnostics &diagnostics;
   const bool perEngine;
+  IdVector<LoopId, ExprId> totalOf;  ///< expressions already made
   std::vector<RingId> ringOf;        ///< newest ring of each counter
   IdVector<RingId, RingId> nextRing; ///< older ring of the same counter
 };

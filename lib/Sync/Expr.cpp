@@ -35,11 +35,11 @@ void ExprPool::reserve(size_t size) {
 /// in the cache. A counter with very many uses fills its neighbourhood; those nodes go where their
 /// hash says, so that no search is long.
 size_t ExprPool::slotOf(const Expr &node) const {
-  constexpr size_t window = 8;
+  constexpr size_t window = 16;
   size_t mask = slots.size() - 1;
   uint64_t hash = hashOf(node);
   uint32_t newest = isLeaf(node.op) ? node.a : std::max(node.a, node.b);
-  size_t slot = (size_t(newest) * 4 + (hash & 3)) & mask;
+  size_t slot = (size_t(newest) * 4 + (hash & 7)) & mask;
   for (size_t i = 0; i < window; ++i, slot = (slot + 1) & mask) {
     if (slots[slot] == emptySlot || nodes[slots[slot]] == node) {
       return slot;

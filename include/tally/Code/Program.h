@@ -90,7 +90,7 @@ struct Op {
   static Op makeSignal(SemaId sema, uint32_t amount = 1);
   static Op reset(SemaId first, uint32_t count);
   static Op drain();
-  static Op alu2(AluOp op, RegId dst, Operand a, Operand b);
+  static Op alu2(AluOp alu, RegId dst, Operand a, Operand b);
   static Op move(RegId dst, Operand a);
   static Op loopBegin(LoopId loop, RegId counter = {});
   static Op ifBegin(LoopId thenBranch);

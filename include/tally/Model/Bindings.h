@@ -35,10 +35,10 @@ public:
 
   void setGuardSeed(uint64_t seed) { guardSeed = seed; }
 
-  /// How often `loop` runs on `engine` the `entry`-th time (from 1) that its statement is
+  /// How often loop `id` runs on `engine` the `entry`-th time (from 1) that its statement is
   /// reached. For branches 0 or 1: the else-branch runs when the then-branch does not.
   /// A run-time value that was not bound runs max(min, min(2, max)) times.
-  uint64_t trips(EngineId engine, LoopId loop, uint64_t entry) const;
+  uint64_t trips(EngineId engine, LoopId id, uint64_t entry) const;
 
 private:
   const Kernel *kernel;

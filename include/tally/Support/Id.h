@@ -74,7 +74,7 @@ template <typename IdT, typename T> class IdVector {
 public:
   IdVector() = default;
 
-  explicit IdVector(size_t size, T value = T()) : items(size, value) {}
+  explicit IdVector(size_t size, const T &value = T()) : items(size, value) {}
 
   typename std::vector<T>::reference operator[](IdT id) {
     assert(id.value < items.size() && "id of this table");

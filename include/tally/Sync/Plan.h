@@ -123,7 +123,7 @@ void verifyPlan(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnos
 bool dominates(const Kernel &kernel, const SyncPlan &plan, DepId a, DepId b);
 
 /// `'load' -> 'scale' at 'A' = 2`, for messages and listings.
-std::string describe(const Kernel &kernel, DepId dep);
+std::string describe(const Kernel &kernel, DepId id);
 
 std::string dump(const Kernel &kernel, const SyncPlan &plan);
 
