@@ -1,0 +1,397 @@
+#!/usr/bin/env bash
+# The one entrance to this repository: `./do VERB`, see `./do help`.
+#
+# Each verb is a function `verb_NAME`. A verb first installs what is missing (Debian 12, as
+# root; nothing is fetched when all packages are there), then builds what it needs. Results go
+# to stdout; progress, times and failures to stderr. Long output goes to build/log/ and is
+# shown only when the step fails.
+#
+# Build folders:  release   all of it, -O2 with assertions      (build, test, demo, install)
+#                 core      without MLIR, -O3 and no assertions (test, bench)
+#                 sanitize  all of it with ASan and UBSan       (sanitize)
+set -euo pipefail
+
+root=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+cd "$root"
+build=$root/build
+logs=$build/log
+jobs=$(nproc)
+llvm=/usr/lib/llvm-22
+prefix=/usr/local # where `install` puts things; the programs look for machines there, too
+
+packages=(
+  g++ cmake ninja-build
+  libmlir-22-dev llvm-22-dev mlir-22-tools llvm-22-tools
+  libfmt-dev nlohmann-json3-dev libcli11-dev
+  libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
+  python3 python3-psutil
+)
+
+# ---- Messages and steps -------------------------------------------------------------------
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+  say "error: $1"
+  exit "${2:-1}"
+}
+
+# logged NAME COMMAND...: runs the command with its output in a log file; says how long it
+# took, and shows the last $log_tail lines of the log if it fails.
+log_tail=60
+logged() {
+  local name=$1 start=$SECONDS status=0
+  local log=$logs/${name// /-}.log
+  shift
+  mkdir -p "$logs"
+  say "== $name"
+  "$@" 2>&1 </dev/null | progress "$log" || status=$?
+  if ((status)); then
+    say "== $name failed after $((SECONDS - start)) s; the end of $log:"
+    tail -n "$log_tail" "$log" >&2
+    return "$status"
+  fi
+  say "== $name: $((SECONDS - start)) s"
+}
+
+# Copies stdin to a log file; every ten seconds, says how far a build is.
+progress() {
+  local line last=$SECONDS
+  : >"$1"
+  while IFS= read -r line || [[ -n $line ]]; do
+    printf '%s\n' "$line" >>"$1"
+    if ((SECONDS - last >= 10)); then
+      say "   ${line:0:100}"
+      last=$SECONDS
+    fi
+  done
+}
+
+# ---- Packages -----------------------------------------------------------------------------
+
+# Whether the package with this name is installed.
+installed() {
+  [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+# need PACKAGE...: installs those that are missing, or says which they are and exits 2.
+# TALLY_NO_INSTALL=1 skips the check, for systems whose packages have other names.
+need() {
+  local package missing=()
+  [[ -z ${TALLY_NO_INSTALL:-} ]] || return 0
+  for package in "$@"; do
+    if ! command -v dpkg-query >/dev/null || ! installed "$package"; then
+      missing+=("$package")
+    fi
+  done
+  if ((${#missing[@]})); then
+    refuse_unless_debian12 "${missing[@]}"
+    install_packages "${missing[@]}"
+  fi
+}
+
+refuse_unless_debian12() {
+  local ID="" VERSION_ID="" PRETTY_NAME="an unknown system"
+  if [[ -r /etc/os-release ]]; then
+    # shellcheck source=/dev/null
+    . /etc/os-release
+  fi
+  if [[ $ID != debian || $VERSION_ID != 12 ]]; then
+    say "error: this is '$PRETTY_NAME'; packages are installed by themselves only on Debian 12"
+    say "install what these packages of Debian 12 hold (MLIR and LLVM must be version 22):"
+    say "  $*"
+    say "and, if they have other names here, run again with TALLY_NO_INSTALL=1"
+    exit 2
+  fi
+  if ((EUID != 0)); then
+    say "error: ${#} package(s) missing, and only root can install them; as root, run:"
+    say "  apt-get update && apt-get install --no-install-recommends $*"
+    exit 2
+  fi
+}
+
+install_packages() {
+  local -x DEBIAN_FRONTEND=noninteractive
+  say "installing ${#} package(s): $*"
+  logged "apt update" apt-get update || die "'apt-get update' failed; is there a network?" 2
+  refuse_without_llvm22 "$@"
+  logged "apt install" apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" ||
+    die "'apt-get install' failed" 2
+}
+
+# LLVM 22 is not in bookworm itself but in its security updates.
+refuse_without_llvm22() {
+  local package policy
+  for package in "$@"; do
+    policy=$(apt-cache policy "$package")
+    if [[ $package == *-22* && ! $policy =~ Candidate:\ [0-9] ]]; then
+      say "error: no enabled package source offers '$package'"
+      say "LLVM 22 for Debian 12 comes with the security updates; enable them, then run this again:"
+      say "  echo 'deb http://deb.debian.org/debian-security bookworm-security main' >/etc/apt/sources.list.d/security.list"
+      exit 2
+    fi
+  done
+}
+
+# ---- Building -----------------------------------------------------------------------------
+
+# configure TREE OPTION...: lld where it is installed, since it links four times as fast.
+configure() {
+  local tree=$1 flags=""
+  shift
+  if [[ -x $llvm/bin/ld.lld ]]; then
+    flags="-B$llvm/bin -fuse-ld=lld"
+  fi
+  cmake -S "$root" -B "$build/$tree" -G Ninja \
+    -DCMAKE_EXE_LINKER_FLAGS="$flags" -DCMAKE_SHARED_LINKER_FLAGS="$flags" \
+    -DCMAKE_MODULE_LINKER_FLAGS="$flags" "$@"
+}
+
+# build_tree TREE [TARGET]: configures one of the build folders and builds it, or one target.
+build_tree() {
+  local tree=$1 target=${2:-all} options=()
+  case $tree in
+  # A compiler whose mistakes are silent corruption keeps its assertions.
+  release) options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O2
+    -DCMAKE_INSTALL_PREFIX="$prefix") ;;
+  core) options=(-DCMAKE_BUILD_TYPE=Release -DTALLY_ENABLE_MLIR=OFF) ;;
+  sanitize) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DTALLY_SANITIZE=ON) ;;
+  esac
+  logged "configure $tree" configure "$tree" "${options[@]}" &&
+    logged "build $tree" cmake --build "$build/$tree" -j "$jobs" --target "$target"
+}
+
+verb_build() {
+  need "${packages[@]}"
+  build_tree release
+}
+
+verb_install() {
+  prefix=$(realpath -m "${1:-$prefix}")
+  verb_build
+  logged "install" cmake --install "$build/release"
+  say "installed to $prefix"
+}
+
+# ---- Testing ------------------------------------------------------------------------------
+
+passed=0
+failed=0
+
+# count NAME PASSED FAILED
+count() {
+  passed=$((passed + $2))
+  failed=$((failed + $3))
+  say "-- $1: $2 passed, $3 failed"
+}
+
+# check_one NAME COMMAND...: a step that is one test.
+check_one() {
+  if logged "$@"; then
+    count "$1" 1 0
+  else
+    count "$1" 0 1
+  fi
+}
+
+# count_results NAME KIND FILE: adds the cases of a result file; a missing or broken file is
+# one failure, whatever the runner said.
+count_results() {
+  local numbers
+  numbers=$(python3 utils/count-results.py "$2" "$3") || numbers="0 1"
+  count "$1" "${numbers% *}" "${numbers#* }"
+}
+
+# The runners of many cases leave a result file, from which count_results shows the failed ones.
+unit_tests() {
+  local log_tail=10 results=$build/$1/unit-results.xml
+  rm -f "$results"
+  logged "unit tests $1" ctest --test-dir "$build/$1" --output-junit "$results" \
+    --output-on-failure --timeout 600 -j "$jobs" || true
+  count_results "unit tests $1" junit "$results"
+}
+
+lit_tests() {
+  local log_tail=10 results=$build/$1/lit-results.json
+  rm -f "$results"
+  logged "lit tests $1" "$llvm/bin/lit" -v --timeout 120 -j "$jobs" -o "$results" \
+    "$build/$1/test" || true
+  count_results "lit tests $1" lit "$results"
+}
+
+doc_tests() {
+  local results=$build/doc-results.txt
+  rm -f "$results"
+  logged "documented commands" python3 utils/check-docs.py --bin "$build/release/bin" \
+    --results "$results" || true
+  count_results "documented commands" counts "$results"
+}
+
+# Installs a build and builds the example against nothing but the result.
+embed_test() {
+  local tree=$build/install/$1 work=$build/embed/$1
+  rm -rf "$tree" "$work"
+  cmake --install "$build/$1" --prefix "$tree" >/dev/null &&
+    cmake -S examples/embed -B "$work" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_PREFIX_PATH="$tree" &&
+    cmake --build "$work" &&
+    "$work/embed" >"$work/output.txt" &&
+    diff -u examples/embed/expected.txt "$work/output.txt"
+}
+
+finish_tests() {
+  printf '%d passed, %d failed\n' "$passed" "$failed"
+  ((failed == 0 && passed > 0))
+}
+
+verb_test() {
+  need "${packages[@]}"
+  if build_tree release; then
+    unit_tests release
+    lit_tests release
+    doc_tests
+    check_one "embed release" embed_test release
+  else
+    count "build release" 0 1
+  fi
+  if build_tree core; then
+    unit_tests core
+    check_one "embed core" embed_test core
+  else
+    count "build core" 0 1
+  fi
+  say "-- all: $SECONDS s"
+  finish_tests
+}
+
+verb_sanitize() {
+  need "${packages[@]}"
+  if build_tree sanitize; then
+    unit_tests sanitize
+    lit_tests sanitize
+  else
+    count "build sanitize" 0 1
+  fi
+  finish_tests
+}
+
+# ---- Benchmarks ---------------------------------------------------------------------------
+
+# bench [NAME] [OPTION...]: build/core/bin/bench-NAME, or all of them.
+verb_bench() {
+  local name="*" program found=0
+  if [[ $# -gt 0 && $1 != -* ]]; then
+    name=$1
+    shift
+  fi
+  need "${packages[@]}"
+  build_tree core bench/all
+  for program in "$build"/core/bin/bench-$name; do
+    if [[ -x $program ]]; then
+      found=1
+      "$program" "$@"
+    fi
+  done
+  if ((!found)); then
+    die "no benchmark '$name'; there are: $(cd "$build/core/bin" && echo bench-* | sed 's/bench-//g')" 2
+  fi
+}
+
+# ---- Style --------------------------------------------------------------------------------
+
+# Our own C++ files, in a stable order.
+sources() {
+  find bench examples fuzz include lib tools unittests -name '*.cpp' -o -name '*.h' | sort
+}
+
+verb_format() {
+  local options=(-i)
+  case ${1:-} in
+  "") ;;
+  --check) options=(--dry-run --Werror) ;;
+  *) die "unknown option '$1' of 'format'; there is '--check'" 2 ;;
+  esac
+  need clang-format-22
+  sources | xargs clang-format-22 "${options[@]}"
+}
+
+verb_tidy() {
+  need "${packages[@]}" clang-tidy-22
+  build_tree release
+  say "== tidy"
+  # Only what the build compiles: clang-tidy needs the command line of each file.
+  sources | grep '\.cpp$' | while IFS= read -r file; do
+    if grep -qF "\"$root/$file\"" "$build/release/compile_commands.json"; then
+      echo "$file"
+    fi
+  done | xargs -P "$jobs" -n 1 clang-tidy-22 -p "$build/release" --quiet
+}
+
+# ---- Help ---------------------------------------------------------------------------------
+
+verb_help() {
+  cat <<'HELP'
+usage: ./do VERB [OPTION...]
+
+  demo                  compile a kernel with and without barriers; compare the strategies
+  test                  build and run every test; the last line is 'N passed, N failed'
+  build                 build everything into build/release (programs: build/release/bin)
+  install [PREFIX]      build, then install to PREFIX (default /usr/local)
+  sanitize              build with ASan and UBSan, run the unit and lit tests
+  bench [NAME] [OPT...] run one benchmark, or all; options go to the benchmark
+  format [--check]      format the C++ sources, or only say what is not formatted
+  tidy                  run clang-tidy over the C++ sources
+  help                  this text
+
+Missing packages are installed first (Debian 12, as root); elsewhere they are named. With
+TALLY_NO_INSTALL=1 they are taken to be there under whatever name. Logs are in build/log.
+
+examples:
+  ./do demo
+  ./do bench plan --format=json
+  ./do install "$HOME/tally"
+HELP
+}
+
+# ---- Demo ---------------------------------------------------------------------------------
+
+# A kernel with a dynamic loop, with barriers beside without, then all strategies in a table.
+verb_demo() {
+  local kernel=kernels/matmul.mlir
+  need "${packages[@]}"
+  build_tree release tally
+  demo_side_by_side "$kernel" barrier per-loop
+  echo
+  echo "\$ tally compare $kernel"
+  "$build/release/bin/tally" compare "$kernel"
+}
+
+# demo_side_by_side KERNEL LEFT RIGHT: the listings of two strategies in two columns.
+demo_side_by_side() {
+  local side sides=()
+  mkdir -p "$build/demo"
+  for side in "$2" "$3"; do
+    {
+      echo "\$ tally compile --sync=$side --listing"
+      echo
+      "$build/release/bin/tally" compile "$1" "--sync=$side" --listing
+    } >"$build/demo/$side.txt"
+    sides+=("$build/demo/$side.txt")
+  done
+  python3 utils/side-by-side.py "${sides[@]}"
+}
+
+main() {
+  local verb=${1:-help}
+  case $verb in
+  -h | --help) verb=help ;;
+  esac
+  if ! declare -F "verb_$verb" >/dev/null; then
+    say "error: unknown verb '$verb'; see './do help'"
+    exit 2
+  fi
+  shift || true
+  "verb_$verb" "$@"
+}
+
+main "$@"

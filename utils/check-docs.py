@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Runs the commands in README.md and docs/*.md and checks the links of all Markdown files.
+
+A fenced block marked `console` is a transcript that must hold:
+
+    ```console
+    $ tally compile kernels/matmul.mlir --listing
+    engine pe
+    ...
+    ```
+
+A line that begins with `$ ` is a command (a backslash at its end continues it); the lines up to
+the next command are its expected output. There, a line `...` stands for any number of lines,
+and a line that ends in `...` for any line that begins so. No expected lines: only the exit
+status counts, which must be 0 in either case. To show a refusal, end the command in
+`; echo "exit $?"`. Blocks marked otherwise (`sh`, `text`, ...) are not run.
+
+Commands see the repository's files by the same relative names, and the built programs on PATH.
+They run in a folder of their own for each document, also named $TMP: what they write stays out
+of the repository and is there for the commands after them.
+
+Links: a relative one must lead to a file, and its `#part` to a heading of that file.
+
+Prints each case that fails, then 'N passed, N failed'.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+TIMEOUT_SECONDS = 120
+
+
+class Case:
+    """One command of a document, with the output it should have."""
+
+    def __init__(self, document, line, command):
+        self.document = document
+        self.line = line
+        self.command = command
+        self.expected = []
+
+    def place(self):
+        return f"{self.document.relative_to(ROOT)}:{self.line}"
+
+
+def fenced_blocks(document):
+    """Yields (language, line number of the first line, lines) of each fenced block."""
+    language, first, lines = None, 0, []
+    for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.startswith("```"):
+            if language is not None:
+                lines.append(line)
+            continue
+        if language is None:
+            language, first, lines = line[3:].strip(), number + 1, []
+        else:
+            yield language, first, lines
+            language = None
+
+
+def cases_of(document):
+    cases = []
+    for language, first, lines in fenced_blocks(document):
+        if language != "console":
+            continue
+        continued = False
+        for number, line in enumerate(lines, first):
+            if continued:
+                cases[-1].command += "\n" + line
+            elif line.startswith("$ "):
+                cases.append(Case(document, number, line[2:]))
+            elif number == first:
+                raise SystemExit(f"error: {document}:{number}: a console block begins with '$ '")
+            else:
+                cases[-1].expected.append(line.rstrip())
+            continued = (continued or line.startswith("$ ")) and line.endswith("\\")
+    return cases
+
+
+def line_matches(expected, actual):
+    if expected.endswith("..."):
+        return actual.startswith(expected[:-3])
+    return expected == actual
+
+
+def output_matches(expected, actual):
+    """Whether the lines match, `...` being any number of lines (greedy with retreat)."""
+    reached = {0}  # how many actual lines the expected ones so far can have used up
+    for line in expected:
+        if line.strip() == "...":
+            reached = set(range(min(reached, default=len(actual) + 1), len(actual) + 1))
+        else:
+            reached = {n + 1 for n in reached if n < len(actual) and line_matches(line, actual[n])}
+    return len(actual) in reached
+
+
+def run(case, folder, programs):
+    """None if the command does what the document says, else what it did instead."""
+    environment = dict(os.environ, TMP=str(folder), PATH=f"{programs}:{os.environ['PATH']}")
+    try:
+        done = subprocess.run(["bash", "-c", case.command], cwd=folder, env=environment, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, errors="replace", timeout=TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"did not end within {TIMEOUT_SECONDS} s"
+    actual = [line.rstrip() for line in done.stdout.splitlines()]
+    if done.returncode != 0:
+        return "\n".join([f"exit status {done.returncode}, with this output:", *actual])
+    if case.expected and not output_matches(case.expected, actual):
+        return "\n".join(["other output than documented:", *actual])
+    return None
+
+
+def link_root(folder):
+    """Makes the repository's files reachable from `folder` by their relative names."""
+    for entry in sorted(ROOT.iterdir()):
+        if not entry.name.startswith("."):
+            (folder / entry.name).symlink_to(entry)
+
+
+def check_commands(document, programs, report):
+    with tempfile.TemporaryDirectory(prefix="tally-docs-") as name:
+        folder = Path(name)
+        link_root(folder)
+        for case in cases_of(document):
+            report(f"{case.place()}: {case.command}", run(case, folder, programs))
+
+
+def anchors_of(document):
+    """The names that `#...` links to a document may have, made as code hosts make them."""
+    anchors = set()
+    in_fence = False
+    for line in document.read_text(encoding="utf-8").splitlines():
+        in_fence ^= line.startswith("```")
+        if line.startswith("#") and not in_fence:
+            words = re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower())
+            anchors.add(words.replace(" ", "-"))
+    return anchors
+
+
+def without_code(text):
+    """The text without fenced blocks and `code`, in which brackets are no links."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def bad_links(document):
+    bad = []
+    for target in LINK.findall(without_code(document.read_text(encoding="utf-8"))):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, part = target.partition("#")
+        file = (document.parent / path).resolve() if path else document
+        if not file.exists():
+            bad.append(f"no file '{target}'")
+        elif part and part not in anchors_of(file):
+            bad.append(f"no heading '{target}'")
+    return bad
+
+
+def markdown_files():
+    ignored = {".git", "build"}
+    return [path for path in sorted(ROOT.rglob("*.md"))
+            if not any(part in ignored or part.startswith("build")
+                       for part in path.relative_to(ROOT).parts[:-1])]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", default=ROOT / "build/release/bin", type=Path,
+                        help="where the built programs are")
+    parser.add_argument("--results", type=Path, help="a file for the two numbers")
+    options = parser.parse_args()
+
+    counts = {"passed": 0, "failed": 0}
+
+    def report(name, problem):
+        counts["failed" if problem else "passed"] += 1
+        if problem:
+            print(f"FAILED {name}\n{problem}\n")
+
+    for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        check_commands(document, options.bin.resolve(), report)
+    for document in markdown_files():
+        report(f"links of {document.relative_to(ROOT)}", "\n".join(bad_links(document)))
+
+    print(f"{counts['passed']} passed, {counts['failed']} failed")
+    if options.results:
+        options.results.write_text(f"{counts['passed']} {counts['failed']}\n", encoding="utf-8")
+    sys.exit(1 if counts["failed"] else 0)
+
+
+if __name__ == "__main__":
+    main()
