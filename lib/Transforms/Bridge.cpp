@@ -296,8 +296,8 @@ void CodeWriter::engine(const EngineCode &engineCode) {
   }
 }
 
-/// The place in the kernel that an operation comes from: its instruction or loop, the first
-/// dependence behind a wait, or else the loop around it.
+/// The place in the kernel that an operation comes from: its instruction or loop; for a wait alone
+/// the consumer that it serves, with the first dependence behind it; or else the loop around it.
 mlir::Location CodeWriter::where(const Op &op) {
   switch (op.kind) {
   case OpKind::Issue:
@@ -309,7 +309,8 @@ mlir::Location CodeWriter::where(const Op &op) {
     break;
   }
   if (op.numReasons != 0) {
-    return at(kernel.deps[program.reasons[op.firstReason]].where);
+    const Dep &dep = kernel.deps[program.reasons[op.firstReason]];
+    return builder.getFusedLoc({at(kernel.instrs[dep.consumer].where), at(dep.where)});
   }
   return builder.getBlock()->getParentOp()->getLoc();
 }

@@ -1,10 +1,14 @@
 //===- ReadModule.cpp - Reads a module from whatever a file holds ---------===//
 #include "tally/Transforms/ReadModule.h"
 
+#include "tally/IR/Tally.h"
+
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <fmt/format.h>
@@ -282,14 +286,39 @@ bool isSafeBytecode(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context
   return false;
 }
 
-/// MLIR's verifier stops at the first operation that fails; here each part of the
-/// module has its say.
-bool verifyAll(mlir::ModuleOp module) {
+bool hasUniqueSymbols(mlir::ModuleOp module) {
+  llvm::DenseSet<mlir::StringAttr> names;
+  return llvm::all_of(module.getOps<mlir::SymbolOpInterface>(),
+                      [&](auto symbol) { return names.insert(symbol.getNameAttr()).second; });
+}
+
+/// All code whose kernel is sound.
+bool verifyCode(mlir::ModuleOp module, const llvm::SmallPtrSetImpl<mlir::Operation *> &faulty) {
   bool ok = true;
-  for (mlir::Operation &op : *module.getBody()) {
-    ok &= mlir::succeeded(mlir::verify(&op));
+  mlir::SymbolTableCollection symbols;
+  for (ir::CodeOp code : module.getOps<ir::CodeOp>()) {
+    mlir::Operation *kernel = symbols.lookupSymbolIn(module, code.getKernelAttr());
+    if (!faulty.contains(code) && !faulty.contains(kernel)) {
+      ok &= mlir::succeeded(code.verifySymbolUses(symbols));
+    }
   }
-  return ok && mlir::succeeded(mlir::verify(module));
+  return ok;
+}
+
+/// MLIR's verifier stops at the first operation that fails; here each part of the
+/// module has its say, before the module as a whole.
+bool verifyAll(mlir::ModuleOp module) {
+  llvm::SmallPtrSet<mlir::Operation *, 8> faulty;
+  for (mlir::Operation &op : *module.getBody()) {
+    if (mlir::failed(mlir::verify(&op))) {
+      faulty.insert(&op);
+    }
+  }
+  bool ok = faulty.empty();
+  if (hasUniqueSymbols(module)) {
+    ok &= verifyCode(module, faulty);
+  }
+  return ok && mlir::succeeded(mlir::verify(module, /*verifyRecursively=*/false));
 }
 
 } // namespace

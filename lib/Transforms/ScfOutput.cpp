@@ -30,6 +30,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/BitVector.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace tally {
 namespace {
@@ -257,7 +258,9 @@ private:
   ir::AwaitData waitData(const Op &op) const;
   ir::SignalData signalData(const Op &op) const;
 
-  void at(Location where) { loc = toMlir(builder.getContext(), kernel, where); }
+  mlir::Location at(Location where) { return toMlir(builder.getContext(), kernel, where); }
+
+  mlir::Location where(const Op &op);
 
   std::string name(LoopId loop) const { return std::string(kernel.nameOf(loop)); }
 
@@ -266,7 +269,7 @@ private:
   const Machine &machine;
   const EngineCode &code;
   mlir::OpBuilder &builder;
-  mlir::Location loc;
+  mlir::Location loc;              ///< of the operation being written, or the body around it
   std::vector<mlir::Value> values; ///< of each register now
 };
 
@@ -299,6 +302,7 @@ void FunctionWriter::emit(const std::vector<Node> &nodes) {
 }
 
 void FunctionWriter::emit(const Node &node) {
+  llvm::SaveAndRestore around(loc);
   switch (node.op->kind) {
   case OpKind::LoopBegin:
     return emitLoop(node);
@@ -413,12 +417,20 @@ void FunctionWriter::emitRun(const Op &op) {
   ir::RunOp::create(builder, loc, data, threshold);
 }
 
-void FunctionWriter::emitOp(const Op &op) {
+/// The same places that code in the dialect has: see CodeWriter in Bridge.cpp.
+mlir::Location FunctionWriter::where(const Op &op) {
   if (op.kind == OpKind::Issue) {
-    at(kernel.instrs[op.instr()].where);
-  } else if (op.numReasons != 0) {
-    at(kernel.deps[program.reasons[op.firstReason]].where);
+    return at(kernel.instrs[op.instr()].where);
   }
+  if (op.numReasons != 0) {
+    const Dep &dep = kernel.deps[program.reasons[op.firstReason]];
+    return builder.getFusedLoc({at(kernel.instrs[dep.consumer].where), at(dep.where)});
+  }
+  return loc;
+}
+
+void FunctionWriter::emitOp(const Op &op) {
+  loc = where(op);
   switch (op.kind) {
   case OpKind::Issue:
     return emitRun(op);
@@ -449,7 +461,7 @@ std::vector<uint32_t> membersOf(const RegSet &set) {
 }
 
 void FunctionWriter::emitLoop(const Node &node) {
-  at(kernel.loops[node.op->loop()].where);
+  loc = at(kernel.loops[node.op->loop()].where);
   RegSet carried = node.liveAfter;
   carried |= node.bodyUse.exposed;
   carried &= node.writes;
@@ -538,7 +550,7 @@ void FunctionWriter::emitBranch(mlir::Region &region, const std::vector<Node> &n
 }
 
 void FunctionWriter::emitBranches(const Node &node) {
-  at(kernel.loops[node.op->loop()].where);
+  loc = at(kernel.loops[node.op->loop()].where);
   RegSet written = node.liveAfter;
   written &= node.writes;
   std::vector<uint32_t> results = membersOf(written);

@@ -1,0 +1,232 @@
+//===- BridgeTest.cpp - Into the dialect and back, nothing lost -----------===//
+//
+//   Kernel, Program -> operations -> text, generic text or bytecode
+//                   -> operations -> Kernel, Program
+//
+// For random kernels, with buffers and tiles added, and the code of every strategy. What comes back
+// is compared as JSON, which holds everything but places; and written once more it gives
+// the same text.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Campaign.h"
+#include "RandomCode.h"
+
+#include "tally/Code/Compile.h"
+#include "tally/Code/ProgramJson.h"
+#include "tally/Model/KernelJson.h"
+#include "tally/Transforms/Bridge.h"
+#include "tally/Transforms/Passes.h"
+#include "tally/Transforms/ReadModule.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+using namespace tally;
+using namespace tally::oracle;
+
+namespace {
+
+constexpr uint32_t numKernels = 600;
+constexpr uint32_t numBytecode = 200; ///< each is first read in a child process
+
+enum class Form { Text, Generic, Bytecode };
+
+std::string written(mlir::ModuleOp module, Form form) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  mlir::OpPrintingFlags flags;
+  switch (form) {
+  case Form::Text:
+    module->print(stream, flags);
+    break;
+  case Form::Generic:
+    module->print(stream, flags.printGenericOpForm());
+    break;
+  case Form::Bytecode:
+    (void)mlir::writeBytecodeToFile(module, stream);
+    break;
+  }
+  return text;
+}
+
+/// A random kernel with what the generator leaves out: operations, buffers and tiles.
+Kernel furnishedKernel(uint64_t seed) {
+  Kernel kernel = fuzz::randomKernel(seed, optionsForSeed(seed));
+  fuzz::Random random(seed);
+  for (uint32_t i = 0; i < 3; ++i) {
+    Buffer buffer;
+    buffer.name = kernel.strings.intern(fmt::format("X{}", i));
+    buffer.space = random.percent(50) ? kernel.strings.intern("sbuf") : NameId();
+    buffer.elementType = random.percent(50) ? kernel.strings.intern("bf16") : NameId();
+    buffer.shape = {4, 128};
+    buffer.address = random.percent(50) ? std::optional<uint64_t>(4096 * i) : std::nullopt;
+    kernel.buffers.push(std::move(buffer));
+  }
+  for (Instr &instr : kernel.instrs) {
+    instr.operation = random.percent(50) ? kernel.strings.intern("copy") : NameId();
+    LoopId loop = kernel.realLoop(instr.home);
+    std::string index =
+        loop == rootLoop ? "1" : fmt::format("{} mod 4", std::string(kernel.nameOf(loop)));
+    instr.accesses.first = static_cast<uint32_t>(kernel.accesses.size());
+    for (AccessKind kind : {AccessKind::Read, AccessKind::Write, AccessKind::Accumulate}) {
+      if (random.percent(40)) {
+        BufferId buffer(random.in(fuzz::Range{0, 2}));
+        std::string tile = fmt::format("X{}[{}, 0:128]", buffer.value, index);
+        kernel.accesses.push({kind, buffer, kernel.strings.intern(tile)});
+      }
+    }
+    instr.accesses.count = static_cast<uint32_t>(kernel.accesses.size()) - instr.accesses.first;
+  }
+  return kernel;
+}
+
+/// Barriers numbered in the order in which code meets them, as reading numbers them.
+void renumberBarriers(Program &program) {
+  IdVector<BarrierId, BarrierId> renumbered(program.barriers.size());
+  IdVector<BarrierId, std::vector<EngineId>> barriers;
+  for (EngineCode &code : program.engines) {
+    for (Op &op : code.ops) {
+      if (op.kind != OpKind::BarrierBegin && op.kind != OpKind::BarrierEnd) {
+        continue;
+      }
+      BarrierId &renamed = renumbered[op.barrier()];
+      if (!renamed.valid()) {
+        renamed = barriers.push(program.barriers[op.barrier()]);
+      }
+      op.target = renamed.value;
+    }
+  }
+  program.barriers = std::move(barriers);
+}
+
+class BridgeTest : public testing::Test {
+protected:
+  BridgeTest() : context(mlir::MLIRContext::Threading::DISABLED) {
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+
+  mlir::OwningOpRef<mlir::ModuleOp> stored(const Kernel &kernel, const Program *program) {
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+    storeKernel(kernel, program, *module);
+    return module;
+  }
+
+  /// Writes, reads, and returns what was read with all that was wrong with it.
+  std::vector<LoadedKernel> throughText(mlir::ModuleOp module, Form form, Diagnostics &problems) {
+    llvm::SourceMgr sources;
+    mlir::ScopedDiagnosticHandler handler(
+        &context, [&](mlir::Diagnostic &diagnostic) { problems.error({}, diagnostic.str()); });
+    auto read = readModule(llvm::MemoryBuffer::getMemBufferCopy(written(module, form), "test"),
+                           sources, &context);
+    return read ? loadKernels(*read, problems) : std::vector<LoadedKernel>();
+  }
+
+  void expectKept(const Kernel &kernel, Form form);
+  void expectKept(const Kernel &kernel, Program program, Form form);
+
+  mlir::MLIRContext context;
+};
+
+void BridgeTest::expectKept(const Kernel &kernel, Form form) {
+  auto module = stored(kernel, nullptr);
+  Diagnostics problems;
+  std::vector<LoadedKernel> loaded = throughText(*module, form, problems);
+  ASSERT_EQ(render(problems, {}), "") << written(*module, Form::Text);
+  ASSERT_EQ(loaded.size(), 1u);
+  EXPECT_FALSE(loaded[0].program);
+  ASSERT_EQ(writeKernelJson(loaded[0].kernel), writeKernelJson(kernel));
+  ASSERT_EQ(dump(loaded[0].kernel), dump(kernel));
+  ASSERT_EQ(written(*stored(loaded[0].kernel, nullptr), Form::Text), written(*module, Form::Text));
+}
+
+void BridgeTest::expectKept(const Kernel &kernel, Program program, Form form) {
+  renumberBarriers(program);
+  auto module = stored(kernel, &program);
+  Diagnostics problems;
+  std::vector<LoadedKernel> loaded = throughText(*module, form, problems);
+  ASSERT_EQ(render(problems, {}), "") << written(*module, Form::Text);
+  ASSERT_EQ(loaded.size(), 1u);
+  ASSERT_TRUE(loaded[0].program);
+  ASSERT_EQ(writeProgramJson(loaded[0].kernel, *loaded[0].program),
+            writeProgramJson(kernel, program));
+  ASSERT_EQ(written(*stored(loaded[0].kernel, &*loaded[0].program), Form::Text),
+            written(*module, Form::Text));
+}
+
+Form formFor(uint64_t seed) {
+  return seed % 2 == 0 ? Form::Text : Form::Generic;
+}
+
+} // namespace
+
+TEST_F(BridgeTest, kernelsComeBackFromText) {
+  for (uint64_t seed = 0; seed < numKernels && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    expectKept(furnishedKernel(seed), Form::Text);
+    expectKept(furnishedKernel(seed), Form::Generic);
+  }
+}
+
+TEST_F(BridgeTest, kernelsComeBackFromBytecode) {
+  for (uint64_t seed = 0; seed < numBytecode && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    expectKept(furnishedKernel(seed), Form::Bytecode);
+  }
+}
+
+TEST_F(BridgeTest, codeComesBack) {
+  uint64_t numCompiled = 0;
+  for (uint64_t seed = 0; seed < numKernels && !HasFatalFailure(); ++seed) {
+    Kernel kernel = furnishedKernel(seed);
+    for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
+                              Strategy::Barrier, Strategy::Unrolled}) {
+      SCOPED_TRACE(fmt::format("seed {}, {}", seed, toString(strategy)));
+      CompileOptions options;
+      options.plan.strategy = strategy;
+      Diagnostics refused;
+      std::optional<Compiled> compiled = compile(kernel, options, genericMachine(), refused);
+      if (compiled && !HasFatalFailure()) {
+        ++numCompiled;
+        bool binary = seed < numBytecode / 4;
+        expectKept(kernel, compiled->program, binary ? Form::Bytecode : formFor(seed));
+      }
+    }
+  }
+  // Divergent kernels have neither barriers nor per-engine code; few can be unrolled.
+  EXPECT_GT(numCompiled, 3 * numKernels);
+}
+
+TEST_F(BridgeTest, anyCodeComesBack) {
+  for (uint64_t seed = 0; seed < numKernels && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Kernel kernel = furnishedKernel(seed);
+    expectKept(kernel, randomCode(kernel, seed), seed % 8 == 0 ? Form::Bytecode : formFor(seed));
+  }
+}
+
+/// Code stored again takes the place of what was there, and leaves that of other kernels alone.
+TEST_F(BridgeTest, storedCodeReplacesOldCode) {
+  Kernel one = fuzz::randomKernel(1, {});
+  Kernel two = fuzz::randomKernel(2, {});
+  Diagnostics diagnostics;
+  auto first = compile(one, {}, genericMachine(), diagnostics);
+  auto second = compile(two, {}, genericMachine(), diagnostics);
+  ASSERT_TRUE(first && second) << render(diagnostics, {});
+  auto module = stored(one, &first->program);
+  storeKernel(two, &second->program, *module);
+  first->program.strategy = "manual";
+  storeProgram(one, first->program, *module);
+  std::vector<LoadedKernel> loaded = loadKernels(*module, diagnostics);
+  ASSERT_FALSE(diagnostics.hasErrors()) << render(diagnostics, {});
+  ASSERT_EQ(loaded.size(), 2u);
+  EXPECT_EQ(loaded[0].program->strategy, "manual");
+  EXPECT_EQ(loaded[1].program->strategy, "per-loop");
+}

@@ -1,0 +1,59 @@
+//===- Outside.h - What an engine does to the outside, in order -----------===//
+//
+// Two ways to run one engine's code that share nothing but the Bindings: the core's EngineRun
+// over the flat operations, and an interpreter of functions in scf and arith. Both give the
+// sequence of waits, instructions, signals, resets and drains, each with the values it
+// had. Equal sequences mean that the two forms are the same code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_UNITTESTS_TRANSFORMS_OUTSIDE_H
+#define TALLY_UNITTESTS_TRANSFORMS_OUTSIDE_H
+
+#include "tally/Code/Program.h"
+#include "tally/Machine/Machine.h"
+#include "tally/Model/Bindings.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tally::oracle {
+
+/// One thing that an engine does. Parts that an operation has not are empty.
+struct Effect {
+  OpKind kind = OpKind::Drain; ///< Issue, Wait, Signal, Reset or Drain
+  std::string instr;
+  std::string wait; ///< semaphore
+  uint64_t threshold = 0;
+  std::vector<uint64_t> reasons;
+  std::string signal; ///< semaphore; the first one, for a Reset
+  uint64_t amount = 0;
+
+  bool operator==(const Effect &) const = default;
+};
+
+std::string toString(const Effect &effect);
+
+struct Trace {
+  std::vector<Effect> effects;
+  std::string problem; ///< why the run stopped before its end; empty if it did not
+};
+
+/// Runs the code of one engine as the core understands it.
+Trace runCode(const Kernel &kernel, const Program &program, const Machine &machine,
+              const Bindings &bindings, EngineId engine);
+
+/// Runs a function that stands for one engine. Knows integer arith, scf, and the operations of
+/// the dialect that stand in scf form; anything else is a problem.
+Trace runScf(const Kernel &kernel, const Bindings &bindings, EngineId engine,
+             mlir::func::FuncOp function);
+
+/// Where the two part, with what each does there.
+std::optional<std::string> differenceOf(const Trace &code, const Trace &scf);
+
+} // namespace tally::oracle
+
+#endif // TALLY_UNITTESTS_TRANSFORMS_OUTSIDE_H

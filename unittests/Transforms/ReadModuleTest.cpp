@@ -1,0 +1,148 @@
+//===- ReadModuleTest.cpp - Errors of a whole file, in one run ------------===//
+
+#include "tally/Transforms/ReadModule.h"
+#include "tally/Transforms/Passes.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+using namespace tally;
+
+namespace {
+
+/// What reading a text reports, one line each as `line:column: message`.
+struct Reading {
+  bool succeeded = false;
+  std::vector<std::string> errors;
+};
+
+std::string describe(mlir::Diagnostic &diagnostic) {
+  auto where = mlir::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
+  return where ? fmt::format("{}:{}: {}", where.getLine(), where.getColumn(), diagnostic.str())
+               : diagnostic.str();
+}
+
+Reading read(llvm::StringRef text) {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  Reading reading;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
+      reading.errors.push_back(describe(diagnostic));
+    }
+  });
+  llvm::SourceMgr sources;
+  auto module = readModule(llvm::MemoryBuffer::getMemBufferCopy(text, "k.mlir"), sources, &context);
+  reading.succeeded = static_cast<bool>(module);
+  return reading;
+}
+
+/// Whether exactly one error begins with `start`.
+bool hasOne(const Reading &reading, std::string_view start) {
+  auto begins = [&](const std::string &error) { return error.starts_with(start); };
+  return std::count_if(reading.errors.begin(), reading.errors.end(), begins) == 1;
+}
+
+} // namespace
+
+/// MLIR's own verifier would stop at the first kernel.
+TEST(ReadModuleTest, allBadKernelsAreReported) {
+  Reading reading = read(R"(tally.kernel @first {
+  tally.engine "e"
+  tally.instr "a" on "e"
+  tally.instr "a" on "e"
+  tally.instr "b" on "f"
+}
+tally.kernel @sound {
+  tally.engine "e"
+}
+tally.kernel @second {
+  tally.engine "e"
+  tally.instr "c" on "nowhere"
+}
+)");
+  EXPECT_FALSE(reading.succeeded);
+  EXPECT_EQ(reading.errors.size(), 3u) << fmt::format("{}", fmt::join(reading.errors, "\n"));
+  EXPECT_TRUE(hasOne(reading, "4:3: ")) << fmt::format("{}", fmt::join(reading.errors, "\n"));
+  EXPECT_TRUE(hasOne(reading, "5:3: unknown queue 'f'"));
+  EXPECT_TRUE(hasOne(reading, "12:3: unknown queue 'nowhere'"));
+}
+
+/// Code is judged with its kernel: a bad kernel elsewhere does not hide it, nor the other way
+/// round.
+TEST(ReadModuleTest, badCodeAndBadKernelsAreReported) {
+  Reading reading = read(R"(tally.kernel @bad {
+  tally.engine "e"
+  tally.instr "c" on "nowhere"
+}
+tally.kernel @k {
+  tally.engine "e"
+}
+tally.code @k {
+  tally.program "x" {
+  }
+  tally.program "e" {
+    tally.wait "s" >= 1
+  }
+}
+)");
+  EXPECT_FALSE(reading.succeeded);
+  EXPECT_TRUE(hasOne(reading, "3:3: unknown queue 'nowhere'"));
+  EXPECT_TRUE(hasOne(reading, "9:3: unknown engine 'x'"))
+      << fmt::format("{}", fmt::join(reading.errors, "\n"));
+  EXPECT_TRUE(hasOne(reading, "12:5: unknown semaphore 's'"));
+}
+
+/// Kernels may be sound and their code not, in more than one place.
+TEST(ReadModuleTest, allBadCodeIsReported) {
+  Reading reading = read(R"(tally.kernel @a {
+  tally.engine "e"
+}
+tally.kernel @b {
+  tally.engine "e"
+}
+tally.code @a {
+  tally.program "x" {
+  }
+}
+tally.code @b {
+  tally.program "y" {
+  }
+}
+tally.code @nobody {
+}
+)");
+  EXPECT_FALSE(reading.succeeded);
+  EXPECT_EQ(reading.errors.size(), 3u) << fmt::format("{}", fmt::join(reading.errors, "\n"));
+  EXPECT_TRUE(hasOne(reading, "8:3: unknown engine 'x'"));
+  EXPECT_TRUE(hasOne(reading, "12:3: unknown engine 'y'"));
+  EXPECT_TRUE(hasOne(reading, "15:1: 'tally.code' op is for kernel 'nobody', which is not"));
+}
+
+TEST(ReadModuleTest, equalNamesAreReported) {
+  Reading reading = read(R"(tally.kernel @a {
+  tally.engine "e"
+}
+tally.kernel @a {
+  tally.engine "e"
+}
+)");
+  EXPECT_FALSE(reading.succeeded);
+  EXPECT_TRUE(hasOne(reading, "4:1: redefinition of symbol named 'a'"))
+      << fmt::format("{}", fmt::join(reading.errors, "\n"));
+}
+
+TEST(ReadModuleTest, soundKernelsComeBack) {
+  Reading reading = read(R"(tally.kernel @a {
+  tally.engine "e"
+}
+tally.kernel @b {
+  tally.engine "e"
+}
+)");
+  EXPECT_EQ(fmt::format("{}", fmt::join(reading.errors, "\n")), "");
+  EXPECT_TRUE(reading.succeeded);
+}
