@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
-#include <unordered_set>
 
 namespace tally {
 namespace {
@@ -26,18 +25,19 @@ std::string groupName(const Kernel &kernel, const Group &group) {
   if (!group.body.valid() || group.body == rootLoop) {
     return std::string(kernel.nameOf(group.queue));
   }
-  return fmt::format("{}.{}", kernel.nameOf(group.body), kernel.nameOf(group.queue));
+  return std::string(kernel.nameOf(group.body)) + "." + std::string(kernel.nameOf(group.queue));
 }
 
 void nameSemaphores(const Kernel &kernel, const SyncPlan &plan, Program &program) {
-  std::unordered_set<std::string> used;
+  StringPool used;
   program.semaphores.reserve(plan.groups.size());
   for (const Group &group : plan.groups) {
     std::string name = groupName(kernel, group);
-    while (!used.insert(name).second) {
+    while (used.find(name).valid()) {
       name += "'"; // loops and queues may have dots in their names, too
     }
-    program.semaphores.push({name});
+    used.intern(name);
+    program.semaphores.push({std::move(name)});
   }
 }
 

@@ -39,30 +39,34 @@ struct ByConsumer {
   }
 };
 
-/// The waits of one consumer, built up.
-struct Kept {
+/// A dependence and the one whose wait does its work, itself perhaps.
+struct Served {
+  DepId by;
   DepId dep;
-  std::vector<DepId> reasons;
+
+  auto operator<=>(const Served &) const = default;
 };
 
 class Selector {
 public:
   Selector(const Kernel &kernel, const SyncPlan &plan) : kernel(kernel), plan(plan) {}
 
-  /// The waits that must stand for `deps` of one consumer, in text order.
-  std::vector<Kept> &select(std::vector<DepId> &deps) {
+  /// Who serves the dependences of one consumer, in text order of those that serve.
+  const std::vector<Served> &select(std::vector<DepId> &deps) {
     kept.clear();
-    std::sort(deps.begin(), deps.end(), [&](DepId a, DepId b) { return rank(a) < rank(b); });
+    served.clear();
+    if (deps.size() > 1) {
+      std::sort(deps.begin(), deps.end(), [&](DepId a, DepId b) { return rank(a) < rank(b); });
+    }
     for (DepId dep : deps) {
       if (plan.waits[dep].group.valid() && !neverBlocks(dep)) {
-        place(dep);
+        served.push_back({serverOf(dep), dep});
       }
     }
-    for (Kept &k : kept) {
-      std::sort(k.reasons.begin(), k.reasons.end());
+    if (served.size() > 1) {
+      std::sort(served.begin(), served.end());
     }
-    std::sort(kept.begin(), kept.end(), [](const Kept &a, const Kept &b) { return a.dep < b.dep; });
-    return kept;
+    return served;
   }
 
 private:
@@ -80,23 +84,25 @@ private:
     return threshold.valid() && plan.exprs.isConstant(threshold, 0);
   }
 
-  void place(DepId dep) {
+  /// A kept wait that dominates the one of `dep`; if there is none, it is kept itself.
+  DepId serverOf(DepId dep) {
     GroupId group = plan.waits[dep].group;
-    for (Kept &k : std::views::reverse(kept)) {
-      if (plan.waits[k.dep].group != group) {
+    for (DepId k : std::views::reverse(kept)) {
+      if (plan.waits[k].group != group) {
         break; // semaphores stand together
       }
-      if (dominates(kernel, plan, k.dep, dep)) {
-        k.reasons.push_back(dep);
-        return;
+      if (dominates(kernel, plan, k, dep)) {
+        return k;
       }
     }
-    kept.push_back({dep, {dep}});
+    kept.push_back(dep);
+    return dep;
   }
 
   const Kernel &kernel;
   const SyncPlan &plan;
-  std::vector<Kept> kept;
+  std::vector<DepId> kept;
+  std::vector<Served> served;
 };
 
 } // namespace
@@ -115,12 +121,15 @@ KeptWaits::KeptWaits(const Kernel &kernel, const SyncPlan &plan, Program &progra
     }
     deps.assign(byConsumer.order.begin() + byConsumer.first[instr.value],
                 byConsumer.order.begin() + byConsumer.first[instr.value + 1]);
-    for (const Kept &kept : selector.select(deps)) {
-      const Wait &wait = plan.waits[kept.dep];
-      waits.push_back({kept.dep, wait.group, wait.threshold,
-                       static_cast<uint32_t>(program.reasons.size()),
-                       static_cast<uint32_t>(kept.reasons.size())});
-      program.reasons.insert(program.reasons.end(), kept.reasons.begin(), kept.reasons.end());
+    uint32_t firstWait = static_cast<uint32_t>(waits.size());
+    for (const Served &served : selector.select(deps)) {
+      if (waits.size() == firstWait || waits.back().dep != served.by) {
+        const Wait &wait = plan.waits[served.by];
+        waits.push_back({served.by, wait.group, wait.threshold,
+                         static_cast<uint32_t>(program.reasons.size()), 0});
+      }
+      ++waits.back().numReasons;
+      program.reasons.push_back(served.dep);
     }
     first[instr.value + 1] = static_cast<uint32_t>(waits.size());
   }

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace tally {
 
 static constexpr uint32_t emptySlot = UINT32_MAX;
@@ -31,21 +29,20 @@ void ExprPool::reserve(size_t size) {
   }
 }
 
-/// Where to look first: near other nodes over the same operands, which were made recently and are
-/// in the cache. A counter with very many uses fills its neighbourhood; those nodes go where their
-/// hash says, so that no search is long.
+/// Where to look first: at the sum of the operands. Nodes made at about the same time have operands
+/// made at about the same time, so they are neighbours in the cache, and the many users of one node
+/// differ in the other operand, so they are spread out. Where a neighbourhood is full after all,
+/// nodes go where their hash says, and no search is long.
 size_t ExprPool::slotOf(const Expr &node) const {
   constexpr size_t window = 16;
   size_t mask = slots.size() - 1;
-  uint64_t hash = hashOf(node);
-  uint32_t newest = isLeaf(node.op) ? node.a : std::max(node.a, node.b);
-  size_t slot = (size_t(newest) * 4 + (hash & 7)) & mask;
+  size_t slot = 2 * (size_t(node.a) + node.b) & mask;
   for (size_t i = 0; i < window; ++i, slot = (slot + 1) & mask) {
     if (slots[slot] == emptySlot || nodes[slots[slot]] == node) {
       return slot;
     }
   }
-  slot = (hash >> 8) & mask;
+  slot = hashOf(node) & mask;
   while (slots[slot] != emptySlot && nodes[slots[slot]] != node) {
     slot = (slot + 1) & mask;
   }
