@@ -74,10 +74,15 @@ void makeRoomForWait(std::vector<Op> &ops, Op &op);
 /// Sets the wait of an operation and the dependences behind it.
 void setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason, uint32_t numReasons);
 
+/// Memory that one emission after the other uses, but no two at the same time.
+struct EmitScratch {
+  KnownExprs known;
+  ValueCode code; ///< the result
+};
+
 /// Code that counts and computes its thresholds (per-instruction, per-loop, per-engine), over
-/// values.
-/// `known` is memory to work in, not shared with an emission at the same time.
-ValueCode emitCounting(const EmitContext &context, KnownExprs &known, EngineId engine);
+/// values, into the scratch memory.
+void emitCounting(const EmitContext &context, EmitScratch &scratch, EngineId engine);
 
 /// Code that meets at barriers, its semaphores added to the program. All engines at once.
 void emitBarriers(const EmitContext &context, Program &program);

@@ -38,20 +38,20 @@ namespace {
 
 class CountingEmitter {
 public:
-  CountingEmitter(const EmitContext &context, KnownExprs &known, EngineId engine)
-      : context(context), knownExprs(known), kernel(context.kernel), plan(context.plan),
-        exprs(context.exprs.pool()), mine(context.instrsOf[engine.value]),
-        counters(context, known, engine), endings(kernel.loops[rootLoop].body.size()) {}
+  CountingEmitter(const EmitContext &context, EmitScratch &scratch, EngineId engine)
+      : context(context), knownExprs(scratch.known), code(scratch.code), kernel(context.kernel),
+        plan(context.plan), exprs(context.exprs.pool()), mine(context.instrsOf[engine.value]),
+        counters(context, scratch.known, engine), endings(kernel.loops[rootLoop].body.size()) {}
 
-  ValueCode run() {
-    code.ops.reserve(4 * mine.size());
-    code.values.reserve(2 * mine.size());
+  void run() {
+    code.ops.clear();
+    code.values.clear();
+    code.regions.clear();
     if (context.options.licm) {
       findHoists();
     }
     regionAtDepth.push_back(noRegion);
     walkBody(rootLoop);
-    return std::move(code);
   }
 
 private:
@@ -432,12 +432,12 @@ private:
 
   const EmitContext &context;
   KnownExprs &knownExprs;
+  ValueCode &code;
   const Kernel &kernel;
   const SyncPlan &plan;
   const ExprPool &exprs;
   const std::vector<InstrId> &mine; ///< this engine's instructions, in order
   CounterDemand counters;
-  ValueCode code;
   std::vector<std::vector<RegId>> endings; ///< by statement of the root: counters read last in it
   std::vector<Hoist> hoists;               ///< sorted by statement
   std::map<std::pair<ExprId, uint32_t>, RegId> unshared; ///< by expression and use, without CSE
@@ -452,8 +452,8 @@ private:
 
 } // namespace
 
-ValueCode emitCounting(const EmitContext &context, KnownExprs &known, EngineId engine) {
-  return CountingEmitter(context, known, engine).run();
+void emitCounting(const EmitContext &context, EmitScratch &scratch, EngineId engine) {
+  CountingEmitter(context, scratch, engine).run();
 }
 
 } // namespace tally

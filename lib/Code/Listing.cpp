@@ -118,7 +118,8 @@ private:
   }
 
   void line(std::string wait, const std::string &code, std::string comment) {
-    lines.push_back({std::move(wait), std::string(size_t(2) * depth, ' ') + code, std::move(comment)});
+    lines.push_back(
+        {std::move(wait), std::string(size_t(2) * depth, ' ') + code, std::move(comment)});
   }
 
   //===--- Pieces ---------------------------------------------------------===//

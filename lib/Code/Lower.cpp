@@ -89,10 +89,11 @@ void emitEngines(const EmitContext &context, const Machine &machine, Program &pr
   program.engines.resize(numEngines);
   std::atomic<uint32_t> next = 0;
   auto work = [&] {
-    KnownExprs known(context.exprs.pool().size());
+    EmitScratch scratch{KnownExprs(context.exprs.pool().size()), {}};
     for (uint32_t e = next++; e < numEngines; e = next++) {
-      program.engines[EngineId(e)] = finish(context.kernel, context.plan, machine, EngineId(e),
-                                            emitCounting(context, known, EngineId(e)));
+      emitCounting(context, scratch, EngineId(e));
+      program.engines[EngineId(e)] =
+          finish(context.kernel, context.plan, machine, EngineId(e), scratch.code);
     }
   };
   size_t numThreads = context.kernel.instrs.size() < worthAThread

@@ -72,7 +72,7 @@ public:
     }
     ringOf.assign(ringKeys(), RingId());
     totalOf.assign(kernel.loops.size(), ExprId());
-    plan.exprs.reserve(kernel.deps.size());
+    plan.exprs.reserve(kernel.deps.size() + kernel.deps.size() / 2);
     for (DepId dep : kernel.deps.ids()) {
       planWait(dep);
     }
