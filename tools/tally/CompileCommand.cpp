@@ -52,6 +52,16 @@ std::string listings(const std::vector<LoadedKernel> &kernels, const ListingOpti
   return text;
 }
 
+/// One document; several kernels give an array of them.
+std::string jsonText(const std::vector<LoadedKernel> &kernels) {
+  std::string text;
+  for (const LoadedKernel &loaded : kernels) {
+    text += text.empty() ? "" : ",\n";
+    text += writeProgramJson(loaded.kernel, *loaded.program);
+  }
+  return kernels.size() == 1 ? text : "[\n" + text + "]\n";
+}
+
 std::string CompileCommand::resultText(Session &session, const std::vector<LoadedKernel> &kernels,
                                        const Machine &machine) const {
   if (format == "scf") {
@@ -60,11 +70,7 @@ std::string CompileCommand::resultText(Session &session, const std::vector<Loade
   if (format == "text") {
     return session.moduleText(kernels);
   }
-  std::string text;
-  for (const LoadedKernel &loaded : kernels) {
-    text += writeProgramJson(loaded.kernel, *loaded.program);
-  }
-  return text;
+  return jsonText(kernels);
 }
 
 int CompileCommand::run() const {
@@ -93,7 +99,7 @@ void addCompile(CLI::App &app, int &status) {
   auto command = std::make_shared<CompileCommand>();
   CLI::App *sub = app.add_subcommand("compile", "Make the code of every engine");
   command->common.addInput(*sub);
-  command->common.addStrategy(*sub);
+  command->common.addStrategy(*sub, strategyNames());
   command->common.addMachine(*sub);
   sub->add_option("-o,--output", command->output, "where the code goes; - is stdout");
   sub->add_option("--format", command->format,

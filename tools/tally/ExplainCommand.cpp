@@ -287,7 +287,7 @@ void addExplain(CLI::App &app, int &status) {
   CLI::App *sub = app.add_subcommand("explain", "Every wait of one instruction, and why its value");
   command->common.addInput(*sub);
   sub->add_option("--instr", command->instruction, "name of the instruction")->required();
-  command->common.addStrategy(*sub);
+  command->common.addStrategy(*sub, plannedStrategies());
   command->common.addMachine(*sub);
   sub->add_option("--trips", command->trips,
                   "trips of a loop: A=64; by entry: B=3,0,4; on one engine: B@act=1")

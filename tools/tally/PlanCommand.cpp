@@ -204,7 +204,7 @@ void addPlan(CLI::App &app, int &status) {
   CLI::App *sub =
       app.add_subcommand("plan", "Semaphores, counters, and one line for each dependence");
   command->common.addInput(*sub);
-  command->common.addStrategy(*sub);
+  command->common.addStrategy(*sub, plannedStrategies());
   command->common.addMachine(*sub);
   sub->add_option("--format", command->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))

@@ -28,9 +28,15 @@ void CommonOptions::addMachine(CLI::App &command) {
       ->capture_default_str();
 }
 
-void CommonOptions::addStrategy(CLI::App &command) {
+std::vector<std::string> plannedStrategies() {
+  std::vector<std::string> names = strategyNames();
+  std::erase(names, std::string(toString(Strategy::Manual)));
+  return names;
+}
+
+void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string> &strategies) {
   command.add_option("--sync", strategy, "how engines are synchronised")
-      ->check(CLI::IsMember(strategyNames()))
+      ->check(CLI::IsMember(strategies))
       ->capture_default_str();
   command
       .add_option("--barrier-participants", participants,

@@ -29,6 +29,9 @@ enum Exit : int {
   Undecided = 2, ///< the question could not be asked or answered
 };
 
+/// The strategies that make a plan: all but `manual`, which keeps what is written.
+std::vector<std::string> plannedStrategies();
+
 /// Options that most commands share, and their help.
 struct CommonOptions {
   std::string input;
@@ -41,7 +44,7 @@ struct CommonOptions {
 
   void addInput(CLI::App &command);
   void addMachine(CLI::App &command);
-  void addStrategy(CLI::App &command);
+  void addStrategy(CLI::App &command, const std::vector<std::string> &strategies);
 
   /// The options of the core; strategy and participants have been checked by the command line.
   CompileOptions compileOptions() const;
