@@ -118,8 +118,12 @@ private:
     if (!wait.maskLoop.valid()) {
       return "none: a run is owed from the first time on";
     }
-    return fmt::format("nothing is owed in the first {} {} of {}", wait.maskOffset,
-                       wait.maskTotal ? "entries" : "iterations", loop(wait.maskLoop));
+    std::string_view what = wait.maskTotal ? "entr" : "iteration";
+    std::string_view end =
+        wait.maskTotal ? (wait.maskOffset == 1 ? "y" : "ies") : (wait.maskOffset == 1 ? "" : "s");
+    std::string number = wait.maskOffset == 1 ? "" : fmt::format("{} ", wait.maskOffset);
+    return fmt::format("nothing is owed in the first {}{}{} of {}", number, what, end,
+                       loop(wait.maskLoop));
   }
 
   const Kernel &kernel;
