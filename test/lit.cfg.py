@@ -1,5 +1,6 @@
 # How lit runs the tests of this directory.
 import os
+import subprocess
 
 import lit.formats
 
@@ -18,3 +19,10 @@ config.environment["TALLY_MACHINES"] = os.path.join(config.tally_source_dir, "ma
 config.substitutions.append(("%plugin", config.tally_plugin))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%source_dir", config.tally_source_dir))
+
+# A program without sanitizers can load a plugin with them only if their runtime is there first.
+mlir_opt = "mlir-opt"
+if config.tally_sanitize in ("ON", "1", "TRUE"):
+    runtime = subprocess.check_output([config.cxx, "-print-file-name=libasan.so"], text=True)
+    mlir_opt = "env LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 mlir-opt" % runtime.strip()
+config.substitutions.append(("%mlir_opt", mlir_opt))

@@ -1,5 +1,5 @@
 // A stock mlir-opt, with our plugin, does what tally-opt does.
-// RUN: mlir-opt %s --load-dialect-plugin=%plugin --load-pass-plugin=%plugin --pass-pipeline='builtin.module(tally-sync{strategy=per-loop machine=generic},tally-to-scf,cse)' -o %t.mlir
+// RUN: %mlir_opt %s --load-dialect-plugin=%plugin --load-pass-plugin=%plugin --pass-pipeline='builtin.module(tally-sync{strategy=per-loop machine=generic},tally-to-scf,cse)' -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
 // RUN: tally-opt %s --pass-pipeline='builtin.module(tally-sync{strategy=per-loop machine=generic},tally-to-scf,cse)' | diff %t.mlir -
 

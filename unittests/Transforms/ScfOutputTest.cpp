@@ -350,8 +350,11 @@ TEST(ScfMistakesTest, lostEffectIsNoticed) {
 
 TEST(ScfMistakesTest, effectOutOfOrderIsNoticed) {
   Score score = scoreOf({[](mlir::Operation *op) {
+                           if (!isOutside(op)) {
+                             return false;
+                           }
                            mlir::Operation *next = op->getNextNode();
-                           return isOutside(op) && next && isOutside(next);
+                           return next && isOutside(next);
                          },
                          [](mlir::Operation *op) { op->getNextNode()->moveBefore(op); }});
   EXPECT_GT(score.changed, 1000u);
