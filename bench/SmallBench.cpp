@@ -14,7 +14,7 @@ using namespace tally;
 static void compileKernel(benchmark::State &state) {
   Kernel kernel = bench::largeKernel(static_cast<size_t>(state.range(0)), 1);
   Machine machine = genericMachine();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     Diagnostics diagnostics;
     benchmark::DoNotOptimize(compile(kernel, {}, machine, diagnostics));
   }

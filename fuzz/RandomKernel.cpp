@@ -107,7 +107,7 @@ private:
   Trip drawTrip(const std::string &name) {
     uint64_t roll = random.below(100);
     if (roll < options.constantPercent) {
-      return builder.constant(drawTripCount(random, options.trips));
+      return KernelBuilder::constant(drawTripCount(random, options.trips));
     }
     if (roll < options.constantPercent + options.guardPercent) {
       return builder.guard("while." + name);

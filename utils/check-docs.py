@@ -13,7 +13,9 @@ A line that begins with `$ ` is a command (a backslash at its end continues it);
 the next command are its expected output. There, a line `...` stands for any number of lines,
 and a line that ends in `...` for any line that begins so. No expected lines: only the exit
 status counts, which must be 0 in either case. To show a refusal, end the command in
-`; echo "exit $?"`. Blocks marked otherwise (`sh`, `text`, ...) are not run.
+`; echo "exit $?"`. The blocks of a document that are marked `mlir` are together one module that
+`tally-opt` must accept; one that begins with neither a kernel nor code is a part of a kernel of its
+own. Blocks marked otherwise (`sh`, `text`, ...) are not run.
 
 Commands see the repository's files by the same relative names, and the built programs on PATH.
 They run in a folder of their own for each document, also named $TMP: what they write stays out
@@ -84,6 +86,17 @@ def cases_of(document):
     return cases
 
 
+def module_of(document):
+    """The text of a document's `mlir` blocks; None if it has none."""
+    parts = []
+    for language, first, lines in fenced_blocks(document):
+        if language == "mlir":
+            text = "\n".join(lines)
+            whole = text.startswith(("tally.kernel", "tally.code"))
+            parts.append(text if whole else f'tally.kernel @line_{first} {{\ntally.engine "e"\n{text}\n}}')
+    return "\n\n".join(parts) + "\n" if parts else None
+
+
 def line_matches(expected, actual):
     if expected.endswith("..."):
         return actual.startswith(expected[:-3])
@@ -131,6 +144,11 @@ def check_commands(document, programs, report):
         link_root(folder)
         for case in cases_of(document):
             report(f"{case.place()}: {case.command}", run(case, folder, programs))
+        module = module_of(document)
+        if module:
+            (folder / "module.mlir").write_text(module, encoding="utf-8")
+            case = Case(document, 1, "tally-opt module.mlir >/dev/null")
+            report(f"{document.relative_to(ROOT)}: its mlir blocks", run(case, folder, programs))
 
 
 def anchors_of(document):

@@ -170,9 +170,9 @@ void printBody(OpAsmPrinter &p, mlir::Region &body) {
 }
 
 /// `{ ... } else { ... }`; the else-branch is a region without block where it is not written.
-ParseResult parseBranches(OpAsmParser &parser, OperationState &state) {
-  mlir::Region *thenBody = state.addRegion();
-  mlir::Region *elseBody = state.addRegion();
+ParseResult parseBranches(OpAsmParser &parser, OperationState &result) {
+  mlir::Region *thenBody = result.addRegion();
+  mlir::Region *elseBody = result.addRegion();
   if (failed(parseBody(parser, thenBody))) {
     return failure();
   }
@@ -195,12 +195,12 @@ void printBranches(OpAsmPrinter &p, mlir::Region &thenBody, mlir::Region &elseBo
   }
 }
 
-template <typename OpT, typename Data> void store(OperationState &state, Data data) {
-  state.getOrAddProperties<typename OpT::Properties>().data = std::move(data);
+template <typename OpT, typename Data> void store(OperationState &result, Data data) {
+  result.getOrAddProperties<typename OpT::Properties>().data = std::move(data);
 }
 
-ParseResult parseAttributes(OpAsmParser &parser, OperationState &state) {
-  return parser.parseOptionalAttrDictWithKeyword(state.attributes);
+ParseResult parseAttributes(OpAsmParser &parser, OperationState &result) {
+  return parser.parseOptionalAttrDictWithKeyword(result.attributes);
 }
 
 /// Attributes that others attach; our own data are properties.
@@ -319,11 +319,11 @@ void printOptionalSignal(OpAsmPrinter &p, const std::optional<SignalData> &signa
 // Kernels
 //===----------------------------------------------------------------------===//
 
-ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   mlir::StringAttr name;
   return failure(
-      failed(parser.parseSymbolName(name, getSymNameAttrName(state.name), state.attributes)) ||
-      failed(parseAttributes(parser, state)) || failed(parseBody(parser, state.addRegion())));
+      failed(parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes)) ||
+      failed(parseAttributes(parser, result)) || failed(parseBody(parser, result.addRegion())));
 }
 
 void KernelOp::print(OpAsmPrinter &p) {
@@ -364,7 +364,7 @@ ParseResult parseQueue(OpAsmParser &parser, QueueData &queue) {
 
 } // namespace
 
-ParseResult EngineOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult EngineOp::parse(OpAsmParser &parser, OperationState &result) {
   EngineData data;
   if (failed(parseName(parser, data.own.name, "an engine")) ||
       failed(parseQueueTail(parser, data.own))) {
@@ -374,8 +374,8 @@ ParseResult EngineOp::parse(OpAsmParser &parser, OperationState &state) {
       failed(parseList(parser, [&] { return parseQueue(parser, data.queues.emplace_back()); }))) {
     return failure();
   }
-  store<EngineOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<EngineOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void EngineOp::print(OpAsmPrinter &p) {
@@ -392,7 +392,7 @@ void EngineOp::print(OpAsmPrinter &p) {
   printAttributes(p, *this);
 }
 
-ParseResult BufferOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult BufferOp::parse(OpAsmParser &parser, OperationState &result) {
   BufferData data;
   if (failed(parseName(parser, data.name, "a buffer"))) {
     return failure();
@@ -407,8 +407,8 @@ ParseResult BufferOp::parse(OpAsmParser &parser, OperationState &state) {
   if (accept(parser, "at") && failed(parseCount(parser, data.address.emplace()))) {
     return failure();
   }
-  store<BufferOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<BufferOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void BufferOp::print(OpAsmPrinter &p) {
@@ -476,15 +476,15 @@ void printTrips(OpAsmPrinter &p, const LoopData &data) {
 
 } // namespace
 
-ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
   LoopData data;
   if (failed(parseName(parser, data.name, "a loop")) || failed(parseTrips(parser, data))) {
     return failure();
   }
   data.divergent = accept(parser, "divergent");
-  store<LoopOp>(state, std::move(data));
-  return failure(failed(parseAttributes(parser, state)) ||
-                 failed(parseBody(parser, state.addRegion())));
+  store<LoopOp>(result, std::move(data));
+  return failure(failed(parseAttributes(parser, result)) ||
+                 failed(parseBody(parser, result.addRegion())));
 }
 
 void LoopOp::print(OpAsmPrinter &p) {
@@ -496,14 +496,14 @@ void LoopOp::print(OpAsmPrinter &p) {
   printBody(p, getBody());
 }
 
-ParseResult IfOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult IfOp::parse(OpAsmParser &parser, OperationState &result) {
   IfData data;
   if (failed(parseName(parser, data.name, "a condition"))) {
     return failure();
   }
   data.divergent = accept(parser, "divergent");
-  store<IfOp>(state, std::move(data));
-  return failure(failed(parseAttributes(parser, state)) || failed(parseBranches(parser, state)));
+  store<IfOp>(result, std::move(data));
+  return failure(failed(parseAttributes(parser, result)) || failed(parseBranches(parser, result)));
 }
 
 void IfOp::print(OpAsmPrinter &p) {
@@ -528,7 +528,7 @@ void printAccesses(OpAsmPrinter &p, llvm::StringRef keyword, const Names &access
 
 } // namespace
 
-ParseResult InstrOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult InstrOp::parse(OpAsmParser &parser, OperationState &result) {
   InstrData data;
   if (failed(parseName(parser, data.name, "an instruction")) ||
       failed(parser.parseKeyword("on", " and the queue that the instruction runs on")) ||
@@ -539,8 +539,8 @@ ParseResult InstrOp::parse(OpAsmParser &parser, OperationState &state) {
       failed(parseAccesses(parser, "accumulates", data.accumulates))) {
     return failure();
   }
-  store<InstrOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<InstrOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void InstrOp::print(OpAsmPrinter &p) {
@@ -628,7 +628,7 @@ void printDepDistance(OpAsmPrinter &p, const DepData &data) {
 
 } // namespace
 
-ParseResult DepOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult DepOp::parse(OpAsmParser &parser, OperationState &result) {
   DepData data;
   if (failed(parseName(parser, data.producer, "the producer")) || failed(parser.parseArrow()) ||
       failed(parseName(parser, data.consumer, "the consumer"))) {
@@ -639,8 +639,8 @@ ParseResult DepOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   }
   data.allowDivergent = accept(parser, "allow_divergent");
-  store<DepOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<DepOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void DepOp::print(OpAsmPrinter &p) {
@@ -658,17 +658,17 @@ void DepOp::print(OpAsmPrinter &p) {
 // Code
 //===----------------------------------------------------------------------===//
 
-ParseResult CodeOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult CodeOp::parse(OpAsmParser &parser, OperationState &result) {
   CodeData data;
   mlir::FlatSymbolRefAttr kernel;
-  if (failed(parser.parseAttribute(kernel, getKernelAttrName(state.name), state.attributes)) ||
+  if (failed(parser.parseAttribute(kernel, getKernelAttrName(result.name), result.attributes)) ||
       failed(parseOptionalName(parser, "strategy", data.strategy, "a strategy")) ||
       failed(parseOptionalName(parser, "machine", data.machine, "a machine"))) {
     return failure();
   }
-  store<CodeOp>(state, std::move(data));
-  return failure(failed(parseAttributes(parser, state)) ||
-                 failed(parseBody(parser, state.addRegion())));
+  store<CodeOp>(result, std::move(data));
+  return failure(failed(parseAttributes(parser, result)) ||
+                 failed(parseBody(parser, result.addRegion())));
 }
 
 void CodeOp::print(OpAsmPrinter &p) {
@@ -680,13 +680,13 @@ void CodeOp::print(OpAsmPrinter &p) {
   printBody(p, getBody());
 }
 
-ParseResult SemaphoreOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult SemaphoreOp::parse(OpAsmParser &parser, OperationState &result) {
   SemaphoreData data;
   if (failed(parseName(parser, data.name, "a semaphore"))) {
     return failure();
   }
-  store<SemaphoreOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<SemaphoreOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void SemaphoreOp::print(OpAsmPrinter &p) {
@@ -694,14 +694,14 @@ void SemaphoreOp::print(OpAsmPrinter &p) {
   printAttributes(p, *this);
 }
 
-ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   ProgramData data;
   if (failed(parseName(parser, data.engine, "an engine"))) {
     return failure();
   }
-  store<ProgramOp>(state, std::move(data));
-  return failure(failed(parseAttributes(parser, state)) ||
-                 failed(parseBody(parser, state.addRegion())));
+  store<ProgramOp>(result, std::move(data));
+  return failure(failed(parseAttributes(parser, result)) ||
+                 failed(parseBody(parser, result.addRegion())));
 }
 
 void ProgramOp::print(OpAsmPrinter &p) {
@@ -710,14 +710,14 @@ void ProgramOp::print(OpAsmPrinter &p) {
   printBody(p, getBody());
 }
 
-ParseResult RegisterOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult RegisterOp::parse(OpAsmParser &parser, OperationState &result) {
   RegisterData data;
   if (failed(parseName(parser, data.name, "a register")) ||
       failed(parseOptionalName(parser, "role", data.role, "a role"))) {
     return failure();
   }
-  store<RegisterOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<RegisterOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void RegisterOp::print(OpAsmPrinter &p) {
@@ -765,7 +765,7 @@ const char *spelling(AluOp op) {
 
 } // namespace
 
-ParseResult SetOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult SetOp::parse(OpAsmParser &parser, OperationState &result) {
   SetData data;
   if (failed(parseName(parser, data.target, "a register")) || failed(parser.parseEqual()) ||
       failed(parseOperand(parser, data.a))) {
@@ -775,8 +775,8 @@ ParseResult SetOp::parse(OpAsmParser &parser, OperationState &state) {
   if (data.op != AluOp::Move && failed(parseOperand(parser, data.b))) {
     return failure();
   }
-  store<SetOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<SetOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void SetOp::print(OpAsmPrinter &p) {
@@ -791,15 +791,15 @@ void SetOp::print(OpAsmPrinter &p) {
   printAttributes(p, *this);
 }
 
-ParseResult ForOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   ForData data;
   if (failed(parseName(parser, data.loop, "a loop")) ||
       failed(parseOptionalName(parser, "counter", data.counter, "a register"))) {
     return failure();
   }
-  store<ForOp>(state, std::move(data));
-  return failure(failed(parseAttributes(parser, state)) ||
-                 failed(parseBody(parser, state.addRegion())));
+  store<ForOp>(result, std::move(data));
+  return failure(failed(parseAttributes(parser, result)) ||
+                 failed(parseBody(parser, result.addRegion())));
 }
 
 void ForOp::print(OpAsmPrinter &p) {
@@ -809,13 +809,13 @@ void ForOp::print(OpAsmPrinter &p) {
   printBody(p, getBody());
 }
 
-ParseResult BranchOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult BranchOp::parse(OpAsmParser &parser, OperationState &result) {
   BranchData data;
   if (failed(parseName(parser, data.name, "a condition"))) {
     return failure();
   }
-  store<BranchOp>(state, std::move(data));
-  return failure(failed(parseAttributes(parser, state)) || failed(parseBranches(parser, state)));
+  store<BranchOp>(result, std::move(data));
+  return failure(failed(parseAttributes(parser, result)) || failed(parseBranches(parser, result)));
 }
 
 void BranchOp::print(OpAsmPrinter &p) {
@@ -824,13 +824,13 @@ void BranchOp::print(OpAsmPrinter &p) {
   printBranches(p, getThenBody(), getElseBody());
 }
 
-ParseResult WaitOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult WaitOp::parse(OpAsmParser &parser, OperationState &result) {
   WaitData data;
   if (failed(parseWait(parser, data))) {
     return failure();
   }
-  store<WaitOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<WaitOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void WaitOp::print(OpAsmPrinter &p) {
@@ -838,7 +838,7 @@ void WaitOp::print(OpAsmPrinter &p) {
   printAttributes(p, *this);
 }
 
-ParseResult IssueOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult IssueOp::parse(OpAsmParser &parser, OperationState &result) {
   IssueData data;
   if (failed(parseName(parser, data.instr, "an instruction"))) {
     return failure();
@@ -849,8 +849,8 @@ ParseResult IssueOp::parse(OpAsmParser &parser, OperationState &state) {
   if (failed(parseOptionalSignal(parser, data.signal))) {
     return failure();
   }
-  store<IssueOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<IssueOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void IssueOp::print(OpAsmPrinter &p) {
@@ -863,14 +863,14 @@ void IssueOp::print(OpAsmPrinter &p) {
   printAttributes(p, *this);
 }
 
-ParseResult BarrierOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult BarrierOp::parse(OpAsmParser &parser, OperationState &result) {
   BarrierData data;
   if (failed(parseNames(parser, data.participants, "an engine"))) {
     return failure();
   }
-  store<BarrierOp>(state, std::move(data));
-  return failure(failed(parseAttributes(parser, state)) ||
-                 failed(parseBody(parser, state.addRegion())));
+  store<BarrierOp>(result, std::move(data));
+  return failure(failed(parseAttributes(parser, result)) ||
+                 failed(parseBody(parser, result.addRegion())));
 }
 
 void BarrierOp::print(OpAsmPrinter &p) {
@@ -884,13 +884,13 @@ void BarrierOp::print(OpAsmPrinter &p) {
 // Operations of code that also stand in its scf form
 //===----------------------------------------------------------------------===//
 
-ParseResult SignalOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult SignalOp::parse(OpAsmParser &parser, OperationState &result) {
   SignalData data;
   if (failed(parseSignal(parser, data))) {
     return failure();
   }
-  store<SignalOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<SignalOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void SignalOp::print(OpAsmPrinter &p) {
@@ -898,7 +898,7 @@ void SignalOp::print(OpAsmPrinter &p) {
   printAttributes(p, *this);
 }
 
-ParseResult ResetOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult ResetOp::parse(OpAsmParser &parser, OperationState &result) {
   ResetData data;
   if (failed(parseName(parser, data.semaphore, "a semaphore"))) {
     return failure();
@@ -906,8 +906,8 @@ ParseResult ResetOp::parse(OpAsmParser &parser, OperationState &state) {
   if (accept(parser, "count") && failed(parseCount(parser, data.count))) {
     return failure();
   }
-  store<ResetOp>(state, std::move(data));
-  return parseAttributes(parser, state);
+  store<ResetOp>(result, std::move(data));
+  return parseAttributes(parser, result);
 }
 
 void ResetOp::print(OpAsmPrinter &p) {
@@ -918,8 +918,8 @@ void ResetOp::print(OpAsmPrinter &p) {
   printAttributes(p, *this);
 }
 
-ParseResult DrainOp::parse(OpAsmParser &parser, OperationState &state) {
-  return parseAttributes(parser, state);
+ParseResult DrainOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseAttributes(parser, result);
 }
 
 void DrainOp::print(OpAsmPrinter &p) {
@@ -943,15 +943,15 @@ ParseResult parseTypeOf(OpAsmParser &parser, mlir::Type expected) {
 
 } // namespace
 
-ParseResult TripsOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult TripsOp::parse(OpAsmParser &parser, OperationState &result) {
   TripsData data;
   mlir::Type type = parser.getBuilder().getIndexType();
-  if (failed(parseName(parser, data.loop, "a loop")) || failed(parseAttributes(parser, state)) ||
+  if (failed(parseName(parser, data.loop, "a loop")) || failed(parseAttributes(parser, result)) ||
       failed(parseTypeOf(parser, type))) {
     return failure();
   }
-  store<TripsOp>(state, std::move(data));
-  state.addTypes(type);
+  store<TripsOp>(result, std::move(data));
+  result.addTypes(type);
   return success();
 }
 
@@ -961,15 +961,15 @@ void TripsOp::print(OpAsmPrinter &p) {
   p << " : " << getTrips().getType();
 }
 
-ParseResult GuardOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult GuardOp::parse(OpAsmParser &parser, OperationState &result) {
   GuardData data;
   mlir::Type type = parser.getBuilder().getI1Type();
   if (failed(parseName(parser, data.name, "a condition")) ||
-      failed(parseAttributes(parser, state)) || failed(parseTypeOf(parser, type))) {
+      failed(parseAttributes(parser, result)) || failed(parseTypeOf(parser, type))) {
     return failure();
   }
-  store<GuardOp>(state, std::move(data));
-  state.addTypes(type);
+  store<GuardOp>(result, std::move(data));
+  result.addTypes(type);
   return success();
 }
 
@@ -979,16 +979,16 @@ void GuardOp::print(OpAsmPrinter &p) {
   p << " : " << getHolds().getType();
 }
 
-ParseResult AwaitOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult AwaitOp::parse(OpAsmParser &parser, OperationState &result) {
   AwaitData data;
   ValueName threshold;
   mlir::Type type = parser.getBuilder().getI32Type();
-  if (failed(parseAwait(parser, data, threshold)) || failed(parseAttributes(parser, state)) ||
+  if (failed(parseAwait(parser, data, threshold)) || failed(parseAttributes(parser, result)) ||
       failed(parseTypeOf(parser, type))) {
     return failure();
   }
-  store<AwaitOp>(state, std::move(data));
-  return parser.resolveOperand(threshold, type, state.operands);
+  store<AwaitOp>(result, std::move(data));
+  return parser.resolveOperand(threshold, type, result.operands);
 }
 
 void AwaitOp::print(OpAsmPrinter &p) {
@@ -997,7 +997,7 @@ void AwaitOp::print(OpAsmPrinter &p) {
   p << " : " << getThreshold().getType();
 }
 
-ParseResult RunOp::parse(OpAsmParser &parser, OperationState &state) {
+ParseResult RunOp::parse(OpAsmParser &parser, OperationState &result) {
   RunData data;
   ValueName threshold;
   if (failed(parseName(parser, data.instr, "an instruction"))) {
@@ -1007,12 +1007,12 @@ ParseResult RunOp::parse(OpAsmParser &parser, OperationState &state) {
   if (waits && failed(parseAwait(parser, data.wait.emplace(), threshold))) {
     return failure();
   }
-  if (failed(parseOptionalSignal(parser, data.signal)) || failed(parseAttributes(parser, state))) {
+  if (failed(parseOptionalSignal(parser, data.signal)) || failed(parseAttributes(parser, result))) {
     return failure();
   }
-  store<RunOp>(state, std::move(data));
+  store<RunOp>(result, std::move(data));
   mlir::Type type = parser.getBuilder().getI32Type();
-  return waits ? parser.resolveOperand(threshold, type, state.operands) : ParseResult(success());
+  return waits ? parser.resolveOperand(threshold, type, result.operands) : ParseResult(success());
 }
 
 void RunOp::print(OpAsmPrinter &p) {

@@ -35,7 +35,7 @@ public:
 private:
   void numberNames();
   void declare(SemaphoreOp semaphore);
-  void engine(ProgramOp program);
+  void engine(ProgramOp op);
   void declare(RegisterOp op);
   void body(mlir::Region &region);
   void step(mlir::Operation &op);

@@ -248,8 +248,8 @@ mlir::LogicalResult CodeOp::verifyRegions() {
 
 /// Code means something only with its kernel, which stands elsewhere in the module. When this is
 /// called, the kernel has been found legal.
-mlir::LogicalResult CodeOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
-  auto kernelOp = symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+mlir::LogicalResult CodeOp::verifySymbolUses(mlir::SymbolTableCollection &symbolTable) {
+  auto kernelOp = symbolTable.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernelOp) {
     return emitOpError("is for kernel '") << getKernel() << "', which is not in this module";
   }

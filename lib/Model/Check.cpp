@@ -49,6 +49,7 @@ private:
   void loop(LoopId id);
   void trip(const Loop &loop);
   void accesses(InstrId id);
+  void control();
 
   // Dependences
   void dependence(DepId id);
@@ -97,6 +98,7 @@ void Checker::run() {
   for (InstrId id : kernel.instrs.ids()) {
     accesses(id);
   }
+  control();
   for (DepId id : kernel.deps.ids()) {
     dependence(id);
   }
@@ -230,6 +232,34 @@ void Checker::accesses(InstrId id) {
       if (buffer.where.known()) {
         error.note(buffer.where, fmt::format("'{}' is here", kernel.text(buffer.name)));
       }
+    }
+  }
+}
+
+/// Trips and conditions are values that stand before the kernel starts. One with the name of
+/// memory that the kernel writes would be read too early, or differently by each engine.
+void Checker::control() {
+  std::vector<InstrId> writerOf(kernel.strings.size()); // by the name of a buffer
+  for (InstrId id : kernel.instrs.ids()) {
+    for (AccessId a : kernel.instrs[id].accesses) {
+      NameId buffer = kernel.buffers[kernel.accesses[a].buffer].name;
+      if (kernel.accesses[a].kind != AccessKind::Read && !writerOf[buffer.value].valid()) {
+        writerOf[buffer.value] = id;
+      }
+    }
+  }
+  for (LoopId id : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[id];
+    NameId value = loop.isBranch() ? loop.name : loop.trip.symbol;
+    if (loop.kind != LoopKind::Else && value.valid() && writerOf[value.value].valid()) {
+      InstrId writer = writerOf[value.value];
+      diagnostics
+          .error(loop.where,
+                 fmt::format("how often '{}' runs is given by '{}', and '{}' writes a buffer of "
+                             "that name; control cannot read what the kernel writes: load the "
+                             "value before, or give one of the two another name",
+                             kernel.nameOf(id), kernel.text(value), kernel.nameOf(writer)))
+          .note(kernel.instrs[writer].where, fmt::format("'{}' is here", kernel.nameOf(writer)));
     }
   }
 }

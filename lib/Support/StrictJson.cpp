@@ -191,19 +191,19 @@ bool JsonAt::expectArray() const {
   return isArray();
 }
 
-std::optional<JsonAt> JsonAt::find(std::string_view name) const {
+std::optional<JsonAt> JsonAt::find(std::string_view memberKey) const {
   const Json::object_t &members = value->get_ref<const Json::object_t &>();
-  auto it = members.find(name);
+  auto it = members.find(memberKey);
   if (it == members.end()) {
     return std::nullopt;
   }
   return JsonAt(*this, it->second, &it->first, 0);
 }
 
-std::optional<JsonAt> JsonAt::need(std::string_view name) const {
-  std::optional<JsonAt> member = find(name);
+std::optional<JsonAt> JsonAt::need(std::string_view memberKey) const {
+  std::optional<JsonAt> member = find(memberKey);
   if (!member) {
-    error(fmt::format("the key '{}' is missing", name));
+    error(fmt::format("the key '{}' is missing", memberKey));
   }
   return member;
 }
@@ -273,13 +273,13 @@ bool JsonAt::expectSchema(std::string_view schema, uint64_t version) const {
   return name && number && errors->size() == before;
 }
 
-std::string JsonAt::stringOr(std::string_view name, std::string_view absent) const {
-  std::optional<JsonAt> member = find(name);
+std::string JsonAt::stringOr(std::string_view memberKey, std::string_view absent) const {
+  std::optional<JsonAt> member = find(memberKey);
   return member ? member->string() : std::string(absent);
 }
 
-bool JsonAt::booleanOr(std::string_view name, bool absent) const {
-  std::optional<JsonAt> member = find(name);
+bool JsonAt::booleanOr(std::string_view memberKey, bool absent) const {
+  std::optional<JsonAt> member = find(memberKey);
   return member ? member->boolean() : absent;
 }
 

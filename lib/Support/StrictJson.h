@@ -71,11 +71,11 @@ public:
   /// Whether this is an array; reports if not.
   bool expectArray() const;
 
-  /// The member `key` of an object, if there.
-  std::optional<JsonAt> find(std::string_view key) const;
+  /// The member `memberKey` of an object, if there.
+  std::optional<JsonAt> find(std::string_view memberKey) const;
 
-  /// The member `key`; reports if it is not there.
-  std::optional<JsonAt> need(std::string_view key) const;
+  /// The member `memberKey`; reports if it is not there.
+  std::optional<JsonAt> need(std::string_view memberKey) const;
 
   size_t size() const { return value->size(); }
 
@@ -106,8 +106,8 @@ public:
   bool expectSchema(std::string_view schema, uint64_t version) const;
 
   // Optional members.
-  std::string stringOr(std::string_view key, std::string_view absent) const;
-  bool booleanOr(std::string_view key, bool absent) const;
+  std::string stringOr(std::string_view memberKey, std::string_view absent) const;
+  bool booleanOr(std::string_view memberKey, bool absent) const;
 
 private:
   JsonAt(const JsonAt &parent, const Json &value, const std::string *key, size_t index)

@@ -57,7 +57,7 @@ std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagno
   for (ir::KernelOp op : module.getOps<ir::KernelOp>()) {
     LoadedKernel &next = loaded.emplace_back();
     next.kernel = ir::loadKernel(op, files, diagnostics);
-    auto code = codes.find(op.getSymNameAttr());
+    auto *code = codes.find(op.getSymNameAttr());
     if (code != codes.end()) {
       next.program = ir::loadProgram(code->second, next.kernel, files, diagnostics);
       codes.erase(code);
@@ -238,7 +238,7 @@ void KernelWriter::dep(const Dep &dep) {
   data.form = dep.form;
   data.step = dep.step;
   data.allowDivergent = dep.allowDivergent;
-  for (auto *each = kernel.componentsBegin(dep); each != kernel.componentsEnd(dep); ++each) {
+  for (const auto *each = kernel.componentsBegin(dep); each != kernel.componentsEnd(dep); ++each) {
     data.components.push_back({name(each->loop), each->distance});
   }
   ir::DepOp::create(builder, at(dep.where), data);

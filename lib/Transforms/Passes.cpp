@@ -56,6 +56,7 @@ public:
     return "compile each tally.kernel to one program per engine";
   }
 
+protected:
   void runOnOperation() final;
 
 private:
@@ -136,6 +137,7 @@ public:
     registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::scf::SCFDialect>();
   }
 
+protected:
   void runOnOperation() final;
 };
 
@@ -176,6 +178,7 @@ public:
     return "write each kernel, with its code, as the core understands it";
   }
 
+protected:
   void runOnOperation() final;
 };
 

@@ -234,8 +234,10 @@ Verdict judge(const llvm::MemoryBuffer &buffer, const mlir::DialectRegistry &reg
   rlimit noCore{0, 0};
   setrlimit(RLIMIT_CORE, &noCore);
   int nowhere = open("/dev/null", O_WRONLY);
-  dup2(nowhere, STDOUT_FILENO);
-  dup2(nowhere, STDERR_FILENO);
+  if (nowhere >= 0) {
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+  }
   _exit(static_cast<int>(judge(buffer, registry)));
 }
 

@@ -378,6 +378,7 @@ void FunctionWriter::emitAlu(const Op &op) {
 
 std::vector<mlir::Value> FunctionWriter::valuesOf(const std::vector<uint32_t> &registers) const {
   std::vector<mlir::Value> result;
+  result.reserve(registers.size());
   for (uint32_t reg : registers) {
     result.push_back(values[reg]);
   }

@@ -25,8 +25,7 @@ using Json = nlohmann::ordered_json;
 struct ExplainCommand {
   CommonOptions common;
   std::string instruction;
-  std::vector<std::string> trips;
-  uint64_t guards = 0;
+  RunOptions values;
   uint32_t rows = 12;
   std::string format = "text";
 
@@ -229,21 +228,22 @@ InstrId findInstruction(const Kernel &kernel, const std::string &name) {
 
 bool ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, const Machine &machine,
                                std::string &text, Json &document) const {
-  Diagnostics diagnostics;
-  Bindings bindings = Bindings::parse(loaded.kernel, trips, guards, diagnostics);
-  std::optional<Compiled> compiled;
-  if (!diagnostics.hasErrors()) {
-    compiled = compile(loaded.kernel, common.compileOptions(), machine, diagnostics);
+  std::optional<Bindings> bindings = session.bindings(loaded.kernel, values);
+  if (!bindings) {
+    return false;
   }
+  Diagnostics diagnostics;
+  std::optional<Compiled> compiled =
+      compile(loaded.kernel, common.compileOptions(), machine, diagnostics);
   session.report(loaded.kernel, diagnostics);
   if (!compiled) {
     return false;
   }
   InstrId instr = findInstruction(loaded.kernel, instruction);
-  CodeWaits values = valuesOf(loaded.kernel, compiled->program, machine, bindings, instr, rows);
+  CodeWaits waits = valuesOf(loaded.kernel, compiled->program, machine, *bindings, instr, rows);
   ExplainReport report(loaded.kernel, *compiled, machine, instr);
-  text += report.text(values);
-  document["instructions"].push_back(report.json(values));
+  text += report.text(waits);
+  document["instructions"].push_back(report.json(waits));
   return true;
 }
 
@@ -289,11 +289,7 @@ void addExplain(CLI::App &app, int &status) {
   sub->add_option("--instr", command->instruction, "name of the instruction")->required();
   command->common.addStrategy(*sub, plannedStrategies());
   command->common.addMachine(*sub);
-  sub->add_option("--trips", command->trips,
-                  "trips of a loop: A=64; by entry: B=3,0,4; on one engine: B@act=1")
-      ->allow_extra_args(false);
-  sub->add_option("--guards", command->guards, "seed for branches and while-loops")
-      ->capture_default_str();
+  command->values.add(*sub);
   sub->add_option("--rows", command->rows, "the most values to show")->capture_default_str();
   sub->add_option("--format", command->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))

@@ -28,6 +28,15 @@ void CommonOptions::addMachine(CLI::App &command) {
       ->capture_default_str();
 }
 
+void RunOptions::add(CLI::App &command) {
+  command
+      .add_option("--trips", trips,
+                  "trips of a loop: A=64; by entry: B=3,0,4; on one engine: B@act=1")
+      ->allow_extra_args(false);
+  command.add_option("--guards", guards, "seed for branches and while-loops")
+      ->capture_default_str();
+}
+
 std::vector<std::string> plannedStrategies() {
   std::vector<std::string> names = strategyNames();
   std::erase(names, std::string(toString(Strategy::Manual)));
@@ -72,12 +81,8 @@ static void complain(const std::string &message) {
   fmt::print(stderr, "error: {}\n", message);
 }
 
-static bool endsWith(const std::string &text, std::string_view end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 std::vector<LoadedKernel> Session::load(const std::string &path) {
-  return endsWith(path, ".json") ? loadJson(path) : loadModule(path);
+  return path.ends_with(".json") ? loadJson(path) : loadModule(path);
 }
 
 std::vector<LoadedKernel> Session::loadModule(const std::string &path) {
@@ -142,6 +147,13 @@ std::optional<Machine> Session::machine(const std::string &nameOrPath) {
     complain(error);
   }
   return result.errors.empty() ? result.machine : std::nullopt;
+}
+
+std::optional<Bindings> Session::bindings(const Kernel &kernel, const RunOptions &options) {
+  Diagnostics diagnostics;
+  Bindings bindings = Bindings::parse(kernel, options.trips, options.guards, diagnostics);
+  fmt::print(stderr, "{}", render(diagnostics, {}));
+  return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(bindings));
 }
 
 void Session::report(const Kernel &kernel, const Diagnostics &diagnostics) {

@@ -9,6 +9,7 @@
 #define TALLY_TOOLS_TALLY_SESSION_H
 
 #include "tally/Code/Compile.h"
+#include "tally/Model/Bindings.h"
 #include "tally/Transforms/Bridge.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -50,6 +51,14 @@ struct CommonOptions {
   CompileOptions compileOptions() const;
 };
 
+/// Options of the commands that run code: the values a kernel leaves to run time.
+struct RunOptions {
+  std::vector<std::string> trips;
+  uint64_t guards = 0;
+
+  void add(CLI::App &command);
+};
+
 class Session {
 public:
   Session();
@@ -59,6 +68,9 @@ public:
 
   /// The machine of this name or file; none, with the reasons reported.
   std::optional<Machine> machine(const std::string &nameOrPath);
+
+  /// What the user binds for a run; none, with the reasons reported, if it does not fit the kernel.
+  std::optional<Bindings> bindings(const Kernel &kernel, const RunOptions &options);
 
   /// Shows what was found, with source lines where there are any.
   void report(const Kernel &kernel, const Diagnostics &diagnostics);

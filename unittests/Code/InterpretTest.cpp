@@ -60,7 +60,7 @@ struct Code {
   }
 
   /// Names of the instructions issued, with the iterations of the loops around them.
-  std::string run(const Bindings &bindings, uint64_t fuel = UINT64_MAX) {
+  std::string run(const Bindings &bindings, uint64_t fuel = UINT64_MAX) const {
     EngineRun run(kernel, program, machine, bindings, act);
     run.setFuel(fuel);
     std::string text;

@@ -57,7 +57,7 @@ Setting settingOf(Strategy strategy, uint64_t n) {
   return setting;
 }
 
-constexpr uint64_t numSettings = 2 * 2 * 2 * 2 * 2 * 2 * 4;
+constexpr uint64_t numSettings = uint64_t(2) * 2 * 2 * 2 * 2 * 2 * 4;
 
 std::string describe(const Setting &setting) {
   const Machine &machine = setting.machine;

@@ -37,7 +37,8 @@ struct Loops {
     kernel = b.finish();
   }
 
-  Bindings bind(std::vector<std::string> trips, std::string *errors = nullptr, uint64_t seed = 0) {
+  Bindings bind(std::vector<std::string> trips, std::string *errors = nullptr,
+                uint64_t seed = 0) const {
     Diagnostics diagnostics;
     Bindings result = Bindings::parse(kernel, trips, seed, diagnostics);
     std::string text = render(diagnostics, {});

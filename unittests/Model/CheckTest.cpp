@@ -9,6 +9,7 @@
 
 #include "tally/Model/KernelBuilder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -590,6 +591,39 @@ TEST(CheckTest, reportsAllInOneRun) {
   Diagnostics diagnostics;
   check(kernel, diagnostics);
   EXPECT_EQ(diagnostics.numErrors(), 3u);
+}
+
+/// Values and buffers have names of their own, but a value that the kernel itself would write is
+/// a mistake: of loops, while-loops and branches alike. A loop may be called like a buffer, and a
+/// buffer that is only read may be called like a value.
+TEST(CheckTest, controlReadsNothingThatIsWritten) {
+  KernelBuilder b("k");
+  EngineId act = b.engine("act");
+  BufferId n = b.buffer("n"), more = b.buffer("more"), flag = b.buffer("flag");
+  BufferId size = b.buffer("size"), a = b.buffer("A");
+  b.instr("w", b.queueOf(act), {}, at(5));
+  b.access(AccessKind::Write, n, "n");
+  b.access(AccessKind::Accumulate, more, "more");
+  b.access(AccessKind::Write, flag, "flag");
+  b.access(AccessKind::Write, a, "A");
+  b.access(AccessKind::Read, size, "size");
+  b.beginLoop("A", b.value("n"), true, at(6));
+  b.endLoop();
+  b.beginLoop("B", b.guard("more"), true, at(7));
+  b.endLoop();
+  b.beginIf("flag", true, at(8));
+  b.endIf();
+  b.beginLoop("C", b.value("size"), true, at(9));
+  b.endLoop();
+  auto refused = [](uint32_t line, std::string_view loop, std::string_view value) {
+    return fmt::format("k:{}:1: error: how often '{}' runs is given by '{}', and 'w' writes a "
+                       "buffer of that name; control cannot read what the kernel writes: load "
+                       "the value before, or give one of the two another name\n"
+                       "k:5:1: note: 'w' is here\n",
+                       line, loop, value);
+  };
+  EXPECT_EQ(problems(b),
+            refused(6, "A", "n") + refused(7, "B", "more") + refused(8, "flag", "flag"));
 }
 
 /// One huge block whose dependences all go against the text, and so through the search for cycles.

@@ -419,7 +419,7 @@ TEST(WrappingTest, maskIsTheLastFactor) {
     test.trips("A", {3});
     EXPECT_EQ(test.thresholds("C"), (Values{0, 1, 3}));
   }
-  EXPECT_EQ(aluValue(AluOp::Sub, 2 * 0, 1, wrappingMachine()), UINT32_MAX);
+  EXPECT_EQ(aluValue(AluOp::Sub, 0, 1, wrappingMachine()), UINT32_MAX);
 }
 
 /// For the last instruction of the body K = N: nothing is subtracted, and nothing is guarded.
@@ -943,6 +943,54 @@ TEST(PerEngineTest, refusedUnderDivergence) {
 }
 
 //===----------------------------------------------------------------------===//
+// Control does not read what the kernel writes
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// P@e0 writes "n"; A, run as often as a value `trips` says, { Q@e0; C@e1 }; C depends on Q.
+Kernel tripsBesideWrittenBuffer(std::string_view trips, bool diverges) {
+  Writer k;
+  BufferId n = k.buffer("n");
+  k.on(0, "P");
+  k.access(AccessKind::Write, n, "n");
+  k.beginLoop("A", k.value(trips, 0, 1000), !diverges);
+  InstrId q = k.on(0, "Q");
+  DepId dep = k.dep(q, k.on(1, "C"));
+  k.endLoop();
+  if (diverges) {
+    k.allowDivergent(dep);
+  }
+  return k.finish();
+}
+
+} // namespace
+
+/// Nothing would make e1 wait for P before it enters A: P and the loop have no place in common at
+/// which a dependence could stand.
+TEST(ControlTest, tripsThatTheKernelWritesAreRefused) {
+  expectRefused(Case(tripsBesideWrittenBuffer("n", false)), "control cannot read what the kernel");
+  EXPECT_EQ(Case(tripsBesideWrittenBuffer("m", false)).messages(), "");
+}
+
+/// What would happen: e0 enters A after P has written 1, e1 before, when n was still 3. The third
+/// run of C waits for a third run of Q, which never comes. The other way round, all of C have run
+/// when two runs of Q are still to come.
+TEST(ControlTest, enginesThatReadDifferentTripsGoApart) {
+  Case stale(tripsBesideWrittenBuffer("m", true));
+  stale.trips("A", {1}, "e0");
+  stale.trips("A", {3}, "e1");
+  EXPECT_EQ(stale.thresholds("C"), (Values{1, 2, 3}));
+  EXPECT_EQ(stale.raisedInTheEnd("Q"), 1u);
+
+  Case early(tripsBesideWrittenBuffer("m", true));
+  early.trips("A", {3}, "e0");
+  early.trips("A", {1}, "e1");
+  EXPECT_EQ(early.thresholds("C"), Values{1});
+  EXPECT_EQ(early.raisedInTheEnd("Q"), 3u);
+}
+
+//===----------------------------------------------------------------------===//
 // The root, distances across loops, what is counted
 //===----------------------------------------------------------------------===//
 
@@ -1044,7 +1092,7 @@ TEST(ConservativeTest, countersCannotTellTheseRunsApart) {
   Case test(k.finish());
   test.trips("A", {2});
   test.trips("B", {3, 2});
-  for (Values ofD : {Values{3, 1, 2, 1, 1}, Values{1, 3, 2, 1, 1}}) {
+  for (const Values &ofD : {Values{3, 1, 2, 1, 1}, Values{1, 3, 2, 1, 1}}) {
     test.trips("D", ofD);
     EXPECT_EQ(test.thresholds("C"), (Values{0, 0, 0, 0, 0, 0, 6, 6}));
   }

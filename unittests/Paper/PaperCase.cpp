@@ -19,6 +19,7 @@ namespace tally::paper {
 
 static std::vector<EngineId> declare(KernelBuilder &builder, uint32_t numEngines) {
   std::vector<EngineId> engines;
+  engines.reserve(numEngines);
   for (uint32_t e = 0; e < numEngines; ++e) {
     engines.push_back(builder.engine(fmt::format("e{}", e)));
   }
@@ -70,8 +71,8 @@ Machine signedMachine() {
 // Running
 //===----------------------------------------------------------------------===//
 
-Case::Case(Kernel k, const CompileOptions &options, const Machine &m)
-    : kernel(std::move(k)), machine(m), bindings(kernel),
+Case::Case(Kernel k, const CompileOptions &options, Machine m)
+    : kernel(std::move(k)), machine(std::move(m)), bindings(kernel),
       compiled(compile(kernel, options, machine, diagnostics)) {}
 
 template <typename IdT, typename T>

@@ -69,7 +69,7 @@ Machine signedMachine();
 class Case {
 public:
   explicit Case(Kernel kernel, const CompileOptions &options = {},
-                const Machine &machine = saturatingMachine());
+                Machine machine = saturatingMachine());
   Case(const Case &) = delete;
   Case &operator=(const Case &) = delete;
 
@@ -83,18 +83,19 @@ public:
   /// Trips of a loop or branch by entry, on one engine or on all.
   void trips(std::string_view loop, Values byEntry, std::string_view engine = {});
 
-  /// What each run of `instr` waits for. Of a run with several waits, all are listed.
-  Values thresholds(std::string_view instr) const;
+  /// What each run of the instruction `name` waits for. Of a run with several waits, all are
+  /// listed.
+  Values thresholds(std::string_view name) const;
 
   /// The same as text, the semaphores named and the waits of one run together:
   /// "A.e0 >= 1, A.e1 >= 2".
-  Lines waits(std::string_view instr) const;
+  Lines waits(std::string_view name) const;
 
-  /// What the semaphore of `instr` reads after each of its runs, resets of its own engine included.
-  Values raised(std::string_view instr) const;
+  /// What the semaphore of `name` reads after each of its runs, resets of its own engine included.
+  Values raised(std::string_view name) const;
 
-  /// What the semaphore of `instr` reads in the end: a wait for more would never pass.
-  uint64_t raisedInTheEnd(std::string_view instr) const;
+  /// What the semaphore of `name` reads in the end: a wait for more would never pass.
+  uint64_t raisedInTheEnd(std::string_view name) const;
 
   /// How often an engine executes an operation of this kind.
   uint64_t executed(std::string_view engine, OpKind kind) const;

@@ -85,7 +85,8 @@ static Ends endsOf(const Kernel &kernel, DepId id) {
   std::vector<LoopId> producerPath = pathOf(kernel, kernel.instrs[dep.producer].home);
   std::vector<LoopId> consumerPath = pathOf(kernel, kernel.instrs[dep.consumer].home);
   std::vector<LoopId> common(producerPath.begin(),
-                             producerPath.begin() + numCommon(producerPath, consumerPath));
+                             producerPath.begin() +
+                                 std::ptrdiff_t(numCommon(producerPath, consumerPath)));
   Ends ends;
   ends.dep = id;
   ends.producerHome = producerPath.back();

@@ -94,7 +94,7 @@ bool isFormula(const SyncPlan &plan, DepId dep) {
   }
 }
 
-Mistake inParts(PartMistake change) {
+Mistake inParts(const PartMistake &change) {
   return [change](const Kernel &kernel, SyncPlan &plan, DepId dep) {
     if (!isFormula(plan, dep)) {
       return false;

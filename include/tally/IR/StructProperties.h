@@ -36,23 +36,23 @@ template <typename T> inline constexpr bool isOptional = false;
 template <typename T> inline constexpr bool isOptional<std::optional<T>> = true;
 
 /// The largest value of each enumeration, so that none outside it is ever read.
-inline constexpr uint64_t maxOf(Completion) {
+constexpr uint64_t maxOf(Completion) {
   return uint64_t(Completion::Split);
 }
 
-inline constexpr uint64_t maxOf(Trip::Kind) {
+constexpr uint64_t maxOf(Trip::Kind) {
   return uint64_t(Trip::Kind::Guard);
 }
 
-inline constexpr uint64_t maxOf(DepKind) {
+constexpr uint64_t maxOf(DepKind) {
   return uint64_t(DepKind::WAW);
 }
 
-inline constexpr uint64_t maxOf(DistanceForm) {
+constexpr uint64_t maxOf(DistanceForm) {
   return uint64_t(DistanceForm::Element);
 }
 
-inline constexpr uint64_t maxOf(AluOp) {
+constexpr uint64_t maxOf(AluOp) {
   return uint64_t(AluOp::IsGT);
 }
 
