@@ -50,7 +50,7 @@ struct Loops {
     return result;
   }
 
-  std::string refused(std::string option) {
+  std::string refused(std::string option) const {
     std::string errors;
     bind({std::move(option)}, &errors);
     return errors;
