@@ -1,0 +1,269 @@
+(* Expr.v -- expressions over what an engine has counted, and their normal form
+
+   Purpose   The checker follows code symbolically: it knows of each register which expression over
+             the specification's counters it holds. [mk] builds expressions in a normal form, so
+             that a threshold is recognised in the several shapes that a compiler gives it.
+   Paper     sections 4.2-4.5 (equations 2-5), as an abstract domain
+   C++       Sync/Expr.h (ExprPool), decode() and masked() in lib/Sync/Counting.cpp
+   Trusted   nothing *)
+
+From Coq Require Import List Arith Lia Bool.
+Import ListNotations.
+From Tally Require Import Syntax Semantics.
+
+(* A counter less one is a leaf of its own: what a counter register holds between the entry of a
+   body and the operation that counts it. *)
+Inductive expr :=
+| EC (n : nat)
+| ETot (l : loopid)                      (* entries so far *)
+| ETotP (l : loopid)                     (* the same, minus 1 *)
+| EHat (l : loopid)                      (* entries in this trip *)
+| EHatP (l : loopid)                     (* the same, minus 1 *)
+| EHist (s : loopid) (m : nat) (p : loopid) (* [past s m p] *)
+| EBin (o : alu) (a b : expr).
+
+(* The counters of one engine at one moment. *)
+Record genv := { gtot : loopid -> nat; ghat : loopid -> nat; ghist : loopid -> nat -> loopid
+    -> nat }.
+
+Fixpoint den (x : expr) (g : genv) : nat :=
+  match x with
+  | EC n => n
+  | ETot l => gtot g l
+  | ETotP l => gtot g l - 1
+  | EHat l => ghat g l
+  | EHatP l => ghat g l - 1
+  | EHist s m p => ghist g s m p
+  | EBin o a b => alu_nat o (den a g) (den b g)
+  end.
+
+(** * Equality and membership as booleans *)
+
+Definition alu_eqb (a b : alu) : bool :=
+  match a, b with
+  | AMove, AMove | AAdd, AAdd | ASub, ASub | AMul, AMul | AMin, AMin | AGt, AGt => true
+  | _, _ => false
+  end.
+
+Fixpoint expr_eqb (a b : expr) : bool :=
+  match a, b with
+  | EC n, EC m => n =? m
+  | ETot l, ETot m | ETotP l, ETotP m | EHat l, EHat m | EHatP l, EHatP m => l =? m
+  | EHist s m p, EHist s' m' p' => (s =? s') && (m =? m') && (p =? p')
+  | EBin o x y, EBin o' x' y' => alu_eqb o o' && expr_eqb x x' && expr_eqb y y'
+  | _, _ => false
+  end.
+
+Lemma alu_eqb_eq a b : alu_eqb a b = true <-> a = b.
+Proof. destruct a, b; simpl; split; congruence. Qed.
+
+Lemma expr_eqb_eq a b : expr_eqb a b = true <-> a = b.
+Proof.
+  split.
+  - revert b. induction a; destruct b; simpl; try discriminate; intros H;
+      repeat rewrite andb_true_iff in H; repeat rewrite Nat.eqb_eq in H;
+      repeat match goal with [ X : _ /\ _ |- _ ] => destruct X end; try congruence.
+    apply alu_eqb_eq in H. f_equal; auto.
+  - intros <-. induction a; simpl; rewrite ?Nat.eqb_refl; auto.
+    rewrite IHa1, IHa2. destruct o; reflexivity.
+Qed.
+
+Definition inb (l : nat) (xs : list nat) := existsb (Nat.eqb l) xs.
+
+Lemma inb_In l xs : inb l xs = true <-> In l xs.
+Proof.
+  unfold inb. rewrite existsb_exists. split.
+  - intros (x & H & E). apply Nat.eqb_eq in E. now subst.
+  - intros. exists l. split; auto. apply Nat.eqb_refl.
+Qed.
+
+Lemma inb_not_In l xs : inb l xs = false <-> ~ In l xs.
+Proof. rewrite <- inb_In. destruct (inb l xs); intuition congruence. Qed.
+
+(** * Normal form
+
+   Constants stand on the right of sums and differences and on the left of products; constants of
+   nested sums, differences and products are merged; a difference under its own guard,
+   gt(a,b)*(a-b), is the difference (which is what makes the form that is safe on a wrapping machine
+   equal to the plain one); a mask stands left of what it masks. *)
+
+(* Counters of bodies that the position is inside of are at least 1. *)
+Definition env_ok (act : list loopid) (g : genv) :=
+  gtot g ROOT = 1 /\ ghat g ROOT = 1 /\ forall l, In l act -> 1 <= gtot g l /\ 1 <= ghat g l.
+
+Fixpoint add_const (act : list loopid) (a : expr) (n : nat) : expr :=
+  match n with
+  | 0 => a
+  | S m =>
+    match a with
+    | EBin AAdd x (EC k) => EBin AAdd x (EC (k + n))
+    | ETotP l => if inb l act then add_const act (ETot l) m else EBin AAdd a (EC n)
+    | EHatP l => if inb l act then add_const act (EHat l) m else EBin AAdd a (EC n)
+    | _ => EBin AAdd a (EC n)
+    end
+  end.
+
+Definition sub_const (act : list loopid) (a : expr) (n : nat) : expr :=
+  if n =? 0 then a else
+  match a with
+  | EBin ASub x (EC k) => EBin ASub x (EC (k + n))
+  | EBin AAdd x (EC k) => if n <=? k then add_const act x (k - n) else EBin ASub x (EC (n - k))
+  | _ => EBin ASub a (EC n)
+  end.
+
+Fixpoint scale (n : nat) (a : expr) : expr :=
+  if n =? 0 then EC 0 else if n =? 1 then a else
+  match a with
+  | EBin ASub x (EC k) => EBin ASub (scale n x) (EC (n * k))
+  | EBin AAdd x (EC k) => EBin AAdd (scale n x) (EC (n * k))
+  | EBin AMul (EC k) x => EBin AMul (EC (n * k)) x
+  | _ => EBin AMul (EC n) a
+  end.
+
+Definition gt_const (act : list loopid) (a : expr) (n : nat) : expr :=
+  match a with
+  | EBin ASub x (EC k) => EBin AGt x (EC (k + n))
+  | EBin AAdd x (EC k) => if n <? k then EC 1 else EBin AGt x (EC (n - k))
+  | ETot l | EHat l => if (n =? 0) && inb l act then EC 1 else EBin AGt a (EC n)
+  | _ => EBin AGt a (EC n)
+  end.
+
+(* gt(u,v) and u-v *)
+Definition guards (a b : expr) : bool :=
+  match a, b with
+  | EBin AGt u v, EBin ASub x y => expr_eqb u x && expr_eqb v y
+  | _, _ => false
+  end.
+
+Fixpoint is_mask (a : expr) : bool :=
+  match a with EBin AGt _ _ => true | EBin AMul x y => is_mask x && is_mask y | _ => false end.
+
+Definition mk_sub (act : list loopid) (a b : expr) : expr :=
+  match b with
+  | EC n => sub_const act a n
+  | EBin ASub x y => if expr_eqb a x then EBin AMin x y else EBin ASub a b (* x - (x - y) *)
+  | _ => EBin ASub a b
+  end.
+
+Definition mk_mul (a b : expr) : expr :=
+  match a, b with
+  | EC n, _ => scale n b
+  | _, EC n => scale n a
+  | _, _ => if guards a b then b else if guards b a then a
+            else if is_mask b && negb (is_mask a) then EBin AMul b a else EBin AMul a b
+  end.
+
+Definition mk (act : list loopid) (op : alu) (a b : expr) : expr :=
+  match op, a, b with
+  | AMove, _, _ => a
+  | _, EC x, EC y => EC (alu_nat op x y)
+  | AAdd, EC n, _ => add_const act b n
+  | AAdd, _, EC n => add_const act a n
+  | AAdd, _, _ => EBin AAdd a b
+  | ASub, _, _ => mk_sub act a b
+  | AMul, _, _ => mk_mul a b
+  | AMin, _, _ => EBin AMin a b
+  | AGt, _, EC n => gt_const act a n
+  | AGt, _, _ => EBin AGt a b
+  end.
+
+(** * The normal form has the value of what it stands for *)
+
+Section Value.
+  Variables (act : list loopid) (g : genv).
+  Hypothesis HE : env_ok act g.
+
+  Lemma active_counters_positive l : inb l act = true -> 1 <= gtot g l /\ 1 <= ghat g l.
+  Proof. intros. apply HE. now apply inb_In. Qed.
+
+  Lemma add_const_ok n : forall a, den (add_const act a n) g = den a g + n.
+  Proof.
+    induction n; intros a; [simpl; lia|]. cbn [add_const].
+    destruct a as [| | l | | l | |o x y]; try reflexivity.
+    - destruct (inb l act) eqn:I; [|reflexivity].
+      apply active_counters_positive in I. rewrite IHn. simpl. lia.
+    - destruct (inb l act) eqn:I; [|reflexivity].
+      apply active_counters_positive in I. rewrite IHn. simpl. lia.
+    - destruct o; try reflexivity. destruct y; try reflexivity. simpl. lia.
+  Qed.
+
+  Lemma sub_const_ok a n : den (sub_const act a n) g = den a g - n.
+  Proof.
+    unfold sub_const. destruct (Nat.eqb_spec n 0) as [->|]; [lia|].
+    destruct a as [| | | | | |o x y]; try reflexivity.
+    destruct o; try reflexivity; destruct y; try reflexivity.
+    - destruct (Nat.leb_spec n n1); [rewrite add_const_ok|]; simpl; lia.
+    - simpl. lia.
+  Qed.
+
+  Lemma scale_ok n a : den (scale n a) g = n * den a g.
+  Proof.
+    induction a as [| | | | | |o x IHx y IHy]; cbn [scale];
+      (destruct (Nat.eqb_spec n 0) as [->|]; [reflexivity|]);
+      (destruct (Nat.eqb_spec n 1) as [->|]; [simpl; lia|]); try reflexivity.
+    destruct o; try reflexivity.
+    - destruct y; try reflexivity. cbn [den alu_nat] in *. rewrite IHx. lia.
+    - destruct y; try reflexivity. cbn [den alu_nat] in *. rewrite IHx. nia.
+    - destruct x; try reflexivity. cbn [den alu_nat]. lia.
+  Qed.
+
+  Lemma gt_const_ok a n : den (gt_const act a n) g = alu_nat AGt (den a g) n.
+  Proof.
+    unfold gt_const. destruct a as [|l| |l| | |o x y]; try reflexivity.
+    - destruct (Nat.eqb_spec n 0) as [->|]; [|reflexivity].
+      destruct (inb l act) eqn:I; [|reflexivity].
+      apply active_counters_positive in I. simpl. destruct (gtot g l); [lia|reflexivity].
+    - destruct (Nat.eqb_spec n 0) as [->|]; [|reflexivity].
+      destruct (inb l act) eqn:I; [|reflexivity].
+      apply active_counters_positive in I. simpl. destruct (ghat g l); [lia|reflexivity].
+    - destruct o; try reflexivity; destruct y; try reflexivity.
+      + destruct (Nat.ltb_spec n n0); cbn [den alu_nat].
+        * destruct (Nat.ltb_spec n (den x g + n0)); lia.
+        * destruct (Nat.ltb_spec (n - n0) (den x g)), (Nat.ltb_spec n (den x g + n0)); lia.
+      + cbn [den alu_nat].
+        destruct (Nat.ltb_spec (n0 + n) (den x g)), (Nat.ltb_spec n (den x g - n0)); lia.
+  Qed.
+
+  Lemma guards_ok a b : guards a b = true -> den a g * den b g = den b g.
+  Proof.
+    unfold guards. destruct a as [| | | | | |[] u v]; try discriminate.
+    destruct b as [| | | | | |[] x y]; try discriminate.
+    rewrite andb_true_iff, !expr_eqb_eq. intros [<- <-]. cbn [den alu_nat].
+    destruct (Nat.ltb_spec (den v g) (den u g)); lia.
+  Qed.
+
+  Lemma mk_sub_ok a b : den (mk_sub act a b) g = den a g - den b g.
+  Proof.
+    unfold mk_sub. destruct b as [| | | | | |o x y]; try reflexivity.
+    - apply sub_const_ok.
+    - destruct o; try reflexivity. destruct (expr_eqb a x) eqn:E; [|reflexivity].
+      apply expr_eqb_eq in E. subst. cbn [den alu_nat]. lia.
+  Qed.
+
+  Lemma mk_mul_ok a b : den (mk_mul a b) g = den a g * den b g.
+  Proof.
+    assert (G : den (if guards a b then b else if guards b a then a
+      else if is_mask b && negb (is_mask a) then EBin AMul b a else EBin AMul a b) g
+      = den a g * den b g).
+    { destruct (guards a b) eqn:E1; [symmetry; now apply guards_ok|].
+      destruct (guards b a) eqn:E2; [rewrite Nat.mul_comm; symmetry; now apply guards_ok|].
+      destruct (_ && _); cbn [den alu_nat]; lia. }
+    unfold mk_mul. destruct a; destruct b; auto; rewrite scale_ok; simpl; lia.
+  Qed.
+
+  Theorem mk_ok op a b : den (mk act op a b) g = alu_nat op (den a g) (den b g).
+  Proof.
+    unfold mk. destruct op; try reflexivity.
+    - destruct a; try (destruct b; try reflexivity; apply add_const_ok).
+      destruct b; try reflexivity; rewrite add_const_ok; simpl; lia.
+    - destruct a; try apply mk_sub_ok. destruct b; try apply mk_sub_ok. reflexivity.
+    - destruct a; try apply mk_mul_ok. destruct b; try apply mk_mul_ok. reflexivity.
+    - destruct a; try reflexivity. destruct b; reflexivity.
+    - destruct a; destruct b; try reflexivity; apply gt_const_ok.
+  Qed.
+End Value.
+
+(** * Counters of one engine as an environment *)
+
+Definition genv_of (c : counts) (h : loopid -> nat) : genv :=
+  {| gtot := tot c; ghat := h; ghist := past c |}.
