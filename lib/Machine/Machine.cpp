@@ -54,6 +54,7 @@ private:
   void engines();
   void limits();
   void sequencer();
+  void queue();
   void parameters();
   void parameter(const JsonAt &at);
   void range(const JsonAt &at);
@@ -71,7 +72,7 @@ private:
 
 Machine MachineReader::run() {
   document.expectObject({"schema", "version", "name", "description", "engines", "limits", "alu",
-                         "wait", "encoding", "parameters"});
+                         "wait", "queue", "encoding", "parameters"});
   document.expectSchema("tally-machine", 1);
   std::optional<JsonAt> name = document.need("name");
   machine.name = name ? name->string() : "";
@@ -172,9 +173,20 @@ void MachineReader::sequencer() {
     machine.waitCompare = kind && kind->oneOf({"unsigned", "signed"}) == 1 ? WaitCompare::Signed
                                                                            : WaitCompare::Unsigned;
   }
+  if (document.find("queue")) {
+    queue();
+  }
   if (std::optional<JsonAt> encoding = group("encoding", {"instruction_bytes"})) {
     machine.instructionBytes = static_cast<uint32_t>(
         limit(*encoding, "instruction_bytes", {1, 1 << 20}, false).value_or(64));
+  }
+}
+
+/// Optional, because most machines overlap.
+void MachineReader::queue() {
+  if (std::optional<JsonAt> queue = group("queue", {"overlap"})) {
+    std::optional<JsonAt> overlap = queue->need("overlap");
+    machine.queueOverlap = !overlap || overlap->boolean();
   }
 }
 

@@ -202,3 +202,12 @@ TEST(MachineTest, notFound) {
   ASSERT_EQ(name.errors.size(), 1u);
   EXPECT_EQ(name.errors[0].substr(0, 29), "there is no machine 'nosuch' ");
 }
+
+TEST(MachineTest, queuesOverlapUnlessTheySayNot) {
+  EXPECT_TRUE(variant("PARAMETERS", "").machine->queueOverlap);
+  EXPECT_TRUE(variant("PARAMETERS", R"(, "queue": {"overlap": true})").machine->queueOverlap);
+  EXPECT_FALSE(variant("PARAMETERS", R"(, "queue": {"overlap": false})").machine->queueOverlap);
+  EXPECT_NE(errorsOf("PARAMETERS", R"(, "queue": {})").find("overlap"), std::string::npos);
+  EXPECT_NE(errorsOf("PARAMETERS", R"(, "queue": {"overlap": 1})").find("queue.overlap"),
+            std::string::npos);
+}

@@ -36,6 +36,9 @@ struct Machine {
   Subtraction subtraction = Subtraction::Wraps;
   WaitCompare waitCompare = WaitCompare::Unsigned;
   uint32_t instructionBytes = 64;
+  /// Whether an instruction may start before the one before it in its queue has finished. Two
+  /// queues of one engine always run side by side.
+  bool queueOverlap = true;
 
   /// The first value that a counter cannot hold.
   uint64_t counterLimit() const {
