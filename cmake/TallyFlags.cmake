@@ -10,8 +10,20 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # g++ 12 sees an overlap in `"x" + std::to_string(n)` that cannot be (GCC bug 105651).
   list(APPEND TALLY_WARNINGS -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # std::stable_sort of libstdc++ 12 uses what C++17 deprecates; clang blames the caller.
+  list(APPEND TALLY_WARNINGS -Wno-deprecated-declarations)
+endif()
 if(TALLY_WERROR)
   list(APPEND TALLY_WARNINGS -Werror)
+endif()
+option(TALLY_LIBFUZZER "Build the libFuzzer targets in fuzz/targets, all with sanitizers (clang)" OFF)
+if(TALLY_LIBFUZZER)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TALLY_LIBFUZZER needs clang: -DCMAKE_CXX_COMPILER=clang++-22")
+  endif()
+  set(TALLY_SANITIZE ON)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 if(TALLY_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cassert>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
 
 namespace tally::fuzz {
@@ -162,6 +163,9 @@ public:
     for (uint32_t i = 0; i < count; ++i) {
       Shape shape = drawShape();
       collectPairs(shape);
+      if (options.sharedPercent != 0 && !drafts.empty() && random.percent(options.sharedPercent)) {
+        keepConsumer(drafts.back().consumer);
+      }
       if (!pairs.empty()) {
         addDraft(shape, pairs[random.below(pairs.size())]);
       }
@@ -199,6 +203,14 @@ private:
           pairs.push_back(pair);
         }
       }
+    }
+  }
+
+  /// Only pairs with this consumer, if there are any.
+  void keepConsumer(InstrId consumer) {
+    auto other = [consumer](const Pair &pair) { return pair.consumer != consumer; };
+    if (!std::all_of(pairs.begin(), pairs.end(), other)) {
+      std::erase_if(pairs, other);
     }
   }
 
@@ -430,23 +442,46 @@ static std::vector<uint64_t> drawTrips(Random &random, const Trip &trip, Range r
   return trips;
 }
 
-Bindings randomBindings(const Kernel &kernel, uint64_t seed, Range trips) {
+Choices randomChoices(const Kernel &kernel, uint64_t seed, Range trips) {
   Random random(seed ^ BindingStream);
-  Bindings bindings(kernel);
-  bindings.setGuardSeed(random.below(UINT32_MAX));
+  Choices choices;
+  choices.guardSeed = random.below(UINT32_MAX);
   for (LoopId id : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[id];
     if (loop.kind != LoopKind::Loop || loop.trip.kind == Trip::Kind::Constant) {
       continue;
     }
-    bindings.set(id, drawTrips(random, loop.trip, trips));
+    choices.trips.push_back({id, {}, drawTrips(random, loop.trip, trips)});
     for (EngineId engine : kernel.engines.ids()) {
       if (!loop.uniform) {
-        bindings.set(id, drawTrips(random, loop.trip, trips), engine);
+        choices.trips.push_back({id, engine, drawTrips(random, loop.trip, trips)});
       }
     }
   }
+  return choices;
+}
+
+Bindings Choices::bind(const Kernel &kernel) const {
+  Bindings bindings(kernel);
+  bindings.setGuardSeed(guardSeed);
+  for (const Trips &chosen : trips) {
+    bindings.set(chosen.loop, chosen.byEntry, chosen.engine);
+  }
   return bindings;
+}
+
+std::string Choices::text(const Kernel &kernel) const {
+  std::string text;
+  for (const Trips &chosen : trips) {
+    std::string on = chosen.engine.valid() ? fmt::format("@{}", kernel.nameOf(chosen.engine)) : "";
+    text += fmt::format("--trips={}{}={} ", kernel.nameOf(chosen.loop), on,
+                        fmt::join(chosen.byEntry, ","));
+  }
+  return text + fmt::format("--guards={}", guardSeed);
+}
+
+Bindings randomBindings(const Kernel &kernel, uint64_t seed, Range trips) {
+  return randomChoices(kernel, seed, trips).bind(kernel);
 }
 
 } // namespace tally::fuzz

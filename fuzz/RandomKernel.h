@@ -82,6 +82,7 @@ struct RandomKernelOptions {
   uint32_t constantPercent = 30; ///< loops with a constant trip count ...
   uint32_t guardPercent = 15;    ///< ... and with a guard; the rest have a run-time value
   uint32_t divergentPercent = 0; ///< loops and `if`s on which engines may disagree
+  uint32_t sharedPercent = 0;    ///< dependences with the consumer of the one drawn before
   /// Relative frequency of each Shape.
   std::array<uint32_t, numShapes> shapes{4, 5, 4, 2, 4, 4, 3, 5, 1};
 };
@@ -89,9 +90,29 @@ struct RandomKernelOptions {
 /// The kernel of this seed.
 Kernel randomKernel(uint64_t seed, const RandomKernelOptions &options);
 
-/// Run-time values for `kernel`: for each loop without a constant a few trip counts within `trips`
-/// and its bounds, for divergent loops other ones on each engine, and a seed for guards. The
-/// kernel must outlive the bindings.
+/// What one run of a kernel leaves open, as data: it can be bound, and written down.
+struct Choices {
+  struct Trips {
+    LoopId loop;
+    EngineId engine; ///< none: all
+    std::vector<uint64_t> byEntry;
+  };
+
+  std::vector<Trips> trips;
+  uint64_t guardSeed = 0;
+
+  /// The kernel must outlive the bindings.
+  Bindings bind(const Kernel &kernel) const;
+
+  /// As options of a command: `--trips=A=3,0 --trips=B@e1=2 --guards=7`.
+  std::string text(const Kernel &kernel) const;
+};
+
+/// Choices for `kernel`: for each loop without a constant a few trip counts within `trips` and its
+/// bounds, for divergent loops other ones on each engine, and a seed for guards.
+Choices randomChoices(const Kernel &kernel, uint64_t seed, Range trips = {0, 4});
+
+/// The bindings of randomChoices().
 Bindings randomBindings(const Kernel &kernel, uint64_t seed, Range trips = {0, 4});
 
 } // namespace tally::fuzz

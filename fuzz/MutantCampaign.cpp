@@ -1,0 +1,458 @@
+//===- MutantCampaign.cpp - Do the checks notice mistakes? ----------------===//
+//
+// Steps:  1. draw      a kernel whose trips up to the bound can all be gone through
+//         2. compile   it under each strategy, on a machine that the seed picks
+//         3. mutate    a few places of each kind
+//         4. judge     verifier first, then the order for one choice of trips after the other, in
+//                      an order by chance, because most mutants fall for the first few
+//         5. compare   now and then the verdicts of order, race check and explorer
+//
+//===----------------------------------------------------------------------===//
+
+#include "MutantCampaign.h"
+
+#include "Order.h"
+#include "PlanComparison.h"
+#include "RandomKernel.h"
+
+#include "tally/Check/Explore.h"
+#include "tally/Check/Race.h"
+#include "tally/Code/Lower.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace tally::fuzz {
+
+namespace {
+
+/// Choices of trips that one kernel may have.
+constexpr uint64_t maxInstances = 1500;
+
+/// Mutants of one kind that one program gives; more of kinds that few programs have.
+constexpr size_t perKind(MutantKind kind) {
+  return kind == MutantKind::SwappedNK                                            ? 8
+         : kind == MutantKind::WrongMask || kind == MutantKind::WrongSnapshotSlot ? 4
+                                                                                  : 2;
+}
+
+/// One mutant in so many is put to all checks.
+constexpr uint64_t compareEvery = 8;
+
+/// Issues of all engines together up to which the explorer is asked.
+constexpr size_t smallRun = 20;
+
+/// Small kernels with every class of distance. Constant trips half of the time, or few kernels
+/// could be gone through; distances are short, so that trips up to the bound get past them.
+RandomKernelOptions mutantOptions(uint64_t seed) {
+  RandomKernelOptions options;
+  options.engines = {2, 3};
+  options.extraQueues = {0, 1};
+  options.maxDepth = 3;
+  options.blockSize = {1, 4};
+  options.instructions = {4, 10};
+  options.dependences = {2, 6};
+  options.sharedPercent = 40;
+  options.trips = {seed % 3 == 0 ? 0u : 2u, 4};  // a loop that never runs hides all mistakes in it
+  options.weight = {1, seed % 5 == 0 ? 3u : 1u}; // between multiples of a weight, waits are equal
+  options.offset = {1, 2};
+  options.constantPercent = seed % 4 == 0 ? 100 : 50;
+  options.ifPercent = seed % 4 == 0 ? 0 : 15;
+  options.guardPercent = 5;
+  return options;
+}
+
+Machine machineFor(uint64_t seed) {
+  Machine machine = genericMachine();
+  machine.subtraction = seed % 2 == 0 ? Subtraction::Saturates : Subtraction::Wraps;
+  machine.waitCompare = seed / 2 % 3 == 0 ? WaitCompare::Signed : WaitCompare::Unsigned;
+  return machine;
+}
+
+/// A kernel with all choices of trips up to the bound, and what is asked for in each.
+class Subject {
+public:
+  struct Instance {
+    Bindings bindings;
+    Order asked;
+  };
+
+  Subject(uint64_t seed, Kernel drawn) : seed(seed), kernel(std::move(drawn)) {
+    InstanceOptions options;
+    options.maxTrips = 2;
+    options.distances = true;
+    options.maxInstances = maxInstances;
+    Instances all(kernel, options);
+    while (std::optional<TripChoice> choice = all.next()) {
+      choices.push_back(std::move(*choice));
+    }
+    isWhole = !all.cutOff();
+    Random random(seed);
+    for (size_t i = choices.size(); i > 1; --i) {
+      std::swap(choices[i - 1], choices[random.below(i)]);
+    }
+    instances.resize(choices.size());
+  }
+
+  /// Whether these are all.
+  bool whole() const { return isWhole; }
+
+  size_t size() const { return choices.size(); }
+
+  const TripChoice &choice(size_t i) const { return choices[i]; }
+
+  const Instance &operator[](size_t i) {
+    if (!instances[i]) {
+      Bindings bindings = bindTrips(kernel, choices[i]);
+      Order asked = orderOfDefinition(kernel, oracle::defineAll(kernel, bindings));
+      instances[i] = Instance{std::move(bindings), std::move(asked)};
+    }
+    return *instances[i];
+  }
+
+  const uint64_t seed;
+  const Kernel kernel;
+
+private:
+  bool isWhole = true;
+  std::vector<TripChoice> choices;
+  std::vector<std::optional<Instance>> instances;
+};
+
+/// Correct code, whose mutants are to be judged.
+struct Original {
+  Strategy strategy;
+  Machine machine;
+  SyncPlan plan;
+  Program program;
+  bool exact; ///< as far as the plan says
+};
+
+std::optional<Original> compileFor(const Subject &subject, Strategy strategy) {
+  Original original{strategy, machineFor(subject.seed), SyncPlan(), Program(), true};
+  PlanOptions options;
+  options.strategy = strategy;
+  Diagnostics diagnostics;
+  original.plan = makePlan(subject.kernel, options, diagnostics);
+  if (diagnostics.hasErrors()) {
+    return std::nullopt;
+  }
+  original.program = lower(subject.kernel, original.plan, original.machine, {}, diagnostics);
+  if (diagnostics.hasErrors()) {
+    return std::nullopt;
+  }
+  for (const Wait &wait : original.plan.waits) {
+    original.exact &= wait.exact && wait.waitClass != WaitClass::CoveredByBarrier;
+  }
+  original.exact &= strategy != Strategy::Barrier;
+  return original;
+}
+
+enum class Fate : uint8_t { Killed, Survived, Equivalent };
+
+struct Judgement {
+  Fate fate;
+  Killer killer = Killer::Verifier; ///< if killed
+  size_t instance = 0;              ///< that decided; of an equivalent one any
+};
+
+class Judge {
+public:
+  Judge(Subject &subject, const Original &original, const Program &mutant)
+      : subject(subject), kernel(subject.kernel), original(original), mutant(mutant) {}
+
+  Judgement judge() {
+    Diagnostics faults;
+    verifyProgram(kernel, mutant, faults);
+    if (faults.hasErrors()) {
+      return {Fate::Killed, Killer::Verifier};
+    }
+    for (size_t i = 0; i < subject.size(); ++i) {
+      Order order = orderOf(kernel, mutant, original.machine, subject[i].bindings);
+      if (order.state == Order::State::Unknown) {
+        unknown.push_back(i);
+      } else if (isWorse(compare(subject[i].asked, order))) {
+        return {Fate::Killed, Killer::Order, i};
+      }
+      // One run in which resets and counts may mix says enough; the others are as bad.
+      if (unknown.size() == 1 && unknown[0] == i && killedByRaces(i)) {
+        return {Fate::Killed, Killer::Races, i};
+      }
+    }
+    return judgeUnknown();
+  }
+
+  bool isWorse(Agreement agreement) const {
+    return agreement == Agreement::Wrong || (agreement == Agreement::Safe && original.exact);
+  }
+
+  Verdict exploreOn(size_t i) {
+    ExploreOptions options;
+    options.inFlight = 16;
+    options.maxStates = 200'000;
+    options.mayOverwait.assign(kernel.instrs.size(), !original.exact);
+    return explore(kernel, mutant, original.machine, subject[i].bindings, options).verdict;
+  }
+
+  Verdict racesOn(size_t i) {
+    RaceOptions options;
+    options.schedules = 20;
+    options.seconds = 1e9; // the number of schedules decides, not the clock
+    return checkRaces(kernel, mutant, original.machine, subject[i].bindings, options).verdict;
+  }
+
+private:
+  bool killedByRaces(size_t i) { return racesOn(i) == Verdict::No; }
+
+  /// Choices of trips for which one schedule does not decide.
+  Judgement judgeUnknown() {
+    for (size_t i : unknown) {
+      if (killedByRaces(i)) {
+        return {Fate::Killed, Killer::Races, i};
+      }
+    }
+    bool undecided = false;
+    for (size_t i : unknown) {
+      Verdict verdict = exploreOn(i);
+      if (verdict == Verdict::No) {
+        return {Fate::Killed, Killer::Explorer, i};
+      }
+      undecided |= verdict == Verdict::Undecided;
+    }
+    return {undecided ? Fate::Survived : Fate::Equivalent};
+  }
+
+  Subject &subject;
+  const Kernel &kernel;
+  const Original &original;
+  const Program &mutant;
+  std::vector<size_t> unknown;
+};
+
+size_t numIssues(const Order &order) {
+  size_t count = 0;
+  for (const std::vector<InstrId> &issues : order.issues) {
+    count += issues.size();
+  }
+  return count;
+}
+
+/// Everything about the mutants of one seed.
+class KernelMutants {
+public:
+  explicit KernelMutants(uint64_t seed) : seed(seed) {}
+
+  MutantReport run() {
+    Subject subject(seed, randomKernel(seed, mutantOptions(seed)));
+    if (!subject.whole()) {
+      return report;
+    }
+    ++report.kernels;
+    for (const std::string &name : strategyNames()) {
+      Strategy strategy = *strategyFrom(name);
+      if (strategy != Strategy::Manual) {
+        tryStrategy(subject, strategy);
+      }
+    }
+    return report;
+  }
+
+private:
+  void tryStrategy(Subject &subject, Strategy strategy) {
+    std::optional<Original> original = compileFor(subject, strategy);
+    if (!original || !isRight(subject, *original)) {
+      return;
+    }
+    ++report.programs;
+    Random random(seed * 8 + static_cast<uint64_t>(strategy));
+    std::vector<Mutation> all = findMutations(original->program);
+    for (size_t first = 0; first < all.size();) {
+      size_t last = first;
+      while (last < all.size() && all[last].kind == all[first].kind) {
+        ++last;
+      }
+      std::vector<Mutation> chosen(all.begin() + first, all.begin() + last);
+      for (size_t i = 0; i < perKind(all[first].kind) && !chosen.empty(); ++i) {
+        size_t pick = random.below(chosen.size());
+        tryMutation(subject, *original, chosen[pick], random.below(compareEvery) == 0);
+        chosen.erase(chosen.begin() + static_cast<ptrdiff_t>(pick));
+      }
+      first = last;
+    }
+  }
+
+  /// Mutants are made of code that is right; that it is so is the other campaign's business.
+  bool isRight(Subject &subject, const Original &original) {
+    Judgement judgement = Judge(subject, original, original.program).judge();
+    if (judgement.fate == Fate::Equivalent) {
+      return true;
+    }
+    report.disagreements.push_back(fmt::format("seed {}, {}: the code itself is not accepted", seed,
+                                               toString(original.strategy)));
+    return false;
+  }
+
+  void tryMutation(Subject &subject, const Original &original, const Mutation &mutation,
+                   bool compareChecks) {
+    Program mutant = mutate(original.program, mutation);
+    Judge judge(subject, original, mutant);
+    Judgement judgement = judge.judge();
+    MutantScore &score = report.kinds[static_cast<size_t>(mutation.kind)];
+    switch (judgement.fate) {
+    case Fate::Killed:
+      ++score.killed;
+      ++report.killedBy[static_cast<size_t>(judgement.killer)];
+      break;
+    case Fate::Survived:
+      ++score.survived;
+      report.survivors.push_back(textOf(subject, original, mutation));
+      break;
+    case Fate::Equivalent:
+      ++score.equivalent;
+      break;
+    }
+    if (compareChecks && judgement.killer != Killer::Verifier) {
+      compareOn(subject, original, mutation, judge, judgement);
+    }
+  }
+
+  std::string textOf(const Subject &subject, const Original &original,
+                     const Mutation &mutation) const {
+    return fmt::format("{}, {}; repeat: tally fuzz --mutants --seed={} --count=1",
+                       describe(subject.kernel, original.program, mutation),
+                       toString(original.strategy), seed);
+  }
+
+  /// The order said yes or no for one choice of trips; the explorer has to say the same, and so has
+  /// the race check, for which waiting too long is no error.
+  void compareOn(Subject &subject, const Original &original, const Mutation &mutation, Judge &judge,
+                 const Judgement &judgement) {
+    const Subject::Instance &instance = subject[judgement.instance];
+    if (numIssues(instance.asked) > smallRun) {
+      return;
+    }
+    Program mutant = mutate(original.program, mutation);
+    Order order = orderOf(subject.kernel, mutant, original.machine, instance.bindings);
+    bool hangsAtTheEnd =
+        order.state == Order::State::Deadlock && order.issues.raw() == instance.asked.issues.raw();
+    if (order.state == Order::State::Unknown || hangsAtTheEnd) {
+      return; // the explorer does not ask what becomes of engines behind their last instruction
+    }
+    ++report.compared;
+    Agreement agreement = compare(instance.asked, order);
+    Verdict explored = judge.exploreOn(judgement.instance);
+    Verdict raced = judge.racesOn(judgement.instance);
+    Verdict byOrder = judge.isWorse(agreement) ? Verdict::No : Verdict::Yes;
+    bool raceAgrees = (raced == Verdict::No) == (agreement == Agreement::Wrong);
+    if ((explored != Verdict::Undecided && explored != byOrder) || !raceAgrees) {
+      report.disagreements.push_back(fmt::format(
+          "{}: order {}, explorer {}, race check {} at {}", textOf(subject, original, mutation),
+          toString(byOrder), toString(explored), toString(raced),
+          fmt::join(tripsText(subject.kernel, subject.choice(judgement.instance)), " ")));
+    }
+  }
+
+  uint64_t seed;
+  MutantReport report;
+};
+
+void add(MutantReport &sum, MutantReport part) {
+  sum.kernels += part.kernels;
+  sum.programs += part.programs;
+  sum.compared += part.compared;
+  for (size_t k = 0; k < numMutantKinds; ++k) {
+    sum.kinds[k].killed += part.kinds[k].killed;
+    sum.kinds[k].survived += part.kinds[k].survived;
+    sum.kinds[k].equivalent += part.kinds[k].equivalent;
+  }
+  for (size_t k = 0; k < numKillers; ++k) {
+    sum.killedBy[k] += part.killedBy[k];
+  }
+  std::move(part.survivors.begin(), part.survivors.end(), std::back_inserter(sum.survivors));
+  std::move(part.disagreements.begin(), part.disagreements.end(),
+            std::back_inserter(sum.disagreements));
+}
+
+} // namespace
+
+std::string_view toString(Killer killer) {
+  static constexpr std::string_view names[] = {"verifier", "order", "race check", "explorer"};
+  return names[static_cast<size_t>(killer)];
+}
+
+MutantScore MutantReport::total() const {
+  MutantScore sum;
+  for (const MutantScore &score : kinds) {
+    sum.killed += score.killed;
+    sum.survived += score.survived;
+    sum.equivalent += score.equivalent;
+  }
+  return sum;
+}
+
+MutantReport fuzzMutants(const Extent &extent) {
+  MutantReport report;
+  report.firstSeed = extent.seed;
+  forSeeds(
+      extent, [](uint64_t seed) { return KernelMutants(seed).run(); },
+      [&](MutantReport part) {
+        add(report, std::move(part));
+        return report.total().total() < extent.count;
+      });
+  return report;
+}
+
+static std::string row(std::string_view name, const MutantScore &score) {
+  return fmt::format("{:<24} {:>9} {:>9} {:>11}\n", name, score.killed, score.survived,
+                     score.equivalent);
+}
+
+std::string toText(const MutantReport &report) {
+  std::string text =
+      fmt::format("seeds from {}: {} kernels, {} programs, {} mutants\n", report.firstSeed,
+                  report.kernels, report.programs, report.total().total());
+  text += fmt::format("{:<24} {:>9} {:>9} {:>11}\n", "kind", "killed", "survived", "equivalent");
+  for (size_t k = 0; k < numMutantKinds; ++k) {
+    text += row(toString(static_cast<MutantKind>(k)), report.kinds[k]);
+  }
+  text += row("all", report.total());
+  text += "killed by";
+  for (size_t k = 0; k < numKillers; ++k) {
+    text += fmt::format("{} {} {}", k == 0 ? ":" : ",", toString(static_cast<Killer>(k)),
+                        report.killedBy[k]);
+  }
+  text += fmt::format("\ncompared by several checks: {}, disagreements: {}\n", report.compared,
+                      report.disagreements.size());
+  for (const std::string &survivor : report.survivors) {
+    text += fmt::format("survived: {}\n", survivor);
+  }
+  for (const std::string &disagreement : report.disagreements) {
+    text += fmt::format("disagreement: {}\n", disagreement);
+  }
+  return text;
+}
+
+std::string toJson(const MutantReport &report) {
+  auto scoreOf = [](const MutantScore &score) {
+    return nlohmann::ordered_json{
+        {"killed", score.killed}, {"survived", score.survived}, {"equivalent", score.equivalent}};
+  };
+  nlohmann::ordered_json document{{"schema", "tally-mutants"}, {"version", 1}};
+  document["seed"] = report.firstSeed;
+  document["kernels"] = report.kernels;
+  document["programs"] = report.programs;
+  document.update(scoreOf(report.total()));
+  for (size_t k = 0; k < numMutantKinds; ++k) {
+    document["kinds"][std::string(toString(static_cast<MutantKind>(k)))] = scoreOf(report.kinds[k]);
+  }
+  for (size_t k = 0; k < numKillers; ++k) {
+    document["killed_by"][std::string(toString(static_cast<Killer>(k)))] = report.killedBy[k];
+  }
+  document["compared"] = report.compared;
+  document["survivors"] = report.survivors;
+  document["disagreements"] = report.disagreements;
+  return document.dump(2) + "\n";
+}
+
+} // namespace tally::fuzz

@@ -1,0 +1,87 @@
+//===- Datapath.h - What instructions do to memory, opaquely --------------===//
+//
+// What an instruction computes is none of a synchroniser's business; whether it saw the
+// right operands is. So a value is the story of its making:
+//
+//   value = (instruction, its run, the values of all that it read)
+//
+// and two runs of a kernel computed the same if and only if the values in memory are the same.
+// Effects of instructions that touch different memory commute; effects that conflict do not.
+//
+// Memory is cut into *cells*: the coarsest pieces, box by box, such that every access touches a
+// cell wholly or not at all. A kernel without accesses gets one cell for each dependence, which
+// the producer writes and the consumer reads. A tile whose place is not known (`X[@]`, or an index
+// with a `$n`) touches the whole dimension.
+//
+// An accumulation reads what it writes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_CHECK_DATAPATH_H
+#define TALLY_CHECK_DATAPATH_H
+
+#include "tally/Check/Step.h"
+#include "tally/Model/Bindings.h"
+
+#include <memory>
+#include <span>
+
+namespace tally {
+
+using CellId = Id<struct CellTag>;
+using ValueId = Id<struct ValueTag>;
+
+/// What one run of an instruction touches; cells in ascending order, each once.
+struct Footprint {
+  std::vector<CellId> reads;
+  std::vector<CellId> writes;
+  std::vector<CellId> accumulates;
+};
+
+class Datapath {
+public:
+  /// Walks every engine of a kernel that check() accepts. Stops after `maxRuns` runs of
+  /// instructions; then complete() says no.
+  Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns = 20'000'000);
+  ~Datapath();
+  Datapath(const Datapath &) = delete;
+  Datapath &operator=(const Datapath &) = delete;
+
+  /// Whether all runs of all instructions are known.
+  bool complete() const { return isComplete; }
+
+  size_t numCells() const { return cellTexts.size(); }
+
+  /// `X[1, 0:128]`, or `'load' -> 'scale'` for the cell of a dependence.
+  std::string_view describe(CellId cell) const { return cellTexts[cell]; }
+
+  /// Runs that the datapath does not know (those that only wrong code has) touch nothing.
+  const Footprint &footprint(Instance instance) const;
+
+  /// What every cell holds at first: a value of its own.
+  std::vector<ValueId> initial() const;
+
+  /// Lets a run of an instruction have its effect.
+  void commit(std::vector<ValueId> &memory, Instance instance);
+
+  /// `scale#2(load#1, X)`: the story of a value, cut off where it gets long.
+  std::string describe(ValueId value) const;
+
+private:
+  friend class DatapathBuilder;
+
+  ValueId valueOf(Instance instance, std::span<const ValueId> operands);
+
+  const Kernel &kernel;
+  bool isComplete = true;
+  IdVector<CellId, std::string> cellTexts;
+  std::vector<Footprint> footprints;
+  IdVector<InstrId, std::vector<uint32_t>> footprintOf; ///< by run
+  Footprint nothing;
+  struct Values;
+  std::unique_ptr<Values> values;
+};
+
+} // namespace tally
+
+#endif // TALLY_CHECK_DATAPATH_H

@@ -1,0 +1,89 @@
+//===- Race.h - Races and deadlocks on executed schedules -----------------===//
+//
+// "Is this code right?", for code from anywhere: compiled, or written by hand, with or without a
+// plan behind it. Runs the code of all engines through many schedules and reports
+//
+//   race        two instructions touch the same memory, one of them writes, and nothing makes
+//               one wait for the other
+//   unordered   a dependence that the kernel asks for is not waited for
+//   deadlock    nobody can go on: who waits for what, and who could still raise it
+//   reset       a semaphore is set to zero while others may still count on it
+//   wrap        a semaphore goes past the largest number it can hold
+//   over-wait   a wait that asks for more than any access or dependence after it does
+//   stale       ... because its register still holds what another wait left there
+//
+// Accesses count if the kernel has any, dependences always. What must come before what is decided
+// by vector clocks (HappensBefore.h), so a race is found even in schedules in which it did no
+// harm.
+//
+// Verdict: *no* if a report says error. Otherwise *yes* if one schedule decides (HappensBefore.h
+// says when, and why), for the given trips; otherwise *could not decide*, whatever the number of
+// schedules. Two accumulations by one queue do not race.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_CHECK_RACE_H
+#define TALLY_CHECK_RACE_H
+
+#include "tally/Check/Impl.h"
+#include "tally/Check/Verdict.h"
+
+#include <functional>
+
+namespace tally {
+
+enum class ReportKind : uint8_t { Race, Unordered, Deadlock, Reset, Wrap, OverWait, Stale };
+
+std::string_view toString(ReportKind kind);
+
+/// One thing that was found, and how to see it again.
+struct RaceReport {
+  ReportKind kind = ReportKind::Race;
+  uint64_t count = 1; ///< how often in the schedule
+  Diagnostic text;    ///< an error, or a warning that leaves the verdict open
+  /// The same by name, for programs: {"first", "load"}, {"first_iteration", "A=2"}, ...
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::string schedule;    ///< the schedule in which it was seen first
+  std::vector<Step> steps; ///< a schedule that shows it
+};
+
+struct RaceOptions {
+  uint32_t inFlight = maxInFlight; ///< instructions that a queue holds
+  uint32_t schedules = 100;
+  double seconds = 10; ///< stop after this time, with what was found
+  uint64_t seed = 1;
+  uint64_t maxOperations = 20'000'000;
+  uint32_t maxReports = 40;
+  /// Called now and then with the number of schedules and steps so far.
+  std::function<void(uint64_t, uint64_t)> progress;
+};
+
+struct RaceResult {
+  Verdict verdict = Verdict::Undecided;
+  std::string reason; ///< why this verdict, in a line
+  uint32_t schedules = 0;
+  uint64_t steps = 0;
+  bool oneDecides = false; ///< a single schedule stands for all
+  bool timeIsUp = false;
+  std::vector<RaceReport> reports; ///< errors first
+};
+
+/// For a kernel that check() accepts and a program that verifyProgram() accepts.
+RaceResult checkRaces(const Kernel &kernel, const Program &program, const Machine &machine,
+                      const Bindings &bindings, const RaceOptions &options = {});
+
+/// What the steps of one schedule show: the same reports, about this schedule alone. Steps that
+/// cannot be performed end it; how many were is returned in `performed`.
+RaceResult checkSchedule(const Kernel &kernel, const Program &program, const Machine &machine,
+                         const Bindings &bindings, const std::vector<Step> &steps,
+                         const RaceOptions &options, size_t &performed);
+
+/// In clang's style.
+std::string render(const RaceResult &result, const std::vector<std::string> &files);
+
+/// One JSON object; see docs/Json.md.
+std::string toJson(const RaceResult &result, const std::vector<std::string> &files);
+
+} // namespace tally
+
+#endif // TALLY_CHECK_RACE_H

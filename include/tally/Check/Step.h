@@ -1,0 +1,69 @@
+//===- Step.h - The smallest thing that can happen ------------------------===//
+//
+// A run of a kernel is a sequence of steps. Between them nothing happens, so that a
+// sequence says everything about a run: it is what witnesses, schedules and
+// replays are made of.
+//
+//   control e      engine e executes the one operation at its head that is not an instruction
+//   issue e        engine e puts the instruction at its head into that instruction's queue
+//   commit q i     the i-th oldest instruction in flight on q has its effect on memory
+//   deliver q r    ring r of q delivers its share for the oldest instruction it still owes;
+//                  an instruction whose last ring has delivered retires with that
+//   retire q       the oldest instruction in flight on q leaves and signals
+//
+// Deliver only happens on queues of split completion, Retire only on the others.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_CHECK_STEP_H
+#define TALLY_CHECK_STEP_H
+
+#include "tally/Model/Kernel.h"
+
+#include <string>
+
+namespace tally {
+
+enum class StepKind : uint8_t { Control, Issue, Commit, Deliver, Retire };
+
+struct Step {
+  StepKind kind = StepKind::Control;
+  EngineId engine;    ///< who executes, or whose queue it is
+  QueueId queue;      ///< none for Control
+  uint32_t index = 0; ///< Commit: place in flight, 0 is the oldest; Deliver: the ring
+
+  static Step control(EngineId engine) { return {StepKind::Control, engine, {}, 0}; }
+
+  static Step issue(EngineId engine, QueueId queue) { return {StepKind::Issue, engine, queue, 0}; }
+
+  static Step commit(EngineId engine, QueueId queue, uint32_t place) {
+    return {StepKind::Commit, engine, queue, place};
+  }
+
+  static Step deliver(EngineId engine, QueueId queue, uint32_t ring) {
+    return {StepKind::Deliver, engine, queue, ring};
+  }
+
+  static Step retire(EngineId engine, QueueId queue) {
+    return {StepKind::Retire, engine, queue, 0};
+  }
+
+  bool operator==(const Step &) const = default;
+};
+
+/// One run of one instruction.
+struct Instance {
+  InstrId instr;
+  uint32_t run = 0; ///< from 0, over the whole kernel
+
+  auto operator<=>(const Instance &) const = default;
+};
+
+/// `commit 'q' 0`: a step by the names of the kernel.
+std::string describe(const Kernel &kernel, const Step &step);
+
+std::string_view toString(StepKind kind);
+
+} // namespace tally
+
+#endif // TALLY_CHECK_STEP_H

@@ -1,0 +1,495 @@
+//===- Datapath.cpp - What instructions do to memory, opaquely ------------===//
+//
+// Steps:  1. tiles   every run's tiles, as ranges first:count:stride of each dimension; equal ones
+//                    are one
+//         2. cut     each dimension of a buffer at the ends of all ranges; pieces that the same
+//                    ranges cover are one class
+//         3. cells   a cell is one class of each dimension; a tile is all cells of its classes
+//
+// 3 is exact because a tile is a product of ranges and each range is a union of classes. Only cells
+// that some tile touches exist.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/Check/Datapath.h"
+
+#include "Walk.h"
+#include "tally/Model/AccessText.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+namespace tally {
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// Stories by number. The first ones are what the cells hold at first.
+struct Datapath::Values {
+  struct Story {
+    Instance instance;
+    std::vector<ValueId> operands;
+
+    auto operator<=>(const Story &) const = default;
+  };
+
+  std::map<Story, ValueId> ids;
+  std::vector<const Story *> stories; ///< of value numCells + i
+};
+
+ValueId Datapath::valueOf(Instance instance, std::span<const ValueId> operands) {
+  Values::Story story{instance, {operands.begin(), operands.end()}};
+  uint32_t next = static_cast<uint32_t>(numCells() + values->stories.size());
+  auto [found, isNew] = values->ids.try_emplace(std::move(story), ValueId(next));
+  if (isNew) {
+    values->stories.push_back(&found->first);
+  }
+  return found->second;
+}
+
+std::vector<ValueId> Datapath::initial() const {
+  std::vector<ValueId> memory;
+  for (uint32_t i = 0; i < numCells(); ++i) {
+    memory.push_back(ValueId(i));
+  }
+  return memory;
+}
+
+const Footprint &Datapath::footprint(Instance instance) const {
+  const std::vector<uint32_t> &runs = footprintOf[instance.instr];
+  return instance.run < runs.size() ? footprints[runs[instance.run]] : nothing;
+}
+
+void Datapath::commit(std::vector<ValueId> &memory, Instance instance) {
+  const Footprint &touched = footprint(instance);
+  std::vector<ValueId> operands;
+  for (CellId cell : touched.reads) {
+    operands.push_back(memory[cell.value]);
+  }
+  if (!touched.writes.empty()) {
+    ValueId value = valueOf(instance, operands);
+    for (CellId cell : touched.writes) {
+      memory[cell.value] = value;
+    }
+  }
+  for (CellId cell : touched.accumulates) {
+    operands.push_back(memory[cell.value]);
+    memory[cell.value] = valueOf(instance, operands);
+    operands.pop_back();
+  }
+}
+
+std::string Datapath::describe(ValueId value) const {
+  constexpr size_t longest = 120;
+  if (value.value < numCells()) {
+    return std::string(cellTexts[CellId(value.value)]);
+  }
+  const Values::Story &story = *values->stories[value.value - numCells()];
+  std::string text =
+      fmt::format("{}#{}", kernel.nameOf(story.instance.instr), story.instance.run + 1);
+  const char *separator = "(";
+  for (ValueId operand : story.operands) {
+    text += separator;
+    text += text.size() > longest ? "..." : describe(operand);
+    separator = ", ";
+    if (text.size() > longest) {
+      break;
+    }
+  }
+  return story.operands.empty() ? text : text + ')';
+}
+
+//===----------------------------------------------------------------------===//
+// 1. Tiles
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Elements first, first + stride, ..., count of them; or all of a dimension.
+struct TileRange {
+  int64_t first = 0;
+  int64_t count = 0;
+  int64_t stride = 1;
+  bool whole = false;
+
+  auto operator<=>(const TileRange &) const = default;
+};
+
+struct Tile {
+  BufferId buffer;
+  std::vector<TileRange> ranges;
+
+  auto operator<=>(const Tile &) const = default;
+};
+
+/// Numbers equal things equally.
+template <typename T> class Numbering {
+public:
+  uint32_t operator()(const T &item) {
+    auto [found, isNew] = numbers.try_emplace(item, static_cast<uint32_t>(items.size()));
+    if (isNew) {
+      items.push_back(&found->first);
+    }
+    return found->second;
+  }
+
+  size_t size() const { return items.size(); }
+
+  const T &operator[](size_t i) const { return *items[i]; }
+
+private:
+  std::map<T, uint32_t> numbers;
+  std::vector<const T *> items;
+};
+
+/// The value of an index; none if it depends on a run-time value.
+using Index = std::optional<int64_t>;
+
+int64_t floorDiv(int64_t a, int64_t b) {
+  int64_t quotient = a / b;
+  return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+} // namespace
+
+/// Walks the kernel and gathers who touches what; then cuts.
+class DatapathBuilder {
+public:
+  DatapathBuilder(Datapath &result, const Bindings &bindings, uint64_t fuel)
+      : result(result), kernel(result.kernel), iteration(kernel.loops.size(), 0),
+        entries(kernel.loops.size(), 0), depCells(kernel.instrs.size()) {
+    parse();
+    result.footprintOf.resize(kernel.instrs.size());
+    for (EngineId e : kernel.engines.ids()) {
+      entries.assign(kernel.loops.size(), 0);
+      result.isComplete &= Walk(kernel, bindings, e, *this, fuel).run();
+    }
+    makeCells();
+  }
+
+  void enter(LoopId loop, uint64_t number) {
+    iteration[loop] = static_cast<int64_t>(number) - 1;
+    ++entries[loop];
+  }
+
+  void leave(LoopId) {}
+
+  void instr(InstrId id) {
+    TouchedTiles touched;
+    for (AccessId a : kernel.instrs[id].accesses) {
+      uint32_t tile = tiles(tileOf(kernel.instrs[id].home, a));
+      touched[static_cast<size_t>(kernel.accesses[a].kind)].push_back(tile);
+    }
+    if (kernel.accesses.empty()) {
+      touched = depCells[id];
+    }
+    result.footprintOf[id].push_back(touchedTiles(touched));
+  }
+
+private:
+  /// Tiles by AccessKind.
+  using TouchedTiles = std::array<std::vector<uint32_t>, 3>;
+
+  void parse() {
+    parsed.resize(kernel.accesses.size());
+    for (AccessId a : kernel.accesses.ids()) {
+      std::string problem;
+      std::optional<ParsedAccess> access =
+          parseAccess(kernel.text(kernel.accesses[a].text), problem);
+      assert(access && "check() accepted it");
+      parsed[a] = std::move(*access);
+    }
+    if (kernel.accesses.empty()) {
+      cellsOfDeps();
+    }
+  }
+
+  /// Without accesses: one cell for each dependence, as a buffer of its own behind the kernel's.
+  void cellsOfDeps() {
+    for (DepId d : kernel.deps.ids()) {
+      uint32_t tile = tiles({BufferId(static_cast<uint32_t>(kernel.buffers.size()) + d.value), {}});
+      const Dep &dep = kernel.deps[d];
+      depCells[dep.consumer][static_cast<size_t>(AccessKind::Read)].push_back(tile);
+      depCells[dep.producer][static_cast<size_t>(AccessKind::Write)].push_back(tile);
+    }
+  }
+
+  //===--- Evaluation -----------------------------------------------------===//
+
+  LoopId loopNamed(LoopId home, std::string_view name) const {
+    while (home.valid() && (home == rootLoop || kernel.nameOf(home) != name)) {
+      home = kernel.loops[home].parent;
+    }
+    assert(home.valid() && "check() accepted the name");
+    return home;
+  }
+
+  Index valueOf(LoopId home, const ParsedAccess &access, TileExprId id) const {
+    const TileExpr &node = access.exprs[id];
+    switch (node.kind) {
+    case TileExpr::Kind::Constant:
+      return node.value;
+    case TileExpr::Kind::Loop:
+      return iteration[loopNamed(home, access.names[node.name])];
+    case TileExpr::Kind::Total:
+      return entries[loopNamed(home, access.names[node.name])] - 1;
+    case TileExpr::Kind::Symbol:
+      return {};
+    default:
+      return valueOfOperation(home, access, node);
+    }
+  }
+
+  /// In wrapping arithmetic: indices that large touch nothing real.
+  Index valueOfOperation(LoopId home, const ParsedAccess &access, const TileExpr &node) const {
+    Index left = valueOf(home, access, node.a);
+    bool binary = node.kind == TileExpr::Kind::Add || node.kind == TileExpr::Kind::Sub;
+    Index right = binary ? valueOf(home, access, node.b) : Index(node.value);
+    if (!left || !right) {
+      return {};
+    }
+    uint64_t a = static_cast<uint64_t>(*left);
+    uint64_t b = static_cast<uint64_t>(*right);
+    switch (node.kind) {
+    case TileExpr::Kind::Add:
+      return static_cast<int64_t>(a + b);
+    case TileExpr::Kind::Sub:
+      return static_cast<int64_t>(a - b);
+    case TileExpr::Kind::Scale:
+      return static_cast<int64_t>(a * b);
+    case TileExpr::Kind::Mod:
+      return *left - floorDiv(*left, *right) * *right;
+    default:
+      return floorDiv(*left, *right);
+    }
+  }
+
+  Tile tileOf(LoopId home, AccessId id) const {
+    const ParsedAccess &access = parsed[id];
+    Tile tile{kernel.accesses[id].buffer, {}};
+    size_t numDims = kernel.buffers[tile.buffer].shape.size();
+    for (size_t d = 0; d < numDims; ++d) {
+      tile.ranges.push_back(access.dims.empty() ? TileRange{0, 0, 1, true}
+                                                : rangeOf(home, access, access.dims[d]));
+    }
+    return tile;
+  }
+
+  TileRange rangeOf(LoopId home, const ParsedAccess &access, const TileDim &dim) const {
+    Index first = valueOf(home, access, dim.first);
+    Index count = dim.size.valid() ? valueOf(home, access, dim.size) : Index(1);
+    if (!first || !count) {
+      return {0, 0, 1, true};
+    }
+    return {*first, std::max<int64_t>(*count, 0), dim.stride, false};
+  }
+
+  //===--- 2. Cut ---------------------------------------------------------===//
+
+  /// One dimension of a buffer: piece i is [cuts[i], cuts[i+1]).
+  struct Dimension {
+    std::vector<int64_t> cuts;
+    std::vector<uint32_t> classOf;                        ///< by piece
+    std::map<TileRange, std::vector<uint32_t>> classesIn; ///< of each range, ascending
+    std::vector<uint32_t> firstPiece;                     ///< by class
+  };
+
+  /// Elements beyond this many are taken for one range of stride 1.
+  static constexpr int64_t maxStrided = 1 << 16;
+
+  /// The stretches of neighbouring elements that a range consists of.
+  template <typename Visit> static void forStretches(const TileRange &range, Visit visit) {
+    if (range.count == 0) {
+      return;
+    }
+    if (range.stride == 1 || range.count == 1) {
+      return visit(range.first, range.first + range.count);
+    }
+    if (range.count > maxStrided) {
+      int64_t last = range.first + (range.count - 1) * range.stride;
+      return visit(std::min(range.first, last), std::max(range.first, last) + 1);
+    }
+    for (int64_t i = 0; i < range.count; ++i) {
+      int64_t element = range.first + i * range.stride;
+      visit(element, element + 1);
+    }
+  }
+
+  void cut(Dimension &dimension, uint64_t extent) {
+    dimension.cuts = {0, static_cast<int64_t>(std::max<uint64_t>(extent, 1))};
+    for (auto &[range, classes] : dimension.classesIn) {
+      forStretches(range, [&](int64_t begin, int64_t end) {
+        dimension.cuts.push_back(begin);
+        dimension.cuts.push_back(end);
+      });
+    }
+    std::sort(dimension.cuts.begin(), dimension.cuts.end());
+    dimension.cuts.erase(std::unique(dimension.cuts.begin(), dimension.cuts.end()),
+                         dimension.cuts.end());
+    classify(dimension);
+  }
+
+  void classify(Dimension &dimension) {
+    size_t numPieces = dimension.cuts.size() - 1;
+    std::vector<std::vector<uint32_t>> coveredBy(numPieces);
+    uint32_t number = 0;
+    for (auto &[range, classes] : dimension.classesIn) {
+      forPieces(dimension, range, [&](size_t piece) {
+        if (coveredBy[piece].empty() || coveredBy[piece].back() != number) {
+          coveredBy[piece].push_back(number);
+        }
+      });
+      ++number;
+    }
+    std::map<std::vector<uint32_t>, uint32_t> numbers;
+    for (size_t piece = 0; piece < numPieces; ++piece) {
+      auto [found, isNew] =
+          numbers.try_emplace(coveredBy[piece], static_cast<uint32_t>(numbers.size()));
+      if (isNew) {
+        dimension.firstPiece.push_back(static_cast<uint32_t>(piece));
+      }
+      dimension.classOf.push_back(found->second);
+    }
+    for (auto &[range, classes] : dimension.classesIn) {
+      forPieces(dimension, range,
+                [&, &into = classes](size_t piece) { into.push_back(dimension.classOf[piece]); });
+      std::sort(classes.begin(), classes.end());
+      classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+    }
+  }
+
+  template <typename Visit>
+  static void forPieces(const Dimension &dimension, const TileRange &range, Visit visit) {
+    auto pieces = [&](int64_t begin, int64_t end) {
+      auto piece = std::lower_bound(dimension.cuts.begin(), dimension.cuts.end(), begin);
+      for (; piece != dimension.cuts.end() && *piece < end; ++piece) {
+        visit(static_cast<size_t>(piece - dimension.cuts.begin()));
+      }
+    };
+    if (range.whole) {
+      return pieces(dimension.cuts.front(), dimension.cuts.back());
+    }
+    forStretches(range, pieces);
+  }
+
+  //===--- 3. Cells -------------------------------------------------------===//
+
+  /// More cells in all footprints together than anybody wants to look at.
+  static constexpr uint64_t maxTouched = 20'000'000;
+
+  void makeCells() {
+    std::map<BufferId, std::vector<Dimension>> cutBuffers;
+    for (size_t t = 0; t < tiles.size(); ++t) {
+      std::vector<Dimension> &dimensions = cutBuffers[tiles[t].buffer];
+      dimensions.resize(tiles[t].ranges.size());
+      for (size_t d = 0; d < dimensions.size(); ++d) {
+        dimensions[d].classesIn[tiles[t].ranges[d]];
+      }
+    }
+    for (auto &[buffer, dimensions] : cutBuffers) {
+      for (size_t d = 0; d < dimensions.size(); ++d) {
+        cut(dimensions[d], kernel.buffers[buffer].shape[d]);
+      }
+    }
+    std::vector<std::vector<CellId>> cellsOfTile;
+    for (size_t t = 0; t < tiles.size(); ++t) {
+      cellsOfTile.push_back(cellsOf(tiles[t], cutBuffers[tiles[t].buffer]));
+    }
+    makeFootprints(cellsOfTile);
+  }
+
+  /// All combinations of the classes of a tile's ranges.
+  std::vector<CellId> cellsOf(const Tile &tile, const std::vector<Dimension> &dimensions) {
+    std::vector<std::vector<uint32_t>> places{{}};
+    for (size_t d = 0; d < dimensions.size(); ++d) {
+      const std::vector<uint32_t> &classes = dimensions[d].classesIn.at(tile.ranges[d]);
+      touchedCells += places.size() * classes.size();
+      if (touchedCells > maxTouched) {
+        result.isComplete = false;
+        return {};
+      }
+      std::vector<std::vector<uint32_t>> longer;
+      for (const std::vector<uint32_t> &place : places) {
+        for (uint32_t c : classes) {
+          longer.push_back(place);
+          longer.back().push_back(c);
+        }
+      }
+      places = std::move(longer);
+    }
+    std::vector<CellId> cells;
+    for (const std::vector<uint32_t> &place : places) {
+      cells.push_back(cellAt(tile.buffer, place, dimensions));
+    }
+    return cells;
+  }
+
+  CellId cellAt(BufferId buffer, const std::vector<uint32_t> &place,
+                const std::vector<Dimension> &dimensions) {
+    auto [found, isNew] = cellIds.try_emplace({buffer, place}, CellId());
+    if (isNew) {
+      found->second = result.cellTexts.push(textOf(buffer, place, dimensions));
+    }
+    return found->second;
+  }
+
+  std::string textOf(BufferId buffer, const std::vector<uint32_t> &place,
+                     const std::vector<Dimension> &dimensions) const {
+    if (buffer.value >= kernel.buffers.size()) {
+      const Dep &dep =
+          kernel.deps[DepId(buffer.value - static_cast<uint32_t>(kernel.buffers.size()))];
+      return fmt::format("'{}' -> '{}'", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer));
+    }
+    std::string text(kernel.text(kernel.buffers[buffer].name));
+    for (size_t d = 0; d < place.size(); ++d) {
+      uint32_t piece = dimensions[d].firstPiece[place[d]];
+      int64_t begin = dimensions[d].cuts[piece];
+      int64_t count = dimensions[d].cuts[piece + 1] - begin;
+      text += fmt::format("{}{}", d == 0 ? "[" : ", ", begin);
+      text += count == 1 ? "" : fmt::format(":{}", count);
+    }
+    return place.empty() ? text : text + ']';
+  }
+
+  void makeFootprints(const std::vector<std::vector<CellId>> &cellsOfTile) {
+    for (size_t i = 0; i < touchedTiles.size(); ++i) {
+      const TouchedTiles &touched = touchedTiles[i];
+      auto cells = [&](AccessKind kind) {
+        std::vector<CellId> all;
+        for (uint32_t tile : touched[static_cast<size_t>(kind)]) {
+          all.insert(all.end(), cellsOfTile[tile].begin(), cellsOfTile[tile].end());
+        }
+        std::sort(all.begin(), all.end());
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        return all;
+      };
+      result.footprints.push_back(
+          {cells(AccessKind::Read), cells(AccessKind::Write), cells(AccessKind::Accumulate)});
+    }
+  }
+
+  Datapath &result;
+  const Kernel &kernel;
+  IdVector<LoopId, int64_t> iteration; ///< of the engine being walked, from 0
+  IdVector<LoopId, int64_t> entries;
+  IdVector<InstrId, TouchedTiles> depCells;
+  IdVector<AccessId, ParsedAccess> parsed;
+  Numbering<Tile> tiles;
+  Numbering<TouchedTiles> touchedTiles;
+  std::map<std::pair<BufferId, std::vector<uint32_t>>, CellId> cellIds;
+  uint64_t touchedCells = 0;
+};
+
+Datapath::Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns)
+    : kernel(kernel), values(std::make_unique<Values>()) {
+  DatapathBuilder(*this, bindings, maxRuns);
+}
+
+Datapath::~Datapath() = default;
+
+} // namespace tally

@@ -1,0 +1,136 @@
+//===- Explore.cpp - All interleavings, specification against code --------===//
+//
+// Steps:  1. walk      all states, or those that matter
+//         2. judge     mismatches that are not allowed; a walk that was cut off without finding one
+//                      decides nothing
+//         3. witness   the first of them, its schedule made as short as it gets
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/Check/Explore.h"
+
+#include "Walks.h"
+
+#include <algorithm>
+
+namespace tally {
+
+IdVector<InstrId, bool> overwaitAllowed(const Kernel &kernel, const SyncPlan &plan) {
+  Strategy strategy = plan.options.strategy;
+  bool all = strategy == Strategy::Barrier || strategy == Strategy::Manual;
+  IdVector<InstrId, bool> allowed(kernel.instrs.size(), all);
+  for (DepId dep : plan.waits.ids()) {
+    if (!plan.waits[dep].exact) {
+      allowed[kernel.deps[dep].consumer] = true;
+    }
+  }
+  return allowed;
+}
+
+/// The mismatch of that name in the last state, with the values it has there.
+static Mismatch asSeenAtTheEnd(const Lockstep &lockstep, const std::vector<Step> &schedule,
+                               const Mismatch &mismatch) {
+  LockstepState state = lockstep.initial();
+  for (const Step &step : schedule) {
+    lockstep.apply(state, step);
+  }
+  std::vector<Mismatch> all = lockstep.mismatches(state);
+  auto found = std::find(all.begin(), all.end(), mismatch);
+  assert(found != all.end() && "the witness shows it");
+  return found != all.end() ? *found : mismatch;
+}
+
+/// The steps by which the early instruction goes.
+static void addEarlyIssue(const Lockstep &lockstep, const Mismatch &mismatch,
+                          std::vector<Step> &schedule) {
+  LockstepState state = lockstep.initial();
+  for (const Step &step : schedule) {
+    lockstep.apply(state, step);
+  }
+  std::vector<Step> way = lockstep.wayToIssue(state, mismatch.engine);
+  schedule.insert(schedule.end(), way.begin(), way.end());
+}
+
+static void addWitness(const Lockstep &lockstep, const WalkResult &walk, ExploreResult &result) {
+  result.verdict = Verdict::No;
+  result.schedule = shorten(lockstep, *walk.first, walk.wayToFirst);
+  result.witness = asSeenAtTheEnd(lockstep, result.schedule, *walk.first);
+  result.text = describe(lockstep.specOf(), lockstep.implOf(), *result.witness);
+  if (result.witness->kind == MismatchKind::Early) {
+    addEarlyIssue(lockstep, *result.witness, result.schedule);
+  }
+}
+
+ExploreResult explore(const Kernel &kernel, const Program &program, const Machine &machine,
+                      const Bindings &bindings, const ExploreOptions &options) {
+  ExploreResult result;
+  Lockstep lockstep(kernel, program, machine, bindings, options);
+  if (!lockstep.complete()) {
+    result.reason = "the engines execute too many operations, or a queue has too many rings";
+    return result;
+  }
+  WalkResult walk = options.reduction == Reduction::None ? walkAll(lockstep, options)
+                                                         : walkReduced(lockstep, options);
+  result.complete = walk.complete;
+  result.reason = walk.reason;
+  result.states = walk.states;
+  result.transitions = walk.transitions;
+  result.bytes = walk.bytes;
+  result.stuckTogether = walk.stuckTogether;
+  for (const Mismatch &mismatch : walk.mismatches) {
+    if (isAllowed(options, mismatch)) {
+      result.overwaits.push_back(mismatch.instance);
+    } else {
+      result.mismatches.push_back(mismatch);
+    }
+  }
+  if (walk.first) {
+    addWitness(lockstep, walk, result);
+  } else if (walk.complete && options.compact && options.reduction != Reduction::None) {
+    result.complete = false;
+    result.reason = "only hashes of states were kept, and two states may have the same";
+  } else if (walk.complete) {
+    result.verdict = Verdict::Yes;
+  }
+  return result;
+}
+
+ExploreAllResult exploreAll(const Kernel &kernel, const Program &program, const Machine &machine,
+                            const InstanceOptions &instanceOptions, const ExploreOptions &options) {
+  ExploreAllResult all;
+  ExploreResult &total = all.total;
+  total.verdict = Verdict::Yes;
+  total.complete = true;
+  Instances instances(kernel, instanceOptions);
+  while (std::optional<TripChoice> choice = instances.next()) {
+    ExploreResult one = explore(kernel, program, machine, bindTrips(kernel, *choice), options);
+    ++all.instances;
+    total.states += one.states;
+    total.transitions += one.transitions;
+    total.bytes = std::max(total.bytes, one.bytes);
+    total.complete &= one.complete;
+    total.stuckTogether |= one.stuckTogether;
+    all.numOverwaits += one.overwaits.size();
+    if (one.verdict == Verdict::Undecided && total.reason.empty()) {
+      total.verdict = Verdict::Undecided;
+      total.reason = one.reason;
+    }
+    if (one.verdict == Verdict::No) {
+      one.complete = false;
+      one.states = total.states;
+      one.transitions = total.transitions;
+      one.bytes = total.bytes;
+      total = std::move(one);
+      all.failing = std::move(*choice);
+      return all;
+    }
+  }
+  if (instances.cutOff() && total.verdict == Verdict::Yes) {
+    total.complete = false;
+    total.verdict = Verdict::Undecided;
+    total.reason = "there are more choices of trips than were explored";
+  }
+  return all;
+}
+
+} // namespace tally

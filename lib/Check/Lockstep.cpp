@@ -1,0 +1,321 @@
+//===- Lockstep.cpp - Both systems, step by step --------------------------===//
+//
+// A step of the code is answered like this:
+//
+//   control      nothing
+//   issue        entries and exits up to the next instruction, then its issue
+//   commit       the same
+//   deliver      a retirement, if the last ring delivered
+//   retire       the same
+//
+// The answer is always possible but for an issue, which is where mismatches are looked for, before
+// it happens. So memory, positions and what is in flight agree in every state that is reached;
+// apply() asserts it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/Check/Explore.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+
+static ImplOptions implOptions(const ExploreOptions &options, Datapath *datapath) {
+  ImplOptions impl;
+  impl.inFlight = options.inFlight;
+  impl.maxOperations = options.maxOperations;
+  impl.datapath = datapath;
+  return impl;
+}
+
+static SpecOptions specOptions(const ExploreOptions &options, const Machine &machine,
+                               Datapath *datapath) {
+  SpecOptions spec;
+  spec.inFlight = options.inFlight;
+  spec.queueOverlap = machine.queueOverlap;
+  spec.maxPoints = options.maxOperations;
+  spec.datapath = datapath;
+  spec.rules = options.rules;
+  return spec;
+}
+
+static std::optional<Datapath> &emplaceIf(std::optional<Datapath> &datapath, bool wanted,
+                                          const Kernel &kernel, const Bindings &bindings,
+                                          uint64_t maxRuns) {
+  if (wanted) {
+    datapath.emplace(kernel, bindings, maxRuns);
+  }
+  return datapath;
+}
+
+Lockstep::Lockstep(const Kernel &kernel, const Program &program, const Machine &machine,
+                   const Bindings &bindings, const ExploreOptions &options)
+    : kernel(kernel), spec(kernel, bindings,
+                           specOptions(options, machine,
+                                       emplaceIf(datapath, options.reduction == Reduction::None,
+                                                 kernel, bindings, options.maxOperations)
+                                           ? &*datapath
+                                           : nullptr)),
+      impl(kernel, program, machine, bindings,
+           implOptions(options, datapath ? &*datapath : nullptr)) {}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+void Lockstep::apply(LockstepState &state, const Step &step) const {
+  uint32_t retired = step.queue.valid() ? state.impl.queues[step.queue].retired : 0;
+  impl.apply(state.impl, step);
+  switch (step.kind) {
+  case StepKind::Control:
+    return;
+  case StepKind::Issue:
+    while (spec.head(state.spec, step.engine) &&
+           spec.head(state.spec, step.engine)->kind != SpecPoint::Kind::Issue) {
+      spec.follow(state.spec, Step::control(step.engine));
+    }
+    break;
+  case StepKind::Deliver:
+    if (state.impl.queues[step.queue].retired != retired) {
+      spec.follow(state.spec, Step::retire(step.engine, step.queue));
+    }
+    assert(state.spec.queues[step.queue] == state.impl.queues[step.queue]);
+    return;
+  default:
+    break;
+  }
+  spec.follow(state.spec, step);
+  assert(state.spec.queues[step.queue] == state.impl.queues[step.queue] &&
+         state.spec.memory == state.impl.memory && "both did the same");
+}
+
+//===----------------------------------------------------------------------===//
+// Mismatches
+//===----------------------------------------------------------------------===//
+
+/// Lets an engine execute what it can of its own, up to its next instruction; whether it could
+/// issue that.
+bool Lockstep::getsToIssue(ImplState &state, EngineId engine, std::vector<Step> *way) const {
+  while (const Op *op = impl.head(state, engine)) {
+    bool issue = op->kind == OpKind::Issue;
+    Step step =
+        issue ? Step::issue(engine, kernel.instrs[op->instr()].queue) : Step::control(engine);
+    if (!impl.isEnabled(state, step)) {
+      return false;
+    }
+    if (way) {
+      way->push_back(step);
+    }
+    if (issue) {
+      return true;
+    }
+    impl.apply(state, step);
+  }
+  return false;
+}
+
+std::vector<Step> Lockstep::wayToIssue(const LockstepState &state, EngineId engine) const {
+  std::vector<Step> way;
+  ImplState copy = state.impl;
+  if (!getsToIssue(copy, engine, &way)) {
+    way.clear();
+  }
+  return way;
+}
+
+/// The n-th instruction of an engine, n counted by its queues.
+const Instance *Lockstep::nextOfSpec(const LockstepState &state, EngineId engine) const {
+  uint32_t issued = 0;
+  for (QueueId q : kernel.engines[engine].queues) {
+    issued += state.spec.queues[q].issued;
+  }
+  const std::vector<Instance> &issues = spec.issuesOf(engine);
+  return issued < issues.size() ? &issues[issued] : nullptr;
+}
+
+bool Lockstep::specMayIssue(const LockstepState &state, EngineId engine) const {
+  const Instance *next = nextOfSpec(state, engine);
+  return next && spec.ready(*next, state.spec.retirements) &&
+         state.spec.queues[kernel.instrs[next->instr].queue].inFlight() < impl.optionsOf().inFlight;
+}
+
+/// What an engine that cannot issue is waiting for.
+void Lockstep::blame(const ImplState &state, EngineId engine, Mismatch &mismatch) const {
+  Blocked blocked = impl.whyBlocked(state, engine);
+  if (blocked.kind == Blocked::Kind::Wait) {
+    mismatch.semaphore = blocked.semaphore;
+    mismatch.value = blocked.value;
+    mismatch.threshold = blocked.threshold;
+  }
+}
+
+static Instance instanceAt(const ImplSystem &impl, const ImplState &state, EngineId engine) {
+  return {impl.head(state, engine)->instr(), impl.trajectory(engine)[state.at[engine]].run};
+}
+
+bool Lockstep::isOutOfOrder(const LockstepState &state, EngineId engine) const {
+  const Op *op = impl.head(state.impl, engine);
+  if (!op || op->kind != OpKind::Issue) {
+    return false;
+  }
+  const Instance *next = nextOfSpec(state, engine);
+  return !next || *next != instanceAt(impl, state.impl, engine);
+}
+
+std::optional<Mismatch> Lockstep::mismatchOf(const LockstepState &state, EngineId engine) const {
+  const Instance *next = nextOfSpec(state, engine);
+  ImplState copy = state.impl;
+  bool codeCan = getsToIssue(copy, engine, nullptr);
+  Mismatch mismatch;
+  mismatch.engine = engine;
+  mismatch.instance = next ? *next : Instance();
+  if (codeCan) {
+    Instance issued = instanceAt(impl, copy, engine);
+    if (!next || *next != issued) {
+      mismatch.kind = MismatchKind::Order;
+      mismatch.issued = issued;
+      return mismatch;
+    }
+    mismatch.kind = MismatchKind::Early;
+    bool ready = spec.ready(*next, state.spec.retirements, &mismatch.dep);
+    return ready ? std::nullopt : std::optional(mismatch);
+  }
+  if (!specMayIssue(state, engine)) {
+    return {};
+  }
+  mismatch.kind = MismatchKind::Late;
+  blame(copy, engine, mismatch);
+  return mismatch;
+}
+
+bool Lockstep::specIsStuck(const LockstepState &state) const {
+  bool done = true;
+  for (EngineId e : kernel.engines.ids()) {
+    done &= nextOfSpec(state, e) == nullptr;
+    if (specMayIssue(state, e)) {
+      return false;
+    }
+  }
+  bool empty = std::all_of(state.spec.queues.begin(), state.spec.queues.end(),
+                           [](const QueueState &q) { return q.inFlight() == 0; });
+  return empty && !done;
+}
+
+/// The code can do nothing, but some engine of the kernel could issue.
+std::optional<Mismatch> Lockstep::deadlockOf(const LockstepState &state) const {
+  std::vector<Step> steps;
+  impl.enabled(state.impl, steps);
+  if (!steps.empty()) {
+    return {};
+  }
+  for (EngineId e : kernel.engines.ids()) {
+    if (specMayIssue(state, e)) {
+      Mismatch mismatch;
+      mismatch.kind = MismatchKind::Deadlock;
+      mismatch.engine = e;
+      mismatch.instance = *nextOfSpec(state, e);
+      blame(state.impl, e, mismatch);
+      return mismatch;
+    }
+  }
+  return {};
+}
+
+std::vector<Mismatch> Lockstep::mismatches(const LockstepState &state) const {
+  std::vector<Mismatch> all;
+  for (EngineId e : kernel.engines.ids()) {
+    if (std::optional<Mismatch> mismatch = mismatchOf(state, e)) {
+      all.push_back(*mismatch);
+    }
+  }
+  if (std::optional<Mismatch> deadlock = deadlockOf(state)) {
+    all.push_back(*deadlock);
+  }
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+std::string_view toString(MismatchKind kind) {
+  switch (kind) {
+  case MismatchKind::Early:
+    return "early";
+  case MismatchKind::Late:
+    return "late";
+  case MismatchKind::Order:
+    return "order";
+  case MismatchKind::Deadlock:
+    return "deadlock";
+  }
+  return "";
+}
+
+static std::string waitText(const ImplSystem &impl, const Mismatch &mismatch) {
+  if (!mismatch.semaphore.valid()) {
+    return {};
+  }
+  return fmt::format(": the code waits for '{}' >= {}, which is {}",
+                     impl.programOf().semaphores[mismatch.semaphore].name, mismatch.threshold,
+                     mismatch.value);
+}
+
+std::string describe(const SpecSystem &spec, const ImplSystem &impl, const Mismatch &mismatch) {
+  const Kernel &kernel = spec.kernelOf();
+  switch (mismatch.kind) {
+  case MismatchKind::Early: {
+    uint32_t need = spec.need(mismatch.dep, mismatch.instance.run);
+    return fmt::format(
+        "{} may be issued before '{}' has retired {} time{}", spec.describe(mismatch.instance),
+        kernel.nameOf(kernel.deps[mismatch.dep].producer), need, need == 1 ? "" : "s");
+  }
+  case MismatchKind::Late:
+    return fmt::format("{} is held back although all its dependences are satisfied{}",
+                       spec.describe(mismatch.instance), waitText(impl, mismatch));
+  case MismatchKind::Order:
+    return fmt::format("engine '{}' issues run {} of '{}', but next in the kernel is {}",
+                       kernel.nameOf(mismatch.engine), mismatch.issued.run + 1,
+                       kernel.nameOf(mismatch.issued.instr),
+                       mismatch.instance.instr.valid() ? spec.describe(mismatch.instance)
+                                                       : std::string("nothing"));
+  case MismatchKind::Deadlock:
+    return fmt::format("deadlock, although {} could be issued{}", spec.describe(mismatch.instance),
+                       waitText(impl, mismatch));
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Replay
+//===----------------------------------------------------------------------===//
+
+ReplayResult replay(const Lockstep &lockstep, std::span<const Step> schedule) {
+  ReplayResult result;
+  result.last = lockstep.initial();
+  auto note = [&] {
+    for (const Mismatch &mismatch : lockstep.mismatches(result.last)) {
+      auto known = std::find(result.mismatches.begin(), result.mismatches.end(), mismatch);
+      if (known == result.mismatches.end()) {
+        result.mismatches.push_back(mismatch);
+      }
+    }
+  };
+  note();
+  for (const Step &step : schedule) {
+    bool outOfOrder =
+        step.kind == StepKind::Issue && lockstep.isOutOfOrder(result.last, step.engine);
+    if (outOfOrder || !lockstep.implOf().isEnabled(result.last.impl, step)) {
+      return result;
+    }
+    lockstep.apply(result.last, step);
+    ++result.performed;
+    note();
+  }
+  result.finished = lockstep.implOf().finished(result.last.impl);
+  return result;
+}
+
+} // namespace tally

@@ -1,0 +1,228 @@
+//===- Race.cpp - Races and deadlocks on executed schedules ---------------===//
+//
+// Steps:  1. prepare   what each instruction touches and is owed, for the given trips
+//         2. run       one schedule after the other, until one decides or the limits are reached
+//         3. collect   one report for each pair of operations, from the first schedule that
+//                      shows it
+//         4. excess    waits that asked for too much, in the first schedule: would the run be as
+//                      well ordered if they asked for less?
+//
+//===----------------------------------------------------------------------===//
+
+#include "RaceReports.h"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <set>
+
+namespace tally {
+namespace {
+
+using Time = std::chrono::steady_clock;
+
+class RaceCheck {
+public:
+  RaceCheck(const Kernel &kernel, const Program &program, const Machine &machine,
+            const Bindings &bindings, const RaceOptions &options)
+      : options(options), end(Time::now() + std::chrono::duration_cast<Time::duration>(
+                                                std::chrono::duration<double>(options.seconds))),
+        system(kernel, program, machine, bindings,
+               {options.inFlight, options.maxOperations, nullptr}),
+        needs(kernel, bindings, options.maxOperations),
+        datapath(kernel.accesses.empty()
+                     ? nullptr
+                     : std::make_unique<Datapath>(kernel, bindings, options.maxOperations)),
+        subject{kernel, program, machine, bindings, system, datapath.get(), needs, {}} {
+    uint32_t first = 0;
+    for (const EngineCode &code : program.engines) {
+      subject.firstOp.push(first);
+      first += static_cast<uint32_t>(code.ops.size());
+    }
+  }
+
+  RaceResult run() {
+    if (!complete()) {
+      result.reason = fmt::format("the run is longer than {} operations, or a queue has more than "
+                                  "{} rings; give smaller trips",
+                                  options.maxOperations, ImplSystem::maxRings);
+      return std::move(result);
+    }
+    for (uint32_t i = 0; i < options.schedules && !result.oneDecides && !result.timeIsUp; ++i) {
+      runSchedule(i);
+    }
+    decide();
+    return std::move(result);
+  }
+
+  RaceResult replay(const std::vector<Step> &steps, size_t &performed) {
+    RaceRun watched(subject);
+    for (performed = 0; performed < steps.size(); ++performed) {
+      if (!system.isEnabled(watched.state, steps[performed])) {
+        break;
+      }
+      watched.apply(steps[performed]);
+    }
+    std::vector<Step> possible;
+    system.enabled(watched.state, possible);
+    if (possible.empty()) {
+      watched.finish();
+    }
+    result.schedules = 1;
+    result.steps = performed;
+    collect(watched, "as given", possible.empty());
+    decide();
+    return std::move(result);
+  }
+
+private:
+  bool complete() const {
+    return system.complete() && needs.complete() && (!datapath || datapath->complete());
+  }
+
+  bool keepGoing(uint64_t steps) {
+    if (options.progress) {
+      options.progress(result.schedules, result.steps + steps);
+    }
+    result.timeIsUp = Time::now() > end;
+    return !result.timeIsUp;
+  }
+
+  void runSchedule(uint32_t number) {
+    Scheduler scheduler(subject.kernel, number, options.seed);
+    RaceRun watched(subject);
+    bool ended = watched.run(scheduler, [&](uint64_t steps) { return keepGoing(steps); });
+    result.steps += watched.steps.size();
+    if (!keepGoing(0) && !ended) {
+      collect(watched, scheduler.name(), false);
+      return;
+    }
+    ++result.schedules;
+    result.oneDecides = watched.order.unsettled().empty();
+    collect(watched, scheduler.name(), true);
+    if (number == 0 && result.reports.empty()) {
+      collectExcesses(watched, scheduler.name());
+    }
+  }
+
+  //===--- Collecting -----------------------------------------------------===//
+
+  void add(RaceReport report, const std::string &schedule) {
+    report.schedule = schedule;
+    report.facts.emplace_back("schedule", schedule);
+    result.reports.push_back(std::move(report));
+  }
+
+  /// Whether there is room for a report, and none about these yet.
+  bool isNew(ReportKind kind, uint64_t first, uint64_t second) {
+    return result.reports.size() < options.maxReports && seen.emplace(kind, first, second).second;
+  }
+
+  void collect(const RaceRun &watched, const std::string &schedule, bool ended) {
+    collectFaults(watched, schedule, ReportKind::Race);
+    collectFaults(watched, schedule, ReportKind::Unordered);
+    if (ended && watched.deadlocked() && isNew(ReportKind::Deadlock, 0, 0)) {
+      RaceReport report = deadlockOf(subject, watched.state);
+      report.steps = watched.steps;
+      add(std::move(report), schedule);
+    }
+    for (const Unsettled &unsettled : watched.order.unsettled()) {
+      bool wraps = unsettled.kind == Unsettled::Kind::Wrapped;
+      ReportKind kind = wraps ? ReportKind::Wrap : ReportKind::Reset;
+      uint64_t who = uint64_t(unsettled.reset) << 32 | unsettled.other;
+      if (unsettled.kind != Unsettled::Kind::Mixed &&
+          isNew(kind, unsettled.sema.value, wraps ? 0 : who)) {
+        RaceReport report = reportOf(subject, unsettled);
+        report.steps = watched.steps;
+        add(std::move(report), schedule);
+      }
+    }
+  }
+
+  /// Where memory shows it, the dependence alone is not reported, too.
+  void collectFaults(const RaceRun &watched, const std::string &schedule, ReportKind kind) {
+    for (const OrderFault &fault : watched.faults) {
+      uint64_t first = fault.earlier.instr.value, second = fault.later.instr.value;
+      bool isOfKind = fault.dep.valid() == (kind == ReportKind::Unordered);
+      bool isKnown = seen.contains({ReportKind::Race, first, second});
+      if (isOfKind && !isKnown && isNew(kind, first, second)) {
+        addFault(watched, fault, schedule);
+      }
+    }
+  }
+
+  /// A race counts as found when a schedule shows it: both instructions in flight at once.
+  void addFault(const RaceRun &watched, const OrderFault &fault, const std::string &schedule) {
+    RaceReport report = reportOf(subject, fault);
+    bool isShown = false;
+    report.steps = witnessOf(subject, watched.steps, fault, isShown);
+    if (!isShown && !watched.order.unsettled().empty()) {
+      report.text.severity = Severity::Warning;
+      report.text.note(report.text.where,
+                       "no schedule was found in which both run at once; it may be that the "
+                       "order is kept by something other than waits");
+    }
+    add(std::move(report), schedule);
+  }
+
+  /// A wait asks too much if the run is ordered as well when it asks for less.
+  void collectExcesses(const RaceRun &watched, const std::string &schedule) {
+    bool hasNeeds = datapath || !subject.kernel.deps.empty();
+    for (const auto &[op, excess] : watched.excesses) {
+      if (!hasNeeds || !keepGoing(0)) {
+        return;
+      }
+      RaceRun relaxed(subject);
+      relaxed.relax(excess.engine, excess);
+      for (const Step &step : watched.steps) {
+        relaxed.apply(step);
+      }
+      if (relaxed.faults.empty() && isNew(ReportKind::OverWait, op, 0)) {
+        RaceReport report = reportOf(subject, op, excess, watched.passesOf(op));
+        report.steps = watched.steps;
+        add(std::move(report), schedule);
+      }
+    }
+  }
+
+  //===--- Answering ------------------------------------------------------===//
+
+  void decide() {
+    std::stable_partition(result.reports.begin(), result.reports.end(),
+                          [](const RaceReport &r) { return r.text.severity == Severity::Error; });
+    bool hasErrors =
+        !result.reports.empty() && result.reports.front().text.severity == Severity::Error;
+    result.verdict = hasErrors           ? Verdict::No
+                     : result.oneDecides ? Verdict::Yes
+                                         : Verdict::Undecided;
+    result.reason =
+        hasErrors           ? "what is wrong is shown by a schedule"
+        : result.oneDecides ? "one schedule decides: what orders the code does not depend on it"
+        : result.timeIsUp   ? "time is up; nothing wrong was seen so far"
+                            : "nothing wrong was seen, but other schedules may order the code "
+                              "differently";
+  }
+
+  const RaceOptions &options;
+  Time::time_point end;
+  ImplSystem system;
+  Needs needs;
+  std::unique_ptr<Datapath> datapath;
+  RaceSubject subject;
+  RaceResult result;
+  std::set<std::tuple<ReportKind, uint64_t, uint64_t>> seen;
+};
+
+} // namespace
+
+RaceResult checkRaces(const Kernel &kernel, const Program &program, const Machine &machine,
+                      const Bindings &bindings, const RaceOptions &options) {
+  return RaceCheck(kernel, program, machine, bindings, options).run();
+}
+
+RaceResult checkSchedule(const Kernel &kernel, const Program &program, const Machine &machine,
+                         const Bindings &bindings, const std::vector<Step> &steps,
+                         const RaceOptions &options, size_t &performed) {
+  return RaceCheck(kernel, program, machine, bindings, options).replay(steps, performed);
+}
+
+} // namespace tally

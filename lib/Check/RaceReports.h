@@ -1,0 +1,26 @@
+//===- RaceReports.h - From findings to messages --------------------------===//
+
+#ifndef TALLY_LIB_CHECK_RACEREPORTS_H
+#define TALLY_LIB_CHECK_RACEREPORTS_H
+
+#include "RaceRun.h"
+#include "tally/Check/Race.h"
+
+namespace tally {
+
+/// The shortest part of the run that leads to both instructions being in flight, replayed; the
+/// run up to the later one if that part does not replay by itself. `isShown` says which.
+std::vector<Step> witnessOf(const RaceSubject &subject, const std::vector<Step> &steps,
+                            const OrderFault &fault, bool &isShown);
+
+RaceReport reportOf(const RaceSubject &subject, const OrderFault &fault);
+RaceReport reportOf(const RaceSubject &subject, const Unsettled &unsettled);
+RaceReport reportOf(const RaceSubject &subject, uint32_t op, const WaitExcess &excess,
+                    uint64_t passes);
+
+/// For a run that ended with engines blocked.
+RaceReport deadlockOf(const RaceSubject &subject, const ImplState &state);
+
+} // namespace tally
+
+#endif // TALLY_LIB_CHECK_RACEREPORTS_H

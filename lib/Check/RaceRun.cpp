@@ -1,0 +1,257 @@
+//===- RaceRun.cpp - One schedule, watched --------------------------------===//
+
+#include "RaceRun.h"
+
+#include <algorithm>
+
+namespace tally {
+
+RaceRun::RaceRun(const RaceSubject &subject)
+    : subject(subject), state(subject.system.initial()),
+      order(subject.kernel, subject.program.semaphores.size(), subject.machine),
+      cells(subject.datapath ? subject.datapath->numCells() : 0),
+      numbers(subject.kernel.instrs.size()), needed(subject.kernel.queues.size(), 0),
+      pending(subject.kernel.engines.size() * subject.kernel.queues.size()),
+      isHeld(subject.kernel.engines.size(), false) {
+  for (EngineId engine : subject.kernel.engines.ids()) {
+    noteArrival(engine);
+  }
+}
+
+void RaceRun::relax(EngineId engine, const WaitExcess &excess) {
+  relaxedEngine = engine;
+  relaxedQueue = excess.queue;
+  for (const Excess &run : excess.runs) {
+    relaxed[run.at] = run.needed;
+  }
+}
+
+void RaceRun::apply(const Step &step) {
+  bool isSequencer = step.kind == StepKind::Control || step.kind == StepKind::Issue;
+  if (isSequencer) {
+    order.step(step.engine);
+  }
+  steps.push_back(step);
+  subject.system.apply(state, step, this);
+  if (isSequencer) {
+    noteArrival(step.engine);
+  }
+}
+
+/// Looks at the wait that the engine has come to.
+void RaceRun::noteArrival(EngineId engine) {
+  const Op *op = subject.system.head(state, engine);
+  isHeld[engine] = op && !subject.system.waitPasses(state, engine);
+}
+
+void RaceRun::finish() {
+  for (EngineId engine : subject.kernel.engines.ids()) {
+    Blocked blocked = subject.system.whyBlocked(state, engine);
+    if (blocked.kind == Blocked::Kind::Wait) {
+      order.blocked(engine, blocked.semaphore, subject.numberOf(engine, *blocked.op));
+    }
+    for (QueueId queue : subject.kernel.queues.ids()) {
+      closePending(engine, queue);
+    }
+  }
+  order.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// What happened
+//===----------------------------------------------------------------------===//
+
+/// The operation that the engine just executed.
+uint32_t RaceRun::currentOp(EngineId engine) const {
+  return subject.firstOp[engine] + subject.system.trajectory(engine)[state.at[engine] - 1].op;
+}
+
+/// The operation that issued an instruction, by its number in the queue.
+uint32_t RaceRun::opOfInstance(QueueId queue, uint32_t number) const {
+  EngineId engine = subject.kernel.queues[queue].engine;
+  uint32_t at = subject.system.issuesOf(queue)[number - 1];
+  return subject.firstOp[engine] + subject.system.trajectory(engine)[at].op;
+}
+
+void RaceRun::onWait(EngineId engine, SemaId sema, uint32_t threshold) {
+  bool isNegative = threshold >= subject.machine.counterLimit();
+  uint32_t at = state.at[engine] - 1;
+  ++passes[currentOp(engine)];
+  auto less = engine == relaxedEngine ? relaxed.find(at) : relaxed.end();
+  if (less != relaxed.end()) {
+    order.waitForNumber(engine, sema, relaxedQueue, less->second);
+    return;
+  }
+  noteWait(engine, sema, isNegative ? 0 : threshold);
+}
+
+void RaceRun::onIssue(EngineId engine, QueueId queue, Instance instance) {
+  std::fill(needed.begin(), needed.end(), 0);
+  uint32_t number = order.issue(queue);
+  checkDeps(queue, instance);
+  checkCells(queue, instance, number);
+  std::vector<uint32_t> &own = numbers[instance.instr];
+  own.resize(std::max<size_t>(own.size(), instance.run + 1), 0);
+  own[instance.run] = number;
+  for (QueueId q : subject.kernel.queues.ids()) {
+    Pending &wait = pendingOf(engine, q);
+    wait.needed = std::max(wait.needed, needed[q.value]);
+    wait.wasUsed = true;
+  }
+}
+
+void RaceRun::onDeliver(QueueId queue, uint32_t ring, Instance, SemaId sema, uint32_t amount) {
+  uint32_t number = state.rings[subject.system.firstRing(queue) + ring];
+  order.deliver(queue, ring, amount > 0 ? sema : SemaId(), amount, opOfInstance(queue, number));
+}
+
+/// A split queue has told all by its rings.
+void RaceRun::onRetire(QueueId queue, Instance, SemaId sema, uint32_t amount) {
+  if (!subject.system.isSplit(queue)) {
+    uint32_t op = opOfInstance(queue, state.queues[queue].retired);
+    order.deliver(queue, 0, amount > 0 ? sema : SemaId(), amount, op);
+  }
+}
+
+void RaceRun::onSignal(EngineId engine, SemaId sema, uint32_t amount) {
+  order.signal(engine, sema, amount, currentOp(engine));
+  for (QueueId queue : subject.kernel.queues.ids()) {
+    pendingOf(engine, queue).hasSignalled = true;
+  }
+}
+
+void RaceRun::onReset(EngineId engine, SemaId first, uint32_t count) {
+  order.reset(engine, first, count, currentOp(engine));
+}
+
+void RaceRun::onDrain(EngineId engine) {
+  order.drain(engine);
+}
+
+//===----------------------------------------------------------------------===//
+// What had to come before
+//===----------------------------------------------------------------------===//
+
+/// Notes that instruction `number` of a queue has to be over; false if that is not sure.
+bool RaceRun::require(QueueId earlier, uint32_t number, QueueId later) {
+  needed[earlier.value] = std::max(needed[earlier.value], number);
+  return order.finishedBeforeStart(earlier, number, later);
+}
+
+void RaceRun::addFault(const OrderFault &fault) {
+  auto key = std::make_tuple(fault.earlier.instr, fault.later.instr, fault.dep.valid());
+  auto [known, isNew] = faultOf.try_emplace(key, faults.size());
+  if (isNew) {
+    faults.push_back(fault);
+  }
+  ++faults[known->second].count;
+}
+
+void RaceRun::checkDeps(QueueId queue, Instance instance) {
+  for (DepId id : subject.needs.depsOf(instance.instr)) {
+    uint32_t runs = subject.needs.of(id, instance.run);
+    if (runs == 0) {
+      continue;
+    }
+    InstrId producer = subject.kernel.deps[id].producer;
+    const std::vector<uint32_t> &known = numbers[producer];
+    uint32_t number = runs <= known.size() ? known[runs - 1] : 0;
+    if (number == 0 || !require(subject.kernel.instrs[producer].queue, number, queue)) {
+      addFault({{producer, runs - 1}, instance, id, {}, false, false, number != 0, 0});
+    }
+  }
+}
+
+void RaceRun::checkCells(QueueId queue, Instance instance, uint32_t number) {
+  if (!subject.datapath) {
+    return;
+  }
+  const Footprint &footprint = subject.datapath->footprint(instance);
+  for (CellId cell : footprint.reads) {
+    checkCell(cell, queue, instance, number, AccessKind::Read);
+  }
+  for (CellId cell : footprint.writes) {
+    checkCell(cell, queue, instance, number, AccessKind::Write);
+  }
+  for (CellId cell : footprint.accumulates) {
+    checkCell(cell, queue, instance, number, AccessKind::Accumulate);
+  }
+}
+
+/// Accumulations of one queue follow one another as the hardware adds them up; those of different
+/// queues do not. Instructions of a queue finish in order, so the last ones speak for all.
+void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, uint32_t number,
+                        AccessKind kind) {
+  QueueMarks *own = nullptr;
+  for (QueueMarks &marks : cells[cell.value]) {
+    bool sameQueue = marks.queue == queue;
+    own = sameQueue ? &marks : own;
+    bool isRead = kind == AccessKind::Read;
+    bool adds = kind == AccessKind::Accumulate && sameQueue;
+    uint32_t writer = std::max(marks.write, adds ? 0 : marks.accumulate);
+    uint32_t reader = isRead ? 0 : marks.read;
+    for (uint32_t earlier : {writer, reader}) {
+      // The same instruction may read and write a cell.
+      if (earlier != 0 && (!sameQueue || earlier != number) &&
+          !require(marks.queue, earlier, queue)) {
+        Instance first = subject.system.instanceAt(marks.queue, earlier - 1);
+        addFault({first, instance, {}, cell, earlier == writer, !isRead, true, 0});
+      }
+    }
+  }
+  if (!own) {
+    cells[cell.value].push_back({queue});
+    own = &cells[cell.value].back();
+  }
+  (kind == AccessKind::Read    ? own->read
+   : kind == AccessKind::Write ? own->write
+                               : own->accumulate) = number;
+}
+
+//===----------------------------------------------------------------------===//
+// What waits were for
+//===----------------------------------------------------------------------===//
+
+/// A wait matters to a queue if it is the first to say that some completion has come. What it is
+/// needed for ends with the next wait for this queue.
+void RaceRun::noteWait(EngineId engine, SemaId sema, uint32_t threshold) {
+  std::vector<uint32_t> before;
+  for (QueueId queue : subject.kernel.queues.ids()) {
+    before.push_back(order.finished(queue, engine));
+  }
+  order.wait(engine, sema, threshold, currentOp(engine));
+  for (QueueId queue : subject.kernel.queues.ids()) {
+    uint32_t forced = order.forcedByWait(queue);
+    if (forced != 0) {
+      closePending(engine, queue);
+    }
+    if (forced > before[queue.value]) {
+      Pending wait;
+      wait.op = currentOp(engine);
+      wait.at = state.at[engine] - 1;
+      wait.forced = forced;
+      wait.held = isHeld[engine];
+      pendingOf(engine, queue) = wait;
+    }
+  }
+}
+
+/// The next wait for this queue has come, or the end.
+void RaceRun::closePending(EngineId engine, QueueId queue) {
+  Pending &wait = pendingOf(engine, queue);
+  if (wait.op != UINT32_MAX && wait.wasUsed && !wait.hasSignalled && wait.needed < wait.forced) {
+    WaitExcess &excess = excesses[wait.op];
+    excess.engine = engine;
+    excess.queue = queue;
+    excess.runs.push_back({wait.at, wait.needed});
+    excess.held += wait.held;
+  }
+  wait = Pending();
+}
+
+uint64_t RaceRun::passesOf(uint32_t op) const {
+  auto found = passes.find(op);
+  return found == passes.end() ? 0 : found->second;
+}
+
+} // namespace tally

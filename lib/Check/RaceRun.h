@@ -1,0 +1,157 @@
+//===- RaceRun.h - One schedule, watched ----------------------------------===//
+//
+// Steps the code of all engines through one schedule and asks, each time an instruction is issued,
+// about everything that has to come before it:
+//
+//   accesses      what others wrote or read in the cells that it touches
+//   dependences   the runs of producers that the definition asks for
+//
+// Each is a place in the order of a queue, and must be covered by the clock of the issuing engine
+// (HappensBefore.h). The largest such place is also what a wait is for: one that asks for more is
+// kept as a candidate for waiting too long.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_CHECK_RACERUN_H
+#define TALLY_LIB_CHECK_RACERUN_H
+
+#include "Needs.h"
+#include "tally/Check/HappensBefore.h"
+#include "tally/Check/Schedulers.h"
+
+#include <map>
+
+namespace tally {
+
+/// What all schedules of one check share.
+struct RaceSubject {
+  const Kernel &kernel;
+  const Program &program;
+  const Machine &machine;
+  const Bindings &bindings;
+  const ImplSystem &system;
+  const Datapath *datapath; ///< none if the kernel has no accesses
+  const Needs &needs;
+  IdVector<EngineId, uint32_t> firstOp; ///< numbers the operations of all engines
+
+  uint32_t numberOf(EngineId engine, const Op &op) const {
+    return firstOp[engine] + static_cast<uint32_t>(&op - program.engines[engine].ops.data());
+  }
+};
+
+/// Two instructions that are not ordered, though they should be.
+struct OrderFault {
+  Instance earlier; ///< issued first, or not at all yet
+  Instance later;
+  DepId dep;   ///< the dependence that asks for it; none: an access does
+  CellId cell; ///< what both touch
+  bool earlierWrites = false, laterWrites = false;
+  bool earlierIssued = true;
+  uint64_t count = 0; ///< of such pairs in the run
+};
+
+/// A wait that asked for more than anything after it does.
+struct Excess {
+  uint32_t at = 0;     ///< in the trajectory of its engine
+  uint32_t needed = 0; ///< completions of the queue that would do
+};
+
+struct WaitExcess {
+  EngineId engine;
+  QueueId queue; ///< that alone raises the semaphore
+  std::vector<Excess> runs;
+  uint64_t held = 0; ///< of these, how many were not met when the engine came to them
+};
+
+class RaceRun : ImplObserver {
+public:
+  explicit RaceRun(const RaceSubject &subject);
+
+  /// Lets waits of one operation join less: `relaxed` by place in the trajectory of `engine`.
+  void relax(EngineId engine, const WaitExcess &excess);
+
+  /// Runs until nothing can happen, or `keepGoing` says no (asked now and then; then false).
+  template <typename KeepGoing> bool run(Scheduler &scheduler, KeepGoing keepGoing) {
+    while (std::optional<Step> step = scheduler.next(subject.system, state)) {
+      apply(*step);
+      if ((steps.size() & 0xfff) == 0 && !keepGoing(steps.size())) {
+        return false;
+      }
+    }
+    finish();
+    return true;
+  }
+
+  /// Performs one step, which must be enabled.
+  void apply(const Step &step);
+
+  /// To be called when nothing can happen any more.
+  void finish();
+
+  /// How often the wait of an operation passed.
+  uint64_t passesOf(uint32_t op) const;
+
+  bool deadlocked() const { return !subject.system.finished(state); }
+
+  const RaceSubject &subject;
+  ImplState state;
+  HappensBefore order;
+  std::vector<Step> steps;
+  std::vector<OrderFault> faults;
+  std::map<uint32_t, WaitExcess> excesses; ///< by number of the operation; only those with runs
+
+private:
+  void onWait(EngineId, SemaId, uint32_t) override;
+  void onIssue(EngineId, QueueId, Instance) override;
+  void onDeliver(QueueId, uint32_t ring, Instance, SemaId, uint32_t amount) override;
+  void onRetire(QueueId, Instance, SemaId, uint32_t amount) override;
+  void onSignal(EngineId, SemaId, uint32_t amount) override;
+  void onReset(EngineId, SemaId first, uint32_t count) override;
+  void onDrain(EngineId) override;
+
+  /// The last accesses of one queue to a cell, as numbers of instructions; 0: none.
+  struct QueueMarks {
+    QueueId queue;
+    uint32_t read = 0, write = 0, accumulate = 0;
+  };
+
+  struct Pending {
+    uint32_t op = UINT32_MAX;
+    uint32_t at = 0;
+    uint32_t forced = 0; ///< completions it asked for
+    uint32_t needed = 0; ///< completions that something after it asked for
+    bool held = false;
+    bool wasUsed = false;      ///< an instruction came after it
+    bool hasSignalled = false; ///< the sequencer told others
+  };
+
+  Pending &pendingOf(EngineId engine, QueueId queue) {
+    return pending[engine.value * subject.kernel.queues.size() + queue.value];
+  }
+
+  uint32_t currentOp(EngineId engine) const;
+  uint32_t opOfInstance(QueueId queue, uint32_t number) const;
+  void checkDeps(QueueId queue, Instance instance);
+  void checkCells(QueueId queue, Instance instance, uint32_t number);
+  void checkCell(CellId cell, QueueId queue, Instance instance, uint32_t number, AccessKind kind);
+  bool require(QueueId earlier, uint32_t number, QueueId later);
+  void addFault(const OrderFault &fault);
+  void noteWait(EngineId engine, SemaId sema, uint32_t threshold);
+  void closePending(EngineId engine, QueueId queue);
+  void noteArrival(EngineId engine);
+
+  std::vector<std::vector<QueueMarks>> cells;       ///< by cell
+  IdVector<InstrId, std::vector<uint32_t>> numbers; ///< of each run, in its queue
+  std::vector<uint32_t> needed;                     ///< by queue, for the instruction being issued
+  std::vector<Pending> pending;                     ///< by engine and queue
+  IdVector<EngineId, bool> isHeld;                  ///< the engine found its wait not passing
+  std::map<uint32_t, uint64_t> passes;              ///< by operation
+  std::map<std::tuple<InstrId, InstrId, bool>, size_t> faultOf;
+  std::map<uint32_t, uint32_t> relaxed;
+  EngineId relaxedEngine;
+  QueueId relaxedQueue;
+};
+
+} // namespace tally
+
+#endif // TALLY_LIB_CHECK_RACERUN_H

@@ -1,0 +1,96 @@
+//===- Shorten.cpp - A witness without superfluous steps ------------------===//
+//
+// Leaves out one step after the other, the last ones first. What cannot happen any more without it
+// falls away as well; if what remains still ends in the same mismatch, it is kept. Again, until
+// nothing can be left out.
+//
+// Meanwhile a commit names its instruction by its number in the queue, not by its place among those
+// in flight, which changes when a retirement is left out.
+//===----------------------------------------------------------------------===//
+
+#include "Walks.h"
+
+#include <algorithm>
+
+namespace tally {
+namespace {
+
+class Shortener {
+public:
+  Shortener(const Lockstep &lockstep, const Mismatch &mismatch)
+      : lockstep(lockstep), mismatch(mismatch) {}
+
+  std::vector<Step> run(std::vector<Step> schedule) {
+    schedule = numbered(schedule);
+    assert(without(schedule, schedule.size()) && "it ends in the mismatch");
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t i = schedule.size(); i-- > 0;) {
+        if (std::optional<Schedules> shorter = without(schedule, i)) {
+          schedule = std::move(shorter->numbered);
+          i = std::min(i, schedule.size());
+          changed = true;
+        }
+      }
+    }
+    return without(schedule, schedule.size())->placed;
+  }
+
+private:
+  /// One schedule, its commits by number and by place.
+  struct Schedules {
+    std::vector<Step> numbered;
+    std::vector<Step> placed;
+  };
+
+  static uint32_t numRetired(const LockstepState &state, const Step &step) {
+    return step.kind == StepKind::Commit ? state.impl.queues[step.queue].retired : 0;
+  }
+
+  std::vector<Step> numbered(std::vector<Step> schedule) const {
+    LockstepState state = lockstep.initial();
+    for (Step &step : schedule) {
+      Step placed = step;
+      step.index += numRetired(state, step);
+      lockstep.apply(state, placed);
+    }
+    return schedule;
+  }
+
+  /// What remains without step `left` and all that cannot happen then; none if it no longer
+  /// ends in the mismatch.
+  std::optional<Schedules> without(const std::vector<Step> &schedule, size_t left) const {
+    Schedules result;
+    LockstepState state = lockstep.initial();
+    for (size_t i = 0; i < schedule.size(); ++i) {
+      Step step = schedule[i];
+      bool wrong = step.kind == StepKind::Issue && lockstep.isOutOfOrder(state, step.engine);
+      bool gone = step.kind == StepKind::Commit && step.index < numRetired(state, step);
+      step.index -= gone ? 0 : numRetired(state, step);
+      if (i == left || wrong || gone || !lockstep.implOf().isEnabled(state.impl, step)) {
+        continue;
+      }
+      lockstep.apply(state, step);
+      result.numbered.push_back(schedule[i]);
+      result.placed.push_back(step);
+    }
+    return shows(state) ? std::optional(std::move(result)) : std::nullopt;
+  }
+
+  bool shows(const LockstepState &state) const {
+    std::vector<Mismatch> all = lockstep.mismatches(state);
+    return std::find(all.begin(), all.end(), mismatch) != all.end();
+  }
+
+  const Lockstep &lockstep;
+  const Mismatch &mismatch;
+};
+
+} // namespace
+
+std::vector<Step> shorten(const Lockstep &lockstep, const Mismatch &mismatch,
+                          std::vector<Step> schedule) {
+  return Shortener(lockstep, mismatch).run(std::move(schedule));
+}
+
+} // namespace tally

@@ -1,0 +1,43 @@
+//===- Walks.h - The two ways to walk all states --------------------------===//
+#ifndef TALLY_LIB_CHECK_WALKS_H
+#define TALLY_LIB_CHECK_WALKS_H
+
+#include "tally/Check/Explore.h"
+
+#include <set>
+
+namespace tally {
+
+/// What a walk found. Mismatches are not judged here.
+struct WalkResult {
+  bool complete = false; ///< every state was seen
+  std::string reason;    ///< of a walk that is not complete
+  uint64_t states = 0;
+  uint64_t transitions = 0;
+  uint64_t bytes = 0;
+  bool stuckTogether = false;
+  std::set<Mismatch> mismatches;
+  std::optional<Mismatch> first; ///< that is not allowed
+  std::vector<Step> wayToFirst;  ///< steps of the code that lead to a state with it
+};
+
+/// Whether a mismatch is to be forgiven: an instruction that may wait longer does.
+inline bool isAllowed(const ExploreOptions &options, const Mismatch &mismatch) {
+  return mismatch.kind == MismatchKind::Late && options.mayOverwait.size() != 0 &&
+         options.mayOverwait[mismatch.instance.instr];
+}
+
+/// Every state of both systems, one after the other. Stops at the first mismatch that is not
+/// allowed, unless `findAll`.
+WalkResult walkAll(const Lockstep &lockstep, const ExploreOptions &options);
+
+/// The same answers from a few of the states; see Reduced.cpp.
+WalkResult walkReduced(const Lockstep &lockstep, const ExploreOptions &options);
+
+/// A shorter way to the same mismatch, from which no step can be left out.
+std::vector<Step> shorten(const Lockstep &lockstep, const Mismatch &mismatch,
+                          std::vector<Step> schedule);
+
+} // namespace tally
+
+#endif // TALLY_LIB_CHECK_WALKS_H

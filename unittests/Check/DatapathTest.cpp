@@ -1,0 +1,161 @@
+//===- DatapathTest.cpp - What instructions do to memory, opaquely --------===//
+
+#include "tally/Check/Datapath.h"
+#include "tally/Model/KernelBuilder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace tally;
+
+namespace {
+
+/// The names of cells, sorted.
+std::vector<std::string> names(const Datapath &datapath, const std::vector<CellId> &cells) {
+  std::vector<std::string> texts;
+  for (CellId cell : cells) {
+    texts.emplace_back(datapath.describe(cell));
+  }
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+using Names = std::vector<std::string>;
+
+/// A { P writes `written`; C reads `read` }, on two engines.
+struct Pair {
+  Pair(std::string_view written, std::string_view read, std::vector<uint64_t> shape = {2, 8}) {
+    KernelBuilder b("k");
+    EngineId e0 = b.engine("e0");
+    EngineId e1 = b.engine("e1");
+    BufferId x = b.buffer("X", shape);
+    b.beginLoop("A", b.value("n"));
+    b.instr("P", b.queueOf(e0));
+    b.access(AccessKind::Write, x, written);
+    b.instr("C", b.queueOf(e1));
+    b.access(AccessKind::Read, x, read);
+    b.endLoop();
+    kernel = b.finish();
+    bindings = Bindings(kernel);
+    bindings.set(LoopId(1), {4});
+  }
+
+  Names written(const Datapath &d, uint32_t run) const {
+    return names(d, d.footprint({InstrId(0), run}).writes);
+  }
+
+  Names read(const Datapath &d, uint32_t run) const {
+    return names(d, d.footprint({InstrId(1), run}).reads);
+  }
+
+  Kernel kernel;
+  Bindings bindings{kernel};
+};
+
+} // namespace
+
+/// Rows alternate; half a row is read, so a row is two cells.
+TEST(DatapathTest, cellsAreCutWhereTilesEnd) {
+  Pair pair("X[A mod 2, 0:8]", "X[A mod 2, 0:4]");
+  Datapath d(pair.kernel, pair.bindings);
+  EXPECT_EQ(d.numCells(), 4u);
+  EXPECT_EQ(pair.written(d, 0), (Names{"X[0, 0:4]", "X[0, 4:4]"}));
+  EXPECT_EQ(pair.written(d, 3), (Names{"X[1, 0:4]", "X[1, 4:4]"}));
+  EXPECT_EQ(pair.read(d, 2), Names{"X[0, 0:4]"});
+  EXPECT_TRUE(d.footprint({InstrId(0), 4}).writes.empty()) << "A runs 4 times";
+}
+
+/// Even elements against the first half: 0, 2 are in both; 1, 3 only in the half.
+TEST(DatapathTest, strides) {
+  Pair pair("X[0, 0:4:2]", "X[0, 0:4]");
+  Datapath d(pair.kernel, pair.bindings);
+  EXPECT_EQ(d.numCells(), 3u) << "in both, even only, half only";
+  std::vector<CellId> both;
+  const std::vector<CellId> &w = d.footprint({InstrId(0), 0}).writes;
+  const std::vector<CellId> &r = d.footprint({InstrId(1), 0}).reads;
+  std::set_intersection(w.begin(), w.end(), r.begin(), r.end(), std::back_inserter(both));
+  EXPECT_EQ(both.size(), 1u);
+  EXPECT_EQ(w.size(), 2u);
+  EXPECT_EQ(r.size(), 2u);
+}
+
+/// What is not known may be anywhere in its dimension.
+TEST(DatapathTest, unknownPlaces) {
+  Pair pair("X[$n, 0:2]", "X[1, 1]");
+  Datapath d(pair.kernel, pair.bindings);
+  Names written = pair.written(d, 0);
+  EXPECT_TRUE(std::find(written.begin(), written.end(), "X[1, 1]") != written.end());
+  Pair anywhere("X[@]", "X[1, 7]");
+  Datapath whole(anywhere.kernel, anywhere.bindings);
+  EXPECT_EQ(anywhere.read(whole, 0), Names{"X[1, 7]"});
+  EXPECT_EQ(anywhere.written(whole, 0).size(), 4u) << "two classes of each dimension";
+}
+
+/// Indices: floordiv, total, negative numbers.
+TEST(DatapathTest, indices) {
+  Pair pair("X[(A - 3) floordiv 2, total(A)]", "X[(A - 3) mod 2, 2*A + 1]");
+  Datapath d(pair.kernel, pair.bindings);
+  EXPECT_EQ(pair.written(d, 0), Names{"X[-2, 0]"});
+  EXPECT_EQ(pair.written(d, 3), Names{"X[0, 3]"});
+  EXPECT_EQ(pair.read(d, 0), Names{"X[1, 1]"});
+  EXPECT_EQ(pair.read(d, 1), Names{"X[0, 3]"});
+}
+
+/// Commits of runs that touch different cells commute; those that conflict do not.
+TEST(DatapathTest, valuesTellOrdersApart) {
+  Pair pair("X[A mod 2, 0:8]", "X[A mod 2, 0:4]");
+  Datapath d(pair.kernel, pair.bindings);
+  auto after = [&](std::initializer_list<Instance> instances) {
+    std::vector<ValueId> memory = d.initial();
+    for (const Instance &instance : instances) {
+      d.commit(memory, instance);
+    }
+    return memory;
+  };
+  const Instance p0{InstrId(0), 0}, p1{InstrId(0), 1}, p2{InstrId(0), 2};
+  EXPECT_EQ(after({p0, p1}), after({p1, p0}));
+  EXPECT_NE(after({p0, p2}), after({p2, p0}));
+  EXPECT_EQ(after({p0, p2}), after({p2}));
+  EXPECT_EQ(d.describe(after({p2})[0]), "P#3");
+}
+
+/// Without accesses: C writes nothing, but what Q makes of its reading of P's cell shows whether P
+/// came first.
+TEST(DatapathTest, oneCellForEachDependence) {
+  KernelBuilder b("k");
+  EngineId e = b.engine("e");
+  InstrId p = b.instr("P", b.queueOf(e));
+  InstrId c = b.instr("C", b.queueOf(e));
+  InstrId q = b.instr("Q", b.queueOf(e));
+  b.dep(p, c);
+  b.dep(c, q);
+  Kernel kernel = b.finish();
+  Bindings bindings(kernel);
+  Datapath d(kernel, bindings);
+  ASSERT_EQ(d.numCells(), 2u);
+  EXPECT_EQ(names(d, d.footprint({c, 0}).reads), Names{"'P' -> 'C'"});
+  EXPECT_EQ(names(d, d.footprint({c, 0}).writes), Names{"'C' -> 'Q'"});
+  std::vector<ValueId> memory = d.initial();
+  d.commit(memory, {p, 0});
+  d.commit(memory, {c, 0});
+  EXPECT_EQ(d.describe(memory[1]), "C#1(P#1)");
+}
+
+/// A sum remembers what it was added to, in order.
+TEST(DatapathTest, accumulation) {
+  KernelBuilder b("k");
+  EngineId e = b.engine("e");
+  BufferId x = b.buffer("X");
+  b.beginLoop("A", b.value("n"));
+  InstrId i = b.instr("I", b.queueOf(e));
+  b.access(AccessKind::Accumulate, x, "X");
+  b.endLoop();
+  Kernel kernel = b.finish();
+  Bindings bindings(kernel);
+  Datapath d(kernel, bindings);
+  std::vector<ValueId> memory = d.initial();
+  d.commit(memory, {i, 0});
+  d.commit(memory, {i, 1});
+  EXPECT_EQ(d.describe(memory[0]), "I#2(I#1(X))");
+}

@@ -1,0 +1,404 @@
+//===- RaceTest.cpp - Vector clocks against all interleavings -------------===//
+//
+// Where one schedule decides, its answer must be that of every schedule: for random kernels,
+// correct and with a mistake, all interleavings are walked and each issue is judged by what has
+// retired at that moment, with the enumerating definition. The vector clocks saw one schedule only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Sync/Campaign.h"
+#include "Sync/PlanComparison.h"
+
+#include "tally/Check/Race.h"
+#include "tally/Code/Compile.h"
+#include "tally/Model/KernelBuilder.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+using namespace tally;
+using namespace tally::oracle;
+using testing::HasSubstr;
+
+namespace {
+
+using Pairs = std::set<std::pair<std::string, std::string>>;
+
+/// All states that can be reached, and what goes wrong in them.
+class AllInterleavings {
+public:
+  AllInterleavings(const ImplSystem &system, const std::vector<Definition> *definitions,
+                   const Datapath *datapath, size_t maxStates)
+      : system(system), kernel(system.kernelOf()), definitions(definitions), datapath(datapath) {
+    std::vector<ImplState> todo{system.initial()};
+    visited.insert(keyOf(todo[0]));
+    std::vector<Step> steps;
+    while (!todo.empty()) {
+      ImplState state = std::move(todo.back());
+      todo.pop_back();
+      judgeFlight(state);
+      system.enabled(state, steps);
+      deadlock |= steps.empty() && !system.finished(state);
+      for (const Step &step : steps) {
+        // When it takes effect makes no difference to what has retired.
+        if (step.kind == StepKind::Commit && step.index > 0 && !system.isSplit(step.queue)) {
+          continue;
+        }
+        if (step.kind == StepKind::Issue) {
+          judgeIssue(state, step.queue);
+        }
+        ImplState next = state;
+        system.apply(next, step);
+        if (visited.insert(keyOf(next)).second) {
+          todo.push_back(std::move(next));
+        }
+      }
+      if (visited.size() > maxStates) {
+        complete = false;
+        return;
+      }
+    }
+  }
+
+  bool complete = true;
+  bool deadlock = false;
+  Pairs unordered; ///< producer, consumer: issued while a run that it needs had not retired
+  Pairs racing;    ///< in flight at the same time, touching the same cell
+
+private:
+  using Key = std::vector<uint32_t>;
+
+  static Key keyOf(const ImplState &state) {
+    Key key(state.at.raw());
+    for (const QueueState &q : state.queues) {
+      key.insert(key.end(), {q.issued, q.retired, uint32_t(q.committed)});
+    }
+    key.insert(key.end(), state.semaphores.begin(), state.semaphores.end());
+    key.insert(key.end(), state.rings.begin(), state.rings.end());
+    return key;
+  }
+
+  void judgeIssue(const ImplState &state, QueueId queue) {
+    if (!definitions) {
+      return;
+    }
+    Instance consumer = system.instanceAt(queue, state.queues[queue].issued);
+    for (DepId dep : kernel.deps.ids()) {
+      if (kernel.deps[dep].consumer != consumer.instr) {
+        continue;
+      }
+      InstrId producer = kernel.deps[dep].producer;
+      EngineId engine = kernel.engineOf(consumer.instr);
+      uint64_t owed = (*definitions)[engine.value].needs(dep)[consumer.run].runs;
+      if (retiredRuns(state, producer) < owed) {
+        unordered.emplace(kernel.nameOf(producer), kernel.nameOf(consumer.instr));
+      }
+    }
+  }
+
+  uint64_t retiredRuns(const ImplState &state, InstrId instr) const {
+    QueueId queue = kernel.instrs[instr].queue;
+    uint64_t runs = 0;
+    for (uint32_t n = 0; n < state.queues[queue].retired; ++n) {
+      runs += system.instanceAt(queue, n).instr == instr;
+    }
+    return runs;
+  }
+
+  void judgeFlight(const ImplState &state) {
+    if (!datapath) {
+      return;
+    }
+    std::vector<Instance> flight;
+    for (QueueId queue : kernel.queues.ids()) {
+      const QueueState &q = state.queues[queue];
+      // Without overlap only the oldest has started.
+      uint32_t last =
+          system.machineOf().queueOverlap ? q.issued : std::min(q.issued, q.retired + 1);
+      for (uint32_t n = q.retired; n < last; ++n) {
+        flight.push_back(system.instanceAt(queue, n));
+      }
+    }
+    for (size_t i = 0; i < flight.size(); ++i) {
+      for (size_t j = i + 1; j < flight.size(); ++j) {
+        if (conflict(flight[i], flight[j]) || conflict(flight[j], flight[i])) {
+          racing.emplace(kernel.nameOf(flight[i].instr), kernel.nameOf(flight[j].instr));
+          racing.emplace(kernel.nameOf(flight[j].instr), kernel.nameOf(flight[i].instr));
+        }
+      }
+    }
+  }
+
+  /// Whether `a` writes what `b` touches.
+  bool conflict(Instance a, Instance b) const {
+    const Footprint &fa = datapath->footprint(a), &fb = datapath->footprint(b);
+    std::set<CellId> touched(fb.reads.begin(), fb.reads.end());
+    touched.insert(fb.writes.begin(), fb.writes.end());
+    return std::any_of(fa.writes.begin(), fa.writes.end(),
+                       [&](CellId cell) { return touched.contains(cell); });
+  }
+
+  const ImplSystem &system;
+  const Kernel &kernel;
+  const std::vector<Definition> *definitions;
+  const Datapath *datapath;
+  std::set<Key> visited;
+};
+
+std::string factOf(const RaceReport &report, std::string_view key) {
+  for (const auto &[name, value] : report.facts) {
+    if (name == key) {
+      return value;
+    }
+  }
+  return {};
+}
+
+Pairs pairsOf(const RaceResult &result, ReportKind kind) {
+  Pairs pairs;
+  for (const RaceReport &report : result.reports) {
+    if (report.kind == kind) {
+      pairs.emplace(factOf(report, "first"), factOf(report, "second"));
+    }
+  }
+  return pairs;
+}
+
+bool has(const RaceResult &result, ReportKind kind) {
+  return std::any_of(result.reports.begin(), result.reports.end(),
+                     [&](const RaceReport &report) { return report.kind == kind; });
+}
+
+std::string text(const Pairs &pairs) {
+  std::string all;
+  for (const auto &[first, second] : pairs) {
+    all += first + "->" + second + " ";
+  }
+  return all;
+}
+
+RaceOptions manySchedules() {
+  RaceOptions options;
+  options.schedules = 40;
+  options.maxReports = 1000;
+  options.seconds = 60;
+  return options;
+}
+
+fuzz::RandomKernelOptions smallKernels(uint64_t seed) {
+  fuzz::RandomKernelOptions options;
+  options.engines = {2, 3};
+  options.extraQueues = {0, 1};
+  options.maxDepth = 2;
+  options.statements = {1, 2};
+  options.blockSize = {1, 2};
+  options.instructions = {2, 4};
+  options.dependences = {1, 3};
+  options.divergentPercent = seed % 4 == 0 ? 30 : 0;
+  return options;
+}
+
+/// Makes one mistake, or none for one seed in four: a threshold, a semaphore, a wait, a reset.
+void damage(Program &code, fuzz::Random &random) {
+  std::vector<Op *> places;
+  for (EngineCode &engine : code.engines) {
+    for (Op &op : engine.ops) {
+      if (op.wait.valid() || op.kind == OpKind::Reset || op.kind == OpKind::Drain) {
+        places.push_back(&op);
+      }
+    }
+  }
+  if (places.empty() || code.semaphores.empty() || random.below(4) == 0) {
+    return;
+  }
+  Op &op = *places[random.below(places.size())];
+  SemaId other(uint32_t(random.below(code.semaphores.size())));
+  if (op.kind == OpKind::Reset || op.kind == OpKind::Drain) {
+    op = Op::makeWait(other, Operand::number(0));
+    return;
+  }
+  switch (random.below(3)) {
+  case 0:
+    op.wait = other;
+    return;
+  default:
+    op.a = Operand::number(uint32_t(random.below(3)));
+    return;
+  }
+}
+
+struct Tally {
+  int compared = 0, faulty = 0, deadlocked = 0, open = 0;
+};
+
+void compareOne(uint64_t seed, Strategy strategy, Tally &tally) {
+  RandomProgram program(seed, smallKernels(seed), {0, 2});
+  Machine machine = genericMachine();
+  Diagnostics diagnostics;
+  std::optional<Compiled> compiled =
+      compile(program.kernel, {{.strategy = strategy}, {}}, machine, diagnostics);
+  if (!compiled || program.cutOff()) {
+    return;
+  }
+  Program code = compiled->program;
+  fuzz::Random random(seed);
+  damage(code, random);
+  ImplSystem system(program.kernel, code, machine, program.bindings, {maxInFlight, 10000, nullptr});
+  AllInterleavings all(system, &program.definitions, nullptr, 20000);
+  if (!all.complete) {
+    return;
+  }
+  RaceResult result = checkRaces(program.kernel, code, machine, program.bindings, manySchedules());
+  Pairs found = pairsOf(result, ReportKind::Unordered);
+  std::string context =
+      fmt::format("seed {} {}\n{}", seed, toString(strategy), dump(program.kernel));
+  if (result.oneDecides) {
+    ++tally.compared;
+    EXPECT_EQ(text(found), text(all.unordered)) << context;
+    EXPECT_EQ(has(result, ReportKind::Deadlock), all.deadlock) << context;
+  } else {
+    ++tally.open;
+    for (const auto &pair : found) {
+      EXPECT_TRUE(all.unordered.contains(pair)) << pair.first << " " << pair.second << context;
+    }
+    EXPECT_TRUE(all.deadlock || !has(result, ReportKind::Deadlock)) << context;
+  }
+  tally.faulty += !all.unordered.empty();
+  tally.deadlocked += all.deadlock;
+}
+
+Tally compareAll(Strategy strategy, uint32_t count) {
+  Tally tally;
+  for (uint64_t seed = 0; seed < count; ++seed) {
+    compareOne(seed, strategy, tally);
+    if (testing::Test::HasFailure()) {
+      break;
+    }
+  }
+  fmt::print("{} compared, {} open, {} faulty, {} deadlocked\n", tally.compared, tally.open,
+             tally.faulty, tally.deadlocked);
+  return tally;
+}
+
+} // namespace
+
+/// A few instructions around one ring of two slots, and some of the dependences that this needs.
+Kernel randomAccesses(fuzz::Random &random) {
+  KernelBuilder b("accesses");
+  std::vector<QueueId> queues;
+  for (uint32_t e = 0; e < 2 + random.below(2); ++e) {
+    EngineId engine = b.engine(fmt::format("e{}", e));
+    queues.push_back(b.queueOf(engine));
+    if (random.below(4) == 0) {
+      queues.push_back(b.queue(fmt::format("q{}", e), 2));
+    }
+  }
+  uint64_t shape[] = {2};
+  BufferId x = b.buffer("X", shape);
+  LoopId a = b.beginLoop("A", b.value("n"));
+  static constexpr const char *tiles[] = {"X", "X[0]", "X[A mod 2]", "X[(A + 1) mod 2]"};
+  std::vector<InstrId> instrs;
+  for (uint32_t i = 0; i < 2 + random.below(2); ++i) {
+    instrs.push_back(b.instr(fmt::format("i{}", i), queues[random.below(queues.size())]));
+    b.access(random.below(2) == 0 ? AccessKind::Read : AccessKind::Write, x,
+             tiles[random.below(std::size(tiles))]);
+  }
+  b.endLoop();
+  for (uint32_t i = 0; i < 2 + random.below(5); ++i) {
+    size_t producer = random.below(instrs.size()), consumer = random.below(instrs.size());
+    int64_t least = producer < consumer ? 0 : 1;
+    b.dep(instrs[producer], instrs[consumer], {{a, least + int64_t(random.below(2))}});
+  }
+  return b.finish();
+}
+
+struct AccessTally {
+  int compared = 0, racing = 0, clean = 0, open = 0;
+};
+
+AccessTally compareAccesses(uint32_t count, bool overlap, bool split) {
+  AccessTally tally;
+  for (uint64_t seed = 0; seed < count && !testing::Test::HasFailure(); ++seed) {
+    fuzz::Random random(seed);
+    Kernel kernel = randomAccesses(random);
+    Machine machine = genericMachine();
+    machine.queueOverlap = overlap;
+    Bindings bindings(kernel);
+    bindings.set(LoopId(1), {1 + random.below(3)});
+    Diagnostics diagnostics;
+    std::optional<Compiled> compiled =
+        compile(kernel, {{.strategy = Strategy::PerInstruction}, {}}, machine, diagnostics);
+    if (!compiled) {
+      continue; // a cycle of distance 0
+    }
+    for (Queue &queue : kernel.queues) {
+      queue.completion = split ? Completion::Split : Completion::Whole;
+    }
+    Datapath datapath(kernel, bindings);
+    ImplSystem system(kernel, compiled->program, machine, bindings, {maxInFlight, 10000, nullptr});
+    AllInterleavings all(system, nullptr, &datapath, 20000);
+    RaceResult result = checkRaces(kernel, compiled->program, machine, bindings, manySchedules());
+    if (!all.complete) {
+      continue;
+    }
+    std::string context = fmt::format("seed {}\n{}{}", seed, dump(kernel), render(result, {}));
+    Pairs found = pairsOf(result, ReportKind::Race);
+    for (const auto &[first, second] : found) {
+      EXPECT_TRUE(all.racing.contains({first, second})) << first << " " << second << context;
+    }
+    if (result.oneDecides) {
+      EXPECT_EQ(found.empty(), all.racing.empty()) << context;
+    }
+    ++tally.compared;
+    tally.open += !result.oneDecides;
+    ++(all.racing.empty() ? tally.clean : tally.racing);
+  }
+  fmt::print("{} compared, {} racing, {} clean, {} open\n", tally.compared, tally.racing,
+             tally.clean, tally.open);
+  return tally;
+}
+
+TEST(RaceOracleTest, perLoop) {
+  Tally tally = compareAll(Strategy::PerLoop, 1000);
+  EXPECT_GT(tally.compared, 500);
+  EXPECT_GT(tally.faulty, 30);
+  EXPECT_GT(tally.deadlocked, 20);
+}
+
+TEST(RaceOracleTest, perInstruction) {
+  EXPECT_GT(compareAll(Strategy::PerInstruction, 300).compared, 200);
+}
+
+TEST(RaceOracleTest, perEngine) {
+  EXPECT_GT(compareAll(Strategy::PerEngine, 300).compared, 200);
+}
+
+/// Barriers reset: here the settled case is the one with resets and several raisers.
+TEST(RaceOracleTest, barrier) {
+  Tally tally = compareAll(Strategy::Barrier, 1000);
+  EXPECT_GT(tally.compared, 200);
+  EXPECT_GT(tally.open, 20);
+  EXPECT_GT(tally.faulty, 20);
+  EXPECT_GT(tally.deadlocked, 20);
+}
+
+TEST(RaceOracleTest, accesses) {
+  AccessTally tally = compareAccesses(600, true, false);
+  EXPECT_GT(tally.racing, 100);
+  EXPECT_GT(tally.clean, 50);
+}
+
+TEST(RaceOracleTest, accessesWithoutOverlap) {
+  AccessTally tally = compareAccesses(600, false, false);
+  EXPECT_GT(tally.racing, 100);
+  EXPECT_GT(tally.clean, 50);
+}
+
+TEST(RaceOracleTest, accessesOfSplitQueues) {
+  AccessTally tally = compareAccesses(600, true, true);
+  EXPECT_GT(tally.racing, 100);
+  EXPECT_GT(tally.open, 10);
+}

@@ -1,0 +1,93 @@
+//===- ScheduleTest.cpp - Schedules as files ------------------------------===//
+
+#include "tally/Check/Schedule.h"
+
+#include "tally/Model/KernelBuilder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace tally;
+using testing::HasSubstr;
+
+namespace {
+
+ScheduleFile sample() {
+  ScheduleFile file;
+  file.kernelFile = "a \"b\".mlir";
+  file.kernelName = "k";
+  file.codeFile = "code.mlir";
+  file.strategy = "per-loop";
+  file.options = {"--no-fold"};
+  file.machine = "generic";
+  file.trips = {"A=3", "B=1,0"};
+  file.guards = 7;
+  file.rules = {"total-wait-of"};
+  file.inFlight = 2;
+  file.shows = "race: 'x'";
+  for (StepKind kind : {StepKind::Control, StepKind::Issue, StepKind::Commit, StepKind::Deliver,
+                        StepKind::Retire, StepKind::Commit, StepKind::Control}) {
+    bool indexed = kind == StepKind::Commit || kind == StepKind::Deliver;
+    file.steps.push_back({kind, kind == StepKind::Control ? "act" : "q", indexed ? 3u : 0u});
+  }
+  return file;
+}
+
+std::string errorsOf(const std::string &text) {
+  Diagnostics diagnostics;
+  EXPECT_FALSE(readScheduleFile(text, "w.json", diagnostics));
+  return render(diagnostics, {});
+}
+
+std::string replaced(std::string text, const std::string &what, const std::string &by) {
+  size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), by);
+}
+
+} // namespace
+
+TEST(ScheduleTest, whatIsWrittenIsReadBack) {
+  std::string text = writeScheduleFile(sample());
+  Diagnostics diagnostics;
+  std::optional<ScheduleFile> read = readScheduleFile(text, "w.json", diagnostics);
+  ASSERT_TRUE(read) << render(diagnostics, {});
+  EXPECT_EQ(read->steps, sample().steps);
+  EXPECT_EQ(writeScheduleFile(*read), text);
+  ScheduleFile plain;
+  std::optional<ScheduleFile> empty =
+      readScheduleFile(writeScheduleFile(plain), "w.json", diagnostics);
+  ASSERT_TRUE(empty);
+  EXPECT_EQ(empty->strategy, "");
+  EXPECT_EQ(empty->codeFile, "");
+}
+
+TEST(ScheduleTest, mistakesAreReported) {
+  std::string text = writeScheduleFile(sample());
+  EXPECT_THAT(errorsOf(replaced(text, "tally-schedule", "tally-code")), HasSubstr("schema"));
+  EXPECT_THAT(errorsOf(replaced(text, "[\"issue\",\"q\"]", "[\"isue\",\"q\"]")),
+              HasSubstr("steps[1][0]"));
+  EXPECT_THAT(errorsOf(replaced(text, "[\"commit\",\"q\",3]", "[\"commit\",\"q\"]")),
+              HasSubstr("expected 3 parts"));
+  EXPECT_THAT(errorsOf(replaced(text, "[\"issue\",\"q\"]", "[\"issue\"]")),
+              HasSubstr("expected a step"));
+  EXPECT_THAT(errorsOf(replaced(text, "\"in_flight\": 2", "\"in_flight\": 0")),
+              HasSubstr("in_flight"));
+  EXPECT_THAT(errorsOf("{"), HasSubstr("w.json:1"));
+}
+
+TEST(ScheduleTest, namesBecomeIds) {
+  KernelBuilder b("k");
+  EngineId act = b.engine("act");
+  EngineId dma = b.engine("dma");
+  QueueId q = b.queue("q", 2, Completion::Split);
+  Kernel kernel = b.finish();
+  std::vector<Step> steps{Step::control(act), Step::issue(dma, q), Step::commit(dma, q, 1),
+                          Step::deliver(dma, q, 1),
+                          Step::retire(act, kernel.engines[act].queues[0])};
+  Diagnostics diagnostics;
+  EXPECT_EQ(resolveSteps(kernel, nameSteps(kernel, steps), diagnostics), steps);
+  EXPECT_TRUE(resolveSteps(kernel, {{StepKind::Issue, "none", 0}}, diagnostics).empty());
+  EXPECT_THAT(render(diagnostics, {}), HasSubstr("step 1 of the schedule: the kernel has no queue "
+                                                 "'none'"));
+}
