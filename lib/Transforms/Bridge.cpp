@@ -405,6 +405,8 @@ void CodeWriter::step(const Op &op) {
 } // namespace
 
 void storeKernel(const Kernel &kernel, const Program *program, mlir::ModuleOp module) {
+  // A context that has read no text of the dialect, but JSON, may not know its operations yet.
+  module.getContext()->loadDialect<ir::TallyDialect>();
   KernelWriter(kernel, module).write();
   if (program) {
     CodeWriter(kernel, *program, module).write();

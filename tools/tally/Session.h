@@ -99,6 +99,8 @@ void addCompile(CLI::App &app, int &status);
 void addPlan(CLI::App &app, int &status);
 void addExplain(CLI::App &app, int &status);
 void addCompare(CLI::App &app, int &status);
+void addFuzz(CLI::App &app, int &status);
+void addCheck(CLI::App &app, int &status);
 
 } // namespace tally::tool
 

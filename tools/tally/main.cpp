@@ -12,6 +12,8 @@ static constexpr const char *examples = R"(Examples:
   tally plan k.mlir                             which semaphores, and one line per dependence
   tally explain k.mlir --instr=load             every wait of one instruction, and why its value
   tally compare k.mlir                          size, registers and semaphores of each strategy
+  tally check k.mlir                            does the code wait long enough, and no longer?
+  tally fuzz --minutes=1                        does tally itself hold on random kernels?
 
 Exit status: 0 done, 1 the input is wrong or the answer is no, 2 the question could not be answered.)";
 
@@ -25,6 +27,8 @@ int main(int argc, char **argv) {
   addPlan(app, status);
   addExplain(app, status);
   addCompare(app, status);
+  addFuzz(app, status);
+  addCheck(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -1,0 +1,57 @@
+//===- CompileTarget.cpp - Any text through the whole compiler ------------===//
+//
+// Kernels that are legal are compiled under every strategy for two machines, listed and written as
+// JSON. Either there is code that verifyProgram() accepts, or an error says why not.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Input.h"
+
+#include "tally/Code/Compile.h"
+#include "tally/Code/Listing.h"
+#include "tally/Code/ProgramJson.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+
+using namespace tally;
+using namespace tally::fuzz;
+
+static void compileFor(const LoadedKernel &loaded, Strategy strategy, const Machine &machine) {
+  CompileOptions options;
+  options.plan.strategy = strategy;
+  Diagnostics diagnostics;
+  const Program *written = loaded.program ? &*loaded.program : nullptr;
+  std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, diagnostics, written);
+  if (compiled.has_value() == diagnostics.hasErrors()) {
+    fmt::print(stderr, "{}: neither code nor a reason\n", toString(strategy));
+    std::abort();
+  }
+  if (!compiled) {
+    return;
+  }
+  listing(loaded.kernel, compiled->program);
+  writeProgramJson(loaded.kernel, compiled->program);
+  measure(compiled->program, machine.instructionBytes);
+}
+
+static Machine narrowMachine() {
+  Machine machine = genericMachine();
+  machine.subtraction = Subtraction::Wraps;
+  machine.registersPerEngine = 8;
+  machine.counterBits = 16;
+  return machine;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (isBytecode(data, size)) {
+    return -1;
+  }
+  for (const LoadedKernel &loaded : kernelsIn(data, size)) {
+    for (const std::string &name : strategyNames()) {
+      compileFor(loaded, *strategyFrom(name), genericMachine());
+      compileFor(loaded, *strategyFrom(name), narrowMachine());
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,72 @@
+//===- JsonTarget.cpp - Any bytes into the JSON readers -------------------===//
+//
+// Every reader gets every input. None may crash or hang, and what one accepts it must accept again
+// when written out, with the same result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/Check/Schedule.h"
+#include "tally/Code/Compile.h"
+#include "tally/Code/ProgramJson.h"
+#include "tally/Model/Check.h"
+#include "tally/Model/KernelJson.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+
+using namespace tally;
+
+static void expectEqual(const std::string &first, const std::string &second) {
+  if (first != second) {
+    fmt::print(stderr, "written once:\n{}\nread and written again:\n{}\n", first, second);
+    std::abort();
+  }
+}
+
+static void readKernel(std::string_view text) {
+  Diagnostics diagnostics;
+  if (std::optional<Kernel> kernel = readKernelJson(text, "input", diagnostics)) {
+    std::string written = writeKernelJson(*kernel);
+    Diagnostics again;
+    std::optional<Kernel> second = readKernelJson(written, "input", again);
+    expectEqual(written, second ? writeKernelJson(*second) : render(again, {}));
+    check(*kernel, diagnostics);
+  }
+  render(diagnostics, {"input"});
+}
+
+/// Programs are only written if they are well formed: names stand for ids.
+static void readProgram(std::string_view text) {
+  Diagnostics diagnostics;
+  if (std::optional<KernelAndProgram> both = readProgramJson(text, "input", diagnostics)) {
+    check(both->kernel, diagnostics);
+    verifyProgram(both->kernel, both->program, diagnostics);
+    if (!diagnostics.hasErrors()) {
+      std::string written = writeProgramJson(both->kernel, both->program);
+      Diagnostics again;
+      std::optional<KernelAndProgram> second = readProgramJson(written, "input", again);
+      expectEqual(written,
+                  second ? writeProgramJson(second->kernel, second->program) : render(again, {}));
+    }
+  }
+  render(diagnostics, {"input"});
+}
+
+static void readSchedule(std::string_view text) {
+  Diagnostics diagnostics;
+  if (std::optional<ScheduleFile> schedule = readScheduleFile(text, "input", diagnostics)) {
+    std::string written = writeScheduleFile(*schedule);
+    Diagnostics again;
+    std::optional<ScheduleFile> second = readScheduleFile(written, "input", again);
+    expectEqual(written, second ? writeScheduleFile(*second) : render(again, {}));
+  }
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  std::string_view text(reinterpret_cast<const char *>(data), size);
+  readKernel(text);
+  readProgram(text);
+  readSchedule(text);
+  parseMachine(text, "input");
+  return 0;
+}

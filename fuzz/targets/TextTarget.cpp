@@ -1,0 +1,42 @@
+//===- TextTarget.cpp - Any text into the parser --------------------------===//
+//
+// Read, verified, loaded, printed, and read again: what was accepted once must be accepted in the
+// form that we print, as the same kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Input.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+
+using namespace tally;
+using namespace tally::fuzz;
+
+static std::string print(const LoadedKernel &loaded) {
+  mlir::MLIRContext &context = freshContext();
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  storeKernel(loaded.kernel, loaded.program ? &*loaded.program : nullptr, *module);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, mlir::OpPrintingFlags().useLocalScope());
+  return text;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (isBytecode(data, size)) {
+    return -1;
+  }
+  for (const LoadedKernel &loaded : kernelsIn(data, size)) {
+    std::string text = print(loaded);
+    std::vector<LoadedKernel> again =
+        kernelsIn(reinterpret_cast<const uint8_t *>(text.data()), text.size());
+    std::string second = again.size() == 1 ? print(again[0]) : "not accepted";
+    if (second != text) {
+      fmt::print(stderr, "printed:\n{}\nread and printed again:\n{}\n", text, second);
+      std::abort();
+    }
+  }
+  return 0;
+}

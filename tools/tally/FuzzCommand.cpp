@@ -1,0 +1,144 @@
+//===- FuzzCommand.cpp - tally fuzz ---------------------------------------===//
+//
+// Puts tally itself to the test: random kernels through every strategy and every check, or, with
+// --mutants, random mistakes in correct code, which the checks have to notice.
+//
+// For a finding it prints the seed, the command that repeats it, and the smallest kernel that
+// shows it, as a file for the tests.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include "KernelCampaign.h"
+#include "MutantCampaign.h"
+
+#include "tally/Model/KernelJson.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <thread>
+
+namespace tally::tool {
+namespace {
+
+struct FuzzCommand {
+  bool mutants = false;
+  uint64_t seed = 1;
+  std::optional<uint64_t> count;
+  double minutes = 0;
+  uint32_t jobs = 0;
+  std::string format = "text";
+
+  int run() const;
+
+private:
+  fuzz::Extent extent() const;
+  int runKernels() const;
+  int runMutants() const;
+};
+
+/// Time, number, or both; if neither is given, a number that takes some seconds.
+fuzz::Extent FuzzCommand::extent() const {
+  fuzz::Extent extent;
+  extent.seed = seed;
+  extent.minutes = minutes;
+  extent.count = count.value_or(minutes > 0 ? UINT64_MAX : mutants ? 10000 : 1000);
+  extent.workers = jobs != 0 ? jobs : std::max(1u, std::thread::hardware_concurrency());
+  return extent;
+}
+
+/// The kernel as a test: compiling and checking it must succeed.
+std::string testFile(Session &session, const fuzz::Finding &finding) {
+  std::vector<LoadedKernel> kernels;
+  kernels.push_back({finding.kernel, std::nullopt});
+  std::string text = session.moduleText(kernels);
+  return fmt::format("// RUN: tally check %s --sync={} --explore {}\n"
+                     "// {}\n// Found by: {}\n\n{}",
+                     toString(finding.failure.strategy), finding.failure.choices,
+                     finding.failure.what.substr(0, finding.failure.what.find('\n')),
+                     fuzz::replayCommand(finding.seed), text);
+}
+
+std::string textOf(Session &session, const fuzz::KernelReport &report) {
+  std::string text = fuzz::toText(report);
+  for (const fuzz::Finding &finding : report.findings) {
+    text += fmt::format("\nseed {}, {}: {}\nrepeat: {}\n\n{}", finding.seed,
+                        toString(finding.failure.strategy), finding.failure.what,
+                        fuzz::replayCommand(finding.seed), testFile(session, finding));
+  }
+  return text;
+}
+
+nlohmann::ordered_json jsonOf(Session &session, const fuzz::Finding &finding) {
+  return {{"seed", finding.seed},
+          {"strategy", toString(finding.failure.strategy)},
+          {"what", finding.failure.what},
+          {"options", finding.failure.choices},
+          {"repeat", fuzz::replayCommand(finding.seed)},
+          {"kernel", nlohmann::ordered_json::parse(writeKernelJson(finding.kernel))},
+          {"test", testFile(session, finding)}};
+}
+
+std::string jsonOf(Session &session, const fuzz::KernelReport &report) {
+  const fuzz::KernelCounts &counts = report.counts;
+  nlohmann::ordered_json document{{"schema", "tally-fuzz"},       {"version", 1},
+                                  {"seed", report.firstSeed},     {"kernels", counts.kernels},
+                                  {"programs", counts.programs},  {"refused", counts.refused},
+                                  {"runs", counts.runs},          {"exact", counts.exact},
+                                  {"safe", counts.safe},          {"order_open", counts.open},
+                                  {"raced", counts.raced},        {"explored", counts.explored},
+                                  {"undecided", counts.undecided}};
+  document["findings"] = nlohmann::ordered_json::array();
+  for (const fuzz::Finding &finding : report.findings) {
+    document["findings"].push_back(jsonOf(session, finding));
+  }
+  return document.dump(2) + "\n";
+}
+
+int FuzzCommand::runKernels() const {
+  Session session;
+  fuzz::KernelReport report = fuzz::fuzzKernels(extent());
+  if (!session.write("-", format == "json" ? jsonOf(session, report) : textOf(session, report))) {
+    return Exit::Undecided;
+  }
+  return report.findings.empty() ? Exit::Yes : Exit::No;
+}
+
+int FuzzCommand::runMutants() const {
+  Session session;
+  fuzz::MutantReport report = fuzz::fuzzMutants(extent());
+  if (!session.write("-", format == "json" ? fuzz::toJson(report) : fuzz::toText(report))) {
+    return Exit::Undecided;
+  }
+  return report.clean() ? Exit::Yes : Exit::No;
+}
+
+int FuzzCommand::run() const {
+  return mutants ? runMutants() : runKernels();
+}
+
+} // namespace
+
+void addFuzz(CLI::App &app, int &status) {
+  auto command = std::make_shared<FuzzCommand>();
+  CLI::App *sub = app.add_subcommand(
+      "fuzz", "Random kernels through every strategy and check, or mistakes that checks must find");
+  sub->add_flag("--mutants", command->mutants,
+                "make mistakes in correct code, count which are found");
+  sub->add_option("--seed", command->seed, "the first kernel")->capture_default_str();
+  sub->add_option("--count", command->count,
+                  "kernels (1000), or with --mutants mutants (10000), up to the end of a kernel")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--minutes", command->minutes, "stop after this time instead")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--jobs", command->jobs, "kernels looked at at once (one for each core)");
+  sub->add_option("--format", command->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  sub->callback([command, &status] { status = command->run(); });
+}
+
+} // namespace tally::tool
