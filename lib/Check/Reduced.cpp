@@ -19,8 +19,8 @@
 //   E2  a commit, right after its issue
 //   E3  a wait on a steady semaphore
 //   E4  an issue without wait, or with one on a steady semaphore
-//   E5  a retirement to a count that is not marked, on a queue of whole completion, that raises
-//       nothing or a steady semaphore
+//   E5  a retirement to a count that is not marked, on a queue of whole completion. What it raises
+//       is steady, or nobody waits for it: otherwise the count is marked
 //
 // Claim: every mismatch and every deadlock that the whole state space has, the reduced one has.
 //
@@ -639,8 +639,7 @@ private:
     if (impl.isSplit(q) || position.retired[q.value] == position.issued[q.value]) {
       return false;
     }
-    const Taken &instr = tables.taken[q][position.retired[q.value]];
-    return !instr.marked && (!instr.signal.valid() || tables.steady[instr.signal]);
+    return !tables.taken[q][position.retired[q.value]].marked;
   }
 
   bool retireUnmarked(Position &position, QueueId q) {

@@ -207,6 +207,94 @@ TEST(ExploreTest, reductionsAgree) {
   EXPECT_GT(tally.statesOfAll, 30 * tally.states);
 }
 
+namespace {
+
+/// Some operation on semaphores that no compiler would put there.
+Op strayOperation(fuzz::Random &random, uint32_t numSemaphores) {
+  SemaId semaphore(random.below(numSemaphores));
+  switch (random.below(8)) {
+  case 0:
+  case 1:
+    return Op::reset(semaphore, 1);
+  case 2:
+    return Op::drain();
+  case 3:
+  case 4:
+    return Op::makeWait(semaphore, Operand::number(random.below(3)));
+  default:
+    return Op::makeSignal(semaphore, 1 + random.below(2));
+  }
+}
+
+/// The same loops and instructions, but semaphores raised and awaited at random.
+Program scrambled(Program code, fuzz::Random &random, bool resets) {
+  uint32_t numSemaphores = 1 + random.below(3);
+  code.reasons.clear();
+  code.semaphores = {};
+  for (uint32_t i = 0; i < numSemaphores; ++i) {
+    code.semaphores.push({fmt::format("s{}", i)});
+  }
+  for (EngineCode &engine : code.engines) {
+    std::vector<Op> ops;
+    for (Op op : engine.ops) {
+      if (op.kind == OpKind::Wait) {
+        continue;
+      }
+      if (random.percent(12)) {
+        Op stray = strayOperation(random, numSemaphores);
+        if (stray.kind != OpKind::Reset || resets) {
+          ops.push_back(stray);
+        }
+      }
+      if (op.kind == OpKind::Issue) {
+        op = Op::issue(op.instr());
+        if (random.percent(80)) {
+          op.signal = SemaId(random.below(numSemaphores));
+          op.amount = 1 + random.below(3);
+        }
+        if (random.percent(50)) {
+          op.wait = SemaId(random.below(numSemaphores));
+          op.a = Operand::number(random.below(4));
+        }
+      }
+      ops.push_back(op);
+    }
+    engine.ops = std::move(ops);
+  }
+  return code;
+}
+
+} // namespace
+
+/// Code that nobody would write: semaphores raised by several engines and queues, by rings with
+/// unequal shares, reset, wrapping at 4. What the argument for the reduction leans on is all
+/// missing somewhere.
+TEST(ExploreTest, reductionsAgreeOnAnyCode) {
+  Tally tally;
+  fuzz::Range seeds = seedsOf(1500);
+  for (uint64_t seed = seeds.min; seed <= seeds.max; ++seed) {
+    RandomProgram program(seed, smallKernels(seed), {0, 2});
+    Machine machine = genericMachine();
+    std::optional<Compiled> right = compiled(program.kernel, Strategy::PerInstruction, machine);
+    if (!right) {
+      continue;
+    }
+    if (seed % 4 == 0) {
+      for (Queue &queue : program.kernel.queues) {
+        queue.weight = 2;
+        queue.completion = Completion::Split;
+      }
+    }
+    machine.counterBits = seed % 3 == 0 ? 2 : 8;
+    ExploreOptions options;
+    options.inFlight = 1 + seed % 2;
+    fuzz::Random random(seed);
+    Program code = scrambled(right->program, random, seed % 2 == 0);
+    compareWalks(program, code, machine, options, fmt::format("seed {}\n", seed), tally);
+  }
+  EXPECT_TRUE(seedsAreChosen() || tally.compared > 500u);
+}
+
 /// A queue that delivers by rings: three shares may come from two runs, so a wait for one whole run
 /// passes early. All walks see it, and the rings being interchangeable hides nothing.
 TEST(ExploreTest, splitCompletionIsSeenThrough) {
@@ -260,7 +348,7 @@ TEST(ExploreTest, splitCompletionIsSeenThrough) {
 
 TEST(ExploreTest, everyStrategyIsRight) {
   std::map<Strategy, uint32_t> explored;
-  fuzz::Range seeds = seedsOf(500);
+  fuzz::Range seeds = seedsOf(4000);
   for (uint64_t seed = seeds.min; seed <= seeds.max; ++seed) {
     fuzz::RandomKernelOptions kernelOptions = optionsForSeed(seed);
     kernelOptions.trips = {0, 3};
@@ -271,15 +359,19 @@ TEST(ExploreTest, everyStrategyIsRight) {
     RandomProgram program(seed, kernelOptions, {0, 3});
     for (Strategy strategy : strategies) {
       std::optional<Compiled> code = compiled(program.kernel, strategy);
-      // Where engines disagree, a barrier waits for the runs that there are, not for those that the
-      // consumer counts.
-      if (!code || program.cutOff() || (strategy == Strategy::Barrier && !program.agreeing())) {
+      if (!code || program.cutOff()) {
         continue;
       }
       ExploreOptions options;
       options.inFlight = 2;
       options.maxStates = 2000;
       options.mayOverwait = overwaitAllowed(program.kernel, code->plan);
+      // Where engines disagree, more than is asked may never come; a barrier waits for the runs
+      // that there are, not for those that the consumer counts.
+      const std::vector<bool> &inexact = options.mayOverwait.raw();
+      if (!program.agreeing() && std::find(inexact.begin(), inexact.end(), true) != inexact.end()) {
+        continue;
+      }
       ExploreResult result =
           explore(program.kernel, code->program, genericMachine(), program.bindings, options);
       EXPECT_NE(result.verdict, Verdict::No)
