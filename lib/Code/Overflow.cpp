@@ -1,9 +1,9 @@
 //===- Overflow.cpp - Do counters stay below the machine's limit? ---------===//
 //
-// A semaphore of body l is raised by w*N at each entry of l, and thresholds run one entry ahead:
-// w*N*(entries + 1) must stay below 2^bits (2^(bits-1) where waits compare signed). Entries are
-// bounded by the trip bounds around l. Where those are missing or too large, the code is right up
-// to a number of entries that is said.
+// A semaphore of body l is raised by w*N at each entry of l, and thresholds run one entry ahead (or
+// d more, for an inner index d ahead): w*N*(entries + 1) must stay below 2^bits (2^(bits-1) where
+// waits compare signed). Entries are bounded by the trip bounds around l. Where those are missing
+// or too large, the code is right up to a number of entries that is said.
 //===----------------------------------------------------------------------===//
 
 #include "tally/Code/Lower.h"
@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace tally {
 namespace {
@@ -26,7 +27,8 @@ public:
   OverflowChecker(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
                   Diagnostics &diagnostics)
       : kernel(kernel), plan(plan), machine(machine), diagnostics(diagnostics),
-        entries(kernel.loops.size(), 1), perEntry(kernel.loops.size(), 0) {}
+        entries(kernel.loops.size(), 1), perEntry(kernel.loops.size(), 0),
+        ahead(kernel.loops.size(), 1) {}
 
   void run() {
     boundEntries();
@@ -80,13 +82,28 @@ private:
         perEntry[wait.maskLoop] = std::max<uint64_t>(perEntry[wait.maskLoop], 1);
       }
     }
+    for (DepId dep : plan.waits.ids()) {
+      if (plan.waits[dep].innerLoop.valid()) {
+        chargeElement(plan.waits[dep], kernel.instrs[kernel.deps[dep].producer].home);
+      }
+    }
+  }
+
+  /// An inner index is added to a count of the producer: each must leave the other half of the
+  /// range.
+  void chargeElement(const Wait &wait, LoopId producerHome) {
+    for (LoopId loop : {producerHome, wait.innerLoop}) {
+      perEntry[loop] = std::max<uint64_t>(perEntry[loop], 2);
+    }
+    uint64_t step = static_cast<uint64_t>(std::abs(wait.innerStep));
+    ahead[wait.innerLoop] = std::max(ahead[wait.innerLoop], 1 + step);
   }
 
   bool fits(LoopId loop) const {
     if (entries[loop] == unbounded) {
       return false;
     }
-    return saturatingMul(perEntry[loop], entries[loop] + 1) < machine.counterLimit();
+    return saturatingMul(perEntry[loop], entries[loop] + ahead[loop]) < machine.counterLimit();
   }
 
   /// The outermost loop around `loop` without a bound; none if all have one.
@@ -100,7 +117,7 @@ private:
 
   void report(LoopId loop) {
     uint64_t most = (machine.counterLimit() - 1) / perEntry[loop];
-    uint64_t safe = most > 0 ? most - 1 : 0;
+    uint64_t safe = most > ahead[loop] ? most - ahead[loop] : 0;
     std::string what = fmt::format("counters of '{}' are right up to {} entries of it ({} bits, {} "
                                    "an entry)",
                                    kernel.nameOf(loop), safe, machine.counterBits, perEntry[loop]);
@@ -123,6 +140,7 @@ private:
   Diagnostics &diagnostics;
   IdVector<LoopId, uint64_t> entries;  ///< the most that there can be; or unbounded
   IdVector<LoopId, uint64_t> perEntry; ///< growth of the fastest counter; 0: nothing is counted
+  IdVector<LoopId, uint64_t> ahead;    ///< entries that a threshold may run ahead
 };
 
 } // namespace

@@ -19,10 +19,18 @@
 //   same-branch   P = S, a branch under L, k = 1              total(S)-1  trip(L) > 1
 //   ring          any other k, no loop between L and S        q_k         trip(L) > k
 //   flat          f runs ago, over the whole run              total(P)-f  total(P) > f
-//   conservative  a loop between L and S, or element-wise     q_k         trip(L) > k
+//   element       one run of P for each iteration of a loop   see below   trip(L) > k
+//                 that L runs at most once an iteration                   and trip(I) > d
+//   conservative  anything else                               q_k         trip(L) > k
 //
 // q_k is total(P) as it was at the entry of L that is k iterations younger than the target: all
-// runs of the producer up to the end of the target iteration. A mask for k = 0 is 1.
+// runs of the producer up to the end of the target iteration; q_0 = total(P). A mask for k = 0 is
+// 1.
+//
+// Element: P's loop is S itself, the one real loop below L, or a loop beside the consumer's. With
+// I the loop whose index the consumer has (S, or its own loop) and d the distance between indices,
+// the target is run number trip(I) - d of P in that iteration of L, or its last run if it has
+// fewer:  x = min(q_(k+1) + trip(I) - d, q_k).
 //
 // Per engine, one semaphore counts all retirements of a queue. Then no
 // formula in N and K gives the place of a run; the consumer's engine follows the queue's
@@ -39,11 +47,17 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 namespace tally {
 namespace {
 
 /// The most iterations that a ring remembers, each in a register of its own.
 constexpr uint32_t maxRemembered = 64;
+
+/// The farthest that two inner indices may lie apart: beyond all loops that can be foreseen, and
+/// far below what a counter holds.
+constexpr int64_t mostElements = 1 << 20;
 
 /// What classification finds, before it is known which semaphore counts.
 struct Form {
@@ -53,6 +67,8 @@ struct Form {
   uint32_t offset = 0;   ///< k, or f
   bool snapshot = false; ///< the counter is slot `offset` of a ring at `carrier`
   uint32_t minus = 0;    ///< x = counter - minus
+  LoopId inner;          ///< element: I
+  int64_t innerStep = 0; ///< element: d
   std::string reason;    ///< why it is not exact
 };
 
@@ -93,34 +109,68 @@ private:
       return form;
     }
     if (dep.form == DistanceForm::Element) {
-      return elementForm(place);
+      return elementForm(dep, place);
     }
-    return vectorForm(place);
+    return vectorForm(dep, place);
   }
 
-  Form elementForm(const DepPlace &place) const {
-    Form form = place.offset == 0 ? nested(place) : carriedByWholeIterations(place);
-    form.waitClass = WaitClass::Conservative;
-    form.exact = false;
-    form.reason = fmt::format("an element-wise distance is waited for as the whole of loop '{}'",
-                              kernel.nameOf(place.producerHome));
+  /// From one loop to the next, index by index.
+  Form elementForm(const Dep &dep, const DepPlace &place) const {
+    Form whole = place.offset == 0 ? nested(place) : carriedByWholeIterations(place);
+    LoopId around = kernel.realLoop(place.shared);
+    return element(std::move(whole), around, place.consumerHome, dep.step);
+  }
+
+  /// A distance on a loop and on the one below it.
+  Form twoLevels(const Dep &dep, const DepPlace &place) const {
+    const DistanceComponent *last = kernel.componentsEnd(dep) - 1;
+    int64_t step = last->loop == place.shared ? last->distance : 0;
+    return element(ring(place), place.carrier, place.shared, step);
+  }
+
+  /// One run of the producer in each iteration of a loop that `around` runs at most once an
+  /// iteration. If that cannot be counted: all of the iteration, as `whole` says.
+  Form element(Form whole, LoopId around, LoopId inner, int64_t step) const {
+    if (perEngine) {
+      return conservative(whole, "strategy 'per-engine' counts whole iterations only");
+    }
+    if (step > mostElements || step < -mostElements) {
+      return conservative(whole, fmt::format("inner indices are {} apart, of which {} are counted",
+                                             step < 0 ? -step : step, mostElements));
+    }
+    if (whole.offset + 1 > maxRemembered) {
+      return conservative(whole, tooFarBack(whole.offset, maxRemembered - 1));
+    }
+    Form form = whole;
+    form.waitClass = WaitClass::Element;
+    form.carrier = around;
+    form.snapshot = true;
+    form.inner = inner;
+    form.innerStep = step;
     return form;
   }
 
-  Form vectorForm(const DepPlace &place) const {
+  static Form conservative(Form form, std::string reason) {
+    form.waitClass = WaitClass::Conservative;
+    form.exact = false;
+    form.reason = std::move(reason);
+    return form;
+  }
+
+  Form vectorForm(const Dep &dep, const DepPlace &place) const {
     if (!place.carrier.valid()) {
       return place.producerInShared() ? inShared(place) : nested(place);
     }
     if (place.loopsBelowCarrier) {
-      Form form = ring(place);
-      form.waitClass = WaitClass::Conservative;
-      form.exact = false;
-      form.reason =
-          fmt::format("the distance on loop '{}' crosses whole runs of the inner loop "
-                      "'{}', so all of that iteration of '{}' is waited for",
-                      kernel.nameOf(place.carrier), kernel.nameOf(kernel.realLoop(place.shared)),
-                      kernel.nameOf(place.carrier));
-      return form;
+      return isTwoLevels(place)
+                 ? twoLevels(dep, place)
+                 : conservative(
+                       ring(place),
+                       fmt::format("the distance on loop '{}' crosses whole runs of the inner "
+                                   "loop '{}', so all of that iteration of '{}' is waited for",
+                                   kernel.nameOf(place.carrier),
+                                   kernel.nameOf(kernel.realLoop(place.shared)),
+                                   kernel.nameOf(place.carrier)));
     }
     if (place.producerInShared() && place.shared == place.carrier) {
       return inShared(place);
@@ -129,6 +179,12 @@ private:
       return sameBranch(place);
     }
     return carriedByWholeIterations(place);
+  }
+
+  /// Whether the producer runs once in each iteration of the one real loop below the carrier.
+  bool isTwoLevels(const DepPlace &place) const {
+    return place.producerInShared() && kernel.loops[place.shared].kind == LoopKind::Loop &&
+           kernel.realLoop(kernel.loops[place.shared].parent) == place.carrier;
   }
 
   /// Distance k on a loop that runs the shared body at most once an iteration,
@@ -247,7 +303,9 @@ private:
       return;
     }
     setMask(wait, form, place);
-    if (form.snapshot) {
+    if (form.waitClass == WaitClass::Element) {
+      setElement(wait, form, dep.producer);
+    } else if (form.snapshot) {
       wait.slot = rememberedSlot(wait, form);
       wait.ring = ringFor(form.carrier, dep.producer, wait.slot);
     } else {
@@ -269,9 +327,23 @@ private:
     }
     wait.waitClass = WaitClass::Conservative;
     wait.exact = false;
-    form.reason = fmt::format("it reaches {} iterations back, of which {} are remembered",
-                              form.offset, maxRemembered);
+    form.reason = tooFarBack(form.offset, maxRemembered);
     return maxRemembered;
+  }
+
+  static std::string tooFarBack(uint32_t offset, uint32_t remembered) {
+    return fmt::format("it reaches {} iterations back, of which {} are remembered", offset,
+                       remembered);
+  }
+
+  /// Before the first iteration of the root nothing has run: no copy is needed.
+  void setElement(Wait &wait, const Form &form, InstrId producer) {
+    wait.slot = form.offset;
+    wait.innerLoop = form.inner;
+    wait.innerStep = form.innerStep;
+    if (form.carrier != rootLoop) {
+      wait.ring = ringFor(form.carrier, producer, form.offset + 1);
+    }
   }
 
   /// Whether the semaphore can count as far as the distance reaches.
@@ -320,8 +392,27 @@ private:
   }
 
   ExprId counter(const Wait &wait, InstrId producer) {
+    return wait.innerLoop.valid() ? elementCounter(wait, producer)
+                                  : slotOf(wait, wait.slot, producer);
+  }
+
+  /// min(q_(k+1) + trip(I) - d, q_k)
+  ExprId elementCounter(const Wait &wait, InstrId producer) {
+    ExprPool &exprs = plan.exprs;
+    ExprId runs = trip(wait.innerLoop);
     if (wait.ring.valid()) {
-      return plan.exprs.snapshot(wait.ring, wait.slot);
+      runs = exprs.make(ExprOp::Add, exprs.snapshot(wait.ring, wait.slot + 1), runs);
+    }
+    ExprOp op = wait.innerStep < 0 ? ExprOp::Add : ExprOp::Sub;
+    uint32_t step = static_cast<uint32_t>(std::abs(wait.innerStep));
+    runs = exprs.make(op, runs, exprs.constant(step));
+    return exprs.make(ExprOp::Min, runs, slotOf(wait, wait.slot, producer));
+  }
+
+  /// Slot 0 is the live counter.
+  ExprId slotOf(const Wait &wait, uint32_t slot, InstrId producer) {
+    if (wait.ring.valid() && slot > 0) {
+      return plan.exprs.snapshot(wait.ring, slot);
     }
     return perEngine ? plan.exprs.ordinal(producer) : total(kernel.instrs[producer].home);
   }
@@ -364,6 +455,11 @@ private:
 
   /// The mask comes last: a value that wrapped below zero is then multiplied away.
   ExprId masked(const Wait &wait, ExprId value) {
+    if (wait.innerLoop.valid() && wait.innerStep > 0) {
+      ExprPool &exprs = plan.exprs;
+      ExprId step = exprs.constant(static_cast<uint32_t>(wait.innerStep));
+      value = exprs.make(ExprOp::Mul, exprs.make(ExprOp::IsGT, trip(wait.innerLoop), step), value);
+    }
     // A run f ago that never was has place 0 in the ring: no mask is needed.
     if (!wait.maskLoop.valid() || (perEngine && wait.maskTotal)) {
       return value;

@@ -26,6 +26,9 @@ static bool maskImplies(const Wait &a, const Wait &b) {
 enum class Compared : uint8_t { Greater, NotLess, Unknown };
 
 static Compared compareCounts(const SyncPlan &plan, const Wait &a, const Wait &b) {
+  if (a.innerLoop.valid()) {
+    return Compared::Unknown; // it may stop short of its slot
+  }
   if (!a.ring.valid() && !b.ring.valid()) {
     // The same live counter, less a constant.
     return a.minus < b.minus ? Compared::Greater

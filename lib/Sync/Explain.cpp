@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 namespace tally {
 namespace {
 
@@ -63,6 +65,14 @@ private:
     case WaitClass::Flat:
       return fmt::format("run number q needs run q - {} of {}, over the whole run", dep.step,
                          producer());
+    case WaitClass::Element:
+      return fmt::format("run number trip({}){}{} of {} in that iteration, or the last one it has",
+                         kernel.nameOf(wait.innerLoop),
+                         wait.innerStep == 0  ? ""
+                         : wait.innerStep > 0 ? " - "
+                                              : " + ",
+                         wait.innerStep == 0 ? "" : fmt::format("{}", std::abs(wait.innerStep)),
+                         producer());
     case WaitClass::Conservative:
       return "no exact value from registers; whole iterations are waited for";
     case WaitClass::Static:
@@ -103,6 +113,9 @@ private:
         places ? fmt::format("the place of the latest run of {} on its queue", producer())
                : fmt::format("entries of {} so far, one run of {} each", loop(place.producerHome),
                              producer());
+    if (wait.innerLoop.valid()) {
+      return elementText(counter, what);
+    }
     if (wait.ring.valid()) {
       const Ring &ring = plan.rings[wait.ring];
       return fmt::format("{} as it was {} iteration{} of {} ago: {}", counter, wait.slot,
@@ -112,6 +125,13 @@ private:
       return fmt::format("{} - {}: {}, less the last {}", counter, wait.minus, what, wait.minus);
     }
     return fmt::format("{}: {}", counter, what);
+  }
+
+  std::string elementText(const std::string &counter, const std::string &what) const {
+    std::string before = wait.ring.valid() ? fmt::format("{} before that iteration of {}", counter,
+                                                         loop(plan.rings[wait.ring].loop))
+                                           : "0";
+    return fmt::format("{}, plus the inner index, up to {} after it: {}", before, counter, what);
   }
 
   std::string maskText() const {

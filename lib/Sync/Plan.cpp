@@ -39,6 +39,8 @@ std::string_view toString(WaitClass waitClass) {
     return "ring";
   case WaitClass::Flat:
     return "flat";
+  case WaitClass::Element:
+    return "element";
   case WaitClass::Conservative:
     return "conservative";
   case WaitClass::Static:

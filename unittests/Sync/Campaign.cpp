@@ -64,8 +64,8 @@ std::string_view toString(DepClass depClass) {
   static constexpr std::array<std::string_view, numDepClasses> names{
       "shared-zero",       "shared-forward",  "shared-backward", "nested-zero", "nested-forward",
       "nested-backward-1", "nested-backward", "opposite-zero",   "opposite-1",  "opposite-far",
-      "same-branch-1",     "same-branch-far", "levels",          "flat",        "element-forward",
-      "element-backward"};
+      "same-branch-1",     "same-branch-far", "two-levels",      "levels",      "flat",
+      "element-forward",   "element-backward"};
   return names[static_cast<size_t>(depClass)];
 }
 
@@ -105,7 +105,10 @@ DepClass classOf(const Kernel &kernel, const Dep &dep) {
   }
   LoopId real = kernel.realLoop(place.shared);
   if (place.carrier.valid() && place.carrier != real) {
-    return DepClass::Levels;
+    const Loop &shared = kernel.loops[place.shared];
+    bool two = place.producerInShared() && shared.kind == LoopKind::Loop &&
+               kernel.realLoop(shared.parent) == place.carrier;
+    return two ? DepClass::TwoLevels : DepClass::Levels;
   }
   if (place.order == Order::Opposite) {
     return classOfOpposite(place.offset);
@@ -114,9 +117,15 @@ DepClass classOf(const Kernel &kernel, const Dep &dep) {
   return place.producerInShared() ? classOfShared(place, branches) : classOfNested(place);
 }
 
-bool expectsExact(DepClass depClass) {
-  return depClass != DepClass::Levels && depClass != DepClass::ElementForward &&
-         depClass != DepClass::ElementBackward;
+bool expectsExact(DepClass depClass, Strategy strategy) {
+  switch (depClass) {
+  case DepClass::TwoLevels:
+  case DepClass::ElementForward:
+  case DepClass::ElementBackward:
+    return strategy != Strategy::PerEngine;
+  default:
+    return depClass != DepClass::Levels;
+  }
 }
 
 void Coverage::add(const RandomProgram &program) {

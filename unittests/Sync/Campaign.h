@@ -14,6 +14,8 @@
 #include "Definition.h"
 #include "RandomKernel.h"
 
+#include "tally/Sync/Plan.h"
+
 #include <array>
 #include <map>
 
@@ -51,7 +53,7 @@ fuzz::Range seedsOf(uint32_t count, uint32_t work = 1);
 /// Whether the environment chose the seeds, so that coverage says nothing.
 bool seedsAreChosen();
 
-/// The classes of SEMANTICS, read off the kernel alone.
+/// Classes of dependences, read off the kernel alone.
 enum class DepClass : uint8_t {
   SharedZero,      ///< producer directly in the shared body, distance 0
   SharedForward,   ///< ... before the consumer, in an earlier iteration
@@ -65,18 +67,19 @@ enum class DepClass : uint8_t {
   OppositeFar,
   SameBranch1, ///< branches between the carrier and both ends
   SameBranchFar,
-  Levels, ///< a real loop below the carrier: two-level and beyond
+  TwoLevels, ///< one real loop below the carrier, the producer directly in it
+  Levels,    ///< other loops below the carrier
   Flat,
   ElementForward,
   ElementBackward,
 };
-inline constexpr size_t numDepClasses = 16;
+inline constexpr size_t numDepClasses = 17;
 
 std::string_view toString(DepClass depClass);
 DepClass classOf(const Kernel &kernel, const Dep &dep);
 
-/// Whether registers suffice for an exact wait in the classes planned so far.
-bool expectsExact(DepClass depClass);
+/// Whether registers suffice for an exact wait.
+bool expectsExact(DepClass depClass, Strategy strategy);
 
 /// How many dependences of each class had at least one run of their consumer.
 class Coverage {

@@ -396,6 +396,172 @@ TEST(PlanMistakesTest, flatIsMaskedByTheTrip) {
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Element by element
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The parts of x = min(slot base + trip(inner) - step, slot end), free to be changed.
+struct ElementParts {
+  uint32_t base;
+  uint32_t end;
+  bool clamped = true;
+  bool indexIsTotal = false;
+  bool innerMask;
+  bool outerMask;
+  LoopId inner;
+  int64_t step;
+};
+
+/// Slot 0 is the live counter; without a ring, older slots are empty.
+ExprId slotAt(SyncPlan &plan, const Wait &wait, LoopId home, uint32_t slot) {
+  if (slot == 0) {
+    return plan.exprs.total(home);
+  }
+  return wait.ring.valid() ? plan.exprs.snapshot(wait.ring, slot) : plan.exprs.constant(0);
+}
+
+ExprId countOf(SyncPlan &plan, const Wait &wait, LoopId home, const ElementParts &parts) {
+  ExprPool &exprs = plan.exprs;
+  ExprId index = parts.indexIsTotal ? exprs.total(parts.inner) : exprs.trip(parts.inner);
+  ExprId count = exprs.make(ExprOp::Add, slotAt(plan, wait, home, parts.base), index);
+  ExprId step = exprs.constant(static_cast<uint32_t>(std::abs(parts.step)));
+  count = exprs.make(parts.step < 0 ? ExprOp::Add : ExprOp::Monus, count, step);
+  return parts.clamped ? exprs.make(ExprOp::Min, count, slotAt(plan, wait, home, parts.end))
+                       : count;
+}
+
+void write(const Kernel &kernel, SyncPlan &plan, DepId dep, const ElementParts &parts) {
+  ExprPool &exprs = plan.exprs;
+  Wait &wait = plan.waits[dep];
+  InstrId producer = kernel.deps[dep].producer;
+  uint32_t weight = kernel.queues[kernel.instrs[producer].queue].weight;
+  uint32_t signals = plan.groups[wait.group].numSignals;
+  ExprId value = countOf(plan, wait, kernel.instrs[producer].home, parts);
+  value = exprs.make(ExprOp::Mul, exprs.constant(signals), value);
+  value = exprs.make(ExprOp::Monus, value, exprs.constant(signals - plan.placeOf[producer]));
+  value = exprs.make(ExprOp::Mul, exprs.constant(weight), value);
+  auto maskBy = [&](LoopId loop, uint64_t offset) {
+    ExprId number = exprs.constant(static_cast<uint32_t>(offset));
+    value = exprs.make(ExprOp::Mul, exprs.make(ExprOp::IsGT, exprs.trip(loop), number), value);
+  };
+  if (parts.innerMask && wait.innerStep > 0) {
+    maskBy(wait.innerLoop, static_cast<uint64_t>(wait.innerStep));
+  }
+  if (parts.outerMask && wait.maskLoop.valid()) {
+    maskBy(wait.maskLoop, wait.maskOffset);
+  }
+  wait.threshold = value;
+}
+
+/// A mistake that `change` makes in the parts; it returns false if it cannot be made there.
+Mistake inElement(const std::function<bool(const Kernel &, DepId, ElementParts &)> &change) {
+  return [change](const Kernel &kernel, SyncPlan &plan, DepId dep) {
+    const Wait &wait = plan.waits[dep];
+    if (wait.waitClass != WaitClass::Element) {
+      return false;
+    }
+    ElementParts parts{.base = wait.slot + 1,
+                       .end = wait.slot,
+                       .innerMask = true,
+                       .outerMask = true,
+                       .inner = wait.innerLoop,
+                       .step = wait.innerStep};
+    if (!change(kernel, dep, parts)) {
+      return false;
+    }
+    write(kernel, plan, dep, parts);
+    return true;
+  };
+}
+
+using ChangeElement = void (*)(ElementParts &);
+
+Mistake inElement(ChangeElement change) {
+  return inElement([change](const Kernel &, DepId, ElementParts &parts) {
+    change(parts);
+    return true;
+  });
+}
+
+} // namespace
+
+TEST(PlanMistakesTest, noMistakeInElementsIsNotReported) {
+  Score score = scoreOf(Strategy::PerLoop, inElement([](ElementParts &) {}));
+  EXPECT_GT(score.changed, 200u);
+  EXPECT_EQ(score.reported, 0u);
+}
+
+/// Where the producer's loop has fewer iterations, runs of later ones are waited for.
+TEST(PlanMistakesTest, elementIsNotClamped) {
+  expectCaught(Strategy::PerLoop, inElement([](ElementParts &e) { e.clamped = false; }));
+}
+
+TEST(PlanMistakesTest, elementIsClampedAnIterationTooEarly) {
+  expectCaught(Strategy::PerLoop, inElement([](ElementParts &e) { e.end = e.base; }));
+}
+
+TEST(PlanMistakesTest, elementsAreCountedFromTheEndOfTheIteration) {
+  expectCaught(Strategy::PerLoop, inElement([](ElementParts &e) { e.base = e.end; }));
+}
+
+/// The producer's loop is still to come: one slot less would do for whole iterations, but not here.
+TEST(PlanMistakesTest, elementIsTakenAnIterationTooYoung) {
+  expectCaught(Strategy::PerLoop, inElement([](const Kernel &, DepId, ElementParts &e) {
+                 if (e.end == 0) {
+                   return false;
+                 }
+                 --e.base;
+                 --e.end;
+                 return true;
+               }));
+}
+
+TEST(PlanMistakesTest, elementStepIsReversed) {
+  expectCaught(Strategy::PerLoop, inElement([](const Kernel &, DepId, ElementParts &e) {
+                 e.step = -e.step;
+                 return e.step != 0;
+               }));
+}
+
+TEST(PlanMistakesTest, elementStepIsOneTooFew) {
+  expectCaught(Strategy::PerLoop, inElement([](ElementParts &e) { --e.step; }));
+}
+
+TEST(PlanMistakesTest, elementStepIsOneTooMany) {
+  expectCaught(Strategy::PerLoop, inElement([](ElementParts &e) { ++e.step; }));
+}
+
+/// Before index d nothing of the target iteration is owed, but its beginning would be waited for.
+TEST(PlanMistakesTest, innerMaskIsForgotten) {
+  expectCaught(Strategy::PerLoop, inElement([](const Kernel &, DepId, ElementParts &e) {
+                 e.innerMask = false;
+                 return e.step > 0;
+               }));
+}
+
+TEST(PlanMistakesTest, outerMaskIsForgotten) {
+  expectCaught(Strategy::PerLoop, inElement([](const Kernel &, DepId, ElementParts &e) {
+                 e.outerMask = false;
+                 return e.end > 0;
+               }));
+}
+
+/// The index of the producer's loop, which has stopped at its last one.
+TEST(PlanMistakesTest, innerIndexIsTheProducers) {
+  expectCaught(Strategy::PerLoop, inElement([](const Kernel &kernel, DepId dep, ElementParts &e) {
+                 LoopId consumers = e.inner;
+                 e.inner = kernel.instrs[kernel.deps[dep].producer].home;
+                 return e.inner != consumers;
+               }));
+}
+
+/// An index that goes on counting over the trips.
+TEST(PlanMistakesTest, innerIndexIsNotReset) {
+  expectCaught(Strategy::PerLoop, inElement([](ElementParts &e) { e.indexIsTotal = true; }));
+}
+
 /// Where a producer has not run yet, N*0 - (N-K) must be 0; a machine that wraps waits for ever.
 TEST(PlanMistakesTest, subtractionIsNotGuarded) {
   expectCaught(Strategy::PerLoop, inNodes([](const Kernel &, SyncPlan &plan, const Expr &expr) {

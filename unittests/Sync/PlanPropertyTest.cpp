@@ -49,7 +49,7 @@ Planned planOf(const RandomProgram &program, Strategy strategy) {
 std::optional<std::string> findNeedlesslyInexact(const Kernel &kernel, const SyncPlan &plan) {
   for (DepId dep : kernel.deps.ids()) {
     DepClass depClass = classOf(kernel, kernel.deps[dep]);
-    if (!plan.waits[dep].exact && expectsExact(depClass)) {
+    if (!plan.waits[dep].exact && expectsExact(depClass, plan.options.strategy)) {
       return fmt::format("dependence {} is {}, but its wait is not exact", dep.value,
                          toString(depClass));
     }

@@ -59,6 +59,7 @@ enum class WaitClass : uint8_t {
   SameBranch,       ///< both in one branch, distance 1 on the loop around it: total - 1
   Ring,             ///< total as it was k iterations ago, exact
   Flat,             ///< total - f, over the whole run
+  Element,          ///< the run at an inner index, in an earlier iteration of the loop around
   Conservative,     ///< total as it was k iterations ago, more than needed
   Static,           ///< a constant (barrier, unrolled)
   CoveredByBarrier, ///< no wait: a barrier stands between
@@ -76,7 +77,9 @@ struct Group {
 };
 
 /// What one dependence waits for. Beside the threshold stand the parts it was made of,
-/// for comparing and explaining:  mask * w*(N*(counter - minus) - (N-K)).
+/// for comparing and explaining:  mask * w*(N*(counter - minus) - (N-K)). Element by element, the
+/// counter is the younger of two, min(slot + 1 plus an inner index, slot), and slot 0 is the live
+/// one.
 struct Wait {
   WaitClass waitClass = WaitClass::Never;
   bool exact = true; ///< never longer than the dependence asks
@@ -88,6 +91,8 @@ struct Wait {
   RingId ring;            ///< the counter is slot `slot` of this ring; none: the live counter
   uint32_t slot = 0;
   uint32_t minus = 0;
+  LoopId innerLoop;      ///< Element: whose trip is the consumer's inner index; else none
+  int64_t innerStep = 0; ///< Element: by how much the producer's inner index lies before it
 };
 
 /// A barrier that stands at one of the three places of a loop.
