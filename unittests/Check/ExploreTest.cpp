@@ -342,6 +342,75 @@ TEST(ExploreTest, splitCompletionIsSeenThrough) {
   EXPECT_EQ(explore(kernel, code, genericMachine(), bindings, options).verdict, Verdict::Yes);
 }
 
+namespace {
+
+/// P, P2 on e0, C on e1 waiting for a number, all on one semaphore; P -> C.
+struct OneSemaphore {
+  OneSemaphore(uint32_t weight, uint32_t amount, uint32_t threshold) {
+    KernelBuilder b("k");
+    EngineId e0 = b.engine("e0");
+    EngineId e1 = b.engine("e1");
+    b.setQueue(b.queueOf(e0), weight, weight > 1 ? Completion::Split : Completion::Whole);
+    InstrId p = b.instr("P", b.queueOf(e0));
+    InstrId p2 = b.instr("P2", b.queueOf(e0));
+    InstrId c = b.instr("C", b.queueOf(e1));
+    b.dep(p, c);
+    kernel = b.finish();
+    code.semaphores.push({"s"});
+    for (EngineId e : {e0, e1}) {
+      code.engines.push({e, {}, {}});
+    }
+    for (InstrId i : {p, p2}) {
+      Op op = Op::issue(i);
+      op.signal = SemaId(0);
+      op.amount = amount;
+      code.engines[e0].ops.push_back(op);
+    }
+    Op op = Op::issue(c);
+    op.wait = SemaId(0);
+    op.a = Operand::number(threshold);
+    code.engines[e1].ops.push_back(op);
+  }
+
+  /// All walks agree; what they say.
+  std::string answers(const Machine &machine = genericMachine()) const {
+    ExploreOptions options;
+    options.findAll = true;
+    std::vector<std::string> all;
+    for (Reduction reduction : {Reduction::None, Reduction::Local, Reduction::Full}) {
+      options.reduction = reduction;
+      all.push_back(answer(explore(kernel, code, machine, Bindings(kernel), options)));
+    }
+    EXPECT_EQ(all[0], all[1]);
+    EXPECT_EQ(all[0], all[2]);
+    return all[2];
+  }
+
+  Kernel kernel;
+  Program code;
+};
+
+} // namespace
+
+/// The engine of C raises the semaphore as well, so P2's retirement lets C pass, and after P's
+/// alone C is late.
+TEST(ExploreTest, engineRaisesTheSameSemaphore) {
+  OneSemaphore test(1, 1, 3);
+  std::vector<Op> &ops = test.code.engines[EngineId(1)].ops;
+  ops.insert(ops.begin(), Op::makeSignal(SemaId(0)));
+  EXPECT_EQ(test.answers(), "no; stuck together: false; late 1 2.0;");
+}
+
+/// Two rings deliver 2 and 1 to a counter of one bit: only the second one's share alone lets C
+/// pass, so the two may not stand for each other.
+TEST(ExploreTest, ringsWithUnequalShares) {
+  Machine machine = genericMachine();
+  machine.counterBits = 1;
+  OneSemaphore test(2, 3, 1);
+  test.code.engines[EngineId(0)].ops.pop_back(); // P2 is forgotten
+  EXPECT_EQ(test.answers(machine).substr(0, 45), "no; stuck together: false; early 1 2.0; late ");
+}
+
 //===----------------------------------------------------------------------===//
 // All strategies
 //===----------------------------------------------------------------------===//
