@@ -1,0 +1,153 @@
+//===- AdamW.cpp - One optimizer step -------------------------------------===//
+//
+// For each chunk of parameters, with g the gradient:
+//
+//   m := b1*m + (1-b1)*g          v := b2*v + (1-b2)*g^2
+//   p := wd*p - step*m / (sqrt(v)*inv + eps)
+//
+// Loads on sync, stores on gpsimd, and the arithmetic goes back and forth between scalar and
+// vector. Every tile has two buffers, so that a chunk is loaded while the one before it is
+// computed; a buffer is free when the last reader of two chunks ago has retired.
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+namespace {
+
+class AdamW {
+public:
+  AdamW(uint64_t chunks, uint64_t columns)
+      : chunks(chunks), columns(columns), bytes(128 * columns * 2), k("adamw") {}
+
+  WrittenKernel write() {
+    sync = k.engine("sync");
+    loads = k.transfers("load");
+    vector = k.engine("vector");
+    scalar = k.engine("scalar");
+    gpsimd = k.engine("gpsimd");
+    stores = k.transfers("store");
+    for (const char *name : {"P", "G", "M", "V"}) {
+      k.buffer(name, {chunks, 128, columns}, "hbm", "bf16");
+    }
+    for (const char *name : {"p", "g", "m", "v", "t1", "t2", "t3", "t4", "m2", "v2", "root", "rec",
+                             "u", "decay", "p2"}) {
+      k.buffer(name, {2, 128, columns}, "sbuf", "bf16");
+    }
+    LoopId a = k.loop("A", chunks, [&] { body(); });
+    dependences(a);
+    return finished(k);
+  }
+
+private:
+  std::string tile(std::string_view name) const {
+    return fmt::format("{}[A mod 2, 0:128, 0:{}]", name, columns);
+  }
+
+  std::string chunk(std::string_view name) const {
+    return fmt::format("{}[A, 0:128, 0:{}]", name, columns);
+  }
+
+  InstrId load(std::string_view name, std::string_view from, std::string_view to) {
+    return k.op(loads, name, fmt::format("dma_copy(bytes={})", bytes),
+                {.reads = {chunk(from)}, .writes = {tile(to)}});
+  }
+
+  InstrId store(std::string_view name, std::string_view from, std::string_view to) {
+    return k.op(stores, name, fmt::format("dma_copy(bytes={})", bytes),
+                {.reads = {tile(from)}, .writes = {chunk(to)}});
+  }
+
+  InstrId activate(std::string_view name, std::string_view from, std::string_view to) {
+    return k.op(scalar, name, fmt::format("activation(n={})", columns),
+                {.reads = {tile(from)}, .writes = {tile(to)}});
+  }
+
+  InstrId combine(std::string_view name, std::string_view a, std::string_view b,
+                  std::string_view to) {
+    return k.op(vector, name, fmt::format("tensor_tensor.1x(n={})", columns),
+                {.reads = {tile(a), tile(b)}, .writes = {tile(to)}});
+  }
+
+  void body() {
+    loadG = load("load_g", "G", "g");
+    loadM = load("load_m", "M", "m");
+    loadV = load("load_v", "V", "v");
+    loadP = load("load_p", "P", "p");
+    gradient = activate("gradient", "g", "t1");
+    momentum = activate("momentum", "m", "t2");
+    square = activate("square", "g", "t3");
+    variance = activate("variance", "v", "t4");
+    newM = combine("new_m", "t1", "t2", "m2");
+    newV = combine("new_v", "t3", "t4", "v2");
+    root = activate("root", "v2", "root");
+    decay = activate("decay", "p", "decay");
+    inverse = k.op(vector, "inverse", fmt::format("tensor_scalar(n={})", columns),
+                   {.reads = {tile("root")}, .writes = {tile("rec")}});
+    update = k.op(vector, "update", fmt::format("scalar_tensor_tensor.1x(n={})", columns),
+                  {.reads = {tile("m2"), tile("rec")}, .writes = {tile("u")}});
+    newP = combine("new_p", "decay", "u", "p2");
+    storeM = store("store_m", "m2", "M");
+    storeV = store("store_v", "v2", "V");
+    storeP = store("store_p", "p2", "P");
+  }
+
+  void dependences(LoopId a) {
+    k.raw(loadG, gradient);
+    k.raw(loadM, momentum);
+    k.raw(loadG, square);
+    k.raw(loadV, variance);
+    k.raw(loadP, decay);
+    k.raw(gradient, newM);
+    k.raw(momentum, newM);
+    k.raw(square, newV);
+    k.raw(variance, newV);
+    k.raw(newV, root);
+    k.raw(root, inverse);
+    k.raw(newM, update);
+    k.raw(inverse, update);
+    k.raw(decay, newP);
+    k.raw(update, newP);
+    k.raw(newM, storeM);
+    k.raw(newV, storeV);
+    k.raw(newP, storeP);
+    // Buffers of loads, of results, and of what is in between.
+    k.war(gradient, loadG, {{a, 2}});
+    k.war(square, loadG, {{a, 2}});
+    k.war(momentum, loadM, {{a, 2}});
+    k.war(variance, loadV, {{a, 2}});
+    k.war(decay, loadP, {{a, 2}});
+    k.war(storeM, newM, {{a, 2}});
+    k.war(update, newM, {{a, 2}});
+    k.war(storeV, newV, {{a, 2}});
+    k.war(root, newV, {{a, 2}});
+    k.war(storeP, newP, {{a, 2}});
+    k.war(newM, gradient, {{a, 2}});
+    k.war(newM, momentum, {{a, 2}});
+    k.war(newV, square, {{a, 2}});
+    k.war(newV, variance, {{a, 2}});
+    k.war(inverse, root, {{a, 2}});
+    k.war(update, inverse, {{a, 2}});
+    k.war(newP, update, {{a, 2}});
+    k.war(newP, decay, {{a, 2}});
+  }
+
+  uint64_t chunks;
+  uint64_t columns;
+  uint64_t bytes;
+  KernelAuthor k;
+  EngineId sync, vector, scalar, gpsimd;
+  QueueId loads, stores;
+  InstrId loadG, loadM, loadV, loadP, gradient, momentum, square, variance, newM, newV, root, decay,
+      inverse, update, newP, storeM, storeV, storeP;
+};
+
+} // namespace
+
+WrittenKernel adamw(KernelSize size) {
+  return size == KernelSize::Paper ? AdamW(8, 1024).write() : AdamW(5, 4).write();
+}
+
+} // namespace tally

@@ -1,0 +1,58 @@
+//===- Author.cpp - Writing kernels in C++ --------------------------------===//
+
+#include "tally/Kernels/Author.h"
+
+#include "tally/Model/AccessText.h"
+#include "tally/Model/Check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+
+void KernelAuthor::buffer(std::string_view name, std::initializer_list<uint64_t> shape,
+                          std::string_view space, std::string_view elementType) {
+  std::vector<uint64_t> dims(shape);
+  bufferNames.emplace_back(name);
+  buffers.push_back(builder.buffer(name, dims, space, elementType));
+}
+
+InstrId KernelAuthor::op(QueueId queue, std::string_view name, std::string_view operation,
+                         const Tiles &tiles) {
+  InstrId id = builder.instr(name, queue, operation);
+  touch(AccessKind::Read, tiles.reads, name);
+  touch(AccessKind::Write, tiles.writes, name);
+  touch(AccessKind::Accumulate, tiles.accumulates, name);
+  return id;
+}
+
+void KernelAuthor::touch(AccessKind kind, const std::vector<std::string> &tiles,
+                         std::string_view instr) {
+  for (const std::string &text : tiles) {
+    std::string error;
+    std::optional<ParsedAccess> tile = parseAccess(text, error);
+    if (!tile) {
+      errors.push_back(fmt::format("tile '{}' of '{}': {}", text, instr, error));
+      continue;
+    }
+    auto name = std::find(bufferNames.begin(), bufferNames.end(), tile->buffer);
+    if (name == bufferNames.end()) {
+      errors.push_back(fmt::format("tile '{}' of '{}': there is no buffer '{}'; declare it before",
+                                   text, instr, tile->buffer));
+      continue;
+    }
+    builder.access(kind, buffers[static_cast<size_t>(name - bufferNames.begin())], toString(*tile));
+  }
+}
+
+std::optional<Kernel> KernelAuthor::finish(Diagnostics &diagnostics) {
+  Kernel kernel = builder.finish();
+  for (const std::string &error : errors) {
+    diagnostics.error(kernel.where, error);
+  }
+  check(kernel, diagnostics);
+  return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(kernel));
+}
+
+} // namespace tally

@@ -1,0 +1,25 @@
+//===- Kernels.h - One function for each kernel ---------------------------===//
+#ifndef TALLY_LIB_KERNELS_KERNELS_H
+#define TALLY_LIB_KERNELS_KERNELS_H
+
+#include "tally/Kernels/Author.h"
+#include "tally/Kernels/Catalogue.h"
+
+namespace tally {
+
+WrittenKernel addManyLoop(KernelSize size);
+WrittenKernel adamw(KernelSize size);
+WrittenKernel flashAttention(KernelSize size);
+WrittenKernel rmsnorm(KernelSize size);
+WrittenKernel matmul(KernelSize size);
+WrittenKernel matmulKUnrolled(KernelSize size);
+
+/// Tokens, each sent to two experts.
+WrittenKernel moe(std::string_view name, uint32_t tokens, uint32_t experts, KernelSize size);
+
+/// The kernel, which is legal as it is written.
+WrittenKernel finished(KernelAuthor &author, std::vector<std::string> trips = {});
+
+} // namespace tally
+
+#endif // TALLY_LIB_KERNELS_KERNELS_H

@@ -1,0 +1,157 @@
+//===- Matmul.cpp - Tiled matrix product ----------------------------------===//
+//
+//   for n:  load a panel of the right operand
+//     for m:  load a panel of the left operand
+//       for k:  tensor   bank[m mod 2] += left[k] * right[k]
+//       vector   tile[m mod 2] := bank[m mod 2]
+//       store the tile
+//
+// Panels, banks and tiles come in pairs. A bank is drained two tiles before it is used again, also
+// across the end of the inner loop: the last two tiles of a column are the turn before the
+// first two of the next one. The copy frees the left panel, too: all products of its tile are in
+// what it copies. Within the tensor engine, the array keeps weights and products in order by
+// itself.
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+namespace {
+
+struct MatmulSize {
+  uint64_t rowTiles;    ///< m
+  uint64_t columnTiles; ///< n
+  uint64_t innerTiles;  ///< k
+  uint64_t tile;        ///< rows of a tile, and how much k advances
+  uint64_t columns;     ///< of a tile
+};
+
+class Matmul {
+public:
+  Matmul(std::string_view name, const MatmulSize &size, bool unrolled)
+      : size(size), unrolled(unrolled), k(name) {}
+
+  WrittenKernel write() {
+    k.engine("sync");
+    loads = k.transfers("load");
+    tensor = k.engine("tensor");
+    vector = k.engine("vector");
+    k.engine("gpsimd");
+    stores = k.transfers("store");
+    buffers();
+    LoopId n = k.loop("n", size.columnTiles, [&] { column(); });
+    dependences(n);
+    return finished(k);
+  }
+
+private:
+  void buffers() {
+    uint64_t depth = size.innerTiles * size.tile;
+    k.buffer("L", {depth, size.rowTiles * size.tile}, "hbm", "bf16");
+    k.buffer("R", {depth, size.columnTiles * size.columns}, "hbm", "bf16");
+    k.buffer("OUT", {size.rowTiles * size.tile, size.columnTiles * size.columns}, "hbm", "bf16");
+    k.buffer("left", {2, size.innerTiles, size.tile, size.tile}, "sbuf", "bf16");
+    k.buffer("right", {2, size.innerTiles, size.tile, size.columns}, "sbuf", "bf16");
+    k.buffer("bank", {2, size.tile, size.columns}, "psum", "f32");
+    k.buffer("out", {2, size.tile, size.columns}, "sbuf", "bf16");
+  }
+
+  /// Which of two: turns go on from one column to the next.
+  std::string turn() const { return "total(m) mod 2"; }
+
+  void column() {
+    loadRight =
+        k.op(loads, "load_right",
+             fmt::format("dma_copy(bytes={})", size.innerTiles * size.tile * size.columns * 2),
+             {.reads = {fmt::format("R[0:{}, {}*n:{}]", size.innerTiles * size.tile, size.columns,
+                                    size.columns)},
+              .writes = {fmt::format("right[n mod 2, 0:{}, 0:{}, 0:{}]", size.innerTiles, size.tile,
+                                     size.columns)}});
+    m = k.loop("m", size.rowTiles, [&] { tile(); });
+  }
+
+  void tile() {
+    loadLeft = k.op(loads, "load_left",
+                    fmt::format("dma_copy(bytes={})", size.innerTiles * size.tile * size.tile * 2),
+                    {.reads = {fmt::format("L[0:{}, {}*m:{}]", size.innerTiles * size.tile,
+                                           size.tile, size.tile)},
+                     .writes = {fmt::format("left[{}, 0:{}, 0:{}, 0:{}]", turn(), size.innerTiles,
+                                            size.tile, size.tile)}});
+    if (unrolled) {
+      for (uint64_t i = 0; i < size.innerTiles; ++i) {
+        product(fmt::format("{}", i), fmt::format("{}", i), i == 0 ? 1 : 0);
+      }
+    } else {
+      k.loop("k", size.innerTiles, [&] { product("", "k", 0); });
+    }
+    std::string all = fmt::format("0:{}, 0:{}", size.tile, size.columns);
+    copy = k.op(vector, "copy", fmt::format("tensor_copy(n={})", size.columns),
+                {.reads = {fmt::format("bank[{}, {}]", turn(), all)},
+                 .writes = {fmt::format("out[{}, {}]", turn(), all)}});
+    store = k.op(stores, "store", fmt::format("dma_copy(bytes={})", size.tile * size.columns * 2),
+                 {.reads = {fmt::format("out[{}, {}]", turn(), all)},
+                  .writes = {fmt::format("OUT[{}*m:{}, {}*n:{}]", size.tile, size.tile,
+                                         size.columns, size.columns)}});
+  }
+
+  /// `start`: 1 clears the bank first; in a loop, who runs it clears it in the first iteration.
+  void product(const std::string &suffix, const std::string &index, int start) {
+    InstrId w = k.op(
+        tensor, "weights" + suffix, fmt::format("load_weights(n={})", size.tile),
+        {.reads = {fmt::format("left[{}, {}, 0:{}, 0:{}]", turn(), index, size.tile, size.tile)}});
+    Tiles tiles{
+        .reads = {fmt::format("right[n mod 2, {}, 0:{}, 0:{}]", index, size.tile, size.columns)}};
+    std::string bank = fmt::format("bank[{}, 0:{}, 0:{}]", turn(), size.tile, size.columns);
+    tiles.accumulates.push_back(bank);
+    lastProduct =
+        k.op(tensor, "product" + suffix,
+             fmt::format("nc_matmul(nstat={}, nmov={}, start={})", size.tile, size.columns, start),
+             tiles);
+    if (!weights.valid()) {
+      weights = w;
+      firstProduct = lastProduct;
+    }
+  }
+
+  void dependences(LoopId n) {
+    k.raw(loadLeft, weights);
+    k.raw(loadRight, firstProduct);
+    k.raw(lastProduct, copy);
+    k.raw(copy, store);
+    k.warFlat(copy, loadLeft, 2);
+    k.warFlat(store, copy, 2);
+    k.war(lastProduct, loadRight, {{n, 2}});
+    if (unrolled) {
+      k.warFlat(copy, firstProduct, 2);
+      return;
+    }
+    k.war(copy, firstProduct, {{m, 2}});
+    k.war(copy, firstProduct, {{n, 1}, {m, 2 - static_cast<int64_t>(size.rowTiles)}});
+  }
+
+  MatmulSize size;
+  bool unrolled;
+  KernelAuthor k;
+  EngineId tensor, vector;
+  QueueId loads, stores;
+  LoopId m;
+  InstrId loadRight, loadLeft, weights, firstProduct, lastProduct, copy, store;
+};
+
+constexpr MatmulSize paperSize{16, 4, 16, 128, 512};
+constexpr MatmulSize smallSize{3, 3, 2, 2, 4};
+
+} // namespace
+
+WrittenKernel matmul(KernelSize size) {
+  return Matmul("matmul", size == KernelSize::Paper ? paperSize : smallSize, false).write();
+}
+
+WrittenKernel matmulKUnrolled(KernelSize size) {
+  return Matmul("matmul-k-unrolled", size == KernelSize::Paper ? paperSize : smallSize, true)
+      .write();
+}
+
+} // namespace tally

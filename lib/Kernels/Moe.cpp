@@ -1,0 +1,276 @@
+//===- Moe.cpp - Mixture of experts over the active blocks ----------------===//
+//
+// Tokens are sent to two experts each. The tokens of one expert come in blocks; how many blocks
+// there are, only the routing says, so the loop's count is a run-time value. For each block:
+//
+//   gather its rows, transpose them
+//   h := silu(gate * rows) * (up * rows)
+//   out rows += affinity * (down * h)        gathered, added to, scattered back
+//
+// A token may be in two blocks, one for each of its experts. So the rows of a block are gathered
+// after those of the last block have been scattered; nothing in the addresses says so.
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+namespace {
+
+struct MoeSize {
+  uint64_t blockRows;
+  uint64_t hidden;
+  uint64_t inner;
+  uint64_t part; ///< what the tensor engine takes at once of `hidden` and `inner`
+};
+
+/// The blocks that a routing by chance makes: the same for the same numbers, on every machine.
+uint64_t activeBlocks(uint32_t tokens, uint32_t experts, uint64_t blockRows) {
+  uint64_t state = 0x9e3779b97f4a7c15u ^ (uint64_t(tokens) << 32) ^ experts;
+  auto draw = [&](uint64_t bound) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % bound;
+  };
+  std::vector<uint64_t> tokensOf(experts, 0);
+  for (uint32_t t = 0; t < tokens; ++t) {
+    uint64_t first = draw(experts);
+    uint64_t second = draw(experts - 1);
+    ++tokensOf[first];
+    ++tokensOf[second + (second >= first ? 1 : 0)];
+  }
+  uint64_t blocks = 0;
+  for (uint64_t count : tokensOf) {
+    blocks += (count + blockRows - 1) / blockRows;
+  }
+  return blocks;
+}
+
+class Moe {
+public:
+  Moe(std::string_view name, uint64_t maxBlocks, uint32_t experts, const MoeSize &size)
+      : maxBlocks(maxBlocks), experts(experts), size(size), hiddenParts(size.hidden / size.part),
+        innerParts(size.inner / size.part), k(name) {}
+
+  WrittenKernel write(uint64_t blocks) {
+    k.engine("sync");
+    loads = k.transfers("load");
+    tensor = k.engine("tensor");
+    vector = k.engine("vector");
+    scalar = k.engine("scalar");
+    k.engine("gpsimd");
+    gathers = k.transfers("gather");
+    buffers();
+    LoopId b = k.loop("b", k.value("blocks", 0, maxBlocks), [&] { body(); });
+    dependences(b);
+    return finished(k, {fmt::format("blocks={}", blocks)});
+  }
+
+private:
+  void buffers() {
+    uint64_t rows = size.blockRows;
+    k.buffer("TOKENS", {maxBlocks, rows}, "hbm", "i32");
+    k.buffer("EXPERT", {maxBlocks, 1}, "hbm", "i32");
+    k.buffer("AFFINITY", {maxBlocks * rows, experts}, "hbm", "f32");
+    k.buffer("IN", {maxBlocks * rows, size.hidden}, "hbm", "bf16");
+    k.buffer("OUT", {maxBlocks * rows, size.hidden}, "hbm", "bf16");
+    k.buffer("GATE_UP", {experts, size.hidden, 2 * size.inner}, "hbm", "bf16");
+    k.buffer("DOWN", {experts, size.inner, size.hidden}, "hbm", "bf16");
+    k.buffer("tokens", {2, rows}, "sbuf", "i32");
+    k.buffer("expert", {2, 1}, "sbuf", "i32");
+    k.buffer("rows", {2, rows, size.hidden}, "sbuf", "bf16");
+    k.buffer("turned", {hiddenParts, size.part, rows}, "psum", "bf16");
+    k.buffer("x", {2, hiddenParts, size.part, rows}, "sbuf", "bf16");
+    k.buffer("gate_up", {2, size.hidden, 2 * size.inner}, "sbuf", "bf16");
+    k.buffer("down", {2, size.inner, size.hidden}, "sbuf", "bf16");
+    k.buffer("gated", {2, innerParts, size.part, rows}, "psum", "f32");
+    k.buffer("active", {2, innerParts, size.part, rows}, "sbuf", "bf16");
+    k.buffer("h", {2, innerParts, size.part, rows}, "sbuf", "bf16");
+    k.buffer("affinity", {2, rows}, "sbuf", "f32");
+    k.buffer("y", {rows, size.hidden}, "psum", "f32");
+    k.buffer("old", {2, rows, size.hidden}, "sbuf", "bf16");
+    k.buffer("sum", {2, rows, size.hidden}, "sbuf", "bf16");
+  }
+
+  std::string rowsOf(std::string_view name) const {
+    return fmt::format("{}[b mod 2, 0:{}, 0:{}]", name, size.blockRows, size.hidden);
+  }
+
+  std::string partOf(std::string_view name, std::string_view index, uint64_t part) const {
+    return fmt::format("{}[{}, {}, 0:{}, 0:{}]", name, index, part, size.part, size.blockRows);
+  }
+
+  std::string tokens() const { return fmt::format("tokens[b mod 2, 0:{}]", size.blockRows); }
+
+  std::string gatherOp(uint64_t bytes) const {
+    return fmt::format("dma_gather(rows={}, bytes={})", size.blockRows, bytes);
+  }
+
+  void body() {
+    uint64_t rowBytes = size.blockRows * size.hidden * 2;
+    loadTokens =
+        k.op(loads, "load_tokens", fmt::format("dma_copy(bytes={})", size.blockRows * 4),
+             {.reads = {fmt::format("TOKENS[b, 0:{}]", size.blockRows)}, .writes = {tokens()}});
+    loadExpert = k.op(loads, "load_expert", "dma_copy(bytes=4)",
+                      {.reads = {"EXPERT[b, 0]"}, .writes = {"expert[b mod 2, 0]"}});
+    gatherRows = k.op(gathers, "gather_rows", gatherOp(rowBytes),
+                      {.reads = {"IN[@]", tokens()}, .writes = {rowsOf("rows")}});
+    loadGateUp = k.op(
+        loads, "load_gate_up", fmt::format("dma_copy(bytes={})", size.hidden * 2 * size.inner * 2),
+        {.reads = {"GATE_UP[@]", "expert[b mod 2, 0]"},
+         .writes = {fmt::format("gate_up[b mod 2, 0:{}, 0:{}]", size.hidden, 2 * size.inner)}});
+    loadDown =
+        k.op(loads, "load_down", fmt::format("dma_copy(bytes={})", size.inner * size.hidden * 2),
+             {.reads = {"DOWN[@]", "expert[b mod 2, 0]"},
+              .writes = {fmt::format("down[b mod 2, 0:{}, 0:{}]", size.inner, size.hidden)}});
+    turnRows();
+    gateAndUp();
+    combine(rowBytes);
+  }
+
+  void turnRows() {
+    for (uint64_t c = 0; c < hiddenParts; ++c) {
+      std::string turned = fmt::format("turned[{}, 0:{}, 0:{}]", c, size.part, size.blockRows);
+      transpose.push_back(k.op(tensor, fmt::format("transpose{}", c),
+                               fmt::format("nc_transpose(p={}, f={})", size.blockRows, size.part),
+                               {.reads = {fmt::format("rows[b mod 2, 0:{}, {}:{}]", size.blockRows,
+                                                      c * size.part, size.part)},
+                                .writes = {turned}}));
+      evict.push_back(k.op(vector, fmt::format("evict{}", c),
+                           fmt::format("tensor_copy(n={})", size.blockRows),
+                           {.reads = {turned}, .writes = {partOf("x", "b mod 2", c)}}));
+    }
+  }
+
+  void gateAndUp() {
+    for (uint64_t i = 0; i < innerParts; ++i) {
+      for (uint64_t half = 0; half < 2; ++half) {
+        for (uint64_t c = 0; c < hiddenParts; ++c) {
+          multiply(i, half, c);
+        }
+      }
+    }
+    for (uint64_t i = 0; i < innerParts; ++i) {
+      silu.push_back(
+          k.op(scalar, fmt::format("silu{}", i), fmt::format("activation(n={})", size.blockRows),
+               {.reads = {partOf("gated", "0", i)}, .writes = {partOf("active", "b mod 2", i)}}));
+      gate.push_back(k.op(vector, fmt::format("gate{}", i),
+                          fmt::format("tensor_tensor.1x(n={})", size.blockRows),
+                          {.reads = {partOf("active", "b mod 2", i), partOf("gated", "1", i)},
+                           .writes = {partOf("h", "b mod 2", i)}}));
+    }
+  }
+
+  /// One part of the gate (half 0) or of up (half 1).
+  void multiply(uint64_t i, uint64_t half, uint64_t c) {
+    std::string suffix = fmt::format("_{}_{}_{}", half == 0 ? "gate" : "up", i, c);
+    uint64_t column = half * size.inner + i * size.part;
+    InstrId weights = k.op(tensor, "weights" + suffix, fmt::format("load_weights(n={})", size.part),
+                           {.reads = {fmt::format("gate_up[b mod 2, {}:{}, {}:{}]", c * size.part,
+                                                  size.part, column, size.part)}});
+    InstrId product = k.op(tensor, "product" + suffix,
+                           fmt::format("nc_matmul(nstat={}, nmov={}, start={})", size.part,
+                                       size.blockRows, c == 0 ? 1 : 0),
+                           {.reads = {partOf("x", "b mod 2", c)},
+                            .accumulates = {partOf("gated", fmt::format("{}", half), i)}});
+    if (!firstWeights.valid()) {
+      firstWeights = weights;
+      firstProduct = product;
+    }
+    lastProduct = product;
+  }
+
+  void combine(uint64_t rowBytes) {
+    gatherAffinity = k.op(gathers, "gather_affinity", gatherOp(size.blockRows * 4),
+                          {.reads = {"AFFINITY[@]", tokens()},
+                           .writes = {fmt::format("affinity[b mod 2, 0:{}]", size.blockRows)}});
+    gatherOld = k.op(gathers, "gather_old", gatherOp(rowBytes),
+                     {.reads = {"OUT[@]", tokens()}, .writes = {rowsOf("old")}});
+    for (uint64_t i = 0; i < innerParts; ++i) {
+      InstrId weights = k.op(tensor, fmt::format("weights_down_{}", i),
+                             fmt::format("load_weights(n={})", size.blockRows),
+                             {.reads = {partOf("h", "b mod 2", i)}});
+      downWeights.push_back(weights);
+      down.push_back(
+          k.op(tensor, fmt::format("product_down_{}", i),
+               fmt::format("nc_matmul(nstat={}, nmov={}, start={})", size.blockRows, size.hidden,
+                           i == 0 ? 1 : 0),
+               {.reads = {fmt::format("down[b mod 2, {}:{}, 0:{}]", i * size.part, size.part,
+                                      size.hidden)},
+                .accumulates = {fmt::format("y[0:{}, 0:{}]", size.blockRows, size.hidden)}}));
+    }
+    add = k.op(vector, "add", fmt::format("scalar_tensor_tensor.psum(n={})", size.hidden),
+               {.reads = {fmt::format("y[0:{}, 0:{}]", size.blockRows, size.hidden), rowsOf("old"),
+                          fmt::format("affinity[b mod 2, 0:{}]", size.blockRows)},
+                .writes = {rowsOf("sum")}});
+    scatter = k.op(gathers, "scatter", gatherOp(rowBytes),
+                   {.reads = {rowsOf("sum"), tokens()}, .writes = {"OUT[@]"}});
+  }
+
+  void dependences(LoopId b) {
+    k.raw(loadTokens, gatherRows);
+    k.raw(loadExpert, loadGateUp);
+    k.raw(gatherRows, transpose.front());
+    for (uint64_t c = 0; c < hiddenParts; ++c) {
+      k.raw(transpose[c], evict[c]);
+      k.war(evict[c], transpose[c], {{b, 1}});
+    }
+    k.raw(loadGateUp, firstWeights);
+    k.raw(evict.back(), firstProduct);
+    for (uint64_t i = 0; i < innerParts; ++i) {
+      k.raw(i == 0 ? lastProduct : silu[i - 1], silu[i]);
+      k.raw(silu[i], gate[i]);
+      k.raw(gate[i], downWeights[i]);
+    }
+    k.raw(lastProduct, gate.front());
+    k.war(gate.back(), firstProduct, {{b, 1}});
+    k.raw(loadDown, down.front());
+    k.raw(down.back(), add);
+    k.raw(gatherOld, add);
+    k.raw(gatherAffinity, add);
+    k.raw(add, scatter);
+    k.war(add, down.front(), {{b, 1}});
+    k.raw(scatter, gatherOld, {{b, 1}});
+    // Two buffers each; what one engine does in order is freed by the last of it.
+    k.war(scatter, loadTokens, {{b, 2}});
+    k.war(loadDown, loadExpert, {{b, 2}});
+    k.war(transpose.back(), gatherRows, {{b, 2}});
+    k.war(lastProduct, evict.front(), {{b, 2}});
+    k.war(lastProduct, loadGateUp, {{b, 2}});
+    k.war(down.back(), loadDown, {{b, 2}});
+    k.war(gate.back(), silu.front(), {{b, 2}});
+    k.war(downWeights.back(), gate.front(), {{b, 2}});
+    k.war(add, gatherAffinity, {{b, 2}});
+    k.war(add, gatherOld, {{b, 2}});
+    k.war(scatter, add, {{b, 2}});
+  }
+
+  uint64_t maxBlocks;
+  uint32_t experts;
+  MoeSize size;
+  uint64_t hiddenParts;
+  uint64_t innerParts;
+  KernelAuthor k;
+  EngineId tensor, vector, scalar;
+  QueueId loads, gathers;
+  InstrId loadTokens, loadExpert, gatherRows, loadGateUp, loadDown, gatherAffinity, gatherOld, add,
+      scatter, firstWeights, firstProduct, lastProduct;
+  std::vector<InstrId> transpose, evict, silu, gate, downWeights, down;
+};
+
+} // namespace
+
+WrittenKernel moe(std::string_view name, uint32_t tokens, uint32_t experts, KernelSize size) {
+  MoeSize paper{128, 512, 256, 128};
+  MoeSize small{4, 4, 4, 2};
+  const MoeSize &dims = size == KernelSize::Paper ? paper : small;
+  // The small size keeps the ratio of tokens to blocks: a few blocks for each expert.
+  uint32_t count = size == KernelSize::Paper ? tokens : tokens / 48;
+  uint64_t blockRows = dims.blockRows;
+  uint64_t most = (uint64_t(count) * 2 - (experts - 1) + blockRows - 1) / blockRows + experts - 1;
+  return Moe(name, most, experts, dims).write(activeBlocks(count, experts, blockRows));
+}
+
+} // namespace tally

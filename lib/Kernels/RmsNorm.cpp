@@ -1,0 +1,133 @@
+//===- RmsNorm.cpp - Normalise rows, quantise them to 8 bits --------------===//
+//
+// For each tile of 128 rows x, in place:
+//
+//   x := x * rsqrt(mean(x^2) + eps) * gamma
+//   scale := max(absmax(x) / 240, 1e-6)          q := x / scale
+//
+// gamma is spread over all partitions once, before the loop. The row is normalised in slices, as
+// the arithmetic of two operands takes 512 columns at a time.
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+namespace {
+
+class RmsNorm {
+public:
+  RmsNorm(uint64_t tiles, uint64_t columns, uint64_t slices)
+      : tiles(tiles), columns(columns), slices(slices), k("rmsnorm") {}
+
+  WrittenKernel write() {
+    k.engine("sync");
+    loads = k.transfers("load");
+    vector = k.engine("vector");
+    scalar = k.engine("scalar");
+    gpsimd = k.engine("gpsimd");
+    stores = k.transfers("store");
+    buffers();
+    InstrId loadGamma = k.op(loads, "load_gamma", fmt::format("dma_copy(bytes={})", columns * 2),
+                             {.reads = {"GAMMA"}, .writes = {"row"}});
+    InstrId spread = k.op(gpsimd, "spread", fmt::format("tensor_copy(n={})", columns),
+                          {.reads = {"row"}, .writes = {"gamma"}});
+    LoopId a = k.loop("A", tiles, [&] { body(); });
+    k.raw(loadGamma, spread);
+    k.raw(spread, normalise.front());
+    dependences(a);
+    return finished(k);
+  }
+
+private:
+  void buffers() {
+    k.buffer("X", {tiles, 128, columns}, "hbm", "bf16");
+    k.buffer("Q", {tiles, 128, columns}, "hbm", "fp8");
+    k.buffer("SCALE", {tiles, 128}, "hbm", "f32");
+    k.buffer("GAMMA", {1, columns}, "hbm", "bf16");
+    k.buffer("row", {1, columns}, "sbuf", "bf16");
+    k.buffer("gamma", {128, columns}, "sbuf", "bf16");
+    k.buffer("x", {2, 128, columns}, "sbuf", "bf16");
+    k.buffer("q", {2, 128, columns}, "sbuf", "fp8");
+    for (const char *name : {"sum", "rms", "amax", "part", "scale", "inverse"}) {
+      k.buffer(name, {2, 128}, "sbuf", "f32");
+    }
+  }
+
+  std::string row(std::string_view name) const {
+    return fmt::format("{}[A mod 2, 0:128, 0:{}]", name, columns);
+  }
+
+  static std::string column(std::string_view name) {
+    return fmt::format("{}[A mod 2, 0:128]", name);
+  }
+
+  void body() {
+    std::string wide = fmt::format("n={}", columns);
+    load = k.op(loads, "load", fmt::format("dma_copy(bytes={})", 128 * columns * 2),
+                {.reads = {fmt::format("X[A, 0:128, 0:{}]", columns)}, .writes = {row("x")}});
+    sumSquares = k.op(scalar, "sum_squares", fmt::format("activation_reduce({})", wide),
+                      {.reads = {row("x")}, .writes = {column("sum")}});
+    rsqrt = k.op(scalar, "rsqrt", "activation(n=1)",
+                 {.reads = {column("sum")}, .writes = {column("rms")}});
+    uint64_t width = columns / slices;
+    for (uint64_t j = 0; j < slices; ++j) {
+      std::string slice = fmt::format("x[A mod 2, 0:128, {}:{}]", j * width, width);
+      normalise.push_back(k.op(
+          vector, fmt::format("normalise{}", j),
+          fmt::format("scalar_tensor_tensor.1x(n={})", width),
+          {.reads = {slice, column("rms"), fmt::format("gamma[0:128, {}:{}]", j * width, width)},
+           .writes = {slice}}));
+    }
+    absMax = k.op(vector, "abs_max", fmt::format("tensor_scalar_reduce({})", wide),
+                  {.reads = {row("x")}, .writes = {column("amax")}});
+    part = k.op(scalar, "part", "activation(n=1)",
+                {.reads = {column("amax")}, .writes = {column("part")}});
+    atLeast = k.op(vector, "at_least", "tensor_scalar(n=1)",
+                   {.reads = {column("part")}, .writes = {column("scale")}});
+    reciprocal = k.op(vector, "reciprocal", "reciprocal(n=1)",
+                      {.reads = {column("scale")}, .writes = {column("inverse")}});
+    quantise = k.op(vector, "quantise", fmt::format("tensor_scalar.2x({})", wide),
+                    {.reads = {row("x"), column("inverse")}, .writes = {row("q")}});
+    storeQ = k.op(stores, "store_q", fmt::format("dma_copy(bytes={})", 128 * columns),
+                  {.reads = {row("q")}, .writes = {fmt::format("Q[A, 0:128, 0:{}]", columns)}});
+    storeScale = k.op(stores, "store_scale", "dma_copy(bytes=512)",
+                      {.reads = {column("scale")}, .writes = {"SCALE[A, 0:128]"}});
+  }
+
+  /// One engine's instructions start in order, and retire in order: who waits for the last of
+  /// several waits for all, and the first of several waits for them all.
+  void dependences(LoopId a) {
+    k.raw(load, sumSquares);
+    k.raw(sumSquares, rsqrt);
+    k.raw(rsqrt, normalise.front());
+    k.raw(normalise.back(), absMax);
+    k.raw(absMax, part);
+    k.raw(part, atLeast);
+    k.raw(atLeast, reciprocal);
+    k.raw(reciprocal, quantise);
+    k.raw(quantise, storeQ);
+    k.raw(atLeast, storeScale);
+    k.war(quantise, load, {{a, 2}});
+    k.war(storeQ, quantise, {{a, 2}});
+    k.war(storeScale, atLeast, {{a, 2}});
+  }
+
+  uint64_t tiles;
+  uint64_t columns;
+  uint64_t slices;
+  KernelAuthor k;
+  EngineId vector, scalar, gpsimd;
+  QueueId loads, stores;
+  InstrId load, sumSquares, rsqrt, absMax, part, atLeast, reciprocal, quantise, storeQ, storeScale;
+  std::vector<InstrId> normalise;
+};
+
+} // namespace
+
+WrittenKernel rmsnorm(KernelSize size) {
+  return size == KernelSize::Paper ? RmsNorm(256, 8192, 16).write() : RmsNorm(5, 8, 2).write();
+}
+
+} // namespace tally

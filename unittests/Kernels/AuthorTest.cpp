@@ -1,0 +1,62 @@
+//===- AuthorTest.cpp - Writing kernels in C++ ----------------------------===//
+
+#include "tally/Kernels/Author.h"
+
+#include "tally/Model/KernelJson.h"
+
+#include <gtest/gtest.h>
+
+using namespace tally;
+
+/// What an author writes is the kernel that a builder would make of it.
+TEST(AuthorTest, writesWhatABuilderBuilds) {
+  KernelAuthor k("double_buffer");
+  EngineId act = k.engine("act");
+  EngineId dma = k.engine("dma");
+  QueueId loads = k.transfers("load");
+  k.buffer("X", {2, 128}, "sbuf", "bf16");
+  InstrId load;
+  InstrId scale;
+  LoopId a = k.loop("A", k.value("n", 1, 9), [&] {
+    load = k.op(loads, "load", "dma_copy(bytes=256)", {.writes = {"X[A mod 2, 0:128]"}});
+    scale = k.op(act, "scale", "activation(n=128)", {.reads = {"X[A  mod 2,0:128]"}});
+  });
+  k.raw(load, scale);
+  k.war(scale, load, {{a, 2}});
+  k.warFlat(scale, load, 2);
+  Diagnostics diagnostics;
+  std::optional<Kernel> written = k.finish(diagnostics);
+  ASSERT_TRUE(written) << render(diagnostics, {});
+
+  KernelBuilder b("double_buffer");
+  b.engine("act");
+  b.engine("dma");
+  QueueId queue = b.queue("load", 16);
+  BufferId x = b.buffer("X", std::vector<uint64_t>{2, 128}, "sbuf", "bf16");
+  LoopId loop = b.beginLoop("A", b.value("n", 1, 9));
+  InstrId p = b.instr("load", queue, "dma_copy(bytes=256)");
+  b.access(AccessKind::Write, x, "X[A mod 2, 0:128]");
+  InstrId c = b.instr("scale", b.queueOf(act), "activation(n=128)");
+  b.access(AccessKind::Read, x, "X[A mod 2, 0:128]");
+  b.endLoop();
+  b.dep(p, c, {}, DepKind::RAW);
+  b.dep(c, p, {{loop, 2}}, DepKind::WAR);
+  b.depFlat(c, p, 2, DepKind::WAR);
+  EXPECT_EQ(writeKernelJson(*written), writeKernelJson(b.finish()));
+  EXPECT_EQ(dma, EngineId(1));
+}
+
+/// All mistakes at once, each named with its instruction.
+TEST(AuthorTest, saysWhatIsWrong) {
+  KernelAuthor k("k");
+  EngineId e = k.engine("e");
+  k.buffer("X", {4});
+  InstrId p = k.op(e, "P", "copy", {.reads = {"Y[0]"}, .writes = {"X[0"}});
+  k.raw(p, p);
+  Diagnostics diagnostics;
+  EXPECT_FALSE(k.finish(diagnostics));
+  std::string text = render(diagnostics, {});
+  EXPECT_NE(text.find("tile 'Y[0]' of 'P': there is no buffer 'Y'"), std::string::npos) << text;
+  EXPECT_NE(text.find("tile 'X[0' of 'P': column 4"), std::string::npos) << text;
+  EXPECT_GE(diagnostics.numErrors(), 3u) << "and that P needs itself";
+}
