@@ -4,6 +4,7 @@
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
 #include "tally/Code/Compile.h"
+#include "tally/Kernels/Manual.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -87,6 +88,26 @@ bool isRaceFree(const WrittenKernel &written) {
 }
 
 } // namespace
+
+/// What an expert would write is right, too: no race and no deadlock in any order.
+TEST(CatalogueTest, manualCodeIsRight) {
+  Machine trn2 = *loadMachine("trn2").machine;
+  for (const CatalogueEntry &entry : catalogue()) {
+    for (KernelSize size : {KernelSize::Small, KernelSize::Paper}) {
+      WrittenKernel written = entry.write(size);
+      Program code = manualCode(written.kernel);
+      CompileOptions options;
+      options.plan.strategy = Strategy::Manual;
+      Diagnostics diagnostics;
+      EXPECT_TRUE(compile(written.kernel, options, trn2, diagnostics, &code))
+          << entry.name << render(diagnostics, {});
+      if (size == KernelSize::Small) {
+        RaceResult result = checkRaces(written.kernel, code, trn2, boundTo(written));
+        EXPECT_EQ(result.verdict, Verdict::Yes) << entry.name << "\n" << render(result, {});
+      }
+    }
+  }
+}
 
 /// Without one of the dependences there is a race, but for those that others imply: a buffer that
 /// is freed long before its turn comes, because what comes between waits as well. They are written
