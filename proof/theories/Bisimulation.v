@@ -129,25 +129,73 @@ Section Bisimulation.
       + pose proof (m_wf _ _ M e) as (X & _). rewrite MP in X. exact X.
   Qed.
 
+  (* A dependence and a threshold on its producer's semaphore. *)
+  Lemma threshold_decides s i e d w v x c k : match_states s i -> ipos i e = mkpos x c k ->
+    distance_ok T (active k) (home T (prd d)) (dist d) = true ->
+    producer_ok T signals w d = true ->
+    v = den (threshold T signals (active k) w d) (genv_of (scnt s e) (trips (kon (spos s e)))) ->
+    (sat T s e d <-> v <= isem i w).
+  Proof.
+    intros M Hp E1 E2 E5. pose proof (m_pos _ _ M e) as MP. rewrite Hp in MP.
+    unfold epos in MP; simpl in MP.
+    unfold producer_ok in E2. repeat rewrite andb_true_iff in E2.
+    destruct E2 as ((E2 & E3) & E4). apply Nat.leb_le in E4.
+    apply raises_signals in E2. destruct HR as (_ & HU & _).
+    destruct (HU _ _ E2) as (G1 & G2 & G3 & G4).
+    destruct (m_sema _ _ M w) as (q & Q1 & Q2 & Q3).
+    rewrite <- G1, <- G2 in Q3. rewrite <- G3 in Q2, Q3.
+    pose proof (m_counts _ _ M e) as X. pose proof (m_wf _ _ M e) as (Y & _).
+    pose proof (env_ok_of T e _ _ X Y) as EO. pose proof (trips_root T e _ Y) as ER.
+    unfold sat, satisfied. rewrite MP in X, Y, EO, ER, E5 |- *.
+    cbn [kon] in *. rewrite (active_erased instr_of k) in X, EO.
+    eapply wait_iff; eauto.
+  Qed.
+
+  (* What holds of the counters where an engine is. *)
+  Lemma counters_here s i e x c k : match_states s i -> ipos i e = mkpos x c k ->
+    HI T (scnt s e) (active k) /\
+    env_ok (active k) (genv_of (scnt s e) (trips (kon (spos s e)))) /\
+    trips (kon (spos s e)) ROOT = 1.
+  Proof.
+    intros M Hp. pose proof (m_pos _ _ M e) as MP. rewrite Hp in MP.
+    unfold epos in MP; simpl in MP.
+    pose proof (m_counts _ _ M e) as X. pose proof (m_wf _ _ M e) as (Y & _).
+    pose proof (env_ok_of T e _ _ X Y) as EO. pose proof (trips_root T e _ Y) as ER.
+    rewrite MP in *. cbn [kon] in *. rewrite (active_erased instr_of k) in X, EO. auto.
+  Qed.
+
   (* An accepted wait passes exactly when the dependence behind it is satisfied. *)
   Lemma wait_decides s i e A d w x c k : match_states s i -> ipos i e = mkpos x c k ->
     valid A (genv_of (scnt s e) (trips (kon (spos s e)))) (iregs i e) ->
     wait_ok T signals (active k) A w d = true -> (sat T s e d <-> passes i e w).
   Proof.
-    intros M Hp V E. pose proof (m_pos _ _ M e) as MP. rewrite Hp in MP.
-    unfold epos in MP; simpl in MP.
-    unfold wait_ok, producer_ok in E. repeat rewrite andb_true_iff in E.
-    destruct E as ((E1 & ((E2 & E3) & E4)) & E5). apply Nat.leb_le in E4.
-    apply raises_signals in E2. destruct HR as (_ & HU & _).
-    destruct (HU _ _ E2) as (G1 & G2 & G3 & G4).
-    apply (holds_ok _ _ _ _ _ V) in E5.
-    destruct (m_sema _ _ M (fst w)) as (q & Q1 & Q2 & Q3).
-    rewrite <- G1, <- G2 in Q3. rewrite <- G3 in Q2, Q3.
-    pose proof (m_counts _ _ M e) as X. pose proof (m_wf _ _ M e) as (Y & _).
-    pose proof (env_ok_of T e _ _ X Y) as EO. pose proof (trips_root T e _ Y) as ER.
-    unfold sat, satisfied, passes. rewrite MP in X, Y, EO, ER, E5 |- *.
-    cbn [kon] in *. rewrite (active_erased instr_of k) in X, EO.
-    eapply wait_iff; eauto.
+    intros M Hp V E. unfold wait_ok in E. repeat rewrite andb_true_iff in E.
+    destruct E as ((E1 & E2) & E5).
+    destruct (counters_here _ _ _ _ _ _ M Hp) as (_ & EO & _).
+    apply (holds_ok _ _ _ _ _ _ EO V) in E5.
+    unfold passes. eapply threshold_decides; eauto.
+  Qed.
+
+  (* Passing a wait satisfies all that it covers. *)
+  Lemma covered_satisfied s i e A w j x c k : match_states s i -> ipos i e = mkpos x c k ->
+    valid A (genv_of (scnt s e) (trips (kon (spos s e)))) (iregs i e) -> passes i e w ->
+    forall d, In d (covered T signals (active k) A w j) -> sat T s e d.
+  Proof.
+    intros M Hp V P d Hd. apply filter_In in Hd as [_ Hd]. unfold wait_covers in Hd.
+    repeat rewrite andb_true_iff in Hd. destruct Hd as ((E1 & E2) & E3).
+    destruct (counters_here _ _ _ _ _ _ M Hp) as (X & EO & ER).
+    apply (threshold_decides _ _ _ _ _ _ _ _ _ M Hp E1 E2 eq_refl). unfold passes in P.
+    apply orb_true_iff in E3 as [E3|E3]; apply existsb_exists in E3 as (y & Hy & E3);
+      pose proof (at_most_ok T (active k) (scnt s e) (trips (kon (spos s e))) X ER _ _ E3) as Z;
+      rewrite (ovals_ok _ _ _ _ _ V Hy) in Z; [lia|].
+    rewrite (without_zeros_ok _ _ _ _ _ EO V) in Z. lia.
+  Qed.
+
+  Lemma never_owed_satisfied s i e d x c k : match_states s i -> ipos i e = mkpos x c k ->
+    never_owed T (active k) d = true -> sat T s e d.
+  Proof.
+    intros M Hp H. left. destruct (counters_here _ _ _ _ _ _ M Hp) as (X & EO & ER).
+    eapply never_owed_ok; eauto.
   Qed.
 
   Lemma served_decides s i e A w j ds x c k : match_states s i -> ipos i e = mkpos x c k ->
@@ -165,16 +213,22 @@ Section Bisimulation.
     ((forall d, In d (deps T j) -> sat T s e d) <-> (forall x, w = Some x -> passes i e x)).
   Proof.
     intros M Hp. destruct (m_facts _ _ M e) as (inv & A & Dn & (A1 & A2 & I1 & _) & V & HD).
-    rewrite Hp in I1. cbn [cur kon items] in I1. unfold all_waited in I1. destruct w as [w|].
+    rewrite Hp in I1. cbn [cur kon items] in I1.
+    assert (W : forall D, all_waited T (active k) j D = true ->
+      forall d, In d (deps T j) -> In d D \/ sat T s e d).
+    { intros D0 G d Hd. unfold all_waited in G. rewrite forallb_forall in G. apply G in Hd.
+      apply orb_true_iff in Hd as [Hd|Hd]; [left; now apply dep_mem_In|right].
+      eapply never_owed_satisfied; eauto. }
+    destruct w as [w|].
     - destruct (served T signals (active k) A w j) as [|d0 ds] eqn:F; [discriminate|].
-      destruct (forallb _ (deps T j)) eqn:G; [|discriminate]. rewrite forallb_forall in G.
+      destruct (all_waited T (active k) j _) eqn:G; [|discriminate].
       pose proof (served_decides _ _ _ _ _ _ _ _ _ _ M Hp V F) as FF. split.
       + intros Hs x Hx. inversion Hx; subst x.
         destruct (FF d0 (or_introl eq_refl)) as [Z1 Z2]. apply Z2, Hs, Z1.
-      + intros Hw d Hd. apply G, dep_mem_In in Hd. change (In d ((d0 :: ds) ++ Dn)) in Hd.
-        apply in_app_or in Hd as [Hd|Hd]; auto. apply FF; auto.
-    - destruct (forallb _ (deps T j)) eqn:G; [|discriminate]. rewrite forallb_forall in G.
-      split; [intros; discriminate|]. intros _ d Hd. apply HD, dep_mem_In, G, Hd.
+      + intros Hw d Hd. destruct (W _ G d Hd) as [Hc|]; auto.
+        apply in_app_or in Hc as [Hc|Hc]; auto. eapply covered_satisfied; eauto.
+    - destruct (all_waited T (active k) j Dn) eqn:G; [|discriminate].
+      split; [intros; discriminate|]. intros _ d Hd. destruct (W _ G d Hd); auto.
   Qed.
 
   (* A wait-only operation: passing it keeps the relation, and it never holds up an instruction that
@@ -194,10 +248,10 @@ Section Bisimulation.
     pose proof (served_decides _ _ _ _ _ _ _ _ _ _ M Hp V F) as FF. split.
     - intros Hw. constructor; simpl; try apply M.
       + intros e0. at_index e0 e; [|apply M]. exact MP.
-      + intros e0. at_index e0 e; [|apply M]. exists inv, A, (d0 :: ds ++ Dn).
+      + intros e0. at_index e0 e; [|apply M]. 
+        exists inv, A, (covered T signals (active k) A w j ++ Dn).
         split; [exists A1, A2; auto|]. split; auto.
-        intros d Hd. change (In d ((d0 :: ds) ++ Dn)) in Hd.
-        apply in_app_or in Hd as [Hd|Hd]; auto. now apply FF.
+        intros d Hd. apply in_app_or in Hd as [Hd|Hd]; auto. eapply covered_satisfied; eauto.
     - exists j. split; auto. intros Hs. destruct (FF d0 (or_introl eq_refl)) as [Z1 Z2].
       apply Z2, Hs, Z1.
   Qed.
@@ -235,7 +289,7 @@ Section Bisimulation.
       exists inv, A, []. split; [|split; [auto|intros d []]]. exists A1, A2. split; auto.
       cbn [cur kon]. destruct w as [w|];
         [destruct (served T signals (active k) A w j); [discriminate|]|];
-        destruct (all_waited T j _); try discriminate; auto.
+        destruct (all_waited T _ j _); try discriminate; auto.
     - intros v. destruct (m_sema _ _ M v) as (q & Q1 & Q2 & Q3). exists q. simpl.
       split; auto. split; auto. rewrite <- Q3. f_equal.
       destruct (raises v j) eqn:RV.

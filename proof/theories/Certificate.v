@@ -242,6 +242,7 @@ Definition legal (c : cert) : bool :=
   let T := tables_of c in
   forallb (fun '(i, _) => has_queue c i) (places (c_engines c) (c_spec c)) &&
   match ranked (rank_of c) 0 (c_spec c) with Some _ => true | None => false end &&
+  match numbered 1 (c_spec c) with Some _ => true | None => false end &&
   forallb (fun '(j, _) => deps_legal T (rank_of c) (is_branch c) (are_opposite c) j) (c_deps c).
 
 Definition certify (c : cert) : bool := legal c && check c.

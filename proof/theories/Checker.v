@@ -1,10 +1,10 @@
 (* Checker.v -- follows the code of one engine and decides whether it waits for what it should
 
    Purpose   An abstract interpreter over facts (register, expression). At each instruction every
-             dependence must have been waited for with exactly the threshold that its class demands,
-             and no wait may stand without a dependence behind it. One pass over the code, given the
-             facts that hold at the head of each loop; [infer] proposes those and need not be
-             believed, as [chk] checks them.
+             dependence must have been waited for, and every wait must have exactly the threshold of
+             some dependence behind it; what that threshold implies goes with it. One pass over the
+             code, given the facts that hold at the head of each loop; [infer] proposes those and
+             need not be believed, as [chk] checks them.
    Paper     the register and wait part of the allocation relation, section 6.3
    C++       what lib/Code emits is to pass; certificates start from here
    Trusted   nothing: Bisimulation.v proves that accepted code realises the specification *)
@@ -33,8 +33,20 @@ Definition ovals (A : facts) (o : operand) : list expr :=
   | OReg r => map snd (filter (fun f => fst f =? r) A)
   end.
 
-(* Facts may be dropped; so many of one register are kept. *)
-Definition fact_limit := 8.
+(* Facts may be dropped; so many of one register are kept, the small ones first: guards and masks
+   that met what they belong to have made them so. *)
+Definition fact_limit := 16.
+
+Fixpoint size (x : expr) : nat :=
+  match x with EBin _ a b => S (size a + size b) | _ => 1 end.
+
+Fixpoint insert (x : expr) (xs : list expr) : list expr :=
+  match xs with
+  | [] => [x]
+  | y :: t => if size x <=? size y then x :: xs else y :: insert x t
+  end.
+
+Definition by_size (xs : list expr) : list expr := fold_right insert [] xs.
 
 Fixpoint distinct (xs : list expr) : list expr :=
   match xs with
@@ -42,12 +54,24 @@ Fixpoint distinct (xs : list expr) : list expr :=
   | x :: t => if existsb (expr_eqb x) t then distinct t else x :: distinct t
   end.
 
+(* What another register is known to hold, if that is n. A move has no use for its second operand;
+   there the code may name a register that holds the number moved, and the facts of that one apply:
+   `r := 0 (z)`, where z is 0 and total(A) is 0, starts a counter of A. *)
+Definition also (A : facts) (n : nat) (o : operand) : list expr :=
+  match o with
+  | OReg z => if mem (z, EC n) A then ovals A o else []
+  | OImm _ => [EC n]
+  end.
+
 Definition results (act : list loopid) (o : regop) (A : facts) : list expr :=
-  flat_map (fun a => map (mk act (aop o) a) (ovals A (opb o))) (ovals A (opa o)).
+  match aop o, opa o with
+  | AMove, OImm n => also A n (opb o)
+  | _, _ => flat_map (fun a => map (mk act (aop o) a) (ovals A (opb o))) (ovals A (opa o))
+  end.
 
 Definition exec_facts (act : list loopid) (o : regop) (A : facts) : facts :=
   filter (fun f => negb (fst f =? dst o)) A ++
-  map (pair (dst o)) (firstn fact_limit (distinct (results act o A))).
+  map (pair (dst o)) (firstn fact_limit (by_size (distinct (results act o A)))).
 
 (** * Entering and leaving a body *)
 
@@ -122,10 +146,11 @@ Section Threshold.
   Definition tot_of l := if l =? ROOT then EC 1 else ETot l.
   Definition hat_of l := if l =? ROOT then EC 1 else EHat l.
 
-  (* [past] of a body p inside s *)
+  (* [past] of a body p inside s; the root has no past *)
   Definition past_of (s : loopid) (m : nat) (p : loopid) : expr :=
     if p =? s then mk act ASub (tot_of p) (EC m)
-    else if m =? 0 then tot_of p else EHist s m p.
+    else if m =? 0 then tot_of p
+    else if s =? ROOT then EC 0 else EHist s m p.
 
   (* Runs of the producer to wait for. *)
   Definition runs (p : loopid) (x : distance) : expr :=
@@ -172,7 +197,85 @@ Section Threshold.
   Definition producer_ok (w : sema) (d : dep) : bool :=
     raises w (prd d) && nodupb (group w (prd d)) && (1 <=? place (group w (prd d)) (prd d)).
 
-  Definition holds (A : facts) (o : operand) (x : expr) : bool := existsb (expr_eqb x) (ovals A o).
+  (* The expression, with what is known to be 0 left out. *)
+  Definition known_zero (A : facts) (x : expr) : bool :=
+    existsb (fun f => expr_eqb (snd f) x && mem (fst f, EC 0) A) A.
+
+  Fixpoint without_zeros (A : facts) (x : expr) : expr :=
+    match x with
+    | EBin o a b => mk act o (without_zeros A a) (without_zeros A b)
+    | EHist _ _ _ => if known_zero A x then EC 0 else x
+    | _ => x
+    end.
+
+  Definition has (xs : list expr) (x : expr) : bool := existsb (expr_eqb x) xs.
+
+  Definition holds (A : facts) (o : operand) (x : expr) : bool :=
+    has (ovals A o) x || has (ovals A o) (without_zeros A x).
+
+  (* The first counts no more than the second: the past of a body grows towards the present. *)
+  Definition count_le (a b : expr) : bool :=
+    expr_eqb a b ||
+    match a, b with
+    | EHist s _ p, ETot q => (p =? q) && inb s (path T p)
+    | EHist s m p, EHist s' m' p' => (s =? s') && (p =? p') && (m' <=? m)
+    | _, _ => false
+    end.
+
+  Definition base_le (a b : expr) : bool :=
+    count_le a b || match a with EBin AMin _ c => count_le c b | _ => false end.
+
+  (* n * base + plus - minus *)
+  Record linear := mklinear { factor : nat; base : expr; plus : nat; minus : nat }.
+
+  Definition scaled_of (a : expr) (p m : nat) : linear :=
+    match a with EBin AMul (EC n) x => mklinear n x p m | _ => mklinear 1 a p m end.
+
+  Definition linear_of (a : expr) : linear :=
+    match a with
+    | EC n => mklinear 0 (EC 0) n 0
+    | EBin ASub x (EC k) => scaled_of x 0 k
+    | EBin AAdd x (EC k) => scaled_of x k 0
+    | _ => scaled_of a 0 0
+    end.
+
+  Definition linear_le (a b : linear) : bool :=
+    ((factor a =? 0) || (factor a =? factor b) && base_le (base a) (base b)) &&
+    (plus a + minus b <=? plus b + minus a).
+
+  (* Of two factors of a mask the left one says which iteration of the outer loop is meant. *)
+  Fixpoint mask_le (a b : expr) : bool :=
+    expr_eqb a b ||
+    match a, b with
+    | EBin AGt x (EC n), EBin AGt y (EC m) => expr_eqb x y && (m <=? n)
+    | EBin AMul x y, _ => is_mask y && mask_le x b
+    | _, _ => false
+    end.
+
+  (* A mask and what it masks. *)
+  Definition masked_of (a : expr) : option expr * expr :=
+    match a with
+    | EBin AMul m x => if is_mask m then (Some m, x) else (None, a)
+    | _ => (None, a)
+    end.
+
+  Definition at_most (a b : expr) : bool :=
+    expr_eqb a b ||
+    match masked_of a, masked_of b with
+    | (Some m, x), (Some m', y) => mask_le m m' && linear_le (linear_of x) (linear_of y)
+    | (_, x), (None, y) => linear_le (linear_of x) (linear_of y)
+    | _, _ => false
+    end.
+
+  (* Passing the wait implies that the dependence is satisfied. *)
+  Definition wait_covers (A : facts) (w : wait) (d : dep) : bool :=
+    distance_ok (home T (prd d)) (dist d) && producer_ok (fst w) d &&
+    (existsb (at_most (threshold (fst w) d)) (ovals A (snd w)) ||
+     existsb (at_most (without_zeros A (threshold (fst w) d))) (ovals A (snd w))).
+
+  (* Nothing is ever owed, as the program has no run that early. *)
+  Definition never_owed (d : dep) : bool :=
+    distance_ok (home T (prd d)) (dist d) && expr_eqb (mask (home T (prd d)) (dist d)) (EC 0).
 
   (* The wait is what the dependence asks for. *)
   Definition wait_ok (A : facts) (w : wait) (d : dep) : bool :=
@@ -221,8 +324,11 @@ Section Checker.
   Definition served (act : list loopid) (A : facts) (w : wait) (j : instr) : list dep :=
     filter (wait_ok T signals act A w) (deps T j).
 
-  Definition all_waited (j : instr) (Dn : list dep) : bool :=
-    forallb (fun d => dep_mem d Dn) (deps T j).
+  Definition covered (act : list loopid) (A : facts) (w : wait) (j : instr) : list dep :=
+    filter (wait_covers T signals act A w) (deps T j).
+
+  Definition all_waited (act : list loopid) (j : instr) (Dn : list dep) : bool :=
+    forallb (fun d => dep_mem d Dn || never_owed T act d) (deps T j).
 
   (* One block. Dn: dependences of the next instruction that earlier waits have covered. *)
   Fixpoint items (act : list loopid) (A : facts) (Dn : list dep) (xs : list item) : option facts :=
@@ -235,14 +341,15 @@ Section Checker.
         | Some j =>
             match served act A w j with
             | [] => None
-            | d :: ds => items act A (d :: ds ++ Dn) t
+            | _ :: _ => items act A (covered act A w j ++ Dn) t
             end
         end
-    | Issue j None :: t => if all_waited j Dn then items act A [] t else None
+    | Issue j None :: t => if all_waited act j Dn then items act A [] t else None
     | Issue j (Some w) :: t =>
         match served act A w j with
         | [] => None
-        | d :: ds => if all_waited j (d :: ds ++ Dn) then items act A [] t else None
+        | _ :: _ =>
+            if all_waited act j (covered act A w j ++ Dn) then items act A [] t else None
         end
     end.
 
@@ -263,8 +370,8 @@ Section Checker.
           end
         else None
     | CCond lt lf bt bf r =>
-        match chk (lt :: act) (enter (path T) lt (header lt A)) bt,
-              chk (lf :: act) (enter (path T) lf (header lf A)) bf with
+        match chk (lt :: act) (enter (path T) lt A) bt,
+              chk (lf :: act) (enter (path T) lf A) bf with
         | Some At, Some Af => chk act (meet (leave lt At) (leave lf Af)) r
         | _, _ => None
         end
@@ -275,7 +382,11 @@ End Checker.
 
    Starts from all that holds before each loop and drops what the body does not keep, pass by pass
    over the whole code, until nothing more is dropped. A pass is linear in the code and carries the
-   guess for each loop along, so that nesting does not multiply the work. *)
+   guess for each loop along, so that nesting does not multiply the work.
+
+   Of a register that the loop writes, only that it is a counter can hold at every head. To drop the
+   rest at once is not only quicker: what it is before the first iteration (all counters are 0
+   there) would crowd out, in the first pass, what it always is. *)
 
 Section Infer.
   Variable T : tables.
@@ -285,6 +396,24 @@ Section Infer.
 
   Definition guess_of (G : guess) (l : loopid) : option facts :=
     option_map snd (find (fun p => fst p =? l) G).
+
+  (* The registers that the engine writes. *)
+  Definition writes (xs : list item) : list reg :=
+    flat_map (fun x => match x with RegOp o => [dst o] | _ => [] end) xs.
+
+  Fixpoint written (c : code item) : list reg :=
+    match c with
+    | CNil => []
+    | CBlock f r => writes (nth e f []) ++ written r
+    | CLoop _ b r => written b ++ written r
+    | CCond _ _ bt bf r => written bt ++ written bf ++ written r
+    end.
+
+  Definition is_counter (x : expr) : bool :=
+    match x with ETot _ | EHat _ | EHist _ _ _ => true | _ => false end.
+
+  Definition may_last (W : list reg) (f : reg * expr) : bool :=
+    is_counter (snd f) || negb (inb (fst f) W).
 
   Definition item_facts (act : list loopid) (A : facts) (x : item) : facts :=
     match x with RegOp o => exec_facts act o A | _ => A end.
@@ -296,14 +425,14 @@ Section Infer.
     | CNil => (A, N)
     | CBlock f r => infer_pass G act (fold_left (item_facts act) (nth e f []) A) N r
     | CLoop l b r =>
-        let A0 := header l A in
+        let A0 := filter (may_last (written b)) (header l A) in
         let H := match guess_of G l with Some H => meet H A0 | None => A0 end in
         let '(A', N') := infer_pass G (l :: act) (enter (path T) l H) N b in
         let H' := meet H A' in
         infer_pass G act (leave l H') ((l, H') :: N') r
     | CCond lt lf bt bf r =>
-        let '(At, N1) := infer_pass G (lt :: act) (enter (path T) lt (header lt A)) N bt in
-        let '(Af, N2) := infer_pass G (lf :: act) (enter (path T) lf (header lf A)) N1 bf in
+        let '(At, N1) := infer_pass G (lt :: act) (enter (path T) lt A) N bt in
+        let '(Af, N2) := infer_pass G (lf :: act) (enter (path T) lf A) N1 bf in
         infer_pass G act (meet (leave lt At) (leave lf Af)) N2 r
     end.
 

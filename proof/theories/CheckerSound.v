@@ -49,10 +49,43 @@ Proof.
   - intros [<-|[]]; auto.
 Qed.
 
-Lemma holds_ok A o g rf x : valid A g rf -> holds A o x = true -> den x g = value o rf.
+Lemma known_zero_ok A x g rf : valid A g rf -> known_zero A x = true -> den x g = 0.
 Proof.
-  intros V H. apply existsb_exists in H as (y & H & E). apply expr_eqb_eq in E. subst.
-  eapply ovals_ok; eauto.
+  intros V H. apply existsb_exists in H as ([r y] & Hy & H). simpl in H.
+  apply andb_true_iff in H as [E M]. apply expr_eqb_eq in E. apply mem_In in M. subst.
+  rewrite <- (V _ _ Hy). exact (V _ _ M).
+Qed.
+
+Lemma without_zeros_ok act A g rf x : env_ok act g -> valid A g rf ->
+  den (without_zeros act A x) g = den x g.
+Proof.
+  intros E V. induction x as [| | | | |s m p|o a IHa b IHb]; cbn [without_zeros]; auto.
+  - destruct (known_zero A (EHist s m p)) eqn:Z; auto.
+    now rewrite (known_zero_ok _ _ _ _ V Z).
+  - rewrite mk_ok by auto. cbn [den]. now rewrite IHa, IHb.
+Qed.
+
+Lemma has_ok A o g rf x : valid A g rf -> has (ovals A o) x = true -> den x g = value o rf.
+Proof.
+  intros V H. apply existsb_exists in H as (y & Hy & E). apply expr_eqb_eq in E. subst.
+  exact (ovals_ok _ _ _ _ _ V Hy).
+Qed.
+
+Lemma holds_ok act A o g rf x : env_ok act g -> valid A g rf -> holds act A o x = true ->
+  den x g = value o rf.
+Proof.
+  intros E V H. apply orb_true_iff in H as [H|H]; apply (has_ok _ _ _ _ _ V) in H; auto.
+  now rewrite (without_zeros_ok _ _ _ _ _ E V) in H.
+Qed.
+
+Lemma insert_In x y xs : In x (insert y xs) -> x = y \/ In x xs.
+Proof.
+  induction xs as [|z xs IH]; simpl; [intuition|]. destruct (_ <=? _); simpl; intuition.
+Qed.
+
+Lemma by_size_In x xs : In x (by_size xs) -> In x xs.
+Proof.
+  induction xs as [|y xs IH]; simpl; auto. intros H. apply insert_In in H as [->|H]; auto.
 Qed.
 
 Lemma distinct_In x xs : In x (distinct xs) -> In x xs.
@@ -63,6 +96,26 @@ Qed.
 Lemma firstn_In {A} n (xs : list A) x : In x (firstn n xs) -> In x xs.
 Proof. intros H. rewrite <- (firstn_skipn n xs). apply in_or_app. auto. Qed.
 
+Lemma also_ok A n o g rf x : valid A g rf -> In x (also A n o) -> den x g = n.
+Proof.
+  intros V H. destruct o as [z|m]; simpl in H; [|destruct H as [<-|[]]; reflexivity].
+  destruct (mem (z, EC n) A) eqn:M; [|contradiction].
+  apply mem_In in M. apply V in M. simpl in M. rewrite <- M.
+  exact (ovals_ok _ (OReg z) _ _ _ V H).
+Qed.
+
+Lemma results_ok act o A g rf x : env_ok act g -> valid A g rf -> In x (results act o A) ->
+  den x g = alu_nat (aop o) (value (opa o) rf) (value (opb o) rf).
+Proof.
+  intros E V H.
+  assert (G : In x (flat_map (fun a => map (mk act (aop o) a) (ovals A (opb o))) (ovals A (opa o)))
+    -> den x g = alu_nat (aop o) (value (opa o) rf) (value (opb o) rf)).
+  { intros I. apply in_flat_map in I as (a & Ha & I). apply in_map_iff in I as (b & <- & Hb).
+    rewrite mk_ok by auto. now rewrite (ovals_ok _ _ _ _ _ V Ha), (ovals_ok _ _ _ _ _ V Hb). }
+  unfold results in H. destruct (aop o); auto. destruct (opa o) as [r|n]; auto.
+  exact (also_ok _ _ _ _ _ _ V H).
+Qed.
+
 Lemma exec_ok act o A g rf :
   env_ok act g -> valid A g rf -> valid (exec_facts act o A) g (exec o rf).
 Proof.
@@ -70,9 +123,7 @@ Proof.
   - apply filter_In in H as [H N]. simpl in N. unfold exec, upd.
     destruct (r =? dst o); [discriminate|]. now apply V.
   - apply in_map_iff in H as (y & Heq & H). inversion Heq; subst.
-    apply firstn_In, distinct_In in H. apply in_flat_map in H as (a & Ha & H).
-    apply in_map_iff in H as (b & <- & Hb). rewrite mk_ok by auto.
-    rewrite (ovals_ok _ _ _ _ _ V Ha), (ovals_ok _ _ _ _ _ V Hb).
+    apply firstn_In, by_size_In, distinct_In in H. rewrite (results_ok _ _ _ _ _ _ E V H).
     unfold exec. now rewrite upd_eq.
 Qed.
 
@@ -262,21 +313,19 @@ Section Sound.
       try rewrite active_erased in Hn.
       destruct (chk (lt :: active k) _ bt) as [At|] eqn:Et; [|discriminate].
       destruct (chk (lf :: active k) _ bf) as [Af|] eqn:Ef; [|discriminate].
-      exists (enter (path T) lt (header lt A)). split.
-      + exists (enter (path T) lt (header lt A)), At. cbn. split; auto. split; auto.
+      exists (enter (path T) lt A). split.
+      + exists (enter (path T) lt A), At. cbn. split; auto. split; auto.
         exists (meet (leave lt At) (leave lf Af)), A2. split; auto. apply sub_meet_left.
-      + apply Entry; auto. apply header_ok; auto.
-        cbn [genv_of ghat]. now apply trips_erased_outside.
+      + apply Entry; auto.
     - (* else branch *)
       destruct W as (Wk & (_ & (Hn & _) & _) & _). cbn [kon epos ekont] in *.
       try rewrite active_erased in Hn.
       destruct (chk (lt :: active k) _ bt) as [At|] eqn:Et; [|discriminate].
       destruct (chk (lf :: active k) _ bf) as [Af|] eqn:Ef; [|discriminate].
-      exists (enter (path T) lf (header lf A)). split.
-      + exists (enter (path T) lf (header lf A)), Af. cbn. split; auto. split; auto.
+      exists (enter (path T) lf A). split.
+      + exists (enter (path T) lf A), Af. cbn. split; auto. split; auto.
         exists (meet (leave lt At) (leave lf Af)), A2. split; auto. apply sub_meet_right.
-      + apply Entry; auto. apply header_ok; auto.
-        cbn [genv_of ghat]. now apply trips_erased_outside.
+      + apply Entry; auto.
     - (* branch left *)
       inversion HC; subst A2. cbn [kont_ok] in HK. destruct HK as (M & A3 & S1 & Er & K3).
       exists M. split; [exists M, A3; cbn; auto|].
@@ -323,8 +372,10 @@ Section Wait.
   Proof.
     intros Hp. unfold past_of. destruct (Nat.eqb_spec p s) as [->|].
     - rewrite mk_ok, tot_of_ok by auto. simpl. symmetry. eapply past_self; eauto.
-    - destruct (Nat.eqb_spec m 0) as [->|]; [|reflexivity].
-      rewrite tot_of_ok. symmetry. eapply past_0; eauto.
+    - destruct (Nat.eqb_spec m 0) as [->|].
+      { rewrite tot_of_ok. symmetry. eapply past_0; eauto. }
+      destruct (Nat.eqb_spec s ROOT) as [->|]; [|reflexivity]. unfold past.
+      rewrite (hi_root _ _ _ EH). replace (1 - m) with 0 by lia. reflexivity.
   Qed.
 
   Lemma runs_ok p x : distance_ok T act p x = true -> den (runs act p x) g = needed h c p x.
@@ -371,5 +422,99 @@ Section Wait.
     destruct (mask_decides (home T (prd d)) (dist d)) as [[-> M]|[-> M]].
     - rewrite Nat.mul_0_l. split; [lia|auto].
     - rewrite Nat.mul_1_l, <- Dc. tauto.
+  Qed.
+
+  (** ** Dominance *)
+
+  Lemma count_le_ok a b : count_le T a b = true -> den a g <= den b g.
+  Proof.
+    unfold count_le. rewrite orb_true_iff. intros [H|H].
+    - apply expr_eqb_eq in H. now subst.
+    - destruct a; try discriminate. destruct b; try discriminate;
+        repeat rewrite andb_true_iff in H.
+      + destruct H as [H1 H2]. apply Nat.eqb_eq in H1. subst. apply inb_In in H2. simpl.
+        rewrite <- (past_0 T _ _ _ _ EH H2). apply past_antitone. lia.
+      + destruct H as [[H1 H2] H3]. apply Nat.eqb_eq in H1, H2. apply Nat.leb_le in H3. subst.
+        simpl. now apply past_antitone.
+  Qed.
+
+  Lemma base_le_ok a b : base_le T a b = true -> den a g <= den b g.
+  Proof.
+    unfold base_le. rewrite orb_true_iff. intros [H|H]; [now apply count_le_ok|].
+    destruct a as [| | | | | |[] u v]; try discriminate. apply count_le_ok in H. simpl. lia.
+  Qed.
+
+  Definition value_of (a : linear) : nat := factor a * den (base a) g + plus a - minus a.
+
+  Lemma scaled_of_ok a p m : value_of (scaled_of a p m) = den a g + p - m.
+  Proof.
+    destruct a as [| | | | | |[] a b]; unfold value_of; simpl; try lia.
+    destruct a; simpl; lia.
+  Qed.
+
+  Lemma linear_of_ok a : value_of (linear_of a) = den a g.
+  Proof.
+    destruct a as [n| | | | | |[] a b]; unfold linear_of; try (rewrite scaled_of_ok; simpl; lia).
+    - unfold value_of; simpl. lia.
+    - destruct b; rewrite scaled_of_ok; simpl; lia.
+    - destruct b; rewrite scaled_of_ok; simpl; lia.
+  Qed.
+
+  Lemma linear_le_ok a b : linear_le T a b = true -> value_of a <= value_of b.
+  Proof.
+    unfold linear_le, value_of. rewrite andb_true_iff, orb_true_iff. intros [H H2].
+    apply Nat.leb_le in H2. destruct H as [H|H].
+    - apply Nat.eqb_eq in H. rewrite H. lia.
+    - apply andb_true_iff in H as [H1 H]. apply Nat.eqb_eq in H1. apply base_le_ok in H.
+      rewrite H1. pose proof (Nat.mul_le_mono_l _ _ (factor b) H). lia.
+  Qed.
+
+  Lemma mask_is_bit a : is_mask a = true -> den a g <= 1.
+  Proof.
+    induction a as [| | | | | |[] a IHa b IHb]; simpl; try discriminate.
+    - rewrite andb_true_iff. intros [H1 H2]. apply IHa in H1. apply IHb in H2. nia.
+    - intros _. destruct (_ <? _); lia.
+  Qed.
+
+  Lemma mask_le_ok a b : mask_le a b = true -> den a g <= den b g.
+  Proof.
+    revert b. induction a as [| | | | | |o x IHx y IHy]; intros b; cbn [mask_le];
+      rewrite orb_true_iff; (intros [H|H]; [apply expr_eqb_eq in H; now subst|]);
+      try discriminate. destruct o; try discriminate.
+    - apply andb_true_iff in H as [H1 H2]. apply mask_is_bit in H1. apply IHx in H2. simpl. nia.
+    - destruct y; try discriminate. destruct b as [| | | | | |[] b []]; try discriminate.
+      apply andb_true_iff in H as [H1 H2]. apply expr_eqb_eq in H1. apply Nat.leb_le in H2. subst.
+      simpl. destruct (Nat.ltb_spec n (den b g)), (Nat.ltb_spec n0 (den b g)); lia.
+  Qed.
+
+  Lemma masked_of_ok a : den a g = match masked_of a with
+    | (Some m, x) => den m g * den x g
+    | (None, x) => den x g
+    end /\ (forall m x, masked_of a = (Some m, x) -> is_mask m = true).
+  Proof.
+    destruct a as [| | | | | |[] a b]; try (split; [reflexivity|discriminate]).
+    simpl. destruct (is_mask a) eqn:M; (split; [reflexivity|]); [|discriminate].
+    intros m x H. injection H as <- <-. exact M.
+  Qed.
+
+  Lemma at_most_ok a b : at_most T a b = true -> den a g <= den b g.
+  Proof.
+    unfold at_most. rewrite orb_true_iff. intros [H|H].
+    - apply expr_eqb_eq in H. now subst.
+    - destruct (masked_of_ok a) as [Ea Ma], (masked_of_ok b) as [Eb Mb]. rewrite Ea, Eb.
+      destruct (masked_of a) as [[m|] x], (masked_of b) as [[m'|] y]; try discriminate;
+        repeat rewrite andb_true_iff in H.
+      + destruct H as [H1 H2]. apply mask_le_ok in H1. apply linear_le_ok in H2.
+        rewrite !linear_of_ok in H2. now apply Nat.mul_le_mono.
+      + apply linear_le_ok in H. rewrite !linear_of_ok in H.
+        pose proof (mask_is_bit _ (Ma _ _ eq_refl)). nia.
+      + apply linear_le_ok in H. now rewrite !linear_of_ok in H.
+  Qed.
+
+  Lemma never_owed_ok d : never_owed T act d = true -> unowed h c (home T (prd d)) (dist d).
+  Proof.
+    unfold never_owed. rewrite andb_true_iff. intros [_ H]. apply expr_eqb_eq in H.
+    destruct (mask_decides (home T (prd d)) (dist d)) as [[_ M]|[M _]]; auto.
+    rewrite H in M. discriminate.
   Qed.
 End Wait.

@@ -18,7 +18,7 @@
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
 From Tally Require Import Syntax Semantics Decode Expr Checker Invariant CheckerSound Bisimulation.
-From Tally Require Import Legality SequentialOrder.
+From Tally Require Import Legality Vectors SequentialOrder.
 
 (** * Ranks at a position *)
 

@@ -9,6 +9,7 @@
 From Coq Require Import List Arith Bool.
 Import ListNotations.
 From Tally Require Import Syntax Semantics Expr Checker Bisimulation Legality Certificate.
+From Tally Require Import Vectors Words Fits Skip Statement Main.
 
 (** * Shorthands *)
 
@@ -228,6 +229,237 @@ Proof. vm_compute. reflexivity. Qed.
 
 Example one_of_two_waits_rejected : certify (hoisted false) = false.
 Proof. vm_compute. reflexivity. Qed.
+
+(** * A { if { P Q } else { C } }: the other branch *)
+
+(* What P did in earlier iterations; none is owed from this one. 2 and 3 are the branches. *)
+Definition opposite (k less : nat) : cert :=
+  cert_of 2 [(1, ETot A); (3, ETot 2)] [mkdep P (Carried A k)]
+    (CBlock [[]; [set 2 0]]
+    (CLoop A
+      (CBlock [[]; [inc 1; inc 2]]
+      (CCond 2 3 (CBlock [[plain P; plain Q]; [inc 3]] CNil)
+        (CBlock [[];
+          [op 9 AMul (OImm 2) (OReg 3); op 9 ASub (OReg 9) (OImm less);
+           op 8 AGt (OReg 2) (OImm k); op 0 AMul (OReg 8) (OReg 9);
+           Issue Cons (Some (7, OReg 0))]] CNil) CNil)) CNil)).
+
+Example opposite_0_accepted : certify (opposite 0 1) = true.
+Proof. vm_compute. reflexivity. Qed.
+
+Example opposite_1_accepted : certify (opposite 1 1) = true.
+Proof. vm_compute. reflexivity. Qed.
+
+Example opposite_late_rejected : certify (opposite 0 0) = false.
+Proof. vm_compute. reflexivity. Qed.
+
+(** * Equation 1 on a run: A { B { P || C } }, distance 2 on B *)
+
+(* The published example: B has 3 trips in the first of A, and 4 in the second. *)
+Definition carried_tables : tables :=
+  tables_of (cert_of B [] [] (CLoop A (CLoop B CNil CNil) CNil)).
+
+Definition at_trip (a b : nat) : kont instr :=
+  KLoop B b CNil CNil (KLoop A a CNil CNil KStop).
+
+Definition enter_A (a : nat) (m : counts) := enter_counts (KLoop A a CNil CNil (A
+    := instr) KStop) A m.
+Definition enter_B (a b : nat) (m : counts) := enter_counts (at_trip a b) B m.
+
+Definition counts_2_4 : counts :=
+  enter_B 2 4 (enter_B 2 3 (enter_B 2 2 (enter_B 2 1 (enter_A 2
+    (enter_B 1 3 (enter_B 1 2 (enter_B 1 1 (enter_A 1 counts0)))))))).
+
+Example vector_2_4 : iteration carried_tables (at_trip 2 4) B = [1; 2; 4].
+Proof. reflexivity. Qed.
+
+(* The root is a component, too. Five runs of the producer come at (2,2) or before. *)
+Example runs_up_to_2_2 : asked carried_tables counts_2_4 B (UpToIteration B [1; 2; 2]) = 5.
+Proof. reflexivity. Qed.
+
+Example counts_say_the_same : needed (trips (at_trip 2 4)) counts_2_4 B (Carried B 2) = 5.
+Proof. reflexivity. Qed.
+
+(* Of the same run: distance (1,1), the target being (1,3). *)
+Example runs_up_to_1_3 : asked carried_tables counts_2_4 B (UpToElement A [1; 1] 3) = 3 /\
+  asked carried_tables counts_2_4 B (UpToIteration B [1; 1; 3]) = 3 /\
+  needed (trips (at_trip 2 4)) counts_2_4 B (Element A 1 B 1 0) = 3.
+Proof. repeat split; reflexivity. Qed.
+
+(** * Control, run by a function; and what happens when engines diverge *)
+
+Section Advance.
+  Variable C : Type.
+  Variables (guard : engine -> loopid -> C -> bool) (ctl : engine -> loopid -> C -> C).
+  Variable Ps : code instr.
+  Variable c0 : engine -> C.
+
+  Definition place : Type := pos instr * C * counts.
+
+  Definition entering (l : loopid) (p : pos instr) (c : C) (m : counts) : place :=
+    (p, c, enter_counts (kon p) l m).
+
+  (* The next step; the end stays where it is. *)
+  Definition advance (e : engine) (x : place) : place :=
+    let '(p, c, m) := x in
+    match p with
+    | mkpos (_ :: cu) co k => (mkpos cu co k, c, m)
+    | mkpos [] (CBlock f r) k => (mkpos (nth e f []) r k, c, m)
+    | mkpos [] (CLoop l b r) k =>
+        if guard e l c then entering l (mkpos [] b (KLoop l 1 b r k)) c m
+        else (mkpos [] r k, c, m)
+    | mkpos [] (CCond t f bt bf r) k =>
+        if guard e t c then entering t (mkpos [] bt (KCond t r k)) c m
+        else entering f (mkpos [] bf (KCond f r k)) c m
+    | mkpos [] CNil (KLoop l n b r k) =>
+        if guard e l (ctl e l c) then entering l (mkpos [] b (KLoop l (S n) b r k)) (ctl e l c) m
+        else (mkpos [] r k, ctl e l c, m)
+    | mkpos [] CNil (KCond l r k) => (mkpos [] r k, ctl e l c, m)
+    | mkpos [] CNil KStop => x
+    end.
+
+  Definition walks (e : engine) (x : place) : Prop :=
+    let '(p, c, m) := x in exists n, walk C guard ctl Ps c0 e n p c m.
+
+  Lemma advance_walks e x : walks e x -> walks e (advance e x).
+  Proof.
+    destruct x as [[[[|i cu] co k] c] m]; intros [n W]; cbn [advance].
+    2:{ exists n. eapply walk_issue; eauto. }
+    destruct co as [|f r|l b r|t f bt bf r].
+    - destruct k as [|l j b r k|l r k]; [exists n; exact W| |].
+      + destruct (guard e l (ctl e l c)) eqn:G; exists (S n).
+        * exact (walk_ctl _ _ _ _ _ _ _ _ _ _ _ _ (Some l) W (cs_back _ _ _ _ _ _ _ _ _ G)).
+        * exact (walk_ctl _ _ _ _ _ _ _ _ _ _ _ _ None W (cs_exit _ _ _ _ _ _ _ _ _ G)).
+      + exists (S n). exact (walk_ctl _ _ _ _ _ _ _ _ _ _ _ _ None W (cs_endif _ _ _ _ _ _ _)).
+    - exists (S n). exact (walk_ctl _ _ _ _ _ _ _ _ _ _ _ _ None W (cs_block _ _ _ _ _ _ _)).
+    - destruct (guard e l c) eqn:G; exists (S n).
+      + exact (walk_ctl _ _ _ _ _ _ _ _ _ _ _ _ (Some l) W (cs_enter _ _ _ _ _ _ _ _ G)).
+      + exact (walk_ctl _ _ _ _ _ _ _ _ _ _ _ _ None W (cs_skip _ _ _ _ _ _ _ _ G)).
+    - destruct (guard e t c) eqn:G; exists (S n).
+      + exact (walk_ctl _ _ _ _ _ _ _ _ _ _ _ _ (Some t) W (cs_then _ _ _ _ _ _ _ _ _ _ G)).
+      + exact (walk_ctl _ _ _ _ _ _ _ _ _ _ _ _ (Some f) W (cs_else _ _ _ _ _ _ _ _ _ _ G)).
+  Qed.
+
+  Definition after (steps : nat) (e : engine) : place :=
+    Nat.iter steps (advance e) (mkpos [] Ps KStop, c0 e, counts0).
+
+  Lemma after_walks steps e : walks e (after steps e).
+  Proof.
+    induction steps; [exists 0; constructor|]. now apply advance_walks.
+  Qed.
+End Advance.
+
+(* A { B { P } ; C }, where engine 0 runs B three times and engine 1 runs it once. *)
+Definition diverging : code instr :=
+  CLoop A (CLoop B (CBlock [[P]; []] CNil) (CBlock [[]; [Cons]] CNil)) CNil.
+
+Definition own_trips (e : engine) (l : loopid) (c : nat) : bool :=
+  if l =? A then c =? 0 else c <? (if e =? 0 then 3 else 1).
+
+Definition place_of (steps : nat) (e : engine) : place nat :=
+  after nat own_trips (fun _ _ c => S c) diverging (fun _ => 0) steps e.
+
+(* Engine 1 has C next, and has counted one run of P up to now; engine 0 makes three. So C is let go
+   after one, and two come too late. *)
+Example consumer_asks_for_one :
+  let '(p, _, m) := place_of 5 1 in
+  cur p = [Cons] /\ asked carried_tables m B (UpToIteration A [1; 1]) = 1.
+Proof. vm_compute. auto. Qed.
+
+Example producer_makes_three :
+  let '(_, _, m) := place_of 20 0 in asked carried_tables m B (UpToIteration A [1; 1]) = 3.
+Proof. vm_compute. reflexivity. Qed.
+
+(** * Numbers that fit into a byte *)
+
+Definition once (l : loopid) : nat := if l =? ROOT then 1 else 0.
+
+(* Straight-line code enters nothing but the root. *)
+Lemma straight_entries n (C : Type) guard ctl (c0 : engine -> C) :
+  entries_at_most (straight n) C guard ctl c0 once.
+Proof.
+  intros e k x y m l W.
+  enough (K : kon x = KStop /\ (cod x = c_spec (straight n) \/ cod x = CNil) /\ tot m l = once l).
+  { destruct K as (_ & _ & ->). auto. }
+  induction W as [|k i cu co ko c m W IH|k p c m p' c' ev W IH St]; auto.
+  destruct IH as (K1 & K2 & K3). destruct p as [cu co ko]. cbn [cod kon] in *. subst ko.
+  destruct K2 as [->| ->]; inversion St; subst. auto.
+Qed.
+
+Example straight_fits : forall (St C : Type) iop guard ctl (d0 : St) (c0 : engine -> C),
+  fits (straight 1) St C iop guard ctl d0 c0 256.
+Proof.
+  intros. apply (numbers_of_followed_code_fit (straight 1)) with (B := once).
+  - vm_compute. reflexivity.
+  - apply straight_entries.
+  - vm_compute. reflexivity.
+Qed.
+
+(* Ten trips of each loop: guarded, thresholds fit into a byte; else a byte of zero runs wraps. *)
+Definition ten (l : loopid) : nat := if l =? ROOT then 1 else 10.
+
+Example guarded_fits : code_fits 256 ten (nested 3 ring (guarded_wait_for 3 7)) = true.
+Proof. vm_compute. reflexivity. Qed.
+
+Example unguarded_may_not_fit : code_fits 256 ten (nested 3 ring (wait_for 3 7)) = false.
+Proof. vm_compute. reflexivity. Qed.
+
+Example too_large_for_four_bits : code_fits 16 ten (nested 3 ring (guarded_wait_for 3 7)) = false.
+Proof. vm_compute. reflexivity. Qed.
+
+(* The producer's loop has been entered where the difference is computed: no guard is needed. *)
+Example hoisted_fits : code_fits 256 ten (hoisted true) = true.
+Proof. vm_compute. reflexivity. Qed.
+
+(** * Loops left out *)
+
+(* Each loop has a number of trips left; an engine need not count those of loops that it skips. *)
+Definition trips_left (e : engine) (l : loopid) (c : loopid -> nat) : bool := 0 <? c l.
+Definition count_down (e : engine) (l : loopid) (c : loopid -> nat) : loopid -> nat :=
+  upd c l (c l - 1).
+
+Section CountDown.
+  Variable skips : engine -> loopid -> bool.
+
+  Definition else_alike (e : engine) (c d : loopid -> nat) : Prop :=
+    forall l, skips e l = false -> c l = d l.
+
+  Example count_down_blind : blind trips_left count_down skips else_alike.
+  Proof.
+    repeat split; unfold else_alike; intros; try congruence.
+    - symmetry. auto.
+    - rewrite H by auto. auto.
+    - unfold trips_left. now rewrite (H0 l H).
+    - unfold count_down, upd. destruct (l0 =? l); [now rewrite (H0 l H)|auto].
+  Qed.
+
+  (* A loop of its own, with nothing inside, runs out. *)
+  Example empty_loop_passed e l r k c : skips e l = true ->
+    exists d, passed _ trips_left count_down e (mkpos [] (CLoop l CNil r) k) c (mkpos [] r k) d /\
+      else_alike e c d.
+  Proof.
+    intros Skipped.
+    assert (K : forall n c j, c l = S n -> exists d,
+      passed _ trips_left count_down e (mkpos [] CNil (KLoop l j CNil r k)) c (mkpos [] r k) d /\
+      else_alike e c d).
+    { induction n as [|n IH]; intros x j E.
+      - exists (count_down e l x). split.
+        + eapply passed_step; [|constructor]. apply cs_exit. unfold trips_left, count_down.
+          rewrite upd_eq, E. reflexivity.
+        + intros y Hy. unfold count_down. rewrite upd_ne; auto. congruence.
+      - destruct (IH (count_down e l x) (S j)) as (d & P & A).
+        { unfold count_down. rewrite upd_eq, E. reflexivity. }
+        exists d. split.
+        + eapply passed_step; [|exact P]. apply cs_back. unfold trips_left, count_down.
+          rewrite upd_eq, E. reflexivity.
+        + intros y Hy. rewrite <- (A y Hy). unfold count_down. rewrite upd_ne; auto. congruence. }
+    destruct (c l) as [|n] eqn:E.
+    - exists c. split; [|intros y _; reflexivity]. eapply passed_step; [|constructor].
+      apply cs_skip. unfold trips_left. now rewrite E.
+    - destruct (K n c 1 E) as (d & P & A). exists d. split; auto.
+      eapply passed_step; [|exact P]. apply cs_enter. unfold trips_left. now rewrite E.
+  Qed.
+End CountDown.
 
 (** * The relation of the theorem is inhabited *)
 

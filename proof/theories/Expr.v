@@ -85,7 +85,8 @@ Proof. rewrite <- inb_In. destruct (inb l xs); intuition congruence. Qed.
    Constants stand on the right of sums and differences and on the left of products; constants of
    nested sums, differences and products are merged; a difference under its own guard,
    gt(a,b)*(a-b), is the difference (which is what makes the form that is safe on a wrapping machine
-   equal to the plain one); a mask stands left of what it masks. *)
+   equal to the plain one); masks are gathered left of what they mask; under a mask gt(h,n),
+   (q + h) - n is q + (h - n). *)
 
 (* Counters of bodies that the position is inside of are at least 1. *)
 Definition env_ok (act : list loopid) (g : genv) :=
@@ -128,11 +129,13 @@ Definition gt_const (act : list loopid) (a : expr) (n : nat) : expr :=
   | _ => EBin AGt a (EC n)
   end.
 
-(* gt(u,v) and u-v *)
+(* gt(u,v) and u-v; gt(u,0) and u *)
 Definition guards (a b : expr) : bool :=
-  match a, b with
-  | EBin AGt u v, EBin ASub x y => expr_eqb u x && expr_eqb v y
-  | _, _ => false
+  match a with
+  | EBin AGt u v =>
+      match b with EBin ASub x y => expr_eqb u x && expr_eqb v y | _ => false end ||
+      match v with EC 0 => expr_eqb u b | _ => false end
+  | _ => false
   end.
 
 Fixpoint is_mask (a : expr) : bool :=
@@ -145,21 +148,62 @@ Definition mk_sub (act : list loopid) (a b : expr) : expr :=
   | _ => EBin ASub a b
   end.
 
+(* Where h > d: (q + h) - n with n <= d, regrouped. *)
+Definition regroup (h : expr) (d : nat) (o : alu) (a b : expr) : option expr :=
+  match o, a, b with
+  | ASub, EBin AAdd q y, EC n =>
+      if expr_eqb y h && (n <=? d) then Some (EBin AAdd q (EBin ASub y (EC n))) else None
+  | _, _, _ => None
+  end.
+
+Fixpoint regrouped (h : expr) (d : nat) (x : expr) : expr :=
+  match x with
+  | EBin o a b =>
+      match regroup h d o a b with
+      | Some y => y
+      | None => EBin o (regrouped h d a) (regrouped h d b)
+      end
+  | _ => x
+  end.
+
+(* x where the mask m is 1 *)
+Fixpoint under_mask (m x : expr) : expr :=
+  match m with
+  | EBin AGt h (EC d) => regrouped h d x
+  | EBin AMul a b => under_mask a (under_mask b x)
+  | _ => x
+  end.
+
+Definition mk_masked (m x : expr) : expr :=
+  match x with
+  | EBin AMul m' y => if is_mask m' then EBin AMul (EBin AMul m m') (under_mask m y)
+                      else EBin AMul m (under_mask m x)
+  | _ => EBin AMul m (under_mask m x)
+  end.
+
 Definition mk_mul (a b : expr) : expr :=
   match a, b with
   | EC n, _ => scale n b
   | _, EC n => scale n a
   | _, _ => if guards a b then b else if guards b a then a
-            else if is_mask b && negb (is_mask a) then EBin AMul b a else EBin AMul a b
+            else if is_mask a then if is_mask b then EBin AMul a b else mk_masked a b
+            else if is_mask b then mk_masked b a else EBin AMul a b
+  end.
+
+Definition mk_add (act : list loopid) (a b : expr) : expr :=
+  match a, b with
+  | EC n, _ => add_const act b n
+  | _, EC n => add_const act a n
+  | _, EBin AAdd x (EC n) => add_const act (EBin AAdd a x) n
+  | EBin AAdd x (EC n), _ => add_const act (EBin AAdd x b) n
+  | _, _ => EBin AAdd a b
   end.
 
 Definition mk (act : list loopid) (op : alu) (a b : expr) : expr :=
   match op, a, b with
   | AMove, _, _ => a
   | _, EC x, EC y => EC (alu_nat op x y)
-  | AAdd, EC n, _ => add_const act b n
-  | AAdd, _, EC n => add_const act a n
-  | AAdd, _, _ => EBin AAdd a b
+  | AAdd, _, _ => mk_add act a b
   | ASub, _, _ => mk_sub act a b
   | AMul, _, _ => mk_mul a b
   | AMin, _, _ => EBin AMin a b
@@ -227,9 +271,56 @@ Section Value.
   Lemma guards_ok a b : guards a b = true -> den a g * den b g = den b g.
   Proof.
     unfold guards. destruct a as [| | | | | |[] u v]; try discriminate.
-    destruct b as [| | | | | |[] x y]; try discriminate.
-    rewrite andb_true_iff, !expr_eqb_eq. intros [<- <-]. cbn [den alu_nat].
-    destruct (Nat.ltb_spec (den v g) (den u g)); lia.
+    rewrite orb_true_iff. intros [H|H].
+    - destruct b as [| | | | | |[] x y]; try discriminate.
+      apply andb_true_iff in H as [H1 H2]. apply expr_eqb_eq in H1, H2. subst. cbn [den alu_nat].
+      destruct (Nat.ltb_spec (den y g) (den x g)); lia.
+    - destruct v as [[|]| | | | | |]; try discriminate. apply expr_eqb_eq in H. subst.
+      cbn [den alu_nat]. destruct (Nat.ltb_spec 0 (den b g)); lia.
+  Qed.
+
+  Lemma regroup_ok h d o a b y : regroup h d o a b = Some y -> d < den h g ->
+    den y g = alu_nat o (den a g) (den b g).
+  Proof.
+    unfold regroup. destruct o; try discriminate.
+    destruct a as [| | | | | |[] q z]; try discriminate.
+    destruct b; try discriminate. destruct (_ && _) eqn:E; [|discriminate].
+    apply andb_true_iff in E as [E1 E2]. apply expr_eqb_eq in E1. apply Nat.leb_le in E2.
+    intros H L. injection H as <-. subst. cbn [den alu_nat]. lia.
+  Qed.
+
+  Lemma regrouped_ok h d x : d < den h g -> den (regrouped h d x) g = den x g.
+  Proof.
+    intros L. induction x as [| | | | | |o a IHa b IHb]; cbn [regrouped]; auto.
+    destruct (regroup h d o a b) eqn:E.
+    - now apply (regroup_ok _ _ _ _ _ _ E).
+    - cbn [den]. now rewrite IHa, IHb.
+  Qed.
+
+  Lemma under_mask_ok m : forall x, den m g * den (under_mask m x) g = den m g * den x g.
+  Proof.
+    induction m as [| | | | | |[] a IHa b IHb]; intros x; cbn [under_mask]; auto.
+    - cbn [den alu_nat]. specialize (IHa (under_mask b x)). specialize (IHb x).
+      rewrite (Nat.mul_comm (den a g)), <- !Nat.mul_assoc, IHa.
+      rewrite !(Nat.mul_comm (den a g)), !Nat.mul_assoc, IHb. reflexivity.
+    - destruct b as [d| | | | | |]; auto. cbn [den alu_nat].
+      destruct (Nat.ltb_spec d (den a g)); [now rewrite regrouped_ok|lia].
+  Qed.
+
+  Lemma mk_masked_ok m x : den (mk_masked m x) g = den m g * den x g.
+  Proof.
+    assert (U : den (EBin AMul m (under_mask m x)) g = den m g * den x g) by apply under_mask_ok.
+    unfold mk_masked. destruct x as [| | | | | |[] a b]; auto. destruct (is_mask a); auto.
+    cbn [den alu_nat]. pose proof (under_mask_ok m b) as H.
+    rewrite <- Nat.mul_assoc, (Nat.mul_comm (den a g)), Nat.mul_assoc, H. lia.
+  Qed.
+
+  Lemma mk_add_ok a b : den (mk_add act a b) g = den a g + den b g.
+  Proof.
+    unfold mk_add.
+    repeat match goal with
+    | [ |- context [match ?x with _ => _ end] ] => is_var x; destruct x
+    end; rewrite ?add_const_ok; simpl; lia.
   Qed.
 
   Lemma mk_sub_ok a b : den (mk_sub act a b) g = den a g - den b g.
@@ -243,19 +334,18 @@ Section Value.
   Lemma mk_mul_ok a b : den (mk_mul a b) g = den a g * den b g.
   Proof.
     assert (G : den (if guards a b then b else if guards b a then a
-      else if is_mask b && negb (is_mask a) then EBin AMul b a else EBin AMul a b) g
-      = den a g * den b g).
+      else if is_mask a then if is_mask b then EBin AMul a b else mk_masked a b
+      else if is_mask b then mk_masked b a else EBin AMul a b) g = den a g * den b g).
     { destruct (guards a b) eqn:E1; [symmetry; now apply guards_ok|].
       destruct (guards b a) eqn:E2; [rewrite Nat.mul_comm; symmetry; now apply guards_ok|].
-      destruct (_ && _); cbn [den alu_nat]; lia. }
+      destruct (is_mask a), (is_mask b); rewrite ?mk_masked_ok; cbn [den alu_nat]; lia. }
     unfold mk_mul. destruct a; destruct b; auto; rewrite scale_ok; simpl; lia.
   Qed.
 
   Theorem mk_ok op a b : den (mk act op a b) g = alu_nat op (den a g) (den b g).
   Proof.
     unfold mk. destruct op; try reflexivity.
-    - destruct a; try (destruct b; try reflexivity; apply add_const_ok).
-      destruct b; try reflexivity; rewrite add_const_ok; simpl; lia.
+    - destruct a; try apply mk_add_ok. destruct b; try apply mk_add_ok. reflexivity.
     - destruct a; try apply mk_sub_ok. destruct b; try apply mk_sub_ok. reflexivity.
     - destruct a; try apply mk_mul_ok. destruct b; try apply mk_mul_ok. reflexivity.
     - destruct a; try reflexivity. destruct b; reflexivity.

@@ -168,3 +168,69 @@ Section RanksSpec.
       specialize (IHc3 _ _ _ H Hi). lia.
   Qed.
 End RanksSpec.
+
+(** * Bodies numbered in textual order *)
+
+Fixpoint loops_of (c : code instr) : list loopid :=
+  match c with
+  | CNil => []
+  | CBlock _ r => loops_of r
+  | CLoop l b r => l :: loops_of b ++ loops_of r
+  | CCond t f bt bf r => t :: loops_of bt ++ f :: loops_of bf ++ loops_of r
+  end.
+
+(* All ids are lo or more and grow; the result is above all of them. *)
+Fixpoint numbered (lo : nat) (c : code instr) : option nat :=
+  match c with
+  | CNil => Some lo
+  | CBlock _ r => numbered lo r
+  | CLoop l b r =>
+      if lo <=? l
+      then match numbered (S l) b with Some m => numbered m r | None => None end
+      else None
+  | CCond t f bt bf r =>
+      if lo <=? t then
+        match numbered (S t) bt with
+        | Some m =>
+            if m <=? f
+            then match numbered (S f) bf with Some m' => numbered m' r | None => None end
+            else None
+        | None => None
+        end
+      else None
+  end.
+
+Ltac numbered_cases H :=
+  repeat match type of H with
+  | (if ?a <=? ?b then _ else _) = _ => destruct (Nat.leb_spec a b); [|discriminate]
+  | match numbered ?a ?b with _ => _ end = _ =>
+      let E := fresh "E" in destruct (numbered a b) eqn:E; [|discriminate]
+  end.
+
+Lemma numbered_monotone c : forall lo hi, numbered lo c = Some hi -> lo <= hi.
+Proof.
+  induction c; cbn [numbered]; intros lo hi H; numbered_cases H.
+  - inversion H; auto.
+  - auto.
+  - apply IHc1 in E. apply IHc2 in H. lia.
+  - apply IHc1 in E. apply IHc2 in E0. apply IHc3 in H. lia.
+Qed.
+
+Lemma numbered_loops c : forall lo hi x, numbered lo c = Some hi -> In x (loops_of c) -> lo
+    <= x < hi.
+Proof.
+  induction c; cbn [numbered loops_of]; intros lo hi x H Hx; numbered_cases H.
+  - contradiction.
+  - eauto.
+  - pose proof (numbered_monotone _ _ _ E). pose proof (numbered_monotone _ _ _ H).
+    destruct Hx as [<-|Hx]; [lia|]. apply in_app_or in Hx as [Hx|Hx].
+    + specialize (IHc1 _ _ _ E Hx). lia.
+    + specialize (IHc2 _ _ _ H Hx). lia.
+  - pose proof (numbered_monotone _ _ _ E). pose proof (numbered_monotone _ _ _ E0).
+    pose proof (numbered_monotone _ _ _ H).
+    destruct Hx as [<-|Hx]; [lia|]. apply in_app_or in Hx as [Hx|Hx].
+    + specialize (IHc1 _ _ _ E Hx). lia.
+    + destruct Hx as [<-|Hx]; [lia|]. apply in_app_or in Hx as [Hx|Hx].
+      * specialize (IHc2 _ _ _ E0 Hx). lia.
+      * specialize (IHc3 _ _ _ H Hx). lia.
+Qed.

@@ -9,7 +9,7 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Decode Expr Checker Invariant Legality.
+From Tally Require Import Syntax Semantics Decode Expr Checker Invariant Legality Vectors.
 
 (* All engines take every decision alike. *)
 Definition agreement {C} (guard : engine -> loopid -> C -> bool) (ctl : engine -> loopid -> C -> C)
@@ -112,13 +112,7 @@ Section Walk.
   Variable Ps : code instr.
   Variable c0 : engine -> C.
 
-  (* Engine e is at p after n control steps, with control state c and counts k. *)
-  Inductive walk (e : engine) : nat -> pos instr -> C -> counts -> Prop :=
-  | walk_start : walk e 0 (mkpos [] Ps KStop) (c0 e) counts0
-  | walk_issue n i cu co k c m :
-      walk e n (mkpos (i :: cu) co k) c m -> walk e n (mkpos cu co k) c m
-  | walk_ctl n p c m p' c' ev : walk e n p c m -> cstep guard ctl e p c p' c' ev ->
-      walk e (S n) p' c' (count_event (kon p') ev m).
+  Notation walk := (walk C guard ctl Ps c0).
 
   Hypothesis HWF : well_formed T Ps.
 
@@ -178,28 +172,32 @@ Section Walk.
         rewrite K by lia. apply R2. lia.
   Qed.
 
+  (* What control does is determined. *)
+  Lemma walk_determined e n p c m : walk e n p c m -> forall p' c' m', walk e n p' c' m' ->
+    cod p = cod p' /\ kon p = kon p' /\ c = c' /\ m = m'.
+  Proof.
+    intros W.
+    induction W as [|n i cu co k c m W IH|n p c m p1 c1 ev W IH St];
+      intros p' c' m' W'.
+    - remember 0 as z. induction W'; auto; discriminate.
+    - apply IH in W'. exact W'.
+    - remember (S n) as z. induction W' as [|z i cu co k c' m' W' IH'|z q d r q' d' ev' W' _ St'].
+      + discriminate.
+      + apply IH' in Heqz. exact Heqz.
+      + inversion Heqz; subst z. destruct (IH _ _ _ W') as (E1 & E2 & -> & ->).
+        pose proof (cstep_needs_empty_block St) as CE.
+        pose proof (cstep_needs_empty_block St') as CE'.
+        destruct p as [cu1 co1 k1], q as [cu2 co2 k2]. simpl in *. subst.
+        inversion St; subst; inversion St'; subst; simpl; repeat split; congruence.
+  Qed.
+
   Lemma tot_grows_along e n p c m : walk e n p c m -> forall n', n' <= n ->
     forall p' c' m', walk e n' p' c' m' -> forall l, tot m' l <= tot m l.
   Proof.
-    assert (DET : forall n p c m, walk e n p c m -> forall p' c' m', walk e n p' c' m' ->
-              cod p = cod p' /\ kon p = kon p' /\ c = c' /\ m = m').
-    { clear n p c m. intros n p c m W.
-      induction W as [|n i cu co k c m W IH|n p c m p1 c1 ev W IH St];
-        intros p' c' m' W'.
-      - remember 0 as z. induction W'; auto; discriminate.
-      - apply IH in W'. exact W'.
-      - remember (S n) as z. induction W' as [|z i cu co k c' m' W' IH'|z q d r q' d' ev' W' _ St'].
-        + discriminate.
-        + apply IH' in Heqz. exact Heqz.
-        + inversion Heqz; subst z. destruct (IH _ _ _ W') as (E1 & E2 & -> & ->).
-          pose proof (cstep_needs_empty_block St) as CE.
-          pose proof (cstep_needs_empty_block St') as CE'.
-          destruct p as [cu1 co1 k1], q as [cu2 co2 k2]. simpl in *. subst.
-          inversion St; subst; inversion St'; subst; simpl; repeat split; congruence. }
     intros W n' L p' c' m' W' l. destruct (Nat.eq_dec n' n) as [->|N].
-    - destruct (DET _ _ _ _ W _ _ _ W') as (_ & _ & _ & ->). auto.
+    - destruct (walk_determined _ _ _ _ _ W _ _ _ W') as (_ & _ & _ & ->). auto.
     - destruct (left_earlier _ _ _ _ _ W n' ltac:(lia)) as (q & d & r & Wq & _ & R).
-      destruct (DET _ _ _ _ W' _ _ _ Wq) as (_ & _ & _ & ->). apply R.
+      destruct (walk_determined _ _ _ _ _ W' _ _ _ Wq) as (_ & _ & _ & ->). apply R.
   Qed.
 End Walk.
 

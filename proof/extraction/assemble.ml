@@ -1,0 +1,433 @@
+(* assemble.ml -- from what a certificate says to what the checker reads
+
+   The checker takes one tree whose blocks hold a stream for each engine. Kernel and code are brought
+   to the same shape: in each body a block, a nested statement, a block, ..., a block, some of
+   them empty. Each engine's operations go where its instructions and loops stand in the
+   kernel; operations in between go before what follows them. Nothing is left out, moved across an
+   instruction, or added, but for one thing: a loop or branch that an engine skips is one
+   that it runs with nothing inside. *)
+
+open Certifier
+open Source
+
+(* The code is not that of the kernel. *)
+exception Rejected of string
+
+(* It may be right, but the theorem says nothing about it. *)
+exception Not_covered of string
+
+let rejected format = Printf.ksprintf (fun s -> raise (Rejected s)) format
+let not_covered format = Printf.ksprintf (fun s -> raise (Not_covered s)) format
+
+let loop_name c l = fst c.loops.(l)
+let instr_name c i = fst c.instrs.(i)
+let engine_of c i = c.queues.(snd c.instrs.(i)).engine
+
+(** The kernel's tree *)
+
+(* A body: its instructions by slot, and the nested statements between the slots. *)
+type nested = For_node of int * body | Cond_node of int * int * body * body
+and body = { slots : int list array; between : nested array }
+
+let rec body_of (stmts : stmt list) =
+  let rec go slot slots between = function
+    | [] -> (List.rev (List.rev slot :: slots), List.rev between)
+    | Block is :: rest -> go (List.rev_append is slot) slots between rest
+    | For (l, b) :: rest -> nested slot slots between rest (For_node (l, body_of b))
+    | Cond (t, f, bt, bf) :: rest ->
+        nested slot slots between rest (Cond_node (t, f, body_of bt, body_of bf))
+  and nested slot slots between rest node = go [] (List.rev slot :: slots) (node :: between) rest in
+  let slots, between = go [] [] [] stmts in
+  { slots = Array.of_list slots; between = Array.of_list between }
+
+(* Where things are: the body and slot of an instruction, what encloses a body. *)
+type places = {
+  home : int array; (* -1: nowhere *)
+  slot : int array;
+  parent : int array; (* -1: none *)
+  place : int array; (* of a body, among the nested statements of its parent *)
+}
+
+let places_of c root =
+  let p =
+    { home = Array.make (Array.length c.instrs) (-1);
+      slot = Array.make (Array.length c.instrs) 0;
+      parent = Array.make (Array.length c.loops) (-1);
+      place = Array.make (Array.length c.loops) (-1) }
+  in
+  let rec visit l b =
+    Array.iteri (fun s is -> List.iter (fun i -> put l s i) is) b.slots;
+    Array.iteri
+      (fun n node ->
+        match node with
+        | For_node (m, inner) -> enclose l n m For_loop; visit m inner
+        | Cond_node (t, f, bt, bf) ->
+            enclose l n t Then;
+            enclose l n f Else;
+            visit t bt;
+            visit f bf)
+      b.between
+  and put l s i =
+    if p.home.(i) >= 0 then rejected "the kernel has instruction '%s' twice" (instr_name c i);
+    p.home.(i) <- l;
+    p.slot.(i) <- s
+  and enclose l n m kind =
+    if p.parent.(m) >= 0 || m = 0 then rejected "the kernel has loop '%s' twice" (loop_name c m);
+    if snd c.loops.(m) <> kind then
+      rejected "'%s' is not in the kernel's tree what it is in its list of loops" (loop_name c m);
+    p.parent.(m) <- l;
+    p.place.(m) <- n
+  in
+  visit 0 root;
+  Array.iteri
+    (fun i home ->
+      if home < 0 then rejected "instruction '%s' stands nowhere in the kernel" (instr_name c i))
+    p.home;
+  p
+
+let rec enclosing p l = if l < 0 then [] else l :: enclosing p p.parent.(l)
+
+let common p a b =
+  let around_b = enclosing p b in
+  List.find (fun l -> List.mem l around_b) (enclosing p a)
+
+(** Code to the same shape *)
+
+let operand : Source.operand -> Certifier.operand = function Reg r -> OReg r | Num n -> OImm n
+
+let alu_of = function
+  | "add" -> AAdd
+  | "sub" -> ASub
+  | "mul" -> AMul
+  | "min" -> AMin
+  | "gt" -> AGt
+  | _ -> AMove
+
+let wait_of (w : Source.wait) : Certifier.wait = (w.sema, operand w.threshold)
+
+(* One engine's code of one body: items by slot, nested code by place. *)
+type stream = { items : item list array; inner : op list array; inner_else : op list array }
+
+type walk = { c : Source.t; p : places; engine : int }
+
+let empty_stream b =
+  { items = Array.make (Array.length b.slots) [];
+    inner = Array.make (Array.length b.between) [];
+    inner_else = Array.make (Array.length b.between) [] }
+
+let engine_name c e = c.engines.(e)
+
+(* The slot before which nothing may be put any more. *)
+let check_order w at now what =
+  if at < now then
+    rejected "engine '%s' runs %s out of the kernel's order" (engine_name w.c w.engine) what
+
+let place_of_issue w l now i =
+  if w.p.home.(i) <> l then
+    not_covered "instruction '%s' is issued outside its body '%s', as in unrolled code"
+      (instr_name w.c i)
+      (loop_name w.c w.p.home.(i));
+  check_order w w.p.slot.(i) now (Printf.sprintf "instruction '%s'" (instr_name w.c i));
+  w.p.slot.(i)
+
+let place_of_nested w l now m kind =
+  if snd w.c.loops.(m) <> kind then
+    rejected "engine '%s' takes '%s' for a loop or a conditional, which it is not"
+      (engine_name w.c w.engine) (loop_name w.c m);
+  if w.p.parent.(m) <> l then
+    rejected "engine '%s' runs '%s' outside the body that holds it" (engine_name w.c w.engine)
+      (loop_name w.c m);
+  check_order w w.p.place.(m) now (Printf.sprintf "'%s'" (loop_name w.c m));
+  w.p.place.(m)
+
+(* Distributes the operations of a body. [pending]: those whose slot what follows will decide. *)
+let split w l b ops =
+  let s = empty_stream b in
+  let put slot xs = s.items.(slot) <- xs @ s.items.(slot) in
+  let rec go now pending = function
+    | [] -> put now pending
+    | Issue (i, wait, _) :: rest ->
+        let slot = place_of_issue w l now i in
+        put slot (Certifier.Issue (i, Option.map wait_of wait) :: pending);
+        go slot [] rest
+    | Wait wait :: rest -> go now (Certifier.Wait (wait_of wait) :: pending) rest
+    | Alu (o, dst, a, b) :: rest ->
+        let o = { dst; aop = alu_of o; opa = operand a; opb = operand b } in
+        go now (RegOp o :: pending) rest
+    | Loop (m, ops) :: rest -> go (nested_at now pending m For_loop ops []) [] rest
+    | If (m, _, bt, bf) :: rest -> go (nested_at now pending m Then bt bf) [] rest
+    | Outside what :: _ -> not_covered "%s is outside the theorem" what
+  and nested_at now pending m kind inner inner_else =
+    let place = place_of_nested w l now m kind in
+    put place pending;
+    s.inner.(place) <- inner;
+    s.inner_else.(place) <- inner_else;
+    place + 1
+  in
+  go 0 [] ops;
+  Array.iteri (fun i xs -> s.items.(i) <- List.rev xs) s.items;
+  s
+
+let rec code_of walks l b streams =
+  let split_one w ops = split w l b ops in
+  let parts = List.map2 split_one walks streams in
+  let rec from slot =
+    let rest = if slot < Array.length b.between then nested slot else CNil in
+    CBlock (List.map (fun s -> s.items.(slot)) parts, rest)
+  and nested n =
+    let inner = List.map (fun s -> s.inner.(n)) parts in
+    match b.between.(n) with
+    | For_node (m, body) ->
+        let body = code_of walks m body inner in
+        CLoop (m, body, from (n + 1))
+    | Cond_node (t, f, bt, bf) ->
+        let bt = code_of walks t bt inner in
+        let bf = code_of walks f bf (List.map (fun s -> s.inner_else.(n)) parts) in
+        CCond (t, f, bt, bf, from (n + 1))
+  in
+  from 0
+
+let rec spec_of c b =
+  let engines = List.init (Array.length c.engines) Fun.id in
+  let stream is e = List.filter (fun i -> engine_of c i = e) is in
+  let rec from slot =
+    let rest = if slot < Array.length b.between then nested slot else CNil in
+    CBlock (List.map (stream b.slots.(slot)) engines, rest)
+  and nested n =
+    match b.between.(n) with
+    | For_node (m, body) -> CLoop (m, spec_of c body, from (n + 1))
+    | Cond_node (t, f, bt, bf) -> CCond (t, f, spec_of c bt, spec_of c bf, from (n + 1))
+  in
+  from 0
+
+(** Dependences *)
+
+(* Rings remember so many iterations, and inner indices may lie so far apart; what reaches further
+   waits for more than it has to. *)
+let remembered = 64
+let most_elements = 1 lsl 20
+
+type reading = { distance : distance; exact : bool }
+
+let is_branch c l = match snd c.loops.(l) with Then | Else -> true | For_loop -> false
+
+let rec real_loop c p l = if l > 0 && is_branch c l then real_loop c p p.parent.(l) else l
+
+(* Run number [index of b] - step of the producer, in the iteration of [around] that lies k back. *)
+let element around k b step =
+  let back, ahead = if step < 0 then (0, -step) else (step, 0) in
+  { distance = Certifier.Element (around, k, b, back, ahead); exact = true }
+
+(* All of that iteration: the same, or more. *)
+let whole l k exact = { distance = Carried (l, k); exact }
+
+let countable k step = k + 1 <= remembered && abs step <= most_elements
+
+let check_component c p (d : Source.dep) shared (l, _) =
+  if is_branch c l || l = 0 || not (List.mem l (enclosing p shared)) then
+    rejected "the distance from '%s' to '%s' is on '%s', which is no loop around both"
+      (instr_name c d.producer) (instr_name c d.consumer) (loop_name c l)
+
+(* A distance on one loop or two, with the producer directly in the inner one, and distances from one
+   loop to the next are counted; others are read as one on their outermost loop, which asks for
+   more. *)
+let read_vector c p (d : Source.dep) shared components =
+  match components with
+  | [] -> whole shared 0 true
+  | (l, k) :: rest ->
+      let in_shared = p.home.(d.producer) = shared in
+      List.iter (check_component c p d shared) components;
+      if real_loop c p shared = l then (
+        if k > remembered && not (in_shared && shared = l) then
+          not_covered "distance %d on '%s' is more than the %d iterations that are remembered" k
+            (loop_name c l) remembered;
+        whole l k true)
+      else
+        let step = match List.assoc_opt shared rest with Some step -> step | None -> 0 in
+        let two_levels =
+          in_shared && (not (is_branch c shared)) && real_loop c p p.parent.(shared) = l
+        in
+        if two_levels && countable k step then element l k shared step else whole l k false
+
+let read_element c p (d : Source.dep) shared step components =
+  let around = real_loop c p shared in
+  let k = match components with [] -> 0 | (_, k) :: _ -> k in
+  List.iter (check_component c p d shared) components;
+  let around = if k = 0 then shared else around in
+  if countable k step then element around k p.home.(d.consumer) step else whole around k false
+
+let read_dep c p (d : Source.dep) =
+  let shared = common p p.home.(d.producer) p.home.(d.consumer) in
+  let check_positive = function
+    | (l, k) :: _ when k <= 0 ->
+        rejected "the distance from '%s' to '%s' on '%s' is %d" (instr_name c d.producer)
+          (instr_name c d.consumer) (loop_name c l) k
+    | _ -> ()
+  in
+  match d.form with
+  | Vector components -> check_positive components; read_vector c p d shared components
+  | Flat f -> { distance = Certifier.Flat f; exact = true }
+  | Element (step, components) ->
+      check_positive components;
+      read_element c p d shared step components
+
+(** Ranks: in each block an order that respects engines and distance 0 *)
+
+let zero_deps c p readings =
+  let next = Array.make (Array.length c.instrs) [] in
+  Array.iteri
+    (fun n (d : Source.dep) ->
+      let here =
+        p.home.(d.producer) = p.home.(d.consumer) && p.slot.(d.producer) = p.slot.(d.consumer)
+      in
+      match readings.(n).distance with
+      | (Carried (_, 0) | Certifier.Flat 0) when here ->
+          next.(d.producer) <- d.consumer :: next.(d.producer)
+      | _ -> ())
+    c.deps;
+  next
+
+(* Each as soon as nothing before it is left; what lies on a cycle comes last, in text order. *)
+let order_block c next is =
+  let follows = Hashtbl.create 16 and last = Hashtbl.create 8 in
+  let bump i = Hashtbl.replace follows i (1 + Option.value (Hashtbl.find_opt follows i) ~default:0) in
+  let on_engine = Hashtbl.create 16 in
+  List.iter
+    (fun i ->
+      (match Hashtbl.find_opt last (engine_of c i) with
+      | Some before -> Hashtbl.replace on_engine before i; bump i
+      | None -> ());
+      Hashtbl.replace last (engine_of c i) i;
+      List.iter bump next.(i))
+    is;
+  let ranked = Hashtbl.create 16 and order = ref [] and ready = Queue.create () in
+  let blocked i = Option.value (Hashtbl.find_opt follows i) ~default:0 > 0 in
+  List.iter (fun i -> if not (blocked i) then Queue.add i ready) is;
+  let release i =
+    Hashtbl.replace follows i (Hashtbl.find follows i - 1);
+    if not (blocked i) then Queue.add i ready
+  in
+  while not (Queue.is_empty ready) do
+    let i = Queue.pop ready in
+    Hashtbl.replace ranked i ();
+    order := i :: !order;
+    Option.iter release (Hashtbl.find_opt on_engine i);
+    List.iter release next.(i)
+  done;
+  List.rev !order @ List.filter (fun i -> not (Hashtbl.mem ranked i)) is
+
+let ranks_of c next root =
+  let rank = ref 0 and ranks = ref [] in
+  let rec visit b =
+    Array.iteri
+      (fun n is ->
+        List.iter
+          (fun i ->
+            ranks := (i, !rank) :: !ranks;
+            incr rank)
+          (order_block c next is);
+        if n < Array.length b.between then
+          match b.between.(n) with
+          | For_node (_, inner) -> visit inner
+          | Cond_node (_, _, bt, bf) -> visit bt; visit bf)
+      b.slots
+  in
+  visit root;
+  List.rev !ranks
+
+(** Semaphores *)
+
+let covered_strategies = [ "per-instruction"; "per-loop"; "manual" ]
+
+let check_covered c =
+  if not (List.mem c.strategy covered_strategies) then
+    not_covered "strategy '%s' is outside the theorem" c.strategy;
+  if c.arithmetic.wraps && c.arithmetic.signed then
+    not_covered "a machine that wraps around and compares signed is outside the theorem";
+  Array.iter
+    (fun q ->
+      if q.split && q.weight > 1 then
+        not_covered "split completion, of queue '%s', is outside the theorem" q.queue_name)
+    c.queues
+
+(* What each instruction raises, as its issues say. *)
+let signals_of c =
+  let signals = Array.make (Array.length c.instrs) None in
+  let seen = Array.make (Array.length c.instrs) false in
+  let rec visit ops =
+    List.iter
+      (fun (x : op) ->
+        match x with
+        | Issue (i, _, signal) ->
+            if seen.(i) then rejected "instruction '%s' is issued in two places" (instr_name c i);
+            seen.(i) <- true;
+            check_amount i signal;
+            signals.(i) <- Option.map fst signal
+        | Loop (_, ops) -> visit ops
+        | If (_, _, bt, bf) -> visit bt; visit bf
+        | Wait _ | Alu _ | Outside _ -> ())
+      ops
+  and check_amount i = function
+    | Some (s, amount) when amount <> c.queues.(snd c.instrs.(i)).weight ->
+        rejected "instruction '%s' raises semaphore '%s' by %d, and its queue '%s' by %d"
+          (instr_name c i) c.semas.(s) amount c.queues.(snd c.instrs.(i)).queue_name
+          c.queues.(snd c.instrs.(i)).weight
+    | _ -> ()
+  in
+  Array.iter visit c.code;
+  signals
+
+(** All of it *)
+
+type t = { source : Source.t; places : places; readings : reading array; cert : cert }
+
+let number_of_inexact t =
+  Array.fold_left (fun n r -> if r.exact then n else n + 1) 0 t.readings
+
+let with_ids array pick =
+  List.concat (List.init (Array.length array) (fun i ->
+      match pick array.(i) with Some x -> [ (i, x) ] | None -> []))
+
+let deps_table c readings =
+  let by_consumer = Array.make (Array.length c.instrs) [] in
+  for n = Array.length c.deps - 1 downto 0 do
+    let d = c.deps.(n) in
+    by_consumer.(d.consumer) <-
+      { prd = d.producer; dist = readings.(n).distance } :: by_consumer.(d.consumer)
+  done;
+  with_ids by_consumer (fun ds -> if ds = [] then None else Some ds)
+
+let sites_of c p signals =
+  let sites = Array.make (Array.length c.semas) None in
+  Array.iteri
+    (fun i signal ->
+      match signal with
+      | Some s when sites.(s) = None ->
+          sites.(s) <-
+            Some { s_body = p.home.(i); s_engine = engine_of c i; s_queue = snd c.instrs.(i) }
+      | _ -> ())
+    signals;
+  with_ids sites Fun.id
+
+let assemble (c : Source.t) =
+  check_covered c;
+  let root = body_of c.body in
+  let p = places_of c root in
+  let readings = Array.map (read_dep c p) c.deps in
+  let annotated = List.map Roles.of_code (Array.to_list c.code) in
+  let walks = List.init (Array.length c.engines) (fun engine -> { c; p; engine }) in
+  let code = code_of walks 0 root (List.map fst annotated) in
+  let signals = signals_of c in
+  let cert =
+    { c_engines = Array.length c.engines;
+      c_spec = spec_of c root;
+      c_code = code;
+      c_deps = deps_table c readings;
+      c_queues = with_ids c.instrs (fun (_, q) -> Some q);
+      c_weights = with_ids c.queues (fun q -> Some q.weight);
+      c_signals = with_ids signals Fun.id;
+      c_sites = sites_of c p signals;
+      c_roles = List.map snd annotated;
+      c_ranks = ranks_of c (zero_deps c p readings) root }
+  in
+  { source = c; places = p; readings; cert }

@@ -1,0 +1,2527 @@
+
+(** val negb : bool -> bool **)
+
+let negb = function
+| true -> false
+| false -> true
+
+(** val option_map : ('a1 -> 'a2) -> 'a1 option -> 'a2 option **)
+
+let option_map f = function
+| Some a -> Some (f a)
+| None -> None
+
+(** val fst : ('a1 * 'a2) -> 'a1 **)
+
+let fst = function
+| (x, _) -> x
+
+(** val snd : ('a1 * 'a2) -> 'a2 **)
+
+let snd = function
+| (_, y) -> y
+
+(** val length : 'a1 list -> int **)
+
+let rec length = function
+| [] -> 0
+| _ :: l' -> Stdlib.Int.succ (length l')
+
+(** val app : 'a1 list -> 'a1 list -> 'a1 list **)
+
+let rec app l m =
+  match l with
+  | [] -> m
+  | a :: l1 -> a :: (app l1 m)
+
+(** val add : int -> int -> int **)
+
+let rec add = (+)
+
+(** val mul : int -> int -> int **)
+
+let rec mul = ( * )
+
+(** val sub : int -> int -> int **)
+
+let rec sub = fun n m -> Stdlib.max 0 (n-m)
+
+module Nat =
+ struct
+  (** val divmod : int -> int -> int -> int -> int * int **)
+
+  let rec divmod x y q u =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> (q, u))
+      (fun x' ->
+      (fun fO fS n -> if n=0 then fO () else fS (n-1))
+        (fun _ -> divmod x' y (Stdlib.Int.succ q) y)
+        (fun u' -> divmod x' y q u')
+        u)
+      x
+ end
+
+(** val hd : 'a1 -> 'a1 list -> 'a1 **)
+
+let hd default = function
+| [] -> default
+| x :: _ -> x
+
+(** val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool **)
+
+let rec in_dec h a = function
+| [] -> false
+| y :: l0 -> let s = h y a in if s then true else in_dec h a l0
+
+(** val nth : int -> 'a1 list -> 'a1 -> 'a1 **)
+
+let rec nth n l default =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> match l with
+              | [] -> default
+              | x :: _ -> x)
+    (fun m -> match l with
+              | [] -> default
+              | _ :: t -> nth m t default)
+    n
+
+(** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
+
+let rec map f = function
+| [] -> []
+| a :: t -> (f a) :: (map f t)
+
+(** val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
+
+let rec flat_map f = function
+| [] -> []
+| x :: t -> app (f x) (flat_map f t)
+
+(** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
+
+let rec fold_left f l a0 =
+  match l with
+  | [] -> a0
+  | b :: t -> fold_left f t (f a0 b)
+
+(** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
+
+let rec fold_right f a0 = function
+| [] -> a0
+| b :: t -> f b (fold_right f a0 t)
+
+(** val existsb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec existsb f = function
+| [] -> false
+| a :: l0 -> (||) (f a) (existsb f l0)
+
+(** val forallb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec forallb f = function
+| [] -> true
+| a :: l0 -> (&&) (f a) (forallb f l0)
+
+(** val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let rec filter f = function
+| [] -> []
+| x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+(** val find : ('a1 -> bool) -> 'a1 list -> 'a1 option **)
+
+let rec find f = function
+| [] -> None
+| x :: tl -> if f x then Some x else find f tl
+
+(** val firstn : int -> 'a1 list -> 'a1 list **)
+
+let rec firstn n l =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun n0 -> match l with
+               | [] -> []
+               | a :: l0 -> a :: (firstn n0 l0))
+    n
+
+(** val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let rec nodup decA = function
+| [] -> []
+| x :: xs -> if in_dec decA x xs then nodup decA xs else x :: (nodup decA xs)
+
+(** val seq : int -> int -> int list **)
+
+let rec seq start len =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun len0 -> start :: (seq (Stdlib.Int.succ start) len0))
+    len
+
+type engine = int
+
+type queue = int
+
+type loopid = int
+
+type instr = int
+
+type sema = int
+
+type reg = int
+
+(** val rOOT : loopid **)
+
+let rOOT =
+  0
+
+type 'a code =
+| CNil
+| CBlock of 'a list list * 'a code
+| CLoop of loopid * 'a code * 'a code
+| CCond of loopid * loopid * 'a code * 'a code * 'a code
+
+(** val efilter : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list **)
+
+let rec efilter g = function
+| [] -> []
+| x :: t ->
+  (match g x with
+   | Some y -> y :: (efilter g t)
+   | None -> efilter g t)
+
+(** val ecode : ('a1 -> 'a2 option) -> 'a1 code -> 'a2 code **)
+
+let rec ecode g = function
+| CNil -> CNil
+| CBlock (f, r) -> CBlock ((map (efilter g) f), (ecode g r))
+| CLoop (l, b, r) -> CLoop (l, (ecode g b), (ecode g r))
+| CCond (t, f, bt, bf, r) ->
+  CCond (t, f, (ecode g bt), (ecode g bf), (ecode g r))
+
+type operand =
+| OReg of reg
+| OImm of int
+
+type alu =
+| AMove
+| AAdd
+| ASub
+| AMul
+| AMin
+| AGt
+
+type regop = { dst : reg; aop : alu; opa : operand; opb : operand }
+
+type wait = sema * operand
+
+type item =
+| Issue of instr * wait option
+| RegOp of regop
+| Wait of wait
+
+(** val instr_of : item -> instr option **)
+
+let instr_of = function
+| Issue (i, _) -> Some i
+| _ -> None
+
+type distance =
+| Carried of loopid * int
+| Flat of int
+| Element of loopid * int * loopid * int * int
+
+type dep = { prd : instr; dist : distance }
+
+type tables = { home : (instr -> loopid); eng : (instr -> engine);
+                que : (instr -> queue); weight : (queue -> int);
+                path : (loopid -> loopid list);
+                body : (loopid -> engine -> instr list);
+                deps : (instr -> dep list) }
+
+type counts = { tot : (loopid -> int);
+                ent : (loopid -> int -> loopid -> int);
+                log : (loopid * int list) list }
+
+(** val counts0 : counts **)
+
+let counts0 =
+  { tot = (fun l ->
+    if (fun (a : int) (b : int) -> a = b) l rOOT then Stdlib.Int.succ 0 else 0);
+    ent = (fun s i p ->
+    if (&&)
+         ((&&) ((fun (a : int) (b : int) -> a = b) s rOOT)
+           ((fun (a : int) (b : int) -> a = b) i (Stdlib.Int.succ 0)))
+         ((fun (a : int) (b : int) -> a = b) p rOOT)
+    then Stdlib.Int.succ 0
+    else 0); log = ((rOOT, ((Stdlib.Int.succ 0) :: [])) :: []) }
+
+(** val sumH : (int -> loopid -> int) -> int -> loopid -> int **)
+
+let rec sumH h n p =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> 0)
+    (fun m -> add (sumH h m p) (h n p))
+    n
+
+(** val past : counts -> loopid -> int -> loopid -> int **)
+
+let past c s m p =
+  sumH (c.ent s) (sub (c.tot s) m) p
+
+(** val alu_nat : alu -> int -> int -> int **)
+
+let alu_nat o a b =
+  match o with
+  | AMove -> a
+  | AAdd -> add a b
+  | ASub -> sub a b
+  | AMul -> mul a b
+  | AMin -> (fun (a : int) (b : int) -> if a < b then a else b) a b
+  | AGt ->
+    if (fun (a : int) (b : int) -> a < b) b a then Stdlib.Int.succ 0 else 0
+
+type expr =
+| EC of int
+| ETot of loopid
+| ETotP of loopid
+| EHat of loopid
+| EHatP of loopid
+| EHist of loopid * int * loopid
+| EBin of alu * expr * expr
+
+type genv = { gtot : (loopid -> int); ghat : (loopid -> int);
+              ghist : (loopid -> int -> loopid -> int) }
+
+(** val den : expr -> genv -> int **)
+
+let rec den x g =
+  match x with
+  | EC n -> n
+  | ETot l -> g.gtot l
+  | ETotP l -> sub (g.gtot l) (Stdlib.Int.succ 0)
+  | EHat l -> g.ghat l
+  | EHatP l -> sub (g.ghat l) (Stdlib.Int.succ 0)
+  | EHist (s, m, p) -> g.ghist s m p
+  | EBin (o, a, b) -> alu_nat o (den a g) (den b g)
+
+(** val alu_eqb : alu -> alu -> bool **)
+
+let alu_eqb a b =
+  match a with
+  | AMove -> (match b with
+              | AMove -> true
+              | _ -> false)
+  | AAdd -> (match b with
+             | AAdd -> true
+             | _ -> false)
+  | ASub -> (match b with
+             | ASub -> true
+             | _ -> false)
+  | AMul -> (match b with
+             | AMul -> true
+             | _ -> false)
+  | AMin -> (match b with
+             | AMin -> true
+             | _ -> false)
+  | AGt -> (match b with
+            | AGt -> true
+            | _ -> false)
+
+(** val expr_eqb : expr -> expr -> bool **)
+
+let rec expr_eqb a b =
+  match a with
+  | EC n ->
+    (match b with
+     | EC m -> (fun (a : int) (b : int) -> a = b) n m
+     | _ -> false)
+  | ETot l ->
+    (match b with
+     | ETot m -> (fun (a : int) (b : int) -> a = b) l m
+     | _ -> false)
+  | ETotP l ->
+    (match b with
+     | ETotP m -> (fun (a : int) (b : int) -> a = b) l m
+     | _ -> false)
+  | EHat l ->
+    (match b with
+     | EHat m -> (fun (a : int) (b : int) -> a = b) l m
+     | _ -> false)
+  | EHatP l ->
+    (match b with
+     | EHatP m -> (fun (a : int) (b : int) -> a = b) l m
+     | _ -> false)
+  | EHist (s, m, p) ->
+    (match b with
+     | EHist (s', m', p') ->
+       (&&)
+         ((&&) ((fun (a : int) (b : int) -> a = b) s s')
+           ((fun (a : int) (b : int) -> a = b) m m'))
+         ((fun (a : int) (b : int) -> a = b) p p')
+     | _ -> false)
+  | EBin (o, x, y) ->
+    (match b with
+     | EBin (o', x', y') ->
+       (&&) ((&&) (alu_eqb o o') (expr_eqb x x')) (expr_eqb y y')
+     | _ -> false)
+
+(** val inb : int -> int list -> bool **)
+
+let inb l xs =
+  existsb ((fun (a : int) (b : int) -> a = b) l) xs
+
+(** val add_const : loopid list -> expr -> int -> expr **)
+
+let rec add_const act a n =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> a)
+    (fun m ->
+    match a with
+    | ETotP l ->
+      if inb l act then add_const act (ETot l) m else EBin (AAdd, a, (EC n))
+    | EHatP l ->
+      if inb l act then add_const act (EHat l) m else EBin (AAdd, a, (EC n))
+    | EBin (o, x, b) ->
+      (match o with
+       | AAdd ->
+         (match b with
+          | EC k -> EBin (AAdd, x, (EC (add k n)))
+          | _ -> EBin (AAdd, a, (EC n)))
+       | _ -> EBin (AAdd, a, (EC n)))
+    | _ -> EBin (AAdd, a, (EC n)))
+    n
+
+(** val sub_const : loopid list -> expr -> int -> expr **)
+
+let sub_const act a n =
+  if (fun (a : int) (b : int) -> a = b) n 0
+  then a
+  else (match a with
+        | EBin (o, x, b) ->
+          (match o with
+           | AAdd ->
+             (match b with
+              | EC k ->
+                if (fun (a : int) (b : int) -> a <= b) n k
+                then add_const act x (sub k n)
+                else EBin (ASub, x, (EC (sub n k)))
+              | _ -> EBin (ASub, a, (EC n)))
+           | ASub ->
+             (match b with
+              | EC k -> EBin (ASub, x, (EC (add k n)))
+              | _ -> EBin (ASub, a, (EC n)))
+           | _ -> EBin (ASub, a, (EC n)))
+        | _ -> EBin (ASub, a, (EC n)))
+
+(** val scale : int -> expr -> expr **)
+
+let rec scale n a =
+  if (fun (a : int) (b : int) -> a = b) n 0
+  then EC 0
+  else if (fun (a : int) (b : int) -> a = b) n (Stdlib.Int.succ 0)
+       then a
+       else (match a with
+             | EBin (o, x, x0) ->
+               (match o with
+                | AAdd ->
+                  (match x0 with
+                   | EC k -> EBin (AAdd, (scale n x), (EC (mul n k)))
+                   | _ -> EBin (AMul, (EC n), a))
+                | ASub ->
+                  (match x0 with
+                   | EC k -> EBin (ASub, (scale n x), (EC (mul n k)))
+                   | _ -> EBin (AMul, (EC n), a))
+                | AMul ->
+                  (match x with
+                   | EC k -> EBin (AMul, (EC (mul n k)), x0)
+                   | _ -> EBin (AMul, (EC n), a))
+                | _ -> EBin (AMul, (EC n), a))
+             | _ -> EBin (AMul, (EC n), a))
+
+(** val gt_const : loopid list -> expr -> int -> expr **)
+
+let gt_const act a n =
+  match a with
+  | ETot l ->
+    if (&&) ((fun (a : int) (b : int) -> a = b) n 0) (inb l act)
+    then EC (Stdlib.Int.succ 0)
+    else EBin (AGt, a, (EC n))
+  | EHat l ->
+    if (&&) ((fun (a : int) (b : int) -> a = b) n 0) (inb l act)
+    then EC (Stdlib.Int.succ 0)
+    else EBin (AGt, a, (EC n))
+  | EBin (o, x, b) ->
+    (match o with
+     | AAdd ->
+       (match b with
+        | EC k ->
+          if (fun (a : int) (b : int) -> a < b) n k
+          then EC (Stdlib.Int.succ 0)
+          else EBin (AGt, x, (EC (sub n k)))
+        | _ -> EBin (AGt, a, (EC n)))
+     | ASub ->
+       (match b with
+        | EC k -> EBin (AGt, x, (EC (add k n)))
+        | _ -> EBin (AGt, a, (EC n)))
+     | _ -> EBin (AGt, a, (EC n)))
+  | _ -> EBin (AGt, a, (EC n))
+
+(** val guards : expr -> expr -> bool **)
+
+let guards a b =
+  match a with
+  | EBin (o, u, v) ->
+    (match o with
+     | AGt ->
+       (||)
+         (match b with
+          | EBin (o0, x, y) ->
+            (match o0 with
+             | ASub -> (&&) (expr_eqb u x) (expr_eqb v y)
+             | _ -> false)
+          | _ -> false)
+         (match v with
+          | EC n ->
+            ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+               (fun _ -> expr_eqb u b)
+               (fun _ -> false)
+               n)
+          | _ -> false)
+     | _ -> false)
+  | _ -> false
+
+(** val is_mask : expr -> bool **)
+
+let rec is_mask = function
+| EBin (o, x, y) ->
+  (match o with
+   | AMul -> (&&) (is_mask x) (is_mask y)
+   | AGt -> true
+   | _ -> false)
+| _ -> false
+
+(** val mk_sub : loopid list -> expr -> expr -> expr **)
+
+let mk_sub act a b = match b with
+| EC n -> sub_const act a n
+| EBin (o, x, y) ->
+  (match o with
+   | ASub -> if expr_eqb a x then EBin (AMin, x, y) else EBin (ASub, a, b)
+   | _ -> EBin (ASub, a, b))
+| _ -> EBin (ASub, a, b)
+
+(** val regroup : expr -> int -> alu -> expr -> expr -> expr option **)
+
+let regroup h d o a b =
+  match o with
+  | ASub ->
+    (match a with
+     | EBin (o0, q, y) ->
+       (match o0 with
+        | AAdd ->
+          (match b with
+           | EC n ->
+             if (&&) (expr_eqb y h) ((fun (a : int) (b : int) -> a <= b) n d)
+             then Some (EBin (AAdd, q, (EBin (ASub, y, (EC n)))))
+             else None
+           | _ -> None)
+        | _ -> None)
+     | _ -> None)
+  | _ -> None
+
+(** val regrouped : expr -> int -> expr -> expr **)
+
+let rec regrouped h d x = match x with
+| EBin (o, a, b) ->
+  (match regroup h d o a b with
+   | Some y -> y
+   | None -> EBin (o, (regrouped h d a), (regrouped h d b)))
+| _ -> x
+
+(** val under_mask : expr -> expr -> expr **)
+
+let rec under_mask m x =
+  match m with
+  | EBin (o, a, b) ->
+    (match o with
+     | AMul -> under_mask a (under_mask b x)
+     | AGt -> (match b with
+               | EC d -> regrouped a d x
+               | _ -> x)
+     | _ -> x)
+  | _ -> x
+
+(** val mk_masked : expr -> expr -> expr **)
+
+let mk_masked m x = match x with
+| EBin (o, m', y) ->
+  (match o with
+   | AMul ->
+     if is_mask m'
+     then EBin (AMul, (EBin (AMul, m, m')), (under_mask m y))
+     else EBin (AMul, m, (under_mask m x))
+   | _ -> EBin (AMul, m, (under_mask m x)))
+| _ -> EBin (AMul, m, (under_mask m x))
+
+(** val mk_mul : expr -> expr -> expr **)
+
+let mk_mul a b =
+  match a with
+  | EC n -> scale n b
+  | _ ->
+    (match b with
+     | EC n -> scale n a
+     | _ ->
+       if guards a b
+       then b
+       else if guards b a
+            then a
+            else if is_mask a
+                 then if is_mask b then EBin (AMul, a, b) else mk_masked a b
+                 else if is_mask b then mk_masked b a else EBin (AMul, a, b))
+
+(** val mk_add : loopid list -> expr -> expr -> expr **)
+
+let mk_add act a b =
+  match a with
+  | EC n -> add_const act b n
+  | EBin (o, x, b0) ->
+    (match o with
+     | AAdd ->
+       (match b0 with
+        | EC n ->
+          (match b with
+           | EC n0 -> add_const act a n0
+           | EBin (o0, x0, b1) ->
+             (match o0 with
+              | AAdd ->
+                (match b1 with
+                 | EC n0 -> add_const act (EBin (AAdd, a, x0)) n0
+                 | _ -> add_const act (EBin (AAdd, x, b)) n)
+              | _ -> add_const act (EBin (AAdd, x, b)) n)
+           | _ -> add_const act (EBin (AAdd, x, b)) n)
+        | EBin (_, _, _) ->
+          (match b with
+           | EC n -> add_const act a n
+           | EBin (o1, x0, b2) ->
+             (match o1 with
+              | AAdd ->
+                (match b2 with
+                 | EC n -> add_const act (EBin (AAdd, a, x0)) n
+                 | _ -> EBin (AAdd, a, b))
+              | _ -> EBin (AAdd, a, b))
+           | _ -> EBin (AAdd, a, b))
+        | _ ->
+          (match b with
+           | EC n -> add_const act a n
+           | EBin (o0, x0, b1) ->
+             (match o0 with
+              | AAdd ->
+                (match b1 with
+                 | EC n -> add_const act (EBin (AAdd, a, x0)) n
+                 | _ -> EBin (AAdd, a, b))
+              | _ -> EBin (AAdd, a, b))
+           | _ -> EBin (AAdd, a, b)))
+     | _ ->
+       (match b with
+        | EC n -> add_const act a n
+        | EBin (o0, x0, b1) ->
+          (match o0 with
+           | AAdd ->
+             (match b1 with
+              | EC n -> add_const act (EBin (AAdd, a, x0)) n
+              | _ -> EBin (AAdd, a, b))
+           | _ -> EBin (AAdd, a, b))
+        | _ -> EBin (AAdd, a, b)))
+  | _ ->
+    (match b with
+     | EC n -> add_const act a n
+     | EBin (o, x, b0) ->
+       (match o with
+        | AAdd ->
+          (match b0 with
+           | EC n -> add_const act (EBin (AAdd, a, x)) n
+           | _ -> EBin (AAdd, a, b))
+        | _ -> EBin (AAdd, a, b))
+     | _ -> EBin (AAdd, a, b))
+
+(** val mk : loopid list -> alu -> expr -> expr -> expr **)
+
+let mk act op a b =
+  match op with
+  | AMove -> a
+  | AAdd ->
+    (match a with
+     | EC x ->
+       (match b with
+        | EC y -> EC (alu_nat op x y)
+        | _ -> mk_add act a b)
+     | _ -> mk_add act a b)
+  | ASub ->
+    (match a with
+     | EC x ->
+       (match b with
+        | EC y -> EC (alu_nat op x y)
+        | _ -> mk_sub act a b)
+     | _ -> mk_sub act a b)
+  | AMul ->
+    (match a with
+     | EC x -> (match b with
+                | EC y -> EC (alu_nat op x y)
+                | _ -> mk_mul a b)
+     | _ -> mk_mul a b)
+  | AMin ->
+    (match a with
+     | EC x ->
+       (match b with
+        | EC y -> EC (alu_nat op x y)
+        | _ -> EBin (AMin, a, b))
+     | _ -> EBin (AMin, a, b))
+  | AGt ->
+    (match a with
+     | EC x ->
+       (match b with
+        | EC n -> EC (alu_nat op x n)
+        | _ -> EBin (AGt, a, b))
+     | _ -> (match b with
+             | EC n -> gt_const act a n
+             | _ -> EBin (AGt, a, b)))
+
+(** val genv_of : counts -> (loopid -> int) -> genv **)
+
+let genv_of c h =
+  { gtot = c.tot; ghat = h; ghist = (past c) }
+
+type facts = (reg * expr) list
+
+(** val fact_eqb : (reg * expr) -> (reg * expr) -> bool **)
+
+let fact_eqb f h =
+  (&&) ((fun (a : int) (b : int) -> a = b) (fst f) (fst h))
+    (expr_eqb (snd f) (snd h))
+
+(** val mem : (reg * expr) -> facts -> bool **)
+
+let mem f a =
+  existsb (fact_eqb f) a
+
+(** val sub0 : facts -> facts -> bool **)
+
+let sub0 i a =
+  forallb (fun f -> mem f a) i
+
+(** val meet : facts -> facts -> (reg * expr) list **)
+
+let meet a b =
+  filter (fun f -> mem f b) a
+
+(** val ovals : facts -> operand -> expr list **)
+
+let ovals a = function
+| OReg r ->
+  map snd (filter (fun f -> (fun (a : int) (b : int) -> a = b) (fst f) r) a)
+| OImm n -> (EC n) :: []
+
+(** val fact_limit : int **)
+
+let fact_limit =
+  Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    0)))))))))))))))
+
+(** val size : expr -> int **)
+
+let rec size = function
+| EBin (_, a, b) -> Stdlib.Int.succ (add (size a) (size b))
+| _ -> Stdlib.Int.succ 0
+
+(** val insert : expr -> expr list -> expr list **)
+
+let rec insert x xs = match xs with
+| [] -> x :: []
+| y :: t ->
+  if (fun (a : int) (b : int) -> a <= b) (size x) (size y)
+  then x :: xs
+  else y :: (insert x t)
+
+(** val by_size : expr list -> expr list **)
+
+let by_size xs =
+  fold_right insert [] xs
+
+(** val distinct : expr list -> expr list **)
+
+let rec distinct = function
+| [] -> []
+| x :: t -> if existsb (expr_eqb x) t then distinct t else x :: (distinct t)
+
+(** val also : facts -> int -> operand -> expr list **)
+
+let also a n o = match o with
+| OReg z -> if mem (z, (EC n)) a then ovals a o else []
+| OImm _ -> (EC n) :: []
+
+(** val results : loopid list -> regop -> facts -> expr list **)
+
+let results act o a =
+  match o.aop with
+  | AMove ->
+    (match o.opa with
+     | OReg _ ->
+       flat_map (fun a0 -> map (mk act o.aop a0) (ovals a o.opb))
+         (ovals a o.opa)
+     | OImm n -> also a n o.opb)
+  | _ ->
+    flat_map (fun a0 -> map (mk act o.aop a0) (ovals a o.opb)) (ovals a o.opa)
+
+(** val exec_facts : loopid list -> regop -> facts -> facts **)
+
+let exec_facts act o a =
+  app
+    (filter (fun f ->
+      negb ((fun (a : int) (b : int) -> a = b) (fst f) o.dst)) a)
+    (map (fun x -> (o.dst, x))
+      (firstn fact_limit (by_size (distinct (results act o a)))))
+
+(** val after_entry : loopid -> expr -> expr option **)
+
+let rec after_entry l x = match x with
+| EC n -> Some (EC n)
+| ETot y ->
+  Some (if (fun (a : int) (b : int) -> a = b) y l then ETotP l else ETot y)
+| ETotP y -> if (fun (a : int) (b : int) -> a = b) y l then None else Some x
+| EHat y ->
+  Some (if (fun (a : int) (b : int) -> a = b) y l then EHatP l else EHat y)
+| EHatP y -> if (fun (a : int) (b : int) -> a = b) y l then None else Some x
+| EHist (s, m, p) ->
+  if (fun (a : int) (b : int) -> a = b) m 0
+  then None
+  else Some
+         (if (fun (a : int) (b : int) -> a = b) s l
+          then EHist (s, (add m (Stdlib.Int.succ 0)), p)
+          else EHist (s, m, p))
+| EBin (o, a, b) ->
+  (match after_entry l a with
+   | Some a0 ->
+     (match after_entry l b with
+      | Some b0 -> Some (EBin (o, a0, b0))
+      | None -> None)
+   | None -> None)
+
+(** val survives_exit : loopid -> expr -> bool **)
+
+let rec survives_exit l = function
+| EHat y -> negb ((fun (a : int) (b : int) -> a = b) y l)
+| EHatP y -> negb ((fun (a : int) (b : int) -> a = b) y l)
+| EBin (_, a, b) -> (&&) (survives_exit l a) (survives_exit l b)
+| _ -> true
+
+(** val under : (loopid -> loopid list) -> loopid -> loopid -> bool **)
+
+let under path0 l p =
+  (&&) (inb l (path0 p)) (negb ((fun (a : int) (b : int) -> a = b) p l))
+
+(** val enter1 :
+    (loopid -> loopid list) -> loopid -> (reg * expr) -> facts **)
+
+let enter1 path0 l f =
+  app
+    (match after_entry l (snd f) with
+     | Some y -> ((fst f), y) :: []
+     | None -> [])
+    (match snd f with
+     | ETot p ->
+       if under path0 l p
+       then ((fst f), (EHist (l, (Stdlib.Int.succ 0), p))) :: []
+       else []
+     | _ -> [])
+
+(** val enter : (loopid -> loopid list) -> loopid -> facts -> facts **)
+
+let enter path0 l a =
+  flat_map (enter1 path0 l) a
+
+(** val leave : loopid -> facts -> facts **)
+
+let leave l a =
+  filter (fun f -> survives_exit l (snd f)) a
+
+(** val is_const : expr -> int -> bool **)
+
+let is_const x n =
+  match x with
+  | EC m -> (fun (a : int) (b : int) -> a = b) m n
+  | _ -> false
+
+(** val header : loopid -> facts -> facts **)
+
+let header l a =
+  app a
+    (flat_map (fun f ->
+      if is_const (snd f) 0 then ((fst f), (EHat l)) :: [] else []) a)
+
+(** val raises : (instr -> sema option) -> sema -> instr -> bool **)
+
+let raises signals w i =
+  match signals i with
+  | Some v -> (fun (a : int) (b : int) -> a = b) v w
+  | None -> false
+
+(** val group :
+    tables -> (instr -> sema option) -> sema -> instr -> instr list **)
+
+let group t signals w i =
+  filter (raises signals w) (t.body (t.home i) (t.eng i))
+
+(** val place : instr list -> instr -> int **)
+
+let rec place xs i =
+  match xs with
+  | [] -> 0
+  | y :: t ->
+    if (fun (a : int) (b : int) -> a = b) y i
+    then Stdlib.Int.succ 0
+    else ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+            (fun _ -> 0)
+            (fun n0 -> Stdlib.Int.succ (Stdlib.Int.succ n0))
+            (place t i))
+
+(** val tot_of : int -> expr **)
+
+let tot_of l =
+  if (fun (a : int) (b : int) -> a = b) l rOOT
+  then EC (Stdlib.Int.succ 0)
+  else ETot l
+
+(** val hat_of : int -> expr **)
+
+let hat_of l =
+  if (fun (a : int) (b : int) -> a = b) l rOOT
+  then EC (Stdlib.Int.succ 0)
+  else EHat l
+
+(** val past_of : loopid list -> loopid -> int -> loopid -> expr **)
+
+let past_of act s m p =
+  if (fun (a : int) (b : int) -> a = b) p s
+  then mk act ASub (tot_of p) (EC m)
+  else if (fun (a : int) (b : int) -> a = b) m 0
+       then tot_of p
+       else if (fun (a : int) (b : int) -> a = b) s rOOT
+            then EC 0
+            else EHist (s, m, p)
+
+(** val runs : loopid list -> loopid -> distance -> expr **)
+
+let runs act p = function
+| Carried (s, k) -> past_of act s k p
+| Flat f -> mk act ASub (tot_of p) (EC f)
+| Element (s, k, b, back, ahead) ->
+  mk act AMin
+    (mk act AAdd (past_of act s (add k (Stdlib.Int.succ 0)) p)
+      (mk act ASub (mk act AAdd (hat_of b) (EC ahead)) (EC back)))
+    (past_of act s k p)
+
+(** val mask : loopid list -> loopid -> distance -> expr **)
+
+let mask act p = function
+| Carried (s, k) -> mk act AGt (hat_of s) (EC k)
+| Flat f -> mk act AGt (tot_of p) (EC f)
+| Element (s, k, b, back, ahead) ->
+  mk act AMul (mk act AGt (hat_of s) (EC k))
+    (mk act AGt (mk act AAdd (hat_of b) (EC ahead)) (EC back))
+
+(** val threshold :
+    tables -> (instr -> sema option) -> loopid list -> sema -> dep -> expr **)
+
+let threshold t signals act w d =
+  let p = t.home d.prd in
+  let n = length (group t signals w d.prd) in
+  let k = place (group t signals w d.prd) d.prd in
+  mk act AMul (mask act p d.dist)
+    (mk act AMul (EC (t.weight (t.que d.prd)))
+      (mk act ASub (mk act AMul (EC n) (runs act p d.dist)) (EC (sub n k))))
+
+(** val nodupb : int list -> bool **)
+
+let rec nodupb = function
+| [] -> true
+| x :: t -> (&&) (negb (inb x t)) (nodupb t)
+
+(** val distance_ok : tables -> loopid list -> loopid -> distance -> bool **)
+
+let distance_ok t act p = function
+| Carried (s, _) -> (&&) (inb s act) (inb s (t.path p))
+| Flat _ -> inb p act
+| Element (s, _, b, _, _) ->
+  (&&)
+    ((&&) ((&&) (inb s act) (inb s (t.path p)))
+      (negb ((fun (a : int) (b : int) -> a = b) p s))) (inb b act)
+
+(** val producer_ok :
+    tables -> (instr -> sema option) -> sema -> dep -> bool **)
+
+let producer_ok t signals w d =
+  (&&) ((&&) (raises signals w d.prd) (nodupb (group t signals w d.prd)))
+    ((fun (a : int) (b : int) -> a <= b) (Stdlib.Int.succ 0)
+      (place (group t signals w d.prd) d.prd))
+
+(** val known_zero : facts -> expr -> bool **)
+
+let known_zero a x =
+  existsb (fun f -> (&&) (expr_eqb (snd f) x) (mem ((fst f), (EC 0)) a)) a
+
+(** val without_zeros : loopid list -> facts -> expr -> expr **)
+
+let rec without_zeros act a x = match x with
+| EHist (_, _, _) -> if known_zero a x then EC 0 else x
+| EBin (o, a0, b) -> mk act o (without_zeros act a a0) (without_zeros act a b)
+| _ -> x
+
+(** val has : expr list -> expr -> bool **)
+
+let has xs x =
+  existsb (expr_eqb x) xs
+
+(** val holds : loopid list -> facts -> operand -> expr -> bool **)
+
+let holds act a o x =
+  (||) (has (ovals a o) x) (has (ovals a o) (without_zeros act a x))
+
+(** val count_le : tables -> expr -> expr -> bool **)
+
+let count_le t a b =
+  (||) (expr_eqb a b)
+    (match a with
+     | EHist (s, m, p) ->
+       (match b with
+        | ETot q ->
+          (&&) ((fun (a : int) (b : int) -> a = b) p q) (inb s (t.path p))
+        | EHist (s', m', p') ->
+          (&&)
+            ((&&) ((fun (a : int) (b : int) -> a = b) s s')
+              ((fun (a : int) (b : int) -> a = b) p p'))
+            ((fun (a : int) (b : int) -> a <= b) m' m)
+        | _ -> false)
+     | _ -> false)
+
+(** val base_le : tables -> expr -> expr -> bool **)
+
+let base_le t a b =
+  (||) (count_le t a b)
+    (match a with
+     | EBin (o, _, c) -> (match o with
+                          | AMin -> count_le t c b
+                          | _ -> false)
+     | _ -> false)
+
+type linear = { factor : int; base : expr; plus : int; minus : int }
+
+(** val scaled_of : expr -> int -> int -> linear **)
+
+let scaled_of a p m =
+  match a with
+  | EBin (o, a0, x) ->
+    (match o with
+     | AMul ->
+       (match a0 with
+        | EC n -> { factor = n; base = x; plus = p; minus = m }
+        | _ -> { factor = (Stdlib.Int.succ 0); base = a; plus = p; minus = m })
+     | _ -> { factor = (Stdlib.Int.succ 0); base = a; plus = p; minus = m })
+  | _ -> { factor = (Stdlib.Int.succ 0); base = a; plus = p; minus = m }
+
+(** val linear_of : expr -> linear **)
+
+let linear_of a = match a with
+| EC n -> { factor = 0; base = (EC 0); plus = n; minus = 0 }
+| EBin (o, x, b) ->
+  (match o with
+   | AAdd -> (match b with
+              | EC k -> scaled_of x k 0
+              | _ -> scaled_of a 0 0)
+   | ASub -> (match b with
+              | EC k -> scaled_of x 0 k
+              | _ -> scaled_of a 0 0)
+   | _ -> scaled_of a 0 0)
+| _ -> scaled_of a 0 0
+
+(** val linear_le : tables -> linear -> linear -> bool **)
+
+let linear_le t a b =
+  (&&)
+    ((||) ((fun (a : int) (b : int) -> a = b) a.factor 0)
+      ((&&) ((fun (a : int) (b : int) -> a = b) a.factor b.factor)
+        (base_le t a.base b.base)))
+    ((fun (a : int) (b : int) -> a <= b) (add a.plus b.minus)
+      (add b.plus a.minus))
+
+(** val mask_le : expr -> expr -> bool **)
+
+let rec mask_le a b =
+  (||) (expr_eqb a b)
+    (match a with
+     | EBin (o, x, y) ->
+       (match o with
+        | AMul -> (&&) (is_mask y) (mask_le x b)
+        | AGt ->
+          (match y with
+           | EC n ->
+             (match b with
+              | EBin (o0, y0, b0) ->
+                (match o0 with
+                 | AGt ->
+                   (match b0 with
+                    | EC m ->
+                      (&&) (expr_eqb x y0)
+                        ((fun (a : int) (b : int) -> a <= b) m n)
+                    | _ -> false)
+                 | _ -> false)
+              | _ -> false)
+           | _ -> false)
+        | _ -> false)
+     | _ -> false)
+
+(** val masked_of : expr -> expr option * expr **)
+
+let masked_of a = match a with
+| EBin (o, m, x) ->
+  (match o with
+   | AMul -> if is_mask m then ((Some m), x) else (None, a)
+   | _ -> (None, a))
+| _ -> (None, a)
+
+(** val at_most : tables -> expr -> expr -> bool **)
+
+let at_most t a b =
+  (||) (expr_eqb a b)
+    (let (o, x) = masked_of a in
+     (match o with
+      | Some m ->
+        let (o0, y) = masked_of b in
+        (match o0 with
+         | Some m' ->
+           (&&) (mask_le m m') (linear_le t (linear_of x) (linear_of y))
+         | None -> linear_le t (linear_of x) (linear_of y))
+      | None ->
+        let (o0, y) = masked_of b in
+        (match o0 with
+         | Some _ -> false
+         | None -> linear_le t (linear_of x) (linear_of y))))
+
+(** val wait_covers :
+    tables -> (instr -> sema option) -> loopid list -> facts -> wait -> dep
+    -> bool **)
+
+let wait_covers t signals act a w d =
+  (&&)
+    ((&&) (distance_ok t act (t.home d.prd) d.dist)
+      (producer_ok t signals (fst w) d))
+    ((||)
+      (existsb (at_most t (threshold t signals act (fst w) d))
+        (ovals a (snd w)))
+      (existsb
+        (at_most t (without_zeros act a (threshold t signals act (fst w) d)))
+        (ovals a (snd w))))
+
+(** val never_owed : tables -> loopid list -> dep -> bool **)
+
+let never_owed t act d =
+  (&&) (distance_ok t act (t.home d.prd) d.dist)
+    (expr_eqb (mask act (t.home d.prd) d.dist) (EC 0))
+
+(** val wait_ok :
+    tables -> (instr -> sema option) -> loopid list -> facts -> wait -> dep
+    -> bool **)
+
+let wait_ok t signals act a w d =
+  (&&)
+    ((&&) (distance_ok t act (t.home d.prd) d.dist)
+      (producer_ok t signals (fst w) d))
+    (holds act a (snd w) (threshold t signals act (fst w) d))
+
+(** val distance_eqb : distance -> distance -> bool **)
+
+let distance_eqb a b =
+  match a with
+  | Carried (s, k) ->
+    (match b with
+     | Carried (s', k') ->
+       (&&) ((fun (a : int) (b : int) -> a = b) s s')
+         ((fun (a : int) (b : int) -> a = b) k k')
+     | _ -> false)
+  | Flat f ->
+    (match b with
+     | Flat f' -> (fun (a : int) (b : int) -> a = b) f f'
+     | _ -> false)
+  | Element (s, k, b0, x, y) ->
+    (match b with
+     | Element (s', k', b', x', y') ->
+       (&&)
+         ((&&)
+           ((&&)
+             ((&&) ((fun (a : int) (b : int) -> a = b) s s')
+               ((fun (a : int) (b : int) -> a = b) k k'))
+             ((fun (a : int) (b : int) -> a = b) b0 b'))
+           ((fun (a : int) (b : int) -> a = b) x x'))
+         ((fun (a : int) (b : int) -> a = b) y y')
+     | _ -> false)
+
+(** val dep_eqb : dep -> dep -> bool **)
+
+let dep_eqb a b =
+  (&&) ((fun (a : int) (b : int) -> a = b) a.prd b.prd)
+    (distance_eqb a.dist b.dist)
+
+(** val dep_mem : dep -> dep list -> bool **)
+
+let dep_mem d xs =
+  existsb (dep_eqb d) xs
+
+(** val next_instr : item list -> instr option **)
+
+let rec next_instr = function
+| [] -> None
+| i :: t -> (match i with
+             | Issue (j, _) -> Some j
+             | _ -> next_instr t)
+
+(** val served :
+    tables -> (instr -> sema option) -> loopid list -> facts -> wait -> instr
+    -> dep list **)
+
+let served t signals act a w j =
+  filter (wait_ok t signals act a w) (t.deps j)
+
+(** val covered :
+    tables -> (instr -> sema option) -> loopid list -> facts -> wait -> instr
+    -> dep list **)
+
+let covered t signals act a w j =
+  filter (wait_covers t signals act a w) (t.deps j)
+
+(** val all_waited : tables -> loopid list -> instr -> dep list -> bool **)
+
+let all_waited t act j dn =
+  forallb (fun d -> (||) (dep_mem d dn) (never_owed t act d)) (t.deps j)
+
+(** val items :
+    tables -> (instr -> sema option) -> loopid list -> facts -> dep list ->
+    item list -> facts option **)
+
+let rec items t signals act a dn = function
+| [] -> Some a
+| i :: t0 ->
+  (match i with
+   | Issue (j, w0) ->
+     (match w0 with
+      | Some w ->
+        (match served t signals act a w j with
+         | [] -> None
+         | _ :: _ ->
+           if all_waited t act j (app (covered t signals act a w j) dn)
+           then items t signals act a [] t0
+           else None)
+      | None ->
+        if all_waited t act j dn then items t signals act a [] t0 else None)
+   | RegOp o -> items t signals act (exec_facts act o a) dn t0
+   | Wait w ->
+     (match next_instr t0 with
+      | Some j ->
+        (match served t signals act a w j with
+         | [] -> None
+         | _ :: _ ->
+           items t signals act a (app (covered t signals act a w j) dn) t0)
+      | None -> None))
+
+(** val chk :
+    tables -> (instr -> sema option) -> engine -> (loopid -> facts) -> loopid
+    list -> facts -> item code -> facts option **)
+
+let rec chk t signals e inv act a = function
+| CNil -> Some a
+| CBlock (f, r) ->
+  (match items t signals act a [] (nth e f []) with
+   | Some a' -> chk t signals e inv act a' r
+   | None -> None)
+| CLoop (l, b, r) ->
+  if sub0 (inv l) (header l a)
+  then (match chk t signals e inv (l :: act) (enter t.path l (inv l)) b with
+        | Some a' ->
+          if sub0 (inv l) a'
+          then chk t signals e inv act (leave l (inv l)) r
+          else None
+        | None -> None)
+  else None
+| CCond (lt, lf, bt, bf, r) ->
+  (match chk t signals e inv (lt :: act) (enter t.path lt a) bt with
+   | Some at ->
+     (match chk t signals e inv (lf :: act) (enter t.path lf a) bf with
+      | Some af ->
+        chk t signals e inv act (meet (leave lt at) (leave lf af)) r
+      | None -> None)
+   | None -> None)
+
+type guess = (loopid * facts) list
+
+(** val guess_of : guess -> loopid -> facts option **)
+
+let guess_of g l =
+  option_map snd
+    (find (fun p -> (fun (a : int) (b : int) -> a = b) (fst p) l) g)
+
+(** val writes : item list -> reg list **)
+
+let writes xs =
+  flat_map (fun x -> match x with
+                     | RegOp o -> o.dst :: []
+                     | _ -> []) xs
+
+(** val written : engine -> item code -> reg list **)
+
+let rec written e = function
+| CNil -> []
+| CBlock (f, r) -> app (writes (nth e f [])) (written e r)
+| CLoop (_, b, r) -> app (written e b) (written e r)
+| CCond (_, _, bt, bf, r) ->
+  app (written e bt) (app (written e bf) (written e r))
+
+(** val is_counter : expr -> bool **)
+
+let is_counter = function
+| ETot _ -> true
+| EHat _ -> true
+| EHist (_, _, _) -> true
+| _ -> false
+
+(** val may_last : reg list -> (reg * expr) -> bool **)
+
+let may_last w f =
+  (||) (is_counter (snd f)) (negb (inb (fst f) w))
+
+(** val item_facts : loopid list -> facts -> item -> facts **)
+
+let item_facts act a = function
+| RegOp o -> exec_facts act o a
+| _ -> a
+
+(** val infer_pass :
+    tables -> engine -> guess -> loopid list -> facts -> guess -> item code
+    -> facts * guess **)
+
+let rec infer_pass t e g act a n = function
+| CNil -> (a, n)
+| CBlock (f, r) ->
+  infer_pass t e g act (fold_left (item_facts act) (nth e f []) a) n r
+| CLoop (l, b, r) ->
+  let a0 = filter (may_last (written e b)) (header l a) in
+  let h = match guess_of g l with
+          | Some h -> meet h a0
+          | None -> a0 in
+  let (a', n') = infer_pass t e g (l :: act) (enter t.path l h) n b in
+  let h' = meet h a' in infer_pass t e g act (leave l h') ((l, h') :: n') r
+| CCond (lt, lf, bt, bf, r) ->
+  let (at, n1) = infer_pass t e g (lt :: act) (enter t.path lt a) n bt in
+  let (af, n2) = infer_pass t e g (lf :: act) (enter t.path lf a) n1 bf in
+  infer_pass t e g act (meet (leave lt at) (leave lf af)) n2 r
+
+(** val guess_size : guess -> int **)
+
+let guess_size g =
+  fold_left (fun n p -> add n (length (snd p))) g 0
+
+(** val infer_upto :
+    tables -> engine -> int -> facts -> item code -> guess -> guess **)
+
+let rec infer_upto t e n a c g =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> g)
+    (fun n0 ->
+    let g' = snd (infer_pass t e g (rOOT :: []) a [] c) in
+    if (fun (a : int) (b : int) -> a = b) (guess_size g') (guess_size g)
+    then g'
+    else infer_upto t e n0 a c g')
+    n
+
+(** val infer_passes : int **)
+
+let infer_passes =
+  Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    0)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+
+(** val infer : tables -> engine -> facts -> item code -> loopid -> facts **)
+
+let infer t e a c =
+  let g = infer_upto t e infer_passes a c [] in
+  (fun l -> match guess_of g l with
+            | Some h -> h
+            | None -> [])
+
+(** val direct : engine -> instr code -> instr list **)
+
+let rec direct e = function
+| CNil -> []
+| CBlock (f, r) -> app (nth e f []) (direct e r)
+| CLoop (_, _, r) -> direct e r
+| CCond (_, _, _, _, r) -> direct e r
+
+(** val stream_ranked : (instr -> int) -> int -> instr list -> bool **)
+
+let rec stream_ranked rank lo = function
+| [] -> true
+| x :: t ->
+  (&&) ((fun (a : int) (b : int) -> a <= b) lo (rank x))
+    (stream_ranked rank (Stdlib.Int.succ (rank x)) t)
+
+(** val block_end : (instr -> int) -> int -> instr list list -> int **)
+
+let block_end rank lo f =
+  fold_left (fun n xs ->
+    fold_left (fun n0 x ->
+      (fun (a : int) (b : int) -> if a < b then b else a) n0 (Stdlib.Int.succ
+        (rank x))) xs n) f lo
+
+(** val ranked : (instr -> int) -> int -> instr code -> int option **)
+
+let rec ranked rank lo = function
+| CNil -> Some lo
+| CBlock (f, r) ->
+  if forallb (stream_ranked rank lo) f
+  then ranked rank (block_end rank lo f) r
+  else None
+| CLoop (_, b, r) ->
+  (match ranked rank lo b with
+   | Some m -> ranked rank m r
+   | None -> None)
+| CCond (_, _, bt, bf, r) ->
+  (match ranked rank lo bt with
+   | Some m ->
+     (match ranked rank m bf with
+      | Some m' -> ranked rank m' r
+      | None -> None)
+   | None -> None)
+
+(** val common : tables -> loopid -> loopid -> loopid **)
+
+let common t a b =
+  match find (fun l -> inb l (t.path b)) (t.path a) with
+  | Some l -> l
+  | None -> rOOT
+
+(** val in_opposite_branches :
+    tables -> (loopid -> loopid -> bool) -> loopid -> loopid -> bool **)
+
+let in_opposite_branches t opposite a b =
+  existsb (fun x -> existsb (opposite x) (t.path b)) (t.path a)
+
+(** val before : (instr -> int) -> instr -> instr -> bool **)
+
+let before rank i j =
+  (fun (a : int) (b : int) -> a < b) (rank i) (rank j)
+
+(** val zero_legal :
+    tables -> (instr -> int) -> (loopid -> loopid -> bool) -> instr -> instr
+    -> loopid -> bool **)
+
+let zero_legal t rank opposite p j s =
+  let hp = t.home p in
+  let hj = t.home j in
+  (&&) ((fun (a : int) (b : int) -> a = b) s (common t hj hp))
+    ((||) (before rank p j)
+      ((&&) (negb (inb hp (t.path hj)))
+        (in_opposite_branches t opposite hj hp)))
+
+(** val distance_legal :
+    tables -> (instr -> int) -> (loopid -> bool) -> (loopid -> loopid ->
+    bool) -> instr -> instr -> distance -> bool **)
+
+let distance_legal t rank branch opposite p j x =
+  let hp = t.home p in
+  let hj = t.home j in
+  (match x with
+   | Carried (s, k) ->
+     (&&) ((&&) (inb s (t.path hj)) (inb s (t.path hp)))
+       (if (fun (a : int) (b : int) -> a = b) k 0
+        then zero_legal t rank opposite p j s
+        else negb (branch s))
+   | Flat f ->
+     (&&) ((fun (a : int) (b : int) -> a = b) hp hj)
+       (if (fun (a : int) (b : int) -> a = b) f 0
+        then before rank p j
+        else true)
+   | Element (s, k, b, back, ahead) ->
+     (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&)
+               ((&&) ((&&) (inb s (t.path hj)) (inb s (t.path hp)))
+                 (negb ((fun (a : int) (b : int) -> a = b) hp s)))
+               (inb b (t.path hj))) (inb s (t.path b)))
+           (negb ((fun (a : int) (b : int) -> a = b) b s))) (negb (branch b)))
+       (if (fun (a : int) (b : int) -> a = b) k 0
+        then if inb hp (t.path hj)
+             then (&&) ((fun (a : int) (b : int) -> a = b) b hp)
+                    ((fun (a : int) (b : int) -> a < b) ahead back)
+             else (&&)
+                    ((fun (a : int) (b : int) -> a = b) s (common t hj hp))
+                    (before rank p j)
+        else negb (branch s)))
+
+(** val is_placed : tables -> instr -> bool **)
+
+let is_placed t i =
+  inb i (t.body (t.home i) (t.eng i))
+
+(** val deps_legal :
+    tables -> (instr -> int) -> (loopid -> bool) -> (loopid -> loopid ->
+    bool) -> instr -> bool **)
+
+let deps_legal t rank branch opposite j =
+  forallb (fun d ->
+    (&&) (is_placed t d.prd)
+      (distance_legal t rank branch opposite d.prd j d.dist)) (t.deps j)
+
+(** val numbered : int -> instr code -> int option **)
+
+let rec numbered lo = function
+| CNil -> Some lo
+| CBlock (_, r) -> numbered lo r
+| CLoop (l, b, r) ->
+  if (fun (a : int) (b : int) -> a <= b) lo l
+  then (match numbered (Stdlib.Int.succ l) b with
+        | Some m -> numbered m r
+        | None -> None)
+  else None
+| CCond (t, f, bt, bf, r) ->
+  if (fun (a : int) (b : int) -> a <= b) lo t
+  then (match numbered (Stdlib.Int.succ t) bt with
+        | Some m ->
+          if (fun (a : int) (b : int) -> a <= b) m f
+          then (match numbered (Stdlib.Int.succ f) bf with
+                | Some m' -> numbered m' r
+                | None -> None)
+          else None
+        | None -> None)
+  else None
+
+type site = { s_body : loopid; s_engine : engine; s_queue : queue }
+
+(** val genv0 : genv **)
+
+let genv0 =
+  genv_of counts0 (fun l ->
+    if (fun (a : int) (b : int) -> a = b) l rOOT then Stdlib.Int.succ 0 else 0)
+
+(** val true_at_start : facts -> bool **)
+
+let true_at_start a =
+  forallb (fun f -> (fun (a : int) (b : int) -> a = b) (den (snd f) genv0) 0)
+    a
+
+type 'b table = (int * 'b) list
+
+(** val lookup : int -> 'a1 table -> 'a1 option **)
+
+let lookup k x =
+  option_map snd
+    (find (fun p -> (fun (a : int) (b : int) -> a = b) (fst p) k) x)
+
+(** val lookup_or : 'a1 -> int -> 'a1 table -> 'a1 **)
+
+let lookup_or d k x =
+  match lookup k x with
+  | Some b -> b
+  | None -> d
+
+type cert = { c_engines : int; c_spec : instr code; c_code : item code;
+              c_deps : dep list table; c_queues : queue table;
+              c_weights : int table; c_signals : sema table;
+              c_sites : site table; c_roles : facts list; c_ranks : int table }
+
+(** val bodies :
+    loopid list -> instr code -> (loopid list * instr code) table **)
+
+let rec bodies act = function
+| CNil -> []
+| CBlock (_, r) -> bodies act r
+| CLoop (l, b, r) ->
+  (l, ((l :: act), b)) :: (app (bodies (l :: act) b) (bodies act r))
+| CCond (t, f, bt, bf, r) ->
+  (t, ((t :: act), bt)) :: ((f, ((f :: act),
+    bf)) :: (app (bodies (t :: act) bt)
+              (app (bodies (f :: act) bf) (bodies act r))))
+
+(** val all_bodies : instr code -> (loopid list * instr code) table **)
+
+let all_bodies c =
+  (rOOT, ((rOOT :: []), c)) :: (bodies (rOOT :: []) c)
+
+(** val places : int -> instr code -> (loopid * engine) table **)
+
+let places n c =
+  flat_map (fun pat ->
+    let (l, y) = pat in
+    let (_, b) = y in
+    flat_map (fun e -> map (fun i -> (i, (l, e))) (direct e b)) (seq 0 n))
+    (all_bodies c)
+
+(** val tables_of : cert -> tables **)
+
+let tables_of c =
+  let bs = all_bodies c.c_spec in
+  let ps = places c.c_engines c.c_spec in
+  { home = (fun i -> fst (lookup_or (rOOT, 0) i ps)); eng = (fun i ->
+  snd (lookup_or (rOOT, 0) i ps)); que = (fun i -> lookup_or 0 i c.c_queues);
+  weight = (fun q -> lookup_or (Stdlib.Int.succ 0) q c.c_weights); path =
+  (fun l -> fst (lookup_or ([], CNil) l bs)); body = (fun l e ->
+  if (fun (a : int) (b : int) -> a < b) e c.c_engines
+  then direct e (snd (lookup_or ([], CNil) l bs))
+  else []); deps = (fun i -> lookup_or [] i c.c_deps) }
+
+(** val signals_of : cert -> instr -> sema option **)
+
+let signals_of c i =
+  lookup i c.c_signals
+
+(** val site_of : cert -> sema -> site **)
+
+let site_of c w =
+  lookup_or { s_body = rOOT; s_engine = 0; s_queue = 0 } w c.c_sites
+
+(** val list_eqb : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> bool **)
+
+let rec list_eqb eq a b =
+  match a with
+  | [] -> (match b with
+           | [] -> true
+           | _ :: _ -> false)
+  | x :: a0 ->
+    (match b with
+     | [] -> false
+     | y :: b0 -> (&&) (eq x y) (list_eqb eq a0 b0))
+
+(** val nats_eqb : int list -> int list -> bool **)
+
+let nats_eqb =
+  list_eqb (fun (a : int) (b : int) -> a = b)
+
+(** val code_eqb : instr code -> instr code -> bool **)
+
+let rec code_eqb a b =
+  match a with
+  | CNil -> (match b with
+             | CNil -> true
+             | _ -> false)
+  | CBlock (f, r) ->
+    (match b with
+     | CBlock (g, s) -> (&&) (list_eqb nats_eqb f g) (code_eqb r s)
+     | _ -> false)
+  | CLoop (l, x, r) ->
+    (match b with
+     | CLoop (m, y, s) ->
+       (&&) ((&&) ((fun (a : int) (b : int) -> a = b) l m) (code_eqb x y))
+         (code_eqb r s)
+     | _ -> false)
+  | CCond (t, f, x, y, r) ->
+    (match b with
+     | CCond (t', f', x', y', r') ->
+       (&&)
+         ((&&)
+           ((&&)
+             ((&&) ((fun (a : int) (b : int) -> a = b) t t')
+               ((fun (a : int) (b : int) -> a = b) f f')) (code_eqb x x'))
+           (code_eqb y y')) (code_eqb r r')
+     | _ -> false)
+
+(** val width : 'a1 code -> int **)
+
+let rec width = function
+| CNil -> 0
+| CBlock (f, r) ->
+  (fun (a : int) (b : int) -> if a < b then b else a) (length f) (width r)
+| CLoop (_, b, r) ->
+  (fun (a : int) (b : int) -> if a < b then b else a) (width b) (width r)
+| CCond (_, _, a, b, r) ->
+  (fun (a : int) (b : int) -> if a < b then b else a) (width a)
+    ((fun (a : int) (b : int) -> if a < b then b else a) (width b) (width r))
+
+(** val wf_bodyb :
+    tables -> engine -> loopid list -> loopid -> instr code -> bool **)
+
+let wf_bodyb t e act l b =
+  (&&) ((&&) (negb (inb l act)) (nats_eqb (t.path l) (l :: act)))
+    (nats_eqb (direct e b) (t.body l e))
+
+(** val wfcb : tables -> engine -> loopid list -> instr code -> bool **)
+
+let rec wfcb t e act = function
+| CNil -> true
+| CBlock (f, r) ->
+  (&&)
+    (forallb (fun i ->
+      (&&) ((fun (a : int) (b : int) -> a = b) (t.home i) (hd rOOT act))
+        ((fun (a : int) (b : int) -> a = b) (t.eng i) e)) (nth e f []))
+    (wfcb t e act r)
+| CLoop (l, b, r) ->
+  (&&) ((&&) (wf_bodyb t e act l b) (wfcb t e (l :: act) b)) (wfcb t e act r)
+| CCond (t0, f, bt, bf, r) ->
+  (&&)
+    ((&&)
+      ((&&) ((&&) (wf_bodyb t e act t0 bt) (wf_bodyb t e act f bf))
+        (wfcb t e (t0 :: act) bt)) (wfcb t e (f :: act) bf)) (wfcb t e act r)
+
+(** val engine_ok : cert -> tables -> engine -> bool **)
+
+let engine_ok c t e =
+  let a = nth e c.c_roles [] in
+  (&&) ((&&) (wfcb t e (rOOT :: []) c.c_spec) (true_at_start a))
+    (match chk t (signals_of c) e (infer t e a c.c_code) (rOOT :: []) a
+             c.c_code with
+     | Some _ -> true
+     | None -> false)
+
+(** val signal_ok : cert -> tables -> instr -> sema -> bool **)
+
+let signal_ok c t i w =
+  let s = site_of c w in
+  (&&)
+    ((&&)
+      ((&&) ((fun (a : int) (b : int) -> a = b) (t.home i) s.s_body)
+        ((fun (a : int) (b : int) -> a = b) (t.eng i) s.s_engine))
+      ((fun (a : int) (b : int) -> a = b) (t.que i) s.s_queue))
+    ((fun (a : int) (b : int) -> a <= b) (Stdlib.Int.succ 0)
+      (t.weight (t.que i)))
+
+(** val check : cert -> bool **)
+
+let check c =
+  let t = tables_of c in
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&) (code_eqb (ecode instr_of c.c_code) c.c_spec)
+          ((fun (a : int) (b : int) -> a <= b) (width c.c_code) c.c_engines))
+        ((fun (a : int) (b : int) -> a <= b) (width c.c_spec) c.c_engines))
+      (forallb (fun pat -> let (i, w) = pat in signal_ok c t i w) c.c_signals))
+    (forallb (engine_ok c t) (seq 0 (Stdlib.Int.succ c.c_engines)))
+
+(** val branches : instr code -> (loopid * loopid) list **)
+
+let rec branches = function
+| CNil -> []
+| CBlock (_, r) -> branches r
+| CLoop (_, b, r) -> app (branches b) (branches r)
+| CCond (t, f, bt, bf, r) ->
+  (t, f) :: (app (branches bt) (app (branches bf) (branches r)))
+
+(** val is_branch : cert -> loopid -> bool **)
+
+let is_branch c l =
+  existsb (fun pat ->
+    let (t, f) = pat in
+    (||) ((fun (a : int) (b : int) -> a = b) l t)
+      ((fun (a : int) (b : int) -> a = b) l f)) (branches c.c_spec)
+
+(** val are_opposite : cert -> loopid -> loopid -> bool **)
+
+let are_opposite c a b =
+  existsb (fun pat ->
+    let (t, f) = pat in
+    (||)
+      ((&&) ((fun (a : int) (b : int) -> a = b) a t)
+        ((fun (a : int) (b : int) -> a = b) b f))
+      ((&&) ((fun (a : int) (b : int) -> a = b) a f)
+        ((fun (a : int) (b : int) -> a = b) b t))) (branches c.c_spec)
+
+(** val rank_of : cert -> instr -> int **)
+
+let rank_of c i =
+  lookup_or 0 i c.c_ranks
+
+(** val has_queue : cert -> instr -> bool **)
+
+let has_queue c i =
+  match lookup i c.c_queues with
+  | Some _ -> true
+  | None -> false
+
+(** val legal : cert -> bool **)
+
+let legal c =
+  let t = tables_of c in
+  (&&)
+    ((&&)
+      ((&&)
+        (forallb (fun pat -> let (i, _) = pat in has_queue c i)
+          (places c.c_engines c.c_spec))
+        (match ranked (rank_of c) 0 c.c_spec with
+         | Some _ -> true
+         | None -> false))
+      (match numbered (Stdlib.Int.succ 0) c.c_spec with
+       | Some _ -> true
+       | None -> false))
+    (forallb (fun pat ->
+      let (j, _) = pat in
+      deps_legal t (rank_of c) (is_branch c) (are_opposite c) j) c.c_deps)
+
+type firms = (reg * reg option) list
+
+(** val condition_eqb : reg option -> reg option -> bool **)
+
+let condition_eqb a b =
+  match a with
+  | Some x ->
+    (match b with
+     | Some y -> (fun (a : int) (b : int) -> a = b) x y
+     | None -> false)
+  | None -> (match b with
+             | Some _ -> false
+             | None -> true)
+
+(** val firm_mem : (reg * reg option) -> firms -> bool **)
+
+let firm_mem f f0 =
+  existsb (fun h ->
+    (&&) ((fun (a : int) (b : int) -> a = b) (fst f) (fst h))
+      (condition_eqb (snd f) (snd h))) f0
+
+(** val firm_sub : firms -> firms -> bool **)
+
+let firm_sub j f =
+  forallb (fun f0 -> firm_mem f0 f) j
+
+(** val firm_meet : firms -> firms -> firms **)
+
+let firm_meet f g =
+  filter (fun f0 -> firm_mem f0 g) f
+
+(** val most : (loopid -> int) -> expr -> int **)
+
+let rec most b = function
+| EC n -> n
+| ETot l -> b l
+| ETotP l -> b l
+| EHat l -> b l
+| EHatP l -> b l
+| EHist (_, _, p) -> b p
+| EBin (o, a, b0) ->
+  (match o with
+   | AAdd -> add (most b a) (most b b0)
+   | AMul -> mul (most b a) (most b b0)
+   | AMin ->
+     (fun (a : int) (b : int) -> if a < b then a else b) (most b a)
+       (most b b0)
+   | AGt -> Stdlib.Int.succ 0
+   | _ -> most b a)
+
+(** val above : expr -> (expr * int) list **)
+
+let rec above = function
+| EBin (o, a, b) ->
+  (match o with
+   | AMul -> app (above a) (above b)
+   | AGt -> (match b with
+             | EC n -> (a, n) :: []
+             | _ -> [])
+   | _ -> [])
+| _ -> []
+
+(** val assumed : expr -> (expr * int) -> int **)
+
+let assumed x h =
+  if expr_eqb (fst h) x
+  then Stdlib.Int.succ (snd h)
+  else (match x with
+        | ETot l ->
+          (match fst h with
+           | EHat l' ->
+             if (fun (a : int) (b : int) -> a = b) l l'
+             then Stdlib.Int.succ (snd h)
+             else 0
+           | _ -> 0)
+        | _ -> 0)
+
+(** val least : loopid list -> (expr * int) list -> expr -> int **)
+
+let rec least act h x =
+  (fun (a : int) (b : int) -> if a < b then b else a)
+    (fold_right (fun h0 n ->
+      (fun (a : int) (b : int) -> if a < b then b else a) (assumed x h0) n) 0
+      h)
+    (match x with
+     | EC n -> n
+     | ETot l -> if inb l act then Stdlib.Int.succ 0 else 0
+     | EHat l -> if inb l act then Stdlib.Int.succ 0 else 0
+     | EBin (o, a, a0) ->
+       (match o with
+        | AAdd -> add (least act h a) (least act h a0)
+        | ASub -> (match a0 with
+                   | EC n -> sub (least act h a) n
+                   | _ -> 0)
+        | AMul -> (match a with
+                   | EC n -> mul n (least act h a0)
+                   | _ -> 0)
+        | _ -> 0)
+     | _ -> 0)
+
+(** val operand_firm : int -> firms -> reg option -> operand -> bool **)
+
+let operand_firm m f c = function
+| OReg r -> (||) (firm_mem (r, None) f) (firm_mem (r, c) f)
+| OImm n -> (fun (a : int) (b : int) -> a < b) n m
+
+(** val small :
+    int -> (loopid -> int) -> loopid list -> regop -> facts -> bool **)
+
+let small m b act o a =
+  existsb (fun x -> (fun (a : int) (b : int) -> a < b) (most b x) m)
+    (results act o a)
+
+(** val assumptions : facts -> reg option -> (expr * int) list **)
+
+let assumptions a = function
+| Some g -> flat_map above (ovals a (OReg g))
+| None -> []
+
+(** val in_order :
+    (loopid -> int) -> loopid list -> regop -> facts -> reg option -> bool **)
+
+let in_order b act o a c =
+  existsb (fun a0 ->
+    existsb (fun b0 ->
+      (fun (a : int) (b : int) -> a <= b) (most b b0)
+        (least act (assumptions a c) a0)) (ovals a o.opb)) (ovals a o.opa)
+
+(** val both_firm : int -> regop -> firms -> reg option -> bool **)
+
+let both_firm m o f c =
+  (&&) (operand_firm m f c o.opa) (operand_firm m f c o.opb)
+
+(** val masks :
+    int -> (loopid -> int) -> loopid list -> regop -> facts -> firms ->
+    operand -> operand -> bool **)
+
+let masks m b act o a f g x =
+  match g with
+  | OReg g0 ->
+    (match x with
+     | OReg x0 ->
+       (&&) ((&&) (firm_mem (g0, None) f) (firm_mem (x0, (Some g0)) f))
+         (small m b act o a)
+     | OImm _ -> false)
+  | OImm _ -> false
+
+(** val result_firm :
+    int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> reg
+    option -> bool **)
+
+let result_firm m b act o a f c =
+  match o.aop with
+  | AMove -> operand_firm m f c o.opa
+  | AAdd -> (&&) (both_firm m o f c) (small m b act o a)
+  | ASub -> (&&) (both_firm m o f c) (in_order b act o a c)
+  | AMul ->
+    (||)
+      ((||) ((&&) (both_firm m o f c) (small m b act o a))
+        (masks m b act o a f o.opa o.opb)) (masks m b act o a f o.opb o.opa)
+  | _ -> both_firm m o f c
+
+(** val about : reg -> (reg * reg option) -> bool **)
+
+let about r f =
+  (||) ((fun (a : int) (b : int) -> a = b) (fst f) r)
+    (condition_eqb (snd f) (Some r))
+
+(** val is_operand : reg -> operand -> bool **)
+
+let is_operand r = function
+| OReg s -> (fun (a : int) (b : int) -> a = b) r s
+| OImm _ -> false
+
+(** val inherited : regop -> firms -> firms **)
+
+let inherited o f =
+  match o.aop with
+  | AMul ->
+    flat_map (fun f0 ->
+      match snd f0 with
+      | Some g ->
+        if (&&) ((||) (is_operand g o.opa) (is_operand g o.opb))
+             (negb ((fun (a : int) (b : int) -> a = b) (fst f0) o.dst))
+        then ((fst f0), (Some o.dst)) :: []
+        else []
+      | None -> []) f
+  | _ -> []
+
+(** val conditions : regop -> facts -> reg option list **)
+
+let conditions o a =
+  None :: (map (fun x -> Some x)
+            (filter (fun g ->
+              negb ((fun (a : int) (b : int) -> a = b) g o.dst))
+              (map fst (filter (fun f -> is_mask (snd f)) a))))
+
+(** val exec_firms :
+    int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> firms **)
+
+let exec_firms m b act o a f =
+  app (filter (fun f0 -> negb (about o.dst f0)) f)
+    (app
+      (map (fun x -> (o.dst, x))
+        (if result_firm m b act o a f None
+         then None :: []
+         else filter (result_firm m b act o a f) (conditions o a)))
+      (inherited o f))
+
+(** val wait_firm : int -> firms -> wait option -> bool **)
+
+let wait_firm m f = function
+| Some w0 -> operand_firm m f None (snd w0)
+| None -> true
+
+(** val fit_items :
+    int -> (loopid -> int) -> loopid list -> facts -> firms -> item list ->
+    (facts * firms) option **)
+
+let rec fit_items m b act a f = function
+| [] -> Some (a, f)
+| i :: t ->
+  (match i with
+   | Issue (_, w) -> if wait_firm m f w then fit_items m b act a f t else None
+   | RegOp o ->
+     fit_items m b act (exec_facts act o a) (exec_firms m b act o a f) t
+   | Wait w ->
+     if wait_firm m f (Some w) then fit_items m b act a f t else None)
+
+(** val fit_code :
+    int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
+    facts) -> (loopid -> firms) -> loopid list -> facts -> firms -> item code
+    -> (facts * firms) option **)
+
+let rec fit_code m b path0 e inv finv act a f = function
+| CNil -> Some (a, f)
+| CBlock (f0, r) ->
+  (match fit_items m b act a f (nth e f0 []) with
+   | Some p -> let (a', f') = p in fit_code m b path0 e inv finv act a' f' r
+   | None -> None)
+| CLoop (l, b0, r) ->
+  if (&&) (sub0 (inv l) (header l a)) (firm_sub (finv l) f)
+  then (match fit_code m b path0 e inv finv (l :: act)
+                (enter path0 l (inv l)) (finv l) b0 with
+        | Some p ->
+          let (a', f') = p in
+          if (&&) (sub0 (inv l) a') (firm_sub (finv l) f')
+          then fit_code m b path0 e inv finv act (leave l (inv l)) (finv l) r
+          else None
+        | None -> None)
+  else None
+| CCond (lt, lf, bt, bf, r) ->
+  (match fit_code m b path0 e inv finv (lt :: act) (enter path0 lt a) f bt with
+   | Some p ->
+     let (at, ft) = p in
+     (match fit_code m b path0 e inv finv (lf :: act) (enter path0 lf a) f bf with
+      | Some p0 ->
+        let (af, ff) = p0 in
+        fit_code m b path0 e inv finv act (meet (leave lt at) (leave lf af))
+          (firm_meet ft ff) r
+      | None -> None)
+   | None -> None)
+
+type firm_guess = (loopid * firms) list
+
+(** val guessed : firm_guess -> loopid -> firms option **)
+
+let guessed g l =
+  option_map snd
+    (find (fun p -> (fun (a : int) (b : int) -> a = b) (fst p) l) g)
+
+(** val item_firms :
+    int -> (loopid -> int) -> loopid list -> (facts * firms) -> item ->
+    facts * firms **)
+
+let item_firms m b act s = function
+| RegOp o ->
+  ((exec_facts act o (fst s)), (exec_firms m b act o (fst s) (snd s)))
+| _ -> s
+
+(** val guess_pass :
+    int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
+    facts) -> firm_guess -> loopid list -> facts -> firms -> firm_guess ->
+    item code -> (facts * firms) * firm_guess **)
+
+let rec guess_pass m b path0 e inv g act a f n = function
+| CNil -> ((a, f), n)
+| CBlock (f0, r) ->
+  let s = fold_left (item_firms m b act) (nth e f0 []) (a, f) in
+  guess_pass m b path0 e inv g act (fst s) (snd s) n r
+| CLoop (l, b0, r) ->
+  let h = match guessed g l with
+          | Some h -> firm_meet h f
+          | None -> f in
+  let (p, n') =
+    guess_pass m b path0 e inv g (l :: act) (enter path0 l (inv l)) h n b0
+  in
+  let (_, f') = p in
+  let h' = firm_meet h f' in
+  guess_pass m b path0 e inv g act (leave l (inv l)) h' ((l, h') :: n') r
+| CCond (lt, lf, bt, bf, r) ->
+  let (p, n1) =
+    guess_pass m b path0 e inv g (lt :: act) (enter path0 lt a) f n bt
+  in
+  let (at, ft) = p in
+  let (p0, n2) =
+    guess_pass m b path0 e inv g (lf :: act) (enter path0 lf a) f n1 bf
+  in
+  let (af, ff) = p0 in
+  guess_pass m b path0 e inv g act (meet (leave lt at) (leave lf af))
+    (firm_meet ft ff) n2 r
+
+(** val guess_upto :
+    int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
+    facts) -> int -> facts -> firms -> item code -> firm_guess -> firm_guess **)
+
+let rec guess_upto m b path0 e inv n a f c g =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> g)
+    (fun n0 ->
+    guess_upto m b path0 e inv n0 a f c
+      (snd (guess_pass m b path0 e inv g (rOOT :: []) a f [] c)))
+    n
+
+(** val guess_passes : int **)
+
+let guess_passes =
+  Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    0)))))))
+
+(** val item_registers : item -> reg list **)
+
+let item_registers = function
+| Issue (_, w) ->
+  (match w with
+   | Some w0 ->
+     let (_, o) = w0 in (match o with
+                         | OReg r -> r :: []
+                         | OImm _ -> [])
+   | None -> [])
+| RegOp o ->
+  o.dst :: (flat_map (fun y -> match y with
+                               | OReg r -> r :: []
+                               | OImm _ -> []) (o.opa :: (o.opb :: [])))
+| Wait w -> let (_, o) = w in (match o with
+                               | OReg r -> r :: []
+                               | OImm _ -> [])
+
+(** val code_registers : engine -> item code -> reg list **)
+
+let rec code_registers e = function
+| CNil -> []
+| CBlock (f, r) ->
+  app (flat_map item_registers (nth e f [])) (code_registers e r)
+| CLoop (_, b, r) -> app (code_registers e b) (code_registers e r)
+| CCond (_, _, bt, bf, r) ->
+  app (code_registers e bt) (app (code_registers e bf) (code_registers e r))
+
+(** val start_firms : engine -> item code -> firms **)
+
+let start_firms e c =
+  map (fun r -> (r, None)) (nodup (=) (code_registers e c))
+
+(** val most_of : (loopid -> int) -> cert -> sema -> int **)
+
+let most_of b c =
+  let t = tables_of c in
+  (fun w ->
+  let s = site_of c w in
+  mul (t.weight s.s_queue)
+    (mul
+      (length (filter (raises (signals_of c) w) (t.body s.s_body s.s_engine)))
+      (b s.s_body)))
+
+type 'b map0 =
+| Leaf
+| Node of 'b option * 'b map0 * 'b map0
+
+(** val get : 'a1 map0 -> int -> 'a1 option **)
+
+let rec get t n =
+  match t with
+  | Leaf -> None
+  | Node (here, evens, odds) ->
+    ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+       (fun _ -> here)
+       (fun m ->
+       if (fun (a : int) (b : int) -> a = b)
+            ((fun (a : int) (b : int) -> if b = 0 then a else a mod b) m
+              (Stdlib.Int.succ (Stdlib.Int.succ 0))) 0
+       then get evens
+              ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
+                (Stdlib.Int.succ (Stdlib.Int.succ 0)))
+       else get odds
+              ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
+                (Stdlib.Int.succ (Stdlib.Int.succ 0))))
+       n)
+
+(** val here_of : 'a1 map0 -> 'a1 option **)
+
+let here_of = function
+| Leaf -> None
+| Node (v, _, _) -> v
+
+(** val evens_of : 'a1 map0 -> 'a1 map0 **)
+
+let evens_of = function
+| Leaf -> Leaf
+| Node (_, l, _) -> l
+
+(** val odds_of : 'a1 map0 -> 'a1 map0 **)
+
+let odds_of = function
+| Leaf -> Leaf
+| Node (_, _, r) -> r
+
+(** val set : int -> int -> 'a1 -> 'a1 map0 -> 'a1 map0 **)
+
+let rec set fuel n b t =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> Node ((Some b), (evens_of t), (odds_of t)))
+    (fun m ->
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> t)
+      (fun fuel0 ->
+      if (fun (a : int) (b : int) -> a = b)
+           ((fun (a : int) (b : int) -> if b = 0 then a else a mod b) m
+             (Stdlib.Int.succ (Stdlib.Int.succ 0))) 0
+      then Node ((here_of t),
+             (set fuel0
+               ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
+                 (Stdlib.Int.succ (Stdlib.Int.succ 0))) b (evens_of t)),
+             (odds_of t))
+      else Node ((here_of t), (evens_of t),
+             (set fuel0
+               ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
+                 (Stdlib.Int.succ (Stdlib.Int.succ 0))) b (odds_of t))))
+      fuel)
+    n
+
+(** val map_of : 'a1 table -> 'a1 map0 **)
+
+let map_of x =
+  fold_right (fun p t -> set (fst p) (fst p) (snd p) t) Leaf x
+
+(** val get_or : 'a1 -> 'a1 map0 -> int -> 'a1 **)
+
+let get_or d t n =
+  match get t n with
+  | Some b -> b
+  | None -> d
+
+(** val directs : int -> instr code -> instr list list **)
+
+let directs n b =
+  map (fun e -> direct e b) (seq 0 n)
+
+(** val body_entry :
+    int -> (loopid list * instr code) -> loopid list * instr list list **)
+
+let body_entry n x =
+  ((fst x), (directs n (snd x)))
+
+(** val fast_tables : cert -> tables **)
+
+let fast_tables c =
+  let n = c.c_engines in
+  let bs =
+    map_of
+      (map (fun p -> ((fst p), (body_entry n (snd p)))) (all_bodies c.c_spec))
+  in
+  let ps = map_of (places n c.c_spec) in
+  let qs = map_of c.c_queues in
+  let ws = map_of c.c_weights in
+  let ds = map_of c.c_deps in
+  { home = (fun i -> fst (get_or (rOOT, 0) ps i)); eng = (fun i ->
+  snd (get_or (rOOT, 0) ps i)); que = (fun i -> get_or 0 qs i); weight =
+  (fun q -> get_or (Stdlib.Int.succ 0) ws q); path = (fun l ->
+  fst (get_or ([], []) bs l)); body = (fun l e ->
+  if (fun (a : int) (b : int) -> a < b) e n
+  then nth e (snd (get_or ([], []) bs l)) []
+  else []); deps = (fun i -> get_or [] ds i) }
+
+type entry = { members : instr list; number : int; no_twin : bool }
+
+(** val entry_of : instr list -> entry **)
+
+let entry_of g =
+  { members = g; number = (length g); no_twin = (nodupb g) }
+
+(** val entry_for :
+    tables -> (instr -> sema option) -> (sema -> entry option) -> sema ->
+    instr -> entry **)
+
+let entry_for f fsignals counted w i =
+  match counted w with
+  | Some x -> x
+  | None -> entry_of (group f fsignals w i)
+
+(** val fast_wait :
+    tables -> (instr -> sema option) -> (sema -> entry option) -> loopid list
+    -> sema -> dep -> (expr -> bool) -> bool **)
+
+let fast_wait f fsignals counted act w d judge =
+  let p = d.prd in
+  let h = f.home p in
+  (&&) ((&&) (distance_ok f act h d.dist) (raises fsignals w p))
+    (let x = entry_for f fsignals counted w p in
+     let k = place x.members p in
+     (&&)
+       ((&&) x.no_twin
+         ((fun (a : int) (b : int) -> a <= b) (Stdlib.Int.succ 0) k))
+       (judge
+         (mk act AMul (mask act h d.dist)
+           (mk act AMul (EC (f.weight (f.que p)))
+             (mk act ASub (mk act AMul (EC x.number) (runs act h d.dist)) (EC
+               (sub x.number k)))))))
+
+(** val fast_served :
+    tables -> (instr -> sema option) -> (sema -> entry option) -> loopid list
+    -> facts -> wait -> instr -> dep list **)
+
+let fast_served f fsignals counted act a w j =
+  filter (fun d ->
+    fast_wait f fsignals counted act (fst w) d (holds act a (snd w)))
+    (f.deps j)
+
+(** val fast_covers :
+    tables -> loopid list -> facts -> operand -> expr -> bool **)
+
+let fast_covers f act a o x =
+  (||) (existsb (at_most f x) (ovals a o))
+    (existsb (at_most f (without_zeros act a x)) (ovals a o))
+
+(** val fast_covered :
+    tables -> (instr -> sema option) -> (sema -> entry option) -> loopid list
+    -> facts -> wait -> instr -> dep list **)
+
+let fast_covered f fsignals counted act a w j =
+  filter (fun d ->
+    fast_wait f fsignals counted act (fst w) d (fast_covers f act a (snd w)))
+    (f.deps j)
+
+(** val fast_all_waited :
+    tables -> loopid list -> instr -> dep list -> bool **)
+
+let fast_all_waited f act j dn =
+  forallb (fun d -> (||) (dep_mem d dn) (never_owed f act d)) (f.deps j)
+
+(** val fast_items :
+    tables -> (instr -> sema option) -> (sema -> entry option) -> loopid list
+    -> facts -> dep list -> item list -> facts option **)
+
+let rec fast_items f fsignals counted act a dn = function
+| [] -> Some a
+| i :: t ->
+  (match i with
+   | Issue (j, w0) ->
+     (match w0 with
+      | Some w ->
+        (match fast_served f fsignals counted act a w j with
+         | [] -> None
+         | _ :: _ ->
+           if fast_all_waited f act j
+                (app (fast_covered f fsignals counted act a w j) dn)
+           then fast_items f fsignals counted act a [] t
+           else None)
+      | None ->
+        if fast_all_waited f act j dn
+        then fast_items f fsignals counted act a [] t
+        else None)
+   | RegOp o -> fast_items f fsignals counted act (exec_facts act o a) dn t
+   | Wait w ->
+     (match next_instr t with
+      | Some j ->
+        (match fast_served f fsignals counted act a w j with
+         | [] -> None
+         | _ :: _ ->
+           fast_items f fsignals counted act a
+             (app (fast_covered f fsignals counted act a w j) dn) t)
+      | None -> None))
+
+(** val fast_chk :
+    tables -> (instr -> sema option) -> (sema -> entry option) -> engine ->
+    (loopid -> facts) -> loopid list -> facts -> item code -> facts option **)
+
+let rec fast_chk f fsignals counted e inv act a = function
+| CNil -> Some a
+| CBlock (f0, r) ->
+  (match fast_items f fsignals counted act a [] (nth e f0 []) with
+   | Some a' -> fast_chk f fsignals counted e inv act a' r
+   | None -> None)
+| CLoop (l, b, r) ->
+  let h = inv l in
+  if sub0 h (header l a)
+  then (match fast_chk f fsignals counted e inv (l :: act) (enter f.path l h)
+                b with
+        | Some a' ->
+          if sub0 h a'
+          then fast_chk f fsignals counted e inv act (leave l h) r
+          else None
+        | None -> None)
+  else None
+| CCond (lt, lf, bt, bf, r) ->
+  (match fast_chk f fsignals counted e inv (lt :: act) (enter f.path lt a) bt with
+   | Some at ->
+     (match fast_chk f fsignals counted e inv (lf :: act) (enter f.path lf a)
+              bf with
+      | Some af ->
+        fast_chk f fsignals counted e inv act
+          (meet (leave lt at) (leave lf af)) r
+      | None -> None)
+   | None -> None)
+
+(** val group_at :
+    tables -> (instr -> sema option) -> (sema * site) -> entry **)
+
+let group_at f fsignals p =
+  entry_of
+    (filter (raises fsignals (fst p))
+      (f.body (snd p).s_body (snd p).s_engine))
+
+(** val entries : tables -> (instr -> sema option) -> cert -> entry map0 **)
+
+let entries f fsignals c =
+  map_of (map (fun p -> ((fst p), (group_at f fsignals p))) c.c_sites)
+
+(** val fast_infer :
+    tables -> engine -> facts -> item code -> loopid -> facts **)
+
+let fast_infer f e a x =
+  let g = map_of (infer_upto f e infer_passes a x []) in
+  (fun l -> get_or [] g l)
+
+(** val fast_engine_ok :
+    cert -> tables -> (instr -> sema option) -> (sema -> entry option) ->
+    engine -> bool **)
+
+let fast_engine_ok c f fsignals counted e =
+  let a = nth e c.c_roles [] in
+  let inv = fast_infer f e a c.c_code in
+  (&&) ((&&) (wfcb f e (rOOT :: []) c.c_spec) (true_at_start a))
+    (match fast_chk f fsignals counted e inv (rOOT :: []) a c.c_code with
+     | Some _ -> true
+     | None -> false)
+
+(** val fast_signal_ok : tables -> site map0 -> instr -> sema -> bool **)
+
+let fast_signal_ok f sites i w =
+  let s = get_or { s_body = rOOT; s_engine = 0; s_queue = 0 } sites w in
+  (&&)
+    ((&&)
+      ((&&) ((fun (a : int) (b : int) -> a = b) (f.home i) s.s_body)
+        ((fun (a : int) (b : int) -> a = b) (f.eng i) s.s_engine))
+      ((fun (a : int) (b : int) -> a = b) (f.que i) s.s_queue))
+    ((fun (a : int) (b : int) -> a <= b) (Stdlib.Int.succ 0)
+      (f.weight (f.que i)))
+
+(** val fast_check : cert -> tables -> bool **)
+
+let fast_check c f =
+  let sm = map_of c.c_signals in
+  let sites = map_of c.c_sites in
+  let fsignals = fun i -> get sm i in
+  let e = entries f fsignals c in
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&) (code_eqb (ecode instr_of c.c_code) c.c_spec)
+          ((fun (a : int) (b : int) -> a <= b) (width c.c_code) c.c_engines))
+        ((fun (a : int) (b : int) -> a <= b) (width c.c_spec) c.c_engines))
+      (forallb (fun pat -> let (i, w) = pat in fast_signal_ok f sites i w)
+        c.c_signals))
+    (forallb (fast_engine_ok c f fsignals (get e))
+      (seq 0 (Stdlib.Int.succ c.c_engines)))
+
+(** val fast_legal : cert -> tables -> bool **)
+
+let fast_legal c f =
+  let rm = map_of c.c_ranks in
+  let qm = map_of c.c_queues in
+  let rank = fun i -> get_or 0 rm i in
+  (&&)
+    ((&&)
+      ((&&)
+        (forallb (fun pat ->
+          let (i, _) = pat in
+          (match get qm i with
+           | Some _ -> true
+           | None -> false)) (places c.c_engines c.c_spec))
+        (match ranked rank 0 c.c_spec with
+         | Some _ -> true
+         | None -> false))
+      (match numbered (Stdlib.Int.succ 0) c.c_spec with
+       | Some _ -> true
+       | None -> false))
+    (forallb (fun pat ->
+      let (j, _) = pat in deps_legal f rank (is_branch c) (are_opposite c) j)
+      c.c_deps)
+
+(** val certify_fast : cert -> bool **)
+
+let certify_fast c =
+  let f = fast_tables c in (&&) (fast_legal c f) (fast_check c f)
+
+(** val fast_engine_fits :
+    int -> (loopid -> int) -> cert -> tables -> engine -> bool **)
+
+let fast_engine_fits m b c f e =
+  let a = nth e c.c_roles [] in
+  let x = start_firms e c.c_code in
+  let inv = fast_infer f e a c.c_code in
+  let g = map_of (guess_upto m b f.path e inv guess_passes a x c.c_code []) in
+  (match fit_code m b f.path e inv (fun l -> get_or [] g l) (rOOT :: []) a x
+           c.c_code with
+   | Some _ -> true
+   | None -> false)
+
+(** val fast_most_of :
+    (loopid -> int) -> cert -> tables -> site map0 -> (sema -> entry option)
+    -> sema -> int **)
+
+let fast_most_of b c f sites e w =
+  let s = get_or { s_body = rOOT; s_engine = 0; s_queue = 0 } sites w in
+  (match e w with
+   | Some x -> mul (f.weight s.s_queue) (mul x.number (b s.s_body))
+   | None -> most_of b c w)
+
+(** val code_fits_fast : int -> (loopid -> int) -> cert -> bool **)
+
+let code_fits_fast m b c =
+  let f = fast_tables c in
+  let sm = map_of c.c_signals in
+  let sites = map_of c.c_sites in
+  let e = entries f (fun i -> get sm i) c in
+  (&&)
+    ((&&) ((fun (a : int) (b : int) -> a < b) 0 m)
+      (forallb (fun pat ->
+        let (_, w) = pat in
+        (fun (a : int) (b : int) -> a < b)
+          (fast_most_of b c f sites (get e) w) m) c.c_signals))
+    (forallb (fast_engine_fits m b c f) (seq 0 (Stdlib.Int.succ c.c_engines)))

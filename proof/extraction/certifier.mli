@@ -1,0 +1,591 @@
+
+val negb : bool -> bool
+
+val option_map : ('a1 -> 'a2) -> 'a1 option -> 'a2 option
+
+val fst : ('a1 * 'a2) -> 'a1
+
+val snd : ('a1 * 'a2) -> 'a2
+
+val length : 'a1 list -> int
+
+val app : 'a1 list -> 'a1 list -> 'a1 list
+
+val add : int -> int -> int
+
+val mul : int -> int -> int
+
+val sub : int -> int -> int
+
+module Nat :
+ sig
+  val divmod : int -> int -> int -> int -> int * int
+ end
+
+val hd : 'a1 -> 'a1 list -> 'a1
+
+val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool
+
+val nth : int -> 'a1 list -> 'a1 -> 'a1
+
+val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
+val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
+
+val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
+
+val existsb : ('a1 -> bool) -> 'a1 list -> bool
+
+val forallb : ('a1 -> bool) -> 'a1 list -> bool
+
+val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+val find : ('a1 -> bool) -> 'a1 list -> 'a1 option
+
+val firstn : int -> 'a1 list -> 'a1 list
+
+val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list
+
+val seq : int -> int -> int list
+
+type engine = int
+
+type queue = int
+
+type loopid = int
+
+type instr = int
+
+type sema = int
+
+type reg = int
+
+val rOOT : loopid
+
+type 'a code =
+| CNil
+| CBlock of 'a list list * 'a code
+| CLoop of loopid * 'a code * 'a code
+| CCond of loopid * loopid * 'a code * 'a code * 'a code
+
+val efilter : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list
+
+val ecode : ('a1 -> 'a2 option) -> 'a1 code -> 'a2 code
+
+type operand =
+| OReg of reg
+| OImm of int
+
+type alu =
+| AMove
+| AAdd
+| ASub
+| AMul
+| AMin
+| AGt
+
+type regop = { dst : reg; aop : alu; opa : operand; opb : operand }
+
+type wait = sema * operand
+
+type item =
+| Issue of instr * wait option
+| RegOp of regop
+| Wait of wait
+
+val instr_of : item -> instr option
+
+type distance =
+| Carried of loopid * int
+| Flat of int
+| Element of loopid * int * loopid * int * int
+
+type dep = { prd : instr; dist : distance }
+
+type tables = { home : (instr -> loopid); eng : (instr -> engine);
+                que : (instr -> queue); weight : (queue -> int);
+                path : (loopid -> loopid list);
+                body : (loopid -> engine -> instr list);
+                deps : (instr -> dep list) }
+
+type counts = { tot : (loopid -> int);
+                ent : (loopid -> int -> loopid -> int);
+                log : (loopid * int list) list }
+
+val counts0 : counts
+
+val sumH : (int -> loopid -> int) -> int -> loopid -> int
+
+val past : counts -> loopid -> int -> loopid -> int
+
+val alu_nat : alu -> int -> int -> int
+
+type expr =
+| EC of int
+| ETot of loopid
+| ETotP of loopid
+| EHat of loopid
+| EHatP of loopid
+| EHist of loopid * int * loopid
+| EBin of alu * expr * expr
+
+type genv = { gtot : (loopid -> int); ghat : (loopid -> int);
+              ghist : (loopid -> int -> loopid -> int) }
+
+val den : expr -> genv -> int
+
+val alu_eqb : alu -> alu -> bool
+
+val expr_eqb : expr -> expr -> bool
+
+val inb : int -> int list -> bool
+
+val add_const : loopid list -> expr -> int -> expr
+
+val sub_const : loopid list -> expr -> int -> expr
+
+val scale : int -> expr -> expr
+
+val gt_const : loopid list -> expr -> int -> expr
+
+val guards : expr -> expr -> bool
+
+val is_mask : expr -> bool
+
+val mk_sub : loopid list -> expr -> expr -> expr
+
+val regroup : expr -> int -> alu -> expr -> expr -> expr option
+
+val regrouped : expr -> int -> expr -> expr
+
+val under_mask : expr -> expr -> expr
+
+val mk_masked : expr -> expr -> expr
+
+val mk_mul : expr -> expr -> expr
+
+val mk_add : loopid list -> expr -> expr -> expr
+
+val mk : loopid list -> alu -> expr -> expr -> expr
+
+val genv_of : counts -> (loopid -> int) -> genv
+
+type facts = (reg * expr) list
+
+val fact_eqb : (reg * expr) -> (reg * expr) -> bool
+
+val mem : (reg * expr) -> facts -> bool
+
+val sub0 : facts -> facts -> bool
+
+val meet : facts -> facts -> (reg * expr) list
+
+val ovals : facts -> operand -> expr list
+
+val fact_limit : int
+
+val size : expr -> int
+
+val insert : expr -> expr list -> expr list
+
+val by_size : expr list -> expr list
+
+val distinct : expr list -> expr list
+
+val also : facts -> int -> operand -> expr list
+
+val results : loopid list -> regop -> facts -> expr list
+
+val exec_facts : loopid list -> regop -> facts -> facts
+
+val after_entry : loopid -> expr -> expr option
+
+val survives_exit : loopid -> expr -> bool
+
+val under : (loopid -> loopid list) -> loopid -> loopid -> bool
+
+val enter1 : (loopid -> loopid list) -> loopid -> (reg * expr) -> facts
+
+val enter : (loopid -> loopid list) -> loopid -> facts -> facts
+
+val leave : loopid -> facts -> facts
+
+val is_const : expr -> int -> bool
+
+val header : loopid -> facts -> facts
+
+val raises : (instr -> sema option) -> sema -> instr -> bool
+
+val group : tables -> (instr -> sema option) -> sema -> instr -> instr list
+
+val place : instr list -> instr -> int
+
+val tot_of : int -> expr
+
+val hat_of : int -> expr
+
+val past_of : loopid list -> loopid -> int -> loopid -> expr
+
+val runs : loopid list -> loopid -> distance -> expr
+
+val mask : loopid list -> loopid -> distance -> expr
+
+val threshold :
+  tables -> (instr -> sema option) -> loopid list -> sema -> dep -> expr
+
+val nodupb : int list -> bool
+
+val distance_ok : tables -> loopid list -> loopid -> distance -> bool
+
+val producer_ok : tables -> (instr -> sema option) -> sema -> dep -> bool
+
+val known_zero : facts -> expr -> bool
+
+val without_zeros : loopid list -> facts -> expr -> expr
+
+val has : expr list -> expr -> bool
+
+val holds : loopid list -> facts -> operand -> expr -> bool
+
+val count_le : tables -> expr -> expr -> bool
+
+val base_le : tables -> expr -> expr -> bool
+
+type linear = { factor : int; base : expr; plus : int; minus : int }
+
+val scaled_of : expr -> int -> int -> linear
+
+val linear_of : expr -> linear
+
+val linear_le : tables -> linear -> linear -> bool
+
+val mask_le : expr -> expr -> bool
+
+val masked_of : expr -> expr option * expr
+
+val at_most : tables -> expr -> expr -> bool
+
+val wait_covers :
+  tables -> (instr -> sema option) -> loopid list -> facts -> wait -> dep ->
+  bool
+
+val never_owed : tables -> loopid list -> dep -> bool
+
+val wait_ok :
+  tables -> (instr -> sema option) -> loopid list -> facts -> wait -> dep ->
+  bool
+
+val distance_eqb : distance -> distance -> bool
+
+val dep_eqb : dep -> dep -> bool
+
+val dep_mem : dep -> dep list -> bool
+
+val next_instr : item list -> instr option
+
+val served :
+  tables -> (instr -> sema option) -> loopid list -> facts -> wait -> instr
+  -> dep list
+
+val covered :
+  tables -> (instr -> sema option) -> loopid list -> facts -> wait -> instr
+  -> dep list
+
+val all_waited : tables -> loopid list -> instr -> dep list -> bool
+
+val items :
+  tables -> (instr -> sema option) -> loopid list -> facts -> dep list ->
+  item list -> facts option
+
+val chk :
+  tables -> (instr -> sema option) -> engine -> (loopid -> facts) -> loopid
+  list -> facts -> item code -> facts option
+
+type guess = (loopid * facts) list
+
+val guess_of : guess -> loopid -> facts option
+
+val writes : item list -> reg list
+
+val written : engine -> item code -> reg list
+
+val is_counter : expr -> bool
+
+val may_last : reg list -> (reg * expr) -> bool
+
+val item_facts : loopid list -> facts -> item -> facts
+
+val infer_pass :
+  tables -> engine -> guess -> loopid list -> facts -> guess -> item code ->
+  facts * guess
+
+val guess_size : guess -> int
+
+val infer_upto :
+  tables -> engine -> int -> facts -> item code -> guess -> guess
+
+val infer_passes : int
+
+val infer : tables -> engine -> facts -> item code -> loopid -> facts
+
+val direct : engine -> instr code -> instr list
+
+val stream_ranked : (instr -> int) -> int -> instr list -> bool
+
+val block_end : (instr -> int) -> int -> instr list list -> int
+
+val ranked : (instr -> int) -> int -> instr code -> int option
+
+val common : tables -> loopid -> loopid -> loopid
+
+val in_opposite_branches :
+  tables -> (loopid -> loopid -> bool) -> loopid -> loopid -> bool
+
+val before : (instr -> int) -> instr -> instr -> bool
+
+val zero_legal :
+  tables -> (instr -> int) -> (loopid -> loopid -> bool) -> instr -> instr ->
+  loopid -> bool
+
+val distance_legal :
+  tables -> (instr -> int) -> (loopid -> bool) -> (loopid -> loopid -> bool)
+  -> instr -> instr -> distance -> bool
+
+val is_placed : tables -> instr -> bool
+
+val deps_legal :
+  tables -> (instr -> int) -> (loopid -> bool) -> (loopid -> loopid -> bool)
+  -> instr -> bool
+
+val numbered : int -> instr code -> int option
+
+type site = { s_body : loopid; s_engine : engine; s_queue : queue }
+
+val genv0 : genv
+
+val true_at_start : facts -> bool
+
+type 'b table = (int * 'b) list
+
+val lookup : int -> 'a1 table -> 'a1 option
+
+val lookup_or : 'a1 -> int -> 'a1 table -> 'a1
+
+type cert = { c_engines : int; c_spec : instr code; c_code : item code;
+              c_deps : dep list table; c_queues : queue table;
+              c_weights : int table; c_signals : sema table;
+              c_sites : site table; c_roles : facts list; c_ranks : int table }
+
+val bodies : loopid list -> instr code -> (loopid list * instr code) table
+
+val all_bodies : instr code -> (loopid list * instr code) table
+
+val places : int -> instr code -> (loopid * engine) table
+
+val tables_of : cert -> tables
+
+val signals_of : cert -> instr -> sema option
+
+val site_of : cert -> sema -> site
+
+val list_eqb : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> bool
+
+val nats_eqb : int list -> int list -> bool
+
+val code_eqb : instr code -> instr code -> bool
+
+val width : 'a1 code -> int
+
+val wf_bodyb : tables -> engine -> loopid list -> loopid -> instr code -> bool
+
+val wfcb : tables -> engine -> loopid list -> instr code -> bool
+
+val engine_ok : cert -> tables -> engine -> bool
+
+val signal_ok : cert -> tables -> instr -> sema -> bool
+
+val check : cert -> bool
+
+val branches : instr code -> (loopid * loopid) list
+
+val is_branch : cert -> loopid -> bool
+
+val are_opposite : cert -> loopid -> loopid -> bool
+
+val rank_of : cert -> instr -> int
+
+val has_queue : cert -> instr -> bool
+
+val legal : cert -> bool
+
+type firms = (reg * reg option) list
+
+val condition_eqb : reg option -> reg option -> bool
+
+val firm_mem : (reg * reg option) -> firms -> bool
+
+val firm_sub : firms -> firms -> bool
+
+val firm_meet : firms -> firms -> firms
+
+val most : (loopid -> int) -> expr -> int
+
+val above : expr -> (expr * int) list
+
+val assumed : expr -> (expr * int) -> int
+
+val least : loopid list -> (expr * int) list -> expr -> int
+
+val operand_firm : int -> firms -> reg option -> operand -> bool
+
+val small : int -> (loopid -> int) -> loopid list -> regop -> facts -> bool
+
+val assumptions : facts -> reg option -> (expr * int) list
+
+val in_order :
+  (loopid -> int) -> loopid list -> regop -> facts -> reg option -> bool
+
+val both_firm : int -> regop -> firms -> reg option -> bool
+
+val masks :
+  int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> operand
+  -> operand -> bool
+
+val result_firm :
+  int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> reg
+  option -> bool
+
+val about : reg -> (reg * reg option) -> bool
+
+val is_operand : reg -> operand -> bool
+
+val inherited : regop -> firms -> firms
+
+val conditions : regop -> facts -> reg option list
+
+val exec_firms :
+  int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> firms
+
+val wait_firm : int -> firms -> wait option -> bool
+
+val fit_items :
+  int -> (loopid -> int) -> loopid list -> facts -> firms -> item list ->
+  (facts * firms) option
+
+val fit_code :
+  int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
+  facts) -> (loopid -> firms) -> loopid list -> facts -> firms -> item code
+  -> (facts * firms) option
+
+type firm_guess = (loopid * firms) list
+
+val guessed : firm_guess -> loopid -> firms option
+
+val item_firms :
+  int -> (loopid -> int) -> loopid list -> (facts * firms) -> item ->
+  facts * firms
+
+val guess_pass :
+  int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
+  facts) -> firm_guess -> loopid list -> facts -> firms -> firm_guess -> item
+  code -> (facts * firms) * firm_guess
+
+val guess_upto :
+  int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
+  facts) -> int -> facts -> firms -> item code -> firm_guess -> firm_guess
+
+val guess_passes : int
+
+val item_registers : item -> reg list
+
+val code_registers : engine -> item code -> reg list
+
+val start_firms : engine -> item code -> firms
+
+val most_of : (loopid -> int) -> cert -> sema -> int
+
+type 'b map0 =
+| Leaf
+| Node of 'b option * 'b map0 * 'b map0
+
+val get : 'a1 map0 -> int -> 'a1 option
+
+val here_of : 'a1 map0 -> 'a1 option
+
+val evens_of : 'a1 map0 -> 'a1 map0
+
+val odds_of : 'a1 map0 -> 'a1 map0
+
+val set : int -> int -> 'a1 -> 'a1 map0 -> 'a1 map0
+
+val map_of : 'a1 table -> 'a1 map0
+
+val get_or : 'a1 -> 'a1 map0 -> int -> 'a1
+
+val directs : int -> instr code -> instr list list
+
+val body_entry :
+  int -> (loopid list * instr code) -> loopid list * instr list list
+
+val fast_tables : cert -> tables
+
+type entry = { members : instr list; number : int; no_twin : bool }
+
+val entry_of : instr list -> entry
+
+val entry_for :
+  tables -> (instr -> sema option) -> (sema -> entry option) -> sema -> instr
+  -> entry
+
+val fast_wait :
+  tables -> (instr -> sema option) -> (sema -> entry option) -> loopid list
+  -> sema -> dep -> (expr -> bool) -> bool
+
+val fast_served :
+  tables -> (instr -> sema option) -> (sema -> entry option) -> loopid list
+  -> facts -> wait -> instr -> dep list
+
+val fast_covers : tables -> loopid list -> facts -> operand -> expr -> bool
+
+val fast_covered :
+  tables -> (instr -> sema option) -> (sema -> entry option) -> loopid list
+  -> facts -> wait -> instr -> dep list
+
+val fast_all_waited : tables -> loopid list -> instr -> dep list -> bool
+
+val fast_items :
+  tables -> (instr -> sema option) -> (sema -> entry option) -> loopid list
+  -> facts -> dep list -> item list -> facts option
+
+val fast_chk :
+  tables -> (instr -> sema option) -> (sema -> entry option) -> engine ->
+  (loopid -> facts) -> loopid list -> facts -> item code -> facts option
+
+val group_at : tables -> (instr -> sema option) -> (sema * site) -> entry
+
+val entries : tables -> (instr -> sema option) -> cert -> entry map0
+
+val fast_infer : tables -> engine -> facts -> item code -> loopid -> facts
+
+val fast_engine_ok :
+  cert -> tables -> (instr -> sema option) -> (sema -> entry option) ->
+  engine -> bool
+
+val fast_signal_ok : tables -> site map0 -> instr -> sema -> bool
+
+val fast_check : cert -> tables -> bool
+
+val fast_legal : cert -> tables -> bool
+
+val certify_fast : cert -> bool
+
+val fast_engine_fits :
+  int -> (loopid -> int) -> cert -> tables -> engine -> bool
+
+val fast_most_of :
+  (loopid -> int) -> cert -> tables -> site map0 -> (sema -> entry option) ->
+  sema -> int
+
+val code_fits_fast : int -> (loopid -> int) -> cert -> bool

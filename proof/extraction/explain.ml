@@ -1,0 +1,166 @@
+(* explain.ml -- why a certificate is rejected
+
+   Asks the parts of the checker, in its order, and says where the first one refuses. It only runs
+   after the checker itself has said no, and nothing depends on what it says. *)
+
+open Certifier
+open Assemble
+
+exception Because of string
+
+let because format = Printf.ksprintf (fun s -> raise (Because s)) format
+
+let rec text c = function
+  | EC n -> string_of_int n
+  | ETot l -> Printf.sprintf "total(%s)" (loop_name c l)
+  | ETotP l -> Printf.sprintf "(total(%s) - 1)" (loop_name c l)
+  | EHat l -> Printf.sprintf "trip(%s)" (loop_name c l)
+  | EHatP l -> Printf.sprintf "(trip(%s) - 1)" (loop_name c l)
+  | EHist (s, m, p) ->
+      Printf.sprintf "snapshot(%s, %d, total(%s))" (loop_name c s) m (loop_name c p)
+  | EBin (o, a, b) -> operation c o (text c a) (text c b)
+
+and operation _ o a b =
+  match o with
+  | AMove -> a
+  | AAdd -> Printf.sprintf "(%s + %s)" a b
+  | ASub -> Printf.sprintf "(%s - %s)" a b
+  | AMul -> Printf.sprintf "%s*%s" a b
+  | AMin -> Printf.sprintf "min(%s, %s)" a b
+  | AGt -> Printf.sprintf "isGT(%s, %s)" a b
+
+let distance_text c = function
+  | Carried (l, k) -> Printf.sprintf "'%s' = %d" (loop_name c l) k
+  | Flat f -> Printf.sprintf "flat %d" f
+  | Element (l, k, b, back, ahead) ->
+      Printf.sprintf "'%s' = %d, '%s' = %d" (loop_name c l) k (loop_name c b) (back - ahead)
+
+let dep_text c j d =
+  Printf.sprintf "'%s' -> '%s' at %s" (instr_name c d.prd) (instr_name c j) (distance_text c d.dist)
+
+(** The kernel *)
+
+let legality t tables =
+  let c = t.source in
+  let rank = rank_of t.cert in
+  List.iter
+    (fun (j, ds) ->
+      List.iter
+        (fun d ->
+          if not (distance_legal tables rank (Certifier.is_branch t.cert)
+               (are_opposite t.cert) d.prd j d.dist)
+          then because "the kernel is not legal: dependence %s" (dep_text c j d))
+        ds)
+    t.cert.c_deps;
+  because "the kernel is not legal: its order, or the numbers of its loops"
+
+(** The instructions *)
+
+let instrs_of c = List.concat_map snd (List.map (fun (l, (_, b)) ->
+    (l, List.concat (List.init c.c_engines (fun e -> direct e b)))) (all_bodies c.c_spec))
+
+let erased t =
+  let code = ecode instr_of t.cert.c_code in
+  if not (code_eqb code t.cert.c_spec) then (
+    let issued = instrs_of { t.cert with c_spec = code } in
+    List.iter
+      (fun i ->
+        if not (List.mem i issued) then
+          because "instruction '%s' is not issued" (instr_name t.source i))
+      (instrs_of t.cert);
+    because "the code does not issue the instructions in the kernel's order")
+
+let signals t tables =
+  List.iter
+    (fun (i, w) ->
+      if not (signal_ok t.cert tables i w) then
+        because "semaphore '%s' is raised by '%s', and by instructions of another body or queue"
+          t.source.semas.(w) (instr_name t.source i))
+    t.cert.c_signals
+
+(** One engine *)
+
+let known t xs =
+  match xs with
+  | [] -> "a value about which nothing is known"
+  | x :: _ -> text t.source x
+
+let refuse_wait t tables e act a (w, o) j =
+  let c = t.source in
+  let on = c.semas.(w) in
+  let candidates = List.filter (fun d -> Certifier.signals_of t.cert d.prd = Some w) (tables.deps j) in
+  match candidates with
+  | [] ->
+      because "engine '%s', instruction '%s': waits on semaphore '%s', which no dependence asks for"
+        (engine_name c e) (instr_name c j) on
+  | d :: _ ->
+      because "engine '%s', instruction '%s': waits for '%s' >= %s, but dependence %s asks for %s"
+        (engine_name c e) (instr_name c j) on
+        (known t (ovals a o))
+        (dep_text c j d)
+        (text c (threshold tables (Certifier.signals_of t.cert) act w d))
+
+let refuse_issue t tables e act done_ j =
+  let c = t.source in
+  let open_deps =
+    List.filter
+      (fun d -> not (dep_mem d done_ || never_owed tables act d))
+      (tables.deps j)
+  in
+  match open_deps with
+  | [] -> ()
+  | d :: _ -> (
+      match Certifier.signals_of t.cert d.prd with
+      | None ->
+          because "engine '%s', instruction '%s': '%s' raises no semaphore, for dependence %s"
+            (engine_name c e) (instr_name c j) (instr_name c d.prd) (dep_text c j d)
+      | Some w ->
+          because "engine '%s', instruction '%s': no wait for dependence %s, which asks for '%s' >= %s"
+            (engine_name c e) (instr_name c j) (dep_text c j d) c.semas.(w)
+            (text c (threshold tables (Certifier.signals_of t.cert) act w d)))
+
+let rec block t tables e act a done_ = function
+  | [] -> a
+  | RegOp o :: rest -> block t tables e act (exec_facts act o a) done_ rest
+  | Wait w :: rest -> (
+      match next_instr rest with
+      | None ->
+          because "engine '%s': a wait on '%s' stands before no instruction"
+            (engine_name t.source e) t.source.semas.(fst w)
+      | Some j -> block t tables e act a (passed t tables e act a w j @ done_) rest)
+  | Issue (j, w) :: rest ->
+      let done_ =
+        match w with Some w -> passed t tables e act a w j @ done_ | None -> done_
+      in
+      refuse_issue t tables e act done_ j;
+      block t tables e act a [] rest
+
+and passed t tables e act a w j =
+  let signals = Certifier.signals_of t.cert in
+  if served tables signals act a w j = [] then refuse_wait t tables e act a w j
+  else covered tables signals act a w j
+
+let rec walk t tables e inv act a = function
+  | CNil -> a
+  | CBlock (f, rest) -> walk t tables e inv act (block t tables e act a [] (nth e f [])) rest
+  | CLoop (l, b, rest) ->
+      ignore (walk t tables e inv (l :: act) (enter tables.path l (inv l)) b);
+      walk t tables e inv act (leave l (inv l)) rest
+  | CCond (lt, lf, bt, bf, rest) ->
+      let at = walk t tables e inv (lt :: act) (enter tables.path lt a) bt in
+      let af = walk t tables e inv (lf :: act) (enter tables.path lf a) bf in
+      walk t tables e inv act (meet (leave lt at) (leave lf af)) rest
+
+let engine t tables e =
+  let a = nth e t.cert.c_roles [] in
+  ignore (walk t tables e (infer tables e a t.cert.c_code) [ rOOT ] a t.cert.c_code)
+
+let why t =
+  let tables = tables_of t.cert in
+  try
+    if not (legal t.cert) then legality t tables;
+    erased t;
+    signals t tables;
+    List.iter (engine t tables) (List.init t.cert.c_engines Fun.id);
+    "for a reason that could not be found"
+  with Because reason -> reason

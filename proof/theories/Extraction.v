@@ -1,0 +1,34 @@
+(* Extraction.v -- the checker as OCaml
+
+   Purpose   Writes certifier.ml, which proof/extraction/ builds tally-certify from. A copy is kept
+             there, so that only OCaml is needed to build it; a test compares the two.
+             [certify_fast] decides; the rest explains a rejection.
+   Paper     -
+   C++       tools/tally/Certify.cpp runs tally-certify
+   Trusted   Coq's extraction; the OCaml expressions below; and numbers as OCaml's machine integers,
+             which is exact: a sum or product that does not fit ends the program *)
+
+Require Coq.extraction.Extraction.
+From Coq Require Import ExtrOcamlBasic ExtrOcamlNatInt PeanoNat.
+From Tally Require Import Syntax Semantics Expr Checker Legality Certificate Fits.
+From Tally Require Import FastChecker FastFits.
+
+Extraction Language OCaml.
+
+(* The standard mapping leaves these unary, or lets them overflow. *)
+Extract Inlined Constant Nat.add =>
+  "(fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith ""overflow"" else c)".
+Extract Inlined Constant Nat.mul =>
+  "(fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith ""overflow"" else a * b)".
+Extract Inlined Constant Nat.eqb => "(fun (a : int) (b : int) -> a = b)".
+Extract Inlined Constant Nat.leb => "(fun (a : int) (b : int) -> a <= b)".
+Extract Inlined Constant Nat.ltb => "(fun (a : int) (b : int) -> a < b)".
+Extract Inlined Constant Nat.max => "(fun (a : int) (b : int) -> if a < b then b else a)".
+Extract Inlined Constant Nat.min => "(fun (a : int) (b : int) -> if a < b then a else b)".
+Extract Inlined Constant Nat.sub => "(fun (a : int) (b : int) -> if a < b then 0 else a - b)".
+Extract Inlined Constant Nat.div => "(fun (a : int) (b : int) -> if b = 0 then 0 else a / b)".
+Extract Inlined Constant Nat.modulo =>
+  "(fun (a : int) (b : int) -> if b = 0 then a else a mod b)".
+
+Extraction "certifier.ml" certify_fast code_fits_fast fast_engine_fits check legal chk infer
+  tables_of signals_of rank_of is_branch are_opposite.

@@ -1,0 +1,562 @@
+(* FastChecker.v -- the same decision, for kernels of real size
+
+   Purpose   [certify] looks things up in lists and counts the instructions of a semaphore anew for
+             each wait, which takes quadratic time. [certify_fast] does with search trees, and
+             counts once; it is proved to be the same function. This one is extracted.
+   Paper     -
+   C++       what runs in tally-certify
+   Trusted   nothing *)
+
+From Coq Require Import List Arith Lia Bool.
+Import ListNotations.
+From Tally Require Import Syntax Semantics Expr Checker Invariant Bisimulation.
+From Tally Require Import Legality Certificate.
+
+(** * Maps from numbers
+
+   A search tree by the digits of the key. *)
+
+Section Map.
+  Variable B : Type.
+
+  Inductive map := Leaf | Node (here : option B) (evens odds : map).
+
+  Fixpoint get (t : map) (n : nat) : option B :=
+    match t with
+    | Leaf => None
+    | Node here evens odds =>
+        match n with
+        | 0 => here
+        | S m => if m mod 2 =? 0 then get evens (m / 2) else get odds (m / 2)
+        end
+    end.
+
+  Definition here_of t := match t with Leaf => None | Node v _ _ => v end.
+  Definition evens_of t := match t with Leaf => Leaf | Node _ l _ => l end.
+  Definition odds_of t := match t with Leaf => Leaf | Node _ _ r => r end.
+
+  (* The key halves with each level, so that it will do as fuel. *)
+  Fixpoint set (fuel n : nat) (b : B) (t : map) : map :=
+    match n with
+    | 0 => Node (Some b) (evens_of t) (odds_of t)
+    | S m =>
+        match fuel with
+        | 0 => t
+        | S fuel =>
+            if m mod 2 =? 0 then Node (here_of t) (set fuel (m / 2) b (evens_of t)) (odds_of t)
+            else Node (here_of t) (evens_of t) (set fuel (m / 2) b (odds_of t))
+        end
+    end.
+
+  Lemma get_node t n : get t n = get (Node (here_of t) (evens_of t) (odds_of t)) n.
+  Proof. destruct t; auto. simpl. destruct n; auto. now destruct (_ =? _). Qed.
+
+  Lemma same_digits k m : k mod 2 = m mod 2 -> (k / 2 =? m / 2) = (k =? m).
+  Proof.
+    intros E. pose proof (Nat.div_mod_eq k 2). pose proof (Nat.div_mod_eq m 2).
+    destruct (Nat.eqb_spec (k / 2) (m / 2)), (Nat.eqb_spec k m); auto; lia.
+  Qed.
+
+  Lemma get_set fuel : forall n b t k, n <= fuel ->
+    get (set fuel n b t) k = if k =? n then Some b else get t k.
+  Proof.
+    assert (Z : forall b t k, get (Node (Some b) (evens_of t) (odds_of t)) k =
+                              if k =? 0 then Some b else get t k).
+    { intros b t k. rewrite (get_node t k). destruct k; reflexivity. }
+    induction fuel; intros n b t k H; destruct n as [|m]; try lia; cbn [set]; auto.
+    assert (L : m / 2 <= fuel) by (pose proof (Nat.div_mod_eq m 2); lia).
+    rewrite (get_node t k).
+    destruct (Nat.eqb_spec (m mod 2) 0) as [E|E]; destruct k as [|k]; auto; cbn [get];
+      change (S k =? S m) with (k =? m); destruct (Nat.eqb_spec (k mod 2) 0) as [F|F].
+    - rewrite IHfuel by auto. now rewrite same_digits by lia.
+    - destruct (Nat.eqb_spec k m) as [->|]; [congruence|reflexivity].
+    - destruct (Nat.eqb_spec k m) as [->|]; [congruence|reflexivity].
+    - rewrite IHfuel by auto. rewrite same_digits; auto.
+      pose proof (Nat.mod_upper_bound k 2). pose proof (Nat.mod_upper_bound m 2). lia.
+  Qed.
+
+  Definition map_of (x : table B) : map :=
+    fold_right (fun p t => set (fst p) (fst p) (snd p) t) Leaf x.
+
+  Lemma get_map_of x n : get (map_of x) n = lookup n x.
+  Proof.
+    induction x as [|[k b] x IH]; auto. cbn [map_of fold_right fst snd].
+    rewrite get_set by auto. unfold lookup in *. cbn [find fst].
+    rewrite (Nat.eqb_sym n k). destruct (k =? n); auto.
+  Qed.
+End Map.
+
+Arguments Leaf {B}.
+Arguments get {B}.
+Arguments map_of {B}.
+
+Lemma lookup_map {B C} (f : B -> C) n (x : table B) :
+  lookup n (List.map (fun p => (fst p, f (snd p))) x) = option_map f (lookup n x).
+Proof.
+  unfold lookup. induction x as [|[k b] x IH]; auto. simpl. destruct (k =? n); auto.
+Qed.
+
+Definition get_or {B} (d : B) (t : map B) (n : nat) : B :=
+  match get t n with Some b => b | None => d end.
+
+Lemma get_or_map_of {B} (d : B) x n : get_or d (map_of x) n = lookup_or d n x.
+Proof. unfold get_or, lookup_or. now rewrite get_map_of. Qed.
+
+(** * Tables that answer quickly *)
+
+(* The instructions of each engine, directly in the code. *)
+Definition directs (n : nat) (b : code instr) : list (list instr) :=
+  List.map (fun e => direct e b) (seq 0 n).
+
+Lemma nth_directs n b e : e < n -> nth e (directs n b) [] = direct e b.
+Proof.
+  intros H. unfold directs.
+  rewrite (nth_indep _ [] (direct 0 b)) by now rewrite map_length, seq_length.
+  rewrite (map_nth (fun e => direct e b)). now rewrite seq_nth.
+Qed.
+
+Definition body_entry (n : nat) (x : list loopid * code instr) : list loopid * list (list instr) :=
+  (fst x, directs n (snd x)).
+
+Definition fast_tables (c : cert) : tables :=
+  let n := c_engines c in
+  let bs := map_of (List.map (fun p => (fst p, body_entry n (snd p))) (all_bodies (c_spec c))) in
+  let ps := map_of (places n (c_spec c)) in
+  let qs := map_of (c_queues c) in
+  let ws := map_of (c_weights c) in
+  let ds := map_of (c_deps c) in
+  {| home i := fst (get_or (ROOT, 0) ps i);
+     eng i := snd (get_or (ROOT, 0) ps i);
+     que i := get_or 0 qs i;
+     weight q := get_or 1 ws q;
+     path l := fst (get_or ([], []) bs l);
+     body l e := if e <? n then nth e (snd (get_or ([], []) bs l)) [] else [];
+     deps i := get_or [] ds i |}.
+
+Record same_tables (F T : tables) : Prop := {
+  s_home : forall i, home F i = home T i;
+  s_eng : forall i, eng F i = eng T i;
+  s_que : forall i, que F i = que T i;
+  s_weight : forall q, weight F q = weight T q;
+  s_path : forall l, path F l = path T l;
+  s_body : forall l e, body F l e = body T l e;
+  s_deps : forall i, deps F i = deps T i }.
+
+Lemma fast_tables_same c : same_tables (fast_tables c) (tables_of c).
+Proof.
+  split; intros; unfold fast_tables, tables_of; cbv zeta;
+    cbn [home eng que weight path body deps]; rewrite ?get_or_map_of; auto.
+  - unfold lookup_or. rewrite lookup_map.
+    destruct (lookup l (all_bodies (c_spec c))) as [[p b]|]; auto.
+  - destruct (Nat.ltb_spec e (c_engines c)); auto.
+    unfold lookup_or. rewrite lookup_map.
+    destruct (lookup l (all_bodies (c_spec c))) as [[p b]|]; cbn [option_map snd body_entry].
+    + now apply nth_directs.
+    + now destruct e.
+Qed.
+
+(** * What uses tables does not tell equal ones apart *)
+
+Lemma forallb_same {A} (f h : A -> bool) xs : (forall x, f x = h x) -> forallb f xs = forallb h xs.
+Proof. intros E. induction xs; simpl; auto. now rewrite E, IHxs. Qed.
+
+Lemma existsb_same {A} (f h : A -> bool) xs : (forall x, f x = h x) -> existsb f xs = existsb h xs.
+Proof. intros E. induction xs; simpl; auto. now rewrite E, IHxs. Qed.
+
+Section Same.
+  Variables F T : tables.
+  Hypothesis ST : same_tables F T.
+
+  Ltac same := rewrite ?(s_home _ _ ST), ?(s_eng _ _ ST), ?(s_que _ _ ST), ?(s_weight _ _ ST),
+                       ?(s_path _ _ ST), ?(s_body _ _ ST), ?(s_deps _ _ ST).
+
+  Lemma under_same l p : under (path F) l p = under (path T) l p.
+  Proof. unfold under. now same. Qed.
+
+  Lemma enter_same l A : enter (path F) l A = enter (path T) l A.
+  Proof.
+    unfold enter. apply flat_map_ext. intros f. unfold enter1.
+    destruct (snd f); auto; now rewrite ?under_same.
+  Qed.
+
+  Lemma wfcb_same e c : forall act, wfcb F e act c = wfcb T e act c.
+  Proof.
+    assert (W : forall act l b, wf_bodyb F e act l b = wf_bodyb T e act l b).
+    { intros. unfold wf_bodyb. now same. }
+    induction c; intros act; cbn [wfcb]; rewrite ?W, ?IHc, ?IHc1, ?IHc2, ?IHc3; auto.
+    f_equal. apply forallb_same. intros. now same.
+  Qed.
+
+  Lemma distance_ok_same act p x : distance_ok F act p x = distance_ok T act p x.
+  Proof. destruct x; cbn [distance_ok]; now same. Qed.
+
+  Lemma at_most_same a b : at_most F a b = at_most T a b.
+  Proof.
+    assert (C : forall a b, count_le F a b = count_le T a b).
+    { intros. unfold count_le. destruct a0; auto. destruct b0; auto. now same. }
+    assert (L : forall a b, linear_le F a b = linear_le T a b).
+    { intros. unfold linear_le, base_le. rewrite C. f_equal. f_equal. f_equal. f_equal.
+      destruct (base a0) as [| | | | | |[] u v]; auto. }
+    unfold at_most. destruct (masked_of a) as [[] ?], (masked_of b) as [[] ?]; now rewrite ?L.
+  Qed.
+
+  Lemma never_owed_same act d : never_owed F act d = never_owed T act d.
+  Proof. unfold never_owed. rewrite distance_ok_same. now same. Qed.
+
+  Lemma infer_pass_same e G c : forall act A N, infer_pass F e G act A N c
+      = infer_pass T e G act A N c.
+  Proof.
+    induction c; intros act A0 N; cbn [infer_pass]; auto.
+    - rewrite enter_same, IHc1. destruct (infer_pass T e G _ _ N c1). now rewrite IHc2.
+    - rewrite !enter_same, IHc1. destruct (infer_pass T e G _ _ N c1).
+      rewrite IHc2. destruct (infer_pass T e G _ _ _ c2). now rewrite IHc3.
+  Qed.
+
+  Lemma infer_upto_same e n A c : forall G, infer_upto F e n A c G = infer_upto T e n A c G.
+  Proof.
+    induction n; intros G; cbn [infer_upto]; auto. rewrite infer_pass_same.
+    destruct (_ =? _); auto.
+  Qed.
+
+  Lemma infer_same e A c l : infer F e A c l = infer T e A c l.
+  Proof. unfold infer. now rewrite infer_upto_same. Qed.
+
+  Lemma deps_legal_same rank rank' branch opposite j : (forall i, rank' i = rank i) ->
+    deps_legal F rank' branch opposite j = deps_legal T rank branch opposite j.
+  Proof.
+    intros R. unfold deps_legal. same. apply forallb_same. intros d. f_equal.
+    - unfold is_placed. now same.
+    - assert (P : forall i k, before rank' i k = before rank i k).
+      { intros. unfold before. now rewrite !R. }
+      assert (C : forall a b, common F a b = common T a b).
+      { intros. unfold common. now same. }
+      assert (O : forall a b, in_opposite_branches F opposite a b
+                             = in_opposite_branches T opposite a b).
+      { intros. unfold in_opposite_branches. now same. }
+      destruct (dist d); cbn [distance_legal]; unfold zero_legal; cbv zeta; same;
+        rewrite ?P, ?C, ?O; reflexivity.
+  Qed.
+
+  (** ** The group of a semaphore, counted once *)
+
+  Variables fsignals signals : instr -> option sema.
+  Hypothesis SG : forall i, fsignals i = signals i.
+
+  Record entry := mkentry { members : list instr; number : nat; no_twin : bool }.
+  Definition entry_of (g : list instr) : entry := mkentry g (length g) (nodupb g).
+
+  Variable counted : sema -> option entry.
+
+  Definition entry_for (w : sema) (i : instr) : entry :=
+    match counted w with
+    | Some x => x
+    | None => entry_of (group F fsignals w i)
+    end.
+
+  Hypothesis counted_right : forall w i x, raises signals w i = true -> counted w = Some x ->
+    x = entry_of (group T signals w i).
+
+  Lemma raises_same w i : raises fsignals w i = raises signals w i.
+  Proof. unfold raises. now rewrite SG. Qed.
+
+  Lemma group_same w i : group F fsignals w i = group T signals w i.
+  Proof.
+    unfold group. same. apply filter_ext. intros. apply raises_same.
+  Qed.
+
+  Lemma entry_for_right w i : raises signals w i = true ->
+    entry_for w i = entry_of (group T signals w i).
+  Proof.
+    intros R. unfold entry_for. destruct (counted w) eqn:E; [now apply counted_right|].
+    now rewrite group_same.
+  Qed.
+
+  (* All that can be asked of a wait, with the threshold it ought to have. *)
+  Definition fast_wait (act : list loopid) (w : sema) (d : dep) (judge : expr -> bool) : bool :=
+    let p := prd d in
+    let h := home F p in
+    distance_ok F act h (dist d) && raises fsignals w p &&
+    let x := entry_for w p in
+    let K := place (members x) p in
+    no_twin x && (1 <=? K) &&
+    judge (mk act AMul (mask act h (dist d))
+            (mk act AMul (EC (weight F (que F p)))
+              (mk act ASub (mk act AMul (EC (number x)) (runs act h (dist d))) (EC (number x -
+                  K))))).
+
+  Lemma fast_wait_right act w d judge : fast_wait act w d judge =
+    distance_ok T act (home T (prd d)) (dist d) && producer_ok T signals w d &&
+    judge (threshold T signals act w d).
+  Proof.
+    unfold fast_wait, producer_ok, threshold. cbv zeta. same.
+    rewrite distance_ok_same, raises_same.
+    destruct (distance_ok T act _ _); simpl; auto. destruct (raises signals w (prd d)) eqn:R; auto.
+    rewrite entry_for_right by auto. simpl. reflexivity.
+  Qed.
+
+  Definition fast_served act A (w : wait) (j : instr) : list dep :=
+    filter (fun d => fast_wait act (fst w) d (holds act A (snd w))) (deps F j).
+
+  Definition fast_covers (act : list loopid) (A : facts) (o : operand) (x : expr) : bool :=
+    existsb (at_most F x) (ovals A o) || existsb (at_most F (without_zeros act A x)) (ovals A o).
+
+  Definition fast_covered act A (w : wait) (j : instr) : list dep :=
+    filter (fun d => fast_wait act (fst w) d (fast_covers act A (snd w))) (deps F j).
+
+  Definition fast_all_waited act (j : instr) (Dn : list dep) : bool :=
+    forallb (fun d => dep_mem d Dn || never_owed F act d) (deps F j).
+
+  Lemma fast_served_right act A w j : fast_served act A w j = served T signals act A w j.
+  Proof.
+    unfold fast_served, served. same. apply filter_ext. intros d. apply fast_wait_right.
+  Qed.
+
+  Lemma fast_covered_right act A w j : fast_covered act A w j = covered T signals act A w j.
+  Proof.
+    unfold fast_covered, covered. same. apply filter_ext. intros d. rewrite fast_wait_right.
+    unfold wait_covers, fast_covers. f_equal.
+    f_equal; apply existsb_same; intros; apply at_most_same.
+  Qed.
+
+  Lemma fast_all_waited_right act j Dn : fast_all_waited act j Dn = all_waited T act j Dn.
+  Proof.
+    unfold fast_all_waited, all_waited. same. apply forallb_same. intros.
+    now rewrite never_owed_same.
+  Qed.
+
+  (** ** The checker for one engine *)
+
+  Fixpoint fast_items (act : list loopid) (A : facts) (Dn : list dep) (xs : list item)
+    : option facts :=
+    match xs with
+    | [] => Some A
+    | RegOp o :: t => fast_items act (exec_facts act o A) Dn t
+    | Wait w :: t =>
+        match next_instr t with
+        | None => None
+        | Some j =>
+            match fast_served act A w j with
+            | [] => None
+            | _ :: _ => fast_items act A (fast_covered act A w j ++ Dn) t
+            end
+        end
+    | Issue j None :: t => if fast_all_waited act j Dn then fast_items act A [] t else None
+    | Issue j (Some w) :: t =>
+        match fast_served act A w j with
+        | [] => None
+        | _ :: _ =>
+            if fast_all_waited act j (fast_covered act A w j ++ Dn)
+            then fast_items act A [] t else None
+        end
+    end.
+
+  Lemma fast_items_right act xs : forall A Dn,
+    fast_items act A Dn xs = items T signals act A Dn xs.
+  Proof.
+    induction xs as [|[j [w|]|o|w] xs IH]; intros A Dn; cbn [fast_items items]; auto;
+      rewrite ?fast_served_right, ?fast_covered_right, ?fast_all_waited_right, ?IH; auto.
+    destruct (next_instr xs) as [j|]; auto.
+    rewrite fast_served_right, fast_covered_right. destruct (served T signals act A w j); auto.
+  Qed.
+
+  Variable e : engine.
+  Variable inv : loopid -> facts.
+
+  Fixpoint fast_chk (act : list loopid) (A : facts) (c : code item) : option facts :=
+    match c with
+    | CNil => Some A
+    | CBlock f r =>
+        match fast_items act A [] (nth e f []) with
+        | Some A' => fast_chk act A' r
+        | None => None
+        end
+    | CLoop l b r =>
+        let H := inv l in
+        if sub H (header l A) then
+          match fast_chk (l :: act) (enter (path F) l H) b with
+          | Some A' => if sub H A' then fast_chk act (leave l H) r else None
+          | None => None
+          end
+        else None
+    | CCond lt lf bt bf r =>
+        match fast_chk (lt :: act) (enter (path F) lt A) bt with
+        | Some At =>
+            match fast_chk (lf :: act) (enter (path F) lf A) bf with
+            | Some Af => fast_chk act (meet (leave lt At) (leave lf Af)) r
+            | None => None
+            end
+        | None => None
+        end
+    end.
+
+  Lemma fast_chk_right c : forall act A, fast_chk act A c = chk T signals e inv act A c.
+  Proof.
+    induction c; intros act A; cbn [fast_chk chk]; cbv zeta; auto.
+    - rewrite fast_items_right. destruct (items T signals act A [] (nth e f [])); auto.
+    - rewrite enter_same, IHc1. destruct (sub _ _); auto.
+      destruct (chk T signals e inv (l :: act) _ c1); auto. destruct (sub _ _); auto.
+    - rewrite !enter_same, IHc1, IHc2. destruct (chk T signals e inv (lt :: act) _ c1); auto.
+      destruct (chk T signals e inv (lf :: act) _ c2); auto.
+  Qed.
+End Same.
+
+(* Facts at loop heads that are equal for every loop are as good. *)
+Lemma chk_same_inv T signals e inv inv' c : (forall l, inv' l = inv l) ->
+  forall act A, chk T signals e inv' act A c = chk T signals e inv act A c.
+Proof.
+  intros H. induction c; intros act A; cbn [chk]; auto.
+  - destruct (items T signals act A [] (nth e f [])); auto.
+  - rewrite H, IHc1. destruct (sub _ _); auto.
+    destruct (chk T signals e inv (l :: act) _ c1); auto. destruct (sub _ _); auto.
+  - rewrite IHc1, IHc2. destruct (chk T signals e inv (lt :: act) _ c1); auto.
+    destruct (chk T signals e inv (lf :: act) _ c2); auto.
+Qed.
+
+(** * For a whole certificate *)
+
+Definition group_at (F : tables) (fsignals : instr -> option sema) (p : sema * site) : entry :=
+  entry_of (filter (raises fsignals (fst p)) (body F (Bisimulation.s_body (snd p)) (s_engine (snd
+      p)))).
+
+(* Counted at the first site of each semaphore; what is counted elsewhere is not found. *)
+Definition entries (F : tables) (fsignals : instr -> option sema) (c : cert) : map entry :=
+  map_of (List.map (fun p => (fst p, group_at F fsignals p)) (c_sites c)).
+
+Definition fast_infer (F : tables) (e : engine) (A : facts) (x : code item) : loopid -> facts :=
+  let G := map_of (infer_upto F e infer_passes A x []) in
+  fun l => get_or [] G l.
+
+Definition fast_engine_ok (c : cert) (F : tables) (fsignals : instr -> option sema)
+  (counted : sema -> option entry) (e : engine) : bool :=
+  let A := nth e (c_roles c) [] in
+  let inv := fast_infer F e A (c_code c) in
+  wfcb F e [ROOT] (c_spec c) && true_at_start A &&
+  match fast_chk F fsignals counted e inv [ROOT] A (c_code c) with
+  | Some _ => true
+  | None => false
+  end.
+
+Definition fast_signal_ok (F : tables) (sites : map site) (i : instr) (w : sema) : bool :=
+  let s := get_or (mksite ROOT 0 0) sites w in
+  (home F i =? Bisimulation.s_body s) && (eng F i =? s_engine s) && (que F i =? s_queue s) &&
+  (1 <=? weight F (que F i)).
+
+Definition fast_check (c : cert) (F : tables) : bool :=
+  let sm := map_of (c_signals c) in
+  let sites := map_of (c_sites c) in
+  let fsignals := fun i => get sm i in
+  let E := entries F fsignals c in
+  code_eqb (ecode instr_of (c_code c)) (c_spec c) &&
+  (width (c_code c) <=? c_engines c) && (width (c_spec c) <=? c_engines c) &&
+  forallb (fun '(i, w) => fast_signal_ok F sites i w) (c_signals c) &&
+  forallb (fast_engine_ok c F fsignals (get E)) (seq 0 (S (c_engines c))).
+
+Definition fast_legal (c : cert) (F : tables) : bool :=
+  let rm := map_of (c_ranks c) in
+  let qm := map_of (c_queues c) in
+  let rank := fun i => get_or 0 rm i in
+  forallb (fun '(i, _) => match get qm i with Some _ => true | None => false end)
+    (places (c_engines c) (c_spec c)) &&
+  match ranked rank 0 (c_spec c) with Some _ => true | None => false end &&
+  match numbered 1 (c_spec c) with Some _ => true | None => false end &&
+  forallb (fun '(j, _) => deps_legal F rank (is_branch c) (are_opposite c) j) (c_deps c).
+
+Definition certify_fast (c : cert) : bool :=
+  let F := fast_tables c in fast_legal c F && fast_check c F.
+
+(** ** It is the same function *)
+
+Section Right.
+  Variable c : cert.
+  Let F := fast_tables c.
+  Let T := tables_of c.
+  Let ST : same_tables F T := fast_tables_same c.
+
+  Lemma ranked_same rank rank' x : (forall i, rank' i = rank i) ->
+    forall lo, ranked rank' lo x = ranked rank lo x.
+  Proof.
+    intros R.
+    assert (S1 : forall xs lo, stream_ranked rank' lo xs = stream_ranked rank lo xs).
+    { induction xs; intros; simpl; auto. now rewrite R, IHxs. }
+    assert (S2 : forall xs n, fold_left (fun n x => Nat.max n (S (rank' x))) xs n =
+                              fold_left (fun n x => Nat.max n (S (rank x))) xs n).
+    { induction xs; intros; simpl; auto. now rewrite R, IHxs. }
+    assert (S3 : forall f lo, block_end rank' lo f = block_end rank lo f).
+    { unfold block_end. induction f; intros; simpl; auto. now rewrite S2, IHf. }
+    induction x; intros lo; cbn [ranked]; auto.
+    - rewrite S3, IHx. now rewrite (forallb_same _ (stream_ranked rank lo)) by auto.
+    - rewrite IHx1. destruct (ranked rank lo x1); auto.
+    - rewrite IHx1. destruct (ranked rank lo x1); auto. rewrite IHx2.
+      destruct (ranked rank n x2); auto.
+  Qed.
+
+  Lemma fast_legal_right : fast_legal c F = legal c.
+  Proof.
+    unfold fast_legal, legal. cbv zeta.
+    rewrite (ranked_same (rank_of c)) by (intros; apply get_or_map_of).
+    rewrite (forallb_same _ (fun '(i, _) => has_queue c i))
+      by (intros [i p]; unfold has_queue; now rewrite get_map_of).
+    f_equal. apply forallb_same. intros [j ds]. apply (deps_legal_same _ _ ST).
+    intros. apply get_or_map_of.
+  Qed.
+
+  Let fsignals : instr -> option sema := fun i => get (map_of (c_signals c)) i.
+
+  Lemma fsignals_right i : fsignals i = signals_of c i.
+  Proof. apply get_map_of. Qed.
+
+  Lemma fast_signal_right i w :
+    fast_signal_ok F (map_of (c_sites c)) i w = signal_ok c T i w.
+  Proof.
+    unfold fast_signal_ok, signal_ok, site_of. cbv zeta.
+    now rewrite get_or_map_of, (s_home _ _ ST), (s_eng _ _ ST), !(s_que _ _ ST), (s_weight _ _ ST).
+  Qed.
+
+  Lemma lookup_entries w : get (entries F fsignals c) w =
+    option_map (fun s => group_at F fsignals (w, s)) (lookup w (c_sites c)).
+  Proof.
+    unfold entries. rewrite get_map_of. unfold lookup.
+    induction (c_sites c) as [|[v s] x IH]; auto. simpl.
+    destruct (Nat.eqb_spec v w); subst; auto.
+  Qed.
+
+  Lemma counted_right : forallb (fun '(i, w) => signal_ok c T i w) (c_signals c) = true ->
+    forall w i x, raises (signals_of c) w i = true -> get (entries F fsignals c) w = Some x ->
+    x = entry_of (group T (signals_of c) w i).
+  Proof.
+    intros H w i x R E. rewrite lookup_entries in E.
+    destruct (lookup w (c_sites c)) as [s|] eqn:L; [|discriminate]. injection E as <-.
+    unfold raises in R. destruct (signals_of c i) as [v|] eqn:G; [|discriminate].
+    apply Nat.eqb_eq in R. subst v. rewrite forallb_forall in H. apply lookup_In in G.
+    apply H in G. unfold signal_ok, site_of, lookup_or in G. rewrite L in G.
+    repeat rewrite andb_true_iff in G. destruct G as (((G1 & G2) & _) & _).
+    apply Nat.eqb_eq in G1, G2. unfold group_at, group. simpl fst. simpl snd.
+    rewrite (s_body _ _ ST), <- G1, <- G2. f_equal. apply filter_ext. intros j.
+    apply (raises_same _ _ fsignals_right).
+  Qed.
+
+  Lemma fast_engine_right e : forallb (fun '(i, w) => signal_ok c T i w) (c_signals c) = true ->
+    fast_engine_ok c F fsignals (get (entries F fsignals c)) e = engine_ok c T e.
+  Proof.
+    intros H. unfold fast_engine_ok, engine_ok. cbv zeta. rewrite (wfcb_same _ _ ST).
+    rewrite (fast_chk_right F T ST fsignals (signals_of c) fsignals_right _ (counted_right H)).
+    rewrite (chk_same_inv T _ e (infer T e (nth e (c_roles c) []) (c_code c))); auto.
+    intros l. unfold fast_infer. rewrite get_or_map_of, (infer_upto_same _ _ ST). reflexivity.
+  Qed.
+
+  Lemma fast_check_right : fast_check c F = check c.
+  Proof.
+    unfold fast_check, check. cbv zeta. fold fsignals. fold T.
+    rewrite (forallb_same (fun '(i, w) => fast_signal_ok F (map_of (c_sites c)) i w)
+                          (fun '(i, w) => signal_ok c T i w))
+      by (intros [i w]; apply fast_signal_right).
+    destruct (forallb (fun '(i, w) => signal_ok c T i w) (c_signals c)) eqn:H;
+      [|now rewrite !andb_false_r].
+    f_equal. apply forallb_same. intros e. now apply fast_engine_right.
+  Qed.
+End Right.
+
+Theorem certify_fast_right c : certify_fast c = certify c.
+Proof.
+  unfold certify_fast, certify. cbv zeta. now rewrite fast_legal_right, fast_check_right.
+Qed.

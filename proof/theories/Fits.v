@@ -1,0 +1,283 @@
+(* Fits.v -- decides that the numbers of code fit, given how often each body is entered at most
+
+   Purpose   Follows the code of one engine as Checker.v does, and knows of registers whether they
+             may differ on a machine that wraps around (Words.v): firm, or firm unless some mask is
+             0. Bounds come from the facts: an expression over counts has a largest value, and under
+             a mask that is not 0 a smallest one. FitsSound.v proves that accepted code fits.
+   Paper     -
+   C++       lib/Code/Overflow.cpp and the guards of lib/Code/Legalize.cpp
+   Trusted   nothing
+
+   Extracted with machine integers, products of bounds must not overflow those: 2^bits squared. *)
+
+From Coq Require Import List Arith Lia Bool.
+Import ListNotations.
+From Tally Require Import Syntax Semantics Expr Checker Bisimulation Certificate.
+
+(* (r, None): register r is firm. (r, Some g): it is, if register g is not 0. *)
+Definition firms := list (reg * option reg).
+
+Definition condition_eqb (a b : option reg) : bool :=
+  match a, b with
+  | None, None => true
+  | Some x, Some y => x =? y
+  | _, _ => false
+  end.
+
+Definition firm_mem (f : reg * option reg) (F : firms) : bool :=
+  existsb (fun h => (fst f =? fst h) && condition_eqb (snd f) (snd h)) F.
+Definition firm_sub (J F : firms) : bool := forallb (fun f => firm_mem f F) J.
+Definition firm_meet (F G : firms) : firms := filter (fun f => firm_mem f G) F.
+
+Section Bounds.
+  Variable M : nat.            (* 2^bits *)
+  Variable B : loopid -> nat.  (* entries of each body, at most *)
+
+  (* The largest value of an expression. *)
+  Fixpoint most (x : expr) : nat :=
+    match x with
+    | EC n => n
+    | ETot l | ETotP l | EHat l | EHatP l => B l
+    | EHist _ _ p => B p
+    | EBin o a b =>
+        match o with
+        | AMove | ASub => most a
+        | AAdd => most a + most b
+        | AMul => most a * most b
+        | AMin => Nat.min (most a) (most b)
+        | AGt => 1
+        end
+    end.
+
+  (* What is above what, if a mask is not 0. *)
+  Fixpoint above (x : expr) : list (expr * nat) :=
+    match x with
+    | EBin AGt u (EC n) => [(u, n)]
+    | EBin AMul a b => above a ++ above b
+    | _ => []
+    end.
+
+  (* u > n says that x is at least ... *)
+  Definition assumed (x : expr) (h : expr * nat) : nat :=
+    if expr_eqb (fst h) x then S (snd h) else
+    match x, fst h with
+    | ETot l, EHat l' => if l =? l' then S (snd h) else 0
+    | _, _ => 0
+    end.
+
+  (* The smallest value of an expression, inside act, under assumptions H. *)
+  Fixpoint least (act : list loopid) (H : list (expr * nat)) (x : expr) : nat :=
+    Nat.max (fold_right (fun h n => Nat.max (assumed x h) n) 0 H)
+      match x with
+      | EC n => n
+      | ETot l | EHat l => if inb l act then 1 else 0
+      | EBin AAdd a b => least act H a + least act H b
+      | EBin ASub a (EC n) => least act H a - n
+      | EBin AMul (EC n) a => n * least act H a
+      | _ => 0
+      end.
+
+  (** * One operation *)
+
+  Section Operation.
+    Variables (act : list loopid) (o : regop) (A : facts) (F : firms).
+
+    Definition operand_firm (c : option reg) (x : operand) : bool :=
+      match x with
+      | OImm n => n <? M
+      | OReg r => firm_mem (r, None) F || firm_mem (r, c) F
+      end.
+
+    Definition small : bool := existsb (fun x => most x <? M) (results act o A).
+
+    Definition assumptions (c : option reg) : list (expr * nat) :=
+      match c with None => [] | Some g => flat_map above (ovals A (OReg g)) end.
+
+    (* The difference is not below zero. *)
+    Definition in_order (c : option reg) : bool :=
+      existsb (fun a => existsb (fun b => most b <=? least act (assumptions c) a)
+                                (ovals A (opb o))) (ovals A (opa o)).
+
+    Definition both_firm (c : option reg) : bool :=
+      operand_firm c (opa o) && operand_firm c (opb o).
+
+    (* g * x, where x is firm unless g is 0 *)
+    Definition masks (g x : operand) : bool :=
+      match g, x with
+      | OReg g, OReg x => firm_mem (g, None) F && firm_mem (x, Some g) F && small
+      | _, _ => false
+      end.
+
+    Definition result_firm (c : option reg) : bool :=
+      match aop o with
+      | AMove => operand_firm c (opa o)
+      | AAdd => both_firm c && small
+      | ASub => both_firm c && in_order c
+      | AMul => both_firm c && small || masks (opa o) (opb o) || masks (opb o) (opa o)
+      | AMin | AGt => both_firm c
+      end.
+
+    Definition about (r : reg) (f : reg * option reg) : bool :=
+      (fst f =? r) || condition_eqb (snd f) (Some r).
+
+    Definition is_operand (r : reg) (x : operand) : bool :=
+      match x with OReg s => r =? s | OImm _ => false end.
+
+    (* A product is 0 if a factor is. *)
+    Definition inherited : firms :=
+      match aop o with
+      | AMul => flat_map (fun f =>
+          match snd f with
+          | Some g => if (is_operand g (opa o) || is_operand g (opb o)) && negb (fst f =? dst o)
+                      then [(fst f, Some (dst o))] else []
+          | None => []
+          end) F
+      | _ => []
+      end.
+
+    Definition conditions : list (option reg) :=
+      None :: map Some (filter (fun g => negb (g =? dst o))
+                               (map fst (filter (fun f => is_mask (snd f)) A))).
+
+    Definition exec_firms : firms :=
+      filter (fun f => negb (about (dst o) f)) F ++
+      map (pair (dst o)) (if result_firm None then [None] else filter result_firm conditions) ++
+      inherited.
+  End Operation.
+
+  (** * The code of one engine *)
+
+  Section Code.
+    Variable path : loopid -> list loopid.
+    Variable e : engine.
+    Variable inv : loopid -> facts.
+    Variable finv : loopid -> firms.
+
+    Definition wait_firm (F : firms) (w : option wait) : bool :=
+      match w with None => true | Some w => operand_firm F None (snd w) end.
+
+    Fixpoint fit_items (act : list loopid) (A : facts) (F : firms) (xs : list item)
+      : option (facts * firms) :=
+      match xs with
+      | [] => Some (A, F)
+      | RegOp o :: t => fit_items act (exec_facts act o A) (exec_firms act o A F) t
+      | Wait w :: t => if wait_firm F (Some w) then fit_items act A F t else None
+      | Issue _ w :: t => if wait_firm F w then fit_items act A F t else None
+      end.
+
+    Fixpoint fit_code (act : list loopid) (A : facts) (F : firms) (c : code item)
+      : option (facts * firms) :=
+      match c with
+      | CNil => Some (A, F)
+      | CBlock f r =>
+          match fit_items act A F (nth e f []) with
+          | Some (A', F') => fit_code act A' F' r
+          | None => None
+          end
+      | CLoop l b r =>
+          if sub (inv l) (header l A) && firm_sub (finv l) F then
+            match fit_code (l :: act) (enter path l (inv l)) (finv l) b with
+            | Some (A', F') =>
+                if sub (inv l) A' && firm_sub (finv l) F'
+                then fit_code act (leave l (inv l)) (finv l) r else None
+            | None => None
+            end
+          else None
+      | CCond lt lf bt bf r =>
+          match fit_code (lt :: act) (enter path lt A) F bt,
+                fit_code (lf :: act) (enter path lf A) F bf with
+          | Some (At, Ft), Some (Af, Ff) =>
+              fit_code act (meet (leave lt At) (leave lf Af)) (firm_meet Ft Ff) r
+          | _, _ => None
+          end
+      end.
+
+    (** ** Proposing what is firm at loop heads; not believed *)
+
+    Definition firm_guess := list (loopid * firms).
+
+    Definition guessed (G : firm_guess) (l : loopid) : option firms :=
+      option_map snd (find (fun p => fst p =? l) G).
+
+    Definition item_firms (act : list loopid) (S : facts * firms) (x : item) : facts * firms :=
+      match x with
+      | RegOp o => (exec_facts act o (fst S), exec_firms act o (fst S) (snd S))
+      | _ => S
+      end.
+
+    Fixpoint guess_pass (G : firm_guess) (act : list loopid) (A : facts) (F : firms)
+        (N : firm_guess) (c : code item) : facts * firms * firm_guess :=
+      match c with
+      | CNil => (A, F, N)
+      | CBlock f r =>
+          let S := fold_left (item_firms act) (nth e f []) (A, F) in
+          guess_pass G act (fst S) (snd S) N r
+      | CLoop l b r =>
+          let H := match guessed G l with Some H => firm_meet H F | None => F end in
+          let '(_, F', N') := guess_pass G (l :: act) (enter path l (inv l)) H N b in
+          let H' := firm_meet H F' in
+          guess_pass G act (leave l (inv l)) H' ((l, H') :: N') r
+      | CCond lt lf bt bf r =>
+          let '(At, Ft, N1) := guess_pass G (lt :: act) (enter path lt A) F N bt in
+          let '(Af, Ff, N2) := guess_pass G (lf :: act) (enter path lf A) F N1 bf in
+          guess_pass G act (meet (leave lt At) (leave lf Af)) (firm_meet Ft Ff) N2 r
+      end.
+  End Code.
+
+  Fixpoint guess_upto (path : loopid -> list loopid) (e : engine) (inv : loopid -> facts) (n : nat)
+      (A : facts) (F : firms) (c : code item) (G : firm_guess) : firm_guess :=
+    match n with
+    | 0 => G
+    | S n => guess_upto path e inv n A F c (snd (guess_pass path e inv G [ROOT] A F [] c))
+    end.
+
+  Definition guess_passes := 8.
+End Bounds.
+
+(** * A whole certificate *)
+
+(* All registers of the code are firm at the start. *)
+Definition item_registers (x : item) : list reg :=
+  match x with
+  | RegOp o => dst o :: flat_map (fun y => match y with OReg r => [r] | _ => [] end) [opa o; opb o]
+  | Wait (_, OReg r) | Issue _ (Some (_, OReg r)) => [r]
+  | _ => []
+  end.
+
+Fixpoint code_registers (e : engine) (c : code item) : list reg :=
+  match c with
+  | CNil => []
+  | CBlock f r => flat_map item_registers (nth e f []) ++ code_registers e r
+  | CLoop _ b r => code_registers e b ++ code_registers e r
+  | CCond _ _ bt bf r => code_registers e bt ++ code_registers e bf ++ code_registers e r
+  end.
+
+Definition start_firms (e : engine) (c : code item) : firms :=
+  map (fun r => (r, None)) (nodup Nat.eq_dec (code_registers e c)).
+
+Section Certificate.
+  Variables (M : nat) (B : loopid -> nat) (c : cert).
+  Let T := tables_of c.
+
+  Definition engine_fits (e : engine) : bool :=
+    let A := nth e (c_roles c) [] in
+    let F := start_firms e (c_code c) in
+    let inv := infer T e A (c_code c) in
+    let G := guess_upto M B (path T) e inv guess_passes A F (c_code c) [] in
+    let finv l := match guessed G l with Some H => H | None => [] end in
+    match fit_code M B (path T) e inv finv [ROOT] A F (c_code c) with
+    | Some _ => true
+    | None => false
+    end.
+
+  (* What the entries of its body add to a semaphore, at most. *)
+  Definition most_of (w : sema) : nat :=
+    let s := site_of c w in
+    weight T (s_queue s) *
+    (length (filter (raises (signals_of c) w) (body T (s_body s) (s_engine s))) * B (s_body s)).
+
+  (* The numbers of the code stay below M if bodies are entered at most B times. *)
+  Definition code_fits : bool :=
+    (0 <? M) && forallb (fun '(_, w) => most_of w <? M) (c_signals c) &&
+    forallb engine_fits (seq 0 (S (c_engines c))).
+End Certificate.

@@ -1,0 +1,610 @@
+(* FitsSound.v -- code that [code_fits] accepts has numbers that fit
+
+   Purpose   Facts and firm registers stay right along the code of each engine, on its own walk; so
+             every wait reads a firm register. With the bound on semaphores that is what Words.v
+             asks for.
+   Paper     -
+   C++       -
+   Trusted   nothing *)
+
+From Coq Require Import List Arith Lia Bool.
+Import ListNotations.
+From Tally Require Import Syntax Semantics Decode Expr Checker Invariant CheckerSound Bisimulation.
+From Tally Require Import Legality Certificate Vectors SequentialOrder Words Fits.
+
+(** * Semaphores and counts are bounded by entries *)
+
+(* At most one round of the signals of its body for each entry. *)
+Theorem semaphore_bounded D C T signals sites (s : sstate D C) (i : istate D C) w :
+  match_states D C T signals sites s i ->
+  isem i w <= weight T (s_queue (sites w)) *
+    (length (filter (raises signals w) (body T (s_body (sites w)) (s_engine (sites w)))) *
+     tot (scnt s (s_engine (sites w))) (s_body (sites w))).
+Proof.
+  intros R. destruct (m_sema _ _ _ _ _ _ _ R w) as (q & _ & -> & E).
+  apply (f_equal (@length _)) in E. rewrite cyc_length, app_length in E.
+  apply Nat.mul_le_mono_l. lia.
+Qed.
+
+Record bounded (B : loopid -> nat) (g : genv) : Prop := {
+  bd_tot : forall l, gtot g l <= B l;
+  bd_hat : forall l, ghat g l <= gtot g l;
+  bd_hist : forall s m p, ghist g s m p <= gtot g p }.
+
+Section Counts.
+  Variable T : tables.
+  Variable C : Type.
+  Variables (guard : engine -> loopid -> C -> bool) (ctl : engine -> loopid -> C -> C).
+  Variable Ps : code instr.
+  Variable c0 : engine -> C.
+  Hypothesis HWF : well_formed T Ps.
+  Notation walk := (walk C guard ctl Ps c0).
+
+  Lemma sumH_once (h h' : nat -> loopid -> nat) p j : (forall i, i <> j -> h' i p = h i p) ->
+    h' j p <= h j p + 1 -> forall n, sumH h' n p <= sumH h n p + 1.
+  Proof.
+    intros H1 H2.
+    assert (K : forall n, n < j -> sumH h' n p = sumH h n p).
+    { induction n; simpl; intros L; auto. rewrite IHn, H1 by lia. auto. }
+    induction n as [|n IH]; [simpl; lia|]. cbn [sumH].
+    destruct (Nat.eq_dec (S n) j) as [<-|N].
+    - rewrite K by lia. lia.
+    - rewrite (H1 _ N). lia.
+  Qed.
+
+  Lemma walk_counts e n p c m : walk e n p c m ->
+    (forall l, trips (kon p) l <= tot m l) /\ (forall s d q, past m s d q <= tot m q).
+  Proof.
+    intros W. enough (K : (forall l, trips (kon p) l <= tot m l) /\
+                          (forall s k q, sumH (ent m s) k q <= tot m q)).
+    { destruct K as [K1 K2]. split; auto. intros. apply K2. }
+    induction W as [|n i cu co k c m W IH|n p c m p' c' ev W [I1 I2] St]; auto.
+    - split; [intros l; cbn; destruct (l =? ROOT); lia|]. intros s k q.
+      assert (Z : sumH (fun _ _ => 0) k q = 0).
+      { clear. induction k as [|k IH]; simpl; auto. now rewrite IH. }
+      destruct (Nat.eqb_spec q ROOT) as [->|N].
+      + pose proof (sumH_once (fun _ _ => 0) (ent counts0 s) ROOT 1) as O.
+        change (tot counts0 ROOT) with 1. eapply Nat.le_trans; [apply O|rewrite Z; auto].
+        * intros i Hi. cbn. destruct (Nat.eqb_spec i 1); [congruence|]. now rewrite andb_false_r.
+        * cbn. destruct (s =? ROOT); cbn; lia.
+      + rewrite (sumH_ext _ (fun _ _ => 0)); [rewrite Z; lia|]. intros i _. cbn.
+        destruct (Nat.eqb_spec q ROOT); [congruence|]. now rewrite andb_false_r.
+    - pose proof (walk_keeps T C guard ctl Ps c0 HWF _ _ _ _ _ W) as [IW _ _].
+      destruct ev as [l|]; cbn [count_event].
+      + split.
+        * intros x. rewrite (trips_on_entry T C guard ctl _ _ _ _ _ _ St IW).
+          cbn [tot enter_counts].
+          unfold upd. destruct (Nat.eqb_spec x l) as [->|]; [specialize (I1 l); lia|auto].
+        * intros s k q. destruct (Nat.eq_dec q l) as [->|N].
+          -- rewrite tot_entered.
+             eapply Nat.le_trans; [apply (sumH_once (ent m s) _ l
+                (tot (enter_counts (kon p') l m) s))|specialize (I2 s k l); lia].
+             ++ intros i Hi. apply ent_not_entered. auto.
+             ++ cbn [ent enter_counts]. destruct (_ && _); lia.
+          -- rewrite tot_not_entered by auto.
+             rewrite (sumH_ext _ (ent m s)) by (intros; apply ent_not_entered; auto). auto.
+      + split; auto. intros x. eapply Nat.le_trans; [|apply (I1 x)].
+        unfold wfp in IW. inversion St; subst; cbn [kon trips wfk] in *; auto.
+        * destruct (Nat.eqb_spec x l) as [->|]; auto.
+          rewrite (trips_outside T e k l); [lia|apply IW|].
+          destruct IW as ((((N & _) & _) & _) & _). exact N.
+        * destruct (Nat.eqb_spec x l) as [->|]; auto.
+          rewrite (trips_outside T e k l); [lia|apply IW|].
+          destruct IW as ((N & _) & _). exact N.
+  Qed.
+End Counts.
+
+(** * Bounds on expressions *)
+
+Section Values.
+  Variable B : loopid -> nat.
+  Variables (act : list loopid) (g : genv).
+  Hypothesis HE : env_ok act g.
+  Hypothesis HB : bounded B g.
+
+  Lemma most_ok x : den x g <= most B x.
+  Proof.
+    induction x; cbn [den most]; auto.
+    - apply HB.
+    - pose proof (bd_tot _ _ HB l). lia.
+    - pose proof (bd_tot _ _ HB l). pose proof (bd_hat _ _ HB l). lia.
+    - pose proof (bd_tot _ _ HB l). pose proof (bd_hat _ _ HB l). lia.
+    - pose proof (bd_tot _ _ HB p). pose proof (bd_hist _ _ HB s m p). lia.
+    - destruct o; cbn [alu_nat]; try lia.
+      + now apply Nat.mul_le_mono.
+      + destruct (_ <? _); lia.
+  Qed.
+
+  Definition all_above (H : list (expr * nat)) : Prop := forall u n, In (u, n) H -> n < den u g.
+
+  Lemma above_ok x : den x g <> 0 -> all_above (above x).
+  Proof.
+    induction x; cbn [above]; intros N u k Hu; try contradiction.
+    destruct o; try contradiction.
+    - cbn [den alu_nat] in N. apply in_app_or in Hu as [Hu|Hu].
+      + apply IHx1; auto. intros E. rewrite E in N. lia.
+      + apply IHx2; auto. intros E. rewrite E in N. lia.
+    - destruct x2; try contradiction. destruct Hu as [E|[]]. inversion E; subst.
+      cbn [den alu_nat] in N. destruct (Nat.ltb_spec k (den u g)); [auto|congruence].
+  Qed.
+
+  Variable H : list (expr * nat).
+  Hypothesis HH : all_above H.
+
+  Lemma assumed_ok x h : In h H -> assumed x h <= den x g.
+  Proof.
+    destruct h as [u n]. intros Hh. specialize (HH _ _ Hh). unfold assumed. cbn [fst snd].
+    destruct (expr_eqb u x) eqn:E; [apply expr_eqb_eq in E; subst; lia|].
+    destruct x; try lia. destruct u; try lia. destruct (Nat.eqb_spec l l0) as [->|]; [|lia].
+    cbn [den] in *. pose proof (bd_hat _ _ HB l0). lia.
+  Qed.
+
+  Lemma all_assumed_ok x J : incl J H ->
+    fold_right (fun h n => Nat.max (assumed x h) n) 0 J <= den x g.
+  Proof.
+    induction J as [|h J IH]; cbn [fold_right]; intros I; [lia|].
+    apply Nat.max_lub; [apply assumed_ok, I; now left|]. apply IH. intros y Hy. apply I. now right.
+  Qed.
+
+  Lemma least_ok x : least act H x <= den x g.
+  Proof.
+    induction x; cbn [least]; (apply Nat.max_lub; [apply all_assumed_ok, incl_refl|]);
+      cbn [den]; try lia.
+    - destruct (inb l act) eqn:I; [|lia]. apply inb_In, HE in I. lia.
+    - destruct (inb l act) eqn:I; [|lia]. apply inb_In, HE in I. lia.
+    - destruct o; try lia.
+      + cbn [den alu_nat] in *. lia.
+      + destruct x2; try lia. cbn [den alu_nat] in *. lia.
+      + destruct x1; try lia. cbn [den alu_nat] in *. nia.
+  Qed.
+End Values.
+
+(** * One operation *)
+
+Definition holds_in (rf : reg -> nat) (c : option reg) : Prop :=
+  match c with None => True | Some g => rf g <> 0 end.
+
+Definition firms_valid (F : firms) (loose : reg -> bool) (rf : reg -> nat) : Prop :=
+  forall r c, In (r, c) F -> holds_in rf c -> loose r = false.
+
+Lemma firm_mem_In f F : firm_mem f F = true -> In f F.
+Proof.
+  unfold firm_mem. rewrite existsb_exists. intros ([r c] & Hx & E). destruct f as [r' c'].
+  cbn [fst snd] in E. apply andb_true_iff in E as [E1 E2]. apply Nat.eqb_eq in E1. subst.
+  destruct c' as [x|], c as [y|]; cbn in E2; try discriminate; auto.
+  apply Nat.eqb_eq in E2. now subst.
+Qed.
+
+Lemma firm_sub_valid J F loose rf : firm_sub J F = true -> firms_valid F loose rf ->
+  firms_valid J loose rf.
+Proof.
+  unfold firm_sub. rewrite forallb_forall. intros S V r c Hc. apply V.
+  now apply firm_mem_In, S.
+Qed.
+
+Lemma condition_eqb_refl c : condition_eqb c c = true.
+Proof. destruct c; simpl; auto using Nat.eqb_refl. Qed.
+
+Lemma firm_mem_of_In f F : In f F -> firm_mem f F = true.
+Proof.
+  intros H. unfold firm_mem. apply existsb_exists. exists f. split; auto.
+  now rewrite Nat.eqb_refl, condition_eqb_refl.
+Qed.
+
+Lemma firm_sub_of_inclusion J F : (forall f, In f J -> In f F) -> firm_sub J F = true.
+Proof. intros H. apply forallb_forall. intros f Hf. now apply firm_mem_of_In, H. Qed.
+
+Lemma firm_meet_left F G : firm_sub (firm_meet F G) F = true.
+Proof. apply firm_sub_of_inclusion. intros f H. now apply filter_In in H as [H _]. Qed.
+
+Lemma firm_meet_right F G : firm_sub (firm_meet F G) G = true.
+Proof.
+  apply firm_sub_of_inclusion. intros f H. apply filter_In in H as [_ H]. now apply firm_mem_In.
+Qed.
+
+Section Operation.
+  Variables (M : nat) (B : loopid -> nat).
+  Variables (act : list loopid) (o : regop) (A : facts) (F : firms).
+  Variables (g : genv) (rf : reg -> nat) (loose : reg -> bool).
+  Hypothesis HE : env_ok act g.
+  Hypothesis HB : bounded B g.
+  Hypothesis HA : valid A g rf.
+  Hypothesis HF : firms_valid F loose rf.
+
+  Lemma operand_firm_ok c x : holds_in rf c -> operand_firm M F c x = true ->
+    firm M loose x = true.
+  Proof.
+    intros Hc. destruct x as [r|n]; cbn [operand_firm firm]; auto.
+    rewrite orb_true_iff. intros [E|E]; apply firm_mem_In in E; apply negb_true_iff.
+    - now apply (HF r None).
+    - now apply (HF r c).
+  Qed.
+
+  Lemma small_ok : small M B act o A = true ->
+    alu_nat (aop o) (value (opa o) rf) (value (opb o) rf) < M.
+  Proof.
+    unfold small. rewrite existsb_exists. intros (x & Hx & L). apply Nat.ltb_lt in L.
+    rewrite <- (results_ok _ _ _ _ _ _ HE HA Hx).
+    eapply Nat.le_lt_trans; [apply (most_ok B g HB)|exact L].
+  Qed.
+
+  Lemma in_order_ok c : holds_in rf c -> in_order B act o A c = true ->
+    value (opb o) rf <= value (opa o) rf.
+  Proof.
+    unfold in_order. rewrite existsb_exists. intros Hc (a & Ha & X).
+    apply existsb_exists in X as (b & Hb & L). apply Nat.leb_le in L.
+    rewrite <- (ovals_ok _ _ _ _ _ HA Ha), <- (ovals_ok _ _ _ _ _ HA Hb).
+    pose proof (most_ok B g HB b).
+    enough (least act (assumptions A c) a <= den a g) by lia.
+    apply (least_ok B); auto. unfold assumptions. destruct c as [r|]; [|intros u n []].
+    intros u n Hu. apply in_flat_map in Hu as (x & Hx & Hu).
+    eapply above_ok; eauto. rewrite (ovals_ok _ _ _ _ _ HA Hx). exact Hc.
+  Qed.
+
+  Lemma masks_ok x y : masks M B act o A F x y = true ->
+    (value x rf = 0 \/ firm M loose y = true) /\ firm M loose x = true /\
+    alu_nat (aop o) (value (opa o) rf) (value (opb o) rf) < M.
+  Proof.
+    unfold masks. destruct x as [x|], y as [y|]; try discriminate.
+    repeat rewrite andb_true_iff. intros ((E1 & E2) & E3).
+    apply firm_mem_In in E1, E2. apply small_ok in E3. cbn [value firm]. split; [|split; auto].
+    - destruct (Nat.eq_dec (rf x) 0); auto. right. apply negb_true_iff. eapply HF; eauto.
+    - apply negb_true_iff. eapply HF; eauto. exact I.
+  Qed.
+
+  Lemma result_firm_ok c : holds_in rf c -> result_firm M B act o A F c = true ->
+    firm_result M o rf loose = true.
+  Proof.
+    intros Hc E. unfold result_firm, both_firm in E. unfold firm_result.
+    pose proof small_ok as S. pose proof (in_order_ok c Hc) as O.
+    pose proof (operand_firm_ok c (opa o) Hc) as FA.
+    pose proof (operand_firm_ok c (opb o) Hc) as FB.
+    pose proof (masks_ok (opa o) (opb o)) as M1. pose proof (masks_ok (opb o) (opa o)) as M2.
+    destruct (aop o) eqn:Op; cbn [alu_nat] in *; repeat rewrite orb_true_iff in *;
+      repeat rewrite andb_true_iff in *; rewrite ?Nat.ltb_lt, ?Nat.leb_le, ?Nat.eqb_eq; try tauto.
+  Qed.
+
+  Lemma exec_firms_ok :
+    firms_valid (exec_firms M B act o A F) (exec_loose M o rf loose) (exec o rf).
+  Proof.
+    intros r c Hr Hc. apply in_app_or in Hr as [Hr|Hr]; [|apply in_app_or in Hr as [Hr|Hr]].
+    - (* untouched *)
+      apply filter_In in Hr as [Hr N]. unfold about in N. cbn [fst snd] in N.
+      apply negb_true_iff, orb_false_iff in N as [N1 N2]. apply Nat.eqb_neq in N1.
+      unfold exec_loose. rewrite upd_ne by auto. apply (HF r c Hr).
+      destruct c as [x|]; cbn [holds_in] in *; auto. cbn [condition_eqb] in N2.
+      apply Nat.eqb_neq in N2. unfold exec in Hc. now rewrite upd_ne in Hc.
+    - (* the result *)
+      apply in_map_iff in Hr as (c' & E & Hr). inversion E; subst c' r.
+      unfold exec_loose. rewrite upd_eq. apply negb_false_iff.
+      destruct (result_firm M B act o A F None) eqn:R.
+      + eapply (result_firm_ok None); eauto. exact I.
+      + apply filter_In in Hr as [Hr R']. apply (result_firm_ok c); auto.
+        destruct Hr as [<-|Hr]; [exact I|]. apply in_map_iff in Hr as (x & <- & Hr).
+        apply filter_In in Hr as [_ N]. apply negb_true_iff, Nat.eqb_neq in N.
+        cbn [holds_in] in *. unfold exec in Hc. now rewrite upd_ne in Hc.
+    - (* under a mask of more factors *)
+      unfold inherited in Hr. destruct (aop o) eqn:Op; try contradiction.
+      apply in_flat_map in Hr as ([x y] & Hx & Hr). cbn [fst snd] in Hr.
+      destruct y as [y|]; [|contradiction].
+      destruct ((is_operand y (opa o) || is_operand y (opb o)) && negb (x =? dst o)) eqn:E;
+        [|contradiction].
+      destruct Hr as [Hr|[]]. inversion Hr; subst r c. apply andb_true_iff in E as [E N].
+      apply negb_true_iff, Nat.eqb_neq in N. unfold exec_loose. rewrite upd_ne by auto.
+      apply (HF x (Some y) Hx). cbn [holds_in] in *. unfold exec in Hc. rewrite upd_eq, Op in Hc.
+      cbn [alu_nat] in Hc. intros Z. apply Hc. apply orb_true_iff in E.
+      assert (OP : forall z, is_operand y z = true -> value z rf = 0).
+      { intros [r|]; cbn; [|discriminate]. intros ->%Nat.eqb_eq. exact Z. }
+      destruct E as [E|E]; rewrite (OP _ E); lia.
+  Qed.
+End Operation.
+
+(** * The code of one engine *)
+
+Section Code.
+  Variables (M : nat) (B : loopid -> nat).
+  Variable T : tables.
+  Variable e : engine.
+  Variable inv : loopid -> facts.
+  Variable finv : loopid -> firms.
+  Notation fit_code := (fit_code M B (path T) e inv finv).
+  Notation fit_items := (fit_items M B).
+
+  Fixpoint kont_fits (A : facts) (F : firms) (k : kont item) : Prop :=
+    match k with
+    | KStop => True
+    | KLoop l n b r k =>
+        sub (inv l) A = true /\ firm_sub (finv l) F = true /\
+        (exists A' F', fit_code (l :: active k) (enter (path T) l (inv l)) (finv l) b
+            = Some (A', F')
+                       /\ sub (inv l) A' = true /\ firm_sub (finv l) F' = true) /\
+        exists A2 F2, fit_code (active k) (leave l (inv l)) (finv l) r = Some (A2, F2) /\
+                      kont_fits A2 F2 k
+    | KCond l r k =>
+        exists A' F' A2 F2, sub A' (leave l A) = true /\ firm_sub F' F = true /\
+          fit_code (active k) A' F' r = Some (A2, F2) /\ kont_fits A2 F2 k
+    end.
+
+  Definition pos_fits (A : facts) (F : firms) (p : pos item) : Prop :=
+    exists A1 F1 A2 F2, fit_items (active (kon p)) A F (cur p) = Some (A1, F1) /\
+      fit_code (active (kon p)) A1 F1 (cod p) = Some (A2, F2) /\ kont_fits A2 F2 (kon p).
+
+  Variable C : Type.
+  Variables (guard : engine -> loopid -> C -> bool) (ctl : engine -> loopid -> C -> C).
+  Notation E := (epos instr_of).
+  Notation EK := (ekont instr_of).
+
+  Theorem fits_cstep p c p' c' ev A F n rf loose :
+    cstep guard ctl e p c p' c' ev -> pos_fits A F p -> wfp T e (E p) ->
+    HI T n (active (kon p)) -> valid A (genv_of n (trips (EK (kon p)))) rf ->
+    firms_valid F loose rf ->
+    exists A' F', pos_fits A' F' p' /\ firms_valid F' loose rf /\
+      valid A' (genv_of (count_event (kon (E p')) ev n) (trips (EK (kon p')))) rf.
+  Proof.
+    intros St (A1 & F1 & A2 & F2 & HItems & HC & HK) W H V VF.
+    assert (Entry : forall l J, ev = Some l -> valid J (genv_of n (trips (EK (kon p)))) rf ->
+      valid (enter (path T) l J)
+        (genv_of (enter_counts (EK (kon p')) l n) (trips (EK (kon p')))) rf).
+    { intros l J -> VB. pose proof (cstep_erase instr_of St) as SE.
+      eapply enter_ok; [|exact VB]. eapply entered_of; [exact H|].
+      exact (trips_on_entry _ _ _ _ _ _ _ _ _ _ SE W). }
+    destruct St; cbn [cur cod kon epos ekont count_event] in *;
+      inversion HItems; subst A1 F1; clear HItems; cbn [Fits.fit_code] in HC.
+    - (* block *)
+      destruct (fit_items (active k) A F (nth e f [])) as [[A' F']|] eqn:Ei; [|discriminate].
+      exists A, F. split; auto. exists A', F', A2, F2. auto.
+    - (* first entry of a loop *)
+      destruct W as (Wk & ((Hn & _) & _) & _). cbn [kon epos ekont] in *.
+      try rewrite active_erased in Hn.
+      destruct (sub (inv l) (header l A) && firm_sub (finv l) F) eqn:S1; [|discriminate].
+      apply andb_true_iff in S1 as [S1 S1'].
+      destruct (fit_code (l :: active k) (enter (path T) l (inv l)) (finv l) b)
+          as [[A' F']|] eqn:Eb;
+        [|discriminate].
+      destruct (sub (inv l) A' && firm_sub (finv l) F') eqn:S2; [|discriminate].
+      apply andb_true_iff in S2 as [S2 S2'].
+      exists (enter (path T) l (inv l)), (finv l). split; [|split].
+      + exists (enter (path T) l (inv l)), (finv l), A', F'. cbn. split; auto. split; auto.
+        split; auto. split; auto.
+        split; [exists A', F'; auto|eauto].
+      + eapply firm_sub_valid; [exact S1'|exact VF].
+      + apply Entry; auto. eapply sub_valid; [exact S1|]. apply header_ok; auto.
+        cbn [genv_of ghat]. now apply (trips_erased_outside T e).
+    - (* loop not entered *)
+      destruct W as (Wk & ((Hn & _) & _) & _). cbn [kon epos ekont] in *.
+      try rewrite active_erased in Hn.
+      destruct (sub (inv l) (header l A) && firm_sub (finv l) F) eqn:S1; [|discriminate].
+      apply andb_true_iff in S1 as [S1 S1'].
+      destruct (fit_code (l :: active k) (enter (path T) l (inv l)) (finv l) b)
+          as [[A' F']|] eqn:Eb;
+        [|discriminate].
+      destruct (sub (inv l) A' && firm_sub (finv l) F') eqn:S2; [|discriminate].
+      exists (leave l (inv l)), (finv l).
+      split; [exists (leave l (inv l)), (finv l), A2, F2; cbn; auto|].
+      split; [eapply firm_sub_valid; [exact S1'|exact VF]|].
+      eapply leave_ok; [apply left_body_of; reflexivity|].
+      eapply sub_valid; [exact S1|]. apply header_ok; auto.
+      cbn [genv_of ghat]. now apply (trips_erased_outside T e).
+    - (* back edge *)
+      inversion HC; subst A2 F2. cbn [kont_fits] in HK.
+      destruct HK as (S1 & S1' & (A' & F' & Eb & S2 & S2') & A3 & F3 & Er & K3).
+      exists (enter (path T) l (inv l)), (finv l). split; [|split].
+      + exists (enter (path T) l (inv l)), (finv l), A', F'. cbn. split; auto. split; auto.
+        split; auto. split; auto.
+        split; [exists A', F'; auto|eauto].
+      + eapply firm_sub_valid; [exact S1'|exact VF].
+      + apply Entry; auto. eapply sub_valid; [exact S1|exact V].
+    - (* loop left *)
+      inversion HC; subst A2 F2. cbn [kont_fits] in HK.
+      destruct HK as (S1 & S1' & _ & A3 & F3 & Er & K3).
+      exists (leave l (inv l)), (finv l).
+      split; [exists (leave l (inv l)), (finv l), A3, F3; cbn; auto|].
+      split; [eapply firm_sub_valid; [exact S1'|exact VF]|].
+      eapply leave_ok; [apply left_body_of|eapply sub_valid; [exact S1|exact V]].
+      intros x N. simpl. destruct (Nat.eqb_spec x l); congruence.
+    - (* then branch *)
+      destruct (fit_code (lt :: active k) _ F bt) as [[At Ft]|] eqn:Et; [|discriminate].
+      destruct (fit_code (lf :: active k) _ F bf) as [[Af Ff]|] eqn:Ef; [|discriminate].
+      exists (enter (path T) lt A), F. split; [|split; auto].
+      exists (enter (path T) lt A), F, At, Ft. cbn. split; auto. split; auto.
+      exists (meet (leave lt At) (leave lf Af)), (firm_meet Ft Ff), A2, F2.
+      auto using sub_meet_left, firm_meet_left.
+    - (* else branch *)
+      destruct (fit_code (lt :: active k) _ F bt) as [[At Ft]|] eqn:Et; [|discriminate].
+      destruct (fit_code (lf :: active k) _ F bf) as [[Af Ff]|] eqn:Ef; [|discriminate].
+      exists (enter (path T) lf A), F. split; [|split; auto].
+      exists (enter (path T) lf A), F, Af, Ff. cbn. split; auto. split; auto.
+      exists (meet (leave lt At) (leave lf Af)), (firm_meet Ft Ff), A2, F2.
+      auto using sub_meet_right, firm_meet_right.
+    - (* branch left *)
+      inversion HC; subst A2 F2. cbn [kont_fits] in HK.
+      destruct HK as (A' & F' & A3 & F3 & S1 & S1' & Er & K3).
+      exists A', F'. split; [exists A', F', A3, F3; cbn; auto|].
+      split; [eapply firm_sub_valid; [exact S1'|exact VF]|].
+      eapply sub_valid; [exact S1|]. eapply leave_ok; [|exact V]. apply left_body_of.
+      intros x N. simpl. destruct (Nat.eqb_spec x l); congruence.
+  Qed.
+
+  (* Engines that do nothing are followed like one that does not exist. *)
+  Lemma fit_code_beyond n c : width c <= n -> n <= e -> forall act A F,
+    fit_code act A F c = Fits.fit_code M B (path T) n inv finv act A F c.
+  Proof.
+    intros Hw He. induction c; intros act A F; simpl in *; auto.
+    - rewrite !nth_overflow by lia. simpl. apply IHc; lia.
+    - destruct (_ && _); auto. rewrite IHc1 by lia.
+      destruct (Fits.fit_code M B (path T) n inv finv _ _ _ c1) as [[A' F']|]; auto.
+      destruct (_ && _); auto. apply IHc2; lia.
+    - rewrite IHc1, IHc2 by lia.
+      destruct (Fits.fit_code M B (path T) n inv finv _ _ _ c1) as [[At Ft]|]; auto.
+      destruct (Fits.fit_code M B (path T) n inv finv _ _ _ c2) as [[Af Ff]|]; auto.
+      apply IHc3; lia.
+  Qed.
+End Code.
+
+(** * All engines *)
+
+Section Engines.
+  Variables (M : nat) (B : loopid -> nat).
+  Variables D C : Type.
+  Variable iop : instr -> D -> D.
+  Variable guard : engine -> loopid -> C -> bool.
+  Variable ctl : engine -> loopid -> C -> C.
+  Variable T : tables.
+  Variable signals : instr -> option sema.
+  Variables (Ps : code instr) (Pi : code item).
+  Variables (d0 : D) (c0 : engine -> C).
+  Hypothesis HWF : well_formed T Ps.
+  Hypothesis HP : ecode instr_of Pi = Ps.
+  Notation walk := (walk C guard ctl Ps c0).
+  Notation istep := (istep iop guard ctl T signals).
+  Hypothesis HBd : forall e n p c m l, walk e n p c m -> tot m l <= B l.
+
+  (* What is known of an engine. *)
+  Definition engine_known (e : engine) (p : pos item) (c : C) (rf : reg -> nat) (loose : reg
+      -> bool)
+    : Prop := exists inv finv A F n m,
+      walk e n (epos instr_of p) c m /\ pos_fits M B T e inv finv A F p /\
+      valid A (genv_of m (trips (ekont instr_of (kon p)))) rf /\ firms_valid F loose rf.
+
+  Lemma walk_env e n p c m : walk e n (epos instr_of p) c m ->
+    env_ok (active (kon p)) (genv_of m (trips (ekont instr_of (kon p)))) /\
+    bounded B (genv_of m (trips (ekont instr_of (kon p)))).
+  Proof.
+    intros W. pose proof (walk_keeps T C guard ctl Ps c0 HWF _ _ _ _ _ W) as [(Wk & _) IH _].
+    cbn [kon epos] in *. split.
+    - rewrite <- (active_erased instr_of). eapply env_ok_of; eauto.
+    - destruct (walk_counts T C guard ctl Ps c0 HWF _ _ _ _ _ W) as [K1 K2].
+      constructor; cbn; auto. eauto.
+  Qed.
+
+  Lemma known_regop e o cu co k c rf loose : engine_known e (mkpos (RegOp o :: cu) co k) c rf loose
+      ->
+    engine_known e (mkpos cu co k) c (exec o rf) (exec_loose M o rf loose).
+  Proof.
+    intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
+    destruct (walk_env _ _ _ _ _ W) as [EO BD]. cbn [kon cur cod Fits.fit_items] in *.
+    exists inv, finv, (exec_facts (active k) o A), (exec_firms M B (active k) o A F), n, m.
+    split; [exact W|]. split; [exists A1, F1, A2, F2; auto|]. split.
+    - now apply exec_ok.
+    - eapply exec_firms_ok; eauto.
+  Qed.
+
+  Lemma known_awaited e p c rf loose o : engine_known e p c rf loose ->
+    awaited (cur p) = Some o -> firm M loose o = true.
+  Proof.
+    intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & _) & _ & VF) Aw.
+    destruct (cur p) as [|x xs]; [discriminate|].
+    destruct x as [j [w|]|y|w]; cbn [awaited Fits.fit_items wait_firm] in *; try discriminate;
+      inversion Aw; subst o;
+      (destruct (operand_firm M F None (snd w)) eqn:OF; [|discriminate]);
+      exact (operand_firm_ok M F rf loose VF None (snd w) I OF).
+  Qed.
+
+  Lemma known_wait e x cu co k c rf loose : engine_known e (mkpos (Wait x :: cu) co k) c rf loose ->
+    engine_known e (mkpos cu co k) c rf loose.
+  Proof.
+    intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
+    cbn [kon cur cod Fits.fit_items] in *. destruct (wait_firm M F _); [|discriminate].
+    exists inv, finv, A, F, n, m. split; [exact W|]. split; [exists A1, F1, A2, F2; auto|]. auto.
+  Qed.
+
+  Lemma known_issue e j x cu co k c rf loose :
+    engine_known e (mkpos (Issue j x :: cu) co k) c rf loose ->
+    engine_known e (mkpos cu co k) c rf loose.
+  Proof.
+    intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
+    cbn [kon cur cod Fits.fit_items] in *. destruct (wait_firm M F _); [|discriminate].
+    exists inv, finv, A, F, n, m. split; [eapply walk_issue; exact W|].
+    split; [exists A1, F1, A2, F2; auto|]. auto.
+  Qed.
+
+  Lemma known_ctl e p c p' c' ev rf loose : cstep guard ctl e p c p' c' ev ->
+    engine_known e p c rf loose -> engine_known e p' c' rf loose.
+  Proof.
+    intros St (inv & finv & A & F & n & m & W & PF & V & VF).
+    pose proof (walk_keeps T C guard ctl Ps c0 HWF _ _ _ _ _ W) as [IW IH _].
+    cbn [kon epos] in IH. rewrite active_erased in IH.
+    destruct (fits_cstep M B T e inv finv C guard ctl _ _ _ _ _ _ _ _ _ _ St PF IW IH V VF)
+      as (A' & F' & PF' & VF' & V').
+    exists inv, finv, A', F', (S n), (count_event (kon (epos instr_of p')) ev m).
+    split; [|auto]. eapply walk_ctl; [exact W|]. now apply cstep_erase.
+  Qed.
+
+  Definition all_known (i : istate D C) (loose : looseness) : Prop :=
+    forall e, engine_known e (ipos i e) (ics i e) (iregs i e) (loose e).
+
+  Lemma known_ext e p c rf loose loose' : (forall r, loose r = loose' r) ->
+    engine_known e p c rf loose -> engine_known e p c rf loose'.
+  Proof.
+    intros X (inv & finv & A & F & n & m & W & PF & V & VF). exists inv, finv, A, F, n, m.
+    split; auto. split; auto. split; auto. intros r x Hx Hc. rewrite <- X. eauto.
+  Qed.
+
+  Lemma all_known_step i loose a i' : all_known i loose -> istep i a i' ->
+    all_known i' (track M D C i i' loose).
+  Proof.
+    intros K St e'. pose proof (K e') as Ke.
+    assert (QUIET : (forall e o t, cur (ipos i e) = RegOp o :: t -> ipos i' e = ipos i e) ->
+      engine_known e' (ipos i' e') (ics i' e') (iregs i' e') (loose e') ->
+      engine_known e' (ipos i' e') (ics i' e') (iregs i' e') (track M D C i i' loose e')).
+    { intros H. apply known_ext. intros r. now rewrite track_same. }
+    destruct St as [i e o cu c k Hp|i e x cu c k Hp P|i e j x cu c k Hp P|i q n j x Hm|i q j x Hq
+                   |i e p c ev Hc].
+    - clear QUIET. unfold track. cbn [ipos ics iregs].
+      destruct (Nat.eq_dec e' e) as [->|N].
+      + rewrite !upd_eq, Hp in *. cbn [cur]. rewrite Nat.eqb_refl. now apply known_regop.
+      + rewrite !upd_ne by auto. destruct (cur (ipos i e')) as [|[|y|] t] eqn:Q; auto.
+        cbn [length]. destruct (Nat.eqb_spec (S (length t)) (length t)); [lia|auto].
+    - apply QUIET; cbn [ipos ics iregs].
+      + intros e1 y t Q. destruct (Nat.eq_dec e1 e) as [->|N]; [|now rewrite upd_ne].
+        rewrite Hp in Q. discriminate.
+      + destruct (Nat.eq_dec e' e) as [->|N]; [|now rewrite upd_ne].
+        rewrite upd_eq. rewrite Hp in Ke. eapply known_wait; eauto.
+    - apply QUIET; cbn [ipos ics iregs].
+      + intros e1 y t Q. destruct (Nat.eq_dec e1 e) as [->|N]; [|now rewrite upd_ne].
+        rewrite Hp in Q. discriminate.
+      + destruct (Nat.eq_dec e' e) as [->|N]; [|now rewrite upd_ne].
+        rewrite upd_eq. rewrite Hp in Ke. eapply known_issue; eauto.
+    - now apply QUIET.
+    - now apply QUIET.
+    - apply QUIET; cbn [ipos ics iregs].
+      + intros e1 y t Q. destruct (Nat.eq_dec e1 e) as [->|N]; [|now rewrite upd_ne].
+        apply cstep_needs_empty_block in Hc. rewrite Hc in Q. discriminate.
+      + destruct (Nat.eq_dec e' e) as [->|N]; [|now rewrite !upd_ne].
+        rewrite !upd_eq. eapply known_ctl; eauto.
+  Qed.
+
+  Lemma tracked_reached (i0 i : istate D C) loose :
+    tracked M D C iop guard ctl T signals i0 i loose ->
+    exists tr, run istep i0 tr i.
+  Proof.
+    induction 1 as [|i a i' loose TR [tr R] St]; [exists []; constructor|].
+    exists (tr ++ a). eapply run_snoc; eauto.
+  Qed.
+
+  (* Every engine's code is followed to its end, from facts that hold at the start. *)
+  Hypothesis HFit : forall e, exists inv finv A F AF,
+    true_at_start A = true /\ fit_code M B (path T) e inv finv [ROOT] A F Pi = Some AF.
+
+  Lemma all_known_start : all_known (iinit Pi d0 c0) (fun _ _ => false).
+  Proof.
+    intros e. destruct (HFit e) as (inv & finv & A & F & [A2 F2] & HA & HC).
+    exists inv, finv, A, F, 0, counts0. cbn [ipos ics iregs iinit].
+    split; [unfold epos; cbn; rewrite HP; constructor|].
+    split; [exists A, F, A2, F2; cbn; auto|]. split; [|intros r c _ _; reflexivity].
+    intros r x Hx. unfold true_at_start in HA. rewrite forallb_forall in HA.
+    specialize (HA _ Hx). simpl in HA. apply Nat.eqb_eq in HA. symmetry. exact HA.
+  Qed.
+
+  Theorem followed_code_fits :
+    (forall tr i w, run istep (iinit Pi d0 c0) tr i -> isem i w < M) ->
+    numbers_fit M iop guard ctl T signals (iinit Pi d0 c0).
+  Proof.
+    intros HS i loose TR. split.
+    - intros w. destruct (tracked_reached _ _ _ TR) as [tr R]. eauto.
+    - assert (K : all_known i loose).
+      { induction TR as [|i a i' loose TR IH St]; [apply all_known_start|].
+        eapply all_known_step; eauto. }
+      intros e o Aw. eapply known_awaited; eauto.
+  Qed.
+End Engines.
