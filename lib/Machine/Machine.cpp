@@ -6,7 +6,8 @@
 //                  "source": "...", "confidence": "published"}
 //
 // Planning reads the few numbers of Machine.h. `parameters` holds the costs, whose
-// form is checked here and whose meaning is the simulator's.
+// form is checked here and whose meaning is Timing's; `facts` holds numbers in the same form that
+// nothing reads yet.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +27,13 @@ namespace tally {
 
 bool Machine::hasEngine(std::string_view engine) const {
   return engines.empty() || std::find(engines.begin(), engines.end(), engine) != engines.end();
+}
+
+const Parameter *Machine::parameter(std::string_view parameterName) const {
+  auto found = std::lower_bound(
+      parameters.begin(), parameters.end(), parameterName,
+      [](const Parameter &parameter, std::string_view name) { return parameter.name < name; });
+  return found != parameters.end() && found->name == parameterName ? &*found : nullptr;
 }
 
 Machine genericMachine() {
@@ -56,7 +64,8 @@ private:
   void sequencer();
   void queue();
   void parameters();
-  void parameter(const JsonAt &at);
+  bool parameterForm(const JsonAt &at);
+  void keep(const std::string &name, const Json &json);
   void range(const JsonAt &at);
   bool numberForm(const JsonAt &at);
   std::optional<JsonAt> group(std::string_view key,
@@ -72,7 +81,7 @@ private:
 
 Machine MachineReader::run() {
   document.expectObject({"schema", "version", "name", "description", "engines", "limits", "alu",
-                         "wait", "queue", "encoding", "parameters"});
+                         "wait", "queue", "encoding", "parameters", "facts"});
   document.expectSchema("tally-machine", 1);
   std::optional<JsonAt> name = document.need("name");
   machine.name = name ? name->string() : "";
@@ -191,17 +200,25 @@ void MachineReader::queue() {
 }
 
 void MachineReader::parameters() {
-  std::optional<JsonAt> parameters = document.find("parameters");
-  if (parameters && parameters->expectObject()) {
-    parameters->forMembers([&](const std::string &, const JsonAt &at) { parameter(at); });
+  for (std::string_view key : {"parameters", "facts"}) {
+    std::optional<JsonAt> numbers = document.find(key);
+    if (!numbers || !numbers->expectObject()) {
+      continue;
+    }
+    numbers->forMembers([&](const std::string &name, const JsonAt &at) {
+      if (parameterForm(at) && key == "parameters") {
+        keep(name, at.json());
+      }
+    });
   }
 }
 
 /// A cost: a number, a formula, a few numbers, or a curve.
-void MachineReader::parameter(const JsonAt &at) {
+bool MachineReader::parameterForm(const JsonAt &at) {
   if (!numberForm(at)) {
-    return;
+    return false;
   }
+  size_t errorsBefore = at.numErrors();
   JsonAt value = *at.find("value");
   const Json &json = value.json();
   bool structured = value.isArray() || value.isObject();
@@ -212,6 +229,32 @@ void MachineReader::parameter(const JsonAt &at) {
   if (!isLegal) {
     value.error("expected a number, a formula in quotes, or numbers in an array or object");
   }
+  return at.numErrors() == errorsBefore;
+}
+
+/// Members come in the order of their names. Curves and lists are for people.
+void MachineReader::keep(const std::string &name, const Json &json) {
+  auto text = [&](const char *key) {
+    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+  };
+  Parameter parameter;
+  parameter.name = name;
+  parameter.unit = text("unit");
+  parameter.source = text("source");
+  parameter.confidence = text("confidence");
+  const Json &value = json["value"];
+  if (value.is_number()) {
+    parameter.number = value.get<double>();
+  } else if (value.is_string()) {
+    parameter.formula = value.get<std::string>();
+  } else {
+    return;
+  }
+  if (json.contains("range") && json["range"].is_array() && json["range"].size() == 2 &&
+      json["range"][0].is_number() && json["range"][1].is_number()) {
+    parameter.range = {json["range"][0].get<double>(), json["range"][1].get<double>()};
+  }
+  machine.parameters.push_back(std::move(parameter));
 }
 
 MachineResult parseMachine(std::string_view json, std::string_view source) {

@@ -1,7 +1,8 @@
 //===- Machine.h - What a target has and costs ----------------------------===//
 //
 // A machine is data: `machines/*.json`, each number with its unit, source and
-// confidence. This header holds what planning and code generation read.
+// confidence. This header holds what planning and code generation read, and the numbers
+// that Timing.h makes costs of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tally {
@@ -24,6 +26,19 @@ enum class Subtraction : uint8_t {
 
 /// How a wait compares the semaphore with its threshold.
 enum class WaitCompare : uint8_t { Unsigned, Signed };
+
+/// A number or formula that costs are made of.
+struct Parameter {
+  std::string name;
+  double number = 0;
+  std::string formula; ///< not empty: a formula, and `number` means nothing
+  std::string unit;
+  std::string source;
+  std::string confidence;
+  std::optional<std::pair<double, double>> range; ///< the smallest and the largest likely value
+
+  bool operator==(const Parameter &) const = default;
+};
 
 struct Machine {
   std::string name;
@@ -39,6 +54,7 @@ struct Machine {
   /// Whether an instruction may start before the one before it in its queue has finished. Two
   /// queues of one engine always run side by side.
   bool queueOverlap = true;
+  std::vector<Parameter> parameters; ///< by name; empty: nothing is known about time
 
   /// The first value that a counter cannot hold.
   uint64_t counterLimit() const {
@@ -46,6 +62,9 @@ struct Machine {
   }
 
   bool hasEngine(std::string_view engine) const;
+
+  /// The parameter of this name; null if there is none.
+  const Parameter *parameter(std::string_view parameterName) const;
 
   bool operator==(const Machine &) const = default;
 };
@@ -60,9 +79,13 @@ struct MachineResult {
 MachineResult parseMachine(std::string_view json, std::string_view source);
 
 /// Reads a machine by file name, or by the name of one that comes with tally
-/// (`generic`, `trn2`), looked up in $TALLY_MACHINES, beside the sources, and in the
-/// installation.
+/// (`generic`, `teaching`, `trn1`, `trn2`, `free-control`), looked up in $TALLY_MACHINES, beside
+/// the sources, and in the installation.
 MachineResult loadMachine(std::string_view nameOrPath);
+
+/// Changes one parameter: `dma.bandwidth=300`, in its own unit, or `sem.wake=0.1us`. Returns what
+/// is wrong, or nothing.
+std::string setParameter(Machine &machine, std::string_view assignment);
 
 /// The machine of `machines/generic.json`, without reading a file: no limits, saturating.
 Machine genericMachine();

@@ -1,0 +1,62 @@
+//===- Trace.h - A run, for a trace viewer --------------------------------===//
+//
+// Writes the Chrome trace format, which ui.perfetto.dev opens:
+//
+//   engine      a process; its threads are the sequencer and the queues
+//   sequencer   slices: operations (category "control") and stalls ("stall")
+//   queue       slices: an instruction from its start until the next one could start
+//   ("instruction"),
+//               with run, arrival, start, finish and retirement as arguments
+//   semaphores  a process with one counter each
+//   arrows      from the instruction or signal that ended a wait to the operation that had waited
+//
+// Written while the run goes on, so memory does not depend on its length. docs/Simulator.md lists
+// the fields.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_SIM_TRACE_H
+#define TALLY_SIM_TRACE_H
+
+#include "tally/Sim/Simulate.h"
+
+#include <iosfwd>
+
+namespace tally {
+
+class TraceWriter : public SimObserver {
+public:
+  /// The arguments must outlive the writer. Beyond `maxEvents` nothing more is written.
+  TraceWriter(std::ostream &out, const Kernel &kernel, const Program &program,
+              uint64_t maxEvents = 2'000'000);
+
+  void onOperation(EngineId engine, uint32_t op, Tick from, Tick to) override;
+  void onStall(EngineId engine, uint32_t op, Stall kind, Tick from, Tick to) override;
+  void onRelease(const Release &release) override;
+  void onExecution(const Execution &execution) override;
+  void onSemaphore(SemaId semaphore, Tick at, uint32_t value) override;
+
+  /// The end of the document. Returns whether everything was written.
+  bool finish(const SimResult &result);
+
+private:
+  void name(std::string_view what, uint32_t process, uint32_t thread, std::string_view text);
+  void slice(uint32_t process, uint32_t thread, std::string_view category, std::string_view text,
+             Tick from, Tick to, std::string_view arguments);
+  void event(std::string_view text);
+  std::string operationName(EngineId engine, const Op &op) const;
+  uint32_t threadOf(QueueId queue) const;
+
+  uint32_t semaphoreProcess() const { return static_cast<uint32_t>(kernel.engines.size()) + 1; }
+
+  std::ostream &out;
+  const Kernel &kernel;
+  const Program &program;
+  uint64_t maxEvents;
+  uint64_t numEvents = 0;
+  uint64_t numArrows = 0;
+};
+
+} // namespace tally
+
+#endif // TALLY_SIM_TRACE_H

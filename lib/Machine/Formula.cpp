@@ -1,0 +1,174 @@
+//===- Formula.cpp - Values of formulas over named numbers ----------------===//
+
+#include "Formula.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace tally {
+
+static bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+static bool isLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+void skipSpaces(std::string_view &text) {
+  while (!text.empty() && text.front() == ' ') {
+    text.remove_prefix(1);
+  }
+}
+
+std::optional<double> takeNumber(std::string_view &text) {
+  if (text.empty() || !isDigit(text.front())) {
+    return std::nullopt;
+  }
+  double number = 0;
+  auto [end, failure] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (failure != std::errc()) {
+    return std::nullopt;
+  }
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return number;
+}
+
+std::string_view takeName(std::string_view &text) {
+  size_t length = 0;
+  if (!text.empty() && isLetter(text.front())) {
+    while (length < text.size() &&
+           (isLetter(text[length]) || isDigit(text[length]) || text[length] == '.')) {
+      ++length;
+    }
+  }
+  std::string_view name = text.substr(0, length);
+  text.remove_prefix(length);
+  return name;
+}
+
+namespace {
+
+class Evaluator {
+public:
+  Evaluator(std::string_view text, const Lookup &lookup) : rest(text), lookup(lookup) {}
+
+  std::optional<double> run(std::string &message) {
+    double value = sum();
+    skipSpaces(rest);
+    if (error.empty() && !rest.empty()) {
+      error = fmt::format("'{}' is left over", rest);
+    }
+    if (error.empty() && !std::isfinite(value)) {
+      error = "it divides by zero";
+    }
+    message = error;
+    return error.empty() ? std::optional(value) : std::nullopt;
+  }
+
+private:
+  /// Deeper formulas are refused before the stack ends.
+  static constexpr int maxNesting = 50;
+
+  bool accept(char c) {
+    skipSpaces(rest);
+    if (rest.empty() || rest.front() != c) {
+      return false;
+    }
+    rest.remove_prefix(1);
+    return true;
+  }
+
+  void expect(char c) {
+    if (!accept(c)) {
+      fail(fmt::format("'{}' is missing", c));
+    }
+  }
+
+  /// Only the first mistake is kept: the others follow from it.
+  double fail(std::string message) {
+    error = error.empty() ? std::move(message) : error;
+    rest = {};
+    return 0;
+  }
+
+  double sum() {
+    double value = product();
+    for (;;) {
+      if (accept('+')) {
+        value += product();
+      } else if (accept('-')) {
+        value -= product();
+      } else {
+        return value;
+      }
+    }
+  }
+
+  double product() {
+    double value = factor();
+    for (;;) {
+      if (accept('*')) {
+        value *= factor();
+      } else if (accept('/')) {
+        value /= factor();
+      } else {
+        return value;
+      }
+    }
+  }
+
+  double factor() {
+    if (accept('(')) {
+      return bracketed([&] { return sum(); });
+    }
+    if (std::optional<double> number = takeNumber(rest)) {
+      return *number;
+    }
+    std::string_view name = takeName(rest);
+    if (name.empty()) {
+      return fail(rest.empty() ? "it ends too early" : fmt::format("'{}' is no number", rest));
+    }
+    if (name == "min" || name == "max") {
+      expect('(');
+      return bracketed([&] { return extreme(name == "min"); });
+    }
+    std::optional<double> value = lookup(name);
+    return value ? *value : fail(fmt::format("'{}' has no value", name));
+  }
+
+  template <typename Inner> double bracketed(Inner inner) {
+    if (++nesting > maxNesting) {
+      return fail("its brackets are nested too deeply");
+    }
+    double value = inner();
+    --nesting;
+    expect(')');
+    return value;
+  }
+
+  double extreme(bool smaller) {
+    double a = sum();
+    expect(',');
+    double b = sum();
+    return smaller ? std::min(a, b) : std::max(a, b);
+  }
+
+  std::string_view rest;
+  const Lookup &lookup;
+  std::string error;
+  int nesting = 0;
+};
+
+} // namespace
+
+std::optional<double> evaluateFormula(std::string_view text, const Lookup &lookup,
+                                      std::string &error) {
+  return Evaluator(text, lookup).run(error);
+}
+
+} // namespace tally

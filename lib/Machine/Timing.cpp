@@ -1,0 +1,396 @@
+//===- Timing.cpp - What each operation costs, in picoseconds -------------===//
+
+#include "tally/Machine/Timing.h"
+
+#include "Formula.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tally {
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct Unit {
+  std::string_view name;
+  char quantity; ///< units of one quantity can be converted
+  double factor;
+};
+
+constexpr std::array units{Unit{"ps", 't', 1e-3}, Unit{"ns", 't', 1},     Unit{"us", 't', 1e3},
+                           Unit{"ms", 't', 1e6},  Unit{"GHz", 'f', 1},    Unit{"MHz", 'f', 1e-3},
+                           Unit{"GB/s", 'b', 1},  Unit{"TB/s", 'b', 1e3}, Unit{"B/ns", 'b', 1}};
+
+const Unit *unitOf(std::string_view name) {
+  auto found =
+      std::find_if(units.begin(), units.end(), [&](const Unit &unit) { return unit.name == name; });
+  return found != units.end() ? &*found : nullptr;
+}
+
+/// Nanoseconds as picoseconds; nothing if that is no span of time.
+std::optional<Tick> ticksOf(double nanoseconds) {
+  double ticks = std::nearbyint(nanoseconds * 1000);
+  if (!(ticks >= 0 && ticks <= double(maxSpan))) {
+    return std::nullopt;
+  }
+  return static_cast<Tick>(ticks);
+}
+
+} // namespace
+
+std::string setParameter(Machine &machine, std::string_view assignment) {
+  size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos) {
+    return fmt::format("'{}' sets nothing; write it as 'ctl.alu=40ns'", assignment);
+  }
+  std::string_view name = assignment.substr(0, equals);
+  std::string_view rest = assignment.substr(equals + 1);
+  if (!machine.parameter(name)) {
+    return fmt::format("machine '{}' has no parameter '{}'", machine.name, name);
+  }
+  Parameter &parameter =
+      machine.parameters[static_cast<size_t>(machine.parameter(name) - machine.parameters.data())];
+  if (!parameter.formula.empty()) {
+    parameter.formula = rest;
+    return rest.empty() ? fmt::format("'{}' needs a formula", name) : "";
+  }
+  std::optional<double> number = takeNumber(rest);
+  const Unit *own = unitOf(parameter.unit);
+  const Unit *given = unitOf(rest);
+  bool fits =
+      rest.empty() || rest == parameter.unit || (own && given && own->quantity == given->quantity);
+  if (!number || !fits) {
+    return fmt::format("'{}' is no value of '{}', which is a number of {}",
+                       assignment.substr(equals + 1), name, parameter.unit);
+  }
+  parameter.number =
+      rest.empty() || rest == parameter.unit ? *number : *number * given->factor / own->factor;
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+static std::optional<Operation::Size> takeSize(std::string_view &text) {
+  skipSpaces(text);
+  Operation::Size size;
+  size.name = takeName(text);
+  if (size.name.empty() || !text.starts_with('=')) {
+    return std::nullopt;
+  }
+  text.remove_prefix(1);
+  std::optional<double> number = takeNumber(text);
+  if (!number) {
+    return std::nullopt;
+  }
+  size.number = *number;
+  size.unit = takeName(text);
+  skipSpaces(text);
+  return size;
+}
+
+std::optional<Operation> parseOperation(std::string_view text, std::string &error) {
+  Operation operation;
+  size_t bracket = text.find('(');
+  operation.name = text.substr(0, bracket);
+  if (bracket == std::string_view::npos) {
+    return operation;
+  }
+  std::string_view rest = text.substr(bracket);
+  do {
+    rest.remove_prefix(1);
+    std::optional<Operation::Size> size = takeSize(rest);
+    if (!size) {
+      error = fmt::format("the operation '{}' is not understood; its sizes are written as in "
+                          "'copy(n=512, bytes=64)'",
+                          text);
+      return std::nullopt;
+    }
+    operation.sizes.push_back(std::move(*size));
+  } while (rest.starts_with(','));
+  if (rest != ")") {
+    error = fmt::format("the operation '{}' does not end in ')'", text);
+    return std::nullopt;
+  }
+  return operation;
+}
+
+//===----------------------------------------------------------------------===//
+// Timing
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads what every machine must say.
+class TimingReader {
+public:
+  TimingReader(const Machine &machine, std::vector<std::string> &errors)
+      : machine(machine), errors(errors) {}
+
+  void span(std::string_view name, Tick &ticks) {
+    const Parameter *parameter = need(name);
+    const Unit *unit = parameter ? unitOf(parameter->unit) : nullptr;
+    if (!parameter) {
+      return;
+    }
+    std::optional<Tick> read;
+    if (unit && unit->quantity == 't' && parameter->formula.empty()) {
+      read = ticksOf(parameter->number * unit->factor);
+    }
+    if (!read) {
+      bad(name, "a time from 0 to 0.1 s, in ps, ns, us or ms");
+    }
+    ticks = read.value_or(0);
+  }
+
+  void count(std::string_view name, uint32_t &number) {
+    const Parameter *parameter = need(name);
+    if (!parameter) {
+      return;
+    }
+    double value = parameter->formula.empty() ? parameter->number : 0;
+    if (!(value >= 1 && value <= 1 << 16) || value != std::floor(value)) {
+      bad(name, "a whole number from 1 to 65536");
+      return;
+    }
+    number = static_cast<uint32_t>(value);
+  }
+
+  void clocks() {
+    for (const Parameter &parameter : machine.parameters) {
+      bool isClock = parameter.name == "clock" || parameter.name.starts_with("clock.");
+      if (isClock && (!parameter.formula.empty() || !(parameter.number > 0))) {
+        bad(parameter.name, "a positive number of GHz");
+      }
+    }
+    need("clock");
+    need("latency");
+    need("cost.default");
+  }
+
+  void finish() {
+    if (!missing.empty()) {
+      errors.push_back(fmt::format("machine '{}' does not say how long things take: it has no {}; "
+                                   "'teaching' and 'trn2' have",
+                                   machine.name, fmt::join(missing, ", ")));
+    }
+  }
+
+private:
+  const Parameter *need(std::string_view name) {
+    const Parameter *parameter = machine.parameter(name);
+    if (!parameter) {
+      missing.push_back(fmt::format("'{}'", name));
+    }
+    return parameter;
+  }
+
+  void bad(std::string_view name, std::string_view expected) {
+    errors.push_back(
+        fmt::format("parameter '{}' of machine '{}' must be {}", name, machine.name, expected));
+  }
+
+  const Machine &machine;
+  std::vector<std::string> &errors;
+  std::vector<std::string> missing;
+};
+
+} // namespace
+
+std::optional<Timing> Timing::of(const Machine &machine, std::vector<std::string> &errors) {
+  Timing timing(machine);
+  size_t errorsBefore = errors.size();
+  TimingReader reader(machine, errors);
+  reader.span("ctl.dispatch", timing.dispatch);
+  reader.span("ctl.alu", timing.alu);
+  reader.span("ctl.loop_begin", timing.loopBegin);
+  reader.span("ctl.loop_end", timing.loopEnd);
+  reader.span("ctl.branch", timing.branch);
+  reader.span("ctl.wait", timing.wait);
+  reader.span("ctl.signal", timing.signal);
+  reader.span("ctl.reset", timing.reset);
+  reader.span("ctl.drain", timing.drain);
+  reader.span("sem.visible", timing.visible);
+  reader.span("sem.wake", timing.wake);
+  reader.span("sem.spacing", timing.spacing);
+  reader.count("queue.depth", timing.queueDepth);
+  reader.count("dma.depth", timing.transferDepth);
+  reader.clocks();
+  reader.finish();
+  return errors.size() == errorsBefore ? std::optional(timing) : std::nullopt;
+}
+
+Timing Timing::withFreeSync() const {
+  Timing free = *this;
+  free.alu = free.wait = free.signal = free.reset = free.drain = free.visible = free.wake = 0;
+  free.spacing = 0;
+  return free;
+}
+
+namespace {
+
+/// Makes the cost of one operation on one engine.
+class CostReader {
+public:
+  CostReader(const Machine &machine, std::string_view engine, const Operation &operation,
+             std::vector<std::string> &errors)
+      : machine(machine), engine(engine), operation(operation), errors(errors) {
+    const Parameter *own = machine.parameter(fmt::format("clock.{}", engine));
+    clock = (own ? own : machine.parameter("clock"))->number;
+  }
+
+  InstrCost run(Tick dispatch) {
+    const Parameter *issue = byOperation("issue");
+    const Parameter *startup = byOperation("startup");
+    InstrCost cost;
+    cost.issue = issue ? ticks(*issue, value(*issue)) : 0;
+    cost.dispatch = issue ? 0 : dispatch;
+    cost.startup = startup ? ticks(*startup, value(*startup)) : 0;
+    const Parameter *latency = byOperation("latency");
+    latency = latency ? latency : machine.parameter(fmt::format("latency.{}", engine));
+    latency = latency ? latency : machine.parameter("latency");
+    work(cost, ticks(*latency, value(*latency)));
+    overrides(cost);
+    return cost;
+  }
+
+private:
+  /// `prefix.a.b`, else `prefix.a`, for the operation `a.b`.
+  const Parameter *byOperation(std::string_view prefix) const {
+    std::string_view name = operation.name;
+    while (!name.empty()) {
+      if (const Parameter *found = machine.parameter(fmt::format("{}.{}", prefix, name))) {
+        return found;
+      }
+      size_t dot = name.rfind('.');
+      name = name.substr(0, dot == std::string_view::npos ? 0 : dot);
+    }
+    return nullptr;
+  }
+
+  const Operation::Size *size(std::string_view name) const {
+    for (const Operation::Size &size : operation.sizes) {
+      if (size.name == name) {
+        return &size;
+      }
+    }
+    return nullptr;
+  }
+
+  double value(const Parameter &parameter, bool withFloor = true) const {
+    if (parameter.formula.empty()) {
+      return parameter.number;
+    }
+    auto lookup = [&](std::string_view name) -> std::optional<double> {
+      if (name == "min_ii" && !withFloor) {
+        return 0;
+      }
+      if (const Operation::Size *given = size(name)) {
+        return given->number;
+      }
+      const Parameter *known = machine.parameter(name);
+      return known && known->formula.empty() ? std::optional(known->number) : std::nullopt;
+    };
+    std::string error;
+    std::optional<double> result = evaluateFormula(parameter.formula, lookup, error);
+    if (!result) {
+      fail(fmt::format("{} = {}: {}", parameter.name, parameter.formula, error));
+    }
+    return result.value_or(0);
+  }
+
+  /// An operation without a size that its formula needs reports it once.
+  void fail(const std::string &reason) const {
+    std::string message = fmt::format("operation '{}' on '{}' of machine '{}' has no cost: {}",
+                                      operation.name, engine, machine.name, reason);
+    if (std::find(errors.begin() + firstError, errors.end(), message) == errors.end()) {
+      errors.push_back(std::move(message));
+    }
+  }
+
+  Tick ticks(const Parameter &parameter, double number) const {
+    std::string_view unitName = parameter.unit;
+    if (unitName.starts_with("transfer ")) {
+      unitName.remove_prefix(9);
+    }
+    const Unit *unit = unitOf(unitName);
+    std::optional<Tick> result;
+    if (unitName == "cycles") {
+      result = ticksOf(number / clock);
+    } else if (unit && unit->quantity == 't') {
+      result = ticksOf(number * unit->factor);
+    }
+    if (!result) {
+      fail(fmt::format("'{}' gives {} {}, which is no time from 0 to 0.1 s", parameter.name, number,
+                       parameter.unit));
+    }
+    return result.value_or(0);
+  }
+
+  void work(InstrCost &cost, Tick latency) const {
+    if (size("interval") && size("duration")) {
+      return;
+    }
+    const Parameter *own = byOperation("cost");
+    const Parameter &formula = own ? *own : *machine.parameter("cost.default");
+    cost.isAssumed = own == nullptr;
+    cost.isTransfer = formula.unit.starts_with("transfer ");
+    cost.interval = ticks(formula, value(formula));
+    cost.duration = latency;
+    if (!cost.isTransfer) {
+      cost.duration += ticks(formula, value(formula, /*withFloor=*/false));
+    }
+  }
+
+  void overrides(InstrCost &cost) const {
+    for (const Operation::Size &size : operation.sizes) {
+      Tick *field = size.name == "interval"   ? &cost.interval
+                    : size.name == "duration" ? &cost.duration
+                    : size.name == "issue"    ? &cost.issue
+                                              : nullptr;
+      if (field) {
+        Parameter given;
+        given.name = size.name;
+        given.unit = size.unit.empty() ? "cycles" : size.unit;
+        *field = ticks(given, size.number);
+      }
+    }
+  }
+
+  const Machine &machine;
+  std::string_view engine;
+  const Operation &operation;
+  std::vector<std::string> &errors;
+  std::ptrdiff_t firstError = std::ssize(errors); ///< of this operation
+  double clock = 1;
+};
+
+} // namespace
+
+std::optional<InstrCost> Timing::costOf(std::string_view engine, std::string_view text,
+                                        std::vector<std::string> &errors) const {
+  size_t errorsBefore = errors.size();
+  std::string error;
+  std::optional<Operation> operation = parseOperation(text, error);
+  if (!operation) {
+    errors.push_back(std::move(error));
+    return std::nullopt;
+  }
+  InstrCost cost = CostReader(*machine, engine, *operation, errors).run(dispatch);
+  if (errors.size() > errorsBefore && operation->sizes.empty() && !operation->name.empty()) {
+    // A mere name says what is done, but not how much.
+    errors.resize(errorsBefore);
+    cost = CostReader(*machine, engine, Operation(), errors).run(dispatch);
+  }
+  return errors.size() == errorsBefore ? std::optional(cost) : std::nullopt;
+}
+
+} // namespace tally

@@ -1,0 +1,89 @@
+//===- CriticalPath.cpp - What the end of the run was due to --------------===//
+
+#include "CriticalPath.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tally {
+
+std::string_view toString(PathKind kind) {
+  constexpr std::array<std::string_view, numPathKinds> names{"control", "startup", "occupied",
+                                                             "execute", "visible", "wake"};
+  return names[static_cast<size_t>(kind)];
+}
+
+Tick PathShare::sum() const {
+  return std::accumulate(spans.begin(), spans.end(), Tick(0));
+}
+
+/// From a node back to the start; that way is then a part of `totals`.
+void CriticalPath::sumUp(PathNode from) {
+  for (PathNode node = from; node != pathStart; node = nodes[node].parent) {
+    totals[nodes[node].op][static_cast<size_t>(nodes[node].kind)] += nodes[node].span;
+  }
+}
+
+/// The last node that the ways from all roots lead through, roots included. Parents have lower
+/// numbers than their children, so going down, the ways that are still apart are counted.
+PathNode CriticalPath::meeting(const std::vector<bool> &isKept,
+                               const std::vector<bool> &isRoot) const {
+  std::vector<bool> isOpen(nodes.size(), false);
+  size_t numOpen = 0;
+  size_t rootsLeft = static_cast<size_t>(std::count(isRoot.begin(), isRoot.end(), true));
+  auto open = [&](PathNode node) {
+    numOpen += !isOpen[node];
+    isOpen[node] = true;
+  };
+  for (PathNode node = static_cast<PathNode>(nodes.size()); --node > pathStart;) {
+    if (!isKept[node]) {
+      continue;
+    }
+    if (isRoot[node]) {
+      open(node);
+      --rootsLeft;
+    }
+    if (numOpen == 1 && rootsLeft == 0) {
+      return node;
+    }
+    --numOpen;
+    open(nodes[node].parent);
+  }
+  return pathStart;
+}
+
+void CriticalPath::collect(const std::vector<PathNode *> &roots) {
+  std::vector<bool> isRoot(nodes.size(), false);
+  for (PathNode *root : roots) {
+    isRoot[*root] = true;
+  }
+  std::vector<bool> isKept = isRoot;
+  for (PathNode node = static_cast<PathNode>(nodes.size()); --node > pathStart;) {
+    if (isKept[node]) {
+      isKept[nodes[node].parent] = true;
+    }
+  }
+  PathNode base = meeting(isKept, isRoot);
+  sumUp(base);
+  std::vector<PathNode> newNumber(nodes.size(), pathStart);
+  PathNode next = 1;
+  for (PathNode node = base + 1; node < nodes.size(); ++node) {
+    if (isKept[node]) {
+      nodes[next] = nodes[node];
+      nodes[next].parent = newNumber[nodes[next].parent];
+      newNumber[node] = next++;
+    }
+  }
+  nodes.resize(next);
+  for (PathNode *root : roots) {
+    *root = newNumber[*root];
+  }
+  limit = std::max(limit, nodes.size() * 4);
+}
+
+const std::vector<std::array<Tick, numPathKinds>> &CriticalPath::finish(PathNode end) {
+  sumUp(end);
+  return totals;
+}
+
+} // namespace tally

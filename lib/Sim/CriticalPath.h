@@ -1,0 +1,60 @@
+//===- CriticalPath.h - What the end of the run was due to ----------------===//
+//
+// Every moment of the run that others may depend on is a node; its parent is the one moment that
+// it had to wait for, and the edge between them has a kind, an operation and a span. Going from the
+// last moment back to the start gives the critical path, whose spans add up to the total.
+//
+// Only nodes that lead to something still going on are kept. When the table is full, the others
+// are dropped; and up to the node where all that is kept comes together, the path can no longer
+// change, so it is summed up and forgotten. The table thus grows with what goes on at once, not
+// with the length of the run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_SIM_CRITICALPATH_H
+#define TALLY_LIB_SIM_CRITICALPATH_H
+
+#include "tally/Sim/Simulate.h"
+
+namespace tally {
+
+using PathNode = uint32_t;
+inline constexpr PathNode pathStart = 0; ///< the beginning of the run
+
+class CriticalPath {
+public:
+  /// For operations numbered over all engines.
+  CriticalPath(size_t numOps, size_t limit) : limit(limit), totals(numOps) { nodes.push_back({}); }
+
+  PathNode add(PathNode parent, PathKind kind, uint32_t op, Tick span) {
+    nodes.push_back({parent, op, span, kind});
+    return static_cast<PathNode>(nodes.size() - 1);
+  }
+
+  bool isFull() const { return nodes.size() >= limit; }
+
+  /// Drops what none of these leads back to. They are renumbered.
+  void collect(const std::vector<PathNode *> &roots);
+
+  /// The spans on the way to `end`, by operation and kind.
+  const std::vector<std::array<Tick, numPathKinds>> &finish(PathNode end);
+
+private:
+  struct Node {
+    PathNode parent = pathStart;
+    uint32_t op = 0;
+    Tick span = 0;
+    PathKind kind = PathKind::Control;
+  };
+
+  void sumUp(PathNode from);
+  PathNode meeting(const std::vector<bool> &isKept, const std::vector<bool> &isRoot) const;
+
+  std::vector<Node> nodes;
+  size_t limit;
+  std::vector<std::array<Tick, numPathKinds>> totals;
+};
+
+} // namespace tally
+
+#endif // TALLY_LIB_SIM_CRITICALPATH_H

@@ -1,0 +1,289 @@
+//===- Engines.cpp - Sequencers in time -----------------------------------===//
+//
+// What only the sequencer itself can see (registers, loops, branches) is executed ahead of events;
+// what others can see (waits, issues, signals, resets, drains) only when no event comes before it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulator.h"
+
+#include "tally/Code/Interpret.h"
+
+namespace tally::sim {
+
+static bool touchesOutside(OpKind kind) {
+  return kind == OpKind::Issue || kind == OpKind::Wait || kind == OpKind::Signal ||
+         kind == OpKind::Reset || kind == OpKind::Drain;
+}
+
+void Simulator::runEngine(EngineId id) {
+  SimEngine &engine = engines[id];
+  events.set(actorOf(id), never);
+  limit = events.first();
+  while (engine.state == EngineState::Ready) {
+    if (engine.at == engine.code.size()) {
+      stop(engine, EngineState::Done);
+      end = engine.now > end.at ? Due{engine.now, here(engine)} : end;
+      return;
+    }
+    bool isNext = Moment{engine.now, actorOf(id)} < limit;
+    if (!isNext && touchesOutside(engine.code[engine.at].op.kind)) {
+      break;
+    }
+    if (!execute(engine, id)) {
+      continue; // blocked, or tries again later
+    }
+    if (++result.operations >= options.maxOperations) {
+      result.outcome = SimResult::Outcome::CutOff;
+      break;
+    }
+  }
+  if (engine.state == EngineState::Ready) {
+    events.set(actorOf(id), engine.now);
+  }
+  if (options.criticalPath && path.isFull()) {
+    collectPath();
+  }
+}
+
+OpStats &Simulator::statsOf(SimEngine &engine, EngineId id) {
+  return result.engines[id].ops[engine.at];
+}
+
+/// The operation at the head takes so long.
+void Simulator::spend(SimEngine &engine, EngineId id, Tick span) {
+  OpStats &stats = statsOf(engine, id);
+  ++stats.runs;
+  stats.control += span;
+  if (observer) {
+    observer->onOperation(id, engine.at, engine.now, engine.now + span);
+  }
+  engine.now += span;
+}
+
+/// The node of an engine's present: all since its last node was control.
+PathNode Simulator::here(SimEngine &engine) {
+  if (options.criticalPath && engine.now > engine.baseAt) {
+    uint32_t op = engine.at < engine.code.size() ? engine.at : engine.at - 1;
+    engine.base =
+        path.add(engine.base, PathKind::Control, engine.firstOp + op, engine.now - engine.baseAt);
+    engine.baseAt = engine.now;
+  }
+  return engine.base;
+}
+
+void Simulator::stop(SimEngine &engine, EngineState state) {
+  engine.state = state;
+  engine.blockedSince = engine.now;
+}
+
+/// The engine has stood still since `blockedSince`, and goes on at `until`.
+void Simulator::stall(SimEngine &engine, EngineId id, Stall kind, const Due &until) {
+  OpStats &stats = statsOf(engine, id);
+  Tick &sum = kind == Stall::Wait        ? stats.waiting
+              : kind == Stall::QueueFull ? stats.queueFull
+                                         : stats.draining;
+  sum += until.at - engine.blockedSince;
+  if (observer && until.at > engine.blockedSince) {
+    observer->onStall(id, engine.at, kind, engine.blockedSince, until.at);
+  }
+  engine.now = until.at;
+  engine.base = until.node;
+  engine.baseAt = until.at;
+}
+
+uint32_t Simulator::value(const SimEngine &engine, Operand operand) const {
+  return operand.isRegister ? engine.registers[operand.value] : operand.value;
+}
+
+/// Executes the operation at the head; false if it cannot be executed now.
+bool Simulator::execute(SimEngine &engine, EngineId id) {
+  const SimOp &here = engine.code[engine.at];
+  const Op &op = here.op;
+  switch (op.kind) {
+  case OpKind::Alu:
+    engine.registers[op.dst.value] =
+        static_cast<uint32_t>(aluValue(op.alu, value(engine, op.a), value(engine, op.b), machine));
+    spend(engine, id, timing.alu);
+    break;
+  case OpKind::Issue:
+    if (!executeIssue(engine, id, op)) {
+      return false;
+    }
+    break;
+  case OpKind::Wait:
+    if (!mayPass(engine, id, op)) {
+      return false;
+    }
+    spend(engine, id, timing.wait);
+    break;
+  case OpKind::Signal:
+    executeSignal(engine, id, op);
+    break;
+  case OpKind::Reset:
+    executeReset(op, engine.now);
+    spend(engine, id, timing.reset);
+    break;
+  case OpKind::Drain:
+    if (!executeDrain(engine, id)) {
+      return false;
+    }
+    break;
+  case OpKind::LoopBegin:
+    beginLoop(engine, id, here);
+    return true;
+  case OpKind::LoopEnd:
+    endLoop(engine, id);
+    return true;
+  case OpKind::IfBegin:
+    beginIf(engine, id, here);
+    return true;
+  case OpKind::Else: // from the then-branch only, as beginIf() jumps past it
+    spend(engine, id, here.isFree ? 0 : timing.branch);
+    engine.at = here.partner;
+    break;
+  default: // brackets without an effect of their own
+    spend(engine, id, 0);
+    break;
+  }
+  ++engine.at;
+  return true;
+}
+
+/// Whether the wait of an operation passes now; if not, the engine stops.
+bool Simulator::mayPass(SimEngine &engine, EngineId id, const Op &op) {
+  uint32_t threshold = value(engine, op.a);
+  if (passes(semaphores[op.wait], threshold)) {
+    return true;
+  }
+  engine.threshold = threshold;
+  stop(engine, EngineState::Waiting);
+  waiters[op.wait] |= uint64_t(1) << id.value;
+  return false;
+}
+
+/// Whether an instruction that arrives in a queue can stay there; if not, the engine stops, or is
+/// moved to the time when it can.
+bool Simulator::hasRoom(SimEngine &engine, EngineId id, SimQueue &queue) {
+  if (queue.hasTransfers) {
+    if (queue.waiting.count() < queue.depth) {
+      return true;
+    }
+    stop(engine, EngineState::QueueFull);
+    queue.blocked = id;
+    return false;
+  }
+  if (queue.starts.count() < queue.depth || queue.starts.front().at <= engine.now) {
+    return true;
+  }
+  engine.blockedSince = engine.now;
+  stall(engine, id, Stall::QueueFull, queue.starts.front());
+  return false;
+}
+
+/// An instruction with a price of its own for being issued arrives in the end, others at once.
+bool Simulator::executeIssue(SimEngine &engine, EngineId id, const Op &op) {
+  if (op.wait.valid() && !mayPass(engine, id, op)) {
+    return false;
+  }
+  QueueId queue = kernel.instrs[op.instr()].queue;
+  if (!hasRoom(engine, id, queues[queue])) {
+    return false;
+  }
+  const InstrCost &cost = costs[op.instr()];
+  Tick arrival = engine.now + cost.issue;
+  spend(engine, id, cost.issue + cost.dispatch);
+  Tick after = engine.now;
+  engine.now = arrival;
+  arrive(engine, queue, op.instr(), arrival);
+  engine.now = after;
+  ++result.instructions;
+  return true;
+}
+
+bool Simulator::executeDrain(SimEngine &engine, EngineId id) {
+  Due last;
+  for (QueueId q : kernel.engines[id].queues) {
+    SimQueue &queue = queues[q];
+    if (!isSettled(queue)) {
+      stop(engine, EngineState::Draining);
+      return false;
+    }
+    Tick lastShare = queue.lastRetire.at + (queue.numShares - 1) * timing.spacing;
+    if (lastShare > last.at) {
+      last = {lastShare, lastShareNode(queue, engine.at, queue.numShares - 1)};
+    }
+  }
+  if (last.at > engine.now) {
+    engine.blockedSince = engine.now;
+    stall(engine, id, Stall::Drain, last);
+    return false;
+  }
+  spend(engine, id, timing.drain);
+  return true;
+}
+
+void Simulator::executeSignal(SimEngine &engine, EngineId id, const Op &op) {
+  Tick start = engine.now;
+  spend(engine, id, timing.signal);
+  Tick at = engine.now + timing.visible;
+  PathNode node = pathNode(here(engine), PathKind::Visible, id, engine.at, timing.visible);
+  if (engine.raises.empty()) {
+    schedule(signalActor(id), at);
+  }
+  engine.raises.push({at, op.signal, op.amount, node, engine.at, start});
+}
+
+void Simulator::executeReset(const Op &op, Tick now) {
+  for (uint32_t i = 0; i < op.amount; ++i) {
+    SemaId semaphore(op.signal.value + i);
+    semaphores[semaphore] = 0;
+    if (observer) {
+      observer->onSemaphore(semaphore, now, 0);
+    }
+  }
+}
+
+static void setCounter(SimEngine &engine, const Op &loopBegin, uint32_t mask) {
+  if (loopBegin.dst.valid()) {
+    engine.registers[loopBegin.dst.value] =
+        static_cast<uint32_t>(engine.active.back().number) & mask;
+  }
+}
+
+void Simulator::beginLoop(SimEngine &engine, EngineId id, const SimOp &begin) {
+  LoopId loop = begin.op.loop();
+  uint64_t trips = bindings.trips(id, loop, ++engine.reached[loop]);
+  Tick price = timing.loopBegin + (trips == 0 ? timing.branch : 0);
+  spend(engine, id, begin.isFree ? 0 : price);
+  if (trips == 0) {
+    engine.at = begin.partner + 1;
+    return;
+  }
+  engine.active.push_back({1, trips});
+  setCounter(engine, begin.op, counterMask);
+  ++engine.at;
+}
+
+void Simulator::endLoop(SimEngine &engine, EngineId id) {
+  spend(engine, id, engine.code[engine.at].isFree ? 0 : timing.loopEnd);
+  Iteration &now = engine.active.back();
+  if (now.number == now.trips) {
+    engine.active.pop_back();
+    ++engine.at;
+    return;
+  }
+  ++now.number;
+  engine.at = engine.code[engine.at].partner;
+  setCounter(engine, engine.code[engine.at].op, counterMask);
+  ++engine.at;
+}
+
+void Simulator::beginIf(SimEngine &engine, EngineId id, const SimOp &begin) {
+  LoopId branch = begin.op.loop();
+  bool holds = bindings.trips(id, branch, ++engine.reached[branch]) != 0;
+  spend(engine, id, begin.isFree ? 0 : timing.branch);
+  engine.at = holds ? engine.at + 1 : begin.partner + 1;
+}
+
+} // namespace tally::sim

@@ -1,0 +1,315 @@
+//===- Simulate.cpp - Code of a kernel, executed in time ------------------===//
+//
+// Steps:  1. decode   code with matched brackets; which queues hold transfers
+//         2. events   the earliest one, until there is none
+//         3. finish   sums; if somebody is not at the end, who waits for whom
+//
+// Invariant: no event is scheduled before the one being handled. [asserted]
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulator.h"
+
+#include "Deadlock.h"
+
+#include <algorithm>
+
+namespace tally::sim {
+
+static size_t countOps(const Program &program) {
+  size_t count = 0;
+  for (const EngineCode &code : program.engines) {
+    count += code.ops.size();
+  }
+  return count;
+}
+
+Simulator::Simulator(const Kernel &kernel, const Program &program, const Machine &machine,
+                     const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
+                     const SimOptions &options)
+    : kernel(kernel), program(program), machine(machine),
+      timing(options.freeSync ? timing.withFreeSync() : timing), costs(costs), bindings(bindings),
+      options(options), observer(options.observer),
+      counterMask(static_cast<uint32_t>((uint64_t(1) << machine.counterBits) - 1)),
+      sign(machine.waitCompare == WaitCompare::Signed ? (counterMask >> 1) + 1 : 0),
+      engines(kernel.engines.size()), queues(kernel.queues.size()),
+      semaphores(program.semaphores.size(), 0), waiters(program.semaphores.size(), 0),
+      runs(kernel.instrs.size(), 0),
+      events(static_cast<uint32_t>(queues.size() + 2 * engines.size() + 1)),
+      path(options.criticalPath ? countOps(program) : 0, options.pathNodes) {
+  result.engines.resize(engines.size());
+  result.queues.resize(queues.size());
+  makeEngines();
+  makeQueues();
+}
+
+//===----------------------------------------------------------------------===//
+// 1. Decode
+//===----------------------------------------------------------------------===//
+
+/// Only called on code that verifyProgram() accepts, so brackets match.
+static void matchBrackets(std::vector<SimOp> &code) {
+  std::vector<uint32_t> open;
+  for (uint32_t at = 0; at < code.size(); ++at) {
+    OpKind kind = code[at].op.kind;
+    if (kind == OpKind::Else || kind == OpKind::LoopEnd || kind == OpKind::IfEnd) {
+      assert(!open.empty() && "brackets match in verified code");
+      code[open.back()].partner = at;
+      code[at].partner = open.back();
+      open.pop_back();
+    }
+    if (kind == OpKind::Else || kind == OpKind::LoopBegin || kind == OpKind::IfBegin) {
+      open.push_back(at);
+    }
+  }
+}
+
+/// Marks brackets with no instruction between them.
+static void freeEmptyBrackets(std::vector<SimOp> &code) {
+  std::vector<uint32_t> numIssues{0}; // before each operation
+  for (const SimOp &op : code) {
+    numIssues.push_back(numIssues.back() + (op.op.kind == OpKind::Issue));
+  }
+  for (uint32_t at = 0; at < code.size(); ++at) {
+    OpKind kind = code[at].op.kind;
+    if (kind != OpKind::LoopBegin && kind != OpKind::IfBegin) {
+      continue;
+    }
+    uint32_t middle = code[at].partner;
+    bool hasElse = code[middle].op.kind == OpKind::Else;
+    uint32_t end = hasElse ? code[middle].partner : middle;
+    bool isEmpty = numIssues[at] == numIssues[end];
+    code[at].isFree = code[middle].isFree = code[end].isFree = isEmpty;
+  }
+}
+
+void Simulator::makeEngines() {
+  uint32_t firstOp = 0;
+  for (EngineId id : engines.ids()) {
+    const EngineCode &code = program.engines[id];
+    SimEngine &engine = engines[id];
+    engine.code.reserve(code.ops.size());
+    for (const Op &op : code.ops) {
+      engine.code.push_back({op, 0});
+    }
+    matchBrackets(engine.code);
+    if (options.freeSync) {
+      freeEmptyBrackets(engine.code);
+    }
+    engine.registers.assign(code.registers.size(), 0);
+    engine.reached.assign(kernel.loops.size(), 0);
+    engine.firstOp = firstOp;
+    firstOp += static_cast<uint32_t>(code.ops.size());
+    result.engines[id].ops.resize(code.ops.size());
+    events.set(actorOf(id), 0);
+  }
+}
+
+void Simulator::makeQueues() {
+  for (InstrId id : kernel.instrs.ids()) {
+    queues[kernel.instrs[id].queue].hasTransfers |= costs[id].isTransfer;
+  }
+  for (QueueId id : queues.ids()) {
+    const Queue &declared = kernel.queues[id];
+    SimQueue &queue = queues[id];
+    queue.engine = declared.engine;
+    queue.depth = queue.hasTransfers ? timing.transferDepth : timing.queueDepth;
+    queue.numShares = declared.completion == Completion::Split ? declared.weight : 1;
+    if (queue.hasTransfers) {
+      transferQueues.push_back(id);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// 2. Events
+//===----------------------------------------------------------------------===//
+
+void Simulator::schedule(uint32_t actor, Tick time) {
+  events.set(actor, time);
+  limit = std::min(limit, Moment{time, actor});
+}
+
+SimResult Simulator::run() {
+  for (;;) {
+    Moment next = events.first();
+    if (next.time == never || result.outcome == SimResult::Outcome::CutOff) {
+      break;
+    }
+    if (next.actor < signalActor(EngineId(0))) {
+      QueueId queue(next.actor);
+      deliver(queues[queue].raises, next.actor, queues[queue].engine, queue);
+    } else if (next.actor < transferActor()) {
+      EngineId engine(next.actor - signalActor(EngineId(0)));
+      deliver(engines[engine].raises, next.actor, engine, QueueId());
+    } else if (next.actor == transferActor()) {
+      runTransfers(next.time);
+    } else {
+      runEngine(EngineId(next.actor - transferActor() - 1));
+    }
+  }
+  finish();
+  return std::move(result);
+}
+
+void Simulator::deliver(Fifo<Raise> &raises, uint32_t actor, EngineId engine, QueueId queue) {
+  Tick now = raises.front().at;
+  while (!raises.empty() && raises.front().at == now) {
+    Raise next = raises.front();
+    raises.pop();
+    raise(next, engine, queue);
+  }
+  events.set(actor, raises.empty() ? never : raises.front().at);
+}
+
+bool Simulator::passes(uint32_t value, uint32_t threshold) const {
+  return (value ^ sign) >= (threshold ^ sign);
+}
+
+void Simulator::raise(const Raise &raise, EngineId engine, QueueId queue) {
+  uint32_t &value = semaphores[raise.semaphore];
+  value = (value + raise.amount) & counterMask;
+  if (observer) {
+    observer->onSemaphore(raise.semaphore, raise.at, value);
+  }
+  for (uint64_t left = waiters[raise.semaphore]; left != 0; left &= left - 1) {
+    EngineId waiter(static_cast<uint32_t>(std::countr_zero(left)));
+    if (passes(value, engines[waiter].threshold)) {
+      waiters[raise.semaphore] &= ~(uint64_t(1) << waiter.value);
+      wake(waiter, raise, engine, queue);
+    }
+  }
+}
+
+/// The waiter tests again when it is awake: a reset may have come in between.
+void Simulator::wake(EngineId waiter, const Raise &raise, EngineId by, QueueId byQueue) {
+  SimEngine &engine = engines[waiter];
+  assert(raise.at >= engine.blockedSince && "the past does not change");
+  Tick wakeUp = raise.at > engine.blockedSince ? timing.wake : 0;
+  Due until{raise.at + wakeUp, pathNode(raise.node, PathKind::Wake, waiter, engine.at, wakeUp)};
+  Tick from = engine.blockedSince;
+  stall(engine, waiter, Stall::Wait, until);
+  engine.state = EngineState::Ready;
+  events.set(actorOf(waiter), engine.now);
+  if (observer) {
+    observer->onRelease({waiter, engine.at, from, engine.now, raise.semaphore, by, raise.op,
+                         byQueue, raise.start, raise.at});
+  }
+}
+
+/// All nodes that the future may refer to. What lies before the next event delays nobody; of a
+/// split completion, that is the last share.
+void Simulator::collectPath() {
+  Tick now = limit.time;
+  for (SimEngine &engine : engines) {
+    now = engine.state == EngineState::Ready ? std::min(now, engine.now) : now;
+  }
+  std::vector<PathNode *> roots{&end.node};
+  auto keep = [&](Due &due, Tick later = 0) {
+    if (due.at + later >= now) {
+      roots.push_back(&due.node);
+    } else {
+      due.node = pathStart;
+    }
+  };
+  auto keepRaises = [&](Fifo<Raise> &raises) {
+    for (size_t i = 0; i < raises.count(); ++i) {
+      roots.push_back(&raises[i].node);
+    }
+  };
+  for (SimEngine &engine : engines) {
+    if (engine.state == EngineState::Ready) {
+      roots.push_back(&engine.base);
+    } else {
+      engine.base = pathStart; // is replaced by what it waits for
+    }
+    keepRaises(engine.raises);
+  }
+  for (SimQueue &queue : queues) {
+    keep(queue.next);
+    keep(queue.lastRetire, (queue.numShares - 1) * timing.spacing);
+    for (size_t i = 0; i < queue.starts.count(); ++i) {
+      keep(queue.starts[i]);
+    }
+    keepRaises(queue.raises);
+    for (size_t i = 0; i < queue.waiting.count(); ++i) {
+      roots.push_back(&queue.waiting[i].ready.node);
+    }
+    if (queue.isActive) {
+      roots.push_back(&queue.start.node);
+    }
+  }
+  path.collect(roots);
+}
+
+//===----------------------------------------------------------------------===//
+// 3. Finish
+//===----------------------------------------------------------------------===//
+
+void Simulator::finish() {
+  for (EngineId id : engines.ids()) {
+    SimEngine &engine = engines[id];
+    end = engine.now > end.at ? Due{engine.now, here(engine)} : end;
+    if (engine.state != EngineState::Done && result.outcome == SimResult::Outcome::Finished) {
+      result.outcome = SimResult::Outcome::Deadlock;
+    }
+  }
+  result.total = end.at;
+  for (EngineId id : engines.ids()) {
+    sumUp(engines[id], result.engines[id]);
+  }
+  if (options.criticalPath) {
+    sumUpPath();
+  }
+  if (result.outcome == SimResult::Outcome::Deadlock) {
+    IdVector<EngineId, uint32_t> at(engines.size(), 0);
+    for (EngineId id : engines.ids()) {
+      at[id] = engines[id].at;
+    }
+    findDeadlock(kernel, program, at, semaphores, result);
+    for (StuckEngine &stuck : result.stuck) {
+      stuck.threshold = engines[stuck.engine].threshold;
+    }
+  }
+}
+
+/// A run that is cut off may stop within an operation that ends later.
+void Simulator::sumUp(const SimEngine &engine, EngineStats &stats) const {
+  if (engine.state == EngineState::Waiting) {
+    stats.ops[engine.at].waiting += result.total - engine.blockedSince;
+  }
+  for (const OpStats &op : stats.ops) {
+    stats.control += op.control;
+    stats.waiting += op.waiting;
+    stats.queueFull += op.queueFull;
+    stats.draining += op.draining;
+  }
+  Tick sum = stats.control + stats.waiting + stats.queueFull + stats.draining;
+  assert((sum <= result.total || result.outcome == SimResult::Outcome::CutOff) &&
+         "a sequencer does one thing at a time");
+  stats.done = sum <= result.total ? result.total - sum : 0;
+}
+
+void Simulator::sumUpPath() {
+  const auto &totals = path.finish(end.node);
+  for (EngineId id : engines.ids()) {
+    for (uint32_t op = 0; op < engines[id].code.size(); ++op) {
+      PathShare share{id, op, totals[engines[id].firstOp + op]};
+      if (share.sum() > 0) {
+        result.path.push_back(share);
+      }
+    }
+  }
+}
+
+} // namespace tally::sim
+
+namespace tally {
+
+SimResult simulate(const Kernel &kernel, const Program &program, const Machine &machine,
+                   const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
+                   const SimOptions &options) {
+  return sim::Simulator(kernel, program, machine, timing, costs, bindings, options).run();
+}
+
+} // namespace tally

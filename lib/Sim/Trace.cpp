@@ -1,0 +1,158 @@
+//===- Trace.cpp - A run, for a trace viewer ------------------------------===//
+
+#include "tally/Sim/Trace.h"
+
+#include "../Support/StrictJson.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+
+namespace tally {
+
+static constexpr uint32_t sequencerThread = 1;
+
+/// The format counts in microseconds.
+static std::string microseconds(Tick tick) {
+  return fmt::format("{}.{:06}", tick / 1'000'000, tick % 1'000'000);
+}
+
+TraceWriter::TraceWriter(std::ostream &out, const Kernel &kernel, const Program &program,
+                         uint64_t maxEvents)
+    : out(out), kernel(kernel), program(program), maxEvents(maxEvents) {
+  out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+  for (EngineId engine : kernel.engines.ids()) {
+    name("process_name", engine.value + 1, 0, kernel.nameOf(engine));
+    name("thread_name", engine.value + 1, sequencerThread, "sequencer");
+    for (QueueId queue : kernel.engines[engine].queues) {
+      name("thread_name", engine.value + 1, threadOf(queue),
+           fmt::format("queue {}", kernel.nameOf(queue)));
+    }
+  }
+  name("process_name", semaphoreProcess(), 0, "semaphores");
+}
+
+uint32_t TraceWriter::threadOf(QueueId queue) const {
+  return sequencerThread + 1 + queue.value -
+         kernel.engines[kernel.queues[queue].engine].queues.first;
+}
+
+void TraceWriter::event(std::string_view text) {
+  if (numEvents < maxEvents) {
+    out << (numEvents == 0 ? "\n" : ",\n") << text;
+  }
+  ++numEvents;
+}
+
+void TraceWriter::name(std::string_view what, uint32_t process, uint32_t thread,
+                       std::string_view text) {
+  event(fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what,
+                    process, thread, quoteJson(text)));
+}
+
+void TraceWriter::slice(uint32_t process, uint32_t thread, std::string_view category,
+                        std::string_view text, Tick from, Tick to, std::string_view arguments) {
+  event(fmt::format(
+      R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+      category, quoteJson(text), process, thread, microseconds(from), microseconds(to - from),
+      arguments));
+}
+
+std::string TraceWriter::operationName(EngineId engine, const Op &op) const {
+  switch (op.kind) {
+  case OpKind::Issue:
+    return fmt::format("issue {}", kernel.nameOf(op.instr()));
+  case OpKind::Wait:
+    return fmt::format("wait {}", program.semaphores[op.wait].name);
+  case OpKind::Signal:
+    return fmt::format("signal {}", program.semaphores[op.signal].name);
+  case OpKind::Reset:
+    return fmt::format("reset {}", program.semaphores[op.signal].name);
+  case OpKind::Drain:
+    return "drain";
+  case OpKind::Alu:
+    return fmt::format("set {}", program.engines[engine].registers[op.dst].name);
+  case OpKind::LoopBegin:
+    return fmt::format("loop {}", kernel.nameOf(op.loop()));
+  case OpKind::LoopEnd:
+    return "loop end";
+  case OpKind::IfBegin:
+    return fmt::format("if {}", kernel.nameOf(op.loop()));
+  default:
+    return "branch";
+  }
+}
+
+void TraceWriter::onOperation(EngineId engine, uint32_t op, Tick from, Tick to) {
+  if (to > from) {
+    slice(engine.value + 1, sequencerThread, "control",
+          operationName(engine, program.engines[engine].ops[op]), from, to,
+          fmt::format(R"("op":{})", op));
+  }
+}
+
+/// The dependences behind a wait, as an array.
+static std::string reasonsOf(const Kernel &kernel, const Program &program, const Op &op) {
+  std::string list;
+  for (uint32_t i = 0; i < op.numReasons; ++i) {
+    const Dep &dep = kernel.deps[program.reasons[op.firstReason + i]];
+    list +=
+        (list.empty() ? "" : ",") + quoteJson(fmt::format("{} -> {}", kernel.nameOf(dep.producer),
+                                                          kernel.nameOf(dep.consumer)));
+  }
+  return "[" + list + "]";
+}
+
+void TraceWriter::onStall(EngineId engine, uint32_t index, Stall kind, Tick from, Tick to) {
+  const Op &op = program.engines[engine].ops[index];
+  std::string text = kind == Stall::Wait
+                         ? fmt::format("waits for {}", program.semaphores[op.wait].name)
+                     : kind == Stall::QueueFull ? "queue full"
+                                                : "drains";
+  std::string arguments = fmt::format(R"("op":{})", index);
+  if (kind == Stall::Wait) {
+    arguments += R"(,"dependences":)" + reasonsOf(kernel, program, op);
+  }
+  slice(engine.value + 1, sequencerThread, "stall", text, from, to, arguments);
+}
+
+void TraceWriter::onRelease(const Release &release) {
+  constexpr const char *arrow =
+      R"({{"ph":"{}","cat":"dependence","name":{},"id":{},"pid":{},"tid":{},"ts":{}{}}})";
+  std::string text = quoteJson(program.semaphores[release.semaphore].name);
+  uint32_t thread = release.byQueue.valid() ? threadOf(release.byQueue) : sequencerThread;
+  ++numArrows;
+  event(fmt::format(arrow, "s", text, numArrows, release.by.value + 1, thread,
+                    microseconds(release.byStart), ""));
+  event(fmt::format(arrow, "f", text, numArrows, release.engine.value + 1, sequencerThread,
+                    microseconds(release.to), R"(,"bp":"e")"));
+}
+
+void TraceWriter::onExecution(const Execution &e) {
+  slice(kernel.queues[e.queue].engine.value + 1, threadOf(e.queue), "instruction",
+        kernel.nameOf(e.instr), e.start, e.occupied,
+        fmt::format(R"("op":{},"run":{},"arrival_ps":{},"start_ps":{},"finish_ps":{},)"
+                    R"("retire_ps":{})",
+                    e.op, e.run, e.arrival, e.start, e.finish, e.retire));
+}
+
+void TraceWriter::onSemaphore(SemaId semaphore, Tick at, uint32_t value) {
+  event(fmt::format(R"({{"ph":"C","name":{},"pid":{},"tid":0,"ts":{},"args":{{"value":{}}}}})",
+                    quoteJson(program.semaphores[semaphore].name), semaphoreProcess(),
+                    microseconds(at), value));
+}
+
+bool TraceWriter::finish(const SimResult &result) {
+  constexpr std::string_view outcomes[] = {"finished", "deadlock", "cut off"};
+  out << "\n],\n\"otherData\":"
+      << fmt::format(R"({{"schema":"tally-trace","version":1,"kernel":{},"strategy":{},)"
+                     R"("machine":{},"outcome":"{}","total_ps":{},"events":{},"complete":{}}}}})",
+                     quoteJson(kernel.text(kernel.name)), quoteJson(program.strategy),
+                     quoteJson(program.machine), outcomes[static_cast<size_t>(result.outcome)],
+                     result.total, numEvents, numEvents <= maxEvents)
+      << "\n";
+  out.flush();
+  return numEvents <= maxEvents && out.good();
+}
+
+} // namespace tally

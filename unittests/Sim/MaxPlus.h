@@ -1,0 +1,224 @@
+//===- MaxPlus.h - Times of a run without events --------------------------===//
+//
+// A second way to the same times, for code whose semaphores are each raised by one queue and
+// never reset, and for kernels with transfers on one queue at most. Every time is a maximum of sums
+// of others, so they can be worked out in any order that respects the dependences between them;
+// here one engine after the other goes as far as it can. No clock, no event, no order of time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_UNITTESTS_SIM_MAXPLUS_H
+#define TALLY_UNITTESTS_SIM_MAXPLUS_H
+
+#include "tally/Check/Spec.h"
+#include "tally/Sim/Simulate.h"
+
+namespace tally {
+
+/// By the code: waits and signals as they are written.
+class MaxPlus {
+public:
+  MaxPlus(const Kernel &kernel, const Program &program, const Machine &machine,
+          const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
+          QueueId transfers = {})
+      : transfers(transfers), kernel(kernel), program(program), machine(machine), timing(timing),
+        costs(costs), system(kernel, program, machine, bindings), at(kernel.engines.size(), 0),
+        now(kernel.engines.size(), 0), queues(kernel.queues.size()),
+        raises(program.semaphores.size()), starts(kernel.instrs.size()) {}
+
+  /// False if somebody is stuck.
+  bool run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (EngineId e : kernel.engines.ids()) {
+        while (at[e] < system.trajectory(e).size() && step(e)) {
+          moved = true;
+        }
+      }
+    }
+    bool isDone = true;
+    for (EngineId e : kernel.engines.ids()) {
+      total = std::max(total, now[e]);
+      isDone &= at[e] == system.trajectory(e).size();
+    }
+    return isDone;
+  }
+
+  /// Starts of all runs of an instruction.
+  const std::vector<Tick> &startsOf(InstrId instr) const { return starts[instr]; }
+
+  Tick total = 0;
+
+private:
+  struct Queue {
+    std::vector<Tick> starts;
+    Tick next = 0;
+    Tick retire = 0;
+  };
+
+  struct Raised {
+    Tick at;
+    uint64_t sum; ///< of all raises up to this one
+  };
+
+  bool step(EngineId e) {
+    const ImplPoint &point = system.trajectory(e)[at[e]];
+    const Op &op = program.engines[e].ops[point.op];
+    if (op.wait.valid() && !wait(e, op.wait, point.threshold)) {
+      return false;
+    }
+    if (op.kind == OpKind::Issue) {
+      issue(e, op);
+    } else {
+      now[e] += price(e, op);
+    }
+    ++at[e];
+    return true;
+  }
+
+  bool wait(EngineId e, SemaId semaphore, uint32_t threshold) {
+    if (threshold == 0) {
+      return true;
+    }
+    for (const Raised &raised : raises[semaphore]) {
+      if (raised.sum >= threshold) {
+        now[e] = raised.at > now[e] ? raised.at + timing.wake : now[e];
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void issue(EngineId e, const Op &op) {
+    const InstrCost &cost = costs[op.instr()];
+    QueueId id = kernel.instrs[op.instr()].queue;
+    Queue &queue = queues[id];
+    uint32_t depth = id == transfers ? timing.transferDepth : timing.queueDepth;
+    if (queue.starts.size() >= depth) {
+      now[e] = std::max(now[e], queue.starts[queue.starts.size() - depth]);
+    }
+    Tick start = std::max(now[e] + cost.issue + cost.startup, queue.next);
+    now[e] += cost.issue + cost.dispatch;
+    queue.starts.push_back(start);
+    starts[op.instr()].push_back(start);
+    Tick finish = start + cost.duration + (cost.isTransfer ? cost.interval : 0);
+    queue.next = start + cost.interval;
+    queue.next = machine.queueOverlap ? queue.next : std::max(queue.next, finish);
+    queue.retire = std::max(queue.retire, finish + timing.visible);
+    total = std::max(total, queue.retire);
+    if (op.signal.valid()) {
+      std::vector<Raised> &list = raises[op.signal];
+      list.push_back({queue.retire, (list.empty() ? 0 : list.back().sum) + op.amount});
+    }
+  }
+
+  /// Where an operation leads is seen from the one after it.
+  Tick price(EngineId e, const Op &op) const {
+    bool skips = at[e] + 1 < system.trajectory(e).size()
+                     ? system.trajectory(e)[at[e] + 1].op != system.trajectory(e)[at[e]].op + 1
+                     : system.trajectory(e)[at[e]].op + 1 != program.engines[e].ops.size();
+    switch (op.kind) {
+    case OpKind::Alu:
+      return timing.alu;
+    case OpKind::Wait:
+      return timing.wait;
+    case OpKind::LoopBegin:
+      return timing.loopBegin + (skips ? timing.branch : 0);
+    case OpKind::LoopEnd:
+      return timing.loopEnd;
+    case OpKind::IfBegin:
+    case OpKind::Else:
+      return timing.branch;
+    default:
+      return 0;
+    }
+  }
+
+  QueueId transfers; ///< the queue that may have them
+  const Kernel &kernel;
+  const Program &program;
+  const Machine &machine;
+  const Timing &timing;
+  const InstrCosts &costs;
+  ImplSystem system;
+  IdVector<EngineId, size_t> at;
+  IdVector<EngineId, Tick> now;
+  IdVector<QueueId, Queue> queues;
+  IdVector<SemaId, std::vector<Raised>> raises;
+  IdVector<InstrId, std::vector<Tick>> starts;
+};
+
+/// By the dependences: no code at all. Control is free but for issuing.
+class SpecMaxPlus {
+public:
+  SpecMaxPlus(const Kernel &kernel, const Machine &machine, const Timing &timing,
+              const InstrCosts &costs, const Bindings &bindings)
+      : kernel(kernel), machine(machine), timing(timing), costs(costs), system(kernel, bindings),
+        at(kernel.engines.size(), 0), now(kernel.engines.size(), 0), next(kernel.queues.size(), 0),
+        retire(kernel.queues.size(), 0), queueStarts(kernel.queues.size()),
+        starts(kernel.instrs.size()), retires(kernel.instrs.size()) {}
+
+  bool run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (EngineId e : kernel.engines.ids()) {
+        while (at[e] < system.issuesOf(e).size() && issue(e, system.issuesOf(e)[at[e]])) {
+          ++at[e];
+          moved = true;
+        }
+      }
+    }
+    for (EngineId e : kernel.engines.ids()) {
+      if (at[e] < system.issuesOf(e).size()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const std::vector<Tick> &startsOf(InstrId instr) const { return starts[instr]; }
+
+private:
+  bool issue(EngineId e, Instance instance) {
+    for (DepId dep : system.depsOf(instance.instr)) {
+      uint32_t need = system.need(dep, instance.run);
+      const std::vector<Tick> &done = retires[kernel.deps[dep].producer];
+      if (need > done.size()) {
+        return false;
+      }
+      now[e] = std::max(now[e], need > 0 ? done[need - 1] : 0);
+    }
+    const InstrCost &cost = costs[instance.instr];
+    QueueId queue = kernel.instrs[instance.instr].queue;
+    std::vector<Tick> &before = queueStarts[queue];
+    if (before.size() >= timing.queueDepth) {
+      now[e] = std::max(now[e], before[before.size() - timing.queueDepth]);
+    }
+    Tick start = std::max(now[e] + cost.issue + cost.startup, next[queue]);
+    now[e] += cost.issue + cost.dispatch;
+    before.push_back(start);
+    starts[instance.instr].push_back(start);
+    next[queue] =
+        start + (machine.queueOverlap ? cost.interval : std::max(cost.interval, cost.duration));
+    retire[queue] = std::max(retire[queue], start + cost.duration);
+    retires[instance.instr].push_back(retire[queue]);
+    return true;
+  }
+
+  const Kernel &kernel;
+  const Machine &machine;
+  const Timing &timing;
+  const InstrCosts &costs;
+  SpecSystem system;
+  IdVector<EngineId, size_t> at;
+  IdVector<EngineId, Tick> now;
+  IdVector<QueueId, Tick> next;
+  IdVector<QueueId, Tick> retire;
+  IdVector<QueueId, std::vector<Tick>> queueStarts;
+  IdVector<InstrId, std::vector<Tick>> starts;
+  IdVector<InstrId, std::vector<Tick>> retires;
+};
+
+} // namespace tally
+
+#endif // TALLY_UNITTESTS_SIM_MAXPLUS_H
