@@ -1,0 +1,30 @@
+//===- Certificate.h - Kernel and code, for the proved checker ------------===//
+//
+// A certificate is a text that holds a kernel as it was read and the code of its
+// engines as it is simulated and emitted, and nothing that was found on the way from one to the
+// other: no plan, no groups, no classes. The program tally-certify, extracted from the
+// proof, decides whether the code realises the kernel. The format is in docs/Certificate.md.
+//
+// The kernel side is printed from the kernel alone and the code side from the code
+// alone, so that a mistake of the compiler cannot appear on both.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_CERTIFY_CERTIFICATE_H
+#define TALLY_CERTIFY_CERTIFICATE_H
+
+#include "tally/Code/Program.h"
+#include "tally/Machine/Machine.h"
+
+#include <string>
+
+namespace tally {
+
+/// The certificate of a program that verifyProgram() accepts, for the arithmetic of the machine.
+/// Any strategy: what the theorem does not cover is written down too, and left to the checker to
+/// say.
+std::string writeCertificate(const Kernel &kernel, const Program &program, const Machine &machine);
+
+} // namespace tally
+
+#endif // TALLY_CERTIFY_CERTIFICATE_H

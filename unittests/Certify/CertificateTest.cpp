@@ -1,0 +1,320 @@
+//===- CertificateTest.cpp - Certificates and what becomes of them --------===//
+
+#include "Checker.h"
+
+#include "tally/Certify/Certificate.h"
+#include "tally/Code/Compile.h"
+#include "tally/Model/KernelBuilder.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace tally {
+namespace {
+
+/// loop A { load, scale on "dma"; use on "act" }, with load used one iteration later.
+Kernel smallKernel(Completion completion = Completion::Whole) {
+  KernelBuilder b("small");
+  EngineId dma = b.engine("dma");
+  b.setQueue(b.queueOf(dma), 16, completion);
+  EngineId act = b.engine("act");
+  LoopId a = b.beginLoop("A", b.value("n"));
+  InstrId load = b.instr("load", b.queueOf(dma));
+  b.instr("scale", b.queueOf(dma));
+  InstrId use = b.instr("a \"use\"", b.queueOf(act));
+  b.endLoop();
+  b.dep(load, use, {{a, 1}});
+  return b.finish();
+}
+
+Program compiled(const Kernel &kernel, Strategy strategy,
+                 const Machine &machine = genericMachine()) {
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.plan.strategy = strategy;
+  auto result = compile(kernel, options, machine, diagnostics);
+  EXPECT_TRUE(result.has_value()) << render(diagnostics, {});
+  return result ? result->program : Program();
+}
+
+Answer judge(const Kernel &kernel, const Program &program,
+             const Machine &machine = genericMachine()) {
+  return runChecker(writeCertificate(kernel, program, machine));
+}
+
+class CertificateTest : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!haveChecker()) {
+      GTEST_SKIP() << "tally-certify was not built";
+    }
+  }
+};
+
+/// The kernel from the kernel, the code from the code; names are quoted, ids are places.
+TEST(CertificateTextTest, holdsKernelAndCode) {
+  Kernel kernel = smallKernel();
+  EXPECT_EQ(writeCertificate(kernel, compiled(kernel, Strategy::PerLoop), genericMachine()),
+            R"((certificate 1
+  (kernel "small")
+  (strategy "per-loop")
+  (machine "generic")
+  (arithmetic 32 saturates unsigned)
+  (engines "dma" "act")
+  (queues ("dma" 0 16 whole) ("act" 1 1 whole))
+  (loops
+    ("A" loop))
+  (instructions
+    ("load" 0)
+    ("scale" 0)
+    ("a \"use\"" 1))
+  (body
+    (loop 1
+      (block 0 1 2)))
+  (dependences
+    (0 2 (distance (1 1))))
+  (semaphores "A.dma")
+  (code
+    (0
+      (loop 1
+        (issue 0 (signal 0 16))
+        (issue 1 (signal 0 16))))
+    (1
+      (move r0 0)
+      (loop 1
+        (add r0 r0 1)
+        (gt r1 r0 1)
+        (mul r2 32 r0)
+        (sub r2 r2 48)
+        (mul r1 r1 r2)
+        (issue 2 (wait 0 r1))))))
+)");
+}
+
+TEST_F(CertificateTest, rightCodeIsCertified) {
+  Kernel kernel = smallKernel();
+  Answer answer = judge(kernel, compiled(kernel, Strategy::PerLoop));
+  EXPECT_EQ(answer.output, "certified: 'small' (per-loop): 3 instructions, 1 dependence; while no "
+                           "number reaches 2^32\n");
+  EXPECT_EQ(answer.status, 0);
+}
+
+/// The producer's threshold is 32*(r - 1) - 16 for the first of two instructions of weight 16.
+TEST_F(CertificateTest, aWrongThresholdIsRejectedWithBothForms) {
+  Kernel kernel = smallKernel();
+  Program program = compiled(kernel, Strategy::PerLoop);
+  for (Op &op : program.engines[EngineId(1)].ops) {
+    if (op.kind == OpKind::Alu && op.alu == AluOp::Sub) {
+      op.b.value = 47;
+    }
+  }
+  Answer answer = judge(kernel, program);
+  EXPECT_EQ(
+      answer.output,
+      "rejected: 'small' (per-loop): engine 'act', instruction 'a \"use\"': waits for 'A.dma' "
+      ">= isGT(total(A), 1)*(32*total(A) - 47), but dependence 'load' -> 'a \"use\"' at 'A' = "
+      "1 asks for isGT(trip(A), 1)*(32*total(A) - 48)\n");
+  EXPECT_EQ(answer.status, 1);
+}
+
+TEST_F(CertificateTest, aMissingWaitIsRejected) {
+  Kernel kernel = smallKernel();
+  Program program = compiled(kernel, Strategy::PerLoop);
+  for (Op &op : program.engines[EngineId(1)].ops) {
+    op.wait = SemaId();
+  }
+  Answer answer = judge(kernel, program);
+  EXPECT_NE(
+      answer.output.find("no wait for dependence 'load' -> 'a \"use\"' at 'A' = 1, which asks "
+                         "for 'A.dma' >= isGT(trip(A), 1)*(32*total(A) - 48)"),
+      std::string::npos)
+      << answer.output;
+  EXPECT_EQ(answer.status, 1);
+}
+
+Machine wrappingMachine() {
+  Machine machine = genericMachine();
+  machine.subtraction = Subtraction::Wraps;
+  return machine;
+}
+
+/// On a machine that wraps around, 32*r - 48 needs its mask, which it has; and numbers must fit.
+TEST_F(CertificateTest, wrapAroundIsBounded) {
+  Kernel kernel = smallKernel();
+  Machine machine = wrappingMachine();
+  Answer answer = judge(kernel, compiled(kernel, Strategy::PerLoop, machine), machine);
+  EXPECT_EQ(answer.output, "certified: 'small' (per-loop): 3 instructions, 1 dependence; while no "
+                           "body is entered more than 2^24 times\n");
+}
+
+/// loop A { loop B { make }; use }: 2*total(B) - 1 is below zero while B has not run.
+TEST_F(CertificateTest, aLostGuardIsNotCertified) {
+  KernelBuilder b("nested");
+  EngineId e = b.engine("e");
+  EngineId f = b.engine("f");
+  b.beginLoop("A", b.value("n"));
+  b.beginLoop("B", b.value("m"));
+  InstrId make = b.instr("make", b.queueOf(e));
+  b.instr("other", b.queueOf(e));
+  b.endLoop();
+  InstrId use = b.instr("use", b.queueOf(f));
+  b.endLoop();
+  b.dep(make, use);
+  Kernel kernel = b.finish();
+  Machine machine = wrappingMachine();
+  EXPECT_EQ(judge(kernel, compiled(kernel, Strategy::PerLoop, machine), machine).status, 0);
+  Program unguarded = compiled(kernel, Strategy::PerLoop, genericMachine());
+  EXPECT_EQ(judge(kernel, unguarded, genericMachine()).status, 0);
+  Answer answer = judge(kernel, unguarded, machine);
+  EXPECT_EQ(answer.output, "not covered: 'nested' (per-loop): engine 'f': it is not shown that no "
+                           "number goes below zero or reaches 2^32\n");
+  EXPECT_EQ(answer.status, 2);
+}
+
+TEST_F(CertificateTest, aMissingInstructionIsRejected) {
+  Kernel kernel = smallKernel();
+  Program program = compiled(kernel, Strategy::PerLoop);
+  auto &ops = program.engines[EngineId(0)].ops;
+  ops.erase(ops.begin() + 2);
+  Answer answer = judge(kernel, program);
+  EXPECT_EQ(answer.output, "rejected: 'small' (per-loop): instruction 'scale' is not issued\n");
+}
+
+/// A branch that runs as a loop is not the branch of the kernel.
+TEST_F(CertificateTest, aBranchIsNoLoop) {
+  KernelBuilder b("branch");
+  EngineId e = b.engine("e");
+  b.beginIf("c");
+  b.instr("x", b.queueOf(e));
+  b.endIf();
+  Kernel kernel = b.finish();
+  Program program = compiled(kernel, Strategy::PerLoop);
+  EXPECT_EQ(judge(kernel, program).status, 0);
+  for (Op &op : program.engines[EngineId(0)].ops) {
+    op.kind = op.kind == OpKind::IfBegin ? OpKind::LoopBegin
+              : op.kind == OpKind::IfEnd ? OpKind::LoopEnd
+                                         : op.kind;
+  }
+  Answer answer = judge(kernel, program);
+  EXPECT_EQ(answer.output, "rejected: 'branch' (per-loop): engine 'e' takes 'c' for a loop or a "
+                           "conditional, which it is not\n");
+}
+
+/// What the theorem does not speak about is neither accepted nor rejected.
+TEST_F(CertificateTest, otherStrategiesAreNotCovered) {
+  Kernel kernel = smallKernel();
+  for (Strategy strategy : {Strategy::Barrier, Strategy::PerEngine}) {
+    Answer answer = judge(kernel, compiled(kernel, strategy));
+    EXPECT_EQ(answer.output,
+              fmt::format("not covered: 'small' ({0}): strategy '{0}' is outside the theorem\n",
+                          toString(strategy)));
+    EXPECT_EQ(answer.status, 2);
+  }
+}
+
+TEST_F(CertificateTest, splitCompletionIsNotCovered) {
+  Program program = compiled(smallKernel(), Strategy::PerLoop);
+  Answer answer = judge(smallKernel(Completion::Split), program);
+  EXPECT_EQ(answer.output, "not covered: 'small' (per-loop): split completion, of queue 'dma', is "
+                           "outside the theorem\n");
+}
+
+TEST_F(CertificateTest, resetsAreNotCovered) {
+  Kernel kernel = smallKernel();
+  Program program = compiled(kernel, Strategy::PerLoop);
+  program.engines[EngineId(0)].ops.push_back(Op::reset(SemaId(0), 1));
+  Answer answer = judge(kernel, program);
+  EXPECT_EQ(answer.output, "not covered: 'small' (per-loop): 'reset' is outside the theorem\n");
+}
+
+TEST_F(CertificateTest, unreadableTextSaysWhere) {
+  Answer answer = runChecker("(certificate 1\n  (kernel \"x\")");
+  EXPECT_NE(answer.output.find(":1: the list has no end"), std::string::npos) << answer.output;
+  EXPECT_EQ(answer.status, 2);
+}
+
+/// A legal kernel's order: backward at distance 0 asks for what is still to come.
+TEST_F(CertificateTest, illegalKernelsAreRejected) {
+  KernelBuilder b("backward");
+  EngineId e = b.engine("e");
+  EngineId f = b.engine("f");
+  b.beginLoop("A", KernelBuilder::constant(4));
+  InstrId use = b.instr("use", b.queueOf(f));
+  b.beginLoop("B", KernelBuilder::constant(2));
+  InstrId make = b.instr("make", b.queueOf(e));
+  b.endLoop();
+  b.endLoop();
+  b.dep(make, use);
+  Kernel kernel = b.finish();
+  Diagnostics diagnostics;
+  SyncPlan plan = makePlan(kernel, {}, diagnostics);
+  Program program = lower(kernel, plan, genericMachine(), {}, diagnostics);
+  Answer answer = judge(kernel, program);
+  EXPECT_EQ(answer.output, "rejected: 'backward' (per-loop): the kernel is not legal: dependence "
+                           "'make' -> 'use' at 'A' = 0\n");
+}
+
+/// Ten thousand instructions on five queues, two thousand in each innermost body, eight loops
+/// deep, with a dependence each on one somewhat earlier, or one iteration earlier.
+Kernel largeKernel() {
+  KernelBuilder b("large");
+  std::vector<QueueId> queues;
+  for (int q = 0; q < 5; ++q) {
+    queues.push_back(b.queueOf(b.engine("e" + std::to_string(q))));
+  }
+
+  struct Planned {
+    InstrId producer, consumer;
+    LoopId loop;
+  };
+
+  std::vector<Planned> planned;
+  for (int nest = 0; nest < 5; ++nest) {
+    LoopId inner;
+    for (int level = 0; level < 8; ++level) {
+      std::string name = "L" + std::to_string(nest) + "." + std::to_string(level);
+      inner = b.beginLoop(name, b.value(name));
+    }
+    std::vector<InstrId> here;
+    for (int i = 0; i < 2000; ++i) {
+      std::string name = "i" + std::to_string(nest) + "." + std::to_string(i);
+      here.push_back(b.instr(name, queues[static_cast<size_t>(i) % 5]));
+      size_t back = 1 + static_cast<size_t>(i) * 7919 % 400;
+      bool isEarly = back >= here.size();
+      InstrId producer = isEarly ? here.front() : here[here.size() - 1 - back];
+      planned.push_back({producer, here.back(), isEarly || i % 2 ? inner : LoopId()});
+    }
+    for (int level = 0; level < 8; ++level) {
+      b.endLoop();
+    }
+  }
+  for (const Planned &p : planned) {
+    if (p.loop.valid()) {
+      b.dep(p.producer, p.consumer, {{p.loop, 1}});
+    } else {
+      b.dep(p.producer, p.consumer);
+    }
+  }
+  return b.finish();
+}
+
+void expectCertifiedInTime(const Kernel &kernel, Strategy strategy) {
+  Machine machine = wrappingMachine();
+  std::string text = writeCertificate(kernel, compiled(kernel, strategy, machine), machine);
+  auto start = std::chrono::steady_clock::now();
+  Answer answer = runChecker(text);
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  EXPECT_TRUE(answer.output.starts_with("certified")) << answer.output.substr(0, 1000);
+  EXPECT_LT(seconds.count(), 20) << "five seconds on an idle machine";
+}
+
+TEST_F(CertificateTest, largeKernelsAreCertifiedInTime) {
+  expectCertifiedInTime(largeKernel(), Strategy::PerLoop);
+  expectCertifiedInTime(largeKernel(), Strategy::PerInstruction);
+}
+
+} // namespace
+} // namespace tally

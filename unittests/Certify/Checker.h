@@ -1,0 +1,23 @@
+//===- Checker.h - Running tally-certify from tests -----------------------===//
+#ifndef TALLY_UNITTESTS_CERTIFY_CHECKER_H
+#define TALLY_UNITTESTS_CERTIFY_CHECKER_H
+
+#include <string>
+
+namespace tally {
+
+/// What tally-certify said.
+struct Answer {
+  int status = -1; ///< its exit status
+  std::string output;
+};
+
+/// Whether it was built: without an OCaml compiler it is not.
+bool haveChecker();
+
+/// Runs it over certificates, given as one text, with an option or none.
+Answer runChecker(const std::string &certificates, const std::string &option = "");
+
+} // namespace tally
+
+#endif // TALLY_UNITTESTS_CERTIFY_CHECKER_H

@@ -1,0 +1,25 @@
+//===- Compiled.h - Random kernels and their code -------------------------===//
+#ifndef TALLY_UNITTESTS_CERTIFY_COMPILED_H
+#define TALLY_UNITTESTS_CERTIFY_COMPILED_H
+
+#include "tally/Code/Lower.h"
+
+#include <optional>
+
+namespace tally {
+
+/// A kernel's code, and what it was made with.
+struct CompiledKernel {
+  SyncPlan plan;
+  Machine machine;
+  Program program;
+};
+
+/// Machines that differ in how they subtract, compare and how many registers they have; plans with
+/// and without folding; code with and without hoisting and sharing: the seed picks.
+std::optional<CompiledKernel> compileForSeed(const Kernel &kernel, Strategy strategy,
+                                             uint64_t seed);
+
+} // namespace tally
+
+#endif // TALLY_UNITTESTS_CERTIFY_COMPILED_H
