@@ -1,0 +1,89 @@
+//===- Table.h - What each strategy costs on each kernel ------------------===//
+//
+// Compiles kernels with every strategy, runs them on a machine in time, and puts the results side
+// by side: latency against the barrier code of the same kernel, sizes, and where the time goes.
+// Besides the strategies there are two bounds:
+//
+//   ideal               each instruction goes at the instant at which its dependences are
+//   satisfied;
+//                       nothing that synchronises takes time, loops and issuing do
+//   ideal-free-control  the same, and loops and branches take none either
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_BENCH_TABLE_H
+#define TALLY_BENCH_TABLE_H
+
+#include "tally/Kernels/Catalogue.h"
+#include "tally/Machine/Timing.h"
+#include "tally/Support/Diagnostics.h"
+
+#include <functional>
+#include <span>
+
+namespace tally {
+
+/// The columns of the table, in their order.
+std::vector<std::string> benchStrategies();
+
+struct BenchOptions {
+  KernelSize size = KernelSize::Small;
+  std::vector<std::string> kernels;    ///< empty: all
+  std::vector<std::string> strategies; ///< empty: all
+  /// Told before each row.
+  std::function<void(std::string_view kernel, std::string_view strategy)> progress;
+};
+
+/// One kernel under one strategy.
+struct BenchRow {
+  std::string kernel;
+  std::string strategy;
+  std::string
+      problem;        ///< not empty: there is no such code, for this reason; the rest means nothing
+  uint32_t loops = 0; ///< of the kernel
+  std::vector<std::string> offsets; ///< distances that occur: `0`, `2`, `(1,-14)`, `flat 2`
+  Tick latency = 0;
+  double normalized = 0; ///< latency / latency of `barrier`; 0 if that was not measured
+  uint64_t codeBytes = 0;
+  std::vector<uint32_t> registers; ///< by engine
+  uint32_t semaphores = 0;
+  uint64_t waits = 0; ///< executed
+  Tick waiting = 0;   ///< sum over sequencers
+  Tick control = 0;   ///< of operations that issue nothing
+
+  uint32_t maxRegisters() const;
+};
+
+/// All rows, kernel by kernel. Errors only if the machine does not say what things cost.
+std::vector<BenchRow> benchTable(const BenchOptions &options, const Machine &machine,
+                                 Diagnostics &diagnostics);
+
+/// How far one number of the machine moves the latency of a strategy against barriers.
+struct Sensitivity {
+  std::string kernel;
+  std::string strategy;
+  double normal = 0; ///< with the machine as it is
+  double least = 0;  ///< over all parameters, each alone at either end of its range
+  double most = 0;
+  std::string leastAt; ///< `ctl.alu=15`
+  std::string mostAt;
+};
+
+/// For each chosen strategy but `barrier`, every parameter that has a range moved to both of its
+/// ends.
+std::vector<Sensitivity> benchSensitivity(const BenchOptions &options, const Machine &machine,
+                                          Diagnostics &diagnostics);
+
+std::string sensitivityText(std::span<const Sensitivity> rows);
+std::string sensitivityMarkdown(std::span<const Sensitivity> rows);
+std::string sensitivityJson(std::span<const Sensitivity> rows);
+
+std::string benchText(std::span<const BenchRow> rows);
+std::string benchMarkdown(std::span<const BenchRow> rows);
+
+/// `{"rows": [...]}`; see docs/Json.md.
+std::string benchJson(std::span<const BenchRow> rows);
+
+} // namespace tally
+
+#endif // TALLY_BENCH_TABLE_H

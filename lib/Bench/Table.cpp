@@ -1,0 +1,232 @@
+//===- Table.cpp - What each strategy costs on each kernel ----------------===//
+
+#include "tally/Bench/Table.h"
+
+#include "tally/Code/Compile.h"
+#include "tally/Kernels/Manual.h"
+#include "tally/Sim/Ideal.h"
+#include "tally/Sim/Simulate.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tally {
+
+static constexpr std::string_view idealName = "ideal";
+static constexpr std::string_view freeControlName = "ideal-free-control";
+
+std::vector<std::string> benchStrategies() {
+  std::vector<std::string> names;
+  for (Strategy strategy : {Strategy::Barrier, Strategy::PerInstruction, Strategy::PerLoop,
+                            Strategy::PerEngine, Strategy::Manual, Strategy::Unrolled}) {
+    names.emplace_back(toString(strategy));
+  }
+  names.emplace_back(idealName);
+  names.emplace_back(freeControlName);
+  return names;
+}
+
+uint32_t BenchRow::maxRegisters() const {
+  return registers.empty() ? 0 : *std::max_element(registers.begin(), registers.end());
+}
+
+static bool isChosen(const std::vector<std::string> &chosen, std::string_view name) {
+  return chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end();
+}
+
+//===----------------------------------------------------------------------===//
+// What a kernel looks like
+//===----------------------------------------------------------------------===//
+
+static uint32_t numLoops(const Kernel &kernel) {
+  return static_cast<uint32_t>(
+      std::count_if(kernel.loops.begin(), kernel.loops.end(),
+                    [](const Loop &loop) { return loop.kind == LoopKind::Loop; }));
+}
+
+static std::string offsetOf(const Kernel &kernel, const Dep &dep) {
+  if (dep.form == DistanceForm::Flat) {
+    return fmt::format("flat {}", dep.step);
+  }
+  std::vector<int64_t> distances;
+  for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
+       ++c) {
+    distances.push_back(c->distance);
+  }
+  std::string vector = distances.empty()       ? "0"
+                       : distances.size() == 1 ? fmt::format("{}", distances[0])
+                                               : fmt::format("({})", fmt::join(distances, ","));
+  return dep.form == DistanceForm::Element ? fmt::format("element {} at {}", dep.step, vector)
+                                           : vector;
+}
+
+static std::vector<std::string> offsetsOf(const Kernel &kernel) {
+  std::set<std::string> offsets;
+  for (const Dep &dep : kernel.deps) {
+    offsets.insert(offsetOf(kernel, dep));
+  }
+  return {offsets.begin(), offsets.end()};
+}
+
+//===----------------------------------------------------------------------===//
+// One row after the other
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Bench {
+public:
+  Bench(const Machine &machine, const Timing &timing) : machine(machine), timing(timing) {}
+
+  BenchRow row(const CatalogueEntry &entry, const WrittenKernel &written,
+               const std::string &strategy) const {
+    BenchRow row;
+    row.kernel = entry.name;
+    row.strategy = strategy;
+    row.loops = numLoops(written.kernel);
+    row.offsets = offsetsOf(written.kernel);
+    Diagnostics diagnostics;
+    std::optional<Program> program = programOf(written.kernel, strategy, diagnostics);
+    if (program) {
+      measure(written, *program, row, diagnostics);
+    }
+    if (diagnostics.hasErrors()) {
+      row.problem = firstError(diagnostics);
+    }
+    return row;
+  }
+
+private:
+  static bool isIdeal(std::string_view strategy) {
+    return strategy == idealName || strategy == freeControlName;
+  }
+
+  std::optional<Program> programOf(const Kernel &kernel, const std::string &strategy,
+                                   Diagnostics &diagnostics) const {
+    if (isIdeal(strategy)) {
+      std::optional<IdealCode> code = idealCode(kernel, machine, diagnostics);
+      return code ? std::optional(std::move(code->program)) : std::nullopt;
+    }
+    CompileOptions options;
+    options.plan.strategy = *strategyFrom(strategy);
+    Program manual = manualCode(kernel);
+    std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics, &manual);
+    return compiled ? std::optional(std::move(compiled->program)) : std::nullopt;
+  }
+
+  static std::string firstError(const Diagnostics &diagnostics) {
+    for (const Diagnostic &diagnostic : diagnostics.all()) {
+      if (diagnostic.severity == Severity::Error) {
+        return diagnostic.message;
+      }
+    }
+    return "";
+  }
+
+  Timing timingOf(const std::string &strategy) const {
+    Timing changed = timing;
+    if (strategy == freeControlName) {
+      changed.alu = changed.loopBegin = changed.loopEnd = changed.branch = 0;
+    }
+    return changed;
+  }
+
+  void measure(const WrittenKernel &written, const Program &program, BenchRow &row,
+               Diagnostics &diagnostics) const {
+    Bindings bindings = Bindings::parse(written.kernel, written.trips, 0, diagnostics);
+    Timing changed = timingOf(row.strategy);
+    std::optional<InstrCosts> costs = instructionCosts(written.kernel, changed, diagnostics);
+    if (!costs || diagnostics.hasErrors()) {
+      return;
+    }
+    SimOptions options;
+    options.freeSync = isIdeal(row.strategy);
+    SimResult result =
+        simulate(written.kernel, program, machine, changed, *costs, bindings, options);
+    if (result.outcome != SimResult::Outcome::Finished) {
+      diagnostics.error(written.kernel.where, "it does not come to its end");
+      return;
+    }
+    row.latency = result.total;
+    addTimes(program, result, row);
+    addSizes(program, row);
+  }
+
+  static void addTimes(const Program &program, const SimResult &result, BenchRow &row) {
+    for (EngineId engine : result.engines.ids()) {
+      const std::vector<OpStats> &stats = result.engines[engine].ops;
+      for (uint32_t i = 0; i < stats.size(); ++i) {
+        const Op &op = program.engines[engine].ops[i];
+        row.waits += op.wait.valid() ? stats[i].runs : 0;
+        row.waiting += stats[i].waiting;
+        row.control += op.kind == OpKind::Issue ? 0 : stats[i].control;
+      }
+    }
+  }
+
+  /// Bounds are no code: they have no size.
+  void addSizes(const Program &program, BenchRow &row) const {
+    if (isIdeal(row.strategy)) {
+      return;
+    }
+    ProgramSize size = tally::measure(program, machine.instructionBytes);
+    row.codeBytes = size.bytes;
+    row.semaphores = size.semaphores;
+    for (const EngineCode &code : program.engines) {
+      row.registers.push_back(static_cast<uint32_t>(code.registers.size()));
+    }
+  }
+
+  const Machine &machine;
+  const Timing &timing;
+};
+
+} // namespace
+
+static void normalize(std::vector<BenchRow> &rows, size_t first) {
+  auto barrier = std::find_if(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
+                              [](const BenchRow &row) { return row.strategy == "barrier"; });
+  if (barrier == rows.end() || barrier->latency == 0) {
+    return;
+  }
+  double base = static_cast<double>(barrier->latency);
+  for (size_t i = first; i < rows.size(); ++i) {
+    rows[i].normalized = static_cast<double>(rows[i].latency) / base;
+  }
+}
+
+std::vector<BenchRow> benchTable(const BenchOptions &options, const Machine &machine,
+                                 Diagnostics &diagnostics) {
+  std::vector<std::string> errors;
+  std::optional<Timing> timing = Timing::of(machine, errors);
+  for (const std::string &error : errors) {
+    diagnostics.error({}, error);
+  }
+  if (!timing) {
+    return {};
+  }
+  std::vector<BenchRow> rows;
+  for (const CatalogueEntry &entry : catalogue()) {
+    if (!isChosen(options.kernels, entry.name)) {
+      continue;
+    }
+    WrittenKernel written = entry.write(options.size);
+    size_t first = rows.size();
+    for (const std::string &strategy : benchStrategies()) {
+      if (!isChosen(options.strategies, strategy)) {
+        continue;
+      }
+      if (options.progress) {
+        options.progress(entry.name, strategy);
+      }
+      rows.push_back(Bench(machine, *timing).row(entry, written, strategy));
+    }
+    normalize(rows, first);
+  }
+  return rows;
+}
+
+} // namespace tally

@@ -1,0 +1,108 @@
+//===- TableTest.cpp - What each strategy costs on each kernel ------------===//
+
+#include "tally/Bench/Table.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+using namespace tally;
+
+namespace {
+
+const std::vector<BenchRow> &smallTable() {
+  static const std::vector<BenchRow> rows = [] {
+    Diagnostics diagnostics;
+    std::vector<BenchRow> table = benchTable({}, *loadMachine("trn2").machine, diagnostics);
+    EXPECT_FALSE(diagnostics.hasErrors()) << render(diagnostics, {});
+    return table;
+  }();
+  return rows;
+}
+
+} // namespace
+
+/// Nothing is faster than the bounds, and they are in order.
+TEST(TableTest, boundsAreBounds) {
+  std::map<std::string, std::map<std::string, Tick>> latency;
+  for (const BenchRow &row : smallTable()) {
+    if (row.problem.empty()) {
+      EXPECT_GT(row.latency, 0u) << row.kernel << " " << row.strategy;
+      latency[row.kernel][row.strategy] = row.latency;
+    }
+  }
+  EXPECT_EQ(latency.size(), 9u);
+  for (const auto &[kernel, by] : latency) {
+    EXPECT_LE(by.at("ideal-free-control"), by.at("ideal")) << kernel;
+    for (const char *strategy :
+         {"barrier", "per-instruction", "per-loop", "per-engine", "manual"}) {
+      EXPECT_LE(by.at("ideal"), by.at(strategy)) << kernel << " " << strategy;
+    }
+    EXPECT_LT(by.at("per-loop"), by.at("barrier")) << kernel;
+  }
+}
+
+/// What cannot be is named with its reason: a loop whose trips only the run knows.
+TEST(TableTest, runTimeTripsAreNotUnrolled) {
+  size_t numProblems = 0;
+  for (const BenchRow &row : smallTable()) {
+    bool dynamic = row.kernel.substr(0, 3) == "moe" && row.strategy == "unrolled";
+    EXPECT_EQ(!row.problem.empty(), dynamic) << row.kernel << " " << row.strategy << row.problem;
+    numProblems += !row.problem.empty();
+  }
+  EXPECT_EQ(numProblems, 3u);
+}
+
+TEST(TableTest, jsonHasWhatTheTableHas) {
+  nlohmann::json document = nlohmann::json::parse(benchJson(smallTable()));
+  ASSERT_EQ(document["rows"].size(), smallTable().size());
+  const nlohmann::json &first = document["rows"][0];
+  EXPECT_EQ(first["kernel"], "add_many_loop");
+  EXPECT_EQ(first["strategy"], "barrier");
+  EXPECT_EQ(first["normalized_latency"], 1.0);
+  for (const char *key : {"latency_ns", "code_bytes", "registers_per_engine", "semaphores", "waits",
+                          "waiting_ns", "control_ns", "loops", "offsets"}) {
+    EXPECT_TRUE(first.contains(key)) << key;
+  }
+}
+
+/// The normal value lies within the range, and the ends name a parameter that the machine has.
+TEST(TableTest, sensitivity) {
+  BenchOptions options;
+  options.kernels = {"adamw", "matmul"};
+  options.strategies = {"per-loop"};
+  Machine machine = *loadMachine("trn2").machine;
+  Diagnostics diagnostics;
+  std::vector<Sensitivity> rows = benchSensitivity(options, machine, diagnostics);
+  ASSERT_FALSE(diagnostics.hasErrors()) << render(diagnostics, {});
+  ASSERT_EQ(rows.size(), 2u);
+  for (const Sensitivity &row : rows) {
+    EXPECT_LT(row.least, row.normal);
+    EXPECT_LT(row.normal, row.most);
+    std::string name = row.mostAt.substr(0, row.mostAt.find('='));
+    EXPECT_TRUE(machine.parameter(name)) << row.mostAt;
+    ASSERT_EQ(setParameter(machine, row.mostAt), "");
+    options.kernels = {row.kernel};
+    options.strategies = {"barrier", "per-loop"};
+    EXPECT_EQ(benchTable(options, machine, diagnostics)[1].normalized, row.most);
+    machine = *loadMachine("trn2").machine;
+  }
+}
+
+/// A chosen part is that part of the whole, and without barriers there is nothing to compare with.
+TEST(TableTest, choice) {
+  BenchOptions options;
+  options.kernels = {"matmul"};
+  options.strategies = {"per-loop"};
+  Diagnostics diagnostics;
+  std::vector<BenchRow> rows = benchTable(options, *loadMachine("trn2").machine, diagnostics);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].normalized, 0);
+  EXPECT_EQ(rows[0].loops, 3u);
+  for (const BenchRow &row : smallTable()) {
+    if (row.kernel == "matmul" && row.strategy == "per-loop") {
+      EXPECT_EQ(row.latency, rows[0].latency);
+    }
+  }
+}
