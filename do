@@ -9,6 +9,7 @@
 # Build folders:  release   all of it, -O2 with assertions      (build, test, demo, install)
 #                 core      without MLIR, -O3 and no assertions (test, bench)
 #                 sanitize  all of it with ASan and UBSan       (sanitize)
+#                 fuzz      libFuzzer targets, ASan and UBSan   (fuzz)
 set -euo pipefail
 
 root=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -26,6 +27,9 @@ packages=(
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   python3 python3-psutil
 )
+
+# For the proof, and for the checker that is extracted from it.
+proof_packages=(coq ocaml ocaml-findlib)
 
 # ---- Messages and steps -------------------------------------------------------------------
 
@@ -156,6 +160,8 @@ build_tree() {
     -DCMAKE_INSTALL_PREFIX="$prefix") ;;
   core) options=(-DCMAKE_BUILD_TYPE=Release -DTALLY_ENABLE_MLIR=OFF) ;;
   sanitize) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DTALLY_SANITIZE=ON) ;;
+  fuzz) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DTALLY_LIBFUZZER=ON
+    -DCMAKE_CXX_COMPILER=clang++-22 -DTALLY_ENABLE_TESTS=OFF -DTALLY_ENABLE_BENCHMARKS=OFF) ;;
   esac
   logged "configure $tree" configure "$tree" "${options[@]}" &&
     logged "build $tree" cmake --build "$build/$tree" -j "$jobs" --target "$target"
@@ -227,16 +233,42 @@ doc_tests() {
   count_results "documented commands" counts "$results"
 }
 
-# Installs a build and builds the example against nothing but the result.
+# Installs a build and builds the examples against nothing but the result.
 embed_test() {
-  local tree=$build/install/$1 work=$build/embed/$1
-  rm -rf "$tree" "$work"
-  cmake --install "$build/$1" --prefix "$tree" >/dev/null &&
-    cmake -S examples/embed -B "$work" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  local tree=$build/install/$1 example work
+  rm -rf "$tree"
+  cmake --install "$build/$1" --prefix "$tree" >/dev/null || return 1
+  for example in embed write-kernel; do
+    work=$build/embed/$1/$example
+    rm -rf "$work"
+    cmake -S "examples/$example" -B "$work" -G Ninja -DCMAKE_BUILD_TYPE=Release \
       -DCMAKE_PREFIX_PATH="$tree" &&
-    cmake --build "$work" &&
-    "$work/embed" >"$work/output.txt" &&
-    diff -u examples/embed/expected.txt "$work/output.txt"
+      cmake --build "$work" &&
+      "$work/$example" >"$work/output" &&
+      diff -u "examples/$example"/expected.* "$work/output" || return 1
+  done
+}
+
+# The gates of the proof, each a test; and the checker in the repository must be the one that the
+# proof gives.
+proof_tests() {
+  local log_tail=30 results=$build/proof-results.txt
+  rm -f "$results"
+  logged "proof" proof_gates "$results" || true
+  count_results "proof" counts "$results"
+  check_one "extraction" extraction_is_current
+}
+
+proof_gates() {
+  proof/check.sh "$build/proof" | tee /dev/stderr |
+    sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' >"$1"
+}
+
+extraction_is_current() {
+  local file
+  for file in certifier.ml certifier.mli; do
+    diff <(sed 's/[[:space:]]*$//' "$build/proof/$file") "proof/extraction/$file" || return 1
+  done
 }
 
 finish_tests() {
@@ -245,7 +277,8 @@ finish_tests() {
 }
 
 verb_test() {
-  need "${packages[@]}"
+  need "${packages[@]}" "${proof_packages[@]}"
+  proof_tests
   if build_tree release; then
     unit_tests release
     lit_tests release
@@ -264,6 +297,12 @@ verb_test() {
   finish_tests
 }
 
+verb_proof() {
+  need "${proof_packages[@]}"
+  proof_tests
+  finish_tests
+}
+
 verb_sanitize() {
   need "${packages[@]}"
   if build_tree sanitize; then
@@ -271,6 +310,30 @@ verb_sanitize() {
     lit_tests sanitize
   else
     count "build sanitize" 0 1
+  fi
+  finish_tests
+}
+
+# fuzz [SECONDS [SEED]]: each libFuzzer target for so long, then as long random kernels; kernels and
+# mutants start from the seed, so that another one looks at others.
+verb_fuzz() {
+  local seconds=${1:-60} seed=${2:-1} minutes target tally=$build/release/bin/tally
+  [[ $seconds =~ ^[1-9][0-9]*$ && $seed =~ ^[0-9]+$ ]] ||
+    die "'fuzz' takes a number of seconds and a seed, as in './do fuzz 60 1'" 2
+  need "${packages[@]}" clang-22 libclang-rt-22-dev
+  if build_tree fuzz libfuzzers; then
+    for target in json text bytecode compile; do
+      check_one "fuzz $target" utils/run-libfuzzers.sh "$build/fuzz" "$seconds" "$target"
+    done
+  else
+    count "build fuzz" 0 1
+  fi
+  if build_tree release tally; then
+    minutes=$(awk "BEGIN { print $seconds / 60 }")
+    check_one "fuzz kernels" "$tally" fuzz --seed="$seed" --minutes="$minutes" --jobs="$jobs"
+    check_one "fuzz mutants" "$tally" fuzz --mutants --seed="$seed" --jobs="$jobs"
+  else
+    count "build release" 0 1
   fi
   finish_tests
 }
@@ -333,11 +396,13 @@ verb_help() {
   cat <<'HELP'
 usage: ./do VERB [OPTION...]
 
-  demo                  compile a kernel with and without barriers; compare the strategies
+  demo                  compile a kernel with and without barriers; compare strategies; timelines
   test                  build and run every test; the last line is 'N passed, N failed'
+  proof                 build the proof and hold it to its gates
   build                 build everything into build/release (programs: build/release/bin)
   install [PREFIX]      build, then install to PREFIX (default /usr/local)
   sanitize              build with ASan and UBSan, run the unit and lit tests
+  fuzz [SECONDS [SEED]] each libFuzzer target and random kernels for so long (60), and mutants
   bench [NAME] [OPT...] run one benchmark, or all; options go to the benchmark
   format [--check]      format the C++ sources, or only say what is not formatted
   tidy                  run clang-tidy over the C++ sources
@@ -355,7 +420,8 @@ HELP
 
 # ---- Demo ---------------------------------------------------------------------------------
 
-# A kernel with a dynamic loop, with barriers beside without, then all strategies in a table.
+# A kernel with a dynamic loop, with barriers beside without, then all strategies in a table; what
+# they cost on nine kernels, and where the time of one goes.
 verb_demo() {
   local kernel=kernels/matmul.mlir
   need "${packages[@]}"
@@ -364,6 +430,22 @@ verb_demo() {
   echo
   echo "\$ tally compare $kernel"
   "$build/release/bin/tally" compare "$kernel"
+  echo
+  echo "\$ tally bench"
+  "$build/release/bin/tally" bench
+  echo
+  demo_traces adamw
+}
+
+# demo_traces NAME: timelines of a kernel with barriers, without, and as an expert would write it.
+demo_traces() {
+  local side tally=$build/release/bin/tally file=$build/demo/$1.mlir
+  "$tally" kernels emit "$1" --size=paper --manual -o "$file"
+  for side in barrier per-loop manual; do
+    "$tally" sim "$file" "--sync=$side" --machine=trn2 --trace="$build/demo/$1-$side.json" \
+      >"$build/demo/$1-$side.txt"
+    echo "timeline for a trace viewer (ui.perfetto.dev): ${build#"$root/"}/demo/$1-$side.json"
+  done
 }
 
 # demo_side_by_side KERNEL LEFT RIGHT: the listings of two strategies in two columns.

@@ -26,21 +26,6 @@ constexpr uint64_t numChoices = 3;
 constexpr size_t smallRun = 16;
 constexpr uint64_t maxStates = 20'000;
 
-Machine machineOfSeed(uint64_t seed) {
-  Machine machine = genericMachine();
-  machine.subtraction = seed % 2 == 0 ? Subtraction::Saturates : Subtraction::Wraps;
-  machine.waitCompare = seed / 2 % 2 == 0 ? WaitCompare::Unsigned : WaitCompare::Signed;
-  machine.counterBits = seed / 4 % 4 == 0 ? 16 : 32;
-  return machine;
-}
-
-LowerOptions lowerOptionsOfSeed(uint64_t seed) {
-  LowerOptions options;
-  options.licm = seed % 5 != 0;
-  options.cse = seed % 7 != 0;
-  return options;
-}
-
 bool allUniform(const Kernel &kernel) {
   return std::all_of(kernel.loops.begin(), kernel.loops.end(),
                      [](const Loop &loop) { return loop.uniform; });
@@ -84,9 +69,10 @@ struct Compiled {
 
 class Examiner {
 public:
-  Examiner(const Kernel &kernel, uint64_t seed, KernelCounts &counts, const Sabotage &sabotage)
-      : kernel(kernel), seed(seed), machine(machineOfSeed(seed)), counts(counts),
-        sabotage(sabotage) {}
+  Examiner(const Kernel &kernel, uint64_t seed, const Settings &settings, const Sabotage &sabotage,
+           KernelCounts &counts)
+      : kernel(kernel), seed(seed), settings(settings), machine(settings.machine()),
+        sabotage(sabotage), counts(counts) {}
 
   std::optional<Failure> examine() {
     ++counts.kernels;
@@ -147,7 +133,7 @@ private:
   bool compile(Compiled &compiled) {
     PlanOptions options;
     options.strategy = compiled.strategy;
-    options.fold = seed % 3 != 0;
+    options.fold = settings.fold;
     Diagnostics diagnostics;
     compiled.plan = makePlan(kernel, options, diagnostics);
     if (diagnostics.hasErrors() && mayRefuse(kernel, compiled.strategy)) {
@@ -159,7 +145,10 @@ private:
     if (failure) {
       return false;
     }
-    compiled.program = lower(kernel, compiled.plan, machine, lowerOptionsOfSeed(seed), diagnostics);
+    LowerOptions lowerOptions;
+    lowerOptions.licm = settings.licm;
+    lowerOptions.cse = settings.cse;
+    compiled.program = lower(kernel, compiled.plan, machine, lowerOptions, diagnostics);
     bool complete = compiled.strategy != Strategy::Unrolled; // a loop of no trips leaves nothing
     verifyIfSound("code: ", compiled.strategy, diagnostics, [&](Diagnostics &faults) {
       verifyProgram(kernel, compiled.program, faults, complete);
@@ -268,9 +257,10 @@ private:
 
   const Kernel &kernel;
   uint64_t seed;
+  const Settings &settings;
   Machine machine;
-  KernelCounts &counts;
   const Sabotage &sabotage;
+  KernelCounts &counts;
   std::vector<Run> runs;
   std::vector<Compiled> programs;
   std::optional<Failure> failure;
@@ -316,22 +306,59 @@ Kernel kernelOfSeed(uint64_t seed) {
   return randomKernel(seed, options);
 }
 
-std::optional<Failure> examine(const Kernel &kernel, uint64_t seed, KernelCounts *counts,
-                               const Sabotage &sabotage) {
+Machine Settings::machine() const {
+  Machine machine = genericMachine();
+  machine.subtraction = wraps ? Subtraction::Wraps : Subtraction::Saturates;
+  machine.waitCompare = signedWaits ? WaitCompare::Signed : WaitCompare::Unsigned;
+  machine.counterBits = shortCounters ? 16 : 32;
+  return machine;
+}
+
+Settings settingsOfSeed(uint64_t seed) {
+  return {.fold = seed % 3 != 0,
+          .licm = seed % 5 != 0,
+          .cse = seed % 7 != 0,
+          .wraps = seed % 2 != 0,
+          .signedWaits = seed / 2 % 2 != 0,
+          .shortCounters = seed / 4 % 4 == 0};
+}
+
+void loseCounts(Program &program) {
+  for (EngineCode &code : program.engines) {
+    for (Op &op : code.ops) {
+      if (op.kind == OpKind::Alu && op.alu == AluOp::Add && op.a == Operand::reg(op.dst)) {
+        op.b = Operand::number(0);
+      }
+    }
+  }
+}
+
+std::optional<Failure> examine(const Kernel &kernel, uint64_t seed, const Settings &settings,
+                               const Sabotage &sabotage, KernelCounts *counts) {
   KernelCounts ignored;
-  return Examiner(kernel, seed, counts ? *counts : ignored, sabotage).examine();
+  return Examiner(kernel, seed, settings, sabotage, counts ? *counts : ignored).examine();
 }
 
 static Finding shrinkFailure(const Kernel &kernel, uint64_t seed, const Failure &failure,
                              const Sabotage &sabotage) {
   std::string kind = kindOf(failure);
+  Settings settings = settingsOfSeed(seed);
   auto failsAlike = [&](const Kernel &smaller) {
-    std::optional<Failure> other = examine(smaller, seed, nullptr, sabotage);
+    std::optional<Failure> other = examine(smaller, seed, settings, sabotage);
     return other && other->strategy == failure.strategy && kindOf(*other) == kind;
   };
+  for (bool Settings::*setting :
+       {&Settings::fold, &Settings::licm, &Settings::cse, &Settings::wraps, &Settings::signedWaits,
+        &Settings::shortCounters}) {
+    bool before = settings.*setting;
+    settings.*setting = Settings().*setting;
+    if (settings.*setting != before && !failsAlike(kernel)) {
+      settings.*setting = before;
+    }
+  }
   Kernel shrunk = shrink(kernel, failsAlike, /*maxQuestions=*/2000);
-  std::optional<Failure> last = examine(shrunk, seed, nullptr, sabotage);
-  return {seed, *last, std::move(shrunk)};
+  std::optional<Failure> last = examine(shrunk, seed, settings, sabotage);
+  return {seed, *last, std::move(shrunk), settings};
 }
 
 static void add(KernelCounts &sum, const KernelCounts &part) {
@@ -363,7 +390,7 @@ KernelReport fuzzKernels(const Extent &extent, size_t maxFindings, const Sabotag
       extent,
       [&](uint64_t s) {
         Looked looked;
-        looked.failure = examine(kernelOfSeed(s), s, &looked.counts, sabotage);
+        looked.failure = examine(kernelOfSeed(s), s, settingsOfSeed(s), sabotage, &looked.counts);
         return looked;
       },
       [&](const Looked &looked) {
@@ -383,7 +410,7 @@ std::string toText(const KernelReport &report) {
   return fmt::format("seeds from {}: {} kernels, {} programs, {} refused\n"
                      "runs {}: exact {}, safe {}, order open {}; race check {}, explorer {} "
                      "(and {} reached its limit)\n"
-                     "{} findings\n",
+                     "findings: {}\n",
                      report.firstSeed, counts.kernels, counts.programs, counts.refused, counts.runs,
                      counts.exact, counts.safe, counts.open, counts.raced, counts.explored,
                      counts.undecided, report.findings.size());

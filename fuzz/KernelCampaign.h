@@ -7,12 +7,12 @@
 //   code       verifyProgram(); the order of its waits against the definition (Order.h): exact
 //              where the plan says so, never too early elsewhere
 //   each other per-loop and per-instruction have the same order, whatever the distances; unrolled
-//   is
-//              exact where all trips are constant
+//              is exact where all trips are constant
 //   race       the race check on a few schedules says nothing of races and deadlocks
 //   explorer   if the run is small, all its interleavings
 //
-// A failure is shrunk to the smallest kernel on which the same strategy fails the same way.
+// A failure is shrunk to the plainest settings and the smallest kernel with which the same strategy
+// fails the same way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +31,21 @@
 
 namespace tally::fuzz {
 
+/// How code is made, and on what it runs.
+struct Settings {
+  bool fold = true;
+  bool licm = true;
+  bool cse = true;
+  bool wraps = false;         ///< subtraction does not stop at zero
+  bool signedWaits = false;   ///< waits compare signed numbers
+  bool shortCounters = false; ///< of 16 bits
+
+  Machine machine() const;
+};
+
+/// What campaigns use for the kernel of this seed.
+Settings settingsOfSeed(uint64_t seed);
+
 /// How one program fails.
 struct Failure {
   Strategy strategy = Strategy::PerLoop;
@@ -43,6 +58,7 @@ struct Finding {
   uint64_t seed = 0;
   Failure failure; ///< of the shrunk kernel
   Kernel kernel;
+  Settings settings; ///< as plain as they can be for it
 };
 
 /// What was looked at.
@@ -73,10 +89,13 @@ Kernel kernelOfSeed(uint64_t seed);
 /// A change to code that was right, to see whether a campaign would notice.
 using Sabotage = std::function<void(Program &)>;
 
-/// What is wrong with a legal kernel's programs; `seed` picks trips, machine and switches. A
-/// function of its arguments alone. `counts` is added to, if given.
-std::optional<Failure> examine(const Kernel &kernel, uint64_t seed, KernelCounts *counts = nullptr,
-                               const Sabotage &sabotage = {});
+/// Counters never count, so that waits in loops ask for too little.
+void loseCounts(Program &program);
+
+/// What is wrong with a legal kernel's programs; `seed` picks trips. A function of its arguments
+/// alone. `counts` is added to, if given.
+std::optional<Failure> examine(const Kernel &kernel, uint64_t seed, const Settings &settings,
+                               const Sabotage &sabotage = {}, KernelCounts *counts = nullptr);
 
 /// `extent.count` kernels, one for each seed; stops after `maxFindings`.
 KernelReport fuzzKernels(const Extent &extent, size_t maxFindings = 5,

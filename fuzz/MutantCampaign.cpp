@@ -37,11 +37,19 @@ constexpr size_t perKind(MutantKind kind) {
                                                                                   : 2;
 }
 
+/// Choices of trips beyond the bound.
+constexpr uint64_t numBeyond = 24;
+
+/// How far the explorer may go in one run.
+constexpr uint64_t maxStates = 200'000;
+
 /// One mutant in so many is put to all checks.
 constexpr uint64_t compareEvery = 8;
 
-/// Issues of all engines together up to which the explorer is asked.
+/// Issues of all engines together up to which the explorer is asked for a second opinion, and up to
+/// which it is asked before other runs have been looked at.
 constexpr size_t smallRun = 20;
+constexpr size_t moderateRun = 60;
 
 /// Small kernels with every class of distance. Constant trips half of the time, or few kernels
 /// could be gone through; distances are short, so that trips up to the bound get past them.
@@ -70,7 +78,8 @@ Machine machineFor(uint64_t seed) {
   return machine;
 }
 
-/// A kernel with all choices of trips up to the bound, and what is asked for in each.
+/// A kernel with all choices of trips up to the bound, some beyond it, and what is asked for in
+/// each.
 class Subject {
 public:
   struct Instance {
@@ -85,26 +94,38 @@ public:
     options.maxInstances = maxInstances;
     Instances all(kernel, options);
     while (std::optional<TripChoice> choice = all.next()) {
-      choices.push_back(std::move(*choice));
+      near.push_back(std::move(*choice));
     }
     isWhole = !all.cutOff();
     Random random(seed);
-    for (size_t i = choices.size(); i > 1; --i) {
-      std::swap(choices[i - 1], choices[random.below(i)]);
+    for (size_t i = near.size(); i > 1; --i) {
+      std::swap(near[i - 1], near[random.below(i)]);
     }
-    instances.resize(choices.size());
+    // Without anything to choose the one run up to the bound is all there is.
+    for (uint64_t i = 0; i < (near.size() > 1 ? numBeyond : 0); ++i) {
+      Range trips{i % 2 == 0 ? 0u : 3u, 6};
+      beyond.push_back(randomChoices(kernel, seed * numBeyond + i, trips));
+    }
+    instances.resize(near.size() + beyond.size());
   }
 
-  /// Whether these are all.
+  /// Whether those up to the bound are all there are.
   bool whole() const { return isWhole; }
 
-  size_t size() const { return choices.size(); }
+  /// Those up to the bound come first.
+  size_t numUpToBound() const { return near.size(); }
 
-  const TripChoice &choice(size_t i) const { return choices[i]; }
+  size_t size() const { return instances.size(); }
+
+  std::string tripsOf(size_t i) const {
+    return i < near.size() ? fmt::format("{}", fmt::join(tripsText(kernel, near[i]), " "))
+                           : beyond[i - near.size()].text(kernel);
+  }
 
   const Instance &operator[](size_t i) {
     if (!instances[i]) {
-      Bindings bindings = bindTrips(kernel, choices[i]);
+      Bindings bindings =
+          i < near.size() ? bindTrips(kernel, near[i]) : beyond[i - near.size()].bind(kernel);
       Order asked = orderOfDefinition(kernel, oracle::defineAll(kernel, bindings));
       instances[i] = Instance{std::move(bindings), std::move(asked)};
     }
@@ -116,7 +137,8 @@ public:
 
 private:
   bool isWhole = true;
-  std::vector<TripChoice> choices;
+  std::vector<TripChoice> near;
+  std::vector<Choices> beyond;
   std::vector<std::optional<Instance>> instances;
 };
 
@@ -126,11 +148,12 @@ struct Original {
   Machine machine;
   SyncPlan plan;
   Program program;
-  bool exact; ///< as far as the plan says
+  bool exact;                               ///< as far as the plan says
+  std::vector<std::optional<Order>> orders; ///< for each instance, once asked for
 };
 
 std::optional<Original> compileFor(const Subject &subject, Strategy strategy) {
-  Original original{strategy, machineFor(subject.seed), SyncPlan(), Program(), true};
+  Original original{strategy, machineFor(subject.seed), SyncPlan(), Program(), true, {}};
   PlanOptions options;
   options.strategy = strategy;
   Diagnostics diagnostics;
@@ -146,20 +169,30 @@ std::optional<Original> compileFor(const Subject &subject, Strategy strategy) {
     original.exact &= wait.exact && wait.waitClass != WaitClass::CoveredByBarrier;
   }
   original.exact &= strategy != Strategy::Barrier;
+  original.orders.resize(subject.size());
   return original;
 }
 
 enum class Fate : uint8_t { Killed, Survived, Equivalent };
 
 struct Judgement {
-  Fate fate;
+  Fate fate = Fate::Equivalent;
   Killer killer = Killer::Verifier; ///< if killed
+  Proof proof = Proof::SameOrder;   ///< if equivalent
   size_t instance = 0;              ///< that decided; of an equivalent one any
 };
 
+size_t numIssues(const Order &order) {
+  size_t count = 0;
+  for (const std::vector<InstrId> &issues : order.issues) {
+    count += issues.size();
+  }
+  return count;
+}
+
 class Judge {
 public:
-  Judge(Subject &subject, const Original &original, const Program &mutant)
+  Judge(Subject &subject, Original &original, const Program &mutant)
       : subject(subject), kernel(subject.kernel), original(original), mutant(mutant) {}
 
   Judgement judge() {
@@ -169,29 +202,18 @@ public:
       return {Fate::Killed, Killer::Verifier};
     }
     for (size_t i = 0; i < subject.size(); ++i) {
-      Order order = orderOf(kernel, mutant, original.machine, subject[i].bindings);
-      if (order.state == Order::State::Unknown) {
-        unknown.push_back(i);
-      } else if (isWorse(compare(subject[i].asked, order))) {
-        return {Fate::Killed, Killer::Order, i};
-      }
-      // One run in which resets and counts may mix says enough; the others are as bad.
-      if (unknown.size() == 1 && unknown[0] == i && killedByRaces(i)) {
-        return {Fate::Killed, Killer::Races, i};
+      if (std::optional<Killer> killer = killerOn(i)) {
+        return {Fate::Killed, *killer, {}, i};
       }
     }
-    return judgeUnknown();
-  }
-
-  bool isWorse(Agreement agreement) const {
-    return agreement == Agreement::Wrong || (agreement == Agreement::Safe && original.exact);
+    return late.empty() ? judgeOpen() : judgeLate();
   }
 
   Verdict exploreOn(size_t i) {
     ExploreOptions options;
-    options.inFlight = 16;
-    options.maxStates = 200'000;
-    options.mayOverwait.assign(kernel.instrs.size(), !original.exact);
+    options.inFlight = maxInFlight; // a full queue would hide waits for what has left it by then
+    options.maxStates = maxStates;
+    options.mayOverwait = overwaitAllowed(kernel, original.plan);
     return explore(kernel, mutant, original.machine, subject[i].bindings, options).verdict;
   }
 
@@ -203,40 +225,101 @@ public:
   }
 
 private:
-  bool killedByRaces(size_t i) { return racesOn(i) == Verdict::No; }
+  /// The order says where to look; a check of `tally check` has to say no.
+  std::optional<Killer> killerOn(size_t i) {
+    Order order = orderOf(kernel, mutant, original.machine, subject[i].bindings);
+    if (order.state == Order::State::Unknown) {
+      return raceAboutUnknown(i);
+    }
+    Agreement agreement = compare(subject[i].asked, order);
+    if (agreement == Agreement::Wrong) {
+      return racesOn(i) == Verdict::No ? Killer::Races : Killer::OrderAlone;
+    }
+    if (agreement == Agreement::Safe && original.exact) {
+      return exploreLate(i);
+    }
+    if (agreement == Agreement::Safe && !(order == orderOfOriginal(i))) {
+      open.push_back(i);
+    }
+    return std::nullopt;
+  }
 
-  /// Choices of trips for which one schedule does not decide.
-  Judgement judgeUnknown() {
-    for (size_t i : unknown) {
-      if (killedByRaces(i)) {
-        return {Fate::Killed, Killer::Races, i};
-      }
-    }
-    bool undecided = false;
-    for (size_t i : unknown) {
+  /// Some instruction waits too long, and none may. If the run is too large for the explorer,
+  /// another one will do.
+  std::optional<Killer> exploreLate(size_t i) {
+    size_t size = numIssues(subject[i].asked);
+    if (size <= moderateRun) {
       Verdict verdict = exploreOn(i);
-      if (verdict == Verdict::No) {
-        return {Fate::Killed, Killer::Explorer, i};
+      if (verdict != Verdict::Undecided) {
+        return verdict == Verdict::No ? Killer::Explorer : Killer::OrderAlone;
       }
-      undecided |= verdict == Verdict::Undecided;
     }
-    return {undecided ? Fate::Survived : Fate::Equivalent};
+    late.emplace_back(size, i);
+    return std::nullopt;
+  }
+
+  /// One run in which resets and counts may mix says enough at first; the others are as bad.
+  std::optional<Killer> raceAboutUnknown(size_t i) {
+    open.push_back(i);
+    return open.size() == 1 && racesOn(i) == Verdict::No ? std::optional(Killer::Races)
+                                                         : std::nullopt;
+  }
+
+  const Order &orderOfOriginal(size_t i) {
+    std::optional<Order> &order = original.orders[i];
+    if (!order) {
+      order = orderOf(kernel, original.program, original.machine, subject[i].bindings);
+    }
+    return *order;
+  }
+
+  /// All runs were too large; the smallest ones, with all the explorer's patience.
+  Judgement judgeLate() {
+    std::sort(late.begin(), late.end());
+    late.resize(std::min<size_t>(late.size(), 3));
+    for (auto [size, i] : late) {
+      if (exploreOn(i) == Verdict::No) {
+        return {Fate::Killed, Killer::Explorer, {}, i};
+      }
+    }
+    return {Fate::Killed, Killer::OrderAlone, {}, late.front().second};
+  }
+
+  /// Choices of trips for which the order does not say that nothing changed: it is not known, or
+  /// some instruction waits longer than in the original, which not all of them may. Beyond the
+  /// bound they can only kill.
+  Judgement judgeOpen() {
+    for (size_t i : open) {
+      if (racesOn(i) == Verdict::No) {
+        return {Fate::Killed, Killer::Races, {}, i};
+      }
+    }
+    Judgement judgement;
+    for (size_t i : open) {
+      if (i >= subject.numUpToBound()) {
+        break;
+      }
+      judgement.proof = Proof::Explored;
+      switch (exploreOn(i)) {
+      case Verdict::No:
+        return {Fate::Killed, Killer::Explorer, {}, i};
+      case Verdict::Undecided:
+        judgement.fate = Fate::Survived;
+        break;
+      case Verdict::Yes:
+        break;
+      }
+    }
+    return judgement;
   }
 
   Subject &subject;
   const Kernel &kernel;
-  const Original &original;
+  Original &original;
   const Program &mutant;
-  std::vector<size_t> unknown;
+  std::vector<size_t> open;                    ///< ascending
+  std::vector<std::pair<size_t, size_t>> late; ///< sizes and instances
 };
-
-size_t numIssues(const Order &order) {
-  size_t count = 0;
-  for (const std::vector<InstrId> &issues : order.issues) {
-    count += issues.size();
-  }
-  return count;
-}
 
 /// Everything about the mutants of one seed.
 class KernelMutants {
@@ -283,7 +366,7 @@ private:
   }
 
   /// Mutants are made of code that is right; that it is so is the other campaign's business.
-  bool isRight(Subject &subject, const Original &original) {
+  bool isRight(Subject &subject, Original &original) {
     Judgement judgement = Judge(subject, original, original.program).judge();
     if (judgement.fate == Fate::Equivalent) {
       return true;
@@ -293,7 +376,7 @@ private:
     return false;
   }
 
-  void tryMutation(Subject &subject, const Original &original, const Mutation &mutation,
+  void tryMutation(Subject &subject, Original &original, const Mutation &mutation,
                    bool compareChecks) {
     Program mutant = mutate(original.program, mutation);
     Judge judge(subject, original, mutant);
@@ -303,6 +386,7 @@ private:
     case Fate::Killed:
       ++score.killed;
       ++report.killedBy[static_cast<size_t>(judgement.killer)];
+      report.beyondBound += judgement.instance >= subject.numUpToBound();
       break;
     case Fate::Survived:
       ++score.survived;
@@ -310,9 +394,11 @@ private:
       break;
     case Fate::Equivalent:
       ++score.equivalent;
+      ++report.equivalentBy[static_cast<size_t>(judgement.proof)];
       break;
     }
-    if (compareChecks && judgement.killer != Killer::Verifier) {
+    bool killedAtOnce = judgement.fate == Fate::Killed && judgement.killer == Killer::Verifier;
+    if (compareChecks && !killedAtOnce) {
       compareOn(subject, original, mutation, judge, judgement);
     }
   }
@@ -324,8 +410,9 @@ private:
                        toString(original.strategy), seed);
   }
 
-  /// The order said yes or no for one choice of trips; the explorer has to say the same, and so has
-  /// the race check, for which waiting too long is no error.
+  /// Order, explorer and race check about one choice of trips. Where the order is wrong, both
+  /// others must say no; where it is right, the race check must not, and the explorer only if the
+  /// plan promises to be exact, which is for each instruction to keep.
   void compareOn(Subject &subject, const Original &original, const Mutation &mutation, Judge &judge,
                  const Judgement &judgement) {
     const Subject::Instance &instance = subject[judgement.instance];
@@ -343,14 +430,25 @@ private:
     Agreement agreement = compare(instance.asked, order);
     Verdict explored = judge.exploreOn(judgement.instance);
     Verdict raced = judge.racesOn(judgement.instance);
-    Verdict byOrder = judge.isWorse(agreement) ? Verdict::No : Verdict::Yes;
     bool raceAgrees = (raced == Verdict::No) == (agreement == Agreement::Wrong);
-    if ((explored != Verdict::Undecided && explored != byOrder) || !raceAgrees) {
-      report.disagreements.push_back(fmt::format(
-          "{}: order {}, explorer {}, race check {} at {}", textOf(subject, original, mutation),
-          toString(byOrder), toString(explored), toString(raced),
-          fmt::join(tripsText(subject.kernel, subject.choice(judgement.instance)), " ")));
+    if (!explorerAgrees(explored, agreement, original.exact) || !raceAgrees) {
+      report.disagreements.push_back(
+          fmt::format("{}: order {}, explorer {}, race check {} at {}",
+                      textOf(subject, original, mutation), toString(agreement), toString(explored),
+                      toString(raced), subject.tripsOf(judgement.instance)));
     }
+  }
+
+  static bool explorerAgrees(Verdict explored, Agreement agreement, bool exact) {
+    switch (agreement) {
+    case Agreement::Exact:
+      return explored != Verdict::No;
+    case Agreement::Safe:
+      return !exact || explored != Verdict::Yes;
+    case Agreement::Wrong:
+      return explored != Verdict::Yes;
+    }
+    return false;
   }
 
   uint64_t seed;
@@ -369,6 +467,10 @@ void add(MutantReport &sum, MutantReport part) {
   for (size_t k = 0; k < numKillers; ++k) {
     sum.killedBy[k] += part.killedBy[k];
   }
+  sum.beyondBound += part.beyondBound;
+  for (size_t k = 0; k < numProofs; ++k) {
+    sum.equivalentBy[k] += part.equivalentBy[k];
+  }
   std::move(part.survivors.begin(), part.survivors.end(), std::back_inserter(sum.survivors));
   std::move(part.disagreements.begin(), part.disagreements.end(),
             std::back_inserter(sum.disagreements));
@@ -377,8 +479,12 @@ void add(MutantReport &sum, MutantReport part) {
 } // namespace
 
 std::string_view toString(Killer killer) {
-  static constexpr std::string_view names[] = {"verifier", "order", "race check", "explorer"};
+  static constexpr std::string_view names[] = {"verifier", "race check", "explorer", "order alone"};
   return names[static_cast<size_t>(killer)];
+}
+
+std::string_view toString(Proof proof) {
+  return proof == Proof::SameOrder ? "same order" : "explorer";
 }
 
 MutantScore MutantReport::total() const {
@@ -422,6 +528,12 @@ std::string toText(const MutantReport &report) {
     text += fmt::format("{} {} {}", k == 0 ? ":" : ",", toString(static_cast<Killer>(k)),
                         report.killedBy[k]);
   }
+  text += fmt::format("\n  of these only by trips beyond the bound: {}", report.beyondBound);
+  text += "\nequivalent by";
+  for (size_t k = 0; k < numProofs; ++k) {
+    text += fmt::format("{} {} {}", k == 0 ? ":" : ",", toString(static_cast<Proof>(k)),
+                        report.equivalentBy[k]);
+  }
   text += fmt::format("\ncompared by several checks: {}, disagreements: {}\n", report.compared,
                       report.disagreements.size());
   for (const std::string &survivor : report.survivors) {
@@ -448,6 +560,11 @@ std::string toJson(const MutantReport &report) {
   }
   for (size_t k = 0; k < numKillers; ++k) {
     document["killed_by"][std::string(toString(static_cast<Killer>(k)))] = report.killedBy[k];
+  }
+  document["killed_beyond_bound"] = report.beyondBound;
+  for (size_t k = 0; k < numProofs; ++k) {
+    document["equivalent_by"][std::string(toString(static_cast<Proof>(k)))] =
+        report.equivalentBy[k];
   }
   document["compared"] = report.compared;
   document["survivors"] = report.survivors;

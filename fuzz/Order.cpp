@@ -412,6 +412,11 @@ Order orderOf(const Kernel &kernel, const Program &program, const Machine &machi
 // Comparison
 //===----------------------------------------------------------------------===//
 
+std::string_view toString(Agreement agreement) {
+  static constexpr std::string_view names[] = {"exact", "safe", "wrong"};
+  return names[static_cast<size_t>(agreement)];
+}
+
 Agreement compare(const Order &asked, const Order &code) {
   assert(asked.state == Order::State::Complete && "what is asked for can be done");
   if (code.state != Order::State::Complete || code.issues.raw() != asked.issues.raw()) {

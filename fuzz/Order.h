@@ -27,6 +27,7 @@
 #include "tally/Machine/Machine.h"
 
 #include <string>
+#include <string_view>
 
 namespace tally::fuzz {
 
@@ -69,6 +70,8 @@ enum class Agreement : uint8_t {
   Safe,  ///< some wait for more
   Wrong, ///< some issue comes too early, or nobody gets to the end
 };
+
+std::string_view toString(Agreement agreement);
 
 /// Both orders known, and `asked` complete.
 Agreement compare(const Order &asked, const Order &code);

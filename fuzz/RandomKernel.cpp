@@ -474,10 +474,13 @@ std::string Choices::text(const Kernel &kernel) const {
   std::string text;
   for (const Trips &chosen : trips) {
     std::string on = chosen.engine.valid() ? fmt::format("@{}", kernel.nameOf(chosen.engine)) : "";
-    text += fmt::format("--trips={}{}={} ", kernel.nameOf(chosen.loop), on,
-                        fmt::join(chosen.byEntry, ","));
+    text += fmt::format("{}--trips={}{}={}", text.empty() ? "" : " ", kernel.nameOf(chosen.loop),
+                        on, fmt::join(chosen.byEntry, ","));
   }
-  return text + fmt::format("--guards={}", guardSeed);
+  bool anyGuard = std::any_of(kernel.loops.begin(), kernel.loops.end(), [](const Loop &loop) {
+    return loop.isBranch() || loop.trip.kind == Trip::Kind::Guard;
+  });
+  return anyGuard ? text + fmt::format("{}--guards={}", text.empty() ? "" : " ", guardSeed) : text;
 }
 
 Bindings randomBindings(const Kernel &kernel, uint64_t seed, Range trips) {

@@ -104,7 +104,7 @@ struct Choices {
   /// The kernel must outlive the bindings.
   Bindings bind(const Kernel &kernel) const;
 
-  /// As options of a command: `--trips=A=3,0 --trips=B@e1=2 --guards=7`.
+  /// As options of a command: `--trips=A=3,0 --trips=B@e1=2 --guards=7`; empty if nothing is open.
   std::string text(const Kernel &kernel) const;
 };
 

@@ -32,7 +32,7 @@ template <typename Look, typename Take> void forSeeds(const Extent &extent, Look
   using Result = decltype(look(uint64_t()));
   auto start = std::chrono::steady_clock::now();
   uint32_t workers = std::max(1u, extent.workers);
-  constexpr uint32_t perWorker = 16; // a batch waits for its slowest seed
+  constexpr uint32_t perWorker = 4; // a batch waits for its slowest seed
   for (uint64_t first = extent.seed;; first += workers * perWorker) {
     std::vector<Result> results(size_t(workers) * perWorker);
     std::atomic<size_t> next = 0;

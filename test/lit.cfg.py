@@ -26,3 +26,7 @@ if config.tally_sanitize in ("ON", "1", "TRUE"):
     runtime = subprocess.check_output([config.cxx, "-print-file-name=libasan.so"], text=True)
     mlir_opt = "env LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 mlir-opt" % runtime.strip()
 config.substitutions.append(("%mlir_opt", mlir_opt))
+
+# The proved checker, which is built where there is an OCaml compiler.
+if os.path.exists(os.path.join(config.tally_tools_dir, "tally-certify")):
+    config.available_features.add("certify")

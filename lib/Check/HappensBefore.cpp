@@ -40,19 +40,16 @@ void HappensBefore::join(uint32_t *into, const uint32_t *from) const {
 // Queues
 //===----------------------------------------------------------------------===//
 
-/// Without overlap it starts when the one before it has completed on all rings.
+/// Without overlap it starts when the one before it has completed on all rings; what came before
+/// that one's start has come before this one's, since the engine issued both.
 uint32_t HappensBefore::issue(QueueId queue) {
   InFlight &flight = inFlight[queue];
   const uint32_t *engine = engineClock(engineOfQueue[queue]);
   Clock start(engine, engine + width);
   if (!overlap && flight.issued != 0) {
-    join(start.data(), flight.lastStart.data());
     for (uint32_t ring = 0; ring < rings[queue]; ++ring) {
       start[componentOf(queue, ring)] = flight.issued;
     }
-  }
-  if (!overlap) {
-    flight.lastStart = start;
   }
   flight.starts.push_back(std::move(start));
   return ++flight.issued;

@@ -32,11 +32,17 @@ public:
         datapath(kernel.accesses.empty()
                      ? nullptr
                      : std::make_unique<Datapath>(kernel, bindings, options.maxOperations)),
-        subject{kernel, program, machine, bindings, system, datapath.get(), needs, {}} {
+        subject{kernel, program, machine, bindings, system, datapath.get(), needs, {}, {}} {
+    subject.isWaitedFor = IdVector<SemaId, bool>(program.semaphores.size(), false);
     uint32_t first = 0;
     for (const EngineCode &code : program.engines) {
       subject.firstOp.push(first);
       first += static_cast<uint32_t>(code.ops.size());
+      for (const Op &op : code.ops) {
+        if (op.wait.valid()) {
+          subject.isWaitedFor[op.wait] = true;
+        }
+      }
     }
   }
 
@@ -70,6 +76,9 @@ public:
     result.schedules = 1;
     result.steps = performed;
     collect(watched, "as given", possible.empty());
+    if (possible.empty() && result.reports.empty()) {
+      collectExcesses(watched, "as given");
+    }
     decide();
     return std::move(result);
   }
@@ -87,6 +96,14 @@ private:
     return !result.timeIsUp;
   }
 
+  /// What nobody waits for orders nothing, whatever happens to it.
+  bool isSettled(const RaceRun &watched) const {
+    const std::vector<Unsettled> &reasons = watched.order.unsettled();
+    return std::none_of(reasons.begin(), reasons.end(), [&](const Unsettled &unsettled) {
+      return subject.isWaitedFor[unsettled.sema];
+    });
+  }
+
   void runSchedule(uint32_t number) {
     Scheduler scheduler(subject.kernel, number, options.seed);
     RaceRun watched(subject);
@@ -97,7 +114,7 @@ private:
       return;
     }
     ++result.schedules;
-    result.oneDecides = watched.order.unsettled().empty();
+    result.oneDecides = isSettled(watched);
     collect(watched, scheduler.name(), true);
     if (number == 0 && result.reports.empty()) {
       collectExcesses(watched, scheduler.name());
@@ -106,18 +123,25 @@ private:
 
   //===--- Collecting -----------------------------------------------------===//
 
+  /// Keeps as many errors as there is room for, and as many warnings: none crowds out the other,
+  /// since the verdict depends on the errors.
   void add(RaceReport report, const std::string &schedule) {
-    report.schedule = schedule;
-    report.facts.emplace_back("schedule", schedule);
-    result.reports.push_back(std::move(report));
+    uint32_t &kept = report.text.severity == Severity::Error ? numErrors : numWarnings;
+    if (kept < options.maxReports) {
+      ++kept;
+      report.schedule = schedule;
+      report.facts.emplace_back("schedule", schedule);
+      result.reports.push_back(std::move(report));
+    }
   }
 
-  /// Whether there is room for a report, and none about these yet.
+  /// Whether there is no report about these yet, and one more could matter.
   bool isNew(ReportKind kind, uint64_t first, uint64_t second) {
-    return result.reports.size() < options.maxReports && seen.emplace(kind, first, second).second;
+    return numErrors < options.maxReports && seen.emplace(kind, first, second).second;
   }
 
   void collect(const RaceRun &watched, const std::string &schedule, bool ended) {
+    collectUnsettled(watched, schedule); // a counter that wrapped is behind all else
     collectFaults(watched, schedule, ReportKind::Race);
     collectFaults(watched, schedule, ReportKind::Unordered);
     if (ended && watched.deadlocked() && isNew(ReportKind::Deadlock, 0, 0)) {
@@ -125,12 +149,19 @@ private:
       report.steps = watched.steps;
       add(std::move(report), schedule);
     }
+  }
+
+  void collectUnsettled(const RaceRun &watched, const std::string &schedule) {
     for (const Unsettled &unsettled : watched.order.unsettled()) {
       bool wraps = unsettled.kind == Unsettled::Kind::Wrapped;
       ReportKind kind = wraps ? ReportKind::Wrap : ReportKind::Reset;
       uint64_t who = uint64_t(unsettled.reset) << 32 | unsettled.other;
-      if (unsettled.kind != Unsettled::Kind::Mixed &&
-          isNew(kind, unsettled.sema.value, wraps ? 0 : who)) {
+      if (!wraps && !subject.isWaitedFor[unsettled.sema]) {
+        continue;
+      }
+      if (unsettled.kind == Unsettled::Kind::Mixed) {
+        mixed = subject.program.semaphores[unsettled.sema].name;
+      } else if (isNew(kind, unsettled.sema.value, wraps ? 0 : who)) {
         RaceReport report = reportOf(subject, unsettled);
         report.steps = watched.steps;
         add(std::move(report), schedule);
@@ -155,7 +186,7 @@ private:
     RaceReport report = reportOf(subject, fault);
     bool isShown = false;
     report.steps = witnessOf(subject, watched.steps, fault, isShown);
-    if (!isShown && !watched.order.unsettled().empty()) {
+    if (!isShown && !isSettled(watched)) {
       report.text.severity = Severity::Warning;
       report.text.note(report.text.where,
                        "no schedule was found in which both run at once; it may be that the "
@@ -177,7 +208,7 @@ private:
         relaxed.apply(step);
       }
       if (relaxed.faults.empty() && isNew(ReportKind::OverWait, op, 0)) {
-        RaceReport report = reportOf(subject, op, excess, watched.passesOf(op));
+        RaceReport report = reportOf(subject, excess, watched.passesOf(op));
         report.steps = watched.steps;
         add(std::move(report), schedule);
       }
@@ -194,12 +225,23 @@ private:
     result.verdict = hasErrors           ? Verdict::No
                      : result.oneDecides ? Verdict::Yes
                                          : Verdict::Undecided;
-    result.reason =
-        hasErrors           ? "what is wrong is shown by a schedule"
-        : result.oneDecides ? "one schedule decides: what orders the code does not depend on it"
-        : result.timeIsUp   ? "time is up; nothing wrong was seen so far"
-                            : "nothing wrong was seen, but other schedules may order the code "
-                              "differently";
+    result.reason = hasErrors ? "what is wrong is shown by a schedule" : reasonWithoutErrors();
+  }
+
+  std::string reasonWithoutErrors() const {
+    if (result.oneDecides) {
+      return "one schedule decides: what orders the code does not depend on it";
+    }
+    if (result.timeIsUp) {
+      return "time is up; nothing wrong was seen so far";
+    }
+    bool resets =
+        std::any_of(result.reports.begin(), result.reports.end(),
+                    [](const RaceReport &report) { return report.kind == ReportKind::Reset; });
+    return resets ? "nothing wrong was seen, but resets may come at other times in other schedules"
+                  : fmt::format("nothing wrong was seen, but several raise '{}', and other "
+                                "schedules may order the code differently",
+                                mixed);
   }
 
   const RaceOptions &options;
@@ -209,6 +251,8 @@ private:
   std::unique_ptr<Datapath> datapath;
   RaceSubject subject;
   RaceResult result;
+  uint32_t numErrors = 0, numWarnings = 0; ///< of `result.reports`
+  std::string mixed;                       ///< a semaphore that several raise
   std::set<std::tuple<ReportKind, uint64_t, uint64_t>> seen;
 };
 

@@ -15,8 +15,7 @@ std::vector<Step> witnessOf(const RaceSubject &subject, const std::vector<Step> 
 
 RaceReport reportOf(const RaceSubject &subject, const OrderFault &fault);
 RaceReport reportOf(const RaceSubject &subject, const Unsettled &unsettled);
-RaceReport reportOf(const RaceSubject &subject, uint32_t op, const WaitExcess &excess,
-                    uint64_t passes);
+RaceReport reportOf(const RaceSubject &subject, const WaitExcess &excess, uint64_t passes);
 
 /// For a run that ended with engines blocked.
 RaceReport deadlockOf(const RaceSubject &subject, const ImplState &state);

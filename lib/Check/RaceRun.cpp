@@ -138,13 +138,18 @@ bool RaceRun::require(QueueId earlier, uint32_t number, QueueId later) {
   return order.finishedBeforeStart(earlier, number, later);
 }
 
+/// A pair that touches many cells counts once.
 void RaceRun::addFault(const OrderFault &fault) {
   auto key = std::make_tuple(fault.earlier.instr, fault.later.instr, fault.dep.valid());
-  auto [known, isNew] = faultOf.try_emplace(key, faults.size());
+  auto [entry, isNew] = faultOf.try_emplace(key, KnownFault{faults.size(), {}, {}});
   if (isNew) {
     faults.push_back(fault);
   }
-  ++faults[known->second].count;
+  KnownFault &known = entry->second;
+  bool isCounted = known.earlier == fault.earlier && known.later == fault.later;
+  faults[known.index].count += isNew || !isCounted;
+  known.earlier = fault.earlier;
+  known.later = fault.later;
 }
 
 void RaceRun::checkDeps(QueueId queue, Instance instance) {
@@ -157,7 +162,7 @@ void RaceRun::checkDeps(QueueId queue, Instance instance) {
     const std::vector<uint32_t> &known = numbers[producer];
     uint32_t number = runs <= known.size() ? known[runs - 1] : 0;
     if (number == 0 || !require(subject.kernel.instrs[producer].queue, number, queue)) {
-      addFault({{producer, runs - 1}, instance, id, {}, false, false, number != 0, 0});
+      addFault({{producer, runs - 1}, instance, id, false, false, number != 0, 0});
     }
   }
 }
@@ -195,7 +200,7 @@ void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, uint32_t 
       if (earlier != 0 && (!sameQueue || earlier != number) &&
           !require(marks.queue, earlier, queue)) {
         Instance first = subject.system.instanceAt(marks.queue, earlier - 1);
-        addFault({first, instance, {}, cell, earlier == writer, !isRead, true, 0});
+        addFault({first, instance, {}, earlier == writer, !isRead, true, 0});
       }
     }
   }

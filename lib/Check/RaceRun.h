@@ -33,6 +33,7 @@ struct RaceSubject {
   const Datapath *datapath; ///< none if the kernel has no accesses
   const Needs &needs;
   IdVector<EngineId, uint32_t> firstOp; ///< numbers the operations of all engines
+  IdVector<SemaId, bool> isWaitedFor;   ///< by any engine; others order nothing
 
   uint32_t numberOf(EngineId engine, const Op &op) const {
     return firstOp[engine] + static_cast<uint32_t>(&op - program.engines[engine].ops.data());
@@ -43,8 +44,7 @@ struct RaceSubject {
 struct OrderFault {
   Instance earlier; ///< issued first, or not at all yet
   Instance later;
-  DepId dep;   ///< the dependence that asks for it; none: an access does
-  CellId cell; ///< what both touch
+  DepId dep; ///< the dependence that asks for it; none: an access does
   bool earlierWrites = false, laterWrites = false;
   bool earlierIssued = true;
   uint64_t count = 0; ///< of such pairs in the run
@@ -146,7 +146,13 @@ private:
   std::vector<Pending> pending;                     ///< by engine and queue
   IdVector<EngineId, bool> isHeld;                  ///< the engine found its wait not passing
   std::map<uint32_t, uint64_t> passes;              ///< by operation
-  std::map<std::tuple<InstrId, InstrId, bool>, size_t> faultOf;
+
+  struct KnownFault {
+    size_t index;            ///< of `faults`
+    Instance earlier, later; ///< the pair that was counted last
+  };
+
+  std::map<std::tuple<InstrId, InstrId, bool>, KnownFault> faultOf;
   std::map<uint32_t, uint32_t> relaxed;
   EngineId relaxedEngine;
   QueueId relaxedQueue;

@@ -9,10 +9,11 @@
 // CHECK-NEXT: note: 'free' could still be raised by 'act' (by 1 in all), but there 'use' on 'act' waits for 'full' >= 1, which holds 0
 // CHECK-NEXT: note: the cycle: 'act' waits for 'dma' waits for 'act'
 // CHECK:      race:    no
-// 
-// EXPLORE: explore: no: deadlock
-// EXPLORE: --trips=A=1
-// 
+//
+// EXPLORE:      with --trips=A=1:
+// EXPLORE-NEXT: {{.*}}error: deadlock
+// EXPLORE:      explore: no: deadlock: a schedule shows it
+//
 // REPLAY: act: at 'use', waits for 'full' >= 1, which holds 0
 // REPLAY: dma: at 'load', waits for 'free' >= 1, which holds 0
 // REPLAY: deadlock

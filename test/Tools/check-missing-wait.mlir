@@ -14,9 +14,9 @@
 // CHECK-NEXT: note: the kernel has the dependence 'use' -> 'load' at 'A' = 2
 // CHECK:      race:    no
 // CHECK:      verdict: no
-// 
+//
 // Both are in flight at the end of the schedule, which was cut down to what leads there.
-// 
+//
 // REPLAY:      12 of 12 steps performed
 // REPLAY-NEXT: act: between instructions; in flight 'use'
 // REPLAY-NEXT: dma: between instructions; in flight 'load', 'load'

@@ -5,8 +5,9 @@
 // one of them, whichever that is, by an instruction that needs neither. Nothing is wrong, but no
 // schedule speaks for the others.
 
-// CHECK: race:    could not decide: nothing wrong was seen, but other schedules may order the code differently
+// CHECK: race:    could not decide: nothing wrong was seen, but several raise 'any', and other schedules may order the code differently
 // CHECK: 100 schedules
+// CHECK: the kernel says neither what is accessed nor what depends on what
 // CHECK: verdict: could not decide
 
 tally.kernel @mixed {

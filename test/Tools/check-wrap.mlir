@@ -4,7 +4,7 @@
 // A machine of 8 bits counts to 255; the 256th load brings the semaphore back to 0.
 
 // FITS: verdict: yes
-// 
+//
 // CHECK: error: semaphore 'full' goes past 255, the largest value that a wait of 8 bits can tell, when 'load' on 'dma' raises it
 // CHECK: verdict: no
 

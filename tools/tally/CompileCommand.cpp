@@ -1,5 +1,6 @@
 //===- CompileCommand.cpp - tally compile ---------------------------------===//
 
+#include "Certify.h"
 #include "Session.h"
 
 #include "tally/Code/Listing.h"
@@ -16,6 +17,7 @@ struct CompileCommand {
   std::string format = "text";
   bool listing = false;
   bool expandBarriers = false;
+  std::string certificate; ///< file to keep it in; "-": none; "": not asked for
 
   int run() const;
 
@@ -83,6 +85,13 @@ int CompileCommand::run() const {
   if (kernels.empty() || !compileAll(session, kernels, common.compileOptions(), *machine)) {
     return Exit::No;
   }
+  Exit verdict = Exit::Yes;
+  if (!certificate.empty()) {
+    verdict = certify(session, kernels, *machine, certificate == "-" ? "" : certificate);
+    if (verdict == Exit::No) {
+      return verdict; // code that is known to be wrong is not written
+    }
+  }
   bool written = true;
   if (listing) {
     written = session.write("-", listings(kernels, {expandBarriers}));
@@ -90,7 +99,7 @@ int CompileCommand::run() const {
   if (!output.empty() || !listing) {
     written &= session.write(output.empty() ? "-" : output, resultText(session, kernels, *machine));
   }
-  return written ? Exit::Yes : Exit::Undecided;
+  return written ? verdict : Exit::Undecided;
 }
 
 } // namespace
@@ -110,6 +119,9 @@ void addCompile(CLI::App &app, int &status) {
   sub->add_flag("--listing", command->listing, "print the code as a person reads it");
   sub->add_flag("--expand-barriers", command->expandBarriers,
                 "in the listing, show what a barrier is made of");
+  sub->add_flag("--certify{-}", command->certificate,
+                "have the proved checker decide about the code (docs/Certificate.md); "
+                "--certify=FILE keeps the certificate");
   sub->callback([command, &status] { status = command->run(); });
 }
 

@@ -26,6 +26,7 @@ namespace {
 
 struct FuzzCommand {
   bool mutants = false;
+  bool sabotage = false;
   uint64_t seed = 1;
   std::optional<uint64_t> count;
   double minutes = 0;
@@ -50,16 +51,39 @@ fuzz::Extent FuzzCommand::extent() const {
   return extent;
 }
 
-/// The kernel as a test: compiling and checking it must succeed.
+/// A RUN line that makes the machine of the settings, if it is not the generic one.
+std::string machineLine(const fuzz::Settings &settings) {
+  std::string changes;
+  changes += settings.wraps ? R"(s/"saturates"/"wraps"/; )" : "";
+  changes += settings.signedWaits ? R"(s/"unsigned"/"signed"/; )" : "";
+  changes += settings.shortCounters ? R"(s/\("counter_bits": {"value": \)32/\116/; )" : "";
+  return changes.empty() ? ""
+                         : fmt::format("// RUN: sed '{}' %source_dir/machines/generic.json > "
+                                       "%t.machine.json\n",
+                                       changes.substr(0, changes.size() - 2));
+}
+
+/// Options of `tally check` for the same code on the same machine, with the same trips.
+std::string optionsOf(const fuzz::Finding &finding, bool ownMachine) {
+  std::string options = fmt::format("--sync={}", toString(finding.failure.strategy));
+  options += ownMachine ? " --machine=%t.machine.json" : "";
+  options += finding.settings.fold ? "" : " --no-fold";
+  options += finding.settings.licm ? "" : " --no-licm";
+  options += finding.settings.cse ? "" : " --no-cse";
+  return options + (finding.failure.choices.empty() ? "" : " ") + finding.failure.choices;
+}
+
+/// The kernel as a test: both checks must say yes to its code.
 std::string testFile(Session &session, const fuzz::Finding &finding) {
   std::vector<LoadedKernel> kernels;
   kernels.push_back({finding.kernel, std::nullopt});
-  std::string text = session.moduleText(kernels);
-  return fmt::format("// RUN: tally check %s --sync={} --explore {}\n"
-                     "// {}\n// Found by: {}\n\n{}",
-                     toString(finding.failure.strategy), finding.failure.choices,
+  std::string machine = machineLine(finding.settings);
+  return fmt::format("{}// RUN: tally check %s {}\n"
+                     "// {}: {}\n// Found by {}\n\n{}",
+                     machine, optionsOf(finding, !machine.empty()),
+                     toString(finding.failure.strategy),
                      finding.failure.what.substr(0, finding.failure.what.find('\n')),
-                     fuzz::replayCommand(finding.seed), text);
+                     fuzz::replayCommand(finding.seed), session.moduleText(kernels));
 }
 
 std::string textOf(Session &session, const fuzz::KernelReport &report) {
@@ -100,7 +124,8 @@ std::string jsonOf(Session &session, const fuzz::KernelReport &report) {
 
 int FuzzCommand::runKernels() const {
   Session session;
-  fuzz::KernelReport report = fuzz::fuzzKernels(extent());
+  fuzz::KernelReport report = fuzz::fuzzKernels(extent(), /*maxFindings=*/5,
+                                                sabotage ? fuzz::loseCounts : fuzz::Sabotage());
   if (!session.write("-", format == "json" ? jsonOf(session, report) : textOf(session, report))) {
     return Exit::Undecided;
   }
@@ -128,6 +153,9 @@ void addFuzz(CLI::App &app, int &status) {
       "fuzz", "Random kernels through every strategy and check, or mistakes that checks must find");
   sub->add_flag("--mutants", command->mutants,
                 "make mistakes in correct code, count which are found");
+  sub->add_flag("--sabotage", command->sabotage,
+                "lose all counts in the code first, to see what findings look like")
+      ->excludes("--mutants");
   sub->add_option("--seed", command->seed, "the first kernel")->capture_default_str();
   sub->add_option("--count", command->count,
                   "kernels (1000), or with --mutants mutants (10000), up to the end of a kernel")

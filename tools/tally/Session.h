@@ -101,6 +101,9 @@ void addExplain(CLI::App &app, int &status);
 void addCompare(CLI::App &app, int &status);
 void addFuzz(CLI::App &app, int &status);
 void addCheck(CLI::App &app, int &status);
+void addSim(CLI::App &app, int &status);
+void addBench(CLI::App &app, int &status);
+void addKernels(CLI::App &app, int &status);
 
 } // namespace tally::tool
 

@@ -13,6 +13,9 @@ static constexpr const char *examples = R"(Examples:
   tally explain k.mlir --instr=load             every wait of one instruction, and why its value
   tally compare k.mlir                          size, registers and semaphores of each strategy
   tally check k.mlir                            does the code wait long enough, and no longer?
+  tally sim k.mlir --trips=A=64                 how long it takes on a machine, and why
+  tally bench --size=paper                      what each strategy costs on nine kernels
+  tally kernels list                            kernels to try all this on
   tally fuzz --minutes=1                        does tally itself hold on random kernels?
 
 Exit status: 0 done, 1 the input is wrong or the answer is no, 2 the question could not be answered.)";
@@ -29,6 +32,9 @@ int main(int argc, char **argv) {
   addCompare(app, status);
   addFuzz(app, status);
   addCheck(app, status);
+  addSim(app, status);
+  addBench(app, status);
+  addKernels(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -685,7 +685,8 @@ TEST(ExploreTest, replayStopsWhereItMust) {
   std::optional<Compiled> code = compiled(loadStore(), Strategy::PerInstruction);
   Bindings bindings(loadStore());
   bindings.set(LoopId(1), {1});
-  Lockstep lockstep(loadStore(), code->program, genericMachine(), bindings, {});
+  Machine machine = genericMachine();
+  Lockstep lockstep(loadStore(), code->program, machine, bindings, {});
   std::vector<Step> schedule = lockstep.wayToIssue(lockstep.initial(), EngineId(0));
   ASSERT_FALSE(schedule.empty());
   EXPECT_TRUE(lockstep.wayToIssue(lockstep.initial(), EngineId(1)).empty()) << "C waits";

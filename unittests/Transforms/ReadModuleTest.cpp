@@ -146,3 +146,11 @@ tally.kernel @b {
   EXPECT_EQ(fmt::format("{}", fmt::join(reading.errors, "\n")), "");
   EXPECT_TRUE(reading.succeeded);
 }
+
+/// Generic form can leave out the block that every module has; looking for it would crash.
+TEST(ReadModuleTest, aModuleWithoutABlockIsAnError) {
+  Reading reading = read(R"("builtin.module"() ({}) : () -> ())");
+  EXPECT_FALSE(reading.succeeded);
+  EXPECT_TRUE(hasOne(reading, "1:1: 'builtin.module' op region #0"))
+      << fmt::format("{}", reading.errors.empty() ? "no error" : reading.errors[0]);
+}

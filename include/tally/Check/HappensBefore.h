@@ -14,7 +14,7 @@
 // something happened to come first. So a wait for s >= v joins the clock of the raise that brought
 // s to v, not of those that came later; and a limit of instructions in flight orders nothing.
 //
-// When one schedule decides. Call a run *settled* if
+// When one schedule decides. Call a run *settled* if, of the semaphores that anybody waits on,
 //
 //   S1  every reset of a semaphore is ordered, by edges, with every raise of it, with every wait
 //       on it (with one that comes later: before the wait passes), and with those still blocked;
@@ -92,11 +92,11 @@ public:
   void signal(EngineId engine, SemaId sema, uint64_t amount, uint32_t who);
 
   /// A wait passes. A threshold of 0 waits for nothing.
-  void wait(EngineId engine, SemaId sema, uint64_t threshold, uint32_t who);
+  void wait(EngineId engine, SemaId id, uint64_t threshold, uint32_t who);
 
   /// A wait as if it asked for no more than the first `number` completions of `queue`, which alone
   /// raises its semaphore.
-  void waitForNumber(EngineId engine, SemaId sema, QueueId queue, uint32_t number);
+  void waitForNumber(EngineId engine, SemaId id, QueueId queue, uint32_t number);
 
   void reset(EngineId engine, SemaId first, uint32_t count, uint32_t who);
 
@@ -169,19 +169,20 @@ private:
     uint32_t issued = 0;
     std::vector<uint32_t> delivered; ///< by ring
     std::vector<Clock> last;         ///< by ring: of the last completion
-    Clock lastStart;
   };
 
-  uint32_t *engineClock(EngineId engine) { return engineClocks.data() + engine.value * width; }
-
-  const uint32_t *engineClock(EngineId engine) const {
-    return engineClocks.data() + engine.value * width;
+  uint32_t *engineClock(EngineId engine) {
+    return engineClocks.data() + size_t(engine.value) * width;
   }
 
-  void raise(SemaId sema, uint64_t amount, const uint32_t *clock, uint32_t component, uint32_t who);
+  const uint32_t *engineClock(EngineId engine) const {
+    return engineClocks.data() + size_t(engine.value) * width;
+  }
+
+  void raise(SemaId id, uint64_t amount, const uint32_t *clock, uint32_t component, uint32_t who);
   void appendRaise(Sema &sema, uint64_t amount, const uint32_t *clock);
   void checkAfterReset(Unsettled::Kind kind, SemaId sema, const uint32_t *clock, uint32_t who);
-  void checkMixed(SemaId sema);
+  void checkMixed(SemaId id);
   void report(Unsettled::Kind kind, SemaId sema, uint32_t reset, uint32_t other);
   static void remember(std::vector<Mark> &marks, Mark mark);
   void join(uint32_t *into, const uint32_t *from) const;

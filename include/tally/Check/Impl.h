@@ -61,8 +61,11 @@ struct QueueState {
   /// Whether the instruction at this place may have its effect now: without overlap, all before it
   /// have had theirs.
   bool mayCommit(uint32_t place, bool overlap) const {
+    if (place >= inFlight() || hasCommitted(place)) {
+      return false;
+    }
     uint64_t older = (uint64_t(1) << place) - 1;
-    return place < inFlight() && !hasCommitted(place) && (overlap || (committed & older) == older);
+    return overlap || (committed & older) == older;
   }
 
   bool operator==(const QueueState &) const = default;

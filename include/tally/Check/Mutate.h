@@ -11,10 +11,10 @@
 //   lost-register-operation a count, shift or computation is left out
 //   wrong-mask              the mask of a wait opens one iteration early or late, or always
 //   wrong-snapshot-slot     reads a ring one slot newer or older
-//   hoisted-wait            a wait, or a part of its value, comes before the counter update it
-//   needs dropped-wait            a wait-only operation is left out swapped-nk              N, the
-//   signals of a trip, and K, the producer's place, are exchanged missing-reset           a counter
-//   or semaphore does not start again from zero
+//   hoisted-wait            a wait, or a part of its value, comes before a write that it needs
+//   dropped-wait            a wait-only operation is left out
+//   swapped-nk              N, the signals of a trip, and K, the producer's place, change places
+//   missing-reset           a counter or semaphore does not start again from zero
 //
 // A mutation names its kind and its place; the same program always has the same
 // mutations, in the same order. Whether one makes a difference is not asked here: a mask may

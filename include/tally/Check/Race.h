@@ -53,7 +53,7 @@ struct RaceOptions {
   double seconds = 10; ///< stop after this time, with what was found
   uint64_t seed = 1;
   uint64_t maxOperations = 20'000'000;
-  uint32_t maxReports = 40;
+  uint32_t maxReports = 40; ///< errors; and as many warnings
   /// Called now and then with the number of schedules and steps so far.
   std::function<void(uint64_t, uint64_t)> progress;
 };

@@ -1,0 +1,290 @@
+//===- RaceOrder.cpp - Reports about two instructions ---------------------===//
+//
+// Two instructions touch the same memory, or a dependence is between them, and nothing makes the
+// later one wait: who they are, which wait is missing, and which dependence would ask for it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RaceReports.h"
+#include "RaceStory.h"
+
+#include "tally/Sync/Plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace tally {
+namespace {
+
+/// The two ends of a fault in the order of the kernel's text, executed one by one.
+class OrderStory : Story {
+public:
+  OrderStory(const RaceSubject &subject, const OrderFault &fault) : Story(subject), fault(fault) {
+    earlierActive = fault.earlierIssued ? activeOf(fault.earlier) : Active();
+    laterActive = activeOf(fault.later);
+    swapped =
+        !fault.dep.valid() && runsBefore(fault.later, laterActive, fault.earlier, earlierActive);
+  }
+
+  RaceReport report() const {
+    RaceReport report;
+    report.kind = fault.dep.valid() ? ReportKind::Unordered : ReportKind::Race;
+    report.count = fault.count;
+    Diagnostic &text = report.text;
+    text.where = kernel.instrs[consumer().instr].where;
+    text.message = fault.dep.valid() ? unorderedMessage() : raceMessage();
+    text.note(kernel.instrs[producer().instr].where,
+              fmt::format("'{}' is here", kernel.nameOf(producer().instr)));
+    text.note(text.where, waitNote());
+    if (std::string note = dependenceNote(); !note.empty()) {
+      text.note(text.where, note);
+    }
+    if (fault.count > 1) {
+      text.note(text.where, fmt::format("{} times in this schedule", fault.count));
+    }
+    facts(report);
+    return report;
+  }
+
+private:
+  Instance producer() const { return swapped ? fault.later : fault.earlier; }
+
+  Instance consumer() const { return swapped ? fault.earlier : fault.later; }
+
+  const Active &producerActive() const { return swapped ? laterActive : earlierActive; }
+
+  const Active &consumerActive() const { return swapped ? earlierActive : laterActive; }
+
+  bool producerWrites() const { return swapped ? fault.laterWrites : fault.earlierWrites; }
+
+  bool consumerWrites() const { return swapped ? fault.earlierWrites : fault.laterWrites; }
+
+  static uint64_t iterationOf(const Active &active, LoopId loop) {
+    for (const EngineRun::Active &a : active) {
+      if (a.loop == loop) {
+        return a.iteration;
+      }
+    }
+    return 0;
+  }
+
+  /// The loops around both instructions, outermost first.
+  std::vector<LoopId> commonLoops() const {
+    std::vector<LoopId> loops;
+    LoopId loop = kernel.commonLoop(kernel.instrs[fault.earlier.instr].home,
+                                    kernel.instrs[fault.later.instr].home);
+    for (; loop != rootLoop; loop = kernel.loops[loop].parent) {
+      if (kernel.loops[loop].kind == LoopKind::Loop) {
+        loops.push_back(loop);
+      }
+    }
+    std::reverse(loops.begin(), loops.end());
+    return loops;
+  }
+
+  bool runsBefore(Instance a, const Active &aActive, Instance b, const Active &bActive) const {
+    for (LoopId loop : commonLoops()) {
+      uint64_t atA = iterationOf(aActive, loop), atB = iterationOf(bActive, loop);
+      if (atA != atB) {
+        return atA < atB;
+      }
+    }
+    if (a.instr == b.instr) {
+      return a.run < b.run;
+    }
+    return a.instr < b.instr;
+  }
+
+  std::string raceMessage() const {
+    size_t numCells = commonCells().size();
+    return fmt::format("race: nothing makes {}, which {} {}, wait for {}, which {} {}",
+                       nameOf(consumer()), consumerWrites() ? "writes" : "reads", elementsText(),
+                       nameOf(producer()), producerWrites() ? "writes" : "reads",
+                       numCells > 1 ? "them" : "it");
+  }
+
+  /// Whether an instruction writes each cell that it touches.
+  std::map<CellId, bool> touchedBy(Instance instance) const {
+    const Footprint &footprint = subject.datapath->footprint(instance);
+    std::map<CellId, bool> touched;
+    for (CellId cell : footprint.reads) {
+      touched[cell] |= false;
+    }
+    for (CellId cell : footprint.writes) {
+      touched[cell] = true;
+    }
+    for (CellId cell : footprint.accumulates) {
+      touched[cell] = true;
+    }
+    return touched;
+  }
+
+  /// What both touch and one of them writes.
+  std::vector<CellId> commonCells() const {
+    std::vector<CellId> common;
+    std::map<CellId, bool> touched = touchedBy(fault.earlier);
+    for (auto [cell, writes] : touchedBy(fault.later)) {
+      auto other = touched.find(cell);
+      if (other != touched.end() && (writes || other->second)) {
+        common.push_back(cell);
+      }
+    }
+    return common;
+  }
+
+  /// `X[0]`, `X[0, 0:32], X[0, 32:64] and 6 other places`.
+  std::string elementsText() const {
+    constexpr size_t most = 3;
+    std::vector<CellId> cells = commonCells();
+    std::string text;
+    for (size_t i = 0; i < std::min(cells.size(), most); ++i) {
+      text += fmt::format("{}{}", i == 0 ? "" : ", ", subject.datapath->describe(cells[i]));
+    }
+    size_t more = cells.size() - std::min(cells.size(), most);
+    return more == 0
+               ? text
+               : fmt::format("{} and {} other {}", text, more, more == 1 ? "place" : "places");
+  }
+
+  std::string unorderedMessage() const {
+    return fmt::format("unordered: {} does not wait for {}, as the dependence {} asks{}",
+                       nameOf(fault.later), nameOf(fault.earlier),
+                       tally::describe(kernel, fault.dep),
+                       fault.earlierIssued ? "" : "; it may not even have been issued");
+  }
+
+  /// What the consumer should wait for, and what it does wait for.
+  std::string waitNote() const {
+    QueueId queue = queueOf(producer().instr);
+    uint32_t number = numberOf(producer());
+    std::string_view name = kernel.nameOf(consumer().instr);
+    if (number == 0) {
+      return fmt::format("the code of '{}' never issues that run of '{}'",
+                         kernel.nameOf(kernel.engineOf(producer().instr)),
+                         kernel.nameOf(producer().instr));
+    }
+    SemaId raised = system.issueAt(queue, number - 1).signal;
+    if (!raised.valid()) {
+      return fmt::format("'{}' raises no semaphore that '{}' could wait for; let it raise one",
+                         kernel.nameOf(producer().instr), name);
+    }
+    if (isReset(raised)) {
+      return fmt::format("'{}' has to wait until {} has raised '{}'; it waits for {}", name,
+                         nameOf(producer()), sema(raised), waitsText(raised));
+    }
+    uint64_t value = valueAfter(queue, number, raised);
+    return waitsFor(raised, value) ? othersNote(raised, value)
+                                   : fmt::format("'{}' has to wait for '{}' >= {}; it waits for {}",
+                                                 name, sema(raised), value, waitsText(raised));
+  }
+
+  /// Whether the consumer waits for the value that the producer alone would bring about.
+  bool waitsFor(SemaId raised, uint64_t value) const {
+    std::vector<WaitAt> waits = waitsBefore(kernel.engineOf(consumer().instr), placeOf(consumer()));
+    return std::any_of(waits.begin(), waits.end(), [&](const WaitAt &wait) {
+      return wait.op->wait == raised && wait.threshold >= value &&
+             wait.threshold < subject.machine.counterLimit();
+    });
+  }
+
+  /// The value is right, but does not say who brought it about.
+  std::string othersNote(SemaId raised, uint64_t value) const {
+    QueueId queue = queueOf(producer().instr);
+    std::string_view name = kernel.nameOf(queue);
+    return system.isSplit(queue)
+               ? fmt::format("'{}' waits for '{}' >= {}, but that may come from parts of later "
+                             "instructions of '{}', which completes in parts: wait for all that "
+                             "are in flight, or use semaphores in turn",
+                             kernel.nameOf(consumer().instr), sema(raised), value, name)
+               : fmt::format("'{}' waits for '{}' >= {}, but others than '{}' raise it, too: use a "
+                             "semaphore for each queue, or wait for all of them",
+                             kernel.nameOf(consumer().instr), sema(raised), value, name);
+  }
+
+  /// `'s' >= 1`, or how its register came to be wrong.
+  std::string waitsText(SemaId raised) const {
+    EngineId engine = kernel.engineOf(consumer().instr);
+    std::string text;
+    for (const WaitAt &wait : waitsBefore(engine, placeOf(consumer()))) {
+      text += fmt::format("{}'{}' >= {}", text.empty() ? "" : " and ", sema(wait.op->wait),
+                          wait.threshold);
+      std::string note = wait.op->wait == raised ? registerNote(engine, wait.at) : "";
+      text += note.empty() ? "" : " (" + note + ")";
+    }
+    return text.empty() ? "nothing" : text;
+  }
+
+  /// The dependence that would ask for the order, unless the kernel has it.
+  std::string dependenceNote() const {
+    if (fault.dep.valid()) {
+      return {};
+    }
+    std::string weaker;
+    for (DepId id : subject.needs.depsOf(consumer().instr)) {
+      if (kernel.deps[id].producer != producer().instr) {
+        continue;
+      }
+      if (subject.needs.of(id, consumer().run) > producer().run) {
+        return fmt::format("the kernel has the dependence {}", tally::describe(kernel, id));
+      }
+      weaker = fmt::format("; {} asks for less", tally::describe(kernel, id));
+    }
+    return fmt::format("the dependence it would need: {}{}", missingDependence(), weaker);
+  }
+
+  std::string missingDependence() const {
+    std::string_view kind = !producerWrites() ? "war" : consumerWrites() ? "waw" : "raw";
+    return fmt::format("tally.dep \"{}\" -> \"{}\" {}{}", kernel.nameOf(producer().instr),
+                       kernel.nameOf(consumer().instr), kind, distanceText());
+  }
+
+  /// Vectors with a negative part are rather counted in runs, where both are in one body.
+  std::string distanceText() const {
+    std::string text;
+    bool negative = false;
+    for (LoopId loop : commonLoops()) {
+      int64_t distance = int64_t(iterationOf(consumerActive(), loop)) -
+                         int64_t(iterationOf(producerActive(), loop));
+      negative |= distance < 0;
+      if (distance != 0) {
+        text += fmt::format("{} \"{}\" = {}", text.empty() ? " at" : ",", kernel.nameOf(loop),
+                            distance);
+      }
+    }
+    bool sameBody = kernel.instrs[producer().instr].home == kernel.instrs[consumer().instr].home;
+    return negative && sameBody && consumer().run >= producer().run
+               ? fmt::format(" flat {}", consumer().run - producer().run)
+               : text;
+  }
+
+  void facts(RaceReport &report) const {
+    auto add = [&](const char *key, std::string value) {
+      report.facts.emplace_back(key, std::move(value));
+    };
+    add("first", std::string(kernel.nameOf(producer().instr)));
+    add("first_iteration", iterationText(producerActive()));
+    add("second", std::string(kernel.nameOf(consumer().instr)));
+    add("second_iteration", iterationText(consumerActive()));
+    if (fault.dep.valid()) {
+      add("dependence", tally::describe(kernel, fault.dep));
+    } else {
+      add("first_access", producerWrites() ? "write" : "read");
+      add("second_access", consumerWrites() ? "write" : "read");
+      add("elements", elementsText());
+      add("needs", missingDependence());
+    }
+  }
+
+  const OrderFault &fault;
+  Active earlierActive, laterActive;
+  bool swapped = false;
+};
+} // namespace
+
+RaceReport reportOf(const RaceSubject &subject, const OrderFault &fault) {
+  return OrderStory(subject, fault).report();
+}
+
+} // namespace tally

@@ -1,0 +1,149 @@
+//===- BenchCommand.cpp - tally bench -------------------------------------===//
+//
+// The table: every kernel that comes with tally, every strategy, on one machine.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include "tally/Bench/Table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+namespace tally::tool {
+namespace {
+
+struct BenchCommand {
+  BenchOptions options;
+  std::string machine = "trn2";
+  std::vector<std::string> settings;
+  std::string size = "small";
+  std::string format = "text";
+  bool sensitivity = false;
+
+  int run();
+
+private:
+  std::string table(const Machine &target, Diagnostics &diagnostics) const;
+  std::string sensitivityTable(const Machine &target, Diagnostics &diagnostics) const;
+};
+
+/// Says what is being measured, if that takes a while.
+std::function<void(std::string_view, std::string_view)> teller() {
+  auto last =
+      std::make_shared<std::chrono::steady_clock::time_point>(std::chrono::steady_clock::now());
+  return [last](std::string_view kernel, std::string_view strategy) {
+    auto now = std::chrono::steady_clock::now();
+    if (now - *last >= std::chrono::seconds(3)) {
+      *last = now;
+      fmt::print(stderr, "{}, {}\n", kernel, strategy);
+    }
+  };
+}
+
+/// Whether each name is one of these; says which are not.
+bool areKnown(const std::vector<std::string> &names, const std::vector<std::string> &known,
+              std::string_view what) {
+  bool all = true;
+  for (const std::string &name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      all = false;
+      fmt::print(stderr, "error: there is no {} '{}'; there are {}\n", what, name,
+                 fmt::join(known, ", "));
+    }
+  }
+  return all;
+}
+
+std::vector<std::string> kernelNames() {
+  std::vector<std::string> names;
+  for (const CatalogueEntry &entry : catalogue()) {
+    names.emplace_back(entry.name);
+  }
+  return names;
+}
+
+std::string BenchCommand::table(const Machine &target, Diagnostics &diagnostics) const {
+  std::vector<BenchRow> rows = benchTable(options, target, diagnostics);
+  return format == "json"       ? benchJson(rows)
+         : format == "markdown" ? benchMarkdown(rows)
+                                : benchText(rows);
+}
+
+std::string BenchCommand::sensitivityTable(const Machine &target, Diagnostics &diagnostics) const {
+  std::vector<Sensitivity> rows = benchSensitivity(options, target, diagnostics);
+  return format == "json"       ? sensitivityJson(rows)
+         : format == "markdown" ? sensitivityMarkdown(rows)
+                                : sensitivityText(rows);
+}
+
+int BenchCommand::run() {
+  bool kernelsKnown = areKnown(options.kernels, kernelNames(), "kernel");
+  if (!areKnown(options.strategies, benchStrategies(), "strategy") || !kernelsKnown) {
+    return Exit::Undecided;
+  }
+  Session session;
+  std::optional<Machine> target = session.machine(machine);
+  if (!target) {
+    return Exit::Undecided;
+  }
+  for (const std::string &setting : settings) {
+    std::string error = setParameter(*target, setting);
+    if (!error.empty()) {
+      fmt::print(stderr, "error: {}\n", error);
+      return Exit::Undecided;
+    }
+  }
+  options.size = size == "paper" ? KernelSize::Paper : KernelSize::Small;
+  options.progress = teller();
+  Diagnostics diagnostics;
+  std::string text =
+      sensitivity ? sensitivityTable(*target, diagnostics) : table(*target, diagnostics);
+  for (const Diagnostic &diagnostic : diagnostics.all()) {
+    fmt::print(stderr, "error: {}\n", diagnostic.message);
+  }
+  if (diagnostics.hasErrors()) {
+    return Exit::Undecided;
+  }
+  return session.write("-", text) ? Exit::Yes : Exit::Undecided;
+}
+
+} // namespace
+
+void addBench(CLI::App &app, int &status) {
+  auto command = std::make_shared<BenchCommand>();
+  CLI::App *sub =
+      app.add_subcommand("bench", "What each strategy costs on the kernels that come with tally");
+  sub->add_option("--kernels", command->options.kernels,
+                  "these only: matmul,adamw (tally kernels "
+                  "list)")
+      ->delimiter(',');
+  sub->add_option("--strategies", command->options.strategies,
+                  fmt::format("these only, of {}", fmt::join(benchStrategies(), ", ")))
+      ->delimiter(',');
+  sub->add_option("--machine", command->machine, "a name or a .json file")->capture_default_str();
+  sub->add_option("--set", command->settings, "change a number of the machine: dma.bandwidth=300");
+  sub->add_option("--size", command->size, "paper: as published; small: at once")
+      ->check(CLI::IsMember({"paper", "small"}))
+      ->capture_default_str();
+  sub->add_option("--format", command->format, "text, json (docs/Json.md) or markdown")
+      ->check(CLI::IsMember({"text", "json", "markdown"}))
+      ->capture_default_str();
+  sub->add_flag("--sensitivity", command->sensitivity,
+                "how far each number of the machine, alone at either end of its range, moves the "
+                "latency");
+  sub->footer(R"(Latency is against the barrier code of the same kernel: less is better.
+
+Examples:
+  tally bench --size=paper                             the whole table
+  tally bench --kernels=matmul --strategies=barrier,per-loop,ideal
+  tally bench --size=paper --set ctl.alu=15ns          what if register operations were faster?)");
+  sub->callback([command, &status] { status = command->run(); });
+}
+
+} // namespace tally::tool

@@ -1,0 +1,109 @@
+//===- Certify.cpp - Asking the proved checker ----------------------------===//
+
+#include "Certify.h"
+
+#include "tally/Certify/Certificate.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace tally::tool {
+namespace {
+
+constexpr const char *checkerName = "tally-certify";
+
+Exit undecided(const std::string &message) {
+  fmt::print(stderr, "error: {}\n", message);
+  return Exit::Undecided;
+}
+
+/// Beside this program, where both are built and installed; else on the path.
+std::string findChecker() {
+  // Any function of this program tells where it lies.
+  void *here = reinterpret_cast<void *>(&findChecker);
+  llvm::SmallString<256> path(llvm::sys::fs::getMainExecutable(nullptr, here));
+  llvm::sys::path::remove_filename(path);
+  llvm::sys::path::append(path, checkerName);
+  if (llvm::sys::fs::can_execute(path)) {
+    return std::string(path);
+  }
+  llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(checkerName);
+  return found ? *found : "";
+}
+
+std::string certificates(const std::vector<LoadedKernel> &kernels, const Machine &machine) {
+  std::string text;
+  for (const LoadedKernel &loaded : kernels) {
+    text += writeCertificate(loaded.kernel, *loaded.program, machine);
+  }
+  return text;
+}
+
+/// A file that is gone when this is.
+class TemporaryFile {
+public:
+  TemporaryFile() { failed = bool(llvm::sys::fs::createTemporaryFile("tally", "cert", path)); }
+
+  ~TemporaryFile() { llvm::sys::fs::remove(path); }
+
+  bool failed = false;
+  llvm::SmallString<128> path;
+};
+
+/// What the checker printed, on stderr like all messages.
+void show(llvm::StringRef path) {
+  if (auto text = llvm::MemoryBuffer::getFile(path, /*IsText=*/true)) {
+    fmt::print(stderr, "{}", std::string((*text)->getBuffer()));
+  }
+}
+
+Exit runChecker(const std::string &checker, llvm::StringRef file) {
+  TemporaryFile output;
+  if (output.failed) {
+    return undecided("cannot create a temporary file");
+  }
+  std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(output.path),
+                                                std::nullopt};
+  std::string error;
+  int status =
+      llvm::sys::ExecuteAndWait(checker, {checker, file}, std::nullopt, redirects, 0, 0, &error);
+  show(output.path);
+  switch (status) {
+  case 0:
+    return Exit::Yes;
+  case 1:
+    return Exit::No;
+  case 2:
+    return Exit::Undecided;
+  default:
+    return undecided(fmt::format("'{}' ended with status {}{}{}", checker, status,
+                                 error.empty() ? "" : ": ", error));
+  }
+}
+
+} // namespace
+
+Exit certify(Session &session, const std::vector<LoadedKernel> &kernels, const Machine &machine,
+             const std::string &keep) {
+  TemporaryFile temporary;
+  std::string file = keep.empty() ? std::string(temporary.path) : keep;
+  if (temporary.failed || !session.write(file, certificates(kernels, machine))) {
+    return undecided("cannot write the certificates");
+  }
+  std::string checker = findChecker();
+  if (checker.empty()) {
+    return undecided(fmt::format("cannot find '{}', which belongs beside this program and is built "
+                                 "where there is an OCaml compiler",
+                                 checkerName));
+  }
+  return runChecker(checker, file);
+}
+
+} // namespace tally::tool

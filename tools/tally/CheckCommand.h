@@ -1,0 +1,139 @@
+//===- CheckCommand.h - The parts of tally check --------------------------===//
+//
+//   CheckSubject.cpp   which code is checked against which kernel
+//   CheckExplore.cpp   every interleaving of small instances
+//   CheckRace.cpp      schedules of any length
+//   CheckReplay.cpp    schedules as files: writing one, performing one
+//   CheckCommand.cpp   the command line, and the answer to all that was asked
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_TOOLS_TALLY_CHECKCOMMAND_H
+#define TALLY_TOOLS_TALLY_CHECKCOMMAND_H
+
+#include "Session.h"
+
+#include "tally/Check/Explore.h"
+
+#include <nlohmann/json.hpp>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace tally::tool {
+
+/// The command line.
+struct CheckOptions {
+  CommonOptions common;
+  bool strategyGiven = false;
+  std::string code;                 ///< empty: beside the kernel, or compiled
+  std::vector<std::string> literal; ///< published rules to be taken at their word
+
+  bool explore = false, race = false;
+  std::string replay;
+
+  RunOptions values;
+  bool guardsGiven = false;
+  uint64_t maxTrips = 2;
+  bool distances = true;
+
+  std::string reduction = "full";
+  bool hashes = false;
+  uint64_t maxStates = 0;    ///< 0: by mode
+  uint64_t maxMemory = 4096; ///< MiB
+  uint32_t inFlight = 0;     ///< 0: by mode
+  uint32_t schedules = 100;
+  double seconds = 0; ///< 0: by mode
+  uint64_t seed = 1;
+
+  std::string witness;
+  std::string format = "text";
+
+  /// Neither mode was named: both are asked, each within limits.
+  bool asksBoth() const { return explore == race; }
+
+  bool asksExplore() const { return explore || !race; }
+
+  bool asksRace() const { return race || !explore; }
+
+  /// Otherwise trips of our own choice are tried.
+  bool tripsGiven() const { return !values.trips.empty() || guardsGiven; }
+};
+
+/// A kernel and the code to be checked against it.
+struct Subject {
+  Kernel kernel;
+  Program program;
+  IdVector<InstrId, bool> mayOverwait;
+  bool exact = false;     ///< the strategy promises to wait no longer than asked
+  bool isWritten = false; ///< the code was read, not compiled here
+};
+
+/// Reads, and compiles what has no code yet; none, with the reasons reported.
+std::optional<std::vector<Subject>> loadSubjects(const CheckOptions &options, Session &session,
+                                                 const Machine &machine);
+
+/// Makes compiled code, and the machine, what the literal rules would have made of them. False,
+/// with the reasons reported, if there is no such rule.
+bool takeLiterally(const CheckOptions &options, std::vector<Subject> &subjects, Machine &machine);
+
+/// A schedule that shows what was found.
+struct Fault {
+  std::vector<Step> steps;
+  std::vector<std::string> trips; ///< as given to --trips
+  uint64_t guards = 0;
+  uint32_t inFlight = 0;
+  std::string message;
+};
+
+/// What one of the two ways to ask has found.
+struct Answer {
+  Verdict verdict = Verdict::Undecided;
+  std::string text;
+  nlohmann::ordered_json json;
+  std::vector<Fault> faults;
+};
+
+/// Tells on stderr, every few seconds, what is being done.
+class Heartbeat {
+public:
+  Heartbeat();
+  ~Heartbeat();
+
+  /// What from now on is being done.
+  void doing(std::string what);
+
+private:
+  void beat();
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string text;
+  bool isOver = false;
+  std::thread thread;
+};
+
+/// `given`: the values that --trips and --guards bind.
+Answer exploreSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
+                      const Bindings &given, Heartbeat &heartbeat);
+Answer raceSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
+                   const Bindings &given, Heartbeat &heartbeat);
+
+/// Writes one schedule; `number` counts those of a run of the command, from 1.
+void writeWitness(const CheckOptions &options, Session &session, const Subject &subject,
+                  const Fault &fault, uint32_t number);
+
+/// Performs the schedule of --replay. The exit status.
+int replaySchedule(const CheckOptions &given);
+
+/// `1 state`, `2 states`.
+std::string counted(uint64_t count, std::string_view what);
+
+/// An error that has no place in an input.
+void complain(const std::string &message);
+
+} // namespace tally::tool
+
+#endif // TALLY_TOOLS_TALLY_CHECKCOMMAND_H

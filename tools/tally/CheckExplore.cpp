@@ -1,0 +1,248 @@
+//===- CheckExplore.cpp - tally check --explore ---------------------------===//
+//
+// Explores the given trips, or one choice of trips after the other until one says no, a limit is
+// reached or all are done; tells what came of it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CheckCommand.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iterator>
+
+namespace tally::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Time = std::chrono::steady_clock;
+
+/// Where the race check answers, too, the explorer need not try for long.
+constexpr uint64_t statesBesideRace = 200'000;
+constexpr double secondsBesideRace = 10;
+
+class ExploreMode {
+public:
+  ExploreMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
+              const Bindings &given, Heartbeat &heartbeat)
+      : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
+        heartbeat(heartbeat) {
+    explore.inFlight = options.inFlight != 0 ? options.inFlight : explore.inFlight;
+    explore.reduction = options.reduction == "none"    ? Reduction::None
+                        : options.reduction == "local" ? Reduction::Local
+                                                       : Reduction::Full;
+    explore.maxStates = options.maxStates != 0 ? options.maxStates
+                        : options.asksBoth()   ? statesBesideRace
+                                               : explore.maxStates;
+    explore.maxBytes = options.maxMemory << 20;
+    explore.compact = options.hashes;
+    explore.mayOverwait = subject.mayOverwait;
+    seconds = options.seconds > 0 ? options.seconds : options.asksBoth() ? secondsBesideRace : 0;
+  }
+
+  Answer run() {
+    Time::time_point start = Time::now();
+    if (options.tripsGiven()) {
+      exploreGiven();
+    } else {
+      exploreChoices(start);
+    }
+    tellSpeed(std::chrono::duration<double>(Time::now() - start).count());
+    Answer answer;
+    answer.verdict = all.total.verdict;
+    answer.text = reportText() + summaryText();
+    answer.json = json();
+    if (answer.verdict == Verdict::No) {
+      answer.faults.push_back(
+          {all.total.schedule, trips(), options.values.guards, explore.inFlight, all.total.text});
+    }
+    return answer;
+  }
+
+private:
+  //===--- Exploring ------------------------------------------------------===//
+
+  void exploreGiven() {
+    heartbeat.doing("exploring the given trips");
+    all.total = tally::explore(kernel, subject.program, machine, given, explore);
+    all.instances = 1;
+    all.numOverwaits = all.total.overwaits.size();
+  }
+
+  void exploreChoices(Time::time_point start) {
+    all.total.verdict = Verdict::Yes;
+    InstanceOptions bounds;
+    bounds.maxTrips = options.maxTrips;
+    bounds.distances = options.distances;
+    Instances instances(kernel, bounds);
+    while (std::optional<TripChoice> choice = instances.next()) {
+      if (seconds > 0 && Time::now() - start > std::chrono::duration<double>(seconds)) {
+        leaveOpen("time is up");
+        return;
+      }
+      heartbeat.doing(fmt::format("exploring: {} choices of trips done, {} states", all.instances,
+                                  all.total.states));
+      ExploreResult one =
+          tally::explore(kernel, subject.program, machine, bindTrips(kernel, *choice), explore);
+      add(one);
+      if (one.verdict == Verdict::No) {
+        fail(std::move(one), std::move(*choice));
+        return;
+      }
+    }
+    if (instances.cutOff()) {
+      leaveOpen("there are more choices of trips than were explored");
+    }
+  }
+
+  void add(const ExploreResult &one) {
+    ++all.instances;
+    all.total.states += one.states;
+    all.total.transitions += one.transitions;
+    all.total.bytes = std::max(all.total.bytes, one.bytes);
+    all.total.stuckTogether |= one.stuckTogether;
+    all.numOverwaits += one.overwaits.size();
+    if (one.verdict == Verdict::Undecided) {
+      leaveOpen(one.reason);
+    }
+  }
+
+  void leaveOpen(const std::string &reason) {
+    all.total.reason = all.total.verdict == Verdict::Yes ? reason : all.total.reason;
+    all.total.verdict = Verdict::Undecided;
+  }
+
+  void fail(ExploreResult one, TripChoice choice) {
+    one.states = all.total.states;
+    one.transitions = all.total.transitions;
+    one.bytes = all.total.bytes;
+    all.total = std::move(one);
+    all.failing = std::move(choice);
+  }
+
+  /// How fast it was stands on stderr: results are the same each time.
+  void tellSpeed(double took) const {
+    if (took >= 1) {
+      auto states = static_cast<double>(all.total.states);
+      fmt::print(stderr, "note: explored {} states in {:.1f} s, {:.0f} a second, in {} MiB\n",
+                 all.total.states, took, states / took, all.total.bytes >> 20);
+    }
+  }
+
+  //===--- Telling --------------------------------------------------------===//
+
+  /// Of the fault; as for --trips.
+  std::vector<std::string> trips() const {
+    return options.tripsGiven() ? options.values.trips : tripsText(kernel, all.failing);
+  }
+
+  /// What is wrong, and where.
+  std::string reportText() const {
+    if (all.total.verdict != Verdict::No) {
+      return {};
+    }
+    std::string text;
+    if (!options.tripsGiven() && !all.failing.empty()) {
+      text = "with";
+      for (const std::string &option : trips()) {
+        text += " --trips=" + option;
+      }
+      text += ":\n";
+    }
+    bool isOne = all.total.schedule.size() == 1;
+    return text + render(diagnostic(), kernel.files) +
+           fmt::format("note: {} {} it\n", counted(all.total.schedule.size(), "step"),
+                       isOne ? "shows" : "show");
+  }
+
+  Diagnostic diagnostic() const {
+    Diagnostic report;
+    report.message = all.total.text;
+    const Mismatch &mismatch = *all.total.witness;
+    InstrId instr = mismatch.instance.instr;
+    report.where = instr.valid() ? kernel.instrs[instr].where : Location();
+    if (mismatch.dep.valid()) {
+      const Dep &dep = kernel.deps[mismatch.dep];
+      report.note(dep.where, "the dependence " + describe(kernel, mismatch.dep));
+      report.note(kernel.instrs[dep.producer].where,
+                  fmt::format("'{}' is here", kernel.nameOf(dep.producer)));
+    }
+    return report;
+  }
+
+  std::string reason() const {
+    switch (all.total.verdict) {
+    case Verdict::Yes:
+      return subject.exact && all.numOverwaits == 0 ? "exact: waits as long as its dependences ask"
+                                                    : "safe: never early, never stuck by itself";
+    case Verdict::No:
+      return fmt::format("{}: a schedule shows it", toString(all.total.witness->kind));
+    case Verdict::Undecided:
+      return all.total.reason;
+    }
+    return {};
+  }
+
+  std::string tripsTold() const {
+    std::string more = options.distances ? ", and around distances" : "";
+    return options.tripsGiven() ? "the given trips"
+                                : fmt::format("all trips up to {}{}", options.maxTrips, more);
+  }
+
+  std::string summaryText() const {
+    const ExploreResult &total = all.total;
+    std::string text = fmt::format(
+        "explore: {}: {}\n         {} ({}), {}, at most {} in flight on a queue\n",
+        toString(total.verdict), reason(), tripsTold(), counted(all.instances, "instance"),
+        counted(total.states, "state"), explore.inFlight);
+    if (all.numOverwaits != 0 && total.verdict == Verdict::Yes) {
+      fmt::format_to(std::back_inserter(text), "         {} longer than the dependences ask\n",
+                     all.numOverwaits == 1 ? "1 run waits"
+                                           : fmt::format("{} runs wait", all.numOverwaits));
+    }
+    if (total.stuckTogether) {
+      text +=
+          "         the dependences themselves let nobody go on; that is no fault of the code\n";
+    }
+    return text;
+  }
+
+  Json json() const {
+    const ExploreResult &total = all.total;
+    Json object;
+    object["verdict"] = toString(total.verdict);
+    object["promise"] = subject.exact ? "exact" : "safe";
+    object["reason"] = total.verdict == Verdict::No ? total.text : total.reason;
+    object["kind"] = total.witness ? Json(toString(total.witness->kind)) : Json(nullptr);
+    object["instances"] = all.instances;
+    object["states"] = total.states;
+    object["transitions"] = total.transitions;
+    object["bytes"] = total.bytes;
+    object["in_flight"] = explore.inFlight;
+    object["overwaits"] = all.numOverwaits;
+    object["stuck_together"] = total.stuckTogether;
+    object["trips"] = total.verdict == Verdict::No ? Json(trips()) : Json::array();
+    object["steps"] = total.schedule.size();
+    return object;
+  }
+
+  const CheckOptions &options;
+  const Subject &subject;
+  const Kernel &kernel;
+  const Machine &machine;
+  const Bindings &given;
+  Heartbeat &heartbeat;
+  ExploreOptions explore;
+  double seconds; ///< 0: as long as it takes
+  ExploreAllResult all;
+};
+
+} // namespace
+
+Answer exploreSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
+                      const Bindings &given, Heartbeat &heartbeat) {
+  return ExploreMode(options, subject, machine, given, heartbeat).run();
+}
+
+} // namespace tally::tool

@@ -1,0 +1,252 @@
+//===- CheckRace.cpp - tally check --race ---------------------------------===//
+//
+// Runs the race check for the given trips, or for several choices of our own:
+//
+//   every loop 0, 1, 2, 3, and more times than the longest distance
+//   each loop in turn not at all
+//   all of them another number of times at each entry
+//   those that diverge another number of times on each engine
+//
+// each with several decisions of branches and guards, if there are any.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CheckCommand.h"
+
+#include "tally/Check/Race.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+namespace tally::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Time = std::chrono::steady_clock;
+
+/// One choice of trips.
+struct RaceTrips {
+  Bindings bindings;
+  std::vector<std::string> options; ///< `--trips` values that say the same
+  uint64_t guards = 0;
+};
+
+class TripChooser {
+public:
+  explicit TripChooser(const Kernel &kernel) : kernel(kernel) {}
+
+  std::vector<RaceTrips> run() {
+    for (uint64_t count : {uint64_t(0), uint64_t(1), uint64_t(2), uint64_t(3), manyTrips()}) {
+      add([&](LoopId) { return Trips{count}; });
+    }
+    for (LoopId zero : kernel.loops.ids()) {
+      if (isFree(kernel.loops[zero])) {
+        add([&](LoopId loop) { return Trips{loop == zero ? 0u : 3u}; });
+      }
+    }
+    add([](LoopId loop) { return loop.value % 2 == 0 ? Trips{3, 0, 2} : Trips{4, 1, 0, 3}; });
+    addDivergent();
+    return std::move(choices);
+  }
+
+  bool hasGuards() const {
+    return std::any_of(kernel.loops.begin(), kernel.loops.end(),
+                       [](const Loop &loop) { return loop.trip.kind == Trip::Kind::Guard; });
+  }
+
+private:
+  using Trips = std::vector<uint64_t>;
+
+  static constexpr uint64_t numGuardSeeds = 16;
+
+  uint64_t manyTrips() const {
+    uint64_t longest = 3;
+    for (const DistanceComponent &component : kernel.components) {
+      longest = std::max(longest, static_cast<uint64_t>(std::abs(component.distance)));
+    }
+    return std::min<uint64_t>(2 * longest + 3, 100);
+  }
+
+  /// One set of trips for all engines.
+  template <typename TripsOf> void add(TripsOf tripsOf) {
+    RaceTrips choice{Bindings(kernel), {}, 0};
+    for (LoopId id : kernel.loops.ids()) {
+      if (isFree(kernel.loops[id])) {
+        bind(choice, id, {}, tripsOf(id));
+      }
+    }
+    keep(std::move(choice));
+  }
+
+  /// Divergent loops another number of times on each engine.
+  void addDivergent() {
+    RaceTrips choice{Bindings(kernel), {}, 0};
+    for (LoopId id : kernel.loops.ids()) {
+      if (isFree(kernel.loops[id]) && kernel.loops[id].uniform) {
+        bind(choice, id, {}, {3});
+      } else if (isFree(kernel.loops[id])) {
+        for (EngineId engine : kernel.engines.ids()) {
+          bind(choice, id, engine, {(engine.value + 2) % 4});
+        }
+      }
+    }
+    keep(std::move(choice));
+  }
+
+  /// Within the bounds of the kernel.
+  void bind(RaceTrips &choice, LoopId id, EngineId engine, Trips trips) const {
+    for (uint64_t &count : trips) {
+      const Trip &bounds = kernel.loops[id].trip;
+      count = std::min(std::max(count, bounds.min), bounds.max.value_or(UINT64_MAX));
+    }
+    std::string on = engine.valid() ? fmt::format("@{}", kernel.nameOf(engine)) : "";
+    choice.options.push_back(fmt::format("{}{}={}", kernel.nameOf(id), on, fmt::join(trips, ",")));
+    choice.bindings.set(id, std::move(trips), engine);
+  }
+
+  /// Unless it is there already.
+  void keep(RaceTrips choice) {
+    if (!known.insert(choice.options).second) {
+      return;
+    }
+    for (choice.guards = 0; choice.guards < (hasGuards() ? numGuardSeeds : 1); ++choice.guards) {
+      choice.bindings.setGuardSeed(choice.guards);
+      choices.push_back(choice);
+    }
+  }
+
+  static bool isFree(const Loop &loop) {
+    return loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Value;
+  }
+
+  const Kernel &kernel;
+  std::vector<RaceTrips> choices;
+  std::set<std::vector<std::string>> known;
+};
+
+class RaceMode {
+public:
+  RaceMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
+           const Bindings &given, Heartbeat &heartbeat)
+      : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
+        heartbeat(heartbeat),
+        hasGuards(!options.tripsGiven() && TripChooser(subject.kernel).hasGuards()) {
+    race.inFlight = options.inFlight != 0 ? options.inFlight : race.inFlight;
+    race.schedules = options.schedules;
+    race.seed = options.seed;
+    race.progress = [this](uint64_t done, uint64_t performed) {
+      this->heartbeat.doing(
+          fmt::format("running: {} schedules, {} steps", schedules + done, steps + performed));
+    };
+  }
+
+  Answer run() {
+    std::vector<RaceTrips> choices = choose();
+    Time::time_point start = Time::now();
+    double total = options.seconds > 0 ? options.seconds : race.seconds;
+    answer.verdict = Verdict::Yes;
+    for (size_t i = 0; i < choices.size(); ++i) {
+      // What one choice leaves of its share, the others have.
+      double left = total - std::chrono::duration<double>(Time::now() - start).count();
+      race.seconds = std::max(left, 0.0) / static_cast<double>(choices.size() - i);
+      runOne(choices[i]);
+    }
+    answer.json = {{"verdict", toString(answer.verdict)}, {"runs", std::move(runs)}};
+    answer.text += fmt::format(
+        "race:    {}: {}\n         {}, {}, {}, seed {}\n", toString(answer.verdict), reason,
+        options.tripsGiven() ? "the given trips"
+                             : fmt::format("{} of trips", counted(choices.size(), "choice")),
+        counted(schedules, "schedule"), counted(steps, "step"), options.seed);
+    if (kernel.accesses.empty() && kernel.deps.empty()) {
+      answer.text += "         the kernel says neither what is accessed nor what depends on what: "
+                     "only deadlocks, resets and overflow can be seen\n";
+    }
+    return std::move(answer);
+  }
+
+private:
+  std::vector<RaceTrips> choose() const {
+    if (options.tripsGiven()) {
+      return {{given, options.values.trips, options.values.guards}};
+    }
+    return TripChooser(kernel).run();
+  }
+
+  void runOne(const RaceTrips &choice) {
+    RaceResult result = checkRaces(kernel, subject.program, machine, choice.bindings, race);
+    schedules += result.schedules;
+    steps += result.steps;
+    // Of several choices of trips the first that has the verdict of all speaks for all.
+    Verdict before = answer.verdict;
+    answer.verdict = both(answer.verdict, result.verdict);
+    reason = reason.empty() || before != answer.verdict ? result.reason : reason;
+    keepNew(result);
+    addFaults(result, choice);
+    if (!result.reports.empty() && !optionsText(choice).empty()) {
+      answer.text += fmt::format("with {}:\n", optionsText(choice));
+    }
+    answer.text += render(result, kernel.files);
+    Json object = Json::parse(toJson(result, kernel.files));
+    object["trips"] = choice.options;
+    object["guards"] = choice.guards;
+    runs.push_back(std::move(object));
+  }
+
+  /// What an earlier choice of trips has shown is not shown again.
+  void keepNew(RaceResult &result) {
+    std::erase_if(result.reports, [&](const RaceReport &report) {
+      std::string key(toString(report.kind));
+      for (const char *name : {"first", "second", "semaphore", "operation", "engine"}) {
+        for (const auto &[fact, value] : report.facts) {
+          key += fact == name ? "\n" + value : "";
+        }
+      }
+      return !shown.insert(key).second;
+    });
+  }
+
+  void addFaults(const RaceResult &result, const RaceTrips &choice) {
+    for (const RaceReport &report : result.reports) {
+      answer.faults.push_back(
+          {report.steps, choice.options, choice.guards, race.inFlight, report.text.message});
+    }
+  }
+
+  /// The options that bind what the kernel leaves open.
+  std::string optionsText(const RaceTrips &choice) const {
+    std::string text;
+    for (const std::string &option : choice.options) {
+      text += (text.empty() ? "--trips=" : " --trips=") + option;
+    }
+    if (hasGuards || options.guardsGiven) {
+      text += fmt::format("{}--guards={}", text.empty() ? "" : " ", choice.guards);
+    }
+    return text;
+  }
+
+  const CheckOptions &options;
+  const Subject &subject;
+  const Kernel &kernel;
+  const Machine &machine;
+  const Bindings &given;
+  Heartbeat &heartbeat;
+  const bool hasGuards;
+  RaceOptions race;
+  Answer answer;
+  std::string reason;
+  Json runs = Json::array();
+  uint64_t schedules = 0, steps = 0;
+  std::set<std::string> shown;
+};
+
+} // namespace
+
+Answer raceSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
+                   const Bindings &given, Heartbeat &heartbeat) {
+  return RaceMode(options, subject, machine, given, heartbeat).run();
+}
+
+} // namespace tally::tool

@@ -1,0 +1,277 @@
+//===- CheckReplay.cpp - Schedules as files -------------------------------===//
+//
+// Writes a schedule with all that is needed to repeat it (--witness), and performs one (--replay).
+//
+//===----------------------------------------------------------------------===//
+
+#include "CheckCommand.h"
+
+#include "tally/Check/Race.h"
+#include "tally/Check/Schedule.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace tally::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// `w.json` for the first, then `w-2.json`, `w-3.json`, ...
+std::string numbered(const std::string &path, uint32_t number) {
+  if (number == 1) {
+    return path;
+  }
+  size_t dot = path.rfind('.');
+  bool hasEnding = dot != std::string::npos && path.find('/', dot) == std::string::npos;
+  std::string end = hasEnding ? path.substr(dot) : "";
+  return fmt::format("{}-{}{}", path.substr(0, path.size() - end.size()), number, end);
+}
+
+std::vector<std::string> compileFlags(const CommonOptions &common) {
+  std::vector<std::string> flags;
+  if (common.participants != CommonOptions().participants) {
+    flags.push_back("--barrier-participants=" + common.participants);
+  }
+  for (auto [isSet, name] :
+       {std::pair(common.noFold, "--no-fold"), std::pair(common.noLicm, "--no-licm"),
+        std::pair(common.noCse, "--no-cse")}) {
+    if (isSet) {
+      flags.emplace_back(name);
+    }
+  }
+  return flags;
+}
+
+/// Sets what compileFlags() wrote down; false for a flag that it never writes.
+bool setCompileFlag(CommonOptions &common, const std::string &flag) {
+  if (flag == "--barrier-participants=all") {
+    common.participants = "all";
+    return true;
+  }
+  for (auto [name, value] :
+       {std::pair("--no-fold", &common.noFold), std::pair("--no-licm", &common.noLicm),
+        std::pair("--no-cse", &common.noCse)}) {
+    if (flag == name) {
+      *value = true;
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace
+
+void writeWitness(const CheckOptions &options, Session &session, const Subject &subject,
+                  const Fault &fault, uint32_t number) {
+  ScheduleFile file;
+  file.kernelFile = options.common.input;
+  file.kernelName = subject.kernel.text(subject.kernel.name);
+  file.codeFile = options.code;
+  file.strategy = subject.isWritten ? "" : subject.program.strategy;
+  file.options = compileFlags(options.common);
+  file.rules = options.literal;
+  file.machine = options.common.machine;
+  file.trips = fault.trips;
+  file.guards = fault.guards;
+  file.inFlight = fault.inFlight;
+  file.shows = fault.message;
+  file.steps = nameSteps(subject.kernel, fault.steps);
+  std::string path = numbered(options.witness, number);
+  if (session.write(path, writeScheduleFile(file))) {
+    fmt::print(stderr, "note: the schedule '{}' shows: {}\n", path, fault.message);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Performing
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Replay {
+public:
+  Replay(const Subject &subject, const Machine &machine, const ScheduleFile &file)
+      : subject(subject), kernel(subject.kernel), machine(machine), file(file) {}
+
+  /// False, with the reasons reported, if the file does not fit the kernel.
+  bool run() {
+    Diagnostics diagnostics;
+    Bindings bindings = Bindings::parse(kernel, file.trips, file.guards, diagnostics);
+    std::vector<Step> steps = resolveSteps(kernel, file.steps, diagnostics);
+    if (diagnostics.hasErrors()) {
+      fmt::print(stderr, "{}", render(diagnostics, {}));
+      return false;
+    }
+    RaceOptions options;
+    options.inFlight = file.inFlight;
+    size_t performed = 0;
+    RaceResult result =
+        checkSchedule(kernel, subject.program, machine, bindings, steps, options, performed);
+    compare(bindings, steps);
+    verdict =
+        result.verdict == Verdict::No || !differences.empty() ? Verdict::No : Verdict::Undecided;
+    tell(result, performed);
+    return true;
+  }
+
+  Verdict verdict = Verdict::Undecided;
+  std::string text;
+  Json json;
+
+private:
+  /// What differs from the dependences along the way, but for waits that may be longer.
+  void compare(const Bindings &bindings, const std::vector<Step> &steps) {
+    ExploreOptions options;
+    options.inFlight = file.inFlight;
+    options.mayOverwait = subject.mayOverwait;
+    Lockstep lockstep(kernel, subject.program, machine, bindings, options);
+    ReplayResult replayed = replay(lockstep, steps);
+    for (const Mismatch &mismatch : replayed.mismatches) {
+      bool isAllowed = mismatch.kind == MismatchKind::Late && mismatch.instance.instr.valid() &&
+                       subject.mayOverwait[mismatch.instance.instr];
+      if (!isAllowed) {
+        differences.push_back(describe(lockstep.specOf(), lockstep.implOf(), mismatch));
+      }
+    }
+    for (EngineId engine : kernel.engines.ids()) {
+      places += placeOf(lockstep.implOf(), replayed.last.impl, engine);
+    }
+  }
+
+  /// Where an engine stands, and what it has in flight.
+  std::string placeOf(const ImplSystem &system, const ImplState &state, EngineId engine) const {
+    Blocked blocked = system.whyBlocked(state, engine);
+    std::string place = fmt::format("  {}: ", kernel.nameOf(engine));
+    if (blocked.kind == Blocked::Kind::Finished) {
+      place += "at the end";
+    } else {
+      bool issues = blocked.op->kind == OpKind::Issue;
+      place += issues ? fmt::format("at '{}'", kernel.nameOf(blocked.op->instr()))
+                      : std::string("between instructions");
+    }
+    if (blocked.kind == Blocked::Kind::Wait) {
+      place += fmt::format(", waits for '{}' >= {}, which holds {}",
+                           subject.program.semaphores[blocked.semaphore].name, blocked.threshold,
+                           blocked.value);
+    }
+    for (QueueId queue : kernel.engines[engine].queues) {
+      const QueueState &q = state.queues[queue];
+      for (uint32_t n = q.retired; n < q.issued; ++n) {
+        place += fmt::format("{}'{}'", n == q.retired ? "; in flight " : ", ",
+                             kernel.nameOf(system.instanceAt(queue, n).instr));
+      }
+    }
+    return place + "\n";
+  }
+
+  void tell(const RaceResult &result, size_t performed) {
+    text = fmt::format("{} of {} steps performed, after which\n{}", performed, file.steps.size(),
+                       places);
+    if (performed < file.steps.size()) {
+      text += fmt::format("step {} cannot happen there\n", performed + 1);
+    }
+    for (const std::string &difference : differences) {
+      text += fmt::format("{}\n", difference);
+    }
+    text += render(result, kernel.files);
+    if (differences.empty() && result.reports.empty()) {
+      text += "nothing wrong is to be seen\n";
+    }
+    text += fmt::format("verdict: {}\n", toString(verdict));
+    json["kernel"] = kernel.text(kernel.name);
+    json["verdict"] = toString(verdict);
+    json["performed"] = performed;
+    json["differences"] = differences;
+    json["race"] = Json::parse(toJson(result, kernel.files));
+  }
+
+  const Subject &subject;
+  const Kernel &kernel;
+  const Machine &machine;
+  const ScheduleFile &file;
+  std::vector<std::string> differences;
+  std::string places;
+};
+
+std::optional<ScheduleFile> loadSchedule(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    complain(fmt::format("cannot read the schedule '{}'", path));
+    return {};
+  }
+  Diagnostics diagnostics;
+  std::optional<ScheduleFile> schedule = readScheduleFile(text.str(), path, diagnostics);
+  fmt::print(stderr, "{}", render(diagnostics, {}));
+  return schedule;
+}
+
+/// The command that the schedule was written by, but for files that are named now.
+std::optional<CheckOptions> optionsOf(const CheckOptions &given, const ScheduleFile &file) {
+  CheckOptions options = given;
+  if (given.common.input.empty()) {
+    options.common.input = file.kernelFile;
+    options.code = file.codeFile;
+  }
+  options.common.machine = file.machine;
+  options.strategyGiven = !file.strategy.empty();
+  options.literal = file.rules;
+  options.common.strategy = file.strategy.empty() ? given.common.strategy : file.strategy;
+  for (const std::string &flag : file.options) {
+    if (!setCompileFlag(options.common, flag)) {
+      complain(fmt::format("the schedule has the unknown option '{}'", flag));
+      return {};
+    }
+  }
+  return options;
+}
+
+const Subject *findSubject(const std::vector<Subject> &subjects, std::string_view name) {
+  for (const Subject &subject : subjects) {
+    if (subject.kernel.text(subject.kernel.name) == name) {
+      return &subject;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace
+
+int replaySchedule(const CheckOptions &given) {
+  std::optional<ScheduleFile> file = loadSchedule(given.replay);
+  std::optional<CheckOptions> options = file ? optionsOf(given, *file) : std::nullopt;
+  if (!options) {
+    return Exit::No;
+  }
+  Session session;
+  std::optional<Machine> machine = session.machine(options->common.machine);
+  if (!machine) {
+    return Exit::Undecided;
+  }
+  std::optional<std::vector<Subject>> subjects = loadSubjects(*options, session, *machine);
+  if (!subjects || !takeLiterally(*options, *subjects, *machine)) {
+    return Exit::No;
+  }
+  const Subject *subject = findSubject(*subjects, file->kernelName);
+  if (!subject) {
+    complain(fmt::format("'{}' holds no kernel '{}'", options->common.input, file->kernelName));
+    return Exit::No;
+  }
+  Replay replay(*subject, *machine, *file);
+  if (!replay.run()) {
+    return Exit::No;
+  }
+  Json document = {{"schema", "tally-replay"}, {"version", 1}};
+  document.update(replay.json);
+  bool written = session.write("-", given.format == "json" ? document.dump(2) + "\n" : replay.text);
+  return written ? exitStatus(replay.verdict) : int(Exit::Undecided);
+}
+
+} // namespace tally::tool

@@ -1,0 +1,196 @@
+//===- CheckSubject.cpp - Which code is checked against which kernel ------===//
+//
+//   check k.mlir             the code beside the kernel; without any, what compiling gives
+//   check k.mlir --sync=S    what compiling gives
+//   check k.mlir code.mlir   the code in the other file, which was made for the same kernel
+//
+// Code that was compiled names its strategy, and is held to what that promises.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CheckCommand.h"
+
+#include <fmt/format.h>
+
+namespace tally::tool {
+namespace {
+
+/// Whether two tables hold other names, or in another order.
+template <typename Table>
+bool namesDiffer(const Kernel &a, const Kernel &b, const Table &x, const Table &y) {
+  if (x.size() != y.size()) {
+    return true;
+  }
+  for (auto id : x.ids()) {
+    if (a.text(x[id].name) != b.text(y[id].name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool homesDiffer(const Kernel &a, const Kernel &b) {
+  for (InstrId id : a.instrs.ids()) {
+    if (a.instrs[id].home != b.instrs[id].home || a.instrs[id].queue != b.instrs[id].queue) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Code refers to its kernel by number, so both must have the same engines, loops and instructions.
+/// What is different, or nothing.
+std::string differenceOf(const Kernel &a, const Kernel &b) {
+  return namesDiffer(a, b, a.engines, b.engines) ? "engines"
+         : namesDiffer(a, b, a.queues, b.queues) ? "queues"
+         : namesDiffer(a, b, a.loops, b.loops)   ? "loops and branches"
+         : namesDiffer(a, b, a.instrs, b.instrs) ? "instructions"
+         : homesDiffer(a, b)                     ? "places of instructions"
+                                                 : "";
+}
+
+/// The dependences of another file may be numbered differently.
+Program forgetReasons(Program program) {
+  for (EngineCode &engine : program.engines) {
+    for (Op &op : engine.ops) {
+      op.numReasons = 0;
+    }
+  }
+  program.reasons.clear();
+  return program;
+}
+
+class SubjectLoader {
+public:
+  SubjectLoader(const CheckOptions &options, Session &session, const Machine &machine)
+      : options(options), session(session), machine(machine) {}
+
+  std::optional<std::vector<Subject>> run() {
+    std::vector<LoadedKernel> kernels = session.load(options.common.input);
+    if (kernels.empty()) {
+      return {};
+    }
+    std::vector<LoadedKernel> codes;
+    if (!options.code.empty()) {
+      Session second; // a session reads one file
+      codes = second.load(options.code);
+      if (codes.empty()) {
+        return {};
+      }
+    }
+    bool all = true;
+    for (LoadedKernel &loaded : kernels) {
+      all &= options.code.empty() ? addOne(loaded) : addWithCode(loaded, codes);
+    }
+    return all ? std::optional(std::move(subjects)) : std::nullopt;
+  }
+
+private:
+  bool addWithCode(LoadedKernel &loaded, std::vector<LoadedKernel> &codes) {
+    std::string_view name = loaded.kernel.text(loaded.kernel.name);
+    for (LoadedKernel &code : codes) {
+      if (!code.program || code.kernel.text(code.kernel.name) != name) {
+        continue;
+      }
+      std::string difference = differenceOf(loaded.kernel, code.kernel);
+      if (!difference.empty()) {
+        complain(fmt::format("the kernel '{}' in '{}' has other {} than the one in '{}'", name,
+                             options.code, difference, options.common.input));
+        return false;
+      }
+      loaded.program = forgetReasons(std::move(*code.program));
+      return addWritten(loaded);
+    }
+    complain(fmt::format("'{}' holds no code for kernel '{}'", options.code, name));
+    return false;
+  }
+
+  bool addOne(LoadedKernel &loaded) {
+    bool keep = loaded.program &&
+                (!options.strategyGiven || options.common.strategy == toString(Strategy::Manual));
+    return keep ? addWritten(loaded) : addCompiled(loaded);
+  }
+
+  bool addCompiled(LoadedKernel &loaded) {
+    Diagnostics diagnostics;
+    std::optional<Compiled> compiled =
+        compile(loaded.kernel, options.common.compileOptions(), machine, diagnostics);
+    session.report(loaded.kernel, diagnostics);
+    if (!compiled) {
+      return false;
+    }
+    bool exact = compiled->plan.options.strategy != Strategy::Barrier;
+    add(std::move(loaded.kernel), std::move(compiled->program), compiled->plan, exact);
+    return true;
+  }
+
+  bool addWritten(LoadedKernel &loaded) {
+    CompileOptions compileOptions = options.common.compileOptions();
+    compileOptions.plan.strategy = Strategy::Manual;
+    Diagnostics diagnostics;
+    std::optional<Compiled> compiled =
+        compile(loaded.kernel, compileOptions, machine, diagnostics, &*loaded.program);
+    session.report(loaded.kernel, diagnostics);
+    if (!compiled) {
+      return false;
+    }
+    compiled->program.strategy = loaded.program->strategy;
+    compiled->plan.options.strategy = Strategy::Manual;
+    std::optional<SyncPlan> promised = promiseOf(loaded, compileOptions);
+    add(std::move(loaded.kernel), std::move(compiled->program),
+        promised ? *promised : compiled->plan, promised.has_value());
+    subjects.back().isWritten = true;
+    return true;
+  }
+
+  /// The plan of the strategy that written code names, if that one promises to be exact.
+  std::optional<SyncPlan> promiseOf(const LoadedKernel &loaded, CompileOptions &compileOptions) {
+    std::optional<Strategy> strategy = strategyFrom(loaded.program->strategy);
+    if (!strategy || *strategy == Strategy::Manual || *strategy == Strategy::Barrier) {
+      return {};
+    }
+    compileOptions.plan.strategy = *strategy;
+    Diagnostics ignored; // the code has been checked, as far as it can be without running it
+    SyncPlan plan = makePlan(loaded.kernel, compileOptions.plan, ignored);
+    return ignored.hasErrors() ? std::nullopt : std::optional(std::move(plan));
+  }
+
+  void add(Kernel kernel, Program program, const SyncPlan &plan, bool exact) {
+    Subject subject;
+    subject.mayOverwait = overwaitAllowed(kernel, plan);
+    subject.kernel = std::move(kernel);
+    subject.program = std::move(program);
+    subject.exact = exact;
+    subjects.push_back(std::move(subject));
+  }
+
+  const CheckOptions &options;
+  Session &session;
+  const Machine &machine;
+  std::vector<Subject> subjects;
+};
+
+} // namespace
+
+bool takeLiterally(const CheckOptions &options, std::vector<Subject> &subjects, Machine &machine) {
+  LiteralRules rules;
+  for (const std::string &name : options.literal) {
+    if (!setRule(rules, name)) {
+      complain(fmt::format("there is no rule '{}'", name));
+      return false;
+    }
+  }
+  for (Subject &subject : subjects) {
+    if (!subject.isWritten) {
+      makeLiteral(subject.kernel, rules, subject.program, machine);
+    }
+  }
+  return true;
+}
+
+std::optional<std::vector<Subject>> loadSubjects(const CheckOptions &options, Session &session,
+                                                 const Machine &machine) {
+  return SubjectLoader(options, session, machine).run();
+}
+
+} // namespace tally::tool

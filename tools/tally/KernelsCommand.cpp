@@ -1,0 +1,108 @@
+//===- KernelsCommand.cpp - tally kernels ---------------------------------===//
+//
+// The kernels that come with tally, as text like any user's: list them, write one down.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include "tally/Kernels/Catalogue.h"
+#include "tally/Kernels/Manual.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace tally::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string listText() {
+  std::string text;
+  for (const CatalogueEntry &entry : catalogue()) {
+    text += fmt::format("{:18} {}\n", entry.name, entry.summary);
+  }
+  return text;
+}
+
+std::string listJson() {
+  Json kernels = Json::array();
+  for (const CatalogueEntry &entry : catalogue()) {
+    WrittenKernel small = entry.write(KernelSize::Small);
+    WrittenKernel paper = entry.write(KernelSize::Paper);
+    kernels.push_back({{"name", entry.name},
+                       {"summary", entry.summary},
+                       {"trips", {{"small", small.trips}, {"paper", paper.trips}}}});
+  }
+  return Json{{"kernels", kernels}}.dump(2) + "\n";
+}
+
+struct EmitCommand {
+  std::string name;
+  std::string size = "small";
+  std::string output = "-";
+  bool manual = false;
+
+  int run() const {
+    const CatalogueEntry *entry = findKernel(name);
+    if (!entry) {
+      std::vector<std::string_view> names;
+      for (const CatalogueEntry &known : catalogue()) {
+        names.push_back(known.name);
+      }
+      fmt::print(stderr, "error: there is no kernel '{}'; there are {}\n", name,
+                 fmt::join(names, ", "));
+      return Exit::Undecided;
+    }
+    WrittenKernel written = entry->write(size == "paper" ? KernelSize::Paper : KernelSize::Small);
+    std::string head = fmt::format("// {}: {}\n", name, entry->summary);
+    if (!written.trips.empty()) {
+      head += fmt::format("// run-time values of one run: --trips={}\n",
+                          fmt::join(written.trips, " --trips="));
+    }
+    Session session;
+    std::vector<LoadedKernel> kernels;
+    std::optional<Program> code;
+    if (manual) {
+      code = manualCode(written.kernel);
+    }
+    kernels.push_back({std::move(written.kernel), std::move(code)});
+    return session.write(output, head + session.moduleText(kernels)) ? Exit::Yes : Exit::Undecided;
+  }
+};
+
+} // namespace
+
+void addKernels(CLI::App &app, int &status) {
+  CLI::App *kernels = app.add_subcommand("kernels", "The kernels that come with tally");
+  kernels->require_subcommand(1);
+  CLI::App *list = kernels->add_subcommand("list", "Their names, and what they do");
+  auto format = std::make_shared<std::string>("text");
+  list->add_option("--format", *format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  list->callback([format] {
+    std::string text = *format == "json" ? listJson() : listText();
+    std::fputs(text.c_str(), stdout);
+  });
+  auto command = std::make_shared<EmitCommand>();
+  CLI::App *emit = kernels->add_subcommand("emit", "One of them, as text");
+  emit->add_option("name", command->name, "which one")->required();
+  emit->add_option("--size", command->size, "paper: as published; small: for a look and for tests")
+      ->check(CLI::IsMember({"paper", "small"}))
+      ->capture_default_str();
+  emit->add_option("-o,--output", command->output, "where it goes; - is stdout")
+      ->capture_default_str();
+  emit->add_flag("--manual", command->manual, "with code as an expert would place it");
+  emit->callback([command, &status] { status = command->run(); });
+  kernels->footer(R"(Examples:
+  tally kernels list                                      what there is
+  tally kernels emit matmul --size=paper -o matmul.mlir   a kernel to compile, check or simulate
+  tally kernels emit adamw --manual | tally check - --race
+                                                          code written by hand beside its kernel)");
+}
+
+} // namespace tally::tool

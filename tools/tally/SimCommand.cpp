@@ -1,0 +1,503 @@
+//===- SimCommand.cpp - tally sim -----------------------------------------===//
+//
+// How long does this code take on this machine, and where does the time go?
+//
+//===----------------------------------------------------------------------===//
+
+#include "CheckCommand.h"
+
+#include "tally/Sim/Ideal.h"
+#include "tally/Sim/Trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+namespace tally::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *ideal = "ideal";
+
+struct SimCommand {
+  CheckOptions subject; ///< kernel, code, strategy, machine
+  RunOptions values;
+  std::vector<std::string> settings;
+  std::string sweep;
+  uint64_t seed = 0;
+  uint32_t jitter = 25;
+  uint64_t maxOperations = 10'000'000'000;
+  std::string trace;
+  uint64_t maxEvents = 2'000'000;
+  size_t top = 8;
+  std::string format = "text";
+
+  int run() const;
+};
+
+void complain(const std::string &message) {
+  fmt::print(stderr, "error: {}\n", message);
+}
+
+//===----------------------------------------------------------------------===//
+// Sweeps
+//===----------------------------------------------------------------------===//
+
+/// The values that a parameter takes, as assignments; one empty one without a sweep.
+struct Sweep {
+  std::string name;
+  std::vector<std::string> assignments{""};
+};
+
+/// `p` goes over the range that the machine gives, `p=1,2us,5` over these values.
+std::optional<Sweep> parseSweep(const Machine &machine, const std::string &text) {
+  Sweep sweep;
+  if (text.empty()) {
+    return sweep;
+  }
+  sweep.name = text.substr(0, text.find('='));
+  sweep.assignments.clear();
+  if (sweep.name.size() < text.size()) {
+    std::string values = text.substr(sweep.name.size() + 1);
+    for (size_t start = 0; start <= values.size();) {
+      size_t end = std::min(values.find(',', start), values.size());
+      sweep.assignments.push_back(sweep.name + "=" + values.substr(start, end - start));
+      start = end + 1;
+    }
+    return sweep;
+  }
+  const Parameter *parameter = machine.parameter(text);
+  if (!parameter || !parameter->range) {
+    complain(parameter ? fmt::format("machine '{}' gives no range for '{}'; write --sweep={}=1,2,3",
+                                     machine.name, text, text)
+                       : fmt::format("machine '{}' has no parameter '{}'", machine.name, text));
+    return std::nullopt;
+  }
+  for (double value : {parameter->range->first, parameter->number, parameter->range->second}) {
+    sweep.assignments.push_back(fmt::format("{}={}", text, value));
+  }
+  return sweep;
+}
+
+//===----------------------------------------------------------------------===//
+// One run
+//===----------------------------------------------------------------------===//
+
+struct Run {
+  std::string setting; ///< of the sweep
+  SimResult result;
+};
+
+/// All waits of one operation, or of one kind of the critical path.
+struct Share {
+  EngineId engine;
+  uint32_t op = 0;
+  Tick span = 0;
+  uint64_t runs = 0;
+  PathKind kind = PathKind::Control;
+};
+
+class OneSim {
+public:
+  OneSim(const SimCommand &command, const Subject &subject, const Bindings &bindings)
+      : command(command), subject(subject), kernel(subject.kernel), bindings(bindings) {}
+
+  /// None, with the reasons reported, if the machine does not say what things cost.
+  std::optional<Run> run(Session &session, Machine machine, const std::string &setting,
+                         bool isFirst) const {
+    if (!setting.empty()) {
+      std::string error = setParameter(machine, setting);
+      if (!error.empty()) {
+        complain(error);
+        return std::nullopt;
+      }
+    }
+    std::vector<std::string> errors;
+    std::optional<Timing> timing = Timing::of(machine, errors);
+    for (const std::string &error : errors) {
+      complain(error);
+    }
+    Diagnostics diagnostics;
+    std::optional<InstrCosts> costs =
+        timing ? instructionCosts(kernel, *timing, diagnostics) : std::nullopt;
+    if (isFirst || diagnostics.hasErrors()) {
+      session.report(kernel, diagnostics);
+    }
+    return costs ? simulateIt(machine, *timing, *costs, setting) : std::nullopt;
+  }
+
+  std::string text(const SimResult &result) const;
+  Json json(const Run &run) const;
+
+private:
+  std::optional<Run> simulateIt(const Machine &machine, const Timing &timing,
+                                const InstrCosts &costs, const std::string &setting) const {
+    SimOptions options;
+    options.seed = command.seed;
+    options.jitterPercent = command.jitter;
+    options.freeSync = subject.program.strategy == ideal;
+    options.maxOperations = command.maxOperations;
+    options.criticalPath = true;
+    std::ofstream file;
+    std::optional<TraceWriter> writer;
+    if (!command.trace.empty()) {
+      file.open(command.trace, std::ios::binary);
+      writer.emplace(file, kernel, subject.program, command.maxEvents);
+      options.observer = &*writer;
+    }
+    Run run{setting, simulate(kernel, subject.program, machine, timing, costs, bindings, options)};
+    if (writer && !writer->finish(run.result)) {
+      if (!file.good()) {
+        complain(fmt::format("cannot write '{}'", command.trace));
+        return std::nullopt;
+      }
+      fmt::print(stderr, "note: the trace holds the first {} events only; --max-events sets this\n",
+                 command.maxEvents);
+    }
+    return run;
+  }
+
+  std::vector<Share> waits(const SimResult &result) const;
+  std::vector<Share> path(const SimResult &result) const;
+  std::string operationName(EngineId engine, uint32_t index) const;
+  std::vector<std::string> reasonsOf(const Op &op) const;
+
+  const Op &opAt(const Share &share) const {
+    return subject.program.engines[share.engine].ops[share.op];
+  }
+
+  const SimCommand &command;
+  const Subject &subject;
+  const Kernel &kernel;
+  const Bindings &bindings;
+};
+
+void sortBySpan(std::vector<Share> &shares) {
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const Share &a, const Share &b) { return a.span > b.span; });
+}
+
+std::vector<Share> OneSim::waits(const SimResult &result) const {
+  std::vector<Share> shares;
+  for (EngineId engine : kernel.engines.ids()) {
+    const std::vector<OpStats> &ops = result.engines[engine].ops;
+    for (uint32_t op = 0; op < ops.size(); ++op) {
+      if (ops[op].waiting > 0) {
+        shares.push_back({engine, op, ops[op].waiting, ops[op].runs, {}});
+      }
+    }
+  }
+  sortBySpan(shares);
+  return shares;
+}
+
+std::vector<Share> OneSim::path(const SimResult &result) const {
+  std::vector<Share> shares;
+  for (const PathShare &share : result.path) {
+    for (size_t kind = 0; kind < numPathKinds; ++kind) {
+      if (share.spans[kind] > 0) {
+        shares.push_back({share.engine, share.op, share.spans[kind], 0, PathKind(kind)});
+      }
+    }
+  }
+  sortBySpan(shares);
+  return shares;
+}
+
+std::vector<std::string> OneSim::reasonsOf(const Op &op) const {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < op.numReasons; ++i) {
+    const Dep &dep = kernel.deps[subject.program.reasons[op.firstReason + i]];
+    names.push_back(
+        fmt::format("{} -> {}", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer)));
+  }
+  return names;
+}
+
+/// An operation by what it is there for: the instruction that it issues or precedes.
+std::string OneSim::operationName(EngineId engine, uint32_t index) const {
+  const std::vector<Op> &ops = subject.program.engines[engine].ops;
+  const Op &op = ops[index];
+  switch (op.kind) {
+  case OpKind::Issue:
+    return fmt::format("'{}'", kernel.nameOf(op.instr()));
+  case OpKind::Wait:
+    return fmt::format("wait for '{}'", subject.program.semaphores[op.wait].name);
+  case OpKind::Signal:
+    return fmt::format("signal '{}'", subject.program.semaphores[op.signal].name);
+  case OpKind::Drain:
+    return "drain";
+  default:
+    return index + 1 == ops.size() ? "the end" : fmt::format("operation {}", index);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
+
+/// `12.345 us`
+std::string spanText(Tick span) {
+  return fmt::format("{}.{:03} us", span / 1'000'000, span % 1'000'000 / 1000);
+}
+
+int percent(Tick part, Tick whole) {
+  return whole == 0 ? 0 : static_cast<int>((part * 100 + whole / 2) / whole);
+}
+
+std::string_view outcomeName(SimResult::Outcome outcome) {
+  return outcome == SimResult::Outcome::Finished   ? "finished"
+         : outcome == SimResult::Outcome::Deadlock ? "deadlock"
+                                                   : "cut off";
+}
+
+std::string OneSim::text(const SimResult &result) const {
+  std::string text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "total {}, {} operations, {} instructions\n\n", spanText(result.total),
+                 result.operations, result.instructions);
+  fmt::format_to(out, "{:<12} {:>9} {:>9} {:>11} {:>9} {:>9}\n", "sequencer", "control", "waiting",
+                 "queue full", "draining", "done");
+  for (EngineId id : kernel.engines.ids()) {
+    const EngineStats &e = result.engines[id];
+    fmt::format_to(out, "{:<12} {:>8}% {:>8}% {:>10}% {:>8}% {:>8}%\n", kernel.nameOf(id),
+                   percent(e.control, result.total), percent(e.waiting, result.total),
+                   percent(e.queueFull, result.total), percent(e.draining, result.total),
+                   percent(e.done, result.total));
+  }
+  fmt::format_to(out, "\n{:<12} {:>12} {:>9} {:>11}\n", "queue", "instructions", "busy",
+                 "occupied");
+  for (QueueId id : kernel.queues.ids()) {
+    const QueueStats &q = result.queues[id];
+    if (q.instructions > 0) {
+      fmt::format_to(out, "{:<12} {:>12} {:>8}% {:>10}%\n", kernel.nameOf(id), q.instructions,
+                     percent(q.busy, result.total), percent(q.occupied, result.total));
+    }
+  }
+  std::vector<Share> longest = waits(result);
+  text += longest.empty() ? "" : "\nwaiting, longest first\n";
+  for (size_t i = 0; i < std::min(longest.size(), command.top); ++i) {
+    const Op &op = opAt(longest[i]);
+    fmt::format_to(out, "{:>4}%  {} at {} for '{}'{}{}\n", percent(longest[i].span, result.total),
+                   kernel.nameOf(longest[i].engine),
+                   operationName(longest[i].engine, longest[i].op),
+                   subject.program.semaphores[op.wait].name, op.numReasons > 0 ? ": " : "",
+                   fmt::join(reasonsOf(op), ", "));
+  }
+  std::vector<Share> steps = path(result);
+  text += steps.empty() ? "" : "\ncritical path, largest parts first\n";
+  for (size_t i = 0; i < std::min(steps.size(), command.top); ++i) {
+    fmt::format_to(out, "{:>4}%  {} on {}: {}\n", percent(steps[i].span, result.total),
+                   toString(steps[i].kind), kernel.nameOf(steps[i].engine),
+                   operationName(steps[i].engine, steps[i].op));
+  }
+  if (result.outcome == SimResult::Outcome::Deadlock) {
+    text += "\ndeadlock; " + describeDeadlock(kernel, subject.program, result);
+  }
+  return text + (result.outcome == SimResult::Outcome::CutOff
+                     ? "\ncut off; times are those so far\n"
+                     : "");
+}
+
+Json OneSim::json(const Run &run) const {
+  const SimResult &result = run.result;
+  Json row{{"kernel", kernel.text(kernel.name)},        {"strategy", subject.program.strategy},
+           {"machine", command.subject.common.machine}, {"setting", run.setting},
+           {"outcome", outcomeName(result.outcome)},    {"total_ps", result.total},
+           {"operations", result.operations},           {"instructions", result.instructions}};
+  for (EngineId id : kernel.engines.ids()) {
+    const EngineStats &e = result.engines[id];
+    row["engines"].push_back({{"engine", kernel.nameOf(id)},
+                              {"control_ps", e.control},
+                              {"waiting_ps", e.waiting},
+                              {"queue_full_ps", e.queueFull},
+                              {"draining_ps", e.draining},
+                              {"done_ps", e.done}});
+  }
+  for (QueueId id : kernel.queues.ids()) {
+    const QueueStats &q = result.queues[id];
+    row["queues"].push_back({{"queue", kernel.nameOf(id)},
+                             {"instructions", q.instructions},
+                             {"busy_ps", q.busy},
+                             {"occupied_ps", q.occupied}});
+  }
+  row["waits"] = Json::array();
+  for (const Share &share : waits(result)) {
+    row["waits"].push_back({{"engine", kernel.nameOf(share.engine)},
+                            {"operation", share.op},
+                            {"before", operationName(share.engine, share.op)},
+                            {"semaphore", subject.program.semaphores[opAt(share).wait].name},
+                            {"dependences", reasonsOf(opAt(share))},
+                            {"runs", share.runs},
+                            {"waiting_ps", share.span}});
+  }
+  row["critical_path"] = Json::array();
+  for (const Share &share : path(result)) {
+    row["critical_path"].push_back({{"engine", kernel.nameOf(share.engine)},
+                                    {"operation", share.op},
+                                    {"what", operationName(share.engine, share.op)},
+                                    {"kind", toString(share.kind)},
+                                    {"span_ps", share.span}});
+  }
+  if (result.outcome == SimResult::Outcome::Deadlock) {
+    row["deadlock"] = describeDeadlock(kernel, subject.program, result);
+  }
+  return row;
+}
+
+/// One line for each value; the first is what the others are compared with.
+std::string sweepText(const Sweep &sweep, const std::vector<Run> &runs) {
+  std::string text = fmt::format("{:<28} {:>14} {:>8}\n", sweep.name, "total", "ratio");
+  for (const Run &run : runs) {
+    fmt::format_to(
+        std::back_inserter(text), "{:<28} {:>14} {:>8.3f}{}\n",
+        run.setting.substr(sweep.name.size() + 1), spanText(run.result.total),
+        runs[0].result.total == 0 ? 0 : double(run.result.total) / double(runs[0].result.total),
+        run.result.outcome == SimResult::Outcome::Finished
+            ? ""
+            : fmt::format(" {}", outcomeName(run.result.outcome)));
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+/// The ideal run needs code without limits; it is made here from the kernel alone.
+bool makeIdeal(Session &session, Subject &subject, const Machine &machine) {
+  Diagnostics diagnostics;
+  std::optional<IdealCode> code = idealCode(subject.kernel, machine, diagnostics);
+  if (!code) {
+    session.report(subject.kernel, diagnostics);
+    return false;
+  }
+  if (code->overWaiting > 0) {
+    fmt::print(stderr, "note: {} dependences have no exact wait, so this is not quite the bound\n",
+               code->overWaiting);
+  }
+  subject.program = std::move(code->program);
+  return true;
+}
+
+std::optional<std::vector<Subject>> subjectsOf(const SimCommand &command, Session &session,
+                                               const Machine &machine) {
+  if (command.subject.common.strategy != ideal) {
+    return loadSubjects(command.subject, session, machine);
+  }
+  CheckOptions options = command.subject;
+  options.common.strategy = toString(Strategy::PerLoop);
+  Machine unlimited = machine;
+  unlimited.semaphores = unlimited.registersPerEngine = std::nullopt;
+  std::optional<std::vector<Subject>> subjects = loadSubjects(options, session, unlimited);
+  for (size_t i = 0; subjects && i < subjects->size(); ++i) {
+    if (!makeIdeal(session, (*subjects)[i], machine)) {
+      return std::nullopt;
+    }
+  }
+  return subjects;
+}
+
+int SimCommand::run() const {
+  Session session;
+  std::optional<Machine> machine = session.machine(subject.common.machine);
+  for (const std::string &setting : settings) {
+    std::string error = machine ? setParameter(*machine, setting) : "";
+    if (!error.empty()) {
+      complain(error);
+      machine.reset();
+    }
+  }
+  std::optional<Sweep> values = machine ? parseSweep(*machine, sweep) : std::nullopt;
+  if (!values) {
+    return Exit::Undecided;
+  }
+  std::optional<std::vector<Subject>> subjects = subjectsOf(*this, session, *machine);
+  if (!subjects) {
+    return Exit::No;
+  }
+  std::string text;
+  Json document = {{"schema", "tally-sim"}, {"version", 1}, {"runs", Json::array()}};
+  int status = Exit::Yes;
+  for (const Subject &one : *subjects) {
+    std::optional<Bindings> bindings = session.bindings(one.kernel, this->values);
+    if (!bindings) {
+      return Exit::Undecided;
+    }
+    OneSim sim(*this, one, *bindings);
+    std::vector<Run> runs;
+    for (const std::string &assignment : values->assignments) {
+      std::optional<Run> run = sim.run(session, *machine, assignment, runs.empty());
+      if (!run) {
+        return Exit::Undecided;
+      }
+      document["runs"].push_back(sim.json(*run));
+      bool isCutOff = run->result.outcome == SimResult::Outcome::CutOff;
+      bool isStuck = run->result.outcome == SimResult::Outcome::Deadlock;
+      status = std::max<int>(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
+      runs.push_back(std::move(*run));
+    }
+    text += fmt::format("{}kernel '{}', strategy '{}', machine '{}'\n", text.empty() ? "" : "\n",
+                        one.kernel.text(one.kernel.name), one.program.strategy, machine->name);
+    text += sweep.empty() ? sim.text(runs[0].result) : sweepText(*values, runs);
+  }
+  bool written = session.write("-", format == "json" ? document.dump(2) + "\n" : text);
+  return written ? status : int(Exit::Undecided);
+}
+
+constexpr const char *examples = R"(Examples:
+  tally sim k.mlir --trips=A=64                  how long, and where the time goes
+  tally sim k.mlir --sync=barrier --trace=b.json the baseline, for ui.perfetto.dev
+  tally sim k.mlir --sync=ideal                  the bound: synchronisation is free
+  tally sim k.mlir code.mlir --machine=trn2      code written by hand
+  tally sim k.mlir --set=sem.wake=50ns           another price
+  tally sim k.mlir --sweep=ctl.alu=0,20,40,80    the total for each of these
+
+Exit status: 0 the run ends, 1 deadlock or wrong input, 2 cut off or not possible.)";
+
+} // namespace
+
+void addSim(CLI::App &app, int &status) {
+  auto command = std::make_shared<SimCommand>();
+  command->subject.common.machine = "teaching";
+  CLI::App *sub = app.add_subcommand("sim", "How long code takes on a machine, and why");
+  sub->add_option("kernel", command->subject.common.input,
+                  "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin")
+      ->required();
+  sub->add_option("code", command->subject.code,
+                  "its code, beside the same kernel; none: what stands beside the kernel, or else "
+                  "compile it");
+  std::vector<std::string> strategies = strategyNames();
+  strategies.emplace_back(ideal);
+  command->subject.common.addStrategy(*sub, strategies);
+  command->subject.common.addMachine(*sub);
+  command->values.add(*sub);
+  sub->add_option("--set", command->settings, "change a price of the machine: ctl.alu=20ns")
+      ->allow_extra_args(false);
+  sub->add_option("--sweep", command->sweep,
+                  "one run for each value: ctl.alu=0,20,40; without values, over its range");
+  sub->add_option("--seed", command->seed, "not 0: instructions take longer by chance");
+  sub->add_option("--jitter", command->jitter, "by up to so many percent")
+      ->check(CLI::Range(0u, 1000u))
+      ->capture_default_str();
+  sub->add_option("--trace", command->trace, "write a trace for ui.perfetto.dev to this file");
+  sub->add_option("--max-events", command->maxEvents, "of the trace")->capture_default_str();
+  sub->add_option("--max-operations", command->maxOperations, "cut the run off after so many")
+      ->capture_default_str();
+  sub->add_option("--top", command->top, "lines for waits and the critical path")
+      ->capture_default_str();
+  sub->add_option("--format", command->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  sub->footer(examples);
+  sub->callback([command, sub, &status] {
+    command->subject.strategyGiven = sub->count("--sync") != 0;
+    status = command->run();
+  });
+}
+
+} // namespace tally::tool
