@@ -280,6 +280,8 @@ verb_test() {
   need "${packages[@]}" "${proof_packages[@]}"
   proof_tests
   if build_tree release; then
+    # Without it, tests of certificates would be skipped in silence.
+    check_one "checker is built" test -x "$build/release/bin/tally-certify"
     unit_tests release
     lit_tests release
     doc_tests
