@@ -226,13 +226,20 @@ Verdict judge(const llvm::MemoryBuffer &buffer, const mlir::DialectRegistry &reg
   return Verdict::Fine;
 }
 
+/// Processor time that reading may take: many times what sound bytecode of this size takes.
+rlim_t secondsToRead(const llvm::MemoryBuffer &buffer) {
+  return 3 + buffer.getBufferSize() / (64 * 1024);
+}
+
 [[noreturn]] void judgeAndExit(const llvm::MemoryBuffer &buffer,
                                const mlir::DialectRegistry &registry) {
-  for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) {
+  for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGXCPU}) {
     std::signal(fatal, SIG_DFL);
   }
   rlimit noCore{0, 0};
   setrlimit(RLIMIT_CORE, &noCore);
+  rlimit seconds{secondsToRead(buffer), secondsToRead(buffer)};
+  setrlimit(RLIMIT_CPU, &seconds);
   int nowhere = open("/dev/null", O_WRONLY);
   if (nowhere >= 0) {
     dup2(nowhere, STDOUT_FILENO);
@@ -241,8 +248,8 @@ Verdict judge(const llvm::MemoryBuffer &buffer, const mlir::DialectRegistry &reg
   _exit(static_cast<int>(judge(buffer, registry)));
 }
 
-/// MLIR 22 trusts bytecode: flipped bits or 10^5 regions around one another end the
-/// process. So a child process goes first.
+/// MLIR 22 trusts bytecode: flipped bits or 10^5 regions around one another end the process, and a
+/// few bytes can claim millions of blocks. So a child process goes first, with little time.
 Verdict judgeInChild(const llvm::MemoryBuffer &buffer, const mlir::DialectRegistry &registry) {
   pid_t child = fork();
   if (child == 0) {
@@ -310,7 +317,8 @@ bool verifyCode(mlir::ModuleOp module, const llvm::SmallPtrSetImpl<mlir::Operati
 /// MLIR's verifier stops at the first operation that fails; here each part of the
 /// module has its say, before the module as a whole.
 bool verifyAll(mlir::ModuleOp module) {
-  if (module.getBodyRegion().empty()) { // generic form can say so; getBody() must not be asked
+  // Generic form can leave out block and region; then getBody() must not be asked.
+  if (module->getNumRegions() != 1 || module.getBodyRegion().empty()) {
     return mlir::succeeded(mlir::verify(module, /*verifyRecursively=*/false));
   }
   llvm::SmallPtrSet<mlir::Operation *, 8> faulty;

@@ -147,6 +147,14 @@ tally.kernel @b {
   EXPECT_TRUE(reading.succeeded);
 }
 
+/// Generic form can leave out the region that every module has, too.
+TEST(ReadModuleTest, aModuleWithoutARegionIsAnError) {
+  Reading reading = read(R"("builtin.module"() : () -> ())");
+  EXPECT_FALSE(reading.succeeded);
+  EXPECT_TRUE(hasOne(reading, "1:1: 'builtin.module' op requires one region"))
+      << fmt::format("{}", reading.errors.empty() ? "no error" : reading.errors[0]);
+}
+
 /// Generic form can leave out the block that every module has; looking for it would crash.
 TEST(ReadModuleTest, aModuleWithoutABlockIsAnError) {
   Reading reading = read(R"("builtin.module"() ({}) : () -> ())");
