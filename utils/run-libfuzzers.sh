@@ -3,7 +3,7 @@
 #
 # BUILD is a build folder made with -DTALLY_LIBFUZZER=ON and the target `libfuzzers`. Inputs
 # start from fuzz/corpus/NAME; what is found on the way stays in BUILD/corpus/NAME and is used again
-# by the next run. An input that crashes, takes 10 s or 2 GiB is left in BUILD/crashes, and the
+# by the next run. An input that crashes, takes 30 s or 2 GiB is left in BUILD/crashes, and the
 # command that repeats it is printed.
 #
 # The last line is 'N passed, N failed'.
@@ -23,7 +23,7 @@ passed=0 failed=0
 for name in "${names[@]}"; do
   corpus=$build/corpus/$name crashes=$build/crashes/$name log=$build/fuzz-$name.log
   mkdir -p "$corpus" "$crashes"
-  options=(-rss_limit_mb=2048 -timeout=10 -print_final_stats=1 "-artifact_prefix=$crashes/")
+  options=(-rss_limit_mb=2048 -timeout=30 -print_final_stats=1 "-artifact_prefix=$crashes/")
   if [[ -f $root/fuzz/corpus/$name.dict ]]; then
     options+=("-dict=$root/fuzz/corpus/$name.dict")
   fi

@@ -228,7 +228,7 @@ Verdict judge(const llvm::MemoryBuffer &buffer, const mlir::DialectRegistry &reg
 
 /// Processor time that reading may take: many times what sound bytecode of this size takes.
 rlim_t secondsToRead(const llvm::MemoryBuffer &buffer) {
-  return 3 + buffer.getBufferSize() / (64 * 1024);
+  return 1 + buffer.getBufferSize() / (64 * 1024);
 }
 
 [[noreturn]] void judgeAndExit(const llvm::MemoryBuffer &buffer,
