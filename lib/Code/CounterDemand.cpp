@@ -11,7 +11,7 @@ CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, Engi
       rings(context.plan.rings.size()), ringsAt(context.kernel.loops.size()),
       enters(context.kernel.loops.size(), false), context(context), knownExprs(known),
       engine(engine) {
-  if (context.plan.options.strategy == Strategy::PerEngine) {
+  if (std::ranges::any_of(context.plan.groups, [](const Group &g) { return !g.body.valid(); })) {
     places.resize(context.kernel.instrs.size());
     running.resize(context.kernel.queues.size());
   }
@@ -89,7 +89,7 @@ void CounterDemand::findPath() {
       enter(loop);
     }
   }
-  // place(P) counts every instruction of the queue, wherever it is.
+  // place(P) counts every instruction that shares the queue's semaphore, wherever it is.
   for (QueueId queue : running.ids()) {
     for (LoopId loop : context.loopsOf[queue]) {
       if (isFollowed(queue, context.rootPosition[loop])) {

@@ -26,7 +26,7 @@ public:
 
   IdVector<LoopId, Counter> totals, trips;
   IdVector<RingId, Counter> rings;   ///< value: slot 1, the others follow
-  IdVector<InstrId, Counter> places; ///< per-engine only, else empty, like `running`
+  IdVector<InstrId, Counter> places; ///< empty where no queue shares one semaphore, like `running`
   IdVector<QueueId, Counter> running;
   IdVector<LoopId, std::vector<RingId>> ringsAt; ///< wanted rings over each loop
   std::vector<InstrId> followed;                 ///< whose places are wanted, in order

@@ -57,8 +57,8 @@ struct EmitContext {
   const LegalExprs &exprs;
   std::vector<std::vector<InstrId>> instrsOf;     ///< by engine, in program order
   IdVector<LoopId, uint32_t> rootPosition;        ///< statement of the root, as a position
-  IdVector<QueueId, std::vector<LoopId>> loopsOf; ///< bodies with instructions of the queue
-  IdVector<QueueId, uint32_t> firstPosition;      ///< of the root, with the queue's first one
+  IdVector<QueueId, std::vector<LoopId>> loopsOf; ///< bodies with instructions that share the queue's semaphore
+  IdVector<QueueId, uint32_t> firstPosition;      ///< of the root, with the first of these
 
   /// The statement of the root in which an instruction lies, as a position.
   uint32_t rootPositionOf(InstrId id) const;
@@ -80,8 +80,7 @@ struct EmitScratch {
   ValueCode code; ///< the result
 };
 
-/// Code that counts and computes its thresholds (per-instruction, per-loop, per-engine), over
-/// values, into the scratch memory.
+/// Code that counts and computes its thresholds, over values, into the scratch memory.
 void emitCounting(const EmitContext &context, EmitScratch &scratch, EngineId engine);
 
 /// Code that meets at barriers, its semaphores added to the program. All engines at once.

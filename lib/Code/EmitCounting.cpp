@@ -300,7 +300,7 @@ private:
     uint32_t here = context.rootPositionOf(stmt.instrs[0]);
     for (InstrId instr : stmt.instrs) {
       QueueId queue = kernel.instrs[instr].queue;
-      if (!counters.isFollowed(queue, here)) {
+      if (!plan.sharesQueue(instr) || !counters.isFollowed(queue, here)) {
         continue;
       }
       if (plan.placeOf[instr] == 1) {

@@ -106,11 +106,6 @@ void emitEngines(const EmitContext &context, const Machine &machine, Program &pr
   work();
 }
 
-bool isCounting(Strategy strategy) {
-  return strategy == Strategy::PerInstruction || strategy == Strategy::PerLoop ||
-         strategy == Strategy::PerEngine;
-}
-
 } // namespace
 
 EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
@@ -128,6 +123,9 @@ EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const Lower
   for (InstrId i : kernel.instrs.ids()) {
     const Instr &instr = kernel.instrs[i];
     instrsOf[kernel.engineOf(i).value].push_back(i);
+    if (!plan.sharesQueue(i)) {
+      continue;
+    }
     if (loopsOf[instr.queue].empty() || loopsOf[instr.queue].back() != instr.home) {
       loopsOf[instr.queue].push_back(instr.home);
     }
@@ -178,7 +176,7 @@ Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine
   KeptWaits waits(kernel, plan, program);
   LegalExprs exprs(plan, machine);
   EmitContext context(kernel, plan, options, waits, exprs);
-  if (isCounting(plan.options.strategy)) {
+  if (countsAtRunTime(plan.options.strategy)) {
     emitEngines(context, machine, program);
   } else if (plan.options.strategy == Strategy::Barrier) {
     emitBarriers(context, program);

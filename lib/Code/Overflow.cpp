@@ -147,10 +147,7 @@ private:
 
 void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
                    Diagnostics &diagnostics) {
-  Strategy strategy = plan.options.strategy;
-  bool counts = strategy == Strategy::PerInstruction || strategy == Strategy::PerLoop ||
-                strategy == Strategy::PerEngine;
-  if (counts) {
+  if (countsAtRunTime(plan.options.strategy)) {
     OverflowChecker(kernel, plan, machine, diagnostics).run();
   }
 }

@@ -51,8 +51,10 @@ public:
     for (DepId dep : kernel.deps.ids()) {
       honour(dep);
     }
-    makeGroups(kernel, plan, all ? Sharing::Queue : Sharing::Body,
-               [&](DepId dep) { return plan.waits[dep].waitClass == WaitClass::Static; });
+    Sharing sharing = all ? Sharing::Queue : Sharing::Body;
+    makeGroups(
+        kernel, plan, [&](InstrId) { return sharing; },
+        [&](DepId dep) { return plan.waits[dep].waitClass == WaitClass::Static; });
     for (DepId dep : kernel.deps.ids()) {
       setThreshold(dep);
     }

@@ -32,7 +32,7 @@
 // the target is run number trip(I) - d of P in that iteration of L, or its last run if it has
 // fewer:  x = min(q_(k+1) + trip(I) - d, q_k).
 //
-// Per engine, one semaphore counts all retirements of a queue. Then no
+// Shared by a queue, one semaphore counts its retirements in all bodies. Then no
 // formula in N and K gives the place of a run; the consumer's engine follows the queue's
 // instructions itself: place(P) is the place of the latest run of P (for k runs ago, a
 // ring of it). That needs the engine to take the same path as the queue's.
@@ -47,6 +47,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace tally {
@@ -75,18 +76,17 @@ struct Form {
 class CountingPlanner {
 public:
   CountingPlanner(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics)
-      : kernel(kernel), plan(plan), diagnostics(diagnostics),
-        perEngine(plan.options.strategy == Strategy::PerEngine) {}
+      : kernel(kernel), plan(plan), diagnostics(diagnostics) {}
 
   void run() {
-    if (perEngine && !enginesAgree()) {
+    makeGroups(
+        kernel, plan, [this](InstrId instr) { return sharingOf(instr); },
+        [](DepId) { return true; });
+    if (!enginesAgree() || !countersCanHoldOneEntry()) {
       return;
     }
-    makeGroups(kernel, plan, sharing(), [](DepId) { return true; });
-    if (!countersCanHoldOneEntry()) {
-      return;
-    }
-    ringOf.assign(ringKeys(), RingId());
+    ringOfTotal.assign(kernel.loops.size(), RingId());
+    ringOfPlace.assign(anyQueueShared() ? kernel.instrs.size() : 0, RingId());
     totalOf.assign(kernel.loops.size(), ExprId());
     plan.exprs.reserve(kernel.deps.size() + kernel.deps.size() / 2);
     for (DepId dep : kernel.deps.ids()) {
@@ -98,13 +98,19 @@ private:
   //===--- 1. Classify ----------------------------------------------------===//
 
   Form classify(const Dep &dep, const DepPlace &place) const {
+    Form form = formOf(dep, place);
+    // place(P) already moves at the start of the block, so an earlier run needs the ring.
+    form.snapshot |= plan.sharesQueue(dep.producer) && form.minus > 0;
+    return form;
+  }
+
+  Form formOf(const Dep &dep, const DepPlace &place) const {
     if (dep.form == DistanceForm::Flat) {
       uint32_t runs = static_cast<uint32_t>(dep.step);
       Form form;
       form.waitClass = WaitClass::Flat;
       form.carrier = place.producerHome;
       form.offset = runs;
-      form.snapshot = perEngine && runs > 0;
       form.minus = runs;
       return form;
     }
@@ -118,21 +124,21 @@ private:
   Form elementForm(const Dep &dep, const DepPlace &place) const {
     Form whole = place.offset == 0 ? nested(place) : carriedByWholeIterations(place);
     LoopId around = kernel.realLoop(place.shared);
-    return element(std::move(whole), around, place.consumerHome, dep.step);
+    return element(dep, std::move(whole), around, place.consumerHome, dep.step);
   }
 
   /// A distance on a loop and on the one below it.
   Form twoLevels(const Dep &dep, const DepPlace &place) const {
     const DistanceComponent *last = kernel.componentsEnd(dep) - 1;
     int64_t step = last->loop == place.shared ? last->distance : 0;
-    return element(ring(place), place.carrier, place.shared, step);
+    return element(dep, ring(place), place.carrier, place.shared, step);
   }
 
   /// One run of the producer in each iteration of a loop that `around` runs at most once an
   /// iteration. If that cannot be counted: all of the iteration, as `whole` says.
-  Form element(Form whole, LoopId around, LoopId inner, int64_t step) const {
-    if (perEngine) {
-      return conservative(whole, "strategy 'per-engine' counts whole iterations only");
+  Form element(const Dep &dep, Form whole, LoopId around, LoopId inner, int64_t step) const {
+    if (plan.sharesQueue(dep.producer)) {
+      return conservative(whole, "a semaphore of a whole queue tells whole iterations only");
     }
     if (step > mostElements || step < -mostElements) {
       return conservative(whole, fmt::format("inner indices are {} apart, of which {} are counted",
@@ -206,15 +212,12 @@ private:
 
   Form inShared(const DepPlace &place) const {
     Form form = carried(WaitClass::InShared, place);
-    // place(P) already moves at the start of the block, so an earlier run needs the ring.
-    form.snapshot = perEngine && form.offset > 0;
     form.minus = form.offset;
     return form;
   }
 
   Form sameBranch(const DepPlace &place) const {
     Form form = carried(WaitClass::SameBranch, place);
-    form.snapshot = perEngine;
     form.minus = 1;
     return form;
   }
@@ -229,15 +232,21 @@ private:
 
   //===--- 2. Group -------------------------------------------------------===//
 
-  Sharing sharing() const {
+  Sharing sharingOf(InstrId instr) const {
     switch (plan.options.strategy) {
     case Strategy::PerInstruction:
       return Sharing::Nobody;
     case Strategy::PerEngine:
       return Sharing::Queue;
+    case Strategy::Auto:
+      return plan.options.sharing.empty() ? Sharing::Body : plan.options.sharing[instr];
     default:
       return Sharing::Body;
     }
+  }
+
+  bool anyQueueShared() const {
+    return std::ranges::any_of(plan.groups, [](const Group &g) { return !g.body.valid(); });
   }
 
   /// Whether one entry of each body raises its semaphore by a number that a counter holds.
@@ -257,12 +266,16 @@ private:
     return fits;
   }
 
-  /// Whether every engine that waits for a queue follows its path: all loops with
-  /// instructions of the queue are uniform.
+  /// Whether every engine that waits for a queue as a whole follows its path: all loops with
+  /// instructions that share its semaphore are uniform.
   bool enginesAgree() {
     std::vector<LoopId> divergentOf(kernel.queues.size());
-    for (const Instr &instr : kernel.instrs) {
+    for (InstrId id : kernel.instrs.ids()) {
+      const Instr &instr = kernel.instrs[id];
       LoopId &divergent = divergentOf[instr.queue.value];
+      if (!plan.sharesQueue(id)) {
+        continue;
+      }
       for (LoopId l = instr.home; !divergent.valid() && l.valid(); l = kernel.loops[l].parent) {
         divergent = kernel.loops[l].uniform ? LoopId() : l;
       }
@@ -271,12 +284,13 @@ private:
     for (const Dep &dep : kernel.deps) {
       QueueId queue = kernel.instrs[dep.producer].queue;
       LoopId divergent = divergentOf[queue.value];
-      if (!divergent.valid() || kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer)) {
+      if (!plan.sharesQueue(dep.producer) || !divergent.valid() ||
+          kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer)) {
         continue;
       }
       agree = false;
       diagnostics
-          .error(dep.where, fmt::format("strategy 'per-engine' cannot count queue '{}' for '{}': "
+          .error(dep.where, fmt::format("one semaphore cannot count queue '{}' for '{}': "
                                         "engines may disagree on a loop that holds its "
                                         "instructions; use 'per-loop'",
                                         kernel.nameOf(queue), kernel.nameOf(dep.consumer)))
@@ -311,8 +325,8 @@ private:
     } else {
       wait.minus = form.minus;
     }
-    wait.threshold =
-        masked(wait, perEngine ? counter(wait, dep.producer) : decode(wait, dep.producer));
+    wait.threshold = masked(wait, plan.sharesQueue(dep.producer) ? counter(wait, dep.producer)
+                                                                 : decode(wait, dep.producer));
     if (!wait.exact) {
       diagnostics.remark(dep.where, fmt::format("{} waits longer than it has to: {}",
                                                 describe(kernel, id), form.reason));
@@ -414,7 +428,8 @@ private:
     if (wait.ring.valid() && slot > 0) {
       return plan.exprs.snapshot(wait.ring, slot);
     }
-    return perEngine ? plan.exprs.ordinal(producer) : total(kernel.instrs[producer].home);
+    return plan.sharesQueue(producer) ? plan.exprs.ordinal(producer)
+                                      : total(kernel.instrs[producer].home);
   }
 
   /// w*(N*x - (N-K)) with x = counter - minus. Folded, the two subtractions are one.
@@ -461,7 +476,8 @@ private:
       value = exprs.make(ExprOp::Mul, exprs.make(ExprOp::IsGT, trip(wait.innerLoop), step), value);
     }
     // A run f ago that never was has place 0 in the ring: no mask is needed.
-    if (!wait.maskLoop.valid() || (perEngine && wait.maskTotal)) {
+    bool places = !plan.groups[wait.group].body.valid();
+    if (!wait.maskLoop.valid() || (places && wait.maskTotal)) {
       return value;
     }
     ExprId counted = wait.maskTotal ? total(wait.maskLoop) : trip(wait.maskLoop);
@@ -471,13 +487,12 @@ private:
 
   //===--- Rings ----------------------------------------------------------===//
 
-  size_t ringKeys() const { return perEngine ? kernel.instrs.size() : kernel.loops.size(); }
-
   /// The ring of the producer's counter over `loop`, at least `depth` deep. A counter has few
   /// rings (one per carrying loop around it), so they are chained and searched.
   RingId ringFor(LoopId loop, InstrId producer, uint32_t depth) {
     LoopId home = kernel.instrs[producer].home;
-    RingId &head = ringOf[perEngine ? producer.value : home.value];
+    bool places = plan.sharesQueue(producer);
+    RingId &head = places ? ringOfPlace[producer] : ringOfTotal[home];
     for (RingId r = head; r.valid(); r = nextRing[r]) {
       if (plan.rings[r].loop == loop) {
         plan.rings[r].depth = std::max(plan.rings[r].depth, depth);
@@ -486,8 +501,8 @@ private:
     }
     Ring ring;
     ring.loop = loop;
-    ring.total = perEngine ? LoopId() : home;
-    ring.ordinal = perEngine ? producer : InstrId();
+    ring.total = places ? LoopId() : home;
+    ring.ordinal = places ? producer : InstrId();
     ring.depth = depth;
     nextRing.push(head);
     head = plan.rings.push(ring);
@@ -497,10 +512,10 @@ private:
   const Kernel &kernel;
   SyncPlan &plan;
   Diagnostics &diagnostics;
-  const bool perEngine;
-  IdVector<LoopId, ExprId> totalOf;  ///< expressions already made
-  std::vector<RingId> ringOf;        ///< newest ring of each counter
-  IdVector<RingId, RingId> nextRing; ///< older ring of the same counter
+  IdVector<LoopId, ExprId> totalOf;      ///< expressions already made
+  IdVector<LoopId, RingId> ringOfTotal;  ///< newest ring of each counter
+  IdVector<InstrId, RingId> ringOfPlace; ///< empty if no queue shares one semaphore
+  IdVector<RingId, RingId> nextRing;     ///< older ring of the same counter
 };
 
 } // namespace

@@ -61,9 +61,9 @@ bool dominates(const Kernel &kernel, const SyncPlan &plan, DepId da, DepId db) {
   if (kernel.instrs[pa].home != kernel.instrs[pb].home || !maskImplies(a, b)) {
     return false;
   }
-  // Per engine, places compare by K only within one block and equally far back.
-  bool perEngine = plan.options.strategy == Strategy::PerEngine;
-  if (perEngine && (kernel.instrs[pa].block != kernel.instrs[pb].block || a.slot != b.slot)) {
+  // Places on a whole queue compare by K only within one block and equally far back.
+  if (plan.sharesQueue(pa) &&
+      (kernel.instrs[pa].block != kernel.instrs[pb].block || a.slot != b.slot)) {
     return false;
   }
   Compared counts = compareCounts(plan, a, b);

@@ -103,7 +103,7 @@ private:
   }
 
   std::string runsText() const {
-    bool places = plan.options.strategy == Strategy::PerEngine;
+    bool places = plan.sharesQueue(dep.producer);
     std::string counter = places
                               ? fmt::format("place({})", kernel.nameOf(dep.producer))
                               : fmt::format("total({})", place.producerHome == rootLoop

@@ -1,4 +1,8 @@
 //===- Groups.cpp - Which instructions raise which semaphore --------------===//
+//
+// Each way of sharing has its own keys: the instruction, its body and queue, or its queue.
+// Instructions of one key are one group.
+//===----------------------------------------------------------------------===//
 
 #include "Planners.h"
 
@@ -7,55 +11,43 @@ namespace {
 
 class Grouper {
 public:
-  Grouper(const Kernel &kernel, SyncPlan &plan, Sharing sharing)
-      : kernel(kernel), plan(plan), sharing(sharing) {}
+  Grouper(const Kernel &kernel, SyncPlan &plan, const std::function<Sharing(InstrId)> &sharing)
+      : kernel(kernel), plan(plan), sharing(sharing), firstBody(kernel.instrs.size()),
+        firstQueue(firstBody + kernel.queues.size() * kernel.loops.size()),
+        numKeys(firstQueue + kernel.queues.size()) {}
 
   void run(const std::function<bool(DepId)> &waits) {
-    std::vector<bool> waitedFor(numKeys(), false);
+    std::vector<bool> waitedFor(numKeys, false);
     for (DepId dep : kernel.deps.ids()) {
       if (waits(dep)) {
         waitedFor[keyOf(kernel.deps[dep].producer)] = true;
       }
     }
-    std::vector<GroupId> groupAt(numKeys());
+    std::vector<GroupId> groupAt(numKeys);
     for (InstrId instr : kernel.instrs.ids()) {
-      GroupId &group = groupAt[keyOf(instr)];
-      if (!waitedFor[keyOf(instr)]) {
+      size_t key = keyOf(instr);
+      if (!waitedFor[key]) {
         continue;
       }
-      if (!group.valid()) {
-        group = plan.groups.push(emptyGroup(instr));
+      if (!groupAt[key].valid()) {
+        groupAt[key] = plan.groups.push(emptyGroup(instr));
       }
-      plan.groupOf[instr] = group;
-      plan.placeOf[instr] = ++plan.groups[group].numSignals;
+      plan.groupOf[instr] = groupAt[key];
+      plan.placeOf[instr] = ++plan.groups[groupAt[key]].numSignals;
     }
-    if (sharing == Sharing::Queue) {
-      placeWithinBlocks();
-    }
+    placeWithinBlocks();
   }
 
 private:
-  size_t numKeys() const {
-    switch (sharing) {
-    case Sharing::Nobody:
-      return kernel.instrs.size();
-    case Sharing::Body:
-      return kernel.queues.size() * kernel.loops.size();
-    case Sharing::Queue:
-      return kernel.queues.size();
-    }
-    return 0;
-  }
-
   size_t keyOf(InstrId id) const {
     const Instr &instr = kernel.instrs[id];
-    switch (sharing) {
+    switch (sharing(id)) {
     case Sharing::Nobody:
       return id.value;
     case Sharing::Body:
-      return instr.home.value * kernel.queues.size() + instr.queue.value;
+      return firstBody + instr.home.value * kernel.queues.size() + instr.queue.value;
     case Sharing::Queue:
-      return instr.queue.value;
+      return firstQueue + instr.queue.value;
     }
     return 0;
   }
@@ -63,18 +55,19 @@ private:
   Group emptyGroup(InstrId id) const {
     Group group;
     group.queue = kernel.instrs[id].queue;
-    group.body = sharing == Sharing::Queue ? LoopId() : kernel.instrs[id].home;
-    group.sole = sharing == Sharing::Nobody ? id : InstrId();
+    group.body = sharing(id) == Sharing::Queue ? LoopId() : kernel.instrs[id].home;
+    group.sole = sharing(id) == Sharing::Nobody ? id : InstrId();
     return group;
   }
 
-  /// Each block counts its queue's instructions from 1.
+  /// Where a queue shares in all bodies, each block counts its members from 1.
   void placeWithinBlocks() {
     std::vector<uint32_t> count(kernel.queues.size());
     for (const Stmt &stmt : kernel.stmts) {
       for (InstrId instr : stmt.instrs) {
-        uint32_t place = ++count[kernel.instrs[instr].queue.value];
-        plan.placeOf[instr] = plan.groupOf[instr].valid() ? place : 0;
+        if (plan.sharesQueue(instr)) {
+          plan.placeOf[instr] = ++count[kernel.instrs[instr].queue.value];
+        }
       }
       for (InstrId instr : stmt.instrs) {
         count[kernel.instrs[instr].queue.value] = 0;
@@ -84,12 +77,14 @@ private:
 
   const Kernel &kernel;
   SyncPlan &plan;
-  const Sharing sharing;
+  const std::function<Sharing(InstrId)> &sharing;
+  const size_t firstBody, firstQueue, numKeys; ///< keys: instructions, bodies, queues
 };
 
 } // namespace
 
-void makeGroups(const Kernel &kernel, SyncPlan &plan, Sharing sharing,
+void makeGroups(const Kernel &kernel, SyncPlan &plan,
+                const std::function<Sharing(InstrId)> &sharing,
                 const std::function<bool(DepId)> &waits) {
   Grouper(kernel, plan, sharing).run(waits);
 }

@@ -7,11 +7,26 @@
 namespace tally {
 
 static constexpr std::string_view strategyTable[] = {
-    "barrier", "unrolled", "per-instruction", "per-loop", "per-engine", "manual",
+    "barrier", "unrolled", "per-instruction", "per-loop", "per-engine", "auto", "manual",
 };
 
 std::string_view toString(Strategy strategy) {
   return strategyTable[static_cast<size_t>(strategy)];
+}
+
+bool countsAtRunTime(Strategy strategy) {
+  switch (strategy) {
+  case Strategy::PerInstruction:
+  case Strategy::PerLoop:
+  case Strategy::PerEngine:
+  case Strategy::Auto:
+    return true;
+  case Strategy::Barrier:
+  case Strategy::Unrolled:
+  case Strategy::Manual:
+    return false;
+  }
+  return false;
 }
 
 std::optional<Strategy> strategyFrom(std::string_view name) {
@@ -104,6 +119,7 @@ SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics 
   case Strategy::PerInstruction:
   case Strategy::PerLoop:
   case Strategy::PerEngine:
+  case Strategy::Auto:
     planCounting(kernel, plan, diagnostics);
     break;
   case Strategy::Manual:

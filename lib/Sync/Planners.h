@@ -13,7 +13,7 @@
 
 namespace tally {
 
-/// PerInstruction, PerLoop, PerEngine: thresholds computed at run time.
+/// PerInstruction, PerLoop, PerEngine, Auto: thresholds computed at run time.
 void planCounting(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics);
 
 /// Barrier: engines meet, semaphores start again from zero.
@@ -22,16 +22,10 @@ void planBarriers(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics
 /// Unrolled: loops written out; only the groups are planned, thresholds are counted by the code.
 void planUnrolled(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics);
 
-/// Who shares a semaphore.
-enum class Sharing : uint8_t {
-  Nobody, ///< each instruction has its own
-  Body,   ///< instructions of one queue in one body
-  Queue,  ///< all instructions of a queue; K then counts within a block
-};
-
 /// Puts every instruction in its group, and numbers it there. Groups arise only where a dependence
 /// that `waits` needs one: other instructions signal nothing.
-void makeGroups(const Kernel &kernel, SyncPlan &plan, Sharing sharing,
+void makeGroups(const Kernel &kernel, SyncPlan &plan,
+                const std::function<Sharing(InstrId)> &sharing,
                 const std::function<bool(DepId)> &waits);
 
 } // namespace tally

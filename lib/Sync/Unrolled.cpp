@@ -60,7 +60,7 @@ void planUnrolled(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics
   if (!tripsAreConstant(kernel, diagnostics) || !sizeIsSane(kernel, diagnostics)) {
     return;
   }
-  makeGroups(kernel, plan, Sharing::Queue, [](DepId) { return true; });
+  makeGroups(kernel, plan, [](InstrId) { return Sharing::Queue; }, [](DepId) { return true; });
   for (DepId dep : kernel.deps.ids()) {
     plan.waits[dep].waitClass = WaitClass::Static;
     plan.waits[dep].group = plan.groupOf[kernel.deps[dep].producer];

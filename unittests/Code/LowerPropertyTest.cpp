@@ -26,8 +26,8 @@ constexpr uint32_t numPrograms = 100000;
 constexpr uint32_t numUnrolled = 20000;
 constexpr uint32_t numMistaken = 3000;
 constexpr uint32_t enough = 100; ///< reports of one kind of mistake
-constexpr Strategy strategies[] = {Strategy::PerInstruction, Strategy::PerLoop,
-                                   Strategy::PerEngine};
+constexpr Strategy strategies[] = {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
+                                   Strategy::Auto};
 
 /// How one program is compiled; all of it follows from a number.
 struct Setting {
@@ -77,10 +77,10 @@ struct Compiled {
   std::string limitError; ///< what lower() refused
 };
 
-Compiled compile(const Kernel &kernel, const Setting &setting) {
+Compiled compile(const RandomProgram &random, const Setting &setting) {
+  const Kernel &kernel = random.kernel;
   Compiled compiled;
-  PlanOptions options;
-  options.strategy = setting.strategy;
+  PlanOptions options = optionsOf(random, setting.strategy);
   options.fold = setting.fold;
   Diagnostics planning;
   compiled.plan = makePlan(kernel, options, planning);
@@ -162,7 +162,7 @@ std::string rawListing(const Kernel &kernel, const Program &program) {
 /// Only a limit of registers is a reason to refuse; refusals are counted.
 void examine(const RandomProgram &program, const Setting &setting, Findings &findings,
              uint64_t &refusals) {
-  Compiled compiled = compile(program.kernel, setting);
+  Compiled compiled = compile(program, setting);
   std::string what = compiled.problem;
   if (!compiled.limitError.empty()) {
     ++refusals;
@@ -255,7 +255,7 @@ struct Score {
 /// Makes the mistake at each operation in turn, in fresh copies.
 void tryMistake(const RandomProgram &program, const Setting &setting, const Mistake &mistake,
                 Score &score) {
-  Compiled compiled = compile(program.kernel, setting);
+  Compiled compiled = compile(program, setting);
   if (!compiled.problem.empty() || !compiled.limitError.empty()) {
     return;
   }

@@ -929,7 +929,7 @@ TEST(PerEngineTest, zeroTripsKeepTheLatestPlace) {
 /// per loop is not touched: P is in a body of its own.
 TEST(PerEngineTest, refusedUnderDivergence) {
   Case refused(divergentBesideProducer(), with(Strategy::PerEngine));
-  expectRefused(refused, "strategy 'per-engine' cannot count queue 'e0' for 'C'");
+  expectRefused(refused, "one semaphore cannot count queue 'e0' for 'C'");
   ASSERT_FALSE(refused.accepted());
   ASSERT_EQ(refused.reports().all()[0].notes.size(), 1u);
   EXPECT_EQ(refused.reports().all()[0].notes[0].message, "divergent loop 'B' is here");

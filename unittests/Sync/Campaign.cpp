@@ -69,6 +69,20 @@ std::string_view toString(DepClass depClass) {
   return names[static_cast<size_t>(depClass)];
 }
 
+PlanOptions optionsOf(const RandomProgram &program, Strategy strategy) {
+  PlanOptions options;
+  options.strategy = strategy;
+  if (strategy != Strategy::Auto) {
+    return options;
+  }
+  fuzz::Random random(program.seed);
+  uint64_t choices = program.agreeing() ? 3 : 2;
+  for ([[maybe_unused]] const Instr &instr : program.kernel.instrs) {
+    options.sharing.push(static_cast<Sharing>(random.below(choices)));
+  }
+  return options;
+}
+
 static DepClass classOfOpposite(int64_t offset) {
   return offset == 0   ? DepClass::OppositeZero
          : offset == 1 ? DepClass::Opposite1
@@ -117,12 +131,12 @@ DepClass classOf(const Kernel &kernel, const Dep &dep) {
   return place.producerInShared() ? classOfShared(place, branches) : classOfNested(place);
 }
 
-bool expectsExact(DepClass depClass, Strategy strategy) {
+bool expectsExact(DepClass depClass, bool sharesQueue) {
   switch (depClass) {
   case DepClass::TwoLevels:
   case DepClass::ElementForward:
   case DepClass::ElementBackward:
-    return strategy != Strategy::PerEngine;
+    return !sharesQueue;
   default:
     return depClass != DepClass::Levels;
   }

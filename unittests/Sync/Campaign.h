@@ -46,6 +46,10 @@ struct RandomProgram {
 /// Options for a seed: two programs in three agree, the third has divergent loops.
 fuzz::RandomKernelOptions optionsForSeed(uint64_t seed);
 
+/// Plan options for a strategy; for 'auto', sharing is drawn by the program's seed, with whole
+/// queues only where all engines agree.
+PlanOptions optionsOf(const RandomProgram &program, Strategy strategy);
+
 /// The seeds of a campaign of `count` programs, unless the environment says otherwise. A campaign
 /// that does `work` times as much for each program runs so many times fewer of $TALLY_COUNT.
 fuzz::Range seedsOf(uint32_t count, uint32_t work = 1);
@@ -78,8 +82,8 @@ inline constexpr size_t numDepClasses = 17;
 std::string_view toString(DepClass depClass);
 DepClass classOf(const Kernel &kernel, const Dep &dep);
 
-/// Whether registers suffice for an exact wait.
-bool expectsExact(DepClass depClass, Strategy strategy);
+/// Whether registers suffice for an exact wait for a producer with such a semaphore.
+bool expectsExact(DepClass depClass, bool sharesQueue);
 
 /// How many dependences of each class had at least one run of their consumer.
 class Coverage {

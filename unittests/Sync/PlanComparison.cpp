@@ -80,6 +80,9 @@ public:
   void block(const Stmt &stmt) {
     for (InstrId instr : stmt.instrs) {
       QueueId queue = kernel.instrs[instr].queue;
+      if (!plan.sharesQueue(instr)) {
+        continue;
+      }
       ordinals[instr] = raisedOn[queue] += kernel.queues[queue].weight;
     }
   }

@@ -21,8 +21,8 @@ using namespace tally::oracle;
 namespace {
 
 constexpr uint32_t numPrograms = 100000;
-constexpr Strategy strategies[] = {Strategy::PerInstruction, Strategy::PerLoop,
-                                   Strategy::PerEngine};
+constexpr Strategy strategies[] = {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
+                                   Strategy::Auto};
 
 /// A plan of `program`, or what is wrong with it.
 struct Planned {
@@ -31,8 +31,7 @@ struct Planned {
 };
 
 Planned planOf(const RandomProgram &program, Strategy strategy) {
-  PlanOptions options;
-  options.strategy = strategy;
+  PlanOptions options = optionsOf(program, strategy);
   options.fold = program.seed % 2 == 0;
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(program.kernel, options, diagnostics);
@@ -49,7 +48,8 @@ Planned planOf(const RandomProgram &program, Strategy strategy) {
 std::optional<std::string> findNeedlesslyInexact(const Kernel &kernel, const SyncPlan &plan) {
   for (DepId dep : kernel.deps.ids()) {
     DepClass depClass = classOf(kernel, kernel.deps[dep]);
-    if (!plan.waits[dep].exact && expectsExact(depClass, plan.options.strategy)) {
+    if (!plan.waits[dep].exact &&
+        expectsExact(depClass, plan.sharesQueue(kernel.deps[dep].producer))) {
       return fmt::format("dependence {} is {}, but its wait is not exact", dep.value,
                          toString(depClass));
     }

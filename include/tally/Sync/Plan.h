@@ -4,8 +4,8 @@
 // which instructions raise which semaphore, and for each dependence the value
 // that the consumer's engine must see there.
 //
-//   group   instructions of one body on one queue that raise one semaphore (a
-//           whole queue for the per-engine strategy); N of them, the producer is the K-th
+//   group   instructions of one body on one queue that raise one semaphore (or of all bodies,
+//           as in the per-engine strategy); N of them, the producer is the K-th
 //   ring    copies of a counter taken at each entry of a loop: slot m is what
 //           it was m entries ago
 //   wait    semaphore >= mask * w*(N*x - (N-K)), w the weight of the queue
@@ -31,10 +31,15 @@ enum class Strategy : uint8_t {
   PerInstruction, ///< one semaphore for each producer
   PerLoop,        ///< one for each loop body and queue
   PerEngine,      ///< one for each queue
+  Auto,           ///< each instruction as PlanOptions::sharing says
   Manual,         ///< as written in the input
 };
 
 std::string_view toString(Strategy strategy);
+
+/// Whether the strategy computes thresholds from loop counts at run time.
+bool countsAtRunTime(Strategy strategy);
+
 std::optional<Strategy> strategyFrom(std::string_view name);
 
 /// All strategies by name, in the order of the enumeration.
@@ -46,10 +51,18 @@ enum class Participants : uint8_t {
   All,  ///< every engine of the kernel
 };
 
+/// With whom an instruction shares its semaphore.
+enum class Sharing : uint8_t {
+  Nobody, ///< it has its own
+  Body,   ///< with those of its queue in its body that share so, too
+  Queue,  ///< with those of its queue that share so, too; K then counts within a block
+};
+
 struct PlanOptions {
   Strategy strategy = Strategy::PerLoop;
   Participants participants = Participants::Work;
-  bool fold = true; ///< evaluate constants in wait expressions
+  bool fold = true;                   ///< evaluate constants in wait expressions
+  IdVector<InstrId, Sharing> sharing; ///< Auto; empty: all with their bodies
 };
 
 /// How a wait value is found; see docs/Allocation.md for each formula.
@@ -70,7 +83,7 @@ std::string_view toString(WaitClass waitClass);
 
 /// Instructions that raise one semaphore.
 struct Group {
-  LoopId body; ///< none: all bodies (per-engine)
+  LoopId body; ///< none: all bodies
   QueueId queue;
   uint32_t numSignals = 0; ///< N: members, each raising once per entry of the body
   InstrId sole;            ///< the one member, if the strategy gives each its own
@@ -111,6 +124,11 @@ struct SyncPlan {
   IdVector<InstrId, uint32_t> placeOf; ///< K, from 1
   IdVector<DepId, Wait> waits;
   IdVector<LoopId, LoopBarriers> barriers; ///< Barrier only, else empty
+
+  /// Whether an instruction raises a semaphore that counts its queue in all bodies.
+  bool sharesQueue(InstrId instr) const {
+    return groupOf[instr].valid() && !groups[groupOf[instr]].body.valid();
+  }
 };
 
 /// The plan for a legal kernel. Adds an error for what the strategy cannot do,
