@@ -8,7 +8,7 @@
 
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
-#include "tally/Code/Lower.h"
+#include "tally/Code/Choose.h"
 
 #include <algorithm>
 #include <cctype>
@@ -131,11 +131,14 @@ private:
 
   /// False if the strategy refuses, or fails.
   bool compile(Compiled &compiled) {
-    PlanOptions options;
-    options.strategy = compiled.strategy;
-    options.fold = settings.fold;
+    CompileOptions options;
+    options.plan.strategy = compiled.strategy;
+    options.plan.fold = settings.fold;
+    options.lower.licm = settings.licm;
+    options.lower.cse = settings.cse;
     Diagnostics diagnostics;
-    compiled.plan = makePlan(kernel, options, diagnostics);
+    options = choose(kernel, options, machine, diagnostics);
+    compiled.plan = makePlan(kernel, options.plan, diagnostics);
     if (diagnostics.hasErrors() && mayRefuse(kernel, compiled.strategy)) {
       ++counts.refused;
       return false;
@@ -145,10 +148,7 @@ private:
     if (failure) {
       return false;
     }
-    LowerOptions lowerOptions;
-    lowerOptions.licm = settings.licm;
-    lowerOptions.cse = settings.cse;
-    compiled.program = lower(kernel, compiled.plan, machine, lowerOptions, diagnostics);
+    compiled.program = lower(kernel, compiled.plan, machine, options.lower, diagnostics);
     bool complete = compiled.strategy != Strategy::Unrolled; // a loop of no trips leaves nothing
     verifyIfSound("code: ", compiled.strategy, diagnostics, [&](Diagnostics &faults) {
       verifyProgram(kernel, compiled.program, faults, complete);

@@ -17,7 +17,7 @@
 
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
-#include "tally/Code/Lower.h"
+#include "tally/Code/Choose.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -154,14 +154,16 @@ struct Original {
 
 std::optional<Original> compileFor(const Subject &subject, Strategy strategy) {
   Original original{strategy, machineFor(subject.seed), SyncPlan(), Program(), true, {}};
-  PlanOptions options;
-  options.strategy = strategy;
   Diagnostics diagnostics;
-  original.plan = makePlan(subject.kernel, options, diagnostics);
+  CompileOptions options;
+  options.plan.strategy = strategy;
+  options = choose(subject.kernel, options, original.machine, diagnostics);
+  original.plan = makePlan(subject.kernel, options.plan, diagnostics);
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }
-  original.program = lower(subject.kernel, original.plan, original.machine, {}, diagnostics);
+  original.program =
+      lower(subject.kernel, original.plan, original.machine, options.lower, diagnostics);
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }

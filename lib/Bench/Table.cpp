@@ -21,7 +21,7 @@ static constexpr std::string_view freeControlName = "ideal-free-control";
 std::vector<std::string> benchStrategies() {
   std::vector<std::string> names;
   for (Strategy strategy : {Strategy::Barrier, Strategy::PerInstruction, Strategy::PerLoop,
-                            Strategy::PerEngine, Strategy::Manual, Strategy::Unrolled}) {
+                            Strategy::PerEngine, Strategy::Auto, Strategy::Manual, Strategy::Unrolled}) {
     names.emplace_back(toString(strategy));
   }
   names.emplace_back(idealName);

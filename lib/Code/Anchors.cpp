@@ -1,6 +1,6 @@
 //===- Anchors.cpp - Where a value stands still, seen from a consumer -----===//
 
-#include "Anchors.h"
+#include "KnownExprs.h"
 
 namespace tally {
 
@@ -52,6 +52,21 @@ Anchor anchorOfLeaf(const Kernel &kernel, const SyncPlan &plan, const Expr &leaf
   default:
     return Anchor();
   }
+}
+
+Anchor KnownExprs::anchorOf(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
+                            ExprId expr, InstrId consumer) {
+  const Expr &node = exprs[expr];
+  StmtId block = kernel.instrs[consumer].block;
+  if (known[expr.value].block == block) {
+    return known[expr.value].anchor;
+  }
+  Anchor anchor = isLeaf(node.op) ? anchorOfLeaf(kernel, plan, node, consumer)
+                                  : later(anchorOf(kernel, plan, exprs, ExprId(node.a), consumer),
+                                          anchorOf(kernel, plan, exprs, ExprId(node.b), consumer));
+  known[expr.value].block = block;
+  known[expr.value].anchor = anchor;
+  return anchor;
 }
 
 } // namespace tally

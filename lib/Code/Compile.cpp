@@ -2,6 +2,7 @@
 
 #include "tally/Code/Compile.h"
 
+#include "tally/Code/Choose.h"
 #include "tally/Model/Check.h"
 
 #include <fmt/format.h>
@@ -28,8 +29,9 @@ static std::optional<Compiled> keepWritten(const Kernel &kernel, const Program *
   return compiled;
 }
 
-static std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &options,
+static std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
                                     const Machine &machine, Diagnostics &diagnostics) {
+  const CompileOptions options = choose(kernel, given, machine, diagnostics);
   Compiled compiled;
   compiled.plan = makePlan(kernel, options.plan, diagnostics);
   if (diagnostics.hasErrors()) {

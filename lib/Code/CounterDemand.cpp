@@ -9,34 +9,46 @@ namespace tally {
 CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, EngineId engine)
     : totals(context.kernel.loops.size()), trips(context.kernel.loops.size()),
       rings(context.plan.rings.size()), ringsAt(context.kernel.loops.size()),
-      enters(context.kernel.loops.size(), false), context(context), knownExprs(known),
-      engine(engine) {
+      steppedAt(context.kernel.loops.size()), enters(context.kernel.loops.size(), false),
+      context(context), knownExprs(known), engine(engine) {
   if (std::ranges::any_of(context.plan.groups, [](const Group &g) { return !g.body.valid(); })) {
     places.resize(context.kernel.instrs.size());
     running.resize(context.kernel.queues.size());
   }
   for (InstrId instr : context.instrsOf[engine.value]) {
     for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
-      demand(context.exprs.legal(w->threshold), context.rootPositionOf(instr));
+      demand(context.exprs.legal(w->threshold), instr, context.rootPositionOf(instr));
     }
   }
   std::sort(followed.begin(), followed.end());
   findPath();
+  if (context.options.nativeCounters) {
+    findNative();
+  }
 }
 
 static void want(Counter &counter, uint32_t stmt) {
   counter.wanted = true;
+  counter.firstStmt = std::min(counter.firstStmt, stmt);
   counter.lastStmt = std::max(counter.lastStmt, stmt);
 }
 
 /// Marks the counters of `expr` as read in statement `stmt` of the root. Consumers come in
-/// order, so seeing an expression again in the same statement adds nothing.
-void CounterDemand::demand(ExprId expr, uint32_t stmt) {
+/// order, and those of one block need the same.
+void CounterDemand::demand(ExprId expr, InstrId consumer, uint32_t stmt) {
   Known &known = knownExprs.on(engine, expr);
-  if (known.demandedIn == stmt) {
+  const Instr &instr = context.kernel.instrs[consumer];
+  if (known.demandedIn == instr.block) {
     return;
   }
-  known.demandedIn = stmt;
+  known.demandedIn = instr.block;
+  if (context.options.stepThresholds) {
+    std::optional<Linear> form = linearForm(context.exprs.pool(), expr);
+    if (form && context.kernel.encloses(form->loop, instr.home)) {
+      step(expr, *form, stmt);
+      return;
+    }
+  }
   const Expr &node = context.exprs.pool()[expr];
   switch (node.op) {
   case ExprOp::Const:
@@ -54,9 +66,20 @@ void CounterDemand::demand(ExprId expr, uint32_t stmt) {
     demandPlace(InstrId(node.a), stmt);
     return;
   default:
-    demand(ExprId(node.a), stmt);
-    demand(ExprId(node.b), stmt);
+    demand(ExprId(node.a), consumer, stmt);
+    demand(ExprId(node.b), consumer, stmt);
   }
+}
+
+void CounterDemand::step(ExprId expr, const Linear &form, uint32_t stmt) {
+  Known &known = knownExprs.on(engine, expr);
+  if (!known.steppedBy.valid()) {
+    known.steppedBy = form.loop;
+    known.number = static_cast<uint32_t>(steppedAt[form.loop].size());
+    steppedAt[form.loop].push_back({expr, form, stmt});
+  }
+  uint32_t &last = steppedAt[form.loop][known.number].lastStmt;
+  last = std::max(last, stmt);
 }
 
 void CounterDemand::demandRing(RingId id, uint32_t stmt) {
@@ -85,7 +108,8 @@ void CounterDemand::findPath() {
     enter(context.kernel.instrs[instr].home);
   }
   for (LoopId loop : enters.ids()) {
-    if (totals[loop].wanted || trips[loop].wanted || !ringsAt[loop].empty()) {
+    if (!steppedAt[loop].empty() || totals[loop].wanted || trips[loop].wanted ||
+        !ringsAt[loop].empty()) {
       enter(loop);
     }
   }
@@ -96,6 +120,23 @@ void CounterDemand::findPath() {
         enter(loop);
       }
     }
+  }
+}
+
+/// A loop's own counter is its trip; and its total, if no other loop repeats it and nobody reads
+/// the total elsewhere.
+void CounterDemand::findNative() {
+  const Kernel &kernel = context.kernel;
+  for (LoopId id : enters.ids()) {
+    const Loop &loop = kernel.loops[id];
+    if (loop.kind != LoopKind::Loop || !enters[id]) {
+      continue;
+    }
+    uint32_t here = context.rootPosition[id];
+    Counter &total = totals[id];
+    bool onlyInside = loop.parent == rootLoop && total.firstStmt == here && total.lastStmt == here;
+    trips[id].native = trips[id].wanted;
+    total.native = total.wanted && onlyInside && !trips[id].wanted;
   }
 }
 

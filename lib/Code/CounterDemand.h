@@ -10,13 +10,24 @@
 #define TALLY_LIB_CODE_COUNTERDEMAND_H
 
 #include "Emit.h"
+#include "Linear.h"
 
 namespace tally {
 
 /// A counter of one engine.
 struct Counter {
   bool wanted = false;
-  RegId value;           ///< set when it starts
+  bool native = false;                      ///< the loop's own counter will do
+  RegId value;                              ///< set when it starts
+  uint32_t firstStmt = Id<void>::noneValue; ///< the first statement of the root that reads it
+  uint32_t lastStmt = 0; ///< the last statement of the root that reads it, as a position
+};
+
+/// An expression that grows by the same number at each entry of a loop, kept in a register. At the
+/// end of the body it becomes what the next entry needs.
+struct Stepped {
+  ExprId expr;
+  Linear form;
   uint32_t lastStmt = 0; ///< the last statement of the root that reads it, as a position
 };
 
@@ -28,9 +39,10 @@ public:
   IdVector<RingId, Counter> rings;   ///< value: slot 1, the others follow
   IdVector<InstrId, Counter> places; ///< empty where no queue shares one semaphore, like `running`
   IdVector<QueueId, Counter> running;
-  IdVector<LoopId, std::vector<RingId>> ringsAt; ///< wanted rings over each loop
-  std::vector<InstrId> followed;                 ///< whose places are wanted, in order
-  IdVector<LoopId, bool> enters;                 ///< loops that this engine runs
+  IdVector<LoopId, std::vector<RingId>> ringsAt;    ///< wanted rings over each loop
+  std::vector<InstrId> followed;                    ///< whose places are wanted, in order
+  IdVector<LoopId, std::vector<Stepped>> steppedAt; ///< by the loop that steps them
+  IdVector<LoopId, bool> enters;                    ///< loops that this engine runs
 
   /// Whether retirements of the queue in a statement of the root are counted: somebody reads the
   /// count there or later.
@@ -39,7 +51,9 @@ public:
   }
 
 private:
-  void demand(ExprId expr, uint32_t stmt);
+  void demand(ExprId expr, InstrId consumer, uint32_t stmt);
+  void step(ExprId expr, const Linear &form, uint32_t stmt);
+  void findNative();
   void demandRing(RingId id, uint32_t stmt);
   void demandPlace(InstrId producer, uint32_t stmt);
   void findPath();

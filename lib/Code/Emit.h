@@ -2,48 +2,13 @@
 #ifndef TALLY_LIB_CODE_EMIT_H
 #define TALLY_LIB_CODE_EMIT_H
 
-#include "Anchors.h"
+#include "KnownExprs.h"
 #include "Legalize.h"
 #include "Registers.h"
 #include "Waits.h"
 #include "tally/Code/Lower.h"
 
 namespace tally {
-
-/// What is known of an expression on one engine. Consumers come in text order, so of everything
-/// only the latest can be of use again.
-struct Known {
-  StmtId block; ///< whose consumers, on any engine, see it at `anchor`
-  Anchor anchor;
-  EngineId engine;                           ///< of what follows
-  uint32_t demandedIn = Id<void>::noneValue; ///< statement of the root
-  LoopId body;                               ///< where `value` was computed, and when
-  uint32_t epoch = 0;
-  RegId value;
-};
-
-/// By expression; one after the other, engines may use the same memory.
-class KnownExprs {
-public:
-  explicit KnownExprs(size_t numExprs) : known(numExprs) {}
-
-  /// What is known of an expression on an engine; of values nothing, if another engine was here
-  /// before.
-  Known &on(EngineId engine, ExprId expr) {
-    Known &entry = known[expr.value];
-    if (entry.engine != engine) {
-      entry.engine = engine;
-      entry.demandedIn = Id<void>::noneValue;
-      entry.body = LoopId();
-    }
-    return entry;
-  }
-
-  Known &operator[](ExprId expr) { return known[expr.value]; }
-
-private:
-  std::vector<Known> known;
-};
 
 /// What emission of all engines shares, and does not change.
 struct EmitContext {
@@ -55,10 +20,11 @@ struct EmitContext {
   const LowerOptions &options;
   const KeptWaits &waits;
   const LegalExprs &exprs;
-  std::vector<std::vector<InstrId>> instrsOf;     ///< by engine, in program order
-  IdVector<LoopId, uint32_t> rootPosition;        ///< statement of the root, as a position
-  IdVector<QueueId, std::vector<LoopId>> loopsOf; ///< bodies with instructions that share the queue's semaphore
-  IdVector<QueueId, uint32_t> firstPosition;      ///< of the root, with the first of these
+  std::vector<std::vector<InstrId>> instrsOf; ///< by engine, in program order
+  IdVector<LoopId, uint32_t> rootPosition;    ///< statement of the root, as a position
+  IdVector<QueueId, std::vector<LoopId>>
+      loopsOf; ///< bodies with instructions that share the queue's semaphore
+  IdVector<QueueId, uint32_t> firstPosition; ///< of the root, with the first of these
 
   /// The statement of the root in which an instruction lies, as a position.
   uint32_t rootPositionOf(InstrId id) const;

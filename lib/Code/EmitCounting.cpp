@@ -21,6 +21,9 @@
 // that epoch, in nested loops too. That is loop-invariant code motion and common subexpressions
 // in one rule, with no analysis of the emitted code.
 //
+// Two ways to count for less, where the options allow: a loop's own counter instead of one that is
+// kept beside it, and thresholds that are stepped at the end of a body instead of computed in it.
+//
 // Steps:  1. demand   counters that the engine's waits read, and until when (CounterDemand.h)
 //         2. hoist    values wanted before a statement because of a consumer inside it
 //         3. walk     the operations, in order
@@ -83,7 +86,7 @@ private:
   /// a body at `depth`.
   void hoist(ExprId expr, InstrId consumer, uint32_t depth, uint32_t use) {
     const Expr &node = exprs[expr];
-    if (isLeaf(node.op)) {
+    if (isLeaf(node.op) || isStepped(expr, consumer)) {
       return;
     }
     Anchor anchor = anchorOf(expr, consumer);
@@ -95,19 +98,15 @@ private:
     }
   }
 
-  /// Where `expr` belongs, seen from a consumer. Consumers of one block see the same.
+  /// Whether a loop around a consumer keeps `expr` ready for it.
+  bool isStepped(ExprId expr, InstrId consumer) {
+    LoopId loop = knownExprs[expr].steppedBy;
+    return loop.valid() && kernel.encloses(loop, kernel.instrs[consumer].home);
+  }
+
+  /// Where `expr` belongs, seen from a consumer.
   Anchor anchorOf(ExprId expr, InstrId consumer) {
-    const Expr &node = exprs[expr];
-    StmtId block = kernel.instrs[consumer].block;
-    if (knownExprs[expr].block == block) {
-      return knownExprs[expr].anchor;
-    }
-    Anchor anchor = isLeaf(node.op) ? anchorOfLeaf(kernel, plan, node, consumer)
-                                    : later(anchorOf(ExprId(node.a), consumer),
-                                            anchorOf(ExprId(node.b), consumer));
-    knownExprs[expr].block = block;
-    knownExprs[expr].anchor = anchor;
-    return anchor;
+    return knownExprs.anchorOf(kernel, plan, exprs, expr, consumer);
   }
 
   LoopId bodyAt(uint32_t depth, LoopId inner) const {
@@ -130,6 +129,7 @@ private:
         endCounters(kernel.stmts[stmt].position);
       }
     }
+    step(body);
   }
 
   void walkStmt(StmtId id) {
@@ -156,14 +156,24 @@ private:
   }
 
   void walkLoop(LoopId loop) {
-    if (counters.trips[loop].wanted) {
-      counters.trips[loop].value = startCounter({CounterRole::Kind::Trip, loop.value, 0});
+    Counter &trip = counters.trips[loop];
+    Counter &total = counters.totals[loop];
+    if (trip.wanted && !trip.native) {
+      trip.value = startCounter({CounterRole::Kind::Trip, loop.value, 0});
     }
-    openRegion(Op::loopBegin(loop));
+    RegId native;
+    if (trip.native) {
+      native = trip.value = newCounter({CounterRole::Kind::Trip, loop.value, 0});
+    } else if (total.native) {
+      native = total.value = newCounter({CounterRole::Kind::Total, loop.value, 0});
+    }
+    openRegion(Op::loopBegin(loop, native));
     walkBody(loop);
     closeRegion(OpKind::LoopEnd);
-    if (counters.trips[loop].wanted) {
-      end(counters.trips[loop].value);
+    for (const Counter *counter : {&trip, &total}) {
+      if (counter->native || (counter == &trip && counter->wanted)) {
+        end(counter->value);
+      }
     }
   }
 
@@ -208,12 +218,16 @@ private:
     return RegId(static_cast<uint32_t>(code.values.size() - 1));
   }
 
-  /// A counter that is zero from here on.
-  RegId startCounter(CounterRole role) {
+  RegId newCounter(CounterRole role) {
     Value value;
     value.role = role;
-    RegId id = newValue(value);
-    code.ops.push_back(Op::move(id, Operand::number(0)));
+    return newValue(value);
+  }
+
+  /// A counter that starts here.
+  RegId startCounter(CounterRole role, uint32_t from = 0) {
+    RegId id = newCounter(role);
+    code.ops.push_back(Op::move(id, Operand::number(from)));
     return id;
   }
 
@@ -240,8 +254,14 @@ private:
   }
 
   void startCountersOf(LoopId loop) {
-    if (counters.totals[loop].wanted) {
+    if (counters.totals[loop].wanted && !counters.totals[loop].native) {
       start(counters.totals[loop], {CounterRole::Kind::Total, loop.value, 0});
+    }
+    for (const Stepped &stepped : counters.steppedAt[loop]) {
+      RegId value =
+          startCounter({CounterRole::Kind::Stepped, stepped.expr.value, 0}, stepped.form.first());
+      knownExprs[stepped.expr].stepped = value;
+      endings[stepped.lastStmt].push_back(value);
     }
     for (RingId ring : counters.ringsAt[loop]) {
       for (uint32_t slot = 1; slot <= plan.rings[ring].depth; ++slot) {
@@ -269,14 +289,20 @@ private:
 
   /// At the start of a body: its own counters, then the rings over it.
   void countEntry(LoopId body) {
-    if (counters.trips[body].wanted) {
-      bump(counters.trips[body].value);
-    }
-    if (counters.totals[body].wanted) {
-      bump(counters.totals[body].value);
+    for (const Counter *counter : {&counters.trips[body], &counters.totals[body]}) {
+      if (counter->wanted && !counter->native) {
+        bump(counter->value);
+      }
     }
     for (RingId ring : counters.ringsAt[body]) {
       shift(ring);
+    }
+  }
+
+  /// At the end of a body: what its next entry needs.
+  void step(LoopId body) {
+    for (const Stepped &stepped : counters.steppedAt[body]) {
+      bump(knownExprs[stepped.expr].stepped, stepped.form.factor);
     }
   }
 
@@ -335,6 +361,9 @@ private:
     const Expr &node = exprs[expr];
     if (isLeaf(node.op)) {
       return leafOperand(node);
+    }
+    if (isStepped(expr, consumer)) {
+      return Operand::reg(knownExprs[expr].stepped);
     }
     Anchor anchor = computedAt(expr, consumer);
     if (!context.options.cse) {

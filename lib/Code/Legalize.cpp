@@ -32,17 +32,21 @@ ExprId LegalExprs::rebuild(const Expr &node) {
   if (node.op != ExprOp::Monus) {
     return copy.make(node.op, a, b);
   }
+  if (plan.options.strategy == Strategy::Auto) {
+    return copy.make(ExprOp::Sub, a, copy.make(ExprOp::Min, a, b));
+  }
   ExprId difference = copy.make(ExprOp::Sub, a, b);
   return copy.make(ExprOp::Mul, copy.make(ExprOp::IsGT, a, b), difference);
 }
 
-/// An operand used twice is computed once: a guard adds a comparison and a product.
+/// An operand used twice is computed once: a guard adds a comparison and a product, or a minimum.
 static uint32_t costOf(const SyncPlan &plan, const Machine &machine, ExprId expr) {
   const Expr &node = plan.exprs[expr];
   if (isLeaf(node.op)) {
     return 0;
   }
-  uint32_t own = node.op == ExprOp::Monus && needsGuard(machine) ? 3 : 1;
+  uint32_t guard = plan.options.strategy == Strategy::Auto ? 1 : 2;
+  uint32_t own = node.op == ExprOp::Monus && needsGuard(machine) ? 1 + guard : 1;
   return own + costOf(plan, machine, ExprId(node.a)) + costOf(plan, machine, ExprId(node.b));
 }
 

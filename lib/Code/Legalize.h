@@ -8,7 +8,8 @@ namespace tally {
 
 /// The plan's expressions with every subtraction such that the machine's own will do. Where that
 /// wraps and waits compare unsigned, one that might go below zero is guarded,
-///   a monus b  =  isGT(a, b) * (a - b),
+///   a monus b  =  isGT(a, b) * (a - b), or for strategy 'auto', where every operation counts,
+///   a monus b  =  a - min(a, b),
 /// in a copy of the expressions; on other machines they are legal as they are.
 class LegalExprs {
 public:

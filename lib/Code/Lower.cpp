@@ -41,7 +41,8 @@ void nameSemaphores(const Kernel &kernel, const SyncPlan &plan, Program &program
   }
 }
 
-std::string roleText(const Kernel &kernel, const SyncPlan &plan, const CounterRole &role) {
+std::string roleText(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
+                     const CounterRole &role) {
   switch (role.kind) {
   case CounterRole::Kind::None:
     return "";
@@ -58,14 +59,16 @@ std::string roleText(const Kernel &kernel, const SyncPlan &plan, const CounterRo
   }
   case CounterRole::Kind::Place:
     return fmt::format("place({})", kernel.nameOf(InstrId(role.id)));
+  case CounterRole::Kind::Stepped:
+    return fmt::format("next {}", toString(exprs, ExprId(role.id), plan.rings, kernel));
   case CounterRole::Kind::Running:
     return fmt::format("running({})", kernel.nameOf(QueueId(role.id)));
   }
   return "";
 }
 
-EngineCode finish(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
-                  EngineId engine, const ValueCode &values) {
+EngineCode finish(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
+                  const Machine &machine, EngineId engine, const ValueCode &values) {
   AllocatedCode allocated = allocateRegisters(values, machine.registersPerEngine);
   EngineCode code;
   code.engine = engine;
@@ -74,7 +77,7 @@ EngineCode finish(const Kernel &kernel, const SyncPlan &plan, const Machine &mac
     std::string role;
     for (uint32_t value : allocated.countersOf[reg]) {
       role += role.empty() ? "" : ", ";
-      role += roleText(kernel, plan, values.values[value].role);
+      role += roleText(kernel, plan, exprs, values.values[value].role);
     }
     code.registers.push({fmt::format("r{}", reg), role});
   }
@@ -92,8 +95,8 @@ void emitEngines(const EmitContext &context, const Machine &machine, Program &pr
     EmitScratch scratch{KnownExprs(context.exprs.pool().size()), {}};
     for (uint32_t e = next++; e < numEngines; e = next++) {
       emitCounting(context, scratch, EngineId(e));
-      program.engines[EngineId(e)] =
-          finish(context.kernel, context.plan, machine, EngineId(e), scratch.code);
+      program.engines[EngineId(e)] = finish(context.kernel, context.plan, context.exprs.pool(),
+                                            machine, EngineId(e), scratch.code);
     }
   };
   size_t numThreads = context.kernel.instrs.size() < worthAThread

@@ -116,6 +116,10 @@ private:
     case OpKind::LoopBegin:
     case OpKind::IfBegin:
       out.ops.push_back(op);
+      if (op.dst.valid()) {
+        take(op.dst.value);
+        out.ops.back().dst = RegId(registerOf[op.dst.value]);
+      }
       enterRegion();
       return;
     case OpKind::Else:

@@ -27,6 +27,7 @@ struct CounterRole {
     Slot,    ///< slot `slot` of ring `id`
     Place,   ///< place of the latest run of instruction `id`
     Running, ///< all retirements of queue `id` so far
+    Stepped, ///< expression `id`, as it will be in the next entry of its loop
   };
   Kind kind = Kind::None;
   uint32_t id = 0;

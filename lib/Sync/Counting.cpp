@@ -37,6 +37,9 @@
 // instructions itself: place(P) is the place of the latest run of P (for k runs ago, a
 // ring of it). That needs the engine to take the same path as the queue's.
 //
+// Strategy 'auto' leaves out a mask that compares the very counter it masks: then total(P) - k, cut
+// off at zero, is zero until something is owed.
+//
 // Why total(S) - k may use Sub but the others Monus: with P = S and the mask 1, x >= 1, and then
 // N*x - (N-K) >= K > 0. A nested producer may not have run at all, x = 0, although the mask is 1.
 //
@@ -438,6 +441,9 @@ private:
     uint32_t weight = kernel.queues[group.queue].weight;
     uint32_t perEntry = weight * group.numSignals;
     uint32_t missing = weight * (group.numSignals - plan.placeOf[producer]);
+    if (cutsOffItself(wait)) {
+      return owedSinceThen(wait, producer, perEntry, missing);
+    }
     if (!plan.options.fold) {
       return literalDecode(wait, producer, perEntry, missing);
     }
@@ -446,6 +452,26 @@ private:
     ExprOp subtraction = atLeastOneRun(wait) || missing == 0 ? ExprOp::Sub : ExprOp::Monus;
     return plan.exprs.make(subtraction, scaled,
                            plan.exprs.constant(perEntry * wait.minus + missing));
+  }
+
+  /// Whether the mask compares the counter that it masks, with the number subtracted from it.
+  bool cutsOffItself(const Wait &wait) {
+    return plan.options.strategy == Strategy::Auto && wait.minus > 0 &&
+           wait.minus == wait.maskOffset && !wait.ring.valid() &&
+           (wait.maskTotal || trip(wait.maskLoop) == total(wait.maskLoop));
+  }
+
+  /// w*(N*x - (N-K)), which is zero as long as the mask would be.
+  ExprId owedSinceThen(const Wait &wait, InstrId producer, uint32_t perEntry, uint32_t missing) {
+    ExprPool &exprs = plan.exprs;
+    ExprId runs = counter(wait, producer);
+    ExprId factor = exprs.constant(perEntry);
+    if (missing == 0) {
+      ExprId owed = exprs.make(ExprOp::Monus, runs, exprs.constant(wait.minus));
+      return exprs.make(ExprOp::Mul, factor, owed);
+    }
+    return exprs.make(ExprOp::Monus, exprs.make(ExprOp::Mul, factor, runs),
+                      exprs.constant(perEntry * wait.minus + missing));
   }
 
   /// Whether x >= 1 whenever the mask is 1, so that N*x - (N-K) is never below zero.
@@ -477,7 +503,7 @@ private:
     }
     // A run f ago that never was has place 0 in the ring: no mask is needed.
     bool places = !plan.groups[wait.group].body.valid();
-    if (!wait.maskLoop.valid() || (places && wait.maskTotal)) {
+    if (!wait.maskLoop.valid() || (places ? wait.maskTotal : cutsOffItself(wait))) {
       return value;
     }
     ExprId counted = wait.maskTotal ? total(wait.maskLoop) : trip(wait.maskLoop);

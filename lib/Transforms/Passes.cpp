@@ -1,7 +1,7 @@
 //===- Passes.cpp - The compiler as passes --------------------------------===//
 #include "tally/Transforms/Passes.h"
 
-#include "tally/Code/Lower.h"
+#include "tally/Code/Choose.h"
 #include "tally/IR/Tally.h"
 #include "tally/Model/Check.h"
 #include "tally/Sync/Plan.h"
@@ -101,20 +101,23 @@ void SyncPass::runOnOperation() {
 
 void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
   Diagnostics diagnostics;
-  PlanOptions options;
-  options.strategy = *strategyFrom(strategyName.getValue());
-  options.participants = allParticipants ? Participants::All : Participants::Work;
-  options.fold = fold;
-  if (options.strategy == Strategy::Manual) {
+  CompileOptions options;
+  options.plan.strategy = *strategyFrom(strategyName.getValue());
+  options.plan.participants = allParticipants ? Participants::All : Participants::Work;
+  options.plan.fold = fold;
+  options.lower.licm = licm;
+  options.lower.cse = cse;
+  if (options.plan.strategy == Strategy::Manual) {
     return; // the code is what the input says
   }
-  SyncPlan plan = makePlan(kernel, options, diagnostics);
+  options = choose(kernel, options, machine, diagnostics);
+  SyncPlan plan = makePlan(kernel, options.plan, diagnostics);
   Program program;
   if (!diagnostics.hasErrors()) {
     verifyPlan(kernel, plan, diagnostics);
   }
   if (!diagnostics.hasErrors()) {
-    program = lower(kernel, plan, machine, {licm, cse}, diagnostics);
+    program = lower(kernel, plan, machine, options.lower, diagnostics);
   }
   emit(kernel, diagnostics, &getContext());
   if (diagnostics.hasErrors()) {

@@ -10,6 +10,8 @@
 
 #include "CheckCommand.h"
 
+#include "tally/Code/Choose.h"
+
 #include <fmt/format.h>
 
 namespace tally::tool {
@@ -151,6 +153,7 @@ private:
     }
     compileOptions.plan.strategy = *strategy;
     Diagnostics ignored; // the code has been checked, as far as it can be without running it
+    compileOptions = choose(loaded.kernel, compileOptions, machine, ignored);
     SyncPlan plan = makePlan(loaded.kernel, compileOptions.plan, ignored);
     return ignored.hasErrors() ? std::nullopt : std::optional(std::move(plan));
   }

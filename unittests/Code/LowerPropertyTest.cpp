@@ -48,6 +48,8 @@ Setting settingOf(Strategy strategy, uint64_t n) {
   setting.fold = take(2) == 0;
   setting.lower.licm = take(2) == 0;
   setting.lower.cse = take(2) == 0;
+  setting.lower.nativeCounters = take(2) == 1;
+  setting.lower.stepThresholds = take(2) == 1;
   setting.machine.subtraction = take(2) == 0 ? Subtraction::Saturates : Subtraction::Wraps;
   setting.machine.waitCompare = take(2) == 0 ? WaitCompare::Unsigned : WaitCompare::Signed;
   setting.machine.counterBits = take(2) == 0 ? 32 : 16;
@@ -57,13 +59,14 @@ Setting settingOf(Strategy strategy, uint64_t n) {
   return setting;
 }
 
-constexpr uint64_t numSettings = uint64_t(2) * 2 * 2 * 2 * 2 * 2 * 4;
+constexpr uint64_t numSettings = uint64_t(2) * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 4;
 
 std::string describe(const Setting &setting) {
   const Machine &machine = setting.machine;
   return fmt::format(
-      "{} fold={} licm={} cse={} {} {} {} bits, {} registers", toString(setting.strategy),
-      setting.fold, setting.lower.licm, setting.lower.cse,
+      "{} fold={} licm={} cse={} native={} step={} {} {} {} bits, {} registers",
+      toString(setting.strategy), setting.fold, setting.lower.licm, setting.lower.cse,
+      setting.lower.nativeCounters, setting.lower.stepThresholds,
       machine.subtraction == Subtraction::Wraps ? "wrapping" : "saturating",
       machine.waitCompare == WaitCompare::Signed ? "signed" : "unsigned", machine.counterBits,
       machine.registersPerEngine ? std::to_string(*machine.registersPerEngine) : "any");

@@ -10,6 +10,8 @@ namespace tally {
 struct LowerOptions {
   bool licm = true; ///< compute each value at the outermost place where its inputs stand still
   bool cse = true;  ///< compute equal values once
+  bool nativeCounters = false; ///< use a loop's own counter where it counts the same
+  bool stepThresholds = false; ///< keep what grows by a constant in a register, and step it
 };
 
 /// The code of every engine for a plan of this kernel, for the arithmetic of the machine. Uses more

@@ -1,0 +1,32 @@
+//===- ControlCost.h - What synchronising costs, without running it -------===//
+//
+// The static cost by which strategy 'auto' chooses: what all sequencers together spend on waits,
+// registers and loops, at expected trip counts. It knows nothing of what engines wait for each
+// other; the simulator does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_CODE_CONTROLCOST_H
+#define TALLY_CODE_CONTROLCOST_H
+
+#include "tally/Code/Program.h"
+#include "tally/Machine/Machine.h"
+
+namespace tally {
+
+/// What one control operation costs: picoseconds where the machine says so, else one each.
+struct ControlPrices {
+  explicit ControlPrices(const Machine &machine);
+
+  double alu = 1, wait = 1, signal = 1, reset = 1, drain = 1;
+  double loopBegin = 1, loopEnd = 1, branch = 1;
+};
+
+/// How often each body is expected to be entered.
+IdVector<LoopId, double> expectedEntries(const Kernel &kernel);
+
+double controlCost(const Kernel &kernel, const Program &program, const Machine &machine);
+
+} // namespace tally
+
+#endif // TALLY_CODE_CONTROLCOST_H

@@ -1,0 +1,402 @@
+//===- Choose.cpp - Strategy 'auto': the cheapest way to share semaphores -===//
+//
+// The choice is made for *sets*: the instructions of one queue in one body that somebody waits for.
+// (The others of the body signal nothing.) A set has one semaphore for each member, one for all,
+// or is part of one for its whole queue.
+//
+// Steps:  1. estimate  plan with semaphores of one's own and with shared ones; charge what the
+//                      waits of each plan cost to the sets they wait for
+//         2. pick      the cheaper for each set
+//         3. limit     too many semaphores: share where that costs least for each one saved; if all
+//                      sets share and it is not enough, whole queues share
+//         4. improve   small kernels only: change one set after the other as long as the code,
+//         written
+//                      and priced, gets cheaper
+//
+// Cost: steps 1 to 3 as two plans; step 4 is bounded by a number of instructions lowered.
+//===----------------------------------------------------------------------===//
+
+#include "tally/Code/Choose.h"
+
+#include "Emit.h"
+#include "Linear.h"
+#include "tally/Code/ControlCost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace tally {
+namespace {
+
+/// Step 4 lowers at most so many instructions in all.
+constexpr size_t mostLowered = 400'000;
+
+/// Instructions of one queue in one body that are waited for.
+struct Set {
+  LoopId body;
+  QueueId queue;
+  std::vector<InstrId> members;
+  Sharing sharing = Sharing::Body;
+  double own = 0;    ///< estimated cost of the waits for it: a semaphore for each,
+  double shared = 0; ///< one for all
+
+  uint32_t numSemaphores() const {
+    return sharing == Sharing::Nobody ? static_cast<uint32_t>(members.size()) : 1;
+  }
+};
+
+/// What the waits of a plan cost, by the set that is waited for.
+class WaitPricer {
+public:
+  WaitPricer(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+             const LowerOptions &options, const IdVector<InstrId, uint32_t> &setOf,
+             const IdVector<LoopId, double> &entries, const ControlPrices &prices)
+      : kernel(kernel), waits(kernel, plan, scratch), exprs(plan, machine),
+        context(kernel, plan, options, waits, exprs), known(exprs.pool().size()), setOf(setOf),
+        entries(entries), prices(prices) {}
+
+  std::vector<double> run(size_t numSets) {
+    std::vector<double> costs(numSets, 0);
+    for (EngineId e : kernel.engines.ids()) {
+      engine = e;
+      for (InstrId instr : context.instrsOf[e.value]) {
+        for (const KeptWait *w = waits.begin(instr); w != waits.end(instr); ++w) {
+          double wait = entries[kernel.instrs[instr].home] * prices.wait;
+          costs[setOf[kernel.deps[w->dep].producer]] +=
+              wait + costOf(exprs.legal(w->threshold), instr);
+        }
+      }
+    }
+    return costs;
+  }
+
+private:
+  /// Of what is not yet computed where a consumer finds it.
+  double costOf(ExprId expr, InstrId consumer) {
+    const Expr &node = exprs.pool()[expr];
+    if (isLeaf(node.op)) {
+      return 0;
+    }
+    Known &entry = known.on(engine, expr);
+    std::optional<Linear> form = linearForm(exprs.pool(), expr);
+    if (form && kernel.encloses(form->loop, kernel.instrs[consumer].home)) {
+      bool isNew = !entry.steppedBy.valid();
+      entry.steppedBy = form->loop;
+      return isNew ? (1 + entries[form->loop]) * prices.alu : 0;
+    }
+    Anchor anchor = known.anchorOf(kernel, context.plan, exprs.pool(), expr, consumer);
+    LoopId body = kernel.instrs[consumer].home;
+    while (kernel.loops[body].depth > anchor.depth) {
+      body = kernel.loops[body].parent;
+    }
+    if (entry.body == body && entry.epoch == anchor.epoch) {
+      return 0;
+    }
+    entry.body = body;
+    entry.epoch = anchor.epoch;
+    return entries[body] * prices.alu + costOf(ExprId(node.a), consumer) +
+           costOf(ExprId(node.b), consumer);
+  }
+
+  const Kernel &kernel;
+  Program scratch; ///< reasons, of no use here
+  const KeptWaits waits;
+  const LegalExprs exprs;
+  const EmitContext context;
+  KnownExprs known;
+  const IdVector<InstrId, uint32_t> &setOf;
+  const IdVector<LoopId, double> &entries;
+  const ControlPrices &prices;
+  EngineId engine;
+};
+
+class Chooser {
+public:
+  Chooser(const Kernel &kernel, const CompileOptions &options, const Machine &machine,
+          Diagnostics &diagnostics)
+      : kernel(kernel), options(options), machine(machine), diagnostics(diagnostics),
+        entries(expectedEntries(kernel)), prices(machine),
+        limit(machine.semaphores.value_or(UINT32_MAX)) {
+    this->options.lower.nativeCounters = true;
+    this->options.lower.stepThresholds = true;
+  }
+
+  CompileOptions run() {
+    findSets();
+    estimate();
+    for (Set &set : sets) {
+      bool alone = set.members.size() == 1;
+      set.sharing = alone || set.own < set.shared ? Sharing::Nobody : Sharing::Body;
+    }
+    respectLimit();
+    improve();
+    return withSharing(sharing());
+  }
+
+private:
+  //===--- Sets -----------------------------------------------------------===//
+
+  void findSets() {
+    std::vector<bool> waitedFor(kernel.instrs.size(), false);
+    for (const Dep &dep : kernel.deps) {
+      waitedFor[dep.producer.value] = true;
+    }
+    setOf.assign(kernel.instrs.size(), noSet);
+    std::vector<uint32_t> setAt(kernel.loops.size() * kernel.queues.size(), noSet);
+    for (InstrId id : kernel.instrs.ids()) {
+      if (!waitedFor[id.value]) {
+        continue;
+      }
+      const Instr &instr = kernel.instrs[id];
+      uint32_t &set = setAt[instr.home.value * kernel.queues.size() + instr.queue.value];
+      if (set == noSet) {
+        set = static_cast<uint32_t>(sets.size());
+        sets.push_back({instr.home, instr.queue, {}});
+      }
+      sets[set].members.push_back(id);
+      setOf[id] = set;
+    }
+  }
+
+  IdVector<InstrId, Sharing> sharing() const {
+    IdVector<InstrId, Sharing> result(kernel.instrs.size(), Sharing::Nobody);
+    for (const Set &set : sets) {
+      for (InstrId member : set.members) {
+        result[member] = set.sharing;
+      }
+    }
+    return result;
+  }
+
+  CompileOptions withSharing(IdVector<InstrId, Sharing> choice) const {
+    CompileOptions result = options;
+    result.plan.sharing = std::move(choice);
+    return result;
+  }
+
+  //===--- 1. Estimate ----------------------------------------------------===//
+
+  void estimate() {
+    std::vector<double> own = costsWith(Sharing::Nobody);
+    std::vector<double> shared = costsWith(Sharing::Body);
+    for (size_t s = 0; s < sets.size(); ++s) {
+      sets[s].own = own[s];
+      sets[s].shared = shared[s];
+    }
+  }
+
+  std::vector<double> costsWith(Sharing all) {
+    for (Set &set : sets) {
+      set.sharing = all;
+    }
+    Diagnostics ignored;
+    SyncPlan plan = makePlan(kernel, withSharing(sharing()).plan, ignored);
+    if (ignored.hasErrors()) {
+      return std::vector<double>(sets.size(), 0); // whoever plans next reports them
+    }
+    return WaitPricer(kernel, plan, machine, options.lower, setOf, entries, prices)
+        .run(sets.size());
+  }
+
+  //===--- 3. Limit -------------------------------------------------------===//
+
+  uint64_t numSemaphores() const {
+    uint64_t count = 0;
+    std::vector<bool> shares(kernel.queues.size(), false);
+    for (const Set &set : sets) {
+      bool again = set.sharing == Sharing::Queue && shares[set.queue.value];
+      shares[set.queue.value] = shares[set.queue.value] || set.sharing == Sharing::Queue;
+      count += again ? 0 : set.numSemaphores();
+    }
+    return count;
+  }
+
+  void respectLimit() {
+    uint64_t wished = numSemaphores();
+    if (wished <= limit) {
+      return;
+    }
+    uint32_t merged = shareInBodies();
+    std::vector<QueueId> whole = numSemaphores() > limit ? shareQueues() : std::vector<QueueId>();
+    std::string text = fmt::format(
+        "the cheapest plan needs {} semaphores, but machine '{}' has {}; "
+        "{} bod{} share{} one semaphore for a queue",
+        wished, machine.name, limit, merged, merged == 1 ? "y" : "ies", merged == 1 ? "s" : "");
+    for (QueueId queue : whole) {
+      text += fmt::format("{} '{}'", queue == whole.front() ? ", and one counts all of queue" : ",",
+                          kernel.nameOf(queue));
+    }
+    diagnostics.remark(kernel.where, text);
+  }
+
+  /// Sets share until there are few enough semaphores, those first that lose least for each one
+  /// saved. How many do so.
+  uint32_t shareInBodies() {
+    std::vector<uint32_t> candidates;
+    for (uint32_t s = 0; s < sets.size(); ++s) {
+      if (sets[s].sharing == Sharing::Nobody && sets[s].members.size() > 1) {
+        candidates.push_back(s);
+      }
+    }
+    auto loss = [&](uint32_t s) {
+      return (sets[s].shared - sets[s].own) / static_cast<double>(sets[s].members.size() - 1);
+    };
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [&](uint32_t a, uint32_t b) { return loss(a) < loss(b); });
+    uint64_t count = numSemaphores();
+    uint32_t merged = 0;
+    for (uint32_t s : candidates) {
+      if (count <= limit) {
+        break;
+      }
+      count -= sets[s].members.size() - 1;
+      sets[s].sharing = Sharing::Body;
+      ++merged;
+    }
+    return merged;
+  }
+
+  /// A queue that may share one semaphore for all of its bodies.
+  struct WholeQueue {
+    QueueId queue;
+    bool exact = true;  ///< no wait gets longer
+    double cost = 0;    ///< of following it on the engines that wait
+    uint32_t saved = 0; ///< semaphores
+
+    auto rank() const { return std::tuple(!exact, cost / saved, queue); }
+  };
+
+  std::vector<QueueId> shareQueues() {
+    std::vector<WholeQueue> candidates = wholeQueues();
+    std::sort(candidates.begin(), candidates.end(),
+              [](const WholeQueue &a, const WholeQueue &b) { return a.rank() < b.rank(); });
+    uint64_t count = numSemaphores();
+    std::vector<QueueId> whole;
+    std::vector<bool> isWhole(kernel.queues.size(), false);
+    for (const WholeQueue &candidate : candidates) {
+      if (count <= limit) {
+        break;
+      }
+      count -= candidate.saved;
+      whole.push_back(candidate.queue);
+      isWhole[candidate.queue.value] = true;
+    }
+    for (Set &set : sets) {
+      set.sharing = isWhole[set.queue.value] ? Sharing::Queue : set.sharing;
+    }
+    return whole;
+  }
+
+  /// Queues with several semaphores whose path everybody who waits for them can follow.
+  std::vector<WholeQueue> wholeQueues() const {
+    std::vector<WholeQueue> all;
+    std::vector<bool> excluded(kernel.queues.size(), false);
+    for (QueueId queue : kernel.queues.ids()) {
+      all.push_back({queue});
+    }
+    for (const Set &set : sets) {
+      WholeQueue &queue = all[set.queue.value];
+      ++queue.saved;
+      queue.cost += entries[set.body] * prices.alu * static_cast<double>(1 + set.members.size());
+      for (LoopId l = set.body; l.valid(); l = kernel.loops[l].parent) {
+        excluded[set.queue.value] = excluded[set.queue.value] || !kernel.loops[l].uniform;
+      }
+    }
+    for (const Dep &dep : kernel.deps) {
+      all[kernel.instrs[dep.producer].queue.value].exact &= dep.form != DistanceForm::Element;
+    }
+    std::erase_if(all, [&](const WholeQueue &w) { return w.saved < 2 || excluded[w.queue.value]; });
+    for (WholeQueue &queue : all) {
+      --queue.saved;
+    }
+    return all;
+  }
+
+  //===--- 4. Improve -----------------------------------------------------===//
+
+  /// What compiling with these options needs beyond the limits, and then costs.
+  using Score = std::tuple<uint64_t, double>;
+
+  Score scoreOf(const CompileOptions &candidate) const {
+    Diagnostics ignored;
+    SyncPlan plan = makePlan(kernel, candidate.plan, ignored);
+    if (ignored.hasErrors()) {
+      return {UINT64_MAX, 0};
+    }
+    Program program = lower(kernel, plan, machine, candidate.lower, ignored);
+    uint64_t beyond = 0;
+    auto charge = [&](uint64_t used, std::optional<uint32_t> most) {
+      beyond += most && used > *most ? used - *most : 0;
+    };
+    charge(program.semaphores.size(), machine.semaphores);
+    for (const EngineCode &code : program.engines) {
+      charge(code.registers.size(), machine.registersPerEngine);
+    }
+    return {beyond, controlCost(kernel, program, machine)};
+  }
+
+  void improve() {
+    size_t left = mostLowered;
+    auto affordable = [&] {
+      bool enough = left >= kernel.instrs.size() + 1;
+      left -= enough ? kernel.instrs.size() + 1 : 0;
+      return enough;
+    };
+    if (!affordable()) {
+      return;
+    }
+    Score best = scoreOf(withSharing(sharing()));
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Set &set : sets) {
+        if (set.members.size() == 1 || set.sharing == Sharing::Queue) {
+          continue;
+        }
+        if (!affordable()) {
+          return;
+        }
+        set.sharing = other(set.sharing);
+        Score score = scoreOf(withSharing(sharing()));
+        if (score < best) {
+          best = score;
+          changed = true;
+        } else {
+          set.sharing = other(set.sharing);
+        }
+      }
+    }
+    if (affordable()) {
+      options.lower.stepThresholds = false;
+      options.lower.stepThresholds = scoreOf(withSharing(sharing())) >= best;
+    }
+  }
+
+  static Sharing other(Sharing sharing) {
+    return sharing == Sharing::Body ? Sharing::Nobody : Sharing::Body;
+  }
+
+  static constexpr uint32_t noSet = UINT32_MAX;
+
+  const Kernel &kernel;
+  CompileOptions options;
+  const Machine &machine;
+  Diagnostics &diagnostics;
+  const IdVector<LoopId, double> entries;
+  const ControlPrices prices;
+  const uint64_t limit;
+  std::vector<Set> sets;
+  IdVector<InstrId, uint32_t> setOf;
+};
+
+} // namespace
+
+CompileOptions choose(const Kernel &kernel, const CompileOptions &options, const Machine &machine,
+                      Diagnostics &diagnostics) {
+  return options.plan.strategy == Strategy::Auto
+             ? Chooser(kernel, options, machine, diagnostics).run()
+             : options;
+}
+
+} // namespace tally

@@ -1,0 +1,119 @@
+//===- ControlCost.cpp - What synchronising costs, without running it -----===//
+//
+// Each control operation at its price, times how often it is expected to be executed. A loop is
+// expected to run its constant number of times; one with a run-time value half way between its
+// bounds, or where it has no upper one, some 16 times; a branch every other time.
+//===----------------------------------------------------------------------===//
+
+#include "tally/Code/ControlCost.h"
+
+#include "tally/Machine/Timing.h"
+
+#include <algorithm>
+
+namespace tally {
+
+static constexpr double unknownTrips = 16;
+
+static double expectedTrips(const Loop &loop) {
+  if (loop.isBranch()) {
+    return 0.5;
+  }
+  switch (loop.trip.kind) {
+  case Trip::Kind::Constant:
+    return static_cast<double>(loop.trip.constant);
+  case Trip::Kind::Value:
+    return loop.trip.max
+               ? (static_cast<double>(loop.trip.min) + static_cast<double>(*loop.trip.max)) / 2
+               : std::max(static_cast<double>(loop.trip.min), unknownTrips);
+  case Trip::Kind::Guard:
+    return unknownTrips;
+  }
+  return 1;
+}
+
+IdVector<LoopId, double> expectedEntries(const Kernel &kernel) {
+  IdVector<LoopId, double> entries(kernel.loops.size(), 1);
+  for (LoopId id : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[id];
+    if (loop.parent.valid()) {
+      entries[id] = entries[loop.parent] * expectedTrips(loop);
+    }
+  }
+  return entries;
+}
+
+ControlPrices::ControlPrices(const Machine &machine) {
+  std::vector<std::string> unknown;
+  std::optional<Timing> timing = Timing::of(machine, unknown);
+  if (!timing) {
+    return; // every operation costs one
+  }
+  alu = static_cast<double>(timing->alu);
+  wait = static_cast<double>(timing->wait);
+  signal = static_cast<double>(timing->signal);
+  reset = static_cast<double>(timing->reset);
+  drain = static_cast<double>(timing->drain);
+  loopBegin = static_cast<double>(timing->loopBegin);
+  loopEnd = static_cast<double>(timing->loopEnd);
+  branch = static_cast<double>(timing->branch);
+}
+
+static double costOf(const EngineCode &code, const IdVector<LoopId, double> &entries,
+                     const ControlPrices &prices) {
+  double cost = 0;
+  std::vector<LoopId> around{rootLoop};
+  for (const Op &op : code.ops) {
+    double here = entries[around.back()];
+    switch (op.kind) {
+    case OpKind::Alu:
+      cost += here * prices.alu;
+      break;
+    case OpKind::Wait:
+      cost += here * prices.wait;
+      break;
+    case OpKind::Signal:
+      cost += here * prices.signal;
+      break;
+    case OpKind::Reset:
+      cost += here * prices.reset;
+      break;
+    case OpKind::Drain:
+      cost += here * prices.drain;
+      break;
+    case OpKind::LoopBegin:
+      cost += here * prices.loopBegin;
+      around.push_back(op.loop());
+      break;
+    case OpKind::LoopEnd:
+      cost += here * prices.loopEnd;
+      around.pop_back();
+      break;
+    case OpKind::IfBegin:
+      cost += here * prices.branch;
+      around.push_back(op.loop());
+      break;
+    case OpKind::IfEnd:
+      around.pop_back();
+      break;
+    case OpKind::Else:
+    case OpKind::Issue:
+    case OpKind::BarrierBegin:
+    case OpKind::BarrierEnd:
+      break;
+    }
+  }
+  return cost;
+}
+
+double controlCost(const Kernel &kernel, const Program &program, const Machine &machine) {
+  IdVector<LoopId, double> entries = expectedEntries(kernel);
+  ControlPrices prices(machine);
+  double cost = 0;
+  for (const EngineCode &code : program.engines) {
+    cost += costOf(code, entries, prices);
+  }
+  return cost;
+}
+
+} // namespace tally

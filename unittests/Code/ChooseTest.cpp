@@ -1,0 +1,249 @@
+//===- ChooseTest.cpp - Does 'auto' choose well, and within the limits? ---===//
+//
+// By the price of the code: never more than per-loop, and on small kernels as little as any way of
+// sharing gives, found by trying them all. By what the code does: the property tests compare code
+// with random sharing; here, with the sharing that was chosen.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Campaign.h"
+#include "ProgramComparison.h"
+
+#include "tally/Code/Choose.h"
+#include "tally/Code/ControlCost.h"
+#include "tally/Model/Check.h"
+#include "tally/Model/KernelBuilder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace tally;
+using namespace tally::oracle;
+
+namespace {
+
+struct Coded {
+  SyncPlan plan;
+  Program program;
+  double cost = 0;
+};
+
+std::optional<Coded> code(const Kernel &kernel, const CompileOptions &options,
+                          const Machine &machine) {
+  Diagnostics diagnostics;
+  Coded coded;
+  coded.plan = makePlan(kernel, options.plan, diagnostics);
+  if (diagnostics.hasErrors()) {
+    return std::nullopt;
+  }
+  coded.program = lower(kernel, coded.plan, machine, options.lower, diagnostics);
+  coded.cost = controlCost(kernel, coded.program, machine);
+  return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(coded));
+}
+
+CompileOptions optionsFor(Strategy strategy) {
+  CompileOptions options;
+  options.plan.strategy = strategy;
+  return options;
+}
+
+Machine wrappingMachine() {
+  Machine machine = genericMachine();
+  machine.subtraction = Subtraction::Wraps;
+  return machine;
+}
+
+CompileOptions chosen(const Kernel &kernel, const Machine &machine) {
+  Diagnostics diagnostics;
+  return choose(kernel, optionsFor(Strategy::Auto), machine, diagnostics);
+}
+
+/// The instructions that somebody waits for, by body and queue, where there are several.
+std::vector<std::vector<InstrId>> setsOf(const Kernel &kernel) {
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<InstrId>> sets;
+  for (InstrId id : kernel.instrs.ids()) {
+    bool waitedFor = std::any_of(kernel.deps.begin(), kernel.deps.end(),
+                                 [&](const Dep &dep) { return dep.producer == id; });
+    if (waitedFor) {
+      const Instr &instr = kernel.instrs[id];
+      sets[{instr.home.value, instr.queue.value}].push_back(id);
+    }
+  }
+  std::vector<std::vector<InstrId>> several;
+  for (auto &[key, members] : sets) {
+    if (members.size() > 1) {
+      several.push_back(members);
+    }
+  }
+  return several;
+}
+
+/// The least cost of any sharing: every set alone or shared, all combinations.
+double leastCost(const Kernel &kernel, const Machine &machine, const CompileOptions &like) {
+  std::vector<std::vector<InstrId>> sets = setsOf(kernel);
+  double least = HUGE_VAL;
+  for (uint64_t choice = 0; choice < uint64_t(1) << sets.size(); ++choice) {
+    CompileOptions options = like;
+    options.plan.sharing.assign(kernel.instrs.size(), Sharing::Nobody);
+    for (size_t s = 0; s < sets.size(); ++s) {
+      for (InstrId member : sets[s]) {
+        options.plan.sharing[member] = choice >> s & 1 ? Sharing::Body : Sharing::Nobody;
+      }
+    }
+    for (bool step : {false, true}) {
+      options.lower.stepThresholds = step;
+      least = std::min(least, code(kernel, options, machine)->cost);
+    }
+  }
+  return least;
+}
+
+/// `count` producers of one queue in loop A, the consumer waits for each.
+Kernel fan(uint32_t count, uint32_t bodies = 1) {
+  KernelBuilder b("k");
+  QueueId producer = b.queueOf(b.engine("p"));
+  QueueId consumer = b.queueOf(b.engine("c"));
+  for (uint32_t body = 0; body < bodies; ++body) {
+    b.beginLoop(fmt::format("A{}", body), KernelBuilder::constant(10));
+    std::vector<std::pair<InstrId, InstrId>> pairs;
+    for (uint32_t i = 0; i < count; ++i) {
+      pairs.push_back({b.instr(fmt::format("p{}_{}", body, i), producer),
+                       b.instr(fmt::format("c{}_{}", body, i), consumer)});
+    }
+    b.endLoop();
+    for (auto [from, to] : pairs) {
+      b.dep(from, to, {});
+    }
+  }
+  return b.finish();
+}
+
+} // namespace
+
+TEST(ChooseTest, isNeverDearerThanPerLoop) {
+  double cheaper = 0;
+  double compared = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    RandomProgram program(seed, optionsForSeed(seed));
+    for (const Machine &machine : {genericMachine(), wrappingMachine()}) {
+      std::optional<Coded> perLoop = code(program.kernel, optionsFor(Strategy::PerLoop), machine);
+      std::optional<Coded> best = code(program.kernel, chosen(program.kernel, machine), machine);
+      ASSERT_TRUE(perLoop && best) << "seed " << seed;
+      ASSERT_LE(best->cost, perLoop->cost) << "seed " << seed << "\n" << dump(program.kernel);
+      cheaper += best->cost < perLoop->cost;
+      ++compared;
+    }
+  }
+  EXPECT_GE(cheaper / compared, 0.5);
+}
+
+/// As cheap as the best of all combinations; how often it is not, and by how much, is bounded.
+TEST(ChooseTest, isAsCheapAsAnySharing) {
+  uint32_t compared = 0;
+  uint32_t missed = 0;
+  double worst = 1;
+  for (uint64_t seed = 0; seed < 4000; ++seed) {
+    RandomProgram program(seed, optionsForSeed(seed));
+    size_t numSets = setsOf(program.kernel).size();
+    if (numSets == 0 || numSets > 6) {
+      continue;
+    }
+    Machine machine = seed % 2 == 0 ? genericMachine() : wrappingMachine();
+    CompileOptions options = chosen(program.kernel, machine);
+    double cost = code(program.kernel, options, machine)->cost;
+    double least = leastCost(program.kernel, machine, options);
+    ASSERT_GE(cost, least);
+    ++compared;
+    missed += cost > least;
+    worst = std::max(worst, cost / least);
+  }
+  EXPECT_GE(compared, 500u);
+  RecordProperty("compared", static_cast<int>(compared));
+  RecordProperty("missed", static_cast<int>(missed));
+  EXPECT_LE(missed * 100, compared) << missed << " of " << compared << ", at worst " << worst;
+  EXPECT_LE(worst, 1.1);
+}
+
+/// The code with the sharing that was chosen waits for what the definition asks for.
+TEST(ChooseTest, chosenCodeIsRight) {
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    RandomProgram program(seed, optionsForSeed(seed));
+    Machine machine = seed % 2 == 0 ? genericMachine() : wrappingMachine();
+    machine.semaphores = static_cast<uint32_t>(1 + seed % 7);
+    std::optional<Coded> coded = code(program.kernel, chosen(program.kernel, machine), machine);
+    ASSERT_TRUE(coded) << "seed " << seed;
+    IdVector<DepId, bool> exact(program.kernel.deps.size(), true);
+    for (DepId dep : program.kernel.deps.ids()) {
+      exact[dep] = coded->plan.waits[dep].exact;
+    }
+    std::optional<std::string> difference = compareProgram(
+        program.kernel, coded->program, machine, program.bindings, program.definitions, exact,
+        /*unrolled=*/false);
+    ASSERT_FALSE(difference) << "seed " << seed << ": " << *difference;
+  }
+}
+
+/// Semaphores of one's own, as long as there are enough; one fewer, and the loop shares one.
+TEST(ChooseTest, semaphoresEndAndOneBodyShares) {
+  Kernel kernel = fan(3, 2);
+  Machine machine = genericMachine();
+  machine.semaphores = 6;
+  EXPECT_EQ(code(kernel, chosen(kernel, machine), machine)->program.semaphores.size(), 6u);
+
+  machine.semaphores = 5;
+  Diagnostics diagnostics;
+  CompileOptions options = choose(kernel, optionsFor(Strategy::Auto), machine, diagnostics);
+  EXPECT_EQ(code(kernel, options, machine)->program.semaphores.size(), 4u);
+  ASSERT_EQ(diagnostics.all().size(), 1u);
+  EXPECT_EQ(diagnostics.all()[0].severity, Severity::Remark);
+  EXPECT_EQ(diagnostics.all()[0].message,
+            "the cheapest plan needs 6 semaphores, but machine 'generic' has 5; 1 body shares one "
+            "semaphore for a queue");
+}
+
+/// One for each body is too many: the queue has one for all.
+TEST(ChooseTest, bodiesEndAndTheQueueShares) {
+  Kernel kernel = fan(2, 4);
+  Machine machine = genericMachine();
+  machine.semaphores = 4;
+  EXPECT_EQ(code(kernel, chosen(kernel, machine), machine)->program.semaphores.size(), 4u);
+
+  machine.semaphores = 3;
+  Diagnostics diagnostics;
+  CompileOptions options = choose(kernel, optionsFor(Strategy::Auto), machine, diagnostics);
+  EXPECT_EQ(code(kernel, options, machine)->program.semaphores.size(), 1u);
+  ASSERT_EQ(diagnostics.all().size(), 1u);
+  EXPECT_NE(diagnostics.all()[0].message.find("one counts all of queue 'p'"), std::string::npos);
+}
+
+/// A loop whose consumer waits for what is before it in the same iteration needs no operation at
+/// all beside the loop.
+TEST(ChooseTest, theLoopCounterIsTheThreshold) {
+  Kernel kernel = fan(1);
+  Machine machine = wrappingMachine();
+  std::optional<Coded> coded = code(kernel, chosen(kernel, machine), machine);
+  for (const EngineCode &engine : coded->program.engines) {
+    for (const Op &op : engine.ops) {
+      EXPECT_NE(op.kind, OpKind::Alu);
+    }
+  }
+}
+
+/// What is not waited for raises nothing.
+TEST(ChooseTest, onlyProducersSignal) {
+  KernelBuilder b("k");
+  QueueId producer = b.queueOf(b.engine("p"));
+  QueueId consumer = b.queueOf(b.engine("c"));
+  b.beginLoop("A", b.value("n"));
+  b.instr("idle", producer);
+  InstrId p = b.instr("P", producer);
+  InstrId c = b.instr("C", consumer);
+  b.endLoop();
+  b.dep(p, c, {});
+  Kernel kernel = b.finish();
+  std::optional<Coded> coded = code(kernel, chosen(kernel, genericMachine()), genericMachine());
+  EXPECT_FALSE(coded->plan.groupOf[InstrId(0)].valid());
+  EXPECT_TRUE(coded->plan.groupOf[p].valid());
+}
