@@ -28,6 +28,9 @@ packages=(
   python3 python3-psutil
 )
 
+# The browser in which tests open the pages of `tally report`.
+test_packages=(chromium)
+
 # For the proof, and for the checker that is extracted from it.
 proof_packages=(coq ocaml ocaml-findlib)
 
@@ -277,7 +280,7 @@ finish_tests() {
 }
 
 verb_test() {
-  need "${packages[@]}" "${proof_packages[@]}"
+  need "${packages[@]}" "${proof_packages[@]}" "${test_packages[@]}"
   proof_tests
   if build_tree release; then
     # Without it, tests of certificates would be skipped in silence.
@@ -306,7 +309,7 @@ verb_proof() {
 }
 
 verb_sanitize() {
-  need "${packages[@]}"
+  need "${packages[@]}" "${test_packages[@]}"
   if build_tree sanitize; then
     unit_tests sanitize
     lit_tests sanitize
@@ -398,7 +401,8 @@ verb_help() {
   cat <<'HELP'
 usage: ./do VERB [OPTION...]
 
-  demo                  compile a kernel with and without barriers; compare strategies; timelines
+  demo                  compile a kernel with and without barriers; compare strategies; timelines,
+                        for a trace viewer and as a page
   test                  build and run every test; the last line is 'N passed, N failed'
   proof                 build the proof and hold it to its gates
   build                 build everything into build/release (programs: build/release/bin)
@@ -423,7 +427,7 @@ HELP
 # ---- Demo ---------------------------------------------------------------------------------
 
 # A kernel with a dynamic loop, with barriers beside without, then all strategies in a table; what
-# they cost on nine kernels, and where the time of one goes.
+# they cost on nine kernels, and where the time of one goes, as a page.
 verb_demo() {
   local kernel=kernels/matmul.mlir
   need "${packages[@]}"
@@ -448,6 +452,8 @@ demo_traces() {
       >"$build/demo/$1-$side.txt"
     echo "timeline for a trace viewer (ui.perfetto.dev): ${build#"$root/"}/demo/$1-$side.json"
   done
+  "$tally" report "$file" --sync=barrier,per-loop,manual --machine=trn2 -o "$build/demo/$1.html"
+  echo "the three side by side, for a browser: ${build#"$root/"}/demo/$1.html"
 }
 
 # demo_side_by_side KERNEL LEFT RIGHT: the listings of two strategies in two columns.

@@ -19,10 +19,10 @@ static constexpr std::string_view idealName = "ideal";
 static constexpr std::string_view freeControlName = "ideal-free-control";
 
 std::vector<std::string> benchStrategies() {
-  std::vector<std::string> names;
-  for (Strategy strategy : {Strategy::Barrier, Strategy::PerInstruction, Strategy::PerLoop,
-                            Strategy::PerEngine, Strategy::Auto, Strategy::Manual, Strategy::Unrolled}) {
-    names.emplace_back(toString(strategy));
+  std::vector<std::string> names = strategyNames();
+  for (Strategy last : {Strategy::Manual, Strategy::Unrolled}) { // after those that make a plan
+    std::erase(names, toString(last));
+    names.emplace_back(toString(last));
   }
   names.emplace_back(idealName);
   names.emplace_back(freeControlName);

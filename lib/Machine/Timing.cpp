@@ -45,6 +45,17 @@ std::optional<Tick> ticksOf(double nanoseconds) {
 
 } // namespace
 
+std::optional<Tick> parseTime(std::string_view text) {
+  std::optional<double> number = takeNumber(text);
+  const Unit *unit = unitOf(text);
+  if (!number || !unit || unit->quantity != 't') {
+    return std::nullopt;
+  }
+  double ticks = std::nearbyint(*number * unit->factor * 1000);
+  constexpr double exact = 9e15; // beyond, a double skips whole numbers
+  return ticks >= 0 && ticks <= exact ? std::optional(static_cast<Tick>(ticks)) : std::nullopt;
+}
+
 std::string setParameter(Machine &machine, std::string_view assignment) {
   size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {

@@ -244,10 +244,13 @@ void Simulator::executeReset(const Op &op, Tick now) {
   }
 }
 
-static void setCounter(SimEngine &engine, const Op &loopBegin, uint32_t mask) {
+void Simulator::beginIteration(SimEngine &engine, EngineId id, const Op &loopBegin) {
+  uint64_t number = engine.active.back().number;
   if (loopBegin.dst.valid()) {
-    engine.registers[loopBegin.dst.value] =
-        static_cast<uint32_t>(engine.active.back().number) & mask;
+    engine.registers[loopBegin.dst.value] = static_cast<uint32_t>(number) & counterMask;
+  }
+  if (observer) {
+    observer->onIteration(id, loopBegin.loop(), number);
   }
 }
 
@@ -261,7 +264,7 @@ void Simulator::beginLoop(SimEngine &engine, EngineId id, const SimOp &begin) {
     return;
   }
   engine.active.push_back({1, trips});
-  setCounter(engine, begin.op, counterMask);
+  beginIteration(engine, id, begin.op);
   ++engine.at;
 }
 
@@ -275,7 +278,7 @@ void Simulator::endLoop(SimEngine &engine, EngineId id) {
   }
   ++now.number;
   engine.at = engine.code[engine.at].partner;
-  setCounter(engine, engine.code[engine.at].op, counterMask);
+  beginIteration(engine, id, engine.code[engine.at].op);
   ++engine.at;
 }
 

@@ -193,7 +193,7 @@ void Simulator::wake(EngineId waiter, const Raise &raise, EngineId by, QueueId b
   events.set(actorOf(waiter), engine.now);
   if (observer) {
     observer->onRelease({waiter, engine.at, from, engine.now, raise.semaphore, by, raise.op,
-                         byQueue, raise.start, raise.at});
+                         byQueue, raise.start, raise.at, engine.threshold});
   }
 }
 

@@ -137,6 +137,7 @@ private:
   void executeReset(const Op &op, Tick now);
   void beginLoop(SimEngine &engine, EngineId id, const SimOp &op);
   void endLoop(SimEngine &engine, EngineId id);
+  void beginIteration(SimEngine &engine, EngineId id, const Op &loopBegin);
   void beginIf(SimEngine &engine, EngineId id, const SimOp &op);
   void spend(SimEngine &engine, EngineId id, Tick span);
   void stall(SimEngine &engine, EngineId id, Stall kind, const Due &until);

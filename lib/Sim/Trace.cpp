@@ -58,7 +58,9 @@ void TraceWriter::slice(uint32_t process, uint32_t thread, std::string_view cate
       arguments));
 }
 
-std::string TraceWriter::operationName(EngineId engine, const Op &op) const {
+std::string operationName(const Kernel &kernel, const Program &program, EngineId engine,
+                          uint32_t index) {
+  const Op &op = program.engines[engine].ops[index];
   switch (op.kind) {
   case OpKind::Issue:
     return fmt::format("issue {}", kernel.nameOf(op.instr()));
@@ -85,9 +87,8 @@ std::string TraceWriter::operationName(EngineId engine, const Op &op) const {
 
 void TraceWriter::onOperation(EngineId engine, uint32_t op, Tick from, Tick to) {
   if (to > from) {
-    slice(engine.value + 1, sequencerThread, "control",
-          operationName(engine, program.engines[engine].ops[op]), from, to,
-          fmt::format(R"("op":{})", op));
+    slice(engine.value + 1, sequencerThread, "control", operationName(kernel, program, engine, op),
+          from, to, fmt::format(R"("op":{})", op));
   }
 }
 

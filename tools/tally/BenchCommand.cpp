@@ -88,16 +88,9 @@ int BenchCommand::run() {
     return Exit::Undecided;
   }
   Session session;
-  std::optional<Machine> target = session.machine(machine);
+  std::optional<Machine> target = session.machine(machine, settings);
   if (!target) {
     return Exit::Undecided;
-  }
-  for (const std::string &setting : settings) {
-    std::string error = setParameter(*target, setting);
-    if (!error.empty()) {
-      fmt::print(stderr, "error: {}\n", error);
-      return Exit::Undecided;
-    }
   }
   options.size = size == "paper" ? KernelSize::Paper : KernelSize::Small;
   options.progress = teller();

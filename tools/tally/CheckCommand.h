@@ -75,6 +75,11 @@ struct Subject {
 std::optional<std::vector<Subject>> loadSubjects(const CheckOptions &options, Session &session,
                                                  const Machine &machine);
 
+/// The same for kernels that have been read; none if there are none.
+std::optional<std::vector<Subject>> makeSubjects(std::vector<LoadedKernel> kernels,
+                                                 const CheckOptions &options, Session &session,
+                                                 const Machine &machine);
+
 /// Makes compiled code, and the machine, what the literal rules would have made of them. False,
 /// with the reasons reported, if there is no such rule.
 bool takeLiterally(const CheckOptions &options, std::vector<Subject> &subjects, Machine &machine);

@@ -67,8 +67,7 @@ public:
   SubjectLoader(const CheckOptions &options, Session &session, const Machine &machine)
       : options(options), session(session), machine(machine) {}
 
-  std::optional<std::vector<Subject>> run() {
-    std::vector<LoadedKernel> kernels = session.load(options.common.input);
+  std::optional<std::vector<Subject>> run(std::vector<LoadedKernel> kernels) {
     if (kernels.empty()) {
       return {};
     }
@@ -191,9 +190,15 @@ bool takeLiterally(const CheckOptions &options, std::vector<Subject> &subjects, 
   return true;
 }
 
+std::optional<std::vector<Subject>> makeSubjects(std::vector<LoadedKernel> kernels,
+                                                 const CheckOptions &options, Session &session,
+                                                 const Machine &machine) {
+  return SubjectLoader(options, session, machine).run(std::move(kernels));
+}
+
 std::optional<std::vector<Subject>> loadSubjects(const CheckOptions &options, Session &session,
                                                  const Machine &machine) {
-  return SubjectLoader(options, session, machine).run();
+  return makeSubjects(session.load(options.common.input), options, session, machine);
 }
 
 } // namespace tally::tool

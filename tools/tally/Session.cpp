@@ -141,8 +141,15 @@ std::vector<LoadedKernel> Session::loadJson(const std::string &path) {
   return kernels;
 }
 
-std::optional<Machine> Session::machine(const std::string &nameOrPath) {
+std::optional<Machine> Session::machine(const std::string &nameOrPath,
+                                        const std::vector<std::string> &settings) {
   MachineResult result = loadMachine(nameOrPath);
+  for (const std::string &setting : settings) {
+    std::string error = result.machine ? setParameter(*result.machine, setting) : "";
+    if (!error.empty()) {
+      result.errors.push_back(std::move(error));
+    }
+  }
   for (const std::string &error : result.errors) {
     complain(error);
   }

@@ -66,8 +66,10 @@ public:
   /// The kernels in a file. Empty, with the reasons reported, if it cannot be read or holds none.
   std::vector<LoadedKernel> load(const std::string &path);
 
-  /// The machine of this name or file; none, with the reasons reported.
-  std::optional<Machine> machine(const std::string &nameOrPath);
+  /// The machine of this name or file, with parameters changed as `--set` asks; none, with the
+  /// reasons reported.
+  std::optional<Machine> machine(const std::string &nameOrPath,
+                                 const std::vector<std::string> &settings = {});
 
   /// What the user binds for a run; none, with the reasons reported, if it does not fit the kernel.
   std::optional<Bindings> bindings(const Kernel &kernel, const RunOptions &options);
@@ -101,6 +103,7 @@ void addExplain(CLI::App &app, int &status);
 void addCompare(CLI::App &app, int &status);
 void addFuzz(CLI::App &app, int &status);
 void addCheck(CLI::App &app, int &status);
+void addReport(CLI::App &app, int &status);
 void addSim(CLI::App &app, int &status);
 void addBench(CLI::App &app, int &status);
 void addKernels(CLI::App &app, int &status);

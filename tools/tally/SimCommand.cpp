@@ -4,9 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CheckCommand.h"
+#include "TimedSubject.h"
 
-#include "tally/Sim/Ideal.h"
 #include "tally/Sim/Trace.h"
 
 #include <fmt/format.h>
@@ -20,8 +19,6 @@ namespace tally::tool {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char *ideal = "ideal";
 
 struct SimCommand {
   CheckOptions subject; ///< kernel, code, strategy, machine
@@ -38,10 +35,6 @@ struct SimCommand {
 
   int run() const;
 };
-
-void complain(const std::string &message) {
-  fmt::print(stderr, "error: {}\n", message);
-}
 
 //===----------------------------------------------------------------------===//
 // Sweeps
@@ -139,7 +132,7 @@ private:
     SimOptions options;
     options.seed = command.seed;
     options.jitterPercent = command.jitter;
-    options.freeSync = subject.program.strategy == ideal;
+    options.freeSync = isIdeal(subject);
     options.maxOperations = command.maxOperations;
     options.criticalPath = true;
     std::ofstream file;
@@ -368,55 +361,14 @@ std::string sweepText(const Sweep &sweep, const std::vector<Run> &runs) {
 // The command
 //===----------------------------------------------------------------------===//
 
-/// The ideal run needs code without limits; it is made here from the kernel alone.
-bool makeIdeal(Session &session, Subject &subject, const Machine &machine) {
-  Diagnostics diagnostics;
-  std::optional<IdealCode> code = idealCode(subject.kernel, machine, diagnostics);
-  if (!code) {
-    session.report(subject.kernel, diagnostics);
-    return false;
-  }
-  if (code->overWaiting > 0) {
-    fmt::print(stderr, "note: {} dependences have no exact wait, so this is not quite the bound\n",
-               code->overWaiting);
-  }
-  subject.program = std::move(code->program);
-  return true;
-}
-
-std::optional<std::vector<Subject>> subjectsOf(const SimCommand &command, Session &session,
-                                               const Machine &machine) {
-  if (command.subject.common.strategy != ideal) {
-    return loadSubjects(command.subject, session, machine);
-  }
-  CheckOptions options = command.subject;
-  options.common.strategy = toString(Strategy::PerLoop);
-  Machine unlimited = machine;
-  unlimited.semaphores = unlimited.registersPerEngine = std::nullopt;
-  std::optional<std::vector<Subject>> subjects = loadSubjects(options, session, unlimited);
-  for (size_t i = 0; subjects && i < subjects->size(); ++i) {
-    if (!makeIdeal(session, (*subjects)[i], machine)) {
-      return std::nullopt;
-    }
-  }
-  return subjects;
-}
-
 int SimCommand::run() const {
   Session session;
-  std::optional<Machine> machine = session.machine(subject.common.machine);
-  for (const std::string &setting : settings) {
-    std::string error = machine ? setParameter(*machine, setting) : "";
-    if (!error.empty()) {
-      complain(error);
-      machine.reset();
-    }
-  }
+  std::optional<Machine> machine = session.machine(subject.common.machine, settings);
   std::optional<Sweep> values = machine ? parseSweep(*machine, sweep) : std::nullopt;
   if (!values) {
     return Exit::Undecided;
   }
-  std::optional<std::vector<Subject>> subjects = subjectsOf(*this, session, *machine);
+  std::optional<std::vector<Subject>> subjects = timedSubjects(subject, session, *machine);
   if (!subjects) {
     return Exit::No;
   }
@@ -471,9 +423,7 @@ void addSim(CLI::App &app, int &status) {
   sub->add_option("code", command->subject.code,
                   "its code, beside the same kernel; none: what stands beside the kernel, or else "
                   "compile it");
-  std::vector<std::string> strategies = strategyNames();
-  strategies.emplace_back(ideal);
-  command->subject.common.addStrategy(*sub, strategies);
+  command->subject.common.addStrategy(*sub, timedStrategies());
   command->subject.common.addMachine(*sub);
   command->values.add(*sub);
   sub->add_option("--set", command->settings, "change a price of the machine: ctl.alu=20ns")

@@ -14,6 +14,7 @@ static constexpr const char *examples = R"(Examples:
   tally compare k.mlir                          size, registers and semaphores of each strategy
   tally check k.mlir                            does the code wait long enough, and no longer?
   tally sim k.mlir --trips=A=64                 how long it takes on a machine, and why
+  tally report k.mlir --trips=A=64 -o k.html    the same as a page: timelines of several strategies
   tally bench --size=paper                      what each strategy costs on nine kernels
   tally kernels list                            kernels to try all this on
   tally fuzz --minutes=1                        does tally itself hold on random kernels?
@@ -33,6 +34,7 @@ int main(int argc, char **argv) {
   addFuzz(app, status);
   addCheck(app, status);
   addSim(app, status);
+  addReport(app, status);
   addBench(app, status);
   addKernels(app, status);
   try {

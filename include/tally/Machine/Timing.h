@@ -42,6 +42,9 @@ using Tick = uint64_t;
 /// The longest span that one parameter or instruction may have: a tenth of a second.
 inline constexpr Tick maxSpan = 100'000'000'000;
 
+/// Reads a moment, as in `12.5us`: a number with ps, ns, us or ms. Nothing if it is not one.
+std::optional<Tick> parseTime(std::string_view text);
+
 /// What one instruction costs.
 struct InstrCost {
   Tick issue = 0;    ///< sequencer, until the instruction is in its queue

@@ -68,6 +68,7 @@ struct Release {
   QueueId byQueue;   ///< none: an operation of the sequencer
   Tick byStart = 0;  ///< when that instruction started, or the operation was executed
   Tick raisedAt = 0;
+  uint32_t threshold = 0; ///< that was waited for
 };
 
 /// Is told what happens. Calls come in the order of causes; their times may run ahead of later
@@ -75,6 +76,9 @@ struct Release {
 class SimObserver {
 public:
   virtual ~SimObserver() = default;
+
+  /// An engine begins an iteration of a loop, from 1.
+  virtual void onIteration(EngineId, LoopId, uint64_t /*number*/) {}
 
   /// A sequencer executes an operation. Its wait, if any, passed at `from`.
   virtual void onOperation(EngineId, uint32_t /*op*/, Tick /*from*/, Tick /*to*/) {}

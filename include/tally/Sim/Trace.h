@@ -24,6 +24,10 @@
 
 namespace tally {
 
+/// An operation of an engine's code by what it does: `issue load`, `set r0`, `loop A`.
+std::string operationName(const Kernel &kernel, const Program &program, EngineId engine,
+                          uint32_t index);
+
 class TraceWriter : public SimObserver {
 public:
   /// The arguments must outlive the writer. Beyond `maxEvents` nothing more is written.
@@ -44,7 +48,6 @@ private:
   void slice(uint32_t process, uint32_t thread, std::string_view category, std::string_view text,
              Tick from, Tick to, std::string_view arguments);
   void event(std::string_view text);
-  std::string operationName(EngineId engine, const Op &op) const;
   uint32_t threadOf(QueueId queue) const;
 
   uint32_t semaphoreProcess() const { return static_cast<uint32_t>(kernel.engines.size()) + 1; }

@@ -1,0 +1,51 @@
+//===- Report.h - Runs of one kernel, side by side, on a page -------------===//
+//
+// The timelines of one kernel under several strategies, aligned on one time axis, as a
+// picture (SVG) or as a page (HTML) that holds the picture and the numbers. Both are whole in
+// themselves: no network, no other file. Without scripts the page is a static picture; with them
+// one can zoom, pan and ask each piece what it is.
+//
+// Every stall has the colour of what was waited for. The same inputs give the same bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_REPORT_REPORT_H
+#define TALLY_REPORT_REPORT_H
+
+#include "tally/Report/Timeline.h"
+
+namespace tally {
+
+struct Report {
+  const Kernel *kernel = nullptr;
+  std::string machine;
+  std::vector<Timeline> timelines; ///< at least one; the first is what the others are compared with
+  Tick from = 0;                   ///< of the picture
+  Tick until = UINT64_MAX;         ///< of the picture, at most; numbers are of whole runs
+};
+
+/// The part of time that the picture shows: what was asked for, as far as runs and pieces reach.
+struct Span {
+  Tick from = 0;
+  Tick until = 0;
+};
+
+Span shownSpan(const Report &report);
+
+/// What sequencers waited for, and how long in each run, all engines together.
+struct Cause {
+  enum class Kind : uint8_t { Dependence, Semaphore, Barrier, Drain, QueueFull };
+  Kind kind = Kind::Dependence;
+  std::string text;       ///< `'load' -> 'use'`; of a wait without reasons, its semaphore
+  std::vector<Tick> span; ///< by timeline
+};
+
+/// The longest first; draining and full queues last.
+std::vector<Cause> causesOf(const Report &report);
+
+std::string reportHtml(const Report &report);
+std::string reportSvg(const Report &report);
+
+} // namespace tally
+
+#endif // TALLY_REPORT_REPORT_H

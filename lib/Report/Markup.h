@@ -1,0 +1,34 @@
+//===- Markup.h - Text and times in HTML and SVG --------------------------===//
+
+#ifndef TALLY_LIB_REPORT_MARKUP_H
+#define TALLY_LIB_REPORT_MARKUP_H
+
+#include "tally/Machine/Timing.h"
+
+#include <string>
+#include <string_view>
+
+namespace tally::report {
+
+/// For the content of elements, and of attributes in double quotes.
+std::string escape(std::string_view text);
+
+/// Exact, in nanoseconds: the unit of the picture's coordinates.
+std::string nanoseconds(Tick tick);
+
+/// For people: `12.345 us`.
+std::string timeText(Tick tick);
+
+/// `33%`, to the nearest.
+std::string percentText(Tick part, Tick whole);
+
+/// The distance of the lines of a time axis: 1, 2 or 5 times a power of ten, at most twelve of
+/// them in a span. page.js works it out in the same way.
+Tick axisStep(Tick span);
+
+/// A moment on an axis that ends at `until` and has lines every `step`: `12.5 us`.
+std::string axisText(Tick at, Tick step, Tick until);
+
+} // namespace tally::report
+
+#endif // TALLY_LIB_REPORT_MARKUP_H

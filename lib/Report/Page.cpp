@@ -1,0 +1,238 @@
+//===- Page.cpp - A report as HTML ----------------------------------------===//
+//
+// Numbers first, in tables of all runs; then the picture; then who waited for what, and the
+// time of each engine. Every number of time carries its exact value (`data-ps`).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Assets.h"
+#include "Markup.h"
+#include "Picture.h"
+#include "Textures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+namespace report {
+namespace {
+
+/// `<td class="number" data-ps="66913676">66.913 us</td>`
+std::string timeCell(Tick time, std::string_view key, const std::string &more = {}) {
+  if (time == 0) {
+    return fmt::format("<td class=\"number faint\" data-key=\"{}\" data-ps=\"0\">-</td>", key);
+  }
+  return fmt::format("<td class=\"number\" data-key=\"{}\" data-ps=\"{}\">{}{}</td>", key, time,
+                     timeText(time), more);
+}
+
+/// With its share of a whole run.
+std::string shareCell(Tick time, Tick whole, std::string_view key) {
+  return timeCell(time, key,
+                  fmt::format(" <span class=\"faint\">{}</span>", percentText(time, whole)));
+}
+
+class Page {
+public:
+  explicit Page(const Report &report)
+      : report(report), kernel(*report.kernel), causes(report), span(shownSpan(report)) {
+    for (const Timeline &timeline : report.timelines) {
+      longest = std::max(longest, timeline.result.total);
+    }
+  }
+
+  std::string text() const {
+    return head() + "<body>\n" + summary() + pictureSection() + causeTable() + engineTables() +
+           notes() + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", assets::pageScript);
+  }
+
+private:
+  std::string title() const {
+    return fmt::format("{} on {}", escape(kernel.text(kernel.name)), escape(report.machine));
+  }
+
+  /// The policy lets nothing in from outside, whatever a name in the kernel may look like.
+  std::string head() const {
+    return fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                       "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+                       "<meta name=\"generator\" content=\"tally report 1\">\n"
+                       "<title>{}</title>\n<style>\n{}{}</style>\n</head>\n",
+                       title(), assets::pageStyle, assets::pictureStyle);
+  }
+
+  std::string strategyOf(const Timeline &timeline) const {
+    return escape(timeline.program.strategy);
+  }
+
+  static std::string outcomeOf(const SimResult &result) {
+    return result.outcome == SimResult::Outcome::Finished   ? "finished"
+           : result.outcome == SimResult::Outcome::Deadlock ? "deadlock"
+                                                            : "cut off";
+  }
+
+  /// How long each run takes.
+  std::string summary() const {
+    std::string text = fmt::format(
+        "<h1>{}</h1>\n<p>Simulated, {} {} of the same kernel. Times are of whole runs.</p>\n"
+        "<table id=\"summary\">\n<tr><th>strategy</th><th class=\"number\">time</th>"
+        "<th class=\"number\">of {}</th><th></th><th class=\"number\">operations</th>"
+        "<th class=\"number\">instructions</th><th>outcome</th></tr>\n",
+        title(), report.timelines.size(), report.timelines.size() == 1 ? "run" : "runs",
+        strategyOf(report.timelines.front()));
+    double first = double(std::max<Tick>(report.timelines.front().result.total, 1));
+    for (const Timeline &timeline : report.timelines) {
+      const SimResult &result = timeline.result;
+      text += fmt::format(
+          "<tr data-strategy=\"{0}\"><td>{0}</td>{1}<td class=\"number\">{2:.3f}</td>"
+          "<td><span class=\"bar\" style=\"width:{3}px\"></span></td><td class=\"number\">{4}</td>"
+          "<td class=\"number\">{5}</td><td>{6}</td></tr>\n",
+          strategyOf(timeline), timeCell(result.total, "total"), double(result.total) / first,
+          longest == 0 ? 0 : result.total * 300 / longest, result.operations, result.instructions,
+          outcomeOf(result));
+    }
+    text += "</table>\n";
+    for (const Timeline &timeline : report.timelines) {
+      if (timeline.result.outcome == SimResult::Outcome::Deadlock) {
+        text += fmt::format("<p>{} ends in a deadlock; {}</p>\n", strategyOf(timeline),
+                            escape(describeDeadlock(kernel, timeline.program, timeline.result)));
+      }
+    }
+    return text;
+  }
+
+  /// What part of the runs the picture shows, if not all.
+  std::string windowText() const {
+    if (span.from == 0 && span.until >= longest) {
+      return "The picture holds whole runs.";
+    }
+    bool isCut = std::any_of(
+        report.timelines.begin(), report.timelines.end(), [&](const Timeline &timeline) {
+          return timeline.shownUntil < std::min(report.until, timeline.result.total);
+        });
+    return fmt::format("<strong>The picture holds {} to {} of {}{}.</strong> All numbers are of "
+                       "whole runs.",
+                       timeText(span.from), timeText(span.until), timeText(longest),
+                       isCut ? ", as far as the limit of its pieces reaches" : "");
+  }
+
+  std::string pictureSection() const {
+    return fmt::format(
+        "<h2>Timelines</h2>\n<p id=\"window\">{}</p>\n"
+        "<p class=\"tools\"><button data-action=\"in\">zoom in</button>"
+        "<button data-action=\"out\">zoom out</button><button data-action=\"left\">left</button>"
+        "<button data-action=\"right\">right</button><button data-action=\"all\">all</button>"
+        "<button data-action=\"back\">piece before</button>"
+        "<button data-action=\"next\">next piece</button>"
+        "<span class=\"faint\">drag; Ctrl and wheel; keys + - 0 &larr; &rarr;; n and p go from "
+        "piece to piece</span></p>\n"
+        "<div class=\"scroll\">\n{}</div>\n"
+        "<div id=\"piece\" role=\"status\" aria-live=\"polite\">Click a piece to see what it is, "
+        "and what ended a wait.</div>\n",
+        windowText(), Picture(report, causes).svg(false));
+  }
+
+  std::string swatch(const std::string &style) const {
+    return fmt::format("<svg class=\"timelines swatch\" viewBox=\"0 0 22 11\" aria-hidden=\"true\">"
+                       "<rect class=\"{}\" width=\"22\" height=\"11\"/></svg>",
+                       style);
+  }
+
+  std::string strategyHeads() const {
+    std::string text;
+    for (const Timeline &timeline : report.timelines) {
+      text += fmt::format("<th class=\"number\">{}</th>", strategyOf(timeline));
+    }
+    return text;
+  }
+
+  std::string causeTable() const {
+    std::vector<std::string> styles = stylesOf(causes.all());
+    std::string text = "<h2>What sequencers waited for</h2>\n<table id=\"causes\">\n"
+                       "<caption>all engines together, longest first</caption>\n"
+                       "<tr><th></th><th>for</th>" +
+                       strategyHeads() + "</tr>\n";
+    for (size_t i = 0; i < causes.all().size(); ++i) {
+      const Cause &cause = causes.all()[i];
+      text += fmt::format("<tr><td>{}</td><td>{}</td>", swatch(styles[i]), escape(cause.text));
+      for (size_t t = 0; t < report.timelines.size(); ++t) {
+        text += timeCell(cause.span[t], report.timelines[t].program.strategy);
+      }
+      text += "</tr>\n";
+    }
+    return text + "</table>\n";
+  }
+
+  std::string engineTables() const {
+    std::string text = "<h2>Where the time of each engine goes</h2>\n<div class=\"tables\">\n";
+    for (const Timeline &timeline : report.timelines) {
+      text += sequencerTable(timeline) + queueTable(timeline);
+    }
+    return text + "</div>\n";
+  }
+
+  std::string sequencerTable(const Timeline &timeline) const {
+    std::string text = fmt::format(
+        "<table class=\"sequencers\" data-strategy=\"{0}\">\n<caption>{0}: sequencers</caption>\n"
+        "<tr><th>engine</th><th class=\"number\">control</th><th class=\"number\">waiting</th>"
+        "<th class=\"number\">queue full</th><th class=\"number\">draining</th>"
+        "<th class=\"number\">idle at the end</th></tr>\n",
+        strategyOf(timeline));
+    Tick total = timeline.result.total;
+    for (EngineId id : kernel.engines.ids()) {
+      const EngineStats &stats = timeline.result.engines[id];
+      std::string name = escape(kernel.nameOf(id));
+      text += fmt::format(
+          "<tr data-name=\"{0}\"><td>{0}</td>{1}{2}{3}{4}{5}</tr>\n", name,
+          shareCell(stats.control, total, "control"), shareCell(stats.waiting, total, "waiting"),
+          shareCell(stats.queueFull, total, "queue_full"),
+          shareCell(stats.draining, total, "draining"), shareCell(stats.done, total, "done"));
+    }
+    return text + "</table>\n";
+  }
+
+  std::string queueTable(const Timeline &timeline) const {
+    std::string text = fmt::format(
+        "<table class=\"queues\" data-strategy=\"{0}\">\n<caption>{0}: queues</caption>\n"
+        "<tr><th>queue</th><th class=\"number\">instructions</th><th class=\"number\">busy</th>"
+        "<th class=\"number\">idle</th></tr>\n",
+        strategyOf(timeline));
+    Tick total = timeline.result.total;
+    for (QueueId id : kernel.queues.ids()) {
+      const QueueStats &stats = timeline.result.queues[id];
+      if (stats.instructions > 0) {
+        std::string name = escape(kernel.nameOf(id));
+        text += fmt::format(
+            "<tr data-name=\"{0}\"><td>{0}</td><td class=\"number\">{1}</td>{2}{3}</tr>\n", name,
+            stats.instructions, shareCell(stats.busy, total, "busy"),
+            shareCell(total - std::min(stats.busy, total), total, "idle"));
+      }
+    }
+    return text + "</table>\n";
+  }
+
+  std::string notes() const {
+    return "<h2>How to read this</h2>\n"
+           "<p>An engine has a sequencer, which executes its code in order and hands instructions "
+           "to queues, and queues, in which instructions run one after the other and overlap. "
+           "Where a sequencer's lane is empty, it is at the end of its code. The vertical line is "
+           "the end of the run.</p>\n";
+  }
+
+  const Report &report;
+  const Kernel &kernel;
+  CauseTable causes;
+  Span span;
+  Tick longest = 0;
+};
+
+} // namespace
+} // namespace report
+
+std::string reportHtml(const Report &report) {
+  return report::Page(report).text();
+}
+
+} // namespace tally

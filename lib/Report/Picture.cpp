@@ -1,0 +1,339 @@
+//===- Picture.cpp - Timelines as SVG -------------------------------------===//
+
+#include "Picture.h"
+
+#include "Assets.h"
+#include "Markup.h"
+#include "PieceText.h"
+#include "Textures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally::report {
+
+// Points of the page; the picture is scaled to where it stands.
+static constexpr uint32_t left = 150;
+static constexpr uint32_t width = 1036;
+static constexpr uint32_t pageWidth = 1200;
+static constexpr uint32_t axisHeight = 24;
+static constexpr uint32_t titleHeight = 24;
+static constexpr uint32_t sequencerHeight = 12;
+static constexpr uint32_t queueHeight = 17;
+static constexpr uint32_t tailHeight = 3;
+static constexpr uint32_t gap = 2;
+static constexpr uint32_t engineGap = 5;
+static constexpr uint32_t panelGap = 14;
+static constexpr uint32_t legendLine = 18;
+static constexpr double letterWidth = 6.5;
+
+Picture::Picture(const Report &report, const CauseTable &causes)
+    : report(report), causes(causes), styles(stylesOf(causes.all())), span(shownSpan(report)) {
+  placeLanes();
+}
+
+/// Lanes in which nothing happens in any run are left out of all, so that panels look alike.
+bool Picture::isUsed(const Lane &lane, const Timeline &timeline) const {
+  if (lane.queue.valid()) {
+    return timeline.result.queues[lane.queue].instructions > 0;
+  }
+  const EngineStats &stats = timeline.result.engines[lane.engine];
+  return stats.done < timeline.result.total;
+}
+
+void Picture::placeLanes() {
+  uint32_t top = axisHeight;
+  for (size_t t = 0; t < report.timelines.size(); ++t) {
+    panelTops.push_back(top);
+    top += titleHeight;
+    const std::vector<Lane> &lanes = report.timelines[t].lanes;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      bool used = std::any_of(
+          report.timelines.begin(), report.timelines.end(),
+          [&](const Timeline &timeline) { return isUsed(timeline.lanes[i], timeline); });
+      if (used) {
+        bool isQueue = lanes[i].queue.valid();
+        uint32_t laneHeight = isQueue ? queueHeight : sequencerHeight;
+        top += isQueue ? 0 : engineGap;
+        places.push_back({t, &lanes[i], top, laneHeight});
+        top += laneHeight + gap;
+      }
+    }
+    top += panelGap;
+  }
+  legendTop = top + axisHeight;
+  height = legendTop;
+}
+
+double Picture::scale() const {
+  return double(width) * 1000 / double(span.until - span.from);
+}
+
+double Picture::xOf(Tick tick) const {
+  return left + (double(tick) - double(span.from)) / 1000 * scale();
+}
+
+std::string Picture::transform() const {
+  return fmt::format("translate({:.6g} 0) scale({:.10g} 1)",
+                     left - double(span.from) / 1000 * scale(), scale());
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+std::string Picture::classOf(const Place &place, const Piece &piece) const {
+  switch (piece.kind) {
+  case PieceKind::Control:
+    return "c";
+  case PieceKind::Instruction: // neighbours of a queue in two shades
+    return report.timelines[place.timeline].executions[piece.detail].instr.value % 2 ? "i" : "i j";
+  case PieceKind::QueueFull:
+    return "f";
+  case PieceKind::Drain:
+    return "d";
+  case PieceKind::Wait:
+    break;
+  }
+  const Timeline &timeline = report.timelines[place.timeline];
+  InstrId by = piece.detail == UINT32_MAX
+                   ? InstrId()
+                   : endedBy(timeline.program, timeline.releases[piece.detail]);
+  return styles[causes.of(place.timeline, place.lane->engine, piece.op, by)];
+}
+
+/// A rectangle; the text stands in a `<title>`, which browsers show where the pointer rests.
+std::string Picture::rect(Tick from, Tick to, uint32_t top, uint32_t rectHeight,
+                          const std::string &rest, const std::string &title) const {
+  std::string head = fmt::format(R"(<rect x="{}" width="{}" y="{}" height="{}" {})",
+                                 nanoseconds(from), nanoseconds(to - from), top, rectHeight, rest);
+  return title.empty() ? head + "/>\n" : fmt::format("{}><title>{}</title></rect>\n", head, title);
+}
+
+/// Of a wait, where it was ended from: ` data-by="queue load 12.5"`, in nanoseconds.
+std::string Picture::originOf(const Place &place, const Piece &piece) const {
+  if (piece.kind != PieceKind::Wait || piece.detail == UINT32_MAX) {
+    return "";
+  }
+  const Release &release = report.timelines[place.timeline].releases[piece.detail];
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i].timeline == place.timeline && places[i].lane->engine == release.by &&
+        places[i].lane->queue == release.byQueue) {
+      return fmt::format(R"( data-by="{}" data-at="{}")", i, nanoseconds(release.raisedAt));
+    }
+  }
+  return "";
+}
+
+std::string Picture::piece(const Place &place, const Piece &piece, bool isAlone) const {
+  const Timeline &timeline = report.timelines[place.timeline];
+  Tick finish = piece.kind == PieceKind::Instruction ? timeline.executions[piece.detail].finish : 0;
+  if (piece.from >= span.until || std::max(piece.to, finish) <= span.from) {
+    return "";
+  }
+  std::string title =
+      isAlone ? "" : escape(pieceText(*report.kernel, timeline, *place.lane, piece));
+  std::string rest = fmt::format(R"(class="{}")", classOf(place, piece));
+  if (piece.kind == PieceKind::Instruction && !isAlone) {
+    InstrId instr = timeline.executions[piece.detail].instr;
+    rest += fmt::format(R"( data-name="{}")", escape(report.kernel->nameOf(instr)));
+  }
+  std::string text = rect(piece.from, piece.to, place.top, place.height,
+                          rest + (isAlone ? "" : originOf(place, piece)), title);
+  if (finish > piece.to) {
+    text += rect(piece.to, finish, place.top + place.height - tailHeight, tailHeight,
+                 R"(class="t")", "");
+  }
+  return text;
+}
+
+/// Names of the instructions that are wide enough for them.
+std::string Picture::pieceLabels(const Place &place) const {
+  const Timeline &timeline = report.timelines[place.timeline];
+  std::string text;
+  for (const Piece &piece : place.lane->pieces) {
+    if (piece.kind != PieceKind::Instruction || piece.from >= span.until || piece.to <= span.from) {
+      continue;
+    }
+    std::string_view name = report.kernel->nameOf(timeline.executions[piece.detail].instr);
+    double from = xOf(std::max(piece.from, span.from)), to = xOf(std::min(piece.to, span.until));
+    if (to - from > double(name.size()) * letterWidth) {
+      text += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", (from + to) / 2,
+                          place.top + place.height - 5, escape(name));
+    }
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes and panels
+//===----------------------------------------------------------------------===//
+
+static std::string textAt(double x, double y, std::string_view style, std::string_view text) {
+  return fmt::format("<text x=\"{:g}\" y=\"{:g}\" class=\"{}\">{}</text>\n", x, y, style,
+                     escape(text));
+}
+
+std::string Picture::laneLabel(const Place &place) const {
+  const Lane &lane = *place.lane;
+  double bottom = place.top + place.height - 3;
+  if (!lane.queue.valid()) {
+    return textAt(8, bottom, "engine", report.kernel->nameOf(lane.engine)) +
+           textAt(left - 8, bottom, "lane", "sequencer");
+  }
+  std::string_view queue = report.kernel->nameOf(lane.queue);
+  return textAt(left - 8, bottom, "lane",
+                queue == report.kernel->nameOf(lane.engine) ? "queue" : queue);
+}
+
+std::string Picture::lane(const Place &place, bool isAlone) const {
+  const Lane &lane = *place.lane;
+  std::string text =
+      fmt::format("<g class=\"lane\" data-engine=\"{}\" data-queue=\"{}\" data-middle=\"{}\">\n",
+                  escape(report.kernel->nameOf(lane.engine)),
+                  lane.queue.valid() ? escape(report.kernel->nameOf(lane.queue)) : "",
+                  place.top + place.height / 2);
+  text += fmt::format("<rect class=\"ground\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
+                      left, place.top, width, place.height);
+  text += fmt::format("<g class=\"time\" transform=\"{}\">\n", transform());
+  for (const Piece &one : lane.pieces) {
+    text += piece(place, one, isAlone);
+  }
+  return text + "</g>\n<g class=\"names\">\n" + pieceLabels(place) + "</g>\n</g>\n";
+}
+
+std::string Picture::panelTitle(size_t timeline) const {
+  const Timeline &line = report.timelines[timeline];
+  const SimResult &first = report.timelines.front().result;
+  std::string text = fmt::format("{}: {}", line.program.strategy, timeText(line.result.total));
+  if (timeline > 0 && first.total > 0) {
+    text += fmt::format(", {:.3f} of {}", double(line.result.total) / double(first.total),
+                        report.timelines.front().program.strategy);
+  }
+  return line.result.outcome == SimResult::Outcome::Deadlock ? text + ", deadlock"
+         : line.result.outcome == SimResult::Outcome::CutOff ? text + ", cut off"
+                                                             : text;
+}
+
+std::string Picture::panel(size_t timeline, bool isAlone) const {
+  const Timeline &line = report.timelines[timeline];
+  std::string text =
+      fmt::format("<g class=\"panel\" data-strategy=\"{}\">\n", escape(line.program.strategy));
+  text += textAt(8, panelTops[timeline] + 17, "strategy", panelTitle(timeline));
+  std::string lanes;
+  uint32_t bottom = 0;
+  for (const Place &place : places) {
+    if (place.timeline == timeline) {
+      text += laneLabel(place);
+      lanes += lane(place, isAlone);
+      bottom = place.top + place.height;
+    }
+  }
+  text += "<g clip-path=\"url(#plot)\">\n" + lanes;
+  // The end of the run, a line across its lanes.
+  text += fmt::format("<g class=\"time\" transform=\"{}\">\n"
+                      "<line class=\"end\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n</g>\n",
+                      transform(), nanoseconds(line.result.total), nanoseconds(line.result.total),
+                      panelTops[timeline] + titleHeight, bottom);
+  return text + "</g>\n</g>\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Axis and legend
+//===----------------------------------------------------------------------===//
+
+std::string Picture::axis() const {
+  Tick step = axisStep(span.until - span.from);
+  uint32_t bottom = legendTop - axisHeight;
+  std::string text = "<g class=\"axis\">\n";
+  for (Tick at = (span.from + step - 1) / step * step; at <= span.until; at += step) {
+    std::string x = fmt::format("{:.1f}", xOf(at));
+    std::string label = axisText(at, step, span.until);
+    text +=
+        fmt::format("<line x1=\"{0}\" x2=\"{0}\" y1=\"{1}\" y2=\"{2}\"/>\n"
+                    "<text x=\"{0}\" y=\"{3}\">{5}</text>\n<text x=\"{0}\" y=\"{4}\">{5}</text>\n",
+                    x, axisHeight - 6, bottom, axisHeight - 10, bottom + 12, label);
+  }
+  return text + "</g>\n";
+}
+
+/// What the fillings mean; what is waited for in columns, from left to right.
+std::string Picture::legend() const {
+  struct Entry {
+    std::string style, text;
+  };
+
+  std::vector<Entry> entries{{"i", "instruction, until the next one can start"},
+                             {"t", "until it has finished"},
+                             {"c", "control"}};
+  const std::vector<Cause> &all = causes.all();
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    std::string verb = all[i].kind == Cause::Kind::Drain ? "drains: waits for " : "waits for ";
+    entries.push_back({styles[i], verb + all[i].text});
+  }
+  constexpr size_t columns = 3;
+  constexpr size_t longest = 58;
+  std::string text = "<g class=\"legend\">\n";
+  for (size_t i = 0; i < entries.size(); ++i) {
+    double x = double(8 + i % columns * (pageWidth / columns));
+    double y = double(legendTop + i / columns * legendLine);
+    std::string shown = entries[i].text.size() > longest
+                            ? entries[i].text.substr(0, longest - 3) + "..."
+                            : entries[i].text;
+    uint32_t size = entries[i].style == "t" ? tailHeight : 11;
+    text += fmt::format("<rect class=\"{}\" x=\"{:g}\" y=\"{:g}\" width=\"22\" height=\"{}\"/>\n",
+                        entries[i].style, x, y + 11 - size, size) +
+            textAt(x + 28, y + 10, "entry", shown);
+  }
+  return text + "</g>\n";
+}
+
+std::string Picture::definitions() const {
+  return fmt::format("<defs>\n<clipPath id=\"plot\"><rect x=\"{}\" y=\"0\" width=\"{}\" "
+                     "height=\"{}\"/></clipPath>\n{}</defs>\n",
+                     left, width, height, textures(scale()));
+}
+
+std::string Picture::svg(bool isAlone) const {
+  size_t numEntries = causes.all().size() + 3;
+  uint32_t full = height + static_cast<uint32_t>((numEntries + 2) / 3) * legendLine + 6;
+  std::string name = fmt::format("Timelines of kernel {} on {}",
+                                 report.kernel->text(report.kernel->name), report.machine);
+  std::string text =
+      fmt::format("<svg class=\"timelines\" {}viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
+                  "data-from=\"{}\" data-until=\"{}\" data-left=\"{}\" data-width=\"{}\">\n",
+                  isAlone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "", pageWidth, full,
+                  escape(name), span.from, span.until, left, width);
+  if (isAlone) {
+    text += fmt::format("<style>\n{}</style>\n<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n",
+                        assets::pictureStyle, pageWidth, full);
+  }
+  text += definitions() + axis();
+  for (size_t t = 0; t < report.timelines.size(); ++t) {
+    text += panel(t, isAlone);
+  }
+  return text + "<g class=\"marks\"></g>\n" + legend() + "</svg>\n";
+}
+
+} // namespace tally::report
+
+namespace tally {
+
+Span shownSpan(const Report &report) {
+  Tick longest = 0;
+  Span span{report.from, report.until};
+  for (const Timeline &timeline : report.timelines) {
+    longest = std::max(longest, timeline.result.total);
+    span.until = std::min(span.until, timeline.shownUntil);
+  }
+  span.until = std::max(std::min(span.until, longest), span.from + 1);
+  return span;
+}
+
+std::string reportSvg(const Report &report) {
+  report::CauseTable causes(report);
+  return report::Picture(report, causes).svg(true);
+}
+
+} // namespace tally
