@@ -4,12 +4,50 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tally::report {
+
+static bool isContinuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+/// Bytes of the character at the start of a text; 0 if that is none.
+static size_t characterSize(std::string_view text) {
+  auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) {
+    return first >= 0x20 && first != 0x7F ? 1 : first == '\n';
+  }
+  size_t size = first >= 0xF5 ? 0 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
+  for (size_t i = 1; i < size; ++i) {
+    if (i >= text.size() || !isContinuation(text[i])) {
+      return 0;
+    }
+  }
+  auto second = size > 1 ? static_cast<unsigned char>(text[1]) : 0;
+  bool isTooLong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  bool isNone = (first == 0xED && second >= 0xA0) || (first == 0xF4 && second >= 0x90);
+  return isTooLong || isNone ? 0 : size;
+}
+
+std::string shorten(std::string text, size_t most) {
+  if (text.size() <= most) {
+    return text;
+  }
+  size_t end = most - 3;
+  while (end > 0 && isContinuation(text[end])) {
+    --end;
+  }
+  return text.substr(0, end) + "...";
+}
 
 std::string escape(std::string_view text) {
   std::string safe;
-  for (char c : text) {
-    switch (c) {
+  while (!text.empty()) {
+    size_t size = characterSize(text);
+    std::string_view character = size > 0 ? text.substr(0, size) : "?";
+    text.remove_prefix(std::max<size_t>(size, 1));
+    switch (character[0]) {
     case '&':
       safe += "&amp;";
       break;
@@ -23,7 +61,7 @@ std::string escape(std::string_view text) {
       safe += "&quot;";
       break;
     default:
-      safe += c;
+      safe += character;
     }
   }
   return safe;

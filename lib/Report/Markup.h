@@ -10,8 +10,12 @@
 
 namespace tally::report {
 
-/// For the content of elements, and of attributes in double quotes.
+/// For the content of elements, and of attributes in double quotes. What no document may hold
+/// (control characters, bytes that are no UTF-8) becomes `?`.
 std::string escape(std::string_view text);
+
+/// At most so many bytes, the end replaced by dots; never a part of a character.
+std::string shorten(std::string text, size_t most);
 
 /// Exact, in nanoseconds: the unit of the picture's coordinates.
 std::string nanoseconds(Tick tick);

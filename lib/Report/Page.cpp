@@ -77,7 +77,8 @@ private:
   std::string summary() const {
     std::string text = fmt::format(
         "<h1>{}</h1>\n<p>Simulated, {} {} of the same kernel. Times are of whole runs.</p>\n"
-        "<table id=\"summary\">\n<tr><th>strategy</th><th class=\"number\">time</th>"
+        "<div class=\"scroll\"><table id=\"summary\">\n<tr><th>strategy</th><th "
+        "class=\"number\">time</th>"
         "<th class=\"number\">of {}</th><th></th><th class=\"number\">operations</th>"
         "<th class=\"number\">instructions</th><th>outcome</th></tr>\n",
         title(), report.timelines.size(), report.timelines.size() == 1 ? "run" : "runs",
@@ -93,7 +94,7 @@ private:
           longest == 0 ? 0 : result.total * 300 / longest, result.operations, result.instructions,
           outcomeOf(result));
     }
-    text += "</table>\n";
+    text += "</table></div>\n";
     for (const Timeline &timeline : report.timelines) {
       if (timeline.result.outcome == SimResult::Outcome::Deadlock) {
         text += fmt::format("<p>{} ends in a deadlock; {}</p>\n", strategyOf(timeline),
@@ -150,10 +151,11 @@ private:
 
   std::string causeTable() const {
     std::vector<std::string> styles = stylesOf(causes.all());
-    std::string text = "<h2>What sequencers waited for</h2>\n<table id=\"causes\">\n"
-                       "<caption>all engines together, longest first</caption>\n"
-                       "<tr><th></th><th>for</th>" +
-                       strategyHeads() + "</tr>\n";
+    std::string text =
+        "<h2>What sequencers waited for</h2>\n<div class=\"scroll\"><table id=\"causes\">\n"
+        "<caption>all engines together, longest first</caption>\n"
+        "<tr><th></th><th>for</th>" +
+        strategyHeads() + "</tr>\n";
     for (size_t i = 0; i < causes.all().size(); ++i) {
       const Cause &cause = causes.all()[i];
       text += fmt::format("<tr><td>{}</td><td>{}</td>", swatch(styles[i]), escape(cause.text));
@@ -162,7 +164,7 @@ private:
       }
       text += "</tr>\n";
     }
-    return text + "</table>\n";
+    return text + "</table></div>\n";
   }
 
   std::string engineTables() const {
@@ -175,7 +177,8 @@ private:
 
   std::string sequencerTable(const Timeline &timeline) const {
     std::string text = fmt::format(
-        "<table class=\"sequencers\" data-strategy=\"{0}\">\n<caption>{0}: sequencers</caption>\n"
+        "<div class=\"scroll\"><table class=\"sequencers\" data-strategy=\"{0}\">\n<caption>{0}: "
+        "sequencers</caption>\n"
         "<tr><th>engine</th><th class=\"number\">control</th><th class=\"number\">waiting</th>"
         "<th class=\"number\">queue full</th><th class=\"number\">draining</th>"
         "<th class=\"number\">idle at the end</th></tr>\n",
@@ -190,12 +193,13 @@ private:
           shareCell(stats.queueFull, total, "queue_full"),
           shareCell(stats.draining, total, "draining"), shareCell(stats.done, total, "done"));
     }
-    return text + "</table>\n";
+    return text + "</table></div>\n";
   }
 
   std::string queueTable(const Timeline &timeline) const {
     std::string text = fmt::format(
-        "<table class=\"queues\" data-strategy=\"{0}\">\n<caption>{0}: queues</caption>\n"
+        "<div class=\"scroll\"><table class=\"queues\" data-strategy=\"{0}\">\n<caption>{0}: "
+        "queues</caption>\n"
         "<tr><th>queue</th><th class=\"number\">instructions</th><th class=\"number\">busy</th>"
         "<th class=\"number\">idle</th></tr>\n",
         strategyOf(timeline));
@@ -210,7 +214,7 @@ private:
             shareCell(total - std::min(stats.busy, total), total, "idle"));
       }
     }
-    return text + "</table>\n";
+    return text + "</table></div>\n";
   }
 
   std::string notes() const {

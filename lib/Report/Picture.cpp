@@ -26,7 +26,8 @@ static constexpr uint32_t gap = 2;
 static constexpr uint32_t engineGap = 5;
 static constexpr uint32_t panelGap = 14;
 static constexpr uint32_t legendLine = 18;
-static constexpr double letterWidth = 6.5;
+static constexpr uint32_t legendColumns = 3;
+static constexpr double letterWidth = 5.8;
 
 Picture::Picture(const Report &report, const CauseTable &causes)
     : report(report), causes(causes), styles(stylesOf(causes.all())), span(shownSpan(report)) {
@@ -63,7 +64,10 @@ void Picture::placeLanes() {
     top += panelGap;
   }
   legendTop = top + axisHeight;
-  height = legendTop;
+  entries = legendEntries();
+  height = legendTop +
+           static_cast<uint32_t>(entries.size() + legendColumns - 1) / legendColumns * legendLine +
+           6;
 }
 
 double Picture::scale() const {
@@ -87,8 +91,8 @@ std::string Picture::classOf(const Place &place, const Piece &piece) const {
   switch (piece.kind) {
   case PieceKind::Control:
     return "c";
-  case PieceKind::Instruction: // neighbours of a queue in two shades
-    return report.timelines[place.timeline].executions[piece.detail].instr.value % 2 ? "i" : "i j";
+  case PieceKind::Instruction: // neighbours in two shades
+    return (&piece - place.lane->pieces.data()) % 2 == 0 ? "i" : "i j";
   case PieceKind::QueueFull:
     return "f";
   case PieceKind::Drain:
@@ -258,33 +262,34 @@ std::string Picture::axis() const {
   return text + "</g>\n";
 }
 
-/// What the fillings mean; what is waited for in columns, from left to right.
-std::string Picture::legend() const {
-  struct Entry {
-    std::string style, text;
-  };
-
+/// What the fillings mean, in the order of the table; what has no filling of its own is one entry.
+std::vector<Picture::Entry> Picture::legendEntries() const {
   std::vector<Entry> entries{{"i", "instruction, until the next one can start"},
                              {"t", "until it has finished"},
                              {"c", "control"}};
-  const std::vector<Cause> &all = causes.all();
-  for (uint32_t i = 0; i < all.size(); ++i) {
-    std::string verb = all[i].kind == Cause::Kind::Drain ? "drains: waits for " : "waits for ";
-    entries.push_back({styles[i], verb + all[i].text});
+  bool hasOthers = false;
+  for (size_t i = 0; i < styles.size(); ++i) {
+    const Cause &cause = causes.all()[i];
+    if (styles[i] != otherStyle) {
+      std::string verb = cause.kind == Cause::Kind::Drain ? "drains: waits for " : "waits for ";
+      entries.push_back({styles[i], verb + cause.text});
+    } else if (!hasOthers) {
+      hasOthers = true;
+      entries.push_back({otherStyle, "waits for something else"});
+    }
   }
-  constexpr size_t columns = 3;
-  constexpr size_t longest = 58;
+  return entries;
+}
+
+std::string Picture::legend() const {
   std::string text = "<g class=\"legend\">\n";
   for (size_t i = 0; i < entries.size(); ++i) {
-    double x = double(8 + i % columns * (pageWidth / columns));
-    double y = double(legendTop + i / columns * legendLine);
-    std::string shown = entries[i].text.size() > longest
-                            ? entries[i].text.substr(0, longest - 3) + "..."
-                            : entries[i].text;
+    double x = double(8 + i % legendColumns * (pageWidth / legendColumns));
+    double y = double(legendTop + i / legendColumns * legendLine);
     uint32_t size = entries[i].style == "t" ? tailHeight : 11;
     text += fmt::format("<rect class=\"{}\" x=\"{:g}\" y=\"{:g}\" width=\"22\" height=\"{}\"/>\n",
                         entries[i].style, x, y + 11 - size, size) +
-            textAt(x + 28, y + 10, "entry", shown);
+            textAt(x + 28, y + 10, "entry", shorten(entries[i].text, 58));
   }
   return text + "</g>\n";
 }
@@ -296,18 +301,16 @@ std::string Picture::definitions() const {
 }
 
 std::string Picture::svg(bool isAlone) const {
-  size_t numEntries = causes.all().size() + 3;
-  uint32_t full = height + static_cast<uint32_t>((numEntries + 2) / 3) * legendLine + 6;
   std::string name = fmt::format("Timelines of kernel {} on {}",
                                  report.kernel->text(report.kernel->name), report.machine);
   std::string text =
       fmt::format("<svg class=\"timelines\" {}viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
                   "data-from=\"{}\" data-until=\"{}\" data-left=\"{}\" data-width=\"{}\">\n",
-                  isAlone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "", pageWidth, full,
+                  isAlone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "", pageWidth, height,
                   escape(name), span.from, span.until, left, width);
   if (isAlone) {
     text += fmt::format("<style>\n{}</style>\n<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n",
-                        assets::pictureStyle, pageWidth, full);
+                        assets::pictureStyle, pageWidth, height);
   }
   text += definitions() + axis();
   for (size_t t = 0; t < report.timelines.size(); ++t) {

@@ -34,6 +34,11 @@ private:
     uint32_t height;
   };
 
+  /// A filling and what it means.
+  struct Entry {
+    std::string style, text;
+  };
+
   void placeLanes();
   bool isUsed(const Lane &lane, const Timeline &timeline) const;
   std::string definitions() const;
@@ -45,6 +50,7 @@ private:
   std::string rect(Tick from, Tick to, uint32_t top, uint32_t height, const std::string &rest,
                    const std::string &title) const;
   std::string pieceLabels(const Place &place) const;
+  std::vector<Entry> legendEntries() const;
   std::string legend() const;
   std::string panelTitle(size_t timeline) const;
   std::string classOf(const Place &place, const Piece &piece) const;
@@ -58,6 +64,7 @@ private:
   std::vector<std::string> styles; ///< by cause
   Span span;
   std::vector<Place> places;
+  std::vector<Entry> entries; ///< of the legend
   std::vector<uint32_t> panelTops;
   uint32_t legendTop = 0;
   uint32_t height = 0;

@@ -32,6 +32,8 @@ static constexpr Texture others[] = {
      R"(<rect class="alarm" width="4" height="4"/><rect class="light" width="4" height="2"/>)"},
     {"grain", "rotate(0)", 4,
      R"(<rect class="pale" width="4" height="4"/><circle class="dark" cx="2" cy="2" r="1"/>)"},
+    {"hatch", "rotate(-45)", 4,
+     R"(<rect class="light" width="4" height="4"/><rect class="dark" width="1" height="4"/>)"},
 };
 
 std::vector<std::string> stylesOf(const std::vector<Cause> &causes) {
@@ -46,7 +48,7 @@ std::vector<std::string> stylesOf(const std::vector<Cause> &causes) {
     } else if (cause.kind == Cause::Kind::QueueFull) {
       styles.emplace_back("f");
     } else {
-      styles.push_back(next < numFillings ? fmt::format("w{}", next) : "w");
+      styles.push_back(next < numFillings ? fmt::format("w{}", next) : otherStyle);
       ++next;
     }
   }
@@ -75,7 +77,7 @@ std::string textures(double scale) {
       text += texture(variant, hue, fmt::format("w{}", number++), scale);
     }
   }
-  constexpr const char *styles[] = {"b", "d", "f"};
+  constexpr const char *styles[] = {"b", "d", "f", otherStyle};
   for (size_t i = 0; i < std::size(others); ++i) {
     text += texture(others[i], 0, styles[i], scale);
   }

@@ -13,7 +13,10 @@
 
 namespace tally::report {
 
-/// The class of each cause. What is left when there are no more fillings looks alike.
+/// Of what is left when there are no more fillings.
+inline constexpr const char *otherStyle = "w";
+
+/// The class of each cause.
 std::vector<std::string> stylesOf(const std::vector<Cause> &causes);
 
 /// Patterns, and the styles that use them. Pieces of time are drawn stretched by `scale`; there

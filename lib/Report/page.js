@@ -74,7 +74,7 @@
       for (const rect of lane.pieces) {
         const name = rect.dataset.name;
         const from = Math.max(fromOf(rect), view.from), until = Math.min(untilOf(rect), view.until);
-        if (!name || (until - from) / 1000 * scale() <= name.length * 6.5) continue;
+        if (!name || (until - from) / 1000 * scale() <= name.length * 5.8) continue;
         const y = Number(rect.getAttribute("y")) + Number(rect.getAttribute("height")) - 5;
         lane.names.append(make("text", { x: ((xOf(from) + xOf(until)) / 2).toFixed(1), y }, name));
       }

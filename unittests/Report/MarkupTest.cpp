@@ -45,3 +45,24 @@ TEST(MarkupTest, axisText) {
 TEST(MarkupTest, escape) {
   EXPECT_EQ(escape("a<b>&\"c\"'"), "a&lt;b&gt;&amp;&quot;c&quot;'");
 }
+
+/// Bytes that would make the document one that no reader accepts.
+TEST(MarkupTest, noDocumentMayHold) {
+  EXPECT_EQ(escape("a\x01\x7F\tb\nc"), "a???b\nc");
+  EXPECT_EQ(escape("\xC3\xA4 \xE2\x86\x92 \xF0\x9F\x98\x80"),
+            "\xC3\xA4 \xE2\x86\x92 \xF0\x9F\x98\x80");
+  EXPECT_EQ(escape("\xC3"), "?");                // cut off
+  EXPECT_EQ(escape("\xC3(\xA4"), "?(?");         // out of order
+  EXPECT_EQ(escape("\xC0\xAF"), "??");           // too long a form
+  EXPECT_EQ(escape("\xED\xA0\x80"), "???");      // half of a pair
+  EXPECT_EQ(escape("\xF4\x90\x80\x80"), "????"); // beyond the last character
+}
+
+TEST(MarkupTest, shorten) {
+  EXPECT_EQ(shorten("abcdefgh", 8), "abcdefgh");
+  EXPECT_EQ(shorten("abcdefghi", 8), "abcde...");
+  EXPECT_EQ(shorten("abcd\xC3\xA4"
+                    "efgh",
+                    8),
+            "abcd...");
+}
