@@ -384,6 +384,15 @@ type t = { source : Source.t; places : places; readings : reading array; cert : 
 let number_of_inexact t =
   Array.fold_left (fun n r -> if r.exact then n else n + 1) 0 t.readings
 
+(* Whether the dependences of each instruction are read as they are, in the order of [deps_table]. *)
+let exactness t =
+  let by_consumer = Array.make (Array.length t.source.instrs) [] in
+  for n = Array.length t.source.deps - 1 downto 0 do
+    let j = t.source.deps.(n).consumer in
+    by_consumer.(j) <- t.readings.(n).exact :: by_consumer.(j)
+  done;
+  by_consumer
+
 let with_ids array pick =
   List.concat (List.init (Array.length array) (fun i ->
       match pick array.(i) with Some x -> [ (i, x) ] | None -> []))

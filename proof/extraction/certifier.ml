@@ -85,6 +85,24 @@ let rec nth n l default =
               | _ :: t -> nth m t default)
     n
 
+(** val nth_error : 'a1 list -> int -> 'a1 option **)
+
+let rec nth_error l n =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> match l with
+              | [] -> None
+              | x :: _ -> Some x)
+    (fun n0 -> match l with
+               | [] -> None
+               | _ :: l0 -> nth_error l0 n0)
+    n
+
+(** val rev : 'a1 list -> 'a1 list **)
+
+let rec rev = function
+| [] -> []
+| x :: l' -> app (rev l') (x :: [])
+
 (** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
 
 let rec map f = function
@@ -144,6 +162,16 @@ let rec firstn n l =
                | a :: l0 -> a :: (firstn n0 l0))
     n
 
+(** val skipn : int -> 'a1 list -> 'a1 list **)
+
+let rec skipn n l =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> l)
+    (fun n0 -> match l with
+               | [] -> []
+               | _ :: l0 -> skipn n0 l0)
+    n
+
 (** val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list **)
 
 let rec nodup decA = function
@@ -175,11 +203,48 @@ type reg = int
 let rOOT =
   0
 
+(** val upd : (int -> 'a1) -> int -> 'a1 -> int -> 'a1 **)
+
+let upd f a b x =
+  if (fun (a : int) (b : int) -> a = b) x a then b else f x
+
 type 'a code =
 | CNil
 | CBlock of 'a list list * 'a code
 | CLoop of loopid * 'a code * 'a code
 | CCond of loopid * loopid * 'a code * 'a code * 'a code
+
+type 'a kont =
+| KStop
+| KLoop of loopid * int * 'a code * 'a code * 'a kont
+| KCond of loopid * 'a code * 'a kont
+
+type 'a pos = { cur : 'a list; cod : 'a code; kon : 'a kont }
+
+(** val trips : 'a1 kont -> loopid -> int **)
+
+let rec trips k x =
+  match k with
+  | KStop ->
+    if (fun (a : int) (b : int) -> a = b) x rOOT then Stdlib.Int.succ 0 else 0
+  | KLoop (l, n, _, _, k0) ->
+    if (fun (a : int) (b : int) -> a = b) x l then n else trips k0 x
+  | KCond (l, _, k0) ->
+    if (fun (a : int) (b : int) -> a = b) x l
+    then Stdlib.Int.succ 0
+    else trips k0 x
+
+(** val active : 'a1 kont -> loopid list **)
+
+let rec active = function
+| KStop -> rOOT :: []
+| KLoop (l, _, _, _, k0) -> l :: (active k0)
+| KCond (l, _, k0) -> l :: (active k0)
+
+(** val vector : 'a1 kont -> int list **)
+
+let vector k =
+  rev (map (trips k) (active k))
 
 (** val efilter : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list **)
 
@@ -256,6 +321,26 @@ let counts0 =
     then Stdlib.Int.succ 0
     else 0); log = ((rOOT, ((Stdlib.Int.succ 0) :: [])) :: []) }
 
+(** val enter_counts : 'a1 kont -> loopid -> counts -> counts **)
+
+let enter_counts k l c =
+  { tot = (upd c.tot l (add (c.tot l) (Stdlib.Int.succ 0))); ent =
+    (fun s i p ->
+    if (&&)
+         ((&&) (existsb ((fun (a : int) (b : int) -> a = b) s) (active k))
+           ((fun (a : int) (b : int) -> a = b) i
+             (upd c.tot l (add (c.tot l) (Stdlib.Int.succ 0)) s)))
+         ((fun (a : int) (b : int) -> a = b) p l)
+    then add (c.ent s i p) (Stdlib.Int.succ 0)
+    else c.ent s i p); log = (app c.log ((l, (vector k)) :: [])) }
+
+(** val count_event : 'a1 kont -> loopid option -> counts -> counts **)
+
+let count_event k ev c =
+  match ev with
+  | Some l -> enter_counts k l c
+  | None -> c
+
 (** val sumH : (int -> loopid -> int) -> int -> loopid -> int **)
 
 let rec sumH h n p =
@@ -269,6 +354,16 @@ let rec sumH h n p =
 let past c s m p =
   sumH (c.ent s) (sub (c.tot s) m) p
 
+(** val needed : (loopid -> int) -> counts -> loopid -> distance -> int **)
+
+let needed h c p = function
+| Carried (s, k) -> past c s k p
+| Flat f -> sub (c.tot p) f
+| Element (s, k, b, back, ahead) ->
+  (fun (a : int) (b : int) -> if a < b then a else b)
+    (add (past c s (add k (Stdlib.Int.succ 0)) p)
+      (sub (add (h b) ahead) back)) (past c s k p)
+
 (** val alu_nat : alu -> int -> int -> int **)
 
 let alu_nat o a b =
@@ -280,6 +375,49 @@ let alu_nat o a b =
   | AMin -> (fun (a : int) (b : int) -> if a < b then a else b) a b
   | AGt ->
     if (fun (a : int) (b : int) -> a < b) b a then Stdlib.Int.succ 0 else 0
+
+type flight = (instr * bool) list
+
+(** val mark : flight -> int -> (instr * flight) option **)
+
+let mark x n =
+  match nth_error x n with
+  | Some p ->
+    let (i, b) = p in
+    if b
+    then None
+    else Some (i,
+           (app (firstn n x) ((i, true) :: (skipn (Stdlib.Int.succ n) x))))
+  | None -> None
+
+type event =
+| Issued of instr
+| Committed of instr
+| Retired of instr
+
+type ('d, 'c) sstate = { sds : 'd; scs : (engine -> 'c);
+                         spos : (engine -> instr pos);
+                         sifl : (queue -> flight); scnt : (engine -> counts);
+                         src : (instr -> int) }
+
+type ('d, 'c) istate = { ids : 'd; ics : (engine -> 'c);
+                         ipos : (engine -> item pos);
+                         iifl : (queue -> flight); isem : (sema -> int);
+                         iregs : (engine -> reg -> int) }
+
+(** val sinit : instr code -> 'a1 -> (engine -> 'a2) -> ('a1, 'a2) sstate **)
+
+let sinit ps d0 c0 =
+  { sds = d0; scs = c0; spos = (fun _ -> { cur = []; cod = ps; kon =
+    KStop }); sifl = (fun _ -> []); scnt = (fun _ -> counts0); src =
+    (fun _ -> 0) }
+
+(** val iinit : item code -> 'a1 -> (engine -> 'a2) -> ('a1, 'a2) istate **)
+
+let iinit pi d0 c0 =
+  { ids = d0; ics = c0; ipos = (fun _ -> { cur = []; cod = pi; kon =
+    KStop }); iifl = (fun _ -> []); isem = (fun _ -> 0); iregs = (fun _ _ ->
+    0) }
 
 type expr =
 | EC of int
@@ -2525,3 +2663,241 @@ let code_fits_fast m b c =
         (fun (a : int) (b : int) -> a < b)
           (fast_most_of b c f sites (get e) w) m) c.c_signals))
     (forallb (fast_engine_fits m b c f) (seq 0 (Stdlib.Int.succ c.c_engines)))
+
+(** val word_alu : int -> alu -> int -> int -> int **)
+
+let word_alu m o a b =
+  match o with
+  | AMove -> a
+  | AAdd ->
+    (fun (a : int) (b : int) -> if b = 0 then a else a mod b) (add a b) m
+  | ASub ->
+    (fun (a : int) (b : int) -> if b = 0 then a else a mod b)
+      (sub (add a m) b) m
+  | AMul ->
+    (fun (a : int) (b : int) -> if b = 0 then a else a mod b) (mul a b) m
+  | AMin -> (fun (a : int) (b : int) -> if a < b then a else b) a b
+  | AGt ->
+    if (fun (a : int) (b : int) -> a < b) b a then Stdlib.Int.succ 0 else 0
+
+(** val word_value : int -> operand -> (reg -> int) -> int **)
+
+let word_value m o rf =
+  match o with
+  | OReg r -> rf r
+  | OImm n -> (fun (a : int) (b : int) -> if b = 0 then a else a mod b) n m
+
+(** val word_exec : int -> regop -> (reg -> int) -> reg -> int **)
+
+let word_exec m o rf =
+  upd rf o.dst
+    (word_alu m o.aop (word_value m o.opa rf) (word_value m o.opb rf))
+
+(** val word_raise :
+    int -> tables -> (instr -> sema option) -> (sema -> int) -> instr -> sema
+    -> int **)
+
+let word_raise m t signals sem i =
+  match signals i with
+  | Some w ->
+    upd sem w
+      ((fun (a : int) (b : int) -> if b = 0 then a else a mod b)
+        (add (sem w) (t.weight (t.que i))) m)
+  | None -> sem
+
+type action =
+| Control of engine
+| Operate of engine
+| Commit of queue * int
+| Retire of queue
+
+type ('c, 'a) walked = ('a pos * 'c) * loopid option
+
+(** val reach_end :
+    (engine -> loopid -> 'a1 -> bool) -> (engine -> loopid -> 'a1 -> 'a1) ->
+    engine -> 'a2 kont -> 'a1 -> ('a1, 'a2) walked option **)
+
+let reach_end guard ctl e k c =
+  match k with
+  | KStop -> None
+  | KLoop (l, n, b, r, k0) ->
+    let c' = ctl e l c in
+    if guard e l c'
+    then Some (({ cur = []; cod = b; kon = (KLoop (l, (Stdlib.Int.succ n), b,
+           r, k0)) }, c'), (Some l))
+    else Some (({ cur = []; cod = r; kon = k0 }, c'), None)
+  | KCond (l, r, k0) ->
+    Some (({ cur = []; cod = r; kon = k0 }, (ctl e l c)), None)
+
+(** val reach :
+    (engine -> loopid -> 'a1 -> bool) -> (engine -> loopid -> 'a1 -> 'a1) ->
+    engine -> 'a2 code -> 'a2 kont -> 'a1 -> ('a1, 'a2) walked option **)
+
+let reach guard ctl e x k c =
+  match x with
+  | CNil -> reach_end guard ctl e k c
+  | CBlock (f, r) ->
+    Some (({ cur = (nth e f []); cod = r; kon = k }, c), None)
+  | CLoop (l, b, r) ->
+    if guard e l c
+    then Some (({ cur = []; cod = b; kon = (KLoop (l, (Stdlib.Int.succ 0), b,
+           r, k)) }, c), (Some l))
+    else Some (({ cur = []; cod = r; kon = k }, c), None)
+  | CCond (lt, lf, bt, bf, r) ->
+    if guard e lt c
+    then Some (({ cur = []; cod = bt; kon = (KCond (lt, r, k)) }, c), (Some
+           lt))
+    else Some (({ cur = []; cod = bf; kon = (KCond (lf, r, k)) }, c), (Some
+           lf))
+
+(** val control :
+    (engine -> loopid -> 'a1 -> bool) -> (engine -> loopid -> 'a1 -> 'a1) ->
+    engine -> 'a2 pos -> 'a1 -> ('a1, 'a2) walked option **)
+
+let control guard ctl e p c =
+  match p.cur with
+  | [] -> reach guard ctl e p.cod p.kon c
+  | _ :: _ -> None
+
+(** val unowedb : (loopid -> int) -> counts -> loopid -> distance -> bool **)
+
+let unowedb h c p = function
+| Carried (s, k) -> (fun (a : int) (b : int) -> a <= b) (h s) k
+| Flat f -> (fun (a : int) (b : int) -> a <= b) (c.tot p) f
+| Element (s, k, b, back, ahead) ->
+  (||) ((fun (a : int) (b : int) -> a <= b) (h s) k)
+    ((fun (a : int) (b : int) -> a <= b) (add (h b) ahead) back)
+
+(** val owed : (loopid -> int) -> counts -> loopid -> distance -> int **)
+
+let owed h c p x =
+  if unowedb h c p x then 0 else needed h c p x
+
+(** val satb : tables -> ('a1, 'a2) sstate -> engine -> dep -> bool **)
+
+let satb t s e d =
+  (fun (a : int) (b : int) -> a <= b)
+    (owed (trips (s.spos e).kon) (s.scnt e) (t.home d.prd) d.dist)
+    (s.src d.prd)
+
+(** val is_ready : tables -> ('a1, 'a2) sstate -> engine -> instr -> bool **)
+
+let is_ready t s e i =
+  forallb (satb t s e) (t.deps i)
+
+(** val spec_does :
+    (instr -> 'a1 -> 'a1) -> (engine -> loopid -> 'a2 -> bool) -> (engine ->
+    loopid -> 'a2 -> 'a2) -> tables -> ('a1, 'a2) sstate -> action -> (event
+    list * ('a1, 'a2) sstate) option **)
+
+let spec_does iop guard ctl t s = function
+| Control e ->
+  (match control guard ctl e (s.spos e) (s.scs e) with
+   | Some w ->
+     let (p0, ev) = w in
+     let (p, c) = p0 in
+     Some ([], { sds = s.sds; scs = (upd s.scs e c); spos = (upd s.spos e p);
+     sifl = s.sifl; scnt = (upd s.scnt e (count_event p.kon ev (s.scnt e)));
+     src = s.src })
+   | None -> None)
+| Operate e ->
+  let { cur = cur0; cod = c; kon = k } = s.spos e in
+  (match cur0 with
+   | [] -> None
+   | i :: cu ->
+     if is_ready t s e i
+     then Some (((Issued i) :: []), { sds = s.sds; scs = s.scs; spos =
+            (upd s.spos e { cur = cu; cod = c; kon = k }); sifl =
+            (upd s.sifl (t.que i) (app (s.sifl (t.que i)) ((i, false) :: [])));
+            scnt = s.scnt; src = s.src })
+     else None)
+| Commit (q, n) ->
+  (match mark (s.sifl q) n with
+   | Some p ->
+     let (i, x) = p in
+     Some (((Committed i) :: []), { sds = (iop i s.sds); scs = s.scs; spos =
+     s.spos; sifl = (upd s.sifl q x); scnt = s.scnt; src = s.src })
+   | None -> None)
+| Retire q ->
+  (match s.sifl q with
+   | [] -> None
+   | p :: x ->
+     let (i, b) = p in
+     if b
+     then Some (((Retired i) :: []), { sds = s.sds; scs = s.scs; spos =
+            s.spos; sifl = (upd s.sifl q x); scnt = s.scnt; src =
+            (upd s.src i (add (s.src i) (Stdlib.Int.succ 0))) })
+     else None)
+
+(** val passesb : int -> ('a1, 'a2) istate -> engine -> wait -> bool **)
+
+let passesb m s e w =
+  (fun (a : int) (b : int) -> a <= b) (word_value m (snd w) (s.iregs e))
+    (s.isem (fst w))
+
+(** val wait_passes :
+    int -> ('a1, 'a2) istate -> engine -> wait option -> bool **)
+
+let wait_passes m s e = function
+| Some w0 -> passesb m s e w0
+| None -> true
+
+(** val operate :
+    tables -> int -> ('a1, 'a2) istate -> engine -> item -> item pos ->
+    (event list * ('a1, 'a2) istate) option **)
+
+let operate t m s e x p =
+  match x with
+  | Issue (i, w) ->
+    if wait_passes m s e w
+    then Some (((Issued i) :: []), { ids = s.ids; ics = s.ics; ipos =
+           (upd s.ipos e p); iifl =
+           (upd s.iifl (t.que i) (app (s.iifl (t.que i)) ((i, false) :: [])));
+           isem = s.isem; iregs = s.iregs })
+    else None
+  | RegOp o ->
+    Some ([], { ids = s.ids; ics = s.ics; ipos = (upd s.ipos e p); iifl =
+      s.iifl; isem = s.isem; iregs =
+      (upd s.iregs e (word_exec m o (s.iregs e))) })
+  | Wait w ->
+    if passesb m s e w
+    then Some ([], { ids = s.ids; ics = s.ics; ipos = (upd s.ipos e p);
+           iifl = s.iifl; isem = s.isem; iregs = s.iregs })
+    else None
+
+(** val code_does :
+    (instr -> 'a1 -> 'a1) -> (engine -> loopid -> 'a2 -> bool) -> (engine ->
+    loopid -> 'a2 -> 'a2) -> tables -> (instr -> sema option) -> int -> ('a1,
+    'a2) istate -> action -> (event list * ('a1, 'a2) istate) option **)
+
+let code_does iop guard ctl t signals m s = function
+| Control e ->
+  (match control guard ctl e (s.ipos e) (s.ics e) with
+   | Some w ->
+     let (p0, _) = w in
+     let (p, c) = p0 in
+     Some ([], { ids = s.ids; ics = (upd s.ics e c); ipos = (upd s.ipos e p);
+     iifl = s.iifl; isem = s.isem; iregs = s.iregs })
+   | None -> None)
+| Operate e ->
+  let { cur = cur0; cod = c; kon = k } = s.ipos e in
+  (match cur0 with
+   | [] -> None
+   | x :: cu -> operate t m s e x { cur = cu; cod = c; kon = k })
+| Commit (q, n) ->
+  (match mark (s.iifl q) n with
+   | Some p ->
+     let (i, x) = p in
+     Some (((Committed i) :: []), { ids = (iop i s.ids); ics = s.ics; ipos =
+     s.ipos; iifl = (upd s.iifl q x); isem = s.isem; iregs = s.iregs })
+   | None -> None)
+| Retire q ->
+  (match s.iifl q with
+   | [] -> None
+   | p :: x ->
+     let (i, b) = p in
+     if b
+     then Some (((Retired i) :: []), { ids = s.ids; ics = s.ics; ipos =
+            s.ipos; iifl = (upd s.iifl q x); isem =
+            (word_raise m t signals s.isem i); iregs = s.iregs })
+     else None)

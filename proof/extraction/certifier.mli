@@ -28,6 +28,10 @@ val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool
 
 val nth : int -> 'a1 list -> 'a1 -> 'a1
 
+val nth_error : 'a1 list -> int -> 'a1 option
+
+val rev : 'a1 list -> 'a1 list
+
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
 val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
@@ -45,6 +49,8 @@ val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
 val find : ('a1 -> bool) -> 'a1 list -> 'a1 option
 
 val firstn : int -> 'a1 list -> 'a1 list
+
+val skipn : int -> 'a1 list -> 'a1 list
 
 val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list
 
@@ -64,11 +70,26 @@ type reg = int
 
 val rOOT : loopid
 
+val upd : (int -> 'a1) -> int -> 'a1 -> int -> 'a1
+
 type 'a code =
 | CNil
 | CBlock of 'a list list * 'a code
 | CLoop of loopid * 'a code * 'a code
 | CCond of loopid * loopid * 'a code * 'a code * 'a code
+
+type 'a kont =
+| KStop
+| KLoop of loopid * int * 'a code * 'a code * 'a kont
+| KCond of loopid * 'a code * 'a kont
+
+type 'a pos = { cur : 'a list; cod : 'a code; kon : 'a kont }
+
+val trips : 'a1 kont -> loopid -> int
+
+val active : 'a1 kont -> loopid list
+
+val vector : 'a1 kont -> int list
 
 val efilter : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list
 
@@ -116,11 +137,40 @@ type counts = { tot : (loopid -> int);
 
 val counts0 : counts
 
+val enter_counts : 'a1 kont -> loopid -> counts -> counts
+
+val count_event : 'a1 kont -> loopid option -> counts -> counts
+
 val sumH : (int -> loopid -> int) -> int -> loopid -> int
 
 val past : counts -> loopid -> int -> loopid -> int
 
+val needed : (loopid -> int) -> counts -> loopid -> distance -> int
+
 val alu_nat : alu -> int -> int -> int
+
+type flight = (instr * bool) list
+
+val mark : flight -> int -> (instr * flight) option
+
+type event =
+| Issued of instr
+| Committed of instr
+| Retired of instr
+
+type ('d, 'c) sstate = { sds : 'd; scs : (engine -> 'c);
+                         spos : (engine -> instr pos);
+                         sifl : (queue -> flight); scnt : (engine -> counts);
+                         src : (instr -> int) }
+
+type ('d, 'c) istate = { ids : 'd; ics : (engine -> 'c);
+                         ipos : (engine -> item pos);
+                         iifl : (queue -> flight); isem : (sema -> int);
+                         iregs : (engine -> reg -> int) }
+
+val sinit : instr code -> 'a1 -> (engine -> 'a2) -> ('a1, 'a2) sstate
+
+val iinit : item code -> 'a1 -> (engine -> 'a2) -> ('a1, 'a2) istate
 
 type expr =
 | EC of int
@@ -589,3 +639,59 @@ val fast_most_of :
   sema -> int
 
 val code_fits_fast : int -> (loopid -> int) -> cert -> bool
+
+val word_alu : int -> alu -> int -> int -> int
+
+val word_value : int -> operand -> (reg -> int) -> int
+
+val word_exec : int -> regop -> (reg -> int) -> reg -> int
+
+val word_raise :
+  int -> tables -> (instr -> sema option) -> (sema -> int) -> instr -> sema
+  -> int
+
+type action =
+| Control of engine
+| Operate of engine
+| Commit of queue * int
+| Retire of queue
+
+type ('c, 'a) walked = ('a pos * 'c) * loopid option
+
+val reach_end :
+  (engine -> loopid -> 'a1 -> bool) -> (engine -> loopid -> 'a1 -> 'a1) ->
+  engine -> 'a2 kont -> 'a1 -> ('a1, 'a2) walked option
+
+val reach :
+  (engine -> loopid -> 'a1 -> bool) -> (engine -> loopid -> 'a1 -> 'a1) ->
+  engine -> 'a2 code -> 'a2 kont -> 'a1 -> ('a1, 'a2) walked option
+
+val control :
+  (engine -> loopid -> 'a1 -> bool) -> (engine -> loopid -> 'a1 -> 'a1) ->
+  engine -> 'a2 pos -> 'a1 -> ('a1, 'a2) walked option
+
+val unowedb : (loopid -> int) -> counts -> loopid -> distance -> bool
+
+val owed : (loopid -> int) -> counts -> loopid -> distance -> int
+
+val satb : tables -> ('a1, 'a2) sstate -> engine -> dep -> bool
+
+val is_ready : tables -> ('a1, 'a2) sstate -> engine -> instr -> bool
+
+val spec_does :
+  (instr -> 'a1 -> 'a1) -> (engine -> loopid -> 'a2 -> bool) -> (engine ->
+  loopid -> 'a2 -> 'a2) -> tables -> ('a1, 'a2) sstate -> action -> (event
+  list * ('a1, 'a2) sstate) option
+
+val passesb : int -> ('a1, 'a2) istate -> engine -> wait -> bool
+
+val wait_passes : int -> ('a1, 'a2) istate -> engine -> wait option -> bool
+
+val operate :
+  tables -> int -> ('a1, 'a2) istate -> engine -> item -> item pos -> (event
+  list * ('a1, 'a2) istate) option
+
+val code_does :
+  (instr -> 'a1 -> 'a1) -> (engine -> loopid -> 'a2 -> bool) -> (engine ->
+  loopid -> 'a2 -> 'a2) -> tables -> (instr -> sema option) -> int -> ('a1,
+  'a2) istate -> action -> (event list * ('a1, 'a2) istate) option

@@ -2,6 +2,7 @@
 
      tally-certify FILE...            a line for each certificate
      tally-certify --batch FILE...    only for those that are not certified, and the numbers
+     tally-certify --replay FILE...   performs the run that each certificate holds
 
    "-" is standard input. Exit status: 0 all certified, 1 some rejected, 2 some not covered, or
    something could not be read. *)
@@ -90,6 +91,7 @@ let certificates path =
       Error (Printf.sprintf "%s:%d: %s" path line message)
   | exception Sys_error message -> Error message
 
+(* What became of the certificates: how many of each verdict, and how many could not be read. *)
 type counts = {
   mutable certified : int;
   mutable rejected : int;
@@ -102,35 +104,42 @@ let count n = function
   | Rejected _ -> n.rejected <- n.rejected + 1
   | Not_covered _ -> n.not_covered <- n.not_covered + 1
 
-let certify_file ~batch n path =
+let for_each_certificate n action path =
   match certificates path with
   | Error message ->
       prerr_endline ("error: " ^ message);
       n.unread <- n.unread + 1
-  | Ok cs ->
-      List.iter
-        (fun c ->
-          let verdict, inexact = judge c in
-          count n verdict;
-          match verdict with
-          | Certified _ when batch -> ()
-          | _ -> report c verdict inexact)
-        cs
+  | Ok cs -> List.iter action cs
 
-let usage = "usage: tally-certify [--batch] FILE...\n"
+let certify ~batch n (c : Source.t) =
+  let verdict, inexact = judge c in
+  count n verdict;
+  match verdict with Certified _ when batch -> () | _ -> report c verdict inexact
+
+let replay n (c : Source.t) =
+  let not_performed verdict = count n verdict; report c verdict 0 in
+  match (c.run, Assemble.assemble c) with
+  | None, _ -> not_performed (Not_covered "the certificate holds no run")
+  | Some run, t ->
+      Printf.printf "replay: %s\n" (name c);
+      if not (Replay.replay t run) then n.rejected <- n.rejected + 1
+  | exception Assemble.Rejected reason -> not_performed (Rejected reason)
+  | exception Assemble.Not_covered reason -> not_performed (Not_covered reason)
+
+let usage = "usage: tally-certify [--batch | --replay] FILE...\n"
 
 let () =
   let arguments = List.tl (Array.to_list Sys.argv) in
-  let batch = List.mem "--batch" arguments in
-  let files = List.filter (( <> ) "--batch") arguments in
-  let is_option a = String.length a > 1 && a.[0] = '-' in
-  if List.mem "--help" arguments then (print_string usage; exit 0);
-  (match List.find_opt is_option files with
+  let options, files = List.partition (fun a -> String.length a > 1 && a.[0] = '-') arguments in
+  if List.mem "--help" options then (print_string usage; exit 0);
+  (match List.find_opt (fun o -> not (List.mem o [ "--batch"; "--replay" ])) options with
   | Some o -> Printf.eprintf "error: unknown option '%s'\n%s" o usage; exit 2
   | None -> ());
-  if files = [] then (prerr_string usage; exit 2);
+  if files = [] || List.length options > 1 then (prerr_string usage; exit 2);
   let n = { certified = 0; rejected = 0; not_covered = 0; unread = 0 } in
-  List.iter (certify_file ~batch n) files;
+  let batch = options = [ "--batch" ] in
+  let action = if options = [ "--replay" ] then replay n else certify ~batch n in
+  List.iter (for_each_certificate n action) files;
   if batch then
     Printf.printf "%d certified, %d rejected, %d not covered\n" n.certified n.rejected n.not_covered;
   exit (if n.rejected > 0 then 1 else if n.not_covered + n.unread > 0 then 2 else 0)

@@ -34,6 +34,15 @@ type queue = { queue_name : string; engine : int; weight : int; split : bool }
 (* How the machine computes; numbers have so many bits. *)
 type arithmetic = { bits : int; wraps : bool; signed : bool }
 
+(* One run, for `--replay`: how often the statement of a loop runs its body each time that an engine
+   reaches it, and what happens in which order. *)
+type step =
+  | Operate of int (* an engine does what it does next, control left aside *)
+  | Commit of int * int (* of a queue, the n-th oldest in flight *)
+  | Retire of int
+
+type run = { trips : (int * int * int list) list; (* engine, loop *) steps : step list }
+
 type t = {
   arithmetic : arithmetic;
   kernel : string;
@@ -47,6 +56,7 @@ type t = {
   deps : dep array;
   semas : string array;
   code : op list array; (* by engine *)
+  run : run option;
 }
 
 open Sexp
@@ -179,6 +189,28 @@ let read_engine_code n num_engines code x =
       code.(e) <- List.map (read_op n) ops
   | line, [] -> fail line "expected an engine and its code"
 
+let read_trips n num_engines x =
+  match expect_list x with
+  | line, e :: l :: trips ->
+      ( expect_id line "engine" num_engines e,
+        expect_id line "loop" n.num_loops l,
+        List.map (expect_natural line) trips )
+  | line, _ -> fail line "expected (ENGINE LOOP TRIPS...)"
+
+let read_step num_engines num_queues x =
+  let queue line = expect_id line "queue" num_queues in
+  match expect_list x with
+  | line, [ Word "operate"; e ] -> Operate (expect_id line "engine" num_engines e)
+  | line, [ Word "commit"; q; n ] -> Commit (queue line q, expect_natural line n)
+  | line, [ Word "retire"; q ] -> Retire (queue line q)
+  | line, _ -> fail line "expected (operate ENGINE), (commit QUEUE N) or (retire QUEUE)"
+
+let read_run n num_engines num_queues = function
+  | _, [ List (_, Word "trips" :: trips); List (_, Word "steps" :: steps) ] ->
+      { trips = List.map (read_trips n num_engines) trips;
+        steps = List.map (read_step num_engines num_queues) steps }
+  | line, _ -> fail line "expected (run (trips ...) (steps ...))"
+
 (* The members of a certificate, each once. *)
 let members line fields =
   let table = Hashtbl.create 16 in
@@ -190,10 +222,12 @@ let members line fields =
           Hashtbl.add table key (line, rest)
       | _ -> fail line "expected (WORD ...)")
     fields;
-  fun key ->
-    match Hashtbl.find_opt table key with
-    | Some member -> member
-    | None -> fail line (Printf.sprintf "the certificate has no '%s'" key)
+  Hashtbl.find_opt table
+
+let required line member key =
+  match member key with
+  | Some x -> x
+  | None -> fail line (Printf.sprintf "the certificate has no '%s'" key)
 
 let one_text member key =
   match member key with
@@ -215,7 +249,8 @@ let read_arithmetic member =
   | line, _ -> fail line "expected (arithmetic BITS wraps|saturates unsigned|signed)"
 
 let read_certificate line fields =
-  let member = members line fields in
+  let optional = members line fields in
+  let member = required line optional in
   let engines = texts member "engines" in
   let queues = array_of (read_queue engines) member "queues" in
   let loops =
@@ -252,7 +287,8 @@ let read_certificate line fields =
     instrs;
     body = List.map (read_stmt n) (snd (member "body"));
     deps = array_of (read_dep n) member "dependences";
-    semas; code }
+    semas; code;
+    run = Option.map (read_run n (Array.length engines) (Array.length queues)) (optional "run") }
 
 (** Numbers of loops in the order of the text
 
@@ -310,13 +346,15 @@ let renumbered c =
     | Flat f -> Flat f
     | Element (d, cs) -> Element (d, components cs)
   in
+  let run r = { r with trips = List.map (fun (e, l, ts) -> (e, n l, ts)) r.trips } in
   let loops = Array.copy c.loops in
   Array.iteri (fun l x -> loops.(n l) <- x) c.loops;
   { c with
     loops;
     body = List.map stmt c.body;
     code = Array.map (List.map op) c.code;
-    deps = Array.map (fun d -> { d with form = form d.form }) c.deps }
+    deps = Array.map (fun d -> { d with form = form d.form }) c.deps;
+    run = Option.map run c.run }
 
 (* All certificates of a text. *)
 let read_all text =

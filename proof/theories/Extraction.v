@@ -2,7 +2,8 @@
 
    Purpose   Writes certifier.ml, which proof/extraction/ builds tally-certify from. A copy is kept
              there, so that only OCaml is needed to build it; a test compares the two.
-             [certify_fast] decides; the rest explains a rejection.
+             [certify_fast] decides; [spec_does] and [code_does] replay runs; the rest explains a
+             rejection.
    Paper     -
    C++       tools/tally/Certify.cpp runs tally-certify
    Trusted   Coq's extraction; the OCaml expressions below; and numbers as OCaml's machine integers,
@@ -11,7 +12,7 @@
 Require Coq.extraction.Extraction.
 From Coq Require Import ExtrOcamlBasic ExtrOcamlNatInt PeanoNat.
 From Tally Require Import Syntax Semantics Expr Checker Legality Certificate Fits.
-From Tally Require Import FastChecker FastFits.
+From Tally Require Import FastChecker FastFits Execute.
 
 Extraction Language OCaml.
 
@@ -31,4 +32,5 @@ Extract Inlined Constant Nat.modulo =>
   "(fun (a : int) (b : int) -> if b = 0 then a else a mod b)".
 
 Extraction "certifier.ml" certify_fast code_fits_fast fast_engine_fits check legal chk infer
-  tables_of signals_of rank_of is_branch are_opposite.
+  tables_of signals_of rank_of is_branch are_opposite
+  spec_does code_does sinit iinit owed is_ready wait_passes.

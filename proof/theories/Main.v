@@ -332,3 +332,11 @@ Proof. apply FastChecker.certify_fast_right. Qed.
 
 Theorem fast_bounds_are_the_bounds M B c : FastFits.code_fits_fast M B c = code_fits M B c.
 Proof. apply FastFits.code_fits_fast_right. Qed.
+
+(* What is replayed of a run is what the systems do, kernel and code, on every machine. *)
+Theorem replays_are_runs c : is_replayed_as_it_runs c.
+Proof.
+  intros D C iop guard ctl d0 c0 M. split; intros.
+  - apply Execute.spec_does_what_it_may.
+  - apply Execute.code_does_what_it_may.
+Qed.

@@ -10,7 +10,7 @@
 
 From Coq Require Import List Arith Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Vectors Words Skip Certificate Fits.
+From Tally Require Import Syntax Semantics Vectors Words Skip Certificate Fits Execute.
 
 (* How often an instruction has retired, as seen. *)
 Definition retirements (i : instr) (tr : list event) : nat :=
@@ -174,6 +174,15 @@ Section Systems.
   Definition words_deadlock_free : Prop := 2 <= M -> fits -> engines_agree -> forall tr w,
     word_reaches tr w -> (forall a w', ~ word_step w a w') -> code_finished w.
 
+  (** ** Steps that are computed, as in replays *)
+
+  (* What [spec_does] computes is what may happen; [code_does] likewise, on the machine of M. *)
+  Definition steps_are_computed : Prop :=
+    (forall s a s', spec_step s a s' <->
+       exists x, spec_does iop guard ctl (tables_of c) s x = Some (a, s')) /\
+    (forall w a w', word_step w a w' <->
+       exists x, code_does iop guard ctl (tables_of c) (signals_of c) M w x = Some (a, w')).
+
   (** ** Loops that an engine leaves out *)
 
   Variable skips : engine -> loopid -> bool. (* where nothing inside is for the engine *)
@@ -220,6 +229,8 @@ Section Claims.
   Definition has_its_data : Prop := for_all_machines (code_has_its_data c).
   Definition kernel_cannot_deadlock : Prop := for_all_machines (spec_deadlock_free c).
   Definition code_cannot_deadlock : Prop := for_all_machines (code_deadlock_free c).
+  Definition is_replayed_as_it_runs : Prop := for_all_machines
+    (fun D C iop guard ctl _ _ => forall M, steps_are_computed c D C iop guard ctl M).
   Definition may_leave_out_loops : Prop := for_all_machines
     (fun D C iop guard ctl d0 c0 => forall M skips alike,
        lean_code_is_safe c D C iop guard ctl d0 c0 M skips alike).

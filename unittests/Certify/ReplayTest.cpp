@@ -1,0 +1,185 @@
+//===- ReplayTest.cpp - Two models of the machine, one run ----------------===//
+//
+// The systems that the theorems speak about are extracted from the proof, and those that the checks
+// of lib/Check explore are written by hand. Here both perform the same runs of the same
+// code, and must say the same of every state: which instruction comes next on each engine, how many
+// retirements each of its dependences asks for, whether it is ready in the kernel and in the
+// code, and what semaphores hold.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Checker.h"
+#include "Compiled.h"
+#include "Recorded.h"
+
+#include "KernelCampaign.h"
+
+#include "tally/Certify/Certificate.h"
+#include "tally/Check/Mutate.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+namespace tally {
+namespace {
+
+constexpr Strategy covered[] = {Strategy::PerInstruction, Strategy::PerLoop};
+constexpr uint32_t maxSteps = 300;
+
+/// A run on the one side, and what was said of it on the other.
+struct Replayed {
+  std::string name;
+  RecordedRun run;
+  std::vector<std::string> said;
+};
+
+/// Runs that are performed together, by one process.
+class Batch {
+public:
+  /// `shown`: the code that the proof's systems perform.
+  void add(const std::string &name, const Kernel &kernel, const Program &shown,
+           const Machine &machine, RecordedRun run) {
+    certificates += withMember(writeCertificate(kernel, shown, machine), run.member);
+    runs.push_back({name, std::move(run), {}});
+  }
+
+  std::vector<Replayed> perform() {
+    std::istringstream output(runChecker(certificates, "--replay").output);
+    size_t next = 0;
+    for (std::string line; std::getline(output, line);) {
+      if (line.starts_with("replay: ")) {
+        ++next;
+      } else if (next > 0 && next <= runs.size()) {
+        runs[next - 1].said.push_back(line);
+      } else {
+        ADD_FAILURE() << line;
+      }
+    }
+    EXPECT_EQ(next, runs.size());
+    return std::move(runs);
+  }
+
+private:
+  std::string certificates;
+  std::vector<Replayed> runs;
+};
+
+/// The first state of which they do not say the same; empty if there is none.
+std::string difference(const Replayed &replayed) {
+  const RecordedRun &run = replayed.run;
+  std::vector<std::string> expected = run.states;
+  if (run.isStuck) {
+    expected.push_back("stuck: the kernel does not allow it");
+  }
+  for (size_t i = 0; i < std::max(expected.size(), replayed.said.size()); ++i) {
+    std::string want = i < expected.size() ? expected[i] : "nothing";
+    std::string got = i < replayed.said.size() ? replayed.said[i] : "nothing";
+    if (!saysTheSame(want, got)) {
+      return fmt::format("{}, state {}:\n  here      {}\n  the proof {}", replayed.name, i, want,
+                         got);
+    }
+  }
+  return "";
+}
+
+class ReplayTest : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!haveChecker()) {
+      GTEST_SKIP() << "tally-certify was not built";
+    }
+  }
+};
+
+/// Another run of each program is one of its mistakes: there, code and kernel may part.
+TEST_F(ReplayTest, theProofsSystemsDoTheSame) {
+  constexpr uint64_t numKernels = 600;
+  Batch batch;
+  for (uint64_t seed = 1; seed <= numKernels; ++seed) {
+    Kernel kernel = fuzz::kernelOfSeed(seed);
+    Bindings bindings = fuzz::randomBindings(kernel, seed);
+    for (Strategy strategy : covered) {
+      std::optional<CompiledKernel> compiled = compileForSeed(kernel, strategy, seed);
+      ASSERT_TRUE(compiled) << seed;
+      const auto &[plan, machine, program] = *compiled;
+      std::string name = fmt::format("seed {}, {}", seed, toString(strategy));
+      batch.add(name, kernel, program, machine,
+                record(kernel, program, machine, bindings, seed, maxSteps));
+    }
+  }
+  uint64_t states = 0;
+  for (const Replayed &replayed : batch.perform()) {
+    states += replayed.said.size();
+    EXPECT_FALSE(replayed.run.isStuck) << replayed.name;
+    EXPECT_EQ(difference(replayed), "");
+  }
+  RecordProperty("states", static_cast<int>(states));
+}
+
+/// Code with a mistake may do what the kernel does not allow; both sides say so at the same
+/// step. And where only one side has the mistake, that is noticed.
+TEST_F(ReplayTest, mistakesAreSeenAlike) {
+  constexpr uint64_t numKernels = 50;
+  Batch both, one;
+  for (uint64_t seed = 1; seed <= numKernels; ++seed) {
+    Kernel kernel = fuzz::kernelOfSeed(seed);
+    Bindings bindings = fuzz::randomBindings(kernel, seed);
+    std::optional<CompiledKernel> compiled = compileForSeed(kernel, Strategy::PerLoop, seed);
+    ASSERT_TRUE(compiled) << seed;
+    const auto &[plan, machine, program] = *compiled;
+    for (const Mutation &mutation : findMutations(program)) {
+      // A wrong amount is not a run of the proof's systems: there, queues have a weight.
+      if (mutation.kind == MutantKind::DoubledUpdate) {
+        continue;
+      }
+      Program wrong = mutate(program, mutation);
+      RecordedRun run = record(kernel, wrong, machine, bindings, seed, maxSteps);
+      std::string name = fmt::format("seed {}, {}", seed, describe(kernel, program, mutation));
+      one.add(name, kernel, program, machine, run);
+      both.add(name, kernel, wrong, machine, std::move(run));
+    }
+  }
+  uint64_t stuck = 0, noticed = 0, runs = 0;
+  for (const Replayed &replayed : both.perform()) {
+    stuck += replayed.run.isStuck;
+    EXPECT_EQ(difference(replayed), "");
+  }
+  for (const Replayed &replayed : one.perform()) {
+    noticed += difference(replayed) != "";
+    ++runs;
+  }
+  EXPECT_GT(stuck, 20u);
+  EXPECT_GT(noticed, runs / 2) << "of " << runs;
+}
+
+/// A kernel whose dependences mean something else on one side: with the root never entered, nothing
+/// is owed at the top level; with one id for both branches, entries of either count.
+TEST_F(ReplayTest, aMistakeOfTheSpecificationIsSeen) {
+  for (void (*rule)(LiteralRules &) :
+       {+[](LiteralRules &rules) { rules.rootCountersAtZero = true; },
+        +[](LiteralRules &rules) { rules.oneIdPerConditional = true; }}) {
+    LiteralRules rules;
+    rule(rules);
+    Batch batch;
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
+      Kernel kernel = fuzz::kernelOfSeed(seed);
+      Bindings bindings = fuzz::randomBindings(kernel, seed);
+      std::optional<CompiledKernel> compiled = compileForSeed(kernel, Strategy::PerLoop, seed);
+      ASSERT_TRUE(compiled) << seed;
+      const auto &[plan, machine, program] = *compiled;
+      batch.add(fmt::format("seed {}", seed), kernel, program, machine,
+                record(kernel, program, machine, bindings, seed, maxSteps, rules));
+    }
+    uint64_t noticed = 0;
+    for (const Replayed &replayed : batch.perform()) {
+      noticed += difference(replayed) != "";
+    }
+    EXPECT_GT(noticed, 5u) << namesOf(rules).front();
+  }
+}
+
+} // namespace
+} // namespace tally
