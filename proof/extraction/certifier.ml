@@ -1920,26 +1920,67 @@ let legal c =
       let (j, _) = pat in
       deps_legal t (rank_of c) (is_branch c) (are_opposite c) j) c.c_deps)
 
-type firms = (reg * reg option) list
+type condition = (expr * int) list
 
-(** val condition_eqb : reg option -> reg option -> bool **)
+type firms = (reg * condition) list
 
-let condition_eqb a b =
-  match a with
-  | Some x ->
-    (match b with
-     | Some y -> (fun (a : int) (b : int) -> a = b) x y
-     | None -> false)
-  | None -> (match b with
-             | Some _ -> false
-             | None -> true)
+(** val assumed : expr -> (expr * int) -> int **)
 
-(** val firm_mem : (reg * reg option) -> firms -> bool **)
+let assumed x h =
+  if expr_eqb (fst h) x
+  then Stdlib.Int.succ (snd h)
+  else (match x with
+        | ETot l ->
+          (match fst h with
+           | EHat l' ->
+             if (fun (a : int) (b : int) -> a = b) l l'
+             then Stdlib.Int.succ (snd h)
+             else 0
+           | _ -> 0)
+        | _ -> 0)
+
+(** val least : loopid list -> condition -> expr -> int **)
+
+let rec least act h x =
+  (fun (a : int) (b : int) -> if a < b then b else a)
+    (fold_right (fun h0 n ->
+      (fun (a : int) (b : int) -> if a < b then b else a) (assumed x h0) n) 0
+      h)
+    (match x with
+     | EC n -> n
+     | ETot l -> if inb l act then Stdlib.Int.succ 0 else 0
+     | EHat l -> if inb l act then Stdlib.Int.succ 0 else 0
+     | EBin (o, a, b) ->
+       (match o with
+        | AAdd -> add (least act h a) (least act h b)
+        | ASub -> (match b with
+                   | EC n -> sub (least act h a) n
+                   | _ -> 0)
+        | AMul -> (match a with
+                   | EC n -> mul n (least act h b)
+                   | _ -> 0)
+        | AMin ->
+          (fun (a : int) (b : int) -> if a < b then a else b) (least act h a)
+            (least act h b)
+        | _ -> 0)
+     | _ -> 0)
+
+(** val follows : loopid list -> condition -> (expr * int) -> bool **)
+
+let follows act h h0 =
+  (fun (a : int) (b : int) -> a < b) (snd h0) (least act h (fst h0))
+
+(** val residual : loopid list -> condition -> condition -> condition **)
+
+let residual act h k =
+  filter (fun h0 -> negb (follows act h h0)) k
+
+(** val firm_mem : (reg * condition) -> firms -> bool **)
 
 let firm_mem f f0 =
   existsb (fun h ->
     (&&) ((fun (a : int) (b : int) -> a = b) (fst f) (fst h))
-      (condition_eqb (snd f) (snd h))) f0
+      (forallb (follows [] (snd f)) (snd h))) f0
 
 (** val firm_sub : firms -> firms -> bool **)
 
@@ -1950,6 +1991,32 @@ let firm_sub j f =
 
 let firm_meet f g =
   filter (fun f0 -> firm_mem f0 g) f
+
+(** val renamed : loopid -> condition -> condition option **)
+
+let rec renamed l = function
+| [] -> Some []
+| p :: k0 ->
+  let (u, n) = p in
+  (match after_entry l u with
+   | Some v ->
+     (match renamed l k0 with
+      | Some k1 -> Some ((v, n) :: k1)
+      | None -> None)
+   | None -> None)
+
+(** val firm_enter : loopid -> firms -> firms **)
+
+let firm_enter l f =
+  flat_map (fun f0 ->
+    match renamed l (snd f0) with
+    | Some k -> ((fst f0), k) :: []
+    | None -> []) f
+
+(** val firm_leave : loopid -> firms -> firms **)
+
+let firm_leave l f =
+  filter (fun f0 -> forallb (fun h -> survives_exit l (fst h)) (snd f0)) f
 
 (** val most : (loopid -> int) -> expr -> int **)
 
@@ -1970,7 +2037,7 @@ let rec most b = function
    | AGt -> Stdlib.Int.succ 0
    | _ -> most b a)
 
-(** val above : expr -> (expr * int) list **)
+(** val above : expr -> condition **)
 
 let rec above = function
 | EBin (o, a, b) ->
@@ -1982,49 +2049,17 @@ let rec above = function
    | _ -> [])
 | _ -> []
 
-(** val assumed : expr -> (expr * int) -> int **)
+(** val operand_firm : int -> firms -> operand -> condition list **)
 
-let assumed x h =
-  if expr_eqb (fst h) x
-  then Stdlib.Int.succ (snd h)
-  else (match x with
-        | ETot l ->
-          (match fst h with
-           | EHat l' ->
-             if (fun (a : int) (b : int) -> a = b) l l'
-             then Stdlib.Int.succ (snd h)
-             else 0
-           | _ -> 0)
-        | _ -> 0)
+let operand_firm m f = function
+| OReg r ->
+  map snd (filter (fun f0 -> (fun (a : int) (b : int) -> a = b) (fst f0) r) f)
+| OImm n -> if (fun (a : int) (b : int) -> a < b) n m then [] :: [] else []
 
-(** val least : loopid list -> (expr * int) list -> expr -> int **)
+(** val always_firm : int -> loopid list -> firms -> operand -> bool **)
 
-let rec least act h x =
-  (fun (a : int) (b : int) -> if a < b then b else a)
-    (fold_right (fun h0 n ->
-      (fun (a : int) (b : int) -> if a < b then b else a) (assumed x h0) n) 0
-      h)
-    (match x with
-     | EC n -> n
-     | ETot l -> if inb l act then Stdlib.Int.succ 0 else 0
-     | EHat l -> if inb l act then Stdlib.Int.succ 0 else 0
-     | EBin (o, a, a0) ->
-       (match o with
-        | AAdd -> add (least act h a) (least act h a0)
-        | ASub -> (match a0 with
-                   | EC n -> sub (least act h a) n
-                   | _ -> 0)
-        | AMul -> (match a with
-                   | EC n -> mul n (least act h a0)
-                   | _ -> 0)
-        | _ -> 0)
-     | _ -> 0)
-
-(** val operand_firm : int -> firms -> reg option -> operand -> bool **)
-
-let operand_firm m f c = function
-| OReg r -> (||) (firm_mem (r, None) f) (firm_mem (r, c) f)
-| OImm n -> (fun (a : int) (b : int) -> a < b) n m
+let always_firm m act f x =
+  existsb (forallb (follows act [])) (operand_firm m f x)
 
 (** val small :
     int -> (loopid -> int) -> loopid list -> regop -> facts -> bool **)
@@ -2033,106 +2068,117 @@ let small m b act o a =
   existsb (fun x -> (fun (a : int) (b : int) -> a < b) (most b x) m)
     (results act o a)
 
-(** val assumptions : facts -> reg option -> (expr * int) list **)
+(** val both : loopid list -> condition -> condition -> condition **)
 
-let assumptions a = function
-| Some g -> flat_map above (ovals a (OReg g))
-| None -> []
+let both act h k =
+  app h (residual act h k)
+
+(** val all_both :
+    loopid list -> condition list -> condition list -> condition list **)
+
+let all_both act hs ks =
+  flat_map (fun h -> map (both act h) ks) hs
+
+(** val both_firm : int -> loopid list -> regop -> firms -> condition list **)
+
+let both_firm m act o f =
+  all_both act (operand_firm m f o.opa) (operand_firm m f o.opb)
+
+(** val never_above :
+    (loopid -> int) -> loopid list -> expr -> expr -> bool **)
+
+let never_above b act b0 a =
+  (||) ((fun (a : int) (b : int) -> a <= b) (most b b0) (least act [] a))
+    (match b0 with
+     | EHat l ->
+       (match a with
+        | ETot l' -> (fun (a : int) (b : int) -> a = b) l l'
+        | _ -> false)
+     | EBin (o0, x, _) -> (match o0 with
+                           | ASub -> expr_eqb x a
+                           | _ -> false)
+     | _ -> false)
 
 (** val in_order :
-    (loopid -> int) -> loopid list -> regop -> facts -> reg option -> bool **)
+    (loopid -> int) -> loopid list -> regop -> facts -> condition list **)
 
-let in_order b act o a c =
-  existsb (fun a0 ->
-    existsb (fun b0 ->
-      (fun (a : int) (b : int) -> a <= b) (most b b0)
-        (least act (assumptions a c) a0)) (ovals a o.opb)) (ovals a o.opa)
+let in_order b act o a =
+  if existsb (fun a0 ->
+       existsb (fun b0 -> never_above b act b0 a0) (ovals a o.opb))
+       (ovals a o.opa)
+  then [] :: []
+  else flat_map (fun b0 ->
+         match b0 with
+         | EC n0 ->
+           ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+              (fun _ -> [])
+              (fun n -> map (fun a0 -> (a0, n) :: []) (ovals a o.opa))
+              n0)
+         | _ -> []) (ovals a o.opb)
 
-(** val both_firm : int -> regop -> firms -> reg option -> bool **)
+(** val masked :
+    int -> loopid list -> facts -> firms -> operand -> operand -> condition
+    list **)
 
-let both_firm m o f c =
-  (&&) (operand_firm m f c o.opa) (operand_firm m f c o.opb)
-
-(** val masks :
-    int -> (loopid -> int) -> loopid list -> regop -> facts -> firms ->
-    operand -> operand -> bool **)
-
-let masks m b act o a f g x =
-  match g with
-  | OReg g0 ->
-    (match x with
-     | OReg x0 ->
-       (&&) ((&&) (firm_mem (g0, None) f) (firm_mem (x0, (Some g0)) f))
-         (small m b act o a)
-     | OImm _ -> false)
-  | OImm _ -> false
+let masked m act a f g x =
+  flat_map (fun h ->
+    flat_map (fun k ->
+      map (fun y -> both act h (residual act (above y) k)) ((EC
+        (Stdlib.Int.succ 0)) :: (ovals a g))) (operand_firm m f x))
+    (operand_firm m f g)
 
 (** val result_firm :
-    int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> reg
-    option -> bool **)
+    int -> (loopid -> int) -> loopid list -> regop -> facts -> firms ->
+    condition list **)
 
-let result_firm m b act o a f c =
+let result_firm m b act o a f =
   match o.aop with
-  | AMove -> operand_firm m f c o.opa
-  | AAdd -> (&&) (both_firm m o f c) (small m b act o a)
-  | ASub -> (&&) (both_firm m o f c) (in_order b act o a c)
+  | AMove -> operand_firm m f o.opa
+  | AAdd -> if small m b act o a then both_firm m act o f else []
+  | ASub -> all_both act (both_firm m act o f) (in_order b act o a)
   | AMul ->
-    (||)
-      ((||) ((&&) (both_firm m o f c) (small m b act o a))
-        (masks m b act o a f o.opa o.opb)) (masks m b act o a f o.opb o.opa)
-  | _ -> both_firm m o f c
+    if small m b act o a
+    then app (masked m act a f o.opa o.opb) (masked m act a f o.opb o.opa)
+    else []
+  | _ -> both_firm m act o f
 
-(** val about : reg -> (reg * reg option) -> bool **)
+(** val condition_limit : int **)
 
-let about r f =
-  (||) ((fun (a : int) (b : int) -> a = b) (fst f) r)
-    (condition_eqb (snd f) (Some r))
+let condition_limit =
+  Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    0)))))))
 
-(** val is_operand : reg -> operand -> bool **)
+(** val put_condition : condition -> condition list -> condition list **)
 
-let is_operand r = function
-| OReg s -> (fun (a : int) (b : int) -> a = b) r s
-| OImm _ -> false
+let rec put_condition k ks = match ks with
+| [] -> k :: []
+| h :: t ->
+  if forallb (follows [] k) h
+  then ks
+  else if (fun (a : int) (b : int) -> a <= b) (length k) (length h)
+       then k :: ks
+       else h :: (put_condition k t)
 
-(** val inherited : regop -> firms -> firms **)
+(** val weakest : loopid list -> condition list -> condition list **)
 
-let inherited o f =
-  match o.aop with
-  | AMul ->
-    flat_map (fun f0 ->
-      match snd f0 with
-      | Some g ->
-        if (&&) ((||) (is_operand g o.opa) (is_operand g o.opb))
-             (negb ((fun (a : int) (b : int) -> a = b) (fst f0) o.dst))
-        then ((fst f0), (Some o.dst)) :: []
-        else []
-      | None -> []) f
-  | _ -> []
-
-(** val conditions : regop -> facts -> reg option list **)
-
-let conditions o a =
-  None :: (map (fun x -> Some x)
-            (filter (fun g ->
-              negb ((fun (a : int) (b : int) -> a = b) g o.dst))
-              (map fst (filter (fun f -> is_mask (snd f)) a))))
+let weakest act ks =
+  firstn condition_limit
+    (fold_right put_condition [] (map (residual act []) ks))
 
 (** val exec_firms :
     int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> firms **)
 
 let exec_firms m b act o a f =
-  app (filter (fun f0 -> negb (about o.dst f0)) f)
-    (app
-      (map (fun x -> (o.dst, x))
-        (if result_firm m b act o a f None
-         then None :: []
-         else filter (result_firm m b act o a f) (conditions o a)))
-      (inherited o f))
+  app
+    (filter (fun f0 ->
+      negb ((fun (a : int) (b : int) -> a = b) (fst f0) o.dst)) f)
+    (map (fun x -> (o.dst, x)) (weakest act (result_firm m b act o a f)))
 
-(** val wait_firm : int -> firms -> wait option -> bool **)
+(** val wait_firm : int -> loopid list -> firms -> wait option -> bool **)
 
-let wait_firm m f = function
-| Some w0 -> operand_firm m f None (snd w0)
+let wait_firm m act f = function
+| Some w0 -> always_firm m act f (snd w0)
 | None -> true
 
 (** val fit_items :
@@ -2143,11 +2189,12 @@ let rec fit_items m b act a f = function
 | [] -> Some (a, f)
 | i :: t ->
   (match i with
-   | Issue (_, w) -> if wait_firm m f w then fit_items m b act a f t else None
+   | Issue (_, w) ->
+     if wait_firm m act f w then fit_items m b act a f t else None
    | RegOp o ->
      fit_items m b act (exec_facts act o a) (exec_firms m b act o a f) t
    | Wait w ->
-     if wait_firm m f (Some w) then fit_items m b act a f t else None)
+     if wait_firm m act f (Some w) then fit_items m b act a f t else None)
 
 (** val fit_code :
     int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
@@ -2163,23 +2210,26 @@ let rec fit_code m b path0 e inv finv act a f = function
 | CLoop (l, b0, r) ->
   if (&&) (sub0 (inv l) (header l a)) (firm_sub (finv l) f)
   then (match fit_code m b path0 e inv finv (l :: act)
-                (enter path0 l (inv l)) (finv l) b0 with
+                (enter path0 l (inv l)) (firm_enter l (finv l)) b0 with
         | Some p ->
           let (a', f') = p in
           if (&&) (sub0 (inv l) a') (firm_sub (finv l) f')
-          then fit_code m b path0 e inv finv act (leave l (inv l)) (finv l) r
+          then fit_code m b path0 e inv finv act (leave l (inv l))
+                 (firm_leave l (finv l)) r
           else None
         | None -> None)
   else None
 | CCond (lt, lf, bt, bf, r) ->
-  (match fit_code m b path0 e inv finv (lt :: act) (enter path0 lt a) f bt with
+  (match fit_code m b path0 e inv finv (lt :: act) (enter path0 lt a)
+           (firm_enter lt f) bt with
    | Some p ->
      let (at, ft) = p in
-     (match fit_code m b path0 e inv finv (lf :: act) (enter path0 lf a) f bf with
+     (match fit_code m b path0 e inv finv (lf :: act) (enter path0 lf a)
+              (firm_enter lf f) bf with
       | Some p0 ->
         let (af, ff) = p0 in
         fit_code m b path0 e inv finv act (meet (leave lt at) (leave lf af))
-          (firm_meet ft ff) r
+          (firm_meet (firm_leave lt ft) (firm_leave lf ff)) r
       | None -> None)
    | None -> None)
 
@@ -2215,22 +2265,26 @@ let rec guess_pass m b path0 e inv g act a f n = function
           | Some h -> firm_meet h f
           | None -> f in
   let (p, n') =
-    guess_pass m b path0 e inv g (l :: act) (enter path0 l (inv l)) h n b0
+    guess_pass m b path0 e inv g (l :: act) (enter path0 l (inv l))
+      (firm_enter l h) n b0
   in
   let (_, f') = p in
   let h' = firm_meet h f' in
-  guess_pass m b path0 e inv g act (leave l (inv l)) h' ((l, h') :: n') r
+  guess_pass m b path0 e inv g act (leave l (inv l)) (firm_leave l h') ((l,
+    h') :: n') r
 | CCond (lt, lf, bt, bf, r) ->
   let (p, n1) =
-    guess_pass m b path0 e inv g (lt :: act) (enter path0 lt a) f n bt
+    guess_pass m b path0 e inv g (lt :: act) (enter path0 lt a)
+      (firm_enter lt f) n bt
   in
   let (at, ft) = p in
   let (p0, n2) =
-    guess_pass m b path0 e inv g (lf :: act) (enter path0 lf a) f n1 bf
+    guess_pass m b path0 e inv g (lf :: act) (enter path0 lf a)
+      (firm_enter lf f) n1 bf
   in
   let (af, ff) = p0 in
   guess_pass m b path0 e inv g act (meet (leave lt at) (leave lf af))
-    (firm_meet ft ff) n2 r
+    (firm_meet (firm_leave lt ft) (firm_leave lf ff)) n2 r
 
 (** val guess_upto :
     int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
@@ -2282,7 +2336,7 @@ let rec code_registers e = function
 (** val start_firms : engine -> item code -> firms **)
 
 let start_firms e c =
-  map (fun r -> (r, None)) (nodup (=) (code_registers e c))
+  map (fun r -> (r, [])) (nodup (=) (code_registers e c))
 
 (** val most_of : (loopid -> int) -> cert -> sema -> int **)
 

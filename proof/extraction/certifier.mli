@@ -470,55 +470,69 @@ val has_queue : cert -> instr -> bool
 
 val legal : cert -> bool
 
-type firms = (reg * reg option) list
+type condition = (expr * int) list
 
-val condition_eqb : reg option -> reg option -> bool
+type firms = (reg * condition) list
 
-val firm_mem : (reg * reg option) -> firms -> bool
+val assumed : expr -> (expr * int) -> int
+
+val least : loopid list -> condition -> expr -> int
+
+val follows : loopid list -> condition -> (expr * int) -> bool
+
+val residual : loopid list -> condition -> condition -> condition
+
+val firm_mem : (reg * condition) -> firms -> bool
 
 val firm_sub : firms -> firms -> bool
 
 val firm_meet : firms -> firms -> firms
 
+val renamed : loopid -> condition -> condition option
+
+val firm_enter : loopid -> firms -> firms
+
+val firm_leave : loopid -> firms -> firms
+
 val most : (loopid -> int) -> expr -> int
 
-val above : expr -> (expr * int) list
+val above : expr -> condition
 
-val assumed : expr -> (expr * int) -> int
+val operand_firm : int -> firms -> operand -> condition list
 
-val least : loopid list -> (expr * int) list -> expr -> int
-
-val operand_firm : int -> firms -> reg option -> operand -> bool
+val always_firm : int -> loopid list -> firms -> operand -> bool
 
 val small : int -> (loopid -> int) -> loopid list -> regop -> facts -> bool
 
-val assumptions : facts -> reg option -> (expr * int) list
+val both : loopid list -> condition -> condition -> condition
+
+val all_both :
+  loopid list -> condition list -> condition list -> condition list
+
+val both_firm : int -> loopid list -> regop -> firms -> condition list
+
+val never_above : (loopid -> int) -> loopid list -> expr -> expr -> bool
 
 val in_order :
-  (loopid -> int) -> loopid list -> regop -> facts -> reg option -> bool
+  (loopid -> int) -> loopid list -> regop -> facts -> condition list
 
-val both_firm : int -> regop -> firms -> reg option -> bool
-
-val masks :
-  int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> operand
-  -> operand -> bool
+val masked :
+  int -> loopid list -> facts -> firms -> operand -> operand -> condition list
 
 val result_firm :
-  int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> reg
-  option -> bool
+  int -> (loopid -> int) -> loopid list -> regop -> facts -> firms ->
+  condition list
 
-val about : reg -> (reg * reg option) -> bool
+val condition_limit : int
 
-val is_operand : reg -> operand -> bool
+val put_condition : condition -> condition list -> condition list
 
-val inherited : regop -> firms -> firms
-
-val conditions : regop -> facts -> reg option list
+val weakest : loopid list -> condition list -> condition list
 
 val exec_firms :
   int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> firms
 
-val wait_firm : int -> firms -> wait option -> bool
+val wait_firm : int -> loopid list -> firms -> wait option -> bool
 
 val fit_items :
   int -> (loopid -> int) -> loopid list -> facts -> firms -> item list ->

@@ -411,6 +411,29 @@ Proof. vm_compute. reflexivity. Qed.
 Example hoisted_fits : code_fits 256 ten (hoisted true) = true.
 Proof. vm_compute. reflexivity. Qed.
 
+(* A guard under a mask on which it depends: in the first iteration r - 2 wraps around, and so do the
+   guard and the difference that are made of it. gt(trip(A), m) * (gt(x, 1) * (x - 1)), x =
+   2*(r - 2). *)
+Definition guard_under_mask (m : nat) : cert :=
+  cert_of A [(1, ETot A)] [mkdep P (Carried A 2)]
+    (CBlock [[]; [set 2 0]]
+    (CLoop A
+      (CBlock [[plain P; plain Q];
+        [inc 1; inc 2; op 8 AGt (OReg 2) (OImm m); op 9 ASub (OReg 1) (OImm 2);
+         op 9 AMul (OImm 2) (OReg 9); op 10 AGt (OReg 9) (OImm 1); op 9 ASub (OReg 9) (OImm 1);
+         op 9 AMul (OReg 10) (OReg 9); op 8 AMul (OReg 8) (OReg 9);
+         Issue Cons (Some (7, OReg 8))]] CNil) CNil)).
+
+Example guard_under_mask_accepted : certify (guard_under_mask 2) = true.
+Proof. vm_compute. reflexivity. Qed.
+
+Example guard_under_mask_fits : code_fits 256 ten (guard_under_mask 2) = true.
+Proof. vm_compute. reflexivity. Qed.
+
+(* This mask is open in the first iteration. *)
+Example guard_under_open_mask_may_not_fit : code_fits 256 ten (guard_under_mask 0) = false.
+Proof. vm_compute. reflexivity. Qed.
+
 (** * Loops left out *)
 
 (* Each loop has a number of trips left; an engine need not count those of loops that it skips. *)

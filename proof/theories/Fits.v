@@ -1,9 +1,11 @@
 (* Fits.v -- decides that the numbers of code fit, given how often each body is entered at most
 
-   Purpose   Follows the code of one engine as Checker.v does, and knows of registers whether they
-             may differ on a machine that wraps around (Words.v): firm, or firm unless some mask is
-             0. Bounds come from the facts: an expression over counts has a largest value, and under
-             a mask that is not 0 a smallest one. FitsSound.v proves that accepted code fits.
+   Purpose   Follows the code of one engine as Checker.v does, and knows of registers when they do
+             not differ on a machine that wraps around (Words.v): always, or while some expressions
+             over counts are above some numbers. A difference is firm while it does not go below
+             zero; a product with a mask, whenever what the mask says is enough for its other
+             factor. Bounds come from the facts: an expression over counts has a largest value, and
+             under a condition a smallest one. FitsSound.v proves that accepted code fits.
    Paper     -
    C++       lib/Code/Overflow.cpp and the guards of lib/Code/Legalize.cpp
    Trusted   nothing
@@ -14,20 +16,65 @@ From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
 From Tally Require Import Syntax Semantics Expr Checker Bisimulation Certificate.
 
-(* (r, None): register r is firm. (r, Some g): it is, if register g is not 0. *)
-Definition firms := list (reg * option reg).
+(* Each expression is above its number. *)
+Definition condition := list (expr * nat).
 
-Definition condition_eqb (a b : option reg) : bool :=
-  match a, b with
-  | None, None => true
-  | Some x, Some y => x =? y
-  | _, _ => false
-  end.
+(* Register r is firm while the condition holds. *)
+Definition firms := list (reg * condition).
 
-Definition firm_mem (f : reg * option reg) (F : firms) : bool :=
-  existsb (fun h => (fst f =? fst h) && condition_eqb (snd f) (snd h)) F.
+(* The smallest value of an expression, inside act, under a condition. *)
+Section Least.
+  Variable act : list loopid.
+  Variable H : condition.
+
+  (* u > n says that x is at least ... *)
+  Definition assumed (x : expr) (h : expr * nat) : nat :=
+    if expr_eqb (fst h) x then S (snd h) else
+    match x, fst h with
+    | ETot l, EHat l' => if l =? l' then S (snd h) else 0
+    | _, _ => 0
+    end.
+
+  Fixpoint least (x : expr) : nat :=
+    Nat.max (fold_right (fun h n => Nat.max (assumed x h) n) 0 H)
+      match x with
+      | EC n => n
+      | ETot l | EHat l => if inb l act then 1 else 0
+      | EBin AAdd a b => least a + least b
+      | EBin ASub a (EC n) => least a - n
+      | EBin AMul (EC n) a => n * least a
+      | EBin AMin a b => Nat.min (least a) (least b)
+      | _ => 0
+      end.
+
+  Definition follows (h : expr * nat) : bool := snd h <? least (fst h).
+
+  (* What has to hold beside. *)
+  Definition residual (K : condition) : condition := filter (fun h => negb (follows h)) K.
+End Least.
+
+Definition firm_mem (f : reg * condition) (F : firms) : bool :=
+  existsb (fun h => (fst f =? fst h) && forallb (follows [] (snd f)) (snd h)) F.
 Definition firm_sub (J F : firms) : bool := forallb (fun f => firm_mem f F) J.
 Definition firm_meet (F G : firms) : firms := filter (fun f => firm_mem f G) F.
+
+(** * Entering and leaving a body *)
+
+Fixpoint renamed (l : loopid) (K : condition) : option condition :=
+  match K with
+  | [] => Some []
+  | (u, n) :: K =>
+      match after_entry l u, renamed l K with
+      | Some v, Some K => Some ((v, n) :: K)
+      | _, _ => None
+      end
+  end.
+
+Definition firm_enter (l : loopid) (F : firms) : firms :=
+  flat_map (fun f => match renamed l (snd f) with Some K => [(fst f, K)] | None => [] end) F.
+
+Definition firm_leave (l : loopid) (F : firms) : firms :=
+  filter (fun f => forallb (fun h => survives_exit l (fst h)) (snd f)) F.
 
 Section Bounds.
   Variable M : nat.            (* 2^bits *)
@@ -50,99 +97,84 @@ Section Bounds.
     end.
 
   (* What is above what, if a mask is not 0. *)
-  Fixpoint above (x : expr) : list (expr * nat) :=
+  Fixpoint above (x : expr) : condition :=
     match x with
     | EBin AGt u (EC n) => [(u, n)]
     | EBin AMul a b => above a ++ above b
     | _ => []
     end.
 
-  (* u > n says that x is at least ... *)
-  Definition assumed (x : expr) (h : expr * nat) : nat :=
-    if expr_eqb (fst h) x then S (snd h) else
-    match x, fst h with
-    | ETot l, EHat l' => if l =? l' then S (snd h) else 0
-    | _, _ => 0
-    end.
-
-  (* The smallest value of an expression, inside act, under assumptions H. *)
-  Fixpoint least (act : list loopid) (H : list (expr * nat)) (x : expr) : nat :=
-    Nat.max (fold_right (fun h n => Nat.max (assumed x h) n) 0 H)
-      match x with
-      | EC n => n
-      | ETot l | EHat l => if inb l act then 1 else 0
-      | EBin AAdd a b => least act H a + least act H b
-      | EBin ASub a (EC n) => least act H a - n
-      | EBin AMul (EC n) a => n * least act H a
-      | _ => 0
-      end.
-
   (** * One operation *)
 
   Section Operation.
     Variables (act : list loopid) (o : regop) (A : facts) (F : firms).
 
-    Definition operand_firm (c : option reg) (x : operand) : bool :=
+    (* When an operand is firm: under each of these. *)
+    Definition operand_firm (x : operand) : list condition :=
       match x with
-      | OImm n => n <? M
-      | OReg r => firm_mem (r, None) F || firm_mem (r, c) F
+      | OImm n => if n <? M then [[]] else []
+      | OReg r => map snd (filter (fun f => fst f =? r) F)
       end.
+
+    Definition always_firm (x : operand) : bool :=
+      existsb (forallb (follows act [])) (operand_firm x).
 
     Definition small : bool := existsb (fun x => most x <? M) (results act o A).
 
-    Definition assumptions (c : option reg) : list (expr * nat) :=
-      match c with None => [] | Some g => flat_map above (ovals A (OReg g)) end.
+    Definition both (H K : condition) : condition := H ++ residual act H K.
 
-    (* The difference is not below zero. *)
-    Definition in_order (c : option reg) : bool :=
-      existsb (fun a => existsb (fun b => most b <=? least act (assumptions c) a)
-                                (ovals A (opb o))) (ovals A (opa o)).
+    Definition all_both (Hs Ks : list condition) : list condition :=
+      flat_map (fun H => map (both H) Ks) Hs.
 
-    Definition both_firm (c : option reg) : bool :=
-      operand_firm c (opa o) && operand_firm c (opb o).
+    Definition both_firm : list condition := all_both (operand_firm (opa o)) (operand_firm (opb o)).
 
-    (* g * x, where x is firm unless g is 0 *)
-    Definition masks (g x : operand) : bool :=
-      match g, x with
-      | OReg g, OReg x => firm_mem (g, None) F && firm_mem (x, Some g) F && small
+    (* b is never above a *)
+    Definition never_above (b a : expr) : bool :=
+      (most b <=? least act [] a) ||
+      match b, a with
+      | EBin ASub x _, _ => expr_eqb x a
+      | EHat l, ETot l' => l =? l'
       | _, _ => false
       end.
 
-    Definition result_firm (c : option reg) : bool :=
+    (* When the difference is not below zero. *)
+    Definition in_order : list condition :=
+      if existsb (fun a => existsb (fun b => never_above b a) (ovals A (opb o))) (ovals A (opa o))
+      then [[]]
+      else flat_map (fun b => match b with
+                              | EC (S n) => map (fun a => [(a, n)]) (ovals A (opa o))
+                              | _ => []
+                              end) (ovals A (opb o)).
+
+    (* g * x, where x need not be firm while g is 0 *)
+    Definition masked (g x : operand) : list condition :=
+      flat_map (fun H => flat_map (fun K => map (fun y => both H (residual act (above y) K))
+        (EC 1 :: ovals A g)) (operand_firm x)) (operand_firm g).
+
+    Definition result_firm : list condition :=
       match aop o with
-      | AMove => operand_firm c (opa o)
-      | AAdd => both_firm c && small
-      | ASub => both_firm c && in_order c
-      | AMul => both_firm c && small || masks (opa o) (opb o) || masks (opb o) (opa o)
-      | AMin | AGt => both_firm c
+      | AMove => operand_firm (opa o)
+      | AAdd => if small then both_firm else []
+      | ASub => all_both both_firm in_order
+      | AMul => if small then masked (opa o) (opb o) ++ masked (opb o) (opa o) else []
+      | AMin | AGt => both_firm
       end.
 
-    Definition about (r : reg) (f : reg * option reg) : bool :=
-      (fst f =? r) || condition_eqb (snd f) (Some r).
+    (* The weakest ones, and so many. *)
+    Definition condition_limit := 8.
 
-    Definition is_operand (r : reg) (x : operand) : bool :=
-      match x with OReg s => r =? s | OImm _ => false end.
-
-    (* A product is 0 if a factor is. *)
-    Definition inherited : firms :=
-      match aop o with
-      | AMul => flat_map (fun f =>
-          match snd f with
-          | Some g => if (is_operand g (opa o) || is_operand g (opb o)) && negb (fst f =? dst o)
-                      then [(fst f, Some (dst o))] else []
-          | None => []
-          end) F
-      | _ => []
+    Fixpoint put_condition (K : condition) (Ks : list condition) : list condition :=
+      match Ks with
+      | [] => [K]
+      | H :: t => if forallb (follows [] K) H then Ks
+                  else if length K <=? length H then K :: Ks else H :: put_condition K t
       end.
 
-    Definition conditions : list (option reg) :=
-      None :: map Some (filter (fun g => negb (g =? dst o))
-                               (map fst (filter (fun f => is_mask (snd f)) A))).
+    Definition weakest (Ks : list condition) : list condition :=
+      firstn condition_limit (fold_right put_condition [] (map (residual act []) Ks)).
 
     Definition exec_firms : firms :=
-      filter (fun f => negb (about (dst o) f)) F ++
-      map (pair (dst o)) (if result_firm None then [None] else filter result_firm conditions) ++
-      inherited.
+      filter (fun f => negb (fst f =? dst o)) F ++ map (pair (dst o)) (weakest result_firm).
   End Operation.
 
   (** * The code of one engine *)
@@ -153,16 +185,16 @@ Section Bounds.
     Variable inv : loopid -> facts.
     Variable finv : loopid -> firms.
 
-    Definition wait_firm (F : firms) (w : option wait) : bool :=
-      match w with None => true | Some w => operand_firm F None (snd w) end.
+    Definition wait_firm (act : list loopid) (F : firms) (w : option wait) : bool :=
+      match w with None => true | Some w => always_firm act F (snd w) end.
 
     Fixpoint fit_items (act : list loopid) (A : facts) (F : firms) (xs : list item)
       : option (facts * firms) :=
       match xs with
       | [] => Some (A, F)
       | RegOp o :: t => fit_items act (exec_facts act o A) (exec_firms act o A F) t
-      | Wait w :: t => if wait_firm F (Some w) then fit_items act A F t else None
-      | Issue _ w :: t => if wait_firm F w then fit_items act A F t else None
+      | Wait w :: t => if wait_firm act F (Some w) then fit_items act A F t else None
+      | Issue _ w :: t => if wait_firm act F w then fit_items act A F t else None
       end.
 
     Fixpoint fit_code (act : list loopid) (A : facts) (F : firms) (c : code item)
@@ -176,18 +208,19 @@ Section Bounds.
           end
       | CLoop l b r =>
           if sub (inv l) (header l A) && firm_sub (finv l) F then
-            match fit_code (l :: act) (enter path l (inv l)) (finv l) b with
+            match fit_code (l :: act) (enter path l (inv l)) (firm_enter l (finv l)) b with
             | Some (A', F') =>
                 if sub (inv l) A' && firm_sub (finv l) F'
-                then fit_code act (leave l (inv l)) (finv l) r else None
+                then fit_code act (leave l (inv l)) (firm_leave l (finv l)) r else None
             | None => None
             end
           else None
       | CCond lt lf bt bf r =>
-          match fit_code (lt :: act) (enter path lt A) F bt,
-                fit_code (lf :: act) (enter path lf A) F bf with
+          match fit_code (lt :: act) (enter path lt A) (firm_enter lt F) bt,
+                fit_code (lf :: act) (enter path lf A) (firm_enter lf F) bf with
           | Some (At, Ft), Some (Af, Ff) =>
-              fit_code act (meet (leave lt At) (leave lf Af)) (firm_meet Ft Ff) r
+              fit_code act (meet (leave lt At) (leave lf Af))
+                (firm_meet (firm_leave lt Ft) (firm_leave lf Ff)) r
           | _, _ => None
           end
       end.
@@ -214,13 +247,14 @@ Section Bounds.
           guess_pass G act (fst S) (snd S) N r
       | CLoop l b r =>
           let H := match guessed G l with Some H => firm_meet H F | None => F end in
-          let '(_, F', N') := guess_pass G (l :: act) (enter path l (inv l)) H N b in
+          let '(_, F', N') := guess_pass G (l :: act) (enter path l (inv l)) (firm_enter l H) N b in
           let H' := firm_meet H F' in
-          guess_pass G act (leave l (inv l)) H' ((l, H') :: N') r
+          guess_pass G act (leave l (inv l)) (firm_leave l H') ((l, H') :: N') r
       | CCond lt lf bt bf r =>
-          let '(At, Ft, N1) := guess_pass G (lt :: act) (enter path lt A) F N bt in
-          let '(Af, Ff, N2) := guess_pass G (lf :: act) (enter path lf A) F N1 bf in
-          guess_pass G act (meet (leave lt At) (leave lf Af)) (firm_meet Ft Ff) N2 r
+          let '(At, Ft, N1) := guess_pass G (lt :: act) (enter path lt A) (firm_enter lt F) N bt in
+          let '(Af, Ff, N2) := guess_pass G (lf :: act) (enter path lf A) (firm_enter lf F) N1 bf in
+          guess_pass G act (meet (leave lt At) (leave lf Af))
+            (firm_meet (firm_leave lt Ft) (firm_leave lf Ff)) N2 r
       end.
   End Code.
 
@@ -253,7 +287,7 @@ Fixpoint code_registers (e : engine) (c : code item) : list reg :=
   end.
 
 Definition start_firms (e : engine) (c : code item) : firms :=
-  map (fun r => (r, None)) (nodup Nat.eq_dec (code_registers e c)).
+  map (fun r => (r, [])) (nodup Nat.eq_dec (code_registers e c)).
 
 Section Certificate.
   Variables (M : nat) (B : loopid -> nat) (c : cert).

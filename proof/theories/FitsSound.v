@@ -115,28 +115,42 @@ Section Values.
       + destruct (_ <? _); lia.
   Qed.
 
-  Definition all_above (H : list (expr * nat)) : Prop := forall u n, In (u, n) H -> n < den u g.
+End Values.
 
-  Lemma above_ok x : den x g <> 0 -> all_above (above x).
-  Proof.
-    induction x; cbn [above]; intros N u k Hu; try contradiction.
-    destruct o; try contradiction.
-    - cbn [den alu_nat] in N. apply in_app_or in Hu as [Hu|Hu].
-      + apply IHx1; auto. intros E. rewrite E in N. lia.
-      + apply IHx2; auto. intros E. rewrite E in N. lia.
-    - destruct x2; try contradiction. destruct Hu as [E|[]]. inversion E; subst.
-      cbn [den alu_nat] in N. destruct (Nat.ltb_spec k (den u g)); [auto|congruence].
-  Qed.
+(* The condition holds of the counts. *)
+Definition all_above (g : genv) (K : condition) : Prop := forall u n, In (u, n) K -> n < den u g.
 
-  Variable H : list (expr * nat).
-  Hypothesis HH : all_above H.
+Lemma all_above_app g H K : all_above g (H ++ K) <-> all_above g H /\ all_above g K.
+Proof.
+  unfold all_above. split.
+  - intros X. split; intros u n I; apply X, in_or_app; auto.
+  - intros [X Y] u n I. apply in_app_or in I as [I|I]; auto.
+Qed.
+
+Lemma above_ok g x : den x g <> 0 -> all_above g (above x).
+Proof.
+  induction x; cbn [above]; intros N u k Hu; try contradiction.
+  destruct o; try contradiction.
+  - cbn [den alu_nat] in N. apply in_app_or in Hu as [Hu|Hu].
+    + apply IHx1; auto. intros E. rewrite E in N. lia.
+    + apply IHx2; auto. intros E. rewrite E in N. lia.
+  - destruct x2; try contradiction. destruct Hu as [E|[]]. inversion E; subst.
+    cbn [den alu_nat] in N. destruct (Nat.ltb_spec k (den u g)); [auto|congruence].
+Qed.
+
+Section Least.
+  Variables (act : list loopid) (g : genv).
+  Hypothesis HE : env_ok act g.
+  Hypothesis HT : forall l, ghat g l <= gtot g l.
+  Variable H : condition.
+  Hypothesis HH : all_above g H.
 
   Lemma assumed_ok x h : In h H -> assumed x h <= den x g.
   Proof.
     destruct h as [u n]. intros Hh. specialize (HH _ _ Hh). unfold assumed. cbn [fst snd].
     destruct (expr_eqb u x) eqn:E; [apply expr_eqb_eq in E; subst; lia|].
     destruct x; try lia. destruct u; try lia. destruct (Nat.eqb_spec l l0) as [->|]; [|lia].
-    cbn [den] in *. pose proof (bd_hat _ _ HB l0). lia.
+    cbn [den] in *. specialize (HT l0). lia.
   Qed.
 
   Lemma all_assumed_ok x J : incl J H ->
@@ -156,51 +170,106 @@ Section Values.
       + cbn [den alu_nat] in *. lia.
       + destruct x2; try lia. cbn [den alu_nat] in *. lia.
       + destruct x1; try lia. cbn [den alu_nat] in *. nia.
+      + cbn [den alu_nat] in *. lia.
   Qed.
-End Values.
 
-(** * One operation *)
+  Lemma follows_ok h : follows act H h = true -> snd h < den (fst h) g.
+  Proof. intros E. apply Nat.ltb_lt in E. pose proof (least_ok (fst h)). lia. Qed.
 
-Definition holds_in (rf : reg -> nat) (c : option reg) : Prop :=
-  match c with None => True | Some g => rf g <> 0 end.
+  Lemma all_follow K : forallb (follows act H) K = true -> all_above g K.
+  Proof. rewrite forallb_forall. intros E u n I. now apply (follows_ok (u, n)), E. Qed.
 
-Definition firms_valid (F : firms) (loose : reg -> bool) (rf : reg -> nat) : Prop :=
-  forall r c, In (r, c) F -> holds_in rf c -> loose r = false.
+  Lemma residual_ok K : all_above g (residual act H K) -> all_above g K.
+  Proof.
+    intros R u n I. destruct (follows act H (u, n)) eqn:E; [now apply (follows_ok (u, n))|].
+    apply R, filter_In. now rewrite E.
+  Qed.
+End Least.
 
-Lemma firm_mem_In f F : firm_mem f F = true -> In f F.
+Lemma env_ok_anywhere act g : env_ok act g -> env_ok [] g.
+Proof. intros (E1 & E2 & _). split; auto. split; auto. intros l []. Qed.
+
+(** * What is firm *)
+
+Definition firms_valid (F : firms) (g : genv) (loose : reg -> bool) : Prop :=
+  forall r K, In (r, K) F -> all_above g K -> loose r = false.
+
+Lemma all_above_nil g : all_above g [].
+Proof. intros u n []. Qed.
+
+(* What holds of counts wherever an engine is. *)
+Definition counts_ok (g : genv) : Prop := env_ok [] g /\ forall l, ghat g l <= gtot g l.
+
+Section Firms.
+  Variable g : genv.
+  Hypothesis HG : counts_ok g.
+
+  Lemma firm_sub_valid J F loose : firm_sub J F = true -> firms_valid F g loose ->
+    firms_valid J g loose.
+  Proof.
+    unfold firm_sub. rewrite forallb_forall. intros S V r K HK X. apply S in HK.
+    apply existsb_exists in HK as ([r' K'] & HF & E). cbn [fst snd] in E.
+    apply andb_true_iff in E as [E1 E2]. apply Nat.eqb_eq in E1. subst r'.
+    apply (V r K' HF). now apply (all_follow [] g (proj1 HG) (proj2 HG) K X).
+  Qed.
+End Firms.
+
+Lemma condition_follows K : forallb (follows [] K) K = true.
 Proof.
-  unfold firm_mem. rewrite existsb_exists. intros ([r c] & Hx & E). destruct f as [r' c'].
-  cbn [fst snd] in E. apply andb_true_iff in E as [E1 E2]. apply Nat.eqb_eq in E1. subst.
-  destruct c' as [x|], c as [y|]; cbn in E2; try discriminate; auto.
-  apply Nat.eqb_eq in E2. now subst.
+  assert (F : forall u n J, In (u, n) J ->
+    S n <= fold_right (fun h m => Nat.max (assumed u h) m) 0 J).
+  { intros u n J. induction J as [|h J IH]; intros I; [contradiction|]. cbn [fold_right].
+    destruct I as [->|I]; [|specialize (IH I); lia].
+    unfold assumed at 1. cbn [fst snd]. rewrite (proj2 (expr_eqb_eq u u) eq_refl). lia. }
+  apply forallb_forall. intros [u n] I. apply Nat.ltb_lt. cbn [fst snd].
+  eapply Nat.lt_le_trans; [exact (F u n K I)|]. destruct u; cbn [least]; apply Nat.le_max_l.
 Qed.
-
-Lemma firm_sub_valid J F loose rf : firm_sub J F = true -> firms_valid F loose rf ->
-  firms_valid J loose rf.
-Proof.
-  unfold firm_sub. rewrite forallb_forall. intros S V r c Hc. apply V.
-  now apply firm_mem_In, S.
-Qed.
-
-Lemma condition_eqb_refl c : condition_eqb c c = true.
-Proof. destruct c; simpl; auto using Nat.eqb_refl. Qed.
-
-Lemma firm_mem_of_In f F : In f F -> firm_mem f F = true.
-Proof.
-  intros H. unfold firm_mem. apply existsb_exists. exists f. split; auto.
-  now rewrite Nat.eqb_refl, condition_eqb_refl.
-Qed.
-
-Lemma firm_sub_of_inclusion J F : (forall f, In f J -> In f F) -> firm_sub J F = true.
-Proof. intros H. apply forallb_forall. intros f Hf. now apply firm_mem_of_In, H. Qed.
 
 Lemma firm_meet_left F G : firm_sub (firm_meet F G) F = true.
-Proof. apply firm_sub_of_inclusion. intros f H. now apply filter_In in H as [H _]. Qed.
+Proof.
+  apply forallb_forall. intros f H. apply filter_In in H as [H _]. apply existsb_exists.
+  exists f. split; auto. now rewrite Nat.eqb_refl, condition_follows.
+Qed.
 
 Lemma firm_meet_right F G : firm_sub (firm_meet F G) G = true.
-Proof.
-  apply firm_sub_of_inclusion. intros f H. apply filter_In in H as [_ H]. now apply firm_mem_In.
-Qed.
+Proof. apply forallb_forall. intros f H. now apply filter_In in H as [_ H]. Qed.
+
+(** ** Over the entry and exit of a body *)
+
+Section Bodies.
+  Variable path : loopid -> list loopid.
+
+  Lemma renamed_ok l g g' : entered path l g g' -> forall K K', renamed l K = Some K' ->
+    all_above g' K' -> all_above g K.
+  Proof.
+    intros En. induction K as [|[u n] K IH]; cbn [renamed]; intros K' E X.
+    - apply all_above_nil.
+    - destruct (after_entry l u) as [v|] eqn:Ev; [|discriminate].
+      destruct (renamed l K) as [J|]; [|discriminate]. injection E as <-.
+      intros u' n' [H|H].
+      + injection H as <- <-. rewrite <- (after_entry_ok path _ _ _ _ _ En Ev).
+        apply X. now left.
+      + apply (IH J eq_refl); auto. intros y m Hy. apply X. now right.
+  Qed.
+
+  Lemma firm_enter_ok l F g g' loose : entered path l g g' -> firms_valid F g loose ->
+    firms_valid (firm_enter l F) g' loose.
+  Proof.
+    intros En V r K H X. apply in_flat_map in H as ([r' J] & HF & H). cbn [fst snd] in H.
+    destruct (renamed l J) as [J'|] eqn:E; [|contradiction]. destruct H as [H|[]].
+    injection H as -> ->. apply (V r J HF). eapply renamed_ok; eauto.
+  Qed.
+
+  Lemma firm_leave_ok l F g g' loose : left_body l g g' -> firms_valid F g loose ->
+    firms_valid (firm_leave l F) g' loose.
+  Proof.
+    intros Le V r K H X. apply filter_In in H as [H S]. cbn [snd] in S.
+    rewrite forallb_forall in S. apply (V r K H). intros u n I.
+    rewrite <- (survives_exit_ok l g g' u); auto. now apply (S (u, n)).
+  Qed.
+End Bodies.
+
+(** * One operation *)
 
 Section Operation.
   Variables (M : nat) (B : loopid -> nat).
@@ -209,15 +278,22 @@ Section Operation.
   Hypothesis HE : env_ok act g.
   Hypothesis HB : bounded B g.
   Hypothesis HA : valid A g rf.
-  Hypothesis HF : firms_valid F loose rf.
+  Hypothesis HF : firms_valid F g loose.
+  Let HT := bd_hat B g HB.
 
-  Lemma operand_firm_ok c x : holds_in rf c -> operand_firm M F c x = true ->
-    firm M loose x = true.
+  Lemma operand_firm_ok K x : In K (operand_firm M F x) -> all_above g K -> firm M loose x = true.
   Proof.
-    intros Hc. destruct x as [r|n]; cbn [operand_firm firm]; auto.
-    rewrite orb_true_iff. intros [E|E]; apply firm_mem_In in E; apply negb_true_iff.
-    - now apply (HF r None).
-    - now apply (HF r c).
+    intros HK X. destruct x as [r|n]; cbn [operand_firm firm] in *.
+    - apply in_map_iff in HK as ([r' K'] & E & HK). cbn [snd] in E. subst K'.
+      apply filter_In in HK as [HK E]. cbn [fst] in E. apply Nat.eqb_eq in E. subst r'.
+      apply negb_true_iff. exact (HF r K HK X).
+    - destruct (n <? M); [reflexivity|contradiction].
+  Qed.
+
+  Lemma always_firm_ok x : always_firm M act F x = true -> firm M loose x = true.
+  Proof.
+    unfold always_firm. rewrite existsb_exists. intros (K & HK & X).
+    apply (operand_firm_ok K x HK). exact (all_follow act g HE HT [] (all_above_nil g) K X).
   Qed.
 
   Lemma small_ok : small M B act o A = true ->
@@ -228,78 +304,118 @@ Section Operation.
     eapply Nat.le_lt_trans; [apply (most_ok B g HB)|exact L].
   Qed.
 
-  Lemma in_order_ok c : holds_in rf c -> in_order B act o A c = true ->
+  Lemma both_ok H K : all_above g (both act H K) -> all_above g H /\ all_above g K.
+  Proof.
+    unfold both. rewrite all_above_app. intros [X Y]. split; auto.
+    exact (residual_ok act g HE HT H X K Y).
+  Qed.
+
+  Lemma all_both_ok Hs Ks K : In K (all_both act Hs Ks) -> all_above g K ->
+    exists H J, In H Hs /\ In J Ks /\ all_above g H /\ all_above g J.
+  Proof.
+    intros HK X. apply in_flat_map in HK as (H & HH & HK). apply in_map_iff in HK as (J & <- & HJ).
+    exists H, J. apply both_ok in X. tauto.
+  Qed.
+
+  Lemma both_firm_ok K : In K (both_firm M act o F) -> all_above g K ->
+    firm M loose (opa o) = true /\ firm M loose (opb o) = true.
+  Proof.
+    intros HK X. destruct (all_both_ok _ _ _ HK X) as (H & J & HH & HJ & XH & XJ).
+    split; eapply operand_firm_ok; eauto.
+  Qed.
+
+  Lemma never_above_ok b a : never_above B act b a = true -> den b g <= den a g.
+  Proof.
+    unfold never_above. rewrite orb_true_iff, Nat.leb_le. intros [H|H].
+    - pose proof (most_ok B g HB b). pose proof (least_ok act g HE HT [] (all_above_nil g) a). lia.
+    - destruct b as [| | |l| | |[] x y]; try discriminate.
+      + destruct a as [|l'| | | | |]; try discriminate. apply Nat.eqb_eq in H. subst. apply HT.
+      + apply expr_eqb_eq in H. subst. cbn [den alu_nat]. lia.
+  Qed.
+
+  Lemma in_order_ok K : In K (in_order B act o A) -> all_above g K ->
     value (opb o) rf <= value (opa o) rf.
   Proof.
-    unfold in_order. rewrite existsb_exists. intros Hc (a & Ha & X).
-    apply existsb_exists in X as (b & Hb & L). apply Nat.leb_le in L.
-    rewrite <- (ovals_ok _ _ _ _ _ HA Ha), <- (ovals_ok _ _ _ _ _ HA Hb).
-    pose proof (most_ok B g HB b).
-    enough (least act (assumptions A c) a <= den a g) by lia.
-    apply (least_ok B); auto. unfold assumptions. destruct c as [r|]; [|intros u n []].
-    intros u n Hu. apply in_flat_map in Hu as (x & Hx & Hu).
-    eapply above_ok; eauto. rewrite (ovals_ok _ _ _ _ _ HA Hx). exact Hc.
+    unfold in_order. destruct (existsb _ _) eqn:E; intros HK X.
+    - apply existsb_exists in E as (a & Ha & E). apply existsb_exists in E as (b & Hb & E).
+      rewrite <- (ovals_ok _ _ _ _ _ HA Ha), <- (ovals_ok _ _ _ _ _ HA Hb).
+      now apply never_above_ok.
+    - apply in_flat_map in HK as (b & Hb & HK).
+      rewrite <- (ovals_ok _ _ _ _ _ HA Hb). destruct b as [[|n]| | | | | |]; try contradiction.
+      apply in_map_iff in HK as (a & <- & Ha). rewrite <- (ovals_ok _ _ _ _ _ HA Ha).
+      specialize (X a n (or_introl eq_refl)). cbn [den]. lia.
   Qed.
 
-  Lemma masks_ok x y : masks M B act o A F x y = true ->
-    (value x rf = 0 \/ firm M loose y = true) /\ firm M loose x = true /\
-    alu_nat (aop o) (value (opa o) rf) (value (opb o) rf) < M.
+  Lemma masked_ok x y K : In K (masked M act A F x y) -> all_above g K ->
+    (value x rf = 0 \/ firm M loose y = true) /\ firm M loose x = true.
   Proof.
-    unfold masks. destruct x as [x|], y as [y|]; try discriminate.
-    repeat rewrite andb_true_iff. intros ((E1 & E2) & E3).
-    apply firm_mem_In in E1, E2. apply small_ok in E3. cbn [value firm]. split; [|split; auto].
-    - destruct (Nat.eq_dec (rf x) 0); auto. right. apply negb_true_iff. eapply HF; eauto.
-    - apply negb_true_iff. eapply HF; eauto. exact I.
+    intros HK X. apply in_flat_map in HK as (H & HH & HK).
+    apply in_flat_map in HK as (J & HJ & HK). apply in_map_iff in HK as (z & <- & Hz).
+    unfold both in X. apply all_above_app in X as [XH X].
+    split; [|exact (operand_firm_ok H x HH XH)].
+    apply residual_ok with (act := act) (H := H) in X; auto.
+    destruct (Nat.eq_dec (value x rf) 0) as [Z|N]; auto. right.
+    apply (operand_firm_ok J y HJ). destruct Hz as [<-|Hz].
+    - exact (residual_ok act g HE HT [] (all_above_nil g) J X).
+    - apply (residual_ok act g HE HT (above z)); auto. apply above_ok.
+      now rewrite (ovals_ok _ _ _ _ _ HA Hz).
   Qed.
 
-  Lemma result_firm_ok c : holds_in rf c -> result_firm M B act o A F c = true ->
+  Lemma result_firm_ok K : In K (result_firm M B act o A F) -> all_above g K ->
     firm_result M o rf loose = true.
   Proof.
-    intros Hc E. unfold result_firm, both_firm in E. unfold firm_result.
-    pose proof small_ok as S. pose proof (in_order_ok c Hc) as O.
-    pose proof (operand_firm_ok c (opa o) Hc) as FA.
-    pose proof (operand_firm_ok c (opb o) Hc) as FB.
-    pose proof (masks_ok (opa o) (opb o)) as M1. pose proof (masks_ok (opb o) (opa o)) as M2.
-    destruct (aop o) eqn:Op; cbn [alu_nat] in *; repeat rewrite orb_true_iff in *;
-      repeat rewrite andb_true_iff in *; rewrite ?Nat.ltb_lt, ?Nat.leb_le, ?Nat.eqb_eq; try tauto.
+    intros HK X. unfold result_firm in HK. unfold firm_result.
+    pose proof small_ok as S. pose proof (both_firm_ok K) as FB.
+    destruct (aop o) eqn:Op; cbn [alu_nat] in *.
+    - exact (operand_firm_ok K _ HK X).
+    - destruct (small M B act o A); [|contradiction]. destruct (FB HK X) as [-> ->].
+      apply Nat.ltb_lt. auto.
+    - destruct (all_both_ok _ _ _ HK X) as (H & J & HH & HJ & XH & XJ).
+      destruct (both_firm_ok H HH XH) as [-> ->]. apply Nat.leb_le. exact (in_order_ok J HJ XJ).
+    - destruct (small M B act o A); [|contradiction]. specialize (S eq_refl).
+      apply Nat.ltb_lt in S.
+      apply in_app_or in HK as [HK|HK]; destruct (masked_ok _ _ _ HK X) as [[Z|Fy] Fx];
+        rewrite Fx, ?Z, ?Fy, ?S, ?Nat.eqb_refl, ?orb_true_r; auto.
+    - destruct (FB HK X) as [-> ->]. reflexivity.
+    - destruct (FB HK X) as [-> ->]. reflexivity.
+  Qed.
+
+  Lemma put_condition_In K J Ks : In J (put_condition K Ks) -> J = K \/ In J Ks.
+  Proof.
+    induction Ks as [|H t IH]; cbn [put_condition]; [intros [<-|[]]; auto|].
+    destruct (forallb _ H); [auto|]. destruct (_ <=? _); intros [<-|I]; auto.
+    - right. now left.
+    - destruct (IH I) as [->|I']; auto. right. now right.
+  Qed.
+
+  Lemma weakest_ok Ks K : In K (weakest act Ks) -> all_above g K ->
+    exists J, In J Ks /\ all_above g J.
+  Proof.
+    intros HK X. apply firstn_In in HK.
+    assert (I : In K (map (residual act []) Ks)).
+    { revert HK. generalize (map (residual act []) Ks). clear X. intros l.
+      induction l as [|J l IH]; cbn [fold_right]; auto.
+      intros I. apply put_condition_In in I as [->|I]; [now left|right; auto]. }
+    apply in_map_iff in I as (J & <- & HJ). exists J. split; auto.
+    exact (residual_ok act g HE HT [] (all_above_nil g) J X).
   Qed.
 
   Lemma exec_firms_ok :
-    firms_valid (exec_firms M B act o A F) (exec_loose M o rf loose) (exec o rf).
+    firms_valid (exec_firms M B act o A F) g (exec_loose M o rf loose).
   Proof.
-    intros r c Hr Hc. apply in_app_or in Hr as [Hr|Hr]; [|apply in_app_or in Hr as [Hr|Hr]].
-    - (* untouched *)
-      apply filter_In in Hr as [Hr N]. unfold about in N. cbn [fst snd] in N.
-      apply negb_true_iff, orb_false_iff in N as [N1 N2]. apply Nat.eqb_neq in N1.
-      unfold exec_loose. rewrite upd_ne by auto. apply (HF r c Hr).
-      destruct c as [x|]; cbn [holds_in] in *; auto. cbn [condition_eqb] in N2.
-      apply Nat.eqb_neq in N2. unfold exec in Hc. now rewrite upd_ne in Hc.
-    - (* the result *)
-      apply in_map_iff in Hr as (c' & E & Hr). inversion E; subst c' r.
-      unfold exec_loose. rewrite upd_eq. apply negb_false_iff.
-      destruct (result_firm M B act o A F None) eqn:R.
-      + eapply (result_firm_ok None); eauto. exact I.
-      + apply filter_In in Hr as [Hr R']. apply (result_firm_ok c); auto.
-        destruct Hr as [<-|Hr]; [exact I|]. apply in_map_iff in Hr as (x & <- & Hr).
-        apply filter_In in Hr as [_ N]. apply negb_true_iff, Nat.eqb_neq in N.
-        cbn [holds_in] in *. unfold exec in Hc. now rewrite upd_ne in Hc.
-    - (* under a mask of more factors *)
-      unfold inherited in Hr. destruct (aop o) eqn:Op; try contradiction.
-      apply in_flat_map in Hr as ([x y] & Hx & Hr). cbn [fst snd] in Hr.
-      destruct y as [y|]; [|contradiction].
-      destruct ((is_operand y (opa o) || is_operand y (opb o)) && negb (x =? dst o)) eqn:E;
-        [|contradiction].
-      destruct Hr as [Hr|[]]. inversion Hr; subst r c. apply andb_true_iff in E as [E N].
-      apply negb_true_iff, Nat.eqb_neq in N. unfold exec_loose. rewrite upd_ne by auto.
-      apply (HF x (Some y) Hx). cbn [holds_in] in *. unfold exec in Hc. rewrite upd_eq, Op in Hc.
-      cbn [alu_nat] in Hc. intros Z. apply Hc. apply orb_true_iff in E.
-      assert (OP : forall z, is_operand y z = true -> value z rf = 0).
-      { intros [r|]; cbn; [|discriminate]. intros ->%Nat.eqb_eq. exact Z. }
-      destruct E as [E|E]; rewrite (OP _ E); lia.
+    intros r K Hr X. apply in_app_or in Hr as [Hr|Hr].
+    - apply filter_In in Hr as [Hr N]. cbn [fst] in N. apply negb_true_iff, Nat.eqb_neq in N.
+      unfold exec_loose. rewrite upd_ne by auto. exact (HF r K Hr X).
+    - apply in_map_iff in Hr as (K' & E & Hr). inversion E; subst K' r.
+      destruct (weakest_ok _ _ Hr X) as (J & HJ & XJ).
+      unfold exec_loose. rewrite upd_eq. apply negb_false_iff. exact (result_firm_ok J HJ XJ).
   Qed.
 End Operation.
 
 (** * The code of one engine *)
+
+#[local] Arguments firm_enter : simpl never.
+#[local] Arguments firm_leave : simpl never.
 
 Section Code.
   Variables (M : nat) (B : loopid -> nat).
@@ -315,13 +431,15 @@ Section Code.
     | KStop => True
     | KLoop l n b r k =>
         sub (inv l) A = true /\ firm_sub (finv l) F = true /\
-        (exists A' F', fit_code (l :: active k) (enter (path T) l (inv l)) (finv l) b
-            = Some (A', F')
-                       /\ sub (inv l) A' = true /\ firm_sub (finv l) F' = true) /\
-        exists A2 F2, fit_code (active k) (leave l (inv l)) (finv l) r = Some (A2, F2) /\
-                      kont_fits A2 F2 k
+        (exists A' F',
+           fit_code (l :: active k) (enter (path T) l (inv l)) (firm_enter l (finv l)) b
+             = Some (A', F') /\
+           sub (inv l) A' = true /\ firm_sub (finv l) F' = true) /\
+        exists A2 F2,
+          fit_code (active k) (leave l (inv l)) (firm_leave l (finv l)) r = Some (A2, F2) /\
+          kont_fits A2 F2 k
     | KCond l r k =>
-        exists A' F' A2 F2, sub A' (leave l A) = true /\ firm_sub F' F = true /\
+        exists A' F' A2 F2, sub A' (leave l A) = true /\ firm_sub F' (firm_leave l F) = true /\
           fit_code (active k) A' F' r = Some (A2, F2) /\ kont_fits A2 F2 k
     end.
 
@@ -337,92 +455,106 @@ Section Code.
   Theorem fits_cstep p c p' c' ev A F n rf loose :
     cstep guard ctl e p c p' c' ev -> pos_fits A F p -> wfp T e (E p) ->
     HI T n (active (kon p)) -> valid A (genv_of n (trips (EK (kon p)))) rf ->
-    firms_valid F loose rf ->
-    exists A' F', pos_fits A' F' p' /\ firms_valid F' loose rf /\
+    firms_valid F (genv_of n (trips (EK (kon p)))) loose ->
+    counts_ok (genv_of n (trips (EK (kon p)))) ->
+    counts_ok (genv_of (count_event (kon (E p')) ev n) (trips (EK (kon p')))) ->
+    exists A' F', pos_fits A' F' p' /\
+      firms_valid F' (genv_of (count_event (kon (E p')) ev n) (trips (EK (kon p')))) loose /\
       valid A' (genv_of (count_event (kon (E p')) ev n) (trips (EK (kon p')))) rf.
   Proof.
-    intros St (A1 & F1 & A2 & F2 & HItems & HC & HK) W H V VF.
-    assert (Entry : forall l J, ev = Some l -> valid J (genv_of n (trips (EK (kon p)))) rf ->
-      valid (enter (path T) l J)
-        (genv_of (enter_counts (EK (kon p')) l n) (trips (EK (kon p')))) rf).
-    { intros l J -> VB. pose proof (cstep_erase instr_of St) as SE.
-      eapply enter_ok; [|exact VB]. eapply entered_of; [exact H|].
-      exact (trips_on_entry _ _ _ _ _ _ _ _ _ _ SE W). }
+    intros St (A1 & F1 & A2 & F2 & HItems & HC & HK) W H V VF G G'.
+    set (g := genv_of n (trips (EK (kon p)))) in *.
+    assert (SV : forall J X, firm_sub J X = true -> firms_valid X g loose ->
+      firms_valid J g loose) by (intros J X; now apply firm_sub_valid).
+    assert (Entry : forall l, ev = Some l -> entered (path T) l g
+        (genv_of (enter_counts (EK (kon p')) l n) (trips (EK (kon p'))))).
+    { intros l ->. pose proof (cstep_erase instr_of St) as SE.
+      eapply entered_of; [exact H|]. exact (trips_on_entry _ _ _ _ _ _ _ _ _ _ SE W). }
     destruct St; cbn [cur cod kon epos ekont count_event] in *;
       inversion HItems; subst A1 F1; clear HItems; cbn [Fits.fit_code] in HC.
     - (* block *)
       destruct (fit_items (active k) A F (nth e f [])) as [[A' F']|] eqn:Ei; [|discriminate].
       exists A, F. split; auto. exists A', F', A2, F2. auto.
     - (* first entry of a loop *)
+      specialize (Entry l eq_refl).
       destruct W as (Wk & ((Hn & _) & _) & _). cbn [kon epos ekont] in *.
       try rewrite active_erased in Hn.
       destruct (sub (inv l) (header l A) && firm_sub (finv l) F) eqn:S1; [|discriminate].
       apply andb_true_iff in S1 as [S1 S1'].
-      destruct (fit_code (l :: active k) (enter (path T) l (inv l)) (finv l) b)
-          as [[A' F']|] eqn:Eb;
-        [|discriminate].
+      destruct (fit_code (l :: active k) (enter (path T) l (inv l)) (firm_enter l (finv l)) b)
+          as [[A' F']|] eqn:Eb; [|discriminate].
       destruct (sub (inv l) A' && firm_sub (finv l) F') eqn:S2; [|discriminate].
       apply andb_true_iff in S2 as [S2 S2'].
-      exists (enter (path T) l (inv l)), (finv l). split; [|split].
-      + exists (enter (path T) l (inv l)), (finv l), A', F'. cbn. split; auto. split; auto.
-        split; auto. split; auto.
-        split; [exists A', F'; auto|eauto].
-      + eapply firm_sub_valid; [exact S1'|exact VF].
-      + apply Entry; auto. eapply sub_valid; [exact S1|]. apply header_ok; auto.
+      exists (enter (path T) l (inv l)), (firm_enter l (finv l)). split; [|split].
+      + exists (enter (path T) l (inv l)), (firm_enter l (finv l)), A', F'. cbn.
+        split; auto. split; auto. split; auto. split; auto. split; [exists A', F'; auto|].
+        exists A2, F2. split; [exact HC|exact HK].
+      + eapply firm_enter_ok; [exact Entry|]. exact (SV _ _ S1' VF).
+      + eapply enter_ok; [exact Entry|]. eapply sub_valid; [exact S1|]. apply header_ok; auto.
         cbn [genv_of ghat]. now apply (trips_erased_outside T e).
     - (* loop not entered *)
       destruct W as (Wk & ((Hn & _) & _) & _). cbn [kon epos ekont] in *.
       try rewrite active_erased in Hn.
       destruct (sub (inv l) (header l A) && firm_sub (finv l) F) eqn:S1; [|discriminate].
       apply andb_true_iff in S1 as [S1 S1'].
-      destruct (fit_code (l :: active k) (enter (path T) l (inv l)) (finv l) b)
-          as [[A' F']|] eqn:Eb;
-        [|discriminate].
+      destruct (fit_code (l :: active k) (enter (path T) l (inv l)) (firm_enter l (finv l)) b)
+          as [[A' F']|] eqn:Eb; [|discriminate].
       destruct (sub (inv l) A' && firm_sub (finv l) F') eqn:S2; [|discriminate].
-      exists (leave l (inv l)), (finv l).
-      split; [exists (leave l (inv l)), (finv l), A2, F2; cbn; auto|].
-      split; [eapply firm_sub_valid; [exact S1'|exact VF]|].
+      exists (leave l (inv l)), (firm_leave l (finv l)).
+      split; [exists (leave l (inv l)), (firm_leave l (finv l)), A2, F2; cbn; auto|].
+      split; [eapply firm_leave_ok; [apply left_body_of; reflexivity|]; exact (SV _ _ S1' VF)|].
       eapply leave_ok; [apply left_body_of; reflexivity|].
       eapply sub_valid; [exact S1|]. apply header_ok; auto.
       cbn [genv_of ghat]. now apply (trips_erased_outside T e).
     - (* back edge *)
-      inversion HC; subst A2 F2. cbn [kont_fits] in HK.
+      specialize (Entry l eq_refl). inversion HC; subst A2 F2. cbn [kont_fits] in HK.
       destruct HK as (S1 & S1' & (A' & F' & Eb & S2 & S2') & A3 & F3 & Er & K3).
-      exists (enter (path T) l (inv l)), (finv l). split; [|split].
-      + exists (enter (path T) l (inv l)), (finv l), A', F'. cbn. split; auto. split; auto.
-        split; auto. split; auto.
-        split; [exists A', F'; auto|eauto].
-      + eapply firm_sub_valid; [exact S1'|exact VF].
-      + apply Entry; auto. eapply sub_valid; [exact S1|exact V].
+      exists (enter (path T) l (inv l)), (firm_enter l (finv l)). split; [|split].
+      + exists (enter (path T) l (inv l)), (firm_enter l (finv l)), A', F'. cbn.
+        split; auto. split; auto. split; auto. split; auto. split; [exists A', F'; auto|].
+        exists A3, F3. split; [exact Er|exact K3].
+      + eapply firm_enter_ok; [exact Entry|]. exact (SV _ _ S1' VF).
+      + eapply enter_ok; [exact Entry|]. eapply sub_valid; [exact S1|exact V].
     - (* loop left *)
       inversion HC; subst A2 F2. cbn [kont_fits] in HK.
       destruct HK as (S1 & S1' & _ & A3 & F3 & Er & K3).
-      exists (leave l (inv l)), (finv l).
-      split; [exists (leave l (inv l)), (finv l), A3, F3; cbn; auto|].
-      split; [eapply firm_sub_valid; [exact S1'|exact VF]|].
-      eapply leave_ok; [apply left_body_of|eapply sub_valid; [exact S1|exact V]].
-      intros x N. simpl. destruct (Nat.eqb_spec x l); congruence.
+      assert (Left : left_body l g (genv_of n (trips (EK k)))).
+      { apply left_body_of. intros x N. cbn. destruct (Nat.eqb_spec x l); congruence. }
+      exists (leave l (inv l)), (firm_leave l (finv l)).
+      split; [exists (leave l (inv l)), (firm_leave l (finv l)), A3, F3; cbn; auto|].
+      split; [eapply firm_leave_ok; [exact Left|]; exact (SV _ _ S1' VF)|].
+      eapply leave_ok; [exact Left|]. eapply sub_valid; [exact S1|exact V].
     - (* then branch *)
-      destruct (fit_code (lt :: active k) _ F bt) as [[At Ft]|] eqn:Et; [|discriminate].
-      destruct (fit_code (lf :: active k) _ F bf) as [[Af Ff]|] eqn:Ef; [|discriminate].
-      exists (enter (path T) lt A), F. split; [|split; auto].
-      exists (enter (path T) lt A), F, At, Ft. cbn. split; auto. split; auto.
-      exists (meet (leave lt At) (leave lf Af)), (firm_meet Ft Ff), A2, F2.
-      auto using sub_meet_left, firm_meet_left.
+      specialize (Entry lt eq_refl).
+      destruct (fit_code (lt :: active k) _ _ bt) as [[At Ft]|] eqn:Et; [|discriminate].
+      destruct (fit_code (lf :: active k) _ _ bf) as [[Af Ff]|] eqn:Ef; [|discriminate].
+      exists (enter (path T) lt A), (firm_enter lt F). split; [|split].
+      + exists (enter (path T) lt A), (firm_enter lt F), At, Ft. cbn. split; auto. split; auto.
+        exists (meet (leave lt At) (leave lf Af)).
+        exists (firm_meet (firm_leave lt Ft) (firm_leave lf Ff)), A2, F2.
+        auto using sub_meet_left, firm_meet_left.
+      + eapply firm_enter_ok; eauto.
+      + eapply enter_ok; eauto.
     - (* else branch *)
-      destruct (fit_code (lt :: active k) _ F bt) as [[At Ft]|] eqn:Et; [|discriminate].
-      destruct (fit_code (lf :: active k) _ F bf) as [[Af Ff]|] eqn:Ef; [|discriminate].
-      exists (enter (path T) lf A), F. split; [|split; auto].
-      exists (enter (path T) lf A), F, Af, Ff. cbn. split; auto. split; auto.
-      exists (meet (leave lt At) (leave lf Af)), (firm_meet Ft Ff), A2, F2.
-      auto using sub_meet_right, firm_meet_right.
+      specialize (Entry lf eq_refl).
+      destruct (fit_code (lt :: active k) _ _ bt) as [[At Ft]|] eqn:Et; [|discriminate].
+      destruct (fit_code (lf :: active k) _ _ bf) as [[Af Ff]|] eqn:Ef; [|discriminate].
+      exists (enter (path T) lf A), (firm_enter lf F). split; [|split].
+      + exists (enter (path T) lf A), (firm_enter lf F), Af, Ff. cbn. split; auto. split; auto.
+        exists (meet (leave lt At) (leave lf Af)).
+        exists (firm_meet (firm_leave lt Ft) (firm_leave lf Ff)), A2, F2.
+        auto using sub_meet_right, firm_meet_right.
+      + eapply firm_enter_ok; eauto.
+      + eapply enter_ok; eauto.
     - (* branch left *)
       inversion HC; subst A2 F2. cbn [kont_fits] in HK.
       destruct HK as (A' & F' & A3 & F3 & S1 & S1' & Er & K3).
-      exists A', F'. split; [exists A', F', A3, F3; cbn; auto|].
-      split; [eapply firm_sub_valid; [exact S1'|exact VF]|].
-      eapply sub_valid; [exact S1|]. eapply leave_ok; [|exact V]. apply left_body_of.
-      intros x N. simpl. destruct (Nat.eqb_spec x l); congruence.
+      assert (Left : left_body l g (genv_of n (trips (EK k)))).
+      { apply left_body_of. intros x N. cbn. destruct (Nat.eqb_spec x l); congruence. }
+      assert (LV : firms_valid F' (genv_of n (trips (EK k))) loose).
+      { eapply firm_sub_valid; [exact G'|exact S1'|]. eapply firm_leave_ok; eauto. }
+      exists A', F'. split; [exists A', F', A3, F3; cbn; auto|]. split; [exact LV|].
+      eapply sub_valid; [exact S1|]. eapply leave_ok; [exact Left|exact V].
   Qed.
 
   (* Engines that do nothing are followed like one that does not exist. *)
@@ -464,7 +596,8 @@ Section Engines.
       -> bool)
     : Prop := exists inv finv A F n m,
       walk e n (epos instr_of p) c m /\ pos_fits M B T e inv finv A F p /\
-      valid A (genv_of m (trips (ekont instr_of (kon p)))) rf /\ firms_valid F loose rf.
+      valid A (genv_of m (trips (ekont instr_of (kon p)))) rf /\
+      firms_valid F (genv_of m (trips (ekont instr_of (kon p)))) loose.
 
   Lemma walk_env e n p c m : walk e n (epos instr_of p) c m ->
     env_ok (active (kon p)) (genv_of m (trips (ekont instr_of (kon p)))) /\
@@ -475,6 +608,13 @@ Section Engines.
     - rewrite <- (active_erased instr_of). eapply env_ok_of; eauto.
     - destruct (walk_counts T C guard ctl Ps c0 HWF _ _ _ _ _ W) as [K1 K2].
       constructor; cbn; auto. eauto.
+  Qed.
+
+  Lemma walk_counts_ok e n p c m : walk e n (epos instr_of p) c m ->
+    counts_ok (genv_of m (trips (ekont instr_of (kon p)))).
+  Proof.
+    intros W. destruct (walk_env _ _ _ _ _ W) as [EO BD].
+    split; [exact (env_ok_anywhere _ _ EO)|apply BD].
   Qed.
 
   Lemma known_regop e o cu co k c rf loose : engine_known e (mkpos (RegOp o :: cu) co k) c rf loose
@@ -493,18 +633,19 @@ Section Engines.
     awaited (cur p) = Some o -> firm M loose o = true.
   Proof.
     intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & _) & _ & VF) Aw.
+    destruct (walk_env _ _ _ _ _ W) as [EO BD].
     destruct (cur p) as [|x xs]; [discriminate|].
     destruct x as [j [w|]|y|w]; cbn [awaited Fits.fit_items wait_firm] in *; try discriminate;
       inversion Aw; subst o;
-      (destruct (operand_firm M F None (snd w)) eqn:OF; [|discriminate]);
-      exact (operand_firm_ok M F rf loose VF None (snd w) I OF).
+      (destruct (always_firm M (active (kon p)) F (snd w)) eqn:AF; [|discriminate]);
+      exact (always_firm_ok M B _ F _ loose EO BD VF (snd w) AF).
   Qed.
 
   Lemma known_wait e x cu co k c rf loose : engine_known e (mkpos (Wait x :: cu) co k) c rf loose ->
     engine_known e (mkpos cu co k) c rf loose.
   Proof.
     intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
-    cbn [kon cur cod Fits.fit_items] in *. destruct (wait_firm M F _); [|discriminate].
+    cbn [kon cur cod Fits.fit_items] in *. destruct (wait_firm M _ F _); [|discriminate].
     exists inv, finv, A, F, n, m. split; [exact W|]. split; [exists A1, F1, A2, F2; auto|]. auto.
   Qed.
 
@@ -513,7 +654,7 @@ Section Engines.
     engine_known e (mkpos cu co k) c rf loose.
   Proof.
     intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
-    cbn [kon cur cod Fits.fit_items] in *. destruct (wait_firm M F _); [|discriminate].
+    cbn [kon cur cod Fits.fit_items] in *. destruct (wait_firm M _ F _); [|discriminate].
     exists inv, finv, A, F, n, m. split; [eapply walk_issue; exact W|].
     split; [exists A1, F1, A2, F2; auto|]. auto.
   Qed.
@@ -524,10 +665,12 @@ Section Engines.
     intros St (inv & finv & A & F & n & m & W & PF & V & VF).
     pose proof (walk_keeps T C guard ctl Ps c0 HWF _ _ _ _ _ W) as [IW IH _].
     cbn [kon epos] in IH. rewrite active_erased in IH.
-    destruct (fits_cstep M B T e inv finv C guard ctl _ _ _ _ _ _ _ _ _ _ St PF IW IH V VF)
+    assert (W' : walk e (S n) (epos instr_of p') c' (count_event (kon (epos instr_of p')) ev m)).
+    { eapply walk_ctl; [exact W|]. now apply cstep_erase. }
+    destruct (fits_cstep M B T e inv finv C guard ctl _ _ _ _ _ _ _ _ _ _ St PF IW IH V VF
+                (walk_counts_ok _ _ _ _ _ W) (walk_counts_ok _ _ _ _ _ W'))
       as (A' & F' & PF' & VF' & V').
-    exists inv, finv, A', F', (S n), (count_event (kon (epos instr_of p')) ev m).
-    split; [|auto]. eapply walk_ctl; [exact W|]. now apply cstep_erase.
+    exists inv, finv, A', F', (S n), (count_event (kon (epos instr_of p')) ev m). auto.
   Qed.
 
   Definition all_known (i : istate D C) (loose : looseness) : Prop :=
@@ -537,7 +680,7 @@ Section Engines.
     engine_known e p c rf loose -> engine_known e p c rf loose'.
   Proof.
     intros X (inv & finv & A & F & n & m & W & PF & V & VF). exists inv, finv, A, F, n, m.
-    split; auto. split; auto. split; auto. intros r x Hx Hc. rewrite <- X. eauto.
+    split; auto. split; auto. split; auto. intros r K Hx Hc. rewrite <- X. eauto.
   Qed.
 
   Lemma all_known_step i loose a i' : all_known i loose -> istep i a i' ->
