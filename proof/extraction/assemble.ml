@@ -154,7 +154,7 @@ let split w l b ops =
     | Alu (o, dst, a, b) :: rest ->
         let o = { dst; aop = alu_of o; opa = operand a; opb = operand b } in
         go now (RegOp o :: pending) rest
-    | Loop (m, ops) :: rest -> go (nested_at now pending m For_loop ops []) [] rest
+    | Loop (m, _, ops) :: rest -> go (nested_at now pending m For_loop ops []) [] rest
     | If (m, _, bt, bf) :: rest -> go (nested_at now pending m Then bt bf) [] rest
     | Outside what :: _ -> not_covered "%s is outside the theorem" what
   and nested_at now pending m kind inner inner_else =
@@ -363,7 +363,7 @@ let signals_of c =
             seen.(i) <- true;
             check_amount i signal;
             signals.(i) <- Option.map fst signal
-        | Loop (_, ops) -> visit ops
+        | Loop (_, _, ops) -> visit ops
         | If (_, _, bt, bf) -> visit bt; visit bf
         | Wait _ | Alu _ | Outside _ -> ())
       ops
@@ -423,7 +423,7 @@ let assemble (c : Source.t) =
   let root = body_of c.body in
   let p = places_of c root in
   let readings = Array.map (read_dep c p) c.deps in
-  let annotated = List.map Roles.of_code (Array.to_list c.code) in
+  let annotated = List.map (fun ops -> Roles.of_code (Counters.written_out ops)) (Array.to_list c.code) in
   let walks = List.init (Array.length c.engines) (fun engine -> { c; p; engine }) in
   let code = code_of walks 0 root (List.map fst annotated) in
   let signals = signals_of c in

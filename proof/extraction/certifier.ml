@@ -509,6 +509,20 @@ let rec expr_eqb a b =
 let inb l xs =
   existsb ((fun (a : int) (b : int) -> a = b) l) xs
 
+(** val lowest : loopid list -> expr -> int **)
+
+let rec lowest act = function
+| EC n -> n
+| ETot l -> if inb l act then Stdlib.Int.succ 0 else 0
+| EHat l -> if inb l act then Stdlib.Int.succ 0 else 0
+| EBin (o, a, y) ->
+  (match o with
+   | AMul -> (match a with
+              | EC n -> mul n (lowest act y)
+              | _ -> 0)
+   | _ -> 0)
+| _ -> 0
+
 (** val add_const : loopid list -> expr -> int -> expr **)
 
 let rec add_const act a n =
@@ -526,8 +540,35 @@ let rec add_const act a n =
          (match b with
           | EC k -> EBin (AAdd, x, (EC (add k n)))
           | _ -> EBin (AAdd, a, (EC n)))
+       | ASub ->
+         (match b with
+          | EC k ->
+            if negb ((fun (a : int) (b : int) -> a <= b) k (lowest act x))
+            then EBin (AAdd, a, (EC n))
+            else if (fun (a : int) (b : int) -> a < b) n k
+                 then EBin (ASub, x, (EC (sub k n)))
+                 else if (fun (a : int) (b : int) -> a = b) n k
+                      then x
+                      else EBin (AAdd, x, (EC (sub n k)))
+          | _ -> EBin (AAdd, a, (EC n)))
        | _ -> EBin (AAdd, a, (EC n)))
     | _ -> EBin (AAdd, a, (EC n)))
+    n
+
+(** val less : expr -> int -> expr **)
+
+let less x n =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> EBin (ASub, x, (EC n)))
+    (fun n0 ->
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ ->
+      match x with
+      | ETot l -> ETotP l
+      | EHat l -> EHatP l
+      | _ -> EBin (ASub, x, (EC n)))
+      (fun _ -> EBin (ASub, x, (EC n)))
+      n0)
     n
 
 (** val sub_const : loopid list -> expr -> int -> expr **)
@@ -536,6 +577,8 @@ let sub_const act a n =
   if (fun (a : int) (b : int) -> a = b) n 0
   then a
   else (match a with
+        | ETotP l -> EBin (ASub, (ETot l), (EC (Stdlib.Int.succ n)))
+        | EHatP l -> EBin (ASub, (EHat l), (EC (Stdlib.Int.succ n)))
         | EBin (o, x, b) ->
           (match o with
            | AAdd ->
@@ -543,14 +586,14 @@ let sub_const act a n =
               | EC k ->
                 if (fun (a : int) (b : int) -> a <= b) n k
                 then add_const act x (sub k n)
-                else EBin (ASub, x, (EC (sub n k)))
-              | _ -> EBin (ASub, a, (EC n)))
+                else less x (sub n k)
+              | _ -> less a n)
            | ASub ->
              (match b with
               | EC k -> EBin (ASub, x, (EC (add k n)))
-              | _ -> EBin (ASub, a, (EC n)))
-           | _ -> EBin (ASub, a, (EC n)))
-        | _ -> EBin (ASub, a, (EC n)))
+              | _ -> less a n)
+           | _ -> less a n)
+        | _ -> less a n)
 
 (** val scale : int -> expr -> expr **)
 
@@ -560,6 +603,8 @@ let rec scale n a =
   else if (fun (a : int) (b : int) -> a = b) n (Stdlib.Int.succ 0)
        then a
        else (match a with
+             | ETotP l -> EBin (ASub, (EBin (AMul, (EC n), (ETot l))), (EC n))
+             | EHatP l -> EBin (ASub, (EBin (AMul, (EC n), (EHat l))), (EC n))
              | EBin (o, x, x0) ->
                (match o with
                 | AAdd ->
@@ -585,10 +630,12 @@ let gt_const act a n =
     if (&&) ((fun (a : int) (b : int) -> a = b) n 0) (inb l act)
     then EC (Stdlib.Int.succ 0)
     else EBin (AGt, a, (EC n))
+  | ETotP l -> EBin (AGt, (ETot l), (EC (Stdlib.Int.succ n)))
   | EHat l ->
     if (&&) ((fun (a : int) (b : int) -> a = b) n 0) (inb l act)
     then EC (Stdlib.Int.succ 0)
     else EBin (AGt, a, (EC n))
+  | EHatP l -> EBin (AGt, (EHat l), (EC (Stdlib.Int.succ n)))
   | EBin (o, x, b) ->
     (match o with
      | AAdd ->
@@ -605,6 +652,34 @@ let gt_const act a n =
      | _ -> EBin (AGt, a, (EC n)))
   | _ -> EBin (AGt, a, (EC n))
 
+(** val difference_of : expr -> (expr * int) option **)
+
+let difference_of = function
+| ETotP l -> Some ((ETot l), (Stdlib.Int.succ 0))
+| EHatP l -> Some ((EHat l), (Stdlib.Int.succ 0))
+| EBin (o, x, b0) ->
+  (match o with
+   | ASub -> (match b0 with
+              | EC m -> Some (x, m)
+              | _ -> None)
+   | _ -> None)
+| _ -> None
+
+(** val factor_of : expr -> expr -> int option **)
+
+let factor_of u y =
+  if expr_eqb u y
+  then Some (Stdlib.Int.succ 0)
+  else (match y with
+        | EBin (o, a, x) ->
+          (match o with
+           | AMul ->
+             (match a with
+              | EC n -> if expr_eqb u x then Some n else None
+              | _ -> None)
+           | _ -> None)
+        | _ -> None)
+
 (** val guards : expr -> expr -> bool **)
 
 let guards a b =
@@ -613,12 +688,23 @@ let guards a b =
     (match o with
      | AGt ->
        (||)
-         (match b with
-          | EBin (o0, x, y) ->
-            (match o0 with
-             | ASub -> (&&) (expr_eqb u x) (expr_eqb v y)
-             | _ -> false)
-          | _ -> false)
+         ((||)
+           (match b with
+            | EBin (o0, x, y) ->
+              (match o0 with
+               | ASub -> (&&) (expr_eqb u x) (expr_eqb v y)
+               | _ -> false)
+            | _ -> false)
+           (match v with
+            | EC k ->
+              (match difference_of b with
+               | Some p ->
+                 let (y, m) = p in
+                 (match factor_of u y with
+                  | Some n -> (fun (a : int) (b : int) -> a <= b) (mul n k) m
+                  | None -> false)
+               | None -> false)
+            | _ -> false))
          (match v with
           | EC n ->
             ((fun fO fS n -> if n=0 then fO () else fS (n-1))
@@ -661,7 +747,7 @@ let regroup h d o a b =
           (match b with
            | EC n ->
              if (&&) (expr_eqb y h) ((fun (a : int) (b : int) -> a <= b) n d)
-             then Some (EBin (AAdd, q, (EBin (ASub, y, (EC n)))))
+             then Some (EBin (AAdd, q, (less y n)))
              else None
            | _ -> None)
         | _ -> None)
@@ -719,9 +805,53 @@ let mk_mul a b =
                  then if is_mask b then EBin (AMul, a, b) else mk_masked a b
                  else if is_mask b then mk_masked b a else EBin (AMul, a, b))
 
-(** val mk_add : loopid list -> expr -> expr -> expr **)
+(** val bump_of : expr -> ((int * expr) * int) option **)
 
-let mk_add act a b =
+let bump_of = function
+| EBin (o, x, b0) ->
+  (match o with
+   | AMul ->
+     (match x with
+      | EC n ->
+        (match b0 with
+         | EBin (o0, x0, b1) ->
+           (match o0 with
+            | AGt -> (match b1 with
+                      | EC j -> Some ((n, x0), j)
+                      | _ -> None)
+            | _ -> None)
+         | _ -> None)
+      | _ -> None)
+   | AGt ->
+     (match b0 with
+      | EC j -> Some (((Stdlib.Int.succ 0), x), j)
+      | _ -> None)
+   | _ -> None)
+| _ -> None
+
+(** val stepped : expr -> expr -> expr option **)
+
+let stepped a b =
+  match difference_of a with
+  | Some p ->
+    let (y, c) = p in
+    (match bump_of b with
+     | Some p0 ->
+       let (p1, j) = p0 in
+       let (n, x) = p1 in
+       if (&&) (expr_eqb y (scale n x))
+            ((fun (a : int) (b : int) -> a = b) c (mul n (Stdlib.Int.succ j)))
+       then Some
+              (if (fun (a : int) (b : int) -> a = b) (mul n j) 0
+               then y
+               else less y (mul n j))
+       else None
+     | None -> None)
+  | None -> None
+
+(** val add_terms : loopid list -> expr -> expr -> expr **)
+
+let add_terms act a b =
   match a with
   | EC n -> add_const act b n
   | EBin (o, x, b0) ->
@@ -783,6 +913,13 @@ let mk_add act a b =
            | _ -> EBin (AAdd, a, b))
         | _ -> EBin (AAdd, a, b))
      | _ -> EBin (AAdd, a, b))
+
+(** val mk_add : loopid list -> expr -> expr -> expr **)
+
+let mk_add act a b =
+  match stepped a b with
+  | Some y -> y
+  | None -> add_terms act a b
 
 (** val mk : loopid list -> alu -> expr -> expr -> expr **)
 
@@ -896,10 +1033,13 @@ let rec distinct = function
 | [] -> []
 | x :: t -> if existsb (expr_eqb x) t then distinct t else x :: (distinct t)
 
-(** val also : facts -> int -> operand -> expr list **)
+(** val also : loopid list -> facts -> int -> operand -> expr list **)
 
-let also a n o = match o with
-| OReg z -> if mem (z, (EC n)) a then ovals a o else []
+let also act a n o = match o with
+| OReg z ->
+  if mem (z, (EC 0)) a
+  then map (fun x -> mk act AAdd x (EC n)) (ovals a o)
+  else (EC n) :: []
 | OImm _ -> (EC n) :: []
 
 (** val results : loopid list -> regop -> facts -> expr list **)
@@ -911,7 +1051,7 @@ let results act o a =
      | OReg _ ->
        flat_map (fun a0 -> map (mk act o.aop a0) (ovals a o.opb))
          (ovals a o.opa)
-     | OImm n -> also a n o.opb)
+     | OImm n -> also act a n o.opb)
   | _ ->
     flat_map (fun a0 -> map (mk act o.aop a0) (ovals a o.opb)) (ovals a o.opa)
 
@@ -930,10 +1070,18 @@ let rec after_entry l x = match x with
 | EC n -> Some (EC n)
 | ETot y ->
   Some (if (fun (a : int) (b : int) -> a = b) y l then ETotP l else ETot y)
-| ETotP y -> if (fun (a : int) (b : int) -> a = b) y l then None else Some x
+| ETotP y ->
+  Some
+    (if (fun (a : int) (b : int) -> a = b) y l
+     then less (ETot l) (Stdlib.Int.succ (Stdlib.Int.succ 0))
+     else x)
 | EHat y ->
   Some (if (fun (a : int) (b : int) -> a = b) y l then EHatP l else EHat y)
-| EHatP y -> if (fun (a : int) (b : int) -> a = b) y l then None else Some x
+| EHatP y ->
+  Some
+    (if (fun (a : int) (b : int) -> a = b) y l
+     then less (EHat l) (Stdlib.Int.succ (Stdlib.Int.succ 0))
+     else x)
 | EHist (s, m, p) ->
   if (fun (a : int) (b : int) -> a = b) m 0
   then None
@@ -945,7 +1093,7 @@ let rec after_entry l x = match x with
   (match after_entry l a with
    | Some a0 ->
      (match after_entry l b with
-      | Some b0 -> Some (EBin (o, a0, b0))
+      | Some b0 -> Some (mk (l :: []) o a0 b0)
       | None -> None)
    | None -> None)
 
@@ -1112,12 +1260,28 @@ let producer_ok t signals w d =
 let known_zero a x =
   existsb (fun f -> (&&) (expr_eqb (snd f) x) (mem ((fst f), (EC 0)) a)) a
 
-(** val without_zeros : loopid list -> facts -> expr -> expr **)
+(** val one_trip : facts -> loopid -> bool **)
 
-let rec without_zeros act a x = match x with
+let one_trip a l =
+  existsb (fun f ->
+    (&&) (expr_eqb (snd f) (EHat l)) (mem ((fst f), (ETot l)) a)) a
+
+(** val informed : loopid list -> bool -> facts -> expr -> expr **)
+
+let rec informed act totals a x = match x with
+| EHat l -> if (&&) totals (one_trip a l) then ETot l else x
+| EHatP l -> if (&&) totals (one_trip a l) then ETotP l else x
 | EHist (_, _, _) -> if known_zero a x then EC 0 else x
-| EBin (o, a0, b) -> mk act o (without_zeros act a a0) (without_zeros act a b)
+| EBin (o, a0, b) ->
+  mk act o (informed act totals a a0) (informed act totals a b)
 | _ -> x
+
+(** val some_version :
+    loopid list -> facts -> expr -> (expr -> bool) -> bool **)
+
+let some_version act a x judge =
+  (||) ((||) (judge x) (judge (informed act false a x)))
+    (judge (informed act true a x))
 
 (** val has : expr list -> expr -> bool **)
 
@@ -1127,7 +1291,7 @@ let has xs x =
 (** val holds : loopid list -> facts -> operand -> expr -> bool **)
 
 let holds act a o x =
-  (||) (has (ovals a o) x) (has (ovals a o) (without_zeros act a x))
+  some_version act a x (has (ovals a o))
 
 (** val count_le : tables -> expr -> expr -> bool **)
 
@@ -1175,6 +1339,12 @@ let scaled_of a p m =
 
 let linear_of a = match a with
 | EC n -> { factor = 0; base = (EC 0); plus = n; minus = 0 }
+| ETotP l ->
+  { factor = (Stdlib.Int.succ 0); base = (ETot l); plus = 0; minus =
+    (Stdlib.Int.succ 0) }
+| EHatP l ->
+  { factor = (Stdlib.Int.succ 0); base = (EHat l); plus = 0; minus =
+    (Stdlib.Int.succ 0) }
 | EBin (o, x, b) ->
   (match o with
    | AAdd -> (match b with
@@ -1257,12 +1427,8 @@ let wait_covers t signals act a w d =
   (&&)
     ((&&) (distance_ok t act (t.home d.prd) d.dist)
       (producer_ok t signals (fst w) d))
-    ((||)
-      (existsb (at_most t (threshold t signals act (fst w) d))
-        (ovals a (snd w)))
-      (existsb
-        (at_most t (without_zeros act a (threshold t signals act (fst w) d)))
-        (ovals a (snd w))))
+    (some_version act a (threshold t signals act (fst w) d) (fun x ->
+      existsb (at_most t x) (ovals a (snd w))))
 
 (** val never_owed : tables -> loopid list -> dep -> bool **)
 
@@ -1428,11 +1594,21 @@ let rec written e = function
 
 (** val is_counter : expr -> bool **)
 
-let is_counter = function
-| ETot _ -> true
-| EHat _ -> true
-| EHist (_, _, _) -> true
-| _ -> false
+let rec is_counter = function
+| EC _ -> false
+| EBin (o, y, y0) ->
+  (match o with
+   | AAdd -> (match y0 with
+              | EC _ -> is_counter y
+              | _ -> false)
+   | ASub -> (match y0 with
+              | EC _ -> is_counter y
+              | _ -> false)
+   | AMul -> (match y with
+              | EC _ -> is_counter y0
+              | _ -> false)
+   | _ -> false)
+| _ -> true
 
 (** val may_last : reg list -> (reg * expr) -> bool **)
 
@@ -2506,8 +2682,7 @@ let fast_served f fsignals counted act a w j =
     tables -> loopid list -> facts -> operand -> expr -> bool **)
 
 let fast_covers f act a o x =
-  (||) (existsb (at_most f x) (ovals a o))
-    (existsb (at_most f (without_zeros act a x)) (ovals a o))
+  some_version act a x (fun y -> existsb (at_most f y) (ovals a o))
 
 (** val fast_covered :
     tables -> (instr -> sema option) -> (sema -> entry option) -> loopid list

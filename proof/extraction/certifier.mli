@@ -192,13 +192,21 @@ val expr_eqb : expr -> expr -> bool
 
 val inb : int -> int list -> bool
 
+val lowest : loopid list -> expr -> int
+
 val add_const : loopid list -> expr -> int -> expr
+
+val less : expr -> int -> expr
 
 val sub_const : loopid list -> expr -> int -> expr
 
 val scale : int -> expr -> expr
 
 val gt_const : loopid list -> expr -> int -> expr
+
+val difference_of : expr -> (expr * int) option
+
+val factor_of : expr -> expr -> int option
 
 val guards : expr -> expr -> bool
 
@@ -215,6 +223,12 @@ val under_mask : expr -> expr -> expr
 val mk_masked : expr -> expr -> expr
 
 val mk_mul : expr -> expr -> expr
+
+val bump_of : expr -> ((int * expr) * int) option
+
+val stepped : expr -> expr -> expr option
+
+val add_terms : loopid list -> expr -> expr -> expr
 
 val mk_add : loopid list -> expr -> expr -> expr
 
@@ -244,7 +258,7 @@ val by_size : expr list -> expr list
 
 val distinct : expr list -> expr list
 
-val also : facts -> int -> operand -> expr list
+val also : loopid list -> facts -> int -> operand -> expr list
 
 val results : loopid list -> regop -> facts -> expr list
 
@@ -293,7 +307,11 @@ val producer_ok : tables -> (instr -> sema option) -> sema -> dep -> bool
 
 val known_zero : facts -> expr -> bool
 
-val without_zeros : loopid list -> facts -> expr -> expr
+val one_trip : facts -> loopid -> bool
+
+val informed : loopid list -> bool -> facts -> expr -> expr
+
+val some_version : loopid list -> facts -> expr -> (expr -> bool) -> bool
 
 val has : expr list -> expr -> bool
 

@@ -1,41 +1,61 @@
 (* roles.ml -- what counters count that start somewhere in the code
 
-   A counter register is set to 0 before the statement of the kernel's body in which it first moves;
-   the checker wants to know what it counts: total(A) is 0 there, too, and so is a snapshot. That is
-   read off the operation that next writes the register:
+   A counter register is set to a number before the statement of the kernel's body in which it first
+   moves; the checker wants to know what it counts: total(A) is 0 there, too, and so is a snapshot.
+   That is read off the operation that next writes the register:
 
      r := r + 1  in the body of A    it counts total(A)
+     r := r + n                      n*total(A), beside what it started with: a stepped threshold
+     r := r + n*gt(c, k)             n*(total(A) - k): one that begins to step k iterations late
      r := s      in the body of A    a ring: one entry of A older than s; the newest slot copies
                                      the counter total(P)
 
    Proposals only. Each becomes a register of its own that nobody writes, is 0 at the start, and then
-   equals the proposed counter; the move names it as its second operand, of which a move makes no
+   equals the proposed count; the move names it as its second operand, of which a move makes no
    use. The checker decides what that is worth. *)
 
 open Certifier
 
 (* One write of a register: where, in which body, and how. *)
-type how = Start | Counts | Copies of int | Other
+type how =
+  | Start
+  | Steps of int * int (* by n, k iterations late *)
+  | Copies of int
+  | Other
+
 type write = { at : int; body : int; depth : int; how : how }
 
-let how_of dst (o : string) a b =
+(* What registers hold that say whether to step: n*gt(_, k), as last written. *)
+let gate gates dst (o : string) a b =
   match (o, a, b) with
-  | "move", Source.Num 0, _ -> Start
+  | "gt", _, Source.Num k -> Hashtbl.replace gates dst (1, k)
+  | "mul", Source.Reg g, Source.Num n | "mul", Source.Num n, Source.Reg g -> (
+      match Hashtbl.find_opt gates g with
+      | Some (m, k) -> Hashtbl.replace gates dst (n * m, k)
+      | None -> Hashtbl.remove gates dst)
+  | _ -> Hashtbl.remove gates dst
+
+let how_of gates dst (o : string) a b =
+  match (o, a, b) with
+  | "move", Source.Num _, _ -> Start
   | "move", Source.Reg s, _ -> Copies s
-  | "add", Source.Reg r, Source.Num 1 when r = dst -> Counts
+  | "add", Source.Reg r, Source.Num n when r = dst -> Steps (n, 0)
+  | "add", Source.Reg r, Source.Reg g when r = dst -> (
+      match Hashtbl.find_opt gates g with Some (n, k) -> Steps (n, k) | None -> Other)
   | _ -> Other
 
 (* The writes of each register in the order of the code; all operations are numbered. *)
 let writes_of (ops : Source.op list) =
-  let writes = Hashtbl.create 64 and at = ref 0 in
+  let writes = Hashtbl.create 64 and gates = Hashtbl.create 8 and at = ref 0 in
   let rec walk body depth ops = List.iter (op body depth) ops
   and op body depth (x : Source.op) =
     incr at;
     match x with
     | Alu (o, dst, a, b) ->
         let earlier = Option.value (Hashtbl.find_opt writes dst) ~default:[] in
-        Hashtbl.replace writes dst ({ at = !at; body; depth; how = how_of dst o a b } :: earlier)
-    | Loop (l, ops) -> walk l (depth + 1) ops
+        Hashtbl.replace writes dst ({ at = !at; body; depth; how = how_of gates dst o a b } :: earlier);
+        gate gates dst o a b
+    | Loop (l, _, ops) -> walk l (depth + 1) ops
     | If (t, f, bt, bf) ->
         walk t (depth + 1) bt;
         walk f (depth + 1) bf
@@ -69,7 +89,9 @@ and next_role writes fuel ws i =
   else
     let w = ws.(i) in
     match w.how with
-    | Counts -> Some (ETot w.body)
+    | Steps (n, k) ->
+        let steps = mk [] AMul (EC n) (mk [] ASub (ETot w.body) (EC k)) in
+        if n = 0 then None else Some steps
     | Copies s -> (
         match role writes (fuel - 1) s w.at with
         | Some (ETot p) -> Some (EHist (w.body, 1, p))
@@ -127,7 +149,7 @@ let annotate operands (ops : Source.op list) =
     match x with
     | Alu ("move", dst, a, b) ->
         Alu ("move", dst, a, Option.value (Hashtbl.find_opt operands !at) ~default:b)
-    | Loop (l, ops) -> Loop (l, List.map op ops)
+    | Loop (l, counter, ops) -> Loop (l, counter, List.map op ops)
     | If (t, f, bt, bf) ->
         let bt = List.map op bt in
         If (t, f, bt, List.map op bf)

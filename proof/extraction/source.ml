@@ -11,7 +11,7 @@ type op =
   | Issue of int * wait option * (int * int) option (* signal: semaphore, amount *)
   | Wait of wait
   | Alu of string * int * operand * operand (* operation, destination *)
-  | Loop of int * op list
+  | Loop of int * int option * op list (* the register that counts its iterations, if any *)
   | If of int * int * op list * op list (* the two branches *)
   | Outside of string (* an operation that the theorem does not know *)
 
@@ -115,6 +115,10 @@ let read_issue n line instr more =
     more;
   Issue (expect_id line "instruction" n.num_instrs instr, !wait, !signal)
 
+let read_counter = function
+  | List (line, [ Word "counter"; r ]) :: ops -> (Some (register line r), ops)
+  | ops -> (None, ops)
+
 let rec read_op n x =
   let line, elements = expect_list x in
   match elements with
@@ -123,18 +127,15 @@ let rec read_op n x =
   | [ Word "move"; d; a ] -> Alu ("move", register line d, operand line a, Num 0)
   | [ Word (("add" | "sub" | "mul" | "min" | "gt") as o); d; a; b ] ->
       Alu (o, register line d, operand line a, operand line b)
-  | Word "loop" :: l :: ops -> read_loop n line (expect_id line "loop" n.num_loops l) ops
+  | Word "loop" :: l :: ops ->
+      let counter, ops = read_counter ops in
+      Loop (expect_id line "loop" n.num_loops l, counter, List.map (read_op n) ops)
   | [ Word "if"; l; t; f ] ->
       let ops x = List.map (read_op n) (snd (expect_list x)) in
       let l = expect_id line "loop" n.num_loops l in
       If (l, l, ops t, ops f)
   | Word (("signal" | "reset" | "drain" | "barrier") as o) :: _ -> Outside ("'" ^ o ^ "'")
   | _ -> fail line "expected an operation"
-
-and read_loop n _line l ops =
-  match ops with
-  | List (_, [ Word "counter"; _ ]) :: _ -> Outside "a counter that a loop brings along"
-  | _ -> Loop (l, List.map (read_op n) ops)
 
 let rec read_stmt n x =
   let line, elements = expect_list x in
@@ -334,7 +335,7 @@ let renumbered c =
     | Cond (t, f, bt, bf) -> Cond (n t, n f, List.map stmt bt, List.map stmt bf)
   in
   let rec op = function
-    | Loop (l, ops) -> Loop (n l, List.map op ops)
+    | Loop (l, counter, ops) -> Loop (n l, counter, List.map op ops)
     | If (t, _, bt, bf) ->
         let f = match other t with Some f -> f | None -> t in
         If (n t, n f, List.map op bt, List.map op bf)

@@ -185,10 +185,10 @@ Section Bisimulation.
     repeat rewrite andb_true_iff in Hd. destruct Hd as ((E1 & E2) & E3).
     destruct (counters_here _ _ _ _ _ _ M Hp) as (X & EO & ER).
     apply (threshold_decides _ _ _ _ _ _ _ _ _ M Hp E1 E2 eq_refl). unfold passes in P.
-    apply orb_true_iff in E3 as [E3|E3]; apply existsb_exists in E3 as (y & Hy & E3);
-      pose proof (at_most_ok T (active k) (scnt s e) (trips (kon (spos s e))) X ER _ _ E3) as Z;
-      rewrite (ovals_ok _ _ _ _ _ V Hy) in Z; [lia|].
-    rewrite (without_zeros_ok _ _ _ _ _ EO V) in Z. lia.
+    destruct (some_version_ok _ _ _ _ _ _ EO V E3) as (x' & E4 & Ex).
+    apply existsb_exists in E4 as (y & Hy & E4).
+    pose proof (at_most_ok T (active k) (scnt s e) (trips (kon (spos s e))) X ER _ _ E4) as Z.
+    rewrite (ovals_ok _ _ _ _ _ V Hy) in Z. lia.
   Qed.
 
   Lemma never_owed_satisfied s i e d x c k : match_states s i -> ipos i e = mkpos x c k ->

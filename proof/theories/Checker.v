@@ -54,18 +54,19 @@ Fixpoint distinct (xs : list expr) : list expr :=
   | x :: t => if existsb (expr_eqb x) t then distinct t else x :: distinct t
   end.
 
-(* What another register is known to hold, if that is n. A move has no use for its second operand;
-   there the code may name a register that holds the number moved, and the facts of that one apply:
-   `r := 0 (z)`, where z is 0 and total(A) is 0, starts a counter of A. *)
-Definition also (A : facts) (n : nat) (o : operand) : list expr :=
+(* What the number n is, if another register z is known to hold 0: n, and n more than all else that z
+   holds. A move has no use for its second operand; there the code may name such a register:
+   `r := 0 (z)`, where z is 0 and total(A) is 0, starts a counter of A; `r := 16 (z)`, where
+   32*total(A) is 0, a threshold that A steps by 32. *)
+Definition also (act : list loopid) (A : facts) (n : nat) (o : operand) : list expr :=
   match o with
-  | OReg z => if mem (z, EC n) A then ovals A o else []
+  | OReg z => if mem (z, EC 0) A then map (fun x => mk act AAdd x (EC n)) (ovals A o) else [EC n]
   | OImm _ => [EC n]
   end.
 
 Definition results (act : list loopid) (o : regop) (A : facts) : list expr :=
   match aop o, opa o with
-  | AMove, OImm n => also A n (opb o)
+  | AMove, OImm n => also act A n (opb o)
   | _, _ => flat_map (fun a => map (mk act (aop o) a) (ovals A (opb o))) (ovals A (opa o))
   end.
 
@@ -80,14 +81,14 @@ Fixpoint after_entry (l : loopid) (x : expr) : option expr :=
   match x with
   | EC n => Some (EC n)
   | ETot y => Some (if y =? l then ETotP l else ETot y)
-  | ETotP y => if y =? l then None else Some x
+  | ETotP y => Some (if y =? l then less (ETot l) 2 else x)
   | EHat y => Some (if y =? l then EHatP l else EHat y)
-  | EHatP y => if y =? l then None else Some x
+  | EHatP y => Some (if y =? l then less (EHat l) 2 else x)
   | EHist s m p =>
       if m =? 0 then None else Some (if s =? l then EHist s (m + 1) p else EHist s m p)
   | EBin o a b =>
       match after_entry l a, after_entry l b with
-      | Some a, Some b => Some (EBin o a b)
+      | Some a, Some b => Some (mk [l] o a b)
       | _, _ => None
       end
   end.
@@ -197,21 +198,30 @@ Section Threshold.
   Definition producer_ok (w : sema) (d : dep) : bool :=
     raises w (prd d) && nodupb (group w (prd d)) && (1 <=? place (group w (prd d)) (prd d)).
 
-  (* The expression, with what is known to be 0 left out. *)
+  (* The expression, with what is known to be 0 left out, and, if so wanted, with total(l) for trip(l)
+     where they are known to be the same. *)
   Definition known_zero (A : facts) (x : expr) : bool :=
     existsb (fun f => expr_eqb (snd f) x && mem (fst f, EC 0) A) A.
 
-  Fixpoint without_zeros (A : facts) (x : expr) : expr :=
+  Definition one_trip (A : facts) (l : loopid) : bool :=
+    existsb (fun f => expr_eqb (snd f) (EHat l) && mem (fst f, ETot l) A) A.
+
+  Fixpoint informed (totals : bool) (A : facts) (x : expr) : expr :=
     match x with
-    | EBin o a b => mk act o (without_zeros A a) (without_zeros A b)
+    | EBin o a b => mk act o (informed totals A a) (informed totals A b)
     | EHist _ _ _ => if known_zero A x then EC 0 else x
+    | EHat l => if totals && one_trip A l then ETot l else x
+    | EHatP l => if totals && one_trip A l then ETotP l else x
     | _ => x
     end.
+
+  Definition some_version (A : facts) (x : expr) (judge : expr -> bool) : bool :=
+    judge x || judge (informed false A x) || judge (informed true A x).
 
   Definition has (xs : list expr) (x : expr) : bool := existsb (expr_eqb x) xs.
 
   Definition holds (A : facts) (o : operand) (x : expr) : bool :=
-    has (ovals A o) x || has (ovals A o) (without_zeros A x).
+    some_version A x (has (ovals A o)).
 
   (* The first counts no more than the second: the past of a body grows towards the present. *)
   Definition count_le (a b : expr) : bool :=
@@ -236,6 +246,8 @@ Section Threshold.
     | EC n => mklinear 0 (EC 0) n 0
     | EBin ASub x (EC k) => scaled_of x 0 k
     | EBin AAdd x (EC k) => scaled_of x k 0
+    | ETotP l => mklinear 1 (ETot l) 0 1
+    | EHatP l => mklinear 1 (EHat l) 0 1
     | _ => scaled_of a 0 0
     end.
 
@@ -270,8 +282,7 @@ Section Threshold.
   (* Passing the wait implies that the dependence is satisfied. *)
   Definition wait_covers (A : facts) (w : wait) (d : dep) : bool :=
     distance_ok (home T (prd d)) (dist d) && producer_ok (fst w) d &&
-    (existsb (at_most (threshold (fst w) d)) (ovals A (snd w)) ||
-     existsb (at_most (without_zeros A (threshold (fst w) d))) (ovals A (snd w))).
+    some_version A (threshold (fst w) d) (fun x => existsb (at_most x) (ovals A (snd w))).
 
   (* Nothing is ever owed, as the program has no run that early. *)
   Definition never_owed (d : dep) : bool :=
@@ -384,7 +395,8 @@ End Checker.
    over the whole code, until nothing more is dropped. A pass is linear in the code and carries the
    guess for each loop along, so that nesting does not multiply the work.
 
-   Of a register that the loop writes, only that it is a counter can hold at every head. To drop the
+   Of a register that the loop writes, only that it is a counter, or a multiple of one and some more or
+   less, can hold at every head. To drop the
    rest at once is not only quicker: what it is before the first iteration (all counters are 0
    there) would crowd out, in the first pass, what it always is. *)
 
@@ -409,8 +421,12 @@ Section Infer.
     | CCond _ _ bt bf r => written bt ++ written bf ++ written r
     end.
 
-  Definition is_counter (x : expr) : bool :=
-    match x with ETot _ | EHat _ | EHist _ _ _ => true | _ => false end.
+  Fixpoint is_counter (x : expr) : bool :=
+    match x with
+    | ETot _ | ETotP _ | EHat _ | EHatP _ | EHist _ _ _ => true
+    | EBin (AAdd | ASub) y (EC _) | EBin AMul (EC _) y => is_counter y
+    | _ => false
+    end.
 
   Definition may_last (W : list reg) (f : reg * expr) : bool :=
     is_counter (snd f) || negb (inb (fst f) W).

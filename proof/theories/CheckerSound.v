@@ -56,13 +56,30 @@ Proof.
   rewrite <- (V _ _ Hy). exact (V _ _ M).
 Qed.
 
-Lemma without_zeros_ok act A g rf x : env_ok act g -> valid A g rf ->
-  den (without_zeros act A x) g = den x g.
+Lemma one_trip_ok A l g rf : valid A g rf -> one_trip A l = true -> ghat g l = gtot g l.
 Proof.
-  intros E V. induction x as [| | | | |s m p|o a IHa b IHb]; cbn [without_zeros]; auto.
+  intros V H. apply existsb_exists in H as ([r y] & Hy & H). simpl in H.
+  apply andb_true_iff in H as [E M]. apply expr_eqb_eq in E. apply mem_In in M. subst.
+  change (den (EHat l) g = den (ETot l) g). now rewrite <- (V _ _ Hy), <- (V _ _ M).
+Qed.
+
+Lemma informed_ok act totals A g rf x : env_ok act g -> valid A g rf ->
+  den (informed act totals A x) g = den x g.
+Proof.
+  intros E V. induction x as [| | |l|l|s m p|o a IHa b IHb]; cbn [informed]; auto.
+  - destruct totals, (one_trip A l) eqn:O; auto. apply (one_trip_ok _ _ _ _ V) in O. now cbn [den].
+  - destruct totals, (one_trip A l) eqn:O; auto. apply (one_trip_ok _ _ _ _ V) in O. cbn [den andb].
+    now rewrite O.
   - destruct (known_zero A (EHist s m p)) eqn:Z; auto.
     now rewrite (known_zero_ok _ _ _ _ V Z).
   - rewrite mk_ok by auto. cbn [den]. now rewrite IHa, IHb.
+Qed.
+
+Lemma some_version_ok act A g rf x judge : env_ok act g -> valid A g rf ->
+  some_version act A x judge = true -> exists y, judge y = true /\ den y g = den x g.
+Proof.
+  intros E V. unfold some_version. rewrite !orb_true_iff.
+  intros [[H|H]|H]; eexists; (split; [exact H|]); auto; eapply informed_ok; eauto.
 Qed.
 
 Lemma has_ok A o g rf x : valid A g rf -> has (ovals A o) x = true -> den x g = value o rf.
@@ -74,8 +91,8 @@ Qed.
 Lemma holds_ok act A o g rf x : env_ok act g -> valid A g rf -> holds act A o x = true ->
   den x g = value o rf.
 Proof.
-  intros E V H. apply orb_true_iff in H as [H|H]; apply (has_ok _ _ _ _ _ V) in H; auto.
-  now rewrite (without_zeros_ok _ _ _ _ _ E V) in H.
+  intros E V H. destruct (some_version_ok _ _ _ _ _ _ E V H) as (y & Hy & <-).
+  exact (has_ok _ _ _ _ _ V Hy).
 Qed.
 
 Lemma insert_In x y xs : In x (insert y xs) -> x = y \/ In x xs.
@@ -96,12 +113,14 @@ Qed.
 Lemma firstn_In {A} n (xs : list A) x : In x (firstn n xs) -> In x xs.
 Proof. intros H. rewrite <- (firstn_skipn n xs). apply in_or_app. auto. Qed.
 
-Lemma also_ok A n o g rf x : valid A g rf -> In x (also A n o) -> den x g = n.
+Lemma also_ok act A n o g rf x : env_ok act g -> valid A g rf -> In x (also act A n o) ->
+  den x g = n.
 Proof.
-  intros V H. destruct o as [z|m]; simpl in H; [|destruct H as [<-|[]]; reflexivity].
-  destruct (mem (z, EC n) A) eqn:M; [|contradiction].
-  apply mem_In in M. apply V in M. simpl in M. rewrite <- M.
-  exact (ovals_ok _ (OReg z) _ _ _ V H).
+  intros E V H. destruct o as [z|m]; cbn [also] in H; [|destruct H as [<-|[]]; reflexivity].
+  destruct (mem (z, EC 0) A) eqn:M; [|destruct H as [<-|[]]; reflexivity].
+  apply mem_In in M. apply V in M. cbn [den] in M. apply in_map_iff in H as (y & <- & H).
+  rewrite mk_ok by auto. cbn [den alu_nat].
+  rewrite (ovals_ok _ (OReg z) _ _ _ V H). cbn [value]. lia.
 Qed.
 
 Lemma results_ok act o A g rf x : env_ok act g -> valid A g rf -> In x (results act o A) ->
@@ -113,7 +132,7 @@ Proof.
   { intros I. apply in_flat_map in I as (a & Ha & I). apply in_map_iff in I as (b & <- & Hb).
     rewrite mk_ok by auto. now rewrite (ovals_ok _ _ _ _ _ V Ha), (ovals_ok _ _ _ _ _ V Hb). }
   unfold results in H. destruct (aop o); auto. destruct (opa o) as [r|n]; auto.
-  exact (also_ok _ _ _ _ _ _ V H).
+  exact (also_ok _ _ _ _ _ _ _ E V H).
 Qed.
 
 Lemma exec_ok act o A g rf :
@@ -149,22 +168,27 @@ Section Bodies.
   Lemma after_entry_ok l g g' x y :
     entered l g g' -> after_entry l x = Some y -> den y g' = den x g.
   Proof.
-    intros (Ht & Hh & Hs & Ho & _). revert y. induction x; simpl; intros y E.
+    intros (Ht & Hh & Hs & Ho & _). revert y.
+    assert (P : positive [l] g').
+    { intros z [<-|[]]. rewrite Ht, Hh, Nat.eqb_refl. lia. }
+    induction x; cbn [after_entry]; intros y E.
     - inversion E; auto.
     - inversion E; subst. destruct (Nat.eqb_spec l0 l); subst; simpl; rewrite Ht.
       + rewrite Nat.eqb_refl. lia.
       + destruct (Nat.eqb_spec l0 l); congruence.
-    - destruct (Nat.eqb_spec l0 l); inversion E; subst; simpl. rewrite Ht.
-      destruct (Nat.eqb_spec l0 l); congruence.
+    - inversion E; subst. destruct (Nat.eqb_spec l0 l); subst; simpl; rewrite Ht.
+      + rewrite Nat.eqb_refl. lia.
+      + destruct (Nat.eqb_spec l0 l); congruence.
     - inversion E; subst. destruct (Nat.eqb_spec l0 l); subst; simpl; rewrite Hh.
       + rewrite Nat.eqb_refl. lia.
       + destruct (Nat.eqb_spec l0 l); congruence.
-    - destruct (Nat.eqb_spec l0 l); inversion E; subst; simpl. rewrite Hh.
-      destruct (Nat.eqb_spec l0 l); congruence.
+    - inversion E; subst. destruct (Nat.eqb_spec l0 l); subst; simpl; rewrite Hh.
+      + rewrite Nat.eqb_refl. lia.
+      + destruct (Nat.eqb_spec l0 l); congruence.
     - destruct (Nat.eqb_spec m 0); [discriminate|]. inversion E; subst.
       destruct (Nat.eqb_spec s l); subst; simpl; auto.
-    - destruct (after_entry l x1), (after_entry l x2); inversion E; subst. simpl.
-      now rewrite IHx1, IHx2.
+    - destruct (after_entry l x1), (after_entry l x2); inversion E; subst.
+      rewrite mk_value by exact P. cbn [den]. now rewrite IHx1, IHx2.
   Qed.
 
   Lemma enter_ok l A g g' rf : entered l g g' -> valid A g rf -> valid (enter path l A) g' rf.
@@ -454,8 +478,8 @@ Section Wait.
 
   Lemma linear_of_ok a : value_of (linear_of a) = den a g.
   Proof.
-    destruct a as [n| | | | | |[] a b]; unfold linear_of; try (rewrite scaled_of_ok; simpl; lia).
-    - unfold value_of; simpl. lia.
+    destruct a as [n| | | | | |[] a b]; unfold linear_of; try (rewrite scaled_of_ok; simpl; lia);
+      try (unfold value_of; simpl; lia).
     - destruct b; rewrite scaled_of_ok; simpl; lia.
     - destruct b; rewrite scaled_of_ok; simpl; lia.
   Qed.

@@ -11,8 +11,8 @@ From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
 From Tally Require Import Syntax Semantics.
 
-(* A counter less one is a leaf of its own: what a counter register holds between the entry of a
-   body and the operation that counts it. *)
+(* A counter less one is a leaf of its own, and the only way to write it: what a counter register
+   holds between the entry of a body and the operation that counts it. *)
 Inductive expr :=
 | EC (n : nat)
 | ETot (l : loopid)                      (* entries so far *)
@@ -85,12 +85,25 @@ Proof. rewrite <- inb_In. destruct (inb l xs); intuition congruence. Qed.
    Constants stand on the right of sums and differences and on the left of products; constants of
    nested sums, differences and products are merged; a difference under its own guard,
    gt(a,b)*(a-b), is the difference (which is what makes the form that is safe on a wrapping machine
-   equal to the plain one); masks are gathered left of what they mask; under a mask gt(h,n),
-   (q + h) - n is q + (h - n). *)
+   equal to the plain one), and so it is with n*a - m where n*b <= m; masks are gathered left of
+   what they mask; under a mask gt(h,n), (q + h) - n is q + (h - n). A threshold that a loop steps,
+   (n*a - n*(b+1)) + n*gt(a,b), is n*a - n*b. *)
 
 (* Counters of bodies that the position is inside of are at least 1. *)
+Definition positive (act : list loopid) (g : genv) :=
+  forall l, In l act -> 1 <= gtot g l /\ 1 <= ghat g l.
+
 Definition env_ok (act : list loopid) (g : genv) :=
-  gtot g ROOT = 1 /\ ghat g ROOT = 1 /\ forall l, In l act -> 1 <= gtot g l /\ 1 <= ghat g l.
+  gtot g ROOT = 1 /\ ghat g ROOT = 1 /\ positive act g.
+
+(* A number that the expression is not below. *)
+Fixpoint lowest (act : list loopid) (x : expr) : nat :=
+  match x with
+  | EC n => n
+  | ETot l | EHat l => if inb l act then 1 else 0
+  | EBin AMul (EC n) y => n * lowest act y
+  | _ => 0
+  end.
 
 Fixpoint add_const (act : list loopid) (a : expr) (n : nat) : expr :=
   match n with
@@ -98,23 +111,39 @@ Fixpoint add_const (act : list loopid) (a : expr) (n : nat) : expr :=
   | S m =>
     match a with
     | EBin AAdd x (EC k) => EBin AAdd x (EC (k + n))
+    | EBin ASub x (EC k) =>
+        if negb (k <=? lowest act x) then EBin AAdd a (EC n)
+        else if n <? k then EBin ASub x (EC (k - n))
+        else if n =? k then x else EBin AAdd x (EC (n - k))
     | ETotP l => if inb l act then add_const act (ETot l) m else EBin AAdd a (EC n)
     | EHatP l => if inb l act then add_const act (EHat l) m else EBin AAdd a (EC n)
     | _ => EBin AAdd a (EC n)
     end
   end.
 
+(* x - n *)
+Definition less (x : expr) (n : nat) : expr :=
+  match n, x with
+  | 1, ETot l => ETotP l
+  | 1, EHat l => EHatP l
+  | _, _ => EBin ASub x (EC n)
+  end.
+
 Definition sub_const (act : list loopid) (a : expr) (n : nat) : expr :=
   if n =? 0 then a else
   match a with
+  | ETotP l => EBin ASub (ETot l) (EC (S n))
+  | EHatP l => EBin ASub (EHat l) (EC (S n))
   | EBin ASub x (EC k) => EBin ASub x (EC (k + n))
-  | EBin AAdd x (EC k) => if n <=? k then add_const act x (k - n) else EBin ASub x (EC (n - k))
-  | _ => EBin ASub a (EC n)
+  | EBin AAdd x (EC k) => if n <=? k then add_const act x (k - n) else less x (n - k)
+  | _ => less a n
   end.
 
 Fixpoint scale (n : nat) (a : expr) : expr :=
   if n =? 0 then EC 0 else if n =? 1 then a else
   match a with
+  | ETotP l => EBin ASub (EBin AMul (EC n) (ETot l)) (EC n)
+  | EHatP l => EBin ASub (EBin AMul (EC n) (EHat l)) (EC n)
   | EBin ASub x (EC k) => EBin ASub (scale n x) (EC (n * k))
   | EBin AAdd x (EC k) => EBin AAdd (scale n x) (EC (n * k))
   | EBin AMul (EC k) x => EBin AMul (EC (n * k)) x
@@ -123,17 +152,37 @@ Fixpoint scale (n : nat) (a : expr) : expr :=
 
 Definition gt_const (act : list loopid) (a : expr) (n : nat) : expr :=
   match a with
+  | ETotP l => EBin AGt (ETot l) (EC (S n))
+  | EHatP l => EBin AGt (EHat l) (EC (S n))
   | EBin ASub x (EC k) => EBin AGt x (EC (k + n))
   | EBin AAdd x (EC k) => if n <? k then EC 1 else EBin AGt x (EC (n - k))
   | ETot l | EHat l => if (n =? 0) && inb l act then EC 1 else EBin AGt a (EC n)
   | _ => EBin AGt a (EC n)
   end.
 
-(* gt(u,v) and u-v; gt(u,0) and u *)
+(* What a constant is taken from, and the constant. *)
+Definition difference_of (b : expr) : option (expr * nat) :=
+  match b with
+  | ETotP l => Some (ETot l, 1)
+  | EHatP l => Some (EHat l, 1)
+  | EBin ASub x (EC m) => Some (x, m)
+  | _ => None
+  end.
+
+(* y is n * u *)
+Definition factor_of (u y : expr) : option nat :=
+  if expr_eqb u y then Some 1 else
+  match y with EBin AMul (EC n) x => if expr_eqb u x then Some n else None | _ => None end.
+
+(* gt(u,v) and u-v; gt(u,k) and n*u - m where it is 0 anyway; gt(u,0) and u *)
 Definition guards (a b : expr) : bool :=
   match a with
   | EBin AGt u v =>
       match b with EBin ASub x y => expr_eqb u x && expr_eqb v y | _ => false end ||
+      match v, difference_of b with
+      | EC k, Some (y, m) => match factor_of u y with Some n => n * k <=? m | None => false end
+      | _, _ => false
+      end ||
       match v with EC 0 => expr_eqb u b | _ => false end
   | _ => false
   end.
@@ -152,7 +201,7 @@ Definition mk_sub (act : list loopid) (a b : expr) : expr :=
 Definition regroup (h : expr) (d : nat) (o : alu) (a b : expr) : option expr :=
   match o, a, b with
   | ASub, EBin AAdd q y, EC n =>
-      if expr_eqb y h && (n <=? d) then Some (EBin AAdd q (EBin ASub y (EC n))) else None
+      if expr_eqb y h && (n <=? d) then Some (EBin AAdd q (less y n)) else None
   | _, _, _ => None
   end.
 
@@ -190,7 +239,24 @@ Definition mk_mul (a b : expr) : expr :=
             else if is_mask b then mk_masked b a else EBin AMul a b
   end.
 
-Definition mk_add (act : list loopid) (a b : expr) : expr :=
+(* A bump and its factor. *)
+Definition bump_of (b : expr) : option (nat * expr * nat) :=
+  match b with
+  | EBin AGt x (EC j) => Some (1, x, j)
+  | EBin AMul (EC n) (EBin AGt x (EC j)) => Some (n, x, j)
+  | _ => None
+  end.
+
+(* (n*x - n*(j+1)) + n*gt(x,j) *)
+Definition stepped (a b : expr) : option expr :=
+  match difference_of a, bump_of b with
+  | Some (y, c), Some (n, x, j) =>
+      if expr_eqb y (scale n x) && (c =? n * S j)
+      then Some (if n * j =? 0 then y else less y (n * j)) else None
+  | _, _ => None
+  end.
+
+Definition add_terms (act : list loopid) (a b : expr) : expr :=
   match a, b with
   | EC n, _ => add_const act b n
   | _, EC n => add_const act a n
@@ -198,6 +264,9 @@ Definition mk_add (act : list loopid) (a b : expr) : expr :=
   | EBin AAdd x (EC n), _ => add_const act (EBin AAdd x b) n
   | _, _ => EBin AAdd a b
   end.
+
+Definition mk_add (act : list loopid) (a b : expr) : expr :=
+  match stepped a b with Some y => y | None => add_terms act a b end.
 
 Definition mk (act : list loopid) (op : alu) (a b : expr) : expr :=
   match op, a, b with
@@ -215,10 +284,18 @@ Definition mk (act : list loopid) (op : alu) (a b : expr) : expr :=
 
 Section Value.
   Variables (act : list loopid) (g : genv).
-  Hypothesis HE : env_ok act g.
+  Hypothesis HP : positive act g.
 
   Lemma active_counters_positive l : inb l act = true -> 1 <= gtot g l /\ 1 <= ghat g l.
-  Proof. intros. apply HE. now apply inb_In. Qed.
+  Proof. intros. apply HP. now apply inb_In. Qed.
+
+  Lemma lowest_ok x : lowest act x <= den x g.
+  Proof.
+    induction x as [| l| | l | | |o x IHx y IHy]; cbn [lowest den]; try lia.
+    - destruct (inb l act) eqn:I; [|lia]. now apply active_counters_positive in I.
+    - destruct (inb l act) eqn:I; [|lia]. now apply active_counters_positive in I.
+    - destruct o; try lia. destruct x; try lia. cbn [alu_nat den] in *. nia.
+  Qed.
 
   Lemma add_const_ok n : forall a, den (add_const act a n) g = den a g + n.
   Proof.
@@ -228,32 +305,44 @@ Section Value.
       apply active_counters_positive in I. rewrite IHn. simpl. lia.
     - destruct (inb l act) eqn:I; [|reflexivity].
       apply active_counters_positive in I. rewrite IHn. simpl. lia.
-    - destruct o; try reflexivity. destruct y; try reflexivity. simpl. lia.
+    - destruct o; try reflexivity; destruct y; try reflexivity.
+      + simpl. lia.
+      + pose proof (lowest_ok x) as L. destruct (Nat.leb_spec n0 (lowest act x)); [|reflexivity].
+        cbn [negb]. destruct (Nat.ltb_spec (S n) n0); [cbn [den alu_nat]; lia|].
+        destruct (Nat.eqb_spec (S n) n0); cbn [den alu_nat]; lia.
   Qed.
+
+  Lemma less_ok x n : den (less x n) g = den x g - n.
+  Proof. destruct n as [|[|n]]; destruct x; reflexivity. Qed.
 
   Lemma sub_const_ok a n : den (sub_const act a n) g = den a g - n.
   Proof.
     unfold sub_const. destruct (Nat.eqb_spec n 0) as [->|]; [lia|].
-    destruct a as [| | | | | |o x y]; try reflexivity.
-    destruct o; try reflexivity; destruct y; try reflexivity.
-    - destruct (Nat.leb_spec n n1); [rewrite add_const_ok|]; simpl; lia.
-    - simpl. lia.
+    destruct a as [| | | | | |o x y]; try apply less_ok; try (cbn [den alu_nat]; lia).
+    destruct o; try apply less_ok; destruct y; try apply less_ok.
+    - destruct (Nat.leb_spec n n1); [rewrite add_const_ok|rewrite less_ok]; cbn [den alu_nat]; lia.
+    - cbn [den alu_nat]. lia.
   Qed.
 
   Lemma scale_ok n a : den (scale n a) g = n * den a g.
   Proof.
     induction a as [| | | | | |o x IHx y IHy]; cbn [scale];
       (destruct (Nat.eqb_spec n 0) as [->|]; [reflexivity|]);
-      (destruct (Nat.eqb_spec n 1) as [->|]; [simpl; lia|]); try reflexivity.
+      (destruct (Nat.eqb_spec n 1) as [->|]; [simpl; lia|]); try reflexivity;
+      try (cbn [den alu_nat]; nia).
     destruct o; try reflexivity.
     - destruct y; try reflexivity. cbn [den alu_nat] in *. rewrite IHx. lia.
     - destruct y; try reflexivity. cbn [den alu_nat] in *. rewrite IHx. nia.
     - destruct x; try reflexivity. cbn [den alu_nat]. lia.
   Qed.
 
+  Lemma gt_alike a b n m : (m < a <-> n < b) -> alu_nat AGt a m = alu_nat AGt b n.
+  Proof. cbn [alu_nat]. destruct (Nat.ltb_spec m a), (Nat.ltb_spec n b); auto; lia. Qed.
+
   Lemma gt_const_ok a n : den (gt_const act a n) g = alu_nat AGt (den a g) n.
   Proof.
-    unfold gt_const. destruct a as [|l| |l| | |o x y]; try reflexivity.
+    unfold gt_const. destruct a as [|l|l |l|l| |o x y]; try reflexivity;
+      try (cbn [den]; apply gt_alike; lia).
     - destruct (Nat.eqb_spec n 0) as [->|]; [|reflexivity].
       destruct (inb l act) eqn:I; [|reflexivity].
       apply active_counters_positive in I. simpl. destruct (gtot g l); [lia|reflexivity].
@@ -261,20 +350,39 @@ Section Value.
       destruct (inb l act) eqn:I; [|reflexivity].
       apply active_counters_positive in I. simpl. destruct (ghat g l); [lia|reflexivity].
     - destruct o; try reflexivity; destruct y; try reflexivity.
-      + destruct (Nat.ltb_spec n n0); cbn [den alu_nat].
-        * destruct (Nat.ltb_spec n (den x g + n0)); lia.
-        * destruct (Nat.ltb_spec (n - n0) (den x g)), (Nat.ltb_spec n (den x g + n0)); lia.
-      + cbn [den alu_nat].
-        destruct (Nat.ltb_spec (n0 + n) (den x g)), (Nat.ltb_spec n (den x g - n0)); lia.
+      + destruct (Nat.ltb_spec n n0); cbn [den].
+        * cbn [alu_nat]. destruct (Nat.ltb_spec n (den x g + n0)); lia.
+        * apply gt_alike. cbn [alu_nat den]. lia.
+      + cbn [den]. apply gt_alike. cbn [alu_nat]. lia.
+  Qed.
+
+  Lemma difference_of_ok b y m : difference_of b = Some (y, m) -> den b g = den y g - m.
+  Proof.
+    destruct b as [| | | | | |[] x [k| | | | | |]]; try discriminate;
+      intros H; injection H as <- <-; reflexivity.
+  Qed.
+
+  Lemma factor_of_ok u y n : factor_of u y = Some n -> den y g = n * den u g.
+  Proof.
+    unfold factor_of. destruct (expr_eqb u y) eqn:E.
+    - apply expr_eqb_eq in E. subst. intros H. injection H as <-. lia.
+    - destruct y as [| | | | | |[] [k| | | | | |] x]; try discriminate.
+      destruct (expr_eqb u x) eqn:E'; [|discriminate]. apply expr_eqb_eq in E'. subst.
+      intros H. injection H as <-. reflexivity.
   Qed.
 
   Lemma guards_ok a b : guards a b = true -> den a g * den b g = den b g.
   Proof.
     unfold guards. destruct a as [| | | | | |[] u v]; try discriminate.
-    rewrite orb_true_iff. intros [H|H].
+    rewrite !orb_true_iff. intros [[H|H]|H].
     - destruct b as [| | | | | |[] x y]; try discriminate.
       apply andb_true_iff in H as [H1 H2]. apply expr_eqb_eq in H1, H2. subst. cbn [den alu_nat].
       destruct (Nat.ltb_spec (den y g) (den x g)); lia.
+    - destruct v as [k| | | | | |]; try discriminate.
+      destruct (difference_of b) as [[y m]|] eqn:D; [|discriminate].
+      destruct (factor_of u y) as [n|] eqn:F; [|discriminate]. apply Nat.leb_le in H.
+      rewrite (difference_of_ok _ _ _ D), (factor_of_ok _ _ _ F). cbn [den alu_nat].
+      destruct (Nat.ltb_spec k (den u g)); [lia|]. nia.
     - destruct v as [[|]| | | | | |]; try discriminate. apply expr_eqb_eq in H. subst.
       cbn [den alu_nat]. destruct (Nat.ltb_spec 0 (den b g)); lia.
   Qed.
@@ -286,7 +394,7 @@ Section Value.
     destruct a as [| | | | | |[] q z]; try discriminate.
     destruct b; try discriminate. destruct (_ && _) eqn:E; [|discriminate].
     apply andb_true_iff in E as [E1 E2]. apply expr_eqb_eq in E1. apply Nat.leb_le in E2.
-    intros H L. injection H as <-. subst. cbn [den alu_nat]. lia.
+    intros H L. injection H as <-. subst. cbn [den alu_nat]. rewrite less_ok. lia.
   Qed.
 
   Lemma regrouped_ok h d x : d < den h g -> den (regrouped h d x) g = den x g.
@@ -315,12 +423,41 @@ Section Value.
     rewrite <- Nat.mul_assoc, (Nat.mul_comm (den a g)), Nat.mul_assoc, H. lia.
   Qed.
 
-  Lemma mk_add_ok a b : den (mk_add act a b) g = den a g + den b g.
+  Lemma bump_of_ok b n x j : bump_of b = Some (n, x, j) -> den b g = n * alu_nat AGt (den x g) j.
   Proof.
-    unfold mk_add.
+    unfold bump_of. destruct b as [| | | | | |[] u v]; try discriminate.
+    - destruct u as [k| | | | | |]; try discriminate.
+      destruct v as [| | | | | |[] y [i| | | | | |]]; try discriminate.
+      intros H. injection H as <- <- <-. reflexivity.
+    - destruct v as [i| | | | | |]; try discriminate. intros H. injection H as <- <- <-.
+      cbn [den]. now rewrite Nat.mul_1_l.
+  Qed.
+
+  Lemma stepped_ok a b y : stepped a b = Some y -> den y g = den a g + den b g.
+  Proof.
+    unfold stepped. destruct (difference_of a) as [[z c]|] eqn:D; [|discriminate].
+    destruct (bump_of b) as [[[n x] j]|] eqn:U; [|discriminate].
+    destruct (_ && _) eqn:E; [|discriminate]. apply andb_true_iff in E as [E1 E2].
+    apply expr_eqb_eq in E1. apply Nat.eqb_eq in E2.
+    rewrite (difference_of_ok _ _ _ D), (bump_of_ok _ _ _ _ U). subst z c.
+    assert (V : den (scale n x) g - n * j
+                = den (scale n x) g - n * S j + n * alu_nat AGt (den x g) j).
+    { rewrite scale_ok. cbn [alu_nat]. destruct (Nat.ltb_spec j (den x g)); nia. }
+    intros H. injection H as <-. destruct (Nat.eqb_spec (n * j) 0) as [Z|]; [|now rewrite less_ok].
+    lia.
+  Qed.
+
+  Lemma add_terms_ok a b : den (add_terms act a b) g = den a g + den b g.
+  Proof.
+    unfold add_terms.
     repeat match goal with
     | [ |- context [match ?x with _ => _ end] ] => is_var x; destruct x
-    end; rewrite ?add_const_ok; simpl; lia.
+    end; rewrite ?add_const_ok; cbn [den alu_nat]; lia.
+  Qed.
+
+  Lemma mk_add_ok a b : den (mk_add act a b) g = den a g + den b g.
+  Proof.
+    unfold mk_add. destruct (stepped a b) eqn:S; [now apply stepped_ok|apply add_terms_ok].
   Qed.
 
   Lemma mk_sub_ok a b : den (mk_sub act a b) g = den a g - den b g.
@@ -342,7 +479,7 @@ Section Value.
     unfold mk_mul. destruct a; destruct b; auto; rewrite scale_ok; simpl; lia.
   Qed.
 
-  Theorem mk_ok op a b : den (mk act op a b) g = alu_nat op (den a g) (den b g).
+  Theorem mk_value op a b : den (mk act op a b) g = alu_nat op (den a g) (den b g).
   Proof.
     unfold mk. destruct op; try reflexivity.
     - destruct a; try apply mk_add_ok. destruct b; try apply mk_add_ok. reflexivity.
@@ -352,6 +489,10 @@ Section Value.
     - destruct a; destruct b; try reflexivity; apply gt_const_ok.
   Qed.
 End Value.
+
+Corollary mk_ok act g op a b : env_ok act g ->
+  den (mk act op a b) g = alu_nat op (den a g) (den b g).
+Proof. intros (_ & _ & P). now apply mk_value. Qed.
 
 (** * Counters of one engine as an environment *)
 

@@ -298,7 +298,7 @@ Section Same.
     filter (fun d => fast_wait act (fst w) d (holds act A (snd w))) (deps F j).
 
   Definition fast_covers (act : list loopid) (A : facts) (o : operand) (x : expr) : bool :=
-    existsb (at_most F x) (ovals A o) || existsb (at_most F (without_zeros act A x)) (ovals A o).
+    some_version act A x (fun y => existsb (at_most F y) (ovals A o)).
 
   Definition fast_covered act A (w : wait) (j : instr) : list dep :=
     filter (fun d => fast_wait act (fst w) d (fast_covers act A (snd w))) (deps F j).
@@ -314,8 +314,8 @@ Section Same.
   Lemma fast_covered_right act A w j : fast_covered act A w j = covered T signals act A w j.
   Proof.
     unfold fast_covered, covered. same. apply filter_ext. intros d. rewrite fast_wait_right.
-    unfold wait_covers, fast_covers. f_equal.
-    f_equal; apply existsb_same; intros; apply at_most_same.
+    unfold wait_covers, fast_covers, some_version. f_equal.
+    f_equal; [f_equal|]; apply existsb_same; intros; apply at_most_same.
   Qed.
 
   Lemma fast_all_waited_right act j Dn : fast_all_waited act j Dn = all_waited T act j Dn.

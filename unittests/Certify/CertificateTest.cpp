@@ -115,7 +115,7 @@ TEST_F(CertificateTest, aWrongThresholdIsRejectedWithBothForms) {
   EXPECT_EQ(
       answer.output,
       "rejected: 'small' (per-loop): engine 'act', instruction 'a \"use\"': waits for 'A.dma' "
-      ">= isGT(total(A), 1)*(32*total(A) - 47), but dependence 'load' -> 'a \"use\"' at 'A' = "
+      ">= (32*total(A) - 47), but dependence 'load' -> 'a \"use\"' at 'A' = "
       "1 asks for isGT(trip(A), 1)*(32*total(A) - 48)\n");
   EXPECT_EQ(answer.status, 1);
 }
@@ -172,6 +172,28 @@ TEST_F(CertificateTest, aLostGuardIsNotCertified) {
   EXPECT_EQ(answer.output, "not covered: 'nested' (per-loop): engine 'f': it is not shown that no "
                            "number goes below zero or reaches 2^32\n");
   EXPECT_EQ(answer.status, 2);
+}
+
+/// loop A { make || use }: the loop's own counter is the threshold, at distance 0 and at no other.
+TEST_F(CertificateTest, aLoopsOwnCounterIsAThreshold) {
+  for (uint32_t distance : {0u, 1u}) {
+    KernelBuilder b("native");
+    EngineId e = b.engine("e");
+    EngineId f = b.engine("f");
+    LoopId a = b.beginLoop("A", b.value("n"));
+    InstrId make = b.instr("make", b.queueOf(e));
+    InstrId use = b.instr("use", b.queueOf(f));
+    b.endLoop();
+    b.dep(make, use, {{a, distance}});
+    Kernel kernel = b.finish();
+    Program program = compiled(kernel, Strategy::PerLoop);
+    Op issue = Op::issue(use);
+    issue.wait = SemaId(0);
+    issue.a = Operand::reg(RegId(0));
+    program.engines[EngineId(1)].ops = {Op::loopBegin(a, RegId(0)), issue,
+                                        Op::mark(OpKind::LoopEnd)};
+    EXPECT_EQ(judge(kernel, program).status, distance) << distance;
+  }
 }
 
 TEST_F(CertificateTest, aMissingInstructionIsRejected) {
