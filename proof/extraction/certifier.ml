@@ -34,20 +34,20 @@ let rec app l m =
   | [] -> m
   | a :: l1 -> a :: (app l1 m)
 
-(** val add : int -> int -> int **)
-
-let rec add = (+)
-
-(** val mul : int -> int -> int **)
-
-let rec mul = ( * )
-
-(** val sub : int -> int -> int **)
-
-let rec sub = fun n m -> Stdlib.max 0 (n-m)
-
 module Nat =
  struct
+  (** val sub : int -> int -> int **)
+
+  let rec sub n m =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> n)
+      (fun k ->
+      (fun fO fS n -> if n=0 then fO () else fS (n-1))
+        (fun _ -> n)
+        (fun l -> sub k l)
+        m)
+      n
+
   (** val divmod : int -> int -> int -> int -> int * int **)
 
   let rec divmod x y q u =
@@ -324,14 +324,19 @@ let counts0 =
 (** val enter_counts : 'a1 kont -> loopid -> counts -> counts **)
 
 let enter_counts k l c =
-  { tot = (upd c.tot l (add (c.tot l) (Stdlib.Int.succ 0))); ent =
-    (fun s i p ->
+  { tot =
+    (upd c.tot l
+      ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+        (c.tot l) (Stdlib.Int.succ 0))); ent = (fun s i p ->
     if (&&)
          ((&&) (existsb ((fun (a : int) (b : int) -> a = b) s) (active k))
            ((fun (a : int) (b : int) -> a = b) i
-             (upd c.tot l (add (c.tot l) (Stdlib.Int.succ 0)) s)))
+             (upd c.tot l
+               ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+                 (c.tot l) (Stdlib.Int.succ 0)) s)))
          ((fun (a : int) (b : int) -> a = b) p l)
-    then add (c.ent s i p) (Stdlib.Int.succ 0)
+    then (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+           (c.ent s i p) (Stdlib.Int.succ 0)
     else c.ent s i p); log = (app c.log ((l, (vector k)) :: [])) }
 
 (** val count_event : 'a1 kont -> loopid option -> counts -> counts **)
@@ -346,32 +351,45 @@ let count_event k ev c =
 let rec sumH h n p =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> 0)
-    (fun m -> add (sumH h m p) (h n p))
+    (fun m ->
+    (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+      (sumH h m p) (h n p))
     n
 
 (** val past : counts -> loopid -> int -> loopid -> int **)
 
 let past c s m p =
-  sumH (c.ent s) (sub (c.tot s) m) p
+  sumH (c.ent s)
+    ((fun (a : int) (b : int) -> if a < b then 0 else a - b) (c.tot s) m) p
 
 (** val needed : (loopid -> int) -> counts -> loopid -> distance -> int **)
 
 let needed h c p = function
 | Carried (s, k) -> past c s k p
-| Flat f -> sub (c.tot p) f
+| Flat f ->
+  (fun (a : int) (b : int) -> if a < b then 0 else a - b) (c.tot p) f
 | Element (s, k, b, back, ahead) ->
   (fun (a : int) (b : int) -> if a < b then a else b)
-    (add (past c s (add k (Stdlib.Int.succ 0)) p)
-      (sub (add (h b) ahead) back)) (past c s k p)
+    ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+      (past c s
+        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+          k (Stdlib.Int.succ 0)) p)
+      ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
+        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+          (h b) ahead) back)) (past c s k p)
 
 (** val alu_nat : alu -> int -> int -> int **)
 
 let alu_nat o a b =
   match o with
   | AMove -> a
-  | AAdd -> add a b
-  | ASub -> sub a b
-  | AMul -> mul a b
+  | AAdd ->
+    (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+      a b
+  | ASub -> (fun (a : int) (b : int) -> if a < b then 0 else a - b) a b
+  | AMul ->
+    (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+      a b
   | AMin -> (fun (a : int) (b : int) -> if a < b then a else b) a b
   | AGt ->
     if (fun (a : int) (b : int) -> a < b) b a then Stdlib.Int.succ 0 else 0
@@ -437,9 +455,13 @@ let rec den x g =
   match x with
   | EC n -> n
   | ETot l -> g.gtot l
-  | ETotP l -> sub (g.gtot l) (Stdlib.Int.succ 0)
+  | ETotP l ->
+    (fun (a : int) (b : int) -> if a < b then 0 else a - b) (g.gtot l)
+      (Stdlib.Int.succ 0)
   | EHat l -> g.ghat l
-  | EHatP l -> sub (g.ghat l) (Stdlib.Int.succ 0)
+  | EHatP l ->
+    (fun (a : int) (b : int) -> if a < b then 0 else a - b) (g.ghat l)
+      (Stdlib.Int.succ 0)
   | EHist (s, m, p) -> g.ghist s m p
   | EBin (o, a, b) -> alu_nat o (den a g) (den b g)
 
@@ -517,9 +539,12 @@ let rec lowest act = function
 | EHat l -> if inb l act then Stdlib.Int.succ 0 else 0
 | EBin (o, a, y) ->
   (match o with
-   | AMul -> (match a with
-              | EC n -> mul n (lowest act y)
-              | _ -> 0)
+   | AMul ->
+     (match a with
+      | EC n ->
+        (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+          n (lowest act y)
+      | _ -> 0)
    | _ -> 0)
 | _ -> 0
 
@@ -538,7 +563,10 @@ let rec add_const act a n =
       (match o with
        | AAdd ->
          (match b with
-          | EC k -> EBin (AAdd, x, (EC (add k n)))
+          | EC k ->
+            EBin (AAdd, x, (EC
+              ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+                k n)))
           | _ -> EBin (AAdd, a, (EC n)))
        | ASub ->
          (match b with
@@ -546,10 +574,14 @@ let rec add_const act a n =
             if negb ((fun (a : int) (b : int) -> a <= b) k (lowest act x))
             then EBin (AAdd, a, (EC n))
             else if (fun (a : int) (b : int) -> a < b) n k
-                 then EBin (ASub, x, (EC (sub k n)))
+                 then EBin (ASub, x, (EC
+                        ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
+                          k n)))
                  else if (fun (a : int) (b : int) -> a = b) n k
                       then x
-                      else EBin (AAdd, x, (EC (sub n k)))
+                      else EBin (AAdd, x, (EC
+                             ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
+                               n k)))
           | _ -> EBin (AAdd, a, (EC n)))
        | _ -> EBin (AAdd, a, (EC n)))
     | _ -> EBin (AAdd, a, (EC n)))
@@ -585,12 +617,19 @@ let sub_const act a n =
              (match b with
               | EC k ->
                 if (fun (a : int) (b : int) -> a <= b) n k
-                then add_const act x (sub k n)
-                else less x (sub n k)
+                then add_const act x
+                       ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
+                         k n)
+                else less x
+                       ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
+                         n k)
               | _ -> less a n)
            | ASub ->
              (match b with
-              | EC k -> EBin (ASub, x, (EC (add k n)))
+              | EC k ->
+                EBin (ASub, x, (EC
+                  ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+                    k n)))
               | _ -> less a n)
            | _ -> less a n)
         | _ -> less a n)
@@ -609,15 +648,24 @@ let rec scale n a =
                (match o with
                 | AAdd ->
                   (match x0 with
-                   | EC k -> EBin (AAdd, (scale n x), (EC (mul n k)))
+                   | EC k ->
+                     EBin (AAdd, (scale n x), (EC
+                       ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+                         n k)))
                    | _ -> EBin (AMul, (EC n), a))
                 | ASub ->
                   (match x0 with
-                   | EC k -> EBin (ASub, (scale n x), (EC (mul n k)))
+                   | EC k ->
+                     EBin (ASub, (scale n x), (EC
+                       ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+                         n k)))
                    | _ -> EBin (AMul, (EC n), a))
                 | AMul ->
                   (match x with
-                   | EC k -> EBin (AMul, (EC (mul n k)), x0)
+                   | EC k ->
+                     EBin (AMul, (EC
+                       ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+                         n k)), x0)
                    | _ -> EBin (AMul, (EC n), a))
                 | _ -> EBin (AMul, (EC n), a))
              | _ -> EBin (AMul, (EC n), a))
@@ -643,11 +691,15 @@ let gt_const act a n =
         | EC k ->
           if (fun (a : int) (b : int) -> a < b) n k
           then EC (Stdlib.Int.succ 0)
-          else EBin (AGt, x, (EC (sub n k)))
+          else EBin (AGt, x, (EC
+                 ((fun (a : int) (b : int) -> if a < b then 0 else a - b) n k)))
         | _ -> EBin (AGt, a, (EC n)))
      | ASub ->
        (match b with
-        | EC k -> EBin (AGt, x, (EC (add k n)))
+        | EC k ->
+          EBin (AGt, x, (EC
+            ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+              k n)))
         | _ -> EBin (AGt, a, (EC n)))
      | _ -> EBin (AGt, a, (EC n)))
   | _ -> EBin (AGt, a, (EC n))
@@ -701,7 +753,10 @@ let guards a b =
                | Some p ->
                  let (y, m) = p in
                  (match factor_of u y with
-                  | Some n -> (fun (a : int) (b : int) -> a <= b) (mul n k) m
+                  | Some n ->
+                    (fun (a : int) (b : int) -> a <= b)
+                      ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+                        n k) m
                   | None -> false)
                | None -> false)
             | _ -> false))
@@ -840,11 +895,17 @@ let stepped a b =
        let (p1, j) = p0 in
        let (n, x) = p1 in
        if (&&) (expr_eqb y (scale n x))
-            ((fun (a : int) (b : int) -> a = b) c (mul n (Stdlib.Int.succ j)))
+            ((fun (a : int) (b : int) -> a = b) c
+              ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+                n (Stdlib.Int.succ j)))
        then Some
-              (if (fun (a : int) (b : int) -> a = b) (mul n j) 0
+              (if (fun (a : int) (b : int) -> a = b)
+                    ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+                      n j) 0
                then y
-               else less y (mul n j))
+               else less y
+                      ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+                        n j))
        else None
      | None -> None)
   | None -> None
@@ -1010,7 +1071,10 @@ let fact_limit =
 (** val size : expr -> int **)
 
 let rec size = function
-| EBin (_, a, b) -> Stdlib.Int.succ (add (size a) (size b))
+| EBin (_, a, b) ->
+  Stdlib.Int.succ
+    ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+      (size a) (size b))
 | _ -> Stdlib.Int.succ 0
 
 (** val insert : expr -> expr list -> expr list **)
@@ -1087,7 +1151,9 @@ let rec after_entry l x = match x with
   then None
   else Some
          (if (fun (a : int) (b : int) -> a = b) s l
-          then EHist (s, (add m (Stdlib.Int.succ 0)), p)
+          then EHist (s,
+                 ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+                   m (Stdlib.Int.succ 0)), p)
           else EHist (s, m, p))
 | EBin (o, a, b) ->
   (match after_entry l a with
@@ -1207,7 +1273,10 @@ let runs act p = function
 | Flat f -> mk act ASub (tot_of p) (EC f)
 | Element (s, k, b, back, ahead) ->
   mk act AMin
-    (mk act AAdd (past_of act s (add k (Stdlib.Int.succ 0)) p)
+    (mk act AAdd
+      (past_of act s
+        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+          k (Stdlib.Int.succ 0)) p)
       (mk act ASub (mk act AAdd (hat_of b) (EC ahead)) (EC back)))
     (past_of act s k p)
 
@@ -1229,7 +1298,8 @@ let threshold t signals act w d =
   let k = place (group t signals w d.prd) d.prd in
   mk act AMul (mask act p d.dist)
     (mk act AMul (EC (t.weight (t.que d.prd)))
-      (mk act ASub (mk act AMul (EC n) (runs act p d.dist)) (EC (sub n k))))
+      (mk act ASub (mk act AMul (EC n) (runs act p d.dist)) (EC
+        ((fun (a : int) (b : int) -> if a < b then 0 else a - b) n k))))
 
 (** val nodupb : int list -> bool **)
 
@@ -1363,8 +1433,11 @@ let linear_le t a b =
     ((||) ((fun (a : int) (b : int) -> a = b) a.factor 0)
       ((&&) ((fun (a : int) (b : int) -> a = b) a.factor b.factor)
         (base_le t a.base b.base)))
-    ((fun (a : int) (b : int) -> a <= b) (add a.plus b.minus)
-      (add b.plus a.minus))
+    ((fun (a : int) (b : int) -> a <= b)
+      ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+        a.plus b.minus)
+      ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+        b.plus a.minus))
 
 (** val mask_le : expr -> expr -> bool **)
 
@@ -1644,7 +1717,9 @@ let rec infer_pass t e g act a n = function
 (** val guess_size : guess -> int **)
 
 let guess_size g =
-  fold_left (fun n p -> add n (length (snd p))) g 0
+  fold_left (fun n p ->
+    (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+      n (length (snd p))) g 0
 
 (** val infer_upto :
     tables -> engine -> int -> facts -> item code -> guess -> guess **)
@@ -2128,13 +2203,21 @@ let rec least act h x =
      | EHat l -> if inb l act then Stdlib.Int.succ 0 else 0
      | EBin (o, a, b) ->
        (match o with
-        | AAdd -> add (least act h a) (least act h b)
-        | ASub -> (match b with
-                   | EC n -> sub (least act h a) n
-                   | _ -> 0)
-        | AMul -> (match a with
-                   | EC n -> mul n (least act h b)
-                   | _ -> 0)
+        | AAdd ->
+          (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+            (least act h a) (least act h b)
+        | ASub ->
+          (match b with
+           | EC n ->
+             (fun (a : int) (b : int) -> if a < b then 0 else a - b)
+               (least act h a) n
+           | _ -> 0)
+        | AMul ->
+          (match a with
+           | EC n ->
+             (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+               n (least act h b)
+           | _ -> 0)
         | AMin ->
           (fun (a : int) (b : int) -> if a < b then a else b) (least act h a)
             (least act h b)
@@ -2205,8 +2288,12 @@ let rec most b = function
 | EHist (_, _, p) -> b p
 | EBin (o, a, b0) ->
   (match o with
-   | AAdd -> add (most b a) (most b b0)
-   | AMul -> mul (most b a) (most b b0)
+   | AAdd ->
+     (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+       (most b a) (most b b0)
+   | AMul ->
+     (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+       (most b a) (most b b0)
    | AMin ->
      (fun (a : int) (b : int) -> if a < b then a else b) (most b a)
        (most b b0)
@@ -2520,8 +2607,9 @@ let most_of b c =
   let t = tables_of c in
   (fun w ->
   let s = site_of c w in
-  mul (t.weight s.s_queue)
-    (mul
+  (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+    (t.weight s.s_queue)
+    ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
       (length (filter (raises (signals_of c) w) (t.body s.s_body s.s_engine)))
       (b s.s_body)))
 
@@ -2667,7 +2755,8 @@ let fast_wait f fsignals counted act w d judge =
          (mk act AMul (mask act h d.dist)
            (mk act AMul (EC (f.weight (f.que p)))
              (mk act ASub (mk act AMul (EC x.number) (runs act h d.dist)) (EC
-               (sub x.number k)))))))
+               ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
+                 x.number k)))))))
 
 (** val fast_served :
     tables -> (instr -> sema option) -> (sema -> entry option) -> loopid list
@@ -2875,7 +2964,11 @@ let fast_engine_fits m b c f e =
 let fast_most_of b c f sites e w =
   let s = get_or { s_body = rOOT; s_engine = 0; s_queue = 0 } sites w in
   (match e w with
-   | Some x -> mul (f.weight s.s_queue) (mul x.number (b s.s_body))
+   | Some x ->
+     (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+       (f.weight s.s_queue)
+       ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+         x.number (b s.s_body))
    | None -> most_of b c w)
 
 (** val code_fits_fast : int -> (loopid -> int) -> cert -> bool **)
@@ -2899,12 +2992,18 @@ let word_alu m o a b =
   match o with
   | AMove -> a
   | AAdd ->
-    (fun (a : int) (b : int) -> if b = 0 then a else a mod b) (add a b) m
+    (fun (a : int) (b : int) -> if b = 0 then a else a mod b)
+      ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+        a b) m
   | ASub ->
     (fun (a : int) (b : int) -> if b = 0 then a else a mod b)
-      (sub (add a m) b) m
+      ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
+        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+          a m) b) m
   | AMul ->
-    (fun (a : int) (b : int) -> if b = 0 then a else a mod b) (mul a b) m
+    (fun (a : int) (b : int) -> if b = 0 then a else a mod b)
+      ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
+        a b) m
   | AMin -> (fun (a : int) (b : int) -> if a < b then a else b) a b
   | AGt ->
     if (fun (a : int) (b : int) -> a < b) b a then Stdlib.Int.succ 0 else 0
@@ -2931,7 +3030,8 @@ let word_raise m t signals sem i =
   | Some w ->
     upd sem w
       ((fun (a : int) (b : int) -> if b = 0 then a else a mod b)
-        (add (sem w) (t.weight (t.que i))) m)
+        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+          (sem w) (t.weight (t.que i))) m)
   | None -> sem
 
 type action =
@@ -2995,7 +3095,9 @@ let unowedb h c p = function
 | Flat f -> (fun (a : int) (b : int) -> a <= b) (c.tot p) f
 | Element (s, k, b, back, ahead) ->
   (||) ((fun (a : int) (b : int) -> a <= b) (h s) k)
-    ((fun (a : int) (b : int) -> a <= b) (add (h b) ahead) back)
+    ((fun (a : int) (b : int) -> a <= b)
+      ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+        (h b) ahead) back)
 
 (** val owed : (loopid -> int) -> counts -> loopid -> distance -> int **)
 
@@ -3055,7 +3157,9 @@ let spec_does iop guard ctl t s = function
      if b
      then Some (((Retired i) :: []), { sds = s.sds; scs = s.scs; spos =
             s.spos; sifl = (upd s.sifl q x); scnt = s.scnt; src =
-            (upd s.src i (add (s.src i) (Stdlib.Int.succ 0))) })
+            (upd s.src i
+              ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+                (s.src i) (Stdlib.Int.succ 0))) })
      else None)
 
 (** val passesb : int -> ('a1, 'a2) istate -> engine -> wait -> bool **)

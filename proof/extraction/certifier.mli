@@ -11,14 +11,10 @@ val length : 'a1 list -> int
 
 val app : 'a1 list -> 'a1 list -> 'a1 list
 
-val add : int -> int -> int
-
-val mul : int -> int -> int
-
-val sub : int -> int -> int
-
 module Nat :
  sig
+  val sub : int -> int -> int
+
   val divmod : int -> int -> int -> int -> int * int
  end
 

@@ -17,16 +17,16 @@ From Tally Require Import FastChecker FastFits Execute.
 Extraction Language OCaml.
 
 (* The standard mapping leaves these unary, or lets them overflow. *)
-Extract Inlined Constant Nat.add =>
+Extract Inlined Constant Init.Nat.add =>
   "(fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith ""overflow"" else c)".
-Extract Inlined Constant Nat.mul =>
+Extract Inlined Constant Init.Nat.mul =>
   "(fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith ""overflow"" else a * b)".
 Extract Inlined Constant Nat.eqb => "(fun (a : int) (b : int) -> a = b)".
 Extract Inlined Constant Nat.leb => "(fun (a : int) (b : int) -> a <= b)".
 Extract Inlined Constant Nat.ltb => "(fun (a : int) (b : int) -> a < b)".
 Extract Inlined Constant Nat.max => "(fun (a : int) (b : int) -> if a < b then b else a)".
 Extract Inlined Constant Nat.min => "(fun (a : int) (b : int) -> if a < b then a else b)".
-Extract Inlined Constant Nat.sub => "(fun (a : int) (b : int) -> if a < b then 0 else a - b)".
+Extract Inlined Constant Init.Nat.sub => "(fun (a : int) (b : int) -> if a < b then 0 else a - b)".
 Extract Inlined Constant Nat.div => "(fun (a : int) (b : int) -> if b = 0 then 0 else a / b)".
 Extract Inlined Constant Nat.modulo =>
   "(fun (a : int) (b : int) -> if b = 0 then a else a mod b)".
