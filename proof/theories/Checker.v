@@ -54,8 +54,8 @@ Fixpoint distinct (xs : list expr) : list expr :=
   | x :: t => if existsb (expr_eqb x) t then distinct t else x :: distinct t
   end.
 
-(* What the number n is, if another register z is known to hold 0: n, and n more than all else that z
-   holds. A move has no use for its second operand; there the code may name such a register:
+(* What the number n is, if another register z is known to hold 0: n, and n more than all else that
+   z holds. A move has no use for its second operand; there the code may name such a register:
    `r := 0 (z)`, where z is 0 and total(A) is 0, starts a counter of A; `r := 16 (z)`, where
    32*total(A) is 0, a threshold that A steps by 32. *)
 Definition also (act : list loopid) (A : facts) (n : nat) (o : operand) : list expr :=
@@ -198,8 +198,8 @@ Section Threshold.
   Definition producer_ok (w : sema) (d : dep) : bool :=
     raises w (prd d) && nodupb (group w (prd d)) && (1 <=? place (group w (prd d)) (prd d)).
 
-  (* The expression, with what is known to be 0 left out, and, if so wanted, with total(l) for trip(l)
-     where they are known to be the same. *)
+  (* The expression, with what is known to be 0 left out, and, if so wanted, with total(l) for
+     trip(l) where they are known to be the same. *)
   Definition known_zero (A : facts) (x : expr) : bool :=
     existsb (fun f => expr_eqb (snd f) x && mem (fst f, EC 0) A) A.
 
@@ -395,8 +395,8 @@ End Checker.
    over the whole code, until nothing more is dropped. A pass is linear in the code and carries the
    guess for each loop along, so that nesting does not multiply the work.
 
-   Of a register that the loop writes, only that it is a counter, or a multiple of one and some more or
-   less, can hold at every head. To drop the
+   Of a register that the loop writes, only that it is a counter, or a multiple of one and some more
+   or less, can hold at every head. To drop the
    rest at once is not only quicker: what it is before the first iteration (all counters are 0
    there) would crowd out, in the first pass, what it always is. *)
 

@@ -416,8 +416,8 @@ Proof. vm_compute. reflexivity. Qed.
 Example hoisted_fits : code_fits 256 ten (hoisted true) = true.
 Proof. vm_compute. reflexivity. Qed.
 
-(* A guard under a mask on which it depends: in the first iteration r - 2 wraps around, and so do the
-   guard and the difference that are made of it. gt(trip(A), m) * (gt(x, 1) * (x - 1)), x =
+(* A guard under a mask on which it depends: in the first iteration r - 2 wraps around, and so do
+   the guard and the difference that are made of it. gt(trip(A), m) * (gt(x, 1) * (x - 1)), x =
    2*(r - 2). *)
 Definition guard_under_mask (m : nat) : cert :=
   cert_of A [(1, ETot A)] [mkdep P (Carried A 2)]

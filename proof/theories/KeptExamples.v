@@ -1,8 +1,8 @@
 (* KeptExamples.v -- thresholds that registers keep from one iteration to the next
 
    Purpose   What a compiler gains by not computing thresholds anew: they are stepped by loops, are
-             counters that are there anyway, or come from snapshots taken late. Each is accepted, and
-             its near misses are not.
+             counters that are there anyway, or come from snapshots taken late. Each is accepted,
+             and its near misses are not.
    Paper     - (its code computes every threshold before every wait)
    C++       lib/Code; lib/Kernels/Manual.cpp writes such code by hand
    Trusted   nothing *)
