@@ -199,6 +199,7 @@ private:
     const Instr &instr = old.instrs[node.instr];
     instrOf[node.instr] =
         builder.instr(old.text(instr.name), queueOf[node.queue], textOf(instr.operation));
+    builder.computes(textOf(instr.computes));
     for (AccessId id : instr.accesses) {
       const Access &access = old.accesses[id];
       builder.access(access.kind, bufferOf[access.buffer], old.text(access.text));

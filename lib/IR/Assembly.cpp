@@ -534,6 +534,7 @@ ParseResult InstrOp::parse(OpAsmParser &parser, OperationState &result) {
       failed(parser.parseKeyword("on", " and the queue that the instruction runs on")) ||
       failed(parseName(parser, data.queue, "a queue")) ||
       failed(parseOptionalName(parser, "op", data.operation, "an operation")) ||
+      failed(parseOptionalName(parser, "computes", data.computes, "an expression")) ||
       failed(parseAccesses(parser, "reads", data.reads)) ||
       failed(parseAccesses(parser, "writes", data.writes)) ||
       failed(parseAccesses(parser, "accumulates", data.accumulates))) {
@@ -549,6 +550,7 @@ void InstrOp::print(OpAsmPrinter &p) {
   p << " on";
   printName(p, data.queue);
   printOptionalName(p, "op", data.operation);
+  printOptionalName(p, "computes", data.computes);
   printAccesses(p, "reads", data.reads);
   printAccesses(p, "writes", data.writes);
   printAccesses(p, "accumulates", data.accumulates);

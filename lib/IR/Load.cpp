@@ -196,6 +196,7 @@ void KernelLoader::add(InstrOp instr) {
     return;
   }
   InstrId id = builder.instr(data.name, queue, data.operation, where);
+  builder.computes(data.computes);
   instrs.add(builder.peek().instrs[id].name, id);
   addAccesses(AccessKind::Read, data.reads, where);
   addAccesses(AccessKind::Write, data.writes, where);

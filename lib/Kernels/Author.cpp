@@ -21,6 +21,7 @@ void KernelAuthor::buffer(std::string_view name, std::initializer_list<uint64_t>
 InstrId KernelAuthor::op(QueueId queue, std::string_view name, std::string_view operation,
                          const Tiles &tiles) {
   InstrId id = builder.instr(name, queue, operation);
+  builder.computes(tiles.computes);
   touch(AccessKind::Read, tiles.reads, name);
   touch(AccessKind::Write, tiles.writes, name);
   touch(AccessKind::Accumulate, tiles.accumulates, name);

@@ -15,6 +15,7 @@
 
 #include "OrderCycles.h"
 #include "tally/Model/AccessText.h"
+#include "tally/Model/ComputeText.h"
 #include "tally/Model/Place.h"
 
 #include <fmt/format.h>
@@ -49,6 +50,7 @@ private:
   void loop(LoopId id);
   void trip(const Loop &loop);
   void accesses(InstrId id);
+  void computes(InstrId id);
   void control();
 
   // Dependences
@@ -97,6 +99,7 @@ void Checker::run() {
   }
   for (InstrId id : kernel.instrs.ids()) {
     accesses(id);
+    computes(id);
   }
   control();
   for (DepId id : kernel.deps.ids()) {
@@ -233,6 +236,22 @@ void Checker::accesses(InstrId id) {
         error.note(buffer.where, fmt::format("'{}' is here", kernel.text(buffer.name)));
       }
     }
+  }
+}
+
+void Checker::computes(InstrId id) {
+  const Instr &instr = kernel.instrs[id];
+  if (!instr.computes.valid()) {
+    return;
+  }
+  std::string problem;
+  std::optional<ParsedCompute> parsed = parseCompute(kernel.text(instr.computes), problem);
+  if (parsed) {
+    problem = computeProblem(kernel, id, *parsed);
+  }
+  if (!problem.empty()) {
+    diagnostics.error(instr.where, fmt::format("'{}' cannot compute '{}': {}", kernel.nameOf(id),
+                                               kernel.text(instr.computes), problem));
   }
 }
 

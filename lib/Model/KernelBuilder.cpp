@@ -209,6 +209,11 @@ void KernelBuilder::flushBlock() {
   blockStart = end;
 }
 
+void KernelBuilder::computes(std::string_view text) {
+  assert(!kernel.instrs.empty() && "what is computed belongs to the instruction added last");
+  kernel.instrs.raw().back().computes = text.empty() ? NameId() : kernel.strings.intern(text);
+}
+
 AccessId KernelBuilder::access(AccessKind kind, BufferId buffer, std::string_view canonicalText) {
   assert(!kernel.instrs.empty() && "an access belongs to the instruction added last");
   ++kernel.instrs.raw().back().accesses.count;

@@ -199,11 +199,12 @@ void KernelReader::statement(const JsonAt &at) {
 }
 
 void KernelReader::instruction(const JsonAt &at) {
-  at.expectObject({"instr", "queue", "op", "reads", "writes", "accumulates"});
+  at.expectObject({"instr", "queue", "op", "computes", "reads", "writes", "accumulates"});
   std::string name = at.find("instr")->string();
   std::optional<JsonAt> queueName = at.need("queue");
   QueueId queue = queueName ? lookUp(queues, *queueName, "queue") : QueueId();
   InstrId id = builder.instr(name, queue, at.stringOr("op", ""));
+  builder.computes(at.stringOr("computes", ""));
   instrs.add(builder.peek().instrs[id].name, id);
   accesses(at, "reads", AccessKind::Read);
   accesses(at, "writes", AccessKind::Write);
@@ -480,6 +481,9 @@ std::string KernelWriter::instrText(const Instr &instr) const {
                                    quoted(kernel.queues[instr.queue].name));
   if (instr.operation.valid()) {
     result += fmt::format(", \"op\": {}", quoted(instr.operation));
+  }
+  if (instr.computes.valid()) {
+    result += fmt::format(", \"computes\": {}", quoted(instr.computes));
   }
   result += accessText(instr, AccessKind::Read, "reads");
   result += accessText(instr, AccessKind::Write, "writes");

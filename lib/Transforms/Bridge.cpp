@@ -219,7 +219,8 @@ void KernelWriter::branches(LoopId thenId) {
 
 void KernelWriter::instr(InstrId id) {
   const Instr &instr = kernel.instrs[id];
-  ir::InstrData data{text(instr.name), name(instr.queue), text(instr.operation), {}, {}, {}};
+  ir::InstrData data{
+      text(instr.name), name(instr.queue), text(instr.operation), text(instr.computes), {}, {}, {}};
   for (AccessId each : instr.accesses) {
     const Access &access = kernel.accesses[each];
     ir::Names &list = access.kind == AccessKind::Read    ? data.reads

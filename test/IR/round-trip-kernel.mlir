@@ -25,8 +25,8 @@ tally.kernel @everything {
   tally.loop "A" trips 64 {
     // CHECK-NEXT: tally.instr "load" on "dma" op "dma_copy" writes ["X[A mod 2, 0:128]"]{{$}}
     tally.instr "load" on "dma" op "dma_copy" writes ["X[A mod 2, 0:128]"]
-    // CHECK-NEXT: tally.instr "scale" on "act" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]{{$}}
-    tally.instr "scale" on "act" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]
+    // CHECK-NEXT: tally.instr "scale" on "act" computes "r0 * r1; r1" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]{{$}}
+    tally.instr "scale" on "act" computes "r0 * r1; r1" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]
     // CHECK-NEXT: tally.if "c" divergent {
     // CHECK-NEXT:   tally.instr "p" on "pe"
     // CHECK-NEXT: } else {

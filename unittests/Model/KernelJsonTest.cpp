@@ -50,6 +50,7 @@ Kernel everything() {
   b.buffer("Y");
   LoopId a = b.beginLoop("A", KernelBuilder::constant(64));
   InstrId first = b.instr("first", load, "dma_copy");
+  b.computes("r0; start(A, r0)");
   b.access(AccessKind::Write, x, "X[A mod 2, 0:128]");
   b.access(AccessKind::Read, x, "X[@]");
   b.access(AccessKind::Accumulate, x, "X");

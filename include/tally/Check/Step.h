@@ -51,14 +51,6 @@ struct Step {
   bool operator==(const Step &) const = default;
 };
 
-/// One run of one instruction.
-struct Instance {
-  InstrId instr;
-  uint32_t run = 0; ///< from 0, over the whole kernel
-
-  auto operator<=>(const Instance &) const = default;
-};
-
 /// `commit 'q' 0`: a step by the names of the kernel.
 std::string describe(const Kernel &kernel, const Step &step);
 

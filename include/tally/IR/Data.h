@@ -118,14 +118,15 @@ struct InstrData {
   std::string name;
   std::string queue;
   std::string operation; ///< empty: not said
+  std::string computes;  ///< empty: not said
   Names reads;
   Names writes;
   Names accumulates;
 
   static constexpr auto fields() {
     return std::tuple(field("name", &InstrData::name), field("on", &InstrData::queue),
-                      field("op", &InstrData::operation), field("reads", &InstrData::reads),
-                      field("writes", &InstrData::writes),
+                      field("op", &InstrData::operation), field("computes", &InstrData::computes),
+                      field("reads", &InstrData::reads), field("writes", &InstrData::writes),
                       field("accumulates", &InstrData::accumulates));
   }
 

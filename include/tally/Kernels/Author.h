@@ -32,11 +32,12 @@
 
 namespace tally {
 
-/// What an instruction touches, as tiles (AccessText.h).
+/// What an instruction touches, as tiles (AccessText.h), and what it makes of them.
 struct Tiles {
   std::vector<std::string> reads = {};
   std::vector<std::string> writes = {};
   std::vector<std::string> accumulates = {}; ///< read, added to, and written
+  std::string computes = {};                 ///< ComputeText.h; empty: not said
 };
 
 class KernelAuthor {

@@ -122,12 +122,21 @@ struct Stmt {
 
 struct Instr {
   NameId name;
-  NameId operation; ///< what it computes; none if not said
+  NameId operation; ///< what it costs; none if not said
+  NameId computes;  ///< what it writes (ComputeText.h); none if not said
   QueueId queue;
   LoopId home;
   StmtId block;
   IdRange<AccessId> accesses;
   Location where;
+};
+
+/// One run of one instruction.
+struct Instance {
+  InstrId instr;
+  uint32_t run = 0; ///< from 0, over the whole kernel
+
+  auto operator<=>(const Instance &) const = default;
 };
 
 struct Buffer {

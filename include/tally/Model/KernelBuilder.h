@@ -70,6 +70,9 @@ public:
   InstrId instr(std::string_view name, QueueId queue, std::string_view operation = {},
                 Location where = {});
 
+  /// What the instruction added last computes (ComputeText.h).
+  void computes(std::string_view text);
+
   /// A tile of the instruction added last, already in canonical text.
   AccessId access(AccessKind kind, BufferId buffer, std::string_view canonicalText);
 

@@ -1,0 +1,125 @@
+//===- ComputeText.h - What an instruction computes, as text --------------===//
+//
+// An instruction may say what it writes, as expressions over what it reads:
+//
+//   r0 + r1                          the sum of its first two tiles
+//   r0 * 0.125; max(r0 * 0.125)      two results: scaled scores, and the largest of each row
+//   keep(r0)                         its engine keeps the tile: the weights of later products
+//   start(k, matmul(kept, r0))       a product; in the first iteration of `k` a sum begins anew
+//   gather(r0, r1)                   rows of r0, by the indices r1
+//   scatter(r0, r1)                  writes the rows r0 where the indices r1 say
+//
+// Grammar:
+//   text   := result { ';' result }
+//   result := 'keep' '(' expr ')'                    no tile: the engine's kept tile
+//           | 'start' '(' [ loop ',' ] expr ')'      of an accumulation: does not add, but sets
+//           | 'scatter' '(' expr ',' expr ')'        rows, and where each of them goes
+//           | expr
+//   expr   := sum [ ( '<' | '<=' | '==' ) sum ]      1 or 0
+//   sum    := term { ( '+' | '-' ) term }
+//   term   := factor { ( '*' | '/' ) factor }
+//   factor := number | 'r' digits | 'kept' | '-' factor | function '(' expr { ',' expr } ')'
+//           | '(' expr ')'
+//
+//   exp square sqrt rsqrt silu abs reciprocal    of each element
+//   max(a, b)  min(a, b)  select(c, a, b)        element by element; a where c is not 0, else b
+//   sum(a)  max(a)  min(a)                       over the last axis, which goes
+//   transpose(a)                                 the last two axes change places
+//   matmul(a, b)                                 over the first axis of both: [K,M], [K,N] -> [M,N]
+//   gather(a, i)  gather(a, i, j)                a[i], a[i, j] for each element of the indices
+//
+// r0, r1, ... are the tiles that the instruction reads, in the order of the text. There is one
+// result for each tile that it writes, in order, and then for each that it accumulates;
+// `keep` stands beside them. docs/Data.md says how numbers are rounded, and which shapes fit.
+//
+// Like tiles, the text is carried through unread by everything in Sync and Code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_MODEL_COMPUTETEXT_H
+#define TALLY_MODEL_COMPUTETEXT_H
+
+#include "tally/Model/Kernel.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally {
+
+using ComputeId = Id<struct ComputeTag>;
+
+enum class ComputeOp : uint8_t {
+  Number,
+  Read,
+  Kept,
+  // Element by element.
+  Negate,
+  Exp,
+  Square,
+  Sqrt,
+  Rsqrt,
+  Silu,
+  Abs,
+  Reciprocal,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Max,
+  Min,
+  Less,
+  LessEqual,
+  Equal,
+  Select,
+  // Over the last axis.
+  RowSum,
+  RowMax,
+  RowMin,
+  // Of whole tiles.
+  Transpose,
+  Matmul,
+  Gather,
+};
+
+/// The name of a function, or the sign of an operator.
+std::string_view toString(ComputeOp op);
+
+/// One node of an expression.
+struct ComputeNode {
+  ComputeOp op = ComputeOp::Number;
+  float number = 0;
+  uint32_t read = 0; ///< which of the tiles that are read
+  std::array<ComputeId, 3> operands{};
+};
+
+struct ComputeResult {
+  enum class Kind : uint8_t {
+    Value,   ///< goes to the tile; added, if the tile is accumulated
+    Start,   ///< sets an accumulated tile, in the first iteration of `loop` if there is one
+    Scatter, ///< the rows of the value go where `index` says
+    Keep,    ///< has no tile
+  };
+  Kind kind = Kind::Value;
+  ComputeId value;
+  ComputeId index;
+  std::string loop;
+};
+
+struct ParsedCompute {
+  IdVector<ComputeId, ComputeNode> nodes; ///< operands before their users
+  std::vector<ComputeResult> results;
+};
+
+/// Reads the text; none and a reason that names the column (from 1) if it is wrong.
+std::optional<ParsedCompute> parseCompute(std::string_view text, std::string &error);
+
+/// Why this instruction cannot compute that: results and tiles differ in number, an operand does
+/// not exist, a loop is not around it. Empty if it can.
+std::string computeProblem(const Kernel &kernel, InstrId instr, const ParsedCompute &compute);
+
+} // namespace tally
+
+#endif // TALLY_MODEL_COMPUTETEXT_H
