@@ -24,18 +24,26 @@ int main() {
   k.buffer("x", {2, 128, 512}, "sbuf", "bf16");
   k.buffer("y", {2, 128, 512}, "sbuf", "bf16");
 
-  // The loop. Tiles say what is touched; operations, what they cost (machines/trn2.json).
+  // The loop. Tiles say what is touched; operations, what they cost (machines/trn2.json);
+  // `computes`, what is made of the tiles that are read.
   InstrId loadX, loadY, axpy, store;
   LoopId i = k.loop("i", k.value("tiles", 1, 64), [&] {
     loadX = k.op(loads, "load_x", "dma_copy(bytes=131072)",
-                 {.reads = {"X[i, 0:128, 0:512]"}, .writes = {"x[i mod 2, 0:128, 0:512]"}});
+                 {.reads = {"X[i, 0:128, 0:512]"},
+                  .writes = {"x[i mod 2, 0:128, 0:512]"},
+                  .computes = "r0"});
     loadY = k.op(loads, "load_y", "dma_copy(bytes=131072)",
-                 {.reads = {"Y[i, 0:128, 0:512]"}, .writes = {"y[i mod 2, 0:128, 0:512]"}});
-    axpy =
-        k.op(vector, "axpy", "scalar_tensor_tensor.1x(n=512)",
-             {.reads = {"x[i mod 2, 0:128, 0:512]"}, .accumulates = {"y[i mod 2, 0:128, 0:512]"}});
+                 {.reads = {"Y[i, 0:128, 0:512]"},
+                  .writes = {"y[i mod 2, 0:128, 0:512]"},
+                  .computes = "r0"});
+    axpy = k.op(vector, "axpy", "scalar_tensor_tensor.1x(n=512)",
+                {.reads = {"x[i mod 2, 0:128, 0:512]"},
+                 .accumulates = {"y[i mod 2, 0:128, 0:512]"},
+                 .computes = "2.5 * r0"});
     store = k.op(stores, "store", "dma_copy(bytes=131072)",
-                 {.reads = {"y[i mod 2, 0:128, 0:512]"}, .writes = {"Y[i, 0:128, 0:512]"}});
+                 {.reads = {"y[i mod 2, 0:128, 0:512]"},
+                  .writes = {"Y[i, 0:128, 0:512]"},
+                  .computes = "r0"});
   });
 
   // What needs what: tiles arrive before they are used ...

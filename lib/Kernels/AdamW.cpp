@@ -5,6 +5,9 @@
 //   m := b1*m + (1-b1)*g          v := b2*v + (1-b2)*g^2
 //   p := wd*p - step*m / (sqrt(v)*inv + eps)
 //
+// with b1 = 0.9, b2 = 0.999, wd = 1 - 1e-2 * 0.01, eps = 1e-8; step and inv correct the bias of the
+// tenth step.
+//
 // Loads on sync, stores on gpsimd, and the arithmetic goes back and forth between scalar and
 // vector. Every tile has two buffers, so that a chunk is loaded while the one before it is
 // computed; a buffer is free when the last reader of two chunks ago has retired.
@@ -38,7 +41,11 @@ public:
     }
     LoopId a = k.loop("A", chunks, [&] { body(); });
     dependences(a);
-    return finished(k);
+    return finished(k, {},
+                    {{"P", -0.02F, 0.02F},
+                     {"G", -0.1F, 0.1F},
+                     {"M", -0.02F, 0.02F},
+                     {"V", 1e-6F, 1e-4F}});
   }
 
 private:
@@ -52,23 +59,25 @@ private:
 
   InstrId load(std::string_view name, std::string_view from, std::string_view to) {
     return k.op(loads, name, fmt::format("dma_copy(bytes={})", bytes),
-                {.reads = {chunk(from)}, .writes = {tile(to)}});
+                {.reads = {chunk(from)}, .writes = {tile(to)}, .computes = "r0"});
   }
 
   InstrId store(std::string_view name, std::string_view from, std::string_view to) {
     return k.op(stores, name, fmt::format("dma_copy(bytes={})", bytes),
-                {.reads = {tile(from)}, .writes = {chunk(to)}});
+                {.reads = {tile(from)}, .writes = {chunk(to)}, .computes = "r0"});
   }
 
-  InstrId activate(std::string_view name, std::string_view from, std::string_view to) {
+  InstrId activate(std::string_view name, std::string_view from, std::string_view to,
+                   std::string computes) {
     return k.op(scalar, name, fmt::format("activation(n={})", columns),
-                {.reads = {tile(from)}, .writes = {tile(to)}});
+                {.reads = {tile(from)}, .writes = {tile(to)}, .computes = std::move(computes)});
   }
 
   InstrId combine(std::string_view name, std::string_view a, std::string_view b,
-                  std::string_view to) {
-    return k.op(vector, name, fmt::format("tensor_tensor.1x(n={})", columns),
-                {.reads = {tile(a), tile(b)}, .writes = {tile(to)}});
+                  std::string_view to, std::string computes) {
+    return k.op(
+        vector, name, fmt::format("tensor_tensor.1x(n={})", columns),
+        {.reads = {tile(a), tile(b)}, .writes = {tile(to)}, .computes = std::move(computes)});
   }
 
   void body() {
@@ -76,19 +85,22 @@ private:
     loadM = load("load_m", "M", "m");
     loadV = load("load_v", "V", "v");
     loadP = load("load_p", "P", "p");
-    gradient = activate("gradient", "g", "t1");
-    momentum = activate("momentum", "m", "t2");
-    square = activate("square", "g", "t3");
-    variance = activate("variance", "v", "t4");
-    newM = combine("new_m", "t1", "t2", "m2");
-    newV = combine("new_v", "t3", "t4", "v2");
-    root = activate("root", "v2", "root");
-    decay = activate("decay", "p", "decay");
-    inverse = k.op(vector, "inverse", fmt::format("tensor_scalar(n={})", columns),
-                   {.reads = {tile("root")}, .writes = {tile("rec")}});
+    gradient = activate("gradient", "g", "t1", "0.1 * r0");
+    momentum = activate("momentum", "m", "t2", "0.9 * r0");
+    square = activate("square", "g", "t3", "square(0.03162277660168379 * r0)");
+    variance = activate("variance", "v", "t4", "0.999 * r0");
+    newM = combine("new_m", "t1", "t2", "m2", "r0 + r1");
+    newV = combine("new_v", "t3", "t4", "v2", "r0 + r1");
+    root = activate("root", "v2", "root", "sqrt(100.45082541138463 * r0)");
+    decay = activate("decay", "p", "decay", "0.9999 * r0");
+    inverse = k.op(
+        vector, "inverse", fmt::format("tensor_scalar(n={})", columns),
+        {.reads = {tile("root")}, .writes = {tile("rec")}, .computes = "reciprocal(r0 + 1e-8)"});
     update = k.op(vector, "update", fmt::format("scalar_tensor_tensor.1x(n={})", columns),
-                  {.reads = {tile("m2"), tile("rec")}, .writes = {tile("u")}});
-    newP = combine("new_p", "decay", "u", "p2");
+                  {.reads = {tile("m2"), tile("rec")},
+                   .writes = {tile("u")},
+                   .computes = "r0 * 0.015353399327876296 * r1"});
+    newP = combine("new_p", "decay", "u", "p2", "r0 - r1");
     storeM = store("store_m", "m2", "M");
     storeV = store("store_v", "v2", "V");
     storeP = store("store_p", "p2", "P");

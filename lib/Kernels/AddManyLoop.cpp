@@ -23,9 +23,11 @@ WrittenKernel addManyLoop(KernelSize size) {
   InstrId copy;
   k.loop("i", iterations, [&] {
     add = k.op(vector, "add", "tensor_tensor.1x(n=4)",
-               {.reads = {"a[0:128, 4*i:4]", "b[0:128, 4*i:4]"}, .writes = {"c[0:128, 4*i:4]"}});
+               {.reads = {"a[0:128, 4*i:4]", "b[0:128, 4*i:4]"},
+                .writes = {"c[0:128, 4*i:4]"},
+                .computes = "r0 + r1"});
     copy = k.op(scalar, "copy", "activation(n=4)",
-                {.reads = {"c[0:128, 4*i:4]"}, .writes = {"d[0:128, 4*i:4]"}});
+                {.reads = {"c[0:128, 4*i:4]"}, .writes = {"d[0:128, 4*i:4]"}, .computes = "r0"});
   });
   k.raw(add, copy);
   return finished(k);

@@ -34,14 +34,15 @@ const CatalogueEntry *findKernel(std::string_view name) {
   return found != entries.end() ? &*found : nullptr;
 }
 
-WrittenKernel finished(KernelAuthor &author, std::vector<std::string> trips) {
+WrittenKernel finished(KernelAuthor &author, std::vector<std::string> trips,
+                       std::vector<Contents> contents) {
   Diagnostics diagnostics;
   std::optional<Kernel> kernel = author.finish(diagnostics);
   if (!kernel) {
     std::fputs(render(diagnostics, {}).c_str(), stderr);
     std::abort(); // a mistake in this folder
   }
-  return {std::move(*kernel), std::move(trips)};
+  return {std::move(*kernel), std::move(trips), std::move(contents)};
 }
 
 } // namespace tally

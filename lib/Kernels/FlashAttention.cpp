@@ -12,12 +12,15 @@
 //   vector   acc := sum of the banks
 //   scalar   out := acc / sum of sums, gpsimd stores it
 //
-// So there is one iteration more than groups: the first result and the last query are padding.
+// So there is one iteration more than groups: the first result, of scores that are 0 when the
+// kernel starts, and the last query are padding.
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
 
 #include <fmt/format.h>
+
+#include <cmath>
 
 namespace tally {
 namespace {
@@ -51,7 +54,8 @@ public:
     k.raw(loadValues, accumulate.front());
     k.war(product.back(), loadKeys, {{s, 1}});
     k.war(accumulate.back(), loadValues, {{s, 1}});
-    return finished(k);
+    // The first result is made of scores that nobody computed: of zeros.
+    return finished(k, {}, {{"Q", -2, 2}, {"K", -2, 2}, {"V", -1, 1}, {"scores"}, {"max"}});
   }
 
 private:
@@ -81,9 +85,9 @@ private:
   void section() {
     uint64_t bytes = size.keyTiles * size.width * size.dim * 2;
     loadKeys = k.op(loads, "load_keys", fmt::format("dma_copy(bytes={})", bytes),
-                    {.reads = {"K"}, .writes = {"keys"}});
+                    {.reads = {"K"}, .writes = {"keys"}, .computes = "r0"});
     loadValues = k.op(loads, "load_values", fmt::format("dma_copy(bytes={})", bytes),
-                      {.reads = {"V"}, .writes = {"values"}});
+                      {.reads = {"V"}, .writes = {"values"}, .computes = "r0"});
     g = k.loop("g", size.groups + 1, [&] {
       scoresOfThisGroup();
       resultOfTheLast();
@@ -103,48 +107,55 @@ private:
     return fmt::format("{}[{}, 0:{}]", name, index, size.dim);
   }
 
+  /// Scores are divided by the root of the dimension.
+  double temperature() const { return 1 / std::sqrt(static_cast<double>(size.dim)); }
+
   void scoresOfThisGroup() {
     loadQuery =
         k.op(loads, "load_query", fmt::format("dma_copy(bytes={})", size.dim * size.dim * 2),
-             {.reads = {square("Q", "g")}, .writes = {square("q", "g mod 2")}});
+             {.reads = {square("Q", "g")}, .writes = {square("q", "g mod 2")}, .computes = "r0"});
     query = k.op(tensor, "query", fmt::format("load_weights(n={})", size.dim),
-                 {.reads = {square("q", "g mod 2")}});
+                 {.reads = {square("q", "g mod 2")}, .computes = "keep(r0)"});
     for (uint64_t t = 0; t < size.keyTiles; ++t) {
       std::string bank = fmt::format("s[{}, 0:{}, 0:{}]", t % 4, size.dim, size.width);
       product.push_back(
           k.op(tensor, fmt::format("product{}", t),
                fmt::format("nc_matmul(nstat={}, nmov={})", size.dim, size.width),
                {.reads = {fmt::format("keys[0:{}, {}:{}]", size.dim, t * size.width, size.width)},
-                .writes = {bank}}));
+                .writes = {bank},
+                .computes = "matmul(kept, r0)"}));
       scale.push_back(k.op(vector, fmt::format("scale{}", t),
                            fmt::format("tensor_scalar_reduce(n={})", size.width),
                            {.reads = {bank},
                             .writes = {columns("scores", "g mod 2", t),
-                                       fmt::format("maxima[0:{}, {}]", size.dim, t)}}));
+                                       fmt::format("maxima[0:{}, {}]", size.dim, t)},
+                            .computes = fmt::format("r0 * {0}; max(r0 * {0})", temperature())}));
     }
-    maximum = k.op(vector, "maximum", fmt::format("tensor_reduce(n={})", size.keyTiles),
-                   {.reads = {"maxima"}, .writes = {vectorOf("max", "g mod 2")}});
+    maximum =
+        k.op(vector, "maximum", fmt::format("tensor_reduce(n={})", size.keyTiles),
+             {.reads = {"maxima"}, .writes = {vectorOf("max", "g mod 2")}, .computes = "max(r0)"});
   }
 
   void resultOfTheLast() {
     const std::string last = "(g + 1) mod 2";
     for (uint64_t t = 0; t < size.keyTiles; ++t) {
-      exponential.push_back(
-          k.op(scalar, fmt::format("exp{}", t), fmt::format("activation_reduce(n={})", size.width),
-               {.reads = {columns("scores", last, t), vectorOf("max", last)},
-                .writes = {columns("p", last, t),
-                           fmt::format("sums[{}, 0:{}, {}]", last, size.dim, t)}}));
+      exponential.push_back(k.op(
+          scalar, fmt::format("exp{}", t), fmt::format("activation_reduce(n={})", size.width),
+          {.reads = {columns("scores", last, t), vectorOf("max", last)},
+           .writes = {columns("p", last, t), fmt::format("sums[{}, 0:{}, {}]", last, size.dim, t)},
+           .computes = "exp(r0 - r1); sum(exp(r0 - r1))"}));
       transpose.push_back(k.op(transposes, fmt::format("transpose{}", t),
                                fmt::format("dma_transpose(bytes={})", size.dim * size.width * 2),
                                {.reads = {columns("p", last, t)},
                                 .writes = {fmt::format("pt[{}, {}:4, 0:{}, 0:{}]", last, 4 * t,
-                                                       size.width / 4, size.dim)}}));
+                                                       size.width / 4, size.dim)},
+                                .computes = "transpose(r0)"}));
     }
     for (uint64_t j = 0; j < slices; ++j) {
       slice(j, last);
     }
     for (uint64_t b = 0; b < banks; ++b) {
-      Tiles tiles{.reads = {square("o", fmt::format("{}", b))}};
+      Tiles tiles{.reads = {square("o", fmt::format("{}", b))}, .computes = "r0"};
       (b == 0 ? tiles.writes : tiles.accumulates).push_back(square("acc", last));
       evict.push_back(k.op(
           vector, fmt::format("evict{}", b),
@@ -154,9 +165,10 @@ private:
   }
 
   void slice(uint64_t j, const std::string &last) {
-    weights.push_back(k.op(
-        tensor, fmt::format("weights{}", j), fmt::format("load_weights(n={})", size.dim),
-        {.reads = {fmt::format("pt[{}, {}, 0:{}, 0:{}]", last, j, size.width / 4, size.dim)}}));
+    weights.push_back(
+        k.op(tensor, fmt::format("weights{}", j), fmt::format("load_weights(n={})", size.dim),
+             {.reads = {fmt::format("pt[{}, {}, 0:{}, 0:{}]", last, j, size.width / 4, size.dim)},
+              .computes = "keep(r0)"}));
     // What starts a bank afresh is kept in order with the rest by the tensor engine, like every
     // sum.
     accumulate.push_back(
@@ -164,20 +176,25 @@ private:
              fmt::format("nc_matmul(nstat={}, nmov={}, start={})", size.dim, size.dim,
                          j % 16 == 0 ? 1 : 0),
              {.reads = {fmt::format("values[{}, 0:{}, 0:{}]", j, size.width / 4, size.dim)},
-              .accumulates = {square("o", fmt::format("{}", j / 16))}}));
+              .accumulates = {square("o", fmt::format("{}", j / 16))},
+              .computes = j % 16 == 0 ? "start(matmul(kept, r0))" : "matmul(kept, r0)"}));
   }
 
   void divide(const std::string &last) {
     sum = k.op(vector, "sum", fmt::format("tensor_reduce(n={})", size.keyTiles),
                {.reads = {fmt::format("sums[{}, 0:{}, 0:{}]", last, size.dim, size.keyTiles)},
-                .writes = {vectorOf("whole", last)}});
+                .writes = {vectorOf("whole", last)},
+                .computes = "sum(r0)"});
     reciprocal = k.op(vector, "reciprocal", "reciprocal(n=1)",
-                      {.reads = {vectorOf("whole", last)}, .writes = {vectorOf("inverse", last)}});
+                      {.reads = {vectorOf("whole", last)},
+                       .writes = {vectorOf("inverse", last)},
+                       .computes = "reciprocal(r0)"});
     output = k.op(scalar, "output", fmt::format("activation(n={})", size.dim),
                   {.reads = {square("acc", last), vectorOf("inverse", last)},
-                   .writes = {square("out", last)}});
+                   .writes = {square("out", last)},
+                   .computes = "r0 * r1"});
     store = k.op(stores, "store", fmt::format("dma_copy(bytes={})", size.dim * size.dim * 2),
-                 {.reads = {square("out", last)}, .writes = {square("O", "g")}});
+                 {.reads = {square("out", last)}, .writes = {square("O", "g")}, .computes = "r0"});
   }
 
   void scoresDependences() {

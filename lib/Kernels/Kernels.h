@@ -18,7 +18,8 @@ WrittenKernel matmulKUnrolled(KernelSize size);
 WrittenKernel moe(std::string_view name, uint32_t tokens, uint32_t experts, KernelSize size);
 
 /// The kernel, which is legal as it is written.
-WrittenKernel finished(KernelAuthor &author, std::vector<std::string> trips = {});
+WrittenKernel finished(KernelAuthor &author, std::vector<std::string> trips = {},
+                       std::vector<Contents> contents = {});
 
 } // namespace tally
 

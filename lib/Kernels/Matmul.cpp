@@ -68,7 +68,8 @@ private:
              {.reads = {fmt::format("R[0:{}, {}*n:{}]", size.innerTiles * size.tile, size.columns,
                                     size.columns)},
               .writes = {fmt::format("right[n mod 2, 0:{}, 0:{}, 0:{}]", size.innerTiles, size.tile,
-                                     size.columns)}});
+                                     size.columns)},
+              .computes = "r0"});
     m = k.loop("m", size.rowTiles, [&] { tile(); });
   }
 
@@ -78,33 +79,40 @@ private:
                     {.reads = {fmt::format("L[0:{}, {}*m:{}]", size.innerTiles * size.tile,
                                            size.tile, size.tile)},
                      .writes = {fmt::format("left[{}, 0:{}, 0:{}, 0:{}]", turn(), size.innerTiles,
-                                            size.tile, size.tile)}});
+                                            size.tile, size.tile)},
+                     .computes = "r0"});
     if (unrolled) {
       for (uint64_t i = 0; i < size.innerTiles; ++i) {
-        product(fmt::format("{}", i), fmt::format("{}", i), i == 0 ? 1 : 0);
+        product(fmt::format("{}", i), fmt::format("{}", i), i == 0 ? 1 : 0,
+                i == 0 ? "start(matmul(kept, r0))" : "matmul(kept, r0)");
       }
     } else {
-      k.loop("k", size.innerTiles, [&] { product("", "k", 0); });
+      k.loop("k", size.innerTiles, [&] { product("", "k", 0, "start(k, matmul(kept, r0))"); });
     }
     std::string all = fmt::format("0:{}, 0:{}", size.tile, size.columns);
     copy = k.op(vector, "copy", fmt::format("tensor_copy(n={})", size.columns),
                 {.reads = {fmt::format("bank[{}, {}]", turn(), all)},
-                 .writes = {fmt::format("out[{}, {}]", turn(), all)}});
+                 .writes = {fmt::format("out[{}, {}]", turn(), all)},
+                 .computes = "r0"});
     store = k.op(stores, "store", fmt::format("dma_copy(bytes={})", size.tile * size.columns * 2),
                  {.reads = {fmt::format("out[{}, {}]", turn(), all)},
                   .writes = {fmt::format("OUT[{}*m:{}, {}*n:{}]", size.tile, size.tile,
-                                         size.columns, size.columns)}});
+                                         size.columns, size.columns)},
+                  .computes = "r0"});
   }
 
   /// `start`: 1 clears the bank first; in a loop, who runs it clears it in the first iteration.
-  void product(const std::string &suffix, const std::string &index, int start) {
+  void product(const std::string &suffix, const std::string &index, int start,
+               std::string computes) {
     InstrId w = k.op(
         tensor, "weights" + suffix, fmt::format("load_weights(n={})", size.tile),
-        {.reads = {fmt::format("left[{}, {}, 0:{}, 0:{}]", turn(), index, size.tile, size.tile)}});
+        {.reads = {fmt::format("left[{}, {}, 0:{}, 0:{}]", turn(), index, size.tile, size.tile)},
+         .computes = "keep(r0)"});
     Tiles tiles{
         .reads = {fmt::format("right[n mod 2, {}, 0:{}, 0:{}]", index, size.tile, size.columns)}};
     std::string bank = fmt::format("bank[{}, 0:{}, 0:{}]", turn(), size.tile, size.columns);
     tiles.accumulates.push_back(bank);
+    tiles.computes = std::move(computes);
     lastProduct =
         k.op(tensor, "product" + suffix,
              fmt::format("nc_matmul(nstat={}, nmov={}, start={})", size.tile, size.columns, start),

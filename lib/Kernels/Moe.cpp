@@ -7,6 +7,8 @@
 //   h := silu(gate * rows) * (up * rows)
 //   out rows += affinity * (down * h)        gathered, added to, scattered back
 //
+// The last block of an expert may have fewer tokens than rows: the others are a row of no token.
+//
 // A token may be in two blocks, one for each of its experts. So the rows of a block are gathered
 // after those of the last block have been scattered; nothing in the addresses says so.
 //===----------------------------------------------------------------------===//
@@ -27,25 +29,36 @@ struct MoeSize {
   uint64_t part; ///< what the tensor engine takes at once of `hidden` and `inner`
 };
 
-/// The blocks that a routing by chance makes: the same for the same numbers, on every machine.
-uint64_t activeBlocks(uint32_t tokens, uint32_t experts, uint64_t blockRows) {
+/// Which tokens are in which block, and whose weights a block needs.
+struct Routing {
+  std::vector<int32_t> tokens;  ///< `blockRows` for each block; the last of an expert is filled up
+  std::vector<int32_t> experts; ///< one for each block
+  int32_t noToken = 0;          ///< the row behind the last token
+};
+
+/// Sends each token to two experts by chance: the same for the same numbers, on every machine.
+Routing routeByChance(uint32_t tokens, uint32_t experts, uint64_t blockRows) {
   uint64_t state = 0x9e3779b97f4a7c15u ^ (uint64_t(tokens) << 32) ^ experts;
   auto draw = [&](uint64_t bound) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (state >> 33) % bound;
   };
-  std::vector<uint64_t> tokensOf(experts, 0);
+  std::vector<std::vector<int32_t>> tokensOf(experts);
   for (uint32_t t = 0; t < tokens; ++t) {
     uint64_t first = draw(experts);
     uint64_t second = draw(experts - 1);
-    ++tokensOf[first];
-    ++tokensOf[second + (second >= first ? 1 : 0)];
+    tokensOf[first].push_back(static_cast<int32_t>(t));
+    tokensOf[second + (second >= first ? 1 : 0)].push_back(static_cast<int32_t>(t));
   }
-  uint64_t blocks = 0;
-  for (uint64_t count : tokensOf) {
-    blocks += (count + blockRows - 1) / blockRows;
+  Routing routing;
+  routing.noToken = static_cast<int32_t>(tokens);
+  for (uint32_t e = 0; e < experts; ++e) {
+    uint64_t blocks = (tokensOf[e].size() + blockRows - 1) / blockRows;
+    tokensOf[e].resize(blocks * blockRows, routing.noToken);
+    routing.tokens.insert(routing.tokens.end(), tokensOf[e].begin(), tokensOf[e].end());
+    routing.experts.insert(routing.experts.end(), blocks, static_cast<int32_t>(e));
   }
-  return blocks;
+  return routing;
 }
 
 class Moe {
@@ -54,7 +67,8 @@ public:
       : maxBlocks(maxBlocks), experts(experts), size(size), hiddenParts(size.hidden / size.part),
         innerParts(size.inner / size.part), k(name) {}
 
-  WrittenKernel write(uint64_t blocks) {
+  WrittenKernel write(Routing routing) {
+    size_t blocks = routing.experts.size();
     k.engine("sync");
     loads = k.transfers("load");
     tensor = k.engine("tensor");
@@ -65,7 +79,16 @@ public:
     buffers();
     LoopId b = k.loop("b", k.value("blocks", 0, maxBlocks), [&] { body(); });
     dependences(b);
-    return finished(k, {fmt::format("blocks={}", blocks)});
+    routing.tokens.resize(maxBlocks * size.blockRows, routing.noToken);
+    routing.experts.resize(maxBlocks, 0);
+    return finished(k, {fmt::format("blocks={}", blocks)},
+                    {{"TOKENS", 0, 0, std::move(routing.tokens)},
+                     {"EXPERT", 0, 0, std::move(routing.experts)},
+                     {"AFFINITY", 0, 1},
+                     {"IN", -1, 1},
+                     {"OUT"},
+                     {"GATE_UP", -0.1F, 0.1F},
+                     {"DOWN", -0.1F, 0.1F}});
   }
 
 private:
@@ -110,21 +133,27 @@ private:
 
   void body() {
     uint64_t rowBytes = size.blockRows * size.hidden * 2;
-    loadTokens =
-        k.op(loads, "load_tokens", fmt::format("dma_copy(bytes={})", size.blockRows * 4),
-             {.reads = {fmt::format("TOKENS[b, 0:{}]", size.blockRows)}, .writes = {tokens()}});
-    loadExpert = k.op(loads, "load_expert", "dma_copy(bytes=4)",
-                      {.reads = {"EXPERT[b, 0]"}, .writes = {"expert[b mod 2, 0]"}});
-    gatherRows = k.op(gathers, "gather_rows", gatherOp(rowBytes),
-                      {.reads = {"IN[@]", tokens()}, .writes = {rowsOf("rows")}});
+    // The expert first: who waits for the tokens has both.
+    loadExpert =
+        k.op(loads, "load_expert", "dma_copy(bytes=4)",
+             {.reads = {"EXPERT[b, 0]"}, .writes = {"expert[b mod 2, 0]"}, .computes = "r0"});
+    loadTokens = k.op(loads, "load_tokens", fmt::format("dma_copy(bytes={})", size.blockRows * 4),
+                      {.reads = {fmt::format("TOKENS[b, 0:{}]", size.blockRows)},
+                       .writes = {tokens()},
+                       .computes = "r0"});
+    gatherRows = k.op(
+        gathers, "gather_rows", gatherOp(rowBytes),
+        {.reads = {"IN[@]", tokens()}, .writes = {rowsOf("rows")}, .computes = "gather(r0, r1)"});
     loadGateUp = k.op(
         loads, "load_gate_up", fmt::format("dma_copy(bytes={})", size.hidden * 2 * size.inner * 2),
         {.reads = {"GATE_UP[@]", "expert[b mod 2, 0]"},
-         .writes = {fmt::format("gate_up[b mod 2, 0:{}, 0:{}]", size.hidden, 2 * size.inner)}});
+         .writes = {fmt::format("gate_up[b mod 2, 0:{}, 0:{}]", size.hidden, 2 * size.inner)},
+         .computes = "gather(r0, r1)"});
     loadDown =
         k.op(loads, "load_down", fmt::format("dma_copy(bytes={})", size.inner * size.hidden * 2),
              {.reads = {"DOWN[@]", "expert[b mod 2, 0]"},
-              .writes = {fmt::format("down[b mod 2, 0:{}, 0:{}]", size.inner, size.hidden)}});
+              .writes = {fmt::format("down[b mod 2, 0:{}, 0:{}]", size.inner, size.hidden)},
+              .computes = "gather(r0, r1)"});
     turnRows();
     gateAndUp();
     combine(rowBytes);
@@ -137,10 +166,11 @@ private:
                                fmt::format("nc_transpose(p={}, f={})", size.blockRows, size.part),
                                {.reads = {fmt::format("rows[b mod 2, 0:{}, {}:{}]", size.blockRows,
                                                       c * size.part, size.part)},
-                                .writes = {turned}}));
-      evict.push_back(k.op(vector, fmt::format("evict{}", c),
-                           fmt::format("tensor_copy(n={})", size.blockRows),
-                           {.reads = {turned}, .writes = {partOf("x", "b mod 2", c)}}));
+                                .writes = {turned},
+                                .computes = "transpose(r0)"}));
+      evict.push_back(
+          k.op(vector, fmt::format("evict{}", c), fmt::format("tensor_copy(n={})", size.blockRows),
+               {.reads = {turned}, .writes = {partOf("x", "b mod 2", c)}, .computes = "r0"}));
     }
   }
 
@@ -153,14 +183,22 @@ private:
       }
     }
     for (uint64_t i = 0; i < innerParts; ++i) {
-      silu.push_back(
-          k.op(scalar, fmt::format("silu{}", i), fmt::format("activation(n={})", size.blockRows),
-               {.reads = {partOf("gated", "0", i)}, .writes = {partOf("active", "b mod 2", i)}}));
+      silu.push_back(k.op(scalar, fmt::format("silu{}", i),
+                          fmt::format("activation(n={})", size.blockRows),
+                          {.reads = {partOf("gated", "0", i)},
+                           .writes = {partOf("active", "b mod 2", i)},
+                           .computes = "silu(r0)"}));
       gate.push_back(k.op(vector, fmt::format("gate{}", i),
                           fmt::format("tensor_tensor.1x(n={})", size.blockRows),
                           {.reads = {partOf("active", "b mod 2", i), partOf("gated", "1", i)},
-                           .writes = {partOf("h", "b mod 2", i)}}));
+                           .writes = {partOf("h", "b mod 2", i)},
+                           .computes = "r0 * r1"}));
     }
+  }
+
+  /// The first product of a sum begins it.
+  static std::string sumOf(uint64_t part) {
+    return part == 0 ? "start(matmul(kept, r0))" : "matmul(kept, r0)";
   }
 
   /// One part of the gate (half 0) or of up (half 1).
@@ -169,12 +207,14 @@ private:
     uint64_t column = half * size.inner + i * size.part;
     InstrId weights = k.op(tensor, "weights" + suffix, fmt::format("load_weights(n={})", size.part),
                            {.reads = {fmt::format("gate_up[b mod 2, {}:{}, {}:{}]", c * size.part,
-                                                  size.part, column, size.part)}});
+                                                  size.part, column, size.part)},
+                            .computes = "keep(r0)"});
     InstrId product = k.op(tensor, "product" + suffix,
                            fmt::format("nc_matmul(nstat={}, nmov={}, start={})", size.part,
                                        size.blockRows, c == 0 ? 1 : 0),
                            {.reads = {partOf("x", "b mod 2", c)},
-                            .accumulates = {partOf("gated", fmt::format("{}", half), i)}});
+                            .accumulates = {partOf("gated", fmt::format("{}", half), i)},
+                            .computes = sumOf(c)});
     if (!firstWeights.valid()) {
       firstWeights = weights;
       firstProduct = product;
@@ -184,14 +224,16 @@ private:
 
   void combine(uint64_t rowBytes) {
     gatherAffinity = k.op(gathers, "gather_affinity", gatherOp(size.blockRows * 4),
-                          {.reads = {"AFFINITY[@]", tokens()},
-                           .writes = {fmt::format("affinity[b mod 2, 0:{}]", size.blockRows)}});
-    gatherOld = k.op(gathers, "gather_old", gatherOp(rowBytes),
-                     {.reads = {"OUT[@]", tokens()}, .writes = {rowsOf("old")}});
+                          {.reads = {"AFFINITY[@]", tokens(), "expert[b mod 2, 0]"},
+                           .writes = {fmt::format("affinity[b mod 2, 0:{}]", size.blockRows)},
+                           .computes = "gather(r0, r1, r2)"});
+    gatherOld = k.op(
+        gathers, "gather_old", gatherOp(rowBytes),
+        {.reads = {"OUT[@]", tokens()}, .writes = {rowsOf("old")}, .computes = "gather(r0, r1)"});
     for (uint64_t i = 0; i < innerParts; ++i) {
       InstrId weights = k.op(tensor, fmt::format("weights_down_{}", i),
                              fmt::format("load_weights(n={})", size.blockRows),
-                             {.reads = {partOf("h", "b mod 2", i)}});
+                             {.reads = {partOf("h", "b mod 2", i)}, .computes = "keep(r0)"});
       downWeights.push_back(weights);
       down.push_back(
           k.op(tensor, fmt::format("product_down_{}", i),
@@ -199,14 +241,17 @@ private:
                            i == 0 ? 1 : 0),
                {.reads = {fmt::format("down[b mod 2, {}:{}, 0:{}]", i * size.part, size.part,
                                       size.hidden)},
-                .accumulates = {fmt::format("y[0:{}, 0:{}]", size.blockRows, size.hidden)}}));
+                .accumulates = {fmt::format("y[0:{}, 0:{}]", size.blockRows, size.hidden)},
+                .computes = sumOf(i)}));
     }
     add = k.op(vector, "add", fmt::format("scalar_tensor_tensor.psum(n={})", size.hidden),
                {.reads = {fmt::format("y[0:{}, 0:{}]", size.blockRows, size.hidden), rowsOf("old"),
                           fmt::format("affinity[b mod 2, 0:{}]", size.blockRows)},
-                .writes = {rowsOf("sum")}});
-    scatter = k.op(gathers, "scatter", gatherOp(rowBytes),
-                   {.reads = {rowsOf("sum"), tokens()}, .writes = {"OUT[@]"}});
+                .writes = {rowsOf("sum")},
+                .computes = "r0 * r2 + r1"});
+    scatter = k.op(
+        gathers, "scatter", gatherOp(rowBytes),
+        {.reads = {rowsOf("sum"), tokens()}, .writes = {"OUT[@]"}, .computes = "scatter(r0, r1)"});
   }
 
   void dependences(LoopId b) {
@@ -220,10 +265,10 @@ private:
     k.raw(loadGateUp, firstWeights);
     k.raw(evict.back(), firstProduct);
     for (uint64_t i = 0; i < innerParts; ++i) {
-      k.raw(i == 0 ? lastProduct : silu[i - 1], silu[i]);
       k.raw(silu[i], gate[i]);
       k.raw(gate[i], downWeights[i]);
     }
+    k.raw(lastProduct, silu.front());
     k.raw(lastProduct, gate.front());
     k.war(gate.back(), firstProduct, {{b, 1}});
     k.raw(loadDown, down.front());
@@ -234,7 +279,7 @@ private:
     k.war(add, down.front(), {{b, 1}});
     k.raw(scatter, gatherOld, {{b, 1}});
     // Two buffers each; what one engine does in order is freed by the last of it.
-    k.war(scatter, loadTokens, {{b, 2}});
+    k.war(scatter, loadExpert, {{b, 2}});
     k.war(loadDown, loadExpert, {{b, 2}});
     k.war(transpose.back(), gatherRows, {{b, 2}});
     k.war(lastProduct, evict.front(), {{b, 2}});
@@ -270,7 +315,7 @@ WrittenKernel moe(std::string_view name, uint32_t tokens, uint32_t experts, Kern
   uint32_t count = size == KernelSize::Paper ? tokens : tokens / 48;
   uint64_t blockRows = dims.blockRows;
   uint64_t most = (uint64_t(count) * 2 - (experts - 1) + blockRows - 1) / blockRows + experts - 1;
-  return Moe(name, most, experts, dims).write(activeBlocks(count, experts, blockRows));
+  return Moe(name, most, experts, dims).write(routeByChance(count, experts, blockRows));
 }
 
 } // namespace tally

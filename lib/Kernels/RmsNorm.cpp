@@ -30,14 +30,14 @@ public:
     stores = k.transfers("store");
     buffers();
     InstrId loadGamma = k.op(loads, "load_gamma", fmt::format("dma_copy(bytes={})", columns * 2),
-                             {.reads = {"GAMMA"}, .writes = {"row"}});
+                             {.reads = {"GAMMA"}, .writes = {"row"}, .computes = "r0"});
     InstrId spread = k.op(gpsimd, "spread", fmt::format("tensor_copy(n={})", columns),
-                          {.reads = {"row"}, .writes = {"gamma"}});
+                          {.reads = {"row"}, .writes = {"gamma"}, .computes = "r0"});
     LoopId a = k.loop("A", tiles, [&] { body(); });
     k.raw(loadGamma, spread);
     k.raw(spread, normalise.front());
     dependences(a);
-    return finished(k);
+    return finished(k, {}, {{"X", -2, 2}, {"GAMMA", 0.5F, 1.5F}});
   }
 
 private:
@@ -66,11 +66,16 @@ private:
   void body() {
     std::string wide = fmt::format("n={}", columns);
     load = k.op(loads, "load", fmt::format("dma_copy(bytes={})", 128 * columns * 2),
-                {.reads = {fmt::format("X[A, 0:128, 0:{}]", columns)}, .writes = {row("x")}});
-    sumSquares = k.op(scalar, "sum_squares", fmt::format("activation_reduce({})", wide),
-                      {.reads = {row("x")}, .writes = {column("sum")}});
+                {.reads = {fmt::format("X[A, 0:128, 0:{}]", columns)},
+                 .writes = {row("x")},
+                 .computes = "r0"});
+    sumSquares =
+        k.op(scalar, "sum_squares", fmt::format("activation_reduce({})", wide),
+             {.reads = {row("x")}, .writes = {column("sum")}, .computes = "sum(square(r0))"});
     rsqrt = k.op(scalar, "rsqrt", "activation(n=1)",
-                 {.reads = {column("sum")}, .writes = {column("rms")}});
+                 {.reads = {column("sum")},
+                  .writes = {column("rms")},
+                  .computes = fmt::format("rsqrt(r0 / {} + 1e-6)", columns)});
     uint64_t width = columns / slices;
     for (uint64_t j = 0; j < slices; ++j) {
       std::string slice = fmt::format("x[A mod 2, 0:128, {}:{}]", j * width, width);
@@ -78,22 +83,29 @@ private:
           vector, fmt::format("normalise{}", j),
           fmt::format("scalar_tensor_tensor.1x(n={})", width),
           {.reads = {slice, column("rms"), fmt::format("gamma[0:128, {}:{}]", j * width, width)},
-           .writes = {slice}}));
+           .writes = {slice},
+           .computes = "r0 * r1 * r2"}));
     }
     absMax = k.op(vector, "abs_max", fmt::format("tensor_scalar_reduce({})", wide),
-                  {.reads = {row("x")}, .writes = {column("amax")}});
+                  {.reads = {row("x")}, .writes = {column("amax")}, .computes = "max(abs(r0))"});
     part = k.op(scalar, "part", "activation(n=1)",
-                {.reads = {column("amax")}, .writes = {column("part")}});
-    atLeast = k.op(vector, "at_least", "tensor_scalar(n=1)",
-                   {.reads = {column("part")}, .writes = {column("scale")}});
-    reciprocal = k.op(vector, "reciprocal", "reciprocal(n=1)",
-                      {.reads = {column("scale")}, .writes = {column("inverse")}});
-    quantise = k.op(vector, "quantise", fmt::format("tensor_scalar.2x({})", wide),
-                    {.reads = {row("x"), column("inverse")}, .writes = {row("q")}});
+                {.reads = {column("amax")}, .writes = {column("part")}, .computes = "r0 / 240"});
+    atLeast =
+        k.op(vector, "at_least", "tensor_scalar(n=1)",
+             {.reads = {column("part")}, .writes = {column("scale")}, .computes = "max(r0, 1e-6)"});
+    reciprocal = k.op(
+        vector, "reciprocal", "reciprocal(n=1)",
+        {.reads = {column("scale")}, .writes = {column("inverse")}, .computes = "reciprocal(r0)"});
+    quantise =
+        k.op(vector, "quantise", fmt::format("tensor_scalar.2x({})", wide),
+             {.reads = {row("x"), column("inverse")}, .writes = {row("q")}, .computes = "r0 * r1"});
     storeQ = k.op(stores, "store_q", fmt::format("dma_copy(bytes={})", 128 * columns),
-                  {.reads = {row("q")}, .writes = {fmt::format("Q[A, 0:128, 0:{}]", columns)}});
-    storeScale = k.op(stores, "store_scale", "dma_copy(bytes=512)",
-                      {.reads = {column("scale")}, .writes = {"SCALE[A, 0:128]"}});
+                  {.reads = {row("q")},
+                   .writes = {fmt::format("Q[A, 0:128, 0:{}]", columns)},
+                   .computes = "r0"});
+    storeScale =
+        k.op(stores, "store_scale", "dma_copy(bytes=512)",
+             {.reads = {column("scale")}, .writes = {"SCALE[A, 0:128]"}, .computes = "r0"});
   }
 
   /// One engine's instructions start in order, and retire in order: who waits for the last of

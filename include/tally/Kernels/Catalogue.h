@@ -9,6 +9,7 @@
 #ifndef TALLY_KERNELS_CATALOGUE_H
 #define TALLY_KERNELS_CATALOGUE_H
 
+#include "tally/Data/Inputs.h"
 #include "tally/Model/Kernel.h"
 
 #include <optional>
@@ -25,6 +26,8 @@ enum class KernelSize : uint8_t { Small, Paper };
 struct WrittenKernel {
   Kernel kernel;
   std::vector<std::string> trips; ///< as `--trips` options; empty if all trips are constant
+  std::vector<Contents> contents =
+      {}; ///< of buffers, when it starts; others as initialMemory() says
 };
 
 struct CatalogueEntry {

@@ -1,0 +1,30 @@
+//===- Npy.h - Buffers as files that NumPy reads --------------------------===//
+//
+// The format NPY 1.0: a line that says what follows, and then the elements in order.
+//
+//   f32 '<f4'   i32 '<i4'   bf16 '<u2' and fp8 '|u1': their bits
+//
+// Poison is written as NaN, in i32 as the smallest number. Where a buffer holds bf16 or fp8, a file
+// of '<f4' is read, too, and rounded.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_DATA_NPY_H
+#define TALLY_DATA_NPY_H
+
+#include "tally/Data/Memory.h"
+
+#include <iosfwd>
+#include <string>
+
+namespace tally {
+
+/// Whether all of it could be written.
+bool writeNpy(std::ostream &out, const BufferData &data);
+
+/// Reads all elements of `data`, whose shape and format stay. Returns why it could not, or nothing.
+std::string readNpy(std::istream &in, BufferData &data);
+
+} // namespace tally
+
+#endif // TALLY_DATA_NPY_H

@@ -1,0 +1,53 @@
+//===- Runs.h - Every run of every instruction, one after the other -------===//
+//
+// The sequential run of a kernel: one walk through the tree, in the order of the text, all engines
+// together. It is what every other order has to agree with; and it says in which iterations
+// each run of an instruction happens, which other orders need to know, too.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_DATA_RUNS_H
+#define TALLY_DATA_RUNS_H
+
+#include "tally/Model/Bindings.h"
+
+#include <span>
+
+namespace tally {
+
+/// Where one of the loops around an instruction is.
+struct LoopIndex {
+  int64_t iteration = 0; ///< from 0
+  int64_t total = 0;     ///< earlier entries over the whole run
+};
+
+class Runs {
+public:
+  /// Walks a kernel that check() accepts. Errors, after which nothing may be asked: loops on which
+  /// engines need not agree, dependences against the order of the text, more than `maxRuns` runs.
+  Runs(const Kernel &kernel, const Bindings &bindings, Diagnostics &diagnostics,
+       uint64_t maxRuns = 50'000'000);
+
+  /// In sequential order.
+  const std::vector<Instance> &order() const { return inOrder; }
+
+  uint32_t numRuns(InstrId instr) const { return counts[instr]; }
+
+  /// The loops and branches around the instruction, outermost first, without the root.
+  std::span<const LoopIndex> indices(Instance instance) const;
+
+private:
+  class Walk;
+
+  const Kernel &kernel;
+  std::vector<Instance> inOrder;
+  IdVector<InstrId, uint32_t> counts;
+  IdVector<InstrId, std::vector<LoopIndex>> indicesOf;
+};
+
+/// `A=2 B=1`, iterations from 1 as everywhere in messages; empty outside loops.
+std::string iterationText(const Kernel &kernel, const Runs &runs, Instance instance);
+
+} // namespace tally
+
+#endif // TALLY_DATA_RUNS_H

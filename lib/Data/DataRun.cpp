@@ -1,0 +1,440 @@
+//===- DataRun.cpp - One order of commits, computed -----------------------===//
+
+#include "EffectTable.h"
+#include "Value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+
+/// Room that is used again and again: values of nodes, and what queues keep.
+struct DataRun::Scratch {
+  std::vector<Value> values; ///< by node
+  std::vector<uint8_t> isKnown;
+  Value spread;
+  std::vector<TilePlace> reads;
+  std::vector<TilePlace> writes;
+  IdVector<QueueId, std::optional<Value>> kept;
+};
+
+/// The effect of one run of one instruction. All results are computed before the first is written.
+class DataRun::Step {
+public:
+  Step(DataRun &run, const Effect &effect, Instance instance)
+      : run(run), scratch(*run.scratch), kernel(run.effects.table->kernel), effect(effect),
+        instance(instance), indices(run.effects.table->runs.indices(instance)) {}
+
+  void perform() {
+    place(effect.reads, scratch.reads);
+    place(effect.writes, scratch.writes);
+    const ParsedCompute &compute = effect.compute;
+    scratch.values.resize(std::max(scratch.values.size(), compute.nodes.size()));
+    scratch.isKnown.assign(compute.nodes.size(), 0);
+    if (copies()) {
+      return;
+    }
+    for (const ComputeResult &result : compute.results) {
+      evaluateNode(result.value);
+      if (result.index.valid()) {
+        evaluateNode(result.index);
+      }
+    }
+    uint32_t tile = 0;
+    for (size_t i = 0; i < compute.results.size(); ++i) {
+      const ComputeResult &result = compute.results[i];
+      switch (result.kind) {
+      case ComputeResult::Kind::Keep:
+        scratch.kept[kernel.instrs[instance.instr].queue] = scratch.values[result.value.value];
+        break;
+      case ComputeResult::Kind::Scatter:
+        scatter(result, tile++);
+        break;
+      default:
+        store(scratch.values[result.value.value], tile, adds(i, tile));
+        ++tile;
+      }
+    }
+  }
+
+private:
+  void place(const std::vector<Tile> &tiles, std::vector<TilePlace> &places) {
+    places.resize(std::max(places.size(), tiles.size()));
+    std::string problem;
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      [[maybe_unused]] bool isInside = tiles[i].place(indices, places[i], problem);
+      assert(isInside && "the places of all runs have been looked at");
+    }
+  }
+
+  //===--- Reading --------------------------------------------------------===//
+
+  /// Counts a fault once in a run.
+  void report(DataFault fault) {
+    auto known = std::find_if(run.found.begin(), run.found.end(), [&](const DataFault &other) {
+      return other.kind == fault.kind && other.buffer == fault.buffer &&
+             other.instance.instr == instance.instr;
+    });
+    if (known == run.found.end()) {
+      known = run.found.insert(known, fault);
+    }
+    known->count += known->latest != instance;
+    known->latest = instance;
+  }
+
+  /// A result that only copies a tile to a buffer of the same format copies its bits.
+  bool copies() {
+    const ParsedCompute &compute = effect.compute;
+    const ComputeNode &node = compute.nodes[compute.results[0].value];
+    if (compute.results.size() != 1 || node.op != ComputeOp::Read ||
+        compute.results[0].kind != ComputeResult::Kind::Value || effect.numWrites != 1) {
+      return false;
+    }
+    const BufferData &from = run.contents[effect.reads[node.read].buffer()];
+    BufferData &to = run.contents[effect.writes[0].buffer()];
+    if (from.format() != to.format() || &from == &to ||
+        numElements(effect.readShapes[node.read]) != numElements(effect.writeShapes[0])) {
+      return false;
+    }
+    reportPoison(effect.reads[node.read].buffer(), scratch.reads[node.read]);
+    copyRuns(to, scratch.writes[0], from, scratch.reads[node.read]);
+    noteWrite(0);
+    return true;
+  }
+
+  void reportPoison(BufferId id, const TilePlace &place) {
+    const BufferData &buffer = run.contents[id];
+    place.forRuns([&](const ElementRun &stretch, size_t) {
+      for (size_t i = 0; buffer.numPoison() > 0 && i < stretch.count; ++i) {
+        size_t element = stretch.first + i * stretch.stride;
+        if (buffer.isPoison(element)) {
+          return report({DataFault::Kind::PoisonRead, instance, id, element});
+        }
+      }
+    });
+  }
+
+  /// The stretches of the two tiles need not be equally long.
+  void copyRuns(BufferData &to, const TilePlace &target, const BufferData &from,
+                const TilePlace &source) {
+    std::vector<ElementRun> sources;
+    source.forRuns([&](const ElementRun &stretch, size_t) { sources.push_back(stretch); });
+    size_t next = 0;
+    size_t used = 0;
+    target.forRuns([&](const ElementRun &stretch, size_t) {
+      for (size_t done = 0; done < stretch.count;) {
+        const ElementRun &s = sources[next];
+        size_t count = std::min(stretch.count - done, s.count - used);
+        to.copy({stretch.first + done * stretch.stride, count, stretch.stride}, from,
+                {s.first + used * s.stride, count, s.stride});
+        done += count;
+        used += count;
+        if (used == s.count) {
+          ++next;
+          used = 0;
+        }
+      }
+    });
+  }
+
+  void load(uint32_t read, Value &value) {
+    const Tile &tile = effect.reads[read];
+    const BufferData &buffer = run.contents[tile.buffer()];
+    value.reset(effect.readShapes[read]);
+    scratch.reads[read].forRuns([&](const ElementRun &stretch, size_t before) {
+      buffer.load(stretch, value.data.data() + before);
+      for (size_t i = 0; buffer.numPoison() > 0 && i < stretch.count; ++i) {
+        size_t element = stretch.first + i * stretch.stride;
+        if (buffer.isPoison(element)) {
+          notePoison(value, before + i);
+          report({DataFault::Kind::PoisonRead, instance, tile.buffer(), element});
+        }
+      }
+    });
+  }
+
+  static void notePoison(Value &value, size_t element) {
+    value.poison.resize(value.data.size(), 0);
+    value.poison[element] = 1;
+  }
+
+  static bool isPoison(const Value &value, size_t element) {
+    return !value.poison.empty() && value.poison[element] != 0;
+  }
+
+  //===--- Computing ------------------------------------------------------===//
+
+  void evaluateNode(ComputeId id) {
+    if (scratch.isKnown[id.value] != 0) {
+      return;
+    }
+    scratch.isKnown[id.value] = 1;
+    const ComputeNode &node = effect.compute.nodes[id];
+    Value &value = scratch.values[id.value];
+    switch (node.op) {
+    case ComputeOp::Number:
+      value.reset({});
+      value.data[0] = node.number;
+      return;
+    case ComputeOp::Read:
+      return load(node.read, value);
+    case ComputeOp::Kept:
+      return takeKept(effect.shapes[id], value);
+    case ComputeOp::Gather:
+      return gather(node, effect.shapes[id], value);
+    default:
+      break;
+    }
+    std::vector<const Value *> operands;
+    for (ComputeId operand : node.operands) {
+      if (operand.valid()) {
+        evaluateNode(operand);
+        operands.push_back(&scratch.values[operand.value]);
+      }
+    }
+    evaluate(node.op, operands, value);
+  }
+
+  void takeKept(const Shape &shape, Value &value) {
+    const std::optional<Value> &kept = scratch.kept[kernel.instrs[instance.instr].queue];
+    if (kept && kept->shape == shape) {
+      value = *kept;
+      return;
+    }
+    value.reset(shape);
+    value.poison.assign(value.data.size(), 1);
+    report({DataFault::Kind::NothingKept, instance, BufferId()});
+  }
+
+  /// The number of a row, if it is one of `numRows`.
+  std::optional<size_t> rowOf(const Value &index, size_t i, uint64_t numRows, BufferId buffer) {
+    if (isPoison(index, i)) {
+      report({DataFault::Kind::PoisonIndex, instance, buffer});
+      return std::nullopt;
+    }
+    float row = index.data[i];
+    if (!(row >= 0 && row < static_cast<float>(numRows)) ||
+        row != static_cast<float>(static_cast<uint64_t>(row))) {
+      report({DataFault::Kind::BadIndex, instance, buffer, 0, row});
+      return std::nullopt;
+    }
+    return static_cast<size_t>(row);
+  }
+
+  void gather(const ComputeNode &node, const Shape &shape, Value &value) {
+    BufferId table = effect.reads[effect.compute.nodes[node.operands[0]].read].buffer();
+    const BufferData &buffer = run.contents[table];
+    std::vector<const Value *> indices;
+    for (size_t n = 1; n < node.operands.size() && node.operands[n].valid(); ++n) {
+      evaluateNode(node.operands[n]);
+      indices.push_back(&scratch.values[node.operands[n].value]);
+    }
+    value.reset(shape);
+    size_t numRows = indices[0]->data.size();
+    size_t length = value.data.size() / numRows;
+    for (size_t i = 0; i < numRows; ++i) {
+      std::optional<size_t> row = 0;
+      for (size_t n = 0; n < indices.size() && row; ++n) {
+        size_t at = indices[n]->data.size() == 1 ? 0 : i;
+        std::optional<size_t> next = rowOf(*indices[n], at, buffer.shape()[n], table);
+        row = next ? std::optional(*row * buffer.shape()[n] + *next) : std::nullopt;
+      }
+      gatherRow(buffer, table, row, i * length, length, value);
+    }
+  }
+
+  void gatherRow(const BufferData &buffer, BufferId table, std::optional<size_t> row, size_t to,
+                 size_t length, Value &value) {
+    if (row) {
+      buffer.load({*row * length, length, 1}, &value.data[to]);
+    }
+    for (size_t j = 0; j < length && (!row || buffer.numPoison() > 0); ++j) {
+      if (!row || buffer.isPoison(*row * length + j)) {
+        notePoison(value, to + j);
+      }
+      if (row && buffer.isPoison(*row * length + j)) {
+        report({DataFault::Kind::PoisonRead, instance, table, *row * length + j});
+      }
+    }
+  }
+
+  //===--- Writing --------------------------------------------------------===//
+
+  /// Whether a result is added to its tile.
+  bool adds(size_t result, uint32_t tile) const {
+    if (tile < effect.numWrites) {
+      return false;
+    }
+    uint32_t depth = effect.startDepths[result];
+    bool isStart = effect.compute.results[result].kind == ComputeResult::Kind::Start;
+    return !isStart || (depth != Effect::always && indices[depth].iteration != 0);
+  }
+
+  void noteWrite(uint32_t tile) {
+    if (run.watchedBuffer == effect.writes[tile].buffer() &&
+        scratch.writes[tile].contains(run.watchedElement)) {
+      run.writer = instance;
+    }
+  }
+
+  void store(const Value &result, uint32_t tile, bool isAdded) {
+    BufferId id = effect.writes[tile].buffer();
+    BufferData &buffer = run.contents[id];
+    const Shape &shape = effect.writeShapes[tile];
+    const Value *value = &result;
+    if (numElements(result.shape) != numElements(shape)) {
+      spread(result, shape, scratch.spread);
+      value = &scratch.spread;
+    }
+    std::vector<float> sum;
+    scratch.writes[tile].forRuns([&](const ElementRun &stretch, size_t before) {
+      const float *numbers = value->data.data() + before;
+      std::vector<size_t> poisoned;
+      for (size_t i = 0; i < stretch.count; ++i) {
+        size_t element = stretch.first + i * stretch.stride;
+        bool wasPoison = isAdded && buffer.numPoison() > 0 && buffer.isPoison(element);
+        if (wasPoison) {
+          report({DataFault::Kind::PoisonRead, instance, id, element});
+        }
+        if (wasPoison || isPoison(*value, before + i)) {
+          poisoned.push_back(element);
+        }
+      }
+      if (isAdded) {
+        sum.resize(stretch.count);
+        buffer.load(stretch, sum.data());
+        for (size_t i = 0; i < stretch.count; ++i) {
+          sum[i] += numbers[i];
+        }
+        numbers = sum.data();
+      }
+      buffer.store(stretch, numbers);
+      for (size_t element : poisoned) {
+        buffer.makePoison(element);
+      }
+    });
+    noteWrite(tile);
+  }
+
+  /// Where the rows should have gone is not known if an index is poison: then all may be wrong.
+  void scatter(const ComputeResult &result, uint32_t tile) {
+    BufferId id = effect.writes[tile].buffer();
+    BufferData &buffer = run.contents[id];
+    const Value &value = scratch.values[result.value.value];
+    const Value &index = scratch.values[result.index.value];
+    size_t length = value.data.size() / index.data.size();
+    for (size_t i = 0; i < index.data.size(); ++i) {
+      std::optional<size_t> row = rowOf(index, i, buffer.shape()[0], id);
+      size_t first = row ? *row * length : 0;
+      size_t count = row ? length : isPoison(index, i) ? buffer.size() : 0;
+      if (row) {
+        buffer.store({first, length, 1}, &value.data[i * length]);
+      }
+      for (size_t j = 0; j < count; ++j) {
+        if (!row || isPoison(value, i * length + j)) {
+          buffer.makePoison(first + j);
+        }
+      }
+      if (run.watchedBuffer == id && run.watchedElement - first < count) {
+        run.writer = instance;
+      }
+    }
+  }
+
+  DataRun &run;
+  Scratch &scratch;
+  const Kernel &kernel;
+  const Effect &effect;
+  Instance instance;
+  std::span<const LoopIndex> indices;
+};
+
+DataRun::DataRun(const Effects &effects, Memory memory)
+    : effects(effects), contents(std::move(memory)), scratch(std::make_unique<Scratch>()) {
+  scratch->kept.resize(effects.table->kernel.queues.size());
+}
+
+DataRun::DataRun(DataRun &&) noexcept = default;
+DataRun::~DataRun() = default;
+
+void DataRun::watch(BufferId buffer, size_t element) {
+  watchedBuffer = buffer;
+  watchedElement = element;
+}
+
+void DataRun::commit(Instance instance) {
+  const std::optional<Effect> &effect = effects.table->effects[instance.instr];
+  if (effect && instance.run < effects.table->runs.numRuns(instance.instr)) {
+    Step(*this, *effect, instance).perform();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What came of it
+//===----------------------------------------------------------------------===//
+
+std::string describe(const Kernel &kernel, const Runs &runs, const DataFault &fault) {
+  std::string when = iterationText(kernel, runs, fault.instance);
+  std::string who = fmt::format("'{}'{}{}", kernel.nameOf(fault.instance.instr),
+                                when.empty() ? "" : " at ", when);
+  std::string again =
+      fault.count > 1 ? fmt::format(" ({} runs of it do so)", fault.count) : std::string();
+  auto buffer = [&] { return kernel.text(kernel.buffers[fault.buffer].name); };
+  switch (fault.kind) {
+  case DataFault::Kind::PoisonRead:
+    return fmt::format("{} reads {}, which nobody has written yet{}", who,
+                       elementText(kernel, fault.buffer, fault.element), again);
+  case DataFault::Kind::PoisonIndex:
+    return fmt::format("{} takes rows of '{}' by an index that nobody has written yet{}", who,
+                       buffer(), again);
+  case DataFault::Kind::BadIndex:
+    return fmt::format("{} takes row {} of '{}', which has rows 0 to {}{}", who, fault.index,
+                       buffer(), kernel.buffers[fault.buffer].shape[0] - 1, again);
+  case DataFault::Kind::NothingKept:
+    return fmt::format("{} uses a kept tile, but none of its shape is kept{}", who, again);
+  }
+  return {};
+}
+
+static std::string numberText(const BufferData &buffer, size_t element) {
+  return buffer.isPoison(element) ? "poison" : fmt::format("{}", buffer.value(element));
+}
+
+/// Runs the commits again to see who wrote an element.
+static std::optional<Instance> writerOf(const Effects &effects, const Memory &memory,
+                                        const std::vector<Instance> &commits, BufferId buffer,
+                                        size_t element) {
+  DataRun run(effects, memory);
+  run.watch(buffer, element);
+  for (Instance instance : commits) {
+    run.commit(instance);
+  }
+  return run.lastWriter();
+}
+
+std::vector<DataDifference> compareWithSequential(const Effects &effects, const Runs &runs,
+                                                  const Memory &memory,
+                                                  const std::vector<Instance> &commits) {
+  DataRun run(effects, memory);
+  DataRun sequential(effects, memory);
+  for (Instance instance : commits) {
+    run.commit(instance);
+  }
+  for (Instance instance : runs.order()) {
+    sequential.commit(instance);
+  }
+  std::vector<DataDifference> differences;
+  for (BufferId id : memory.ids()) {
+    const BufferData &is = run.memory()[id];
+    const BufferData &should = sequential.memory()[id];
+    if (std::optional<size_t> element = firstDifference(is, should)) {
+      differences.push_back({id, *element, writerOf(effects, memory, commits, id, *element),
+                             writerOf(effects, memory, runs.order(), id, *element),
+                             numberText(is, *element), numberText(should, *element)});
+    }
+  }
+  return differences;
+}
+
+} // namespace tally

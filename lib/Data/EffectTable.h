@@ -1,0 +1,34 @@
+//===- EffectTable.h - What each instruction does, read once --------------===//
+#ifndef TALLY_LIB_DATA_EFFECTTABLE_H
+#define TALLY_LIB_DATA_EFFECTTABLE_H
+
+#include "Tiles.h"
+
+#include "tally/Data/Effects.h"
+#include "tally/Model/ComputeText.h"
+
+namespace tally {
+
+/// An instruction whose text has been read, with the shapes of all that it makes.
+struct Effect {
+  static constexpr uint32_t always = UINT32_MAX;
+
+  ParsedCompute compute;
+  std::vector<Tile> reads;
+  std::vector<Tile> writes;          ///< then the accumulated ones
+  uint32_t numWrites = 0;            ///< that are not accumulated
+  std::vector<uint32_t> startDepths; ///< by result: which loop around begins a sum; or `always`
+  std::vector<Shape> readShapes;
+  std::vector<Shape> writeShapes;
+  IdVector<ComputeId, Shape> shapes; ///< of each node
+};
+
+struct Effects::Table {
+  const Kernel &kernel;
+  const Runs &runs;
+  IdVector<InstrId, std::optional<Effect>> effects; ///< none: nothing to do
+};
+
+} // namespace tally
+
+#endif // TALLY_LIB_DATA_EFFECTTABLE_H

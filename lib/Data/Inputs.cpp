@@ -1,0 +1,66 @@
+//===- Inputs.cpp - What memory holds before a kernel starts --------------===//
+
+#include "tally/Data/Inputs.h"
+
+#include <algorithm>
+
+namespace tally {
+
+static uint64_t mix(uint64_t state) {
+  state += 0x9E3779B97F4A7C15;
+  state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9;
+  state = (state ^ (state >> 27)) * 0x94D049BB133111EB;
+  return state ^ (state >> 31);
+}
+
+static uint64_t hashOf(std::string_view name) {
+  uint64_t hash = 0xCBF29CE484222325;
+  for (char c : name) {
+    hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3;
+  }
+  return hash;
+}
+
+void fill(BufferData &data, const Contents &contents, uint64_t seed) {
+  if (!contents.numbers.empty()) {
+    assert(contents.numbers.size() == data.size() && "a number for each element");
+    for (size_t i = 0; i < data.size(); ++i) {
+      data.setBits(i, data.format() == Format::I32
+                          ? static_cast<uint32_t>(contents.numbers[i])
+                          : encode(data.format(), static_cast<float>(contents.numbers[i])));
+    }
+    return;
+  }
+  uint64_t stream = mix(seed + hashOf(contents.buffer));
+  float range = contents.high - contents.low;
+  for (size_t i = 0; i < data.size(); ++i) {
+    float u = static_cast<float>(mix(stream + i) >> 40) * 0x1p-24F;
+    data.set(i, contents.low + u * range);
+  }
+}
+
+Memory initialMemory(const Kernel &kernel, std::span<const Contents> contents, uint64_t seed,
+                     Diagnostics &diagnostics) {
+  Memory memory = emptyMemory(kernel, diagnostics);
+  if (diagnostics.hasErrors()) {
+    return memory;
+  }
+  IdVector<BufferId, bool> isWritten(kernel.buffers.size(), false);
+  for (const Access &access : kernel.accesses) {
+    isWritten[access.buffer] = isWritten[access.buffer] || access.kind != AccessKind::Read;
+  }
+  for (BufferId id : kernel.buffers.ids()) {
+    std::string_view name = kernel.text(kernel.buffers[id].name);
+    auto given = std::find_if(contents.begin(), contents.end(),
+                              [&](const Contents &c) { return c.buffer == name; });
+    if (given != contents.end()) {
+      fill(memory[id], *given, seed);
+    } else if (!isWritten[id]) {
+      bool isWhole = memory[id].format() == Format::I32;
+      fill(memory[id], {std::string(name), isWhole ? 0.0F : -1.0F, isWhole ? 0.0F : 1.0F}, seed);
+    }
+  }
+  return memory;
+}
+
+} // namespace tally

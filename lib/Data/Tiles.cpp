@@ -1,0 +1,141 @@
+//===- Tiles.cpp - Which elements a run of an instruction touches ---------===//
+
+#include "Tiles.h"
+
+#include "Joined.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+
+std::string shapeText(const Shape &shape) {
+  return fmt::format("[{}]", joined(shape));
+}
+
+uint64_t numElements(const Shape &shape) {
+  uint64_t count = 1;
+  for (uint64_t extent : shape) {
+    count *= extent;
+  }
+  return count;
+}
+
+bool TilePlace::contains(size_t element) const {
+  bool found = false;
+  forRuns([&](const ElementRun &run, size_t) {
+    size_t distance = element - run.first;
+    found |=
+        element >= run.first && distance % run.stride == 0 && distance / run.stride < run.count;
+  });
+  return found;
+}
+
+Tile::Tile(const Kernel &kernel, LoopId home, AccessId access)
+    : id(access), bufferId(kernel.accesses[access].buffer),
+      extents(kernel.buffers[bufferId].shape) {
+  std::string problem;
+  std::optional<ParsedAccess> text =
+      parseAccess(kernel.text(kernel.accesses[access].text), problem);
+  assert(text && "check() accepted it");
+  parsed = std::move(*text);
+  for (const std::string &name : parsed.names) {
+    LoopId loop = home;
+    while (loop != rootLoop && kernel.nameOf(loop) != name) {
+      loop = kernel.loops[loop].parent;
+    }
+    depthOf.push_back(kernel.loops[loop].depth - (loop == rootLoop ? 0 : 1));
+  }
+}
+
+std::string_view Tile::unknownValue() const {
+  for (const TileExpr &node : parsed.exprs) {
+    if (node.kind == TileExpr::Kind::Symbol) {
+      return parsed.names[node.name];
+    }
+  }
+  return {};
+}
+
+static int64_t floorDiv(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && a < 0 ? 1 : 0); // b > 0
+}
+
+/// In wrapping arithmetic: indices that large are in no buffer.
+int64_t Tile::valueOf(TileExprId expr, std::span<const LoopIndex> indices) const {
+  const TileExpr &node = parsed.exprs[expr];
+  auto wrapped = [](auto operation, int64_t a, int64_t b) {
+    return static_cast<int64_t>(operation(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+  };
+  switch (node.kind) {
+  case TileExpr::Kind::Constant:
+    return node.value;
+  case TileExpr::Kind::Loop:
+    return indices[depthOf[node.name]].iteration;
+  case TileExpr::Kind::Total:
+    return indices[depthOf[node.name]].total;
+  case TileExpr::Kind::Add:
+    return wrapped(std::plus<uint64_t>(), valueOf(node.a, indices), valueOf(node.b, indices));
+  case TileExpr::Kind::Sub:
+    return wrapped(std::minus<uint64_t>(), valueOf(node.a, indices), valueOf(node.b, indices));
+  case TileExpr::Kind::Scale:
+    return wrapped(std::multiplies<uint64_t>(), valueOf(node.a, indices), node.value);
+  case TileExpr::Kind::Mod: {
+    int64_t value = valueOf(node.a, indices);
+    return value - floorDiv(value, node.value) * node.value;
+  }
+  case TileExpr::Kind::FloorDiv:
+    return floorDiv(valueOf(node.a, indices), node.value);
+  case TileExpr::Kind::Symbol:
+    break;
+  }
+  return 0; // unknownValue() has been asked
+}
+
+bool Tile::place(std::span<const LoopIndex> indices, TilePlace &place, std::string &problem) const {
+  place.first = 0;
+  place.dims.clear();
+  place.shape.clear();
+  for (size_t d = 0; d < extents.size(); ++d) {
+    uint64_t extent = extents[d];
+    uint64_t first = 0;
+    uint64_t count = extent;
+    uint64_t stride = 1;
+    if (extent == 0) {
+      problem = "the buffer has no elements";
+      return false;
+    }
+    if (!parsed.dims.empty()) {
+      const TileDim &dim = parsed.dims[d];
+      int64_t from = valueOf(dim.first, indices);
+      int64_t size = dim.size.valid() ? valueOf(dim.size, indices) : 1;
+      first = static_cast<uint64_t>(from);
+      count = static_cast<uint64_t>(size);
+      stride = static_cast<uint64_t>(dim.stride);
+      if (from < 0 || size < 1 || first >= extent || (extent - 1 - first) / stride < count - 1) {
+        problem = fmt::format("dimension {} of {} is {}:{}:{}, but the buffer has {} there", d + 1,
+                              extents.size(), from, size, dim.stride, extent);
+        return false;
+      }
+    }
+    // What is already there counts in elements of the dimensions so far.
+    for (auto &[outerCount, outerStride] : place.dims) {
+      outerStride *= extent;
+    }
+    place.first = place.first * extent + first;
+    if (parsed.dims.empty() || parsed.dims[d].size.valid()) {
+      place.shape.push_back(count);
+    }
+    if (count == 1) {
+      continue;
+    }
+    bool joins = !place.dims.empty() && place.dims.back().second == count * stride;
+    if (joins) {
+      place.dims.back() = {place.dims.back().first * count, stride};
+    } else {
+      place.dims.emplace_back(count, stride);
+    }
+  }
+  return true;
+}
+
+} // namespace tally
