@@ -25,7 +25,7 @@ packages=(
   libmlir-22-dev llvm-22-dev mlir-22-tools llvm-22-tools
   libfmt-dev nlohmann-json3-dev libcli11-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
-  python3 python3-psutil
+  python3 python3-numpy python3-psutil
 )
 
 # The browser in which tests open the pages of `tally report`.

@@ -18,6 +18,9 @@ config.environment["TALLY_MACHINES"] = os.path.join(config.tally_source_dir, "ma
 
 config.substitutions.append(("%plugin", config.tally_plugin))
 config.substitutions.append(("%python", config.python))
+reference = "%s %s/utils/numpy-reference.py" % (config.numpy_python, config.tally_source_dir)
+config.substitutions.append(("%numpy_reference", reference))
+config.substitutions.append(("%numpy", config.numpy_python))
 config.substitutions.append(("%source_dir", config.tally_source_dir))
 
 # A program without sanitizers can load a plugin with them only if their runtime is there first.

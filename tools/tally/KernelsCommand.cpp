@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
+#include "SimData.h"
 
 #include "tally/Kernels/Catalogue.h"
 #include "tally/Kernels/Manual.h"
@@ -45,6 +46,8 @@ struct EmitCommand {
   std::string size = "small";
   std::string output = "-";
   bool manual = false;
+  std::string inputs; ///< folder
+  uint64_t seed = 1;
 
   int run() const {
     const CatalogueEntry *entry = findKernel(name);
@@ -64,6 +67,9 @@ struct EmitCommand {
                           fmt::join(written.trips, " --trips="));
     }
     Session session;
+    if (!inputs.empty() && !writeInputs(written)) {
+      return Exit::Undecided;
+    }
     std::vector<LoadedKernel> kernels;
     std::optional<Program> code;
     if (manual) {
@@ -71,6 +77,12 @@ struct EmitCommand {
     }
     kernels.push_back({std::move(written.kernel), std::move(code)});
     return session.write(output, head + session.moduleText(kernels)) ? Exit::Yes : Exit::Undecided;
+  }
+
+  bool writeInputs(const WrittenKernel &written) const {
+    Diagnostics diagnostics;
+    Memory memory = initialMemory(written.kernel, written.contents, seed, diagnostics);
+    return writeBuffers(written.kernel, memory, inputs);
   }
 };
 
@@ -97,12 +109,17 @@ void addKernels(CLI::App &app, int &status) {
   emit->add_option("-o,--output", command->output, "where it goes; - is stdout")
       ->capture_default_str();
   emit->add_flag("--manual", command->manual, "with code as an expert would place it");
+  emit->add_option("--inputs", command->inputs,
+                   "write what its buffers hold at first to this folder, as NAME.npy");
+  emit->add_option("--data-seed", command->seed, "of numbers by chance")->capture_default_str();
   emit->callback([command, &status] { status = command->run(); });
   kernels->footer(R"(Examples:
   tally kernels list                                      what there is
   tally kernels emit matmul --size=paper -o matmul.mlir   a kernel to compile, check or simulate
   tally kernels emit adamw --manual | tally check - --race
-                                                          code written by hand beside its kernel)");
+                                                          code written by hand beside its kernel
+  tally kernels emit adamw --inputs=in | tally sim - --inputs=in --outputs=out
+                                                          its numbers, for NumPy)");
 }
 
 } // namespace tally::tool

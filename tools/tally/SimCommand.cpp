@@ -4,8 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SimData.h"
 #include "TimedSubject.h"
 
+#include "tally/Sim/Commits.h"
 #include "tally/Sim/Trace.h"
 
 #include <fmt/format.h>
@@ -32,6 +34,7 @@ struct SimCommand {
   uint64_t maxEvents = 2'000'000;
   size_t top = 8;
   std::string format = "text";
+  DataOptions data;
 
   int run() const;
 };
@@ -83,6 +86,7 @@ std::optional<Sweep> parseSweep(const Machine &machine, const std::string &text)
 struct Run {
   std::string setting; ///< of the sweep
   SimResult result;
+  std::vector<Instance> commits; ///< in order; only to follow data
 };
 
 /// All waits of one operation, or of one kind of the critical path.
@@ -142,7 +146,17 @@ private:
       writer.emplace(file, kernel, subject.program, command.maxEvents);
       options.observer = &*writer;
     }
-    Run run{setting, simulate(kernel, subject.program, machine, timing, costs, bindings, options)};
+    Run run{
+        setting, simulate(kernel, subject.program, machine, timing, costs, bindings, options), {}};
+    if (command.data.wanted()) {
+      CommitRecorder recorder(
+          kernel, timing); // the same run once more, so that there may be a trace of it, too
+      SimOptions again = options;
+      again.observer = &recorder;
+      again.criticalPath = false;
+      simulate(kernel, subject.program, machine, timing, costs, bindings, again);
+      run.commits = recorder.inOrder();
+    }
     if (writer && !writer->finish(run.result)) {
       if (!file.good()) {
         complain(fmt::format("cannot write '{}'", command.trace));
@@ -382,12 +396,23 @@ int SimCommand::run() const {
     }
     OneSim sim(*this, one, *bindings);
     std::vector<Run> runs;
+    std::string dataText;
     for (const std::string &assignment : values->assignments) {
       std::optional<Run> run = sim.run(session, *machine, assignment, runs.empty());
       if (!run) {
         return Exit::Undecided;
       }
       document["runs"].push_back(sim.json(*run));
+      std::optional<DataReport> data;
+      if (this->data.wanted()) {
+        data = followData(session, one.kernel, *bindings, run->commits, this->data);
+        if (!data) {
+          return Exit::Undecided;
+        }
+        document["runs"].back()["data"] = data->json;
+        status = std::max<int>(status, data->isRight ? Exit::Yes : Exit::No);
+        dataText = data->text;
+      }
       bool isCutOff = run->result.outcome == SimResult::Outcome::CutOff;
       bool isStuck = run->result.outcome == SimResult::Outcome::Deadlock;
       status = std::max<int>(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
@@ -395,7 +420,7 @@ int SimCommand::run() const {
     }
     text += fmt::format("{}kernel '{}', strategy '{}', machine '{}'\n", text.empty() ? "" : "\n",
                         one.kernel.text(one.kernel.name), one.program.strategy, machine->name);
-    text += sweep.empty() ? sim.text(runs[0].result) : sweepText(*values, runs);
+    text += sweep.empty() ? sim.text(runs[0].result) + dataText : sweepText(*values, runs);
   }
   bool written = session.write("-", format == "json" ? document.dump(2) + "\n" : text);
   return written ? status : int(Exit::Undecided);
@@ -408,8 +433,10 @@ constexpr const char *examples = R"(Examples:
   tally sim k.mlir code.mlir --machine=trn2      code written by hand
   tally sim k.mlir --set=sem.wake=50ns           another price
   tally sim k.mlir --sweep=ctl.alu=0,20,40,80    the total for each of these
+  tally sim k.mlir --check-data --seed=7         the numbers, as in the sequential run?
+  tally sim k.mlir --inputs=in --outputs=out     arrays of NumPy in, arrays out
 
-Exit status: 0 the run ends, 1 deadlock or wrong input, 2 cut off or not possible.)";
+Exit status: 0 the run ends, 1 deadlock, wrong data or wrong input, 2 cut off or not possible.)";
 
 } // namespace
 
@@ -443,6 +470,10 @@ void addSim(CLI::App &app, int &status) {
   sub->add_option("--format", command->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  command->data.add(*sub);
+  for (const char *option : {"--data", "--check-data", "--inputs", "--outputs", "--random"}) {
+    sub->get_option(option)->excludes("--sweep");
+  }
   sub->footer(examples);
   sub->callback([command, sub, &status] {
     command->subject.strategyGiven = sub->count("--sync") != 0;

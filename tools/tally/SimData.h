@@ -1,0 +1,46 @@
+//===- SimData.h - The numbers of a simulated run -------------------------===//
+#ifndef TALLY_TOOLS_TALLY_SIMDATA_H
+#define TALLY_TOOLS_TALLY_SIMDATA_H
+
+#include "Session.h"
+
+#include "tally/Data/Memory.h"
+
+#include <nlohmann/json.hpp>
+
+namespace tally::tool {
+
+/// Options of commands that follow the data of a run.
+struct DataOptions {
+  bool follow = false;
+  bool check = false;
+  std::string inputs;              ///< folder of files NAME.npy; empty: none
+  std::string outputs;             ///< likewise
+  std::vector<std::string> random; ///< buffers that hold numbers by chance
+  uint64_t seed = 1;
+
+  void add(CLI::App &command);
+
+  bool wanted() const {
+    return follow || check || !inputs.empty() || !outputs.empty() || !random.empty();
+  }
+};
+
+struct DataReport {
+  std::string text;
+  nlohmann::ordered_json json;
+  bool isRight = true; ///< no fault, and no difference if that was asked
+};
+
+/// What comes of these commits; none, with the reasons reported, if it cannot be followed.
+std::optional<DataReport> followData(Session &session, const Kernel &kernel,
+                                     const Bindings &bindings, const std::vector<Instance> &commits,
+                                     const DataOptions &options);
+
+/// Writes NAME.npy for each buffer that is not all poison. False, with the reason reported, if that
+/// is not possible.
+bool writeBuffers(const Kernel &kernel, const Memory &memory, const std::string &folder);
+
+} // namespace tally::tool
+
+#endif // TALLY_TOOLS_TALLY_SIMDATA_H
