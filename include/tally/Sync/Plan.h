@@ -61,8 +61,8 @@ enum class Sharing : uint8_t {
 struct PlanOptions {
   Strategy strategy = Strategy::PerLoop;
   Participants participants = Participants::Work;
-  bool fold = true;                   ///< evaluate constants in wait expressions
-  IdVector<InstrId, Sharing> sharing; ///< Auto; empty: all with their bodies
+  bool fold = true;                        ///< evaluate constants in wait expressions
+  IdVector<InstrId, Sharing> sharing = {}; ///< Auto; empty: all with their bodies
 };
 
 /// How a wait value is found; see docs/Allocation.md for each formula.
