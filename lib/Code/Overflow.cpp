@@ -83,8 +83,10 @@ private:
       }
     }
     for (DepId dep : plan.waits.ids()) {
+      LoopId home = kernel.instrs[kernel.deps[dep].producer].home;
+      ahead[home] = std::max<uint64_t>(ahead[home], plan.waits[dep].times);
       if (plan.waits[dep].innerLoop.valid()) {
-        chargeElement(plan.waits[dep], kernel.instrs[kernel.deps[dep].producer].home);
+        chargeElement(plan.waits[dep], home);
       }
     }
   }

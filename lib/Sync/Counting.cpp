@@ -37,6 +37,10 @@
 // instructions itself: place(P) is the place of the latest run of P (for k runs ago, a
 // ring of it). That needs the engine to take the same path as the queue's.
 //
+// Strategy 'auto' counts no loop between S and P if all of them have constant trips: with n runs of
+// P in each entry of S, which carries the distance if there is one, x = n * (total(S) - k),
+// wherever the consumer stands.
+//
 // Strategy 'auto' leaves out a mask that compares the very counter it masks: then total(P) - k, cut
 // off at zero, is zero until something is owed.
 //
@@ -71,6 +75,8 @@ struct Form {
   uint32_t offset = 0;   ///< k, or f
   bool snapshot = false; ///< the counter is slot `offset` of a ring at `carrier`
   uint32_t minus = 0;    ///< x = counter - minus
+  uint32_t times = 1;    ///< x = times * (counter - minus), counter = total(outer)
+  LoopId outer;
   LoopId inner;          ///< element: I
   int64_t innerStep = 0; ///< element: d
   std::string reason;    ///< why it is not exact
@@ -102,9 +108,49 @@ private:
 
   Form classify(const Dep &dep, const DepPlace &place) const {
     Form form = formOf(dep, place);
+    if (plan.options.strategy == Strategy::Auto && plan.options.constantTrips &&
+        !plan.sharesQueue(dep.producer)) {
+      countOuter(form, dep, place);
+    }
     // place(P) already moves at the start of the block, so an earlier run needs the ring.
     form.snapshot |= plan.sharesQueue(dep.producer) && form.minus > 0;
     return form;
+  }
+
+  /// If the producer runs equally often in each entry of the shared body, counting those is enough.
+  void countOuter(Form &form, const Dep &dep, const DepPlace &place) const {
+    bool countsWholeRuns = form.waitClass == WaitClass::Nested || form.waitClass == WaitClass::Ring;
+    if (!countsWholeRuns || (form.carrier.valid() && form.carrier != place.shared)) {
+      return;
+    }
+    uint64_t times = runsIn(place.shared, place.producerHome);
+    const Group &group = plan.groups[plan.groupOf[dep.producer]];
+    uint64_t perRun = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
+    if (times == 0 || times > maxCount / perRun / (uint64_t(form.offset) + 1)) {
+      return;
+    }
+    form.waitClass = WaitClass::InShared;
+    form.snapshot = false;
+    form.minus = form.offset;
+    form.times = static_cast<uint32_t>(times);
+    form.outer = place.shared;
+  }
+
+  /// How often `inner` is entered in each entry of `outer`; 0 if that varies, or is too much.
+  uint64_t runsIn(LoopId outer, LoopId inner) const {
+    uint64_t runs = 1;
+    for (LoopId id = inner; id != outer; id = kernel.loops[id].parent) {
+      const Loop &loop = kernel.loops[id];
+      bool constant = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
+      if (!constant || loop.trip.constant > maxCount / runs) {
+        return 0;
+      }
+      runs *= loop.trip.constant;
+      if (runs == 0) {
+        return 0;
+      }
+    }
+    return runs;
   }
 
   Form formOf(const Dep &dep, const DepPlace &place) const {
@@ -327,6 +373,8 @@ private:
       wait.ring = ringFor(form.carrier, dep.producer, wait.slot);
     } else {
       wait.minus = form.minus;
+      wait.times = form.times;
+      wait.outer = form.outer;
     }
     wait.threshold = masked(wait, plan.sharesQueue(dep.producer) ? counter(wait, dep.producer)
                                                                  : decode(wait, dep.producer));
@@ -409,6 +457,9 @@ private:
   }
 
   ExprId counter(const Wait &wait, InstrId producer) {
+    if (wait.outer.valid()) {
+      return total(wait.outer);
+    }
     return wait.innerLoop.valid() ? elementCounter(wait, producer)
                                   : slotOf(wait, wait.slot, producer);
   }
@@ -439,7 +490,7 @@ private:
   ExprId decode(const Wait &wait, InstrId producer) {
     const Group &group = plan.groups[wait.group];
     uint32_t weight = kernel.queues[group.queue].weight;
-    uint32_t perEntry = weight * group.numSignals;
+    uint32_t perEntry = weight * group.numSignals * wait.times;
     uint32_t missing = weight * (group.numSignals - plan.placeOf[producer]);
     if (cutsOffItself(wait)) {
       return owedSinceThen(wait, producer, perEntry, missing);

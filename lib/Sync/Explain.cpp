@@ -50,6 +50,10 @@ private:
   std::string classText() const {
     switch (wait.waitClass) {
     case WaitClass::InShared:
+      if (wait.outer.valid()) {
+        return fmt::format("{} runs {} time{} in each entry of {}", producer(), wait.times,
+                           wait.times == 1 ? "" : "s", loop(wait.outer));
+      }
       return fmt::format("{} runs once in each iteration of {}, as does the shared body",
                          producer(), loop(place.shared));
     case WaitClass::Nested:
@@ -113,6 +117,9 @@ private:
         places ? fmt::format("the place of the latest run of {} on its queue", producer())
                : fmt::format("entries of {} so far, one run of {} each", loop(place.producerHome),
                              producer());
+    if (wait.outer.valid()) {
+      return outerText();
+    }
     if (wait.innerLoop.valid()) {
       return elementText(counter, what);
     }
@@ -125,6 +132,18 @@ private:
       return fmt::format("{} - {}: {}, less the last {}", counter, wait.minus, what, wait.minus);
     }
     return fmt::format("{}: {}", counter, what);
+  }
+
+  std::string outerText() const {
+    std::string entries =
+        fmt::format("total({})", wait.outer == rootLoop ? "ROOT" : kernel.nameOf(wait.outer));
+    if (wait.minus > 0) {
+      entries = fmt::format("({} - {})", entries, wait.minus);
+    }
+    return fmt::format("{}*{}: entries of {} so far{}, {} runs of {} each", wait.times, entries,
+                       loop(wait.outer),
+                       wait.minus == 0 ? "" : fmt::format(", less the last {}", wait.minus),
+                       wait.times, producer());
   }
 
   std::string elementText(const std::string &counter, const std::string &what) const {

@@ -76,6 +76,7 @@ PlanOptions optionsOf(const RandomProgram &program, Strategy strategy) {
     return options;
   }
   fuzz::Random random(program.seed);
+  options.constantTrips = random.percent(75);
   uint64_t choices = program.agreeing() ? 3 : 2;
   for ([[maybe_unused]] const Instr &instr : program.kernel.instrs) {
     options.sharing.push(static_cast<Sharing>(random.below(choices)));

@@ -63,6 +63,7 @@ struct PlanOptions {
   Participants participants = Participants::Work;
   bool fold = true;                        ///< evaluate constants in wait expressions
   IdVector<InstrId, Sharing> sharing = {}; ///< Auto; empty: all with their bodies
+  bool constantTrips = true; ///< Auto: where trips are constant, count the loop around them alone
 };
 
 /// How a wait value is found; see docs/Allocation.md for each formula.
@@ -90,9 +91,9 @@ struct Group {
 };
 
 /// What one dependence waits for. Beside the threshold stand the parts it was made of,
-/// for comparing and explaining:  mask * w*(N*(counter - minus) - (N-K)). Element by element, the
-/// counter is the younger of two, min(slot + 1 plus an inner index, slot), and slot 0 is the live
-/// one.
+/// for comparing and explaining:  mask * w*(N*times*(counter - minus) - (N-K)). Element by element,
+/// the counter is the younger of two, min(slot + 1 plus an inner index, slot), and slot 0 is the
+/// live one.
 struct Wait {
   WaitClass waitClass = WaitClass::Never;
   bool exact = true; ///< never longer than the dependence asks
@@ -104,6 +105,8 @@ struct Wait {
   RingId ring;            ///< the counter is slot `slot` of this ring; none: the live counter
   uint32_t slot = 0;
   uint32_t minus = 0;
+  uint32_t times = 1;    ///< runs of the producer in each entry of `outer`
+  LoopId outer;          ///< whose entries are counted instead of the producer's body's; else none
   LoopId innerLoop;      ///< Element: whose trip is the consumer's inner index; else none
   int64_t innerStep = 0; ///< Element: by how much the producer's inner index lies before it
 };
