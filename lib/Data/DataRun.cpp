@@ -14,6 +14,7 @@ struct DataRun::Scratch {
   std::vector<Value> values; ///< by node
   std::vector<uint8_t> isKnown;
   Value spread;
+  std::vector<float> sum;
   std::vector<TilePlace> reads;
   std::vector<TilePlace> writes;
   IdVector<QueueId, std::optional<Value>> kept;
@@ -280,41 +281,55 @@ private:
 
   void store(const Value &result, uint32_t tile, bool isAdded) {
     BufferId id = effect.writes[tile].buffer();
-    BufferData &buffer = run.contents[id];
     const Shape &shape = effect.writeShapes[tile];
-    const Value *value = &result;
-    if (numElements(result.shape) != numElements(shape)) {
+    bool fills = numElements(result.shape) == numElements(shape);
+    if (!fills) {
       spread(result, shape, scratch.spread);
-      value = &scratch.spread;
     }
-    std::vector<float> sum;
+    const Value &value = fills ? result : scratch.spread;
     scratch.writes[tile].forRuns([&](const ElementRun &stretch, size_t before) {
-      const float *numbers = value->data.data() + before;
-      std::vector<size_t> poisoned;
-      for (size_t i = 0; i < stretch.count; ++i) {
-        size_t element = stretch.first + i * stretch.stride;
-        bool wasPoison = isAdded && buffer.numPoison() > 0 && buffer.isPoison(element);
-        if (wasPoison) {
-          report({DataFault::Kind::PoisonRead, instance, id, element});
-        }
-        if (wasPoison || isPoison(*value, before + i)) {
-          poisoned.push_back(element);
-        }
-      }
-      if (isAdded) {
-        sum.resize(stretch.count);
-        buffer.load(stretch, sum.data());
-        for (size_t i = 0; i < stretch.count; ++i) {
-          sum[i] += numbers[i];
-        }
-        numbers = sum.data();
-      }
-      buffer.store(stretch, numbers);
-      for (size_t element : poisoned) {
-        buffer.makePoison(element);
-      }
+      storeRun(id, stretch, value, before, isAdded);
     });
     noteWrite(tile);
+  }
+
+  /// Writes, or adds, the elements of a value from `before` on.
+  void storeRun(BufferId id, const ElementRun &stretch, const Value &value, size_t before,
+                bool isAdded) {
+    BufferData &buffer = run.contents[id];
+    const float *numbers = &value.data[before];
+    std::vector<size_t> poisoned = poisonOf(id, stretch, value, before, isAdded);
+    if (isAdded) {
+      scratch.sum.resize(stretch.count);
+      buffer.load(stretch, scratch.sum.data());
+      for (size_t i = 0; i < stretch.count; ++i) {
+        scratch.sum[i] += numbers[i];
+      }
+      numbers = scratch.sum.data();
+    }
+    buffer.store(stretch, numbers);
+    for (size_t element : poisoned) {
+      buffer.makePoison(element);
+    }
+  }
+
+  /// Elements that are poison once this has been written or added.
+  std::vector<size_t> poisonOf(BufferId id, const ElementRun &stretch, const Value &value,
+                               size_t before, bool isAdded) {
+    const BufferData &buffer = run.contents[id];
+    std::vector<size_t> poisoned;
+    bool mayBePoison = !value.poison.empty() || (isAdded && buffer.numPoison() > 0);
+    for (size_t i = 0; mayBePoison && i < stretch.count; ++i) {
+      size_t element = stretch.first + i * stretch.stride;
+      bool wasPoison = isAdded && buffer.isPoison(element);
+      if (wasPoison) {
+        report({DataFault::Kind::PoisonRead, instance, id, element});
+      }
+      if (wasPoison || isPoison(value, before + i)) {
+        poisoned.push_back(element);
+      }
+    }
+    return poisoned;
   }
 
   /// Where the rows should have gone is not known if an index is poison: then all may be wrong.

@@ -217,7 +217,12 @@ private:
 
   //===--- Expressions ----------------------------------------------------===//
 
+  /// What stands in the text twice is computed once.
   ComputeId add(ComputeNode node) {
+    auto known = std::find(parsed.nodes.begin(), parsed.nodes.end(), node);
+    if (known != parsed.nodes.end()) {
+      return ComputeId(static_cast<uint32_t>(known - parsed.nodes.begin()));
+    }
     if (parsed.nodes.size() >= maxNodes) {
       return fail(fmt::format("more than {} operations", maxNodes));
     }

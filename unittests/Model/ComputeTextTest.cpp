@@ -72,6 +72,12 @@ TEST(ComputeTextTest, results) {
   EXPECT_EQ(parsed("gather(r0, r1, r2)"), "(gather r0 r1 r2)");
 }
 
+TEST(ComputeTextTest, equalPartsAreOne) {
+  std::string error;
+  EXPECT_EQ(parseCompute("exp(r0 - r1); sum(exp(r0 - r1))", error)->nodes.size(), 5U);
+  EXPECT_EQ(parseCompute("r0 - r1; r1 - r0", error)->nodes.size(), 4U);
+}
+
 TEST(ComputeTextTest, errorsNameTheColumn) {
   EXPECT_EQ(parsed(""), "column 1: expected a number, r0, r1, ..., 'kept', a function or '('");
   EXPECT_EQ(parsed("r0 +"), "column 5: expected a number, r0, r1, ..., 'kept', a function or '('");

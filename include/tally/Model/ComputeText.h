@@ -93,6 +93,8 @@ struct ComputeNode {
   float number = 0;
   uint32_t read = 0; ///< which of the tiles that are read
   std::array<ComputeId, 3> operands{};
+
+  bool operator==(const ComputeNode &) const = default;
 };
 
 struct ComputeResult {
@@ -109,7 +111,7 @@ struct ComputeResult {
 };
 
 struct ParsedCompute {
-  IdVector<ComputeId, ComputeNode> nodes; ///< operands before their users
+  IdVector<ComputeId, ComputeNode> nodes; ///< each once; operands before their users
   std::vector<ComputeResult> results;
 };
 
