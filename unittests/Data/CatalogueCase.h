@@ -13,9 +13,9 @@
 
 namespace tally {
 
-inline constexpr std::array strategies{Strategy::PerInstruction, Strategy::PerLoop,
-                                       Strategy::PerEngine,      Strategy::Barrier,
-                                       Strategy::Unrolled,       Strategy::Manual};
+inline constexpr std::array strategies{
+    Strategy::PerInstruction, Strategy::PerLoop,  Strategy::PerEngine, Strategy::Auto,
+    Strategy::Barrier,        Strategy::Unrolled, Strategy::Manual};
 
 /// One kernel of the catalogue, ready to be run by any code.
 class CatalogueCase {
