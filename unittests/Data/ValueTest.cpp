@@ -169,6 +169,10 @@ TEST(ValueTest, poisonSpreadsToWhatIsMadeOfIt) {
   EXPECT_EQ(computed("matmul(r0, r1)", {table, partly}, {3, 3}), "? ? ? ? ? ? ? ? ?");
   OneInstr::Input column = {{3, 2}, {1, 2, 3, 4, 5}};
   EXPECT_EQ(computed("matmul(r0, r1)", {{{3, 1}, {1, 1, 1}}, column}, {1, 2}), "9 ?");
+  // ... its row, if it is among the weights.
+  EXPECT_EQ(computed("matmul(r0, r1)", {column, {{3, 1}, {1, 1, 1}}}, {2, 1}), "9 ?");
+  EXPECT_EQ(computed("transpose(r0)", {column}, {2, 3}), "1 3 5 2 4 ?");
+  EXPECT_EQ(computed("r0", {column}, {3, 2}), "1 2 3 4 5 ?"); // copied, in bits
 }
 
 TEST(ValueTest, faultsAreTold) {
@@ -181,6 +185,14 @@ TEST(ValueTest, faultsAreTold) {
   EXPECT_EQ(index.result(), "4 5 6 ? ? ?");
   EXPECT_EQ(index.faults,
             std::vector<std::string>{"'i' at A=1 takes row 2 of 'in0', which has rows 0 to 1"});
+  OneInstr row("gather(r0, r1)", {{{2, 2}, {1, 2, 3}}, {{2}, {1, 0}, "i32"}}, {2, 2});
+  EXPECT_EQ(row.result(), "3 ? 1 2");
+  EXPECT_EQ(row.faults,
+            std::vector<std::string>{"'i' at A=1 reads in0[1, 1], which nobody has written yet"});
+  OneInstr copy("r0", {{{2}, {1}}}, {2});
+  EXPECT_EQ(copy.result(), "1 ?");
+  EXPECT_EQ(copy.faults,
+            std::vector<std::string>{"'i' at A=1 reads in0[1], which nobody has written yet"});
   OneInstr lost("scatter(r0, r1)", {table, {{2}, {1}, "i32"}}, {2, 3});
   EXPECT_EQ(lost.result(), "? ? ? ? ? ?");
   EXPECT_EQ(lost.faults, (std::vector<std::string>{
