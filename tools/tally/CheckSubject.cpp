@@ -100,7 +100,8 @@ private:
         return false;
       }
       loaded.program = forgetReasons(std::move(*code.program));
-      return addWritten(loaded);
+      bool isManual = loaded.program->strategy == toString(Strategy::Manual);
+      return (isManual || session.findDeps(loaded, options.common, machine)) && addWritten(loaded);
     }
     complain(fmt::format("'{}' holds no code for kernel '{}'", options.code, name));
     return false;
@@ -113,6 +114,9 @@ private:
   }
 
   bool addCompiled(LoadedKernel &loaded) {
+    if (!session.findDeps(loaded, options.common, machine)) {
+      return false;
+    }
     Diagnostics diagnostics;
     std::optional<Compiled> compiled =
         compile(loaded.kernel, options.common.compileOptions(), machine, diagnostics);

@@ -104,7 +104,7 @@ int CompareCommand::run() const {
   if (!target) {
     return Exit::Undecided;
   }
-  std::vector<LoadedKernel> kernels = session.load(common.input);
+  std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *target);
   if (kernels.empty()) {
     return Exit::No;
   }

@@ -81,7 +81,7 @@ int CompileCommand::run() const {
   if (!machine) {
     return Exit::Undecided;
   }
-  std::vector<LoadedKernel> kernels = session.load(common.input);
+  std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *machine);
   CompileOptions options = common.compileOptions();
   options.plan.constantTrips = certificate.empty(); // the proof holds for all trips and knows none
   if (kernels.empty() || !compileAll(session, kernels, options, *machine)) {

@@ -253,7 +253,7 @@ int ExplainCommand::run() const {
   if (!machine) {
     return Exit::Undecided;
   }
-  std::vector<LoadedKernel> kernels = session.load(common.input);
+  std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *machine);
   if (kernels.empty()) {
     return Exit::No;
   }

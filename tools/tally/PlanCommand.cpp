@@ -172,7 +172,7 @@ int PlanCommand::run() const {
   if (!machine) {
     return Exit::Undecided;
   }
-  std::vector<LoadedKernel> kernels = session.load(common.input);
+  std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *machine);
   std::string text;
   Json document = {{"schema", "tally-plan"}, {"version", 1}, {"plans", Json::array()}};
   bool allPlanned = !kernels.empty();

@@ -48,6 +48,12 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
       ->check(CLI::IsMember(strategies))
       ->capture_default_str();
   command
+      .add_option("--deps", deps,
+                  "auto: of a kernel without dependences, those that follow from its accesses; "
+                  "written: as written")
+      ->check(CLI::IsMember({"auto", "written"}))
+      ->capture_default_str();
+  command
       .add_option("--barrier-participants", participants,
                   "who meets at a barrier: engines with work in the loop, or all")
       ->check(CLI::IsMember({"work", "all"}))
@@ -139,6 +145,29 @@ std::vector<LoadedKernel> Session::loadJson(const std::string &path) {
     kernels.push_back(std::move(*loaded));
   }
   return kernels;
+}
+
+bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const Machine &machine) {
+  if (options.deps == "written" || !asksForDeps(loaded.kernel)) {
+    return true;
+  }
+  Extraction found = extractor.extract(loaded.kernel, {.queueOverlap = machine.queueOverlap});
+  Diagnostics diagnostics;
+  remarkExcess(loaded.kernel, found, diagnostics);
+  loaded.kernel = withDeps(loaded.kernel, found);
+  check(loaded.kernel, diagnostics);
+  report(loaded.kernel, diagnostics);
+  return !diagnostics.hasErrors();
+}
+
+std::vector<LoadedKernel> Session::loadWithDeps(const CommonOptions &options,
+                                                const Machine &machine) {
+  std::vector<LoadedKernel> kernels = load(options.input);
+  bool allLegal = true;
+  for (LoadedKernel &loaded : kernels) {
+    allLegal &= findDeps(loaded, options, machine);
+  }
+  return allLegal ? std::move(kernels) : std::vector<LoadedKernel>();
 }
 
 std::optional<Machine> Session::machine(const std::string &nameOrPath,

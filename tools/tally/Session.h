@@ -9,6 +9,7 @@
 #define TALLY_TOOLS_TALLY_SESSION_H
 
 #include "tally/Code/Compile.h"
+#include "tally/Deps/Extract.h"
 #include "tally/Model/Bindings.h"
 #include "tally/Transforms/Bridge.h"
 
@@ -39,6 +40,7 @@ struct CommonOptions {
   std::string machine = "generic";
   std::string strategy = "per-loop";
   std::string participants = "work";
+  std::string deps = "auto";
   bool noFold = false;
   bool noLicm = false;
   bool noCse = false;
@@ -66,6 +68,13 @@ public:
   /// The kernels in a file. Empty, with the reasons reported, if it cannot be read or holds none.
   std::vector<LoadedKernel> load(const std::string &path);
 
+  /// The kernels in a file, with their dependences. A kernel that says what instructions touch and
+  /// has no dependence written gets those that follow, unless the user wants what is written.
+  std::vector<LoadedKernel> loadWithDeps(const CommonOptions &options, const Machine &machine);
+
+  /// The same for one kernel; false, with the reasons reported, if the result is not legal.
+  bool findDeps(LoadedKernel &loaded, const CommonOptions &options, const Machine &machine);
+
   /// The machine of this name or file, with parameters changed as `--set` asks; none, with the
   /// reasons reported.
   std::optional<Machine> machine(const std::string &nameOrPath,
@@ -91,6 +100,7 @@ private:
   std::vector<LoadedKernel> loadModule(const std::string &path);
   std::string print(mlir::ModuleOp module);
 
+  Extractor extractor;
   llvm::SourceMgr sources;
   mlir::MLIRContext context;
   mlir::SourceMgrDiagnosticHandler handler;
@@ -99,6 +109,7 @@ private:
 /// Each adds its subcommand; the run sets `status`.
 void addCompile(CLI::App &app, int &status);
 void addPlan(CLI::App &app, int &status);
+void addDeps(CLI::App &app, int &status);
 void addExplain(CLI::App &app, int &status);
 void addCompare(CLI::App &app, int &status);
 void addFuzz(CLI::App &app, int &status);

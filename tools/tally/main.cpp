@@ -10,6 +10,7 @@ static constexpr const char *examples = R"(Examples:
   tally compile k.mlir --sync=barrier -o b.mlir the baseline, into a file
   tally compile k.json --format=json            from JSON to JSON, for compilers without MLIR
   tally plan k.mlir                             which semaphores, and one line per dependence
+  tally deps k.mlir                             which dependences follow from its accesses
   tally explain k.mlir --instr=load             every wait of one instruction, and why its value
   tally compare k.mlir                          size, registers and semaphores of each strategy
   tally check k.mlir                            does the code wait long enough, and no longer?
@@ -29,6 +30,7 @@ int main(int argc, char **argv) {
   int status = Exit::Yes;
   addCompile(app, status);
   addPlan(app, status);
+  addDeps(app, status);
   addExplain(app, status);
   addCompare(app, status);
   addFuzz(app, status);

@@ -1,0 +1,105 @@
+//===- Extract.h - Dependences from accesses ------------------------------===//
+//
+// Who must wait for whom, found from what instructions touch: for each ordered pair of conflicting
+// accesses (same elements, at least one writes), the last run of the producer that conflicts with
+// a run of the consumer and comes before it when the text is read as a sequential program. That
+// holds for all trip counts and all outcomes of conditions.
+//
+//   for A { load writes X[A mod 2];  scale reads X[A mod 2] }
+//
+//   load -> scale  raw                 the same iteration
+//   scale -> load  war at A = 2        the slot's last reader
+//
+// A dependence says: the producer's runs up to there have retired. So it is *exact* for a pair
+// of accesses if each run of the consumer needs the run that it waits for last, or an earlier run
+// of the consumer did; a run of the producer that did not happen (a branch not taken, a loop of no
+// trips) is passed over. Where no distance is exact, the shortest that ever occurs is taken:
+// sound, never too early, and reported with the reason.
+//
+// What is not known is taken for a conflict: tiles `X[@]`, indices with a run-time value `$n`.
+//
+// No dependence is derived where the order holds anyway: two accumulations on one queue, and, on a
+// machine whose queues do not overlap their instructions, two instructions of one queue. In
+// straight-line code a range that was written over is dropped: what waits for the later write
+// waits for all before it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_DEPS_EXTRACT_H
+#define TALLY_DEPS_EXTRACT_H
+
+#include "tally/Model/Kernel.h"
+
+#include <memory>
+
+namespace tally {
+
+struct ExtractOptions {
+  /// As in Machine: instructions of one queue run at the same time, so they need waits, too.
+  bool queueOverlap = true;
+};
+
+/// Why a dependence waits for more than the two accesses ask for.
+enum class Excess : uint8_t {
+  None,      ///< it does not: it is exact
+  Anywhere,  ///< a tile `X[@]`
+  Symbol,    ///< an index or size with a run-time value
+  Varies,    ///< the last conflicting run is not at the same distance in all iterations
+  Undecided, ///< the question was too large to be decided
+};
+
+std::string_view toString(Excess excess);
+
+/// One dependence, and the pair of accesses behind it.
+struct DerivedDep {
+  Dep dep; ///< its components are in Extraction::components
+  AccessId producerAccess;
+  AccessId consumerAccess;
+  Excess excess = Excess::None;
+  /// Two runs that conflict at this distance: into Extraction::iterations; the iterations of the
+  /// loops around the producer, outermost first, then those around the consumer. For a flat
+  /// distance, the numbers of two runs. None and none where the question was not decided.
+  uint32_t firstIteration = 0;
+  uint32_t numProducerIterations = 0;
+  uint32_t numConsumerIterations = 0;
+};
+
+struct Extraction {
+  std::vector<DerivedDep> deps; ///< by consumer, then producer
+  std::vector<DistanceComponent> components;
+  std::vector<int64_t> iterations; ///< from 0
+};
+
+/// Finds dependences; keeps what it learnt about one kernel for the next.
+class Extractor {
+public:
+  Extractor();
+  ~Extractor();
+  Extractor(const Extractor &) = delete;
+  Extractor &operator=(const Extractor &) = delete;
+
+  /// The dependences of a kernel that check() accepts, whatever it has written itself.
+  Extraction extract(const Kernel &kernel, const ExtractOptions &options = {});
+
+  /// How many questions took too much work so far; their dependences wait for all earlier runs.
+  size_t numUndecided() const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// The same kernel with these dependences instead of its own.
+Kernel withDeps(const Kernel &kernel, const Extraction &extraction);
+
+/// Whether a kernel leaves its dependences to be found: it says what instructions touch, and no
+/// dependence.
+bool asksForDeps(const Kernel &kernel);
+
+/// One remark for each dependence that waits for more than is known to be needed: the accesses, the
+/// reason, and what to state to sharpen it.
+void remarkExcess(const Kernel &kernel, const Extraction &extraction, Diagnostics &diagnostics);
+
+} // namespace tally
+
+#endif // TALLY_DEPS_EXTRACT_H

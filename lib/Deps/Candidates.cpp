@@ -1,0 +1,182 @@
+//===- Candidates.cpp - Which accesses may conflict at all ----------------===//
+
+#include "Candidates.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+namespace tally {
+namespace {
+
+struct Touch {
+  AccessId access;
+  InstrId instr;
+};
+
+/// Those who touched a range of elements and still matter.
+struct Segment {
+  int64_t last = 0;
+  std::vector<Touch> readers;
+  std::vector<Touch> writers;
+};
+
+class BufferSweep {
+public:
+  BufferSweep(const Kernel &kernel, const Tiles &tiles, IdVector<AccessId, uint32_t> &seenBy,
+              const IdVector<LoopId, LoopId> &nestOf,
+              const std::function<void(const Candidate &)> &visit)
+      : kernel(kernel), tiles(tiles), seenBy(seenBy), nestOf(nestOf), visit(visit) {}
+
+  /// All accesses of one instruction. They see what was there before any of them.
+  void add(std::span<const Touch> touches) {
+    for (const Touch &touch : touches) {
+      const Tile &tile = tileOf(touch);
+      if (!tile.hull.isEmpty()) {
+        split(tile.hull.first);
+        split(tile.hull.last + 1);
+        fill(tile.hull);
+        meetEarlier(touch, tile);
+      }
+    }
+    for (const Touch &touch : touches) {
+      meetSame(touch, touches);
+      enter(touch, tileOf(touch));
+    }
+  }
+
+private:
+  /// Lets a segment begin at `at`, if one holds it.
+  void split(int64_t at) {
+    auto next = segments.upper_bound(at);
+    if (next == segments.begin()) {
+      return;
+    }
+    auto holder = std::prev(next);
+    if (holder->first < at && at <= holder->second.last) {
+      Segment rest = holder->second;
+      holder->second.last = at - 1;
+      segments.emplace_hint(next, at, std::move(rest));
+    }
+  }
+
+  /// Makes segments for what nobody has touched.
+  void fill(const Bounds &range) {
+    int64_t at = range.first;
+    for (auto s = segments.lower_bound(at); at <= range.last; ++s) {
+      int64_t end = s == segments.end() ? range.last : std::min(range.last, s->first - 1);
+      if (at <= end) {
+        s = segments.emplace_hint(s, at, Segment{end, {}, {}});
+      }
+      at = s->second.last + 1;
+    }
+  }
+
+  const Tile &tileOf(Touch touch) const { return tiles[tiles.of(touch.access)]; }
+
+  bool writes(Touch touch) const { return kernel.accesses[touch.access].kind != AccessKind::Read; }
+
+  LoopId nest(Touch touch) const { return nestOf[kernel.instrs[touch.instr].home]; }
+
+  template <typename Visit> void forSegments(const Bounds &range, Visit segment) {
+    for (auto s = segments.lower_bound(range.first); s != segments.end() && s->first <= range.last;
+         ++s) {
+      segment(s->second);
+    }
+  }
+
+  void meetEarlier(Touch touch, const Tile &tile) {
+    forSegments(tile.hull, [&](Segment &segment) {
+      meet(touch, tile, segment.writers);
+      if (writes(touch)) {
+        meet(touch, tile, segment.readers);
+      }
+    });
+  }
+
+  void meet(Touch touch, const Tile &tile, const std::vector<Touch> &others) {
+    for (const Touch &other : others) {
+      if (seenBy[other.access] == touch.access.value) {
+        continue;
+      }
+      seenBy[other.access] = touch.access.value;
+      if (tiles.boxesMeet(tile, tileOf(other))) {
+        visit({other.instr, touch.instr, other.access, touch.access});
+        if (nest(touch).valid() && nest(other) == nest(touch)) {
+          visit({touch.instr, other.instr, touch.access, other.access});
+        }
+      }
+    }
+  }
+
+  /// Accesses of one instruction conflict with those of its other runs.
+  void meetSame(Touch touch, std::span<const Touch> touches) {
+    for (const Touch &other : touches) {
+      if (nest(touch).valid() && (writes(touch) || writes(other)) &&
+          tiles.boxesMeet(tileOf(touch), tileOf(other))) {
+        visit({other.instr, touch.instr, other.access, touch.access});
+      }
+    }
+  }
+
+  void enter(Touch touch, const Tile &tile) {
+    bool replaces = writes(touch) && tile.isFixed && tile.home == rootLoop;
+    auto isReplaced = [&](Touch other) {
+      return other.instr != touch.instr && tiles.boxHolds(tile, tileOf(other));
+    };
+    forSegments(tile.hull, [&](Segment &segment) {
+      if (replaces) {
+        std::erase_if(segment.readers, isReplaced);
+        std::erase_if(segment.writers, isReplaced);
+      }
+      (writes(touch) ? segment.writers : segment.readers).push_back(touch);
+    });
+  }
+
+  const Kernel &kernel;
+  const Tiles &tiles;
+  IdVector<AccessId, uint32_t> &seenBy; ///< the last access for which this one was looked at
+  const IdVector<LoopId, LoopId> &nestOf;
+  const std::function<void(const Candidate &)> &visit;
+  std::map<int64_t, Segment> segments; ///< by first element
+};
+
+/// For each body the outermost real loop around it.
+IdVector<LoopId, LoopId> outermostLoops(const Kernel &kernel) {
+  IdVector<LoopId, LoopId> nestOf(kernel.loops.size());
+  for (LoopId id : kernel.loops.ids()) { // parents come first
+    const Loop &loop = kernel.loops[id];
+    if (loop.parent.valid()) {
+      LoopId outer = nestOf[loop.parent];
+      nestOf[id] = !outer.valid() && loop.kind == LoopKind::Loop ? id : outer;
+    }
+  }
+  return nestOf;
+}
+
+} // namespace
+
+void forCandidates(const Kernel &kernel, const Tiles &tiles,
+                   const std::function<void(const Candidate &)> &visit) {
+  IdVector<BufferId, std::vector<Touch>> byBuffer(kernel.buffers.size());
+  for (InstrId i : kernel.instrs.ids()) {
+    for (AccessId a : kernel.instrs[i].accesses) {
+      byBuffer[kernel.accesses[a].buffer].push_back({a, i});
+    }
+  }
+  IdVector<AccessId, uint32_t> seenBy(kernel.accesses.size(), UINT32_MAX);
+  IdVector<LoopId, LoopId> nestOf = outermostLoops(kernel);
+  for (const std::vector<Touch> &touches : byBuffer) {
+    BufferSweep sweep(kernel, tiles, seenBy, nestOf, visit);
+    for (size_t first = 0; first < touches.size();) {
+      size_t end = first;
+      while (end < touches.size() && touches[end].instr == touches[first].instr) {
+        ++end;
+      }
+      sweep.add(std::span(touches).subspan(first, end - first));
+      first = end;
+    }
+  }
+}
+
+} // namespace tally

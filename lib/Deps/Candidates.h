@@ -1,0 +1,42 @@
+//===- Candidates.h - Which accesses may conflict at all ------------------===//
+//
+// Buffer by buffer, in the order of the text: a map from ranges of elements to those who touched
+// them. An access asks its range for earlier ones, and is added.
+//
+//   W0 X[0:4]   W1 X[2:4]   R X[1:2]         [0,1): W0   [1,2): W0 R   [2,3): W0 W1 R   ...
+//
+// A write outside all loops whose tile is always the same is the last that matters for the
+// elements it covers: what lies in it wholly is dropped. Whoever needs the dropped one comes after
+// the write, and conflicts with it, too; and the write itself waits for the dropped one, or
+// follows it in one queue.
+//
+// Inside a loop everything comes again, so an unordered pair is two ordered ones there.
+//
+// Cost: n log n in accesses, and linear in the pairs that are found.
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_DEPS_CANDIDATES_H
+#define TALLY_LIB_DEPS_CANDIDATES_H
+
+#include "Tiles.h"
+
+#include <functional>
+
+namespace tally {
+
+/// A producer's access and a consumer's: of one buffer, one of them writes, their boxes meet, and
+/// a run of the first may come before one of the second.
+struct Candidate {
+  InstrId producer;
+  InstrId consumer;
+  AccessId producerAccess;
+  AccessId consumerAccess;
+};
+
+/// Calls `visit` for all candidates.
+void forCandidates(const Kernel &kernel, const Tiles &tiles,
+                   const std::function<void(const Candidate &)> &visit);
+
+} // namespace tally
+
+#endif // TALLY_LIB_DEPS_CANDIDATES_H

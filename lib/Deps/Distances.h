@@ -1,0 +1,114 @@
+//===- Distances.h - At which distances two accesses conflict -------------===//
+//
+// The heart of extraction, freed from kernels: two accesses inside nested loops, some of them
+// around both. Written with one variable for each coordinate, counted from 0:
+//
+//   d0, d1, ..   distance on each common loop ("level"), outermost first
+//   c0, c1, ..   the consumer's iteration there; so the producer's is c0 - d0, ..
+//   u0, ..       the producer's iteration of loops around it alone
+//   w0, ..       the consumer's, likewise
+//   s0, t0, ..   counters over the whole run, as the producer and the consumer see them
+//
+// Steps:  1. conflicts  the set of all points where both runs exist, the producer's comes first,
+//                       and both touch the same element
+//         2. cover      take the lexicographically smallest distance; drop the conflicts that a
+//                       wait at it covers; again, until none is left. (A wait at distance d
+//                       covers all producers at d or farther, for consumers that have d
+//                       iterations behind them on each loop: others do not wait.)
+//         3. excess     a distance is exact if the last run of the producer that its wait covers
+//                       conflicts with the consumer, or with an earlier one
+//
+// Example, X[j mod 2] in a loop of 5 trips inside another, the producer behind the consumer:
+// smallest is (0, 2); then c1 < 2 is left, whose smallest is (1, -4): the producer's last
+// iteration.
+//
+// Two distances are always enough for one loop around both, and few are in practice; past
+// `maxDistances` the rest is covered by all earlier iterations.
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_DEPS_DISTANCES_H
+#define TALLY_LIB_DEPS_DISTANCES_H
+
+#include "Isl.h"
+#include "tally/Deps/Extract.h"
+
+#include <string>
+#include <unordered_map>
+
+namespace tally {
+
+/// How often a loop runs each time.
+struct Extent {
+  uint64_t min = 0;
+  std::optional<uint64_t> max;
+
+  bool isConstant() const { return max == min; }
+};
+
+/// A counter of the entries of a body, for which no formula is known.
+struct Counter {
+  bool isShared = false; ///< both count the same body; else only one counter is used
+  /// How many levels lie at or around the body. At the last of them it is the loop itself, unless
+  /// it is a branch.
+  uint32_t levels = 0;
+  bool isBranch = false;
+  uint64_t minTrips = 0; ///< of the loop
+};
+
+/// Two accesses; see above.
+struct PairNest {
+  struct Level {
+    Extent producer;
+    Extent consumer; ///< the same, but for a level that pairs two loops side by side
+  };
+
+  std::vector<Level> levels;
+  std::vector<Extent> producerOwn;
+  std::vector<Extent> consumerOwn;
+  bool zeroIsOrdered = false; ///< at distance 0 the producer's run comes first
+  bool consumerSkips = false; ///< a branch lies between the consumer and the innermost level
+  bool producerSkips = false; ///< a branch lies around the producer
+  /// A distance carried by one of the levels before this one says nothing about the levels from
+  /// `unpaired` on.
+  uint32_t pairedFrom = 0;
+  uint32_t unpaired = UINT32_MAX;
+  std::vector<Counter> counters;
+  std::string overlap;         ///< when the accesses meet; empty: always
+  Excess vague = Excess::None; ///< they may meet only then, and need not
+};
+
+/// All earlier iterations of this level and those inside it.
+inline constexpr int64_t wholeLevel = INT64_MIN;
+
+struct Distances {
+  struct One {
+    std::vector<int64_t> components; ///< one for each level
+    std::vector<int64_t> producer;   ///< an example: levels, then own loops
+    std::vector<int64_t> consumer;
+  };
+
+  std::vector<One> list; ///< empty: the accesses never conflict
+  Excess excess = Excess::None;
+};
+
+class DistanceFinder {
+public:
+  DistanceFinder();
+
+  /// What was found for this nest, now or before. Valid until the finder ends.
+  const Distances &find(const PairNest &nest);
+
+  /// How many different nests were looked at, and how many took too much work.
+  size_t numShapes() const { return known.size(); }
+
+  size_t numUndecided() const { return undecided; }
+
+private:
+  IslContext context;
+  std::unordered_map<std::string, Distances> known;
+  size_t undecided = 0;
+};
+
+} // namespace tally
+
+#endif // TALLY_LIB_DEPS_DISTANCES_H

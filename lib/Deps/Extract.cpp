@@ -1,0 +1,345 @@
+//===- Extract.cpp - Dependences from accesses ----------------------------===//
+//
+// Steps:  1. candidates  pairs of accesses whose boxes meet (Candidates.h)
+//         2. distances   of each pair, from the view that is exact, or else the tightest
+//                        (PairNest.h, Distances.h)
+//         3. merge       for two instructions, what another distance of theirs implies is dropped
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/Deps/Extract.h"
+
+#include "Candidates.h"
+#include "PairNest.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tally {
+
+std::string_view toString(Excess excess) {
+  switch (excess) {
+  case Excess::None:
+    return "exact";
+  case Excess::Anywhere:
+    return "anywhere";
+  case Excess::Symbol:
+    return "run-time value";
+  case Excess::Varies:
+    return "distance varies";
+  case Excess::Undecided:
+    return "undecided";
+  }
+  return "?";
+}
+
+namespace {
+
+/// What one pair of accesses gives, before it is known to matter.
+struct Draft {
+  Candidate pair;
+  DepKind kind = DepKind::Unspecified;
+  DistanceForm form = DistanceForm::Vector;
+  int64_t step = 0;
+  std::vector<DistanceComponent> components; ///< outermost first, none 0
+  Excess excess = Excess::None;
+  const Distances::One *example = nullptr; ///< kept by the finder
+};
+
+/// One kernel.
+class Extracting {
+public:
+  Extracting(const Kernel &kernel, const ExtractOptions &options, DistanceFinder &finder)
+      : kernel(kernel), options(options), finder(finder), tiles(kernel) {}
+
+  Extraction run() {
+    forCandidates(kernel, tiles, [&](const Candidate &candidate) {
+      if (needsWait(candidate)) {
+        derive(candidate);
+      }
+    });
+    merge();
+    return std::move(result);
+  }
+
+private:
+  AccessKind kindOf(AccessId access) const { return kernel.accesses[access].kind; }
+
+  /// Whether the order of the two is not given by their queue.
+  bool needsWait(const Candidate &candidate) const {
+    if (kernel.instrs[candidate.producer].queue != kernel.instrs[candidate.consumer].queue) {
+      return true;
+    }
+    bool bothAdd = kindOf(candidate.producerAccess) == AccessKind::Accumulate &&
+                   kindOf(candidate.consumerAccess) == AccessKind::Accumulate;
+    return options.queueOverlap && !bothAdd;
+  }
+
+  DepKind dependenceKind(const Candidate &candidate) const {
+    if (kindOf(candidate.producerAccess) == AccessKind::Read) {
+      return DepKind::WAR;
+    }
+    return kindOf(candidate.consumerAccess) == AccessKind::Write ? DepKind::WAW : DepKind::RAW;
+  }
+
+  const PairPlace &placeOf(LoopId producerHome, LoopId consumerHome) {
+    uint64_t key = uint64_t(producerHome.value) << 32 | consumerHome.value;
+    auto [found, isNew] = places.try_emplace(key);
+    if (isNew) {
+      found->second = placeOfBodies(kernel, producerHome, consumerHome);
+    }
+    return found->second;
+  }
+
+  //===--- 2. Distances ---------------------------------------------------===//
+
+  void derive(const Candidate &candidate) {
+    const Tile &producer = tiles[tiles.of(candidate.producerAccess)];
+    const Tile &consumer = tiles[tiles.of(candidate.consumerAccess)];
+    Draft draft;
+    draft.pair = candidate;
+    draft.kind = dependenceKind(candidate);
+    bool producerIsBefore = candidate.producer < candidate.consumer;
+    if (producer.home == consumer.home && producerIsBefore && producer.isFixed &&
+        consumer.isFixed) {
+      drafts.push_back(std::move(draft)); // they meet in every iteration
+      return;
+    }
+    const PairPlace &place = placeOf(producer.home, consumer.home);
+    TilePair pair{kernel, tiles, place, producer, consumer, producerIsBefore};
+    if (std::optional<PairNest> flat = flatView(pair)) {
+      return addFlat(draft, finder.find(*flat));
+    }
+    const Distances &vector = finder.find(vectorView(pair));
+    if (vector.list.empty()) {
+      return;
+    }
+    if (vector.excess != Excess::None) {
+      if (std::optional<PairNest> element = elementView(pair)) {
+        const Distances &found = finder.find(*element);
+        if (found.excess != Excess::Undecided) {
+          return addVectors(draft, found, place);
+        }
+      }
+    }
+    addVectors(draft, vector, place);
+  }
+
+  void addFlat(Draft draft, const Distances &distances) {
+    draft.excess = distances.excess;
+    for (const Distances::One &one : distances.list) {
+      draft.form = one.components[0] == 0 ? DistanceForm::Vector : DistanceForm::Flat;
+      draft.step = one.components[0];
+      draft.example = &one;
+      drafts.push_back(draft);
+    }
+  }
+
+  /// Components past the levels are those of two inner loops, element by element.
+  void addVectors(Draft draft, const Distances &distances, const PairPlace &place) {
+    draft.excess = distances.excess;
+    for (const Distances::One &one : distances.list) {
+      draft.components.clear();
+      draft.form = DistanceForm::Vector;
+      draft.step = 0;
+      draft.example = &one;
+      for (size_t i = 0; i < one.components.size(); ++i) {
+        int64_t distance = one.components[i];
+        if (i == place.levels.size()) {
+          bool isWhole = distance == wholeLevel;
+          draft.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
+          draft.step = isWhole ? 0 : distance;
+        } else if (distance == wholeLevel) {
+          addWholeLevel(draft, place.levels[i]); // and so on for those inside it
+        } else if (distance != 0) {
+          draft.components.push_back({place.levels[i], distance});
+        }
+      }
+      drafts.push_back(draft);
+    }
+  }
+
+  /// All iterations of a loop: a distance that no trip count reaches.
+  void addWholeLevel(Draft &draft, LoopId loop) const {
+    const Trip &trip = kernel.loops[loop].trip;
+    uint64_t most = trip.kind == Trip::Kind::Constant ? trip.constant
+                    : trip.max                        ? *trip.max
+                                                      : maxCount;
+    if (most > 1) {
+      draft.components.push_back({loop, 1 - static_cast<int64_t>(most)});
+    }
+  }
+
+  //===--- 3. Merge -------------------------------------------------------===//
+
+  static bool sameEnds(const Draft &a, const Draft &b) {
+    return a.pair.producer == b.pair.producer && a.pair.consumer == b.pair.consumer;
+  }
+
+  void merge() {
+    std::stable_sort(drafts.begin(), drafts.end(), [](const Draft &a, const Draft &b) {
+      return std::pair(a.pair.consumer, a.pair.producer) <
+             std::pair(b.pair.consumer, b.pair.producer);
+    });
+    for (size_t first = 0; first < drafts.size();) {
+      size_t end = first;
+      while (end < drafts.size() && sameEnds(drafts[first], drafts[end])) {
+        ++end;
+      }
+      mergeEnds(first, end);
+      first = end;
+    }
+  }
+
+  void mergeEnds(size_t first, size_t end) {
+    for (size_t i = first; i < end; ++i) {
+      bool isImplied = false;
+      for (size_t j = first; j < end && !isImplied; ++j) {
+        bool isMutual = implies(drafts[i], drafts[j]);
+        isImplied = j != i && implies(drafts[j], drafts[i]) && (!isMutual || j < i);
+      }
+      if (!isImplied) {
+        emit(drafts[i]);
+      }
+    }
+  }
+
+  /// Whether whoever waits at a's distance has waited at b's: a's runs of the producer are no
+  /// earlier, and a has no wait left out (for lack of iterations behind it) that b has.
+  static bool implies(const Draft &a, const Draft &b) {
+    bool isZero = a.form == DistanceForm::Vector && a.components.empty();
+    if (isZero) {
+      return true;
+    }
+    if (a.form == DistanceForm::Flat && a.step == 1) {
+      return b.form != DistanceForm::Vector || !b.components.empty(); // every earlier run
+    }
+    if (a.form != b.form) {
+      return false;
+    }
+    switch (a.form) {
+    case DistanceForm::Flat:
+      return a.step <= b.step;
+    case DistanceForm::Element:
+      return a.components == b.components && a.step <= b.step;
+    case DistanceForm::Vector:
+      return vectorImplies(a.components, b.components);
+    }
+    return false;
+  }
+
+  static bool vectorImplies(const std::vector<DistanceComponent> &a,
+                            const std::vector<DistanceComponent> &b) {
+    auto on = [](const std::vector<DistanceComponent> &list, LoopId loop) {
+      auto found = std::find_if(list.begin(), list.end(),
+                                [&](const DistanceComponent &c) { return c.loop == loop; });
+      return found == list.end() ? 0 : found->distance;
+    };
+    for (const DistanceComponent &c : a) {
+      if (c.distance > std::max<int64_t>(on(b, c.loop), 0)) {
+        return false;
+      }
+    }
+    // The outermost difference decides; ids follow the text, so that outer loops come first.
+    std::map<LoopId, std::pair<int64_t, int64_t>> both;
+    for (const DistanceComponent &c : a) {
+      both[c.loop].first = c.distance;
+    }
+    for (const DistanceComponent &c : b) {
+      both[c.loop].second = c.distance;
+    }
+    for (const auto &[loop, pair] : both) {
+      if (pair.first != pair.second) {
+        return pair.first < pair.second;
+      }
+    }
+    return true;
+  }
+
+  void emit(const Draft &draft) {
+    DerivedDep derived;
+    Dep &dep = derived.dep;
+    dep.producer = draft.pair.producer;
+    dep.consumer = draft.pair.consumer;
+    dep.kind = draft.kind;
+    dep.form = draft.form;
+    dep.step = draft.step;
+    dep.firstComponent = static_cast<uint32_t>(result.components.size());
+    dep.numComponents = static_cast<uint32_t>(draft.components.size());
+    dep.where = kernel.instrs[dep.consumer].where;
+    result.components.insert(result.components.end(), draft.components.begin(),
+                             draft.components.end());
+    derived.producerAccess = draft.pair.producerAccess;
+    derived.consumerAccess = draft.pair.consumerAccess;
+    derived.excess = draft.excess;
+    addExample(derived, draft.example);
+    result.deps.push_back(derived);
+  }
+
+  /// Without one, the two meet in every iteration, and so in the first.
+  void addExample(DerivedDep &derived, const Distances::One *example) {
+    Distances::One first;
+    if (!example) {
+      first.producer.resize(numRealLoops(kernel.instrs[derived.dep.producer].home));
+      first.consumer.resize(numRealLoops(kernel.instrs[derived.dep.consumer].home));
+      example = &first;
+    }
+    derived.firstIteration = static_cast<uint32_t>(result.iterations.size());
+    derived.numProducerIterations = static_cast<uint32_t>(example->producer.size());
+    derived.numConsumerIterations = static_cast<uint32_t>(example->consumer.size());
+    for (const std::vector<int64_t> *side : {&example->producer, &example->consumer}) {
+      result.iterations.insert(result.iterations.end(), side->begin(), side->end());
+    }
+  }
+
+  size_t numRealLoops(LoopId loop) const {
+    size_t count = 0;
+    for (; loop != rootLoop; loop = kernel.loops[loop].parent) {
+      count += kernel.loops[loop].kind == LoopKind::Loop;
+    }
+    return count;
+  }
+
+  const Kernel &kernel;
+  const ExtractOptions &options;
+  DistanceFinder &finder;
+  Tiles tiles;
+  std::unordered_map<uint64_t, PairPlace> places;
+  std::vector<Draft> drafts;
+  Extraction result;
+};
+
+} // namespace
+
+struct Extractor::Impl {
+  DistanceFinder finder;
+};
+
+Extractor::Extractor() : impl(std::make_unique<Impl>()) {}
+
+Extractor::~Extractor() = default;
+
+Extraction Extractor::extract(const Kernel &kernel, const ExtractOptions &options) {
+  return Extracting(kernel, options, impl->finder).run();
+}
+
+size_t Extractor::numUndecided() const {
+  return impl->finder.numUndecided();
+}
+
+Kernel withDeps(const Kernel &kernel, const Extraction &extraction) {
+  Kernel result = kernel;
+  result.components = extraction.components;
+  result.deps = {};
+  result.deps.reserve(extraction.deps.size());
+  for (const DerivedDep &derived : extraction.deps) {
+    result.deps.push(derived.dep);
+  }
+  return result;
+}
+
+bool asksForDeps(const Kernel &kernel) {
+  return kernel.deps.empty() && !kernel.accesses.empty();
+}
+
+} // namespace tally

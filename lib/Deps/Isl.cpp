@@ -1,0 +1,93 @@
+//===- Isl.cpp - Sets of integer points -----------------------------------===//
+
+#include "Isl.h"
+
+#include <isl/ctx.h>
+#include <isl/ilp.h>
+#include <isl/map.h>
+#include <isl/options.h>
+#include <isl/set.h>
+#include <isl/val.h>
+
+#include <cassert>
+
+namespace tally {
+
+void IslSet::Free::operator()(isl_set *set) const {
+  isl_set_free(set);
+}
+
+isl_set *IslSet::copy() const {
+  return isl_set_copy(set.get());
+}
+
+bool IslSet::isEmpty() const {
+  return isl_set_is_empty(set.get()) == isl_bool_true;
+}
+
+IslSet IslSet::operator-(const IslSet &other) const {
+  return IslSet(isl_set_subtract(copy(), other.copy()));
+}
+
+IslSet IslSet::firstCoordinates(uint32_t count) const {
+  isl_size all = isl_set_dim(set.get(), isl_dim_set);
+  if (all < 0) {
+    return IslSet(nullptr);
+  }
+  return IslSet(
+      isl_set_project_out(copy(), isl_dim_set, count, static_cast<unsigned>(all) - count));
+}
+
+IslSet IslSet::fixed(uint32_t coordinate, int64_t value) const {
+  isl_val *val = isl_val_int_from_si(isl_set_get_ctx(set.get()), value);
+  return IslSet(isl_set_fix_val(copy(), isl_dim_set, coordinate, val));
+}
+
+static std::optional<int64_t> takeInteger(isl_val *val) {
+  std::optional<int64_t> number;
+  if (val && isl_val_is_int(val) == isl_bool_true) {
+    number = isl_val_get_num_si(val);
+  }
+  isl_val_free(val);
+  return number;
+}
+
+std::optional<int64_t> IslSet::smallest(uint32_t coordinate) const {
+  return takeInteger(isl_set_dim_min_val(copy(), static_cast<int>(coordinate)));
+}
+
+std::optional<int64_t> IslSet::largest(uint32_t coordinate) const {
+  return takeInteger(isl_set_dim_max_val(copy(), static_cast<int>(coordinate)));
+}
+
+void IslContext::Free::operator()(isl_ctx *ctx) const {
+  isl_ctx_free(ctx);
+}
+
+IslContext::IslContext(uint64_t maxOperations) : ctx(isl_ctx_alloc()) {
+  isl_options_set_on_error(ctx.get(), ISL_ON_ERROR_CONTINUE);
+  isl_ctx_set_max_operations(ctx.get(), maxOperations);
+}
+
+void IslContext::startQuestion() {
+  isl_ctx_reset_error(ctx.get());
+  isl_ctx_reset_operations(ctx.get());
+}
+
+bool IslContext::gaveUp() const {
+  return isl_ctx_last_error(ctx.get()) != isl_error_none;
+}
+
+IslSet IslContext::parse(const std::string &text) {
+  IslSet set(isl_set_read_from_str(ctx.get(), text.c_str()));
+  assert((!set.isBad() || isl_ctx_last_error(ctx.get()) == isl_error_quota) &&
+         "the text of a set is one");
+  return set;
+}
+
+IslSet IslContext::leadsInto(const std::string &relation, const IslSet &set) {
+  isl_map *map = isl_map_read_from_str(ctx.get(), relation.c_str());
+  return IslSet(isl_map_domain(isl_map_intersect_range(map, set.copy())));
+}
+
+} // namespace tally

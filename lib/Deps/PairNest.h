@@ -1,0 +1,52 @@
+//===- PairNest.h - Two accesses of a kernel as a question ----------------===//
+//
+// Three views of one pair, by the distances that a dependence can have:
+//
+//   vector   the levels are the real loops around both
+//   flat     both in one body: one level, the runs of that body, counted over the whole run
+//   element  each in a loop of its own, side by side in one body: these are the last level
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_DEPS_PAIRNEST_H
+#define TALLY_LIB_DEPS_PAIRNEST_H
+
+#include "Distances.h"
+#include "Tiles.h"
+
+namespace tally {
+
+/// How the bodies of two instructions lie to each other; the same for all instructions in them.
+struct PairPlace {
+  LoopId producerHome;
+  LoopId consumerHome;
+  LoopId shared;              ///< innermost body around both
+  std::vector<LoopId> levels; ///< the real loops around both, outermost first
+  bool isOpposite = false;    ///< in the two branches of one `if`
+};
+
+PairPlace placeOfBodies(const Kernel &kernel, LoopId producerHome, LoopId consumerHome);
+
+/// Two tiles of one buffer, read or written by different runs.
+struct TilePair {
+  const Kernel &kernel;
+  const Tiles &tiles;
+  const PairPlace &place;
+  const Tile &producer;
+  const Tile &consumer;
+  bool producerIsBefore = false; ///< in the text
+};
+
+/// The conditions under which tiles meet, in parts that all views share.
+PairNest vectorView(const TilePair &pair);
+
+/// None if the tiles depend on more than how often the body ran; or if there is but one loop, for
+/// which the vector is as good.
+std::optional<PairNest> flatView(const TilePair &pair);
+
+/// None if the two are not each in a loop of its own.
+std::optional<PairNest> elementView(const TilePair &pair);
+
+} // namespace tally
+
+#endif // TALLY_LIB_DEPS_PAIRNEST_H

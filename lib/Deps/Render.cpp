@@ -1,0 +1,267 @@
+//===- Render.cpp - Found dependences for people and programs -------------===//
+
+#include "tally/Deps/Render.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+namespace tally {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The words for one kernel and its dependences.
+class Words {
+public:
+  Words(const Kernel &kernel, const Extraction &extraction)
+      : kernel(kernel), extraction(extraction) {}
+
+  std::string_view text(AccessId access) const { return kernel.text(kernel.accesses[access].text); }
+
+  static std::string_view verb(AccessKind kind) {
+    return kind == AccessKind::Read    ? "reads"
+           : kind == AccessKind::Write ? "writes"
+                                       : "accumulates";
+  }
+
+  std::span<const DistanceComponent> components(const Dep &dep) const {
+    return {extraction.components.data() + dep.firstComponent, dep.numComponents};
+  }
+
+  /// `at 'A' = 2`, as in Sync's description of a dependence; empty for the same iteration.
+  std::string distance(const Dep &dep) const {
+    std::string words;
+    if (dep.form != DistanceForm::Vector) {
+      words = fmt::format(" {} {}", dep.form == DistanceForm::Flat ? "flat" : "element", dep.step);
+    }
+    std::string_view separator = " at ";
+    for (const DistanceComponent &c : components(dep)) {
+      words += fmt::format("{}'{}' = {}", separator, kernel.nameOf(c.loop), c.distance);
+      separator = ", ";
+    }
+    return words;
+  }
+
+  std::string edge(const Dep &dep) const {
+    return fmt::format("'{}' -> '{}'{}", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer),
+                       distance(dep));
+  }
+
+  std::string access(InstrId instr, AccessId id) const {
+    return fmt::format("'{}' {} {}", kernel.nameOf(instr), verb(kernel.accesses[id].kind),
+                       text(id));
+  }
+
+  bool hasExample(const DerivedDep &derived) const { return derived.excess != Excess::Undecided; }
+
+  std::span<const int64_t> producerAt(const DerivedDep &derived) const {
+    return {extraction.iterations.data() + derived.firstIteration, derived.numProducerIterations};
+  }
+
+  std::span<const int64_t> consumerAt(const DerivedDep &derived) const {
+    return {extraction.iterations.data() + derived.firstIteration + derived.numProducerIterations,
+            derived.numConsumerIterations};
+  }
+
+  /// Real loops around an instruction, outermost first.
+  std::vector<LoopId> loopsAround(InstrId instr) const {
+    std::vector<LoopId> loops;
+    for (LoopId l = kernel.instrs[instr].home; l != rootLoop; l = kernel.loops[l].parent) {
+      if (kernel.loops[l].kind == LoopKind::Loop) {
+        loops.push_back(l);
+      }
+    }
+    std::reverse(loops.begin(), loops.end());
+    return loops;
+  }
+
+  /// `'load' at A=1`, iterations from 1; or `run 3 of 'load'`.
+  std::string run(const DerivedDep &derived, InstrId instr, std::span<const int64_t> at) const {
+    std::string words = fmt::format("'{}'", kernel.nameOf(instr));
+    if (isByRuns(derived, instr, at)) {
+      return fmt::format("run {} of {}", at[0] + 1, words);
+    }
+    std::vector<LoopId> loops = loopsAround(instr);
+    for (size_t i = 0; i < at.size(); ++i) {
+      words += fmt::format("{}{}={}", i == 0 ? " at " : " ", kernel.nameOf(loops[i]), at[i] + 1);
+    }
+    return words;
+  }
+
+  /// Whether the example counts runs instead of iterations.
+  bool isByRuns(const DerivedDep &derived, InstrId instr, std::span<const int64_t> at) const {
+    return derived.dep.form == DistanceForm::Flat || at.size() != loopsAround(instr).size();
+  }
+
+private:
+  const Kernel &kernel;
+  const Extraction &extraction;
+};
+
+std::string_view formName(DistanceForm form) {
+  return form == DistanceForm::Vector ? "vector" : form == DistanceForm::Flat ? "flat" : "element";
+}
+
+Json distanceJson(const Kernel &kernel, const Words &words, const Dep &dep) {
+  Json object = Json::object();
+  for (const DistanceComponent &c : words.components(dep)) {
+    object[std::string(kernel.nameOf(c.loop))] = c.distance;
+  }
+  return object;
+}
+
+Json runJson(const Kernel &kernel, const Words &words, const DerivedDep &derived, InstrId instr,
+             std::span<const int64_t> at) {
+  if (words.isByRuns(derived, instr, at)) {
+    return {{"run", at[0] + 1}};
+  }
+  Json object = Json::object();
+  std::vector<LoopId> loops = words.loopsAround(instr);
+  for (size_t i = 0; i < at.size(); ++i) {
+    object[std::string(kernel.nameOf(loops[i]))] = at[i] + 1;
+  }
+  return object;
+}
+
+Json depJson(const Kernel &kernel, const Words &words, const DerivedDep &derived) {
+  const Dep &dep = derived.dep;
+  Json object = {{"producer", kernel.nameOf(dep.producer)},
+                 {"consumer", kernel.nameOf(dep.consumer)},
+                 {"kind", toString(dep.kind)},
+                 {"class", formName(dep.form)},
+                 {"distance", distanceJson(kernel, words, dep)}};
+  if (dep.form != DistanceForm::Vector) {
+    object[dep.form == DistanceForm::Flat ? "flat" : "element"] = dep.step;
+  }
+  object["exact"] = derived.excess == Excess::None;
+  object["reason"] = derived.excess == Excess::None ? Json() : Json(reasonOf(kernel, derived));
+  object["producer_access"] = words.text(derived.producerAccess);
+  object["consumer_access"] = words.text(derived.consumerAccess);
+  object["example"] =
+      words.hasExample(derived)
+          ? Json{{"producer",
+                  runJson(kernel, words, derived, dep.producer, words.producerAt(derived))},
+                 {"consumer",
+                  runJson(kernel, words, derived, dep.consumer, words.consumerAt(derived))}}
+          : Json();
+  return object;
+}
+
+} // namespace
+
+std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
+  auto text = [&](AccessId access) { return kernel.text(kernel.accesses[access].text); };
+  auto has = [&](AccessId access, std::string_view what) {
+    return text(access).find(what) != std::string_view::npos;
+  };
+  std::string both =
+      fmt::format("'{}' and '{}'", text(derived.producerAccess), text(derived.consumerAccess));
+  switch (derived.excess) {
+  case Excess::None:
+    return {};
+  case Excess::Anywhere:
+    return fmt::format(
+        "'{}' may be anywhere in its buffer; state the tile to wait for less",
+        text(has(derived.producerAccess, "[@]") ? derived.producerAccess : derived.consumerAccess));
+  case Excess::Symbol:
+    return fmt::format(
+        "'{}' lies at a run-time value and may meet any other tile; give it "
+        "constants, or a buffer of its own, to wait for less",
+        text(has(derived.producerAccess, "$") ? derived.producerAccess : derived.consumerAccess));
+  case Excess::Varies:
+    return fmt::format("how far apart {} meet changes from iteration to iteration, and the "
+                       "smallest distance is taken; constant trip counts and rings of equal length "
+                       "make it constant",
+                       both);
+  case Excess::Undecided:
+    return fmt::format("where {} meet was too hard to decide, and all earlier runs are waited "
+                       "for; simpler indices are decided",
+                       both);
+  }
+  return {};
+}
+
+void remarkExcess(const Kernel &kernel, const Extraction &extraction, Diagnostics &diagnostics) {
+  Words words(kernel, extraction);
+  for (const DerivedDep &derived : extraction.deps) {
+    if (derived.excess != Excess::None) {
+      diagnostics.remark(derived.dep.where,
+                         fmt::format("{} may wait longer than it has to: {}",
+                                     words.edge(derived.dep), reasonOf(kernel, derived)));
+    }
+  }
+}
+
+std::string renderText(const Kernel &kernel, const Extraction &extraction, bool explain) {
+  Words words(kernel, extraction);
+  std::string out = fmt::format("kernel '{}': {} dependence{} from {} accesses\n",
+                                kernel.text(kernel.name), extraction.deps.size(),
+                                extraction.deps.size() == 1 ? "" : "s", kernel.accesses.size());
+  auto add = std::back_inserter(out);
+  for (const DerivedDep &derived : extraction.deps) {
+    const Dep &dep = derived.dep;
+    fmt::format_to(add, "  {:<44} {}  {}\n", words.edge(dep), toString(dep.kind),
+                   derived.excess == Excess::None ? "exact" : "conservative");
+    if (!explain) {
+      continue;
+    }
+    fmt::format_to(add, "      {}; {}\n", words.access(dep.producer, derived.producerAccess),
+                   words.access(dep.consumer, derived.consumerAccess));
+    if (words.hasExample(derived)) {
+      fmt::format_to(add, "      for example {} and then {}\n",
+                     words.run(derived, dep.producer, words.producerAt(derived)),
+                     words.run(derived, dep.consumer, words.consumerAt(derived)));
+    }
+    if (derived.excess != Excess::None) {
+      fmt::format_to(add, "      {}\n", reasonOf(kernel, derived));
+    }
+  }
+  return out;
+}
+
+std::string renderJson(const Kernel &kernel, const Extraction &extraction) {
+  Words words(kernel, extraction);
+  Json object = {{"kernel", kernel.text(kernel.name)}, {"dependences", Json::array()}};
+  for (const DerivedDep &derived : extraction.deps) {
+    object["dependences"].push_back(depJson(kernel, words, derived));
+  }
+  return object.dump(2);
+}
+
+static std::string inQuotes(std::string_view name) {
+  std::string text = "\"";
+  for (char c : name) {
+    text += c == '"' || c == '\\' ? "\\" : "";
+    text += c;
+  }
+  return text + '"';
+}
+
+std::string renderDot(const Kernel &kernel, const Extraction &extraction) {
+  Words words(kernel, extraction);
+  std::string out = fmt::format("digraph {} {{\n", inQuotes(kernel.text(kernel.name)));
+  auto add = std::back_inserter(out);
+  for (EngineId e : kernel.engines.ids()) {
+    fmt::format_to(add, "  subgraph cluster_{} {{\n    label={};\n", e.value,
+                   inQuotes(kernel.nameOf(e)));
+    for (InstrId i : kernel.instrs.ids()) {
+      if (kernel.engineOf(i) == e) {
+        fmt::format_to(add, "    i{} [label={}];\n", i.value, inQuotes(kernel.nameOf(i)));
+      }
+    }
+    out += "  }\n";
+  }
+  for (const DerivedDep &derived : extraction.deps) {
+    fmt::format_to(
+        add, "  i{} -> i{} [label={}{}];\n", derived.dep.producer.value, derived.dep.consumer.value,
+        inQuotes(fmt::format("{}{}", toString(derived.dep.kind), words.distance(derived.dep))),
+        derived.excess == Excess::None ? "" : " style=dashed");
+  }
+  return out + "}\n";
+}
+
+} // namespace tally

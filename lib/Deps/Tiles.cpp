@@ -1,0 +1,183 @@
+//===- Tiles.cpp - Where the tiles of a kernel lie ------------------------===//
+
+#include "Tiles.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tally {
+
+LoopId loopNamed(const Kernel &kernel, LoopId home, std::string_view name) {
+  while (home.valid() && (home == rootLoop || kernel.nameOf(home) != name)) {
+    home = kernel.loops[home].parent;
+  }
+  assert(home.valid() && "check() accepted the name");
+  return home;
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds of expressions
+//===----------------------------------------------------------------------===//
+
+static Bounds limited(const Bounds &a) {
+  auto limit = [](int64_t x) { return std::clamp(x, -Bounds::endless, Bounds::endless); };
+  return {limit(a.first), limit(a.last)};
+}
+
+static Bounds sum(const Bounds &a, const Bounds &b) {
+  return limited({a.first + b.first, a.last + b.last});
+}
+
+static int64_t product(int64_t a, int64_t b) {
+  int64_t result = 0;
+  bool overflows = __builtin_mul_overflow(a, b, &result);
+  return !overflows ? result : (a < 0) == (b < 0) ? Bounds::endless : -Bounds::endless;
+}
+
+static Bounds scaled(const Bounds &a, int64_t factor) {
+  auto [first, last] = std::minmax({product(a.first, factor), product(a.last, factor)});
+  return limited({first, last});
+}
+
+static Bounds remainder(const Bounds &a, int64_t modulus) {
+  bool isOnePiece = a.first > -Bounds::endless && a.last < Bounds::endless &&
+                    floorDiv(a.first, modulus) == floorDiv(a.last, modulus);
+  int64_t base = isOnePiece ? floorDiv(a.first, modulus) * modulus : 0;
+  return isOnePiece ? Bounds{a.first - base, a.last - base} : Bounds{0, modulus - 1};
+}
+
+/// Iterations of a loop.
+static Bounds iterations(const Loop &loop) {
+  switch (loop.trip.kind) {
+  case Trip::Kind::Constant:
+    return {0, static_cast<int64_t>(loop.trip.constant) - 1};
+  case Trip::Kind::Value:
+    return {0, loop.trip.max ? static_cast<int64_t>(*loop.trip.max) - 1 : Bounds::endless};
+  case Trip::Kind::Guard:
+    break;
+  }
+  return {0, Bounds::endless};
+}
+
+static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &access,
+                       TileExprId id) {
+  using Kind = TileExpr::Kind;
+  const TileExpr &node = access.exprs[id];
+  auto operand = [&](TileExprId child) { return boundsOf(kernel, home, access, child); };
+  switch (node.kind) {
+  case Kind::Constant:
+    return {node.value, node.value};
+  case Kind::Loop:
+    return iterations(kernel.loops[loopNamed(kernel, home, access.names[node.name])]);
+  case Kind::Total:
+    return {0, Bounds::endless};
+  case Kind::Symbol:
+    return {};
+  case Kind::Add:
+    return sum(operand(node.a), operand(node.b));
+  case Kind::Sub:
+    return sum(operand(node.a), scaled(operand(node.b), -1));
+  case Kind::Scale:
+    return scaled(operand(node.a), node.value);
+  case Kind::Mod:
+    return remainder(operand(node.a), node.value);
+  case Kind::FloorDiv: {
+    Bounds a = operand(node.a);
+    return {a.first == -Bounds::endless ? a.first : floorDiv(a.first, node.value),
+            a.last == Bounds::endless ? a.last : floorDiv(a.last, node.value)};
+  }
+  }
+  return {};
+}
+
+/// The elements of one dimension.
+static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &access,
+                       const TileDim &dim) {
+  Bounds first = boundsOf(kernel, home, access, dim.first);
+  if (!dim.size.valid()) {
+    return first;
+  }
+  Bounds size = boundsOf(kernel, home, access, dim.size);
+  if (size.last < 1) {
+    return {0, -1};
+  }
+  Bounds steps = scaled({0, size.last - 1}, dim.stride);
+  return sum(first, steps);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+Tiles::Tiles(const Kernel &kernel) : kernel(kernel) {
+  std::vector<uint32_t> textOf(kernel.strings.size(), UINT32_MAX);
+  std::unordered_map<uint64_t, TileId> known;
+  tileOf.resize(kernel.accesses.size());
+  for (InstrId i : kernel.instrs.ids()) {
+    LoopId home = kernel.instrs[i].home;
+    for (AccessId a : kernel.instrs[i].accesses) {
+      const Access &access = kernel.accesses[a];
+      uint32_t &text = textOf[access.text.value];
+      if (text == UINT32_MAX) {
+        std::string problem;
+        std::optional<ParsedAccess> parsed = parseAccess(kernel.text(access.text), problem);
+        assert(parsed && "check() accepted it");
+        text = static_cast<uint32_t>(texts.size());
+        texts.push_back(std::move(*parsed));
+      }
+      auto [found, isNew] = known.try_emplace(uint64_t(text) << 32 | home.value);
+      if (isNew) {
+        found->second = tiles.push(read(access.buffer, home, text));
+      }
+      tileOf[a] = found->second;
+    }
+  }
+}
+
+Tile Tiles::read(BufferId buffer, LoopId home, uint32_t text) {
+  const std::vector<uint64_t> &shape = kernel.buffers[buffer].shape;
+  const ParsedAccess &access = texts[text];
+  Tile tile{buffer, home, text, static_cast<uint32_t>(boxes.size()), {0, 0}, !access.anywhere};
+  for (size_t d = 0; d < shape.size(); ++d) {
+    Bounds all{0, static_cast<int64_t>(std::min<uint64_t>(shape[d], Bounds::endless)) - 1};
+    Bounds bounds = all;
+    if (!access.dims.empty()) {
+      const TileDim &dim = access.dims[d];
+      bounds = boundsOf(kernel, home, access, dim);
+      auto isConstant = [&](TileExprId id) {
+        return !id.valid() || access.exprs[id].kind == TileExpr::Kind::Constant;
+      };
+      bool isRange = !dim.size.valid() || dim.stride == 1;
+      tile.isFixed &= isConstant(dim.first) && isConstant(dim.size) && isRange;
+    }
+    boxes.push_back(bounds);
+    int64_t extent = all.last + 1;
+    tile.hull = bounds.isEmpty() || tile.hull.isEmpty() ? Bounds{0, -1}
+                                                        : sum(scaled(tile.hull, extent), bounds);
+  }
+  return tile;
+}
+
+bool Tiles::boxesMeet(const Tile &a, const Tile &b) const {
+  std::span<const Bounds> x = bounds(a);
+  std::span<const Bounds> y = bounds(b);
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (x[d].isEmpty() || y[d].isEmpty() || !x[d].meets(y[d])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Tiles::boxHolds(const Tile &a, const Tile &b) const {
+  std::span<const Bounds> x = bounds(a);
+  std::span<const Bounds> y = bounds(b);
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (!x[d].holds(y[d])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+} // namespace tally

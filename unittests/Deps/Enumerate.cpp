@@ -1,0 +1,239 @@
+//===- Enumerate.cpp - All conflicts of one run, one by one ---------------===//
+
+#include "Enumerate.h"
+
+#include "tally/Model/AccessText.h"
+
+#include <algorithm>
+
+namespace tally::test {
+
+Enumeration::Enumeration(const Kernel &kernel, const TripsOf &tripsOf)
+    : kernel(kernel), tripsOf(tripsOf), byInstr(kernel.instrs.size()),
+      iteration(kernel.loops.size(), 0), entries(kernel.loops.size(), 0),
+      reached(kernel.loops.size(), 0), queueLength(kernel.queues.size(), 0) {
+  walk(rootLoop);
+}
+
+void Enumeration::walk(LoopId body) {
+  ++entries[body.value];
+  for (StmtId s : kernel.loops[body].body) {
+    const Stmt &stmt = kernel.stmts[s];
+    if (stmt.kind == Stmt::Kind::Block) {
+      for (InstrId i : stmt.instrs) {
+        record(i);
+      }
+    } else if (stmt.kind == Stmt::Kind::Loop) {
+      repeat(stmt.loop);
+    } else {
+      bool then = tripsOf(stmt.loop, reached[stmt.loop.value]++) != 0;
+      LoopId other = kernel.loops[stmt.loop].otherBranch;
+      skipped.insert(then ? other : stmt.loop);
+      walk(then ? stmt.loop : other);
+    }
+  }
+}
+
+void Enumeration::repeat(LoopId loop) {
+  uint64_t trips = tripsOf(loop, reached[loop.value]++);
+  if (trips == 0) {
+    skipped.insert(loop);
+  }
+  for (uint64_t i = 0; i < trips; ++i) {
+    iteration[loop.value] = static_cast<int64_t>(i);
+    walk(loop);
+  }
+}
+
+void Enumeration::record(InstrId instr) {
+  Run run;
+  run.instr = instr;
+  run.number = static_cast<uint32_t>(byInstr[instr.value].size()) + 1;
+  run.place = ++queueLength[kernel.instrs[instr].queue.value];
+  for (LoopId l = kernel.instrs[instr].home; l.valid(); l = kernel.loops[l].parent) {
+    if (kernel.loops[l].kind == LoopKind::Loop) {
+      run.vector.insert(run.vector.begin(), iteration[l.value]);
+    }
+  }
+  byInstr[instr.value].push_back(static_cast<uint32_t>(all.size()));
+  all.push_back(run);
+  touched.emplace_back();
+  for (AccessId a : kernel.instrs[instr].accesses) {
+    touched.back().push_back(touch(instr, a));
+  }
+}
+
+Enumeration::Touched Enumeration::touch(InstrId instr, AccessId access) const {
+  Touched result{kernel.accesses[access].buffer, kernel.accesses[access].kind, {}};
+  std::string error;
+  ParsedAccess tile = *parseAccess(kernel.text(kernel.accesses[access].text), error);
+  bool known = true;
+  std::function<int64_t(TileExprId)> value = [&](TileExprId id) -> int64_t {
+    const TileExpr &node = tile.exprs[id];
+    LoopId loop;
+    if (node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Total) {
+      loop = kernel.instrs[instr].home;
+      while (kernel.nameOf(loop) != tile.names[node.name]) {
+        loop = kernel.loops[loop].parent;
+      }
+    }
+    auto floored = [](int64_t a, int64_t b) { return (a - ((a % b) + b) % b) / b; };
+    switch (node.kind) {
+    case TileExpr::Kind::Constant:
+      return node.value;
+    case TileExpr::Kind::Loop:
+      return iteration[loop.value];
+    case TileExpr::Kind::Total:
+      return entries[loop.value] - 1;
+    case TileExpr::Kind::Symbol:
+      known = false;
+      return 0;
+    case TileExpr::Kind::Add:
+      return value(node.a) + value(node.b);
+    case TileExpr::Kind::Sub:
+      return value(node.a) - value(node.b);
+    case TileExpr::Kind::Scale:
+      return value(node.a) * node.value;
+    case TileExpr::Kind::Mod:
+      return ((value(node.a) % node.value) + node.value) % node.value;
+    case TileExpr::Kind::FloorDiv:
+      return floored(value(node.a), node.value);
+    }
+    return 0;
+  };
+  size_t numDims = kernel.buffers[result.buffer].shape.size();
+  result.elements = {{}};
+  for (size_t d = 0; d < numDims; ++d) {
+    std::vector<Element> longer;
+    known = !tile.dims.empty();
+    int64_t size = known && tile.dims[d].size.valid() ? value(tile.dims[d].size) : 1;
+    int64_t first = known ? value(tile.dims[d].first) : any;
+    for (const Element &element : result.elements) {
+      for (int64_t i = 0; i < (known ? size : 1); ++i) {
+        longer.push_back(element);
+        longer.back().push_back(known ? first + i * tile.dims[d].stride : any);
+      }
+    }
+    result.elements = std::move(longer);
+  }
+  return result;
+}
+
+bool Enumeration::meet(const Element &a, const Element &b) {
+  for (size_t d = 0; d < a.size(); ++d) {
+    if (a[d] != any && b[d] != any && a[d] != b[d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Enumeration::conflict(const Run &a, const Run &b) const {
+  const std::vector<Touched> &x = touched[static_cast<size_t>(&a - all.data())];
+  const std::vector<Touched> &y = touched[static_cast<size_t>(&b - all.data())];
+  bool sameQueue = kernel.instrs[a.instr].queue == kernel.instrs[b.instr].queue;
+  for (const Touched &s : x) {
+    for (const Touched &t : y) {
+      bool bothRead = s.kind == AccessKind::Read && t.kind == AccessKind::Read;
+      bool bothAdd = s.kind == AccessKind::Accumulate && t.kind == AccessKind::Accumulate;
+      if (s.buffer != t.buffer || bothRead || (bothAdd && sameQueue)) {
+        continue;
+      }
+      for (const Element &p : s.elements) {
+        for (const Element &q : t.elements) {
+          if (meet(p, q)) {
+            return true;
+          }
+        }
+      }
+    }
+  }
+  return false;
+}
+
+bool Enumeration::neverSkipped(InstrId instr) const {
+  for (LoopId l = kernel.instrs[instr].home; l.valid(); l = kernel.loops[l].parent) {
+    if (skipped.contains(l)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+uint32_t Enumeration::waitedFor(const Dep &dep, const Kernel &owner, const Run &consumer) const {
+  const std::vector<uint32_t> &producers = runsOf(dep.producer);
+  if (dep.form == DistanceForm::Flat) {
+    int64_t target = int64_t(consumer.number) - dep.step;
+    return static_cast<uint32_t>(
+        std::clamp<int64_t>(target, 0, static_cast<int64_t>(producers.size())));
+  }
+  LoopId shared =
+      kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
+  std::vector<int64_t> distance;
+  for (LoopId l = shared; l.valid(); l = kernel.loops[l].parent) {
+    if (kernel.loops[l].kind == LoopKind::Loop) {
+      distance.insert(distance.begin(), owner.distanceOn(dep, l));
+    }
+  }
+  if (dep.form == DistanceForm::Element) {
+    distance.push_back(dep.step);
+  }
+  std::vector<int64_t> target;
+  for (size_t i = 0; i < distance.size(); ++i) {
+    target.push_back(consumer.vector[i] - distance[i]);
+    if (target.back() < 0) {
+      return 0;
+    }
+  }
+  uint32_t count = 0;
+  for (uint32_t index : producers) {
+    const std::vector<int64_t> &vector = all[index].vector;
+    std::vector<int64_t> common(vector.begin(),
+                                vector.begin() + static_cast<ptrdiff_t>(target.size()));
+    count += common <= target;
+  }
+  return count;
+}
+
+std::vector<std::vector<uint32_t>> surelyOver(const Kernel &kernel, const Enumeration &runs,
+                                              bool queueOverlap) {
+  size_t numQueues = kernel.queues.size();
+  std::vector<uint32_t> nothing(numQueues, 0);
+  std::vector<std::vector<uint32_t>> issued(kernel.engines.size(), nothing); // by engine
+  std::vector<std::vector<uint32_t>> started;                                // by run
+  auto join = [](std::vector<uint32_t> &into, const std::vector<uint32_t> &from) {
+    for (size_t i = 0; i < into.size(); ++i) {
+      into[i] = std::max(into[i], from[i]);
+    }
+  };
+  std::vector<std::vector<DepId>> depsOf(kernel.instrs.size());
+  for (DepId d : kernel.deps.ids()) {
+    depsOf[kernel.deps[d].consumer.value].push_back(d);
+  }
+  std::vector<std::vector<uint32_t>> inQueue(numQueues); // runs by place
+  for (const Run &run : runs.runs()) {
+    QueueId queue = kernel.instrs[run.instr].queue;
+    std::vector<uint32_t> &engine = issued[kernel.queues[queue].engine.value];
+    auto retired = [&](std::vector<uint32_t> &known, QueueId of, uint32_t place) {
+      join(known, started[inQueue[of.value][place - 1]]);
+      known[of.value] = std::max(known[of.value], place);
+    };
+    for (DepId d : depsOf[run.instr.value]) {
+      const Dep &dep = kernel.deps[d];
+      uint32_t count = runs.waitedFor(dep, kernel, run);
+      if (count != 0) {
+        const Run &producer = runs.runs()[runs.runsOf(dep.producer)[count - 1]];
+        retired(engine, kernel.instrs[dep.producer].queue, producer.place);
+      }
+    }
+    std::vector<uint32_t> start = engine;
+    if (!queueOverlap && run.place > 1) {
+      retired(start, queue, run.place - 1);
+    }
+    inQueue[queue.value].push_back(static_cast<uint32_t>(started.size()));
+    started.push_back(start);
+  }
+  return started;
+}
+
+} // namespace tally::test

@@ -1,0 +1,89 @@
+//===- Enumerate.h - All conflicts of one run, one by one -----------------===//
+//
+// The oracle for extraction. Walks a kernel with given trips as one sequential program, writes down
+// every element that every run of every instruction touches, and compares all pairs. It shares
+// with extraction only the parser of tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_UNITTESTS_DEPS_ENUMERATE_H
+#define TALLY_UNITTESTS_DEPS_ENUMERATE_H
+
+#include "tally/Model/Kernel.h"
+
+#include <functional>
+#include <map>
+#include <set>
+
+namespace tally::test {
+
+/// One run of one instruction.
+struct Run {
+  InstrId instr;
+  uint32_t number = 0;         ///< of this instruction, from 1
+  uint32_t place = 0;          ///< in its queue, from 1
+  std::vector<int64_t> vector; ///< iterations of the real loops around it, from 0
+};
+
+/// How often a loop runs the n-th time (from 0) it is reached; 1 or 0 for a then-branch.
+using TripsOf = std::function<uint64_t(LoopId loop, uint64_t entry)>;
+
+class Enumeration {
+public:
+  Enumeration(const Kernel &kernel, const TripsOf &tripsOf);
+
+  const std::vector<Run> &runs() const { return all; }
+
+  /// The runs of one instruction, as indices of runs().
+  const std::vector<uint32_t> &runsOf(InstrId instr) const { return byInstr[instr.value]; }
+
+  /// Whether two runs conflict: a common element, one of the two writes. Accumulations of one queue
+  /// do not.
+  bool conflict(const Run &a, const Run &b) const;
+
+  /// Whether every loop and branch around the instruction ran at least once each time it was
+  /// reached.
+  bool neverSkipped(InstrId instr) const;
+
+  /// How many runs of its producer one run of a consumer waits for, by the definition of distances.
+  uint32_t waitedFor(const Dep &dep, const Kernel &owner, const Run &consumer) const;
+
+private:
+  /// A coordinate that may be any.
+  static constexpr int64_t any = INT64_MAX;
+
+  using Element = std::vector<int64_t>;
+
+  struct Touched {
+    BufferId buffer;
+    AccessKind kind;
+    std::vector<Element> elements;
+  };
+
+  static bool meet(const Element &a, const Element &b);
+
+  void walk(LoopId body);
+  void repeat(LoopId loop);
+  void record(InstrId instr);
+  Touched touch(InstrId instr, AccessId access) const;
+
+  const Kernel &kernel;
+  const TripsOf &tripsOf;
+  std::vector<Run> all;
+  std::vector<std::vector<uint32_t>> byInstr;
+  std::vector<std::vector<Touched>> touched; ///< by run
+  std::vector<int64_t> iteration;            ///< by loop
+  std::vector<int64_t> entries;              ///< by loop
+  std::vector<uint64_t> reached;             ///< by loop
+  std::vector<uint32_t> queueLength;         ///< by queue
+  std::set<LoopId> skipped;
+};
+
+/// What is surely over when a run starts, if every run waits as its dependences say: for each queue
+/// how many of its runs. (Engines issue in order, queues retire in order.)
+std::vector<std::vector<uint32_t>> surelyOver(const Kernel &kernel, const Enumeration &runs,
+                                              bool queueOverlap);
+
+} // namespace tally::test
+
+#endif // TALLY_UNITTESTS_DEPS_ENUMERATE_H

@@ -1,0 +1,229 @@
+//===- ExtractTest.cpp - The dependences of small kernels -----------------===//
+
+#include "tally/Deps/Extract.h"
+#include "tally/Kernels/Author.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+using namespace tally;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+/// `load -> use raw at A=2`, and `?` behind what waits longer than it may have to.
+std::vector<std::string> depsOf(KernelAuthor &author, bool queueOverlap = false) {
+  Diagnostics diagnostics;
+  std::optional<Kernel> kernel = author.finish(diagnostics);
+  if (!kernel) {
+    return {render(diagnostics, {})};
+  }
+  Extractor extractor;
+  Extraction found = extractor.extract(*kernel, {queueOverlap});
+  std::vector<std::string> texts;
+  for (const DerivedDep &derived : found.deps) {
+    const Dep &dep = derived.dep;
+    std::string text = fmt::format("{} -> {} {}", kernel->nameOf(dep.producer),
+                                   kernel->nameOf(dep.consumer), toString(dep.kind));
+    if (dep.form != DistanceForm::Vector) {
+      text += fmt::format(" {} {}", dep.form == DistanceForm::Flat ? "flat" : "element", dep.step);
+    }
+    for (uint32_t i = 0; i < dep.numComponents; ++i) {
+      const DistanceComponent &c = found.components[dep.firstComponent + i];
+      text += fmt::format(" {}={}", kernel->nameOf(c.loop), c.distance);
+    }
+    texts.push_back(text + (derived.excess == Excess::None ? "" : "?"));
+  }
+  return texts;
+}
+
+/// Two engines and a buffer of 8.
+struct ExtractTest : testing::Test {
+  KernelAuthor k{"k"};
+  EngineId dma = k.engine("dma");
+  EngineId act = k.engine("act");
+
+  ExtractTest() {
+    k.buffer("X", {8});
+    k.buffer("Y", {8});
+  }
+
+  void load(const std::string &tile) { k.op(dma, "load", "", {.writes = {tile}}); }
+
+  void use(const std::string &tile) { k.op(act, "use", "", {.reads = {tile}}); }
+};
+
+/// The slot's reader of two iterations before: the ring has two slots.
+TEST_F(ExtractTest, ring) {
+  k.loop("A", k.value("n"), [&] {
+    load("X[A mod 2]");
+    use("X[A mod 2]");
+  });
+  EXPECT_THAT(depsOf(k), ElementsAre("use -> load war A=2", "load -> use raw"));
+}
+
+/// One ahead: slots of the same iteration differ.
+TEST_F(ExtractTest, producerOneSlotAhead) {
+  k.loop("A", k.value("n"), [&] {
+    load("X[(A + 1) mod 2]");
+    use("X[A mod 2]");
+  });
+  EXPECT_THAT(depsOf(k), ElementsAre("use -> load war A=1", "load -> use raw A=1"));
+}
+
+/// The buffer is free when its last reader is done, wherever that was: inner loops run differently
+/// often.
+TEST_F(ExtractTest, oneBufferInANest) {
+  k.loop("A", k.value("n"), [&] {
+    k.loop("B", k.value("m"), [&] {
+      load("X");
+      use("X");
+    });
+  });
+  EXPECT_THAT(depsOf(k), ElementsAre("use -> load war flat 1", "load -> use raw"));
+}
+
+/// A position that counts over the whole run.
+TEST_F(ExtractTest, ringThatSurvivesTheOuterLoop) {
+  k.loop("A", k.value("n"), [&] {
+    k.loop("B", k.value("m"), [&] {
+      load("X[total(B) mod 3]");
+      use("X[total(B) mod 3]");
+    });
+  });
+  EXPECT_THAT(depsOf(k), ElementsAre("use -> load war flat 3", "load -> use raw"));
+}
+
+/// A ring that starts anew: how far back slot 0 was used last depends on the trips of B.
+TEST_F(ExtractTest, ringThatStartsAnew) {
+  k.loop("A", k.value("n"), [&] {
+    k.loop("B", k.value("m"), [&] {
+      load("X[B mod 2]");
+      use("X[B mod 2]");
+    });
+  });
+  EXPECT_THAT(depsOf(k), ElementsAre("use -> load war B=2?", "use -> load war A=1 B=-2147483646?",
+                                     "load -> use raw"));
+}
+
+/// With five trips it is known: all of them, before the first.
+TEST_F(ExtractTest, ringThatStartsAnewAfterFiveTrips) {
+  k.loop("A", k.value("n"), [&] {
+    k.loop("B", 5, [&] {
+      load("X[B mod 2]");
+      use("X[B mod 2]");
+    });
+  });
+  EXPECT_THAT(depsOf(k),
+              ElementsAre("use -> load war B=2", "use -> load war A=1 B=-4", "load -> use raw"));
+}
+
+/// A producer in an inner loop is waited for as a whole, also when it did not run.
+TEST_F(ExtractTest, readersInAnInnerLoop) {
+  k.loop("A", k.value("n"), [&] {
+    load("X");
+    k.loop("B", k.value("m"), [&] { use("X"); });
+  });
+  EXPECT_THAT(depsOf(k), ElementsAre("use -> load war A=1", "load -> use raw"));
+}
+
+/// Two loops side by side, element by element.
+TEST_F(ExtractTest, siblingLoops) {
+  k.loop("A", k.value("n"), [&] {
+    k.loop("B", 3, [&] { load("X[B]"); });
+    k.loop("C", 3, [&] { use("X[C]"); });
+  });
+  EXPECT_THAT(depsOf(k), ElementsAre("use -> load war element 0 A=1", "load -> use raw element 0"));
+}
+
+/// A halo: element i needs i + 1, too.
+TEST_F(ExtractTest, halo) {
+  k.loop("B", k.value("n"), [&] { load("X[B]"); });
+  k.loop("C", k.value("n"), [&] { use("X[C:2]"); });
+  EXPECT_THAT(depsOf(k), ElementsAre("load -> use raw element -1"));
+}
+
+/// Two elements of the producer for each of the consumer: no distance is constant.
+TEST_F(ExtractTest, rateRatio) {
+  k.loop("B", k.value("n"), [&] { load("X[B]"); });
+  k.loop("C", k.value("n"), [&] { use("X[2*C:2]"); });
+  EXPECT_THAT(depsOf(k), ElementsAre("load -> use raw?"));
+}
+
+/// Rings of different length: the shortest distance that occurs, and it is said that others do.
+TEST_F(ExtractTest, ringsOfDifferentLength) {
+  k.loop("A", k.value("n"), [&] {
+    load("X[A mod 2]");
+    use("X[A mod 3]");
+  });
+  EXPECT_THAT(depsOf(k), ElementsAre("use -> load war A=1?", "load -> use raw?"));
+}
+
+TEST_F(ExtractTest, disjointTiles) {
+  k.loop("A", k.value("n"), [&] {
+    load("X[0:4]");
+    use("X[4:4]");
+  });
+  EXPECT_THAT(depsOf(k), IsEmpty());
+}
+
+/// Every second element from 0, and from 1.
+TEST_F(ExtractTest, disjointStrides) {
+  k.loop("A", k.value("n"), [&] {
+    load("X[0:4:2]");
+    use("X[1:4:2]");
+  });
+  EXPECT_THAT(depsOf(k), IsEmpty());
+}
+
+/// What nobody knows is taken for a conflict.
+TEST_F(ExtractTest, unknownPlaces) {
+  k.op(dma, "gather", "", {.writes = {"X[@]"}});
+  use("X[$n]");
+  EXPECT_THAT(depsOf(k), ElementsAre("gather -> use raw?"));
+}
+
+/// The same run-time value is the same place.
+TEST_F(ExtractTest, equalPlaces) {
+  load("X[$n:2]");
+  use("X[$n:2]");
+  EXPECT_THAT(depsOf(k), ElementsAre("load -> use raw"));
+}
+
+/// What was written over matters no more; the last write speaks for it.
+TEST_F(ExtractTest, straightLineDropsDeadRanges) {
+  k.op(dma, "first", "", {.writes = {"X[2:2]"}});
+  k.op(act, "second", "", {.writes = {"X[0:4]"}});
+  k.op(dma, "third", "", {.reads = {"X[2:2]"}});
+  EXPECT_THAT(depsOf(k), ElementsAre("first -> second waw", "second -> third raw"));
+}
+
+/// Queues add up in order by themselves, so the last sum speaks for both; two queues do not.
+TEST_F(ExtractTest, accumulation) {
+  k.op(dma, "a", "", {.accumulates = {"X"}});
+  k.op(dma, "b", "", {.accumulates = {"X"}});
+  k.op(act, "c", "", {.accumulates = {"X"}});
+  EXPECT_THAT(depsOf(k, true), ElementsAre("b -> c raw"));
+}
+
+/// Only where a queue overlaps its instructions do they need waits among themselves.
+TEST_F(ExtractTest, oneQueue) {
+  auto write = [](KernelAuthor &author) {
+    EngineId pe = author.engine("pe");
+    author.buffer("X", {8});
+    author.loop("A", author.value("n"), [&] {
+      author.op(pe, "a", "", {.writes = {"X"}});
+      author.op(pe, "b", "", {.reads = {"X"}});
+    });
+  };
+  KernelAuthor inOrder("k");
+  write(inOrder);
+  EXPECT_THAT(depsOf(inOrder, false), IsEmpty());
+  KernelAuthor overlapping("k");
+  write(overlapping);
+  EXPECT_THAT(depsOf(overlapping, true),
+              ElementsAre("a -> a waw A=1", "b -> a war A=1", "a -> b raw"));
+}
+
+} // namespace

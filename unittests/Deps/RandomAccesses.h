@@ -1,0 +1,25 @@
+//===- RandomAccesses.h - Small kernels that touch memory, from a seed ----===//
+//
+// At most six instructions under at most three loops and branches; few small buffers, so that
+// nearly all of them conflict; indices of every form that the language has.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_UNITTESTS_DEPS_RANDOMACCESSES_H
+#define TALLY_UNITTESTS_DEPS_RANDOMACCESSES_H
+
+#include "RandomKernel.h"
+
+namespace tally::test {
+
+/// The kernel of this seed; without dependences.
+Kernel randomAccesses(uint64_t seed);
+
+/// How often each loop and branch runs each time it is reached: `shortest` and `longest` are the
+/// limits for loops whose trips are not constant.
+std::function<uint64_t(LoopId, uint64_t)> randomTrips(const Kernel &kernel, uint64_t seed,
+                                                      uint64_t shortest, uint64_t longest);
+
+} // namespace tally::test
+
+#endif // TALLY_UNITTESTS_DEPS_RANDOMACCESSES_H
