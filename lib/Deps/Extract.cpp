@@ -333,7 +333,9 @@ Kernel withDeps(const Kernel &kernel, const Extraction &extraction) {
   result.deps = {};
   result.deps.reserve(extraction.deps.size());
   for (const DerivedDep &derived : extraction.deps) {
-    result.deps.push(derived.dep);
+    if (!derived.isImplied()) {
+      result.deps.push(derived.dep);
+    }
   }
   return result;
 }

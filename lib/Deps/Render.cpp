@@ -127,7 +127,32 @@ Json runJson(const Kernel &kernel, const Words &words, const DerivedDep &derived
   return object;
 }
 
-Json depJson(const Kernel &kernel, const Words &words, const DerivedDep &derived) {
+/// The chain that implies a dependence, from the consumer back to the producer.
+std::string derivation(const Kernel &kernel, const Extraction &extraction, const Words &words,
+                       const DerivedDep &derived) {
+  std::string out;
+  for (uint32_t i = 0; i < derived.numSteps; ++i) {
+    const DerivationStep &step = extraction.steps[derived.firstStep + i];
+    out += i == 0 ? "" : ", ";
+    switch (step.kind) {
+    case DerivationStep::Kind::Wait:
+      out += words.edge(extraction.deps[step.dep].dep);
+      break;
+    case DerivationStep::Kind::Engine:
+      out += fmt::format("the engine issues '{}' before '{}'", kernel.nameOf(step.earlier),
+                         kernel.nameOf(step.later));
+      break;
+    case DerivationStep::Kind::Queue:
+      out += fmt::format("'{}' retires before '{}'", kernel.nameOf(step.earlier),
+                         kernel.nameOf(step.later));
+      break;
+    }
+  }
+  return out;
+}
+
+Json depJson(const Kernel &kernel, const Extraction &extraction, const Words &words,
+             const DerivedDep &derived) {
   const Dep &dep = derived.dep;
   Json object = {{"producer", kernel.nameOf(dep.producer)},
                  {"consumer", kernel.nameOf(dep.consumer)},
@@ -139,6 +164,8 @@ Json depJson(const Kernel &kernel, const Words &words, const DerivedDep &derived
   }
   object["exact"] = derived.excess == Excess::None;
   object["reason"] = derived.excess == Excess::None ? Json() : Json(reasonOf(kernel, derived));
+  object["implied_by"] =
+      derived.isImplied() ? Json(derivation(kernel, extraction, words, derived)) : Json();
   object["producer_access"] = words.text(derived.producerAccess);
   object["consumer_access"] = words.text(derived.consumerAccess);
   object["example"] =
@@ -188,7 +215,7 @@ std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
 void remarkExcess(const Kernel &kernel, const Extraction &extraction, Diagnostics &diagnostics) {
   Words words(kernel, extraction);
   for (const DerivedDep &derived : extraction.deps) {
-    if (derived.excess != Excess::None) {
+    if (derived.excess != Excess::None && !derived.isImplied()) {
       diagnostics.remark(derived.dep.where,
                          fmt::format("{} may wait longer than it has to: {}",
                                      words.edge(derived.dep), reasonOf(kernel, derived)));
@@ -196,28 +223,50 @@ void remarkExcess(const Kernel &kernel, const Extraction &extraction, Diagnostic
   }
 }
 
+/// Where a dependence comes from, below its line.
+static void explainOne(std::string &out, const Kernel &kernel, const Words &words,
+                       const DerivedDep &derived) {
+  const Dep &dep = derived.dep;
+  auto add = std::back_inserter(out);
+  fmt::format_to(add, "      {}; {}\n", words.access(dep.producer, derived.producerAccess),
+                 words.access(dep.consumer, derived.consumerAccess));
+  if (words.hasExample(derived)) {
+    fmt::format_to(add, "      for example {} and then {}\n",
+                   words.run(derived, dep.producer, words.producerAt(derived)),
+                   words.run(derived, dep.consumer, words.consumerAt(derived)));
+  }
+  if (derived.excess != Excess::None) {
+    fmt::format_to(add, "      {}\n", reasonOf(kernel, derived));
+  }
+}
+
 std::string renderText(const Kernel &kernel, const Extraction &extraction, bool explain) {
   Words words(kernel, extraction);
-  std::string out = fmt::format("kernel '{}': {} dependence{} from {} accesses\n",
-                                kernel.text(kernel.name), extraction.deps.size(),
-                                extraction.deps.size() == 1 ? "" : "s", kernel.accesses.size());
+  auto numImplied = std::count_if(extraction.deps.begin(), extraction.deps.end(),
+                                  [](const DerivedDep &derived) { return derived.isImplied(); });
+  size_t numKept = extraction.deps.size() - static_cast<size_t>(numImplied);
+  std::string out = fmt::format("kernel '{}': {} dependence{} from {} accesses, {} more implied\n",
+                                kernel.text(kernel.name), numKept, numKept == 1 ? "" : "s",
+                                kernel.accesses.size(), numImplied);
   auto add = std::back_inserter(out);
   for (const DerivedDep &derived : extraction.deps) {
-    const Dep &dep = derived.dep;
-    fmt::format_to(add, "  {:<44} {}  {}\n", words.edge(dep), toString(dep.kind),
-                   derived.excess == Excess::None ? "exact" : "conservative");
-    if (!explain) {
+    if (derived.isImplied()) {
       continue;
     }
-    fmt::format_to(add, "      {}; {}\n", words.access(dep.producer, derived.producerAccess),
-                   words.access(dep.consumer, derived.consumerAccess));
-    if (words.hasExample(derived)) {
-      fmt::format_to(add, "      for example {} and then {}\n",
-                     words.run(derived, dep.producer, words.producerAt(derived)),
-                     words.run(derived, dep.consumer, words.consumerAt(derived)));
+    fmt::format_to(add, "  {:<44} {}  {}\n", words.edge(derived.dep), toString(derived.dep.kind),
+                   derived.excess == Excess::None ? "exact" : "conservative");
+    if (explain) {
+      explainOne(out, kernel, words, derived);
     }
-    if (derived.excess != Excess::None) {
-      fmt::format_to(add, "      {}\n", reasonOf(kernel, derived));
+  }
+  if (!explain || numImplied == 0) {
+    return out;
+  }
+  out += "implied:\n";
+  for (const DerivedDep &derived : extraction.deps) {
+    if (derived.isImplied()) {
+      fmt::format_to(add, "  {:<44} {}\n      by {}\n", words.edge(derived.dep),
+                     toString(derived.dep.kind), derivation(kernel, extraction, words, derived));
     }
   }
   return out;
@@ -227,7 +276,7 @@ std::string renderJson(const Kernel &kernel, const Extraction &extraction) {
   Words words(kernel, extraction);
   Json object = {{"kernel", kernel.text(kernel.name)}, {"dependences", Json::array()}};
   for (const DerivedDep &derived : extraction.deps) {
-    object["dependences"].push_back(depJson(kernel, words, derived));
+    object["dependences"].push_back(depJson(kernel, extraction, words, derived));
   }
   return object.dump(2);
 }
@@ -256,6 +305,9 @@ std::string renderDot(const Kernel &kernel, const Extraction &extraction) {
     out += "  }\n";
   }
   for (const DerivedDep &derived : extraction.deps) {
+    if (derived.isImplied()) {
+      continue;
+    }
     fmt::format_to(
         add, "  i{} -> i{} [label={}{}];\n", derived.dep.producer.value, derived.dep.consumer.value,
         inQuotes(fmt::format("{}{}", toString(derived.dep.kind), words.distance(derived.dep))),

@@ -7,6 +7,7 @@
 
 #include "Session.h"
 
+#include "tally/Deps/Implied.h"
 #include "tally/Deps/Render.h"
 
 #include <fmt/format.h>
@@ -33,6 +34,9 @@ struct DepsCommand {
     for (const LoadedKernel &loaded : kernels) {
       Extraction extraction =
           extractor.extract(loaded.kernel, {.queueOverlap = machine->queueOverlap});
+      if (!common.keepImplied) {
+        markImplied(loaded.kernel, extraction);
+      }
       text += text.empty() ? "" : format == "json" ? ",\n" : "\n";
       text += render(loaded.kernel, extraction);
     }
@@ -62,12 +66,14 @@ void addDeps(CLI::App &app, int &status) {
   CLI::App *sub = app.add_subcommand("deps", "Which dependences follow from the accesses");
   command->common.addInput(*sub);
   command->common.addMachine(*sub);
+  command->common.addKeepImplied(*sub);
   sub->add_option("--format", command->format,
                   "text, json (docs/Dependences.md), or dot (Graphviz)")
       ->check(CLI::IsMember({"text", "json", "dot"}))
       ->capture_default_str();
   sub->add_flag("--explain", command->explain,
-                "in text: the two accesses, two iterations that conflict, and why it waits longer");
+                "in text: the two accesses, two iterations that conflict, why it waits longer; and "
+                "what is implied, and how");
   sub->footer(R"(Examples:
   tally deps k.mlir                         one line for each dependence
   tally deps k.mlir --explain               which accesses, which iterations

@@ -3,6 +3,7 @@
 #include "Session.h"
 
 #include "tally/Code/ProgramJson.h"
+#include "tally/Deps/Implied.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
 #include "tally/Transforms/Passes.h"
@@ -26,6 +27,11 @@ void CommonOptions::addInput(CLI::App &command) {
 void CommonOptions::addMachine(CLI::App &command) {
   command.add_option("--machine", machine, "machine: a name (generic, trn2) or a .json file")
       ->capture_default_str();
+}
+
+void CommonOptions::addKeepImplied(CLI::App &command) {
+  command.add_flag("--keep-implied", keepImplied,
+                   "of the dependences that are found, keep those that others imply, too");
 }
 
 void RunOptions::add(CLI::App &command) {
@@ -53,6 +59,7 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
                   "written: as written")
       ->check(CLI::IsMember({"auto", "written"}))
       ->capture_default_str();
+  addKeepImplied(command);
   command
       .add_option("--barrier-participants", participants,
                   "who meets at a barrier: engines with work in the loop, or all")
@@ -152,6 +159,9 @@ bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const
     return true;
   }
   Extraction found = extractor.extract(loaded.kernel, {.queueOverlap = machine.queueOverlap});
+  if (!options.keepImplied) {
+    markImplied(loaded.kernel, found);
+  }
   Diagnostics diagnostics;
   remarkExcess(loaded.kernel, found, diagnostics);
   loaded.kernel = withDeps(loaded.kernel, found);

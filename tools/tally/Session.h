@@ -41,12 +41,14 @@ struct CommonOptions {
   std::string strategy = "per-loop";
   std::string participants = "work";
   std::string deps = "auto";
+  bool keepImplied = false;
   bool noFold = false;
   bool noLicm = false;
   bool noCse = false;
 
   void addInput(CLI::App &command);
   void addMachine(CLI::App &command);
+  void addKeepImplied(CLI::App &command);
   void addStrategy(CLI::App &command, const std::vector<std::string> &strategies);
 
   /// The options of the core; strategy and participants have been checked by the command line.

@@ -50,6 +50,19 @@ enum class Excess : uint8_t {
 
 std::string_view toString(Excess excess);
 
+/// One link of the chain by which a dependence is implied (Implied.h).
+struct DerivationStep {
+  enum class Kind : uint8_t {
+    Wait,   ///< `later` waited for `earlier`, as dependence `dep` says
+    Engine, ///< the engine issued `earlier` before `later`
+    Queue,  ///< `earlier` entered the queue before `later`, and so retired before it
+  };
+  Kind kind = Kind::Wait;
+  uint32_t dep = 0; ///< into Extraction::deps
+  InstrId later;
+  InstrId earlier;
+};
+
 /// One dependence, and the pair of accesses behind it.
 struct DerivedDep {
   Dep dep; ///< its components are in Extraction::components
@@ -62,12 +75,18 @@ struct DerivedDep {
   uint32_t firstIteration = 0;
   uint32_t numProducerIterations = 0;
   uint32_t numConsumerIterations = 0;
+  /// Why the others imply it, into Extraction::steps; none if it is kept.
+  uint32_t firstStep = 0;
+  uint32_t numSteps = 0;
+
+  bool isImplied() const { return numSteps != 0; }
 };
 
 struct Extraction {
   std::vector<DerivedDep> deps; ///< by consumer, then producer
   std::vector<DistanceComponent> components;
   std::vector<int64_t> iterations; ///< from 0
+  std::vector<DerivationStep> steps;
 };
 
 /// Finds dependences; keeps what it learnt about one kernel for the next.
@@ -89,7 +108,7 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// The same kernel with these dependences instead of its own.
+/// The same kernel with these dependences, but for those that are implied, instead of its own.
 Kernel withDeps(const Kernel &kernel, const Extraction &extraction);
 
 /// Whether a kernel leaves its dependences to be found: it says what instructions touch, and no

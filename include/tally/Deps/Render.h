@@ -6,8 +6,9 @@
 
 namespace tally {
 
-/// One line for each dependence; with `explain`, below it the two accesses, two iterations that
-/// conflict, and why it waits for more, if it does.
+/// One line for each dependence that is kept; with `explain`, below it the two accesses, two
+/// iterations that conflict, and why it waits for more, if it does; and then those that are
+/// implied, and how.
 std::string renderText(const Kernel &kernel, const Extraction &extraction, bool explain);
 
 /// One JSON object; see docs/Dependences.md.

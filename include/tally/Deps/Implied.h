@@ -1,0 +1,42 @@
+//===- Implied.h - Dependences that others imply --------------------------===//
+//
+// Most dependences of a kernel follow from the others: whoever waits for the store of a tile waits
+// for the load that the store had waited for. Removing them saves waits and semaphores.
+//
+//   A    'add' -> 'store'           kept
+//   B    'store' -> 'load' at A=4   kept
+//   C    'add' -> 'load' at A=4     implied: B, and 'store' had waited: A
+//
+// What a chain may use, about the start of one run of the consumer:
+//
+//   engine   what its engine issued before, and so the waits of that
+//   wait     a dependence: the producer's runs up to there have retired; so the one that is there
+//            has started, and its engine had passed all waits before
+//   queue    what has retired, and so all that entered its queue before
+//
+// Each link holds for all trip counts. A chain goes through runs that surely exist (no branch that
+// may be skipped, no loop that may run zero times, unless the producer or the consumer is inside
+// it, too), and only through iterations that exist because the one that is waited for does. Bodies
+// on whose trips engines may disagree are left alone.
+//
+// Removed one after the other, those first that would cost most: so nothing that is kept follows
+// from the rest by a chain of at most `maxChain` bodies of instructions looked at (Implied.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_DEPS_IMPLIED_H
+#define TALLY_DEPS_IMPLIED_H
+
+#include "tally/Deps/Extract.h"
+
+namespace tally {
+
+/// Marks what is implied by the rest, and writes down why.
+void markImplied(const Kernel &kernel, Extraction &extraction);
+
+/// Whether a dependence is implied by those of the extraction that are not marked, itself left out.
+bool isImplied(const Kernel &kernel, const Extraction &extraction, size_t dep);
+
+} // namespace tally
+
+#endif // TALLY_DEPS_IMPLIED_H

@@ -1,0 +1,92 @@
+"""Leaves out the dependences of a kernel and has them found.
+
+Where a queue does not overlap its instructions: no more are kept than were written, each is witnessed by
+two accesses, and code that waits for them alone does not race; without any one of them it does. Where
+it does overlap them, dependences within queues are found as well, and nothing races either.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+IN_ORDER = f"--machine={HERE / 'in-order.json'}"
+OVERLAPPING = "--machine=generic"
+TRIPS = [[], ["--trips=n=0"], ["--trips=n=1"], ["--trips=n=5"], ["--trips=n=8", "--trips=m=2,0,3,1"]]
+
+
+def run(*command):
+    done = subprocess.run(["tally", *command], text=True, capture_output=True, check=False)
+    return done.returncode, done.stdout
+
+
+def expect(condition, what, output=""):
+    if not condition:
+        sys.exit(f"{what}:\n{output}")
+
+
+def with_trips(text, trips):
+    """Without a value for a loop that is not there."""
+    return [t for t in trips if f'trips "{t[8]}"' in text]
+
+
+def found(path, machine, *options):
+    return json.loads(run("deps", str(path), machine, "--format=json", *options)[1])["kernels"][0]["dependences"]
+
+
+def kept(deps):
+    return [d for d in deps if d["implied_by"] is None]
+
+
+def expect_no_race(path, text, machine):
+    for trips in TRIPS:
+        for guards in range(3):
+            status, output = run("check", str(path), machine, "--race", f"--guards={guards}", *with_trips(text, trips))
+            expect(status == 0, f"what is found does not suffice on {machine} for {trips}, guards {guards}", output)
+
+
+def written(dep):
+    """A dependence as text of the dialect."""
+    words = f'  tally.dep "{dep["producer"]}" -> "{dep["consumer"]}" {dep["kind"]}'
+    for form in ("flat", "element"):
+        words += f" {form} {dep[form]}" if form in dep else ""
+    at = ", ".join(f'"{loop}" = {k}' for loop, k in dep["distance"].items())
+    return words + (f" at {at}" if at else "") + "\n"
+
+
+def races_somewhere(path, text):
+    runs = [[*with_trips(text, trips), f"--guards={g}"] for trips in TRIPS[3:] for g in range(6)]
+    return any(run("check", str(path), IN_ORDER, "--race", "--deps=written", *options)[0] == 1 for options in runs)
+
+
+def expect_each_needed(folder, text, deps):
+    for left_out in deps:
+        rest = "".join(written(d) for d in deps if d is not left_out)
+        path = folder / "fewer.mlir"
+        path.write_text(text.rstrip()[:-1] + rest + "}\n", encoding="utf-8")
+        expect(races_somewhere(path, text), "nothing races without" + written(left_out))
+
+
+def main(path):
+    text = path.read_text(encoding="utf-8")
+    hand = len(re.findall(r"^ *tally\.dep ", text, re.M))
+    bare = "".join(l for l in text.splitlines(keepends=True) if not l.strip().startswith(("tally.dep ", "//")))
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        file = folder / "bare.mlir"
+        file.write_text(bare, encoding="utf-8")
+        deps = found(file, IN_ORDER)
+        expect(len(kept(deps)) <= hand, f"{len(kept(deps))} are kept, {hand} were written", "".join(map(written, kept(deps))))
+        expect(all(d["example"] for d in deps), "a dependence has no witness")
+        expect_no_race(file, bare, IN_ORDER)
+        expect_no_race(file, bare, OVERLAPPING)
+        if "--each" in sys.argv:
+            expect_each_needed(folder, bare, kept(deps))
+        more = {(d["producer"], d["consumer"]) for d in found(file, OVERLAPPING)}
+        expect({(d["producer"], d["consumer"]) for d in deps} <= more, "fewer are found where queues overlap")
+
+
+main(pathlib.Path(sys.argv[1]))
