@@ -3,6 +3,7 @@
 #include "tally/Machine/Timing.h"
 
 #include "Formula.h"
+#include "Properties.h"
 
 #include <fmt/format.h>
 
@@ -63,24 +64,29 @@ std::string setParameter(Machine &machine, std::string_view assignment) {
   }
   std::string_view name = assignment.substr(0, equals);
   std::string_view rest = assignment.substr(equals + 1);
+  if (isProperty(name)) {
+    return setProperty(machine, name, rest);
+  }
   if (!machine.parameter(name)) {
     return fmt::format("machine '{}' has no parameter '{}'", machine.name, name);
   }
   Parameter &parameter =
       machine.parameters[static_cast<size_t>(machine.parameter(name) - machine.parameters.data())];
-  if (!parameter.formula.empty()) {
-    parameter.formula = rest;
-    return rest.empty() ? fmt::format("'{}' needs a formula", name) : "";
-  }
+  std::string_view formula = rest;
   std::optional<double> number = takeNumber(rest);
   const Unit *own = unitOf(parameter.unit);
   const Unit *given = unitOf(rest);
   bool fits =
       rest.empty() || rest == parameter.unit || (own && given && own->quantity == given->quantity);
+  if (!parameter.formula.empty() && !(number && fits)) {
+    parameter.formula = formula;
+    return formula.empty() ? fmt::format("'{}' needs a formula or a number", name) : "";
+  }
   if (!number || !fits) {
     return fmt::format("'{}' is no value of '{}', which is a number of {}",
                        assignment.substr(equals + 1), name, parameter.unit);
   }
+  parameter.formula.clear();
   parameter.number =
       rest.empty() || rest == parameter.unit ? *number : *number * given->factor / own->factor;
   return "";

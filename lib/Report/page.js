@@ -229,6 +229,7 @@
 
   svg.setAttribute("tabindex", "0");
   svg.setAttribute("role", "application");
+  svg.setAttribute("aria-describedby", "keys");
   document.documentElement.classList.add("scripted");
   readAddress();
 })();

@@ -103,14 +103,9 @@ std::vector<std::string> ReportCommand::strategiesFor(const LoadedKernel &loaded
   if (!strategies.empty()) {
     return strategies;
   }
-  std::vector<std::string> chosen, known = strategyNames();
-  for (const char *name : {"barrier", "per-loop", "auto", "manual"}) {
-    bool isWritten = std::string_view(name) == toString(Strategy::Manual);
-    bool isThere = isWritten ? loaded.program || !subject.code.empty()
-                             : std::find(known.begin(), known.end(), name) != known.end();
-    if (isThere) {
-      chosen.emplace_back(name);
-    }
+  std::vector<std::string> chosen{"barrier", "per-loop", "auto"};
+  if (loaded.program || !subject.code.empty()) {
+    chosen.emplace_back("manual");
   }
   return chosen;
 }
@@ -240,10 +235,11 @@ void addReport(CLI::App &app, int &status) {
   sub->add_option("code", command->subject.code,
                   "code for 'manual', beside the same kernel; none: what stands beside the kernel");
   sub->add_option("--kernel", command->kernel, "which one, where the input holds several");
-  sub->add_option("--sync", command->strategies,
-                  fmt::format("strategies, in their order, of {}; default: barrier, per-loop, and "
-                              "manual where there is code",
-                              fmt::join(timedStrategies(), ", ")))
+  sub->add_option(
+         "--sync", command->strategies,
+         fmt::format("strategies, in their order, of {}; default: barrier, per-loop, auto, "
+                     "and manual where there is code",
+                     fmt::join(timedStrategies(), ", ")))
       ->delimiter(',')
       ->allow_extra_args(false);
   command->subject.common.addMachine(*sub);

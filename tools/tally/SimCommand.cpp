@@ -57,6 +57,11 @@ std::optional<Sweep> parseSweep(const Machine &machine, const std::string &text)
   }
   sweep.name = text.substr(0, text.find('='));
   sweep.assignments.clear();
+  const Parameter *parameter = machine.parameter(sweep.name);
+  if (!parameter) {
+    complain(fmt::format("machine '{}' has no parameter '{}'", machine.name, sweep.name));
+    return std::nullopt;
+  }
   if (sweep.name.size() < text.size()) {
     std::string values = text.substr(sweep.name.size() + 1);
     for (size_t start = 0; start <= values.size();) {
@@ -66,11 +71,9 @@ std::optional<Sweep> parseSweep(const Machine &machine, const std::string &text)
     }
     return sweep;
   }
-  const Parameter *parameter = machine.parameter(text);
-  if (!parameter || !parameter->range) {
-    complain(parameter ? fmt::format("machine '{}' gives no range for '{}'; write --sweep={}=1,2,3",
-                                     machine.name, text, text)
-                       : fmt::format("machine '{}' has no parameter '{}'", machine.name, text));
+  if (!parameter->range) {
+    complain(fmt::format("machine '{}' gives no range for '{}'; write --sweep={}=1,2,3",
+                         machine.name, text, text));
     return std::nullopt;
   }
   for (double value : {parameter->range->first, parameter->number, parameter->range->second}) {

@@ -211,3 +211,48 @@ TEST(MachineTest, queuesOverlapUnlessTheySayNot) {
   EXPECT_NE(errorsOf("PARAMETERS", R"(, "queue": {"overlap": 1})").find("queue.overlap"),
             std::string::npos);
 }
+
+/// Everything that planning reads can be changed by name, within the bounds of a machine file.
+TEST(MachineTest, properties) {
+  Machine machine = genericMachine();
+  EXPECT_EQ(setParameter(machine, "limits.semaphores=7"), "");
+  EXPECT_EQ(setParameter(machine, "limits.registers_per_engine=9"), "");
+  EXPECT_EQ(setParameter(machine, "limits.counter_bits=16"), "");
+  EXPECT_EQ(setParameter(machine, "encoding.instruction_bytes=32"), "");
+  EXPECT_EQ(setParameter(machine, "alu.subtraction=wraps"), "");
+  EXPECT_EQ(setParameter(machine, "wait.compare=signed"), "");
+  EXPECT_EQ(setParameter(machine, "queue.overlap=false"), "");
+  EXPECT_EQ(machine.semaphores, 7u);
+  EXPECT_EQ(machine.registersPerEngine, 9u);
+  EXPECT_EQ(machine.counterBits, 16u);
+  EXPECT_EQ(machine.instructionBytes, 32u);
+  EXPECT_EQ(machine.subtraction, Subtraction::Wraps);
+  EXPECT_EQ(machine.waitCompare, WaitCompare::Signed);
+  EXPECT_FALSE(machine.queueOverlap);
+  EXPECT_EQ(setParameter(machine, "limits.semaphores=none"), "");
+  EXPECT_EQ(machine.semaphores, std::nullopt);
+
+  Machine before = machine;
+  EXPECT_EQ(setParameter(machine, "limits.semaphores=0"),
+            "'0' is no value of 'limits.semaphores', which is a number, or none");
+  EXPECT_EQ(setParameter(machine, "limits.counter_bits=33"),
+            "'33' is no value of 'limits.counter_bits', which is a number from 8 to 32");
+  EXPECT_EQ(setParameter(machine, "wait.compare=Signed"),
+            "'Signed' is no value of 'wait.compare', which is unsigned or signed");
+  EXPECT_EQ(machine, before);
+}
+
+/// A formula may be replaced by another, or by a number with a unit.
+TEST(MachineTest, formulasBecomeNumbers) {
+  MachineResult trn2 = loadMachine(MACHINES_DIRECTORY "/trn2.json");
+  ASSERT_TRUE(trn2.machine);
+  Machine &machine = *trn2.machine;
+  EXPECT_EQ(machine.parameter("startup.dma_copy")->formula, "dma.fixed_latency");
+  EXPECT_EQ(setParameter(machine, "dma.fixed_latency=2us"), "");
+  EXPECT_EQ(machine.parameter("dma.fixed_latency")->number, 2000);
+  EXPECT_EQ(setParameter(machine, "startup.dma_copy=dma.fixed_latency * 2"), "");
+  EXPECT_EQ(machine.parameter("startup.dma_copy")->formula, "dma.fixed_latency * 2");
+  EXPECT_EQ(setParameter(machine, "startup.dma_copy=3us"), "");
+  EXPECT_EQ(machine.parameter("startup.dma_copy")->formula, "");
+  EXPECT_EQ(machine.parameter("startup.dma_copy")->number, 3000);
+}

@@ -83,8 +83,9 @@ MachineResult parseMachine(std::string_view json, std::string_view source);
 /// the sources, and in the installation.
 MachineResult loadMachine(std::string_view nameOrPath);
 
-/// Changes one parameter: `dma.bandwidth=300`, in its own unit, or `sem.wake=0.1us`. Returns what
-/// is wrong, or nothing.
+/// Changes one number: a parameter (`dma.bandwidth=300`, in its own unit, or `sem.wake=0.1us`), or
+/// what planning reads (`limits.semaphores=none`, `alu.subtraction=saturates`). Returns what is
+/// wrong, or nothing.
 std::string setParameter(Machine &machine, std::string_view assignment);
 
 /// The machine of `machines/generic.json`, without reading a file: no limits, saturating.
