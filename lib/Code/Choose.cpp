@@ -12,6 +12,8 @@
 //         4. improve   small kernels only: change one set after the other as long as the code,
 //         written
 //                      and priced, gets cheaper
+// Small kernels go through all of it once more without stepped thresholds, and without relying on
+// constant trips.
 //
 // Cost: steps 1 to 3 as two plans; step 4 is bounded by a number of instructions lowered.
 //===----------------------------------------------------------------------===//
@@ -118,24 +120,56 @@ public:
           Diagnostics &diagnostics)
       : kernel(kernel), options(options), machine(machine), diagnostics(diagnostics),
         entries(expectedEntries(kernel)), prices(machine),
-        limit(machine.semaphores.value_or(UINT32_MAX)) {
+        limit(machine.semaphores.value_or(UINT32_MAX)), mayKnowTrips(options.plan.constantTrips) {
     this->options.lower.nativeCounters = true;
     this->options.lower.stepThresholds = true;
   }
 
   CompileOptions run() {
     findSets();
+    Candidate best = search();
+    // Two savings pay nearly always, but not where other waits need the counters anyway.
+    for (auto [step, constant] : {std::pair(true, false), {false, true}, {false, false}}) {
+      if (!best.score || (constant && !mayKnowTrips)) {
+        continue;
+      }
+      options.lower.stepThresholds = step;
+      options.plan.constantTrips = constant && mayKnowTrips;
+      Candidate other = search();
+      if (other.score && *other.score < *best.score) {
+        best = std::move(other);
+      }
+    }
+    if (!best.forced.empty()) {
+      diagnostics.remark(kernel.where, best.forced);
+    }
+    return best.options;
+  }
+
+private:
+  /// What compiling with some options needs beyond the limits, and then costs.
+  using Score = std::tuple<uint64_t, double>;
+
+  struct Candidate {
+    CompileOptions options;
+    std::string forced;         ///< what a limit forced; empty: nothing
+    std::optional<Score> score; ///< none: the kernel is too large to lower it so often
+  };
+
+  /// Steps 1 to 4, for one setting of the savings.
+  Candidate search() {
     estimate();
     for (Set &set : sets) {
       bool alone = set.members.size() == 1;
       set.sharing = alone || set.own < set.shared ? Sharing::Nobody : Sharing::Body;
     }
-    respectLimit();
-    improve();
-    return withSharing(sharing());
+    Candidate found;
+    found.forced = respectLimit();
+    found.score = improve();
+    found.options = withSharing(sharing());
+    return found;
   }
 
-private:
   //===--- Sets -----------------------------------------------------------===//
 
   void findSets() {
@@ -213,10 +247,11 @@ private:
     return count;
   }
 
-  void respectLimit() {
+  /// What had to be shared, in words.
+  std::string respectLimit() {
     uint64_t wished = numSemaphores();
     if (wished <= limit) {
-      return;
+      return "";
     }
     uint32_t merged = shareInBodies();
     std::vector<QueueId> whole = numSemaphores() > limit ? shareQueues() : std::vector<QueueId>();
@@ -228,7 +263,7 @@ private:
       text += fmt::format("{} '{}'", queue == whole.front() ? ", and one counts all of queue" : ",",
                           kernel.nameOf(queue));
     }
-    diagnostics.remark(kernel.where, text);
+    return text;
   }
 
   /// Sets share until there are few enough semaphores, those first that lose least for each one
@@ -316,9 +351,6 @@ private:
 
   //===--- 4. Improve -----------------------------------------------------===//
 
-  /// What compiling with these options needs beyond the limits, and then costs.
-  using Score = std::tuple<uint64_t, double>;
-
   Score scoreOf(const CompileOptions &candidate) const {
     Diagnostics ignored;
     SyncPlan plan = makePlan(kernel, candidate.plan, ignored);
@@ -337,15 +369,15 @@ private:
     return {beyond, controlCost(kernel, program, machine)};
   }
 
-  void improve() {
-    size_t left = mostLowered;
-    auto affordable = [&] {
-      bool enough = left >= kernel.instrs.size() + 1;
-      left -= enough ? kernel.instrs.size() + 1 : 0;
-      return enough;
-    };
+  bool affordable() {
+    bool enough = left >= kernel.instrs.size() + 1;
+    left -= enough ? kernel.instrs.size() + 1 : 0;
+    return enough;
+  }
+
+  std::optional<Score> improve() {
     if (!affordable()) {
-      return;
+      return std::nullopt;
     }
     Score best = scoreOf(withSharing(sharing()));
     for (bool changed = true; changed;) {
@@ -355,7 +387,7 @@ private:
           continue;
         }
         if (!affordable()) {
-          return;
+          return best;
         }
         set.sharing = other(set.sharing);
         Score score = scoreOf(withSharing(sharing()));
@@ -367,10 +399,7 @@ private:
         }
       }
     }
-    if (affordable()) {
-      options.lower.stepThresholds = false;
-      options.lower.stepThresholds = scoreOf(withSharing(sharing())) >= best;
-    }
+    return best;
   }
 
   static Sharing other(Sharing sharing) {
@@ -386,6 +415,8 @@ private:
   const IdVector<LoopId, double> entries;
   const ControlPrices prices;
   const uint64_t limit;
+  const bool mayKnowTrips;   ///< constant trips may be relied on
+  size_t left = mostLowered; ///< instructions that may still be lowered
   std::vector<Set> sets;
   IdVector<InstrId, uint32_t> setOf;
 };

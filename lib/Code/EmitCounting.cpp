@@ -124,6 +124,7 @@ private:
       if (body == rootLoop) {
         startCounters(kernel.stmts[stmt]);
       }
+      shiftRings(body, stmt);
       walkStmt(stmt);
       if (body == rootLoop) {
         endCounters(kernel.stmts[stmt].position);
@@ -294,8 +295,15 @@ private:
         bump(counter->value);
       }
     }
+    shiftRings(body, StmtId());
+  }
+
+  /// The rings over `body` that are shifted before one of its statements; none: as it is entered.
+  void shiftRings(LoopId body, StmtId before) {
     for (RingId ring : counters.ringsAt[body]) {
-      shift(ring);
+      if (plan.rings[ring].before == before) {
+        shift(ring);
+      }
     }
   }
 

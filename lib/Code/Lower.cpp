@@ -50,13 +50,8 @@ std::string roleText(const Kernel &kernel, const SyncPlan &plan, const ExprPool 
     return fmt::format("total({})", kernel.nameOf(LoopId(role.id)));
   case CounterRole::Kind::Trip:
     return fmt::format("trip({})", kernel.nameOf(LoopId(role.id)));
-  case CounterRole::Kind::Slot: {
-    const Ring &ring = plan.rings[RingId(role.id)];
-    std::string counter = ring.total.valid()
-                              ? fmt::format("total({})", kernel.nameOf(ring.total))
-                              : fmt::format("place({})", kernel.nameOf(ring.ordinal));
-    return fmt::format("snapshot({}, {}, {})", kernel.nameOf(ring.loop), role.slot, counter);
-  }
+  case CounterRole::Kind::Slot:
+    return slotText(kernel, plan.rings[RingId(role.id)], role.slot);
   case CounterRole::Kind::Place:
     return fmt::format("place({})", kernel.nameOf(InstrId(role.id)));
   case CounterRole::Kind::Stepped:

@@ -73,7 +73,7 @@ private:
   /// Semaphores together; stronger candidates first: no mask, small offsets, live counters, late K.
   std::tuple<GroupId, uint32_t, uint32_t, uint32_t, DepId> rank(DepId id) const {
     const Wait &w = plan.waits[id];
-    uint32_t back = w.ring.valid() ? w.slot : w.minus;
+    uint32_t back = w.ring.valid() ? plan.rings[w.ring].iterationsBack(w.slot) : w.minus;
     uint32_t late = std::numeric_limits<uint32_t>::max() - plan.placeOf[kernel.deps[id].producer];
     uint32_t masked = w.maskLoop.valid() ? w.maskOffset + 1 : 0;
     return {w.group, masked, back, late, id};

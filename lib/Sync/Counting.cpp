@@ -25,7 +25,8 @@
 //
 // q_k is total(P) as it was at the entry of L that is k iterations younger than the target: all
 // runs of the producer up to the end of the target iteration; q_0 = total(P). A mask for k = 0 is
-// 1.
+// 1. A consumer before the producer's loop in L gets q_k from a ring with one copy fewer, shifted
+// just before that loop.
 //
 // Element: P's loop is S itself, the one real loop below L, or a loop beside the consumer's. With
 // I the loop whose index the consumer has (S, or its own loop) and d the distance between indices,
@@ -74,6 +75,7 @@ struct Form {
   LoopId carrier;        ///< L; none for distance 0
   uint32_t offset = 0;   ///< k, or f
   bool snapshot = false; ///< the counter is slot `offset` of a ring at `carrier`
+  StmtId before;         ///< of a late ring
   uint32_t minus = 0;    ///< x = counter - minus
   uint32_t times = 1;    ///< x = times * (counter - minus), counter = total(outer)
   LoopId outer;
@@ -248,7 +250,11 @@ private:
   Form carriedByWholeIterations(const DepPlace &place) const {
     bool stillToCome = place.order == Order::Backward || place.order == Order::Opposite;
     bool live = stillToCome && place.offset == 1 && !place.producerInShared();
-    return live ? nested(place) : ring(place);
+    Form form = live ? nested(place) : ring(place);
+    if (!live && place.order == Order::Backward && place.carrier == place.shared) {
+      form.before = kernel.loops[kernel.childTowards(place.shared, place.producerHome)].stmt;
+    }
+    return form;
   }
 
   Form carried(WaitClass waitClass, const DepPlace &place) const {
@@ -369,8 +375,7 @@ private:
     if (form.waitClass == WaitClass::Element) {
       setElement(wait, form, dep.producer);
     } else if (form.snapshot) {
-      wait.slot = rememberedSlot(wait, form);
-      wait.ring = ringFor(form.carrier, dep.producer, wait.slot);
+      setRing(wait, form, dep.producer);
     } else {
       wait.minus = form.minus;
       wait.times = form.times;
@@ -382,6 +387,14 @@ private:
       diagnostics.remark(dep.where, fmt::format("{} waits longer than it has to: {}",
                                                 describe(kernel, id), form.reason));
     }
+  }
+
+  void setRing(Wait &wait, Form &form, InstrId producer) {
+    uint32_t back = rememberedSlot(wait, form);
+    bool late = form.before.valid() && !plan.sharesQueue(producer) &&
+                !hasRing(form.carrier, producer, back);
+    wait.slot = late ? back - 1 : back;
+    wait.ring = ringFor(form.carrier, producer, wait.slot, late ? form.before : StmtId());
   }
 
   /// The slot of a ring that serves a distance: beyond what is remembered, the oldest one. A
@@ -564,14 +577,25 @@ private:
 
   //===--- Rings ----------------------------------------------------------===//
 
+  /// Whether there is a ring, shifted at entry, that serves so far back.
+  bool hasRing(LoopId loop, InstrId producer, uint32_t depth) const {
+    for (RingId r = ringOfTotal[kernel.instrs[producer].home]; r.valid(); r = nextRing[r]) {
+      const Ring &ring = plan.rings[r];
+      if (ring.loop == loop && !ring.before.valid() && ring.depth >= depth) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /// The ring of the producer's counter over `loop`, at least `depth` deep. A counter has few
-  /// rings (one per carrying loop around it), so they are chained and searched.
-  RingId ringFor(LoopId loop, InstrId producer, uint32_t depth) {
+  /// rings (one or two per carrying loop around it), so they are chained and searched.
+  RingId ringFor(LoopId loop, InstrId producer, uint32_t depth, StmtId before = {}) {
     LoopId home = kernel.instrs[producer].home;
     bool places = plan.sharesQueue(producer);
     RingId &head = places ? ringOfPlace[producer] : ringOfTotal[home];
     for (RingId r = head; r.valid(); r = nextRing[r]) {
-      if (plan.rings[r].loop == loop) {
+      if (plan.rings[r].loop == loop && plan.rings[r].before == before) {
         plan.rings[r].depth = std::max(plan.rings[r].depth, depth);
         return r;
       }
@@ -580,6 +604,7 @@ private:
     ring.loop = loop;
     ring.total = places ? LoopId() : home;
     ring.ordinal = places ? producer : InstrId();
+    ring.before = before;
     ring.depth = depth;
     nextRing.push(head);
     head = plan.rings.push(ring);

@@ -37,8 +37,12 @@ static Compared compareCounts(const SyncPlan &plan, const Wait &a, const Wait &b
   if (!a.ring.valid()) {
     return a.minus == 0 ? Compared::NotLess : Compared::Unknown;
   }
-  bool sameRing = b.ring.valid() && plan.rings[a.ring].loop == plan.rings[b.ring].loop;
-  return sameRing && a.slot <= b.slot ? Compared::NotLess : Compared::Unknown;
+  if (!b.ring.valid() || plan.rings[a.ring].loop != plan.rings[b.ring].loop) {
+    return Compared::Unknown;
+  }
+  bool youngerOrEqual =
+      plan.rings[a.ring].iterationsBack(a.slot) <= plan.rings[b.ring].iterationsBack(b.slot);
+  return youngerOrEqual ? Compared::NotLess : Compared::Unknown;
 }
 
 bool dominates(const Kernel &kernel, const SyncPlan &plan, DepId da, DepId db) {

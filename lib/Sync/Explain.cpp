@@ -125,8 +125,9 @@ private:
     }
     if (wait.ring.valid()) {
       const Ring &ring = plan.rings[wait.ring];
-      return fmt::format("{} as it was {} iteration{} of {} ago: {}", counter, wait.slot,
-                         wait.slot == 1 ? "" : "s", loop(ring.loop), what);
+      uint32_t back = ring.iterationsBack(wait.slot);
+      return fmt::format("{} as it was {} iteration{} of {} ago: {}", counter, back,
+                         back == 1 ? "" : "s", loop(ring.loop), what);
     }
     if (wait.minus > 0) {
       return fmt::format("{} - {}: {}, less the last {}", counter, wait.minus, what, wait.minus);

@@ -156,11 +156,12 @@ static std::string loopName(const Kernel &kernel, uint32_t loop) {
   return LoopId(loop) == rootLoop ? "ROOT" : std::string(kernel.nameOf(LoopId(loop)));
 }
 
-static std::string snapshotText(const Ring &ring, uint32_t slot, const Kernel &kernel) {
+std::string slotText(const Kernel &kernel, const Ring &ring, uint32_t slot) {
   std::string counter = ring.total.valid()
                             ? fmt::format("total({})", loopName(kernel, ring.total.value))
                             : fmt::format("place({})", kernel.nameOf(ring.ordinal));
-  return fmt::format("snapshot({}, {}, {})", loopName(kernel, ring.loop.value), slot, counter);
+  return fmt::format("{}({}, {}, {})", ring.before.valid() ? "late" : "snapshot",
+                     loopName(kernel, ring.loop.value), slot, counter);
 }
 
 /// `minimum` is the precedence below which the text needs parentheses.
@@ -177,7 +178,7 @@ static std::string print(const ExprPool &pool, ExprId expr, const IdVector<RingI
   case ExprOp::Trip:
     return fmt::format("trip({})", loopName(kernel, node.a));
   case ExprOp::Snapshot:
-    return snapshotText(rings[RingId(node.a)], node.b, kernel);
+    return slotText(kernel, rings[RingId(node.a)], node.b);
   case ExprOp::Ordinal:
     return fmt::format("place({})", kernel.nameOf(InstrId(node.a)));
   case ExprOp::Min:

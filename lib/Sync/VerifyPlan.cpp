@@ -106,13 +106,20 @@ private:
       return leaf.a < kernel.loops.size() && kernel.encloses(LoopId(leaf.a), home);
     case ExprOp::Snapshot: {
       const Ring &ring = plan.rings[RingId(leaf.a)];
-      return leaf.b >= 1 && leaf.b <= ring.depth && kernel.encloses(ring.loop, home);
+      return leaf.b >= 1 && leaf.b <= ring.depth && kernel.encloses(ring.loop, home) &&
+             (!ring.before.valid() || readsBefore(ring, dep.consumer));
     }
     case ExprOp::Ordinal:
       return kernel.instrs[InstrId(leaf.a)].queue == kernel.instrs[dep.producer].queue;
     default:
       return true;
     }
+  }
+
+  /// A late ring is what it says only before the statement at which it is shifted.
+  bool readsBefore(const Ring &ring, InstrId consumer) const {
+    StmtId here = kernel.stmtTowards(ring.loop, consumer);
+    return kernel.stmts[here].position < kernel.stmts[ring.before].position;
   }
 
   void complain(Location where, std::string message) {

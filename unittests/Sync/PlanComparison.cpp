@@ -67,12 +67,13 @@ public:
   }
 
   void enter(LoopId loop, uint64_t iteration) {
-    for (RingId ring : ringsOfLoop[loop]) {
-      shift(ring);
-    }
+    shiftRings(loop, StmtId());
     ++totals[loop];
     trips[loop] = iteration;
   }
+
+  /// A statement is about to be reached: late rings are shifted.
+  void reach(const Stmt &stmt) { shiftRings(stmt.parent, kernel.loops[stmt.loop].stmt); }
 
   void leave(LoopId loop) { trips[loop] = 0; }
 
@@ -111,6 +112,14 @@ public:
   bool readUncountable() const { return uncountable; }
 
 private:
+  void shiftRings(LoopId loop, StmtId before) {
+    for (RingId ring : ringsOfLoop[loop]) {
+      if (plan.rings[ring].before == before) {
+        shift(ring);
+      }
+    }
+  }
+
   void shift(RingId id) {
     const Ring &ring = plan.rings[id];
     std::vector<uint64_t> &values = slots[id];
@@ -159,7 +168,7 @@ public:
     }
   }
 
-  void reach(const Stmt &) {}
+  void reach(const Stmt &stmt) { counters.reach(stmt); }
 
   void enter(LoopId loop, uint64_t iteration) { counters.enter(loop, iteration); }
 

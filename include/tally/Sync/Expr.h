@@ -56,11 +56,18 @@ struct Expr {
 /// Copies of a counter, shifted by one slot at each entry of `loop`, before anything in its
 /// body runs. Slot m (from 1) is what the counter was when the entry m-1 entries ago began:
 /// all of the counted that happened up to m iterations before the current one.
+///
+/// A *late* ring is shifted in the body instead, just before the statement in which the counter
+/// moves. Seen from before that statement, slot m is what slot m+1 would be: one copy fewer.
 struct Ring {
   LoopId loop;
   LoopId total;    ///< the counter is total(this) ...
   InstrId ordinal; ///< ... or place(this); the other is none
+  StmtId before;   ///< of a late ring: the statement; else none
   uint32_t depth = 0;
+
+  /// How many iterations ago a slot was the counter, seen from where it is read.
+  uint32_t iterationsBack(uint32_t slot) const { return before.valid() ? slot + 1 : slot; }
 };
 
 class ExprPool {
@@ -114,8 +121,11 @@ private:
 uint64_t evaluate(const ExprPool &pool, ExprId expr,
                   const std::function<uint64_t(const Expr &)> &leaf);
 
-/// As a formula: `isGT(trip(A), 2)*(2*total(A) - 5)`; slot 1 of a ring over A of total(B) is
-/// `snapshot(A, 1, total(B))`.
+/// A slot of a ring over A of total(B): `snapshot(A, 1, total(B))`; of a late one,
+/// `late(A, 1, total(B))`.
+std::string slotText(const Kernel &kernel, const Ring &ring, uint32_t slot);
+
+/// As a formula: `isGT(trip(A), 2)*(2*total(A) - 5)`.
 std::string toString(const ExprPool &pool, ExprId expr, const IdVector<RingId, Ring> &rings,
                      const Kernel &kernel);
 
