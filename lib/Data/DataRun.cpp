@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tally {
 
@@ -215,8 +216,8 @@ private:
       return std::nullopt;
     }
     float row = index.data[i];
-    if (!(row >= 0 && row < static_cast<float>(numRows)) ||
-        row != static_cast<float>(static_cast<uint64_t>(row))) {
+    bool isRow = row >= 0 && row < static_cast<float>(numRows) && row == std::floor(row);
+    if (!isRow) {
       report({DataFault::Kind::BadIndex, instance, buffer, 0, row});
       return std::nullopt;
     }

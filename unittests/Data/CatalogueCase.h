@@ -49,7 +49,8 @@ public:
   }
 
   /// The order of commits of one simulated run; seed 0 is the nominal one.
-  std::vector<Instance> simulated(const Program &program, uint64_t seed) const {
+  std::vector<Instance> simulated(const Program &program, uint64_t seed,
+                                  bool freeSync = false) const {
     std::vector<std::string> errors;
     std::optional<Timing> timing = Timing::of(machine, errors);
     Diagnostics diagnostics;
@@ -58,6 +59,7 @@ public:
     SimOptions options;
     options.seed = seed;
     options.jitterPercent = 300;
+    options.freeSync = freeSync;
     options.observer = &recorder;
     SimResult result =
         simulate(written.kernel, program, machine, *timing, *costs, bindings, options);

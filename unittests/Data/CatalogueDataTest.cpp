@@ -2,6 +2,8 @@
 
 #include "CatalogueCase.h"
 
+#include "tally/Sim/Ideal.h"
+
 using namespace tally;
 
 /// One by one in the order of the text, no kernel reads what nobody wrote.
@@ -39,4 +41,20 @@ TEST(CatalogueDataTest, everyStrategyComputesTheSame) {
   // Of 9 kernels with 7 strategies, 3 cannot be unrolled.
   EXPECT_EQ(numRuns, (9U * 7 - 3) * 5);
   EXPECT_GT(numOrders, numRuns / 2);
+}
+
+/// Nothing that synchronises takes time, so instructions come as close to one another as they may.
+TEST(CatalogueDataTest, idealRunsComputeTheSame) {
+  for (const CatalogueEntry &entry : catalogue()) {
+    CatalogueCase one(entry);
+    DataRun sequential = one.after(one.runs.order());
+    Diagnostics diagnostics;
+    std::optional<IdealCode> ideal = idealCode(one.kernel(), one.machine, diagnostics);
+    ASSERT_TRUE(ideal) << render(diagnostics, {});
+    for (uint64_t seed = 0; seed < 5; ++seed) {
+      DataRun run = one.after(one.simulated(ideal->program, seed, true));
+      EXPECT_TRUE(one.sameMemory(run, sequential)) << entry.name << " seed " << seed;
+      EXPECT_EQ(one.faultsOf(run), "") << entry.name;
+    }
+  }
 }
