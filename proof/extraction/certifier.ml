@@ -67,12 +67,6 @@ let hd default = function
 | [] -> default
 | x :: _ -> x
 
-(** val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool **)
-
-let rec in_dec h a = function
-| [] -> false
-| y :: l0 -> let s = h y a in if s then true else in_dec h a l0
-
 (** val nth : int -> 'a1 list -> 'a1 -> 'a1 **)
 
 let rec nth n l default =
@@ -171,12 +165,6 @@ let rec skipn n l =
                | [] -> []
                | _ :: l0 -> skipn n0 l0)
     n
-
-(** val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list **)
-
-let rec nodup decA = function
-| [] -> []
-| x :: xs -> if in_dec decA x xs then nodup decA xs else x :: (nodup decA xs)
 
 (** val seq : int -> int -> int list **)
 
@@ -1029,6 +1017,99 @@ let mk act op a b =
 let genv_of c h =
   { gtot = c.tot; ghat = h; ghist = (past c) }
 
+type 'b tree =
+| Leaf
+| Node of 'b option * 'b tree * 'b tree
+
+(** val get : 'a1 tree -> int -> 'a1 option **)
+
+let rec get t n =
+  match t with
+  | Leaf -> None
+  | Node (here, evens, odds) ->
+    ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+       (fun _ -> here)
+       (fun m ->
+       if (fun (a : int) (b : int) -> a = b)
+            ((fun (a : int) (b : int) -> if b = 0 then a else a mod b) m
+              (Stdlib.Int.succ (Stdlib.Int.succ 0))) 0
+       then get evens
+              ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
+                (Stdlib.Int.succ (Stdlib.Int.succ 0)))
+       else get odds
+              ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
+                (Stdlib.Int.succ (Stdlib.Int.succ 0))))
+       n)
+
+(** val here_of : 'a1 tree -> 'a1 option **)
+
+let here_of = function
+| Leaf -> None
+| Node (v, _, _) -> v
+
+(** val evens_of : 'a1 tree -> 'a1 tree **)
+
+let evens_of = function
+| Leaf -> Leaf
+| Node (_, l, _) -> l
+
+(** val odds_of : 'a1 tree -> 'a1 tree **)
+
+let odds_of = function
+| Leaf -> Leaf
+| Node (_, _, r) -> r
+
+(** val set_fuel : int -> int -> 'a1 -> 'a1 tree -> 'a1 tree **)
+
+let rec set_fuel fuel n b t =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> Node ((Some b), (evens_of t), (odds_of t)))
+    (fun m ->
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> t)
+      (fun fuel0 ->
+      if (fun (a : int) (b : int) -> a = b)
+           ((fun (a : int) (b : int) -> if b = 0 then a else a mod b) m
+             (Stdlib.Int.succ (Stdlib.Int.succ 0))) 0
+      then Node ((here_of t),
+             (set_fuel fuel0
+               ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
+                 (Stdlib.Int.succ (Stdlib.Int.succ 0))) b (evens_of t)),
+             (odds_of t))
+      else Node ((here_of t), (evens_of t),
+             (set_fuel fuel0
+               ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
+                 (Stdlib.Int.succ (Stdlib.Int.succ 0))) b (odds_of t))))
+      fuel)
+    n
+
+(** val set : int -> 'a1 -> 'a1 tree -> 'a1 tree **)
+
+let set n b t =
+  set_fuel n n b t
+
+(** val get_or : 'a1 -> 'a1 tree -> int -> 'a1 **)
+
+let get_or d t n =
+  match get t n with
+  | Some b -> b
+  | None -> d
+
+(** val index : (int * 'a1) list -> 'a1 list tree **)
+
+let index x =
+  fold_right (fun p t -> set (fst p) ((snd p) :: (get_or [] t (fst p))) t)
+    Leaf x
+
+(** val without_twins : unit tree -> int list -> int list **)
+
+let rec without_twins seen = function
+| [] -> []
+| x :: t ->
+  (match get seen x with
+   | Some _ -> without_twins seen t
+   | None -> x :: (without_twins (set x () seen) t))
+
 type facts = (reg * expr) list
 
 (** val fact_eqb : (reg * expr) -> (reg * expr) -> bool **)
@@ -1042,15 +1123,20 @@ let fact_eqb f h =
 let mem f a =
   existsb (fact_eqb f) a
 
+(** val known : expr list tree -> (reg * expr) -> bool **)
+
+let known t f =
+  existsb (expr_eqb (snd f)) (get_or [] t (fst f))
+
 (** val sub0 : facts -> facts -> bool **)
 
 let sub0 i a =
-  forallb (fun f -> mem f a) i
+  let t = index a in forallb (known t) i
 
 (** val meet : facts -> facts -> (reg * expr) list **)
 
 let meet a b =
-  filter (fun f -> mem f b) a
+  let t = index b in filter (known t) a
 
 (** val ovals : facts -> operand -> expr list **)
 
@@ -1665,6 +1751,73 @@ let rec written e = function
 | CCond (_, _, bt, bf, r) ->
   app (written e bt) (app (written e bf) (written e r))
 
+type live = unit tree
+
+(** val add_operand : live -> operand -> live **)
+
+let add_operand l = function
+| OReg r -> set r () l
+| OImm _ -> l
+
+(** val add_item : live -> item -> live **)
+
+let add_item l = function
+| Issue (_, w0) -> (match w0 with
+                    | Some w -> add_operand l (snd w)
+                    | None -> l)
+| RegOp o -> add_operand (add_operand l o.opa) o.opb
+| Wait w -> add_operand l (snd w)
+
+(** val add_code : engine -> live -> item code -> live **)
+
+let rec add_code e l = function
+| CNil -> l
+| CBlock (f, r) -> add_code e (fold_left add_item (nth e f []) l) r
+| CLoop (_, b, r) -> add_code e (add_code e l b) r
+| CCond (_, _, bt, bf, r) -> add_code e (add_code e (add_code e l bt) bf) r
+
+(** val lives :
+    engine -> live -> live tree -> item code -> live * live tree **)
+
+let rec lives e l v = function
+| CNil -> (l, v)
+| CBlock (f, r) ->
+  let (l0, v0) = lives e l v r in ((fold_left add_item (nth e f []) l0), v0)
+| CLoop (l0, b, r) ->
+  let (l1, v0) = lives e l v r in
+  let l2 = add_code e l1 b in (l2, (set l0 l2 (snd (lives e l2 v0 b))))
+| CCond (_, _, bt, bf, r) ->
+  let (l0, v0) = lives e l v r in
+  let v1 = snd (lives e l0 (snd (lives e l0 v0 bt)) bf) in
+  ((add_code e (add_code e l0 bt) bf), v1)
+
+(** val counts_inside : tables -> expr -> bool **)
+
+let counts_inside t = function
+| ETot p ->
+  (fun (a : int) (b : int) -> a < b) (Stdlib.Int.succ (Stdlib.Int.succ 0))
+    (length (t.path p))
+| EHist (_, _, _) -> true
+| _ -> false
+
+(** val add_fact : tables -> live -> (reg * expr) -> live **)
+
+let add_fact t l f =
+  if counts_inside t (snd f) then set (fst f) () l else l
+
+(** val live_registers :
+    tables -> engine -> facts -> item code -> live tree **)
+
+let live_registers t e a c =
+  snd (lives e (fold_left (add_fact t) a Leaf) Leaf c)
+
+(** val is_live : live tree -> loopid -> reg -> bool **)
+
+let is_live v l r =
+  match get (get_or Leaf v l) r with
+  | Some _ -> true
+  | None -> false
+
 (** val is_counter : expr -> bool **)
 
 let rec is_counter = function
@@ -1683,10 +1836,11 @@ let rec is_counter = function
    | _ -> false)
 | _ -> true
 
-(** val may_last : reg list -> (reg * expr) -> bool **)
+(** val may_last : live tree -> loopid -> reg list -> (reg * expr) -> bool **)
 
-let may_last w f =
-  (||) (is_counter (snd f)) (negb (inb (fst f) w))
+let may_last v l w f =
+  (&&) (is_live v l (fst f))
+    ((||) (is_counter (snd f)) (negb (inb (fst f) w)))
 
 (** val item_facts : loopid list -> facts -> item -> facts **)
 
@@ -1695,24 +1849,24 @@ let item_facts act a = function
 | _ -> a
 
 (** val infer_pass :
-    tables -> engine -> guess -> loopid list -> facts -> guess -> item code
-    -> facts * guess **)
+    tables -> engine -> live tree -> guess -> loopid list -> facts -> guess
+    -> item code -> facts * guess **)
 
-let rec infer_pass t e g act a n = function
+let rec infer_pass t e v g act a n = function
 | CNil -> (a, n)
 | CBlock (f, r) ->
-  infer_pass t e g act (fold_left (item_facts act) (nth e f []) a) n r
+  infer_pass t e v g act (fold_left (item_facts act) (nth e f []) a) n r
 | CLoop (l, b, r) ->
-  let a0 = filter (may_last (written e b)) (header l a) in
+  let a0 = filter (may_last v l (written e b)) (header l a) in
   let h = match guess_of g l with
           | Some h -> meet h a0
           | None -> a0 in
-  let (a', n') = infer_pass t e g (l :: act) (enter t.path l h) n b in
-  let h' = meet h a' in infer_pass t e g act (leave l h') ((l, h') :: n') r
+  let (a', n') = infer_pass t e v g (l :: act) (enter t.path l h) n b in
+  let h' = meet h a' in infer_pass t e v g act (leave l h') ((l, h') :: n') r
 | CCond (lt, lf, bt, bf, r) ->
-  let (at, n1) = infer_pass t e g (lt :: act) (enter t.path lt a) n bt in
-  let (af, n2) = infer_pass t e g (lf :: act) (enter t.path lf a) n1 bf in
-  infer_pass t e g act (meet (leave lt at) (leave lf af)) n2 r
+  let (at, n1) = infer_pass t e v g (lt :: act) (enter t.path lt a) n bt in
+  let (af, n2) = infer_pass t e v g (lf :: act) (enter t.path lf a) n1 bf in
+  infer_pass t e v g act (meet (leave lt at) (leave lf af)) n2 r
 
 (** val guess_size : guess -> int **)
 
@@ -1722,16 +1876,17 @@ let guess_size g =
       n (length (snd p))) g 0
 
 (** val infer_upto :
-    tables -> engine -> int -> facts -> item code -> guess -> guess **)
+    tables -> engine -> live tree -> int -> facts -> item code -> guess ->
+    guess **)
 
-let rec infer_upto t e n a c g =
+let rec infer_upto t e v n a c g =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> g)
     (fun n0 ->
-    let g' = snd (infer_pass t e g (rOOT :: []) a [] c) in
+    let g' = snd (infer_pass t e v g (rOOT :: []) a [] c) in
     if (fun (a : int) (b : int) -> a = b) (guess_size g') (guess_size g)
     then g'
-    else infer_upto t e n0 a c g')
+    else infer_upto t e v n0 a c g')
     n
 
 (** val infer_passes : int **)
@@ -1758,7 +1913,7 @@ let infer_passes =
 (** val infer : tables -> engine -> facts -> item code -> loopid -> facts **)
 
 let infer t e a c =
-  let g = infer_upto t e infer_passes a c [] in
+  let g = infer_upto t e (live_registers t e a c) infer_passes a c [] in
   (fun l -> match guess_of g l with
             | Some h -> h
             | None -> [])
@@ -2234,22 +2389,20 @@ let follows act h h0 =
 let residual act h k =
   filter (fun h0 -> negb (follows act h h0)) k
 
-(** val firm_mem : (reg * condition) -> firms -> bool **)
+(** val firm_mem : condition list tree -> (reg * condition) -> bool **)
 
-let firm_mem f f0 =
-  existsb (fun h ->
-    (&&) ((fun (a : int) (b : int) -> a = b) (fst f) (fst h))
-      (forallb (follows [] (snd f)) (snd h))) f0
+let firm_mem t f =
+  existsb (forallb (follows [] (snd f))) (get_or [] t (fst f))
 
 (** val firm_sub : firms -> firms -> bool **)
 
 let firm_sub j f =
-  forallb (fun f0 -> firm_mem f0 f) j
+  let t = index f in forallb (firm_mem t) j
 
 (** val firm_meet : firms -> firms -> firms **)
 
 let firm_meet f g =
-  filter (fun f0 -> firm_mem f0 g) f
+  let t = index g in filter (firm_mem t) f
 
 (** val renamed : loopid -> condition -> condition option **)
 
@@ -2515,50 +2668,61 @@ let item_firms m b act s = function
 
 (** val guess_pass :
     int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
-    facts) -> firm_guess -> loopid list -> facts -> firms -> firm_guess ->
-    item code -> (facts * firms) * firm_guess **)
+    facts) -> live tree -> firm_guess -> loopid list -> facts -> firms ->
+    firm_guess -> item code -> (facts * firms) * firm_guess **)
 
-let rec guess_pass m b path0 e inv g act a f n = function
+let rec guess_pass m b path0 e inv v g act a f n = function
 | CNil -> ((a, f), n)
 | CBlock (f0, r) ->
   let s = fold_left (item_firms m b act) (nth e f0 []) (a, f) in
-  guess_pass m b path0 e inv g act (fst s) (snd s) n r
+  guess_pass m b path0 e inv v g act (fst s) (snd s) n r
 | CLoop (l, b0, r) ->
+  let f0 = filter (fun f0 -> is_live v l (fst f0)) f in
   let h = match guessed g l with
-          | Some h -> firm_meet h f
-          | None -> f in
+          | Some h -> firm_meet h f0
+          | None -> f0 in
   let (p, n') =
-    guess_pass m b path0 e inv g (l :: act) (enter path0 l (inv l))
+    guess_pass m b path0 e inv v g (l :: act) (enter path0 l (inv l))
       (firm_enter l h) n b0
   in
   let (_, f') = p in
   let h' = firm_meet h f' in
-  guess_pass m b path0 e inv g act (leave l (inv l)) (firm_leave l h') ((l,
+  guess_pass m b path0 e inv v g act (leave l (inv l)) (firm_leave l h') ((l,
     h') :: n') r
 | CCond (lt, lf, bt, bf, r) ->
   let (p, n1) =
-    guess_pass m b path0 e inv g (lt :: act) (enter path0 lt a)
+    guess_pass m b path0 e inv v g (lt :: act) (enter path0 lt a)
       (firm_enter lt f) n bt
   in
   let (at, ft) = p in
   let (p0, n2) =
-    guess_pass m b path0 e inv g (lf :: act) (enter path0 lf a)
+    guess_pass m b path0 e inv v g (lf :: act) (enter path0 lf a)
       (firm_enter lf f) n1 bf
   in
   let (af, ff) = p0 in
-  guess_pass m b path0 e inv g act (meet (leave lt at) (leave lf af))
+  guess_pass m b path0 e inv v g act (meet (leave lt at) (leave lf af))
     (firm_meet (firm_leave lt ft) (firm_leave lf ff)) n2 r
+
+(** val guess_length : firm_guess -> int **)
+
+let guess_length g =
+  fold_left (fun n p ->
+    (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+      n (length (snd p))) g 0
 
 (** val guess_upto :
     int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
-    facts) -> int -> facts -> firms -> item code -> firm_guess -> firm_guess **)
+    facts) -> live tree -> int -> facts -> firms -> item code -> firm_guess
+    -> firm_guess **)
 
-let rec guess_upto m b path0 e inv n a f c g =
+let rec guess_upto m b path0 e inv v n a f c g =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> g)
     (fun n0 ->
-    guess_upto m b path0 e inv n0 a f c
-      (snd (guess_pass m b path0 e inv g (rOOT :: []) a f [] c)))
+    let g' = snd (guess_pass m b path0 e inv v g (rOOT :: []) a f [] c) in
+    if (fun (a : int) (b : int) -> a = b) (guess_length g') (guess_length g)
+    then g'
+    else guess_upto m b path0 e inv v n0 a f c g')
     n
 
 (** val guess_passes : int **)
@@ -2566,7 +2730,21 @@ let rec guess_upto m b path0 e inv n a f c g =
 let guess_passes =
   Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
     (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    0)))))))
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    0)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
 
 (** val item_registers : item -> reg list **)
 
@@ -2599,7 +2777,7 @@ let rec code_registers e = function
 (** val start_firms : engine -> item code -> firms **)
 
 let start_firms e c =
-  map (fun r -> (r, [])) (nodup (=) (code_registers e c))
+  map (fun r -> (r, [])) (without_twins Leaf (code_registers e c))
 
 (** val most_of : (loopid -> int) -> cert -> sema -> int **)
 
@@ -2613,83 +2791,10 @@ let most_of b c =
       (length (filter (raises (signals_of c) w) (t.body s.s_body s.s_engine)))
       (b s.s_body)))
 
-type 'b map0 =
-| Leaf
-| Node of 'b option * 'b map0 * 'b map0
-
-(** val get : 'a1 map0 -> int -> 'a1 option **)
-
-let rec get t n =
-  match t with
-  | Leaf -> None
-  | Node (here, evens, odds) ->
-    ((fun fO fS n -> if n=0 then fO () else fS (n-1))
-       (fun _ -> here)
-       (fun m ->
-       if (fun (a : int) (b : int) -> a = b)
-            ((fun (a : int) (b : int) -> if b = 0 then a else a mod b) m
-              (Stdlib.Int.succ (Stdlib.Int.succ 0))) 0
-       then get evens
-              ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
-                (Stdlib.Int.succ (Stdlib.Int.succ 0)))
-       else get odds
-              ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
-                (Stdlib.Int.succ (Stdlib.Int.succ 0))))
-       n)
-
-(** val here_of : 'a1 map0 -> 'a1 option **)
-
-let here_of = function
-| Leaf -> None
-| Node (v, _, _) -> v
-
-(** val evens_of : 'a1 map0 -> 'a1 map0 **)
-
-let evens_of = function
-| Leaf -> Leaf
-| Node (_, l, _) -> l
-
-(** val odds_of : 'a1 map0 -> 'a1 map0 **)
-
-let odds_of = function
-| Leaf -> Leaf
-| Node (_, _, r) -> r
-
-(** val set : int -> int -> 'a1 -> 'a1 map0 -> 'a1 map0 **)
-
-let rec set fuel n b t =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> Node ((Some b), (evens_of t), (odds_of t)))
-    (fun m ->
-    (fun fO fS n -> if n=0 then fO () else fS (n-1))
-      (fun _ -> t)
-      (fun fuel0 ->
-      if (fun (a : int) (b : int) -> a = b)
-           ((fun (a : int) (b : int) -> if b = 0 then a else a mod b) m
-             (Stdlib.Int.succ (Stdlib.Int.succ 0))) 0
-      then Node ((here_of t),
-             (set fuel0
-               ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
-                 (Stdlib.Int.succ (Stdlib.Int.succ 0))) b (evens_of t)),
-             (odds_of t))
-      else Node ((here_of t), (evens_of t),
-             (set fuel0
-               ((fun (a : int) (b : int) -> if b = 0 then 0 else a / b) m
-                 (Stdlib.Int.succ (Stdlib.Int.succ 0))) b (odds_of t))))
-      fuel)
-    n
-
-(** val map_of : 'a1 table -> 'a1 map0 **)
+(** val map_of : 'a1 table -> 'a1 tree **)
 
 let map_of x =
-  fold_right (fun p t -> set (fst p) (fst p) (snd p) t) Leaf x
-
-(** val get_or : 'a1 -> 'a1 map0 -> int -> 'a1 **)
-
-let get_or d t n =
-  match get t n with
-  | Some b -> b
-  | None -> d
+  fold_right (fun p t -> set (fst p) (snd p) t) Leaf x
 
 (** val directs : int -> instr code -> instr list list **)
 
@@ -2861,7 +2966,7 @@ let group_at f fsignals p =
     (filter (raises fsignals (fst p))
       (f.body (snd p).s_body (snd p).s_engine))
 
-(** val entries : tables -> (instr -> sema option) -> cert -> entry map0 **)
+(** val entries : tables -> (instr -> sema option) -> cert -> entry tree **)
 
 let entries f fsignals c =
   map_of (map (fun p -> ((fst p), (group_at f fsignals p))) c.c_sites)
@@ -2870,7 +2975,8 @@ let entries f fsignals c =
     tables -> engine -> facts -> item code -> loopid -> facts **)
 
 let fast_infer f e a x =
-  let g = map_of (infer_upto f e infer_passes a x []) in
+  let g = map_of (infer_upto f e (live_registers f e a x) infer_passes a x [])
+  in
   (fun l -> get_or [] g l)
 
 (** val fast_engine_ok :
@@ -2885,7 +2991,7 @@ let fast_engine_ok c f fsignals counted e =
      | Some _ -> true
      | None -> false)
 
-(** val fast_signal_ok : tables -> site map0 -> instr -> sema -> bool **)
+(** val fast_signal_ok : tables -> site tree -> instr -> sema -> bool **)
 
 let fast_signal_ok f sites i w =
   let s = get_or { s_body = rOOT; s_engine = 0; s_queue = 0 } sites w in
@@ -2951,14 +3057,16 @@ let fast_engine_fits m b c f e =
   let a = nth e c.c_roles [] in
   let x = start_firms e c.c_code in
   let inv = fast_infer f e a c.c_code in
-  let g = map_of (guess_upto m b f.path e inv guess_passes a x c.c_code []) in
+  let v = live_registers f e a c.c_code in
+  let g = map_of (guess_upto m b f.path e inv v guess_passes a x c.c_code [])
+  in
   (match fit_code m b f.path e inv (fun l -> get_or [] g l) (rOOT :: []) a x
            c.c_code with
    | Some _ -> true
    | None -> false)
 
 (** val fast_most_of :
-    (loopid -> int) -> cert -> tables -> site map0 -> (sema -> entry option)
+    (loopid -> int) -> cert -> tables -> site tree -> (sema -> entry option)
     -> sema -> int **)
 
 let fast_most_of b c f sites e w =

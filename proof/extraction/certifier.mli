@@ -20,8 +20,6 @@ module Nat :
 
 val hd : 'a1 -> 'a1 list -> 'a1
 
-val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool
-
 val nth : int -> 'a1 list -> 'a1 -> 'a1
 
 val nth_error : 'a1 list -> int -> 'a1 option
@@ -47,8 +45,6 @@ val find : ('a1 -> bool) -> 'a1 list -> 'a1 option
 val firstn : int -> 'a1 list -> 'a1 list
 
 val skipn : int -> 'a1 list -> 'a1 list
-
-val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list
 
 val seq : int -> int -> int list
 
@@ -232,11 +228,35 @@ val mk : loopid list -> alu -> expr -> expr -> expr
 
 val genv_of : counts -> (loopid -> int) -> genv
 
+type 'b tree =
+| Leaf
+| Node of 'b option * 'b tree * 'b tree
+
+val get : 'a1 tree -> int -> 'a1 option
+
+val here_of : 'a1 tree -> 'a1 option
+
+val evens_of : 'a1 tree -> 'a1 tree
+
+val odds_of : 'a1 tree -> 'a1 tree
+
+val set_fuel : int -> int -> 'a1 -> 'a1 tree -> 'a1 tree
+
+val set : int -> 'a1 -> 'a1 tree -> 'a1 tree
+
+val get_or : 'a1 -> 'a1 tree -> int -> 'a1
+
+val index : (int * 'a1) list -> 'a1 list tree
+
+val without_twins : unit tree -> int list -> int list
+
 type facts = (reg * expr) list
 
 val fact_eqb : (reg * expr) -> (reg * expr) -> bool
 
 val mem : (reg * expr) -> facts -> bool
+
+val known : expr list tree -> (reg * expr) -> bool
 
 val sub0 : facts -> facts -> bool
 
@@ -375,20 +395,38 @@ val writes : item list -> reg list
 
 val written : engine -> item code -> reg list
 
+type live = unit tree
+
+val add_operand : live -> operand -> live
+
+val add_item : live -> item -> live
+
+val add_code : engine -> live -> item code -> live
+
+val lives : engine -> live -> live tree -> item code -> live * live tree
+
+val counts_inside : tables -> expr -> bool
+
+val add_fact : tables -> live -> (reg * expr) -> live
+
+val live_registers : tables -> engine -> facts -> item code -> live tree
+
+val is_live : live tree -> loopid -> reg -> bool
+
 val is_counter : expr -> bool
 
-val may_last : reg list -> (reg * expr) -> bool
+val may_last : live tree -> loopid -> reg list -> (reg * expr) -> bool
 
 val item_facts : loopid list -> facts -> item -> facts
 
 val infer_pass :
-  tables -> engine -> guess -> loopid list -> facts -> guess -> item code ->
-  facts * guess
+  tables -> engine -> live tree -> guess -> loopid list -> facts -> guess ->
+  item code -> facts * guess
 
 val guess_size : guess -> int
 
 val infer_upto :
-  tables -> engine -> int -> facts -> item code -> guess -> guess
+  tables -> engine -> live tree -> int -> facts -> item code -> guess -> guess
 
 val infer_passes : int
 
@@ -496,7 +534,7 @@ val follows : loopid list -> condition -> (expr * int) -> bool
 
 val residual : loopid list -> condition -> condition -> condition
 
-val firm_mem : (reg * condition) -> firms -> bool
+val firm_mem : condition list tree -> (reg * condition) -> bool
 
 val firm_sub : firms -> firms -> bool
 
@@ -567,12 +605,15 @@ val item_firms :
 
 val guess_pass :
   int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
-  facts) -> firm_guess -> loopid list -> facts -> firms -> firm_guess -> item
-  code -> (facts * firms) * firm_guess
+  facts) -> live tree -> firm_guess -> loopid list -> facts -> firms ->
+  firm_guess -> item code -> (facts * firms) * firm_guess
+
+val guess_length : firm_guess -> int
 
 val guess_upto :
   int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
-  facts) -> int -> facts -> firms -> item code -> firm_guess -> firm_guess
+  facts) -> live tree -> int -> facts -> firms -> item code -> firm_guess ->
+  firm_guess
 
 val guess_passes : int
 
@@ -584,23 +625,7 @@ val start_firms : engine -> item code -> firms
 
 val most_of : (loopid -> int) -> cert -> sema -> int
 
-type 'b map0 =
-| Leaf
-| Node of 'b option * 'b map0 * 'b map0
-
-val get : 'a1 map0 -> int -> 'a1 option
-
-val here_of : 'a1 map0 -> 'a1 option
-
-val evens_of : 'a1 map0 -> 'a1 map0
-
-val odds_of : 'a1 map0 -> 'a1 map0
-
-val set : int -> int -> 'a1 -> 'a1 map0 -> 'a1 map0
-
-val map_of : 'a1 table -> 'a1 map0
-
-val get_or : 'a1 -> 'a1 map0 -> int -> 'a1
+val map_of : 'a1 table -> 'a1 tree
 
 val directs : int -> instr code -> instr list list
 
@@ -643,7 +668,7 @@ val fast_chk :
 
 val group_at : tables -> (instr -> sema option) -> (sema * site) -> entry
 
-val entries : tables -> (instr -> sema option) -> cert -> entry map0
+val entries : tables -> (instr -> sema option) -> cert -> entry tree
 
 val fast_infer : tables -> engine -> facts -> item code -> loopid -> facts
 
@@ -651,7 +676,7 @@ val fast_engine_ok :
   cert -> tables -> (instr -> sema option) -> (sema -> entry option) ->
   engine -> bool
 
-val fast_signal_ok : tables -> site map0 -> instr -> sema -> bool
+val fast_signal_ok : tables -> site tree -> instr -> sema -> bool
 
 val fast_check : cert -> tables -> bool
 
@@ -663,7 +688,7 @@ val fast_engine_fits :
   int -> (loopid -> int) -> cert -> tables -> engine -> bool
 
 val fast_most_of :
-  (loopid -> int) -> cert -> tables -> site map0 -> (sema -> entry option) ->
+  (loopid -> int) -> cert -> tables -> site tree -> (sema -> entry option) ->
   sema -> int
 
 val code_fits_fast : int -> (loopid -> int) -> cert -> bool

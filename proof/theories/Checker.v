@@ -11,7 +11,7 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Decode Expr.
+From Tally Require Import Syntax Semantics Maps Decode Expr.
 
 (** * Facts *)
 
@@ -23,8 +23,13 @@ Definition valid (A : facts) (g : genv) (rf : reg -> nat) :=
 
 Definition fact_eqb (f h : reg * expr) := (fst f =? fst h) && expr_eqb (snd f) (snd h).
 Definition mem (f : reg * expr) (A : facts) := existsb (fact_eqb f) A.
-Definition sub (I A : facts) := forallb (fun f => mem f A) I.
-Definition meet (A B : facts) := filter (fun f => mem f B) A.
+
+(* Of many facts. *)
+Definition known (t : tree (list expr)) (f : reg * expr) : bool :=
+  existsb (expr_eqb (snd f)) (get_or [] t (fst f)).
+
+Definition sub (I A : facts) := let t := index A in forallb (known t) I.
+Definition meet (A B : facts) := let t := index B in filter (known t) A.
 
 (* The expressions an operand is known to hold. *)
 Definition ovals (A : facts) (o : operand) : list expr :=
@@ -395,8 +400,9 @@ End Checker.
    over the whole code, until nothing more is dropped. A pass is linear in the code and carries the
    guess for each loop along, so that nesting does not multiply the work.
 
-   Of a register that the loop writes, only that it is a counter, or a multiple of one and some more
-   or less, can hold at every head. To drop the
+   Registers that nobody reads any more are dropped: kernels may have many loops, each with counters
+   of its own. Of a register that the loop writes, only that it is a counter, or a multiple of one
+   and some more or less, can hold at every head. To drop the
    rest at once is not only quicker: what it is before the first iteration (all counters are 0
    there) would crowd out, in the first pass, what it always is. *)
 
@@ -421,6 +427,56 @@ Section Infer.
     | CCond _ _ bt bf r => written bt ++ written bf ++ written r
     end.
 
+  (* The registers that are read in a loop or after it. *)
+  Definition live := tree unit.
+
+  Definition add_operand (L : live) (o : operand) : live :=
+    match o with OReg r => set r tt L | OImm _ => L end.
+
+  Definition add_item (L : live) (x : item) : live :=
+    match x with
+    | RegOp o => add_operand (add_operand L (opa o)) (opb o)
+    | Wait w | Issue _ (Some w) => add_operand L (snd w)
+    | Issue _ None => L
+    end.
+
+  Fixpoint add_code (L : live) (c : code item) : live :=
+    match c with
+    | CNil => L
+    | CBlock f r => add_code (fold_left add_item (nth e f []) L) r
+    | CLoop _ b r => add_code (add_code L b) r
+    | CCond _ _ bt bf r => add_code (add_code (add_code L bt) bf) r
+    end.
+
+  (* What is live before the code, and at the head of each loop in it, given what is live after. *)
+  Fixpoint lives (L : live) (V : tree live) (c : code item) : live * tree live :=
+    match c with
+    | CNil => (L, V)
+    | CBlock f r =>
+        let '(L, V) := lives L V r in (fold_left add_item (nth e f []) L, V)
+    | CLoop l b r =>
+        let '(L, V) := lives L V r in
+        let L := add_code L b in
+        (L, set l L (snd (lives L V b)))
+    | CCond _ _ bt bf r =>
+        let '(L, V) := lives L V r in
+        let V := snd (lives L (snd (lives L V bt)) bf) in
+        (add_code (add_code L bt) bf, V)
+    end.
+
+  (* What may say that a snapshot is 0: see [known_zero]. Bodies of the kernel's own have none. *)
+  Definition counts_inside (x : expr) : bool :=
+    match x with EHist _ _ _ => true | ETot p => 2 <? length (path T p) | _ => false end.
+
+  Definition add_fact (L : live) (f : reg * expr) : live :=
+    if counts_inside (snd f) then set (fst f) tt L else L.
+
+  Definition live_registers (A : facts) (c : code item) : tree live :=
+    snd (lives (fold_left add_fact A Leaf) Leaf c).
+
+  Definition is_live (V : tree live) (l : loopid) (r : reg) : bool :=
+    match get (get_or Leaf V l) r with Some _ => true | None => false end.
+
   Fixpoint is_counter (x : expr) : bool :=
     match x with
     | ETot _ | ETotP _ | EHat _ | EHatP _ | EHist _ _ _ => true
@@ -428,20 +484,22 @@ Section Infer.
     | _ => false
     end.
 
-  Definition may_last (W : list reg) (f : reg * expr) : bool :=
-    is_counter (snd f) || negb (inb (fst f) W).
+  Definition may_last (V : tree live) (l : loopid) (W : list reg) (f : reg * expr) : bool :=
+    is_live V l (fst f) && (is_counter (snd f) || negb (inb (fst f) W)).
 
   Definition item_facts (act : list loopid) (A : facts) (x : item) : facts :=
     match x with RegOp o => exec_facts act o A | _ => A end.
 
   (* The facts after the code, and the new guess in front of those already made in this pass. *)
+  Variable V : tree live.
+
   Fixpoint infer_pass (G : guess) (act : list loopid) (A : facts) (N : guess) (c : code item)
     : facts * guess :=
     match c with
     | CNil => (A, N)
     | CBlock f r => infer_pass G act (fold_left (item_facts act) (nth e f []) A) N r
     | CLoop l b r =>
-        let A0 := filter (may_last (written b)) (header l A) in
+        let A0 := filter (may_last V l (written b)) (header l A) in
         let H := match guess_of G l with Some H => meet H A0 | None => A0 end in
         let '(A', N') := infer_pass G (l :: act) (enter (path T) l H) N b in
         let H' := meet H A' in
@@ -464,7 +522,8 @@ Section Infer.
 
   Definition infer_passes := 64.
 
-  Definition infer (A : facts) (c : code item) : loopid -> facts :=
-    let G := infer_upto infer_passes A c [] in
-    fun l => match guess_of G l with Some H => H | None => [] end.
 End Infer.
+
+Definition infer (T : tables) (e : engine) (A : facts) (c : code item) : loopid -> facts :=
+  let G := infer_upto T e (live_registers T e A c) infer_passes A c [] in
+  fun l => match guess_of G l with Some H => H | None => [] end.

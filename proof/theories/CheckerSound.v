@@ -9,7 +9,7 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Decode Expr Checker Invariant.
+From Tally Require Import Syntax Semantics Maps Decode Expr Checker Invariant.
 
 (** * Facts under register operations *)
 
@@ -27,19 +27,22 @@ Proof.
   - intros H. exists f. split; auto. now apply fact_eqb_eq.
 Qed.
 
+Lemma known_In f A : known (index A) f = true <-> In f A.
+Proof. unfold known. rewrite index_exists. apply mem_In. Qed.
+
 Lemma sub_valid J A g rf : sub J A = true -> valid A g rf -> valid J g rf.
 Proof.
-  unfold sub. rewrite forallb_forall. intros H V r x HJ. apply V, mem_In, H, HJ.
+  unfold sub. rewrite forallb_forall. intros H V r x HJ. apply V, known_In, H, HJ.
 Qed.
 
 Lemma sub_of_inclusion J A : (forall f, In f J -> In f A) -> sub J A = true.
-Proof. intros H. apply forallb_forall. intros f Hf. now apply mem_In, H. Qed.
+Proof. intros H. apply forallb_forall. intros f Hf. now apply known_In, H. Qed.
 
 Lemma sub_meet_left A B : sub (meet A B) A = true.
 Proof. apply sub_of_inclusion. intros f H. now apply filter_In in H as [H _]. Qed.
 
 Lemma sub_meet_right A B : sub (meet A B) B = true.
-Proof. apply sub_of_inclusion. intros f H. apply filter_In in H as [_ H]. now apply mem_In. Qed.
+Proof. apply sub_of_inclusion. intros f H. apply filter_In in H as [_ H]. now apply known_In. Qed.
 
 Lemma ovals_ok A o g rf x : valid A g rf -> In x (ovals A o) -> den x g = value o rf.
 Proof.

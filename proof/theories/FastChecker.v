@@ -9,95 +9,26 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Expr Checker Invariant Bisimulation.
+From Tally Require Import Syntax Semantics Maps Expr Checker Invariant Bisimulation.
 From Tally Require Import Legality Certificate.
 
-(** * Maps from numbers
+(** * Tables as maps *)
 
-   A search tree by the digits of the key. *)
+Definition map_of {B} (x : table B) : tree B :=
+  fold_right (fun p t => set (fst p) (snd p) t) Leaf x.
 
-Section Map.
-  Variable B : Type.
-
-  Inductive map := Leaf | Node (here : option B) (evens odds : map).
-
-  Fixpoint get (t : map) (n : nat) : option B :=
-    match t with
-    | Leaf => None
-    | Node here evens odds =>
-        match n with
-        | 0 => here
-        | S m => if m mod 2 =? 0 then get evens (m / 2) else get odds (m / 2)
-        end
-    end.
-
-  Definition here_of t := match t with Leaf => None | Node v _ _ => v end.
-  Definition evens_of t := match t with Leaf => Leaf | Node _ l _ => l end.
-  Definition odds_of t := match t with Leaf => Leaf | Node _ _ r => r end.
-
-  (* The key halves with each level, so that it will do as fuel. *)
-  Fixpoint set (fuel n : nat) (b : B) (t : map) : map :=
-    match n with
-    | 0 => Node (Some b) (evens_of t) (odds_of t)
-    | S m =>
-        match fuel with
-        | 0 => t
-        | S fuel =>
-            if m mod 2 =? 0 then Node (here_of t) (set fuel (m / 2) b (evens_of t)) (odds_of t)
-            else Node (here_of t) (evens_of t) (set fuel (m / 2) b (odds_of t))
-        end
-    end.
-
-  Lemma get_node t n : get t n = get (Node (here_of t) (evens_of t) (odds_of t)) n.
-  Proof. destruct t; auto. simpl. destruct n; auto. now destruct (_ =? _). Qed.
-
-  Lemma same_digits k m : k mod 2 = m mod 2 -> (k / 2 =? m / 2) = (k =? m).
-  Proof.
-    intros E. pose proof (Nat.div_mod_eq k 2). pose proof (Nat.div_mod_eq m 2).
-    destruct (Nat.eqb_spec (k / 2) (m / 2)), (Nat.eqb_spec k m); auto; lia.
-  Qed.
-
-  Lemma get_set fuel : forall n b t k, n <= fuel ->
-    get (set fuel n b t) k = if k =? n then Some b else get t k.
-  Proof.
-    assert (Z : forall b t k, get (Node (Some b) (evens_of t) (odds_of t)) k =
-                              if k =? 0 then Some b else get t k).
-    { intros b t k. rewrite (get_node t k). destruct k; reflexivity. }
-    induction fuel; intros n b t k H; destruct n as [|m]; try lia; cbn [set]; auto.
-    assert (L : m / 2 <= fuel) by (pose proof (Nat.div_mod_eq m 2); lia).
-    rewrite (get_node t k).
-    destruct (Nat.eqb_spec (m mod 2) 0) as [E|E]; destruct k as [|k]; auto; cbn [get];
-      change (S k =? S m) with (k =? m); destruct (Nat.eqb_spec (k mod 2) 0) as [F|F].
-    - rewrite IHfuel by auto. now rewrite same_digits by lia.
-    - destruct (Nat.eqb_spec k m) as [->|]; [congruence|reflexivity].
-    - destruct (Nat.eqb_spec k m) as [->|]; [congruence|reflexivity].
-    - rewrite IHfuel by auto. rewrite same_digits; auto.
-      pose proof (Nat.mod_upper_bound k 2). pose proof (Nat.mod_upper_bound m 2). lia.
-  Qed.
-
-  Definition map_of (x : table B) : map :=
-    fold_right (fun p t => set (fst p) (fst p) (snd p) t) Leaf x.
-
-  Lemma get_map_of x n : get (map_of x) n = lookup n x.
-  Proof.
-    induction x as [|[k b] x IH]; auto. cbn [map_of fold_right fst snd].
-    rewrite get_set by auto. unfold lookup in *. cbn [find fst].
-    rewrite (Nat.eqb_sym n k). destruct (k =? n); auto.
-  Qed.
-End Map.
-
-Arguments Leaf {B}.
-Arguments get {B}.
-Arguments map_of {B}.
+Lemma get_map_of {B} (x : table B) n : get (map_of x) n = lookup n x.
+Proof.
+  induction x as [|[k b] x IH]; auto. cbn [map_of fold_right fst snd].
+  fold (map_of x). rewrite get_set. unfold lookup in *. cbn [find fst].
+  rewrite (Nat.eqb_sym n k). destruct (k =? n); auto.
+Qed.
 
 Lemma lookup_map {B C} (f : B -> C) n (x : table B) :
   lookup n (List.map (fun p => (fst p, f (snd p))) x) = option_map f (lookup n x).
 Proof.
   unfold lookup. induction x as [|[k b] x IH]; auto. simpl. destruct (k =? n); auto.
 Qed.
-
-Definition get_or {B} (d : B) (t : map B) (n : nat) : B :=
-  match get t n with Some b => b | None => d end.
 
 Lemma get_or_map_of {B} (d : B) x n : get_or d (map_of x) n = lookup_or d n x.
 Proof. unfold get_or, lookup_or. now rewrite get_map_of. Qed.
@@ -203,23 +134,32 @@ Section Same.
   Lemma never_owed_same act d : never_owed F act d = never_owed T act d.
   Proof. unfold never_owed. rewrite distance_ok_same. now same. Qed.
 
-  Lemma infer_pass_same e G c : forall act A N, infer_pass F e G act A N c
-      = infer_pass T e G act A N c.
+  Lemma infer_pass_same e V G c : forall act A N, infer_pass F e V G act A N c
+      = infer_pass T e V G act A N c.
   Proof.
     induction c; intros act A0 N; cbn [infer_pass]; auto.
-    - rewrite enter_same, IHc1. destruct (infer_pass T e G _ _ N c1). now rewrite IHc2.
-    - rewrite !enter_same, IHc1. destruct (infer_pass T e G _ _ N c1).
-      rewrite IHc2. destruct (infer_pass T e G _ _ _ c2). now rewrite IHc3.
+    - rewrite enter_same, IHc1. destruct (infer_pass T e V G _ _ N c1). now rewrite IHc2.
+    - rewrite !enter_same, IHc1. destruct (infer_pass T e V G _ _ N c1).
+      rewrite IHc2. destruct (infer_pass T e V G _ _ _ c2). now rewrite IHc3.
   Qed.
 
-  Lemma infer_upto_same e n A c : forall G, infer_upto F e n A c G = infer_upto T e n A c G.
+  Lemma infer_upto_same e V n A c : forall G,
+    infer_upto F e V n A c G = infer_upto T e V n A c G.
   Proof.
     induction n; intros G; cbn [infer_upto]; auto. rewrite infer_pass_same.
     destruct (_ =? _); auto.
   Qed.
 
+  Lemma live_registers_same e A c : live_registers F e A c = live_registers T e A c.
+  Proof.
+    assert (C : forall x, counts_inside F x = counts_inside T x).
+    { intros x. destruct x; auto. unfold counts_inside. now same. }
+    unfold live_registers. do 2 f_equal. generalize (@Leaf unit) as L.
+    induction A as [|f A IH]; auto. intros L. cbn [fold_left]. unfold add_fact at 2 4. rewrite C. apply IH.
+  Qed.
+
   Lemma infer_same e A c l : infer F e A c l = infer T e A c l.
-  Proof. unfold infer. now rewrite infer_upto_same. Qed.
+  Proof. unfold infer. now rewrite live_registers_same, infer_upto_same. Qed.
 
   Lemma deps_legal_same rank rank' branch opposite j : (forall i, rank' i = rank i) ->
     deps_legal F rank' branch opposite j = deps_legal T rank branch opposite j.
@@ -419,11 +359,11 @@ Definition group_at (F : tables) (fsignals : instr -> option sema) (p : sema * s
       p)))).
 
 (* Counted at the first site of each semaphore; what is counted elsewhere is not found. *)
-Definition entries (F : tables) (fsignals : instr -> option sema) (c : cert) : map entry :=
+Definition entries (F : tables) (fsignals : instr -> option sema) (c : cert) : tree entry :=
   map_of (List.map (fun p => (fst p, group_at F fsignals p)) (c_sites c)).
 
 Definition fast_infer (F : tables) (e : engine) (A : facts) (x : code item) : loopid -> facts :=
-  let G := map_of (infer_upto F e infer_passes A x []) in
+  let G := map_of (infer_upto F e (live_registers F e A x) infer_passes A x []) in
   fun l => get_or [] G l.
 
 Definition fast_engine_ok (c : cert) (F : tables) (fsignals : instr -> option sema)
@@ -436,7 +376,7 @@ Definition fast_engine_ok (c : cert) (F : tables) (fsignals : instr -> option se
   | None => false
   end.
 
-Definition fast_signal_ok (F : tables) (sites : map site) (i : instr) (w : sema) : bool :=
+Definition fast_signal_ok (F : tables) (sites : tree site) (i : instr) (w : sema) : bool :=
   let s := get_or (mksite ROOT 0 0) sites w in
   (home F i =? Bisimulation.s_body s) && (eng F i =? s_engine s) && (que F i =? s_queue s) &&
   (1 <=? weight F (que F i)).
@@ -541,7 +481,8 @@ Section Right.
     intros H. unfold fast_engine_ok, engine_ok. cbv zeta. rewrite (wfcb_same _ _ ST).
     rewrite (fast_chk_right F T ST fsignals (signals_of c) fsignals_right _ (counted_right H)).
     rewrite (chk_same_inv T _ e (infer T e (nth e (c_roles c) []) (c_code c))); auto.
-    intros l. unfold fast_infer. rewrite get_or_map_of, (infer_upto_same _ _ ST). reflexivity.
+    intros l. unfold fast_infer.
+    now rewrite get_or_map_of, (live_registers_same _ _ ST), (infer_upto_same _ _ ST).
   Qed.
 
   Lemma fast_check_right : fast_check c F = check c.

@@ -7,7 +7,7 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Expr Checker Bisimulation Legality Certificate.
+From Tally Require Import Syntax Semantics Maps Expr Checker Bisimulation Legality Certificate.
 From Tally Require Import FastChecker Fits.
 
 Section Same.
@@ -30,19 +30,20 @@ Section Same.
       destruct (fit_code M B (path T) e inv finv (lf :: act) _ _ c2) as [[]|]; auto.
   Qed.
 
-  Lemma guess_pass_same G c : forall act A X N,
-    guess_pass M B (path F) e inv' G act A X N c = guess_pass M B (path T) e inv G act A X N c.
+  Lemma guess_pass_same V G c : forall act A X N,
+    guess_pass M B (path F) e inv' V G act A X N c =
+    guess_pass M B (path T) e inv V G act A X N c.
   Proof.
     induction c; intros act A0 X N; cbn [guess_pass]; auto.
     - rewrite !SI, (enter_same F T ST), IHc1.
-      destruct (guess_pass M B (path T) e inv G (l :: act) _ _ _ c1) as [[]]. apply IHc2.
+      destruct (guess_pass M B (path T) e inv V G (l :: act) _ _ _ c1) as [[]]. apply IHc2.
     - rewrite !(enter_same F T ST), IHc1.
-      destruct (guess_pass M B (path T) e inv G (lt :: act) _ _ _ c1) as [[]]. rewrite IHc2.
-      destruct (guess_pass M B (path T) e inv G (lf :: act) _ _ _ c2) as [[]]. apply IHc3.
+      destruct (guess_pass M B (path T) e inv V G (lt :: act) _ _ _ c1) as [[]]. rewrite IHc2.
+      destruct (guess_pass M B (path T) e inv V G (lf :: act) _ _ _ c2) as [[]]. apply IHc3.
   Qed.
 
-  Lemma guess_upto_same n A X c : forall G,
-    guess_upto M B (path F) e inv' n A X c G = guess_upto M B (path T) e inv n A X c G.
+  Lemma guess_upto_same V n A X c : forall G,
+    guess_upto M B (path F) e inv' V n A X c G = guess_upto M B (path T) e inv V n A X c G.
   Proof. induction n; intros G; cbn [guess_upto]; auto. now rewrite guess_pass_same, IHn. Qed.
 End Same.
 
@@ -54,13 +55,14 @@ Section Certificate.
     let A := nth e (c_roles c) [] in
     let X := start_firms e (c_code c) in
     let inv := fast_infer F e A (c_code c) in
-    let G := map_of (guess_upto M B (path F) e inv guess_passes A X (c_code c) []) in
+    let V := live_registers F e A (c_code c) in
+    let G := map_of (guess_upto M B (path F) e inv V guess_passes A X (c_code c) []) in
     match fit_code M B (path F) e inv (fun l => get_or [] G l) [ROOT] A X (c_code c) with
     | Some _ => true
     | None => false
     end.
 
-  Definition fast_most_of (F : tables) (sites : map site) (E : sema -> option entry) (w : sema) :=
+  Definition fast_most_of (F : tables) (sites : tree site) (E : sema -> option entry) (w : sema) :=
     let s := get_or (mksite ROOT 0 0) sites w in
     match E w with
     | Some x => weight F (s_queue s) * (number x * B (Bisimulation.s_body s))
@@ -75,8 +77,8 @@ Section Certificate.
     (0 <? M) && forallb (fun '(_, w) => fast_most_of F sites (get E) w <? M) (c_signals c) &&
     forallb (fast_engine_fits F) (seq 0 (S (c_engines c))).
 
-  Lemma guess_upto_inv_same e inv inv' n A X x : (forall l, inv' l = inv l) -> forall G,
-    guess_upto M B (path T) e inv' n A X x G = guess_upto M B (path T) e inv n A X x G.
+  Lemma guess_upto_inv_same e inv inv' V n A X x : (forall l, inv' l = inv l) -> forall G,
+    guess_upto M B (path T) e inv' V n A X x G = guess_upto M B (path T) e inv V n A X x G.
   Proof. intros H. apply guess_upto_same; [split; auto|exact H]. Qed.
 
   Lemma fit_code_finv_same e inv finv finv' x : (forall l, finv' l = finv l) -> forall act A X,
@@ -98,11 +100,13 @@ Section Certificate.
     set (A := nth e (c_roles c) []).
     assert (I : forall l, fast_infer (fast_tables c) e A (c_code c) l
                           = infer (tables_of c) e A (c_code c) l).
-    { intros l. unfold fast_infer. rewrite get_or_map_of, (infer_upto_same _ _ ST). reflexivity. }
+    { intros l. unfold fast_infer. rewrite get_or_map_of, (live_registers_same _ _ ST),
+        (infer_upto_same _ _ ST). reflexivity. }
+    rewrite (live_registers_same _ _ ST).
     rewrite (fit_code_same _ _ ST M B e _ _ I), (guess_upto_same _ _ ST M B e _ _ I).
     rewrite (fit_code_finv_same e _ (fun l => match guessed (guess_upto M B (path (tables_of c)) e
-      (infer (tables_of c) e A (c_code c)) guess_passes A (start_firms e (c_code c)) (c_code c) [])
-      l
+      (infer (tables_of c) e A (c_code c)) (live_registers (tables_of c) e A (c_code c))
+      guess_passes A (start_firms e (c_code c)) (c_code c) []) l
       with Some H => H | None => [] end)); auto.
     intros l. now rewrite get_or_map_of.
   Qed.

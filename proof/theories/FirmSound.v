@@ -9,7 +9,7 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Expr Checker CheckerSound Words Fits.
+From Tally Require Import Syntax Semantics Maps Expr Checker CheckerSound Words Fits.
 
 (** * Bounds on expressions *)
 
@@ -131,6 +131,7 @@ Section Firms.
     firms_valid J g loose.
   Proof.
     unfold firm_sub. rewrite forallb_forall. intros S V r K HK X. apply S in HK.
+    unfold firm_mem in HK. rewrite index_exists in HK.
     apply existsb_exists in HK as ([r' K'] & HF & E). cbn [fst snd] in E.
     apply andb_true_iff in E as [E1 E2]. apply Nat.eqb_eq in E1. subst r'.
     apply (V r K' HF). now apply (all_follow [] g (proj1 HG) (proj2 HG) K X).
@@ -150,7 +151,8 @@ Qed.
 
 Lemma firm_meet_left F G : firm_sub (firm_meet F G) F = true.
 Proof.
-  apply forallb_forall. intros f H. apply filter_In in H as [H _]. apply existsb_exists.
+  apply forallb_forall. intros f H. apply filter_In in H as [H _].
+  unfold firm_mem. rewrite index_exists. apply existsb_exists.
   exists f. split; auto. now rewrite Nat.eqb_refl, condition_follows.
 Qed.
 

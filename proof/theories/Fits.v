@@ -14,7 +14,7 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Expr Checker Bisimulation Certificate.
+From Tally Require Import Syntax Semantics Maps Expr Checker Bisimulation Certificate.
 
 (* Each expression is above its number. *)
 Definition condition := list (expr * nat).
@@ -53,10 +53,10 @@ Section Least.
   Definition residual (K : condition) : condition := filter (fun h => negb (follows h)) K.
 End Least.
 
-Definition firm_mem (f : reg * condition) (F : firms) : bool :=
-  existsb (fun h => (fst f =? fst h) && forallb (follows [] (snd f)) (snd h)) F.
-Definition firm_sub (J F : firms) : bool := forallb (fun f => firm_mem f F) J.
-Definition firm_meet (F G : firms) : firms := filter (fun f => firm_mem f G) F.
+Definition firm_mem (t : tree (list condition)) (f : reg * condition) : bool :=
+  existsb (forallb (follows [] (snd f))) (get_or [] t (fst f)).
+Definition firm_sub (J F : firms) : bool := let t := index F in forallb (firm_mem t) J.
+Definition firm_meet (F G : firms) : firms := let t := index G in filter (firm_mem t) F.
 
 (** * Entering and leaving a body *)
 
@@ -238,34 +238,43 @@ Section Bounds.
       | _ => S
       end.
 
-    Fixpoint guess_pass (G : firm_guess) (act : list loopid) (A : facts) (F : firms)
+    Fixpoint guess_pass (V : tree live) (G : firm_guess) (act : list loopid) (A : facts) (F : firms)
         (N : firm_guess) (c : code item) : facts * firms * firm_guess :=
       match c with
       | CNil => (A, F, N)
       | CBlock f r =>
           let S := fold_left (item_firms act) (nth e f []) (A, F) in
-          guess_pass G act (fst S) (snd S) N r
+          guess_pass V G act (fst S) (snd S) N r
       | CLoop l b r =>
-          let H := match guessed G l with Some H => firm_meet H F | None => F end in
-          let '(_, F', N') := guess_pass G (l :: act) (enter path l (inv l)) (firm_enter l H) N b in
+          let F0 := filter (fun f => is_live V l (fst f)) F in
+          let H := match guessed G l with Some H => firm_meet H F0 | None => F0 end in
+          let '(_, F', N') := guess_pass V G (l :: act) (enter path l (inv l))
+            (firm_enter l H) N b in
           let H' := firm_meet H F' in
-          guess_pass G act (leave l (inv l)) (firm_leave l H') ((l, H') :: N') r
+          guess_pass V G act (leave l (inv l)) (firm_leave l H') ((l, H') :: N') r
       | CCond lt lf bt bf r =>
-          let '(At, Ft, N1) := guess_pass G (lt :: act) (enter path lt A) (firm_enter lt F) N bt in
-          let '(Af, Ff, N2) := guess_pass G (lf :: act) (enter path lf A) (firm_enter lf F) N1 bf in
-          guess_pass G act (meet (leave lt At) (leave lf Af))
+          let '(At, Ft, N1) := guess_pass V G (lt :: act) (enter path lt A)
+            (firm_enter lt F) N bt in
+          let '(Af, Ff, N2) := guess_pass V G (lf :: act) (enter path lf A)
+            (firm_enter lf F) N1 bf in
+          guess_pass V G act (meet (leave lt At) (leave lf Af))
             (firm_meet (firm_leave lt Ft) (firm_leave lf Ff)) N2 r
       end.
   End Code.
 
-  Fixpoint guess_upto (path : loopid -> list loopid) (e : engine) (inv : loopid -> facts) (n : nat)
+  Definition guess_length (G : firm_guess) : nat := fold_left (fun n p => n + length (snd p)) G 0.
+
+  (* Enough passes for what kernels do; too few can only lead to a no. *)
+  Fixpoint guess_upto (path : loopid -> list loopid) (e : engine) (inv : loopid -> facts)
+      (V : tree live) (n : nat)
       (A : facts) (F : firms) (c : code item) (G : firm_guess) : firm_guess :=
     match n with
     | 0 => G
-    | S n => guess_upto path e inv n A F c (snd (guess_pass path e inv G [ROOT] A F [] c))
+    | S n => let G' := snd (guess_pass path e inv V G [ROOT] A F [] c) in
+             if guess_length G' =? guess_length G then G' else guess_upto path e inv V n A F c G'
     end.
 
-  Definition guess_passes := 8.
+  Definition guess_passes := 64.
 End Bounds.
 
 (** * A whole certificate *)
@@ -287,7 +296,7 @@ Fixpoint code_registers (e : engine) (c : code item) : list reg :=
   end.
 
 Definition start_firms (e : engine) (c : code item) : firms :=
-  map (fun r => (r, [])) (nodup Nat.eq_dec (code_registers e c)).
+  map (fun r => (r, [])) (without_twins Leaf (code_registers e c)).
 
 Section Certificate.
   Variables (M : nat) (B : loopid -> nat) (c : cert).
@@ -297,7 +306,8 @@ Section Certificate.
     let A := nth e (c_roles c) [] in
     let F := start_firms e (c_code c) in
     let inv := infer T e A (c_code c) in
-    let G := guess_upto M B (path T) e inv guess_passes A F (c_code c) [] in
+    let V := live_registers T e A (c_code c) in
+    let G := guess_upto M B (path T) e inv V guess_passes A F (c_code c) [] in
     let finv l := match guessed G l with Some H => H | None => [] end in
     match fit_code M B (path T) e inv finv [ROOT] A F (c_code c) with
     | Some _ => true

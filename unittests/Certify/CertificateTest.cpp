@@ -338,5 +338,22 @@ TEST_F(CertificateTest, largeKernelsAreCertifiedInTime) {
   expectCertifiedInTime(largeKernel(), Strategy::PerInstruction);
 }
 
+/// Loops one after the other, each with a counter of its own on both engines.
+TEST_F(CertificateTest, manyLoopsAreCertifiedInTime) {
+  KernelBuilder b("siblings");
+  QueueId e = b.queueOf(b.engine("e"));
+  QueueId f = b.queueOf(b.engine("f"));
+  for (int i = 0; i < 300; ++i) {
+    std::string name = std::to_string(i);
+    LoopId loop = b.beginLoop("L" + name, b.value("n" + name));
+    InstrId make = b.instr("make" + name, e);
+    InstrId use = b.instr("use" + name, f);
+    b.endLoop();
+    b.dep(make, use, {{loop, 1}});
+    b.dep(use, make, {{loop, 2}});
+  }
+  expectCertifiedInTime(b.finish(), Strategy::PerLoop);
+}
+
 } // namespace
 } // namespace tally
