@@ -155,7 +155,8 @@ Section Same.
     assert (C : forall x, counts_inside F x = counts_inside T x).
     { intros x. destruct x; auto. unfold counts_inside. now same. }
     unfold live_registers. do 2 f_equal. generalize (@Leaf unit) as L.
-    induction A as [|f A IH]; auto. intros L. cbn [fold_left]. unfold add_fact at 2 4. rewrite C. apply IH.
+    induction A as [|f A IH]; auto. intros L. cbn [fold_left].
+    unfold add_fact at 2 4. rewrite C. apply IH.
   Qed.
 
   Lemma infer_same e A c l : infer F e A c l = infer T e A c l.
