@@ -3,13 +3,13 @@
 // bench-plan [--format=text|json] [--sync=S]... [--instructions=N]...
 //
 // Each row is measured in a process of its own, so that its peak memory is its own: the kernel
-// itself, its plan and its code together. Timed: makePlan() and lower(), on a machine without
-// limits, after check(), which is reported beside it in text.
+// itself, its plan and its code together. Timed: choose(), makePlan() and lower(), on a machine
+// without limits, after check(), which is reported beside it in text.
 //===----------------------------------------------------------------------===//
 
 #include "LargeKernel.h"
 
-#include "tally/Code/Lower.h"
+#include "tally/Code/Choose.h"
 #include "tally/Model/Check.h"
 
 #include <fmt/format.h>
@@ -56,10 +56,11 @@ Measurement measureHere(size_t numInstrs, Strategy strategy) {
   std::vector<double> times;
   for (int run = 0; run < runs; ++run) {
     start = std::chrono::steady_clock::now();
-    PlanOptions options;
-    options.strategy = strategy;
-    SyncPlan plan = makePlan(kernel, options, diagnostics);
-    Program program = lower(kernel, plan, genericMachine(), {}, diagnostics);
+    CompileOptions options;
+    options.plan.strategy = strategy;
+    options = choose(kernel, options, genericMachine(), diagnostics);
+    SyncPlan plan = makePlan(kernel, options.plan, diagnostics);
+    Program program = lower(kernel, plan, genericMachine(), options.lower, diagnostics);
     times.push_back(secondsSince(start));
     result.operations = measure(program, 1).operations;
   }
@@ -116,7 +117,7 @@ Arguments parse(int argc, char **argv) {
   }
   arguments.good &= arguments.format == "text" || arguments.format == "json";
   if (arguments.strategies.empty()) {
-    arguments.strategies = {"per-instruction", "per-loop", "per-engine", "barrier"};
+    arguments.strategies = {"per-instruction", "per-loop", "per-engine", "auto", "barrier"};
   }
   if (arguments.sizes.empty()) {
     arguments.sizes = {10'000, 100'000, 1'000'000};

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iterator>
 #include <memory>
 
@@ -59,8 +60,10 @@ private:
     out += '\n';
   }
 
-  std::string limitText(const std::optional<uint32_t> &limit) const {
-    return limit ? fmt::format(" of {}", *limit) : "";
+  static std::string usedText(size_t used, const std::optional<uint32_t> &limit) {
+    return limit ? fmt::format("{} of {}, {} left", used, *limit,
+                               *limit - std::min<size_t>(used, *limit))
+                 : fmt::format("{}", used);
   }
 
   std::string bodyName(const Group &group) const {
@@ -71,7 +74,7 @@ private:
   }
 
   void groups(std::string &out) const {
-    line(out, "\nsemaphores: {}{}", program.semaphores.size(), limitText(machine.semaphores));
+    line(out, "\nsemaphores: {}", usedText(program.semaphores.size(), machine.semaphores));
     for (GroupId g : plan.groups.ids()) {
       const Group &group = plan.groups[g];
       line(out, "  group {}: queue '{}' in {}, N = {}", g.value, kernel.nameOf(group.queue),
@@ -82,8 +85,8 @@ private:
   void engines(std::string &out) const {
     line(out, "\nregisters:");
     for (const EngineCode &code : program.engines) {
-      line(out, "  {}: {}{}", kernel.nameOf(code.engine), code.registers.size(),
-           limitText(machine.registersPerEngine));
+      line(out, "  {}: {}", kernel.nameOf(code.engine),
+           usedText(code.registers.size(), machine.registersPerEngine));
       for (const Register &reg : code.registers) {
         if (!reg.role.empty()) {
           line(out, "    {}  {}", reg.name, reg.role);

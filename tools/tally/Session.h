@@ -120,6 +120,7 @@ void addReport(CLI::App &app, int &status);
 void addSim(CLI::App &app, int &status);
 void addBench(CLI::App &app, int &status);
 void addKernels(CLI::App &app, int &status);
+void addMachine(CLI::App &app, int &status);
 
 } // namespace tally::tool
 

@@ -18,6 +18,7 @@ static constexpr const char *examples = R"(Examples:
   tally report k.mlir --trips=A=64 -o k.html    the same as a page: timelines of several strategies
   tally bench --size=paper                      what each strategy costs on nine kernels
   tally kernels list                            kernels to try all this on
+  tally machine check mine.json                 is this description of a machine good, and what for?
   tally fuzz --minutes=1                        does tally itself hold on random kernels?
 
 Exit status: 0 done, 1 the input is wrong or the answer is no, 2 the question could not be answered.)";
@@ -39,6 +40,7 @@ int main(int argc, char **argv) {
   addReport(app, status);
   addBench(app, status);
   addKernels(app, status);
+  addMachine(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -1,0 +1,164 @@
+//===- MachineCommand.cpp - tally machine ---------------------------------===//
+//
+// Checks descriptions of machines: is each file well formed, and what can be done with it?
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include "tally/Machine/Timing.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <memory>
+
+namespace tally::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 4> confidences{"published", "measured", "derived",
+                                                      "estimate"};
+
+/// One description, and what was found about it.
+struct Examined {
+  std::string source;
+  MachineResult result;
+  std::vector<std::string> untimed;                 ///< why it cannot be simulated
+  std::array<size_t, confidences.size()> numbers{}; ///< parameters, by confidence
+
+  explicit Examined(const std::string &nameOrPath)
+      : source(nameOrPath), result(loadMachine(nameOrPath)) {
+    if (!isGood()) {
+      return;
+    }
+    Timing::of(*result.machine, untimed);
+    for (const Parameter &parameter : result.machine->parameters) {
+      for (size_t c = 0; c < confidences.size(); ++c) {
+        numbers[c] += parameter.confidence == confidences[c];
+      }
+    }
+  }
+
+  bool isGood() const { return result.machine.has_value() && result.errors.empty(); }
+
+  bool isTimed() const { return isGood() && untimed.empty(); }
+};
+
+std::string limitText(const std::optional<uint32_t> &limit, std::string_view what) {
+  return limit ? fmt::format("{} {}", *limit, what) : fmt::format("any number of {}", what);
+}
+
+std::string planningText(const Machine &machine) {
+  return fmt::format(
+      "{}; {}; {} for each; counters of {} bits, {}, compared {}; {} bytes an instruction",
+      machine.engines.empty() ? "any engines"
+                              : fmt::format("engines {}", fmt::join(machine.engines, ", ")),
+      limitText(machine.semaphores, "semaphores"),
+      limitText(machine.registersPerEngine, "registers"), machine.counterBits,
+      machine.subtraction == Subtraction::Wraps ? "subtraction wraps around"
+                                                : "subtraction stops at zero",
+      machine.waitCompare == WaitCompare::Signed ? "signed" : "unsigned", machine.instructionBytes);
+}
+
+std::string numbersText(const Examined &examined) {
+  std::vector<std::string> parts;
+  for (size_t c = 0; c < confidences.size(); ++c) {
+    if (examined.numbers[c] > 0) {
+      parts.push_back(fmt::format("{} {}", examined.numbers[c], confidences[c]));
+    }
+  }
+  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Errors go to stderr like all errors, what can be done to stdout.
+void print(const Examined &examined) {
+  for (const std::string &error : examined.result.errors) {
+    fmt::print(stderr, "error: {}\n", error);
+  }
+  if (!examined.isGood()) {
+    return;
+  }
+  const Machine &machine = *examined.result.machine;
+  fmt::print("machine '{}': {}\n", machine.name, machine.description);
+  fmt::print("  compile   {}\n", planningText(machine));
+  if (examined.isTimed()) {
+    fmt::print("  simulate  yes\n");
+  } else {
+    fmt::print("  simulate  no: {}\n", fmt::join(examined.untimed, "; "));
+  }
+  fmt::print("  numbers   {}\n", numbersText(examined));
+}
+
+Json jsonOf(const Examined &examined) {
+  Json object = {{"source", examined.source}, {"errors", examined.result.errors}};
+  if (!examined.isGood()) {
+    return object;
+  }
+  const Machine &machine = *examined.result.machine;
+  auto number = [](const std::optional<uint32_t> &limit) { return limit ? Json(*limit) : Json(); };
+  object["name"] = machine.name;
+  object["engines"] = machine.engines;
+  object["semaphores"] = number(machine.semaphores);
+  object["registers_per_engine"] = number(machine.registersPerEngine);
+  object["counter_bits"] = machine.counterBits;
+  object["simulate"] = examined.isTimed();
+  object["missing"] = examined.untimed;
+  Json numbers = Json::object();
+  for (size_t c = 0; c < confidences.size(); ++c) {
+    numbers[std::string(confidences[c])] = examined.numbers[c];
+  }
+  object["numbers"] = numbers;
+  return object;
+}
+
+struct MachineCheck {
+  std::vector<std::string> sources;
+  std::string format = "text";
+
+  int run() const {
+    bool allGood = true;
+    Json machines = Json::array();
+    for (const std::string &source : sources) {
+      Examined examined(source);
+      allGood &= examined.isGood();
+      if (format == "json") {
+        machines.push_back(jsonOf(examined));
+      } else {
+        print(examined);
+      }
+    }
+    if (format == "json") {
+      fmt::print("{}\n", Json{{"machines", machines}}.dump(2));
+    }
+    return allGood ? Exit::Yes : Exit::No;
+  }
+};
+
+} // namespace
+
+void addMachine(CLI::App &app, int &status) {
+  CLI::App *machine = app.add_subcommand("machine", "Descriptions of machines");
+  machine->require_subcommand(1);
+  auto command = std::make_shared<MachineCheck>();
+  CLI::App *check =
+      machine->add_subcommand("check", "Is a description well formed, and what is it good for?");
+  check
+      ->add_option("machines", command->sources, "files, or names of machines that come with tally")
+      ->required();
+  check->add_option("--format", command->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  check->callback([command, &status] { status = command->run(); });
+  machine->footer(R"(Examples:
+  tally machine check mine.json              every mistake in it, at once
+  tally machine check trn2 trn1              what two machines have, and how sure that is
+  tally machine check *.json --format=json   for scripts
+
+Exit status: 0 all are well formed, 1 one is not.)");
+}
+
+} // namespace tally::tool
