@@ -19,6 +19,9 @@
 namespace tally {
 namespace {
 
+/// Indices are f32 while they are computed, which tells no more whole numbers apart.
+constexpr uint64_t maxRows = uint64_t(1) << 24;
+
 class EffectReader {
 public:
   EffectReader(const Kernel &kernel, const Runs &runs, Diagnostics &diagnostics)
@@ -222,6 +225,10 @@ private:
       return fmt::format("'gather' has {} indices, but its buffer is {}", numIndices,
                          shapeText(rows));
     }
+    if (*std::max_element(rows.begin(), rows.begin() + static_cast<ptrdiff_t>(numIndices)) >
+        maxRows) {
+      return tooManyRows();
+    }
     if (numIndices == 2 && numElements(effect.shapes[node.operands[2]]) != 1 &&
         effect.shapes[node.operands[2]] != index) {
       return "the two indices of 'gather' must have one shape, or the second be one number";
@@ -230,6 +237,11 @@ private:
     effect.shapes[id].insert(effect.shapes[id].end(),
                              rows.begin() + static_cast<ptrdiff_t>(numIndices), rows.end());
     return {};
+  }
+
+  static std::string tooManyRows() {
+    return fmt::format(
+        "an index tells at most {} rows apart; give the buffer fewer and larger ones", maxRows);
   }
 
   bool isWhole(const Tile &tile) const {
@@ -245,6 +257,9 @@ private:
     const Shape &rows = effect.writeShapes[tile];
     if (!isWhole(effect.writes[tile]) || rows.empty()) {
       return "'scatter' writes rows of a whole buffer; write X[@] for X";
+    }
+    if (rows[0] > maxRows) {
+      return tooManyRows();
     }
     uint64_t perRow = numElements(rows) / rows[0];
     if (numElements(effect.shapes[result.value]) !=

@@ -219,6 +219,11 @@ TEST(ValueTest, shapesMustFit) {
   refused("kept", {}, {1}, "nothing is kept on queue 'act' before it");
   refused("gather(r0 + 1, r1)", {table, line}, {4, 3},
           "'gather' takes rows of a whole buffer; write X[@] for X");
+  std::vector<uint64_t> tooLong{(1 << 24) + 1};
+  refused("gather(r0, r1)", {{tooLong, {}}, line}, {4},
+          "an index tells at most 16777216 rows apart; give the buffer fewer and larger ones");
+  refused("scatter(r0, r1)", {line, line}, tooLong,
+          "an index tells at most 16777216 rows apart; give the buffer fewer and larger ones");
   refused("scatter(r0, r1)", {table, line}, {4, 3},
           "'scatter' has 4 indices for rows of 3 elements, but the value is [2, 3]");
 }

@@ -120,7 +120,7 @@ std::optional<ParsedCompute> parseCompute(std::string_view text, std::string &er
 
 /// Why this instruction cannot compute that: results and tiles differ in number, an operand does
 /// not exist, a loop is not around it. Empty if it can.
-std::string computeProblem(const Kernel &kernel, InstrId instr, const ParsedCompute &compute);
+std::string computeProblem(const Kernel &kernel, InstrId id, const ParsedCompute &compute);
 
 } // namespace tally
 
