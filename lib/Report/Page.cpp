@@ -127,11 +127,11 @@ private:
         "<button data-action=\"right\">right</button><button data-action=\"all\">all</button>"
         "<button data-action=\"back\">piece before</button>"
         "<button data-action=\"next\">next piece</button>"
-        "<span class=\"faint\" id=\"keys\">drag; Ctrl and wheel; keys + - 0 &larr; &rarr;; n and p go from "
+        "<span class=\"faint\" id=\"keys\">drag; Ctrl and wheel; keys + - 0 &larr; &rarr;; n and p "
+        "go from "
         "piece to piece</span></p>\n"
-        "<div class=\"scroll\">\n{}</div>\n"
         "<div id=\"piece\" role=\"status\" aria-live=\"polite\">Click a piece to see what it is, "
-        "and what ended a wait.</div>\n",
+        "and what ended a wait.</div>\n<div class=\"scroll\">\n{}</div>\n",
         windowText(), Picture(report, causes).svg(false));
   }
 

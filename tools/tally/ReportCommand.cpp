@@ -76,6 +76,14 @@ bool ReportCommand::strategiesAreKnown() const {
       all = false;
     }
   }
+  bool namesManual = std::find(strategies.begin(), strategies.end(), toString(Strategy::Manual)) !=
+                     strategies.end();
+  if (!subject.code.empty() && !strategies.empty() && !namesManual) {
+    complain(
+        fmt::format("the code in '{}' is shown as strategy 'manual', which --sync does not name",
+                    subject.code));
+    all = false;
+  }
   return all;
 }
 
