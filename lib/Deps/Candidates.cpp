@@ -119,15 +119,22 @@ private:
     }
   }
 
+  /// Drops what matters no more after this access.
   void enter(Touch touch, const Tile &tile) {
-    bool replaces = writes(touch) && tile.isFixed && tile.home == rootLoop;
-    auto isReplaced = [&](Touch other) {
+    bool replaces = tile.isFixed && tile.home == rootLoop;
+    auto isCovered = [&](Touch other) {
       return other.instr != touch.instr && tiles.boxHolds(tile, tileOf(other));
     };
+    auto retiresBefore = [&](Touch other) {
+      return kernel.instrs[other.instr].queue == kernel.instrs[touch.instr].queue &&
+             tileOf(other).home == rootLoop && isCovered(other);
+    };
     forSegments(tile.hull, [&](Segment &segment) {
-      if (replaces) {
-        std::erase_if(segment.readers, isReplaced);
-        std::erase_if(segment.writers, isReplaced);
+      if (replaces && writes(touch)) {
+        std::erase_if(segment.readers, isCovered);
+        std::erase_if(segment.writers, isCovered);
+      } else if (replaces) {
+        std::erase_if(segment.readers, retiresBefore);
       }
       (writes(touch) ? segment.writers : segment.readers).push_back(touch);
     });

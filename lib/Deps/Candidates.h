@@ -10,6 +10,8 @@
 // the write, and conflicts with it, too; and the write itself waits for the dropped one, or
 // follows it in one queue.
 //
+// So does, for reads there, the last one of each queue.
+//
 // Inside a loop everything comes again, so an unordered pair is two ordered ones there.
 //
 // Cost: n log n in accesses, and linear in the pairs that are found.

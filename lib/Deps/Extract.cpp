@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace tally {
 
@@ -176,14 +177,39 @@ private:
     return a.pair.producer == b.pair.producer && a.pair.consumer == b.pair.consumer;
   }
 
-  void merge() {
-    std::stable_sort(drafts.begin(), drafts.end(), [](const Draft &a, const Draft &b) {
-      return std::pair(a.pair.consumer, a.pair.producer) <
-             std::pair(b.pair.consumer, b.pair.producer);
-    });
-    for (size_t first = 0; first < drafts.size();) {
+  /// By consumer, then producer; those of one pair in the order in which they were found.
+  void sortDrafts() {
+    std::vector<uint32_t> firstOf(kernel.instrs.size() + 1, 0);
+    for (const Draft &draft : drafts) {
+      ++firstOf[draft.pair.consumer.value + 1];
+    }
+    std::partial_sum(firstOf.begin(), firstOf.end(), firstOf.begin());
+    order.resize(drafts.size());
+    for (uint32_t i = 0; i < drafts.size(); ++i) {
+      order[firstOf[drafts[i].pair.consumer.value]++] = i;
+    }
+    for (size_t first = 0; first < order.size();) {
       size_t end = first;
-      while (end < drafts.size() && sameEnds(drafts[first], drafts[end])) {
+      auto consumer = [&](size_t i) { return drafts[order[i]].pair.consumer; };
+      while (end < order.size() && consumer(end) == consumer(first)) {
+        ++end;
+      }
+      auto begin = order.begin();
+      std::sort(begin + static_cast<ptrdiff_t>(first), begin + static_cast<ptrdiff_t>(end),
+                [&](uint32_t a, uint32_t b) {
+                  return std::pair(drafts[a].pair.producer, a) <
+                         std::pair(drafts[b].pair.producer, b);
+                });
+      first = end;
+    }
+  }
+
+  void merge() {
+    sortDrafts();
+    result.deps.reserve(order.size());
+    for (size_t first = 0; first < order.size();) {
+      size_t end = first;
+      while (end < order.size() && sameEnds(drafts[order[first]], drafts[order[end]])) {
         ++end;
       }
       mergeEnds(first, end);
@@ -195,11 +221,11 @@ private:
     for (size_t i = first; i < end; ++i) {
       bool isImplied = false;
       for (size_t j = first; j < end && !isImplied; ++j) {
-        bool isMutual = implies(drafts[i], drafts[j]);
-        isImplied = j != i && implies(drafts[j], drafts[i]) && (!isMutual || j < i);
+        bool isMutual = implies(drafts[order[i]], drafts[order[j]]);
+        isImplied = j != i && implies(drafts[order[j]], drafts[order[i]]) && (!isMutual || j < i);
       }
       if (!isImplied) {
-        emit(drafts[i]);
+        emit(drafts[order[i]]);
       }
     }
   }
@@ -306,6 +332,7 @@ private:
   Tiles tiles;
   std::unordered_map<uint64_t, PairPlace> places;
   std::vector<Draft> drafts;
+  std::vector<uint32_t> order; ///< of drafts
   Extraction result;
 };
 

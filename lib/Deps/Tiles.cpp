@@ -112,6 +112,7 @@ static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &ac
 Tiles::Tiles(const Kernel &kernel) : kernel(kernel) {
   std::vector<uint32_t> textOf(kernel.strings.size(), UINT32_MAX);
   std::unordered_map<uint64_t, TileId> known;
+  std::vector<TileId> lastOf; ///< by text
   tileOf.resize(kernel.accesses.size());
   for (InstrId i : kernel.instrs.ids()) {
     LoopId home = kernel.instrs[i].home;
@@ -125,11 +126,18 @@ Tiles::Tiles(const Kernel &kernel) : kernel(kernel) {
         text = static_cast<uint32_t>(texts.size());
         texts.push_back(std::move(*parsed));
       }
-      auto [found, isNew] = known.try_emplace(uint64_t(text) << 32 | home.value);
-      if (isNew) {
-        found->second = tiles.push(read(access.buffer, home, text));
+      if (text == lastOf.size()) {
+        lastOf.emplace_back();
       }
-      tileOf[a] = found->second;
+      TileId &last = lastOf[text]; // most texts stand in one body
+      if (!last.valid() || tiles[last].home != home) {
+        auto [found, isNew] = known.try_emplace(uint64_t(text) << 32 | home.value);
+        if (isNew) {
+          found->second = tiles.push(read(access.buffer, home, text));
+        }
+        last = found->second;
+      }
+      tileOf[a] = last;
     }
   }
 }

@@ -19,8 +19,10 @@
 // it, too), and only through iterations that exist because the one that is waited for does. Bodies
 // on whose trips engines may disagree are left alone.
 //
-// Removed one after the other, those first that would cost most: so nothing that is kept follows
-// from the rest by a chain of at most `maxChain` bodies of instructions looked at (Implied.cpp).
+// Removed one after the other, those first that would cost most. So nothing that is kept follows from
+// the rest by a chain within the bounds of the search: 64 to 1024 statements about instructions, the
+// fewer the more dependences there are, and a quarter of that many neighbours on an engine in each
+// direction. In code without loops there is no bound (StraightLine.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,9 +35,6 @@ namespace tally {
 
 /// Marks what is implied by the rest, and writes down why.
 void markImplied(const Kernel &kernel, Extraction &extraction);
-
-/// Whether a dependence is implied by those of the extraction that are not marked, itself left out.
-bool isImplied(const Kernel &kernel, const Extraction &extraction, size_t dep);
 
 } // namespace tally
 

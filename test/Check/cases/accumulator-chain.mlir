@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // No loop: a chain that uses its accumulator twice.
 tally.kernel @accumulator_chain {

@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // Loads that alias, a two-way branch that reads different ones, and a store after it.
 tally.kernel @branches_join {

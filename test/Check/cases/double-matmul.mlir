@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // Two products that share an operand; all three operands are double-buffered.
 tally.kernel @double_matmul {

@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // Eight loads and a reader for each: more pairs than some machines have events.
 tally.kernel @eight_pairs {

@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // Two buffers, filled in one inner loop and read in the next.
 tally.kernel @fill_and_drain {

@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // A dependence into the next iteration through both branches of an `if`.
 tally.kernel @if_else_carried {

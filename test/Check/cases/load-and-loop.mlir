@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // A load before an inner loop that reads it, perhaps never.
 tally.kernel @load_and_loop {

@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // A token passed in an inner loop, from one trip of it to the next, and on after the nest.
 // The write after read from one trip of "i" to the next crosses trips of "j" of any number; counted

@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // One buffer, filled and emptied in an inner loop under a branch, and again after it.
 tally.kernel @nested_if {

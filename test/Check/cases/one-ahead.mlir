@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // The producer writes one slot ahead, so that one iteration's pair is disjoint.
 tally.kernel @one_ahead {

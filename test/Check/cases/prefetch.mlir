@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // A double buffer whose first slot is loaded before the loop.
 tally.kernel @prefetch {

@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // A vector addition in place, in a ring of four slots.
 tally.kernel @ring_of_four {

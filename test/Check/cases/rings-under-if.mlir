@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // Rings of one to three slots in two memories, under a branch and a branch in it. "st10" -> "ld0" is
 // implied by "st11" -> "ld0" only in iterations that take the inner branch.

@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // The merge of online softmax, whose loop may not run at all.
 tally.kernel @softmax_merge {

@@ -1,4 +1,5 @@
 // RUN: %python %S/../Inputs/check-case.py %s
+// RUN: %python %S/../Inputs/deps-case.py %s
 
 // Two double buffers that have nothing to do with each other.
 tally.kernel @two_rings {

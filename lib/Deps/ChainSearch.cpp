@@ -1,0 +1,454 @@
+//===- ChainSearch.cpp - Why one dependence follows from others -----------===//
+
+#include "ChainSearch.h"
+
+#include <algorithm>
+
+namespace tally {
+namespace {
+
+/// Statements looked at for one dependence: fewer in large kernels, so that the whole stays linear.
+size_t maxStatements(size_t numDeps) {
+  constexpr size_t inAll = 1'000'000;
+  return std::clamp<size_t>(inAll / std::max<size_t>(numDeps, 1), 64, 1024);
+}
+
+/// Neighbours on an engine that are looked at in each direction.
+ptrdiff_t maxNeighbours(size_t maxStatements) {
+  return static_cast<ptrdiff_t>(maxStatements / 4);
+}
+
+struct Statement {
+  InstrId instr;
+  uint32_t level = 0;
+  int64_t back = 0;
+  bool hasRetired = false;
+  bool exists = false;
+  bool goesOn = false;    ///< it has retired once more, in the iteration after
+  size_t from = SIZE_MAX; ///< the statement before it
+  uint32_t next = 0;      ///< another one about the same instruction
+  DerivationStep step;
+};
+
+/// The search for one dependence.
+class ChainSearch {
+public:
+  ChainSearch(const ChainProblem &problem, size_t goal)
+      : places(problem.places), kernel(places.kernel), index(problem.index),
+        extraction(problem.extraction), removed(problem.removed), scratch(problem.scratch),
+        limit(maxStatements(extraction.deps.size())), goal(goal),
+        producer(extraction.deps[goal].dep.producer), consumer(extraction.deps[goal].dep.consumer) {
+  }
+
+  /// The chain from the consumer to the producer; empty if none is found.
+  std::vector<DerivationStep> run() {
+    if (!places.isAgreed(producer) || !places.isAgreed(consumer)) {
+      return {};
+    }
+    setGoal();
+    search();
+    if (found == SIZE_MAX && !isFlat && setFlatGoal()) {
+      search();
+    }
+    return chain();
+  }
+
+private:
+  uint32_t numLevels() const { return static_cast<uint32_t>(levels.size()); }
+
+  void search() {
+    statements.clear();
+    scratch.clear();
+    know({.instr = consumer, .level = numLevels(), .exists = true, .step = {}});
+    // Issue order fans out widely, so waits are followed as far as they go before each use of it.
+    size_t followed = 0;
+    for (size_t i = 0; i < statements.size() && found == SIZE_MAX; ++i) {
+      for (; followed < statements.size() && found == SIZE_MAX; ++followed) {
+        queue(followed);
+        waits(followed);
+      }
+      engine(i);
+    }
+  }
+
+  void setGoal() {
+    const Dep &dep = extraction.deps[goal].dep;
+    isFlat = dep.form == DistanceForm::Flat;
+    if (isFlat) {
+      levels = {places.home(consumer)};
+      goalLevel = 1;
+      goalBack = dep.step;
+      return;
+    }
+    for (LoopId l = places.home(consumer); l != rootLoop; l = kernel.loops[l].parent) {
+      if (kernel.loops[l].kind == LoopKind::Loop) {
+        levels.insert(levels.begin(), l);
+      }
+    }
+    goalLevel = levelsAround(producer);
+    goalBack = 0;
+    if (dep.numComponents != 0) {
+      const DistanceComponent &carrier = extraction.components[dep.firstComponent];
+      goalLevel = levelOf(carrier.loop);
+      goalBack = carrier.distance;
+    }
+  }
+
+  /// The trips of the body whose runs are counted, if it is a loop directly in another one and they
+  /// are constant; else 0.
+  int64_t constantTrips(LoopId body) const {
+    const Loop &loop = kernel.loops[body];
+    bool isNested = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant &&
+                    kernel.loops[loop.parent].kind == LoopKind::Loop;
+    return isNested ? static_cast<int64_t>(loop.trip.constant) : 0;
+  }
+
+  /// The distance in runs of `body`, for one on it and the loop around it; 0 if it is no such.
+  int64_t runsOf(const Dep &dep, LoopId body) const {
+    int64_t trips = constantTrips(body);
+    int64_t runs = 0;
+    for (uint32_t i = 0; i < dep.numComponents; ++i) {
+      const DistanceComponent &c = extraction.components[dep.firstComponent + i];
+      bool isOuter = c.loop == kernel.loops[body].parent;
+      if (trips == 0 || (c.loop != body && !isOuter) || (i > 0 && c.distance > 0)) {
+        return 0;
+      }
+      runs += isOuter ? c.distance * trips : c.distance;
+    }
+    return dep.form == DistanceForm::Vector ? std::max<int64_t>(runs, 0) : 0;
+  }
+
+  bool setFlatGoal() {
+    const Dep &dep = extraction.deps[goal].dep;
+    LoopId body = places.home(consumer);
+    goalBack = runsOf(dep, body);
+    if (goalBack == 0 || !kernel.encloses(body, places.home(producer))) {
+      return false;
+    }
+    isFlat = true;
+    levels = {body};
+    goalLevel = 1;
+    return true;
+  }
+
+  /// How many of the levels are around an instruction.
+  uint32_t levelsAround(InstrId instr) const {
+    uint32_t count = 0;
+    while (count < numLevels() && kernel.encloses(levels[count], places.home(instr))) {
+      ++count;
+    }
+    return count;
+  }
+
+  /// 0 if it is none.
+  uint32_t levelOf(LoopId loop) const {
+    auto found = std::find(levels.begin(), levels.end(), loop);
+    return found == levels.end() ? 0 : static_cast<uint32_t>(found - levels.begin()) + 1;
+  }
+
+  LoopId bodyOf(uint32_t level) const { return level == 0 ? rootLoop : levels[level - 1]; }
+
+  bool isGoal(const Statement &s) const {
+    if (s.instr != producer || !s.hasRetired) {
+      return false;
+    }
+    return s.level == goalLevel  ? s.back <= goalBack
+           : s.level > goalLevel ? goalBack >= 1
+                                 : s.back == 0;
+  }
+
+  /// Adds a statement, or what is left of it on the only level on which we look back.
+  void know(Statement s) {
+    if (found != SIZE_MAX || !places.isAgreed(s.instr) || statements.size() >= limit) {
+      return;
+    }
+    if (isGoal(s)) {
+      found = statements.size();
+      return add(s);
+    }
+    bool isTooFar = s.back > (s.level == goalLevel ? goalBack : 0);
+    if (isTooFar && s.level > goalLevel) {
+      return know(oneBack(s));
+    }
+    if (isTooFar || isBeforeProducer(s) || isKnown(s)) {
+      return;
+    }
+    add(s);
+    if (s.level > goalLevel && goalBack >= 1) {
+      know(oneBack(s));
+    }
+  }
+
+  /// Whether a statement is about runs so early that no chain leads from them to the producer: each
+  /// link leads to earlier ones.
+  bool isBeforeProducer(const Statement &s) const {
+    bool isLastIteration = s.level == goalLevel  ? s.back == goalBack
+                           : s.level > goalLevel ? goalBack == 0
+                                                 : true;
+    return isLastIteration && s.instr < producer && !s.goesOn;
+  }
+
+  /// In the iteration before on the level of the goal, which lies farther out.
+  Statement oneBack(Statement s) const {
+    s.goesOn = false;
+    s.level = goalLevel;
+    s.back = 1;
+    s.exists = places.isSure(s.instr, bodyOf(goalLevel));
+    return s;
+  }
+
+  bool isKnown(const Statement &s) const {
+    for (uint32_t at = scratch.first(s.instr); at != Scratch::none; at = statements[at].next) {
+      const Statement &known = statements[at];
+      if (known.level == s.level && known.back <= s.back && known.hasRetired >= s.hasRetired &&
+          known.exists >= s.exists) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void add(Statement s) {
+    s.next = scratch.push(s.instr, static_cast<uint32_t>(statements.size()));
+    statements.push_back(s);
+  }
+
+  //===--- Steps ----------------------------------------------------------===//
+
+  /// Runs of `other` that came before the run that a statement speaks of, in the same queue or on
+  /// the same engine; `exists`, level and back are filled in. False if nothing is known of them.
+  bool before(const Statement &s, InstrId other, Statement &result) const {
+    uint32_t around = levelsAround(other);
+    bool goesOn = s.goesOn && around >= s.level;
+    bool isEarlier = other < s.instr || goesOn;
+    LoopId common = places.commonBody(other, s.instr);
+    result.instr = other;
+    result.goesOn = false;
+    if (!s.exists) {
+      // Every run of `other` has a run of s.instr behind it in the same iteration of the common
+      // body.
+      result.level = s.level;
+      result.back = s.back;
+      result.exists = false;
+      return isEarlier && around >= s.level && places.isSure(s.instr, common);
+    }
+    result.level = std::min(around, s.level);
+    result.back = around >= s.level ? s.back : 0;
+    result.back += isEarlier ? 0 : 1;
+    result.exists = places.isSure(other, isEarlier && !goesOn ? common : bodyOf(result.level)) &&
+                    other != s.instr;
+    return result.back == 0 || result.level >= 1;
+  }
+
+  /// All that entered the queue before has retired.
+  void queue(size_t at) {
+    Statement s = statements[at];
+    Statement next = s;
+    if (s.hasRetired && producer != s.instr &&
+        kernel.instrs[s.instr].queue == kernel.instrs[producer].queue &&
+        before(s, producer, next)) {
+      next.from = at;
+      next.step = {DerivationStep::Kind::Queue, 0, s.instr, producer};
+      know(next);
+    }
+  }
+
+  /// All that the engine issued before has passed its waits.
+  void engine(size_t at) {
+    bool isRepeated =
+        statements[at].step.kind == DerivationStep::Kind::Engine && statements[at].from != SIZE_MAX;
+    if (isRepeated) {
+      return; // what came before this came before that as well
+    }
+    const InstrId instr = statements[at].instr;
+    const std::vector<InstrId> &waiters = index.waiters[kernel.engineOf(instr)];
+    auto middle = std::lower_bound(waiters.begin(), waiters.end(), instr);
+    auto first = middle - std::min(middle - waiters.begin(), maxNeighbours(limit));
+    auto last = middle + std::min(waiters.end() - middle, maxNeighbours(limit));
+    for (auto other = first; other != last; ++other) {
+      Statement s = statements[at];
+      Statement next = s;
+      if (*other != instr && before(s, *other, next)) {
+        next.hasRetired = s.hasRetired && kernel.instrs[instr].queue == kernel.instrs[*other].queue;
+        next.from = at;
+        next.step = {DerivationStep::Kind::Engine, 0, instr, *other};
+        know(next);
+      }
+    }
+  }
+
+  /// What a run waited for has retired.
+  void waits(size_t at) {
+    const InstrId instr = statements[at].instr;
+    for (size_t d : index.depsOf[instr]) {
+      if (d == goal || removed[d]) {
+        continue;
+      }
+      Statement s = statements[at];
+      Statement next;
+      const Dep &dep = extraction.deps[d].dep;
+      if (waited(s, dep, next) && (next.level == goalLevel || !isMasked(dep))) {
+        next.hasRetired = true;
+        next.from = at;
+        next.step = {DerivationStep::Kind::Wait, static_cast<uint32_t>(d), instr, next.instr};
+        know(next);
+      }
+    }
+  }
+
+  /// Whether a run waits for nothing if too few iterations lie behind it. On the level of the goal
+  /// enough do.
+  bool isMasked(const Dep &dep) const {
+    return dep.form == DistanceForm::Flat ? dep.step > 1 : dep.numComponents != 0;
+  }
+
+  bool waited(const Statement &s, const Dep &dep, Statement &next) const {
+    next.instr = dep.producer;
+    bool isZero = dep.form == DistanceForm::Vector && dep.numComponents == 0;
+    if (isZero) {
+      return waitedInSame(s, dep, next);
+    }
+    if (!s.exists) {
+      return false;
+    }
+    bool known = dep.form == DistanceForm::Flat      ? waitedFlat(s, dep, next)
+                 : dep.form == DistanceForm::Element ? waitedElement(s, dep, next)
+                                                     : waitedVector(s, dep, next);
+    next.exists = known && next.level >= 1 && places.isSure(next.instr, bodyOf(next.level));
+    return known;
+  }
+
+  /// In the same iteration of all loops around both; the producer is earlier there.
+  bool waitedInSame(const Statement &s, const Dep &dep, Statement &next) const {
+    LoopId common = places.commonBody(dep.producer, s.instr);
+    uint32_t around = levelsAround(dep.producer);
+    next.level = std::min(around, s.level);
+    next.back = around >= s.level ? s.back : 0;
+    next.exists = s.exists && places.isSure(dep.producer, common);
+    return s.exists || (around >= s.level && places.isSure(s.instr, common));
+  }
+
+  /// Some runs earlier: that many iterations of the loop that is the body itself. Of a body farther
+  /// in, one run earlier is at least all that was before this iteration.
+  bool waitedFlat(const Statement &s, const Dep &dep, Statement &next) const {
+    LoopId body = places.home(s.instr);
+    bool isOnLevel = s.level >= 1 && bodyOf(s.level) == body;
+    if (!isOnLevel && dep.step > 1) {
+      return waitedInside(s, dep, {body, dep.step}, next);
+    }
+    next.level = s.level;
+    next.back = s.back + dep.step;
+    return s.level >= 1;
+  }
+
+  /// All earlier iterations of the loop around the two loops, at least.
+  bool waitedElement(const Statement &s, const Dep &dep, Statement &next) const {
+    uint32_t around = std::min(levelsAround(dep.producer), levelsAround(s.instr));
+    if (isFlat || dep.step > 0 || around == 0 || around > s.level) {
+      return false;
+    }
+    int64_t distance =
+        dep.numComponents == 0 ? 0 : extraction.components[dep.firstComponent].distance;
+    next.level = around;
+    next.back = distance + (around == s.level ? s.back : 0) + 1;
+    return true;
+  }
+
+  /// Up to the iteration that the carrying loop is at; less one if loops farther in, around both,
+  /// have iterations there that are not waited for.
+  bool waitedVector(const Statement &s, const Dep &dep, Statement &next) const {
+    if (isFlat) {
+      return waitedRuns(s, dep, next);
+    }
+    auto components = extraction.components.begin() + dep.firstComponent;
+    uint32_t level = levelOf(components->loop);
+    bool needsInner = std::any_of(components + 1, components + dep.numComponents,
+                                  [](const DistanceComponent &c) { return c.distance > 0; });
+    if (needsInner) {
+      return false;
+    }
+    if (level == 0 || level > s.level) {
+      return waitedInside(s, dep, *components, next);
+    }
+    bool isWhole = places.numCommonLoops(dep.producer, dep.consumer) == level;
+    next.level = level;
+    next.back = components->distance + (level == s.level ? s.back : 0) + (isWhole ? 0 : 1);
+    return true;
+  }
+
+  /// On a loop inside the level, by its last iteration: if it has enough of them, up to one of the
+  /// same iteration of the level; and so for all earlier ones.
+  bool waitedInside(const Statement &s, const Dep &dep, const DistanceComponent &carrier,
+                    Statement &next) const {
+    next.level = s.level;
+    next.back = s.back + 1;
+    next.goesOn = places.isSure(dep.producer, carrier.loop);
+    return s.level >= 1 && kernel.encloses(bodyOf(s.level), carrier.loop) &&
+           places.minTrips(carrier.loop) > carrier.distance;
+  }
+
+  /// In runs of the body: one distance on its loop, and for the first iterations another one, which
+  /// reaches into the run of the loop before.
+  bool waitedRuns(const Statement &s, const Dep &dep, Statement &next) const {
+    LoopId body = levels[0];
+    bool isInner = dep.numComponents == 1 && extraction.components[dep.firstComponent].loop == body;
+    if (!isInner || places.home(s.instr) != body || levelsAround(dep.producer) == 0 ||
+        constantTrips(body) == 0) {
+      return false;
+    }
+    for (size_t d : index.depsOf[s.instr]) {
+      const Dep &other = extraction.deps[d].dep;
+      bool isOuter = d != goal && !removed[d] && other.producer == dep.producer &&
+                     other.numComponents != 0 &&
+                     extraction.components[other.firstComponent].loop == kernel.loops[body].parent;
+      int64_t runs = isOuter ? runsOf(other, body) : 0;
+      if (runs > 0) {
+        // The second may end with the run of the loop that it reaches into.
+        int64_t own = extraction.components[dep.firstComponent].distance;
+        int64_t outer = extraction.components[other.firstComponent].distance;
+        next.level = 1;
+        next.back = s.back + std::max(runs, own + (outer - 1) * constantTrips(body));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  //===--- The result -----------------------------------------------------===//
+
+  /// From the consumer on.
+  std::vector<DerivationStep> chain() const {
+    std::vector<DerivationStep> steps;
+    for (size_t at = found; at != SIZE_MAX && statements[at].from != SIZE_MAX;
+         at = statements[at].from) {
+      steps.push_back(statements[at].step);
+    }
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  }
+
+  const Places &places;
+  const Kernel &kernel;
+  const WaitIndex &index;
+  const Extraction &extraction;
+  const std::vector<bool> &removed;
+  Scratch &scratch;
+  size_t limit;
+  size_t goal;
+  InstrId producer;
+  InstrId consumer;
+  bool isFlat = false;
+  std::vector<LoopId> levels; ///< around the consumer, outermost first
+  uint32_t goalLevel = 0;
+  int64_t goalBack = 0;
+  std::vector<Statement> statements;
+  size_t found = SIZE_MAX;
+};
+
+} // namespace
+
+std::vector<DerivationStep> findChain(const ChainProblem &problem, size_t goal) {
+  return ChainSearch(problem, goal).run();
+}
+
+} // namespace tally

@@ -1,0 +1,131 @@
+//===- ImpliedTest.cpp - What is removed, and what must not be ------------===//
+
+#include "tally/Deps/Implied.h"
+#include "tally/Deps/Extract.h"
+#include "tally/Model/KernelBuilder.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+using namespace tally;
+using testing::ElementsAre;
+
+namespace {
+
+/// Engines a, b, c; an instruction is one line: its engine, what it reads and writes.
+struct ImpliedTest : testing::Test {
+  KernelBuilder b{"k"};
+  std::vector<QueueId> queues;
+  std::vector<std::pair<std::string, BufferId>> buffers;
+
+  ImpliedTest() {
+    for (const char *name : {"a", "b", "c"}) {
+      queues.push_back(b.queueOf(b.engine(name)));
+    }
+    for (const char *name : {"X", "Y"}) {
+      buffers.emplace_back(name, b.buffer(name));
+    }
+  }
+
+  void access(AccessKind kind, const std::string &name) {
+    for (const auto &[known, id] : buffers) {
+      if (known == name) {
+        b.access(kind, id, name);
+      }
+    }
+  }
+
+  void op(char engine, const std::string &name, const std::string &reads,
+          const std::string &writes) {
+    b.instr(name, queues[static_cast<size_t>(engine - 'a')]);
+    access(AccessKind::Read, reads);
+    access(AccessKind::Write, writes);
+  }
+
+  /// `first -> last` for each that is removed.
+  std::vector<std::string> removed() {
+    Kernel kernel = b.finish();
+    Extractor extractor;
+    Extraction extraction = extractor.extract(kernel, {.queueOverlap = false});
+    markImplied(kernel, extraction);
+    std::vector<std::string> texts;
+    for (const DerivedDep &derived : extraction.deps) {
+      if (derived.isImplied()) {
+        texts.push_back(fmt::format("{} -> {}", kernel.nameOf(derived.dep.producer),
+                                    kernel.nameOf(derived.dep.consumer)));
+      }
+    }
+    return texts;
+  }
+};
+
+/// Who waits for the result made from X need not wait for X.
+TEST_F(ImpliedTest, chainOfWaits) {
+  op('a', "load", "", "X");
+  op('b', "use", "X", "Y");
+  op('c', "last", "Y", "X");
+  EXPECT_THAT(removed(), ElementsAre("load -> last"));
+}
+
+/// The same in a loop. "load" waits for the store before, which had waited for the use before; and
+/// "use" waits for "load".
+TEST_F(ImpliedTest, chainInALoop) {
+  b.beginLoop("A", b.value("n"));
+  op('a', "load", "", "X");
+  op('b', "use", "X", "Y");
+  op('c', "store", "Y", "X");
+  b.endLoop();
+  EXPECT_THAT(removed(), ElementsAre("use -> load", "store -> use", "load -> store"));
+}
+
+/// What a branch does may not happen.
+TEST_F(ImpliedTest, branchBreaksTheChain) {
+  op('a', "load", "", "X");
+  b.beginIf("c");
+  op('b', "use", "X", "Y");
+  b.endIf();
+  op('c', "store", "Y", "X");
+  EXPECT_THAT(removed(), testing::IsEmpty());
+}
+
+/// Unless the producer is in it as well.
+TEST_F(ImpliedTest, branchAroundProducerToo) {
+  b.beginIf("c");
+  op('a', "load", "", "X");
+  op('b', "use", "X", "Y");
+  b.endIf();
+  op('c', "store", "Y", "X");
+  EXPECT_THAT(removed(), ElementsAre("load -> store"));
+}
+
+/// A loop may run zero times ...
+TEST_F(ImpliedTest, loopOfNoTripsBreaksTheChain) {
+  op('a', "load", "", "X");
+  b.beginLoop("A", b.value("n"));
+  op('b', "use", "X", "Y");
+  b.endLoop();
+  op('c', "store", "Y", "X");
+  EXPECT_THAT(removed(), testing::IsEmpty());
+}
+
+/// ... if it is not said that it runs.
+TEST_F(ImpliedTest, loopThatRunsKeepsTheChain) {
+  op('a', "load", "", "X");
+  b.beginLoop("A", b.value("n", 1));
+  op('b', "use", "X", "Y");
+  b.endLoop();
+  op('c', "store", "Y", "X");
+  EXPECT_THAT(removed(), ElementsAre("load -> store"));
+}
+
+/// Engines that count differently imply nothing to one another.
+TEST_F(ImpliedTest, divergentLoopKeepsAll) {
+  b.beginLoop("A", b.value("n"), /*uniform=*/false);
+  op('a', "load", "", "X");
+  op('b', "use", "X", "Y");
+  op('c', "store", "Y", "X");
+  b.endLoop();
+  EXPECT_THAT(removed(), testing::IsEmpty());
+}
+
+} // namespace
