@@ -102,3 +102,53 @@ TEST(CountingTest, splitQueuesAreRefusedWhereWaitedFor) {
     }
   }
 }
+
+/// Before the producer's loop, what it was two iterations ago is what it was before its last one: a
+/// copy taken there serves for one more iteration than one taken at the entry.
+TEST(CountingTest, beforeTheProducersLoopOneCopyFewerServes) {
+  KernelBuilder b("k");
+  QueueId producer = b.queueOf(b.engine("p"));
+  QueueId consumer = b.queueOf(b.engine("c"));
+  LoopId a = b.beginLoop("A", b.value("n"));
+  InstrId c = b.instr("C", consumer);
+  b.beginLoop("B", b.value("m"));
+  InstrId p = b.instr("P", producer);
+  b.endLoop();
+  b.endLoop();
+  b.dep(p, c, {{a, 3}});
+  Kernel kernel = b.finish();
+  Diagnostics diagnostics;
+  SyncPlan plan = makePlan(kernel, {}, diagnostics);
+  EXPECT_EQ(toString(plan.exprs, plan.waits[DepId(0)].threshold, plan.rings, kernel),
+            "isGT(total(A), 3)*late(A, 2, total(B))");
+  EXPECT_EQ(plan.rings[RingId(0)].depth, 2u);
+}
+
+/// With four runs in each iteration, the count of iterations is enough: under 'auto' nothing is
+/// remembered, and nobody has to run the producer's loop in order to count.
+TEST(CountingTest, constantTripsAreNotCounted) {
+  KernelBuilder b("k");
+  QueueId producer = b.queueOf(b.engine("p"));
+  QueueId consumer = b.queueOf(b.engine("c"));
+  LoopId a = b.beginLoop("A", b.value("n"));
+  b.beginLoop("B", KernelBuilder::constant(4));
+  InstrId p = b.instr("P", producer);
+  b.endLoop();
+  InstrId c = b.instr("C", consumer);
+  b.endLoop();
+  b.dep(p, c);
+  b.dep(p, c, {{a, 70}});
+  Kernel kernel = b.finish();
+  PlanOptions options;
+  options.strategy = Strategy::Auto;
+  Diagnostics diagnostics;
+  SyncPlan plan = makePlan(kernel, options, diagnostics);
+  EXPECT_EQ(diagnostics.all().size(), 0u);
+  EXPECT_TRUE(plan.rings.empty());
+  auto threshold = [&](uint32_t dep) {
+    return toString(plan.exprs, plan.waits[DepId(dep)].threshold, plan.rings, kernel);
+  };
+  EXPECT_EQ(threshold(0), "4*total(A)");
+  EXPECT_EQ(threshold(1), "4*(total(A) - 70)");
+  EXPECT_TRUE(dominates(kernel, plan, DepId(0), DepId(1)));
+}
