@@ -337,7 +337,7 @@ let ranks_of c next root =
 
 (** Semaphores *)
 
-let covered_strategies = [ "per-instruction"; "per-loop"; "manual" ]
+let covered_strategies = [ "per-instruction"; "per-loop"; "auto"; "manual" ]
 
 let check_covered c =
   if not (List.mem c.strategy covered_strategies) then

@@ -775,6 +775,10 @@ let mk_sub act a b = match b with
 | EBin (o, x, y) ->
   (match o with
    | ASub -> if expr_eqb a x then EBin (AMin, x, y) else EBin (ASub, a, b)
+   | AMin ->
+     (match y with
+      | EC n -> if expr_eqb a x then sub_const act a n else EBin (ASub, a, b)
+      | _ -> EBin (ASub, a, b))
    | _ -> EBin (ASub, a, b))
 | _ -> EBin (ASub, a, b)
 
@@ -1262,6 +1266,35 @@ let rec survives_exit l = function
 let under path0 l p =
   (&&) (inb l (path0 p)) (negb ((fun (a : int) (b : int) -> a = b) p l))
 
+(** val as_past : (loopid -> loopid list) -> loopid -> expr -> expr option **)
+
+let rec as_past path0 l = function
+| ETot p ->
+  if under path0 l p then Some (EHist (l, (Stdlib.Int.succ 0), p)) else None
+| ETotP p ->
+  if under path0 l p
+  then Some (less (EHist (l, (Stdlib.Int.succ 0), p)) (Stdlib.Int.succ 0))
+  else None
+| EBin (o, y, y0) ->
+  (match o with
+   | AAdd ->
+     (match y0 with
+      | EC n ->
+        option_map (fun z -> EBin (AAdd, z, (EC n))) (as_past path0 l y)
+      | _ -> None)
+   | ASub ->
+     (match y0 with
+      | EC n ->
+        option_map (fun z -> EBin (ASub, z, (EC n))) (as_past path0 l y)
+      | _ -> None)
+   | AMul ->
+     (match y with
+      | EC n ->
+        option_map (fun x0 -> EBin (AMul, (EC n), x0)) (as_past path0 l y0)
+      | _ -> None)
+   | _ -> None)
+| _ -> None
+
 (** val enter1 :
     (loopid -> loopid list) -> loopid -> (reg * expr) -> facts **)
 
@@ -1270,12 +1303,9 @@ let enter1 path0 l f =
     (match after_entry l (snd f) with
      | Some y -> ((fst f), y) :: []
      | None -> [])
-    (match snd f with
-     | ETot p ->
-       if under path0 l p
-       then ((fst f), (EHist (l, (Stdlib.Int.succ 0), p))) :: []
-       else []
-     | _ -> [])
+    (match as_past path0 l (snd f) with
+     | Some y -> ((fst f), y) :: []
+     | None -> [])
 
 (** val enter : (loopid -> loopid list) -> loopid -> facts -> facts **)
 
@@ -2510,9 +2540,11 @@ let never_above b act b0 a =
        (match a with
         | ETot l' -> (fun (a : int) (b : int) -> a = b) l l'
         | _ -> false)
-     | EBin (o0, x, _) -> (match o0 with
-                           | ASub -> expr_eqb x a
-                           | _ -> false)
+     | EBin (o0, x, _) ->
+       (match o0 with
+        | ASub -> expr_eqb x a
+        | AMin -> expr_eqb x a
+        | _ -> false)
      | _ -> false)
 
 (** val in_order :

@@ -286,6 +286,8 @@ val survives_exit : loopid -> expr -> bool
 
 val under : (loopid -> loopid list) -> loopid -> loopid -> bool
 
+val as_past : (loopid -> loopid list) -> loopid -> expr -> expr option
+
 val enter1 : (loopid -> loopid list) -> loopid -> (reg * expr) -> facts
 
 val enter : (loopid -> loopid list) -> loopid -> facts -> facts

@@ -111,14 +111,21 @@ Section Bodies.
   (* p lies strictly inside l *)
   Definition under (l p : loopid) := inb l (path p) && negb (p =? l).
 
-  (* The live count of an inner body is, at the entry of l, its count up to the previous iteration.
-     *)
+  (* The live count of an inner body is, at the entry of l, its count up to the previous iteration;
+     so are a multiple of it, and some more or less. *)
+  Fixpoint as_past (l : loopid) (x : expr) : option expr :=
+    match x with
+    | ETot p => if under l p then Some (EHist l 1 p) else None
+    | ETotP p => if under l p then Some (less (EHist l 1 p) 1) else None
+    | EBin AMul (EC n) y => option_map (EBin AMul (EC n)) (as_past l y)
+    | EBin AAdd y (EC n) => option_map (fun z => EBin AAdd z (EC n)) (as_past l y)
+    | EBin ASub y (EC n) => option_map (fun z => EBin ASub z (EC n)) (as_past l y)
+    | _ => None
+    end.
+
   Definition enter1 (l : loopid) (f : reg * expr) : facts :=
     match after_entry l (snd f) with Some y => [(fst f, y)] | None => [] end ++
-    match snd f with
-    | ETot p => if under l p then [(fst f, EHist l 1 p)] else []
-    | _ => []
-    end.
+    match as_past l (snd f) with Some y => [(fst f, y)] | None => [] end.
 
   Definition enter (l : loopid) (A : facts) : facts := flat_map (enter1 l) A.
   Definition leave (l : loopid) (A : facts) : facts := filter (fun f => survives_exit l (snd f)) A.

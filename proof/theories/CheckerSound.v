@@ -194,16 +194,33 @@ Section Bodies.
       rewrite mk_value by exact P. cbn [den]. now rewrite IHx1, IHx2.
   Qed.
 
+  Lemma as_past_ok l g g' x : entered l g g' -> forall y, as_past path l x = Some y ->
+    den y g' = den x g.
+  Proof.
+    intros (_ & _ & Hs & _ & Hz).
+    assert (P : forall p, under path l p = true -> ghist g' l 1 p = gtot g p).
+    { intros p U. rewrite <- (Hz p U). exact (Hs 0 p). }
+    induction x as [| | | | | |o a IHa b IHb]; cbn [as_past]; try discriminate; intros y H.
+    - destruct (under path l l0) eqn:U; [|discriminate]. injection H as <-. cbn [den]. now apply P.
+    - destruct (under path l l0) eqn:U; [|discriminate]. injection H as <-.
+      cbn [less den alu_nat]. now rewrite P.
+    - destruct o; try discriminate.
+      + destruct b; try discriminate. destruct (as_past path l a) as [z|]; [|discriminate].
+        injection H as <-. cbn [den]. now rewrite (IHa z).
+      + destruct b; try discriminate. destruct (as_past path l a) as [z|]; [|discriminate].
+        injection H as <-. cbn [den]. now rewrite (IHa z).
+      + destruct a; try discriminate. destruct (as_past path l b) as [z|]; [|discriminate].
+        injection H as <-. cbn [den]. now rewrite (IHb z).
+  Qed.
+
   Lemma enter_ok l A g g' rf : entered l g g' -> valid A g rf -> valid (enter path l A) g' rf.
   Proof.
     intros R V r x H. apply in_flat_map in H as ([r0 x0] & HA & H). specialize (V _ _ HA).
     unfold enter1 in H; simpl in H. apply in_app_or in H as [H|H].
     - destruct (after_entry l x0) eqn:E; [|contradiction].
       destruct H as [H|[]]; inversion H; subst. rewrite V. symmetry. eapply after_entry_ok; eauto.
-    - destruct x0; try contradiction. destruct (under path l l0) eqn:U; [|contradiction].
-      destruct H as [H|[]]; inversion H; subst. simpl.
-      destruct R as (_ & _ & Hs & _ & Hz). rewrite V. simpl.
-      specialize (Hs 0 l0). simpl in Hs. rewrite Hs. symmetry; auto.
+    - destruct (as_past path l x0) eqn:E; [|contradiction].
+      destruct H as [H|[]]; inversion H; subst. rewrite V. symmetry. eapply as_past_ok; eauto.
   Qed.
 
   Lemma survives_exit_ok l g g' x :

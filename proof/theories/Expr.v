@@ -87,7 +87,8 @@ Proof. rewrite <- inb_In. destruct (inb l xs); intuition congruence. Qed.
    gt(a,b)*(a-b), is the difference (which is what makes the form that is safe on a wrapping machine
    equal to the plain one), and so it is with n*a - m where n*b <= m; masks are gathered left of
    what they mask; under a mask gt(h,n), (q + h) - n is q + (h - n). A threshold that a loop steps,
-   (n*a - n*(b+1)) + n*gt(a,b), is n*a - n*b. *)
+   (n*a - n*(b+1)) + n*gt(a,b), is n*a - n*b; a - min(a,n), which never goes below zero, is
+   a - n. *)
 
 (* Counters of bodies that the position is inside of are at least 1. *)
 Definition positive (act : list loopid) (g : genv) :=
@@ -194,6 +195,7 @@ Definition mk_sub (act : list loopid) (a b : expr) : expr :=
   match b with
   | EC n => sub_const act a n
   | EBin ASub x y => if expr_eqb a x then EBin AMin x y else EBin ASub a b (* x - (x - y) *)
+  | EBin AMin x (EC n) => if expr_eqb a x then sub_const act a n else EBin ASub a b
   | _ => EBin ASub a b
   end.
 
@@ -464,8 +466,11 @@ Section Value.
   Proof.
     unfold mk_sub. destruct b as [| | | | | |o x y]; try reflexivity.
     - apply sub_const_ok.
-    - destruct o; try reflexivity. destruct (expr_eqb a x) eqn:E; [|reflexivity].
-      apply expr_eqb_eq in E. subst. cbn [den alu_nat]. lia.
+    - destruct o; try reflexivity.
+      + destruct (expr_eqb a x) eqn:E; [|reflexivity].
+        apply expr_eqb_eq in E. subst. cbn [den alu_nat]. lia.
+      + destruct y; try reflexivity. destruct (expr_eqb a x) eqn:E; [|reflexivity].
+        apply expr_eqb_eq in E. subst. rewrite sub_const_ok. cbn [den alu_nat]. lia.
   Qed.
 
   Lemma mk_mul_ok a b : den (mk_mul a b) g = den a g * den b g.

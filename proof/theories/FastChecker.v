@@ -106,8 +106,10 @@ Section Same.
 
   Lemma enter_same l A : enter (path F) l A = enter (path T) l A.
   Proof.
-    unfold enter. apply flat_map_ext. intros f. unfold enter1.
-    destruct (snd f); auto; now rewrite ?under_same.
+    assert (P : forall x, as_past (path F) l x = as_past (path T) l x).
+    { induction x as [| | | | | |[] a IHa b IHb]; cbn [as_past]; rewrite ?under_same; auto;
+        [destruct b|destruct b|destruct a]; auto; now rewrite ?IHa, ?IHb. }
+    unfold enter. apply flat_map_ext. intros f. unfold enter1. now rewrite P.
   Qed.
 
   Lemma wfcb_same e c : forall act, wfcb F e act c = wfcb T e act c.

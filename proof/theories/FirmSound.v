@@ -256,6 +256,7 @@ Section Operation.
     - destruct b as [| | |l| | |[] x y]; try discriminate.
       + destruct a as [|l'| | | | |]; try discriminate. apply Nat.eqb_eq in H. subst. apply HT.
       + apply expr_eqb_eq in H. subst. cbn [den alu_nat]. lia.
+      + apply expr_eqb_eq in H. subst. cbn [den alu_nat]. lia.
   Qed.
 
   Lemma in_order_ok K : In K (in_order B act o A) -> all_above g K ->

