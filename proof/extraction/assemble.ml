@@ -377,6 +377,19 @@ let signals_of c =
   Array.iter visit c.code;
   signals
 
+(* Strategy auto may give all bodies of a queue one semaphore. *)
+let check_bodies c p signals =
+  let body = Array.make (Array.length c.semas) (-1) in
+  Array.iteri
+    (fun i signal ->
+      Option.iter
+        (fun s ->
+          if body.(s) < 0 then body.(s) <- p.home.(i)
+          else if body.(s) <> p.home.(i) && c.strategy = "auto" then
+            not_covered "a semaphore for several bodies, here '%s', is outside the theorem" c.semas.(s))
+        signal)
+    signals
+
 (** All of it *)
 
 type t = { source : Source.t; places : places; readings : reading array; cert : cert }
@@ -427,6 +440,7 @@ let assemble (c : Source.t) =
   let walks = List.init (Array.length c.engines) (fun engine -> { c; p; engine }) in
   let code = code_of walks 0 root (List.map fst annotated) in
   let signals = signals_of c in
+  check_bodies c p signals;
   let cert =
     { c_engines = Array.length c.engines;
       c_spec = spec_of c root;

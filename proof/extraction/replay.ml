@@ -206,6 +206,6 @@ let replay (t : Assemble.t) (run : Source.run) =
     show ();
     List.iter (fun step -> perform r step; show ()) run.steps;
     true
-  with Stuck reason ->
-    print_endline ("stuck: " ^ reason);
-    false
+  with
+  | Stuck reason -> print_endline ("stuck: " ^ reason); false
+  | Failure _ -> print_endline "stopped: a number is too large to be computed with"; false

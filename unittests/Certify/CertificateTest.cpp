@@ -237,6 +237,36 @@ TEST_F(CertificateTest, otherStrategiesAreNotCovered) {
   }
 }
 
+/// loop A { make }; loop B { again }; use: under strategy auto, one semaphore for both bodies.
+TEST_F(CertificateTest, semaphoresOfSeveralBodiesAreNotCovered) {
+  KernelBuilder b("shared");
+  EngineId e = b.engine("e");
+  EngineId f = b.engine("f");
+  b.beginLoop("A", b.value("n"));
+  InstrId make = b.instr("make", b.queueOf(e));
+  b.endLoop();
+  b.beginLoop("B", b.value("m"));
+  InstrId again = b.instr("again", b.queueOf(e));
+  b.endLoop();
+  InstrId use = b.instr("use", b.queueOf(f));
+  b.dep(make, use);
+  b.dep(again, use);
+  Kernel kernel = b.finish();
+  PlanOptions options;
+  options.strategy = Strategy::Auto;
+  for (size_t i = 0; i < kernel.instrs.size(); ++i) {
+    options.sharing.push(Sharing::Queue);
+  }
+  Diagnostics diagnostics;
+  SyncPlan plan = makePlan(kernel, options, diagnostics);
+  Program program = lower(kernel, plan, genericMachine(), {}, diagnostics);
+  ASSERT_FALSE(diagnostics.hasErrors());
+  Answer answer = judge(kernel, program);
+  EXPECT_TRUE(answer.output.starts_with("not covered: 'shared' (auto): a semaphore for several "
+                                        "bodies, here '"))
+      << answer.output;
+}
+
 TEST_F(CertificateTest, splitCompletionIsNotCovered) {
   Program program = compiled(smallKernel(), Strategy::PerLoop);
   Answer answer = judge(smallKernel(Completion::Split), program);

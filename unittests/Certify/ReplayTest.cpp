@@ -67,6 +67,12 @@ private:
   std::vector<Replayed> runs;
 };
 
+/// A product of two words may have more bits than the extracted code computes with; it says so, and
+/// nothing more.
+bool isStopped(const Replayed &replayed) {
+  return !replayed.said.empty() && replayed.said.back().starts_with("stopped: ");
+}
+
 /// The first state of which they do not say the same; empty if there is none.
 std::string difference(const Replayed &replayed) {
   const RecordedRun &run = replayed.run;
@@ -74,7 +80,9 @@ std::string difference(const Replayed &replayed) {
   if (run.isStuck) {
     expected.push_back("stuck: the kernel does not allow it");
   }
-  for (size_t i = 0; i < std::max(expected.size(), replayed.said.size()); ++i) {
+  size_t numStates = isStopped(replayed) ? replayed.said.size() - 1
+                                         : std::max(expected.size(), replayed.said.size());
+  for (size_t i = 0; i < numStates; ++i) {
     std::string want = i < expected.size() ? expected[i] : "nothing";
     std::string got = i < replayed.said.size() ? replayed.said[i] : "nothing";
     if (!saysTheSame(want, got)) {
@@ -113,7 +121,7 @@ TEST_F(ReplayTest, theProofsSystemsDoTheSame) {
   uint64_t states = 0;
   for (const Replayed &replayed : batch.perform()) {
     states += replayed.said.size();
-    EXPECT_FALSE(replayed.run.isStuck) << replayed.name;
+    EXPECT_FALSE(replayed.run.isStuck || isStopped(replayed)) << replayed.name;
     EXPECT_EQ(difference(replayed), "");
   }
   RecordProperty("states", static_cast<int>(states));
@@ -142,9 +150,10 @@ TEST_F(ReplayTest, mistakesAreSeenAlike) {
       both.add(name, kernel, wrong, machine, std::move(run));
     }
   }
-  uint64_t stuck = 0, noticed = 0, runs = 0;
+  uint64_t stuck = 0, stopped = 0, noticed = 0, runs = 0;
   for (const Replayed &replayed : both.perform()) {
     stuck += replayed.run.isStuck;
+    stopped += isStopped(replayed);
     EXPECT_EQ(difference(replayed), "");
   }
   for (const Replayed &replayed : one.perform()) {
@@ -152,6 +161,7 @@ TEST_F(ReplayTest, mistakesAreSeenAlike) {
     ++runs;
   }
   EXPECT_GT(stuck, 20u);
+  EXPECT_LT(stopped, runs / 50) << "of " << runs;
   EXPECT_GT(noticed, runs / 2) << "of " << runs;
 }
 
