@@ -66,6 +66,7 @@ private:
       for (; followed < statements.size() && found == SIZE_MAX; ++followed) {
         queue(followed);
         waits(followed);
+        branches(followed);
       }
       engine(i);
     }
@@ -292,6 +293,51 @@ private:
         next.from = at;
         next.step = {DerivationStep::Kind::Wait, static_cast<uint32_t>(d), instr, next.instr};
         know(next);
+      }
+    }
+  }
+
+  /// One of two branches is taken. So what instructions of both had waited for in the same
+  /// iteration has retired, if what is known of the two goes as far.
+  void branches(size_t at) {
+    const Statement s = statements[at];
+    const Loop &branch = kernel.loops[places.home(s.instr)];
+    bool isTaken = branch.isBranch() && levelsAround(s.instr) >= s.level &&
+                   places.isSureBody(branch.parent, bodyOf(s.level));
+    if (!isTaken) {
+      return;
+    }
+    for (size_t d : index.depsOf[s.instr]) {
+      for (StmtId stmt : kernel.loops[branch.otherBranch].body) {
+        for (InstrId other : kernel.stmts[stmt].instrs) {
+          bothWaited(at, d, other);
+        }
+      }
+    }
+  }
+
+  bool isUsable(size_t dep) const {
+    const Dep &d = extraction.deps[dep].dep;
+    return dep != goal && !removed[dep] && d.form == DistanceForm::Vector && d.numComponents == 0;
+  }
+
+  void bothWaited(size_t at, size_t dep, InstrId other) {
+    const Statement s = statements[at];
+    InstrId awaited = extraction.deps[dep].dep.producer;
+    for (size_t o : index.depsOf[other]) {
+      if (!isUsable(dep) || !isUsable(o) || extraction.deps[o].dep.producer != awaited ||
+          levelsAround(awaited) < s.level) {
+        continue;
+      }
+      for (uint32_t i = scratch.first(other); i != Scratch::none; i = statements[i].next) {
+        if (statements[i].level == s.level) {
+          Statement next{.instr = awaited, .level = s.level, .hasRetired = true, .step = {}};
+          next.back = std::max(s.back, statements[i].back);
+          next.exists = places.isSure(awaited, bodyOf(s.level));
+          next.from = at;
+          next.step = {DerivationStep::Kind::Branches, static_cast<uint32_t>(dep), s.instr, other};
+          return know(next);
+        }
       }
     }
   }

@@ -48,8 +48,10 @@ public:
   LoopId commonBody(InstrId a, InstrId b) const { return kernel.commonLoop(home(a), home(b)); }
 
   /// Whether each iteration of `body`, which is around `instr`, runs it.
-  bool isSure(InstrId instr, LoopId body) const {
-    for (LoopId l = home(instr); l != body; l = kernel.loops[l].parent) {
+  bool isSure(InstrId instr, LoopId body) const { return isSureBody(home(instr), body); }
+
+  bool isSureBody(LoopId inner, LoopId body) const {
+    for (LoopId l = inner; l != body; l = kernel.loops[l].parent) {
       if (minTrips(l) < 1) {
         return false;
       }

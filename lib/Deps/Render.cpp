@@ -138,6 +138,10 @@ std::string derivation(const Kernel &kernel, const Extraction &extraction, const
     case DerivationStep::Kind::Wait:
       out += words.edge(extraction.deps[step.dep].dep);
       break;
+    case DerivationStep::Kind::Branches:
+      out += fmt::format("{}, as for '{}' in the other branch",
+                         words.edge(extraction.deps[step.dep].dep), kernel.nameOf(step.earlier));
+      break;
     case DerivationStep::Kind::Engine:
       out += fmt::format("the engine issues '{}' before '{}'", kernel.nameOf(step.earlier),
                          kernel.nameOf(step.later));

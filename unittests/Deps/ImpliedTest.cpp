@@ -98,6 +98,18 @@ TEST_F(ImpliedTest, branchAroundProducerToo) {
   EXPECT_THAT(removed(), ElementsAre("load -> store"));
 }
 
+/// One of two branches happens.
+TEST_F(ImpliedTest, bothBranchesKeepTheChain) {
+  op('a', "load", "", "X");
+  b.beginIf("c");
+  op('b', "use", "X", "Y");
+  b.beginElse();
+  op('b', "use2", "X", "Y");
+  b.endIf();
+  op('c', "store", "Y", "X");
+  EXPECT_THAT(removed(), ElementsAre("load -> store"));
+}
+
 /// A loop may run zero times ...
 TEST_F(ImpliedTest, loopOfNoTripsBreaksTheChain) {
   op('a', "load", "", "X");

@@ -53,9 +53,10 @@ std::string_view toString(Excess excess);
 /// One link of the chain by which a dependence is implied (Implied.h).
 struct DerivationStep {
   enum class Kind : uint8_t {
-    Wait,   ///< `later` waited for `earlier`, as dependence `dep` says
-    Engine, ///< the engine issued `earlier` before `later`
-    Queue,  ///< `earlier` entered the queue before `later`, and so retired before it
+    Wait,     ///< `later` waited for `earlier`, as dependence `dep` says
+    Engine,   ///< the engine issued `earlier` before `later`
+    Branches, ///< `later` waited as dependence `dep` says, or in the other branch `earlier` did
+    Queue,    ///< `earlier` entered the queue before `later`, and so retired before it
   };
   Kind kind = Kind::Wait;
   uint32_t dep = 0; ///< into Extraction::deps

@@ -13,16 +13,17 @@
 //   wait     a dependence: the producer's runs up to there have retired; so the one that is there
 //            has started, and its engine had passed all waits before
 //   queue    what has retired, and so all that entered its queue before
+//   branches what instructions of both branches of an `if` had waited for
 //
 // Each link holds for all trip counts. A chain goes through runs that surely exist (no branch that
 // may be skipped, no loop that may run zero times, unless the producer or the consumer is inside
 // it, too), and only through iterations that exist because the one that is waited for does. Bodies
 // on whose trips engines may disagree are left alone.
 //
-// Removed one after the other, those first that would cost most. So nothing that is kept follows from
-// the rest by a chain within the bounds of the search: 64 to 1024 statements about instructions, the
-// fewer the more dependences there are, and a quarter of that many neighbours on an engine in each
-// direction. In code without loops there is no bound (StraightLine.h).
+// Removed one after the other, those first that would cost most. So nothing that is kept follows
+// from the rest by a chain within the bounds of the search: 64 to 1024 statements about
+// instructions, the fewer the more dependences there are, and a quarter of that many neighbours on
+// an engine in each direction. In code without loops there is no bound (StraightLine.h).
 //
 //===----------------------------------------------------------------------===//
 
