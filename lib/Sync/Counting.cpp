@@ -520,9 +520,12 @@ private:
 
   /// Whether the mask compares the counter that it masks, with the number subtracted from it.
   bool cutsOffItself(const Wait &wait) {
-    return plan.options.strategy == Strategy::Auto && wait.minus > 0 &&
-           wait.minus == wait.maskOffset && !wait.ring.valid() &&
-           (wait.maskTotal || trip(wait.maskLoop) == total(wait.maskLoop));
+    if (plan.options.strategy != Strategy::Auto || wait.minus == 0) {
+      return false;
+    }
+    bool onceEntered =
+        wait.waitClass == WaitClass::InShared && trip(wait.maskLoop) == total(wait.maskLoop);
+    return wait.maskTotal || onceEntered;
   }
 
   /// w*(N*x - (N-K)), which is zero as long as the mask would be.
