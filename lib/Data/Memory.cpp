@@ -3,6 +3,7 @@
 #include "tally/Data/Memory.h"
 
 #include "Joined.h"
+#include "tally/Model/Overlap.h"
 
 #include <fmt/format.h>
 
@@ -166,27 +167,15 @@ static uint64_t bytesOf(const Buffer &buffer, Format format) {
 
 static void checkOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_t> &bytes,
                           Diagnostics &diagnostics) {
-  std::vector<BufferId> placed;
-  for (BufferId id : kernel.buffers.ids()) {
-    if (kernel.buffers[id].address) {
-      placed.push_back(id);
-    }
-  }
-  auto key = [&](BufferId id) {
-    return std::pair(kernel.buffers[id].space, *kernel.buffers[id].address);
-  };
-  std::sort(placed.begin(), placed.end(), [&](BufferId a, BufferId b) { return key(a) < key(b); });
-  for (size_t i = 1; i < placed.size(); ++i) {
-    const Buffer &low = kernel.buffers[placed[i - 1]];
-    const Buffer &high = kernel.buffers[placed[i]];
-    if (low.space == high.space && *high.address - *low.address < bytes[placed[i - 1]]) {
-      diagnostics
-          .error(high.where,
-                 fmt::format("buffer '{}' lies over '{}'; data can be followed only where buffers "
-                             "are apart: leave the addresses out, or write one buffer",
-                             kernel.text(high.name), kernel.text(low.name)))
-          .note(low.where, fmt::format("'{}' is here", kernel.text(low.name)));
-    }
+  for (Overlap overlap : findOverlaps(kernel, bytes)) {
+    const Buffer &low = kernel.buffers[overlap.low];
+    const Buffer &high = kernel.buffers[overlap.high];
+    diagnostics
+        .error(high.where,
+               fmt::format("buffer '{}' lies over '{}'; data can be followed only where buffers "
+                           "are apart: leave the addresses out, or write one buffer",
+                           kernel.text(high.name), kernel.text(low.name)))
+        .note(low.where, fmt::format("'{}' is here", kernel.text(low.name)));
   }
 }
 

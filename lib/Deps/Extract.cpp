@@ -11,6 +11,9 @@
 
 #include "Candidates.h"
 #include "PairNest.h"
+#include "tally/Model/Overlap.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -365,6 +368,39 @@ Kernel withDeps(const Kernel &kernel, const Extraction &extraction) {
     }
   }
   return result;
+}
+
+/// Bits stand at the end of a type's name: bf16, fp8, i32. Of others, the largest there are.
+static uint64_t elementBytes(std::string_view type) {
+  size_t digits = type.find_last_not_of("0123456789") + 1;
+  uint64_t bits = 0;
+  for (char c : type.substr(std::min(digits, type.size()))) {
+    bits = bits < 1024 ? 10 * bits + static_cast<uint64_t>(c - '0') : bits;
+  }
+  return bits == 0 ? 8 : (bits + 7) / 8;
+}
+
+void refuseOverlaps(const Kernel &kernel, Diagnostics &diagnostics) {
+  IdVector<BufferId, uint64_t> bytes;
+  for (const Buffer &buffer : kernel.buffers) {
+    uint64_t size = elementBytes(kernel.text(buffer.elementType));
+    for (uint64_t extent : buffer.shape) {
+      if (__builtin_mul_overflow(size, extent, &size)) {
+        size = UINT64_MAX;
+      }
+    }
+    bytes.push(size);
+  }
+  for (Overlap overlap : findOverlaps(kernel, bytes)) {
+    const Buffer &low = kernel.buffers[overlap.low];
+    const Buffer &high = kernel.buffers[overlap.high];
+    diagnostics
+        .error(high.where,
+               fmt::format("buffer '{}' lies over '{}'; dependences are found only where buffers "
+                           "are apart: write them, or one buffer for both",
+                           kernel.text(high.name), kernel.text(low.name)))
+        .note(low.where, fmt::format("'{}' is here", kernel.text(low.name)));
+  }
 }
 
 bool asksForDeps(const Kernel &kernel) {

@@ -158,11 +158,16 @@ bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const
   if (options.deps == "written" || !asksForDeps(loaded.kernel)) {
     return true;
   }
+  Diagnostics diagnostics;
+  refuseOverlaps(loaded.kernel, diagnostics);
+  if (diagnostics.hasErrors()) {
+    report(loaded.kernel, diagnostics);
+    return false;
+  }
   Extraction found = extractor.extract(loaded.kernel, {.queueOverlap = machine.queueOverlap});
   if (!options.keepImplied) {
     markImplied(loaded.kernel, found);
   }
-  Diagnostics diagnostics;
   remarkExcess(loaded.kernel, found, diagnostics);
   loaded.kernel = withDeps(loaded.kernel, found);
   check(loaded.kernel, diagnostics);

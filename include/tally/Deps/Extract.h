@@ -116,6 +116,10 @@ Kernel withDeps(const Kernel &kernel, const Extraction &extraction);
 /// dependence.
 bool asksForDeps(const Kernel &kernel);
 
+/// An error for each buffer that lies over another: who touches which memory is then not told by
+/// names. To be asked before extract().
+void refuseOverlaps(const Kernel &kernel, Diagnostics &diagnostics);
+
 /// One remark for each dependence that waits for more than is known to be needed: the accesses, the
 /// reason, and what to state to sharpen it.
 void remarkExcess(const Kernel &kernel, const Extraction &extraction, Diagnostics &diagnostics);
