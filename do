@@ -293,7 +293,8 @@ verb_test() {
     count "build release" 0 1
   fi
   if build_tree core; then
-    unit_tests core
+    # The same tests once more, on other flags: the longest of them, on fewer kernels.
+    TALLY_DEPS_KERNELS=1000 unit_tests core
     check_one "embed core" embed_test core
   else
     count "build core" 0 1
