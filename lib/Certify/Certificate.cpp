@@ -34,8 +34,9 @@ std::string quoted(std::string_view text) {
 
 class CertificateWriter {
 public:
-  CertificateWriter(const Kernel &kernel, const Program &program, const Machine &machine)
-      : kernel(kernel), program(program), machine(machine) {}
+  CertificateWriter(const Kernel &kernel, const Program &program, const Machine &machine,
+                    const std::string &trusting)
+      : kernel(kernel), program(program), machine(machine), trusting(trusting) {}
 
   std::string run();
 
@@ -68,6 +69,7 @@ private:
   const Kernel &kernel;
   const Program &program;
   const Machine &machine;
+  const std::string &trusting;
   std::string text;
 };
 
@@ -81,6 +83,9 @@ void CertificateWriter::tables() {
   put("\n  (kernel {})", quoted(kernel.text(kernel.name)));
   put("\n  (strategy {})", quoted(program.strategy));
   put("\n  (machine {})", quoted(program.machine));
+  if (!trusting.empty()) {
+    put("\n  (trusting {})", quoted(trusting));
+  }
   put("\n  (arithmetic {} {} {})", machine.counterBits,
       machine.subtraction == Subtraction::Wraps ? "wraps" : "saturates",
       machine.waitCompare == WaitCompare::Signed ? "signed" : "unsigned");
@@ -300,8 +305,9 @@ std::string CertificateWriter::run() {
 
 } // namespace
 
-std::string writeCertificate(const Kernel &kernel, const Program &program, const Machine &machine) {
-  return CertificateWriter(kernel, program, machine).run();
+std::string writeCertificate(const Kernel &kernel, const Program &program, const Machine &machine,
+                             const std::string &trusting) {
+  return CertificateWriter(kernel, program, machine, trusting).run();
 }
 
 } // namespace tally

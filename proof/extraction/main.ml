@@ -63,10 +63,11 @@ let report (c : Source.t) verdict inexact =
         if inexact = 0 then ""
         else Printf.sprintf ", %d of them by more than they ask for" inexact
       in
-      Printf.printf "certified: %s: %s, %s%s; %s\n" (name c)
+      let trusting = match c.trusting with None -> "" | Some what -> "; trusting " ^ what in
+      Printf.printf "certified: %s: %s, %s%s; %s%s\n" (name c)
         (plural (Array.length c.instrs) "instruction")
         (plural (Array.length c.deps) "dependence")
-        extra condition
+        extra condition trusting
   | Rejected reason -> Printf.printf "rejected: %s: %s\n" (name c) reason
   | Not_covered reason -> Printf.printf "not covered: %s: %s\n" (name c) reason
 

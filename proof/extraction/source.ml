@@ -48,6 +48,7 @@ type t = {
   kernel : string;
   strategy : string;
   machine : string;
+  trusting : string option; (* what else the kernel rests on, for the verdict *)
   engines : string array;
   queues : queue array;
   loops : (string * kind) array; (* the root first *)
@@ -283,6 +284,8 @@ let read_certificate line fields =
     kernel = one_text member "kernel";
     strategy = one_text member "strategy";
     machine = one_text member "machine";
+    trusting =
+      Option.map (fun found -> one_text (fun _ -> found) "trusting") (optional "trusting");
     engines; queues;
     loops = Array.append [| ("the kernel", For_loop) |] loops;
     instrs;

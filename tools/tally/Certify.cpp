@@ -19,6 +19,9 @@ namespace {
 
 constexpr const char *checkerName = "tally-certify";
 
+/// What the theorem does not know about.
+constexpr const char *foundDeps = "that these dependences imply all that its accesses ask for";
+
 Exit undecided(const std::string &message) {
   fmt::print(stderr, "error: {}\n", message);
   return Exit::Undecided;
@@ -41,7 +44,8 @@ std::string findChecker() {
 std::string certificates(const std::vector<LoadedKernel> &kernels, const Machine &machine) {
   std::string text;
   for (const LoadedKernel &loaded : kernels) {
-    text += writeCertificate(loaded.kernel, *loaded.program, machine);
+    text += writeCertificate(loaded.kernel, *loaded.program, machine,
+                             loaded.depsFound ? foundDeps : "");
   }
   return text;
 }

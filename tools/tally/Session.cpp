@@ -170,6 +170,7 @@ bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const
   }
   remarkExcess(loaded.kernel, found, diagnostics);
   loaded.kernel = withDeps(loaded.kernel, found);
+  loaded.depsFound = true;
   check(loaded.kernel, diagnostics);
   report(loaded.kernel, diagnostics);
   return !diagnostics.hasErrors();

@@ -22,8 +22,10 @@ namespace tally {
 
 /// The certificate of a program that verifyProgram() accepts, for the arithmetic of the machine.
 /// Any strategy: what the theorem does not cover is written down too, and left to the checker to
-/// say.
-std::string writeCertificate(const Kernel &kernel, const Program &program, const Machine &machine);
+/// say. `trusting`, if not empty, is what the kernel itself rests on beside what was read; it
+/// becomes part of the verdict.
+std::string writeCertificate(const Kernel &kernel, const Program &program, const Machine &machine,
+                             const std::string &trusting = "");
 
 } // namespace tally
 

@@ -24,6 +24,7 @@ namespace tally {
 struct LoadedKernel {
   Kernel kernel;
   std::optional<Program> program;
+  bool depsFound = false; ///< the dependences were found from accesses, not read
 };
 
 /// All kernels of a module, in order. Reports through `diagnostics` whatever cannot be said in
