@@ -204,6 +204,18 @@ namespace {
 
 enum class Verdict : int { Fine = 0, TooDeep = 1, Damaged = 2 };
 
+/// The most that this process has needed so far.
+size_t peakBytes() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<size_t>(usage.ru_maxrss) * 1024;
+}
+
+/// Memory that reading may take: many times what sound bytecode of this size takes.
+size_t bytesToRead(const llvm::MemoryBuffer &buffer) {
+  return (size_t(256) << 20) + 1000 * buffer.getBufferSize();
+}
+
 /// Reads the bytecode, and judges what it holds. MLIR itself reports bytecode that ends early; this
 /// is about the rest, so whatever it can report is fine.
 Verdict judge(const llvm::MemoryBuffer &buffer, const mlir::DialectRegistry &registry) {
@@ -212,7 +224,12 @@ Verdict judge(const llvm::MemoryBuffer &buffer, const mlir::DialectRegistry &reg
   mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) {});
   auto *block = new mlir::Block; // never destroyed: that recurses, and the process ends here
   mlir::ParserConfig config(&context, /*verifyAfterParse=*/false);
-  if (mlir::failed(mlir::readBytecodeFile(buffer, block, config))) {
+  size_t before = peakBytes();
+  bool isRead = mlir::succeeded(mlir::readBytecodeFile(buffer, block, config));
+  if (peakBytes() - before > bytesToRead(buffer)) {
+    return Verdict::Damaged;
+  }
+  if (!isRead) {
     return Verdict::Fine;
   }
   for (mlir::Operation &op : *block) {
@@ -249,7 +266,8 @@ rlim_t secondsToRead(const llvm::MemoryBuffer &buffer) {
 }
 
 /// MLIR 22 trusts bytecode: flipped bits or 10^5 regions around one another end the process, and a
-/// few bytes can claim millions of blocks. So a child process goes first, with little time.
+/// few bytes can claim millions of blocks. So a child process goes first, with little time and
+/// memory.
 Verdict judgeInChild(const llvm::MemoryBuffer &buffer, const mlir::DialectRegistry &registry) {
   pid_t child = fork();
   if (child == 0) {
