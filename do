@@ -283,7 +283,7 @@ verb_test() {
   need "${packages[@]}" "${proof_packages[@]}" "${test_packages[@]}"
   proof_tests
   if build_tree release; then
-    # Without it, tests of certificates would be skipped in silence.
+    # Without it, there are no tests of certificates.
     check_one "checker is built" test -x "$build/release/bin/tally-certify"
     unit_tests release
     lit_tests release

@@ -8,6 +8,8 @@
 // (utils/numpy-reference.py). Files go to $TMPDIR (or /tmp), at most one gigabyte at a time.
 //===----------------------------------------------------------------------===//
 
+#include "Apart.h"
+
 #include "tally/Code/Compile.h"
 #include "tally/Data/Effects.h"
 #include "tally/Data/Inputs.h"
@@ -29,10 +31,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 bool fail(const std::string &message) {
   std::cerr << "error: " << message << '\n';
@@ -116,7 +114,7 @@ bool follow(const CatalogueEntry &entry, KernelSize size) {
   for (Instance instance : *order) {
     run.commit(instance);
   }
-  double seconds = secondsSince(start);
+  double seconds = bench::secondsSince(start);
   DataRun sequential(*effects, std::move(memory));
   for (Instance instance : runs.order()) {
     sequential.commit(instance);

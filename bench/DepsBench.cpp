@@ -11,6 +11,8 @@
 // included. Timed: extraction, with and without the removal of what is implied; text shows both.
 //===----------------------------------------------------------------------===//
 
+#include "Apart.h"
+
 #include "tally/Deps/Extract.h"
 #include "tally/Deps/Implied.h"
 #include "tally/Model/KernelBuilder.h"
@@ -21,9 +23,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace tally;
 
@@ -106,47 +105,21 @@ Kernel straightShape(size_t numInstrs) {
   return b.finish();
 }
 
-double secondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 Measurement measureHere(const std::string &shape, size_t numInstrs, size_t numLoops) {
   Kernel kernel = shape == "loop" ? loopShape(numInstrs, numLoops) : straightShape(numInstrs);
   Measurement result;
   Extractor extractor;
   auto start = std::chrono::steady_clock::now();
   Extraction extraction = extractor.extract(kernel);
-  result.findSeconds = secondsSince(start);
+  result.findSeconds = bench::secondsSince(start);
   markImplied(kernel, extraction);
-  result.seconds = secondsSince(start);
+  result.seconds = bench::secondsSince(start);
   result.found = extraction.deps.size();
   for (const DerivedDep &derived : extraction.deps) {
     result.kept += !derived.isImplied();
   }
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  result.peakBytes = uint64_t(usage.ru_maxrss) * 1024;
+  result.peakBytes = bench::peakBytes();
   return result;
-}
-
-/// Runs the measurement in a child process; `found` is 0 if that failed.
-Measurement measureApart(const std::string &shape, size_t numInstrs, size_t numLoops) {
-  Measurement result;
-  int ends[2];
-  if (pipe(ends) != 0) {
-    return result;
-  }
-  pid_t child = fork();
-  if (child == 0) {
-    Measurement own = measureHere(shape, numInstrs, numLoops);
-    bool sent = write(ends[1], &own, sizeof own) == sizeof own;
-    _exit(sent ? 0 : 1);
-  }
-  close(ends[1]);
-  bool received = read(ends[0], &result, sizeof result) == sizeof result;
-  close(ends[0]);
-  waitpid(child, nullptr, 0);
-  return received ? result : Measurement();
 }
 
 struct Arguments {
@@ -205,7 +178,8 @@ int main(int argc, char **argv) {
                               : std::vector<size_t>{10'000, 100'000, 1'000'000};
     }
     for (size_t size : sizes) {
-      Measurement m = measureApart(shape, size, arguments.numLoops);
+      Measurement m =
+          bench::measureApart([&] { return measureHere(shape, size, arguments.numLoops); });
       if (m.found == 0) {
         std::cerr << "error: the measuring process failed\n";
         return 1;

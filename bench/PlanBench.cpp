@@ -7,6 +7,7 @@
 // without limits, after check(), which is reported beside it in text.
 //===----------------------------------------------------------------------===//
 
+#include "Apart.h"
 #include "LargeKernel.h"
 
 #include "tally/Code/Choose.h"
@@ -18,9 +19,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace tally;
 
@@ -35,16 +33,6 @@ struct Measurement {
   bool legal = false;
 };
 
-double secondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-uint64_t peakBytes() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return uint64_t(usage.ru_maxrss) * 1024;
-}
-
 Measurement measureHere(size_t numInstrs, Strategy strategy) {
   constexpr int runs = 3;
   Kernel kernel = bench::largeKernel(numInstrs, 1);
@@ -52,7 +40,7 @@ Measurement measureHere(size_t numInstrs, Strategy strategy) {
   Diagnostics diagnostics;
   auto start = std::chrono::steady_clock::now();
   check(kernel, diagnostics);
-  result.checkSeconds = secondsSince(start);
+  result.checkSeconds = bench::secondsSince(start);
   std::vector<double> times;
   for (int run = 0; run < runs; ++run) {
     start = std::chrono::steady_clock::now();
@@ -61,34 +49,14 @@ Measurement measureHere(size_t numInstrs, Strategy strategy) {
     options = choose(kernel, options, genericMachine(), diagnostics);
     SyncPlan plan = makePlan(kernel, options.plan, diagnostics);
     Program program = lower(kernel, plan, genericMachine(), options.lower, diagnostics);
-    times.push_back(secondsSince(start));
+    times.push_back(bench::secondsSince(start));
     result.operations = measure(program, 1).operations;
   }
   std::sort(times.begin(), times.end());
   result.seconds = times[times.size() / 2];
-  result.peakBytes = peakBytes();
+  result.peakBytes = bench::peakBytes();
   result.legal = !diagnostics.hasErrors();
   return result;
-}
-
-/// Runs the measurement in a child process.
-Measurement measureApart(size_t numInstrs, Strategy strategy) {
-  Measurement result;
-  int ends[2];
-  if (pipe(ends) != 0) {
-    return result;
-  }
-  pid_t child = fork();
-  if (child == 0) {
-    Measurement own = measureHere(numInstrs, strategy);
-    bool sent = write(ends[1], &own, sizeof own) == sizeof own;
-    _exit(sent ? 0 : 1);
-  }
-  close(ends[1]);
-  bool received = read(ends[0], &result, sizeof result) == sizeof result;
-  close(ends[0]);
-  waitpid(child, nullptr, 0);
-  return received ? result : Measurement();
 }
 
 struct Arguments {
@@ -142,7 +110,8 @@ int main(int argc, char **argv) {
   }
   for (size_t size : arguments.sizes) {
     for (const std::string &strategy : arguments.strategies) {
-      Measurement m = measureApart(size, *strategyFrom(strategy));
+      Measurement m =
+          bench::measureApart([&] { return measureHere(size, *strategyFrom(strategy)); });
       if (!m.legal) {
         std::cerr << "error: the measured kernel was refused or the process failed\n";
         return 1;

@@ -8,6 +8,8 @@
 // event is an operation that a sequencer executes.
 //===----------------------------------------------------------------------===//
 
+#include "Apart.h"
+
 #include "tally/Code/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Sim/Simulate.h"
@@ -19,9 +21,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace tally;
 
@@ -122,30 +121,8 @@ Measurement measureHere(const Row &row, uint64_t iterations) {
   }
   std::sort(times.begin(), times.end());
   m.seconds = times[1];
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  m.peakBytes = uint64_t(usage.ru_maxrss) * 1024;
+  m.peakBytes = bench::peakBytes();
   return m;
-}
-
-/// Runs the measurement in a child process.
-Measurement measureApart(const Row &row, uint64_t iterations) {
-  Measurement result;
-  int ends[2];
-  if (pipe(ends) != 0) {
-    return result;
-  }
-  pid_t child = fork();
-  if (child == 0) {
-    Measurement own = measureHere(row, iterations);
-    bool sent = write(ends[1], &own, sizeof own) == sizeof own;
-    _exit(sent ? 0 : 1);
-  }
-  close(ends[1]);
-  bool received = read(ends[0], &result, sizeof result) == sizeof result;
-  close(ends[0]);
-  waitpid(child, nullptr, 0);
-  return received ? result : Measurement();
 }
 
 struct Arguments {
@@ -191,7 +168,7 @@ int main(int argc, char **argv) {
   }
   for (const Row &row : rows) {
     for (uint64_t iterations : arguments.iterations) {
-      Measurement m = measureApart(row, iterations);
+      Measurement m = bench::measureApart([&] { return measureHere(row, iterations); });
       if (!m.good) {
         std::cerr << "error: the measured run did not end or the process failed\n";
         return 1;

@@ -45,15 +45,6 @@ Answer judge(const Kernel &kernel, const Program &program,
   return runChecker(writeCertificate(kernel, program, machine));
 }
 
-class CertificateTest : public testing::Test {
-protected:
-  void SetUp() override {
-    if (!haveChecker()) {
-      GTEST_SKIP() << "tally-certify was not built";
-    }
-  }
-};
-
 /// The kernel from the kernel, the code from the code; names are quoted, ids are places.
 TEST(CertificateTextTest, holdsKernelAndCode) {
   Kernel kernel = smallKernel();
@@ -94,7 +85,7 @@ TEST(CertificateTextTest, holdsKernelAndCode) {
 )");
 }
 
-TEST_F(CertificateTest, rightCodeIsCertified) {
+TEST(CertificateTest, rightCodeIsCertified) {
   Kernel kernel = smallKernel();
   Answer answer = judge(kernel, compiled(kernel, Strategy::PerLoop));
   EXPECT_EQ(answer.output, "certified: 'small' (per-loop): 3 instructions, 1 dependence; while no "
@@ -103,7 +94,7 @@ TEST_F(CertificateTest, rightCodeIsCertified) {
 }
 
 /// The producer's threshold is 32*(r - 1) - 16 for the first of two instructions of weight 16.
-TEST_F(CertificateTest, aWrongThresholdIsRejectedWithBothForms) {
+TEST(CertificateTest, aWrongThresholdIsRejectedWithBothForms) {
   Kernel kernel = smallKernel();
   Program program = compiled(kernel, Strategy::PerLoop);
   for (Op &op : program.engines[EngineId(1)].ops) {
@@ -120,7 +111,7 @@ TEST_F(CertificateTest, aWrongThresholdIsRejectedWithBothForms) {
   EXPECT_EQ(answer.status, 1);
 }
 
-TEST_F(CertificateTest, aMissingWaitIsRejected) {
+TEST(CertificateTest, aMissingWaitIsRejected) {
   Kernel kernel = smallKernel();
   Program program = compiled(kernel, Strategy::PerLoop);
   for (Op &op : program.engines[EngineId(1)].ops) {
@@ -142,7 +133,7 @@ Machine wrappingMachine() {
 }
 
 /// On a machine that wraps around, 32*r - 48 needs its mask, which it has; and numbers must fit.
-TEST_F(CertificateTest, wrapAroundIsBounded) {
+TEST(CertificateTest, wrapAroundIsBounded) {
   Kernel kernel = smallKernel();
   Machine machine = wrappingMachine();
   Answer answer = judge(kernel, compiled(kernel, Strategy::PerLoop, machine), machine);
@@ -151,7 +142,7 @@ TEST_F(CertificateTest, wrapAroundIsBounded) {
 }
 
 /// loop A { loop B { make }; use }: 2*total(B) - 1 is below zero while B has not run.
-TEST_F(CertificateTest, aLostGuardIsNotCertified) {
+TEST(CertificateTest, aLostGuardIsNotCertified) {
   KernelBuilder b("nested");
   EngineId e = b.engine("e");
   EngineId f = b.engine("f");
@@ -175,7 +166,7 @@ TEST_F(CertificateTest, aLostGuardIsNotCertified) {
 }
 
 /// loop A { make || use }: the loop's own counter is the threshold, at distance 0 and at no other.
-TEST_F(CertificateTest, aLoopsOwnCounterIsAThreshold) {
+TEST(CertificateTest, aLoopsOwnCounterIsAThreshold) {
   for (uint32_t distance : {0u, 1u}) {
     KernelBuilder b("native");
     EngineId e = b.engine("e");
@@ -196,7 +187,7 @@ TEST_F(CertificateTest, aLoopsOwnCounterIsAThreshold) {
   }
 }
 
-TEST_F(CertificateTest, aMissingInstructionIsRejected) {
+TEST(CertificateTest, aMissingInstructionIsRejected) {
   Kernel kernel = smallKernel();
   Program program = compiled(kernel, Strategy::PerLoop);
   auto &ops = program.engines[EngineId(0)].ops;
@@ -206,7 +197,7 @@ TEST_F(CertificateTest, aMissingInstructionIsRejected) {
 }
 
 /// A branch that runs as a loop is not the branch of the kernel.
-TEST_F(CertificateTest, aBranchIsNoLoop) {
+TEST(CertificateTest, aBranchIsNoLoop) {
   KernelBuilder b("branch");
   EngineId e = b.engine("e");
   b.beginIf("c");
@@ -226,7 +217,7 @@ TEST_F(CertificateTest, aBranchIsNoLoop) {
 }
 
 /// What the theorem does not speak about is neither accepted nor rejected.
-TEST_F(CertificateTest, otherStrategiesAreNotCovered) {
+TEST(CertificateTest, otherStrategiesAreNotCovered) {
   Kernel kernel = smallKernel();
   for (Strategy strategy : {Strategy::Barrier, Strategy::PerEngine}) {
     Answer answer = judge(kernel, compiled(kernel, strategy));
@@ -238,7 +229,7 @@ TEST_F(CertificateTest, otherStrategiesAreNotCovered) {
 }
 
 /// loop A { make }; loop B { again }; use: under strategy auto, one semaphore for both bodies.
-TEST_F(CertificateTest, semaphoresOfSeveralBodiesAreNotCovered) {
+TEST(CertificateTest, semaphoresOfSeveralBodiesAreNotCovered) {
   KernelBuilder b("shared");
   EngineId e = b.engine("e");
   EngineId f = b.engine("f");
@@ -267,14 +258,14 @@ TEST_F(CertificateTest, semaphoresOfSeveralBodiesAreNotCovered) {
       << answer.output;
 }
 
-TEST_F(CertificateTest, splitCompletionIsNotCovered) {
+TEST(CertificateTest, splitCompletionIsNotCovered) {
   Program program = compiled(smallKernel(), Strategy::PerLoop);
   Answer answer = judge(smallKernel(Completion::Split), program);
   EXPECT_EQ(answer.output, "not covered: 'small' (per-loop): split completion, of queue 'dma', is "
                            "outside the theorem\n");
 }
 
-TEST_F(CertificateTest, resetsAreNotCovered) {
+TEST(CertificateTest, resetsAreNotCovered) {
   Kernel kernel = smallKernel();
   Program program = compiled(kernel, Strategy::PerLoop);
   program.engines[EngineId(0)].ops.push_back(Op::reset(SemaId(0), 1));
@@ -282,14 +273,14 @@ TEST_F(CertificateTest, resetsAreNotCovered) {
   EXPECT_EQ(answer.output, "not covered: 'small' (per-loop): 'reset' is outside the theorem\n");
 }
 
-TEST_F(CertificateTest, unreadableTextSaysWhere) {
+TEST(CertificateTest, unreadableTextSaysWhere) {
   Answer answer = runChecker("(certificate 1\n  (kernel \"x\")");
   EXPECT_NE(answer.output.find(":1: the list has no end"), std::string::npos) << answer.output;
   EXPECT_EQ(answer.status, 2);
 }
 
 /// A legal kernel's order: backward at distance 0 asks for what is still to come.
-TEST_F(CertificateTest, illegalKernelsAreRejected) {
+TEST(CertificateTest, illegalKernelsAreRejected) {
   KernelBuilder b("backward");
   EngineId e = b.engine("e");
   EngineId f = b.engine("f");
@@ -363,13 +354,13 @@ void expectCertifiedInTime(const Kernel &kernel, Strategy strategy) {
   EXPECT_LT(seconds.count(), 20) << "five seconds on an idle machine";
 }
 
-TEST_F(CertificateTest, largeKernelsAreCertifiedInTime) {
+TEST(CertificateTest, largeKernelsAreCertifiedInTime) {
   expectCertifiedInTime(largeKernel(), Strategy::PerLoop);
   expectCertifiedInTime(largeKernel(), Strategy::PerInstruction);
 }
 
 /// Loops one after the other, each with a counter of its own on both engines.
-TEST_F(CertificateTest, manyLoopsAreCertifiedInTime) {
+TEST(CertificateTest, manyLoopsAreCertifiedInTime) {
   KernelBuilder b("siblings");
   QueueId e = b.queueOf(b.engine("e"));
   QueueId f = b.queueOf(b.engine("f"));

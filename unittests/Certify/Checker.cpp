@@ -9,15 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef TALLY_CERTIFY
-#define TALLY_CERTIFY ""
-#endif
-
 namespace tally {
-
-bool haveChecker() {
-  return !std::string(TALLY_CERTIFY).empty();
-}
 
 Answer runChecker(const std::string &certificates, const std::string &option) {
   // Tests may run side by side, each in a process of its own.

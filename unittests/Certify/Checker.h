@@ -12,9 +12,6 @@ struct Answer {
   std::string output;
 };
 
-/// Whether it was built: without an OCaml compiler it is not.
-bool haveChecker();
-
 /// Runs it over certificates, given as one text, with an option or none.
 Answer runChecker(const std::string &certificates, const std::string &option = "");
 

@@ -53,9 +53,6 @@ Counts judge(Strategy strategy, uint64_t numKernels) {
 }
 
 TEST(RandomKernelsTest, allAreCertified) {
-  if (!haveChecker()) {
-    GTEST_SKIP() << "tally-certify was not built";
-  }
   constexpr uint64_t numKernels = 10'000;
   for (Strategy strategy : covered) {
     Counts counts = judge(strategy, numKernels);
@@ -67,9 +64,6 @@ TEST(RandomKernelsTest, allAreCertified) {
 
 /// Mixed groups, loop counters and stepped thresholds.
 TEST(RandomKernelsTest, automaticCodeIsCertifiedToo) {
-  if (!haveChecker()) {
-    GTEST_SKIP() << "tally-certify was not built";
-  }
   constexpr uint64_t numKernels = 2'000;
   Counts counts = judge(Strategy::Auto, numKernels);
   EXPECT_EQ(counts.notCovered, 0u);
@@ -109,9 +103,6 @@ std::string describe(const Mutant &mutant) {
 }
 
 TEST(RandomKernelsTest, mutantsAreRejected) {
-  if (!haveChecker()) {
-    GTEST_SKIP() << "tally-certify was not built";
-  }
   constexpr uint64_t numKernels = 120;
   std::string certificates;
   std::vector<Mutant> mutants;

@@ -93,17 +93,8 @@ std::string difference(const Replayed &replayed) {
   return "";
 }
 
-class ReplayTest : public testing::Test {
-protected:
-  void SetUp() override {
-    if (!haveChecker()) {
-      GTEST_SKIP() << "tally-certify was not built";
-    }
-  }
-};
-
 /// Another run of each program is one of its mistakes: there, code and kernel may part.
-TEST_F(ReplayTest, theProofsSystemsDoTheSame) {
+TEST(ReplayTest, theProofsSystemsDoTheSame) {
   constexpr uint64_t numKernels = 600;
   Batch batch;
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
@@ -129,7 +120,7 @@ TEST_F(ReplayTest, theProofsSystemsDoTheSame) {
 
 /// Code with a mistake may do what the kernel does not allow; both sides say so at the same
 /// step. And where only one side has the mistake, that is noticed.
-TEST_F(ReplayTest, mistakesAreSeenAlike) {
+TEST(ReplayTest, mistakesAreSeenAlike) {
   constexpr uint64_t numKernels = 50;
   Batch both, one;
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
@@ -167,7 +158,7 @@ TEST_F(ReplayTest, mistakesAreSeenAlike) {
 
 /// A kernel whose dependences mean something else on one side: with the root never entered, nothing
 /// is owed at the top level; with one id for both branches, entries of either count.
-TEST_F(ReplayTest, aMistakeOfTheSpecificationIsSeen) {
+TEST(ReplayTest, aMistakeOfTheSpecificationIsSeen) {
   for (void (*rule)(LiteralRules &) :
        {+[](LiteralRules &rules) { rules.rootCountersAtZero = true; },
         +[](LiteralRules &rules) { rules.oneIdPerConditional = true; }}) {
