@@ -122,6 +122,14 @@ Kernel fan(uint32_t count, uint32_t bodies = 1) {
 
 } // namespace
 
+/// loop A, ten times: one engine runs it, the other counts in it, too. Each operation costs one, as
+/// often as its body is entered: begin 1 and end 10 of each loop, 1 to start the count, 10 to
+/// count.
+TEST(ChooseTest, thePriceIsThatOfAllRuns) {
+  Machine machine = genericMachine();
+  EXPECT_EQ(code(fan(1), optionsFor(Strategy::PerLoop), machine)->cost, 2 * (1 + 10) + 1 + 10);
+}
+
 TEST(ChooseTest, isNeverDearerThanPerLoop) {
   double cheaper = 0;
   double compared = 0;
@@ -139,7 +147,7 @@ TEST(ChooseTest, isNeverDearerThanPerLoop) {
   EXPECT_GE(cheaper / compared, 0.5);
 }
 
-/// As cheap as the best of all combinations; how often it is not, and by how much, is bounded.
+/// As cheap as the best of all combinations of the sets' choices.
 TEST(ChooseTest, isAsCheapAsAnySharing) {
   uint32_t compared = 0;
   uint32_t missed = 0;
@@ -160,10 +168,7 @@ TEST(ChooseTest, isAsCheapAsAnySharing) {
     worst = std::max(worst, cost / least);
   }
   EXPECT_GE(compared, 500u);
-  RecordProperty("compared", static_cast<int>(compared));
-  RecordProperty("missed", static_cast<int>(missed));
-  EXPECT_LE(missed * 100, compared) << missed << " of " << compared << ", at worst " << worst;
-  EXPECT_LE(worst, 1.1);
+  EXPECT_EQ(missed, 0u) << "of " << compared << ", at worst " << worst << " times the least";
 }
 
 /// The code with the sharing that was chosen waits for what the definition asks for.
