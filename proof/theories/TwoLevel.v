@@ -4,7 +4,7 @@
              s, its entries in one iteration of s are numbered 1, 2, 3 ...; so the first n of them
              are those up to vector (t, n), and the target is the paper's.
    Paper     section 3.2, equation 1, for distances that section 4.2 does not allocate
-   C++       the two-level and element classes of lib/Sync/Counting.cpp
+   C++       the two-level and element classes of lib/Sync/Forms.cpp
    Trusted   nothing *)
 
 From Coq Require Import List Arith Lia Bool.

@@ -1,0 +1,239 @@
+//===- Forms.cpp - From which counters a wait value is made ---------------===//
+//
+// Where the two ends of a dependence lie decides how the number of runs to wait for is found:
+//
+//   class         when                                        x           mask
+//   in-shared     P = S, carried by S or not at all           total(S)-k  trip(S) > k
+//   nested        P below S: forward k = 0, backward k = 1;   total(P)    trip(L) > k
+//                 ends in opposite branches, k = 0 or 1
+//   same-branch   P = S, a branch under L, k = 1              total(S)-1  trip(L) > 1
+//   ring          any other k, no loop between L and S        q_k         trip(L) > k
+//   flat          f runs ago, over the whole run              total(P)-f  total(P) > f
+//   element       one run of P for each iteration of a loop   see below   trip(L) > k
+//                 that L runs at most once an iteration                   and trip(I) > d
+//   conservative  anything else                               q_k         trip(L) > k
+//
+// q_k is total(P) as it was at the entry of L that is k iterations younger than the target: all
+// runs of the producer up to the end of the target iteration; q_0 = total(P). A mask for k = 0 is
+// 1. A consumer before the producer's loop in L gets q_k from a ring with one copy fewer, shifted
+// just before that loop.
+//
+// Element: P's loop is S itself, the one real loop below L, or a loop beside the consumer's. With
+// I the loop whose index the consumer has (S, or its own loop) and d the distance between indices,
+// the target is run number trip(I) - d of P in that iteration of L, or its last run if it has
+// fewer:  x = min(q_(k+1) + trip(I) - d, q_k).
+//
+// Strategy 'auto' counts no loop between S and P if all of them have constant trips: with n runs of
+// P in each entry of S, which carries the distance if there is one, x = n * (total(S) - k),
+// wherever the consumer stands.
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+namespace {
+
+/// The farthest that two inner indices may lie apart: beyond all loops that can be foreseen, and
+/// far below what a counter holds.
+constexpr int64_t mostElements = 1 << 20;
+
+class Classifier {
+public:
+  Classifier(const Kernel &kernel, const SyncPlan &plan) : kernel(kernel), plan(plan) {}
+
+  Form run(const Dep &dep, const DepPlace &place) const {
+    Form form = formOf(dep, place);
+    if (plan.options.strategy == Strategy::Auto && plan.options.constantTrips &&
+        !plan.sharesQueue(dep.producer)) {
+      countOuter(form, dep, place);
+    }
+    // place(P) already moves at the start of the block, so an earlier run needs the ring.
+    form.snapshot |= plan.sharesQueue(dep.producer) && form.minus > 0;
+    return form;
+  }
+
+private:
+  /// If the producer runs equally often in each entry of the shared body, counting those is enough.
+  void countOuter(Form &form, const Dep &dep, const DepPlace &place) const {
+    bool countsWholeRuns = form.waitClass == WaitClass::Nested || form.waitClass == WaitClass::Ring;
+    if (!countsWholeRuns || (form.carrier.valid() && form.carrier != place.shared)) {
+      return;
+    }
+    uint64_t times = runsIn(place.shared, place.producerHome);
+    const Group &group = plan.groups[plan.groupOf[dep.producer]];
+    uint64_t perRun = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
+    if (times == 0 || times > maxCount / perRun / (uint64_t(form.offset) + 1)) {
+      return;
+    }
+    form.waitClass = WaitClass::InShared;
+    form.snapshot = false;
+    form.minus = form.offset;
+    form.times = static_cast<uint32_t>(times);
+    form.outer = place.shared;
+  }
+
+  /// How often `inner` is entered in each entry of `outer`; 0 if that varies, or is too much.
+  uint64_t runsIn(LoopId outer, LoopId inner) const {
+    uint64_t runs = 1;
+    for (LoopId id = inner; id != outer; id = kernel.loops[id].parent) {
+      const Loop &loop = kernel.loops[id];
+      bool constant = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
+      if (!constant || loop.trip.constant > maxCount / runs) {
+        return 0;
+      }
+      runs *= loop.trip.constant;
+      if (runs == 0) {
+        return 0;
+      }
+    }
+    return runs;
+  }
+
+  Form formOf(const Dep &dep, const DepPlace &place) const {
+    if (dep.form == DistanceForm::Flat) {
+      uint32_t runs = static_cast<uint32_t>(dep.step);
+      Form form;
+      form.waitClass = WaitClass::Flat;
+      form.carrier = place.producerHome;
+      form.offset = runs;
+      form.minus = runs;
+      return form;
+    }
+    if (dep.form == DistanceForm::Element) {
+      return elementForm(dep, place);
+    }
+    return vectorForm(dep, place);
+  }
+
+  /// From one loop to the next, index by index.
+  Form elementForm(const Dep &dep, const DepPlace &place) const {
+    Form whole = place.offset == 0 ? nested(place) : carriedByWholeIterations(place);
+    LoopId around = kernel.realLoop(place.shared);
+    return element(dep, std::move(whole), around, place.consumerHome, dep.step);
+  }
+
+  /// A distance on a loop and on the one below it.
+  Form twoLevels(const Dep &dep, const DepPlace &place) const {
+    const DistanceComponent *last = kernel.componentsEnd(dep) - 1;
+    int64_t step = last->loop == place.shared ? last->distance : 0;
+    return element(dep, ring(place), place.carrier, place.shared, step);
+  }
+
+  /// One run of the producer in each iteration of a loop that `around` runs at most once an
+  /// iteration. If that cannot be counted: all of the iteration, as `whole` says.
+  Form element(const Dep &dep, Form whole, LoopId around, LoopId inner, int64_t step) const {
+    if (plan.sharesQueue(dep.producer)) {
+      return conservative(whole, "a semaphore of a whole queue tells whole iterations only");
+    }
+    if (step > mostElements || step < -mostElements) {
+      return conservative(whole, fmt::format("inner indices are {} apart, of which {} are counted",
+                                             step < 0 ? -step : step, mostElements));
+    }
+    if (whole.offset + 1 > mostRemembered) {
+      return conservative(whole, tooFarBack(whole.offset, mostRemembered - 1));
+    }
+    Form form = whole;
+    form.waitClass = WaitClass::Element;
+    form.carrier = around;
+    form.snapshot = true;
+    form.inner = inner;
+    form.innerStep = step;
+    return form;
+  }
+
+  static Form conservative(Form form, std::string reason) {
+    form.waitClass = WaitClass::Conservative;
+    form.exact = false;
+    form.reason = std::move(reason);
+    return form;
+  }
+
+  Form vectorForm(const Dep &dep, const DepPlace &place) const {
+    if (!place.carrier.valid()) {
+      return place.producerInShared() ? inShared(place) : nested(place);
+    }
+    if (place.loopsBelowCarrier) {
+      return isTwoLevels(place)
+                 ? twoLevels(dep, place)
+                 : conservative(
+                       ring(place),
+                       fmt::format("the distance on loop '{}' crosses whole runs of the inner "
+                                   "loop '{}', so all of that iteration of '{}' is waited for",
+                                   kernel.nameOf(place.carrier),
+                                   kernel.nameOf(kernel.realLoop(place.shared)),
+                                   kernel.nameOf(place.carrier)));
+    }
+    if (place.producerInShared() && place.shared == place.carrier) {
+      return inShared(place);
+    }
+    if (place.producerInShared() && place.offset == 1) {
+      return sameBranch(place);
+    }
+    return carriedByWholeIterations(place);
+  }
+
+  /// Whether the producer runs once in each iteration of the one real loop below the carrier.
+  bool isTwoLevels(const DepPlace &place) const {
+    return place.producerInShared() && kernel.loops[place.shared].kind == LoopKind::Loop &&
+           kernel.realLoop(kernel.loops[place.shared].parent) == place.carrier;
+  }
+
+  /// Distance k on a loop that runs the shared body at most once an iteration,
+  /// producer nested or k > 1: the live counter if the producer's loop is still to come
+  /// in this iteration, else a ring.
+  Form carriedByWholeIterations(const DepPlace &place) const {
+    bool stillToCome = place.order == Order::Backward || place.order == Order::Opposite;
+    bool live = stillToCome && place.offset == 1 && !place.producerInShared();
+    Form form = live ? nested(place) : ring(place);
+    if (!live && place.order == Order::Backward && place.carrier == place.shared) {
+      form.before = kernel.loops[kernel.childTowards(place.shared, place.producerHome)].stmt;
+    }
+    return form;
+  }
+
+  Form carried(WaitClass waitClass, const DepPlace &place) const {
+    Form form;
+    form.waitClass = waitClass;
+    form.carrier = place.carrier;
+    form.offset = static_cast<uint32_t>(place.offset);
+    return form;
+  }
+
+  Form inShared(const DepPlace &place) const {
+    Form form = carried(WaitClass::InShared, place);
+    form.minus = form.offset;
+    return form;
+  }
+
+  Form sameBranch(const DepPlace &place) const {
+    Form form = carried(WaitClass::SameBranch, place);
+    form.minus = 1;
+    return form;
+  }
+
+  Form nested(const DepPlace &place) const { return carried(WaitClass::Nested, place); }
+
+  Form ring(const DepPlace &place) const {
+    Form form = carried(WaitClass::Ring, place);
+    form.snapshot = true;
+    return form;
+  }
+
+  const Kernel &kernel;
+  const SyncPlan &plan;
+};
+
+} // namespace
+
+std::string tooFarBack(uint32_t offset, uint32_t remembered) {
+  return fmt::format("it reaches {} iterations back, of which {} are remembered", offset,
+                     remembered);
+}
+
+Form formOf(const Kernel &kernel, const SyncPlan &plan, const Dep &dep, const DepPlace &place) {
+  return Classifier(kernel, plan).run(dep, place);
+}
+
+} // namespace tally

@@ -1,0 +1,43 @@
+//===- Forms.h - From which counters a wait value is made -----------------===//
+//
+// A form says how the number of runs to wait for follows from the counters of the consumer's
+// engine, before it is known which numbers stand in the threshold.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_SYNC_FORMS_H
+#define TALLY_LIB_SYNC_FORMS_H
+
+#include "tally/Model/Place.h"
+#include "tally/Sync/Plan.h"
+
+namespace tally {
+
+/// The most iterations that a ring remembers, each in a register of its own.
+inline constexpr uint32_t mostRemembered = 64;
+
+/// How one dependence is waited for.
+struct Form {
+  WaitClass waitClass = WaitClass::InShared;
+  bool exact = true;
+  LoopId carrier;        ///< L; none for distance 0
+  uint32_t offset = 0;   ///< k, or f
+  bool snapshot = false; ///< the counter is slot `offset` of a ring at `carrier`
+  StmtId before;         ///< of a late ring
+  uint32_t minus = 0;    ///< x = counter - minus
+  uint32_t times = 1;    ///< x = times * (counter - minus), counter = total(outer)
+  LoopId outer;
+  LoopId inner;          ///< element: I
+  int64_t innerStep = 0; ///< element: d
+  std::string reason;    ///< why it is not exact
+};
+
+/// The form of a dependence; `plan` has its groups already.
+Form formOf(const Kernel &kernel, const SyncPlan &plan, const Dep &dep, const DepPlace &place);
+
+/// The reason where not so many iterations are remembered as a distance reaches back.
+std::string tooFarBack(uint32_t offset, uint32_t remembered);
+
+} // namespace tally
+
+#endif // TALLY_LIB_SYNC_FORMS_H
