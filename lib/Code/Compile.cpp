@@ -2,6 +2,7 @@
 
 #include "tally/Code/Compile.h"
 
+#include "FitRegisters.h"
 #include "tally/Code/Choose.h"
 #include "tally/Model/Check.h"
 
@@ -31,15 +32,24 @@ static std::optional<Compiled> keepWritten(const Kernel &kernel, const Program *
 
 static std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
                                     const Machine &machine, Diagnostics &diagnostics) {
-  const CompileOptions options = choose(kernel, given, machine, diagnostics);
+  RegisterFitter fitter(kernel, machine, choose(kernel, given, machine, diagnostics));
   Compiled compiled;
-  compiled.plan = makePlan(kernel, options.plan, diagnostics);
+  Diagnostics found;
+  do {
+    found = {};
+    compiled.plan = makePlan(kernel, fitter.options().plan, found);
+    if (found.hasErrors()) {
+      break;
+    }
+    compiled.program = lower(kernel, compiled.plan, machine, fitter.options().lower, found);
+  } while (fitter.giveWay(compiled.plan, compiled.program));
+  fitter.explain(diagnostics);
+  diagnostics.append(std::move(found));
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }
   verifyPlan(kernel, compiled.plan, diagnostics);
   checkOverflow(kernel, compiled.plan, machine, diagnostics);
-  compiled.program = lower(kernel, compiled.plan, machine, options.lower, diagnostics);
   if (!diagnostics.hasErrors()) {
     checkLimits(kernel, compiled.program, machine, diagnostics);
     verifyProgram(kernel, compiled.program, diagnostics);

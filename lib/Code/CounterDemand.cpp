@@ -42,7 +42,7 @@ void CounterDemand::demand(ExprId expr, InstrId consumer, uint32_t stmt) {
     return;
   }
   known.demandedIn = instr.block;
-  if (context.options.stepThresholds) {
+  if (context.options.stepsOn(engine)) {
     std::optional<Linear> form = linearForm(context.exprs.pool(), expr);
     if (form && context.kernel.encloses(form->loop, instr.home)) {
       step(expr, *form, stmt);
@@ -60,7 +60,7 @@ void CounterDemand::demand(ExprId expr, InstrId consumer, uint32_t stmt) {
     want(trips[LoopId(node.a)], stmt);
     return;
   case ExprOp::Snapshot:
-    demandRing(RingId(node.a), stmt);
+    demandRing(RingId(node.a), node.b, stmt);
     return;
   case ExprOp::Ordinal:
     demandPlace(InstrId(node.a), stmt);
@@ -82,12 +82,13 @@ void CounterDemand::step(ExprId expr, const Linear &form, uint32_t stmt) {
   last = std::max(last, stmt);
 }
 
-void CounterDemand::demandRing(RingId id, uint32_t stmt) {
+void CounterDemand::demandRing(RingId id, uint32_t slot, uint32_t stmt) {
   const Ring &ring = context.plan.rings[id];
   if (!rings[id].wanted) {
     ringsAt[ring.loop].push_back(id);
   }
   want(rings[id], stmt);
+  rings[id].slots = std::max(rings[id].slots, slot);
   if (ring.total.valid()) {
     want(totals[ring.total], stmt);
   } else {

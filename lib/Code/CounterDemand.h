@@ -21,6 +21,7 @@ struct Counter {
   RegId value;                              ///< set when it starts
   uint32_t firstStmt = Id<void>::noneValue; ///< the first statement of the root that reads it
   uint32_t lastStmt = 0; ///< the last statement of the root that reads it, as a position
+  uint32_t slots = 0;    ///< of a ring: the oldest that is read
 };
 
 /// An expression that grows by the same number at each entry of a loop, kept in a register. At the
@@ -54,7 +55,7 @@ private:
   void demand(ExprId expr, InstrId consumer, uint32_t stmt);
   void step(ExprId expr, const Linear &form, uint32_t stmt);
   void findNative();
-  void demandRing(RingId id, uint32_t stmt);
+  void demandRing(RingId id, uint32_t slot, uint32_t stmt);
   void demandPlace(InstrId producer, uint32_t stmt);
   void findPath();
   void enter(LoopId loop);

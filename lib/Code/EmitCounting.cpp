@@ -265,7 +265,7 @@ private:
       endings[stepped.lastStmt].push_back(value);
     }
     for (RingId ring : counters.ringsAt[loop]) {
-      for (uint32_t slot = 1; slot <= plan.rings[ring].depth; ++slot) {
+      for (uint32_t slot = 1; slot <= counters.rings[ring].slots; ++slot) {
         RegId value = startCounter({CounterRole::Kind::Slot, ring.value, slot});
         endings[counters.rings[ring].lastStmt].push_back(value);
         counters.rings[ring].value = slot == 1 ? value : counters.rings[ring].value;
@@ -317,7 +317,7 @@ private:
   void shift(RingId id) {
     const Ring &ring = plan.rings[id];
     uint32_t first = counters.rings[id].value.value;
-    for (uint32_t slot = ring.depth; slot-- > 1;) {
+    for (uint32_t slot = counters.rings[id].slots; slot-- > 1;) {
       code.ops.push_back(Op::move(RegId(first + slot), Operand::reg(RegId(first + slot - 1))));
     }
     RegId counter = ring.total.valid() ? counters.totals[ring.total].value

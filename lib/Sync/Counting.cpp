@@ -129,12 +129,12 @@ private:
     return agree;
   }
 
-  //===--- 2. and 3. Form and wait --------------------------------------------------------===//
+  //===--- 2. and 3. Form and wait ----------------------------------------===//
 
   void planWait(DepId id) {
     const Dep &dep = kernel.deps[id];
     DepPlace place = placeOf(kernel, dep);
-    Form form = formOf(kernel, plan, dep, place);
+    Form form = formOf(kernel, plan, id, place);
     Wait &wait = plan.waits[id];
     if (form.waitClass == WaitClass::Flat && form.offset > 0 && form.carrier == rootLoop) {
       return; // the root has no earlier run
@@ -149,7 +149,7 @@ private:
     if (form.waitClass == WaitClass::Element) {
       setElement(wait, form, dep.producer);
     } else if (form.snapshot) {
-      setRing(wait, form, dep.producer);
+      setRing(wait, form, id, place);
     } else {
       wait.minus = form.minus;
       wait.times = form.times;
@@ -163,24 +163,26 @@ private:
     }
   }
 
-  void setRing(Wait &wait, Form &form, InstrId producer) {
-    uint32_t back = rememberedSlot(wait, form);
-    bool late = form.before.valid() && !plan.sharesQueue(producer) &&
-                !hasRing(form.carrier, producer, back);
-    wait.slot = late ? back - 1 : back;
-    wait.ring = ringFor(form.carrier, producer, wait.slot, late ? form.before : StmtId());
-  }
-
-  /// The slot of a ring that serves a distance: beyond what is remembered, the oldest one. A
-  /// younger copy counts more runs, all of past iterations: longer than needed, but never stuck.
-  static uint32_t rememberedSlot(Wait &wait, Form &form) {
-    if (form.offset <= mostRemembered) {
-      return form.offset;
+  /// Of as many copies as may be remembered, the oldest. A younger one counts more runs, all of
+  /// them before this one in sequence: longer than needed, but never stuck.
+  void setRing(Wait &wait, Form &form, DepId id, const DepPlace &place) {
+    InstrId producer = kernel.deps[id].producer;
+    bool places = plan.sharesQueue(producer);
+    bool late = form.before.valid() && !places && !hasRing(form.carrier, producer, form.offset);
+    uint32_t ahead = late ? 1 : 0; // iterations that a copy of a late ring is older than its slot
+    bool needsCopy = places && place.producerInShared();
+    uint32_t most = std::max<uint32_t>(plan.options.rememberedFor(id), needsCopy ? 1 : 0);
+    wait.slot = std::min(form.offset - ahead, most);
+    if (wait.slot + ahead < form.offset) {
+      wait.waitClass = WaitClass::Conservative;
+      wait.exact = false;
+      form.reason = tooFarBack(form.offset, wait.slot + ahead);
     }
-    wait.waitClass = WaitClass::Conservative;
-    wait.exact = false;
-    form.reason = tooFarBack(form.offset, mostRemembered);
-    return mostRemembered;
+    if (wait.slot > 0) {
+      wait.ring = ringFor(form.carrier, producer, wait.slot, late ? form.before : StmtId());
+    } else {
+      wait.minus = place.producerInShared() ? 1 : 0;
+    }
   }
 
   /// Before the first iteration of the root nothing has run: no copy is needed.

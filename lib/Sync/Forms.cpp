@@ -23,6 +23,10 @@
 // the target is run number trip(I) - d of P in that iteration of L, or its last run if it has
 // fewer:  x = min(q_(k+1) + trip(I) - d, q_k).
 //
+// Where fewer copies are remembered than a distance asks for, the youngest that is left serves, at
+// last the live counter, less the entry of the shared body at hand: all that has run before. It
+// comes first in sequence, so that such a wait is long but never stuck.
+//
 // Strategy 'auto' counts no loop between S and P if all of them have constant trips: with n runs of
 // P in each entry of S, which carries the distance if there is one, x = n * (total(S) - k),
 // wherever the consumer stands.
@@ -41,13 +45,15 @@ constexpr int64_t mostElements = 1 << 20;
 
 class Classifier {
 public:
-  Classifier(const Kernel &kernel, const SyncPlan &plan) : kernel(kernel), plan(plan) {}
+  Classifier(const Kernel &kernel, const SyncPlan &plan, DepId id, const DepPlace &place)
+      : kernel(kernel), plan(plan), dep(kernel.deps[id]), place(place),
+        remembered(plan.options.rememberedFor(id)) {}
 
-  Form run(const Dep &dep, const DepPlace &place) const {
-    Form form = formOf(dep, place);
+  Form run() const {
+    Form form = exactForm();
     if (plan.options.strategy == Strategy::Auto && plan.options.constantTrips &&
         !plan.sharesQueue(dep.producer)) {
-      countOuter(form, dep, place);
+      countOuter(form);
     }
     // place(P) already moves at the start of the block, so an earlier run needs the ring.
     form.snapshot |= plan.sharesQueue(dep.producer) && form.minus > 0;
@@ -56,7 +62,7 @@ public:
 
 private:
   /// If the producer runs equally often in each entry of the shared body, counting those is enough.
-  void countOuter(Form &form, const Dep &dep, const DepPlace &place) const {
+  void countOuter(Form &form) const {
     bool countsWholeRuns = form.waitClass == WaitClass::Nested || form.waitClass == WaitClass::Ring;
     if (!countsWholeRuns || (form.carrier.valid() && form.carrier != place.shared)) {
       return;
@@ -91,7 +97,8 @@ private:
     return runs;
   }
 
-  Form formOf(const Dep &dep, const DepPlace &place) const {
+  /// Exact where counters can tell.
+  Form exactForm() const {
     if (dep.form == DistanceForm::Flat) {
       uint32_t runs = static_cast<uint32_t>(dep.step);
       Form form;
@@ -102,28 +109,28 @@ private:
       return form;
     }
     if (dep.form == DistanceForm::Element) {
-      return elementForm(dep, place);
+      return elementForm();
     }
-    return vectorForm(dep, place);
+    return vectorForm();
   }
 
   /// From one loop to the next, index by index.
-  Form elementForm(const Dep &dep, const DepPlace &place) const {
-    Form whole = place.offset == 0 ? nested(place) : carriedByWholeIterations(place);
+  Form elementForm() const {
+    Form whole = place.offset == 0 ? nested() : carriedByWholeIterations();
     LoopId around = kernel.realLoop(place.shared);
-    return element(dep, std::move(whole), around, place.consumerHome, dep.step);
+    return element(std::move(whole), around, place.consumerHome, dep.step);
   }
 
   /// A distance on a loop and on the one below it.
-  Form twoLevels(const Dep &dep, const DepPlace &place) const {
+  Form twoLevels() const {
     const DistanceComponent *last = kernel.componentsEnd(dep) - 1;
     int64_t step = last->loop == place.shared ? last->distance : 0;
-    return element(dep, ring(place), place.carrier, place.shared, step);
+    return element(ring(), place.carrier, place.shared, step);
   }
 
   /// One run of the producer in each iteration of a loop that `around` runs at most once an
   /// iteration. If that cannot be counted: all of the iteration, as `whole` says.
-  Form element(const Dep &dep, Form whole, LoopId around, LoopId inner, int64_t step) const {
+  Form element(Form whole, LoopId around, LoopId inner, int64_t step) const {
     if (plan.sharesQueue(dep.producer)) {
       return conservative(whole, "a semaphore of a whole queue tells whole iterations only");
     }
@@ -131,8 +138,8 @@ private:
       return conservative(whole, fmt::format("inner indices are {} apart, of which {} are counted",
                                              step < 0 ? -step : step, mostElements));
     }
-    if (whole.offset + 1 > mostRemembered) {
-      return conservative(whole, tooFarBack(whole.offset, mostRemembered - 1));
+    if (around != rootLoop && whole.offset + 1 > remembered) {
+      return conservative(whole, tooFarBack(whole.offset + 1, remembered));
     }
     Form form = whole;
     form.waitClass = WaitClass::Element;
@@ -150,15 +157,15 @@ private:
     return form;
   }
 
-  Form vectorForm(const Dep &dep, const DepPlace &place) const {
+  Form vectorForm() const {
     if (!place.carrier.valid()) {
-      return place.producerInShared() ? inShared(place) : nested(place);
+      return place.producerInShared() ? inShared() : nested();
     }
     if (place.loopsBelowCarrier) {
-      return isTwoLevels(place)
-                 ? twoLevels(dep, place)
+      return isTwoLevels()
+                 ? twoLevels()
                  : conservative(
-                       ring(place),
+                       ring(),
                        fmt::format("the distance on loop '{}' crosses whole runs of the inner "
                                    "loop '{}', so all of that iteration of '{}' is waited for",
                                    kernel.nameOf(place.carrier),
@@ -166,16 +173,16 @@ private:
                                    kernel.nameOf(place.carrier)));
     }
     if (place.producerInShared() && place.shared == place.carrier) {
-      return inShared(place);
+      return inShared();
     }
     if (place.producerInShared() && place.offset == 1) {
-      return sameBranch(place);
+      return sameBranch();
     }
-    return carriedByWholeIterations(place);
+    return carriedByWholeIterations();
   }
 
   /// Whether the producer runs once in each iteration of the one real loop below the carrier.
-  bool isTwoLevels(const DepPlace &place) const {
+  bool isTwoLevels() const {
     return place.producerInShared() && kernel.loops[place.shared].kind == LoopKind::Loop &&
            kernel.realLoop(kernel.loops[place.shared].parent) == place.carrier;
   }
@@ -183,17 +190,17 @@ private:
   /// Distance k on a loop that runs the shared body at most once an iteration,
   /// producer nested or k > 1: the live counter if the producer's loop is still to come
   /// in this iteration, else a ring.
-  Form carriedByWholeIterations(const DepPlace &place) const {
+  Form carriedByWholeIterations() const {
     bool stillToCome = place.order == Order::Backward || place.order == Order::Opposite;
     bool live = stillToCome && place.offset == 1 && !place.producerInShared();
-    Form form = live ? nested(place) : ring(place);
+    Form form = live ? nested() : ring();
     if (!live && place.order == Order::Backward && place.carrier == place.shared) {
       form.before = kernel.loops[kernel.childTowards(place.shared, place.producerHome)].stmt;
     }
     return form;
   }
 
-  Form carried(WaitClass waitClass, const DepPlace &place) const {
+  Form carried(WaitClass waitClass) const {
     Form form;
     form.waitClass = waitClass;
     form.carrier = place.carrier;
@@ -201,28 +208,31 @@ private:
     return form;
   }
 
-  Form inShared(const DepPlace &place) const {
-    Form form = carried(WaitClass::InShared, place);
+  Form inShared() const {
+    Form form = carried(WaitClass::InShared);
     form.minus = form.offset;
     return form;
   }
 
-  Form sameBranch(const DepPlace &place) const {
-    Form form = carried(WaitClass::SameBranch, place);
+  Form sameBranch() const {
+    Form form = carried(WaitClass::SameBranch);
     form.minus = 1;
     return form;
   }
 
-  Form nested(const DepPlace &place) const { return carried(WaitClass::Nested, place); }
+  Form nested() const { return carried(WaitClass::Nested); }
 
-  Form ring(const DepPlace &place) const {
-    Form form = carried(WaitClass::Ring, place);
+  Form ring() const {
+    Form form = carried(WaitClass::Ring);
     form.snapshot = true;
     return form;
   }
 
   const Kernel &kernel;
   const SyncPlan &plan;
+  const Dep &dep;
+  const DepPlace &place;
+  const uint32_t remembered; ///< copies that the wait may read
 };
 
 } // namespace
@@ -232,8 +242,8 @@ std::string tooFarBack(uint32_t offset, uint32_t remembered) {
                      remembered);
 }
 
-Form formOf(const Kernel &kernel, const SyncPlan &plan, const Dep &dep, const DepPlace &place) {
-  return Classifier(kernel, plan).run(dep, place);
+Form formOf(const Kernel &kernel, const SyncPlan &plan, DepId dep, const DepPlace &place) {
+  return Classifier(kernel, plan, dep, place).run();
 }
 
 } // namespace tally

@@ -13,9 +13,6 @@
 
 namespace tally {
 
-/// The most iterations that a ring remembers, each in a register of its own.
-inline constexpr uint32_t mostRemembered = 64;
-
 /// How one dependence is waited for.
 struct Form {
   WaitClass waitClass = WaitClass::InShared;
@@ -33,7 +30,7 @@ struct Form {
 };
 
 /// The form of a dependence; `plan` has its groups already.
-Form formOf(const Kernel &kernel, const SyncPlan &plan, const Dep &dep, const DepPlace &place);
+Form formOf(const Kernel &kernel, const SyncPlan &plan, DepId dep, const DepPlace &place);
 
 /// The reason where not so many iterations are remembered as a distance reaches back.
 std::string tooFarBack(uint32_t offset, uint32_t remembered);

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Campaign.h"
+#include "PlanComparison.h"
 #include "ProgramComparison.h"
 
 #include "tally/Code/Lower.h"
@@ -107,20 +108,17 @@ Compiled compile(const RandomProgram &random, const Setting &setting) {
   return compiled;
 }
 
-/// For each dependence, whether its wait must be exact; all are where loops are written out.
-IdVector<DepId, bool> exactnessOf(const Kernel &kernel, const Compiled &compiled) {
-  IdVector<DepId, bool> exact(kernel.deps.size(), true);
-  for (DepId dep : kernel.deps.ids()) {
-    exact[dep] =
-        compiled.plan.waits[dep].exact || compiled.plan.options.strategy == Strategy::Unrolled;
-  }
-  return exact;
+/// What each wait may ask for; where loops are written out, all waits are exact.
+IdVector<DepId, Allowance> allowancesIn(const Kernel &kernel, const Compiled &compiled) {
+  bool written = compiled.plan.options.strategy == Strategy::Unrolled;
+  return written ? IdVector<DepId, Allowance>(kernel.deps.size(), Allowance::Exact)
+                 : allowancesOf(kernel, compiled.plan);
 }
 
 std::optional<std::string> differenceIn(const RandomProgram &program, const Compiled &compiled,
                                         const Setting &setting) {
   return compareProgram(program.kernel, compiled.program, setting.machine, program.bindings,
-                        program.definitions, exactnessOf(program.kernel, compiled),
+                        program.definitions, allowancesIn(program.kernel, compiled),
                         setting.strategy == Strategy::Unrolled);
 }
 

@@ -97,9 +97,9 @@ class EngineComparison {
 public:
   EngineComparison(const Kernel &kernel, const Program &program, const Machine &machine,
                    const Bindings &bindings, const Definition &definition, EngineId engine,
-                   const Signals &signals, const IdVector<DepId, bool> &exact)
+                   const Signals &signals, const IdVector<DepId, Allowance> &allowances)
       : kernel(kernel), program(program), machine(machine), definition(definition), engine(engine),
-        signals(signals), exact(exact), run(kernel, program, machine, bindings, engine),
+        signals(signals), allowances(allowances), run(kernel, program, machine, bindings, engine),
         depsOf(kernel.instrs.size()), valuesOf(kernel.deps.size()), runs(kernel.instrs.size(), 0) {
     for (DepId dep : kernel.deps.ids()) {
       const Dep &ends = kernel.deps[dep];
@@ -208,7 +208,7 @@ private:
       }
       Bounds &bounds = onSemaphore[semaphore];
       bounds.low = std::max(bounds.low, valuesOf[dep][need.runs]);
-      uint64_t most = exact[dep] ? need.runs : need.ceiling;
+      uint64_t most = mostRuns(need, allowances[dep]);
       bounds.high = std::max(bounds.high, valuesOf[dep][most]);
     }
     for (auto [semaphore, bounds] : onSemaphore) {
@@ -234,7 +234,7 @@ private:
   const Definition &definition;
   EngineId engine;
   const Signals &signals;
-  const IdVector<DepId, bool> &exact;
+  const IdVector<DepId, Allowance> &allowances;
   EngineRun run;
   IdVector<InstrId, std::vector<DepId>> depsOf;
   IdVector<DepId, std::vector<uint64_t>> valuesOf;
@@ -249,14 +249,15 @@ private:
 std::optional<std::string> compareProgram(const Kernel &kernel, const Program &program,
                                           const Machine &machine, const Bindings &bindings,
                                           const std::vector<Definition> &definitions,
-                                          const IdVector<DepId, bool> &exact, bool written) {
+                                          const IdVector<DepId, Allowance> &allowances,
+                                          bool written) {
   Raised raised = RaisedReader(kernel, program).read();
   if (!raised.problem.empty()) {
     return raised.problem;
   }
   for (EngineId engine : kernel.engines.ids()) {
     EngineComparison comparison(kernel, program, machine, bindings, definitions[engine.value],
-                                engine, raised.signals, exact);
+                                engine, raised.signals, allowances);
     if (std::optional<std::string> difference = comparison.compare(written)) {
       return difference;
     }

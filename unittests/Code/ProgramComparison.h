@@ -23,13 +23,14 @@
 
 namespace tally::oracle {
 
-/// The first difference, as text; none if there is none. `exact` tells which dependences must be
-/// waited for exactly. With `written` out loops, iterations are not compared: the
+/// The first difference, as text; none if there is none. `allowances`
+/// tells how far each wait may go. With `written` out loops, iterations are not compared: the
 /// code has none.
 std::optional<std::string> compareProgram(const Kernel &kernel, const Program &program,
                                           const Machine &machine, const Bindings &bindings,
                                           const std::vector<Definition> &definitions,
-                                          const IdVector<DepId, bool> &exact, bool written);
+                                          const IdVector<DepId, Allowance> &allowances,
+                                          bool written);
 
 } // namespace tally::oracle
 

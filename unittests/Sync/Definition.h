@@ -41,6 +41,19 @@ struct Need {
   uint64_t before = 0;  ///< runs that come before the consumer in sequence; a wait for more hangs
 };
 
+/// The most that a wait may ask for.
+enum class Allowance : uint8_t {
+  Exact,    ///< what is owed
+  Carrier,  ///< what can be told by the carrying loop alone
+  Sequence, ///< all that comes before
+};
+
+inline uint64_t mostRuns(const Need &need, Allowance allowance) {
+  return allowance == Allowance::Exact     ? need.runs
+         : allowance == Allowance::Carrier ? need.ceiling
+                                           : need.before;
+}
+
 /// What one run of an instruction adds to which counter when it retires.
 struct Signal {
   static constexpr uint32_t none = UINT32_MAX;

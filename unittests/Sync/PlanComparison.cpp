@@ -231,7 +231,7 @@ private:
       return;
     }
     uint64_t low = valuesOf[dep][need.runs];
-    uint64_t high = wait.exact ? low : valuesOf[dep][need.ceiling];
+    uint64_t high = valuesOf[dep][mostRuns(need, allowanceOf(plan, dep))];
     checkThreshold(dep, run, low, high);
   }
 
@@ -292,6 +292,22 @@ private:
 };
 
 } // namespace
+
+Allowance allowanceOf(const SyncPlan &plan, DepId dep) {
+  if (plan.waits[dep].exact) {
+    return Allowance::Exact;
+  }
+  return plan.options.rememberedFor(dep) < mostRemembered ? Allowance::Sequence
+                                                          : Allowance::Carrier;
+}
+
+IdVector<DepId, Allowance> allowancesOf(const Kernel &kernel, const SyncPlan &plan) {
+  IdVector<DepId, Allowance> allowances(kernel.deps.size());
+  for (DepId dep : kernel.deps.ids()) {
+    allowances[dep] = allowanceOf(plan, dep);
+  }
+  return allowances;
+}
 
 std::optional<std::string> comparePlan(const Kernel &kernel, const SyncPlan &plan,
                                        const Bindings &bindings,

@@ -31,6 +31,12 @@ bool anyCutOff(const std::vector<Definition> &definitions);
 /// The counters that the instructions raise under this plan: one for each group.
 Signals signalsOf(const Kernel &kernel, const SyncPlan &plan);
 
+/// What the wait of a dependence may ask for, by what the plan says of it.
+Allowance allowanceOf(const SyncPlan &plan, DepId dep);
+
+/// The same of all, indexed by dependence.
+IdVector<DepId, Allowance> allowancesOf(const Kernel &kernel, const SyncPlan &plan);
+
 /// The first run of a consumer whose threshold is not what the definition asks
 /// for, as text; none if there is none.
 std::optional<std::string> comparePlan(const Kernel &kernel, const SyncPlan &plan,

@@ -12,6 +12,11 @@ struct LowerOptions {
   bool cse = true;  ///< compute equal values once
   bool nativeCounters = false; ///< use a loop's own counter where it counts the same
   bool stepThresholds = false; ///< keep what grows by a constant in a register, and step it
+  IdVector<EngineId, bool> recomputes = {}; ///< engines that step nothing all the same; empty: none
+
+  bool stepsOn(EngineId engine) const {
+    return stepThresholds && (recomputes.empty() || !recomputes[engine]);
+  }
 };
 
 /// The code of every engine for a plan of this kernel, for the arithmetic of the machine. Uses more

@@ -10,6 +10,7 @@
 #define TALLY_SUPPORT_DIAGNOSTICS_H
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,13 @@ public:
 
   Diagnostic &remark(Location where, std::string message) {
     return add(Severity::Remark, where, std::move(message));
+  }
+
+  /// What another run found, behind what this one has.
+  void append(Diagnostics &&others) {
+    errors += others.errors;
+    list.insert(list.end(), std::make_move_iterator(others.list.begin()),
+                std::make_move_iterator(others.list.end()));
   }
 
   bool hasErrors() const { return errors != 0; }

@@ -58,12 +58,22 @@ enum class Sharing : uint8_t {
   Queue,  ///< with those of its queue that share so, too; K then counts within a block
 };
 
+/// The most iterations that a ring remembers, each in a register of its own.
+inline constexpr uint32_t mostRemembered = 64;
+
 struct PlanOptions {
   Strategy strategy = Strategy::PerLoop;
   Participants participants = Participants::Work;
   bool fold = true;                        ///< evaluate constants in wait expressions
   IdVector<InstrId, Sharing> sharing = {}; ///< Auto; empty: all with their bodies
   bool constantTrips = true; ///< Auto: where trips are constant, count the loop around them alone
+  /// Copies of a counter that the wait of a dependence may read; empty: as many as it needs, up to
+  /// `mostRemembered`. With fewer, it waits longer than it has to.
+  IdVector<DepId, uint32_t> remembered = {};
+
+  uint32_t rememberedFor(DepId dep) const {
+    return remembered.empty() ? mostRemembered : remembered[dep];
+  }
 };
 
 /// How a wait value is found; see docs/Allocation.md for each formula.
