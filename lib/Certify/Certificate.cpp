@@ -231,6 +231,10 @@ void CertificateWriter::simple(const Op &op) {
   case OpKind::BarrierBegin:
   case OpKind::BarrierEnd:
     return put("(barrier {})", op.target);
+  case OpKind::WhenBegin:
+    return put("(when {})", operandText(op.a));
+  case OpKind::WhenEnd:
+    return put("(when end)");
   default:
     assert(false && "brackets are written by who opens them");
   }

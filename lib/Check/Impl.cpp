@@ -60,13 +60,15 @@ private:
     std::vector<uint32_t> open;
     for (uint32_t i = 0; i < code.ops.size(); ++i) {
       OpKind kind = code.ops[i].kind;
-      if (kind == OpKind::Else || kind == OpKind::LoopEnd || kind == OpKind::IfEnd) {
+      if (kind == OpKind::Else || kind == OpKind::LoopEnd || kind == OpKind::IfEnd ||
+          kind == OpKind::WhenEnd) {
         assert(!open.empty() && "brackets match in verified code");
         partner[open.back()] = i;
         partner[i] = open.back();
         open.pop_back();
       }
-      if (kind == OpKind::Else || kind == OpKind::LoopBegin || kind == OpKind::IfBegin) {
+      if (kind == OpKind::Else || kind == OpKind::LoopBegin || kind == OpKind::IfBegin ||
+          kind == OpKind::WhenBegin) {
         open.push_back(i);
       }
     }
@@ -93,6 +95,9 @@ private:
     case OpKind::IfBegin:
       at = bindings.trips(code.engine, op.loop(), ++reached[op.loop()]) != 0 ? at + 1
                                                                              : partner[at] + 1;
+      return;
+    case OpKind::WhenBegin:
+      at = value(op.a) != 0 ? at + 1 : partner[at] + 1;
       return;
     case OpKind::Else: // from the then-branch only, as IfBegin jumps past it
       at = partner[at] + 1;

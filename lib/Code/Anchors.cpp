@@ -39,16 +39,38 @@ static Anchor changedByBlock(const Kernel &kernel, InstrId producer, InstrId con
   return beside(kernel, common, changing, consumer);
 }
 
+/// What else changes it: entries of loops that reset counts of `body`, or, if that is none, counts
+/// of whole queues. (A total is reset by loops around the one that counts: that is no other place.)
+static Anchor changedByReset(const Kernel &kernel, const SyncPlan &plan, LoopId body,
+                             InstrId consumer, Anchor anchor) {
+  if (plan.options.resets.empty()) {
+    return anchor;
+  }
+  for (LoopId l = body; l.valid(); l = kernel.loops[l].parent) {
+    if (plan.resetAt(l)) {
+      anchor = later(anchor, changedBy(kernel, l, consumer));
+    }
+  }
+  for (size_t i = 0; !body.valid() && i < plan.options.resets.size(); ++i) {
+    anchor = later(anchor, changedBy(kernel, plan.options.resets[i].loop, consumer));
+  }
+  return anchor;
+}
+
 Anchor anchorOfLeaf(const Kernel &kernel, const SyncPlan &plan, const Expr &leaf,
                     InstrId consumer) {
   switch (leaf.op) {
   case ExprOp::Total:
   case ExprOp::Trip:
     return changedBy(kernel, LoopId(leaf.a), consumer);
-  case ExprOp::Snapshot:
-    return changedBy(kernel, plan.rings[RingId(leaf.a)].loop, consumer);
+  case ExprOp::Snapshot: {
+    const Ring &ring = plan.rings[RingId(leaf.a)];
+    return changedByReset(kernel, plan, ring.total, consumer,
+                          changedBy(kernel, ring.loop, consumer));
+  }
   case ExprOp::Ordinal:
-    return changedByBlock(kernel, InstrId(leaf.a), consumer);
+    return changedByReset(kernel, plan, LoopId(), consumer,
+                          changedByBlock(kernel, InstrId(leaf.a), consumer));
   default:
     return Anchor();
   }

@@ -23,6 +23,7 @@
 #include "Emit.h"
 #include "Linear.h"
 #include "tally/Code/ControlCost.h"
+#include "tally/Sync/Split.h"
 
 #include <fmt/format.h>
 
@@ -185,7 +186,7 @@ private:
       }
       const Instr &instr = kernel.instrs[id];
       uint32_t &set = setAt[instr.home.value * kernel.queues.size() + instr.queue.value];
-      if (set == noSet) {
+      if (set == noSet || mayMix(kernel.queues[instr.queue])) { // no two share there
         set = static_cast<uint32_t>(sets.size());
         sets.push_back({instr.home, instr.queue, {}});
       }
@@ -329,6 +330,7 @@ private:
     std::vector<WholeQueue> all;
     std::vector<bool> excluded(kernel.queues.size(), false);
     for (QueueId queue : kernel.queues.ids()) {
+      excluded[queue.value] = mayMix(kernel.queues[queue]);
       all.push_back({queue});
     }
     for (const Set &set : sets) {

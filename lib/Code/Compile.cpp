@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tally {
 
 static std::optional<Compiled> keepWritten(const Kernel &kernel, const Program *written,
@@ -30,9 +32,59 @@ static std::optional<Compiled> keepWritten(const Kernel &kernel, const Program *
   return compiled;
 }
 
+/// A machine whose semaphores leave room for those by which engines meet to reset counters.
+static Machine withRoomToMeet(Machine machine, const Kernel &kernel) {
+  if (machine.semaphores) {
+    uint32_t used = static_cast<uint32_t>(kernel.engines.size());
+    machine.semaphores = *machine.semaphores - std::min(*machine.semaphores, used);
+  }
+  return machine;
+}
+
+/// What is chosen with fewer semaphores may count faster elsewhere.
+static std::vector<ResetPoint> withMore(std::vector<ResetPoint> points, const Kernel &kernel,
+                                        const PlanOptions &options, const Machine &machine,
+                                        Diagnostics &diagnostics) {
+  Diagnostics ignored;
+  SyncPlan plan = makePlan(kernel, options, ignored);
+  std::vector<ResetPoint> more = findResets(kernel, plan, machine, diagnostics);
+  std::vector<ResetPoint> all;
+  std::ranges::set_union(points, more, std::back_inserter(all), {}, &ResetPoint::loop,
+                         &ResetPoint::loop);
+  return all;
+}
+
+/// Everything chosen; with reset points if that is how counters are kept from overflowing.
+static CompileOptions decide(const Kernel &kernel, const CompileOptions &given,
+                             const Machine &machine, Diagnostics &diagnostics) {
+  Diagnostics found;
+  CompileOptions options = choose(kernel, given, machine, found);
+  if (!countsAtRunTime(options.plan.strategy)) {
+    return options;
+  }
+  Diagnostics ignored; // whoever plans next reports them
+  SyncPlan plan = makePlan(kernel, options.plan, ignored);
+  std::vector<ResetPoint> resets;
+  if (ignored.hasErrors()) {
+    return options;
+  }
+  if (given.overflow == Overflow::Reset) {
+    resets = findResets(kernel, plan, machine, found);
+  } else {
+    checkOverflow(kernel, plan, machine, given.overflow == Overflow::Refuse, found);
+  }
+  if (!resets.empty() && !found.hasErrors()) {
+    found = {};
+    options = choose(kernel, given, withRoomToMeet(machine, kernel), found);
+    options.plan.resets = withMore(std::move(resets), kernel, options.plan, machine, found);
+  }
+  diagnostics.append(std::move(found));
+  return options;
+}
+
 static std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
                                     const Machine &machine, Diagnostics &diagnostics) {
-  RegisterFitter fitter(kernel, machine, choose(kernel, given, machine, diagnostics));
+  RegisterFitter fitter(kernel, machine, decide(kernel, given, machine, diagnostics));
   Compiled compiled;
   Diagnostics found;
   do {
@@ -41,6 +93,7 @@ static std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &
     if (found.hasErrors()) {
       break;
     }
+    setResetPeriods(kernel, compiled.plan, machine, found);
     compiled.program = lower(kernel, compiled.plan, machine, fitter.options().lower, found);
   } while (fitter.giveWay(compiled.plan, compiled.program));
   fitter.explain(diagnostics);
@@ -49,11 +102,8 @@ static std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &
     return std::nullopt;
   }
   verifyPlan(kernel, compiled.plan, diagnostics);
-  checkOverflow(kernel, compiled.plan, machine, diagnostics);
-  if (!diagnostics.hasErrors()) {
-    checkLimits(kernel, compiled.program, machine, diagnostics);
-    verifyProgram(kernel, compiled.program, diagnostics);
-  }
+  checkLimits(kernel, compiled.program, machine, diagnostics);
+  verifyProgram(kernel, compiled.program, diagnostics);
   return compiled;
 }
 

@@ -63,8 +63,9 @@ static double costOf(const EngineCode &code, const IdVector<LoopId, double> &ent
                      const ControlPrices &prices) {
   double cost = 0;
   std::vector<LoopId> around{rootLoop};
+  bool rarely = false; // counters are reset so rarely that it costs nothing
   for (const Op &op : code.ops) {
-    double here = entries[around.back()];
+    double here = rarely ? 0 : entries[around.back()];
     switch (op.kind) {
     case OpKind::Alu:
       cost += here * prices.alu;
@@ -95,6 +96,13 @@ static double costOf(const EngineCode &code, const IdVector<LoopId, double> &ent
       break;
     case OpKind::IfEnd:
       around.pop_back();
+      break;
+    case OpKind::WhenBegin:
+      cost += here * prices.branch;
+      rarely = true;
+      break;
+    case OpKind::WhenEnd:
+      rarely = false;
       break;
     case OpKind::Else:
     case OpKind::Issue:

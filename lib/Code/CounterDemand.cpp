@@ -20,6 +20,7 @@ CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, Engi
       demand(context.exprs.legal(w->threshold), instr, context.rootPositionOf(instr));
     }
   }
+  demandResets();
   std::sort(followed.begin(), followed.end());
   findPath();
   if (context.options.nativeCounters) {
@@ -104,6 +105,15 @@ void CounterDemand::demandPlace(InstrId producer, uint32_t stmt) {
   want(running[context.kernel.instrs[producer].queue], stmt);
 }
 
+/// Everybody who takes part in a reset counts towards it.
+void CounterDemand::demandResets() {
+  for (const ResetPoint &point : context.plan.options.resets) {
+    if (context.resets && context.resets->find(point.loop, engine)) {
+      want(totals[point.loop], context.rootPosition[point.loop]);
+    }
+  }
+}
+
 void CounterDemand::findPath() {
   for (InstrId instr : context.instrsOf[engine.value]) {
     enter(context.kernel.instrs[instr].home);
@@ -130,7 +140,8 @@ void CounterDemand::findNative() {
   const Kernel &kernel = context.kernel;
   for (LoopId id : enters.ids()) {
     const Loop &loop = kernel.loops[id];
-    if (loop.kind != LoopKind::Loop || !enters[id]) {
+    bool isReset = context.resets && context.resets->find(id, engine);
+    if (loop.kind != LoopKind::Loop || !enters[id] || isReset) {
       continue;
     }
     uint32_t here = context.rootPosition[id];

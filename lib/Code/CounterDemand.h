@@ -54,6 +54,7 @@ public:
 private:
   void demand(ExprId expr, InstrId consumer, uint32_t stmt);
   void step(ExprId expr, const Linear &form, uint32_t stmt);
+  void demandResets();
   void findNative();
   void demandRing(RingId id, uint32_t slot, uint32_t stmt);
   void demandPlace(InstrId producer, uint32_t stmt);

@@ -5,6 +5,7 @@
 #include "KnownExprs.h"
 #include "Legalize.h"
 #include "Registers.h"
+#include "ResetCode.h"
 #include "Waits.h"
 #include "tally/Code/Lower.h"
 
@@ -13,13 +14,14 @@ namespace tally {
 /// What emission of all engines shares, and does not change.
 struct EmitContext {
   EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
-              const KeptWaits &waits, const LegalExprs &exprs);
+              const KeptWaits &waits, const LegalExprs &exprs, const ResetCode *resets = nullptr);
 
   const Kernel &kernel;
   const SyncPlan &plan;
   const LowerOptions &options;
   const KeptWaits &waits;
   const LegalExprs &exprs;
+  const ResetCode *resets;                    ///< null: none
   std::vector<std::vector<InstrId>> instrsOf; ///< by engine, in program order
   IdVector<LoopId, uint32_t> rootPosition;    ///< statement of the root, as a position
   IdVector<QueueId, std::vector<LoopId>>

@@ -1,45 +1,23 @@
 //===- EmitBarriers.cpp - Code that meets at barriers ---------------------===//
 //
-// A barrier is made of what every machine has. Each member drains its own instructions; then all
-// shake hands, semaphores are set to zero, and all shake hands again:
-//
-//   first member (coordinator)          every other member m
-//     drain                               drain
-//     wait arrive >= members - 1          signal arrive
-//     reset arrive                        wait release.m >= 1
-//     signal release.m  for every m       reset release.m
-//
-// `arrive` belongs to the set of members, `release.m` to the engine. Handshakes do not mix: a
-// member arrives again only after its release, before which the coordinator has reset
-// `arrive`; and it is released again only after it has reset its own. Where nothing is to be reset
-// the second handshake is left out (but not in the paper's form, --barrier-participants=all).
-//
-// Semaphores are numbered so that what one barrier resets is one run: a single operation.
+// Barriers stand where the plan has them; BarrierCode.h says what one is made of. Semaphores are
+// numbered so that what one barrier resets is one run: a single operation. The second handshake is
+// left out where nothing is reset (but not in the paper's form, --barrier-participants=all).
 //===----------------------------------------------------------------------===//
 
+#include "BarrierCode.h"
 #include "Emit.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 
 namespace tally {
 namespace {
-
-using EngineSet = std::vector<EngineId>;
-
-/// A run of semaphores.
-struct SemaRun {
-  uint32_t first = 0;
-  uint32_t count = 0;
-};
 
 class BarrierEmitter {
 public:
   BarrierEmitter(const EmitContext &context, Program &program)
       : context(context), kernel(context.kernel), plan(context.plan), program(program),
-        release(kernel.engines.size()), enters(kernel.loops.size(), 0) {}
+        barriers(kernel, program), enters(kernel.loops.size(), 0) {}
 
   void run() {
     numberSemaphores();
@@ -85,28 +63,7 @@ private:
     allGroups = {0, static_cast<uint32_t>(plan.groups.size())};
   }
 
-  SemaId arriveOf(const EngineSet &members) {
-    auto [found, isNew] = arrive.try_emplace(members);
-    if (isNew) {
-      found->second = program.semaphores.push({fmt::format("arrive{}", arrive.size() - 1)});
-      for (size_t m = 1; m < members.size(); ++m) {
-        if (!release[members[m]].valid()) {
-          release[members[m]] =
-              program.semaphores.push({fmt::format("release.{}", kernel.nameOf(members[m]))});
-        }
-      }
-    }
-    return found->second;
-  }
-
   //===--- Barriers -------------------------------------------------------===//
-
-  /// A barrier at one place of a loop, for all its members.
-  struct Site {
-    BarrierId id;
-    SemaRun reset;
-    SemaId arrive; ///< none if there is one member only
-  };
 
   void numberBarriers() {
     sites.resize(3 * kernel.loops.size());
@@ -124,52 +81,26 @@ private:
     return where == Entry ? b.entry : where == Back ? b.back : b.exit;
   }
 
-  Site &siteAt(LoopId loop, Where where) { return sites[3 * loop.value + where]; }
+  BarrierSite &siteAt(LoopId loop, Where where) { return sites[3 * loop.value + where]; }
 
   void makeSite(LoopId loop, Where where) {
     const EngineSet &members = membersAt(loop, where);
     if (members.empty()) {
       return;
     }
-    Site &site = siteAt(loop, where);
-    site.id = program.barriers.push(members);
-    site.arrive = members.size() > 1 ? arriveOf(members) : SemaId();
-    site.reset = paperForm() ? allGroups : where == Back ? resets[loop] : SemaRun();
+    SemaRun run = paperForm() ? allGroups : where == Back ? resets[loop] : SemaRun();
+    std::vector<SemaRun> reset;
+    if (run.count > 0) {
+      reset.push_back(run);
+    }
+    bool shakesTwice = run.count > 0 || paperForm();
+    siteAt(loop, where) = barriers.add(members, std::move(reset), shakesTwice);
   }
 
   void emitBarrier(LoopId loop, Where where) {
     const EngineSet &members = membersAt(loop, where);
-    if (std::find(members.begin(), members.end(), engine) == members.end()) {
-      return;
-    }
-    const Site &site = siteAt(loop, where);
-    push(Op::mark(OpKind::BarrierBegin, site.id.value));
-    push(Op::drain());
-    handshake(site, members);
-    if (members[0] == engine && site.reset.count > 0) {
-      push(Op::reset(SemaId(site.reset.first), site.reset.count));
-    }
-    if (site.reset.count > 0 || paperForm()) {
-      handshake(site, members);
-    }
-    push(Op::mark(OpKind::BarrierEnd, site.id.value));
-  }
-
-  void handshake(const Site &site, const EngineSet &members) {
-    if (members.size() == 1) {
-      return;
-    }
-    if (members[0] != engine) {
-      push(Op::makeSignal(site.arrive));
-      push(Op::makeWait(release[engine], Operand::number(1)));
-      push(Op::reset(release[engine], 1));
-      return;
-    }
-    uint32_t others = static_cast<uint32_t>(members.size() - 1);
-    push(Op::makeWait(site.arrive, Operand::number(others)));
-    push(Op::reset(site.arrive, 1));
-    for (size_t m = 1; m < members.size(); ++m) {
-      push(Op::makeSignal(release[members[m]]));
+    if (std::find(members.begin(), members.end(), engine) != members.end()) {
+      barriers.write(siteAt(loop, where), engine, program.engines[engine].ops);
     }
   }
 
@@ -275,9 +206,8 @@ private:
   IdVector<GroupId, SemaId> semaOf;
   IdVector<LoopId, SemaRun> resets; ///< groups reset at the back edge of each loop
   SemaRun allGroups;
-  std::map<EngineSet, SemaId> arrive;
-  IdVector<EngineId, SemaId> release;
-  std::vector<Site> sites;
+  BarrierCode barriers;
+  std::vector<BarrierSite> sites;
   IdVector<LoopId, uint64_t> enters; ///< engines that run each loop
   EngineId engine;
   size_t next = 0;

@@ -43,8 +43,9 @@ class CountingEmitter {
 public:
   CountingEmitter(const EmitContext &context, EmitScratch &scratch, EngineId engine)
       : context(context), knownExprs(scratch.known), code(scratch.code), kernel(context.kernel),
-        plan(context.plan), exprs(context.exprs.pool()), mine(context.instrsOf[engine.value]),
-        counters(context, scratch.known, engine), endings(kernel.loops[rootLoop].body.size()) {}
+        plan(context.plan), exprs(context.exprs.pool()), engine(engine),
+        mine(context.instrsOf[engine.value]), counters(context, scratch.known, engine),
+        endings(kernel.loops[rootLoop].body.size()) {}
 
   void run() {
     code.ops.clear();
@@ -119,6 +120,9 @@ private:
   //===--- 3. Walk --------------------------------------------------------===//
 
   void walkBody(LoopId body) {
+    if (const ResetSite *site = context.resets ? context.resets->find(body, engine) : nullptr) {
+      reset(*site);
+    }
     countEntry(body);
     for (StmtId stmt : kernel.loops[body].body) {
       if (body == rootLoop) {
@@ -286,6 +290,67 @@ private:
 
   void bump(RegId counter, uint32_t by = 1) {
     code.ops.push_back(Op::alu2(AluOp::Add, counter, Operand::reg(counter), Operand::number(by)));
+  }
+
+  //===--- Resets ---------------------------------------------------------===//
+
+  /// Before the first entry that might not fit: the barrier, then everything that was counted.
+  void reset(const ResetSite &site) {
+    Value due;
+    due.depth = kernel.loops[site.point.loop].depth;
+    due.definition = position();
+    due.lastUse = position() + 1;
+    RegId condition = newValue(due);
+    code.ops.push_back(Op::alu2(AluOp::IsGT, condition,
+                                Operand::reg(counters.totals[site.point.loop].value),
+                                Operand::number(site.point.every - 1)));
+    code.ops.push_back(Op::whenBegin(Operand::reg(condition)));
+    context.resets->barriers().write(site.barrier, engine, code.ops);
+    resetCounters(site.point.loop);
+    code.ops.push_back(Op::mark(OpKind::WhenEnd));
+  }
+
+  void resetCounters(LoopId loop) {
+    setBack(counters.trips[loop]);
+    uint32_t numLoops = static_cast<uint32_t>(kernel.loops.size());
+    for (LoopId inner = loop; inner.value < numLoops && kernel.encloses(loop, inner);
+         inner = LoopId(inner.value + 1)) {
+      setBack(counters.totals[inner]);
+      for (const Stepped &stepped : counters.steppedAt[inner]) {
+        set(knownExprs[stepped.expr].stepped, stepped.form.first());
+      }
+    }
+    uint32_t here = context.rootPosition[loop];
+    for (RingId id : counters.rings.ids()) {
+      const Ring &ring = plan.rings[id];
+      bool counted = ring.total.valid() ? kernel.encloses(loop, ring.total) : true;
+      const Counter &first = counters.rings[id];
+      for (uint32_t slot = 0; counted && isAlive(first, here) && slot < ring.depth; ++slot) {
+        set(RegId(first.value.value + slot), 0);
+      }
+    }
+    for (const auto *counts : {&counters.places.raw(), &counters.running.raw()}) {
+      for (const Counter &counter : *counts) {
+        if (isAlive(counter, here)) {
+          set(counter.value, 0);
+        }
+      }
+    }
+  }
+
+  /// Whether a counter has started and is still read, in a statement of the root or later.
+  static bool isAlive(const Counter &counter, uint32_t here) {
+    return counter.wanted && counter.value.valid() && here <= counter.lastStmt;
+  }
+
+  void setBack(const Counter &counter) {
+    if (counter.wanted) {
+      set(counter.value, 0);
+    }
+  }
+
+  void set(RegId counter, uint32_t to) {
+    code.ops.push_back(Op::move(counter, Operand::number(to)));
   }
 
   /// At the start of a body: its own counters, then the rings over it.
@@ -473,7 +538,8 @@ private:
   const Kernel &kernel;
   const SyncPlan &plan;
   const ExprPool &exprs;
-  const std::vector<InstrId> &mine; ///< this engine's instructions, in order
+  const EngineId engine;
+  const std::vector<InstrId> &mine; ///< its instructions, in order
   CounterDemand counters;
   std::vector<std::vector<RegId>> endings; ///< by statement of the root: counters read last in it
   std::vector<Hoist> hoists;               ///< sorted by statement

@@ -40,6 +40,7 @@ static std::vector<uint32_t> matchBrackets(const std::vector<Op> &ops) {
     switch (ops[at].kind) {
     case OpKind::LoopBegin:
     case OpKind::IfBegin:
+    case OpKind::WhenBegin:
       open.push_back(at);
       break;
     case OpKind::Else:
@@ -48,6 +49,7 @@ static std::vector<uint32_t> matchBrackets(const std::vector<Op> &ops) {
       break;
     case OpKind::LoopEnd:
     case OpKind::IfEnd:
+    case OpKind::WhenEnd:
       close(at);
       break;
     default:
@@ -169,8 +171,11 @@ void EngineRun::step() {
     leave();
     ++at;
     return;
+  case OpKind::WhenBegin:
+    at = value(op.a) != 0 ? at + 1 : match[at] + 1;
+    return;
   default:
-    ++at; // a barrier's brackets do nothing by themselves
+    ++at; // other brackets do nothing by themselves
     return;
   }
 }

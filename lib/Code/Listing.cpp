@@ -77,8 +77,13 @@ private:
       line("", "else:", "");
       ++depth;
       return;
+    case OpKind::WhenBegin:
+      line("", fmt::format("when {}:", operand(op.a)), "");
+      ++depth;
+      return;
     case OpKind::LoopEnd:
     case OpKind::IfEnd:
+    case OpKind::WhenEnd:
       --depth;
       return;
     case OpKind::BarrierBegin:

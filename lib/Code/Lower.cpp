@@ -107,8 +107,8 @@ void emitEngines(const EmitContext &context, const Machine &machine, Program &pr
 } // namespace
 
 EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
-                         const KeptWaits &waits, const LegalExprs &exprs)
-    : kernel(kernel), plan(plan), options(options), waits(waits), exprs(exprs),
+                         const KeptWaits &waits, const LegalExprs &exprs, const ResetCode *resets)
+    : kernel(kernel), plan(plan), options(options), waits(waits), exprs(exprs), resets(resets),
       instrsOf(kernel.engines.size()), rootPosition(kernel.loops.size(), 0),
       loopsOf(kernel.queues.size()), firstPosition(kernel.queues.size(), Id<void>::noneValue) {
   for (LoopId l : kernel.loops.ids()) {
@@ -173,7 +173,8 @@ Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine
 
   KeptWaits waits(kernel, plan, program);
   LegalExprs exprs(plan, machine);
-  EmitContext context(kernel, plan, options, waits, exprs);
+  ResetCode resets(kernel, plan, waits, program);
+  EmitContext context(kernel, plan, options, waits, exprs, &resets);
   if (countsAtRunTime(plan.options.strategy)) {
     emitEngines(context, machine, program);
   } else if (plan.options.strategy == Strategy::Barrier) {

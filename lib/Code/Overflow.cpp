@@ -4,9 +4,13 @@
 // d more, for an inner index d ahead): w*N*(entries + 1) must stay below 2^bits (2^(bits-1) where
 // waits compare signed). Entries are bounded by the trip bounds around l. Where those are missing
 // or too large, the code is right up to a number of entries that is said.
+//
+// Counters that are reset between iterations of a loop R have only the entries of l since then:
+// if R has so many at most, entries = iterations of R * entries of l in each. Of the loops around l
+// the outermost one that will do is taken: it comes to its barrier least often.
 //===----------------------------------------------------------------------===//
 
-#include "tally/Code/Lower.h"
+#include "tally/Code/Overflow.h"
 
 #include <fmt/format.h>
 
@@ -22,23 +26,78 @@ uint64_t saturatingMul(uint64_t a, uint64_t b) {
   return a != 0 && b > (unbounded - 1) / a ? unbounded : a * b;
 }
 
-class OverflowChecker {
+class Growth {
 public:
-  OverflowChecker(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
-                  Diagnostics &diagnostics)
-      : kernel(kernel), plan(plan), machine(machine), diagnostics(diagnostics),
-        entries(kernel.loops.size(), 1), perEntry(kernel.loops.size(), 0),
-        ahead(kernel.loops.size(), 1) {}
-
-  void run() {
+  Growth(const Kernel &kernel, const SyncPlan &plan, const Machine &machine)
+      : kernel(kernel), plan(plan), machine(machine), entries(kernel.loops.size(), 1),
+        perEntry(kernel.loops.size(), 0), ahead(kernel.loops.size(), 1) {
     boundEntries();
     sumPerEntry();
-    for (LoopId loop : kernel.loops.ids()) {
-      if (perEntry[loop] > 0 && !fits(loop)) {
-        report(loop);
+  }
+
+  /// Whether the counters of a body stay below the limit, if nobody resets them.
+  bool fits(LoopId loop) const {
+    if (perEntry[loop] == 0) {
+      return true;
+    }
+    return entries[loop] != unbounded &&
+           saturatingMul(perEntry[loop], entries[loop] + ahead[loop]) < machine.counterLimit();
+  }
+
+  /// How many entries of a body its counters hold.
+  uint64_t mostEntries(LoopId loop) const {
+    uint64_t most = (machine.counterLimit() - 1) / perEntry[loop];
+    return most > ahead[loop] ? most - ahead[loop] : 0;
+  }
+
+  /// How many iterations of `around` the counters of a body hold; 0: not even one.
+  uint64_t mostIterations(LoopId around, LoopId loop) const {
+    uint64_t inside = 1;
+    for (LoopId l = loop; l != around; l = kernel.loops[l].parent) {
+      uint64_t trips = maxTrips(kernel.loops[l]);
+      inside = trips == unbounded ? unbounded : saturatingMul(inside, trips);
+      if (inside == unbounded) {
+        return 0;
       }
     }
+    return inside == 0 ? unbounded : mostEntries(loop) / inside;
   }
+
+  /// The outermost loop around a body between whose iterations its counters can be reset.
+  LoopId resetterOf(LoopId loop) const {
+    LoopId found;
+    bool agreed = true; // from the root up to here
+    std::vector<LoopId> path;
+    for (LoopId l = loop; l != rootLoop; l = kernel.loops[l].parent) {
+      path.push_back(l);
+    }
+    for (size_t i = path.size(); i-- > 0 && agreed && !found.valid();) {
+      agreed = kernel.loops[path[i]].uniform;
+      bool isLoop = kernel.loops[path[i]].kind == LoopKind::Loop;
+      found = agreed && isLoop && mostIterations(path[i], loop) > 0 ? path[i] : LoopId();
+    }
+    return found;
+  }
+
+  /// Up to how many entries the code is right.
+  std::string rightUpTo(LoopId loop) const {
+    return fmt::format("counters of '{}' are right up to {} entries of it ({} bits, {} an entry)",
+                       kernel.nameOf(loop), mostEntries(loop), machine.counterBits, perEntry[loop]);
+  }
+
+  /// What would show that they are never more.
+  std::string wayOut(LoopId loop) const {
+    LoopId open = unboundedAround(loop);
+    if (open.valid()) {
+      return fmt::format("; a bound 'max' on the trips of '{}' would settle it",
+                         kernel.nameOf(open));
+    }
+    return fmt::format(", but its trip bounds allow {}; a smaller 'max' on a loop around it would "
+                       "settle it",
+                       entries[loop]);
+  }
+
+  bool counts(LoopId loop) const { return perEntry[loop] > 0; }
 
 private:
   uint64_t maxTrips(const Loop &loop) const {
@@ -101,13 +160,6 @@ private:
     ahead[wait.innerLoop] = std::max(ahead[wait.innerLoop], 1 + step);
   }
 
-  bool fits(LoopId loop) const {
-    if (entries[loop] == unbounded) {
-      return false;
-    }
-    return saturatingMul(perEntry[loop], entries[loop] + ahead[loop]) < machine.counterLimit();
-  }
-
   /// The outermost loop around `loop` without a bound; none if all have one.
   LoopId unboundedAround(LoopId loop) const {
     LoopId found;
@@ -117,29 +169,9 @@ private:
     return found;
   }
 
-  void report(LoopId loop) {
-    uint64_t most = (machine.counterLimit() - 1) / perEntry[loop];
-    uint64_t safe = most > ahead[loop] ? most - ahead[loop] : 0;
-    std::string what = fmt::format("counters of '{}' are right up to {} entries of it ({} bits, {} "
-                                   "an entry)",
-                                   kernel.nameOf(loop), safe, machine.counterBits, perEntry[loop]);
-    LoopId open = unboundedAround(loop);
-    if (!open.valid()) {
-      diagnostics.remark(kernel.loops[loop].where,
-                         fmt::format("{}, but its trip bounds allow {}; a smaller 'max' on a loop "
-                                     "around it would settle it",
-                                     what, entries[loop]));
-      return;
-    }
-    diagnostics.remark(kernel.loops[loop].where,
-                       fmt::format("{}; a bound 'max' on the trips of '{}' would settle it", what,
-                                   kernel.nameOf(open)));
-  }
-
   const Kernel &kernel;
   const SyncPlan &plan;
   const Machine &machine;
-  Diagnostics &diagnostics;
   IdVector<LoopId, uint64_t> entries;  ///< the most that there can be; or unbounded
   IdVector<LoopId, uint64_t> perEntry; ///< growth of the fastest counter; 0: nothing is counted
   IdVector<LoopId, uint64_t> ahead;    ///< entries that a threshold may run ahead
@@ -147,10 +179,99 @@ private:
 
 } // namespace
 
-void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+static constexpr std::string_view overflowTable[] = {"reset", "refuse", "assume"};
+
+std::string_view toString(Overflow overflow) {
+  return overflowTable[static_cast<size_t>(overflow)];
+}
+
+std::optional<Overflow> overflowFrom(std::string_view name) {
+  for (size_t i = 0; i < std::size(overflowTable); ++i) {
+    if (overflowTable[i] == name) {
+      return static_cast<Overflow>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> overflowNames() {
+  return {std::begin(overflowTable), std::end(overflowTable)};
+}
+
+void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &machine, bool refuse,
                    Diagnostics &diagnostics) {
-  if (countsAtRunTime(plan.options.strategy)) {
-    OverflowChecker(kernel, plan, machine, diagnostics).run();
+  Growth growth(kernel, plan, machine);
+  for (LoopId loop : kernel.loops.ids()) {
+    if (growth.fits(loop)) {
+      continue;
+    }
+    std::string message = growth.rightUpTo(loop) + growth.wayOut(loop);
+    if (refuse) {
+      diagnostics.error(kernel.loops[loop].where, std::move(message));
+    } else {
+      diagnostics.remark(kernel.loops[loop].where, std::move(message));
+    }
+  }
+}
+
+std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
+                                   const Machine &machine, Diagnostics &diagnostics) {
+  Growth growth(kernel, plan, machine);
+  IdVector<LoopId, bool> isPoint(kernel.loops.size(), false);
+  for (LoopId loop : kernel.loops.ids()) {
+    if (growth.fits(loop)) {
+      continue;
+    }
+    LoopId resetter = growth.resetterOf(loop);
+    if (resetter.valid()) {
+      isPoint[resetter] = true;
+      continue;
+    }
+    diagnostics.error(kernel.loops[loop].where,
+                      fmt::format("{}, and there is no loop around it on which all engines agree "
+                                  "and between whose iterations they could be reset{}",
+                                  growth.rightUpTo(loop), growth.wayOut(loop)));
+  }
+  std::vector<ResetPoint> points;
+  for (LoopId loop : kernel.loops.ids()) {
+    if (isPoint[loop]) {
+      points.push_back({loop, 0});
+    }
+  }
+  return points;
+}
+
+void setResetPeriods(const Kernel &kernel, SyncPlan &plan, const Machine &machine,
+                     Diagnostics &diagnostics) {
+  if (plan.options.resets.empty()) {
+    return;
+  }
+  Growth growth(kernel, plan, machine);
+  IdVector<LoopId, LoopId> resetBy(kernel.loops.size()); // the innermost point around each body
+  IdVector<LoopId, uint64_t> most(kernel.loops.size(), machine.counterLimit() - 2);
+  IdVector<LoopId, LoopId> reason(kernel.loops.size());
+  for (LoopId loop : kernel.loops.ids()) {
+    LoopId parent = kernel.loops[loop].parent;
+    resetBy[loop] = plan.resetAt(loop) ? loop : parent.valid() ? resetBy[parent] : LoopId();
+    LoopId point = resetBy[loop];
+    if (point.valid() && growth.counts(loop)) {
+      most[point] = std::min(most[point], growth.mostIterations(point, loop));
+    }
+    if (!growth.fits(loop)) {
+      assert(point.valid() && "found by findResets()");
+      reason[point] = reason[point].valid() ? reason[point] : loop;
+    }
+  }
+  for (ResetPoint &point : plan.options.resets) {
+    point.every = static_cast<uint32_t>(most[point.loop]);
+    LoopId loop = reason[point.loop]; // none if an inner point has taken over
+    std::string text = fmt::format("counters in '{}' are drained and reset every {} iterations of "
+                                   "it",
+                                   kernel.nameOf(point.loop), point.every);
+    if (loop.valid()) {
+      text += ": " + growth.rightUpTo(loop) + growth.wayOut(loop);
+    }
+    diagnostics.remark(kernel.loops[point.loop].where, std::move(text));
   }
 }
 

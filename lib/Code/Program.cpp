@@ -67,6 +67,13 @@ Op Op::ifBegin(LoopId thenBranch) {
   return mark(OpKind::IfBegin, thenBranch.value);
 }
 
+Op Op::whenBegin(Operand condition) {
+  Op op;
+  op.kind = OpKind::WhenBegin;
+  op.a = condition;
+  return op;
+}
+
 Op Op::mark(OpKind kind, uint32_t target) {
   Op op;
   op.kind = kind;
@@ -79,6 +86,7 @@ uint32_t encodedSize(const Op &op) {
   case OpKind::IfEnd:
   case OpKind::BarrierBegin:
   case OpKind::BarrierEnd:
+  case OpKind::WhenEnd:
     return 0;
   default:
     return 1;

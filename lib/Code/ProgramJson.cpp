@@ -20,11 +20,11 @@ namespace tally {
 static constexpr std::string_view aluNames[] = {"move", "add", "sub", "mul", "min", "gt"};
 
 /// The values of "op" and what they begin.
-static constexpr std::string_view opNames[] = {"issue", "wait", "signal", "reset",  "drain",
-                                               "alu",   "loop", "if",     "barrier"};
-static constexpr OpKind opKinds[] = {OpKind::Issue,     OpKind::Wait,    OpKind::Signal,
-                                     OpKind::Reset,     OpKind::Drain,   OpKind::Alu,
-                                     OpKind::LoopBegin, OpKind::IfBegin, OpKind::BarrierBegin};
+static constexpr std::string_view opNames[] = {"issue", "wait", "signal", "reset",   "drain",
+                                               "alu",   "loop", "if",     "barrier", "when"};
+static constexpr OpKind opKinds[] = {
+    OpKind::Issue, OpKind::Wait,      OpKind::Signal,  OpKind::Reset,        OpKind::Drain,
+    OpKind::Alu,   OpKind::LoopBegin, OpKind::IfBegin, OpKind::BarrierBegin, OpKind::WhenBegin};
 
 //===----------------------------------------------------------------------===//
 // Writing
@@ -146,12 +146,16 @@ void ProgramWriter::operation(const Op &op) {
   case OpKind::BarrierBegin:
     element(fmt::format("{{\"op\": \"barrier\", \"barrier\": {}, \"body\": [", op.target));
     break;
+  case OpKind::WhenBegin:
+    element(fmt::format("{{\"op\": \"when\", \"condition\": {}, \"body\": [", operandText(op.a)));
+    break;
   case OpKind::Else:
     closeList(", \"else\": [");
     break;
   case OpKind::LoopEnd:
   case OpKind::IfEnd:
   case OpKind::BarrierEnd:
+  case OpKind::WhenEnd:
     return closeList("}");
   }
   indent += 2;
@@ -266,6 +270,7 @@ private:
   void loop(const JsonAt &at);
   void branch(const JsonAt &at);
   void barrierBody(const JsonAt &at);
+  void when(const JsonAt &at);
   void waitInto(Op &op, const JsonAt &object);
   void signalInto(Op &op, const JsonAt &object) const;
   Operand operand(const JsonAt &object, std::string_view key) const;
@@ -462,6 +467,8 @@ void ProgramReader::operation(const JsonAt &at) {
     return loop(at);
   case OpKind::IfBegin:
     return branch(at);
+  case OpKind::WhenBegin:
+    return when(at);
   default:
     return barrierBody(at);
   }
@@ -559,6 +566,13 @@ void ProgramReader::branch(const JsonAt &at) {
     operations(at, "else");
   }
   emit(Op::mark(OpKind::IfEnd));
+}
+
+void ProgramReader::when(const JsonAt &at) {
+  at.expectObject({"op", "condition", "body"});
+  emit(Op::whenBegin(operand(at, "condition")));
+  operations(at, "body");
+  emit(Op::mark(OpKind::WhenEnd));
 }
 
 void ProgramReader::barrierBody(const JsonAt &at) {

@@ -57,6 +57,8 @@ private:
   void beginLoop(const Op &op);
   void beginIf(const Op &op);
   void beginBarrier(const Op &op);
+  void beginWhen(const Op &op);
+  void onlySometimes(const Op &op);
   bool beginBody(const Op &op, bool isBranch);
   void open(OpKind kind, uint32_t target);
   void elseBranch();
@@ -91,6 +93,8 @@ std::string_view nameOf(OpKind kind) {
   case OpKind::IfBegin:
   case OpKind::Else:
     return "branch";
+  case OpKind::WhenBegin:
+    return "'when'";
   default:
     return "barrier";
   }
@@ -107,6 +111,7 @@ void EngineVerifier::run() {
 }
 
 void EngineVerifier::operation(const Op &op) {
+  onlySometimes(op);
   switch (op.kind) {
   case OpKind::Issue:
     return issue(op);
@@ -133,6 +138,10 @@ void EngineVerifier::operation(const Op &op) {
     return end(OpKind::IfBegin);
   case OpKind::BarrierEnd:
     return end(OpKind::BarrierBegin);
+  case OpKind::WhenBegin:
+    return beginWhen(op);
+  case OpKind::WhenEnd:
+    return end(OpKind::WhenBegin);
   }
 }
 
@@ -257,7 +266,8 @@ void EngineVerifier::alu(const Op &op) {
 /// A loop or branch that the kernel does not have is opened with no target.
 void EngineVerifier::open(OpKind kind, uint32_t target) {
   stack.push_back({kind, target, body});
-  unknownBodies += kind != OpKind::BarrierBegin && target == Id<void>::noneValue ? 1 : 0;
+  bool isBody = kind != OpKind::BarrierBegin && kind != OpKind::WhenBegin;
+  unknownBodies += isBody && target == Id<void>::noneValue ? 1 : 0;
 }
 
 /// Whether the kernel has this loop (or branch) directly in the open body.
@@ -320,6 +330,23 @@ void EngineVerifier::beginBarrier(const Op &op) {
   }
 }
 
+/// What every run of the kernel needs may not depend on a register.
+void EngineVerifier::onlySometimes(const Op &op) {
+  bool inside = std::any_of(stack.begin(), stack.end(),
+                            [](const Open &o) { return o.kind == OpKind::WhenBegin; });
+  bool always = op.kind == OpKind::Issue || op.kind == OpKind::LoopBegin ||
+                op.kind == OpKind::IfBegin || op.kind == OpKind::WhenBegin;
+  if (inside && always) {
+    error(place(), "{} stands in a 'when'; only operations on registers and semaphores may",
+          op.kind == OpKind::Issue ? "an instruction" : fmt::format("a {}", nameOf(op.kind)));
+  }
+}
+
+void EngineVerifier::beginWhen(const Op &op) {
+  useOperand(op.a);
+  open(OpKind::WhenBegin, 0);
+}
+
 void EngineVerifier::end(OpKind begin) {
   bool matches =
       !stack.empty() && (stack.back().kind == begin ||
@@ -333,7 +360,7 @@ void EngineVerifier::end(OpKind begin) {
   }
   Open closed = stack.back();
   stack.pop_back();
-  if (closed.kind == OpKind::BarrierBegin) {
+  if (closed.kind == OpKind::BarrierBegin || closed.kind == OpKind::WhenBegin) {
     return;
   }
   unknownBodies -= closed.target == Id<void>::noneValue ? 1 : 0;

@@ -882,6 +882,23 @@ void BarrierOp::print(OpAsmPrinter &p) {
   printBody(p, getBody());
 }
 
+ParseResult WhenOp::parse(OpAsmParser &parser, OperationState &result) {
+  WhenData data;
+  if (failed(parseOperand(parser, data.condition))) {
+    return failure();
+  }
+  store<WhenOp>(result, std::move(data));
+  return failure(failed(parseAttributes(parser, result)) ||
+                 failed(parseBody(parser, result.addRegion())));
+}
+
+void WhenOp::print(OpAsmPrinter &p) {
+  p << ' ';
+  printOperand(p, getData().condition);
+  printAttributes(p, *this);
+  printBody(p, getBody());
+}
+
 //===----------------------------------------------------------------------===//
 // Operations of code that also stand in its scf form
 //===----------------------------------------------------------------------===//

@@ -47,6 +47,7 @@ private:
   void add(SignalOp signal);
   void add(ResetOp reset);
   void add(BarrierOp barrier);
+  void add(WhenOp when);
   void addWait(Op &op, const WaitData &data);
   void addSignal(Op &op, const SignalData &data);
   std::vector<EngineId> participantsOf(const BarrierData &data);
@@ -199,6 +200,8 @@ void ProgramLoader::step(mlir::Operation &op) {
     push(Op::drain());
   } else if (auto barrier = mlir::dyn_cast<BarrierOp>(op)) {
     add(barrier);
+  } else if (auto when = mlir::dyn_cast<WhenOp>(op)) {
+    add(when);
   }
 }
 
@@ -227,6 +230,12 @@ void ProgramLoader::add(BarrierOp barrier) {
   push(Op::mark(OpKind::BarrierBegin, id.value));
   body(barrier.getBody());
   push(Op::mark(OpKind::BarrierEnd, id.value));
+}
+
+void ProgramLoader::add(WhenOp when) {
+  push(Op::whenBegin(operand(when.getData().condition)));
+  body(when.getBody());
+  push(Op::mark(OpKind::WhenEnd));
 }
 
 std::vector<EngineId> ProgramLoader::participantsOf(const BarrierData &data) {

@@ -39,7 +39,7 @@ BodyKind bodyKind(mlir::Operation *op) {
   if (mlir::isa<ProgramOp>(op)) {
     return BodyKind::Program;
   }
-  return mlir::isa<ForOp, BranchOp, BarrierOp>(op) ? BodyKind::Steps : BodyKind::None;
+  return mlir::isa<ForOp, BranchOp, BarrierOp, WhenOp>(op) ? BodyKind::Steps : BodyKind::None;
 }
 
 bool isStatement(mlir::Operation *op) {
@@ -47,8 +47,8 @@ bool isStatement(mlir::Operation *op) {
 }
 
 bool isStep(mlir::Operation *op) {
-  return mlir::isa<SetOp, ForOp, BranchOp, WaitOp, IssueOp, SignalOp, ResetOp, DrainOp, BarrierOp>(
-      op);
+  return mlir::isa<SetOp, ForOp, BranchOp, WaitOp, IssueOp, SignalOp, ResetOp, DrainOp, BarrierOp,
+                   WhenOp>(op);
 }
 
 bool mayStandIn(BodyKind body, mlir::Operation *op) {
@@ -205,6 +205,10 @@ mlir::LogicalResult IssueOp::verify() {
 }
 
 mlir::LogicalResult BarrierOp::verify() {
+  return verifyPlace(*this);
+}
+
+mlir::LogicalResult WhenOp::verify() {
   return verifyPlace(*this);
 }
 

@@ -138,6 +138,10 @@ bool Simulator::execute(SimEngine &engine, EngineId id) {
   case OpKind::IfBegin:
     beginIf(engine, id, here);
     return true;
+  case OpKind::WhenBegin:
+    spend(engine, id, here.isFree ? 0 : timing.branch);
+    engine.at = value(engine, op.a) != 0 ? engine.at + 1 : here.partner + 1;
+    return true;
   case OpKind::Else: // from the then-branch only, as beginIf() jumps past it
     spend(engine, id, here.isFree ? 0 : timing.branch);
     engine.at = here.partner;

@@ -52,13 +52,15 @@ static void matchBrackets(std::vector<SimOp> &code) {
   std::vector<uint32_t> open;
   for (uint32_t at = 0; at < code.size(); ++at) {
     OpKind kind = code[at].op.kind;
-    if (kind == OpKind::Else || kind == OpKind::LoopEnd || kind == OpKind::IfEnd) {
+    if (kind == OpKind::Else || kind == OpKind::LoopEnd || kind == OpKind::IfEnd ||
+        kind == OpKind::WhenEnd) {
       assert(!open.empty() && "brackets match in verified code");
       code[open.back()].partner = at;
       code[at].partner = open.back();
       open.pop_back();
     }
-    if (kind == OpKind::Else || kind == OpKind::LoopBegin || kind == OpKind::IfBegin) {
+    if (kind == OpKind::Else || kind == OpKind::LoopBegin || kind == OpKind::IfBegin ||
+        kind == OpKind::WhenBegin) {
       open.push_back(at);
     }
   }
@@ -72,7 +74,7 @@ static void freeEmptyBrackets(std::vector<SimOp> &code) {
   }
   for (uint32_t at = 0; at < code.size(); ++at) {
     OpKind kind = code[at].op.kind;
-    if (kind != OpKind::LoopBegin && kind != OpKind::IfBegin) {
+    if (kind != OpKind::LoopBegin && kind != OpKind::IfBegin && kind != OpKind::WhenBegin) {
       continue;
     }
     uint32_t middle = code[at].partner;

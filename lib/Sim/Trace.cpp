@@ -80,6 +80,8 @@ std::string operationName(const Kernel &kernel, const Program &program, EngineId
     return "loop end";
   case OpKind::IfBegin:
     return fmt::format("if {}", kernel.nameOf(op.loop()));
+  case OpKind::WhenBegin:
+    return "when";
   default:
     return "branch";
   }

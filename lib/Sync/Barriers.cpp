@@ -28,6 +28,8 @@
 
 #include "Planners.h"
 
+#include "tally/Sync/Split.h"
+
 #include <fmt/format.h>
 
 #include <bit>
@@ -53,7 +55,10 @@ public:
     }
     Sharing sharing = all ? Sharing::Queue : Sharing::Body;
     makeGroups(
-        kernel, plan, [&](InstrId) { return sharing; },
+        kernel, plan,
+        [&](InstrId instr) {
+          return mayMix(kernel.queues[kernel.instrs[instr].queue]) ? Sharing::Nobody : sharing;
+        },
         [&](DepId dep) { return plan.waits[dep].waitClass == WaitClass::Static; });
     for (DepId dep : kernel.deps.ids()) {
       setThreshold(dep);

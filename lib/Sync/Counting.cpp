@@ -23,11 +23,18 @@
 // Why total(S) - k may use Sub but the others Monus: with P = S and the mask 1, x >= 1, and then
 // N*x - (N-K) >= K > 0. A nested producer may not have run at all, x = 0, although the mask is 1.
 //
-// Cost: linear in instructions + dependences.
+// Where counters are reset between iterations of a loop, everything before has retired: whatever
+// was counted is zero, and so is every threshold made of it, until something new is owed. Only an
+// index of a loop does not start again with the count of its runs, so an element needs both ends
+// outside; and a loop around a reset point does not count what is inside.
+//
+// Cost: linear in instructions + dependences, times reset points.
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
 #include "Planners.h"
+
+#include "tally/Sync/Split.h"
 
 #include <fmt/format.h>
 
@@ -62,6 +69,9 @@ private:
   //===--- 1. Group -------------------------------------------------------===//
 
   Sharing sharingOf(InstrId instr) const {
+    if (mayMix(kernel.queues[kernel.instrs[instr].queue])) {
+      return Sharing::Nobody;
+    }
     switch (plan.options.strategy) {
     case Strategy::PerInstruction:
       return Sharing::Nobody;

@@ -64,7 +64,8 @@ private:
   /// If the producer runs equally often in each entry of the shared body, counting those is enough.
   void countOuter(Form &form) const {
     bool countsWholeRuns = form.waitClass == WaitClass::Nested || form.waitClass == WaitClass::Ring;
-    if (!countsWholeRuns || (form.carrier.valid() && form.carrier != place.shared)) {
+    if (!countsWholeRuns || resetBelow(place.shared, place.producerHome).valid() ||
+        (form.carrier.valid() && form.carrier != place.shared)) {
       return;
     }
     uint64_t times = runsIn(place.shared, place.producerHome);
@@ -141,6 +142,14 @@ private:
     if (around != rootLoop && whole.offset + 1 > remembered) {
       return conservative(whole, tooFarBack(whole.offset + 1, remembered));
     }
+    for (LoopId end : {place.producerHome, place.consumerHome}) {
+      LoopId reset = resetBelow(around, end);
+      if (reset.valid()) {
+        return conservative(whole, fmt::format("counters are reset between iterations of '{}', so "
+                                               "its runs are not told apart",
+                                               kernel.nameOf(reset)));
+      }
+    }
     Form form = whole;
     form.waitClass = WaitClass::Element;
     form.carrier = around;
@@ -148,6 +157,17 @@ private:
     form.inner = inner;
     form.innerStep = step;
     return form;
+  }
+
+  /// A reset point below `outer`, around `inner` or that itself; none if there is none.
+  LoopId resetBelow(LoopId outer, LoopId inner) const {
+    if (plan.options.resets.empty()) {
+      return {};
+    }
+    while (inner.valid() && inner != outer && !plan.resetAt(inner)) {
+      inner = kernel.loops[inner].parent;
+    }
+    return inner != outer ? inner : LoopId();
   }
 
   static Form conservative(Form form, std::string reason) {

@@ -2,6 +2,8 @@
 
 #include "Planners.h"
 
+#include "tally/Sync/Split.h"
+
 #include <fmt/format.h>
 
 namespace tally {
@@ -84,24 +86,6 @@ std::string describe(const Kernel &kernel, DepId id) {
   return text;
 }
 
-/// A semaphore whose increments of one run and the next may mix says nothing about either.
-static void refuseSplitQueues(const Kernel &kernel, const SyncPlan &plan,
-                              Diagnostics &diagnostics) {
-  std::vector<bool> refused(kernel.queues.size(), false);
-  for (const Group &group : plan.groups) {
-    const Queue &queue = kernel.queues[group.queue];
-    if (queue.completion != Completion::Split || queue.weight == 1 || refused[group.queue.value]) {
-      continue;
-    }
-    refused[group.queue.value] = true;
-    diagnostics.error(queue.where,
-                      fmt::format("queue '{}' completes in {} parts that may mix with those of the "
-                                  "next instruction, so no threshold tells them apart; declare it "
-                                  "'whole' if the machine keeps them in order",
-                                  kernel.nameOf(group.queue), queue.weight));
-  }
-}
-
 SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics &diagnostics) {
   SyncPlan plan;
   plan.options = options;
@@ -127,7 +111,9 @@ SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics 
                                     "nothing to plan");
     break;
   }
-  refuseSplitQueues(kernel, plan, diagnostics);
+  if (!diagnostics.hasErrors()) {
+    checkSplitWaits(kernel, plan, diagnostics);
+  }
   return plan;
 }
 

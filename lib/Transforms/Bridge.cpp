@@ -395,9 +395,13 @@ void CodeWriter::step(const Op &op) {
     openBody(ir::BarrierOp::create(builder, loc, data).getBody());
     return;
   }
+  case OpKind::WhenBegin:
+    openBody(ir::WhenOp::create(builder, loc, ir::WhenData{operand(op.a)}).getBody());
+    return;
   case OpKind::LoopEnd:
   case OpKind::IfEnd:
   case OpKind::BarrierEnd:
+  case OpKind::WhenEnd:
     closeBody();
     return;
   }

@@ -68,6 +68,9 @@ private:
   Option<std::string> machineName{*this, "machine",
                                   llvm::cl::desc("name or JSON file of the target"),
                                   llvm::cl::init("generic")};
+  Option<std::string> overflowName{*this, "overflow",
+                                   llvm::cl::desc("reset, refuse, or assume that counters fit"),
+                                   llvm::cl::init("reset")};
   Option<bool> allParticipants{*this, "all-participants",
                                llvm::cl::desc("every engine meets at every barrier"),
                                llvm::cl::init(false)};
@@ -90,6 +93,12 @@ void SyncPass::runOnOperation() {
                        << fmt::format("{}", fmt::join(strategyNames(), "', '")) << "'";
     return signalPassFailure();
   }
+  if (!overflowFrom(overflowName.getValue())) {
+    module.emitError() << "unknown 'overflow' '" << overflowName.getValue()
+                       << "'; allowed are '"
+                       << fmt::format("{}", fmt::join(overflowNames(), "', '")) << "'";
+    return signalPassFailure();
+  }
   std::optional<std::vector<LoadedKernel>> loaded = loadLegal(module);
   if (!loaded) {
     return signalPassFailure();
@@ -107,23 +116,16 @@ void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
   options.plan.fold = fold;
   options.lower.licm = licm;
   options.lower.cse = cse;
+  options.overflow = *overflowFrom(overflowName.getValue());
   if (options.plan.strategy == Strategy::Manual) {
     return; // the code is what the input says
   }
-  options = choose(kernel, options, machine, diagnostics);
-  SyncPlan plan = makePlan(kernel, options.plan, diagnostics);
-  Program program;
-  if (!diagnostics.hasErrors()) {
-    verifyPlan(kernel, plan, diagnostics);
-  }
-  if (!diagnostics.hasErrors()) {
-    program = lower(kernel, plan, machine, options.lower, diagnostics);
-  }
+  std::optional<Compiled> compiled = tally::compile(kernel, options, machine, diagnostics);
   emit(kernel, diagnostics, &getContext());
-  if (diagnostics.hasErrors()) {
+  if (!compiled) {
     return signalPassFailure();
   }
-  storeProgram(kernel, program, getOperation());
+  storeProgram(kernel, compiled->program, getOperation());
 }
 
 class ToScfPass : public mlir::PassWrapper<ToScfPass, mlir::OperationPass<mlir::ModuleOp>> {

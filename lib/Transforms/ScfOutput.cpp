@@ -86,11 +86,13 @@ OpKind TreeBuilder::list(std::vector<Node> &nodes) {
     switch (op.kind) {
     case OpKind::LoopBegin:
     case OpKind::IfBegin:
+    case OpKind::WhenBegin:
       open(nodes, op);
       break;
     case OpKind::LoopEnd:
     case OpKind::Else:
     case OpKind::IfEnd:
+    case OpKind::WhenEnd:
       return op.kind;
     case OpKind::BarrierBegin:
     case OpKind::BarrierEnd:
@@ -116,7 +118,7 @@ void TreeBuilder::open(std::vector<Node> &nodes, const Op &op) {
 //===----------------------------------------------------------------------===//
 
 template <typename Fn> void forEachRead(const Op &op, Fn &&fn) {
-  bool readsA = op.kind == OpKind::Alu || op.wait.valid();
+  bool readsA = op.kind == OpKind::Alu || op.kind == OpKind::WhenBegin || op.wait.valid();
   bool readsB = op.kind == OpKind::Alu && op.alu != AluOp::Move;
   if (readsA && op.a.isRegister) {
     fn(op.a.value);
@@ -124,6 +126,10 @@ template <typename Fn> void forEachRead(const Op &op, Fn &&fn) {
   if (readsB && op.b.isRegister) {
     fn(op.b.value);
   }
+}
+
+bool isBranch(OpKind kind) {
+  return kind == OpKind::IfBegin || kind == OpKind::WhenBegin;
 }
 
 class Liveness {
@@ -154,6 +160,10 @@ Use Liveness::use(std::vector<Node> &nodes) {
     switch (node.op->kind) {
     case OpKind::LoopBegin:
       addLoop(node, use);
+      break;
+    case OpKind::WhenBegin:
+      addOp(*node.op, use);
+      addBranches(node, use);
       break;
     case OpKind::IfBegin:
       addBranches(node, use);
@@ -207,12 +217,13 @@ void Liveness::backwards(std::vector<Node> &nodes, RegSet &live) {
       live |= node.bodyUse.exposed; // also at the end of the body, for the next iteration
       RegSet inBody = live;
       backwards(node.body, inBody);
-    } else if (node.op->kind == OpKind::IfBegin) {
+    } else if (isBranch(node.op->kind)) {
       node.liveAfter = live;
       RegSet otherwise = live;
       backwards(node.body, live);
       backwards(node.otherwise, otherwise);
       live |= otherwise;
+      forEachRead(*node.op, [&](uint32_t reg) { live.set(reg); });
     } else {
       if (node.op->kind == OpKind::Alu) {
         live.reset(node.op->dst.value);
@@ -244,6 +255,7 @@ private:
   void emitLoop(const Node &node);
   void emitFor(const Node &node, const std::vector<uint32_t> &carried);
   void emitWhile(const Node &node, const std::vector<uint32_t> &carried);
+  mlir::Value condition(const Op &op);
   void emitBranches(const Node &node);
   void emitBranch(mlir::Region &region, const std::vector<Node> &nodes,
                   const std::vector<uint32_t> &results);
@@ -307,6 +319,7 @@ void FunctionWriter::emit(const Node &node) {
   case OpKind::LoopBegin:
     return emitLoop(node);
   case OpKind::IfBegin:
+  case OpKind::WhenBegin:
     return emitBranches(node);
   default:
     return emitOp(*node.op);
@@ -550,14 +563,22 @@ void FunctionWriter::emitBranch(mlir::Region &region, const std::vector<Node> &n
   values = std::move(outside);
 }
 
+/// Whether the branch is taken: the kernel's condition, or that of a register.
+mlir::Value FunctionWriter::condition(const Op &op) {
+  if (op.kind == OpKind::WhenBegin) {
+    return mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::ne, value(op.a),
+                                       number(0));
+  }
+  loc = at(kernel.loops[op.loop()].where);
+  return ir::GuardOp::create(builder, loc, builder.getI1Type(), ir::GuardData{name(op.loop())});
+}
+
 void FunctionWriter::emitBranches(const Node &node) {
-  loc = at(kernel.loops[node.op->loop()].where);
   RegSet written = node.liveAfter;
   written &= node.writes;
   std::vector<uint32_t> results = membersOf(written);
   llvm::SmallVector<mlir::Type> types(results.size(), builder.getI32Type());
-  mlir::Value holds =
-      ir::GuardOp::create(builder, loc, builder.getI1Type(), ir::GuardData{name(node.op->loop())});
+  mlir::Value holds = condition(*node.op);
   auto op = mlir::scf::IfOp::create(builder, loc, types, holds);
   emitBranch(op.getThenRegion(), node.body, results);
   if (!node.otherwise.empty() || !results.empty()) {

@@ -135,7 +135,7 @@ let rec read_op n x =
       let ops x = List.map (read_op n) (snd (expect_list x)) in
       let l = expect_id line "loop" n.num_loops l in
       If (l, l, ops t, ops f)
-  | Word (("signal" | "reset" | "drain" | "barrier") as o) :: _ -> Outside ("'" ^ o ^ "'")
+  | Word (("signal" | "reset" | "drain" | "barrier" | "when") as o) :: _ -> Outside ("'" ^ o ^ "'")
   | _ -> fail line "expected an operation"
 
 let rec read_stmt n x =

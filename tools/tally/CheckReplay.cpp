@@ -39,6 +39,9 @@ std::vector<std::string> compileFlags(const CommonOptions &common) {
   if (common.participants != CommonOptions().participants) {
     flags.push_back("--barrier-participants=" + common.participants);
   }
+  if (common.overflow != CommonOptions().overflow) {
+    flags.push_back("--overflow=" + common.overflow);
+  }
   for (auto [isSet, name] :
        {std::pair(common.noFold, "--no-fold"), std::pair(common.noLicm, "--no-licm"),
         std::pair(common.noCse, "--no-cse")}) {
@@ -54,6 +57,12 @@ bool setCompileFlag(CommonOptions &common, const std::string &flag) {
   if (flag == "--barrier-participants=all") {
     common.participants = "all";
     return true;
+  }
+  for (const std::string &name : overflowNames()) {
+    if (flag == "--overflow=" + name) {
+      common.overflow = name;
+      return true;
+    }
   }
   for (auto [name, value] :
        {std::pair("--no-fold", &common.noFold), std::pair("--no-licm", &common.noLicm),

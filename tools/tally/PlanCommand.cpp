@@ -36,6 +36,7 @@ public:
     std::string out = fmt::format("kernel '{}', strategy '{}', machine '{}'\n",
                                   kernel.text(kernel.name), program.strategy, machine.name);
     groups(out);
+    resets(out);
     engines(out);
     dependences(out);
     return out;
@@ -47,6 +48,7 @@ public:
     object["strategy"] = program.strategy;
     object["machine"] = machine.name;
     object["groups"] = groupsJson();
+    object["resets"] = resetsJson();
     object["engines"] = enginesJson();
     object["dependences"] = dependencesJson();
     return object;
@@ -79,6 +81,15 @@ private:
       const Group &group = plan.groups[g];
       line(out, "  group {}: queue '{}' in {}, N = {}", g.value, kernel.nameOf(group.queue),
            bodyName(group), group.numSignals);
+    }
+  }
+
+  void resets(std::string &out) const {
+    if (!plan.options.resets.empty()) {
+      line(out, "\nresets:");
+    }
+    for (const ResetPoint &point : plan.options.resets) {
+      line(out, "  every {} iterations of '{}'", point.every, kernel.nameOf(point.loop));
     }
   }
 
@@ -123,6 +134,14 @@ private:
                      {"body", group.body.valid() ? Json(bodyName(group)) : Json()},
                      {"signals", group.numSignals}};
       array.push_back(std::move(object));
+    }
+    return array;
+  }
+
+  Json resetsJson() const {
+    Json array = Json::array();
+    for (const ResetPoint &point : plan.options.resets) {
+      array.push_back({{"loop", kernel.nameOf(point.loop)}, {"every", point.every}});
     }
     return array;
   }

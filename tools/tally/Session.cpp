@@ -65,6 +65,12 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
                   "who meets at a barrier: engines with work in the loop, or all")
       ->check(CLI::IsMember({"work", "all"}))
       ->capture_default_str();
+  command
+      .add_option("--overflow", overflow,
+                  "counters that trip bounds do not keep small: reset them on the way, refuse the "
+                  "kernel, or assume that they fit")
+      ->check(CLI::IsMember(overflowNames()))
+      ->capture_default_str();
   command.add_flag("--no-fold", noFold, "leave constants in wait values")->group("Ablations");
   command.add_flag("--no-licm", noLicm, "compute wait values where they are used")
       ->group("Ablations");
@@ -78,6 +84,7 @@ CompileOptions CommonOptions::compileOptions() const {
   options.plan.fold = !noFold;
   options.lower.licm = !noLicm;
   options.lower.cse = !noCse;
+  options.overflow = overflowFrom(overflow).value_or(Overflow::Reset);
   return options;
 }
 

@@ -40,6 +40,7 @@ struct CommonOptions {
   std::string machine = "generic";
   std::string strategy = "per-loop";
   std::string participants = "work";
+  std::string overflow = "reset";
   std::string deps = "auto";
   bool keepImplied = false;
   bool noFold = false;

@@ -127,6 +127,7 @@ private:
     case OpKind::LoopEnd:
       return timing.loopEnd;
     case OpKind::IfBegin:
+    case OpKind::WhenBegin:
     case OpKind::Else:
       return timing.branch;
     default:

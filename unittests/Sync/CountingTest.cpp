@@ -81,26 +81,65 @@ TEST(CountingTest, queueThatRaisesTooMuchIsRefused) {
 }
 
 /// Sixteen parts in order per ring only: part 16 of the count may be the next run's, while one of
-/// this run's is still missing. With weight 1 there is nothing to mix.
-TEST(CountingTest, splitQueuesAreRefusedWhereWaitedFor) {
+/// this run's is still missing. With weight 1, or one run in all, there is nothing to mix; and
+/// where loops are written out, one semaphore counts all of the queue.
+TEST(CountingTest, splitQueuesAreRefusedWhereTheyMayMix) {
   for (uint32_t weight : {1u, 16u}) {
-    KernelBuilder b("k");
-    QueueId producer = b.queueOf(b.engine("p"));
-    QueueId consumer = b.queueOf(b.engine("c"));
-    b.setQueue(producer, weight, Completion::Split);
-    b.setQueue(consumer, 16, Completion::Split);
-    InstrId p = b.instr("P", producer);
-    b.dep(p, b.instr("C", consumer));
-    Kernel kernel = b.finish();
-    for (Strategy strategy : {Strategy::PerLoop, Strategy::PerEngine, Strategy::Barrier,
-                              Strategy::Unrolled, Strategy::PerInstruction}) {
-      PlanOptions options;
-      options.strategy = strategy;
-      Diagnostics diagnostics;
-      makePlan(kernel, options, diagnostics);
-      EXPECT_EQ(diagnostics.numErrors(), weight == 1 ? 0u : 1u) << toString(strategy);
+    for (bool repeated : {false, true}) {
+      KernelBuilder b("k");
+      QueueId producer = b.queueOf(b.engine("p"));
+      QueueId consumer = b.queueOf(b.engine("c"));
+      b.setQueue(producer, weight, Completion::Split);
+      b.setQueue(consumer, 16, Completion::Split);
+      b.beginLoop("A", KernelBuilder::constant(repeated ? 3 : 1));
+      if (!repeated) {
+        b.endLoop();
+      }
+      InstrId p = b.instr("P", producer);
+      b.dep(p, b.instr("C", consumer));
+      if (repeated) {
+        b.endLoop();
+      }
+      Kernel kernel = b.finish();
+      for (Strategy strategy : {Strategy::PerLoop, Strategy::PerEngine, Strategy::Barrier,
+                                Strategy::Unrolled, Strategy::PerInstruction}) {
+        PlanOptions options;
+        options.strategy = strategy;
+        Diagnostics diagnostics;
+        makePlan(kernel, options, diagnostics);
+        bool mixes = strategy == Strategy::Unrolled || (repeated && strategy != Strategy::Barrier);
+        EXPECT_EQ(diagnostics.numErrors(), weight > 1 && mixes ? 1u : 0u)
+            << toString(strategy) << (repeated ? " in a loop" : "");
+      }
     }
   }
+}
+
+/// In a loop, the next transfer has to wait for whoever waits for this one: itself, or by way of
+/// others. Two under way at a time need two instructions.
+TEST(CountingTest, splitQueuesAreWaitedForWhereTheNextTransferWaits) {
+  auto errors = [](int64_t reuse, bool byWayOfAnother) {
+    KernelBuilder b("k");
+    QueueId dma = b.queueOf(b.engine("dma"));
+    QueueId act = b.queueOf(b.engine("act"));
+    QueueId pool = b.queueOf(b.engine("pool"));
+    b.setQueue(dma, 16, Completion::Split);
+    LoopId a = b.beginLoop("A", b.value("n"));
+    InstrId load = b.instr("load", dma);
+    InstrId use = b.instr("use", act);
+    InstrId store = b.instr("store", pool);
+    b.endLoop();
+    b.dep(load, use);
+    b.dep(use, store);
+    b.dep(byWayOfAnother ? store : use, load, {{a, reuse}});
+    Diagnostics diagnostics;
+    makePlan(b.finish(), {}, diagnostics);
+    return diagnostics.numErrors();
+  };
+  EXPECT_EQ(errors(1, false), 0u);
+  EXPECT_EQ(errors(1, true), 0u);
+  EXPECT_EQ(errors(2, false), 1u);
+  EXPECT_EQ(errors(2, true), 1u);
 }
 
 /// Before the producer's loop, what it was two iterations ago is what it was before its last one: a

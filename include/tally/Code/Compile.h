@@ -13,6 +13,7 @@
 #define TALLY_CODE_COMPILE_H
 
 #include "tally/Code/Lower.h"
+#include "tally/Code/Overflow.h"
 
 #include <optional>
 
@@ -21,6 +22,7 @@ namespace tally {
 struct CompileOptions {
   PlanOptions plan;
   LowerOptions lower;
+  Overflow overflow = Overflow::Reset;
 };
 
 struct Compiled {

@@ -33,11 +33,6 @@ void checkLimits(const Kernel &kernel, const Program &program, const Machine &ma
 /// hoisting.
 uint32_t waitCost(const SyncPlan &plan, const Machine &machine, DepId dep);
 
-/// Remarks where trip bounds do not show that all counters stay below the machine's limit: up to
-/// how many entries of which loop the code is right, and the bound that would settle it.
-void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
-                   Diagnostics &diagnostics);
-
 } // namespace tally
 
 #endif // TALLY_CODE_LOWER_H

@@ -41,6 +41,8 @@ enum class OpKind : uint8_t {
   IfEnd,
   BarrierBegin, ///< opens the operations of barrier `target`; no effect of its own
   BarrierEnd,
+  WhenBegin, ///< what follows, without loops or instructions, only if `a` is not zero
+  WhenEnd,
 };
 
 enum class AluOp : uint8_t {
@@ -94,6 +96,7 @@ struct Op {
   static Op move(RegId dst, Operand a);
   static Op loopBegin(LoopId loop, RegId counter = {});
   static Op ifBegin(LoopId thenBranch);
+  static Op whenBegin(Operand condition);
   static Op mark(OpKind kind, uint32_t target = Id<void>::noneValue);
 
   bool operator==(const Op &) const = default;
@@ -135,7 +138,8 @@ struct ProgramSize {
 };
 
 /// How many machine instructions one operation is: a loop is its initialisation at the begin and
-/// its counter step with the branch at the end, an `if` a branch, brackets of a barrier nothing.
+/// its counter step with the branch at the end, `if` and `when` a branch, brackets of a barrier
+/// nothing.
 uint32_t encodedSize(const Op &op);
 
 ProgramSize measure(const Program &program, uint32_t instructionBytes);

@@ -307,6 +307,14 @@ struct BarrierData {
   bool operator==(const BarrierData &) const = default;
 };
 
+struct WhenData {
+  OperandData condition;
+
+  static constexpr auto fields() { return std::tuple(field("condition", &WhenData::condition)); }
+
+  bool operator==(const WhenData &) const = default;
+};
+
 struct TripsData {
   std::string loop;
 

@@ -158,6 +158,12 @@ def Tally_BarrierOp : Tally_BodyOp<"barrier", [SingleBlock]> {
   let regions = (region AnyRegion:$body);
 }
 
+def Tally_WhenOp : Tally_BodyOp<"when", [SingleBlock]> {
+  let summary = "operations for when a register is not zero";
+  let arguments = (ins StructProp<"WhenData">:$data);
+  let regions = (region AnyRegion:$body);
+}
+
 //===----------------------------------------------------------------------===//
 // Operations of code that also stand in its scf form
 //===----------------------------------------------------------------------===//

@@ -21,6 +21,8 @@
 #include "tally/Machine/Machine.h"
 #include "tally/Sync/Expr.h"
 
+#include <algorithm>
+
 namespace tally {
 
 using GroupId = Id<struct GroupTag>;
@@ -61,6 +63,15 @@ enum class Sharing : uint8_t {
 /// The most iterations that a ring remembers, each in a register of its own.
 inline constexpr uint32_t mostRemembered = 64;
 
+/// A loop between whose iterations all counters of bodies in it are set back to zero, and so is
+/// everything that any engine has made of them. (So are semaphores that count a whole queue.)
+struct ResetPoint {
+  LoopId loop;
+  uint32_t every = 0; ///< iterations, counted over the whole run
+
+  bool operator==(const ResetPoint &) const = default;
+};
+
 struct PlanOptions {
   Strategy strategy = Strategy::PerLoop;
   Participants participants = Participants::Work;
@@ -74,6 +85,8 @@ struct PlanOptions {
   uint32_t rememberedFor(DepId dep) const {
     return remembered.empty() ? mostRemembered : remembered[dep];
   }
+
+  std::vector<ResetPoint> resets = {}; ///< so that no counter overflows; in text order
 };
 
 /// How a wait value is found; see docs/Allocation.md for each formula.
@@ -137,6 +150,12 @@ struct SyncPlan {
   IdVector<InstrId, uint32_t> placeOf; ///< K, from 1
   IdVector<DepId, Wait> waits;
   IdVector<LoopId, LoopBarriers> barriers; ///< Barrier only, else empty
+
+  /// The reset point at `loop`; null if there is none.
+  const ResetPoint *resetAt(LoopId loop) const {
+    auto found = std::ranges::lower_bound(options.resets, loop, {}, &ResetPoint::loop);
+    return found != options.resets.end() && found->loop == loop ? &*found : nullptr;
+  }
 
   /// Whether an instruction raises a semaphore that counts its queue in all bodies.
   bool sharesQueue(InstrId instr) const {

@@ -1,0 +1,73 @@
+//===- BarrierCode.cpp - The operations by which engines meet -------------===//
+
+#include "BarrierCode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+
+BarrierSite BarrierCode::add(const EngineSet &members, std::vector<SemaRun> reset,
+                             bool shakesTwice) {
+  BarrierSite site;
+  site.id = program.barriers.push(members);
+  site.arrive = members.size() > 1 ? arriveOf(members) : SemaId();
+  site.reset = std::move(reset);
+  site.shakesTwice = shakesTwice;
+  return site;
+}
+
+SemaId BarrierCode::arriveOf(const EngineSet &members) {
+  auto [found, isNew] = arrive.try_emplace(members);
+  if (isNew) {
+    found->second = program.semaphores.push({fmt::format("arrive{}", arrive.size() - 1)});
+    for (size_t m = 1; m < members.size(); ++m) {
+      if (!release[members[m]].valid()) {
+        release[members[m]] =
+            program.semaphores.push({fmt::format("release.{}", kernel.nameOf(members[m]))});
+      }
+    }
+  }
+  return found->second;
+}
+
+bool BarrierCode::isMember(const BarrierSite &site, EngineId engine) const {
+  return std::ranges::binary_search(program.barriers[site.id], engine);
+}
+
+void BarrierCode::write(const BarrierSite &site, EngineId engine, std::vector<Op> &ops) const {
+  ops.push_back(Op::mark(OpKind::BarrierBegin, site.id.value));
+  ops.push_back(Op::drain());
+  handshake(site, engine, ops);
+  if (program.barriers[site.id].front() == engine) {
+    for (const SemaRun &run : site.reset) {
+      ops.push_back(Op::reset(SemaId(run.first), run.count));
+    }
+  }
+  if (site.shakesTwice) {
+    handshake(site, engine, ops);
+  }
+  ops.push_back(Op::mark(OpKind::BarrierEnd, site.id.value));
+}
+
+void BarrierCode::handshake(const BarrierSite &site, EngineId engine, std::vector<Op> &ops) const {
+  const EngineSet &members = program.barriers[site.id];
+  if (members.size() == 1) {
+    return;
+  }
+  if (members.front() != engine) {
+    ops.push_back(Op::makeSignal(site.arrive));
+    ops.push_back(Op::makeWait(release[engine], Operand::number(1)));
+    ops.push_back(Op::reset(release[engine], 1));
+    return;
+  }
+  uint32_t others = static_cast<uint32_t>(members.size() - 1);
+  ops.push_back(Op::makeWait(site.arrive, Operand::number(others)));
+  ops.push_back(Op::reset(site.arrive, 1));
+  for (size_t m = 1; m < members.size(); ++m) {
+    ops.push_back(Op::makeSignal(release[members[m]]));
+  }
+}
+
+} // namespace tally

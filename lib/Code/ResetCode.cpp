@@ -1,0 +1,95 @@
+//===- ResetCode.cpp - Barriers at which counters go back to zero ---------===//
+
+#include "ResetCode.h"
+
+namespace tally {
+namespace {
+
+/// What meets at each reset point, found in one pass over instructions and groups.
+class Meetings {
+public:
+  Meetings(const Kernel &kernel, const SyncPlan &plan, const KeptWaits &waits)
+      : kernel(kernel), plan(plan), members(plan.options.resets.size(), 0),
+        runs(plan.options.resets.size()) {
+    for (InstrId instr : kernel.instrs.ids()) {
+      join(plan.groupOf[instr], kernel.engineOf(instr));
+      for (const KeptWait *w = waits.begin(instr); w != waits.end(instr); ++w) {
+        join(w->group, kernel.engineOf(instr));
+      }
+    }
+    for (GroupId group : plan.groups.ids()) {
+      forEachPoint(group, [&](size_t point) { addTo(runs[point], group.value); });
+    }
+  }
+
+  EngineSet membersAt(size_t point) const {
+    EngineSet set;
+    for (EngineId engine : kernel.engines.ids()) {
+      if (members[point] >> engine.value & 1) {
+        set.push_back(engine);
+      }
+    }
+    return set;
+  }
+
+  const std::vector<SemaRun> &semaphoresAt(size_t point) const { return runs[point]; }
+
+private:
+  /// The points that reset a group: around its body, or all.
+  template <typename Fn> void forEachPoint(GroupId group, Fn fn) const {
+    LoopId body = plan.groups[group].body;
+    for (size_t i = 0; !body.valid() && i < members.size(); ++i) {
+      fn(i);
+    }
+    for (LoopId l = body; l.valid(); l = kernel.loops[l].parent) {
+      if (const ResetPoint *point = plan.resetAt(l)) {
+        fn(static_cast<size_t>(point - plan.options.resets.data()));
+      }
+    }
+  }
+
+  void join(GroupId group, EngineId engine) {
+    if (group.valid() && !members.empty()) {
+      forEachPoint(group, [&](size_t point) { members[point] |= uint64_t(1) << engine.value; });
+    }
+  }
+
+  static void addTo(std::vector<SemaRun> &runs, uint32_t semaphore) {
+    if (!runs.empty() && runs.back().first + runs.back().count == semaphore) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({semaphore, 1});
+    }
+  }
+
+  const Kernel &kernel;
+  const SyncPlan &plan;
+  std::vector<uint64_t> members; ///< by point: engines, one bit each
+  std::vector<std::vector<SemaRun>> runs;
+};
+
+} // namespace
+
+ResetCode::ResetCode(const Kernel &kernel, const SyncPlan &plan, const KeptWaits &waits,
+                     Program &program)
+    : code(kernel, program), siteAt(plan.options.resets.empty() ? 0 : kernel.loops.size(), none) {
+  Meetings meetings(kernel, plan, waits);
+  for (size_t i = 0; i < plan.options.resets.size(); ++i) {
+    const ResetPoint &point = plan.options.resets[i];
+    EngineSet members = meetings.membersAt(i);
+    if (!members.empty()) {
+      siteAt[point.loop] = static_cast<uint32_t>(sites.size());
+      sites.push_back({point, code.add(members, meetings.semaphoresAt(i), /*shakesTwice=*/true)});
+    }
+  }
+}
+
+const ResetSite *ResetCode::find(LoopId loop, EngineId engine) const {
+  if (siteAt.empty() || siteAt[loop] == none) {
+    return nullptr;
+  }
+  const ResetSite &site = sites[siteAt[loop]];
+  return code.isMember(site.barrier, engine) ? &site : nullptr;
+}
+
+} // namespace tally

@@ -1,0 +1,56 @@
+// Counters of 8 bits and a loop without a bound: reset on the way, refused, or assumed to fit.
+
+// RUN: tally compile %s --machine=%S/Inputs/byte-machine.json -o %t.mlir 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: FileCheck %s --input-file=%t.mlir --check-prefix=CODE
+// RUN: tally plan %s --machine=%S/Inputs/byte-machine.json 2>/dev/null | FileCheck %s --check-prefix=PLAN
+
+// REMARK: overflow.mlir:[[#]]:3: remark: counters in 'A' are drained and reset every 126 iterations of it: counters of 'A' are right up to 126 entries of it (8 bits, 2 an entry); a bound 'max' on the trips of 'A' would settle it
+//
+// CODE:      tally.for "A" {
+// CODE-NEXT:   tally.set [[T:".*"]] = "r0" gt 125
+// CODE-NEXT:   tally.when [[T]] {
+// CODE-NEXT:     tally.barrier ["act", "dma"] {
+// CODE:          }
+// CODE-NEXT:     tally.set "r0" = 0
+// CODE-NEXT:   }
+// CODE-NEXT:   tally.set "r0" = "r0" + 1
+//
+// PLAN:      resets:
+// PLAN-NEXT:   every 126 iterations of 'A'
+
+// Both ways of writing it down are read again.
+// RUN: tally compile %t.mlir --sync=manual --machine=%S/Inputs/byte-machine.json --format=json -o %t.json
+// RUN: tally compile %t.json --sync=manual --machine=%S/Inputs/byte-machine.json -o %t2.mlir
+// RUN: diff %t.mlir %t2.mlir
+// RUN: tally compile %s --machine=%S/Inputs/byte-machine.json --emit=scf 2>/dev/null | FileCheck %s --check-prefix=SCF
+// SCF: [[DUE:%.*]] = arith.cmpi ne, %{{.*}}, %{{.*}} : i32
+// SCF: scf.if [[DUE]] -> (i32)
+
+// Far beyond what 8 bits count, nothing is overtaken; without the resets it would be.
+// RUN: not --crash tally check %s --race --machine=%S/Inputs/byte-machine.json --trips=A=1000 --schedules=5 2>/dev/null | FileCheck %s --check-prefix=RIGHT
+// RUN: not tally check %s --race --machine=%S/Inputs/byte-machine.json --trips=A=1000 --schedules=5 --overflow=assume 2>/dev/null | FileCheck %s --check-prefix=WRAPS
+// RUN: tally sim %s --machine=%S/Inputs/byte-machine.json --trips=A=1000 2>/dev/null | FileCheck %s --check-prefix=SIM
+// RIGHT-NOT: error
+// RIGHT: verdict: could not decide
+// WRAPS: error: semaphore 'A.dma' goes past 255
+// SIM: 2000 instructions
+
+// RUN: not tally compile %s --machine=%S/Inputs/byte-machine.json --overflow=refuse 2>&1 | FileCheck %s --check-prefix=REFUSED
+// REFUSED: overflow.mlir:[[#]]:3: error: counters of 'A' are right up to 126 entries of it (8 bits, 2 an entry); a bound 'max' on the trips of 'A' would settle it
+// RUN: tally compile %s --machine=%S/Inputs/byte-machine.json --overflow=assume 2>&1 | FileCheck %s --check-prefix=ASSUMED
+// ASSUMED: remark: counters of 'A' are right up to 126 entries of it
+// ASSUMED-NOT: tally.when
+
+tally.kernel @long {
+  tally.engine "act"
+  tally.engine "dma"
+  tally.buffer "X" shape [4]
+  tally.loop "A" trips "n" {
+    tally.instr "load" on "dma" writes ["X[A mod 4]"]
+    tally.instr "next" on "dma"
+    tally.instr "use" on "act" reads ["X[A mod 4]"]
+  }
+  tally.dep "load" -> "use" raw
+  tally.dep "next" -> "use"
+  tally.dep "use" -> "load" war at "A" = 4
+}
