@@ -1114,40 +1114,179 @@ let rec without_twins seen = function
    | Some _ -> without_twins seen t
    | None -> x :: (without_twins (set x () seen) t))
 
-type facts = (reg * expr) list
+type 'v known = { now : int; notes : (int * 'v) list tree;
+                  changed : int tree; tellers : reg list tree }
 
-(** val fact_eqb : (reg * expr) -> (reg * expr) -> bool **)
+(** val nothing : 'a1 known **)
 
-let fact_eqb f h =
-  (&&) ((fun (a : int) (b : int) -> a = b) (fst f) (fst h))
-    (expr_eqb (snd f) (snd h))
+let nothing =
+  { now = 0; notes = Leaf; changed = Leaf; tellers = Leaf }
 
-(** val mem : (reg * expr) -> facts -> bool **)
+(** val current : ('a1 -> loopid list) -> 'a1 known -> (int * 'a1) -> bool **)
 
-let mem f a =
-  existsb (fact_eqb f) a
+let current parts0 k f =
+  forallb (fun l ->
+    (fun (a : int) (b : int) -> a <= b) (get_or 0 k.changed l) (fst f))
+    (parts0 (snd f))
 
-(** val known : expr list tree -> (reg * expr) -> bool **)
+(** val reads : ('a1 -> loopid list) -> 'a1 known -> reg -> 'a1 list **)
 
-let known t f =
-  existsb (expr_eqb (snd f)) (get_or [] t (fst f))
+let reads parts0 k r =
+  map snd (filter (current parts0 k) (get_or [] k.notes r))
 
-(** val sub0 : facts -> facts -> bool **)
+(** val write : 'a1 known -> reg -> 'a1 list -> 'a1 known **)
 
-let sub0 i a =
-  let t = index a in forallb (known t) i
+let write k r vs =
+  { now = k.now; notes = (set r (map (fun x -> (k.now, x)) vs) k.notes);
+    changed = k.changed; tellers = k.tellers }
 
-(** val meet : facts -> facts -> (reg * expr) list **)
+(** val renew :
+    'a1 known -> loopid list -> reg list -> (reg -> 'a1 list) -> 'a1 known **)
 
-let meet a b =
-  let t = index b in filter (known t) a
+let renew k ls rs new0 =
+  let t = Stdlib.Int.succ k.now in
+  { now = t; notes =
+  (fold_left (fun n r -> set r (map (fun x -> (t, x)) (new0 r)) n) rs k.notes);
+  changed = (fold_left (fun c l -> set l t c) ls k.changed); tellers =
+  k.tellers }
+
+(** val name_teller : 'a1 known -> loopid -> reg option -> 'a1 known **)
+
+let name_teller k l = function
+| Some r0 ->
+  { now = k.now; notes = k.notes; changed = k.changed; tellers =
+    (set l (r0 :: (get_or [] k.tellers l)) k.tellers) }
+| None -> k
+
+(** val operand_registers : operand -> reg list **)
+
+let operand_registers = function
+| OReg r -> r :: []
+| OImm _ -> []
+
+(** val item_registers : item -> reg list **)
+
+let item_registers = function
+| Issue (_, w0) ->
+  (match w0 with
+   | Some w -> operand_registers (snd w)
+   | None -> [])
+| RegOp o ->
+  o.dst :: (app (operand_registers o.opa) (operand_registers o.opb))
+| Wait w -> operand_registers (snd w)
+
+(** val mentions : engine -> item code -> reg list **)
+
+let rec mentions e = function
+| CNil -> []
+| CBlock (f, r) -> app (flat_map item_registers (nth e f [])) (mentions e r)
+| CLoop (_, b, r) -> app (mentions e b) (mentions e r)
+| CCond (_, _, bt, bf, r) ->
+  app (mentions e bt) (app (mentions e bf) (mentions e r))
+
+(** val inner : item code -> loopid list **)
+
+let rec inner = function
+| CNil -> []
+| CBlock (_, r) -> inner r
+| CLoop (l, b, r) -> l :: (app (inner b) (inner r))
+| CCond (lt, lf, bt, bf, r) ->
+  lt :: (lf :: (app (inner bt) (app (inner bf) (inner r))))
+
+(** val concerns : engine -> reg list tree -> item code -> reg list **)
+
+let concerns e about c =
+  app (mentions e c) (flat_map (get_or [] about) (inner c))
+
+(** val touched : engine -> reg list tree -> item code -> reg list **)
+
+let touched e about c =
+  without_twins Leaf (concerns e about c)
+
+type 'v guess = 'v list tree tree
+
+(** val at_head : 'a1 guess -> loopid -> reg -> 'a1 list **)
+
+let at_head g l r =
+  get_or [] (get_or Leaf g l) r
+
+(** val tabulate : reg list -> (reg -> 'a1 list) -> 'a1 list tree **)
+
+let tabulate rs f =
+  fold_left (fun t r -> match f r with
+                        | [] -> t
+                        | v :: l -> set r (v :: l) t) rs Leaf
+
+(** val guess_size : 'a1 guess -> int **)
+
+let rec guess_size g =
+  let notes_in =
+    let rec notes_in = function
+    | Leaf -> 0
+    | Node (h, a, b) ->
+      (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+          (match h with
+           | Some xs -> length xs
+           | None -> 0) (notes_in a)) (notes_in b)
+    in notes_in
+  in
+  (match g with
+   | Leaf -> 0
+   | Node (h, a, b) ->
+     (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+       ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
+         (match h with
+          | Some t -> notes_in t
+          | None -> 0) (guess_size a)) (guess_size b))
+
+(** val parts : expr -> loopid list **)
+
+let rec parts = function
+| EC _ -> []
+| ETot l -> l :: []
+| ETotP l -> l :: []
+| EHat l -> l :: []
+| EHatP l -> l :: []
+| EHist (s, m, p) ->
+  if (fun (a : int) (b : int) -> a = b) m 0 then s :: (p :: []) else s :: []
+| EBin (_, a, b) -> app (parts a) (parts b)
+
+type facts = expr known
+
+(** val values : facts -> reg -> expr list **)
+
+let values =
+  reads parts
+
+(** val has : expr list -> expr -> bool **)
+
+let has xs x =
+  existsb (expr_eqb x) xs
 
 (** val ovals : facts -> operand -> expr list **)
 
 let ovals a = function
-| OReg r ->
-  map snd (filter (fun f -> (fun (a : int) (b : int) -> a = b) (fst f) r) a)
+| OReg r -> values a r
 | OImm n -> (EC n) :: []
+
+type roles = (reg * expr) list
+
+(** val about_of : roles -> reg list tree **)
+
+let about_of a =
+  fold_left (fun t f ->
+    match snd f with
+    | ETot p -> set p ((fst f) :: (get_or [] t p)) t
+    | _ -> t) a Leaf
+
+(** val at_start : roles -> facts **)
+
+let at_start a =
+  { now = 0; notes =
+    (fold_left (fun t f ->
+      set (fst f) ((0, (snd f)) :: (get_or [] t (fst f))) t) a Leaf);
+    changed = Leaf; tellers = (about_of a) }
 
 (** val fact_limit : int **)
 
@@ -1189,10 +1328,11 @@ let rec distinct = function
 
 (** val also : loopid list -> facts -> int -> operand -> expr list **)
 
-let also act a n o = match o with
+let also act a n = function
 | OReg z ->
-  if mem (z, (EC 0)) a
-  then map (fun x -> mk act AAdd x (EC n)) (ovals a o)
+  let xs = values a z in
+  if has xs (EC 0)
+  then map (fun x -> mk act AAdd x (EC n)) xs
   else (EC n) :: []
 | OImm _ -> (EC n) :: []
 
@@ -1212,11 +1352,7 @@ let results act o a =
 (** val exec_facts : loopid list -> regop -> facts -> facts **)
 
 let exec_facts act o a =
-  app
-    (filter (fun f ->
-      negb ((fun (a : int) (b : int) -> a = b) (fst f) o.dst)) a)
-    (map (fun x -> (o.dst, x))
-      (firstn fact_limit (by_size (distinct (results act o a)))))
+  write a o.dst (firstn fact_limit (by_size (distinct (results act o a))))
 
 (** val after_entry : loopid -> expr -> expr option **)
 
@@ -1295,41 +1431,62 @@ let rec as_past path0 l = function
    | _ -> None)
 | _ -> None
 
-(** val enter1 :
-    (loopid -> loopid list) -> loopid -> (reg * expr) -> facts **)
+(** val entered1 : (loopid -> loopid list) -> loopid -> expr -> expr list **)
 
-let enter1 path0 l f =
-  app
-    (match after_entry l (snd f) with
-     | Some y -> ((fst f), y) :: []
-     | None -> [])
-    (match as_past path0 l (snd f) with
-     | Some y -> ((fst f), y) :: []
+let entered1 path0 l x =
+  app (match after_entry l x with
+       | Some y -> y :: []
+       | None -> [])
+    (match as_past path0 l x with
+     | Some y -> y :: []
      | None -> [])
 
-(** val enter : (loopid -> loopid list) -> loopid -> facts -> facts **)
+(** val enter :
+    (loopid -> loopid list) -> reg list -> loopid -> facts -> facts **)
 
-let enter path0 l a =
-  flat_map (enter1 path0 l) a
+let enter path0 rs l a =
+  renew a (l :: []) rs (fun r -> flat_map (entered1 path0 l) (values a r))
 
-(** val leave : loopid -> facts -> facts **)
+(** val outside : loopid -> facts -> reg -> expr list **)
 
-let leave l a =
-  filter (fun f -> survives_exit l (snd f)) a
+let outside l a r =
+  filter (survives_exit l) (values a r)
 
-(** val is_const : expr -> int -> bool **)
+(** val leave : reg list -> loopid -> facts -> facts **)
 
-let is_const x n =
-  match x with
-  | EC m -> (fun (a : int) (b : int) -> a = b) m n
-  | _ -> false
+let leave rs l a =
+  renew a (l :: []) rs (outside l a)
 
-(** val header : loopid -> facts -> facts **)
+(** val before_loop : loopid -> facts -> reg -> expr list **)
 
-let header l a =
-  app a
-    (flat_map (fun f ->
-      if is_const (snd f) 0 then ((fst f), (EHat l)) :: [] else []) a)
+let before_loop l a r =
+  let xs = values a r in if has xs (EC 0) then app xs ((EHat l) :: []) else xs
+
+(** val all_known :
+    reg list -> (reg -> expr list) -> (reg -> expr list) -> bool **)
+
+let all_known rs want have =
+  forallb (fun r -> let ys = have r in forallb (has ys) (want r)) rs
+
+(** val holds_both : loopid -> expr list -> bool **)
+
+let holds_both l xs =
+  (&&) (has xs (EHat l)) (has xs (ETot l))
+
+(** val loop_head :
+    reg list -> loopid -> loopid list -> (reg -> expr list) -> facts -> facts **)
+
+let loop_head rs l ls h a =
+  name_teller (renew a (l :: ls) rs h) l
+    (find (fun r -> holds_both l (h r)) rs)
+
+(** val joined :
+    reg list -> loopid -> loopid -> loopid list -> facts -> facts -> facts ->
+    facts **)
+
+let joined rs lt lf ls a at af =
+  renew a (lt :: (lf :: ls)) rs (fun r ->
+    let ys = outside lf af r in filter (has ys) (outside lt at r))
 
 (** val raises : (instr -> sema option) -> sema -> instr -> bool **)
 
@@ -1441,23 +1598,23 @@ let producer_ok t signals w d =
     ((fun (a : int) (b : int) -> a <= b) (Stdlib.Int.succ 0)
       (place (group t signals w d.prd) d.prd))
 
-(** val known_zero : facts -> expr -> bool **)
+(** val known_zero : facts -> expr -> loopid -> bool **)
 
-let known_zero a x =
-  existsb (fun f -> (&&) (expr_eqb (snd f) x) (mem ((fst f), (EC 0)) a)) a
+let known_zero a x p =
+  existsb (fun r -> (&&) (has (values a r) x) (has (values a r) (EC 0)))
+    (get_or [] a.tellers p)
 
 (** val one_trip : facts -> loopid -> bool **)
 
 let one_trip a l =
-  existsb (fun f ->
-    (&&) (expr_eqb (snd f) (EHat l)) (mem ((fst f), (ETot l)) a)) a
+  existsb (fun r -> holds_both l (values a r)) (get_or [] a.tellers l)
 
 (** val informed : loopid list -> bool -> facts -> expr -> expr **)
 
 let rec informed act totals a x = match x with
 | EHat l -> if (&&) totals (one_trip a l) then ETot l else x
 | EHatP l -> if (&&) totals (one_trip a l) then ETotP l else x
-| EHist (_, _, _) -> if known_zero a x then EC 0 else x
+| EHist (_, _, p) -> if known_zero a x p then EC 0 else x
 | EBin (o, a0, b) ->
   mk act o (informed act totals a a0) (informed act totals a b)
 | _ -> x
@@ -1468,11 +1625,6 @@ let rec informed act totals a x = match x with
 let some_version act a x judge =
   (||) ((||) (judge x) (judge (informed act false a x)))
     (judge (informed act true a x))
-
-(** val has : expr list -> expr -> bool **)
-
-let has xs x =
-  existsb (expr_eqb x) xs
 
 (** val holds : loopid list -> facts -> operand -> expr -> bool **)
 
@@ -1730,123 +1882,52 @@ let rec items t signals act a dn = function
       | None -> None))
 
 (** val chk :
-    tables -> (instr -> sema option) -> engine -> (loopid -> facts) -> loopid
-    list -> facts -> item code -> facts option **)
+    tables -> (instr -> sema option) -> engine -> reg list tree -> expr guess
+    -> loopid list -> facts -> item code -> facts option **)
 
-let rec chk t signals e inv act a = function
+let rec chk t signals e about inv act a = function
 | CNil -> Some a
 | CBlock (f, r) ->
   (match items t signals act a [] (nth e f []) with
-   | Some a' -> chk t signals e inv act a' r
+   | Some a' -> chk t signals e about inv act a' r
    | None -> None)
 | CLoop (l, b, r) ->
-  if sub0 (inv l) (header l a)
-  then (match chk t signals e inv (l :: act) (enter t.path l (inv l)) b with
+  let rs = touched e about b in
+  let h = at_head inv l in
+  let a0 = loop_head rs l (inner b) h a in
+  if all_known rs h (before_loop l a)
+  then (match chk t signals e about inv (l :: act) (enter t.path rs l a0) b with
         | Some a' ->
-          if sub0 (inv l) a'
-          then chk t signals e inv act (leave l (inv l)) r
+          if all_known rs h (values a')
+          then chk t signals e about inv act (leave rs l a0) r
           else None
         | None -> None)
   else None
 | CCond (lt, lf, bt, bf, r) ->
-  (match chk t signals e inv (lt :: act) (enter t.path lt a) bt with
+  let rt = touched e about bt in
+  let rf = touched e about bf in
+  (match chk t signals e about inv (lt :: act) (enter t.path rt lt a) bt with
    | Some at ->
-     (match chk t signals e inv (lf :: act) (enter t.path lf a) bf with
+     (match chk t signals e about inv (lf :: act) (enter t.path rf lf a) bf with
       | Some af ->
-        chk t signals e inv act (meet (leave lt at) (leave lf af)) r
+        chk t signals e about inv act
+          (joined (app rt rf) lt lf (app (inner bt) (inner bf)) a at af) r
       | None -> None)
    | None -> None)
 
-type guess = (loopid * facts) list
+(** val add_written : unit tree -> item -> unit tree **)
 
-(** val guess_of : guess -> loopid -> facts option **)
+let add_written w = function
+| RegOp o -> set o.dst () w
+| _ -> w
 
-let guess_of g l =
-  option_map snd
-    (find (fun p -> (fun (a : int) (b : int) -> a = b) (fst p) l) g)
+(** val written : engine -> unit tree -> item code -> unit tree **)
 
-(** val writes : item list -> reg list **)
-
-let writes xs =
-  flat_map (fun x -> match x with
-                     | RegOp o -> o.dst :: []
-                     | _ -> []) xs
-
-(** val written : engine -> item code -> reg list **)
-
-let rec written e = function
-| CNil -> []
-| CBlock (f, r) -> app (writes (nth e f [])) (written e r)
-| CLoop (_, b, r) -> app (written e b) (written e r)
-| CCond (_, _, bt, bf, r) ->
-  app (written e bt) (app (written e bf) (written e r))
-
-type live = unit tree
-
-(** val add_operand : live -> operand -> live **)
-
-let add_operand l = function
-| OReg r -> set r () l
-| OImm _ -> l
-
-(** val add_item : live -> item -> live **)
-
-let add_item l = function
-| Issue (_, w0) -> (match w0 with
-                    | Some w -> add_operand l (snd w)
-                    | None -> l)
-| RegOp o -> add_operand (add_operand l o.opa) o.opb
-| Wait w -> add_operand l (snd w)
-
-(** val add_code : engine -> live -> item code -> live **)
-
-let rec add_code e l = function
-| CNil -> l
-| CBlock (f, r) -> add_code e (fold_left add_item (nth e f []) l) r
-| CLoop (_, b, r) -> add_code e (add_code e l b) r
-| CCond (_, _, bt, bf, r) -> add_code e (add_code e (add_code e l bt) bf) r
-
-(** val lives :
-    engine -> live -> live tree -> item code -> live * live tree **)
-
-let rec lives e l v = function
-| CNil -> (l, v)
-| CBlock (f, r) ->
-  let (l0, v0) = lives e l v r in ((fold_left add_item (nth e f []) l0), v0)
-| CLoop (l0, b, r) ->
-  let (l1, v0) = lives e l v r in
-  let l2 = add_code e l1 b in (l2, (set l0 l2 (snd (lives e l2 v0 b))))
-| CCond (_, _, bt, bf, r) ->
-  let (l0, v0) = lives e l v r in
-  let v1 = snd (lives e l0 (snd (lives e l0 v0 bt)) bf) in
-  ((add_code e (add_code e l0 bt) bf), v1)
-
-(** val counts_inside : tables -> expr -> bool **)
-
-let counts_inside t = function
-| ETot p ->
-  (fun (a : int) (b : int) -> a < b) (Stdlib.Int.succ (Stdlib.Int.succ 0))
-    (length (t.path p))
-| EHist (_, _, _) -> true
-| _ -> false
-
-(** val add_fact : tables -> live -> (reg * expr) -> live **)
-
-let add_fact t l f =
-  if counts_inside t (snd f) then set (fst f) () l else l
-
-(** val live_registers :
-    tables -> engine -> facts -> item code -> live tree **)
-
-let live_registers t e a c =
-  snd (lives e (fold_left (add_fact t) a Leaf) Leaf c)
-
-(** val is_live : live tree -> loopid -> reg -> bool **)
-
-let is_live v l r =
-  match get (get_or Leaf v l) r with
-  | Some _ -> true
-  | None -> false
+let rec written e w = function
+| CNil -> w
+| CBlock (f, r) -> written e (fold_left add_written (nth e f []) w) r
+| CLoop (_, b, r) -> written e (written e w b) r
+| CCond (_, _, bt, bf, r) -> written e (written e (written e w bt) bf) r
 
 (** val is_counter : expr -> bool **)
 
@@ -1866,11 +1947,12 @@ let rec is_counter = function
    | _ -> false)
 | _ -> true
 
-(** val may_last : live tree -> loopid -> reg list -> (reg * expr) -> bool **)
+(** val may_last : unit tree -> reg -> expr -> bool **)
 
-let may_last v l w f =
-  (&&) (is_live v l (fst f))
-    ((||) (is_counter (snd f)) (negb (inb (fst f) w)))
+let may_last w r x =
+  match get w r with
+  | Some _ -> is_counter x
+  | None -> true
 
 (** val item_facts : loopid list -> facts -> item -> facts **)
 
@@ -1878,45 +1960,58 @@ let item_facts act a = function
 | RegOp o -> exec_facts act o a
 | _ -> a
 
-(** val infer_pass :
-    tables -> engine -> live tree -> guess -> loopid list -> facts -> guess
-    -> item code -> facts * guess **)
+(** val candidates :
+    expr guess -> unit tree -> loopid -> facts -> reg -> expr list **)
 
-let rec infer_pass t e v g act a n = function
+let candidates g w l a r =
+  let xs = filter (may_last w r) (before_loop l a r) in
+  (match get g l with
+   | Some h -> filter (has xs) (get_or [] h r)
+   | None -> xs)
+
+(** val infer_pass :
+    tables -> engine -> reg list tree -> expr guess -> loopid list -> facts
+    -> expr guess -> item code -> facts * expr guess **)
+
+let rec infer_pass t e about g act a n = function
 | CNil -> (a, n)
 | CBlock (f, r) ->
-  infer_pass t e v g act (fold_left (item_facts act) (nth e f []) a) n r
+  infer_pass t e about g act (fold_left (item_facts act) (nth e f []) a) n r
 | CLoop (l, b, r) ->
-  let a0 = filter (may_last v l (written e b)) (header l a) in
-  let h = match guess_of g l with
-          | Some h -> meet h a0
-          | None -> a0 in
-  let (a', n') = infer_pass t e v g (l :: act) (enter t.path l h) n b in
-  let h' = meet h a' in infer_pass t e v g act (leave l h') ((l, h') :: n') r
+  let rs = touched e about b in
+  let ls = inner b in
+  let h = get_or [] (tabulate rs (candidates g (written e Leaf b) l a)) in
+  let (a', n') =
+    infer_pass t e about g (l :: act)
+      (enter t.path rs l (loop_head rs l ls h a)) n b
+  in
+  let kept = tabulate rs (fun r0 -> filter (has (values a' r0)) (h r0)) in
+  let a0 = loop_head rs l ls (get_or [] kept) a in
+  infer_pass t e about g act (leave rs l a0) (set l kept n') r
 | CCond (lt, lf, bt, bf, r) ->
-  let (at, n1) = infer_pass t e v g (lt :: act) (enter t.path lt a) n bt in
-  let (af, n2) = infer_pass t e v g (lf :: act) (enter t.path lf a) n1 bf in
-  infer_pass t e v g act (meet (leave lt at) (leave lf af)) n2 r
-
-(** val guess_size : guess -> int **)
-
-let guess_size g =
-  fold_left (fun n p ->
-    (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-      n (length (snd p))) g 0
+  let rt = touched e about bt in
+  let rf = touched e about bf in
+  let (at, n1) =
+    infer_pass t e about g (lt :: act) (enter t.path rt lt a) n bt
+  in
+  let (af, n2) =
+    infer_pass t e about g (lf :: act) (enter t.path rf lf a) n1 bf
+  in
+  infer_pass t e about g act
+    (joined (app rt rf) lt lf (app (inner bt) (inner bf)) a at af) n2 r
 
 (** val infer_upto :
-    tables -> engine -> live tree -> int -> facts -> item code -> guess ->
-    guess **)
+    tables -> engine -> reg list tree -> int -> facts -> item code -> expr
+    guess -> expr guess **)
 
-let rec infer_upto t e v n a c g =
+let rec infer_upto t e about n a c g =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> g)
     (fun n0 ->
-    let g' = snd (infer_pass t e v g (rOOT :: []) a [] c) in
+    let g' = snd (infer_pass t e about g (rOOT :: []) a Leaf c) in
     if (fun (a : int) (b : int) -> a = b) (guess_size g') (guess_size g)
     then g'
-    else infer_upto t e v n0 a c g')
+    else infer_upto t e about n0 a c g')
     n
 
 (** val infer_passes : int **)
@@ -1940,13 +2035,10 @@ let infer_passes =
     (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
     0)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
 
-(** val infer : tables -> engine -> facts -> item code -> loopid -> facts **)
+(** val infer : tables -> engine -> roles -> item code -> expr guess **)
 
 let infer t e a c =
-  let g = infer_upto t e (live_registers t e a c) infer_passes a c [] in
-  (fun l -> match guess_of g l with
-            | Some h -> h
-            | None -> [])
+  infer_upto t e (about_of a) infer_passes (at_start a) c Leaf
 
 (** val direct : engine -> instr code -> instr list **)
 
@@ -2104,7 +2196,7 @@ let genv0 =
   genv_of counts0 (fun l ->
     if (fun (a : int) (b : int) -> a = b) l rOOT then Stdlib.Int.succ 0 else 0)
 
-(** val true_at_start : facts -> bool **)
+(** val true_at_start : roles -> bool **)
 
 let true_at_start a =
   forallb (fun f -> (fun (a : int) (b : int) -> a = b) (den (snd f) genv0) 0)
@@ -2128,7 +2220,7 @@ let lookup_or d k x =
 type cert = { c_engines : int; c_spec : instr code; c_code : item code;
               c_deps : dep list table; c_queues : queue table;
               c_weights : int table; c_signals : sema table;
-              c_sites : site table; c_roles : facts list; c_ranks : int table }
+              c_sites : site table; c_roles : roles list; c_ranks : int table }
 
 (** val bodies :
     loopid list -> instr code -> (loopid list * instr code) table **)
@@ -2267,7 +2359,8 @@ let rec wfcb t e act = function
 let engine_ok c t e =
   let a = nth e c.c_roles [] in
   (&&) ((&&) (wfcb t e (rOOT :: []) c.c_spec) (true_at_start a))
-    (match chk t (signals_of c) e (infer t e a c.c_code) (rOOT :: []) a
+    (let inv = infer t e a c.c_code in
+     match chk t (signals_of c) e (about_of a) inv (rOOT :: []) (at_start a)
              c.c_code with
      | Some _ -> true
      | None -> false)
@@ -2358,7 +2451,17 @@ let legal c =
 
 type condition = (expr * int) list
 
-type firms = (reg * condition) list
+type firms = condition known
+
+(** val condition_parts : condition -> loopid list **)
+
+let condition_parts k =
+  flat_map (fun h -> parts (fst h)) k
+
+(** val firm_when : firms -> reg -> condition list **)
+
+let firm_when =
+  reads condition_parts
 
 (** val assumed : expr -> (expr * int) -> int **)
 
@@ -2419,20 +2522,16 @@ let follows act h h0 =
 let residual act h k =
   filter (fun h0 -> negb (follows act h h0)) k
 
-(** val firm_mem : condition list tree -> (reg * condition) -> bool **)
+(** val weaker : condition list -> condition -> bool **)
 
-let firm_mem t f =
-  existsb (forallb (follows [] (snd f))) (get_or [] t (fst f))
+let weaker ks k =
+  existsb (forallb (follows [] k)) ks
 
-(** val firm_sub : firms -> firms -> bool **)
+(** val all_firm :
+    reg list -> (reg -> condition list) -> (reg -> condition list) -> bool **)
 
-let firm_sub j f =
-  let t = index f in forallb (firm_mem t) j
-
-(** val firm_meet : firms -> firms -> firms **)
-
-let firm_meet f g =
-  let t = index g in filter (firm_mem t) f
+let all_firm rs want have =
+  forallb (fun r -> let ks = have r in forallb (weaker ks) (want r)) rs
 
 (** val renamed : loopid -> condition -> condition option **)
 
@@ -2447,18 +2546,42 @@ let rec renamed l = function
       | None -> None)
    | None -> None)
 
-(** val firm_enter : loopid -> firms -> firms **)
+(** val renamed1 : loopid -> condition -> condition list **)
 
-let firm_enter l f =
-  flat_map (fun f0 ->
-    match renamed l (snd f0) with
-    | Some k -> ((fst f0), k) :: []
-    | None -> []) f
+let renamed1 l k =
+  match renamed l k with
+  | Some j -> j :: []
+  | None -> []
 
-(** val firm_leave : loopid -> firms -> firms **)
+(** val firm_enter : reg list -> loopid -> firms -> firms **)
 
-let firm_leave l f =
-  filter (fun f0 -> forallb (fun h -> survives_exit l (fst h)) (snd f0)) f
+let firm_enter rs l f =
+  renew f (l :: []) rs (fun r -> flat_map (renamed1 l) (firm_when f r))
+
+(** val firm_outside : loopid -> firms -> reg -> condition list **)
+
+let firm_outside l f r =
+  filter (forallb (fun h -> survives_exit l (fst h))) (firm_when f r)
+
+(** val firm_leave : reg list -> loopid -> firms -> firms **)
+
+let firm_leave rs l f =
+  renew f (l :: []) rs (firm_outside l f)
+
+(** val firm_head :
+    reg list -> loopid -> loopid list -> (reg -> condition list) -> firms ->
+    firms **)
+
+let firm_head rs l ls h f =
+  renew f (l :: ls) rs h
+
+(** val firm_joined :
+    reg list -> loopid -> loopid -> loopid list -> firms -> firms -> firms ->
+    firms **)
+
+let firm_joined rs lt lf ls f ft ff =
+  renew f (lt :: (lf :: ls)) rs (fun r ->
+    let ks = firm_outside lf ff r in filter (weaker ks) (firm_outside lt ft r))
 
 (** val most : (loopid -> int) -> expr -> int **)
 
@@ -2498,8 +2621,7 @@ let rec above = function
 (** val operand_firm : int -> firms -> operand -> condition list **)
 
 let operand_firm m f = function
-| OReg r ->
-  map snd (filter (fun f0 -> (fun (a : int) (b : int) -> a = b) (fst f0) r) f)
+| OReg r -> firm_when f r
 | OImm n -> if (fun (a : int) (b : int) -> a < b) n m then [] :: [] else []
 
 (** val always_firm : int -> loopid list -> firms -> operand -> bool **)
@@ -2618,10 +2740,7 @@ let weakest act ks =
     int -> (loopid -> int) -> loopid list -> regop -> facts -> firms -> firms **)
 
 let exec_firms m b act o a f =
-  app
-    (filter (fun f0 ->
-      negb ((fun (a : int) (b : int) -> a = b) (fst f0) o.dst)) f)
-    (map (fun x -> (o.dst, x)) (weakest act (result_firm m b act o a f)))
+  write f o.dst (weakest act (result_firm m b act o a f))
 
 (** val wait_firm : int -> loopid list -> firms -> wait option -> bool **)
 
@@ -2645,49 +2764,51 @@ let rec fit_items m b act a f = function
      if wait_firm m act f (Some w) then fit_items m b act a f t else None)
 
 (** val fit_code :
-    int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
-    facts) -> (loopid -> firms) -> loopid list -> facts -> firms -> item code
-    -> (facts * firms) option **)
+    int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> reg list
+    tree -> expr guess -> condition guess -> loopid list -> facts -> firms ->
+    item code -> (facts * firms) option **)
 
-let rec fit_code m b path0 e inv finv act a f = function
+let rec fit_code m b path0 e about inv finv act a f = function
 | CNil -> Some (a, f)
 | CBlock (f0, r) ->
   (match fit_items m b act a f (nth e f0 []) with
-   | Some p -> let (a', f') = p in fit_code m b path0 e inv finv act a' f' r
+   | Some p ->
+     let (a', f') = p in fit_code m b path0 e about inv finv act a' f' r
    | None -> None)
 | CLoop (l, b0, r) ->
-  if (&&) (sub0 (inv l) (header l a)) (firm_sub (finv l) f)
-  then (match fit_code m b path0 e inv finv (l :: act)
-                (enter path0 l (inv l)) (firm_enter l (finv l)) b0 with
+  let rs = touched e about b0 in
+  let h = at_head inv l in
+  let j = at_head finv l in
+  let a0 = loop_head rs l (inner b0) h a in
+  let f0 = firm_head rs l (inner b0) j f in
+  if (&&) (all_known rs h (before_loop l a)) (all_firm rs j (firm_when f))
+  then (match fit_code m b path0 e about inv finv (l :: act)
+                (enter path0 rs l a0) (firm_enter rs l f0) b0 with
         | Some p ->
           let (a', f') = p in
-          if (&&) (sub0 (inv l) a') (firm_sub (finv l) f')
-          then fit_code m b path0 e inv finv act (leave l (inv l))
-                 (firm_leave l (finv l)) r
+          if (&&) (all_known rs h (values a')) (all_firm rs j (firm_when f'))
+          then fit_code m b path0 e about inv finv act (leave rs l a0)
+                 (firm_leave rs l f0) r
           else None
         | None -> None)
   else None
 | CCond (lt, lf, bt, bf, r) ->
-  (match fit_code m b path0 e inv finv (lt :: act) (enter path0 lt a)
-           (firm_enter lt f) bt with
+  let rt = touched e about bt in
+  let rf = touched e about bf in
+  let rs = app rt rf in
+  let ls = app (inner bt) (inner bf) in
+  (match fit_code m b path0 e about inv finv (lt :: act)
+           (enter path0 rt lt a) (firm_enter rt lt f) bt with
    | Some p ->
      let (at, ft) = p in
-     (match fit_code m b path0 e inv finv (lf :: act) (enter path0 lf a)
-              (firm_enter lf f) bf with
+     (match fit_code m b path0 e about inv finv (lf :: act)
+              (enter path0 rf lf a) (firm_enter rf lf f) bf with
       | Some p0 ->
         let (af, ff) = p0 in
-        fit_code m b path0 e inv finv act (meet (leave lt at) (leave lf af))
-          (firm_meet (firm_leave lt ft) (firm_leave lf ff)) r
+        fit_code m b path0 e about inv finv act (joined rs lt lf ls a at af)
+          (firm_joined rs lt lf ls f ft ff) r
       | None -> None)
    | None -> None)
-
-type firm_guess = (loopid * firms) list
-
-(** val guessed : firm_guess -> loopid -> firms option **)
-
-let guessed g l =
-  option_map snd
-    (find (fun p -> (fun (a : int) (b : int) -> a = b) (fst p) l) g)
 
 (** val item_firms :
     int -> (loopid -> int) -> loopid list -> (facts * firms) -> item ->
@@ -2698,63 +2819,72 @@ let item_firms m b act s = function
   ((exec_facts act o (fst s)), (exec_firms m b act o (fst s) (snd s)))
 | _ -> s
 
-(** val guess_pass :
-    int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
-    facts) -> live tree -> firm_guess -> loopid list -> facts -> firms ->
-    firm_guess -> item code -> (facts * firms) * firm_guess **)
+(** val firm_candidates :
+    condition guess -> loopid -> firms -> reg -> condition list **)
 
-let rec guess_pass m b path0 e inv v g act a f n = function
+let firm_candidates g l f r =
+  let ks = firm_when f r in
+  (match get g l with
+   | Some j -> filter (weaker ks) (get_or [] j r)
+   | None -> ks)
+
+(** val guess_pass :
+    int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> reg list
+    tree -> expr guess -> condition guess -> loopid list -> facts -> firms ->
+    condition guess -> item code -> (facts * firms) * condition guess **)
+
+let rec guess_pass m b path0 e about inv g act a f n = function
 | CNil -> ((a, f), n)
 | CBlock (f0, r) ->
   let s = fold_left (item_firms m b act) (nth e f0 []) (a, f) in
-  guess_pass m b path0 e inv v g act (fst s) (snd s) n r
+  guess_pass m b path0 e about inv g act (fst s) (snd s) n r
 | CLoop (l, b0, r) ->
-  let f0 = filter (fun f0 -> is_live v l (fst f0)) f in
-  let h = match guessed g l with
-          | Some h -> firm_meet h f0
-          | None -> f0 in
+  let rs = touched e about b0 in
+  let ls = inner b0 in
+  let a0 = loop_head rs l ls (at_head inv l) a in
+  let j = get_or [] (tabulate rs (firm_candidates g l f)) in
   let (p, n') =
-    guess_pass m b path0 e inv v g (l :: act) (enter path0 l (inv l))
-      (firm_enter l h) n b0
+    guess_pass m b path0 e about inv g (l :: act) (enter path0 rs l a0)
+      (firm_enter rs l (firm_head rs l ls j f)) n b0
   in
   let (_, f') = p in
-  let h' = firm_meet h f' in
-  guess_pass m b path0 e inv v g act (leave l (inv l)) (firm_leave l h') ((l,
-    h') :: n') r
+  let kept = tabulate rs (fun r0 -> filter (weaker (firm_when f' r0)) (j r0))
+  in
+  let f0 = firm_head rs l ls (get_or [] kept) f in
+  guess_pass m b path0 e about inv g act (leave rs l a0) (firm_leave rs l f0)
+    (set l kept n') r
 | CCond (lt, lf, bt, bf, r) ->
+  let rt = touched e about bt in
+  let rf = touched e about bf in
+  let rs = app rt rf in
+  let ls = app (inner bt) (inner bf) in
   let (p, n1) =
-    guess_pass m b path0 e inv v g (lt :: act) (enter path0 lt a)
-      (firm_enter lt f) n bt
+    guess_pass m b path0 e about inv g (lt :: act) (enter path0 rt lt a)
+      (firm_enter rt lt f) n bt
   in
   let (at, ft) = p in
   let (p0, n2) =
-    guess_pass m b path0 e inv v g (lf :: act) (enter path0 lf a)
-      (firm_enter lf f) n1 bf
+    guess_pass m b path0 e about inv g (lf :: act) (enter path0 rf lf a)
+      (firm_enter rf lf f) n1 bf
   in
   let (af, ff) = p0 in
-  guess_pass m b path0 e inv v g act (meet (leave lt at) (leave lf af))
-    (firm_meet (firm_leave lt ft) (firm_leave lf ff)) n2 r
-
-(** val guess_length : firm_guess -> int **)
-
-let guess_length g =
-  fold_left (fun n p ->
-    (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-      n (length (snd p))) g 0
+  guess_pass m b path0 e about inv g act (joined rs lt lf ls a at af)
+    (firm_joined rs lt lf ls f ft ff) n2 r
 
 (** val guess_upto :
-    int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
-    facts) -> live tree -> int -> facts -> firms -> item code -> firm_guess
-    -> firm_guess **)
+    int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> reg list
+    tree -> expr guess -> int -> facts -> firms -> item code -> condition
+    guess -> condition guess **)
 
-let rec guess_upto m b path0 e inv v n a f c g =
+let rec guess_upto m b path0 e about inv n a f c g =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> g)
     (fun n0 ->
-    let g' = snd (guess_pass m b path0 e inv v g (rOOT :: []) a f [] c) in
-    if (fun (a : int) (b : int) -> a = b) (guess_length g') (guess_length g)
+    let g' = snd (guess_pass m b path0 e about inv g (rOOT :: []) a f Leaf c)
+    in
+    if (fun (a : int) (b : int) -> a = b) (guess_size g') (guess_size g)
     then g'
-    else guess_upto m b path0 e inv v n0 a f c g')
+    else guess_upto m b path0 e about inv n0 a f c g')
     n
 
 (** val guess_passes : int **)
@@ -2778,38 +2908,10 @@ let guess_passes =
     (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
     0)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
 
-(** val item_registers : item -> reg list **)
-
-let item_registers = function
-| Issue (_, w) ->
-  (match w with
-   | Some w0 ->
-     let (_, o) = w0 in (match o with
-                         | OReg r -> r :: []
-                         | OImm _ -> [])
-   | None -> [])
-| RegOp o ->
-  o.dst :: (flat_map (fun y -> match y with
-                               | OReg r -> r :: []
-                               | OImm _ -> []) (o.opa :: (o.opb :: [])))
-| Wait w -> let (_, o) = w in (match o with
-                               | OReg r -> r :: []
-                               | OImm _ -> [])
-
-(** val code_registers : engine -> item code -> reg list **)
-
-let rec code_registers e = function
-| CNil -> []
-| CBlock (f, r) ->
-  app (flat_map item_registers (nth e f [])) (code_registers e r)
-| CLoop (_, b, r) -> app (code_registers e b) (code_registers e r)
-| CCond (_, _, bt, bf, r) ->
-  app (code_registers e bt) (app (code_registers e bf) (code_registers e r))
-
 (** val start_firms : engine -> item code -> firms **)
 
 let start_firms e c =
-  map (fun r -> (r, [])) (without_twins Leaf (code_registers e c))
+  renew nothing [] (without_twins Leaf (mentions e c)) (fun _ -> [] :: [])
 
 (** val most_of : (loopid -> int) -> cert -> sema -> int **)
 
@@ -2858,6 +2960,50 @@ let fast_tables c =
   if (fun (a : int) (b : int) -> a < b) e n
   then nth e (snd (get_or ([], []) bs l)) []
   else []); deps = (fun i -> get_or [] ds i) }
+
+(** val opposites : cert -> loopid list tree **)
+
+let opposites c =
+  index
+    (flat_map (fun pat -> let (t, f) = pat in (t, f) :: ((f, t) :: []))
+      (branches c.c_spec))
+
+(** val fast_is_branch : loopid list tree -> loopid -> bool **)
+
+let fast_is_branch o l =
+  match get_or [] o l with
+  | [] -> false
+  | _ :: _ -> true
+
+(** val fast_are_opposite : loopid list tree -> loopid -> loopid -> bool **)
+
+let fast_are_opposite o a b =
+  existsb ((fun (a : int) (b : int) -> a = b) b) (get_or [] o a)
+
+(** val fast_legal : cert -> tables -> bool **)
+
+let fast_legal c f =
+  let rm = map_of c.c_ranks in
+  let qm = map_of c.c_queues in
+  let rank = fun i -> get_or 0 rm i in
+  let o = opposites c in
+  (&&)
+    ((&&)
+      ((&&)
+        (forallb (fun pat ->
+          let (i, _) = pat in
+          (match get qm i with
+           | Some _ -> true
+           | None -> false)) (places c.c_engines c.c_spec))
+        (match ranked rank 0 c.c_spec with
+         | Some _ -> true
+         | None -> false))
+      (match numbered (Stdlib.Int.succ 0) c.c_spec with
+       | Some _ -> true
+       | None -> false))
+    (forallb (fun pat ->
+      let (j, _) = pat in
+      deps_legal f rank (fast_is_branch o) (fast_are_opposite o) j) c.c_deps)
 
 type entry = { members : instr list; number : int; no_twin : bool }
 
@@ -2960,33 +3106,39 @@ let rec fast_items f fsignals counted act a dn = function
 
 (** val fast_chk :
     tables -> (instr -> sema option) -> (sema -> entry option) -> engine ->
-    (loopid -> facts) -> loopid list -> facts -> item code -> facts option **)
+    reg list tree -> expr guess -> loopid list -> facts -> item code -> facts
+    option **)
 
-let rec fast_chk f fsignals counted e inv act a = function
+let rec fast_chk f fsignals counted e about inv act a = function
 | CNil -> Some a
 | CBlock (f0, r) ->
   (match fast_items f fsignals counted act a [] (nth e f0 []) with
-   | Some a' -> fast_chk f fsignals counted e inv act a' r
+   | Some a' -> fast_chk f fsignals counted e about inv act a' r
    | None -> None)
 | CLoop (l, b, r) ->
-  let h = inv l in
-  if sub0 h (header l a)
-  then (match fast_chk f fsignals counted e inv (l :: act) (enter f.path l h)
-                b with
+  let rs = touched e about b in
+  let h = get_or [] (get_or Leaf inv l) in
+  let a0 = loop_head rs l (inner b) h a in
+  if all_known rs h (before_loop l a)
+  then (match fast_chk f fsignals counted e about inv (l :: act)
+                (enter f.path rs l a0) b with
         | Some a' ->
-          if sub0 h a'
-          then fast_chk f fsignals counted e inv act (leave l h) r
+          if all_known rs h (values a')
+          then fast_chk f fsignals counted e about inv act (leave rs l a0) r
           else None
         | None -> None)
   else None
 | CCond (lt, lf, bt, bf, r) ->
-  (match fast_chk f fsignals counted e inv (lt :: act) (enter f.path lt a) bt with
+  let rt = touched e about bt in
+  let rf = touched e about bf in
+  (match fast_chk f fsignals counted e about inv (lt :: act)
+           (enter f.path rt lt a) bt with
    | Some at ->
-     (match fast_chk f fsignals counted e inv (lf :: act) (enter f.path lf a)
-              bf with
+     (match fast_chk f fsignals counted e about inv (lf :: act)
+              (enter f.path rf lf a) bf with
       | Some af ->
-        fast_chk f fsignals counted e inv act
-          (meet (leave lt at) (leave lf af)) r
+        fast_chk f fsignals counted e about inv act
+          (joined (app rt rf) lt lf (app (inner bt) (inner bf)) a at af) r
       | None -> None)
    | None -> None)
 
@@ -3003,23 +3155,16 @@ let group_at f fsignals p =
 let entries f fsignals c =
   map_of (map (fun p -> ((fst p), (group_at f fsignals p))) c.c_sites)
 
-(** val fast_infer :
-    tables -> engine -> facts -> item code -> loopid -> facts **)
-
-let fast_infer f e a x =
-  let g = map_of (infer_upto f e (live_registers f e a x) infer_passes a x [])
-  in
-  (fun l -> get_or [] g l)
-
 (** val fast_engine_ok :
     cert -> tables -> (instr -> sema option) -> (sema -> entry option) ->
     engine -> bool **)
 
 let fast_engine_ok c f fsignals counted e =
   let a = nth e c.c_roles [] in
-  let inv = fast_infer f e a c.c_code in
+  let inv = infer f e a c.c_code in
   (&&) ((&&) (wfcb f e (rOOT :: []) c.c_spec) (true_at_start a))
-    (match fast_chk f fsignals counted e inv (rOOT :: []) a c.c_code with
+    (match fast_chk f fsignals counted e (about_of a) inv (rOOT :: [])
+             (at_start a) c.c_code with
      | Some _ -> true
      | None -> false)
 
@@ -3053,30 +3198,6 @@ let fast_check c f =
     (forallb (fast_engine_ok c f fsignals (get e))
       (seq 0 (Stdlib.Int.succ c.c_engines)))
 
-(** val fast_legal : cert -> tables -> bool **)
-
-let fast_legal c f =
-  let rm = map_of c.c_ranks in
-  let qm = map_of c.c_queues in
-  let rank = fun i -> get_or 0 rm i in
-  (&&)
-    ((&&)
-      ((&&)
-        (forallb (fun pat ->
-          let (i, _) = pat in
-          (match get qm i with
-           | Some _ -> true
-           | None -> false)) (places c.c_engines c.c_spec))
-        (match ranked rank 0 c.c_spec with
-         | Some _ -> true
-         | None -> false))
-      (match numbered (Stdlib.Int.succ 0) c.c_spec with
-       | Some _ -> true
-       | None -> false))
-    (forallb (fun pat ->
-      let (j, _) = pat in deps_legal f rank (is_branch c) (are_opposite c) j)
-      c.c_deps)
-
 (** val certify_fast : cert -> bool **)
 
 let certify_fast c =
@@ -3086,14 +3207,14 @@ let certify_fast c =
     int -> (loopid -> int) -> cert -> tables -> engine -> bool **)
 
 let fast_engine_fits m b c f e =
-  let a = nth e c.c_roles [] in
+  let roles0 = nth e c.c_roles [] in
+  let about = about_of roles0 in
+  let a = at_start roles0 in
   let x = start_firms e c.c_code in
-  let inv = fast_infer f e a c.c_code in
-  let v = live_registers f e a c.c_code in
-  let g = map_of (guess_upto m b f.path e inv v guess_passes a x c.c_code [])
+  let inv = infer f e roles0 c.c_code in
+  let finv = guess_upto m b f.path e about inv guess_passes a x c.c_code Leaf
   in
-  (match fit_code m b f.path e inv (fun l -> get_or [] g l) (rOOT :: []) a x
-           c.c_code with
+  (match fit_code m b f.path e about inv finv (rOOT :: []) a x c.c_code with
    | Some _ -> true
    | None -> false)
 

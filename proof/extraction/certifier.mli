@@ -250,19 +250,57 @@ val index : (int * 'a1) list -> 'a1 list tree
 
 val without_twins : unit tree -> int list -> int list
 
-type facts = (reg * expr) list
+type 'v known = { now : int; notes : (int * 'v) list tree;
+                  changed : int tree; tellers : reg list tree }
 
-val fact_eqb : (reg * expr) -> (reg * expr) -> bool
+val nothing : 'a1 known
 
-val mem : (reg * expr) -> facts -> bool
+val current : ('a1 -> loopid list) -> 'a1 known -> (int * 'a1) -> bool
 
-val known : expr list tree -> (reg * expr) -> bool
+val reads : ('a1 -> loopid list) -> 'a1 known -> reg -> 'a1 list
 
-val sub0 : facts -> facts -> bool
+val write : 'a1 known -> reg -> 'a1 list -> 'a1 known
 
-val meet : facts -> facts -> (reg * expr) list
+val renew :
+  'a1 known -> loopid list -> reg list -> (reg -> 'a1 list) -> 'a1 known
+
+val name_teller : 'a1 known -> loopid -> reg option -> 'a1 known
+
+val operand_registers : operand -> reg list
+
+val item_registers : item -> reg list
+
+val mentions : engine -> item code -> reg list
+
+val inner : item code -> loopid list
+
+val concerns : engine -> reg list tree -> item code -> reg list
+
+val touched : engine -> reg list tree -> item code -> reg list
+
+type 'v guess = 'v list tree tree
+
+val at_head : 'a1 guess -> loopid -> reg -> 'a1 list
+
+val tabulate : reg list -> (reg -> 'a1 list) -> 'a1 list tree
+
+val guess_size : 'a1 guess -> int
+
+val parts : expr -> loopid list
+
+type facts = expr known
+
+val values : facts -> reg -> expr list
+
+val has : expr list -> expr -> bool
 
 val ovals : facts -> operand -> expr list
+
+type roles = (reg * expr) list
+
+val about_of : roles -> reg list tree
+
+val at_start : roles -> facts
 
 val fact_limit : int
 
@@ -288,15 +326,26 @@ val under : (loopid -> loopid list) -> loopid -> loopid -> bool
 
 val as_past : (loopid -> loopid list) -> loopid -> expr -> expr option
 
-val enter1 : (loopid -> loopid list) -> loopid -> (reg * expr) -> facts
+val entered1 : (loopid -> loopid list) -> loopid -> expr -> expr list
 
-val enter : (loopid -> loopid list) -> loopid -> facts -> facts
+val enter : (loopid -> loopid list) -> reg list -> loopid -> facts -> facts
 
-val leave : loopid -> facts -> facts
+val outside : loopid -> facts -> reg -> expr list
 
-val is_const : expr -> int -> bool
+val leave : reg list -> loopid -> facts -> facts
 
-val header : loopid -> facts -> facts
+val before_loop : loopid -> facts -> reg -> expr list
+
+val all_known : reg list -> (reg -> expr list) -> (reg -> expr list) -> bool
+
+val holds_both : loopid -> expr list -> bool
+
+val loop_head :
+  reg list -> loopid -> loopid list -> (reg -> expr list) -> facts -> facts
+
+val joined :
+  reg list -> loopid -> loopid -> loopid list -> facts -> facts -> facts ->
+  facts
 
 val raises : (instr -> sema option) -> sema -> instr -> bool
 
@@ -323,15 +372,13 @@ val distance_ok : tables -> loopid list -> loopid -> distance -> bool
 
 val producer_ok : tables -> (instr -> sema option) -> sema -> dep -> bool
 
-val known_zero : facts -> expr -> bool
+val known_zero : facts -> expr -> loopid -> bool
 
 val one_trip : facts -> loopid -> bool
 
 val informed : loopid list -> bool -> facts -> expr -> expr
 
 val some_version : loopid list -> facts -> expr -> (expr -> bool) -> bool
-
-val has : expr list -> expr -> bool
 
 val holds : loopid list -> facts -> operand -> expr -> bool
 
@@ -386,53 +433,33 @@ val items :
   item list -> facts option
 
 val chk :
-  tables -> (instr -> sema option) -> engine -> (loopid -> facts) -> loopid
-  list -> facts -> item code -> facts option
+  tables -> (instr -> sema option) -> engine -> reg list tree -> expr guess
+  -> loopid list -> facts -> item code -> facts option
 
-type guess = (loopid * facts) list
+val add_written : unit tree -> item -> unit tree
 
-val guess_of : guess -> loopid -> facts option
-
-val writes : item list -> reg list
-
-val written : engine -> item code -> reg list
-
-type live = unit tree
-
-val add_operand : live -> operand -> live
-
-val add_item : live -> item -> live
-
-val add_code : engine -> live -> item code -> live
-
-val lives : engine -> live -> live tree -> item code -> live * live tree
-
-val counts_inside : tables -> expr -> bool
-
-val add_fact : tables -> live -> (reg * expr) -> live
-
-val live_registers : tables -> engine -> facts -> item code -> live tree
-
-val is_live : live tree -> loopid -> reg -> bool
+val written : engine -> unit tree -> item code -> unit tree
 
 val is_counter : expr -> bool
 
-val may_last : live tree -> loopid -> reg list -> (reg * expr) -> bool
+val may_last : unit tree -> reg -> expr -> bool
 
 val item_facts : loopid list -> facts -> item -> facts
 
-val infer_pass :
-  tables -> engine -> live tree -> guess -> loopid list -> facts -> guess ->
-  item code -> facts * guess
+val candidates :
+  expr guess -> unit tree -> loopid -> facts -> reg -> expr list
 
-val guess_size : guess -> int
+val infer_pass :
+  tables -> engine -> reg list tree -> expr guess -> loopid list -> facts ->
+  expr guess -> item code -> facts * expr guess
 
 val infer_upto :
-  tables -> engine -> live tree -> int -> facts -> item code -> guess -> guess
+  tables -> engine -> reg list tree -> int -> facts -> item code -> expr
+  guess -> expr guess
 
 val infer_passes : int
 
-val infer : tables -> engine -> facts -> item code -> loopid -> facts
+val infer : tables -> engine -> roles -> item code -> expr guess
 
 val direct : engine -> instr code -> instr list
 
@@ -469,7 +496,7 @@ type site = { s_body : loopid; s_engine : engine; s_queue : queue }
 
 val genv0 : genv
 
-val true_at_start : facts -> bool
+val true_at_start : roles -> bool
 
 type 'b table = (int * 'b) list
 
@@ -480,7 +507,7 @@ val lookup_or : 'a1 -> int -> 'a1 table -> 'a1
 type cert = { c_engines : int; c_spec : instr code; c_code : item code;
               c_deps : dep list table; c_queues : queue table;
               c_weights : int table; c_signals : sema table;
-              c_sites : site table; c_roles : facts list; c_ranks : int table }
+              c_sites : site table; c_roles : roles list; c_ranks : int table }
 
 val bodies : loopid list -> instr code -> (loopid list * instr code) table
 
@@ -526,7 +553,11 @@ val legal : cert -> bool
 
 type condition = (expr * int) list
 
-type firms = (reg * condition) list
+type firms = condition known
+
+val condition_parts : condition -> loopid list
+
+val firm_when : firms -> reg -> condition list
 
 val assumed : expr -> (expr * int) -> int
 
@@ -536,17 +567,28 @@ val follows : loopid list -> condition -> (expr * int) -> bool
 
 val residual : loopid list -> condition -> condition -> condition
 
-val firm_mem : condition list tree -> (reg * condition) -> bool
+val weaker : condition list -> condition -> bool
 
-val firm_sub : firms -> firms -> bool
-
-val firm_meet : firms -> firms -> firms
+val all_firm :
+  reg list -> (reg -> condition list) -> (reg -> condition list) -> bool
 
 val renamed : loopid -> condition -> condition option
 
-val firm_enter : loopid -> firms -> firms
+val renamed1 : loopid -> condition -> condition list
 
-val firm_leave : loopid -> firms -> firms
+val firm_enter : reg list -> loopid -> firms -> firms
+
+val firm_outside : loopid -> firms -> reg -> condition list
+
+val firm_leave : reg list -> loopid -> firms -> firms
+
+val firm_head :
+  reg list -> loopid -> loopid list -> (reg -> condition list) -> firms ->
+  firms
+
+val firm_joined :
+  reg list -> loopid -> loopid -> loopid list -> firms -> firms -> firms ->
+  firms
 
 val most : (loopid -> int) -> expr -> int
 
@@ -593,35 +635,28 @@ val fit_items :
   (facts * firms) option
 
 val fit_code :
-  int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
-  facts) -> (loopid -> firms) -> loopid list -> facts -> firms -> item code
-  -> (facts * firms) option
-
-type firm_guess = (loopid * firms) list
-
-val guessed : firm_guess -> loopid -> firms option
+  int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> reg list
+  tree -> expr guess -> condition guess -> loopid list -> facts -> firms ->
+  item code -> (facts * firms) option
 
 val item_firms :
   int -> (loopid -> int) -> loopid list -> (facts * firms) -> item ->
   facts * firms
 
-val guess_pass :
-  int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
-  facts) -> live tree -> firm_guess -> loopid list -> facts -> firms ->
-  firm_guess -> item code -> (facts * firms) * firm_guess
+val firm_candidates :
+  condition guess -> loopid -> firms -> reg -> condition list
 
-val guess_length : firm_guess -> int
+val guess_pass :
+  int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> reg list
+  tree -> expr guess -> condition guess -> loopid list -> facts -> firms ->
+  condition guess -> item code -> (facts * firms) * condition guess
 
 val guess_upto :
-  int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> (loopid ->
-  facts) -> live tree -> int -> facts -> firms -> item code -> firm_guess ->
-  firm_guess
+  int -> (loopid -> int) -> (loopid -> loopid list) -> engine -> reg list
+  tree -> expr guess -> int -> facts -> firms -> item code -> condition guess
+  -> condition guess
 
 val guess_passes : int
-
-val item_registers : item -> reg list
-
-val code_registers : engine -> item code -> reg list
 
 val start_firms : engine -> item code -> firms
 
@@ -635,6 +670,14 @@ val body_entry :
   int -> (loopid list * instr code) -> loopid list * instr list list
 
 val fast_tables : cert -> tables
+
+val opposites : cert -> loopid list tree
+
+val fast_is_branch : loopid list tree -> loopid -> bool
+
+val fast_are_opposite : loopid list tree -> loopid -> loopid -> bool
+
+val fast_legal : cert -> tables -> bool
 
 type entry = { members : instr list; number : int; no_twin : bool }
 
@@ -665,14 +708,12 @@ val fast_items :
   -> facts -> dep list -> item list -> facts option
 
 val fast_chk :
-  tables -> (instr -> sema option) -> (sema -> entry option) -> engine ->
-  (loopid -> facts) -> loopid list -> facts -> item code -> facts option
+  tables -> (instr -> sema option) -> (sema -> entry option) -> engine -> reg
+  list tree -> expr guess -> loopid list -> facts -> item code -> facts option
 
 val group_at : tables -> (instr -> sema option) -> (sema * site) -> entry
 
 val entries : tables -> (instr -> sema option) -> cert -> entry tree
-
-val fast_infer : tables -> engine -> facts -> item code -> loopid -> facts
 
 val fast_engine_ok :
   cert -> tables -> (instr -> sema option) -> (sema -> entry option) ->
@@ -681,8 +722,6 @@ val fast_engine_ok :
 val fast_signal_ok : tables -> site tree -> instr -> sema -> bool
 
 val fast_check : cert -> tables -> bool
-
-val fast_legal : cert -> tables -> bool
 
 val certify_fast : cert -> bool
 

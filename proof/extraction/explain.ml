@@ -51,8 +51,7 @@ let legality t tables =
                (are_opposite t.cert) d.prd j d.dist)
           then because "the kernel is not legal: dependence %s" (dep_text c j d))
         ds)
-    t.cert.c_deps;
-  because "the kernel is not legal: its order, or the numbers of its loops"
+    t.cert.c_deps
 
 (** The instructions *)
 
@@ -140,27 +139,37 @@ and passed t tables e act a w j =
   if served tables signals act a w j = [] then refuse_wait t tables e act a w j
   else covered tables signals act a w j
 
-let rec walk t tables e inv act a = function
+let rec walk t tables e about inv act a = function
   | CNil -> a
-  | CBlock (f, rest) -> walk t tables e inv act (block t tables e act a [] (nth e f [])) rest
+  | CBlock (f, rest) ->
+      walk t tables e about inv act (block t tables e act a [] (nth e f [])) rest
   | CLoop (l, b, rest) ->
-      ignore (walk t tables e inv (l :: act) (enter tables.path l (inv l)) b);
-      walk t tables e inv act (leave l (inv l)) rest
+      let rs = touched e about b in
+      let head = loop_head rs l (inner b) (at_head inv l) a in
+      let a' = walk t tables e about inv (l :: act) (enter tables.path rs l head) b in
+      if not (all_known rs (at_head inv l) (values a')) then
+        because "engine '%s': what its registers hold in '%s' was not found in %d passes"
+          (engine_name t.source e) (loop_name t.source l) infer_passes;
+      walk t tables e about inv act (leave rs l head) rest
   | CCond (lt, lf, bt, bf, rest) ->
-      let at = walk t tables e inv (lt :: act) (enter tables.path lt a) bt in
-      let af = walk t tables e inv (lf :: act) (enter tables.path lf a) bf in
-      walk t tables e inv act (meet (leave lt at) (leave lf af)) rest
+      let rt = touched e about bt and rf = touched e about bf in
+      let at = walk t tables e about inv (lt :: act) (enter tables.path rt lt a) bt in
+      let af = walk t tables e about inv (lf :: act) (enter tables.path rf lf a) bf in
+      let after = joined (rt @ rf) lt lf (inner bt @ inner bf) a at af in
+      walk t tables e about inv act after rest
 
 let engine t tables e =
-  let a = nth e t.cert.c_roles [] in
-  ignore (walk t tables e (infer tables e a t.cert.c_code) [ rOOT ] a t.cert.c_code)
+  let roles = nth e t.cert.c_roles [] in
+  let inv = infer tables e roles t.cert.c_code in
+  ignore (walk t tables e (about_of roles) inv [ rOOT ] (at_start roles) t.cert.c_code)
 
 let why t =
-  let tables = tables_of t.cert in
+  let tables = fast_tables t.cert in
   try
-    if not (legal t.cert) then legality t tables;
+    legality t tables;
     erased t;
     signals t tables;
     List.iter (engine t tables) (List.init t.cert.c_engines Fun.id);
-    "for a reason that could not be found"
+    (* Loops are numbered as Source numbers them, ranks and tables are as Assemble makes them. *)
+    assert false
   with Because reason -> reason

@@ -127,7 +127,7 @@ let replay n (c : Source.t) =
   | exception Assemble.Rejected reason -> not_performed (Rejected reason)
   | exception Assemble.Not_covered reason -> not_performed (Not_covered reason)
 
-(* Lists of facts live long and are made anew for each loop: a large young generation saves copying. *)
+(* Facts are made anew all the time, and some live long: a large young generation saves copying. *)
 let () = Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 200 }
 
 let usage = "usage: tally-certify [--batch | --replay] FILE...\n"

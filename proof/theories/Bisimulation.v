@@ -13,7 +13,8 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Decode Expr Checker Invariant CheckerSound.
+From Tally Require Import Syntax Semantics Maps Decode Expr Known Checker Invariant.
+From Tally Require Import FactsSound CheckerSound WaitSound.
 
 Local Arguments Checker.raises : simpl never.
 
@@ -22,7 +23,28 @@ Record site := mksite { s_body : loopid; s_engine : engine; s_queue : queue }.
 
 (* Registers and semaphores are 0 at the start. *)
 Definition genv0 : genv := genv_of counts0 (fun l => if l =? ROOT then 1 else 0).
-Definition true_at_start (A : facts) : bool := forallb (fun f => den (snd f) genv0 =? 0) A.
+Definition true_at_start (A : roles) : bool := forallb (fun f => den (snd f) genv0 =? 0) A.
+
+Lemma valid_at_start A : true_at_start A = true -> valid (at_start A) genv0 (fun _ => 0).
+Proof.
+  unfold true_at_start, at_start. rewrite forallb_forall. intros H.
+  enough (G : forall B n, (forall f, In f B -> In f A) ->
+    (forall r t x, In (t, x) (get_or [] n r) -> t = 0 /\ den x genv0 = 0) ->
+    forall r t x, In (t, x) (get_or [] (fold_left
+      (fun t f => set (fst f) ((0, snd f) :: get_or [] t (fst f)) t) B n) r) ->
+    t = 0 /\ den x genv0 = 0).
+  { assert (Z : forall r t x, In (t, x) (get_or [] (notes (at_start A)) r) ->
+      t = 0 /\ den x genv0 = 0) by (apply G; auto; intros r t x []).
+    split.
+    - intros r t x I. apply Z in I as [-> _]. auto.
+    - intros r x I. apply reads_In in I as (t & I & _). apply Z in I as [_ ->]. reflexivity. }
+  induction B as [|f B IH]; intros n S N; [exact N|]. cbn [fold_left]. apply IH.
+  - intros h Hh. apply S. now right.
+  - intros r t x. rewrite get_or_set. unfold reg in *. destruct (r =? fst f); [|apply N].
+    intros [I|I].
+    + injection I as <- <-. split; auto. apply Nat.eqb_eq, H, S. now left.
+    + exact (N _ _ _ I).
+Qed.
 
 Section Bisimulation.
   Variables D C : Type.
@@ -45,8 +67,8 @@ Section Bisimulation.
      the checker accepts it. *)
   Definition realises : Prop :=
     ecode instr_of Pi = Ps /\ signals_at_site /\
-    forall e, exists inv A0 A1,
-      true_at_start A0 = true /\ chk T signals e inv [ROOT] A0 Pi = Some A1.
+    forall e, exists about inv A0 A1,
+      true_at_start A0 = true /\ chk T signals e about inv [ROOT] (at_start A0) Pi = Some A1.
 
   Definition flying (w : sema) (x : flight) : list instr := filter (raises w) (map fst x).
 
@@ -67,8 +89,8 @@ Section Bisimulation.
     m_wf : forall e, wfp T e (spos s e);
     m_queue : forall q j b, In (j, b) (sifl s q) -> que T j = q;
     m_counts : forall e, HI T (scnt s e) (active (kon (spos s e)));
-    m_facts : forall e, exists inv A Dn,
-      pos_ok T signals e inv A Dn (ipos i e) /\
+    m_facts : forall e, exists about inv A Dn,
+      pos_ok T signals e about inv A Dn (ipos i e) /\
       valid A (genv_of (scnt s e) (trips (kon (spos s e)))) (iregs i e) /\
       forall d, In d Dn -> sat T s e d;
     m_sema : forall w, sema_counts s i w }.
@@ -98,10 +120,10 @@ Section Bisimulation.
     - intros e. destruct (HW e). repeat split; auto; contradiction.
     - intros; contradiction.
     - intros e. now apply HI_initial.
-    - intros e. destruct (HC e) as (inv & A0 & A1 & H0 & H1). exists inv, A0, [].
-      split; [exists A0, A1; simpl; auto|]. split; [|intros d []].
-      intros r x Hx. unfold true_at_start in H0. rewrite forallb_forall in H0.
-      specialize (H0 _ Hx). simpl in H0. apply Nat.eqb_eq in H0. symmetry. exact H0.
+    - intros e. destruct (HC e) as (about & inv & A0 & A1 & H0 & H1).
+      exists about, inv, (at_start A0), [].
+      split; [exists (at_start A0), A1; simpl; auto|]. split; [|intros d []].
+      now apply valid_at_start.
     - intros w. exists []. simpl. split; [reflexivity|]. split; auto.
       unfold rem; cbn [kon cur cod remk]. change (owner KStop) with ROOT.
       rewrite (Nat.eqb_sym ROOT (s_body (sites w))), app_nil_r.
@@ -120,8 +142,8 @@ Section Bisimulation.
     constructor; simpl; try apply M.
     - intros e0. at_index e0 e; [|apply M]. rewrite MP. reflexivity.
     - intros e0. at_index e0 e; [|apply M].
-      destruct (m_facts _ _ M e) as (inv & A & Dn & (A1 & A2 & I1 & I2 & I3) & V & HD).
-      rewrite Hp in *. simpl in *. exists inv, (exec_facts (active k) o A), Dn.
+      destruct (m_facts _ _ M e) as (about & inv & A & Dn & (A1 & A2 & I1 & I2 & I3) & V & HD).
+      rewrite Hp in *. simpl in *. exists about, inv, (exec_facts (active k) o A), Dn.
       split; [exists A1, A2; auto|]. split; [|exact HD]. apply exec_ok; auto.
       rewrite MP in *; simpl in *. rewrite <- (active_erased instr_of k).
       eapply (env_ok_of T e).
@@ -212,7 +234,7 @@ Section Bisimulation.
       = mkpos (Issue j w :: cu) c k ->
     ((forall d, In d (deps T j) -> sat T s e d) <-> (forall x, w = Some x -> passes i e x)).
   Proof.
-    intros M Hp. destruct (m_facts _ _ M e) as (inv & A & Dn & (A1 & A2 & I1 & _) & V & HD).
+    intros M Hp. destruct (m_facts _ _ M e) as (about & inv & A & Dn & (A1 & A2 & I1 & _) & V & HD).
     rewrite Hp in I1. cbn [cur kon items] in I1.
     assert (W : forall D, all_waited T (active k) j D = true ->
       forall d, In d (deps T j) -> In d D \/ sat T s e d).
@@ -241,7 +263,7 @@ Section Bisimulation.
          ((forall d, In d (deps T j) -> sat T s e d) -> passes i e w).
   Proof.
     intros M Hp. pose proof (m_pos _ _ M e) as MP. rewrite Hp in MP. unfold epos in MP; simpl in MP.
-    destruct (m_facts _ _ M e) as (inv & A & Dn & (A1 & A2 & I1 & I2 & I3) & V & HD).
+    destruct (m_facts _ _ M e) as (about & inv & A & Dn & (A1 & A2 & I1 & I2 & I3) & V & HD).
     rewrite Hp in I1, I2, I3. cbn [cur cod kon items] in *.
     destruct (next_instr cu) as [j|] eqn:N; [|discriminate].
     destruct (served T signals (active k) A w j) as [|d0 ds] eqn:F; [discriminate|].
@@ -249,7 +271,7 @@ Section Bisimulation.
     - intros Hw. constructor; simpl; try apply M.
       + intros e0. at_index e0 e; [|apply M]. exact MP.
       + intros e0. at_index e0 e; [|apply M]. 
-        exists inv, A, (covered T signals (active k) A w j ++ Dn).
+        exists about, inv, A, (covered T signals (active k) A w j ++ Dn).
         split; [exists A1, A2; auto|]. split; auto.
         intros d Hd. apply in_app_or in Hd as [Hd|Hd]; auto. eapply covered_satisfied; eauto.
     - exists j. split; auto. intros Hs. destruct (FF d0 (or_introl eq_refl)) as [Z1 Z2].
@@ -284,9 +306,9 @@ Section Bisimulation.
     - intros e0. destruct (Nat.eq_dec e0 e) as [->|?].
       2:{ unfold sat; simpl. rewrite !upd_ne by auto. apply M. }
       rewrite !upd_eq.
-      destruct (m_facts _ _ M e) as (inv & A & Dn & (A1 & A2 & I1 & I2 & I3) & V & HD).
+      destruct (m_facts _ _ M e) as (about & inv & A & Dn & (A1 & A2 & I1 & I2 & I3) & V & HD).
       rewrite Hp, MP in *. cbn [cur cod kon items] in *.
-      exists inv, A, []. split; [|split; [auto|intros d []]]. exists A1, A2. split; auto.
+      exists about, inv, A, []. split; [|split; [auto|intros d []]]. exists A1, A2. split; auto.
       cbn [cur kon]. destruct w as [w|];
         [destruct (served T signals (active k) A w j); [discriminate|]|];
         destruct (all_waited T _ j _); try discriminate; auto.
@@ -347,7 +369,8 @@ Section Bisimulation.
     - intros q0. at_index q0 q; auto; apply M.
     - intros q0 j0 b. at_index q0 q; [|apply M]. intros H. eapply (m_queue _ _ M).
       rewrite Hx. right; eauto.
-    - intros e0. destruct (m_facts _ _ M e0) as (inv & A & Dn & PO & V & HD). exists inv, A, Dn.
+    - intros e0. destruct (m_facts _ _ M e0) as (about & inv & A & Dn & PO & V & HD).
+      exists about, inv, A, Dn.
       split; auto. split; auto. intros d Hd. destruct (HD d Hd) as [?|Z]; [left; auto|right].
       simpl. unfold upd. destruct (Nat.eqb_spec (prd d) j) as [Q|]; auto. rewrite <- Q. lia.
     - intros w. destruct (m_sema _ _ M w) as (r & Q1 & Q2 & Q3). unfold sema_counts, raise; simpl.
@@ -395,13 +418,13 @@ Section Bisimulation.
     - intros e0. destruct (Nat.eq_dec e0 e) as [->|N].
       2:{ unfold sat; simpl. rewrite !upd_ne by auto. apply M. }
       unfold sat; simpl. rewrite !upd_eq.
-      destruct (m_facts _ _ M e) as (inv & A & Dn & PO & V & _).
+      destruct (m_facts _ _ M e) as (about & inv & A & Dn & PO & V & _).
       rewrite (m_pos _ _ M e) in V. simpl in V.
       pose proof (m_counts _ _ M e) as X. rewrite (m_pos _ _ M e) in X. simpl in X.
       rewrite active_erased in X.
-      destruct (chk_step T signals e inv C guard ctl _ _ _ _ _ A Dn _ _ St PO W X V)
+      destruct (chk_step T signals e about inv C guard ctl _ _ _ _ _ A Dn _ _ St PO W X V)
         as (A' & PO' & V').
-      exists inv, A', []. split; auto. split; [exact V'|intros d []].
+      exists about, inv, A', []. split; auto. split; [exact V'|intros d []].
     - intros w. destruct (m_sema _ _ M w) as (q & Q1 & Q2 & Q3). exists q. simpl.
       split; auto. split; auto.
       destruct (Nat.eq_dec (s_engine (sites w)) e) as [Ge|N]; [|now rewrite !upd_ne by auto].

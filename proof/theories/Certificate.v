@@ -11,8 +11,8 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Decode Expr Checker Invariant CheckerSound Bisimulation.
-From Tally Require Import Legality.
+From Tally Require Import Syntax Semantics Decode Expr Known Checker Infer Invariant CheckerSound.
+From Tally Require Import Bisimulation Legality.
 
 (** * Look-up *)
 
@@ -41,7 +41,7 @@ Record cert := mkcert {
   c_weights : table nat;            (* of a queue; 1 if absent *)
   c_signals : table sema;           (* of an instruction *)
   c_sites : table site;             (* of a semaphore *)
-  c_roles : list facts;             (* of an engine: what its registers count, at the start *)
+  c_roles : list roles;             (* of an engine: what its registers count, at the start *)
   c_ranks : table nat }.            (* of an instruction; see Legality.v *)
 
 (* All bodies, each with the bodies around it and its code. *)
@@ -181,15 +181,28 @@ Section WellFormedBool.
       split; [apply IHc1; auto; lia|]. split; [apply IHc2|apply IHc3]; auto; lia.
   Qed.
 
-  Lemma chk_beyond signals inv n e c : width c <= n -> n <= e ->
-    forall act A, chk T signals e inv act A c = chk T signals n inv act A c.
+  Lemma touched_beyond about n e c : width c <= n -> n <= e ->
+    touched e about c = touched n about c.
+  Proof.
+    intros Hw He.
+    enough (M : mentions e c = mentions n c) by (unfold touched, concerns; now rewrite M).
+    induction c; simpl in *; auto.
+    - rewrite !nth_overflow by lia. simpl. apply IHc; lia.
+    - now rewrite IHc1, IHc2 by lia.
+    - now rewrite IHc1, IHc2, IHc3 by lia.
+  Qed.
+
+  Lemma chk_beyond signals about inv n e c : width c <= n -> n <= e ->
+    forall act A, chk T signals e about inv act A c = chk T signals n about inv act A c.
   Proof.
     intros Hw He. induction c; intros act A; simpl in *; auto.
     - rewrite !nth_overflow by lia. simpl. apply IHc; lia.
-    - destruct (sub _ _); auto. rewrite IHc1 by lia.
-      destruct (chk T signals n inv _ _ c1); auto. destruct (sub _ _); auto. apply IHc2; lia.
-    - rewrite IHc1, IHc2 by lia. destruct (chk T signals n inv _ _ c1); auto.
-      destruct (chk T signals n inv _ _ c2); auto. apply IHc3; lia.
+    - rewrite (touched_beyond about n e) by lia. destruct (all_known _ _ _); auto.
+      rewrite IHc1 by lia. destruct (chk T signals n about inv _ _ c1); auto.
+      destruct (all_known _ _ _); auto. apply IHc2; lia.
+    - rewrite !(touched_beyond about n e) by lia. rewrite IHc1, IHc2 by lia.
+      destruct (chk T signals n about inv _ _ c1); auto.
+      destruct (chk T signals n about inv _ _ c2); auto. apply IHc3; lia.
   Qed.
 End WellFormedBool.
 
@@ -199,7 +212,8 @@ End WellFormedBool.
 Definition engine_ok (c : cert) (T : tables) (e : engine) : bool :=
   let A := nth e (c_roles c) [] in
   wfcb T e [ROOT] (c_spec c) && true_at_start A &&
-  match chk T (signals_of c) e (infer T e A (c_code c)) [ROOT] A (c_code c) with
+  let inv := infer T e A (c_code c) in
+  match chk T (signals_of c) e (about_of A) inv [ROOT] (at_start A) (c_code c) with
   | Some _ => true
   | None => false
   end.
@@ -270,14 +284,15 @@ Proof.
     repeat rewrite andb_true_iff in Hw. destruct Hw as (((A & B) & Q) & W).
     apply Nat.eqb_eq in A, B, Q. apply Nat.leb_le in W. auto.
   - intros e.
-    assert (ACC : forall n, n <= c_engines c -> exists inv A0 A1, true_at_start A0 = true /\
-              chk T (signals_of c) n inv [ROOT] A0 (c_code c) = Some A1).
+    assert (ACC : forall n, n <= c_engines c -> exists about inv A0 A1, true_at_start A0 = true /\
+              chk T (signals_of c) n about inv [ROOT] (at_start A0) (c_code c) = Some A1).
     { intros n Hn. apply HE in Hn. repeat rewrite andb_true_iff in Hn.
-      destruct Hn as ((_ & Z1) & Z2).
-      exists (infer T n (nth n (c_roles c) []) (c_code c)), (nth n (c_roles c) []).
-      destruct (chk _ _ _ _ _ _ _) as [A1|]; [|discriminate].
+      destruct Hn as ((_ & Z1) & Z2). set (A := nth n (c_roles c) []) in *.
+      exists (about_of A), (infer T n A (c_code c)), A.
+      destruct (chk _ _ _ _ _ _ _ _) as [A1|]; [|discriminate].
       exists A1. split; [exact Z1|reflexivity]. }
     destruct (le_lt_dec e (c_engines c)) as [L|L]; [now apply ACC|].
-    destruct (ACC (c_engines c) (le_n _)) as (inv & A0 & A1 & Z1 & Z2).
-    exists inv, A0, A1. split; auto. rewrite (chk_beyond T _ _ (c_engines c)) by lia. exact Z2.
+    destruct (ACC (c_engines c) (le_n _)) as (about & inv & A0 & A1 & Z1 & Z2).
+    exists about, inv, A0, A1. split; auto. rewrite (chk_beyond T _ _ _ (c_engines c)) by lia.
+    exact Z2.
 Qed.

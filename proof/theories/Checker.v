@@ -11,32 +11,46 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Maps Decode Expr.
+From Tally Require Import Syntax Semantics Maps Decode Expr Known.
 
 (** * Facts *)
 
-(* The register holds the value of the expression; a register may have several facts. *)
-Definition facts := list (reg * expr).
+(* The bodies whose entry may change an expression. *)
+Fixpoint parts (x : expr) : list loopid :=
+  match x with
+  | EC _ => []
+  | ETot l | ETotP l | EHat l | EHatP l => [l]
+  | EHist s m p => if m =? 0 then [s; p] else [s]
+  | EBin _ a b => parts a ++ parts b
+  end.
+
+(* Of each register, expressions that it holds. *)
+Definition facts := known expr.
+Definition values : facts -> reg -> list expr := reads parts.
 
 Definition valid (A : facts) (g : genv) (rf : reg -> nat) :=
-  forall r x, In (r, x) A -> rf r = den x g.
+  stamped A /\ forall r x, In x (values A r) -> rf r = den x g.
 
-Definition fact_eqb (f h : reg * expr) := (fst f =? fst h) && expr_eqb (snd f) (snd h).
-Definition mem (f : reg * expr) (A : facts) := existsb (fact_eqb f) A.
-
-(* Of many facts. *)
-Definition known (t : tree (list expr)) (f : reg * expr) : bool :=
-  existsb (expr_eqb (snd f)) (get_or [] t (fst f)).
-
-Definition sub (I A : facts) := let t := index A in forallb (known t) I.
-Definition meet (A B : facts) := let t := index B in filter (known t) A.
+Definition has (xs : list expr) (x : expr) : bool := existsb (expr_eqb x) xs.
 
 (* The expressions an operand is known to hold. *)
 Definition ovals (A : facts) (o : operand) : list expr :=
-  match o with
-  | OImm n => [EC n]
-  | OReg r => map snd (filter (fun f => fst f =? r) A)
-  end.
+  match o with OImm n => [EC n] | OReg r => values A r end.
+
+(* What is given of registers at the start. *)
+Definition roles := list (reg * expr).
+
+(* Registers that count a body, or that are 0 as its counter is. *)
+Definition about_of (A : roles) : tree (list reg) :=
+  fold_left (fun t f => match snd f with
+                        | ETot p => set p (fst f :: get_or [] t p) t
+                        | _ => t
+                        end) A Leaf.
+
+Definition at_start (A : roles) : facts :=
+  mkknown 0
+    (fold_left (fun t f => set (fst f) ((0, snd f) :: get_or [] t (fst f)) t) A Leaf)
+    Leaf (about_of A).
 
 (* Facts may be dropped; so many of one register are kept, the small ones first: guards and masks
    that met what they belong to have made them so. *)
@@ -65,7 +79,9 @@ Fixpoint distinct (xs : list expr) : list expr :=
    32*total(A) is 0, a threshold that A steps by 32. *)
 Definition also (act : list loopid) (A : facts) (n : nat) (o : operand) : list expr :=
   match o with
-  | OReg z => if mem (z, EC 0) A then map (fun x => mk act AAdd x (EC n)) (ovals A o) else [EC n]
+  | OReg z =>
+      let xs := values A z in
+      if has xs (EC 0) then map (fun x => mk act AAdd x (EC n)) xs else [EC n]
   | OImm _ => [EC n]
   end.
 
@@ -76,8 +92,7 @@ Definition results (act : list loopid) (o : regop) (A : facts) : list expr :=
   end.
 
 Definition exec_facts (act : list loopid) (o : regop) (A : facts) : facts :=
-  filter (fun f => negb (fst f =? dst o)) A ++
-  map (pair (dst o)) (firstn fact_limit (by_size (distinct (results act o A)))).
+  write A (dst o) (firstn fact_limit (by_size (distinct (results act o A)))).
 
 (** * Entering and leaving a body *)
 
@@ -123,18 +138,43 @@ Section Bodies.
     | _ => None
     end.
 
-  Definition enter1 (l : loopid) (f : reg * expr) : facts :=
-    match after_entry l (snd f) with Some y => [(fst f, y)] | None => [] end ++
-    match as_past l (snd f) with Some y => [(fst f, y)] | None => [] end.
+  Definition entered1 (l : loopid) (x : expr) : list expr :=
+    match after_entry l x with Some y => [y] | None => [] end ++
+    match as_past l x with Some y => [y] | None => [] end.
 
-  Definition enter (l : loopid) (A : facts) : facts := flat_map (enter1 l) A.
-  Definition leave (l : loopid) (A : facts) : facts := filter (fun f => survives_exit l (snd f)) A.
-
-  (* Outside l its trip counter is 0: a register that holds 0 holds it. *)
-  Definition is_const (x : expr) (n : nat) := match x with EC m => m =? n | _ => false end.
-  Definition header (l : loopid) (A : facts) : facts :=
-    A ++ flat_map (fun f => if is_const (snd f) 0 then [(fst f, EHat l)] else []) A.
+  (* Body l is entered, which touches registers rs; and it is left. *)
+  Definition enter (rs : list reg) (l : loopid) (A : facts) : facts :=
+    renew A [l] rs (fun r => flat_map (entered1 l) (values A r)).
 End Bodies.
+
+(* What stays true when l is left. *)
+Definition outside (l : loopid) (A : facts) (r : reg) : list expr :=
+  filter (survives_exit l) (values A r).
+
+Definition leave (rs : list reg) (l : loopid) (A : facts) : facts := renew A [l] rs (outside l A).
+
+(** ** Loops: what holds at the head, each time *)
+
+(* Before l its trip counter is 0: a register that holds 0 holds it. *)
+Definition before_loop (l : loopid) (A : facts) (r : reg) : list expr :=
+  let xs := values A r in if has xs (EC 0) then xs ++ [EHat l] else xs.
+
+(* All that is wanted of registers rs is known. *)
+Definition all_known (rs : list reg) (want have : reg -> list expr) : bool :=
+  forallb (fun r => let ys := have r in forallb (has ys) (want r)) rs.
+
+(* Where entries in this trip are all there are, some register holds both counters. *)
+Definition holds_both (l : loopid) (xs : list expr) : bool := has xs (EHat l) && has xs (ETot l).
+
+(* The loop l with the bodies ls inside touches registers rs, of which H holds at each head. *)
+Definition loop_head (rs : list reg) (l : loopid) (ls : list loopid) (H : reg -> list expr)
+    (A : facts) : facts :=
+  name_teller (renew A (l :: ls) rs H) l (find (fun r => holds_both l (H r)) rs).
+
+(* After a conditional: what both branches say. *)
+Definition joined (rs : list reg) (lt lf : loopid) (ls : list loopid) (A At Af : facts) : facts :=
+  renew A (lt :: lf :: ls) rs (fun r =>
+    let ys := outside lf Af r in filter (has ys) (outside lt At r)).
 
 (** * What a wait must compare with *)
 
@@ -212,16 +252,16 @@ Section Threshold.
 
   (* The expression, with what is known to be 0 left out, and, if so wanted, with total(l) for
      trip(l) where they are known to be the same. *)
-  Definition known_zero (A : facts) (x : expr) : bool :=
-    existsb (fun f => expr_eqb (snd f) x && mem (fst f, EC 0) A) A.
+  Definition known_zero (A : facts) (x : expr) (p : loopid) : bool :=
+    existsb (fun r => has (values A r) x && has (values A r) (EC 0)) (get_or [] (tellers A) p).
 
   Definition one_trip (A : facts) (l : loopid) : bool :=
-    existsb (fun f => expr_eqb (snd f) (EHat l) && mem (fst f, ETot l) A) A.
+    existsb (fun r => holds_both l (values A r)) (get_or [] (tellers A) l).
 
   Fixpoint informed (totals : bool) (A : facts) (x : expr) : expr :=
     match x with
     | EBin o a b => mk act o (informed totals A a) (informed totals A b)
-    | EHist _ _ _ => if known_zero A x then EC 0 else x
+    | EHist _ _ p => if known_zero A x p then EC 0 else x
     | EHat l => if totals && one_trip A l then ETot l else x
     | EHatP l => if totals && one_trip A l then ETotP l else x
     | _ => x
@@ -229,8 +269,6 @@ Section Threshold.
 
   Definition some_version (A : facts) (x : expr) (judge : expr -> bool) : bool :=
     judge x || judge (informed false A x) || judge (informed true A x).
-
-  Definition has (xs : list expr) (x : expr) : bool := existsb (expr_eqb x) xs.
 
   Definition holds (A : facts) (o : operand) (x : expr) : bool :=
     some_version A x (has (ovals A o)).
@@ -342,7 +380,8 @@ Section Checker.
   Variable T : tables.
   Variable signals : instr -> option sema.
   Variable e : engine.
-  Variable inv : loopid -> facts. (* facts at the head of each loop *)
+  Variable about : tree (list reg).
+  Variable inv : guess expr. (* what holds at the head of each loop *)
 
   Definition served (act : list loopid) (A : facts) (w : wait) (j : instr) : list dep :=
     filter (wait_ok T signals act A w) (deps T j).
@@ -386,151 +425,23 @@ Section Checker.
         | None => None
         end
     | CLoop l b r =>
-        if sub (inv l) (header l A) then
-          match chk (l :: act) (enter (path T) l (inv l)) b with
-          | Some A' => if sub (inv l) A' then chk act (leave l (inv l)) r else None
+        let rs := touched e about b in
+        let H := at_head inv l in
+        let A0 := loop_head rs l (inner b) H A in
+        if all_known rs H (before_loop l A) then
+          match chk (l :: act) (enter (path T) rs l A0) b with
+          | Some A' => if all_known rs H (values A') then chk act (leave rs l A0) r else None
           | None => None
           end
         else None
     | CCond lt lf bt bf r =>
-        match chk (lt :: act) (enter (path T) lt A) bt,
-              chk (lf :: act) (enter (path T) lf A) bf with
-        | Some At, Some Af => chk act (meet (leave lt At) (leave lf Af)) r
+        let rt := touched e about bt in
+        let rf := touched e about bf in
+        match chk (lt :: act) (enter (path T) rt lt A) bt,
+              chk (lf :: act) (enter (path T) rf lf A) bf with
+        | Some At, Some Af =>
+            chk act (joined (rt ++ rf) lt lf (inner bt ++ inner bf) A At Af) r
         | _, _ => None
         end
     end.
 End Checker.
-
-(** * Proposing the facts at loop heads
-
-   Starts from all that holds before each loop and drops what the body does not keep, pass by pass
-   over the whole code, until nothing more is dropped. A pass is linear in the code and carries the
-   guess for each loop along, so that nesting does not multiply the work.
-
-   Registers that nobody reads any more are dropped: kernels may have many loops, each with counters
-   of its own. Of a register that the loop writes, only that it is a counter, or a multiple of one
-   and some more or less, can hold at every head. To drop the
-   rest at once is not only quicker: what it is before the first iteration (all counters are 0
-   there) would crowd out, in the first pass, what it always is. *)
-
-Section Infer.
-  Variable T : tables.
-  Variable e : engine.
-
-  Definition guess := list (loopid * facts).
-
-  Definition guess_of (G : guess) (l : loopid) : option facts :=
-    option_map snd (find (fun p => fst p =? l) G).
-
-  (* The registers that the engine writes. *)
-  Definition writes (xs : list item) : list reg :=
-    flat_map (fun x => match x with RegOp o => [dst o] | _ => [] end) xs.
-
-  Fixpoint written (c : code item) : list reg :=
-    match c with
-    | CNil => []
-    | CBlock f r => writes (nth e f []) ++ written r
-    | CLoop _ b r => written b ++ written r
-    | CCond _ _ bt bf r => written bt ++ written bf ++ written r
-    end.
-
-  (* The registers that are read in a loop or after it. *)
-  Definition live := tree unit.
-
-  Definition add_operand (L : live) (o : operand) : live :=
-    match o with OReg r => set r tt L | OImm _ => L end.
-
-  Definition add_item (L : live) (x : item) : live :=
-    match x with
-    | RegOp o => add_operand (add_operand L (opa o)) (opb o)
-    | Wait w | Issue _ (Some w) => add_operand L (snd w)
-    | Issue _ None => L
-    end.
-
-  Fixpoint add_code (L : live) (c : code item) : live :=
-    match c with
-    | CNil => L
-    | CBlock f r => add_code (fold_left add_item (nth e f []) L) r
-    | CLoop _ b r => add_code (add_code L b) r
-    | CCond _ _ bt bf r => add_code (add_code (add_code L bt) bf) r
-    end.
-
-  (* What is live before the code, and at the head of each loop in it, given what is live after. *)
-  Fixpoint lives (L : live) (V : tree live) (c : code item) : live * tree live :=
-    match c with
-    | CNil => (L, V)
-    | CBlock f r =>
-        let '(L, V) := lives L V r in (fold_left add_item (nth e f []) L, V)
-    | CLoop l b r =>
-        let '(L, V) := lives L V r in
-        let L := add_code L b in
-        (L, set l L (snd (lives L V b)))
-    | CCond _ _ bt bf r =>
-        let '(L, V) := lives L V r in
-        let V := snd (lives L (snd (lives L V bt)) bf) in
-        (add_code (add_code L bt) bf, V)
-    end.
-
-  (* What may say that a snapshot is 0: see [known_zero]. Bodies of the kernel's own have none. *)
-  Definition counts_inside (x : expr) : bool :=
-    match x with EHist _ _ _ => true | ETot p => 2 <? length (path T p) | _ => false end.
-
-  Definition add_fact (L : live) (f : reg * expr) : live :=
-    if counts_inside (snd f) then set (fst f) tt L else L.
-
-  Definition live_registers (A : facts) (c : code item) : tree live :=
-    snd (lives (fold_left add_fact A Leaf) Leaf c).
-
-  Definition is_live (V : tree live) (l : loopid) (r : reg) : bool :=
-    match get (get_or Leaf V l) r with Some _ => true | None => false end.
-
-  Fixpoint is_counter (x : expr) : bool :=
-    match x with
-    | ETot _ | ETotP _ | EHat _ | EHatP _ | EHist _ _ _ => true
-    | EBin (AAdd | ASub) y (EC _) | EBin AMul (EC _) y => is_counter y
-    | _ => false
-    end.
-
-  Definition may_last (V : tree live) (l : loopid) (W : list reg) (f : reg * expr) : bool :=
-    is_live V l (fst f) && (is_counter (snd f) || negb (inb (fst f) W)).
-
-  Definition item_facts (act : list loopid) (A : facts) (x : item) : facts :=
-    match x with RegOp o => exec_facts act o A | _ => A end.
-
-  (* The facts after the code, and the new guess in front of those already made in this pass. *)
-  Variable V : tree live.
-
-  Fixpoint infer_pass (G : guess) (act : list loopid) (A : facts) (N : guess) (c : code item)
-    : facts * guess :=
-    match c with
-    | CNil => (A, N)
-    | CBlock f r => infer_pass G act (fold_left (item_facts act) (nth e f []) A) N r
-    | CLoop l b r =>
-        let A0 := filter (may_last V l (written b)) (header l A) in
-        let H := match guess_of G l with Some H => meet H A0 | None => A0 end in
-        let '(A', N') := infer_pass G (l :: act) (enter (path T) l H) N b in
-        let H' := meet H A' in
-        infer_pass G act (leave l H') ((l, H') :: N') r
-    | CCond lt lf bt bf r =>
-        let '(At, N1) := infer_pass G (lt :: act) (enter (path T) lt A) N bt in
-        let '(Af, N2) := infer_pass G (lf :: act) (enter (path T) lf A) N1 bf in
-        infer_pass G act (meet (leave lt At) (leave lf Af)) N2 r
-    end.
-
-  Definition guess_size (G : guess) : nat := fold_left (fun n p => n + length (snd p)) G 0.
-
-  (* Enough passes for what kernels do; too few can only lead to a rejection. *)
-  Fixpoint infer_upto (n : nat) (A : facts) (c : code item) (G : guess) : guess :=
-    match n with
-    | 0 => G
-    | S n => let G' := snd (infer_pass G [ROOT] A [] c) in
-             if guess_size G' =? guess_size G then G' else infer_upto n A c G'
-    end.
-
-  Definition infer_passes := 64.
-
-End Infer.
-
-Definition infer (T : tables) (e : engine) (A : facts) (c : code item) : loopid -> facts :=
-  let G := infer_upto T e (live_registers T e A c) infer_passes A c [] in
-  fun l => match guess_of G l with Some H => H | None => [] end.

@@ -28,7 +28,7 @@ Definition Q := 21.
 Definition Cons := 10.
 
 (* Semaphore 7 is raised by P and Q, so N = 2; P is the first of them. *)
-Definition cert_of (body : loopid) (roles : facts) (ds : list dep) (c : code item) : cert := {|
+Definition cert_of (body : loopid) (counts : roles) (ds : list dep) (c : code item) : cert := {|
   c_engines := 2;
   c_spec := ecode instr_of c;
   c_code := c;
@@ -37,7 +37,7 @@ Definition cert_of (body : loopid) (roles : facts) (ds : list dep) (c : code ite
   c_weights := [];
   c_signals := [(P, 7); (Q, 7)];
   c_sites := [(7, mksite body 0 0)];
-  c_roles := [[]; roles];
+  c_roles := [[]; counts];
   c_ranks := [(P, 1); (Q, 2); (Cons, 3)] |}.
 
 Definition with_ranks (c : cert) (r : table nat) : cert :=

@@ -11,8 +11,8 @@
 
 Require Coq.extraction.Extraction.
 From Coq Require Import ExtrOcamlBasic ExtrOcamlNatInt PeanoNat.
-From Tally Require Import Syntax Semantics Expr Checker Legality Certificate Fits.
-From Tally Require Import FastChecker FastFits Execute.
+From Tally Require Import Syntax Semantics Expr Known Checker Infer Legality Certificate Fits.
+From Tally Require Import FastTables FastChecker FastFits Execute.
 
 Extraction Language OCaml.
 
@@ -32,5 +32,5 @@ Extract Inlined Constant Nat.modulo =>
   "(fun (a : int) (b : int) -> if b = 0 then a else a mod b)".
 
 Extraction "certifier.ml" certify_fast code_fits_fast fast_engine_fits check legal chk infer
-  tables_of signals_of rank_of is_branch are_opposite
+  at_start about_of touched tables_of signals_of rank_of is_branch are_opposite
   spec_does code_does sinit iinit owed is_ready wait_passes.

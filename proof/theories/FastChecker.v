@@ -9,90 +9,10 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Maps Expr Checker Invariant Bisimulation.
-From Tally Require Import Legality Certificate.
-
-(** * Tables as maps *)
-
-Definition map_of {B} (x : table B) : tree B :=
-  fold_right (fun p t => set (fst p) (snd p) t) Leaf x.
-
-Lemma get_map_of {B} (x : table B) n : get (map_of x) n = lookup n x.
-Proof.
-  induction x as [|[k b] x IH]; auto. cbn [map_of fold_right fst snd].
-  fold (map_of x). rewrite get_set. unfold lookup in *. cbn [find fst].
-  rewrite (Nat.eqb_sym n k). destruct (k =? n); auto.
-Qed.
-
-Lemma lookup_map {B C} (f : B -> C) n (x : table B) :
-  lookup n (List.map (fun p => (fst p, f (snd p))) x) = option_map f (lookup n x).
-Proof.
-  unfold lookup. induction x as [|[k b] x IH]; auto. simpl. destruct (k =? n); auto.
-Qed.
-
-Lemma get_or_map_of {B} (d : B) x n : get_or d (map_of x) n = lookup_or d n x.
-Proof. unfold get_or, lookup_or. now rewrite get_map_of. Qed.
-
-(** * Tables that answer quickly *)
-
-(* The instructions of each engine, directly in the code. *)
-Definition directs (n : nat) (b : code instr) : list (list instr) :=
-  List.map (fun e => direct e b) (seq 0 n).
-
-Lemma nth_directs n b e : e < n -> nth e (directs n b) [] = direct e b.
-Proof.
-  intros H. unfold directs.
-  rewrite (nth_indep _ [] (direct 0 b)) by now rewrite map_length, seq_length.
-  rewrite (map_nth (fun e => direct e b)). now rewrite seq_nth.
-Qed.
-
-Definition body_entry (n : nat) (x : list loopid * code instr) : list loopid * list (list instr) :=
-  (fst x, directs n (snd x)).
-
-Definition fast_tables (c : cert) : tables :=
-  let n := c_engines c in
-  let bs := map_of (List.map (fun p => (fst p, body_entry n (snd p))) (all_bodies (c_spec c))) in
-  let ps := map_of (places n (c_spec c)) in
-  let qs := map_of (c_queues c) in
-  let ws := map_of (c_weights c) in
-  let ds := map_of (c_deps c) in
-  {| home i := fst (get_or (ROOT, 0) ps i);
-     eng i := snd (get_or (ROOT, 0) ps i);
-     que i := get_or 0 qs i;
-     weight q := get_or 1 ws q;
-     path l := fst (get_or ([], []) bs l);
-     body l e := if e <? n then nth e (snd (get_or ([], []) bs l)) [] else [];
-     deps i := get_or [] ds i |}.
-
-Record same_tables (F T : tables) : Prop := {
-  s_home : forall i, home F i = home T i;
-  s_eng : forall i, eng F i = eng T i;
-  s_que : forall i, que F i = que T i;
-  s_weight : forall q, weight F q = weight T q;
-  s_path : forall l, path F l = path T l;
-  s_body : forall l e, body F l e = body T l e;
-  s_deps : forall i, deps F i = deps T i }.
-
-Lemma fast_tables_same c : same_tables (fast_tables c) (tables_of c).
-Proof.
-  split; intros; unfold fast_tables, tables_of; cbv zeta;
-    cbn [home eng que weight path body deps]; rewrite ?get_or_map_of; auto.
-  - unfold lookup_or. rewrite lookup_map.
-    destruct (lookup l (all_bodies (c_spec c))) as [[p b]|]; auto.
-  - destruct (Nat.ltb_spec e (c_engines c)); auto.
-    unfold lookup_or. rewrite lookup_map.
-    destruct (lookup l (all_bodies (c_spec c))) as [[p b]|]; cbn [option_map snd body_entry].
-    + now apply nth_directs.
-    + now destruct e.
-Qed.
+From Tally Require Import Syntax Semantics Maps Expr Known Checker Infer Invariant Bisimulation.
+From Tally Require Import Legality Certificate FastTables FastLegal.
 
 (** * What uses tables does not tell equal ones apart *)
-
-Lemma forallb_same {A} (f h : A -> bool) xs : (forall x, f x = h x) -> forallb f xs = forallb h xs.
-Proof. intros E. induction xs; simpl; auto. now rewrite E, IHxs. Qed.
-
-Lemma existsb_same {A} (f h : A -> bool) xs : (forall x, f x = h x) -> existsb f xs = existsb h xs.
-Proof. intros E. induction xs; simpl; auto. now rewrite E, IHxs. Qed.
 
 Section Same.
   Variables F T : tables.
@@ -104,12 +24,12 @@ Section Same.
   Lemma under_same l p : under (path F) l p = under (path T) l p.
   Proof. unfold under. now same. Qed.
 
-  Lemma enter_same l A : enter (path F) l A = enter (path T) l A.
+  Lemma enter_same rs l A : enter (path F) rs l A = enter (path T) rs l A.
   Proof.
     assert (P : forall x, as_past (path F) l x = as_past (path T) l x).
     { induction x as [| | | | | |[] a IHa b IHb]; cbn [as_past]; rewrite ?under_same; auto;
         [destruct b|destruct b|destruct a]; auto; now rewrite ?IHa, ?IHb. }
-    unfold enter. apply flat_map_ext. intros f. unfold enter1. now rewrite P.
+    apply renew_ext. intros r. apply flat_map_ext. intros x. unfold entered1. now rewrite P.
   Qed.
 
   Lemma wfcb_same e c : forall act, wfcb F e act c = wfcb T e act c.
@@ -136,48 +56,20 @@ Section Same.
   Lemma never_owed_same act d : never_owed F act d = never_owed T act d.
   Proof. unfold never_owed. rewrite distance_ok_same. now same. Qed.
 
-  Lemma infer_pass_same e V G c : forall act A N, infer_pass F e V G act A N c
-      = infer_pass T e V G act A N c.
+  Lemma infer_pass_same e about G c : forall act A N,
+    infer_pass F e about G act A N c = infer_pass T e about G act A N c.
   Proof.
     induction c; intros act A0 N; cbn [infer_pass]; auto.
-    - rewrite enter_same, IHc1. destruct (infer_pass T e V G _ _ N c1). now rewrite IHc2.
-    - rewrite !enter_same, IHc1. destruct (infer_pass T e V G _ _ N c1).
-      rewrite IHc2. destruct (infer_pass T e V G _ _ _ c2). now rewrite IHc3.
+    - rewrite enter_same, IHc1. destruct (infer_pass T e about G _ _ N c1). now rewrite IHc2.
+    - rewrite !enter_same, IHc1. destruct (infer_pass T e about G _ _ N c1).
+      rewrite IHc2. destruct (infer_pass T e about G _ _ _ c2). now rewrite IHc3.
   Qed.
 
-  Lemma infer_upto_same e V n A c : forall G,
-    infer_upto F e V n A c G = infer_upto T e V n A c G.
+  Lemma infer_same e A c : infer F e A c = infer T e A c.
   Proof.
-    induction n; intros G; cbn [infer_upto]; auto. rewrite infer_pass_same.
+    unfold infer. generalize infer_passes (about_of A) (at_start A) (@Leaf (tree (list expr))).
+    induction n as [|n IH]; intros about A0 G; cbn [infer_upto]; auto. rewrite infer_pass_same.
     destruct (_ =? _); auto.
-  Qed.
-
-  Lemma live_registers_same e A c : live_registers F e A c = live_registers T e A c.
-  Proof.
-    assert (C : forall x, counts_inside F x = counts_inside T x).
-    { intros x. destruct x; auto. unfold counts_inside. now same. }
-    unfold live_registers. do 2 f_equal. generalize (@Leaf unit) as L.
-    induction A as [|f A IH]; auto. intros L. cbn [fold_left].
-    unfold add_fact at 2 4. rewrite C. apply IH.
-  Qed.
-
-  Lemma infer_same e A c l : infer F e A c l = infer T e A c l.
-  Proof. unfold infer. now rewrite live_registers_same, infer_upto_same. Qed.
-
-  Lemma deps_legal_same rank rank' branch opposite j : (forall i, rank' i = rank i) ->
-    deps_legal F rank' branch opposite j = deps_legal T rank branch opposite j.
-  Proof.
-    intros R. unfold deps_legal. same. apply forallb_same. intros d. f_equal.
-    - unfold is_placed. now same.
-    - assert (P : forall i k, before rank' i k = before rank i k).
-      { intros. unfold before. now rewrite !R. }
-      assert (C : forall a b, common F a b = common T a b).
-      { intros. unfold common. now same. }
-      assert (O : forall a b, in_opposite_branches F opposite a b
-                             = in_opposite_branches T opposite a b).
-      { intros. unfold in_opposite_branches. now same. }
-      destruct (dist d); cbn [distance_legal]; unfold zero_legal; cbv zeta; same;
-        rewrite ?P, ?C, ?O; reflexivity.
   Qed.
 
   (** ** The group of a semaphore, counted once *)
@@ -303,7 +195,8 @@ Section Same.
   Qed.
 
   Variable e : engine.
-  Variable inv : loopid -> facts.
+  Variable about : tree (list reg).
+  Variable inv : guess expr.
 
   Fixpoint fast_chk (act : list loopid) (A : facts) (c : code item) : option facts :=
     match c with
@@ -314,46 +207,38 @@ Section Same.
         | None => None
         end
     | CLoop l b r =>
-        let H := inv l in
-        if sub H (header l A) then
-          match fast_chk (l :: act) (enter (path F) l H) b with
-          | Some A' => if sub H A' then fast_chk act (leave l H) r else None
+        let rs := touched e about b in
+        let H := get_or [] (get_or Leaf inv l) in
+        let A0 := loop_head rs l (inner b) H A in
+        if all_known rs H (before_loop l A) then
+          match fast_chk (l :: act) (enter (path F) rs l A0) b with
+          | Some A' => if all_known rs H (values A') then fast_chk act (leave rs l A0) r else None
           | None => None
           end
         else None
     | CCond lt lf bt bf r =>
-        match fast_chk (lt :: act) (enter (path F) lt A) bt with
+        let rt := touched e about bt in
+        let rf := touched e about bf in
+        match fast_chk (lt :: act) (enter (path F) rt lt A) bt with
         | Some At =>
-            match fast_chk (lf :: act) (enter (path F) lf A) bf with
-            | Some Af => fast_chk act (meet (leave lt At) (leave lf Af)) r
+            match fast_chk (lf :: act) (enter (path F) rf lf A) bf with
+            | Some Af => fast_chk act (joined (rt ++ rf) lt lf (inner bt ++ inner bf) A At Af) r
             | None => None
             end
         | None => None
         end
     end.
 
-  Lemma fast_chk_right c : forall act A, fast_chk act A c = chk T signals e inv act A c.
+  Lemma fast_chk_right c : forall act A, fast_chk act A c = chk T signals e about inv act A c.
   Proof.
     induction c; intros act A; cbn [fast_chk chk]; cbv zeta; auto.
     - rewrite fast_items_right. destruct (items T signals act A [] (nth e f [])); auto.
-    - rewrite enter_same, IHc1. destruct (sub _ _); auto.
-      destruct (chk T signals e inv (l :: act) _ c1); auto. destruct (sub _ _); auto.
-    - rewrite !enter_same, IHc1, IHc2. destruct (chk T signals e inv (lt :: act) _ c1); auto.
-      destruct (chk T signals e inv (lf :: act) _ c2); auto.
+    - rewrite enter_same, IHc1. unfold at_head. destruct (all_known _ _ _); auto.
+      destruct (chk T signals e about inv (l :: act) _ c1); auto. destruct (all_known _ _ _); auto.
+    - rewrite !enter_same, IHc1, IHc2. destruct (chk T signals e about inv (lt :: act) _ c1); auto.
+      destruct (chk T signals e about inv (lf :: act) _ c2); auto.
   Qed.
 End Same.
-
-(* Facts at loop heads that are equal for every loop are as good. *)
-Lemma chk_same_inv T signals e inv inv' c : (forall l, inv' l = inv l) ->
-  forall act A, chk T signals e inv' act A c = chk T signals e inv act A c.
-Proof.
-  intros H. induction c; intros act A; cbn [chk]; auto.
-  - destruct (items T signals act A [] (nth e f [])); auto.
-  - rewrite H, IHc1. destruct (sub _ _); auto.
-    destruct (chk T signals e inv (l :: act) _ c1); auto. destruct (sub _ _); auto.
-  - rewrite IHc1, IHc2. destruct (chk T signals e inv (lt :: act) _ c1); auto.
-    destruct (chk T signals e inv (lf :: act) _ c2); auto.
-Qed.
 
 (** * For a whole certificate *)
 
@@ -365,16 +250,12 @@ Definition group_at (F : tables) (fsignals : instr -> option sema) (p : sema * s
 Definition entries (F : tables) (fsignals : instr -> option sema) (c : cert) : tree entry :=
   map_of (List.map (fun p => (fst p, group_at F fsignals p)) (c_sites c)).
 
-Definition fast_infer (F : tables) (e : engine) (A : facts) (x : code item) : loopid -> facts :=
-  let G := map_of (infer_upto F e (live_registers F e A x) infer_passes A x []) in
-  fun l => get_or [] G l.
-
 Definition fast_engine_ok (c : cert) (F : tables) (fsignals : instr -> option sema)
   (counted : sema -> option entry) (e : engine) : bool :=
   let A := nth e (c_roles c) [] in
-  let inv := fast_infer F e A (c_code c) in
+  let inv := infer F e A (c_code c) in
   wfcb F e [ROOT] (c_spec c) && true_at_start A &&
-  match fast_chk F fsignals counted e inv [ROOT] A (c_code c) with
+  match fast_chk F fsignals counted e (about_of A) inv [ROOT] (at_start A) (c_code c) with
   | Some _ => true
   | None => false
   end.
@@ -394,16 +275,6 @@ Definition fast_check (c : cert) (F : tables) : bool :=
   forallb (fun '(i, w) => fast_signal_ok F sites i w) (c_signals c) &&
   forallb (fast_engine_ok c F fsignals (get E)) (seq 0 (S (c_engines c))).
 
-Definition fast_legal (c : cert) (F : tables) : bool :=
-  let rm := map_of (c_ranks c) in
-  let qm := map_of (c_queues c) in
-  let rank := fun i => get_or 0 rm i in
-  forallb (fun '(i, _) => match get qm i with Some _ => true | None => false end)
-    (places (c_engines c) (c_spec c)) &&
-  match ranked rank 0 (c_spec c) with Some _ => true | None => false end &&
-  match numbered 1 (c_spec c) with Some _ => true | None => false end &&
-  forallb (fun '(j, _) => deps_legal F rank (is_branch c) (are_opposite c) j) (c_deps c).
-
 Definition certify_fast (c : cert) : bool :=
   let F := fast_tables c in fast_legal c F && fast_check c F.
 
@@ -414,34 +285,6 @@ Section Right.
   Let F := fast_tables c.
   Let T := tables_of c.
   Let ST : same_tables F T := fast_tables_same c.
-
-  Lemma ranked_same rank rank' x : (forall i, rank' i = rank i) ->
-    forall lo, ranked rank' lo x = ranked rank lo x.
-  Proof.
-    intros R.
-    assert (S1 : forall xs lo, stream_ranked rank' lo xs = stream_ranked rank lo xs).
-    { induction xs; intros; simpl; auto. now rewrite R, IHxs. }
-    assert (S2 : forall xs n, fold_left (fun n x => Nat.max n (S (rank' x))) xs n =
-                              fold_left (fun n x => Nat.max n (S (rank x))) xs n).
-    { induction xs; intros; simpl; auto. now rewrite R, IHxs. }
-    assert (S3 : forall f lo, block_end rank' lo f = block_end rank lo f).
-    { unfold block_end. induction f; intros; simpl; auto. now rewrite S2, IHf. }
-    induction x; intros lo; cbn [ranked]; auto.
-    - rewrite S3, IHx. now rewrite (forallb_same _ (stream_ranked rank lo)) by auto.
-    - rewrite IHx1. destruct (ranked rank lo x1); auto.
-    - rewrite IHx1. destruct (ranked rank lo x1); auto. rewrite IHx2.
-      destruct (ranked rank n x2); auto.
-  Qed.
-
-  Lemma fast_legal_right : fast_legal c F = legal c.
-  Proof.
-    unfold fast_legal, legal. cbv zeta.
-    rewrite (ranked_same (rank_of c)) by (intros; apply get_or_map_of).
-    rewrite (forallb_same _ (fun '(i, _) => has_queue c i))
-      by (intros [i p]; unfold has_queue; now rewrite get_map_of).
-    f_equal. apply forallb_same. intros [j ds]. apply (deps_legal_same _ _ ST).
-    intros. apply get_or_map_of.
-  Qed.
 
   Let fsignals : instr -> option sema := fun i => get (map_of (c_signals c)) i.
 
@@ -483,9 +326,7 @@ Section Right.
   Proof.
     intros H. unfold fast_engine_ok, engine_ok. cbv zeta. rewrite (wfcb_same _ _ ST).
     rewrite (fast_chk_right F T ST fsignals (signals_of c) fsignals_right _ (counted_right H)).
-    rewrite (chk_same_inv T _ e (infer T e (nth e (c_roles c) []) (c_code c))); auto.
-    intros l. unfold fast_infer.
-    now rewrite get_or_map_of, (live_registers_same _ _ ST), (infer_upto_same _ _ ST).
+    now rewrite (infer_same _ _ ST).
   Qed.
 
   Lemma fast_check_right : fast_check c F = check c.

@@ -9,7 +9,7 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Maps Expr Checker CheckerSound Words Fits.
+From Tally Require Import Syntax Semantics Maps Expr Known Checker FactsSound Words Fits.
 
 (** * Bounds on expressions *)
 
@@ -115,7 +115,7 @@ Proof. intros (E1 & E2 & _). split; auto. split; auto. intros l []. Qed.
 (** * What is firm *)
 
 Definition firms_valid (F : firms) (g : genv) (loose : reg -> bool) : Prop :=
-  forall r K, In (r, K) F -> all_above g K -> loose r = false.
+  stamped F /\ forall r K, In K (firm_when F r) -> all_above g K -> loose r = false.
 
 Lemma all_above_nil g : all_above g [].
 Proof. intros u n []. Qed.
@@ -127,15 +127,20 @@ Section Firms.
   Variable g : genv.
   Hypothesis HG : counts_ok g.
 
-  Lemma firm_sub_valid J F loose : firm_sub J F = true -> firms_valid F g loose ->
-    firms_valid J g loose.
+  (* What is firm whenever J says so. *)
+  Definition firm_within (J F : firms) : Prop :=
+    forall r K, In K (firm_when J r) -> weaker (firm_when F r) K = true.
+
+  Lemma weaker_ok F loose r K : firms_valid F g loose -> weaker (firm_when F r) K = true ->
+    all_above g K -> loose r = false.
   Proof.
-    unfold firm_sub. rewrite forallb_forall. intros S V r K HK X. apply S in HK.
-    unfold firm_mem in HK. rewrite index_exists in HK.
-    apply existsb_exists in HK as ([r' K'] & HF & E). cbn [fst snd] in E.
-    apply andb_true_iff in E as [E1 E2]. apply Nat.eqb_eq in E1. subst r'.
-    apply (V r K' HF). now apply (all_follow [] g (proj1 HG) (proj2 HG) K X).
+    intros [_ V] W X. apply existsb_exists in W as (J & HJ & W). apply (V r J HJ).
+    now apply (all_follow [] g (proj1 HG) (proj2 HG) K X).
   Qed.
+
+  Lemma firm_within_valid J F loose : stamped J -> firm_within J F -> firms_valid F g loose ->
+    firms_valid J g loose.
+  Proof. intros S W V. split; auto. intros r K HK. eapply weaker_ok; eauto. Qed.
 End Firms.
 
 Lemma condition_follows K : forallb (follows [] K) K = true.
@@ -149,15 +154,8 @@ Proof.
   eapply Nat.lt_le_trans; [exact (F u n K I)|]. destruct u; cbn [least]; apply Nat.le_max_l.
 Qed.
 
-Lemma firm_meet_left F G : firm_sub (firm_meet F G) F = true.
-Proof.
-  apply forallb_forall. intros f H. apply filter_In in H as [H _].
-  unfold firm_mem. rewrite index_exists. apply existsb_exists.
-  exists f. split; auto. now rewrite Nat.eqb_refl, condition_follows.
-Qed.
-
-Lemma firm_meet_right F G : firm_sub (firm_meet F G) G = true.
-Proof. apply forallb_forall. intros f H. now apply filter_In in H as [_ H]. Qed.
+Lemma weaker_itself Ks K : In K Ks -> weaker Ks K = true.
+Proof. intros H. apply existsb_exists. exists K. split; auto. apply condition_follows. Qed.
 
 (** ** Over the entry and exit of a body *)
 
@@ -177,20 +175,49 @@ Section Bodies.
       + apply (IH J eq_refl); auto. intros y m Hy. apply X. now right.
   Qed.
 
-  Lemma firm_enter_ok l F g g' loose : entered path l g g' -> firms_valid F g loose ->
-    firms_valid (firm_enter l F) g' loose.
+  Lemma apart_above l g g' K : entered path l g g' -> apart condition_parts K [l] ->
+    all_above g' K -> all_above g K.
   Proof.
-    intros En V r K H X. apply in_flat_map in H as ([r' J] & HF & H). cbn [fst snd] in H.
-    destruct (renamed l J) as [J'|] eqn:E; [|contradiction]. destruct H as [H|[]].
-    injection H as -> ->. apply (V r J HF). eapply renamed_ok; eauto.
+    intros R P X u n I. rewrite <- (apart_entered path l g g' u R); [now apply X|].
+    intros H. apply (P l); [|simpl; auto]. apply in_flat_map. exists (u, n). auto.
   Qed.
 
-  Lemma firm_leave_ok l F g g' loose : left_body l g g' -> firms_valid F g loose ->
-    firms_valid (firm_leave l F) g' loose.
+  Lemma firm_enter_ok rs l F g g' loose : entered path l g g' -> firms_valid F g loose ->
+    firms_valid (firm_enter rs l F) g' loose.
   Proof.
-    intros Le V r K H X. apply filter_In in H as [H S]. cbn [snd] in S.
-    rewrite forallb_forall in S. apply (V r K H). intros u n I.
+    intros En [S V]. split; [now apply renew_stamped|]. intros r K H X.
+    apply renew_reads in H as [[_ H]|(_ & H & P)]; auto.
+    - apply in_flat_map in H as (J & HJ & H). unfold renamed1 in H.
+      destruct (renamed l J) as [J'|] eqn:E; [|contradiction]. destruct H as [<-|[]].
+      apply (V r J HJ). eapply renamed_ok; eauto.
+    - apply (V r K H). eapply apart_above; eauto.
+  Qed.
+
+  (* Conditions that speak of no counter that leaving l sets back. *)
+  Definition stays (l : loopid) (K : condition) : Prop :=
+    forallb (fun h => survives_exit l (fst h)) K = true.
+
+  Lemma apart_stays l K : ~ In l (condition_parts K) -> stays l K.
+  Proof.
+    intros N. apply forallb_forall. intros h Hh. apply apart_survives. intros I. apply N.
+    apply in_flat_map. eauto.
+  Qed.
+
+  Lemma stays_above l g g' K : left_body l g g' -> stays l K -> all_above g' K -> all_above g K.
+  Proof.
+    intros Le S X u n I. unfold stays in S. rewrite forallb_forall in S.
     rewrite <- (survives_exit_ok l g g' u); auto. now apply (S (u, n)).
+  Qed.
+
+  Lemma firm_leave_ok rs l F g g' loose : left_body l g g' -> firms_valid F g loose ->
+    firms_valid (firm_leave rs l F) g' loose.
+  Proof.
+    intros Le [S V]. split; [now apply renew_stamped|]. intros r K H X.
+    assert (Z : In K (firm_when F r) /\ stays l K).
+    { apply renew_reads in H as [[_ H]|(_ & H & P)]; auto.
+      - now apply filter_In in H.
+      - split; auto. apply apart_stays. intros I. apply (P l I). simpl. auto. }
+    destruct Z as [Z1 Z2]. apply (V r K Z1). eapply stays_above; eauto.
   Qed.
 End Bodies.
 
@@ -209,9 +236,7 @@ Section Operation.
   Lemma operand_firm_ok K x : In K (operand_firm M F x) -> all_above g K -> firm M loose x = true.
   Proof.
     intros HK X. destruct x as [r|n]; cbn [operand_firm firm] in *.
-    - apply in_map_iff in HK as ([r' K'] & E & HK). cbn [snd] in E. subst K'.
-      apply filter_In in HK as [HK E]. cbn [fst] in E. apply Nat.eqb_eq in E. subst r'.
-      apply negb_true_iff. exact (HF r K HK X).
+    - apply negb_true_iff. exact (proj2 HF r K HK X).
     - destruct (n <? M); [reflexivity|contradiction].
   Qed.
 
@@ -329,11 +354,10 @@ Section Operation.
   Lemma exec_firms_ok :
     firms_valid (exec_firms M B act o A F) g (exec_loose M o rf loose).
   Proof.
-    intros r K Hr X. apply in_app_or in Hr as [Hr|Hr].
-    - apply filter_In in Hr as [Hr N]. cbn [fst] in N. apply negb_true_iff, Nat.eqb_neq in N.
-      unfold exec_loose. rewrite upd_ne by auto. exact (HF r K Hr X).
-    - apply in_map_iff in Hr as (K' & E & Hr). inversion E; subst K' r.
-      destruct (weakest_ok _ _ Hr X) as (J & HJ & XJ).
-      unfold exec_loose. rewrite upd_eq. apply negb_false_iff. exact (result_firm_ok J HJ XJ).
+    split; [apply write_stamped, HF|]. intros r K Hr X. unfold exec_loose.
+    apply write_reads in Hr as [[-> Hr]|[N Hr]].
+    - destruct (weakest_ok _ _ Hr X) as (J & HJ & XJ).
+      rewrite upd_eq. apply negb_false_iff. exact (result_firm_ok J HJ XJ).
+    - rewrite upd_ne by auto. exact (proj2 HF r K Hr X).
   Qed.
 End Operation.

@@ -14,13 +14,15 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Maps Expr Checker Bisimulation Certificate.
+From Tally Require Import Syntax Semantics Maps Expr Known Checker Infer Bisimulation Certificate.
 
 (* Each expression is above its number. *)
 Definition condition := list (expr * nat).
 
-(* Register r is firm while the condition holds. *)
-Definition firms := list (reg * condition).
+(* Of each register, conditions under which it is firm. *)
+Definition firms := known condition.
+Definition condition_parts (K : condition) : list loopid := flat_map (fun h => parts (fst h)) K.
+Definition firm_when : firms -> reg -> list condition := reads condition_parts.
 
 (* The smallest value of an expression, inside act, under a condition. *)
 Section Least.
@@ -53,10 +55,12 @@ Section Least.
   Definition residual (K : condition) : condition := filter (fun h => negb (follows h)) K.
 End Least.
 
-Definition firm_mem (t : tree (list condition)) (f : reg * condition) : bool :=
-  existsb (forallb (follows [] (snd f))) (get_or [] t (fst f)).
-Definition firm_sub (J F : firms) : bool := let t := index F in forallb (firm_mem t) J.
-Definition firm_meet (F G : firms) : firms := let t := index G in filter (firm_mem t) F.
+(* One of the conditions holds whenever K does. *)
+Definition weaker (Ks : list condition) (K : condition) : bool :=
+  existsb (forallb (follows [] K)) Ks.
+
+Definition all_firm (rs : list reg) (want have : reg -> list condition) : bool :=
+  forallb (fun r => let Ks := have r in forallb (weaker Ks) (want r)) rs.
 
 (** * Entering and leaving a body *)
 
@@ -70,11 +74,25 @@ Fixpoint renamed (l : loopid) (K : condition) : option condition :=
       end
   end.
 
-Definition firm_enter (l : loopid) (F : firms) : firms :=
-  flat_map (fun f => match renamed l (snd f) with Some K => [(fst f, K)] | None => [] end) F.
+Definition renamed1 (l : loopid) (K : condition) : list condition :=
+  match renamed l K with Some J => [J] | None => [] end.
 
-Definition firm_leave (l : loopid) (F : firms) : firms :=
-  filter (fun f => forallb (fun h => survives_exit l (fst h)) (snd f)) F.
+Definition firm_enter (rs : list reg) (l : loopid) (F : firms) : firms :=
+  renew F [l] rs (fun r => flat_map (renamed1 l) (firm_when F r)).
+
+Definition firm_outside (l : loopid) (F : firms) (r : reg) : list condition :=
+  filter (forallb (fun h => survives_exit l (fst h))) (firm_when F r).
+
+Definition firm_leave (rs : list reg) (l : loopid) (F : firms) : firms :=
+  renew F [l] rs (firm_outside l F).
+
+(* As [loop_head] and [joined] of Checker.v. *)
+Definition firm_head (rs : list reg) (l : loopid) (ls : list loopid) (H : reg -> list condition)
+    (F : firms) : firms := renew F (l :: ls) rs H.
+
+Definition firm_joined (rs : list reg) (lt lf : loopid) (ls : list loopid) (F Ft Ff : firms) : firms
+  := renew F (lt :: lf :: ls) rs (fun r =>
+       let Ks := firm_outside lf Ff r in filter (weaker Ks) (firm_outside lt Ft r)).
 
 Section Bounds.
   Variable M : nat.            (* 2^bits *)
@@ -113,7 +131,7 @@ Section Bounds.
     Definition operand_firm (x : operand) : list condition :=
       match x with
       | OImm n => if n <? M then [[]] else []
-      | OReg r => map snd (filter (fun f => fst f =? r) F)
+      | OReg r => firm_when F r
       end.
 
     Definition always_firm (x : operand) : bool :=
@@ -174,7 +192,7 @@ Section Bounds.
       firstn condition_limit (fold_right put_condition [] (map (residual act []) Ks)).
 
     Definition exec_firms : firms :=
-      filter (fun f => negb (fst f =? dst o)) F ++ map (pair (dst o)) (weakest result_firm).
+      write F (dst o) (weakest result_firm).
   End Operation.
 
   (** * The code of one engine *)
@@ -182,8 +200,9 @@ Section Bounds.
   Section Code.
     Variable path : loopid -> list loopid.
     Variable e : engine.
-    Variable inv : loopid -> facts.
-    Variable finv : loopid -> firms.
+    Variable about : tree (list reg).
+    Variable inv : guess expr.
+    Variable finv : guess condition.
 
     Definition wait_firm (act : list loopid) (F : firms) (w : option wait) : bool :=
       match w with None => true | Some w => always_firm act F (snd w) end.
@@ -207,30 +226,33 @@ Section Bounds.
           | None => None
           end
       | CLoop l b r =>
-          if sub (inv l) (header l A) && firm_sub (finv l) F then
-            match fit_code (l :: act) (enter path l (inv l)) (firm_enter l (finv l)) b with
+          let rs := touched e about b in
+          let H := at_head inv l in
+          let J := at_head finv l in
+          let A0 := loop_head rs l (inner b) H A in
+          let F0 := firm_head rs l (inner b) J F in
+          if all_known rs H (before_loop l A) && all_firm rs J (firm_when F) then
+            match fit_code (l :: act) (enter path rs l A0) (firm_enter rs l F0) b with
             | Some (A', F') =>
-                if sub (inv l) A' && firm_sub (finv l) F'
-                then fit_code act (leave l (inv l)) (firm_leave l (finv l)) r else None
+                if all_known rs H (values A') && all_firm rs J (firm_when F')
+                then fit_code act (leave rs l A0) (firm_leave rs l F0) r else None
             | None => None
             end
           else None
       | CCond lt lf bt bf r =>
-          match fit_code (lt :: act) (enter path lt A) (firm_enter lt F) bt,
-                fit_code (lf :: act) (enter path lf A) (firm_enter lf F) bf with
+          let rt := touched e about bt in
+          let rf := touched e about bf in
+          let rs := rt ++ rf in
+          let ls := inner bt ++ inner bf in
+          match fit_code (lt :: act) (enter path rt lt A) (firm_enter rt lt F) bt,
+                fit_code (lf :: act) (enter path rf lf A) (firm_enter rf lf F) bf with
           | Some (At, Ft), Some (Af, Ff) =>
-              fit_code act (meet (leave lt At) (leave lf Af))
-                (firm_meet (firm_leave lt Ft) (firm_leave lf Ff)) r
+              fit_code act (joined rs lt lf ls A At Af) (firm_joined rs lt lf ls F Ft Ff) r
           | _, _ => None
           end
       end.
 
-    (** ** Proposing what is firm at loop heads; not believed *)
-
-    Definition firm_guess := list (loopid * firms).
-
-    Definition guessed (G : firm_guess) (l : loopid) : option firms :=
-      option_map snd (find (fun p => fst p =? l) G).
+    (** ** Proposing what is firm at loop heads, as Infer.v does; not believed *)
 
     Definition item_firms (act : list loopid) (S : facts * firms) (x : item) : facts * firms :=
       match x with
@@ -238,41 +260,49 @@ Section Bounds.
       | _ => S
       end.
 
-    Fixpoint guess_pass (V : tree live) (G : firm_guess) (act : list loopid) (A : facts) (F : firms)
-        (N : firm_guess) (c : code item) : facts * firms * firm_guess :=
+    Definition firm_candidates (G : guess condition) (l : loopid) (F : firms) (r : reg)
+      : list condition :=
+      let Ks := firm_when F r in
+      match get G l with Some J => filter (weaker Ks) (get_or [] J r) | None => Ks end.
+
+    Fixpoint guess_pass (G : guess condition) (act : list loopid) (A : facts) (F : firms)
+        (N : guess condition) (c : code item) : facts * firms * guess condition :=
       match c with
       | CNil => (A, F, N)
       | CBlock f r =>
           let S := fold_left (item_firms act) (nth e f []) (A, F) in
-          guess_pass V G act (fst S) (snd S) N r
+          guess_pass G act (fst S) (snd S) N r
       | CLoop l b r =>
-          let F0 := filter (fun f => is_live V l (fst f)) F in
-          let H := match guessed G l with Some H => firm_meet H F0 | None => F0 end in
-          let '(_, F', N') := guess_pass V G (l :: act) (enter path l (inv l))
-            (firm_enter l H) N b in
-          let H' := firm_meet H F' in
-          guess_pass V G act (leave l (inv l)) (firm_leave l H') ((l, H') :: N') r
+          let rs := touched e about b in
+          let ls := inner b in
+          let A0 := loop_head rs l ls (at_head inv l) A in
+          let J := get_or [] (tabulate rs (firm_candidates G l F)) in
+          let '(_, F', N') := guess_pass G (l :: act) (enter path rs l A0)
+            (firm_enter rs l (firm_head rs l ls J F)) N b in
+          let kept := tabulate rs (fun r => filter (weaker (firm_when F' r)) (J r)) in
+          let F0 := firm_head rs l ls (get_or [] kept) F in
+          guess_pass G act (leave rs l A0) (firm_leave rs l F0) (set l kept N') r
       | CCond lt lf bt bf r =>
-          let '(At, Ft, N1) := guess_pass V G (lt :: act) (enter path lt A)
-            (firm_enter lt F) N bt in
-          let '(Af, Ff, N2) := guess_pass V G (lf :: act) (enter path lf A)
-            (firm_enter lf F) N1 bf in
-          guess_pass V G act (meet (leave lt At) (leave lf Af))
-            (firm_meet (firm_leave lt Ft) (firm_leave lf Ff)) N2 r
+          let rt := touched e about bt in
+          let rf := touched e about bf in
+          let rs := rt ++ rf in
+          let ls := inner bt ++ inner bf in
+          let '(At, Ft, N1) := guess_pass G (lt :: act) (enter path rt lt A)
+            (firm_enter rt lt F) N bt in
+          let '(Af, Ff, N2) := guess_pass G (lf :: act) (enter path rf lf A)
+            (firm_enter rf lf F) N1 bf in
+          guess_pass G act (joined rs lt lf ls A At Af) (firm_joined rs lt lf ls F Ft Ff) N2 r
+      end.
+
+    (* Enough passes for what kernels do; too few can only lead to a no. *)
+    Fixpoint guess_upto (n : nat) (A : facts) (F : firms) (c : code item) (G : guess condition)
+      : guess condition :=
+      match n with
+      | 0 => G
+      | S n => let G' := snd (guess_pass G [ROOT] A F Leaf c) in
+               if guess_size G' =? guess_size G then G' else guess_upto n A F c G'
       end.
   End Code.
-
-  Definition guess_length (G : firm_guess) : nat := fold_left (fun n p => n + length (snd p)) G 0.
-
-  (* Enough passes for what kernels do; too few can only lead to a no. *)
-  Fixpoint guess_upto (path : loopid -> list loopid) (e : engine) (inv : loopid -> facts)
-      (V : tree live) (n : nat)
-      (A : facts) (F : firms) (c : code item) (G : firm_guess) : firm_guess :=
-    match n with
-    | 0 => G
-    | S n => let G' := snd (guess_pass path e inv V G [ROOT] A F [] c) in
-             if guess_length G' =? guess_length G then G' else guess_upto path e inv V n A F c G'
-    end.
 
   Definition guess_passes := 64.
 End Bounds.
@@ -280,36 +310,21 @@ End Bounds.
 (** * A whole certificate *)
 
 (* All registers of the code are firm at the start. *)
-Definition item_registers (x : item) : list reg :=
-  match x with
-  | RegOp o => dst o :: flat_map (fun y => match y with OReg r => [r] | _ => [] end) [opa o; opb o]
-  | Wait (_, OReg r) | Issue _ (Some (_, OReg r)) => [r]
-  | _ => []
-  end.
-
-Fixpoint code_registers (e : engine) (c : code item) : list reg :=
-  match c with
-  | CNil => []
-  | CBlock f r => flat_map item_registers (nth e f []) ++ code_registers e r
-  | CLoop _ b r => code_registers e b ++ code_registers e r
-  | CCond _ _ bt bf r => code_registers e bt ++ code_registers e bf ++ code_registers e r
-  end.
-
 Definition start_firms (e : engine) (c : code item) : firms :=
-  map (fun r => (r, [])) (without_twins Leaf (code_registers e c)).
+  renew nothing [] (without_twins Leaf (mentions e c)) (fun _ => [[]]).
 
 Section Certificate.
   Variables (M : nat) (B : loopid -> nat) (c : cert).
   Let T := tables_of c.
 
   Definition engine_fits (e : engine) : bool :=
-    let A := nth e (c_roles c) [] in
+    let roles := nth e (c_roles c) [] in
+    let about := about_of roles in
+    let A := at_start roles in
     let F := start_firms e (c_code c) in
-    let inv := infer T e A (c_code c) in
-    let V := live_registers T e A (c_code c) in
-    let G := guess_upto M B (path T) e inv V guess_passes A F (c_code c) [] in
-    let finv l := match guessed G l with Some H => H | None => [] end in
-    match fit_code M B (path T) e inv finv [ROOT] A F (c_code c) with
+    let inv := infer T e roles (c_code c) in
+    let finv := guess_upto M B (path T) e about inv guess_passes A F (c_code c) Leaf in
+    match fit_code M B (path T) e about inv finv [ROOT] A F (c_code c) with
     | Some _ => true
     | None => false
     end.

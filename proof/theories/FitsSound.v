@@ -9,8 +9,9 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Decode Expr Checker Invariant CheckerSound Bisimulation.
-From Tally Require Import Legality Certificate Vectors SequentialOrder Words Fits FirmSound.
+From Tally Require Import Syntax Semantics Maps Decode Expr Known Checker Invariant FactsSound.
+From Tally Require Import CheckerSound Bisimulation Legality Certificate Vectors SequentialOrder.
+From Tally Require Import Words Fits FirmSound FitsStep.
 
 (** * Semaphores and counts are bounded by entries *)
 
@@ -89,167 +90,6 @@ Section Counts.
   Qed.
 End Counts.
 
-(** * The code of one engine *)
-
-#[local] Arguments firm_enter : simpl never.
-#[local] Arguments firm_leave : simpl never.
-
-Section Code.
-  Variables (M : nat) (B : loopid -> nat).
-  Variable T : tables.
-  Variable e : engine.
-  Variable inv : loopid -> facts.
-  Variable finv : loopid -> firms.
-  Notation fit_code := (fit_code M B (path T) e inv finv).
-  Notation fit_items := (fit_items M B).
-
-  Fixpoint kont_fits (A : facts) (F : firms) (k : kont item) : Prop :=
-    match k with
-    | KStop => True
-    | KLoop l n b r k =>
-        sub (inv l) A = true /\ firm_sub (finv l) F = true /\
-        (exists A' F',
-           fit_code (l :: active k) (enter (path T) l (inv l)) (firm_enter l (finv l)) b
-             = Some (A', F') /\
-           sub (inv l) A' = true /\ firm_sub (finv l) F' = true) /\
-        exists A2 F2,
-          fit_code (active k) (leave l (inv l)) (firm_leave l (finv l)) r = Some (A2, F2) /\
-          kont_fits A2 F2 k
-    | KCond l r k =>
-        exists A' F' A2 F2, sub A' (leave l A) = true /\ firm_sub F' (firm_leave l F) = true /\
-          fit_code (active k) A' F' r = Some (A2, F2) /\ kont_fits A2 F2 k
-    end.
-
-  Definition pos_fits (A : facts) (F : firms) (p : pos item) : Prop :=
-    exists A1 F1 A2 F2, fit_items (active (kon p)) A F (cur p) = Some (A1, F1) /\
-      fit_code (active (kon p)) A1 F1 (cod p) = Some (A2, F2) /\ kont_fits A2 F2 (kon p).
-
-  Variable C : Type.
-  Variables (guard : engine -> loopid -> C -> bool) (ctl : engine -> loopid -> C -> C).
-  Notation E := (epos instr_of).
-  Notation EK := (ekont instr_of).
-
-  Theorem fits_cstep p c p' c' ev A F n rf loose :
-    cstep guard ctl e p c p' c' ev -> pos_fits A F p -> wfp T e (E p) ->
-    HI T n (active (kon p)) -> valid A (genv_of n (trips (EK (kon p)))) rf ->
-    firms_valid F (genv_of n (trips (EK (kon p)))) loose ->
-    counts_ok (genv_of n (trips (EK (kon p)))) ->
-    counts_ok (genv_of (count_event (kon (E p')) ev n) (trips (EK (kon p')))) ->
-    exists A' F', pos_fits A' F' p' /\
-      firms_valid F' (genv_of (count_event (kon (E p')) ev n) (trips (EK (kon p')))) loose /\
-      valid A' (genv_of (count_event (kon (E p')) ev n) (trips (EK (kon p')))) rf.
-  Proof.
-    intros St (A1 & F1 & A2 & F2 & HItems & HC & HK) W H V VF G G'.
-    set (g := genv_of n (trips (EK (kon p)))) in *.
-    assert (SV : forall J X, firm_sub J X = true -> firms_valid X g loose ->
-      firms_valid J g loose) by (intros J X; now apply firm_sub_valid).
-    assert (Entry : forall l, ev = Some l -> entered (path T) l g
-        (genv_of (enter_counts (EK (kon p')) l n) (trips (EK (kon p'))))).
-    { intros l ->. pose proof (cstep_erase instr_of St) as SE.
-      eapply entered_of; [exact H|]. exact (trips_on_entry _ _ _ _ _ _ _ _ _ _ SE W). }
-    destruct St; cbn [cur cod kon epos ekont count_event] in *;
-      inversion HItems; subst A1 F1; clear HItems; cbn [Fits.fit_code] in HC.
-    - (* block *)
-      destruct (fit_items (active k) A F (nth e f [])) as [[A' F']|] eqn:Ei; [|discriminate].
-      exists A, F. split; auto. exists A', F', A2, F2. auto.
-    - (* first entry of a loop *)
-      specialize (Entry l eq_refl).
-      destruct W as (Wk & ((Hn & _) & _) & _). cbn [kon epos ekont] in *.
-      try rewrite active_erased in Hn.
-      destruct (sub (inv l) (header l A) && firm_sub (finv l) F) eqn:S1; [|discriminate].
-      apply andb_true_iff in S1 as [S1 S1'].
-      destruct (fit_code (l :: active k) (enter (path T) l (inv l)) (firm_enter l (finv l)) b)
-          as [[A' F']|] eqn:Eb; [|discriminate].
-      destruct (sub (inv l) A' && firm_sub (finv l) F') eqn:S2; [|discriminate].
-      apply andb_true_iff in S2 as [S2 S2'].
-      exists (enter (path T) l (inv l)), (firm_enter l (finv l)). split; [|split].
-      + exists (enter (path T) l (inv l)), (firm_enter l (finv l)), A', F'. cbn.
-        split; auto. split; auto. split; auto. split; auto. split; [exists A', F'; auto|].
-        exists A2, F2. split; [exact HC|exact HK].
-      + eapply firm_enter_ok; [exact Entry|]. exact (SV _ _ S1' VF).
-      + eapply enter_ok; [exact Entry|]. eapply sub_valid; [exact S1|]. apply header_ok; auto.
-        cbn [genv_of ghat]. now apply (trips_erased_outside T e).
-    - (* loop not entered *)
-      destruct W as (Wk & ((Hn & _) & _) & _). cbn [kon epos ekont] in *.
-      try rewrite active_erased in Hn.
-      destruct (sub (inv l) (header l A) && firm_sub (finv l) F) eqn:S1; [|discriminate].
-      apply andb_true_iff in S1 as [S1 S1'].
-      destruct (fit_code (l :: active k) (enter (path T) l (inv l)) (firm_enter l (finv l)) b)
-          as [[A' F']|] eqn:Eb; [|discriminate].
-      destruct (sub (inv l) A' && firm_sub (finv l) F') eqn:S2; [|discriminate].
-      exists (leave l (inv l)), (firm_leave l (finv l)).
-      split; [exists (leave l (inv l)), (firm_leave l (finv l)), A2, F2; cbn; auto|].
-      split; [eapply firm_leave_ok; [apply left_body_of; reflexivity|]; exact (SV _ _ S1' VF)|].
-      eapply leave_ok; [apply left_body_of; reflexivity|].
-      eapply sub_valid; [exact S1|]. apply header_ok; auto.
-      cbn [genv_of ghat]. now apply (trips_erased_outside T e).
-    - (* back edge *)
-      specialize (Entry l eq_refl). inversion HC; subst A2 F2. cbn [kont_fits] in HK.
-      destruct HK as (S1 & S1' & (A' & F' & Eb & S2 & S2') & A3 & F3 & Er & K3).
-      exists (enter (path T) l (inv l)), (firm_enter l (finv l)). split; [|split].
-      + exists (enter (path T) l (inv l)), (firm_enter l (finv l)), A', F'. cbn.
-        split; auto. split; auto. split; auto. split; auto. split; [exists A', F'; auto|].
-        exists A3, F3. split; [exact Er|exact K3].
-      + eapply firm_enter_ok; [exact Entry|]. exact (SV _ _ S1' VF).
-      + eapply enter_ok; [exact Entry|]. eapply sub_valid; [exact S1|exact V].
-    - (* loop left *)
-      inversion HC; subst A2 F2. cbn [kont_fits] in HK.
-      destruct HK as (S1 & S1' & _ & A3 & F3 & Er & K3).
-      assert (Left : left_body l g (genv_of n (trips (EK k)))).
-      { apply left_body_of. intros x N. cbn. destruct (Nat.eqb_spec x l); congruence. }
-      exists (leave l (inv l)), (firm_leave l (finv l)).
-      split; [exists (leave l (inv l)), (firm_leave l (finv l)), A3, F3; cbn; auto|].
-      split; [eapply firm_leave_ok; [exact Left|]; exact (SV _ _ S1' VF)|].
-      eapply leave_ok; [exact Left|]. eapply sub_valid; [exact S1|exact V].
-    - (* then branch *)
-      specialize (Entry lt eq_refl).
-      destruct (fit_code (lt :: active k) _ _ bt) as [[At Ft]|] eqn:Et; [|discriminate].
-      destruct (fit_code (lf :: active k) _ _ bf) as [[Af Ff]|] eqn:Ef; [|discriminate].
-      exists (enter (path T) lt A), (firm_enter lt F). split; [|split].
-      + exists (enter (path T) lt A), (firm_enter lt F), At, Ft. cbn. split; auto. split; auto.
-        exists (meet (leave lt At) (leave lf Af)).
-        exists (firm_meet (firm_leave lt Ft) (firm_leave lf Ff)), A2, F2.
-        auto using sub_meet_left, firm_meet_left.
-      + eapply firm_enter_ok; eauto.
-      + eapply enter_ok; eauto.
-    - (* else branch *)
-      specialize (Entry lf eq_refl).
-      destruct (fit_code (lt :: active k) _ _ bt) as [[At Ft]|] eqn:Et; [|discriminate].
-      destruct (fit_code (lf :: active k) _ _ bf) as [[Af Ff]|] eqn:Ef; [|discriminate].
-      exists (enter (path T) lf A), (firm_enter lf F). split; [|split].
-      + exists (enter (path T) lf A), (firm_enter lf F), Af, Ff. cbn. split; auto. split; auto.
-        exists (meet (leave lt At) (leave lf Af)).
-        exists (firm_meet (firm_leave lt Ft) (firm_leave lf Ff)), A2, F2.
-        auto using sub_meet_right, firm_meet_right.
-      + eapply firm_enter_ok; eauto.
-      + eapply enter_ok; eauto.
-    - (* branch left *)
-      inversion HC; subst A2 F2. cbn [kont_fits] in HK.
-      destruct HK as (A' & F' & A3 & F3 & S1 & S1' & Er & K3).
-      assert (Left : left_body l g (genv_of n (trips (EK k)))).
-      { apply left_body_of. intros x N. cbn. destruct (Nat.eqb_spec x l); congruence. }
-      assert (LV : firms_valid F' (genv_of n (trips (EK k))) loose).
-      { eapply firm_sub_valid; [exact G'|exact S1'|]. eapply firm_leave_ok; eauto. }
-      exists A', F'. split; [exists A', F', A3, F3; cbn; auto|]. split; [exact LV|].
-      eapply sub_valid; [exact S1|]. eapply leave_ok; [exact Left|exact V].
-  Qed.
-
-  (* Engines that do nothing are followed like one that does not exist. *)
-  Lemma fit_code_beyond n c : width c <= n -> n <= e -> forall act A F,
-    fit_code act A F c = Fits.fit_code M B (path T) n inv finv act A F c.
-  Proof.
-    intros Hw He. induction c; intros act A F; simpl in *; auto.
-    - rewrite !nth_overflow by lia. simpl. apply IHc; lia.
-    - destruct (_ && _); auto. rewrite IHc1 by lia.
-      destruct (Fits.fit_code M B (path T) n inv finv _ _ _ c1) as [[A' F']|]; auto.
-      destruct (_ && _); auto. apply IHc2; lia.
-    - rewrite IHc1, IHc2 by lia.
-      destruct (Fits.fit_code M B (path T) n inv finv _ _ _ c1) as [[At Ft]|]; auto.
-      destruct (Fits.fit_code M B (path T) n inv finv _ _ _ c2) as [[Af Ff]|]; auto.
-      apply IHc3; lia.
-  Qed.
-End Code.
-
 (** * All engines *)
 
 Section Engines.
@@ -271,8 +111,8 @@ Section Engines.
   (* What is known of an engine. *)
   Definition engine_known (e : engine) (p : pos item) (c : C) (rf : reg -> nat) (loose : reg
       -> bool)
-    : Prop := exists inv finv A F n m,
-      walk e n (epos instr_of p) c m /\ pos_fits M B T e inv finv A F p /\
+    : Prop := exists about inv finv A F n m,
+      walk e n (epos instr_of p) c m /\ pos_fits M B T e about inv finv A F p /\
       valid A (genv_of m (trips (ekont instr_of (kon p)))) rf /\
       firms_valid F (genv_of m (trips (ekont instr_of (kon p)))) loose.
 
@@ -298,9 +138,9 @@ Section Engines.
       ->
     engine_known e (mkpos cu co k) c (exec o rf) (exec_loose M o rf loose).
   Proof.
-    intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
+    intros (about & inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
     destruct (walk_env _ _ _ _ _ W) as [EO BD]. cbn [kon cur cod Fits.fit_items] in *.
-    exists inv, finv, (exec_facts (active k) o A), (exec_firms M B (active k) o A F), n, m.
+    exists about, inv, finv, (exec_facts (active k) o A), (exec_firms M B (active k) o A F), n, m.
     split; [exact W|]. split; [exists A1, F1, A2, F2; auto|]. split.
     - now apply exec_ok.
     - eapply exec_firms_ok; eauto.
@@ -309,7 +149,7 @@ Section Engines.
   Lemma known_awaited e p c rf loose o : engine_known e p c rf loose ->
     awaited (cur p) = Some o -> firm M loose o = true.
   Proof.
-    intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & _) & _ & VF) Aw.
+    intros (about & inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & _) & _ & VF) Aw.
     destruct (walk_env _ _ _ _ _ W) as [EO BD].
     destruct (cur p) as [|x xs]; [discriminate|].
     destruct x as [j [w|]|y|w]; cbn [awaited Fits.fit_items wait_firm] in *; try discriminate;
@@ -321,47 +161,49 @@ Section Engines.
   Lemma known_wait e x cu co k c rf loose : engine_known e (mkpos (Wait x :: cu) co k) c rf loose ->
     engine_known e (mkpos cu co k) c rf loose.
   Proof.
-    intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
+    intros (about & inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
     cbn [kon cur cod Fits.fit_items] in *. destruct (wait_firm M _ F _); [|discriminate].
-    exists inv, finv, A, F, n, m. split; [exact W|]. split; [exists A1, F1, A2, F2; auto|]. auto.
+    exists about, inv, finv, A, F, n, m. split; [exact W|].
+    split; [exists A1, F1, A2, F2; auto|]. auto.
   Qed.
 
   Lemma known_issue e j x cu co k c rf loose :
     engine_known e (mkpos (Issue j x :: cu) co k) c rf loose ->
     engine_known e (mkpos cu co k) c rf loose.
   Proof.
-    intros (inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
+    intros (about & inv & finv & A & F & n & m & W & (A1 & F1 & A2 & F2 & I1 & I2 & I3) & V & VF).
     cbn [kon cur cod Fits.fit_items] in *. destruct (wait_firm M _ F _); [|discriminate].
-    exists inv, finv, A, F, n, m. split; [eapply walk_issue; exact W|].
+    exists about, inv, finv, A, F, n, m. split; [eapply walk_issue; exact W|].
     split; [exists A1, F1, A2, F2; auto|]. auto.
   Qed.
 
   Lemma known_ctl e p c p' c' ev rf loose : cstep guard ctl e p c p' c' ev ->
     engine_known e p c rf loose -> engine_known e p' c' rf loose.
   Proof.
-    intros St (inv & finv & A & F & n & m & W & PF & V & VF).
+    intros St (about & inv & finv & A & F & n & m & W & PF & V & VF).
     pose proof (walk_keeps T C guard ctl Ps c0 HWF _ _ _ _ _ W) as [IW IH _].
     cbn [kon epos] in IH. rewrite active_erased in IH.
     assert (W' : walk e (S n) (epos instr_of p') c' (count_event (kon (epos instr_of p')) ev m)).
     { eapply walk_ctl; [exact W|]. now apply cstep_erase. }
-    destruct (fits_cstep M B T e inv finv C guard ctl _ _ _ _ _ _ _ _ _ _ St PF IW IH V VF
+    destruct (fits_cstep M B T e about inv finv C guard ctl _ _ _ _ _ _ _ _ _ _ St PF IW IH V VF
                 (walk_counts_ok _ _ _ _ _ W) (walk_counts_ok _ _ _ _ _ W'))
       as (A' & F' & PF' & VF' & V').
-    exists inv, finv, A', F', (S n), (count_event (kon (epos instr_of p')) ev m). auto.
+    exists about, inv, finv, A', F', (S n), (count_event (kon (epos instr_of p')) ev m). auto.
   Qed.
 
-  Definition all_known (i : istate D C) (loose : looseness) : Prop :=
+  Definition engines_known (i : istate D C) (loose : looseness) : Prop :=
     forall e, engine_known e (ipos i e) (ics i e) (iregs i e) (loose e).
 
   Lemma known_ext e p c rf loose loose' : (forall r, loose r = loose' r) ->
     engine_known e p c rf loose -> engine_known e p c rf loose'.
   Proof.
-    intros X (inv & finv & A & F & n & m & W & PF & V & VF). exists inv, finv, A, F, n, m.
-    split; auto. split; auto. split; auto. intros r K Hx Hc. rewrite <- X. eauto.
+    intros X (about & inv & finv & A & F & n & m & W & PF & V & SF & VF).
+    exists about, inv, finv, A, F, n, m. split; auto. split; auto. split; auto. split; auto.
+    intros r K Hx Hc. rewrite <- X. eauto.
   Qed.
 
-  Lemma all_known_step i loose a i' : all_known i loose -> istep i a i' ->
-    all_known i' (track M D C i i' loose).
+  Lemma engines_known_step i loose a i' : engines_known i loose -> istep i a i' ->
+    engines_known i' (track M D C i i' loose).
   Proof.
     intros K St e'. pose proof (K e') as Ke.
     assert (QUIET : (forall e o t, cur (ipos i e) = RegOp o :: t -> ipos i' e = ipos i e) ->
@@ -403,17 +245,16 @@ Section Engines.
   Qed.
 
   (* Every engine's code is followed to its end, from facts that hold at the start. *)
-  Hypothesis HFit : forall e, exists inv finv A F AF,
-    true_at_start A = true /\ fit_code M B (path T) e inv finv [ROOT] A F Pi = Some AF.
+  Hypothesis HFit : forall e, exists about inv finv A F AF, true_at_start A = true /\ stamped F /\
+    fit_code M B (path T) e about inv finv [ROOT] (at_start A) F Pi = Some AF.
 
-  Lemma all_known_start : all_known (iinit Pi d0 c0) (fun _ _ => false).
+  Lemma engines_known_start : engines_known (iinit Pi d0 c0) (fun _ _ => false).
   Proof.
-    intros e. destruct (HFit e) as (inv & finv & A & F & [A2 F2] & HA & HC).
-    exists inv, finv, A, F, 0, counts0. cbn [ipos ics iregs iinit].
+    intros e. destruct (HFit e) as (about & inv & finv & A & F & [A2 F2] & HA & SF & HC).
+    exists about, inv, finv, (at_start A), F, 0, counts0. cbn [ipos ics iregs iinit].
     split; [unfold epos; cbn; rewrite HP; constructor|].
-    split; [exists A, F, A2, F2; cbn; auto|]. split; [|intros r c _ _; reflexivity].
-    intros r x Hx. unfold true_at_start in HA. rewrite forallb_forall in HA.
-    specialize (HA _ Hx). simpl in HA. apply Nat.eqb_eq in HA. symmetry. exact HA.
+    split; [exists (at_start A), F, A2, F2; cbn; auto|]. split; [now apply valid_at_start|].
+    split; [exact SF|intros r c _ _; reflexivity].
   Qed.
 
   Theorem followed_code_fits :
@@ -422,9 +263,9 @@ Section Engines.
   Proof.
     intros HS i loose TR. split.
     - intros w. destruct (tracked_reached _ _ _ TR) as [tr R]. eauto.
-    - assert (K : all_known i loose).
-      { induction TR as [|i a i' loose TR IH St]; [apply all_known_start|].
-        eapply all_known_step; eauto. }
+    - assert (K : engines_known i loose).
+      { induction TR as [|i a i' loose TR IH St]; [apply engines_known_start|].
+        eapply engines_known_step; eauto. }
       intros e o Aw. eapply known_awaited; eauto.
   Qed.
 End Engines.

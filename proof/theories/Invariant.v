@@ -319,11 +319,11 @@ Section WellFormed.
       apply sumH_ext. intros i Hi. apply ent_not_entered. left. rewrite tot_entered. lia.
     Qed.
 
-    Lemma past_keeps s m p : s <> l -> m <> 0 -> past c' s m p = past c s m p.
+    Lemma past_keeps s m p : s <> l -> m <> 0 \/ p <> l -> past c' s m p = past c s m p.
     Proof.
       intros N M. unfold past. rewrite tot_not_entered by auto.
-      apply sumH_ext. intros i Hi. apply ent_not_entered. left. rewrite tot_not_entered by auto.
-      lia.
+      apply sumH_ext. intros i Hi. apply ent_not_entered. destruct M as [M|M]; auto.
+      left. rewrite tot_not_entered by auto. lia.
     Qed.
   End Entry.
 

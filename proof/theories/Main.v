@@ -7,9 +7,10 @@
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
-From Tally Require Import Syntax Semantics Decode Expr Checker Invariant CheckerSound Bisimulation.
-From Tally Require Import Legality Certificate Consequences Vectors SequentialOrder DeadlockFree.
-From Tally Require Import Adequacy DataSound Opposite TwoLevel Words Fits FitsSound Skip.
+From Tally Require Import Syntax Semantics Decode Expr Known Checker Invariant CheckerSound.
+From Tally Require Import Bisimulation Legality Certificate Consequences Vectors SequentialOrder.
+From Tally Require Import DeadlockFree Adequacy DataSound Opposite TwoLevel Words Fits FitsStep.
+From Tally Require Import FitsSound Skip.
 From Tally Require Import Statement.
 From Tally Require FastChecker FastFits.
 
@@ -226,18 +227,20 @@ Proof.
   - intros e. unfold check in KC. cbv zeta in KC. repeat rewrite andb_true_iff in KC.
     destruct KC as ((((_ & KW) & _) & _) & KE). apply Nat.leb_le in KW.
     rewrite forallb_forall in KE.
-    assert (FOL : forall n, n <= c_engines c -> exists inv finv A F AF, true_at_start A = true /\
-              fit_code M B (path (tables_of c)) n inv finv [ROOT] A F (c_code c) = Some AF).
+    assert (FOL : forall n, n <= c_engines c -> exists about inv finv A F AF,
+              true_at_start A = true /\ stamped F /\ fit_code M B (path (tables_of c)) n
+                about inv finv [ROOT] (at_start A) F (c_code c) = Some AF).
     { intros n Hn. assert (In n (seq 0 (S (c_engines c)))) as I by (apply in_seq; lia).
       specialize (F3 n I). specialize (KE n I). unfold engine_fits in F3. unfold engine_ok in KE.
       repeat rewrite andb_true_iff in KE. destruct KE as ((_ & Z) & _).
       match type of F3 with match ?x with _ => _ end = _ => destruct x as [AF|] eqn:E end;
         [|discriminate].
-      eexists _, _, _, _, AF. split; [exact Z|exact E]. }
+      eexists _, _, _, _, _, AF. split; [exact Z|]. split; [|exact E].
+      apply renew_stamped, nothing_stamped. }
     destruct (le_lt_dec e (c_engines c)) as [L|L]; [now apply FOL|].
-    destruct (FOL (c_engines c) (le_n _)) as (inv & finv & A & F & AF & Z & E).
-    exists inv, finv, A, F, AF. split; auto.
-    rewrite (fit_code_beyond M B (tables_of c) e inv finv (c_engines c)) by lia. exact E.
+    destruct (FOL (c_engines c) (le_n _)) as (about & inv & finv & A & F & AF & Z & S & E).
+    exists about, inv, finv, A, F, AF. split; auto. split; auto.
+    rewrite (fit_code_beyond M B (tables_of c) e about inv finv (c_engines c)) by lia. exact E.
   - intros tr i w R. eapply Nat.le_lt_trans; [|exact (SMALL w)].
     exact (semaphores_are_bounded c K D C iop guard ctl d0 c0 B HB tr i w R).
 Qed.

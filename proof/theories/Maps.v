@@ -111,3 +111,12 @@ Fixpoint without_twins (seen : tree unit) (xs : list nat) : list nat :=
               | None => x :: without_twins (set x tt seen) t
               end
   end.
+
+Lemma without_twins_In xs x : In x (without_twins Leaf xs) <-> In x xs.
+Proof.
+  enough (G : forall xs seen,
+    In x (without_twins seen xs) <-> In x xs /\ get seen x = None) by (rewrite G; now split).
+  clear xs. induction xs as [|y xs IH]; intros seen; cbn [without_twins In]; [tauto|].
+  destruct (get seen y) as [[]|] eqn:E; cbn [In]; rewrite IH, ?get_set;
+    destruct (Nat.eqb_spec x y) as [->|]; rewrite ?E; intuition congruence.
+Qed.

@@ -11,7 +11,8 @@
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
 From Tally Require Import Syntax Semantics Decode Expr Checker Invariant CheckerSound Bisimulation.
-From Tally Require Import Legality Certificate Vectors SequentialOrder Adequacy DataSound.
+From Tally Require Import Legality Certificate Vectors SequentialOrder VectorInvariant Adequacy.
+From Tally Require Import StillToCome DataSound.
 
 Lemma branches_numbered c : forall lo hi t f, numbered lo c = Some hi -> In (t, f) (branches c) ->
   lo <= t < hi /\ lo <= f < hi.

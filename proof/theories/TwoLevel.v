@@ -10,7 +10,7 @@
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.
 From Tally Require Import Syntax Semantics Decode Expr Checker Invariant Legality.
-From Tally Require Import Vectors SequentialOrder Adequacy DataSound.
+From Tally Require Import Vectors SequentialOrder VectorInvariant Adequacy StillToCome DataSound.
 
 Lemma lex_le_last a : forall b x n, length a = length b ->
   lex_le (a ++ [x]) (b ++ [n]) = lex_lt a b || vec_eqb a b && (x <=? n).

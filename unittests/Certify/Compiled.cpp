@@ -6,7 +6,7 @@
 
 namespace tally {
 
-static Machine machineOfSeed(uint64_t seed) {
+Machine machineOfSeed(uint64_t seed) {
   Machine machine = genericMachine();
   bool wraps = seed % 2 == 0;
   bool isSigned = !wraps && seed % 4 == 1; // the checker knows no machine that is both

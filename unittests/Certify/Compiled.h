@@ -15,9 +15,12 @@ struct CompiledKernel {
   Program program;
 };
 
-/// Machines that differ in how they subtract, compare and how many registers they have; plans with
-/// and without folding; code with and without hoisting and sharing; under strategy auto, mixed
-/// groups, loop counters and stepped thresholds: the seed picks.
+/// Machines that differ in how they subtract, compare and how many registers they have.
+Machine machineOfSeed(uint64_t seed);
+
+/// Code for the machine of the seed. It also picks between plans with and without folding, code with
+/// and without hoisting and sharing; under strategy auto, mixed groups, loop counters and stepped
+/// thresholds.
 std::optional<CompiledKernel> compileForSeed(const Kernel &kernel, Strategy strategy,
                                              uint64_t seed);
 

@@ -14,6 +14,7 @@
 #include "tally/Certify/Certificate.h"
 #include "tally/Check/Explore.h"
 #include "tally/Check/Mutate.h"
+#include "tally/Code/Compile.h"
 
 #include <gtest/gtest.h>
 
@@ -69,6 +70,25 @@ TEST(RandomKernelsTest, automaticCodeIsCertifiedToo) {
   EXPECT_EQ(counts.notCovered, 0u);
   EXPECT_EQ(counts.certified + counts.rejected, numKernels);
   EXPECT_EQ(counts.rejected, 0u);
+}
+
+/// What strategy auto settles on by itself, as under `tally compile --certify`.
+TEST(RandomKernelsTest, whatAutoChoosesIsCertified) {
+  constexpr uint64_t numKernels = 2'000;
+  std::string certificates;
+  for (uint64_t seed = 1; seed <= numKernels; ++seed) {
+    Kernel kernel = fuzz::kernelOfSeed(seed);
+    Machine machine = machineOfSeed(seed);
+    CompileOptions options;
+    options.plan.strategy = Strategy::Auto;
+    options.plan.constantTrips = false;
+    Diagnostics diagnostics;
+    std::optional<Compiled> code = compile(kernel, options, machine, diagnostics);
+    ASSERT_TRUE(code) << seed;
+    certificates += writeCertificate(kernel, code->program, machine);
+  }
+  EXPECT_EQ(runChecker(certificates, "--batch").output,
+            "2000 certified, 0 rejected, 0 not covered\n");
 }
 
 /// Code with one mistake, and what it was made from.

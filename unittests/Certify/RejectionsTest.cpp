@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -174,6 +176,25 @@ constexpr Change changes[] = {
     {"TooManyBits", "(arithmetic 32", "(arithmetic 61", "", "a number has 1 to 60 bits"},
     {"TextWithoutEnd", "\"k\"", "\"k", "", "the text does not end on its line"},
 };
+
+/// Registers that all seem to hold trip(A), the number of the iteration: r10 does not, so that r11,
+/// which is one more than r10 was, does not either, and so on.
+TEST(RejectionsTest, whatTakesTooManyPassesIsNamed) {
+  std::string start, steps;
+  for (int r = 90; r > 10; --r) {
+    start += fmt::format("(move r{} 0) ", r);
+    steps += fmt::format("(add r{} r{} 1) ", r, r - 1);
+  }
+  std::string text = rightCertificate;
+  auto insertBefore = [&](std::string_view what, const std::string &more) {
+    text.insert(text.find(what), more);
+  };
+  insertBefore("(loop 1 (add", start + "(move r10 0) ");
+  insertBefore("(mul r1", steps + "(mul r10 r0 3) ");
+  EXPECT_EQ(runChecker(text).output,
+            "rejected: 'k' (per-loop): engine 'f': what its registers hold in 'A' was not found in "
+            "64 passes\n");
+}
 
 INSTANTIATE_TEST_SUITE_P(All, RejectionsTest, testing::ValuesIn(changes),
                          [](const auto &info) { return std::string(info.param.name); });
