@@ -100,6 +100,7 @@ bool writeTo(const std::filesystem::path &path, Shape shape, Strategy strategy, 
   Kernel kernel = shape.depth == 0 ? siblings(shape) : nests(shape);
   CompileOptions options;
   options.plan.strategy = strategy;
+  options.overflow = Overflow::Assume; // the theorem knows no resets
   Diagnostics diagnostics;
   auto result = compile(kernel, options, machine, diagnostics);
   if (!result) {

@@ -35,8 +35,8 @@ std::string quoted(std::string_view text) {
 class CertificateWriter {
 public:
   CertificateWriter(const Kernel &kernel, const Program &program, const Machine &machine,
-                    const std::string &trusting)
-      : kernel(kernel), program(program), machine(machine), trusting(trusting) {}
+                    const CertificateNotes &notes)
+      : kernel(kernel), program(program), machine(machine), notes(notes) {}
 
   std::string run();
 
@@ -69,7 +69,7 @@ private:
   const Kernel &kernel;
   const Program &program;
   const Machine &machine;
-  const std::string &trusting;
+  const CertificateNotes &notes;
   std::string text;
 };
 
@@ -83,8 +83,8 @@ void CertificateWriter::tables() {
   put("\n  (kernel {})", quoted(kernel.text(kernel.name)));
   put("\n  (strategy {})", quoted(program.strategy));
   put("\n  (machine {})", quoted(program.machine));
-  if (!trusting.empty()) {
-    put("\n  (trusting {})", quoted(trusting));
+  if (!notes.trusting.empty()) {
+    put("\n  (trusting {})", quoted(notes.trusting));
   }
   put("\n  (arithmetic {} {} {})", machine.counterBits,
       machine.subtraction == Subtraction::Wraps ? "wraps" : "saturates",
@@ -189,6 +189,13 @@ void CertificateWriter::dependences() {
     put(")");
   }
   put(")");
+  if (!notes.waitsLonger.empty()) {
+    put("\n  (waits-longer");
+    for (DepId dep : notes.waitsLonger) {
+      put(" {}", dep.value);
+    }
+    put(")");
+  }
 }
 
 //===--- The code ---------------------------------------------------------===//
@@ -310,8 +317,8 @@ std::string CertificateWriter::run() {
 } // namespace
 
 std::string writeCertificate(const Kernel &kernel, const Program &program, const Machine &machine,
-                             const std::string &trusting) {
-  return CertificateWriter(kernel, program, machine, trusting).run();
+                             const CertificateNotes &notes) {
+  return CertificateWriter(kernel, program, machine, notes).run();
 }
 
 } // namespace tally

@@ -350,6 +350,15 @@ let check_covered c =
         not_covered "split completion, of queue '%s', is outside the theorem" q.queue_name)
     c.queues
 
+(* Where registers run out, the compiler says which waits remember fewer iterations for that. *)
+let check_waits_longer c =
+  match c.waits_longer with
+  | [] -> ()
+  | n :: _ ->
+      let d = c.deps.(n) in
+      not_covered "as registers ran out, the wait of '%s' for '%s' is longer than it has to be"
+        (instr_name c d.consumer) (instr_name c d.producer)
+
 (* What each instruction raises, as its issues say. *)
 let signals_of c =
   let signals = Array.make (Array.length c.instrs) None in
@@ -433,6 +442,7 @@ let sites_of c p signals =
 
 let assemble (c : Source.t) =
   check_covered c;
+  check_waits_longer c;
   let root = body_of c.body in
   let p = places_of c root in
   let readings = Array.map (read_dep c p) c.deps in

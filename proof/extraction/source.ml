@@ -55,6 +55,7 @@ type t = {
   instrs : (string * int) array; (* name, queue *)
   body : stmt list;
   deps : dep array;
+  waits_longer : int list; (* dependences for which the code does not remember enough *)
   semas : string array;
   code : op list array; (* by engine *)
   run : run option;
@@ -278,6 +279,7 @@ let read_certificate line fields =
       num_instrs = Array.length instrs;
       num_semas = Array.length semas }
   in
+  let deps = array_of (read_dep n) member "dependences" in
   let code = Array.make (Array.length engines) [] in
   List.iter (read_engine_code n (Array.length engines) code) (snd (member "code"));
   { arithmetic = read_arithmetic member;
@@ -290,7 +292,10 @@ let read_certificate line fields =
     loops = Array.append [| ("the kernel", For_loop) |] loops;
     instrs;
     body = List.map (read_stmt n) (snd (member "body"));
-    deps = array_of (read_dep n) member "dependences";
+    deps;
+    waits_longer =
+      List.map (expect_id line "dependence" (Array.length deps))
+        (Option.fold ~none:[] ~some:snd (optional "waits-longer"));
     semas; code;
     run = Option.map (read_run n (Array.length engines) (Array.length queues)) (optional "run") }
 

@@ -41,11 +41,22 @@ std::string findChecker() {
   return found ? *found : "";
 }
 
-std::string certificates(const std::vector<LoadedKernel> &kernels, const Machine &machine) {
+CertificateNotes notesOf(const LoadedKernel &loaded, const PlanOptions &plan) {
+  CertificateNotes notes{.trusting = loaded.depsFound ? foundDeps : ""};
+  for (DepId dep : loaded.kernel.deps.ids()) {
+    if (plan.rememberedFor(dep) < mostRemembered) {
+      notes.waitsLonger.push_back(dep);
+    }
+  }
+  return notes;
+}
+
+std::string certificates(const std::vector<LoadedKernel> &kernels,
+                         const std::vector<PlanOptions> &plans, const Machine &machine) {
   std::string text;
-  for (const LoadedKernel &loaded : kernels) {
-    text += writeCertificate(loaded.kernel, *loaded.program, machine,
-                             loaded.depsFound ? foundDeps : "");
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    text += writeCertificate(kernels[i].kernel, *kernels[i].program, machine,
+                             notesOf(kernels[i], plans[i]));
   }
   return text;
 }
@@ -94,11 +105,12 @@ Exit runChecker(const std::string &checker, llvm::StringRef file) {
 
 } // namespace
 
-Exit certify(Session &session, const std::vector<LoadedKernel> &kernels, const Machine &machine,
+Exit certify(Session &session, const std::vector<LoadedKernel> &kernels,
+             const std::vector<PlanOptions> &plans, const Machine &machine,
              const std::string &keep) {
   TemporaryFile temporary;
   std::string file = keep.empty() ? std::string(temporary.path) : keep;
-  if (temporary.failed || !session.write(file, certificates(kernels, machine))) {
+  if (temporary.failed || !session.write(file, certificates(kernels, plans, machine))) {
     return undecided("cannot write the certificates");
   }
   std::string checker = findChecker();

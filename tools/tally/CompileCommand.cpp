@@ -26,9 +26,10 @@ private:
                          const Machine &machine) const;
 };
 
-/// Compiles every kernel in place; false if one could not be compiled.
+/// Compiles every kernel in place, and says how each was planned; false if one could not be
+/// compiled.
 bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const CompileOptions &options,
-                const Machine &machine) {
+                const Machine &machine, std::vector<PlanOptions> &plans) {
   bool allCompiled = true;
   for (LoadedKernel &loaded : kernels) {
     Diagnostics diagnostics;
@@ -41,6 +42,7 @@ bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const Comp
       continue;
     }
     loaded.program = std::move(compiled->program);
+    plans.push_back(std::move(compiled->plan.options));
   }
   return allCompiled;
 }
@@ -84,12 +86,13 @@ int CompileCommand::run() const {
   std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *machine);
   CompileOptions options = common.compileOptions();
   options.plan.constantTrips = certificate.empty(); // the proof holds for all trips and knows none
-  if (kernels.empty() || !compileAll(session, kernels, options, *machine)) {
+  std::vector<PlanOptions> plans;
+  if (kernels.empty() || !compileAll(session, kernels, options, *machine, plans)) {
     return Exit::No;
   }
   Exit verdict = Exit::Yes;
   if (!certificate.empty()) {
-    verdict = certify(session, kernels, *machine, certificate == "-" ? "" : certificate);
+    verdict = certify(session, kernels, plans, *machine, certificate == "-" ? "" : certificate);
     if (verdict == Exit::No) {
       return verdict; // code that is known to be wrong is not written
     }
@@ -123,8 +126,15 @@ void addCompile(CLI::App &app, int &status) {
                 "in the listing, show what a barrier is made of");
   sub->add_flag("--certify{-}", command->certificate,
                 "have the proved checker decide about the code (docs/Certificate.md); "
-                "--certify=FILE keeps the certificate");
-  sub->callback([command, &status] { status = command->run(); });
+                "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
+                "--overflow says otherwise");
+  sub->callback([command, sub, &status] {
+    // The theorem knows no resets. Without them the verdict says up to where the code is right.
+    if (!command->certificate.empty() && sub->count("--overflow") == 0) {
+      command->common.overflow = toString(Overflow::Assume);
+    }
+    status = command->run();
+  });
 }
 
 } // namespace tally::tool

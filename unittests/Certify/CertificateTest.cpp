@@ -35,6 +35,7 @@ Program compiled(const Kernel &kernel, Strategy strategy,
   Diagnostics diagnostics;
   CompileOptions options;
   options.plan.strategy = strategy;
+  options.overflow = Overflow::Assume; // the theorem knows no resets
   auto result = compile(kernel, options, machine, diagnostics);
   EXPECT_TRUE(result.has_value()) << render(diagnostics, {});
   return result ? result->program : Program();

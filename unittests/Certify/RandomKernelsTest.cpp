@@ -82,6 +82,7 @@ TEST(RandomKernelsTest, whatAutoChoosesIsCertified) {
     CompileOptions options;
     options.plan.strategy = Strategy::Auto;
     options.plan.constantTrips = false;
+    options.overflow = Overflow::Assume;
     Diagnostics diagnostics;
     std::optional<Compiled> code = compile(kernel, options, machine, diagnostics);
     ASSERT_TRUE(code) << seed;

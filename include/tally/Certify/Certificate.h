@@ -17,15 +17,24 @@
 #include "tally/Machine/Machine.h"
 
 #include <string>
+#include <vector>
 
 namespace tally {
 
+/// What neither the kernel nor the code tells.
+struct CertificateNotes {
+  std::string trusting = {}; ///< what the kernel itself rests on; becomes part of the verdict
+
+  /// Dependences whose waits remember fewer iterations than they need, as registers ran out
+  /// (PlanOptions::remembered): such code is not covered.
+  std::vector<DepId> waitsLonger = {};
+};
+
 /// The certificate of a program that verifyProgram() accepts, for the arithmetic of the machine.
 /// Any strategy: what the theorem does not cover is written down too, and left to the checker to
-/// say. `trusting`, if not empty, is what the kernel itself rests on beside what was read; it
-/// becomes part of the verdict.
+/// say.
 std::string writeCertificate(const Kernel &kernel, const Program &program, const Machine &machine,
-                             const std::string &trusting = "");
+                             const CertificateNotes &notes = {});
 
 } // namespace tally
 
