@@ -353,7 +353,7 @@ verb_bench() {
     name=$1
     shift
   fi
-  need "${packages[@]}"
+  need "${packages[@]}" ocaml # one of them measures the checker
   build_tree core bench/all
   for program in "$build"/core/bin/bench-$name; do
     if [[ -x $program ]]; then
