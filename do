@@ -312,7 +312,7 @@ verb_proof() {
 verb_sanitize() {
   need "${packages[@]}" "${test_packages[@]}"
   if build_tree sanitize; then
-    unit_tests sanitize
+    TALLY_DEPS_KERNELS=1000 unit_tests sanitize
     lit_tests sanitize
   else
     count "build sanitize" 0 1

@@ -319,22 +319,48 @@ private:
       for (const Stepped &stepped : counters.steppedAt[inner]) {
         set(knownExprs[stepped.expr].stepped, stepped.form.first());
       }
+      resetRingsAt(inner, loop);
     }
-    uint32_t here = context.rootPosition[loop];
+    for (LoopId outer = kernel.loops[loop].parent; outer.valid();
+         outer = kernel.loops[outer].parent) {
+      resetRingsAt(outer, loop);
+    }
+    resetPlaces(context.rootPosition[loop]);
+  }
+
+  /// Copies over one loop of what is counted in `reset`.
+  void resetRingsAt(LoopId loop, LoopId reset) {
+    for (RingId id : counters.ringsAt[loop]) {
+      LoopId counted = plan.rings[id].total;
+      if (counted.valid() && kernel.encloses(reset, counted)) {
+        setBackRing(counters.rings[id]);
+      }
+    }
+  }
+
+  /// Everything that counts whole queues.
+  void resetPlaces(uint32_t here) {
+    for (InstrId producer : counters.followed) {
+      if (isAlive(counters.places[producer], here)) {
+        set(counters.places[producer].value, 0);
+      }
+    }
+    for (const Counter &running : counters.running) {
+      if (isAlive(running, here)) {
+        set(running.value, 0);
+      }
+    }
     for (RingId id : counters.rings.ids()) {
-      const Ring &ring = plan.rings[id];
-      bool counted = ring.total.valid() ? kernel.encloses(loop, ring.total) : true;
-      const Counter &first = counters.rings[id];
-      for (uint32_t slot = 0; counted && isAlive(first, here) && slot < ring.depth; ++slot) {
-        set(RegId(first.value.value + slot), 0);
+      if (!counters.running.empty() && plan.rings[id].ordinal.valid() &&
+          isAlive(counters.rings[id], here)) {
+        setBackRing(counters.rings[id]);
       }
     }
-    for (const auto *counts : {&counters.places.raw(), &counters.running.raw()}) {
-      for (const Counter &counter : *counts) {
-        if (isAlive(counter, here)) {
-          set(counter.value, 0);
-        }
-      }
+  }
+
+  void setBackRing(const Counter &ring) {
+    for (uint32_t slot = 0; slot < ring.slots; ++slot) {
+      set(RegId(ring.value.value + slot), 0);
     }
   }
 

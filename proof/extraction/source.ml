@@ -136,7 +136,10 @@ let rec read_op n x =
       let ops x = List.map (read_op n) (snd (expect_list x)) in
       let l = expect_id line "loop" n.num_loops l in
       If (l, l, ops t, ops f)
-  | Word (("signal" | "reset" | "drain" | "barrier" | "when") as o) :: _ -> Outside ("'" ^ o ^ "'")
+  | Word "when" :: _ ->
+      Outside
+        "resetting counters on the way (a bound 'max' on the trips, or --overflow=assume, avoids it)"
+  | Word (("signal" | "reset" | "drain" | "barrier") as o) :: _ -> Outside ("'" ^ o ^ "'")
   | _ -> fail line "expected an operation"
 
 let rec read_stmt n x =

@@ -142,6 +142,28 @@ TEST(CountingTest, splitQueuesAreWaitedForWhereTheNextTransferWaits) {
   EXPECT_EQ(errors(2, true), 1u);
 }
 
+/// Who waits for it only sometimes does not hold the next transfer back every time.
+TEST(CountingTest, splitQueuesAreNotHeldBackByABranch) {
+  KernelBuilder b("k");
+  QueueId dma = b.queueOf(b.engine("dma"));
+  QueueId act = b.queueOf(b.engine("act"));
+  QueueId pool = b.queueOf(b.engine("pool"));
+  b.setQueue(dma, 16, Completion::Split);
+  LoopId a = b.beginLoop("A", b.value("n"));
+  InstrId load = b.instr("load", dma);
+  InstrId use = b.instr("use", act);
+  b.beginIf("last");
+  InstrId store = b.instr("store", pool);
+  b.endIf();
+  b.endLoop();
+  b.dep(load, use);
+  b.dep(use, store);
+  b.dep(store, load, {{a, 1}});
+  Diagnostics diagnostics;
+  makePlan(b.finish(), {}, diagnostics);
+  EXPECT_EQ(diagnostics.numErrors(), 1u);
+}
+
 /// Before the producer's loop, what it was two iterations ago is what it was before its last one: a
 /// copy taken there serves for one more iteration than one taken at the entry.
 TEST(CountingTest, beforeTheProducersLoopOneCopyFewerServes) {
