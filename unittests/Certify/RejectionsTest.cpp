@@ -152,7 +152,8 @@ constexpr Change changes[] = {
     {"Drain", "(issue 1 (signal 1 2))", "(issue 1 (signal 1 2)) (drain)", "not covered",
      "'drain' is outside the theorem"},
     {"When", "(issue 1 (signal 1 2))", "(issue 1 (signal 1 2)) (when r0) (when end)", "not covered",
-     "'when' is outside the theorem"},
+     "resetting counters on the way (a bound 'max' on the trips, or --overflow=assume, avoids it) "
+     "is outside the theorem"},
     {"WaitsLonger", "(dependences (0 2 (distance)))",
      "(dependences (0 2 (distance))) (waits-longer 0)", "not covered",
      "as registers ran out, the wait of 'use' for 'make' is longer than it has to be"},
