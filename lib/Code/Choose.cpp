@@ -2,7 +2,8 @@
 //
 // The choice is made for *sets*: the instructions of one queue in one body that somebody waits for.
 // (The others of the body signal nothing.) A set has one semaphore for each member, one for all,
-// or is part of one for its whole queue.
+// or is part of one for its whole queue. Those that the kernel pins to one semaphore are a set of
+// their own, about which nothing is left to choose.
 //
 // Steps:  1. estimate  plan with semaphores of one's own and with shared ones; charge what the
 //                      waits of each plan cost to the sets they wait for
@@ -22,12 +23,15 @@
 
 #include "Emit.h"
 #include "Linear.h"
+#include "Numbers.h"
 #include "tally/Code/ControlCost.h"
+#include "tally/Model/Pins.h"
 #include "tally/Sync/Split.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace tally {
@@ -41,6 +45,7 @@ struct Set {
   LoopId body;
   QueueId queue;
   std::vector<InstrId> members;
+  bool pinned = false; ///< the kernel has decided: one semaphore for all
   Sharing sharing = Sharing::Body;
   double own = 0;    ///< estimated cost of the waits for it: a semaphore for each,
   double shared = 0; ///< one for all
@@ -121,7 +126,8 @@ public:
           Diagnostics &diagnostics)
       : kernel(kernel), options(options), machine(machine), diagnostics(diagnostics),
         entries(expectedEntries(kernel)), prices(machine),
-        limit(machine.semaphores.value_or(UINT32_MAX)), mayKnowTrips(options.plan.constantTrips) {
+        limit(unreserved(machine.semaphores, kernel.reserved).value_or(UINT32_MAX)),
+        mayKnowTrips(options.plan.constantTrips) {
     this->options.lower.nativeCounters = true;
     this->options.lower.stepThresholds = true;
   }
@@ -129,6 +135,7 @@ public:
   CompileOptions run() {
     findSets();
     Candidate best = search();
+    const uint64_t beyondAtFirst = best.beyond();
     // Two savings pay nearly always, but not where other waits need the counters anyway.
     for (auto [step, constant] : {std::pair(true, false), {false, true}, {false, false}}) {
       if (!best.score || (constant && !mayKnowTrips)) {
@@ -144,6 +151,12 @@ public:
     if (!best.forced.empty()) {
       diagnostics.remark(kernel.where, best.forced);
     }
+    if (best.beyond() < beyondAtFirst && !best.options.lower.stepThresholds) {
+      diagnostics.remark(
+          kernel.where, fmt::format("thresholds are computed at each wait: keeping them needs more "
+                                    "registers than machine '{}' has",
+                                    machine.name));
+    }
     return best.options;
   }
 
@@ -155,14 +168,16 @@ private:
     CompileOptions options;
     std::string forced;         ///< what a limit forced; empty: nothing
     std::optional<Score> score; ///< none: the kernel is too large to lower it so often
+
+    uint64_t beyond() const { return score ? std::get<0>(*score) : 0; }
   };
 
   /// Steps 1 to 4, for one setting of the savings.
   Candidate search() {
     estimate();
     for (Set &set : sets) {
-      bool alone = set.members.size() == 1;
-      set.sharing = alone || set.own < set.shared ? Sharing::Nobody : Sharing::Body;
+      bool alone = set.members.size() == 1 || set.own < set.shared;
+      set.sharing = alone && !set.pinned ? Sharing::Nobody : Sharing::Body;
     }
     Candidate found;
     found.forced = respectLimit();
@@ -179,16 +194,21 @@ private:
       waitedFor[dep.producer.value] = true;
     }
     setOf.assign(kernel.instrs.size(), noSet);
+    const std::map<InstrId, uint32_t> pins = pinnedSemaphores(kernel);
+    std::map<uint32_t, uint32_t> setOfPin;
     std::vector<uint32_t> setAt(kernel.loops.size() * kernel.queues.size(), noSet);
     for (InstrId id : kernel.instrs.ids()) {
       if (!waitedFor[id.value]) {
         continue;
       }
       const Instr &instr = kernel.instrs[id];
-      uint32_t &set = setAt[instr.home.value * kernel.queues.size() + instr.queue.value];
+      auto pin = pins.find(id);
+      uint32_t &set = pin != pins.end()
+                          ? setOfPin.try_emplace(pin->second, noSet).first->second
+                          : setAt[instr.home.value * kernel.queues.size() + instr.queue.value];
       if (set == noSet || mayMix(kernel.queues[instr.queue])) { // no two share there
         set = static_cast<uint32_t>(sets.size());
-        sets.push_back({instr.home, instr.queue, {}});
+        sets.push_back({instr.home, instr.queue, {}, pin != pins.end()});
       }
       sets[set].members.push_back(id);
       setOf[id] = set;
@@ -320,7 +340,7 @@ private:
       isWhole[candidate.queue.value] = true;
     }
     for (Set &set : sets) {
-      set.sharing = isWhole[set.queue.value] ? Sharing::Queue : set.sharing;
+      set.sharing = isWhole[set.queue.value] && !set.pinned ? Sharing::Queue : set.sharing;
     }
     return whole;
   }
@@ -334,6 +354,9 @@ private:
       all.push_back({queue});
     }
     for (const Set &set : sets) {
+      if (set.pinned) {
+        continue;
+      }
       WholeQueue &queue = all[set.queue.value];
       ++queue.saved;
       queue.cost += entries[set.body] * prices.alu * static_cast<double>(1 + set.members.size());
@@ -385,7 +408,7 @@ private:
     for (bool changed = true; changed;) {
       changed = false;
       for (Set &set : sets) {
-        if (set.members.size() == 1 || set.sharing == Sharing::Queue) {
+        if (set.members.size() == 1 || set.pinned || set.sharing == Sharing::Queue) {
           continue;
         }
         if (!affordable()) {

@@ -111,6 +111,7 @@ std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &opti
                                 const Machine &machine, Diagnostics &diagnostics,
                                 const Program *written) {
   check(kernel, diagnostics);
+  checkPinsOn(kernel, machine, diagnostics);
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }

@@ -15,6 +15,7 @@
 
 #include "FitRegisters.h"
 
+#include "Numbers.h"
 #include "Waits.h"
 #include "tally/Code/ControlCost.h"
 #include "tally/Model/Place.h"
@@ -58,9 +59,12 @@ bool RegisterFitter::giveWay(const SyncPlan &plan, const Program &program) {
   bool changed = false;
   bool copiesMustGo = false;
   for (EngineId engine : kernel.engines.ids()) {
-    size_t used = program.engines[engine].registers.size();
+    const std::vector<uint32_t> &reserved = kernel.engines[engine].reserved;
+    uint32_t size = static_cast<uint32_t>(program.engines[engine].registers.size());
+    uint32_t used = *unreserved(size, reserved);
     Shortage &shortage = shortages[engine];
-    shortage.excess = used - std::min<size_t>(used, *machine.registersPerEngine);
+    shortage.limit = *unreserved(machine.registersPerEngine, reserved);
+    shortage.excess = used - std::min(used, shortage.limit);
     if (shortage.excess == 0) {
       continue;
     }
@@ -164,9 +168,9 @@ void RegisterFitter::explain(Diagnostics &diagnostics) const {
     }
     diagnostics.remark(kernel.engines[engine].where,
                        fmt::format("engine '{}' would need {} registers, but machine '{}' has {} "
-                                   "for each engine; {}",
+                                   "for it; {}",
                                    kernel.nameOf(engine), shortage.needed, machine.name,
-                                   *machine.registersPerEngine, fmt::join(done, ", and ")));
+                                   shortage.limit, fmt::join(done, ", and ")));
   }
 }
 

@@ -32,8 +32,9 @@ public:
 
 private:
   struct Shortage {
-    size_t needed = 0;      ///< registers at first; 0: there were enough
-    size_t excess = 0;      ///< beyond the limit now
+    uint32_t limit = 0;     ///< registers that are not reserved
+    uint32_t needed = 0;    ///< registers at first; 0: there were enough
+    uint32_t excess = 0;    ///< beyond the limit now
     uint32_t forgotten = 0; ///< copies
   };
 

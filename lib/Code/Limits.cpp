@@ -1,5 +1,6 @@
 //===- Limits.cpp - What a program needs and a machine has not ------------===//
 
+#include "Numbers.h"
 #include "tally/Code/Lower.h"
 
 #include <fmt/format.h>
@@ -25,15 +26,36 @@ static std::string wayOut(std::string_view strategy) {
   return strategy == "per-loop" ? "; 'per-engine' needs fewer" : "";
 }
 
+/// ", of which 2 are reserved", if any are.
+static std::string reservedText(const std::vector<uint32_t> &reserved, uint32_t limit) {
+  uint32_t count = countBelow(reserved, limit);
+  return count == 0 ? ""
+                    : fmt::format(", of which {} {} reserved", count, count == 1 ? "is" : "are");
+}
+
 static void checkSemaphores(const Kernel &kernel, const Program &program, const Machine &machine,
                             Diagnostics &diagnostics) {
   if (!machine.semaphores || program.semaphores.size() <= *machine.semaphores) {
     return;
   }
   diagnostics.error(kernel.where,
-                    fmt::format("strategy '{}' needs {} semaphores, but machine '{}' has {}{}",
-                                program.strategy, program.semaphores.size(), machine.name,
-                                *machine.semaphores, wayOut(program.strategy)));
+                    fmt::format("strategy '{}' needs {} semaphores, but machine '{}' has {}{}{}",
+                                program.strategy, measure(program, 0).semaphores, machine.name,
+                                *machine.semaphores,
+                                reservedText(kernel.reserved, *machine.semaphores),
+                                wayOut(program.strategy)));
+}
+
+void checkPinsOn(const Kernel &kernel, const Machine &machine, Diagnostics &diagnostics) {
+  for (const Pin &pin : kernel.pins) {
+    if (machine.semaphores && pin.semaphore >= *machine.semaphores) {
+      diagnostics.error(pin.where,
+                        fmt::format("'{}' is pinned to semaphore {}, but those of machine '{}' "
+                                    "have numbers from 0 to {}",
+                                    kernel.nameOf(pin.instr), pin.semaphore, machine.name,
+                                    *machine.semaphores - 1));
+    }
+  }
 }
 
 void checkLimits(const Kernel &kernel, const Program &program, const Machine &machine,
@@ -41,13 +63,16 @@ void checkLimits(const Kernel &kernel, const Program &program, const Machine &ma
   checkEngines(kernel, machine, diagnostics);
   checkSemaphores(kernel, program, machine, diagnostics);
   for (const EngineCode &code : program.engines) {
-    size_t limit = machine.registersPerEngine.value_or(UINT32_MAX);
+    uint32_t limit = machine.registersPerEngine.value_or(UINT32_MAX);
     if (code.registers.size() > limit) {
       diagnostics.error(kernel.engines[code.engine].where,
                         fmt::format("engine '{}' needs {} registers, but machine '{}' has {} for "
-                                    "each engine",
-                                    kernel.nameOf(code.engine), code.registers.size(), machine.name,
-                                    limit));
+                                    "each engine{}",
+                                    kernel.nameOf(code.engine),
+                                    *unreserved(static_cast<uint32_t>(code.registers.size()),
+                                                kernel.engines[code.engine].reserved),
+                                    machine.name, limit,
+                                    reservedText(kernel.engines[code.engine].reserved, limit)));
     }
   }
 }

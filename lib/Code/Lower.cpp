@@ -4,9 +4,11 @@
 //         2. semaphores  one for each group, named after what it counts
 //         3. emit        the operations of each engine, by family of strategies
 //         4. registers   values to registers (Registers.h)
+//         5. numbers     around those that are reserved, with those that are pinned (Numbers.h)
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
+#include "Numbers.h"
 
 #include <fmt/format.h>
 
@@ -64,7 +66,8 @@ std::string roleText(const Kernel &kernel, const SyncPlan &plan, const ExprPool 
 
 EngineCode finish(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
                   const Machine &machine, EngineId engine, const ValueCode &values) {
-  AllocatedCode allocated = allocateRegisters(values, machine.registersPerEngine);
+  AllocatedCode allocated = allocateRegisters(
+      values, unreserved(machine.registersPerEngine, kernel.engines[engine].reserved));
   EngineCode code;
   code.engine = engine;
   code.ops = std::move(allocated.ops);
@@ -182,6 +185,7 @@ Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine
   } else {
     emitUnrolled(context, program, diagnostics);
   }
+  assignNumbers(kernel, plan, program);
   return program;
 }
 

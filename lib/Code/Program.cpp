@@ -95,15 +95,21 @@ uint32_t encodedSize(const Op &op) {
 
 ProgramSize measure(const Program &program, uint32_t instructionBytes) {
   ProgramSize size;
-  size.semaphores = static_cast<uint32_t>(program.semaphores.size());
+  IdVector<SemaId, bool> used(program.semaphores.size(), false);
   for (const EngineCode &engine : program.engines) {
     size.maxRegisters = std::max(size.maxRegisters, static_cast<uint32_t>(engine.registers.size()));
     for (const Op &op : engine.ops) {
       size.operations += encodedSize(op);
       size.waits += op.wait.valid();
       size.aluOperations += op.kind == OpKind::Alu;
+      for (SemaId sema : {op.wait, op.signal}) {
+        if (sema.valid()) {
+          used[sema] = true;
+        }
+      }
     }
   }
+  size.semaphores = static_cast<uint32_t>(std::count(used.begin(), used.end(), true));
   size.bytes = size.operations * instructionBytes;
   return size;
 }

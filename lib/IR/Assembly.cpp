@@ -319,16 +319,50 @@ void printOptionalSignal(OpAsmPrinter &p, const std::optional<SignalData> &signa
 // Kernels
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// ` reserves [0, 1]`, or nothing.
+ParseResult parseReserves(OpAsmParser &parser, std::vector<uint64_t> &numbers) {
+  return accept(parser, "reserves") ? parseCounts(parser, numbers) : ParseResult(success());
+}
+
+void printReserves(OpAsmPrinter &p, const std::vector<uint64_t> &numbers) {
+  if (!numbers.empty()) {
+    p << " reserves ";
+    printCounts(p, numbers);
+  }
+}
+
+/// ` semaphore 5`, or nothing.
+ParseResult parsePin(OpAsmParser &parser, std::optional<uint64_t> &semaphore) {
+  return accept(parser, "semaphore") ? parseCount(parser, semaphore.emplace())
+                                     : ParseResult(success());
+}
+
+void printPin(OpAsmPrinter &p, const std::optional<uint64_t> &semaphore) {
+  if (semaphore) {
+    p << " semaphore " << *semaphore;
+  }
+}
+
+} // namespace
+
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  KernelData data;
   mlir::StringAttr name;
-  return failure(
-      failed(parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes)) ||
-      failed(parseAttributes(parser, result)) || failed(parseBody(parser, result.addRegion())));
+  if (failed(parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes)) ||
+      failed(parseReserves(parser, data.reserves))) {
+    return failure();
+  }
+  store<KernelOp>(result, std::move(data));
+  return failure(failed(parseAttributes(parser, result)) ||
+                 failed(parseBody(parser, result.addRegion())));
 }
 
 void KernelOp::print(OpAsmPrinter &p) {
   p << ' ';
   p.printSymbolName(getSymName());
+  printReserves(p, getData().reserves);
   printAttributes(p, *this);
   printBody(p, getBody());
 }
@@ -374,6 +408,9 @@ ParseResult EngineOp::parse(OpAsmParser &parser, OperationState &result) {
       failed(parseList(parser, [&] { return parseQueue(parser, data.queues.emplace_back()); }))) {
     return failure();
   }
+  if (failed(parseReserves(parser, data.reserves))) {
+    return failure();
+  }
   store<EngineOp>(result, std::move(data));
   return parseAttributes(parser, result);
 }
@@ -389,6 +426,7 @@ void EngineOp::print(OpAsmPrinter &p) {
       printQueueTail(p, queue);
     });
   }
+  printReserves(p, data.reserves);
   printAttributes(p, *this);
 }
 
@@ -537,7 +575,8 @@ ParseResult InstrOp::parse(OpAsmParser &parser, OperationState &result) {
       failed(parseOptionalName(parser, "computes", data.computes, "an expression")) ||
       failed(parseAccesses(parser, "reads", data.reads)) ||
       failed(parseAccesses(parser, "writes", data.writes)) ||
-      failed(parseAccesses(parser, "accumulates", data.accumulates))) {
+      failed(parseAccesses(parser, "accumulates", data.accumulates)) ||
+      failed(parsePin(parser, data.semaphore))) {
     return failure();
   }
   store<InstrOp>(result, std::move(data));
@@ -554,6 +593,7 @@ void InstrOp::print(OpAsmPrinter &p) {
   printAccesses(p, "reads", data.reads);
   printAccesses(p, "writes", data.writes);
   printAccesses(p, "accumulates", data.accumulates);
+  printPin(p, data.semaphore);
   printAttributes(p, *this);
 }
 
@@ -641,6 +681,9 @@ ParseResult DepOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   }
   data.allowDivergent = accept(parser, "allow_divergent");
+  if (failed(parsePin(parser, data.semaphore))) {
+    return failure();
+  }
   store<DepOp>(result, std::move(data));
   return parseAttributes(parser, result);
 }
@@ -653,6 +696,7 @@ void DepOp::print(OpAsmPrinter &p) {
   printDepKind(p, data.kind);
   printDepDistance(p, data);
   p << (data.allowDivergent ? " allow_divergent" : "");
+  printPin(p, data.semaphore);
   printAttributes(p, *this);
 }
 

@@ -38,6 +38,10 @@ public:
 private:
   void declare(EngineOp engine);
   void declare(BufferOp buffer);
+  std::optional<uint32_t> reservable(uint64_t number, Location where);
+  std::vector<uint32_t> reserved(const std::vector<uint64_t> &numbers, Location where);
+  template <typename IdT>
+  void pin(IdT id, const std::optional<uint64_t> &semaphore, Location where);
   void addQueue(const QueueData &data, Location where);
   uint32_t weightOf(const QueueData &data, Location where);
   void body(mlir::Region &region);
@@ -71,6 +75,7 @@ private:
 
 Kernel KernelLoader::load() {
   Location where = files.where(op);
+  builder.reserveSemaphores(reserved(op.getData().reserves, where));
   for (mlir::Operation &nested : op.getBody().getOps()) {
     if (auto engine = mlir::dyn_cast<EngineOp>(nested)) {
       declare(engine);
@@ -109,6 +114,37 @@ uint32_t KernelLoader::weightOf(const QueueData &data, Location where) {
   return 1;
 }
 
+/// The number of a semaphore or register, or none if it is too large.
+std::optional<uint32_t> KernelLoader::reservable(uint64_t number, Location where) {
+  if (number <= maxReserved) {
+    return static_cast<uint32_t>(number);
+  }
+  diagnostics.error(where, fmt::format("semaphores and registers are reserved and pinned by "
+                                       "numbers of at most {}, found {}",
+                                       maxReserved, number));
+  return std::nullopt;
+}
+
+std::vector<uint32_t> KernelLoader::reserved(const std::vector<uint64_t> &numbers, Location where) {
+  std::vector<uint32_t> result;
+  for (uint64_t number : numbers) {
+    if (std::optional<uint32_t> known = reservable(number, where)) {
+      result.push_back(*known);
+    }
+  }
+  return result;
+}
+
+/// Pins an instruction, or the wait of a dependence.
+template <typename IdT>
+void KernelLoader::pin(IdT id, const std::optional<uint64_t> &semaphore, Location where) {
+  if (semaphore) {
+    if (std::optional<uint32_t> number = reservable(*semaphore, where)) {
+      builder.pin(id, *number);
+    }
+  }
+}
+
 void KernelLoader::addQueue(const QueueData &data, Location where) {
   QueueId queue = builder.queue(data.name, weightOf(data, where), data.completion, where);
   queues.add(builder.peek().queues[queue].name, queue);
@@ -120,6 +156,7 @@ void KernelLoader::declare(EngineOp engine) {
   EngineId id = builder.engine(data.own.name, where);
   QueueId own = builder.queueOf(id);
   builder.setQueue(own, weightOf(data.own, where), data.own.completion);
+  builder.reserveRegisters(id, reserved(data.reserves, where));
   queues.add(builder.peek().queues[own].name, own);
   for (const QueueData &queue : data.queues) {
     addQueue(queue, where);
@@ -198,6 +235,7 @@ void KernelLoader::add(InstrOp instr) {
   InstrId id = builder.instr(data.name, queue, data.operation, where);
   builder.computes(data.computes);
   instrs.add(builder.peek().instrs[id].name, id);
+  pin(id, data.semaphore, where);
   addAccesses(AccessKind::Read, data.reads, where);
   addAccesses(AccessKind::Write, data.writes, where);
   addAccesses(AccessKind::Accumulate, data.accumulates, where);
@@ -277,6 +315,7 @@ void KernelLoader::add(DepOp dep) {
   if (data.allowDivergent) {
     builder.allowDivergent(id);
   }
+  pin(id, data.semaphore, where);
 }
 
 } // namespace

@@ -16,6 +16,7 @@
 #include "OrderCycles.h"
 #include "tally/Model/AccessText.h"
 #include "tally/Model/ComputeText.h"
+#include "tally/Model/Pins.h"
 #include "tally/Model/Place.h"
 
 #include <fmt/format.h>
@@ -102,6 +103,7 @@ void Checker::run() {
     computes(id);
   }
   control();
+  checkPins(kernel, diagnostics);
   for (DepId id : kernel.deps.ids()) {
     dependence(id);
   }
@@ -162,6 +164,11 @@ void Checker::engines() {
   if (kernel.engines.empty()) {
     diagnostics.error(kernel.where, fmt::format("kernel '{}' has no engine; declare at least one",
                                                 kernel.text(kernel.name)));
+  }
+  if (kernel.engines.size() > maxEngines) {
+    diagnostics.error(kernel.engines[EngineId(maxEngines)].where,
+                      fmt::format("kernel '{}' has {} engines; at most {} are supported",
+                                  kernel.text(kernel.name), kernel.engines.size(), maxEngines));
   }
   for (QueueId id : kernel.queues.ids()) {
     const Queue &queue = kernel.queues[id];

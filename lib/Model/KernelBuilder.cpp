@@ -282,6 +282,23 @@ void KernelBuilder::allowDivergent(DepId dep) {
   kernel.deps[dep].allowDivergent = true;
 }
 
+void KernelBuilder::reserveSemaphores(std::span<const uint32_t> numbers) {
+  kernel.reserved.insert(kernel.reserved.end(), numbers.begin(), numbers.end());
+}
+
+void KernelBuilder::reserveRegisters(EngineId engine, std::span<const uint32_t> numbers) {
+  std::vector<uint32_t> &reserved = kernel.engines[engine].reserved;
+  reserved.insert(reserved.end(), numbers.begin(), numbers.end());
+}
+
+void KernelBuilder::pin(InstrId instr, uint32_t semaphore) {
+  kernel.pins.push_back({instr, semaphore, kernel.instrs[instr].where});
+}
+
+void KernelBuilder::pin(DepId dep, uint32_t semaphore) {
+  kernel.pins.push_back({kernel.deps[dep].producer, semaphore, kernel.deps[dep].where});
+}
+
 void KernelBuilder::reserve(size_t instrs, size_t deps) {
   kernel.instrs.reserve(instrs);
   kernel.deps.reserve(deps);

@@ -14,6 +14,7 @@
 #include "KernelJsonReader.h"
 #include "tally/Model/AccessText.h"
 #include "tally/Model/KernelBuilder.h"
+#include "tally/Model/Pins.h"
 
 #include <fmt/format.h>
 
@@ -64,6 +65,7 @@ private:
   void queueOfEngine(const JsonAt &at);
   uint32_t weightOf(const JsonAt &at) const;
   Completion completionOf(const JsonAt &at) const;
+  std::vector<uint32_t> reservedOf(const JsonAt &at) const;
   void buffer(const JsonAt &at);
   void statement(const JsonAt &at);
   void instruction(const JsonAt &at);
@@ -85,9 +87,11 @@ private:
 };
 
 Kernel KernelReader::run() {
-  document.expectObject({"schema", "version", "name", "engines", "buffers", "body", "dependences"});
+  document.expectObject(
+      {"schema", "version", "name", "reserves", "engines", "buffers", "body", "dependences"});
   document.expectSchema("tally-kernel", 1);
   document.need("name");
+  builder.reserveSemaphores(reservedOf(document));
   document.need("engines");
   forEach(document, "engines", [&](const JsonAt &at) { engine(at); });
   forEach(document, "buffers", [&](const JsonAt &at) { buffer(at); });
@@ -139,14 +143,23 @@ Completion KernelReader::completionOf(const JsonAt &at) const {
                                                                   : Completion::Whole;
 }
 
+std::vector<uint32_t> KernelReader::reservedOf(const JsonAt &at) const {
+  std::vector<uint32_t> numbers;
+  forEach(at, "reserves", [&](const JsonAt &number) {
+    numbers.push_back(static_cast<uint32_t>(number.unsignedIn(0, maxReserved)));
+  });
+  return numbers;
+}
+
 void KernelReader::engine(const JsonAt &at) {
-  if (!at.expectObject({"name", "weight", "completion", "queues"})) {
+  if (!at.expectObject({"name", "weight", "completion", "queues", "reserves"})) {
     return;
   }
   std::optional<JsonAt> name = at.need("name");
   EngineId id = builder.engine(name ? name->string() : "");
   QueueId own = builder.queueOf(id);
   builder.setQueue(own, weightOf(at), completionOf(at));
+  builder.reserveRegisters(id, reservedOf(at));
   queues.add(builder.peek().queues[own].name, own);
   forEach(at, "queues", [&](const JsonAt &queue) { queueOfEngine(queue); });
 }
@@ -199,13 +212,17 @@ void KernelReader::statement(const JsonAt &at) {
 }
 
 void KernelReader::instruction(const JsonAt &at) {
-  at.expectObject({"instr", "queue", "op", "computes", "reads", "writes", "accumulates"});
+  at.expectObject(
+      {"instr", "queue", "op", "computes", "reads", "writes", "accumulates", "semaphore"});
   std::string name = at.find("instr")->string();
   std::optional<JsonAt> queueName = at.need("queue");
   QueueId queue = queueName ? lookUp(queues, *queueName, "queue") : QueueId();
   InstrId id = builder.instr(name, queue, at.stringOr("op", ""));
   builder.computes(at.stringOr("computes", ""));
   instrs.add(builder.peek().instrs[id].name, id);
+  if (std::optional<JsonAt> semaphore = at.find("semaphore")) {
+    builder.pin(id, static_cast<uint32_t>(semaphore->unsignedIn(0, maxReserved)));
+  }
   accesses(at, "reads", AccessKind::Read);
   accesses(at, "writes", AccessKind::Write);
   accesses(at, "accumulates", AccessKind::Accumulate);
@@ -282,8 +299,8 @@ void KernelReader::branch(const JsonAt &at) {
 //===----------------------------------------------------------------------===//
 
 void KernelReader::dependence(const JsonAt &at) {
-  if (!at.expectObject(
-          {"producer", "consumer", "kind", "distance", "flat", "element", "allow_divergent"})) {
+  if (!at.expectObject({"producer", "consumer", "kind", "distance", "flat", "element",
+                        "allow_divergent", "semaphore"})) {
     return;
   }
   std::optional<JsonAt> producer = at.need("producer");
@@ -313,6 +330,9 @@ void KernelReader::dependence(const JsonAt &at, InstrId producer, InstrId consum
   }
   if (at.booleanOr("allow_divergent", false)) {
     builder.allowDivergent(id);
+  }
+  if (std::optional<JsonAt> semaphore = at.find("semaphore"); semaphore && producer.valid()) {
+    builder.pin(id, static_cast<uint32_t>(semaphore->unsignedIn(0, maxReserved)));
   }
 }
 
@@ -365,7 +385,8 @@ namespace {
 /// Writes objects as `{"key": value, ...}`; arrays of statements get a line each.
 class KernelWriter {
 public:
-  KernelWriter(const Kernel &kernel, unsigned indent) : kernel(kernel), indent(indent) {}
+  KernelWriter(const Kernel &kernel, unsigned indent)
+      : kernel(kernel), pins(pinnedSemaphores(kernel)), indent(indent) {}
 
   std::string run();
 
@@ -379,7 +400,7 @@ private:
   std::string queueText(const Queue &queue) const;
   std::string engineText(const Engine &engine) const;
   std::string bufferText(const Buffer &buffer) const;
-  std::string instrText(const Instr &instr) const;
+  std::string instrText(InstrId id) const;
   std::string accessText(const Instr &instr, AccessKind kind, std::string_view key) const;
   std::string tripText(const Loop &loop) const;
   std::string depText(const Dep &dep) const;
@@ -390,6 +411,7 @@ private:
   void separate();
 
   const Kernel &kernel;
+  const std::map<InstrId, uint32_t> pins;
   unsigned indent;
   std::string text;
 };
@@ -443,7 +465,11 @@ std::string KernelWriter::engineText(const Engine &engine) const {
     result += fmt::format("{}{{{}}}", separator, queueText(kernel.queues[engine.queues[i]]));
     separator = ", ";
   }
-  return result + (engine.queues.size() > 1 ? "]}" : "}");
+  result += engine.queues.size() > 1 ? "]" : "";
+  if (!engine.reserved.empty()) {
+    result += fmt::format(", \"reserves\": [{}]", fmt::join(engine.reserved, ", "));
+  }
+  return result + "}";
 }
 
 std::string KernelWriter::bufferText(const Buffer &buffer) const {
@@ -476,7 +502,8 @@ std::string KernelWriter::accessText(const Instr &instr, AccessKind kind,
   return result.empty() ? result : result + "]";
 }
 
-std::string KernelWriter::instrText(const Instr &instr) const {
+std::string KernelWriter::instrText(InstrId id) const {
+  const Instr &instr = kernel.instrs[id];
   std::string result = fmt::format("{{\"instr\": {}, \"queue\": {}", quoted(instr.name),
                                    quoted(kernel.queues[instr.queue].name));
   if (instr.operation.valid()) {
@@ -488,6 +515,9 @@ std::string KernelWriter::instrText(const Instr &instr) const {
   result += accessText(instr, AccessKind::Read, "reads");
   result += accessText(instr, AccessKind::Write, "writes");
   result += accessText(instr, AccessKind::Accumulate, "accumulates");
+  if (auto pin = pins.find(id); pin != pins.end()) {
+    result += fmt::format(", \"semaphore\": {}", pin->second);
+  }
   return result + "}";
 }
 
@@ -550,7 +580,7 @@ void KernelWriter::statement(const Stmt &stmt) {
   if (stmt.kind == Stmt::Kind::Block) {
     for (InstrId i : stmt.instrs) {
       separate();
-      line(instrText(kernel.instrs[i]));
+      line(instrText(i));
     }
     return;
   }
@@ -583,6 +613,9 @@ std::string KernelWriter::run() {
   line("\"schema\": \"tally-kernel\",");
   line("\"version\": 1,");
   line(fmt::format("\"name\": {},", quoted(kernel.name)));
+  if (!kernel.reserved.empty()) {
+    line(fmt::format("\"reserves\": [{}],", fmt::join(kernel.reserved, ", ")));
+  }
   list(
       "engines", kernel.engines.ids(), [&](EngineId id) { return engineText(kernel.engines[id]); },
       ",");

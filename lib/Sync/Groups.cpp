@@ -1,10 +1,13 @@
 //===- Groups.cpp - Which instructions raise which semaphore --------------===//
 //
-// Each way of sharing has its own keys: the instruction, its body and queue, or its queue.
-// Instructions of one key are one group.
+// Each way of sharing has its own keys: the instruction, its body and queue, its queue, or the
+// semaphore to which the kernel pins it. Instructions of one key are one group.
 //===----------------------------------------------------------------------===//
 
 #include "Planners.h"
+#include "tally/Model/Pins.h"
+
+#include <algorithm>
 
 namespace tally {
 namespace {
@@ -12,9 +15,11 @@ namespace {
 class Grouper {
 public:
   Grouper(const Kernel &kernel, SyncPlan &plan, const std::function<Sharing(InstrId)> &sharing)
-      : kernel(kernel), plan(plan), sharing(sharing), firstBody(kernel.instrs.size()),
+      : kernel(kernel), plan(plan), sharing(sharing), pins(pinnedSemaphores(kernel)),
+        firstBody(kernel.instrs.size()),
         firstQueue(firstBody + kernel.queues.size() * kernel.loops.size()),
-        numKeys(firstQueue + kernel.queues.size()) {}
+        firstPin(firstQueue + kernel.queues.size()),
+        numKeys(firstPin + (pins.empty() ? 0 : maxReserved + 1)) {}
 
   void run(const std::function<bool(DepId)> &waits) {
     std::vector<bool> waitedFor(numKeys, false);
@@ -39,7 +44,15 @@ public:
   }
 
 private:
+  std::optional<uint32_t> pinOf(InstrId id) const {
+    auto pin = pins.find(id);
+    return pin == pins.end() ? std::nullopt : std::optional(pin->second);
+  }
+
   size_t keyOf(InstrId id) const {
+    if (std::optional<uint32_t> pin = pinOf(id)) {
+      return firstPin + *pin;
+    }
     const Instr &instr = kernel.instrs[id];
     switch (sharing(id)) {
     case Sharing::Nobody:
@@ -52,9 +65,19 @@ private:
     return 0;
   }
 
+  bool isPinnedAlone(uint32_t semaphore) const {
+    return std::ranges::count_if(pins, [&](auto pin) { return pin.second == semaphore; }) == 1;
+  }
+
   Group emptyGroup(InstrId id) const {
     Group group;
     group.queue = kernel.instrs[id].queue;
+    group.pinned = pinOf(id);
+    if (group.pinned) {
+      group.body = kernel.instrs[id].home;
+      group.sole = isPinnedAlone(*group.pinned) ? id : InstrId();
+      return group;
+    }
     group.body = sharing(id) == Sharing::Queue ? LoopId() : kernel.instrs[id].home;
     group.sole = sharing(id) == Sharing::Nobody ? id : InstrId();
     return group;
@@ -78,7 +101,8 @@ private:
   const Kernel &kernel;
   SyncPlan &plan;
   const std::function<Sharing(InstrId)> &sharing;
-  const size_t firstBody, firstQueue, numKeys; ///< keys: instructions, bodies, queues
+  const std::map<InstrId, uint32_t> pins;
+  const size_t firstBody, firstQueue, firstPin, numKeys; ///< keys: instructions, bodies, ...
 };
 
 } // namespace

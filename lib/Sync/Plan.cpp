@@ -86,6 +86,16 @@ std::string describe(const Kernel &kernel, DepId id) {
   return text;
 }
 
+/// Barriers and written-out loops have semaphores of their own making.
+static void refusePins(const Kernel &kernel, Strategy strategy, Diagnostics &diagnostics) {
+  if (!kernel.pins.empty()) {
+    diagnostics.error(kernel.pins[0].where,
+                      fmt::format("strategy '{}' decides itself who shares a semaphore; pins are "
+                                  "for 'per-instruction', 'per-loop', 'per-engine' and 'auto'",
+                                  toString(strategy)));
+  }
+}
+
 SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics &diagnostics) {
   SyncPlan plan;
   plan.options = options;
@@ -93,6 +103,9 @@ SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics 
   plan.groupOf.assign(kernel.instrs.size(), GroupId());
   plan.placeOf.assign(kernel.instrs.size(), 0);
   plan.waits.assign(kernel.deps.size(), Wait());
+  if (!countsAtRunTime(options.strategy)) {
+    refusePins(kernel, options.strategy, diagnostics);
+  }
   switch (options.strategy) {
   case Strategy::Barrier:
     planBarriers(kernel, plan, diagnostics);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Transforms/Bridge.h"
+#include "tally/Model/Pins.h"
 
 #include "tally/IR/Load.h"
 
@@ -114,7 +115,8 @@ private:
 
 class KernelWriter : Writer {
 public:
-  KernelWriter(const Kernel &kernel, mlir::ModuleOp module) : Writer(kernel, module) {}
+  KernelWriter(const Kernel &kernel, mlir::ModuleOp module)
+      : Writer(kernel, module), pins(pinnedSemaphores(kernel)) {}
 
   void write();
 
@@ -127,10 +129,13 @@ private:
   void branches(LoopId thenId);
   void instr(InstrId id);
   void dep(const Dep &dep);
+
+  const std::map<InstrId, uint32_t> pins;
 };
 
 void KernelWriter::write() {
-  auto op = ir::KernelOp::create(builder, at(kernel.where), text(kernel.name));
+  ir::KernelData data{{kernel.reserved.begin(), kernel.reserved.end()}};
+  auto op = ir::KernelOp::create(builder, at(kernel.where), text(kernel.name), data);
   enter(op.getBody());
   for (const Engine &each : kernel.engines) {
     engine(each);
@@ -155,6 +160,7 @@ void KernelWriter::engine(const Engine &engine) {
   for (uint32_t i = 1; i < engine.queues.size(); ++i) {
     data.queues.push_back(queueData(kernel, engine.queues[i]));
   }
+  data.reserves.assign(engine.reserved.begin(), engine.reserved.end());
   ir::EngineOp::create(builder, at(engine.where), data);
 }
 
@@ -219,8 +225,17 @@ void KernelWriter::branches(LoopId thenId) {
 
 void KernelWriter::instr(InstrId id) {
   const Instr &instr = kernel.instrs[id];
-  ir::InstrData data{
-      text(instr.name), name(instr.queue), text(instr.operation), text(instr.computes), {}, {}, {}};
+  ir::InstrData data{text(instr.name),
+                     name(instr.queue),
+                     text(instr.operation),
+                     text(instr.computes),
+                     {},
+                     {},
+                     {},
+                     {}};
+  if (auto pin = pins.find(id); pin != pins.end()) {
+    data.semaphore = pin->second;
+  }
   for (AccessId each : instr.accesses) {
     const Access &access = kernel.accesses[each];
     ir::Names &list = access.kind == AccessKind::Read    ? data.reads

@@ -78,3 +78,18 @@ tally.kernel @"strange name" attributes {target = "x"} {
   // CHECK-NEXT: tally.engine "a \22quoted\22 \\ engine" attributes {speed = 3 : i64}
   tally.engine "a \"quoted\" \\ engine" attributes {speed = 3}
 }
+
+// CHECK-LABEL: tally.kernel @pinned reserves [0, 3] {
+tally.kernel @pinned reserves [0, 3] {
+  // CHECK-NEXT: tally.engine "act" queues ["q"] reserves [1]{{$}}
+  tally.engine "act" queues ["q"] reserves [1]
+  // CHECK-NEXT: tally.engine "pe"{{$}}
+  tally.engine "pe" reserves []
+  // CHECK-NEXT: tally.instr "a" on "act" semaphore 7{{$}}
+  tally.instr "a" on "act" semaphore 7
+  // CHECK-NEXT: tally.instr "b" on "pe" writes ["X"] semaphore 2{{$}}
+  tally.instr "b" on "pe" writes ["X"] semaphore 2
+  tally.buffer "X"
+  // CHECK: tally.dep "a" -> "b" allow_divergent semaphore 7{{$}}
+  tally.dep "a" -> "b" allow_divergent semaphore 7
+}

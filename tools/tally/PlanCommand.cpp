@@ -1,10 +1,11 @@
 //===- PlanCommand.cpp - tally plan ---------------------------------------===//
 //
 // What a strategy decides: semaphores and who raises them, counters that engines keep, and one
-// line for each dependence.
+// line for each dependence. With --diff, how two plans differ.
 //
 //===----------------------------------------------------------------------===//
 
+#include "PlanDiff.h"
 #include "Session.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <set>
 
 namespace tally::tool {
 namespace {
@@ -22,8 +24,51 @@ using Json = nlohmann::ordered_json;
 struct PlanCommand {
   CommonOptions common;
   std::string format = "text";
+  bool diff = false;
+  std::string other;   ///< --diff: the second kernel; empty: the first one again
+  std::string against; ///< --diff: its strategy; empty: that of the first
 
   int run() const;
+
+private:
+  int show(Session &session, const Machine &machine) const;
+  int compare(Session &session, const Machine &machine) const;
+  CommonOptions second() const;
+};
+
+/// Kernels of one input with what was made of them; fewer than there are if some could not be
+/// planned, which was then reported.
+struct PlannedKernels {
+  std::vector<LoadedKernel> loaded;
+  std::vector<Compiled> compiled;
+
+  PlannedKernels(Session &session, const CommonOptions &options, const Machine &machine)
+      : loaded(session.loadWithDeps(options, machine)) {
+    for (const LoadedKernel &each : loaded) {
+      Diagnostics diagnostics;
+      std::optional<Compiled> made =
+          compile(each.kernel, options.compileOptions(), machine, diagnostics);
+      session.report(each.kernel, diagnostics);
+      if (made) {
+        compiled.push_back(std::move(*made));
+      }
+    }
+  }
+
+  bool complete() const { return !loaded.empty() && compiled.size() == loaded.size(); }
+
+  Planned operator[](size_t i) const { return {loaded[i].kernel, compiled[i]}; }
+
+  /// The kernel of this name; if both inputs hold one kernel only, that one.
+  const LoadedKernel *partner(const Kernel &kernel, size_t numOthers) const {
+    for (const LoadedKernel &each : loaded) {
+      bool sameName = each.kernel.text(each.kernel.name) == kernel.text(kernel.name);
+      if (sameName || (loaded.size() == 1 && numOthers == 1)) {
+        return &each;
+      }
+    }
+    return nullptr;
+  }
 };
 
 /// One kernel with its plan and code, and the ways to show them.
@@ -47,6 +92,7 @@ public:
     object["kernel"] = kernel.text(kernel.name);
     object["strategy"] = program.strategy;
     object["machine"] = machine.name;
+    object["semaphores"] = semaphoresJson();
     object["groups"] = groupsJson();
     object["resets"] = resetsJson();
     object["engines"] = enginesJson();
@@ -62,10 +108,53 @@ private:
     out += '\n';
   }
 
-  static std::string usedText(size_t used, const std::optional<uint32_t> &limit) {
-    return limit ? fmt::format("{} of {}, {} left", used, *limit,
-                               *limit - std::min<size_t>(used, *limit))
-                 : fmt::format("{}", used);
+  /// What is reserved and what the machine has, of semaphores or of an engine's registers.
+  struct Supply {
+    std::set<uint32_t> reserved; ///< those below the limit
+    std::optional<uint32_t> limit;
+
+    Supply(const std::vector<uint32_t> &numbers, std::optional<uint32_t> limit) : limit(limit) {
+      for (uint32_t number : numbers) {
+        if (!limit || number < *limit) {
+          reserved.insert(number);
+        }
+      }
+    }
+
+    size_t left(size_t used) const {
+      size_t gone = used + reserved.size();
+      return *limit - std::min<size_t>(gone, *limit);
+    }
+
+    std::string text(size_t used) const {
+      std::string text = limit ? fmt::format("{} of {}, {} left", used, *limit, left(used))
+                               : fmt::format("{}", used);
+      return reserved.empty() ? text : text + fmt::format(", {} reserved", reserved.size());
+    }
+
+    void addTo(Json &object, size_t used) const {
+      object["limit"] = limit ? Json(*limit) : Json();
+      object["left"] = limit ? Json(left(used)) : Json();
+      object["reserved"] = reserved.size();
+    }
+  };
+
+  Supply semaphores() const { return {kernel.reserved, machine.semaphores}; }
+
+  Supply registersOf(EngineId engine) const {
+    return {kernel.engines[engine].reserved, machine.registersPerEngine};
+  }
+
+  /// Those that code holds something in.
+  std::vector<const Register *> usedRegisters(const EngineCode &code) const {
+    const std::vector<uint32_t> &reserved = kernel.engines[code.engine].reserved;
+    std::vector<const Register *> used;
+    for (RegId reg : code.registers.ids()) {
+      if (std::ranges::find(reserved, reg.value) == reserved.end()) {
+        used.push_back(&code.registers[reg]);
+      }
+    }
+    return used;
   }
 
   std::string bodyName(const Group &group) const {
@@ -76,11 +165,12 @@ private:
   }
 
   void groups(std::string &out) const {
-    line(out, "\nsemaphores: {}", usedText(program.semaphores.size(), machine.semaphores));
+    line(out, "\nsemaphores: {}", semaphores().text(measure(program, 0).semaphores));
     for (GroupId g : plan.groups.ids()) {
       const Group &group = plan.groups[g];
-      line(out, "  group {}: queue '{}' in {}, N = {}", g.value, kernel.nameOf(group.queue),
-           bodyName(group), group.numSignals);
+      line(out, "  group {}: queue '{}' in {}, N = {}{}", g.value, kernel.nameOf(group.queue),
+           bodyName(group), group.numSignals,
+           group.pinned ? fmt::format(", pinned to semaphore {}", *group.pinned) : "");
     }
   }
 
@@ -96,11 +186,11 @@ private:
   void engines(std::string &out) const {
     line(out, "\nregisters:");
     for (const EngineCode &code : program.engines) {
-      line(out, "  {}: {}", kernel.nameOf(code.engine),
-           usedText(code.registers.size(), machine.registersPerEngine));
-      for (const Register &reg : code.registers) {
-        if (!reg.role.empty()) {
-          line(out, "    {}  {}", reg.name, reg.role);
+      std::vector<const Register *> used = usedRegisters(code);
+      line(out, "  {}: {}", kernel.nameOf(code.engine), registersOf(code.engine).text(used.size()));
+      for (const Register *reg : used) {
+        if (!reg->role.empty()) {
+          line(out, "    {}  {}", reg->name, reg->role);
         }
       }
     }
@@ -125,6 +215,13 @@ private:
     }
   }
 
+  Json semaphoresJson() const {
+    size_t used = measure(program, 0).semaphores;
+    Json object = {{"used", used}};
+    semaphores().addTo(object, used);
+    return object;
+  }
+
   Json groupsJson() const {
     Json array = Json::array();
     for (GroupId g : plan.groups.ids()) {
@@ -132,7 +229,8 @@ private:
       Json object = {{"id", g.value},
                      {"queue", kernel.nameOf(group.queue)},
                      {"body", group.body.valid() ? Json(bodyName(group)) : Json()},
-                     {"signals", group.numSignals}};
+                     {"signals", group.numSignals},
+                     {"pinned", group.pinned ? Json(*group.pinned) : Json()}};
       array.push_back(std::move(object));
     }
     return array;
@@ -149,15 +247,17 @@ private:
   Json enginesJson() const {
     Json array = Json::array();
     for (const EngineCode &code : program.engines) {
+      std::vector<const Register *> used = usedRegisters(code);
       Json counters = Json::array();
-      for (const Register &reg : code.registers) {
-        if (!reg.role.empty()) {
-          counters.push_back(reg.role);
+      for (const Register *reg : used) {
+        if (!reg->role.empty()) {
+          counters.push_back(reg->role);
         }
       }
-      array.push_back({{"engine", kernel.nameOf(code.engine)},
-                       {"registers", code.registers.size()},
-                       {"counters", std::move(counters)}});
+      Json object = {{"engine", kernel.nameOf(code.engine)}, {"registers", used.size()}};
+      registersOf(code.engine).addTo(object, used.size());
+      object["counters"] = std::move(counters);
+      array.push_back(std::move(object));
     }
     return array;
   }
@@ -194,26 +294,57 @@ int PlanCommand::run() const {
   if (!machine) {
     return Exit::Undecided;
   }
-  std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *machine);
+  return diff ? compare(session, *machine) : show(session, *machine);
+}
+
+int PlanCommand::show(Session &session, const Machine &machine) const {
+  PlannedKernels kernels(session, common, machine);
+  if (!kernels.complete()) {
+    return Exit::No;
+  }
   std::string text;
   Json document = {{"schema", "tally-plan"}, {"version", 1}, {"plans", Json::array()}};
-  bool allPlanned = !kernels.empty();
-  for (const LoadedKernel &loaded : kernels) {
-    Diagnostics diagnostics;
-    std::optional<Compiled> compiled =
-        compile(loaded.kernel, common.compileOptions(), *machine, diagnostics);
-    session.report(loaded.kernel, diagnostics);
-    if (!compiled) {
-      allPlanned = false;
-      continue;
-    }
-    PlanReport report(loaded.kernel, *compiled, *machine);
+  for (size_t i = 0; i < kernels.loaded.size(); ++i) {
+    PlanReport report(kernels[i].kernel, kernels[i].compiled, machine);
     text += text.empty() ? "" : "\n";
     text += report.text();
     document["plans"].push_back(report.json());
   }
-  if (!allPlanned) {
+  bool written = session.write("-", format == "json" ? document.dump(2) + "\n" : text);
+  return written ? Exit::Yes : Exit::Undecided;
+}
+
+CommonOptions PlanCommand::second() const {
+  CommonOptions options = common;
+  options.input = other.empty() ? common.input : other;
+  options.strategy = against.empty() ? common.strategy : against;
+  return options;
+}
+
+int PlanCommand::compare(Session &session, const Machine &machine) const {
+  PlannedKernels firsts(session, common, machine);
+  Session sessionOfSecond; // a session reads one file
+  PlannedKernels seconds(sessionOfSecond, second(), machine);
+  if (!firsts.complete() || !seconds.complete()) {
     return Exit::No;
+  }
+  std::string text;
+  Json document = {{"schema", "tally-plan-diff"}, {"version", 1}, {"diffs", Json::array()}};
+  for (size_t i = 0; i < firsts.loaded.size(); ++i) {
+    const Kernel &kernel = firsts.loaded[i].kernel;
+    const LoadedKernel *partner = seconds.partner(kernel, firsts.loaded.size());
+    if (!partner) {
+      Diagnostics missing;
+      missing.error(kernel.where, fmt::format("'{}' has no kernel '{}' to compare this one with",
+                                              other, kernel.text(kernel.name)));
+      session.report(kernel, missing);
+      return Exit::No;
+    }
+    size_t p = static_cast<size_t>(partner - seconds.loaded.data());
+    PlanDiff difference(firsts[i], seconds[p], machine);
+    text += text.empty() ? "" : "\n";
+    text += difference.text();
+    document["diffs"].push_back(difference.json());
   }
   bool written = session.write("-", format == "json" ? document.dump(2) + "\n" : text);
   return written ? Exit::Yes : Exit::Undecided;
@@ -226,11 +357,22 @@ void addPlan(CLI::App &app, int &status) {
   CLI::App *sub =
       app.add_subcommand("plan", "Semaphores, counters, and one line for each dependence");
   command->common.addInput(*sub);
+  CLI::Option *diff = sub->add_flag("--diff", command->diff, "show how two plans differ");
+  sub->add_option("second", command->other,
+                  "with --diff: a second kernel; without, the first one again")
+      ->needs(diff);
+  sub->add_option("--against", command->against, "with --diff: the strategy of the second plan")
+      ->check(CLI::IsMember(plannedStrategies()))
+      ->needs(diff);
   command->common.addStrategy(*sub, plannedStrategies());
   command->common.addMachine(*sub);
   sub->add_option("--format", command->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  sub->footer("Examples:\n"
+              "  tally plan kernel.mlir --sync=auto --machine=trn2\n"
+              "  tally plan --diff old.mlir new.mlir\n"
+              "  tally plan --diff kernel.mlir --sync=per-loop --against=auto");
   sub->callback([command, &status] { status = command->run(); });
 }
 

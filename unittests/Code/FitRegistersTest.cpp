@@ -29,6 +29,7 @@ Machine machineWith(std::optional<uint32_t> registers) {
 
 CompileOptions optionsFor(Strategy strategy) {
   CompileOptions options;
+  options.overflow = Overflow::Assume;
   options.plan.strategy = strategy;
   return options;
 }
@@ -92,8 +93,8 @@ TEST(FitRegistersTest, enoughRegistersChangeNothing) {
   // Seven counters and copies, and a register for the wait.
   EXPECT_EQ(outcome.registers(), 7u);
   EXPECT_EQ(outcome.shortage(),
-            "engine 'c' would need 8 registers, but machine 'generic' has 7 for each engine; 1 of "
-            "the remembered counts is forgotten, which makes waits longer");
+            "engine 'c' would need 8 registers, but machine 'generic' has 7 for it; 1 of the "
+            "remembered counts is forgotten, which makes waits longer");
   EXPECT_EQ(thresholdOf(kernel, *outcome.compiled), "isGT(total(A), 5)*snapshot(A, 4, total(B))");
   EXPECT_FALSE(outcome.compiled->plan.waits[DepId(0)].exact);
 }

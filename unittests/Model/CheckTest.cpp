@@ -97,6 +97,20 @@ TEST(CheckTest, needsAnEngine) {
   EXPECT_EQ(problems(b), "k:1:1: error: kernel 'k' has no engine; declare at least one\n");
 }
 
+/// A set of engines is one word.
+TEST(CheckTest, sixtyFourEnginesAreTheMost) {
+  for (uint32_t count : {maxEngines, maxEngines + 1}) {
+    KernelBuilder b("k", at(1));
+    for (uint32_t e = 0; e < count; ++e) {
+      b.engine(std::to_string(e), at(e + 2));
+    }
+    EXPECT_EQ(problems(b), count == maxEngines
+                               ? ""
+                               : "k:66:1: error: kernel 'k' has 65 engines; at most 64 are "
+                                 "supported\n");
+  }
+}
+
 /// The queue of the second engine is its own and not reported again.
 TEST(CheckTest, namesAreUniquePerKind) {
   KernelBuilder b("k");

@@ -162,8 +162,8 @@ TEST(KernelJsonTest, allErrorsAtOnce) {
       errorsOf(R"({"schema": "tally-code", "version": 2, "nam": 1, "engines": [3, {"name": "act",
                    "weight": -1, "queues": [{"name": "q", "completion": "half"}]}],
                    "body": [{"instr": "i", "queue": "z"}, {"loop": "A", "trips": "n"}, {}]})"),
-      "k.json: error: unknown key 'nam'; allowed are 'schema', 'version', 'name', 'engines', "
-      "'buffers', 'body', 'dependences'\n"
+      "k.json: error: unknown key 'nam'; allowed are 'schema', 'version', 'name', 'reserves', "
+      "'engines', 'buffers', 'body', 'dependences'\n"
       "k.json: error: at 'schema': expected \"tally-kernel\", found \"tally-code\"\n"
       "k.json: error: at 'version': expected an integer from 1 to 1, found 2\n"
       "k.json: error: the key 'name' is missing\n"

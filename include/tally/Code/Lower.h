@@ -29,6 +29,9 @@ Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine
 void checkLimits(const Kernel &kernel, const Program &program, const Machine &machine,
                  Diagnostics &diagnostics);
 
+/// Errors for pins to semaphores that the machine does not have; before anything is planned.
+void checkPinsOn(const Kernel &kernel, const Machine &machine, Diagnostics &diagnostics);
+
 /// How many operations compute the wait of a dependence on this machine, before sharing and
 /// hoisting.
 uint32_t waitCost(const SyncPlan &plan, const Machine &machine, DepId dep);

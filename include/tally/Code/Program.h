@@ -131,7 +131,7 @@ struct Program {
 struct ProgramSize {
   uint64_t operations = 0; ///< encoded: brackets count as the code they stand for
   uint64_t bytes = 0;
-  uint32_t semaphores = 0;
+  uint32_t semaphores = 0;   ///< that some operation waits for or raises
   uint32_t maxRegisters = 0; ///< on the engine that uses most
   uint64_t waits = 0;        ///< operations that wait
   uint64_t aluOperations = 0;

@@ -44,6 +44,14 @@ constexpr Field<Struct, T> field(const char *name, T Struct::*member) {
 
 using Names = std::vector<std::string>;
 
+struct KernelData {
+  std::vector<uint64_t> reserves; ///< semaphores
+
+  static constexpr auto fields() { return std::tuple(field("reserves", &KernelData::reserves)); }
+
+  bool operator==(const KernelData &) const = default;
+};
+
 struct QueueData {
   std::string name;
   uint64_t weight = 1;
@@ -58,11 +66,13 @@ struct QueueData {
 };
 
 struct EngineData {
-  QueueData own;                 ///< the engine's name, and its own queue
-  std::vector<QueueData> queues; ///< further ones
+  QueueData own;                  ///< the engine's name, and its own queue
+  std::vector<QueueData> queues;  ///< further ones
+  std::vector<uint64_t> reserves; ///< registers
 
   static constexpr auto fields() {
-    return std::tuple(field("own", &EngineData::own), field("queues", &EngineData::queues));
+    return std::tuple(field("own", &EngineData::own), field("queues", &EngineData::queues),
+                      field("reserves", &EngineData::reserves));
   }
 
   bool operator==(const EngineData &) const = default;
@@ -122,12 +132,14 @@ struct InstrData {
   Names reads;
   Names writes;
   Names accumulates;
+  std::optional<uint64_t> semaphore; ///< pinned to it
 
   static constexpr auto fields() {
     return std::tuple(field("name", &InstrData::name), field("on", &InstrData::queue),
                       field("op", &InstrData::operation), field("computes", &InstrData::computes),
                       field("reads", &InstrData::reads), field("writes", &InstrData::writes),
-                      field("accumulates", &InstrData::accumulates));
+                      field("accumulates", &InstrData::accumulates),
+                      field("semaphore", &InstrData::semaphore));
   }
 
   bool operator==(const InstrData &) const = default;
@@ -153,12 +165,14 @@ struct DepData {
   int64_t step = 0; ///< of Flat and Element
   std::vector<ComponentData> components;
   bool allowDivergent = false;
+  std::optional<uint64_t> semaphore; ///< its producer is pinned to it
 
   static constexpr auto fields() {
     return std::tuple(field("producer", &DepData::producer), field("consumer", &DepData::consumer),
                       field("kind", &DepData::kind), field("form", &DepData::form),
                       field("step", &DepData::step), field("at", &DepData::components),
-                      field("allow_divergent", &DepData::allowDivergent));
+                      field("allow_divergent", &DepData::allowDivergent),
+                      field("semaphore", &DepData::semaphore));
   }
 
   bool operator==(const DepData &) const = default;

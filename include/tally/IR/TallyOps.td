@@ -60,7 +60,7 @@ def Tally_KernelOp : Tally_BodyOp<"kernel", [SingleBlock, Symbol]> {
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let arguments = (ins SymbolNameAttr:$sym_name, StructProp<"KernelData">:$data);
   let regions = (region AnyRegion:$body);
   let hasRegionVerifier = 1;
 }

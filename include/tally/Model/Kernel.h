@@ -52,6 +52,9 @@ inline constexpr uint32_t maxEngines = 64;
 /// The largest trip count, distance and weight: half of a 32-bit counter.
 inline constexpr uint64_t maxCount = (uint64_t(1) << 31) - 1;
 
+/// The largest number of a semaphore or register that a kernel may reserve or pin.
+inline constexpr uint32_t maxReserved = 65535;
+
 /// How the completion of one instruction reaches a semaphore.
 enum class Completion : uint8_t {
   Whole, ///< all of its weight at once, or never mixed with the next one's
@@ -63,6 +66,7 @@ struct Engine {
   NameId name;
   IdRange<QueueId> queues; ///< at least one; the first has the engine's name
   Location where;
+  std::vector<uint32_t> reserved = {}; ///< numbers of registers that no code made for it uses
 };
 
 /// Where instructions retire in order. Two queues of one engine are not
@@ -186,6 +190,13 @@ struct Dep {
   Location where;
 };
 
+/// An instruction raises this semaphore, and those who depend on it wait for it there.
+struct Pin {
+  InstrId instr;
+  uint32_t semaphore = 0;
+  Location where; ///< of the instruction, or of the dependence that says so
+};
+
 struct Kernel {
   StringPool strings;
   NameId name;
@@ -201,6 +212,8 @@ struct Kernel {
   IdVector<AccessId, Access> accesses;
   IdVector<DepId, Dep> deps;
   std::vector<DistanceComponent> components;
+  std::vector<uint32_t> reserved; ///< numbers of semaphores that no code made for it uses
+  std::vector<Pin> pins;          ///< few, in the order in which they were written
 
   std::string_view text(NameId id) const { return strings[id]; }
 

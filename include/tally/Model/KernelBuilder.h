@@ -89,6 +89,15 @@ public:
                    DepKind kind = DepKind::Unspecified, Location where = {});
   void allowDivergent(DepId dep);
 
+  /// Semaphores, or registers of one engine, that code leaves alone.
+  void reserveSemaphores(std::span<const uint32_t> numbers);
+  void reserveRegisters(EngineId engine, std::span<const uint32_t> numbers);
+
+  /// Which semaphore an instruction raises, and the wait of a dependence waits for: that of its
+  /// producer.
+  void pin(InstrId instr, uint32_t semaphore);
+  void pin(DepId dep, uint32_t semaphore);
+
   /// How deep the current place is nested.
   uint32_t depth() const { return static_cast<uint32_t>(open.size()) - 1; }
 

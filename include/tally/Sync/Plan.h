@@ -109,8 +109,9 @@ std::string_view toString(WaitClass waitClass);
 struct Group {
   LoopId body; ///< none: all bodies
   QueueId queue;
-  uint32_t numSignals = 0; ///< N: members, each raising once per entry of the body
-  InstrId sole;            ///< the one member, if the strategy gives each its own
+  uint32_t numSignals = 0;             ///< N: members, each raising once per entry of the body
+  InstrId sole;                        ///< the one member, if the strategy gives each its own
+  std::optional<uint32_t> pinned = {}; ///< number of its semaphore, if the kernel says so
 };
 
 /// What one dependence waits for. Beside the threshold stand the parts it was made of,

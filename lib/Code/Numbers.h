@@ -1,0 +1,29 @@
+//===- Numbers.h - Which semaphores and registers code uses ---------------===//
+//
+// Code is made with semaphores and registers numbered from zero on. In the end those that the
+// kernel pins get their numbers, and all others the smallest that are neither pinned nor reserved.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_CODE_NUMBERS_H
+#define TALLY_LIB_CODE_NUMBERS_H
+
+#include "tally/Code/Program.h"
+#include "tally/Sync/Plan.h"
+
+namespace tally {
+
+/// How many of these numbers lie below the limit.
+uint32_t countBelow(const std::vector<uint32_t> &numbers, uint32_t limit);
+
+/// The limit less what is reserved below it; none if there is no limit.
+std::optional<uint32_t> unreserved(std::optional<uint32_t> limit,
+                                   const std::vector<uint32_t> &reserved);
+
+/// Gives the semaphores and registers of a program their numbers. For strategies that count, its
+/// semaphores are those of the groups of the plan. Nobody touches the ones in between.
+void assignNumbers(const Kernel &kernel, const SyncPlan &plan, Program &program);
+
+} // namespace tally
+
+#endif // TALLY_LIB_CODE_NUMBERS_H
