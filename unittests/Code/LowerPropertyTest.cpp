@@ -274,15 +274,32 @@ void tryMistake(const RandomProgram &program, const Setting &setting, const Mist
 
 /// Caught more than once, and in one case of twenty; many lie in loops that run too rarely to
 /// matter.
-void expectCaught(const Mistake &mistake, Strategy strategy = Strategy::PerLoop) {
+void expectCaught(const Mistake &mistake, const Setting &setting) {
   Score score;
   for (uint64_t seed = 0; seed < numMistaken && score.reported < enough; ++seed) {
     RandomProgram program(seed, {});
-    tryMistake(program, settingOf(strategy, 0), mistake, score);
+    tryMistake(program, setting, mistake, score);
   }
   EXPECT_GE(score.changed, 20u) << "the mistake was hardly ever made";
   EXPECT_GE(score.reported * 20, score.changed) << score.reported << " of " << score.changed;
   EXPECT_GE(score.reported, 5u) << score.reported << " of " << score.changed;
+}
+
+void expectCaught(const Mistake &mistake, Strategy strategy = Strategy::PerLoop) {
+  expectCaught(mistake, settingOf(strategy, 0));
+}
+
+/// The two ways in which 'auto' counts for less.
+Setting steppedSetting() {
+  Setting setting = settingOf(Strategy::Auto, 0);
+  setting.lower.stepThresholds = true;
+  return setting;
+}
+
+Setting nativeSetting() {
+  Setting setting = settingOf(Strategy::Auto, 0);
+  setting.lower.nativeCounters = true;
+  return setting;
 }
 
 bool isIncrement(const Op &op) {
@@ -475,4 +492,55 @@ TEST(LowerMistakesTest, placeIsNotCounted) {
     return count;
   };
   expectCaught(mistake, Strategy::PerEngine);
+}
+
+//===----------------------------------------------------------------------===//
+// Stepped thresholds, native counters
+//===----------------------------------------------------------------------===//
+
+TEST(LowerMistakesTest, thresholdIsNotStepped) {
+  auto mistake = [](Ops &ops, size_t at) {
+    bool step = isIncrement(ops[at]) && at + 1 < ops.size() && ops[at + 1].kind == OpKind::LoopEnd;
+    if (step) {
+      erase(ops, at);
+    }
+    return step;
+  };
+  expectCaught(mistake, steppedSetting());
+}
+
+/// Stepped before the first wait of the body has read it.
+TEST(LowerMistakesTest, thresholdIsSteppedTooEarly) {
+  auto mistake = [](Ops &ops, size_t at) {
+    bool step = isIncrement(ops[at]) && at + 1 < ops.size() && ops[at + 1].kind == OpKind::LoopEnd;
+    size_t begin = at;
+    for (int depth = 0; step && begin > 0 && depth <= 0; --begin) {
+      depth -= ops[begin - 1].kind == OpKind::LoopEnd;
+      depth += ops[begin - 1].kind == OpKind::LoopBegin;
+    }
+    if (step) {
+      moveTo(ops, at, begin + 1);
+    }
+    return step;
+  };
+  expectCaught(mistake, steppedSetting());
+}
+
+TEST(LowerMistakesTest, thresholdStartsAnEntryTooLate) {
+  auto mistake = [](Ops &ops, size_t at) {
+    bool start = isMove(ops[at], /*ofRegister=*/false) && !isInLoop(ops, at);
+    ops[at].a.value += start;
+    return start;
+  };
+  expectCaught(mistake, steppedSetting());
+}
+
+/// Without its counter, what the loop's waits read is what the register held before.
+TEST(LowerMistakesTest, loopDoesNotCount) {
+  auto mistake = [](Ops &ops, size_t at) {
+    bool counts = ops[at].kind == OpKind::LoopBegin && ops[at].dst.valid();
+    ops[at].dst = counts ? RegId() : ops[at].dst;
+    return counts;
+  };
+  expectCaught(mistake, nativeSetting());
 }

@@ -213,3 +213,66 @@ TEST(CountingTest, constantTripsAreNotCounted) {
   EXPECT_EQ(threshold(1), "4*(total(A) - 70)");
   EXPECT_TRUE(dominates(kernel, plan, DepId(0), DepId(1)));
 }
+
+//===----------------------------------------------------------------------===//
+// Limits of the planner, each crossed by one
+//===----------------------------------------------------------------------===//
+
+/// A copy that is taken before the producer's loop reaches one iteration farther back.
+TEST(CountingTest, lateRingsRememberOneMore) {
+  for (int64_t distance : {65, 66}) {
+    KernelBuilder b("k");
+    QueueId producer = b.queueOf(b.engine("p"));
+    QueueId consumer = b.queueOf(b.engine("c"));
+    LoopId a = b.beginLoop("A", b.value("n"));
+    InstrId c = b.instr("C", consumer);
+    b.beginLoop("B", b.value("m"));
+    InstrId p = b.instr("P", producer);
+    b.endLoop();
+    b.endLoop();
+    b.dep(p, c, {{a, distance}});
+    Diagnostics diagnostics;
+    SyncPlan plan = makePlan(b.finish(), {}, diagnostics);
+    EXPECT_EQ(plan.waits[DepId(0)].exact, distance == 65);
+    EXPECT_EQ(plan.rings[RingId(0)].depth, mostRemembered);
+  }
+}
+
+/// A { B { P C } }, P -> C an iteration of A and `step` of B apart.
+static Wait elementsApart(int64_t step) {
+  KernelBuilder b("k");
+  QueueId producer = b.queueOf(b.engine("p"));
+  QueueId consumer = b.queueOf(b.engine("c"));
+  LoopId a = b.beginLoop("A", b.value("n"));
+  LoopId inner = b.beginLoop("B", b.value("m"));
+  InstrId p = b.instr("P", producer);
+  InstrId c = b.instr("C", consumer);
+  b.endLoop();
+  b.endLoop();
+  b.dep(p, c, {{a, 1}, {inner, step}});
+  Diagnostics diagnostics;
+  return makePlan(b.finish(), {}, diagnostics).waits[DepId(0)];
+}
+
+TEST(CountingTest, innerIndicesMayLieAMillionApart) {
+  for (int64_t sign : {-1, 1}) {
+    EXPECT_EQ(elementsApart(sign * (1 << 20)).waitClass, WaitClass::Element);
+    EXPECT_EQ(elementsApart(sign * ((1 << 20) + 1)).waitClass, WaitClass::Conservative);
+  }
+}
+
+/// So many instructions are written out, and no more.
+TEST(CountingTest, fiftyMillionInstructionsAreWrittenOut) {
+  for (uint64_t trips : {50'000'000u, 50'000'001u}) {
+    KernelBuilder b("k");
+    QueueId queue = b.queueOf(b.engine("p"));
+    b.beginLoop("A", KernelBuilder::constant(trips));
+    b.instr("P", queue);
+    b.endLoop();
+    PlanOptions options;
+    options.strategy = Strategy::Unrolled;
+    Diagnostics diagnostics;
+    makePlan(b.finish(), options, diagnostics);
+    EXPECT_EQ(diagnostics.hasErrors(), trips == 50'000'001u);
+  }
+}
