@@ -40,7 +40,6 @@ public:
         producer(extraction.deps[goal].dep.producer), consumer(extraction.deps[goal].dep.consumer) {
   }
 
-  /// The chain from the consumer to the producer; empty if none is found.
   std::vector<DerivationStep> run() {
     if (!places.isAgreed(producer) || !places.isAgreed(consumer)) {
       return {};
@@ -96,12 +95,15 @@ private:
   }
 
   /// The trips of the body whose runs are counted, if it is a loop directly in another one and they
-  /// are constant; else 0.
+  /// are constant; else 0. A flat goal reaches over the ends of all loops, but distances on the two
+  /// do not reach over the end of a third.
   int64_t constantTrips(LoopId body) const {
     const Loop &loop = kernel.loops[body];
     bool isNested = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant &&
                     kernel.loops[loop.parent].kind == LoopKind::Loop;
-    return isNested ? static_cast<int64_t>(loop.trip.constant) : 0;
+    bool reaches = extraction.deps[goal].dep.form != DistanceForm::Flat ||
+                   (isNested && kernel.realLoop(kernel.loops[loop.parent].parent) == rootLoop);
+    return isNested && reaches ? static_cast<int64_t>(loop.trip.constant) : 0;
   }
 
   /// The distance in runs of `body`, for one on it and the loop around it; 0 if it is no such.
@@ -460,9 +462,7 @@ private:
     return false;
   }
 
-  //===--- The result -----------------------------------------------------===//
-
-  /// From the consumer on.
+  /// The result, from the consumer on.
   std::vector<DerivationStep> chain() const {
     std::vector<DerivationStep> steps;
     for (size_t at = found; at != SIZE_MAX && statements[at].from != SIZE_MAX;

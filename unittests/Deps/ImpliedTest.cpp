@@ -130,6 +130,44 @@ TEST_F(ImpliedTest, loopThatRunsKeepsTheChain) {
   EXPECT_THAT(removed(), ElementsAre("load -> store"));
 }
 
+/// "first" waits for the "last" before by two distances on L and M, "last" for "first": so each
+/// "last" waits for the one before. But not over the end of a third loop.
+TEST_F(ImpliedTest, distancesOnTwoLoopsEndWithTheThird) {
+  for (bool isDeep : {false, true}) {
+    KernelBuilder k("k");
+    QueueId a = k.queueOf(k.engine("a"));
+    QueueId c = k.queueOf(k.engine("c"));
+    if (isDeep) {
+      k.beginLoop("K", k.value("k"));
+    }
+    LoopId outer = k.beginLoop("L", k.value("n"));
+    LoopId inner = k.beginLoop("M", KernelBuilder::constant(4));
+    InstrId first = k.instr("first", a);
+    InstrId last = k.instr("last", c);
+    k.endLoop();
+    k.endLoop();
+    if (isDeep) {
+      k.endLoop();
+    }
+    Kernel kernel = k.finish();
+    Extraction given;
+    given.components = {{inner, 1}, {outer, 1}, {inner, -3}};
+    auto add = [&](InstrId producer, InstrId consumer) -> Dep & {
+      given.deps.emplace_back().dep.producer = producer;
+      given.deps.back().dep.consumer = consumer;
+      return given.deps.back().dep;
+    };
+    add(last, first).numComponents = 1;
+    add(last, first).firstComponent = 1;
+    given.deps.back().dep.numComponents = 2;
+    add(first, last);
+    add(last, last).form = DistanceForm::Flat;
+    given.deps.back().dep.step = 1;
+    markImplied(kernel, given);
+    EXPECT_EQ(given.deps.back().isImplied(), !isDeep);
+  }
+}
+
 /// Engines that count differently imply nothing to one another.
 TEST_F(ImpliedTest, divergentLoopKeepsAll) {
   b.beginLoop("A", b.value("n"), /*uniform=*/false);
