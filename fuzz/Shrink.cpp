@@ -154,6 +154,12 @@ private:
       const Buffer &buffer = old.buffers[id];
       bufferOf[id] = builder.buffer(old.text(buffer.name), buffer.shape, textOf(buffer.space),
                                     textOf(buffer.elementType), buffer.address);
+      for (BufferId earlier : buffer.alias) {
+        builder.alias(bufferOf[id], bufferOf[earlier]);
+      }
+      for (BufferId earlier : buffer.noalias) {
+        builder.noalias(bufferOf[id], bufferOf[earlier]);
+      }
     }
   }
 

@@ -13,8 +13,8 @@
 
 #include "tally/Check/Datapath.h"
 
+#include "TileRanges.h"
 #include "Walk.h"
-#include "tally/Model/AccessText.h"
 
 #include <fmt/format.h>
 
@@ -108,82 +108,33 @@ std::string Datapath::describe(ValueId value) const {
 // 1. Tiles
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// Elements first, first + stride, ..., count of them; or all of a dimension.
-struct TileRange {
-  int64_t first = 0;
-  int64_t count = 0;
-  int64_t stride = 1;
-  bool whole = false;
-
-  auto operator<=>(const TileRange &) const = default;
-};
-
-struct Tile {
-  BufferId buffer;
-  std::vector<TileRange> ranges;
-
-  auto operator<=>(const Tile &) const = default;
-};
-
-/// Numbers equal things equally.
-template <typename T> class Numbering {
-public:
-  uint32_t operator()(const T &item) {
-    auto [found, isNew] = numbers.try_emplace(item, static_cast<uint32_t>(items.size()));
-    if (isNew) {
-      items.push_back(&found->first);
-    }
-    return found->second;
-  }
-
-  size_t size() const { return items.size(); }
-
-  const T &operator[](size_t i) const { return *items[i]; }
-
-private:
-  std::map<T, uint32_t> numbers;
-  std::vector<const T *> items;
-};
-
-/// The value of an index; none if it depends on a run-time value.
-using Index = std::optional<int64_t>;
-
-int64_t floorDiv(int64_t a, int64_t b) {
-  int64_t quotient = a / b;
-  return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-} // namespace
-
 /// Walks the kernel and gathers who touches what; then cuts.
 class DatapathBuilder {
 public:
   DatapathBuilder(Datapath &result, const Bindings &bindings, uint64_t fuel)
-      : result(result), kernel(result.kernel), iteration(kernel.loops.size(), 0),
-        entries(kernel.loops.size(), 0), depCells(kernel.instrs.size()) {
-    parse();
+      : result(result), kernel(result.kernel), ranges(kernel), depCells(kernel.instrs.size()) {
+    if (kernel.accesses.empty()) {
+      cellsOfDeps();
+    }
     result.footprintOf.resize(kernel.instrs.size());
     for (EngineId e : kernel.engines.ids()) {
-      entries.assign(kernel.loops.size(), 0);
+      ranges.restart();
       result.isComplete &= Walk(kernel, bindings, e, *this, fuel).run();
     }
     makeCells();
   }
 
-  void enter(LoopId loop, uint64_t number) {
-    iteration[loop] = static_cast<int64_t>(number) - 1;
-    ++entries[loop];
-  }
+  void enter(LoopId loop, uint64_t number, uint64_t trips) { ranges.enter(loop, number, trips); }
 
   void leave(LoopId) {}
 
   void instr(InstrId id) {
     TouchedTiles touched;
     for (AccessId a : kernel.instrs[id].accesses) {
-      uint32_t tile = tiles(tileOf(kernel.instrs[id].home, a));
-      touched[static_cast<size_t>(kernel.accesses[a].kind)].push_back(tile);
+      if (ranges.isTouched(kernel.instrs[id].home, a)) {
+        touch(ranges.tileOf(kernel.instrs[id].home, a),
+              touched[static_cast<size_t>(kernel.accesses[a].kind)]);
+      }
     }
     if (kernel.accesses.empty()) {
       touched = depCells[id];
@@ -195,18 +146,10 @@ private:
   /// Tiles by AccessKind.
   using TouchedTiles = std::array<std::vector<uint32_t>, 3>;
 
-  void parse() {
-    parsed.resize(kernel.accesses.size());
-    for (AccessId a : kernel.accesses.ids()) {
-      std::string problem;
-      std::optional<ParsedAccess> access =
-          parseAccess(kernel.text(kernel.accesses[a].text), problem);
-      assert(access && "check() accepted it");
-      parsed[a] = std::move(*access);
-    }
-    if (kernel.accesses.empty()) {
-      cellsOfDeps();
-    }
+  void touch(const RangeTile &tile, std::vector<uint32_t> &touched) {
+    touched.push_back(tiles(tile));
+    result.isComplete &= ranges.forShared(
+        tile, sharedPieces, [&](const RangeTile &piece) { touched.push_back(tiles(piece)); });
   }
 
   /// Without accesses: one cell for each dependence, as a buffer of its own behind the kernel's.
@@ -219,76 +162,6 @@ private:
     }
   }
 
-  //===--- Evaluation -----------------------------------------------------===//
-
-  LoopId loopNamed(LoopId home, std::string_view name) const {
-    while (home.valid() && (home == rootLoop || kernel.nameOf(home) != name)) {
-      home = kernel.loops[home].parent;
-    }
-    assert(home.valid() && "check() accepted the name");
-    return home;
-  }
-
-  Index valueOf(LoopId home, const ParsedAccess &access, TileExprId id) const {
-    const TileExpr &node = access.exprs[id];
-    switch (node.kind) {
-    case TileExpr::Kind::Constant:
-      return node.value;
-    case TileExpr::Kind::Loop:
-      return iteration[loopNamed(home, access.names[node.name])];
-    case TileExpr::Kind::Total:
-      return entries[loopNamed(home, access.names[node.name])] - 1;
-    case TileExpr::Kind::Symbol:
-      return {};
-    default:
-      return valueOfOperation(home, access, node);
-    }
-  }
-
-  /// In wrapping arithmetic: indices that large touch nothing real.
-  Index valueOfOperation(LoopId home, const ParsedAccess &access, const TileExpr &node) const {
-    Index left = valueOf(home, access, node.a);
-    bool binary = node.kind == TileExpr::Kind::Add || node.kind == TileExpr::Kind::Sub;
-    Index right = binary ? valueOf(home, access, node.b) : Index(node.value);
-    if (!left || !right) {
-      return {};
-    }
-    uint64_t a = static_cast<uint64_t>(*left);
-    uint64_t b = static_cast<uint64_t>(*right);
-    switch (node.kind) {
-    case TileExpr::Kind::Add:
-      return static_cast<int64_t>(a + b);
-    case TileExpr::Kind::Sub:
-      return static_cast<int64_t>(a - b);
-    case TileExpr::Kind::Scale:
-      return static_cast<int64_t>(a * b);
-    case TileExpr::Kind::Mod:
-      return *left - floorDiv(*left, *right) * *right;
-    default:
-      return floorDiv(*left, *right);
-    }
-  }
-
-  Tile tileOf(LoopId home, AccessId id) const {
-    const ParsedAccess &access = parsed[id];
-    Tile tile{kernel.accesses[id].buffer, {}};
-    size_t numDims = kernel.buffers[tile.buffer].shape.size();
-    for (size_t d = 0; d < numDims; ++d) {
-      tile.ranges.push_back(access.dims.empty() ? TileRange{0, 0, 1, true}
-                                                : rangeOf(home, access, access.dims[d]));
-    }
-    return tile;
-  }
-
-  TileRange rangeOf(LoopId home, const ParsedAccess &access, const TileDim &dim) const {
-    Index first = valueOf(home, access, dim.first);
-    Index count = dim.size.valid() ? valueOf(home, access, dim.size) : Index(1);
-    if (!first || !count) {
-      return {0, 0, 1, true};
-    }
-    return {*first, std::max<int64_t>(*count, 0), dim.stride, false};
-  }
-
   //===--- 2. Cut ---------------------------------------------------------===//
 
   /// One dimension of a buffer: piece i is [cuts[i], cuts[i+1]).
@@ -298,27 +171,6 @@ private:
     std::map<TileRange, std::vector<uint32_t>> classesIn; ///< of each range, ascending
     std::vector<uint32_t> firstPiece;                     ///< by class
   };
-
-  /// Elements beyond this many are taken for one range of stride 1.
-  static constexpr int64_t maxStrided = 1 << 16;
-
-  /// The stretches of neighbouring elements that a range consists of.
-  template <typename Visit> static void forStretches(const TileRange &range, Visit visit) {
-    if (range.count == 0) {
-      return;
-    }
-    if (range.stride == 1 || range.count == 1) {
-      return visit(range.first, range.first + range.count);
-    }
-    if (range.count > maxStrided) {
-      int64_t last = range.first + (range.count - 1) * range.stride;
-      return visit(std::min(range.first, last), std::max(range.first, last) + 1);
-    }
-    for (int64_t i = 0; i < range.count; ++i) {
-      int64_t element = range.first + i * range.stride;
-      visit(element, element + 1);
-    }
-  }
 
   void cut(Dimension &dimension, uint64_t extent) {
     dimension.cuts = {0, static_cast<int64_t>(std::max<uint64_t>(extent, 1))};
@@ -393,7 +245,8 @@ private:
     }
     for (auto &[buffer, dimensions] : cutBuffers) {
       for (size_t d = 0; d < dimensions.size(); ++d) {
-        cut(dimensions[d], kernel.buffers[buffer].shape[d]);
+        bool isOwn = buffer.value < kernel.buffers.size();
+        cut(dimensions[d], isOwn ? kernel.buffers[buffer].shape[d] : 1);
       }
     }
     std::vector<std::vector<CellId>> cellsOfTile;
@@ -404,7 +257,7 @@ private:
   }
 
   /// All combinations of the classes of a tile's ranges.
-  std::vector<CellId> cellsOf(const Tile &tile, const std::vector<Dimension> &dimensions) {
+  std::vector<CellId> cellsOf(const RangeTile &tile, const std::vector<Dimension> &dimensions) {
     std::vector<std::vector<uint32_t>> places{{}};
     for (size_t d = 0; d < dimensions.size(); ++d) {
       const std::vector<uint32_t> &classes = dimensions[d].classesIn.at(tile.ranges[d]);
@@ -440,12 +293,27 @@ private:
 
   std::string textOf(BufferId buffer, const std::vector<uint32_t> &place,
                      const std::vector<Dimension> &dimensions) const {
+    if (buffer.value >= kernel.buffers.size() + kernel.deps.size()) {
+      return sharedText(buffer, place, dimensions);
+    }
     if (buffer.value >= kernel.buffers.size()) {
       const Dep &dep =
           kernel.deps[DepId(buffer.value - static_cast<uint32_t>(kernel.buffers.size()))];
       return fmt::format("'{}' -> '{}'", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer));
     }
     std::string text(kernel.text(kernel.buffers[buffer].name));
+    return text + placeText(place, dimensions);
+  }
+
+  /// `bytes of 'X'[64:32]`
+  std::string sharedText(BufferId memory, const std::vector<uint32_t> &place,
+                         const std::vector<Dimension> &dimensions) const {
+    return ranges.sharedName(memory) + (place.size() == 1 ? placeText(place, dimensions) : "");
+  }
+
+  static std::string placeText(const std::vector<uint32_t> &place,
+                               const std::vector<Dimension> &dimensions) {
+    std::string text;
     for (size_t d = 0; d < place.size(); ++d) {
       uint32_t piece = dimensions[d].firstPiece[place[d]];
       int64_t begin = dimensions[d].cuts[piece];
@@ -475,14 +343,13 @@ private:
 
   Datapath &result;
   const Kernel &kernel;
-  IdVector<LoopId, int64_t> iteration; ///< of the engine being walked, from 0
-  IdVector<LoopId, int64_t> entries;
+  TileRanges ranges; ///< of the engine being walked
   IdVector<InstrId, TouchedTiles> depCells;
-  IdVector<AccessId, ParsedAccess> parsed;
-  Numbering<Tile> tiles;
+  Numbering<RangeTile> tiles;
   Numbering<TouchedTiles> touchedTiles;
   std::map<std::pair<BufferId, std::vector<uint32_t>>, CellId> cellIds;
   uint64_t touchedCells = 0;
+  uint64_t sharedPieces = maxTouched; ///< how many more are looked at
 };
 
 Datapath::Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns)

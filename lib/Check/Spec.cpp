@@ -74,7 +74,7 @@ public:
     }
   }
 
-  void enter(LoopId loop, uint64_t iteration) {
+  void enter(LoopId loop, uint64_t iteration, uint64_t) {
     if (kernel.loops[loop].kind == LoopKind::Loop) {
       vector.push_back(static_cast<uint32_t>(iteration));
     }

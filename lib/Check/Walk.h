@@ -3,9 +3,10 @@
 // What the specification and the datapath know of control: the tree, walked with
 // the trips that an engine is bound to. The visitor is told
 //
-//   enter(loop, iteration)   one entry of a body, the root first; iterations count from 1
+//   enter(loop, iteration, trips)   one entry of a body, the root first; iterations count from 1,
+//                                   up to the trips of this time
 //   leave(loop)
-//   instr(id)                one run of an instruction of this engine
+//   instr(id)                       one run of an instruction of this engine
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,13 +26,13 @@ public:
 
   /// False if the walk was cut off because `fuel` entries and runs did not suffice.
   bool run() {
-    enter(rootLoop, 1);
+    enter(rootLoop, 1, 1);
     return fuel != 0;
   }
 
 private:
-  void enter(LoopId loop, uint64_t iteration) {
-    visitor.enter(loop, iteration);
+  void enter(LoopId loop, uint64_t iteration, uint64_t trips) {
+    visitor.enter(loop, iteration, trips);
     for (StmtId s : kernel.loops[loop].body) {
       const Stmt &stmt = kernel.stmts[s];
       if (stmt.kind == Stmt::Kind::Block) {
@@ -59,7 +60,7 @@ private:
     uint64_t trips = bindings.trips(engine, loop, ++reached[loop]);
     for (uint64_t i = 1; i <= trips && fuel != 0; ++i) {
       --fuel;
-      enter(loop, i);
+      enter(loop, i, trips);
     }
   }
 

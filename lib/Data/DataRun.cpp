@@ -46,6 +46,10 @@ public:
     uint32_t tile = 0;
     for (size_t i = 0; i < compute.results.size(); ++i) {
       const ComputeResult &result = compute.results[i];
+      if (result.kind != ComputeResult::Kind::Keep && !scratch.writes[tile].isTouched) {
+        ++tile;
+        continue;
+      }
       switch (result.kind) {
       case ComputeResult::Kind::Keep:
         scratch.kept[kernel.instrs[instance.instr].queue] = scratch.values[result.value.value];
@@ -91,6 +95,9 @@ private:
     const ComputeNode &node = compute.nodes[compute.results[0].value];
     if (compute.results.size() != 1 || node.op != ComputeOp::Read ||
         compute.results[0].kind != ComputeResult::Kind::Value || effect.numWrites != 1) {
+      return false;
+    }
+    if (!scratch.reads[node.read].isTouched || !scratch.writes[0].isTouched) {
       return false;
     }
     const BufferData &from = run.contents[effect.reads[node.read].buffer()];
@@ -144,6 +151,9 @@ private:
     const Tile &tile = effect.reads[read];
     const BufferData &buffer = run.contents[tile.buffer()];
     value.reset(effect.readShapes[read]);
+    if (!scratch.reads[read].isTouched) {
+      return zero(value);
+    }
     scratch.reads[read].forRuns([&](const ElementRun &stretch, size_t before) {
       buffer.load(stretch, value.data.data() + before);
       for (size_t i = 0; buffer.numPoison() > 0 && i < stretch.count; ++i) {
@@ -155,6 +165,9 @@ private:
       }
     });
   }
+
+  /// What a read gives whose guards do not hold.
+  static void zero(Value &value) { std::fill(value.data.begin(), value.data.end(), 0.0F); }
 
   static void notePoison(Value &value, size_t element) {
     value.poison.resize(value.data.size(), 0);
@@ -225,7 +238,12 @@ private:
   }
 
   void gather(const ComputeNode &node, const Shape &shape, Value &value) {
-    BufferId table = effect.reads[effect.compute.nodes[node.operands[0]].read].buffer();
+    uint32_t read = effect.compute.nodes[node.operands[0]].read;
+    if (!scratch.reads[read].isTouched) {
+      value.reset(shape);
+      return zero(value);
+    }
+    BufferId table = effect.reads[read].buffer();
     const BufferData &buffer = run.contents[table];
     std::vector<const Value *> indices;
     for (size_t n = 1; n < node.operands.size() && node.operands[n].valid(); ++n) {

@@ -247,9 +247,10 @@ private:
   bool isWhole(const Tile &tile) const {
     TilePlace whole;
     std::string problem;
+    const std::vector<LoopIndex> first(maxDepth);
     const Shape &shape = kernel.buffers[tile.buffer()].shape;
     return tile.isAnywhere() || text(tile) == kernel.text(kernel.buffers[tile.buffer()].name) ||
-           (tile.place({}, whole, problem) && whole.shape == shape);
+           (tile.place(first, whole, problem) && whole.shape == shape);
   }
 
   std::string scatterProblem(const Effect &effect, const ComputeResult &result,

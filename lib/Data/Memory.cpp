@@ -167,6 +167,15 @@ static uint64_t bytesOf(const Buffer &buffer, Format format) {
 
 static void checkOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_t> &bytes,
                           Diagnostics &diagnostics) {
+  for (const Buffer &buffer : kernel.buffers) {
+    for (BufferId earlier : buffer.alias) {
+      diagnostics.error(
+          buffer.where,
+          fmt::format("nobody knows where buffer '{}' shares memory with '{}', so data cannot be "
+                      "followed; give both addresses, or leave out 'alias'",
+                      kernel.text(buffer.name), kernel.text(kernel.buffers[earlier].name)));
+    }
+  }
   for (Overlap overlap : findOverlaps(kernel, bytes)) {
     const Buffer &low = kernel.buffers[overlap.low];
     const Buffer &high = kernel.buffers[overlap.high];

@@ -37,7 +37,7 @@ private:
     uint64_t trips = bindings.trips(EngineId(0), loop, ++reached[loop]);
     for (uint64_t i = 0; i < trips && fuel != 0; ++i) {
       --fuel;
-      active.push_back({static_cast<int64_t>(i), entered[loop]++});
+      active.push_back({static_cast<int64_t>(i), entered[loop]++, static_cast<int64_t>(trips)});
       body(loop);
       active.pop_back();
     }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tally {
 
 std::string shapeText(const Shape &shape) {
@@ -73,6 +75,8 @@ int64_t Tile::valueOf(TileExprId expr, std::span<const LoopIndex> indices) const
     return indices[depthOf[node.name]].iteration;
   case TileExpr::Kind::Total:
     return indices[depthOf[node.name]].total;
+  case TileExpr::Kind::Trips:
+    return indices[depthOf[node.name]].trips;
   case TileExpr::Kind::Add:
     return wrapped(std::plus<uint64_t>(), valueOf(node.a, indices), valueOf(node.b, indices));
   case TileExpr::Kind::Sub:
@@ -91,7 +95,14 @@ int64_t Tile::valueOf(TileExprId expr, std::span<const LoopIndex> indices) const
   return 0; // unknownValue() has been asked
 }
 
+bool Tile::isTouched(std::span<const LoopIndex> indices) const {
+  return std::all_of(parsed.guards.begin(), parsed.guards.end(), [&](const TileGuard &guard) {
+    return guard.holds(valueOf(guard.left, indices), valueOf(guard.right, indices));
+  });
+}
+
 bool Tile::place(std::span<const LoopIndex> indices, TilePlace &place, std::string &problem) const {
+  place.isTouched = isTouched(indices);
   place.first = 0;
   place.dims.clear();
   place.shape.clear();
@@ -111,7 +122,9 @@ bool Tile::place(std::span<const LoopIndex> indices, TilePlace &place, std::stri
       first = static_cast<uint64_t>(from);
       count = static_cast<uint64_t>(size);
       stride = static_cast<uint64_t>(dim.stride);
-      if (from < 0 || size < 1 || first >= extent || (extent - 1 - first) / stride < count - 1) {
+      bool fits = size >= 1 && count <= extent;
+      bool isInside = from >= 0 && first < extent && (extent - 1 - first) / stride >= count - 1;
+      if (!fits || (place.isTouched && !isInside)) {
         problem = fmt::format("dimension {} of {} is {}:{}:{}, but the buffer has {} there", d + 1,
                               extents.size(), from, size, dim.stride, extent);
         return false;

@@ -24,6 +24,7 @@ uint64_t numElements(const Shape &shape);
 
 /// A tile in one iteration. Its dimensions in memory, outermost first, are joined where they can.
 struct TilePlace {
+  bool isTouched = true; ///< its guards hold; else only its shape means something
   size_t first = 0;
   std::vector<std::pair<size_t, size_t>> dims; ///< count and stride
   Shape shape;                                 ///< without the dimensions of a single index
@@ -67,10 +68,11 @@ public:
   /// Run-time values are not known here: their name, or nothing.
   std::string_view unknownValue() const;
 
-  /// Where it is in an iteration; none, and why, if it is not within its buffer.
+  /// Where it is in an iteration; none, and why, if it is touched and not within its buffer.
   bool place(std::span<const LoopIndex> indices, TilePlace &place, std::string &problem) const;
 
 private:
+  bool isTouched(std::span<const LoopIndex> indices) const;
   int64_t valueOf(TileExprId expr, std::span<const LoopIndex> indices) const;
 
   AccessId id;

@@ -14,24 +14,23 @@ struct Touch {
   InstrId instr;
 };
 
-/// Those who touched a range of elements and still matter.
+/// Those who touched a range of memory and still matter.
 struct Segment {
   int64_t last = 0;
   std::vector<Touch> readers;
   std::vector<Touch> writers;
 };
 
-class BufferSweep {
+class Sweep {
 public:
-  BufferSweep(const Kernel &kernel, const Tiles &tiles, IdVector<AccessId, uint32_t> &seenBy,
-              const IdVector<LoopId, LoopId> &nestOf,
-              const std::function<void(const Candidate &)> &visit)
+  Sweep(const Kernel &kernel, const TileBoxes &tiles, IdVector<AccessId, uint32_t> &seenBy,
+        const IdVector<LoopId, LoopId> &nestOf, const std::function<void(const Candidate &)> &visit)
       : kernel(kernel), tiles(tiles), seenBy(seenBy), nestOf(nestOf), visit(visit) {}
 
   /// All accesses of one instruction. They see what was there before any of them.
   void add(std::span<const Touch> touches) {
     for (const Touch &touch : touches) {
-      const Tile &tile = tileOf(touch);
+      const TileBox &tile = tileOf(touch);
       if (!tile.hull.isEmpty()) {
         split(tile.hull.first);
         split(tile.hull.last + 1);
@@ -72,7 +71,7 @@ private:
     }
   }
 
-  const Tile &tileOf(Touch touch) const { return tiles[tiles.of(touch.access)]; }
+  const TileBox &tileOf(Touch touch) const { return tiles[tiles.of(touch.access)]; }
 
   bool writes(Touch touch) const { return kernel.accesses[touch.access].kind != AccessKind::Read; }
 
@@ -85,7 +84,7 @@ private:
     }
   }
 
-  void meetEarlier(Touch touch, const Tile &tile) {
+  void meetEarlier(Touch touch, const TileBox &tile) {
     forSegments(tile.hull, [&](Segment &segment) {
       meet(touch, tile, segment.writers);
       if (writes(touch)) {
@@ -94,7 +93,7 @@ private:
     });
   }
 
-  void meet(Touch touch, const Tile &tile, const std::vector<Touch> &others) {
+  void meet(Touch touch, const TileBox &tile, const std::vector<Touch> &others) {
     for (const Touch &other : others) {
       if (seenBy[other.access] == touch.access.value) {
         continue;
@@ -120,7 +119,7 @@ private:
   }
 
   /// Drops what matters no more after this access.
-  void enter(Touch touch, const Tile &tile) {
+  void enter(Touch touch, const TileBox &tile) {
     bool replaces = tile.isFixed && tile.home == rootLoop;
     auto isCovered = [&](Touch other) {
       return other.instr != touch.instr && tiles.boxHolds(tile, tileOf(other));
@@ -141,11 +140,11 @@ private:
   }
 
   const Kernel &kernel;
-  const Tiles &tiles;
+  const TileBoxes &tiles;
   IdVector<AccessId, uint32_t> &seenBy; ///< the last access for which this one was looked at
   const IdVector<LoopId, LoopId> &nestOf;
   const std::function<void(const Candidate &)> &visit;
-  std::map<int64_t, Segment> segments; ///< by first element
+  std::map<int64_t, Segment> segments; ///< by where they begin
 };
 
 /// For each body the outermost real loop around it.
@@ -163,18 +162,18 @@ IdVector<LoopId, LoopId> outermostLoops(const Kernel &kernel) {
 
 } // namespace
 
-void forCandidates(const Kernel &kernel, const Tiles &tiles,
+void forCandidates(const Kernel &kernel, const TileBoxes &tiles,
                    const std::function<void(const Candidate &)> &visit) {
-  IdVector<BufferId, std::vector<Touch>> byBuffer(kernel.buffers.size());
+  IdVector<BufferId, std::vector<Touch>> byGroup(kernel.buffers.size());
   for (InstrId i : kernel.instrs.ids()) {
     for (AccessId a : kernel.instrs[i].accesses) {
-      byBuffer[kernel.accesses[a].buffer].push_back({a, i});
+      byGroup[tiles.groupOf(kernel.accesses[a].buffer)].push_back({a, i});
     }
   }
   IdVector<AccessId, uint32_t> seenBy(kernel.accesses.size(), UINT32_MAX);
   IdVector<LoopId, LoopId> nestOf = outermostLoops(kernel);
-  for (const std::vector<Touch> &touches : byBuffer) {
-    BufferSweep sweep(kernel, tiles, seenBy, nestOf, visit);
+  for (const std::vector<Touch> &touches : byGroup) {
+    Sweep sweep(kernel, tiles, seenBy, nestOf, visit);
     for (size_t first = 0; first < touches.size();) {
       size_t end = first;
       while (end < touches.size() && touches[end].instr == touches[first].instr) {

@@ -1,7 +1,7 @@
 //===- Candidates.h - Which accesses may conflict at all ------------------===//
 //
-// Buffer by buffer, in the order of the text: a map from ranges of elements to those who touched
-// them. An access asks its range for earlier ones, and is added.
+// Buffer by buffer, those that share memory together, in the order of the text: a map from ranges
+// of memory to those who touched them. An access asks its range for earlier ones, and is added.
 //
 //   W0 X[0:4]   W1 X[2:4]   R X[1:2]         [0,1): W0   [1,2): W0 R   [2,3): W0 W1 R   ...
 //
@@ -20,14 +20,14 @@
 #ifndef TALLY_LIB_DEPS_CANDIDATES_H
 #define TALLY_LIB_DEPS_CANDIDATES_H
 
-#include "Tiles.h"
+#include "TileBoxes.h"
 
 #include <functional>
 
 namespace tally {
 
-/// A producer's access and a consumer's: of one buffer, one of them writes, their boxes meet, and
-/// a run of the first may come before one of the second.
+/// A producer's access and a consumer's: of memory that may be the same, one of them writes, and a
+/// run of the first may come before one of the second.
 struct Candidate {
   InstrId producer;
   InstrId consumer;
@@ -36,7 +36,7 @@ struct Candidate {
 };
 
 /// Calls `visit` for all candidates.
-void forCandidates(const Kernel &kernel, const Tiles &tiles,
+void forCandidates(const Kernel &kernel, const TileBoxes &tiles,
                    const std::function<void(const Candidate &)> &visit);
 
 } // namespace tally

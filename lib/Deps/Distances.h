@@ -8,6 +8,7 @@
 //   u0, ..       the producer's iteration of loops around it alone
 //   w0, ..       the consumer's, likewise
 //   s0, t0, ..   counters over the whole run, as the producer and the consumer see them
+//   n0, ..       how often loops run this time, where an index or guard asks for it
 //
 // Steps:  1. conflicts  the set of all points where both runs exist, the producer's comes first,
 //                       and both touch the same element
@@ -46,13 +47,22 @@ struct Extent {
 };
 
 /// A counter of the entries of a body, for which no formula is known.
-struct Counter {
+struct EntryCounter {
   bool isShared = false; ///< both count the same body; else only one counter is used
   /// How many levels lie at or around the body. At the last of them it is the loop itself, unless
   /// it is a branch.
   uint32_t levels = 0;
   bool isBranch = false;
   uint64_t minTrips = 0; ///< of the loop
+};
+
+/// How often a loop runs this time; not a constant.
+struct Length {
+  uint32_t loop = 0;  ///< a level, or one of the loops of one side alone
+  bool isOwn = false; ///< the latter
+  bool atProducer = false;
+
+  bool operator==(const Length &) const = default;
 };
 
 /// Two accesses; see above.
@@ -72,7 +82,8 @@ struct PairNest {
   /// `unpaired` on.
   uint32_t pairedFrom = 0;
   uint32_t unpaired = UINT32_MAX;
-  std::vector<Counter> counters;
+  std::vector<EntryCounter> counters;
+  std::vector<Length> lengths;
   std::string overlap;         ///< when the accesses meet; empty: always
   Excess vague = Excess::None; ///< they may meet only then, and need not
 };

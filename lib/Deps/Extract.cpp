@@ -11,13 +11,13 @@
 
 #include "Candidates.h"
 #include "PairNest.h"
-#include "tally/Model/Overlap.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 
 namespace tally {
 
@@ -29,6 +29,10 @@ std::string_view toString(Excess excess) {
     return "anywhere";
   case Excess::Symbol:
     return "run-time value";
+  case Excess::Alias:
+    return "alias";
+  case Excess::Guarded:
+    return "guarded";
   case Excess::Varies:
     return "distance varies";
   case Excess::Undecided:
@@ -44,9 +48,10 @@ struct Draft {
   Candidate pair;
   DepKind kind = DepKind::Unspecified;
   DistanceForm form = DistanceForm::Vector;
-  int64_t step = 0;
-  std::vector<DistanceComponent> components; ///< outermost first, none 0
   Excess excess = Excess::None;
+  uint32_t firstComponent = 0; ///< outermost first, none 0
+  uint32_t numComponents = 0;
+  int64_t step = 0;
   const Distances::One *example = nullptr; ///< kept by the finder
 };
 
@@ -98,19 +103,23 @@ private:
   //===--- 2. Distances ---------------------------------------------------===//
 
   void derive(const Candidate &candidate) {
-    const Tile &producer = tiles[tiles.of(candidate.producerAccess)];
-    const Tile &consumer = tiles[tiles.of(candidate.consumerAccess)];
+    const TileBox &producer = tiles[tiles.of(candidate.producerAccess)];
+    const TileBox &consumer = tiles[tiles.of(candidate.consumerAccess)];
     Draft draft;
     draft.pair = candidate;
     draft.kind = dependenceKind(candidate);
     bool producerIsBefore = candidate.producer < candidate.consumer;
-    if (producer.home == consumer.home && producerIsBefore && producer.isFixed &&
-        consumer.isFixed) {
-      drafts.push_back(std::move(draft)); // they meet in every iteration
+    bool isSure = producer.buffer == consumer.buffer
+                      ? producer.isFixed && consumer.isFixed
+                      : producer.isSolid && consumer.isSolid &&
+                            tiles.sharing(producer, consumer) == InCommon::Known;
+    if (isSure && producer.home == consumer.home && producerIsBefore) {
+      drafts.push_back(draft); // they meet in every iteration
       return;
     }
     const PairPlace &place = placeOf(producer.home, consumer.home);
     TilePair pair{kernel, tiles, place, producer, consumer, producerIsBefore};
+    hasGuards = !tiles.parsed(producer).guards.empty() || !tiles.parsed(consumer).guards.empty();
     if (std::optional<PairNest> flat = flatView(pair)) {
       return addFlat(draft, finder.find(*flat));
     }
@@ -129,8 +138,14 @@ private:
     addVectors(draft, vector, place);
   }
 
+  /// Of the pair at hand.
+  Excess excessOf(const Distances &distances) const {
+    bool isGuarded = hasGuards && distances.excess == Excess::Varies;
+    return isGuarded ? Excess::Guarded : distances.excess;
+  }
+
   void addFlat(Draft draft, const Distances &distances) {
-    draft.excess = distances.excess;
+    draft.excess = excessOf(distances);
     for (const Distances::One &one : distances.list) {
       draft.form = one.components[0] == 0 ? DistanceForm::Vector : DistanceForm::Flat;
       draft.step = one.components[0];
@@ -141,9 +156,9 @@ private:
 
   /// Components past the levels are those of two inner loops, element by element.
   void addVectors(Draft draft, const Distances &distances, const PairPlace &place) {
-    draft.excess = distances.excess;
+    draft.excess = excessOf(distances);
     for (const Distances::One &one : distances.list) {
-      draft.components.clear();
+      draft.firstComponent = static_cast<uint32_t>(components.size());
       draft.form = DistanceForm::Vector;
       draft.step = 0;
       draft.example = &one;
@@ -154,27 +169,32 @@ private:
           draft.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
           draft.step = isWhole ? 0 : distance;
         } else if (distance == wholeLevel) {
-          addWholeLevel(draft, place.levels[i]); // and so on for those inside it
+          addWholeLevel(place.levels[i]); // and so on for those inside it
         } else if (distance != 0) {
-          draft.components.push_back({place.levels[i], distance});
+          components.push_back({place.levels[i], distance});
         }
       }
+      draft.numComponents = static_cast<uint32_t>(components.size()) - draft.firstComponent;
       drafts.push_back(draft);
     }
   }
 
   /// All iterations of a loop: a distance that no trip count reaches.
-  void addWholeLevel(Draft &draft, LoopId loop) const {
+  void addWholeLevel(LoopId loop) {
     const Trip &trip = kernel.loops[loop].trip;
     uint64_t most = trip.kind == Trip::Kind::Constant ? trip.constant
                     : trip.max                        ? *trip.max
                                                       : maxCount;
     if (most > 1) {
-      draft.components.push_back({loop, 1 - static_cast<int64_t>(most)});
+      components.push_back({loop, 1 - static_cast<int64_t>(most)});
     }
   }
 
   //===--- 3. Merge -------------------------------------------------------===//
+
+  std::span<const DistanceComponent> componentsOf(const Draft &draft) const {
+    return {components.data() + draft.firstComponent, draft.numComponents};
+  }
 
   static bool sameEnds(const Draft &a, const Draft &b) {
     return a.pair.producer == b.pair.producer && a.pair.consumer == b.pair.consumer;
@@ -235,13 +255,13 @@ private:
 
   /// Whether whoever waits at a's distance has waited at b's: a's runs of the producer are no
   /// earlier, and a has no wait left out (for lack of iterations behind it) that b has.
-  static bool implies(const Draft &a, const Draft &b) {
-    bool isZero = a.form == DistanceForm::Vector && a.components.empty();
+  bool implies(const Draft &a, const Draft &b) const {
+    bool isZero = a.form == DistanceForm::Vector && a.numComponents == 0;
     if (isZero) {
       return true;
     }
     if (a.form == DistanceForm::Flat && a.step == 1) {
-      return b.form != DistanceForm::Vector || !b.components.empty(); // every earlier run
+      return b.form != DistanceForm::Vector || b.numComponents != 0; // every earlier run
     }
     if (a.form != b.form) {
       return false;
@@ -250,16 +270,16 @@ private:
     case DistanceForm::Flat:
       return a.step <= b.step;
     case DistanceForm::Element:
-      return a.components == b.components && a.step <= b.step;
+      return std::ranges::equal(componentsOf(a), componentsOf(b)) && a.step <= b.step;
     case DistanceForm::Vector:
-      return vectorImplies(a.components, b.components);
+      return vectorImplies(componentsOf(a), componentsOf(b));
     }
     return false;
   }
 
-  static bool vectorImplies(const std::vector<DistanceComponent> &a,
-                            const std::vector<DistanceComponent> &b) {
-    auto on = [](const std::vector<DistanceComponent> &list, LoopId loop) {
+  static bool vectorImplies(std::span<const DistanceComponent> a,
+                            std::span<const DistanceComponent> b) {
+    auto on = [](std::span<const DistanceComponent> list, LoopId loop) {
       auto found = std::find_if(list.begin(), list.end(),
                                 [&](const DistanceComponent &c) { return c.loop == loop; });
       return found == list.end() ? 0 : found->distance;
@@ -294,10 +314,10 @@ private:
     dep.form = draft.form;
     dep.step = draft.step;
     dep.firstComponent = static_cast<uint32_t>(result.components.size());
-    dep.numComponents = static_cast<uint32_t>(draft.components.size());
+    dep.numComponents = draft.numComponents;
     dep.where = kernel.instrs[dep.consumer].where;
-    result.components.insert(result.components.end(), draft.components.begin(),
-                             draft.components.end());
+    std::span<const DistanceComponent> own = componentsOf(draft);
+    result.components.insert(result.components.end(), own.begin(), own.end());
     derived.producerAccess = draft.pair.producerAccess;
     derived.consumerAccess = draft.pair.consumerAccess;
     derived.excess = draft.excess;
@@ -332,10 +352,12 @@ private:
   const Kernel &kernel;
   const ExtractOptions &options;
   DistanceFinder &finder;
-  Tiles tiles;
+  TileBoxes tiles;
   std::unordered_map<uint64_t, PairPlace> places;
+  bool hasGuards = false; ///< one of the pair at hand
   std::vector<Draft> drafts;
-  std::vector<uint32_t> order; ///< of drafts
+  std::vector<DistanceComponent> components; ///< of drafts
+  std::vector<uint32_t> order;               ///< of drafts
   Extraction result;
 };
 
@@ -368,39 +390,6 @@ Kernel withDeps(const Kernel &kernel, const Extraction &extraction) {
     }
   }
   return result;
-}
-
-/// Bits stand at the end of a type's name: bf16, fp8, i32. Of others, the largest there are.
-static uint64_t elementBytes(std::string_view type) {
-  size_t digits = type.find_last_not_of("0123456789") + 1;
-  uint64_t bits = 0;
-  for (char c : type.substr(std::min(digits, type.size()))) {
-    bits = bits < 1024 ? 10 * bits + static_cast<uint64_t>(c - '0') : bits;
-  }
-  return bits == 0 ? 8 : (bits + 7) / 8;
-}
-
-void refuseOverlaps(const Kernel &kernel, Diagnostics &diagnostics) {
-  IdVector<BufferId, uint64_t> bytes;
-  for (const Buffer &buffer : kernel.buffers) {
-    uint64_t size = elementBytes(kernel.text(buffer.elementType));
-    for (uint64_t extent : buffer.shape) {
-      if (__builtin_mul_overflow(size, extent, &size)) {
-        size = UINT64_MAX;
-      }
-    }
-    bytes.push(size);
-  }
-  for (Overlap overlap : findOverlaps(kernel, bytes)) {
-    const Buffer &low = kernel.buffers[overlap.low];
-    const Buffer &high = kernel.buffers[overlap.high];
-    diagnostics
-        .error(high.where,
-               fmt::format("buffer '{}' lies over '{}'; dependences are found only where buffers "
-                           "are apart: write them, or one buffer for both",
-                           kernel.text(high.name), kernel.text(low.name)))
-        .note(low.where, fmt::format("'{}' is here", kernel.text(low.name)));
-  }
 }
 
 bool asksForDeps(const Kernel &kernel) {

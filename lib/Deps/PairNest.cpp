@@ -2,11 +2,11 @@
 
 #include "PairNest.h"
 
+#include "TileMeet.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <functional>
 
 namespace tally {
 
@@ -59,197 +59,10 @@ static Extent extentOf(const Loop &loop) {
 }
 
 //===----------------------------------------------------------------------===//
-// Expressions as text
+// Vector and element views
 //===----------------------------------------------------------------------===//
 
 namespace {
-
-/// The text of one side's loop iterations and counters.
-struct SideNames {
-  std::function<std::string(LoopId)> iteration;
-  std::function<std::string(LoopId)> total;
-};
-
-/// The value of a text that is a number.
-std::optional<int64_t> asNumber(const std::string &text) {
-  int64_t number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  bool isNumber = error == std::errc() && end == text.data() + text.size();
-  return isNumber ? std::optional(number) : std::nullopt;
-}
-
-class SideText {
-public:
-  SideText(const Kernel &kernel, const Tiles &tiles, const Tile &tile, SideNames names)
-      : kernel(kernel), access(tiles.parsed(tile)), home(tile.home), names(std::move(names)) {}
-
-  std::string expr(TileExprId id) const {
-    using Kind = TileExpr::Kind;
-    const TileExpr &node = access.exprs[id];
-    switch (node.kind) {
-    case Kind::Constant:
-      return fmt::format("{}", node.value);
-    case Kind::Loop:
-      return names.iteration(loopOf(node));
-    case Kind::Total:
-      return names.total(loopOf(node));
-    case Kind::Symbol:
-      break;
-    default:
-      return operation(node, expr(node.a), node.b.valid() ? expr(node.b) : "");
-    }
-    assert(false && "indices with run-time values are not written");
-    return {};
-  }
-
-  std::string size(const TileDim &dim) const { return dim.size.valid() ? expr(dim.size) : "1"; }
-
-private:
-  /// isl reads divisions of variables only, so numbers are calculated here.
-  static std::string operation(const TileExpr &node, const std::string &a, const std::string &b) {
-    using Kind = TileExpr::Kind;
-    std::optional<int64_t> x = asNumber(a);
-    std::optional<int64_t> y = node.b.valid() ? asNumber(b) : node.value;
-    bool areNumbers = x && y;
-    switch (node.kind) {
-    case Kind::Add:
-      return areNumbers ? std::to_string(*x + *y) : fmt::format("({} + {})", a, b);
-    case Kind::Sub:
-      return areNumbers ? std::to_string(*x - *y) : fmt::format("({} - {})", a, b);
-    case Kind::Scale:
-      return areNumbers ? std::to_string(*x * *y) : fmt::format("({} * {})", node.value, a);
-    case Kind::Mod:
-      return areNumbers ? std::to_string(*x - floorDiv(*x, *y) * *y)
-                        : fmt::format("({} mod {})", a, node.value);
-    default:
-      return areNumbers ? std::to_string(floorDiv(*x, *y))
-                        : fmt::format("floor({}/{})", a, node.value);
-    }
-  }
-
-  LoopId loopOf(const TileExpr &node) const {
-    return loopNamed(kernel, home, access.names[node.name]);
-  }
-
-  const Kernel &kernel;
-  const ParsedAccess &access;
-  LoopId home;
-  SideNames names;
-};
-
-/// Whether some leaf of the index is of a kind that is asked for.
-bool hasLeaf(const ParsedAccess &access, TileExprId id,
-             const std::function<bool(const TileExpr &)> &asked) {
-  if (!id.valid()) {
-    return false;
-  }
-  const TileExpr &node = access.exprs[id];
-  return asked(node) || hasLeaf(access, node.a, asked) || hasLeaf(access, node.b, asked);
-}
-
-bool hasLeaf(const ParsedAccess &access, const TileDim &dim,
-             const std::function<bool(const TileExpr &)> &asked) {
-  return hasLeaf(access, dim.first, asked) || hasLeaf(access, dim.size, asked);
-}
-
-bool isSymbol(const TileExpr &node) {
-  return node.kind == TileExpr::Kind::Symbol;
-}
-
-bool changes(const TileExpr &node) {
-  return node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Total;
-}
-
-bool isConstant(const ParsedAccess &access, const TileDim &dim) {
-  auto isNumber = [&](TileExprId id) {
-    return !id.valid() || access.exprs[id].kind == TileExpr::Kind::Constant;
-  };
-  return isNumber(dim.first) && isNumber(dim.size);
-}
-
-/// The text of one dimension by itself.
-std::string dimText(const ParsedAccess &access, const TileDim &dim) {
-  ParsedAccess alone = access;
-  alone.dims = {dim};
-  return toString(alone);
-}
-
-/// What one dimension says about whether two tiles meet.
-enum class DimMeet : uint8_t {
-  Always,  ///< nothing: it is the same, or all of it, or their constant ranges were compared
-  Unknown, ///< nothing: it has a run-time value
-  Depends, ///< on iterations or strides
-};
-
-DimMeet dimMeet(const ParsedAccess &p, const ParsedAccess &c, size_t d) {
-  const TileDim &x = p.dims[d];
-  const TileDim &y = c.dims[d];
-  bool changing = hasLeaf(p, x, changes) || hasLeaf(c, y, changes);
-  bool symbolic = hasLeaf(p, x, isSymbol) || hasLeaf(c, y, isSymbol);
-  if (symbolic) {
-    return !changing && dimText(p, x) == dimText(c, y) ? DimMeet::Always : DimMeet::Unknown;
-  }
-  auto isRange = [](const TileDim &dim) { return !dim.size.valid() || dim.stride == 1; };
-  bool areRanges = isConstant(p, x) && isConstant(c, y) && isRange(x) && isRange(y);
-  return areRanges ? DimMeet::Always : DimMeet::Depends;
-}
-
-/// Calls `visit` for each dimension on which it depends whether the tiles meet; says what is not
-/// known.
-template <typename Visit> Excess forDependingDims(const TilePair &pair, Visit visit) {
-  const ParsedAccess &p = pair.tiles.parsed(pair.producer);
-  const ParsedAccess &c = pair.tiles.parsed(pair.consumer);
-  if (p.anywhere || c.anywhere) {
-    return Excess::Anywhere;
-  }
-  Excess vague = Excess::None;
-  for (size_t d = 0; d < std::min(p.dims.size(), c.dims.size()); ++d) {
-    switch (dimMeet(p, c, d)) {
-    case DimMeet::Always:
-      break;
-    case DimMeet::Unknown:
-      vague = Excess::Symbol;
-      break;
-    case DimMeet::Depends:
-      visit(d);
-      break;
-    }
-  }
-  return vague;
-}
-
-/// Elements first, first + stride, ... of one dimension, on both sides.
-std::string meetText(const TileDim &x, const SideText &p, const TileDim &y, const SideText &c,
-                     size_t d) {
-  std::string px = p.expr(x.first);
-  std::string cy = c.expr(y.first);
-  if (!x.size.valid() && !y.size.valid()) {
-    return fmt::format("({} = {})", px, cy);
-  }
-  std::string ps = p.size(x);
-  std::string cs = c.size(y);
-  bool areRanges = (!x.size.valid() || x.stride == 1) && (!y.size.valid() || y.stride == 1);
-  if (areRanges) {
-    return fmt::format("({} < {} + {} and {} < {} + {} and {} >= 1 and {} >= 1)", px, cy, cs, cy,
-                       px, ps, ps, cs);
-  }
-  return fmt::format("(exists k{0}, l{0} : 0 <= k{0} < {1} and 0 <= l{0} < {2} and "
-                     "{3} + {4} * k{0} = {5} + {6} * l{0})",
-                     d, ps, cs, px, x.stride, cy, y.stride);
-}
-
-void addOverlap(PairNest &nest, const TilePair &pair, const SideText &p, const SideText &c) {
-  const ParsedAccess &producer = pair.tiles.parsed(pair.producer);
-  const ParsedAccess &consumer = pair.tiles.parsed(pair.consumer);
-  nest.vague = forDependingDims(pair, [&](size_t d) {
-    nest.overlap += nest.overlap.empty() ? "" : " and ";
-    nest.overlap += meetText(producer.dims[d], p, consumer.dims[d], c, d);
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Vector and element views
-//===----------------------------------------------------------------------===//
 
 /// Gives loops their variables.
 class LoopNames {
@@ -266,12 +79,14 @@ public:
 
   SideNames producer() {
     return {[this](LoopId loop) { return iterationAtProducer(loop); },
-            [this](LoopId loop) { return total(loop, true); }};
+            [this](LoopId loop) { return total(loop, true); },
+            [this](LoopId loop) { return trips(loop, true); }};
   }
 
   SideNames consumer() {
     return {[this](LoopId loop) { return iterationAtConsumer(loop); },
-            [this](LoopId loop) { return total(loop, false); }};
+            [this](LoopId loop) { return total(loop, false); },
+            [this](LoopId loop) { return trips(loop, false); }};
   }
 
 private:
@@ -281,20 +96,19 @@ private:
                                 : std::optional(static_cast<size_t>(found - loops.begin()));
   }
 
-  std::string iterationAtProducer(LoopId loop) const {
+  std::optional<size_t> levelOf(LoopId loop) const {
     std::optional<size_t> level = indexOf(pair.place.levels, loop);
-    if (!level && areInnerPaired) {
-      level = pair.place.levels.size();
-    }
+    return !level && areInnerPaired ? pair.place.levels.size() : level;
+  }
+
+  std::string iterationAtProducer(LoopId loop) const {
+    std::optional<size_t> level = levelOf(loop);
     return level ? fmt::format("(c{0} - d{0})", *level)
                  : fmt::format("u{}", *indexOf(producerOwn, loop));
   }
 
   std::string iterationAtConsumer(LoopId loop) const {
-    std::optional<size_t> level = indexOf(pair.place.levels, loop);
-    if (!level && areInnerPaired) {
-      level = pair.place.levels.size();
-    }
+    std::optional<size_t> level = levelOf(loop);
     return level ? fmt::format("c{}", *level) : fmt::format("w{}", *indexOf(consumerOwn, loop));
   }
 
@@ -316,6 +130,23 @@ private:
                       : fmt::format("{}{}", atProducer ? 's' : 't', counterOf(body, atProducer));
   }
 
+  /// How often a loop runs this time: a number, or a variable.
+  std::string trips(LoopId loop, bool atProducer) {
+    Extent extent = extentOf(pair.kernel.loops[loop]);
+    if (extent.isConstant()) {
+      return fmt::format("{}", *extent.max);
+    }
+    std::optional<size_t> level = levelOf(loop);
+    const std::vector<LoopId> &own = atProducer ? producerOwn : consumerOwn;
+    Length length{static_cast<uint32_t>(level ? *level : *indexOf(own, loop)), !level, atProducer};
+    auto found = std::find(nest.lengths.begin(), nest.lengths.end(), length);
+    if (found == nest.lengths.end()) {
+      nest.lengths.push_back(length);
+      found = nest.lengths.end() - 1;
+    }
+    return fmt::format("n{}", found - nest.lengths.begin());
+  }
+
   /// The counter of a body around both is one; others are each side's own.
   size_t counterOf(LoopId body, bool atProducer) {
     bool isShared = pair.kernel.encloses(body, pair.place.shared);
@@ -324,7 +155,7 @@ private:
         return i;
       }
     }
-    Counter counter;
+    EntryCounter counter;
     counter.isShared = isShared;
     counter.levels = static_cast<uint32_t>(realLoopsBelow(pair.kernel, rootLoop, body).size());
     counter.isBranch = pair.kernel.loops[body].isBranch();
@@ -361,10 +192,11 @@ PairNest commonPart(const TilePair &pair) {
   return nest;
 }
 
-void addOverlap(PairNest &nest, const TilePair &pair, LoopNames &names) {
-  SideText producer(pair.kernel, pair.tiles, pair.producer, names.producer());
-  SideText consumer(pair.kernel, pair.tiles, pair.consumer, names.consumer());
-  addOverlap(nest, pair, producer, consumer);
+void addMeeting(PairNest &nest, const TilePair &pair, const SideNames &producer,
+                const SideNames &consumer) {
+  Meeting meeting = meetingOf(pair, producer, consumer);
+  nest.overlap = std::move(meeting.condition);
+  nest.vague = meeting.vague;
 }
 
 } // namespace
@@ -374,7 +206,7 @@ PairNest vectorView(const TilePair &pair) {
   LoopNames names(pair, nest);
   addExtents(pair.kernel, nest.producerOwn, names.producerOwn);
   addExtents(pair.kernel, nest.consumerOwn, names.consumerOwn);
-  addOverlap(nest, pair, names);
+  addMeeting(nest, pair, names.producer(), names.consumer());
   return nest;
 }
 
@@ -395,25 +227,13 @@ std::optional<PairNest> elementView(const TilePair &pair) {
   nest.levels.push_back({extentOf(producerLoop), extentOf(consumerLoop)});
   LoopNames names(pair, nest);
   names.areInnerPaired = true;
-  addOverlap(nest, pair, names);
+  addMeeting(nest, pair, names.producer(), names.consumer());
   return nest;
 }
 
 //===----------------------------------------------------------------------===//
 // Flat view
 //===----------------------------------------------------------------------===//
-
-/// Whether an index says nothing but how often `body` ran; notes if it says that.
-static bool countsOnly(const TilePair &pair, const Tile &tile, const TileDim &dim, LoopId body,
-                       bool &counts) {
-  const ParsedAccess &access = pair.tiles.parsed(tile);
-  bool isOther = hasLeaf(access, dim, [&](const TileExpr &node) {
-    return changes(node) && (node.kind == TileExpr::Kind::Loop ||
-                             loopNamed(pair.kernel, tile.home, access.names[node.name]) != body);
-  });
-  counts |= hasLeaf(access, dim, changes);
-  return !isOther;
-}
 
 std::optional<PairNest> flatView(const TilePair &pair) {
   const PairPlace &place = pair.place;
@@ -423,11 +243,17 @@ std::optional<PairNest> flatView(const TilePair &pair) {
   }
   bool counts = false;
   bool isFlat = true;
-  forDependingDims(pair, [&](size_t d) {
-    const ParsedAccess &p = pair.tiles.parsed(pair.producer);
-    const ParsedAccess &c = pair.tiles.parsed(pair.consumer);
-    isFlat &= countsOnly(pair, pair.producer, p.dims[d], body, counts) &&
-              countsOnly(pair, pair.consumer, c.dims[d], body, counts);
+  forDecidingExprs(pair, [&](const TileBox &tile, TileExprId expr) {
+    const ParsedAccess &access = pair.tiles.parsed(tile);
+    auto isCount = [&](const TileExpr &node) {
+      return node.kind == TileExpr::Kind::Total &&
+             loopNamed(pair.kernel, tile.home, access.names[node.name]) == body;
+    };
+    counts |= hasLeaf(access, expr, isCount);
+    isFlat &= !hasLeaf(access, expr, [&](const TileExpr &node) {
+      return (node.kind == TileExpr::Kind::Total && !isCount(node)) ||
+             node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Trips;
+    });
   });
   bool hasOneLoop = place.levels.size() == 1 && (!counts || place.levels[0] == body);
   if (!isFlat || hasOneLoop) {
@@ -437,10 +263,8 @@ std::optional<PairNest> flatView(const TilePair &pair) {
   nest.levels.push_back({});
   nest.zeroIsOrdered = pair.producerIsBefore;
   auto none = [](LoopId) { return std::string(); };
-  SideText producer(pair.kernel, pair.tiles, pair.producer,
-                    {none, [](LoopId) { return "(c0 - d0)"; }});
-  SideText consumer(pair.kernel, pair.tiles, pair.consumer, {none, [](LoopId) { return "c0"; }});
-  addOverlap(nest, pair, producer, consumer);
+  addMeeting(nest, pair, {none, [](LoopId) { return "(c0 - d0)"; }, none},
+             {none, [](LoopId) { return "c0"; }, none});
   return nest;
 }
 

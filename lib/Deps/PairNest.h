@@ -12,7 +12,7 @@
 #define TALLY_LIB_DEPS_PAIRNEST_H
 
 #include "Distances.h"
-#include "Tiles.h"
+#include "TileBoxes.h"
 
 namespace tally {
 
@@ -27,13 +27,13 @@ struct PairPlace {
 
 PairPlace placeOfBodies(const Kernel &kernel, LoopId producerHome, LoopId consumerHome);
 
-/// Two tiles of one buffer, read or written by different runs.
+/// Two tiles of memory that may be the same, touched by different runs.
 struct TilePair {
   const Kernel &kernel;
-  const Tiles &tiles;
+  const TileBoxes &tiles;
   const PairPlace &place;
-  const Tile &producer;
-  const Tile &consumer;
+  const TileBox &producer;
+  const TileBox &consumer;
   bool producerIsBefore = false; ///< in the text
 };
 

@@ -102,8 +102,32 @@ private:
   const Extraction &extraction;
 };
 
-std::string_view formName(DistanceForm form) {
-  return form == DistanceForm::Vector ? "vector" : form == DistanceForm::Flat ? "flat" : "element";
+/// A branch around one of the two, inside all loops around both, is passed over when it is not
+/// taken.
+bool isConditional(const Kernel &kernel, const Dep &dep) {
+  LoopId producer = kernel.instrs[dep.producer].home;
+  LoopId consumer = kernel.instrs[dep.consumer].home;
+  LoopId loop = kernel.realLoop(kernel.commonLoop(producer, consumer));
+  for (LoopId l : {producer, consumer}) {
+    for (; l != loop; l = kernel.loops[l].parent) {
+      if (kernel.loops[l].isBranch()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::string_view className(const Kernel &kernel, const Dep &dep) {
+  switch (dep.form) {
+  case DistanceForm::Vector:
+    return isConditional(kernel, dep) ? "conditional" : "vector";
+  case DistanceForm::Flat:
+    return "flat";
+  case DistanceForm::Element:
+    return "element";
+  }
+  return "?";
 }
 
 Json distanceJson(const Kernel &kernel, const Words &words, const Dep &dep) {
@@ -161,7 +185,7 @@ Json depJson(const Kernel &kernel, const Extraction &extraction, const Words &wo
   Json object = {{"producer", kernel.nameOf(dep.producer)},
                  {"consumer", kernel.nameOf(dep.consumer)},
                  {"kind", toString(dep.kind)},
-                 {"class", formName(dep.form)},
+                 {"class", className(kernel, dep)},
                  {"distance", distanceJson(kernel, words, dep)}};
   if (dep.form != DistanceForm::Vector) {
     object[dep.form == DistanceForm::Flat ? "flat" : "element"] = dep.step;
@@ -203,6 +227,14 @@ std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
         "'{}' lies at a run-time value and may meet any other tile; give it "
         "constants, or a buffer of its own, to wait for less",
         text(has(derived.producerAccess, "$") ? derived.producerAccess : derived.consumerAccess));
+  case Excess::Alias:
+    return fmt::format("{} may lie in the same memory, nobody knows where; give both buffers an "
+                       "address and a type, or say 'noalias', to wait for less",
+                       both);
+  case Excess::Guarded:
+    return fmt::format("{} meet in some iterations only, and it is waited for in all; put one of "
+                       "the two under a 'tally.if' to wait for less",
+                       both);
   case Excess::Varies:
     return fmt::format("how far apart {} meet changes from iteration to iteration, and the "
                        "smallest distance is taken; constant trip counts and rings of equal length "

@@ -445,6 +445,10 @@ ParseResult BufferOp::parse(OpAsmParser &parser, OperationState &result) {
   if (accept(parser, "at") && failed(parseCount(parser, data.address.emplace()))) {
     return failure();
   }
+  if ((accept(parser, "alias") && failed(parseNames(parser, data.alias, "a buffer"))) ||
+      (accept(parser, "noalias") && failed(parseNames(parser, data.noalias, "a buffer")))) {
+    return failure();
+  }
   store<BufferOp>(result, std::move(data));
   return parseAttributes(parser, result);
 }
@@ -460,6 +464,13 @@ void BufferOp::print(OpAsmPrinter &p) {
   printOptionalName(p, "space", data.space);
   if (data.address) {
     p << " at " << *data.address;
+  }
+  for (auto [keyword, others] :
+       {std::pair(" alias ", &data.alias), std::pair(" noalias ", &data.noalias)}) {
+    if (!others->empty()) {
+      p << keyword;
+      printNames(p, *others);
+    }
   }
   printAttributes(p, *this);
 }

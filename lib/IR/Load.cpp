@@ -165,8 +165,26 @@ void KernelLoader::declare(EngineOp engine) {
 
 void KernelLoader::declare(BufferOp buffer) {
   const BufferData &data = buffer.getData();
-  BufferId id = builder.buffer(data.name, data.shape, data.space, data.elementType, data.address,
-                               files.where(buffer));
+  Location where = files.where(buffer);
+  BufferId id =
+      builder.buffer(data.name, data.shape, data.space, data.elementType, data.address, where);
+  auto earlier = [&](const std::string &name) {
+    BufferId other = buffers.find(name);
+    if (!other.valid()) {
+      unknown("buffer", "buffers above this one", name, builder.peek().buffers, where);
+    }
+    return other;
+  };
+  for (const std::string &name : data.alias) {
+    if (BufferId other = earlier(name); other.valid()) {
+      builder.alias(id, other);
+    }
+  }
+  for (const std::string &name : data.noalias) {
+    if (BufferId other = earlier(name); other.valid()) {
+      builder.noalias(id, other);
+    }
+  }
   buffers.add(builder.peek().buffers[id].name, id);
 }
 

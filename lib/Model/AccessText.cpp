@@ -31,7 +31,35 @@ static bool isNameChar(char c) {
 }
 
 static bool isReserved(std::string_view name) {
-  return name == "mod" || name == "floordiv" || name == "total";
+  return name == "mod" || name == "floordiv" || name == "total" || name == "trips" ||
+         name == "if" || name == "and";
+}
+
+using Relation = TileGuard::Relation;
+
+/// In the order of Relation.
+static constexpr std::string_view relationTexts[] = {"==", "!=", "<", "<=", ">", ">="};
+
+std::string_view toString(Relation relation) {
+  return relationTexts[static_cast<size_t>(relation)];
+}
+
+bool TileGuard::holds(int64_t leftValue, int64_t rightValue) const {
+  switch (relation) {
+  case Relation::Equal:
+    return leftValue == rightValue;
+  case Relation::NotEqual:
+    return leftValue != rightValue;
+  case Relation::Less:
+    return leftValue < rightValue;
+  case Relation::LessEqual:
+    return leftValue <= rightValue;
+  case Relation::Greater:
+    return leftValue > rightValue;
+  case Relation::GreaterEqual:
+    return leftValue >= rightValue;
+  }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -52,6 +80,11 @@ public:
     result.buffer = name("the name of a buffer");
     if (accept('[')) {
       indices();
+    }
+    if (acceptWord("if")) {
+      do {
+        guard();
+      } while (acceptWord("and"));
     }
     if (peek() != '\0' || at < text.size()) {
       fail("expected the end of the tile");
@@ -212,6 +245,32 @@ private:
     }
   }
 
+  void guard() {
+    TileGuard guard;
+    guard.left = sum();
+    guard.relation = relation();
+    guard.right = sum();
+    if (!failed()) {
+      result.guards.push_back(guard);
+    }
+  }
+
+  Relation relation() {
+    peek();
+    size_t found = std::size(relationTexts);
+    for (size_t i = 0; i < std::size(relationTexts); ++i) {
+      bool isLonger = found == std::size(relationTexts) ||
+                      relationTexts[i].size() > relationTexts[found].size();
+      found = isLonger && text.substr(at).starts_with(relationTexts[i]) ? i : found;
+    }
+    if (found == std::size(relationTexts)) {
+      fail("expected a comparison: '==', '!=', '<', '<=', '>' or '>='");
+      return Relation::Equal;
+    }
+    at += relationTexts[found].size();
+    return static_cast<Relation>(found);
+  }
+
   TileExprId add(TileExpr node) {
     if (result.exprs.size() >= maxNodes) {
       return fail(fmt::format("the tile has more than {} terms", maxNodes));
@@ -294,12 +353,19 @@ private:
       return named(Kind::Symbol, "the name of a run-time value");
     }
     if (acceptWord("total")) {
-      expect('(');
-      TileExprId total = named(Kind::Total, "the name of a loop or branch");
-      expect(')');
-      return total;
+      return counted(Kind::Total, "the name of a loop or branch");
     }
-    return named(Kind::Loop, "an integer, a loop, '$', 'total' or '('");
+    if (acceptWord("trips")) {
+      return counted(Kind::Trips, "the name of a loop");
+    }
+    return named(Kind::Loop, "an integer, a loop, '$', 'total', 'trips' or '('");
+  }
+
+  TileExprId counted(Kind kind, std::string_view what) {
+    expect('(');
+    TileExprId count = named(kind, what);
+    expect(')');
+    return count;
   }
 
   TileExprId parenthesis() {
@@ -365,16 +431,22 @@ public:
 
   std::string run() {
     text = nameText(access.buffer);
-    if (access.anywhere) {
-      return text + "[@]";
-    }
     const char *separator = "[";
     for (const TileDim &dim : access.dims) {
       text += separator;
       dimension(dim);
       separator = ", ";
     }
-    return access.dims.empty() ? text : text + ']';
+    text += access.anywhere ? "[@]" : access.dims.empty() ? "" : "]";
+    separator = " if ";
+    for (const TileGuard &guard : access.guards) {
+      text += separator;
+      expr(guard.left);
+      text += fmt::format(" {} ", toString(guard.relation));
+      expr(guard.right);
+      separator = " and ";
+    }
+    return text;
   }
 
 private:
@@ -419,6 +491,9 @@ private:
     case Kind::Total:
       text += "total(" + nameText(access.names[node.name]) + ")";
       return;
+    case Kind::Trips:
+      text += "trips(" + nameText(access.names[node.name]) + ")";
+      return;
     case Kind::Symbol:
       text += "$" + nameText(access.names[node.name]);
       return;
@@ -461,7 +536,7 @@ static LoopId findAround(const Kernel &kernel, LoopId home, std::string_view nam
 
 static std::string nameProblem(const Kernel &kernel, LoopId home, const TileExpr &node,
                                std::string_view name) {
-  bool wantsLoop = node.kind == TileExpr::Kind::Loop;
+  bool wantsLoop = node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Trips;
   if (!wantsLoop && node.kind != TileExpr::Kind::Total) {
     return {};
   }

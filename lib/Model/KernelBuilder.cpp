@@ -183,6 +183,16 @@ BufferId KernelBuilder::buffer(std::string_view name, std::span<const uint64_t> 
   return kernel.buffers.push(std::move(buffer));
 }
 
+void KernelBuilder::alias(BufferId later, BufferId earlier) {
+  assert(earlier < later && "buffers name earlier ones");
+  kernel.buffers[later].alias.push_back(earlier);
+}
+
+void KernelBuilder::noalias(BufferId later, BufferId earlier) {
+  assert(earlier < later && "buffers name earlier ones");
+  kernel.buffers[later].noalias.push_back(earlier);
+}
+
 InstrId KernelBuilder::instr(std::string_view name, QueueId queue, std::string_view operation,
                              Location where) {
   Instr instr;

@@ -174,7 +174,7 @@ void KernelReader::queueOfEngine(const JsonAt &at) {
 }
 
 void KernelReader::buffer(const JsonAt &at) {
-  if (!at.expectObject({"name", "shape", "type", "space", "address"})) {
+  if (!at.expectObject({"name", "shape", "type", "space", "address", "alias", "noalias"})) {
     return;
   }
   std::optional<JsonAt> name = at.need("name");
@@ -187,6 +187,16 @@ void KernelReader::buffer(const JsonAt &at) {
   }
   BufferId id = builder.buffer(name ? name->string() : "", shape, at.stringOr("space", ""),
                                at.stringOr("type", ""), address);
+  forEach(at, "alias", [&](const JsonAt &other) {
+    if (BufferId earlier = lookUp(buffers, other, "buffer"); earlier.valid()) {
+      builder.alias(id, earlier);
+    }
+  });
+  forEach(at, "noalias", [&](const JsonAt &other) {
+    if (BufferId earlier = lookUp(buffers, other, "buffer"); earlier.valid()) {
+      builder.noalias(id, earlier);
+    }
+  });
   buffers.add(builder.peek().buffers[id].name, id);
 }
 
@@ -401,6 +411,7 @@ private:
   std::string engineText(const Engine &engine) const;
   std::string bufferText(const Buffer &buffer) const;
   std::string instrText(InstrId id) const;
+  std::string othersText(std::string_view key, const std::vector<BufferId> &others) const;
   std::string accessText(const Instr &instr, AccessKind kind, std::string_view key) const;
   std::string tripText(const Loop &loop) const;
   std::string depText(const Dep &dep) const;
@@ -486,7 +497,17 @@ std::string KernelWriter::bufferText(const Buffer &buffer) const {
   if (buffer.address) {
     result += fmt::format(", \"address\": {}", *buffer.address);
   }
-  return result + "}";
+  return result + othersText("alias", buffer.alias) + othersText("noalias", buffer.noalias) + "}";
+}
+
+std::string KernelWriter::othersText(std::string_view key,
+                                     const std::vector<BufferId> &others) const {
+  std::string result;
+  for (BufferId id : others) {
+    result += result.empty() ? fmt::format(", \"{}\": [", key) : ", ";
+    result += quoted(kernel.buffers[id].name);
+  }
+  return result.empty() ? result : result + "]";
 }
 
 std::string KernelWriter::accessText(const Instr &instr, AccessKind kind,

@@ -3,6 +3,8 @@
 #include "tally/Model/Overlap.h"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <tuple>
 
 namespace tally {
@@ -40,6 +42,98 @@ std::vector<Overlap> findOverlaps(const Kernel &kernel, const IdVector<BufferId,
     farthest = endOf(id) > endOf(farthest) ? id : farthest;
   }
   return overlaps;
+}
+
+std::optional<uint64_t> elementBytes(const Kernel &kernel, BufferId buffer) {
+  NameId type = kernel.buffers[buffer].elementType;
+  std::string_view name = type.valid() ? kernel.text(type) : std::string_view();
+  size_t letters = 0;
+  while (letters < name.size() && std::isalpha(static_cast<unsigned char>(name[letters])) != 0) {
+    ++letters;
+  }
+  uint64_t bits = 0;
+  const char *end = name.data() + name.size();
+  auto [last, error] = std::from_chars(name.data() + letters, end, bits);
+  bool isNumber = letters > 0 && error == std::errc() && last == end;
+  return isNumber && bits > 0 && bits % 8 == 0 ? std::optional(bits / 8) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+SharedMemory::SharedMemory(const Kernel &kernel)
+    : kernel(kernel), members(kernel.buffers.size()), known(kernel.buffers.size(), true) {
+  constexpr uint64_t largestElement = 8;
+  for (BufferId id : kernel.buffers.ids()) {
+    uint64_t size = elementBytes(kernel, id).value_or(largestElement);
+    for (uint64_t extent : kernel.buffers[id].shape) {
+      if (__builtin_mul_overflow(size, extent, &size)) {
+        size = UINT64_MAX;
+      }
+    }
+    bytes.push(size);
+    groups.push(id);
+  }
+  for (Overlap overlap : findOverlaps(kernel, bytes)) {
+    join(overlap.low, overlap.high);
+  }
+  for (BufferId id : kernel.buffers.ids()) {
+    for (BufferId earlier : kernel.buffers[id].alias) {
+      join(id, earlier);
+    }
+  }
+  for (BufferId id : kernel.buffers.ids()) {
+    BufferId group = find(id);
+    groups[id] = group;
+    if (group != id) {
+      if (members[group].empty()) {
+        members[group].push_back(group); // it comes first
+      }
+      members[group].push_back(id);
+    }
+    known[group] = known[group] && kernel.buffers[id].address && elementBytes(kernel, id) &&
+                   kernel.buffers[id].alias.empty();
+  }
+}
+
+/// The first of a group leads it. Ways there are cut short.
+BufferId SharedMemory::find(BufferId buffer) {
+  while (groups[buffer] != buffer) {
+    groups[buffer] = groups[groups[buffer]];
+    buffer = groups[buffer];
+  }
+  return buffer;
+}
+
+void SharedMemory::join(BufferId a, BufferId b) {
+  auto [first, second] = std::minmax({find(a), find(b)});
+  groups[second] = first;
+}
+
+bool SharedMemory::states(BufferId a, BufferId b, std::vector<BufferId> Buffer::*list) const {
+  auto [first, second] = std::minmax({a, b});
+  const std::vector<BufferId> &earlier = kernel.buffers[second].*list;
+  return std::find(earlier.begin(), earlier.end(), first) != earlier.end();
+}
+
+InCommon SharedMemory::between(BufferId a, BufferId b) const {
+  assert(a != b && "a buffer shares all with itself");
+  const Buffer &x = kernel.buffers[a];
+  const Buffer &y = kernel.buffers[b];
+  if (groups[a] != groups[b] || states(a, b, &Buffer::noalias)) {
+    return InCommon::Nothing;
+  }
+  if (states(a, b, &Buffer::alias)) {
+    return InCommon::Unknown;
+  }
+  bool meet = x.address && y.address && x.space == y.space &&
+              (*x.address <= *y.address ? *y.address - *x.address < bytes[a]
+                                        : *x.address - *y.address < bytes[b]);
+  if (!meet) {
+    return InCommon::Nothing;
+  }
+  return elementBytes(kernel, a) && elementBytes(kernel, b) ? InCommon::Known : InCommon::Unknown;
 }
 
 } // namespace tally

@@ -120,6 +120,9 @@ public:
 
   void write();
 
+  /// The dependences alone.
+  void writeDeps(ir::KernelOp op);
+
 private:
   static ir::QueueData queueData(const Kernel &kernel, QueueId id);
   void engine(const Engine &engine);
@@ -144,6 +147,11 @@ void KernelWriter::write() {
     buffer(each);
   }
   body(rootLoop);
+  writeDeps(op);
+}
+
+void KernelWriter::writeDeps(ir::KernelOp op) {
+  builder.setInsertionPointToEnd(&op.getBody().front());
   for (const Dep &each : kernel.deps) {
     dep(each);
   }
@@ -165,8 +173,19 @@ void KernelWriter::engine(const Engine &engine) {
 }
 
 void KernelWriter::buffer(const Buffer &buffer) {
-  ir::BufferData data{text(buffer.name), buffer.shape, text(buffer.elementType), text(buffer.space),
-                      buffer.address};
+  ir::BufferData data{text(buffer.name),
+                      buffer.shape,
+                      text(buffer.elementType),
+                      text(buffer.space),
+                      buffer.address,
+                      {},
+                      {}};
+  for (BufferId earlier : buffer.alias) {
+    data.alias.push_back(text(kernel.buffers[earlier].name));
+  }
+  for (BufferId earlier : buffer.noalias) {
+    data.noalias.push_back(text(kernel.buffers[earlier].name));
+  }
   ir::BufferOp::create(builder, at(buffer.where), data);
 }
 
@@ -430,6 +449,14 @@ void storeKernel(const Kernel &kernel, const Program *program, mlir::ModuleOp mo
   KernelWriter(kernel, module).write();
   if (program) {
     CodeWriter(kernel, *program, module).write();
+  }
+}
+
+void storeDeps(const Kernel &kernel, mlir::ModuleOp module) {
+  for (ir::KernelOp op : module.getOps<ir::KernelOp>()) {
+    if (std::string_view(op.getSymName()) == kernel.text(kernel.name)) {
+      KernelWriter(kernel, module).writeDeps(op);
+    }
   }
 }
 

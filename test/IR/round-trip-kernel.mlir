@@ -21,12 +21,18 @@ tally.kernel @everything {
   tally.buffer "X" shape [2, 128] type "bf16" space "sbuf" at 4096
   // CHECK-NEXT: tally.buffer "scalar"{{$}}
   tally.buffer "scalar"
+  // CHECK-NEXT: tally.buffer "Y" at 0 alias ["X", "scalar"]{{$}}
+  tally.buffer "Y" at 0 alias ["X", "scalar"]
+  // CHECK-NEXT: tally.buffer "Z" alias ["X"] noalias ["Y"]{{$}}
+  tally.buffer "Z" alias ["X"] noalias ["Y"]
   // CHECK-NEXT: tally.loop "A" trips 64 {
   tally.loop "A" trips 64 {
     // CHECK-NEXT: tally.instr "load" on "dma" op "dma_copy" writes ["X[A mod 2, 0:128]"]{{$}}
     tally.instr "load" on "dma" op "dma_copy" writes ["X[A mod 2, 0:128]"]
     // CHECK-NEXT: tally.instr "scale" on "act" computes "r0 * r1; r1" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]{{$}}
     tally.instr "scale" on "act" computes "r0 * r1; r1" reads ["X[A mod 2, 0:128]", "scalar"] writes ["X"] accumulates ["scalar"]
+    // CHECK-NEXT: tally.instr "last" on "act" reads ["X[1, 0:128] if A == trips(A) - 1 and $n != 0"]{{$}}
+    tally.instr "last" on "act" reads ["X[1, 0:128] if A == trips(A) - 1 and $n != 0"]
     // CHECK-NEXT: tally.if "c" divergent {
     // CHECK-NEXT:   tally.instr "p" on "pe"
     // CHECK-NEXT: } else {

@@ -32,12 +32,6 @@ struct DepsCommand {
     Extractor extractor;
     std::string text;
     for (const LoadedKernel &loaded : kernels) {
-      Diagnostics diagnostics;
-      refuseOverlaps(loaded.kernel, diagnostics);
-      if (diagnostics.hasErrors()) {
-        session.report(loaded.kernel, diagnostics);
-        return Exit::No;
-      }
       Extraction extraction =
           extractor.extract(loaded.kernel, {.queueOverlap = machine->queueOverlap});
       if (!common.keepImplied) {

@@ -3,7 +3,7 @@
 #include "Session.h"
 
 #include "tally/Code/ProgramJson.h"
-#include "tally/Deps/Implied.h"
+#include "tally/Deps/Find.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
 #include "tally/Transforms/Passes.h"
@@ -166,19 +166,9 @@ bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const
     return true;
   }
   Diagnostics diagnostics;
-  refuseOverlaps(loaded.kernel, diagnostics);
-  if (diagnostics.hasErrors()) {
-    report(loaded.kernel, diagnostics);
-    return false;
-  }
-  Extraction found = extractor.extract(loaded.kernel, {.queueOverlap = machine.queueOverlap});
-  if (!options.keepImplied) {
-    markImplied(loaded.kernel, found);
-  }
-  remarkExcess(loaded.kernel, found, diagnostics);
-  loaded.kernel = withDeps(loaded.kernel, found);
+  FindOptions find{{.queueOverlap = machine.queueOverlap}, options.keepImplied};
+  loaded.kernel = tally::findDeps(loaded.kernel, find, extractor, diagnostics);
   loaded.depsFound = true;
-  check(loaded.kernel, diagnostics);
   report(loaded.kernel, diagnostics);
   return !diagnostics.hasErrors();
 }

@@ -102,6 +102,56 @@ TEST(DatapathTest, indices) {
   EXPECT_EQ(pair.read(d, 1), Names{"X[0, 3]"});
 }
 
+/// A runs 4 times: P writes in the first iteration, C reads in the last.
+TEST(DatapathTest, guards) {
+  Pair pair("X[0, 0] if A == 0", "X[0, 0] if A >= trips(A) - 1");
+  Datapath d(pair.kernel, pair.bindings);
+  for (uint32_t run = 0; run < 4; ++run) {
+    EXPECT_EQ(pair.written(d, run).size(), run == 0 ? 1U : 0U);
+    EXPECT_EQ(pair.read(d, run).size(), run == 3 ? 1U : 0U);
+  }
+}
+
+/// Common cells of a run of "P", which writes to X [2, 8], and one of "C", which reads from Y [8].
+static size_t numCommon(std::string_view written, std::string_view read, bool areKnown) {
+  KernelBuilder b("k");
+  EngineId e = b.engine("e");
+  constexpr uint64_t xShape[] = {2, 8};
+  constexpr uint64_t yShape[] = {8};
+  auto address = [&](uint64_t at) { return areKnown ? std::optional(at) : std::nullopt; };
+  BufferId x = b.buffer("X", xShape, {}, "i8", address(0));
+  BufferId y = b.buffer("Y", yShape, {}, "i16", address(4));
+  if (!areKnown) {
+    b.alias(y, x);
+  }
+  b.instr("P", b.queueOf(e));
+  b.access(AccessKind::Write, x, written);
+  b.instr("C", b.queueOf(e));
+  b.access(AccessKind::Read, y, read);
+  Kernel kernel = b.finish();
+  Datapath d(kernel, Bindings(kernel));
+  const std::vector<CellId> &w = d.footprint({InstrId(0), 0}).writes;
+  const std::vector<CellId> &r = d.footprint({InstrId(1), 0}).reads;
+  std::vector<CellId> both;
+  std::set_intersection(w.begin(), w.end(), r.begin(), r.end(), std::back_inserter(both));
+  return both.size();
+}
+
+/// Y[k] is bytes 4 + 2k and 5 + 2k; X[0, k] is byte k, X[1, k] byte 8 + k.
+TEST(DatapathTest, buffersOverOneAnother) {
+  EXPECT_EQ(numCommon("X[0, 3]", "Y", true), 0U);
+  EXPECT_EQ(numCommon("X[0, 4]", "Y[0]", true), 1U);
+  EXPECT_EQ(numCommon("X[0, 5]", "Y[1]", true), 0U);
+  EXPECT_EQ(numCommon("X[0:2, 0:4]", "Y[0:2]", true), 0U) << "bytes 0 to 3 and 8 to 11";
+  EXPECT_EQ(numCommon("X[0:2, 0:4]", "Y[1:3]", true), 1U) << "bytes 8 to 11 as well";
+  EXPECT_EQ(numCommon("X[0, 0:2:2]", "Y", true), 0U) << "bytes 0, 2";
+  EXPECT_EQ(numCommon("X[0, 1:4:2]", "Y", true), 2U) << "bytes 1, 3, 5, 7";
+}
+
+TEST(DatapathTest, buffersThatMayShareMemory) {
+  EXPECT_EQ(numCommon("X[0, 0]", "Y[7]", false), 1U);
+}
+
 /// Commits of runs that touch different cells commute; those that conflict do not.
 TEST(DatapathTest, valuesTellOrdersApart) {
   Pair pair("X[A mod 2, 0:8]", "X[A mod 2, 0:4]");

@@ -104,6 +104,17 @@ TEST(EffectsTest, placesAreKnown) {
       "[2]; tiles keep their size\n");
 }
 
+/// Where its guards do not hold, a tile is not touched, and may be beyond its buffer.
+TEST(EffectsTest, guardedTilesLieInTheirBuffers) {
+  InLoop k;
+  k.write("fits", "X[2 * A, 0:2] if A < 2", "0");
+  k.write("late", "X[2 * A, 0:2] if A > 0", "0", 13);
+  EXPECT_EQ(k.result(),
+            "k:13:1: error: the data of 'late' cannot be followed: 'X[2 * A, 0:2] if A > 0' at "
+            "A=3 lies outside its buffer: dimension 1 of 2 is 4:1:1, but the buffer has 4 "
+            "there\n");
+}
+
 TEST(EffectsTest, whatIsKeptKeepsItsShape) {
   InLoop k;
   BufferId y = k.b.buffer("Y", shape({2, 2}), "", "f32");

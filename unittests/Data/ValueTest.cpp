@@ -30,7 +30,7 @@ struct OneInstr {
 
   OneInstr(std::string_view computes, std::vector<Input> inputs, std::vector<uint64_t> outShape,
            std::string_view outType = "f32", AccessKind kind = AccessKind::Write,
-           uint64_t trips = 1) {
+           uint64_t trips = 1, std::string_view guard = {}) {
     KernelBuilder b("k");
     EngineId act = b.engine("act");
     std::vector<BufferId> ids;
@@ -42,7 +42,7 @@ struct OneInstr {
     b.instr("i", b.queueOf(act));
     b.computes(computes);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      b.access(AccessKind::Read, ids[i], fmt::format("in{}", i));
+      b.access(AccessKind::Read, ids[i], fmt::format("in{}{}", i, guard));
     }
     b.access(kind, out, "out[@]");
     b.endLoop();
@@ -241,6 +241,13 @@ std::vector<float> numbers(size_t count, uint64_t seed) {
 } // namespace
 
 /// 7 is no multiple of the rows that are taken together.
+/// A tile whose guards do not hold reads as zeros: 3 is added in the second of three iterations
+/// only.
+TEST(ValueTest, guardedReads) {
+  OneInstr sum("start(A, r0)", {{{1}, {3}}}, {1}, "f32", AccessKind::Accumulate, 3, " if A == 1");
+  EXPECT_EQ(sum.result(), "3");
+}
+
 TEST(ValueTest, largeProductsAndSumsAreClose) {
   const uint64_t numK = 100, numM = 7, numN = 33;
   std::vector<float> a = numbers(numK * numM, 1), b = numbers(numK * numN, 2);

@@ -11,7 +11,8 @@ namespace tally::test {
 Enumeration::Enumeration(const Kernel &kernel, const TripsOf &tripsOf)
     : kernel(kernel), tripsOf(tripsOf), byInstr(kernel.instrs.size()),
       iteration(kernel.loops.size(), 0), entries(kernel.loops.size(), 0),
-      reached(kernel.loops.size(), 0), queueLength(kernel.queues.size(), 0) {
+      tripsNow(kernel.loops.size(), 0), reached(kernel.loops.size(), 0),
+      queueLength(kernel.queues.size(), 0) {
   walk(rootLoop);
 }
 
@@ -39,6 +40,7 @@ void Enumeration::repeat(LoopId loop) {
   if (trips == 0) {
     skipped.insert(loop);
   }
+  tripsNow[loop.value] = static_cast<int64_t>(trips);
   for (uint64_t i = 0; i < trips; ++i) {
     iteration[loop.value] = static_cast<int64_t>(i);
     walk(loop);
@@ -64,14 +66,15 @@ void Enumeration::record(InstrId instr) {
 }
 
 Enumeration::Touched Enumeration::touch(InstrId instr, AccessId access) const {
-  Touched result{kernel.accesses[access].buffer, kernel.accesses[access].kind, {}};
+  Touched result{kernel.accesses[access].buffer, kernel.accesses[access].kind, {}, false};
   std::string error;
   ParsedAccess tile = *parseAccess(kernel.text(kernel.accesses[access].text), error);
   bool known = true;
   std::function<int64_t(TileExprId)> value = [&](TileExprId id) -> int64_t {
     const TileExpr &node = tile.exprs[id];
     LoopId loop;
-    if (node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Total) {
+    if (node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Total ||
+        node.kind == TileExpr::Kind::Trips) {
       loop = kernel.instrs[instr].home;
       while (kernel.nameOf(loop) != tile.names[node.name]) {
         loop = kernel.loops[loop].parent;
@@ -85,6 +88,8 @@ Enumeration::Touched Enumeration::touch(InstrId instr, AccessId access) const {
       return iteration[loop.value];
     case TileExpr::Kind::Total:
       return entries[loop.value] - 1;
+    case TileExpr::Kind::Trips:
+      return tripsNow[loop.value];
     case TileExpr::Kind::Symbol:
       known = false;
       return 0;
@@ -101,17 +106,29 @@ Enumeration::Touched Enumeration::touch(InstrId instr, AccessId access) const {
     }
     return 0;
   };
-  size_t numDims = kernel.buffers[result.buffer].shape.size();
+  for (const TileGuard &guard : tile.guards) {
+    known = true;
+    bool holds = guard.holds(value(guard.left), value(guard.right));
+    if (known && !holds) {
+      return result;
+    }
+  }
+  const std::vector<uint64_t> &shape = kernel.buffers[result.buffer].shape;
+  result.isWhole = tile.dims.empty();
   result.elements = {{}};
-  for (size_t d = 0; d < numDims; ++d) {
+  for (size_t d = 0; d < shape.size(); ++d) {
     std::vector<Element> longer;
-    known = !tile.dims.empty();
-    int64_t size = known && tile.dims[d].size.valid() ? value(tile.dims[d].size) : 1;
-    int64_t first = known ? value(tile.dims[d].first) : any;
+    TileDim all;
+    const TileDim &dim = tile.dims.empty() ? all : tile.dims[d];
+    known = true;
+    int64_t first = dim.first.valid() ? value(dim.first) : 0;
+    int64_t size = dim.size.valid()    ? value(dim.size)
+                   : dim.first.valid() ? 1
+                                       : static_cast<int64_t>(shape[d]);
     for (const Element &element : result.elements) {
       for (int64_t i = 0; i < (known ? size : 1); ++i) {
         longer.push_back(element);
-        longer.back().push_back(known ? first + i * tile.dims[d].stride : any);
+        longer.back().push_back(known ? first + i * dim.stride : any);
       }
     }
     result.elements = std::move(longer);
@@ -128,6 +145,64 @@ bool Enumeration::meet(const Element &a, const Element &b) {
   return true;
 }
 
+int64_t Enumeration::firstByte(BufferId id, const Element &element) const {
+  const Buffer &buffer = kernel.buffers[id];
+  int64_t number = 0;
+  for (size_t d = 0; d < element.size(); ++d) {
+    number = number * static_cast<int64_t>(buffer.shape[d]) + element[d];
+  }
+  return static_cast<int64_t>(*buffer.address) + number * bytesOfElement(id);
+}
+
+/// Types are a letter and bits.
+int64_t Enumeration::bytesOfElement(BufferId id) const {
+  return std::stoll(std::string(kernel.text(kernel.buffers[id].elementType).substr(1))) / 8;
+}
+
+bool Enumeration::shareBytes(const Touched &a, const Touched &b) const {
+  std::set<int64_t> bytes;
+  for (const Element &element : a.elements) {
+    for (int64_t i = 0; i < bytesOfElement(a.buffer); ++i) {
+      bytes.insert(firstByte(a.buffer, element) + i);
+    }
+  }
+  return std::any_of(b.elements.begin(), b.elements.end(), [&](const Element &element) {
+    int64_t first = firstByte(b.buffer, element);
+    auto found = bytes.lower_bound(first);
+    return found != bytes.end() && *found < first + bytesOfElement(b.buffer);
+  });
+}
+
+bool Enumeration::meet(const Touched &a, const Touched &b) const {
+  if (a.elements.empty() || b.elements.empty()) {
+    return false;
+  }
+  if (a.buffer == b.buffer) {
+    return a.isWhole || b.isWhole ||
+           std::any_of(a.elements.begin(), a.elements.end(), [&](const Element &p) {
+             return std::any_of(b.elements.begin(), b.elements.end(),
+                                [&](const Element &q) { return meet(p, q); });
+           });
+  }
+  auto [first, second] = std::minmax({a.buffer, b.buffer});
+  const Buffer &later = kernel.buffers[second];
+  auto names = [first = first](const std::vector<BufferId> &list) {
+    return std::find(list.begin(), list.end(), first) != list.end();
+  };
+  if (names(later.noalias) || names(later.alias)) {
+    return !names(later.noalias);
+  }
+  if (!later.address || !kernel.buffers[first].address) {
+    return false;
+  }
+  auto isAny = [](const Touched &touched) {
+    return std::any_of(touched.elements.begin(), touched.elements.end(), [](const Element &e) {
+      return std::find(e.begin(), e.end(), any) != e.end();
+    });
+  };
+  return isAny(a) || isAny(b) || shareBytes(a, b);
+}
+
 bool Enumeration::conflict(const Run &a, const Run &b) const {
   const std::vector<Touched> &x = touched[static_cast<size_t>(&a - all.data())];
   const std::vector<Touched> &y = touched[static_cast<size_t>(&b - all.data())];
@@ -136,15 +211,8 @@ bool Enumeration::conflict(const Run &a, const Run &b) const {
     for (const Touched &t : y) {
       bool bothRead = s.kind == AccessKind::Read && t.kind == AccessKind::Read;
       bool bothAdd = s.kind == AccessKind::Accumulate && t.kind == AccessKind::Accumulate;
-      if (s.buffer != t.buffer || bothRead || (bothAdd && sameQueue)) {
-        continue;
-      }
-      for (const Element &p : s.elements) {
-        for (const Element &q : t.elements) {
-          if (meet(p, q)) {
-            return true;
-          }
-        }
+      if (!bothRead && !(bothAdd && sameQueue) && meet(s, t)) {
+        return true;
       }
     }
   }

@@ -1,8 +1,9 @@
 //===- Enumerate.h - All conflicts of one run, one by one -----------------===//
 //
 // The oracle for extraction. Walks a kernel with given trips as one sequential program, writes down
-// every element that every run of every instruction touches, and compares all pairs. It shares
-// with extraction only the parser of tiles.
+// every element that every run of every instruction touches, and compares all pairs: by their
+// indices in one buffer, byte by byte in two that lie over one another. It shares with extraction
+// only the parser of tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,9 +59,14 @@ private:
     BufferId buffer;
     AccessKind kind;
     std::vector<Element> elements;
+    bool isWhole = false; ///< meets all of its buffer, also what lies beyond its end
   };
 
   static bool meet(const Element &a, const Element &b);
+  bool meet(const Touched &a, const Touched &b) const;
+  bool shareBytes(const Touched &a, const Touched &b) const;
+  int64_t bytesOfElement(BufferId buffer) const;
+  int64_t firstByte(BufferId buffer, const Element &element) const;
 
   void walk(LoopId body);
   void repeat(LoopId loop);
@@ -74,6 +80,7 @@ private:
   std::vector<std::vector<Touched>> touched; ///< by run
   std::vector<int64_t> iteration;            ///< by loop
   std::vector<int64_t> entries;              ///< by loop
+  std::vector<int64_t> tripsNow;             ///< by loop
   std::vector<uint64_t> reached;             ///< by loop
   std::vector<uint32_t> queueLength;         ///< by queue
   std::set<LoopId> skipped;

@@ -27,13 +27,7 @@ public:
         queues.push_back(b.queue(fmt::format("q{}", i)));
       }
     }
-    uint32_t numBuffers = random.in({1, 2});
-    for (uint32_t i = 0; i < numBuffers; ++i) {
-      shapes.push_back(random.percent(25)   ? std::vector<uint64_t>{6, 4}
-                       : random.percent(15) ? std::vector<uint64_t>{}
-                                            : std::vector<uint64_t>{6});
-      buffers.push_back(b.buffer(fmt::format("X{}", i), shapes.back()));
-    }
+    addBuffers();
     wantedInstrs = random.in({2, maxInstrs});
     body();
     while (numInstrs < 2) {
@@ -43,6 +37,28 @@ public:
   }
 
 private:
+  void addBuffers() {
+    uint32_t numBuffers = random.in({1, 2});
+    bool haveAddresses = numBuffers == 2 && random.percent(30);
+    for (uint32_t i = 0; i < numBuffers; ++i) {
+      shapes.push_back(random.percent(25)   ? std::vector<uint64_t>{6, 4}
+                       : random.percent(15) ? std::vector<uint64_t>{}
+                                            : std::vector<uint64_t>{6});
+      std::string name = fmt::format("X{}", i);
+      if (haveAddresses) {
+        std::string type = fmt::format("i{}", 8 << random.below(3));
+        buffers.push_back(b.buffer(name, shapes.back(), "", type, random.below(12)));
+      } else {
+        buffers.push_back(b.buffer(name, shapes.back()));
+      }
+    }
+    if (numBuffers == 2 && random.percent(10)) {
+      b.alias(buffers[1], buffers[0]);
+    } else if (haveAddresses && random.percent(10)) {
+      b.noalias(buffers[1], buffers[0]);
+    }
+  }
+
   void body() {
     uint32_t statements = random.in({1, 3});
     for (uint32_t i = 0; i < statements && numInstrs < wantedInstrs; ++i) {
@@ -107,6 +123,29 @@ private:
   }
 
   std::string tileText(size_t buffer) {
+    std::string text = placeText(buffer);
+    uint32_t numGuards = names.empty() || !random.percent(20) ? 0 : random.in({1, 2});
+    for (uint32_t i = 0; i < numGuards; ++i) {
+      text += (i == 0 ? " if " : " and ") + guard();
+    }
+    return text;
+  }
+
+  /// Mostly about the first or last iterations.
+  std::string guard() {
+    constexpr std::string_view relations[] = {"==", "!=", "<", "<=", ">", ">="};
+    std::string_view relation = relations[random.below(std::size(relations))];
+    size_t which = random.below(names.size());
+    if (!isLoop[which] || random.percent(15)) {
+      return fmt::format("{} {} {}", index(), relation, index());
+    }
+    std::string end = random.percent(50)
+                          ? fmt::format("{}", random.in({0, 2}))
+                          : fmt::format("trips({}) - {}", names[which], random.in({1, 2}));
+    return fmt::format("{} {} {}", names[which], relation, end);
+  }
+
+  std::string placeText(size_t buffer) {
     std::string text = fmt::format("X{}", buffer);
     if (shapes[buffer].empty() || random.percent(10)) {
       return text;
@@ -158,6 +197,9 @@ private:
 
   std::string leaf() {
     size_t which = random.below(names.size());
+    if (isLoop[which] && random.percent(5)) {
+      return fmt::format("trips({})", names[which]);
+    }
     bool total = !isLoop[which] || random.percent(25);
     return total ? fmt::format("total({})", names[which]) : names[which];
   }

@@ -1,7 +1,8 @@
 //===- RandomAccesses.h - Small kernels that touch memory, from a seed ----===//
 //
 // At most six instructions under at most three loops and branches; few small buffers, so that
-// nearly all of them conflict; indices of every form that the language has.
+// nearly all of them conflict, some of them over one another; indices and guards of every form that
+// the language has.
 //
 //===----------------------------------------------------------------------===//
 

@@ -54,6 +54,32 @@ TEST(AccessTextTest, canonicalText) {
   EXPECT_EQ(canonical("c.else[c.else]"), "c.else[c.else]");
 }
 
+TEST(AccessTextTest, guards) {
+  EXPECT_EQ(canonical("X if A==0"), "X if A == 0");
+  EXPECT_EQ(canonical("X[@] if A != trips( A )-1"), "X[@] if A != trips(A) - 1");
+  EXPECT_EQ(canonical("X[A] if A<2 and B<=$n and 1>A and total(A)>=3"),
+            "X[A] if A < 2 and B <= $n and 1 > A and total(A) >= 3");
+  EXPECT_EQ(canonical(R"("if"["trips"] if "and" == 0)"), R"("if"["trips"] if "and" == 0)");
+  EXPECT_EQ(canonical("X if A"),
+            "column 7: expected a comparison: '==', '!=', '<', '<=', '>' or '>='");
+  EXPECT_EQ(canonical("X if A = 0"),
+            "column 8: expected a comparison: '==', '!=', '<', '<=', '>' or '>='");
+  EXPECT_EQ(canonical("X if A == 0 and"),
+            "column 16: expected an integer, a loop, '$', 'total', 'trips' or '('");
+}
+
+TEST(AccessTextTest, guardsHold) {
+  using Relation = TileGuard::Relation;
+  for (int64_t left : {-1, 0, 1}) {
+    EXPECT_EQ((TileGuard{Relation::Equal, {}, {}}.holds(left, 0)), left == 0);
+    EXPECT_EQ((TileGuard{Relation::NotEqual, {}, {}}.holds(left, 0)), left != 0);
+    EXPECT_EQ((TileGuard{Relation::Less, {}, {}}.holds(left, 0)), left < 0);
+    EXPECT_EQ((TileGuard{Relation::LessEqual, {}, {}}.holds(left, 0)), left <= 0);
+    EXPECT_EQ((TileGuard{Relation::Greater, {}, {}}.holds(left, 0)), left > 0);
+    EXPECT_EQ((TileGuard{Relation::GreaterEqual, {}, {}}.holds(left, 0)), left >= 0);
+  }
+}
+
 TEST(AccessTextTest, quotedNames) {
   EXPECT_EQ(canonical(R"("X"["A"])"), "X[A]");
   EXPECT_EQ(canonical(R"("my buf"["outer loop" + $"a b", total("mod")])"),
@@ -63,8 +89,9 @@ TEST(AccessTextTest, quotedNames) {
 
 TEST(AccessTextTest, errorsNameTheColumn) {
   EXPECT_EQ(canonical(""), "column 1: expected the name of a buffer");
-  EXPECT_EQ(canonical("X["), "column 3: expected an integer, a loop, '$', 'total' or '('");
-  EXPECT_EQ(canonical("X[]"), "column 3: expected an integer, a loop, '$', 'total' or '('");
+  EXPECT_EQ(canonical("X["), "column 3: expected an integer, a loop, '$', 'total', 'trips' or '('");
+  EXPECT_EQ(canonical("X[]"),
+            "column 3: expected an integer, a loop, '$', 'total', 'trips' or '('");
   EXPECT_EQ(canonical("X[A"), "column 4: expected ',', ':' or ']'");
   EXPECT_EQ(canonical("X[A] Y"), "column 6: expected the end of the tile");
   EXPECT_EQ(canonical("X[@, 1]"), "column 4: expected ']'");
@@ -142,6 +169,7 @@ int64_t valueOf(const ParsedAccess &access, TileExprId id) {
   case TileExpr::Kind::Loop:
     return 17 + static_cast<int64_t>(access.names[e.name].size());
   case TileExpr::Kind::Total:
+  case TileExpr::Kind::Trips:
     return 101;
   case TileExpr::Kind::Symbol:
     return 1009;

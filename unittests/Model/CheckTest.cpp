@@ -254,7 +254,7 @@ TEST(CheckTest, tilesFitTheirPlace) {
             "'total(c)' counts how often it was taken\nk:1:1: note: 'X' is here\n");
   EXPECT_EQ(tile("X[0, A +]"),
             "k:2:1: error: 'load' cannot touch 'X[0, A +]': column 9: expected an "
-            "integer, a loop, '$', 'total' or '('\nk:1:1: note: 'X' is here\n");
+            "integer, a loop, '$', 'total', 'trips' or '('\nk:1:1: note: 'X' is here\n");
   EXPECT_EQ(tile("Y"), "k:2:1: error: 'load' cannot touch 'Y': it is filed under buffer 'X'\n"
                        "k:1:1: note: 'X' is here\n");
 }

@@ -47,13 +47,15 @@ Kernel everything() {
   b.queue("qstore");
   std::vector<uint64_t> shape = {2, 128};
   BufferId x = b.buffer("X", shape, "sbuf", "bf16", 4096);
-  b.buffer("Y");
+  BufferId y = b.buffer("Y");
+  b.alias(y, x);
+  b.noalias(b.buffer("Z"), y);
   LoopId a = b.beginLoop("A", KernelBuilder::constant(64));
   InstrId first = b.instr("first", load, "dma_copy");
   b.computes("r0; start(A, r0)");
   b.access(AccessKind::Write, x, "X[A mod 2, 0:128]");
   b.access(AccessKind::Read, x, "X[@]");
-  b.access(AccessKind::Accumulate, x, "X");
+  b.access(AccessKind::Accumulate, x, "X if A == trips(A) - 1");
   InstrId scale = b.instr("scale", b.queueOf(act));
   b.beginIf("c", false);
   InstrId p = b.instr("p", b.queueOf(act));
@@ -125,6 +127,8 @@ TEST(KernelJsonTest, roundTrip) {
   EXPECT_EQ(writeKernelJson(*again), text);
   ASSERT_EQ(again->accesses.size(), 3u);
   EXPECT_EQ(again->buffers[BufferId(0)].address, 4096u);
+  EXPECT_EQ(again->buffers[BufferId(1)].alias, std::vector<BufferId>{BufferId(0)});
+  EXPECT_EQ(again->buffers[BufferId(2)].noalias, std::vector<BufferId>{BufferId(1)});
   EXPECT_EQ(again->queues[QueueId(2)].completion, Completion::Split);
   EXPECT_EQ(again->deps[DepId(0)].kind, DepKind::RAW);
   EXPECT_EQ(again->deps[DepId(2)].kind, DepKind::WAW);
@@ -189,7 +193,7 @@ TEST(KernelJsonTest, tripsAndTiles) {
   EXPECT_EQ(errorsOf(document(R"({"instr": "i", "queue": "act", "reads": ["Y", "X[", 1]})")),
             "k.json: error: at 'body[0].reads[0]': the kernel has no buffer 'Y'\n"
             "k.json: error: at 'body[0].reads[1]': this is not a tile: column 3: expected an "
-            "integer, a loop, '$', 'total' or '('\n"
+            "integer, a loop, '$', 'total', 'trips' or '('\n"
             "k.json: error: at 'body[0].reads[2]': expected a string, found 1\n");
 }
 

@@ -57,3 +57,48 @@ TEST(OverlapTest, hugeBuffersDoNotWrapAround) {
   EXPECT_EQ(overlapsOf({{"X", "sbuf", 8, UINT64_MAX}, {"Y", "sbuf", uint64_t(1) << 62, 1}}),
             std::vector<std::string>{"X Y"});
 }
+
+TEST(OverlapTest, elementBytesByName) {
+  KernelBuilder b("k");
+  std::vector<std::optional<uint64_t>> sizes;
+  for (const char *type : {"bf16", "fp8", "i32", "f8E4M3", "i4", "float", "16", ""}) {
+    b.buffer(type, {}, {}, type);
+  }
+  Kernel kernel = b.finish();
+  for (BufferId id : kernel.buffers.ids()) {
+    sizes.push_back(elementBytes(kernel, id));
+  }
+  std::optional<uint64_t> none;
+  EXPECT_EQ(sizes, (std::vector<std::optional<uint64_t>>{2, 1, 4, none, none, none, none, none}));
+}
+
+/// Y begins in X and reaches into Z, V has no type; A is said to be with Z, and X not with V.
+TEST(OverlapTest, whatTwoBuffersHaveInCommon) {
+  KernelBuilder b("k");
+  constexpr uint64_t shape[] = {4};
+  BufferId x = b.buffer("X", shape, "sbuf", "i32", 0);
+  BufferId y = b.buffer("Y", shape, "sbuf", "i32", 12);
+  BufferId z = b.buffer("Z", shape, "sbuf", "i32", 24);
+  BufferId v = b.buffer("V", shape, "sbuf", "", 8);
+  BufferId a = b.buffer("A", shape);
+  BufferId far = b.buffer("far", shape, "psum", "i32", 0);
+  b.alias(a, z);
+  b.noalias(v, x);
+  Kernel kernel = b.finish();
+  SharedMemory shared(kernel);
+  EXPECT_EQ(shared.between(x, y), InCommon::Known);
+  EXPECT_EQ(shared.between(y, x), InCommon::Known);
+  EXPECT_EQ(shared.between(y, z), InCommon::Known);
+  EXPECT_EQ(shared.between(x, z), InCommon::Nothing);
+  EXPECT_EQ(shared.between(v, y), InCommon::Unknown);
+  EXPECT_EQ(shared.between(v, x), InCommon::Nothing);
+  EXPECT_EQ(shared.between(z, a), InCommon::Unknown);
+  EXPECT_EQ(shared.between(x, a), InCommon::Nothing);
+  EXPECT_EQ(shared.between(x, far), InCommon::Nothing);
+  EXPECT_TRUE(shared.isAlone(far));
+  EXPECT_FALSE(shared.isAlone(a));
+  EXPECT_EQ(shared.groupOf(a), x);
+  EXPECT_EQ(shared.membersOf(x), (std::vector<BufferId>{x, y, z, v, a}));
+  EXPECT_FALSE(shared.isKnown(x));
+  EXPECT_TRUE(shared.isKnown(far));
+}

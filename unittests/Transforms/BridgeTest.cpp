@@ -64,6 +64,11 @@ Kernel furnishedKernel(uint64_t seed) {
     buffer.elementType = random.percent(50) ? kernel.strings.intern("bf16") : NameId();
     buffer.shape = {4, 128};
     buffer.address = random.percent(50) ? std::optional<uint64_t>(4096 * i) : std::nullopt;
+    for (uint32_t other = 0; other < i; ++other) {
+      if (random.percent(40)) {
+        (random.percent(50) ? buffer.alias : buffer.noalias).emplace_back(other);
+      }
+    }
     kernel.buffers.push(std::move(buffer));
   }
   for (Instr &instr : kernel.instrs) {
@@ -76,6 +81,9 @@ Kernel furnishedKernel(uint64_t seed) {
       if (random.percent(40)) {
         BufferId buffer(random.in(fuzz::Range{0, 2}));
         std::string tile = fmt::format("X{}[{}, 0:128]", buffer.value, index);
+        if (loop != rootLoop && random.percent(30)) {
+          tile += fmt::format(" if {0} != trips({0}) - 1", std::string(kernel.nameOf(loop)));
+        }
         kernel.accesses.push({kind, buffer, kernel.strings.intern(tile)});
       }
     }

@@ -19,6 +19,7 @@ namespace tally {
 struct LoopIndex {
   int64_t iteration = 0; ///< from 0
   int64_t total = 0;     ///< earlier entries over the whole run
+  int64_t trips = 0;     ///< how often it runs this time
 };
 
 class Runs {

@@ -16,7 +16,8 @@
 // trips) is passed over. Where no distance is exact, the shortest that ever occurs is taken:
 // sound, never too early, and reported with the reason.
 //
-// What is not known is taken for a conflict: tiles `X[@]`, indices with a run-time value `$n`.
+// What is not known is taken for a conflict: tiles `X[@]`, indices with a run-time value `$n`,
+// buffers that may share memory.
 //
 // No dependence is derived where the order holds anyway: two accumulations on one queue, and, on a
 // machine whose queues do not overlap their instructions, two instructions of one queue. In
@@ -43,7 +44,9 @@ struct ExtractOptions {
 enum class Excess : uint8_t {
   None,      ///< it does not: it is exact
   Anywhere,  ///< a tile `X[@]`
-  Symbol,    ///< an index or size with a run-time value
+  Symbol,    ///< an index, size or guard with a run-time value
+  Alias,     ///< two buffers that may share memory, nobody knows which
+  Guarded,   ///< a guard keeps the two apart in some iterations, and all wait
   Varies,    ///< the last conflicting run is not at the same distance in all iterations
   Undecided, ///< the question was too large to be decided
 };
@@ -115,10 +118,6 @@ Kernel withDeps(const Kernel &kernel, const Extraction &extraction);
 /// Whether a kernel leaves its dependences to be found: it says what instructions touch, and no
 /// dependence.
 bool asksForDeps(const Kernel &kernel);
-
-/// An error for each buffer that lies over another: who touches which memory is then not told by
-/// names. To be asked before extract().
-void refuseOverlaps(const Kernel &kernel, Diagnostics &diagnostics);
 
 /// One remark for each dependence that waits for more than is known to be needed: the accesses, the
 /// reason, and what to state to sharpen it.

@@ -84,11 +84,14 @@ struct BufferData {
   std::string elementType;     ///< empty: not said
   std::string space;           ///< empty: not said
   std::optional<uint64_t> address;
+  Names alias;   ///< earlier buffers
+  Names noalias; ///< earlier buffers
 
   static constexpr auto fields() {
     return std::tuple(field("name", &BufferData::name), field("shape", &BufferData::shape),
                       field("type", &BufferData::elementType), field("space", &BufferData::space),
-                      field("at", &BufferData::address));
+                      field("at", &BufferData::address), field("alias", &BufferData::alias),
+                      field("noalias", &BufferData::noalias));
   }
 
   bool operator==(const BufferData &) const = default;

@@ -7,19 +7,23 @@
 //   X[2*(A + B), $n:16:4]     16 elements from $n on, every fourth
 //   X[total(A) mod 3]         a ring that goes on over all trips of A
 //   X[@]                      anything in X, known only at run time
+//   X if A == 0               all of X, in the first iteration of A only
+//   X[A] if A < trips(A) - 1  one element, in all iterations but the last
 //
 // Grammar:
-//   tile   := name [ '[' ( '@' | dim { ',' dim } ) ']' ]
+//   tile   := name [ '[' ( '@' | dim { ',' dim } ) ']' ] [ 'if' guard { 'and' guard } ]
+//   guard  := expr ( '==' | '!=' | '<' | '<=' | '>' | '>=' ) expr
 //   dim    := expr [ ':' expr [ ':' integer ] ]      first, how many (1), stride (1)
 //   expr   := term { ('+' | '-') term }
 //   term   := ['-'] factor { '*' factor | 'mod' integer | 'floordiv' integer }
-//   factor := integer | name | '$' name | 'total' '(' name ')' | '(' expr ')'
+//   factor := integer | name | '$' name | ( 'total' | 'trips' ) '(' name ')' | '(' expr ')'
 //   name   := letter or '_', then letters, digits, '_', '.';  or "..." with \" and \\ inside
 //
 // A plain name in an expression is a loop around the instruction: its iteration, from 0.
 // total(A) is how often A's body (a loop or branch) was entered before this time, over the
-// whole run. $n is a run-time value that does not change while the kernel runs. One side of `*` is
-// an integer, so every expression is affine but for mod and floordiv, which round down.
+// whole run; trips(A) is how often the loop A runs this time. $n is a run-time value that does not
+// change while the kernel runs. One side of `*` is an integer, so every expression is affine but
+// for mod and floordiv, which round down. A run touches the tile only if all guards hold.
 //
 // The core carries tiles through as text. This header is for those who look inside:
 // checks, readers, and whoever derives dependences from accesses.
@@ -47,6 +51,7 @@ struct TileExpr {
     Constant, ///< value
     Loop,     ///< iteration of the loop `name`, from 0
     Total,    ///< earlier entries of the loop or branch `name`, over the whole run
+    Trips,    ///< how often the loop `name` runs this time
     Symbol,   ///< the run-time value `name`
     Add,      ///< a + b
     Sub,      ///< a - b
@@ -72,10 +77,26 @@ struct TileDim {
   bool operator==(const TileDim &) const = default;
 };
 
+/// A comparison that must hold for a run to touch the tile.
+struct TileGuard {
+  enum class Relation : uint8_t { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
+  Relation relation = Relation::Equal;
+  TileExprId left;
+  TileExprId right;
+
+  bool holds(int64_t leftValue, int64_t rightValue) const;
+
+  bool operator==(const TileGuard &) const = default;
+};
+
+/// As in a tile's text.
+std::string_view toString(TileGuard::Relation relation);
+
 struct ParsedAccess {
   std::string buffer;
   bool anywhere = false;     ///< X[@]
   std::vector<TileDim> dims; ///< empty: the whole buffer, or anywhere in it
+  std::vector<TileGuard> guards;
   /// Operands before their users; constants that were folded stay behind, unused.
   IdVector<TileExprId, TileExpr> exprs;
   std::vector<std::string> names;

@@ -145,10 +145,12 @@ struct Instance {
 
 struct Buffer {
   NameId name;
-  NameId space;                ///< memory space; none if not said
-  NameId elementType;          ///< none if not said
-  std::vector<uint64_t> shape; ///< empty: a single element
-  std::optional<uint64_t> address;
+  NameId space;                    ///< memory space; none if not said
+  NameId elementType;              ///< none if not said
+  std::vector<uint64_t> shape;     ///< empty: a single element
+  std::optional<uint64_t> address; ///< in bytes; the elements follow in row-major order
+  std::vector<BufferId> alias;     ///< earlier ones that may share its memory, nobody knows where
+  std::vector<BufferId> noalias;   ///< earlier ones that do not, whatever the addresses say
   Location where;
 };
 

@@ -66,6 +66,10 @@ public:
                   std::string_view space = {}, std::string_view elementType = {},
                   std::optional<uint64_t> address = {}, Location where = {});
 
+  /// Says that two buffers may share memory, or that they do not; `earlier` was added first.
+  void alias(BufferId later, BufferId earlier);
+  void noalias(BufferId later, BufferId earlier);
+
   /// An instruction at the current place. Accesses follow by `access`.
   InstrId instr(std::string_view name, QueueId queue, std::string_view operation = {},
                 Location where = {});

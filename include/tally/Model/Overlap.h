@@ -1,7 +1,14 @@
 //===- Overlap.h - Buffers that share memory ------------------------------===//
 //
-// Buffers have names of their own, but a fixed address may put one over another. Whoever takes
-// different buffers for different memory has to look first.
+// Buffers have names of their own, but a fixed address may put one over another, and a kernel may
+// say that it does not know (`alias`) or does know better (`noalias`). Whoever takes different
+// buffers for different memory has to look first.
+//
+//   X at 0, 64 bytes     Y at 32, 64 bytes     Z alias ["X"]
+//
+//   X, Y   Known: bytes 32 to 63 are common
+//   X, Z   Unknown
+//   Y, Z   Nothing
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +28,49 @@ struct Overlap {
 /// For each buffer with an address that lies over one which begins before it, such a pair. `bytes`
 /// is how large each buffer is.
 std::vector<Overlap> findOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_t> &bytes);
+
+/// How many bytes one element takes, by the name of its type: letters, then bits. None if the name
+/// is another, or the bits are no bytes.
+std::optional<uint64_t> elementBytes(const Kernel &kernel, BufferId buffer);
+
+/// How two buffers lie to one another.
+enum class InCommon : uint8_t {
+  Nothing, ///< nothing is common
+  Known,   ///< addresses, shapes and types say what is common
+  Unknown, ///< anything may be
+};
+
+/// Which buffers of a kernel share memory.
+class SharedMemory {
+public:
+  explicit SharedMemory(const Kernel &kernel);
+
+  /// Of two different buffers. An element of unknown size is taken for one of 8 bytes, the largest
+  /// there are, to see whether two are apart.
+  InCommon between(BufferId a, BufferId b) const;
+
+  /// Buffers that share memory, directly or by way of others, have one group: its first buffer.
+  BufferId groupOf(BufferId buffer) const { return groups[buffer]; }
+
+  bool isAlone(BufferId buffer) const { return members[groups[buffer]].empty(); }
+
+  /// The buffers of a group of several.
+  const std::vector<BufferId> &membersOf(BufferId group) const { return members[group]; }
+
+  /// Whether all that is common in a group is known.
+  bool isKnown(BufferId group) const { return known[group]; }
+
+private:
+  bool states(BufferId a, BufferId b, std::vector<BufferId> Buffer::*list) const;
+  void join(BufferId a, BufferId b);
+  BufferId find(BufferId buffer);
+
+  const Kernel &kernel;
+  IdVector<BufferId, uint64_t> bytes;
+  IdVector<BufferId, BufferId> groups;
+  IdVector<BufferId, std::vector<BufferId>> members; ///< by group
+  IdVector<BufferId, bool> known;                    ///< by group
+};
 
 } // namespace tally
 

@@ -36,6 +36,9 @@ std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagno
 /// Appends the kernel, and the code if given, to the module.
 void storeKernel(const Kernel &kernel, const Program *program, mlir::ModuleOp module);
 
+/// Appends the kernel's dependences to the kernel of its name, which has none.
+void storeDeps(const Kernel &kernel, mlir::ModuleOp module);
+
 /// Appends code for a kernel that the module already holds, in place of code that is there.
 void storeProgram(const Kernel &kernel, const Program &program, mlir::ModuleOp module);
 

@@ -1,6 +1,6 @@
-//===- Tiles.cpp - Where the tiles of a kernel lie ------------------------===//
+//===- TileBoxes.cpp - Where the tiles of a kernel lie --------------------===//
 
-#include "Tiles.h"
+#include "TileBoxes.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -71,6 +71,8 @@ static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &ac
     return iterations(kernel.loops[loopNamed(kernel, home, access.names[node.name])]);
   case Kind::Total:
     return {0, Bounds::endless};
+  case Kind::Trips: // while it is inside
+    return {1, iterations(kernel.loops[loopNamed(kernel, home, access.names[node.name])]).last + 1};
   case Kind::Symbol:
     return {};
   case Kind::Add:
@@ -106,10 +108,10 @@ static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &ac
 }
 
 //===----------------------------------------------------------------------===//
-// Tiles
+// TileBoxes
 //===----------------------------------------------------------------------===//
 
-Tiles::Tiles(const Kernel &kernel) : kernel(kernel) {
+TileBoxes::TileBoxes(const Kernel &kernel) : kernel(kernel), shared(kernel) {
   std::vector<uint32_t> textOf(kernel.strings.size(), UINT32_MAX);
   std::unordered_map<uint64_t, TileId> known;
   std::vector<TileId> lastOf; ///< by text
@@ -142,10 +144,13 @@ Tiles::Tiles(const Kernel &kernel) : kernel(kernel) {
   }
 }
 
-Tile Tiles::read(BufferId buffer, LoopId home, uint32_t text) {
+TileBox TileBoxes::read(BufferId buffer, LoopId home, uint32_t text) {
   const std::vector<uint64_t> &shape = kernel.buffers[buffer].shape;
   const ParsedAccess &access = texts[text];
-  Tile tile{buffer, home, text, static_cast<uint32_t>(boxes.size()), {0, 0}, !access.anywhere};
+  TileBox tile{buffer, home, text, static_cast<uint32_t>(boxes.size()), {0, 0}};
+  tile.isFixed = !access.anywhere && access.guards.empty();
+  int64_t numElements = 1;
+  int64_t totalElements = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
     Bounds all{0, static_cast<int64_t>(std::min<uint64_t>(shape[d], Bounds::endless)) - 1};
     Bounds bounds = all;
@@ -158,15 +163,42 @@ Tile Tiles::read(BufferId buffer, LoopId home, uint32_t text) {
       bool isRange = !dim.size.valid() || dim.stride == 1;
       tile.isFixed &= isConstant(dim.first) && isConstant(dim.size) && isRange;
     }
-    boxes.push_back(bounds);
+    boxes.push_back(access.dims.empty() ? Bounds{} : bounds); // all: also what lies beyond the end
+    numElements = product(numElements, bounds.last - bounds.first + 1);
     int64_t extent = all.last + 1;
+    totalElements = std::min(product(totalElements, extent), Bounds::endless);
     tile.hull = bounds.isEmpty() || tile.hull.isEmpty() ? Bounds{0, -1}
                                                         : sum(scaled(tile.hull, extent), bounds);
+  }
+  tile.isSolid = tile.isFixed && tile.hull.last - tile.hull.first + 1 == numElements;
+  if (!tile.hull.isEmpty()) {
+    // A tile beyond the end meets those of all the buffer.
+    tile.hull = {std::min(tile.hull.first, totalElements - 1),
+                 std::max<int64_t>(tile.hull.last, 0)};
+    tile.hull = inGroup(buffer, tile.hull);
   }
   return tile;
 }
 
-bool Tiles::boxesMeet(const Tile &a, const Tile &b) const {
+Bounds TileBoxes::inGroup(BufferId buffer, const Bounds &elements) const {
+  if (shared.isAlone(buffer)) {
+    return elements;
+  }
+  if (!shared.isKnown(shared.groupOf(buffer))) {
+    return {0, 0};
+  }
+  int64_t bytes = static_cast<int64_t>(*elementBytes(kernel, buffer));
+  uint64_t address = *kernel.buffers[buffer].address;
+  int64_t start = static_cast<int64_t>(std::min<uint64_t>(address, Bounds::endless));
+  Bounds first = scaled({elements.first, elements.first}, bytes);
+  Bounds end = scaled({elements.last + 1, elements.last + 1}, bytes);
+  return sum({start, start}, {first.first, end.last - 1});
+}
+
+bool TileBoxes::boxesMeet(const TileBox &a, const TileBox &b) const {
+  if (a.buffer != b.buffer) {
+    return sharing(a, b) != InCommon::Nothing;
+  }
   std::span<const Bounds> x = bounds(a);
   std::span<const Bounds> y = bounds(b);
   for (size_t d = 0; d < x.size(); ++d) {
@@ -177,7 +209,10 @@ bool Tiles::boxesMeet(const Tile &a, const Tile &b) const {
   return true;
 }
 
-bool Tiles::boxHolds(const Tile &a, const Tile &b) const {
+bool TileBoxes::boxHolds(const TileBox &a, const TileBox &b) const {
+  if (a.buffer != b.buffer) {
+    return false;
+  }
   std::span<const Bounds> x = bounds(a);
   std::span<const Bounds> y = bounds(b);
   for (size_t d = 0; d < x.size(); ++d) {

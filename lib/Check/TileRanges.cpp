@@ -1,0 +1,207 @@
+//===- TileRanges.cpp - Where the tile of one run lies --------------------===//
+
+#include "TileRanges.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+
+TileRanges::TileRanges(const Kernel &kernel)
+    : kernel(kernel), shared(kernel), parsed(kernel.accesses.size()) {
+  for (AccessId a : kernel.accesses.ids()) {
+    std::string problem;
+    std::optional<ParsedAccess> access = parseAccess(kernel.text(kernel.accesses[a].text), problem);
+    assert(access && "check() accepted it");
+    parsed[a] = std::move(*access);
+  }
+  restart();
+}
+
+void TileRanges::restart() {
+  iteration.assign(kernel.loops.size(), 0);
+  entries.assign(kernel.loops.size(), 0);
+  tripsNow.assign(kernel.loops.size(), 0);
+}
+
+void TileRanges::enter(LoopId loop, uint64_t number, uint64_t trips) {
+  iteration[loop] = static_cast<int64_t>(number) - 1;
+  tripsNow[loop] = static_cast<int64_t>(trips);
+  ++entries[loop];
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation
+//===----------------------------------------------------------------------===//
+
+static int64_t floorDiv(int64_t a, int64_t b) {
+  int64_t quotient = a / b;
+  return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+LoopId TileRanges::loopNamed(LoopId home, std::string_view name) const {
+  while (home.valid() && (home == rootLoop || kernel.nameOf(home) != name)) {
+    home = kernel.loops[home].parent;
+  }
+  assert(home.valid() && "check() accepted the name");
+  return home;
+}
+
+TileRanges::Index TileRanges::valueOf(LoopId home, const ParsedAccess &access,
+                                      TileExprId id) const {
+  const TileExpr &node = access.exprs[id];
+  switch (node.kind) {
+  case TileExpr::Kind::Constant:
+    return node.value;
+  case TileExpr::Kind::Loop:
+    return iteration[loopNamed(home, access.names[node.name])];
+  case TileExpr::Kind::Total:
+    return entries[loopNamed(home, access.names[node.name])] - 1;
+  case TileExpr::Kind::Trips:
+    return tripsNow[loopNamed(home, access.names[node.name])];
+  case TileExpr::Kind::Symbol:
+    return {};
+  default:
+    return valueOfOperation(home, access, node);
+  }
+}
+
+/// In wrapping arithmetic: indices that large touch nothing real.
+TileRanges::Index TileRanges::valueOfOperation(LoopId home, const ParsedAccess &access,
+                                               const TileExpr &node) const {
+  Index left = valueOf(home, access, node.a);
+  bool binary = node.kind == TileExpr::Kind::Add || node.kind == TileExpr::Kind::Sub;
+  Index right = binary ? valueOf(home, access, node.b) : Index(node.value);
+  if (!left || !right) {
+    return {};
+  }
+  uint64_t a = static_cast<uint64_t>(*left);
+  uint64_t b = static_cast<uint64_t>(*right);
+  switch (node.kind) {
+  case TileExpr::Kind::Add:
+    return static_cast<int64_t>(a + b);
+  case TileExpr::Kind::Sub:
+    return static_cast<int64_t>(a - b);
+  case TileExpr::Kind::Scale:
+    return static_cast<int64_t>(a * b);
+  case TileExpr::Kind::Mod:
+    return *left - floorDiv(*left, *right) * *right;
+  default:
+    return floorDiv(*left, *right);
+  }
+}
+
+bool TileRanges::isTouched(LoopId home, AccessId id) const {
+  const ParsedAccess &access = parsed[id];
+  return std::all_of(access.guards.begin(), access.guards.end(), [&](const TileGuard &guard) {
+    Index left = valueOf(home, access, guard.left);
+    Index right = valueOf(home, access, guard.right);
+    return !left || !right || guard.holds(*left, *right);
+  });
+}
+
+RangeTile TileRanges::tileOf(LoopId home, AccessId id) const {
+  const ParsedAccess &access = parsed[id];
+  RangeTile tile{kernel.accesses[id].buffer, {}};
+  size_t numDims = kernel.buffers[tile.buffer].shape.size();
+  for (size_t d = 0; d < numDims; ++d) {
+    tile.ranges.push_back(access.dims.empty() ? TileRange{0, 0, 1, true}
+                                              : rangeOf(home, access, access.dims[d]));
+  }
+  return tile;
+}
+
+TileRange TileRanges::rangeOf(LoopId home, const ParsedAccess &access, const TileDim &dim) const {
+  Index first = valueOf(home, access, dim.first);
+  Index count = dim.size.valid() ? valueOf(home, access, dim.size) : Index(1);
+  if (!first || !count) {
+    return {0, 0, 1, true};
+  }
+  return {*first, std::max<int64_t>(*count, 0), dim.stride, false};
+}
+
+//===----------------------------------------------------------------------===//
+// Memory of several buffers
+//===----------------------------------------------------------------------===//
+
+/// Past the buffers, and the cells that stand for dependences.
+BufferId TileRanges::firstShared() const {
+  return BufferId(static_cast<uint32_t>(kernel.buffers.size() + kernel.deps.size()));
+}
+
+std::vector<RangeTile> TileRanges::sharedOf(const RangeTile &tile, uint64_t &left) {
+  std::vector<RangeTile> pieces;
+  bool hasKnown = false;
+  for (BufferId other : shared.membersOf(shared.groupOf(tile.buffer))) {
+    InCommon sharing =
+        other == tile.buffer ? InCommon::Nothing : shared.between(tile.buffer, other);
+    hasKnown |= sharing == InCommon::Known;
+    if (sharing == InCommon::Unknown) {
+      pieces.push_back(lineOf(tile, other));
+    }
+  }
+  if (hasKnown) {
+    addBytes(tile, 0, 0, left, pieces);
+  }
+  return pieces;
+}
+
+/// Stretches of dimension d and those inside it; elements from `start` on. What is beyond the
+/// buffer is nobody's.
+void TileRanges::addBytes(const RangeTile &tile, size_t d, uint64_t start, uint64_t &left,
+                          std::vector<RangeTile> &pieces) const {
+  const Buffer &buffer = kernel.buffers[tile.buffer];
+  auto isWhole = [](const TileRange &range) { return range.whole; };
+  auto rest = tile.ranges.begin() + static_cast<ptrdiff_t>(d);
+  bool isStretch = rest == tile.ranges.end() || std::all_of(rest + 1, tile.ranges.end(), isWhole);
+  uint64_t inner = 1;
+  for (size_t i = d + 1; i < buffer.shape.size(); ++i) {
+    inner *= buffer.shape[i];
+  }
+  int64_t extent = rest == tile.ranges.end() ? 1 : static_cast<int64_t>(buffer.shape[d]);
+  auto add = [&](int64_t first, int64_t end) {
+    first = std::max<int64_t>(first, 0);
+    end = std::min(end, extent);
+    for (int64_t i = first; i < end && left != 0; i = isStretch ? end : i + 1) {
+      uint64_t element = start + static_cast<uint64_t>(i) * inner;
+      if (!isStretch) {
+        addBytes(tile, d + 1, element, left, pieces);
+        continue;
+      }
+      --left;
+      uint64_t size = *elementBytes(kernel, tile.buffer);
+      BufferId memory(firstShared().value + shared.groupOf(tile.buffer).value);
+      pieces.push_back(
+          {memory,
+           {{static_cast<int64_t>(*buffer.address + element * size),
+             static_cast<int64_t>(static_cast<uint64_t>(end - first) * inner * size), 1, false}}});
+    }
+  };
+  if (rest == tile.ranges.end() || rest->whole) {
+    return add(0, extent);
+  }
+  forStretches(*rest, add);
+}
+
+/// Its row or column in the plane of the two buffers.
+RangeTile TileRanges::lineOf(const RangeTile &tile, BufferId other) {
+  auto [first, second] = std::minmax({tile.buffer, other});
+  BufferId plane(firstShared().value + static_cast<uint32_t>(kernel.buffers.size()) +
+                 planes({first, second}));
+  TileRange all{0, 0, 1, true};
+  TileRange own{static_cast<int64_t>(lines(tile)), 1, 1, false};
+  return tile.buffer == first ? RangeTile{plane, {own, all}} : RangeTile{plane, {all, own}};
+}
+
+std::string TileRanges::sharedName(BufferId memory) const {
+  uint32_t number = memory.value - firstShared().value;
+  if (number < kernel.buffers.size()) {
+    return fmt::format("bytes of '{}'", kernel.text(kernel.buffers[BufferId(number)].name));
+  }
+  auto [first, second] = planes[number - kernel.buffers.size()];
+  return fmt::format("what '{}' and '{}' may share", kernel.text(kernel.buffers[first].name),
+                     kernel.text(kernel.buffers[second].name));
+}
+
+} // namespace tally

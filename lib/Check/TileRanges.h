@@ -1,0 +1,133 @@
+//===- TileRanges.h - Where the tile of one run lies ----------------------===//
+//
+// The tile of an access in one iteration, as a range first:count:stride of each dimension; and
+// where its buffer shares memory with others, what they may have in common:
+//
+//   Known     stretches of bytes, of memory that has the group's name
+//   Unknown   a plane with the tiles of the one buffer as rows and those of the other as columns,
+//   so
+//             that each row meets each column, and no other row
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_CHECK_TILERANGES_H
+#define TALLY_LIB_CHECK_TILERANGES_H
+
+#include "tally/Model/AccessText.h"
+#include "tally/Model/Overlap.h"
+
+#include <map>
+#include <optional>
+
+namespace tally {
+
+/// Elements first, first + stride, ..., count of them; or all of a dimension.
+struct TileRange {
+  int64_t first = 0;
+  int64_t count = 0;
+  int64_t stride = 1;
+  bool whole = false;
+
+  auto operator<=>(const TileRange &) const = default;
+};
+
+struct RangeTile {
+  BufferId buffer; ///< or memory that is common to several: past the kernel's own
+  std::vector<TileRange> ranges;
+
+  auto operator<=>(const RangeTile &) const = default;
+};
+
+/// Numbers equal things equally.
+template <typename T> class Numbering {
+public:
+  uint32_t operator()(const T &item) {
+    auto [found, isNew] = numbers.try_emplace(item, static_cast<uint32_t>(items.size()));
+    if (isNew) {
+      items.push_back(&found->first);
+    }
+    return found->second;
+  }
+
+  size_t size() const { return items.size(); }
+
+  const T &operator[](size_t i) const { return *items[i]; }
+
+private:
+  std::map<T, uint32_t> numbers;
+  std::vector<const T *> items;
+};
+
+/// Elements beyond this many are taken for one range of stride 1.
+inline constexpr int64_t maxStrided = 1 << 16;
+
+/// The stretches of neighbouring elements that a range, not a whole one, consists of.
+template <typename Visit> void forStretches(const TileRange &range, Visit visit) {
+  if (range.count == 0) {
+    return;
+  }
+  if (range.stride == 1 || range.count == 1) {
+    return visit(range.first, range.first + range.count);
+  }
+  if (range.count > maxStrided) {
+    int64_t last = range.first + (range.count - 1) * range.stride;
+    return visit(std::min(range.first, last), std::max(range.first, last) + 1);
+  }
+  for (int64_t i = 0; i < range.count; ++i) {
+    int64_t element = range.first + i * range.stride;
+    visit(element, element + 1);
+  }
+}
+
+/// Evaluates tiles while somebody walks the kernel.
+class TileRanges {
+public:
+  explicit TileRanges(const Kernel &kernel);
+
+  /// Nothing is active any more, and nothing was ever entered.
+  void restart();
+  void enter(LoopId loop, uint64_t number, uint64_t trips);
+
+  /// False if one of the guards does not hold. With a run-time value it may.
+  bool isTouched(LoopId home, AccessId access) const;
+  RangeTile tileOf(LoopId home, AccessId access) const;
+
+  /// Calls visit(tile) for what a tile has in common with other buffers. Not all of it, and false,
+  /// if it is in more pieces than `left`, which is counted down.
+  template <typename Visit> bool forShared(const RangeTile &tile, uint64_t &left, Visit visit) {
+    for (RangeTile &piece : sharedOf(tile, left)) {
+      visit(piece);
+    }
+    return left != 0;
+  }
+
+  /// `memory at 64`, of memory that is common to several buffers.
+  std::string sharedName(BufferId memory) const;
+
+private:
+  /// The value of an index; none if it depends on a run-time value.
+  using Index = std::optional<int64_t>;
+
+  LoopId loopNamed(LoopId home, std::string_view name) const;
+  Index valueOf(LoopId home, const ParsedAccess &access, TileExprId id) const;
+  Index valueOfOperation(LoopId home, const ParsedAccess &access, const TileExpr &node) const;
+  TileRange rangeOf(LoopId home, const ParsedAccess &access, const TileDim &dim) const;
+  std::vector<RangeTile> sharedOf(const RangeTile &tile, uint64_t &left);
+  void addBytes(const RangeTile &tile, size_t d, uint64_t start, uint64_t &left,
+                std::vector<RangeTile> &pieces) const;
+  RangeTile lineOf(const RangeTile &tile, BufferId other);
+  BufferId firstShared() const;
+
+  const Kernel &kernel;
+  SharedMemory shared;
+  IdVector<AccessId, ParsedAccess> parsed;
+  IdVector<LoopId, int64_t> iteration; ///< from 0
+  IdVector<LoopId, int64_t> entries;
+  IdVector<LoopId, int64_t> tripsNow;
+  Numbering<std::pair<BufferId, BufferId>> planes; ///< the first comes first in the kernel
+  Numbering<RangeTile> lines;                      ///< rows and columns of planes
+};
+
+} // namespace tally
+
+#endif // TALLY_LIB_CHECK_TILERANGES_H

@@ -1,0 +1,352 @@
+//===- TileMeet.cpp - When two tiles meet, as a condition -----------------===//
+
+#include "TileMeet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace tally {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Expressions as text
+//===----------------------------------------------------------------------===//
+
+/// The value of a text that is a number.
+std::optional<int64_t> asNumber(const std::string &text) {
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  bool isNumber = error == std::errc() && end == text.data() + text.size();
+  return isNumber ? std::optional(number) : std::nullopt;
+}
+
+/// One side of a pair.
+class SideText {
+public:
+  SideText(const TilePair &pair, const TileBox &tile, const SideNames &names)
+      : kernel(pair.kernel), access(pair.tiles.parsed(tile)), home(tile.home), names(names) {}
+
+  std::string expr(TileExprId id) const {
+    using Kind = TileExpr::Kind;
+    const TileExpr &node = access.exprs[id];
+    switch (node.kind) {
+    case Kind::Constant:
+      return fmt::format("{}", node.value);
+    case Kind::Loop:
+      return names.iteration(loopOf(node));
+    case Kind::Total:
+      return names.total(loopOf(node));
+    case Kind::Trips:
+      return names.trips(loopOf(node));
+    case Kind::Symbol:
+      break;
+    default:
+      return operation(node, expr(node.a), node.b.valid() ? expr(node.b) : "");
+    }
+    assert(false && "indices with run-time values are not written");
+    return {};
+  }
+
+  std::string size(const TileDim &dim) const { return dim.size.valid() ? expr(dim.size) : "1"; }
+
+  std::string guard(const TileGuard &guard) const {
+    bool isEqual = guard.relation == TileGuard::Relation::Equal;
+    return fmt::format("({} {} {})", expr(guard.left), isEqual ? "=" : toString(guard.relation),
+                       expr(guard.right));
+  }
+
+private:
+  /// isl reads divisions of variables only, so numbers are calculated here.
+  static std::string operation(const TileExpr &node, const std::string &a, const std::string &b) {
+    using Kind = TileExpr::Kind;
+    std::optional<int64_t> x = asNumber(a);
+    std::optional<int64_t> y = node.b.valid() ? asNumber(b) : node.value;
+    bool areNumbers = x && y;
+    switch (node.kind) {
+    case Kind::Add:
+      return areNumbers ? std::to_string(*x + *y) : fmt::format("({} + {})", a, b);
+    case Kind::Sub:
+      return areNumbers ? std::to_string(*x - *y) : fmt::format("({} - {})", a, b);
+    case Kind::Scale:
+      return areNumbers ? std::to_string(*x * *y) : fmt::format("({} * {})", node.value, a);
+    case Kind::Mod:
+      return areNumbers ? std::to_string(*x - floorDiv(*x, *y) * *y)
+                        : fmt::format("({} mod {})", a, node.value);
+    default:
+      return areNumbers ? std::to_string(floorDiv(*x, *y))
+                        : fmt::format("floor({}/{})", a, node.value);
+    }
+  }
+
+  LoopId loopOf(const TileExpr &node) const {
+    return loopNamed(kernel, home, access.names[node.name]);
+  }
+
+  const Kernel &kernel;
+  const ParsedAccess &access;
+  LoopId home;
+  const SideNames &names;
+};
+
+//===----------------------------------------------------------------------===//
+// What is known
+//===----------------------------------------------------------------------===//
+
+bool isSymbol(const TileExpr &node) {
+  return node.kind == TileExpr::Kind::Symbol;
+}
+
+bool changes(const TileExpr &node) {
+  using Kind = TileExpr::Kind;
+  return node.kind == Kind::Loop || node.kind == Kind::Total || node.kind == Kind::Trips;
+}
+
+bool hasLeaf(const ParsedAccess &access, const TileDim &dim, bool (*asked)(const TileExpr &)) {
+  return tally::hasLeaf(access, dim.first, asked) || tally::hasLeaf(access, dim.size, asked);
+}
+
+bool hasLeaf(const ParsedAccess &access, const TileGuard &guard, bool (*asked)(const TileExpr &)) {
+  return tally::hasLeaf(access, guard.left, asked) || tally::hasLeaf(access, guard.right, asked);
+}
+
+bool isConstant(const ParsedAccess &access, TileExprId id) {
+  return !id.valid() || access.exprs[id].kind == TileExpr::Kind::Constant;
+}
+
+bool isRange(const TileDim &dim) {
+  return !dim.size.valid() || dim.stride == 1;
+}
+
+bool isConstantRange(const ParsedAccess &access, const TileDim &dim) {
+  return isConstant(access, dim.first) && isConstant(access, dim.size) && isRange(dim);
+}
+
+/// The text of one dimension by itself.
+std::string dimText(const ParsedAccess &access, const TileDim &dim) {
+  ParsedAccess alone = access;
+  alone.dims = {dim};
+  alone.guards.clear();
+  return toString(alone);
+}
+
+/// What one dimension says about whether two tiles of one buffer meet.
+enum class DimMeet : uint8_t {
+  Always,  ///< nothing: it is the same, or all of it, or their constant ranges were compared
+  Unknown, ///< nothing: it has a run-time value
+  Depends, ///< on iterations or strides
+};
+
+DimMeet dimMeet(const ParsedAccess &p, const ParsedAccess &c, size_t d) {
+  const TileDim &x = p.dims[d];
+  const TileDim &y = c.dims[d];
+  bool changing = hasLeaf(p, x, changes) || hasLeaf(c, y, changes);
+  bool symbolic = hasLeaf(p, x, isSymbol) || hasLeaf(c, y, isSymbol);
+  if (symbolic) {
+    return !changing && dimText(p, x) == dimText(c, y) ? DimMeet::Always : DimMeet::Unknown;
+  }
+  return isConstantRange(p, x) && isConstantRange(c, y) ? DimMeet::Always : DimMeet::Depends;
+}
+
+/// Why it is not known where two tiles of different buffers lie in memory.
+Excess placeProblem(const TilePair &pair) {
+  if (pair.tiles.sharing(pair.producer, pair.consumer) != InCommon::Known) {
+    return Excess::Alias;
+  }
+  for (const TileBox *tile : {&pair.producer, &pair.consumer}) {
+    const ParsedAccess &access = pair.tiles.parsed(*tile);
+    bool isSymbolic = std::any_of(access.dims.begin(), access.dims.end(), [&](const TileDim &dim) {
+      return hasLeaf(access, dim, isSymbol);
+    });
+    if (access.anywhere || isSymbolic) {
+      return access.anywhere ? Excess::Anywhere : Excess::Symbol;
+    }
+  }
+  return Excess::None;
+}
+
+bool isOneBuffer(const TilePair &pair) {
+  return pair.producer.buffer == pair.consumer.buffer;
+}
+
+/// Calls `visit` for each dimension of one buffer on which it depends whether the tiles meet; says
+/// what is not known.
+template <typename Visit> Excess forDependingDims(const TilePair &pair, Visit visit) {
+  const ParsedAccess &p = pair.tiles.parsed(pair.producer);
+  const ParsedAccess &c = pair.tiles.parsed(pair.consumer);
+  if (p.anywhere || c.anywhere) {
+    return Excess::Anywhere;
+  }
+  Excess vague = Excess::None;
+  for (size_t d = 0; d < std::min(p.dims.size(), c.dims.size()); ++d) {
+    switch (dimMeet(p, c, d)) {
+    case DimMeet::Always:
+      break;
+    case DimMeet::Unknown:
+      vague = Excess::Symbol;
+      break;
+    case DimMeet::Depends:
+      visit(d);
+      break;
+    }
+  }
+  return vague;
+}
+
+/// Calls `visit` for each guard of one side without run-time values; says if there are others.
+template <typename Visit> Excess forGuards(const TilePair &pair, const TileBox &tile, Visit visit) {
+  const ParsedAccess &access = pair.tiles.parsed(tile);
+  Excess vague = Excess::None;
+  for (const TileGuard &guard : access.guards) {
+    if (hasLeaf(access, guard, isSymbol)) {
+      vague = Excess::Symbol;
+    } else {
+      visit(guard);
+    }
+  }
+  return vague;
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+/// Elements first, first + stride, ... of one dimension, on both sides.
+std::string meetText(const TileDim &x, const SideText &p, const TileDim &y, const SideText &c,
+                     size_t d) {
+  std::string px = p.expr(x.first);
+  std::string cy = c.expr(y.first);
+  if (!x.size.valid() && !y.size.valid()) {
+    return fmt::format("({} = {})", px, cy);
+  }
+  std::string ps = p.size(x);
+  std::string cs = c.size(y);
+  if (isRange(x) && isRange(y)) {
+    return fmt::format("({} < {} + {} and {} < {} + {} and {} >= 1 and {} >= 1)", px, cy, cs, cy,
+                       px, ps, ps, cs);
+  }
+  return fmt::format("(exists k{0}, l{0} : 0 <= k{0} < {1} and 0 <= l{0} < {2} and "
+                     "{3} + {4} * k{0} = {5} + {6} * l{0})",
+                     d, ps, cs, px, x.stride, cy, y.stride);
+}
+
+/// The stretches of bytes of one tile: one for each value of the variables in their ranges.
+struct Stretches {
+  std::string first;
+  std::string length;
+  std::vector<std::string> variables;
+  std::string ranges; ///< ends with " and "
+};
+
+/// Dimensions are joined from the innermost one on as long as they are touched wholly; the next one
+/// may still be a part of the stretch.
+Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const SideText &side,
+                      std::string_view prefix) {
+  const Buffer &buffer = pair.kernel.buffers[tile.buffer];
+  const ParsedAccess &access = pair.tiles.parsed(tile);
+  Stretches all;
+  all.first = fmt::format("{}", *buffer.address);
+  uint64_t block = *elementBytes(pair.kernel, tile.buffer); // bytes of one index
+  bool isStretch = true;
+  all.length = fmt::format("{}", block);
+  for (size_t d = buffer.shape.size(); d-- > 0; block *= buffer.shape[d]) {
+    if (access.dims.empty()) {
+      all.length = fmt::format("{}", block * buffer.shape[d]);
+      continue;
+    }
+    const TileDim &dim = access.dims[d];
+    all.first += fmt::format(" + {} * ({})", block, side.expr(dim.first));
+    if (isStretch && isRange(dim)) {
+      all.length = fmt::format("{} * ({})", block, side.size(dim));
+    } else if (dim.size.valid()) {
+      all.variables.push_back(fmt::format("{}{}", prefix, d));
+      const std::string &k = all.variables.back();
+      all.first += fmt::format(" + {} * {}", block * static_cast<uint64_t>(dim.stride), k);
+      all.ranges += fmt::format("0 <= {} < {} and ", k, side.size(dim));
+    }
+    bool isWhole = isConstantRange(access, dim) && dim.size.valid() &&
+                   access.exprs[dim.first].value == 0 &&
+                   access.exprs[dim.size].value == static_cast<int64_t>(buffer.shape[d]);
+    isStretch &= isWhole;
+    all.ranges += dim.size.valid() ? fmt::format("{} >= 1 and ", side.size(dim)) : "";
+  }
+  return all;
+}
+
+std::string bytesMeet(const TilePair &pair, const SideText &p, const SideText &c) {
+  Stretches x = stretchesOf(pair, pair.producer, p, "k");
+  Stretches y = stretchesOf(pair, pair.consumer, c, "l");
+  std::vector<std::string> variables = x.variables;
+  variables.insert(variables.end(), y.variables.begin(), y.variables.end());
+  std::string exists =
+      variables.empty() ? "" : fmt::format("exists {} : ", fmt::join(variables, ", "));
+  return fmt::format("({}{}{}{} < {} + {} and {} < {} + {})", exists, x.ranges, y.ranges, x.first,
+                     y.first, y.length, y.first, x.first, x.length);
+}
+
+} // namespace
+
+bool hasLeaf(const ParsedAccess &access, TileExprId id,
+             const std::function<bool(const TileExpr &)> &asked) {
+  if (!id.valid()) {
+    return false;
+  }
+  const TileExpr &node = access.exprs[id];
+  return asked(node) || hasLeaf(access, node.a, asked) || hasLeaf(access, node.b, asked);
+}
+
+Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNames &consumer) {
+  const SideText p(pair, pair.producer, producer);
+  const SideText c(pair, pair.consumer, consumer);
+  Meeting meeting;
+  auto add = [&](const std::string &condition) {
+    meeting.condition += meeting.condition.empty() ? "" : " and ";
+    meeting.condition += condition;
+  };
+  if (isOneBuffer(pair)) {
+    const ParsedAccess &x = pair.tiles.parsed(pair.producer);
+    const ParsedAccess &y = pair.tiles.parsed(pair.consumer);
+    meeting.vague =
+        forDependingDims(pair, [&](size_t d) { add(meetText(x.dims[d], p, y.dims[d], c, d)); });
+  } else {
+    meeting.vague = placeProblem(pair);
+    if (meeting.vague == Excess::None) {
+      add(bytesMeet(pair, p, c));
+    }
+  }
+  for (auto [tile, side] : {std::pair(&pair.producer, &p), std::pair(&pair.consumer, &c)}) {
+    Excess vague = forGuards(pair, *tile, [&](const TileGuard &guard) { add(side->guard(guard)); });
+    meeting.vague = meeting.vague == Excess::None ? vague : meeting.vague;
+  }
+  return meeting;
+}
+
+void forDecidingExprs(const TilePair &pair,
+                      const std::function<void(const TileBox &, TileExprId)> &visit) {
+  auto visitDim = [&](const TileBox &tile, const TileDim &dim) {
+    visit(tile, dim.first);
+    visit(tile, dim.size);
+  };
+  if (isOneBuffer(pair)) {
+    forDependingDims(pair, [&](size_t d) {
+      for (const TileBox *tile : {&pair.producer, &pair.consumer}) {
+        visitDim(*tile, pair.tiles.parsed(*tile).dims[d]);
+      }
+    });
+  }
+  bool hasBytes = !isOneBuffer(pair) && placeProblem(pair) == Excess::None;
+  for (const TileBox *tile : {&pair.producer, &pair.consumer}) {
+    for (const TileDim &dim : pair.tiles.parsed(*tile).dims) {
+      if (hasBytes) {
+        visitDim(*tile, dim);
+      }
+    }
+    forGuards(pair, *tile, [&](const TileGuard &guard) {
+      visit(*tile, guard.left);
+      visit(*tile, guard.right);
+    });
+  }
+}
+
+} // namespace tally

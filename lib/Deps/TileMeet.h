@@ -1,0 +1,49 @@
+//===- TileMeet.h - When two tiles meet, as a condition --------------------===//
+//
+// Two tiles of one buffer meet if they do in each dimension. Two of different buffers that lie over
+// one another (Overlap.h) meet if they have a byte in common: each is a number of stretches of
+// bytes,
+//
+//   X[A, 2:4]       first + 8 * (A * 16 + 2)              and 32 bytes from there on
+//   X[0:3, 2:4]     first + 8 * (k * 16 + 2), 0 <= k < 3  each
+//
+// and in either case only in iterations in which the guards of both hold. What is not known is left
+// out, so that the tiles meet more often than they do.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_DEPS_TILEMEET_H
+#define TALLY_LIB_DEPS_TILEMEET_H
+
+#include "PairNest.h"
+
+#include <functional>
+
+namespace tally {
+
+/// The text of one side's loop iterations, counters and trips.
+struct SideNames {
+  std::function<std::string(LoopId)> iteration;
+  std::function<std::string(LoopId)> total;
+  std::function<std::string(LoopId)> trips;
+};
+
+/// A condition as isl reads it.
+struct Meeting {
+  std::string condition;       ///< empty: always
+  Excess vague = Excess::None; ///< why they need not meet even then
+};
+
+Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNames &consumer);
+
+/// Calls `visit` for each expression of a tile that appears in the condition.
+void forDecidingExprs(const TilePair &pair,
+                      const std::function<void(const TileBox &, TileExprId)> &visit);
+
+/// Whether some leaf of an expression, which may be none, is of a kind that is asked for.
+bool hasLeaf(const ParsedAccess &access, TileExprId id,
+             const std::function<bool(const TileExpr &)> &asked);
+
+} // namespace tally
+
+#endif // TALLY_LIB_DEPS_TILEMEET_H
