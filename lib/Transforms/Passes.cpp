@@ -2,6 +2,7 @@
 #include "tally/Transforms/Passes.h"
 
 #include "tally/Code/Choose.h"
+#include "tally/Deps/Find.h"
 #include "tally/IR/Tally.h"
 #include "tally/Model/Check.h"
 #include "tally/Sync/Plan.h"
@@ -61,6 +62,7 @@ protected:
 
 private:
   void compile(const Kernel &kernel, const Machine &machine);
+  std::optional<Kernel> withDeps(const Kernel &kernel, const Machine &machine);
 
   Option<std::string> strategyName{*this, "strategy",
                                    llvm::cl::desc("how dependences are synchronised"),
@@ -79,6 +81,15 @@ private:
   Option<bool> licm{*this, "licm", llvm::cl::desc("compute values at the outermost place"),
                     llvm::cl::init(true)};
   Option<bool> cse{*this, "cse", llvm::cl::desc("compute equal values once"), llvm::cl::init(true)};
+  Option<bool> findsDeps{*this, "find-deps",
+                         llvm::cl::desc("find the dependences of kernels that say what "
+                                        "instructions touch, and none"),
+                         llvm::cl::init(true)};
+  Option<bool> keepImplied{*this, "keep-implied",
+                           llvm::cl::desc("keep those that the others imply"),
+                           llvm::cl::init(false)};
+
+  Extractor extractor;
 };
 
 void SyncPass::runOnOperation() {
@@ -103,9 +114,32 @@ void SyncPass::runOnOperation() {
   if (!loaded) {
     return signalPassFailure();
   }
-  for (const LoadedKernel &each : *loaded) {
-    compile(each.kernel, *machine);
+  if (strategyName.getValue() == "manual") {
+    return; // the code is what the input says
   }
+  for (const LoadedKernel &each : *loaded) {
+    if (std::optional<Kernel> kernel = withDeps(each.kernel, *machine)) {
+      compile(*kernel, *machine);
+    }
+  }
+}
+
+/// The kernel with the dependences that are found, which are stored; or as it is. None if they are
+/// not legal.
+std::optional<Kernel> SyncPass::withDeps(const Kernel &kernel, const Machine &machine) {
+  if (!findsDeps || !asksForDeps(kernel)) {
+    return kernel;
+  }
+  Diagnostics diagnostics;
+  Kernel found = findDeps(kernel, {{.queueOverlap = machine.queueOverlap}, keepImplied}, extractor,
+                          diagnostics);
+  emit(found, diagnostics, &getContext());
+  if (diagnostics.hasErrors()) {
+    signalPassFailure();
+    return std::nullopt;
+  }
+  storeDeps(found, getOperation());
+  return found;
 }
 
 void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
@@ -117,9 +151,6 @@ void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
   options.lower.licm = licm;
   options.lower.cse = cse;
   options.overflow = *overflowFrom(overflowName.getValue());
-  if (options.plan.strategy == Strategy::Manual) {
-    return; // the code is what the input says
-  }
   std::optional<Compiled> compiled = tally::compile(kernel, options, machine, diagnostics);
   emit(kernel, diagnostics, &getContext());
   if (!compiled) {
