@@ -11,8 +11,20 @@ namespace tally {
 namespace {
 
 /// Whose removal saves most comes first: waits that are too long, then those in inner loops, on
-/// long distances, and for a buffer to be free.
+/// long distances, and for a buffer to be free; of equal ones those of consumers that wait for
+/// most, as each further wait takes an instruction of its own, and on semaphores (one for the
+/// instructions of a body on one queue) that fewest others wait on.
 std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extraction) {
+  std::vector<int64_t> waitsOf(kernel.instrs.size(), 0);
+  std::vector<int64_t> waitsOn(kernel.loops.size() * kernel.queues.size(), 0);
+  auto semaphore = [&](const Dep &dep) {
+    const Instr &producer = kernel.instrs[dep.producer];
+    return producer.home.value * kernel.queues.size() + producer.queue.value;
+  };
+  for (const DerivedDep &derived : extraction.deps) {
+    ++waitsOf[derived.dep.consumer.value];
+    ++waitsOn[semaphore(derived.dep)];
+  }
   auto cost = [&](size_t i) {
     const DerivedDep &derived = extraction.deps[i];
     int64_t distance = derived.dep.form == DistanceForm::Vector ? 0 : derived.dep.step;
@@ -21,7 +33,8 @@ std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extract
     }
     return std::tuple(derived.excess != Excess::None, derived.dep.numComponents,
                       kernel.loops[kernel.instrs[derived.dep.consumer].home].depth, distance,
-                      derived.dep.kind);
+                      derived.dep.kind, waitsOf[derived.dep.consumer.value],
+                      -waitsOn[semaphore(derived.dep)]);
   };
   std::vector<size_t> order(extraction.deps.size());
   for (size_t i = 0; i < order.size(); ++i) {
