@@ -52,12 +52,52 @@ static std::optional<int64_t> takeInteger(isl_val *val) {
   return number;
 }
 
+namespace {
+
+/// The best value of a coordinate over the parts of a set. isl's own functions take an empty part
+/// for one that has 0.
+struct Best {
+  uint32_t coordinate = 0;
+  bool isSmallest = true;
+  bool isBounded = true;
+  std::optional<int64_t> value;
+
+  /// Takes the part.
+  void see(isl_basic_set *part) {
+    bool isEmpty = isl_basic_set_is_empty(part) == isl_bool_true;
+    isl_set *set = isl_set_from_basic_set(part);
+    int at = static_cast<int>(coordinate);
+    std::optional<int64_t> own =
+        takeInteger(isSmallest ? isl_set_dim_min_val(set, at) : isl_set_dim_max_val(set, at));
+    if (isEmpty) {
+      return;
+    }
+    isBounded &= own.has_value();
+    if (own && (!value || (isSmallest ? *own < *value : *own > *value))) {
+      value = own;
+    }
+  }
+};
+
+} // namespace
+
+static isl_stat seePart(isl_basic_set *part, void *best) {
+  static_cast<Best *>(best)->see(part);
+  return isl_stat_ok;
+}
+
+static std::optional<int64_t> best(isl_set *set, uint32_t coordinate, bool isSmallest) {
+  Best result{coordinate, isSmallest, true, {}};
+  bool isGood = isl_set_foreach_basic_set(set, seePart, &result) == isl_stat_ok;
+  return isGood && result.isBounded ? result.value : std::nullopt;
+}
+
 std::optional<int64_t> IslSet::smallest(uint32_t coordinate) const {
-  return takeInteger(isl_set_dim_min_val(copy(), static_cast<int>(coordinate)));
+  return best(set.get(), coordinate, true);
 }
 
 std::optional<int64_t> IslSet::largest(uint32_t coordinate) const {
-  return takeInteger(isl_set_dim_max_val(copy(), static_cast<int>(coordinate)));
+  return best(set.get(), coordinate, false);
 }
 
 void IslContext::Free::operator()(isl_ctx *ctx) const {

@@ -159,6 +159,14 @@ int64_t Enumeration::bytesOfElement(BufferId id) const {
   return std::stoll(std::string(kernel.text(kernel.buffers[id].elementType).substr(1))) / 8;
 }
 
+uint64_t Enumeration::endOf(BufferId id) const {
+  uint64_t size = static_cast<uint64_t>(bytesOfElement(id));
+  for (uint64_t extent : kernel.buffers[id].shape) {
+    size *= extent;
+  }
+  return *kernel.buffers[id].address + size;
+}
+
 bool Enumeration::shareBytes(const Touched &a, const Touched &b) const {
   std::set<int64_t> bytes;
   for (const Element &element : a.elements) {
@@ -192,7 +200,8 @@ bool Enumeration::meet(const Touched &a, const Touched &b) const {
   if (names(later.noalias) || names(later.alias)) {
     return !names(later.noalias);
   }
-  if (!later.address || !kernel.buffers[first].address) {
+  if (!later.address || !kernel.buffers[first].address || endOf(first) <= *later.address ||
+      endOf(second) <= *kernel.buffers[first].address) {
     return false;
   }
   auto isAny = [](const Touched &touched) {

@@ -66,6 +66,7 @@ private:
   bool meet(const Touched &a, const Touched &b) const;
   bool shareBytes(const Touched &a, const Touched &b) const;
   int64_t bytesOfElement(BufferId buffer) const;
+  uint64_t endOf(BufferId buffer) const;
   int64_t firstByte(BufferId buffer, const Element &element) const;
 
   void walk(LoopId body);

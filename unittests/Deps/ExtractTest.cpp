@@ -151,6 +151,20 @@ TEST_F(ExtractTest, rateRatio) {
   EXPECT_THAT(depsOf(k), ElementsAre("load -> use raw?"));
 }
 
+/// Counters that grow at different rates. Iteration 1 of the second loop follows iteration 0 of the
+/// first, and nothing earlier conflicts.
+TEST_F(ExtractTest, countersOfDifferentRates) {
+  k.loop("A", 3, [&] {
+    k.loop("B", 3, [&] {
+      k.loop("C", 2, [&] { use("X[total(C):1]"); });
+      k.loop("D", 4, [&] { load("X[total(D) + 3]"); });
+    });
+  });
+  EXPECT_THAT(depsOf(k),
+              ElementsAre("load -> use raw element 1 B=1?", "load -> use raw element -1 B=2?",
+                          "load -> use raw A=1 B=-1?"));
+}
+
 /// Rings of different length: the shortest distance that occurs, and it is said that others do.
 TEST_F(ExtractTest, ringsOfDifferentLength) {
   k.loop("A", k.value("n"), [&] {
