@@ -192,8 +192,8 @@ TEST(ProgramJsonTest, refuses) {
             "k.json: error: at 'engines[0].code[0].a': expected either 'register' or 'value'\n");
   EXPECT_EQ(errorsOf(R"("op": "drain")", R"("op": "dry")"),
             "k.json: error: at 'engines[0].code[7].body[0].op': expected \"issue\" or \"wait\" or "
-            "\"signal\" or \"reset\" or \"drain\" or \"alu\" or \"loop\" or \"if\" or \"barrier\", "
-            "found \"dry\"\n");
+            "\"signal\" or \"reset\" or \"drain\" or \"alu\" or \"loop\" or \"if\" or \"barrier\" or "
+            "\"when\", found \"dry\"\n");
   EXPECT_EQ(errorsOf(R"("op": "issue", "instr": "scale")", R"("op": "issue", "instr": "s")"),
             "k.json: error: at 'engines[0].code[6].body[0].instr': the kernel has no such instr: "
             "'s'\n");
