@@ -155,6 +155,7 @@ private:
     // Iterations alone do not say what a total is, and other runs have other trips.
     bool isKnown =
         derived.dep.form == DistanceForm::Flat || (!countsMore(p->instr) && !countsMore(c->instr));
+    isKnown &= derived.excess != Excess::Anywhere; // then nobody knows where the two would meet
     if (isKnown && !runs.conflict(*p, *c)) {
       fail(fmt::format("{} and {} are said to conflict", text(*p), text(*c)));
     }
