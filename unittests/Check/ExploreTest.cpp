@@ -31,6 +31,7 @@ std::optional<Compiled> compiled(const Kernel &kernel, Strategy strategy,
                                  const Machine &machine = genericMachine()) {
   CompileOptions options;
   options.plan.strategy = strategy;
+  options.overflow = Overflow::Assume;
   Diagnostics diagnostics;
   return compile(kernel, options, machine, diagnostics);
 }

@@ -272,7 +272,7 @@ void compareOne(uint64_t seed, Strategy strategy, Tally &tally) {
   Machine machine = genericMachine();
   Diagnostics diagnostics;
   std::optional<Compiled> compiled =
-      compile(program.kernel, {{.strategy = strategy}, {}}, machine, diagnostics);
+      compile(program.kernel, {{.strategy = strategy}, {}, Overflow::Assume}, machine, diagnostics);
   if (!compiled || program.cutOff()) {
     return;
   }
@@ -365,7 +365,8 @@ AccessTally compareAccesses(uint32_t count, bool overlap, bool split) {
     bindings.set(LoopId(1), {1 + random.below(3)});
     Diagnostics diagnostics;
     std::optional<Compiled> compiled =
-        compile(kernel, {{.strategy = Strategy::PerInstruction}, {}}, machine, diagnostics);
+        compile(kernel, {{.strategy = Strategy::PerInstruction}, {}, Overflow::Assume}, machine,
+                diagnostics);
     if (!compiled) {
       continue; // a cycle of distance 0
     }

@@ -460,7 +460,7 @@ Kernel counting(std::optional<uint64_t> max) {
 }
 
 std::string remarksFor(std::optional<uint64_t> max, const Machine &machine) {
-  Case test(counting(max), {}, machine);
+  Case test(counting(max), with(Strategy::PerLoop), machine);
   EXPECT_TRUE(test.accepted());
   return test.messages();
 }
@@ -488,6 +488,26 @@ TEST(OverflowTest, signedComparisonHalvesTheLimit) {
   EXPECT_TRUE(contains(text, "right up to 1073741822 entries")) << text;
 }
 
+/// By default counters are reset where the bound is missed by one, and only there; and `refuse`
+/// makes an error of it.
+TEST(OverflowTest, resetsBeginBehindTheBound) {
+  Machine machine = saturatingMachine();
+  machine.counterBits = 8; // 2*(126 + 1) < 2^8
+  auto messages = [&](uint64_t max, Overflow overflow) {
+    CompileOptions options = with(Strategy::PerLoop);
+    options.overflow = overflow;
+    return Case(counting(max), options, machine).messages();
+  };
+  for (Overflow overflow : {Overflow::Reset, Overflow::Refuse, Overflow::Assume}) {
+    EXPECT_EQ(messages(126, overflow), "");
+  }
+  EXPECT_TRUE(contains(messages(127, Overflow::Reset), "remark: counters in 'A' are drained and "
+                                                       "reset every 126 iterations of it"));
+  EXPECT_TRUE(
+      contains(messages(127, Overflow::Refuse), "error: counters of 'A' are right up to 126"));
+  EXPECT_TRUE(contains(messages(127, Overflow::Assume), "remark: counters of 'A' are right up to"));
+}
+
 /// Trips multiply over the loops around: 65536 iterations of 65536 each are 2^32 entries of B. It
 /// is the inner loop whose counter overflows, though each bound by itself is small.
 TEST(OverflowTest, entriesOfNestedLoopsMultiply) {
@@ -497,7 +517,7 @@ TEST(OverflowTest, entriesOfNestedLoopsMultiply) {
   k.dep(k.on(0, "P"), k.on(1, "C"));
   k.endLoop();
   k.endLoop();
-  std::string text = Case(k.finish()).messages();
+  std::string text = Case(k.finish(), with(Strategy::PerLoop)).messages();
   EXPECT_TRUE(contains(text, "counters of 'B' are right up to 4294967294 entries")) << text;
   EXPECT_TRUE(contains(text, "allow 4294967296")) << text;
   EXPECT_FALSE(contains(text, "counters of 'A'")) << text;

@@ -31,6 +31,7 @@ Writer::Writer(uint32_t numEngines) : KernelBuilder("k"), engines(declare(*this,
 CompileOptions with(Strategy strategy) {
   CompileOptions options;
   options.plan.strategy = strategy;
+  options.overflow = Overflow::Assume; // the paper's counters never end
   return options;
 }
 

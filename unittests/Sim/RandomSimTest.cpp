@@ -136,6 +136,7 @@ struct Compiling {
   Compiling(const Kernel &kernel, Strategy strategy, const Machine &machine) {
     CompileOptions options;
     options.plan.strategy = strategy;
+    options.overflow = Overflow::Assume; // divergent loops would be refused
     Diagnostics diagnostics;
     compiled = compile(kernel, options, machine, diagnostics);
   }

@@ -51,7 +51,7 @@ Setting settingOf(Strategy strategy, uint64_t n) {
   setting.options.plan.strategy = strategy;
   setting.machine.subtraction = take(2) == 0 ? Subtraction::Saturates : Subtraction::Wraps;
   setting.machine.waitCompare = take(2) == 0 ? WaitCompare::Unsigned : WaitCompare::Signed;
-  setting.machine.counterBits = take(2) == 0 ? 32 : 16;
+  setting.machine.counterBits = take(2) == 0 ? 32 : 8;
   setting.options.lower.licm = take(2) == 0;
   setting.options.lower.cse = take(2) == 0;
   setting.options.plan.fold = take(2) == 0;
@@ -155,8 +155,9 @@ private:
 /// Only a limit of registers is a reason to refuse.
 std::optional<Compiled> Examiner::compileFor(const RandomProgram &program, const Setting &setting) {
   Diagnostics diagnostics;
-  std::optional<Compiled> compiled =
-      compile(program.kernel, setting.options, setting.machine, diagnostics);
+  CompileOptions options = setting.options;
+  options.overflow = program.agreeing() ? options.overflow : Overflow::Assume;
+  std::optional<Compiled> compiled = compile(program.kernel, options, setting.machine, diagnostics);
   ++(compiled ? numCompiled : numRefused);
   if (!compiled && !setting.machine.registersPerEngine) {
     findings.add(program, describe(setting), "refused: " + render(diagnostics, {}), "");
@@ -316,7 +317,9 @@ Score scoreOf(const Mistake &mistake) {
   Score score;
   for (uint64_t seed = 0; seed < numMistaken; ++seed) {
     RandomProgram program(seed, optionsForSeed(seed));
-    tryMistake(examiner, program, settingOf(Strategy::PerLoop, seed), mistake, score);
+    Setting setting = settingOf(Strategy::PerLoop, seed);
+    setting.options.overflow = Overflow::Assume; // code for resets hardly ever runs
+    tryMistake(examiner, program, setting, mistake, score);
   }
   return score;
 }
