@@ -28,7 +28,7 @@
 // index of a loop does not start again with the count of its runs, so an element needs both ends
 // outside; and a loop around a reset point does not count what is inside.
 //
-// Cost: linear in instructions + dependences, times reset points.
+// Cost: linear in instructions + dependences, times the depth where counters are reset.
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
