@@ -126,20 +126,39 @@ private:
     Trip trip = drawTrip(name);
     bool mayDiverge = trip.kind != Trip::Kind::Constant;
     bool diverges = random.percent(options.divergentPercent) && mayDiverge;
-    builder.beginLoop(name, trip, !diverges);
+    LoopId loop = builder.beginLoop(name, trip, !diverges);
+    drawRegion(loop);
+    drawUnrolling(loop, trip);
     addBody(depth + 1);
     builder.endLoop();
   }
 
   void addIf(uint32_t depth) {
     std::string name = fmt::format("c{}", numIfs++);
-    builder.beginIf(name, !random.percent(options.divergentPercent));
+    drawRegion(builder.beginIf(name, !random.percent(options.divergentPercent)));
     addBody(depth + 1);
     if (random.percent(70)) {
       builder.beginElse();
       addBody(depth + 1);
     }
     builder.endIf();
+  }
+
+  /// Draws nothing where there are to be no regions: kernels of older seeds stay what they are.
+  void drawRegion(LoopId id) {
+    if (options.regionPercent == 0 || !random.percent(options.regionPercent)) {
+      return;
+    }
+    builder.setSync(id, static_cast<RegionSync>(random.in({1, 4})));
+  }
+
+  void drawUnrolling(LoopId loop, const Trip &trip) {
+    if (options.unrollPercent == 0 || !random.percent(options.unrollPercent) ||
+        trip.kind == Trip::Kind::Guard) {
+      return;
+    }
+    bool full = trip.kind == Trip::Kind::Constant && random.percent(50);
+    builder.setUnroll(loop, full ? fullyUnrolled : random.in({2, 4}));
   }
 
   KernelBuilder &builder;

@@ -82,6 +82,8 @@ struct RandomKernelOptions {
   uint32_t constantPercent = 30; ///< loops with a constant trip count ...
   uint32_t guardPercent = 15;    ///< ... and with a guard; the rest have a run-time value
   uint32_t divergentPercent = 0; ///< loops and `if`s on which engines may disagree
+  uint32_t regionPercent = 0;    ///< loops and `if`s that are synchronised in their own way
+  uint32_t unrollPercent = 0;    ///< loops of which several iterations are written out
   uint32_t sharedPercent = 0;    ///< dependences with the consumer of the one drawn before
   /// Relative frequency of each Shape.
   std::array<uint32_t, numShapes> shapes{4, 5, 4, 2, 4, 4, 3, 5, 1};

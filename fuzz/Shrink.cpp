@@ -23,6 +23,8 @@ struct Node {
   LoopId loop;   ///< the loop, or the then-branch
   Trip trip;
   bool uniform = true;
+  RegionSync sync = RegionSync::AsAround;
+  uint32_t unroll = 1;
   QueueId queue; ///< of the instruction
   std::vector<Node> body;
   std::vector<Node> elseBody;
@@ -64,6 +66,8 @@ static std::vector<Node> nodesOf(const Kernel &kernel, LoopId body) {
     node.loop = stmt.loop;
     node.trip = loop.trip;
     node.uniform = loop.uniform;
+    node.sync = loop.sync;
+    node.unroll = loop.unroll;
     node.body = nodesOf(kernel, stmt.loop);
     if (stmt.kind == Stmt::Kind::If) {
       node.elseBody = nodesOf(kernel, loop.otherBranch);
@@ -169,6 +173,8 @@ private:
         addInstr(node);
       } else if (old.loops[node.loop].kind == LoopKind::Loop) {
         loopOf[node.loop] = builder.beginLoop(old.nameOf(node.loop), tripOf(node), node.uniform);
+        builder.setSync(loopOf[node.loop], node.sync);
+        builder.setUnroll(loopOf[node.loop], node.unroll);
         addBody(node.body);
         builder.endLoop();
       } else {
@@ -179,6 +185,7 @@ private:
 
   void addIf(const Node &node) {
     loopOf[node.loop] = builder.beginIf(old.nameOf(node.loop), node.uniform);
+    builder.setSync(loopOf[node.loop], node.sync);
     addBody(node.body);
     if (!node.elseBody.empty()) {
       loopOf[old.loops[node.loop].otherBranch] = builder.beginElse();
@@ -334,6 +341,8 @@ private:
     for (Node &node : nodes) {
       if (node.loop.valid()) {
         set(node.uniform, !node.uniform, true);
+        set(node.sync, node.sync != RegionSync::AsAround, RegionSync::AsAround);
+        set(node.unroll, node.unroll != 1, 1u);
         simplifyTrip(node);
         simplifyNodes(node.body);
         simplifyNodes(node.elseBody);

@@ -152,7 +152,7 @@ private:
     }
     row.latency = result.total;
     addTimes(program, result, row);
-    addSizes(program, row);
+    addSizes(written.kernel, program, row);
   }
 
   static void addTimes(const Program &program, const SimResult &result, BenchRow &row) {
@@ -168,11 +168,11 @@ private:
   }
 
   /// Bounds are no code: they have no size.
-  void addSizes(const Program &program, BenchRow &row) const {
+  void addSizes(const Kernel &kernel, const Program &program, BenchRow &row) const {
     if (isIdeal(row.strategy)) {
       return;
     }
-    ProgramSize size = tally::measure(program, machine.instructionBytes);
+    ProgramSize size = tally::measure(kernel, program, machine.instructionBytes);
     row.codeBytes = size.bytes;
     row.semaphores = size.semaphores;
     for (const EngineCode &code : program.engines) {

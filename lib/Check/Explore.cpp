@@ -17,7 +17,8 @@ namespace tally {
 
 IdVector<InstrId, bool> overwaitAllowed(const Kernel &kernel, const SyncPlan &plan) {
   Strategy strategy = plan.options.strategy;
-  bool all = strategy == Strategy::Barrier || strategy == Strategy::Manual;
+  bool all = strategy == Strategy::Barrier || strategy == Strategy::Manual ||
+             !plan.barriers.empty(); // who meets waits for whatever the others do
   IdVector<InstrId, bool> allowed(kernel.instrs.size(), all);
   for (DepId dep : plan.waits.ids()) {
     if (!plan.waits[dep].exact) {

@@ -26,6 +26,7 @@
 #include "Numbers.h"
 #include "tally/Code/ControlCost.h"
 #include "tally/Model/Pins.h"
+#include "tally/Model/Regions.h"
 #include "tally/Sync/Split.h"
 
 #include <fmt/format.h>
@@ -45,7 +46,8 @@ struct Set {
   LoopId body;
   QueueId queue;
   std::vector<InstrId> members;
-  bool pinned = false; ///< the kernel has decided: one semaphore for all
+  bool decided = false; ///< by the kernel, which pins them or says so of a region
+  Sharing asDecided = Sharing::Body;
   Sharing sharing = Sharing::Body;
   double own = 0;    ///< estimated cost of the waits for it: a semaphore for each,
   double shared = 0; ///< one for all
@@ -130,6 +132,7 @@ public:
         mayKnowTrips(options.plan.constantTrips) {
     this->options.lower.nativeCounters = true;
     this->options.lower.stepThresholds = true;
+    this->options.lower.countAtOnce = true;
   }
 
   CompileOptions run() {
@@ -177,7 +180,7 @@ private:
     estimate();
     for (Set &set : sets) {
       bool alone = set.members.size() == 1 || set.own < set.shared;
-      set.sharing = alone && !set.pinned ? Sharing::Nobody : Sharing::Body;
+      set.sharing = set.decided ? set.asDecided : alone ? Sharing::Nobody : Sharing::Body;
     }
     Candidate found;
     found.forced = respectLimit();
@@ -195,6 +198,7 @@ private:
     }
     setOf.assign(kernel.instrs.size(), noSet);
     const std::map<InstrId, uint32_t> pins = pinnedSemaphores(kernel);
+    const IdVector<LoopId, RegionSync> regions = regionSyncs(kernel);
     std::map<uint32_t, uint32_t> setOfPin;
     std::vector<uint32_t> setAt(kernel.loops.size() * kernel.queues.size(), noSet);
     for (InstrId id : kernel.instrs.ids()) {
@@ -208,7 +212,10 @@ private:
                           : setAt[instr.home.value * kernel.queues.size() + instr.queue.value];
       if (set == noSet || mayMix(kernel.queues[instr.queue])) { // no two share there
         set = static_cast<uint32_t>(sets.size());
-        sets.push_back({instr.home, instr.queue, {}, pin != pins.end()});
+        sets.push_back({instr.home, instr.queue, {}});
+        std::optional<Sharing> said = sharingIn(regions[instr.home]);
+        sets.back().decided = pin != pins.end() || said;
+        sets.back().asDecided = pin != pins.end() ? Sharing::Body : said.value_or(Sharing::Body);
       }
       sets[set].members.push_back(id);
       setOf[id] = set;
@@ -292,7 +299,7 @@ private:
   uint32_t shareInBodies() {
     std::vector<uint32_t> candidates;
     for (uint32_t s = 0; s < sets.size(); ++s) {
-      if (sets[s].sharing == Sharing::Nobody && sets[s].members.size() > 1) {
+      if (sets[s].sharing == Sharing::Nobody && sets[s].members.size() > 1 && !sets[s].decided) {
         candidates.push_back(s);
       }
     }
@@ -340,7 +347,7 @@ private:
       isWhole[candidate.queue.value] = true;
     }
     for (Set &set : sets) {
-      set.sharing = isWhole[set.queue.value] && !set.pinned ? Sharing::Queue : set.sharing;
+      set.sharing = isWhole[set.queue.value] && !set.decided ? Sharing::Queue : set.sharing;
     }
     return whole;
   }
@@ -354,7 +361,7 @@ private:
       all.push_back({queue});
     }
     for (const Set &set : sets) {
-      if (set.pinned) {
+      if (set.decided) {
         continue;
       }
       WholeQueue &queue = all[set.queue.value];
@@ -408,7 +415,7 @@ private:
     for (bool changed = true; changed;) {
       changed = false;
       for (Set &set : sets) {
-        if (set.members.size() == 1 || set.pinned || set.sharing == Sharing::Queue) {
+        if (set.members.size() == 1 || set.decided || set.sharing == Sharing::Queue) {
           continue;
         }
         if (!affordable()) {

@@ -3,6 +3,7 @@
 #include "tally/Code/Compile.h"
 
 #include "FitRegisters.h"
+#include "WriteOut.h"
 #include "tally/Code/Choose.h"
 #include "tally/Model/Check.h"
 
@@ -32,7 +33,12 @@ static std::optional<Compiled> keepWritten(const Kernel &kernel, const Program *
   return compiled;
 }
 
-/// A machine whose semaphores leave room for those by which engines meet to reset counters.
+static bool hasBarrierRegion(const Kernel &kernel) {
+  return std::ranges::any_of(kernel.loops,
+                             [](const Loop &loop) { return loop.sync == RegionSync::Barrier; });
+}
+
+/// A machine whose semaphores leave room for those by which engines meet.
 static Machine withRoomToMeet(Machine machine, const Kernel &kernel) {
   if (machine.semaphores) {
     uint32_t used = static_cast<uint32_t>(kernel.engines.size());
@@ -58,7 +64,8 @@ static std::vector<ResetPoint> withMore(std::vector<ResetPoint> points, const Ke
 static CompileOptions decide(const Kernel &kernel, const CompileOptions &given,
                              const Machine &machine, Diagnostics &diagnostics) {
   Diagnostics found;
-  CompileOptions options = choose(kernel, given, machine, found);
+  CompileOptions options = choose(
+      kernel, given, hasBarrierRegion(kernel) ? withRoomToMeet(machine, kernel) : machine, found);
   if (!countsAtRunTime(options.plan.strategy)) {
     return options;
   }
@@ -96,6 +103,9 @@ static std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &
     setResetPeriods(kernel, compiled.plan, machine, found);
     compiled.program = lower(kernel, compiled.plan, machine, fitter.options().lower, found);
   } while (fitter.giveWay(compiled.plan, compiled.program));
+  if (compiled.plan.options.strategy == Strategy::Auto && !found.hasErrors()) {
+    unrollWithin(kernel, given.lower.codeGrowth, machine, compiled.program);
+  }
   fitter.explain(diagnostics);
   diagnostics.append(std::move(found));
   if (diagnostics.hasErrors()) {

@@ -15,7 +15,7 @@ namespace tally {
 
 static constexpr double unknownTrips = 16;
 
-static double expectedTrips(const Loop &loop) {
+double expectedTrips(const Loop &loop) {
   if (loop.isBranch()) {
     return 0.5;
   }
@@ -59,13 +59,17 @@ ControlPrices::ControlPrices(const Machine &machine) {
   branch = static_cast<double>(timing->branch);
 }
 
-static double costOf(const EngineCode &code, const IdVector<LoopId, double> &entries,
-                     const ControlPrices &prices) {
+double loopCost(const ControlPrices &prices, const WrittenLoop &written, double trips) {
+  return written.loops() * prices.loopBegin + written.branches(trips) * prices.loopEnd;
+}
+
+static double costOf(const Kernel &kernel, const EngineCode &code,
+                     const IdVector<LoopId, double> &entries, const ControlPrices &prices) {
   double cost = 0;
-  std::vector<LoopId> around{rootLoop};
-  bool rarely = false; // counters are reset so rarely that it costs nothing
+  std::vector<double> around{1}; // how often each open body is expected to be executed
+  bool rarely = false;           // counters are reset so rarely that it costs nothing
   for (const Op &op : code.ops) {
-    double here = rarely ? 0 : entries[around.back()];
+    double here = rarely ? 0 : around.back();
     switch (op.kind) {
     case OpKind::Alu:
       cost += here * prices.alu;
@@ -83,16 +87,16 @@ static double costOf(const EngineCode &code, const IdVector<LoopId, double> &ent
       cost += here * prices.drain;
       break;
     case OpKind::LoopBegin:
-      cost += here * prices.loopBegin;
-      around.push_back(op.loop());
+      cost +=
+          here * loopCost(prices, writtenLoop(kernel, op), expectedTrips(kernel.loops[op.loop()]));
+      around.push_back(op.amount == atOnce ? here : entries[op.loop()]);
       break;
     case OpKind::LoopEnd:
-      cost += here * prices.loopEnd;
       around.pop_back();
       break;
     case OpKind::IfBegin:
       cost += here * prices.branch;
-      around.push_back(op.loop());
+      around.push_back(entries[op.loop()]);
       break;
     case OpKind::IfEnd:
       around.pop_back();
@@ -119,7 +123,7 @@ double controlCost(const Kernel &kernel, const Program &program, const Machine &
   ControlPrices prices(machine);
   double cost = 0;
   for (const EngineCode &code : program.engines) {
-    cost += costOf(code, entries, prices);
+    cost += costOf(kernel, code, entries, prices);
   }
   return cost;
 }

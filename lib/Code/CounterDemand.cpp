@@ -108,7 +108,7 @@ void CounterDemand::demandPlace(InstrId producer, uint32_t stmt) {
 /// Everybody who takes part in a reset counts towards it.
 void CounterDemand::demandResets() {
   for (const ResetPoint &point : context.plan.options.resets) {
-    if (context.resets && context.resets->find(point.loop, engine)) {
+    if (context.meetings && context.meetings->resetIn(point.loop, engine)) {
       want(totals[point.loop], context.rootPosition[point.loop]);
     }
   }
@@ -140,7 +140,7 @@ void CounterDemand::findNative() {
   const Kernel &kernel = context.kernel;
   for (LoopId id : enters.ids()) {
     const Loop &loop = kernel.loops[id];
-    bool isReset = context.resets && context.resets->find(id, engine);
+    bool isReset = context.meetings && context.meetings->resetIn(id, engine);
     if (loop.kind != LoopKind::Loop || !enters[id] || isReset) {
       continue;
     }

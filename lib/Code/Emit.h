@@ -4,8 +4,8 @@
 
 #include "KnownExprs.h"
 #include "Legalize.h"
+#include "MeetingCode.h"
 #include "Registers.h"
-#include "ResetCode.h"
 #include "Waits.h"
 #include "tally/Code/Lower.h"
 
@@ -14,14 +14,15 @@ namespace tally {
 /// What emission of all engines shares, and does not change.
 struct EmitContext {
   EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
-              const KeptWaits &waits, const LegalExprs &exprs, const ResetCode *resets = nullptr);
+              const KeptWaits &waits, const LegalExprs &exprs,
+              const MeetingCode *meetings = nullptr);
 
   const Kernel &kernel;
   const SyncPlan &plan;
   const LowerOptions &options;
   const KeptWaits &waits;
   const LegalExprs &exprs;
-  const ResetCode *resets;                    ///< null: none
+  const MeetingCode *meetings;                ///< null: nobody meets
   std::vector<std::vector<InstrId>> instrsOf; ///< by engine, in program order
   IdVector<LoopId, uint32_t> rootPosition;    ///< statement of the root, as a position
   IdVector<QueueId, std::vector<LoopId>>

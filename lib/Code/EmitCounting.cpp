@@ -32,6 +32,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CounterDemand.h"
+#include "EmitReset.h"
 
 #include <algorithm>
 #include <map>
@@ -120,8 +121,9 @@ private:
   //===--- 3. Walk --------------------------------------------------------===//
 
   void walkBody(LoopId body) {
-    if (const ResetSite *site = context.resets ? context.resets->find(body, engine) : nullptr) {
-      reset(*site);
+    if (const ResetSite *site =
+            context.meetings ? context.meetings->resetIn(body, engine) : nullptr) {
+      emitReset(context, counters, knownExprs, *site, engine, code);
     }
     countEntry(body);
     for (StmtId stmt : kernel.loops[body].body) {
@@ -135,6 +137,10 @@ private:
       }
     }
     step(body);
+    if (const BarrierSite *site =
+            context.meetings ? context.meetings->backEdgeOf(body, engine) : nullptr) {
+      context.meetings->barriers().write(*site, engine, code.ops);
+    }
   }
 
   void walkStmt(StmtId id) {
@@ -290,93 +296,6 @@ private:
 
   void bump(RegId counter, uint32_t by = 1) {
     code.ops.push_back(Op::alu2(AluOp::Add, counter, Operand::reg(counter), Operand::number(by)));
-  }
-
-  //===--- Resets ---------------------------------------------------------===//
-
-  /// Before the first entry that might not fit: the barrier, then everything that was counted.
-  void reset(const ResetSite &site) {
-    Value due;
-    due.depth = kernel.loops[site.point.loop].depth;
-    due.definition = position();
-    due.lastUse = position() + 1;
-    RegId condition = newValue(due);
-    code.ops.push_back(Op::alu2(AluOp::IsGT, condition,
-                                Operand::reg(counters.totals[site.point.loop].value),
-                                Operand::number(site.point.every - 1)));
-    code.ops.push_back(Op::whenBegin(Operand::reg(condition)));
-    context.resets->barriers().write(site.barrier, engine, code.ops);
-    resetCounters(site.point.loop);
-    code.ops.push_back(Op::mark(OpKind::WhenEnd));
-  }
-
-  void resetCounters(LoopId loop) {
-    setBack(counters.trips[loop]);
-    uint32_t numLoops = static_cast<uint32_t>(kernel.loops.size());
-    for (LoopId inner = loop; inner.value < numLoops && kernel.encloses(loop, inner);
-         inner = LoopId(inner.value + 1)) {
-      setBack(counters.totals[inner]);
-      for (const Stepped &stepped : counters.steppedAt[inner]) {
-        set(knownExprs[stepped.expr].stepped, stepped.form.first());
-      }
-      resetRingsAt(inner, loop);
-    }
-    for (LoopId outer = kernel.loops[loop].parent; outer.valid();
-         outer = kernel.loops[outer].parent) {
-      resetRingsAt(outer, loop);
-    }
-    resetPlaces(context.rootPosition[loop]);
-  }
-
-  /// Copies over one loop of what is counted in `reset`.
-  void resetRingsAt(LoopId loop, LoopId reset) {
-    for (RingId id : counters.ringsAt[loop]) {
-      LoopId counted = plan.rings[id].total;
-      if (counted.valid() && kernel.encloses(reset, counted)) {
-        setBackRing(counters.rings[id]);
-      }
-    }
-  }
-
-  /// Everything that counts whole queues.
-  void resetPlaces(uint32_t here) {
-    for (InstrId producer : counters.followed) {
-      if (isAlive(counters.places[producer], here)) {
-        set(counters.places[producer].value, 0);
-      }
-    }
-    for (const Counter &running : counters.running) {
-      if (isAlive(running, here)) {
-        set(running.value, 0);
-      }
-    }
-    for (RingId id : counters.rings.ids()) {
-      if (!counters.running.empty() && plan.rings[id].ordinal.valid() &&
-          isAlive(counters.rings[id], here)) {
-        setBackRing(counters.rings[id]);
-      }
-    }
-  }
-
-  void setBackRing(const Counter &ring) {
-    for (uint32_t slot = 0; slot < ring.slots; ++slot) {
-      set(RegId(ring.value.value + slot), 0);
-    }
-  }
-
-  /// Whether a counter has started and is still read, in a statement of the root or later.
-  static bool isAlive(const Counter &counter, uint32_t here) {
-    return counter.wanted && counter.value.valid() && here <= counter.lastStmt;
-  }
-
-  void setBack(const Counter &counter) {
-    if (counter.wanted) {
-      set(counter.value, 0);
-    }
-  }
-
-  void set(RegId counter, uint32_t to) {
-    code.ops.push_back(Op::move(counter, Operand::number(to)));
   }
 
   /// At the start of a body: its own counters, then the rings over it.

@@ -40,8 +40,8 @@ static void checkSemaphores(const Kernel &kernel, const Program &program, const 
   }
   diagnostics.error(kernel.where,
                     fmt::format("strategy '{}' needs {} semaphores, but machine '{}' has {}{}{}",
-                                program.strategy, measure(program, 0).semaphores, machine.name,
-                                *machine.semaphores,
+                                program.strategy, measure(kernel, program, 0).semaphores,
+                                machine.name, *machine.semaphores,
                                 reservedText(kernel.reserved, *machine.semaphores),
                                 wayOut(program.strategy)));
 }

@@ -131,7 +131,10 @@ private:
 
   std::string loopHead(const Op &op) const {
     std::string counter = op.dst.valid() ? fmt::format(" [{}]", reg(op.dst)) : "";
-    return fmt::format("loop {}{}:", kernel.nameOf(op.loop()), counter);
+    std::string written = op.amount == 1        ? ""
+                          : op.amount == atOnce ? ", at once"
+                                                : fmt::format(", {} at a time", op.amount);
+    return fmt::format("loop {}{}{}:", kernel.nameOf(op.loop()), counter, written);
   }
 
   const std::string &reg(RegId r) const { return program.engines[engine].registers[r].name; }

@@ -4,11 +4,13 @@
 //         2. semaphores  one for each group, named after what it counts
 //         3. emit        the operations of each engine, by family of strategies
 //         4. registers   values to registers (Registers.h)
-//         5. numbers     around those that are reserved, with those that are pinned (Numbers.h)
+//         5. write out  loops that the kernel unrolls, or that only count (WriteOut.h)
+//         6. numbers     around those that are reserved, with those that are pinned (Numbers.h)
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
 #include "Numbers.h"
+#include "WriteOut.h"
 
 #include <fmt/format.h>
 
@@ -110,8 +112,9 @@ void emitEngines(const EmitContext &context, const Machine &machine, Program &pr
 } // namespace
 
 EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
-                         const KeptWaits &waits, const LegalExprs &exprs, const ResetCode *resets)
-    : kernel(kernel), plan(plan), options(options), waits(waits), exprs(exprs), resets(resets),
+                         const KeptWaits &waits, const LegalExprs &exprs,
+                         const MeetingCode *meetings)
+    : kernel(kernel), plan(plan), options(options), waits(waits), exprs(exprs), meetings(meetings),
       instrsOf(kernel.engines.size()), rootPosition(kernel.loops.size(), 0),
       loopsOf(kernel.queues.size()), firstPosition(kernel.queues.size(), Id<void>::noneValue) {
   for (LoopId l : kernel.loops.ids()) {
@@ -176,14 +179,17 @@ Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine
 
   KeptWaits waits(kernel, plan, program);
   LegalExprs exprs(plan, machine);
-  ResetCode resets(kernel, plan, waits, program);
-  EmitContext context(kernel, plan, options, waits, exprs, &resets);
+  MeetingCode meetings(kernel, plan, waits, program);
+  EmitContext context(kernel, plan, options, waits, exprs, &meetings);
   if (countsAtRunTime(plan.options.strategy)) {
     emitEngines(context, machine, program);
   } else if (plan.options.strategy == Strategy::Barrier) {
     emitBarriers(context, program);
   } else {
     emitUnrolled(context, program, diagnostics);
+  }
+  if (countsAtRunTime(plan.options.strategy)) {
+    writeOut(kernel, options.countAtOnce, program);
   }
   assignNumbers(kernel, plan, program);
   return program;

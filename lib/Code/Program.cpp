@@ -3,6 +3,7 @@
 #include "tally/Code/Program.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tally {
 
@@ -81,8 +82,40 @@ Op Op::mark(OpKind kind, uint32_t target) {
   return op;
 }
 
+bool WrittenLoop::branchesAfter(uint64_t number, uint64_t trips) const {
+  if (isStraight) {
+    return false;
+  }
+  uint64_t inPasses = trips - trips % inPass;
+  return number > inPasses || number % inPass == 0;
+}
+
+double WrittenLoop::branches(double trips) const {
+  if (isStraight) {
+    return 0;
+  }
+  double passes = std::floor(trips / static_cast<double>(inPass));
+  return passes + (trips - passes * static_cast<double>(inPass));
+}
+
+WrittenLoop writtenLoop(const Kernel &kernel, const Op &begin) {
+  const Trip &trip = kernel.loops[begin.loop()].trip;
+  bool constant = trip.kind == Trip::Kind::Constant;
+  WrittenLoop written;
+  if (begin.amount == atOnce) {
+    written.isStraight = true;
+  } else if (begin.amount > 1) {
+    written.inPass = begin.amount;
+    written.isStraight = constant && trip.constant == begin.amount;
+    written.hasRest = !constant || trip.constant % begin.amount != 0;
+  }
+  return written;
+}
+
 uint32_t encodedSize(const Op &op) {
   switch (op.kind) {
+  case OpKind::LoopBegin:
+  case OpKind::LoopEnd:
   case OpKind::IfEnd:
   case OpKind::BarrierBegin:
   case OpKind::BarrierEnd:
@@ -93,15 +126,23 @@ uint32_t encodedSize(const Op &op) {
   }
 }
 
-ProgramSize measure(const Program &program, uint32_t instructionBytes) {
+ProgramSize measure(const Kernel &kernel, const Program &program, uint32_t instructionBytes) {
   ProgramSize size;
   IdVector<SemaId, bool> used(program.semaphores.size(), false);
   for (const EngineCode &engine : program.engines) {
     size.maxRegisters = std::max(size.maxRegisters, static_cast<uint32_t>(engine.registers.size()));
+    std::vector<uint64_t> copies{1}; // of the body, by depth of loops
     for (const Op &op : engine.ops) {
-      size.operations += encodedSize(op);
-      size.waits += op.wait.valid();
-      size.aluOperations += op.kind == OpKind::Alu;
+      if (op.kind == OpKind::LoopBegin) {
+        WrittenLoop written = writtenLoop(kernel, op);
+        size.operations += copies.back() * 2 * written.loops();
+        copies.push_back(copies.back() * written.copies());
+      } else if (op.kind == OpKind::LoopEnd) {
+        copies.pop_back();
+      }
+      size.operations += copies.back() * encodedSize(op);
+      size.waits += copies.back() * op.wait.valid();
+      size.aluOperations += copies.back() * (op.kind == OpKind::Alu);
       for (SemaId sema : {op.wait, op.signal}) {
         if (sema.valid()) {
           used[sema] = true;

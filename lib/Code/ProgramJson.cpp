@@ -135,9 +135,10 @@ void ProgramWriter::operation(const Op &op) {
   case OpKind::Alu:
     return element(aluText(op));
   case OpKind::LoopBegin:
-    element(fmt::format("{{\"op\": \"loop\", \"loop\": {}, \"counter\": {}, \"body\": [",
+    element(fmt::format("{{\"op\": \"loop\", \"loop\": {}, \"counter\": {}{}, \"body\": [",
                         quoteJson(kernel.nameOf(op.loop())),
-                        op.dst.valid() ? std::to_string(op.dst.value) : "null"));
+                        op.dst.valid() ? std::to_string(op.dst.value) : "null",
+                        op.amount == 1 ? "" : fmt::format(", \"unroll\": {}", op.amount)));
     break;
   case OpKind::IfBegin:
     element(fmt::format("{{\"op\": \"if\", \"if\": {}, \"then\": [",
@@ -548,11 +549,15 @@ void ProgramReader::alu(const JsonAt &at) {
 }
 
 void ProgramReader::loop(const JsonAt &at) {
-  at.expectObject({"op", "loop", "counter", "body"});
+  at.expectObject({"op", "loop", "counter", "unroll", "body"});
   LoopId id = lookUp(loopByName, at, "loop");
   std::optional<JsonAt> counter = at.find("counter");
   bool hasCounter = counter && !counter->isNull();
-  emit(Op::loopBegin(id, hasCounter ? RegId(number(at, "counter")) : RegId()));
+  Op begin = Op::loopBegin(id, hasCounter ? RegId(number(at, "counter")) : RegId());
+  if (at.find("unroll")) {
+    begin.amount = number(at, "unroll");
+  }
+  emit(begin);
   operations(at, "body");
   emit(Op::mark(OpKind::LoopEnd));
 }

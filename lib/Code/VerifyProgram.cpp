@@ -54,6 +54,7 @@ private:
   void useOperand(Operand operand);
   void useSemaphore(SemaId semaphore);
 
+  void checkWritten(const Op &begin);
   void beginLoop(const Op &op);
   void beginIf(const Op &op);
   void beginBarrier(const Op &op);
@@ -289,10 +290,39 @@ bool EngineVerifier::beginBody(const Op &op, bool isBranch) {
   return true;
 }
 
+/// Whether a loop can be written as it is said to be.
+void EngineVerifier::checkWritten(const Op &begin) {
+  const Loop &loop = kernel.loops[begin.loop()];
+  if (loop.trip.kind == Trip::Kind::Guard) {
+    error(loop.where,
+          "loop '{}' runs as long as a condition holds, and can neither be unrolled nor "
+          "counted at once",
+          kernel.text(loop.name));
+  }
+  if (begin.amount != atOnce) {
+    return;
+  }
+  const Op *end = code.ops.data() + code.ops.size();
+  for (const Op *op = &begin + 1; op != end && op->kind != OpKind::LoopEnd; ++op) {
+    bool adds = op->kind == OpKind::Alu && op->alu == AluOp::Add && !op->b.isRegister &&
+                op->a == Operand::reg(op->dst);
+    if (!adds) {
+      error(loop.where,
+            "only additions of numbers to registers can be made at once, and loop '{}' "
+            "does other things",
+            kernel.text(loop.name));
+      return;
+    }
+  }
+}
+
 void EngineVerifier::beginLoop(const Op &op) {
   bool known = beginBody(op, false);
   if (op.dst.valid()) {
     useRegister(op.dst);
+  }
+  if (known && op.amount != 1) {
+    checkWritten(op);
   }
   open(OpKind::LoopBegin, known ? op.target : Id<void>::noneValue);
   body = known ? op.loop() : body;

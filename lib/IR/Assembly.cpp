@@ -523,6 +523,26 @@ void printTrips(OpAsmPrinter &p, const LoopData &data) {
   }
 }
 
+/// `unroll 4` or `unroll full`.
+ParseResult parseUnroll(OpAsmParser &parser, uint64_t &unroll) {
+  if (!accept(parser, "unroll")) {
+    return success();
+  }
+  if (accept(parser, "full")) {
+    unroll = UINT64_MAX;
+    return success();
+  }
+  return parseCount(parser, unroll);
+}
+
+void printUnroll(OpAsmPrinter &p, uint64_t unroll) {
+  if (unroll == UINT64_MAX) {
+    p << " unroll full";
+  } else if (unroll != 1) {
+    p << " unroll " << unroll;
+  }
+}
+
 } // namespace
 
 ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -531,6 +551,10 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   }
   data.divergent = accept(parser, "divergent");
+  if (failed(parseUnroll(parser, data.unroll)) ||
+      failed(parseOptionalName(parser, "sync", data.sync, "a strategy"))) {
+    return failure();
+  }
   store<LoopOp>(result, std::move(data));
   return failure(failed(parseAttributes(parser, result)) ||
                  failed(parseBody(parser, result.addRegion())));
@@ -541,6 +565,8 @@ void LoopOp::print(OpAsmPrinter &p) {
   printName(p, data.name);
   printTrips(p, data);
   p << (data.divergent ? " divergent" : "");
+  printUnroll(p, data.unroll);
+  printOptionalName(p, "sync", data.sync);
   printAttributes(p, *this);
   printBody(p, getBody());
 }
@@ -551,6 +577,9 @@ ParseResult IfOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   }
   data.divergent = accept(parser, "divergent");
+  if (failed(parseOptionalName(parser, "sync", data.sync, "a strategy"))) {
+    return failure();
+  }
   store<IfOp>(result, std::move(data));
   return failure(failed(parseAttributes(parser, result)) || failed(parseBranches(parser, result)));
 }
@@ -558,6 +587,7 @@ ParseResult IfOp::parse(OpAsmParser &parser, OperationState &result) {
 void IfOp::print(OpAsmPrinter &p) {
   printName(p, getData().name);
   p << (getData().divergent ? " divergent" : "");
+  printOptionalName(p, "sync", getData().sync);
   printAttributes(p, *this);
   printBranches(p, getThenBody(), getElseBody());
 }
@@ -851,9 +881,11 @@ void SetOp::print(OpAsmPrinter &p) {
 ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   ForData data;
   if (failed(parseName(parser, data.loop, "a loop")) ||
-      failed(parseOptionalName(parser, "counter", data.counter, "a register"))) {
+      failed(parseOptionalName(parser, "counter", data.counter, "a register")) ||
+      (accept(parser, "unroll") && failed(parseCount(parser, data.unroll)))) {
     return failure();
   }
+  data.unroll = accept(parser, "at_once") ? atOnce : data.unroll;
   store<ForOp>(result, std::move(data));
   return failure(failed(parseAttributes(parser, result)) ||
                  failed(parseBody(parser, result.addRegion())));
@@ -862,6 +894,11 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
 void ForOp::print(OpAsmPrinter &p) {
   printName(p, getData().loop);
   printOptionalName(p, "counter", getData().counter);
+  if (getData().unroll == atOnce) {
+    p << " at_once";
+  } else if (getData().unroll != 1) {
+    p << " unroll " << getData().unroll;
+  }
   printAttributes(p, *this);
   printBody(p, getBody());
 }

@@ -16,6 +16,7 @@
 
 #include "NameTable.h"
 #include "tally/Model/AccessText.h"
+#include "tally/Model/Regions.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -46,6 +47,7 @@ private:
   uint32_t weightOf(const QueueData &data, Location where);
   void body(mlir::Region &region);
   void add(LoopOp loop);
+  void setSync(LoopId id, const std::string &name, Location where);
   void add(IfOp branch);
   void add(InstrOp instr);
   void addAccesses(AccessKind kind, const Names &texts, Location where);
@@ -223,8 +225,26 @@ void KernelLoader::add(LoopOp loop) {
   const LoopData &data = loop.getData();
   LoopId id = builder.beginLoop(data.name, tripOf(data), !data.divergent, files.where(loop));
   loops.add(builder.peek().loops[id].name, id);
+  // Numbers too large for the core are judged by check().
+  builder.setUnroll(id,
+                    static_cast<uint32_t>(std::min<uint64_t>(
+                        data.unroll, data.unroll == UINT64_MAX ? fullyUnrolled : maxCount + 1)));
+  setSync(id, data.sync, files.where(loop));
   body(loop.getBody());
   builder.endLoop();
+}
+
+void KernelLoader::setSync(LoopId id, const std::string &name, Location where) {
+  if (name.empty()) {
+    return;
+  }
+  if (std::optional<RegionSync> sync = regionSyncFrom(name)) {
+    builder.setSync(id, *sync);
+  } else {
+    diagnostics.error(where,
+                      fmt::format("unknown strategy '{}' of a region; one of '{}' is allowed", name,
+                                  fmt::join(regionSyncNames(), "', '")));
+  }
 }
 
 void KernelLoader::add(IfOp branch) {
@@ -233,6 +253,7 @@ void KernelLoader::add(IfOp branch) {
   LoopId otherwise = builder.peek().loops[then].otherBranch;
   loops.add(builder.peek().loops[then].name, then);
   loops.add(builder.peek().loops[otherwise].name, otherwise);
+  setSync(then, data.sync, files.where(branch));
   body(branch.getThenBody());
   if (!branch.getElseBody().empty()) {
     builder.beginElse();

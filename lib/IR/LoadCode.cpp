@@ -209,7 +209,10 @@ void ProgramLoader::add(ForOp loop) {
   const ForData &data = loop.getData();
   LoopId id = loopNamed(data.loop, LoopKind::Loop);
   RegId counter = data.counter.empty() ? RegId() : registerNamed(data.counter);
-  push(Op::loopBegin(id, counter));
+  Op begin = Op::loopBegin(id, counter);
+  begin.amount =
+      data.unroll == atOnce ? atOnce : number(data.unroll, "the number of iterations in a pass");
+  push(begin);
   inside(id, loop.getBody());
   push(Op::mark(OpKind::LoopEnd));
 }

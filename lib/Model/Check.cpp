@@ -18,6 +18,7 @@
 #include "tally/Model/ComputeText.h"
 #include "tally/Model/Pins.h"
 #include "tally/Model/Place.h"
+#include "tally/Model/Regions.h"
 
 #include <fmt/format.h>
 
@@ -191,6 +192,7 @@ void Checker::loop(LoopId id) {
   }
   if (id != rootLoop) {
     trip(loop);
+    checkUnrolling(loop, kernel.text(loop.name), diagnostics);
   }
 }
 

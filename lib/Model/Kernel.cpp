@@ -2,6 +2,8 @@
 
 #include "tally/Model/Kernel.h"
 
+#include "tally/Model/Regions.h"
+
 #include <fmt/format.h>
 
 #include <iterator>
@@ -140,8 +142,13 @@ private:
 
   void nested(LoopId id, unsigned level) {
     const Loop &loop = kernel.loops[id];
-    line(level, "{} '{}' trips {}{}", loop.isBranch() ? "branch" : "loop", kernel.nameOf(id),
-         tripText(loop), loop.uniform ? "" : " divergent");
+    std::string unroll = loop.unroll == 1               ? ""
+                         : loop.unroll == fullyUnrolled ? " unroll full"
+                                                        : fmt::format(" unroll {}", loop.unroll);
+    std::string sync =
+        loop.sync == RegionSync::AsAround ? "" : fmt::format(" sync {}", toString(loop.sync));
+    line(level, "{} '{}' trips {}{}{}{}", loop.isBranch() ? "branch" : "loop", kernel.nameOf(id),
+         tripText(loop), loop.uniform ? "" : " divergent", unroll, sync);
     body(id, level + 1);
   }
 

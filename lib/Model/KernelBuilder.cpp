@@ -170,6 +170,17 @@ void KernelBuilder::endIf() {
   pending.push_back(stmt);
 }
 
+void KernelBuilder::setSync(LoopId id, RegionSync sync) {
+  kernel.loops[id].sync = sync;
+  if (LoopId other = kernel.loops[id].otherBranch; other.valid()) {
+    kernel.loops[other].sync = sync;
+  }
+}
+
+void KernelBuilder::setUnroll(LoopId loop, uint32_t iterations) {
+  kernel.loops[loop].unroll = iterations;
+}
+
 BufferId KernelBuilder::buffer(std::string_view name, std::span<const uint64_t> shape,
                                std::string_view space, std::string_view elementType,
                                std::optional<uint64_t> address, Location where) {

@@ -15,6 +15,7 @@
 #include "tally/Model/AccessText.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Model/Pins.h"
+#include "tally/Model/Regions.h"
 
 #include <fmt/format.h>
 
@@ -74,6 +75,8 @@ private:
   void loop(const JsonAt &at);
   Trip tripOf(const JsonAt &at);
   void branch(const JsonAt &at);
+  void region(const JsonAt &at, LoopId id);
+  uint32_t unrollOf(const JsonAt &at) const;
   void dependence(const JsonAt &at);
   void dependence(const JsonAt &at, InstrId producer, InstrId consumer);
   std::vector<DistanceComponent> distanceOf(const JsonAt &at) const;
@@ -260,12 +263,16 @@ void KernelReader::access(const JsonAt &at, AccessKind kind) {
 }
 
 void KernelReader::loop(const JsonAt &at) {
-  at.expectObject({"loop", "trips", "uniform", "body"});
+  at.expectObject({"loop", "trips", "uniform", "unroll", "sync", "body"});
   std::string name = at.find("loop")->string();
   std::optional<JsonAt> trips = at.need("trips");
   Trip trip = trips ? tripOf(*trips) : Trip();
   LoopId id = builder.beginLoop(name, trip, at.booleanOr("uniform", true));
   loops.add(builder.peek().loops[id].name, id);
+  region(at, id);
+  if (std::optional<JsonAt> unroll = at.find("unroll")) {
+    builder.setUnroll(id, unrollOf(*unroll));
+  }
   at.need("body");
   forEach(at, "body", [&](const JsonAt &inner) { statement(inner); });
   builder.endLoop();
@@ -291,12 +298,38 @@ Trip KernelReader::tripOf(const JsonAt &at) {
                        bound);
 }
 
+void KernelReader::region(const JsonAt &at, LoopId id) {
+  std::optional<JsonAt> sync = at.find("sync");
+  if (!sync) {
+    return;
+  }
+  std::string name = sync->string();
+  if (std::optional<RegionSync> found = regionSyncFrom(name)) {
+    builder.setSync(id, *found);
+  } else {
+    sync->error(fmt::format("unknown strategy '{}' of a region; one of '{}' is allowed", name,
+                            fmt::join(regionSyncNames(), "', '")));
+  }
+}
+
+/// `4` or `"full"`.
+uint32_t KernelReader::unrollOf(const JsonAt &at) const {
+  if (!at.isString()) {
+    return static_cast<uint32_t>(at.unsignedIn(1, maxCount));
+  }
+  if (at.string() != "full") {
+    at.error(fmt::format("unrolled '{}'; a number or 'full' is allowed", at.string()));
+  }
+  return fullyUnrolled;
+}
+
 void KernelReader::branch(const JsonAt &at) {
-  at.expectObject({"if", "uniform", "then", "else"});
+  at.expectObject({"if", "uniform", "sync", "then", "else"});
   LoopId thenId = builder.beginIf(at.find("if")->string(), at.booleanOr("uniform", true));
   const Loop &loop = builder.peek().loops[thenId];
   loops.add(loop.name, thenId);
   loops.add(builder.peek().loops[loop.otherBranch].name, loop.otherBranch);
+  region(at, thenId);
   at.need("then");
   forEach(at, "then", [&](const JsonAt &inner) { statement(inner); });
   builder.beginElse();
@@ -610,16 +643,23 @@ void KernelWriter::statement(const Stmt &stmt) {
   return stmt.kind == Stmt::Kind::Loop ? loopStatement(loop) : ifStatement(loop);
 }
 
+static std::string syncText(const Loop &loop) {
+  return loop.sync == RegionSync::AsAround ? ""
+                                           : fmt::format(", \"sync\": \"{}\"", toString(loop.sync));
+}
+
 void KernelWriter::loopStatement(const Loop &loop) {
-  line(fmt::format("{{\"loop\": {}, \"trips\": {}{}, \"body\": [", quoted(loop.name),
-                   tripText(loop), loop.uniform ? "" : ", \"uniform\": false"));
+  std::string unroll = loop.unroll == fullyUnrolled ? "\"full\"" : fmt::to_string(loop.unroll);
+  line(fmt::format("{{\"loop\": {}, \"trips\": {}{}{}{}, \"body\": [", quoted(loop.name),
+                   tripText(loop), loop.uniform ? "" : ", \"uniform\": false",
+                   loop.unroll == 1 ? "" : ", \"unroll\": " + unroll, syncText(loop)));
   body(kernel.stmts[loop.stmt].loop);
   text += '}';
 }
 
 void KernelWriter::ifStatement(const Loop &thenBranch) {
-  line(fmt::format("{{\"if\": {}{}, \"then\": [", quoted(thenBranch.name),
-                   thenBranch.uniform ? "" : ", \"uniform\": false"));
+  line(fmt::format("{{\"if\": {}{}{}, \"then\": [", quoted(thenBranch.name),
+                   thenBranch.uniform ? "" : ", \"uniform\": false", syncText(thenBranch)));
   body(kernel.stmts[thenBranch.stmt].loop);
   if (!kernel.loops[thenBranch.otherBranch].body.empty()) {
     text += ", \"else\": [";

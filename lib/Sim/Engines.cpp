@@ -104,7 +104,7 @@ bool Simulator::execute(SimEngine &engine, EngineId id) {
   case OpKind::Alu:
     engine.registers[op.dst.value] =
         static_cast<uint32_t>(aluValue(op.alu, value(engine, op.a), value(engine, op.b), machine));
-    spend(engine, id, timing.alu);
+    spend(engine, id, here.isAtOnce && engine.active.back().number > 1 ? 0 : timing.alu);
     break;
   case OpKind::Issue:
     if (!executeIssue(engine, id, op)) {
@@ -261,7 +261,11 @@ void Simulator::beginIteration(SimEngine &engine, EngineId id, const Op &loopBeg
 void Simulator::beginLoop(SimEngine &engine, EngineId id, const SimOp &begin) {
   LoopId loop = begin.op.loop();
   uint64_t trips = bindings.trips(id, loop, ++engine.reached[loop]);
-  Tick price = timing.loopBegin + (trips == 0 ? timing.branch : 0);
+  uint32_t numLoops = begin.written.loops();
+  Tick price = numLoops * timing.loopBegin + (trips == 0 && numLoops > 0 ? timing.branch : 0);
+  if (begin.op.amount == atOnce && trips == 0) {
+    price = (begin.partner - engine.at - 1) * timing.alu; // nothing is added, but it takes as long
+  }
   spend(engine, id, begin.isFree ? 0 : price);
   if (trips == 0) {
     engine.at = begin.partner + 1;
@@ -273,8 +277,10 @@ void Simulator::beginLoop(SimEngine &engine, EngineId id, const SimOp &begin) {
 }
 
 void Simulator::endLoop(SimEngine &engine, EngineId id) {
-  spend(engine, id, engine.code[engine.at].isFree ? 0 : timing.loopEnd);
+  const SimOp &end = engine.code[engine.at];
   Iteration &now = engine.active.back();
+  bool branches = engine.code[end.partner].written.branchesAfter(now.number, now.trips);
+  spend(engine, id, end.isFree || !branches ? 0 : timing.loopEnd);
   if (now.number == now.trips) {
     engine.active.pop_back();
     ++engine.at;

@@ -91,8 +91,14 @@ void Simulator::makeEngines() {
     const EngineCode &code = program.engines[id];
     SimEngine &engine = engines[id];
     engine.code.reserve(code.ops.size());
+    const Op *begun = nullptr; // the innermost loop, until one ends
     for (const Op &op : code.ops) {
-      engine.code.push_back({op, 0});
+      bool isAtOnce = op.kind == OpKind::Alu && begun && begun->amount == atOnce;
+      begun = op.kind == OpKind::LoopBegin ? &op : op.kind == OpKind::LoopEnd ? nullptr : begun;
+      engine.code.push_back({op, 0, false, isAtOnce});
+      if (op.kind == OpKind::LoopBegin) {
+        engine.code.back().written = writtenLoop(kernel, op);
+      }
     }
     matchBrackets(engine.code);
     if (options.freeSync) {

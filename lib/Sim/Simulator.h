@@ -29,6 +29,8 @@ struct SimOp {
   uint32_t partner =
       0;               ///< begins: the matching end (an IfBegin: its Else, if any); ends: the begin
   bool isFree = false; ///< a bracket around no instruction, where synchronisation is free
+  bool isAtOnce = false;    ///< an addition made once for all iterations
+  WrittenLoop written = {}; ///< LoopBegin only
 };
 
 /// One addition to a semaphore that is on its way.

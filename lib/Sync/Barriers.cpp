@@ -32,13 +32,8 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-
 namespace tally {
 namespace {
-
-/// A set of engines, one bit each (Kernel.h: at most maxEngines).
-using EngineSet = uint64_t;
 
 class BarrierPlanner {
 public:
@@ -67,11 +62,11 @@ public:
   }
 
 private:
-  EngineSet bit(EngineId engine) const { return EngineSet(1) << engine.value; }
+  EngineBits bit(EngineId engine) const { return EngineBits(1) << engine.value; }
 
-  EngineSet everyEngine() const {
-    return kernel.engines.size() == 64 ? ~EngineSet(0)
-                                       : (EngineSet(1) << kernel.engines.size()) - 1;
+  EngineBits everyEngine() const {
+    return kernel.engines.size() == 64 ? ~EngineBits(0)
+                                       : (EngineBits(1) << kernel.engines.size()) - 1;
   }
 
   void findWork() {
@@ -100,7 +95,7 @@ private:
     if (isCarried(dep, place) || place.order == Order::Opposite) {
       return;
     }
-    EngineSet ends = bit(kernel.engineOf(dep.producer)) | bit(kernel.engineOf(dep.consumer));
+    EngineBits ends = bit(kernel.engineOf(dep.producer)) | bit(kernel.engineOf(dep.consumer));
     if (!place.producerInShared()) {
       exit[borderOf(place.shared, place.producerHome)] |= ends;
       return;
@@ -155,13 +150,13 @@ private:
       LoopBarriers &barriers = plan.barriers[l];
       LoopId around = kernel.loops[l].parent;
       if (kernel.loops[l].isBranch()) {
-        EngineSet leaving = all ? everyEngine() : exit[l];
+        EngineBits leaving = all ? everyEngine() : exit[l];
         barriers.entry = meet(all ? leaving : 0, around, "before", l);
         barriers.exit = meet(leaving, around, "after", l);
         continue;
       }
-      EngineSet members = all ? everyEngine() : work[l];
-      EngineSet linked = all ? members : exit[l] & ~work[l];
+      EngineBits members = all ? everyEngine() : work[l];
+      EngineBits linked = all ? members : exit[l] & ~work[l];
       barriers.entry = meet(members | entry[l], around, "before", l);
       barriers.back = meet(members, l, "at the back edge of", l);
       // The last back edge, or the entry barrier of a loop that does not run, separates
@@ -170,42 +165,18 @@ private:
     }
   }
 
-  /// The members of a barrier that stands in `body`, refused if they may not all get there.
-  std::vector<EngineId> meet(EngineSet members, LoopId body, const char *where, LoopId loop) {
-    std::vector<EngineId> engines;
-    for (EngineSet rest = members; rest != 0; rest &= rest - 1) {
-      engines.push_back(EngineId(static_cast<uint32_t>(std::countr_zero(rest))));
-    }
-    if (engines.size() > 1) {
-      refuseDivergence(engines, body, where, loop);
-    }
-    return engines;
-  }
-
-  void refuseDivergence(const std::vector<EngineId> &engines, LoopId body, const char *where,
-                        LoopId loop) {
-    for (LoopId l = body; l.valid(); l = kernel.loops[l].parent) {
-      if (kernel.loops[l].uniform) {
-        continue;
-      }
-      diagnostics
-          .error(kernel.loops[loop].where,
-                 fmt::format("a barrier {} '{}' cannot join '{}' and '{}': they may disagree on "
-                             "how often '{}' runs; use a strategy without barriers",
-                             where, kernel.nameOf(loop), kernel.nameOf(engines[0]),
-                             kernel.nameOf(engines[1]), kernel.nameOf(l)))
-          .note(kernel.loops[l].where, fmt::format("divergent '{}' is here", kernel.nameOf(l)));
-      return;
-    }
+  std::vector<EngineId> meet(EngineBits members, LoopId body, const char *where, LoopId loop) {
+    return tally::meet(kernel, members, body, where, loop, diagnostics);
   }
 
   const Kernel &kernel;
   SyncPlan &plan;
   Diagnostics &diagnostics;
   const bool all;
-  IdVector<LoopId, EngineSet> work; ///< engines with instructions in the loop, nested ones included
-  IdVector<LoopId, EngineSet> entry; ///< ends of dependences that cross the entry ...
-  IdVector<LoopId, EngineSet> exit;  ///< ... and the exit
+  IdVector<LoopId, EngineBits>
+      work; ///< engines with instructions in the loop, nested ones included
+  IdVector<LoopId, EngineBits> entry; ///< ends of dependences that cross the entry ...
+  IdVector<LoopId, EngineBits> exit;  ///< ... and the exit
 };
 
 } // namespace

@@ -17,6 +17,9 @@
 // instructions itself: place(P) is the place of the latest run of P (for k runs ago, a
 // ring of it). That needs the engine to take the same path as the queue's.
 //
+// A region may say otherwise than the kernel how its instructions share, or that its engines meet
+// (Meet.cpp); then some dependences need no wait.
+//
 // Strategy 'auto' leaves out a mask that compares the very counter it masks: then total(P) - k, cut
 // off at zero, is zero until something is owed.
 //
@@ -34,6 +37,7 @@
 #include "Forms.h"
 #include "Planners.h"
 
+#include "tally/Model/Regions.h"
 #include "tally/Sync/Split.h"
 
 #include <fmt/format.h>
@@ -50,9 +54,13 @@ public:
       : kernel(kernel), plan(plan), diagnostics(diagnostics) {}
 
   void run() {
+    if (hasRegions(kernel)) {
+      regions = regionSyncs(kernel);
+      coverByBarriers(kernel, plan, diagnostics);
+    }
     makeGroups(
         kernel, plan, [this](InstrId instr) { return sharingOf(instr); },
-        [](DepId) { return true; });
+        [this](DepId dep) { return !isCovered(dep); });
     if (!enginesAgree() || !countersCanHoldOneEntry()) {
       return;
     }
@@ -61,7 +69,9 @@ public:
     totalOf.assign(kernel.loops.size(), ExprId());
     plan.exprs.reserve(kernel.deps.size() + kernel.deps.size() / 2);
     for (DepId dep : kernel.deps.ids()) {
-      planWait(dep);
+      if (!isCovered(dep)) {
+        planWait(dep);
+      }
     }
   }
 
@@ -71,6 +81,11 @@ private:
   Sharing sharingOf(InstrId instr) const {
     if (mayMix(kernel.queues[kernel.instrs[instr].queue])) {
       return Sharing::Nobody;
+    }
+    if (!regions.empty()) {
+      if (std::optional<Sharing> said = sharingIn(regions[kernel.instrs[instr].home])) {
+        return *said;
+      }
     }
     switch (plan.options.strategy) {
     case Strategy::PerInstruction:
@@ -82,6 +97,10 @@ private:
     default:
       return Sharing::Body;
     }
+  }
+
+  bool isCovered(DepId dep) const {
+    return plan.waits[dep].waitClass == WaitClass::CoveredByBarrier;
   }
 
   bool anyQueueShared() const {
@@ -120,10 +139,11 @@ private:
       }
     }
     bool agree = true;
-    for (const Dep &dep : kernel.deps) {
+    for (DepId id : kernel.deps.ids()) {
+      const Dep &dep = kernel.deps[id];
       QueueId queue = kernel.instrs[dep.producer].queue;
       LoopId divergent = divergentOf[queue.value];
-      if (!plan.sharesQueue(dep.producer) || !divergent.valid() ||
+      if (isCovered(id) || !plan.sharesQueue(dep.producer) || !divergent.valid() ||
           kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer)) {
         continue;
       }
@@ -398,6 +418,7 @@ private:
   const Kernel &kernel;
   SyncPlan &plan;
   Diagnostics &diagnostics;
+  IdVector<LoopId, RegionSync> regions;  ///< empty if there are none
   IdVector<LoopId, ExprId> totalOf;      ///< expressions already made
   IdVector<LoopId, RingId> ringOfTotal;  ///< newest ring of each counter
   IdVector<InstrId, RingId> ringOfPlace; ///< empty if no queue shares one semaphore

@@ -4,6 +4,8 @@
 
 #include "tally/Sync/Split.h"
 
+#include "tally/Model/Regions.h"
+
 #include <fmt/format.h>
 
 namespace tally {
@@ -42,6 +44,21 @@ std::optional<Strategy> strategyFrom(std::string_view name) {
 
 std::vector<std::string> strategyNames() {
   return {std::begin(strategyTable), std::end(strategyTable)};
+}
+
+std::optional<Sharing> sharingIn(RegionSync sync) {
+  switch (sync) {
+  case RegionSync::PerInstruction:
+    return Sharing::Nobody;
+  case RegionSync::PerLoop:
+  case RegionSync::Barrier:
+    return Sharing::Body;
+  case RegionSync::PerEngine:
+    return Sharing::Queue;
+  case RegionSync::AsAround:
+    break;
+  }
+  return std::nullopt;
 }
 
 std::string_view toString(WaitClass waitClass) {
@@ -96,6 +113,20 @@ static void refusePins(const Kernel &kernel, Strategy strategy, Diagnostics &dia
   }
 }
 
+/// Nor do they know regions: the whole kernel is synchronised in one way.
+static void ignoreRegions(const Kernel &kernel, Strategy strategy, Diagnostics &diagnostics) {
+  auto region = std::ranges::find_if(
+      kernel.loops, [](const Loop &loop) { return loop.sync != RegionSync::AsAround; });
+  if (region != kernel.loops.end()) {
+    diagnostics.remark(region->where,
+                       fmt::format("strategy '{}' is for whole kernels: '{}' is not synchronised "
+                                   "'{}'; regions are for 'per-instruction', 'per-loop', "
+                                   "'per-engine' and 'auto'",
+                                   toString(strategy), kernel.text(region->name),
+                                   toString(region->sync)));
+  }
+}
+
 SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics &diagnostics) {
   SyncPlan plan;
   plan.options = options;
@@ -105,6 +136,7 @@ SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics 
   plan.waits.assign(kernel.deps.size(), Wait());
   if (!countsAtRunTime(options.strategy)) {
     refusePins(kernel, options.strategy, diagnostics);
+    ignoreRegions(kernel, options.strategy, diagnostics);
   }
   switch (options.strategy) {
   case Strategy::Barrier:

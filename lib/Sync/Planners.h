@@ -22,6 +22,18 @@ void planBarriers(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics
 /// Unrolled: loops written out; only the groups are planned, thresholds are counted by the code.
 void planUnrolled(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics);
 
+/// Barrier regions of code that counts: dependences between iterations of a loop there are covered
+/// by a barrier at its back edge, at which the engines meet that they link.
+void coverByBarriers(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics);
+
+/// A set of engines, one bit each (Kernel.h: at most maxEngines).
+using EngineBits = uint64_t;
+
+/// The members of a barrier that stands in `body`, `where` of `loop`; refused if engines may
+/// disagree on how often they get there.
+std::vector<EngineId> meet(const Kernel &kernel, EngineBits members, LoopId body, const char *where,
+                           LoopId loop, Diagnostics &diagnostics);
+
 /// Puts every instruction in its group, and numbers it there. Groups arise only where a dependence
 /// that `waits` needs one: other instructions signal nothing.
 void makeGroups(const Kernel &kernel, SyncPlan &plan,

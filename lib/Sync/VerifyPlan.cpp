@@ -62,9 +62,9 @@ private:
     const Wait &wait = plan.waits[id];
     const Dep &dep = kernel.deps[id];
     if (!wait.group.valid()) {
-      bool excused =
-          wait.waitClass == WaitClass::Never || wait.waitClass == WaitClass::CoveredByBarrier;
-      if (!excused) {
+      bool covered = wait.waitClass == WaitClass::CoveredByBarrier &&
+                     (!countsAtRunTime(plan.options.strategy) || meetBetween(dep));
+      if (!covered && wait.waitClass != WaitClass::Never) {
         complain(dep.where, describe(kernel, id) + " has no wait");
       }
       return;
@@ -81,6 +81,22 @@ private:
       return;
     }
     checkExpr(wait.threshold, id);
+  }
+
+  /// Whether both ends lie in a loop at whose back edge their engines meet.
+  bool meetBetween(const Dep &dep) const {
+    for (LoopId l = kernel.instrs[dep.producer].home; !plan.barriers.empty() && l.valid();
+         l = kernel.loops[l].parent) {
+      const std::vector<EngineId> &members = plan.barriers[l].back;
+      auto meets = [&](InstrId end) {
+        return kernel.encloses(l, kernel.instrs[end].home) &&
+               std::ranges::binary_search(members, kernel.engineOf(end));
+      };
+      if (meets(dep.producer) && meets(dep.consumer)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void checkExpr(ExprId expr, DepId id) {

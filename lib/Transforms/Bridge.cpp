@@ -8,6 +8,7 @@
 
 #include "tally/Transforms/Bridge.h"
 #include "tally/Model/Pins.h"
+#include "tally/Model/Regions.h"
 
 #include "tally/IR/Load.h"
 
@@ -214,6 +215,8 @@ void KernelWriter::loop(LoopId id) {
   data.name = text(loop.name);
   data.kind = loop.trip.kind;
   data.divergent = !loop.uniform;
+  data.unroll = loop.unroll == fullyUnrolled ? UINT64_MAX : loop.unroll;
+  data.sync = toString(loop.sync);
   if (data.kind == Trip::Kind::Constant) {
     data.trips = loop.trip.constant;
   } else {
@@ -231,7 +234,7 @@ void KernelWriter::loop(LoopId id) {
 /// An empty else-branch is not written.
 void KernelWriter::branches(LoopId thenId) {
   const Loop &loop = kernel.loops[thenId];
-  ir::IfData data{text(loop.name), !loop.uniform};
+  ir::IfData data{text(loop.name), !loop.uniform, std::string(toString(loop.sync))};
   mlir::OpBuilder::InsertionGuard outer(builder);
   auto op = ir::IfOp::create(builder, at(loop.where), data);
   enter(op.getThenBody());
@@ -412,7 +415,8 @@ void CodeWriter::step(const Op &op) {
   }
   case OpKind::LoopBegin: {
     std::string counter = op.dst.valid() ? registerName(op.dst) : std::string();
-    openBody(ir::ForOp::create(builder, loc, ir::ForData{name(op.loop()), counter}).getBody());
+    openBody(ir::ForOp::create(builder, loc, ir::ForData{name(op.loop()), counter, op.amount})
+                 .getBody());
     return;
   }
   case OpKind::IfBegin:

@@ -73,6 +73,10 @@ private:
   Option<std::string> overflowName{*this, "overflow",
                                    llvm::cl::desc("reset, refuse, or assume that counters fit"),
                                    llvm::cl::init("reset")};
+  Option<double> codeGrowth{
+      *this, "max-code-growth",
+      llvm::cl::desc("auto: unroll as long as the code gets at most so many times as large"),
+      llvm::cl::init(1.0)};
   Option<bool> allParticipants{*this, "all-participants",
                                llvm::cl::desc("every engine meets at every barrier"),
                                llvm::cl::init(false)};
@@ -150,6 +154,7 @@ void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
   options.plan.fold = fold;
   options.lower.licm = licm;
   options.lower.cse = cse;
+  options.lower.codeGrowth = std::max(1.0, codeGrowth.getValue());
   options.overflow = *overflowFrom(overflowName.getValue());
   std::optional<Compiled> compiled = tally::compile(kernel, options, machine, diagnostics);
   emit(kernel, diagnostics, &getContext());

@@ -28,6 +28,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -254,6 +255,9 @@ private:
   void emitAlu(const Op &op);
   void emitLoop(const Node &node);
   void emitFor(const Node &node, const std::vector<uint32_t> &carried);
+  void emitAtOnce(const Node &node);
+  mlir::Value tripsOf(const Op &begin);
+  void unroll();
   void emitWhile(const Node &node, const std::vector<uint32_t> &carried);
   mlir::Value condition(const Op &op);
   void emitBranches(const Node &node);
@@ -283,6 +287,7 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;              ///< of the operation being written, or the body around it
   std::vector<mlir::Value> values; ///< of each register now
+  std::vector<std::pair<mlir::scf::ForOp, WrittenLoop>> unrolled;
 };
 
 mlir::func::FuncOp FunctionWriter::write() {
@@ -304,6 +309,7 @@ mlir::func::FuncOp FunctionWriter::write() {
   }
   emit(nodes);
   mlir::func::ReturnOp::create(builder, loc);
+  unroll();
   return function;
 }
 
@@ -479,22 +485,42 @@ void FunctionWriter::emitLoop(const Node &node) {
   RegSet carried = node.liveAfter;
   carried |= node.bodyUse.exposed;
   carried &= node.writes;
+  if (node.op->amount == atOnce) {
+    return emitAtOnce(node);
+  }
   if (kernel.loops[node.op->loop()].trip.kind == Trip::Kind::Guard) {
     return emitWhile(node, membersOf(carried));
   }
   emitFor(node, membersOf(carried));
 }
 
+mlir::Value FunctionWriter::tripsOf(const Op &begin) {
+  const Loop &loop = kernel.loops[begin.loop()];
+  if (loop.trip.kind == Trip::Kind::Constant) {
+    return index(loop.trip.constant);
+  }
+  return ir::TripsOp::create(builder, loc, builder.getIndexType(),
+                             ir::TripsData{name(begin.loop())})
+      .getTrips();
+}
+
+void FunctionWriter::emitAtOnce(const Node &node) {
+  mlir::Value trips = masked(
+      mlir::arith::IndexCastOp::create(builder, loc, builder.getI32Type(), tripsOf(*node.op)));
+  for (const Node &each : node.body) {
+    mlir::Value sum = trips;
+    if (each.op->b.value != 1) {
+      sum = masked(mlir::arith::MulIOp::create(builder, loc, trips, number(each.op->b.value)));
+    }
+    mlir::Value &counter = values[each.op->dst.value];
+    counter = masked(mlir::arith::AddIOp::create(builder, loc, counter, sum));
+  }
+}
+
 void FunctionWriter::emitFor(const Node &node, const std::vector<uint32_t> &carried) {
-  const Loop &loop = kernel.loops[node.op->loop()];
   mlir::Value zero = index(0);
   mlir::Value one = index(1);
-  mlir::Value trips = loop.trip.kind == Trip::Kind::Constant
-                          ? index(loop.trip.constant)
-                          : ir::TripsOp::create(builder, loc, builder.getIndexType(),
-                                                ir::TripsData{name(node.op->loop())})
-                                .getTrips();
-  auto op = mlir::scf::ForOp::create(builder, loc, zero, trips, one, valuesOf(carried));
+  auto op = mlir::scf::ForOp::create(builder, loc, zero, tripsOf(*node.op), one, valuesOf(carried));
   std::vector<mlir::Value> outside = values;
   {
     mlir::OpBuilder::InsertionGuard outer(builder);
@@ -514,6 +540,19 @@ void FunctionWriter::emitFor(const Node &node, const std::vector<uint32_t> &carr
   }
   values = std::move(outside);
   setValues(carried, op.getResults());
+  if (node.op->amount > 1) {
+    unrolled.push_back({op, writtenLoop(kernel, *node.op)});
+  }
+}
+
+/// Inner loops first, once their values are not looked up any more.
+void FunctionWriter::unroll() {
+  for (auto [loop, written] : unrolled) {
+    bool done = written.isStraight ? succeeded(mlir::loopUnrollFull(loop))
+                                   : succeeded(mlir::loopUnrollByFactor(loop, written.inPass));
+    assert(done && "loops from zero by one can be unrolled");
+    (void)done;
+  }
 }
 
 /// The native counter of a while-loop is one more carried value, from 0.

@@ -43,10 +43,18 @@ tally.kernel @everything {
     } else {
       tally.instr "q" on "pe"
     }
-    // CHECK-NEXT: tally.if "d" {
+    // CHECK-NEXT: tally.if "d" sync "per-engine" {
+    // CHECK-NEXT: }
+    tally.if "d" sync "per-engine" {
+    }
+    // CHECK-NEXT: tally.loop "U" trips 6 unroll full sync "barrier" {
+    // CHECK-NEXT: }
+    tally.loop "U" trips 6 unroll full sync "barrier" {
+    }
+    // CHECK-NEXT: tally.loop "V" trips "v" divergent unroll 4 {
     // CHECK-NEXT: }
     // CHECK-NEXT: }
-    tally.if "d" {
+    tally.loop "V" trips "v" divergent unroll 4 {
     }
   }
   // CHECK-NEXT: tally.loop "B" trips "n" min 1 max 4096 divergent {

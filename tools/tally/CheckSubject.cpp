@@ -124,7 +124,7 @@ private:
     if (!compiled) {
       return false;
     }
-    bool exact = compiled->plan.options.strategy != Strategy::Barrier;
+    bool exact = compiled->plan.barriers.empty();
     add(std::move(loaded.kernel), std::move(compiled->program), compiled->plan, exact);
     return true;
   }

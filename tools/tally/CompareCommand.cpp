@@ -46,7 +46,7 @@ Row compileOne(const LoadedKernel &loaded, CompileOptions options, Strategy stra
     }
     return row;
   }
-  row.size = measure(compiled->program, machine.instructionBytes);
+  row.size = measure(loaded.kernel, compiled->program, machine.instructionBytes);
   for (const Wait &wait : compiled->plan.waits) {
     row.overWaiting += !wait.exact;
   }

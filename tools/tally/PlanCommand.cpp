@@ -81,6 +81,7 @@ public:
     std::string out = fmt::format("kernel '{}', strategy '{}', machine '{}'\n",
                                   kernel.text(kernel.name), program.strategy, machine.name);
     groups(out);
+    barriers(out);
     resets(out);
     engines(out);
     dependences(out);
@@ -94,6 +95,7 @@ public:
     object["machine"] = machine.name;
     object["semaphores"] = semaphoresJson();
     object["groups"] = groupsJson();
+    object["barriers"] = barriersJson();
     object["resets"] = resetsJson();
     object["engines"] = enginesJson();
     object["dependences"] = dependencesJson();
@@ -165,13 +167,51 @@ private:
   }
 
   void groups(std::string &out) const {
-    line(out, "\nsemaphores: {}", semaphores().text(measure(program, 0).semaphores));
+    line(out, "\nsemaphores: {}", semaphores().text(measure(kernel, program, 0).semaphores));
     for (GroupId g : plan.groups.ids()) {
       const Group &group = plan.groups[g];
       line(out, "  group {}: queue '{}' in {}, N = {}{}", g.value, kernel.nameOf(group.queue),
            bodyName(group), group.numSignals,
            group.pinned ? fmt::format(", pinned to semaphore {}", *group.pinned) : "");
     }
+  }
+
+  /// Calls `fn(place, loop, members)` for each, in text order.
+  template <typename Fn> void forEachBarrier(Fn fn) const {
+    for (LoopId loop : plan.barriers.ids()) {
+      const LoopBarriers &at = plan.barriers[loop];
+      for (auto [place, members] : {std::pair("entry", &at.entry), std::pair("back edge", &at.back),
+                                    std::pair("exit", &at.exit)}) {
+        if (!members->empty()) {
+          fn(place, loop, namesOf(*members));
+        }
+      }
+    }
+  }
+
+  std::vector<std::string> namesOf(const std::vector<EngineId> &members) const {
+    std::vector<std::string> names;
+    for (EngineId engine : members) {
+      names.emplace_back(kernel.nameOf(engine));
+    }
+    return names;
+  }
+
+  void barriers(std::string &out) const {
+    std::string_view title = "\nbarriers:\n";
+    forEachBarrier([&](std::string_view place, LoopId loop, const std::vector<std::string> &names) {
+      out += title;
+      title = "";
+      line(out, "  {} of '{}': {}", place, kernel.nameOf(loop), fmt::join(names, ", "));
+    });
+  }
+
+  Json barriersJson() const {
+    Json array = Json::array();
+    forEachBarrier([&](std::string_view place, LoopId loop, const std::vector<std::string> &names) {
+      array.push_back({{"place", place}, {"loop", kernel.nameOf(loop)}, {"engines", names}});
+    });
+    return array;
   }
 
   void resets(std::string &out) const {
@@ -216,7 +256,7 @@ private:
   }
 
   Json semaphoresJson() const {
-    size_t used = measure(program, 0).semaphores;
+    size_t used = measure(kernel, program, 0).semaphores;
     Json object = {{"used", used}};
     semaphores().addTo(object, used);
     return object;

@@ -68,8 +68,8 @@ void PlanDiff::pairUp(const Machine &machine) {
 }
 
 void PlanDiff::findNeeds() {
-  semaphores.first = measure(first.compiled.program, 0).semaphores;
-  semaphores.second = measure(second.compiled.program, 0).semaphores;
+  semaphores.first = measure(first.kernel, first.compiled.program, 0).semaphores;
+  semaphores.second = measure(second.kernel, second.compiled.program, 0).semaphores;
   std::map<std::string_view, size_t> indexOf;
   auto need = [&](std::string_view engine) -> Need & {
     auto [found, isNew] = indexOf.try_emplace(engine, registers.size());

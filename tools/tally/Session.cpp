@@ -71,6 +71,11 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
                   "kernel, or assume that they fit")
       ->check(CLI::IsMember(overflowNames()))
       ->capture_default_str();
+  command
+      .add_option("--max-code-growth", codeGrowth,
+                  "auto: unroll loops as long as the code gets at most so many times as large")
+      ->check(CLI::Range(1.0, 1000.0))
+      ->capture_default_str();
   command.add_flag("--no-fold", noFold, "leave constants in wait values")->group("Ablations");
   command.add_flag("--no-licm", noLicm, "compute wait values where they are used")
       ->group("Ablations");
@@ -84,6 +89,7 @@ CompileOptions CommonOptions::compileOptions() const {
   options.plan.fold = !noFold;
   options.lower.licm = !noLicm;
   options.lower.cse = !noCse;
+  options.lower.codeGrowth = codeGrowth;
   options.overflow = overflowFrom(overflow).value_or(Overflow::Reset);
   return options;
 }

@@ -42,6 +42,7 @@ struct CommonOptions {
   std::string participants = "work";
   std::string overflow = "reset";
   std::string deps = "auto";
+  double codeGrowth = 1;
   bool keepImplied = false;
   bool noFold = false;
   bool noLicm = false;

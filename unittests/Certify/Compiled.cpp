@@ -2,9 +2,19 @@
 
 #include "Compiled.h"
 
+#include "KernelCampaign.h"
 #include "RandomKernel.h"
 
 namespace tally {
+
+Kernel coveredKernel(uint64_t seed) {
+  Kernel kernel = fuzz::kernelOfSeed(seed);
+  for (Loop &loop : kernel.loops) {
+    bool covered = loop.sync == RegionSync::PerInstruction || loop.sync == RegionSync::PerLoop;
+    loop.sync = covered ? loop.sync : RegionSync::AsAround;
+  }
+  return kernel;
+}
 
 Machine machineOfSeed(uint64_t seed) {
   Machine machine = genericMachine();
@@ -26,6 +36,7 @@ static void chooseForAuto(const Kernel &kernel, uint64_t seed, PlanOptions &plan
   }
   lowering.nativeCounters = random.percent(75);
   lowering.stepThresholds = random.percent(75);
+  lowering.countAtOnce = seed % 2 == 0;
 }
 
 std::optional<CompiledKernel> compileForSeed(const Kernel &kernel, Strategy strategy,

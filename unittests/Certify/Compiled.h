@@ -15,6 +15,9 @@ struct CompiledKernel {
   Program program;
 };
 
+/// The kernel of this seed. Of its regions those stay about which there is a theorem.
+Kernel coveredKernel(uint64_t seed);
+
 /// Machines that differ in how they subtract, compare and how many registers they have.
 Machine machineOfSeed(uint64_t seed);
 

@@ -45,7 +45,7 @@ Counts countsOf(const std::string &output) {
 Counts judge(Strategy strategy, uint64_t numKernels) {
   std::string certificates;
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
-    Kernel kernel = fuzz::kernelOfSeed(seed);
+    Kernel kernel = coveredKernel(seed);
     std::optional<CompiledKernel> compiled = compileForSeed(kernel, strategy, seed);
     EXPECT_TRUE(compiled) << seed;
     certificates += writeCertificate(kernel, compiled->program, compiled->machine);
@@ -77,7 +77,7 @@ TEST(RandomKernelsTest, whatAutoChoosesIsCertified) {
   constexpr uint64_t numKernels = 2'000;
   std::string certificates;
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
-    Kernel kernel = fuzz::kernelOfSeed(seed);
+    Kernel kernel = coveredKernel(seed);
     Machine machine = machineOfSeed(seed);
     CompileOptions options;
     options.plan.strategy = Strategy::Auto;
@@ -101,7 +101,7 @@ struct Mutant {
 
 /// Whether the explorer finds a difference to the kernel for one of a few choices of trips.
 bool isWrong(const Mutant &mutant) {
-  Kernel kernel = fuzz::kernelOfSeed(mutant.seed);
+  Kernel kernel = coveredKernel(mutant.seed);
   std::optional<CompiledKernel> compiled = compileForSeed(kernel, mutant.strategy, mutant.seed);
   Program program = mutate(compiled->program, mutant.mutation);
   ExploreOptions options;
@@ -117,7 +117,7 @@ bool isWrong(const Mutant &mutant) {
 }
 
 std::string describe(const Mutant &mutant) {
-  Kernel kernel = fuzz::kernelOfSeed(mutant.seed);
+  Kernel kernel = coveredKernel(mutant.seed);
   std::optional<CompiledKernel> compiled = compileForSeed(kernel, mutant.strategy, mutant.seed);
   return fmt::format("seed {}, {}: {}", mutant.seed, toString(mutant.strategy),
                      describe(kernel, compiled->program, mutant.mutation));
@@ -128,7 +128,7 @@ TEST(RandomKernelsTest, mutantsAreRejected) {
   std::string certificates;
   std::vector<Mutant> mutants;
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
-    Kernel kernel = fuzz::kernelOfSeed(seed);
+    Kernel kernel = coveredKernel(seed);
     for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::Auto}) {
       std::optional<CompiledKernel> compiled = compileForSeed(kernel, strategy, seed);
       for (const Mutation &mutation : findMutations(compiled->program)) {

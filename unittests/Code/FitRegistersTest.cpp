@@ -38,7 +38,13 @@ struct Outcome {
   std::optional<Compiled> compiled;
   Diagnostics diagnostics;
 
-  uint32_t registers() const { return measure(compiled->program, 1).maxRegisters; }
+  uint32_t registers() const {
+    uint32_t most = 0;
+    for (const EngineCode &code : compiled->program.engines) {
+      most = std::max(most, static_cast<uint32_t>(code.registers.size()));
+    }
+    return most;
+  }
 
   /// The message that names an engine's shortage; empty if there is none.
   std::string shortage() const {

@@ -157,7 +157,8 @@ TEST(NumbersTest, barriersResetAroundReservedOnes) {
       continue;
     }
     EXPECT_EQ(findTouched(program.kernel, code->program), "") << "seed " << seed;
-    ProgramSize before = measure(plain->program, 1), after = measure(code->program, 1);
+    ProgramSize before = measure(program.kernel, plain->program, 1);
+    ProgramSize after = measure(program.kernel, code->program, 1);
     EXPECT_EQ(before.semaphores, after.semaphores);
     split += after.operations > before.operations;
   }

@@ -190,10 +190,11 @@ TEST(ProgramJsonTest, refuses) {
             "\"sub\" or \"mul\" or \"min\" or \"gt\", found \"div\"\n");
   EXPECT_EQ(errorsOf(R"({"register": 0})", R"({"register": 0, "value": 1})"),
             "k.json: error: at 'engines[0].code[0].a': expected either 'register' or 'value'\n");
-  EXPECT_EQ(errorsOf(R"("op": "drain")", R"("op": "dry")"),
-            "k.json: error: at 'engines[0].code[7].body[0].op': expected \"issue\" or \"wait\" or "
-            "\"signal\" or \"reset\" or \"drain\" or \"alu\" or \"loop\" or \"if\" or \"barrier\" or "
-            "\"when\", found \"dry\"\n");
+  EXPECT_EQ(
+      errorsOf(R"("op": "drain")", R"("op": "dry")"),
+      "k.json: error: at 'engines[0].code[7].body[0].op': expected \"issue\" or \"wait\" or "
+      "\"signal\" or \"reset\" or \"drain\" or \"alu\" or \"loop\" or \"if\" or \"barrier\" or "
+      "\"when\", found \"dry\"\n");
   EXPECT_EQ(errorsOf(R"("op": "issue", "instr": "scale")", R"("op": "issue", "instr": "s")"),
             "k.json: error: at 'engines[0].code[6].body[0].instr': the kernel has no such instr: "
             "'s'\n");

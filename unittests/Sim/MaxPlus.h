@@ -22,8 +22,9 @@ public:
           const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
           QueueId transfers = {})
       : transfers(transfers), kernel(kernel), program(program), machine(machine), timing(timing),
-        costs(costs), system(kernel, program, machine, bindings), at(kernel.engines.size(), 0),
-        now(kernel.engines.size(), 0), queues(kernel.queues.size()),
+        costs(costs), bindings(bindings), system(kernel, program, machine, bindings),
+        open(kernel.engines.size()), reached(kernel.engines.size() * kernel.loops.size(), 0),
+        at(kernel.engines.size(), 0), now(kernel.engines.size(), 0), queues(kernel.queues.size()),
         raises(program.semaphores.size()), starts(kernel.instrs.size()) {}
 
   /// False if somebody is stuck.
@@ -112,20 +113,73 @@ private:
     }
   }
 
+  /// A loop that is being executed: so many iterations, of which so many are over.
+  struct Running {
+    const Op *begin;
+    uint64_t trips, over;
+  };
+
+  /// A loop of n iterations, u in a pass: n / u passes, each with a branch, and then a loop of what
+  /// is left; all of it straight code where n is known to be u, or where only sums are made.
+  Tick beginLoop(EngineId e, const Op &op, bool skips) {
+    uint32_t entry = ++reached[e.value * kernel.loops.size() + op.target];
+    uint64_t trips = bindings.trips(e, op.loop(), entry);
+    const Trip &trip = kernel.loops[op.loop()].trip;
+    bool known = trip.kind == Trip::Kind::Constant;
+    if (!skips) {
+      open[e.value].push_back({&op, trips, 0});
+    }
+    if (op.amount == 0) {
+      const Op *last = &op;
+      while (last->kind != OpKind::LoopEnd) {
+        ++last;
+      }
+      return skips ? static_cast<Tick>(last - &op - 1) * timing.alu : 0;
+    }
+    if (known && op.amount > 1 && trip.constant == op.amount) {
+      return 0;
+    }
+    bool twice = op.amount > 1 && (!known || trip.constant % op.amount > 0);
+    return timing.loopBegin * (twice ? 2 : 1) + (skips ? timing.branch : 0);
+  }
+
+  Tick endIteration(EngineId e) {
+    Running &loop = open[e.value].back();
+    const Op &begin = *loop.begin;
+    const Trip &trip = kernel.loops[begin.loop()].trip;
+    uint64_t number = ++loop.over, trips = loop.trips;
+    if (number == trips) {
+      open[e.value].pop_back();
+    }
+    bool straight = begin.amount == 0 || (begin.amount > 1 && trip.kind == Trip::Kind::Constant &&
+                                          trip.constant == begin.amount);
+    if (straight) {
+      return 0;
+    }
+    bool inRest = number > trips / begin.amount * begin.amount;
+    return inRest || number % begin.amount == 0 ? timing.loopEnd : 0;
+  }
+
+  Tick addition(EngineId e) const {
+    bool again = !open[e.value].empty() && open[e.value].back().begin->amount == 0 &&
+                 open[e.value].back().over > 0;
+    return again ? 0 : timing.alu;
+  }
+
   /// Where an operation leads is seen from the one after it.
-  Tick price(EngineId e, const Op &op) const {
+  Tick price(EngineId e, const Op &op) {
     bool skips = at[e] + 1 < system.trajectory(e).size()
                      ? system.trajectory(e)[at[e] + 1].op != system.trajectory(e)[at[e]].op + 1
                      : system.trajectory(e)[at[e]].op + 1 != program.engines[e].ops.size();
     switch (op.kind) {
     case OpKind::Alu:
-      return timing.alu;
+      return addition(e);
     case OpKind::Wait:
       return timing.wait;
     case OpKind::LoopBegin:
-      return timing.loopBegin + (skips ? timing.branch : 0);
+      return beginLoop(e, op, skips);
     case OpKind::LoopEnd:
-      return timing.loopEnd;
+      return endIteration(e);
     case OpKind::IfBegin:
     case OpKind::WhenBegin:
     case OpKind::Else:
@@ -141,7 +195,10 @@ private:
   const Machine &machine;
   const Timing &timing;
   const InstrCosts &costs;
+  const Bindings &bindings;
   ImplSystem system;
+  std::vector<std::vector<Running>> open; ///< by engine, the innermost last
+  std::vector<uint32_t> reached;          ///< by engine and loop: how often
   IdVector<EngineId, size_t> at;
   IdVector<EngineId, Tick> now;
   IdVector<QueueId, Queue> queues;

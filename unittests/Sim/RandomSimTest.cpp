@@ -142,8 +142,15 @@ struct Compiling {
   }
 };
 
-constexpr std::array strategies{Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
-                                Strategy::Barrier, Strategy::Unrolled};
+constexpr std::array strategies{Strategy::PerInstruction, Strategy::PerLoop,  Strategy::PerEngine,
+                                Strategy::Barrier,        Strategy::Unrolled, Strategy::Auto};
+
+/// Some loops are unrolled.
+fuzz::RandomKernelOptions unrolling(uint64_t seed) {
+  fuzz::RandomKernelOptions options = optionsForSeed(seed);
+  options.unrollPercent = seed % 2 == 0 ? 0 : 50;
+  return options;
+}
 
 Timing timingOf(const Machine &machine) {
   std::vector<std::string> errors;
@@ -179,7 +186,7 @@ TEST(RandomSimTest, runsAreLegal) {
   uint64_t compared = 0, steps = 0, stuck = 0;
   fuzz::Range seeds = seedsOf(400);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !HasFailure(); ++seed) {
-    RandomProgram random(seed, optionsForSeed(seed));
+    RandomProgram random(seed, unrolling(seed));
     Machine machine = randomMachine(seed);
     machine.counterBits = seed % 5 == 0 ? 8 : 32; // so narrow that some wrap around, and hang
     machine.waitCompare = seed % 10 == 0 ? WaitCompare::Signed : WaitCompare::Unsigned;
@@ -231,7 +238,7 @@ TEST(RandomSimTest, timesWithoutEvents) {
   uint64_t compared = 0;
   fuzz::Range seeds = seedsOf(400);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !HasFailure(); ++seed) {
-    RandomProgram random(seed, optionsForSeed(seed));
+    RandomProgram random(seed, unrolling(seed));
     Machine machine = randomMachine(seed);
     Timing timing = timingOf(machine);
     // Transfers of several queues would share the bandwidth.
@@ -240,7 +247,8 @@ TEST(RandomSimTest, timesWithoutEvents) {
         randomCosts(random.kernel, seed, [&](QueueId queue) { return queue == transfers; });
     bool hasTransfers = std::any_of(costs.begin(), costs.end(),
                                     [](const InstrCost &cost) { return cost.isTransfer; });
-    for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine}) {
+    for (Strategy strategy :
+         {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine, Strategy::Auto}) {
       Compiling code(random.kernel, strategy, machine);
       if (!code.compiled || random.cutOff()) {
         continue;

@@ -369,6 +369,8 @@ bool ScfRun::arithmetic(mlir::Operation &op) {
           .Case([&](arith::AddIOp) { return a() + b(); })
           .Case([&](arith::SubIOp) { return a() - b(); })
           .Case([&](arith::MulIOp) { return a() * b(); })
+          .Case([&](arith::RemSIOp) { return a().srem(b()); })
+          .Case([&](arith::DivUIOp) { return a().udiv(b()); })
           .Case([&](arith::AndIOp) { return a() & b(); })
           .Case([&](arith::OrIOp) { return a() | b(); })
           .Case([&](arith::XOrIOp) { return a() ^ b(); })

@@ -25,6 +25,7 @@ private:
   void body(LoopId id);
   void statement(const Stmt &stmt);
   void loop(LoopId id);
+  void addAtOnce(LoopId id);
   void branch(LoopId id);
   void issue(InstrId id);
   void others();
@@ -102,11 +103,28 @@ void CodeDrawer::statement(const Stmt &stmt) {
   }
 }
 
+void CodeDrawer::addAtOnce(LoopId id) {
+  Op begin = Op::loopBegin(id);
+  begin.amount = atOnce;
+  push(begin);
+  for (uint32_t i = random.in({0, 2}); i > 0; --i) {
+    RegId counter = reg();
+    push(Op::alu2(AluOp::Add, counter, Operand::reg(counter), Operand::number(random.in({1, 5}))));
+  }
+  push(Op::mark(OpKind::LoopEnd));
+}
+
 void CodeDrawer::loop(LoopId id) {
   if (random.percent(5)) {
     return;
   }
-  push(Op::loopBegin(id, random.percent(40) ? reg() : RegId()));
+  Op begin = Op::loopBegin(id, random.percent(40) ? reg() : RegId());
+  bool counted = kernel.loops[id].trip.kind != Trip::Kind::Guard;
+  if (counted && random.percent(5)) {
+    return addAtOnce(id);
+  }
+  begin.amount = counted && random.percent(30) ? random.in({2, 5}) : 1;
+  push(begin);
   body(id);
   push(Op::mark(OpKind::LoopEnd));
 }

@@ -6,7 +6,7 @@ tally.kernel @matmul {
     tally.instr "load_lhs" on "load" op "dma_copy"
     tally.loop "n" trips "tiles_n" min 1 max 256 {
       tally.instr "load_rhs" on "load" op "dma_copy"
-      tally.loop "k" trips "tiles_k" min 1 max 256 {
+      tally.loop "k" trips "tiles_k" min 1 max 256 unroll 4 sync "barrier" {
         tally.instr "weights" on "tensor" op "load_weights"
         tally.instr "matmul" on "tensor" op "matmul"
       }

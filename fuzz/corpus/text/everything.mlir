@@ -13,7 +13,7 @@ tally.kernel @everything {
     } else {
       tally.instr "q" on "pe"
     }
-    tally.if "d" {
+    tally.if "d" sync "per-engine" {
     }
   }
   tally.loop "B" trips "n" min 1 max 4096 divergent {
@@ -23,7 +23,7 @@ tally.kernel @everything {
     tally.loop "S" trips "n" {
       tally.instr "s" on "sp"
     }
-    tally.loop "T" trips "n" {
+    tally.loop "T" trips "n" unroll 4 sync "barrier" {
       tally.instr "t" on "act"
     }
   }

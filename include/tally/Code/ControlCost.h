@@ -22,6 +22,12 @@ struct ControlPrices {
   double loopBegin = 1, loopEnd = 1, branch = 1;
 };
 
+/// How often a loop or branch is expected to run each time it is reached.
+double expectedTrips(const Loop &loop);
+
+/// What a loop costs that runs so often, without its body.
+double loopCost(const ControlPrices &prices, const WrittenLoop &written, double trips);
+
 /// How often each body is expected to be entered.
 IdVector<LoopId, double> expectedEntries(const Kernel &kernel);
 

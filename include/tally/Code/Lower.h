@@ -12,6 +12,8 @@ struct LowerOptions {
   bool cse = true;  ///< compute equal values once
   bool nativeCounters = false; ///< use a loop's own counter where it counts the same
   bool stepThresholds = false; ///< keep what grows by a constant in a register, and step it
+  bool countAtOnce = false;    ///< where an engine only counts a loop, add what it would count
+  double codeGrowth = 1; ///< Auto: loops may be unrolled as long as code gets no larger than this
   IdVector<EngineId, bool> recomputes = {}; ///< engines that step nothing all the same; empty: none
 
   bool stepsOn(EngineId engine) const {

@@ -34,7 +34,8 @@ enum class OpKind : uint8_t {
   Reset,     ///< sets semaphores signal, ..., signal + amount - 1 to zero, in one operation
   Drain,     ///< blocks until all instructions of this engine have retired
   Alu,       ///< dst = a op b
-  LoopBegin, ///< kernel loop `target`; `dst`, if any, is its native counter, from 1
+  LoopBegin, ///< kernel loop `target`; `dst`, if any, is its native counter, from 1; `amount`: see
+             ///< WrittenLoop
   LoopEnd,
   IfBegin, ///< kernel branch `target` (the then-branch)
   Else,
@@ -137,12 +138,41 @@ struct ProgramSize {
   uint64_t aluOperations = 0;
 };
 
-/// How many machine instructions one operation is: a loop is its initialisation at the begin and
-/// its counter step with the branch at the end, `if` and `when` a branch, brackets of a barrier
-/// nothing.
+/// The `amount` of a loop whose body only adds numbers to registers: `r0 = r0 + 1` is written as
+/// `r0 = r0 + trips`, once, without a loop.
+inline constexpr uint32_t atOnce = 0;
+
+/// How a loop is written for the sequencer. What it does is the same in any case: only who encodes
+/// a program, and who counts what that costs, need to know.
+struct WrittenLoop {
+  uint64_t inPass = 1;     ///< bodies for each branch back
+  bool hasRest = false;    ///< a second loop, body by body, runs what is left of the last pass
+  bool isStraight = false; ///< no loop: all bodies one after the other, or everything at once
+
+  /// Bodies in the code.
+  uint64_t copies() const { return inPass + hasRest; }
+
+  /// Loops in the code.
+  uint32_t loops() const { return isStraight ? 0 : 1 + hasRest; }
+
+  /// Whether iteration `number`, from 1, of so many ends with a branch.
+  bool branchesAfter(uint64_t number, uint64_t trips) const;
+
+  /// Branches of so many iterations.
+  double branches(double trips) const;
+};
+
+/// `begin` opens the loop.
+WrittenLoop writtenLoop(const Kernel &kernel, const Op &begin);
+
+/// How many machine instructions one operation is where it stands; brackets of loops count with
+/// their loops.
 uint32_t encodedSize(const Op &op);
 
-ProgramSize measure(const Program &program, uint32_t instructionBytes);
+/// How many machine instructions a program is: a loop is its initialisation at the begin and its
+/// counter step with the branch at the end, `if` and `when` a branch, brackets of a barrier
+/// nothing; bodies that are written out count as often as they are.
+ProgramSize measure(const Kernel &kernel, const Program &program, uint32_t instructionBytes);
 
 /// Whether the code is well formed: brackets match the kernel's tree, each instruction on
 /// its own engine and inside its own loops, registers and semaphores in range. With

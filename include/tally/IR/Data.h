@@ -105,12 +105,15 @@ struct LoopData {
   uint64_t min = 0;            ///< of a Value
   std::optional<uint64_t> max; ///< of a Value
   bool divergent = false;
+  uint64_t unroll = 1; ///< UINT64_MAX: all iterations
+  std::string sync;    ///< a strategy; empty: as around it
 
   static constexpr auto fields() {
     return std::tuple(field("name", &LoopData::name), field("kind", &LoopData::kind),
                       field("trips", &LoopData::trips), field("symbol", &LoopData::symbol),
                       field("min", &LoopData::min), field("max", &LoopData::max),
-                      field("divergent", &LoopData::divergent));
+                      field("divergent", &LoopData::divergent), field("unroll", &LoopData::unroll),
+                      field("sync", &LoopData::sync));
   }
 
   bool operator==(const LoopData &) const = default;
@@ -119,9 +122,11 @@ struct LoopData {
 struct IfData {
   std::string name;
   bool divergent = false;
+  std::string sync; ///< a strategy; empty: as around it
 
   static constexpr auto fields() {
-    return std::tuple(field("name", &IfData::name), field("divergent", &IfData::divergent));
+    return std::tuple(field("name", &IfData::name), field("divergent", &IfData::divergent),
+                      field("sync", &IfData::sync));
   }
 
   bool operator==(const IfData &) const = default;
@@ -250,9 +255,11 @@ struct SetData {
 struct ForData {
   std::string loop;
   std::string counter; ///< register; empty: none
+  uint64_t unroll = 1; ///< 0: only additions, made at once
 
   static constexpr auto fields() {
-    return std::tuple(field("loop", &ForData::loop), field("counter", &ForData::counter));
+    return std::tuple(field("loop", &ForData::loop), field("counter", &ForData::counter),
+                      field("unroll", &ForData::unroll));
   }
 
   bool operator==(const ForData &) const = default;

@@ -97,6 +97,18 @@ struct Trip {
   bool operator==(const Trip &) const = default;
 };
 
+/// How a loop or an `if`, with all inside, is synchronised.
+enum class RegionSync : uint8_t {
+  AsAround, ///< like what is around it; the root as the whole kernel is told to
+  PerInstruction,
+  PerLoop,
+  PerEngine,
+  Barrier, ///< engines meet between iterations of each loop in it that carries a dependence
+};
+
+/// Of `Loop::unroll`: all iterations.
+inline constexpr uint32_t fullyUnrolled = UINT32_MAX;
+
 /// A body and how often it runs. Conditional branches are loops of trip 0/1.
 struct Loop {
   NameId name;
@@ -108,6 +120,9 @@ struct Loop {
   StmtId stmt;          ///< the statement of the parent that holds this body
   IdRange<StmtId> body; ///< in order
   Trip trip;
+  RegionSync sync = RegionSync::AsAround;
+  uint32_t unroll =
+      1; ///< iterations that code writes out, one after the other, for each branch back
   Location where;
 
   bool isBranch() const { return kind == LoopKind::Then || kind == LoopKind::Else; }

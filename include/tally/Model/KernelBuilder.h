@@ -62,6 +62,12 @@ public:
   LoopId beginElse();
   void endIf();
 
+  /// How a loop, or both branches of an `if`, are synchronised.
+  void setSync(LoopId id, RegionSync sync);
+
+  /// How many iterations of a loop code writes out for each branch back.
+  void setUnroll(LoopId loop, uint32_t iterations);
+
   BufferId buffer(std::string_view name, std::span<const uint64_t> shape = {},
                   std::string_view space = {}, std::string_view elementType = {},
                   std::optional<uint64_t> address = {}, Location where = {});

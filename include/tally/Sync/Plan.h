@@ -60,6 +60,9 @@ enum class Sharing : uint8_t {
   Queue,  ///< with those of its queue that share so, too; K then counts within a block
 };
 
+/// How instructions share in a region; none: as around it.
+std::optional<Sharing> sharingIn(RegionSync sync);
+
 /// The most iterations that a ring remembers, each in a register of its own.
 inline constexpr uint32_t mostRemembered = 64;
 
@@ -150,7 +153,8 @@ struct SyncPlan {
   IdVector<InstrId, GroupId> groupOf;  ///< whose semaphore an instruction raises; none: none
   IdVector<InstrId, uint32_t> placeOf; ///< K, from 1
   IdVector<DepId, Wait> waits;
-  IdVector<LoopId, LoopBarriers> barriers; ///< Barrier only, else empty
+  /// Empty where nobody meets. Of code that counts, only barrier regions do, only at back edges.
+  IdVector<LoopId, LoopBarriers> barriers;
 
   /// The reset point at `loop`; null if there is none.
   const ResetPoint *resetAt(LoopId loop) const {

@@ -1,6 +1,6 @@
-//===- ResetCode.cpp - Barriers at which counters go back to zero ---------===//
+//===- MeetingCode.cpp - Where engines meet in code that counts -----------===//
 
-#include "ResetCode.h"
+#include "MeetingCode.h"
 
 namespace tally {
 namespace {
@@ -70,26 +70,59 @@ private:
 
 } // namespace
 
-ResetCode::ResetCode(const Kernel &kernel, const SyncPlan &plan, const KeptWaits &waits,
-                     Program &program)
-    : code(kernel, program), siteAt(plan.options.resets.empty() ? 0 : kernel.loops.size(), none) {
+MeetingCode::MeetingCode(const Kernel &kernel, const SyncPlan &plan, const KeptWaits &waits,
+                         Program &program)
+    : code(kernel, program) {
+  if (!countsAtRunTime(plan.options.strategy)) {
+    return;
+  }
+  if (!plan.options.resets.empty()) {
+    addResets(kernel, plan, waits);
+  }
+  if (!plan.barriers.empty()) {
+    addBackEdges(kernel, plan);
+  }
+}
+
+void MeetingCode::addResets(const Kernel &kernel, const SyncPlan &plan, const KeptWaits &waits) {
+  resetAt.assign(kernel.loops.size(), none);
   Meetings meetings(kernel, plan, waits);
   for (size_t i = 0; i < plan.options.resets.size(); ++i) {
     const ResetPoint &point = plan.options.resets[i];
     EngineSet members = meetings.membersAt(i);
     if (!members.empty()) {
-      siteAt[point.loop] = static_cast<uint32_t>(sites.size());
-      sites.push_back({point, code.add(members, meetings.semaphoresAt(i), /*shakesTwice=*/true)});
+      resetAt[point.loop] = static_cast<uint32_t>(resets.size());
+      resets.push_back({point, code.add(members, meetings.semaphoresAt(i), /*shakesTwice=*/true)});
     }
   }
 }
 
-const ResetSite *ResetCode::find(LoopId loop, EngineId engine) const {
-  if (siteAt.empty() || siteAt[loop] == none) {
+/// Nothing is reset there, so shaking hands once will do.
+void MeetingCode::addBackEdges(const Kernel &kernel, const SyncPlan &plan) {
+  backEdgeAt.assign(kernel.loops.size(), none);
+  for (LoopId loop : kernel.loops.ids()) {
+    const std::vector<EngineId> &members = plan.barriers[loop].back;
+    if (!members.empty()) {
+      backEdgeAt[loop] = static_cast<uint32_t>(backEdges.size());
+      backEdges.push_back(code.add(members, {}, /*shakesTwice=*/false));
+    }
+  }
+}
+
+const ResetSite *MeetingCode::resetIn(LoopId loop, EngineId engine) const {
+  if (resetAt.empty() || resetAt[loop] == none) {
     return nullptr;
   }
-  const ResetSite &site = sites[siteAt[loop]];
+  const ResetSite &site = resets[resetAt[loop]];
   return code.isMember(site.barrier, engine) ? &site : nullptr;
+}
+
+const BarrierSite *MeetingCode::backEdgeOf(LoopId loop, EngineId engine) const {
+  if (backEdgeAt.empty() || backEdgeAt[loop] == none) {
+    return nullptr;
+  }
+  const BarrierSite &site = backEdges[backEdgeAt[loop]];
+  return code.isMember(site, engine) ? &site : nullptr;
 }
 
 } // namespace tally

@@ -1,0 +1,20 @@
+//===- WriteOut.h - How loops are written for the sequencer ---------------===//
+#ifndef TALLY_LIB_CODE_WRITEOUT_H
+#define TALLY_LIB_CODE_WRITEOUT_H
+
+#include "tally/Code/Program.h"
+#include "tally/Machine/Machine.h"
+
+namespace tally {
+
+/// Loops are unrolled as the kernel says; with `countAtOnce`, those on an engine that only counts
+/// them become additions, where it knows how often they run.
+void writeOut(const Kernel &kernel, bool countAtOnce, Program &program);
+
+/// Unrolls innermost loops, those first that save most for what they add, as long as the code gets
+/// at most `growth` times as large. Loops about which the kernel says something stay as they are.
+void unrollWithin(const Kernel &kernel, double growth, const Machine &machine, Program &program);
+
+} // namespace tally
+
+#endif // TALLY_LIB_CODE_WRITEOUT_H
