@@ -8,7 +8,21 @@
 #include <charconv>
 
 namespace tally {
+
+bool hasLeaf(const ParsedAccess &access, TileExprId id,
+             const std::function<bool(const TileExpr &)> &asked) {
+  if (!id.valid()) {
+    return false;
+  }
+  const TileExpr &node = access.exprs[id];
+  return asked(node) || hasLeaf(access, node.a, asked) || hasLeaf(access, node.b, asked);
+}
+
 namespace {
+
+bool isSymbol(const TileExpr &node) {
+  return node.kind == TileExpr::Kind::Symbol;
+}
 
 //===----------------------------------------------------------------------===//
 // Expressions as text
@@ -49,7 +63,10 @@ public:
     return {};
   }
 
-  std::string size(const TileDim &dim) const { return dim.size.valid() ? expr(dim.size) : "1"; }
+  /// Empty: a run-time value says what it is; it is at least 1.
+  std::string size(const TileDim &dim) const {
+    return !dim.size.valid() ? "1" : hasLeaf(access, dim.size, isSymbol) ? "" : expr(dim.size);
+  }
 
   std::string guard(const TileGuard &guard) const {
     bool isEqual = guard.relation == TileGuard::Relation::Equal;
@@ -94,10 +111,6 @@ private:
 // What is known
 //===----------------------------------------------------------------------===//
 
-bool isSymbol(const TileExpr &node) {
-  return node.kind == TileExpr::Kind::Symbol;
-}
-
 bool changes(const TileExpr &node) {
   using Kind = TileExpr::Kind;
   return node.kind == Kind::Loop || node.kind == Kind::Total || node.kind == Kind::Trips;
@@ -134,8 +147,9 @@ std::string dimText(const ParsedAccess &access, const TileDim &dim) {
 /// What one dimension says about whether two tiles of one buffer meet.
 enum class DimMeet : uint8_t {
   Always,  ///< nothing: it is the same, or all of it, or their constant ranges were compared
-  Unknown, ///< nothing: it has a run-time value
+  Unknown, ///< nothing: it begins at a run-time value
   Depends, ///< on iterations or strides
+  May,     ///< on iterations or strides, and then a size is a run-time value
 };
 
 DimMeet dimMeet(const ParsedAccess &p, const ParsedAccess &c, size_t d) {
@@ -143,10 +157,14 @@ DimMeet dimMeet(const ParsedAccess &p, const ParsedAccess &c, size_t d) {
   const TileDim &y = c.dims[d];
   bool changing = hasLeaf(p, x, changes) || hasLeaf(c, y, changes);
   bool symbolic = hasLeaf(p, x, isSymbol) || hasLeaf(c, y, isSymbol);
-  if (symbolic) {
-    return !changing && dimText(p, x) == dimText(c, y) ? DimMeet::Always : DimMeet::Unknown;
+  if (!symbolic) {
+    return isConstantRange(p, x) && isConstantRange(c, y) ? DimMeet::Always : DimMeet::Depends;
   }
-  return isConstantRange(p, x) && isConstantRange(c, y) ? DimMeet::Always : DimMeet::Depends;
+  if (!changing && dimText(p, x) == dimText(c, y)) {
+    return DimMeet::Always;
+  }
+  bool isPlaced = !tally::hasLeaf(p, x.first, isSymbol) && !tally::hasLeaf(c, y.first, isSymbol);
+  return isPlaced ? DimMeet::May : DimMeet::Unknown;
 }
 
 /// Why it is not known where two tiles of different buffers lie in memory.
@@ -180,18 +198,26 @@ template <typename Visit> Excess forDependingDims(const TilePair &pair, Visit vi
   }
   Excess vague = Excess::None;
   for (size_t d = 0; d < std::min(p.dims.size(), c.dims.size()); ++d) {
-    switch (dimMeet(p, c, d)) {
-    case DimMeet::Always:
-      break;
-    case DimMeet::Unknown:
-      vague = Excess::Symbol;
-      break;
-    case DimMeet::Depends:
+    DimMeet meet = dimMeet(p, c, d);
+    if (meet == DimMeet::Depends || meet == DimMeet::May) {
       visit(d);
-      break;
+    }
+    if (meet == DimMeet::Unknown || meet == DimMeet::May) {
+      vague = Excess::Symbol;
     }
   }
   return vague;
+}
+
+/// Calls `visit` for each size of one side that iterations change: it may be 0, or less.
+template <typename Visit>
+void forChangingSizes(const TilePair &pair, const TileBox &tile, Visit visit) {
+  const ParsedAccess &access = pair.tiles.parsed(tile);
+  for (const TileDim &dim : access.dims) {
+    if (tally::hasLeaf(access, dim.size, changes) && !tally::hasLeaf(access, dim.size, isSymbol)) {
+      visit(dim.size);
+    }
+  }
 }
 
 /// Calls `visit` for each guard of one side without run-time values; says if there are others.
@@ -212,7 +238,12 @@ template <typename Visit> Excess forGuards(const TilePair &pair, const TileBox &
 // Conditions
 //===----------------------------------------------------------------------===//
 
-/// Elements first, first + stride, ... of one dimension, on both sides.
+/// That `at` lies before the end of so many numbers from `first` on; if there is an end.
+std::string isBefore(const std::string &at, const std::string &first, const std::string &size) {
+  return size.empty() ? "1 = 1" : fmt::format("{} < {} + {}", at, first, size);
+}
+
+/// Elements first, first + stride, ... of one dimension, on both sides. Neither is empty.
 std::string meetText(const TileDim &x, const SideText &p, const TileDim &y, const SideText &c,
                      size_t d) {
   std::string px = p.expr(x.first);
@@ -220,15 +251,15 @@ std::string meetText(const TileDim &x, const SideText &p, const TileDim &y, cons
   if (!x.size.valid() && !y.size.valid()) {
     return fmt::format("({} = {})", px, cy);
   }
-  std::string ps = p.size(x);
-  std::string cs = c.size(y);
   if (isRange(x) && isRange(y)) {
-    return fmt::format("({} < {} + {} and {} < {} + {} and {} >= 1 and {} >= 1)", px, cy, cs, cy,
-                       px, ps, ps, cs);
+    return fmt::format("({} and {})", isBefore(px, cy, c.size(y)), isBefore(cy, px, p.size(x)));
   }
-  return fmt::format("(exists k{0}, l{0} : 0 <= k{0} < {1} and 0 <= l{0} < {2} and "
-                     "{3} + {4} * k{0} = {5} + {6} * l{0})",
-                     d, ps, cs, px, x.stride, cy, y.stride);
+  std::string k = fmt::format("k{}", d);
+  std::string l = fmt::format("l{}", d);
+  return fmt::format("(exists {0}, {1} : 0 <= {0} and {2} and 0 <= {1} and {3} and "
+                     "{4} + {5} * {0} = {6} + {7} * {1})",
+                     k, l, isBefore(k, "0", p.size(x)), isBefore(l, "0", c.size(y)), px, x.stride,
+                     cy, y.stride);
 }
 
 /// The stretches of bytes of one tile: one for each value of the variables in their ranges.
@@ -269,7 +300,6 @@ Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const SideText 
                    access.exprs[dim.first].value == 0 &&
                    access.exprs[dim.size].value == static_cast<int64_t>(buffer.shape[d]);
     isStretch &= isWhole;
-    all.ranges += dim.size.valid() ? fmt::format("{} >= 1 and ", side.size(dim)) : "";
   }
   return all;
 }
@@ -286,15 +316,6 @@ std::string bytesMeet(const TilePair &pair, const SideText &p, const SideText &c
 }
 
 } // namespace
-
-bool hasLeaf(const ParsedAccess &access, TileExprId id,
-             const std::function<bool(const TileExpr &)> &asked) {
-  if (!id.valid()) {
-    return false;
-  }
-  const TileExpr &node = access.exprs[id];
-  return asked(node) || hasLeaf(access, node.a, asked) || hasLeaf(access, node.b, asked);
-}
 
 Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNames &consumer) {
   const SideText p(pair, pair.producer, producer);
@@ -316,6 +337,8 @@ Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNam
     }
   }
   for (auto [tile, side] : {std::pair(&pair.producer, &p), std::pair(&pair.consumer, &c)}) {
+    forChangingSizes(pair, *tile,
+                     [&](TileExprId size) { add(fmt::format("({} >= 1)", side->expr(size))); });
     Excess vague = forGuards(pair, *tile, [&](const TileGuard &guard) { add(side->guard(guard)); });
     meeting.vague = meeting.vague == Excess::None ? vague : meeting.vague;
   }
@@ -342,6 +365,7 @@ void forDecidingExprs(const TilePair &pair,
         visitDim(*tile, dim);
       }
     }
+    forChangingSizes(pair, *tile, [&](TileExprId size) { visit(*tile, size); });
     forGuards(pair, *tile, [&](const TileGuard &guard) {
       visit(*tile, guard.left);
       visit(*tile, guard.right);

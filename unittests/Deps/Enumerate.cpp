@@ -122,13 +122,16 @@ Enumeration::Touched Enumeration::touch(InstrId instr, AccessId access) const {
     const TileDim &dim = tile.dims.empty() ? all : tile.dims[d];
     known = true;
     int64_t first = dim.first.valid() ? value(dim.first) : 0;
+    bool isPlaced = known;
+    known = true;
     int64_t size = dim.size.valid()    ? value(dim.size)
                    : dim.first.valid() ? 1
                                        : static_cast<int64_t>(shape[d]);
+    size = known ? size : farAway;
     for (const Element &element : result.elements) {
-      for (int64_t i = 0; i < (known ? size : 1); ++i) {
+      for (int64_t i = 0; i < (isPlaced ? size : std::min<int64_t>(size, 1)); ++i) {
         longer.push_back(element);
-        longer.back().push_back(known ? first + i * dim.stride : any);
+        longer.back().push_back(isPlaced ? first + i * dim.stride : any);
       }
     }
     result.elements = std::move(longer);

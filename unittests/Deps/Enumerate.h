@@ -53,6 +53,9 @@ private:
   /// A coordinate that may be any.
   static constexpr int64_t any = INT64_MAX;
 
+  /// A size that nobody knows: past all that small kernels touch.
+  static constexpr int64_t farAway = 64;
+
   using Element = std::vector<int64_t>;
 
   struct Touched {

@@ -155,11 +155,18 @@ private:
     // Iterations alone do not say what a total is, and other runs have other trips.
     bool isKnown =
         derived.dep.form == DistanceForm::Flat || (!countsMore(p->instr) && !countsMore(c->instr));
-    isKnown &= derived.excess != Excess::Anywhere; // then nobody knows where the two would meet
+    isKnown &= !mayBeAnywhere(derived);
     if (isKnown && !runs.conflict(*p, *c)) {
       fail(fmt::format("{} and {} are said to conflict", text(*p), text(*c)));
     }
     return isKnown;
+  }
+
+  /// Whether nobody knows where the two would meet.
+  bool mayBeAnywhere(const DerivedDep &derived) const {
+    return derived.excess == Excess::Anywhere ||
+           (derived.excess == Excess::Symbol && kernel.accesses[derived.producerAccess].buffer !=
+                                                    kernel.accesses[derived.consumerAccess].buffer);
   }
 
   bool countsMore(InstrId instr) const {

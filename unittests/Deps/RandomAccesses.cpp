@@ -38,8 +38,8 @@ public:
 
 private:
   void addBuffers() {
-    uint32_t numBuffers = random.in({1, 2});
-    bool haveAddresses = numBuffers == 2 && random.percent(30);
+    uint32_t numBuffers = random.percent(10) ? 3 : random.in({1, 2});
+    bool haveAddresses = numBuffers > 1 && random.percent(30);
     for (uint32_t i = 0; i < numBuffers; ++i) {
       shapes.push_back(random.percent(25)   ? std::vector<uint64_t>{6, 4}
                        : random.percent(15) ? std::vector<uint64_t>{}
@@ -52,10 +52,12 @@ private:
         buffers.push_back(b.buffer(name, shapes.back()));
       }
     }
-    if (numBuffers == 2 && random.percent(10)) {
-      b.alias(buffers[1], buffers[0]);
-    } else if (haveAddresses && random.percent(10)) {
-      b.noalias(buffers[1], buffers[0]);
+    for (uint32_t i = 1; i < numBuffers; ++i) {
+      if (random.percent(10)) {
+        b.alias(buffers[i], buffers[random.below(i)]);
+      } else if (haveAddresses && random.percent(10)) {
+        b.noalias(buffers[i], buffers[random.below(i)]);
+      }
     }
   }
 
@@ -163,12 +165,22 @@ private:
   std::string dim() {
     std::string first = random.percent(2) ? std::string("$n") : index();
     if (random.percent(25)) {
-      first += fmt::format(":{}", random.in({1, 3}));
+      first += ":" + size();
       if (random.percent(30)) {
         first += fmt::format(":{}", random.in({2, 3}));
       }
     }
     return first;
+  }
+
+  /// Some shrink or grow with the iterations, to nothing and below.
+  std::string size() {
+    if (names.empty() || random.percent(80)) {
+      return fmt::format("{}", random.in({1, 3}));
+    }
+    return random.percent(10)   ? std::string("$m")
+           : random.percent(50) ? fmt::format("2 - {}", leaf())
+                                : leaf();
   }
 
   /// An index around 0 to 5; others touch nothing that anybody else does.
@@ -187,7 +199,7 @@ private:
       value = fmt::format("({} + {})", value, random.in({1, 3}));
     }
     if (random.percent(10)) {
-      return fmt::format("{} floordiv 2", value);
+      return fmt::format("{} floordiv {}", value, random.in({2, 3}));
     }
     if (random.percent(10)) {
       return fmt::format("5 - {}", value);
@@ -201,7 +213,8 @@ private:
       return fmt::format("trips({})", names[which]);
     }
     bool total = !isLoop[which] || random.percent(25);
-    return total ? fmt::format("total({})", names[which]) : names[which];
+    std::string count = total ? fmt::format("total({})", names[which]) : names[which];
+    return random.percent(5) ? fmt::format("({} mod {})", count, random.in({2, 3})) : count;
   }
 
   Random random;
