@@ -1,4 +1,4 @@
-//===- AccessText.cpp - Reads and prints tiles ----------------------------===//
+//===- AccessText.cpp - Reads tiles ---------------------------------------===//
 //
 // Recursive descent over the characters; the grammar is in the header. Every
 // nesting is counted, and a tile has a bounded number of nodes, so that no text can
@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Model/AccessText.h"
+
+#include "AccessWords.h"
 
 #include <fmt/format.h>
 
@@ -18,31 +20,7 @@ namespace tally {
 static constexpr size_t maxNodes = 1000;
 static constexpr unsigned maxParentheses = 100;
 
-static bool isNameStart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-static bool isNameChar(char c) {
-  return isNameStart(c) || isDigit(c) || c == '.';
-}
-
-static bool isReserved(std::string_view name) {
-  return name == "mod" || name == "floordiv" || name == "total" || name == "trips" ||
-         name == "if" || name == "and";
-}
-
 using Relation = TileGuard::Relation;
-
-/// In the order of Relation.
-static constexpr std::string_view relationTexts[] = {"==", "!=", "<", "<=", ">", ">="};
-
-std::string_view toString(Relation relation) {
-  return relationTexts[static_cast<size_t>(relation)];
-}
 
 bool TileGuard::holds(int64_t leftValue, int64_t rightValue) const {
   switch (relation) {
@@ -134,11 +112,11 @@ private:
 
   /// The word at the cursor, which stays; empty if there is none.
   std::string_view word() {
-    if (!isNameStart(peek())) {
+    if (!isWordStart(peek())) {
       return {};
     }
     size_t end = at;
-    while (end < text.size() && isNameChar(text[end])) {
+    while (end < text.size() && isWordChar(text[end])) {
       ++end;
     }
     return text.substr(at, end - at);
@@ -402,171 +380,6 @@ private:
 
 std::optional<ParsedAccess> parseAccess(std::string_view text, std::string &error) {
   return TileParser(text, error).run();
-}
-
-//===----------------------------------------------------------------------===//
-// Printing
-//===----------------------------------------------------------------------===//
-
-static std::string nameText(std::string_view name) {
-  if (!name.empty() && isNameStart(name[0]) && std::all_of(name.begin(), name.end(), isNameChar) &&
-      !isReserved(name)) {
-    return std::string(name);
-  }
-  std::string quoted = "\"";
-  for (char c : name) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-    }
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-namespace {
-
-class TilePrinter {
-public:
-  explicit TilePrinter(const ParsedAccess &access) : access(access) {}
-
-  std::string run() {
-    text = nameText(access.buffer);
-    const char *separator = "[";
-    for (const TileDim &dim : access.dims) {
-      text += separator;
-      dimension(dim);
-      separator = ", ";
-    }
-    text += access.anywhere ? "[@]" : access.dims.empty() ? "" : "]";
-    separator = " if ";
-    for (const TileGuard &guard : access.guards) {
-      text += separator;
-      expr(guard.left);
-      text += fmt::format(" {} ", toString(guard.relation));
-      expr(guard.right);
-      separator = " and ";
-    }
-    return text;
-  }
-
-private:
-  using Kind = TileExpr::Kind;
-
-  void dimension(const TileDim &dim) {
-    expr(dim.first);
-    if (!dim.size.valid()) {
-      return;
-    }
-    text += ':';
-    expr(dim.size);
-    if (dim.stride != 1) {
-      text += fmt::format(":{}", dim.stride);
-    }
-  }
-
-  static bool isSum(const TileExpr &node) {
-    return node.kind == Kind::Add || node.kind == Kind::Sub;
-  }
-
-  void inParentheses(TileExprId id, bool needed) {
-    text += needed ? "(" : "";
-    expr(id);
-    text += needed ? ")" : "";
-  }
-
-  void infix(TileExprId left, std::string_view op, int64_t right) {
-    inParentheses(left, isSum(access.exprs[left]));
-    text += fmt::format(" {} {}", op, right);
-  }
-
-  void expr(TileExprId id) {
-    const TileExpr &node = access.exprs[id];
-    switch (node.kind) {
-    case Kind::Constant:
-      text += fmt::format("{}", node.value);
-      return;
-    case Kind::Loop:
-      text += nameText(access.names[node.name]);
-      return;
-    case Kind::Total:
-      text += "total(" + nameText(access.names[node.name]) + ")";
-      return;
-    case Kind::Trips:
-      text += "trips(" + nameText(access.names[node.name]) + ")";
-      return;
-    case Kind::Symbol:
-      text += "$" + nameText(access.names[node.name]);
-      return;
-    case Kind::Add:
-    case Kind::Sub:
-      expr(node.a);
-      text += node.kind == Kind::Add ? " + " : " - ";
-      inParentheses(node.b, isSum(access.exprs[node.b]));
-      return;
-    case Kind::Scale:
-      return infix(node.a, "*", node.value);
-    case Kind::Mod:
-      return infix(node.a, "mod", node.value);
-    case Kind::FloorDiv:
-      return infix(node.a, "floordiv", node.value);
-    }
-  }
-
-  const ParsedAccess &access;
-  std::string text;
-};
-
-} // namespace
-
-std::string toString(const ParsedAccess &access) {
-  return TilePrinter(access).run();
-}
-
-//===----------------------------------------------------------------------===//
-// Names
-//===----------------------------------------------------------------------===//
-
-/// The loop or branch called `name` at or around `home`; none if there is none.
-static LoopId findAround(const Kernel &kernel, LoopId home, std::string_view name) {
-  while (home.valid() && (home == rootLoop || kernel.nameOf(home) != name)) {
-    home = kernel.loops[home].parent;
-  }
-  return home;
-}
-
-static std::string nameProblem(const Kernel &kernel, LoopId home, const TileExpr &node,
-                               std::string_view name) {
-  bool wantsLoop = node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Trips;
-  if (!wantsLoop && node.kind != TileExpr::Kind::Total) {
-    return {};
-  }
-  LoopId loop = findAround(kernel, home, name);
-  if (!loop.valid()) {
-    return fmt::format("'{}' is no loop{} around it; a run-time value is written '${}'", name,
-                       wantsLoop ? "" : " or branch", name);
-  }
-  if (wantsLoop && kernel.loops[loop].isBranch()) {
-    return fmt::format("'{}' is a branch and has no iterations; 'total({})' counts how often it "
-                       "was taken",
-                       name, name);
-  }
-  return {};
-}
-
-std::string tileProblem(const Kernel &kernel, LoopId home, const Buffer &buffer,
-                        const ParsedAccess &access) {
-  if (!access.dims.empty() && access.dims.size() != buffer.shape.size()) {
-    return fmt::format("it has {} dimension{}, but buffer '{}' has {}", access.dims.size(),
-                       access.dims.size() == 1 ? "" : "s", access.buffer, buffer.shape.size());
-  }
-  for (const TileExpr &node : access.exprs) {
-    std::string problem =
-        nameProblem(kernel, home, node, access.names.empty() ? "" : access.names[node.name]);
-    if (!problem.empty()) {
-      return problem;
-    }
-  }
-  return {};
 }
 
 } // namespace tally

@@ -7,6 +7,8 @@
 
 #include "tally/Model/ComputeText.h"
 
+#include "Words.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,18 +20,6 @@ namespace tally {
 
 static constexpr size_t maxNodes = 1000;
 static constexpr unsigned maxNesting = 100;
-
-static bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-static bool isWordStart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool isWordChar(char c) {
-  return isWordStart(c) || isDigit(c) || c == '.';
-}
 
 namespace {
 

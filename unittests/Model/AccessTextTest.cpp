@@ -49,7 +49,8 @@ TEST(AccessTextTest, canonicalText) {
   EXPECT_EQ(canonical("X[(A - B) - 1]"), "X[A - B - 1]");
   EXPECT_EQ(canonical("X[A + (-1)]"), "X[A + -1]");
   EXPECT_EQ(canonical("X[2 * -A]"), "X[A * -2]");
-  EXPECT_EQ(canonical("X[(A mod 3) floordiv 2]"), "X[A mod 3 floordiv 2]");
+  EXPECT_EQ(canonical("X[(A mod 3) floordiv 2]"), "X[(A mod 3) floordiv 2]");
+  EXPECT_EQ(canonical("X[2*A mod 3]"), "X[(A * 2) mod 3]");
   EXPECT_EQ(canonical("X[total( A )mod 2, $n:$m:1]"), "X[total(A) mod 2, $n:$m]");
   EXPECT_EQ(canonical("c.else[c.else]"), "c.else[c.else]");
 }

@@ -1,0 +1,133 @@
+//===- AccessPrint.cpp - Prints tiles -------------------------------------===//
+
+#include "AccessWords.h"
+#include "tally/Model/AccessText.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally {
+
+std::string_view toString(TileGuard::Relation relation) {
+  return relationTexts[static_cast<size_t>(relation)];
+}
+
+static std::string nameText(std::string_view name) {
+  if (!name.empty() && isWordStart(name[0]) && std::all_of(name.begin(), name.end(), isWordChar) &&
+      !isReserved(name)) {
+    return std::string(name);
+  }
+  std::string quoted = "\"";
+  for (char c : name) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+    }
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+namespace {
+
+class TilePrinter {
+public:
+  explicit TilePrinter(const ParsedAccess &access) : access(access) {}
+
+  std::string run() {
+    text = nameText(access.buffer);
+    const char *separator = "[";
+    for (const TileDim &dim : access.dims) {
+      text += separator;
+      dimension(dim);
+      separator = ", ";
+    }
+    text += access.anywhere ? "[@]" : access.dims.empty() ? "" : "]";
+    separator = " if ";
+    for (const TileGuard &guard : access.guards) {
+      text += separator;
+      expr(guard.left);
+      text += fmt::format(" {} ", toString(guard.relation));
+      expr(guard.right);
+      separator = " and ";
+    }
+    return text;
+  }
+
+private:
+  using Kind = TileExpr::Kind;
+
+  void dimension(const TileDim &dim) {
+    expr(dim.first);
+    if (!dim.size.valid()) {
+      return;
+    }
+    text += ':';
+    expr(dim.size);
+    if (dim.stride != 1) {
+      text += fmt::format(":{}", dim.stride);
+    }
+  }
+
+  static bool isSum(const TileExpr &node) {
+    return node.kind == Kind::Add || node.kind == Kind::Sub;
+  }
+
+  void inParentheses(TileExprId id, bool needed) {
+    text += needed ? "(" : "";
+    expr(id);
+    text += needed ? ")" : "";
+  }
+
+  static bool isOperation(const TileExpr &node) { return node.a.valid(); }
+
+  /// `(A mod 2) * 3`: nobody needs to know what binds closer.
+  void infix(TileExprId left, std::string_view op, int64_t right) {
+    inParentheses(left, isOperation(access.exprs[left]));
+    text += fmt::format(" {} {}", op, right);
+  }
+
+  void expr(TileExprId id) {
+    const TileExpr &node = access.exprs[id];
+    switch (node.kind) {
+    case Kind::Constant:
+      text += fmt::format("{}", node.value);
+      return;
+    case Kind::Loop:
+      text += nameText(access.names[node.name]);
+      return;
+    case Kind::Total:
+      text += "total(" + nameText(access.names[node.name]) + ")";
+      return;
+    case Kind::Trips:
+      text += "trips(" + nameText(access.names[node.name]) + ")";
+      return;
+    case Kind::Symbol:
+      text += "$" + nameText(access.names[node.name]);
+      return;
+    case Kind::Add:
+    case Kind::Sub:
+      expr(node.a);
+      text += node.kind == Kind::Add ? " + " : " - ";
+      inParentheses(node.b, isSum(access.exprs[node.b]));
+      return;
+    case Kind::Scale:
+      return infix(node.a, "*", node.value);
+    case Kind::Mod:
+      return infix(node.a, "mod", node.value);
+    case Kind::FloorDiv:
+      return infix(node.a, "floordiv", node.value);
+    }
+  }
+
+  const ParsedAccess &access;
+  std::string text;
+};
+
+} // namespace
+
+std::string toString(const ParsedAccess &access) {
+  return TilePrinter(access).run();
+}
+
+} // namespace tally

@@ -1,0 +1,375 @@
+//===- CheckDeps.cpp - Are these legal dependences? -----------------------===//
+//
+// A table of the innermost divergent loop replaces every walk, so that all is linear in dependences
+// (times the depth, where a loop must be found around an instruction).
+//
+// Of one dependence, all independent mistakes are reported, but none that only
+// follows from another: where a component names a wrong loop, its sign says
+// nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CheckDeps.h"
+
+#include "OrderCycles.h"
+#include "tally/Model/Place.h"
+
+#include <fmt/format.h>
+
+namespace tally {
+
+namespace {
+
+class DepChecker {
+public:
+  DepChecker(const Kernel &kernel, Diagnostics &diagnostics)
+      : kernel(kernel), diagnostics(diagnostics), divergent(kernel.loops.size()),
+        usedBy(kernel.loops.size()) {
+    for (LoopId id : kernel.loops.ids()) { // parents come first
+      const Loop &loop = kernel.loops[id];
+      divergent[id] = !loop.uniform ? id : loop.parent.valid() ? divergent[loop.parent] : LoopId();
+    }
+  }
+
+  void run();
+
+private:
+  void dependence(DepId id);
+  void vectorDistance(DepId id);
+  bool component(DepId id, const DistanceComponent &component);
+  bool componentLoop(const Dep &dep, LoopId loop);
+  void wrongEnd(const Dep &dep, LoopId loop, InstrId end);
+  void flatDistance(DepId id);
+  void elementDistance(DepId id);
+  bool elementEnds(const Dep &dep);
+  void elementEndsError(const Dep &dep);
+  void elementOffset(const Dep &dep, LoopId shared, int64_t offset);
+  void zeroDistance(DepId id);
+  Order orderOf(const Dep &dep) const;
+  void backwardError(const Dep &dep, const std::string &where);
+  void divergence(const Dep &dep);
+
+  // Wording
+  std::string ends(const Dep &dep) const;
+  std::string wayOut(const Dep &dep) const;
+  void noteEnd(Diagnostic &error, std::string_view role, InstrId instr) const;
+  Diagnostic &depError(const Dep &dep, const std::string &message);
+
+  const Kernel &kernel;
+  Diagnostics &diagnostics;
+  IdVector<LoopId, LoopId> divergent; ///< innermost divergent loop at or around
+  IdVector<LoopId, uint32_t> usedBy;  ///< last dependence with a component there, plus one
+  std::vector<DepId> inOneBlock;      ///< distance 0, both ends in one block
+  bool needsCycleCheck = false;       ///< one of them goes against the order of the text
+};
+
+void DepChecker::run() {
+  for (DepId id : kernel.deps.ids()) {
+    dependence(id);
+  }
+  if (needsCycleCheck) {
+    reportOrderCycles(kernel, inOneBlock, diagnostics);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Wording
+//===----------------------------------------------------------------------===//
+
+std::string DepChecker::ends(const Dep &dep) const {
+  return fmt::format("'{}' waits for '{}'", kernel.nameOf(dep.consumer),
+                     kernel.nameOf(dep.producer));
+}
+
+/// What would make a backward dependence legal.
+std::string DepChecker::wayOut(const Dep &dep) const {
+  LoopId shared =
+      kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
+  LoopId real = kernel.realLoop(shared);
+  if (real == rootLoop) {
+    return "no loop is around both, so it could never be met";
+  }
+  return fmt::format("a backward dependence needs a distance of at least 1 on '{}'",
+                     kernel.nameOf(real));
+}
+
+/// Readers without places get no notes that say nothing else.
+void DepChecker::noteEnd(Diagnostic &error, std::string_view role, InstrId instr) const {
+  Location where = kernel.instrs[instr].where;
+  if (where.known()) {
+    error.note(where, fmt::format("{} is here", role));
+  }
+}
+
+Diagnostic &DepChecker::depError(const Dep &dep, const std::string &message) {
+  Diagnostic &error = diagnostics.error(dep.where, message);
+  noteEnd(error, "producer", dep.producer);
+  if (dep.consumer != dep.producer) {
+    noteEnd(error, "consumer", dep.consumer);
+  }
+  return error;
+}
+
+//===----------------------------------------------------------------------===//
+// Dependences
+//===----------------------------------------------------------------------===//
+
+void DepChecker::dependence(DepId id) {
+  const Dep &dep = kernel.deps[id];
+  switch (dep.form) {
+  case DistanceForm::Vector:
+    vectorDistance(id);
+    break;
+  case DistanceForm::Flat:
+    flatDistance(id);
+    break;
+  case DistanceForm::Element:
+    elementDistance(id);
+    break;
+  }
+  divergence(dep);
+}
+
+void DepChecker::vectorDistance(DepId id) {
+  const Dep &dep = kernel.deps[id];
+  if (dep.numComponents == 0) {
+    return zeroDistance(id);
+  }
+  bool legal = true;
+  for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
+       ++c) {
+    legal &= component(id, *c);
+  }
+  const DistanceComponent &outermost = *kernel.componentsBegin(dep);
+  if (legal && outermost.distance < 0) {
+    depError(dep,
+             fmt::format("{} at distance {} on '{}', a run that is still to come; the outermost "
+                         "distance that is not 0 must be positive",
+                         ends(dep), outermost.distance, kernel.nameOf(outermost.loop)));
+  }
+}
+
+/// Whether this component is legal by itself.
+bool DepChecker::component(DepId id, const DistanceComponent &component) {
+  const Dep &dep = kernel.deps[id];
+  if (!componentLoop(dep, component.loop)) {
+    return false;
+  }
+  if (usedBy[component.loop] == id.value + 1) {
+    depError(dep, fmt::format("{} at two distances on '{}'; give one", ends(dep),
+                              kernel.nameOf(component.loop)));
+    return false;
+  }
+  usedBy[component.loop] = id.value + 1;
+  int64_t limit = static_cast<int64_t>(maxCount);
+  if (component.distance > limit || component.distance < -limit) {
+    depError(dep, fmt::format("{} at distance {} on '{}'; a distance is at most {}", ends(dep),
+                              component.distance, kernel.nameOf(component.loop), limit));
+    return false;
+  }
+  return true;
+}
+
+/// Whether `loop` may have a component: a real loop around both ends.
+bool DepChecker::componentLoop(const Dep &dep, LoopId loop) {
+  if (loop == rootLoop) {
+    depError(dep, fmt::format("{} at a distance on the whole kernel, which runs once; name a loop "
+                              "around both",
+                              ends(dep)));
+    return false;
+  }
+  if (kernel.loops[loop].isBranch()) {
+    LoopId real = kernel.realLoop(loop);
+    std::string around = real == rootLoop
+                             ? std::string("no loop is around it")
+                             : fmt::format("name the loop around it, '{}'", kernel.nameOf(real));
+    depError(dep, fmt::format("{} at a distance on '{}', a branch; branches have no iterations and "
+                              "do not count in distances: {}",
+                              ends(dep), kernel.nameOf(loop), around))
+        .note(kernel.loops[loop].where, "the branch is here");
+    return false;
+  }
+  for (InstrId end : {dep.producer, dep.consumer}) {
+    if (!kernel.encloses(loop, kernel.instrs[end].home)) {
+      wrongEnd(dep, loop, end);
+      return false;
+    }
+  }
+  return true;
+}
+
+void DepChecker::wrongEnd(const Dep &dep, LoopId loop, InstrId end) {
+  depError(dep,
+           fmt::format("{} at a distance on '{}', but '{}' is not inside '{}'; a distance is on "
+                       "loops around both",
+                       ends(dep), kernel.nameOf(loop), kernel.nameOf(end), kernel.nameOf(loop)))
+      .note(kernel.loops[loop].where, fmt::format("loop '{}' is here", kernel.nameOf(loop)));
+}
+
+void DepChecker::flatDistance(DepId id) {
+  const Dep &dep = kernel.deps[id];
+  if (dep.step < 0 || dep.step > static_cast<int64_t>(maxCount)) {
+    depError(dep, fmt::format("{} at flat distance {}; a flat distance lies between 0 and {}",
+                              ends(dep), dep.step, maxCount));
+    return;
+  }
+  if (dep.numComponents != 0) {
+    depError(dep, fmt::format("{} at a flat distance, which counts runs and takes no distance on a "
+                              "loop; drop one of the two",
+                              ends(dep)));
+    return;
+  }
+  if (kernel.instrs[dep.producer].home != kernel.instrs[dep.consumer].home) {
+    depError(dep,
+             fmt::format("{} at a flat distance, which needs both directly in one body, as only "
+                         "then they run equally often; use a distance on the loops around both",
+                         ends(dep)));
+    return;
+  }
+  if (dep.step == 0) {
+    zeroDistance(id);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Element-wise distances
+//===----------------------------------------------------------------------===//
+
+/// Whether the ends lie directly in two loops of one body.
+bool DepChecker::elementEnds(const Dep &dep) {
+  LoopId p = kernel.instrs[dep.producer].home;
+  LoopId c = kernel.instrs[dep.consumer].home;
+  return p != c && kernel.loops[p].kind == LoopKind::Loop &&
+         kernel.loops[c].kind == LoopKind::Loop && kernel.loops[p].parent == kernel.loops[c].parent;
+}
+
+void DepChecker::elementEndsError(const Dep &dep) {
+  LoopId p = kernel.instrs[dep.producer].home;
+  LoopId c = kernel.instrs[dep.consumer].home;
+  LoopId around = kernel.realLoop(kernel.commonLoop(p, c));
+  if (kernel.realLoop(p) == kernel.realLoop(c) && around != rootLoop) {
+    depError(dep, fmt::format("{} element by element, but both are in the loop '{}'; write the "
+                              "distance as one on '{}'",
+                              ends(dep), kernel.nameOf(around), kernel.nameOf(around)));
+    return;
+  }
+  depError(dep, fmt::format("{} element by element, which needs the two directly in two loops that "
+                            "are in one body; use a distance on the loops around both",
+                            ends(dep)));
+}
+
+void DepChecker::elementDistance(DepId id) {
+  const Dep &dep = kernel.deps[id];
+  int64_t limit = static_cast<int64_t>(maxCount);
+  if (dep.step > limit || dep.step < -limit) {
+    depError(dep, fmt::format("{} at element distance {}; it lies between {} and {}", ends(dep),
+                              dep.step, -limit, limit));
+  }
+  if (!elementEnds(dep)) {
+    return elementEndsError(dep);
+  }
+  LoopId shared = kernel.realLoop(kernel.loops[kernel.instrs[dep.producer].home].parent);
+  for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
+       ++c) {
+    if (!component(id, *c)) {
+      return;
+    }
+    if (c->loop != shared) {
+      depError(dep, fmt::format("{} element by element at a distance on '{}'; besides the elements "
+                                "only the innermost loop around both, '{}', may have a distance",
+                                ends(dep), kernel.nameOf(c->loop), kernel.nameOf(shared)));
+      return;
+    }
+  }
+  elementOffset(dep, shared, dep.numComponents == 0 ? 0 : kernel.componentsBegin(dep)->distance);
+}
+
+/// At offset 0 the producer's loop must come first; no run of a later iteration is ever waited for.
+void DepChecker::elementOffset(const Dep &dep, LoopId shared, int64_t offset) {
+  bool forward = orderOf(dep) == Order::Forward;
+  if (offset >= (forward ? 0 : 1)) {
+    return;
+  }
+  if (forward) {
+    depError(dep, fmt::format("{} element by element at distance {} on '{}', an iteration that is "
+                              "still to come; the distance must not be negative",
+                              ends(dep), offset, kernel.nameOf(shared)));
+    return;
+  }
+  depError(dep,
+           fmt::format("{} element by element at distance {}, but the loop of '{}' comes after "
+                       "the loop of '{}'; {}",
+                       ends(dep), offset, kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer),
+                       wayOut(dep)));
+}
+
+//===----------------------------------------------------------------------===//
+// Distance 0, and divergence
+//===----------------------------------------------------------------------===//
+
+/// placeOf() without its climbs for the usual case of two ends in one body.
+Order DepChecker::orderOf(const Dep &dep) const {
+  const Instr &producer = kernel.instrs[dep.producer];
+  const Instr &consumer = kernel.instrs[dep.consumer];
+  if (producer.block == consumer.block) {
+    return Order::SameBlock;
+  }
+  if (producer.home == consumer.home) {
+    return producer.block < consumer.block ? Order::Forward : Order::Backward;
+  }
+  return placeOf(kernel, dep).order;
+}
+
+void DepChecker::zeroDistance(DepId id) {
+  const Dep &dep = kernel.deps[id];
+  if (dep.producer == dep.consumer) {
+    depError(dep, fmt::format("'{}' waits for itself at distance 0; {}",
+                              kernel.nameOf(dep.consumer), wayOut(dep)));
+    return;
+  }
+  Order order = orderOf(dep);
+  bool textBackward = dep.consumer < dep.producer;
+  if (order == Order::Backward) {
+    LoopId shared =
+        kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
+    backwardError(dep, shared == rootLoop
+                           ? std::string("in the kernel")
+                           : fmt::format("in the body of '{}'", kernel.nameOf(shared)));
+  } else if (order == Order::SameBlock && textBackward &&
+             kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer)) {
+    backwardError(dep, fmt::format("on engine '{}'", kernel.nameOf(kernel.engineOf(dep.producer))));
+  } else if (order == Order::SameBlock) {
+    inOneBlock.push_back(id);
+    needsCycleCheck |= textBackward;
+  }
+}
+
+void DepChecker::backwardError(const Dep &dep, const std::string &where) {
+  depError(dep, fmt::format("{} at distance 0, but '{}' comes after '{}' {}; {}", ends(dep),
+                            kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer), where,
+                            wayOut(dep)));
+}
+
+/// The consumer counts the producer's runs on its own engine, so the two engines must agree on
+/// every loop on the way to the producer.
+void DepChecker::divergence(const Dep &dep) {
+  LoopId loop = divergent[kernel.instrs[dep.producer].home];
+  if (!loop.valid() || dep.allowDivergent ||
+      kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer)) {
+    return;
+  }
+  depError(dep, fmt::format("{0}, whose runs engine '{1}' cannot count: '{2}' around '{3}' is "
+                            "divergent, so engines may disagree how often it runs; make it uniform "
+                            "or add allow_divergent",
+                            ends(dep), kernel.nameOf(kernel.engineOf(dep.consumer)),
+                            kernel.nameOf(loop), kernel.nameOf(dep.producer)))
+      .note(kernel.loops[loop].where, fmt::format("divergent '{}' is here", kernel.nameOf(loop)));
+}
+
+} // namespace
+
+void checkDeps(const Kernel &kernel, Diagnostics &diagnostics) {
+  DepChecker(kernel, diagnostics).run();
+}
+
+} // namespace tally
