@@ -16,6 +16,11 @@ TileRanges::TileRanges(const Kernel &kernel)
     assert(access && "check() accepted it");
     parsed[a] = std::move(*access);
   }
+  hasNoalias.resize(kernel.buffers.size());
+  for (BufferId id : kernel.buffers.ids()) {
+    BufferId group = shared.groupOf(id);
+    hasNoalias[group] = hasNoalias[group] || !kernel.buffers[id].noalias.empty();
+  }
   restart();
 }
 
@@ -94,11 +99,17 @@ TileRanges::Index TileRanges::valueOfOperation(LoopId home, const ParsedAccess &
 
 bool TileRanges::isTouched(LoopId home, AccessId id) const {
   const ParsedAccess &access = parsed[id];
-  return std::all_of(access.guards.begin(), access.guards.end(), [&](const TileGuard &guard) {
+  auto holds = [&](const TileGuard &guard) {
     Index left = valueOf(home, access, guard.left);
     Index right = valueOf(home, access, guard.right);
     return !left || !right || guard.holds(*left, *right);
-  });
+  };
+  auto isEmpty = [&](const TileDim &dim) {
+    Index size = dim.size.valid() ? valueOf(home, access, dim.size) : Index(1);
+    return size && *size < 1;
+  };
+  return std::all_of(access.guards.begin(), access.guards.end(), holds) &&
+         std::none_of(access.dims.begin(), access.dims.end(), isEmpty);
 }
 
 RangeTile TileRanges::tileOf(LoopId home, AccessId id) const {
@@ -107,18 +118,24 @@ RangeTile TileRanges::tileOf(LoopId home, AccessId id) const {
   size_t numDims = kernel.buffers[tile.buffer].shape.size();
   for (size_t d = 0; d < numDims; ++d) {
     tile.ranges.push_back(access.dims.empty() ? TileRange{0, 0, 1, true}
-                                              : rangeOf(home, access, access.dims[d]));
+                                              : rangeOf(home, access, d, tile.buffer));
   }
   return tile;
 }
 
-TileRange TileRanges::rangeOf(LoopId home, const ParsedAccess &access, const TileDim &dim) const {
+TileRange TileRanges::rangeOf(LoopId home, const ParsedAccess &access, size_t d,
+                              BufferId buffer) const {
+  const TileDim &dim = access.dims[d];
   Index first = valueOf(home, access, dim.first);
   Index count = dim.size.valid() ? valueOf(home, access, dim.size) : Index(1);
-  if (!first || !count) {
+  if (!first || (!count && *first < 0)) {
     return {0, 0, 1, true};
   }
-  return {*first, std::max<int64_t>(*count, 0), dim.stride, false};
+  if (!count) { // it may go on to the end
+    int64_t end = static_cast<int64_t>(kernel.buffers[buffer].shape[d]);
+    count = *first < end ? (end - 1 - *first) / dim.stride + 1 : 1;
+  }
+  return {*first, *count, dim.stride, false};
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,25 +149,36 @@ BufferId TileRanges::firstShared() const {
 
 std::vector<RangeTile> TileRanges::sharedOf(const RangeTile &tile, uint64_t &left) {
   std::vector<RangeTile> pieces;
+  BufferId group = shared.groupOf(tile.buffer);
   bool hasKnown = false;
-  for (BufferId other : shared.membersOf(shared.groupOf(tile.buffer))) {
+  for (BufferId other : shared.membersOf(group)) {
     InCommon sharing =
         other == tile.buffer ? InCommon::Nothing : shared.between(tile.buffer, other);
-    hasKnown |= sharing == InCommon::Known;
     if (sharing == InCommon::Unknown) {
       pieces.push_back(lineOf(tile, other));
+    } else if (sharing == InCommon::Known && hasNoalias[group]) {
+      addBytes(tile, memoryOfPair(tile.buffer, other), 0, 0, left, pieces);
     }
+    hasKnown |= sharing == InCommon::Known;
   }
-  if (hasKnown) {
-    addBytes(tile, 0, 0, left, pieces);
+  if (hasKnown && !hasNoalias[group]) {
+    BufferId memory(firstShared().value + group.value);
+    addBytes(tile, memory, 0, 0, left, pieces);
   }
   return pieces;
 }
 
+/// Past those of whole groups.
+BufferId TileRanges::memoryOfPair(BufferId a, BufferId b) {
+  auto [first, second] = std::minmax({a, b});
+  return BufferId(firstShared().value + static_cast<uint32_t>(kernel.buffers.size()) +
+                  planes({first, second}));
+}
+
 /// Stretches of dimension d and those inside it; elements from `start` on. What is beyond the
 /// buffer is nobody's.
-void TileRanges::addBytes(const RangeTile &tile, size_t d, uint64_t start, uint64_t &left,
-                          std::vector<RangeTile> &pieces) const {
+void TileRanges::addBytes(const RangeTile &tile, BufferId memory, size_t d, uint64_t start,
+                          uint64_t &left, std::vector<RangeTile> &pieces) const {
   const Buffer &buffer = kernel.buffers[tile.buffer];
   auto isWhole = [](const TileRange &range) { return range.whole; };
   auto rest = tile.ranges.begin() + static_cast<ptrdiff_t>(d);
@@ -166,12 +194,11 @@ void TileRanges::addBytes(const RangeTile &tile, size_t d, uint64_t start, uint6
     for (int64_t i = first; i < end && left != 0; i = isStretch ? end : i + 1) {
       uint64_t element = start + static_cast<uint64_t>(i) * inner;
       if (!isStretch) {
-        addBytes(tile, d + 1, element, left, pieces);
+        addBytes(tile, memory, d + 1, element, left, pieces);
         continue;
       }
       --left;
       uint64_t size = *elementBytes(kernel, tile.buffer);
-      BufferId memory(firstShared().value + shared.groupOf(tile.buffer).value);
       pieces.push_back(
           {memory,
            {{static_cast<int64_t>(*buffer.address + element * size),
@@ -186,12 +213,10 @@ void TileRanges::addBytes(const RangeTile &tile, size_t d, uint64_t start, uint6
 
 /// Its row or column in the plane of the two buffers.
 RangeTile TileRanges::lineOf(const RangeTile &tile, BufferId other) {
-  auto [first, second] = std::minmax({tile.buffer, other});
-  BufferId plane(firstShared().value + static_cast<uint32_t>(kernel.buffers.size()) +
-                 planes({first, second}));
+  BufferId plane = memoryOfPair(tile.buffer, other);
   TileRange all{0, 0, 1, true};
   TileRange own{static_cast<int64_t>(lines(tile)), 1, 1, false};
-  return tile.buffer == first ? RangeTile{plane, {own, all}} : RangeTile{plane, {all, own}};
+  return tile.buffer < other ? RangeTile{plane, {own, all}} : RangeTile{plane, {all, own}};
 }
 
 std::string TileRanges::sharedName(BufferId memory) const {

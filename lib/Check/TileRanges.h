@@ -3,10 +3,10 @@
 // The tile of an access in one iteration, as a range first:count:stride of each dimension; and
 // where its buffer shares memory with others, what they may have in common:
 //
-//   Known     stretches of bytes, of memory that has the group's name
+//   Known     stretches of bytes, of memory that has the group's name; or of memory of the two
+//             alone, where some of the group are stated to share nothing
 //   Unknown   a plane with the tiles of the one buffer as rows and those of the other as columns,
-//   so
-//             that each row meets each column, and no other row
+//             so that each row meets each column, and no other row
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,7 +88,8 @@ public:
   void restart();
   void enter(LoopId loop, uint64_t number, uint64_t trips);
 
-  /// False if one of the guards does not hold. With a run-time value it may.
+  /// False if one of the guards does not hold, or the tile is empty. With a run-time value it may
+  /// hold, and is not.
   bool isTouched(LoopId home, AccessId access) const;
   RangeTile tileOf(LoopId home, AccessId access) const;
 
@@ -111,15 +112,17 @@ private:
   LoopId loopNamed(LoopId home, std::string_view name) const;
   Index valueOf(LoopId home, const ParsedAccess &access, TileExprId id) const;
   Index valueOfOperation(LoopId home, const ParsedAccess &access, const TileExpr &node) const;
-  TileRange rangeOf(LoopId home, const ParsedAccess &access, const TileDim &dim) const;
+  TileRange rangeOf(LoopId home, const ParsedAccess &access, size_t d, BufferId buffer) const;
   std::vector<RangeTile> sharedOf(const RangeTile &tile, uint64_t &left);
-  void addBytes(const RangeTile &tile, size_t d, uint64_t start, uint64_t &left,
+  BufferId memoryOfPair(BufferId a, BufferId b);
+  void addBytes(const RangeTile &tile, BufferId memory, size_t d, uint64_t start, uint64_t &left,
                 std::vector<RangeTile> &pieces) const;
   RangeTile lineOf(const RangeTile &tile, BufferId other);
   BufferId firstShared() const;
 
   const Kernel &kernel;
   SharedMemory shared;
+  IdVector<BufferId, bool> hasNoalias; ///< of groups
   IdVector<AccessId, ParsedAccess> parsed;
   IdVector<LoopId, int64_t> iteration; ///< from 0
   IdVector<LoopId, int64_t> entries;

@@ -92,6 +92,25 @@ TEST(DatapathTest, unknownPlaces) {
   EXPECT_EQ(anywhere.written(whole, 0).size(), 4u) << "two classes of each dimension";
 }
 
+/// A tile of unknown size lies behind its first element.
+TEST(DatapathTest, unknownSizes) {
+  Pair before("X[0, 2:$n]", "X[0, 1]");
+  Names written = before.written(Datapath(before.kernel, before.bindings), 0);
+  EXPECT_TRUE(std::find(written.begin(), written.end(), "X[0, 1]") == written.end());
+  Pair behind("X[0, 2:$n:3]", "X[0, 5]");
+  written = behind.written(Datapath(behind.kernel, behind.bindings), 0);
+  EXPECT_TRUE(std::find(written.begin(), written.end(), "X[0, 5]") != written.end());
+}
+
+/// A tile that shrinks to nothing touches nothing, wherever it would lie.
+TEST(DatapathTest, emptyTiles) {
+  Pair pair("X[$n, 0:2 - A]", "X");
+  Datapath d(pair.kernel, pair.bindings);
+  for (uint32_t run = 0; run < 4; ++run) {
+    EXPECT_EQ(pair.written(d, run).empty(), run >= 2);
+  }
+}
+
 /// Indices: floordiv, total, negative numbers.
 TEST(DatapathTest, indices) {
   Pair pair("X[(A - 3) floordiv 2, total(A)]", "X[(A - 3) mod 2, 2*A + 1]");
@@ -146,6 +165,31 @@ TEST(DatapathTest, buffersOverOneAnother) {
   EXPECT_EQ(numCommon("X[0:2, 0:4]", "Y[1:3]", true), 1U) << "bytes 8 to 11 as well";
   EXPECT_EQ(numCommon("X[0, 0:2:2]", "Y", true), 0U) << "bytes 0, 2";
   EXPECT_EQ(numCommon("X[0, 1:4:2]", "Y", true), 2U) << "bytes 1, 3, 5, 7";
+}
+
+/// Y lies over the other two, which are stated to share nothing though they lie over one another.
+TEST(DatapathTest, buffersStatedToShareNothing) {
+  KernelBuilder b("k");
+  QueueId queue = b.queueOf(b.engine("e"));
+  constexpr uint64_t shape[] = {8};
+  BufferId x = b.buffer("X", shape, {}, "i8", 0);
+  BufferId y = b.buffer("Y", shape, {}, "i8", 4);
+  BufferId z = b.buffer("Z", shape, {}, "i8", 2);
+  b.noalias(z, x);
+  for (auto [name, buffer] : {std::pair("X", x), std::pair("Y", y), std::pair("Z", z)}) {
+    b.instr(name, queue);
+    b.access(AccessKind::Write, buffer, name);
+  }
+  Kernel kernel = b.finish();
+  Datapath d(kernel, Bindings(kernel));
+  auto meet = [&](uint32_t p, uint32_t c) {
+    const std::vector<CellId> &w = d.footprint({InstrId(p), 0}).writes;
+    const std::vector<CellId> &r = d.footprint({InstrId(c), 0}).writes;
+    return std::find_first_of(w.begin(), w.end(), r.begin(), r.end()) != w.end();
+  };
+  EXPECT_TRUE(meet(0, 1));
+  EXPECT_TRUE(meet(1, 2));
+  EXPECT_FALSE(meet(0, 2));
 }
 
 TEST(DatapathTest, buffersThatMayShareMemory) {
