@@ -3,7 +3,8 @@
 // Steps:  1. candidates  pairs of accesses whose boxes meet (Candidates.h)
 //         2. distances   of each pair, from the view that is exact, or else the tightest
 //                        (PairNest.h, Distances.h)
-//         3. merge       for two instructions, what another distance of theirs implies is dropped
+//         3. merge       for two instructions, what another distance of theirs implies is dropped;
+//                        what no pair of their accesses needs by itself, all may need together
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,6 +43,9 @@ std::string_view toString(Excess excess) {
 }
 
 namespace {
+
+/// More are not looked at together.
+constexpr size_t maxPairsTogether = 8;
 
 /// What one pair of accesses gives, before it is known to matter.
 struct Draft {
@@ -117,18 +121,18 @@ private:
       drafts.push_back(draft); // they meet in every iteration
       return;
     }
-    const PairPlace &place = placeOf(producer.home, consumer.home);
-    TilePair pair{kernel, tiles, place, producer, consumer, producerIsBefore};
+    TilePair pair = tilePair(candidate);
     hasGuards = !tiles.parsed(producer).guards.empty() || !tiles.parsed(consumer).guards.empty();
     if (std::optional<PairNest> flat = flatView(pair)) {
       return addFlat(draft, finder.find(*flat));
     }
-    const Distances &vector = finder.find(vectorView(pair));
+    const PairPlace &place = pair.place;
+    const Distances &vector = finder.find(vectorView({&pair, 1}));
     if (vector.list.empty()) {
       return;
     }
     if (vector.excess != Excess::None) {
-      if (std::optional<PairNest> element = elementView(pair)) {
+      if (std::optional<PairNest> element = elementView({&pair, 1})) {
         const Distances &found = finder.find(*element);
         if (found.excess != Excess::Undecided) {
           return addVectors(draft, found, place);
@@ -136,6 +140,13 @@ private:
       }
     }
     addVectors(draft, vector, place);
+  }
+
+  TilePair tilePair(const Candidate &candidate) {
+    const TileBox &producer = tiles[tiles.of(candidate.producerAccess)];
+    const TileBox &consumer = tiles[tiles.of(candidate.consumerAccess)];
+    return {kernel,   tiles,    placeOf(producer.home, consumer.home),
+            producer, consumer, candidate.producer < candidate.consumer};
   }
 
   /// Of the pair at hand.
@@ -241,16 +252,85 @@ private:
   }
 
   void mergeEnds(size_t first, size_t end) {
+    std::vector<uint32_t> kept;
     for (size_t i = first; i < end; ++i) {
       bool isImplied = false;
       for (size_t j = first; j < end && !isImplied; ++j) {
-        bool isMutual = implies(drafts[order[i]], drafts[order[j]]);
-        isImplied = j != i && implies(drafts[order[j]], drafts[order[i]]) && (!isMutual || j < i);
+        isImplied = j != i && replaces(order[j], order[i]);
       }
       if (!isImplied) {
-        emit(drafts[order[i]]);
+        kept.push_back(order[i]);
       }
     }
+    judgeTogether({order.data() + first, end - first}, kept);
+    for (uint32_t i : kept) {
+      emit(drafts[i]);
+    }
+  }
+
+  /// Of two that imply each other the exact one stays, or the first.
+  bool replaces(uint32_t j, uint32_t i) const {
+    auto rank = [&](uint32_t k) { return std::pair(drafts[k].excess != Excess::None, k); };
+    return implies(drafts[j], drafts[i]) && (!implies(drafts[i], drafts[j]) || rank(j) < rank(i));
+  }
+
+  /// A sum is started by one access and added to by another: a wait for it is exact, but for
+  /// neither of them.
+  void judgeTogether(std::span<const uint32_t> group, std::span<const uint32_t> kept) {
+    if (std::none_of(kept.begin(), kept.end(), [&](uint32_t i) { return isTooLong(drafts[i]); })) {
+      return;
+    }
+    std::vector<TilePair> pairs;
+    for (uint32_t i : group) {
+      const Draft &draft = drafts[i];
+      bool isNew = i == group[0] || !samePair(draft, drafts[i - 1]);
+      if (isNew && (isTooLong(draft) || draft.excess == Excess::None)) {
+        pairs.push_back(tilePair(draft.pair));
+      }
+    }
+    if (pairs.size() < 2 || pairs.size() > maxPairsTogether) {
+      return;
+    }
+    markExact(kept, finder.find(vectorView(pairs)), pairs[0].place);
+    if (std::optional<PairNest> element = elementView(pairs)) {
+      markExact(kept, finder.find(*element), pairs[0].place);
+    }
+  }
+
+  /// Those that are among the distances, if these are exact.
+  void markExact(std::span<const uint32_t> kept, const Distances &distances,
+                 const PairPlace &place) {
+    if (distances.excess != Excess::None) {
+      return;
+    }
+    size_t numDrafts = drafts.size();
+    size_t numComponents = components.size();
+    addVectors({}, distances, place);
+    for (uint32_t i : kept) {
+      bool isFound =
+          std::any_of(drafts.begin() + static_cast<ptrdiff_t>(numDrafts), drafts.end(),
+                      [&](const Draft &exact) { return sameDistance(exact, drafts[i]); });
+      if (isFound && isTooLong(drafts[i])) {
+        drafts[i].excess = Excess::None;
+      }
+    }
+    drafts.resize(numDrafts);
+    components.resize(numComponents);
+  }
+
+  /// Though all is known of the tiles.
+  static bool isTooLong(const Draft &draft) {
+    return draft.excess == Excess::Varies || draft.excess == Excess::Guarded;
+  }
+
+  static bool samePair(const Draft &a, const Draft &b) {
+    return a.pair.producerAccess == b.pair.producerAccess &&
+           a.pair.consumerAccess == b.pair.consumerAccess;
+  }
+
+  bool sameDistance(const Draft &a, const Draft &b) const {
+    return a.form == b.form && a.step == b.step &&
+           std::ranges::equal(componentsOf(a), componentsOf(b));
   }
 
   /// Whether whoever waits at a's distance has waited at b's: a's runs of the producer are no

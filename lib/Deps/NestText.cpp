@@ -108,11 +108,6 @@ public:
   /// From a consumer and a run of the producer to those conflicts that make an earlier or the same
   /// consumer wait for this run or a later one.
   std::string justified() const {
-    bool hasInnerLength = std::any_of(nest.lengths.begin(), nest.lengths.end(),
-                                      [](const Length &l) { return l.isOwn || l.loop > 0; });
-    if (hasInnerLength) {
-      return ""; // other iterations may have others
-    }
     std::vector<std::string> primed;
     for (const std::string &name : names) {
       primed.push_back(name + "'");
@@ -339,7 +334,12 @@ private:
   /// In the same run of the innermost loop.
   std::string earlierConsumer() const {
     uint32_t last = numLevels() - 1;
-    return fmt::format("{} and c{}' < c{}", same("c", last), last, last);
+    Conditions all;
+    all.add("{} and c{}' < c{}", same("c", last), last, last);
+    for (size_t i = 0; i < nest.counters.size(); ++i) {
+      all.add("t{0}' <= t{0}", i);
+    }
+    return all.text();
   }
 
   static std::string producerAt(size_t level, std::string_view prime) {
@@ -351,7 +351,7 @@ private:
     for (uint32_t i = 0; i < numLevels(); ++i) {
       all.add("{} = {}", producerAt(i, "'"), producerAt(i, ""));
     }
-    all.add("{}", same("u", nest.producerOwn.size()));
+    all.add("{} and {}", same("u", nest.producerOwn.size()), same("s", nest.counters.size()));
     return all.text();
   }
 

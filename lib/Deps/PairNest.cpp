@@ -192,25 +192,32 @@ PairNest commonPart(const TilePair &pair) {
   return nest;
 }
 
-void addMeeting(PairNest &nest, const TilePair &pair, const SideNames &producer,
+void addMeeting(PairNest &nest, std::span<const TilePair> pairs, const SideNames &producer,
                 const SideNames &consumer) {
-  Meeting meeting = meetingOf(pair, producer, consumer);
-  nest.overlap = std::move(meeting.condition);
-  nest.vague = meeting.vague;
+  bool always = false;
+  for (const TilePair &pair : pairs) {
+    Meeting meeting = meetingOf(pair, producer, consumer);
+    always |= meeting.condition.empty();
+    nest.overlap += fmt::format("{}({})", nest.overlap.empty() ? "" : " or ", meeting.condition);
+    nest.vague = nest.vague == Excess::None ? meeting.vague : nest.vague;
+  }
+  nest.overlap = always ? "" : nest.overlap;
 }
 
 } // namespace
 
-PairNest vectorView(const TilePair &pair) {
+PairNest vectorView(std::span<const TilePair> pairs) {
+  const TilePair &pair = pairs.front();
   PairNest nest = commonPart(pair);
   LoopNames names(pair, nest);
   addExtents(pair.kernel, nest.producerOwn, names.producerOwn);
   addExtents(pair.kernel, nest.consumerOwn, names.consumerOwn);
-  addMeeting(nest, pair, names.producer(), names.consumer());
+  addMeeting(nest, pairs, names.producer(), names.consumer());
   return nest;
 }
 
-std::optional<PairNest> elementView(const TilePair &pair) {
+std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
+  const TilePair &pair = pairs.front();
   const Kernel &kernel = pair.kernel;
   const Loop &producerLoop = kernel.loops[pair.place.producerHome];
   const Loop &consumerLoop = kernel.loops[pair.place.consumerHome];
@@ -227,7 +234,7 @@ std::optional<PairNest> elementView(const TilePair &pair) {
   nest.levels.push_back({extentOf(producerLoop), extentOf(consumerLoop)});
   LoopNames names(pair, nest);
   names.areInnerPaired = true;
-  addMeeting(nest, pair, names.producer(), names.consumer());
+  addMeeting(nest, pairs, names.producer(), names.consumer());
   return nest;
 }
 
@@ -263,7 +270,7 @@ std::optional<PairNest> flatView(const TilePair &pair) {
   nest.levels.push_back({});
   nest.zeroIsOrdered = pair.producerIsBefore;
   auto none = [](LoopId) { return std::string(); };
-  addMeeting(nest, pair, {none, [](LoopId) { return "(c0 - d0)"; }, none},
+  addMeeting(nest, {&pair, 1}, {none, [](LoopId) { return "(c0 - d0)"; }, none},
              {none, [](LoopId) { return "c0"; }, none});
   return nest;
 }

@@ -14,6 +14,8 @@
 #include "Distances.h"
 #include "TileBoxes.h"
 
+#include <span>
+
 namespace tally {
 
 /// How the bodies of two instructions lie to each other; the same for all instructions in them.
@@ -37,15 +39,15 @@ struct TilePair {
   bool producerIsBefore = false; ///< in the text
 };
 
-/// The conditions under which tiles meet, in parts that all views share.
-PairNest vectorView(const TilePair &pair);
+/// When any of these pairs, of the same two instructions, meets.
+PairNest vectorView(std::span<const TilePair> pairs);
 
 /// None if the tiles depend on more than how often the body ran; or if there is but one loop, for
 /// which the vector is as good.
 std::optional<PairNest> flatView(const TilePair &pair);
 
-/// None if the two are not each in a loop of its own.
-std::optional<PairNest> elementView(const TilePair &pair);
+/// The same; none if the two are not each in a loop of its own.
+std::optional<PairNest> elementView(std::span<const TilePair> pairs);
 
 } // namespace tally
 

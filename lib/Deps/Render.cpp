@@ -208,46 +208,6 @@ Json depJson(const Kernel &kernel, const Extraction &extraction, const Words &wo
 
 } // namespace
 
-std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
-  auto text = [&](AccessId access) { return kernel.text(kernel.accesses[access].text); };
-  auto has = [&](AccessId access, std::string_view what) {
-    return text(access).find(what) != std::string_view::npos;
-  };
-  std::string both =
-      fmt::format("'{}' and '{}'", text(derived.producerAccess), text(derived.consumerAccess));
-  switch (derived.excess) {
-  case Excess::None:
-    return {};
-  case Excess::Anywhere:
-    return fmt::format(
-        "'{}' may be anywhere in its buffer; state the tile to wait for less",
-        text(has(derived.producerAccess, "[@]") ? derived.producerAccess : derived.consumerAccess));
-  case Excess::Symbol:
-    return fmt::format(
-        "'{}' lies at a run-time value and may meet any other tile; give it "
-        "constants, or a buffer of its own, to wait for less",
-        text(has(derived.producerAccess, "$") ? derived.producerAccess : derived.consumerAccess));
-  case Excess::Alias:
-    return fmt::format("{} may lie in the same memory, nobody knows where; give both buffers an "
-                       "address and a type, or say 'noalias', to wait for less",
-                       both);
-  case Excess::Guarded:
-    return fmt::format("{} meet in some iterations only, and it is waited for in all; put one of "
-                       "the two under a 'tally.if' to wait for less",
-                       both);
-  case Excess::Varies:
-    return fmt::format("how far apart {} meet changes from iteration to iteration, and the "
-                       "smallest distance is taken; constant trip counts and rings of equal length "
-                       "make it constant",
-                       both);
-  case Excess::Undecided:
-    return fmt::format("where {} meet was too hard to decide, and all earlier runs are waited "
-                       "for; simpler indices are decided",
-                       both);
-  }
-  return {};
-}
-
 void remarkExcess(const Kernel &kernel, const Extraction &extraction, Diagnostics &diagnostics) {
   Words words(kernel, extraction);
   for (const DerivedDep &derived : extraction.deps) {

@@ -170,7 +170,8 @@ TileBox TileBoxes::read(BufferId buffer, LoopId home, uint32_t text) {
     tile.hull = bounds.isEmpty() || tile.hull.isEmpty() ? Bounds{0, -1}
                                                         : sum(scaled(tile.hull, extent), bounds);
   }
-  tile.isSolid = tile.isFixed && tile.hull.last - tile.hull.first + 1 == numElements;
+  tile.isSolid =
+      tile.isFixed && isPlaced(buffer) && tile.hull.last - tile.hull.first + 1 == numElements;
   if (!tile.hull.isEmpty()) {
     // A tile beyond the end meets those of all the buffer.
     tile.hull = {std::min(tile.hull.first, totalElements - 1),
@@ -180,12 +181,16 @@ TileBox TileBoxes::read(BufferId buffer, LoopId home, uint32_t text) {
   return tile;
 }
 
+bool TileBoxes::isPlaced(BufferId buffer) const {
+  return shared.isAlone(buffer) || shared.isKnown(shared.groupOf(buffer));
+}
+
 Bounds TileBoxes::inGroup(BufferId buffer, const Bounds &elements) const {
+  if (!isPlaced(buffer)) {
+    return {0, 0};
+  }
   if (shared.isAlone(buffer)) {
     return elements;
-  }
-  if (!shared.isKnown(shared.groupOf(buffer))) {
-    return {0, 0};
   }
   int64_t bytes = static_cast<int64_t>(*elementBytes(kernel, buffer));
   uint64_t address = *kernel.buffers[buffer].address;

@@ -41,7 +41,7 @@ struct TileBox {
   uint32_t firstBounds = 0; ///< one for each dimension of the buffer
   Bounds hull;              ///< all of its memory, last dimension fastest
   bool isFixed = false;     ///< the same in every run, and all of its box
-  bool isSolid = false;     ///< fixed, and all of its hull
+  bool isSolid = false;     ///< fixed, and all of its hull, which says where it lies
 };
 
 class TileBoxes {
@@ -77,6 +77,7 @@ public:
 
 private:
   TileBox read(BufferId buffer, LoopId home, uint32_t text);
+  bool isPlaced(BufferId buffer) const;
   Bounds inGroup(BufferId buffer, const Bounds &elements) const;
 
   const Kernel &kernel;

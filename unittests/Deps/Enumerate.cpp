@@ -240,6 +240,21 @@ bool Enumeration::neverSkipped(InstrId instr) const {
   return true;
 }
 
+std::vector<int64_t> distancesOf(const Kernel &kernel, const Dep &dep) {
+  LoopId shared =
+      kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
+  std::vector<int64_t> distance;
+  for (LoopId l = shared; l.valid(); l = kernel.loops[l].parent) {
+    if (kernel.loops[l].kind == LoopKind::Loop) {
+      distance.insert(distance.begin(), kernel.distanceOn(dep, l));
+    }
+  }
+  if (dep.form == DistanceForm::Element) {
+    distance.push_back(dep.step);
+  }
+  return distance;
+}
+
 uint32_t Enumeration::waitedFor(const Dep &dep, const Kernel &owner, const Run &consumer) const {
   const std::vector<uint32_t> &producers = runsOf(dep.producer);
   if (dep.form == DistanceForm::Flat) {
@@ -247,17 +262,7 @@ uint32_t Enumeration::waitedFor(const Dep &dep, const Kernel &owner, const Run &
     return static_cast<uint32_t>(
         std::clamp<int64_t>(target, 0, static_cast<int64_t>(producers.size())));
   }
-  LoopId shared =
-      kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
-  std::vector<int64_t> distance;
-  for (LoopId l = shared; l.valid(); l = kernel.loops[l].parent) {
-    if (kernel.loops[l].kind == LoopKind::Loop) {
-      distance.insert(distance.begin(), owner.distanceOn(dep, l));
-    }
-  }
-  if (dep.form == DistanceForm::Element) {
-    distance.push_back(dep.step);
-  }
+  std::vector<int64_t> distance = distancesOf(owner, dep);
   std::vector<int64_t> target;
   for (size_t i = 0; i < distance.size(); ++i) {
     target.push_back(consumer.vector[i] - distance[i]);

@@ -90,6 +90,9 @@ private:
   std::set<LoopId> skipped;
 };
 
+/// A distance that is not flat, on each loop around both, outermost first; then between elements.
+std::vector<int64_t> distancesOf(const Kernel &kernel, const Dep &dep);
+
 /// What is surely over when a run starts, if every run waits as its dependences say: for each queue
 /// how many of its runs. (Engines issue in order, queues retire in order.)
 std::vector<std::vector<uint32_t>> surelyOver(const Kernel &kernel, const Enumeration &runs,

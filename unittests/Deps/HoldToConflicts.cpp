@@ -152,6 +152,10 @@ private:
     if (!p || !c) {
       return false;
     }
+    if (!isAtDistance(derived.dep, *p, *c)) {
+      fail(fmt::format("{} and {} are not at the distance that they are to show", text(*p),
+                       text(*c)));
+    }
     // Iterations alone do not say what a total is, and other runs have other trips.
     bool isKnown =
         derived.dep.form == DistanceForm::Flat || (!countsMore(p->instr) && !countsMore(c->instr));
@@ -160,6 +164,37 @@ private:
       fail(fmt::format("{} and {} are said to conflict", text(*p), text(*c)));
     }
     return isKnown;
+  }
+
+  /// So that no larger distance would do. (Where all iterations of a loop are waited for, there is
+  /// none.)
+  bool isAtDistance(const Dep &dep, const Run &p, const Run &c) const {
+    if (dep.form == DistanceForm::Flat) {
+      return int64_t(c.number) - int64_t(p.number) == dep.step;
+    }
+    std::vector<int64_t> distances = distancesOf(kernel, dep);
+    for (size_t i = 0; i < distances.size(); ++i) {
+      if (isWhole(distances[i], kernel.instrs[dep.producer].home, i)) {
+        return true;
+      }
+      if (c.vector[i] - p.vector[i] != distances[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether a distance on the i-th of the loops around a body goes beyond all its iterations.
+  bool isWhole(int64_t distance, LoopId home, size_t i) const {
+    std::vector<LoopId> loops;
+    for (LoopId l = home; l.valid(); l = kernel.loops[l].parent) {
+      if (kernel.loops[l].kind == LoopKind::Loop) {
+        loops.insert(loops.begin(), l);
+      }
+    }
+    const Trip &trip = kernel.loops[loops[i]].trip;
+    uint64_t most = trip.kind == Trip::Kind::Constant ? trip.constant : trip.max.value_or(maxCount);
+    return distance < 0 && distance <= 1 - static_cast<int64_t>(most);
   }
 
   /// Whether nobody knows where the two would meet.

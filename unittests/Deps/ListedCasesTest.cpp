@@ -137,6 +137,41 @@ const ListedCase listedCases[] = {
          w.op(2, "store", {"Z[A mod 4]"}, {});
        });
      }},
+    // A window of three slots that slides over a ring of four.
+    {"ringPhasesInOneBuffer", 0,
+     [](Writer &w) {
+       w.buffer("X", {4});
+       w.loop("A", [&] {
+         w.op(0, "load", {}, {"X[(A + 2) mod 4]"});
+         w.op(1, "mul", {"X[A mod 4]", "X[(A + 1) mod 4]", "X[(A + 2) mod 4]"}, {});
+       });
+     }},
+    // Half of the slots are never loaded, and are waited for nevertheless.
+    {"ringOfTwoInARingOfFour", 2,
+     [](Writer &w) {
+       w.buffer("X", {4});
+       w.loop("A", [&] {
+         w.op(0, "load", {}, {"X[A mod 2]"});
+         w.op(1, "mul", {"X[A mod 4]"}, {});
+       });
+     }},
+    // The last rounds of the first loop are for the first ones of the second. Back again, slot 2 is
+    // waited for, which nobody loads.
+    {"ringsOfTwoLoops", 1,
+     [](Writer &w) {
+       w.buffer("X", {3});
+       w.loop("A", [&] {
+         w.loop("B", KernelBuilder::constant(6), [&] { w.op(0, "load", {}, {"X[B mod 2]"}); });
+         w.loop("C", KernelBuilder::constant(6), [&] { w.op(1, "mul", {"X[C mod 3]"}, {}); });
+       });
+     }},
+    // Nobody knows which slot is loaded last.
+    {"ringsOfTwoLoopsOfAnyLength", 1,
+     [](Writer &w) {
+       w.buffer("X", {2});
+       w.loop("B", [&] { w.op(0, "load", {}, {"X[B mod 2]"}); });
+       w.loop("C", [&] { w.op(1, "mul", {"X[C mod 2]"}, {}); });
+     }},
     // One buffer as a ring of two and of three: how far back the slot was used has a period of six.
     {"ringLengthsInOneBuffer", 2,
      [](Writer &w) {
@@ -144,6 +179,17 @@ const ListedCase listedCases[] = {
        w.loop("A", [&] {
          w.op(0, "load", {}, {"X[A mod 2]"});
          w.op(1, "mul", {"X[A mod 3]"}, {});
+       });
+     }},
+    // The same, written out for one period: each pair has a distance.
+    {"ringLengthsInOneBufferWrittenOut", 0,
+     [](Writer &w) {
+       w.buffer("X", {3});
+       w.loop("A", [&] {
+         for (int i = 0; i < 6; ++i) {
+           w.op(0, fmt::format("load{}", i), {}, {fmt::format("X[{}]", i % 2)});
+           w.op(1, fmt::format("mul{}", i), {fmt::format("X[{}]", i % 3)}, {});
+         }
        });
      }},
     // Three stages, one iteration apart, that idle while the pipeline fills. In the second
@@ -179,8 +225,9 @@ const ListedCase listedCases[] = {
          w.branches("drains", [&] { w.op(1, "mul", {"X[(A + 1) mod 2]"}, {}); }, [] {});
        });
      }},
-    // A sum starts in the first iteration and is stored in the last.
-    {"sumThatStartsAndEnds", 2,
+    // A sum starts in the first iteration and is stored in the last, where alone the store needs
+    // it.
+    {"sumThatStartsAndEnds", 1,
      [](Writer &w) {
        w.buffer("S", {1});
        w.loop("A", [&] {
@@ -188,6 +235,42 @@ const ListedCase listedCases[] = {
            w.op(1, "mul", {}, {"S if K == 0"}, {"S if K != 0"});
            w.op(2, "store", {"S if K == trips(K) - 1"}, {});
          });
+       });
+     }},
+    // A triangle: row A has A elements, the first of them none, and then nothing is read.
+    {"tilesThatGrowFromNothing", 1,
+     [](Writer &w) {
+       w.buffer("X", {8});
+       w.loop("A", [&] {
+         w.op(0, "load", {}, {"X[0:A]"});
+         w.op(1, "mul", {"X"}, {});
+       });
+     }},
+    // The last tile is shorter, by a run-time value; it begins behind the others.
+    {"tileOfUnknownSize", 0,
+     [](Writer &w) {
+       w.buffer("X", {32});
+       w.loop("A", [&] { w.op(0, "load", {}, {"X[0:16]"}); });
+       w.op(1, "mul", {"X[16:$rest]"}, {});
+       w.op(2, "store", {"X[0:4]"}, {});
+     }},
+    // The first product starts the sum and others add to it: together, each is needed.
+    {"sumOfTwoAccesses", 0,
+     [](Writer &w) {
+       w.buffer("S", {2});
+       w.loop("A", [&] {
+         w.loop("K", w.b.value("Kn", 1),
+                [&] { w.op(1, "mul", {}, {"S[A mod 2] if K == 0"}, {"S[A mod 2] if K != 0"}); });
+         w.op(2, "store", {"S[A mod 2]"}, {});
+       });
+     }},
+    // What the first access needs now and then, the second needs always.
+    {"ringsOfOneInstruction", 1,
+     [](Writer &w) {
+       w.buffer("X", {3});
+       w.loop("A", [&] {
+         w.op(0, "load", {}, {"X[A mod 2]"});
+         w.op(1, "mul", {"X[A mod 3]", "X[A mod 2]"}, {});
        });
      }},
     {"halos", 0,
@@ -232,6 +315,17 @@ const ListedCase listedCases[] = {
          w.op(1, "mul", {"Y[0:4:2]"}, {});
          w.op(2, "store", {}, {"Y[1:3:2]"});
        });
+     }},
+    // An alias takes nothing from what is known of the two others: Y and Z have no byte in common.
+    {"aliasOfOneOfThree", 1,
+     [](Writer &w) {
+       BufferId x = w.buffer("X", {4}, "i8", 100);
+       BufferId y = w.buffer("Y", {6}, "i8", 0);
+       w.buffer("Z", {6}, "i8", 3);
+       w.b.alias(y, x);
+       w.op(0, "load", {}, {"Y[0:3]"});
+       w.op(1, "mul", {"Z[0:3]"}, {});
+       w.op(2, "store", {"X"}, {});
      }},
     {"aliasNobodyKnows", 2,
      [](Writer &w) {

@@ -20,10 +20,11 @@
 // it, too), and only through iterations that exist because the one that is waited for does. Bodies
 // on whose trips engines may disagree are left alone.
 //
-// Removed one after the other, those first that would cost most (Implied.cpp). So nothing that is kept follows
-// from the rest by a chain within the bounds of the search: 64 to 1024 statements about
-// instructions, the fewer the more dependences there are, and a quarter of that many neighbours on
-// an engine in each direction. In code without loops there is no bound (StraightLine.h).
+// Removed one after the other, those first that would cost most (Implied.cpp). So nothing that is
+// kept follows from the rest by a chain within the bounds of the search: 64 to 1024 statements
+// about instructions, the fewer the more dependences there are, and a quarter of that many
+// neighbours on an engine in each direction. In code without loops there is no bound
+// (StraightLine.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,106 @@
+//===- Reasons.cpp - Why dependences wait longer, and what helps ----------===//
+
+#include "TileBoxes.h"
+#include "tally/Deps/Render.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace tally {
+namespace {
+
+ParsedAccess parsed(const Kernel &kernel, AccessId access) {
+  std::string problem;
+  return *parseAccess(kernel.text(kernel.accesses[access].text), problem);
+}
+
+std::set<int64_t> ringLengths(const ParsedAccess &access) {
+  std::set<int64_t> lengths;
+  for (const TileExpr &node : access.exprs) {
+    if (node.kind == TileExpr::Kind::Mod) {
+      lengths.insert(node.value);
+    }
+  }
+  return lengths;
+}
+
+/// The loop inside another one, of trips that may differ, whose iteration is the position in a
+/// ring; none if there is none.
+LoopId ringThatStartsAnew(const Kernel &kernel, LoopId home, const ParsedAccess &access) {
+  if (ringLengths(access).empty()) {
+    return {};
+  }
+  for (const TileExpr &node : access.exprs) {
+    if (node.kind == TileExpr::Kind::Loop) {
+      LoopId loop = loopNamed(kernel, home, access.names[node.name]);
+      bool isInner = kernel.realLoop(kernel.loops[loop].parent) != rootLoop;
+      if (isInner && kernel.loops[loop].trip.kind != Trip::Kind::Constant) {
+        return loop;
+      }
+    }
+  }
+  return {};
+}
+
+std::string whatMakesItConstant(const Kernel &kernel, const DerivedDep &derived) {
+  ParsedAccess producer = parsed(kernel, derived.producerAccess);
+  ParsedAccess consumer = parsed(kernel, derived.consumerAccess);
+  std::set<int64_t> p = ringLengths(producer);
+  std::set<int64_t> c = ringLengths(consumer);
+  if (p.size() == 1 && c.size() == 1 && p != c) {
+    return fmt::format("rings of {} and of {} slots never keep step; give both one length",
+                       *p.begin(), *c.begin());
+  }
+  LoopId home = kernel.instrs[derived.dep.consumer].home;
+  LoopId loop = ringThatStartsAnew(kernel, home, consumer);
+  if (loop.valid() && home == kernel.instrs[derived.dep.producer].home) {
+    return fmt::format("'{0}' starts anew in each run of its loop; a constant trip count makes it "
+                       "constant, and 'total({0})' instead of '{0}', if the ring may go on",
+                       kernel.nameOf(loop));
+  }
+  return "constant trip counts, and indices that advance equally, make it constant";
+}
+
+} // namespace
+
+std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
+  auto text = [&](AccessId access) { return kernel.text(kernel.accesses[access].text); };
+  auto has = [&](AccessId access, std::string_view what) {
+    return text(access).find(what) != std::string_view::npos;
+  };
+  std::string both =
+      fmt::format("'{}' and '{}'", text(derived.producerAccess), text(derived.consumerAccess));
+  switch (derived.excess) {
+  case Excess::None:
+    return {};
+  case Excess::Anywhere:
+    return fmt::format(
+        "'{}' may be anywhere in its buffer; state the tile to wait for less",
+        text(has(derived.producerAccess, "[@]") ? derived.producerAccess : derived.consumerAccess));
+  case Excess::Symbol:
+    return fmt::format(
+        "'{}' lies at a run-time value and may meet any other tile; give it "
+        "constants, or a buffer of its own, to wait for less",
+        text(has(derived.producerAccess, "$") ? derived.producerAccess : derived.consumerAccess));
+  case Excess::Alias:
+    return fmt::format("{} may lie in the same memory, nobody knows where; give both buffers an "
+                       "address and a type, or say 'noalias', to wait for less",
+                       both);
+  case Excess::Guarded:
+    return fmt::format("{} meet in some iterations only, and it is waited for in all; put one of "
+                       "the two under a 'tally.if' to wait for less",
+                       both);
+  case Excess::Varies:
+    return fmt::format("how far apart {} meet changes from iteration to iteration, and the "
+                       "smallest distance is taken; {}",
+                       both, whatMakesItConstant(kernel, derived));
+  case Excess::Undecided:
+    return fmt::format("where {} meet was too hard to decide, and all earlier runs are waited "
+                       "for; simpler indices are decided",
+                       both);
+  }
+  return {};
+}
+
+} // namespace tally
