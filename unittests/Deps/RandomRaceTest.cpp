@@ -30,7 +30,7 @@ namespace {
 /// TALLY_RACE_KERNELS=10000 makes a long run of it.
 uint64_t numKernels() {
   const char *wish = std::getenv("TALLY_RACE_KERNELS");
-  return wish ? std::strtoull(wish, nullptr, 10) : 1'000;
+  return wish ? std::strtoull(wish, nullptr, 10) : 3'000;
 }
 
 constexpr uint64_t numParts = 8;
