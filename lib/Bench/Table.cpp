@@ -79,7 +79,8 @@ namespace {
 
 class Bench {
 public:
-  Bench(const Machine &machine, const Timing &timing) : machine(machine), timing(timing) {}
+  Bench(const Machine &machine, const Timing &timing, double codeGrowth)
+      : machine(machine), timing(timing), codeGrowth(codeGrowth) {}
 
   BenchRow row(const CatalogueEntry &entry, const WrittenKernel &written,
                const std::string &strategy) const {
@@ -112,6 +113,7 @@ private:
     }
     CompileOptions options;
     options.plan.strategy = *strategyFrom(strategy);
+    options.lower.codeGrowth = codeGrowth;
     Program manual = manualCode(kernel);
     std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics, &manual);
     return compiled ? std::optional(std::move(compiled->program)) : std::nullopt;
@@ -182,6 +184,7 @@ private:
 
   const Machine &machine;
   const Timing &timing;
+  const double codeGrowth;
 };
 
 } // namespace
@@ -222,7 +225,7 @@ std::vector<BenchRow> benchTable(const BenchOptions &options, const Machine &mac
       if (options.progress) {
         options.progress(entry.name, strategy);
       }
-      rows.push_back(Bench(machine, *timing).row(entry, written, strategy));
+      rows.push_back(Bench(machine, *timing, options.codeGrowth).row(entry, written, strategy));
     }
     normalize(rows, first);
   }

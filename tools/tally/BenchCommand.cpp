@@ -124,6 +124,10 @@ void addBench(CLI::App &app, int &status) {
   sub->add_option("--size", command->size, "paper: as published; small: at once")
       ->check(CLI::IsMember({"paper", "small"}))
       ->capture_default_str();
+  sub->add_option("--max-code-growth", command->options.codeGrowth,
+                  "auto: unroll loops as long as the code gets at most so many times as large")
+      ->check(CLI::Range(1.0, 1000.0))
+      ->capture_default_str();
   sub->add_option("--format", command->format, "text, json (docs/Json.md) or markdown")
       ->check(CLI::IsMember({"text", "json", "markdown"}))
       ->capture_default_str();

@@ -30,6 +30,7 @@ struct BenchOptions {
   KernelSize size = KernelSize::Small;
   std::vector<std::string> kernels;    ///< empty: all
   std::vector<std::string> strategies; ///< empty: all
+  double codeGrowth = 1;               ///< how much larger unrolling may make code under `auto`
   /// Told before each row.
   std::function<void(std::string_view kernel, std::string_view strategy)> progress;
 };
