@@ -21,27 +21,61 @@
 namespace tally {
 namespace {
 
-/// "A.act": body and queue; the queue alone for the root or all bodies; a sole member's name.
-std::string groupName(const Kernel &kernel, const Group &group) {
-  if (group.sole.valid()) {
-    return std::string(kernel.nameOf(group.sole));
+/// Names for semaphores, each once. Nearly all are names of the kernel, or made of two of them:
+/// which of those are taken is one bit each, and only the others are looked up in a table of their
+/// own.
+class SemaphoreNames {
+public:
+  explicit SemaphoreNames(const Kernel &kernel)
+      : kernel(kernel), isTaken(kernel.strings.size(), false) {}
+
+  /// "A.act": body and queue; the queue alone for the root or all bodies; a sole member's name.
+  std::string of(const Group &group) {
+    if (group.sole.valid()) {
+      return take(kernel.instrs[group.sole].name, kernel.nameOf(group.sole));
+    }
+    if (!group.body.valid() || group.body == rootLoop) {
+      return take(kernel.queues[group.queue].name, kernel.nameOf(group.queue));
+    }
+    std::string name(kernel.nameOf(group.body));
+    name += '.';
+    name += kernel.nameOf(group.queue);
+    return take(kernel.strings.find(name), name);
   }
-  if (!group.body.valid() || group.body == rootLoop) {
-    return std::string(kernel.nameOf(group.queue));
+
+private:
+  /// The text, of this id in the kernel if it is one of its names, or a variation of it.
+  std::string take(NameId id, std::string_view text) {
+    std::string name(text);
+    while (!isFree(id, name)) {
+      name += "'"; // loops and queues may have dots in their names, too
+      id = kernel.strings.find(name);
+    }
+    return name;
   }
-  return std::string(kernel.nameOf(group.body)) + "." + std::string(kernel.nameOf(group.queue));
-}
+
+  /// Whether nobody has taken the name; from now on somebody has.
+  bool isFree(NameId id, const std::string &name) {
+    if (!id.valid()) {
+      size_t before = others.size();
+      others.intern(name);
+      return others.size() > before;
+    }
+    bool free = !isTaken[id.value];
+    isTaken[id.value] = true;
+    return free;
+  }
+
+  const Kernel &kernel;
+  std::vector<bool> isTaken; ///< by NameId of the kernel
+  StringPool others;         ///< that no part of the kernel has
+};
 
 void nameSemaphores(const Kernel &kernel, const SyncPlan &plan, Program &program) {
-  StringPool used;
+  SemaphoreNames names(kernel);
   program.semaphores.reserve(plan.groups.size());
   for (const Group &group : plan.groups) {
-    std::string name = groupName(kernel, group);
-    while (used.find(name).valid()) {
-      name += "'"; // loops and queues may have dots in their names, too
-    }
-    used.intern(name);
-    program.semaphores.push({std::move(name)});
+    program.semaphores.push({names.of(group)});
   }
 }
 
@@ -66,6 +100,21 @@ std::string roleText(const Kernel &kernel, const SyncPlan &plan, const ExprPool 
   return "";
 }
 
+/// What one register holds in turn; in a large kernel, the first of it. Stepped thresholds come
+/// first: whoever looks for a register that could be freed looks for them.
+std::string rolesText(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
+                      std::vector<CounterRole> &roles) {
+  constexpr size_t most = 16;
+  std::ranges::stable_partition(
+      roles, [](const CounterRole &role) { return role.kind == CounterRole::Kind::Stepped; });
+  std::string text;
+  for (size_t i = 0; i < std::min(most, roles.size()); ++i) {
+    text += text.empty() ? "" : ", ";
+    text += roleText(kernel, plan, exprs, roles[i]);
+  }
+  return roles.size() <= most ? text : text + fmt::format(", and {} more", roles.size() - most);
+}
+
 EngineCode finish(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
                   const Machine &machine, EngineId engine, const ValueCode &values) {
   AllocatedCode allocated = allocateRegisters(
@@ -74,12 +123,11 @@ EngineCode finish(const Kernel &kernel, const SyncPlan &plan, const ExprPool &ex
   code.engine = engine;
   code.ops = std::move(allocated.ops);
   for (uint32_t reg = 0; reg < allocated.numRegisters; ++reg) {
-    std::string role;
+    std::vector<CounterRole> roles;
     for (uint32_t value : allocated.countersOf[reg]) {
-      role += role.empty() ? "" : ", ";
-      role += roleText(kernel, plan, exprs, values.values[value].role);
+      roles.push_back(values.values[value].role);
     }
-    code.registers.push({fmt::format("r{}", reg), role});
+    code.registers.push({fmt::format("r{}", reg), rolesText(kernel, plan, exprs, roles)});
   }
   return code;
 }

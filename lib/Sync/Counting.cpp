@@ -67,6 +67,7 @@ public:
     ringOfTotal.assign(kernel.loops.size(), RingId());
     ringOfPlace.assign(anyQueueShared() ? kernel.instrs.size() : 0, RingId());
     totalOf.assign(kernel.loops.size(), ExprId());
+    tripOf.assign(kernel.loops.size(), ExprId());
     plan.exprs.reserve(kernel.deps.size() + kernel.deps.size() / 2);
     for (DepId dep : kernel.deps.ids()) {
       if (!isCovered(dep)) {
@@ -266,8 +267,12 @@ private:
     if (loop == rootLoop) {
       return total(loop);
     }
-    bool repeated = kernel.realLoop(kernel.loops[loop].parent) != rootLoop;
-    return repeated || !plan.options.fold ? plan.exprs.trip(loop) : total(loop);
+    ExprId &id = tripOf[loop];
+    if (!id.valid()) {
+      bool repeated = kernel.realLoop(kernel.loops[loop].parent) != rootLoop;
+      id = repeated || !plan.options.fold ? plan.exprs.trip(loop) : total(loop);
+    }
+    return id;
   }
 
   ExprId counter(const Wait &wait, InstrId producer) {
@@ -420,6 +425,7 @@ private:
   Diagnostics &diagnostics;
   IdVector<LoopId, RegionSync> regions;  ///< empty if there are none
   IdVector<LoopId, ExprId> totalOf;      ///< expressions already made
+  IdVector<LoopId, ExprId> tripOf;       ///< the same
   IdVector<LoopId, RingId> ringOfTotal;  ///< newest ring of each counter
   IdVector<InstrId, RingId> ringOfPlace; ///< empty if no queue shares one semaphore
   IdVector<RingId, RingId> nextRing;     ///< older ring of the same counter

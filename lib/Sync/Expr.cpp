@@ -32,9 +32,10 @@ void ExprPool::reserve(size_t size) {
 /// Where to look first: at the sum of the operands. Nodes made at about the same time have operands
 /// made at about the same time, so they are neighbours in the cache, and the many users of one node
 /// differ in the other operand, so they are spread out. Where a neighbourhood is full after all,
-/// nodes go where their hash says, and no search is long.
+/// nodes go where their hash says, and no search is long. So do counters at once: their numbers are
+/// those of loops, and all would crowd where the first nodes are.
 size_t ExprPool::slotOf(const Expr &node) const {
-  constexpr size_t window = 16;
+  const size_t window = isLeaf(node.op) && node.op != ExprOp::Const ? 0 : 16;
   size_t mask = slots.size() - 1;
   size_t slot = 2 * (size_t(node.a) + node.b) & mask;
   for (size_t i = 0; i < window; ++i, slot = (slot + 1) & mask) {

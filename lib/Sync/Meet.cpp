@@ -2,8 +2,8 @@
 //
 // In a barrier region, what one iteration of a loop owes to another needs no counting: the engines
 // at both ends meet at the loop's back edge, drained. Take the innermost loop around both ends. If
-// the two runs lie in different iterations of it, be it that an outer loop carries the distance, its
-// back edge stands between them.
+// the two runs lie in different iterations of it, be it that an outer loop carries the distance,
+// its back edge stands between them.
 //
 //   carried, both ends in loop l of the region     covered at the back edge of l
 //   within one iteration; across the edge          counted, as everywhere
