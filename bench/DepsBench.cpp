@@ -40,6 +40,7 @@ constexpr uint32_t numEngines = 5;
 
 std::vector<QueueId> addEngines(KernelBuilder &b) {
   std::vector<QueueId> queues;
+  queues.reserve(numEngines);
   for (uint32_t i = 0; i < numEngines; ++i) {
     queues.push_back(b.queueOf(b.engine(fmt::format("e{}", i))));
   }

@@ -90,8 +90,8 @@ public:
 
   /// False if one of the guards does not hold, or the tile is empty. With a run-time value it may
   /// hold, and is not.
-  bool isTouched(LoopId home, AccessId access) const;
-  RangeTile tileOf(LoopId home, AccessId access) const;
+  bool isTouched(LoopId home, AccessId id) const;
+  RangeTile tileOf(LoopId home, AccessId id) const;
 
   /// Calls visit(tile) for what a tile has in common with other buffers. Not all of it, and false,
   /// if it is in more pieces than `left`, which is counted down.

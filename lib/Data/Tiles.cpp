@@ -78,11 +78,11 @@ int64_t Tile::valueOf(TileExprId expr, std::span<const LoopIndex> indices) const
   case TileExpr::Kind::Trips:
     return indices[depthOf[node.name]].trips;
   case TileExpr::Kind::Add:
-    return wrapped(std::plus<uint64_t>(), valueOf(node.a, indices), valueOf(node.b, indices));
+    return wrapped(std::plus<>(), valueOf(node.a, indices), valueOf(node.b, indices));
   case TileExpr::Kind::Sub:
-    return wrapped(std::minus<uint64_t>(), valueOf(node.a, indices), valueOf(node.b, indices));
+    return wrapped(std::minus<>(), valueOf(node.a, indices), valueOf(node.b, indices));
   case TileExpr::Kind::Scale:
-    return wrapped(std::multiplies<uint64_t>(), valueOf(node.a, indices), node.value);
+    return wrapped(std::multiplies<>(), valueOf(node.a, indices), node.value);
   case TileExpr::Kind::Mod: {
     int64_t value = valueOf(node.a, indices);
     return value - floorDiv(value, node.value) * node.value;
@@ -107,48 +107,60 @@ bool Tile::place(std::span<const LoopIndex> indices, TilePlace &place, std::stri
   place.dims.clear();
   place.shape.clear();
   for (size_t d = 0; d < extents.size(); ++d) {
-    uint64_t extent = extents[d];
-    uint64_t first = 0;
-    uint64_t count = extent;
-    uint64_t stride = 1;
-    if (extent == 0) {
-      problem = "the buffer has no elements";
+    std::optional<Range> range = rangeOf(d, indices, place.isTouched, problem);
+    if (!range) {
       return false;
-    }
-    if (!parsed.dims.empty()) {
-      const TileDim &dim = parsed.dims[d];
-      int64_t from = valueOf(dim.first, indices);
-      int64_t size = dim.size.valid() ? valueOf(dim.size, indices) : 1;
-      first = static_cast<uint64_t>(from);
-      count = static_cast<uint64_t>(size);
-      stride = static_cast<uint64_t>(dim.stride);
-      bool fits = size >= 1 && count <= extent;
-      bool isInside = from >= 0 && first < extent && (extent - 1 - first) / stride >= count - 1;
-      if (!fits || (place.isTouched && !isInside)) {
-        problem = fmt::format("dimension {} of {} is {}:{}:{}, but the buffer has {} there", d + 1,
-                              extents.size(), from, size, dim.stride, extent);
-        return false;
-      }
     }
     // What is already there counts in elements of the dimensions so far.
     for (auto &[outerCount, outerStride] : place.dims) {
-      outerStride *= extent;
+      outerStride *= extents[d];
     }
-    place.first = place.first * extent + first;
+    place.first = place.first * extents[d] + range->first;
     if (parsed.dims.empty() || parsed.dims[d].size.valid()) {
-      place.shape.push_back(count);
+      place.shape.push_back(range->count);
     }
-    if (count == 1) {
-      continue;
-    }
-    bool joins = !place.dims.empty() && place.dims.back().second == count * stride;
-    if (joins) {
-      place.dims.back() = {place.dims.back().first * count, stride};
-    } else {
-      place.dims.emplace_back(count, stride);
-    }
+    addRange(place, *range);
   }
   return true;
+}
+
+std::optional<Tile::Range> Tile::rangeOf(size_t d, std::span<const LoopIndex> indices,
+                                         bool isTouched, std::string &problem) const {
+  uint64_t extent = extents[d];
+  if (extent == 0) {
+    problem = "the buffer has no elements";
+    return std::nullopt;
+  }
+  if (parsed.dims.empty()) {
+    return Range{0, extent, 1};
+  }
+  const TileDim &dim = parsed.dims[d];
+  int64_t from = valueOf(dim.first, indices);
+  int64_t size = dim.size.valid() ? valueOf(dim.size, indices) : 1;
+  Range range{static_cast<uint64_t>(from), static_cast<uint64_t>(size),
+              static_cast<uint64_t>(dim.stride)};
+  bool fits = size >= 1 && range.count <= extent;
+  bool isInside = from >= 0 && range.first < extent &&
+                  (extent - 1 - range.first) / range.stride >= range.count - 1;
+  if (!fits || (isTouched && !isInside)) {
+    problem = fmt::format("dimension {} of {} is {}:{}:{}, but the buffer has {} there", d + 1,
+                          extents.size(), from, size, dim.stride, extent);
+    return std::nullopt;
+  }
+  return range;
+}
+
+/// As the innermost dimension, or a part of what is the innermost one so far.
+void Tile::addRange(TilePlace &place, const Range &range) {
+  if (range.count == 1) {
+    return;
+  }
+  bool joins = !place.dims.empty() && place.dims.back().second == range.count * range.stride;
+  if (joins) {
+    place.dims.back() = {place.dims.back().first * range.count, range.stride};
+  } else {
+    place.dims.emplace_back(range.count, range.stride);
+  }
 }
 
 } // namespace tally

@@ -72,8 +72,18 @@ public:
   bool place(std::span<const LoopIndex> indices, TilePlace &place, std::string &problem) const;
 
 private:
+  /// The elements of one dimension.
+  struct Range {
+    uint64_t first;
+    uint64_t count;
+    uint64_t stride;
+  };
+
   bool isTouched(std::span<const LoopIndex> indices) const;
   int64_t valueOf(TileExprId expr, std::span<const LoopIndex> indices) const;
+  std::optional<Range> rangeOf(size_t d, std::span<const LoopIndex> indices, bool isTouched,
+                               std::string &problem) const;
+  static void addRange(TilePlace &place, const Range &range);
 
   AccessId id;
   BufferId bufferId;

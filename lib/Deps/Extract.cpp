@@ -145,8 +145,13 @@ private:
   TilePair tilePair(const Candidate &candidate) {
     const TileBox &producer = tiles[tiles.of(candidate.producerAccess)];
     const TileBox &consumer = tiles[tiles.of(candidate.consumerAccess)];
-    return {kernel,   tiles,    placeOf(producer.home, consumer.home),
-            producer, consumer, candidate.producer < candidate.consumer};
+    return {kernel,
+            tiles,
+            placeOf(producer.home, consumer.home),
+            producer,
+            consumer,
+            candidate.producer < candidate.consumer,
+            kernel.engineOf(candidate.producer) == kernel.engineOf(candidate.consumer)};
   }
 
   /// Of the pair at hand.

@@ -47,6 +47,7 @@ std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extract
 
 std::vector<bool> removedOf(const Extraction &extraction) {
   std::vector<bool> removed;
+  removed.reserve(extraction.deps.size());
   for (const DerivedDep &derived : extraction.deps) {
     removed.push_back(derived.isImplied());
   }

@@ -57,7 +57,7 @@ public:
   /// The set over distances and the consumer's iterations alone.
   std::string coverSet(std::string_view conditions) const {
     return fmt::format("{{ [{}] : {} }}",
-                       fmt::join(names.begin(), names.begin() + 2 * numLevels(), ", "), conditions);
+                       fmt::join(names.begin(), names.begin() + 2 * ptrdiff_t(numLevels()), ", "), conditions);
   }
 
   /// Step 1.
@@ -109,6 +109,7 @@ public:
   /// consumer wait for this run or a later one.
   std::string justified() const {
     std::vector<std::string> primed;
+    primed.reserve(names.size());
     for (const std::string &name : names) {
       primed.push_back(name + "'");
     }

@@ -27,12 +27,13 @@ static std::vector<LoopId> realLoopsBelow(const Kernel &kernel, LoopId outer, Lo
 }
 
 PairPlace placeOfBodies(const Kernel &kernel, LoopId producerHome, LoopId consumerHome) {
-  PairPlace place{producerHome, consumerHome, kernel.commonLoop(producerHome, consumerHome), {}};
+  PairPlace place{
+      producerHome, consumerHome, kernel.commonLoop(producerHome, consumerHome), {}, {}};
   place.levels = realLoopsBelow(kernel, rootLoop, place.shared);
   if (place.shared != producerHome && place.shared != consumerHome) {
     LoopId p = kernel.childTowards(place.shared, producerHome);
     LoopId c = kernel.childTowards(place.shared, consumerHome);
-    place.isOpposite = kernel.loops[p].otherBranch == c;
+    place.branch = kernel.loops[p].otherBranch == c ? p : LoopId();
   }
   return place;
 }
@@ -186,7 +187,9 @@ PairNest commonPart(const TilePair &pair) {
   }
   LoopId innermost = place.levels.empty() ? rootLoop : place.levels.back();
   LoopId outermost = place.levels.empty() ? rootLoop : place.levels.front();
-  nest.zeroIsOrdered = pair.producerIsBefore && !place.isOpposite;
+  bool isEither =
+      place.branch.valid() && (pair.isOneEngine || pair.kernel.loops[place.branch].uniform);
+  nest.zeroIsOrdered = pair.producerIsBefore && !isEither;
   nest.consumerSkips = hasBranchBelow(pair.kernel, innermost, place.consumerHome);
   nest.producerSkips = hasBranchBelow(pair.kernel, outermost, place.producerHome);
   return nest;

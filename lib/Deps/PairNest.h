@@ -24,7 +24,7 @@ struct PairPlace {
   LoopId consumerHome;
   LoopId shared;              ///< innermost body around both
   std::vector<LoopId> levels; ///< the real loops around both, outermost first
-  bool isOpposite = false;    ///< in the two branches of one `if`
+  LoopId branch;              ///< around the producer, if the consumer is in the other one
 };
 
 PairPlace placeOfBodies(const Kernel &kernel, LoopId producerHome, LoopId consumerHome);
@@ -37,6 +37,7 @@ struct TilePair {
   const TileBox &producer;
   const TileBox &consumer;
   bool producerIsBefore = false; ///< in the text
+  bool isOneEngine = false;      ///< so that both run equally often, also where engines disagree
 };
 
 /// When any of these pairs, of the same two instructions, meets.

@@ -66,7 +66,7 @@ static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &ac
   auto operand = [&](TileExprId child) { return boundsOf(kernel, home, access, child); };
   switch (node.kind) {
   case Kind::Constant:
-    return {node.value, node.value};
+    return limited({node.value, node.value});
   case Kind::Loop:
     return iterations(kernel.loops[loopNamed(kernel, home, access.names[node.name])]);
   case Kind::Total:
@@ -103,8 +103,24 @@ static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &ac
   if (size.last < 1) {
     return {0, -1};
   }
-  Bounds steps = scaled({0, size.last - 1}, dim.stride);
+  bool isEndless = size.last == Bounds::endless;
+  Bounds steps = scaled({0, isEndless ? size.last : size.last - 1}, dim.stride);
   return sum(first, steps);
+}
+
+/// Whether it names a total or a number of trips that may differ from engine to engine.
+static bool countsDivergent(const Kernel &kernel, LoopId home, const ParsedAccess &access) {
+  for (const TileExpr &node : access.exprs) {
+    if (node.kind == TileExpr::Kind::Total || node.kind == TileExpr::Kind::Trips) {
+      LoopId loop = loopNamed(kernel, home, access.names[node.name]);
+      for (; loop.valid(); loop = kernel.loops[loop].parent) {
+        if (!kernel.loops[loop].uniform) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,6 +165,7 @@ TileBox TileBoxes::read(BufferId buffer, LoopId home, uint32_t text) {
   const ParsedAccess &access = texts[text];
   TileBox tile{buffer, home, text, static_cast<uint32_t>(boxes.size()), {0, 0}};
   tile.isFixed = !access.anywhere && access.guards.empty();
+  tile.isDivergent = countsDivergent(kernel, home, access);
   int64_t numElements = 1;
   int64_t totalElements = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -161,7 +178,8 @@ TileBox TileBoxes::read(BufferId buffer, LoopId home, uint32_t text) {
         return !id.valid() || access.exprs[id].kind == TileExpr::Kind::Constant;
       };
       bool isRange = !dim.size.valid() || dim.stride == 1;
-      tile.isFixed &= isConstant(dim.first) && isConstant(dim.size) && isRange;
+      bool isExact = bounds.first > -Bounds::endless && bounds.last < Bounds::endless;
+      tile.isFixed &= isConstant(dim.first) && isConstant(dim.size) && isRange && isExact;
     }
     boxes.push_back(access.dims.empty() ? Bounds{} : bounds); // all: also what lies beyond the end
     numElements = product(numElements, bounds.last - bounds.first + 1);

@@ -41,6 +41,7 @@ struct TileBox {
   uint32_t firstBounds = 0; ///< one for each dimension of the buffer
   Bounds hull;              ///< all of its memory, last dimension fastest
   bool isFixed = false;     ///< the same in every run, and all of its box
+  bool isDivergent = false; ///< it depends on counts on which engines may disagree
   bool isSolid = false;     ///< fixed, and all of its hull, which says where it lies
 };
 

@@ -75,6 +75,15 @@ public:
   }
 
 private:
+  /// Indices that do not fit in 64 bits touch nothing real.
+  static int64_t wrapped(TileExpr::Kind kind, int64_t x, int64_t y) {
+    auto a = static_cast<uint64_t>(x);
+    auto b = static_cast<uint64_t>(y);
+    return static_cast<int64_t>(kind == TileExpr::Kind::Add   ? a + b
+                                : kind == TileExpr::Kind::Sub ? a - b
+                                                              : a * b);
+  }
+
   /// isl reads divisions of variables only, so numbers are calculated here.
   static std::string operation(const TileExpr &node, const std::string &a, const std::string &b) {
     using Kind = TileExpr::Kind;
@@ -83,11 +92,14 @@ private:
     bool areNumbers = x && y;
     switch (node.kind) {
     case Kind::Add:
-      return areNumbers ? std::to_string(*x + *y) : fmt::format("({} + {})", a, b);
+      return areNumbers ? std::to_string(wrapped(node.kind, *x, *y))
+                        : fmt::format("({} + {})", a, b);
     case Kind::Sub:
-      return areNumbers ? std::to_string(*x - *y) : fmt::format("({} - {})", a, b);
+      return areNumbers ? std::to_string(wrapped(node.kind, *x, *y))
+                        : fmt::format("({} - {})", a, b);
     case Kind::Scale:
-      return areNumbers ? std::to_string(*x * *y) : fmt::format("({} * {})", node.value, a);
+      return areNumbers ? std::to_string(wrapped(node.kind, *x, *y))
+                        : fmt::format("({} * {})", node.value, a);
     case Kind::Mod:
       return areNumbers ? std::to_string(*x - floorDiv(*x, *y) * *y)
                         : fmt::format("({} mod {})", a, node.value);
@@ -182,6 +194,11 @@ Excess placeProblem(const TilePair &pair) {
     }
   }
   return Excess::None;
+}
+
+/// Whether the two engines may count differently what says where the tiles lie.
+bool mayDisagree(const TilePair &pair) {
+  return !pair.isOneEngine && (pair.producer.isDivergent || pair.consumer.isDivergent);
 }
 
 bool isOneBuffer(const TilePair &pair) {
@@ -320,6 +337,9 @@ std::string bytesMeet(const TilePair &pair, const SideText &p, const SideText &c
 Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNames &consumer) {
   const SideText p(pair, pair.producer, producer);
   const SideText c(pair, pair.consumer, consumer);
+  if (mayDisagree(pair)) {
+    return {"", Excess::Symbol};
+  }
   Meeting meeting;
   auto add = [&](const std::string &condition) {
     meeting.condition += meeting.condition.empty() ? "" : " and ";
@@ -347,6 +367,9 @@ Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNam
 
 void forDecidingExprs(const TilePair &pair,
                       const std::function<void(const TileBox &, TileExprId)> &visit) {
+  if (mayDisagree(pair)) {
+    return;
+  }
   auto visitDim = [&](const TileBox &tile, const TileDim &dim) {
     visit(tile, dim.first);
     visit(tile, dim.size);

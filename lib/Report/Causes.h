@@ -27,7 +27,7 @@ public:
 private:
   using Key = std::pair<Cause::Kind, std::string>;
 
-  Key keyOf(size_t timeline, EngineId engine, uint32_t op, InstrId by) const;
+  Key keyOf(size_t timeline, EngineId engine, uint32_t at, InstrId by) const;
   void add(const Key &key, size_t timeline, Tick span);
   void sort();
 

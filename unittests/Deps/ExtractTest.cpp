@@ -13,29 +13,30 @@ using testing::IsEmpty;
 namespace {
 
 /// `load -> use raw at A=2`, and `?` behind what waits longer than it may have to.
-std::vector<std::string> depsOf(KernelAuthor &author, bool queueOverlap = false) {
-  Diagnostics diagnostics;
-  std::optional<Kernel> kernel = author.finish(diagnostics);
-  if (!kernel) {
-    return {render(diagnostics, {})};
-  }
+std::vector<std::string> depsOf(const Kernel &kernel, bool queueOverlap) {
   Extractor extractor;
-  Extraction found = extractor.extract(*kernel, {queueOverlap});
+  Extraction found = extractor.extract(kernel, {queueOverlap});
   std::vector<std::string> texts;
   for (const DerivedDep &derived : found.deps) {
     const Dep &dep = derived.dep;
-    std::string text = fmt::format("{} -> {} {}", kernel->nameOf(dep.producer),
-                                   kernel->nameOf(dep.consumer), toString(dep.kind));
+    std::string text = fmt::format("{} -> {} {}", kernel.nameOf(dep.producer),
+                                   kernel.nameOf(dep.consumer), toString(dep.kind));
     if (dep.form != DistanceForm::Vector) {
       text += fmt::format(" {} {}", dep.form == DistanceForm::Flat ? "flat" : "element", dep.step);
     }
     for (uint32_t i = 0; i < dep.numComponents; ++i) {
       const DistanceComponent &c = found.components[dep.firstComponent + i];
-      text += fmt::format(" {}={}", kernel->nameOf(c.loop), c.distance);
+      text += fmt::format(" {}={}", kernel.nameOf(c.loop), c.distance);
     }
     texts.push_back(text + (derived.excess == Excess::None ? "" : "?"));
   }
   return texts;
+}
+
+std::vector<std::string> depsOf(KernelAuthor &author, bool queueOverlap = false) {
+  Diagnostics diagnostics;
+  std::optional<Kernel> kernel = author.finish(diagnostics);
+  return kernel ? depsOf(*kernel, queueOverlap) : std::vector<std::string>{render(diagnostics, {})};
 }
 
 /// Two engines and a buffer of 8.
@@ -205,6 +206,14 @@ TEST_F(ExtractTest, equalPlaces) {
   EXPECT_THAT(depsOf(k), ElementsAre("load -> use raw"));
 }
 
+/// Also where they are farther out than any buffer reaches.
+TEST_F(ExtractTest, endlessTiles) {
+  k.op(dma, "far", "", {.writes = {"X[4611686018427387904]"}});
+  k.op(act, "all", "", {.writes = {"X[0:9223372036854775807]"}});
+  use("X[4611686018427387904]");
+  EXPECT_THAT(depsOf(k), ElementsAre("far -> all waw", "far -> use raw"));
+}
+
 /// What was written over matters no more; the last write speaks for it.
 TEST_F(ExtractTest, straightLineDropsDeadRanges) {
   k.op(dma, "first", "", {.writes = {"X[2:2]"}});
@@ -219,6 +228,57 @@ TEST_F(ExtractTest, accumulation) {
   k.op(dma, "b", "", {.accumulates = {"X"}});
   k.op(act, "c", "", {.accumulates = {"X"}});
   EXPECT_THAT(depsOf(k, true), ElementsAre("b -> c raw"));
+}
+
+/// One engine takes one of two branches; two engines that do not agree may take both.
+TEST(DivergentTest, branches) {
+  for (bool isUniform : {true, false}) {
+    KernelBuilder b("k");
+    QueueId dma = b.queueOf(b.engine("dma"));
+    QueueId act = b.queueOf(b.engine("act"));
+    constexpr uint64_t shape[] = {8};
+    BufferId x = b.buffer("X", shape);
+    b.beginIf("c", isUniform);
+    b.instr("load", dma);
+    b.access(AccessKind::Write, x, "X[0]");
+    b.beginElse();
+    b.instr("use", act);
+    b.access(AccessKind::Read, x, "X[0]");
+    b.instr("other", dma);
+    b.access(AccessKind::Read, x, "X[0]");
+    b.endIf();
+    auto deps = depsOf(b.finish(), true);
+    if (isUniform) {
+      EXPECT_THAT(deps, IsEmpty());
+    } else {
+      EXPECT_THAT(deps, ElementsAre("load -> use raw"));
+    }
+  }
+}
+
+/// The last iteration of one engine may be any of another's; each knows its own.
+TEST(DivergentTest, counts) {
+  for (bool isUniform : {true, false}) {
+    KernelBuilder b("k");
+    QueueId dma = b.queueOf(b.engine("dma"));
+    QueueId act = b.queueOf(b.engine("act"));
+    constexpr uint64_t shape[] = {8};
+    BufferId x = b.buffer("X", shape);
+    b.beginLoop("A", b.value("n"), isUniform);
+    b.instr("load", dma);
+    b.access(AccessKind::Write, x, "X[A] if A == trips(A) - 1");
+    for (auto [name, queue] : {std::pair("use", act), std::pair("other", dma)}) {
+      b.instr(name, queue);
+      b.access(AccessKind::Read, x, "X[A] if A < trips(A) - 1");
+    }
+    b.endLoop();
+    auto deps = depsOf(b.finish(), true);
+    if (isUniform) {
+      EXPECT_THAT(deps, IsEmpty());
+    } else {
+      EXPECT_THAT(deps, ElementsAre("use -> load war A=1?", "load -> use raw?"));
+    }
+  }
 }
 
 /// Only where a queue overlaps its instructions do they need waits among themselves.
