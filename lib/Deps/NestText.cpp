@@ -57,7 +57,8 @@ public:
   /// The set over distances and the consumer's iterations alone.
   std::string coverSet(std::string_view conditions) const {
     return fmt::format("{{ [{}] : {} }}",
-                       fmt::join(names.begin(), names.begin() + 2 * ptrdiff_t(numLevels()), ", "), conditions);
+                       fmt::join(names.begin(), names.begin() + 2 * ptrdiff_t(numLevels()), ", "),
+                       conditions);
   }
 
   /// Step 1.
