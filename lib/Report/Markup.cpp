@@ -12,13 +12,18 @@ static bool isContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
+/// Bytes of a character of several, by the first of them; 0 if none begins so.
+static size_t sizeByFirst(unsigned char first) {
+  return first >= 0xF5 ? 0 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
+}
+
 /// Bytes of the character at the start of a text; 0 if that is none.
 static size_t characterSize(std::string_view text) {
   auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) {
     return first >= 0x20 && first != 0x7F ? 1 : first == '\n';
   }
-  size_t size = first >= 0xF5 ? 0 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
+  size_t size = sizeByFirst(first);
   for (size_t i = 1; i < size; ++i) {
     if (i >= text.size() || !isContinuation(text[i])) {
       return 0;

@@ -284,8 +284,10 @@ std::vector<Picture::Entry> Picture::legendEntries() const {
 std::string Picture::legend() const {
   std::string text = "<g class=\"legend\">\n";
   for (size_t i = 0; i < entries.size(); ++i) {
-    double x = double(8 + i % legendColumns * (pageWidth / legendColumns));
-    double y = double(legendTop + i / legendColumns * legendLine);
+    constexpr uint32_t columnWidth = pageWidth / legendColumns;
+    size_t line = i / legendColumns;
+    double x = double(8 + i % legendColumns * columnWidth);
+    double y = double(legendTop + line * legendLine);
     uint32_t size = entries[i].style == "t" ? tailHeight : 11;
     text += fmt::format("<rect class=\"{}\" x=\"{:g}\" y=\"{:g}\" width=\"22\" height=\"{}\"/>\n",
                         entries[i].style, x, y + 11 - size, size) +

@@ -2,9 +2,8 @@
 
 #include "Enumerate.h"
 
-#include "tally/Model/AccessText.h"
-
 #include <algorithm>
+#include <numeric>
 
 namespace tally::test {
 
@@ -65,51 +64,70 @@ void Enumeration::record(InstrId instr) {
   }
 }
 
+LoopId Enumeration::loopOf(InstrId instr, std::string_view name) const {
+  LoopId loop = kernel.instrs[instr].home;
+  while (kernel.nameOf(loop) != name) {
+    loop = kernel.loops[loop].parent;
+  }
+  return loop;
+}
+
+std::optional<int64_t> Enumeration::valueOf(InstrId instr, const ParsedAccess &tile,
+                                            TileExprId id) const {
+  using Kind = TileExpr::Kind;
+  const TileExpr &node = tile.exprs[id];
+  auto loop = [&] { return loopOf(instr, tile.names[node.name]).value; };
+  switch (node.kind) {
+  case Kind::Constant:
+    return node.value;
+  case Kind::Loop:
+    return iteration[loop()];
+  case Kind::Total:
+    return entries[loop()] - 1;
+  case Kind::Trips:
+    return tripsNow[loop()];
+  case Kind::Symbol:
+    return std::nullopt;
+  default:
+    break;
+  }
+  std::optional<int64_t> a = valueOf(instr, tile, node.a);
+  std::optional<int64_t> b = node.b.valid() ? valueOf(instr, tile, node.b) : node.value;
+  if (!a || !b) {
+    return std::nullopt;
+  }
+  int64_t rest = node.kind == Kind::Mod || node.kind == Kind::FloorDiv ? ((*a % *b) + *b) % *b : 0;
+  return node.kind == Kind::Add     ? *a + *b
+         : node.kind == Kind::Sub   ? *a - *b
+         : node.kind == Kind::Scale ? *a * *b
+         : node.kind == Kind::Mod   ? rest
+                                    : (*a - rest) / *b;
+}
+
+bool Enumeration::holds(InstrId instr, const ParsedAccess &tile, const TileGuard &guard) const {
+  std::optional<int64_t> left = valueOf(instr, tile, guard.left);
+  std::optional<int64_t> right = valueOf(instr, tile, guard.right);
+  return !left || !right || guard.holds(*left, *right);
+}
+
+std::vector<int64_t> Enumeration::coordinates(InstrId instr, const ParsedAccess &tile,
+                                              const TileDim &dim) const {
+  std::optional<int64_t> first = valueOf(instr, tile, dim.first);
+  std::optional<int64_t> known = dim.size.valid() ? valueOf(instr, tile, dim.size) : 1;
+  int64_t size = known.value_or(farAway);
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < (first ? size : std::min<int64_t>(size, 1)); ++i) {
+    all.push_back(first ? *first + i * dim.stride : any);
+  }
+  return all;
+}
+
 Enumeration::Touched Enumeration::touch(InstrId instr, AccessId access) const {
   Touched result{kernel.accesses[access].buffer, kernel.accesses[access].kind, {}, false};
   std::string error;
   ParsedAccess tile = *parseAccess(kernel.text(kernel.accesses[access].text), error);
-  bool known = true;
-  std::function<int64_t(TileExprId)> value = [&](TileExprId id) -> int64_t {
-    const TileExpr &node = tile.exprs[id];
-    LoopId loop;
-    if (node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Total ||
-        node.kind == TileExpr::Kind::Trips) {
-      loop = kernel.instrs[instr].home;
-      while (kernel.nameOf(loop) != tile.names[node.name]) {
-        loop = kernel.loops[loop].parent;
-      }
-    }
-    auto floored = [](int64_t a, int64_t b) { return (a - ((a % b) + b) % b) / b; };
-    switch (node.kind) {
-    case TileExpr::Kind::Constant:
-      return node.value;
-    case TileExpr::Kind::Loop:
-      return iteration[loop.value];
-    case TileExpr::Kind::Total:
-      return entries[loop.value] - 1;
-    case TileExpr::Kind::Trips:
-      return tripsNow[loop.value];
-    case TileExpr::Kind::Symbol:
-      known = false;
-      return 0;
-    case TileExpr::Kind::Add:
-      return value(node.a) + value(node.b);
-    case TileExpr::Kind::Sub:
-      return value(node.a) - value(node.b);
-    case TileExpr::Kind::Scale:
-      return value(node.a) * node.value;
-    case TileExpr::Kind::Mod:
-      return ((value(node.a) % node.value) + node.value) % node.value;
-    case TileExpr::Kind::FloorDiv:
-      return floored(value(node.a), node.value);
-    }
-    return 0;
-  };
   for (const TileGuard &guard : tile.guards) {
-    known = true;
-    bool holds = guard.holds(value(guard.left), value(guard.right));
-    if (known && !holds) {
+    if (!holds(instr, tile, guard)) {
       return result;
     }
   }
@@ -117,21 +135,13 @@ Enumeration::Touched Enumeration::touch(InstrId instr, AccessId access) const {
   result.isWhole = tile.dims.empty();
   result.elements = {{}};
   for (size_t d = 0; d < shape.size(); ++d) {
+    std::vector<int64_t> all(shape[d]);
+    std::iota(all.begin(), all.end(), 0);
     std::vector<Element> longer;
-    TileDim all;
-    const TileDim &dim = tile.dims.empty() ? all : tile.dims[d];
-    known = true;
-    int64_t first = dim.first.valid() ? value(dim.first) : 0;
-    bool isPlaced = known;
-    known = true;
-    int64_t size = dim.size.valid()    ? value(dim.size)
-                   : dim.first.valid() ? 1
-                                       : static_cast<int64_t>(shape[d]);
-    size = known ? size : farAway;
     for (const Element &element : result.elements) {
-      for (int64_t i = 0; i < (isPlaced ? size : std::min<int64_t>(size, 1)); ++i) {
+      for (int64_t coordinate : result.isWhole ? all : coordinates(instr, tile, tile.dims[d])) {
         longer.push_back(element);
-        longer.back().push_back(isPlaced ? first + i * dim.stride : any);
+        longer.back().push_back(coordinate);
       }
     }
     result.elements = std::move(longer);

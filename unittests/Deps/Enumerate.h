@@ -10,7 +10,7 @@
 #ifndef TALLY_UNITTESTS_DEPS_ENUMERATE_H
 #define TALLY_UNITTESTS_DEPS_ENUMERATE_H
 
-#include "tally/Model/Kernel.h"
+#include "tally/Model/AccessText.h"
 
 #include <functional>
 #include <map>
@@ -68,13 +68,19 @@ private:
   static bool meet(const Element &a, const Element &b);
   bool meet(const Touched &a, const Touched &b) const;
   bool shareBytes(const Touched &a, const Touched &b) const;
-  int64_t bytesOfElement(BufferId buffer) const;
-  uint64_t endOf(BufferId buffer) const;
-  int64_t firstByte(BufferId buffer, const Element &element) const;
+  int64_t bytesOfElement(BufferId id) const;
+  uint64_t endOf(BufferId id) const;
+  int64_t firstByte(BufferId id, const Element &element) const;
 
   void walk(LoopId body);
   void repeat(LoopId loop);
   void record(InstrId instr);
+  LoopId loopOf(InstrId instr, std::string_view name) const;
+  /// None if it depends on a run-time value; a guard with one may hold.
+  std::optional<int64_t> valueOf(InstrId instr, const ParsedAccess &tile, TileExprId id) const;
+  bool holds(InstrId instr, const ParsedAccess &tile, const TileGuard &guard) const;
+  std::vector<int64_t> coordinates(InstrId instr, const ParsedAccess &tile,
+                                   const TileDim &dim) const;
   Touched touch(InstrId instr, AccessId access) const;
 
   const Kernel &kernel;
