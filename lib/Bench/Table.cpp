@@ -217,6 +217,7 @@ std::vector<BenchRow> benchTable(const BenchOptions &options, const Machine &mac
       continue;
     }
     WrittenKernel written = entry.write(options.size);
+    setCompletion(written.kernel, machine);
     size_t first = rows.size();
     for (const std::string &strategy : benchStrategies()) {
       if (!isChosen(options.strategies, strategy)) {

@@ -120,6 +120,11 @@ static std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &
 std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &options,
                                 const Machine &machine, Diagnostics &diagnostics,
                                 const Program *written) {
+  if (changesCompletion(kernel, machine)) {
+    Kernel asOnMachine = kernel;
+    setCompletion(asOnMachine, machine);
+    return compile(asOnMachine, options, machine, diagnostics, written);
+  }
   check(kernel, diagnostics);
   checkPinsOn(kernel, machine, diagnostics);
   if (diagnostics.hasErrors()) {

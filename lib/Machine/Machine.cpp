@@ -25,6 +25,22 @@
 
 namespace tally {
 
+static bool changesCompletion(const Queue &queue, const Machine &machine) {
+  return machine.completion == Completion::Split && queue.weight > 1 &&
+         queue.completion == Completion::Whole;
+}
+
+bool changesCompletion(const Kernel &kernel, const Machine &machine) {
+  return std::ranges::any_of(kernel.queues,
+                             [&](const Queue &queue) { return changesCompletion(queue, machine); });
+}
+
+void setCompletion(Kernel &kernel, const Machine &machine) {
+  for (Queue &queue : kernel.queues) {
+    queue.completion = changesCompletion(queue, machine) ? Completion::Split : queue.completion;
+  }
+}
+
 bool Machine::hasEngine(std::string_view engine) const {
   return engines.empty() || std::find(engines.begin(), engines.end(), engine) != engines.end();
 }
@@ -193,9 +209,12 @@ void MachineReader::sequencer() {
 
 /// Optional, because most machines overlap.
 void MachineReader::queue() {
-  if (std::optional<JsonAt> queue = group("queue", {"overlap"})) {
-    std::optional<JsonAt> overlap = queue->need("overlap");
+  if (std::optional<JsonAt> queue = group("queue", {"overlap", "completion"})) {
+    std::optional<JsonAt> completion = queue->find("completion");
+    std::optional<JsonAt> overlap = completion ? queue->find("overlap") : queue->need("overlap");
     machine.queueOverlap = !overlap || overlap->boolean();
+    bool split = completion && completion->oneOf({"whole", "split"}) == 1;
+    machine.completion = split ? Completion::Split : Completion::Whole;
   }
 }
 

@@ -67,6 +67,9 @@ constexpr std::array properties{
     Property{
         "queue.overlap", "true or false",
         [](Machine &m, std::string_view v) { return choose(v, "false", "true", m.queueOverlap); }},
+    Property{
+        "queue.completion", "whole or split",
+        [](Machine &m, std::string_view v) { return choose(v, "whole", "split", m.completion); }},
 };
 
 const Property *find(std::string_view name) {

@@ -109,8 +109,7 @@ void SyncPass::runOnOperation() {
     return signalPassFailure();
   }
   if (!overflowFrom(overflowName.getValue())) {
-    module.emitError() << "unknown 'overflow' '" << overflowName.getValue()
-                       << "'; allowed are '"
+    module.emitError() << "unknown 'overflow' '" << overflowName.getValue() << "'; allowed are '"
                        << fmt::format("{}", fmt::join(overflowNames(), "', '")) << "'";
     return signalPassFailure();
   }
@@ -122,7 +121,9 @@ void SyncPass::runOnOperation() {
     return; // the code is what the input says
   }
   for (const LoadedKernel &each : *loaded) {
-    if (std::optional<Kernel> kernel = withDeps(each.kernel, *machine)) {
+    Kernel asOnMachine = each.kernel;
+    setCompletion(asOnMachine, *machine);
+    if (std::optional<Kernel> kernel = withDeps(asOnMachine, *machine)) {
       compile(*kernel, *machine);
     }
   }

@@ -74,7 +74,7 @@ public:
     std::vector<LoadedKernel> codes;
     if (!options.code.empty()) {
       Session second; // a session reads one file
-      codes = second.load(options.code);
+      codes = second.load(options.code, machine);
       if (codes.empty()) {
         return {};
       }
@@ -202,7 +202,7 @@ std::optional<std::vector<Subject>> makeSubjects(std::vector<LoadedKernel> kerne
 
 std::optional<std::vector<Subject>> loadSubjects(const CheckOptions &options, Session &session,
                                                  const Machine &machine) {
-  return makeSubjects(session.load(options.common.input), options, session, machine);
+  return makeSubjects(session.load(options.common.input, machine), options, session, machine);
 }
 
 } // namespace tally::tool

@@ -28,7 +28,7 @@ struct DepsCommand {
     if (!machine) {
       return Exit::Undecided;
     }
-    std::vector<LoadedKernel> kernels = session.load(common.input);
+    std::vector<LoadedKernel> kernels = session.load(common.input, *machine);
     Extractor extractor;
     std::string text;
     for (const LoadedKernel &loaded : kernels) {

@@ -185,7 +185,7 @@ int ReportCommand::run() {
   if (!machine) {
     return Exit::Undecided;
   }
-  std::vector<LoadedKernel> kernels = session.load(subject.common.input);
+  std::vector<LoadedKernel> kernels = session.load(subject.common.input, *machine);
   std::optional<LoadedKernel> loaded = kernels.empty() ? std::nullopt : choose(std::move(kernels));
   if (!loaded) {
     return Exit::No;

@@ -179,9 +179,17 @@ bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const
   return !diagnostics.hasErrors();
 }
 
+std::vector<LoadedKernel> Session::load(const std::string &path, const Machine &machine) {
+  std::vector<LoadedKernel> kernels = load(path);
+  for (LoadedKernel &loaded : kernels) {
+    setCompletion(loaded.kernel, machine);
+  }
+  return kernels;
+}
+
 std::vector<LoadedKernel> Session::loadWithDeps(const CommonOptions &options,
                                                 const Machine &machine) {
-  std::vector<LoadedKernel> kernels = load(options.input);
+  std::vector<LoadedKernel> kernels = load(options.input, machine);
   bool allLegal = true;
   for (LoadedKernel &loaded : kernels) {
     allLegal &= findDeps(loaded, options, machine);

@@ -72,6 +72,9 @@ public:
   /// The kernels in a file. Empty, with the reasons reported, if it cannot be read or holds none.
   std::vector<LoadedKernel> load(const std::string &path);
 
+  /// The same, as they are on a machine.
+  std::vector<LoadedKernel> load(const std::string &path, const Machine &machine);
+
   /// The kernels in a file, with their dependences. A kernel that says what instructions touch and
   /// has no dependence written gets those that follow, unless the user wants what is written.
   std::vector<LoadedKernel> loadWithDeps(const CommonOptions &options, const Machine &machine);

@@ -60,7 +60,7 @@ std::optional<std::vector<Subject>> timedSubjects(std::vector<LoadedKernel> kern
 
 std::optional<std::vector<Subject>> timedSubjects(const CheckOptions &options, Session &session,
                                                   const Machine &machine) {
-  return timedSubjects(session.load(options.common.input), options, session, machine);
+  return timedSubjects(session.load(options.common.input, machine), options, session, machine);
 }
 
 } // namespace tally::tool

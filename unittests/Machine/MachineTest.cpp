@@ -1,6 +1,7 @@
 //===- MachineTest.cpp - Machine descriptions -----------------------------===//
 
 #include "tally/Machine/Machine.h"
+#include "tally/Model/KernelBuilder.h"
 
 #include <gtest/gtest.h>
 
@@ -212,6 +213,42 @@ TEST(MachineTest, queuesOverlapUnlessTheySayNot) {
             std::string::npos);
 }
 
+TEST(MachineTest, completionIsWholeUnlessItIsSaidToBeSplit) {
+  EXPECT_EQ(variant("PARAMETERS", "").machine->completion, Completion::Whole);
+  EXPECT_EQ(variant("PARAMETERS", R"(, "queue": {"completion": "whole"})").machine->completion,
+            Completion::Whole);
+  MachineResult split = variant("PARAMETERS", R"(, "queue": {"completion": "split"})");
+  EXPECT_EQ(split.machine->completion, Completion::Split);
+  EXPECT_TRUE(split.machine->queueOverlap);
+  EXPECT_NE(errorsOf("PARAMETERS", R"(, "queue": {"completion": "parts"})").find("split"),
+            std::string::npos);
+}
+
+/// On all queues that add more than 1; a kernel's own word for split stands anyway.
+TEST(MachineTest, queuesCompleteAsOnTheMachine) {
+  KernelBuilder b("k");
+  b.engine("one");
+  b.queue("many", 16);
+  b.queue("parts", 4, Completion::Split);
+  Kernel kernel = b.finish();
+  auto completions = [&] {
+    std::string text;
+    for (const Queue &queue : kernel.queues) {
+      text += queue.completion == Completion::Split ? 's' : 'w';
+    }
+    return text;
+  };
+  Machine machine = genericMachine();
+  EXPECT_FALSE(changesCompletion(kernel, machine));
+  setCompletion(kernel, machine);
+  EXPECT_EQ(completions(), "wws");
+  machine.completion = Completion::Split;
+  EXPECT_TRUE(changesCompletion(kernel, machine));
+  setCompletion(kernel, machine);
+  EXPECT_EQ(completions(), "wss");
+  EXPECT_FALSE(changesCompletion(kernel, machine));
+}
+
 /// Everything that planning reads can be changed by name, within the bounds of a machine file.
 TEST(MachineTest, properties) {
   Machine machine = genericMachine();
@@ -222,6 +259,7 @@ TEST(MachineTest, properties) {
   EXPECT_EQ(setParameter(machine, "alu.subtraction=wraps"), "");
   EXPECT_EQ(setParameter(machine, "wait.compare=signed"), "");
   EXPECT_EQ(setParameter(machine, "queue.overlap=false"), "");
+  EXPECT_EQ(setParameter(machine, "queue.completion=split"), "");
   EXPECT_EQ(machine.semaphores, 7u);
   EXPECT_EQ(machine.registersPerEngine, 9u);
   EXPECT_EQ(machine.counterBits, 16u);
@@ -229,6 +267,7 @@ TEST(MachineTest, properties) {
   EXPECT_EQ(machine.subtraction, Subtraction::Wraps);
   EXPECT_EQ(machine.waitCompare, WaitCompare::Signed);
   EXPECT_FALSE(machine.queueOverlap);
+  EXPECT_EQ(machine.completion, Completion::Split);
   EXPECT_EQ(setParameter(machine, "limits.semaphores=none"), "");
   EXPECT_EQ(machine.semaphores, std::nullopt);
 

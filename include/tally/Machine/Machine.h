@@ -9,6 +9,8 @@
 #ifndef TALLY_MACHINE_MACHINE_H
 #define TALLY_MACHINE_MACHINE_H
 
+#include "tally/Model/Kernel.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +56,9 @@ struct Machine {
   /// Whether an instruction may start before the one before it in its queue has finished. Two
   /// queues of one engine always run side by side.
   bool queueOverlap = true;
+  /// How completions of weight above 1 reach a semaphore. Split: on all queues; whole: on those of
+  /// which the kernel does not say otherwise.
+  Completion completion = Completion::Whole;
   std::vector<Parameter> parameters; ///< by name; empty: nothing is known about time
 
   /// The first value that a counter cannot hold.
@@ -74,6 +79,12 @@ struct MachineResult {
   std::optional<Machine> machine;
   std::vector<std::string> errors;
 };
+
+/// Whether a queue of the kernel completes in parts only because the machine says so.
+bool changesCompletion(const Kernel &kernel, const Machine &machine);
+
+/// The kernel's queues complete as they do on this machine.
+void setCompletion(Kernel &kernel, const Machine &machine);
 
 /// Reads the JSON text of a machine; `source` names it in errors.
 MachineResult parseMachine(std::string_view json, std::string_view source);
