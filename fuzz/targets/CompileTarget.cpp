@@ -32,7 +32,7 @@ static void compileFor(const LoadedKernel &loaded, Strategy strategy, const Mach
   }
   listing(loaded.kernel, compiled->program);
   writeProgramJson(loaded.kernel, compiled->program);
-  measure(compiled->program, machine.instructionBytes);
+  measure(loaded.kernel, compiled->program, machine.instructionBytes);
 }
 
 static Machine narrowMachine() {

@@ -11,7 +11,11 @@
 namespace tally {
 
 static constexpr size_t maxDistances = 8;
+/// What one question may take: seconds. A few of those that take more are asked once again, with
+/// more patience: half a minute at worst.
 static constexpr uint64_t maxOperations = 4'000'000;
+static constexpr uint64_t maxOfHardQuestion = 40'000'000;
+static constexpr uint32_t mostHardQuestions = 2;
 
 namespace {
 
@@ -166,13 +170,18 @@ std::string keyOf(const PairNest &nest) {
 
 } // namespace
 
-DistanceFinder::DistanceFinder() : context(maxOperations) {}
+DistanceFinder::DistanceFinder() = default;
 
 const Distances &DistanceFinder::find(const PairNest &nest) {
   auto [found, isNew] = known.try_emplace(keyOf(nest));
   if (isNew) {
-    context.startQuestion();
+    context.startQuestion(maxOperations);
     found->second = Search(context, nest).run();
+    if (found->second.excess == Excess::Undecided && numHard < mostHardQuestions) {
+      ++numHard;
+      context.startQuestion(maxOfHardQuestion);
+      found->second = Search(context, nest).run();
+    }
     undecided += found->second.excess == Excess::Undecided;
   }
   return found->second;

@@ -118,6 +118,7 @@ private:
   IslContext context;
   std::unordered_map<std::string, Distances> known;
   size_t undecided = 0;
+  uint32_t numHard = 0; ///< questions that were asked again
 };
 
 } // namespace tally

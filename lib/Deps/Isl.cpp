@@ -104,13 +104,13 @@ void IslContext::Free::operator()(isl_ctx *ctx) const {
   isl_ctx_free(ctx);
 }
 
-IslContext::IslContext(uint64_t maxOperations) : ctx(isl_ctx_alloc()) {
+IslContext::IslContext() : ctx(isl_ctx_alloc()) {
   isl_options_set_on_error(ctx.get(), ISL_ON_ERROR_CONTINUE);
-  isl_ctx_set_max_operations(ctx.get(), maxOperations);
 }
 
-void IslContext::startQuestion() {
+void IslContext::startQuestion(uint64_t maxOperations) {
   isl_ctx_reset_error(ctx.get());
+  isl_ctx_set_max_operations(ctx.get(), maxOperations);
   isl_ctx_reset_operations(ctx.get());
 }
 

@@ -59,11 +59,10 @@ private:
 
 class IslContext {
 public:
-  /// Each question may take about so many steps of isl.
-  explicit IslContext(uint64_t maxOperations);
+  IslContext();
 
-  /// Starts the count of steps anew.
-  void startQuestion();
+  /// A question begins, which may take about so many steps of isl.
+  void startQuestion(uint64_t maxOperations);
 
   /// Whether the question took too many.
   bool gaveUp() const;
