@@ -10,8 +10,7 @@
 //       SYNC ...                             drained: whatever was counted has retired
 //       [total(A) := 0, ...]
 //     ...
-//     SYNC ...                               drained: what this iteration made is there for the
-//     next
+//     SYNC ...                               drained: the next iteration finds all of this one
 //
 //===----------------------------------------------------------------------===//
 

@@ -174,14 +174,15 @@ private:
     std::string producer(kernel.nameOf(dep.producer));
     diagnostics
         .error(dep.where,
-               fmt::format("{} cannot be waited for: queue '{}' completes in {} parts that may mix "
-                           "with those of the next '{}', which may be issued before '{}' has "
-                           "waited; let it depend on '{}' so that it is not, write the "
-                           "iterations that are under way at a time as instructions of their own, "
-                           "or declare the queue 'whole' if the machine keeps its parts together",
-                           describe(kernel, id), kernel.nameOf(kernel.instrs[dep.producer].queue),
-                           queue.weight, producer, kernel.nameOf(dep.consumer),
-                           kernel.nameOf(dep.consumer)))
+               fmt::format(
+                   "{} cannot be waited for: queue '{}' completes in {} parts that may mix "
+                   "with those of the next '{}', which may be issued before '{}' has "
+                   "waited; let it depend on '{}' so that it is not, write the "
+                   "iterations that are under way at a time as instructions of their own, "
+                   "or say 'whole', at the queue and of the machine, if its parts stay together",
+                   describe(kernel, id), kernel.nameOf(kernel.instrs[dep.producer].queue),
+                   queue.weight, producer, kernel.nameOf(dep.consumer),
+                   kernel.nameOf(dep.consumer)))
         .note(queue.where, "the queue is declared here");
   }
 

@@ -120,10 +120,9 @@ void SyncPass::runOnOperation() {
   if (strategyName.getValue() == "manual") {
     return; // the code is what the input says
   }
-  for (const LoadedKernel &each : *loaded) {
-    Kernel asOnMachine = each.kernel;
-    setCompletion(asOnMachine, *machine);
-    if (std::optional<Kernel> kernel = withDeps(asOnMachine, *machine)) {
+  for (LoadedKernel &each : *loaded) {
+    setCompletion(each.kernel, *machine);
+    if (std::optional<Kernel> kernel = withDeps(each.kernel, *machine)) {
       compile(*kernel, *machine);
     }
   }

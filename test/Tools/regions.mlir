@@ -47,6 +47,7 @@
 
 // All interleavings: never early, never stuck; over many trips: no race.
 // RUN: tally check %s --explore --trips=m=2 --trips=n=1,0,2 --trips=k=3,0,1 | FileCheck %s --check-prefix=EXPLORED
+// RUN: tally check %t.mlir --explore --trips=m=1 --trips=n=1 --trips=k=1 | FileCheck %s --check-prefix=EXPLORED
 // RUN: tally check %s --sync=auto --race --trips=m=2 --trips=n=3 --trips=k=5,4,0,9 | FileCheck %s --check-prefix=RACED
 // EXPLORED: explore: yes: safe
 // RACED: verdict: yes

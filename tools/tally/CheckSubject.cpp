@@ -143,7 +143,7 @@ private:
     compiled->plan.options.strategy = Strategy::Manual;
     std::optional<SyncPlan> promised = promiseOf(loaded, compileOptions);
     add(std::move(loaded.kernel), std::move(compiled->program),
-        promised ? *promised : compiled->plan, promised.has_value());
+        promised ? *promised : compiled->plan, promised && promised->barriers.empty());
     subjects.back().isWritten = true;
     return true;
   }

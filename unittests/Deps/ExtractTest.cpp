@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <array>
+
 using namespace tally;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -230,55 +232,48 @@ TEST_F(ExtractTest, accumulation) {
   EXPECT_THAT(depsOf(k, true), ElementsAre("b -> c raw"));
 }
 
+/// Two engines that touch one buffer under control on which they may disagree.
+struct Divergent {
+  KernelBuilder b{"k"};
+  QueueId dma = b.queueOf(b.engine("dma"));
+  QueueId act = b.queueOf(b.engine("act"));
+  BufferId x = b.buffer("X", std::array<uint64_t, 1>{8});
+
+  void op(const char *name, QueueId queue, AccessKind kind, const char *tile) {
+    b.instr(name, queue);
+    b.access(kind, x, tile);
+  }
+};
+
 /// One engine takes one of two branches; two engines that do not agree may take both.
 TEST(DivergentTest, branches) {
-  for (bool isUniform : {true, false}) {
-    KernelBuilder b("k");
-    QueueId dma = b.queueOf(b.engine("dma"));
-    QueueId act = b.queueOf(b.engine("act"));
-    constexpr uint64_t shape[] = {8};
-    BufferId x = b.buffer("X", shape);
-    b.beginIf("c", isUniform);
-    b.instr("load", dma);
-    b.access(AccessKind::Write, x, "X[0]");
-    b.beginElse();
-    b.instr("use", act);
-    b.access(AccessKind::Read, x, "X[0]");
-    b.instr("other", dma);
-    b.access(AccessKind::Read, x, "X[0]");
-    b.endIf();
-    auto deps = depsOf(b.finish(), true);
-    if (isUniform) {
-      EXPECT_THAT(deps, IsEmpty());
-    } else {
-      EXPECT_THAT(deps, ElementsAre("load -> use raw"));
-    }
-  }
+  auto found = [](bool isUniform) {
+    Divergent k;
+    k.b.beginIf("c", isUniform);
+    k.op("load", k.dma, AccessKind::Write, "X[0]");
+    k.b.beginElse();
+    k.op("use", k.act, AccessKind::Read, "X[0]");
+    k.op("other", k.dma, AccessKind::Read, "X[0]");
+    k.b.endIf();
+    return depsOf(k.b.finish(), true);
+  };
+  EXPECT_THAT(found(true), IsEmpty());
+  EXPECT_THAT(found(false), ElementsAre("load -> use raw"));
 }
 
 /// The last iteration of one engine may be any of another's; each knows its own.
 TEST(DivergentTest, counts) {
-  for (bool isUniform : {true, false}) {
-    KernelBuilder b("k");
-    QueueId dma = b.queueOf(b.engine("dma"));
-    QueueId act = b.queueOf(b.engine("act"));
-    constexpr uint64_t shape[] = {8};
-    BufferId x = b.buffer("X", shape);
-    b.beginLoop("A", b.value("n"), isUniform);
-    b.instr("load", dma);
-    b.access(AccessKind::Write, x, "X[A] if A == trips(A) - 1");
-    for (auto [name, queue] : {std::pair("use", act), std::pair("other", dma)}) {
-      b.instr(name, queue);
-      b.access(AccessKind::Read, x, "X[A] if A < trips(A) - 1");
-    }
-    b.endLoop();
-    auto deps = depsOf(b.finish(), true);
-    if (isUniform) {
-      EXPECT_THAT(deps, IsEmpty());
-    } else {
-      EXPECT_THAT(deps, ElementsAre("use -> load war A=1?", "load -> use raw?"));
-    }
-  }
+  auto found = [](bool isUniform) {
+    Divergent k;
+    k.b.beginLoop("A", k.b.value("n"), isUniform);
+    k.op("load", k.dma, AccessKind::Write, "X[A] if A == trips(A) - 1");
+    k.op("use", k.act, AccessKind::Read, "X[A] if A < trips(A) - 1");
+    k.op("other", k.dma, AccessKind::Read, "X[A] if A < trips(A) - 1");
+    k.b.endLoop();
+    return depsOf(k.b.finish(), true);
+  };
+  EXPECT_THAT(found(true), IsEmpty());
+  EXPECT_THAT(found(false), ElementsAre("use -> load war A=1?", "load -> use raw?"));
 }
 
 /// Only where a queue overlaps its instructions do they need waits among themselves.

@@ -121,8 +121,8 @@ struct Loop {
   IdRange<StmtId> body; ///< in order
   Trip trip;
   RegionSync sync = RegionSync::AsAround;
-  uint32_t unroll =
-      1; ///< iterations that code writes out, one after the other, for each branch back
+  /// Iterations that code writes out, one after the other, for each branch back.
+  uint32_t unroll = 1;
   Location where;
 
   bool isBranch() const { return kind == LoopKind::Then || kind == LoopKind::Else; }
