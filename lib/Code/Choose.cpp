@@ -91,7 +91,7 @@ private:
     }
     Known &entry = known.on(engine, expr);
     std::optional<Linear> form = linearForm(exprs.pool(), expr);
-    if (form && kernel.encloses(form->loop, kernel.instrs[consumer].home)) {
+    if (form && form->numOps > 1 && kernel.encloses(form->loop, kernel.instrs[consumer].home)) {
       bool isNew = !entry.steppedBy.valid();
       entry.steppedBy = form->loop;
       return isNew ? (1 + entries[form->loop]) * prices.alu : 0;

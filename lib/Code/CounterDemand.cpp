@@ -21,6 +21,7 @@ CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, Engi
     }
   }
   demandResets();
+  dropSteps();
   std::sort(followed.begin(), followed.end());
   findPath();
   if (context.options.nativeCounters) {
@@ -77,7 +78,7 @@ void CounterDemand::step(ExprId expr, const Linear &form, uint32_t stmt) {
   if (!known.steppedBy.valid()) {
     known.steppedBy = form.loop;
     known.number = static_cast<uint32_t>(steppedAt[form.loop].size());
-    steppedAt[form.loop].push_back({expr, form, stmt});
+    steppedAt[form.loop].push_back({expr, form, stmt, stmt});
   }
   uint32_t &last = steppedAt[form.loop][known.number].lastStmt;
   last = std::max(last, stmt);
@@ -111,6 +112,29 @@ void CounterDemand::demandResets() {
     if (context.meetings && context.meetings->resetIn(point.loop, engine)) {
       want(totals[point.loop], context.rootPosition[point.loop]);
     }
+  }
+}
+
+/// What a single operation makes of a count costs as much to step as to compute. It is worth
+/// stepping only where the count itself then need not be kept; one that nothing repeats may be the
+/// loop's own, and a mask was left out where it says the same as the trip.
+void CounterDemand::dropSteps() {
+  const Kernel &kernel = context.kernel;
+  for (LoopId loop : steppedAt.ids()) {
+    Counter &total = totals[loop];
+    bool isRepeated = loop != rootLoop && kernel.realLoop(kernel.loops[loop].parent) != rootLoop;
+    if (isRepeated && !total.wanted) {
+      continue;
+    }
+    std::erase_if(steppedAt[loop], [&](const Stepped &stepped) {
+      if (stepped.form.numOps > 1) {
+        return false;
+      }
+      knownExprs.on(engine, stepped.expr).steppedBy = LoopId();
+      want(total, stepped.firstStmt);
+      want(total, stepped.lastStmt);
+      return true;
+    });
   }
 }
 

@@ -29,7 +29,8 @@ struct Counter {
 struct Stepped {
   ExprId expr;
   Linear form;
-  uint32_t lastStmt = 0; ///< the last statement of the root that reads it, as a position
+  uint32_t firstStmt = 0; ///< the first statement of the root that reads it, as a position
+  uint32_t lastStmt = 0;  ///< the last one
 };
 
 class CounterDemand {
@@ -55,6 +56,7 @@ private:
   void demand(ExprId expr, InstrId consumer, uint32_t stmt);
   void step(ExprId expr, const Linear &form, uint32_t stmt);
   void demandResets();
+  void dropSteps();
   void findNative();
   void demandRing(RingId id, uint32_t slot, uint32_t stmt);
   void demandPlace(InstrId producer, uint32_t stmt);

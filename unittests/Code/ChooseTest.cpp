@@ -233,6 +233,49 @@ TEST(ChooseTest, theLoopCounterIsTheThreshold) {
   }
 }
 
+/// How many operations compute in the innermost loop of a consumer that waits for transfers there;
+/// with another wait that reads the plain count, in a loop around it or alone.
+size_t numOpsWaitingForTransfers(bool isNested, bool otherReadsCount) {
+  KernelBuilder b("k");
+  b.engine("d");
+  QueueId dma = b.queue("dma", 16);
+  QueueId p = b.queueOf(b.engine("p"));
+  EngineId consumer = b.engine("c");
+  if (isNested) {
+    b.beginLoop("O", b.value("m"));
+  }
+  b.beginLoop("A", b.value("n"));
+  InstrId transfer = b.instr("T", dma);
+  InstrId other = b.instr("P", p);
+  InstrId c = b.instr("C", b.queueOf(consumer));
+  b.endLoop();
+  if (isNested) {
+    b.endLoop();
+  }
+  b.dep(transfer, c, {});
+  if (otherReadsCount) {
+    b.dep(other, c, {});
+  }
+  Kernel kernel = b.finish();
+  std::optional<Coded> coded = code(kernel, chosen(kernel, genericMachine()), genericMachine());
+  size_t count = 0;
+  size_t depth = 0;
+  for (const Op &op : coded->program.engines[consumer].ops) {
+    depth += op.kind == OpKind::LoopBegin;
+    depth -= op.kind == OpKind::LoopEnd;
+    count += op.kind == OpKind::Alu && depth == (isNested ? 2 : 1);
+  }
+  return count;
+}
+
+/// 16 for each transfer: counted in sixteens where nobody reads the plain count; multiplied where
+/// that is at hand.
+TEST(ChooseTest, aCountThatOneThresholdReadsIsSteppedInItsPlace) {
+  EXPECT_EQ(numOpsWaitingForTransfers(/*isNested=*/true, /*otherReadsCount=*/false), 1u);
+  EXPECT_EQ(numOpsWaitingForTransfers(/*isNested=*/true, /*otherReadsCount=*/true), 2u);
+  EXPECT_EQ(numOpsWaitingForTransfers(/*isNested=*/false, /*otherReadsCount=*/false), 1u);
+}
+
 /// What is not waited for raises nothing.
 TEST(ChooseTest, onlyProducersSignal) {
   KernelBuilder b("k");
