@@ -38,9 +38,10 @@ public:
   }
 
 private:
-  /// Step 2.
+  /// Step 2. Coordinates that no distance depends on stay: without them, taking away would first
+  /// have to find formulas for them, which can take longer than all the rest.
   void cover() {
-    IslSet left = conflicts.firstCoordinates(2 * numLevels);
+    IslSet left = conflicts.clone();
     while (!left.isEmpty() && !context.gaveUp()) {
       if (result.list.size() == maxDistances) {
         return coverAll();

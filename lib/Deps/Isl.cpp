@@ -29,15 +29,6 @@ IslSet IslSet::operator-(const IslSet &other) const {
   return IslSet(isl_set_subtract(copy(), other.copy()));
 }
 
-IslSet IslSet::firstCoordinates(uint32_t count) const {
-  isl_size all = isl_set_dim(set.get(), isl_dim_set);
-  if (all < 0) {
-    return IslSet(nullptr);
-  }
-  return IslSet(
-      isl_set_project_out(copy(), isl_dim_set, count, static_cast<unsigned>(all) - count));
-}
-
 IslSet IslSet::fixed(uint32_t coordinate, int64_t value) const {
   isl_val *val = isl_val_int_from_si(isl_set_get_ctx(set.get()), value);
   return IslSet(isl_set_fix_val(copy(), isl_dim_set, coordinate, val));

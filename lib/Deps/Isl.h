@@ -32,9 +32,6 @@ public:
 
   IslSet operator-(const IslSet &other) const;
 
-  /// The set of the first `count` coordinates.
-  IslSet firstCoordinates(uint32_t count) const;
-
   /// Those points with this value of a coordinate.
   IslSet fixed(uint32_t coordinate, int64_t value) const;
 

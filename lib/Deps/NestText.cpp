@@ -54,13 +54,6 @@ public:
     return fmt::format("{{ [{}] : {} }}", fmt::join(names, ", "), conditions);
   }
 
-  /// The set over distances and the consumer's iterations alone.
-  std::string coverSet(std::string_view conditions) const {
-    return fmt::format("{{ [{}] : {} }}",
-                       fmt::join(names.begin(), names.begin() + 2 * ptrdiff_t(numLevels()), ", "),
-                       conditions);
-  }
-
   /// Step 1.
   std::string conflicts() const {
     Conditions all;
@@ -77,7 +70,7 @@ public:
     Conditions all;
     addMask(all, distance);
     all.add("{}", atLeast(distance));
-    return coverSet(all.text());
+    return set(all.text());
   }
 
   /// All consumers that wait at this distance, with the runs of the producer that may be the last
