@@ -33,13 +33,11 @@ TEST_P(RandomExtractTest, isSoundCompleteAndExact) {
   Extractor extractor;
   Held held;
   size_t numUndecided = 0;
-  size_t numTried = 0;
   const Seeds seeds;
   for (uint64_t seed = seeds.first + GetParam(); seed <= seeds.last; seed += numParts) {
     ExtractOptions options{seed % 2 == 0};
     std::string failure = holdToConflicts(randomAccesses(seed), seed, options, extractor, held);
     EXPECT_TRUE(failure.empty()) << "seed " << seed << ": " << failure;
-    ++numTried;
     if (extractor.numUndecided() != numUndecided) {
       numUndecided = extractor.numUndecided();
       fmt::print("seed {} has a question that is too hard\n", seed);
@@ -48,7 +46,7 @@ TEST_P(RandomExtractTest, isSoundCompleteAndExact) {
   fmt::print(
       "{} dependences ({} not exact, {} kept), {} conflicts, {} witnesses seen, {} undecided\n",
       held.deps, held.excess, held.kept, held.conflicts, held.witnessed, extractor.numUndecided());
-  EXPECT_LE(10'000 * numUndecided, numTried) << "none in the ordinary run";
+  EXPECT_EQ(numUndecided, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, RandomExtractTest, testing::Range<uint64_t>(0, numParts));
