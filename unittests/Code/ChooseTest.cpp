@@ -109,6 +109,7 @@ Kernel fan(uint32_t count, uint32_t bodies = 1) {
   for (uint32_t body = 0; body < bodies; ++body) {
     b.beginLoop(fmt::format("A{}", body), KernelBuilder::constant(10));
     std::vector<std::pair<InstrId, InstrId>> pairs;
+    pairs.reserve(count);
     for (uint32_t i = 0; i < count; ++i) {
       pairs.push_back({b.instr(fmt::format("p{}_{}", body, i), producer),
                        b.instr(fmt::format("c{}_{}", body, i), consumer)});
@@ -128,7 +129,8 @@ Kernel fan(uint32_t count, uint32_t bodies = 1) {
 /// count.
 TEST(ChooseTest, thePriceIsThatOfAllRuns) {
   Machine machine = genericMachine();
-  EXPECT_EQ(code(fan(1), optionsFor(Strategy::PerLoop), machine)->cost, 2 * (1 + 10) + 1 + 10);
+  EXPECT_EQ(code(fan(1), optionsFor(Strategy::PerLoop), machine).value().cost,
+            2 * (1 + 10) + 1 + 10);
 }
 
 TEST(ChooseTest, isNeverDearerThanPerLoop) {
@@ -161,7 +163,7 @@ TEST(ChooseTest, isAsCheapAsAnySharing) {
     }
     Machine machine = seed % 2 == 0 ? genericMachine() : wrappingMachine();
     CompileOptions options = chosen(program.kernel, machine);
-    double cost = code(program.kernel, options, machine)->cost;
+    double cost = code(program.kernel, options, machine).value().cost;
     double least = leastCost(program.kernel, machine, options);
     ASSERT_GE(cost, least);
     ++compared;

@@ -242,7 +242,7 @@ std::function<uint64_t(LoopId, uint64_t)> randomTrips(const Kernel &kernel, uint
     if (!loop.isBranch() && loop.trip.kind == Trip::Kind::Constant) {
       return loop.trip.constant;
     }
-    Random random(seed * 1'000'003 + id.value * 1009 + entry);
+    Random random(seed * 1'000'003 + uint64_t{id.value} * 1009 + entry);
     random.below(2);
     if (loop.isBranch()) {
       return random.below(2);

@@ -47,6 +47,7 @@ std::vector<Bindings> runsOf(const Kernel &kernel, uint64_t seed) {
       if (kernel.loops[loop].kind == LoopKind::Loop &&
           kernel.loops[loop].trip.kind == Trip::Kind::Value) {
         std::vector<uint64_t> byEntry;
+        byEntry.reserve(5);
         for (uint64_t entry = 0; entry < 5; ++entry) {
           byEntry.push_back(trips(loop, entry));
         }
