@@ -90,6 +90,7 @@ private:
       return 0;
     }
     Known &entry = known.on(engine, expr);
+    // One operation costs the same, stepped or not.
     std::optional<Linear> form = linearForm(exprs.pool(), expr);
     if (form && form->numOps > 1 && kernel.encloses(form->loop, kernel.instrs[consumer].home)) {
       bool isNew = !entry.steppedBy.valid();

@@ -19,11 +19,11 @@ static void checkEngines(const Kernel &kernel, const Machine &machine, Diagnosti
 }
 
 /// Strategies that need fewer semaphores than this one.
-static std::string wayOut(std::string_view strategy) {
+static std::string_view wayOut(std::string_view strategy) {
   if (strategy == "per-instruction") {
-    return "; 'per-loop' or 'per-engine' needs fewer";
+    return "; 'per-loop' or 'per-engine' needs fewer, and 'auto' shares what it must";
   }
-  return strategy == "per-loop" ? "; 'per-engine' needs fewer" : "";
+  return strategy == "per-loop" ? "; 'per-engine' needs fewer, and 'auto' shares what it must" : "";
 }
 
 /// ", of which 2 are reserved", if any are.

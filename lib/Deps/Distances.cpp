@@ -11,8 +11,9 @@
 namespace tally {
 
 static constexpr size_t maxDistances = 8;
-/// What one question may take: seconds. A few of those that take more are asked once again, with
-/// more patience: half a minute at worst.
+/// What one question may take, in isl's operations: seconds, as far as seen, though an operation on
+/// large numbers takes longer than others. A few of those that need more are asked once again, with
+/// more patience: half a minute, as far as seen.
 static constexpr uint64_t maxOperations = 4'000'000;
 static constexpr uint64_t maxOfHardQuestion = 40'000'000;
 static constexpr uint32_t mostHardQuestions = 2;

@@ -188,7 +188,7 @@ TEST(NumbersTest, reservationsCountAgainstTheLimit) {
   EXPECT_FALSE(compile(kernel, options, machine, tooMany));
   EXPECT_EQ(tooMany.all()[0].message, "strategy 'per-loop' needs 2 semaphores, but machine "
                                       "'generic' has 3, of which 2 are reserved; 'per-engine' "
-                                      "needs fewer");
+                                      "needs fewer, and 'auto' shares what it must");
 }
 
 /// The last semaphore that a machine has may be pinned, the one behind it not.
