@@ -87,8 +87,8 @@ std::string writeScheduleFile(const ScheduleFile &s) {
       quoteJson(s.kernelFile), quoteJson(s.kernelName),
       s.codeFile.empty() ? "null" : quoteJson(s.codeFile),
       s.strategy.empty() ? "null" : quoteJson(s.strategy), listText(s.options),
-      quoteJson(s.machine), listText(s.trips), s.guards, listText(s.rules), s.inFlight,
-      quoteJson(s.shows));
+      s.machine.empty() ? "null" : quoteJson(s.machine), listText(s.trips), s.guards,
+      listText(s.rules), s.inFlight, quoteJson(s.shows));
   for (size_t i = 0; i < s.steps.size(); ++i) {
     text +=
         fmt::format("{}{}{}", i == 0 ? "" : ",", i % 6 == 0 ? "\n    " : " ", stepText(s.steps[i]));
@@ -105,7 +105,7 @@ public:
   ScheduleFile run() {
     root.expectObject({"schema", "version", "kernel", "code", "strategy", "options", "machine",
                        "trips", "guards", "rules", "in_flight", "shows", "steps"});
-    root.expectSchema("tally-schedule", 1);
+    root.expectSchema("tally-schedule", 1, 1);
     if (std::optional<JsonAt> kernel = root.need("kernel");
         kernel && kernel->expectObject({"file", "name"})) {
       file.kernelFile = stringOf(*kernel, "file");
@@ -114,7 +114,7 @@ public:
     file.codeFile = stringOrNull("code");
     file.strategy = stringOrNull("strategy");
     file.options = strings("options");
-    file.machine = stringOf(root, "machine");
+    file.machine = stringOrNull("machine");
     file.trips = strings("trips");
     file.rules = strings("rules");
     if (std::optional<JsonAt> guards = root.find("guards")) {

@@ -26,6 +26,7 @@ static std::optional<Compiled> keepWritten(const Kernel &kernel, const Program *
   compiled.program = *written;
   compiled.program.strategy = toString(Strategy::Manual);
   compiled.program.machine = machine.name;
+  compiled.program.rules = rulesOf(machine);
   verifyProgram(kernel, compiled.program, diagnostics);
   if (!diagnostics.hasErrors()) {
     checkLimits(kernel, compiled.program, machine, diagnostics);

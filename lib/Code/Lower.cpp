@@ -223,6 +223,7 @@ Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine
   Program program;
   program.strategy = toString(plan.options.strategy);
   program.machine = machine.name;
+  program.rules = rulesOf(machine);
   nameSemaphores(kernel, plan, program);
 
   KeptWaits waits(kernel, plan, program);

@@ -19,6 +19,11 @@ namespace tally {
 /// In the order of AluOp.
 static constexpr std::string_view aluNames[] = {"move", "add", "sub", "mul", "min", "gt"};
 
+// In the order of Subtraction, WaitCompare and Completion.
+static constexpr std::string_view subtractionNames[] = {"wraps", "saturates"};
+static constexpr std::string_view compareNames[] = {"unsigned", "signed"};
+static constexpr std::string_view completionNames[] = {"whole", "split"};
+
 /// The values of "op" and what they begin.
 static constexpr std::string_view opNames[] = {"issue", "wait", "signal", "reset",   "drain",
                                                "alu",   "loop", "if",     "barrier", "when"};
@@ -43,6 +48,7 @@ private:
   void element(std::string_view more);
   void openList(std::string_view before);
   void closeList(std::string_view after);
+  std::string machineText() const;
   void semaphores();
   void barriers();
   void engine(const EngineCode &code);
@@ -162,6 +168,19 @@ void ProgramWriter::operation(const Op &op) {
   indent += 2;
 }
 
+std::string ProgramWriter::machineText() const {
+  std::string result = fmt::format("{{\"name\": {}", quoteJson(program.machine));
+  if (const std::optional<MachineRules> &rules = program.rules) {
+    result +=
+        fmt::format(", \"counter_bits\": {}, \"subtraction\": \"{}\", \"compare\": \"{}\", "
+                    "\"overlap\": {}, \"completion\": \"{}\"",
+                    rules->counterBits, subtractionNames[static_cast<size_t>(rules->subtraction)],
+                    compareNames[static_cast<size_t>(rules->waitCompare)], rules->queueOverlap,
+                    completionNames[static_cast<size_t>(rules->completion)]);
+  }
+  return result + "}";
+}
+
 void ProgramWriter::semaphores() {
   openList("\"semaphores\": ");
   for (SemaId s : program.semaphores.ids()) {
@@ -216,10 +235,10 @@ void ProgramWriter::dependences() {
 std::string ProgramWriter::run() {
   text = "{";
   line("\"schema\": \"tally-code\",");
-  line("\"version\": 1,");
+  line("\"version\": 2,");
   line(fmt::format("\"kernel\": {},", kernelJson(kernel, indent)));
   line(fmt::format("\"strategy\": {},", quoteJson(program.strategy)));
-  line(fmt::format("\"machine\": {},", quoteJson(program.machine)));
+  line(fmt::format("\"machine\": {},", machineText()));
   semaphores();
   barriers();
   openList("\"engines\": ");
@@ -245,7 +264,7 @@ namespace {
 
 class ProgramReader {
 public:
-  ProgramReader(const Kernel &kernel, const JsonAt &document);
+  ProgramReader(const Kernel &kernel, const JsonAt &document, uint64_t version);
 
   Program run();
 
@@ -258,6 +277,8 @@ private:
   static uint32_t number(const JsonAt &object, std::string_view key);
   static std::string text(const JsonAt &object, std::string_view key);
 
+  void machine(const JsonAt &at);
+  static MachineRules rules(const JsonAt &at);
   void semaphore(const JsonAt &at);
   void barrier(const JsonAt &at);
   void engine(const JsonAt &at);
@@ -280,6 +301,7 @@ private:
 
   const Kernel &kernel;
   const JsonAt &document;
+  uint64_t version;
   Program program;
   std::vector<Op> *ops = nullptr; ///< of the engine being read
   std::vector<EngineId> engineByName;
@@ -296,9 +318,10 @@ std::vector<IdT> tableOf(const Kernel &kernel, const IdVector<IdT, T> &items) {
   return byName;
 }
 
-ProgramReader::ProgramReader(const Kernel &kernel, const JsonAt &document)
-    : kernel(kernel), document(document), engineByName(tableOf(kernel, kernel.engines)),
-      loopByName(tableOf(kernel, kernel.loops)), instrByName(tableOf(kernel, kernel.instrs)) {}
+ProgramReader::ProgramReader(const Kernel &kernel, const JsonAt &document, uint64_t version)
+    : kernel(kernel), document(document), version(version),
+      engineByName(tableOf(kernel, kernel.engines)), loopByName(tableOf(kernel, kernel.loops)),
+      instrByName(tableOf(kernel, kernel.instrs)) {}
 
 template <typename Visit>
 void ProgramReader::forEach(const JsonAt &object, std::string_view key, Visit visit) const {
@@ -350,7 +373,9 @@ void ProgramReader::expectId(const JsonAt &object, size_t expected) const {
 
 Program ProgramReader::run() {
   program.strategy = text(document, "strategy");
-  program.machine = text(document, "machine");
+  if (std::optional<JsonAt> at = document.need("machine")) {
+    machine(*at);
+  }
   forEach(document, "semaphores", [&](const JsonAt &at, size_t) { semaphore(at); });
   forEach(document, "barriers", [&](const JsonAt &at, size_t) { barrier(at); });
   for (EngineId e : kernel.engines.ids()) {
@@ -362,6 +387,42 @@ Program ProgramReader::run() {
             [&](const JsonAt &at, size_t index) { dependence(at, index); });
   }
   return std::move(program);
+}
+
+/// Version 1 has the name alone.
+void ProgramReader::machine(const JsonAt &at) {
+  if (version == 1) {
+    program.machine = at.string();
+    return;
+  }
+  if (!at.expectObject(
+          {"name", "counter_bits", "subtraction", "compare", "overlap", "completion"})) {
+    return;
+  }
+  program.machine = text(at, "name");
+  if (at.json().size() > 1) { // all of the rules, or none
+    program.rules = rules(at);
+  }
+}
+
+MachineRules ProgramReader::rules(const JsonAt &at) {
+  MachineRules rules;
+  if (std::optional<JsonAt> bits = at.need("counter_bits")) {
+    rules.counterBits = static_cast<uint32_t>(bits->unsignedIn(8, 32));
+  }
+  if (std::optional<JsonAt> name = at.need("subtraction")) {
+    rules.subtraction = static_cast<Subtraction>(name->oneOf(subtractionNames));
+  }
+  if (std::optional<JsonAt> name = at.need("compare")) {
+    rules.waitCompare = static_cast<WaitCompare>(name->oneOf(compareNames));
+  }
+  if (std::optional<JsonAt> overlap = at.need("overlap")) {
+    rules.queueOverlap = overlap->boolean();
+  }
+  if (std::optional<JsonAt> name = at.need("completion")) {
+    rules.completion = static_cast<Completion>(name->oneOf(completionNames));
+  }
+  return rules;
 }
 
 void ProgramReader::semaphore(const JsonAt &at) {
@@ -597,7 +658,7 @@ static std::optional<KernelAndProgram> readDocument(const JsonAt &document,
                               "barriers", "engines", "dependences"})) {
     return std::nullopt;
   }
-  document.expectSchema("tally-code", 1);
+  uint64_t version = document.expectSchema("tally-code", 1, 2);
   std::optional<JsonAt> kernelAt = document.need("kernel");
   size_t before = document.numErrors();
   if (!kernelAt) {
@@ -606,7 +667,7 @@ static std::optional<KernelAndProgram> readDocument(const JsonAt &document,
   KernelAndProgram result;
   result.kernel = readKernelJson(*kernelAt, fileName);
   if (document.numErrors() == before) {
-    result.program = ProgramReader(result.kernel, document).run();
+    result.program = ProgramReader(result.kernel, document, version).run();
   }
   return result;
 }

@@ -98,7 +98,7 @@ private:
 Machine MachineReader::run() {
   document.expectObject({"schema", "version", "name", "description", "engines", "limits", "alu",
                          "wait", "queue", "encoding", "parameters", "facts"});
-  document.expectSchema("tally-machine", 1);
+  document.expectSchema("tally-machine", 1, 1);
   std::optional<JsonAt> name = document.need("name");
   machine.name = name ? name->string() : "";
   machine.description = document.stringOr("description", "");

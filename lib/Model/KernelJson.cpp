@@ -86,7 +86,7 @@ private:
 Kernel KernelReader::run() {
   document.expectObject(
       {"schema", "version", "name", "reserves", "engines", "buffers", "body", "dependences"});
-  document.expectSchema("tally-kernel", 1);
+  document.expectSchema("tally-kernel", 1, 1);
   document.need("name");
   builder.reserveSemaphores(reservedOf(document));
   document.need("engines");

@@ -260,17 +260,15 @@ size_t JsonAt::oneOf(std::span<const std::string_view> names) const {
   return static_cast<size_t>(it - names.begin());
 }
 
-bool JsonAt::expectSchema(std::string_view schema, uint64_t version) const {
+uint64_t JsonAt::expectSchema(std::string_view schema, uint64_t oldest, uint64_t newest) const {
   std::optional<JsonAt> name = need("schema");
   std::optional<JsonAt> number = need("version");
   size_t before = errors->size();
   if (name) {
     name->oneOf({schema});
   }
-  if (number) {
-    number->unsignedIn(version, version);
-  }
-  return name && number && errors->size() == before;
+  uint64_t version = number ? number->unsignedIn(oldest, newest) : 0;
+  return name && errors->size() == before ? version : 0;
 }
 
 std::string JsonAt::stringOr(std::string_view memberKey, std::string_view absent) const {

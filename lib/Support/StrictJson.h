@@ -102,8 +102,9 @@ public:
     return oneOf(std::span(names.begin(), names.size()));
   }
 
-  /// Reads "schema" and "version" of a document; whether they are these.
-  bool expectSchema(std::string_view schema, uint64_t version) const;
+  /// Reads "schema" and "version" of a document. The version, if it is from `oldest` to `newest`;
+  /// 0 if it is not, or if the schema is another.
+  uint64_t expectSchema(std::string_view schema, uint64_t oldest, uint64_t newest) const;
 
   // Optional members.
   std::string stringOr(std::string_view memberKey, std::string_view absent) const;

@@ -99,7 +99,7 @@ int checkAll(const CheckOptions &options) {
     return Exit::Undecided;
   }
   Session session;
-  std::optional<Machine> machine = session.machine(options.common.machine);
+  std::optional<Machine> machine = session.machine(options.common);
   if (!machine) {
     return Exit::Undecided;
   }

@@ -86,7 +86,7 @@ void writeWitness(const CheckOptions &options, Session &session, const Subject &
   file.strategy = subject.isWritten ? "" : subject.program.strategy;
   file.options = compileFlags(options.common);
   file.rules = options.literal;
-  file.machine = options.common.machine;
+  file.machine = session.hasMachineOfCode() ? "" : options.common.machine;
   file.trips = fault.trips;
   file.guards = fault.guards;
   file.inFlight = fault.inFlight;
@@ -229,7 +229,10 @@ std::optional<CheckOptions> optionsOf(const CheckOptions &given, const ScheduleF
     options.common.input = file.kernelFile;
     options.code = file.codeFile;
   }
-  options.common.machine = file.machine;
+  if (!file.machine.empty()) {
+    options.common.machine = file.machine;
+  }
+  options.common.machineOption = nullptr; // the schedule says it, or the code does
   options.strategyGiven = !file.strategy.empty();
   options.literal = file.rules;
   options.common.strategy = file.strategy.empty() ? given.common.strategy : file.strategy;
@@ -260,7 +263,8 @@ int replaySchedule(const CheckOptions &given) {
     return Exit::No;
   }
   Session session;
-  std::optional<Machine> machine = session.machine(options->common.machine);
+  std::optional<Machine> machine = file->machine.empty() ? session.machine(options->common)
+                                                         : session.machine(options->common.machine);
   if (!machine) {
     return Exit::Undecided;
   }

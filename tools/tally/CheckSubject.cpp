@@ -74,7 +74,7 @@ public:
     std::vector<LoadedKernel> codes;
     if (!options.code.empty()) {
       Session second; // a session reads one file
-      codes = second.load(options.code, machine);
+      codes = session.onMachine(second.load(options.code), options.code, machine);
       if (codes.empty()) {
         return {};
       }

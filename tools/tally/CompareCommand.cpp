@@ -100,7 +100,7 @@ nlohmann::ordered_json json(std::string_view kernel, const Row &row) {
 
 int CompareCommand::run() const {
   Session session;
-  std::optional<Machine> target = session.machine(common.machine);
+  std::optional<Machine> target = session.machine(common);
   if (!target) {
     return Exit::Undecided;
   }

@@ -79,7 +79,7 @@ std::string CompileCommand::resultText(Session &session, const std::vector<Loade
 
 int CompileCommand::run() const {
   Session session;
-  std::optional<Machine> machine = session.machine(common.machine);
+  std::optional<Machine> machine = session.machine(common);
   if (!machine) {
     return Exit::Undecided;
   }

@@ -24,7 +24,7 @@ struct DepsCommand {
 
   int run() const {
     Session session;
-    std::optional<Machine> machine = session.machine(common.machine);
+    std::optional<Machine> machine = session.machine(common);
     if (!machine) {
       return Exit::Undecided;
     }

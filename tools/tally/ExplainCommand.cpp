@@ -249,7 +249,7 @@ bool ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, con
 
 int ExplainCommand::run() const {
   Session session;
-  std::optional<Machine> machine = session.machine(common.machine);
+  std::optional<Machine> machine = session.machine(common);
   if (!machine) {
     return Exit::Undecided;
   }

@@ -330,7 +330,7 @@ private:
 
 int PlanCommand::run() const {
   Session session;
-  std::optional<Machine> machine = session.machine(common.machine);
+  std::optional<Machine> machine = session.machine(common);
   if (!machine) {
     return Exit::Undecided;
   }

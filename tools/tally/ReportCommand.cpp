@@ -181,7 +181,7 @@ int ReportCommand::run() {
     return Exit::Undecided;
   }
   Session session;
-  std::optional<Machine> machine = session.machine(subject.common.machine, settings);
+  std::optional<Machine> machine = session.machine(subject.common, settings);
   if (!machine) {
     return Exit::Undecided;
   }

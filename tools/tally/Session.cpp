@@ -25,8 +25,12 @@ void CommonOptions::addInput(CLI::App &command) {
 }
 
 void CommonOptions::addMachine(CLI::App &command) {
-  command.add_option("--machine", machine, "machine: a name (generic, trn2) or a .json file")
-      ->capture_default_str();
+  machineOption =
+      command
+          .add_option("--machine", machine,
+                      "machine: a name (generic, trn2) or a .json file; if none is named, code "
+                      "has the machine that it was made for")
+          ->capture_default_str();
 }
 
 void CommonOptions::addKeepImplied(CLI::App &command) {
@@ -108,6 +112,11 @@ static void complain(const std::string &message) {
 }
 
 std::vector<LoadedKernel> Session::load(const std::string &path) {
+  if (readAhead && readAhead->path == path) {
+    std::vector<LoadedKernel> kernels = std::move(readAhead->kernels);
+    readAhead.reset();
+    return kernels;
+  }
   return path.ends_with(".json") ? loadJson(path) : loadModule(path);
 }
 
@@ -180,11 +189,51 @@ bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const
 }
 
 std::vector<LoadedKernel> Session::load(const std::string &path, const Machine &machine) {
-  std::vector<LoadedKernel> kernels = load(path);
+  return onMachine(load(path), path, machine);
+}
+
+std::vector<LoadedKernel> Session::onMachine(std::vector<LoadedKernel> kernels,
+                                             const std::string &path, const Machine &machine) {
+  bool allFit = true;
   for (LoadedKernel &loaded : kernels) {
+    allFit &= fitsMachine(loaded, path, machine);
     setCompletion(loaded.kernel, machine);
   }
-  return kernels;
+  return allFit ? std::move(kernels) : std::vector<LoadedKernel>();
+}
+
+/// The rules that code counts on: those that it brings along, or those of the machine that it
+/// names.
+static std::optional<MachineRules> rulesOfCode(const LoadedKernel &loaded) {
+  if (!loaded.program || loaded.program->rules || loaded.program->machine.empty()) {
+    return loaded.program ? loaded.program->rules : std::nullopt;
+  }
+  MachineResult known = loadMachine(loaded.program->machine);
+  return known.machine ? std::optional(rulesOf(*known.machine)) : std::nullopt;
+}
+
+/// Code on another machine than its own is what the user asks about, if they name that machine. It
+/// is never taken for code of the default machine.
+bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path,
+                          const Machine &machine) {
+  const std::optional<MachineRules> rules = rulesOfCode(loaded);
+  if (rules && *rules != rulesOf(machine)) {
+    fmt::print(stderr,
+               "{}: the code in '{}' was made for machine '{}' ({}), but machine '{}' has {}{}\n",
+               machineGiven ? "warning" : "error", path, loaded.program->machine, describe(*rules),
+               machine.name, describe(rulesOf(machine)),
+               machineGiven ? "" : "; name the machine to run it on with --machine");
+    return machineGiven;
+  }
+  bool unknown = loaded.program && !rules && !loaded.program->machine.empty() &&
+                 loaded.program->machine != machine.name;
+  if (unknown && !machineGiven) {
+    complain(
+        fmt::format("the code in '{}' was made for machine '{}', which is not known here; name "
+                    "its file with --machine",
+                    path, loaded.program->machine));
+  }
+  return !unknown || machineGiven;
 }
 
 std::vector<LoadedKernel> Session::loadWithDeps(const CommonOptions &options,
@@ -197,9 +246,8 @@ std::vector<LoadedKernel> Session::loadWithDeps(const CommonOptions &options,
   return allLegal ? std::move(kernels) : std::vector<LoadedKernel>();
 }
 
-std::optional<Machine> Session::machine(const std::string &nameOrPath,
-                                        const std::vector<std::string> &settings) {
-  MachineResult result = loadMachine(nameOrPath);
+std::optional<Machine> Session::settle(MachineResult result,
+                                       const std::vector<std::string> &settings) {
   for (const std::string &setting : settings) {
     std::string error = result.machine ? setParameter(*result.machine, setting) : "";
     if (!error.empty()) {
@@ -210,6 +258,44 @@ std::optional<Machine> Session::machine(const std::string &nameOrPath,
     complain(error);
   }
   return result.errors.empty() ? result.machine : std::nullopt;
+}
+
+std::optional<Machine> Session::machine(const std::string &nameOrPath,
+                                        const std::vector<std::string> &settings) {
+  machineGiven = true;
+  return settle(loadMachine(nameOrPath), settings);
+}
+
+/// A machine of the name that the code says, if it has the same rules, and times where the command
+/// needs them; otherwise the command's own, under the rules of the code.
+static MachineResult machineForCode(const MachineResult &usual, const std::string &name,
+                                    const MachineRules &rules) {
+  MachineResult known = loadMachine(name);
+  bool fits = known.machine && rulesOf(*known.machine) == rules &&
+              (!known.machine->parameters.empty() || usual.machine->parameters.empty());
+  if (fits || rulesOf(*usual.machine) == rules) {
+    return fits ? known : usual;
+  }
+  fmt::print(stderr, "note: machine '{}' runs the code under the rules that it was made for: {}\n",
+             usual.machine->name, describe(rules));
+  return {withRules(*usual.machine, rules), {}};
+}
+
+std::optional<Machine> Session::machine(const CommonOptions &options,
+                                        const std::vector<std::string> &settings) {
+  machineGiven = options.machineGiven();
+  MachineResult usual = loadMachine(options.machine);
+  if (!machineGiven && usual.machine) {
+    readAhead = ReadAhead{options.input, load(options.input)};
+    const std::vector<LoadedKernel> &kernels = readAhead->kernels;
+    std::optional<MachineRules> rules =
+        kernels.empty() ? std::nullopt : rulesOfCode(kernels.front());
+    if (rules) {
+      machineIsOfCode = true;
+      usual = machineForCode(usual, kernels.front().program->machine, *rules);
+    }
+  }
+  return settle(std::move(usual), settings);
 }
 
 std::optional<Bindings> Session::bindings(const Kernel &kernel, const RunOptions &options) {

@@ -48,6 +48,11 @@ struct CommonOptions {
   bool noLicm = false;
   bool noCse = false;
 
+  CLI::Option *machineOption = nullptr; ///< set by addMachine()
+
+  /// Whether the user names a machine. If not, code that brings its machine's rules has its own.
+  bool machineGiven() const { return machineOption && machineOption->count() > 0; }
+
   void addInput(CLI::App &command);
   void addMachine(CLI::App &command);
   void addKeepImplied(CLI::App &command);
@@ -75,6 +80,11 @@ public:
   /// The same, as they are on a machine.
   std::vector<LoadedKernel> load(const std::string &path, const Machine &machine);
 
+  /// Kernels that were read elsewhere, as they are on a machine; empty, with the reasons reported,
+  /// if code among them was made for another one and the user named none.
+  std::vector<LoadedKernel> onMachine(std::vector<LoadedKernel> kernels, const std::string &path,
+                                      const Machine &machine);
+
   /// The kernels in a file, with their dependences. A kernel that says what instructions touch and
   /// has no dependence written gets those that follow, unless the user wants what is written.
   std::vector<LoadedKernel> loadWithDeps(const CommonOptions &options, const Machine &machine);
@@ -86,6 +96,14 @@ public:
   /// reasons reported.
   std::optional<Machine> machine(const std::string &nameOrPath,
                                  const std::vector<std::string> &settings = {});
+
+  /// The machine that the user names; if none is named, the one that the code in the input was made
+  /// for, if it says so.
+  std::optional<Machine> machine(const CommonOptions &options,
+                                 const std::vector<std::string> &settings = {});
+
+  /// Whether the machine is that of the code in the input, as the user named none.
+  bool hasMachineOfCode() const { return machineIsOfCode; }
 
   /// What the user binds for a run; none, with the reasons reported, if it does not fit the kernel.
   std::optional<Bindings> bindings(const Kernel &kernel, const RunOptions &options);
@@ -103,11 +121,23 @@ public:
   std::string scfText(const std::vector<LoadedKernel> &kernels, const Machine &machine);
 
 private:
+  /// A file that was read before the machine was known.
+  struct ReadAhead {
+    std::string path;
+    std::vector<LoadedKernel> kernels;
+  };
+
   std::vector<LoadedKernel> loadJson(const std::string &path);
+  static std::optional<Machine> settle(MachineResult result,
+                                       const std::vector<std::string> &settings);
+  bool fitsMachine(const LoadedKernel &loaded, const std::string &path, const Machine &machine);
   std::vector<LoadedKernel> loadModule(const std::string &path);
   std::string print(mlir::ModuleOp module);
 
   Extractor extractor;
+  std::optional<ReadAhead> readAhead;
+  bool machineGiven = true; ///< by the user, as opposed to the default of a command
+  bool machineIsOfCode = false;
   llvm::SourceMgr sources;
   mlir::MLIRContext context;
   mlir::SourceMgrDiagnosticHandler handler;

@@ -380,7 +380,7 @@ std::string sweepText(const Sweep &sweep, const std::vector<Run> &runs) {
 
 int SimCommand::run() const {
   Session session;
-  std::optional<Machine> machine = session.machine(subject.common.machine, settings);
+  std::optional<Machine> machine = session.machine(subject.common, settings);
   std::optional<Sweep> values = machine ? parseSweep(*machine, sweep) : std::nullopt;
   if (!values) {
     return Exit::Undecided;

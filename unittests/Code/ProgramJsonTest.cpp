@@ -110,7 +110,7 @@ TEST(ProgramJsonTest, golden) {
                         Op::mark(OpKind::LoopEnd)};
   EXPECT_EQ(writeProgramJson(kernel, p), R"json({
   "schema": "tally-code",
-  "version": 1,
+  "version": 2,
   "kernel": {
     "schema": "tally-kernel",
     "version": 1,
@@ -128,7 +128,7 @@ TEST(ProgramJsonTest, golden) {
     ]
   },
   "strategy": "per-loop",
-  "machine": "generic",
+  "machine": {"name": "generic"},
   "semaphores": [
     {"id": 0, "name": "A.act"}
   ],
@@ -174,6 +174,52 @@ TEST(ProgramJsonTest, roundTrip) {
   EXPECT_EQ(p.engines[EngineId(0)].registers[RegId(0)].role, "total(A)");
   EXPECT_EQ(p.semaphores[SemaId(1)].name, "odd \"name\"");
   EXPECT_EQ(writeProgramJson(again->kernel, p), text);
+}
+
+/// What code counts on comes back; without it, or in version 1, there is a name alone.
+TEST(ProgramJsonTest, machineComesBack) {
+  KernelAndProgram k = everything();
+  k.program.rules =
+      MachineRules{9, Subtraction::Saturates, WaitCompare::Signed, false, Completion::Split};
+  std::string errors;
+  std::string text = writeProgramJson(k.kernel, k.program);
+  std::optional<KernelAndProgram> again = read(text, &errors);
+  ASSERT_TRUE(again) << errors;
+  EXPECT_EQ(again->program.rules, k.program.rules);
+  EXPECT_EQ(writeProgramJson(again->kernel, again->program), text);
+  k.program.rules.reset();
+  text = writeProgramJson(k.kernel, k.program);
+  ASSERT_TRUE(again = read(text, &errors)) << errors;
+  EXPECT_FALSE(again->program.rules);
+  EXPECT_EQ(again->program.machine, "generic");
+}
+
+TEST(ProgramJsonTest, versionOneIsRead) {
+  KernelAndProgram k = everything();
+  std::string text = writeProgramJson(k.kernel, k.program);
+  auto replace = [&](const std::string &what, const std::string &by) {
+    size_t start = text.find(what);
+    ASSERT_NE(start, std::string::npos) << what;
+    text.replace(start, what.size(), by);
+  };
+  replace("\"version\": 2", "\"version\": 1");
+  replace(R"({"name": "generic"})", R"("generic")");
+  std::string errors;
+  std::optional<KernelAndProgram> again = read(text, &errors);
+  ASSERT_TRUE(again) << errors;
+  EXPECT_EQ(again->program.machine, "generic");
+}
+
+TEST(ProgramJsonTest, rulesAreCompleteAndInRange) {
+  std::string rules = R"({"name": "m", "counter_bits": 33, "subtraction": "halts", "compare": 1})";
+  std::string errors = errorsOf(R"({"name": "generic"})", rules);
+  EXPECT_NE(errors.find("at 'machine.counter_bits': expected an integer from 8 to 32, found 33"),
+            std::string::npos)
+      << errors;
+  EXPECT_NE(errors.find("at 'machine.subtraction': expected \"wraps\" or \"saturates\""),
+            std::string::npos)
+      << errors;
+  EXPECT_NE(errors.find("at 'machine': the key 'overlap' is missing"), std::string::npos) << errors;
 }
 
 TEST(ProgramJsonTest, refuses) {

@@ -157,6 +157,7 @@ void BridgeTest::expectKept(const Kernel &kernel, Form form) {
 
 void BridgeTest::expectKept(const Kernel &kernel, Program program, Form form) {
   renumberBarriers(program);
+  program.rules.reset(); // text names the machine alone
   auto module = stored(kernel, &program);
   Diagnostics problems;
   std::vector<LoadedKernel> loaded = throughText(*module, form, problems);

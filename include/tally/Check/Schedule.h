@@ -38,8 +38,8 @@ struct ScheduleFile {
   std::string codeFile;             ///< empty: the code stands beside the kernel, or is compiled
   std::string strategy;             ///< how to compile; empty: the code is as written
   std::vector<std::string> options; ///< further options of the compilation, as on the command line
-  std::string machine;
-  std::vector<std::string> trips; ///< as given to --trips
+  std::string machine;              ///< empty: that of the code
+  std::vector<std::string> trips;   ///< as given to --trips
   uint64_t guards = 0;
   std::vector<std::string> rules; ///< literal rules that were switched on, by name
   uint32_t inFlight = 4;

@@ -19,7 +19,7 @@
 #ifndef TALLY_CODE_PROGRAM_H
 #define TALLY_CODE_PROGRAM_H
 
-#include "tally/Model/Kernel.h"
+#include "tally/Machine/Rules.h"
 
 namespace tally {
 
@@ -122,6 +122,8 @@ struct EngineCode {
 struct Program {
   std::string strategy; ///< how it was made: "per-loop", ..., "manual"
   std::string machine;
+  /// The rules of that machine; none if the code was read from a form that does not hold them.
+  std::optional<MachineRules> rules;
   IdVector<SemaId, Semaphore> semaphores;
   IdVector<EngineId, EngineCode> engines;              ///< one for each engine of the kernel
   IdVector<BarrierId, std::vector<EngineId>> barriers; ///< participants
