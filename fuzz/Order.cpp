@@ -443,7 +443,7 @@ static std::string differenceOn(const Kernel &kernel, EngineId engine, const Ord
   IdVector<InstrId, uint32_t> runs(kernel.instrs.size(), 0);
   for (size_t i = 0; i < common; ++i) {
     InstrId instr = asked.issues[engine][i];
-    ++runs[instr];
+    uint32_t run = runs[instr]++;
     if (code.issues[engine][i] != instr) {
       return fmt::format("'{}' is issued where '{}' is due", kernel.nameOf(code.issues[engine][i]),
                          kernel.nameOf(instr));
@@ -455,13 +455,13 @@ static std::string differenceOn(const Kernel &kernel, EngineId engine, const Ord
       if (want != have) {
         return fmt::format("run {} of '{}' waits until {} instructions of '{}' have retired, but "
                            "its dependences ask for {}",
-                           runs[instr], kernel.nameOf(instr), have, kernel.nameOf(queue), want);
+                           run, kernel.nameOf(instr), have, kernel.nameOf(queue), want);
       }
     }
   }
   if (common < asked.issues[engine].size()) {
     InstrId instr = asked.issues[engine][common];
-    return fmt::format("run {} of '{}' is never issued", runs[instr] + 1, kernel.nameOf(instr));
+    return fmt::format("run {} of '{}' is never issued", runs[instr], kernel.nameOf(instr));
   }
   return {};
 }

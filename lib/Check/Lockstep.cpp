@@ -277,7 +277,7 @@ std::string describe(const SpecSystem &spec, const ImplSystem &impl, const Misma
                        spec.describe(mismatch.instance), waitText(impl, mismatch));
   case MismatchKind::Order:
     return fmt::format("engine '{}' issues run {} of '{}', but next in the kernel is {}",
-                       kernel.nameOf(mismatch.engine), mismatch.issued.run + 1,
+                       kernel.nameOf(mismatch.engine), mismatch.issued.run,
                        kernel.nameOf(mismatch.issued.instr),
                        mismatch.instance.instr.valid() ? spec.describe(mismatch.instance)
                                                        : std::string("nothing"));

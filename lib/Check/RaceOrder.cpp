@@ -62,7 +62,7 @@ private:
   bool consumerWrites() const { return swapped ? fault.earlierWrites : fault.laterWrites; }
 
   static uint64_t iterationOf(const Active &active, LoopId loop) {
-    for (const EngineRun::Active &a : active) {
+    for (const LoopIteration &a : active) {
       if (a.loop == loop) {
         return a.iteration;
       }
@@ -264,9 +264,9 @@ private:
       report.facts.emplace_back(key, std::move(value));
     };
     add("first", std::string(kernel.nameOf(producer().instr)));
-    add("first_iteration", iterationText(producerActive()));
+    add("first_iteration", iterationText(kernel, producerActive()));
     add("second", std::string(kernel.nameOf(consumer().instr)));
-    add("second_iteration", iterationText(consumerActive()));
+    add("second_iteration", iterationText(kernel, consumerActive()));
     if (fault.dep.valid()) {
       add("dependence", tally::describe(kernel, fault.dep));
     } else {

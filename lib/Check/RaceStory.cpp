@@ -38,18 +38,8 @@ Story::Active Story::activeAt(EngineId engine, uint32_t at) const {
   return run.active();
 }
 
-std::string Story::iterationText(const Active &active) const {
-  std::string text;
-  for (const EngineRun::Active &a : active) {
-    if (!kernel.loops[a.loop].isBranch()) {
-      text += fmt::format("{}{}={}", text.empty() ? "" : " ", kernel.nameOf(a.loop), a.iteration);
-    }
-  }
-  return text;
-}
-
 std::string Story::iterationAt(EngineId engine, uint32_t at) const {
-  return iterationText(activeAt(engine, at));
+  return iterationText(kernel, activeAt(engine, at));
 }
 
 Story::Active Story::activeOf(Instance instance) const {
@@ -58,7 +48,7 @@ Story::Active Story::activeOf(Instance instance) const {
 
 std::string Story::nameOf(Instance instance) const {
   std::string iteration =
-      numberOf(instance) != 0 ? iterationText(activeOf(instance)) : std::string();
+      numberOf(instance) != 0 ? iterationText(kernel, activeOf(instance)) : std::string();
   return fmt::format("'{}'{}", kernel.nameOf(instance.instr),
                      iteration.empty() ? "" : " (" + iteration + ")");
 }

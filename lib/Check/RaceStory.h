@@ -35,7 +35,7 @@ struct RegisterStory {
 /// Looks things up about a subject.
 class Story {
 public:
-  using Active = std::vector<EngineRun::Active>;
+  using Active = std::vector<LoopIteration>;
 
   explicit Story(const RaceSubject &subject)
       : subject(subject), kernel(subject.kernel), program(subject.program), system(subject.system) {
@@ -58,13 +58,11 @@ public:
   /// that touch the outside.
   Active activeAt(EngineId engine, uint32_t at) const;
 
-  std::string iterationText(const Active &active) const;
-
   std::string iterationAt(EngineId engine, uint32_t at) const;
 
   Active activeOf(Instance instance) const;
 
-  /// `'load' (A=2)`.
+  /// `'load' (A = 2)`.
   std::string nameOf(Instance instance) const;
 
   /// The instruction that an operation is or comes before; none at the end.

@@ -14,6 +14,8 @@
 
 #include "Walk.h"
 
+#include "tally/Model/Iterations.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -203,16 +205,16 @@ std::span<const uint32_t> SpecSystem::iterationsOf(Instance instance) const {
 
 std::string SpecSystem::describe(Instance instance) const {
   std::span<const uint32_t> vector = iterationsOf(instance);
-  std::string text;
+  std::vector<LoopIteration> around(vector.size());
   size_t level = vector.size();
   for (LoopId l = kernel.instrs[instance.instr].home; l != rootLoop && level > 0;
        l = kernel.loops[l].parent) {
     if (!kernel.loops[l].isBranch()) {
-      text = fmt::format("{}={}{}{}", kernel.nameOf(l), vector[level - 1], text.empty() ? "" : ", ",
-                         text);
       --level;
+      around[level] = {l, vector[level] - 1};
     }
   }
+  std::string text = iterationText(kernel, around);
   return fmt::format("'{}'{}{}", kernel.nameOf(instance.instr), text.empty() ? "" : " at ", text);
 }
 

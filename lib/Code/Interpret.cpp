@@ -96,7 +96,7 @@ const Op *EngineRun::next() {
 }
 
 void EngineRun::enter(LoopId loop, uint64_t trips) {
-  stack.push_back({loop, 1});
+  stack.push_back({loop, 0});
   remaining.push_back(trips - 1);
 }
 
@@ -105,9 +105,10 @@ void EngineRun::leave() {
   remaining.pop_back();
 }
 
+/// The machine's own counter counts from 1.
 void EngineRun::setCounter(const Op &loopBegin) {
   if (loopBegin.dst.valid()) {
-    registers[loopBegin.dst.value] = aluValue(AluOp::Move, stack.back().iteration, 0, machine);
+    registers[loopBegin.dst.value] = aluValue(AluOp::Move, stack.back().iteration + 1, 0, machine);
   }
 }
 

@@ -106,15 +106,12 @@ std::span<const LoopIndex> Runs::indices(Instance instance) const {
 
 std::string iterationText(const Kernel &kernel, const Runs &runs, Instance instance) {
   std::span<const LoopIndex> indices = runs.indices(instance);
-  std::string text;
+  std::vector<LoopIteration> around(indices.size());
   LoopId loop = kernel.instrs[instance.instr].home;
   for (size_t i = indices.size(); i-- > 0; loop = kernel.loops[loop].parent) {
-    if (!kernel.loops[loop].isBranch()) {
-      text = fmt::format("{}={}{}{}", kernel.nameOf(loop), indices[i].iteration + 1,
-                         text.empty() ? "" : " ", text);
-    }
+    around[i] = {loop, static_cast<uint64_t>(indices[i].iteration)};
   }
-  return text;
+  return iterationText(kernel, around);
 }
 
 } // namespace tally

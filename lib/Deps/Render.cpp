@@ -2,6 +2,8 @@
 
 #include "tally/Deps/Render.h"
 
+#include "tally/Model/Iterations.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -79,17 +81,19 @@ public:
     return loops;
   }
 
-  /// `'load' at A=1`, iterations from 1; or `run 3 of 'load'`.
+  /// `'load' at A = 1`, or `run 3 of 'load'`; both count from 0.
   std::string run(const DerivedDep &derived, InstrId instr, std::span<const int64_t> at) const {
     std::string words = fmt::format("'{}'", kernel.nameOf(instr));
     if (isByRuns(derived, instr, at)) {
-      return fmt::format("run {} of {}", at[0] + 1, words);
+      return fmt::format("run {} of {}", at[0], words);
     }
     std::vector<LoopId> loops = loopsAround(instr);
+    std::vector<LoopIteration> around;
     for (size_t i = 0; i < at.size(); ++i) {
-      words += fmt::format("{}{}={}", i == 0 ? " at " : " ", kernel.nameOf(loops[i]), at[i] + 1);
+      around.push_back({loops[i], static_cast<uint64_t>(at[i])});
     }
-    return words;
+    std::string when = iterationText(kernel, around);
+    return when.empty() ? words : fmt::format("{} at {}", words, when);
   }
 
   /// Whether the example counts runs instead of iterations.
@@ -141,12 +145,12 @@ Json distanceJson(const Kernel &kernel, const Words &words, const Dep &dep) {
 Json runJson(const Kernel &kernel, const Words &words, const DerivedDep &derived, InstrId instr,
              std::span<const int64_t> at) {
   if (words.isByRuns(derived, instr, at)) {
-    return {{"run", at[0] + 1}};
+    return {{"run", at[0]}};
   }
   Json object = Json::object();
   std::vector<LoopId> loops = words.loopsAround(instr);
   for (size_t i = 0; i < at.size(); ++i) {
-    object[std::string(kernel.nameOf(loops[i]))] = at[i] + 1;
+    object[std::string(kernel.nameOf(loops[i]))] = at[i];
   }
   return object;
 }

@@ -36,13 +36,10 @@ public:
   }
 
 private:
-  /// ` (A=3, B=1)`
+  /// ` (A = 3, B = 1)`
   std::string where() const {
-    std::string text;
-    for (const auto &[loop, number] : piece.iterations) {
-      text += fmt::format("{}{}={}", text.empty() ? " (" : ", ", kernel.nameOf(loop), number);
-    }
-    return text.empty() ? "" : text + ")";
+    std::string text = iterationText(kernel, piece.iterations);
+    return text.empty() ? "" : fmt::format(" ({})", text);
   }
 
   std::string times() const {
@@ -103,7 +100,7 @@ private:
         instr.operation.valid() ? fmt::format(": {}", kernel.text(instr.operation)) : std::string();
     return fmt::format("{}{}, run {}{}\nstarts at {}, leaves room after {}, finishes after {}\n"
                        "arrived in {} at {}, retires at {}",
-                       kernel.nameOf(e.instr), where(), e.run + 1, does, timeText(e.start),
+                       kernel.nameOf(e.instr), where(), e.run, does, timeText(e.start),
                        timeText(e.occupied - e.start), timeText(e.finish - e.start),
                        kernel.nameOf(e.queue), timeText(e.arrival), timeText(e.retire));
   }

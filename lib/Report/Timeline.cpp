@@ -55,7 +55,7 @@ Iterations TimelineRecorder::iterationsAt(EngineId engine, uint32_t op) const {
   const Track &track = tracks[engine];
   for (LoopId loop = track.around[op]; loop != rootLoop; loop = kernel.loops[loop].parent) {
     if (track.current[loop] > 0) {
-      iterations.insert(iterations.begin(), {loop, track.current[loop]});
+      iterations.insert(iterations.begin(), {loop, track.current[loop] - 1});
     }
   }
   return iterations;

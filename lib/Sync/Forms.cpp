@@ -20,7 +20,7 @@
 //
 // Element: P's loop is S itself, the one real loop below L, or a loop beside the consumer's. With
 // I the loop whose index the consumer has (S, or its own loop) and d the distance between indices,
-// the target is run number trip(I) - d of P in that iteration of L, or its last run if it has
+// the target is the (trip(I) - d)-th run of P in that iteration of L, or its last run if it has
 // fewer:  x = min(q_(k+1) + trip(I) - d, q_k).
 //
 // Where fewer copies are remembered than a distance asks for, the youngest that is left serves, at

@@ -4,7 +4,7 @@
 
 // "load" waits for a slot that is free from the start: the two wait for each other.
 
-// CHECK:      error: deadlock: 'use' on 'act' waits for 'full' >= 1, which holds 0, in A=1
+// CHECK:      error: deadlock: 'use' on 'act' waits for 'full' >= 1, which holds 0, in A = 0
 // CHECK-NEXT: note: 'full' could still be raised by 'dma' (by 1 in all), but there 'load' on 'dma' waits for 'free' >= 1, which holds 0
 // CHECK-NEXT: note: 'free' could still be raised by 'act' (by 1 in all), but there 'use' on 'act' waits for 'full' >= 1, which holds 0
 // CHECK-NEXT: note: the cycle: 'act' waits for 'dma' waits for 'act'

@@ -3,8 +3,8 @@
 // The count of iterations is set before the loop and never advanced: the second "use" waits for the
 // first load.
 
-// CHECK: error: race: nothing makes 'use' (A=2), which reads X[1], wait for 'load' (A=2), which writes it
-// CHECK: note: 'use' has to wait for 'full' >= 2; it waits for 'full' >= 1 (its register 'w' was not set since the same wait read it before (A=1))
+// CHECK: error: race: nothing makes 'use' (A = 1), which reads X[1], wait for 'load' (A = 1), which writes it
+// CHECK: note: 'use' has to wait for 'full' >= 2; it waits for 'full' >= 1 (its register 'w' was not set since the same wait read it before (A = 0))
 // CHECK: note: the kernel has the dependence 'load' -> 'use'
 // CHECK: note: 3 times in this schedule
 

@@ -5,10 +5,10 @@
 // Nobody keeps "load" from overwriting the slot that "use" may still read.
 
 // CHECK:      with --trips=A=3:
-// CHECK-NEXT: error: race: nothing makes 'load' (A=3), which writes X[0], wait for 'load' (A=1), which writes it
+// CHECK-NEXT: error: race: nothing makes 'load' (A = 2), which writes X[0], wait for 'load' (A = 0), which writes it
 // CHECK:      note: 'load' has to wait for 'full' >= 1; it waits for nothing
 // CHECK:      note: the dependence it would need: tally.dep "load" -> "load" waw at "A" = 2
-// CHECK:      error: race: nothing makes 'load' (A=3), which writes X[0], wait for 'use' (A=1), which reads it
+// CHECK:      error: race: nothing makes 'load' (A = 2), which writes X[0], wait for 'use' (A = 0), which reads it
 // CHECK-NEXT: note: 'use' is here
 // CHECK-NEXT: note: 'use' raises no semaphore that 'load' could wait for; let it raise one
 // CHECK-NEXT: note: the kernel has the dependence 'use' -> 'load' at 'A' = 2
@@ -20,7 +20,7 @@
 // REPLAY:      12 of 12 steps performed
 // REPLAY-NEXT: act: between instructions; in flight 'use'
 // REPLAY-NEXT: dma: between instructions; in flight 'load', 'load'
-// REPLAY:      wait for 'use' (A=1), which reads it
+// REPLAY:      wait for 'use' (A = 0), which reads it
 // REPLAY:      verdict: no
 
 tally.kernel @pipe {

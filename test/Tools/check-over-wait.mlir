@@ -2,7 +2,7 @@
 
 // "use" waits for the last load from the first iteration on. Nothing is wrong; it only waits too long.
 
-// CHECK:      warning: 'use' on 'act' waits for 'full' >= 4 in A=1, longer than anything after it asks: 1 would do
+// CHECK:      warning: 'use' on 'act' waits for 'full' >= 4 in A = 0, longer than anything after it asks: 1 would do
 // CHECK-NEXT: note: 1 of 4 runs of this wait ask for too much; 1 of them held the engine up in this schedule
 // CHECK:      race:    yes: one schedule decides
 

@@ -4,7 +4,7 @@
 // A load arrives on two rings, each of which raises by 1. The second load may be ahead on one of them,
 // so 2 is reached although the first one has not arrived whole. A single load has nobody ahead.
 
-// CHECK: error: race: nothing makes 'use' (A=1), which reads X[0], wait for 'load' (A=1), which writes it
+// CHECK: error: race: nothing makes 'use' (A = 0), which reads X[0], wait for 'load' (A = 0), which writes it
 // CHECK: note: 'use' waits for 'full' >= 2, but that may come from parts of later instructions of 'dma', which completes in parts
 // CHECK: verdict: no
 // ONE: verdict: yes

@@ -2,9 +2,9 @@
 
 // "log" needs nothing, but waits on another semaphore for what the register still holds from "use".
 
-// CHECK:      warning: 'log' on 'act' waits for 'more' >= 1 in A=1, longer than anything after it asks: no wait is needed here
+// CHECK:      warning: 'log' on 'act' waits for 'more' >= 1 in A = 0, longer than anything after it asks: no wait is needed here
 // CHECK-NEXT: note: 4 of 4 runs of this wait ask for too much
-// CHECK-NEXT: note: its register 'w' still holds what 'use' on 'act' waited for on 'full' (A=1)
+// CHECK-NEXT: note: its register 'w' still holds what 'use' on 'act' waited for on 'full' (A = 0)
 // CHECK:      verdict: yes
 
 tally.kernel @stale {

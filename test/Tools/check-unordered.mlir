@@ -5,17 +5,17 @@
 // No accesses, only a dependence, which the code forgets: in the schedule that runs the consumer's
 // engine first, the producer has not even been issued.
 
-// CHECK: error: unordered: 'use' (A=1) does not wait for 'load' (A=1), as the dependence 'load' -> 'use'
+// CHECK: error: unordered: 'use' (A = 0) does not wait for 'load' (A = 0), as the dependence 'load' -> 'use'
 // CHECK: note: 'use' has to wait for 'full' >= 1; it waits for nothing
 // CHECK: race:    no
 
 // EXPLORE:      with --trips=A=1:
-// EXPLORE-NEXT: {{.*}}check-unordered.mlir:[[#@LINE+13]]:5: error: 'use' at A=1
+// EXPLORE-NEXT: {{.*}}check-unordered.mlir:[[#@LINE+13]]:5: error: 'use' at A = 0
 // EXPLORE-NEXT: {{.*}}check-unordered.mlir:{{.*}}: note: the dependence 'load' -> 'use'
 // EXPLORE-NEXT: {{.*}}check-unordered.mlir:[[#@LINE+10]]:5: note: 'load' is here
 // EXPLORE:      explore: no: early: a schedule shows it
 
-// REPLAY: error: unordered: 'use' (A=1) does not wait for 'load' (A=1), {{.*}}; it may not even have been issued
+// REPLAY: error: unordered: 'use' (A = 0) does not wait for 'load' (A = 0), {{.*}}; it may not even have been issued
 // REPLAY: verdict: no
 
 tally.kernel @unordered {

@@ -3,7 +3,7 @@
 // "use" waits on the semaphore that it raises itself two iterations earlier.
 
 // CHECK: with --trips=A=1:
-// CHECK: error: race: nothing makes 'use' (A=1), which reads X[0], wait for 'load' (A=1), which writes it
+// CHECK: error: race: nothing makes 'use' (A = 0), which reads X[0], wait for 'load' (A = 0), which writes it
 // CHECK: note: 'use' has to wait for 'full' >= 1; it waits for 'free' >= 0
 // CHECK: verdict: no
 

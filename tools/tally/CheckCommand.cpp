@@ -110,7 +110,7 @@ int checkAll(const CheckOptions &options) {
   Verdict verdict = Verdict::Yes;
   uint32_t numWitnesses = 0;
   std::string text;
-  Json document = {{"schema", "tally-check"}, {"version", 1}, {"checks", Json::array()}};
+  Json document = {{"schema", "tally-check"}, {"version", 2}, {"checks", Json::array()}};
   for (const Subject &subject : *subjects) {
     std::optional<Bindings> given = session.bindings(subject.kernel, options.values);
     if (!given) {

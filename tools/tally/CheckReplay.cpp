@@ -281,7 +281,7 @@ int replaySchedule(const CheckOptions &given) {
   if (!replay.run()) {
     return Exit::No;
   }
-  Json document = {{"schema", "tally-replay"}, {"version", 1}};
+  Json document = {{"schema", "tally-replay"}, {"version", 2}};
   document.update(replay.json);
   bool written = session.write("-", given.format == "json" ? document.dump(2) + "\n" : replay.text);
   return written ? exitStatus(replay.verdict) : int(Exit::Undecided);

@@ -44,7 +44,7 @@ struct DepsCommand {
       return Exit::No;
     }
     if (format == "json") {
-      text = fmt::format("{{\"schema\": \"tally-deps\", \"version\": 1, \"machine\": \"{}\", "
+      text = fmt::format("{{\"schema\": \"tally-deps\", \"version\": 2, \"machine\": {}, "
                          "\"kernels\": [\n{}\n]}}\n",
                          machine->name, text);
     }

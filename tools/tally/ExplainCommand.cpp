@@ -49,17 +49,6 @@ struct CodeWaits {
   bool more = false; ///< the instruction runs more often than there are rows
 };
 
-std::string iterationText(const Kernel &kernel, const EngineRun &run) {
-  std::string text;
-  for (const EngineRun::Active &active : run.active()) {
-    if (!kernel.loops[active.loop].isBranch()) {
-      text += fmt::format("{}{}={}", text.empty() ? "" : " ", kernel.nameOf(active.loop),
-                          active.iteration);
-    }
-  }
-  return text.empty() ? "-" : text;
-}
-
 CodeWaits valuesOf(const Kernel &kernel, const Program &program, const Machine &machine,
                    const Bindings &bindings, InstrId instr, uint32_t maxRows) {
   CodeWaits result;
@@ -78,7 +67,8 @@ CodeWaits valuesOf(const Kernel &kernel, const Program &program, const Machine &
         return result;
       }
       result.waits = waits;
-      result.rows.push_back({iterationText(kernel, run), values});
+      std::string iteration = iterationText(kernel, run.active());
+      result.rows.push_back({iteration.empty() ? "-" : iteration, values});
     }
     if (op->kind != OpKind::Wait) {
       waits.clear();
@@ -258,7 +248,7 @@ int ExplainCommand::run() const {
     return Exit::No;
   }
   std::string text;
-  Json document = {{"schema", "tally-explain"}, {"version", 1}, {"instructions", Json::array()}};
+  Json document = {{"schema", "tally-explain"}, {"version", 2}, {"instructions", Json::array()}};
   bool found = false;
   for (const LoadedKernel &loaded : kernels) {
     if (!findInstruction(loaded.kernel, instruction).valid()) {

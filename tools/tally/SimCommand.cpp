@@ -390,7 +390,7 @@ int SimCommand::run() const {
     return Exit::No;
   }
   std::string text;
-  Json document = {{"schema", "tally-sim"}, {"version", 1}, {"runs", Json::array()}};
+  Json document = {{"schema", "tally-sim"}, {"version", 2}, {"runs", Json::array()}};
   int status = Exit::Yes;
   for (const Subject &one : *subjects) {
     std::optional<Bindings> bindings = session.bindings(one.kernel, this->values);

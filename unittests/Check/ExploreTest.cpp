@@ -483,7 +483,7 @@ TEST(ExploreTest, earlyIsShownByTheIssue) {
   bindings.set(LoopId(1), {2});
   ExploreResult result = explore(loadStore(), code->program, genericMachine(), bindings);
   ASSERT_EQ(result.verdict, Verdict::No);
-  EXPECT_EQ(result.text, "'C' at A=1 may be issued before 'P' has retired 1 time");
+  EXPECT_EQ(result.text, "'C' at A = 0 may be issued before 'P' has retired 1 time");
   EXPECT_EQ(result.schedule.back(), Step::issue(EngineId(1), QueueId(1)));
   EXPECT_EQ(result.schedule.size(),
             1 + static_cast<size_t>(std::count(result.schedule.begin(), result.schedule.end(),
@@ -512,8 +512,9 @@ TEST(ExploreTest, lateAndDeadlock) {
   ASSERT_EQ(result.mismatches.size(), 2u);
   EXPECT_EQ(result.mismatches[0].kind, MismatchKind::Late);
   EXPECT_EQ(result.mismatches[1].kind, MismatchKind::Deadlock);
-  EXPECT_EQ(result.text, "'C' at A=1 is held back although all its dependences are satisfied: the "
-                         "code waits for 'P' >= 1, which is 0");
+  EXPECT_EQ(result.text,
+            "'C' at A = 0 is held back although all its dependences are satisfied: the "
+            "code waits for 'P' >= 1, which is 0");
   // Waiting too long is forgiven where exactness is not promised; never getting on is not.
   options.mayOverwait.assign(loadStore().instrs.size(), true);
   ExploreResult lenient = explore(loadStore(), code->program, genericMachine(), bindings, options);
@@ -536,7 +537,7 @@ TEST(ExploreTest, otherOrder) {
     options.reduction = reduction;
     ExploreResult result = explore(kernel, code, genericMachine(), Bindings(kernel), options);
     ASSERT_EQ(result.verdict, Verdict::No);
-    EXPECT_EQ(result.text, "engine 'e' issues run 1 of 'Q', but next in the kernel is 'P'");
+    EXPECT_EQ(result.text, "engine 'e' issues run 0 of 'Q', but next in the kernel is 'P'");
     EXPECT_TRUE(result.schedule.empty());
   }
   // An instruction that the code forgot is held back for ever.

@@ -103,7 +103,7 @@ TEST(SpecTest, issueNeedsRetirements) {
   EXPECT_FALSE(spec.isEnabled(state, Step::issue(e1, q1))) << "a commit is not enough";
   spec.apply(state, Step::retire(e0, q0));
   EXPECT_TRUE(spec.isEnabled(state, Step::issue(e1, q1)));
-  EXPECT_EQ(spec.describe({InstrId(1), 1}), "'C' at A=2");
+  EXPECT_EQ(spec.describe({InstrId(1), 1}), "'C' at A = 1");
 }
 
 /// Any schedule ends with everything retired: the first enabled step, again and again.

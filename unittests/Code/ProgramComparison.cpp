@@ -172,9 +172,9 @@ private:
 
   bool sameIteration(uint64_t runNumber, const Op &op) const {
     std::vector<uint32_t> vector;
-    for (const EngineRun::Active &active : run.active()) {
+    for (const LoopIteration &active : run.active()) {
       if (kernel.loops[active.loop].kind == LoopKind::Loop) {
-        vector.push_back(static_cast<uint32_t>(active.iteration));
+        vector.push_back(static_cast<uint32_t>(active.iteration + 1));
       }
     }
     std::span<const uint32_t> expected = definition.vectorOf(op.instr(), runNumber);

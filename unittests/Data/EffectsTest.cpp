@@ -78,15 +78,16 @@ TEST(EffectsTest, tilesLieInTheirBuffers) {
   k.write("late", "X[2 * A, 0:2]", "0", 13);
   k.write("wide", "X[A, 1:2]", "0", 14);
   k.write("apart", "X[A, 0:2:2]", "0", 15);
-  EXPECT_EQ(k.result(),
-            "k:12:1: error: the data of 'early' cannot be followed: 'X[A - 1, 0:2]' at A=1 lies "
-            "outside its buffer: dimension 1 of 2 is -1:1:1, but the buffer has 4 there\n"
-            "k:14:1: error: the data of 'wide' cannot be followed: 'X[A, 1:2]' at A=1 lies outside "
-            "its buffer: dimension 2 of 2 is 1:2:1, but the buffer has 2 there\n"
-            "k:15:1: error: the data of 'apart' cannot be followed: 'X[A, 0:2:2]' at A=1 lies "
-            "outside its buffer: dimension 2 of 2 is 0:2:2, but the buffer has 2 there\n"
-            "k:13:1: error: the data of 'late' cannot be followed: 'X[2 * A, 0:2]' at A=3 lies "
-            "outside its buffer: dimension 1 of 2 is 4:1:1, but the buffer has 4 there\n");
+  EXPECT_EQ(
+      k.result(),
+      "k:12:1: error: the data of 'early' cannot be followed: 'X[A - 1, 0:2]' at A = 0 lies "
+      "outside its buffer: dimension 1 of 2 is -1:1:1, but the buffer has 4 there\n"
+      "k:14:1: error: the data of 'wide' cannot be followed: 'X[A, 1:2]' at A = 0 lies outside "
+      "its buffer: dimension 2 of 2 is 1:2:1, but the buffer has 2 there\n"
+      "k:15:1: error: the data of 'apart' cannot be followed: 'X[A, 0:2:2]' at A = 0 lies "
+      "outside its buffer: dimension 2 of 2 is 0:2:2, but the buffer has 2 there\n"
+      "k:13:1: error: the data of 'late' cannot be followed: 'X[2 * A, 0:2]' at A = 2 lies "
+      "outside its buffer: dimension 1 of 2 is 4:1:1, but the buffer has 4 there\n");
 }
 
 TEST(EffectsTest, placesAreKnown) {
@@ -111,7 +112,7 @@ TEST(EffectsTest, guardedTilesLieInTheirBuffers) {
   k.write("late", "X[2 * A, 0:2] if A > 0", "0", 13);
   EXPECT_EQ(k.result(),
             "k:13:1: error: the data of 'late' cannot be followed: 'X[2 * A, 0:2] if A > 0' at "
-            "A=3 lies outside its buffer: dimension 1 of 2 is 4:1:1, but the buffer has 4 "
+            "A = 2 lies outside its buffer: dimension 1 of 2 is 4:1:1, but the buffer has 4 "
             "there\n");
 }
 
@@ -194,10 +195,10 @@ TEST(EffectsTest, runsKnowTheirIterations) {
   EXPECT_EQ(runs.order(),
             (std::vector<Instance>{
                 {inner, 0}, {inner, 1}, {inner, 2}, {outer, 0}, {inner, 3}, {outer, 1}}));
-  EXPECT_EQ(iterationText(kernel, runs, {inner, 2}), "A=1 B=3");
-  EXPECT_EQ(iterationText(kernel, runs, {inner, 3}), "A=2 B=1");
+  EXPECT_EQ(iterationText(kernel, runs, {inner, 2}), "A = 0, B = 2");
+  EXPECT_EQ(iterationText(kernel, runs, {inner, 3}), "A = 1, B = 0");
   EXPECT_EQ(runs.indices({inner, 3})[1].total, 3);
-  EXPECT_EQ(iterationText(kernel, runs, {outer, 1}), "A=2");
+  EXPECT_EQ(iterationText(kernel, runs, {outer, 1}), "A = 1");
 }
 
 //===----------------------------------------------------------------------===//

@@ -90,9 +90,9 @@ TEST(OrderTest, wrongThresholdsAreSeen) {
     EXPECT_EQ(compare(asked, order), Agreement::Wrong);
     EXPECT_EQ(order.state, change > 0 ? Order::State::Deadlock : Order::State::Complete);
     EXPECT_EQ(difference(kernel, asked, order),
-              change < 0 ? "run 1 of 'use' waits until 0 instructions of 'dma' have retired, but "
+              change < 0 ? "run 0 of 'use' waits until 0 instructions of 'dma' have retired, but "
                            "its dependences ask for 1"
-                         : "run 1 of 'use' waits until 2 instructions of 'dma' have retired, but "
+                         : "run 0 of 'use' waits until 2 instructions of 'dma' have retired, but "
                            "its dependences ask for 1");
   }
 }

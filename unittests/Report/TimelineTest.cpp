@@ -36,7 +36,7 @@ TEST(TimelineTest, controlUpToAnIssueIsOnePiece) {
   EXPECT_EQ(pieces[1].numOps, 2u);
   EXPECT_EQ(pieces[1].firstOp, 1u);
   EXPECT_EQ(pieces[1].op, 2u);
-  EXPECT_EQ(pieces[1].iterations, (Iterations{{LoopId(1), 1}}));
+  EXPECT_EQ(pieces[1].iterations, (Iterations{{LoopId(1), 0}}));
 }
 
 /// Instructions know the iteration that issued them, though they start later.
@@ -46,9 +46,9 @@ TEST(TimelineTest, iterations) {
   const std::vector<Piece> &producers = laneOf(t, e0, true).pieces;
   ASSERT_EQ(producers.size(), 4u);
   EXPECT_TRUE(producers[0].iterations.empty());
-  for (uint64_t i = 1; i <= 3; ++i) {
-    EXPECT_EQ(producers[i].iterations, (Iterations{{LoopId(1), i}}));
-    EXPECT_EQ(t.executions[producers[i].detail].run, i - 1);
+  for (uint64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(producers[i + 1].iterations, (Iterations{{LoopId(1), i}}));
+    EXPECT_EQ(t.executions[producers[i + 1].detail].run, i);
   }
 }
 
@@ -59,6 +59,7 @@ TEST(TimelineTest, releases) {
   uint32_t numWaits = 0;
   for (const Piece &piece : laneOf(t, e1, false).pieces) {
     if (piece.kind == PieceKind::Wait) {
+      EXPECT_EQ(piece.iterations, (Iterations{{LoopId(1), numWaits}}));
       ++numWaits;
       ASSERT_LT(piece.detail, t.releases.size());
       const Release &release = t.releases[piece.detail];
@@ -66,7 +67,6 @@ TEST(TimelineTest, releases) {
       EXPECT_EQ(release.from, piece.from);
       EXPECT_EQ(release.to, piece.to);
       EXPECT_EQ(endedBy(c.program, release), InstrId(1));
-      EXPECT_EQ(piece.iterations, (Iterations{{LoopId(1), numWaits}}));
     }
   }
   EXPECT_EQ(numWaits, 3u);

@@ -12,6 +12,7 @@
 #include "tally/Code/Program.h"
 #include "tally/Machine/Machine.h"
 #include "tally/Model/Bindings.h"
+#include "tally/Model/Iterations.h"
 
 #include <functional>
 
@@ -31,13 +32,8 @@ public:
   /// The value of an operand now.
   uint64_t value(Operand operand) const;
 
-  /// Iteration numbers, from 1, of the kernel loops being run, root excluded, outermost first.
-  struct Active {
-    LoopId loop;
-    uint64_t iteration;
-  };
-
-  const std::vector<Active> &active() const { return stack; }
+  /// The kernel loops and branches being run, root excluded, outermost first.
+  const std::vector<LoopIteration> &active() const { return stack; }
 
   /// Whether `limit` loop iterations and operations were exceeded; next() then returns null.
   bool exhausted() const { return outOfFuel; }
@@ -60,7 +56,7 @@ private:
   std::vector<uint32_t> match; ///< index of the matching begin/end of each bracket
   std::vector<uint64_t> registers;
   std::vector<uint64_t> remaining; ///< iterations left, for each active loop
-  std::vector<Active> stack;
+  std::vector<LoopIteration> stack;
   IdVector<LoopId, uint64_t> reached; ///< how often each loop's statement was reached
   size_t at = 0;
   bool pending = false;

@@ -10,6 +10,7 @@
 #define TALLY_DATA_RUNS_H
 
 #include "tally/Model/Bindings.h"
+#include "tally/Model/Iterations.h"
 
 #include <span>
 
@@ -46,7 +47,7 @@ private:
   IdVector<InstrId, std::vector<LoopIndex>> indicesOf;
 };
 
-/// `A=2 B=1`, iterations from 1 as everywhere in messages; empty outside loops.
+/// `A = 2, B = 0`; empty outside loops.
 std::string iterationText(const Kernel &kernel, const Runs &runs, Instance instance);
 
 } // namespace tally

@@ -14,6 +14,7 @@
 #ifndef TALLY_REPORT_TIMELINE_H
 #define TALLY_REPORT_TIMELINE_H
 
+#include "tally/Model/Iterations.h"
 #include "tally/Sim/Simulate.h"
 
 #include <deque>
@@ -25,8 +26,8 @@ namespace tally {
 
 enum class PieceKind : uint8_t { Control, Wait, QueueFull, Drain, Instruction };
 
-/// In which iteration, from 1, of each loop around an operation; outermost first.
-using Iterations = std::vector<std::pair<LoopId, uint64_t>>;
+/// Of each loop around an operation, outermost first.
+using Iterations = std::vector<LoopIteration>;
 
 struct Piece {
   PieceKind kind = PieceKind::Control;
@@ -94,7 +95,7 @@ private:
   struct Track {
     std::vector<LoopId> around;              ///< by operation: the innermost loop of the code
     std::vector<std::vector<WaitSum>> waits; ///< by operation: a few enders each
-    IdVector<LoopId, uint64_t> current;      ///< iteration of each loop of the kernel
+    IdVector<LoopId, uint64_t> current;      ///< iterations begun in each loop of the kernel
     Tick now = 0;                            ///< the end of what it did last
     bool mayJoin = false;                    ///< its last piece is control that did not issue
   };
