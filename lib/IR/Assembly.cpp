@@ -1,9 +1,10 @@
 //===- Assembly.cpp - The text of each operation --------------------------===//
 //
 // Parser and printer of each operation side by side, in the order of TallyOps.td. What is
-// printed parses to the same, and clauses that say the default are left out:
+// printed parses to the same. Clauses may come in any order and are printed in one; those that say
+// the default are left out:
 //
-//   tally.engine "dma" weight 16 whole        prints as   tally.engine "dma" weight 16
+//   tally.engine "dma" whole weight 16        prints as   tally.engine "dma" weight 16
 //
 // A parser accepts what has the right form. Whether names exist and numbers make
 // sense is judged later, all at once, by the verifier of the whole kernel. Two things
@@ -13,10 +14,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/IR/Tally.h"
+#include "tally/Support/Names.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 
+#include <functional>
 #include <utility>
+#include <vector>
 
 using mlir::failed;
 using mlir::failure;
@@ -114,12 +119,6 @@ bool accept(OpAsmParser &parser, llvm::StringRef keyword) {
   return succeeded(parser.parseOptionalKeyword(keyword));
 }
 
-/// ` keyword "name"`, or nothing.
-ParseResult parseOptionalName(OpAsmParser &parser, llvm::StringRef keyword, std::string &name,
-                              const char *what) {
-  return accept(parser, keyword) ? parseName(parser, name, what) : ParseResult(success());
-}
-
 void printOptionalName(OpAsmPrinter &p, llvm::StringRef keyword, const std::string &name) {
   if (!name.empty()) {
     p << ' ' << keyword << ' ';
@@ -131,6 +130,131 @@ void printName(OpAsmPrinter &p, llvm::StringRef name) {
   p << ' ';
   p.printString(name);
 }
+
+//===----------------------------------------------------------------------===//
+// Clauses
+//===----------------------------------------------------------------------===//
+
+/// What may follow the names of an operation, in any order, each at most once: a keyword, and
+/// perhaps more. Clauses that say the same thing (`whole` and `split`) exclude one another.
+class Clauses {
+public:
+  using Parse = std::function<ParseResult()>;
+
+  explicit Clauses(OpAsmParser &parser) : parser(parser) {}
+
+  /// One that is parsed so. `topic`: what it is about, if others are about the same.
+  Clauses &add(llvm::StringRef keyword, Parse parse, llvm::StringRef topic = {}) {
+    clauses.push_back({keyword, topic, std::move(parse), {}});
+    return *this;
+  }
+
+  /// A keyword alone.
+  Clauses &flag(llvm::StringRef keyword, std::function<void()> set, llvm::StringRef topic = {}) {
+    return add(
+        keyword,
+        [set = std::move(set)] {
+          set();
+          return ParseResult(success());
+        },
+        topic);
+  }
+
+  Clauses &name(llvm::StringRef keyword, std::string &into, const char *what) {
+    return add(keyword, [this, &into, what] { return parseName(parser, into, what); });
+  }
+
+  Clauses &names(llvm::StringRef keyword, Names &into, const char *what) {
+    return add(keyword, [this, &into, what] { return parseNames(parser, into, what); });
+  }
+
+  Clauses &count(llvm::StringRef keyword, uint64_t &into) {
+    return add(keyword, [this, &into] { return parseCount(parser, into); });
+  }
+
+  Clauses &count(llvm::StringRef keyword, std::optional<uint64_t> &into) {
+    return add(keyword, [this, &into] { return parseCount(parser, into.emplace()); });
+  }
+
+  Clauses &counts(llvm::StringRef keyword, std::vector<uint64_t> &into) {
+    return add(keyword, [this, &into] { return parseCounts(parser, into); });
+  }
+
+  /// As many as there are.
+  ParseResult parse() {
+    while (Clause *clause = next()) {
+      if (failed(checkFree(*clause)) || failed(clause->parse())) {
+        return failure();
+      }
+    }
+    return checkEnd();
+  }
+
+  /// Whether one with this keyword was there.
+  bool has(llvm::StringRef keyword) const {
+    return llvm::any_of(clauses, [&](const Clause &clause) {
+      return clause.keyword == keyword && clause.where.isValid();
+    });
+  }
+
+private:
+  struct Clause {
+    llvm::StringRef keyword;
+    llvm::StringRef topic;
+    Parse parse;
+    llvm::SMLoc where; ///< of the one that was there
+  };
+
+  /// The clause whose keyword comes next, which is passed; null if none does.
+  Clause *next() {
+    at = parser.getCurrentLocation();
+    for (Clause &clause : clauses) {
+      if (accept(parser, clause.keyword)) {
+        return &clause;
+      }
+    }
+    return nullptr;
+  }
+
+  ParseResult checkFree(Clause &clause) {
+    for (const Clause &other : clauses) {
+      bool isSame = other.keyword == clause.keyword;
+      if (!other.where.isValid() ||
+          (!isSame && (clause.topic.empty() || other.topic != clause.topic))) {
+        continue;
+      }
+      return isSame ? parser.emitError(at) << "'" << clause.keyword << "' is given twice"
+                    : parser.emitError(at) << "'" << clause.keyword << "' is given beside '"
+                                           << other.keyword << "'; both say " << clause.topic;
+    }
+    clause.where = at;
+    return success();
+  }
+
+  /// A word that begins nothing else is a clause that there is not. Names of operations have a dot.
+  ParseResult checkEnd() {
+    const char *begin = at.getPointer();
+    const char *end = begin;
+    while (llvm::isAlnum(*end) || *end == '_' || *end == '.' || *end == '$') {
+      ++end;
+    }
+    llvm::StringRef word(begin, static_cast<size_t>(end - begin));
+    bool isOther = word.empty() || !llvm::isAlpha(word.front()) || word.contains('.') ||
+                   word == "attributes" || word == "loc" || word == "else" || word == "module";
+    if (isOther) {
+      return success();
+    }
+    std::vector<std::string_view> known;
+    for (const Clause &clause : clauses) {
+      known.emplace_back(clause.keyword);
+    }
+    return parser.emitError(at) << unknownName("clause", "clauses here", word, known);
+  }
+
+  OpAsmParser &parser;
+  std::vector<Clause> clauses;
+  llvm::SMLoc at; ///< of what comes next
+};
 
 //===----------------------------------------------------------------------===//
 // Bodies and what all operations share
@@ -302,10 +426,6 @@ void printSignal(OpAsmPrinter &p, const SignalData &signal) {
   }
 }
 
-ParseResult parseOptionalSignal(OpAsmParser &parser, std::optional<SignalData> &signal) {
-  return accept(parser, "signals") ? parseSignal(parser, signal.emplace()) : ParseResult(success());
-}
-
 void printOptionalSignal(OpAsmPrinter &p, const std::optional<SignalData> &signal) {
   if (signal) {
     p << " signals";
@@ -321,22 +441,11 @@ void printOptionalSignal(OpAsmPrinter &p, const std::optional<SignalData> &signa
 
 namespace {
 
-/// ` reserves [0, 1]`, or nothing.
-ParseResult parseReserves(OpAsmParser &parser, std::vector<uint64_t> &numbers) {
-  return accept(parser, "reserves") ? parseCounts(parser, numbers) : ParseResult(success());
-}
-
 void printReserves(OpAsmPrinter &p, const std::vector<uint64_t> &numbers) {
   if (!numbers.empty()) {
     p << " reserves ";
     printCounts(p, numbers);
   }
-}
-
-/// ` semaphore 5`, or nothing.
-ParseResult parsePin(OpAsmParser &parser, std::optional<uint64_t> &semaphore) {
-  return accept(parser, "semaphore") ? parseCount(parser, semaphore.emplace())
-                                     : ParseResult(success());
 }
 
 void printPin(OpAsmPrinter &p, const std::optional<uint64_t> &semaphore) {
@@ -351,7 +460,7 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   KernelData data;
   mlir::StringAttr name;
   if (failed(parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes)) ||
-      failed(parseReserves(parser, data.reserves))) {
+      failed(Clauses(parser).counts("reserves", data.reserves).parse())) {
     return failure();
   }
   store<KernelOp>(result, std::move(data));
@@ -369,17 +478,13 @@ void KernelOp::print(OpAsmPrinter &p) {
 
 namespace {
 
-/// `weight 16 split`, each part optional.
-ParseResult parseQueueTail(OpAsmParser &parser, QueueData &queue) {
-  if (accept(parser, "weight") && failed(parseCount(parser, queue.weight))) {
-    return failure();
-  }
-  if (accept(parser, "split")) {
-    queue.completion = Completion::Split;
-    return success();
-  }
-  (void)accept(parser, "whole"); // the default
-  return success();
+/// `weight 16`, and `split` or `whole`.
+void addQueueClauses(Clauses &clauses, QueueData &queue) {
+  constexpr const char *topic = "how a queue completes";
+  clauses.count("weight", queue.weight)
+      .flag(
+          "split", [&queue] { queue.completion = Completion::Split; }, topic)
+      .flag("whole", [&queue] { queue.completion = Completion::Whole; }, topic);
 }
 
 void printQueueTail(OpAsmPrinter &p, const QueueData &queue) {
@@ -392,23 +497,22 @@ void printQueueTail(OpAsmPrinter &p, const QueueData &queue) {
 }
 
 ParseResult parseQueue(OpAsmParser &parser, QueueData &queue) {
-  return failure(failed(parseName(parser, queue.name, "a queue")) ||
-                 failed(parseQueueTail(parser, queue)));
+  Clauses clauses(parser);
+  addQueueClauses(clauses, queue);
+  return failure(failed(parseName(parser, queue.name, "a queue")) || failed(clauses.parse()));
 }
 
 } // namespace
 
 ParseResult EngineOp::parse(OpAsmParser &parser, OperationState &result) {
   EngineData data;
-  if (failed(parseName(parser, data.own.name, "an engine")) ||
-      failed(parseQueueTail(parser, data.own))) {
-    return failure();
-  }
-  if (accept(parser, "queues") &&
-      failed(parseList(parser, [&] { return parseQueue(parser, data.queues.emplace_back()); }))) {
-    return failure();
-  }
-  if (failed(parseReserves(parser, data.reserves))) {
+  Clauses clauses(parser);
+  addQueueClauses(clauses, data.own);
+  clauses.add("queues", [&] {
+    return parseList(parser, [&] { return parseQueue(parser, data.queues.emplace_back()); });
+  });
+  clauses.counts("reserves", data.reserves);
+  if (failed(parseName(parser, data.own.name, "an engine")) || failed(clauses.parse())) {
     return failure();
   }
   store<EngineOp>(result, std::move(data));
@@ -432,21 +536,14 @@ void EngineOp::print(OpAsmPrinter &p) {
 
 ParseResult BufferOp::parse(OpAsmParser &parser, OperationState &result) {
   BufferData data;
-  if (failed(parseName(parser, data.name, "a buffer"))) {
-    return failure();
-  }
-  if (accept(parser, "shape") && failed(parseCounts(parser, data.shape))) {
-    return failure();
-  }
-  if (failed(parseOptionalName(parser, "type", data.elementType, "an element type")) ||
-      failed(parseOptionalName(parser, "space", data.space, "a memory space"))) {
-    return failure();
-  }
-  if (accept(parser, "at") && failed(parseCount(parser, data.address.emplace()))) {
-    return failure();
-  }
-  if ((accept(parser, "alias") && failed(parseNames(parser, data.alias, "a buffer"))) ||
-      (accept(parser, "noalias") && failed(parseNames(parser, data.noalias, "a buffer")))) {
+  Clauses clauses(parser);
+  clauses.counts("shape", data.shape)
+      .name("type", data.elementType, "an element type")
+      .name("space", data.space, "a memory space")
+      .count("at", data.address)
+      .names("alias", data.alias, "a buffer")
+      .names("noalias", data.noalias, "a buffer");
+  if (failed(parseName(parser, data.name, "a buffer")) || failed(clauses.parse())) {
     return failure();
   }
   store<BufferOp>(result, std::move(data));
@@ -477,28 +574,16 @@ void BufferOp::print(OpAsmPrinter &p) {
 
 namespace {
 
-/// `trips 64`, `trips "n" min 1 max 4096` or `while "more"`.
+/// `64` or `"n"`, behind `trips`.
 ParseResult parseTrips(OpAsmParser &parser, LoopData &data) {
-  if (accept(parser, "while")) {
-    data.kind = Trip::Kind::Guard;
-    return parseName(parser, data.symbol, "a condition");
-  }
   llvm::SMLoc at = parser.getCurrentLocation();
-  if (!accept(parser, "trips")) {
-    return parser.emitError(at) << "expected 'trips' with a number or the name of a run-time "
-                                   "value, or 'while' with the name of a condition";
-  }
   if (failed(parser.parseOptionalString(&data.symbol))) {
     return parseCount(parser, data.trips);
   }
   data.kind = Trip::Kind::Value;
-  if (data.symbol.empty()) {
-    return parser.emitError(at) << "the name of a run-time value must not be empty";
-  }
-  if (accept(parser, "min") && failed(parseCount(parser, data.min))) {
-    return failure();
-  }
-  return accept(parser, "max") ? parseCount(parser, data.max.emplace()) : ParseResult(success());
+  return data.symbol.empty()
+             ? ParseResult(parser.emitError(at, "the name of a run-time value must not be empty"))
+             : ParseResult(success());
 }
 
 void printTrips(OpAsmPrinter &p, const LoopData &data) {
@@ -523,11 +608,8 @@ void printTrips(OpAsmPrinter &p, const LoopData &data) {
   }
 }
 
-/// `unroll 4` or `unroll full`.
+/// `4` or `full`, behind `unroll`.
 ParseResult parseUnroll(OpAsmParser &parser, uint64_t &unroll) {
-  if (!accept(parser, "unroll")) {
-    return success();
-  }
   if (accept(parser, "full")) {
     unroll = UINT64_MAX;
     return success();
@@ -547,13 +629,33 @@ void printUnroll(OpAsmPrinter &p, uint64_t unroll) {
 
 ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
   LoopData data;
-  if (failed(parseName(parser, data.name, "a loop")) || failed(parseTrips(parser, data))) {
+  constexpr const char *topic = "how often the loop runs";
+  Clauses clauses(parser);
+  clauses.add(
+             "trips", [&] { return parseTrips(parser, data); }, topic)
+      .add(
+          "while",
+          [&] {
+            data.kind = Trip::Kind::Guard;
+            return parseName(parser, data.symbol, "a condition");
+          },
+          topic)
+      .count("min", data.min)
+      .count("max", data.max)
+      .flag("divergent", [&] { data.divergent = true; })
+      .add("unroll", [&] { return parseUnroll(parser, data.unroll); })
+      .name("sync", data.sync, "a strategy");
+  if (failed(parseName(parser, data.name, "a loop")) || failed(clauses.parse())) {
     return failure();
   }
-  data.divergent = accept(parser, "divergent");
-  if (failed(parseUnroll(parser, data.unroll)) ||
-      failed(parseOptionalName(parser, "sync", data.sync, "a strategy"))) {
-    return failure();
+  if (!clauses.has("trips") && !clauses.has("while")) {
+    return parser.emitError(parser.getNameLoc())
+           << "expected 'trips' with a number or the name of a run-time "
+              "value, or 'while' with the name of a condition";
+  }
+  if (data.kind != Trip::Kind::Value && (clauses.has("min") || clauses.has("max"))) {
+    return parser.emitError(parser.getNameLoc())
+           << "'min' and 'max' bound a run-time value, as in 'trips \"n\" min 1'";
   }
   store<LoopOp>(result, std::move(data));
   return failure(failed(parseAttributes(parser, result)) ||
@@ -573,11 +675,9 @@ void LoopOp::print(OpAsmPrinter &p) {
 
 ParseResult IfOp::parse(OpAsmParser &parser, OperationState &result) {
   IfData data;
-  if (failed(parseName(parser, data.name, "a condition"))) {
-    return failure();
-  }
-  data.divergent = accept(parser, "divergent");
-  if (failed(parseOptionalName(parser, "sync", data.sync, "a strategy"))) {
+  Clauses clauses(parser);
+  clauses.flag("divergent", [&] { data.divergent = true; }).name("sync", data.sync, "a strategy");
+  if (failed(parseName(parser, data.name, "a condition")) || failed(clauses.parse())) {
     return failure();
   }
   store<IfOp>(result, std::move(data));
@@ -594,10 +694,6 @@ void IfOp::print(OpAsmPrinter &p) {
 
 namespace {
 
-ParseResult parseAccesses(OpAsmParser &parser, llvm::StringRef keyword, Names &accesses) {
-  return accept(parser, keyword) ? parseNames(parser, accesses, "a tile") : ParseResult(success());
-}
-
 void printAccesses(OpAsmPrinter &p, llvm::StringRef keyword, const Names &accesses) {
   if (!accesses.empty()) {
     p << ' ' << keyword << ' ';
@@ -609,16 +705,20 @@ void printAccesses(OpAsmPrinter &p, llvm::StringRef keyword, const Names &access
 
 ParseResult InstrOp::parse(OpAsmParser &parser, OperationState &result) {
   InstrData data;
-  if (failed(parseName(parser, data.name, "an instruction")) ||
-      failed(parser.parseKeyword("on", " and the queue that the instruction runs on")) ||
-      failed(parseName(parser, data.queue, "a queue")) ||
-      failed(parseOptionalName(parser, "op", data.operation, "an operation")) ||
-      failed(parseOptionalName(parser, "computes", data.computes, "an expression")) ||
-      failed(parseAccesses(parser, "reads", data.reads)) ||
-      failed(parseAccesses(parser, "writes", data.writes)) ||
-      failed(parseAccesses(parser, "accumulates", data.accumulates)) ||
-      failed(parsePin(parser, data.semaphore))) {
+  Clauses clauses(parser);
+  clauses.name("on", data.queue, "a queue")
+      .name("op", data.operation, "an operation")
+      .name("computes", data.computes, "an expression")
+      .names("reads", data.reads, "a tile")
+      .names("writes", data.writes, "a tile")
+      .names("accumulates", data.accumulates, "a tile")
+      .count("semaphore", data.semaphore);
+  if (failed(parseName(parser, data.name, "an instruction")) || failed(clauses.parse())) {
     return failure();
+  }
+  if (!clauses.has("on")) {
+    return parser.emitError(parser.getNameLoc())
+           << "expected 'on' and the queue that the instruction runs on";
   }
   store<InstrOp>(result, std::move(data));
   return parseAttributes(parser, result);
@@ -643,15 +743,6 @@ namespace {
 constexpr std::pair<DepKind, llvm::StringLiteral> depKinds[] = {
     {DepKind::RAW, "raw"}, {DepKind::WAR, "war"}, {DepKind::WAW, "waw"}};
 
-DepKind parseDepKind(OpAsmParser &parser) {
-  for (auto [kind, keyword] : depKinds) {
-    if (accept(parser, keyword)) {
-      return kind;
-    }
-  }
-  return DepKind::Unspecified;
-}
-
 void printDepKind(OpAsmPrinter &p, DepKind kind) {
   for (auto [candidate, keyword] : depKinds) {
     if (candidate == kind) {
@@ -660,11 +751,8 @@ void printDepKind(OpAsmPrinter &p, DepKind kind) {
   }
 }
 
-/// `at "A" = 1, "B" = -1`, or nothing.
+/// `"A" = 1, "B" = -1`
 ParseResult parseComponents(OpAsmParser &parser, std::vector<ComponentData> &components) {
-  if (!accept(parser, "at")) {
-    return success();
-  }
   return parser.parseCommaSeparatedList([&] {
     ComponentData &component = components.emplace_back();
     return failure(failed(parseName(parser, component.loop, "a loop")) ||
@@ -684,18 +772,27 @@ void printComponents(OpAsmPrinter &p, const std::vector<ComponentData> &componen
   });
 }
 
-ParseResult parseDepDistance(OpAsmParser &parser, DepData &data) {
-  if (accept(parser, "flat")) {
-    data.form = DistanceForm::Flat;
-    return parseDistance(parser, data.step);
+/// `raw`, `war`, `waw`.
+void addDepKinds(Clauses &clauses, DepKind &kind) {
+  for (auto [candidate, keyword] : depKinds) {
+    clauses.flag(keyword, [&kind, candidate] { kind = candidate; }, "what kind it is");
   }
-  if (accept(parser, "element")) {
-    data.form = DistanceForm::Element;
-    if (failed(parseDistance(parser, data.step))) {
-      return failure();
-    }
+}
+
+/// `flat 3` or `element 1`, and `at`.
+void addDistance(Clauses &clauses, OpAsmParser &parser, DepData &data) {
+  constexpr const char *topic = "how far the dependence reaches";
+  for (auto [form, keyword] :
+       {std::pair(DistanceForm::Flat, "flat"), std::pair(DistanceForm::Element, "element")}) {
+    clauses.add(
+        keyword,
+        [&parser, &data, form] {
+          data.form = form;
+          return parseDistance(parser, data.step);
+        },
+        topic);
   }
-  return parseComponents(parser, data.components);
+  clauses.add("at", [&parser, &data] { return parseComponents(parser, data.components); });
 }
 
 void printDepDistance(OpAsmPrinter &p, const DepData &data) {
@@ -713,17 +810,18 @@ void printDepDistance(OpAsmPrinter &p, const DepData &data) {
 
 ParseResult DepOp::parse(OpAsmParser &parser, OperationState &result) {
   DepData data;
+  Clauses clauses(parser);
+  addDepKinds(clauses, data.kind);
+  addDistance(clauses, parser, data);
+  clauses.flag("allow_divergent", [&] { data.allowDivergent = true; })
+      .count("semaphore", data.semaphore);
   if (failed(parseName(parser, data.producer, "the producer")) || failed(parser.parseArrow()) ||
-      failed(parseName(parser, data.consumer, "the consumer"))) {
+      failed(parseName(parser, data.consumer, "the consumer")) || failed(clauses.parse())) {
     return failure();
   }
-  data.kind = parseDepKind(parser);
-  if (failed(parseDepDistance(parser, data))) {
-    return failure();
-  }
-  data.allowDivergent = accept(parser, "allow_divergent");
-  if (failed(parsePin(parser, data.semaphore))) {
-    return failure();
+  if (clauses.has("flat") && clauses.has("at")) {
+    return parser.emitError(parser.getNameLoc())
+           << "'flat' counts runs over the whole execution, so 'at' cannot stand beside it";
   }
   store<DepOp>(result, std::move(data));
   return parseAttributes(parser, result);
@@ -749,8 +847,10 @@ ParseResult CodeOp::parse(OpAsmParser &parser, OperationState &result) {
   CodeData data;
   mlir::FlatSymbolRefAttr kernel;
   if (failed(parser.parseAttribute(kernel, getKernelAttrName(result.name), result.attributes)) ||
-      failed(parseOptionalName(parser, "strategy", data.strategy, "a strategy")) ||
-      failed(parseOptionalName(parser, "machine", data.machine, "a machine"))) {
+      failed(Clauses(parser)
+                 .name("strategy", data.strategy, "a strategy")
+                 .name("machine", data.machine, "a machine")
+                 .parse())) {
     return failure();
   }
   store<CodeOp>(result, std::move(data));
@@ -800,7 +900,7 @@ void ProgramOp::print(OpAsmPrinter &p) {
 ParseResult RegisterOp::parse(OpAsmParser &parser, OperationState &result) {
   RegisterData data;
   if (failed(parseName(parser, data.name, "a register")) ||
-      failed(parseOptionalName(parser, "role", data.role, "a role"))) {
+      failed(Clauses(parser).name("role", data.role, "a role").parse())) {
     return failure();
   }
   store<RegisterOp>(result, std::move(data));
@@ -880,12 +980,15 @@ void SetOp::print(OpAsmPrinter &p) {
 
 ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   ForData data;
-  if (failed(parseName(parser, data.loop, "a loop")) ||
-      failed(parseOptionalName(parser, "counter", data.counter, "a register")) ||
-      (accept(parser, "unroll") && failed(parseCount(parser, data.unroll)))) {
+  constexpr const char *topic = "how the loop is written out";
+  Clauses clauses(parser);
+  clauses.name("counter", data.counter, "a register")
+      .add(
+          "unroll", [&] { return parseCount(parser, data.unroll); }, topic)
+      .flag("at_once", [&] { data.unroll = atOnce; }, topic);
+  if (failed(parseName(parser, data.loop, "a loop")) || failed(clauses.parse())) {
     return failure();
   }
-  data.unroll = accept(parser, "at_once") ? atOnce : data.unroll;
   store<ForOp>(result, std::move(data));
   return failure(failed(parseAttributes(parser, result)) ||
                  failed(parseBody(parser, result.addRegion())));
@@ -934,13 +1037,11 @@ void WaitOp::print(OpAsmPrinter &p) {
 
 ParseResult IssueOp::parse(OpAsmParser &parser, OperationState &result) {
   IssueData data;
-  if (failed(parseName(parser, data.instr, "an instruction"))) {
-    return failure();
-  }
-  if (accept(parser, "waits") && failed(parseWait(parser, data.wait.emplace()))) {
-    return failure();
-  }
-  if (failed(parseOptionalSignal(parser, data.signal))) {
+  Clauses clauses(parser);
+  clauses.add("waits", [&] { return parseWait(parser, data.wait.emplace()); }).add("signals", [&] {
+    return parseSignal(parser, data.signal.emplace());
+  });
+  if (failed(parseName(parser, data.instr, "an instruction")) || failed(clauses.parse())) {
     return failure();
   }
   store<IssueOp>(result, std::move(data));
@@ -1011,10 +1112,8 @@ void SignalOp::print(OpAsmPrinter &p) {
 
 ParseResult ResetOp::parse(OpAsmParser &parser, OperationState &result) {
   ResetData data;
-  if (failed(parseName(parser, data.semaphore, "a semaphore"))) {
-    return failure();
-  }
-  if (accept(parser, "count") && failed(parseCount(parser, data.count))) {
+  if (failed(parseName(parser, data.semaphore, "a semaphore")) ||
+      failed(Clauses(parser).count("count", data.count).parse())) {
     return failure();
   }
   store<ResetOp>(result, std::move(data));
@@ -1111,19 +1210,17 @@ void AwaitOp::print(OpAsmPrinter &p) {
 ParseResult RunOp::parse(OpAsmParser &parser, OperationState &result) {
   RunData data;
   ValueName threshold;
-  if (failed(parseName(parser, data.instr, "an instruction"))) {
-    return failure();
-  }
-  bool waits = accept(parser, "waits");
-  if (waits && failed(parseAwait(parser, data.wait.emplace(), threshold))) {
-    return failure();
-  }
-  if (failed(parseOptionalSignal(parser, data.signal)) || failed(parseAttributes(parser, result))) {
+  Clauses clauses(parser);
+  clauses.add("waits", [&] { return parseAwait(parser, data.wait.emplace(), threshold); })
+      .add("signals", [&] { return parseSignal(parser, data.signal.emplace()); });
+  if (failed(parseName(parser, data.instr, "an instruction")) || failed(clauses.parse()) ||
+      failed(parseAttributes(parser, result))) {
     return failure();
   }
   store<RunOp>(result, std::move(data));
   mlir::Type type = parser.getBuilder().getI32Type();
-  return waits ? parser.resolveOperand(threshold, type, result.operands) : ParseResult(success());
+  return clauses.has("waits") ? parser.resolveOperand(threshold, type, result.operands)
+                              : ParseResult(success());
 }
 
 void RunOp::print(OpAsmPrinter &p) {

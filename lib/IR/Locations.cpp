@@ -67,37 +67,4 @@ void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContex
   }
 }
 
-/// The allowed name with the smallest edit distance, if that is small.
-static std::string_view nearestName(std::string_view name,
-                                    const std::vector<std::string_view> &allowed) {
-  std::string_view nearest;
-  unsigned best = static_cast<unsigned>(name.size() / 3) + 2;
-  for (std::string_view candidate : allowed) {
-    unsigned distance = llvm::StringRef(name).edit_distance(llvm::StringRef(candidate), true, best);
-    if (distance < best) {
-      best = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest;
-}
-
-std::string unknownName(std::string_view kind, std::string_view plural, std::string_view name,
-                        const std::vector<std::string_view> &allowed, uint32_t &effort) {
-  std::string message = fmt::format("unknown {} '{}'", kind, name);
-  if (allowed.empty() && effort != 0) {
-    return fmt::format("{}; there are no {}", message, plural);
-  }
-  constexpr size_t fewNames = 8;
-  if (!allowed.empty() && allowed.size() <= fewNames) {
-    return fmt::format("{}; the {} are '{}'", message, plural, fmt::join(allowed, "', '"));
-  }
-  if (effort == 0) {
-    return message;
-  }
-  --effort;
-  std::string_view nearest = nearestName(name, allowed);
-  return nearest.empty() ? message : fmt::format("{}; did you mean '{}'?", message, nearest);
-}
-
 } // namespace tally::ir

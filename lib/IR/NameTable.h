@@ -3,6 +3,7 @@
 #define TALLY_LIB_IR_NAMETABLE_H
 
 #include "tally/Model/Kernel.h"
+#include "tally/Support/Names.h"
 
 #include <algorithm>
 

@@ -37,7 +37,7 @@ tally.kernel @k {
   tally.instr "seven" on "a"
   tally.instr "eight" on "a"
   tally.instr "nine" on "a"
-  // expected-error@+1 {{unknown instruction 'sevn'; did you mean 'seven'?}}
+  // expected-error@+1 {{unknown instruction 'sevn'; the instructions of this kernel are 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'; did you mean 'seven'?}}
   tally.dep "one" -> "sevn"
 }
 

@@ -46,8 +46,107 @@ tally.kernel @k {
 // -----
 
 tally.kernel @k {
-  // expected-error@+2 {{expected 'on' and the queue that the instruction runs on}}
+  // expected-error@+1 {{expected 'on' and the queue that the instruction runs on}}
   tally.instr "load"
+}
+
+// -----
+
+// Clauses come in any order, so what is wrong with one is said of it alone.
+
+tally.kernel @k {
+  // expected-error@+1 {{'weight' is given twice}}
+  tally.engine "e" weight 2 split weight 2
+}
+
+// -----
+
+tally.kernel @k {
+  // expected-error@+1 {{'whole' is given beside 'split'; both say how a queue completes}}
+  tally.engine "e" queues ["q" split weight 2 whole]
+}
+
+// -----
+
+tally.kernel @k {
+  // expected-error@+1 {{'while' is given beside 'trips'; both say how often the loop runs}}
+  tally.loop "A" trips 4 while "more" {
+  }
+}
+
+// -----
+
+tally.kernel @k {
+  // expected-error@+1 {{'min' and 'max' bound a run-time value, as in 'trips "n" min 1'}}
+  tally.loop "A" max 4 trips 4 {
+  }
+}
+
+// -----
+
+tally.kernel @k {
+  // expected-error@+1 {{'war' is given beside 'raw'; both say what kind it is}}
+  tally.dep "a" -> "b" raw war
+}
+
+// -----
+
+tally.kernel @k {
+  // expected-error@+1 {{'raw' is given twice}}
+  tally.dep "a" -> "b" raw at "A" = 1 raw
+}
+
+// -----
+
+tally.kernel @k {
+  // expected-error@+1 {{'element' is given beside 'flat'; both say how far the dependence reaches}}
+  tally.dep "a" -> "b" flat 1 element 1
+}
+
+// -----
+
+tally.kernel @k {
+  // expected-error@+1 {{'flat' counts runs over the whole execution, so 'at' cannot stand beside it}}
+  tally.dep "a" -> "b" at "A" = 1 flat 1
+}
+
+// -----
+
+tally.kernel @k {
+  // expected-error@+1 {{unknown clause 'wirtes'; the clauses here are 'on', 'op', 'computes', 'reads', 'writes', 'accumulates', 'semaphore'; did you mean 'writes'?}}
+  tally.instr "a" on "q" wirtes ["X"]
+}
+
+// -----
+
+tally.kernel @k {
+  // expected-error@+1 {{unknown clause 'split'; the clauses here are 'shape', 'type', 'space', 'at', 'alias', 'noalias'}}
+  tally.buffer "X" split
+}
+
+// -----
+
+// expected-error@+1 {{'strategy' is given twice}}
+tally.code @k strategy "manual" machine "m" strategy "auto" {
+}
+
+// -----
+
+tally.code @k {
+  tally.program "a" {
+    // expected-error@+1 {{'at_once' is given beside 'unroll'; both say how the loop is written out}}
+    tally.for "A" unroll 2 counter "r" at_once {
+    }
+  }
+}
+
+// -----
+
+tally.code @k {
+  tally.program "a" {
+    // expected-error@+1 {{'signals' is given twice}}
+    tally.issue "i" signals "s" waits "t" >= 1 for [0] signals "u"
+  }
 }
 
 // -----

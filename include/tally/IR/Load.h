@@ -51,12 +51,6 @@ mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location
 /// Sends core diagnostics through MLIR's engine, so that they show the source line.
 void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContext *context);
 
-/// "unknown loop 'Q'; the loops are 'A', 'B'": with all that is allowed if that is little, else the
-/// nearest name. `effort` counts down what nearest names may still be looked for, so that
-/// a kernel full of errors is still read in linear time.
-std::string unknownName(std::string_view kind, std::string_view plural, std::string_view name,
-                        const std::vector<std::string_view> &allowed, uint32_t &effort);
-
 } // namespace tally::ir
 
 #endif // TALLY_IR_LOAD_H

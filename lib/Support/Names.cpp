@@ -1,0 +1,72 @@
+//===- Names.cpp - Messages about names that there are not ----------------===//
+
+#include "tally/Support/Names.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace tally {
+
+/// How many characters to insert, drop or replace; `limit` if no fewer than that. One row of the
+/// table is kept: row i holds the distances of the first i characters of `a` to each start of `b`.
+static size_t editDistance(std::string_view a, std::string_view b, size_t limit) {
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) >= limit) {
+    return limit;
+  }
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t(0));
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return std::min(row.back(), limit);
+}
+
+std::string_view nearestName(std::string_view name, const std::vector<std::string_view> &known) {
+  constexpr size_t longest = 256; // what a person would write, and slip in
+  std::string_view nearest;
+  size_t best = std::min(name.size(), longest) / 3 + 2;
+  for (std::string_view candidate : known) {
+    size_t distance = name.size() > longest ? best : editDistance(name, candidate, best);
+    // Names without a character in common are not near, however short.
+    if (distance < best && distance < std::max(name.size(), candidate.size())) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::string unknownName(std::string_view kind, std::string_view plural, std::string_view name,
+                        const std::vector<std::string_view> &known, uint32_t &effort) {
+  constexpr size_t fewNames = 12;
+  std::string message = fmt::format("unknown {} '{}'", kind, name);
+  if (known.empty() && effort != 0) {
+    return fmt::format("{}; there are no {}", message, plural);
+  }
+  if (!known.empty() && known.size() <= fewNames) {
+    message += fmt::format("; the {} are '{}'", plural, fmt::join(known, "', '"));
+  }
+  if (effort == 0) {
+    return message;
+  }
+  --effort;
+  std::string_view nearest = nearestName(name, known);
+  return nearest.empty() ? message : fmt::format("{}; did you mean '{}'?", message, nearest);
+}
+
+std::string unknownName(std::string_view kind, std::string_view plural, std::string_view name,
+                        const std::vector<std::string_view> &known) {
+  uint32_t once = 1;
+  return unknownName(kind, plural, name, known, once);
+}
+
+} // namespace tally
