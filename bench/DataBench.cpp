@@ -76,7 +76,7 @@ public:
 std::optional<std::vector<Instance>> simulatedOrder(const Kernel &kernel, const Bindings &bindings,
                                                     Diagnostics &diagnostics) {
   MachineResult trn2 = loadMachine("trn2");
-  std::vector<std::string> errors = trn2.errors;
+  std::vector<std::string> errors;
   std::optional<Timing> timing = trn2.machine ? Timing::of(*trn2.machine, errors) : std::nullopt;
   if (!timing) {
     return std::nullopt;

@@ -9,10 +9,13 @@
 #ifndef TALLY_FUZZ_WORKERS_H
 #define TALLY_FUZZ_WORKERS_H
 
+#include "tally/Support/Stop.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -24,6 +27,7 @@ struct Extent {
   uint64_t count = 0; ///< how much is to be seen; what is counted depends on the campaign
   double minutes = 0; ///< time; 0: no limit
   uint32_t workers = 1;
+  const StopFlag *stop = nullptr; ///< ends with the seeds that were looked at
 };
 
 /// Calls look(seed) on `workers` threads for seeds from the first on, and take(result) in the
@@ -34,10 +38,10 @@ template <typename Look, typename Take> void forSeeds(const Extent &extent, Look
   uint32_t workers = std::max(1u, extent.workers);
   constexpr uint32_t perWorker = 4; // a batch waits for its slowest seed
   for (uint64_t first = extent.seed;; first += workers * perWorker) {
-    std::vector<Result> results(size_t(workers) * perWorker);
+    std::vector<std::optional<Result>> results(size_t(workers) * perWorker);
     std::atomic<size_t> next = 0;
     auto work = [&] {
-      for (size_t i = next++; i < results.size(); i = next++) {
+      for (size_t i = next++; i < results.size() && !isSet(extent.stop); i = next++) {
         results[i] = look(first + i);
       }
     };
@@ -49,8 +53,8 @@ template <typename Look, typename Take> void forSeeds(const Extent &extent, Look
     for (std::thread &thread : threads) {
       thread.join();
     }
-    for (Result &result : results) {
-      if (!take(std::move(result))) {
+    for (std::optional<Result> &result : results) {
+      if (!result || !take(std::move(*result))) {
         return;
       }
     }

@@ -54,10 +54,10 @@ static void readProgram(std::string_view text) {
 
 static void readSchedule(std::string_view text) {
   Diagnostics diagnostics;
-  if (std::optional<ScheduleFile> schedule = readScheduleFile(text, "input", diagnostics)) {
+  if (std::optional<ScheduleFile> schedule = readScheduleFile(text, diagnostics)) {
     std::string written = writeScheduleFile(*schedule);
     Diagnostics again;
-    std::optional<ScheduleFile> second = readScheduleFile(written, "input", again);
+    std::optional<ScheduleFile> second = readScheduleFile(written, again);
     expectEqual(written, second ? writeScheduleFile(*second) : render(again, {}));
   }
 }

@@ -79,8 +79,8 @@ namespace {
 
 class Bench {
 public:
-  Bench(const Machine &machine, const Timing &timing, double codeGrowth)
-      : machine(machine), timing(timing), codeGrowth(codeGrowth) {}
+  Bench(const Machine &machine, const Timing &timing, const BenchOptions &options)
+      : machine(machine), timing(timing), codeGrowth(options.codeGrowth), stop(options.stop) {}
 
   BenchRow row(const CatalogueEntry &entry, const WrittenKernel &written,
                const std::string &strategy) const {
@@ -146,8 +146,13 @@ private:
     }
     SimOptions options;
     options.freeSync = isIdeal(row.strategy);
+    options.stop = stop;
     SimResult result =
         simulate(written.kernel, program, machine, changed, *costs, bindings, options);
+    if (isSet(stop)) {
+      diagnostics.error(written.kernel.where, stopReason);
+      return;
+    }
     if (result.outcome != SimResult::Outcome::Finished) {
       diagnostics.error(written.kernel.where, "it does not come to its end");
       return;
@@ -185,6 +190,7 @@ private:
   const Machine &machine;
   const Timing &timing;
   const double codeGrowth;
+  const StopFlag *stop;
 };
 
 } // namespace
@@ -220,13 +226,13 @@ std::vector<BenchRow> benchTable(const BenchOptions &options, const Machine &mac
     setCompletion(written.kernel, machine);
     size_t first = rows.size();
     for (const std::string &strategy : benchStrategies()) {
-      if (!isChosen(options.strategies, strategy)) {
+      if (!isChosen(options.strategies, strategy) || isSet(options.stop)) {
         continue;
       }
       if (options.progress) {
         options.progress(entry.name, strategy);
       }
-      rows.push_back(Bench(machine, *timing, options.codeGrowth).row(entry, written, strategy));
+      rows.push_back(Bench(machine, *timing, options).row(entry, written, strategy));
     }
     normalize(rows, first);
   }

@@ -92,7 +92,8 @@ private:
     if (options.progress) {
       options.progress(result.schedules, result.steps + steps);
     }
-    result.timeIsUp = Time::now() > end;
+    result.isStopped = isSet(options.stop);
+    result.timeIsUp = result.isStopped || Time::now() > end;
     return !result.timeIsUp;
   }
 
@@ -231,6 +232,9 @@ private:
   std::string reasonWithoutErrors() const {
     if (result.oneDecides) {
       return "one schedule decides: what orders the code does not depend on it";
+    }
+    if (result.isStopped) {
+      return fmt::format("{}; nothing wrong was seen so far", stopReason);
     }
     if (result.timeIsUp) {
       return "time is up; nothing wrong was seen so far";

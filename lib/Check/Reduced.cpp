@@ -833,6 +833,8 @@ private:
       result.reason = fmt::format("more than {} states", options.maxStates);
     } else if (table.bytesForNext() + stackBytes > options.maxBytes) {
       result.reason = fmt::format("the states need more than {} bytes", options.maxBytes);
+    } else if (isSet(options.stop)) {
+      result.reason = stopReason;
     }
   }
 

@@ -50,8 +50,9 @@ std::vector<Step> resolveSteps(const Kernel &kernel, const std::vector<NamedStep
       step.queue = findNamed(kernel, kernel.queues, named.name);
     }
     if (!step.engine.valid() && !step.queue.valid()) {
-      diagnostics.error({}, fmt::format("step {} of the schedule: the kernel has no {} '{}'", i + 1,
-                                        byEngine ? "engine" : "queue", named.name));
+      diagnostics.error(named.where,
+                        fmt::format("step {} of the schedule: the kernel has no {} '{}'", i + 1,
+                                    byEngine ? "engine" : "queue", named.name));
       return {};
     }
     step.engine = byEngine ? step.engine : kernel.queues[step.queue].engine;
@@ -166,6 +167,7 @@ private:
       return;
     }
     NamedStep step;
+    step.where = at.where();
     step.kind = static_cast<StepKind>(at[0].oneOf(stepNames));
     step.name = at[1].string();
     size_t wanted = hasIndex(step.kind) ? 3 : 2;
@@ -183,21 +185,12 @@ private:
 
 } // namespace
 
-std::optional<ScheduleFile> readScheduleFile(std::string_view text, std::string_view source,
-                                             Diagnostics &diagnostics) {
+std::optional<ScheduleFile> readScheduleFile(std::string_view text, Diagnostics &diagnostics) {
   JsonErrors errors;
-  std::optional<ScheduleFile> file;
-  if (std::optional<Json> document = parseJson(text, errors)) {
-    JsonAt root(*document, errors);
-    if (root.expectObject()) {
-      file = ScheduleReader(root).run();
-    }
-  }
-  for (const JsonError &error : errors) {
-    std::string place = error.line != 0 ? fmt::format(":{}:{}", error.line, error.column) : "";
-    diagnostics.error({}, fmt::format("{}{}: {}", source, place, error.message));
-    file.reset();
-  }
+  std::optional<ScheduleFile> file = readJson(text, errors, [](const JsonAt &root) {
+    return root.expectObject() ? ScheduleReader(root).run() : ScheduleFile();
+  });
+  reportJsonErrors(errors, diagnostics);
   return file;
 }
 

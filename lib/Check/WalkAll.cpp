@@ -144,6 +144,8 @@ private:
       result.reason = "the limit of states was reached";
     } else if (bytes > options.maxBytes) {
       result.reason = "the limit of memory was reached";
+    } else if (isSet(options.stop)) {
+      result.reason = stopReason;
     }
     return result.reason.empty();
   }

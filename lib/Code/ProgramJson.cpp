@@ -652,17 +652,16 @@ void ProgramReader::barrierBody(const JsonAt &at) {
 } // namespace
 
 /// The code is only read with a kernel to look names up in.
-static std::optional<KernelAndProgram> readDocument(const JsonAt &document,
-                                                    std::string_view fileName) {
+static KernelAndProgram readDocument(const JsonAt &document, std::string_view fileName) {
   if (!document.expectObject({"schema", "version", "kernel", "strategy", "machine", "semaphores",
                               "barriers", "engines", "dependences"})) {
-    return std::nullopt;
+    return {};
   }
   uint64_t version = document.expectSchema("tally-code", 1, 2);
   std::optional<JsonAt> kernelAt = document.need("kernel");
   size_t before = document.numErrors();
   if (!kernelAt) {
-    return std::nullopt;
+    return {};
   }
   KernelAndProgram result;
   result.kernel = readKernelJson(*kernelAt, fileName);
@@ -675,12 +674,43 @@ static std::optional<KernelAndProgram> readDocument(const JsonAt &document,
 std::optional<KernelAndProgram> readProgramJson(std::string_view text, std::string_view fileName,
                                                 Diagnostics &diagnostics) {
   JsonErrors errors;
-  std::optional<KernelAndProgram> result;
-  if (std::optional<Json> document = parseJson(text, errors)) {
-    result = readDocument(JsonAt(*document, errors), fileName);
-  }
+  std::optional<KernelAndProgram> result = readJson(
+      text, errors, [&](const JsonAt &document) { return readDocument(document, fileName); });
   reportJsonErrors(errors, diagnostics);
-  return errors.empty() ? std::move(result) : std::nullopt;
+  return result;
+}
+
+static std::pair<Kernel, std::optional<Program>> readEither(const JsonAt &document,
+                                                            std::string_view fileName) {
+  std::optional<JsonAt> schema = document.expectObject() ? document.need("schema") : std::nullopt;
+  size_t before = document.numErrors();
+  bool hasCode = schema && schema->oneOf({"tally-kernel", "tally-code"}) == 1;
+  if (!schema || document.numErrors() != before) {
+    return {};
+  }
+  if (!hasCode) {
+    return {readKernelJson(document, fileName), std::nullopt};
+  }
+  KernelAndProgram both = readDocument(document, fileName);
+  return {std::move(both.kernel), std::move(both.program)};
+}
+
+std::vector<std::pair<Kernel, std::optional<Program>>>
+readKernelsJson(std::string_view text, std::string_view fileName, Diagnostics &diagnostics) {
+  using Read = std::vector<std::pair<Kernel, std::optional<Program>>>;
+  JsonErrors errors;
+  std::optional<Read> read = readJson(text, errors, [&](const JsonAt &root) {
+    Read all;
+    for (size_t i = 0; root.isArray() && i < root.size(); ++i) {
+      all.push_back(readEither(root[i], fileName));
+    }
+    if (!root.isArray()) {
+      all.push_back(readEither(root, fileName));
+    }
+    return all;
+  });
+  reportJsonErrors(errors, diagnostics);
+  return read ? std::move(*read) : Read();
 }
 
 } // namespace tally

@@ -278,7 +278,7 @@ std::string renderJson(const Kernel &kernel, const Extraction &extraction) {
   for (const DerivedDep &derived : extraction.deps) {
     object["dependences"].push_back(depJson(kernel, extraction, words, derived));
   }
-  return object.dump(2);
+  return object.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 static std::string inQuotes(std::string_view name) {

@@ -14,13 +14,16 @@
 #include "tally/Machine/Machine.h"
 
 #include "../Support/StrictJson.h"
+#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 namespace tally {
@@ -81,7 +84,8 @@ private:
   void queue();
   void parameters();
   bool parameterForm(const JsonAt &at);
-  void keep(const std::string &name, const Json &json);
+  void keep(std::string_view name, const JsonAt &at);
+  static std::optional<std::pair<double, double>> rangeOf(const JsonAt &at);
   void range(const JsonAt &at);
   bool numberForm(const JsonAt &at);
   std::optional<JsonAt> group(std::string_view key,
@@ -150,14 +154,21 @@ bool MachineReader::numberForm(const JsonAt &at) {
   return at.need("value").has_value();
 }
 
+/// `[0.5, 2]`
+std::optional<std::pair<double, double>> MachineReader::rangeOf(const JsonAt &at) {
+  if (!at.isArray() || at.size() != 2 || !at[0].isNumber() || !at[1].isNumber() ||
+      at[1].real() < at[0].real()) {
+    return std::nullopt;
+  }
+  return std::pair(at[0].real(), at[1].real());
+}
+
 void MachineReader::range(const JsonAt &at) {
   std::optional<JsonAt> range = at.find("range");
   if (!range) {
     return;
   }
-  const Json &bounds = range->json();
-  if (!bounds.is_array() || bounds.size() != 2 || !bounds[0].is_number() ||
-      !bounds[1].is_number() || bounds[1] < bounds[0]) {
+  if (!rangeOf(*range)) {
     range->error("expected the smallest and the largest likely value, as [0.5, 2]");
   }
 }
@@ -224,9 +235,9 @@ void MachineReader::parameters() {
     if (!numbers || !numbers->expectObject()) {
       continue;
     }
-    numbers->forMembers([&](const std::string &name, const JsonAt &at) {
+    numbers->forMembers([&](std::string_view name, const JsonAt &at) {
       if (parameterForm(at) && key == "parameters") {
-        keep(name, at.json());
+        keep(name, at);
       }
     });
   }
@@ -239,12 +250,11 @@ bool MachineReader::parameterForm(const JsonAt &at) {
   }
   size_t errorsBefore = at.numErrors();
   JsonAt value = *at.find("value");
-  const Json &json = value.json();
-  bool structured = value.isArray() || value.isObject();
-  bool isLegal = structured
-                     ? !json.empty() && std::all_of(json.begin(), json.end(),
-                                                    [](const Json &n) { return n.is_number(); })
-                     : value.isNumber() || value.isString();
+  bool isLegal = value.isNumber() || value.isString();
+  if (value.isArray() || value.isObject()) {
+    isLegal = value.size() != 0;
+    value.forMembers([&](std::string_view, const JsonAt &number) { isLegal &= number.isNumber(); });
+  }
   if (!isLegal) {
     value.error("expected a number, a formula in quotes, or numbers in an array or object");
   }
@@ -252,44 +262,33 @@ bool MachineReader::parameterForm(const JsonAt &at) {
 }
 
 /// Members come in the order of their names. Curves and lists are for people.
-void MachineReader::keep(const std::string &name, const Json &json) {
-  auto text = [&](const char *key) {
-    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
-  };
+void MachineReader::keep(std::string_view name, const JsonAt &at) {
   Parameter parameter;
   parameter.name = name;
-  parameter.unit = text("unit");
-  parameter.source = text("source");
-  parameter.confidence = text("confidence");
-  const Json &value = json["value"];
-  if (value.is_number()) {
-    parameter.number = value.get<double>();
-  } else if (value.is_string()) {
-    parameter.formula = value.get<std::string>();
+  parameter.unit = at.stringOr("unit", "");
+  parameter.source = at.stringOr("source", "");
+  parameter.confidence = at.stringOr("confidence", "");
+  JsonAt value = *at.find("value");
+  if (value.isNumber()) {
+    parameter.number = value.real();
+  } else if (value.isString()) {
+    parameter.formula = value.string();
   } else {
     return;
   }
-  if (json.contains("range") && json["range"].is_array() && json["range"].size() == 2 &&
-      json["range"][0].is_number() && json["range"][1].is_number()) {
-    parameter.range = {json["range"][0].get<double>(), json["range"][1].get<double>()};
-  }
+  std::optional<JsonAt> range = at.find("range");
+  parameter.range = range ? rangeOf(*range) : std::nullopt;
   machine.parameters.push_back(std::move(parameter));
 }
 
 MachineResult parseMachine(std::string_view json, std::string_view source) {
   JsonErrors errors;
   MachineResult result;
-  if (std::optional<Json> document = parseJson(json, errors)) {
-    JsonAt root(*document, errors);
-    if (root.expectObject()) {
-      result.machine = MachineReader(root).run();
-    }
-  }
-  for (const JsonError &error : errors) {
-    std::string place = error.line != 0 ? fmt::format(":{}:{}", error.line, error.column) : "";
-    result.errors.push_back(fmt::format("{}{}: {}", source, place, error.message));
-    result.machine.reset();
-  }
+  result.files = {std::string(source)};
+  result.machine = readJson(json, errors, [](const JsonAt &root) {
+    return root.expectObject() ? MachineReader(root).run() : Machine();
+  });
+  reportJsonErrors(errors, result.errors);
   return result;
 }
 
@@ -297,19 +296,61 @@ MachineResult parseMachine(std::string_view json, std::string_view source) {
 // Finding
 //===----------------------------------------------------------------------===//
 
-/// The directories of machines, best first.
+/// Where machines are installed with the program or library at `path`: a few folders up, whatever
+/// the names of the folders in between (bin, lib/x86_64-linux-gnu).
+static std::string installedWith(const std::filesystem::path &path) {
+  std::filesystem::path folder = path.parent_path();
+  for (int up = 0; up < 3 && folder.has_relative_path(); ++up) {
+    folder = folder.parent_path();
+    std::error_code failure;
+    if (std::filesystem::is_directory(folder / "share/tally/machines", failure)) {
+      return (folder / "share/tally/machines").string();
+    }
+  }
+  return "";
+}
+
+/// This program, and the shared library that this is a part of, if it is.
+static std::vector<std::filesystem::path> ownFiles() {
+  std::vector<std::filesystem::path> files;
+  std::error_code failure;
+  files.push_back(std::filesystem::read_symlink("/proc/self/exe", failure));
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void *>(&ownFiles), &info) != 0 && info.dli_fname) {
+    files.push_back(std::filesystem::absolute(info.dli_fname, failure));
+  }
+  return files;
+}
+
+/// The directories of machines, best first. An installed program is right wherever it was moved to.
 static std::vector<std::string> machineDirectories() {
   std::vector<std::string> directories;
   const char *variable = std::getenv("TALLY_MACHINES");
   std::istringstream list(variable ? variable : "");
   for (std::string directory; std::getline(list, directory, ':');) {
-    if (!directory.empty()) {
-      directories.push_back(directory);
-    }
+    directories.push_back(directory);
+  }
+  for (const std::filesystem::path &file : ownFiles()) {
+    directories.push_back(installedWith(file));
   }
   directories.emplace_back(TALLY_SOURCE_MACHINES);
   directories.emplace_back(TALLY_INSTALL_MACHINES);
+  std::erase(directories, "");
   return directories;
+}
+
+/// The names of all machines there, sorted.
+static std::vector<std::string> machineNames(const std::vector<std::string> &directories) {
+  std::set<std::string> names{"generic"};
+  for (const std::string &directory : directories) {
+    std::error_code failure;
+    for (const auto &entry : std::filesystem::directory_iterator(directory, failure)) {
+      if (entry.path().extension() == ".json") {
+        names.insert(entry.path().stem().string());
+      }
+    }
+  }
+  return {names.begin(), names.end()};
 }
 
 static bool isFile(const std::filesystem::path &path) {
@@ -317,11 +358,17 @@ static bool isFile(const std::filesystem::path &path) {
   return std::filesystem::is_regular_file(path, failure);
 }
 
+static MachineResult noMachine(std::string reason) {
+  MachineResult result;
+  result.errors.error({}, std::move(reason));
+  return result;
+}
+
 static MachineResult readMachine(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
-    return {std::nullopt, {fmt::format("cannot read the machine description '{}'", path)}};
+    return noMachine(fmt::format("cannot read the machine description '{}'", path));
   }
   return parseMachine(text.str(), path);
 }
@@ -334,7 +381,7 @@ MachineResult loadMachine(std::string_view nameOrPath) {
   std::string name(nameOrPath);
   if (isPath(name)) {
     if (!isFile(name)) {
-      return {std::nullopt, {fmt::format("there is no machine description '{}'", name)}};
+      return noMachine(fmt::format("there is no machine description '{}'", name));
     }
     return readMachine(name);
   }
@@ -346,12 +393,15 @@ MachineResult loadMachine(std::string_view nameOrPath) {
     }
   }
   if (name == "generic") {
-    return {genericMachine(), {}};
+    MachineResult generic;
+    generic.machine = genericMachine();
+    return generic;
   }
-  return {std::nullopt,
-          {fmt::format("there is no machine '{}' in '{}'; give the path of a .json file, or set "
-                       "TALLY_MACHINES to the directory that holds it",
-                       name, fmt::join(directories, "', '"))}};
+  std::vector<std::string> known = machineNames(directories);
+  return noMachine(
+      fmt::format("{}; its file would be '{}.json' in '{}', or give the path of one",
+                  unknownName("machine", "machines", name, {known.begin(), known.end()}), name,
+                  fmt::join(directories, "', '")));
 }
 
 } // namespace tally

@@ -80,6 +80,14 @@ const Property *find(std::string_view name) {
 
 } // namespace
 
+std::vector<std::string_view> propertyNames() {
+  std::vector<std::string_view> names;
+  for (const Property &property : properties) {
+    names.push_back(property.name);
+  }
+  return names;
+}
+
 bool isProperty(std::string_view name) {
   return find(name) != nullptr;
 }

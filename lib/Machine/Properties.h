@@ -11,6 +11,8 @@
 
 namespace tally {
 
+std::vector<std::string_view> propertyNames();
+
 bool isProperty(std::string_view name);
 
 /// Returns what is wrong, or nothing.

@@ -4,6 +4,7 @@
 
 #include "Formula.h"
 #include "Properties.h"
+#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 
@@ -57,6 +58,22 @@ std::optional<Tick> parseTime(std::string_view text) {
   return ticks >= 0 && ticks <= exact ? std::optional(static_cast<Tick>(ticks)) : std::nullopt;
 }
 
+std::string unknownParameter(const Machine &machine, std::string_view name) {
+  if (isProperty(name)) {
+    return fmt::format("'{}' is no price, so it cannot be swept; --set changes it for one run",
+                       name);
+  }
+  std::vector<std::string_view> known;
+  for (const Parameter &parameter : machine.parameters) {
+    known.push_back(parameter.name);
+  }
+  for (std::string_view property : propertyNames()) {
+    known.push_back(property);
+  }
+  return unknownName("parameter", fmt::format("parameters of machine '{}'", machine.name), name,
+                     known);
+}
+
 std::string setParameter(Machine &machine, std::string_view assignment) {
   size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {
@@ -68,7 +85,7 @@ std::string setParameter(Machine &machine, std::string_view assignment) {
     return setProperty(machine, name, rest);
   }
   if (!machine.parameter(name)) {
-    return fmt::format("machine '{}' has no parameter '{}'", machine.name, name);
+    return unknownParameter(machine, name);
   }
   Parameter &parameter =
       machine.parameters[static_cast<size_t>(machine.parameter(name) - machine.parameters.data())];

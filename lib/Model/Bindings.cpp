@@ -2,6 +2,8 @@
 
 #include "tally/Model/Bindings.h"
 
+#include "tally/Support/Names.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,6 +89,7 @@ private:
 
   void split();
   void findLoops();
+  std::vector<std::string_view> boundNames() const;
   void findEngine();
   void readCounts();
   void checkLoop(LoopId id);
@@ -122,8 +125,29 @@ void TripsReader::split() {
     findLoops();
   }
   if (loops.empty()) {
-    error("the kernel has no loop, branch or run-time value '{}'", name);
+    error("{}", unknownName("loop, branch or run-time value",
+                            "loops, branches and run-time values of this kernel", name,
+                            boundNames()));
   }
+}
+
+/// What may stand before the '=', in the order of the kernel.
+std::vector<std::string_view> TripsReader::boundNames() const {
+  std::vector<std::string_view> names;
+  auto add = [&](std::string_view added) {
+    if (std::find(names.begin(), names.end(), added) == names.end()) {
+      names.push_back(added);
+    }
+  };
+  for (const Loop &loop : kernel.loops) {
+    if (loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then) {
+      add(kernel.text(loop.name));
+    }
+    if (loop.kind == LoopKind::Loop && loop.trip.symbol.valid()) {
+      add(kernel.text(loop.trip.symbol));
+    }
+  }
+  return names;
 }
 
 /// The loop called `name`, or all loops with that run-time value.
@@ -150,7 +174,11 @@ void TripsReader::findEngine() {
       return;
     }
   }
-  error("the kernel has no engine '{}'", engineName);
+  std::vector<std::string_view> known;
+  for (EngineId id : kernel.engines.ids()) {
+    known.push_back(kernel.nameOf(id));
+  }
+  error("{}", unknownName("engine", "engines of this kernel", engineName, known));
 }
 
 void TripsReader::readCounts() {

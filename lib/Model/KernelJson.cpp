@@ -10,6 +10,8 @@
 #include "tally/Model/KernelJson.h"
 
 #include "KernelJsonReader.h"
+
+#include "tally/Support/Names.h"
 #include "tally/Model/AccessText.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Model/Pins.h"
@@ -44,7 +46,7 @@ private:
 class KernelReader {
 public:
   KernelReader(const JsonAt &document, std::string_view fileName)
-      : document(document), builder(document.stringOr("name", "")) {
+      : document(document), builder(document.stringOr("name", ""), document.where()) {
     builder.file(fileName);
   }
 
@@ -55,6 +57,10 @@ private:
   void forEach(const JsonAt &object, std::string_view key, Visit visit) const;
   template <typename IdT>
   IdT lookUp(const NameTable<IdT> &table, const JsonAt &name, std::string_view kind) const;
+
+  template <typename IdT>
+  std::string unknown(const NameTable<IdT> &table, std::string_view kind,
+                      std::string_view name) const;
 
   void engine(const JsonAt &at);
   void queueOfEngine(const JsonAt &at);
@@ -81,6 +87,7 @@ private:
   NameTable<BufferId> buffers;
   NameTable<LoopId> loops;
   NameTable<InstrId> instrs;
+  mutable uint32_t effort = 100; ///< see unknownName()
 };
 
 Kernel KernelReader::run() {
@@ -117,12 +124,26 @@ IdT KernelReader::lookUp(const NameTable<IdT> &table, const JsonAt &name,
     name.string();
     return {};
   }
-  const std::string &text = name.json().get_ref<const std::string &>();
+  std::string text = name.string();
   IdT id = table.find(builder.peek().strings.find(text));
   if (!id.valid()) {
-    name.error(fmt::format("the kernel has no {} '{}'", kind, text));
+    name.error(unknown(table, kind, text));
   }
   return id;
+}
+
+/// All names are only gone through as long as that is not too much work.
+template <typename IdT>
+std::string KernelReader::unknown(const NameTable<IdT> &table, std::string_view kind,
+                                  std::string_view name) const {
+  std::vector<std::string_view> known;
+  for (uint32_t n = 0; effort != 0 && n < builder.peek().strings.size(); ++n) {
+    std::string_view text = builder.peek().text(NameId(n));
+    if (table.find(NameId(n)).valid() && !text.empty()) {
+      known.push_back(text);
+    }
+  }
+  return unknownName(kind, fmt::format("{}s of this kernel", kind), name, known, effort);
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,7 +174,7 @@ void KernelReader::engine(const JsonAt &at) {
     return;
   }
   std::optional<JsonAt> name = at.need("name");
-  EngineId id = builder.engine(name ? name->string() : "");
+  EngineId id = builder.engine(name ? name->string() : "", at.where());
   QueueId own = builder.queueOf(id);
   builder.setQueue(own, weightOf(at), completionOf(at));
   builder.reserveRegisters(id, reservedOf(at));
@@ -166,7 +187,8 @@ void KernelReader::queueOfEngine(const JsonAt &at) {
     return;
   }
   std::optional<JsonAt> name = at.need("name");
-  QueueId id = builder.queue(name ? name->string() : "", weightOf(at), completionOf(at));
+  QueueId id =
+      builder.queue(name ? name->string() : "", weightOf(at), completionOf(at), at.where());
   queues.add(builder.peek().queues[id].name, id);
 }
 
@@ -183,7 +205,7 @@ void KernelReader::buffer(const JsonAt &at) {
     address = place->unsignedIn(0, UINT64_MAX);
   }
   BufferId id = builder.buffer(name ? name->string() : "", shape, at.stringOr("space", ""),
-                               at.stringOr("type", ""), address);
+                               at.stringOr("type", ""), address, at.where());
   forEach(at, "alias", [&](const JsonAt &other) {
     if (BufferId earlier = lookUp(buffers, other, "buffer"); earlier.valid()) {
       builder.alias(id, earlier);
@@ -224,7 +246,7 @@ void KernelReader::instruction(const JsonAt &at) {
   std::string name = at.find("instr")->string();
   std::optional<JsonAt> queueName = at.need("queue");
   QueueId queue = queueName ? lookUp(queues, *queueName, "queue") : QueueId();
-  InstrId id = builder.instr(name, queue, at.stringOr("op", ""));
+  InstrId id = builder.instr(name, queue, at.stringOr("op", ""), at.where());
   builder.computes(at.stringOr("computes", ""));
   instrs.add(builder.peek().instrs[id].name, id);
   if (std::optional<JsonAt> semaphore = at.find("semaphore")) {
@@ -250,7 +272,7 @@ void KernelReader::access(const JsonAt &at, AccessKind kind) {
   }
   BufferId buffer = buffers.find(builder.peek().strings.find(parsed->buffer));
   if (!buffer.valid()) {
-    at.error(fmt::format("the kernel has no buffer '{}'", parsed->buffer));
+    at.error(unknown(buffers, "buffer", parsed->buffer));
     return;
   }
   builder.access(kind, buffer, toString(*parsed));
@@ -261,7 +283,7 @@ void KernelReader::loop(const JsonAt &at) {
   std::string name = at.find("loop")->string();
   std::optional<JsonAt> trips = at.need("trips");
   Trip trip = trips ? tripOf(*trips) : Trip();
-  LoopId id = builder.beginLoop(name, trip, at.booleanOr("uniform", true));
+  LoopId id = builder.beginLoop(name, trip, at.booleanOr("uniform", true), at.where());
   loops.add(builder.peek().loops[id].name, id);
   region(at, id);
   if (std::optional<JsonAt> unroll = at.find("unroll")) {
@@ -319,7 +341,8 @@ uint32_t KernelReader::unrollOf(const JsonAt &at) const {
 
 void KernelReader::branch(const JsonAt &at) {
   at.expectObject({"if", "uniform", "sync", "then", "else"});
-  LoopId thenId = builder.beginIf(at.find("if")->string(), at.booleanOr("uniform", true));
+  LoopId thenId =
+      builder.beginIf(at.find("if")->string(), at.booleanOr("uniform", true), at.where());
   const Loop &loop = builder.peek().loops[thenId];
   loops.add(loop.name, thenId);
   loops.add(builder.peek().loops[loop.otherBranch].name, loop.otherBranch);
@@ -359,11 +382,11 @@ void KernelReader::dependence(const JsonAt &at, InstrId producer, InstrId consum
   }
   DepId id;
   if (flat) {
-    id = builder.depFlat(producer, consumer, flat->integer(), kind);
+    id = builder.depFlat(producer, consumer, flat->integer(), kind, at.where());
   } else if (element) {
-    id = builder.depElement(producer, consumer, element->integer(), components, kind);
+    id = builder.depElement(producer, consumer, element->integer(), components, kind, at.where());
   } else {
-    id = builder.depVector(producer, consumer, components, kind);
+    id = builder.depVector(producer, consumer, components, kind, at.where());
   }
   if (at.booleanOr("allow_divergent", false)) {
     builder.allowDivergent(id);
@@ -379,10 +402,10 @@ std::vector<DistanceComponent> KernelReader::distanceOf(const JsonAt &at) const 
   if (!distance || !distance->expectObject()) {
     return components;
   }
-  distance->forMembers([&](const std::string &name, const JsonAt &component) {
+  distance->forMembers([&](std::string_view name, const JsonAt &component) {
     LoopId loop = loops.find(builder.peek().strings.find(name));
     if (!loop.valid()) {
-      component.error(fmt::format("the kernel has no loop '{}'", name));
+      component.error(unknown(loops, "loop", name));
       return;
     }
     components.push_back({loop, component.integer()});
@@ -396,21 +419,13 @@ Kernel readKernelJson(const JsonAt &document, std::string_view fileName) {
   return document.expectObject() ? KernelReader(document, fileName).run() : Kernel();
 }
 
-void reportJsonErrors(const JsonErrors &errors, Diagnostics &diagnostics) {
-  for (const JsonError &error : errors) {
-    diagnostics.error({0, error.line, error.column}, error.message);
-  }
-}
-
 std::optional<Kernel> readKernelJson(std::string_view text, std::string_view fileName,
                                      Diagnostics &diagnostics) {
   JsonErrors errors;
-  std::optional<Kernel> kernel;
-  if (std::optional<Json> document = parseJson(text, errors)) {
-    kernel = readKernelJson(JsonAt(*document, errors), fileName);
-  }
+  std::optional<Kernel> kernel = readJson(
+      text, errors, [&](const JsonAt &document) { return readKernelJson(document, fileName); });
   reportJsonErrors(errors, diagnostics);
-  return errors.empty() ? std::move(kernel) : std::nullopt;
+  return kernel;
 }
 
 } // namespace tally

@@ -10,9 +10,6 @@ namespace tally {
 /// The kernel described by `document`; not to be used if `errors` grew.
 Kernel readKernelJson(const JsonAt &document, std::string_view fileName);
 
-/// Moves errors into diagnostics, at file 0.
-void reportJsonErrors(const JsonErrors &errors, Diagnostics &diagnostics);
-
 /// The kernel as JSON without the final line feed, `indent` blanks to the right.
 std::string kernelJson(const Kernel &kernel, unsigned indent);
 

@@ -48,7 +48,8 @@ CauseTable::Key CauseTable::keyOf(size_t timeline, EngineId engine, uint32_t at,
     return {Cause::Kind::Barrier, "a barrier"};
   }
   if (op.numReasons > 0) {
-    return {Cause::Kind::Dependence, reasonsText(*report.kernel, program, op, by)};
+    return {Cause::Kind::Dependence,
+            reasonsText(*report.timelines[timeline].kernel, program, op, by)};
   }
   return {Cause::Kind::Semaphore, fmt::format("semaphore '{}'", program.semaphores[op.wait].name)};
 }

@@ -36,7 +36,7 @@ std::string shareCell(Tick time, Tick whole, std::string_view key) {
 class Page {
 public:
   explicit Page(const Report &report)
-      : report(report), kernel(*report.kernel), causes(report), span(shownSpan(report)) {
+      : report(report), kernel(report.kernel()), causes(report), span(shownSpan(report)) {
     for (const Timeline &timeline : report.timelines) {
       longest = std::max(longest, timeline.result.total);
     }
@@ -97,8 +97,9 @@ private:
     text += "</table></div>\n";
     for (const Timeline &timeline : report.timelines) {
       if (timeline.result.outcome == SimResult::Outcome::Deadlock) {
-        text += fmt::format("<p>{} ends in a deadlock; {}</p>\n", strategyOf(timeline),
-                            escape(describeDeadlock(kernel, timeline.program, timeline.result)));
+        text += fmt::format(
+            "<p>{} ends in a deadlock; {}</p>\n", strategyOf(timeline),
+            escape(describeDeadlock(*timeline.kernel, timeline.program, timeline.result)));
       }
     }
     return text;

@@ -137,11 +137,11 @@ std::string Picture::piece(const Place &place, const Piece &piece, bool isAlone)
     return "";
   }
   std::string title =
-      isAlone ? "" : escape(pieceText(*report.kernel, timeline, *place.lane, piece));
+      isAlone ? "" : escape(pieceText(*timeline.kernel, timeline, *place.lane, piece));
   std::string rest = fmt::format(R"(class="{}")", classOf(place, piece));
   if (piece.kind == PieceKind::Instruction && !isAlone) {
     InstrId instr = timeline.executions[piece.detail].instr;
-    rest += fmt::format(R"( data-name="{}")", escape(report.kernel->nameOf(instr)));
+    rest += fmt::format(R"( data-name="{}")", escape(report.kernel().nameOf(instr)));
   }
   std::string text = rect(piece.from, piece.to, place.top, place.height,
                           rest + (isAlone ? "" : originOf(place, piece)), title);
@@ -160,7 +160,7 @@ std::string Picture::pieceLabels(const Place &place) const {
     if (piece.kind != PieceKind::Instruction || piece.from >= span.until || piece.to <= span.from) {
       continue;
     }
-    std::string_view name = report.kernel->nameOf(timeline.executions[piece.detail].instr);
+    std::string_view name = report.kernel().nameOf(timeline.executions[piece.detail].instr);
     double from = xOf(std::max(piece.from, span.from)), to = xOf(std::min(piece.to, span.until));
     if (to - from > double(name.size()) * letterWidth) {
       text += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", (from + to) / 2,
@@ -183,20 +183,20 @@ std::string Picture::laneLabel(const Place &place) const {
   const Lane &lane = *place.lane;
   double bottom = place.top + place.height - 3;
   if (!lane.queue.valid()) {
-    return textAt(8, bottom, "engine", report.kernel->nameOf(lane.engine)) +
+    return textAt(8, bottom, "engine", report.kernel().nameOf(lane.engine)) +
            textAt(left - 8, bottom, "lane", "sequencer");
   }
-  std::string_view queue = report.kernel->nameOf(lane.queue);
+  std::string_view queue = report.kernel().nameOf(lane.queue);
   return textAt(left - 8, bottom, "lane",
-                queue == report.kernel->nameOf(lane.engine) ? "queue" : queue);
+                queue == report.kernel().nameOf(lane.engine) ? "queue" : queue);
 }
 
 std::string Picture::lane(const Place &place, bool isAlone) const {
   const Lane &lane = *place.lane;
   std::string text =
       fmt::format("<g class=\"lane\" data-engine=\"{}\" data-queue=\"{}\" data-middle=\"{}\">\n",
-                  escape(report.kernel->nameOf(lane.engine)),
-                  lane.queue.valid() ? escape(report.kernel->nameOf(lane.queue)) : "",
+                  escape(report.kernel().nameOf(lane.engine)),
+                  lane.queue.valid() ? escape(report.kernel().nameOf(lane.queue)) : "",
                   place.top + place.height / 2);
   text += fmt::format("<rect class=\"ground\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
                       left, place.top, width, place.height);
@@ -304,7 +304,7 @@ std::string Picture::definitions() const {
 
 std::string Picture::svg(bool isAlone) const {
   std::string name = fmt::format("Timelines of kernel {} on {}",
-                                 report.kernel->text(report.kernel->name), report.machine);
+                                 report.kernel().text(report.kernel().name), report.machine);
   std::string text =
       fmt::format("<svg class=\"timelines\" {}viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
                   "data-from=\"{}\" data-until=\"{}\" data-left=\"{}\" data-width=\"{}\">\n",

@@ -217,6 +217,7 @@ Timeline TimelineRecorder::finish(SimResult result) {
   addEndlessWaits(result);
   forgetLatest();
   timeline.shownUntil = window.until;
+  timeline.kernel = &kernel;
   timeline.program = program;
   timeline.result = std::move(result);
   return std::move(timeline);

@@ -33,7 +33,7 @@ void Simulator::runEngine(EngineId id) {
     if (!execute(engine, id)) {
       continue; // blocked, or tries again later
     }
-    if (++result.operations >= options.maxOperations) {
+    if (++result.operations >= options.maxOperations || isSet(options.stop)) {
       result.outcome = SimResult::Outcome::CutOff;
       break;
     }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 
 namespace tally {
@@ -18,8 +19,8 @@ static std::string microseconds(Tick tick) {
 }
 
 TraceWriter::TraceWriter(std::ostream &out, const Kernel &kernel, const Program &program,
-                         uint64_t maxEvents)
-    : out(out), kernel(kernel), program(program), maxEvents(maxEvents) {
+                         uint64_t maxBytes)
+    : out(out), kernel(kernel), program(program), maxBytes(maxBytes) {
   out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   for (EngineId engine : kernel.engines.ids()) {
     name("process_name", engine.value + 1, 0, kernel.nameOf(engine));
@@ -37,25 +38,32 @@ uint32_t TraceWriter::threadOf(QueueId queue) const {
          kernel.engines[kernel.queues[queue].engine].queues.first;
 }
 
-void TraceWriter::event(std::string_view text) {
-  if (numEvents < maxEvents) {
-    out << (numEvents == 0 ? "\n" : ",\n") << text;
+/// What does not fit ends the trace, also for later events that would.
+void TraceWriter::event(std::string_view text, Tick at) {
+  isFull |= numBytes + text.size() > maxBytes;
+  if (isFull) {
+    return;
   }
+  out << (numEvents == 0 ? "\n" : ",\n") << text;
+  numBytes += text.size() + 2;
   ++numEvents;
+  last = std::max(last, at);
 }
 
 void TraceWriter::name(std::string_view what, uint32_t process, uint32_t thread,
                        std::string_view text) {
   event(fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what,
-                    process, thread, quoteJson(text)));
+                    process, thread, quoteJson(text)),
+        0);
 }
 
 void TraceWriter::slice(uint32_t process, uint32_t thread, std::string_view category,
                         std::string_view text, Tick from, Tick to, std::string_view arguments) {
   event(fmt::format(
-      R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
-      category, quoteJson(text), process, thread, microseconds(from), microseconds(to - from),
-      arguments));
+            R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+            category, quoteJson(text), process, thread, microseconds(from), microseconds(to - from),
+            arguments),
+        from);
 }
 
 std::string operationName(const Kernel &kernel, const Program &program, EngineId engine,
@@ -126,9 +134,11 @@ void TraceWriter::onRelease(const Release &release) {
   uint32_t thread = release.byQueue.valid() ? threadOf(release.byQueue) : sequencerThread;
   ++numArrows;
   event(fmt::format(arrow, "s", text, numArrows, release.by.value + 1, thread,
-                    microseconds(release.byStart), ""));
+                    microseconds(release.byStart), ""),
+        release.byStart);
   event(fmt::format(arrow, "f", text, numArrows, release.engine.value + 1, sequencerThread,
-                    microseconds(release.to), R"(,"bp":"e")"));
+                    microseconds(release.to), R"(,"bp":"e")"),
+        release.to);
 }
 
 void TraceWriter::onExecution(const Execution &e) {
@@ -142,20 +152,27 @@ void TraceWriter::onExecution(const Execution &e) {
 void TraceWriter::onSemaphore(SemaId semaphore, Tick at, uint32_t value) {
   event(fmt::format(R"({{"ph":"C","name":{},"pid":{},"tid":0,"ts":{},"args":{{"value":{}}}}})",
                     quoteJson(program.semaphores[semaphore].name), semaphoreProcess(),
-                    microseconds(at), value));
+                    microseconds(at), value),
+        at);
 }
 
 bool TraceWriter::finish(const SimResult &result) {
+  if (isFull) {
+    std::string text = fmt::format("the trace ends here: its limit of {} bytes is met", maxBytes);
+    out << (numEvents == 0 ? "\n" : ",\n")
+        << fmt::format(R"({{"ph":"i","s":"g","name":{},"pid":1,"tid":{},"ts":{}}})",
+                       quoteJson(text), sequencerThread, microseconds(last));
+  }
   constexpr std::string_view outcomes[] = {"finished", "deadlock", "cut off"};
   out << "\n],\n\"otherData\":"
       << fmt::format(R"({{"schema":"tally-trace","version":1,"kernel":{},"strategy":{},)"
                      R"("machine":{},"outcome":"{}","total_ps":{},"events":{},"complete":{}}}}})",
                      quoteJson(kernel.text(kernel.name)), quoteJson(program.strategy),
                      quoteJson(program.machine), outcomes[static_cast<size_t>(result.outcome)],
-                     result.total, numEvents, numEvents <= maxEvents)
+                     result.total, numEvents, !isFull)
       << "\n";
   out.flush();
-  return numEvents <= maxEvents && out.good();
+  return !isFull;
 }
 
 } // namespace tally

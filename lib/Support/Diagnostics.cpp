@@ -6,7 +6,7 @@
 
 namespace tally {
 
-static std::string_view word(Severity severity) {
+std::string_view toString(Severity severity) {
   switch (severity) {
   case Severity::Error:
     return "error";
@@ -28,7 +28,7 @@ static std::string prefix(Location where, const std::vector<std::string> &files)
 
 std::string render(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
   std::string text = fmt::format("{}{}: {}\n", prefix(diagnostic.where, files),
-                                 word(diagnostic.severity), diagnostic.message);
+                                 toString(diagnostic.severity), diagnostic.message);
   for (const DiagnosticNote &note : diagnostic.notes) {
     text += fmt::format("{}note: {}\n", prefix(note.where, files), note.message);
   }

@@ -2,9 +2,15 @@
 
 #include "StrictJson.h"
 
+#include "tally/Support/Names.h"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 
 namespace tally {
 
@@ -14,81 +20,197 @@ namespace tally {
 
 namespace {
 
-/// Builds the values as the parser meets them. Each event tells whether to go on.
-class TreeBuilder : public nlohmann::json_sax<Json> {
+using Parser = nlohmann::json;
+
+/// Goes through a text and tells another how far the parser has come.
+class Cursor {
 public:
-  TreeBuilder(std::string_view text, JsonErrors &errors) : text(text), errors(errors) {}
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char *;
+  using reference = const char &;
 
-  bool null() override { return add(nullptr); }
+  Cursor(const char *at, size_t &passed) : at(at), passed(&passed) {}
 
-  bool boolean(bool value) override { return add(value); }
+  const char &operator*() const { return *at; }
 
-  bool number_integer(int64_t value) override { return add(value); }
+  Cursor &operator++() {
+    ++at;
+    ++*passed;
+    return *this;
+  }
 
-  bool number_unsigned(uint64_t value) override { return add(value); }
+  Cursor operator++(int) {
+    Cursor before = *this;
+    ++*this;
+    return before;
+  }
 
-  bool number_float(double value, const std::string &) override { return add(value); }
+  bool operator==(const Cursor &other) const { return at == other.at; }
 
-  bool string(std::string &value) override { return add(std::move(value)); }
+private:
+  const char *at;
+  size_t *passed;
+};
+
+/// Builds the values as the parser meets them. Each event tells whether to go on.
+///
+/// The parser reads no further than the token that it tells of, and one character more after a
+/// number. So a token begins at the first character behind the one before it that is no separator.
+class TreeBuilder : public nlohmann::json_sax<Parser> {
+public:
+  TreeBuilder(std::string_view text, JsonErrors &errors) : errors(errors) {
+    document.source = text;
+    document.lines.push_back(0);
+    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
+      document.lines.push_back(static_cast<uint32_t>(at + 1));
+    }
+  }
+
+  bool run() {
+    const char *begin = document.source.data();
+    size_t ignored = 0;
+    return Parser::sax_parse(Cursor(begin, passed), Cursor(begin + document.source.size(), ignored),
+                             this);
+  }
+
+  bool null() override { return add({.kind = Kind::Null}); }
+
+  bool boolean(bool value) override { return add({.kind = Kind::Boolean, .number = value}); }
+
+  bool number_integer(int64_t value) override {
+    return add({.kind = Kind::Integer,
+                .number = std::bit_cast<uint64_t>(value),
+                .real = static_cast<double>(value)});
+  }
+
+  bool number_unsigned(uint64_t value) override {
+    return add({.kind = Kind::Natural, .number = value, .real = static_cast<double>(value)});
+  }
+
+  bool number_float(double value, const std::string &) override {
+    return add({.kind = Kind::Real, .real = value});
+  }
+
+  bool string(std::string &value) override {
+    return add({.kind = Kind::String, .string = keep(value)});
+  }
 
   bool binary(binary_t &) override { return false; }
 
-  bool start_object(size_t) override { return begin(Json::object()); }
+  bool start_object(size_t) override { return begin(Kind::Object); }
 
-  bool start_array(size_t) override { return begin(Json::array()); }
+  bool start_array(size_t) override { return begin(Kind::Array); }
 
-  bool end_object() override { return end(); }
+  bool end_object() override {
+    auto own = pending.begin() + static_cast<ptrdiff_t>(open.back().firstPending);
+    std::stable_sort(own, pending.end(), [&](const Member &a, const Member &b) {
+      return document.text(a.key) < document.text(b.key);
+    });
+    for (auto member = own; member != pending.end(); ++member) {
+      bool isAgain =
+          member != own && document.text(member->key) == document.text((member - 1)->key);
+      if (isAgain) {
+        errors.push_back(
+            {fmt::format("the key '{}' is given twice in one object", document.text(member->key)),
+             document.place(member->keyBegin)});
+      }
+    }
+    return end();
+  }
 
   bool end_array() override { return end(); }
 
   bool key(std::string &name) override {
-    auto [place, isNew] = open.back()->get_ref<Json::object_t &>().try_emplace(name);
-    if (!isNew) {
-      errors.push_back({fmt::format("the key '{}' is given twice in one object", name), 0, 0});
-    }
-    member = &place->second;
+    keyBegin = tokenBegin();
+    member = keep(name);
+    last = passed;
     return true;
   }
 
   bool parse_error(size_t position, const std::string &,
                    const nlohmann::detail::exception &error) override {
-    report(position, reason(error.what()));
+    size_t at = std::min(position, document.source.size());
+    errors.push_back({reason(error.what()), document.place(at == 0 ? 0 : at - 1)});
     return false;
   }
 
-  Json root;
+  JsonDocument document;
 
 private:
-  /// The place of the next value: in the object or array being read, or the root.
-  Json *place(Json value) {
-    Json *target = &root;
-    if (!open.empty() && open.back()->is_array()) {
-      open.back()->push_back(nullptr);
-      target = &open.back()->back();
-    } else if (!open.empty()) {
-      target = member;
-    }
-    *target = std::move(value);
-    return target;
+  using Kind = JsonDocument::Kind;
+  using Value = JsonDocument::Value;
+  using Member = JsonDocument::Member;
+
+  /// An object or array being read.
+  struct Open {
+    uint32_t value;
+    size_t firstPending;
+  };
+
+  JsonDocument::Text keep(std::string_view text) {
+    document.pool += text;
+    return {document.pool.size() - text.size(), text.size()};
   }
 
-  bool add(Json value) {
-    place(std::move(value));
+  uint32_t tokenBegin() const {
+    constexpr std::string_view separators = " \t\r\n,:\xef\xbb\xbf";
+    size_t at = document.source.find_first_not_of(separators, last);
+    return static_cast<uint32_t>(std::min(at, document.source.size()));
+  }
+
+  /// Numbers and words end where something else begins.
+  uint32_t tokenEnd(const Value &value) const {
+    if (value.kind == Kind::String) {
+      return static_cast<uint32_t>(passed);
+    }
+    size_t end = document.source.find_first_of(" \t\r\n,]}", value.begin);
+    return static_cast<uint32_t>(std::min(end, document.source.size()));
+  }
+
+  /// The next value, in the object or array being read, or the root.
+  uint32_t place(Value value) {
+    auto id = static_cast<uint32_t>(document.values.size());
+    if (!open.empty()) {
+      pending.push_back({id, keyBegin, member});
+    }
+    document.values.push_back(value);
+    last = passed;
+    return id;
+  }
+
+  bool add(Value value) {
+    value.begin = tokenBegin();
+    value.end = tokenEnd(value);
+    place(value);
     return true;
   }
 
-  bool begin(Json value) {
+  bool begin(Kind kind) {
+    uint32_t at = tokenBegin();
     if (open.size() == maxJsonDepth) {
       errors.push_back(
-          {fmt::format("more than {} objects and arrays inside one another", maxJsonDepth), 0, 0});
+          {fmt::format("more than {} objects and arrays inside one another", maxJsonDepth),
+           document.place(at)});
       return false;
     }
-    open.push_back(place(std::move(value)));
+    uint32_t id = place({.kind = kind, .begin = at});
+    open.push_back({id, pending.size()});
     return true;
   }
 
   bool end() {
+    auto [id, first] = open.back();
     open.pop_back();
+    Value &value = document.values[id];
+    value.end = static_cast<uint32_t>(passed);
+    value.first = static_cast<uint32_t>(document.members.size());
+    value.size = static_cast<uint32_t>(pending.size() - first);
+    document.members.insert(document.members.end(), pending.begin() + static_cast<ptrdiff_t>(first),
+                            pending.end());
+    pending.resize(first);
+    last = passed;
     return true;
   }
 
@@ -99,29 +221,36 @@ private:
     return std::string(start == std::string_view::npos ? what : what.substr(start + 2));
   }
 
-  void report(size_t position, std::string message) {
-    std::string_view before = text.substr(0, std::min(position, text.size()));
-    size_t lines = static_cast<size_t>(std::count(before.begin(), before.end(), '\n'));
-    size_t lineStart = before.rfind('\n');
-    size_t column = before.size() - (lineStart == std::string_view::npos ? 0 : lineStart + 1);
-    errors.push_back({std::move(message), static_cast<uint32_t>(lines + 1),
-                      static_cast<uint32_t>(std::max<size_t>(column, 1))});
-  }
-
-  std::string_view text;
   JsonErrors &errors;
-  std::vector<Json *> open; ///< objects and arrays being read; each stays put until it closes
-  Json *member = nullptr;   ///< value of the key read last
+  size_t passed = 0;           ///< characters that the parser has read
+  size_t last = 0;             ///< ... up to the end of the token before
+  std::vector<Open> open;      ///< outermost first
+  std::vector<Member> pending; ///< of those in `open`, one after the other
+  JsonDocument::Text member;   ///< the key read last
+  uint32_t keyBegin = 0;
 };
 
 } // namespace
 
-std::optional<Json> parseJson(std::string_view text, JsonErrors &errors) {
-  TreeBuilder builder(text, errors);
-  if (!Json::sax_parse(text, &builder)) {
+std::optional<JsonDocument> parseJson(std::string_view text, JsonErrors &errors) {
+  if (text.size() >= UINT32_MAX) {
+    errors.push_back({"the text is too long; it may have up to 4 GiB", {}});
     return std::nullopt;
   }
-  return std::move(builder.root);
+  TreeBuilder builder(text, errors);
+  return builder.run() ? std::optional(std::move(builder.document)) : std::nullopt;
+}
+
+Location JsonDocument::place(size_t offset) const {
+  auto after = std::upper_bound(lines.begin(), lines.end(), offset);
+  return {0, static_cast<uint32_t>(after - lines.begin()),
+          static_cast<uint32_t>(offset - *(after - 1) + 1)};
+}
+
+void reportJsonErrors(const JsonErrors &errors, Diagnostics &diagnostics) {
+  for (const JsonError &error : errors) {
+    diagnostics.error(error.where, error.message);
+  }
 }
 
 static bool needsNoEscape(unsigned char c) {
@@ -132,37 +261,43 @@ std::string quoteJson(std::string_view value) {
   if (std::all_of(value.begin(), value.end(), needsNoEscape)) {
     return fmt::format("\"{}\"", value);
   }
-  return Json(std::string(value)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Parser(std::string(value)).dump(-1, ' ', false, Parser::error_handler_t::replace);
 }
 
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
 
+/// `body[0].trips`; empty for the root.
 std::string JsonAt::path() const {
   if (!parent) {
     return "";
   }
   std::string around = parent->path();
-  if (!key) {
-    return fmt::format("{}[{}]", around, index);
+  if (parent->isArray()) {
+    return fmt::format("{}[{}]", around, member - parent->self().first);
   }
-  return around.empty() ? *key : fmt::format("{}.{}", around, *key);
+  std::string_view key = document->text(document->members[member].key);
+  return around.empty() ? std::string(key) : fmt::format("{}.{}", around, key);
 }
 
 void JsonAt::error(std::string_view message) const {
-  std::string where = path();
+  error(message, where());
+}
+
+void JsonAt::error(std::string_view message, Location where) const {
+  std::string at = path();
   errors->push_back(
-      {where.empty() ? std::string(message) : fmt::format("at '{}': {}", where, message), 0, 0});
+      {at.empty() ? std::string(message) : fmt::format("at '{}': {}", at, message), where});
 }
 
 /// The value as far as it is short.
 std::string JsonAt::found() const {
-  if (value->is_structured()) {
-    return value->is_object() ? "an object" : "an array";
+  if (isObject() || isArray()) {
+    return isObject() ? "an object" : "an array";
   }
-  std::string text = value->dump(-1, ' ', false, Json::error_handler_t::replace);
-  return text.size() <= 60 ? text : "a long string";
+  std::string_view text = document->source.substr(self().begin, self().end - self().begin);
+  return text.size() <= 60 ? std::string(text) : isString() ? "a long string" : "a long number";
 }
 
 bool JsonAt::expectObject() const {
@@ -176,9 +311,12 @@ bool JsonAt::expectObject(std::initializer_list<std::string_view> keys) const {
   if (!expectObject()) {
     return false;
   }
-  for (auto it = value->begin(); it != value->end(); ++it) {
-    if (std::find(keys.begin(), keys.end(), it.key()) == keys.end()) {
-      error(fmt::format("unknown key '{}'; allowed are '{}'", it.key(), fmt::join(keys, "', '")));
+  for (uint32_t i = self().first; i < self().first + self().size; ++i) {
+    const JsonDocument::Member &m = document->members[i];
+    std::string_view key = document->text(m.key);
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+      error(fmt::format("unknown key '{}'; allowed are '{}'", key, fmt::join(keys, "', '")),
+            document->place(m.keyBegin));
     }
   }
   return true;
@@ -191,25 +329,28 @@ bool JsonAt::expectArray() const {
   return isArray();
 }
 
+/// Of equal keys, which are an error, the last.
 std::optional<JsonAt> JsonAt::find(std::string_view memberKey) const {
-  const Json::object_t &members = value->get_ref<const Json::object_t &>();
-  auto it = members.find(memberKey);
-  if (it == members.end()) {
+  if (!isObject()) {
     return std::nullopt;
   }
-  return JsonAt(*this, it->second, &it->first, 0);
+  auto begin = document->members.begin() + self().first;
+  auto after = std::upper_bound(begin, begin + self().size, memberKey,
+                                [&](std::string_view wanted, const JsonDocument::Member &m) {
+                                  return wanted < document->text(m.key);
+                                });
+  if (after == begin || document->text((after - 1)->key) != memberKey) {
+    return std::nullopt;
+  }
+  return JsonAt(*this, static_cast<uint32_t>(after - 1 - document->members.begin()));
 }
 
 std::optional<JsonAt> JsonAt::need(std::string_view memberKey) const {
-  std::optional<JsonAt> member = find(memberKey);
-  if (!member) {
+  std::optional<JsonAt> found = find(memberKey);
+  if (!found) {
     error(fmt::format("the key '{}' is missing", memberKey));
   }
-  return member;
-}
-
-JsonAt JsonAt::operator[](size_t i) const {
-  return JsonAt(*this, (*value)[i], nullptr, i);
+  return found;
 }
 
 std::string JsonAt::string() const {
@@ -217,13 +358,13 @@ std::string JsonAt::string() const {
     error(fmt::format("expected a string, found {}", found()));
     return "";
   }
-  return value->get<std::string>();
+  return std::string(document->text(self().string));
 }
 
 uint64_t JsonAt::unsignedIn(uint64_t min, uint64_t max) const {
-  bool natural =
-      value->is_number_unsigned() || (value->is_number_integer() && value->get<int64_t>() >= 0);
-  uint64_t number = natural ? value->get<uint64_t>() : 0;
+  bool natural = self().kind == Kind::Natural ||
+                 (self().kind == Kind::Integer && std::bit_cast<int64_t>(self().number) >= 0);
+  uint64_t number = natural ? self().number : 0;
   if (!natural || number < min || number > max) {
     error(fmt::format("expected an integer from {} to {}, found {}", min, max, found()));
     return min;
@@ -232,13 +373,20 @@ uint64_t JsonAt::unsignedIn(uint64_t min, uint64_t max) const {
 }
 
 int64_t JsonAt::integer() const {
-  bool fits = value->is_number_unsigned() ? value->get<uint64_t>() <= INT64_MAX
-                                          : value->is_number_integer();
+  bool fits =
+      self().kind == Kind::Natural ? self().number <= INT64_MAX : self().kind == Kind::Integer;
   if (!fits) {
     error(fmt::format("expected an integer of 64 bits, found {}", found()));
     return 0;
   }
-  return value->get<int64_t>();
+  return std::bit_cast<int64_t>(self().number);
+}
+
+double JsonAt::real() const {
+  if (!isNumber()) {
+    error(fmt::format("expected a number, found {}", found()));
+  }
+  return self().real;
 }
 
 bool JsonAt::boolean() const {
@@ -246,13 +394,12 @@ bool JsonAt::boolean() const {
     error(fmt::format("expected true or false, found {}", found()));
     return false;
   }
-  return value->get<bool>();
+  return self().number != 0;
 }
 
 size_t JsonAt::oneOf(std::span<const std::string_view> names) const {
-  auto it = isString()
-                ? std::find(names.begin(), names.end(), value->get_ref<const std::string &>())
-                : names.end();
+  auto it = isString() ? std::find(names.begin(), names.end(), document->text(self().string))
+                       : names.end();
   if (it == names.end()) {
     error(fmt::format("expected \"{}\", found {}", fmt::join(names, "\" or \""), found()));
     return 0;

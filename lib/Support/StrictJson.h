@@ -1,9 +1,12 @@
 //===- StrictJson.h - JSON whose mistakes are all reported ----------------===//
 //
 // What every reader of JSON needs: parsing that never throws, objects whose
-// unknown keys are errors, and values named by their path in the text:
+// unknown keys are errors, and values named by their place and their path in the text:
 //
-//   at 'body[2].trips': expected a number from 0 to 2147483647, found -1
+//   k.json:7:16: error: at 'body[2].trips': expected a number from 0 to 2147483647, found -1
+//
+// A document is one flat array of nodes in the order of the text, each with its place there; texts
+// lie behind one another in a pool. So a deep document costs no recursion, and a place no search.
 //
 // A JsonAt is a value with the way to it; the way is only written out in an
 // error. Readers go on after an error with a harmless value, so that one run
@@ -14,7 +17,7 @@
 #ifndef TALLY_LIB_SUPPORT_STRICTJSON_H
 #define TALLY_LIB_SUPPORT_STRICTJSON_H
 
-#include <nlohmann/json.hpp>
+#include "tally/Support/Diagnostics.h"
 
 #include <initializer_list>
 #include <optional>
@@ -25,42 +28,88 @@
 
 namespace tally {
 
-using Json = nlohmann::json;
-
 /// Brackets inside one another; twice what the deepest legal kernel needs.
 inline constexpr unsigned maxJsonDepth = 1100;
 
+/// In the text that is being read, which is file 0.
 struct JsonError {
   std::string message;
-  uint32_t line = 0; ///< 0 but for errors of syntax
-  uint32_t column = 0;
+  Location where;
 };
 
 using JsonErrors = std::vector<JsonError>;
 
+/// A text and its values. The text must outlive the document.
+class JsonDocument {
+public:
+  enum class Kind : uint8_t { Null, Boolean, Integer, Natural, Real, String, Array, Object };
+
+  /// A part of the pool of texts.
+  struct Text {
+    size_t begin = 0;
+    size_t size = 0;
+  };
+
+  struct Value {
+    Kind kind = Kind::Null;
+    uint32_t begin = 0; ///< in the text
+    uint32_t end = 0;
+    uint32_t first = 0; ///< Array, Object: of its members
+    uint32_t size = 0;
+    uint64_t number = 0; ///< Boolean, Natural; Integer: the bits
+    double real = 0;     ///< Integer, Natural, Real
+    Text string = {};
+  };
+
+  /// A member of an object or array. Those of an object are in the order of their keys.
+  struct Member {
+    uint32_t value;
+    uint32_t keyBegin = 0; ///< in the text
+    Text key = {};
+  };
+
+  std::string_view text(Text part) const {
+    return std::string_view(pool).substr(part.begin, part.size);
+  }
+
+  /// Line and column, from 1, of a place in the text.
+  Location place(size_t offset) const;
+
+  std::string_view source;
+  std::vector<Value> values; ///< the first is the root
+  std::vector<Member> members;
+  std::string pool;
+  std::vector<uint32_t> lines; ///< where each begins
+};
+
 /// A value of the text and where it is.
 class JsonAt {
 public:
-  JsonAt(const Json &root, JsonErrors &errors) : value(&root), errors(&errors) {}
+  JsonAt(const JsonDocument &document, JsonErrors &errors)
+      : document(&document), errors(&errors), value(0) {}
 
   void error(std::string_view message) const;
 
-  const Json &json() const { return *value; }
+  /// Where it begins.
+  Location where() const { return document->place(self().begin); }
 
   /// Errors so far in the whole document.
   size_t numErrors() const { return errors->size(); }
 
-  bool isObject() const { return value->is_object(); }
+  bool isObject() const { return self().kind == Kind::Object; }
 
-  bool isArray() const { return value->is_array(); }
+  bool isArray() const { return self().kind == Kind::Array; }
 
-  bool isString() const { return value->is_string(); }
+  bool isString() const { return self().kind == Kind::String; }
 
-  bool isNumber() const { return value->is_number(); }
+  bool isNumber() const {
+    return self().kind == Kind::Integer || self().kind == Kind::Natural ||
+           self().kind == Kind::Real;
+  }
 
-  bool isBoolean() const { return value->is_boolean(); }
+  bool isBoolean() const { return self().kind == Kind::Boolean; }
 
-  bool isNull() const { return value->is_null(); }
+  bool isNull() const { return self().kind == Kind::Null; }
 
   /// Whether this is an object; reports if not, and every key that is not among `keys`.
   bool expectObject(std::initializer_list<std::string_view> keys) const;
@@ -77,15 +126,17 @@ public:
   /// The member `memberKey`; reports if it is not there.
   std::optional<JsonAt> need(std::string_view memberKey) const;
 
-  size_t size() const { return value->size(); }
+  /// Of an array or object.
+  size_t size() const { return self().size; }
 
   /// The i-th element of an array.
-  JsonAt operator[](size_t i) const;
+  JsonAt operator[](size_t i) const { return {*this, self().first + static_cast<uint32_t>(i)}; }
 
   /// Runs `visit(key, value)` for the members of an object, in the order of their keys.
   template <typename Visit> void forMembers(Visit visit) const {
-    for (auto it = value->begin(); it != value->end(); ++it) {
-      visit(it.key(), JsonAt(*this, *it, &it.key(), 0));
+    for (uint32_t i = 0; i < self().size; ++i) {
+      JsonAt member(*this, self().first + i);
+      visit(document->text(document->members[member.member].key), member);
     }
   }
 
@@ -94,6 +145,7 @@ public:
   uint64_t unsignedIn(uint64_t min, uint64_t max) const;
   int64_t integer() const;
   bool boolean() const;
+  double real() const;
 
   /// The index of a string in `names`; reports what is allowed if it is none of them.
   size_t oneOf(std::span<const std::string_view> names) const;
@@ -111,21 +163,42 @@ public:
   bool booleanOr(std::string_view memberKey, bool absent) const;
 
 private:
-  JsonAt(const JsonAt &parent, const Json &value, const std::string *key, size_t index)
-      : value(&value), errors(parent.errors), parent(&parent), key(key), index(index) {}
+  using Kind = JsonDocument::Kind;
+
+  JsonAt(const JsonAt &parent, uint32_t member)
+      : document(parent.document), errors(parent.errors), parent(&parent),
+        value(document->members[member].value), member(member) {}
+
+  const JsonDocument::Value &self() const { return document->values[value]; }
 
   std::string path() const;
   std::string found() const;
+  void error(std::string_view message, Location where) const;
 
-  const Json *value;
+  const JsonDocument *document;
   JsonErrors *errors;
-  const JsonAt *parent = nullptr;   ///< lives while its children are read
-  const std::string *key = nullptr; ///< in an object; else `index` in an array
-  size_t index = 0;
+  const JsonAt *parent = nullptr; ///< lives while its children are read
+  uint32_t value;
+  uint32_t member = 0; ///< not of the root
 };
 
 /// Parses one document. Errors of syntax, keys given twice and too deep nesting are reported.
-std::optional<Json> parseJson(std::string_view text, JsonErrors &errors);
+std::optional<JsonDocument> parseJson(std::string_view text, JsonErrors &errors);
+
+/// Reads one document with `read(root)`; none if there was an error.
+template <typename Read>
+auto readJson(std::string_view text, JsonErrors &errors, Read read)
+    -> std::optional<decltype(read(std::declval<const JsonAt &>()))> {
+  std::optional<JsonDocument> document = parseJson(text, errors);
+  if (!document) {
+    return std::nullopt;
+  }
+  auto result = read(JsonAt(*document, errors));
+  return errors.empty() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+/// Moves errors into diagnostics.
+void reportJsonErrors(const JsonErrors &errors, Diagnostics &diagnostics);
 
 /// Text of `value` in quotes; bytes that are no UTF-8 become U+FFFD.
 std::string quoteJson(std::string_view value);

@@ -24,8 +24,13 @@ namespace {
 /// The machine of this name, or errors at the module.
 std::optional<Machine> machineNamed(const std::string &name, mlir::ModuleOp module) {
   MachineResult result = loadMachine(name);
-  for (const std::string &error : result.errors) {
-    module.emitError(error);
+  for (const Diagnostic &error : result.errors.all()) {
+    mlir::Location where = module.getLoc();
+    if (error.where.known()) {
+      where = mlir::FileLineColLoc::get(module.getContext(), result.files[error.where.file],
+                                        error.where.line, error.where.column);
+    }
+    mlir::emitError(where) << error.message;
   }
   return result.machine;
 }

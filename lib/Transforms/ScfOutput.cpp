@@ -631,7 +631,8 @@ void FunctionWriter::emitBranches(const Node &node) {
 void storeScf(const Kernel &kernel, const Program &program, const Machine &machine,
               mlir::ModuleOp module) {
   mlir::MLIRContext *context = module.getContext();
-  context->loadDialect<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::scf::SCFDialect>();
+  context->loadDialect<ir::TallyDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                       mlir::scf::SCFDialect>();
   mlir::SymbolTable symbols(module); // renames what would collide
   for (const EngineCode &code : program.engines) {
     mlir::OpBuilder builder(context);

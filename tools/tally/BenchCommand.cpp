@@ -4,9 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Interrupt.h"
 #include "Session.h"
 
 #include "tally/Bench/Table.h"
+#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,20 +43,19 @@ std::function<void(std::string_view, std::string_view)> teller() {
     auto now = std::chrono::steady_clock::now();
     if (now - *last >= std::chrono::seconds(3)) {
       *last = now;
-      fmt::print(stderr, "{}, {}\n", kernel, strategy);
+      tellProgress(fmt::format("{}, {}", kernel, strategy));
     }
   };
 }
 
 /// Whether each name is one of these; says which are not.
 bool areKnown(const std::vector<std::string> &names, const std::vector<std::string> &known,
-              std::string_view what) {
+              std::string_view what, std::string_view plural) {
   bool all = true;
   for (const std::string &name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       all = false;
-      fmt::print(stderr, "error: there is no {} '{}'; there are {}\n", what, name,
-                 fmt::join(known, ", "));
+      complain(unknownName(what, plural, name, {known.begin(), known.end()}));
     }
   }
   return all;
@@ -83,8 +84,8 @@ std::string BenchCommand::sensitivityTable(const Machine &target, Diagnostics &d
 }
 
 int BenchCommand::run() {
-  bool kernelsKnown = areKnown(options.kernels, kernelNames(), "kernel");
-  if (!areKnown(options.strategies, benchStrategies(), "strategy") || !kernelsKnown) {
+  bool kernelsKnown = areKnown(options.kernels, kernelNames(), "kernel", "kernels");
+  if (!areKnown(options.strategies, benchStrategies(), "strategy", "strategies") || !kernelsKnown) {
     return Exit::Undecided;
   }
   Session session;
@@ -94,16 +95,16 @@ int BenchCommand::run() {
   }
   options.size = size == "paper" ? KernelSize::Paper : KernelSize::Small;
   options.progress = teller();
+  options.stop = stopOnSignals();
   Diagnostics diagnostics;
   std::string text =
       sensitivity ? sensitivityTable(*target, diagnostics) : table(*target, diagnostics);
-  for (const Diagnostic &diagnostic : diagnostics.all()) {
-    fmt::print(stderr, "error: {}\n", diagnostic.message);
-  }
+  tell(diagnostics, {});
   if (diagnostics.hasErrors()) {
     return Exit::Undecided;
   }
-  return session.write("-", text) ? Exit::Yes : Exit::Undecided;
+  tellInterrupt();
+  return writeOutput("-", text) && !wasInterrupted() ? Exit::Yes : Exit::Undecided;
 }
 
 } // namespace
@@ -122,14 +123,14 @@ void addBench(CLI::App &app, int &status) {
   sub->add_option("--machine", command->machine, "a name or a .json file")->capture_default_str();
   sub->add_option("--set", command->settings, "change a number of the machine: dma.bandwidth=300");
   sub->add_option("--size", command->size, "paper: as published; small: at once")
-      ->check(CLI::IsMember({"paper", "small"}))
+      ->check(oneOf("size", "sizes", {"paper", "small"}))
       ->capture_default_str();
   sub->add_option("--max-code-growth", command->options.codeGrowth,
                   "auto: unroll loops as long as the code gets at most so many times as large")
-      ->check(CLI::Range(1.0, 1000.0))
+      ->check(numberIn(1, 1000))
       ->capture_default_str();
   sub->add_option("--format", command->format, "text, json (docs/Json.md) or markdown")
-      ->check(CLI::IsMember({"text", "json", "markdown"}))
+      ->check(formatIn({"text", "json", "markdown"}))
       ->capture_default_str();
   sub->add_flag("--sensitivity", command->sensitivity,
                 "how far each number of the machine, alone at either end of its range, moves the "

@@ -23,7 +23,7 @@ constexpr const char *checkerName = "tally-certify";
 constexpr const char *foundDeps = "that these dependences imply all that its accesses ask for";
 
 Exit undecided(const std::string &message) {
-  fmt::print(stderr, "error: {}\n", message);
+  complain(message);
   return Exit::Undecided;
 }
 
@@ -75,7 +75,7 @@ public:
 /// What the checker printed, on stderr like all messages.
 void show(llvm::StringRef path) {
   if (auto text = llvm::MemoryBuffer::getFile(path, /*IsText=*/true)) {
-    fmt::print(stderr, "{}", std::string((*text)->getBuffer()));
+    tellLines(std::string_view((*text)->getBuffer()));
   }
 }
 
@@ -105,12 +105,11 @@ Exit runChecker(const std::string &checker, llvm::StringRef file) {
 
 } // namespace
 
-Exit certify(Session &session, const std::vector<LoadedKernel> &kernels,
-             const std::vector<PlanOptions> &plans, const Machine &machine,
-             const std::string &keep) {
+Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanOptions> &plans,
+             const Machine &machine, const std::string &keep) {
   TemporaryFile temporary;
   std::string file = keep.empty() ? std::string(temporary.path) : keep;
-  if (temporary.failed || !session.write(file, certificates(kernels, plans, machine))) {
+  if (temporary.failed || !writeOutput(file, certificates(kernels, plans, machine))) {
     return undecided("cannot write the certificates");
   }
   std::string checker = findChecker();

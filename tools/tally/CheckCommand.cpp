@@ -12,6 +12,8 @@
 
 #include "CheckCommand.h"
 
+#include "Interrupt.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,10 +21,6 @@
 #include <cstdio>
 
 namespace tally::tool {
-
-void complain(const std::string &message) {
-  fmt::print(stderr, "error: {}\n", message);
-}
 
 std::string counted(uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -53,7 +51,7 @@ void Heartbeat::beat() {
   std::unique_lock lock(mutex);
   for (auto seconds = period; !changed.wait_for(lock, period, [&] { return isOver; });
        seconds += period) {
-    fmt::print(stderr, "{} ({} s)\n", text, seconds.count());
+    tellProgress(fmt::format("{} ({} s)", text, seconds.count()));
   }
 }
 
@@ -62,8 +60,6 @@ void Heartbeat::beat() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Asks what was asked about one kernel.
 Answer checkSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
@@ -105,7 +101,7 @@ int checkAll(const CheckOptions &options) {
   }
   std::optional<std::vector<Subject>> subjects = loadSubjects(options, session, *machine);
   if (!subjects || !takeLiterally(options, *subjects, *machine)) {
-    return Exit::No;
+    return Exit::Undecided;
   }
   Verdict verdict = Verdict::Yes;
   uint32_t numWitnesses = 0;
@@ -114,18 +110,19 @@ int checkAll(const CheckOptions &options) {
   for (const Subject &subject : *subjects) {
     std::optional<Bindings> given = session.bindings(subject.kernel, options.values);
     if (!given) {
-      return Exit::No;
+      return Exit::Undecided;
     }
     Answer answer = checkSubject(options, subject, *machine, *given);
     for (size_t i = 0; i < answer.faults.size() && !options.witness.empty(); ++i) {
-      writeWitness(options, session, subject, answer.faults[i], ++numWitnesses);
+      writeWitness(options, subject, answer.faults[i], ++numWitnesses);
     }
     verdict = both(verdict, answer.verdict);
     text += (text.empty() ? "" : "\n") + answer.text;
     document["checks"].push_back(std::move(answer.json));
   }
   document["verdict"] = toString(verdict);
-  bool written = session.write("-", options.format == "json" ? document.dump(2) + "\n" : text);
+  tellInterrupt();
+  bool written = writeOutput("-", options.format == "json" ? dump(document) + "\n" : text);
   return written ? exitStatus(verdict) : int(Exit::Undecided);
 }
 
@@ -143,7 +140,9 @@ constexpr const char *examples = R"(Examples:
   tally check k.mlir --witness=w.json           write down a schedule that goes wrong
   tally check --replay=w.json                   see it again
 
-Exit status: 0 yes, 1 no or wrong input, 2 could not decide or wrong use.)";
+Ctrl-C ends it with what is known so far: no, or could not decide.
+
+Exit status: 0 yes, 1 no, 2 could not decide, or wrong input or use.)";
 
 void addModes(CLI::App &sub, CheckOptions &options) {
   auto *explore =
@@ -162,7 +161,7 @@ void addLiteral(CLI::App &sub, CheckOptions &options) {
   sub.add_option("--literal", options.literal,
                  "check what a published rule, taken at its word, makes of compiled code: " +
                      fmt::format("{}", fmt::join(namesOf(all), ", ")))
-      ->check(CLI::IsMember(namesOf(all)))
+      ->check(oneOf("rule", "rules", namesOf(all)))
       ->group("Ablations");
 }
 
@@ -173,6 +172,7 @@ void addTrips(CLI::App &sub, CheckOptions &options) {
   sub.get_option("--guards")->group(group);
   sub.add_option("--max-trips", options.maxTrips,
                  "--explore tries all trips up to this number, anew at each entry of a loop")
+      ->check(integerIn(0, 10'000))
       ->capture_default_str()
       ->group(group);
   sub.add_flag("--distances,!--no-distances", options.distances,
@@ -186,7 +186,7 @@ void addExploreLimits(CLI::App &sub, CheckOptions &options) {
   sub.add_option("--reduction", options.reduction,
                  "how many interleavings stand for others: many, those of commits and registers, "
                  "none")
-      ->check(CLI::IsMember({"full", "local", "none"}))
+      ->check(oneOf("reduction", "reductions", {"full", "local", "none"}))
       ->capture_default_str()
       ->group(group);
   sub.add_flag("--hashes", options.hashes,
@@ -195,10 +195,10 @@ void addExploreLimits(CLI::App &sub, CheckOptions &options) {
       ->group(group);
   sub.add_option("--max-states", options.maxStates,
                  "states of one instance (50000000; beside --race 200000)")
-      ->check(CLI::PositiveNumber)
+      ->check(integerIn(1))
       ->group(group);
   sub.add_option("--memory", options.maxMemory, "for the states of one instance, in MiB")
-      ->check(CLI::PositiveNumber)
+      ->check(integerIn(1, 1 << 24))
       ->capture_default_str()
       ->group(group);
 }
@@ -207,10 +207,11 @@ void addRaceLimits(CLI::App &sub, CheckOptions &options) {
   constexpr const char *group = "Limits of --race";
   sub.add_option("--schedules", options.schedules,
                  "for each choice of trips that one cannot decide")
-      ->check(CLI::PositiveNumber)
+      ->check(integerIn(1, UINT32_MAX))
       ->capture_default_str()
       ->group(group);
-  sub.add_option("--seed", options.seed, "of what is left to chance")
+  sub.add_option("--seed", options.seed, "of random schedules")
+      ->check(integerIn(0))
       ->capture_default_str()
       ->group(group);
 }
@@ -219,12 +220,12 @@ void addCommonLimits(CLI::App &sub, CheckOptions &options) {
   constexpr const char *group = "Limits of both";
   sub.add_option("--in-flight", options.inFlight,
                  "instructions that a queue holds, 1 to 64 (--explore: 4, --race: 64)")
-      ->check(CLI::Range(1u, maxInFlight))
+      ->check(integerIn(1, maxInFlight))
       ->group(group);
   sub.add_option("--time", options.seconds,
                  "seconds for each, after which no other schedule or instance is begun (10; "
                  "--explore alone: no limit)")
-      ->check(CLI::PositiveNumber)
+      ->check(positiveNumber())
       ->group(group);
 }
 
@@ -234,7 +235,7 @@ void addOutput(CLI::App &sub, CheckOptions &options) {
                  "file for a schedule that shows the first finding; further ones get -2, -3, ...")
       ->group(group);
   sub.add_option("--format", options.format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(formatIn({"text", "json"}))
       ->capture_default_str()
       ->group(group);
 }
@@ -263,6 +264,7 @@ void addCheck(CLI::App &app, int &status) {
   sub->callback([options, sub, &status] {
     options->strategyGiven = sub->count("--sync") != 0;
     options->guardsGiven = sub->count("--guards") != 0;
+    options->stop = stopOnSignals();
     status = options->replay.empty() ? checkAll(*options) : replaySchedule(*options);
   });
 }

@@ -12,6 +12,7 @@
 #define TALLY_TOOLS_TALLY_CHECKCOMMAND_H
 
 #include "Session.h"
+#include "tally/Support/Stop.h"
 
 #include "tally/Check/Explore.h"
 
@@ -50,6 +51,7 @@ struct CheckOptions {
 
   std::string witness;
   std::string format = "text";
+  const StopFlag *stop = nullptr;
 
   /// Neither mode was named: both are asked, each within limits.
   bool asksBoth() const { return explore == race; }
@@ -97,7 +99,7 @@ struct Fault {
 struct Answer {
   Verdict verdict = Verdict::Undecided;
   std::string text;
-  nlohmann::ordered_json json;
+  Json json;
   std::vector<Fault> faults;
 };
 
@@ -127,17 +129,14 @@ Answer raceSubject(const CheckOptions &options, const Subject &subject, const Ma
                    const Bindings &given, Heartbeat &heartbeat);
 
 /// Writes one schedule; `number` counts those of a run of the command, from 1.
-void writeWitness(const CheckOptions &options, Session &session, const Subject &subject,
-                  const Fault &fault, uint32_t number);
+void writeWitness(const CheckOptions &options, const Subject &subject, const Fault &fault,
+                  uint32_t number);
 
 /// Performs the schedule of --replay. The exit status.
 int replaySchedule(const CheckOptions &given);
 
 /// `1 state`, `2 states`.
 std::string counted(uint64_t count, std::string_view what);
-
-/// An error that has no place in an input.
-void complain(const std::string &message);
 
 } // namespace tally::tool
 

@@ -15,7 +15,6 @@
 namespace tally::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Time = std::chrono::steady_clock;
 
 /// Where the race check answers, too, the explorer need not try for long.
@@ -37,6 +36,7 @@ public:
                                                : explore.maxStates;
     explore.maxBytes = options.maxMemory << 20;
     explore.compact = options.hashes;
+    explore.stop = options.stop;
     explore.mayOverwait = subject.mayOverwait;
     seconds = options.seconds > 0 ? options.seconds : options.asksBoth() ? secondsBesideRace : 0;
   }
@@ -79,6 +79,10 @@ private:
     while (std::optional<TripChoice> choice = instances.next()) {
       if (seconds > 0 && Time::now() - start > std::chrono::duration<double>(seconds)) {
         leaveOpen("time is up");
+        return;
+      }
+      if (isSet(options.stop)) {
+        leaveOpen(stopReason);
         return;
       }
       heartbeat.doing(fmt::format("exploring: {} choices of trips done, {} states", all.instances,
@@ -125,8 +129,8 @@ private:
   void tellSpeed(double took) const {
     if (took >= 1) {
       auto states = static_cast<double>(all.total.states);
-      fmt::print(stderr, "note: explored {} states in {:.1f} s, {:.0f} a second, in {} MiB\n",
-                 all.total.states, took, states / took, all.total.bytes >> 20);
+      tellNote(fmt::format("explored {} states in {:.1f} s, {:.0f} a second, in {} MiB",
+                           all.total.states, took, states / took, all.total.bytes >> 20));
     }
   }
 

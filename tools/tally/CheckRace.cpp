@@ -24,7 +24,6 @@
 namespace tally::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Time = std::chrono::steady_clock;
 
 /// One choice of trips.
@@ -137,6 +136,7 @@ public:
     race.inFlight = options.inFlight != 0 ? options.inFlight : race.inFlight;
     race.schedules = options.schedules;
     race.seed = options.seed;
+    race.stop = options.stop;
     race.progress = [this](uint64_t done, uint64_t performed) {
       this->heartbeat.doing(
           fmt::format("running: {} schedules, {} steps", schedules + done, steps + performed));
@@ -149,6 +149,11 @@ public:
     double total = options.seconds > 0 ? options.seconds : race.seconds;
     answer.verdict = Verdict::Yes;
     for (size_t i = 0; i < choices.size(); ++i) {
+      if (isSet(options.stop)) {
+        answer.verdict = both(answer.verdict, Verdict::Undecided);
+        reason = answer.verdict == Verdict::No ? reason : stopReason;
+        break;
+      }
       // What one choice leaves of its share, the others have.
       double left = total - std::chrono::duration<double>(Time::now() - start).count();
       race.seconds = std::max(left, 0.0) / static_cast<double>(choices.size() - i);

@@ -17,22 +17,9 @@
 namespace tally::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
-
-/// `w.json` for the first, then `w-2.json`, `w-3.json`, ...
-std::string numbered(const std::string &path, uint32_t number) {
-  if (number == 1) {
-    return path;
-  }
-  size_t dot = path.rfind('.');
-  bool hasEnding = dot != std::string::npos && path.find('/', dot) == std::string::npos;
-  std::string end = hasEnding ? path.substr(dot) : "";
-  return fmt::format("{}-{}{}", path.substr(0, path.size() - end.size()), number, end);
-}
 
 std::vector<std::string> compileFlags(const CommonOptions &common) {
   std::vector<std::string> flags;
@@ -77,8 +64,8 @@ bool setCompileFlag(CommonOptions &common, const std::string &flag) {
 
 } // namespace
 
-void writeWitness(const CheckOptions &options, Session &session, const Subject &subject,
-                  const Fault &fault, uint32_t number) {
+void writeWitness(const CheckOptions &options, const Subject &subject, const Fault &fault,
+                  uint32_t number) {
   ScheduleFile file;
   file.kernelFile = options.common.input;
   file.kernelName = subject.kernel.text(subject.kernel.name);
@@ -92,9 +79,9 @@ void writeWitness(const CheckOptions &options, Session &session, const Subject &
   file.inFlight = fault.inFlight;
   file.shows = fault.message;
   file.steps = nameSteps(subject.kernel, fault.steps);
-  std::string path = numbered(options.witness, number);
-  if (session.write(path, writeScheduleFile(file))) {
-    fmt::print(stderr, "note: the schedule '{}' shows: {}\n", path, fault.message);
+  std::string path = numberedPath(options.witness, number);
+  if (writeOutput(path, writeScheduleFile(file))) {
+    tellNote(fmt::format("the schedule '{}' shows: {}", path, fault.message));
   }
 }
 
@@ -106,8 +93,10 @@ namespace {
 
 class Replay {
 public:
-  Replay(const Subject &subject, const Machine &machine, const ScheduleFile &file)
-      : subject(subject), kernel(subject.kernel), machine(machine), file(file) {}
+  Replay(const Subject &subject, const Machine &machine, const ScheduleFile &file,
+         std::string schedulePath)
+      : subject(subject), kernel(subject.kernel), machine(machine), file(file),
+        schedulePath(std::move(schedulePath)) {}
 
   /// False, with the reasons reported, if the file does not fit the kernel.
   bool run() {
@@ -115,7 +104,7 @@ public:
     Bindings bindings = Bindings::parse(kernel, file.trips, file.guards, diagnostics);
     std::vector<Step> steps = resolveSteps(kernel, file.steps, diagnostics);
     if (diagnostics.hasErrors()) {
-      fmt::print(stderr, "{}", render(diagnostics, {}));
+      tool::tell(diagnostics, {schedulePath});
       return false;
     }
     RaceOptions options;
@@ -205,6 +194,7 @@ private:
   const Kernel &kernel;
   const Machine &machine;
   const ScheduleFile &file;
+  const std::string schedulePath;
   std::vector<std::string> differences;
   std::string places;
 };
@@ -217,8 +207,8 @@ std::optional<ScheduleFile> loadSchedule(const std::string &path) {
     return {};
   }
   Diagnostics diagnostics;
-  std::optional<ScheduleFile> schedule = readScheduleFile(text.str(), path, diagnostics);
-  fmt::print(stderr, "{}", render(diagnostics, {}));
+  std::optional<ScheduleFile> schedule = readScheduleFile(text.str(), diagnostics);
+  tell(diagnostics, {path});
   return schedule;
 }
 
@@ -260,7 +250,7 @@ int replaySchedule(const CheckOptions &given) {
   std::optional<ScheduleFile> file = loadSchedule(given.replay);
   std::optional<CheckOptions> options = file ? optionsOf(given, *file) : std::nullopt;
   if (!options) {
-    return Exit::No;
+    return Exit::Undecided;
   }
   Session session;
   std::optional<Machine> machine = file->machine.empty() ? session.machine(options->common)
@@ -270,20 +260,20 @@ int replaySchedule(const CheckOptions &given) {
   }
   std::optional<std::vector<Subject>> subjects = loadSubjects(*options, session, *machine);
   if (!subjects || !takeLiterally(*options, *subjects, *machine)) {
-    return Exit::No;
+    return Exit::Undecided;
   }
   const Subject *subject = findSubject(*subjects, file->kernelName);
   if (!subject) {
     complain(fmt::format("'{}' holds no kernel '{}'", options->common.input, file->kernelName));
-    return Exit::No;
+    return Exit::Undecided;
   }
-  Replay replay(*subject, *machine, *file);
+  Replay replay(*subject, *machine, *file, given.replay);
   if (!replay.run()) {
-    return Exit::No;
+    return Exit::Undecided;
   }
   Json document = {{"schema", "tally-replay"}, {"version", 2}};
   document.update(replay.json);
-  bool written = session.write("-", given.format == "json" ? document.dump(2) + "\n" : replay.text);
+  bool written = writeOutput("-", given.format == "json" ? dump(document) + "\n" : replay.text);
   return written ? exitStatus(replay.verdict) : int(Exit::Undecided);
 }
 

@@ -106,7 +106,7 @@ int CompareCommand::run() const {
   }
   std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *target);
   if (kernels.empty()) {
-    return Exit::No;
+    return Exit::Undecided;
   }
   std::string text;
   nlohmann::ordered_json document = {{"schema", "tally-compare"}, {"version", 1}};
@@ -119,7 +119,7 @@ int CompareCommand::run() const {
       document["rows"].push_back(json(name, row));
     }
   }
-  bool written = session.write("-", format == "json" ? document.dump(2) + "\n" : text);
+  bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
   return written ? Exit::Yes : Exit::Undecided;
 }
 
@@ -132,7 +132,7 @@ void addCompare(CLI::App &app, int &status) {
   command->common.addInput(*sub);
   command->common.addMachine(*sub);
   sub->add_option("--format", command->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(formatIn({"text", "json"}))
       ->capture_default_str();
   sub->callback([command, &status] { status = command->run(); });
 }

@@ -88,21 +88,21 @@ int CompileCommand::run() const {
   options.plan.constantTrips = certificate.empty(); // the proof holds for all trips and knows none
   std::vector<PlanOptions> plans;
   if (kernels.empty() || !compileAll(session, kernels, options, *machine, plans)) {
-    return Exit::No;
+    return Exit::Undecided;
   }
   Exit verdict = Exit::Yes;
   if (!certificate.empty()) {
-    verdict = certify(session, kernels, plans, *machine, certificate == "-" ? "" : certificate);
+    verdict = certify(kernels, plans, *machine, certificate == "-" ? "" : certificate);
     if (verdict == Exit::No) {
       return verdict; // code that is known to be wrong is not written
     }
   }
   bool written = true;
   if (listing) {
-    written = session.write("-", listings(kernels, {expandBarriers}));
+    written = writeOutput("-", listings(kernels, {expandBarriers}));
   }
   if (!output.empty() || !listing) {
-    written &= session.write(output.empty() ? "-" : output, resultText(session, kernels, *machine));
+    written &= writeOutput(output.empty() ? "-" : output, resultText(session, kernels, *machine));
   }
   return written ? verdict : Exit::Undecided;
 }
@@ -119,7 +119,7 @@ void addCompile(CLI::App &app, int &status) {
   sub->add_option("--format", command->format,
                   "text: the dialect; json: complete code (docs/Json.md); scf: one function per "
                   "engine")
-      ->check(CLI::IsMember({"text", "json", "scf"}))
+      ->check(formatIn({"text", "json", "scf"}))
       ->capture_default_str();
   sub->add_flag("--listing", command->listing, "print the code as a person reads it");
   sub->add_flag("--expand-barriers", command->expandBarriers,

@@ -41,14 +41,14 @@ struct DepsCommand {
       text += render(loaded.kernel, extraction);
     }
     if (kernels.empty()) {
-      return Exit::No;
+      return Exit::Undecided;
     }
     if (format == "json") {
       text = fmt::format("{{\"schema\": \"tally-deps\", \"version\": 2, \"machine\": {}, "
                          "\"kernels\": [\n{}\n]}}\n",
-                         machine->name, text);
+                         dump(machine->name), text);
     }
-    return session.write("-", text) ? Exit::Yes : Exit::Undecided;
+    return writeOutput("-", text) ? Exit::Yes : Exit::Undecided;
   }
 
 private:
@@ -69,7 +69,7 @@ void addDeps(CLI::App &app, int &status) {
   command->common.addKeepImplied(*sub);
   sub->add_option("--format", command->format,
                   "text, json (docs/Dependences.md), or dot (Graphviz)")
-      ->check(CLI::IsMember({"text", "json", "dot"}))
+      ->check(formatIn({"text", "json", "dot"}))
       ->capture_default_str();
   sub->add_flag("--explain", command->explain,
                 "in text: the two accesses, two iterations that conflict, why it waits longer; and "

@@ -8,6 +8,7 @@
 #include "Session.h"
 
 #include "tally/Code/Interpret.h"
+#include "tally/Support/Names.h"
 #include "tally/Sync/Explain.h"
 
 #include <fmt/format.h>
@@ -19,8 +20,6 @@
 
 namespace tally::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct ExplainCommand {
   CommonOptions common;
@@ -245,7 +244,7 @@ int ExplainCommand::run() const {
   }
   std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *machine);
   if (kernels.empty()) {
-    return Exit::No;
+    return Exit::Undecided;
   }
   std::string text;
   Json document = {{"schema", "tally-explain"}, {"version", 2}, {"instructions", Json::array()}};
@@ -256,17 +255,20 @@ int ExplainCommand::run() const {
     }
     found = true;
     if (!explainIn(session, loaded, *machine, text, document)) {
-      return Exit::No;
+      return Exit::Undecided;
     }
   }
   if (!found) {
-    fmt::print(stderr,
-               "error: no instruction is named '{}'; 'tally plan' lists them with their "
-               "dependences\n",
-               instruction);
-    return Exit::No;
+    std::vector<std::string_view> names;
+    for (const LoadedKernel &loaded : kernels) {
+      for (InstrId instr : loaded.kernel.instrs.ids()) {
+        names.push_back(loaded.kernel.nameOf(instr));
+      }
+    }
+    complain(unknownName("instruction", "instructions", instruction, names));
+    return Exit::Undecided;
   }
-  bool written = session.write("-", format == "json" ? document.dump(2) + "\n" : text);
+  bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
   return written ? Exit::Yes : Exit::Undecided;
 }
 
@@ -280,9 +282,11 @@ void addExplain(CLI::App &app, int &status) {
   command->common.addStrategy(*sub, plannedStrategies());
   command->common.addMachine(*sub);
   command->values.add(*sub);
-  sub->add_option("--rows", command->rows, "the most values to show")->capture_default_str();
+  sub->add_option("--rows", command->rows, "the most values to show")
+      ->check(integerIn(0, 1'000'000))
+      ->capture_default_str();
   sub->add_option("--format", command->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(formatIn({"text", "json"}))
       ->capture_default_str();
   sub->callback([command, &status] { status = command->run(); });
 }

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Interrupt.h"
 #include "Session.h"
 
 #include "KernelCampaign.h"
@@ -47,6 +48,7 @@ fuzz::Extent FuzzCommand::extent() const {
   extent.seed = seed;
   extent.minutes = minutes;
   extent.count = count.value_or(minutes > 0 ? UINT64_MAX : mutants ? 10000 : 1000);
+  extent.stop = stopOnSignals();
   extent.workers = jobs != 0 ? jobs : std::max(1u, std::thread::hardware_concurrency());
   return extent;
 }
@@ -96,49 +98,55 @@ std::string textOf(Session &session, const fuzz::KernelReport &report) {
   return text;
 }
 
-nlohmann::ordered_json jsonOf(Session &session, const fuzz::Finding &finding) {
+Json jsonOf(Session &session, const fuzz::Finding &finding) {
   return {{"seed", finding.seed},
           {"strategy", toString(finding.failure.strategy)},
           {"what", finding.failure.what},
           {"options", finding.failure.choices},
           {"repeat", fuzz::replayCommand(finding.seed)},
-          {"kernel", nlohmann::ordered_json::parse(writeKernelJson(finding.kernel))},
+          {"kernel", Json::parse(writeKernelJson(finding.kernel))},
           {"test", testFile(session, finding)}};
 }
 
 std::string jsonOf(Session &session, const fuzz::KernelReport &report) {
   const fuzz::KernelCounts &counts = report.counts;
-  nlohmann::ordered_json document{{"schema", "tally-fuzz"},       {"version", 1},
-                                  {"seed", report.firstSeed},     {"kernels", counts.kernels},
-                                  {"programs", counts.programs},  {"refused", counts.refused},
-                                  {"runs", counts.runs},          {"exact", counts.exact},
-                                  {"safe", counts.safe},          {"order_open", counts.open},
-                                  {"raced", counts.raced},        {"explored", counts.explored},
-                                  {"undecided", counts.undecided}};
-  document["findings"] = nlohmann::ordered_json::array();
+  Json document{{"schema", "tally-fuzz"},       {"version", 1},
+                {"seed", report.firstSeed},     {"kernels", counts.kernels},
+                {"programs", counts.programs},  {"refused", counts.refused},
+                {"runs", counts.runs},          {"exact", counts.exact},
+                {"safe", counts.safe},          {"order_open", counts.open},
+                {"raced", counts.raced},        {"explored", counts.explored},
+                {"undecided", counts.undecided}};
+  document["findings"] = Json::array();
   for (const fuzz::Finding &finding : report.findings) {
     document["findings"].push_back(jsonOf(session, finding));
   }
-  return document.dump(2) + "\n";
+  return dump(document) + "\n";
+}
+
+/// A campaign that was ended early has not said yes.
+Exit verdict(bool isClean) {
+  tellInterrupt();
+  return !isClean ? Exit::No : wasInterrupted() ? Exit::Undecided : Exit::Yes;
 }
 
 int FuzzCommand::runKernels() const {
   Session session;
   fuzz::KernelReport report = fuzz::fuzzKernels(extent(), /*maxFindings=*/5,
                                                 sabotage ? fuzz::loseCounts : fuzz::Sabotage());
-  if (!session.write("-", format == "json" ? jsonOf(session, report) : textOf(session, report))) {
+  if (!writeOutput("-", format == "json" ? jsonOf(session, report) : textOf(session, report))) {
     return Exit::Undecided;
   }
-  return report.findings.empty() ? Exit::Yes : Exit::No;
+  return verdict(report.findings.empty());
 }
 
 int FuzzCommand::runMutants() const {
   Session session;
   fuzz::MutantReport report = fuzz::fuzzMutants(extent());
-  if (!session.write("-", format == "json" ? fuzz::toJson(report) : fuzz::toText(report))) {
+  if (!writeOutput("-", format == "json" ? fuzz::toJson(report) : fuzz::toText(report))) {
     return Exit::Undecided;
   }
-  return report.clean() ? Exit::Yes : Exit::No;
+  return verdict(report.clean());
 }
 
 int FuzzCommand::run() const {
@@ -156,16 +164,22 @@ void addFuzz(CLI::App &app, int &status) {
   sub->add_flag("--sabotage", command->sabotage,
                 "lose all counts in the code first, to see what findings look like")
       ->excludes("--mutants");
-  sub->add_option("--seed", command->seed, "the first kernel")->capture_default_str();
+  sub->add_option("--seed", command->seed, "the first kernel")
+      ->check(integerIn(0))
+      ->capture_default_str();
   sub->add_option("--count", command->count,
                   "kernels (1000), or with --mutants mutants (10000), up to the end of a kernel")
-      ->check(CLI::PositiveNumber);
+      ->check(integerIn(1));
   sub->add_option("--minutes", command->minutes, "stop after this time instead")
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--jobs", command->jobs, "kernels looked at at once (one for each core)");
+      ->check(positiveNumber());
+  sub->add_option("--jobs", command->jobs, "kernels looked at at once (one for each core)")
+      ->check(integerIn(1, 1024));
   sub->add_option("--format", command->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(formatIn({"text", "json"}))
       ->capture_default_str();
+  sub->footer(
+      "Ctrl-C ends it with what is known so far. Exit status: 0 nothing was found, 1 something "
+      "was, 2 it was ended early or not possible.");
   sub->callback([command, &status] { status = command->run(); });
 }
 

@@ -9,6 +9,7 @@
 
 #include "tally/Kernels/Catalogue.h"
 #include "tally/Kernels/Manual.h"
+#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,8 +19,6 @@
 
 namespace tally::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string listText() {
   std::string text;
@@ -38,7 +37,7 @@ std::string listJson() {
                        {"summary", entry.summary},
                        {"trips", {{"small", small.trips}, {"paper", paper.trips}}}});
   }
-  return Json{{"kernels", kernels}}.dump(2) + "\n";
+  return dump({{"kernels", kernels}}) + "\n";
 }
 
 struct EmitCommand {
@@ -56,8 +55,7 @@ struct EmitCommand {
       for (const CatalogueEntry &known : catalogue()) {
         names.push_back(known.name);
       }
-      fmt::print(stderr, "error: there is no kernel '{}'; there are {}\n", name,
-                 fmt::join(names, ", "));
+      complain(unknownName("kernel", "kernels", name, names));
       return Exit::Undecided;
     }
     WrittenKernel written = entry->write(size == "paper" ? KernelSize::Paper : KernelSize::Small);
@@ -76,7 +74,7 @@ struct EmitCommand {
       code = manualCode(written.kernel);
     }
     kernels.push_back({std::move(written.kernel), std::move(code)});
-    return session.write(output, head + session.moduleText(kernels)) ? Exit::Yes : Exit::Undecided;
+    return writeOutput(output, head + session.moduleText(kernels)) ? Exit::Yes : Exit::Undecided;
   }
 
   bool writeInputs(const WrittenKernel &written) const {
@@ -94,24 +92,26 @@ void addKernels(CLI::App &app, int &status) {
   CLI::App *list = kernels->add_subcommand("list", "Their names, and what they do");
   auto format = std::make_shared<std::string>("text");
   list->add_option("--format", *format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(formatIn({"text", "json"}))
       ->capture_default_str();
-  list->callback([format] {
-    std::string text = *format == "json" ? listJson() : listText();
-    std::fputs(text.c_str(), stdout);
+  list->callback([format, &status] {
+    bool isWritten = writeOutput("-", *format == "json" ? listJson() : listText());
+    status = isWritten ? Exit::Yes : Exit::Undecided;
   });
   auto command = std::make_shared<EmitCommand>();
   CLI::App *emit = kernels->add_subcommand("emit", "One of them, as text");
   emit->add_option("name", command->name, "which one")->required();
   emit->add_option("--size", command->size, "paper: as published; small: for a look and for tests")
-      ->check(CLI::IsMember({"paper", "small"}))
+      ->check(oneOf("size", "sizes", {"paper", "small"}))
       ->capture_default_str();
   emit->add_option("-o,--output", command->output, "where it goes; - is stdout")
       ->capture_default_str();
   emit->add_flag("--manual", command->manual, "with code as an expert would place it");
   emit->add_option("--inputs", command->inputs,
                    "write what its buffers hold at first to this folder, as NAME.npy");
-  emit->add_option("--data-seed", command->seed, "of numbers by chance")->capture_default_str();
+  emit->add_option("--data-seed", command->seed, "of random numbers")
+      ->check(integerIn(0))
+      ->capture_default_str();
   emit->callback([command, &status] { status = command->run(); });
   kernels->footer(R"(Examples:
   tally kernels list                                      what there is

@@ -12,13 +12,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
 namespace tally::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 4> confidences{"published", "measured", "derived",
                                                       "estimate"};
@@ -43,7 +42,10 @@ struct Examined {
     }
   }
 
-  bool isGood() const { return result.machine.has_value() && result.errors.empty(); }
+  bool isGood() const { return result.machine.has_value() && !result.errors.hasErrors(); }
+
+  /// Whether there is a description at all, good or not.
+  bool isThere() const { return !result.files.empty() || isGood(); }
 
   bool isTimed() const { return isGood() && untimed.empty(); }
 };
@@ -74,27 +76,31 @@ std::string numbersText(const Examined &examined) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Errors go to stderr like all errors, what can be done to stdout.
-void print(const Examined &examined) {
-  for (const std::string &error : examined.result.errors) {
-    fmt::print(stderr, "error: {}\n", error);
-  }
+/// What can be done with it; nothing if it is not good.
+std::string textOf(const Examined &examined) {
   if (!examined.isGood()) {
-    return;
+    return "";
   }
   const Machine &machine = *examined.result.machine;
-  fmt::print("machine '{}': {}\n", machine.name, machine.description);
-  fmt::print("  compile   {}\n", planningText(machine));
-  if (examined.isTimed()) {
-    fmt::print("  simulate  yes\n");
-  } else {
-    fmt::print("  simulate  no: {}\n", fmt::join(examined.untimed, "; "));
+  std::string simulate =
+      examined.isTimed() ? "yes" : fmt::format("no: {}", fmt::join(examined.untimed, "; "));
+  return fmt::format("machine '{}': {}\n  compile   {}\n  simulate  {}\n  numbers   {}\n",
+                     machine.name, machine.description, planningText(machine), simulate,
+                     numbersText(examined));
+}
+
+/// Each error as it is on stderr.
+Json errorsJson(const MachineResult &result) {
+  Json errors = Json::array();
+  for (const Diagnostic &error : result.errors.all()) {
+    std::string text = render(error, result.files);
+    errors.push_back(text.substr(0, text.size() - 1));
   }
-  fmt::print("  numbers   {}\n", numbersText(examined));
+  return errors;
 }
 
 Json jsonOf(const Examined &examined) {
-  Json object = {{"source", examined.source}, {"errors", examined.result.errors}};
+  Json object = {{"source", examined.source}, {"errors", errorsJson(examined.result)}};
   if (!examined.isGood()) {
     return object;
   }
@@ -120,21 +126,21 @@ struct MachineCheck {
   std::string format = "text";
 
   int run() const {
-    bool allGood = true;
+    Exit status = Exit::Yes;
+    std::string text;
     Json machines = Json::array();
     for (const std::string &source : sources) {
       Examined examined(source);
-      allGood &= examined.isGood();
-      if (format == "json") {
-        machines.push_back(jsonOf(examined));
-      } else {
-        print(examined);
-      }
+      tell(examined.result.errors, examined.result.files);
+      status = std::max(status, !examined.isThere() ? Exit::Undecided
+                                : examined.isGood() ? Exit::Yes
+                                                    : Exit::No);
+      machines.push_back(jsonOf(examined));
+      text += textOf(examined);
     }
-    if (format == "json") {
-      fmt::print("{}\n", Json{{"machines", machines}}.dump(2));
-    }
-    return allGood ? Exit::Yes : Exit::No;
+    bool isWritten =
+        writeOutput("-", format == "json" ? dump({{"machines", machines}}) + "\n" : text);
+    return isWritten ? status : Exit::Undecided;
   }
 };
 
@@ -150,7 +156,7 @@ void addMachine(CLI::App &app, int &status) {
       ->add_option("machines", command->sources, "files, or names of machines that come with tally")
       ->required();
   check->add_option("--format", command->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(formatIn({"text", "json"}))
       ->capture_default_str();
   check->callback([command, &status] { status = command->run(); });
   machine->footer(R"(Examples:
@@ -158,7 +164,7 @@ void addMachine(CLI::App &app, int &status) {
   tally machine check trn2 trn1              what two machines have, and how sure that is
   tally machine check *.json --format=json   for scripts
 
-Exit status: 0 all are well formed, 1 one is not.)");
+Exit status: 0 all are well formed, 1 one is not, 2 one is not there.)");
 }
 
 } // namespace tally::tool

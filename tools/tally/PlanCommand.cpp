@@ -19,8 +19,6 @@
 namespace tally::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct PlanCommand {
   CommonOptions common;
   std::string format = "text";
@@ -340,7 +338,7 @@ int PlanCommand::run() const {
 int PlanCommand::show(Session &session, const Machine &machine) const {
   PlannedKernels kernels(session, common, machine);
   if (!kernels.complete()) {
-    return Exit::No;
+    return Exit::Undecided;
   }
   std::string text;
   Json document = {{"schema", "tally-plan"}, {"version", 1}, {"plans", Json::array()}};
@@ -350,7 +348,7 @@ int PlanCommand::show(Session &session, const Machine &machine) const {
     text += report.text();
     document["plans"].push_back(report.json());
   }
-  bool written = session.write("-", format == "json" ? document.dump(2) + "\n" : text);
+  bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
   return written ? Exit::Yes : Exit::Undecided;
 }
 
@@ -366,7 +364,7 @@ int PlanCommand::compare(Session &session, const Machine &machine) const {
   Session sessionOfSecond; // a session reads one file
   PlannedKernels seconds(sessionOfSecond, second(), machine);
   if (!firsts.complete() || !seconds.complete()) {
-    return Exit::No;
+    return Exit::Undecided;
   }
   std::string text;
   Json document = {{"schema", "tally-plan-diff"}, {"version", 1}, {"diffs", Json::array()}};
@@ -378,7 +376,7 @@ int PlanCommand::compare(Session &session, const Machine &machine) const {
       missing.error(kernel.where, fmt::format("'{}' has no kernel '{}' to compare this one with",
                                               other, kernel.text(kernel.name)));
       session.report(kernel, missing);
-      return Exit::No;
+      return Exit::Undecided;
     }
     size_t p = static_cast<size_t>(partner - seconds.loaded.data());
     PlanDiff difference(firsts[i], seconds[p], machine);
@@ -386,7 +384,7 @@ int PlanCommand::compare(Session &session, const Machine &machine) const {
     text += difference.text();
     document["diffs"].push_back(difference.json());
   }
-  bool written = session.write("-", format == "json" ? document.dump(2) + "\n" : text);
+  bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
   return written ? Exit::Yes : Exit::Undecided;
 }
 
@@ -402,12 +400,12 @@ void addPlan(CLI::App &app, int &status) {
                   "with --diff: a second kernel; without, the first one again")
       ->needs(diff);
   sub->add_option("--against", command->against, "with --diff: the strategy of the second plan")
-      ->check(CLI::IsMember(plannedStrategies()))
+      ->check(oneOf("strategy", "strategies", plannedStrategies()))
       ->needs(diff);
   command->common.addStrategy(*sub, plannedStrategies());
   command->common.addMachine(*sub);
   sub->add_option("--format", command->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(formatIn({"text", "json"}))
       ->capture_default_str();
   sub->footer("Examples:\n"
               "  tally plan kernel.mlir --sync=auto --machine=trn2\n"

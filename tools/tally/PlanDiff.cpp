@@ -9,8 +9,6 @@
 
 namespace tally::tool {
 
-using Json = nlohmann::ordered_json;
-
 PlanDiff::PlanDiff(const Planned &first, const Planned &second, const Machine &machine)
     : first(first), second(second) {
   pairUp(machine);

@@ -8,9 +8,9 @@
 #ifndef TALLY_TOOLS_TALLY_PLANDIFF_H
 #define TALLY_TOOLS_TALLY_PLANDIFF_H
 
-#include "tally/Code/Compile.h"
+#include "Output.h"
 
-#include <nlohmann/json.hpp>
+#include "tally/Code/Compile.h"
 
 namespace tally::tool {
 
@@ -25,7 +25,7 @@ public:
   PlanDiff(const Planned &first, const Planned &second, const Machine &machine);
 
   std::string text() const;
-  nlohmann::ordered_json json() const;
+  Json json() const;
 
 private:
   /// How one dependence is waited for.
@@ -54,7 +54,7 @@ private:
 
   static Waited waited(const Planned &planned, const Machine &machine, DepId dep);
   static std::string line(char sign, const Waited &waited);
-  static nlohmann::ordered_json json(const std::optional<Waited> &waited);
+  static Json json(const std::optional<Waited> &waited);
   std::string heading() const;
   void pairUp(const Machine &machine);
   void findNeeds();

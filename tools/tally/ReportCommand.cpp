@@ -4,9 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Interrupt.h"
 #include "TimedSubject.h"
 
 #include "tally/Report/Report.h"
+#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,6 +31,7 @@ struct ReportCommand {
   size_t maxPieces = 4000;
   std::string format = "html";
   std::string output = "-";
+  const StopFlag *stop = nullptr;
 
   int run();
 
@@ -39,9 +42,10 @@ private:
   std::vector<std::string> strategiesFor(const LoadedKernel &loaded) const;
   std::optional<std::vector<Subject>> subjectsOf(const LoadedKernel &loaded, Session &session,
                                                  const Machine &machine) const;
-  bool addTimeline(const Subject &one, const Timing &timing, const InstrCosts &costs,
+  void addTimeline(const Subject &one, const Timing &timing, const InstrCosts &costs,
                    const Machine &machine, const Bindings &bindings, Report &report) const;
-  int finish(Session &session, Report &report) const;
+  int outcomeOf(const Report &report) const;
+  int finish(const Report &report) const;
 
   TimelineRecorder::Window window;
 };
@@ -71,8 +75,7 @@ bool ReportCommand::strategiesAreKnown() const {
   std::vector<std::string> known = timedStrategies();
   for (const std::string &name : strategies) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      complain(
-          fmt::format("there is no strategy '{}'; there are {}", name, fmt::join(known, ", ")));
+      complain(unknownName("strategy", "strategies", name, {known.begin(), known.end()}));
       all = false;
     }
   }
@@ -100,8 +103,7 @@ std::optional<LoadedKernel> ReportCommand::choose(std::vector<LoadedKernel> kern
     complain(fmt::format("the input holds {} kernels; choose one with --kernel: {}", names.size(),
                          fmt::join(names, ", ")));
   } else {
-    complain(
-        fmt::format("the input holds no kernel '{}'; it holds {}", kernel, fmt::join(names, ", ")));
+    complain(unknownName("kernel", "kernels of the input", kernel, names));
   }
   return std::nullopt;
 }
@@ -140,7 +142,7 @@ std::optional<std::vector<Subject>> ReportCommand::subjectsOf(const LoadedKernel
   return all ? std::optional(std::move(subjects)) : std::nullopt;
 }
 
-bool ReportCommand::addTimeline(const Subject &one, const Timing &timing, const InstrCosts &costs,
+void ReportCommand::addTimeline(const Subject &one, const Timing &timing, const InstrCosts &costs,
                                 const Machine &machine, const Bindings &bindings,
                                 Report &report) const {
   TimelineRecorder recorder(one.kernel, one.program, window);
@@ -150,12 +152,26 @@ bool ReportCommand::addTimeline(const Subject &one, const Timing &timing, const 
   options.freeSync = isIdeal(one);
   options.maxOperations = maxOperations;
   options.observer = &recorder;
+  options.stop = stop;
   report.timelines.push_back(recorder.finish(
       simulate(one.kernel, one.program, machine, timing, costs, bindings, options)));
-  return report.timelines.back().result.outcome == SimResult::Outcome::Finished;
 }
 
-int ReportCommand::finish(Session &session, Report &report) const {
+/// Whether all runs came to their ends.
+int ReportCommand::outcomeOf(const Report &report) const {
+  int status = Exit::Yes;
+  for (const Timeline &timeline : report.timelines) {
+    bool isCutOff = timeline.result.outcome == SimResult::Outcome::CutOff;
+    bool isStuck = timeline.result.outcome == SimResult::Outcome::Deadlock;
+    status = std::max<int>(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
+  }
+  if (status != Exit::Yes) {
+    complain("not every run came to its end; the page says which");
+  }
+  return status;
+}
+
+int ReportCommand::finish(const Report &report) const {
   Tick longest = 0;
   for (const Timeline &timeline : report.timelines) {
     longest = std::max(longest, timeline.result.total);
@@ -167,13 +183,12 @@ int ReportCommand::finish(Session &session, Report &report) const {
   }
   Span span = shownSpan(report);
   if (span.until < std::min(longest, window.until)) {
-    fmt::print(stderr,
-               "note: the picture ends at {} ns of {} ns, after {} pieces of a timeline; "
-               "--max-pieces, --from and --until choose another part\n",
-               span.until / 1000, longest / 1000, maxPieces);
+    tellNote(fmt::format("the picture ends at {} ns of {} ns, after {} pieces of a timeline; "
+                         "--max-pieces, --from and --until choose another part",
+                         span.until / 1000, longest / 1000, maxPieces));
   }
   std::string text = format == "svg" ? reportSvg(report) : reportHtml(report);
-  return session.write(output, text) ? Exit::Yes : Exit::Undecided;
+  return writeOutput(output, text) ? Exit::Yes : Exit::Undecided;
 }
 
 int ReportCommand::run() {
@@ -187,8 +202,8 @@ int ReportCommand::run() {
   }
   std::vector<LoadedKernel> kernels = session.load(subject.common.input, *machine);
   std::optional<LoadedKernel> loaded = kernels.empty() ? std::nullopt : choose(std::move(kernels));
-  if (!loaded) {
-    return Exit::No;
+  if (!loaded || !session.findDeps(*loaded, subject.common, *machine)) {
+    return Exit::Undecided;
   }
   std::vector<std::string> errors;
   std::optional<Timing> timing = Timing::of(*machine, errors);
@@ -204,19 +219,14 @@ int ReportCommand::run() {
   session.report(loaded->kernel, diagnostics);
   std::optional<std::vector<Subject>> subjects = subjectsOf(*loaded, session, *machine);
   if (!costs || !subjects) {
-    return Exit::No;
+    return Exit::Undecided;
   }
-  Report report{&loaded->kernel, machine->name, {}, window.from, window.until};
-  bool allFinished = true;
+  Report report{machine->name, {}, window.from, window.until};
   for (const Subject &one : *subjects) {
-    allFinished &= addTimeline(one, *timing, *costs, *machine, *bindings, report);
+    addTimeline(one, *timing, *costs, *machine, *bindings, report);
   }
-  int status = finish(session, report);
-  if (status == Exit::Yes && !allFinished) {
-    complain("not every run came to its end; the page says which");
-    return Exit::No;
-  }
-  return status;
+  tellInterrupt();
+  return std::max(finish(report), outcomeOf(report));
 }
 
 constexpr const char *examples = R"(Examples:
@@ -229,7 +239,7 @@ constexpr const char *examples = R"(Examples:
 The page needs nothing but a browser: no network, no other file. Long runs are shown in part, and
 the page says so; its numbers are always those of whole runs.
 
-Exit status: 0 the page is written, 1 deadlock, cut off, or wrong input, 2 not possible.)";
+Exit status: 0 the page is written, 1 and a run is stuck, 2 cut off, wrong input or not possible.)";
 
 } // namespace
 
@@ -254,24 +264,29 @@ void addReport(CLI::App &app, int &status) {
   command->values.add(*sub);
   sub->add_option("--set", command->settings, "change a price of the machine: ctl.alu=20ns")
       ->allow_extra_args(false);
-  sub->add_option("--seed", command->seed, "not 0: instructions take longer by chance");
+  sub->add_option("--seed", command->seed, "not 0: random delays, from this seed")
+      ->check(integerIn(0));
   sub->add_option("--jitter", command->jitter, "by up to so many percent")
-      ->check(CLI::Range(0u, 1000u))
+      ->check(integerIn(0, 1000))
       ->capture_default_str();
   sub->add_option("--from", command->from, "where the picture begins: 12.5us");
   sub->add_option("--until", command->until, "where it ends, at the latest");
   sub->add_option("--max-pieces", command->maxPieces, "of one timeline; beyond, the picture ends")
-      ->check(CLI::Range(size_t(100), size_t(10'000'000)))
+      ->check(integerIn(100, 10'000'000))
       ->capture_default_str();
   sub->add_option("--max-operations", command->maxOperations, "cut a run off after so many")
+      ->check(integerIn(1))
       ->capture_default_str();
   sub->add_option("--format", command->format, "html, or svg: the picture alone")
-      ->check(CLI::IsMember({"html", "svg"}))
+      ->check(formatIn({"html", "svg"}))
       ->capture_default_str();
   sub->add_option("-o,--output", command->output, "where it goes; - is stdout")
       ->capture_default_str();
   sub->footer(examples);
-  sub->callback([command, &status] { status = command->run(); });
+  sub->callback([command, &status] {
+    command->stop = stopOnSignals();
+    status = command->run();
+  });
 }
 
 } // namespace tally::tool

@@ -6,6 +6,7 @@
 #include "tally/Deps/Find.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
+#include "tally/Support/WholeFile.h"
 #include "tally/Transforms/Passes.h"
 #include "tally/Transforms/ReadModule.h"
 #include "tally/Transforms/ScfOutput.h"
@@ -15,7 +16,10 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <set>
 
 namespace tally::tool {
 
@@ -44,6 +48,7 @@ void RunOptions::add(CLI::App &command) {
                   "trips of a loop: A=64; by entry: B=3,0,4; on one engine: B@act=1")
       ->allow_extra_args(false);
   command.add_option("--guards", guards, "seed for branches and while-loops")
+      ->check(integerIn(0))
       ->capture_default_str();
 }
 
@@ -55,30 +60,30 @@ std::vector<std::string> plannedStrategies() {
 
 void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string> &strategies) {
   command.add_option("--sync", strategy, "how engines are synchronised")
-      ->check(CLI::IsMember(strategies))
+      ->check(oneOf("strategy", "strategies", strategies))
       ->capture_default_str();
   command
       .add_option("--deps", deps,
                   "auto: of a kernel without dependences, those that follow from its accesses; "
                   "written: as written")
-      ->check(CLI::IsMember({"auto", "written"}))
+      ->check(oneOf("choice", "choices", {"auto", "written"}))
       ->capture_default_str();
   addKeepImplied(command);
   command
       .add_option("--barrier-participants", participants,
                   "who meets at a barrier: engines with work in the loop, or all")
-      ->check(CLI::IsMember({"work", "all"}))
+      ->check(oneOf("choice", "choices", {"work", "all"}))
       ->capture_default_str();
   command
       .add_option("--overflow", overflow,
                   "counters that trip bounds do not keep small: reset them on the way, refuse the "
                   "kernel, or assume that they fit")
-      ->check(CLI::IsMember(overflowNames()))
+      ->check(oneOf("choice", "choices", overflowNames()))
       ->capture_default_str();
   command
       .add_option("--max-code-growth", codeGrowth,
                   "auto: unroll loops as long as the code gets at most so many times as large")
-      ->check(CLI::Range(1.0, 1000.0))
+      ->check(numberIn(1, 1000))
       ->capture_default_str();
   command.add_flag("--no-fold", noFold, "leave constants in wait values")->group("Ablations");
   command.add_flag("--no-licm", noLicm, "compute wait values where they are used")
@@ -105,10 +110,53 @@ static mlir::DialectRegistry dialects() {
 }
 
 Session::Session()
-    : context(dialects(), mlir::MLIRContext::Threading::DISABLED), handler(sources, &context) {}
+    : context(dialects(), mlir::MLIRContext::Threading::DISABLED), withSource(sources, &context),
+      handler(&context, [this](mlir::Diagnostic &diagnostic) { return show(diagnostic); }) {}
 
-static void complain(const std::string &message) {
-  fmt::print(stderr, "error: {}\n", message);
+//===----------------------------------------------------------------------===//
+// Messages of MLIR
+//===----------------------------------------------------------------------===//
+
+static Severity severityOf(mlir::DiagnosticSeverity severity) {
+  return severity == mlir::DiagnosticSeverity::Error     ? Severity::Error
+         : severity == mlir::DiagnosticSeverity::Warning ? Severity::Warning
+                                                         : Severity::Remark;
+}
+
+/// The place of a message: its file is number 0 of `files`, or the last of them.
+static Location placeOf(mlir::Location location, std::vector<std::string> &files) {
+  if (auto where = location->findInstanceOf<mlir::FileLineColLoc>()) {
+    files.push_back(where.getFilename().str());
+    auto file = static_cast<uint32_t>(files.size() - 1);
+    return {file, where.getLine(), std::max(where.getColumn(), 1u)};
+  }
+  return {};
+}
+
+/// MLIR's handler shows the source line, and writes `<unknown>:0` where there is none.
+mlir::LogicalResult Session::show(mlir::Diagnostic &diagnostic) {
+  std::vector<std::string> files{input};
+  Diagnostic message{severityOf(diagnostic.getSeverity()),
+                     placeOf(diagnostic.getLocation(), files),
+                     diagnostic.str(),
+                     {}};
+  for (mlir::Diagnostic &note : diagnostic.getNotes()) {
+    message.note(placeOf(note.getLocation(), files), note.str());
+  }
+  bool allKnown = message.where.known() && llvm::all_of(message.notes, [](const DiagnosticNote &n) {
+                    return n.where.known();
+                  });
+  if (allKnown && !messagesAsJson()) {
+    return mlir::failure(); // the next handler does it
+  }
+  tell(message, files);
+  return mlir::success();
+}
+
+/// By the name, or, of stdin, by the first character: no module begins with a bracket.
+static bool isJson(const std::string &path, llvm::StringRef text) {
+  llvm::StringRef start = text.ltrim();
+  return path == "-" ? start.starts_with("{") || start.starts_with("[") : path.ends_with(".json");
 }
 
 std::vector<LoadedKernel> Session::load(const std::string &path) {
@@ -117,11 +165,17 @@ std::vector<LoadedKernel> Session::load(const std::string &path) {
     readAhead.reset();
     return kernels;
   }
-  return path.ends_with(".json") ? loadJson(path) : loadModule(path);
+  input = path == "-" ? "<stdin>" : path;
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  if (!buffer) {
+    complain(fmt::format("cannot read '{}': {}", path, buffer.getError().message()));
+    return {};
+  }
+  return isJson(path, (*buffer)->getBuffer()) ? loadJson(**buffer) : loadModule(std::move(*buffer));
 }
 
-std::vector<LoadedKernel> Session::loadModule(const std::string &path) {
-  mlir::OwningOpRef<mlir::ModuleOp> module = readModule(path, sources, &context);
+std::vector<LoadedKernel> Session::loadModule(std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = readModule(std::move(buffer), sources, &context);
   if (!module) {
     return {};
   }
@@ -134,46 +188,35 @@ std::vector<LoadedKernel> Session::loadModule(const std::string &path) {
     return {};
   }
   if (kernels.empty()) {
-    complain(fmt::format("'{}' holds no kernel; one begins with 'tally.kernel @name {{'", path));
+    complain(fmt::format("'{}' holds no kernel; one begins with 'tally.kernel @name {{'", input));
   }
   return kernels;
 }
 
-/// Kernel and code, or a kernel alone: the schema tells.
-static std::optional<LoadedKernel> readJson(std::string_view text, const std::string &path,
-                                            Diagnostics &diagnostics) {
-  if (text.find("\"tally-code\"") != std::string_view::npos) {
-    std::optional<KernelAndProgram> both = readProgramJson(text, path, diagnostics);
-    if (both) {
-      return LoadedKernel{std::move(both->kernel), std::move(both->program)};
+static void refuseEqualNames(const std::vector<LoadedKernel> &kernels, Diagnostics &diagnostics) {
+  std::set<std::string_view> names;
+  for (const LoadedKernel &loaded : kernels) {
+    std::string_view name = loaded.kernel.text(loaded.kernel.name);
+    if (!names.insert(name).second) {
+      diagnostics.error(loaded.kernel.where, fmt::format("there is another kernel '{}'", name));
     }
-    return std::nullopt;
   }
-  std::optional<Kernel> kernel = readKernelJson(text, path, diagnostics);
-  if (kernel) {
-    return LoadedKernel{std::move(*kernel), std::nullopt};
-  }
-  return std::nullopt;
 }
 
-std::vector<LoadedKernel> Session::loadJson(const std::string &path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer) {
-    complain(fmt::format("cannot read '{}': {}", path, buffer.getError().message()));
-    return {};
-  }
+std::vector<LoadedKernel> Session::loadJson(const llvm::MemoryBuffer &buffer) {
   Diagnostics diagnostics;
-  llvm::StringRef text = (*buffer)->getBuffer();
-  std::optional<LoadedKernel> loaded = readJson({text.data(), text.size()}, path, diagnostics);
-  if (loaded) {
-    check(loaded->kernel, diagnostics);
-  }
-  fmt::print(stderr, "{}", render(diagnostics, {path}));
   std::vector<LoadedKernel> kernels;
-  if (loaded && !diagnostics.hasErrors()) {
-    kernels.push_back(std::move(*loaded));
+  for (auto &[kernel, program] :
+       readKernelsJson(std::string_view(buffer.getBuffer()), input, diagnostics)) {
+    check(kernel, diagnostics);
+    kernels.push_back({std::move(kernel), std::move(program)});
   }
-  return kernels;
+  refuseEqualNames(kernels, diagnostics);
+  tell(diagnostics, {input});
+  if (kernels.empty() && !diagnostics.hasErrors()) {
+    complain(fmt::format("'{}' holds no kernel; write one, or an array of them", input));
+  }
+  return diagnostics.hasErrors() ? std::vector<LoadedKernel>() : std::move(kernels);
 }
 
 bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const Machine &machine) {
@@ -218,11 +261,14 @@ bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path,
                           const Machine &machine) {
   const std::optional<MachineRules> rules = rulesOfCode(loaded);
   if (rules && *rules != rulesOf(machine)) {
-    fmt::print(stderr,
-               "{}: the code in '{}' was made for machine '{}' ({}), but machine '{}' has {}{}\n",
-               machineGiven ? "warning" : "error", path, loaded.program->machine, describe(*rules),
-               machine.name, describe(rulesOf(machine)),
-               machineGiven ? "" : "; name the machine to run it on with --machine");
+    Diagnostic message;
+    message.severity = machineGiven ? Severity::Warning : Severity::Error;
+    message.message =
+        fmt::format("the code in '{}' was made for machine '{}' ({}), but machine '{}' has {}{}",
+                    path, loaded.program->machine, describe(*rules), machine.name,
+                    describe(rulesOf(machine)),
+                    machineGiven ? "" : "; name the machine to run it on with --machine");
+    tell(message, {});
     return machineGiven;
   }
   bool unknown = loaded.program && !rules && !loaded.program->machine.empty() &&
@@ -248,16 +294,16 @@ std::vector<LoadedKernel> Session::loadWithDeps(const CommonOptions &options,
 
 std::optional<Machine> Session::settle(MachineResult result,
                                        const std::vector<std::string> &settings) {
+  tell(result.errors, result.files);
+  bool isGood = !result.errors.hasErrors();
   for (const std::string &setting : settings) {
     std::string error = result.machine ? setParameter(*result.machine, setting) : "";
     if (!error.empty()) {
-      result.errors.push_back(std::move(error));
+      complain(error);
+      isGood = false;
     }
   }
-  for (const std::string &error : result.errors) {
-    complain(error);
-  }
-  return result.errors.empty() ? result.machine : std::nullopt;
+  return isGood ? result.machine : std::nullopt;
 }
 
 std::optional<Machine> Session::machine(const std::string &nameOrPath,
@@ -276,9 +322,11 @@ static MachineResult machineForCode(const MachineResult &usual, const std::strin
   if (fits || rulesOf(*usual.machine) == rules) {
     return fits ? known : usual;
   }
-  fmt::print(stderr, "note: machine '{}' runs the code under the rules that it was made for: {}\n",
-             usual.machine->name, describe(rules));
-  return {withRules(*usual.machine, rules), {}};
+  tellNote(fmt::format("machine '{}' runs the code under the rules that it was made for: {}",
+                       usual.machine->name, describe(rules)));
+  MachineResult own;
+  own.machine = withRules(*usual.machine, rules);
+  return own;
 }
 
 std::optional<Machine> Session::machine(const CommonOptions &options,
@@ -301,7 +349,7 @@ std::optional<Machine> Session::machine(const CommonOptions &options,
 std::optional<Bindings> Session::bindings(const Kernel &kernel, const RunOptions &options) {
   Diagnostics diagnostics;
   Bindings bindings = Bindings::parse(kernel, options.trips, options.guards, diagnostics);
-  fmt::print(stderr, "{}", render(diagnostics, {}));
+  tell(diagnostics, {});
   return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(bindings));
 }
 
@@ -309,23 +357,33 @@ void Session::report(const Kernel &kernel, const Diagnostics &diagnostics) {
   if (sources.getNumBuffers() > 0) {
     emit(kernel, diagnostics, &context);
   } else {
-    fmt::print(stderr, "{}", render(diagnostics, kernel.files));
+    tell(diagnostics, kernel.files);
   }
 }
 
-bool Session::write(const std::string &path, const std::string &text) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(path, error);
-  if (!error) {
-    out << text;
-    out.flush();
-    error = out.error();
-    out.clear_error();
+std::string numberedPath(const std::string &path, uint32_t number) {
+  if (number == 1) {
+    return path;
   }
-  if (error) {
-    complain(fmt::format("cannot write '{}': {}", path, error.message()));
+  size_t dot = path.rfind('.');
+  bool hasEnding = dot != std::string::npos && path.find('/', dot) == std::string::npos;
+  std::string end = hasEnding ? path.substr(dot) : "";
+  return fmt::format("{}-{}{}", path.substr(0, path.size() - end.size()), number, end);
+}
+
+bool writeOutput(const std::string &path, std::string_view text) {
+  std::string problem;
+  if (path == "-") {
+    errno = 0;
+    bool isWritten = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    problem = isWritten && std::fflush(stdout) == 0 ? "" : std::strerror(errno);
+  } else {
+    problem = writeWholeFile(path, text);
   }
-  return !error;
+  if (!problem.empty()) {
+    complain(fmt::format("cannot write '{}': {}", path == "-" ? "<stdout>" : path, problem));
+  }
+  return problem.empty();
 }
 
 std::string Session::print(mlir::ModuleOp module) {

@@ -8,6 +8,10 @@
 #ifndef TALLY_TOOLS_TALLY_SESSION_H
 #define TALLY_TOOLS_TALLY_SESSION_H
 
+#include "Messages.h"
+#include "Options.h"
+#include "Output.h"
+
 #include "tally/Code/Compile.h"
 #include "tally/Deps/Extract.h"
 #include "tally/Model/Bindings.h"
@@ -15,6 +19,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <CLI/CLI.hpp>
@@ -26,9 +31,9 @@ namespace tally::tool {
 
 /// What a run answers, as its exit status.
 enum Exit : int {
-  Yes = 0,
-  No = 1,        ///< bad input, or the answer is no
-  Undecided = 2, ///< the question could not be asked or answered
+  Yes = 0,       ///< or done, if nothing was asked
+  No = 1,        ///< the answer is no; of a command that asks a question only
+  Undecided = 2, ///< there is no answer: wrong input, wrong use, a limit
 };
 
 /// The strategies that make a plan: all but `manual`, which keeps what is written.
@@ -111,9 +116,6 @@ public:
   /// Shows what was found, with source lines where there are any.
   void report(const Kernel &kernel, const Diagnostics &diagnostics);
 
-  /// Writes a result to a file, or to stdout for "-".
-  bool write(const std::string &path, const std::string &text);
-
   /// Kernels with their code as text of the dialect.
   std::string moduleText(const std::vector<LoadedKernel> &kernels);
 
@@ -127,21 +129,31 @@ private:
     std::vector<LoadedKernel> kernels;
   };
 
-  std::vector<LoadedKernel> loadJson(const std::string &path);
   static std::optional<Machine> settle(MachineResult result,
                                        const std::vector<std::string> &settings);
   bool fitsMachine(const LoadedKernel &loaded, const std::string &path, const Machine &machine);
-  std::vector<LoadedKernel> loadModule(const std::string &path);
+  std::vector<LoadedKernel> loadJson(const llvm::MemoryBuffer &buffer);
+  std::vector<LoadedKernel> loadModule(std::unique_ptr<llvm::MemoryBuffer> buffer);
   std::string print(mlir::ModuleOp module);
+  mlir::LogicalResult show(mlir::Diagnostic &diagnostic);
 
   Extractor extractor;
   std::optional<ReadAhead> readAhead;
   bool machineGiven = true; ///< by the user, as opposed to the default of a command
   bool machineIsOfCode = false;
+  std::string input; ///< the file being read, for messages that have no place in it
   llvm::SourceMgr sources;
   mlir::MLIRContext context;
-  mlir::SourceMgrDiagnosticHandler handler;
+  mlir::SourceMgrDiagnosticHandler withSource;
+  mlir::ScopedDiagnosticHandler handler; ///< asked first
 };
+
+/// `w.json` for the first of several files, then `w-2.json`, `w-3.json`, ...
+std::string numberedPath(const std::string &path, uint32_t number);
+
+/// Writes a result to a file, all of it or nothing, or to stdout for "-". False, with the reason
+/// reported, if that is not possible.
+bool writeOutput(const std::string &path, std::string_view text);
 
 /// Each adds its subcommand; the run sets `status`.
 void addCompile(CLI::App &app, int &status);

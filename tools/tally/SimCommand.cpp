@@ -4,23 +4,22 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Interrupt.h"
 #include "SimData.h"
 #include "TimedSubject.h"
 
 #include "tally/Sim/Commits.h"
 #include "tally/Sim/Trace.h"
+#include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <iterator>
 
 namespace tally::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct SimCommand {
   CheckOptions subject; ///< kernel, code, strategy, machine
@@ -31,10 +30,11 @@ struct SimCommand {
   uint32_t jitter = 25;
   uint64_t maxOperations = 10'000'000'000;
   std::string trace;
-  uint64_t maxEvents = 2'000'000;
+  std::string traceLimit = "256MB";
   size_t top = 8;
   std::string format = "text";
   DataOptions data;
+  const StopFlag *stop = nullptr;
 
   int run() const;
 };
@@ -59,7 +59,7 @@ std::optional<Sweep> parseSweep(const Machine &machine, const std::string &text)
   sweep.assignments.clear();
   const Parameter *parameter = machine.parameter(sweep.name);
   if (!parameter) {
-    complain(fmt::format("machine '{}' has no parameter '{}'", machine.name, sweep.name));
+    complain(unknownParameter(machine, sweep.name));
     return std::nullopt;
   }
   if (sweep.name.size() < text.size()) {
@@ -80,6 +80,11 @@ std::optional<Sweep> parseSweep(const Machine &machine, const std::string &text)
     sweep.assignments.push_back(fmt::format("{}={}", text, value));
   }
   return sweep;
+}
+
+/// `12.345 us`
+std::string spanText(Tick span) {
+  return fmt::format("{}.{:03} us", span / 1'000'000, span % 1'000'000 / 1000);
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,8 +108,10 @@ struct Share {
 
 class OneSim {
 public:
-  OneSim(const SimCommand &command, const Subject &subject, const Bindings &bindings)
-      : command(command), subject(subject), kernel(subject.kernel), bindings(bindings) {}
+  OneSim(const SimCommand &command, const Subject &subject, const Bindings &bindings,
+         std::string tracePath)
+      : command(command), subject(subject), kernel(subject.kernel), bindings(bindings),
+        tracePath(std::move(tracePath)) {}
 
   /// None, with the reasons reported, if the machine does not say what things cost.
   std::optional<Run> run(Session &session, Machine machine, const std::string &setting,
@@ -142,16 +149,17 @@ private:
     options.freeSync = isIdeal(subject);
     options.maxOperations = command.maxOperations;
     options.criticalPath = true;
-    std::ofstream file;
+    options.stop = command.stop;
+    std::optional<WholeFile> file;
     std::optional<TraceWriter> writer;
     if (!command.trace.empty()) {
-      file.open(command.trace, std::ios::binary);
-      writer.emplace(file, kernel, subject.program, command.maxEvents);
+      file.emplace(tracePath);
+      writer.emplace(file->stream(), kernel, subject.program, *sizeFrom(command.traceLimit));
       options.observer = &*writer;
     }
     Run run{
         setting, simulate(kernel, subject.program, machine, timing, costs, bindings, options), {}};
-    if (command.data.wanted()) {
+    if (command.data.wanted() && run.result.outcome != SimResult::Outcome::CutOff) {
       CommitRecorder recorder(
           kernel, timing); // the same run once more, so that there may be a trace of it, too
       SimOptions again = options;
@@ -160,15 +168,25 @@ private:
       simulate(kernel, subject.program, machine, timing, costs, bindings, again);
       run.commits = recorder.inOrder();
     }
-    if (writer && !writer->finish(run.result)) {
-      if (!file.good()) {
-        complain(fmt::format("cannot write '{}'", command.trace));
-        return std::nullopt;
-      }
-      fmt::print(stderr, "note: the trace holds the first {} events only; --max-events sets this\n",
-                 command.maxEvents);
+    if (writer && !finishTrace(*file, *writer, run.result)) {
+      return std::nullopt;
     }
     return run;
+  }
+
+  /// False, with the reason reported, if it cannot be written.
+  bool finishTrace(WholeFile &file, TraceWriter &writer, const SimResult &result) const {
+    if (!writer.finish(result)) {
+      tellNote(fmt::format("the trace ends at {} of {}, where its limit of {} is met; "
+                           "--trace-limit sets another",
+                           spanText(writer.lastTick()), spanText(result.total),
+                           command.traceLimit));
+    }
+    std::string problem = file.commit();
+    if (!problem.empty()) {
+      complain(fmt::format("cannot write '{}': {}", tracePath, problem));
+    }
+    return problem.empty();
   }
 
   std::vector<Share> waits(const SimResult &result) const;
@@ -184,6 +202,7 @@ private:
   const Subject &subject;
   const Kernel &kernel;
   const Bindings &bindings;
+  const std::string tracePath;
 };
 
 void sortBySpan(std::vector<Share> &shares) {
@@ -249,11 +268,6 @@ std::string OneSim::operationName(EngineId engine, uint32_t index) const {
 //===----------------------------------------------------------------------===//
 // Output
 //===----------------------------------------------------------------------===//
-
-/// `12.345 us`
-std::string spanText(Tick span) {
-  return fmt::format("{}.{:03} us", span / 1'000'000, span % 1'000'000 / 1000);
-}
 
 int percent(Tick part, Tick whole) {
   return whole == 0 ? 0 : static_cast<int>((part * 100 + whole / 2) / whole);
@@ -387,17 +401,18 @@ int SimCommand::run() const {
   }
   std::optional<std::vector<Subject>> subjects = timedSubjects(subject, session, *machine);
   if (!subjects) {
-    return Exit::No;
+    return Exit::Undecided;
   }
   std::string text;
   Json document = {{"schema", "tally-sim"}, {"version", 2}, {"runs", Json::array()}};
   int status = Exit::Yes;
+  uint32_t numKernels = 0;
   for (const Subject &one : *subjects) {
     std::optional<Bindings> bindings = session.bindings(one.kernel, this->values);
     if (!bindings) {
       return Exit::Undecided;
     }
-    OneSim sim(*this, one, *bindings);
+    OneSim sim(*this, one, *bindings, numberedPath(trace, ++numKernels));
     std::vector<Run> runs;
     std::string dataText;
     for (const std::string &assignment : values->assignments) {
@@ -407,7 +422,10 @@ int SimCommand::run() const {
       }
       document["runs"].push_back(sim.json(*run));
       std::optional<DataReport> data;
-      if (this->data.wanted()) {
+      bool isCutOff = run->result.outcome == SimResult::Outcome::CutOff;
+      if (this->data.wanted() && isCutOff) {
+        tellNote("the run was cut off, so nothing is said about its data");
+      } else if (this->data.wanted()) {
         data = followData(session, one.kernel, *bindings, run->commits, this->data);
         if (!data) {
           return Exit::Undecided;
@@ -416,7 +434,6 @@ int SimCommand::run() const {
         status = std::max<int>(status, data->isRight ? Exit::Yes : Exit::No);
         dataText = data->text;
       }
-      bool isCutOff = run->result.outcome == SimResult::Outcome::CutOff;
       bool isStuck = run->result.outcome == SimResult::Outcome::Deadlock;
       status = std::max<int>(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
       runs.push_back(std::move(*run));
@@ -425,7 +442,8 @@ int SimCommand::run() const {
                         one.kernel.text(one.kernel.name), one.program.strategy, machine->name);
     text += sweep.empty() ? sim.text(runs[0].result) + dataText : sweepText(*values, runs);
   }
-  bool written = session.write("-", format == "json" ? document.dump(2) + "\n" : text);
+  tellInterrupt();
+  bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
   return written ? status : int(Exit::Undecided);
 }
 
@@ -439,7 +457,9 @@ constexpr const char *examples = R"(Examples:
   tally sim k.mlir --check-data --seed=7         the numbers, as in the sequential run?
   tally sim k.mlir --inputs=in --outputs=out     arrays of NumPy in, arrays out
 
-Exit status: 0 the run ends, 1 deadlock, wrong data or wrong input, 2 cut off or not possible.)";
+Ctrl-C cuts the run off; the trace is then closed where it ends.
+
+Exit status: 0 the run ends, 1 deadlock or wrong data, 2 cut off, wrong input or not possible.)";
 
 } // namespace
 
@@ -460,18 +480,26 @@ void addSim(CLI::App &app, int &status) {
       ->allow_extra_args(false);
   sub->add_option("--sweep", command->sweep,
                   "one run for each value: ctl.alu=0,20,40; without values, over its range");
-  sub->add_option("--seed", command->seed, "not 0: instructions take longer by chance");
+  sub->add_option("--seed", command->seed, "not 0: random delays, from this seed")
+      ->check(integerIn(0));
   sub->add_option("--jitter", command->jitter, "by up to so many percent")
-      ->check(CLI::Range(0u, 1000u))
+      ->check(integerIn(0, 1000))
       ->capture_default_str();
-  sub->add_option("--trace", command->trace, "write a trace for ui.perfetto.dev to this file");
-  sub->add_option("--max-events", command->maxEvents, "of the trace")->capture_default_str();
+  sub->add_option("--trace", command->trace,
+                  "write a trace for ui.perfetto.dev to this file; those of further kernels get "
+                  "-2, -3, ...")
+      ->excludes("--sweep");
+  sub->add_option("--trace-limit", command->traceLimit, "its size, at most: 10MB, 2GB")
+      ->check(sizeOption())
+      ->capture_default_str();
   sub->add_option("--max-operations", command->maxOperations, "cut the run off after so many")
+      ->check(integerIn(1))
       ->capture_default_str();
   sub->add_option("--top", command->top, "lines for waits and the critical path")
+      ->check(integerIn(0))
       ->capture_default_str();
   sub->add_option("--format", command->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(formatIn({"text", "json"}))
       ->capture_default_str();
   command->data.add(*sub);
   for (const char *option : {"--data", "--check-data", "--inputs", "--outputs", "--random"}) {
@@ -480,6 +508,7 @@ void addSim(CLI::App &app, int &status) {
   sub->footer(examples);
   sub->callback([command, sub, &status] {
     command->subject.strategyGiven = sub->count("--sync") != 0;
+    command->stop = stopOnSignals();
     status = command->run();
   });
 }

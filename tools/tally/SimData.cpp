@@ -5,6 +5,8 @@
 #include "tally/Data/Effects.h"
 #include "tally/Data/Inputs.h"
 #include "tally/Data/Npy.h"
+#include "tally/Support/Names.h"
+#include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +15,6 @@
 #include <fstream>
 
 namespace tally::tool {
-
-using Json = nlohmann::ordered_json;
 
 void DataOptions::add(CLI::App &command) {
   command.add_flag("--data", follow, "compute what instructions say they compute");
@@ -27,15 +27,18 @@ void DataOptions::add(CLI::App &command) {
       .add_option("--random", random,
                   "a buffer that holds numbers by chance at first, although it is written")
       ->allow_extra_args(false);
-  command.add_option("--data-seed", seed, "of numbers by chance")->capture_default_str();
+  command.add_option("--data-seed", seed, "of random numbers")
+      ->check(integerIn(0))
+      ->capture_default_str();
 }
 
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 
-static bool complain(const std::string &message) {
-  fmt::print(stderr, "error: {}\n", message);
+/// For returning that something went wrong.
+static bool failed(const std::string &message) {
+  complain(message);
   return false;
 }
 
@@ -47,8 +50,8 @@ static std::string pathOf(const std::string &folder, std::string_view buffer) {
 static bool namesFiles(const Kernel &kernel) {
   for (const Buffer &buffer : kernel.buffers) {
     if (kernel.text(buffer.name).find('/') != std::string_view::npos) {
-      return complain(fmt::format("buffer '{}' cannot be a file of that name; rename it",
-                                  kernel.text(buffer.name)));
+      return failed(fmt::format("buffer '{}' cannot be a file of that name; rename it",
+                                kernel.text(buffer.name)));
     }
   }
   return true;
@@ -61,8 +64,13 @@ static bool randomContents(const Kernel &kernel, const std::vector<std::string> 
   for (const std::string &name : names) {
     bool isThere = std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
                                [&](const Buffer &b) { return kernel.text(b.name) == name; });
-    isRight &= isThere || complain(fmt::format("kernel '{}' has no buffer '{}'",
-                                               kernel.text(kernel.name), name));
+    if (!isThere) {
+      std::vector<std::string_view> known;
+      for (const Buffer &buffer : kernel.buffers) {
+        known.push_back(kernel.text(buffer.name));
+      }
+      isRight = failed(unknownName("buffer", "buffers of this kernel", name, known));
+    }
     contents.push_back({name, -1, 1});
   }
   return isRight;
@@ -70,8 +78,9 @@ static bool randomContents(const Kernel &kernel, const std::vector<std::string> 
 
 /// Reads what there is; every wrong file is told.
 static bool readBuffers(const Kernel &kernel, Memory &memory, const std::string &folder) {
-  if (!std::filesystem::is_directory(folder)) {
-    return complain(fmt::format("'{}' is no folder", folder));
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    return failed(fmt::format("'{}' is no folder", folder));
   }
   bool isRight = namesFiles(kernel);
   for (BufferId id : kernel.buffers.ids()) {
@@ -79,7 +88,7 @@ static bool readBuffers(const Kernel &kernel, Memory &memory, const std::string 
     std::ifstream file(path, std::ios::binary);
     if (file.is_open()) {
       std::string problem = readNpy(file, memory[id]);
-      isRight &= problem.empty() || complain(fmt::format("'{}': {}", path, problem));
+      isRight &= problem.empty() || failed(fmt::format("'{}': {}", path, problem));
     }
   }
   return isRight;
@@ -97,9 +106,11 @@ bool writeBuffers(const Kernel &kernel, const Memory &memory, const std::string 
       continue;
     }
     std::string path = pathOf(folder, kernel.text(kernel.buffers[id].name));
-    std::ofstream file(path, std::ios::binary);
-    if (!file.is_open() || !writeNpy(file, data)) {
-      return complain(fmt::format("cannot write '{}'", path));
+    WholeFile file(path);
+    writeNpy(file.stream(), data);
+    std::string problem = file.commit();
+    if (!problem.empty()) {
+      return failed(fmt::format("cannot write '{}': {}", path, problem));
     }
   }
   return true;

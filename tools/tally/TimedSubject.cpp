@@ -31,8 +31,8 @@ static bool makeIdeal(Session &session, Subject &subject, const Machine &machine
     return false;
   }
   if (code->overWaiting > 0) {
-    fmt::print(stderr, "note: {} dependences have no exact wait, so this is not quite the bound\n",
-               code->overWaiting);
+    tellNote(fmt::format("{} dependences have no exact wait, so this is not quite the bound",
+                         code->overWaiting));
   }
   subject.program = std::move(code->program);
   return true;

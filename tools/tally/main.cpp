@@ -1,5 +1,7 @@
 //===- main.cpp - The `tally` command -------------------------------------===//
 
+#include "Messages.h"
+#include "Options.h"
 #include "Session.h"
 
 using namespace tally::tool;
@@ -21,7 +23,10 @@ static constexpr const char *examples = R"(Examples:
   tally machine check mine.json                 is this description of a machine good, and what for?
   tally fuzz --minutes=1                        does tally itself hold on random kernels?
 
-Exit status: 0 done, 1 the input is wrong or the answer is no, 2 the question could not be answered.)";
+Exit status, of every command:
+  0  done; the answer is yes
+  1  the answer is no: code is wrong, data differ, a run is stuck, a description is not well formed
+  2  there is no answer: wrong input or wrong use, a limit was reached, it could not be decided)";
 
 int main(int argc, char **argv) {
   CLI::App app{"tally: exact, barrier-free synchronisation of accelerator engines"};
@@ -41,10 +46,15 @@ int main(int argc, char **argv) {
   addBench(app, status);
   addKernels(app, status);
   addMachine(app, status);
+  addDiagnosticsOption(app);
+  readDiagnosticsOption(argc, argv);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success &asked) {
+    app.exit(asked); // help, or the version
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? Exit::Yes : Exit::Undecided;
+    tellOptionError(app, error);
+    return Exit::Undecided;
   }
   return status;
 }

@@ -35,8 +35,8 @@ ScheduleFile sample() {
 
 std::string errorsOf(const std::string &text) {
   Diagnostics diagnostics;
-  EXPECT_FALSE(readScheduleFile(text, "w.json", diagnostics));
-  return render(diagnostics, {});
+  EXPECT_FALSE(readScheduleFile(text, diagnostics));
+  return render(diagnostics, {"w.json"});
 }
 
 std::string replaced(std::string text, const std::string &what, const std::string &by) {
@@ -50,13 +50,12 @@ std::string replaced(std::string text, const std::string &what, const std::strin
 TEST(ScheduleTest, whatIsWrittenIsReadBack) {
   std::string text = writeScheduleFile(sample());
   Diagnostics diagnostics;
-  std::optional<ScheduleFile> read = readScheduleFile(text, "w.json", diagnostics);
+  std::optional<ScheduleFile> read = readScheduleFile(text, diagnostics);
   ASSERT_TRUE(read) << render(diagnostics, {});
   EXPECT_EQ(read->steps, sample().steps);
   EXPECT_EQ(writeScheduleFile(*read), text);
   ScheduleFile plain;
-  std::optional<ScheduleFile> empty =
-      readScheduleFile(writeScheduleFile(plain), "w.json", diagnostics);
+  std::optional<ScheduleFile> empty = readScheduleFile(writeScheduleFile(plain), diagnostics);
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->strategy, "");
   EXPECT_EQ(empty->codeFile, "");

@@ -13,12 +13,8 @@ using namespace tally;
 
 namespace {
 
-std::string join(const std::vector<std::string> &lines) {
-  std::string text;
-  for (const std::string &line : lines) {
-    text += line + "\n";
-  }
-  return text;
+std::string textOf(const MachineResult &result) {
+  return render(result.errors, result.files);
 }
 
 /// A description that is legal; tests replace parts of it.
@@ -50,8 +46,8 @@ MachineResult variant(const std::string &what, const std::string &by) {
 
 std::string errorsOf(const std::string &what, const std::string &by) {
   MachineResult result = variant(what, by);
-  EXPECT_EQ(result.machine.has_value(), result.errors.empty());
-  return join(result.errors);
+  EXPECT_EQ(result.machine.has_value(), !result.errors.hasErrors());
+  return textOf(result);
 }
 
 /// Directory of machines that goes away with the test, and is where they are looked up.
@@ -82,7 +78,7 @@ public:
 
 TEST(MachineTest, genericIsItsFile) {
   MachineResult file = loadMachine(std::string(MACHINES_DIRECTORY) + "/generic.json");
-  EXPECT_EQ(join(file.errors), "");
+  EXPECT_EQ(textOf(file), "");
   ASSERT_TRUE(file.machine);
   EXPECT_TRUE(*file.machine == genericMachine());
   EXPECT_FALSE(genericMachine().semaphores);
@@ -91,7 +87,7 @@ TEST(MachineTest, genericIsItsFile) {
 
 TEST(MachineTest, trn2) {
   MachineResult result = loadMachine("trn2");
-  EXPECT_EQ(join(result.errors), "");
+  EXPECT_EQ(textOf(result), "");
   ASSERT_TRUE(result.machine);
   const Machine &m = *result.machine;
   EXPECT_EQ(m.name, "trn2");
@@ -109,7 +105,7 @@ TEST(MachineTest, trn2) {
 
 TEST(MachineTest, readsAllFields) {
   MachineResult result = variant("PARAMETERS", "");
-  EXPECT_EQ(join(result.errors), "");
+  EXPECT_EQ(textOf(result), "");
   ASSERT_TRUE(result.machine);
   const Machine &m = *result.machine;
   EXPECT_EQ(m.semaphores, 8u);
@@ -181,7 +177,7 @@ TEST(MachineTest, parametersHaveAForm) {
 TEST(MachineTest, syntaxErrorsHavePlaces) {
   MachineResult result = parseMachine("{\n\n  3}", "m.json");
   EXPECT_FALSE(result.machine);
-  EXPECT_EQ(join(result.errors), "m.json:3:3: syntax error while parsing object key - unexpected "
+  EXPECT_EQ(textOf(result), "m.json:3:3: syntax error while parsing object key - unexpected "
                                  "number literal; expected string literal\n");
 }
 
@@ -189,19 +185,18 @@ TEST(MachineTest, looksInTheVariableFirst) {
   MachinesDirectory machines;
   machines.write("trn2.json", replaced(legal, "PARAMETERS", ""));
   MachineResult result = loadMachine("trn2");
-  ASSERT_TRUE(result.machine) << join(result.errors);
+  ASSERT_TRUE(result.machine) << textOf(result);
   EXPECT_EQ(result.machine->name, "m");
   EXPECT_TRUE(loadMachine("generic").machine);
 }
 
 TEST(MachineTest, notFound) {
   MachineResult path = loadMachine("/nowhere/m.json");
-  EXPECT_EQ(join(path.errors), "there is no machine description '/nowhere/m.json'\n");
-  EXPECT_EQ(join(loadMachine("/").errors), "there is no machine description '/'\n");
+  EXPECT_EQ(textOf(path), "error: there is no machine description '/nowhere/m.json'\n");
+  EXPECT_EQ(textOf(loadMachine("/")), "error: there is no machine description '/'\n");
   MachineResult name = loadMachine("nosuch");
   EXPECT_FALSE(name.machine);
-  ASSERT_EQ(name.errors.size(), 1u);
-  EXPECT_EQ(name.errors[0].substr(0, 29), "there is no machine 'nosuch' ");
+  EXPECT_EQ(textOf(name).substr(0, 33), "error: unknown machine 'nosuch'; ");
 }
 
 TEST(MachineTest, queuesOverlapUnlessTheySayNot) {

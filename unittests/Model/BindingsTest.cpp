@@ -156,9 +156,15 @@ TEST(BindingsTest, refuses) {
   Loops l;
   EXPECT_EQ(l.refused("A"), "error: in '--trips=A': expected LOOP=COUNT[,COUNT...] or "
                             "LOOP@ENGINE=COUNT[,COUNT...]\n");
-  EXPECT_EQ(l.refused("Z=1"),
-            "error: in '--trips=Z=1': the kernel has no loop, branch or run-time value 'Z'\n");
-  EXPECT_EQ(l.refused("D@pe=1"), "error: in '--trips=D@pe=1': the kernel has no engine 'pe'\n");
+  EXPECT_EQ(
+      l.refused("Z=1"),
+      "error: in '--trips=Z=1': unknown loop, branch or run-time value 'Z'; the loops, branches "
+      "and "
+      "run-time values of this kernel are 'fixed', 'A', 'n', 'B', 'D', 'd', 'w', 'more', 'c', "
+      "'dc'\n");
+  EXPECT_EQ(l.refused("D@pe=1"),
+            "error: in '--trips=D@pe=1': unknown engine 'pe'; the engines of this "
+            "kernel are 'act', 'dma'\n");
   EXPECT_EQ(l.refused("A=x"),
             "error: in '--trips=A=x': 'x' is not a trip count; expected an integer "
             "from 0 to 2147483647\n");

@@ -148,12 +148,12 @@ TEST(KernelJsonTest, syntaxErrorsHavePlaces) {
             "k.json:2:13: error: syntax error while parsing value - unexpected '}'; expected '[', "
             "'{', or a literal\n");
   EXPECT_EQ(errorsOf("").substr(0, 18), "k.json:1:1: error:");
-  EXPECT_EQ(errorsOf("[]"), "k.json: error: expected an object, found an array\n");
+  EXPECT_EQ(errorsOf("[]"), "k.json:1:1: error: expected an object, found an array\n");
 }
 
 TEST(KernelJsonTest, depthIsBounded) {
   EXPECT_EQ(errorsOf(std::string(1000000, '[')),
-            "k.json: error: more than 1100 objects and arrays inside one another\n");
+            "k.json:1:1101: error: more than 1100 objects and arrays inside one another\n");
 }
 
 TEST(KernelJsonTest, keysGivenTwice) {
@@ -166,35 +166,37 @@ TEST(KernelJsonTest, allErrorsAtOnce) {
       errorsOf(R"({"schema": "tally-code", "version": 2, "nam": 1, "engines": [3, {"name": "act",
                    "weight": -1, "queues": [{"name": "q", "completion": "half"}]}],
                    "body": [{"instr": "i", "queue": "z"}, {"loop": "A", "trips": "n"}, {}]})"),
-      "k.json: error: unknown key 'nam'; allowed are 'schema', 'version', 'name', 'reserves', "
+      "k.json:1:40: error: unknown key 'nam'; allowed are 'schema', 'version', 'name', 'reserves', "
       "'engines', 'buffers', 'body', 'dependences'\n"
-      "k.json: error: at 'schema': expected \"tally-kernel\", found \"tally-code\"\n"
-      "k.json: error: at 'version': expected an integer from 1 to 1, found 2\n"
-      "k.json: error: the key 'name' is missing\n"
-      "k.json: error: at 'engines[0]': expected an object, found 3\n"
-      "k.json: error: at 'engines[1].weight': expected an integer from 0 to 4294967295, found -1\n"
-      "k.json: error: at 'engines[1].queues[0].completion': expected \"whole\" or \"split\", found "
-      "\"half\"\n"
-      "k.json: error: at 'body[0].queue': the kernel has no queue 'z'\n"
-      "k.json: error: at 'body[1].trips': expected an integer from 0 to 18446744073709551615, "
-      "found "
-      "\"n\"\n"
-      "k.json: error: at 'body[1]': the key 'body' is missing\n"
-      "k.json: error: at 'body[2]': a statement needs one of the keys 'instr', 'loop' and 'if'\n");
+      "k.json:1:12: error: at 'schema': expected \"tally-kernel\", found \"tally-code\"\n"
+      "k.json:1:37: error: at 'version': expected an integer from 1 to 1, found 2\n"
+      "k.json:1:1: error: the key 'name' is missing\n"
+      "k.json:1:62: error: at 'engines[0]': expected an object, found 3\n"
+      "k.json:2:30: error: at 'engines[1].weight': expected an integer from 0 to 4294967295, found "
+      "-1\n"
+      "k.json:2:73: error: at 'engines[1].queues[0].completion': expected \"whole\" or \"split\", "
+      "found \"half\"\n"
+      "k.json:3:53: error: at 'body[0].queue': unknown queue 'z'; the queues of this kernel are "
+      "'act', 'q'\n"
+      "k.json:3:82: error: at 'body[1].trips': expected an integer from 0 to 18446744073709551615, "
+      "found \"n\"\n"
+      "k.json:3:59: error: at 'body[1]': the key 'body' is missing\n"
+      "k.json:3:88: error: at 'body[2]': a statement needs one of the keys 'instr', 'loop' and "
+      "'if'\n");
 }
 
 TEST(KernelJsonTest, tripsAndTiles) {
   EXPECT_EQ(errorsOf(document(R"({"loop": "A", "trips": {"while": "c", "min": 1}, "body": []})")),
-            "k.json: error: at 'body[0].trips': unknown key 'min'; allowed are 'while'\n");
-  EXPECT_EQ(
-      errorsOf(document(R"({"loop": "A", "trips": 1.5, "body": []})")),
-      "k.json: error: at 'body[0].trips': expected an integer from 0 to 18446744073709551615, "
-      "found 1.5\n");
+            "k.json:3:103: error: at 'body[0].trips': unknown key 'min'; allowed are 'while'\n");
+  EXPECT_EQ(errorsOf(document(R"({"loop": "A", "trips": 1.5, "body": []})")),
+            "k.json:3:88: error: at 'body[0].trips': expected an integer from 0 to "
+            "18446744073709551615, found 1.5\n");
   EXPECT_EQ(errorsOf(document(R"({"instr": "i", "queue": "act", "reads": ["Y", "X[", 1]})")),
-            "k.json: error: at 'body[0].reads[0]': the kernel has no buffer 'Y'\n"
-            "k.json: error: at 'body[0].reads[1]': this is not a tile: column 3: expected an "
+            "k.json:3:106: error: at 'body[0].reads[0]': unknown buffer 'Y'; the buffers of this "
+            "kernel are 'X'\n"
+            "k.json:3:111: error: at 'body[0].reads[1]': this is not a tile: column 3: expected an "
             "integer, a loop, '$', 'total', 'trips' or '('\n"
-            "k.json: error: at 'body[0].reads[2]': expected a string, found 1\n");
+            "k.json:3:117: error: at 'body[0].reads[2]': expected a string, found 1\n");
 }
 
 TEST(KernelJsonTest, dependences) {
@@ -205,14 +207,16 @@ TEST(KernelJsonTest, dependences) {
                                        {"producer": "p", "consumer": "p", "distance": {"A": 1}},
                                        {"producer": "p", "consumer": "p", "flat": 1, "element": 2},
                                        {"producer": "p", "flat": 0.5})")),
-      "k.json: error: at 'dependences[0].consumer': the kernel has no instruction 'q'\n"
-      "k.json: error: at 'dependences[1].kind': expected \"raw\" or \"war\" or \"waw\", found "
+      "k.json:3:144: error: at 'dependences[0].consumer': unknown instruction 'q'; the "
+      "instructions of this kernel are 'p'\n"
+      "k.json:4:83: error: at 'dependences[1].kind': expected \"raw\" or \"war\" or \"waw\", found "
       "\"rar\"\n"
-      "k.json: error: at 'dependences[2].distance.A': the kernel has no loop 'A'\n"
-      "k.json: error: at 'dependences[3]': 'flat' stands alone; drop it, or drop 'distance' "
+      "k.json:5:93: error: at 'dependences[2].distance.A': unknown loop 'A'; there are no loops of "
+      "this kernel\n"
+      "k.json:6:40: error: at 'dependences[3]': 'flat' stands alone; drop it, or drop 'distance' "
       "and 'element'\n"
-      "k.json: error: at 'dependences[4]': the key 'consumer' is missing\n"
-      "k.json: error: at 'dependences[4].flat': expected an integer of 64 bits, found 0.5\n");
+      "k.json:7:40: error: at 'dependences[4]': the key 'consumer' is missing\n"
+      "k.json:7:66: error: at 'dependences[4].flat': expected an integer of 64 bits, found 0.5\n");
 }
 
 /// Bytes that are no UTF-8 come back as U+FFFD instead of throwing.

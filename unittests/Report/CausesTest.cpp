@@ -52,7 +52,7 @@ static Tick spanOf(const std::vector<Cause> &causes, Cause::Kind kind, std::stri
 /// Of two dependences behind a wait, the one is to blame whose producer ended it.
 TEST(CausesTest, whoEndedIt) {
   Waits c;
-  Report report{&c.kernel, "m", {record(c)}};
+  Report report{"m", {record(c)}};
   std::vector<Cause> causes = causesOf(report);
   const EngineStats &stats = report.timelines[0].result.engines[EngineId(1)];
   EXPECT_EQ(spanOf(causes, Cause::Kind::Dependence, "'b' -> 'c'"), stats.ops[0].waiting);
@@ -71,7 +71,7 @@ TEST(CausesTest, nothingIsLost) {
   Waits c, jittered;
   SimOptions options;
   options.seed = 7;
-  Report report{&c.kernel, "m", {record(c), record(jittered, {}, options)}};
+  Report report{"m", {record(c), record(jittered, {}, options)}};
   std::vector<Cause> causes = causesOf(report);
   for (size_t t = 0; t < 2; ++t) {
     Tick stood = 0, listed = 0;
@@ -95,7 +95,7 @@ TEST(CausesTest, namesAreNoMarkup) {
   SimCase c(b.finish());
   c.ops(0) = {SimCase::issue(0)};
   c.program.strategy = "a\"b";
-  Report report{&c.kernel, "m>", {record(c)}};
+  Report report{"m>", {record(c)}};
   for (const std::string &text : {reportHtml(report), reportSvg(report)}) {
     EXPECT_EQ(text.find("<script>alert"), std::string::npos);
     EXPECT_EQ(text.find("x<y"), std::string::npos);

@@ -8,7 +8,7 @@ namespace {
 
 Machine load(std::string_view name) {
   MachineResult result = loadMachine(fmt::format("{}/{}.json", MACHINES_DIRECTORY, name));
-  EXPECT_TRUE(result.machine) << fmt::format("{}", fmt::join(result.errors, "\n"));
+  EXPECT_TRUE(result.machine) << render(result.errors, result.files);
   return *result.machine;
 }
 
@@ -165,7 +165,7 @@ TEST(TimingTest, setsParameters) {
   EXPECT_EQ(machine.parameter("queue.depth")->number, 2);
   EXPECT_EQ(setParameter(machine, "sem.wake"),
             "'sem.wake' sets nothing; write it as 'ctl.alu=40ns'");
-  EXPECT_EQ(setParameter(machine, "sem.woke=1"), "machine 'teaching' has no parameter 'sem.woke'");
+  EXPECT_EQ(setParameter(machine, "sem.woke=1"), "unknown parameter 'sem.woke'; did you mean 'sem.wake'?");
   EXPECT_EQ(setParameter(machine, "sem.wake=1GHz"),
             "'1GHz' is no value of 'sem.wake', which is a number of ns");
   EXPECT_EQ(setParameter(machine, "sem.wake=-1"),

@@ -4,6 +4,7 @@
 
 #include "tally/Sim/Trace.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <sstream>
@@ -33,13 +34,13 @@ struct Traced {
     return b.finish();
   }
 
-  Json write(uint64_t maxEvents, bool isComplete) {
+  Json write(uint64_t maxBytes, bool isComplete) {
     std::vector<std::string> errors;
     Diagnostics diagnostics;
     std::optional<Timing> timing = Timing::of(c.machine, errors);
     std::optional<InstrCosts> costs = instructionCosts(c.kernel, *timing, diagnostics);
     std::ostringstream text;
-    TraceWriter writer(text, c.kernel, c.program, maxEvents);
+    TraceWriter writer(text, c.kernel, c.program, maxBytes);
     SimOptions options;
     options.observer = &writer;
     SimResult result =
@@ -64,7 +65,7 @@ std::vector<Json> eventsOf(const Json &trace, std::string_view phase) {
 } // namespace
 
 TEST(TraceTest, holdsTheRun) {
-  Json trace = Traced().write(1000, true);
+  Json trace = Traced().write(100'000, true);
   EXPECT_EQ(trace["otherData"]["schema"], "tally-trace");
   EXPECT_EQ(trace["otherData"]["total_ps"], 209'000);
   EXPECT_EQ(trace["otherData"]["complete"], true);
@@ -98,7 +99,7 @@ TEST(TraceTest, holdsTheRun) {
 
 /// The arrow leaves the producer's slice and ends where the consumer is issued.
 TEST(TraceTest, arrows) {
-  Json trace = Traced().write(1000, true);
+  Json trace = Traced().write(100'000, true);
   std::vector<Json> starts = eventsOf(trace, "s"), ends = eventsOf(trace, "f");
   ASSERT_EQ(starts.size(), 1u);
   ASSERT_EQ(ends.size(), 1u);
@@ -112,7 +113,17 @@ TEST(TraceTest, arrows) {
 }
 
 TEST(TraceTest, isCutOffAtItsLimit) {
-  Json trace = Traced().write(9, false);
-  EXPECT_EQ(trace["traceEvents"].size(), 9u);
-  EXPECT_EQ(trace["otherData"]["complete"], false);
+  Json whole = Traced().write(100'000, true);
+  for (uint64_t limit : {uint64_t(0), uint64_t(600), uint64_t(1200)}) {
+    Json trace = Traced().write(limit, false);
+    EXPECT_EQ(trace["otherData"]["complete"], false);
+    Json &events = trace["traceEvents"];
+    ASSERT_FALSE(events.empty());
+    EXPECT_EQ(events.back()["name"],
+              fmt::format("the trace ends here: its limit of {} bytes is met", limit));
+    events.erase(events.size() - 1);
+    EXPECT_LE(events.dump().size(), limit + 2);
+    EXPECT_LT(events.size(), whole["traceEvents"].size());
+    EXPECT_TRUE(std::equal(events.begin(), events.end(), whole["traceEvents"].begin()));
+  }
 }

@@ -17,6 +17,7 @@
 #include "tally/Kernels/Catalogue.h"
 #include "tally/Machine/Timing.h"
 #include "tally/Support/Diagnostics.h"
+#include "tally/Support/Stop.h"
 
 #include <functional>
 #include <span>
@@ -33,6 +34,7 @@ struct BenchOptions {
   double codeGrowth = 1;               ///< how much larger unrolling may make code under `auto`
   /// Told before each row.
   std::function<void(std::string_view kernel, std::string_view strategy)> progress;
+  const StopFlag *stop = nullptr; ///< ends with the rows that are there
 };
 
 /// One kernel under one strategy.

@@ -32,6 +32,7 @@
 
 #include "tally/Check/Spec.h"
 #include "tally/Check/Verdict.h"
+#include "tally/Support/Stop.h"
 #include "tally/Sync/Plan.h"
 
 #include <optional>
@@ -88,6 +89,7 @@ struct ExploreOptions {
   /// By instruction: whether it may wait longer than its dependences ask. Empty: none may.
   IdVector<InstrId, bool> mayOverwait;
   LiteralRules rules; ///< for the specification alone; code is changed by makeLiteral()
+  const StopFlag *stop = nullptr;
 };
 
 /// Which consumers a plan lets wait longer than they must: those of inexact dependences; all, where

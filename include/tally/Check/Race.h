@@ -27,6 +27,7 @@
 
 #include "tally/Check/Impl.h"
 #include "tally/Check/Verdict.h"
+#include "tally/Support/Stop.h"
 
 #include <functional>
 
@@ -56,6 +57,7 @@ struct RaceOptions {
   uint32_t maxReports = 40; ///< errors; and as many warnings
   /// Called now and then with the number of schedules and steps so far.
   std::function<void(uint64_t, uint64_t)> progress;
+  const StopFlag *stop = nullptr;
 };
 
 struct RaceResult {
@@ -65,6 +67,7 @@ struct RaceResult {
   uint64_t steps = 0;
   bool oneDecides = false; ///< a single schedule stands for all
   bool timeIsUp = false;
+  bool isStopped = false;          ///< by the flag
   std::vector<RaceReport> reports; ///< errors first
 };
 

@@ -28,8 +28,11 @@ struct NamedStep {
   StepKind kind = StepKind::Control;
   std::string name; ///< of the engine (Control) or queue
   uint32_t index = 0;
+  Location where = {}; ///< in the file, if it was read
 
-  bool operator==(const NamedStep &) const = default;
+  bool operator==(const NamedStep &other) const {
+    return kind == other.kind && name == other.name && index == other.index;
+  }
 };
 
 struct ScheduleFile {
@@ -55,9 +58,8 @@ std::vector<Step> resolveSteps(const Kernel &kernel, const std::vector<NamedStep
 
 std::string writeScheduleFile(const ScheduleFile &schedule);
 
-/// Reads the JSON text of a schedule; `source` names it in errors.
-std::optional<ScheduleFile> readScheduleFile(std::string_view text, std::string_view source,
-                                             Diagnostics &diagnostics);
+/// Reads the JSON text of a schedule, which is file 0 of what is reported.
+std::optional<ScheduleFile> readScheduleFile(std::string_view text, Diagnostics &diagnostics);
 
 } // namespace tally
 

@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace tally {
 
@@ -31,6 +33,11 @@ struct KernelAndProgram {
 /// any good is the business of check() and verifyProgram().
 std::optional<KernelAndProgram> readProgramJson(std::string_view text, std::string_view fileName,
                                                 Diagnostics &diagnostics);
+
+/// The kernels of a text, with the code of those that have it: one document, or an array of them.
+/// None, with the reasons reported, if one is not of its form.
+std::vector<std::pair<Kernel, std::optional<Program>>>
+readKernelsJson(std::string_view text, std::string_view fileName, Diagnostics &diagnostics);
 
 } // namespace tally
 

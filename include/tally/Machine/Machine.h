@@ -10,6 +10,7 @@
 #define TALLY_MACHINE_MACHINE_H
 
 #include "tally/Model/Kernel.h"
+#include "tally/Support/Diagnostics.h"
 
 #include <cstdint>
 #include <optional>
@@ -77,7 +78,8 @@ struct Machine {
 /// A machine, or the reasons why the text describes none.
 struct MachineResult {
   std::optional<Machine> machine;
-  std::vector<std::string> errors;
+  Diagnostics errors;
+  std::vector<std::string> files; ///< that places in `errors` refer to
 };
 
 /// Whether a queue of the kernel completes in parts only because the machine says so.
@@ -98,6 +100,9 @@ MachineResult loadMachine(std::string_view nameOrPath);
 /// what planning reads (`limits.semaphores=none`, `alu.subtraction=saturates`). Returns what is
 /// wrong, or nothing.
 std::string setParameter(Machine &machine, std::string_view assignment);
+
+/// What to say of a parameter that the machine does not have.
+std::string unknownParameter(const Machine &machine, std::string_view name);
 
 /// The machine of `machines/generic.json`, without reading a file: no limits, saturating.
 Machine genericMachine();

@@ -16,12 +16,16 @@
 
 namespace tally {
 
+/// The kernels of the timelines have the same engines, loops and instructions. Each has its own
+/// dependences: those of one may have been found, of another written.
 struct Report {
-  const Kernel *kernel = nullptr;
   std::string machine;
   std::vector<Timeline> timelines; ///< at least one; the first is what the others are compared with
   Tick from = 0;                   ///< of the picture
   Tick until = UINT64_MAX;         ///< of the picture, at most; numbers are of whole runs
+
+  /// For what is the same in all.
+  const Kernel &kernel() const { return *timelines.front().kernel; }
 };
 
 /// The part of time that the picture shows: what was asked for, as far as runs and pieces reach.

@@ -57,6 +57,7 @@ struct WaitSum {
 };
 
 struct Timeline {
+  const Kernel *kernel = nullptr; ///< whose dependences the program's reasons number; outlives this
   Program program;
   SimResult result;
   std::vector<Lane> lanes; ///< by engine: its sequencer, then its queues

@@ -24,6 +24,7 @@
 #include "tally/Code/Program.h"
 #include "tally/Machine/Timing.h"
 #include "tally/Model/Bindings.h"
+#include "tally/Support/Stop.h"
 
 #include <array>
 
@@ -106,6 +107,7 @@ struct SimOptions {
   bool criticalPath = false;           ///< costs about as much time again
   size_t pathNodes = size_t(1) << 18;  ///< that its table holds before it is cleared up
   SimObserver *observer = nullptr;
+  const StopFlag *stop = nullptr; ///< cuts the run off
 };
 
 /// Sums over all executions of one operation of the code.

@@ -30,9 +30,10 @@ std::string operationName(const Kernel &kernel, const Program &program, EngineId
 
 class TraceWriter : public SimObserver {
 public:
-  /// The arguments must outlive the writer. Beyond `maxEvents` nothing more is written.
+  /// The arguments must outlive the writer. Once `maxBytes` are reached, the trace ends with an
+  /// event that says so.
   TraceWriter(std::ostream &out, const Kernel &kernel, const Program &program,
-              uint64_t maxEvents = 2'000'000);
+              uint64_t maxBytes = 256'000'000);
 
   void onOperation(EngineId engine, uint32_t op, Tick from, Tick to) override;
   void onStall(EngineId engine, uint32_t op, Stall kind, Tick from, Tick to) override;
@@ -40,14 +41,17 @@ public:
   void onExecution(const Execution &execution) override;
   void onSemaphore(SemaId semaphore, Tick at, uint32_t value) override;
 
-  /// The end of the document. Returns whether everything was written.
+  /// The end of the document. Returns whether it holds all events.
   bool finish(const SimResult &result);
+
+  /// When the last event that was written begins.
+  Tick lastTick() const { return last; }
 
 private:
   void name(std::string_view what, uint32_t process, uint32_t thread, std::string_view text);
   void slice(uint32_t process, uint32_t thread, std::string_view category, std::string_view text,
              Tick from, Tick to, std::string_view arguments);
-  void event(std::string_view text);
+  void event(std::string_view text, Tick at);
   uint32_t threadOf(QueueId queue) const;
 
   uint32_t semaphoreProcess() const { return static_cast<uint32_t>(kernel.engines.size()) + 1; }
@@ -55,8 +59,11 @@ private:
   std::ostream &out;
   const Kernel &kernel;
   const Program &program;
-  uint64_t maxEvents;
-  uint64_t numEvents = 0;
+  uint64_t maxBytes;
+  uint64_t numBytes = 0;
+  uint64_t numEvents = 0; ///< written
+  bool isFull = false;
+  Tick last = 0;
   uint64_t numArrows = 0;
 };
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tally {
@@ -29,6 +30,9 @@ struct Location {
 };
 
 enum class Severity : uint8_t { Error, Warning, Remark };
+
+/// `error`, `warning` or `remark`.
+std::string_view toString(Severity severity);
 
 /// A second place that belongs to a diagnostic.
 struct DiagnosticNote {

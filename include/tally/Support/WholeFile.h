@@ -1,0 +1,51 @@
+//===- WholeFile.h - Files that are written whole or not at all -----------===//
+//
+// What is written goes to a file of another name in the same folder, which then takes the place of
+// the old one in one step. So a reader never sees half of it, and what was there before stays
+// if writing fails or ends early.
+//
+// What cannot be replaced is written to directly: pipes, devices, and all under /dev and /proc,
+// such as /dev/stdout.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_SUPPORT_WHOLEFILE_H
+#define TALLY_SUPPORT_WHOLEFILE_H
+
+#include <fstream>
+#include <string>
+
+namespace tally {
+
+class WholeFile {
+public:
+  /// Begins to write. If that is not possible, commit() will say why.
+  explicit WholeFile(const std::string &path);
+
+  /// Without commit(), nothing has happened.
+  ~WholeFile();
+
+  WholeFile(const WholeFile &) = delete;
+  WholeFile &operator=(const WholeFile &) = delete;
+
+  std::ostream &stream() { return out; }
+
+  /// Puts what was written into place. Returns why that is not possible; then nothing has changed.
+  std::string commit();
+
+private:
+  std::string open(const std::string &path);
+  std::string openBeside(const std::string &path);
+
+  std::ofstream out;
+  std::string target;    ///< what is replaced
+  std::string temporary; ///< empty: written to directly
+  std::string problem;   ///< of opening, which sets what is above
+};
+
+/// Writes a text as a file. Returns why that is not possible.
+std::string writeWholeFile(const std::string &path, std::string_view text);
+
+} // namespace tally
+
+#endif // TALLY_SUPPORT_WHOLEFILE_H

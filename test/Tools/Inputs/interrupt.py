@@ -1,0 +1,34 @@
+"""interrupt.py COMMAND...: starts a long command, sends it SIGINT once it is ready for that, and prints
+what it says and its exit status."""
+
+import signal
+import subprocess
+import sys
+import time
+
+
+def catches(process, wanted):
+    """Whether the process has a handler for this signal."""
+    try:
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+            for line in status:
+                if line.startswith("SigCgt:"):
+                    return int(line.split()[1], 16) >> (wanted - 1) & 1
+    except OSError:
+        pass
+    return False
+
+
+# A runner of tests may ignore the signal, which its children inherit.
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+end = time.monotonic() + 60
+while not catches(process, signal.SIGINT) and process.poll() is None:
+    if time.monotonic() > end:
+        sys.exit("it never waits for a signal")
+    time.sleep(0.01)
+time.sleep(0.5)  # into the work
+process.send_signal(signal.SIGINT)
+output, _ = process.communicate(timeout=60)
+sys.stdout.write(output.decode())
+print(f"exit {process.returncode}")

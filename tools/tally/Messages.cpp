@@ -1,0 +1,98 @@
+//===- Messages.cpp - All that a command says besides its result ----------===//
+
+#include "Messages.h"
+
+#include "Output.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace tally::tool {
+namespace {
+
+bool asJson = false;
+
+/// Null where nothing is known; line and column are null where only the file is.
+Json placeJson(Location where, const std::vector<std::string> &files) {
+  bool hasFile = where.file < files.size() && !files[where.file].empty();
+  if (!hasFile && !where.known()) {
+    return nullptr;
+  }
+  return {{"file", hasFile ? Json(files[where.file]) : Json()},
+          {"line", where.known() ? Json(where.line) : Json()},
+          {"column", where.known() ? Json(where.column) : Json()}};
+}
+
+void printLine(std::string_view severity, Json place, std::string_view message, Json notes) {
+  Json object = {{"severity", severity},
+                 {"place", std::move(place)},
+                 {"message", message},
+                 {"notes", std::move(notes)}};
+  fmt::print(stderr, "{}\n", dump(object, -1));
+}
+
+/// Without a place and notes.
+void tellPlain(std::string_view severity, std::string_view message) {
+  if (asJson) {
+    printLine(severity, nullptr, message, Json::array());
+  } else {
+    fmt::print(stderr, "{}: {}\n", severity, message);
+  }
+}
+
+} // namespace
+
+void setMessagesAsJson(bool json) {
+  asJson = json;
+}
+
+bool messagesAsJson() {
+  return asJson;
+}
+
+void complain(std::string_view message) {
+  tellPlain("error", message);
+}
+
+void tellNote(std::string_view message) {
+  tellPlain("note", message);
+}
+
+void tellProgress(std::string_view message) {
+  if (asJson) {
+    printLine("progress", nullptr, message, Json::array());
+  } else {
+    fmt::print(stderr, "{}\n", message);
+  }
+}
+
+void tell(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
+  if (!asJson) {
+    fmt::print(stderr, "{}", render(diagnostic, files));
+    return;
+  }
+  Json notes = Json::array();
+  for (const DiagnosticNote &note : diagnostic.notes) {
+    notes.push_back({{"place", placeJson(note.where, files)}, {"message", note.message}});
+  }
+  printLine(toString(diagnostic.severity), placeJson(diagnostic.where, files), diagnostic.message,
+            std::move(notes));
+}
+
+void tell(const Diagnostics &diagnostics, const std::vector<std::string> &files) {
+  for (const Diagnostic &diagnostic : diagnostics.all()) {
+    tell(diagnostic, files);
+  }
+}
+
+void tellLines(std::string_view text) {
+  while (asJson && !text.empty()) {
+    size_t end = std::min(text.find('\n'), text.size());
+    tellPlain("note", text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  fmt::print(stderr, "{}", text);
+}
+
+} // namespace tally::tool

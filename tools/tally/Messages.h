@@ -1,0 +1,42 @@
+//===- Messages.h - All that a command says besides its result ------------===//
+//
+// Messages go to stderr, as text in clang's style. With --diagnostics=json each is one JSON object
+// on a line of its own (docs/Json.md), so that a program can read them while a command runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_TOOLS_TALLY_MESSAGES_H
+#define TALLY_TOOLS_TALLY_MESSAGES_H
+
+#include "tally/Support/Diagnostics.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally::tool {
+
+/// How messages are written from now on.
+void setMessagesAsJson(bool json);
+
+bool messagesAsJson();
+
+/// An error that has no place in an input.
+void complain(std::string_view message);
+
+/// What is worth knowing, and no mistake.
+void tellNote(std::string_view message);
+
+/// What is being done, for those who wait.
+void tellProgress(std::string_view message);
+
+/// What was found; places refer to `files`.
+void tell(const Diagnostic &diagnostic, const std::vector<std::string> &files);
+void tell(const Diagnostics &diagnostics, const std::vector<std::string> &files);
+
+/// The lines that another program has printed.
+void tellLines(std::string_view text);
+
+} // namespace tally::tool
+
+#endif // TALLY_TOOLS_TALLY_MESSAGES_H

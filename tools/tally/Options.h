@@ -1,0 +1,52 @@
+//===- Options.h - What values on the command line may be -----------------===//
+//
+// Checks for options, each with a short error that says what is allowed:
+//
+//   error: --count: expected an integer of at least 1, found '0'
+//   error: --sync: unknown strategy 'per-lop'; ... did you mean 'per-loop'?
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_TOOLS_TALLY_OPTIONS_H
+#define TALLY_TOOLS_TALLY_OPTIONS_H
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tally::tool {
+
+/// An integer from `least` to `most`.
+CLI::Validator integerIn(uint64_t least, uint64_t most = UINT64_MAX);
+
+/// A finite number from `least` to `most`.
+CLI::Validator numberIn(double least, double most);
+
+/// A finite number above 0.
+CLI::Validator positiveNumber();
+
+/// A number of bytes: `100`, `10kB`, `256MB`, `2GB`.
+std::optional<uint64_t> sizeFrom(std::string_view text);
+CLI::Validator sizeOption();
+
+/// One of `names`, which are `plural`.
+CLI::Validator oneOf(std::string kind, std::string plural, std::vector<std::string> names);
+
+/// One of the formats of a command's output.
+CLI::Validator formatIn(std::vector<std::string> names);
+
+/// Adds --diagnostics to a command and those below it.
+void addDiagnosticsOption(CLI::App &app);
+
+/// Reads --diagnostics before anything else is read, so that errors in options follow it, too.
+void readDiagnosticsOption(int argc, const char *const *argv);
+
+/// Reports what is wrong with the options.
+void tellOptionError(const CLI::App &app, const CLI::ParseError &error);
+
+} // namespace tally::tool
+
+#endif // TALLY_TOOLS_TALLY_OPTIONS_H
