@@ -236,6 +236,16 @@ doc_tests() {
   count_results "documented commands" counts "$results"
 }
 
+# matrix_tests NAME OPTION...: commands on kernels of every kind, as far as the time goes.
+matrix_tests() {
+  local name=$1 log_tail=30 results=$build/matrix-results.txt
+  shift
+  rm -f "$results"
+  logged "$name" python3 utils/check-matrix.py --bin "$build/release/bin" --jobs "$jobs" \
+    --results "$results" "$@" || true
+  count_results "$name" counts "$results"
+}
+
 # Installs a build and builds the examples against nothing but the result.
 embed_test() {
   local tree=$build/install/$1 example work
@@ -289,6 +299,9 @@ verb_test() {
     lit_tests release
     doc_tests
     check_one "embed release" embed_test release
+    check_one "installed programs" python3 utils/check-install.py "$build/install/release" \
+      "$llvm/bin/mlir-opt"
+    matrix_tests matrix --seconds=50
   else
     count "build release" 0 1
   fi
@@ -334,10 +347,11 @@ verb_fuzz() {
   else
     count "build fuzz" 0 1
   fi
-  if build_tree release tally; then
+  if build_tree release; then
     minutes=$(awk "BEGIN { print $seconds / 60 }")
     check_one "fuzz kernels" "$tally" fuzz --seed="$seed" --minutes="$minutes" --jobs="$jobs"
     check_one "fuzz mutants" "$tally" fuzz --mutants --seed="$seed" --jobs="$jobs"
+    matrix_tests "fuzz matrix" --full --seconds="$seconds" --seed="$seed"
   else
     count "build release" 0 1
   fi

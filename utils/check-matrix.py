@@ -1,0 +1,685 @@
+#!/usr/bin/env python3
+"""Runs every command of tally on kernels of every kind, in every form, with every option of note.
+
+Each case is one choice for each of these factors:
+
+    command    a command with its own options, as `check --race --format=json`
+    kernel     one of a class: those in kernels/, the catalogue, those of this test, random ones (without
+               and with accesses), and ones with code by hand
+    form       text, bytecode, JSON, or text on stdin
+    deps       as they are, found and written down before, or taken as written
+    code       none, beside the kernel, or in another file
+    strategy, machine, option
+
+A command may say yes, no or that there is no answer. Whatever it says, this must hold:
+
+    - its exit status is 0, 1 or 2, within the time allowed; no signal, no failed assertion
+    - a status of 1 is given only by commands that ask a question, and the output says no
+    - a status of 0 comes without an error, a status of 2 with one, or with 'could not decide'
+    - no message is at '<unknown>:0'
+    - JSON is well formed, and so is each line of --diagnostics=json, with the messages that the
+      text has
+    - a second run prints the same bytes
+
+Without --full, the cases are such that any two choices of two factors meet in one (as far as they go
+together), in an order drawn from the seed; with --full, all cases come in such an order. In
+either case --seconds ends the run; the pairs that were not reached are counted.
+
+usage: check-matrix.py [--bin DIR] [--seconds N] [--full] [--seed N] [--jobs N] [--results FILE]
+"""
+
+import argparse
+import contextlib
+import itertools
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INPUTS = ROOT / "test/Matrix/Inputs"
+TIMEOUT_SECONDS = 60
+
+STRATEGIES = ["per-instruction", "per-loop", "per-engine", "auto", "barrier", "unrolled"]
+MACHINES = ["generic", "teaching", "trn2", "free-control", "narrow"]
+FORMS = ["text", "bytecode", "json", "stdin"]
+DEPS = ["as-is", "found", "written"]
+CODES = ["none", "beside", "other"]
+OPTIONS = ["", "--overflow=assume", "--overflow=refuse", "--keep-implied",
+           "--barrier-participants=all", "--max-code-growth=4", "--no-fold", "--no-licm --no-cse"]
+
+# Small enough for every kernel here, and the same on any machine: no limit is one of time.
+EXPLORE = "--explore --guards=1 --max-states=2000 --time=1000"
+RACE = "--race --guards=1 --schedules=3 --time=1000"
+SIM = "--guards=1 --max-operations=20000"
+
+
+class Command:
+    """A command line without its kernel, and what goes with it."""
+
+    def __init__(self, line, strategy=True, options=True, code=False, machine=True, asks=False,
+                 kernel=True, writes=None, second=False):
+        self.line = line
+        self.strategy = strategy  # takes --sync
+        self.options = options    # takes the options of plans
+        self.code = code          # takes code in another file
+        self.machine = machine    # takes --machine
+        self.asks = asks          # may answer no
+        self.kernel = kernel      # takes a kernel
+        self.writes = writes      # an option that names a file to write
+        self.second = second      # takes a second kernel
+
+    def allows(self, case):
+        """Whether these choices go together; otherwise the first choice of a factor stands for all."""
+        return ((self.strategy or case["strategy"] == STRATEGIES[0])
+                and (self.options or (case["option"] == "" and case["deps"] != "written"))
+                and (self.machine or case["machine"] == MACHINES[0])
+                and (self.code or case["code"] != "other")
+                and (self.kernel or (case["form"] == "text" and case["deps"] == "as-is"
+                                     and case["code"] == "none"))
+                and not (case["form"] == "stdin" and (case["code"] == "other" or self.second)))
+
+
+def in_formats(line, formats, **kind):
+    return [Command(f"{line} --format={name}", **kind) for name in formats]
+
+
+COMMANDS = [
+    *in_formats("compile", ["text", "json", "scf"]),
+    Command("compile --listing"),
+    Command("compile --listing --expand-barriers"),
+    Command("compile --certify --listing", asks=True),
+    Command("compile", writes="-o"),
+    *in_formats("plan", ["text", "json"]),
+    *in_formats("plan --diff --against=barrier", ["text", "json"]),
+    *in_formats("plan --diff", ["text", "json"], second=True),
+    *in_formats("explain --instr={instr} --rows=5 --guards=1", ["text", "json"]),
+    *in_formats("compare", ["text", "json"], strategy=False, options=False),
+    *in_formats(f"check {EXPLORE}", ["text", "json"], code=True, asks=True),
+    Command(f"check {EXPLORE} --reduction=none", code=True, asks=True),
+    Command(f"check {EXPLORE} --hashes", code=True, asks=True),
+    *in_formats(f"check {RACE}", ["text", "json"], code=True, asks=True),
+    *in_formats("check --guards=1 --max-states=1000 --schedules=2 --time=1000", ["text", "json"],
+                code=True, asks=True),
+    Command(f"check {EXPLORE} --race --schedules=2", code=True, asks=True, writes="--witness"),
+    *in_formats("deps", ["text", "json", "dot"], strategy=False, options=False),
+    Command("deps --explain --keep-implied", strategy=False, options=False),
+    *in_formats(f"sim {SIM}", ["text", "json"], code=True, asks=True),
+    *in_formats(f"sim {SIM} --check-data --seed=7", ["text", "json"], code=True, asks=True),
+    Command(f"sim {SIM} --sweep=ctl.alu=0,40", code=True, asks=True),
+    Command(f"sim {SIM} --trace-limit=20kB", code=True, asks=True, writes="--trace"),
+    *in_formats(f"report {SIM} --max-pieces=200 --sync=barrier,{{strategy}},ideal", ["html", "svg"],
+                strategy=False, options=False, asks=True),
+    Command(f"report {SIM} --max-pieces=200", strategy=False, options=False, code=True, asks=True,
+            writes="-o"),
+    *in_formats("bench --kernels=add_many_loop,adamw --strategies=barrier,{strategy},ideal",
+                ["text", "json", "markdown"], strategy=False, options=False, kernel=False),
+    *in_formats("kernels list", ["text", "json"], strategy=False, options=False, machine=False,
+                kernel=False),
+    Command("kernels emit rmsnorm --manual", strategy=False, options=False, machine=False,
+            kernel=False),
+    *in_formats("machine check {machine}", ["text", "json"], strategy=False, options=False,
+                machine=False, kernel=False, asks=True),
+    *in_formats("fuzz --count=3 --jobs=1 --seed={seed}", ["text", "json"], strategy=False,
+                options=False, machine=False, kernel=False, asks=True),
+    *in_formats("fuzz --mutants --count=5 --jobs=1 --seed={seed}", ["text", "json"],
+                strategy=False, options=False, machine=False, kernel=False, asks=True),
+]
+
+
+# ---- Random kernels -------------------------------------------------------------------------
+
+
+class RandomKernel:
+    """The text of a small kernel; most are legal."""
+
+    def __init__(self, seed, accesses):
+        self.random = random.Random(seed)
+        self.accesses = accesses
+        self.lines = [f"tally.kernel @random_{seed} {{"]
+        self.counter = itertools.count()
+        self.queues, self.buffers, self.instrs = [], [], []
+        self.engines()
+        self.declare_buffers()
+        self.body([], 1, 0)
+        if not self.instrs:
+            self.instr([])
+        if not accesses:
+            self.dependences()
+        self.lines.append("}")
+
+    def text(self):
+        return "\n".join(self.lines) + "\n"
+
+    def chance(self, percent):
+        return self.random.randrange(100) < percent
+
+    def new(self, what):
+        return f"{what}{next(self.counter)}"
+
+    def clauses(self, *texts):
+        """In any order."""
+        present = [text for text in texts if text]
+        self.random.shuffle(present)
+        return "".join(f" {text}" for text in present)
+
+    def queue_tail(self):
+        return self.clauses(f"weight {self.random.choice([2, 16])}" if self.chance(40) else "",
+                            self.random.choice(["split", "whole"]) if self.chance(30) else "")
+
+    def engines(self):
+        for _ in range(self.random.randint(1, 3)):
+            name = self.new("e")
+            self.queues.append(name)
+            line = f'  tally.engine "{name}"{self.queue_tail()}'
+            if self.chance(40):
+                other = self.new("q")
+                self.queues.append(other)
+                line += f' queues ["{other}"{self.queue_tail()}]'
+            self.lines.append(line)
+
+    def declare_buffers(self):
+        for _ in range(self.random.randint(1, 3)):
+            shape = [self.random.randint(2, 4) for _ in range(self.random.randint(0, 2))]
+            name = self.new("X")
+            self.buffers.append((name, shape))
+            self.lines.append(f'  tally.buffer "{name}"' + self.clauses(
+                f"shape {shape}" if shape else "", 'type "f32"' if self.chance(60) else ""))
+
+    def index(self, extent, loops):
+        counted = [name for name in loops if not name.startswith("c")]
+        choices = [str(self.random.randrange(extent)), f"0:{extent}"]
+        for name in counted[-2:]:
+            choices += [f"{name} mod {extent}", f"({name} + 1) mod {extent}",
+                        f"total({name}) mod {extent}"]
+        return self.random.choice(choices)
+
+    def tile(self, loops):
+        name, shape = self.random.choice(self.buffers)
+        if not shape or self.chance(10):
+            return name
+        return f"{name}[{', '.join(self.index(extent, loops) for extent in shape)}]"
+
+    def tiles(self, loops, most):
+        return ", ".join(f'"{self.tile(loops)}"' for _ in range(self.random.randint(1, most)))
+
+    def instr(self, loops):
+        name = self.new("i")
+        touches = ["", "", ""]
+        if self.accesses:
+            touches = [f"reads [{self.tiles(loops, 2)}]" if self.chance(60) else "",
+                       f"writes [{self.tiles(loops, 1)}]" if self.chance(60) else "",
+                       f"accumulates [{self.tiles(loops, 1)}]" if self.chance(10) else ""]
+        self.lines.append("  " * (len(loops) + 1) + f'tally.instr "{name}"' + self.clauses(
+            f'on "{self.random.choice(self.queues)}"',
+            'op "f(interval=40ns, duration=90ns)"' if self.chance(70) else "", *touches))
+        self.instrs.append((name, tuple(loops)))
+
+    def body(self, loops, least, depth):
+        for _ in range(self.random.randint(least, 3)):
+            kind = self.random.randrange(10)
+            if kind < 6 or depth == 3 or len(self.instrs) > 8:
+                self.instr(loops)
+            elif kind < 9:
+                self.loop(loops, depth)
+            else:
+                self.branch(loops, depth)
+
+    def loop(self, loops, depth):
+        name = self.new("L")
+        trips = self.random.choice([f"trips {self.random.randint(0, 4)}", 'trips "n"',
+                                    f'trips "{name}" {self.clauses("min 1", "max 4")}',
+                                    f'while "{self.new("w")}"'])
+        blanks = "  " * (len(loops) + 1)
+        self.lines.append(f'{blanks}tally.loop "{name}"' + self.clauses(
+            trips, "divergent" if self.chance(10) else "",
+            f"unroll {self.random.choice([2, 3])}" if self.chance(15) else "",
+            'sync "barrier"' if self.chance(10) else "") + " {")
+        self.body([*loops, name], 1, depth + 1)
+        self.lines.append(f"{blanks}}}")
+
+    def branch(self, loops, depth):
+        name = self.new("c")
+        blanks = "  " * (len(loops) + 1)
+        self.lines.append(f'{blanks}tally.if "{name}" {{')
+        self.body([*loops, name], 1, depth + 1)
+        if self.chance(40):
+            self.lines.append(f"{blanks}}} else {{")
+            self.body([*loops, f"{name}.else"], 1, depth + 1)
+        self.lines.append(f"{blanks}}}")
+
+    def dependences(self):
+        for _ in range(self.random.randint(0, 4)):
+            (first, at), (second, to) = sorted(
+                (self.random.choice(self.instrs), self.random.choice(self.instrs)),
+                key=lambda instr: int(instr[0][1:]))
+            common = [a for a, b in zip(at, to) if a == b and a.startswith("L")]
+            backward = first == second or self.chance(40)
+            producer, consumer = (second, first) if backward else (first, second)
+            distance = ""
+            if common and (backward or self.chance(40)):
+                distance = f' at "{self.random.choice(common)}" = {self.random.randint(1, 3)}'
+            if backward and not distance:
+                continue
+            self.lines.append(f'  tally.dep "{producer}" -> "{consumer}"{distance}')
+
+
+# ---- Kernels and their forms ----------------------------------------------------------------
+
+
+def without_code(text):
+    """A module without its `tally.code`, as the printer lays it out."""
+    return re.sub(r"^( *)tally\.code .*?^\1}\n", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+class Source:
+    """A kernel file, and others made from it when they are first asked for."""
+
+    def __init__(self, matrix, name, text):
+        self.matrix, self.name = matrix, name
+        self.text = text
+        self.files = {}
+        self.lock = threading.Lock()
+        found = re.search(r'tally\.instr "([^"]+)"', text)
+        self.instr = found.group(1) if found else "none"
+        self.has_code = "tally.code" in text
+
+    def path(self, form, deps, code):
+        """The file, or None if it cannot be made (a kernel that is refused has no code)."""
+        key = (form, deps, code)
+        with self.lock:
+            if key not in self.files:
+                self.files[key] = self.make(*key)
+            return self.files[key]
+
+    def make(self, form, deps, code):
+        text = self.text
+        deps_option = [] if deps == "found" else ["--deps=written"]
+        if deps == "found" or (code != "none" and not self.has_code):
+            source = self.store("source.mlir", without_code(text))
+            text = self.matrix.output(["compile", source, *deps_option])
+        if text is None:
+            return None
+        if code == "none":
+            text = without_code(text)
+        plain = self.store(f"{deps}-{code}.mlir", text)
+        if form in ("text", "stdin"):
+            return plain
+        if form == "bytecode":
+            target = str(self.folder() / f"{deps}-{code}.mlirbc")
+            return target if self.matrix.convert(plain, target) else None
+        return self.make_json(plain, deps, code, deps_option)
+
+    def make_json(self, plain, deps, code, deps_option):
+        strategy = ["--sync=manual"] if self.has_code and code != "none" else []
+        text = self.matrix.output(["compile", plain, "--format=json", *deps_option, *strategy])
+        if text is None:
+            return None
+        if code == "none":
+            documents = json.loads(text)
+            kernels = [each["kernel"] for each in
+                       (documents if isinstance(documents, list) else [documents])]
+            text = json.dumps(kernels if len(kernels) > 1 else kernels[0], indent=1)
+        return self.store(f"{deps}-{code}.json", text)
+
+    def folder(self):
+        folder = self.matrix.folder / "kernels" / self.name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def store(self, name, text):
+        path = self.folder() / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+
+class Matrix:
+    def __init__(self, programs, folder, seed, numbers):
+        self.tally = str(programs / "tally")
+        self.opt = str(programs / "tally-opt")
+        self.folder = folder
+        self.seed = seed
+        self.environment = {"TALLY_MACHINES": str(ROOT / "machines"), "PATH": "/usr/bin:/bin"}
+        self.narrow = str(folder / "narrow.json")
+        Path(self.narrow).write_text(narrow_machine(), encoding="utf-8")
+        self.classes = self.load(numbers)
+
+    def output(self, arguments):
+        done = subprocess.run([self.tally, *arguments], capture_output=True, text=True,
+                              env=self.environment, timeout=TIMEOUT_SECONDS, check=False)
+        return done.stdout if done.returncode == 0 else None
+
+    def convert(self, source, target):
+        done = subprocess.run([self.opt, source, "--emit-bytecode", "-o", target],
+                              capture_output=True, timeout=TIMEOUT_SECONDS, check=False)
+        return done.returncode == 0
+
+    def load(self, numbers):
+        def files(folder, pattern="*.mlir"):
+            return [Source(self, path.stem, path.read_text(encoding="utf-8"))
+                    for path in sorted(folder.glob(pattern))]
+
+        names = [each["name"] for each in
+                 json.loads(self.output(["kernels", "list", "--format=json"]))["kernels"]]
+
+        def emitted(*options):
+            return [Source(self, f"{name}{''.join(options)}",
+                           self.output(["kernels", "emit", name, *options])) for name in names]
+
+        def randoms(accesses):
+            kind = "accesses" if accesses else "plain"
+            return [Source(self, f"random-{kind}-{n}", RandomKernel(n, accesses).text())
+                    for n in range(self.seed, self.seed + numbers)]
+
+        return {"kernels": files(ROOT / "kernels"), "catalogue": emitted(),
+                "manual": emitted("--manual"), "matrix": files(INPUTS),
+                "random": randoms(False), "random-accesses": randoms(True)}
+
+
+def narrow_machine():
+    """A machine with little of everything, whose counters wrap and are compared with sign."""
+    machine = json.loads((ROOT / "machines/teaching.json").read_text(encoding="utf-8"))
+    machine["name"] = "narrow"
+    for name, value in {"semaphores": 6, "registers_per_engine": 5, "counter_bits": 9}.items():
+        machine["limits"][name]["value"] = value
+    machine["alu"]["subtraction"] = "wraps"
+    machine["wait"]["compare"] = "signed"
+    return json.dumps(machine, indent=2)
+
+
+# ---- One case -------------------------------------------------------------------------------
+
+
+class Case:
+    """One choice for each factor, made into a command line."""
+
+    def __init__(self, matrix, choice, source, number):
+        self.matrix, self.choice, self.source = matrix, choice, source
+        self.command = COMMANDS[choice["command"]]
+        self.written = str(matrix.folder / f"written-{number}")
+
+    def arguments(self):
+        """None if a file that is needed cannot be made."""
+        choice, command = self.choice, self.command
+        values = {"instr": self.source.instr, "strategy": choice["strategy"],
+                  "machine": self.machine(), "seed": str(self.matrix.seed)}
+        arguments = [part.format(**values) for part in command.line.split()]
+        self.input = None
+        if command.kernel:
+            deps = "found" if choice["deps"] == "found" else "as-is"
+            beside = "beside" if choice["code"] == "beside" else "none"
+            path = self.source.path(choice["form"], deps, beside)
+            if path is None:
+                return None
+            if choice["form"] == "stdin":
+                self.input = Path(path).read_bytes()
+                path = "-"
+            arguments.insert(1, path)
+            if command.second:
+                arguments.insert(2, path)
+            if choice["code"] == "other":
+                other = self.source.path(choice["form"], deps, "beside")
+                if other is None:
+                    return None
+                arguments.insert(2, other)
+        if command.strategy and choice["code"] == "none":
+            arguments.append(f"--sync={choice['strategy']}")
+        if command.machine:
+            arguments.append(f"--machine={self.machine()}")
+        if command.options:
+            arguments += choice["option"].split()
+            if choice["deps"] == "written":
+                arguments.append("--deps=written")
+        if command.writes:
+            joint = "" if command.writes == "-o" else "="
+            arguments.append(f"{command.writes}{joint}{self.written}")
+        return arguments
+
+    def machine(self):
+        name = self.choice["machine"]
+        return self.matrix.narrow if name == "narrow" else name
+
+    def run(self, arguments, *more):
+        return subprocess.run([self.matrix.tally, *arguments, *more], input=self.input or b"",
+                              capture_output=True, env=self.matrix.environment,
+                              timeout=TIMEOUT_SECONDS, check=False)
+
+    def check(self):
+        """(command line, what is wrong); the line is None if there is no such case."""
+        arguments = self.arguments()
+        if arguments is None:
+            return None, []
+        line = " ".join(["tally", *arguments])
+        try:
+            first = self.run(arguments)
+            kept = self.files()
+            second = self.run(arguments, "--diagnostics=json")
+        except subprocess.TimeoutExpired:
+            return line, [f"did not end within {TIMEOUT_SECONDS} s"]
+        problems = self.judge(first)
+        if (first.returncode, first.stdout, kept) != (second.returncode, second.stdout, self.files()):
+            problems.append("a second run does something else")
+        problems += judge_messages(first.stderr.decode(errors="replace"), second.stderr)
+        return line, problems
+
+    def files(self):
+        """What the command has written, by name; taken away."""
+        folder, name = os.path.split(self.written)
+        found = {}
+        for path in sorted(Path(folder).glob(f"{name}*")):
+            found[path.name] = path.read_bytes()
+            path.unlink()
+        return found
+
+    def judge(self, done):
+        out = done.stdout.decode(errors="replace")
+        errors = done.stderr.decode(errors="replace")
+        problems = []
+        if done.returncode not in (0, 1, 2):
+            problems.append(f"exit status {done.returncode}")
+        for sign in ("Assertion", "terminate called", "Stack dump", "AddressSanitizer",
+                     "runtime error:", "<unknown>:0"):
+            if sign in errors:
+                problems.append(f"'{sign}' on stderr")
+        says_error = re.search(r"(^|: )error: ", errors, flags=re.MULTILINE) is not None
+        undecided = re.search(r"could not decide|cut off|not covered|could not|interrupted",
+                              out + errors) is not None
+        says_no = re.search(r"verdict\"?: \"?no|deadlock|rejected|faults|the sequential run leaves"
+                            r"|does not come to its end|not every run|findings\"?: [1-9]", out + errors)
+        if done.returncode == 0 and says_error:
+            problems.append("status 0 with an error")
+        if done.returncode == 1 and not (self.command.asks and says_no):
+            problems.append("status 1, but nothing says no")
+        if done.returncode == 2 and not (says_error or undecided):
+            problems.append("status 2 without an error")
+        if "--format=json" in self.command.line and out:
+            problems += [f"stdout: {problem}" for problem in json_problems(out)]
+        return problems
+
+
+def json_problems(text):
+    def refuse(word):
+        raise ValueError(f"'{word}' is no JSON")
+
+    try:
+        json.loads(text, parse_constant=refuse)
+    except ValueError as error:
+        return [str(error)]
+    return []
+
+
+def judge_messages(text, lines):
+    """Whether each line is a message, and the text has it, too."""
+    problems = []
+    for line in lines.decode(errors="replace").splitlines():
+        try:
+            message = json.loads(line)
+        except ValueError:
+            problems.append(f"no JSON on stderr: {line[:200]}")
+            continue
+        if set(message) != {"severity", "place", "message", "notes"}:
+            problems.append(f"other members: {line[:200]}")
+        elif message["severity"] in ("error", "warning", "remark"):
+            for part in [message, *message["notes"]]:
+                first = part["message"].split("\n")[0]
+                if first not in text:
+                    problems.append(f"not in the text: {first[:200]}")
+    return problems
+
+
+# ---- Choosing cases -------------------------------------------------------------------------
+
+
+def factors(matrix):
+    return {"command": list(range(len(COMMANDS))), "kernel": list(matrix.classes), "form": FORMS,
+            "deps": DEPS, "code": CODES, "strategy": STRATEGIES, "machine": MACHINES,
+            "option": OPTIONS}
+
+
+def pairs_of(choice):
+    names = sorted(choice)
+    return {((a, choice[a]), (b, choice[b])) for a, b in itertools.combinations(names, 2)}
+
+
+def fits(choice):
+    return COMMANDS[choice["command"]].allows(choice)
+
+
+def all_pairs(domain, chooser):
+    """Those that a case can have."""
+    pairs = set()
+    for a, b in itertools.combinations(sorted(domain), 2):
+        for x, y in itertools.product(domain[a], domain[b]):
+            if any(fits(completed({a: x, b: y}, domain, chooser)) for _ in range(40)):
+                pairs.add(((a, x), (b, y)))
+    return pairs
+
+
+def completed(some, domain, chooser):
+    """With the other factors drawn; where a command has no choice, the one that goes."""
+    choice = {name: some.get(name, chooser.choice(values)) for name, values in domain.items()}
+    command = COMMANDS[choice["command"]]
+    forced = {}
+    if not command.strategy:
+        forced["strategy"] = STRATEGIES[0]
+    if not command.machine:
+        forced["machine"] = MACHINES[0]
+    if not command.options:
+        forced["option"] = ""
+        if choice["deps"] == "written":
+            forced["deps"] = "as-is"
+    if not command.kernel:
+        forced.update(form="text", deps="as-is", code="none")
+    if not command.code and choice["code"] == "other":
+        forced["code"] = "none"
+    if choice["form"] == "stdin" and (choice["code"] == "other" or command.second):
+        forced["form"] = "text"
+    for name, value in forced.items():
+        if name not in some:
+            choice[name] = value
+    return choice
+
+
+def pairwise(domain, chooser):
+    """Cases until each pair is there: each the best of some that have the next open pair."""
+    open_pairs = all_pairs(domain, chooser)
+    todo = sorted(open_pairs, key=str)
+    chooser.shuffle(todo)
+    for pair in todo:
+        if pair not in open_pairs:
+            continue
+        drawn = [completed(dict(pair), domain, chooser) for _ in range(40)]
+        best = max(filter(fits, drawn), default=None,
+                   key=lambda choice: len(pairs_of(choice) & open_pairs))
+        if best is not None:
+            open_pairs -= pairs_of(best)
+            yield best
+
+
+def everything(domain, chooser):
+    """All cases, in an order that is drawn."""
+    names = sorted(domain)
+    sizes = [len(domain[name]) for name in names]
+    total = 1
+    for size in sizes:
+        total *= size
+    step = chooser.randrange(1, total) | 1
+    while any(step % prime == 0 and total % prime == 0 for prime in (2, 3, 5, 7, 11, 13, 17, 19, 23)):
+        step += 2
+    at = chooser.randrange(total)
+    for _ in range(total):
+        at = (at + step) % total
+        rest, choice = at, {}
+        for name, size in zip(names, sizes):
+            rest, which = divmod(rest, size)
+            choice[name] = domain[name][which]
+        if fits(choice):
+            yield choice
+
+
+# ---- The run --------------------------------------------------------------------------------
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", default=ROOT / "build/release/bin", type=Path)
+    parser.add_argument("--seconds", type=float, default=40)
+    parser.add_argument("--full", action="store_true", help="all cases instead of all pairs")
+    parser.add_argument("--kernels", type=int, default=25, help="random ones of each class")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--results", type=Path, help="a file for the two numbers")
+    parser.add_argument("--keep", type=Path, help="a folder for all files, to repeat what fails")
+    options = parser.parse_args()
+
+    end = time.monotonic() + options.seconds
+    chooser = random.Random(options.seed)
+    counts = {"passed": 0, "failed": 0, "impossible": 0, "left": 0}
+    reached = set()
+    with contextlib.ExitStack() as stack:
+        name = options.keep or stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="tally-matrix-"))
+        Path(name).mkdir(parents=True, exist_ok=True)
+        matrix = Matrix(options.bin.resolve(), Path(name), options.seed, options.kernels)
+        domain = factors(matrix)
+        choices = (everything if options.full else pairwise)(domain, chooser)
+        numbers = itertools.count()
+
+        def look(choice):
+            if time.monotonic() > end:
+                return choice, "", None
+            source = random.Random(str(choice)).choice(matrix.classes[choice["kernel"]])
+            line, problems = Case(matrix, choice, source, next(numbers)).check()
+            return choice, line, problems
+
+        with ThreadPoolExecutor(options.jobs) as pool:
+            batches = iter(lambda: list(itertools.islice(choices, 256)), [])
+            for batch in batches:
+                for choice, line, problems in pool.map(look, batch):
+                    if problems is None:
+                        counts["left"] += 1
+                    elif line is None:
+                        counts["impossible"] += 1
+                    else:
+                        reached |= pairs_of(choice)
+                        counts["failed" if problems else "passed"] += 1
+                    for problem in problems or []:
+                        print(f"FAILED {line}\n  {problem}", flush=True)
+                if time.monotonic() > end:
+                    break
+    print(f"{counts['passed']} passed, {counts['failed']} failed; {len(reached)} pairs met; "
+          f"{counts['impossible']} cases have no such kernel; {counts['left']} were left")
+    if options.results:
+        options.results.write_text(f"{counts['passed']} {counts['failed']}\n", encoding="utf-8")
+    sys.exit(1 if counts["failed"] or not counts["passed"] else 0)
+
+
+if __name__ == "__main__":
+    main()
