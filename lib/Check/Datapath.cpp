@@ -112,7 +112,8 @@ std::string Datapath::describe(ValueId value) const {
 class DatapathBuilder {
 public:
   DatapathBuilder(Datapath &result, const Bindings &bindings, uint64_t fuel)
-      : result(result), kernel(result.kernel), ranges(kernel), depCells(kernel.instrs.size()) {
+      : result(result), kernel(result.kernel), ranges(kernel), depCells(kernel.instrs.size()),
+        leftBuffer(kernel.accesses.size(), false) {
     if (kernel.accesses.empty()) {
       cellsOfDeps();
     }
@@ -132,6 +133,7 @@ public:
     TouchedTiles touched;
     for (AccessId a : kernel.instrs[id].accesses) {
       if (ranges.isTouched(kernel.instrs[id].home, a)) {
+        watch(id, a);
         touch(ranges.tileOf(kernel.instrs[id].home, a),
               touched[static_cast<size_t>(kernel.accesses[a].kind)]);
       }
@@ -145,6 +147,15 @@ public:
 private:
   /// Tiles by AccessKind.
   using TouchedTiles = std::array<std::vector<uint32_t>, 3>;
+
+  void watch(InstrId instr, AccessId access) {
+    std::optional<OutsideRun> run =
+        leftBuffer[access] ? std::nullopt : ranges.outside(instr, access);
+    if (run) {
+      leftBuffer[access] = true;
+      result.outsideRuns.push_back(std::move(*run));
+    }
+  }
 
   void touch(const RangeTile &tile, std::vector<uint32_t> &touched) {
     touched.push_back(tiles(tile));
@@ -345,6 +356,7 @@ private:
   const Kernel &kernel;
   TileRanges ranges; ///< of the engine being walked
   IdVector<InstrId, TouchedTiles> depCells;
+  IdVector<AccessId, bool> leftBuffer;
   Numbering<RangeTile> tiles;
   Numbering<TouchedTiles> touchedTiles;
   std::map<std::pair<BufferId, std::vector<uint32_t>>, CellId> cellIds;

@@ -53,6 +53,7 @@ public:
                                   options.maxOperations, ImplSystem::maxRings);
       return std::move(result);
     }
+    collectOutside();
     for (uint32_t i = 0; i < options.schedules && !result.oneDecides && !result.timeIsUp; ++i) {
       runSchedule(i);
     }
@@ -61,6 +62,7 @@ public:
   }
 
   RaceResult replay(const std::vector<Step> &steps, size_t &performed) {
+    collectOutside();
     RaceRun watched(subject);
     for (performed = 0; performed < steps.size(); ++performed) {
       if (!system.isEnabled(watched.state, steps[performed])) {
@@ -139,6 +141,14 @@ private:
   /// Whether there is no report about these yet, and one more could matter.
   bool isNew(ReportKind kind, uint64_t first, uint64_t second) {
     return numErrors < options.maxReports && seen.emplace(kind, first, second).second;
+  }
+
+  /// In whatever order the code runs.
+  void collectOutside() {
+    size_t count = datapath ? datapath->outside().size() : 0;
+    for (size_t i = 0; i < count && numErrors < options.maxReports; ++i, ++numErrors) {
+      result.reports.push_back(reportOf(subject, datapath->outside()[i]));
+    }
   }
 
   void collect(const RaceRun &watched, const std::string &schedule, bool ended) {
@@ -226,7 +236,10 @@ private:
     result.verdict = hasErrors           ? Verdict::No
                      : result.oneDecides ? Verdict::Yes
                                          : Verdict::Undecided;
-    result.reason = hasErrors ? "what is wrong is shown by a schedule" : reasonWithoutErrors();
+    bool isOutside = hasErrors && result.reports.front().kind == ReportKind::Outside;
+    result.reason = isOutside ? "a tile leaves its buffer, and no access there is compared with it"
+                    : hasErrors ? "what is wrong is shown by a schedule"
+                                : reasonWithoutErrors();
   }
 
   std::string reasonWithoutErrors() const {

@@ -29,6 +29,8 @@ std::string_view toString(ReportKind kind) {
     return "over-wait";
   case ReportKind::Stale:
     return "stale";
+  case ReportKind::Outside:
+    return "outside";
   }
   return "";
 }
@@ -134,6 +136,23 @@ RaceReport reportOf(const RaceSubject &subject, const WaitExcess &excess, uint64
 }
 
 //===----------------------------------------------------------------------===//
+// Beyond a buffer
+//===----------------------------------------------------------------------===//
+
+RaceReport reportOf(const RaceSubject &subject, const OutsideRun &run) {
+  const Kernel &kernel = subject.kernel;
+  RaceReport report;
+  report.kind = ReportKind::Outside;
+  report.text = outsideError(kernel, run);
+  report.facts = {{"first", std::string(kernel.nameOf(run.instr))},
+                  {"first_iteration", iterationText(kernel, run)},
+                  {"first_access", std::string(kernel.text(kernel.accesses[run.access].text))},
+                  {"dimension", std::to_string(run.dim + 1)},
+                  {"index", std::to_string(run.index)}};
+  return report;
+}
+
+//===----------------------------------------------------------------------===//
 // Output
 //===----------------------------------------------------------------------===//
 
@@ -141,8 +160,10 @@ std::string render(const RaceResult &result, const std::vector<std::string> &fil
   std::string text;
   for (const RaceReport &report : result.reports) {
     text += render(report.text, files);
-    text += fmt::format("note: seen in schedule '{}'; {} steps show it\n", report.schedule,
-                        report.steps.size());
+    if (report.kind != ReportKind::Outside) { // which every schedule shows
+      text += fmt::format("note: seen in schedule '{}'; {} steps show it\n", report.schedule,
+                          report.steps.size());
+    }
   }
   return text;
 }

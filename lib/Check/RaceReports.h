@@ -17,6 +17,8 @@ RaceReport reportOf(const RaceSubject &subject, const OrderFault &fault);
 RaceReport reportOf(const RaceSubject &subject, const Unsettled &unsettled);
 RaceReport reportOf(const RaceSubject &subject, const WaitExcess &excess, uint64_t passes);
 
+RaceReport reportOf(const RaceSubject &subject, const OutsideRun &run);
+
 /// For a run that ended with engines blocked.
 RaceReport deadlockOf(const RaceSubject &subject, const ImplState &state);
 

@@ -138,6 +138,48 @@ TileRange TileRanges::rangeOf(LoopId home, const ParsedAccess &access, size_t d,
   return {*first, *count, dim.stride, false};
 }
 
+/// The first index of a dimension that is not in the buffer, or the last one of the tile; none if
+/// all are, or it depends on a run-time value. A size that is not known is at least 1.
+TileRanges::Index TileRanges::indexBeyond(LoopId home, const ParsedAccess &access, size_t d,
+                                          uint64_t extent) const {
+  const TileDim &dim = access.dims[d];
+  Index first = valueOf(home, access, dim.first);
+  Index size = dim.size.valid() ? valueOf(home, access, dim.size) : Index(1);
+  if (!first || *first < 0) {
+    return first;
+  }
+  uint64_t room =
+      static_cast<uint64_t>(*first) < extent ? extent - 1 - static_cast<uint64_t>(*first) : 0;
+  uint64_t steps = static_cast<uint64_t>(size.value_or(1)) - 1;
+  uint64_t stride = static_cast<uint64_t>(dim.stride);
+  bool isInside = static_cast<uint64_t>(*first) < extent && steps <= room / stride;
+  return isInside ? Index() : static_cast<int64_t>(static_cast<uint64_t>(*first) + steps * stride);
+}
+
+std::optional<OutsideRun> TileRanges::outside(InstrId instr, AccessId id) const {
+  const ParsedAccess &access = parsed[id];
+  LoopId home = kernel.instrs[instr].home;
+  auto isUnknown = [&](const TileGuard &guard) {
+    return !valueOf(home, access, guard.left) || !valueOf(home, access, guard.right);
+  };
+  if (std::any_of(access.guards.begin(), access.guards.end(), isUnknown)) {
+    return {};
+  }
+  const std::vector<uint64_t> &shape = kernel.buffers[kernel.accesses[id].buffer].shape;
+  for (uint32_t d = 0; d < access.dims.size(); ++d) {
+    if (Index index = indexBeyond(home, access, d, shape[d])) {
+      OutsideRun run{instr, id, d, *index, {}, {}};
+      for (LoopId l = home; l != rootLoop; l = kernel.loops[l].parent) {
+        if (!kernel.loops[l].isBranch()) {
+          run.iteration.insert(run.iteration.begin(), {l, iteration[l]});
+        }
+      }
+      return run;
+    }
+  }
+  return {};
+}
+
 //===----------------------------------------------------------------------===//
 // Memory of several buffers
 //===----------------------------------------------------------------------===//

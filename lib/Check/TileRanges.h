@@ -14,6 +14,7 @@
 #define TALLY_LIB_CHECK_TILERANGES_H
 
 #include "tally/Model/AccessText.h"
+#include "tally/Model/Outside.h"
 #include "tally/Model/Overlap.h"
 
 #include <map>
@@ -93,6 +94,9 @@ public:
   bool isTouched(LoopId home, AccessId id) const;
   RangeTile tileOf(LoopId home, AccessId id) const;
 
+  /// What of this run is beyond the buffer, as far as is known; the tile is touched.
+  std::optional<OutsideRun> outside(InstrId instr, AccessId id) const;
+
   /// Calls visit(tile) for what a tile has in common with other buffers. Not all of it, and false,
   /// if it is in more pieces than `left`, which is counted down.
   template <typename Visit> bool forShared(const RangeTile &tile, uint64_t &left, Visit visit) {
@@ -112,6 +116,7 @@ private:
   LoopId loopNamed(LoopId home, std::string_view name) const;
   Index valueOf(LoopId home, const ParsedAccess &access, TileExprId id) const;
   Index valueOfOperation(LoopId home, const ParsedAccess &access, const TileExpr &node) const;
+  Index indexBeyond(LoopId home, const ParsedAccess &access, size_t d, uint64_t extent) const;
   TileRange rangeOf(LoopId home, const ParsedAccess &access, size_t d, BufferId buffer) const;
   std::vector<RangeTile> sharedOf(const RangeTile &tile, uint64_t &left);
   BufferId memoryOfPair(BufferId a, BufferId b);

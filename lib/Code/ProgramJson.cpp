@@ -400,7 +400,7 @@ void ProgramReader::machine(const JsonAt &at) {
     return;
   }
   program.machine = text(at, "name");
-  if (at.json().size() > 1) { // all of the rules, or none
+  if (at.size() > 1) { // all of the rules, or none
     program.rules = rules(at);
   }
 }

@@ -2,6 +2,7 @@
 
 #include "tally/Deps/Find.h"
 
+#include "tally/Deps/Bounds.h"
 #include "tally/Deps/Implied.h"
 #include "tally/Model/Check.h"
 
@@ -11,6 +12,9 @@ Kernel findDeps(const Kernel &kernel, const FindOptions &options, Extractor &ext
                 Diagnostics &diagnostics) {
   if (!asksForDeps(kernel)) {
     return kernel;
+  }
+  if (options.checkTiles) {
+    checkTiles(kernel, diagnostics);
   }
   Extraction found = extractor.extract(kernel, options.extract);
   if (!options.keepImplied) {

@@ -30,8 +30,23 @@ IslSet IslSet::operator-(const IslSet &other) const {
 }
 
 IslSet IslSet::fixed(uint32_t coordinate, int64_t value) const {
+  if (isBad()) {
+    return IslSet(nullptr);
+  }
   isl_val *val = isl_val_int_from_si(isl_set_get_ctx(set.get()), value);
   return IslSet(isl_set_fix_val(copy(), isl_dim_set, coordinate, val));
+}
+
+IslSet IslSet::atLeast(uint32_t coordinate, int64_t value) const {
+  if (isBad()) {
+    return IslSet(nullptr);
+  }
+  isl_val *val = isl_val_int_from_si(isl_set_get_ctx(set.get()), value);
+  return IslSet(isl_set_lower_bound_val(copy(), isl_dim_set, coordinate, val));
+}
+
+IslSet IslSet::without(uint32_t first, uint32_t count) const {
+  return IslSet(isl_set_project_out(copy(), isl_dim_set, first, count));
 }
 
 static std::optional<int64_t> takeInteger(isl_val *val) {

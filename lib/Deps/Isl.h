@@ -35,6 +35,12 @@ public:
   /// Those points with this value of a coordinate.
   IslSet fixed(uint32_t coordinate, int64_t value) const;
 
+  /// Those points whose coordinate is at least this value.
+  IslSet atLeast(uint32_t coordinate, int64_t value) const;
+
+  /// What the other coordinates of its points are.
+  IslSet without(uint32_t first, uint32_t count) const;
+
   /// The smallest value of a coordinate; none if there is no smallest, or it is not known.
   std::optional<int64_t> smallest(uint32_t coordinate) const;
 

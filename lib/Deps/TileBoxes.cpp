@@ -24,8 +24,12 @@ static Bounds limited(const Bounds &a) {
   return {limit(a.first), limit(a.last)};
 }
 
+/// What has no bound on one side has none after anything is added.
 static Bounds sum(const Bounds &a, const Bounds &b) {
-  return limited({a.first + b.first, a.last + b.last});
+  bool startsAnywhere = a.first == -Bounds::endless || b.first == -Bounds::endless;
+  bool endsAnywhere = a.last == Bounds::endless || b.last == Bounds::endless;
+  return limited({startsAnywhere ? -Bounds::endless : a.first + b.first,
+                  endsAnywhere ? Bounds::endless : a.last + b.last});
 }
 
 static int64_t product(int64_t a, int64_t b) {
@@ -92,9 +96,7 @@ static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &ac
   return {};
 }
 
-/// The elements of one dimension.
-static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &access,
-                       const TileDim &dim) {
+Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &access, const TileDim &dim) {
   Bounds first = boundsOf(kernel, home, access, dim.first);
   if (!dim.size.valid()) {
     return first;

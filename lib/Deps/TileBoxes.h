@@ -21,7 +21,7 @@ namespace tally {
 
 using TileId = Id<struct TileTag>;
 
-/// Numbers from `first` to `last`; at most `endless` away from 0.
+/// Numbers from `first` to `last`. From -endless on, or up to endless: without a bound.
 struct Bounds {
   static constexpr int64_t endless = int64_t(1) << 60;
   int64_t first = -endless;
@@ -33,6 +33,10 @@ struct Bounds {
 
   bool holds(const Bounds &other) const { return first <= other.first && other.last <= last; }
 };
+
+/// The elements of one dimension of a tile in the body `home`; empty if it surely has none. Guards
+/// are not looked at.
+Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &access, const TileDim &dim);
 
 struct TileBox {
   BufferId buffer;
@@ -53,6 +57,8 @@ public:
   TileId of(AccessId access) const { return tileOf[access]; }
 
   const TileBox &operator[](TileId id) const { return tiles[id]; }
+
+  size_t size() const { return tiles.size(); }
 
   const ParsedAccess &parsed(const TileBox &tile) const { return texts[tile.text]; }
 

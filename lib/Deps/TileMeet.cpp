@@ -5,119 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace tally {
-
-bool hasLeaf(const ParsedAccess &access, TileExprId id,
-             const std::function<bool(const TileExpr &)> &asked) {
-  if (!id.valid()) {
-    return false;
-  }
-  const TileExpr &node = access.exprs[id];
-  return asked(node) || hasLeaf(access, node.a, asked) || hasLeaf(access, node.b, asked);
-}
-
 namespace {
 
 bool isSymbol(const TileExpr &node) {
   return node.kind == TileExpr::Kind::Symbol;
 }
-
-//===----------------------------------------------------------------------===//
-// Expressions as text
-//===----------------------------------------------------------------------===//
-
-/// The value of a text that is a number.
-std::optional<int64_t> asNumber(const std::string &text) {
-  int64_t number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  bool isNumber = error == std::errc() && end == text.data() + text.size();
-  return isNumber ? std::optional(number) : std::nullopt;
-}
-
-/// One side of a pair.
-class SideText {
-public:
-  SideText(const TilePair &pair, const TileBox &tile, const SideNames &names)
-      : kernel(pair.kernel), access(pair.tiles.parsed(tile)), home(tile.home), names(names) {}
-
-  std::string expr(TileExprId id) const {
-    using Kind = TileExpr::Kind;
-    const TileExpr &node = access.exprs[id];
-    switch (node.kind) {
-    case Kind::Constant:
-      return fmt::format("{}", node.value);
-    case Kind::Loop:
-      return names.iteration(loopOf(node));
-    case Kind::Total:
-      return names.total(loopOf(node));
-    case Kind::Trips:
-      return names.trips(loopOf(node));
-    case Kind::Symbol:
-      break;
-    default:
-      return operation(node, expr(node.a), node.b.valid() ? expr(node.b) : "");
-    }
-    assert(false && "indices with run-time values are not written");
-    return {};
-  }
-
-  /// Empty: a run-time value says what it is; it is at least 1.
-  std::string size(const TileDim &dim) const {
-    return !dim.size.valid() ? "1" : hasLeaf(access, dim.size, isSymbol) ? "" : expr(dim.size);
-  }
-
-  std::string guard(const TileGuard &guard) const {
-    bool isEqual = guard.relation == TileGuard::Relation::Equal;
-    return fmt::format("({} {} {})", expr(guard.left), isEqual ? "=" : toString(guard.relation),
-                       expr(guard.right));
-  }
-
-private:
-  /// Indices that do not fit in 64 bits touch nothing real.
-  static int64_t wrapped(TileExpr::Kind kind, int64_t x, int64_t y) {
-    auto a = static_cast<uint64_t>(x);
-    auto b = static_cast<uint64_t>(y);
-    return static_cast<int64_t>(kind == TileExpr::Kind::Add   ? a + b
-                                : kind == TileExpr::Kind::Sub ? a - b
-                                                              : a * b);
-  }
-
-  /// isl reads divisions of variables only, so numbers are calculated here.
-  static std::string operation(const TileExpr &node, const std::string &a, const std::string &b) {
-    using Kind = TileExpr::Kind;
-    std::optional<int64_t> x = asNumber(a);
-    std::optional<int64_t> y = node.b.valid() ? asNumber(b) : node.value;
-    bool areNumbers = x && y;
-    switch (node.kind) {
-    case Kind::Add:
-      return areNumbers ? std::to_string(wrapped(node.kind, *x, *y))
-                        : fmt::format("({} + {})", a, b);
-    case Kind::Sub:
-      return areNumbers ? std::to_string(wrapped(node.kind, *x, *y))
-                        : fmt::format("({} - {})", a, b);
-    case Kind::Scale:
-      return areNumbers ? std::to_string(wrapped(node.kind, *x, *y))
-                        : fmt::format("({} * {})", node.value, a);
-    case Kind::Mod:
-      return areNumbers ? std::to_string(*x - floorDiv(*x, *y) * *y)
-                        : fmt::format("({} mod {})", a, node.value);
-    default:
-      return areNumbers ? std::to_string(floorDiv(*x, *y))
-                        : fmt::format("floor({}/{})", a, node.value);
-    }
-  }
-
-  LoopId loopOf(const TileExpr &node) const {
-    return loopNamed(kernel, home, access.names[node.name]);
-  }
-
-  const Kernel &kernel;
-  const ParsedAccess &access;
-  LoopId home;
-  const SideNames &names;
-};
 
 //===----------------------------------------------------------------------===//
 // What is known
@@ -255,13 +149,17 @@ template <typename Visit> Excess forGuards(const TilePair &pair, const TileBox &
 // Conditions
 //===----------------------------------------------------------------------===//
 
+TileText textOf(const TilePair &pair, const TileBox &tile, const SideNames &names) {
+  return {pair.kernel, pair.tiles.parsed(tile), tile.home, names};
+}
+
 /// That `at` lies before the end of so many numbers from `first` on; if there is an end.
 std::string isBefore(const std::string &at, const std::string &first, const std::string &size) {
   return size.empty() ? "1 = 1" : fmt::format("{} < {} + {}", at, first, size);
 }
 
 /// Elements first, first + stride, ... of one dimension, on both sides. Neither is empty.
-std::string meetText(const TileDim &x, const SideText &p, const TileDim &y, const SideText &c,
+std::string meetText(const TileDim &x, const TileText &p, const TileDim &y, const TileText &c,
                      size_t d) {
   std::string px = p.expr(x.first);
   std::string cy = c.expr(y.first);
@@ -289,7 +187,7 @@ struct Stretches {
 
 /// Dimensions are joined from the innermost one on as long as they are touched wholly; the next one
 /// may still be a part of the stretch.
-Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const SideText &side,
+Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const TileText &side,
                       std::string_view prefix) {
   const Buffer &buffer = pair.kernel.buffers[tile.buffer];
   const ParsedAccess &access = pair.tiles.parsed(tile);
@@ -321,7 +219,7 @@ Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const SideText 
   return all;
 }
 
-std::string bytesMeet(const TilePair &pair, const SideText &p, const SideText &c) {
+std::string bytesMeet(const TilePair &pair, const TileText &p, const TileText &c) {
   Stretches x = stretchesOf(pair, pair.producer, p, "k");
   Stretches y = stretchesOf(pair, pair.consumer, c, "l");
   std::vector<std::string> variables = x.variables;
@@ -335,8 +233,8 @@ std::string bytesMeet(const TilePair &pair, const SideText &p, const SideText &c
 } // namespace
 
 Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNames &consumer) {
-  const SideText p(pair, pair.producer, producer);
-  const SideText c(pair, pair.consumer, consumer);
+  const TileText p = textOf(pair, pair.producer, producer);
+  const TileText c = textOf(pair, pair.consumer, consumer);
   if (mayDisagree(pair)) {
     return {"", Excess::Symbol};
   }

@@ -16,17 +16,9 @@
 #define TALLY_LIB_DEPS_TILEMEET_H
 
 #include "PairNest.h"
-
-#include <functional>
+#include "TileText.h"
 
 namespace tally {
-
-/// The text of one side's loop iterations, counters and trips.
-struct SideNames {
-  std::function<std::string(LoopId)> iteration;
-  std::function<std::string(LoopId)> total;
-  std::function<std::string(LoopId)> trips;
-};
 
 /// A condition as isl reads it.
 struct Meeting {
@@ -39,10 +31,6 @@ Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNam
 /// Calls `visit` for each expression of a tile that appears in the condition.
 void forDecidingExprs(const TilePair &pair,
                       const std::function<void(const TileBox &, TileExprId)> &visit);
-
-/// Whether some leaf of an expression, which may be none, is of a kind that is asked for.
-bool hasLeaf(const ParsedAccess &access, TileExprId id,
-             const std::function<bool(const TileExpr &)> &asked);
 
 } // namespace tally
 

@@ -3,7 +3,7 @@
 // An operation outside any kernel or code is reported by its own verifier. Everything inside is
 // reported by the verifier of the kernel or code around it, all in one run: first what may
 // not stand where it stands, then what the core has to say about the meaning
-// (Check.h, verifyProgram), each at its own place.
+// (Check.h, Bounds.h, verifyProgram), each at its own place.
 //
 // So an editor that runs the verifier shows every mistake of a kernel at once. It is linear in the
 // kernel, like the core's checks.
@@ -12,6 +12,7 @@
 
 #include "tally/IR/Load.h"
 
+#include "tally/Deps/Bounds.h"
 #include "tally/Model/Check.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -242,6 +243,9 @@ mlir::LogicalResult KernelOp::verifyRegions() {
   Diagnostics diagnostics;
   Kernel kernel = loadKernel(*this, files, diagnostics);
   check(kernel, diagnostics);
+  if (!diagnostics.hasErrors()) {
+    reportLeavingTiles(kernel, findTileBounds(kernel), diagnostics);
+  }
   emit(kernel, diagnostics, getContext());
   return mlir::success(placed && !diagnostics.hasErrors());
 }

@@ -33,7 +33,10 @@ static uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// A guard's decision: 0 or 1 for branches, 0 to 3 trips for loops.
+/// So many numbers of trips are possible where a condition decides, from 0.
+static constexpr uint64_t numGuardTrips = 4;
+
+/// A guard's decision: 0 or 1 for branches, trips for loops.
 static uint64_t decide(uint64_t seed, LoopId loop, uint64_t entry, uint64_t engine,
                        uint64_t choices) {
   return mix(mix(mix(seed ^ mix(loop.value)) ^ entry) ^ engine) % choices;
@@ -61,9 +64,25 @@ uint64_t Bindings::trips(EngineId engine, LoopId id, uint64_t entry) const {
     return std::max(loop.trip.min, std::min<uint64_t>(2, loop.trip.max.value_or(2)));
   case Trip::Kind::Guard:
     return decide(guardSeed, id, entry, loop.uniform ? 0 : engine.value + 1u,
-                  loop.isBranch() ? 2 : 4);
+                  loop.isBranch() ? 2 : numGuardTrips);
   }
   return 0;
+}
+
+std::pair<uint64_t, uint64_t> Bindings::tripRange(LoopId id) const {
+  std::vector<uint64_t> counts;
+  const std::vector<std::vector<uint64_t>> &lists = byLoop[id];
+  for (const std::vector<uint64_t> &list : lists) {
+    counts.insert(counts.end(), list.begin(), list.end());
+  }
+  if (lists.empty() || lists[0].empty()) {
+    bool isOpen = kernel->loops[id].trip.kind == Trip::Kind::Guard;
+    uint64_t last = kernel->loops[id].isBranch() ? 1 : numGuardTrips - 1;
+    counts.push_back(isOpen ? 0 : trips(EngineId(0), id, 1));
+    counts.push_back(isOpen ? last : counts.back());
+  }
+  auto [fewest, most] = std::minmax_element(counts.begin(), counts.end());
+  return {*fewest, *most};
 }
 
 //===----------------------------------------------------------------------===//

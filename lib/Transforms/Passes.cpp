@@ -2,6 +2,7 @@
 #include "tally/Transforms/Passes.h"
 
 #include "tally/Code/Choose.h"
+#include "tally/Deps/Bounds.h"
 #include "tally/Deps/Find.h"
 #include "tally/IR/Tally.h"
 #include "tally/Model/Check.h"
@@ -67,6 +68,7 @@ protected:
 
 private:
   void compile(const Kernel &kernel, const Machine &machine);
+  void remarkTiles(const Kernel &kernel);
   std::optional<Kernel> withDeps(const Kernel &kernel, const Machine &machine);
 
   Option<std::string> strategyName{*this, "strategy",
@@ -127,10 +129,18 @@ void SyncPass::runOnOperation() {
   }
   for (LoadedKernel &each : *loaded) {
     setCompletion(each.kernel, *machine);
+    remarkTiles(each.kernel);
     if (std::optional<Kernel> kernel = withDeps(each.kernel, *machine)) {
       compile(*kernel, *machine);
     }
   }
+}
+
+/// Of tiles that leave their buffers the verifier has told.
+void SyncPass::remarkTiles(const Kernel &kernel) {
+  Diagnostics diagnostics;
+  checkTiles(kernel, diagnostics);
+  emit(kernel, diagnostics, &getContext());
 }
 
 /// The kernel with the dependences that are found, which are stored; or as it is. None if they are
@@ -140,8 +150,8 @@ std::optional<Kernel> SyncPass::withDeps(const Kernel &kernel, const Machine &ma
     return kernel;
   }
   Diagnostics diagnostics;
-  Kernel found = findDeps(kernel, {{.queueOverlap = machine.queueOverlap}, keepImplied}, extractor,
-                          diagnostics);
+  FindOptions options{{.queueOverlap = machine.queueOverlap}, keepImplied, /*checkTiles=*/false};
+  Kernel found = findDeps(kernel, options, extractor, diagnostics);
   emit(found, diagnostics, &getContext());
   if (diagnostics.hasErrors()) {
     signalPassFailure();

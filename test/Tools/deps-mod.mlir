@@ -9,7 +9,7 @@ module {
   tally.kernel @nested {
     tally.engine "load"
     tally.engine "use"
-    tally.buffer "X" shape [6, 4] type "f32"
+    tally.buffer "X" shape [18, 11] type "f32"
     tally.loop "i" trips 4 {
       tally.loop "j" trips "n" min 2 max 4 {
         tally.loop "k" trips 4 {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CheckCommand.h"
+#include "TileWatch.h"
 
 #include <fmt/format.h>
 
@@ -43,6 +44,11 @@ public:
 
   Answer run() {
     Time::time_point start = Time::now();
+    std::optional<Diagnostic> outside =
+        options.tripsGiven() ? watch.problemOf(given) : std::nullopt;
+    if (outside) {
+      return outsideAnswer(*outside);
+    }
     if (options.tripsGiven()) {
       exploreGiven();
     } else {
@@ -51,7 +57,7 @@ public:
     tellSpeed(std::chrono::duration<double>(Time::now() - start).count());
     Answer answer;
     answer.verdict = all.total.verdict;
-    answer.text = reportText() + summaryText();
+    answer.text = warning + reportText() + summaryText();
     answer.json = json();
     if (answer.verdict == Verdict::No) {
       answer.faults.push_back(
@@ -61,6 +67,18 @@ public:
   }
 
 private:
+  /// The dependences speak of tiles within their buffers only.
+  Answer outsideAnswer(const Diagnostic &problem) {
+    Answer answer;
+    answer.verdict = all.total.verdict = Verdict::No;
+    all.total.text = problem.message;
+    answer.text = render(problem, kernel.files) +
+                  "explore: no: outside: a tile leaves its buffer with the given trips\n";
+    answer.json = json();
+    answer.json["kind"] = "outside";
+    return answer;
+  }
+
   //===--- Exploring ------------------------------------------------------===//
 
   void exploreGiven() {
@@ -87,8 +105,12 @@ private:
       }
       heartbeat.doing(fmt::format("exploring: {} choices of trips done, {} states", all.instances,
                                   all.total.states));
-      ExploreResult one =
-          tally::explore(kernel, subject.program, machine, bindTrips(kernel, *choice), explore);
+      Bindings bindings = bindTrips(kernel, *choice);
+      if (std::optional<Diagnostic> problem = watch.problemOf(bindings)) {
+        leaveBuffer(*problem, *choice);
+        continue;
+      }
+      ExploreResult one = tally::explore(kernel, subject.program, machine, bindings, explore);
       add(one);
       if (one.verdict == Verdict::No) {
         fail(std::move(one), std::move(*choice));
@@ -98,6 +120,18 @@ private:
     if (instances.cutOff()) {
       leaveOpen("there are more choices of trips than were explored");
     }
+  }
+
+  /// More trips, perhaps, than ever happen.
+  void leaveBuffer(Diagnostic problem, const TripChoice &choice) {
+    ++all.instances;
+    if (!hasLeft) {
+      problem.severity = Severity::Warning;
+      warning = withTrips(tripsText(kernel, choice)) + render(problem, kernel.files);
+    }
+    hasLeft = true;
+    leaveOpen("a tile leaves its buffer, if loops ever run so often; state their 'max', or give "
+              "trips");
   }
 
   void add(const ExploreResult &one) {
@@ -141,19 +175,21 @@ private:
     return options.tripsGiven() ? options.values.trips : tripsText(kernel, all.failing);
   }
 
+  static std::string withTrips(const std::vector<std::string> &trips) {
+    std::string text = "with";
+    for (const std::string &option : trips) {
+      text += " --trips=" + option;
+    }
+    return text + ":\n";
+  }
+
   /// What is wrong, and where.
   std::string reportText() const {
     if (all.total.verdict != Verdict::No) {
       return {};
     }
-    std::string text;
-    if (!options.tripsGiven() && !all.failing.empty()) {
-      text = "with";
-      for (const std::string &option : trips()) {
-        text += " --trips=" + option;
-      }
-      text += ":\n";
-    }
+    std::string text =
+        options.tripsGiven() || all.failing.empty() ? std::string() : withTrips(trips());
     bool isOne = all.total.schedule.size() == 1;
     return text + render(diagnostic(), kernel.files) +
            fmt::format("note: {} {} it\n", counted(all.total.schedule.size(), "step"),
@@ -240,6 +276,9 @@ private:
   ExploreOptions explore;
   double seconds; ///< 0: as long as it takes
   ExploreAllResult all;
+  const TileWatch watch{kernel};
+  bool hasLeft = false; ///< some tile left its buffer
+  std::string warning;
 };
 
 } // namespace

@@ -182,6 +182,9 @@ private:
 
   void runOne(const RaceTrips &choice) {
     RaceResult result = checkRaces(kernel, subject.program, machine, choice.bindings, race);
+    if (!options.tripsGiven()) {
+      doubtTrips(result);
+    }
     schedules += result.schedules;
     steps += result.steps;
     // Of several choices of trips the first that has the verdict of all speaks for all.
@@ -198,6 +201,23 @@ private:
     object["trips"] = choice.options;
     object["guards"] = choice.guards;
     runs.push_back(std::move(object));
+  }
+
+  /// Trips of our own choice with which a tile leaves its buffer may be more than ever happen.
+  static void doubtTrips(RaceResult &result) {
+    bool isWrong = false;
+    bool isOutside = false;
+    for (RaceReport &report : result.reports) {
+      isOutside |= report.kind == ReportKind::Outside;
+      report.text.severity =
+          report.kind == ReportKind::Outside ? Severity::Warning : report.text.severity;
+      isWrong |= report.text.severity == Severity::Error;
+    }
+    if (isOutside && !isWrong) {
+      result.verdict = Verdict::Undecided;
+      result.reason = "a tile leaves its buffer, if loops ever run so often; state their 'max', or "
+                      "give trips";
+    }
   }
 
   /// What an earlier choice of trips has shown is not shown again.

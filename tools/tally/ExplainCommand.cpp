@@ -218,7 +218,7 @@ InstrId findInstruction(const Kernel &kernel, const std::string &name) {
 bool ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, const Machine &machine,
                                std::string &text, Json &document) const {
   std::optional<Bindings> bindings = session.bindings(loaded.kernel, values);
-  if (!bindings) {
+  if (!bindings || !session.tilesStay(loaded.kernel, *bindings)) {
     return false;
   }
   Diagnostics diagnostics;

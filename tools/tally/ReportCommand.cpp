@@ -214,6 +214,9 @@ int ReportCommand::run() {
   if (!timing || !bindings) {
     return Exit::Undecided;
   }
+  if (!session.tilesStay(loaded->kernel, *bindings)) {
+    return Exit::No;
+  }
   Diagnostics diagnostics;
   std::optional<InstrCosts> costs = instructionCosts(loaded->kernel, *timing, diagnostics);
   session.report(loaded->kernel, diagnostics);

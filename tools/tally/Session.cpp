@@ -2,7 +2,10 @@
 
 #include "Session.h"
 
+#include "TileWatch.h"
+
 #include "tally/Code/ProgramJson.h"
+#include "tally/Deps/Bounds.h"
 #include "tally/Deps/Find.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
@@ -208,7 +211,11 @@ std::vector<LoadedKernel> Session::loadJson(const llvm::MemoryBuffer &buffer) {
   std::vector<LoadedKernel> kernels;
   for (auto &[kernel, program] :
        readKernelsJson(std::string_view(buffer.getBuffer()), input, diagnostics)) {
+    size_t before = diagnostics.numErrors();
     check(kernel, diagnostics);
+    if (diagnostics.numErrors() == before) {
+      reportLeavingTiles(kernel, findTileBounds(kernel), diagnostics);
+    }
     kernels.push_back({std::move(kernel), std::move(program)});
   }
   refuseEqualNames(kernels, diagnostics);
@@ -224,7 +231,8 @@ bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const
     return true;
   }
   Diagnostics diagnostics;
-  FindOptions find{{.queueOverlap = machine.queueOverlap}, options.keepImplied};
+  FindOptions find{
+      {.queueOverlap = machine.queueOverlap}, options.keepImplied, /*checkTiles=*/false};
   loaded.kernel = tally::findDeps(loaded.kernel, find, extractor, diagnostics);
   loaded.depsFound = true;
   report(loaded.kernel, diagnostics);
@@ -232,7 +240,13 @@ bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const
 }
 
 std::vector<LoadedKernel> Session::load(const std::string &path, const Machine &machine) {
-  return onMachine(load(path), path, machine);
+  std::vector<LoadedKernel> kernels = onMachine(load(path), path, machine);
+  for (const LoadedKernel &loaded : kernels) {
+    Diagnostics diagnostics; // remarks: of a tile that leaves its buffer the readers told
+    checkTiles(loaded.kernel, diagnostics);
+    report(loaded.kernel, diagnostics);
+  }
+  return kernels;
 }
 
 std::vector<LoadedKernel> Session::onMachine(std::vector<LoadedKernel> kernels,
@@ -351,6 +365,15 @@ std::optional<Bindings> Session::bindings(const Kernel &kernel, const RunOptions
   Bindings bindings = Bindings::parse(kernel, options.trips, options.guards, diagnostics);
   tell(diagnostics, {});
   return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(bindings));
+}
+
+bool Session::tilesStay(const Kernel &kernel, const Bindings &bindings) {
+  Diagnostics diagnostics;
+  if (std::optional<Diagnostic> problem = TileWatch(kernel).problemOf(bindings)) {
+    diagnostics.error(problem->where, problem->message).notes = problem->notes;
+  }
+  report(kernel, diagnostics);
+  return !diagnostics.hasErrors();
 }
 
 void Session::report(const Kernel &kernel, const Diagnostics &diagnostics) {

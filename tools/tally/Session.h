@@ -113,6 +113,10 @@ public:
   /// What the user binds for a run; none, with the reasons reported, if it does not fit the kernel.
   std::optional<Bindings> bindings(const Kernel &kernel, const RunOptions &options);
 
+  /// Whether all tiles stay within their buffers in the run with these trips; else the reason is
+  /// reported.
+  bool tilesStay(const Kernel &kernel, const Bindings &bindings);
+
   /// Shows what was found, with source lines where there are any.
   void report(const Kernel &kernel, const Diagnostics &diagnostics);
 

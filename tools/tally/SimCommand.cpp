@@ -412,6 +412,9 @@ int SimCommand::run() const {
     if (!bindings) {
       return Exit::Undecided;
     }
+    if (!session.tilesStay(one.kernel, *bindings)) {
+      return Exit::No;
+    }
     OneSim sim(*this, one, *bindings, numberedPath(trace, ++numKernels));
     std::vector<Run> runs;
     std::string dataText;

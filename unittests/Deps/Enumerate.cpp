@@ -7,8 +7,9 @@
 
 namespace tally::test {
 
-Enumeration::Enumeration(const Kernel &kernel, const TripsOf &tripsOf)
-    : kernel(kernel), tripsOf(tripsOf), byInstr(kernel.instrs.size()),
+Enumeration::Enumeration(const Kernel &kernel, const TripsOf &tripsOf,
+                         const std::map<std::string, int64_t> &values)
+    : kernel(kernel), tripsOf(tripsOf), values(values), byInstr(kernel.instrs.size()),
       iteration(kernel.loops.size(), 0), entries(kernel.loops.size(), 0),
       tripsNow(kernel.loops.size(), 0), reached(kernel.loops.size(), 0),
       queueLength(kernel.queues.size(), 0) {
@@ -86,8 +87,10 @@ std::optional<int64_t> Enumeration::valueOf(InstrId instr, const ParsedAccess &t
     return entries[loop()] - 1;
   case Kind::Trips:
     return tripsNow[loop()];
-  case Kind::Symbol:
-    return std::nullopt;
+  case Kind::Symbol: {
+    auto found = values.find(tile.names[node.name]);
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  }
   default:
     break;
   }
@@ -122,7 +125,26 @@ std::vector<int64_t> Enumeration::coordinates(InstrId instr, const ParsedAccess 
   return all;
 }
 
-Enumeration::Touched Enumeration::touch(InstrId instr, AccessId access) const {
+/// The guards hold.
+void Enumeration::noteBeyond(InstrId instr, AccessId access, const ParsedAccess &tile) {
+  const std::vector<uint64_t> &shape = kernel.buffers[kernel.accesses[access].buffer].shape;
+  std::vector<Beyond> found;
+  for (uint32_t d = 0; d < tile.dims.size(); ++d) {
+    const TileDim &dim = tile.dims[d];
+    std::optional<int64_t> first = valueOf(instr, tile, dim.first);
+    int64_t size = dim.size.valid() ? valueOf(instr, tile, dim.size).value_or(1) : 1;
+    if (size < 1) {
+      return; // it touches nothing
+    }
+    int64_t last = first.value_or(0) + (size - 1) * dim.stride;
+    if (first && (*first < 0 || last >= static_cast<int64_t>(shape[d]))) {
+      found.push_back({access, d, *first < 0 ? *first : last, all.back().vector});
+    }
+  }
+  allBeyond.insert(allBeyond.end(), found.begin(), found.end());
+}
+
+Enumeration::Touched Enumeration::touch(InstrId instr, AccessId access) {
   Touched result{kernel.accesses[access].buffer, kernel.accesses[access].kind, {}, false};
   std::string error;
   ParsedAccess tile = *parseAccess(kernel.text(kernel.accesses[access].text), error);
@@ -131,6 +153,7 @@ Enumeration::Touched Enumeration::touch(InstrId instr, AccessId access) const {
       return result;
     }
   }
+  noteBeyond(instr, access, tile);
   const std::vector<uint64_t> &shape = kernel.buffers[result.buffer].shape;
   result.isWhole = tile.dims.empty();
   result.elements = {{}};

@@ -29,9 +29,24 @@ struct Run {
 /// How often a loop runs the n-th time (from 0) it is reached; 1 or 0 for a then-branch.
 using TripsOf = std::function<uint64_t(LoopId loop, uint64_t entry)>;
 
+/// A run that touches an element which its buffer does not have.
+struct Beyond {
+  AccessId access;
+  uint32_t dim = 0;
+  int64_t index = 0;           ///< negative; or the last one of the tile
+  std::vector<int64_t> vector; ///< iterations of the real loops around, from 0
+
+  auto operator<=>(const Beyond &) const = default;
+};
+
 class Enumeration {
 public:
-  Enumeration(const Kernel &kernel, const TripsOf &tripsOf);
+  /// `values` of `$`; those that are not there are not known.
+  Enumeration(const Kernel &kernel, const TripsOf &tripsOf,
+              const std::map<std::string, int64_t> &values = {});
+
+  /// One for each dimension of each tile of each run that leaves its buffer, as far as is known.
+  const std::vector<Beyond> &beyond() const { return allBeyond; }
 
   const std::vector<Run> &runs() const { return all; }
 
@@ -81,10 +96,13 @@ private:
   bool holds(InstrId instr, const ParsedAccess &tile, const TileGuard &guard) const;
   std::vector<int64_t> coordinates(InstrId instr, const ParsedAccess &tile,
                                    const TileDim &dim) const;
-  Touched touch(InstrId instr, AccessId access) const;
+  Touched touch(InstrId instr, AccessId access);
+  void noteBeyond(InstrId instr, AccessId access, const ParsedAccess &tile);
 
   const Kernel &kernel;
   const TripsOf &tripsOf;
+  const std::map<std::string, int64_t> values;
+  std::vector<Beyond> allBeyond;
   std::vector<Run> all;
   std::vector<std::vector<uint32_t>> byInstr;
   std::vector<std::vector<Touched>> touched; ///< by run

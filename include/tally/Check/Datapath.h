@@ -22,6 +22,7 @@
 
 #include "tally/Check/Step.h"
 #include "tally/Model/Bindings.h"
+#include "tally/Model/Outside.h"
 
 #include <memory>
 #include <span>
@@ -50,6 +51,9 @@ public:
   /// Whether all runs of all instructions are known.
   bool complete() const { return isComplete; }
 
+  /// The first run of each access that leaves its buffer. Its tile is taken for memory of its own.
+  const std::vector<OutsideRun> &outside() const { return outsideRuns; }
+
   size_t numCells() const { return cellTexts.size(); }
 
   /// `X[1, 0:128]`, or `'load' -> 'scale'` for the cell of a dependence.
@@ -74,6 +78,7 @@ private:
 
   const Kernel &kernel;
   bool isComplete = true;
+  std::vector<OutsideRun> outsideRuns;
   IdVector<CellId, std::string> cellTexts;
   std::vector<Footprint> footprints;
   IdVector<InstrId, std::vector<uint32_t>> footprintOf; ///< by run

@@ -11,6 +11,7 @@
 //   wrap        a semaphore goes past the largest number it can hold
 //   over-wait   a wait that asks for more than any access or dependence after it does
 //   stale       ... because its register still holds what another wait left there
+//   outside     a tile leaves its buffer, where no access is compared with it
 //
 // Accesses count if the kernel has any, dependences always. What must come before what is decided
 // by vector clocks (HappensBefore.h), so a race is found even in schedules in which it did no
@@ -33,7 +34,16 @@
 
 namespace tally {
 
-enum class ReportKind : uint8_t { Race, Unordered, Deadlock, Reset, Wrap, OverWait, Stale };
+enum class ReportKind : uint8_t {
+  Race,
+  Unordered,
+  Deadlock,
+  Reset,
+  Wrap,
+  OverWait,
+  Stale,
+  Outside
+};
 
 std::string_view toString(ReportKind kind);
 

@@ -16,10 +16,12 @@ namespace tally {
 struct FindOptions {
   ExtractOptions extract;
   bool keepImplied = false;
+  bool checkTiles = true; ///< first see whether they stay within their buffers (Bounds.h)
 };
 
 /// The kernel with its dependences; the same kernel if it does not ask for them (asksForDeps).
-/// Remarks for those that wait longer; errors if they are not legal in this kernel.
+/// Remarks for those that wait longer; errors if they are not legal in this kernel, or tiles leave
+/// their buffers.
 Kernel findDeps(const Kernel &kernel, const FindOptions &options, Extractor &extractor,
                 Diagnostics &diagnostics);
 

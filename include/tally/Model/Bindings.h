@@ -16,6 +16,7 @@
 #include "tally/Model/Kernel.h"
 
 #include <span>
+#include <utility>
 
 namespace tally {
 
@@ -39,6 +40,9 @@ public:
   /// reached. For branches 0 or 1: the else-branch runs when the then-branch does not.
   /// A run-time value that was not bound runs max(min, min(2, max)) times.
   uint64_t trips(EngineId engine, LoopId id, uint64_t entry) const;
+
+  /// The fewest and the most times that a loop may run, whatever its entries are.
+  std::pair<uint64_t, uint64_t> tripRange(LoopId id) const;
 
 private:
   const Kernel *kernel;

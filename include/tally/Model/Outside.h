@@ -1,0 +1,42 @@
+//===- Outside.h - A run that touches a tile beyond its buffer ------------===//
+//
+// What lies beyond a buffer belongs to others, and no dependence speaks of it: so each dimension of
+// a tile has to stay within its buffer by itself, in every run that touches the tile.
+//
+//   X shape [2, 128]   X[0, 64:128] ends at 192: outside, although the next row is X's, too
+//
+// Who finds such runs: Bounds.h in Deps for all runs of a kernel; Outside.h in Check for one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_MODEL_OUTSIDE_H
+#define TALLY_MODEL_OUTSIDE_H
+
+#include "tally/Model/Kernel.h"
+
+#include <utility>
+
+namespace tally {
+
+struct OutsideRun {
+  InstrId instr;
+  AccessId access;
+  uint32_t dim = 0;
+  int64_t index = 0; ///< negative, or past the end of the dimension
+  /// Of the loops around, outermost first; from 0, as tiles count.
+  std::vector<std::pair<LoopId, int64_t>> iteration;
+  std::string also; ///< what else says where the tile lies: "trips(A) = 3"; may be empty
+};
+
+/// `i = 2, j = 0`; empty outside loops.
+std::string iterationText(const Kernel &kernel, const OutsideRun &run);
+
+/// `dimension 1 of 3 has 2 elements, and index 2 is reached at i = 2`
+std::string reachText(const Kernel &kernel, const OutsideRun &run);
+
+/// An error at the instruction, with the way out.
+Diagnostic outsideError(const Kernel &kernel, const OutsideRun &run);
+
+} // namespace tally
+
+#endif // TALLY_MODEL_OUTSIDE_H

@@ -1,0 +1,423 @@
+//===- Bounds.cpp - Whether tiles stay within their buffers ---------------===//
+
+#include "tally/Deps/Bounds.h"
+
+#include "Isl.h"
+#include "LeavingText.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace tally {
+
+/// What one question may take, in isl's operations: milliseconds. Some of those that need more are
+/// asked once again, with more patience. After so many that stay open no other is asked.
+static constexpr uint64_t maxOperations = 100'000;
+static constexpr uint64_t maxOfHardQuestion = 2'000'000;
+static constexpr uint32_t mostHardQuestions = 4;
+static constexpr uint32_t mostGivenUp = 50;
+static constexpr uint32_t mostSplits = 6;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// 2., 3. One dimension of one tile
+//===----------------------------------------------------------------------===//
+
+/// What is known of one form of a tile; kernels with other names have the same.
+struct Answer {
+  bool stays = false;
+  TileBound::Kind kind = TileBound::Kind::TooHard;
+  std::vector<int64_t> point;           ///< a run that leaves
+  std::optional<int64_t> smallestCount; ///< Open, of one loop: by how often it runs
+};
+
+class Question {
+public:
+  Question(IslContext &context, const LeavingText &text) : context(context), text(text) {}
+
+  Answer ask(uint64_t operations) {
+    if (text.numSplits() > mostSplits) {
+      return {};
+    }
+    context.startQuestion(operations);
+    answer = {};
+    IslSet leaving = context.parse(text.leaving());
+    bool stays = leaving.isEmpty();
+    if (!context.gaveUp() && !stays) {
+      judge(leaving);
+    }
+    if (context.gaveUp()) {
+      return {};
+    }
+    answer.stays = stays;
+    return std::move(answer);
+  }
+
+private:
+  void judge(const IslSet &leaving) {
+    bool isOpen = !text.unbounded().empty() || !text.symbols().empty();
+    IslSet certain = isOpen ? certainOnes() : leaving.clone();
+    bool isCertain = !certain.isEmpty() && !context.gaveUp();
+    if (context.gaveUp()) {
+      return;
+    }
+    answer.kind = isCertain ? TileBound::Kind::Leaves : TileBound::Kind::Open;
+    if (isOpen && isCertain) {
+      pick(certain, text.numKnown());
+      IslSet rest = context.parse(text.leavingAnyway());
+      for (size_t i = 0; i < answer.point.size(); ++i) {
+        rest = rest.fixed(static_cast<uint32_t>(i), answer.point[i]);
+      }
+      pick(rest, text.numVariables());
+    } else {
+      pick(leaving, text.numVariables());
+    }
+    if (!isCertain) {
+      findSmallestCount(leaving);
+    }
+  }
+
+  /// What is known of runs that leave, whatever the rest is.
+  IslSet certainOnes() {
+    IslSet leaving = context.parse(text.leavingAnyway());
+    uint32_t known = static_cast<uint32_t>(text.numKnown());
+    uint32_t open = static_cast<uint32_t>(text.numVariables()) - known;
+    if (open == 0 || leaving.isBad()) {
+      return leaving;
+    }
+    IslSet staying = context.parse(text.anyway()) - leaving;
+    return staying.isBad() ? std::move(staying)
+                           : leaving.without(known, open) - staying.without(known, open);
+  }
+
+  /// The first point, in lexicographic order; run-time values are not negative if they need not.
+  void pick(const IslSet &set, size_t end) {
+    IslSet rest = set.clone();
+    for (uint32_t i = 0; i < end && !context.gaveUp(); ++i) {
+      if (i >= answer.point.size()) {
+        answer.point.push_back(valueIn(rest, i));
+      }
+      rest = rest.fixed(i, answer.point[i]);
+    }
+  }
+
+  int64_t valueIn(const IslSet &set, uint32_t coordinate) const {
+    if (!text.isSymbol(coordinate)) {
+      return set.smallest(coordinate).value_or(0);
+    }
+    IslSet positive = set.atLeast(coordinate, 0);
+    return (positive.isEmpty() ? set.largest(coordinate) : positive.smallest(coordinate))
+        .value_or(0);
+  }
+
+  void findSmallestCount(const IslSet &leaving) {
+    std::vector<LoopId> loops = text.unbounded();
+    if (loops.size() == 1 && text.symbols().empty()) {
+      bool isTrips = false;
+      size_t at = text.countOf(loops[0], isTrips);
+      std::optional<int64_t> smallest = leaving.smallest(static_cast<uint32_t>(at));
+      answer.smallestCount = smallest ? std::optional(*smallest - (isTrips ? 1 : 0)) : smallest;
+    }
+  }
+
+  IslContext &context;
+  const LeavingText &text;
+  Answer answer;
+};
+
+//===----------------------------------------------------------------------===//
+// One kernel
+//===----------------------------------------------------------------------===//
+
+class BoundFinder {
+public:
+  explicit BoundFinder(const Kernel &kernel)
+      : kernel(kernel), tiles(kernel), byTile(tiles.size()), neverRuns(kernel.loops.size()) {
+    for (LoopId id : kernel.loops.ids()) { // parents come first
+      const Loop &loop = kernel.loops[id];
+      bool isEmpty = loop.kind == LoopKind::Loop &&
+                     (loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant == 0
+                                                             : loop.trip.max == uint64_t(0));
+      neverRuns[id] = isEmpty || (loop.parent.valid() && neverRuns[loop.parent]);
+    }
+  }
+
+  std::vector<TileBound> run() {
+    std::vector<TileBound> all;
+    for (InstrId instr : kernel.instrs.ids()) {
+      for (AccessId access : kernel.instrs[instr].accesses) {
+        for (TileBound bound : boundsOf(tiles.of(access))) {
+          bound.first.instr = instr;
+          bound.first.access = access;
+          all.push_back(std::move(bound));
+        }
+      }
+    }
+    return all;
+  }
+
+private:
+  struct OfTile {
+    bool isKnown = false;
+    std::vector<TileBound> bounds;
+  };
+
+  const std::vector<TileBound> &boundsOf(TileId id) {
+    OfTile &known = byTile[id];
+    if (!known.isKnown) {
+      known.isKnown = true;
+      known.bounds = findBounds(tiles[id]);
+    }
+    return known.bounds;
+  }
+
+  std::vector<TileBound> findBounds(const TileBox &tile) {
+    std::vector<TileBound> found;
+    const ParsedAccess &access = tiles.parsed(tile);
+    const std::vector<uint64_t> &shape = kernel.buffers[tile.buffer].shape;
+    std::span<const Bounds> boxes = tiles.bounds(tile);
+    for (uint32_t d = 0; d < access.dims.size() && !neverRuns[tile.home]; ++d) {
+      const Bounds &box = boxes[d];
+      bool isInside = box.isEmpty() || (box.first >= 0 && box.last < Bounds::endless &&
+                                        static_cast<uint64_t>(box.last) < shape[d]);
+      if (!isInside) {
+        ask(LeavingText(kernel, tile, access, d), d, found);
+      }
+    }
+    return found;
+  }
+
+  void ask(const LeavingText &text, uint32_t dim, std::vector<TileBound> &found) {
+    const Answer &answer = answerTo(text);
+    if (answer.stays) {
+      return;
+    }
+    TileBound &bound = found.emplace_back();
+    bound.kind = answer.kind;
+    bound.first.dim = dim;
+    if (answer.kind != TileBound::Kind::TooHard) {
+      bound.first.index = text.indexAt(answer.point);
+      bound.first.iteration = text.iterationAt(answer.point);
+      bound.first.also = text.alsoAt(answer.point);
+    }
+    if (answer.kind == TileBound::Kind::Open) {
+      bound.unbounded = text.unbounded();
+      bound.values = text.symbols();
+      bound.enoughMax = answer.smallestCount;
+    }
+  }
+
+  const Answer &answerTo(const LeavingText &text) {
+    std::string key = fmt::format("{}{}{}", text.leaving(), text.anyway(), text.numKnown());
+    auto [found, isNew] = answers.try_emplace(std::move(key));
+    if (isNew && numGivenUp < mostGivenUp) {
+      Question question(context, text);
+      found->second = question.ask(maxOperations);
+      bool isTooHard = !found->second.stays && found->second.kind == TileBound::Kind::TooHard;
+      if (isTooHard && numHard < mostHardQuestions) {
+        ++numHard;
+        found->second = question.ask(maxOfHardQuestion);
+        isTooHard = !found->second.stays && found->second.kind == TileBound::Kind::TooHard;
+      }
+      numGivenUp += isTooHard;
+    }
+    return found->second;
+  }
+
+  const Kernel &kernel;
+  TileBoxes tiles;
+  IdVector<TileId, OfTile> byTile;
+  IdVector<LoopId, bool> neverRuns; ///< what is in this body
+  IslContext context;
+  std::unordered_map<std::string, Answer> answers;
+  uint32_t numHard = 0;
+  uint32_t numGivenUp = 0;
+};
+
+} // namespace
+
+std::vector<TileBound> findTileBounds(const Kernel &kernel) {
+  return kernel.accesses.empty() ? std::vector<TileBound>() : BoundFinder(kernel).run();
+}
+
+std::vector<TileBound> findTileBounds(const Kernel &kernel, const Bindings &bindings) {
+  Kernel bound = kernel;
+  for (LoopId id : bound.loops.ids()) {
+    Loop &loop = bound.loops[id];
+    if (loop.kind == LoopKind::Loop) {
+      auto [fewest, most] = bindings.tripRange(id);
+      loop.trip.kind = Trip::Kind::Value;
+      loop.trip.min = fewest;
+      loop.trip.max = most;
+    }
+  }
+  return findTileBounds(bound);
+}
+
+//===----------------------------------------------------------------------===//
+// Telling
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// `'A', 'B'` of names; each may begin with a sign.
+template <typename Names> std::string quoted(const Names &names, std::string_view sign = "") {
+  std::string text;
+  for (const auto &name : names) {
+    text += fmt::format("{}'{}{}'", text.empty() ? "" : ", ", sign, name);
+  }
+  return text;
+}
+
+/// What is said once for all tiles that are open for one reason.
+class OpenTiles {
+public:
+  explicit OpenTiles(const Kernel &kernel) : kernel(kernel) {}
+
+  void add(const TileBound &bound) {
+    auto key = std::pair(bound.unbounded, bound.values);
+    auto [found, isNew] = groups.try_emplace(key);
+    if (isNew) {
+      order.push_back(key);
+      found->second.first = &bound;
+    }
+    Group &group = found->second;
+    ++group.count;
+    if (bound.enoughMax && (!group.enoughMax || *bound.enoughMax < *group.enoughMax)) {
+      group.enoughMax = bound.enoughMax;
+    }
+  }
+
+  void report(Diagnostics &diagnostics) const {
+    for (const Key &key : order) {
+      const Group &group = groups.at(key);
+      const OutsideRun &first = group.first->first;
+      bool isTooHard = group.first->kind == TileBound::Kind::TooHard;
+      std::string_view buffer =
+          kernel.text(kernel.buffers[kernel.accesses[first.access].buffer].name);
+      diagnostics.remark(
+          kernel.instrs[first.instr].where,
+          fmt::format("whether '{}' of '{}' stays within buffer '{}' {}{}{}; {}",
+                      kernel.text(kernel.accesses[first.access].text), kernel.nameOf(first.instr),
+                      buffer, isTooHard ? "was too hard to decide" : dependsOn(*group.first),
+                      isTooHard ? "" : ": " + reachText(kernel, first), others(group.count - 1),
+                      isTooHard ? "simpler indices are decided; until then each run is checked"
+                                : wayOut(key, group)));
+    }
+  }
+
+private:
+  using Key = std::pair<std::vector<LoopId>, std::vector<std::string>>;
+
+  struct Group {
+    const TileBound *first = nullptr;
+    size_t count = 0;
+    std::optional<uint64_t> enoughMax;
+  };
+
+  std::vector<std::string_view> names(const std::vector<LoopId> &loops) const {
+    std::vector<std::string_view> all;
+    for (LoopId loop : loops) {
+      all.push_back(kernel.nameOf(loop));
+    }
+    return all;
+  }
+
+  std::string dependsOn(const TileBound &bound) const {
+    std::string loops = bound.unbounded.empty()
+                            ? ""
+                            : fmt::format("on how often {} run{}", quoted(names(bound.unbounded)),
+                                          bound.unbounded.size() == 1 ? "s" : "");
+    return fmt::format("depends {}{}{}", loops,
+                       loops.empty() || bound.values.empty() ? "" : " and ",
+                       bound.values.empty() ? "" : "on " + quoted(bound.values, "$"));
+  }
+
+  static std::string others(size_t count) {
+    return count == 0   ? ""
+           : count == 1 ? ", and so it is with 1 more"
+                        : fmt::format(", and so it is with {} more", count);
+  }
+
+  std::string wayOut(const Key &key, const Group &group) const {
+    const auto &[loops, values] = key;
+    if (!values.empty()) {
+      return fmt::format("nothing binds {}, so it is taken for granted; a 'mod', a guard or a "
+                         "constant shows it",
+                         quoted(values, "$"));
+    }
+    auto isWhile = [&](LoopId loop) { return kernel.loops[loop].trip.kind == Trip::Kind::Guard; };
+    if (std::any_of(loops.begin(), loops.end(), isWhile)) {
+      return "a guard or a 'mod' shows it, or a loop with 'max' instead of 'while'; until then "
+             "each run is checked";
+    }
+    std::string most = group.enoughMax ? fmt::format(" {}", *group.enoughMax) : "";
+    return fmt::format("state 'max{}' for the trips of {}; until then each run is checked", most,
+                       quoted(names(loops)));
+  }
+
+  const Kernel &kernel;
+  std::map<Key, Group> groups;
+  std::vector<Key> order; ///< of the text
+};
+
+} // namespace
+
+void reportLeavingTiles(const Kernel &kernel, const std::vector<TileBound> &bounds,
+                        Diagnostics &diagnostics) {
+  for (const TileBound &bound : bounds) {
+    if (bound.kind == TileBound::Kind::Leaves) {
+      Diagnostic error = outsideError(kernel, bound.first);
+      diagnostics.error(error.where, error.message).notes = error.notes;
+    }
+  }
+}
+
+void reportTileBounds(const Kernel &kernel, const std::vector<TileBound> &bounds,
+                      Diagnostics &diagnostics) {
+  reportLeavingTiles(kernel, bounds, diagnostics);
+  OpenTiles open(kernel);
+  for (const TileBound &bound : bounds) {
+    if (bound.kind != TileBound::Kind::Leaves) {
+      open.add(bound);
+    }
+  }
+  open.report(diagnostics);
+}
+
+void checkTiles(const Kernel &kernel, Diagnostics &diagnostics) {
+  reportTileBounds(kernel, findTileBounds(kernel), diagnostics);
+}
+
+std::vector<std::string> takenForGranted(const Kernel &kernel,
+                                         const std::vector<TileBound> &bounds) {
+  std::vector<std::string> all;
+  auto stays = [&](InstrId instr, AccessId access, const std::string &when) {
+    std::string text =
+        fmt::format("'{}' of '{}' stays within its buffer{}",
+                    kernel.text(kernel.accesses[access].text), kernel.nameOf(instr), when);
+    if (std::find(all.begin(), all.end(), text) == all.end()) {
+      all.push_back(std::move(text));
+    }
+  };
+  for (const TileBound &bound : bounds) {
+    std::vector<std::string_view> loops;
+    for (LoopId loop : bound.unbounded) {
+      loops.push_back(kernel.nameOf(loop));
+    }
+    std::string when = loops.empty() ? "" : fmt::format(", however often {} run", quoted(loops));
+    when += when.empty() || loops.size() > 1 ? "" : "s";
+    when += bound.values.empty() ? "" : fmt::format(", whatever {} is", quoted(bound.values, "$"));
+    if (bound.kind != TileBound::Kind::Leaves) {
+      stays(bound.first.instr, bound.first.access, when);
+    }
+  }
+  return all;
+}
+
+} // namespace tally

@@ -1,0 +1,311 @@
+//===- LeavingText.cpp - The runs that leave a buffer, as isl reads them ---===//
+
+#include "LeavingText.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace tally {
+
+LeavingText::LeavingText(const Kernel &kernel, const TileBox &tile, const ParsedAccess &access,
+                         uint32_t dim)
+    : kernel(kernel), tile(tile), access(access), dim(dim) {
+  SideNames names{
+      [this](LoopId loop) { return iteration(loop); }, [this](LoopId loop) { return total(loop); },
+      [this](LoopId loop) { return trips(loop); },
+      [this](const std::string &symbol) { return variable(What::Symbol, {}, symbol, true); }};
+  TileText text(kernel, access, tile.home, names);
+  for (const TileGuard &guard : access.guards) {
+    touching += " and " + text.guard(guard);
+  }
+  for (const TileDim &each : access.dims) {
+    if (each.size.valid() && access.exprs[each.size].kind != TileExpr::Kind::Constant) {
+      (hasSymbol(each.size) ? assumed : touching) += fmt::format(" and {} >= 1", text.size(each));
+    }
+  }
+  const TileDim &own = access.dims[dim];
+  std::string first = text.expr(own.first);
+  std::string last = own.size.valid()
+                         ? fmt::format("{} + {} * ({} - 1)", first, own.stride, text.size(own))
+                         : first;
+  leavingIt =
+      fmt::format(" and ({} < 0 or {} >= {})", first, last, kernel.buffers[tile.buffer].shape[dim]);
+  order.resize(variables.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    auto rank = [&](const Variable &v) {
+      return std::tuple(v.isOpen, v.what,
+                        v.what == What::Iteration ? kernel.loops[v.loop].depth : 0);
+    };
+    return rank(variables[a]) < rank(variables[b]);
+  });
+  known = static_cast<size_t>(std::count_if(variables.begin(), variables.end(),
+                                            [](const Variable &v) { return !v.isOpen; }));
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+bool LeavingText::hasSymbol(TileExprId id) const {
+  return hasLeaf(access, id,
+                 [](const TileExpr &node) { return node.kind == TileExpr::Kind::Symbol; });
+}
+
+std::string LeavingText::variable(What what, LoopId loop, const std::string &symbol, bool isOpen) {
+  size_t number = 0;
+  for (const Variable &known : variables) {
+    if (known.what == what && known.loop == loop && known.symbol == symbol) {
+      return known.name;
+    }
+    number += known.what == what;
+  }
+  std::string name = fmt::format("{}{}", "ints"[static_cast<size_t>(what)], number);
+  variables.push_back({what, loop, symbol, name, isOpen});
+  return name;
+}
+
+const LeavingText::Variable *LeavingText::find(What what, LoopId loop) const {
+  auto found = std::find_if(variables.begin(), variables.end(),
+                            [&](const Variable &v) { return v.what == what && v.loop == loop; });
+  return found == variables.end() ? nullptr : &*found;
+}
+
+bool LeavingText::isUnbounded(LoopId loop) const {
+  const Trip &trip = kernel.loops[loop].trip;
+  return trip.kind == Trip::Kind::Guard || (trip.kind == Trip::Kind::Value && !trip.max);
+}
+
+uint64_t LeavingText::most(LoopId loop) const {
+  const Trip &trip = kernel.loops[loop].trip;
+  return isUnbounded(loop)                   ? maxCount
+         : trip.kind == Trip::Kind::Constant ? trip.constant
+                                             : *trip.max;
+}
+
+uint64_t LeavingText::least(LoopId loop) const {
+  const Trip &trip = kernel.loops[loop].trip;
+  return trip.kind == Trip::Kind::Constant ? trip.constant
+         : trip.kind == Trip::Kind::Value  ? trip.min
+                                           : 0;
+}
+
+std::string LeavingText::iteration(LoopId loop) {
+  return variable(What::Iteration, loop, "", false);
+}
+
+std::string LeavingText::trips(LoopId loop) {
+  iteration(loop); // there is one
+  return least(loop) == most(loop) ? fmt::format("{}", most(loop))
+                                   : variable(What::Length, loop, "", isUnbounded(loop));
+}
+
+/// Earlier entries of a body. All entries of the body around it count, each of which came to this
+/// body once: to a branch, which was taken or not; to a loop, which ran within its bounds.
+std::string LeavingText::total(LoopId body) {
+  if (body == rootLoop) {
+    return "0";
+  }
+  const Loop &loop = kernel.loops[body];
+  std::string around = total(loop.parent);
+  if (around == "0") {
+    return loop.isBranch() ? "0" : iteration(body);
+  }
+  if (!loop.isBranch() && least(body) == most(body)) {
+    return fmt::format("({} * {} + {})", most(body), around, iteration(body));
+  }
+  bool isNew = !find(What::Total, body);
+  std::string name = variable(What::Total, body, "", isTotalOpen(body));
+  if (isNew) {
+    std::string own = loop.isBranch() ? "" : " + " + iteration(body);
+    uint64_t fewest = loop.isBranch() ? 0 : least(body);
+    uint64_t mostOften = loop.isBranch() ? 1 : most(body);
+    totals += fmt::format(" and {0} * {2}{3} <= {4} and {4} <= {1} * {2}{3}", fewest, mostOften,
+                          around, own, name);
+  }
+  return name;
+}
+
+/// Whether a loop without `max` has run before, as often as it may be.
+bool LeavingText::isTotalOpen(LoopId body) const {
+  for (LoopId l = body; l != rootLoop; l = kernel.loops[l].parent) {
+    bool isOutermost = kernel.realLoop(kernel.loops[l].parent) == rootLoop;
+    if (!kernel.loops[l].isBranch() && !isOutermost && isUnbounded(l)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<LoopId> LeavingText::unbounded() const {
+  std::vector<LoopId> loops;
+  for (const Variable &v : variables) {
+    if (v.what == What::Iteration && isUnbounded(v.loop)) {
+      loops.push_back(v.loop);
+    }
+  }
+  std::sort(loops.begin(), loops.end()); // ids follow the text
+  return loops;
+}
+
+std::vector<std::string> LeavingText::symbols() const {
+  std::vector<std::string> all;
+  for (const Variable &v : variables) {
+    if (v.what == What::Symbol) {
+      all.push_back(v.symbol);
+    }
+  }
+  return all;
+}
+
+uint32_t LeavingText::numSplits() const {
+  return static_cast<uint32_t>(
+      std::count_if(access.guards.begin(), access.guards.end(), [](const TileGuard &guard) {
+        return guard.relation == TileGuard::Relation::NotEqual;
+      }));
+}
+
+size_t LeavingText::countOf(LoopId loop, bool &isTrips) const {
+  isTrips = find(What::Length, loop) != nullptr;
+  const Variable *wanted = find(isTrips ? What::Length : What::Iteration, loop);
+  auto at =
+      std::find_if(order.begin(), order.end(), [&](size_t i) { return &variables[i] == wanted; });
+  return static_cast<size_t>(at - order.begin());
+}
+
+//===----------------------------------------------------------------------===//
+// Sets
+//===----------------------------------------------------------------------===//
+
+std::string LeavingText::set(const std::string &conditions) const {
+  std::vector<std::string_view> names;
+  for (size_t i : order) {
+    names.push_back(variables[i].name);
+  }
+  return fmt::format("{{ [{}] : 1 = 1{} }}", fmt::join(names, ", "), conditions);
+}
+
+/// The runs that there are.
+std::string LeavingText::domain(bool rarely) const {
+  std::string all;
+  for (const Variable &v : variables) {
+    all += limits(v, rarely);
+  }
+  return all + totals + assumed;
+}
+
+std::string LeavingText::limits(const Variable &v, bool rarely) const {
+  if (v.what == What::Length) {
+    return fmt::format(" and {} <= {} <= {}", std::max<uint64_t>(least(v.loop), 1), v.name,
+                       most(v.loop));
+  }
+  if (v.what != What::Iteration) {
+    return {};
+  }
+  uint64_t end =
+      rarely && isUnbounded(v.loop) ? std::max<uint64_t>(least(v.loop), 1) : most(v.loop);
+  std::string text = fmt::format(" and 0 <= {} < {}", v.name, end);
+  const Variable *length = find(What::Length, v.loop);
+  return length ? text + fmt::format(" and {} < {}", v.name, length->name) : text;
+}
+
+//===----------------------------------------------------------------------===//
+// Points
+//===----------------------------------------------------------------------===//
+
+int64_t LeavingText::valueAt(const std::vector<int64_t> &point, What what, LoopId loop,
+                             const std::string &symbol) const {
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Variable &v = variables[order[i]];
+    if (v.what == what && v.loop == loop && v.symbol == symbol) {
+      return point[i];
+    }
+  }
+  return 0; // nothing depends on it
+}
+
+int64_t LeavingText::totalAt(const std::vector<int64_t> &point, LoopId body) const {
+  if (find(What::Total, body)) {
+    return valueAt(point, What::Total, body, "");
+  }
+  if (body == rootLoop || kernel.loops[body].isBranch()) {
+    return 0;
+  }
+  int64_t around = totalAt(point, kernel.loops[body].parent);
+  int64_t own = valueAt(point, What::Iteration, body, "");
+  return around == 0 ? own : static_cast<int64_t>(most(body)) * around + own;
+}
+
+/// In wrapping arithmetic, as where the code runs.
+int64_t LeavingText::valueOf(const std::vector<int64_t> &point, TileExprId id) const {
+  using Kind = TileExpr::Kind;
+  const TileExpr &node = access.exprs[id];
+  auto loop = [&] { return loopNamed(kernel, tile.home, access.names[node.name]); };
+  auto operand = [&](TileExprId child) { return static_cast<uint64_t>(valueOf(point, child)); };
+  switch (node.kind) {
+  case Kind::Constant:
+    return node.value;
+  case Kind::Loop:
+    return valueAt(point, What::Iteration, loop(), "");
+  case Kind::Total:
+    return totalAt(point, loop());
+  case Kind::Trips:
+    return find(What::Length, loop()) ? valueAt(point, What::Length, loop(), "")
+                                      : static_cast<int64_t>(most(loop()));
+  case Kind::Symbol:
+    return valueAt(point, What::Symbol, {}, access.names[node.name]);
+  case Kind::Add:
+    return static_cast<int64_t>(operand(node.a) + operand(node.b));
+  case Kind::Sub:
+    return static_cast<int64_t>(operand(node.a) - operand(node.b));
+  case Kind::Scale:
+    return static_cast<int64_t>(operand(node.a) * static_cast<uint64_t>(node.value));
+  case Kind::Mod: {
+    int64_t value = valueOf(point, node.a);
+    return value - floorDiv(value, node.value) * node.value;
+  }
+  case Kind::FloorDiv:
+    return floorDiv(valueOf(point, node.a), node.value);
+  }
+  return 0;
+}
+
+int64_t LeavingText::indexAt(const std::vector<int64_t> &point) const {
+  const TileDim &own = access.dims[dim];
+  int64_t first = valueOf(point, own.first);
+  int64_t size = own.size.valid() ? valueOf(point, own.size) : 1;
+  auto steps = static_cast<uint64_t>(own.stride) * (static_cast<uint64_t>(size) - 1);
+  return first < 0 ? first : static_cast<int64_t>(static_cast<uint64_t>(first) + steps);
+}
+
+std::string LeavingText::alsoAt(const std::vector<int64_t> &point) const {
+  std::string text;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Variable &v = variables[order[i]];
+    if (v.what != What::Iteration) {
+      text += text.empty() ? "" : ", ";
+      text += v.what == What::Symbol
+                  ? fmt::format("${} = {}", v.symbol, point[i])
+                  : fmt::format("{}({}) = {}", v.what == What::Length ? "trips" : "total",
+                                kernel.nameOf(v.loop), point[i]);
+    }
+  }
+  return text;
+}
+
+std::vector<std::pair<LoopId, int64_t>>
+LeavingText::iterationAt(const std::vector<int64_t> &point) const {
+  std::vector<std::pair<LoopId, int64_t>> all;
+  for (LoopId l = tile.home; l != rootLoop; l = kernel.loops[l].parent) {
+    if (kernel.loops[l].kind == LoopKind::Loop) {
+      all.emplace_back(l, valueAt(point, What::Iteration, l, ""));
+    }
+  }
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
+} // namespace tally

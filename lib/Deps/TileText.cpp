@@ -1,0 +1,98 @@
+//===- TileText.cpp - The expressions of a tile, as isl reads them ----------===//
+
+#include "TileText.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace tally {
+
+bool hasLeaf(const ParsedAccess &access, TileExprId id,
+             const std::function<bool(const TileExpr &)> &asked) {
+  if (!id.valid()) {
+    return false;
+  }
+  const TileExpr &node = access.exprs[id];
+  return asked(node) || hasLeaf(access, node.a, asked) || hasLeaf(access, node.b, asked);
+}
+
+/// The value of a text that is a number.
+static std::optional<int64_t> asNumber(const std::string &text) {
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  bool isNumber = error == std::errc() && end == text.data() + text.size();
+  return isNumber ? std::optional(number) : std::nullopt;
+}
+
+/// Indices that do not fit in 64 bits touch nothing real.
+static int64_t wrapped(TileExpr::Kind kind, int64_t x, int64_t y) {
+  auto a = static_cast<uint64_t>(x);
+  auto b = static_cast<uint64_t>(y);
+  return static_cast<int64_t>(kind == TileExpr::Kind::Add   ? a + b
+                              : kind == TileExpr::Kind::Sub ? a - b
+                                                            : a * b);
+}
+
+/// isl reads divisions of variables only, so numbers are calculated here.
+static std::string operation(const TileExpr &node, const std::string &a, const std::string &b) {
+  using Kind = TileExpr::Kind;
+  std::optional<int64_t> x = asNumber(a);
+  std::optional<int64_t> y = node.b.valid() ? asNumber(b) : node.value;
+  bool areNumbers = x && y;
+  switch (node.kind) {
+  case Kind::Add:
+    return areNumbers ? std::to_string(wrapped(node.kind, *x, *y)) : fmt::format("({} + {})", a, b);
+  case Kind::Sub:
+    return areNumbers ? std::to_string(wrapped(node.kind, *x, *y)) : fmt::format("({} - {})", a, b);
+  case Kind::Scale:
+    return areNumbers ? std::to_string(wrapped(node.kind, *x, *y))
+                      : fmt::format("({} * {})", node.value, a);
+  case Kind::Mod:
+    return areNumbers ? std::to_string(*x - floorDiv(*x, *y) * *y)
+                      : fmt::format("({} mod {})", a, node.value);
+  default:
+    return areNumbers ? std::to_string(floorDiv(*x, *y))
+                      : fmt::format("floor({}/{})", a, node.value);
+  }
+}
+
+std::string TileText::expr(TileExprId id) const {
+  using Kind = TileExpr::Kind;
+  const TileExpr &node = access.exprs[id];
+  switch (node.kind) {
+  case Kind::Constant:
+    return fmt::format("{}", node.value);
+  case Kind::Loop:
+    return names.iteration(loopOf(node));
+  case Kind::Total:
+    return names.total(loopOf(node));
+  case Kind::Trips:
+    return names.trips(loopOf(node));
+  case Kind::Symbol:
+    assert(names.symbol && "only tiles without run-time values are written here");
+    return names.symbol(access.names[node.name]);
+  default:
+    return operation(node, expr(node.a), node.b.valid() ? expr(node.b) : "");
+  }
+}
+
+std::string TileText::size(const TileDim &dim) const {
+  if (!dim.size.valid()) {
+    return "1";
+  }
+  auto isSymbol = [](const TileExpr &node) { return node.kind == TileExpr::Kind::Symbol; };
+  return names.symbol || !hasLeaf(access, dim.size, isSymbol) ? expr(dim.size) : "";
+}
+
+std::string TileText::guard(const TileGuard &guard) const {
+  bool isEqual = guard.relation == TileGuard::Relation::Equal;
+  return fmt::format("({} {} {})", expr(guard.left), isEqual ? "=" : toString(guard.relation),
+                     expr(guard.right));
+}
+
+LoopId TileText::loopOf(const TileExpr &node) const {
+  return loopNamed(kernel, home, access.names[node.name]);
+}
+
+} // namespace tally

@@ -1,0 +1,50 @@
+//===- TileText.h - The expressions of a tile, as isl reads them ------------===//
+#ifndef TALLY_LIB_DEPS_TILETEXT_H
+#define TALLY_LIB_DEPS_TILETEXT_H
+
+#include "TileBoxes.h"
+
+#include <functional>
+#include <string>
+
+namespace tally {
+
+/// The text of what the expressions of one tile name.
+struct SideNames {
+  std::function<std::string(LoopId)> iteration;
+  std::function<std::string(LoopId)> total;
+  std::function<std::string(LoopId)> trips;
+  /// None: expressions with run-time values are not asked for.
+  std::function<std::string(const std::string &)> symbol = nullptr;
+};
+
+/// Whether some leaf of an expression, which may be none, is of a kind that is asked for.
+bool hasLeaf(const ParsedAccess &access, TileExprId id,
+             const std::function<bool(const TileExpr &)> &asked);
+
+/// One tile, in the body `home`.
+class TileText {
+public:
+  TileText(const Kernel &kernel, const ParsedAccess &access, LoopId home, const SideNames &names)
+      : kernel(kernel), access(access), home(home), names(names) {}
+
+  std::string expr(TileExprId id) const;
+
+  /// How many elements. Empty: a run-time value without a text says what it is; it is at least 1.
+  std::string size(const TileDim &dim) const;
+
+  /// The comparison, in parentheses.
+  std::string guard(const TileGuard &guard) const;
+
+private:
+  LoopId loopOf(const TileExpr &node) const;
+
+  const Kernel &kernel;
+  const ParsedAccess &access;
+  LoopId home;
+  const SideNames &names;
+};
+
+} // namespace tally
+
+#endif // TALLY_LIB_DEPS_TILETEXT_H

@@ -1,0 +1,299 @@
+//===- RandomBoundsTest.cpp - Tiles beyond their buffers, all runs enumerated //
+//
+// Random kernels whose tiles often leave their buffers, in both directions:
+//
+//   leaves    the run that is told is allowed by the kernel, and the enumeration sees the tile
+//             leave in it, with this index; so, too, with other run-time values and trips without
+//             `max`, if it is said to be so anyway
+//   stays     in runs of no trips, few, as many as there may be, the enumeration sees no other tile
+//             leave its buffer
+//   one run   findOutside() says the same of each of these runs
+//
+//===----------------------------------------------------------------------===//
+
+#include "Enumerate.h"
+#include "RandomAccesses.h"
+
+#include "tally/Check/Outside.h"
+#include "tally/Deps/Bounds.h"
+#include "tally/Model/KernelJson.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace tally;
+using namespace tally::test;
+
+namespace {
+
+/// TALLY_BOUNDS_KERNELS=100000 makes a long run of it.
+uint64_t numKernels() {
+  const char *wish = std::getenv("TALLY_BOUNDS_KERNELS");
+  return wish ? std::strtoull(wish, nullptr, 10) : 10'000;
+}
+
+constexpr uint64_t numParts = 8;
+
+bool isUnbounded(const Loop &loop) {
+  return loop.kind == LoopKind::Loop && (loop.trip.kind == Trip::Kind::Guard ||
+                                         (loop.trip.kind == Trip::Kind::Value && !loop.trip.max));
+}
+
+uint64_t fewest(const Loop &loop) {
+  return loop.isBranch()                          ? 0
+         : loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant
+         : loop.trip.kind == Trip::Kind::Value    ? loop.trip.min
+                                                  : 0;
+}
+
+/// Trips and decisions with which the bodies around an instruction come to where a bound says.
+class Way {
+public:
+  Way(const Kernel &kernel, const TileBound &bound) : kernel(kernel), byLoop(kernel.loops.size()) {
+    read(bound.first.also);
+    enterAll(bound);
+  }
+
+  /// The same, but for what nobody binds: run-time values, and trips without `max`.
+  Way(const Kernel &kernel, const TileBound &bound, fuzz::Random &random)
+      : kernel(kernel), byLoop(kernel.loops.size()) {
+    read(bound.first.also);
+    for (auto &[name, value] : symbols) { // $m is a size
+      value = name == "m" ? random.in({1, 5}) : static_cast<int64_t>(random.below(12)) - 3;
+    }
+    for (auto [loop, iteration] : bound.first.iteration) {
+      auto found = trips.find(std::string(kernel.nameOf(loop)));
+      if (found != trips.end() && isUnbounded(kernel.loops[loop])) {
+        int64_t least = static_cast<int64_t>(fewest(kernel.loops[loop]));
+        found->second = std::max(iteration + 1, least) + static_cast<int64_t>(random.below(4));
+      }
+    }
+    enterAll(bound);
+  }
+
+  uint64_t operator()(LoopId loop, uint64_t entry) const {
+    const std::vector<uint64_t> &trips = byLoop[loop];
+    return entry < trips.size() ? trips[entry] : fewest(kernel.loops[loop]);
+  }
+
+  std::map<std::string, int64_t> symbols;
+  std::map<std::string, int64_t> trips;
+  std::map<std::string, int64_t> totals;
+
+private:
+  void enterAll(const TileBound &bound) {
+    std::vector<LoopId> around;
+    for (LoopId l = kernel.instrs[bound.first.instr].home; l != rootLoop;
+         l = kernel.loops[l].parent) {
+      around.insert(around.begin(), l);
+    }
+    uint64_t before = 0; ///< entries of the body around
+    for (LoopId body : around) {
+      before = choose(body, before, bound.first);
+    }
+  }
+
+  /// `trips(A) = 3, $n = 0`
+  void read(std::string_view text) {
+    while (!text.empty()) {
+      std::string_view part = text.substr(0, text.find(", "));
+      text.remove_prefix(std::min(part.size() + 2, text.size()));
+      size_t equals = part.rfind(" = ");
+      int64_t value = std::stoll(std::string(part.substr(equals + 3)));
+      std::string_view what = part.substr(0, equals);
+      if (what.starts_with('$')) {
+        symbols[std::string(what.substr(1))] = value;
+      } else {
+        size_t open = what.find('(');
+        auto &map = what.starts_with("trips") ? trips : totals;
+        map[std::string(what.substr(open + 1, what.size() - open - 2))] = value;
+      }
+    }
+  }
+
+  /// How often the body was entered before; it was reached `before` times before.
+  uint64_t choose(LoopId body, uint64_t before, const OutsideRun &run) {
+    const Loop &loop = kernel.loops[body];
+    std::string name(kernel.nameOf(body));
+    auto at = std::find_if(run.iteration.begin(), run.iteration.end(),
+                           [&](const auto &each) { return each.first == body; });
+    int64_t own = at == run.iteration.end() ? 0 : at->second;
+    uint64_t most = loop.isBranch()                          ? 1
+                    : loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant
+                                                             : loop.trip.max.value_or(1'000'000);
+    auto wanted = totals.find(name);
+    uint64_t left = wanted == totals.end() ? before * fewest(loop)
+                                           : static_cast<uint64_t>(wanted->second - own);
+    uint64_t sum = 0;
+    std::vector<uint64_t> list;
+    for (uint64_t entry = 0; entry < before; ++entry) {
+      uint64_t others = (before - entry - 1) * fewest(loop);
+      list.push_back(std::clamp(left - std::min(left, others), fewest(loop), most));
+      left -= std::min(left, list.back());
+      sum += list.back();
+    }
+    auto given = trips.find(name);
+    uint64_t now = loop.isBranch()        ? 1
+                   : given != trips.end() ? static_cast<uint64_t>(given->second)
+                                          : std::max(fewest(loop), static_cast<uint64_t>(own) + 1);
+    list.push_back(now);
+    if (loop.kind == LoopKind::Else) {
+      for (uint64_t &taken : list) {
+        taken = 1 - taken;
+      }
+      byLoop[loop.otherBranch] = std::move(list);
+    } else {
+      byLoop[body] = std::move(list);
+    }
+    return sum + static_cast<uint64_t>(own);
+  }
+
+  const Kernel &kernel;
+  IdVector<LoopId, std::vector<uint64_t>> byLoop;
+};
+
+/// Whether all that the way does is within the bounds of the kernel.
+bool isAllowed(const Kernel &kernel, const Way &way) {
+  for (LoopId id : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[id];
+    for (uint64_t entry = 0; entry < 200 && loop.kind == LoopKind::Loop; ++entry) {
+      uint64_t trips = way(id, entry);
+      bool isLow = trips < fewest(loop);
+      bool isHigh = loop.trip.kind == Trip::Kind::Constant ? trips > loop.trip.constant
+                                                           : trips > loop.trip.max.value_or(trips);
+      if (isLow || isHigh) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Whether the enumeration sees the tile leave, with this index if it is given.
+bool isSeen(const Kernel &kernel, const TileBound &bound, const Way &way,
+            std::optional<int64_t> index) {
+  TripsOf trips = [&](LoopId loop, uint64_t entry) { return way(loop, entry); };
+  Enumeration runs(kernel, trips, way.symbols);
+  std::vector<int64_t> vector;
+  for (auto [loop, iteration] : bound.first.iteration) {
+    vector.push_back(iteration);
+  }
+  return std::any_of(runs.beyond().begin(), runs.beyond().end(), [&](const Beyond &beyond) {
+    return beyond.access == bound.first.access && beyond.dim == bound.first.dim &&
+           beyond.vector == vector && (!index || beyond.index == *index);
+  });
+}
+
+struct Seen {
+  size_t leaves = 0, open = 0, anyway = 0, stays = 0, outside = 0;
+};
+
+/// Whether totals over trips without `max` take part, which are not changed here.
+bool hasOpenTotals(const Kernel &kernel, const Way &way) {
+  return !way.totals.empty() && std::any_of(kernel.loops.begin(), kernel.loops.end(), isUnbounded);
+}
+
+/// The first failure; empty if there is none.
+std::string holdLeaving(const Kernel &kernel, const std::vector<TileBound> &bounds,
+                        fuzz::Random &random, Seen &seen) {
+  for (const TileBound &bound : bounds) {
+    if (bound.kind == TileBound::Kind::TooHard) {
+      return "a question is too hard";
+    }
+    Way way(kernel, bound);
+    if (!isAllowed(kernel, way) || !isSeen(kernel, bound, way, bound.first.index)) {
+      return fmt::format("not so: {}", outsideError(kernel, bound.first).message);
+    }
+    ++(bound.kind == TileBound::Kind::Leaves ? seen.leaves : seen.open);
+    bool isAnyway = bound.kind == TileBound::Kind::Leaves && !hasOpenTotals(kernel, way);
+    for (int i = 0; isAnyway && i < 4; ++i) {
+      Way other(kernel, bound, random);
+      if (!isSeen(kernel, bound, other, {})) {
+        return fmt::format("not anyway: {}", outsideError(kernel, bound.first).message);
+      }
+      seen.anyway += other.symbols != way.symbols || other.trips != way.trips;
+    }
+  }
+  return {};
+}
+
+std::string holdStaying(const Kernel &kernel, const std::vector<TileBound> &bounds, uint64_t seed,
+                        Seen &seen) {
+  constexpr std::pair<uint64_t, uint64_t> ranges[] = {{0, 2}, {2, 3}, {0, 8}};
+  bool isOpen = std::any_of(kernel.loops.begin(), kernel.loops.end(), isUnbounded);
+  for (auto [shortest, longest] : ranges) {
+    Bindings bindings(kernel);
+    bindings.setGuardSeed(seed + longest);
+    auto trips = randomTrips(kernel, seed + shortest, shortest, longest);
+    for (LoopId id : kernel.loops.ids()) {
+      if (id != rootLoop && kernel.loops[id].kind != LoopKind::Else &&
+          kernel.loops[id].trip.kind != Trip::Kind::Constant) {
+        std::vector<uint64_t> list;
+        for (uint64_t entry = 0; entry < 7; ++entry) {
+          list.push_back(trips(id, entry));
+        }
+        bindings.set(id, list);
+      }
+    }
+    TripsOf same = [&](LoopId loop, uint64_t entry) {
+      return bindings.trips(EngineId(0), loop, entry + 1);
+    };
+    Enumeration runs(kernel, same);
+    std::vector<TileBound> bound = findTileBounds(kernel, bindings);
+    for (const Beyond &beyond : runs.beyond()) {
+      auto isIt = [&](const TileBound &each) {
+        return each.first.access == beyond.access && each.first.dim == beyond.dim;
+      };
+      auto found = std::find_if(bounds.begin(), bounds.end(), isIt);
+      if (found == bounds.end() ||
+          (!isOpen && found->values.empty() && found->kind != TileBound::Kind::Leaves)) {
+        return fmt::format("missed: '{}' at {}", kernel.text(kernel.accesses[beyond.access].text),
+                           fmt::join(beyond.vector, ","));
+      }
+      if (std::none_of(bound.begin(), bound.end(), isIt)) {
+        return fmt::format("missed with trips: '{}'",
+                           kernel.text(kernel.accesses[beyond.access].text));
+      }
+    }
+    std::vector<AccessId> all;
+    for (AccessId id : kernel.accesses.ids()) {
+      all.push_back(id);
+    }
+    OutsideSearch search = findOutside(kernel, bindings, all);
+    if (!search.isComplete || search.found.has_value() == runs.beyond().empty()) {
+      return "findOutside() says otherwise";
+    }
+    seen.outside += search.found.has_value();
+    seen.stays += !search.found;
+  }
+  return {};
+}
+
+class RandomBoundsTest : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomBoundsTest, leaveOrStayAsEnumerated) {
+  Seen seen;
+  for (uint64_t seed = 1 + GetParam(); seed <= numKernels(); seed += numParts) {
+    Kernel kernel = randomAccesses(seed);
+    fuzz::Random random(seed);
+    std::vector<TileBound> bounds = findTileBounds(kernel);
+    std::string failure = holdLeaving(kernel, bounds, random, seen);
+    failure = failure.empty() ? holdStaying(kernel, bounds, seed, seen) : failure;
+    ASSERT_TRUE(failure.empty()) << "seed " << seed << ": " << failure << "\n"
+                                 << writeKernelJson(kernel);
+  }
+  fmt::print("{} leave, {} are open, {} leave anyway; {} runs leave, {} stay\n", seen.leaves,
+             seen.open, seen.anyway, seen.outside, seen.stays);
+  EXPECT_GT(seen.leaves, 100u);
+  EXPECT_GT(seen.open, 50u);
+  EXPECT_GT(seen.outside, 100u);
+  EXPECT_GT(seen.stays, 100u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Part, RandomBoundsTest, testing::Range<uint64_t>(0, numParts));
+
+} // namespace
