@@ -40,18 +40,10 @@ void HappensBefore::join(uint32_t *into, const uint32_t *from) const {
 // Queues
 //===----------------------------------------------------------------------===//
 
-/// Without overlap it starts when the one before it has completed on all rings; what came before
-/// that one's start has come before this one's, since the engine issued both.
 uint32_t HappensBefore::issue(QueueId queue) {
   InFlight &flight = inFlight[queue];
   const uint32_t *engine = engineClock(engineOfQueue[queue]);
-  Clock start(engine, engine + width);
-  if (!overlap && flight.issued != 0) {
-    for (uint32_t ring = 0; ring < rings[queue]; ++ring) {
-      start[componentOf(queue, ring)] = flight.issued;
-    }
-  }
-  flight.starts.push_back(std::move(start));
+  flight.starts.emplace_back(engine, engine + width);
   return ++flight.issued;
 }
 
@@ -115,7 +107,10 @@ void HappensBefore::raise(SemaId id, uint64_t amount, const uint32_t *clock, uin
                           uint32_t who) {
   checkAfterReset(Unsettled::Kind::ErasedRaise, id, clock, who);
   Sema &sema = semas[id];
-  remember(sema.raisers, {component, clock[component], who});
+  Mark mark{component, clock[component], who};
+  sema.isOrdered &= !sema.last || clock[sema.last->component] >= sema.last->tick;
+  sema.last = mark;
+  remember(sema.raisers, mark);
   sema.smallestRaise = std::min(sema.smallestRaise, amount);
   if (sema.value < limit && sema.value + amount >= limit) {
     report(Unsettled::Kind::Wrapped, id, 0, who);
@@ -181,10 +176,10 @@ void HappensBefore::waitForNumber(EngineId engine, SemaId id, QueueId queue, uin
   }
 }
 
-/// What several raise is settled if every wait needs all of it.
+/// Raises in any order are settled if every wait needs all of them.
 void HappensBefore::checkMixed(SemaId id) {
   const Sema &sema = semas[id];
-  if (sema.raisers.size() > 1 && sema.smallestWait <= sema.value - sema.smallestRaise) {
+  if (!sema.isOrdered && sema.smallestWait <= sema.value - sema.smallestRaise) {
     report(Unsettled::Kind::Mixed, id, sema.raisers[0].who, sema.smallestWaitBy);
   }
 }

@@ -1,7 +1,9 @@
 //===- Race.cpp - Races and deadlocks on executed schedules ---------------===//
 //
 // Steps:  1. prepare   what each instruction touches and is owed, for the given trips
-//         2. run       one schedule after the other, until one decides or the limits are reached
+//         2. run       one schedule after the other, until one decides or the limits are reached;
+//                      if the first does not because several raise a semaphore, hold back each
+//                      queue
 //         3. collect   one report for each pair of operations, from the first schedule that
 //                      shows it
 //         4. excess    waits that asked for too much, in the first schedule: would the run be as
@@ -118,10 +120,42 @@ private:
     }
     ++result.schedules;
     result.oneDecides = isSettled(watched);
-    collect(watched, scheduler.name(), true);
+    if (number != 0 || !isMixedAlone(watched) || !holdBack(watched, scheduler.name())) {
+      collect(watched, scheduler.name(), true);
+    }
     if (number == 0 && result.reports.empty()) {
       collectExcesses(watched, scheduler.name());
     }
+  }
+
+  /// Whether one schedule would decide if it showed which raises each wait needs.
+  bool isMixedAlone(const RaceRun &watched) const {
+    const std::vector<Unsettled> &reasons = watched.order.unsettled();
+    return !isSettled(watched) &&
+           std::all_of(reasons.begin(), reasons.end(), [&](const Unsettled &unsettled) {
+             return unsettled.kind == Unsettled::Kind::Mixed ||
+                    !subject.isWaitedFor[unsettled.sema];
+           });
+  }
+
+  /// Holds back each queue in turn to find what is ordered in every schedule, and judges the run by
+  /// that. False if that does not decide either.
+  bool holdBack(const RaceRun &watched, const std::string &schedule) {
+    auto order = std::make_unique<MustOrder>(system, std::span<const AssumedWait>(),
+                                             [this] { return keepGoing(0); });
+    collectUnsettled(order->unsettled(), watched.steps, schedule);
+    if (!order->isSettled()) {
+      return false;
+    }
+    must = std::move(order);
+    result.oneDecides = result.heldBack = true;
+    RaceRun judged(subject, must.get());
+    for (const Step &step : watched.steps) {
+      judged.apply(step);
+    }
+    judged.finish();
+    collect(judged, schedule, true);
+    return true;
   }
 
   //===--- Collecting -----------------------------------------------------===//
@@ -152,7 +186,8 @@ private:
   }
 
   void collect(const RaceRun &watched, const std::string &schedule, bool ended) {
-    collectUnsettled(watched, schedule); // a counter that wrapped is behind all else
+    // A counter that wrapped is behind all else.
+    collectUnsettled(watched.order.unsettled(), watched.steps, schedule);
     collectFaults(watched, schedule, ReportKind::Race);
     collectFaults(watched, schedule, ReportKind::Unordered);
     if (ended && watched.deadlocked() && isNew(ReportKind::Deadlock, 0, 0)) {
@@ -162,19 +197,19 @@ private:
     }
   }
 
-  void collectUnsettled(const RaceRun &watched, const std::string &schedule) {
-    for (const Unsettled &unsettled : watched.order.unsettled()) {
+  void collectUnsettled(const std::vector<Unsettled> &reasons, const std::vector<Step> &steps,
+                        const std::string &schedule) {
+    for (const Unsettled &unsettled : reasons) {
       bool wraps = unsettled.kind == Unsettled::Kind::Wrapped;
       ReportKind kind = wraps ? ReportKind::Wrap : ReportKind::Reset;
       uint64_t who = uint64_t(unsettled.reset) << 32 | unsettled.other;
       if (!wraps && !subject.isWaitedFor[unsettled.sema]) {
         continue;
       }
-      if (unsettled.kind == Unsettled::Kind::Mixed) {
-        mixed = subject.program.semaphores[unsettled.sema].name;
-      } else if (isNew(kind, unsettled.sema.value, wraps ? 0 : who)) {
+      if (unsettled.kind != Unsettled::Kind::Mixed &&
+          isNew(kind, unsettled.sema.value, wraps ? 0 : who)) {
         RaceReport report = reportOf(subject, unsettled);
-        report.steps = watched.steps;
+        report.steps = steps;
         add(std::move(report), schedule);
       }
     }
@@ -183,7 +218,7 @@ private:
   /// Where memory shows it, the dependence alone is not reported, too.
   void collectFaults(const RaceRun &watched, const std::string &schedule, ReportKind kind) {
     for (const OrderFault &fault : watched.faults) {
-      uint64_t first = fault.earlier.instr.value, second = fault.later.instr.value;
+      uint64_t first = fault.producer().instr.value, second = fault.consumer().instr.value;
       bool isOfKind = fault.dep.valid() == (kind == ReportKind::Unordered);
       bool isKnown = seen.contains({ReportKind::Race, first, second});
       if (isOfKind && !isKnown && isNew(kind, first, second)) {
@@ -195,15 +230,16 @@ private:
   /// A race counts as found when a schedule shows it: both instructions in flight at once.
   void addFault(const RaceRun &watched, const OrderFault &fault, const std::string &schedule) {
     RaceReport report = reportOf(subject, fault);
+    std::vector<Step> held = must ? holdBackBoth(subject, fault) : std::vector<Step>();
     bool isShown = false;
-    report.steps = witnessOf(subject, watched.steps, fault, isShown);
-    if (!isShown && !isSettled(watched)) {
+    report.steps = witnessOf(subject, held.empty() ? watched.steps : held, fault, isShown);
+    if (!isShown && !must && !isSettled(watched)) {
       report.text.severity = Severity::Warning;
       report.text.note(report.text.where,
                        "no schedule was found in which both run at once; it may be that the "
                        "order is kept by something other than waits");
     }
-    add(std::move(report), schedule);
+    add(std::move(report), held.empty() ? schedule : "the earlier one held back");
   }
 
   /// A wait asks too much if the run is ordered as well when it asks for less.
@@ -213,17 +249,29 @@ private:
       if (!hasNeeds || !keepGoing(0)) {
         return;
       }
-      RaceRun relaxed(subject);
-      relaxed.relax(excess.engine, excess);
-      for (const Step &step : watched.steps) {
-        relaxed.apply(step);
-      }
-      if (relaxed.faults.empty() && isNew(ReportKind::OverWait, op, 0)) {
+      if (isTooLong(watched, excess) && isNew(ReportKind::OverWait, op, 0)) {
         RaceReport report = reportOf(subject, excess, watched.passesOf(op));
         report.steps = watched.steps;
         add(std::move(report), schedule);
       }
     }
+  }
+
+  bool isTooLong(const RaceRun &watched, const WaitExcess &excess) const {
+    std::unique_ptr<MustOrder> less;
+    if (must) {
+      std::vector<AssumedWait> waits;
+      for (const Excess &run : excess.runs) {
+        waits.push_back({excess.engine, run.at, excess.queue, run.needed, true});
+      }
+      less = std::make_unique<MustOrder>(system, waits);
+    }
+    RaceRun relaxed(subject, less.get());
+    relaxed.relax(excess.engine, excess);
+    for (const Step &step : watched.steps) {
+      relaxed.apply(step);
+    }
+    return relaxed.faults.empty() && (!less || less->isSettled());
   }
 
   //===--- Answering ------------------------------------------------------===//
@@ -243,6 +291,9 @@ private:
   }
 
   std::string reasonWithoutErrors() const {
+    if (must) {
+      return "decided for every schedule: the order holds however late a queue is";
+    }
     if (result.oneDecides) {
       return "one schedule decides: what orders the code does not depend on it";
     }
@@ -252,13 +303,7 @@ private:
     if (result.timeIsUp) {
       return "time is up; nothing wrong was seen so far";
     }
-    bool resets =
-        std::any_of(result.reports.begin(), result.reports.end(),
-                    [](const RaceReport &report) { return report.kind == ReportKind::Reset; });
-    return resets ? "nothing wrong was seen, but resets may come at other times in other schedules"
-                  : fmt::format("nothing wrong was seen, but several raise '{}', and other "
-                                "schedules may order the code differently",
-                                mixed);
+    return "nothing wrong was seen, but resets may come at other times in other schedules";
   }
 
   const RaceOptions &options;
@@ -266,10 +311,10 @@ private:
   ImplSystem system;
   Needs needs;
   std::unique_ptr<Datapath> datapath;
+  std::unique_ptr<MustOrder> must; ///< if that was needed to decide, and does
   RaceSubject subject;
   RaceResult result;
   uint32_t numErrors = 0, numWarnings = 0; ///< of `result.reports`
-  std::string mixed;                       ///< a semaphore that several raise
   std::set<std::tuple<ReportKind, uint64_t, uint64_t>> seen;
 };
 

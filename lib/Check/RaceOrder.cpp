@@ -24,8 +24,6 @@ public:
   OrderStory(const RaceSubject &subject, const OrderFault &fault) : Story(subject), fault(fault) {
     earlierActive = fault.earlierIssued ? activeOf(fault.earlier) : Active();
     laterActive = activeOf(fault.later);
-    swapped =
-        !fault.dep.valid() && runsBefore(fault.later, laterActive, fault.earlier, earlierActive);
   }
 
   RaceReport report() const {
@@ -49,17 +47,17 @@ public:
   }
 
 private:
-  Instance producer() const { return swapped ? fault.later : fault.earlier; }
+  Instance producer() const { return fault.producer(); }
 
-  Instance consumer() const { return swapped ? fault.earlier : fault.later; }
+  Instance consumer() const { return fault.consumer(); }
 
-  const Active &producerActive() const { return swapped ? laterActive : earlierActive; }
+  const Active &producerActive() const { return fault.swapped ? laterActive : earlierActive; }
 
-  const Active &consumerActive() const { return swapped ? earlierActive : laterActive; }
+  const Active &consumerActive() const { return fault.swapped ? earlierActive : laterActive; }
 
-  bool producerWrites() const { return swapped ? fault.laterWrites : fault.earlierWrites; }
+  bool producerWrites() const { return fault.swapped ? fault.laterWrites : fault.earlierWrites; }
 
-  bool consumerWrites() const { return swapped ? fault.earlierWrites : fault.laterWrites; }
+  bool consumerWrites() const { return fault.swapped ? fault.earlierWrites : fault.laterWrites; }
 
   static uint64_t iterationOf(const Active &active, LoopId loop) {
     for (const LoopIteration &a : active) {
@@ -82,19 +80,6 @@ private:
     }
     std::reverse(loops.begin(), loops.end());
     return loops;
-  }
-
-  bool runsBefore(Instance a, const Active &aActive, Instance b, const Active &bActive) const {
-    for (LoopId loop : commonLoops()) {
-      uint64_t atA = iterationOf(aActive, loop), atB = iterationOf(bActive, loop);
-      if (atA != atB) {
-        return atA < atB;
-      }
-    }
-    if (a.instr == b.instr) {
-      return a.run < b.run;
-    }
-    return a.instr < b.instr;
   }
 
   std::string raceMessage() const {
@@ -279,7 +264,6 @@ private:
 
   const OrderFault &fault;
   Active earlierActive, laterActive;
-  bool swapped = false;
 };
 } // namespace
 

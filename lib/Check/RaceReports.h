@@ -13,6 +13,11 @@ namespace tally {
 std::vector<Step> witnessOf(const RaceSubject &subject, const std::vector<Step> &steps,
                             const OrderFault &fault, bool &isShown);
 
+/// Steps of a run that ends with both instructions in flight, or with the later one issued before
+/// the one that it depends on has finished: what finishes either is held back, all else goes on.
+/// Empty if queues are too short for that. For faults that some schedule shows.
+std::vector<Step> holdBackBoth(const RaceSubject &subject, const OrderFault &fault);
+
 RaceReport reportOf(const RaceSubject &subject, const OrderFault &fault);
 RaceReport reportOf(const RaceSubject &subject, const Unsettled &unsettled);
 RaceReport reportOf(const RaceSubject &subject, const WaitExcess &excess, uint64_t passes);

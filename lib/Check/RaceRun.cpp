@@ -6,9 +6,9 @@
 
 namespace tally {
 
-RaceRun::RaceRun(const RaceSubject &subject)
+RaceRun::RaceRun(const RaceSubject &subject, const MustOrder *must)
     : subject(subject), state(subject.system.initial()),
-      order(subject.kernel, subject.program.semaphores.size(), subject.machine),
+      order(subject.kernel, subject.program.semaphores.size(), subject.machine), must(must),
       cells(subject.datapath ? subject.datapath->numCells() : 0),
       numbers(subject.kernel.instrs.size()), needed(subject.kernel.queues.size(), 0),
       pending(subject.kernel.engines.size() * subject.kernel.queues.size()),
@@ -87,7 +87,7 @@ void RaceRun::onWait(EngineId engine, SemaId sema, uint32_t threshold) {
 
 void RaceRun::onIssue(EngineId engine, QueueId queue, Instance instance) {
   std::fill(needed.begin(), needed.end(), 0);
-  uint32_t number = order.issue(queue);
+  uint32_t number = current = order.issue(queue);
   checkDeps(queue, instance);
   checkCells(queue, instance, number);
   std::vector<uint32_t> &own = numbers[instance.instr];
@@ -135,12 +135,22 @@ void RaceRun::onDrain(EngineId engine) {
 /// Notes that instruction `number` of a queue has to be over; false if that is not sure.
 bool RaceRun::require(QueueId earlier, uint32_t number, QueueId later) {
   needed[earlier.value] = std::max(needed[earlier.value], number);
-  return order.finishedBeforeStart(earlier, number, later);
+  return isOver(earlier, number, later);
 }
 
-/// A pair that touches many cells counts once.
-void RaceRun::addFault(const OrderFault &fault) {
-  auto key = std::make_tuple(fault.earlier.instr, fault.later.instr, fault.dep.valid());
+bool RaceRun::isOver(QueueId earlier, uint32_t number, QueueId later) const {
+  if (!must) {
+    return order.finishedBeforeStart(earlier, number, later);
+  }
+  bool inOrder = !subject.machine.queueOverlap && earlier == later;
+  return inOrder || must->finished(earlier, later, current) >= number;
+}
+
+/// A pair that touches many cells counts once. Which one comes first in the text, not in this run,
+/// tells a use that is too early from a slot that is written too early.
+void RaceRun::addFault(OrderFault fault) {
+  fault.swapped = !fault.dep.valid() && subject.inText().isBefore(fault.later, fault.earlier);
+  auto key = std::make_tuple(fault.producer().instr, fault.consumer().instr, fault.dep.valid());
   auto [entry, isNew] = faultOf.try_emplace(key, KnownFault{faults.size(), {}, {}});
   if (isNew) {
     faults.push_back(fault);
@@ -162,7 +172,7 @@ void RaceRun::checkDeps(QueueId queue, Instance instance) {
     const std::vector<uint32_t> &known = numbers[producer];
     uint32_t number = runs <= known.size() ? known[runs - 1] : 0;
     if (number == 0 || !require(subject.kernel.instrs[producer].queue, number, queue)) {
-      addFault({{producer, runs - 1}, instance, id, false, false, number != 0, 0});
+      addFault({{producer, runs - 1}, instance, false, id, false, false, number != 0, 0});
     }
   }
 }
@@ -200,7 +210,7 @@ void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, uint32_t 
       if (earlier != 0 && (!sameQueue || earlier != number) &&
           !require(marks.queue, earlier, queue)) {
         Instance first = subject.system.instanceAt(marks.queue, earlier - 1);
-        addFault({first, instance, {}, earlier == writer, !isRead, true, 0});
+        addFault({first, instance, false, {}, earlier == writer, !isRead, true, 0});
       }
     }
   }

@@ -16,10 +16,13 @@
 #define TALLY_LIB_CHECK_RACERUN_H
 
 #include "Needs.h"
+#include "RunOrder.h"
 #include "tally/Check/HappensBefore.h"
+#include "tally/Check/MustOrder.h"
 #include "tally/Check/Schedulers.h"
 
 #include <map>
+#include <memory>
 
 namespace tally {
 
@@ -32,8 +35,16 @@ struct RaceSubject {
   const ImplSystem &system;
   const Datapath *datapath; ///< none if the kernel has no accesses
   const Needs &needs;
-  IdVector<EngineId, uint32_t> firstOp; ///< numbers the operations of all engines
-  IdVector<SemaId, bool> isWaitedFor;   ///< by any engine; others order nothing
+  IdVector<EngineId, uint32_t> firstOp;             ///< numbers the operations of all engines
+  IdVector<SemaId, bool> isWaitedFor;               ///< by any engine; others order nothing
+  mutable std::unique_ptr<RunOrder> textOrder = {}; ///< made when something is found
+
+  const RunOrder &inText() const {
+    if (!textOrder) {
+      textOrder = std::make_unique<RunOrder>(kernel, bindings, system.optionsOf().maxOperations);
+    }
+    return *textOrder;
+  }
 
   uint32_t numberOf(EngineId engine, const Op &op) const {
     return firstOp[engine] + static_cast<uint32_t>(&op - program.engines[engine].ops.data());
@@ -44,10 +55,15 @@ struct RaceSubject {
 struct OrderFault {
   Instance earlier; ///< issued first, or not at all yet
   Instance later;
-  DepId dep; ///< the dependence that asks for it; none: an access does
+  bool swapped = false; ///< in the order of the text the later one comes first
+  DepId dep;            ///< the dependence that asks for it; none: an access does
   bool earlierWrites = false, laterWrites = false;
   bool earlierIssued = true;
   uint64_t count = 0; ///< of such pairs in the run
+
+  Instance producer() const { return swapped ? later : earlier; }
+
+  Instance consumer() const { return swapped ? earlier : later; }
 };
 
 /// A wait that asked for more than anything after it does.
@@ -65,7 +81,8 @@ struct WaitExcess {
 
 class RaceRun : ImplObserver {
 public:
-  explicit RaceRun(const RaceSubject &subject);
+  /// Judges by what surely comes before in this run; with `must`, by what does in every schedule.
+  explicit RaceRun(const RaceSubject &subject, const MustOrder *must = nullptr);
 
   /// Lets waits of one operation join less: `relaxed` by place in the trajectory of `engine`.
   void relax(EngineId engine, const WaitExcess &excess);
@@ -135,11 +152,14 @@ private:
   void checkCells(QueueId queue, Instance instance, uint32_t number);
   void checkCell(CellId cell, QueueId queue, Instance instance, uint32_t number, AccessKind kind);
   bool require(QueueId earlier, uint32_t number, QueueId later);
-  void addFault(const OrderFault &fault);
+  bool isOver(QueueId earlier, uint32_t number, QueueId later) const;
+  void addFault(OrderFault fault);
   void noteWait(EngineId engine, SemaId sema, uint32_t threshold);
   void closePending(EngineId engine, QueueId queue);
   void noteArrival(EngineId engine);
 
+  const MustOrder *must;
+  uint32_t current = 0;                             ///< the instruction being issued, in its queue
   std::vector<std::vector<QueueMarks>> cells;       ///< by cell
   IdVector<InstrId, std::vector<uint32_t>> numbers; ///< of each run, in its queue
   std::vector<uint32_t> needed;                     ///< by queue, for the instruction being issued

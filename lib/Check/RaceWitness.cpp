@@ -45,7 +45,7 @@ public:
         Instance instance = run.subject.system.instanceAt(step.queue, queue.issued);
         run.apply(step);
         note(instance, run.order.clockOf(step.engine));
-        if (instance == fault.later) {
+        if (hasLater && (hasEarlier || !fault.earlierIssued)) {
           return;
         }
       } else {
@@ -60,6 +60,8 @@ public:
 
 private:
   void note(Instance instance, const Clock &clock) {
+    hasEarlier |= instance == fault.earlier;
+    hasLater |= instance == fault.later;
     if (instance == fault.earlier || instance == fault.later) {
       for (size_t i = 0; i < limit.size(); ++i) {
         limit[i] = std::max(limit[i], clock[i]);
@@ -70,6 +72,7 @@ private:
   RaceRun run;
   const OrderFault &fault;
   Clock limit;
+  bool hasEarlier = false, hasLater = false;
 };
 
 /// Whether both instructions of the fault are in flight.
@@ -123,7 +126,121 @@ std::vector<Step> keepWithin(const RaceSubject &subject, const std::vector<Step>
   return isShownBy(subject.system, state, fault) ? kept : std::vector<Step>();
 }
 
+/// All go on in turn, but one ring does not deliver one instruction, nor a second one another.
+class HoldingRun {
+public:
+  /// A completion that does not come.
+  struct Held {
+    QueueId queue;
+    uint32_t ring = 0;
+    uint32_t place = 0; ///< in the queue, from 0
+  };
+
+  HoldingRun(const ImplSystem &system, std::vector<Held> held)
+      : system(system), state(system.initial()), held(std::move(held)) {}
+
+  /// Until `isDone()`; false if nothing can go on before.
+  template <typename IsDone> bool run(IsDone isDone) {
+    bool goesOn = true;
+    while (goesOn) {
+      goesOn = false;
+      for (EngineId engine : system.kernelOf().engines.ids()) {
+        goesOn |= advance(engine);
+        if (isDone()) {
+          return true;
+        }
+      }
+      for (QueueId queue : system.kernelOf().queues.ids()) {
+        goesOn |= finish(queue);
+      }
+    }
+    return false;
+  }
+
+  const ImplSystem &system;
+  ImplState state;
+  std::vector<Step> steps;
+
+private:
+  bool perform(const Step &step) {
+    if (!system.isEnabled(state, step)) {
+      return false;
+    }
+    system.apply(state, step);
+    steps.push_back(step);
+    return true;
+  }
+
+  bool advance(EngineId engine) {
+    const Op *op = system.head(state, engine);
+    return op && perform(op->kind == OpKind::Issue
+                             ? Step::issue(engine, system.kernelOf().instrs[op->instr()].queue)
+                             : Step::control(engine));
+  }
+
+  bool finish(QueueId queue) {
+    EngineId engine = system.kernelOf().queues[queue].engine;
+    if (!system.isSplit(queue)) {
+      return finishOn(queue, 0, state.queues[queue].retired, Step::retire(engine, queue));
+    }
+    bool any = false;
+    for (uint32_t ring = 0; ring < system.kernelOf().queues[queue].weight; ++ring) {
+      uint32_t place = state.rings[system.firstRing(queue) + ring];
+      any |= finishOn(queue, ring, place, Step::deliver(engine, queue, ring));
+    }
+    return any;
+  }
+
+  bool finishOn(QueueId queue, uint32_t ring, uint32_t place, const Step &step) {
+    bool isHeld = std::any_of(held.begin(), held.end(), [&](const Held &h) {
+      return h.queue == queue && h.ring == ring && h.place == place;
+    });
+    const QueueState &q = state.queues[queue];
+    if (isHeld || place >= q.issued) {
+      return false;
+    }
+    perform(Step::commit(step.engine, queue, place - q.retired));
+    return perform(step);
+  }
+
+  std::vector<Held> held;
+};
+
 } // namespace
+
+std::vector<Step> holdBackBoth(const RaceSubject &subject, const OrderFault &fault) {
+  const ImplSystem &system = subject.system;
+  auto placeOf = [&](Instance instance) {
+    QueueId queue = subject.kernel.instrs[instance.instr].queue;
+    uint32_t place = 0, count = static_cast<uint32_t>(system.issuesOf(queue).size());
+    while (place < count && system.instanceAt(queue, place) != instance) {
+      ++place;
+    }
+    return std::pair(queue, place);
+  };
+  auto ringsOf = [&](QueueId queue) {
+    return system.isSplit(queue) ? subject.kernel.queues[queue].weight : 1;
+  };
+  auto [earlierQueue, earlier] = placeOf(fault.earlier);
+  auto [laterQueue, later] = placeOf(fault.later);
+  // Which ring is late does not matter to a queue that completes as a whole.
+  for (uint32_t i = 0; i < ringsOf(earlierQueue); ++i) {
+    for (uint32_t j = 0; j < (fault.dep.valid() ? 1 : ringsOf(laterQueue)); ++j) {
+      std::vector<HoldingRun::Held> held = {{earlierQueue, i, earlier}};
+      if (!fault.dep.valid()) {
+        held.push_back({laterQueue, j, later});
+      }
+      HoldingRun run(system, held);
+      if (run.run([&, laterQueue = laterQueue, later = later] {
+            bool isIssued = run.state.queues[laterQueue].issued > later;
+            return isIssued && (fault.dep.valid() || isShownBy(system, run.state, fault));
+          })) {
+        return std::move(run.steps);
+      }
+    }
+  }
+  return {};
+}
 
 std::vector<Step> witnessOf(const RaceSubject &subject, const std::vector<Step> &steps,
                             const OrderFault &fault, bool &isShown) {

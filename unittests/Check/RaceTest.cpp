@@ -228,7 +228,15 @@ void damage(Program &code, fuzz::Random &random) {
   }
 }
 
-/// Each schedule of a report can be performed by itself and shows the same again.
+/// Whether both are of one kind and, if about two instructions, about the same.
+bool areAlike(const RaceReport &a, const RaceReport &b) {
+  std::set<std::string> ofA{factOf(a, "first"), factOf(a, "second")};
+  std::set<std::string> ofB{factOf(b, "first"), factOf(b, "second")};
+  return a.kind == b.kind && ofA == ofB;
+}
+
+/// Each schedule of a report can be performed by itself and shows the same again. It may also show
+/// the same two instructions in other iterations, and then reports these.
 void expectReplays(const Kernel &kernel, const Program &code, const Machine &machine,
                    const Bindings &bindings, const RaceResult &result, const std::string &context) {
   for (const RaceReport &report : result.reports) {
@@ -236,10 +244,8 @@ void expectReplays(const Kernel &kernel, const Program &code, const Machine &mac
     RaceResult again =
         checkSchedule(kernel, code, machine, bindings, report.steps, manySchedules(), performed);
     EXPECT_EQ(performed, report.steps.size()) << report.text.message << context;
-    bool isAgain =
-        std::any_of(again.reports.begin(), again.reports.end(), [&](const RaceReport &other) {
-          return other.kind == report.kind && other.text.message == report.text.message;
-        });
+    bool isAgain = std::any_of(again.reports.begin(), again.reports.end(),
+                               [&](const RaceReport &other) { return areAlike(other, report); });
     EXPECT_TRUE(isAgain) << report.text.message << context;
   }
 }
@@ -351,7 +357,6 @@ Kernel randomAccesses(fuzz::Random &random) {
 
 struct AccessTally {
   int compared = 0, racing = 0, clean = 0, open = 0;
-  int missed = 0; ///< open, and no schedule showed the race that there is
 };
 
 AccessTally compareAccesses(uint32_t count, bool overlap, bool split) {
@@ -394,11 +399,10 @@ AccessTally compareAccesses(uint32_t count, bool overlap, bool split) {
     }
     ++tally.compared;
     tally.open += !result.oneDecides;
-    tally.missed += !result.oneDecides && found.empty() && !all.racing.empty();
     ++(all.racing.empty() ? tally.clean : tally.racing);
   }
-  fmt::print("{} compared, {} racing, {} clean, {} open, {} missed\n", tally.compared, tally.racing,
-             tally.clean, tally.open, tally.missed);
+  fmt::print("{} compared, {} racing, {} clean, {} open\n", tally.compared, tally.racing,
+             tally.clean, tally.open);
   return tally;
 }
 
@@ -441,6 +445,5 @@ TEST(RaceOracleTest, accessesWithoutOverlap) {
 TEST(RaceOracleTest, accessesOfSplitQueues) {
   AccessTally tally = compareAccesses(300, true, true);
   EXPECT_GT(tally.racing, 60);
-  EXPECT_GT(tally.open, 10);
-  EXPECT_EQ(tally.missed, 0) << "the schedules are varied enough for kernels as small as these";
+  EXPECT_EQ(tally.open, 0) << "rings that are held back tell what each part needs";
 }

@@ -14,17 +14,19 @@
 // something happened to come first. So a wait for s >= v joins the clock of the raise that brought
 // s to v, not of those that came later; and a limit of instructions in flight orders nothing.
 //
-// When one schedule decides. Call a run *settled* if, of the semaphores that anybody waits on,
+// When one schedule decides. Call a run *settled* if, of the semaphores that some engine waits on,
 //
 //   S1  every reset of a semaphore is ordered, by edges, with every raise of it, with every wait
 //       on it (with one that comes later: before the wait passes), and with those still blocked;
-//   S2  between two resets, either all raises of a semaphore come from one component, which
-//       raises in order, or every wait there asks for more than all raises but the smallest make;
+//   S2  between two resets, either each raise of a semaphore comes after the one before it, by
+//       edges, or every wait there asks for more than all raises but the smallest make;
 //   S3  no semaphore wrapped around.
 //
-// A semaphore that is only raised, and by one in-order queue, is the simplest case. Claim: every
-// schedule of a settled program, for the same trips, has the same events and edges, up to their
-// order; so races, order of dependences and deadlock may be read off the one run.
+// S2 holds if one in-order queue raises the semaphore; if an engine raises it before it issues the
+// instructions that raise it later (credits), or after all of these have finished (a drain); if
+// several raise it in turn, each after a wait for the one before. Claim: every schedule of a
+// settled program, for the same trips, has the same events and edges, up to their order; so races,
+// order of dependences and deadlock may be read off the one run.
 //
 //   Proof. Take another schedule up to any point, and let it be a prefix so far: its events are
 //   events of our run, and with each it has all that comes before by edges. Let its next event be
@@ -32,12 +34,17 @@
 //   e is a wait, S1 places it between the same two resets as in our run: the reset before it is
 //   ordered before it by program order or by waits passed earlier, so it has happened; the one
 //   after is ordered after e, so it has not, the prefix being closed. Within these, the semaphore
-//   counts raises of our run alone, and by S2 it reaches the threshold only when those that our
-//   run needed are among them. So e keeps the edges it had. Conversely, while a prefix lacks
-//   events of our run, take a first one of them by edges: it can happen now (a wait: by S1 and
-//   S2 the raises it needs are there and were not reset). So no schedule stops early, and none
-//   gets further: a wait blocked in our run is placed by S1 after the same reset, where the same
-//   raises are missing.                                                                      []
+//   counts raises of our run alone. By S2 it reaches the threshold only when those that our run
+//   needed are among them: if raises come one after the other by edges, a prefix has the first of
+//   them. So e keeps the edges it had. Conversely, while a prefix lacks events of our run, take a
+//   first one of them by edges: it can happen now (a wait: by S1 and S2 the raises it needs are
+//   there and were not reset). So no schedule stops early, and none gets further: a wait blocked in
+//   our run is placed by S1 after the same reset, where the same raises are missing.          []
+//
+// If S2 alone fails, MustOrder.h still finds what is ordered in every schedule; it takes one more
+// run for each queue. The edges of a run are then too many: they say which raises brought a
+// semaphore to its value there, and others may elsewhere. They are never too few: a run without an
+// event and all that comes after it by edges is a run, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,7 +71,7 @@ struct Unsettled {
     ErasedRaise,   ///< a raise and an earlier reset are not ordered: it may be erased
     EarlyWait,     ///< a wait and an earlier reset are not ordered: it may see the old value
     ErasedForWait, ///< a reset and an earlier wait are not ordered: the wait may never pass
-    Mixed,         ///< several raise it, and which come first depends on the schedule
+    Mixed,         ///< which raises come first depends on the schedule
     Wrapped,       ///< it went past the largest value of a counter
   };
   Kind kind = Kind::Mixed;
@@ -155,6 +162,8 @@ private:
     std::vector<uint64_t> reached; ///< the value after each raise
     std::vector<uint32_t> clocks;  ///< for each raise, of it and all before it
     std::vector<Mark> raisers;     ///< the last raise of each component
+    std::optional<Mark> last;      ///< the last raise
+    bool isOrdered = true;         ///< each raise surely came after the one before it
     std::vector<Mark> waiters;     ///< the last wait of each engine
     uint64_t smallestRaise = UINT64_MAX;
     uint64_t smallestWait = UINT64_MAX;

@@ -17,8 +17,9 @@
 // by vector clocks (HappensBefore.h), so a race is found even in schedules in which it did no
 // harm.
 //
-// Verdict: *no* if a report says error. Otherwise *yes* if one schedule decides (HappensBefore.h
-// says when, and why), for the given trips; otherwise *could not decide*, whatever the number of
+// Verdict: *no* if a report says error. Otherwise *yes* if all schedules are known to have the same
+// order, for the given trips: from one of them (HappensBefore.h says when, and why), or by holding
+// back each queue in turn (MustOrder.h). Otherwise *could not decide*, whatever the number of
 // schedules. Two accumulations by one queue do not race.
 //
 //===----------------------------------------------------------------------===//
@@ -75,7 +76,8 @@ struct RaceResult {
   std::string reason; ///< why this verdict, in a line
   uint32_t schedules = 0;
   uint64_t steps = 0;
-  bool oneDecides = false; ///< a single schedule stands for all
+  bool oneDecides = false; ///< what was run stands for all schedules
+  bool heldBack = false;   ///< ... since queues were held back: the schedule alone would not
   bool timeIsUp = false;
   bool isStopped = false;          ///< by the flag
   std::vector<RaceReport> reports; ///< errors first

@@ -1,0 +1,540 @@
+//===- MustOrder.cpp - What surely comes before what, exactly -------------===//
+//
+// Steps:  1. write down  what each engine does to counters, one flat list of events per engine
+//         2. cut         semaphores into counters at their resets, by one run
+//         3. hold back   each ring of each queue, and each engine if there are resets: one run each
+//
+// A ring has a counter of its own that each of its completions raises. So waiting for all
+// instructions of an engine, and waits that are assumed, are waits on counters like all others.
+//
+// Cost: (rings + engines) x events in time, events x queues in memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tally/Check/MustOrder.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace tally {
+namespace {
+
+constexpr uint32_t none = UINT32_MAX;
+
+/// What an engine does, as far as others can tell.
+struct Event {
+  enum class Kind : uint8_t {
+    Wait,   ///< until `counter` is at least `value`
+    Signal, ///< raises `counter` by `value`
+    Issue,  ///< an instruction enters queue `counter`
+    Reset,  ///< begins `counter`
+  };
+  Kind kind;
+  uint32_t counter; ///< a semaphore until step 2
+  uint32_t value;
+  uint32_t op; ///< numbered over all engines
+};
+
+/// What a completion raises.
+struct Arrival {
+  uint32_t counter = none;
+  uint32_t amount = 0;
+  uint32_t op = 0;
+};
+
+/// One ring of one queue.
+struct Ring {
+  QueueId queue;
+  uint32_t counter; ///< its own
+  std::vector<Arrival> arrivals;
+};
+
+/// What lies between two resets of a semaphore, or is a ring's own.
+struct Counter {
+  SemaId sema;                 ///< none: a ring's own
+  uint32_t predecessor = none; ///< none: it is there from the start
+  uint32_t begunBy = 0;        ///< the operation that resets
+};
+
+/// Code as events on counters.
+struct Model {
+  IdVector<EngineId, std::vector<Event>> events;
+  std::vector<Ring> rings;               ///< by queue
+  IdVector<QueueId, uint32_t> firstRing; ///< in `rings`; one more at the end
+  std::vector<Counter> counters;         ///< of semaphores, of rings, and those that resets begin
+  bool hasResets = false;
+
+  uint32_t ringsEnd(QueueId queue) const { return firstRing[QueueId(queue.value + 1)]; }
+};
+
+//===----------------------------------------------------------------------===//
+// 1. Write down
+//===----------------------------------------------------------------------===//
+
+class Writer {
+public:
+  Writer(const ImplSystem &system, std::span<const AssumedWait> assumed)
+      : system(system), kernel(system.kernelOf()), program(system.programOf()), assumed(assumed),
+        isWaitedFor(program.semaphores.size(), false) {}
+
+  Model run() {
+    for (SemaId sema : program.semaphores.ids()) {
+      model.counters.push_back({sema, none, 0});
+    }
+    for (QueueId queue : kernel.queues.ids()) {
+      model.firstRing.push(static_cast<uint32_t>(model.rings.size()));
+      for (uint32_t ring = 0; ring < numRings(queue); ++ring) {
+        model.rings.push_back({queue, static_cast<uint32_t>(model.counters.size()), {}});
+        model.counters.emplace_back();
+      }
+    }
+    model.firstRing.push(static_cast<uint32_t>(model.rings.size()));
+    findWaits();
+    uint32_t firstOp = 0;
+    for (EngineId engine : kernel.engines.ids()) {
+      model.events.push({});
+      write(engine, firstOp);
+      firstOp += static_cast<uint32_t>(program.engines[engine].ops.size());
+    }
+    return std::move(model);
+  }
+
+private:
+  uint32_t numRings(QueueId queue) const {
+    return system.isSplit(queue) ? kernel.queues[queue].weight : 1;
+  }
+
+  /// What no engine waits for orders nothing, whatever happens to it.
+  void findWaits() {
+    for (const EngineCode &code : program.engines) {
+      for (const Op &op : code.ops) {
+        if (op.wait.valid()) {
+          isWaitedFor[op.wait] = true;
+        }
+      }
+    }
+  }
+
+  void write(EngineId engine, uint32_t firstOp) {
+    std::vector<uint32_t> issued(kernel.queues.size(), 0);
+    for (uint32_t at = 0; const ImplPoint &point : system.trajectory(engine)) {
+      const Op &op = program.engines[engine].ops[point.op];
+      number = firstOp + point.op;
+      bool isReplaced = writeAssumed(engine, at++);
+      if (op.wait.valid() && !isReplaced) {
+        writeWait(engine, op.wait.value, point.threshold);
+      }
+      switch (op.kind) {
+      case OpKind::Issue:
+        writeIssue(engine, kernel.instrs[op.instr()].queue, op);
+        break;
+      case OpKind::Signal:
+        if (isWaitedFor[op.signal]) {
+          add(engine, Event::Kind::Signal, op.signal.value, op.amount);
+        }
+        break;
+      case OpKind::Reset:
+        writeReset(engine, op);
+        break;
+      case OpKind::Drain:
+        for (QueueId queue : kernel.engines[engine].queues) {
+          writeWaitForQueue(engine, queue, numIssued(queue));
+        }
+        break;
+      default:
+        break;
+      }
+    }
+  }
+
+  void add(EngineId engine, Event::Kind kind, uint32_t counter, uint32_t value) {
+    model.events[engine].push_back({kind, counter, value, number});
+  }
+
+  /// A threshold that passes at once, being 0 or negative, orders nothing.
+  void writeWait(EngineId engine, uint32_t counter, uint32_t threshold) {
+    if (threshold != 0 && threshold < system.machineOf().counterLimit()) {
+      add(engine, Event::Kind::Wait, counter, threshold);
+    }
+  }
+
+  void writeWaitForQueue(EngineId engine, QueueId queue, uint32_t count) {
+    for (uint32_t ring = model.firstRing[queue]; count != 0 && ring < model.ringsEnd(queue);
+         ++ring) {
+      add(engine, Event::Kind::Wait, model.rings[ring].counter, count);
+    }
+  }
+
+  /// Whether the wait of the operation itself is left out.
+  bool writeAssumed(EngineId engine, uint32_t at) {
+    bool isReplaced = false;
+    for (; nextAssumed < assumed.size() && assumed[nextAssumed].engine == engine &&
+           assumed[nextAssumed].at == at;
+         ++nextAssumed) {
+      writeWaitForQueue(engine, assumed[nextAssumed].queue, assumed[nextAssumed].number);
+      isReplaced |= assumed[nextAssumed].replaces;
+    }
+    return isReplaced;
+  }
+
+  void writeIssue(EngineId engine, QueueId queue, const Op &op) {
+    add(engine, Event::Kind::Issue, queue.value, 0);
+    bool matters = op.signal.valid() && isWaitedFor[op.signal];
+    for (uint32_t ring = model.firstRing[queue]; ring < model.ringsEnd(queue); ++ring) {
+      uint32_t amount = !matters ? 0
+                        : system.isSplit(queue)
+                            ? system.shareOf(queue, op, ring - model.firstRing[queue])
+                            : op.amount;
+      model.rings[ring].arrivals.push_back({amount > 0 ? op.signal.value : none, amount, number});
+    }
+  }
+
+  void writeReset(EngineId engine, const Op &op) {
+    for (uint32_t i = 0; i < op.amount; ++i) {
+      SemaId sema(op.signal.value + i);
+      if (isWaitedFor[sema]) {
+        model.hasResets = true;
+        add(engine, Event::Kind::Reset, sema.value, 0);
+      }
+    }
+  }
+
+  uint32_t numIssued(QueueId queue) const {
+    return static_cast<uint32_t>(model.rings[model.firstRing[queue]].arrivals.size());
+  }
+
+  const ImplSystem &system;
+  const Kernel &kernel;
+  const Program &program;
+  std::span<const AssumedWait> assumed;
+  size_t nextAssumed = 0;
+  uint32_t number = 0; ///< of the operation at hand
+  IdVector<SemaId, bool> isWaitedFor;
+  Model model;
+};
+
+//===----------------------------------------------------------------------===//
+// 2. Cut
+//===----------------------------------------------------------------------===//
+
+/// Runs the code in any order, each completion at once, and notes which counter each event is on.
+class Cutter {
+public:
+  explicit Cutter(Model &model)
+      : model(model), current(model.counters.size()), value(model.counters.size(), 0),
+        at(model.events.size(), 0), delivered(model.rings.size(), 0) {
+    std::iota(current.begin(), current.end(), 0);
+  }
+
+  void run() {
+    bool goesOn = true;
+    while (goesOn) {
+      goesOn = false;
+      for (EngineId engine : model.events.ids()) {
+        goesOn |= advance(engine);
+      }
+    }
+    for (EngineId engine : model.events.ids()) {
+      if (at[engine] < model.events[engine].size()) {
+        Event &blocked = model.events[engine][at[engine]];
+        blocked.counter = current[blocked.counter];
+      }
+    }
+  }
+
+private:
+  /// Whether the engine could do anything.
+  bool advance(EngineId engine) {
+    std::vector<Event> &events = model.events[engine];
+    uint32_t before = at[engine];
+    for (uint32_t &i = at[engine]; i < events.size() && execute(events[i]); ++i) {
+    }
+    return at[engine] != before;
+  }
+
+  /// False if it is a wait that does not pass.
+  bool execute(Event &event) {
+    switch (event.kind) {
+    case Event::Kind::Wait:
+      if (value[current[event.counter]] < event.value) {
+        return false;
+      }
+      event.counter = current[event.counter];
+      return true;
+    case Event::Kind::Signal:
+      event.counter = current[event.counter];
+      value[event.counter] += event.value;
+      return true;
+    case Event::Kind::Issue:
+      deliver(QueueId(event.counter));
+      return true;
+    case Event::Kind::Reset:
+      model.counters.push_back({SemaId(event.counter), current[event.counter], event.op});
+      current[event.counter] = static_cast<uint32_t>(value.size());
+      event.counter = current[event.counter];
+      value.push_back(0);
+      return true;
+    }
+    return false;
+  }
+
+  void deliver(QueueId queue) {
+    for (uint32_t i = model.firstRing[queue]; i < model.ringsEnd(queue); ++i) {
+      Ring &ring = model.rings[i];
+      ++value[ring.counter];
+      Arrival &arrival = ring.arrivals[delivered[i]++];
+      if (arrival.counter != none) {
+        arrival.counter = current[arrival.counter];
+        value[arrival.counter] += arrival.amount;
+      }
+    }
+  }
+
+  Model &model;
+  std::vector<uint32_t> current; ///< the counter that stands for a semaphore, by semaphore
+  std::vector<uint64_t> value;   ///< by counter
+  IdVector<EngineId, uint32_t> at;
+  std::vector<uint32_t> delivered; ///< by ring
+};
+
+//===----------------------------------------------------------------------===//
+// 3. Hold back
+//===----------------------------------------------------------------------===//
+
+/// Why the answers do not hold for every schedule: each reason once, over all runs.
+class Findings {
+public:
+  explicit Findings(std::vector<Unsettled> &reasons) : reasons(reasons) {}
+
+  void add(const Unsettled &reason) {
+    if (known.emplace(reason.kind, reason.sema, reason.reset, reason.other).second) {
+      reasons.push_back(reason);
+    }
+  }
+
+private:
+  std::vector<Unsettled> &reasons;
+  std::set<std::tuple<Unsettled::Kind, SemaId, uint32_t, uint32_t>> known;
+};
+
+/// A run in which one component moves only when nothing else can.
+class HeldRun {
+public:
+  HeldRun(const Model &model, uint64_t limit, Findings &findings)
+      : model(model), limit(limit), findings(findings), value(model.counters.size(), 0),
+        isBegun(model.counters.size(), false), endedBy(model.counters.size(), none),
+        firstWaiting(model.counters.size()), nextWaiting(model.events.size()),
+        at(model.events.size(), 0), issued(model.firstRing.size() - 1, 0) {
+    for (uint32_t i = 0; i < model.counters.size(); ++i) {
+      isBegun[i] = model.counters[i].predecessor == none;
+    }
+  }
+
+  /// Calls `onIssue(queue, number, completions of the ring so far)`.
+  template <typename OnIssue> void holdRing(uint32_t ring, OnIssue onIssue) {
+    heldRing = ring;
+    start(EngineId());
+    do {
+      goOn(onIssue);
+    } while (deliverHeld());
+  }
+
+  void holdEngine(EngineId engine) {
+    start(engine);
+    do {
+      goOn([](QueueId, uint32_t, uint32_t) {});
+    } while (stepHeld(engine));
+  }
+
+  bool isStuck() const {
+    for (EngineId engine : model.events.ids()) {
+      if (at[engine] < model.events[engine].size()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+private:
+  void start(EngineId held) {
+    for (EngineId engine : model.events.ids()) {
+      if (engine != held) {
+        ready.push_back(engine);
+      }
+    }
+  }
+
+  /// Until nothing but the held component can move.
+  template <typename OnIssue> void goOn(OnIssue onIssue) {
+    while (!ready.empty()) {
+      EngineId engine = ready.back();
+      ready.pop_back();
+      const std::vector<Event> &events = model.events[engine];
+      for (uint32_t &i = at[engine]; i < events.size(); ++i) {
+        const Event &event = events[i];
+        if (!arrive(event)) {
+          nextWaiting[engine] = firstWaiting[event.counter];
+          firstWaiting[event.counter] = engine;
+          break;
+        }
+        execute(event, onIssue);
+      }
+    }
+  }
+
+  bool deliverHeld() {
+    if (delivered == issued[model.rings[heldRing].queue]) {
+      return false;
+    }
+    deliver(model.rings[heldRing], delivered++);
+    return true;
+  }
+
+  bool stepHeld(EngineId engine) {
+    const std::vector<Event> &events = model.events[engine];
+    if (at[engine] == events.size() || !arrive(events[at[engine]])) {
+      return false;
+    }
+    execute(events[at[engine]++], [](QueueId, uint32_t, uint32_t) {});
+    return true;
+  }
+
+  /// The engine has come to this event; false if it has to wait.
+  bool arrive(const Event &event) {
+    if (event.kind != Event::Kind::Wait) {
+      return true;
+    }
+    checkBegun(Unsettled::Kind::EarlyWait, event.counter, event.op);
+    if (value[event.counter] < event.value) {
+      return false;
+    }
+    checkNotEnded(Unsettled::Kind::ErasedForWait, event.counter, event.op);
+    return true;
+  }
+
+  template <typename OnIssue> void execute(const Event &event, OnIssue onIssue) {
+    switch (event.kind) {
+    case Event::Kind::Wait:
+      return;
+    case Event::Kind::Signal:
+      raise(event.counter, event.value, event.op);
+      return;
+    case Event::Kind::Issue: {
+      QueueId queue(event.counter);
+      uint32_t number = ++issued[queue];
+      onIssue(queue, number, delivered);
+      for (uint32_t ring = model.firstRing[queue]; ring < model.ringsEnd(queue); ++ring) {
+        if (ring != heldRing) {
+          deliver(model.rings[ring], number - 1);
+        }
+      }
+      return;
+    }
+    case Event::Kind::Reset:
+      reset(event);
+      return;
+    }
+  }
+
+  void deliver(const Ring &ring, uint32_t place) {
+    add(ring.counter, 1);
+    const Arrival &arrival = ring.arrivals[place];
+    if (arrival.counter != none) {
+      raise(arrival.counter, arrival.amount, arrival.op);
+    }
+  }
+
+  void raise(uint32_t counter, uint32_t amount, uint32_t op) {
+    checkBegun(Unsettled::Kind::ErasedRaise, counter, op);
+    checkNotEnded(Unsettled::Kind::LostRaise, counter, op);
+    if (value[counter] < limit && value[counter] + amount >= limit) {
+      report(Unsettled::Kind::Wrapped, counter, 0, op);
+    }
+    add(counter, amount);
+  }
+
+  /// Those that wait look again.
+  void add(uint32_t counter, uint32_t amount) {
+    value[counter] += amount;
+    for (EngineId engine = firstWaiting[counter]; engine.valid(); engine = nextWaiting[engine]) {
+      ready.push_back(engine);
+    }
+    firstWaiting[counter] = EngineId();
+  }
+
+  void reset(const Event &event) {
+    uint32_t predecessor = model.counters[event.counter].predecessor;
+    if (predecessor != none) { // otherwise the run that cut did not get here
+      checkBegun(Unsettled::Kind::ErasedRaise, predecessor, event.op);
+      endedBy[predecessor] = event.op;
+      isBegun[event.counter] = true;
+    }
+  }
+
+  void checkBegun(Unsettled::Kind kind, uint32_t counter, uint32_t op) {
+    if (!isBegun[counter]) {
+      report(kind, counter, model.counters[counter].begunBy, op);
+    }
+  }
+
+  void checkNotEnded(Unsettled::Kind kind, uint32_t counter, uint32_t op) {
+    if (endedBy[counter] != none) {
+      report(kind, counter, endedBy[counter], op);
+    }
+  }
+
+  void report(Unsettled::Kind kind, uint32_t counter, uint32_t reset, uint32_t op) {
+    findings.add({kind, model.counters[counter].sema, reset, op});
+  }
+
+  const Model &model;
+  uint64_t limit; ///< the first value that a wait reads as something else
+  Findings &findings;
+  std::vector<uint64_t> value; ///< by counter
+  std::vector<bool> isBegun;
+  std::vector<uint32_t> endedBy;
+  std::vector<EngineId> firstWaiting; ///< by counter: engines that wait on it, linked by the next
+  IdVector<EngineId, EngineId> nextWaiting;
+  IdVector<EngineId, uint32_t> at;
+  IdVector<QueueId, uint32_t> issued;
+  uint32_t heldRing = none;
+  uint32_t delivered = 0; ///< completions of the held ring
+  std::vector<EngineId> ready;
+};
+
+} // namespace
+
+MustOrder::MustOrder(const ImplSystem &system, std::span<const AssumedWait> assumed,
+                     const std::function<bool()> &keepGoing) {
+  Model model = Writer(system, assumed).run();
+  if (model.hasResets) {
+    Cutter(model).run();
+  }
+  size_t numQueues = system.kernelOf().queues.size();
+  for (QueueId queue : system.kernelOf().queues.ids()) {
+    rows.push(std::vector<uint32_t>(system.issuesOf(queue).size() * numQueues, UINT32_MAX));
+  }
+  Findings findings(reasons);
+  uint64_t limit = system.machineOf().counterLimit();
+  for (uint32_t ring = 0; ring < model.rings.size(); ++ring) {
+    uint32_t column = model.rings[ring].queue.value;
+    HeldRun run(model, limit, findings);
+    run.holdRing(ring, [&](QueueId queue, uint32_t number, uint32_t completions) {
+      uint32_t &entry = rows[queue][(number - 1) * numQueues + column];
+      entry = std::min(entry, completions);
+    });
+    stuck = run.isStuck();
+    if (keepGoing && !keepGoing()) {
+      isCutOff = true;
+      return;
+    }
+  }
+  for (EngineId engine : system.kernelOf().engines.ids()) {
+    if (model.hasResets) {
+      HeldRun(model, limit, findings).holdEngine(engine);
+    }
+  }
+}
+
+} // namespace tally
