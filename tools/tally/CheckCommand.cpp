@@ -114,7 +114,7 @@ int checkAll(const CheckOptions &options) {
     }
     Answer answer = checkSubject(options, subject, *machine, *given);
     for (size_t i = 0; i < answer.faults.size() && !options.witness.empty(); ++i) {
-      writeWitness(options, subject, answer.faults[i], ++numWitnesses);
+      writeWitness(options, session, subject, answer.faults[i], ++numWitnesses);
     }
     verdict = both(verdict, answer.verdict);
     text += (text.empty() ? "" : "\n") + answer.text;

@@ -129,8 +129,8 @@ Answer raceSubject(const CheckOptions &options, const Subject &subject, const Ma
                    const Bindings &given, Heartbeat &heartbeat);
 
 /// Writes one schedule; `number` counts those of a run of the command, from 1.
-void writeWitness(const CheckOptions &options, const Subject &subject, const Fault &fault,
-                  uint32_t number);
+void writeWitness(const CheckOptions &options, const Session &session, const Subject &subject,
+                  const Fault &fault, uint32_t number);
 
 /// Performs the schedule of --replay. The exit status.
 int replaySchedule(const CheckOptions &given);

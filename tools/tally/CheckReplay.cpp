@@ -64,8 +64,8 @@ bool setCompileFlag(CommonOptions &common, const std::string &flag) {
 
 } // namespace
 
-void writeWitness(const CheckOptions &options, const Subject &subject, const Fault &fault,
-                  uint32_t number) {
+void writeWitness(const CheckOptions &options, const Session &session, const Subject &subject,
+                  const Fault &fault, uint32_t number) {
   ScheduleFile file;
   file.kernelFile = options.common.input;
   file.kernelName = subject.kernel.text(subject.kernel.name);

@@ -1,0 +1,41 @@
+//===- NamesTest.cpp - Messages about names that there are not ------------===//
+
+#include "tally/Support/Names.h"
+
+#include <gtest/gtest.h>
+
+using namespace tally;
+
+TEST(NamesTest, nearestHasTheFewestChanges) {
+  EXPECT_EQ(nearestName("laod", {"store", "load", "lead"}), "load");
+  EXPECT_EQ(nearestName("per-lop", {"per-loop", "per-engine"}), "per-loop");
+  EXPECT_EQ(nearestName("load", {}), "");
+  EXPECT_EQ(nearestName("wirtes", {"reads", "writes"}), "writes");
+}
+
+/// Of two that are as near the first; and nothing that has no character in common.
+TEST(NamesTest, nearestIsNear) {
+  EXPECT_EQ(nearestName("ab", {"ax", "ay"}), "ax");
+  EXPECT_EQ(nearestName("Z", {"A", "B"}), "");
+  EXPECT_EQ(nearestName("barrier", {"auto", "manual"}), "");
+}
+
+TEST(NamesTest, fewNamesAreListed) {
+  EXPECT_EQ(unknownName("queue", "queues", "dam", {"act", "dma"}),
+            "unknown queue 'dam'; the queues are 'act', 'dma'; did you mean 'dma'?");
+  EXPECT_EQ(unknownName("queue", "queues", "q", {}), "unknown queue 'q'; there are no queues");
+  std::vector<std::string_view> many(13, "name");
+  EXPECT_EQ(unknownName("queue", "queues", "nam", many),
+            "unknown queue 'nam'; did you mean 'name'?");
+}
+
+/// An input full of unknown names costs no more than reading it; long names cost nothing.
+TEST(NamesTest, effortEnds) {
+  uint32_t effort = 1;
+  std::vector<std::string_view> many(13, "name");
+  EXPECT_EQ(unknownName("queue", "queues", "nam", many, effort),
+            "unknown queue 'nam'; did you mean 'name'?");
+  EXPECT_EQ(unknownName("queue", "queues", "nam", many, effort), "unknown queue 'nam'");
+  std::string longName(1'000'000, 'x');
+  EXPECT_EQ(nearestName(longName, {longName}), "");
+}
