@@ -10,6 +10,7 @@
 #include "tally/Check/Race.h"
 #include "tally/Code/Choose.h"
 #include "tally/Model/Regions.h"
+#include "tally/Sync/Divergence.h"
 
 #include <algorithm>
 #include <cctype>
@@ -38,6 +39,16 @@ bool allConstant(const Kernel &kernel) {
   });
 }
 
+/// Whether a dependence is for as many runs as its own engine counts, whatever the producer's does.
+bool anyCountedApart(const Kernel &kernel) {
+  const Divergence divergence(kernel);
+  bool any = false;
+  for (DepId dep : kernel.deps.ids()) {
+    any |= divergence.apartOn(dep).valid();
+  }
+  return any;
+}
+
 /// What a strategy is not made for; anything else it must do.
 bool mayRefuse(const Kernel &kernel, Strategy strategy) {
   switch (strategy) {
@@ -48,8 +59,8 @@ bool mayRefuse(const Kernel &kernel, Strategy strategy) {
     return !allUniform(kernel);
   case Strategy::PerInstruction:
   case Strategy::PerLoop:
-  case Strategy::Auto: // a region may count whole queues, or have barriers
-    return !allUniform(kernel) && hasRegions(kernel);
+  case Strategy::Auto: // a region may count whole queues, or have barriers; a wait may be inexact
+    return (!allUniform(kernel) && hasRegions(kernel)) || anyCountedApart(kernel);
   default:
     return false;
   }
@@ -104,9 +115,6 @@ private:
         continue;
       }
       Order asked = orderOfDefinition(kernel, definitions);
-      if (asked.state != Order::State::Complete) {
-        continue; // engines that disagree about trips may wait for what never comes
-      }
       size_t numIssues = 0;
       for (const std::vector<InstrId> &issues : asked.issues) {
         numIssues += issues.size();
@@ -128,8 +136,8 @@ private:
       return;
     }
     ++counts.programs;
-    for (size_t i = 0; i < runs.size() && isDefined(compiled); ++i) {
-      examineRun(compiled, runs[i]);
+    for (const Run &run : runs) {
+      examineRun(compiled, run);
     }
     programs.push_back(std::move(compiled));
   }
@@ -182,11 +190,6 @@ private:
     }
   }
 
-  /// Where engines take different ways, the definition counts on the consumer's alone. Code that
-  /// asks for more than it does, or for something else (barriers), may then wait for what the
-  /// producer never does; users allow that for each dependence (allow_divergent).
-  bool isDefined(const Compiled &compiled) const { return compiled.exact || allUniform(kernel); }
-
   void examineRun(const Compiled &compiled, const Run &run) {
     ++counts.runs;
     if (compiled.strategy != Strategy::Barrier && compiled.strategy != Strategy::Unrolled) {
@@ -195,10 +198,13 @@ private:
         return fail(compiled.strategy, "thresholds: " + *mismatch, &run);
       }
     }
-    checkOrder(compiled, run);
     if (run.numIssues <= smallRun) {
       checkAllInterleavings(compiled, run);
     }
+    if (run.asked.state != Order::State::Complete) {
+      return; // engines that disagree about trips may wait for what never comes
+    }
+    checkOrder(compiled, run);
     // All runs whose order is open, and some of the others: the race check finds its order itself.
     checkSchedules(compiled, run);
   }

@@ -4,7 +4,8 @@
 //
 //   1. stepped thresholds  are computed at each wait: more operations, the same waits
 //   2. copies of counters  waits remember fewer iterations: the same operations, longer waits. The
-//                          oldest copy of a ring, of that ring whose readers run least often
+//                          oldest copy of a ring, of that ring whose readers run least often;
+//                          none that is read by a wait which might then never end (Divergence.h)
 //
 // Counters themselves stay. If they are too many, checkLimits() has the last word.
 //
@@ -19,6 +20,7 @@
 #include "Waits.h"
 #include "tally/Code/ControlCost.h"
 #include "tally/Model/Place.h"
+#include "tally/Sync/Divergence.h"
 
 #include <fmt/format.h>
 
@@ -111,14 +113,16 @@ bool RegisterFitter::recompute(EngineId engine, const EngineCode &code) {
 bool RegisterFitter::forgetCopies(const SyncPlan &plan, EngineId engine,
                                   std::vector<DepId> readers) {
   const IdVector<LoopId, double> entries = expectedEntries(kernel);
+  const Divergence divergence(kernel);
   std::map<RingId, CopiesOnEngine> rings;
   for (DepId dep : readers) {
     const Wait &wait = plan.waits[dep];
     CopiesOnEngine &ring = rings[wait.ring];
     bool needsOne = plan.sharesQueue(kernel.deps[dep].producer) &&
                     placeOf(kernel, kernel.deps[dep]).producerInShared();
+    bool needsAll = divergence.mayNeverComeBy(dep).valid();
     ring.kept = std::max(ring.kept, copiesRead(wait));
-    ring.atLeast = std::max<uint32_t>(ring.atLeast, needsOne);
+    ring.atLeast = std::max<uint32_t>(ring.atLeast, needsAll ? copiesRead(wait) : needsOne);
     ring.runs[copiesRead(wait)] += entries[kernel.instrs[kernel.deps[dep].consumer].home];
     ring.readers.push_back(dep);
   }

@@ -22,6 +22,8 @@
 //   distance 0, both in S, or the          a static wait for the K-th retirement since the
 //   consumer in an `if` of S               last reset of S's semaphore
 //
+// A dependence that is counted apart (Divergence.h) is refused.
+//
 // A back-edge barrier resets only semaphores whose updaters and waiters take part: both are
 // engines with work in the loop.
 //===----------------------------------------------------------------------===//
@@ -38,7 +40,7 @@ namespace {
 class BarrierPlanner {
 public:
   BarrierPlanner(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics)
-      : kernel(kernel), plan(plan), diagnostics(diagnostics),
+      : kernel(kernel), plan(plan), diagnostics(diagnostics), divergence(kernel),
         all(plan.options.participants == Participants::All) {}
 
   void run() {
@@ -87,6 +89,9 @@ private:
   }
 
   void honour(DepId id) {
+    if (refuseApart(kernel, divergence, id, diagnostics)) {
+      return;
+    }
     const Dep &dep = kernel.deps[id];
     DepPlace place = placeOf(kernel, dep);
     Wait &wait = plan.waits[id];
@@ -172,6 +177,7 @@ private:
   const Kernel &kernel;
   SyncPlan &plan;
   Diagnostics &diagnostics;
+  const Divergence divergence;
   const bool all;
   IdVector<LoopId, EngineBits>
       work; ///< engines with instructions in the loop, nested ones included

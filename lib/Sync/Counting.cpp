@@ -51,12 +51,12 @@ namespace {
 class CountingPlanner {
 public:
   CountingPlanner(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics)
-      : kernel(kernel), plan(plan), diagnostics(diagnostics) {}
+      : kernel(kernel), plan(plan), diagnostics(diagnostics), divergence(kernel) {}
 
   void run() {
     if (hasRegions(kernel)) {
       regions = regionSyncs(kernel);
-      coverByBarriers(kernel, plan, diagnostics);
+      coverByBarriers(kernel, divergence, plan, diagnostics);
     }
     makeGroups(
         kernel, plan, [this](InstrId instr) { return sharingOf(instr); },
@@ -74,6 +74,7 @@ public:
         planWait(dep);
       }
     }
+    refuseResets(kernel, divergence, plan, diagnostics);
   }
 
 private:
@@ -189,9 +190,24 @@ private:
     wait.threshold = masked(wait, plan.sharesQueue(dep.producer) ? counter(wait, dep.producer)
                                                                  : decode(wait, dep.producer));
     if (!wait.exact) {
-      diagnostics.remark(dep.where, fmt::format("{} waits longer than it has to: {}",
-                                                describe(kernel, id), form.reason));
+      reportLonger(id, form.reason);
     }
+  }
+
+  /// A wait for more than is owed: an error where that might never come.
+  void reportLonger(DepId id, const std::string &reason) {
+    Location where = kernel.deps[id].where;
+    DepId doubt = divergence.mayNeverComeBy(id);
+    if (!doubt.valid()) {
+      diagnostics.remark(
+          where, fmt::format("{} waits longer than it has to: {}", describe(kernel, id), reason));
+      return;
+    }
+    Diagnostic &error = diagnostics.error(
+        where, fmt::format("{} would wait longer than it has to, and might wait for ever: {}; and "
+                           "{}",
+                           describe(kernel, id), reason, disagreement(kernel, divergence, doubt)));
+    noteDoubt(kernel, divergence, doubt, error);
   }
 
   /// Of as many copies as may be remembered, the oldest. A younger one counts more runs, all of
@@ -423,6 +439,7 @@ private:
   const Kernel &kernel;
   SyncPlan &plan;
   Diagnostics &diagnostics;
+  const Divergence divergence;
   IdVector<LoopId, RegionSync> regions;  ///< empty if there are none
   IdVector<LoopId, ExprId> totalOf;      ///< expressions already made
   IdVector<LoopId, ExprId> tripOf;       ///< the same

@@ -8,6 +8,10 @@
 //   carried, both ends in loop l of the region     covered at the back edge of l
 //   within one iteration; across the edge          counted, as everywhere
 //
+// A dependence that is counted apart (Divergence.h) is refused there: the runs that it asks for
+// need not be those before the barrier. And a doubtful engine meets nobody, here or to reset
+// counters, for the others would wait for it where their dependences do not.
+//
 // Nobody meets where nothing is covered, and no counter starts again from zero: whoever counts on
 // from outside the region finds what it expects.
 //===----------------------------------------------------------------------===//
@@ -52,7 +56,86 @@ std::vector<EngineId> meet(const Kernel &kernel, EngineBits members, LoopId body
   return engines;
 }
 
-void coverByBarriers(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics) {
+std::string disagreement(const Kernel &kernel, const Divergence &divergence, DepId apart) {
+  std::string_view loop = kernel.nameOf(divergence.apartOn(apart));
+  return fmt::format("engines may disagree on how often '{}' runs, around '{}'; make '{}' uniform",
+                     loop, kernel.nameOf(kernel.deps[apart].producer), loop);
+}
+
+void noteDoubt(const Kernel &kernel, const Divergence &divergence, DepId apart,
+               Diagnostic &diagnostic) {
+  LoopId loop = divergence.apartOn(apart);
+  diagnostic
+      .note(kernel.deps[apart].where, fmt::format("'{}' waits for '{}' by its own count here",
+                                                  kernel.nameOf(kernel.deps[apart].consumer),
+                                                  kernel.nameOf(kernel.deps[apart].producer)))
+      .note(kernel.loops[loop].where, fmt::format("divergent '{}' is here", kernel.nameOf(loop)));
+}
+
+bool refuseApart(const Kernel &kernel, const Divergence &divergence, DepId id,
+                 Diagnostics &diagnostics) {
+  if (!divergence.apartOn(id).valid()) {
+    return false;
+  }
+  Diagnostic &error = diagnostics.error(
+      kernel.deps[id].where,
+      fmt::format("barriers cannot stand for {}, which waits for as many runs as its own engine "
+                  "counts: {}, or use a strategy without barriers",
+                  describe(kernel, id), disagreement(kernel, divergence, id)));
+  noteDoubt(kernel, divergence, id, error);
+  return true;
+}
+
+/// An error if several engines meet and one of them is doubtful. `purpose` begins the message.
+static void refuseDoubt(const Kernel &kernel, const Divergence &divergence, EngineBits members,
+                        LoopId loop, const std::string &purpose, std::string_view wayOut,
+                        Diagnostics &diagnostics) {
+  for (EngineBits rest = std::popcount(members) > 1 ? members : 0; rest != 0; rest &= rest - 1) {
+    EngineId engine(static_cast<uint32_t>(std::countr_zero(rest)));
+    DepId doubt = divergence.doubtOf(engine);
+    if (!doubt.valid()) {
+      continue;
+    }
+    Diagnostic &error = diagnostics.error(
+        kernel.loops[loop].where,
+        fmt::format("{}, but '{}' might never get there: it depends on '{}', and {}, or {}",
+                    purpose, kernel.nameOf(engine), kernel.nameOf(kernel.deps[doubt].consumer),
+                    disagreement(kernel, divergence, doubt), wayOut));
+    noteDoubt(kernel, divergence, doubt, error);
+    return;
+  }
+}
+
+/// Engines that raise or wait for what is reset between iterations of `point`.
+static EngineBits resetTogether(const Kernel &kernel, const SyncPlan &plan, LoopId point) {
+  auto isReset = [&](GroupId group) {
+    LoopId body = group.valid() ? plan.groups[group].body : LoopId();
+    return group.valid() && (!body.valid() || kernel.encloses(point, body));
+  };
+  EngineBits members = 0;
+  for (InstrId instr : kernel.instrs.ids()) {
+    EngineBits bit = EngineBits(1) << kernel.engineOf(instr).value;
+    members |= isReset(plan.groupOf[instr]) ? bit : 0;
+  }
+  for (DepId dep : kernel.deps.ids()) {
+    EngineBits bit = EngineBits(1) << kernel.engineOf(kernel.deps[dep].consumer).value;
+    members |= isReset(plan.waits[dep].group) ? bit : 0;
+  }
+  return members;
+}
+
+void refuseResets(const Kernel &kernel, const Divergence &divergence, const SyncPlan &plan,
+                  Diagnostics &diagnostics) {
+  for (const ResetPoint &point : plan.options.resets) {
+    refuseDoubt(kernel, divergence, resetTogether(kernel, plan, point.loop), point.loop,
+                fmt::format("engines would meet between iterations of '{}' to reset counters",
+                            kernel.nameOf(point.loop)),
+                "show by a bound 'max' on trips that nothing has to be reset", diagnostics);
+  }
+}
+
+void coverByBarriers(const Kernel &kernel, const Divergence &divergence, SyncPlan &plan,
+                     Diagnostics &diagnostics) {
   const IdVector<LoopId, RegionSync> regions = regionSyncs(kernel);
   IdVector<LoopId, EngineBits> members(kernel.loops.size(), 0);
   for (DepId id : kernel.deps.ids()) {
@@ -63,6 +146,7 @@ void coverByBarriers(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnost
     if (!carried || loop == rootLoop || regions[loop] != RegionSync::Barrier) {
       continue;
     }
+    refuseApart(kernel, divergence, id, diagnostics);
     plan.waits[id].waitClass = WaitClass::CoveredByBarrier;
     plan.waits[id].exact = false;
     for (InstrId end : {dep.producer, dep.consumer}) {
@@ -74,6 +158,9 @@ void coverByBarriers(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnost
       plan.barriers.resize(kernel.loops.size());
       plan.barriers[loop].back =
           meet(kernel, members[loop], loop, "at the back edge of", loop, diagnostics);
+      refuseDoubt(kernel, divergence, members[loop], loop,
+                  fmt::format("engines would meet at the back edge of '{}'", kernel.nameOf(loop)),
+                  "synchronise the region without barriers", diagnostics);
     }
   }
 }

@@ -9,6 +9,7 @@
 #define TALLY_LIB_SYNC_PLANNERS_H
 
 #include "tally/Model/Place.h"
+#include "tally/Sync/Divergence.h"
 #include "tally/Sync/Plan.h"
 
 namespace tally {
@@ -24,7 +25,25 @@ void planUnrolled(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics
 
 /// Barrier regions of code that counts: dependences between iterations of a loop there are covered
 /// by a barrier at its back edge, at which the engines meet that they link.
-void coverByBarriers(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics);
+void coverByBarriers(const Kernel &kernel, const Divergence &divergence, SyncPlan &plan,
+                     Diagnostics &diagnostics);
+
+/// An error, and true, if a dependence is counted apart: barriers order what engines have run.
+bool refuseApart(const Kernel &kernel, const Divergence &divergence, DepId dep,
+                 Diagnostics &diagnostics);
+
+/// Errors for reset points of a plan at which an engine would have to meet others that may never
+/// get there.
+void refuseResets(const Kernel &kernel, const Divergence &divergence, const SyncPlan &plan,
+                  Diagnostics &diagnostics);
+
+/// For messages, of a dependence that is counted apart: `engines may disagree on how often 'B'
+/// runs, around 'P'; make 'B' uniform`.
+std::string disagreement(const Kernel &kernel, const Divergence &divergence, DepId apart);
+
+/// Where the dependence and the divergent loop are.
+void noteDoubt(const Kernel &kernel, const Divergence &divergence, DepId apart,
+               Diagnostic &diagnostic);
 
 /// A set of engines, one bit each (Kernel.h: at most maxEngines).
 using EngineBits = uint64_t;

@@ -149,6 +149,41 @@ TEST(FitRegistersTest, whatIsReadLessOftenGivesWayFirst) {
   EXPECT_FALSE(compiled(kernel, Strategy::PerLoop, needed - 4).compiled->plan.waits[often].exact);
 }
 
+/// The same, but engines may disagree on the runs of P: a wait for more of them might never end. So
+/// the other ring gives way, though it is read more often, and then nothing does.
+TEST(FitRegistersTest, copiesStayWhereALongerWaitMightNeverEnd) {
+  KernelBuilder b("k");
+  QueueId producer = b.queueOf(b.engine("p"));
+  QueueId consumer = b.queueOf(b.engine("c"));
+  LoopId a = b.beginLoop("A", b.value("n", 0, 100));
+  b.beginLoop("B", b.value("m", 0, 100), /*uniform=*/false);
+  InstrId p = b.instr("P", producer);
+  b.endLoop();
+  InstrId outer = b.instr("C", consumer);
+  LoopId d = b.beginLoop("D", b.value("l", 0, 100));
+  b.beginLoop("E", b.value("m", 0, 100));
+  InstrId q = b.instr("Q", producer);
+  b.endLoop();
+  InstrId inner = b.instr("I", consumer);
+  b.endLoop();
+  b.endLoop();
+  DepId often = b.dep(q, inner, {{d, 3}});
+  DepId apart = b.dep(p, outer, {{a, 3}});
+  b.allowDivergent(apart);
+  Kernel kernel = b.finish();
+  uint32_t needed = compiled(kernel, Strategy::PerLoop, 100).registers();
+  for (uint32_t fewer = 0; fewer <= 3; ++fewer) {
+    Outcome outcome = compiled(kernel, Strategy::PerLoop, needed - fewer);
+    ASSERT_TRUE(outcome.compiled);
+    EXPECT_TRUE(outcome.compiled->plan.waits[apart].exact);
+    EXPECT_EQ(outcome.compiled->plan.waits[often].slot, 3 - fewer);
+  }
+  Outcome refused = compiled(kernel, Strategy::PerLoop, needed - 4);
+  EXPECT_FALSE(refused.compiled);
+  EXPECT_NE(refused.diagnostics.all().back().message.find("registers, but machine 'generic' has"),
+            std::string::npos);
+}
+
 /// An engine keeps only the copies that it reads itself.
 TEST(FitRegistersTest, eachEngineKeepsItsOwnCopies) {
   KernelBuilder b("k");

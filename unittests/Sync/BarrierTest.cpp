@@ -13,12 +13,13 @@ using Engines = std::vector<EngineId>;
 
 constexpr EngineId e0{0}, e1{1}, e2{2};
 
-/// A { x@e0; B { P@e1 } C@e2 }, x -> P and P -> C at distance 0, C -> x one iteration later.
+/// A { x@e0; B { P@e1 } C@e2 }, x -> P and P -> C at distance 0, C -> x one iteration later. Or C
+/// depends on x in the place of P, which is then nobody's producer.
 struct Nest {
   LoopId a, b;
   Kernel kernel;
 
-  explicit Nest(bool uniformB = true) {
+  explicit Nest(bool uniformB = true, bool leavesB = true) {
     KernelBuilder builder("nest");
     for (const char *name : {"e0", "e1", "e2"}) {
       builder.engine(name);
@@ -31,7 +32,7 @@ struct Nest {
     InstrId c = builder.instr("C", builder.queueOf(e2));
     builder.endLoop();
     builder.dep(x, p);
-    builder.dep(p, c);
+    builder.dep(leavesB ? p : x, c);
     builder.dep(c, x, {{a, 1}});
     kernel = builder.finish();
   }
@@ -86,7 +87,7 @@ TEST(BarrierTest, allMeansEveryEngine) {
 /// B may run differently often on different engines. One engine alone may still drain at its back
 /// edge, but two cannot meet there.
 TEST(BarrierTest, divergentLoopIsRefusedWhereTwoMeetInIt) {
-  Nest nest(/*uniformB=*/false);
+  Nest nest(/*uniformB=*/false, /*leavesB=*/false);
   Diagnostics alone;
   planBarrier(nest.kernel, Participants::Work, alone);
   EXPECT_FALSE(alone.hasErrors());

@@ -13,9 +13,23 @@
 
 namespace tally::oracle {
 
+/// The kernel of a seed; the same one with engines that agree, if a plan is refused because they
+/// do not.
+static Kernel acceptedKernel(uint64_t seed, const fuzz::RandomKernelOptions &options) {
+  Kernel kernel = fuzz::randomKernel(seed, options);
+  Diagnostics refused;
+  makePlan(kernel, {}, refused);
+  if (!refused.hasErrors()) {
+    return kernel;
+  }
+  fuzz::RandomKernelOptions agreeing = options;
+  agreeing.divergentPercent = 0;
+  return fuzz::randomKernel(seed, agreeing);
+}
+
 RandomProgram::RandomProgram(uint64_t seed, const fuzz::RandomKernelOptions &options,
                              fuzz::Range trips)
-    : seed(seed), kernel(fuzz::randomKernel(seed, options)),
+    : seed(seed), kernel(acceptedKernel(seed, options)),
       bindings(fuzz::randomBindings(kernel, seed, trips)),
       definitions(defineAll(kernel, bindings)) {}
 

@@ -43,7 +43,8 @@ struct RandomProgram {
   size_t size() const;
 };
 
-/// Options for a seed: two programs in three agree, the third has divergent loops.
+/// Options for a seed: two programs in three agree, the third has divergent loops, unless a wait
+/// might then never end.
 fuzz::RandomKernelOptions optionsForSeed(uint64_t seed);
 
 /// Plan options for a strategy; for 'auto', sharing is drawn by the program's seed, with whole
