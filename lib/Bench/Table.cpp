@@ -93,6 +93,7 @@ public:
     std::optional<Program> program = programOf(written.kernel, strategy, diagnostics);
     if (program) {
       measure(written, *program, row, diagnostics);
+      row.strategy = strategyLabel(strategy, *program);
     }
     if (diagnostics.hasErrors()) {
       row.problem = firstError(diagnostics);

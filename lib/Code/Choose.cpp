@@ -126,9 +126,9 @@ private:
 class Chooser {
 public:
   Chooser(const Kernel &kernel, const CompileOptions &options, const Machine &machine,
-          Diagnostics &diagnostics)
+          Diagnostics &diagnostics, uint32_t spare)
       : kernel(kernel), options(options), machine(machine), diagnostics(diagnostics),
-        entries(expectedEntries(kernel)), prices(machine),
+        entries(expectedEntries(kernel)), prices(machine), spare(spare),
         limit(unreserved(machine.semaphores, kernel.reserved).value_or(UINT32_MAX)),
         mayKnowTrips(options.plan.constantTrips) {
     this->options.lower.nativeCounters = true;
@@ -276,18 +276,25 @@ private:
     return count;
   }
 
+  bool enough(uint64_t count) const { return count + spare <= limit; }
+
+  bool enough() const { return enough(numSemaphores()); }
+
   /// What had to be shared, in words.
   std::string respectLimit() {
     uint64_t wished = numSemaphores();
-    if (wished <= limit) {
+    if (enough()) {
       return "";
     }
     uint32_t merged = shareInBodies();
-    std::vector<QueueId> whole = numSemaphores() > limit ? shareQueues() : std::vector<QueueId>();
-    std::string text = fmt::format(
-        "the cheapest plan needs {} semaphores, but machine '{}' has {}; "
-        "{} bod{} share{} one semaphore for a queue",
-        wished, machine.name, limit, merged, merged == 1 ? "y" : "ies", merged == 1 ? "s" : "");
+    std::vector<QueueId> whole = enough() ? std::vector<QueueId>() : shareQueues();
+    std::string meeting =
+        spare == 0 ? "" : fmt::format(", of which engines need {} to meet", spare);
+    std::string text =
+        fmt::format("the cheapest plan needs {} semaphores, but machine '{}' has {}{}; "
+                    "{} bod{} share{} one semaphore for a queue",
+                    wished, machine.name, limit, meeting, merged, merged == 1 ? "y" : "ies",
+                    merged == 1 ? "s" : "");
     for (QueueId queue : whole) {
       text += fmt::format("{} '{}'", queue == whole.front() ? ", and one counts all of queue" : ",",
                           kernel.nameOf(queue));
@@ -312,7 +319,7 @@ private:
     uint64_t count = numSemaphores();
     uint32_t merged = 0;
     for (uint32_t s : candidates) {
-      if (count <= limit) {
+      if (enough(count)) {
         break;
       }
       count -= sets[s].members.size() - 1;
@@ -340,7 +347,7 @@ private:
     std::vector<QueueId> whole;
     std::vector<bool> isWhole(kernel.queues.size(), false);
     for (const WholeQueue &candidate : candidates) {
-      if (count <= limit) {
+      if (enough(count)) {
         break;
       }
       count -= candidate.saved;
@@ -361,6 +368,12 @@ private:
       excluded[queue.value] = mayMix(kernel.queues[queue]);
       all.push_back({queue});
     }
+    std::vector<bool> followed(kernel.queues.size(), false); // by other engines than its own
+    for (const Dep &dep : kernel.deps) {
+      bool byItself = kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer);
+      followed[kernel.instrs[dep.producer].queue.value] =
+          followed[kernel.instrs[dep.producer].queue.value] || !byItself;
+    }
     for (const Set &set : sets) {
       if (set.decided) {
         continue;
@@ -369,7 +382,8 @@ private:
       ++queue.saved;
       queue.cost += entries[set.body] * prices.alu * static_cast<double>(1 + set.members.size());
       for (LoopId l = set.body; l.valid(); l = kernel.loops[l].parent) {
-        excluded[set.queue.value] = excluded[set.queue.value] || !kernel.loops[l].uniform;
+        bool disagree = followed[set.queue.value] && !kernel.loops[l].uniform;
+        excluded[set.queue.value] = excluded[set.queue.value] || disagree;
       }
     }
     for (const Dep &dep : kernel.deps) {
@@ -391,7 +405,7 @@ private:
       return {UINT64_MAX, 0};
     }
     Program program = lower(kernel, plan, machine, candidate.lower, ignored);
-    uint64_t beyond = 0;
+    uint64_t beyond = numOverflows(plan);
     auto charge = [&](uint64_t used, std::optional<uint32_t> most) {
       beyond += most && used > *most ? used - *most : 0;
     };
@@ -400,6 +414,22 @@ private:
       charge(code.registers.size(), machine.registersPerEngine);
     }
     return {beyond, controlCost(kernel, program, machine)};
+  }
+
+  /// Bodies whose counters would overflow, and nothing can be done about it.
+  uint64_t numOverflows(const SyncPlan &plan) const {
+    Diagnostics found;
+    switch (options.overflow) {
+    case Overflow::Reset:
+      findResets(kernel, plan, machine, found);
+      break;
+    case Overflow::Refuse:
+      checkOverflow(kernel, plan, machine, /*refuse=*/true, found);
+      break;
+    case Overflow::Assume:
+      break;
+    }
+    return found.numErrors();
   }
 
   bool affordable() {
@@ -447,6 +477,7 @@ private:
   Diagnostics &diagnostics;
   const IdVector<LoopId, double> entries;
   const ControlPrices prices;
+  const uint64_t spare; ///< semaphores that are not for instructions
   const uint64_t limit;
   const bool mayKnowTrips;   ///< constant trips may be relied on
   size_t left = mostLowered; ///< instructions that may still be lowered
@@ -457,9 +488,9 @@ private:
 } // namespace
 
 CompileOptions choose(const Kernel &kernel, const CompileOptions &options, const Machine &machine,
-                      Diagnostics &diagnostics) {
+                      Diagnostics &diagnostics, uint32_t spare) {
   return options.plan.strategy == Strategy::Auto
-             ? Chooser(kernel, options, machine, diagnostics).run()
+             ? Chooser(kernel, options, machine, diagnostics, spare).run()
              : options;
 }
 

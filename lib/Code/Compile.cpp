@@ -5,6 +5,7 @@
 #include "FitRegisters.h"
 #include "WriteOut.h"
 #include "tally/Code/Choose.h"
+#include "tally/Code/ControlCost.h"
 #include "tally/Model/Check.h"
 
 #include <fmt/format.h>
@@ -34,89 +35,148 @@ static std::optional<Compiled> keepWritten(const Kernel &kernel, const Program *
   return compiled;
 }
 
-static bool hasBarrierRegion(const Kernel &kernel) {
-  return std::ranges::any_of(kernel.loops,
-                             [](const Loop &loop) { return loop.sync == RegionSync::Barrier; });
-}
+namespace {
 
-/// A machine whose semaphores leave room for those by which engines meet.
-static Machine withRoomToMeet(Machine machine, const Kernel &kernel) {
-  if (machine.semaphores) {
-    uint32_t used = static_cast<uint32_t>(kernel.engines.size());
-    machine.semaphores = *machine.semaphores - std::min(*machine.semaphores, used);
-  }
-  return machine;
-}
+/// One strategy for one kernel. What a plan turns out to need is given to the next: loops between
+/// whose iterations counters are reset, and semaphores by which engines meet. Both only grow, so
+/// the loop ends.
+class Attempt {
+public:
+  Attempt(const Kernel &kernel, const CompileOptions &given, const Machine &machine)
+      : kernel(kernel), machine(machine), asked(given) {}
 
-/// What is chosen with fewer semaphores may count faster elsewhere.
-static std::vector<ResetPoint> withMore(std::vector<ResetPoint> points, const Kernel &kernel,
-                                        const PlanOptions &options, const Machine &machine,
-                                        Diagnostics &diagnostics) {
-  Diagnostics ignored;
-  SyncPlan plan = makePlan(kernel, options, ignored);
-  std::vector<ResetPoint> more = findResets(kernel, plan, machine, diagnostics);
-  std::vector<ResetPoint> all;
-  std::ranges::set_union(points, more, std::back_inserter(all), {}, &ResetPoint::loop,
-                         &ResetPoint::loop);
-  return all;
-}
+  /// Nothing, if there were errors.
+  std::optional<Compiled> run(Diagnostics &diagnostics) {
+    do {
+      found = {};
+      again = false;
+      write();
+    } while (again);
+    if (!found.hasErrors()) {
+      finish();
+    }
+    bool failed = found.hasErrors();
+    diagnostics.append(std::move(found));
+    return failed ? std::nullopt : std::optional(std::move(compiled));
+  }
 
-/// Everything chosen; with reset points if that is how counters are kept from overflowing.
-static CompileOptions decide(const Kernel &kernel, const CompileOptions &given,
-                             const Machine &machine, Diagnostics &diagnostics) {
-  Diagnostics found;
-  CompileOptions options = choose(
-      kernel, given, hasBarrierRegion(kernel) ? withRoomToMeet(machine, kernel) : machine, found);
-  if (!countsAtRunTime(options.plan.strategy)) {
-    return options;
+private:
+  /// Plan and code; engines with too many registers give way until they have few enough.
+  void write() {
+    RegisterFitter fitter(kernel, machine, choose(kernel, asked, machine, found, spare));
+    Diagnostics planned;
+    do {
+      planned = {};
+      compiled.plan = makePlan(kernel, fitter.options().plan, planned);
+      if (planned.hasErrors() || addResets(planned)) {
+        break;
+      }
+      setResetPeriods(kernel, compiled.plan, machine, planned);
+      compiled.program = lower(kernel, compiled.plan, machine, fitter.options().lower, planned);
+    } while (fitter.giveWay(compiled.plan, compiled.program));
+    fitter.explain(found);
+    found.append(std::move(planned));
+    again = again || (!found.hasErrors() && spareMore());
   }
-  Diagnostics ignored; // whoever plans next reports them
-  SyncPlan plan = makePlan(kernel, options.plan, ignored);
-  std::vector<ResetPoint> resets;
-  if (ignored.hasErrors()) {
-    return options;
-  }
-  if (given.overflow == Overflow::Reset) {
-    resets = findResets(kernel, plan, machine, found);
-  } else {
-    checkOverflow(kernel, plan, machine, given.overflow == Overflow::Refuse, found);
-  }
-  if (!resets.empty() && !found.hasErrors()) {
-    found = {};
-    options = choose(kernel, given, withRoomToMeet(machine, kernel), found);
-    options.plan.resets = withMore(std::move(resets), kernel, options.plan, machine, found);
-  }
-  diagnostics.append(std::move(found));
-  return options;
-}
 
-static std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
-                                    const Machine &machine, Diagnostics &diagnostics) {
-  RegisterFitter fitter(kernel, machine, decide(kernel, given, machine, diagnostics));
+  /// Whether the plan counts what has to be reset and is not yet: that depends on who shares, and
+  /// on what is reset already.
+  bool addResets(Diagnostics &planned) {
+    if (asked.overflow != Overflow::Reset || !countsAtRunTime(asked.plan.strategy)) {
+      return false;
+    }
+    std::vector<ResetPoint> &known = asked.plan.resets;
+    std::vector<ResetPoint> all;
+    std::ranges::set_union(known, findResets(kernel, compiled.plan, machine, planned),
+                           std::back_inserter(all), {}, &ResetPoint::loop, &ResetPoint::loop);
+    again = !planned.hasErrors() && all.size() > known.size();
+    known = std::move(all);
+    return again || planned.hasErrors();
+  }
+
+  /// Whether 'auto' should share more, so that semaphores are left by which engines meet: as many
+  /// as are too many, or twice as many as last time, if that has not helped.
+  bool spareMore() {
+    uint32_t used = static_cast<uint32_t>(compiled.program.semaphores.size());
+    uint32_t most = machine.semaphores.value_or(used);
+    if (used <= most || spare >= most || asked.plan.strategy != Strategy::Auto) {
+      return false;
+    }
+    spare += used < leastUsed ? used - most : spare;
+    leastUsed = std::min(leastUsed, used);
+    return true;
+  }
+
+  void finish() {
+    if (countsAtRunTime(asked.plan.strategy) && asked.overflow != Overflow::Reset) {
+      checkOverflow(kernel, compiled.plan, machine, asked.overflow == Overflow::Refuse, found);
+    }
+    if (asked.plan.strategy == Strategy::Auto) {
+      unrollWithin(kernel, asked.lower.codeGrowth, machine, compiled.program);
+    }
+    verifyPlan(kernel, compiled.plan, found);
+    checkLimits(kernel, compiled.program, machine, found);
+    verifyProgram(kernel, compiled.program, found);
+  }
+
+  const Kernel &kernel;
+  const Machine &machine;
+  CompileOptions asked;            ///< as given, with the resets that are known to be needed
+  uint32_t spare = 0;              ///< semaphores that sharing has to leave
+  uint32_t leastUsed = UINT32_MAX; ///< semaphores, of all that were too many
   Compiled compiled;
   Diagnostics found;
-  do {
-    found = {};
-    compiled.plan = makePlan(kernel, fitter.options().plan, found);
-    if (found.hasErrors()) {
-      break;
+  bool again = false; ///< the plan asked for more
+};
+
+/// Strategy 'auto' where its own choice fails: of the fixed strategies that count and do this
+/// kernel on this machine, the cheapest. `reason` is why the own choice fails.
+std::optional<Compiled> fallBack(const Kernel &kernel, CompileOptions options,
+                                 const Machine &machine, const std::string &reason,
+                                 Diagnostics &diagnostics) {
+  std::optional<Compiled> best;
+  Diagnostics remarks;
+  double leastCost = 0;
+  for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine}) {
+    options.plan.strategy = strategy;
+    Diagnostics found;
+    std::optional<Compiled> compiled = Attempt(kernel, options, machine).run(found);
+    double cost = compiled ? controlCost(kernel, compiled->program, machine) : 0;
+    if (compiled && (!best || cost < leastCost)) {
+      best = std::move(compiled);
+      leastCost = cost;
+      remarks = std::move(found);
     }
-    setResetPeriods(kernel, compiled.plan, machine, found);
-    compiled.program = lower(kernel, compiled.plan, machine, fitter.options().lower, found);
-  } while (fitter.giveWay(compiled.plan, compiled.program));
-  if (compiled.plan.options.strategy == Strategy::Auto && !found.hasErrors()) {
-    unrollWithin(kernel, given.lower.codeGrowth, machine, compiled.program);
   }
-  fitter.explain(diagnostics);
+  if (best) {
+    diagnostics.remark(kernel.where, fmt::format("strategy 'auto' falls back to '{}': {}",
+                                                 toString(best->plan.options.strategy), reason));
+    diagnostics.append(std::move(remarks));
+  }
+  return best;
+}
+
+std::string firstError(const Diagnostics &diagnostics) {
+  auto error = std::ranges::find(diagnostics.all(), Severity::Error, &Diagnostic::severity);
+  return error == diagnostics.all().end() ? "" : error->message;
+}
+
+std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
+                             const Machine &machine, Diagnostics &diagnostics) {
+  Diagnostics found;
+  std::optional<Compiled> compiled = Attempt(kernel, given, machine).run(found);
+  if (!compiled && given.plan.strategy == Strategy::Auto) {
+    Diagnostics others;
+    compiled = fallBack(kernel, given, machine, firstError(found), others);
+    if (compiled) {
+      found = std::move(others);
+    }
+  }
   diagnostics.append(std::move(found));
-  if (diagnostics.hasErrors()) {
-    return std::nullopt;
-  }
-  verifyPlan(kernel, compiled.plan, diagnostics);
-  checkLimits(kernel, compiled.program, machine, diagnostics);
-  verifyProgram(kernel, compiled.program, diagnostics);
   return compiled;
 }
+
+} // namespace
 
 std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &options,
                                 const Machine &machine, Diagnostics &diagnostics,
@@ -135,6 +195,11 @@ std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &opti
   std::optional<Compiled> compiled = manual ? keepWritten(kernel, written, machine, diagnostics)
                                             : plan(kernel, options, machine, diagnostics);
   return diagnostics.hasErrors() ? std::nullopt : std::move(compiled);
+}
+
+std::string strategyLabel(std::string_view asked, const Program &program) {
+  bool fellBack = asked == toString(Strategy::Auto) && program.strategy != asked;
+  return fellBack ? fmt::format("{}: {}", asked, program.strategy) : std::string(asked);
 }
 
 } // namespace tally

@@ -46,6 +46,7 @@ Row compileOne(const LoadedKernel &loaded, CompileOptions options, Strategy stra
     }
     return row;
   }
+  row.strategy = strategyLabel(row.strategy, compiled->program);
   row.size = measure(loaded.kernel, compiled->program, machine.instructionBytes);
   for (const Wait &wait : compiled->plan.waits) {
     row.overWaiting += !wait.exact;

@@ -16,6 +16,8 @@
 #include "tally/Code/Overflow.h"
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace tally {
 
@@ -31,11 +33,16 @@ struct Compiled {
 };
 
 /// Checks, plans, lowers, and verifies each result. Nothing comes back if there was an error;
-/// remarks alone do not stop it. For Strategy::Manual, `written` is the code: it is verified and
-/// kept as it is.
+/// remarks alone do not stop it. If what Strategy::Auto chooses does not fit, the plan and the
+/// program are those of another strategy, which they name. For Strategy::Manual, `written` is the
+/// code: it is verified and kept as it is.
 std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &options,
                                 const Machine &machine, Diagnostics &diagnostics,
                                 const Program *written = nullptr);
+
+/// How a table names code: by the strategy that was asked for, and behind it the one to which
+/// 'auto' fell back: `auto: per-engine`.
+std::string strategyLabel(std::string_view asked, const Program &program);
 
 } // namespace tally
 

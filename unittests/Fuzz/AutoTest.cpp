@@ -1,0 +1,142 @@
+//===- AutoTest.cpp - 'auto' does whatever another strategy does ----------===//
+//
+// Random kernels on random small machines: few semaphores, few registers, narrow counters, each way
+// of subtracting and comparing, each answer to overflow. If any fixed strategy that counts compiles
+// one, so must 'auto'; and what 'auto' makes of it is right in all interleavings
+// of a small run, or in a few schedules of a longer one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RandomKernel.h"
+
+#include "tally/Check/Explore.h"
+#include "tally/Check/Race.h"
+#include "tally/Code/Compile.h"
+#include "tally/Model/KernelBuilder.h"
+#include "tally/Model/KernelJson.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+using namespace tally;
+using namespace tally::fuzz;
+
+namespace {
+
+struct Setting {
+  Machine machine = genericMachine();
+  CompileOptions options;
+};
+
+constexpr uint32_t widths[] = {8, 9, 16, 32};
+
+Setting settingOf(uint64_t seed) {
+  Random random(seed);
+  Setting setting;
+  Machine &machine = setting.machine;
+  machine.name = "small";
+  machine.semaphores = random.in({1, 8});
+  machine.registersPerEngine = random.in({2, 16});
+  machine.counterBits = widths[random.below(std::size(widths))];
+  machine.subtraction = random.percent(50) ? Subtraction::Wraps : Subtraction::Saturates;
+  machine.waitCompare = random.percent(30) ? WaitCompare::Signed : WaitCompare::Unsigned;
+  setting.options.overflow = static_cast<Overflow>(random.percent(60) ? 0 : random.below(3));
+  return setting;
+}
+
+/// One in three has constant trips only; one in three engines that disagree.
+Kernel kernelOf(uint64_t seed) {
+  RandomKernelOptions options;
+  options.instructions = {2, 9};
+  options.maxDepth = 3;
+  options.weight = {1, 16};
+  options.sharedPercent = 30;
+  options.trips = {0, 6};
+  options.constantPercent = seed % 3 == 0 ? 100 : 30;
+  options.ifPercent = seed % 3 == 0 ? 0 : 20;
+  options.divergentPercent = seed % 3 == 1 ? 30 : 0;
+  options.regionPercent = seed % 5 == 0 ? 30 : 0;
+  return randomKernel(seed, options);
+}
+
+std::optional<Compiled> compileWith(const Kernel &kernel, const Setting &setting, Strategy strategy,
+                                    Diagnostics &diagnostics) {
+  CompileOptions options = setting.options;
+  options.plan.strategy = strategy;
+  return compile(kernel, options, setting.machine, diagnostics);
+}
+
+/// The first fixed strategy that does the kernel; none if none does.
+std::optional<Strategy> doneBy(const Kernel &kernel, const Setting &setting) {
+  for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine}) {
+    Diagnostics ignored;
+    if (compileWith(kernel, setting, strategy, ignored)) {
+      return strategy;
+    }
+  }
+  return std::nullopt;
+}
+
+bool allUniform(const Kernel &kernel) {
+  return std::ranges::all_of(kernel.loops, [](const Loop &loop) { return loop.uniform; });
+}
+
+/// What the race check says; nothing of waits that are too long.
+std::string racesIn(const Kernel &kernel, const Program &program, const Setting &setting,
+                    const Bindings &bindings, uint64_t seed) {
+  RaceOptions options;
+  options.schedules = 4;
+  options.seconds = 1e9;
+  options.seed = seed;
+  RaceResult result = checkRaces(kernel, program, setting.machine, bindings, options);
+  std::string text;
+  for (const RaceReport &report : result.reports) {
+    if (report.kind != ReportKind::OverWait && report.kind != ReportKind::Stale) {
+      text += fmt::format("{}: {}\n", toString(report.kind), report.text.message);
+    }
+  }
+  return text;
+}
+
+/// What is wrong with code on a random run; empty if nothing is.
+std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Setting &setting,
+                     uint64_t seed) {
+  Bindings bindings = randomBindings(kernel, seed, {0, 6});
+  ExploreOptions options;
+  options.maxStates = 20'000;
+  options.mayOverwait = overwaitAllowed(kernel, compiled.plan);
+  if (!compiled.plan.options.resets.empty()) {
+    options.mayOverwait.assign(kernel.instrs.size(), true); // a reset holds back
+  }
+  ExploreResult result = explore(kernel, compiled.program, setting.machine, bindings, options);
+  if (result.verdict == Verdict::No) {
+    return "explorer: " + result.text;
+  }
+  // Engines that disagree may wait for what never comes, which the explorer knows.
+  return allUniform(kernel) ? racesIn(kernel, compiled.program, setting, bindings, seed) : "";
+}
+
+} // namespace
+
+TEST(AutoTest, neverRefusesWhatAnotherStrategyDoes) {
+  uint32_t compiledAtAll = 0;
+  for (uint64_t seed = 1; seed <= 4000; ++seed) {
+    Kernel kernel = kernelOf(seed);
+    Setting setting = settingOf(seed);
+    Diagnostics diagnostics;
+    std::optional<Compiled> code = compileWith(kernel, setting, Strategy::Auto, diagnostics);
+    if (!code) {
+      std::optional<Strategy> other = doneBy(kernel, setting);
+      ASSERT_FALSE(other) << "seed " << seed << ": " << toString(*other) << " does it, but\n"
+                          << render(diagnostics, {}) << writeKernelJson(kernel);
+      continue;
+    }
+    ++compiledAtAll;
+    Strategy strategy = code->plan.options.strategy;
+    bool isBounded = setting.options.overflow != Overflow::Assume;
+    std::string faults = isBounded ? faultsOf(kernel, *code, setting, seed) : "";
+    ASSERT_EQ(faults, "") << "seed " << seed << ", " << toString(strategy) << "\n"
+                          << render(diagnostics, {}) << writeKernelJson(kernel);
+  }
+  EXPECT_GT(compiledAtAll, 2000u);
+}
