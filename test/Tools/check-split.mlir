@@ -13,7 +13,7 @@ tally.kernel @split {
   tally.engine "act"
   tally.engine "dma" weight 2 split
   tally.buffer "X" shape [4]
-  tally.loop "A" trips "n" {
+  tally.loop "A" trips "n" max 4 {
     tally.instr "load" on "dma" writes ["X[A]"]
     tally.instr "use" on "act" reads ["X[A]"]
   }

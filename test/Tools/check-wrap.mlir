@@ -12,7 +12,7 @@ tally.kernel @wrap {
   tally.engine "act"
   tally.engine "dma"
   tally.buffer "X" shape [300]
-  tally.loop "A" trips "n" {
+  tally.loop "A" trips "n" max 300 {
     tally.instr "load" on "dma" writes ["X[A]"]
     tally.instr "use" on "act" reads ["X[A]"]
   }

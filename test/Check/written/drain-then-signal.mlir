@@ -8,7 +8,7 @@
 
 // Without the drain the engine's raise may come before that of an earlier store, and stand for it.
 
-// WRONG: error: race: nothing makes 'read' (A={{[0-9]+}}), which reads M, wait for 'store' (A={{[0-9]+}}), which writes it
+// WRONG: error: race: nothing makes 'read' (A = {{[0-9]+}}), which reads M, wait for 'store' (A = {{[0-9]+}}), which writes it
 // WRONG: verdict: no
 
 tally.kernel @branch {

@@ -8,7 +8,7 @@
 
 // With two credits the next load may be ahead on one of the rings.
 
-// WRONG: error: race: nothing makes 'use' (A={{[0-9]+}}), which reads X[0], wait for 'load' (A={{[0-9]+}}), which writes it
+// WRONG: error: race: nothing makes 'use' (A = {{[0-9]+}}), which reads X[0], wait for 'load' (A = {{[0-9]+}}), which writes it
 // WRONG: verdict: no
 
 tally.kernel @parts {

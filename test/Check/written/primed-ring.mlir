@@ -8,7 +8,7 @@
 
 // A second credit lets "load" write the slot that "use" of the same iteration still reads.
 
-// WRONG: error: race: nothing makes 'load' (A={{[0-9]+}}), which writes X[1], wait for 'use' (A={{[0-9]+}}), which reads it
+// WRONG: error: race: nothing makes 'load' (A = {{[0-9]+}}), which writes X[1], wait for 'use' (A = {{[0-9]+}}), which reads it
 // WRONG: verdict: no
 
 tally.kernel @ring {

@@ -9,7 +9,7 @@
 // On one semaphore, with twice the threshold, the consumer that is ahead can give the credits of the
 // other: "left" of two iterations raises by 2, as do "left" and "right" of the first.
 
-// WRONG: error: race: nothing makes 'load' (A={{[0-9]+}}), which writes X[0], wait for '{{left|right}}' (A={{[0-9]+}}), which reads it
+// WRONG: error: race: nothing makes 'load' (A = {{[0-9]+}}), which writes X[0], wait for '{{left|right}}' (A = {{[0-9]+}}), which reads it
 // WRONG: verdict: no
 
 tally.kernel @two {

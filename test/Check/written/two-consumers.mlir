@@ -8,7 +8,7 @@
 
 // A wait for one token more each time passes when only one of the two has finished.
 
-// WRONG: error: race: nothing makes 'load' (A={{[0-9]+}}), which writes X, wait for '{{left|right}}'
+// WRONG: error: race: nothing makes 'load' (A = {{[0-9]+}}), which writes X, wait for '{{left|right}}'
 // WRONG: verdict: no
 
 tally.kernel @two {

@@ -7,7 +7,7 @@
 
 // The second use asks for the semaphore of the first slot, which says nothing of the second.
 
-// WRONG: error: race: nothing makes 'use1' (A={{[0-9]+}}), which reads X[1], wait for 'load1' (A={{[0-9]+}}), which writes it
+// WRONG: error: race: nothing makes 'use1' (A = {{[0-9]+}}), which reads X[1], wait for 'load1' (A = {{[0-9]+}}), which writes it
 // WRONG: verdict: no
 
 tally.kernel @two {

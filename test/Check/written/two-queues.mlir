@@ -8,7 +8,7 @@
 
 // With a second slot and credit, one queue can be two loads ahead of the other.
 
-// WRONG: error: race: nothing makes 'mul' (A={{[0-9]+}})
+// WRONG: error: race: nothing makes 'mul' (A = {{[0-9]+}})
 // WRONG: verdict: no
 
 tally.kernel @operands {

@@ -11,7 +11,7 @@
 
 // One less may be i - 1 of the one and i - 4 of the other.
 
-// WRONG: error: race: nothing makes 'load' (A={{[0-9]}}), which writes X[{{.}}], wait for '{{left|right}}'
+// WRONG: error: race: nothing makes 'load' (A = {{[0-9]}}), which writes X[{{.}}], wait for '{{left|right}}'
 // WRONG: verdict: no
 
 tally.kernel @window {
