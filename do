@@ -246,6 +246,11 @@ matrix_tests() {
   count_results "$name" counts "$results"
 }
 
+# The interpreter that is written from the documents alone: its rules, on code written by hand.
+outside_tests() {
+  check_one "outside rules" python3 utils/outside/test_outside.py
+}
+
 # Installs a build and builds the examples against nothing but the result.
 embed_test() {
   local tree=$build/install/$1 example work
@@ -298,6 +303,7 @@ verb_test() {
     unit_tests release
     lit_tests release
     doc_tests
+    outside_tests
     check_one "embed release" embed_test release
     check_one "installed programs" python3 utils/check-install.py "$build/install/release" \
       "$llvm/bin/mlir-opt"
@@ -352,6 +358,8 @@ verb_fuzz() {
     check_one "fuzz kernels" "$tally" fuzz --seed="$seed" --minutes="$minutes" --jobs="$jobs"
     check_one "fuzz mutants" "$tally" fuzz --mutants --seed="$seed" --jobs="$jobs"
     matrix_tests "fuzz matrix" --full --seconds="$seconds" --seed="$seed"
+    check_one "outside kernels" python3 utils/outside/campaign.py --tally="$tally" --seed="$seed" \
+      --seconds="$seconds" --jobs="$jobs" --choices=25 --features --out="$build/outside"
   else
     count "build release" 0 1
   fi

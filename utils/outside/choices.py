@@ -1,0 +1,79 @@
+"""Chooses how often loops run and which branches are taken.
+
+Small numbers, and those around each distance, since that is where masks and rings change; another
+number at each entry, since that is where counts of entries go wrong; and now and then a long run, for
+counters of few bits.
+"""
+
+from documents import BIGGEST
+from tiles import values_of
+from walk import Choice, Limit, Walk, clip
+
+MOST_STEPS = 1500  # of a walk; what is longer is made shorter, if bounds allow
+SMALL = (0, 1, 2, 3, 4)
+
+
+def choose(kernel, random, count):
+    distances = distances_of(kernel)
+    values = values_of(kernel)
+    return [choose_one(kernel, random, distances, values, turn) for turn in range(count)]
+
+
+def distances_of(kernel):
+    """By loop, the distances that dependences have on it; flat and element ones count for all."""
+    everywhere, by_loop = set(), {}
+    for dependence in kernel.dependences:
+        everywhere |= {abs(number) for number in (dependence.flat, dependence.element) if number}
+        for loop, distance in dependence.distance.items():
+            if abs(distance) < BIGGEST // 2:
+                by_loop.setdefault(loop, set()).add(abs(distance))
+    return {loop: by_loop.get(loop, set()) | everywhere for loop in kernel.loops}
+
+
+def choose_one(kernel, random, distances, values, turn):
+    """The first choices are plain: all loops alike."""
+    for most in (40, 12, 6, 3, 2, 1, 0):
+        choice = draw(kernel, random, distances, values, turn, most)
+        if fits(kernel, choice):
+            break
+    return choice
+
+
+def fits(kernel, choice):
+    try:
+        for engine in kernel.engines:
+            Walk(kernel, choice, engine, None, MOST_STEPS)
+    except Limit:
+        return False
+    return True
+
+
+def draw(kernel, random, distances, values, turn, most):
+    trips, takes = {}, {}
+    long_loop = random.choice(sorted(kernel.loops)) if kernel.loops and random.random() < 0.3 else None
+    for loop in kernel.loops.values():
+        for name in names(kernel, loop):
+            trips[name] = draw_trips(random, loop, distances[loop.name], turn, most, loop.name == long_loop)
+        if loop.constant:
+            del trips[loop.name]
+    for branch in kernel.ifs.values():
+        for name in names(kernel, branch):
+            takes[name] = [random.randrange(2) for _ in range(random.randrange(1, 6))]
+    return Choice(trips, takes, {name: random.randrange(4) for name in values})
+
+
+def names(kernel, what):
+    """Where engines may disagree, each of them decides for itself, in every second choice."""
+    if what.uniform:
+        return [what.name]
+    return [what.name] + [f"{what.name}@{engine}" for engine in kernel.engines]
+
+
+def draw_trips(random, loop, distances, turn, most, is_long):
+    if turn < 3:
+        return [clip(min(turn + 1, most), loop.least, loop.most)]
+    pool = list(SMALL) + [distance + step for distance in distances for step in (-1, 0, 1, 2)]
+    pool = [number for number in pool if 0 <= number <= most] or [0]
+    if is_long:
+        return [clip(random.randrange(most + 1), loop.least, loop.most)]
+    return [clip(random.choice(pool), loop.least, loop.most) for _ in range(random.choice((1, 1, 2, 3, 4)))]

@@ -1,0 +1,626 @@
+"""Reads kernels, code and machines from JSON, as strictly as docs/Json.md asks.
+
+The outside interpreter is a second opinion on what tally emits. It is written from the documents
+alone and imports nothing of tally; where a rule comes from docs/Json.md, the heading is named as in
+[Json.md#a-kernel], and a test looks whether that heading exists.
+
+Reading gives plain objects with names resolved: `Kernel` with its tree of bodies, and `Code`. The
+first mistake ends reading with `Wrong`, which says where in the document it lies.
+"""
+
+import json
+
+BIGGEST = 2**31 - 1  # trips, distances, weights [Language.md#errors]
+STRATEGIES = ("per-instruction", "per-loop", "per-engine", "barrier")
+
+
+class Wrong(Exception):
+    """The document does not follow its rules."""
+
+    def __init__(self, path, message):
+        super().__init__(f"at '{path}': {message}")
+
+
+# ---- Values and fields --------------------------------------------------------------------
+
+
+def parse(text, path="document"):
+    """JSON in which no key is given twice [Json.md#kernels-and-code-as-json]."""
+
+    def no_key_twice(pairs):
+        keys = [key for key, _ in pairs]
+        twice = {key for key in keys if keys.count(key) > 1}
+        if twice:
+            raise Wrong(path, f"key '{min(twice)}' is given twice")
+        return dict(pairs)
+
+    try:
+        return json.loads(text, object_pairs_hook=no_key_twice)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise Wrong(path, f"no JSON: {error}") from None
+
+
+def is_number(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def check_fields(value, path, needed, allowed=()):
+    """An object with all of the keys `needed`, and others only out of `allowed`."""
+    if not isinstance(value, dict):
+        raise Wrong(path, "expected an object")
+    for key in value:
+        if key not in needed and key not in allowed:
+            raise Wrong(path, f"unknown key '{key}'")
+    for key in needed:
+        if key not in value:
+            raise Wrong(path, f"key '{key}' is missing")
+    return value
+
+
+def number(value, path, least=0, most=BIGGEST):
+    if not is_number(value) or not least <= value <= most:
+        raise Wrong(path, f"expected a number from {least} to {most}")
+    return value
+
+
+def text(value, path):
+    if not isinstance(value, str) or not value:
+        raise Wrong(path, "expected a name")
+    return value
+
+
+def flag(value, path):
+    if not isinstance(value, bool):
+        raise Wrong(path, "expected true or false")
+    return value
+
+
+def items(value, path):
+    """Pairs of an element and its path."""
+    if not isinstance(value, list):
+        raise Wrong(path, "expected an array")
+    return [(item, f"{path}[{place}]") for place, item in enumerate(value)]
+
+
+def one_of(value, path, choices):
+    if value not in choices or not isinstance(value, str):
+        raise Wrong(path, "expected one of " + ", ".join(f"'{choice}'" for choice in choices))
+    return value
+
+
+def check_schema(value, path, schema, versions):
+    if value.get("schema") != schema:
+        raise Wrong(path, f"'schema' is not '{schema}'")
+    version = value.get("version")
+    if not is_number(version) or version not in versions:
+        raise Wrong(path, f"version {version} of '{schema}' is not known")
+    return version
+
+
+# ---- Kernels ------------------------------------------------------------------------------
+
+
+class Queue:
+    """[Json.md#a-kernel]: a queue of an engine; `position` numbers all queues of the kernel."""
+
+    def __init__(self, name, engine, position, weight, split):
+        self.name = name
+        self.engine = engine
+        self.position = position
+        self.weight = weight
+        self.split = split
+
+
+class Buffer:
+    def __init__(self, name, shape, kind, space, address):
+        self.name = name
+        self.shape = shape
+        self.type = kind
+        self.space = space
+        self.address = address
+        self.alias = set()
+        self.noalias = set()
+
+
+class Body:
+    """[Json.md#bodies-entries-and-iterations]: the kernel itself, a loop, or a branch of an `if`.
+
+    `loops` are the loops around and including this body, outermost first.
+    """
+
+    def __init__(self, name, parent, loop):
+        self.name = name
+        self.parent = parent
+        self.loop = loop
+        self.statements = []
+        self.loops = list(parent.loops) if parent else []
+        if loop:
+            self.loops.append(loop)
+
+
+class Instruction:
+    def __init__(self, name, queue, body):
+        self.name = name
+        self.queue = queue
+        self.body = body
+        self.accesses = []  # (kind, text of the tile)
+        self.semaphore = None
+        self.dependences = []  # those whose consumer this is
+
+
+class Loop:
+    """Its trips: `least` to `most`, equal for a constant; `most` is None without a bound."""
+
+    def __init__(self, name, value, least, most, uniform):
+        self.name = name
+        self.value = value
+        self.least = least
+        self.most = most
+        self.uniform = uniform
+        self.constant = value is None
+        self.body = None
+
+
+class If:
+    """A branch; `otherwise` is there even if the document gives none, and is then empty."""
+
+    def __init__(self, name, uniform):
+        self.name = name
+        self.uniform = uniform
+        self.then = None
+        self.otherwise = None
+
+
+class Dependence:
+    """`distance` maps loops to numbers; `flat` and `element` are None where not given."""
+
+    def __init__(self, producer, consumer, distance, flat, element, allow_divergent, semaphore):
+        self.producer = producer
+        self.consumer = consumer
+        self.distance = distance
+        self.flat = flat
+        self.element = element
+        self.allow_divergent = allow_divergent
+        self.semaphore = semaphore
+
+    def __str__(self):
+        parts = [f"{loop} = {steps}" for loop, steps in self.distance.items()]
+        if self.flat is not None:
+            parts.append(f"flat {self.flat}")
+        if self.element is not None:
+            parts.append(f"element {self.element}")
+        at = " at " + ", ".join(parts) if parts else ""
+        return f"'{self.producer.name}' -> '{self.consumer.name}'{at}"
+
+
+class Kernel:
+    """A kernel with its names resolved."""
+
+    def __init__(self, document, path="kernel"):
+        check_fields(document, path, ("schema", "version", "name", "engines", "body"),
+                     ("reserves", "buffers", "dependences"))
+        check_schema(document, path, "tally-kernel", (1, 2))
+        self.name = text(document["name"], path + ".name")
+        self.reserves = reserved(document, path)
+        self.engines = {}  # name to reserved registers
+        self.queues = {}
+        self.buffers = {}
+        self.loops = {}
+        self.ifs = {}
+        self.bodies = {}
+        self.instructions = {}
+        self.root = Body("", None, None)
+        self.read_engines(document["engines"], path + ".engines")
+        self.read_buffers(document.get("buffers", []), path + ".buffers")
+        self.read_statements(document["body"], path + ".body", self.root)
+        self.dependences = [self.read_dependence(value, at)
+                            for value, at in items(document.get("dependences", []), path + ".dependences")]
+        for dependence in self.dependences:
+            dependence.consumer.dependences.append(dependence)
+            if dependence.semaphore is not None:  # the producer is pinned to it
+                dependence.producer.semaphore = dependence.semaphore
+
+    def read_engines(self, value, path):
+        for engine, at in items(value, path):
+            check_fields(engine, at, ("name",), ("weight", "completion", "queues", "reserves"))
+            name = text(engine["name"], at + ".name")
+            if name in self.engines:
+                raise Wrong(at, f"engine '{name}' is declared twice")
+            self.engines[name] = reserved(engine, at)
+            self.add_queue(engine, at, name)
+            for queue, at_queue in items(engine.get("queues", []), at + ".queues"):
+                check_fields(queue, at_queue, ("name",), ("weight", "completion"))
+                self.add_queue(queue, at_queue, name)
+
+    def add_queue(self, value, path, engine):
+        name = text(value["name"], path + ".name")
+        if name in self.queues:
+            raise Wrong(path, f"queue '{name}' is declared twice")
+        weight = number(value.get("weight", 1), path + ".weight", 1)
+        completion = one_of(value.get("completion", "whole"), path + ".completion", ("whole", "split"))
+        self.queues[name] = Queue(name, engine, len(self.queues), weight, completion == "split")
+
+    def read_buffers(self, value, path):
+        for buffer, at in items(value, path):
+            check_fields(buffer, at, ("name",), ("shape", "type", "space", "address", "alias", "noalias"))
+            name = text(buffer["name"], at + ".name")
+            if name in self.buffers:
+                raise Wrong(at, f"buffer '{name}' is declared twice")
+            shape = [number(extent, at_extent, 1, 2**62)
+                     for extent, at_extent in items(buffer.get("shape", []), at + ".shape")]
+            address = buffer.get("address")
+            if address is not None:
+                number(address, at + ".address", 0, 2**62)
+            made = Buffer(name, shape, buffer.get("type", ""), buffer.get("space", ""), address)
+            made.alias = self.earlier_buffers(buffer.get("alias", []), at + ".alias")
+            made.noalias = self.earlier_buffers(buffer.get("noalias", []), at + ".noalias")
+            self.buffers[name] = made
+
+    def earlier_buffers(self, value, path):
+        for name, at in items(value, path):
+            if name not in self.buffers:
+                raise Wrong(at, f"no buffer '{name}' before this one")
+        return set(value)
+
+    def read_statements(self, value, path, body):
+        for statement, at in items(value, path):
+            if not isinstance(statement, dict):
+                raise Wrong(at, "expected a statement")
+            if "instr" in statement:
+                body.statements.append(self.read_instruction(statement, at, body))
+            elif "loop" in statement:
+                body.statements.append(self.read_loop(statement, at, body))
+            elif "if" in statement:
+                body.statements.append(self.read_if(statement, at, body))
+            else:
+                raise Wrong(at, "expected 'instr', 'loop' or 'if'")
+
+    def read_instruction(self, value, path, body):
+        check_fields(value, path, ("instr", "queue"),
+                     ("op", "computes", "reads", "writes", "accumulates", "semaphore"))
+        name = text(value["instr"], path + ".instr")
+        if name in self.instructions:
+            raise Wrong(path, f"instruction '{name}' is there twice")
+        queue = one_of(value["queue"], path + ".queue", self.queues)
+        made = Instruction(name, self.queues[queue], body)
+        for kind in ("reads", "writes", "accumulates"):
+            for tile, at in items(value.get(kind, []), f"{path}.{kind}"):
+                made.accesses.append((kind, text(tile, at)))
+        if "semaphore" in value:
+            made.semaphore = number(value["semaphore"], path + ".semaphore", 0, 65535)
+        self.instructions[name] = made
+        return made
+
+    def add_body(self, name, path, parent, loop):
+        if name in self.bodies:
+            raise Wrong(path, f"'{name}' is the name of two loops or branches")
+        self.bodies[name] = Body(name, parent, loop)
+        return self.bodies[name]
+
+    def read_loop(self, value, path, body):
+        check_fields(value, path, ("loop", "trips", "body"), ("uniform", "unroll", "sync"))
+        name = text(value["loop"], path + ".loop")
+        loop = Loop(name, *read_trips(value["trips"], path + ".trips"), read_uniform(value, path))
+        check_sync(value, path)
+        if value.get("unroll") != "full":
+            number(value.get("unroll", 1), path + ".unroll", 1)
+        self.loops[name] = loop
+        loop.body = self.add_body(name, path, body, loop)
+        self.read_statements(value["body"], path + ".body", loop.body)
+        return loop
+
+    def read_if(self, value, path, body):
+        check_fields(value, path, ("if", "then"), ("else", "uniform", "sync"))
+        name = text(value["if"], path + ".if")
+        branch = If(name, read_uniform(value, path))
+        check_sync(value, path)
+        self.ifs[name] = branch
+        branch.then = self.add_body(name, path, body, None)
+        branch.otherwise = self.add_body(name + ".else", path, body, None)
+        self.read_statements(value["then"], path + ".then", branch.then)
+        self.read_statements(value.get("else", []), path + ".else", branch.otherwise)
+        return branch
+
+    def read_dependence(self, value, path):
+        check_fields(value, path, ("producer", "consumer"),
+                     ("kind", "distance", "flat", "element", "allow_divergent", "semaphore"))
+        ends = [self.instructions[one_of(value[end], f"{path}.{end}", self.instructions)]
+                for end in ("producer", "consumer")]
+        if "kind" in value:
+            one_of(value["kind"], path + ".kind", ("raw", "war", "waw"))
+        distance = value.get("distance", {})
+        common = [loop.name for loop in common_loops(*ends)]
+        for loop in check_fields(distance, path + ".distance", (), common):
+            number(distance[loop], f"{path}.distance.{loop}", -BIGGEST)
+        flat, element = value.get("flat"), value.get("element")
+        if flat is not None:
+            number(flat, path + ".flat")
+        if element is not None:
+            number(element, path + ".element", -BIGGEST)
+        if flat is not None and ("distance" in value or element is not None):
+            raise Wrong(path, "'flat' stands alone")
+        if flat is not None and ends[0].body is not ends[1].body:
+            raise Wrong(path, "'flat' needs both ends in one body")
+        semaphore = value.get("semaphore")
+        if semaphore is not None:
+            number(semaphore, path + ".semaphore", 0, 65535)
+        divergent = flag(value.get("allow_divergent", False), path + ".allow_divergent")
+        # Loops not named count 0, and a 0 that is written says no more.
+        distance = {loop: steps for loop, steps in sorted(distance.items()) if steps}
+        return Dependence(*ends, distance, flat, element, divergent, semaphore)
+
+
+def reserved(value, path):
+    return [number(item, at, 0, 65535) for item, at in items(value.get("reserves", []), path + ".reserves")]
+
+
+def read_uniform(value, path):
+    return flag(value.get("uniform", True), path + ".uniform")
+
+
+def check_sync(value, path):
+    if "sync" in value:
+        one_of(value["sync"], path + ".sync", STRATEGIES)
+
+
+def read_trips(value, path):
+    """[Json.md#a-kernel]: value (None for a constant), least, most."""
+    if is_number(value):
+        return None, number(value, path), value
+    if isinstance(value, dict) and "while" in value:
+        check_fields(value, path, ("while",))
+        return text(value["while"], path), 0, None
+    check_fields(value, path, ("value",), ("min", "max"))
+    least = number(value.get("min", 0), path + ".min")
+    most = value.get("max")
+    if most is not None:
+        number(most, path + ".max", least)
+    return text(value["value"], path + ".value"), least, most
+
+
+def common_loops(one, other):
+    """The loops around both, outermost first: a prefix of either's."""
+    pairs = zip(one.body.loops, other.body.loops)
+    common = []
+    for left, right in pairs:
+        if left is not right:
+            break
+        common.append(left)
+    return common
+
+
+# ---- Machines -----------------------------------------------------------------------------
+
+
+class Machine:
+    """[Json.md#the-machine]: the rules that code counts on; limits only from a machine's own file."""
+
+    KEYS = ("name", "counter_bits", "subtraction", "compare", "overlap", "completion")
+
+    def __init__(self, value, path="machine"):
+        check_fields(value, path, self.KEYS)
+        self.name = value["name"]
+        self.bits = number(value["counter_bits"], path + ".counter_bits", 8, 32)
+        self.saturates = one_of(value["subtraction"], path + ".subtraction", ("wraps", "saturates")) == "saturates"
+        self.signed = one_of(value["compare"], path + ".compare", ("unsigned", "signed")) == "signed"
+        self.overlap = flag(value["overlap"], path + ".overlap")
+        self.split = one_of(value["completion"], path + ".completion", ("whole", "split")) == "split"
+        self.semaphores = None
+        self.registers = None
+        self.range = 1 << self.bits  # numbers are below
+        self.largest = self.range // 2 - 1 if self.signed else self.range - 1  # that a wait can tell
+
+    def rules(self):
+        return (self.bits, self.saturates, self.signed, self.overlap, self.split)
+
+
+def read_machine_file(document):
+    """Out of a file of kind `tally-machine` [Machines.md#the-file]."""
+    try:
+        limits = {key: limit["value"] for key, limit in document["limits"].items()}
+        queue = document.get("queue", {})
+        machine = Machine({
+            "name": document["name"], "counter_bits": limits["counter_bits"],
+            "subtraction": document["alu"]["subtraction"], "compare": document["wait"]["compare"],
+            "overlap": queue["overlap"], "completion": queue.get("completion", "whole")})
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Wrong("machine", f"no description of a machine: {error!r}") from None
+    machine.semaphores = limits.get("semaphores")
+    machine.registers = limits.get("registers_per_engine")
+    return machine
+
+
+# ---- Code ---------------------------------------------------------------------------------
+
+OPERATIONS = ("move", "add", "sub", "mul", "min", "gt")
+
+
+class Code:
+    """Checked code; the operations of an engine stay as they are in the document."""
+
+    def __init__(self, document, machine=None):
+        check_fields(document, "code",
+                     ("schema", "version", "kernel", "strategy", "machine", "semaphores", "barriers", "engines"),
+                     ("dependences",))
+        version = check_schema(document, "code", "tally-code", (1, 2))
+        self.kernel = Kernel(document["kernel"])
+        self.strategy = text(document["strategy"], "strategy")
+        self.machine = self.choose_machine(document["machine"], version, machine)
+        self.semaphores = read_ids(document["semaphores"], "semaphores", ("id", "name"))
+        self.barriers = read_ids(document["barriers"], "barriers", ("id", "participants"))
+        self.registers = {}
+        self.programs = {}
+        for value, at in items(document["engines"], "engines"):
+            self.read_engine(value, at)
+        self.check_dependences(document.get("dependences"))
+        self.found_from_tiles = False  # whether the kernel as written has no dependences; see judge.adopt
+
+    @staticmethod
+    def choose_machine(value, version, named):
+        """[Json.md#the-machine]: what the code says; else what the reader names."""
+        stated = Machine(value) if version == 2 and isinstance(value, dict) and len(value) > 1 else None
+        if stated and named and stated.rules() != named.rules():
+            raise Wrong("machine", "the code was made for a machine of other rules than the one named")
+        if not stated and not named:
+            raise Wrong("machine", "the code does not say its rules; name a machine that has them")
+        return named or stated
+
+    def read_engine(self, value, path):
+        check_fields(value, path, ("engine", "registers", "code"))
+        name = one_of(value["engine"], path + ".engine", self.kernel.engines)
+        if name in self.programs:
+            raise Wrong(path, f"engine '{name}' is there twice")
+        self.registers[name] = read_ids(value["registers"], path + ".registers", ("id", "name"), ("role",))
+        self.programs[name] = value["code"]
+        OperationReader(self, name).block(value["code"], path + ".code", self.kernel.root)
+
+    def check_dependences(self, value):
+        """[Json.md#code]: the list names the kernel's dependences, in their order."""
+        if value is None:
+            return
+        listed = read_ids(value, "dependences", ("id", "producer", "consumer"))
+        ends = [(item["producer"], item["consumer"]) for item in listed]
+        if ends != [(item.producer.name, item.consumer.name) for item in self.kernel.dependences]:
+            raise Wrong("dependences", "they are not those of the kernel")
+
+
+def read_ids(value, path, needed, allowed=()):
+    """[Json.md#code]: ids are places in their lists, from 0."""
+    for place, (item, at) in enumerate(items(value, path)):
+        check_fields(item, at, needed, allowed)
+        if item["id"] != place or isinstance(item["id"], bool):
+            raise Wrong(at, f"id {item['id']} stands at place {place}")
+    return value
+
+
+class OperationReader:
+    """Checks the operations of one engine: keys, ids, and where loops and branches stand."""
+
+    def __init__(self, code, engine):
+        self.code = code
+        self.engine = engine
+        self.num_registers = len(code.registers[engine])
+        self.written_out = code.strategy == "unrolled"
+
+    def block(self, value, path, body, inside_when=False):
+        for operation, at in items(value, path):
+            if not isinstance(operation, dict) or "op" not in operation:
+                raise Wrong(at, "expected an operation")
+            read = getattr(self, "read_" + str(operation["op"]), None)
+            if read is None:
+                raise Wrong(at, f"unknown operation '{operation['op']}'")
+            if inside_when and operation["op"] in ("loop", "if", "issue"):
+                # [Json.md#code]: `when` holds operations on registers and semaphores only.
+                raise Wrong(at, f"'{operation['op']}' inside of 'when'")
+            read(operation, at, body)
+
+    def read_loop(self, value, path, body):
+        check_fields(value, path, ("op", "loop", "counter", "body"), ("unroll",))
+        loop = self.code.kernel.loops[one_of(value["loop"], path + ".loop", self.code.kernel.loops)]
+        if value["counter"] is not None:
+            self.register(value["counter"], path + ".counter")
+        number(value.get("unroll", 1), path + ".unroll")
+        self.check_place(loop.body, path, body)
+        self.block(value["body"], path + ".body", loop.body)
+
+    def read_if(self, value, path, body):
+        check_fields(value, path, ("op", "if", "then"), ("else",))
+        branch = self.code.kernel.ifs[one_of(value["if"], path + ".if", self.code.kernel.ifs)]
+        self.check_place(branch.then, path, body)
+        self.block(value["then"], path + ".then", branch.then)
+        self.block(value.get("else", []), path + ".else", branch.otherwise)
+
+    def check_place(self, inner, path, body):
+        """[Json.md#loops-branches-and-when]: the loops around are there; written-out ones need not be."""
+        place = inner.parent
+        while place is not body:
+            if not self.written_out or place is None or not place.loop or not place.loop.constant:
+                raise Wrong(path, f"'{inner.name}' does not stand there in the kernel")
+            place = place.parent
+
+    def read_issue(self, value, path, body):
+        check_fields(value, path, ("op", "instr", "wait", "signal"))
+        kernel = self.code.kernel
+        instruction = kernel.instructions[one_of(value["instr"], path + ".instr", kernel.instructions)]
+        if instruction.queue.engine != self.engine:
+            raise Wrong(path, f"'{instruction.name}' is none of engine '{self.engine}'")
+        self.check_place(instruction_place(instruction), path, body)
+        if value["wait"] is not None:
+            self.wait(value["wait"], path + ".wait")
+        if value["signal"] is not None:
+            check_fields(value["signal"], path + ".signal", ("semaphore", "amount"))
+            self.signal(value["signal"], path + ".signal")
+
+    def read_wait(self, value, path, body):
+        check_fields(value, path, ("op", "wait"))
+        self.wait(value["wait"], path + ".wait")
+
+    def wait(self, value, path):
+        check_fields(value, path, ("semaphore", "threshold"), ("dependences",))
+        self.semaphore(value["semaphore"], path + ".semaphore")
+        self.operand(value["threshold"], path + ".threshold")
+        for item, at in items(value.get("dependences", []), path + ".dependences"):
+            number(item, at, 0, len(self.code.kernel.dependences) - 1)
+
+    def read_signal(self, value, path, body):
+        # A signal is an object of its own in both places where it may stand.
+        check_fields(value, path, ("op", "signal"))
+        check_fields(value["signal"], path + ".signal", ("semaphore", "amount"))
+        self.signal(value["signal"], path + ".signal")
+
+    def signal(self, value, path):
+        self.semaphore(value["semaphore"], path + ".semaphore")
+        number(value["amount"], path + ".amount", 1)
+
+    def read_reset(self, value, path, body):
+        check_fields(value, path, ("op", "semaphore", "count"))
+        first = self.semaphore(value["semaphore"], path + ".semaphore")
+        number(value["count"], path + ".count", 1, len(self.code.semaphores) - first)
+
+    def read_drain(self, value, path, body):
+        check_fields(value, path, ("op",))
+
+    def read_alu(self, value, path, body):
+        operation = one_of(value.get("operation"), path + ".operation", OPERATIONS)
+        operands = ("a",) if operation == "move" else ("a", "b")
+        check_fields(value, path, ("op", "operation", "dst") + operands)
+        self.register(value["dst"], path + ".dst")
+        for operand in operands:
+            self.operand(value[operand], f"{path}.{operand}")
+
+    def read_barrier(self, value, path, body):
+        check_fields(value, path, ("op", "barrier", "body"))
+        barrier = self.code.barriers[number(value["barrier"], path + ".barrier", 0, len(self.code.barriers) - 1)]
+        if self.engine not in barrier["participants"]:
+            raise Wrong(path, f"engine '{self.engine}' is no participant")
+        self.block(value["body"], path + ".body", body)
+
+    def read_when(self, value, path, body):
+        check_fields(value, path, ("op", "condition", "body"))
+        self.operand(value["condition"], path + ".condition")
+        self.block(value["body"], path + ".body", body, inside_when=True)
+
+    def register(self, value, path):
+        return number(value, path, 0, self.num_registers - 1)
+
+    def semaphore(self, value, path):
+        return number(value, path, 0, len(self.code.semaphores) - 1)
+
+    def operand(self, value, path):
+        """[Json.md#registers]: a number in an operand is below 2^B."""
+        if isinstance(value, dict) and set(value) == {"register"}:
+            self.register(value["register"], path + ".register")
+        elif isinstance(value, dict) and set(value) == {"value"}:
+            number(value["value"], path + ".value", 0, self.code.machine.range - 1)
+        else:
+            raise Wrong(path, "expected a register or a value")
+
+
+def instruction_place(instruction):
+    """An instruction as if it were a body, for the question where it stands."""
+
+    class Place:
+        name = instruction.name
+        parent = instruction.body
+
+    return Place

@@ -1,0 +1,410 @@
+"""Draws kernels and machines by chance, as JSON documents.
+
+One seed, one kernel and one machine. Kernels either write their dependences or say what their instructions touch; the
+features that they have are collected by name, so that a campaign can count which of them met. What is
+drawn follows the rules of docs/Language.md as far as that is easy; tally may refuse the rest.
+"""
+
+SYNC = ("per-instruction", "per-loop", "per-engine", "barrier")
+WEIGHTS = (1, 1, 1, 2, 3, 16)
+RINGS = (1, 2, 2, 3, 4)
+
+
+# ---- Machines -----------------------------------------------------------------------------
+
+
+def draw_machine(random):
+    """A document of kind `tally-machine` [Machines.md#the-file], and its features."""
+    bits = random.choice((8, 9, 16, 32, 32))
+    saturates, signed = random.random() < 0.5, random.random() < 0.4
+    overlap, split = random.random() < 0.8, random.random() < 0.15
+    semaphores = random.choice((None, None, None, None, 1, 2, 3, 4, 6, 8, 64))
+    registers = random.choice((None, None, None, None, None, 2, 3, 4, 6, 8, 16))
+    document = {
+        "schema": "tally-machine", "version": 1, "name": "random", "description": "random", "engines": [],
+        "limits": {"semaphores": limit(semaphores), "registers_per_engine": limit(registers),
+                   "counter_bits": limit(bits)},
+        "alu": {"subtraction": "saturates" if saturates else "wraps"},
+        "wait": {"compare": "signed" if signed else "unsigned"},
+        "queue": {"overlap": overlap, "completion": "split" if split else "whole"},
+        "encoding": {"instruction_bytes": dict(limit(64), unit="bytes")},
+    }
+    features = {f"{bits} bits", "saturates" if saturates else "wraps", "signed" if signed else "unsigned",
+                "overlap" if overlap else "in order"}
+    features |= {"split machine"} if split else set()
+    features |= {"few semaphores"} if semaphores and semaphores <= 8 else set()
+    features |= {"few registers"} if registers and registers <= 8 else set()
+    return document, features
+
+
+def limit(value):
+    return {"value": value, "unit": "", "source": "drawn", "confidence": "estimate"}
+
+
+# ---- Kernels ------------------------------------------------------------------------------
+
+
+class KernelDrawer:
+    """Draws one kernel; `features` are those that it has."""
+
+    def __init__(self, random, name, few_bits=False):
+        self.random = random
+        self.features = set()
+        self.few_bits = few_bits
+        self.num_names = 0
+        self.queues = []
+        self.instructions = []  # (statement, loops and branches around it)
+        self.loops = {}  # by name: statement
+        self.document = {"schema": "tally-kernel", "version": 1, "name": name}
+        self.by_accesses = self.chance(0.45)
+        self.constant = self.chance(0.25)  # so that loops can be written out
+        self.divergent = not self.constant and self.chance(0.15)
+        self.regions = self.chance(0.15)
+        self.budget = random.randrange(2, 9)
+        self.depth = random.choice((0, 1, 1, 2, 2, 3))
+
+    def chance(self, probability):
+        return self.random.random() < probability
+
+    def feature(self, name, probability):
+        """Whether to use a feature here; it is noted if so."""
+        if self.chance(probability):
+            self.features.add(name)
+            return True
+        return False
+
+    def name(self, letter):
+        self.num_names += 1
+        return f"{letter}{self.num_names}"
+
+    def draw(self):
+        self.document["engines"] = [self.engine() for _ in range(self.random.choice((1, 2, 2, 3, 4)))]
+        if self.by_accesses:
+            self.document["buffers"] = []
+        self.document["body"] = self.body([], 0)
+        while len(self.instructions) < 2:
+            self.document["body"].append(self.instruction([]))
+        if self.by_accesses:
+            self.features.add("accesses")
+            TileDrawer(self).draw()
+        else:
+            self.features.add("written")
+            DependenceDrawer(self).draw()
+        self.draw_numbers()
+        return self.document
+
+    def engine(self):
+        engine = {"name": self.name("e"), **self.queue_kind()}
+        self.queues.append(engine["name"])
+        if self.feature("further queues", 0.2):
+            engine["queues"] = [{"name": self.name("q"), **self.queue_kind()}
+                                for _ in range(self.random.randrange(1, 3))]
+            self.queues += [queue["name"] for queue in engine["queues"]]
+        return engine
+
+    def queue_kind(self):
+        weight, kind = self.random.choice(WEIGHTS), {}
+        if weight > 1:
+            self.features.add("weights")
+            kind["weight"] = weight
+            if self.feature("split queue", 0.25):
+                kind["completion"] = "split"
+        return kind
+
+    # ---- Statements ----
+
+    def body(self, around, depth):
+        statements = []
+        for _ in range(self.random.randrange(1, 4)):
+            if len(self.instructions) >= self.budget:
+                break
+            kind = self.random.random()
+            if depth < self.depth and kind < 0.45:
+                statements.append(self.loop(around, depth))
+            elif depth < self.depth + 1 and kind < 0.6:
+                statements.append(self.branch(around, depth))
+            else:
+                statements.append(self.instruction(around))
+        return statements
+
+    def instruction(self, around):
+        statement = {"instr": self.name("i"), "queue": self.random.choice(self.queues)}
+        self.instructions.append((statement, list(around)))
+        return statement
+
+    def loop(self, around, depth):
+        loop = {"loop": self.name("L"), "trips": self.trips()}
+        constant = isinstance(loop["trips"], int)
+        if self.divergent and not constant and self.feature("divergent", 0.5):
+            loop["uniform"] = False
+        if self.feature("unroll", 0.08):
+            loop["unroll"] = "full" if constant and self.chance(0.5) else self.random.choice((2, 3, 4))
+        self.add_region(loop)
+        self.loops[loop["loop"]] = loop
+        loop["body"] = self.body(around + [("loop", loop)], depth + 1) or [self.instruction(around + [("loop", loop)])]
+        self.features.add("nested" if any(kind == "loop" for kind, _ in around) else "loop")
+        return loop
+
+    def trips(self):
+        if self.constant or self.chance(0.2):
+            self.features.add("constant trips")
+            return self.random.choice((0, 1, 2, 2, 3, 4, 5, 7))
+        if self.feature("while", 0.08):
+            return {"while": self.name("w")}
+        trips = {"value": self.random.choice("nmk")}
+        if self.feature("min", 0.25):
+            trips["min"] = self.random.randrange(1, 3)
+        if self.feature("max", 0.9 if self.few_bits else 0.5):
+            trips["max"] = trips.get("min", 0) + self.random.choice((1, 2, 3, 5, 8, 20, 60, 300))
+        return trips
+
+    def branch(self, around, depth):
+        branch = {"if": self.name("c")}
+        self.features.add("branch")
+        if self.divergent and self.feature("divergent", 0.4):
+            branch["uniform"] = False
+        self.add_region(branch)
+        branch["then"] = self.body(around + [("then", branch)], depth + 1)
+        if self.feature("else", 0.4):
+            branch["else"] = self.body(around + [("else", branch)], depth + 1)
+        return branch
+
+    def add_region(self, statement):
+        if self.regions and self.feature("region", 0.4):
+            statement["sync"] = self.random.choice(SYNC)
+
+    # ---- Reservations and pins ----
+
+    def draw_numbers(self):
+        if self.feature("reserves", 0.06):
+            self.document["reserves"] = sorted(self.random.sample(range(4), 2))
+        for engine in self.document["engines"]:
+            if self.feature("reserves", 0.04):
+                engine["reserves"] = [self.random.randrange(3)]
+        if self.chance(0.06):
+            statement, _ = self.random.choice(self.instructions)
+            statement["semaphore"] = self.random.randrange(4, 8)
+            self.features.add("pins")
+
+
+class DependenceDrawer:
+    """Draws written dependences between the instructions of a kernel."""
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self.random = kernel.random
+        self.found = []
+
+    def draw(self):
+        wanted = self.random.randrange(1, 7)
+        for _ in range(8 * wanted):
+            if len(self.found) >= wanted:
+                break
+            made = self.dependence()
+            if made and made not in self.found:
+                self.found.append(made)
+        self.kernel.document["dependences"] = self.found
+
+    def dependence(self):
+        order = self.kernel.instructions
+        producer, consumer = self.random.randrange(len(order)), self.random.randrange(len(order))
+        first, around = order[producer]
+        second, around_second = order[consumer]
+        common = prefix(around, around_second)
+        made = {"producer": first["instr"], "consumer": second["instr"]}
+        if self.random.random() < 0.3:
+            made["kind"] = self.random.choice(("raw", "war", "waw"))
+        if any(not statement.get("uniform", True) for _, statement in around):
+            if self.random.random() < 0.4:
+                return None
+            made["allow_divergent"] = True
+            self.kernel.features.add("allow_divergent")
+        drawers = [self.distance, self.distance, self.flat, self.element]
+        return self.random.choice(drawers)(made, producer < consumer, around, around_second, common)
+
+    def distance(self, made, forward, around, around_second, common):
+        """Lexicographically positive, or none with the producer first."""
+        loops = [statement["loop"] for kind, statement in common if kind == "loop"]
+        if not loops or forward and self.random.random() < 0.35:
+            self.kernel.features.add("distance 0")
+            return made if forward else None
+        distance = {self.random.choice(loops): self.steps()}
+        for loop in loops[loops.index(next(iter(distance))) + 1:]:
+            if self.random.random() < 0.5:
+                distance[loop] = self.random.randrange(-3, 4)
+                self.kernel.features.add("several loops")
+        made["distance"] = distance
+        self.kernel.features.add("distance")
+        return made
+
+    def steps(self):
+        if self.random.random() < 0.04:
+            self.kernel.features.add("far")
+            return self.random.choice((7, 20, 63, 64, 65, 66, 200))
+        return self.random.choice((1, 1, 1, 2, 2, 3, 4))
+
+    def flat(self, made, forward, around, around_second, common):
+        if len(common) != len(around) or len(common) != len(around_second):
+            return None
+        made["flat"] = self.random.choice((0, 1, 1, 2, 3)) if forward else self.random.choice((1, 1, 2, 3, 5))
+        self.kernel.features.add("flat")
+        return made
+
+    def element(self, made, forward, around, around_second, common):
+        # Both stand directly in two loops that are in one body.
+        own = [[kind for kind, _ in path[len(common):]] for path in (around, around_second)]
+        if own != [["loop"], ["loop"]]:
+            return None
+        made["element"] = self.random.randrange(-3, 4)
+        loops = [statement["loop"] for kind, statement in common if kind == "loop"]
+        if not forward or loops and self.random.random() < 0.4:
+            if not loops:
+                return None
+            made["distance"] = {loops[-1]: self.random.choice((1, 1, 2, 3))}
+        self.kernel.features.add("element")
+        return made
+
+
+def prefix(one, other):
+    common = []
+    for left, right in zip(one, other):
+        if left[0] != right[0] or left[1] is not right[1]:
+            break
+        common.append(left)
+    return common
+
+
+class TileDrawer:
+    """Draws buffers, and what each instruction touches of them; always within bounds.
+
+    An index either is cut by `mod` to the extent, or counts a loop whose trips are bounded.
+    """
+
+    ELEMENTS = ("bf16", "f32", "i8", "")
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self.random = kernel.random
+        self.feature = kernel.feature
+
+    def draw(self):
+        self.buffers = self.kernel.document["buffers"]
+        for place in range(self.random.randrange(1, 4)):
+            self.buffers.append(self.buffer(place))
+        for statement, around in self.kernel.instructions:
+            for _ in range(self.random.choice((0, 1, 1, 2, 2))):
+                kind = self.random.choice(("reads", "reads", "writes", "writes", "accumulates"))
+                statement.setdefault(kind, []).append(self.tile(around))
+                if kind == "accumulates":
+                    self.kernel.features.add("accumulates")
+
+    def buffer(self, place):
+        buffer = {"name": f"X{place}"}
+        extents = self.random.choice((0, 1, 1, 1, 2, 2))
+        if extents:
+            buffer["shape"] = [self.random.choice((1, 2, 3, 4, 6, 12)) for _ in range(extents)]
+        kind = self.random.choice(self.ELEMENTS)
+        if kind:
+            buffer["type"] = kind
+        if self.feature("address", 0.3):
+            buffer["space"], buffer["address"] = "s", self.random.choice((0, 0, 2, 4, 8, 24))
+        earlier = [other["name"] for other in self.buffers]
+        if earlier and self.feature("alias", 0.15):
+            buffer["alias"] = [self.random.choice(earlier)]
+        elif earlier and self.feature("noalias", 0.1):
+            buffer["noalias"] = [self.random.choice(earlier)]
+        return buffer
+
+    def tile(self, around):
+        buffer = self.random.choice(self.buffers)
+        loops = [statement for kind, statement in around if kind == "loop"]
+        text = buffer["name"]
+        if self.feature("anywhere", 0.05):
+            text += "[@]"
+        elif buffer.get("shape") and self.random.random() < 0.85:
+            text += "[" + ", ".join(self.dim(extent, loops, around) for extent in buffer["shape"]) + "]"
+        if loops and self.feature("guard", 0.12):
+            text += " if " + " and ".join(self.guard(loops) for _ in range(self.random.choice((1, 1, 2))))
+        return text
+
+    def dim(self, extent, loops, around):
+        drawers = [self.ring, self.ring, self.ring, self.affine, self.part, self.whole, self.strided, self.value]
+        return self.random.choice(drawers)(extent, loops, around)
+
+    def ring(self, extent, loops, around):
+        """One slot of as many as there are, or of fewer."""
+        slots = self.random.choice([ring for ring in RINGS if ring <= extent] or [1])
+        self.kernel.features.add("ring")
+        return f"({self.count(loops, around)}) mod {slots}"
+
+    def count(self, loops, around):
+        """An expression that may be any number."""
+        if not loops:
+            return str(self.random.randrange(5))
+        loop = self.random.choice(loops)["loop"]
+        shapes = [loop, loop, loop, f"{loop} + {self.random.randrange(1, 4)}"]
+        if self.feature("total", 0.25):
+            shapes = [f"total({loop})", f"total({loop}) + 1"]
+            branches = [statement["if"] + ("" if kind == "then" else ".else") for kind, statement in around if kind != "loop"]
+            shapes += [f"total({branch})" for branch in branches]
+        if self.feature("trips of", 0.05):
+            shapes = [f"trips({loop}) - {loop}"]
+        if self.feature("floordiv", 0.1):
+            shapes = [f"{loop} floordiv {self.random.randrange(1, 4)}"]
+        if len(loops) > 1 and self.feature("skew", 0.2):
+            other = self.random.choice(loops)["loop"]
+            shapes = [f"{loop} + {other}", f"2*{loop} - {other}", f"{loop} mod 2 + {other} mod 2", f"-{loop} + {other}",
+                      f"-{loop} mod 3 + {other}", f"{other} - 2*({loop} - 1)", f"{loop}*3 - {other} floordiv 2"]
+        return self.random.choice(shapes)
+
+    def affine(self, extent, loops, around):
+        """Counts a bounded loop, as far as it fits."""
+        bounded = [loop for loop in loops if 0 < most_trips(loop) <= extent]
+        if not bounded:
+            return self.part(extent, loops, around)
+        loop = self.random.choice(bounded)
+        self.kernel.features.add("affine")
+        most, step = most_trips(loop), 1
+        if (most - 1) * 2 < extent and self.random.random() < 0.5:
+            step = 2
+        offset = self.random.randrange(extent - (most - 1) * step)
+        forms = [f"{step}*{loop['loop']} + {offset}", f"{offset + (most - 1) * step} - {step}*{loop['loop']}"]
+        width = self.random.choice((1, step)) if offset + (most - 1) * step + step <= extent else 1
+        return forms[0] + f":{width}" if width > 1 else self.random.choice(forms)
+
+    def part(self, extent, loops, around):
+        first = self.random.randrange(extent)
+        return f"{first}:{self.random.randrange(1, extent - first + 1)}"
+
+    def whole(self, extent, loops, around):
+        return f"0:{extent}"
+
+    def strided(self, extent, loops, around):
+        stride = self.random.choice((2, 3))
+        first = self.random.randrange(min(stride, extent))
+        self.kernel.features.add("stride")
+        return f"{first}:{(extent - 1 - first) // stride + 1}:{stride}"
+
+    def value(self, extent, loops, around):
+        if extent < 4 or not self.feature("run-time value", 0.5):
+            return self.ring(extent, loops, around)
+        return f"$v:{extent - 3}"  # values are chosen from 0 to 3
+
+    def guard(self, loops):
+        loop = self.random.choice(loops)["loop"]
+        return self.random.choice((f"{loop} == 0", f"{loop} > 0", f"{loop} != 1", f"{loop} mod 2 == 0",
+                                   f"{loop} < trips({loop}) - 1", f"{loop} >= trips({loop}) - 1", f"{loop} <= 1"))
+
+
+def most_trips(loop):
+    trips = loop["trips"]
+    if isinstance(trips, int):
+        return trips
+    return trips.get("max", 0)
+
+
+def draw_kernel(random, name, few_bits=False):
+    """A document and its features."""
+    drawer = KernelDrawer(random, name, few_bits)
+    document = drawer.draw()
+    return document, drawer.features

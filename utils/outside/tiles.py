@@ -1,0 +1,415 @@
+"""What a run touches: tiles, and which of them conflict.
+
+A tile is parsed by the grammar of [Json.md#tiles] into nested tuples and evaluated once for each run
+of its instruction. The result is a `Touch`: a product of progressions, one for each dimension, or any
+part of the buffer.
+"""
+
+from documents import Wrong
+
+LETTERS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+NAME_REST = LETTERS | set("0123456789.")
+RESERVED = ("mod", "floordiv", "if", "and", "total", "trips")
+COMPARISONS = ("==", "!=", "<=", ">=", "<", ">")
+
+
+# ---- Reading [Json.md#tiles] --------------------------------------------------------------
+
+
+def split_words(tile):
+    """Words as (kind, text): kind is 'number', 'name', 'quoted' or the sign itself."""
+    words, place = [], 0
+    while place < len(tile):
+        sign = tile[place]
+        if sign.isspace():
+            place += 1
+        elif sign.isascii() and sign.isdigit():
+            end = span(tile, place, lambda c: c.isascii() and c.isdigit())
+            words.append(("number", tile[place:end]))
+            place = end
+        elif sign in LETTERS:
+            end = span(tile, place, lambda c: c in NAME_REST)
+            words.append(("name", tile[place:end]))
+            place = end
+        elif sign == '"':
+            word, place = quoted(tile, place + 1)
+            words.append(("quoted", word))
+        elif tile[place:place + 2] in COMPARISONS:
+            words.append((tile[place:place + 2], ""))
+            place += 2
+        elif sign in "[]@,:+-*()$<>":
+            words.append((sign, ""))
+            place += 1
+        else:
+            raise Wrong(tile, f"unexpected '{sign}' in a tile")
+    return words + [("end", "")]
+
+
+def span(tile, place, belongs):
+    while place < len(tile) and belongs(tile[place]):
+        place += 1
+    return place
+
+
+def quoted(tile, place):
+    word = ""
+    while place < len(tile) and tile[place] != '"':
+        if tile[place] == "\\":
+            place += 1
+            if place == len(tile) or tile[place] not in '"\\':
+                raise Wrong(tile, "a backslash before neither '\"' nor another backslash")
+        word += tile[place]
+        place += 1
+    if place == len(tile):
+        raise Wrong(tile, "a quote is not closed")
+    return word, place + 1
+
+
+class TileParser:
+    """One method for each line of the grammar; expressions become nested tuples."""
+
+    def __init__(self, tile):
+        self.tile = tile
+        self.words = split_words(tile)
+        self.place = 0
+
+    def next_is(self, kind, word=None):
+        found = self.words[self.place]
+        return found[0] == kind and (word is None or found[1] == word)
+
+    def take(self, kind, word=None):
+        if not self.next_is(kind, word):
+            raise Wrong(self.tile, f"expected {word or kind!r} at word {self.place + 1}")
+        self.place += 1
+        return self.words[self.place - 1][1]
+
+    def accept(self, kind, word=None):
+        if self.next_is(kind, word):
+            self.place += 1
+            return True
+        return False
+
+    def parse(self):
+        buffer, dims, guards = self.name(), None, []
+        if self.accept("["):
+            dims = "@" if self.accept("@") else self.dims()
+            self.take("]")
+        if self.accept("name", "if"):
+            guards.append(self.guard())
+            while self.accept("name", "and"):
+                guards.append(self.guard())
+        self.take("end")
+        return buffer, dims, guards
+
+    def name(self):
+        if self.next_is("quoted"):
+            return self.take("quoted")
+        if self.next_is("name") and self.words[self.place][1] in RESERVED:
+            raise Wrong(self.tile, f"'{self.words[self.place][1]}' has to be quoted as a name")
+        return self.take("name")
+
+    def dims(self):
+        dims = [self.dim()]
+        while self.accept(","):
+            dims.append(self.dim())
+        return dims
+
+    def dim(self):
+        first, count, stride = self.expression(), ("number", 1), 1
+        if self.accept(":"):
+            count = self.expression()
+            if self.accept(":"):
+                stride = self.divisor()
+        return first, count, stride
+
+    def integer(self):
+        return int(self.take("number"))
+
+    def guard(self):
+        left = self.expression()
+        for comparison in COMPARISONS:
+            if self.accept(comparison):
+                return comparison, left, self.expression()
+        raise Wrong(self.tile, "expected a comparison in a guard")
+
+    def expression(self):
+        value = self.term()
+        while self.next_is("+") or self.next_is("-"):
+            sign = self.words[self.place][0]
+            self.place += 1
+            value = (sign, value, self.term())
+        return value
+
+    def term(self):
+        value = self.factor()
+        while True:
+            if self.accept("*"):
+                value = self.product(value, self.factor())
+            elif self.accept("name", "mod"):
+                value = ("mod", value, self.divisor())
+            elif self.accept("name", "floordiv"):
+                value = ("floordiv", value, self.divisor())
+            else:
+                return value
+
+    def product(self, left, right):
+        if left[0] != "number" and right[0] != "number":
+            raise Wrong(self.tile, "one side of '*' is a number")
+        both = left[0] == right[0]
+        return ("number", left[1] * right[1]) if both else ("*", left, right)
+
+    def divisor(self):
+        divisor = self.integer()
+        if divisor < 1:
+            raise Wrong(self.tile, "a divisor or stride is at least 1")
+        return divisor
+
+    def factor(self):
+        if not self.accept("-"):
+            return self.atom()
+        value = self.atom()
+        return ("number", -value[1]) if value[0] == "number" else ("negative", value)
+
+    def atom(self):
+        if self.next_is("number"):
+            return ("number", self.integer())
+        if self.accept("("):
+            value = self.expression()
+            self.take(")")
+            return value
+        if self.accept("$"):
+            return ("value", self.name())
+        for count in ("total", "trips"):
+            if self.accept("name", count):
+                self.take("(")
+                value = (count, self.name())
+                self.take(")")
+                return value
+        return ("iteration", self.name())
+
+
+# ---- Evaluating ---------------------------------------------------------------------------
+
+
+class Surroundings:
+    """What a tile may ask of the run: see [Json.md#tiles]."""
+
+    def __init__(self, iterations, totals, trips, values):
+        self.iteration = iterations
+        self.total = totals
+        self.trips = trips
+        self.value = values
+
+
+def evaluate(expression, around):
+    kind = expression[0]
+    if kind == "number":
+        return expression[1]
+    if kind in ("iteration", "total", "trips", "value"):
+        return getattr(around, kind)[expression[1]]
+    left = evaluate(expression[1], around)
+    if kind == "negative":
+        return -left
+    if kind == "mod":
+        return left % expression[2]  # rounds down, as Python does
+    if kind == "floordiv":
+        return left // expression[2]
+    right = evaluate(expression[2], around)
+    return left + right if kind == "+" else left - right if kind == "-" else left * right
+
+
+def holds(guard, around):
+    comparison, left, right = guard[0], evaluate(guard[1], around), evaluate(guard[2], around)
+    return {"==": left == right, "!=": left != right, "<": left < right,
+            "<=": left <= right, ">": left > right, ">=": left >= right}[comparison]
+
+
+class Touch:
+    """Elements of a buffer: `dims` of (first, count, stride), or None if it may be any part."""
+
+    def __init__(self, buffer, kind, dims):
+        self.buffer = buffer
+        self.kind = kind
+        self.dims = dims
+
+    def beyond(self):
+        """Whether it reaches out of its buffer."""
+        if self.dims is None:
+            return False
+        return any(first < 0 or first + (count - 1) * stride >= extent
+                   for (first, count, stride), extent in zip(self.dims, self.buffer.shape))
+
+    def __str__(self):
+        if self.dims is None:
+            return f"{self.buffer.name}[@]"
+        return f"{self.buffer.name}[" + ", ".join(":".join(map(str, dim)) for dim in self.dims) + "]"
+
+
+class Access:
+    """An access of an instruction, parsed; `touch` evaluates it for one run."""
+
+    def __init__(self, kind, tile, instruction, buffers):
+        self.kind = kind
+        self.tile = tile
+        name, self.dims, self.guards = TileParser(tile).parse()
+        if name not in buffers:
+            raise Wrong(tile, f"no buffer '{name}'")
+        self.buffer = buffers[name]
+        if isinstance(self.dims, list) and len(self.dims) != len(self.buffer.shape):
+            raise Wrong(tile, f"{len(self.dims)} dimensions of a buffer of {len(self.buffer.shape)}")
+
+    def touch(self, around):
+        """What the run touches, or None if nothing."""
+        if not all(holds(guard, around) for guard in self.guards):
+            return None
+        if self.dims == "@":
+            return Touch(self.buffer, self.kind, None)
+        if self.dims is None:
+            return Touch(self.buffer, self.kind, [(0, extent, 1) for extent in self.buffer.shape])
+        dims = [(evaluate(first, around), evaluate(count, around), stride)
+                for first, count, stride in self.dims]
+        if any(count < 1 for _, count, _ in dims):
+            return None
+        return Touch(self.buffer, self.kind, dims)
+
+
+def values_of(kernel):
+    """The names of run-time values `$n` in the tiles of a kernel."""
+    names = set()
+
+    def collect(part):
+        if isinstance(part, tuple) and part and part[0] == "value":
+            names.add(part[1])
+        elif isinstance(part, (tuple, list)):
+            for inner in part:
+                collect(inner)
+
+    for instruction in kernel.instructions.values():
+        for _, tile in instruction.accesses:
+            collect(list(TileParser(tile).parse()[1:]))
+    return sorted(names)
+
+
+# ---- Conflicts [Json.md#which-tiles-conflict] ---------------------------------------------
+
+
+class Memory:
+    """Which buffers share memory, and how."""
+
+    APART, EXACT, ANYWHERE = "apart", "exact", "anywhere"
+    UNKNOWN_BYTES = 8
+    MOST_PIECES = 100_000
+
+    def __init__(self, buffers):
+        self.buffers = buffers
+        self.relations = {}
+
+    def relation(self, one, other):
+        key = (one.name, other.name)
+        if key not in self.relations:
+            self.relations[key] = self.find_relation(one, other)
+        return self.relations[key]
+
+    def find_relation(self, one, other):
+        if one is other:
+            return self.EXACT
+        if other.name in one.noalias or one.name in other.noalias:
+            return self.APART
+        if other.name in one.alias or one.name in other.alias:
+            return self.ANYWHERE
+        if one.address is None or other.address is None or one.space != other.space:
+            return self.APART
+        if not overlap(byte_range(one), byte_range(other)):
+            return self.APART
+        return self.EXACT if element_bytes(one) and element_bytes(other) else self.ANYWHERE
+
+    def common(self, one, other):
+        """Whether two touches may have an element in common."""
+        relation = self.relation(one.buffer, other.buffer)
+        if relation == self.APART:
+            return False
+        if relation == self.ANYWHERE or one.dims is None and other.dims is None:
+            return True
+        if one.buffer is other.buffer:
+            if one.dims is None or other.dims is None:
+                return True
+            return all(meet(left, right) for left, right in zip(one.dims, other.dims))
+        return self.common_bytes(one, other)
+
+    def common_bytes(self, one, other):
+        """Two buffers at addresses: piece by piece."""
+        left, right = sorted(pieces(one)), sorted(pieces(other))
+        i = j = 0
+        while i < len(left) and j < len(right):
+            if overlap(left[i], right[j]):
+                return True
+            if left[i][1] <= right[j][1]:
+                i += 1
+            else:
+                j += 1
+        return False
+
+
+def overlap(one, other):
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def element_bytes(buffer):
+    """The number at the end of the type, divided by 8; 0 if there is none."""
+    kind = buffer.type
+    digits = kind[len(kind.rstrip("0123456789")):]
+    return int(digits) // 8 if digits else 0
+
+
+def byte_range(buffer):
+    size = element_bytes(buffer) or Memory.UNKNOWN_BYTES
+    for extent in buffer.shape:
+        size *= extent
+    return buffer.address, buffer.address + size
+
+
+def pieces(touch):
+    """Ranges of bytes, one for each run of neighbouring elements."""
+    buffer = touch.buffer
+    if touch.dims is None:
+        return [byte_range(buffer)]
+    stride, size = [1] * len(buffer.shape), element_bytes(buffer)
+    for place in range(len(buffer.shape) - 2, -1, -1):
+        stride[place] = stride[place + 1] * buffer.shape[place + 1]
+    starts, length = [0], 1
+    for place, (first, count, step) in enumerate(touch.dims):
+        last = place == len(touch.dims) - 1
+        if last and step == 1:
+            starts, length = [start + first for start in starts], count
+        else:
+            starts = [start + (first + index * step) * stride[place] for start in starts for index in range(count)]
+        if len(starts) > Memory.MOST_PIECES:
+            raise TooLarge(f"a tile of '{buffer.name}' has too many pieces")
+    return [(buffer.address + start * size, buffer.address + (start + length) * size) for start in starts]
+
+
+class TooLarge(Exception):
+    """The question is beyond what this interpreter tries; the answer is "could not decide"."""
+
+
+def meet(one, other):
+    """Whether two progressions have a number in common."""
+    (first, count, step), (first2, count2, step2) = one, other
+    low, high = max(first, first2), min(first + (count - 1) * step, first2 + (count2 - 1) * step2)
+    if low > high:
+        return False
+    if step == 1 or step2 == 1:  # the other one has a number in the range, or not
+        start, stride = (first2, step2) if step == 1 else (first, step)
+        return start + -(-(low - start) // stride) * stride <= high
+    numbers = range(first, first + count * step, step)
+    return any(low <= value <= high and value in numbers for value in range(first2, first2 + count2 * step2, step2))
+
+
+def conflict(memory, run, touch, other_run, other):
+    """[Json.md#which-tiles-conflict]"""
+    if touch.kind == "reads" and other.kind == "reads":
+        return False
+    if touch.kind == "accumulates" and other.kind == "accumulates" \
+            and run.instruction.queue is other_run.instruction.queue:
+        return False
+    return memory.common(touch, other)

@@ -1,0 +1,200 @@
+"""What a kernel means: decisions, the walk of each engine, and what each run asks for.
+
+An engine walks all bodies, also those in which it has no instruction, since Eq. 1 is counted in its
+own history [Json.md#what-a-dependence-asks]. Engines that agree on all decisions walk alike.
+"""
+
+import bisect
+
+from documents import common_loops, If, Loop
+from tiles import Access, Surroundings
+
+
+# ---- Decisions ----------------------------------------------------------------------------
+
+
+class Choice:
+    """All decisions of one run: [Json.md#bodies-entries-and-iterations].
+
+    `trips` and `takes` map the name of a loop or `if`, or `name@engine`, to a list that is gone
+    through over and over, one entry for each time that it is reached. `values` are those of `$n`.
+    """
+
+    def __init__(self, trips, takes, values):
+        self.trips = trips
+        self.takes = takes
+        self.values = values
+
+    def trips_of(self, loop, engine, reached):
+        if loop.constant:
+            return loop.least
+        listed = self.find(self.trips, loop, engine) or [max(2, loop.least)]
+        return clip(listed[reached % len(listed)], loop.least, loop.most)
+
+    def takes_then(self, branch, engine, reached):
+        listed = self.find(self.takes, branch, engine) or [1]
+        return bool(listed[reached % len(listed)])
+
+    @staticmethod
+    def find(table, what, engine):
+        # Only where engines may disagree does the engine count.
+        if not what.uniform and f"{what.name}@{engine}" in table:
+            return table[f"{what.name}@{engine}"]
+        return table.get(what.name)
+
+    def options(self):
+        """As on the command line."""
+        parts = [f"--trips={name}={','.join(map(str, listed))}" for name, listed in sorted(self.trips.items())]
+        parts += [f"--takes={name}={','.join(map(str, listed))}" for name, listed in sorted(self.takes.items())]
+        parts += [f"--value={name}={value}" for name, value in sorted(self.values.items())]
+        return " ".join(parts)
+
+
+def clip(number, least, most):
+    number = max(number, least)
+    return number if most is None else min(number, most)
+
+
+# ---- Walking ------------------------------------------------------------------------------
+
+
+class Run:
+    """One run of an instruction, by its own engine.
+
+    `number` counts the runs of the instruction, `slot` those of its queue, both from 0; `place` orders
+    runs as the sequential program does; `needs` are the slots of other queues that must have retired,
+    as (queue, slot), where a slot of None can never be.
+    """
+
+    def __init__(self, instruction, number, place, iterations):
+        self.instruction = instruction
+        self.number = number
+        self.place = place
+        self.iterations = iterations
+        self.slot = None
+        self.needs = []
+        self.asked = []  # (dependence, number of runs asked for)
+        self.touches = []
+
+    def __str__(self):
+        at = "".join(f" {loop}={iteration}" for loop, iteration in self.iterations)
+        return f"run {self.number} of '{self.instruction.name}'" + (f" (at{at})" if at else "")
+
+
+class Limit(Exception):
+    """The run is longer than asked for."""
+
+
+class Walk:
+    """The walk of one engine: its own runs, and the entries of all bodies."""
+
+    def __init__(self, kernel, choice, engine, accesses=None, most=100_000):
+        self.kernel = kernel
+        self.choice = choice
+        self.engine = engine
+        self.accesses = accesses  # by instruction; None if tiles do not matter
+        self.steps_left = most
+        self.reached = {}
+        self.entries = {}  # by body: iterations of its loops, in order
+        self.runs = []
+        self.num_runs = {}
+        self.trips_now = {}
+        self.enter(kernel.root, (), ())
+
+    def enter(self, body, iterations, place):
+        self.steps_left -= 1
+        if self.steps_left < 0:
+            raise Limit()
+        self.entries.setdefault(body, []).append(iterations)
+        for index, statement in enumerate(body.statements):
+            here = place + (index,)
+            if isinstance(statement, Loop):
+                self.enter_loop(statement, iterations, here)
+            elif isinstance(statement, If):
+                then = self.choice.takes_then(statement, self.engine, self.reach(statement))
+                self.enter(statement.then if then else statement.otherwise, iterations, here + (0 if then else 1,))
+            elif statement.queue.engine == self.engine:
+                self.add_run(statement, iterations, here)
+
+    def enter_loop(self, loop, iterations, place):
+        trips = self.choice.trips_of(loop, self.engine, self.reach(loop))
+        for iteration in range(trips):
+            self.trips_now[loop.name] = trips
+            self.enter(loop.body, iterations + (iteration,), place + (iteration,))
+
+    def reach(self, what):
+        count = self.reached.get(what, 0)
+        self.reached[what] = count + 1
+        return count
+
+    def add_run(self, instruction, iterations, place):
+        number = self.num_runs.get(instruction, 0)
+        self.num_runs[instruction] = number + 1
+        names = [loop.name for loop in instruction.body.loops]
+        run = Run(instruction, number, place, list(zip(names, iterations)))
+        run.asked = [(dependence, self.asks(dependence, number, iterations))
+                     for dependence in instruction.dependences]
+        if self.accesses is not None:
+            around = Surroundings(dict(run.iterations), self.totals(), self.trips_now, self.choice.values)
+            touches = [access.touch(around) for access in self.accesses[instruction]]
+            run.touches = [touch for touch in touches if touch]
+        self.runs.append(run)
+
+    def totals(self):
+        """[Json.md#tiles]: `total` is the number of earlier entries, 0 in the first."""
+        return {body.name: len(entries) - 1 for body, entries in self.entries.items()}
+
+    def asks(self, dependence, number, iterations):
+        """How many runs of the producer must have retired [Json.md#what-a-dependence-asks]."""
+        if dependence.flat is not None:
+            return max(0, number + 1 - dependence.flat)
+        common = common_loops(dependence.producer, dependence.consumer)
+        target = [iterations[level] - dependence.distance.get(loop.name, 0) for level, loop in enumerate(common)]
+        if dependence.element is not None:
+            target.append(iterations[len(common)] - dependence.element)
+        if any(component < 0 for component in target):
+            return 0
+        # Entries come in the order of their iterations, so those asked for are the first.
+        entries = self.entries.get(dependence.producer.body, [])
+        return bisect.bisect_right(entries, tuple(target), key=lambda entry: entry[:len(target)])
+
+
+class Meaning:
+    """What the kernel means under one choice: the runs of each engine, with what each needs."""
+
+    def __init__(self, kernel, choice, with_tiles=True, most=100_000):
+        self.kernel = kernel
+        self.choice = choice
+        accesses = parse_accesses(kernel) if with_tiles else None
+        walks = {engine: Walk(kernel, choice, engine, accesses, most) for engine in kernel.engines}
+        self.runs = {engine: walk.runs for engine, walk in walks.items()}
+        self.queues = {queue: [] for queue in kernel.queues.values()}
+        for runs in self.runs.values():
+            for run in runs:
+                slots = self.queues[run.instruction.queue]
+                run.slot = len(slots)
+                slots.append(run)
+        self.resolve()
+
+    def resolve(self):
+        """Turns numbers of runs into slots of queues."""
+        by_instruction = {}
+        for slots in self.queues.values():
+            for run in slots:
+                by_instruction.setdefault(run.instruction, []).append(run)
+        for runs in self.runs.values():
+            for run in runs:
+                for dependence, count in run.asked:
+                    if count:
+                        producers = by_instruction.get(dependence.producer, [])
+                        slot = producers[count - 1].slot if count <= len(producers) else None
+                        run.needs.append((dependence.producer.queue, slot, dependence))
+
+    def in_order(self):
+        """All runs, as the sequential program has them [Json.md#runs-of-instructions]."""
+        return sorted((run for runs in self.runs.values() for run in runs), key=lambda run: run.place)
+
+
+def parse_accesses(kernel):
+    return {instruction: [Access(kind, tile, instruction, kernel.buffers) for kind, tile in instruction.accesses]
+            for instruction in kernel.instructions.values()}
