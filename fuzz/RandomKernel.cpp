@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <numeric>
+#include <utility>
 
 namespace tally::fuzz {
 
@@ -25,6 +26,8 @@ enum Stream : uint64_t {
   TreeStream = 0x9e3779b97f4a7c15,
   DependenceStream = 0xc2b2ae3d27d4eb4f,
   BindingStream = 0x165667b19e3779f9,
+  NumberStream = 0x27d4eb2f165667c5,
+  TileStream = 0x85ebca77c2b2ae63,
 };
 
 /// A dependence before it is handed to a builder.
@@ -48,10 +51,13 @@ uint32_t drawTripCount(Random &random, Range range) {
 class TreeGrower {
 public:
   TreeGrower(KernelBuilder &builder, uint64_t seed, const RandomKernelOptions &options)
-      : builder(builder), options(options), random(seed ^ TreeStream) {}
+      : builder(builder), seed(seed), options(options), random(seed ^ TreeStream) {}
 
   void grow() {
     addQueues();
+    if (options.tiles != Tiles::None) {
+      tiles.emplace(builder, seed ^ TileStream, options.tiles);
+    }
     wanted = random.in(options.instructions);
     while (numInstrs < wanted) {
       addStatement(0);
@@ -75,7 +81,12 @@ private:
     for (QueueId queue : queues) {
       Completion completion =
           random.percent(options.splitPercent) ? Completion::Split : Completion::Whole;
-      builder.setQueue(queue, random.in(options.weight), completion);
+      uint32_t weight = random.in(options.weight);
+      if (options.heavyPercent != 0 && completion == Completion::Whole &&
+          random.percent(options.heavyPercent)) {
+        weight = random.in(options.heavyWeight);
+      }
+      builder.setQueue(queue, weight, completion);
     }
   }
 
@@ -101,14 +112,18 @@ private:
     uint32_t count = random.in(options.blockSize);
     for (uint32_t i = 0; i < count; ++i) {
       QueueId queue = queues[random.below(queues.size())];
-      builder.instr(fmt::format("i{}", numInstrs++), queue);
+      InstrId instr = builder.instr(fmt::format("i{}", numInstrs++), queue);
+      if (tiles) {
+        tiles->draw(instr);
+      }
     }
   }
 
   Trip drawTrip(const std::string &name) {
     uint64_t roll = random.below(100);
+    Range trips = drawRange();
     if (roll < options.constantPercent) {
-      return KernelBuilder::constant(drawTripCount(random, options.trips));
+      return KernelBuilder::constant(drawTripCount(random, trips));
     }
     if (roll < options.constantPercent + options.guardPercent) {
       return builder.guard("while." + name);
@@ -116,9 +131,15 @@ private:
     uint64_t min = std::min(options.trips.max, options.trips.min + random.in({0, 1}));
     std::optional<uint64_t> max;
     if (random.percent(50)) {
-      max = options.trips.max;
+      max = trips.max;
     }
     return builder.value("n." + name, min, max);
+  }
+
+  /// Of the trips of one loop; long ones only where no loop around is long.
+  Range drawRange() {
+    isLong = options.longPercent != 0 && !insideLong && random.percent(options.longPercent);
+    return isLong ? Range{options.longTrips.min, random.in(options.longTrips)} : options.trips;
   }
 
   void addLoop(uint32_t depth) {
@@ -129,7 +150,9 @@ private:
     LoopId loop = builder.beginLoop(name, trip, !diverges);
     drawRegion(loop);
     drawUnrolling(loop, trip);
+    bool around = std::exchange(insideLong, insideLong || isLong);
     addBody(depth + 1);
+    insideLong = around;
     builder.endLoop();
   }
 
@@ -162,13 +185,17 @@ private:
   }
 
   KernelBuilder &builder;
+  uint64_t seed;
   const RandomKernelOptions &options;
   Random random;
+  std::optional<TileDrawer> tiles;
   std::vector<QueueId> queues;
   uint32_t wanted = 0;
   uint32_t numInstrs = 0;
   uint32_t numLoops = 0;
   uint32_t numIfs = 0;
+  bool isLong = false;     ///< the loop whose trips were drawn last
+  bool insideLong = false; ///< the current place
 };
 
 /// Draws dependences for a kernel that has none.
@@ -332,7 +359,7 @@ private:
     case Shape::OneLoop:
     case Shape::Self:
     case Shape::Conditional:
-      draft.components = {{real, random.in(options.offset)}};
+      draft.components = {{real, drawOffset()}};
       return;
     case Shape::MultiLevel:
       drawLevels(real, draft);
@@ -345,7 +372,7 @@ private:
       return;
     case Shape::Flat:
       draft.form = DistanceForm::Flat;
-      draft.step = canBeZero(pair) && random.percent(25) ? 0 : random.in(options.offset);
+      draft.step = canBeZero(pair) && random.percent(25) ? 0 : drawOffset();
       return;
     case Shape::Element:
       drawElement(real, pair, draft);
@@ -354,7 +381,12 @@ private:
   }
 
   /// Distance 1, the common one, half of the time.
-  int64_t drawNearOffset() { return random.percent(50) ? 1 : random.in(options.offset); }
+  int64_t drawNearOffset() { return random.percent(50) ? 1 : drawOffset(); }
+
+  int64_t drawOffset() {
+    bool isFar = options.farPercent != 0 && random.percent(options.farPercent);
+    return random.in(isFar ? options.farOffset : options.offset);
+  }
 
   void drawOpposite(LoopId real, Draft &draft) {
     if (real == rootLoop || random.percent(30)) {
@@ -368,7 +400,7 @@ private:
     draft.step = random.in(-2, 2);
     bool forward = pair.place.order == Order::Forward;
     if (real != rootLoop && (!forward || random.percent(50))) {
-      draft.components = {{real, random.in(options.offset)}};
+      draft.components = {{real, drawOffset()}};
     }
     // The other way to be legal is distance 0 on the shared loop, forward.
     assert((forward || !draft.components.empty()) && "backward pairs fit only with a carrier");
@@ -381,7 +413,7 @@ private:
       loops.push_back(loop);
     }
     size_t carrier = 1 + random.below(loops.size() - 1);
-    draft.components.push_back({loops[carrier], random.in(options.offset)});
+    draft.components.push_back({loops[carrier], drawOffset()});
     for (size_t i = carrier; i-- > 0;) {
       int64_t distance = random.in(-2, 2);
       if (distance != 0) {
@@ -408,6 +440,96 @@ private:
   std::vector<Pair> pairs;
   std::vector<std::pair<InstrId, InstrId>> zeroEdges; ///< distances 0 inside a block
   std::vector<Draft> drafts;
+};
+
+} // namespace
+
+namespace {
+
+/// Reserves numbers, and pins instructions and dependences to others.
+class NumberDrawer {
+public:
+  NumberDrawer(KernelBuilder &builder, uint64_t seed, const RandomKernelOptions &options)
+      : builder(builder), options(options), random(seed ^ NumberStream) {}
+
+  void draw() {
+    if (random.percent(options.reservePercent)) {
+      builder.reserveSemaphores(drawReserved(options.numbers));
+    }
+    for (EngineId engine : builder.peek().engines.ids()) {
+      if (random.percent(options.reservePercent)) {
+        builder.reserveRegisters(engine, drawReserved(options.registers));
+      }
+    }
+    for (InstrId instr : builder.peek().instrs.ids()) {
+      if (random.percent(options.pinPercent)) {
+        pin(instr);
+      }
+    }
+  }
+
+private:
+  struct Pinned {
+    InstrId instr;
+    uint32_t semaphore;
+  };
+
+  std::vector<uint32_t> drawReserved(Range range) {
+    std::vector<uint32_t> numbers;
+    uint32_t count = random.in({1, 2});
+    for (uint32_t i = 0; i < count; ++i) {
+      uint32_t number = random.in(range);
+      if (std::ranges::find(numbers, number) == numbers.end()) {
+        numbers.push_back(number);
+      }
+    }
+    std::ranges::sort(numbers);
+    return numbers;
+  }
+
+  /// At the instruction, or at a dependence on it if there is one.
+  void pin(InstrId instr) {
+    std::optional<uint32_t> number = drawNumber(instr);
+    if (!number) {
+      return;
+    }
+    pinned.push_back({instr, *number});
+    const Kernel &kernel = builder.peek();
+    auto dep = std::ranges::find(kernel.deps, instr, &Dep::producer);
+    if (dep != kernel.deps.end() && random.percent(30)) {
+      builder.pin(DepId(static_cast<uint32_t>(dep - kernel.deps.begin())), *number);
+    } else {
+      builder.pin(instr, *number);
+    }
+  }
+
+  /// That of another instruction that may share with this one, or one that nothing else has; none
+  /// if there is no such number.
+  std::optional<uint32_t> drawNumber(InstrId instr) {
+    for (const Pinned &other : pinned) {
+      if (mayShare(other.instr, instr) && random.percent(60)) {
+        return other.semaphore;
+      }
+    }
+    uint32_t number = random.in(options.numbers);
+    bool taken =
+        std::ranges::find(pinned, number, &Pinned::semaphore) != pinned.end() ||
+        std::ranges::find(builder.peek().reserved, number) != builder.peek().reserved.end();
+    return taken ? std::nullopt : std::optional(number);
+  }
+
+  bool mayShare(InstrId a, InstrId b) const {
+    const Kernel &kernel = builder.peek();
+    const Instr &first = kernel.instrs[a];
+    const Instr &second = kernel.instrs[b];
+    return first.queue == second.queue && first.home == second.home &&
+           kernel.queues[first.queue].completion == Completion::Whole;
+  }
+
+  KernelBuilder &builder;
+  const RandomKernelOptions &options;
+  Random random;
+  std::vector<Pinned> pinned;
 };
 
 } // namespace
@@ -446,6 +568,7 @@ Kernel randomKernel(uint64_t seed, const RandomKernelOptions &options) {
       builder.allowDivergent(dep);
     }
   }
+  NumberDrawer(builder, seed, options).draw();
   return builder.finish();
 }
 

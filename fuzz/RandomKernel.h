@@ -14,41 +14,14 @@
 #ifndef TALLY_FUZZ_RANDOMKERNEL_H
 #define TALLY_FUZZ_RANDOMKERNEL_H
 
+#include "RandomTiles.h"
+
 #include "tally/Model/Bindings.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <array>
-#include <random>
 
 namespace tally::fuzz {
-
-struct Range {
-  uint32_t min = 0;
-  uint32_t max = 0; ///< inclusive
-};
-
-/// Draws that depend on the seed alone. The distributions of <random> may differ between standard
-/// libraries; a remainder does not, and its bias is of no account for ranges this small.
-class Random {
-public:
-  explicit Random(uint64_t seed) : engine(seed) {}
-
-  /// A number below `bound`, which is not 0.
-  uint64_t below(uint64_t bound) { return engine() % bound; }
-
-  uint32_t in(Range range) {
-    return range.min + static_cast<uint32_t>(below(uint64_t(range.max) - range.min + 1));
-  }
-
-  int64_t in(int64_t min, int64_t max) {
-    return min + static_cast<int64_t>(below(static_cast<uint64_t>(max - min) + 1));
-  }
-
-  bool percent(uint32_t chance) { return below(100) < chance; }
-
-private:
-  std::mt19937_64 engine;
-};
 
 /// How the two ends of a dependence lie to each other, and what its distance looks like.
 enum class Shape : uint8_t {
@@ -85,6 +58,19 @@ struct RandomKernelOptions {
   uint32_t regionPercent = 0;    ///< loops and `if`s that are synchronised in their own way
   uint32_t unrollPercent = 0;    ///< loops of which several iterations are written out
   uint32_t sharedPercent = 0;    ///< dependences with the consumer of the one drawn before
+  uint32_t farPercent = 0;       ///< distances on the carrying loop, and flat, from `farOffset`
+  Range farOffset{60, 300};
+  uint32_t heavyPercent = 0; ///< queues that complete whole with a weight from `heavyWeight`
+  Range heavyWeight{16, 100};
+  uint32_t longPercent = 0; ///< loops, one inside the other at most once, with trips from
+                            ///< `longTrips` for a constant or an upper bound
+  Range longTrips{50, 300};
+  Tiles tiles = Tiles::None;   ///< what instructions touch
+  uint32_t pinPercent = 0;     ///< instructions that say which semaphore they raise, and
+                               ///< dependences that say it of their producer
+  uint32_t reservePercent = 0; ///< kernels and engines that reserve numbers
+  Range numbers{0, 9};         ///< of semaphores that are pinned or reserved
+  Range registers{0, 3};       ///< numbers of registers that are reserved
   /// Relative frequency of each Shape.
   std::array<uint32_t, numShapes> shapes{4, 5, 4, 2, 4, 4, 3, 5, 1};
 };

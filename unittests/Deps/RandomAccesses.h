@@ -1,8 +1,7 @@
 //===- RandomAccesses.h - Small kernels that touch memory, from a seed ----===//
 //
-// At most six instructions under at most three loops and branches; few small buffers, so that
-// nearly all of them conflict, some of them over one another; indices and guards of every form that
-// the language has.
+// At most six instructions under at most three loops and branches, and what they touch
+// (RandomTiles.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,10 +10,12 @@
 
 #include "RandomKernel.h"
 
+#include <functional>
+
 namespace tally::test {
 
 /// The kernel of this seed; without dependences.
-Kernel randomAccesses(uint64_t seed);
+Kernel randomAccesses(uint64_t seed, fuzz::Tiles tiles = fuzz::Tiles::Inside);
 
 /// How often each loop and branch runs each time it is reached: `shortest` and `longest` are the
 /// limits for loops whose trips are not constant.

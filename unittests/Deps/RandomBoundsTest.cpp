@@ -278,7 +278,7 @@ class RandomBoundsTest : public testing::TestWithParam<uint64_t> {};
 TEST_P(RandomBoundsTest, leaveOrStayAsEnumerated) {
   Seen seen;
   for (uint64_t seed = 1 + GetParam(); seed <= numKernels(); seed += numParts) {
-    Kernel kernel = randomAccesses(seed);
+    Kernel kernel = randomAccesses(seed, fuzz::Tiles::MayLeave);
     fuzz::Random random(seed);
     std::vector<TileBound> bounds = findTileBounds(kernel);
     std::string failure = holdLeaving(kernel, bounds, random, seen);

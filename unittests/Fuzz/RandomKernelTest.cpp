@@ -60,6 +60,49 @@ TEST(RandomKernelTest, largeKernelsAreLegal) {
   }
 }
 
+/// All that is drawn only if asked for, at once.
+TEST(RandomKernelTest, everyOptionGivesLegalKernels) {
+  RandomKernelOptions options;
+  options.splitPercent = 30;
+  options.divergentPercent = 20;
+  options.regionPercent = 30;
+  options.unrollPercent = 30;
+  options.farPercent = 30;
+  options.heavyPercent = 30;
+  options.longPercent = 30;
+  options.pinPercent = 30;
+  options.reservePercent = 30;
+  uint32_t pins = 0, reserved = 0, shared = 0;
+  for (uint64_t seed = 0; seed < 5000; ++seed) {
+    options.tiles = seed % 2 == 0 ? Tiles::Inside : Tiles::None;
+    Kernel kernel = randomKernel(seed, options);
+    ASSERT_EQ(errorsOf(kernel), "") << "seed " << seed << "\n" << dump(kernel);
+    std::set<uint32_t> numbers;
+    for (const Pin &pin : kernel.pins) {
+      ++pins;
+      shared += !numbers.insert(pin.semaphore).second;
+    }
+    reserved += !kernel.reserved.empty();
+  }
+  EXPECT_GT(pins, 1000u);
+  EXPECT_GT(shared, 100u);
+  EXPECT_GT(reserved, 1000u);
+}
+
+/// What is added to kernels leaves the rest of them as it is.
+TEST(RandomKernelTest, numbersAndTilesAreDrawnApart) {
+  RandomKernelOptions plain, rich;
+  rich.tiles = Tiles::Inside;
+  rich.pinPercent = 30;
+  rich.reservePercent = 30;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    Kernel a = randomKernel(seed, plain), b = randomKernel(seed, rich);
+    ASSERT_EQ(a.instrs.size(), b.instrs.size());
+    ASSERT_EQ(a.loops.size(), b.loops.size());
+    EXPECT_TRUE(a.components == b.components);
+  }
+}
+
 TEST(RandomKernelTest, theSameSeedGivesTheSameKernel) {
   RandomKernelOptions options;
   for (uint64_t seed = 0; seed < 100; ++seed) {
