@@ -6,16 +6,44 @@
 // run T + 1 cannot be issued before the wait has passed. Then w*T is all that there can be. That is
 // why each instruction of such a queue has a semaphore of its own (Groups.cpp).
 //
-// Run T + 1 comes after the consumer C if from C a path leads to the producer P that adds up to no
-// more iterations of the loop L around both than lie between the target and the next run of P:
+// There are two ways to show that. Either C, which waits, comes before run T + 1; or each run of
+// the producer P comes after the one before it has retired. (Suppose that some wait is the first to
+// pass wrongly. Those by which run T + 1 was held back passed before that, so they were right.)
 //
-//   C issued, then a later instruction of its engine          0, or 1 past the end of L's body
-//   X issued, then who depends on it at distance m on L       m
+// Where a run of one instruction comes before which later run of another is found for each loop
+// around both by itself. Let C run in iteration v of these loops, outermost first, and let v' be
+// the iteration of a later run of P. At some level j the two differ first, and v' lies later there;
+// or they are equal. So it suffices to show, for each level j, that
 //
-// Instructions in between stand directly in L's body, so that they run in every iteration. Between
-// a target k iterations ago and the next run lie 1 - k iterations.
+//   this run of C comes before every run of P that lies in iteration v_j + d of l_j or later, in
+//   the same entry of l_j                                                            ("(P, d)")
 //
-// Cost: for each wait on such a queue, the instructions and dependences of one body.
+// with d = 1; at the innermost level with d = 1 - k, if the wait is for the runs of k iterations
+// ago. Levels are needed because each entry of a loop begins with iterations in which a dependence
+// at a distance on it owes nothing: what holds P back within the innermost loop need not do so when
+// an outer loop enters it again.
+//
+// What follows at level j, with m the distance of a dependence on l_j and no other:
+//
+//   C itself   X later on its engine                      (X, 0), or (X, 1) past the end of l_j
+//              X depends on C; l_j is the innermost loop  (X, m)
+//                around both
+//              X depends on C at distance 0, or flat 1,   (X, 1)
+//                in a loop below l_j
+//              both engines meet at a back edge in l_j    (X, 1)
+//   (X, d)     Y later on the engine of X, or depends on  (Y, d), if Y lies in the body that holds
+//                it at distance 0                           X, or below it
+//              Y on the engine of X, not later            (Y, d + 1)  if X stands in l_j itself, so
+//              Y depends on X                             (Y, d + m)  that it surely runs
+//
+// For the second way, what depends on P comes first, or on what follows P in its queue, for that
+// retires later; and (P, 1) is to be shown at all levels.
+//
+// All of this speaks of iterations that all engines count alike: instructions of several engines
+// take part only if no loop around them is divergent.
+//
+// Cost: for each wait on such a queue and each loop around both ends, the instructions and
+// dependences of that loop.
 //===----------------------------------------------------------------------===//
 
 #include "tally/Sync/Split.h"
@@ -27,6 +55,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <span>
 
 namespace tally {
 namespace {
@@ -34,155 +63,319 @@ namespace {
 class SplitChecker {
 public:
   SplitChecker(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics)
-      : kernel(kernel), plan(plan), diagnostics(diagnostics), depsFrom(kernel.instrs.size()) {
+      : kernel(kernel), plan(plan), diagnostics(diagnostics), depsFrom(kernel.instrs.size()),
+        instrsOn(kernel.engines.size()), firstIn(kernel.loops.size()), lastIn(kernel.loops.size()),
+        agreed(kernel.loops.size(), true), seen(kernel.instrs.size()),
+        followed(kernel.instrs.size()) {
     for (DepId dep : kernel.deps.ids()) {
       depsFrom[kernel.deps[dep].producer].push_back(dep);
+    }
+    for (LoopId l : kernel.loops.ids()) {
+      LoopId parent = kernel.loops[l].parent;
+      agreed[l] = kernel.loops[l].uniform && (!parent.valid() || agreed[parent]);
+    }
+    for (InstrId instr : kernel.instrs.ids()) {
+      instrsOn[kernel.engineOf(instr)].push_back(instr);
+      for (LoopId l = kernel.instrs[instr].home; l.valid(); l = kernel.loops[l].parent) {
+        firstIn[l] = firstIn[l].valid() ? firstIn[l] : instr;
+        lastIn[l] = instr;
+      }
     }
   }
 
   void run() {
     for (DepId dep : kernel.deps.ids()) {
       const Queue &queue = kernel.queues[kernel.instrs[kernel.deps[dep].producer].queue];
-      if (plan.waits[dep].group.valid() && mayMix(queue) && !isAllThereIs(dep)) {
-        refuse(dep, queue);
+      if (plan.waits[dep].group.valid() && mayMix(queue)) {
+        check(dep, queue);
       }
     }
   }
 
 private:
-  /// Whether nothing beyond what a dependence waits for can have been issued.
-  bool isAllThereIs(DepId id) {
+  //===--- One wait -------------------------------------------------------===//
+
+  /// Refuses a wait beyond which something can have been issued.
+  void check(DepId id, const Queue &queue) {
     const Dep &dep = kernel.deps[id];
-    LoopId home = kernel.instrs[dep.producer].home;
-    LoopId repeated = kernel.realLoop(home);
+    LoopId repeated = kernel.realLoop(kernel.instrs[dep.producer].home);
     if (!plan.groups[plan.waits[id].group].sole.valid()) {
-      return false;
+      refuse(id, queue, "may be counted instead of it",
+             "use a strategy by which it has a semaphore of its own ('per-instruction')");
+    } else if (repeated == rootLoop) {
+      return; // it runs once
+    } else if (plan.options.strategy == Strategy::Barrier) {
+      assert(meetsAt(repeated, kernel.engineOf(dep.producer)) && "it runs once between barriers");
+    } else if (!countTogether(dep)) {
+      refuse(id, queue, "the waiting engine may not count, for a loop around it is divergent",
+             "let all engines agree on that loop");
+    } else if (std::optional<LoopId> in = overtakenIn(id); in && !runsOneByOne(dep.producer)) {
+      refuseOvertaken(id, queue, *in);
     }
-    if (repeated == rootLoop) {
-      return true; // it runs once
-    }
-    if (plan.options.strategy == Strategy::Barrier) {
-      const std::vector<EngineId> &meet = plan.barriers[repeated].back;
-      return std::find(meet.begin(), meet.end(), kernel.engineOf(dep.producer)) != meet.end();
-    }
-    if (!countsAtRunTime(plan.options.strategy)) {
-      return false;
-    }
+  }
+
+  bool countTogether(const Dep &dep) const {
+    return kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer) ||
+           (agrees(dep.producer) && agrees(dep.consumer));
+  }
+
+  bool agrees(InstrId instr) const { return agreed[kernel.instrs[instr].home]; }
+
+  /// The loop in an iteration of which a later run of the producer may be issued before the wait
+  /// has passed; none if there is none. At the root, all runs of an earlier statement are over.
+  std::optional<LoopId> overtakenIn(DepId id) {
+    const Dep &dep = kernel.deps[id];
+    LoopId innermost = kernel.realLoop(placeOf(kernel, dep).shared);
     std::optional<uint32_t> back = iterationsBack(id);
-    LoopId around = kernel.realLoop(placeOf(kernel, dep).shared);
-    if (around == rootLoop) {
-      return back == 0; // all its runs are over
+    if (!back || *back > 1) {
+      return innermost;
     }
-    return back && *back <= 1 && reaches(dep.consumer, dep.producer, around, 1 - *back);
+    for (LoopId l = innermost; l != rootLoop; l = kernel.realLoop(kernel.loops[l].parent)) {
+      if (!reaches(dep, l, l == innermost ? 1 - *back : 1)) {
+        return l;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Whether no run of an instruction is issued before the last one has retired.
+  bool runsOneByOne(InstrId producer) {
+    for (LoopId l = kernel.realLoop(kernel.instrs[producer].home); l != rootLoop;
+         l = kernel.realLoop(kernel.loops[l].parent)) {
+      begin(producer, l, 1);
+      startFromRetired(producer);
+      followQueue(producer);
+      if (!reachTarget()) {
+        return false;
+      }
+    }
+    return agrees(producer);
   }
 
   /// How many iterations ago the target lies, if the wait is for every run up to the end of it.
   std::optional<uint32_t> iterationsBack(DepId id) const {
     const Wait &wait = plan.waits[id];
+    DepPlace place = placeOf(kernel, kernel.deps[id]);
     switch (wait.waitClass) {
     case WaitClass::InShared:
     case WaitClass::SameBranch:
     case WaitClass::Flat:
       return wait.minus;
-    case WaitClass::Nested:
-      return static_cast<uint32_t>(placeOf(kernel, kernel.deps[id]).offset);
+    case WaitClass::Nested: // the other branch does not run in this iteration
+      return place.order == Order::Opposite ? 0 : static_cast<uint32_t>(place.offset);
     default:
       return std::nullopt;
     }
   }
 
-  /// Whether the next run of `to`, `most` iterations of `around` later or more, comes after `from`.
-  bool reaches(InstrId from, InstrId to, LoopId around, uint32_t most) {
-    struct Reached {
-      InstrId instr;
-      uint32_t distance;
-    };
+  //===--- Facts at one level ---------------------------------------------===//
 
-    target = to;
-    loop = around;
-    std::deque<Reached> todo{{from, 0}};
-    seen.resize(kernel.instrs.size());
+  struct Fact {
+    InstrId instr;
+    uint32_t distance;
+  };
+
+  /// Whether every run of the producer, so many iterations of `level` later or more, comes after
+  /// the consumer.
+  bool reaches(const Dep &dep, LoopId level, uint32_t distance) {
+    begin(dep.producer, level, distance);
+    startFrom(dep.consumer);
+    return reachTarget();
+  }
+
+  void begin(InstrId producer, LoopId level, uint32_t distance) {
+    loop = level;
+    target = producer;
+    most = distance;
+    todo.clear();
     ++search;
-    auto visit = [&](InstrId instr, int64_t distance) {
-      if (distance > most || seen[instr][static_cast<size_t>(distance)] == search) {
-        return;
-      }
-      seen[instr][static_cast<size_t>(distance)] = search;
-      todo.push_back({instr, static_cast<uint32_t>(distance)});
-    };
+  }
+
+  bool reachTarget() {
     while (!todo.empty()) {
-      Reached here = todo.front();
+      Fact fact = todo.front();
       todo.pop_front();
-      if (here.instr == to && (here.instr != from || here.distance > 0)) {
+      if (fact.instr == target) {
         return true;
       }
-      if (here.instr != from && kernel.instrs[here.instr].home != around) {
-        continue; // it may not run
-      }
-      followEngine(here.instr, here.distance, visit);
-      followDeps(here.instr, here.distance, visit);
+      followEngine(fact);
+      followDeps(fact);
     }
     return false;
   }
 
-  /// Whether an instruction runs in every iteration of the loop, or is what is looked for.
-  bool counts(InstrId instr) const {
-    return kernel.instrs[instr].home == loop ||
-           (instr == target && kernel.encloses(loop, kernel.instrs[instr].home));
+  void add(InstrId instr, uint64_t distance) {
+    bool inside = kernel.encloses(loop, kernel.instrs[instr].home);
+    if (distance > most || !inside || !(agrees(instr) || instr == target) ||
+        seen[instr][distance] == search) {
+      return;
+    }
+    for (uint64_t later = distance; later <= most; ++later) {
+      seen[instr][later] = search;
+    }
+    todo.push_back({instr, static_cast<uint32_t>(distance)});
   }
 
-  template <typename Visit>
-  void followEngine(InstrId from, uint32_t distance, const Visit &visit) const {
-    for (StmtId stmt : kernel.loops[loop].body) {
-      for (InstrId instr : kernel.stmts[stmt].instrs) {
-        if (kernel.engineOf(instr) == kernel.engineOf(from)) {
-          visit(instr, distance + (comesAfter(instr, from) ? 0 : 1));
-        }
+  /// What follows from the issue of an instruction.
+  void startFrom(InstrId consumer) {
+    for (InstrId instr : instrsOf(kernel.engineOf(consumer), loop)) {
+      add(instr, comesAfter(instr, consumer) ? 0 : 1);
+    }
+    startFromRetired(consumer);
+  }
+
+  /// What follows from its retirement.
+  void startFromRetired(InstrId from) {
+    if (!agrees(from)) {
+      return;
+    }
+    for (DepId id : depsFrom[from]) {
+      if (std::optional<uint64_t> distance = heldBackFrom(kernel.deps[id])) {
+        add(kernel.deps[id].consumer, *distance);
       }
     }
-    if (kernel.engineOf(target) == kernel.engineOf(from)) {
-      visit(target, distance + (comesAfter(target, from) ? 0 : 1));
+    bool meets = !plan.barriers.empty();
+    for (LoopId l = kernel.instrs[from].home; meets && kernel.encloses(loop, l);
+         l = kernel.loops[l].parent) {
+      if (meetsAt(l, kernel.engineOf(from)) && meetsAt(l, kernel.engineOf(target))) {
+        add(target, 1);
+      }
     }
   }
 
-  /// Whether `b` comes after all runs of `a` in one iteration of the loop, both of one engine.
-  bool comesAfter(InstrId b, InstrId a) const {
-    uint32_t first = kernel.stmts[kernel.stmtTowards(loop, a)].position;
-    uint32_t second = kernel.stmts[kernel.stmtTowards(loop, b)].position;
-    bool sameBody = kernel.instrs[a].home == kernel.instrs[b].home;
-    return first != second ? first < second : sameBody && a < b;
+  /// What retires later on the queue of an instruction retires after it.
+  void followQueue(InstrId from) {
+    for (InstrId instr : instrsOf(kernel.engineOf(from), loop)) {
+      if (kernel.instrs[instr].queue == kernel.instrs[from].queue && agrees(instr)) {
+        followDeps({instr, comesAfter(instr, from) ? 0u : 1u});
+      }
+    }
   }
 
-  template <typename Visit>
-  void followDeps(InstrId from, uint32_t distance, const Visit &visit) const {
-    for (DepId id : depsFrom[from]) {
+  /// Whether all runs of `b` in this iteration of the loop come after one of `a`, on one engine.
+  bool comesAfter(InstrId b, InstrId a) const {
+    LoopId shared = kernel.commonLoop(kernel.instrs[a].home, kernel.instrs[b].home);
+    if (kernel.realLoop(shared) != loop) {
+      return false; // a loop in between repeats both
+    }
+    StmtId first = kernel.stmtTowards(shared, a);
+    StmtId second = kernel.stmtTowards(shared, b);
+    if (first == second) {
+      bool opposite = kernel.stmts[first].kind != Stmt::Kind::Block; // `b` does not run in this one
+      return opposite || a < b;
+    }
+    return first < second;
+  }
+
+  /// From which iteration on a dependence on the consumer holds back.
+  std::optional<uint64_t> heldBackFrom(const Dep &dep) const {
+    DepPlace place = placeOf(kernel, dep);
+    LoopId around = kernel.realLoop(place.shared);
+    bool below = around != loop;
+    bool elsewhere = place.carrier.valid() && (below || place.carrier != loop);
+    if (dep.form == DistanceForm::Element || !kernel.encloses(loop, around) || elsewhere) {
+      return std::nullopt;
+    }
+    uint64_t distance =
+        static_cast<uint64_t>(dep.form == DistanceForm::Flat ? dep.step : place.offset);
+    return below ? std::max<uint64_t>(distance, 1) : distance;
+  }
+
+  void followEngine(Fact fact) {
+    if (followed[fact.instr][fact.distance] == search) {
+      return; // by an earlier one of the same body
+    }
+    LoopId home = kernel.instrs[fact.instr].home;
+    EngineId engine = kernel.engineOf(fact.instr);
+    for (InstrId instr : instrsOf(engine, home)) {
+      if (instr > fact.instr) {
+        add(instr, fact.distance);
+        if (kernel.instrs[instr].home == home) {
+          followed[instr][fact.distance] = search;
+        }
+      } else if (home == loop) {
+        add(instr, fact.distance + 1);
+      }
+    }
+  }
+
+  void followDeps(Fact fact) {
+    LoopId home = kernel.instrs[fact.instr].home;
+    for (DepId id : depsFrom[fact.instr]) {
       const Dep &dep = kernel.deps[id];
-      if (!counts(dep.consumer) || dep.form != DistanceForm::Vector) {
+      DepPlace place = placeOf(kernel, dep);
+      if (dep.form == DistanceForm::Element || place.shared != home) {
         continue;
       }
-      DepPlace place = placeOf(kernel, dep);
-      bool onLoop = kernel.realLoop(place.shared) == loop &&
-                    (!place.carrier.valid() || place.carrier == loop);
-      if (onLoop) {
-        visit(dep.consumer, distance + place.offset);
+      bool isFlat = dep.form == DistanceForm::Flat;
+      uint64_t distance = static_cast<uint64_t>(isFlat ? dep.step : place.offset);
+      if (distance == 0 || (home == loop && (isFlat || place.carrier == loop))) {
+        add(dep.consumer, fact.distance + distance);
       }
     }
   }
 
-  void refuse(DepId id, const Queue &queue) {
+  /// Of one engine in a body and below it: they follow one another in the text.
+  std::span<const InstrId> instrsOf(EngineId engine, LoopId body) const {
+    const std::vector<InstrId> &all = instrsOn[engine];
+    auto begin = std::ranges::lower_bound(all, firstIn[body]);
+    auto end = std::ranges::upper_bound(all, lastIn[body]);
+    return {begin, std::max(begin, end)};
+  }
+
+  bool meetsAt(LoopId body, EngineId engine) const {
+    return std::ranges::binary_search(plan.barriers[body].back, engine);
+  }
+
+  //===--- Refusing -------------------------------------------------------===//
+
+  void refuseOvertaken(DepId id, const Queue &queue, LoopId in) {
     const Dep &dep = kernel.deps[id];
-    std::string producer(kernel.nameOf(dep.producer));
+    LoopId innermost = kernel.realLoop(placeOf(kernel, dep).shared);
+    std::optional<uint32_t> back = iterationsBack(id);
+    bool isNear = back && *back <= 1;
+    bool isSame = isNear && *back == 1 && in == innermost;
+    std::string when = isNear ? fmt::format("in the {} iteration of '{}' ",
+                                            isSame ? "same" : "next", kernel.nameOf(in))
+                              : "";
+    refuse(id, queue,
+           fmt::format("may be issued {}before '{}' has waited", when, kernel.nameOf(dep.consumer)),
+           (isNear ? order(dep, in, isSame) + ", " : "") +
+               "write the iterations that are under way at a time as instructions of their own");
+  }
+
+  /// What would hold the next run of the producer back.
+  std::string order(const Dep &dep, LoopId in, bool isSame) const {
+    std::string_view producer = kernel.nameOf(dep.producer);
+    std::string_view consumer = kernel.nameOf(dep.consumer);
+    LoopId home = kernel.instrs[dep.producer].home;
+    if (isSame) {
+      return fmt::format("let '{}' depend on '{}'", producer, consumer);
+    }
+    if (home == kernel.instrs[dep.consumer].home) {
+      return fmt::format("let '{}' depend on '{}' with 'flat 1'", producer, consumer);
+    }
+    if (in == kernel.realLoop(placeOf(kernel, dep).shared)) {
+      return fmt::format("let '{}' depend on '{}' at '{}' = 1", producer, consumer,
+                         kernel.nameOf(in));
+    }
+    return fmt::format("let an instruction of '{}' itself, which engine '{}' issues before '{}', "
+                       "depend on '{}'",
+                       kernel.nameOf(in), kernel.nameOf(kernel.engineOf(dep.producer)), producer,
+                       consumer);
+  }
+
+  /// `why`: about the next run of the producer.
+  void refuse(DepId id, const Queue &queue, std::string_view why, std::string_view wayOut) {
+    const Dep &dep = kernel.deps[id];
     diagnostics
-        .error(dep.where,
-               fmt::format(
-                   "{} cannot be waited for: queue '{}' completes in {} parts that may mix "
-                   "with those of the next '{}', which may be issued before '{}' has "
-                   "waited; let it depend on '{}' so that it is not, write the "
-                   "iterations that are under way at a time as instructions of their own, "
-                   "or say 'whole', at the queue and of the machine, if its parts stay together",
-                   describe(kernel, id), kernel.nameOf(kernel.instrs[dep.producer].queue),
-                   queue.weight, producer, kernel.nameOf(dep.consumer),
-                   kernel.nameOf(dep.consumer)))
+        .error(
+            dep.where,
+            fmt::format("{} cannot be waited for: queue '{}' completes in {} parts that may mix "
+                        "with those of the next '{}', which {}; {}, or say 'whole', at the queue "
+                        "and of the machine, if its parts stay together",
+                        describe(kernel, id), kernel.nameOf(kernel.instrs[dep.producer].queue),
+                        queue.weight, kernel.nameOf(dep.producer), why, wayOut))
         .note(queue.where, "the queue is declared here");
   }
 
@@ -190,16 +383,23 @@ private:
   const SyncPlan &plan;
   Diagnostics &diagnostics;
   IdVector<InstrId, std::vector<DepId>> depsFrom;
+  IdVector<EngineId, std::vector<InstrId>> instrsOn; ///< ascending
+  IdVector<LoopId, InstrId> firstIn, lastIn;         ///< in a body or below it
+  IdVector<LoopId, bool> agreed;                     ///< no loop from the root to here is divergent
   // Of one search:
   InstrId target;
   LoopId loop;
-  IdVector<InstrId, std::array<uint32_t, 2>> seen; ///< in which search, at which distance
+  uint32_t most = 0; ///< iterations
   uint32_t search = 0;
+  std::deque<Fact> todo;
+  IdVector<InstrId, std::array<uint32_t, 2>> seen;     ///< in which search, at which distance
+  IdVector<InstrId, std::array<uint32_t, 2>> followed; ///< ... its engine was
 };
 
 } // namespace
 
 void checkSplitWaits(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics) {
+
   if (std::ranges::any_of(kernel.queues, mayMix)) {
     SplitChecker(kernel, plan, diagnostics).run();
   }
