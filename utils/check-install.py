@@ -73,8 +73,8 @@ class Installed:
 
     def tally_certify(self):
         self.expect([self.program("tally"), "compile", "k.mlir", "--certify=k.cert", "-o", "k.out"],
-                    "certified: k")
-        self.expect([self.program("tally-certify"), "k.cert"], "certified: k")
+                    "certified: 'k'")
+        self.expect([self.program("tally-certify"), "k.cert"], "certified: 'k'")
 
     def tally_opt(self):
         self.expect([self.program("tally-opt"), "k.mlir", f"--pass-pipeline={PIPELINE}"],
