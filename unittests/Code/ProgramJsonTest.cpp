@@ -74,14 +74,21 @@ std::optional<KernelAndProgram> read(std::string_view text, std::string *errors)
   return result;
 }
 
-/// The text of everything() with a part replaced, read.
+/// What is said of the text of everything() with a part replaced. Each error has a place, which the
+/// tests of kernels and machines look at.
 std::string errorsOf(const std::string &what, const std::string &by) {
   KernelAndProgram k = everything();
   std::string text = writeProgramJson(k.kernel, k.program);
   size_t start = text.find(what);
   EXPECT_NE(start, std::string::npos) << what;
+  text.replace(start, what.size(), by);
+  Diagnostics diagnostics;
+  EXPECT_FALSE(readProgramJson(text, "k.json", diagnostics));
   std::string errors;
-  read(text.replace(start, what.size(), by), &errors);
+  for (const Diagnostic &error : diagnostics.all()) {
+    EXPECT_TRUE(error.where.known()) << error.message;
+    errors += "k.json: error: " + error.message + "\n";
+  }
   return errors;
 }
 

@@ -119,25 +119,27 @@ TEST(MachineTest, readsAllFields) {
 
 TEST(MachineTest, refuses) {
   EXPECT_EQ(errorsOf(R"("version": 1)", R"("version": 2)"),
-            "m.json: at 'version': expected an integer from 1 to 1, found 2\n");
+            "m.json:2:41: error: at 'version': expected an integer from 1 to 1, found 2\n");
   EXPECT_EQ(errorsOf(R"(["act"])", R"(["act", 1, "act"])"),
-            "m.json: at 'engines[1]': expected a string, found 1\n"
-            "m.json: at 'engines[2]': the engine 'act' is listed twice\n");
+            "m.json:2:76: error: at 'engines[1]': expected a string, found 1\n"
+            "m.json:2:79: error: at 'engines[2]': the engine 'act' is listed twice\n");
   EXPECT_EQ(errorsOf(R"("value": 8, )", ""),
-            "m.json: at 'limits.semaphores': the key 'value' is missing\n");
+            "m.json:4:19: error: at 'limits.semaphores': the key 'value' is missing\n");
   EXPECT_EQ(errorsOf(R"("value": 8)", R"("value": 0)"),
-            "m.json: at 'limits.semaphores.value': expected an integer from 1 to 4294967295, found "
-            "0\n");
+            "m.json:4:29: error: at 'limits.semaphores.value': expected an integer from 1 to "
+            "4294967295, found 0\n");
   EXPECT_EQ(errorsOf(R"("value": 16)", R"("value": null)"),
-            "m.json: at 'limits.counter_bits.value': expected an integer from 8 to 32, found "
-            "null\n");
+            "m.json:7:31: error: at 'limits.counter_bits.value': expected an integer from 8 to 32, "
+            "found null\n");
   EXPECT_EQ(errorsOf(R"("value": 16)", R"("value": 33)"),
-            "m.json: at 'limits.counter_bits.value': expected an integer from 8 to 32, found 33\n");
+            "m.json:7:31: error: at 'limits.counter_bits.value': expected an integer from 8 to 32, "
+            "found 33\n");
   EXPECT_EQ(errorsOf(R"("subtraction": "saturates")", R"("subtraction": "traps")"),
-            "m.json: at 'alu.subtraction': expected \"wraps\" or \"saturates\", found \"traps\"\n");
+            "m.json:9:26: error: at 'alu.subtraction': expected \"wraps\" or \"saturates\", found "
+            "\"traps\"\n");
   EXPECT_EQ(errorsOf(R"("compare": "signed")", R"("compared": "signed")"),
-            "m.json: at 'wait': unknown key 'compared'; allowed are 'compare'\n"
-            "m.json: at 'wait': the key 'compare' is missing\n");
+            "m.json:9:49: error: at 'wait': unknown key 'compared'; allowed are 'compare'\n"
+            "m.json:9:48: error: at 'wait': the key 'compare' is missing\n");
 }
 
 TEST(MachineTest, refusesWhatHasNoOrigin) {
@@ -145,9 +147,9 @@ TEST(MachineTest, refusesWhatHasNoOrigin) {
     "registers)",
                      R"("confidence": "guess"},
     "registers)"),
-            "m.json: at 'limits.semaphores': the key 'source' is missing\n"
-            "m.json: at 'limits.semaphores.confidence': expected \"published\" or \"measured\" or "
-            "\"derived\" or \"estimate\", found \"guess\"\n");
+            "m.json:4:19: error: at 'limits.semaphores': the key 'source' is missing\n"
+            "m.json:4:68: error: at 'limits.semaphores.confidence': expected \"published\" or "
+            "\"measured\" or \"derived\" or \"estimate\", found \"guess\"\n");
 }
 
 TEST(MachineTest, parametersHaveAForm) {
@@ -162,23 +164,22 @@ TEST(MachineTest, parametersHaveAForm) {
   for (const char *bad : {R"("value": null)", R"("value": true)", R"("value": [])",
                           R"("value": ["x"])", R"("value": {"a": {}})"}) {
     EXPECT_EQ(errorsOf("PARAMETERS", parameter(bad)),
-              "m.json: at 'parameters.p.value': expected a number, a formula in quotes, or numbers "
-              "in an array or object\n")
+              "m.json:12:90: error: at 'parameters.p.value': expected a number, a formula in "
+              "quotes, or numbers in an array or object\n")
         << bad;
   }
-  EXPECT_EQ(
-      errorsOf("PARAMETERS", parameter(R"("value": 1, "range": [2, 1])")),
-      "m.json: at 'parameters.p.range': expected the smallest and the largest likely value, as "
-      "[0.5, 2]\n");
+  EXPECT_EQ(errorsOf("PARAMETERS", parameter(R"("value": 1, "range": [2, 1])")),
+            "m.json:12:102: error: at 'parameters.p.range': expected the smallest and the largest "
+            "likely value, as [0.5, 2]\n");
   EXPECT_EQ(errorsOf("PARAMETERS", R"(, "parameters": {"p": 3})"),
-            "m.json: at 'parameters.p': expected an object, found 3\n");
+            "m.json:12:25: error: at 'parameters.p': expected an object, found 3\n");
 }
 
 TEST(MachineTest, syntaxErrorsHavePlaces) {
   MachineResult result = parseMachine("{\n\n  3}", "m.json");
   EXPECT_FALSE(result.machine);
-  EXPECT_EQ(textOf(result), "m.json:3:3: syntax error while parsing object key - unexpected "
-                                 "number literal; expected string literal\n");
+  EXPECT_EQ(textOf(result), "m.json:3:3: error: syntax error while parsing object key - unexpected "
+                            "number literal; expected string literal\n");
 }
 
 TEST(MachineTest, looksInTheVariableFirst) {
