@@ -13,6 +13,11 @@ Kernel coveredKernel(uint64_t seed) {
     bool covered = loop.sync == RegionSync::PerInstruction || loop.sync == RegionSync::PerLoop;
     loop.sync = covered ? loop.sync : RegionSync::AsAround;
   }
+  Diagnostics refused;
+  makePlan(kernel, {}, refused);
+  for (Loop &loop : kernel.loops) {
+    loop.uniform |= refused.hasErrors();
+  }
   return kernel;
 }
 
