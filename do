@@ -313,7 +313,7 @@ verb_test() {
   fi
   if build_tree core; then
     # The same tests once more, on other flags: the longest of them, on fewer kernels.
-    TALLY_DEPS_KERNELS=1000 TALLY_RACE_KERNELS=100 unit_tests core
+    TALLY_DEPS_KERNELS=1000 TALLY_RACE_KERNELS=400 unit_tests core
     check_one "embed core" embed_test core
   else
     count "build core" 0 1
@@ -331,7 +331,7 @@ verb_proof() {
 verb_sanitize() {
   need "${packages[@]}" "${test_packages[@]}"
   if build_tree sanitize; then
-    TALLY_DEPS_KERNELS=1000 TALLY_RACE_KERNELS=100 unit_tests sanitize
+    TALLY_DEPS_KERNELS=1000 TALLY_RACE_KERNELS=400 unit_tests sanitize
     lit_tests sanitize
   else
     count "build sanitize" 0 1
