@@ -2,6 +2,8 @@
 
 #include "tally/Deps/Render.h"
 
+#include "tally/Deps/Bounds.h"
+
 #include "tally/Model/Iterations.h"
 
 #include <fmt/format.h>
@@ -240,6 +242,19 @@ static void explainOne(std::string &out, const Kernel &kernel, const Words &word
   }
 }
 
+/// The first few; one line for each.
+static std::string grantedText(const Kernel &kernel) {
+  constexpr size_t mostTold = 5;
+  std::vector<std::string> granted = takenForGranted(kernel, findTileBounds(kernel));
+  std::string text;
+  for (size_t i = 0; i < std::min(granted.size(), mostTold); ++i) {
+    text += fmt::format("taken for granted: {}\n", granted[i]);
+  }
+  return granted.size() > mostTold ? text + fmt::format("taken for granted: {} more of that kind\n",
+                                                        granted.size() - mostTold)
+                                   : text;
+}
+
 std::string renderText(const Kernel &kernel, const Extraction &extraction, bool explain) {
   Words words(kernel, extraction);
   auto numImplied = std::count_if(extraction.deps.begin(), extraction.deps.end(),
@@ -248,6 +263,9 @@ std::string renderText(const Kernel &kernel, const Extraction &extraction, bool 
   std::string out = fmt::format("kernel '{}': {} dependence{} from {} accesses, {} more implied\n",
                                 kernel.text(kernel.name), numKept, numKept == 1 ? "" : "s",
                                 kernel.accesses.size(), numImplied);
+  if (kernel.accesses.empty()) {
+    out += "  nothing is compared: the kernel does not say what its instructions touch\n";
+  }
   auto add = std::back_inserter(out);
   for (const DerivedDep &derived : extraction.deps) {
     if (derived.isImplied()) {
@@ -260,7 +278,7 @@ std::string renderText(const Kernel &kernel, const Extraction &extraction, bool 
     }
   }
   if (!explain || numImplied == 0) {
-    return out;
+    return out + grantedText(kernel);
   }
   out += "implied:\n";
   for (const DerivedDep &derived : extraction.deps) {
@@ -269,7 +287,7 @@ std::string renderText(const Kernel &kernel, const Extraction &extraction, bool 
                      toString(derived.dep.kind), derivation(kernel, extraction, words, derived));
     }
   }
-  return out;
+  return out + grantedText(kernel);
 }
 
 std::string renderJson(const Kernel &kernel, const Extraction &extraction) {
@@ -278,6 +296,7 @@ std::string renderJson(const Kernel &kernel, const Extraction &extraction) {
   for (const DerivedDep &derived : extraction.deps) {
     object["dependences"].push_back(depJson(kernel, extraction, words, derived));
   }
+  object["taken_for_granted"] = takenForGranted(kernel, findTileBounds(kernel));
   return object.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -45,6 +45,14 @@ let judge_numbers (t : Assemble.t) =
 let judge_code (t : Assemble.t) =
   if Certifier.certify_fast t.cert then judge_numbers t else Rejected (Explain.why t)
 
+(* Code of which nothing is asked realises its kernel, and that says nothing about it. *)
+let judge_needs (c : Source.t) = function
+  | Certified _ when Array.length c.instrs = 0 ->
+      Not_covered "nothing is compared: the kernel has no instruction"
+  | Certified _ when Array.length c.deps = 0 && c.trusting = None ->
+      Not_covered "nothing is compared: the kernel has no dependence"
+  | verdict -> verdict
+
 let judge (c : Source.t) =
   match Assemble.assemble c with
   | exception Assemble.Rejected reason -> (Rejected reason, 0)
@@ -52,7 +60,7 @@ let judge (c : Source.t) =
   | t -> (
       match judge_code t with
       | exception Failure _ -> (Not_covered "a number is too large to be computed with", 0)
-      | verdict -> (verdict, Assemble.number_of_inexact t))
+      | verdict -> (judge_needs c verdict, Assemble.number_of_inexact t))
 
 let name (c : Source.t) = Printf.sprintf "'%s' (%s)" c.kernel c.strategy
 

@@ -3,6 +3,7 @@
 #include "Certify.h"
 
 #include "tally/Certify/Certificate.h"
+#include "tally/Deps/Bounds.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -12,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace tally::tool {
@@ -41,8 +43,21 @@ std::string findChecker() {
   return found ? *found : "";
 }
 
+/// With a few of the tiles that are not shown to stay within their buffers.
+std::string trustingOf(const Kernel &kernel) {
+  constexpr size_t mostTold = 3;
+  std::string text = foundDeps;
+  std::vector<std::string> granted = takenForGranted(kernel, findTileBounds(kernel));
+  for (size_t i = 0; i < std::min(granted.size(), mostTold); ++i) {
+    text += ", that " + granted[i];
+  }
+  return text + (granted.size() > mostTold
+                     ? fmt::format(", and so {} more", granted.size() - mostTold)
+                     : "");
+}
+
 CertificateNotes notesOf(const LoadedKernel &loaded, const PlanOptions &plan) {
-  CertificateNotes notes{.trusting = loaded.depsFound ? foundDeps : ""};
+  CertificateNotes notes{.trusting = loaded.depsFound ? trustingOf(loaded.kernel) : ""};
   for (DepId dep : loaded.kernel.deps.ids()) {
     if (plan.rememberedFor(dep) < mostRemembered) {
       notes.waitsLonger.push_back(dep);

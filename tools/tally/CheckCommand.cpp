@@ -26,6 +26,79 @@ std::string counted(uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+namespace {
+
+/// A walk that ends with the first instruction.
+class FirstRun {
+public:
+  FirstRun(const Kernel &kernel, const Bindings &bindings, EngineId engine)
+      : kernel(kernel), bindings(bindings), engine(engine), reached(kernel.loops.size(), 0) {}
+
+  bool isIn(LoopId body) {
+    for (StmtId id : kernel.loops[body].body) {
+      const Stmt &stmt = kernel.stmts[id];
+      bool found = stmt.kind == Stmt::Kind::Block
+                       ? isInBlock(stmt)
+                       : isRepeated(stmt.loop) || (stmt.kind == Stmt::Kind::If &&
+                                                   isRepeated(kernel.loops[stmt.loop].otherBranch));
+      if (found) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+private:
+  bool isInBlock(const Stmt &stmt) const {
+    for (InstrId instr : stmt.instrs) {
+      if (kernel.engineOf(instr) == engine) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool isRepeated(LoopId loop) {
+    uint64_t trips = bindings.trips(engine, loop, ++reached[loop]);
+    for (uint64_t i = 0; i < trips && fuel != 0; ++i, --fuel) {
+      if (isIn(loop)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const Kernel &kernel;
+  const Bindings &bindings;
+  EngineId engine;
+  IdVector<LoopId, uint64_t> reached;
+  uint64_t fuel = 1'000'000; ///< more than that runs nothing that a check would see
+};
+
+} // namespace
+
+bool anythingRuns(const Kernel &kernel, const Bindings &bindings) {
+  for (EngineId engine : kernel.engines.ids()) {
+    if (FirstRun(kernel, bindings, engine).isIn(rootLoop)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string nothingToCompare(const Kernel &kernel, bool hasNeeds, bool anythingRuns) {
+  if (kernel.instrs.empty()) {
+    return "nothing is compared: the kernel has no instruction";
+  }
+  if (!hasNeeds && kernel.accesses.empty()) {
+    return "nothing is compared: the kernel says neither what is accessed nor what depends on what";
+  }
+  if (!hasNeeds) {
+    return "nothing is compared: the kernel has no dependence, and none is taken from its accesses";
+  }
+  return anythingRuns ? "" : "nothing is compared: no instruction runs with these trips";
+}
+
 //===----------------------------------------------------------------------===//
 // Heartbeat
 //===----------------------------------------------------------------------===//
@@ -253,6 +326,7 @@ void addCheck(CLI::App &app, int &status) {
                   "compile it");
   addLiteral(*sub, *options);
   addModes(*sub, *options);
+  options->asksWritten = true;
   options->common.addStrategy(*sub, strategyNames());
   options->common.addMachine(*sub);
   addTrips(*sub, *options);

@@ -28,6 +28,7 @@ namespace tally::tool {
 /// The command line.
 struct CheckOptions {
   CommonOptions common;
+  bool asksWritten = false; ///< dependences are found for hand-written code, too
   bool strategyGiven = false;
   std::string code;                 ///< empty: beside the kernel, or compiled
   std::vector<std::string> literal; ///< published rules to be taken at their word
@@ -71,6 +72,11 @@ struct Subject {
   IdVector<InstrId, bool> mayOverwait;
   bool exact = false;     ///< the strategy promises to wait no longer than asked
   bool isWritten = false; ///< the code was read, not compiled here
+  bool depsFound = false; ///< the kernel's dependences follow from its accesses
+  /// Of hand-written code: the kernel with the dependences that follow from its accesses, which
+  /// --explore holds the code to; --race compares the accesses themselves.
+  std::optional<Kernel> asked;
+  std::vector<DepId> loose; ///< of `asked`: those that wait for more than is known to be needed
 };
 
 /// Reads, and compiles what has no code yet; none, with the reasons reported.
@@ -137,6 +143,13 @@ int replaySchedule(const CheckOptions &given);
 
 /// `1 state`, `2 states`.
 std::string counted(uint64_t count, std::string_view what);
+
+/// Why nothing was compared; empty if something was. `hasNeeds`: there is something that the code
+/// is held to.
+std::string nothingToCompare(const Kernel &kernel, bool hasNeeds, bool anythingRuns);
+
+/// Whether some instruction runs with these trips.
+bool anythingRuns(const Kernel &kernel, const Bindings &bindings);
 
 } // namespace tally::tool
 

@@ -159,7 +159,14 @@ public:
       race.seconds = std::max(left, 0.0) / static_cast<double>(choices.size() - i);
       runOne(choices[i]);
     }
-    answer.json = {{"verdict", toString(answer.verdict)}, {"runs", std::move(runs)}};
+    bool hasNeeds = !kernel.accesses.empty() || !kernel.deps.empty();
+    std::string nothing = nothingToCompare(kernel, hasNeeds, hasRun);
+    if (answer.verdict == Verdict::Yes && !nothing.empty()) {
+      answer.verdict = Verdict::Undecided;
+      reason = nothing;
+    }
+    answer.json = {{"verdict", toString(answer.verdict)}, {"reason", reason}};
+    answer.json["runs"] = std::move(runs);
     answer.text += fmt::format(
         "race:    {}: {}\n         {}, {}, {}, seed {}\n", toString(answer.verdict), reason,
         options.tripsGiven() ? "the given trips"
@@ -185,6 +192,7 @@ private:
     if (!options.tripsGiven()) {
       doubtTrips(result);
     }
+    hasRun = hasRun || anythingRuns(kernel, choice.bindings);
     schedules += result.schedules;
     steps += result.steps;
     // Of several choices of trips the first that has the verdict of all speaks for all.
@@ -262,6 +270,7 @@ private:
   RaceOptions race;
   Answer answer;
   std::string reason;
+  bool hasRun = false; ///< some instruction
   Json runs = Json::array();
   uint64_t schedules = 0, steps = 0;
   std::set<std::string> shown;

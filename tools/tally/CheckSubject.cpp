@@ -11,6 +11,8 @@
 #include "CheckCommand.h"
 
 #include "tally/Code/Choose.h"
+#include "tally/Deps/Implied.h"
+#include "tally/Model/Check.h"
 
 #include <fmt/format.h>
 
@@ -126,6 +128,7 @@ private:
     }
     bool exact = compiled->plan.barriers.empty();
     add(std::move(loaded.kernel), std::move(compiled->program), compiled->plan, exact);
+    subjects.back().depsFound = loaded.depsFound;
     return true;
   }
 
@@ -142,10 +145,51 @@ private:
     compiled->program.strategy = loaded.program->strategy;
     compiled->plan.options.strategy = Strategy::Manual;
     std::optional<SyncPlan> promised = promiseOf(loaded, compileOptions);
+    if (options.asksWritten && !issuesAll(loaded.kernel, compiled->program)) {
+      return false;
+    }
+    Subject asked = askedOf(loaded.kernel);
     add(std::move(loaded.kernel), std::move(compiled->program),
         promised ? *promised : compiled->plan, promised && promised->barriers.empty());
     subjects.back().isWritten = true;
+    subjects.back().depsFound = loaded.depsFound;
+    subjects.back().asked = std::move(asked.asked);
+    subjects.back().loose = std::move(asked.loose);
     return true;
+  }
+
+  /// Whether the code has all instructions of the kernel; else the missing ones are reported.
+  bool issuesAll(const Kernel &kernel, const Program &program) const {
+    Diagnostics missing;
+    verifyProgram(kernel, program, missing, /*complete=*/true);
+    session.report(kernel, missing);
+    return !missing.hasErrors();
+  }
+
+  /// What the accesses of a kernel without dependences ask of the code. Nothing if that is not
+  /// legal here, as where engines disagree.
+  Subject askedOf(const Kernel &kernel) const {
+    Subject result;
+    if (!options.asksWritten || options.common.deps == "written" || !asksForDeps(kernel)) {
+      return result;
+    }
+    Extractor extractor;
+    Extraction found = extractor.extract(kernel, {.queueOverlap = machine.queueOverlap});
+    markImplied(kernel, found);
+    Kernel asked = withDeps(kernel, found);
+    Diagnostics diagnostics;
+    check(asked, diagnostics);
+    if (!diagnostics.hasErrors()) {
+      result.asked = std::move(asked);
+      uint32_t number = 0;
+      for (const DerivedDep &derived : found.deps) {
+        if (!derived.isImplied() && derived.excess != Excess::None) {
+          result.loose.push_back(DepId(number));
+        }
+        number += !derived.isImplied();
+      }
+    }
+    return result;
   }
 
   /// The plan of the strategy that written code names, if that one promises to be exact.

@@ -116,6 +116,7 @@ int CompareCommand::run() const {
     std::string_view name = loaded.kernel.text(loaded.kernel.name);
     std::vector<Row> rows = compareOne(loaded, common.compileOptions(), *target);
     text += table(name, rows);
+    text += loaded.kernel.deps.empty() ? "nothing has to wait: the kernel has no dependence\n" : "";
     for (const Row &row : rows) {
       document["rows"].push_back(json(name, row));
     }

@@ -98,6 +98,9 @@ public:
     if (!values.waits.empty()) {
       table(out, values);
     }
+    if (values.rows.empty()) {
+      out += "\ndoes not run with these trips\n";
+    }
     waitedForBy(out);
     return out;
   }

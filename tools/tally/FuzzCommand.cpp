@@ -124,9 +124,13 @@ std::string jsonOf(Session &session, const fuzz::KernelReport &report) {
   return dump(document) + "\n";
 }
 
-/// A campaign that was ended early has not said yes.
-Exit verdict(bool isClean) {
+/// A campaign that was ended early, or in which nothing was compared, has not said yes.
+Exit verdict(bool isClean, uint64_t numCompared) {
   tellInterrupt();
+  if (isClean && numCompared == 0) {
+    complain("nothing was compared; let it look at more kernels");
+    return Exit::Undecided;
+  }
   return !isClean ? Exit::No : wasInterrupted() ? Exit::Undecided : Exit::Yes;
 }
 
@@ -137,7 +141,7 @@ int FuzzCommand::runKernels() const {
   if (!writeOutput("-", format == "json" ? jsonOf(session, report) : textOf(session, report))) {
     return Exit::Undecided;
   }
-  return verdict(report.findings.empty());
+  return verdict(report.findings.empty(), report.counts.runs);
 }
 
 int FuzzCommand::runMutants() const {
@@ -146,7 +150,7 @@ int FuzzCommand::runMutants() const {
   if (!writeOutput("-", format == "json" ? fuzz::toJson(report) : fuzz::toText(report))) {
     return Exit::Undecided;
   }
-  return verdict(report.clean());
+  return verdict(report.clean(), report.total().total());
 }
 
 int FuzzCommand::run() const {

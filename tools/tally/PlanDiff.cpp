@@ -125,6 +125,9 @@ std::string PlanDiff::text() const {
     text += pair.first ? line('-', *pair.first) : "";
     text += pair.second ? line('+', *pair.second) : "";
   }
+  if (pairs.empty()) {
+    return text + "nothing is compared: neither plan has a dependence\n";
+  }
   return text + fmt::format("{} dependence{} {} waited for alike\n", same, same == 1 ? "" : "s",
                             same == 1 ? "is" : "are");
 }

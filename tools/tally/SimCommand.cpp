@@ -434,7 +434,9 @@ int SimCommand::run() const {
           return Exit::Undecided;
         }
         document["runs"].back()["data"] = data->json;
-        status = std::max<int>(status, data->isRight ? Exit::Yes : Exit::No);
+        status = std::max<int>(status, !data->isRight      ? Exit::No
+                                       : !data->isCompared ? Exit::Undecided
+                                                           : Exit::Yes);
         dataText = data->text;
       }
       bool isStuck = run->result.outcome == SimResult::Outcome::Deadlock;

@@ -171,8 +171,26 @@ private:
            {"sequential_value", difference.sequentialValue},
            {"sequential_writer", by(difference.sequentialWriter)}});
     }
-    report.text += differences.empty() ? "\n  all of memory is as after the sequential run" : "";
+    bool hasWritten = std::any_of(commits.begin(), commits.end(), [&](Instance instance) {
+      return writes(kernel.instrs[instance.instr]);
+    });
+    report.text +=
+        differences.empty() && hasWritten ? "\n  all of memory is as after the sequential run" : "";
     report.isRight &= differences.empty();
+    report.isCompared = hasWritten;
+    if (differences.empty() && !report.isCompared) {
+      report.text += "\n  could not decide: nothing is compared, as nothing is written in this run";
+    }
+    report.json["compared"] = report.isCompared;
+  }
+
+  bool writes(const Instr &instr) const {
+    for (AccessId access : instr.accesses) {
+      if (kernel.accesses[access].kind != AccessKind::Read) {
+        return true;
+      }
+    }
+    return false;
   }
 
   std::string by(const std::optional<Instance> &writer) const {

@@ -30,6 +30,7 @@ struct DataReport {
   std::string text;
   nlohmann::ordered_json json;
   bool isRight = true; ///< no fault, and no difference if that was asked
+  bool isCompared = true; ///< if that was asked: something was written
 };
 
 /// What comes of these commits; none, with the reasons reported, if it cannot be followed.

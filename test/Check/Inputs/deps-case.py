@@ -42,10 +42,15 @@ def kept(deps):
 
 
 def expect_no_race(path, text, machine):
+    """In some runs there is nothing to compare, as no instruction runs; not in all."""
+    compared = 0
     for trips in TRIPS:
         for guards in range(3):
             status, output = run("check", str(path), machine, "--race", f"--guards={guards}", *with_trips(text, trips))
-            expect(status == 0, f"what is found does not suffice on {machine} for {trips}, guards {guards}", output)
+            is_empty = status == 2 and "nothing is compared: no instruction runs" in output
+            compared += not is_empty
+            expect(status == 0 or is_empty, f"what is found does not suffice on {machine} for {trips}, guards {guards}", output)
+    expect(compared > 0, "nothing was compared in any run")
 
 
 def written(dep):
