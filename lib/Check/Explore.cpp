@@ -80,7 +80,11 @@ ExploreResult explore(const Kernel &kernel, const Program &program, const Machin
   result.stuckTogether = walk.stuckTogether;
   for (const Mismatch &mismatch : walk.mismatches) {
     if (isAllowed(options, mismatch)) {
-      result.overwaits.push_back(mismatch.instance);
+      bool isNew = result.overwaits.empty() || result.overwaits.back() != mismatch.instance;
+      if (isNew) {
+        result.overwaits.push_back(mismatch.instance);
+      }
+      result.atResets += mismatch.atReset;
     } else {
       result.mismatches.push_back(mismatch);
     }
@@ -112,6 +116,7 @@ ExploreAllResult exploreAll(const Kernel &kernel, const Program &program, const 
     total.complete &= one.complete;
     total.stuckTogether |= one.stuckTogether;
     all.numOverwaits += one.overwaits.size();
+    all.numAtResets += one.atResets;
     if (one.verdict == Verdict::Undecided && total.reason.empty()) {
       total.verdict = Verdict::Undecided;
       total.reason = one.reason;

@@ -50,6 +50,16 @@ static std::optional<Datapath> &emplaceIf(std::optional<Datapath> &datapath, boo
   return datapath;
 }
 
+static std::vector<bool> betweenBarrierBrackets(const std::vector<Op> &ops) {
+  std::vector<bool> between;
+  bool open = false;
+  for (const Op &op : ops) {
+    open = (open || op.kind == OpKind::BarrierBegin) && op.kind != OpKind::BarrierEnd;
+    between.push_back(open);
+  }
+  return between;
+}
+
 Lockstep::Lockstep(const Kernel &kernel, const Program &program, const Machine &machine,
                    const Bindings &bindings, const ExploreOptions &options)
     : kernel(kernel), spec(kernel, bindings,
@@ -59,7 +69,18 @@ Lockstep::Lockstep(const Kernel &kernel, const Program &program, const Machine &
                                            ? &*datapath
                                            : nullptr)),
       impl(kernel, program, machine, bindings,
-           implOptions(options, datapath ? &*datapath : nullptr)) {}
+           implOptions(options, datapath ? &*datapath : nullptr)) {
+  for (EngineId e : kernel.engines.ids()) {
+    if (options.resets) {
+      resetting.push(betweenBarrierBrackets(program.engines[e].ops));
+    }
+  }
+}
+
+bool Lockstep::isAtReset(EngineId engine, uint32_t point) const {
+  const std::vector<ImplPoint> &points = impl.trajectory(engine);
+  return resetting.size() != 0 && point < points.size() && resetting[engine][points[point].op];
+}
 
 //===----------------------------------------------------------------------===//
 // Steps
@@ -186,6 +207,7 @@ std::optional<Mismatch> Lockstep::mismatchOf(const LockstepState &state, EngineI
     return {};
   }
   mismatch.kind = MismatchKind::Late;
+  mismatch.atReset = isAtReset(engine, copy.at[engine]);
   blame(copy, engine, mismatch);
   return mismatch;
 }

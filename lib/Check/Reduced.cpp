@@ -711,6 +711,7 @@ private:
     mismatch.kind = MismatchKind::Late;
     mismatch.engine = e;
     mismatch.instance = nextOfSpec(position, e)->instance;
+    mismatch.atReset = act && tables.lockstep.isAtReset(e, act->point);
     if (act && !waitPasses(scratch, *act)) {
       mismatch.semaphore = act->wait;
       mismatch.value = scratch.semaphores[act->wait.value];

@@ -21,10 +21,12 @@ struct WalkResult {
   std::vector<Step> wayToFirst;  ///< steps of the code that lead to a state with it
 };
 
-/// Whether a mismatch is to be forgiven: an instruction that may wait longer does.
+/// Whether a mismatch is to be forgiven: an instruction that may wait longer does, or counters are
+/// reset.
 inline bool isAllowed(const ExploreOptions &options, const Mismatch &mismatch) {
-  return mismatch.kind == MismatchKind::Late && options.mayOverwait.size() != 0 &&
-         options.mayOverwait[mismatch.instance.instr];
+  bool mayOverwait =
+      options.mayOverwait.size() != 0 && options.mayOverwait[mismatch.instance.instr];
+  return mismatch.kind == MismatchKind::Late && (mayOverwait || mismatch.atReset);
 }
 
 /// Every state of both systems, one after the other. Stops at the first mismatch that is not

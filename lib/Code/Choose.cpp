@@ -489,9 +489,11 @@ private:
 
 CompileOptions choose(const Kernel &kernel, const CompileOptions &options, const Machine &machine,
                       Diagnostics &diagnostics, uint32_t spare) {
+  CompileOptions chosen = options;
+  chosen.plan.counterLimit = machine.counterLimit();
   return options.plan.strategy == Strategy::Auto
-             ? Chooser(kernel, options, machine, diagnostics, spare).run()
-             : options;
+             ? Chooser(kernel, chosen, machine, diagnostics, spare).run()
+             : chosen;
 }
 
 } // namespace tally

@@ -113,18 +113,22 @@ private:
     std::reverse(layout.levels.begin(), layout.levels.end());
   }
 
+  /// Of queues that somebody waits for.
   bool placesFit() {
     bool fit = true;
-    for (QueueId q : kernel.queues.ids()) {
+    for (const Group &group : context.plan.groups) {
+      QueueId q = group.queue;
       uint64_t raised = sizes[sizeKey(rootLoop, q)] * kernel.queues[q].weight;
-      if (raised <= maxCount) {
+      if (raised < context.plan.options.counterLimit) {
         continue;
       }
       fit = false;
       diagnostics.error(kernel.queues[q].where,
-                        fmt::format("queue '{}' would raise its semaphore to {}, which no counter "
-                                    "holds; the most is {}",
-                                    kernel.nameOf(q), raised, maxCount));
+                        fmt::format("strategy 'unrolled' counts queue '{}' up to {}, but the "
+                                    "largest number that counters of this machine tell is {}; use "
+                                    "'per-loop', which can reset them on the way",
+                                    kernel.nameOf(q), raised,
+                                    context.plan.options.counterLimit - 1));
     }
     return fit;
   }

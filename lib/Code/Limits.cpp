@@ -46,6 +46,50 @@ static void checkSemaphores(const Kernel &kernel, const Program &program, const 
                                 wayOut(program.strategy)));
 }
 
+/// Errors for numbers in the code that the machine's counters are too narrow for: what it would
+/// make of them is nowhere said.
+class ConstantChecker {
+public:
+  ConstantChecker(const Kernel &kernel, const Machine &machine, Diagnostics &diagnostics)
+      : kernel(kernel), machine(machine), diagnostics(diagnostics) {}
+
+  void run(const EngineCode &code) {
+    where = kernel.engines[code.engine].where;
+    for (const Op &op : code.ops) {
+      where = placeOf(op);
+      bool signals = op.signal.valid() && op.kind != OpKind::Reset;
+      for (Operand number : {op.a, op.b, Operand::number(signals ? op.amount : 0)}) {
+        if (!number.isRegister && number.value >> (machine.counterBits - 1) > 1) {
+          complain(code.engine, number.value);
+        }
+      }
+    }
+  }
+
+private:
+  /// The instruction, or the last one or the loop before it.
+  Location placeOf(const Op &op) const {
+    bool loop = op.kind == OpKind::LoopBegin || op.kind == OpKind::IfBegin;
+    return op.kind == OpKind::Issue ? kernel.instrs[op.instr()].where
+           : loop                   ? kernel.loops[op.loop()].where
+                                    : where;
+  }
+
+  void complain(EngineId engine, uint32_t number) {
+    diagnostics.error(
+        where, fmt::format("in the code of engine '{}': the number {} does not fit counters of {} "
+                           "bits, which hold at most {} on machine '{}'; count in smaller steps, "
+                           "or let a strategy make the code",
+                           kernel.nameOf(engine), number, machine.counterBits,
+                           (uint64_t(1) << machine.counterBits) - 1, machine.name));
+  }
+
+  const Kernel &kernel;
+  const Machine &machine;
+  Diagnostics &diagnostics;
+  Location where;
+};
+
 void checkPinsOn(const Kernel &kernel, const Machine &machine, Diagnostics &diagnostics) {
   for (const Pin &pin : kernel.pins) {
     if (machine.semaphores && pin.semaphore >= *machine.semaphores) {
@@ -63,6 +107,7 @@ void checkLimits(const Kernel &kernel, const Program &program, const Machine &ma
   checkEngines(kernel, machine, diagnostics);
   checkSemaphores(kernel, program, machine, diagnostics);
   for (const EngineCode &code : program.engines) {
+    ConstantChecker(kernel, machine, diagnostics).run(code);
     uint32_t limit = machine.registersPerEngine.value_or(UINT32_MAX);
     if (code.registers.size() > limit) {
       diagnostics.error(kernel.engines[code.engine].where,

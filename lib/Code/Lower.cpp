@@ -228,7 +228,7 @@ Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine
 
   KeptWaits waits(kernel, plan, program);
   LegalExprs exprs(plan, machine);
-  MeetingCode meetings(kernel, plan, waits, program);
+  MeetingCode meetings(kernel, plan, program);
   EmitContext context(kernel, plan, options, waits, exprs, &meetings);
   if (countsAtRunTime(plan.options.strategy)) {
     emitEngines(context, machine, program);
@@ -238,7 +238,7 @@ Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine
     emitUnrolled(context, program, diagnostics);
   }
   if (countsAtRunTime(plan.options.strategy)) {
-    writeOut(kernel, options.countAtOnce, program);
+    writeOut(kernel, options.countAtOnce, plan.options.counterLimit, program);
   }
   assignNumbers(kernel, plan, program);
   return program;

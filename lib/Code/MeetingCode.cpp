@@ -5,17 +5,18 @@
 namespace tally {
 namespace {
 
-/// What meets at each reset point, found in one pass over instructions and groups.
+/// What meets at each reset point, found in one pass over instructions, dependences and groups.
 class Meetings {
 public:
-  Meetings(const Kernel &kernel, const SyncPlan &plan, const KeptWaits &waits)
+  Meetings(const Kernel &kernel, const SyncPlan &plan)
       : kernel(kernel), plan(plan), members(plan.options.resets.size(), 0),
         runs(plan.options.resets.size()) {
     for (InstrId instr : kernel.instrs.ids()) {
       join(plan.groupOf[instr], kernel.engineOf(instr));
-      for (const KeptWait *w = waits.begin(instr); w != waits.end(instr); ++w) {
-        join(w->group, kernel.engineOf(instr));
-      }
+    }
+    // Also those who are never made to wait while counters fit: it is the reset that orders them.
+    for (DepId dep : kernel.deps.ids()) {
+      join(plan.waits[dep].group, kernel.engineOf(kernel.deps[dep].consumer));
     }
     for (GroupId group : plan.groups.ids()) {
       forEachPoint(group, [&](size_t point) { addTo(runs[point], group.value); });
@@ -70,23 +71,22 @@ private:
 
 } // namespace
 
-MeetingCode::MeetingCode(const Kernel &kernel, const SyncPlan &plan, const KeptWaits &waits,
-                         Program &program)
+MeetingCode::MeetingCode(const Kernel &kernel, const SyncPlan &plan, Program &program)
     : code(kernel, program) {
   if (!countsAtRunTime(plan.options.strategy)) {
     return;
   }
   if (!plan.options.resets.empty()) {
-    addResets(kernel, plan, waits);
+    addResets(kernel, plan);
   }
   if (!plan.barriers.empty()) {
     addBackEdges(kernel, plan);
   }
 }
 
-void MeetingCode::addResets(const Kernel &kernel, const SyncPlan &plan, const KeptWaits &waits) {
+void MeetingCode::addResets(const Kernel &kernel, const SyncPlan &plan) {
   resetAt.assign(kernel.loops.size(), none);
-  Meetings meetings(kernel, plan, waits);
+  Meetings meetings(kernel, plan);
   for (size_t i = 0; i < plan.options.resets.size(); ++i) {
     const ResetPoint &point = plan.options.resets[i];
     EngineSet members = meetings.membersAt(i);

@@ -1,8 +1,9 @@
 //===- MeetingCode.h - Where engines meet in code that counts -------------===//
 //
 // At a reset point of the plan meet the engines that raise a semaphore to be reset there, and
-// those that wait for one. All count the loop's iterations since the last time, so all come to the
-// same one. At the back edge of a loop in a barrier region meet those that a dependence links.
+// those with a dependence on what raises one. All count the loop's iterations since the last time,
+// so all come to the same one. At the back edge of a loop in a barrier region meet those that a
+// dependence links.
 //
 //   loop A:
 //     [t := isGT(total(A), every - 1)]
@@ -18,7 +19,7 @@
 #define TALLY_LIB_CODE_MEETINGCODE_H
 
 #include "BarrierCode.h"
-#include "Waits.h"
+#include "tally/Sync/Plan.h"
 
 namespace tally {
 
@@ -32,7 +33,7 @@ class MeetingCode {
 public:
   /// Adds the barriers of all reset points and back edges to the program, whose semaphores are
   /// numbered like the groups of the plan.
-  MeetingCode(const Kernel &kernel, const SyncPlan &plan, const KeptWaits &waits, Program &program);
+  MeetingCode(const Kernel &kernel, const SyncPlan &plan, Program &program);
 
   /// The reset point between iterations of `loop`, if the engine takes part in one there; else
   /// null.
@@ -46,7 +47,7 @@ public:
 private:
   static constexpr uint32_t none = UINT32_MAX;
 
-  void addResets(const Kernel &kernel, const SyncPlan &plan, const KeptWaits &waits);
+  void addResets(const Kernel &kernel, const SyncPlan &plan);
   void addBackEdges(const Kernel &kernel, const SyncPlan &plan);
 
   BarrierCode code;

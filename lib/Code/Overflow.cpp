@@ -2,8 +2,9 @@
 //
 // A semaphore of body l is raised by w*N at each entry of l, and thresholds run one entry ahead (or
 // d more, for an inner index d ahead): w*N*(entries + 1) must stay below 2^bits (2^(bits-1) where
-// waits compare signed). Entries are bounded by the trip bounds around l. Where those are missing
-// or too large, the code is right up to a number of entries that is said.
+// waits compare signed). The kernel itself is entered once, and nothing runs ahead of that. Entries
+// are bounded by the trip bounds around l. Where those are missing or too large, the code is right
+// up to a number of entries that is said.
 //
 // Counters that are reset between iterations of a loop R have only the entries of l since then:
 // if R has so many at most, entries = iterations of R * entries of l in each. Of the loops around l
@@ -148,6 +149,7 @@ private:
         chargeElement(plan.waits[dep], home);
       }
     }
+    ahead[rootLoop] = 0; // thresholds there are constants
   }
 
   /// An inner index is added to a count of the producer: each must leave the other half of the

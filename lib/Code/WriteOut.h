@@ -9,7 +9,7 @@ namespace tally {
 
 /// Loops are unrolled as the kernel says; with `countAtOnce`, those on an engine that only counts
 /// them become additions, where it knows how often they run.
-void writeOut(const Kernel &kernel, bool countAtOnce, Program &program);
+void writeOut(const Kernel &kernel, bool countAtOnce, uint64_t counterLimit, Program &program);
 
 /// Unrolls innermost loops, those first that save most for what they add, as long as the code gets
 /// at most `growth` times as large. Loops about which the kernel says something stay as they are.

@@ -24,6 +24,9 @@
 //
 // A dependence that is counted apart (Divergence.h) is refused.
 //
+// A semaphore never holds more than one entry of its body, or one block, adds to it: that has to fit
+// a counter, whatever the trips are (groupsFit()).
+//
 // A back-edge barrier resets only semaphores whose updaters and waiters take part: both are
 // engines with work in the loop.
 //===----------------------------------------------------------------------===//
@@ -57,6 +60,9 @@ public:
           return mayMix(kernel.queues[kernel.instrs[instr].queue]) ? Sharing::Nobody : sharing;
         },
         [&](DepId dep) { return plan.waits[dep].waitClass == WaitClass::Static; });
+    if (!groupsFit(kernel, plan, diagnostics)) {
+      return;
+    }
     for (DepId dep : kernel.deps.ids()) {
       setThreshold(dep);
     }
@@ -132,16 +138,8 @@ private:
     }
     InstrId producer = kernel.deps[id].producer;
     wait.group = plan.groupOf[producer];
-    uint64_t threshold =
-        uint64_t(plan.placeOf[producer]) * kernel.queues[kernel.instrs[producer].queue].weight;
-    if (threshold > maxCount) {
-      diagnostics.error(kernel.deps[id].where,
-                        fmt::format("{} would wait for the value {}, which no counter holds; the "
-                                    "most is {}",
-                                    describe(kernel, id), threshold, maxCount));
-      return;
-    }
-    wait.threshold = plan.exprs.constant(static_cast<uint32_t>(threshold));
+    uint32_t weight = kernel.queues[kernel.instrs[producer].queue].weight;
+    wait.threshold = plan.exprs.constant(plan.placeOf[producer] * weight);
   }
 
   //===--- Who meets where ------------------------------------------------===//

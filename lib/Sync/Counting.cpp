@@ -31,6 +31,10 @@
 // index of a loop does not start again with the count of its runs, so an element needs both ends
 // outside; and a loop around a reset point does not count what is inside.
 //
+// A distance may reach farther than counters do. As long as they hold what they count (Overflow.cpp
+// sees to that), nothing is owed over it: the threshold is 0, and no number is made that does not
+// fit.
+//
 // Cost: linear in instructions + dependences, times the depth where counters are reset.
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +65,7 @@ public:
     makeGroups(
         kernel, plan, [this](InstrId instr) { return sharingOf(instr); },
         [this](DepId dep) { return !isCovered(dep); });
-    if (!enginesAgree() || !countersCanHoldOneEntry()) {
+    if (!enginesAgree() || !groupsFit(kernel, plan, diagnostics)) {
       return;
     }
     ringOfTotal.assign(kernel.loops.size(), RingId());
@@ -107,23 +111,6 @@ private:
 
   bool anyQueueShared() const {
     return std::ranges::any_of(plan.groups, [](const Group &g) { return !g.body.valid(); });
-  }
-
-  /// Whether one entry of each body raises its semaphore by a number that a counter holds.
-  bool countersCanHoldOneEntry() {
-    bool fits = true;
-    for (const Group &group : plan.groups) {
-      uint64_t raised = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
-      if (raised <= maxCount) {
-        continue;
-      }
-      fits = false;
-      diagnostics.error(kernel.queues[group.queue].where,
-                        fmt::format("queue '{}' would raise one semaphore by {} at once, which no "
-                                    "counter holds; the most is {}",
-                                    kernel.nameOf(group.queue), raised, maxCount));
-    }
-    return fits;
   }
 
   /// Whether every engine that waits for a queue as a whole follows its path: all loops with
@@ -174,10 +161,11 @@ private:
     wait.waitClass = form.waitClass;
     wait.exact = form.exact;
     wait.group = plan.groupOf[dep.producer];
-    if (!distanceFits(id, form)) {
+    setMask(wait, form, place);
+    if (isBeyondCounters(form.offset)) {
+      wait.threshold = plan.exprs.constant(0);
       return;
     }
-    setMask(wait, form, place);
     if (form.waitClass == WaitClass::Element) {
       setElement(wait, form, dep.producer);
     } else if (form.snapshot) {
@@ -242,20 +230,6 @@ private:
     }
   }
 
-  /// Whether the semaphore can count as far as the distance reaches.
-  bool distanceFits(DepId id, const Form &form) const {
-    const Group &group = plan.groups[plan.groupOf[kernel.deps[id].producer]];
-    uint64_t perEntry = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
-    if (form.offset <= maxCount / perEntry) {
-      return true;
-    }
-    diagnostics.error(kernel.deps[id].where,
-                      fmt::format("{} reaches over {} retirements, which no counter holds; the "
-                                  "most is {}",
-                                  describe(kernel, id), perEntry * form.offset, maxCount));
-    return false;
-  }
-
   void setMask(Wait &wait, const Form &form, const DepPlace &place) const {
     if (form.offset > 0) {
       wait.maskLoop = form.carrier;
@@ -269,6 +243,10 @@ private:
       wait.maskLoop = place.shared;
     }
   }
+
+  /// Whether no counter that starts from zero gets to so many. With w*N*(entries + 1) below the
+  /// limit, entries and trips stay below it by two.
+  bool isBeyondCounters(uint64_t number) const { return number + 1 >= plan.options.counterLimit; }
 
   ExprId total(LoopId loop) {
     ExprId &id = totalOf[loop];
@@ -327,6 +305,9 @@ private:
     uint32_t weight = kernel.queues[group.queue].weight;
     uint32_t perEntry = weight * group.numSignals * wait.times;
     uint32_t missing = weight * (group.numSignals - plan.placeOf[producer]);
+    if (uint64_t(perEntry) * wait.minus + missing >= plan.options.counterLimit) {
+      return plan.exprs.constant(0); // the counter never gets to where something is left
+    }
     if (cutsOffItself(wait)) {
       return owedSinceThen(wait, producer, perEntry, missing);
     }

@@ -162,8 +162,9 @@ private:
     std::string_view end =
         wait.maskTotal ? (wait.maskOffset == 1 ? "y" : "ies") : (wait.maskOffset == 1 ? "" : "s");
     std::string number = wait.maskOffset == 1 ? "" : fmt::format("{} ", wait.maskOffset);
-    return fmt::format("nothing is owed in the first {}{}{} of {}", number, what, end,
-                       loop(wait.maskLoop));
+    bool never = plan.exprs.isConstant(wait.threshold, 0);
+    return fmt::format("nothing is owed in the first {}{}{} of {}{}", number, what, end,
+                       loop(wait.maskLoop), never ? ", which is all that counters hold" : "");
   }
 
   const Kernel &kernel;

@@ -36,12 +36,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tally {
 namespace {
 
 /// The farthest that two inner indices may lie apart: beyond all loops that can be foreseen, and
 /// far below what a counter holds.
-constexpr int64_t mostElements = 1 << 20;
+int64_t mostElements(const SyncPlan &plan) {
+  uint64_t quarter = plan.options.counterLimit / 4;
+  return static_cast<int64_t>(std::min<uint64_t>(1 << 20, quarter - 1));
+}
 
 class Classifier {
 public:
@@ -71,7 +76,8 @@ private:
     uint64_t times = runsIn(place.shared, place.producerHome);
     const Group &group = plan.groups[plan.groupOf[dep.producer]];
     uint64_t perRun = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
-    if (times == 0 || times > maxCount / perRun / (uint64_t(form.offset) + 1)) {
+    if (times == 0 ||
+        times > (plan.options.counterLimit - 1) / perRun / (uint64_t(form.offset) + 1)) {
       return;
     }
     form.waitClass = WaitClass::InShared;
@@ -87,7 +93,7 @@ private:
     for (LoopId id = inner; id != outer; id = kernel.loops[id].parent) {
       const Loop &loop = kernel.loops[id];
       bool constant = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
-      if (!constant || loop.trip.constant > maxCount / runs) {
+      if (!constant || loop.trip.constant >= plan.options.counterLimit / runs) {
         return 0;
       }
       runs *= loop.trip.constant;
@@ -135,9 +141,9 @@ private:
     if (plan.sharesQueue(dep.producer)) {
       return conservative(whole, "a semaphore of a whole queue tells whole iterations only");
     }
-    if (step > mostElements || step < -mostElements) {
+    if (const int64_t most = mostElements(plan); step > most || step < -most) {
       return conservative(whole, fmt::format("inner indices are {} apart, of which {} are counted",
-                                             step < 0 ? -step : step, mostElements));
+                                             step < 0 ? -step : step, most));
     }
     if (around != rootLoop && whole.offset + 1 > remembered) {
       return conservative(whole, tooFarBack(whole.offset + 1, remembered));

@@ -7,6 +7,8 @@
 #include "Planners.h"
 #include "tally/Model/Pins.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tally {
@@ -111,6 +113,42 @@ void makeGroups(const Kernel &kernel, SyncPlan &plan,
                 const std::function<Sharing(InstrId)> &sharing,
                 const std::function<bool(DepId)> &waits) {
   Grouper(kernel, plan, sharing).run(waits);
+}
+
+/// How much the members of a group that is too small raise it, and what would not.
+static std::string tooMuch(const Kernel &kernel, const SyncPlan &plan, InstrId last) {
+  uint64_t most = plan.options.counterLimit - 1;
+  uint64_t weight = kernel.queues[kernel.instrs[last].queue].weight;
+  uint32_t members = plan.placeOf[last];
+  std::string text =
+      fmt::format("queue '{}' raises one semaphore by {} before it can be reset, but "
+                  "the largest number that counters of this machine tell is {}",
+                  kernel.nameOf(kernel.instrs[last].queue), weight * members, most);
+  return text + (weight > most ? "; use a smaller weight"
+                               : fmt::format("; strategy 'per-instruction' gives each of the {} "
+                                             "instructions a semaphore of its own",
+                                             members));
+}
+
+bool groupsFit(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics) {
+  IdVector<GroupId, InstrId> last(plan.groups.size());
+  for (InstrId instr : kernel.instrs.ids()) {
+    GroupId group = plan.groupOf[instr];
+    if (group.valid() &&
+        (!last[group].valid() || plan.placeOf[last[group]] < plan.placeOf[instr])) {
+      last[group] = instr;
+    }
+  }
+  bool fits = true;
+  for (InstrId instr : last) {
+    const Queue &queue = kernel.queues[kernel.instrs[instr].queue];
+    if (uint64_t(queue.weight) * plan.placeOf[instr] >= plan.options.counterLimit) {
+      fits = false;
+      diagnostics.error(kernel.instrs[instr].where, tooMuch(kernel, plan, instr))
+          .note(queue.where, "the queue is declared here");
+    }
+  }
+  return fits;
 }
 
 } // namespace tally

@@ -59,6 +59,10 @@ void makeGroups(const Kernel &kernel, SyncPlan &plan,
                 const std::function<Sharing(InstrId)> &sharing,
                 const std::function<bool(DepId)> &waits);
 
+/// Whether each semaphore holds what one entry of a body adds to it, or of one that counts a whole
+/// queue, one block. An error where it does not, with the way out.
+bool groupsFit(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics);
+
 } // namespace tally
 
 #endif // TALLY_LIB_SYNC_PLANNERS_H

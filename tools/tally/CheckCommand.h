@@ -71,6 +71,7 @@ struct Subject {
   Program program;
   IdVector<InstrId, bool> mayOverwait;
   bool exact = false;     ///< the strategy promises to wait no longer than asked
+  bool resets = false;    ///< ... and resets counters on the way, where all engines are held up
   bool isWritten = false; ///< the code was read, not compiled here
   bool depsFound = false; ///< the kernel's dependences follow from its accesses
   /// Of hand-written code: the kernel with the dependences that follow from its accesses, which

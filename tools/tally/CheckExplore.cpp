@@ -40,6 +40,7 @@ public:
     explore.compact = options.hashes;
     explore.stop = options.stop;
     explore.mayOverwait = subject.mayOverwait;
+    explore.resets = subject.resets;
     seconds = options.seconds > 0 ? options.seconds : options.asksBoth() ? secondsBesideRace : 0;
   }
 
@@ -93,6 +94,7 @@ private:
     all.total = tally::explore(kernel, subject.program, machine, given, explore);
     all.instances = 1;
     all.numOverwaits = all.total.overwaits.size();
+    all.numAtResets = all.total.atResets;
     if (isLoose(all.total)) {
       doubtLoose(all.total);
     }
@@ -170,6 +172,7 @@ private:
     all.total.bytes = std::max(all.total.bytes, one.bytes);
     all.total.stuckTogether |= one.stuckTogether;
     all.numOverwaits += one.overwaits.size();
+    all.numAtResets += one.atResets;
     if (one.verdict == Verdict::Undecided) {
       leaveOpen(one.reason);
     }
@@ -266,15 +269,25 @@ private:
         toString(total.verdict), reason(), tripsTold(), counted(all.instances, "instance"),
         counted(total.states, "state"), explore.inFlight);
     if (all.numOverwaits != 0 && total.verdict == Verdict::Yes) {
-      fmt::format_to(std::back_inserter(text), "         {} longer than the dependences ask\n",
+      fmt::format_to(std::back_inserter(text), "         {} longer than the dependences ask{}\n",
                      all.numOverwaits == 1 ? "1 run waits"
-                                           : fmt::format("{} runs wait", all.numOverwaits));
+                                           : fmt::format("{} runs wait", all.numOverwaits),
+                     resetsText());
     }
     if (total.stuckTogether) {
       text +=
           "         the dependences themselves let nobody go on; that is no fault of the code\n";
     }
     return text;
+  }
+
+  /// How many are held up while counters are reset, and for how long.
+  std::string resetsText() const {
+    return all.numAtResets == 0
+               ? ""
+               : fmt::format(", {} of them where counters are reset, until the engines that use "
+                             "these have drained and met",
+                             all.numAtResets);
   }
 
   Json json() const {
@@ -290,6 +303,7 @@ private:
     object["bytes"] = total.bytes;
     object["in_flight"] = explore.inFlight;
     object["overwaits"] = all.numOverwaits;
+    object["at_resets"] = all.numAtResets;
     object["stuck_together"] = total.stuckTogether;
     object["trips"] = total.verdict == Verdict::No ? Json(trips()) : Json::array();
     object["steps"] = total.schedule.size();

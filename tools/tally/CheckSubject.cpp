@@ -10,7 +10,6 @@
 
 #include "CheckCommand.h"
 
-#include "tally/Code/Choose.h"
 #include "tally/Deps/Implied.h"
 #include "tally/Model/Check.h"
 
@@ -126,8 +125,8 @@ private:
     if (!compiled) {
       return false;
     }
-    bool exact = compiled->plan.barriers.empty();
-    add(std::move(loaded.kernel), std::move(compiled->program), compiled->plan, exact);
+    add(std::move(loaded.kernel), std::move(compiled->program), compiled->plan,
+        promisesExactness(compiled->plan));
     subjects.back().depsFound = loaded.depsFound;
     return true;
   }
@@ -150,7 +149,7 @@ private:
     }
     Subject asked = askedOf(loaded.kernel);
     add(std::move(loaded.kernel), std::move(compiled->program),
-        promised ? *promised : compiled->plan, promised && promised->barriers.empty());
+        promised ? *promised : compiled->plan, promised && promisesExactness(*promised));
     subjects.back().isWritten = true;
     subjects.back().depsFound = loaded.depsFound;
     subjects.back().asked = std::move(asked.asked);
@@ -200,9 +199,12 @@ private:
     }
     compileOptions.plan.strategy = *strategy;
     Diagnostics ignored; // the code has been checked, as far as it can be without running it
-    compileOptions = choose(loaded.kernel, compileOptions, machine, ignored);
-    SyncPlan plan = makePlan(loaded.kernel, compileOptions.plan, ignored);
-    return ignored.hasErrors() ? std::nullopt : std::optional(std::move(plan));
+    std::optional<Compiled> compiled = compile(loaded.kernel, compileOptions, machine, ignored);
+    return compiled ? std::optional(std::move(compiled->plan)) : std::nullopt;
+  }
+
+  static bool promisesExactness(const SyncPlan &plan) {
+    return plan.barriers.empty();
   }
 
   void add(Kernel kernel, Program program, const SyncPlan &plan, bool exact) {
@@ -211,6 +213,7 @@ private:
     subject.kernel = std::move(kernel);
     subject.program = std::move(program);
     subject.exact = exact;
+    subject.resets = !plan.options.resets.empty();
     subjects.push_back(std::move(subject));
   }
 

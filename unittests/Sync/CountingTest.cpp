@@ -57,20 +57,62 @@ TEST(CountingTest, fartherBackIsConservative) {
             std::string::npos);
 }
 
-/// A distance of D iterations reaches over D*w*N retirements; 2^31 - 1 is the most that any counter
-/// holds.
-TEST(CountingTest, distanceBeyondAllCountersIsRefused) {
-  int64_t most = static_cast<int64_t>(maxCount) / 16;
-  Diagnostics fits;
-  makePlan(nestedProducer(most, 16), {}, fits);
-  EXPECT_FALSE(fits.hasErrors());
-  Diagnostics tooFar;
-  makePlan(nestedProducer(most + 1, 16), {}, tooFar);
-  ASSERT_EQ(tooFar.numErrors(), 1u);
-  EXPECT_NE(tooFar.all()[0].message.find("which no counter holds"), std::string::npos);
+/// A { P C } with P -> C at distance `distance` on A: w*total(A) - w*distance, masked.
+static std::string thresholdOver(int64_t distance, uint32_t weight, uint64_t limit) {
+  KernelBuilder b("k");
+  QueueId producer = b.queueOf(b.engine("p"));
+  QueueId consumer = b.queueOf(b.engine("c"));
+  b.setQueue(producer, weight, Completion::Whole);
+  LoopId a = b.beginLoop("A", b.value("n"));
+  InstrId p = b.instr("P", producer);
+  InstrId c = b.instr("C", consumer);
+  b.endLoop();
+  b.dep(p, c, {{a, distance}});
+  Kernel kernel = b.finish();
+  PlanOptions options;
+  options.counterLimit = limit;
+  Diagnostics diagnostics;
+  SyncPlan plan = makePlan(kernel, options, diagnostics);
+  EXPECT_FALSE(diagnostics.hasErrors());
+  const Wait &wait = plan.waits[DepId(0)];
+  EXPECT_EQ(wait.maskLoop, a) << "it is still counted against the limit";
+  return toString(plan.exprs, wait.threshold, plan.rings, kernel);
 }
 
-/// The same for what one entry of a body raises at once.
+/// A distance of D iterations reaches over D*w*N retirements. Where counters hold fewer, nothing is
+/// ever owed before they are reset, and no number is made that they cannot hold.
+TEST(CountingTest, distanceBeyondCountersIsNeverOwed) {
+  EXPECT_EQ(thresholdOver(15, 16, 256), "isGT(total(A), 15)*(16*total(A) - 240)");
+  EXPECT_EQ(thresholdOver(16, 16, 256), "0");
+  EXPECT_EQ(thresholdOver(16, 16, 65536), "isGT(total(A), 16)*(16*total(A) - 256)");
+  EXPECT_EQ(thresholdOver(254, 1, 256), "isGT(total(A), 254)*(total(A) - 254)");
+  EXPECT_EQ(thresholdOver(255, 1, 256), "0");
+}
+
+/// With so few bits, inner indices are counted less far, and farther apart whole iterations are
+/// waited for.
+TEST(CountingTest, innerIndicesKeepToAQuarterOfTheCounters) {
+  for (int64_t step : {-64, -63, 63, 64}) {
+    KernelBuilder b("k");
+    QueueId producer = b.queueOf(b.engine("p"));
+    QueueId consumer = b.queueOf(b.engine("c"));
+    b.beginLoop("A", b.value("n"));
+    InstrId p = b.instr("P", producer);
+    b.endLoop();
+    b.beginLoop("B", b.value("n"));
+    InstrId c = b.instr("C", consumer);
+    b.endLoop();
+    b.depElement(p, c, step, {});
+    Kernel kernel = b.finish();
+    PlanOptions options;
+    options.counterLimit = 256;
+    Diagnostics diagnostics;
+    SyncPlan plan = makePlan(kernel, options, diagnostics);
+    EXPECT_EQ(plan.waits[DepId(0)].exact, step == 63 || step == -63) << step;
+  }
+}
+
+/// What one entry of a body raises at once has to fit.
 TEST(CountingTest, queueThatRaisesTooMuchIsRefused) {
   Diagnostics fits;
   makePlan(nestedProducer(1, maxCount), {}, fits);

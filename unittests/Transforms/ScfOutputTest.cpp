@@ -51,7 +51,8 @@ Setting settingOf(Strategy strategy, uint64_t n) {
   setting.options.plan.strategy = strategy;
   setting.machine.subtraction = take(2) == 0 ? Subtraction::Saturates : Subtraction::Wraps;
   setting.machine.waitCompare = take(2) == 0 ? WaitCompare::Unsigned : WaitCompare::Signed;
-  setting.machine.counterBits = take(2) == 0 ? 32 : 8;
+  const uint32_t narrow = strategy == Strategy::Unrolled ? 16 : 8; // no counter is ever reset
+  setting.machine.counterBits = take(2) == 0 ? 32 : narrow;
   setting.options.lower.licm = take(2) == 0;
   setting.options.lower.cse = take(2) == 0;
   setting.options.plan.fold = take(2) == 0;

@@ -55,15 +55,14 @@ struct Mismatch {
   SemaId semaphore;       ///< Late, Deadlock: what the code waits on, if it waits
   uint32_t value = 0;     ///< ... what that holds
   uint32_t threshold = 0; ///< ... and would have to hold
+  bool atReset = false; ///< Late: its engine meets others to reset counters; ExploreOptions::resets
 
-  /// Equal if they are about the same run of the same instruction in the same way.
-  bool operator==(const Mismatch &other) const {
-    return kind == other.kind && engine == other.engine && instance == other.instance;
-  }
+  /// What it is about; equal for the same run of the same instruction in the same way.
+  auto key() const { return std::tie(kind, engine, instance, atReset); }
 
-  auto operator<=>(const Mismatch &other) const {
-    return std::tie(kind, engine, instance) <=> std::tie(other.kind, other.engine, other.instance);
-  }
+  bool operator==(const Mismatch &other) const { return key() == other.key(); }
+
+  auto operator<=>(const Mismatch &other) const { return key() <=> other.key(); }
 };
 
 /// How many interleavings stand for others.
@@ -88,6 +87,9 @@ struct ExploreOptions {
   uint64_t maxOperations = 20'000'000;   ///< that all engines execute; see ImplOptions
   /// By instruction: whether it may wait longer than its dependences ask. Empty: none may.
   IdVector<InstrId, bool> mayOverwait;
+  /// Barriers in the code are where engines meet to reset counters: who is held up there is late,
+  /// but by design.
+  bool resets = false;
   LiteralRules rules; ///< for the specification alone; code is changed by makeLiteral()
   const StopFlag *stop = nullptr;
 };
@@ -107,6 +109,7 @@ struct ExploreResult {
   std::vector<Mismatch>
       mismatches;                  ///< those not allowed, ascending; only the first without findAll
   std::vector<Instance> overwaits; ///< runs that were late in some interleaving, but may be
+  uint64_t atResets = 0;           ///< of these, because counters were reset
   /// No: the first mismatch, and a schedule of the code that ends in it, from which no step can be
   /// left out. Of an early instruction the last step issues it.
   std::optional<Mismatch> witness;
@@ -168,6 +171,9 @@ public:
 
   const ImplSystem &implOf() const { return impl; }
 
+  /// Whether an engine's point lies where counters are reset, if there is such a place.
+  bool isAtReset(EngineId engine, uint32_t point) const;
+
 private:
   std::optional<Mismatch> mismatchOf(const LockstepState &state, EngineId engine) const;
   std::optional<Mismatch> deadlockOf(const LockstepState &state) const;
@@ -180,6 +186,7 @@ private:
   std::optional<Datapath> datapath; ///< only without reduction
   SpecSystem spec;
   ImplSystem impl;
+  IdVector<EngineId, std::vector<bool>> resetting; ///< by operation; empty without resets
 };
 
 /// What came of performing a schedule.
@@ -253,6 +260,7 @@ struct ExploreAllResult {
   ExploreResult total;       ///< sums, and the first failure; `overwaits` is empty if there is none
   uint64_t instances = 0;    ///< explored
   uint64_t numOverwaits = 0; ///< runs that were late and may be, over all instances
+  uint64_t numAtResets = 0;  ///< of these, because counters were reset
   TripChoice failing;        ///< No: the trips of the witness
 };
 

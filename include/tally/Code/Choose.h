@@ -15,7 +15,7 @@ namespace tally {
 
 /// For Strategy::Auto, the options with everything chosen: who shares a semaphore with whom, and
 /// how loops are counted. What a limit of the machine forced is a remark. `spare` semaphores are
-/// left for engines to meet. Other strategies' options come back as they are.
+/// left for engines to meet. For every strategy, how far the machine's counters count.
 CompileOptions choose(const Kernel &kernel, const CompileOptions &options, const Machine &machine,
                       Diagnostics &diagnostics, uint32_t spare = 0);
 

@@ -26,8 +26,8 @@ struct LowerOptions {
 Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
               const LowerOptions &options, Diagnostics &diagnostics);
 
-/// Errors for what the program needs and the machine has not: engines, semaphores, registers. Each
-/// names the limit, the use and the engine.
+/// Errors for what the program needs and the machine has not: engines, semaphores, registers,
+/// counters as wide as its numbers. Each names the limit, the use and the engine.
 void checkLimits(const Kernel &kernel, const Program &program, const Machine &machine,
                  Diagnostics &diagnostics);
 

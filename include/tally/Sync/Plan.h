@@ -90,6 +90,9 @@ struct PlanOptions {
   }
 
   std::vector<ResetPoint> resets = {}; ///< so that no counter overflows; in text order
+  /// The first value that no counter holds; see Machine::counterLimit(), from which choose() has
+  /// it.
+  uint64_t counterLimit = maxCount + 1;
 };
 
 /// How a wait value is found; see docs/Allocation.md for each formula.
