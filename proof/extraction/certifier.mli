@@ -316,6 +316,10 @@ val also : loopid list -> facts -> int -> operand -> expr list
 
 val results : loopid list -> regop -> facts -> expr list
 
+val size_limit : int
+
+val is_small : expr -> bool
+
 val exec_facts : loopid list -> regop -> facts -> facts
 
 val after_entry : loopid -> expr -> expr option

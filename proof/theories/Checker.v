@@ -91,8 +91,13 @@ Definition results (act : list loopid) (o : regop) (A : facts) : list expr :=
   | _, _ => flat_map (fun a => map (mk act (aop o) a) (ovals A (opb o))) (ovals A (opa o))
   end.
 
+(* Nor is an expression kept that is too large to say anything: r := r*r, thirty times, would have
+   more parts than there is memory. *)
+Definition size_limit := 256.
+Definition is_small (x : expr) : bool := size x <=? size_limit.
+
 Definition exec_facts (act : list loopid) (o : regop) (A : facts) : facts :=
-  write A (dst o) (firstn fact_limit (by_size (distinct (results act o A)))).
+  write A (dst o) (firstn fact_limit (by_size (distinct (filter is_small (results act o A))))).
 
 (** * Entering and leaving a body *)
 

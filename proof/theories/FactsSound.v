@@ -124,7 +124,7 @@ Lemma exec_ok act o A g rf :
 Proof.
   intros E V. split; [apply write_stamped, V|]. intros r x H.
   apply write_reads in H as [[-> H]|[N H]]; unfold exec.
-  - rewrite upd_eq. apply firstn_In, by_size_In, distinct_In in H.
+  - rewrite upd_eq. apply firstn_In, by_size_In, distinct_In, filter_In in H as [H _].
     now rewrite (results_ok _ _ _ _ _ _ E V H).
   - rewrite upd_ne by auto. eapply value_ok; eauto.
 Qed.
