@@ -255,6 +255,14 @@ static std::string grantedText(const Kernel &kernel) {
                                    : text;
 }
 
+std::string describe(const Kernel &kernel, const Extraction &extraction,
+                     const DerivedDep &derived) {
+  Words words(kernel, extraction);
+  return fmt::format("{} ({}; {})", words.edge(derived.dep),
+                     words.access(derived.dep.producer, derived.producerAccess),
+                     words.access(derived.dep.consumer, derived.consumerAccess));
+}
+
 std::string renderText(const Kernel &kernel, const Extraction &extraction, bool explain) {
   Words words(kernel, extraction);
   auto numImplied = std::count_if(extraction.deps.begin(), extraction.deps.end(),

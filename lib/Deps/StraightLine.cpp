@@ -17,8 +17,8 @@ struct Known {
 
 class StraightLine {
 public:
-  StraightLine(const Kernel &kernel, Extraction &extraction)
-      : kernel(kernel), extraction(extraction), numQueues(kernel.queues.size()),
+  StraightLine(const Kernel &kernel, Extraction &extraction, const std::vector<bool> &isAsked)
+      : kernel(kernel), extraction(extraction), isAsked(isAsked), numQueues(kernel.queues.size()),
         atStart(kernel.instrs.size() * numQueues), ofEngine(kernel.engines.size() * numQueues) {}
 
   /// Dependences are sorted by consumer.
@@ -43,12 +43,25 @@ private:
     Known *engine = ofEngine.data() + kernel.engineOf(instr).value * numQueues;
     std::copy(engine, engine + numQueues, clock);
     // Within a consumer, dependences are sorted by producer.
+    forEach(first, end, false, [&](uint32_t d) { wait(clock, d); });
+    forEach(first, end, true, [&](uint32_t d) { ask(clock, d); });
+    std::copy(clock, clock + numQueues, engine);
+  }
+
+  template <typename Action> void forEach(size_t first, size_t end, bool asked, Action action) {
     for (size_t d = end; d-- > first;) {
-      if (isStraightLine(kernel, extraction.deps[d].dep)) {
-        wait(clock, static_cast<uint32_t>(d));
+      if (asked == (!isAsked.empty() && isAsked[d]) &&
+          isStraightLine(kernel, extraction.deps[d].dep)) {
+        action(static_cast<uint32_t>(d));
       }
     }
-    std::copy(clock, clock + numQueues, engine);
+  }
+
+  void ask(const Known *clock, uint32_t dep) {
+    InstrId producer = extraction.deps[dep].dep.producer;
+    if (clock[kernel.instrs[producer].queue.value].covers(producer)) {
+      derive(dep);
+    }
   }
 
   void wait(Known *clock, uint32_t dep) {
@@ -95,6 +108,7 @@ private:
 
   const Kernel &kernel;
   Extraction &extraction;
+  const std::vector<bool> &isAsked;
   size_t numQueues;
   std::vector<Known> atStart;  ///< by instruction, then queue
   std::vector<Known> ofEngine; ///< by engine, then queue
@@ -107,8 +121,9 @@ bool isStraightLine(const Kernel &kernel, const Dep &dep) {
          kernel.instrs[dep.consumer].home == rootLoop;
 }
 
-void markImpliedStraightLine(const Kernel &kernel, Extraction &extraction) {
-  StraightLine(kernel, extraction).run();
+void markImpliedStraightLine(const Kernel &kernel, Extraction &extraction,
+                             const std::vector<bool> &isAsked) {
+  StraightLine(kernel, extraction, isAsked).run();
 }
 
 } // namespace tally

@@ -19,8 +19,10 @@ namespace tally {
 /// Whether a dependence is between two instructions outside of loops and branches.
 bool isStraightLine(const Kernel &kernel, const Dep &dep);
 
-/// Marks those of them that others of them imply.
-void markImpliedStraightLine(const Kernel &kernel, Extraction &extraction);
+/// Marks those of them that others of them imply. Those that are only asked about (by index; none
+/// if empty) imply nothing themselves.
+void markImpliedStraightLine(const Kernel &kernel, Extraction &extraction,
+                             const std::vector<bool> &isAsked = {});
 
 } // namespace tally
 

@@ -18,6 +18,9 @@ std::string renderJson(const Kernel &kernel, const Extraction &extraction);
 /// needed.
 std::string renderDot(const Kernel &kernel, const Extraction &extraction);
 
+/// `'scale' -> 'load' at 'A' = 2 ('load' writes X[A mod 2]; 'scale' reads X[A mod 2])`.
+std::string describe(const Kernel &kernel, const Extraction &extraction, const DerivedDep &derived);
+
 /// Why a dependence waits for more than is known to be needed, and what to state to sharpen it.
 std::string reasonOf(const Kernel &kernel, const DerivedDep &derived);
 
