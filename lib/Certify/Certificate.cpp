@@ -20,14 +20,18 @@
 namespace tally {
 namespace {
 
-/// Text in quotes; what could end it is escaped, and no line ends inside.
+/// Text in quotes; what could end it is escaped, and so is what no line should hold.
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
-      result += '\\';
+      result += {'\\', c};
+    } else if (byte < 0x20 || byte == 0x7f) {
+      result += fmt::format("\\{:02X}", byte);
+    } else {
+      result += c;
     }
-    result += c == '\n' ? ' ' : c;
   }
   return result + '"';
 }
@@ -52,6 +56,7 @@ private:
 
   void tables();
   void loops();
+  void trips(const Loop &loop);
   void body(LoopId loop, unsigned indent);
   void statement(const Stmt &stmt, unsigned indent);
   void dependences();
@@ -83,8 +88,25 @@ void CertificateWriter::tables() {
   put("\n  (kernel {})", quoted(kernel.text(kernel.name)));
   put("\n  (strategy {})", quoted(program.strategy));
   put("\n  (machine {})", quoted(program.machine));
-  if (!notes.trusting.empty()) {
-    put("\n  (trusting {})", quoted(notes.trusting));
+  switch (notes.accesses) {
+  case AccessesNote::NoneStated:
+    break;
+  case AccessesNote::Derived:
+    put("\n  (accesses derived)");
+    break;
+  case AccessesNote::Held:
+    put("\n  (accesses held)");
+    break;
+  case AccessesNote::Ignored:
+    put("\n  (accesses ignored)");
+    break;
+  }
+  if (!notes.granted.empty()) {
+    put("\n  (granted");
+    for (const std::string &what : notes.granted) {
+      put(" {}", quoted(what));
+    }
+    put(")");
   }
   put("\n  (arithmetic {} {} {})", machine.counterBits,
       machine.subtraction == Subtraction::Wraps ? "wraps" : "saturates",
@@ -116,13 +138,30 @@ void CertificateWriter::loops() {
     const Loop &loop = kernel.loops[l];
     if (l != rootLoop) {
       line(4);
-      put("({} {})", quoted(kernel.nameOf(l)),
+      put("({} {}", quoted(kernel.nameOf(l)),
           loop.kind == LoopKind::Then   ? "then"
           : loop.kind == LoopKind::Else ? "else"
                                         : "loop");
+      trips(loop);
+      put("{})", loop.uniform ? "" : " divergent");
     }
   }
   put(")");
+}
+
+/// What is known of how often it runs.
+void CertificateWriter::trips(const Loop &loop) {
+  const Trip &trip = loop.trip;
+  if (loop.isBranch() || trip.kind == Trip::Kind::Guard) {
+    return;
+  }
+  if (trip.kind == Trip::Kind::Constant) {
+    put(" (trips {0} {0})", trip.constant);
+  } else if (trip.max) {
+    put(" (trips {} {})", trip.min, *trip.max);
+  } else if (trip.min != 0) {
+    put(" (trips {})", trip.min);
+  }
 }
 
 void CertificateWriter::body(LoopId loop, unsigned indent) {

@@ -7,10 +7,11 @@
    instruction, or added, but for one thing: a loop or branch that an engine skips is one
    that it runs with nothing inside. *)
 
+open Lists
 open Certifier
 open Source
 
-(* The code is not that of the kernel. *)
+(* A fault: the kernel is none, or the code is not that of the kernel. *)
 exception Rejected of string
 
 (* It may be right, but the theorem says nothing about it. *)
@@ -19,8 +20,12 @@ exception Not_covered of string
 let rejected format = Printf.ksprintf (fun s -> raise (Rejected s)) format
 let not_covered format = Printf.ksprintf (fun s -> raise (Not_covered s)) format
 
-let loop_name c l = fst c.loops.(l)
-let instr_name c i = fst c.instrs.(i)
+(* Names as they can be shown between quotes. *)
+let loop_name c l = Printable.plain c.loops.(l).name
+let instr_name c i = Printable.plain (fst c.instrs.(i))
+let engine_name c e = Printable.plain c.engines.(e)
+let queue_name c q = Printable.plain c.queues.(q).queue_name
+let sema_name c s = Printable.plain c.semas.(s)
 let engine_of c i = c.queues.(snd c.instrs.(i)).engine
 
 (** The kernel's tree *)
@@ -73,7 +78,7 @@ let places_of c root =
     p.slot.(i) <- s
   and enclose l n m kind =
     if p.parent.(m) >= 0 || m = 0 then rejected "the kernel has loop '%s' twice" (loop_name c m);
-    if snd c.loops.(m) <> kind then
+    if c.loops.(m).kind <> kind then
       rejected "'%s' is not in the kernel's tree what it is in its list of loops" (loop_name c m);
     p.parent.(m) <- l;
     p.place.(m) <- n
@@ -105,22 +110,28 @@ let alu_of = function
 
 let wait_of (w : Source.wait) : Certifier.wait = (w.sema, operand w.threshold)
 
-(* One engine's code of one body: items by slot, nested code by place. *)
-type stream = { items : item list array; inner : op list array; inner_else : op list array }
+(* One engine's code of one body: items by slot, nested code by place, and which of the nested bodies
+   the engine has code for at all; of those it leaves out nothing is expected inside. *)
+type stream = {
+  items : item list array;
+  inner : op list array;
+  inner_else : op list array;
+  ran : bool array;
+}
 
-type walk = { c : Source.t; p : places; engine : int }
+type walk = { c : Source.t; p : places; engine : int; left_out : int ref }
 
 let empty_stream b =
   { items = Array.make (Array.length b.slots) [];
     inner = Array.make (Array.length b.between) [];
-    inner_else = Array.make (Array.length b.between) [] }
+    inner_else = Array.make (Array.length b.between) [];
+    ran = Array.make (Array.length b.between) false }
 
-let engine_name c e = c.engines.(e)
-
-(* The slot before which nothing may be put any more. *)
+(* The slot before which nothing may be put any more. What goes against the order and is a fault has
+   been found before (`check_issues`). *)
 let check_order w at now what =
   if at < now then
-    rejected "engine '%s' runs %s out of the kernel's order" (engine_name w.c w.engine) what
+    not_covered "engine '%s' runs %s out of the kernel's order" (engine_name w.c w.engine) what
 
 let place_of_issue w l now i =
   if w.p.home.(i) <> l then
@@ -131,11 +142,11 @@ let place_of_issue w l now i =
   w.p.slot.(i)
 
 let place_of_nested w l now m kind =
-  if snd w.c.loops.(m) <> kind then
+  if w.c.loops.(m).kind <> kind then
     rejected "engine '%s' takes '%s' for a loop or a conditional, which it is not"
       (engine_name w.c w.engine) (loop_name w.c m);
   if w.p.parent.(m) <> l then
-    rejected "engine '%s' runs '%s' outside the body that holds it" (engine_name w.c w.engine)
+    not_covered "engine '%s' runs '%s' outside the body that holds it" (engine_name w.c w.engine)
       (loop_name w.c m);
   check_order w w.p.place.(m) now (Printf.sprintf "'%s'" (loop_name w.c m));
   w.p.place.(m)
@@ -162,43 +173,60 @@ let split w l b ops =
     put place pending;
     s.inner.(place) <- inner;
     s.inner_else.(place) <- inner_else;
+    s.ran.(place) <- true;
     place + 1
   in
   go 0 [] ops;
   Array.iteri (fun i xs -> s.items.(i) <- List.rev xs) s.items;
   s
 
+let count_left_out w s = Array.iter (fun ran -> if not ran then incr w.left_out) s.ran
+
+(* A body from its end: [block] makes that of a slot, [nest] puts the nested statement of a place before
+   what follows it. *)
+let fold_body b block nest =
+  let code = ref (block (Array.length b.between) CNil) in
+  for n = Array.length b.between - 1 downto 0 do
+    code := block n (nest n b.between.(n) !code)
+  done;
+  !code
+
+(* [streams]: of each engine its operations in this body; none where it has left the body out. *)
 let rec code_of walks l b streams =
-  let split_one w ops = split w l b ops in
-  let parts = List.map2 split_one walks streams in
-  let rec from slot =
-    let rest = if slot < Array.length b.between then nested slot else CNil in
-    CBlock (List.map (fun s -> s.items.(slot)) parts, rest)
-  and nested n =
-    let inner = List.map (fun s -> s.inner.(n)) parts in
-    match b.between.(n) with
-    | For_node (m, body) ->
-        let body = code_of walks m body inner in
-        CLoop (m, body, from (n + 1))
-    | Cond_node (t, f, bt, bf) ->
-        let bt = code_of walks t bt inner in
-        let bf = code_of walks f bf (List.map (fun s -> s.inner_else.(n)) parts) in
-        CCond (t, f, bt, bf, from (n + 1))
+  let split_one w ops =
+    let s = split w l b (Option.value ops ~default:[]) in
+    if ops <> None then count_left_out w s;
+    s
   in
-  from 0
+  let parts = List.map2 split_one walks streams in
+  let block slot rest = CBlock (List.map (fun s -> s.items.(slot)) parts, rest) in
+  let inner n ops = List.map (fun s -> if s.ran.(n) then Some (ops s).(n) else None) parts in
+  let nest n node rest =
+    let first = inner n (fun s -> s.inner) in
+    match node with
+    | For_node (m, body) -> CLoop (m, code_of walks m body first, rest)
+    | Cond_node (t, f, bt, bf) ->
+        let bt = code_of walks t bt first in
+        CCond (t, f, bt, code_of walks f bf (inner n (fun s -> s.inner_else)), rest)
+  in
+  fold_body b block nest
 
 let rec spec_of c b =
-  let engines = List.init (Array.length c.engines) Fun.id in
-  let stream is e = List.filter (fun i -> engine_of c i = e) is in
-  let rec from slot =
-    let rest = if slot < Array.length b.between then nested slot else CNil in
-    CBlock (List.map (stream b.slots.(slot)) engines, rest)
-  and nested n =
-    match b.between.(n) with
-    | For_node (m, body) -> CLoop (m, spec_of c body, from (n + 1))
-    | Cond_node (t, f, bt, bf) -> CCond (t, f, spec_of c bt, spec_of c bf, from (n + 1))
+  let num_engines = Array.length c.engines in
+  let block slot rest =
+    let streams = Array.make num_engines [] in
+    List.iter (fun i -> let e = engine_of c i in streams.(e) <- i :: streams.(e))
+      (List.rev b.slots.(slot));
+    CBlock (Array.to_list streams, rest)
   in
-  from 0
+  let nest _ node rest =
+    match node with
+    | For_node (m, body) -> CLoop (m, spec_of c body, rest)
+    | Cond_node (t, f, bt, bf) ->
+        let bt = spec_of c bt in
+        CCond (t, f, bt, spec_of c bf, rest)
+  in
+  fold_body b block nest
 
 (** Dependences *)
 
@@ -209,7 +237,7 @@ let most_elements = 1 lsl 20
 
 type reading = { distance : distance; exact : bool }
 
-let is_branch c l = match snd c.loops.(l) with Then | Else -> true | For_loop -> false
+let is_branch c l = match c.loops.(l).kind with Then | Else -> true | For_loop -> false
 
 let rec real_loop c p l = if l > 0 && is_branch c l then real_loop c p p.parent.(l) else l
 
@@ -223,53 +251,87 @@ let whole l k exact = { distance = Carried (l, k); exact }
 
 let countable k step = k + 1 <= remembered && abs step <= most_elements
 
-let check_component c p (d : Source.dep) shared (l, _) =
-  if is_branch c l || l = 0 || not (List.mem l (enclosing p shared)) then
-    rejected "the distance from '%s' to '%s' is on '%s', which is no loop around both"
-      (instr_name c d.producer) (instr_name c d.consumer) (loop_name c l)
+(* A dependence that no kernel has. *)
+let illegal c (d : Source.dep) format =
+  Printf.ksprintf
+    (fun what ->
+      rejected "the kernel is not legal: the distance from '%s' to '%s' %s"
+        (instr_name c d.producer) (instr_name c d.consumer) what)
+    format
+
+(* Each on a loop around both ends, the outer one first, and the first one looks back. *)
+let check_components c p (d : Source.dep) shared components =
+  let around = enclosing p shared in
+  let check_loop (l, _) =
+    if is_branch c l || not (List.mem l around) then
+      illegal c d "is on '%s', which is no loop around both" (loop_name c l)
+  in
+  let rec check_nesting = function
+    | (a, _) :: ((b, _) :: _ as rest) ->
+        if not (List.mem a (enclosing p b)) then
+          illegal c d "is on '%s' before '%s', which is around it" (loop_name c a) (loop_name c b);
+        check_nesting rest
+    | _ -> ()
+  in
+  List.iter check_loop components;
+  check_nesting components;
+  match components with
+  | (l, k) :: _ when k < 0 -> illegal c d "on '%s' is %d, a run still to come" (loop_name c l) k
+  | _ -> ()
 
 (* A distance on one loop or two, with the producer directly in the inner one, and distances from one
    loop to the next are counted; others are read as one on their outermost loop, which asks for
    more. *)
 let read_vector c p (d : Source.dep) shared components =
+  check_components c p d shared components;
   match components with
   | [] -> whole shared 0 true
   | (l, k) :: rest ->
       let in_shared = p.home.(d.producer) = shared in
-      List.iter (check_component c p d shared) components;
       if real_loop c p shared = l then (
         if k > remembered && not (in_shared && shared = l) then
           not_covered "distance %d on '%s' is more than the %d iterations that are remembered" k
             (loop_name c l) remembered;
         whole l k true)
       else
-        let step = match List.assoc_opt shared rest with Some step -> step | None -> 0 in
+        let step = Option.value (List.assoc_opt shared rest) ~default:0 in
         let two_levels =
           in_shared && (not (is_branch c shared)) && real_loop c p p.parent.(shared) = l
         in
         if two_levels && countable k step then element l k shared step else whole l k false
 
+let read_flat c p (d : Source.dep) f =
+  if p.home.(d.producer) <> p.home.(d.consumer) then
+    illegal c d "is flat, and the two are not in one body";
+  { distance = Certifier.Flat f; exact = true }
+
+(* Both directly in loops of one body; the loop around these alone may have a distance, too. *)
 let read_element c p (d : Source.dep) shared step components =
+  let hp = p.home.(d.producer) and hc = p.home.(d.consumer) in
+  let in_loop h = h > 0 && (not (is_branch c h)) && p.parent.(h) = shared in
+  if hp = hc || not (in_loop hp && in_loop hc) then
+    illegal c d "is element by element, and the two are not directly in two loops of one body";
+  check_components c p d shared components;
   let around = real_loop c p shared in
-  let k = match components with [] -> 0 | (_, k) :: _ -> k in
-  List.iter (check_component c p d shared) components;
+  let k =
+    match components with
+    | [] -> 0
+    | [ (l, k) ] when l = around -> k
+    | (l, _) :: _ ->
+        illegal c d "is element by element and on '%s'; beside the elements, only '%s' may have one"
+          (loop_name c l) (loop_name c around)
+  in
+  if k = 0 && p.place.(hp) >= p.place.(hc) then
+    illegal c d "is element by element, and the producer's loop comes last";
   let around = if k = 0 then shared else around in
-  if countable k step then element around k p.home.(d.consumer) step else whole around k false
+  if countable k step then element around k hc step else whole around k false
 
 let read_dep c p (d : Source.dep) =
   let shared = common p p.home.(d.producer) p.home.(d.consumer) in
-  let check_positive = function
-    | (l, k) :: _ when k <= 0 ->
-        rejected "the distance from '%s' to '%s' on '%s' is %d" (instr_name c d.producer)
-          (instr_name c d.consumer) (loop_name c l) k
-    | _ -> ()
-  in
   match d.form with
-  | Vector components -> check_positive components; read_vector c p d shared components
-  | Flat f -> { distance = Certifier.Flat f; exact = true }
-  | Element (step, components) ->
-      check_positive components;
-      read_element c p d shared step components
+  | Vector components -> read_vector c p d shared components
+  | Flat f -> read_flat c p d f
+  | Element (step, components) -> read_element c p d shared step components
 
 (** Ranks: in each block an order that respects engines and distance 0 *)
 
@@ -335,19 +397,19 @@ let ranks_of c next root =
   visit root;
   List.rev !ranks
 
-(** Semaphores *)
+(** What is issued *)
 
 let covered_strategies = [ "per-instruction"; "per-loop"; "auto"; "manual" ]
 
 let check_covered c =
   if not (List.mem c.strategy covered_strategies) then
-    not_covered "strategy '%s' is outside the theorem" c.strategy;
+    not_covered "strategy %s is outside the theorem" (Printable.quoted c.strategy);
   if c.arithmetic.wraps && c.arithmetic.signed then
     not_covered "a machine that wraps around and compares signed is outside the theorem";
-  Array.iter
-    (fun q ->
-      if q.split && q.weight > 1 then
-        not_covered "split completion, of queue '%s', is outside the theorem" q.queue_name)
+  Array.iteri
+    (fun q queue ->
+      if queue.split && queue.weight > 1 then
+        not_covered "split completion, of queue '%s', is outside the theorem" (queue_name c q))
     c.queues
 
 (* Where registers run out, the compiler says which waits remember fewer iterations for that. *)
@@ -359,31 +421,108 @@ let check_waits_longer c =
       not_covered "as registers ran out, the wait of '%s' for '%s' is longer than it has to be"
         (instr_name c d.consumer) (instr_name c d.producer)
 
-(* What each instruction raises, as its issues say. *)
-let signals_of c =
-  let signals = Array.make (Array.length c.instrs) None in
-  let seen = Array.make (Array.length c.instrs) false in
+(* The issues of an engine's code in the order of the text, with what they signal. *)
+let issues_of ops =
+  let issues = ref [] in
   let rec visit ops =
     List.iter
       (fun (x : op) ->
         match x with
-        | Issue (i, _, signal) ->
-            if seen.(i) then rejected "instruction '%s' is issued in two places" (instr_name c i);
-            seen.(i) <- true;
-            check_amount i signal;
-            signals.(i) <- Option.map fst signal
+        | Issue (i, _, signal) -> issues := (i, signal) :: !issues
         | Loop (_, _, ops) -> visit ops
         | If (_, _, bt, bf) -> visit bt; visit bf
         | Wait _ | Alu _ | Outside _ -> ())
       ops
-  and check_amount i = function
-    | Some (s, amount) when amount <> c.queues.(snd c.instrs.(i)).weight ->
-        rejected "instruction '%s' raises semaphore '%s' by %d, and its queue '%s' by %d"
-          (instr_name c i) c.semas.(s) amount c.queues.(snd c.instrs.(i)).queue_name
-          c.queues.(snd c.instrs.(i)).weight
-    | _ -> ()
   in
-  Array.iter visit c.code;
+  visit ops;
+  List.rev !issues
+
+(* The number of each instruction in the order of the kernel's text. *)
+let text_places c root =
+  let number = Array.make (Array.length c.instrs) 0 and next = ref 0 in
+  let rec visit b =
+    Array.iteri
+      (fun n is ->
+        List.iter (fun i -> number.(i) <- !next; incr next) is;
+        if n < Array.length b.between then
+          match b.between.(n) with
+          | For_node (_, inner) -> visit inner
+          | Cond_node (_, _, bt, bf) -> visit bt; visit bf)
+      b.slots
+  in
+  visit root;
+  number
+
+(* Whether one of the two runs only where the other does not. *)
+let in_opposite_branches c p i j =
+  let shared = common p p.home.(i) p.home.(j) in
+  let rec below l = if p.parent.(l) = shared then l else below p.parent.(l) in
+  let hi = p.home.(i) and hj = p.home.(j) in
+  hi <> shared && hj <> shared
+  &&
+  let a = below hi and b = below hj in
+  a <> b && is_branch c a && is_branch c b && p.place.(a) = p.place.(b)
+
+let check_engine c e i =
+  if engine_of c i <> e then
+    rejected "engine '%s' issues '%s', which is an instruction of engine '%s'" (engine_name c e)
+      (instr_name c i)
+      (engine_name c (engine_of c i))
+
+(* A retirement raises by the weight of the queue, whatever the code says. *)
+let check_amount c (i, signal) =
+  let q = snd c.instrs.(i) in
+  match signal with
+  | Some (s, amount) when amount <> c.queues.(q).weight ->
+      rejected "instruction '%s' raises semaphore '%s' by %d, and its queue '%s' by %d"
+        (instr_name c i) (sema_name c s) amount (queue_name c q) c.queues.(q).weight
+  | _ -> ()
+
+(* Instructions of one engine come in the kernel's order, unless they never run in one iteration. *)
+let check_sequence c p places e is =
+  ignore
+    (List.fold_left
+       (fun last i ->
+         if last >= 0 && places.(i) < places.(last) && not (in_opposite_branches c p i last) then
+           rejected "engine '%s' issues '%s' before '%s', against the order of the kernel"
+             (engine_name c e) (instr_name c last) (instr_name c i);
+         if last < 0 || places.(i) > places.(last) then i else last)
+       (-1) is)
+
+let may_run c p i =
+  List.for_all (fun l -> c.loops.(l).most <> Some 0) (enclosing p p.home.(i))
+
+(* What the code issues is what the kernel holds, each instruction once. *)
+let check_issues c p root =
+  let seen = Array.make (Array.length c.instrs) false and places = text_places c root in
+  let count i =
+    if seen.(i) then
+      not_covered "instruction '%s' is issued in two places, as in unrolled code" (instr_name c i);
+    seen.(i) <- true
+  in
+  let issues = Array.map issues_of c.code in
+  Array.iteri
+    (fun e all ->
+      List.iter (fun (i, _) -> check_engine c e i) all;
+      List.iter (check_amount c) all)
+    issues;
+  Array.iter (fun all -> List.iter (fun (i, _) -> count i) all) issues;
+  Array.iteri
+    (fun i issued ->
+      if (not issued) && may_run c p i then
+        rejected "instruction '%s' is not issued" (instr_name c i))
+    seen;
+  Array.iteri (fun e all -> check_sequence c p places e (List.map fst all)) issues;
+  issues
+
+(** Semaphores *)
+
+(* What each instruction raises, as its issue says. *)
+let signals_of c issues =
+  let signals = Array.make (Array.length c.instrs) None in
+  Array.iter
+    (List.iter (fun (i, signal) -> signals.(i) <- Option.map fst signal))
+    issues;
   signals
 
 (* Strategy auto may give all bodies of a queue one semaphore. *)
@@ -395,13 +534,19 @@ let check_bodies c p signals =
         (fun s ->
           if body.(s) < 0 then body.(s) <- p.home.(i)
           else if body.(s) <> p.home.(i) && c.strategy = "auto" then
-            not_covered "a semaphore for several bodies, here '%s', is outside the theorem" c.semas.(s))
+            not_covered "a semaphore for several bodies, here '%s', is outside the theorem" (sema_name c s))
         signal)
     signals
 
 (** All of it *)
 
-type t = { source : Source.t; places : places; readings : reading array; cert : cert }
+type t = {
+  source : Source.t;
+  places : places;
+  readings : reading array;
+  left_out : int; (* bodies, each by an engine that has nothing to do in it *)
+  cert : cert;
+}
 
 let number_of_inexact t =
   Array.fold_left (fun n r -> if r.exact then n else n + 1) 0 t.readings
@@ -446,10 +591,14 @@ let assemble (c : Source.t) =
   let root = body_of c.body in
   let p = places_of c root in
   let readings = Array.map (read_dep c p) c.deps in
-  let annotated = List.map (fun ops -> Roles.of_code (Counters.written_out ops)) (Array.to_list c.code) in
-  let walks = List.init (Array.length c.engines) (fun engine -> { c; p; engine }) in
-  let code = code_of walks 0 root (List.map fst annotated) in
-  let signals = signals_of c in
+  let issues = check_issues c p root in
+  let annotated =
+    List.map (fun ops -> Roles.of_code (Counters.written_out ops)) (Array.to_list c.code)
+  in
+  let left_out = ref 0 in
+  let walks = List.init (Array.length c.engines) (fun engine -> { c; p; engine; left_out }) in
+  let code = code_of walks 0 root (List.map (fun (ops, _) -> Some ops) annotated) in
+  let signals = signals_of c issues in
   check_bodies c p signals;
   let cert =
     { c_engines = Array.length c.engines;
@@ -463,4 +612,4 @@ let assemble (c : Source.t) =
       c_roles = List.map snd annotated;
       c_ranks = ranks_of c (zero_deps c p readings) root }
   in
-  { source = c; places = p; readings; cert }
+  { source = c; places = p; readings; left_out = !left_out; cert }

@@ -9,6 +9,7 @@
    So r may be written in the loop, keeps its last value behind it, and its old one if the loop does
    not run: as on the machine. *)
 
+open Lists
 open Source
 
 let rec registers_above n (op : op) =

@@ -1,15 +1,21 @@
-(* explain.ml -- why a certificate is rejected
+(* explain.ml -- where the checker stopped
 
    Asks the parts of the checker, in its order, and says where the first one refuses. It only runs
-   after the checker itself has said no, and nothing depends on what it says. *)
+   after the checker itself has said no. That the checker refuses is no fault of the code yet, unless
+   the kernel itself is no kernel: whether there is one is for Witness to show. *)
 
+open Lists
 open Certifier
 open Assemble
 
 exception Because of string
 
+(* The kernel waits for what comes later, or for itself. *)
+exception Illegal of string
+
 let because format = Printf.ksprintf (fun s -> raise (Because s)) format
 
+(* Expressions are small, but not all fit a line. *)
 let rec text c = function
   | EC n -> string_of_int n
   | ETot l -> Printf.sprintf "total(%s)" (loop_name c l)
@@ -40,41 +46,42 @@ let dep_text c j d =
 
 (** The kernel *)
 
+(* Ranks are those of an order of each block that keeps to engines and distance 0, if there is one: so
+   only a dependence that goes against the text, or on a circle, has none at distance 0. *)
 let legality t tables =
   let c = t.source in
-  let rank = rank_of t.cert in
-  List.iter
-    (fun (j, ds) ->
-      List.iter
-        (fun d ->
-          if not (distance_legal tables rank (Certifier.is_branch t.cert)
-               (are_opposite t.cert) d.prd j d.dist)
-          then because "the kernel is not legal: dependence %s" (dep_text c j d))
-        ds)
-    t.cert.c_deps
+  let ranks = Array.make (Array.length c.instrs) 0 in
+  List.iter (fun (i, rank) -> ranks.(i) <- rank) t.cert.c_ranks;
+  let opposite = opposites t.cert in
+  let legal j d =
+    distance_legal tables (Array.get ranks) (fast_is_branch opposite) (fast_are_opposite opposite)
+      d.prd j d.dist
+  in
+  let refuse j d =
+    let text = dep_text c j d in
+    match d.dist with
+    | Carried (_, 0) | Flat 0 ->
+        raise
+          (Illegal
+             (Printf.sprintf
+                "the kernel is not legal: dependence %s, a run that comes later or waits for this one"
+                text))
+    | _ -> because "the kernel is not seen to be legal: dependence %s" text
+  in
+  List.iter (fun (j, ds) -> List.iter (fun d -> if not (legal j d) then refuse j d) ds) t.cert.c_deps
 
 (** The instructions *)
 
-let instrs_of c = List.concat_map snd (List.map (fun (l, (_, b)) ->
-    (l, List.concat (List.init c.c_engines (fun e -> direct e b)))) (all_bodies c.c_spec))
-
 let erased t =
-  let code = ecode instr_of t.cert.c_code in
-  if not (code_eqb code t.cert.c_spec) then (
-    let issued = instrs_of { t.cert with c_spec = code } in
-    List.iter
-      (fun i ->
-        if not (List.mem i issued) then
-          because "instruction '%s' is not issued" (instr_name t.source i))
-      (instrs_of t.cert);
-    because "the code does not issue the instructions in the kernel's order")
+  if not (code_eqb (ecode instr_of t.cert.c_code) t.cert.c_spec) then
+    because "the code does not issue the instructions in the kernel's order"
 
 let signals t tables =
   List.iter
     (fun (i, w) ->
       if not (signal_ok t.cert tables i w) then
         because "semaphore '%s' is raised by '%s', and by instructions of another body or queue"
-          t.source.semas.(w) (instr_name t.source i))
+          (sema_name t.source w) (instr_name t.source i))
     t.cert.c_signals
 
 (** One engine *)
@@ -86,7 +93,7 @@ let known t xs =
 
 let refuse_wait t tables e act a (w, o) j =
   let c = t.source in
-  let on = c.semas.(w) in
+  let on = sema_name c w in
   let candidates = List.filter (fun d -> Certifier.signals_of t.cert d.prd = Some w) (tables.deps j) in
   match candidates with
   | [] ->
@@ -115,7 +122,7 @@ let refuse_issue t tables e act done_ j =
             (engine_name c e) (instr_name c j) (instr_name c d.prd) (dep_text c j d)
       | Some w ->
           because "engine '%s', instruction '%s': no wait for dependence %s, which asks for '%s' >= %s"
-            (engine_name c e) (instr_name c j) (dep_text c j d) c.semas.(w)
+            (engine_name c e) (instr_name c j) (dep_text c j d) (sema_name c w)
             (text c (threshold tables (Certifier.signals_of t.cert) act w d)))
 
 let rec block t tables e act a done_ = function
@@ -125,7 +132,7 @@ let rec block t tables e act a done_ = function
       match next_instr rest with
       | None ->
           because "engine '%s': a wait on '%s' stands before no instruction"
-            (engine_name t.source e) t.source.semas.(fst w)
+            (engine_name t.source e) (sema_name t.source (fst w))
       | Some j -> block t tables e act a (passed t tables e act a w j @ done_) rest)
   | Issue (j, w) :: rest ->
       let done_ =
@@ -163,6 +170,10 @@ let engine t tables e =
   let inv = infer tables e roles t.cert.c_code in
   ignore (walk t tables e (about_of roles) inv [ rOOT ] (at_start roles) t.cert.c_code)
 
+type reason =
+  | Fault of string
+  | Unclear of string
+
 let why t =
   let tables = fast_tables t.cert in
   try
@@ -170,6 +181,7 @@ let why t =
     erased t;
     signals t tables;
     List.iter (engine t tables) (List.init t.cert.c_engines Fun.id);
-    (* Loops are numbered as Source numbers them, ranks and tables are as Assemble makes them. *)
-    assert false
-  with Because reason -> reason
+    Unclear "the checker does not follow it"
+  with
+  | Because reason -> Unclear reason
+  | Illegal reason -> Fault reason

@@ -7,77 +7,12 @@
    "-" is standard input. Exit status: 0 all certified, 1 some rejected, 2 some not covered, or
    something could not be read. *)
 
-type verdict =
-  | Certified of string (* under which condition *)
-  | Rejected of string
-  | Not_covered of string
+open Lists
 
-let plural n what = Printf.sprintf "%d %s%s" n what (if n = 1 then "" else "s")
+(* The largest text that is read, in bytes. *)
+let largest_input = 1 lsl 30
 
-(* On a machine that wraps around: the most entries of each body for which numbers are known to
-   fit, as a power of two. *)
-let most_entries (t : Assemble.t) =
-  let limit = 1 lsl t.source.arithmetic.bits in
-  let fits n = Certifier.code_fits_fast limit (fun _ -> 1 lsl n) t.cert in
-  List.find_opt fits [ 24; 20; 16; 12; 8; 4; 0 ]
-
-(* The engine whose numbers do not fit, even if each body is entered once. *)
-let where_numbers_do_not_fit (t : Assemble.t) =
-  let tables = Certifier.fast_tables t.cert in
-  let limit = 1 lsl t.source.arithmetic.bits in
-  let fits e = Certifier.fast_engine_fits limit (fun _ -> 1) t.cert tables e in
-  match List.find_opt (fun e -> not (fits e)) (List.init t.cert.c_engines Fun.id) with
-  | Some e -> Printf.sprintf "engine '%s': " (Assemble.engine_name t.source e)
-  | None -> ""
-
-let judge_numbers (t : Assemble.t) =
-  let bits = t.source.arithmetic.bits in
-  if not t.source.arithmetic.wraps then
-    Certified (Printf.sprintf "while no number reaches 2^%d" bits)
-  else
-    match most_entries t with
-    | Some n -> Certified (Printf.sprintf "while no body is entered more than 2^%d times" n)
-    | None ->
-        Not_covered
-          (Printf.sprintf "%sit is not shown that no number goes below zero or reaches 2^%d"
-             (where_numbers_do_not_fit t) bits)
-
-let judge_code (t : Assemble.t) =
-  if Certifier.certify_fast t.cert then judge_numbers t else Rejected (Explain.why t)
-
-(* Code of which nothing is asked realises its kernel, and that says nothing about it. *)
-let judge_needs (c : Source.t) = function
-  | Certified _ when Array.length c.instrs = 0 ->
-      Not_covered "nothing is compared: the kernel has no instruction"
-  | Certified _ when Array.length c.deps = 0 && c.trusting = None ->
-      Not_covered "nothing is compared: the kernel has no dependence"
-  | verdict -> verdict
-
-let judge (c : Source.t) =
-  match Assemble.assemble c with
-  | exception Assemble.Rejected reason -> (Rejected reason, 0)
-  | exception Assemble.Not_covered reason -> (Not_covered reason, 0)
-  | t -> (
-      match judge_code t with
-      | exception Failure _ -> (Not_covered "a number is too large to be computed with", 0)
-      | verdict -> (judge_needs c verdict, Assemble.number_of_inexact t))
-
-let name (c : Source.t) = Printf.sprintf "'%s' (%s)" c.kernel c.strategy
-
-let report (c : Source.t) verdict inexact =
-  match verdict with
-  | Certified condition ->
-      let extra =
-        if inexact = 0 then ""
-        else Printf.sprintf ", %d of them by more than they ask for" inexact
-      in
-      let trusting = match c.trusting with None -> "" | Some what -> "; trusting " ^ what in
-      Printf.printf "certified: %s: %s, %s%s; %s%s\n" (name c)
-        (plural (Array.length c.instrs) "instruction")
-        (plural (Array.length c.deps) "dependence")
-        extra condition trusting
-  | Rejected reason -> Printf.printf "rejected: %s: %s\n" (name c) reason
-  | Not_covered reason -> Printf.printf "not covered: %s: %s\n" (name c) reason
+exception Too_large
 
 let read_input path =
   let channel = if path = "-" then stdin else open_in_bin path in
@@ -86,21 +21,16 @@ let read_input path =
   let rec go () =
     match input channel chunk 0 (Bytes.length chunk) with
     | 0 -> ()
-    | n -> Buffer.add_subbytes text chunk 0 n; go ()
+    | n ->
+        if Buffer.length text + n > largest_input then raise Too_large;
+        Buffer.add_subbytes text chunk 0 n;
+        go ()
   in
   go ();
   if path <> "-" then close_in channel;
   Buffer.contents text
 
-let certificates path =
-  match Source.read_all (read_input path) with
-  | [] -> Error (Printf.sprintf "%s: holds no certificate" path)
-  | cs -> Ok cs
-  | exception Sexp.Error (line, message) | exception Source.Error (line, message) ->
-      Error (Printf.sprintf "%s:%d: %s" path line message)
-  | exception Sys_error message -> Error message
-
-(* What became of the certificates: how many of each verdict, and how many could not be read. *)
+(* What became of the certificates: how many of each verdict, and how many files could not be read. *)
 type counts = {
   mutable certified : int;
   mutable rejected : int;
@@ -108,50 +38,131 @@ type counts = {
   mutable unread : int;
 }
 
-let count n = function
+let count n (verdict : Judge.verdict) =
+  match verdict with
   | Certified _ -> n.certified <- n.certified + 1
   | Rejected _ -> n.rejected <- n.rejected + 1
   | Not_covered _ -> n.not_covered <- n.not_covered + 1
 
-let for_each_certificate n action path =
-  match certificates path with
-  | Error message ->
-      prerr_endline ("error: " ^ message);
-      n.unread <- n.unread + 1
-  | Ok cs -> List.iter action cs
+let name_of (c : Source.t) =
+  Printf.sprintf "%s (%s)" (Printable.quoted c.kernel) (Printable.plain c.strategy)
 
-let certify ~batch n (c : Source.t) =
-  let verdict, inexact = judge c in
-  count n verdict;
-  match verdict with Certified _ when batch -> () | _ -> report c verdict inexact
+let report name (verdict : Judge.verdict) =
+  let word, what =
+    match verdict with
+    | Certified what -> ("certified", what)
+    | Rejected what -> ("rejected", what)
+    | Not_covered what -> ("not covered", what)
+  in
+  Printf.printf "%s: %s: %s\n%!" word name (Printable.cut what)
 
-let replay n (c : Source.t) =
-  let not_performed verdict = count n verdict; report c verdict 0 in
-  match (c.run, Assemble.assemble c) with
-  | None, _ -> not_performed (Not_covered "the certificate holds no run")
-  | Some run, t ->
-      Printf.printf "replay: %s\n" (name c);
-      if not (Replay.replay t run) then n.rejected <- n.rejected + 1
-  | exception Assemble.Rejected reason -> not_performed (Rejected reason)
-  | exception Assemble.Not_covered reason -> not_performed (Not_covered reason)
+(** What a worker does with a certificate *)
 
-(* Facts are made anew all the time, and some live long: a large young generation saves copying. *)
-let () = Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 200 }
+let certify ~quick send c =
+  send (Worker.Begin (name_of c));
+  send (Worker.Done (Judge.judge ~quick c))
 
-let usage = "usage: tally-certify [--batch | --replay] FILE...\n"
+let replay send (c : Source.t) =
+  send (Worker.Begin (name_of c));
+  let verdict : Judge.verdict =
+    match (c.run, Assemble.assemble c) with
+    | None, _ -> Not_covered "the certificate holds no run"
+    | Some run, t ->
+        send (Line (Printf.sprintf "replay: %s" (name_of c)));
+        if Replay.replay t run (fun line -> send (Line line)) then Certified ""
+        else Rejected ""
+    | exception Assemble.Rejected reason -> Rejected reason
+    | exception Assemble.Not_covered reason -> Not_covered reason
+    | exception _ -> Not_covered "the checker has failed"
+  in
+  send (Done verdict)
+
+(** The command line *)
+
+type mode = { batch : bool; replay : bool; quick : bool; limits : Worker.limits }
+
+(* A line for each verdict that has something to say, and lines of replays. *)
+let say mode n name (m : Worker.message) =
+  let name = Option.value name ~default:"" in
+  match m with
+  | Line line -> print_endline line
+  | Done verdict -> (
+      count n verdict;
+      match verdict with
+      | Certified _ when mode.batch -> ()
+      | Certified "" | Rejected "" -> ()
+      | verdict -> report name verdict)
+  | _ -> ()
+
+let complain n message =
+  prerr_endline ("error: " ^ Printable.cut message);
+  n.unread <- n.unread + 1
+
+let do_file mode n path =
+  let action = if mode.replay then replay else certify ~quick:mode.quick in
+  let shown = Printable.plain path in
+  match read_input path with
+  | exception Sys_error message -> complain n (Printable.plain message)
+  | exception Too_large -> complain n (Printf.sprintf "%s: it is larger than %d bytes" shown largest_input)
+  | text -> (
+      match Worker.serve mode.limits text ~skip:0 action (say mode n) with
+      | All -> ()
+      | Broken (place, message) ->
+          let line, column = Sexp.position text place in
+          complain n (Printf.sprintf "%s:%d:%d: %s" shown line column message))
+
+let usage = "usage: tally-certify [--batch] [--quick] [--replay] [--seconds=N] FILE...\n"
+
+let help =
+  usage
+  ^ "\n\
+     Decides about certificates (docs/Certificate.md); - is standard input.\n\n\
+    \  --batch      say only what is not certified, and the numbers\n\
+    \  --quick      try no runs: what only a run can show to be wrong is not covered\n\
+    \  --replay     perform the run that each certificate holds\n\
+    \  --seconds=N  give each certificate so long (300); then it is not covered\n\n\
+     Exit status: 0 all certified, 1 some rejected, 2 some not covered or not readable.\n"
+
+let fail message =
+  Printf.eprintf "error: %s\n%s" message usage;
+  exit 2
+
+let option mode o =
+  match String.split_on_char '=' o with
+  | [ "--batch" ] -> { mode with batch = true }
+  | [ "--quick" ] -> { mode with quick = true }
+  | [ "--replay" ] -> { mode with replay = true }
+  | [ "--help" ] -> print_string help; exit 0
+  | [ "--seconds"; n ] -> (
+      match int_of_string_opt n with
+      | Some n when n > 0 && n < 1_000_000 ->
+          { mode with limits = { mode.limits with seconds = n } }
+      | _ -> fail (Printf.sprintf "'--seconds' takes a number from 1, not %s" (Printable.quoted n)))
+  | _ -> fail (Printf.sprintf "unknown option %s" (Printable.quoted o))
+
+external raise_stack : int -> bool = "tally_raise_stack"
+
+(* With a higher limit on the stack, where it was low; that counts from the start of a program. *)
+let with_stack mebibytes =
+  if raise_stack mebibytes then
+    try Unix.execv Sys.executable_name Sys.argv with Unix.Unix_error _ -> ()
 
 let () =
+  with_stack 2048;
+  (* Facts are made anew all the time, and some live long: a large young generation saves copying. *)
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 200 };
   let arguments = List.tl (Array.to_list Sys.argv) in
   let options, files = List.partition (fun a -> String.length a > 1 && a.[0] = '-') arguments in
-  if List.mem "--help" options then (print_string usage; exit 0);
-  (match List.find_opt (fun o -> not (List.mem o [ "--batch"; "--replay" ])) options with
-  | Some o -> Printf.eprintf "error: unknown option '%s'\n%s" o usage; exit 2
-  | None -> ());
-  if files = [] || List.length options > 1 then (prerr_string usage; exit 2);
+  let start =
+    { batch = false; replay = false; quick = false;
+      limits = { seconds = 300; mebibytes = 8192 } }
+  in
+  let mode = List.fold_left option start options in
+  if files = [] then fail "no file is given";
+  if mode.replay && (mode.batch || mode.quick) then
+    fail "'--replay' decides nothing, and goes with no other option";
   let n = { certified = 0; rejected = 0; not_covered = 0; unread = 0 } in
-  let batch = options = [ "--batch" ] in
-  let action = if options = [ "--replay" ] then replay n else certify ~batch n in
-  List.iter (for_each_certificate n action) files;
-  if batch then
+  List.iter (do_file mode n) files;
+  if mode.batch then
     Printf.printf "%d certified, %d rejected, %d not covered\n" n.certified n.rejected n.not_covered;
   exit (if n.rejected > 0 then 1 else if n.not_covered + n.unread > 0 then 2 else 0)

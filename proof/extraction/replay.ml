@@ -18,6 +18,7 @@
    many retirements each of its dependences asks for, with a plus where it is read as asking for more
    than it does, and whether the kernel lets it be issued; and what semaphores have reached. *)
 
+open Lists
 open Certifier
 
 exception Stuck of string
@@ -171,12 +172,11 @@ let state_text r =
 
 (** A whole run *)
 
-let start (t : Assemble.t) (run : Source.run) =
+(* Both systems before their first step; `guard` decides which bodies an engine enters. *)
+let start (t : Assemble.t) guard =
   let c = t.source in
-  let trips = Hashtbl.create 16 in
-  List.iter (fun (e, l, ts) -> Hashtbl.replace trips (e, l) (Array.of_list ts)) run.trips;
   let tables = fast_tables t.cert in
-  let iop _ () = () and guard = guard t trips in
+  let iop _ () = () in
   let signals = Certifier.signals_of t.cert in
   let m = if c.arithmetic.wraps then 1 lsl c.arithmetic.bits else 0 in
   let control _ = Array.make (Array.length c.loops) 0 in
@@ -197,15 +197,17 @@ let start (t : Assemble.t) (run : Source.run) =
     kernel = sinit t.cert.c_spec () control;
     code = iinit t.cert.c_code () control }
 
-(* Prints a line for each state; whether all steps could be made. *)
-let replay (t : Assemble.t) (run : Source.run) =
-  let r = start t run in
-  let show () = print_endline (state_text r) in
+(* Says a line for each state; whether all steps could be made. *)
+let replay (t : Assemble.t) (run : Source.run) say =
+  let trips = Hashtbl.create 16 in
+  List.iter (fun (e, l, ts) -> Hashtbl.replace trips (e, l) (Array.of_list ts)) run.trips;
+  let r = start t (guard t trips) in
+  let show () = say (state_text r) in
   try
     List.iter (walk r) (List.init r.n.engines Fun.id);
     show ();
     List.iter (fun step -> perform r step; show ()) run.steps;
     true
   with
-  | Stuck reason -> print_endline ("stuck: " ^ reason); false
-  | Failure _ -> print_endline "stopped: a number is too large to be computed with"; false
+  | Stuck reason -> say ("stuck: " ^ reason); false
+  | Failure _ -> say "stopped: a number is too large to be computed with"; false

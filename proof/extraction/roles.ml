@@ -14,6 +14,7 @@
    equals the proposed count; the move names it as its second operand, of which a move makes no
    use. The checker decides what that is worth. *)
 
+open Lists
 open Certifier
 
 (* One write of a register: where, in which body, and how. *)

@@ -1,7 +1,11 @@
 (* source.ml -- a certificate as it is written
 
    The kernel as it was read and the code of each engine as it was emitted; docs/Certificate.md has
-   the format. Nothing is judged here but whether the text can be read. *)
+   the format. Nothing is judged here but whether the text can be read, and what cannot be understood
+   is an error: an unknown word, a member too many, out of its place or missing, a number in another
+   form or out of its range. So nothing that is written down goes unread. *)
+
+open Lists
 
 type operand = Reg of int | Num of int
 
@@ -29,10 +33,19 @@ type dep = { producer : int; consumer : int; form : form }
 
 type kind = For_loop | Then | Else
 
+(* How often a body runs, as far as the kernel says; whether engines may disagree about it. *)
+type loop = { name : string; kind : kind; least : int; most : int option; divergent : bool }
+
 type queue = { queue_name : string; engine : int; weight : int; split : bool }
 
 (* How the machine computes; numbers have so many bits. *)
 type arithmetic = { bits : int; wraps : bool; signed : bool }
+
+(* What became of the kernel's accesses, as the writer says. *)
+type accesses =
+  | Derived (* the dependences were found from them *)
+  | Held (* the dependences were written, and held against them *)
+  | Ignored (* the dependences were written, and not held against them *)
 
 (* One run, for `--replay`: how often the statement of a loop runs its body each time that an engine
    reaches it, and what happens in which order. *)
@@ -47,11 +60,11 @@ type t = {
   arithmetic : arithmetic;
   kernel : string;
   strategy : string;
-  machine : string;
-  trusting : string option; (* what else the kernel rests on, for the verdict *)
+  accesses : accesses option; (* none: the kernel states none *)
+  granted : string list; (* what these rest on, as the writer says *)
   engines : string array;
   queues : queue array;
-  loops : (string * kind) array; (* the root first *)
+  loops : loop array; (* the root first *)
   instrs : (string * int) array; (* name, queue *)
   body : stmt list;
   deps : dep array;
@@ -65,241 +78,411 @@ open Sexp
 
 exception Error of int * string
 
-let fail line message = raise (Error (line, message))
+let fail place message = raise (Error (place, message))
+let failf place format = Printf.ksprintf (fail place) format
 
-let expect_int line = function
-  | Word w -> (
+(** Words, numbers, names *)
+
+let shown = function
+  | Word w -> Printable.quoted w
+  | Text t -> "the text " ^ Printable.quoted t
+  | List _ -> "a list"
+
+let is_decimal w =
+  let digits = String.length w > 0 && String.for_all (fun c -> '0' <= c && c <= '9') w in
+  digits && (String.length w = 1 || w.[0] <> '0')
+
+(* The largest number of a kernel (trips, distances, weights), and of code. *)
+let most_of_kernel = (1 lsl 31) - 1
+let most_of_code = (1 lsl 60) - 1
+
+let int_up_to most place x =
+  match x with
+  | Word w when is_decimal w -> (
       match int_of_string_opt w with
-      | Some n when String.length w < 18 -> n
-      | _ -> fail line (Printf.sprintf "expected a number, found '%s'" w))
-  | _ -> fail line "expected a number"
+      | Some n when n <= most -> n
+      | _ -> failf place "%s is too large; the largest number here is %d" (shown x) most)
+  | Word w when String.length w > 1 && is_decimal (String.sub w 1 (String.length w - 1)) && w.[0] = '-' ->
+      failf place "expected a number from 0, found %s" (shown x)
+  | x -> failf place "expected a number such as 0 or 17, found %s" (shown x)
 
-let expect_id line what count x =
-  let n = expect_int line x in
-  if n < 0 || n >= count then
-    fail line (Printf.sprintf "there is no %s %d; there are %d" what n count);
+let natural = int_up_to most_of_kernel
+
+let positive place x =
+  let n = natural place x in
+  if n = 0 then fail place "expected a number from 1, found '0'";
   n
 
-let expect_natural line x =
-  let n = expect_int line x in
-  if n < 0 then fail line (Printf.sprintf "expected a number from 0, found %d" n);
+(* A number that may be below zero. *)
+let whole place x =
+  match x with
+  | Word w when String.length w > 1 && w.[0] = '-' && w <> "-0" ->
+      -natural place (Word (String.sub w 1 (String.length w - 1)))
+  | x -> natural place x
+
+let expect_id place what count x =
+  let n = natural place x in
+  if n >= count then failf place "there is no %s %d; there are %d" what n count;
   n
 
-let expect_text line = function Text t -> t | _ -> fail line "expected quoted text"
+let expect_text place = function
+  | Text t -> t
+  | x -> failf place "expected quoted text, found %s" (shown x)
 
-let expect_list = function
-  | List (line, elements) -> (line, elements)
-  | Word w | Text w -> fail 0 (Printf.sprintf "expected a list, found '%s'" w)
+let expect_list place = function
+  | List (place, elements) -> (place, elements)
+  | x -> failf place "expected a list, found %s" (shown x)
 
-let operand line x =
+(* Names by which messages tell things apart. *)
+let distinct place what names =
+  let seen = Hashtbl.create 64 in
+  List.iter
+    (fun name ->
+      if Hashtbl.mem seen name then failf place "two %s are called %s" what (Printable.quoted name);
+      Hashtbl.add seen name ())
+    names
+
+(* Ids, none of them twice. *)
+let distinct_ids place what ids =
+  let seen = Hashtbl.create 64 in
+  List.iter
+    (fun id ->
+      if Hashtbl.mem seen id then failf place "%s %d stands here twice" what id;
+      Hashtbl.add seen id ())
+    ids
+
+(* More registers than any machine has. *)
+let most_registers = 1 lsl 20
+
+let operand place x =
   match x with
   | Word w when String.length w > 1 && w.[0] = 'r' ->
-      Reg (expect_natural line (Word (String.sub w 1 (String.length w - 1))))
-  | _ -> Num (expect_natural line x)
+      Reg (int_up_to (most_registers - 1) place (Word (String.sub w 1 (String.length w - 1))))
+  | _ -> Num (int_up_to most_of_code place x)
 
-let register line x =
-  match operand line x with Reg r -> r | Num _ -> fail line "expected a register"
+let register place x =
+  match operand place x with Reg r -> r | Num _ -> fail place "expected a register"
+
+(** Code *)
 
 type sizes = { num_loops : int; num_instrs : int; num_semas : int }
 
-let read_wait n line sema threshold =
-  { sema = expect_id line "semaphore" n.num_semas sema; threshold = operand line threshold }
+let read_wait n place sema threshold =
+  { sema = expect_id place "semaphore" n.num_semas sema; threshold = operand place threshold }
 
-let read_issue n line instr more =
-  let wait = ref None and signal = ref None in
-  List.iter
-    (fun x ->
-      match x with
-      | List (line, [ Word "wait"; s; t ]) -> wait := Some (read_wait n line s t)
-      | List (line, [ Word "signal"; s; a ]) ->
-          signal := Some (expect_id line "semaphore" n.num_semas s, expect_natural line a)
-      | _ -> fail line "expected (wait S T) or (signal S N) in an issue")
-    more;
-  Issue (expect_id line "instruction" n.num_instrs instr, !wait, !signal)
+let read_signal n place sema amount =
+  (expect_id place "semaphore" n.num_semas sema, int_up_to most_of_code place amount)
+
+let read_issue n place instr more =
+  let wait, more =
+    match more with
+    | List (place, [ Word "wait"; s; t ]) :: more -> (Some (read_wait n place s t), more)
+    | more -> (None, more)
+  in
+  let signal, more =
+    match more with
+    | List (place, [ Word "signal"; s; a ]) :: more -> (Some (read_signal n place s a), more)
+    | more -> (None, more)
+  in
+  (match more with
+  | [] -> ()
+  | List (place, Word (("wait" | "signal") as w) :: _) :: _ ->
+      failf place "an issue has one (wait S T) and then one (signal S N); this %s is one too many, out of its place or malformed" w
+  | _ -> fail place "expected (wait S T) or (signal S N) in an issue");
+  Issue (expect_id place "instruction" n.num_instrs instr, wait, signal)
 
 let read_counter = function
-  | List (line, [ Word "counter"; r ]) :: ops -> (Some (register line r), ops)
+  | List (place, [ Word "counter"; r ]) :: ops -> (Some (register place r), ops)
   | ops -> (None, ops)
 
-let rec read_op n x =
-  let line, elements = expect_list x in
+(* A loop or branch of the kernel, not the kernel's own body. *)
+let loop_id n place x =
+  let l = expect_id place "loop" n.num_loops x in
+  if l = 0 then fail place "number 0 is the kernel itself, no loop in it";
+  l
+
+let resets =
+  "resetting counters on the way (a bound 'max' on the trips, or --overflow=assume, avoids it)"
+
+(* Operations that are known, and not to the theorem. *)
+let read_outside n place elements =
+  let sema s = ignore (expect_id place "semaphore" n.num_semas s) in
   match elements with
-  | Word "issue" :: instr :: more -> read_issue n line instr more
-  | [ Word "wait"; s; t ] -> Wait (read_wait n line s t)
-  | [ Word "move"; d; a ] -> Alu ("move", register line d, operand line a, Num 0)
+  | [ Word "signal"; s; a ] -> ignore (read_signal n place s a); Outside "'signal'"
+  | [ Word "reset"; s; a ] -> sema s; ignore (positive place a); Outside "'reset'"
+  | [ Word "drain" ] -> Outside "'drain'"
+  | [ Word "barrier"; b ] -> ignore (natural place b); Outside "'barrier'"
+  | [ Word "when"; Word "end" ] -> Outside resets
+  | [ Word "when"; a ] -> ignore (operand place a); Outside resets
+  | Word w :: _ -> failf place "expected an operation, found %s, unknown or with other operands" (shown (Word w))
+  | _ -> fail place "expected an operation"
+
+(* The most loops and branches around one another. *)
+let deepest = 256
+
+let inside place depth =
+  if depth >= deepest then failf place "more than %d loops and branches around one another" deepest;
+  depth + 1
+
+let rec read_op n depth place x =
+  let place, elements = expect_list place x in
+  match elements with
+  | Word "issue" :: instr :: more -> read_issue n place instr more
+  | [ Word "wait"; s; t ] -> Wait (read_wait n place s t)
+  | [ Word "move"; d; a ] -> Alu ("move", register place d, operand place a, Num 0)
   | [ Word (("add" | "sub" | "mul" | "min" | "gt") as o); d; a; b ] ->
-      Alu (o, register line d, operand line a, operand line b)
+      Alu (o, register place d, operand place a, operand place b)
   | Word "loop" :: l :: ops ->
       let counter, ops = read_counter ops in
-      Loop (expect_id line "loop" n.num_loops l, counter, List.map (read_op n) ops)
-  | [ Word "if"; l; t; f ] ->
-      let ops x = List.map (read_op n) (snd (expect_list x)) in
-      let l = expect_id line "loop" n.num_loops l in
-      If (l, l, ops t, ops f)
-  | Word "when" :: _ ->
-      Outside
-        "resetting counters on the way (a bound 'max' on the trips, or --overflow=assume, avoids it)"
-  | Word (("signal" | "reset" | "drain" | "barrier") as o) :: _ -> Outside ("'" ^ o ^ "'")
-  | _ -> fail line "expected an operation"
+      Loop (loop_id n place l, counter, List.map (read_op n (inside place depth) place) ops)
+  | [ Word "if"; l; List (t, bt); List (f, bf) ] ->
+      let l = loop_id n place l and depth = inside place depth in
+      let bt = List.map (read_op n depth t) bt in
+      If (l, l, bt, List.map (read_op n depth f) bf)
+  | elements -> read_outside n place elements
 
-let rec read_stmt n x =
-  let line, elements = expect_list x in
-  let id = expect_id line "loop" n.num_loops in
-  let body xs = List.map (read_stmt n) xs in
+let rec read_stmt n depth place x =
+  let place, elements = expect_list place x in
+  let id = loop_id n place in
+  let body at xs = List.map (read_stmt n (inside place depth) at) xs in
   match elements with
-  | Word "block" :: instrs -> Block (List.map (expect_id line "instruction" n.num_instrs) instrs)
-  | Word "loop" :: l :: stmts -> For (id l, body stmts)
-  | [ Word "if"; t; f; List (_, bt); List (_, bf) ] -> Cond (id t, id f, body bt, body bf)
-  | _ -> fail line "expected a statement"
+  | Word "block" :: instrs -> Block (List.map (expect_id place "instruction" n.num_instrs) instrs)
+  | Word "loop" :: l :: stmts -> For (id l, body place stmts)
+  | [ Word "if"; t; f; List (pt, bt); List (pf, bf) ] ->
+      let bt = body pt bt in
+      Cond (id t, id f, bt, body pf bf)
+  | Word w :: _ -> failf place "expected a statement, found %s" (shown (Word w))
+  | _ -> fail place "expected a statement"
 
-let read_component n x =
-  match expect_list x with
-  | line, [ l; d ] -> (expect_id line "loop" n.num_loops l, expect_int line d)
-  | line, _ -> fail line "expected (LOOP DISTANCE)"
+(** Dependences *)
 
-let read_form n x =
-  match expect_list x with
-  | _, Word "distance" :: components -> Vector (List.map (read_component n) components)
-  | line, [ Word "flat"; f ] -> Flat (expect_natural line f)
-  | line, Word "element" :: d :: components ->
-      Element (expect_int line d, List.map (read_component n) components)
-  | line, _ -> fail line "expected a distance"
+let read_component n place x =
+  match expect_list place x with
+  | place, [ l; d ] ->
+      let l = loop_id n place l and d = whole place d in
+      if d = 0 then fail place "a distance of 0 is left out";
+      (l, d)
+  | place, _ -> fail place "expected (LOOP DISTANCE)"
 
-let read_dep n x =
-  match expect_list x with
-  | line, [ p; c; form ] ->
-      let id = expect_id line "instruction" n.num_instrs in
-      { producer = id p; consumer = id c; form = read_form n form }
-  | line, _ -> fail line "expected (PRODUCER CONSUMER DISTANCE)"
+let read_components n place xs =
+  let components = List.map (read_component n place) xs in
+  distinct_ids place "a distance on loop" (List.map fst components);
+  components
 
-let read_kind line = function
+let read_form n place x =
+  match expect_list place x with
+  | place, Word "distance" :: components -> Vector (read_components n place components)
+  | place, [ Word "flat"; f ] -> Flat (natural place f)
+  | place, Word "element" :: d :: components ->
+      Element (whole place d, read_components n place components)
+  | place, _ -> fail place "expected a distance"
+
+let read_dep n place x =
+  match expect_list place x with
+  | place, [ p; c; form ] ->
+      let id = expect_id place "instruction" n.num_instrs in
+      { producer = id p; consumer = id c; form = read_form n place form }
+  | place, _ -> fail place "expected (PRODUCER CONSUMER DISTANCE)"
+
+(** Tables of the kernel *)
+
+let read_kind place = function
   | Word "loop" -> For_loop
   | Word "then" -> Then
   | Word "else" -> Else
-  | _ -> fail line "expected loop, then or else"
+  | x -> failf place "expected loop, then or else, found %s" (shown x)
 
-let read_queue engines x =
-  match expect_list x with
-  | line, [ name; e; w; Word (("whole" | "split") as c) ] ->
-      { queue_name = expect_text line name;
-        engine = expect_id line "engine" (Array.length engines) e;
-        weight = expect_natural line w;
+let read_trips kind = function
+  | List (place, Word "trips" :: trips) :: rest -> (
+      if kind <> For_loop then fail place "a branch has no trips";
+      match List.map (natural place) trips with
+      | [ least ] -> (least, None, rest)
+      | [ least; most ] when least <= most -> (least, Some most, rest)
+      | _ -> fail place "expected (trips LEAST) or (trips LEAST MOST)")
+  | rest -> (0, (if kind = For_loop then None else Some 1), rest)
+
+let read_loop place x =
+  match expect_list place x with
+  | place, name :: kind :: more ->
+      let name = expect_text place name and kind = read_kind place kind in
+      let least, most, more = read_trips kind more in
+      let divergent =
+        match more with
+        | [] -> false
+        | [ Word "divergent" ] -> true
+        | x :: _ -> failf place "expected divergent or nothing more, found %s" (shown x)
+      in
+      { name; kind; least; most; divergent }
+  | place, _ -> fail place "expected (NAME loop|then|else)"
+
+let read_queue engines place x =
+  match expect_list place x with
+  | place, [ name; e; w; Word (("whole" | "split") as c) ] ->
+      { queue_name = expect_text place name;
+        engine = expect_id place "engine" (Array.length engines) e;
+        weight = positive place w;
         split = c = "split" }
-  | line, _ -> fail line "expected (NAME ENGINE WEIGHT whole|split)"
+  | place, _ -> fail place "expected (NAME ENGINE WEIGHT whole|split)"
 
-let read_engine_code n num_engines code x =
-  match expect_list x with
-  | line, e :: ops ->
-      let e = expect_id line "engine" num_engines e in
-      if code.(e) <> [] then fail line (Printf.sprintf "engine %d has code already" e);
-      code.(e) <- List.map (read_op n) ops
-  | line, [] -> fail line "expected an engine and its code"
+let read_instr queues place x =
+  match expect_list place x with
+  | place, [ name; q ] ->
+      (expect_text place name, expect_id place "queue" (Array.length queues) q)
+  | place, _ -> fail place "expected (NAME QUEUE)"
 
-let read_trips n num_engines x =
-  match expect_list x with
-  | line, e :: l :: trips ->
-      ( expect_id line "engine" num_engines e,
-        expect_id line "loop" n.num_loops l,
-        List.map (expect_natural line) trips )
-  | line, _ -> fail line "expected (ENGINE LOOP TRIPS...)"
+let read_arithmetic = function
+  | place, [ bits; Word (("wraps" | "saturates") as s); Word (("unsigned" | "signed") as c) ] ->
+      let bits = natural place bits in
+      if bits < 2 || bits > 32 then fail place "a number has 2 to 32 bits";
+      { bits; wraps = s = "wraps"; signed = c = "signed" }
+  | place, _ -> fail place "expected (arithmetic BITS wraps|saturates unsigned|signed)"
 
-let read_step num_engines num_queues x =
-  let queue line = expect_id line "queue" num_queues in
-  match expect_list x with
-  | line, [ Word "operate"; e ] -> Operate (expect_id line "engine" num_engines e)
-  | line, [ Word "commit"; q; n ] -> Commit (queue line q, expect_natural line n)
-  | line, [ Word "retire"; q ] -> Retire (queue line q)
-  | line, _ -> fail line "expected (operate ENGINE), (commit QUEUE N) or (retire QUEUE)"
+let read_accesses = function
+  | _, [ Word "derived" ] -> Derived
+  | _, [ Word "held" ] -> Held
+  | _, [ Word "ignored" ] -> Ignored
+  | place, _ -> fail place "expected (accesses derived|held|ignored)"
+
+(* The code of all engines, each once and in their order. *)
+let read_code n engines (place, xs) =
+  let count = Array.length engines in
+  let read e x =
+    match expect_list place x with
+    | place, id :: ops ->
+        if expect_id place "engine" count id <> e then
+          failf place "expected the code of engine %d; engines come in order, each once" e;
+        List.map (read_op n 0 place) ops
+    | place, [] -> fail place "expected an engine and its code"
+  in
+  if List.compare_length_with xs count > 0 then
+    failf place "there is code for more than %d engines" count;
+  let code = Array.of_list (List.mapi read xs) in
+  if Array.length code < count then failf place "the code of engine %d is missing" (Array.length code);
+  code
+
+(** A run *)
+
+let read_run_trips n num_engines place x =
+  match expect_list place x with
+  | place, e :: l :: trips ->
+      ( expect_id place "engine" num_engines e,
+        loop_id n place l,
+        List.map (natural place) trips )
+  | place, _ -> fail place "expected (ENGINE LOOP TRIPS...)"
+
+let read_step num_engines num_queues place x =
+  let queue place = expect_id place "queue" num_queues in
+  match expect_list place x with
+  | place, [ Word "operate"; e ] -> Operate (expect_id place "engine" num_engines e)
+  | place, [ Word "commit"; q; n ] -> Commit (queue place q, natural place n)
+  | place, [ Word "retire"; q ] -> Retire (queue place q)
+  | place, _ -> fail place "expected (operate ENGINE), (commit QUEUE N) or (retire QUEUE)"
 
 let read_run n num_engines num_queues = function
-  | _, [ List (_, Word "trips" :: trips); List (_, Word "steps" :: steps) ] ->
-      { trips = List.map (read_trips n num_engines) trips;
-        steps = List.map (read_step num_engines num_queues) steps }
-  | line, _ -> fail line "expected (run (trips ...) (steps ...))"
+  | _, [ List (at_trips, Word "trips" :: trips); List (at_steps, Word "steps" :: steps) ] ->
+      let trips = List.map (read_run_trips n num_engines at_trips) trips in
+      distinct_ids at_trips "the trips of a loop, number"
+        (List.map (fun (e, l, _) -> (e * n.num_loops) + l) trips);
+      { trips; steps = List.map (read_step num_engines num_queues at_steps) steps }
+  | place, _ -> fail place "expected (run (trips ...) (steps ...))"
 
-(* The members of a certificate, each once. *)
-let members line fields =
+(** All members *)
+
+(* In their order; whether each has to be there. *)
+let member_list =
+  [ ("kernel", true); ("strategy", true); ("machine", true); ("accesses", false);
+    ("granted", false); ("arithmetic", true); ("engines", true); ("queues", true);
+    ("loops", true); ("instructions", true); ("body", true); ("dependences", true); ("waits-longer", false);
+    ("semaphores", true); ("code", true); ("run", false) ]
+
+let check_order place table key =
+  let rec later = function
+    | (k, _) :: rest -> if k = key then rest else later rest
+    | [] -> failf place "there is no member %s; there are %s" (Printable.quoted key)
+              (String.concat ", " (List.map fst member_list))
+  in
+  let after = later member_list in
+  if Hashtbl.mem table key then failf place "'%s' stands here twice" key;
+  match List.find_opt (fun (k, _) -> Hashtbl.mem table k) after with
+  | Some (k, _) -> failf place "'%s' is out of its place; it stands before '%s'" key k
+  | None -> ()
+
+(* Each member once, in order; where it stands, and what it holds. *)
+let members place fields =
   let table = Hashtbl.create 16 in
   List.iter
     (fun x ->
       match x with
-      | List (line, Word key :: rest) ->
-          if Hashtbl.mem table key then fail line (Printf.sprintf "'%s' stands here twice" key);
-          Hashtbl.add table key (line, rest)
-      | _ -> fail line "expected (WORD ...)")
+      | List (place, Word key :: rest) ->
+          check_order place table key;
+          Hashtbl.add table key (place, rest)
+      | x -> failf place "expected (WORD ...), found %s" (shown x))
     fields;
+  List.iter
+    (fun (key, needed) ->
+      if needed && not (Hashtbl.mem table key) then
+        failf place "the certificate has no '%s'" key)
+    member_list;
   Hashtbl.find_opt table
 
-let required line member key =
-  match member key with
-  | Some x -> x
-  | None -> fail line (Printf.sprintf "the certificate has no '%s'" key)
+let one_text key = function
+  | place, [ x ] -> expect_text place x
+  | place, _ -> failf place "expected one text in '%s'" key
 
-let one_text member key =
-  match member key with
-  | line, [ x ] -> expect_text line x
-  | line, _ -> fail line (Printf.sprintf "expected one text in '%s'" key)
+let texts (place, xs) = List.map (expect_text place) xs
 
-let texts member key =
-  let line, xs = member key in
-  Array.of_list (List.map (expect_text line) xs)
+let named what name_of place all =
+  distinct place what (List.map name_of all);
+  Array.of_list all
 
-let array_of read member key = Array.of_list (List.map read (snd (member key)))
+let list_of read (place, xs) = List.map (read place) xs
 
-let read_arithmetic member =
-  match member "arithmetic" with
-  | line, [ bits; Word (("wraps" | "saturates") as s); Word (("unsigned" | "signed") as c) ] ->
-      let bits = expect_natural line bits in
-      if bits < 1 || bits > 60 then fail line "a number has 1 to 60 bits";
-      { bits; wraps = s = "wraps"; signed = c = "signed" }
-  | line, _ -> fail line "expected (arithmetic BITS wraps|saturates unsigned|signed)"
+let most_engines = 64
 
-let read_certificate line fields =
-  let optional = members line fields in
-  let member = required line optional in
-  let engines = texts member "engines" in
-  let queues = array_of (read_queue engines) member "queues" in
-  let loops =
-    array_of
-      (fun x ->
-        match expect_list x with
-        | line, [ name; kind ] -> (expect_text line name, read_kind line kind)
-        | line, _ -> fail line "expected (NAME loop|then|else)")
-      member "loops"
+let read_engines ((place, _) as member) =
+  let engines = named "engines" Fun.id place (texts member) in
+  if Array.length engines > most_engines then
+    failf place "there are %d engines; %d are the most" (Array.length engines) most_engines;
+  engines
+
+let read_waits_longer deps (place, xs) =
+  let ids = List.map (expect_id place "dependence" (Array.length deps)) xs in
+  distinct_ids place "dependence" ids;
+  ids
+
+let root = { name = "the kernel"; kind = For_loop; least = 1; most = Some 1; divergent = false }
+
+let read_certificate place fields =
+  let optional = members place fields in
+  let member key = Option.get (optional key) in
+  let table key what name_of read =
+    named what name_of (fst (member key)) (list_of read (member key))
   in
-  let instrs =
-    array_of
-      (fun x ->
-        match expect_list x with
-        | line, [ name; q ] ->
-            (expect_text line name, expect_id line "queue" (Array.length queues) q)
-        | line, _ -> fail line "expected (NAME QUEUE)")
-      member "instructions"
-  in
-  let semas = texts member "semaphores" in
+  let engines = read_engines (member "engines") in
+  let queues = table "queues" "queues" (fun q -> q.queue_name) (read_queue engines) in
+  let loops = table "loops" "loops or branches" (fun l -> l.name) read_loop in
+  let instrs = table "instructions" "instructions" fst (read_instr queues) in
+  let semas = named "semaphores" Fun.id (fst (member "semaphores")) (texts (member "semaphores")) in
   let n =
     { num_loops = Array.length loops + 1;
       num_instrs = Array.length instrs;
       num_semas = Array.length semas }
   in
-  let deps = array_of (read_dep n) member "dependences" in
-  let code = Array.make (Array.length engines) [] in
-  List.iter (read_engine_code n (Array.length engines) code) (snd (member "code"));
-  { arithmetic = read_arithmetic member;
-    kernel = one_text member "kernel";
-    strategy = one_text member "strategy";
-    machine = one_text member "machine";
-    trusting =
-      Option.map (fun found -> one_text (fun _ -> found) "trusting") (optional "trusting");
+  let deps = Array.of_list (list_of (read_dep n) (member "dependences")) in
+  ignore (one_text "machine" (member "machine"));
+  { arithmetic = read_arithmetic (member "arithmetic");
+    kernel = one_text "kernel" (member "kernel");
+    strategy = one_text "strategy" (member "strategy");
+    accesses = Option.map read_accesses (optional "accesses");
+    granted = Option.fold ~none:[] ~some:texts (optional "granted");
     engines; queues;
-    loops = Array.append [| ("the kernel", For_loop) |] loops;
+    loops = Array.append [| root |] loops;
     instrs;
-    body = List.map (read_stmt n) (snd (member "body"));
+    body = list_of (read_stmt n 0) (member "body");
     deps;
-    waits_longer =
-      List.map (expect_id line "dependence" (Array.length deps))
-        (Option.fold ~none:[] ~some:snd (optional "waits-longer"));
-    semas; code;
+    waits_longer = Option.fold ~none:[] ~some:(read_waits_longer deps) (optional "waits-longer");
+    semas;
+    code = read_code n engines (member "code");
     run = Option.map (read_run n (Array.length engines) (Array.length queues)) (optional "run") }
 
 (** Numbers of loops in the order of the text
@@ -373,8 +556,9 @@ let read_all text =
   List.map
     (fun x ->
       match x with
-      | List (line, Word "certificate" :: Word "1" :: fields) -> renumbered (read_certificate line fields)
-      | List (line, Word "certificate" :: _) -> fail line "only version 1 is known"
-      | List (line, _) -> fail line "expected (certificate 1 ...)"
-      | _ -> fail 1 "expected (certificate 1 ...)")
+      | List (place, Word "certificate" :: Word "1" :: fields) ->
+          renumbered (read_certificate place fields)
+      | List (place, Word "certificate" :: _) -> fail place "only version 1 is known"
+      | List (place, _) -> fail place "expected (certificate 1 ...)"
+      | x -> failf 0 "expected (certificate 1 ...), found %s" (shown x))
     (Sexp.read_all text)

@@ -21,9 +21,6 @@ namespace {
 
 constexpr const char *checkerName = "tally-certify";
 
-/// What the theorem does not know about.
-constexpr const char *foundDeps = "that these dependences imply all that its accesses ask for";
-
 Exit undecided(const std::string &message) {
   complain(message);
   return Exit::Undecided;
@@ -43,21 +40,25 @@ std::string findChecker() {
   return found ? *found : "";
 }
 
-/// With a few of the tiles that are not shown to stay within their buffers.
-std::string trustingOf(const Kernel &kernel) {
+/// A few of the tiles that are not shown to stay within their buffers.
+std::vector<std::string> grantedOf(const Kernel &kernel) {
   constexpr size_t mostTold = 3;
-  std::string text = foundDeps;
   std::vector<std::string> granted = takenForGranted(kernel, findTileBounds(kernel));
-  for (size_t i = 0; i < std::min(granted.size(), mostTold); ++i) {
-    text += ", that " + granted[i];
+  if (granted.size() > mostTold) {
+    std::string more = fmt::format("so do {} more", granted.size() - mostTold);
+    granted.resize(mostTold);
+    granted.push_back(more);
   }
-  return text + (granted.size() > mostTold
-                     ? fmt::format(", and so {} more", granted.size() - mostTold)
-                     : "");
+  return granted;
 }
 
-CertificateNotes notesOf(const LoadedKernel &loaded, const PlanOptions &plan) {
-  CertificateNotes notes{.trusting = loaded.depsFound ? trustingOf(loaded.kernel) : ""};
+CertificateNotes notesOf(const LoadedKernel &loaded, const PlanOptions &plan,
+                         AccessesNote accesses) {
+  bool isTrusted = accesses == AccessesNote::Derived || accesses == AccessesNote::Held;
+  CertificateNotes notes{.accesses = accesses};
+  if (isTrusted) {
+    notes.granted = grantedOf(loaded.kernel);
+  }
   for (DepId dep : loaded.kernel.deps.ids()) {
     if (plan.rememberedFor(dep) < mostRemembered) {
       notes.waitsLonger.push_back(dep);
@@ -67,11 +68,12 @@ CertificateNotes notesOf(const LoadedKernel &loaded, const PlanOptions &plan) {
 }
 
 std::string certificates(const std::vector<LoadedKernel> &kernels,
-                         const std::vector<PlanOptions> &plans, const Machine &machine) {
+                         const std::vector<PlanOptions> &plans,
+                         const std::vector<AccessesNote> &accesses, const Machine &machine) {
   std::string text;
   for (size_t i = 0; i < kernels.size(); ++i) {
     text += writeCertificate(kernels[i].kernel, *kernels[i].program, machine,
-                             notesOf(kernels[i], plans[i]));
+                             notesOf(kernels[i], plans[i], accesses[i]));
   }
   return text;
 }
@@ -121,10 +123,11 @@ Exit runChecker(const std::string &checker, llvm::StringRef file) {
 } // namespace
 
 Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanOptions> &plans,
-             const Machine &machine, const std::string &keep) {
+             const std::vector<AccessesNote> &accesses, const Machine &machine,
+             const std::string &keep) {
   TemporaryFile temporary;
   std::string file = keep.empty() ? std::string(temporary.path) : keep;
-  if (temporary.failed || !writeOutput(file, certificates(kernels, plans, machine))) {
+  if (temporary.failed || !writeOutput(file, certificates(kernels, plans, accesses, machine))) {
     return undecided("cannot write the certificates");
   }
   std::string checker = findChecker();

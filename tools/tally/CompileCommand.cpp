@@ -1,10 +1,13 @@
 //===- CompileCommand.cpp - tally compile ---------------------------------===//
 
 #include "Certify.h"
+#include "HeldDeps.h"
 #include "Session.h"
 
 #include "tally/Code/Listing.h"
 #include "tally/Code/ProgramJson.h"
+
+#include <fmt/format.h>
 
 #include <memory>
 
@@ -17,11 +20,17 @@ struct CompileCommand {
   std::string format = "text";
   bool listing = false;
   bool expandBarriers = false;
-  std::string certificate; ///< file to keep it in; "-": none; "": not asked for
+  std::string certificate;    ///< file to keep it in; "-": none; "": not asked for
+  bool overflowGiven = false; ///< what to do about it was asked for
 
   int run() const;
 
 private:
+  bool asksToCertify() const { return !certificate.empty(); }
+
+  CompileOptions certifiable(CompileOptions options) const;
+  Exit certifyAll(Session &session, const std::vector<LoadedKernel> &kernels,
+                  const std::vector<PlanOptions> &plans, const Machine &machine) const;
   std::string resultText(Session &session, const std::vector<LoadedKernel> &kernels,
                          const Machine &machine) const;
 };
@@ -45,6 +54,43 @@ bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const Comp
     plans.push_back(std::move(compiled->plan.options));
   }
   return allCompiled;
+}
+
+/// As JSON, so that equal texts are equal code; empty if there is none.
+std::string codeOf(const LoadedKernel &loaded, const CompileOptions &options,
+                   const Machine &machine) {
+  Diagnostics ignored;
+  const Program *written = loaded.program ? &*loaded.program : nullptr;
+  std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, ignored, written);
+  return compiled ? writeProgramJson(loaded.kernel, compiled->program) : "";
+}
+
+/// What can be certified may be other code than what is asked for; says that, and why.
+void remarkDifference(Session &session, const LoadedKernel &loaded, const CompileOptions &asked,
+                      const CompileOptions &certified, const Machine &machine) {
+  std::string code = codeOf(loaded, asked, machine);
+  if (code.empty() || code == codeOf(loaded, certified, machine)) {
+    return;
+  }
+  CompileOptions otherTrips = asked;
+  otherTrips.plan.constantTrips = certified.plan.constantTrips;
+  CompileOptions otherOverflow = asked;
+  otherOverflow.overflow = certified.overflow;
+  bool becauseOfTrips = codeOf(loaded, otherTrips, machine) != code;
+  bool becauseOfOverflow = codeOf(loaded, otherOverflow, machine) != code;
+  bool neither = !becauseOfTrips && !becauseOfOverflow;
+  std::string why;
+  if (becauseOfTrips || neither) {
+    why += "; the theorem knows no trip counts, so constant ones are not made use of";
+  }
+  if (becauseOfOverflow || neither) {
+    why += "; it knows no resets, so counters are assumed to fit (--overflow=assume), which the "
+           "verdict names";
+  }
+  Diagnostics diagnostics;
+  diagnostics.remark(loaded.kernel.where,
+                     "this is not the code that is written without --certify" + why);
+  session.report(loaded.kernel, diagnostics);
 }
 
 std::string listings(const std::vector<LoadedKernel> &kernels, const ListingOptions &options) {
@@ -77,6 +123,32 @@ std::string CompileCommand::resultText(Session &session, const std::vector<Loade
   return jsonText(kernels);
 }
 
+/// The theorem holds for all trips and knows none, and it knows no resets.
+CompileOptions CompileCommand::certifiable(CompileOptions options) const {
+  options.plan.constantTrips = false;
+  if (!overflowGiven) {
+    options.overflow = Overflow::Assume;
+  }
+  return options;
+}
+
+/// What is missing among the dependences makes the code wrong whatever the checker says.
+Exit CompileCommand::certifyAll(Session &session, const std::vector<LoadedKernel> &kernels,
+                                const std::vector<PlanOptions> &plans,
+                                const Machine &machine) const {
+  std::vector<AccessesNote> accesses;
+  bool isMissing = false;
+  for (const LoadedKernel &loaded : kernels) {
+    std::optional<AccessesNote> note = holdAccesses(session, loaded, common, machine);
+    isMissing |= !note;
+    accesses.push_back(note.value_or(AccessesNote::Ignored));
+  }
+  if (isMissing) {
+    return Exit::No;
+  }
+  return certify(kernels, plans, accesses, machine, certificate == "-" ? "" : certificate);
+}
+
 int CompileCommand::run() const {
   Session session;
   std::optional<Machine> machine = session.machine(common);
@@ -84,18 +156,20 @@ int CompileCommand::run() const {
     return Exit::Undecided;
   }
   std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *machine);
-  CompileOptions options = common.compileOptions();
-  options.plan.constantTrips = certificate.empty(); // the proof holds for all trips and knows none
+  CompileOptions asked = common.compileOptions();
+  CompileOptions options = asksToCertify() ? certifiable(asked) : asked;
+  for (const LoadedKernel &loaded : kernels) {
+    if (asksToCertify()) {
+      remarkDifference(session, loaded, asked, options, *machine);
+    }
+  }
   std::vector<PlanOptions> plans;
   if (kernels.empty() || !compileAll(session, kernels, options, *machine, plans)) {
     return Exit::Undecided;
   }
-  Exit verdict = Exit::Yes;
-  if (!certificate.empty()) {
-    verdict = certify(kernels, plans, *machine, certificate == "-" ? "" : certificate);
-    if (verdict == Exit::No) {
-      return verdict; // code that is known to be wrong is not written
-    }
+  Exit verdict = asksToCertify() ? certifyAll(session, kernels, plans, *machine) : Exit::Yes;
+  if (verdict == Exit::No) {
+    return verdict; // code that is known to be wrong is not written
   }
   bool written = true;
   if (listing) {
@@ -129,10 +203,7 @@ void addCompile(CLI::App &app, int &status) {
                 "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
                 "--overflow says otherwise");
   sub->callback([command, sub, &status] {
-    // The theorem knows no resets. Without them the verdict says up to where the code is right.
-    if (!command->certificate.empty() && sub->count("--overflow") == 0) {
-      command->common.overflow = toString(Overflow::Assume);
-    }
+    command->overflowGiven = sub->count("--overflow") != 0;
     status = command->run();
   });
 }

@@ -239,6 +239,10 @@ bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const
   return !diagnostics.hasErrors();
 }
 
+Held Session::hold(const LoadedKernel &loaded, const Machine &machine) {
+  return holdDeps(loaded.kernel, {.queueOverlap = machine.queueOverlap}, extractor);
+}
+
 std::vector<LoadedKernel> Session::load(const std::string &path, const Machine &machine) {
   std::vector<LoadedKernel> kernels = onMachine(load(path), path, machine);
   for (const LoadedKernel &loaded : kernels) {

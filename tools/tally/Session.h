@@ -13,7 +13,7 @@
 #include "Output.h"
 
 #include "tally/Code/Compile.h"
-#include "tally/Deps/Extract.h"
+#include "tally/Deps/Held.h"
 #include "tally/Model/Bindings.h"
 #include "tally/Transforms/Bridge.h"
 
@@ -96,6 +96,9 @@ public:
 
   /// The same for one kernel; false, with the reasons reported, if the result is not legal.
   bool findDeps(LoadedKernel &loaded, const CommonOptions &options, const Machine &machine);
+
+  /// Holds the written dependences of a kernel against its accesses.
+  Held hold(const LoadedKernel &loaded, const Machine &machine);
 
   /// The machine of this name or file, with parameters changed as `--set` asks; none, with the
   /// reasons reported.

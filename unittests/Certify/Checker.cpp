@@ -11,11 +11,12 @@
 
 namespace tally {
 
-Answer runChecker(const std::string &certificates, const std::string &option) {
+Answer runChecker(const std::string &certificates, const std::string &option,
+                  const std::string &setting) {
   // Tests may run side by side, each in a process of its own.
   std::string path = testing::TempDir() + "tally-certificates-" + std::to_string(getpid());
   std::ofstream(path) << certificates;
-  std::string command = std::string(TALLY_CERTIFY) + " " + option + " " + path + " 2>&1";
+  std::string command = setting + std::string(TALLY_CERTIFY) + " " + option + " " + path + " 2>&1";
   Answer answer;
   FILE *pipe = popen(command.c_str(), "r");
   if (!pipe) {

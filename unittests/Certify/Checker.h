@@ -12,8 +12,10 @@ struct Answer {
   std::string output;
 };
 
-/// Runs it over certificates, given as one text, with an option or none.
-Answer runChecker(const std::string &certificates, const std::string &option = "");
+/// Runs it over certificates, given as one text, with an option or none, in a shell that `setting`
+/// has changed.
+Answer runChecker(const std::string &certificates, const std::string &option = "",
+                  const std::string &setting = "");
 
 } // namespace tally
 

@@ -21,9 +21,18 @@
 
 namespace tally {
 
+/// What became of what the kernel says its instructions touch.
+enum class AccessesNote : uint8_t {
+  NoneStated, ///< it says nothing
+  Derived,    ///< the dependences were found from that
+  Held,       ///< the dependences were written, and imply all that is asked for (Deps/Held.h)
+  Ignored,    ///< the dependences were written, and that was not shown
+};
+
 /// What neither the kernel nor the code tells.
 struct CertificateNotes {
-  std::string trusting = {}; ///< what the kernel itself rests on; becomes part of the verdict
+  AccessesNote accesses = AccessesNote::NoneStated; ///< becomes part of the verdict
+  std::vector<std::string> granted = {};            ///< what accesses rest on; the same
 
   /// Dependences whose waits remember fewer iterations than they need, as registers ran out
   /// (PlanOptions::remembered): such code is not covered.

@@ -1,0 +1,102 @@
+(* judge.ml -- what is said of one certificate
+
+     certified     the proved checker accepts it; with all that this rests on
+     rejected      a fault can be shown: the kernel is none, the code issues something else, raises by
+                   other amounts, or a run shows it early, late or at a standstill
+     not covered   anything else: the theorem does not speak of it, or the checker cannot follow it *)
+
+open Lists
+
+type verdict =
+  | Certified of string (* with what it rests on *)
+  | Rejected of string
+  | Not_covered of string
+
+let plural n what = Printf.sprintf "%d %s%s" n what (if n = 1 then "" else "s")
+
+(** What a yes rests on *)
+
+let dependences (t : Assemble.t) =
+  let inexact = Assemble.number_of_inexact t in
+  let extra =
+    if inexact = 0 then "" else Printf.sprintf ", %d of them by more than they ask for" inexact
+  in
+  Printf.sprintf "%s, %s%s"
+    (plural (Array.length t.source.instrs) "instruction")
+    (plural (Array.length t.source.deps) "dependence")
+    extra
+
+let agreement (t : Assemble.t) =
+  let loops = List.init (Array.length t.source.loops) Fun.id in
+  match List.filter (fun l -> t.source.loops.(l).Source.divergent) loops with
+  | [] -> "if engines agree on trips and branches"
+  | l :: rest ->
+      Printf.sprintf
+        "engines may disagree about '%s'%s, and that all data has arrived and nothing deadlocks is not covered"
+        (Assemble.loop_name t.source l)
+        (if rest = [] then "" else Printf.sprintf " and %d more" (List.length rest))
+
+let left_out (t : Assemble.t) =
+  if t.left_out = 0 then []
+  else
+    [ Printf.sprintf
+        "%s left out by engines with nothing to do there, and that this adds no waiting is not covered"
+        (if t.left_out = 1 then "1 loop or branch is" else Printf.sprintf "%d loops or branches are" t.left_out) ]
+
+let origin (t : Assemble.t) =
+  let says what = Printf.sprintf "for the dependences listed (its writer says: %s)" what in
+  match t.source.accesses with
+  | None -> "for the dependences listed"
+  | Some Derived -> says "derived from the kernel's accesses"
+  | Some Held -> says "held against the kernel's accesses"
+  | Some Ignored -> says "not held against the kernel's accesses"
+
+let granted (t : Assemble.t) =
+  match t.source.granted with
+  | [] -> []
+  | whats -> [ "granted that " ^ String.concat ", that " (List.map Printable.sentence whats) ]
+
+let certified t condition =
+  Certified
+    (String.concat "; "
+       ([ dependences t; condition; agreement t ] @ left_out t @ [ origin t ] @ granted t))
+
+(* Code of which nothing is asked realises its kernel, and that says nothing about it. *)
+let nothing_compared (t : Assemble.t) =
+  if Array.length t.source.instrs = 0 then Some "nothing is compared: the kernel has no instruction"
+  else if Array.length t.source.deps > 0 then None
+  else
+    match t.source.accesses with
+    | Some (Derived | Held) -> None
+    | None | Some Ignored -> Some "nothing is compared: the kernel has no dependence"
+
+(** The decision *)
+
+(* The checker, or the bound on numbers, has said no. *)
+let without_proof ~quick t reason =
+  match if quick then None else Witness.search t with
+  | Some fault -> Rejected (reason ^ "; " ^ fault)
+  | None -> Not_covered reason
+
+let judge_assembled ~quick (t : Assemble.t) =
+  if Certifier.certify_fast t.cert then
+    match Numbers.judge t with
+    | While condition -> (
+        match nothing_compared t with
+        | None -> certified t condition
+        | Some reason -> Not_covered reason)
+    | Unknown reason -> without_proof ~quick t reason
+  else
+    match Explain.why t with
+    | Fault reason -> Rejected reason
+    | Unclear reason -> without_proof ~quick t reason
+
+(* [quick]: no runs are tried, so nothing is rejected that only a run can show. *)
+let judge ~quick (c : Source.t) =
+  try judge_assembled ~quick (Assemble.assemble c) with
+  | Assemble.Rejected reason -> Rejected reason
+  | Assemble.Not_covered reason -> Not_covered reason
+  | Failure _ -> Not_covered "a number is too large to be computed with"
+  | Stack_overflow -> Not_covered "it is too large for the stack of this process"
+  | Out_of_memory -> Not_covered "it needs more memory than it may have"
+  | _ -> Not_covered "the checker has failed"

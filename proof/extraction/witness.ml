@@ -1,0 +1,280 @@
+(* witness.ml -- a run in which code does not do what its kernel asks for
+
+   The checker says no to code that it cannot follow, too. So where it has said no, kernel and code are
+   run side by side, on the systems of the proof (Execute.v), with a few trip counts that the kernel
+   allows and a few schedules. What is found is a fault that can be shown:
+
+     early       an instruction is issued though a dependence of it is not satisfied
+     late        ... is held back though all its dependences are satisfied
+     standstill  no engine of the code, or of the kernel itself, can go on
+
+   Schedules put off retirements: an engine issues as long as it can, and then one instruction
+   retires. So between any two retirements a wait is seen to pass or not to. Of which queue, is random
+   in some schedules; in others one queue is held back for as long as another can retire, which shows
+   what does not wait for it. Nothing is shown by finding nothing.
+
+   A dependence that is read as asking for more than it does is no measure of what comes too early. *)
+
+open Lists
+open Certifier
+open Assemble
+
+exception Found of string
+
+let found format = Printf.ksprintf (fun s -> raise (Found s)) format
+
+(* How much is tried, in steps and not in seconds: the same certificate has the same verdict on every
+   machine. A step is a look at an engine, or one operation of control. *)
+let actions_of_a_run = 2_000
+let steps_in_all = 200_000
+
+exception Out_of_steps
+
+(** Trips *)
+
+(* How often the statement of a loop runs its body when it is reached for the n-th time, and the sums
+   of that. *)
+type trips = { choose : int -> int -> int; sums : (int, int array ref * int ref) Hashtbl.t }
+
+let made choose = { choose; sums = Hashtbl.create 16 }
+
+let sum trips l n =
+  let values, known =
+    match Hashtbl.find_opt trips.sums l with
+    | Some x -> x
+    | None ->
+        let x = (ref (Array.make 16 0), ref 0) in
+        Hashtbl.add trips.sums l x;
+        x
+  in
+  while !known < n do
+    if !known + 1 >= Array.length !values then
+      values := Array.append !values (Array.make (Array.length !values) 0);
+    incr known;
+    !values.(!known) <- !values.(!known - 1) + trips.choose l !known
+  done;
+  !values.(n)
+
+(* Control alone may take for ever. *)
+let guard t trips step _ l (c : Replay.control) =
+  step ();
+  let reached = c.(t.places.parent.(l)) + 1 in
+  if is_branch t.source l then trips.choose l reached > 0 else sum trips l reached > c.(l)
+
+(* Within what the kernel says of the loop. *)
+let allowed (l : Source.loop) n = max l.least (match l.most with Some m -> min m n | None -> n)
+
+(* The distances on each loop: the least trips that reach past them are worth trying. *)
+let distances t =
+  let on = Array.make (Array.length t.source.loops) [] in
+  let put l k = if k > 0 && k < 70 then on.(l) <- k :: on.(l) in
+  let put_reading (d : Source.dep) r =
+    match r.distance with
+    | Carried (l, k) -> put l k
+    | Flat f -> put t.places.home.(d.producer) f
+    | Element (l, k, b, back, ahead) -> put l k; put b (max back ahead)
+  in
+  Array.iteri (fun n d -> put_reading d t.readings.(n)) t.source.deps;
+  on
+
+(* Numbers that only look random: the same for the same question. *)
+let hash a b c = Hashtbl.hash (a, b, c)
+
+let choices t =
+  let loops = t.source.loops and on = distances t in
+  let bounded pick l n = allowed loops.(l) (pick l n) in
+  let branch_or trips l n = if is_branch t.source l then n mod 2 else trips l n in
+  let same k = bounded (branch_or (fun _ _ -> k)) in
+  let all_branches k = bounded (fun l _ -> if is_branch t.source l then 1 else k) in
+  let past more = bounded (branch_or (fun l _ -> List.fold_left max 1 on.(l) + more)) in
+  (* A count that is one off for each iteration is seen where that adds up to a weight. *)
+  let long loop = bounded (branch_or (fun l _ -> if loop l then 20 else 1)) in
+  let is_outer l = real_loop t.source t.places t.places.parent.(l) <= 0 in
+  let mixed seed =
+    let pick l n =
+      let values = Array.of_list (0 :: 1 :: 2 :: 3 :: List.concat_map (fun k -> [ k; k + 1 ]) on.(l)) in
+      if is_branch t.source l then hash seed l n mod 2 else values.(hash seed l n mod Array.length values)
+    in
+    bounded pick
+  in
+  List.map made
+    ([ same 2; all_branches 3; past 1; same 1; past 2; long is_outer;
+       long (fun l -> not (is_outer l)) ]
+     @ List.init 18 mixed)
+
+(* The trips that a run has used, for messages. *)
+let trips_text t trips =
+  let text l =
+    match Hashtbl.find_opt trips.sums l with
+    | Some (_, known) when !known > 0 ->
+        let all = List.init !known (fun n -> trips.choose l (n + 1)) in
+        let same = List.for_all (fun n -> n = List.hd all) all in
+        let shown = if same then [ List.hd all ] else List.filteri (fun i _ -> i < 8) all in
+        let dots = if (not same) && !known > 8 then " ..." else "" in
+        Some
+          (Printf.sprintf "%s = %s%s" (loop_name t.source l)
+             (String.concat " " (List.map string_of_int shown))
+             dots)
+    | _ -> None
+  in
+  match List.filter_map text (List.init (Array.length t.source.loops) Fun.id) with
+  | [] -> "in a run"
+  | some when List.compare_length_with some 8 > 0 ->
+      "with " ^ String.concat ", " (List.filteri (fun i _ -> i < 8) some) ^ ", ..."
+  | some -> "with " ^ String.concat ", " some
+
+(** One run *)
+
+(* Which queue retires: by such numbers, and a queue that is held back, if any, last. *)
+type schedule = { seed : int; held : int option }
+
+type run = {
+  t : Assemble.t;
+  r : Replay.t;
+  trips : trips;
+  exact : bool list array;
+  issued : int array; (* by instruction *)
+  step : unit -> unit; (* ends the search when there were enough *)
+}
+
+let code_at run e = (run.r.code.ipos e).cur
+let kernel_at run e = match (run.r.kernel.spos e).cur with i :: _ -> Some i | [] -> None
+
+let deps_of run i = List.map2 (fun d exact -> (d, exact)) (run.r.tables.deps i) run.exact.(i)
+let is_met run e d = satb run.r.tables run.r.kernel e d
+let is_ready run e i = List.for_all (fun (d, _) -> is_met run e d) (deps_of run i)
+
+let owed_by run e (d : dep) =
+  owed (Certifier.trips (run.r.kernel.spos e).kon) (run.r.kernel.scnt e)
+    (run.r.tables.home d.prd) d.dist
+
+let next_run run i = run.issued.(i) + 1
+
+let early run e i d =
+  let c = run.t.source in
+  found "%s, engine '%s' issues run %d of '%s' when '%s' has retired %d times, and its dependence asks for %d"
+    (trips_text run.t run.trips) (engine_name c e) (next_run run i) (instr_name c i)
+    (instr_name c d.prd)
+    (run.r.kernel.src d.prd)
+    (owed_by run e d)
+
+let wait_text run e (s, o) =
+  let wanted = match o with OImm n -> n | OReg r -> run.r.code.iregs e r in
+  Printf.sprintf "waits for '%s' >= %d, which is %d" (sema_name run.t.source s) wanted
+    (run.r.code.isem s)
+
+let late run e i w =
+  let c = run.t.source in
+  found "%s, engine '%s' %s, though run %d of '%s' has all that it depends on"
+    (trips_text run.t run.trips) (engine_name c e) (wait_text run e w) (next_run run i)
+    (instr_name c i)
+
+(* Register operations and waits that pass: nothing else sees when they happen. *)
+let rec settle run e =
+  Replay.walk run.r e;
+  match code_at run e with
+  | RegOp _ :: _ -> go_on run e
+  | Wait w :: _ when run.r.passes run.r.code e (Some w) -> go_on run e
+  | _ -> ()
+
+and go_on run e =
+  ignore (Replay.do_code run.r (Operate e));
+  settle run e
+
+(* Whether the engine can issue; what it does wrongly is found. *)
+let look run e =
+  run.step ();
+  match (code_at run e, kernel_at run e) with
+  | Wait w :: _, Some i ->
+      if is_ready run e i then late run e i w;
+      false
+  | Issue (j, w) :: _, Some i when i = j ->
+      let passes = run.r.passes run.r.code e w in
+      (if passes then
+         match List.find_opt (fun (d, exact) -> exact && not (is_met run e d)) (deps_of run i) with
+         | Some (d, _) -> early run e i d
+         | None -> ());
+      let ready = is_ready run e i in
+      if ready && not passes then Option.iter (late run e i) w;
+      ready && passes
+  | _ -> false
+
+let issue run e =
+  let i = Option.get (kernel_at run e) in
+  Replay.perform run.r (Source.Operate e);
+  run.issued.(i) <- run.issued.(i) + 1;
+  settle run e
+
+let retire run q =
+  (match run.r.code.iifl q with
+  | (_, false) :: _ -> Replay.perform run.r (Source.Commit (q, 0))
+  | _ -> ());
+  Replay.perform run.r (Source.Retire q)
+
+let all_of n = List.init n Fun.id
+
+(* Nothing can go on, and not all is done. *)
+let standstill run engines =
+  let c = run.t.source in
+  let stuck e =
+    match (code_at run e, kernel_at run e) with
+    | (Wait w :: _ | Issue (_, Some w) :: _), None ->
+        found "%s, engine '%s' %s for ever" (trips_text run.t run.trips) (engine_name c e)
+          (wait_text run e w)
+    | _, Some i ->
+        found "%s, the kernel comes to a standstill before run %d of '%s'"
+          (trips_text run.t run.trips) (next_run run i) (instr_name c i)
+    | _ -> ()
+  in
+  List.iter stuck engines
+
+(* The choice among what can be done next: engines in an order of their own, then a retirement. *)
+let next_action run schedule step engines =
+  let in_flight =
+    List.filter (fun q -> run.r.code.iifl q <> []) (all_of (Array.length run.t.source.queues))
+  in
+  let queues =
+    match List.filter (fun q -> Some q <> schedule.held) in_flight with
+    | [] -> in_flight
+    | others -> others
+  in
+  let rotated e = (e + schedule.seed) mod Array.length run.t.source.engines in
+  let able = List.filter (look run) engines in
+  match List.sort (fun a b -> compare (rotated a) (rotated b)) able with
+  | e :: _ -> Some (fun () -> issue run e)
+  | [] when queues = [] -> standstill run engines; None
+  | [] ->
+      let q = List.nth queues (hash schedule.seed step 0 mod List.length queues) in
+      Some (fun () -> retire run q; List.iter (settle run) engines)
+
+let perform t trips schedule step =
+  let r = Replay.start t (guard t trips step) in
+  let issued = Array.make (Array.length t.source.instrs) 0 in
+  let run = { t; r; trips; exact = Assemble.exactness t; issued; step } in
+  let engines = all_of (Array.length t.source.engines) in
+  List.iter (settle run) engines;
+  let rec go number =
+    if number < actions_of_a_run then
+      match next_action run schedule number engines with
+      | None -> ()
+      | Some action -> action (); go (number + 1)
+  in
+  go 0
+
+(* A fault, as text, if one can be shown. *)
+let search t =
+  let steps = ref 0 in
+  let step () =
+    incr steps;
+    if !steps > steps_in_all then raise Out_of_steps
+  in
+  let at_random = List.map (fun seed -> { seed; held = None }) (all_of 2) in
+  let holding = List.map (fun q -> { seed = 0; held = Some q }) (all_of (Array.length t.source.queues)) in
+  let schedules = at_random @ holding in
+  let try_one trips schedule = try perform t trips schedule step with Replay.Stuck _ | Failure _ -> () in
+  try
+    List.iter (fun trips -> List.iter (try_one trips) schedules) (choices t);
+    None
+  with
+  | Found what -> Some what
+  | Out_of_steps -> None

@@ -1,0 +1,19 @@
+//===- HeldDeps.h - Written dependences against accesses ------------------===//
+#ifndef TALLY_TOOLS_TALLY_HELDDEPS_H
+#define TALLY_TOOLS_TALLY_HELDDEPS_H
+
+#include "Session.h"
+
+#include "tally/Certify/Certificate.h"
+
+namespace tally::tool {
+
+/// Holds the dependences of a compiled kernel against its accesses, and says what is not seen to
+/// follow from them: as an error where a run of the code races for that, else as a remark. None if
+/// one is missing.
+std::optional<AccessesNote> holdAccesses(Session &session, const LoadedKernel &loaded,
+                                         const CommonOptions &options, const Machine &machine);
+
+} // namespace tally::tool
+
+#endif // TALLY_TOOLS_TALLY_HELDDEPS_H
