@@ -129,32 +129,92 @@ private:
   bool again = false; ///< the plan asked for more
 };
 
-/// Strategy 'auto' where its own choice fails: of the fixed strategies that count and do this
-/// kernel on this machine, the cheapest. `reason` is why the own choice fails.
-std::optional<Compiled> fallBack(const Kernel &kernel, CompileOptions options,
-                                 const Machine &machine, const std::string &reason,
-                                 Diagnostics &diagnostics) {
-  std::optional<Compiled> best;
-  Diagnostics remarks;
-  double leastCost = 0;
-  for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine}) {
+/// Strategy 'auto' where its own choice fails: of the fixed strategies that do this kernel on this
+/// machine, the cheapest. Barriers come last: what they cost is not in the price of the code.
+class Fallback {
+public:
+  Fallback(const Kernel &kernel, const CompileOptions &given, const Machine &machine)
+      : kernel(kernel), given(given), machine(machine) {}
+
+  /// Nothing, if none of them does it; `reason` is why the own choice fails.
+  std::optional<Compiled> run(const std::string &reason, Diagnostics &diagnostics) {
+    for (Strategy strategy :
+         {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine, Strategy::Unrolled}) {
+      consider(strategy);
+    }
+    if (!best) {
+      consider(Strategy::Barrier);
+    }
+    if (best) {
+      report(reason, diagnostics);
+      diagnostics.append(std::move(remarks));
+    }
+    return std::move(best);
+  }
+
+private:
+  void consider(Strategy strategy) {
+    if (strategy == Strategy::Unrolled && !mayWriteOut()) {
+      return;
+    }
+    CompileOptions options = given;
     options.plan.strategy = strategy;
     Diagnostics found;
     std::optional<Compiled> compiled = Attempt(kernel, options, machine).run(found);
-    double cost = compiled ? controlCost(kernel, compiled->program, machine) : 0;
-    if (compiled && (!best || cost < leastCost)) {
+    bool isTooLong = strategy == Strategy::Unrolled && compiled && sizeOf(*compiled) > mostWritten;
+    if (!compiled || isTooLong) {
+      return;
+    }
+    double cost = controlCost(kernel, compiled->program, machine);
+    if (!best || cost < leastCost) {
       best = std::move(compiled);
       leastCost = cost;
       remarks = std::move(found);
     }
   }
-  if (best) {
-    diagnostics.remark(kernel.where, fmt::format("strategy 'auto' falls back to '{}': {}",
-                                                 toString(best->plan.options.strategy), reason));
-    diagnostics.append(std::move(remarks));
+
+  /// Whether the code written out may be as small as growth allows; measured by the code that
+  /// 'auto' would have on a machine without limits.
+  bool mayWriteOut() {
+    double issues = 0;
+    IdVector<LoopId, double> entries = expectedEntries(kernel);
+    for (const Instr &instr : kernel.instrs) {
+      issues += entries[instr.home];
+    }
+    Machine unlimited = machine;
+    unlimited.semaphores = std::nullopt;
+    unlimited.registersPerEngine = std::nullopt;
+    CompileOptions options = given;
+    options.overflow = Overflow::Assume;
+    options.lower.codeGrowth = 1;
+    Diagnostics ignored;
+    std::optional<Compiled> wished = Attempt(kernel, options, unlimited).run(ignored);
+    mostWritten = wished ? given.lower.codeGrowth * sizeOf(*wished) : 0;
+    return issues <= mostWritten;
   }
-  return best;
-}
+
+  double sizeOf(const Compiled &compiled) const {
+    return static_cast<double>(measure(kernel, compiled.program, 1).operations);
+  }
+
+  /// Nobody should measure barriers and believe to measure something else.
+  void report(const std::string &reason, Diagnostics &diagnostics) const {
+    bool meets = best->plan.options.strategy == Strategy::Barrier;
+    Diagnostic &remark = diagnostics.remark(
+        kernel.where, fmt::format("strategy 'auto' falls back to '{}'{}: {}",
+                                  toString(best->plan.options.strategy),
+                                  meets ? ", for no strategy without barriers fits" : "", reason));
+    remark.severity = meets ? Severity::Warning : Severity::Remark;
+  }
+
+  const Kernel &kernel;
+  const CompileOptions &given;
+  const Machine &machine;
+  double mostWritten = 0; ///< operations
+  std::optional<Compiled> best;
+  double leastCost = 0;
+  Diagnostics remarks; ///< on the best
+};
 
 std::string firstError(const Diagnostics &diagnostics) {
   auto error = std::ranges::find(diagnostics.all(), Severity::Error, &Diagnostic::severity);
@@ -167,7 +227,7 @@ std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
   std::optional<Compiled> compiled = Attempt(kernel, given, machine).run(found);
   if (!compiled && given.plan.strategy == Strategy::Auto) {
     Diagnostics others;
-    compiled = fallBack(kernel, given, machine, firstError(found), others);
+    compiled = Fallback(kernel, given, machine).run(firstError(found), others);
     if (compiled) {
       found = std::move(others);
     }

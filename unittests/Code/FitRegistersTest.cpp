@@ -228,6 +228,9 @@ TEST(FitRegistersTest, codeWithFewRegistersIsRight) {
         break;
       }
       const Compiled &code = *outcome.compiled;
+      if (!countsAtRunTime(code.plan.options.strategy)) {
+        break; // what 'auto' falls back to last needs no registers
+      }
       std::string shortage = outcome.shortage();
       recomputed += shortage.find("instead of kept") != std::string::npos;
       longer += shortage.find("forgotten") != std::string::npos;

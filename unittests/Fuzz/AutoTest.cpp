@@ -1,8 +1,8 @@
 //===- AutoTest.cpp - 'auto' does whatever another strategy does ----------===//
 //
 // Random kernels on random small machines: few semaphores, few registers, narrow counters, each way
-// of subtracting and comparing, each answer to overflow. If any fixed strategy that counts compiles
-// one, so must 'auto'; and what 'auto' makes of it is right in all interleavings
+// of subtracting and comparing, each answer to overflow, more or less growth of code. If any fixed
+// strategy compiles one, so must 'auto'; and what 'auto' makes of it is right in all interleavings
 // of a small run, or in a few schedules of a longer one.
 //
 //===----------------------------------------------------------------------===//
@@ -12,6 +12,7 @@
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
 #include "tally/Code/Compile.h"
+#include "tally/Code/ControlCost.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Model/KernelJson.h"
 
@@ -28,6 +29,7 @@ struct Setting {
   CompileOptions options;
 };
 
+constexpr double growths[] = {1, 1.5, 8};
 constexpr uint32_t widths[] = {8, 9, 16, 32};
 
 Setting settingOf(uint64_t seed) {
@@ -41,10 +43,11 @@ Setting settingOf(uint64_t seed) {
   machine.subtraction = random.percent(50) ? Subtraction::Wraps : Subtraction::Saturates;
   machine.waitCompare = random.percent(30) ? WaitCompare::Signed : WaitCompare::Unsigned;
   setting.options.overflow = static_cast<Overflow>(random.percent(60) ? 0 : random.below(3));
+  setting.options.lower.codeGrowth = growths[random.below(std::size(growths))];
   return setting;
 }
 
-/// One in three has constant trips only; one in three engines that disagree.
+/// One in three has constant trips, for 'unrolled'; one in three engines that disagree.
 Kernel kernelOf(uint64_t seed) {
   RandomKernelOptions options;
   options.instructions = {2, 9};
@@ -66,11 +69,33 @@ std::optional<Compiled> compileWith(const Kernel &kernel, const Setting &setting
   return compile(kernel, options, setting.machine, diagnostics);
 }
 
+/// Operations of the code that 'auto' has where nothing is short.
+double sizeWithoutLimits(const Kernel &kernel, Setting setting) {
+  setting.machine.semaphores = std::nullopt;
+  setting.machine.registersPerEngine = std::nullopt;
+  setting.options.overflow = Overflow::Assume;
+  setting.options.lower.codeGrowth = 1;
+  Diagnostics ignored;
+  std::optional<Compiled> code = compileWith(kernel, setting, Strategy::Auto, ignored);
+  return code ? static_cast<double>(measure(kernel, code->program, 1).operations) : 0;
+}
+
+/// Whether 'auto' must be able to do what a fixed strategy does.
+bool doesIt(const Kernel &kernel, const Setting &setting, Strategy strategy) {
+  Diagnostics ignored;
+  std::optional<Compiled> code = compileWith(kernel, setting, strategy, ignored);
+  if (!code || strategy != Strategy::Unrolled) {
+    return code.has_value();
+  }
+  return static_cast<double>(measure(kernel, code->program, 1).operations) <=
+         setting.options.lower.codeGrowth * sizeWithoutLimits(kernel, setting);
+}
+
 /// The first fixed strategy that does the kernel; none if none does.
 std::optional<Strategy> doneBy(const Kernel &kernel, const Setting &setting) {
-  for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine}) {
-    Diagnostics ignored;
-    if (compileWith(kernel, setting, strategy, ignored)) {
+  for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
+                            Strategy::Barrier, Strategy::Unrolled}) {
+    if (doesIt(kernel, setting, strategy)) {
       return strategy;
     }
   }
@@ -120,6 +145,7 @@ std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Setti
 
 TEST(AutoTest, neverRefusesWhatAnotherStrategyDoes) {
   uint32_t compiledAtAll = 0;
+  std::map<Strategy, uint32_t> fellBackTo;
   for (uint64_t seed = 1; seed <= 4000; ++seed) {
     Kernel kernel = kernelOf(seed);
     Setting setting = settingOf(seed);
@@ -133,10 +159,13 @@ TEST(AutoTest, neverRefusesWhatAnotherStrategyDoes) {
     }
     ++compiledAtAll;
     Strategy strategy = code->plan.options.strategy;
+    fellBackTo[strategy] += strategy != Strategy::Auto;
     bool isBounded = setting.options.overflow != Overflow::Assume;
     std::string faults = isBounded ? faultsOf(kernel, *code, setting, seed) : "";
     ASSERT_EQ(faults, "") << "seed " << seed << ", " << toString(strategy) << "\n"
                           << render(diagnostics, {}) << writeKernelJson(kernel);
   }
   EXPECT_GT(compiledAtAll, 2000u);
+  EXPECT_GT(fellBackTo[Strategy::Unrolled], 10u);
+  EXPECT_GT(fellBackTo[Strategy::Barrier], 100u);
 }
