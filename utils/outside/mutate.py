@@ -2,6 +2,7 @@
 """Would the outside interpreter notice a mistake? Puts mistakes into right code JSON and counts.
 
 usage: python3 utils/outside/mutate.py --tally=PATH [--seed=N] [--most=N] [--jobs=N] [--rules] [--cross]
+           [--seeds=N]
 
 Prints how many mutants of each kind got a *no*. Exit status 1 if a kind stays below its rate (mutants.py),
 or the right code itself gets a *no*. --rules then takes the rules of the interpreter away, one at a time,
@@ -28,7 +29,6 @@ from mutants import KINDS, mutants
 CHOICES = 8
 PER_SEED = 2  # mutants of a kind
 MOST_STATES = 3000  # of a walk over all schedules
-LAST_SEED = 4000  # where the search for rare kinds ends
 
 
 # ---- Rules that can be taken away ---------------------------------------------------------
@@ -223,11 +223,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--seeds", type=int, default=1000)  # where the search for rare kinds ends
     parser.add_argument("--rules", action="store_true")
     parser.add_argument("--cross", action="store_true")
     options = parser.parse_args()
     with multiprocessing.Pool(options.jobs) as pool:
-        full = Campaign(options, KINDS).run(pool, range(options.seed, options.seed + LAST_SEED))
+        full = Campaign(options, KINDS).run(pool, range(options.seed, options.seed + options.seeds))
         good = tell(full)
         if options.rules:
             good = tell_rules(options, pool, full) and good

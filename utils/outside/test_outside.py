@@ -5,7 +5,9 @@
 """
 
 import ast
+import copy
 import json
+import random
 import re
 import sys
 import unittest
@@ -14,6 +16,8 @@ from pathlib import Path
 import documents
 import judge
 import tiles
+from mutants import KINDS, mutants
+from mutate import RULES, Without
 from order import Progress, System
 from control import DRAIN, ISSUE, WAIT
 from walk import Choice, Meaning
@@ -367,6 +371,92 @@ class ResetTest(unittest.TestCase):
         self.assertNotEqual(verdict_of(self.code(order=("reset", "wait", "signal"))), "yes")
         self.assertNotEqual(verdict_of(self.code(order=("wait", "signal", "reset"))), "yes")
         self.assertNotEqual(verdict_of(self.code(order=("wait", "signal"))), "yes")
+
+
+def ring(seconds, again=True, **machine):
+    """A loop inside a loop, with rings of two slots, on two engines; code and kernel as written.
+
+    `again`: each run of the inner loop has the same slots, and begins when the one before it is over. Trips must be odd, so
+    that this is no more than the slots ask for.
+    """
+    slots = "X[0, " if again else "X[O, "
+    body = [loop("O", 3, loop("A", {"value": "n", "max": 4},
+                              instr("p", "a", writes=[slots + "(2*A - A) mod 2] if A >= 0"]),
+                              instr("c", "b", reads=[slots + "A mod 2]"])))]
+    pairs = [dep("p", "c"), dep("c", "p", distance={"A": 2})] + [dep("c", "p", distance={"O": 1, "A": -3})] * again
+    kernel = make_kernel(body, pairs, ({"name": "a", "weight": 3}, "b"), [{"name": "X", "shape": [3, 2]}])
+    over = {"op": "wait", "wait": {**waits(1, "r3"), "dependences": [2]}}
+    producer = [alu("move", 3, 0), runs("O", runs(
+        "A", alu("add", 0, "r0", 1), alu("sub", 1, "r0", 2), alu("gt", 2, "r4", 2), alu("mul", 1, "r1", "r2"),
+        *[over] * again, issue("p", (1, "r1"), (0, 3)), counter=4), alu("move", 3, "r0"))]
+    consumer = [runs("O", runs("A", alu("add", 0, "r0", 1), alu("mul", 1, "r0", 3), issue("c", (0, "r1"), (1,))))]
+    code = make_code(kernel, {"a": producer, "b": consumer}, registers=5, **machine)
+    written = {**copy.deepcopy(kernel), "dependences": []}
+    return code, written, [Choice({"A": seconds}, {}, {})]
+
+
+def branching():
+    """The then-branch alone is waited for."""
+    kernel = make_kernel([loop("A", 4, {"if": "t", "then": [instr("p", "a")], "else": [instr("q", "a")]}), instr("c", "b")],
+                         [dep("p", "c")])
+    branch = {"op": "if", "if": "t", "then": [issue("p", None, (0,))], "else": [issue("q")]}
+    count = {"op": "if", "if": "t", "then": [alu("add", 0, "r0", 1)]}
+    return (make_code(kernel, {"a": [runs("A", branch)], "b": [runs("A", count), issue("c", (0, "r0"))]}), kernel,
+            [Choice({}, {"t": [1, 0, 1, 1]}, {}), Choice({}, {"t": [0]}, {})])
+
+
+def long():
+    """Three hundred runs are too many for eight bits."""
+    kernel = make_kernel([loop("A", 300, instr("p", "a")), instr("c", "b")], [dep("p", "c")])
+    return make_code(kernel, {"a": [runs("A", issue("p", None, (0,)))], "b": [issue("c", (0, 300))]}), kernel, [
+        Choice({}, {}, {})]
+
+
+class MutantTest(unittest.TestCase):
+    """Right code by hand, and all mistakes of mutants.py in it: each kind is noticed somewhere."""
+
+    def subjects(self):
+        reset = ResetTest().code()
+        yield VerdictTest().pipe(bound=0), VerdictTest.KERNEL, [Choice({}, {}, {})]  # no mask, on a machine that stops at 0
+        yield from (ring([3, 1, 3]), ring([3], subtraction="wraps"), ring([3, 0, 1], subtraction="wraps"))
+        yield ring([4, 3, 2], again=False, subtraction="wraps")
+        yield from (branching(), long(), (reset, ResetTest.KERNEL, [Choice({}, {}, {})]))
+
+    def answer(self, code, kernel, choices, exact):
+        try:
+            return judge.judge(documents.Code(code), choices, exact, documents.Kernel(kernel))[0].answer()
+        except documents.Wrong:
+            return judge.NO
+
+    def test_each_kind_is_noticed(self):
+        made, noticed = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
+        for code, kernel, choices in self.subjects():
+            exact = '"reset"' not in json.dumps(code)
+            self.assertEqual(self.answer(code, kernel, choices, exact), judge.YES)
+            for kind in KINDS:
+                for mutant in mutants(kind, code, kernel, random.Random(0), 1000):
+                    made[kind] += 1
+                    noticed[kind] += self.answer(*mutant, choices, exact) == judge.NO
+        for kind, (_, least) in KINDS.items():
+            self.assertGreater(noticed[kind], 0, kind)
+            self.assertGreaterEqual(100 * noticed[kind], least * made[kind], (kind, noticed[kind], made[kind]))
+
+
+class RuleTest(unittest.TestCase):
+    """Without any one of the rules, a test above fails."""
+
+    def failures(self):
+        suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
+                                   for case in (VerdictTest, MutantTest))
+        result = unittest.TestResult()
+        suite.run(result)
+        return len(result.failures) + len(result.errors)
+
+    def test_each_is_needed(self):
+        self.assertEqual(self.failures(), 0)
+        for rule in RULES:
+            with Without(rule):
+                self.assertGreater(self.failures(), 0, rule)
 
 
 class ProgressTest(unittest.TestCase):
