@@ -225,19 +225,24 @@ bool Lockstep::specIsStuck(const LockstepState &state) const {
   return empty && !done;
 }
 
-/// The code can do nothing, but some engine of the kernel could issue.
+/// The code can do nothing, but some engine of the kernel could issue; or nothing is left to be
+/// issued, and yet an engine does not get to its end.
 std::optional<Mismatch> Lockstep::deadlockOf(const LockstepState &state) const {
   std::vector<Step> steps;
   impl.enabled(state.impl, steps);
   if (!steps.empty()) {
     return {};
   }
+  bool done = true;
   for (EngineId e : kernel.engines.ids()) {
-    if (specMayIssue(state, e)) {
+    done &= nextOfSpec(state, e) == nullptr;
+  }
+  for (EngineId e : kernel.engines.ids()) {
+    if (specMayIssue(state, e) || (done && impl.head(state.impl, e))) {
       Mismatch mismatch;
       mismatch.kind = MismatchKind::Deadlock;
       mismatch.engine = e;
-      mismatch.instance = *nextOfSpec(state, e);
+      mismatch.instance = done ? Instance() : *nextOfSpec(state, e);
       blame(state.impl, e, mismatch);
       return mismatch;
     }
@@ -304,8 +309,12 @@ std::string describe(const SpecSystem &spec, const ImplSystem &impl, const Misma
                        mismatch.instance.instr.valid() ? spec.describe(mismatch.instance)
                                                        : std::string("nothing"));
   case MismatchKind::Deadlock:
-    return fmt::format("deadlock, although {} could be issued{}", spec.describe(mismatch.instance),
-                       waitText(impl, mismatch));
+    return (mismatch.instance.instr.valid()
+                ? fmt::format("deadlock, although {} could be issued",
+                              spec.describe(mismatch.instance))
+                : fmt::format("deadlock: everything has run, but engine '{}' never reaches its end",
+                              kernel.nameOf(mismatch.engine))) +
+           waitText(impl, mismatch);
   }
   return {};
 }

@@ -710,7 +710,8 @@ private:
     Mismatch mismatch;
     mismatch.kind = MismatchKind::Late;
     mismatch.engine = e;
-    mismatch.instance = nextOfSpec(position, e)->instance;
+    const SpecIssue *next = nextOfSpec(position, e);
+    mismatch.instance = next ? next->instance : Instance();
     mismatch.atReset = act && tables.lockstep.isAtReset(e, act->point);
     if (act && !waitPasses(scratch, *act)) {
       mismatch.semaphore = act->wait;
@@ -720,18 +721,27 @@ private:
     return mismatch;
   }
 
-  /// Where nothing can happen: could anything in the kernel?
+  /// Where nothing can happen: could anything in the kernel? And is all code at its end?
   void checkDeadlock(const Position &position) {
     bool done = true;
     for (EngineId e : kernel.engines.ids()) {
       done &= nextOfSpec(position, e) == nullptr;
       if (specMayIssue(position, e)) {
-        Mismatch mismatch = *lateness(position, e);
-        mismatch.kind = MismatchKind::Deadlock;
-        return found(mismatch);
+        return foundDeadlock(position, e);
+      }
+    }
+    for (EngineId e : kernel.engines.ids()) {
+      if (done && headOf(position, e)) {
+        return foundDeadlock(position, e);
       }
     }
     result.stuckTogether |= !done;
+  }
+
+  void foundDeadlock(const Position &position, EngineId e) {
+    Mismatch mismatch = *lateness(position, e);
+    mismatch.kind = MismatchKind::Deadlock;
+    found(mismatch);
   }
 
   /// The steps of the code that the events so far stand for: operations on registers and the like

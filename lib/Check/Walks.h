@@ -24,9 +24,12 @@ struct WalkResult {
 /// Whether a mismatch is to be forgiven: an instruction that may wait longer does, or counters are
 /// reset.
 inline bool isAllowed(const ExploreOptions &options, const Mismatch &mismatch) {
+  if (mismatch.kind != MismatchKind::Late) {
+    return false; // it may be about no instruction at all
+  }
   bool mayOverwait =
       options.mayOverwait.size() != 0 && options.mayOverwait[mismatch.instance.instr];
-  return mismatch.kind == MismatchKind::Late && (mayOverwait || mismatch.atReset);
+  return mayOverwait || mismatch.atReset;
 }
 
 /// Every state of both systems, one after the other. Stops at the first mismatch that is not

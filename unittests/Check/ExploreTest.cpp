@@ -523,6 +523,33 @@ TEST(ExploreTest, lateAndDeadlock) {
   EXPECT_EQ(lenient.overwaits, (std::vector<Instance>{{InstrId(1), 0}}));
 }
 
+/// Everything runs as the kernel says, and then an engine waits for what never comes: no kernel
+/// after this one ever begins.
+TEST(ExploreTest, neverAtTheEnd) {
+  std::optional<Compiled> code = compiled(loadStore(), Strategy::PerInstruction);
+  std::vector<Op> &ops = code->program.engines[EngineId(1)].ops;
+  ops.push_back(Op::makeWait(SemaId(0), Operand::number(7)));
+  Bindings bindings(loadStore());
+  for (uint64_t trips : {0, 1, 2}) {
+    bindings.set(LoopId(1), {trips});
+    for (Reduction reduction : {Reduction::None, Reduction::Local, Reduction::Full}) {
+      ExploreOptions options;
+      options.reduction = reduction;
+      options.mayOverwait.assign(loadStore().instrs.size(), true);
+      ExploreResult result =
+          explore(loadStore(), code->program, genericMachine(), bindings, options);
+      ASSERT_EQ(result.verdict, Verdict::No) << trips;
+      EXPECT_EQ(result.witness->kind, MismatchKind::Deadlock);
+      EXPECT_EQ(result.text, fmt::format("deadlock: everything has run, but engine 'e1' never "
+                                         "reaches its end: the code waits for 'P' >= 7, which is "
+                                         "{}",
+                                         trips));
+    }
+  }
+  ops.back().a = Operand::number(2);
+  EXPECT_EQ(explore(loadStore(), code->program, genericMachine(), bindings).verdict, Verdict::Yes);
+}
+
 /// Two instructions of one engine in the wrong order.
 TEST(ExploreTest, otherOrder) {
   KernelBuilder b("k");
