@@ -360,6 +360,10 @@ verb_fuzz() {
     matrix_tests "fuzz matrix" --full --seconds="$seconds" --seed="$seed"
     check_one "outside kernels" python3 utils/outside/campaign.py --tally="$tally" --seed="$seed" \
       --seconds="$seconds" --jobs="$jobs" --choices=25 --features --out="$build/outside"
+    check_one "outside checks" python3 utils/outside/checks.py --tally="$tally" --seed="$seed" \
+      --seconds="$seconds" --jobs="$jobs" --out="$build/outside/checks"
+    check_one "seeded mistakes" python3 utils/outside/mistakes.py --build="$build/release" \
+      --work="$build/mistakes" --seed="$seed" --jobs="$jobs"
   else
     count "build release" 0 1
   fi

@@ -81,7 +81,10 @@ class Judged:
 
 
 def judge_kernel(tally, folder, kernel, machine, options, choices, seed):
-    compiled = compile_kernel(tally, folder, kernel, machine, options)
+    return judge_compiled(compile_kernel(tally, folder, kernel, machine, options), kernel, machine, choices, seed)
+
+
+def judge_compiled(compiled, kernel, machine, choices, seed):
     judged = Judged(compiled.refusal)
     judged.finding = compiled.finding
     if compiled.code is None:
@@ -148,14 +151,18 @@ def options_of(strategy, seed):
     return options
 
 
+def ways_of(kernel, seed):
+    """For each strategy that is worth trying: (its name, switches of the compiler)."""
+    for strategy in STRATEGIES:
+        if strategy != "unrolled" or constant(kernel):
+            yield strategy, options_of(strategy, seed)
+
+
 def judge_seed(tally, seed, choices):
     kernel, machine, features = draw_case(seed)
     result = Result(seed, features)
     with tempfile.TemporaryDirectory() as folder:
-        for strategy in STRATEGIES:
-            if strategy == "unrolled" and not constant(kernel):
-                continue
-            options = options_of(strategy, seed)
+        for strategy, options in ways_of(kernel, seed):
             judged = judge_kernel(tally, folder, kernel, machine, options, choices, seed)
             note(result, strategy, options, judged, kernel, machine)
     check_auto(result, kernel, machine)

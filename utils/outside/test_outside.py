@@ -15,6 +15,7 @@ from pathlib import Path
 
 import documents
 import judge
+import mistakes
 import tiles
 from mutants import KINDS, mutants
 from mutate import RULES, Without
@@ -457,6 +458,31 @@ class RuleTest(unittest.TestCase):
         for rule in RULES:
             with Without(rule):
                 self.assertGreater(self.failures(), 0, rule)
+
+
+class MistakesTest(unittest.TestCase):
+    """The mistakes that are put into the compiler (mistakes.py)."""
+
+    def test_each_still_applies(self):
+        table = mistakes.all_mistakes()
+        self.assertGreaterEqual(len(table), 20)
+        for mistake in table.values():
+            self.assertTrue(mistake.sentence, mistake.name)
+            for file in mistake.files():
+                self.assertNotEqual(mistake.broken(file), (mistakes.ROOT / file).read_text(encoding="utf-8"))
+
+    def test_a_table(self):
+        text = "mistake a\n What.\nin f\n- x\n-   y\n+ z\n- u\n+ v\nmistake-in-check b\nseed 3\n"
+        table = mistakes.read_table(text)
+        self.assertEqual(table["a"].edits, [("f", ["x", "y"], ["z"]), ("f", ["u"], ["v"])])
+        self.assertEqual((table["b"].in_check, table["b"].seed, table["a"].sentence), (True, 3, "What."))
+        self.assertRaises(ValueError, mistakes.read_table, text + "mistake a\n")
+
+    def test_old_text_is_there_once(self):
+        mistake = mistakes.Mistake("m", False)
+        self.assertEqual(mistake.replaced("a {\n    b;\n}", "f", ["a {", "b;"], ["c {"]), "c {\n}")
+        self.assertRaises(ValueError, mistake.replaced, "a a", "f", ["a"], ["b"])
+        self.assertRaises(ValueError, mistake.replaced, "c", "f", ["a"], ["b"])
 
 
 class ProgressTest(unittest.TestCase):

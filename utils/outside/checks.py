@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Holds `tally check` against the outside interpreter, on right code and on mutants of it.
+
+usage: python3 utils/outside/checks.py --tally=PATH [--seed=N] [--seconds=S] [--jobs=N]
+
+One seed is one kernel and one machine, compiled under one strategy; its code and some mutants of it are judged by
+both, under one choice of trips. A *yes* where the interpreter says *no* is a finding, and so is a *no* where it says *yes*.
+Waits that are too long are left out: they are a matter of what the plan promised. So is whatever one of the two could
+not decide.
+
+Exit status: 0 no finding, 1 findings.
+"""
+
+import argparse
+import collections
+import itertools
+import json
+import multiprocessing
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+import documents
+from campaign import compile_kernel, draw_case, ways_of
+from choices import choose
+from judge import NO, YES, judge
+from mutants import KINDS, mutants
+from tiles import values_of
+
+MUTANTS = 4  # of one code
+SECONDS = 60  # for one check
+LIMITS = ["--time=0.3", "--schedules=10", "--max-states=10000", "--in-flight=8"]
+
+# What a *no* of either side may rest on, for a check that does not look at accesses, and for one that does.
+UNSAFE = {"explore": {"early", "order", "deadlock"}, "race": {"race", "unordered", "deadlock", "reset"}}
+OURS = {"explore": {"early", "deadlock"}, "race": {"early", "deadlock", "race"}}
+OF_KERNEL = {"other tile", "missing dependence", "split taken for whole"}  # mistakes that are not in the code alone
+
+
+class Subject:
+    """Code under one choice of trips, with what the interpreter says: `kinds` of findings."""
+
+    def __init__(self, document, choice, what):
+        self.text = json.dumps(document)
+        self.what = what
+        self.choice = choice
+        verdict, _ = judge(documents.Code(document), [choice])
+        self.decided = verdict.answer() in (YES, NO)
+        self.kinds = {finding.kind for finding in verdict.findings}
+        self.overlap = document["machine"]["overlap"]
+
+    def options(self):
+        return [part for name, listed in sorted(self.choice.trips.items())
+                for part in ("--trips", f"{name}={','.join(map(str, listed))}")]
+
+
+def subjects_of(tally, seed):
+    """Code of a seed, and mutants of it."""
+    kernel, machine, _ = draw_case(seed)
+    source = random.Random(seed)
+    _, options = source.choice(list(ways_of(kernel, seed)))
+    with tempfile.TemporaryDirectory() as folder:
+        compiled = compile_kernel(tally, folder, kernel, machine, options)
+    if compiled.code is None:
+        return
+    document = json.loads(compiled.code)
+    read = documents.Code(document).kernel
+    if read.ifs or values_of(read) or '"while"' in compiled.code:
+        return  # decisions that have no option
+    choice = source.choice(choose(read, source, 6))
+    yield Subject(document, choice, "the code")
+    for kind in source.sample([kind for kind in KINDS if kind not in OF_KERNEL], MUTANTS):
+        for mutant, _ in mutants(kind, document, kernel, source, 1):
+            try:
+                yield Subject(mutant, choice, kind)
+            except documents.Wrong:
+                pass  # refused here, and perhaps not there
+
+
+def check(tally, subject):
+    """By check (`explore`, `race`): its verdict and the kinds of its *no*; nothing if the code is refused."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+        file.write(subject.text)
+        file.flush()
+        command = [tally, "check", file.name, "--explore", "--race", "--format=json"] + LIMITS + subject.options()
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            return {}
+    if done.returncode not in (0, 1, 2) or not done.stdout:
+        return {}
+    answer = json.loads(done.stdout)["checks"][0]
+    return {"explore": (answer["explore"]["verdict"], {answer["explore"]["kind"]}),
+            "race": (answer["race"]["verdict"], {report["kind"] for run in answer["race"]["runs"] for report in run["reports"]
+                                                 if report["severity"] == "error"})}
+
+
+def contradictions(tally, subject):
+    """Texts: where the check and the interpreter cannot both be right."""
+    if not subject.decided:
+        return
+    for name, (verdict, kinds) in check(tally, subject).items():
+        ours = subject.kinds & OURS[name]
+        if name == "race" and not subject.overlap:
+            ours -= {"early"}  # runs of one queue are in order then, whatever the dependence says
+        about = f"{subject.what} ({' '.join(subject.options())})"
+        if verdict == "yes" and ours:
+            yield f"{name} says yes to {about}, which is wrong: {', '.join(sorted(ours))}"
+        if verdict == "no" and not subject.kinds and kinds & UNSAFE[name]:
+            yield f"{name} says no to {about}, which is right: {', '.join(sorted(kinds & UNSAFE[name]))}"
+
+
+def check_seed(tally, seed):
+    """How many codes were compared, how many of them are wrong, and contradictions with them."""
+    subjects = [subject for subject in subjects_of(tally, seed) if subject.decided]
+    found = [(subject, text) for subject in subjects for text in contradictions(tally, subject)]
+    return len(subjects), sum(bool(subject.kinds) for subject in subjects), [(seed, subject.text, text) for subject, text in found]
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
+    parser.add_argument("--tally", required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    end, total, wrong, found = time.monotonic() + options.seconds, 0, 0, []
+    waiting, seeds = collections.deque(), itertools.count(options.seed)
+    with multiprocessing.Pool(options.jobs) as pool:
+        while waiting or time.monotonic() < end:
+            if time.monotonic() < end:
+                waiting.append(pool.apply_async(check_seed, (options.tally, next(seeds))))
+            if len(waiting) > 2 * options.jobs or time.monotonic() >= end:
+                more, more_wrong, contradicted = waiting.popleft().get()
+                total, wrong, found = total + more, wrong + more_wrong, found + contradicted
+    print(f"codes: {total}, wrong: {wrong}, contradictions: {len(found)}")
+    for place, (seed, text, message) in enumerate(found[:20]):
+        print(f"seed {seed}: {message}")
+        if options.out:
+            os.makedirs(options.out, exist_ok=True)
+            with open(os.path.join(options.out, f"{seed}-{place}.json"), "w", encoding="utf-8") as file:
+                file.write(text)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
