@@ -233,7 +233,8 @@ private:
     report.message = all.total.text;
     const Mismatch &mismatch = *all.total.witness;
     InstrId instr = mismatch.instance.instr;
-    report.where = instr.valid() ? kernel.instrs[instr].where : Location();
+    report.where =
+        instr.valid() ? kernel.instrs[instr].where : kernel.engines[mismatch.engine].where;
     if (mismatch.dep.valid()) {
       const Dep &dep = kernel.deps[mismatch.dep];
       report.note(dep.where, "the dependence " + describe(kernel, mismatch.dep));
