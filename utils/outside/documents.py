@@ -144,6 +144,7 @@ class Instruction:
         self.queue = queue
         self.body = body
         self.accesses = []  # (kind, text of the tile)
+        self.told = None  # the same as code tells it, where `accesses` are those of the kernel as written
         self.semaphore = None
         self.dependences = []  # those whose consumer this is
 

@@ -86,6 +86,7 @@ def adopt(code, written, verdict):
         return
     code.found_from_tiles = not written.dependences and not values_of(written)
     for name, instruction in written.instructions.items():
+        kernel.instructions[name].told = kernel.instructions[name].accesses
         kernel.instructions[name].accesses = instruction.accesses
     if written.dependences and list(map(str, written.dependences)) != list(map(str, kernel.dependences)):
         verdict.add("kernel", "the dependences of the code are not those that are written")
@@ -207,6 +208,7 @@ class Case:
     # ---- The questions ----
 
     def judge(self, exact):
+        self.check_told()
         for run in self.meaning.in_order():
             for touch in run.touches:
                 if touch.beyond():
@@ -227,6 +229,14 @@ class Case:
             system = System(self.lists, num, self.queues, machine.bits, machine.signed)
             reach = Reach(system)
         self.check_order(system, reach, exact)
+
+    def check_told(self):
+        """The code's kernel touches what the kernel as written does, perhaps in other words."""
+        for run in self.meaning.in_order():
+            if run.told is not None and texts_of(run.told) != texts_of(run.touches):
+                self.verdict.add("kernel", f"{run} touches {', '.join(texts_of(run.touches))}; in the code's kernel, it "
+                                           f"touches {', '.join(texts_of(run.told))}")
+                return
 
     def check_order(self, system, reach, exact):
         # First, because all others take it for granted that semaphores only grow.
@@ -425,6 +435,10 @@ class Case:
         if self.can_be_met() and any(done < len(listed) for done, listed in zip(state.done, self.lists)):
             return "deadlock", "a schedule in which not all engines reach their end"
         return None
+
+
+def texts_of(touches):
+    return sorted(f"{touch.kind} {touch}" for touch in touches)
 
 
 def as_tuple(operation):

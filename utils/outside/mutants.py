@@ -281,7 +281,7 @@ KINDS = {
     "split taken for whole": (split_completion, 3),
     "lost instruction": (lose_issue, 95),
     "swapped branches": (swap_branches, 70),
-    "other tile": (other_tile, 8),
+    "other tile": (other_tile, 60),
     "missing dependence": (lose_dependence, 40),
 }
 

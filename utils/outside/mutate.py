@@ -54,6 +54,7 @@ RULES = {
     "overflow": (judge.Case, "check_overflow", nothing, "too few bits"),
     "order of operands": (control.Control, "compute", without_order, "swapped operands"),
     "split completion": (judge, "rings_of", lambda queue, machine: 0, "split taken for whole"),
+    "tiles as told": (judge.Case, "check_told", nothing, "other tile"),
     "tiles as written": (judge, "adopt", nothing, "other tile"),
 }
 

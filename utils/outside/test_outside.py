@@ -329,6 +329,16 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(verdict_of(code("X[A mod 2]", overlap=False)), "yes")
         self.assertEqual(verdict_of(code("X[A + 2]")), "bounds")
 
+    def test_tiles_as_told(self):
+        """The code's kernel says the same in other words, or not."""
+        def kernel(tile):
+            return make_kernel([loop("A", 3, instr("p", "a", writes=[tile]))], buffers=[{"name": "X", "shape": [6]}])
+
+        code = documents.Code(make_code(kernel("X[2*A:1]"), {"a": [runs("A", issue("p"))]}))
+        for tile, kinds in (("X[A + A]", []), ("X[2*A:1:5] if A >= 0", []), ("X[A]", ["kernel"]), ("X[2*A:2]", ["kernel"])):
+            verdict, _ = judge.judge(code, [Choice({}, {}, {})], kernel=documents.Kernel(kernel(tile)))
+            self.assertEqual([finding.kind for finding in verdict.findings], kinds, tile)
+
     def test_counts(self):
         kernel = make_kernel([loop("A", {"value": "n"}, instr("p", "a"))])
         self.assertEqual(verdict_of(make_code(kernel, {"a": [runs("A", issue("p"))]}), {"A": [3]}), "yes")

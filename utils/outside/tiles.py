@@ -242,7 +242,8 @@ class Touch:
     def __str__(self):
         if self.dims is None:
             return f"{self.buffer.name}[@]"
-        return f"{self.buffer.name}[" + ", ".join(":".join(map(str, dim)) for dim in self.dims) + "]"
+        dims = [(first, count, stride if count > 1 else 1) for first, count, stride in self.dims]
+        return f"{self.buffer.name}[" + ", ".join(":".join(map(str, dim)) for dim in dims) + "]"
 
 
 class Access:

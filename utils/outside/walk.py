@@ -75,6 +75,7 @@ class Run:
         self.needs = []
         self.asked = []  # (dependence, number of runs asked for)
         self.touches = []
+        self.told = None  # touches as code tells them
 
     def __str__(self):
         at = "".join(f" {loop}={iteration}" for loop, iteration in self.iterations)
@@ -136,8 +137,8 @@ class Walk:
                      for dependence in instruction.dependences]
         if self.accesses is not None:
             around = Surroundings(dict(run.iterations), self.totals(), self.trips_now, self.choice.values)
-            touches = [access.touch(around) for access in self.accesses[instruction]]
-            run.touches = [touch for touch in touches if touch]
+            run.touches = touches_of(self.accesses[instruction].written, around)
+            run.told = touches_of(self.accesses[instruction].told, around)
         self.runs.append(run)
 
     def totals(self):
@@ -195,6 +196,22 @@ class Meaning:
         return sorted((run for runs in self.runs.values() for run in runs), key=lambda run: run.place)
 
 
+def touches_of(accesses, around):
+    return None if accesses is None else [touch for touch in (access.touch(around) for access in accesses) if touch]
+
+
+class Accesses:
+    """Of one instruction, parsed: as the kernel was written, and as code tells it, if these are two documents."""
+
+    def __init__(self, instruction, buffers):
+        self.written = self.parsed(instruction.accesses, instruction, buffers)
+        same = instruction.told is None or instruction.told == instruction.accesses
+        self.told = None if same else self.parsed(instruction.told, instruction, buffers)
+
+    @staticmethod
+    def parsed(accesses, instruction, buffers):
+        return [Access(kind, tile, instruction, buffers) for kind, tile in accesses]
+
+
 def parse_accesses(kernel):
-    return {instruction: [Access(kind, tile, instruction, kernel.buffers) for kind, tile in instruction.accesses]
-            for instruction in kernel.instructions.values()}
+    return {instruction: Accesses(instruction, kernel.buffers) for instruction in kernel.instructions.values()}
