@@ -117,7 +117,8 @@ def check_seed(tally, seed):
     """How many codes were compared, how many of them are wrong, and contradictions with them."""
     subjects = [subject for subject in subjects_of(tally, seed) if subject.decided]
     found = [(subject, text) for subject in subjects for text in contradictions(tally, subject)]
-    return len(subjects), sum(bool(subject.kinds) for subject in subjects), [(seed, subject.text, text) for subject, text in found]
+    wrong = sum(bool(subject.kinds) for subject in subjects)
+    return len(subjects), wrong, [(seed, subject.text, text) for subject, text in found]
 
 
 def main():

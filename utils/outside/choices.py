@@ -52,21 +52,21 @@ def draw(kernel, random, distances, values, turn, most):
     trips, takes = {}, {}
     long_loop = random.choice(sorted(kernel.loops)) if kernel.loops and random.random() < 0.3 else None
     for loop in kernel.loops.values():
-        for name in names(kernel, loop):
+        for name in names(kernel, loop, random):
             trips[name] = draw_trips(random, loop, distances[loop.name], turn, most, loop.name == long_loop)
         if loop.constant:
             del trips[loop.name]
     for branch in kernel.ifs.values():
-        for name in names(kernel, branch):
+        for name in names(kernel, branch, random):
             takes[name] = [random.randrange(2) for _ in range(random.randrange(1, 6))]
     return Choice(trips, takes, {name: random.randrange(4) for name in values})
 
 
-def names(kernel, what):
-    """Where engines may disagree, each of them decides for itself, in every second choice."""
+def names(kernel, what, random):
+    """Where engines may disagree, every second one decides for itself, and the others alike."""
     if what.uniform:
         return [what.name]
-    return [what.name] + [f"{what.name}@{engine}" for engine in kernel.engines]
+    return [what.name] + [f"{what.name}@{engine}" for engine in kernel.engines if random.random() < 0.5]
 
 
 def draw_trips(random, loop, distances, turn, most, is_long):

@@ -354,8 +354,8 @@ class TileDrawer:
         if len(loops) > 1 and self.feature("skew", 0.2):
             other = self.random.choice(loops)["loop"]
             shapes = [f"{loop} + {other}", f"2*{loop} - {other}", f"{loop} mod 2 + {other} mod 2", f"-{loop} + {other}",
-                      f"-{loop} mod 3 + {other}", f"{other} - 2*({loop} - 1)", f"{loop}*3 - {other} floordiv 2", f"{loop} - {other} - 1",
-                      f"3 - {loop} + {other}"]
+                      f"-{loop} mod 3 + {other}", f"{other} - 2*({loop} - 1)", f"{loop}*3 - {other} floordiv 2",
+                      f"{loop} - {other} - 1", f"3 - {loop} + {other}"]
         return self.random.choice(shapes)
 
     def affine(self, extent, loops, around):

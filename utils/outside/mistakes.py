@@ -31,7 +31,7 @@ from checks import contradictions, subjects_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLE = Path(__file__).resolve().parent / "mistakes.txt"
-CHOICES = 12
+CHOICES = 40
 NOT_JUDGED = ("crash", "hang")  # findings that need no interpreter
 
 
