@@ -13,7 +13,11 @@
    in some schedules; in others one queue is held back for as long as another can retire, which shows
    what does not wait for it. Nothing is shown by finding nothing.
 
-   A dependence that is read as asking for more than it does is no measure of what comes too early. *)
+   A dependence that is read as asking for more than it does is no measure of what comes too early.
+
+   The systems of a machine on which subtraction stops at zero count without bits. So there a run ends where
+   one of the machine would count otherwise: at a number that its registers cannot hold, or its waits cannot
+   tell. *)
 
 open Lists
 open Certifier
@@ -137,6 +141,20 @@ type run = {
   step : unit -> unit; (* ends the search when there were enough *)
 }
 
+let expect_below limit run n =
+  if (not run.t.source.arithmetic.wraps) && n >= limit then
+    raise (Replay.Stuck "the machine has no such number")
+
+let value run e = function OImm n -> n | OReg r -> run.r.code.iregs e r
+
+(* What a register gets is what it holds on the machine. *)
+let expect_held run e r =
+  expect_below (1 lsl run.t.source.arithmetic.bits) run (run.r.code.iregs e r)
+
+(* A wait of the machine tells these two apart as this one does. *)
+let expect_told run e (s, o) =
+  List.iter (expect_below (Numbers.limit run.t.source.arithmetic) run) [ value run e o; run.r.code.isem s ]
+
 let code_at run e = (run.r.code.ipos e).cur
 let kernel_at run e = match (run.r.kernel.spos e).cur with i :: _ -> Some i | [] -> None
 
@@ -159,8 +177,7 @@ let early run e i d =
     (owed_by run e d)
 
 let wait_text run e (s, o) =
-  let wanted = match o with OImm n -> n | OReg r -> run.r.code.iregs e r in
-  Printf.sprintf "waits for '%s' >= %d, which is %d" (sema_name run.t.source s) wanted
+  Printf.sprintf "waits for '%s' >= %d, which is %d" (sema_name run.t.source s) (value run e o)
     (run.r.code.isem s)
 
 let late run e i w =
@@ -169,17 +186,22 @@ let late run e i w =
     (trips_text run.t run.trips) (engine_name c e) (wait_text run e w) (next_run run i)
     (instr_name c i)
 
+let passes run e w =
+  expect_told run e w;
+  run.r.passes run.r.code e (Some w)
+
 (* Register operations and waits that pass: nothing else sees when they happen. *)
 let rec settle run e =
   Replay.walk run.r e;
   match code_at run e with
-  | RegOp _ :: _ -> go_on run e
-  | Wait w :: _ when run.r.passes run.r.code e (Some w) -> go_on run e
+  | RegOp o :: _ ->
+      ignore (Replay.do_code run.r (Operate e));
+      expect_held run e o.dst;
+      settle run e
+  | Wait w :: _ when passes run e w ->
+      ignore (Replay.do_code run.r (Operate e));
+      settle run e
   | _ -> ()
-
-and go_on run e =
-  ignore (Replay.do_code run.r (Operate e));
-  settle run e
 
 (* Whether the engine can issue; what it does wrongly is found. *)
 let look run e =
@@ -189,7 +211,7 @@ let look run e =
       if is_ready run e i then late run e i w;
       false
   | Issue (j, w) :: _, Some i when i = j ->
-      let passes = run.r.passes run.r.code e w in
+      let passes = Option.fold ~none:true ~some:(passes run e) w in
       (if passes then
          match List.find_opt (fun (d, exact) -> exact && not (is_met run e d)) (deps_of run i) with
          | Some (d, _) -> early run e i d

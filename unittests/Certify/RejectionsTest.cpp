@@ -179,9 +179,11 @@ constexpr Change changes[] = {
      "(mul r1 25445091914122223 r0) (mul r1 74545793622247865 r1) (mul r1 65444078437006862 r1)",
      "not covered", "a number is too large to be computed with"},
 
-    // What no run that is tried can tell from right code.
+    // What no run that is tried can tell from right code; the second is right modulo 2^32.
     {"TooLateToBeSeen", "(mul r1 2 r0)", "(gt r2 r0 5000) (add r1 r0 r2) (mul r1 2 r1)",
      "not covered", "engine 'f', instruction 'use': waits for 's' >="},
+    {"RightOnTheMachine", "(mul r1 2 r0)", "(mul r1 2 r0) (mul r1 2147483649 r1)", "not covered",
+     "engine 'f', instruction 'use': waits for 's' >= 4294967298*total(A)"},
 
     {"TripsPastTheLimit", "(\"A\" loop)", "(\"A\" loop (trips 3000000000))", "",
      "'3000000000' is too large; the largest number here is 2147483647"},
