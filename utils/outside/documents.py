@@ -439,10 +439,10 @@ OPERATIONS = ("move", "add", "sub", "mul", "min", "gt")
 class Code:
     """Checked code; the operations of an engine stay as they are in the document."""
 
+    KEYS = ("schema", "version", "kernel", "strategy", "machine", "semaphores", "barriers", "engines")
+
     def __init__(self, document, machine=None):
-        check_fields(document, "code",
-                     ("schema", "version", "kernel", "strategy", "machine", "semaphores", "barriers", "engines"),
-                     ("dependences",))
+        check_fields(document, "code", self.KEYS, ("dependences",))
         version = check_schema(document, "code", "tally-code", (1, 2))
         self.kernel = Kernel(document["kernel"])
         self.strategy = text(document["strategy"], "strategy")
@@ -453,7 +453,7 @@ class Code:
         self.programs = {}
         for value, at in items(document["engines"], "engines"):
             self.read_engine(value, at)
-        self.check_dependences(document.get("dependences"))
+        check_listed(self.kernel, document.get("dependences"))
         self.found_from_tiles = False  # whether the kernel as written has no dependences; see judge.adopt
 
     @staticmethod
@@ -475,14 +475,15 @@ class Code:
         self.programs[name] = value["code"]
         OperationReader(self, name).block(value["code"], path + ".code", self.kernel.root)
 
-    def check_dependences(self, value):
-        """[Json.md#code]: the list names the kernel's dependences, in their order."""
-        if value is None:
-            return
-        listed = read_ids(value, "dependences", ("id", "producer", "consumer"))
-        ends = [(item["producer"], item["consumer"]) for item in listed]
-        if ends != [(item.producer.name, item.consumer.name) for item in self.kernel.dependences]:
-            raise Wrong("dependences", "they are not those of the kernel")
+
+def check_listed(kernel, value):
+    """[Json.md#code]: the list names the kernel's dependences, in their order."""
+    if value is None:
+        return
+    listed = read_ids(value, "dependences", ("id", "producer", "consumer"))
+    ends = [(item["producer"], item["consumer"]) for item in listed]
+    if ends != [(item.producer.name, item.consumer.name) for item in kernel.dependences]:
+        raise Wrong("dependences", "they are not those of the kernel")
 
 
 def read_ids(value, path, needed, allowed=()):
