@@ -340,12 +340,14 @@ verb_sanitize() {
 }
 
 # fuzz [SECONDS [SEED]]: each libFuzzer target for so long, then as long random kernels; kernels and
-# mutants start from the seed, so that another one looks at others.
+# mutants start from the seed, so that another one looks at others. Mutants of certified code take some
+# ten minutes.
 verb_fuzz() {
-  local seconds=${1:-60} seed=${2:-1} minutes target tally=$build/release/bin/tally
+  local seconds=${1:-60} seed=${2:-1} minutes target
+  local tally=$build/release/bin/tally certify=$build/release/bin/tally-certify
   [[ $seconds =~ ^[1-9][0-9]*$ && $seed =~ ^[0-9]+$ ]] ||
     die "'fuzz' takes a number of seconds and a seed, as in './do fuzz 60 1'" 2
-  need "${packages[@]}" clang-22 libclang-rt-22-dev
+  need "${packages[@]}" ocaml clang-22 libclang-rt-22-dev
   if build_tree fuzz libfuzzers; then
     for target in json text bytecode compile; do
       check_one "fuzz $target" utils/run-libfuzzers.sh "$build/fuzz" "$seconds" "$target"
@@ -364,6 +366,9 @@ verb_fuzz() {
       --seconds="$seconds" --jobs="$jobs" --out="$build/outside/checks"
     check_one "seeded mistakes" python3 utils/outside/mistakes.py --build="$build/release" \
       --work="$build/mistakes" --seed="$seed" --jobs="$jobs"
+    check_one "hostile code" python3 utils/outside/hostile.py --certify="$certify"
+    check_one "mutants of certified code" python3 utils/outside/certify.py --tally="$tally" \
+      --certify="$certify" --seed="$seed" --mutants=100000 --jobs="$jobs" --kinds --out="$build/certify"
   else
     count "build release" 0 1
   fi

@@ -1,3 +1,4 @@
 #!/bin/sh
 # A checker that believes everything.
-echo "certified: 'k' (per-loop): 1 instruction"
+for file; do :; done
+sed -n "s/^(certificate.*/certified: 'k' (per-loop)/p" "$file"
