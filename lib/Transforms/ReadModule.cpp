@@ -10,6 +10,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <fmt/format.h>
 
@@ -33,7 +34,19 @@ struct TextProblem {
   std::string message;
 };
 
-/// Walks a text once and keeps the brackets that are open.
+/// A bracket that is open, and the operations of the expression that it holds.
+struct Bracket {
+  char closer;
+  size_t operations = 0;
+};
+
+/// What an alias (`#a = ...`) stands for, with all that the aliases in it stand for.
+struct Alias {
+  size_t parts = 1;
+  size_t depth = 1;
+};
+
+/// Walks a text once and keeps the brackets that are open, and what aliases stand for.
 class TextGuard {
 public:
   explicit TextGuard(llvm::StringRef text) : text(text) {}
@@ -41,39 +54,75 @@ public:
   std::optional<TextProblem> find();
 
 private:
+  std::optional<std::string> problem() const;
   void step();
   void skipString();
   void skipComment();
   void skipNumber();
+  void word();
 
-  void open(char closing) { closers.push_back(closing); }
+  void operation() { ++brackets.back().operations; }
 
-  void close(char closing);
+  void alias();
+  void finishAlias();
+
+  void open(char closer) { brackets.push_back({closer}); }
+
+  void close(char closer);
+
+  bool isOutside() const { return brackets.size() == 1; }
+
+  llvm::StringRef identifier() const;
 
   llvm::StringRef text;
   size_t at = 0;
-  std::vector<char> closers; ///< what would close each open bracket
-  size_t numDigits = 0;      ///< of the number just passed
+  std::vector<Bracket> brackets{
+      {'\0'}};          ///< what would close each open bracket; the text itself first
+  size_t numDigits = 0; ///< of the number just passed
+
+  llvm::StringMap<Alias> aliases;
+  llvm::StringRef defined; ///< the alias that is being defined; empty if none is
+  bool begun = false;      ///< whether something of it was read
+  Alias definition;
+  size_t expanded = 0; ///< attributes in all, with aliases written out
+  size_t deepest = 0;  ///< alias so far
 };
 
 std::optional<TextProblem> TextGuard::find() {
   for (at = 0; at < text.size(); ++at) {
     size_t start = at;
+    begun |= !llvm::isSpace(text[at]) && text[at] != '/';
     step();
-    if (closers.size() > maxBrackets) {
-      return TextProblem{start, fmt::format("text nests more than {} brackets deep; at most {} "
-                                            "loops and branches may enclose one another",
-                                            maxBrackets, maxDepth)};
-    }
-    if (numDigits > maxDigits) {
-      return TextProblem{start, fmt::format("number with {} digits; at most {} are allowed",
-                                            numDigits, maxDigits)};
+    if (std::optional<std::string> message = problem()) {
+      return TextProblem{start, std::move(*message)};
     }
   }
   return std::nullopt;
 }
 
+std::optional<std::string> TextGuard::problem() const {
+  if (brackets.size() - 1 > maxBrackets) {
+    return fmt::format("text nests more than {} brackets deep; at most {} "
+                       "loops and branches may enclose one another",
+                       maxBrackets, maxDepth);
+  }
+  if (numDigits > maxDigits) {
+    return fmt::format("number with {} digits; at most {} are allowed", numDigits, maxDigits);
+  }
+  if (brackets.back().operations > maxOperations) {
+    return fmt::format("expression with more than {} operations", maxOperations);
+  }
+  if (deepest > maxBrackets) {
+    return fmt::format("aliases stand for one another more than {} deep", maxBrackets);
+  }
+  if (expanded > maxExpanded(text.size())) {
+    return fmt::format("aliases stand for more than {} attributes", maxExpanded(text.size()));
+  }
+  return std::nullopt;
+}
+
 void TextGuard::step() {
+  numDigits = 0;
   switch (text[at]) {
   case '"':
     return skipString();
@@ -92,9 +141,38 @@ void TextGuard::step() {
   case '}':
   case '>':
     return close(text[at]);
+  case ',':
+  case '=':
+    brackets.back().operations = 0;
+    ++definition.parts;
+    return;
+  case '+':
+  case '*':
+    return operation();
+  case '-':
+    return text.substr(at).starts_with("->") ? void(++at) : operation();
+  case '#':
+  case '!':
+    return alias();
+  case '\n':
+    return finishAlias();
   default:
-    return skipNumber();
+    return llvm::isAlpha(text[at]) ? word() : skipNumber();
   }
+}
+
+llvm::StringRef TextGuard::identifier() const {
+  return text.substr(at).take_while(
+      [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
+}
+
+/// Some operations of expressions are words.
+void TextGuard::word() {
+  llvm::StringRef name = identifier();
+  if (name == "mod" || name == "floordiv" || name == "ceildiv") {
+    operation();
+  }
+  at += name.size() - 1;
 }
 
 /// To its last digit; nothing if there is no number.
@@ -105,6 +183,42 @@ void TextGuard::skipNumber() {
   }
   numDigits = end - at;
   at = numDigits != 0 ? end - 1 : at;
+}
+
+/// `#a =` outside of all brackets defines an alias; anywhere else, it stands for what it was
+/// defined as. What is defined later, as locations are, counts as one.
+void TextGuard::alias() {
+  size_t start = at++; // the mark belongs to the name
+  llvm::StringRef name = text.substr(start, identifier().size() + 1);
+  size_t next = text.find_first_not_of(" \t", start + name.size());
+  at = start + name.size() - 1;
+  if (name.size() == 1) {
+    return;
+  }
+  bool isDefinition =
+      next != llvm::StringRef::npos && text[next] == '=' && !text.substr(next).starts_with("==");
+  if (isDefinition && isOutside()) {
+    defined = name;
+    definition = {};
+    begun = false;
+    at = next;
+    return;
+  }
+  auto known = aliases.find(name);
+  Alias meant = known == aliases.end() ? Alias() : known->second;
+  expanded += meant.parts;
+  definition.parts += meant.parts;
+  definition.depth = std::max(definition.depth, meant.depth + 1);
+}
+
+/// At the end of a line, if all brackets are closed and there was more than comments.
+void TextGuard::finishAlias() {
+  if (defined.empty() || !isOutside() || !begun) {
+    return;
+  }
+  aliases[defined] = definition;
+  deepest = std::max(deepest, definition.depth);
+  defined = {};
 }
 
 /// To the closing quote; a string ends with its line at the latest, as MLIR's lexer has it.
@@ -120,23 +234,23 @@ void TextGuard::skipComment() {
   if (at + 1 >= text.size() || text[at + 1] != '/') {
     return;
   }
-  at = std::min(text.find('\n', at), text.size());
+  at = std::min(text.find('\n', at), text.size()) - 1;
 }
 
 /// `<` and `>` are brackets of types and attributes, but also stand alone (`->`, `>=`): a
 /// `>` closes only a `<` right before it, and other brackets close every `<` inside.
-void TextGuard::close(char closing) {
-  if (closing == '>') {
-    if (!closers.empty() && closers.back() == '>') {
-      closers.pop_back();
+void TextGuard::close(char closer) {
+  if (closer == '>') {
+    if (brackets.back().closer == '>') {
+      brackets.pop_back();
     }
     return;
   }
-  while (!closers.empty() && closers.back() == '>') {
-    closers.pop_back();
+  while (brackets.back().closer == '>') {
+    brackets.pop_back();
   }
-  if (!closers.empty() && closers.back() == closing) {
-    closers.pop_back();
+  if (brackets.back().closer == closer) {
+    brackets.pop_back();
   }
 }
 

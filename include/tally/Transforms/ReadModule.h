@@ -6,7 +6,7 @@
 //
 // MLIR's parser recurses into every bracket, as do its verifier, its printer, and even the
 // destruction of operations. So depth is judged before anything recurses: in text by
-// counting brackets; bytecode is first read in a child process, which may crash.
+// counting brackets and aliases; bytecode is first read in a child process, which may crash.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,18 @@ inline constexpr uint32_t maxRegions = maxDepth + 64;
 /// The most decimal digits of one number; MLIR takes quadratic time to read them.
 inline constexpr size_t maxDigits = 1000;
 
-/// Where a text first has more than maxBrackets brackets open, or a number of more than maxDigits
-/// digits; strings and comments do not count. The location's file is 0. Linear, without recursion.
+/// The most operations of one affine expression, which MLIR keeps as a tree.
+inline constexpr size_t maxOperations = 1000;
+
+/// The most attributes and types of a text of so many bytes, if its aliases are written out, as
+/// MLIR does when it prints them. Sixty lines of `#b = [#a, #a]` would be 2^60.
+inline constexpr size_t maxExpanded(size_t bytes) {
+  return 100'000 + 100 * bytes;
+}
+
+/// Where a text first has more than maxBrackets brackets open, aliases as deep, or more of the
+/// other things above than there may be; strings and comments do not count. The location's file is
+/// 0. Linear, without recursion.
 std::optional<Diagnostic> checkNesting(llvm::StringRef text);
 
 /// Whether regions nest at most maxRegions deep under `op`. Without recursion.
