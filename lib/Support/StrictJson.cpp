@@ -214,8 +214,12 @@ private:
     return true;
   }
 
-  /// What the library says, without its name, number and place.
+  /// What the library says, without its name, number and place. It repeats a number that no
+  /// `double` holds, all digits of it, and says no place.
   static std::string reason(std::string_view what) {
+    if (what.find("out_of_range") != std::string_view::npos) {
+      return "the number is too large";
+    }
     size_t column = what.find(", column ");
     size_t start = column == std::string_view::npos ? column : what.find(": ", column);
     return std::string(start == std::string_view::npos ? what : what.substr(start + 2));

@@ -156,6 +156,12 @@ TEST(KernelJsonTest, depthIsBounded) {
             "k.json:1:1101: error: more than 1100 objects and arrays inside one another\n");
 }
 
+/// However many digits it has, the error has one line.
+TEST(KernelJsonTest, numbersAreBounded) {
+  EXPECT_EQ(errorsOf(R"({"version": 1)" + std::string(1000, '0') + "}"),
+            "k.json:1:1013: error: the number is too large\n");
+}
+
 TEST(KernelJsonTest, keysGivenTwice) {
   EXPECT_NE(errorsOf(R"({"name": "a", "name": "b"})").find("the key 'name' is given twice"),
             std::string::npos);
