@@ -30,6 +30,7 @@ let found format = Printf.ksprintf (fun s -> raise (Found s)) format
 (* How much is tried, in steps and not in seconds: the same certificate has the same verdict on every
    machine. A step is a look at an engine, or one operation of control. *)
 let actions_of_a_run = 2_000
+let most_in_flight = 64 (* of a queue; an engine with more to issue waits until some have retired *)
 let steps_in_all = 200_000
 
 exception Out_of_steps
@@ -203,6 +204,10 @@ let rec settle run e =
       settle run e
   | _ -> ()
 
+let has_room run i =
+  let _, queue = run.t.source.instrs.(i) in
+  List.compare_length_with (run.r.code.iifl queue) most_in_flight < 0
+
 (* Whether the engine can issue; what it does wrongly is found. *)
 let look run e =
   run.step ();
@@ -218,7 +223,7 @@ let look run e =
          | None -> ());
       let ready = is_ready run e i in
       if ready && not passes then Option.iter (late run e i) w;
-      ready && passes
+      ready && passes && has_room run i
   | _ -> false
 
 let issue run e =
