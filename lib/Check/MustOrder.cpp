@@ -331,12 +331,15 @@ public:
     }
   }
 
-  /// Calls `onIssue(queue, number, completions of the ring so far)`.
-  template <typename OnIssue> void holdRing(uint32_t ring, OnIssue onIssue) {
+  /// Calls `onIssue(queue, number, completions of the ring so far)`, and `onHeld()` when nothing
+  /// else can happen without another completion.
+  template <typename OnIssue, typename OnHeld>
+  void holdRing(uint32_t ring, OnIssue onIssue, OnHeld onHeld) {
     heldRing = ring;
     start(EngineId());
     do {
       goOn(onIssue);
+      onHeld();
     } while (deliverHeld());
   }
 
@@ -346,6 +349,8 @@ public:
       goOn([](QueueId, uint32_t, uint32_t) {});
     } while (stepHeld(engine));
   }
+
+  uint64_t valueOf(uint32_t counter) const { return value[counter]; }
 
   bool isStuck() const {
     for (EngineId engine : model.events.ids()) {
@@ -520,10 +525,13 @@ MustOrder::MustOrder(const ImplSystem &system, std::span<const AssumedWait> assu
   for (uint32_t ring = 0; ring < model.rings.size(); ++ring) {
     uint32_t column = model.rings[ring].queue.value;
     HeldRun run(model, limit, findings);
-    run.holdRing(ring, [&](QueueId queue, uint32_t number, uint32_t completions) {
-      uint32_t &entry = rows[queue][(number - 1) * numQueues + column];
-      entry = std::min(entry, completions);
-    });
+    run.holdRing(
+        ring,
+        [&](QueueId queue, uint32_t number, uint32_t completions) {
+          uint32_t &entry = rows[queue][(number - 1) * numQueues + column];
+          entry = std::min(entry, completions);
+        },
+        [] {});
     stuck = run.isStuck();
     if (keepGoing && !keepGoing()) {
       isCutOff = true;
@@ -535,6 +543,31 @@ MustOrder::MustOrder(const ImplSystem &system, std::span<const AssumedWait> assu
       HeldRun(model, limit, findings).holdEngine(engine);
     }
   }
+}
+
+std::vector<uint64_t> largestValues(const ImplSystem &system, std::span<const AssumedWait> assumed,
+                                    SemaId sema, QueueId queue) {
+  Model model = Writer(system, assumed).run();
+  if (model.hasResets) {
+    return {};
+  }
+  std::vector<Unsettled> reasons;
+  Findings findings(reasons);
+  std::vector<uint64_t> largest(system.issuesOf(queue).size() + 1, 0);
+  for (uint32_t ring = model.firstRing[queue]; ring < model.ringsEnd(queue); ++ring) {
+    HeldRun run(model, system.machineOf().counterLimit(), findings);
+    size_t completions = 0;
+    run.holdRing(
+        ring, [](QueueId, uint32_t, uint32_t) {},
+        [&] {
+          largest[completions] = std::max(largest[completions], run.valueOf(sema.value));
+          ++completions;
+        });
+    for (; completions < largest.size(); ++completions) {
+      largest[completions] = std::max(largest[completions], run.valueOf(sema.value));
+    }
+  }
+  return largest;
 }
 
 } // namespace tally

@@ -28,28 +28,11 @@ public:
             const Bindings &bindings, const RaceOptions &options)
       : options(options), end(Time::now() + std::chrono::duration_cast<Time::duration>(
                                                 std::chrono::duration<double>(options.seconds))),
-        system(kernel, program, machine, bindings,
-               {options.inFlight, options.maxOperations, nullptr}),
-        needs(kernel, bindings, options.maxOperations),
-        datapath(kernel.accesses.empty()
-                     ? nullptr
-                     : std::make_unique<Datapath>(kernel, bindings, options.maxOperations)),
-        subject{kernel, program, machine, bindings, system, datapath.get(), needs, {}, {}} {
-    subject.isWaitedFor = IdVector<SemaId, bool>(program.semaphores.size(), false);
-    uint32_t first = 0;
-    for (const EngineCode &code : program.engines) {
-      subject.firstOp.push(first);
-      first += static_cast<uint32_t>(code.ops.size());
-      for (const Op &op : code.ops) {
-        if (op.wait.valid()) {
-          subject.isWaitedFor[op.wait] = true;
-        }
-      }
-    }
-  }
+        instance(kernel, program, machine, bindings,
+                 {options.inFlight, options.maxOperations, nullptr}) {}
 
   RaceResult run() {
-    if (!complete()) {
+    if (!instance.complete()) {
       result.reason = fmt::format("the run is longer than {} operations, or a queue has more than "
                                   "{} rings; give smaller trips",
                                   options.maxOperations, ImplSystem::maxRings);
@@ -88,10 +71,6 @@ public:
   }
 
 private:
-  bool complete() const {
-    return system.complete() && needs.complete() && (!datapath || datapath->complete());
-  }
-
   bool keepGoing(uint64_t steps) {
     if (options.progress) {
       options.progress(result.schedules, result.steps + steps);
@@ -119,12 +98,28 @@ private:
       return;
     }
     ++result.schedules;
+    noteEnd(watched);
     result.oneDecides = isSettled(watched);
     if (number != 0 || !isMixedAlone(watched) || !holdBack(watched, scheduler.name())) {
       collect(watched, scheduler.name(), true);
     }
-    if (number == 0 && result.reports.empty()) {
+    if (number == 0 && result.reports.empty() && !options.isBrief) {
       collectExcesses(watched, scheduler.name());
+    }
+  }
+
+  /// How far the first schedule gets.
+  void noteEnd(const RaceRun &watched) {
+    if (!result.issued.empty()) {
+      return;
+    }
+    for (const QueueState &queue : watched.state.queues) {
+      result.issued.push_back(queue.issued);
+    }
+    for (EngineId engine : subject.kernel.engines.ids()) {
+      if (system.head(watched.state, engine)) {
+        result.blocked.push_back(engine);
+      }
     }
   }
 
@@ -191,9 +186,10 @@ private:
     collectFaults(watched, schedule, ReportKind::Race);
     collectFaults(watched, schedule, ReportKind::Unordered);
     if (ended && watched.deadlocked() && isNew(ReportKind::Deadlock, 0, 0)) {
-      RaceReport report = deadlockOf(subject, watched.state);
-      report.steps = watched.steps;
-      add(std::move(report), schedule);
+      for (RaceReport &report : deadlocksOf(subject, watched.state)) {
+        report.steps = watched.steps;
+        add(std::move(report), schedule);
+      }
     }
   }
 
@@ -229,6 +225,10 @@ private:
 
   /// A race counts as found when a schedule shows it: both instructions in flight at once.
   void addFault(const RaceRun &watched, const OrderFault &fault, const std::string &schedule) {
+    if (options.isBrief) {
+      add(briefReportOf(subject, fault), schedule);
+      return;
+    }
     RaceReport report = reportOf(subject, fault);
     std::vector<Step> held = must ? holdBackBoth(subject, fault) : std::vector<Step>();
     bool isShown = false;
@@ -308,11 +308,11 @@ private:
 
   const RaceOptions &options;
   Time::time_point end;
-  ImplSystem system;
-  Needs needs;
-  std::unique_ptr<Datapath> datapath;
+  RaceInstance instance;
+  const ImplSystem &system = instance.system;
+  const Datapath *datapath = instance.datapath.get();
+  const RaceSubject &subject = instance.subject;
   std::unique_ptr<MustOrder> must; ///< if that was needed to decide, and does
-  RaceSubject subject;
   RaceResult result;
   uint32_t numErrors = 0, numWarnings = 0; ///< of `result.reports`
   std::set<std::tuple<ReportKind, uint64_t, uint64_t>> seen;

@@ -27,8 +27,8 @@ public:
   }
 
   RaceReport report() const {
-    RaceReport report;
-    report.kind = fault.dep.valid() ? ReportKind::Unordered : ReportKind::Race;
+    RaceReport report = briefReportOf(subject, fault);
+    report.facts.clear();
     report.count = fault.count;
     Diagnostic &text = report.text;
     text.where = kernel.instrs[consumer().instr].where;
@@ -266,6 +266,16 @@ private:
   Active earlierActive, laterActive;
 };
 } // namespace
+
+RaceReport briefReportOf(const RaceSubject &subject, const OrderFault &fault) {
+  RaceReport report;
+  report.kind = fault.dep.valid() ? ReportKind::Unordered : ReportKind::Race;
+  report.producer = fault.producer().instr;
+  report.consumer = fault.consumer().instr;
+  report.facts = {{"first", std::string(subject.kernel.nameOf(report.producer))},
+                  {"second", std::string(subject.kernel.nameOf(report.consumer))}};
+  return report;
+}
 
 RaceReport reportOf(const RaceSubject &subject, const OrderFault &fault) {
   return OrderStory(subject, fault).report();

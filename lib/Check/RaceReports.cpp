@@ -35,6 +35,16 @@ std::string_view toString(ReportKind kind) {
   return "";
 }
 
+std::string keyOf(const RaceReport &report) {
+  std::string key(toString(report.kind));
+  for (const char *name : {"first", "second", "semaphore", "operation", "engine"}) {
+    for (const auto &[fact, value] : report.facts) {
+      key += fact == name ? "\n" + value : "";
+    }
+  }
+  return key;
+}
+
 //===----------------------------------------------------------------------===//
 // Semaphores
 //===----------------------------------------------------------------------===//
@@ -184,6 +194,15 @@ static nlohmann::ordered_json reportJson(const RaceReport &report,
   object["place"] = placeJson(report.text.where, files);
   object["count"] = report.count;
   object["steps"] = report.steps.size();
+  object["cause"] = nullptr;
+  if (report.cause != 0) {
+    object["cause"] = report.cause;
+  }
+  object["folded"] = report.isFolded;
+  object["mend"] = nullptr;
+  if (report.mend) {
+    object["mend"] = {{"kind", report.mend->kind}, {"text", report.mend->text}};
+  }
   object["facts"] = nlohmann::ordered_json::object();
   for (const auto &[key, value] : report.facts) {
     object["facts"][key] = value;

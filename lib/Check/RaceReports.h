@@ -19,13 +19,17 @@ std::vector<Step> witnessOf(const RaceSubject &subject, const std::vector<Step> 
 std::vector<Step> holdBackBoth(const RaceSubject &subject, const OrderFault &fault);
 
 RaceReport reportOf(const RaceSubject &subject, const OrderFault &fault);
+
+/// Which instructions, and no more.
+RaceReport briefReportOf(const RaceSubject &subject, const OrderFault &fault);
+
 RaceReport reportOf(const RaceSubject &subject, const Unsettled &unsettled);
 RaceReport reportOf(const RaceSubject &subject, const WaitExcess &excess, uint64_t passes);
 
 RaceReport reportOf(const RaceSubject &subject, const OutsideRun &run);
 
-/// For a run that ended with engines blocked.
-RaceReport deadlockOf(const RaceSubject &subject, const ImplState &state);
+/// For a run that ended with engines blocked: one for each cause.
+std::vector<RaceReport> deadlocksOf(const RaceSubject &subject, const ImplState &state);
 
 } // namespace tally
 

@@ -6,6 +6,27 @@
 
 namespace tally {
 
+RaceInstance::RaceInstance(const Kernel &kernel, const Program &program, const Machine &machine,
+                           const Bindings &bindings, const ImplOptions &options)
+    : system(kernel, program, machine, bindings, options),
+      needs(kernel, bindings, options.maxOperations),
+      datapath(kernel.accesses.empty()
+                   ? nullptr
+                   : std::make_unique<Datapath>(kernel, bindings, options.maxOperations)),
+      subject{kernel, program, machine, bindings, system, datapath.get(), needs, {}, {}} {
+  subject.isWaitedFor = IdVector<SemaId, bool>(program.semaphores.size(), false);
+  uint32_t first = 0;
+  for (const EngineCode &code : program.engines) {
+    subject.firstOp.push(first);
+    first += static_cast<uint32_t>(code.ops.size());
+    for (const Op &op : code.ops) {
+      if (op.wait.valid()) {
+        subject.isWaitedFor[op.wait] = true;
+      }
+    }
+  }
+}
+
 RaceRun::RaceRun(const RaceSubject &subject, const MustOrder *must)
     : subject(subject), state(subject.system.initial()),
       order(subject.kernel, subject.program.semaphores.size(), subject.machine), must(must),

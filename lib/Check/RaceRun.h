@@ -51,6 +51,24 @@ struct RaceSubject {
   }
 };
 
+/// One choice of trips, with all that is prepared for it.
+struct RaceInstance {
+  RaceInstance(const Kernel &kernel, const Program &program, const Machine &machine,
+               const Bindings &bindings, const ImplOptions &options);
+  RaceInstance(const RaceInstance &) = delete;
+  RaceInstance &operator=(const RaceInstance &) = delete;
+
+  /// Whether all that the engines do is known.
+  bool complete() const {
+    return system.complete() && needs.complete() && (!datapath || datapath->complete());
+  }
+
+  ImplSystem system;
+  Needs needs;
+  std::unique_ptr<Datapath> datapath;
+  RaceSubject subject;
+};
+
 /// Two instructions that are not ordered, though they should be.
 struct OrderFault {
   Instance earlier; ///< issued first, or not at all yet

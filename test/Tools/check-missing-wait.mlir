@@ -1,19 +1,28 @@
 // RUN: not tally check %s --race --witness=%t.json | FileCheck %s
-// RUN: not tally check --replay=%t-2.json | FileCheck %s --check-prefix=REPLAY
-// RUN: not tally check %s --race --format=json | %python -c "import json,sys; c=json.load(sys.stdin)['checks'][0]; r=[r for x in c['race']['runs'] for r in x['reports']]; assert c['verdict']=='no'; assert [x['facts']['needs'] for x in r]==['tally.dep \"load\" -> \"load\" waw at \"A\" = 2', 'tally.dep \"use\" -> \"load\" war at \"A\" = 2'], r"
+// RUN: not tally check --replay=%t.json | FileCheck %s --check-prefix=REPLAY
+// RUN: not tally check %s --race --all | FileCheck %s --check-prefix=ALL
+// RUN: not tally check %s --race --format=json | %python -c "import json,sys; c=json.load(sys.stdin)['checks'][0]; r=[r for x in c['race']['runs'] for r in x['reports']]; assert c['verdict']=='no'; assert [(x['cause'], x['folded'], x['mend'] and x['mend']['kind']) for x in r]==[(1, True, None), (1, False, 'wait')], r; assert [x['facts']['needs'] for x in r]==['tally.dep \"load\" -> \"load\" waw at \"A\" = 2', 'tally.dep \"use\" -> \"load\" war at \"A\" = 2'], r"
 
 // Nobody keeps "load" from overwriting the slot that "use" may still read.
 
 // CHECK:      with --trips=A=3:
-// CHECK-NEXT: error: race: nothing makes 'load' (A = 2), which writes X[0], wait for 'load' (A = 0), which writes it
-// CHECK:      note: 'load' has to wait for 'full' >= 1; it waits for nothing
-// CHECK:      note: the dependence it would need: tally.dep "load" -> "load" waw at "A" = 2
-// CHECK:      error: race: nothing makes 'load' (A = 2), which writes X[0], wait for 'use' (A = 0), which reads it
+// CHECK-NEXT: error: race: nothing makes 'load' (A = 2), which writes X[0], wait for 'use' (A = 0), which reads it
 // CHECK-NEXT: note: 'use' is here
 // CHECK-NEXT: note: 'use' raises no semaphore that 'load' could wait for; let it raise one
 // CHECK-NEXT: note: the kernel has the dependence 'use' -> 'load' at 'A' = 2
+// CHECK-NEXT: note: mend: let 'use' on 'act' raise a new semaphore 'use.done', and let 'load' on 'dma' wait for 'use.done' >= "count" - 2, where "count" counts the runs of 'load' from 1; the check then no longer reports this, nor the race of 'load' and 'load'
+// CHECK-NOT:  error:
 // CHECK:      race:    no
 // CHECK:      verdict: no
+//
+// A load also overwrites what an earlier one still writes; a wait for "use", which waits for that one,
+// orders both.
+//
+// ALL: error: race: nothing makes 'load' (A = 2), which writes X[0], wait for 'load' (A = 0), which writes it
+// ALL: note: 'load' has to wait for 'full' >= 1; it waits for nothing
+// ALL: note: the dependence it would need: tally.dep "load" -> "load" waw at "A" = 2
+// ALL: note: has the cause of the race of 'use' and 'load'
+// ALL: error: race: nothing makes 'load' (A = 2), which writes X[0], wait for 'use' (A = 0), which reads it
 //
 // Both are in flight at the end of the schedule, which was cut down to what leads there.
 //

@@ -1,4 +1,4 @@
-// RUN: not tally check %s --race | FileCheck %s
+// RUN: not tally check %s --race --all | FileCheck %s
 
 // The ring has two slots, but the dependence is of distance 3, and the code keeps that one only. A
 // tile touches two parts that other tiles tell apart; the pair counts once.
@@ -6,6 +6,7 @@
 // CHECK: error: race: nothing makes 'load' (A = 2), which writes X[0, 0:32], X[0, 32:32], wait for 'use' (A = 0), which reads them
 // CHECK: note: the dependence it would need: tally.dep "use" -> "load" war at "A" = 2; 'use' -> 'load' at 'A' = 3 asks for less
 // CHECK: note: 3 times in this schedule
+// CHECK: note: has the cause of the race of 'half' and 'load'
 
 tally.kernel @weaker {
   tally.engine "act"

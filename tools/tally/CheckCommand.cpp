@@ -307,6 +307,9 @@ void addOutput(CLI::App &sub, CheckOptions &options) {
   sub.add_option("--witness", options.witness,
                  "file for a schedule that shows the first finding; further ones get -2, -3, ...")
       ->group(group);
+  sub.add_flag("--all", options.all,
+               "print reports that have the cause of another, too, and write their schedules")
+      ->group(group);
   sub.add_option("--format", options.format, "text or json")
       ->check(formatIn({"text", "json"}))
       ->capture_default_str()

@@ -51,6 +51,7 @@ struct CheckOptions {
   uint64_t seed = 1;
 
   std::string witness;
+  bool all = false; ///< reports with the cause of another are told, too
   std::string format = "text";
   const StopFlag *stop = nullptr;
 

@@ -13,7 +13,7 @@
 
 #include "CheckCommand.h"
 
-#include "tally/Check/Race.h"
+#include "tally/Check/Causes.h"
 
 #include <fmt/format.h>
 
@@ -159,6 +159,10 @@ public:
       race.seconds = std::max(left, 0.0) / static_cast<double>(choices.size() - i);
       runOne(choices[i]);
     }
+    foldReports(choices);
+    for (size_t i = 0; i < results.size(); ++i) {
+      tell(results[i], choices[i]);
+    }
     bool hasNeeds = !kernel.accesses.empty() || !kernel.deps.empty();
     std::string nothing = nothingToCompare(kernel, hasNeeds, hasRun);
     if (answer.verdict == Verdict::Yes && !nothing.empty()) {
@@ -200,12 +204,32 @@ private:
     answer.verdict = both(answer.verdict, result.verdict);
     reason = reason.empty() || before != answer.verdict ? result.reason : reason;
     keepNew(result);
+    results.push_back(std::move(result));
+  }
+
+  /// Several reports may have one cause, in several runs, too.
+  void foldReports(const std::vector<RaceTrips> &choices) {
+    heartbeat.doing("looking for causes");
+    std::vector<Bindings> bindings;
+    for (size_t i = 0; i < results.size(); ++i) {
+      bindings.push_back(choices[i].bindings);
+    }
+    CauseOptions cause;
+    cause.race = race;
+    cause.mends = subject.isWritten; // what compiled code lacks is a dependence
+    findCauses(kernel, subject.program, machine, bindings, results, cause);
+  }
+
+  void tell(RaceResult &result, const RaceTrips &choice) {
+    Json object = Json::parse(toJson(result, kernel.files));
+    if (!options.all) {
+      std::erase_if(result.reports, [](const RaceReport &report) { return report.isFolded; });
+    }
     addFaults(result, choice);
     if (!result.reports.empty() && !optionsText(choice).empty()) {
       answer.text += fmt::format("with {}:\n", optionsText(choice));
     }
     answer.text += render(result, kernel.files);
-    Json object = Json::parse(toJson(result, kernel.files));
     object["trips"] = choice.options;
     object["guards"] = choice.guards;
     runs.push_back(std::move(object));
@@ -230,15 +254,8 @@ private:
 
   /// What an earlier choice of trips has shown is not shown again.
   void keepNew(RaceResult &result) {
-    std::erase_if(result.reports, [&](const RaceReport &report) {
-      std::string key(toString(report.kind));
-      for (const char *name : {"first", "second", "semaphore", "operation", "engine"}) {
-        for (const auto &[fact, value] : report.facts) {
-          key += fact == name ? "\n" + value : "";
-        }
-      }
-      return !shown.insert(key).second;
-    });
+    std::erase_if(result.reports,
+                  [&](const RaceReport &report) { return !shown.insert(keyOf(report)).second; });
   }
 
   void addFaults(const RaceResult &result, const RaceTrips &choice) {
@@ -270,7 +287,8 @@ private:
   RaceOptions race;
   Answer answer;
   std::string reason;
-  bool hasRun = false; ///< some instruction
+  bool hasRun = false;             ///< some instruction
+  std::vector<RaceResult> results; ///< by choice of trips
   Json runs = Json::array();
   uint64_t schedules = 0, steps = 0;
   std::set<std::string> shown;

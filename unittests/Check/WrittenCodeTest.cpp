@@ -5,10 +5,9 @@
 // two instructions that touch the same memory are in flight at once, a deadlock if nothing can go
 // on; and if neither, the same memory at the end of all.
 //
-// The walk below knows nothing of clocks, of order, or of what the check holds back.
-//
 //===----------------------------------------------------------------------===//
 
+#include "AllSchedules.h"
 #include "RandomCode.h"
 
 #include "tally/Check/MustOrder.h"
@@ -20,169 +19,11 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <unordered_set>
 
 using namespace tally;
 using namespace tally::fuzz;
 
 namespace {
-
-using Key = std::vector<uint32_t>;
-
-struct KeyHash {
-  size_t operator()(const Key &key) const {
-    uint64_t hash = 0;
-    for (uint32_t word : key) {
-      hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 32;
-    }
-    return hash;
-  }
-};
-
-/// All states that code can come to.
-class AllSchedules {
-public:
-  /// With a datapath in the system, effects on memory are steps of their own.
-  AllSchedules(const ImplSystem &system, const Datapath &datapath, size_t maxStates)
-      : system(system), datapath(datapath), hasMemory(system.optionsOf().datapath) {
-    visit(system.initial());
-    while (!todo.empty() && complete) {
-      ImplState state = std::move(todo.back());
-      todo.pop_back();
-      judge(state);
-      expand(state);
-      complete = known.size() <= maxStates;
-    }
-  }
-
-  bool complete = true;
-  bool deadlock = false;
-  std::set<std::pair<uint32_t, uint32_t>> racing; ///< instructions, in both orders
-  std::set<std::vector<ValueId>> memories;        ///< at the end
-
-private:
-  void visit(ImplState state) {
-    passLocal(state);
-    Key key(state.at.raw());
-    for (const QueueState &q : state.queues) {
-      key.insert(key.end(), {q.issued, q.retired, uint32_t(q.committed)});
-    }
-    key.insert(key.end(), state.semaphores.begin(), state.semaphores.end());
-    key.insert(key.end(), state.rings.begin(), state.rings.end());
-    for (ValueId value : state.memory) {
-      key.push_back(value.value);
-    }
-    if (known.insert(std::move(key)).second) {
-      todo.push_back(std::move(state));
-    }
-  }
-
-  void expand(const ImplState &state) {
-    std::vector<Step> steps;
-    system.enabled(state, steps);
-    if (steps.empty()) {
-      deadlock |= !system.finished(state);
-      memories.insert(state.memory);
-    }
-    for (const Step &step : steps) {
-      if (hasMemory || step.kind == StepKind::Control || step.kind == StepKind::Issue) {
-        follow(state, {step});
-      }
-    }
-    for (QueueId queue : system.kernelOf().queues.ids()) {
-      if (!hasMemory) {
-        finish(state, queue);
-      }
-    }
-  }
-
-  /// Without memory an instruction has its effect when it finishes.
-  void finish(const ImplState &state, QueueId queue) {
-    EngineId engine = system.kernelOf().queues[queue].engine;
-    const QueueState &q = state.queues[queue];
-    if (!system.isSplit(queue)) {
-      follow(state, {Step::commit(engine, queue, 0), Step::retire(engine, queue)});
-      return;
-    }
-    for (uint32_t ring = 0; ring < system.kernelOf().queues[queue].weight; ++ring) {
-      uint32_t place = state.rings[system.firstRing(queue) + ring] - q.retired;
-      std::vector<Step> steps;
-      for (uint32_t i = 0; i <= place; ++i) {
-        steps.push_back(Step::commit(engine, queue, i));
-      }
-      steps.push_back(Step::deliver(engine, queue, ring));
-      follow(state, steps);
-    }
-  }
-
-  /// Commits that have happened are left out; nothing follows if another step cannot happen.
-  void follow(ImplState state, const std::vector<Step> &steps) {
-    for (const Step &step : steps) {
-      bool isDone = step.kind == StepKind::Commit && !hasMemory &&
-                    step.index < state.queues[step.queue].inFlight() &&
-                    state.queues[step.queue].hasCommitted(step.index);
-      if (isDone) {
-        continue;
-      }
-      if (!system.isEnabled(state, step)) {
-        return;
-      }
-      system.apply(state, step);
-    }
-    visit(std::move(state));
-  }
-
-  /// What only its engine can see happens at once.
-  void passLocal(ImplState &state) const {
-    for (EngineId engine : system.kernelOf().engines.ids()) {
-      for (const Op *op = system.head(state, engine); op && isLocal(op->kind);
-           op = system.head(state, engine)) {
-        system.apply(state, Step::control(engine));
-      }
-    }
-  }
-
-  static bool isLocal(OpKind kind) {
-    return kind == OpKind::Alu || kind == OpKind::LoopBegin || kind == OpKind::LoopEnd ||
-           kind == OpKind::IfBegin || kind == OpKind::Else || kind == OpKind::IfEnd;
-  }
-
-  void judge(const ImplState &state) {
-    std::vector<std::pair<QueueId, Instance>> flight;
-    for (QueueId queue : system.kernelOf().queues.ids()) {
-      for (uint32_t n = state.queues[queue].retired; n < state.queues[queue].issued; ++n) {
-        flight.emplace_back(queue, system.instanceAt(queue, n));
-      }
-    }
-    for (size_t i = 0; i < flight.size(); ++i) {
-      for (size_t j = i + 1; j < flight.size(); ++j) {
-        auto [queueA, a] = flight[i];
-        auto [queueB, b] = flight[j];
-        bool inOrder = queueA == queueB && !system.machineOf().queueOverlap;
-        if (!inOrder && (conflict(a, b) || conflict(b, a))) {
-          racing.emplace(a.instr.value, b.instr.value);
-          racing.emplace(b.instr.value, a.instr.value);
-        }
-      }
-    }
-  }
-
-  /// Whether `a` writes what `b` touches.
-  bool conflict(Instance a, Instance b) const {
-    const Footprint &fa = datapath.footprint(a), &fb = datapath.footprint(b);
-    std::set<CellId> touched(fb.reads.begin(), fb.reads.end());
-    touched.insert(fb.writes.begin(), fb.writes.end());
-    return std::any_of(fa.writes.begin(), fa.writes.end(),
-                       [&](CellId cell) { return touched.contains(cell); });
-  }
-
-  const ImplSystem &system;
-  const Datapath &datapath;
-  bool hasMemory;
-  std::unordered_set<Key, KeyHash> known;
-  std::vector<ImplState> todo;
-};
 
 struct Counts {
   int compared = 0, byClocks = 0, byHolding = 0, open = 0, tooLarge = 0;

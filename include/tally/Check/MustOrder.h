@@ -99,6 +99,12 @@ private:
   bool isCutOff = false;
 };
 
+/// By number n of completions of `queue`, from 0: the largest value that `sema` comes to in any
+/// schedule while some ring of the queue has completed no more than n. So a wait for one more
+/// surely comes after instruction n + 1. Empty if a reset makes values mean something else.
+std::vector<uint64_t> largestValues(const ImplSystem &system, std::span<const AssumedWait> assumed,
+                                    SemaId sema, QueueId queue);
+
 } // namespace tally
 
 #endif // TALLY_CHECK_MUSTORDER_H

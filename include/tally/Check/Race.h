@@ -32,6 +32,7 @@
 #include "tally/Support/Stop.h"
 
 #include <functional>
+#include <optional>
 
 namespace tally {
 
@@ -48,16 +49,40 @@ enum class ReportKind : uint8_t {
 
 std::string_view toString(ReportKind kind);
 
+/// A wait that never passes.
+struct StuckWait {
+  EngineId engine;
+  uint32_t op = 0; ///< index into the operations of the engine
+  SemaId sema;
+  uint64_t value = 0;     ///< what the semaphore holds
+  uint64_t threshold = 0; ///< ... and would have to hold
+};
+
+/// A change of the code that was tried and helps; see Causes.h.
+struct Mend {
+  std::string kind; ///< `wait`, `raise`, ...; see Mends.h
+  std::string text; ///< `let 'load' on 'dma' wait for 'free' >= "r" + 1`
+};
+
 /// One thing that was found, and how to see it again.
 struct RaceReport {
   ReportKind kind = ReportKind::Race;
+  InstrId producer, consumer; ///< Race, Unordered
+  std::vector<StuckWait>
+      stuck;          ///< Deadlock: those that wait for each other; one that is not helped
   uint64_t count = 1; ///< how often in the schedule
   Diagnostic text;    ///< an error, or a warning that leaves the verdict open
   /// The same by name, for programs: {"first", "load"}, {"first_iteration", "A=2"}, ...
   std::vector<std::pair<std::string, std::string>> facts;
   std::string schedule;    ///< the schedule in which it was seen first
   std::vector<Step> steps; ///< a schedule that shows it
+  uint32_t cause = 0;      ///< numbered from 1; 0: not looked for (Causes.h)
+  bool isFolded = false;   ///< another report of this cause is the first
+  std::optional<Mend> mend;
 };
+
+/// What a report is about; equal for the same two operations, whatever the trips.
+std::string keyOf(const RaceReport &report);
 
 struct RaceOptions {
   uint32_t inFlight = maxInFlight; ///< instructions that a queue holds
@@ -66,6 +91,9 @@ struct RaceOptions {
   uint64_t seed = 1;
   uint64_t maxOperations = 20'000'000;
   uint32_t maxReports = 40; ///< errors; and as many warnings
+  /// Reports say only what they are about, with no schedule; nothing is said of waits that are
+  /// longer than they must be.
+  bool isBrief = false;
   /// Called now and then with the number of schedules and steps so far.
   std::function<void(uint64_t, uint64_t)> progress;
   const StopFlag *stop = nullptr;
@@ -80,6 +108,8 @@ struct RaceResult {
   bool heldBack = false;   ///< ... since queues were held back: the schedule alone would not
   bool timeIsUp = false;
   bool isStopped = false;          ///< by the flag
+  std::vector<uint32_t> issued;    ///< by queue: instructions, in the first schedule
+  std::vector<EngineId> blocked;   ///< at the end of the first schedule
   std::vector<RaceReport> reports; ///< errors first
 };
 

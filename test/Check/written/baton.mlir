@@ -9,6 +9,8 @@
 // If the second one does not wait, its raise may stand for that of the first.
 
 // WRONG: error: race: nothing makes 'second', which writes M, wait for 'first', which writes it
+// WRONG: note: mend: let 'second' on 'e1' wait for 'baton' >= 1;
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @baton {

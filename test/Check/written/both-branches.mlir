@@ -8,6 +8,8 @@
 // If one of them raises nothing, "use" waits for ever.
 
 // WRONG: error: deadlock: 'use' on 'act' waits for 'ready' >= 1, which holds 0
+// WRONG: note: mend: let 'slow' on 'dma' raise 'ready'; the check then no longer reports this, nor the deadlock of 'dma'
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @either {

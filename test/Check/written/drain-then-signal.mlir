@@ -9,6 +9,8 @@
 // Without the drain the engine's raise may come before that of an earlier store, and stand for it.
 
 // WRONG: error: race: nothing makes 'read' (A = {{[0-9]+}}), which reads M, wait for 'store' (A = {{[0-9]+}}), which writes it
+// WRONG: note: mend: let 'act' drain before it raises 'stored', after 'store';
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @branch {

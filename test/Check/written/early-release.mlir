@@ -8,6 +8,8 @@
 // Without the drain it gives the slot back as soon as the instruction is issued.
 
 // WRONG: error: race: nothing makes 'load' (A = {{[0-9]+}}), which writes X, wait for 'use' (A = {{[0-9]+}}), which reads it
+// WRONG: note: mend: let 'act' drain before it raises 'free', after 'use';
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @release {

@@ -9,6 +9,8 @@
 // An engine that waits for two of three leaves before the last one has come.
 
 // WRONG: error: race: nothing makes '{{[a-c]}}'
+// WRONG: note: mend: let 'e0' set "r" to "r" + 3, not "r" + 2, before 'a';
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @meeting {

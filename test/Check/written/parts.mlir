@@ -9,6 +9,8 @@
 // With two credits the next load may be ahead on one of the rings.
 
 // WRONG: error: race: nothing makes 'use' (A = {{[0-9]+}}), which reads X[0], wait for 'load' (A = {{[0-9]+}}), which writes it
+// WRONG: note: mend: let 'dma' raise 'free' by 1, not 2, before 'load';
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @parts {

@@ -9,6 +9,8 @@
 // A second credit lets "load" write the slot that "use" of the same iteration still reads.
 
 // WRONG: error: race: nothing makes 'load' (A = {{[0-9]+}}), which writes X[1], wait for 'use' (A = {{[0-9]+}}), which reads it
+// WRONG: note: mend: let 'load' on 'dma' wait for 'free' >= "r" + 1, 1 more than now;
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @ring {

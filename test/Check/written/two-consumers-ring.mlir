@@ -10,6 +10,8 @@
 // other: "left" of two iterations raises by 2, as do "left" and "right" of the first.
 
 // WRONG: error: race: nothing makes 'load' (A = {{[0-9]+}}), which writes X[0], wait for '{{left|right}}' (A = {{[0-9]+}}), which reads it
+// WRONG: note: mend: let the wait before 'load' on 'dma' wait for 'free' >= "t" + 1, 1 more than now; the check then no longer reports this, nor the race of
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @two {

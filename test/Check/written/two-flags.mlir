@@ -8,6 +8,8 @@
 // The second use asks for the semaphore of the first slot, which says nothing of the second.
 
 // WRONG: error: race: nothing makes 'use1' (A = {{[0-9]+}}), which reads X[1], wait for 'load1' (A = {{[0-9]+}}), which writes it
+// WRONG: note: mend: let 'use1' on 'act' wait for 'full1' >= "r", too;
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @two {

@@ -9,6 +9,8 @@
 // A value of 1 can.
 
 // WRONG: error: race: nothing makes 'use', which reads X, wait for 'tile', which writes it
+// WRONG: note: mend: let 'use' on 'act' wait for 'full' >= 2, 1 more than now;
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @weights {

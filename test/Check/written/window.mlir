@@ -12,6 +12,8 @@
 // One less may be i - 1 of the one and i - 4 of the other.
 
 // WRONG: error: race: nothing makes 'load' (A = {{[0-9]}}), which writes X[{{.}}], wait for '{{left|right}}'
+// WRONG: note: mend: let 'load' on 'dma' wait for 'progress' >= 2 * "r" - 4, not "t"; the check then no longer reports this, nor the race of
+// WRONG-NOT: error:
 // WRONG: verdict: no
 
 tally.kernel @window {

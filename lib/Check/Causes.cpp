@@ -1,0 +1,483 @@
+//===- Causes.cpp - Several reports, one cause ----------------------------===//
+
+#include "tally/Check/Causes.h"
+
+#include "Mends.h"
+#include "RacePairs.h"
+
+#include "tally/Code/Lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tally {
+namespace {
+
+/// What the check says of one choice of trips, in short.
+struct Outcome {
+  std::set<std::string> keys;
+  std::map<std::string, std::vector<StuckWait>> stuck; ///< of deadlocks, by key
+  std::vector<uint32_t> issued;                        ///< by queue
+  std::vector<EngineId> blocked;                       ///< at the end
+  bool isDecided = false;                              ///< for every schedule
+};
+
+bool isOrder(const RaceReport &report) {
+  return report.kind == ReportKind::Race || report.kind == ReportKind::Unordered;
+}
+
+/// Waits that are too long have causes of their own, which their reports name. So do tiles.
+bool hasCause(ReportKind kind) {
+  return kind != ReportKind::OverWait && kind != ReportKind::Stale && kind != ReportKind::Outside;
+}
+
+//===----------------------------------------------------------------------===//
+// Telling
+//===----------------------------------------------------------------------===//
+
+/// `race of 'a' and 'b'`
+std::string nameOf(const RaceReport &report) {
+  std::string names;
+  for (const auto &[fact, value] : report.facts) {
+    if (fact == "first" || fact == "second" || fact == "engine" || fact == "semaphore") {
+      bool isQuoted = value.find('\'') != std::string::npos;
+      names += (names.empty() ? "" : " and ") + (isQuoted ? value : "'" + value + "'");
+    }
+  }
+  return fmt::format("{} of {}", toString(report.kind), names);
+}
+
+/// `race of 'a' and 'b', deadlock of 'act' and 3 more`; the same in another run is not told.
+std::string namesOf(const RaceReport &first, std::span<RaceReport *const> folded) {
+  constexpr size_t most = 4;
+  std::string text;
+  size_t count = 0;
+  std::set<std::string> told = {keyOf(first)};
+  for (const RaceReport *report : folded) {
+    if (told.insert(keyOf(*report)).second && ++count <= most) {
+      text += (text.empty() ? "" : ", ") + nameOf(*report);
+    }
+  }
+  return count > most ? fmt::format("{} and {} more", text, count - most) : text;
+}
+
+/// Lets the first report of a cause speak for the others.
+void fold(const Kernel &kernel, RaceReport &first, std::span<RaceReport *const> folded) {
+  for (RaceReport *report : folded) {
+    report->isFolded = true;
+    report->text.note(report->text.where, "has the cause of the " + nameOf(first));
+  }
+  std::string others = namesOf(first, folded);
+  if (first.mend) {
+    first.text.note(first.text.where,
+                    fmt::format("mend: {}; the check then no longer reports this{}",
+                                first.mend->text, others.empty() ? "" : ", nor the " + others));
+  } else if (!others.empty()) {
+    std::string cause =
+        first.kind == ReportKind::Wrap
+            ? "this is also why there is the"
+            : fmt::format("if '{}' waited for '{}', there would be no",
+                          kernel.nameOf(first.consumer), kernel.nameOf(first.producer));
+    first.text.note(first.text.where, fmt::format("{} {}", cause, others));
+  }
+}
+
+class CauseFinder {
+public:
+  CauseFinder(const Kernel &kernel, const Program &program, const Machine &machine,
+              std::span<const Bindings> choices, std::span<RaceResult> results,
+              const CauseOptions &options)
+      : kernel(kernel), current(program), machine(machine), choices(choices), results(results),
+        options(options) {
+    brief = options.race;
+    brief.isBrief = true;
+    brief.schedules = 1;
+    brief.maxReports = 10'000;
+    brief.progress = nullptr;
+  }
+
+  CausesFound run() {
+    for (uint32_t i = 0; i < results.size(); ++i) {
+      for (uint32_t j = 0; j < results[i].reports.size(); ++j) {
+        if (hasCause(results[i].reports[j].kind)) {
+          open.push_back({i, j});
+        }
+      }
+    }
+    found.allMended = true;
+    if (hasError() && !outcomesOf(current, machine, before)) {
+      found.allMended = false;
+      return std::move(found);
+    }
+    while (hasError() && !isSet(options.race.stop)) {
+      explain(chooseFirst());
+    }
+    found.mended = std::move(current);
+    return std::move(found);
+  }
+
+private:
+  struct Place {
+    uint32_t run, report;
+  };
+
+  static constexpr size_t maxMended = 4; ///< candidates for which mends are looked for
+
+  RaceReport &at(Place place) const { return results[place.run].reports[place.report]; }
+
+  bool isError(Place place) const { return at(place).text.severity == Severity::Error; }
+
+  bool hasError() const {
+    return std::any_of(open.begin(), open.end(), [this](Place place) { return isError(place); });
+  }
+
+  //===--- Asking the check -----------------------------------------------===//
+
+  /// False if that takes too long.
+  bool outcomesOf(const Program &program, const Machine &on, std::vector<Outcome> &outcomes) {
+    outcomes.clear();
+    for (const Bindings &bindings : choices) {
+      outcomes.push_back(outcomeOf(program, on, bindings));
+      if (isSet(options.race.stop)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Outcome outcomeOf(const Program &program, const Machine &on, const Bindings &bindings) {
+    RaceResult result = checkRaces(kernel, program, on, bindings, brief);
+    steps += result.steps;
+    Outcome outcome;
+    outcome.issued = std::move(result.issued);
+    outcome.blocked = std::move(result.blocked);
+    outcome.isDecided = result.oneDecides && !result.timeIsUp;
+    for (const RaceReport &report : result.reports) {
+      if (hasCause(report.kind)) {
+        outcome.keys.insert(keyOf(report));
+      }
+      if (report.kind == ReportKind::Deadlock) {
+        outcome.stuck.emplace(keyOf(report), report.stuck);
+      }
+    }
+    return outcome;
+  }
+
+  /// Whether a change takes the report away, and makes nothing worse. `after` is then what the
+  /// check says with it.
+  bool helps(const Program &program, Place first, std::vector<Outcome> &after) {
+    std::string key = keyOf(at(first));
+    std::vector<StuckWait> stuck = stuckNow(at(first));
+    after.assign(choices.size(), {});
+    for (size_t i = 0; i < choices.size(); ++i) {
+      // What shows the fault comes first: most changes do not help there.
+      size_t choice = (first.run + i) % choices.size();
+      after[choice] = outcomeOf(program, machine, choices[choice]);
+      if (!isBetter(after[choice], before[choice]) || after[choice].keys.contains(key) ||
+          isStill(stuck, after[choice])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether an engine that waited in vain still does, perhaps for another reason.
+  static bool isStill(const std::vector<StuckWait> &stuck, const Outcome &after) {
+    return std::any_of(stuck.begin(), stuck.end(), [&](const StuckWait &wait) {
+      return std::find(after.blocked.begin(), after.blocked.end(), wait.engine) !=
+             after.blocked.end();
+    });
+  }
+
+  static bool isBetter(const Outcome &after, const Outcome &before) {
+    bool getsAsFar = after.issued.size() == before.issued.size() &&
+                     std::equal(after.issued.begin(), after.issued.end(), before.issued.begin(),
+                                [](uint32_t a, uint32_t b) { return a >= b; });
+    return after.isDecided && getsAsFar &&
+           std::includes(before.keys.begin(), before.keys.end(), after.keys.begin(),
+                         after.keys.end());
+  }
+
+  /// Well formed, and within what the machine has.
+  bool isCode(const Program &program) const {
+    Diagnostics diagnostics;
+    verifyProgram(kernel, program, diagnostics);
+    if (!diagnostics.hasErrors()) {
+      checkLimits(kernel, program, machine, diagnostics);
+    }
+    return !diagnostics.hasErrors();
+  }
+
+  //===--- Choosing -------------------------------------------------------===//
+
+  ImplOptions implOptions() const {
+    return {options.race.inFlight, options.race.maxOperations, nullptr};
+  }
+
+  /// What may be the first report of a cause, most promising first. A counter that wraps is behind
+  /// all else; of what is out of order, that which would order most.
+  std::vector<Place> chooseFirst() {
+    std::vector<Place> candidates;
+    Place first = *std::find_if(open.begin(), open.end(), [this](Place p) { return isError(p); });
+    for (Place place : open) {
+      if (at(place).kind == ReportKind::Wrap && isError(place)) {
+        return {place};
+      }
+      if (isError(place) && isOrder(at(place)) && candidates.size() < options.maxCandidates) {
+        candidates.push_back(place);
+      }
+    }
+    if (!isOrder(at(first)) || candidates.size() == 1) {
+      return {first};
+    }
+    return sortedByOrder(std::move(candidates));
+  }
+
+  std::vector<Place> sortedByOrder(std::vector<Place> candidates) {
+    std::vector<std::pair<size_t, Place>> sorted;
+    std::set<std::pair<uint32_t, uint32_t>> behind;
+    for (Place candidate : candidates) {
+      if (behind.contains({candidate.run, candidate.report})) {
+        continue; // what orders it orders all that it would
+      }
+      std::vector<Place> ordered = foldOrdered(candidate);
+      for (Place place : ordered) {
+        behind.emplace(place.run, place.report);
+      }
+      sorted.emplace_back(ordered.size(), candidate);
+    }
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto &a, const auto &b) { return a.first > b.first; });
+    std::vector<Place> result;
+    for (const auto &[size, place] : sorted) {
+      result.push_back(place);
+    }
+    return result;
+  }
+
+  /// Those of `among` that are in order in every schedule, if what `first` asks for is.
+  std::vector<Place> orderedWith(const RaceInstance &instance, uint32_t run, Place first,
+                                 const std::vector<Place> &among) const {
+    std::vector<PairWait> waits = waitsOf(instance.subject, at(first).producer, at(first).consumer);
+    MustOrder order(instance.system, assume(waits));
+    std::vector<Place> ordered;
+    if (!order.isSettled() || !getsAsFar(order, run)) {
+      return ordered;
+    }
+    for (Place place : among) {
+      if (isOrder(at(place)) &&
+          areKept(order, waitsOf(instance.subject, at(place).producer, at(place).consumer))) {
+        ordered.push_back(place);
+      }
+    }
+    return ordered;
+  }
+
+  /// What is never issued would look ordered.
+  bool getsAsFar(const MustOrder &order, uint32_t run) const {
+    for (QueueId queue : kernel.queues.ids()) {
+      uint32_t last = queue.value < before[run].issued.size() ? before[run].issued[queue.value] : 0;
+      if (last != 0 && order.finished(queue, queue, last) == UINT32_MAX) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  //===--- Explaining -----------------------------------------------------===//
+
+  void explain(const std::vector<Place> &candidates) {
+    ++found.numCauses;
+    Place first = candidates.front();
+    std::vector<Place> folded;
+    if (at(first).kind == ReportKind::Wrap) {
+      folded = foldWrapped();
+    } else if (std::optional<Place> mended = mendOneOf(candidates)) {
+      first = *mended;
+      folded = foldGone();
+    } else if (isOrder(at(first))) {
+      folded = foldOrdered(first);
+    }
+    found.allMended &= at(first).mend.has_value();
+    folded.push_back(first);
+    std::vector<RaceReport *> others;
+    for (Place place : folded) {
+      at(place).cause = found.numCauses;
+      if (!isSame(place, first)) {
+        others.push_back(&at(place));
+      }
+      std::erase_if(open, [&](Place other) { return isSame(place, other); });
+    }
+    fold(kernel, at(first), others);
+  }
+
+  /// Applies the mend of that candidate with which most is gone.
+  std::optional<Place> mendOneOf(const std::vector<Place> &candidates) {
+    std::optional<Mended> best;
+    for (size_t i = 0; options.mends && i < candidates.size() && i < maxMended; ++i) {
+      std::optional<Mended> one = findMend(candidates[i]);
+      if (one && (!best || one->numLeft < best->numLeft)) {
+        best = std::move(one);
+      }
+      if (best && best->numLeft == 0) {
+        break;
+      }
+    }
+    if (!best) {
+      return {};
+    }
+    at(best->first).mend = std::move(best->proposal.mend);
+    current = std::move(best->proposal.program);
+    before = std::move(best->after);
+    return best->first;
+  }
+
+  static bool isSame(Place a, Place b) { return a.run == b.run && a.report == b.report; }
+
+  /// A change that helps.
+  struct Mended {
+    Place first;
+    Proposal proposal;
+    std::vector<Outcome> after;
+    size_t numLeft = 0; ///< of the reports that are open
+  };
+
+  std::optional<Mended> findMend(Place first) {
+    std::optional<Mended> mended;
+    uint32_t tries = 0;
+    TryMend tryMend = [&](Proposal proposal) {
+      std::vector<Outcome> after;
+      bool mayTry = tries < options.maxTries && steps < options.maxSteps &&
+                    !isSet(options.race.stop) && isCode(proposal.program);
+      ++tries;
+      if (!mayTry || !helps(proposal.program, first, after)) {
+        return false;
+      }
+      size_t numLeft = std::count_if(open.begin(), open.end(),
+                                     [&](Place place) { return isReported(place, after); });
+      mended = Mended{first, std::move(proposal), std::move(after), numLeft};
+      return true;
+    };
+    MendSubject subject{kernel, current, machine, choices, implOptions()};
+    const RaceReport &report = at(first);
+    if (isOrder(report)) {
+      mendOrder(subject, report.producer, report.consumer, tryMend);
+    } else if (report.kind == ReportKind::Deadlock) {
+      mendDeadlock(subject, stuckNow(report), tryMend);
+    }
+    return mended;
+  }
+
+  /// Places in the code as it is, with the mends found so far.
+  std::vector<StuckWait> stuckNow(const RaceReport &report) const {
+    for (const Outcome &outcome : before) {
+      auto entry = outcome.stuck.find(keyOf(report));
+      if (entry != outcome.stuck.end()) {
+        return entry->second;
+      }
+    }
+    return {};
+  }
+
+  /// In some run.
+  bool isReported(Place place, const std::vector<Outcome> &outcomes) const {
+    std::string key = keyOf(at(place));
+    return std::any_of(outcomes.begin(), outcomes.end(),
+                       [&](const Outcome &outcome) { return outcome.keys.contains(key); });
+  }
+
+  std::vector<Place> foldGone() const {
+    std::vector<Place> gone;
+    for (Place place : open) {
+      if (!isReported(place, before)) {
+        gone.push_back(place);
+      }
+    }
+    return gone;
+  }
+
+  /// What would be in order in each run in which it is not.
+  std::vector<Place> foldOrdered(Place first) const {
+    std::vector<Place> kept;
+    for (Place place : open) {
+      if (isReported(place, before)) {
+        kept.push_back(place);
+      }
+    }
+    for (uint32_t run = 0; run < choices.size(); ++run) {
+      std::vector<Place> here, others;
+      for (Place place : kept) {
+        (before[run].keys.contains(keyOf(at(place))) ? here : others).push_back(place);
+      }
+      if (!here.empty()) {
+        RaceInstance instance(kernel, current, machine, choices[run], implOptions());
+        kept = orderedWith(instance, run, first, here);
+        kept.insert(kept.end(), others.begin(), others.end());
+      }
+    }
+    return kept;
+  }
+
+  std::vector<Place> foldWrapped() {
+    Machine wide = machine;
+    wide.counterBits = 32;
+    std::vector<Outcome> after;
+    bool isDone = outcomesOf(current, wide, after);
+    if (!isDone || !std::all_of(after.begin(), after.end(),
+                                [](const Outcome &outcome) { return outcome.isDecided; })) {
+      return {};
+    }
+    machine = std::move(wide);
+    before = std::move(after);
+    return foldGone();
+  }
+
+  const Kernel &kernel;
+  Program current;
+  Machine machine;
+  std::span<const Bindings> choices;
+  std::span<RaceResult> results;
+  const CauseOptions &options;
+  RaceOptions brief;
+  std::vector<Place> open;     ///< reports without a cause yet
+  std::vector<Outcome> before; ///< of the current code
+  uint64_t steps = 0;
+  CausesFound found;
+};
+
+} // namespace
+
+CausesFound findCauses(const Kernel &kernel, const Program &program, const Machine &machine,
+                       std::span<const Bindings> choices, std::span<RaceResult> results,
+                       const CauseOptions &options) {
+  return CauseFinder(kernel, program, machine, choices, results, options).run();
+}
+
+void takeCauses(const Kernel &kernel, const RaceResult &from, RaceResult &into) {
+  std::map<uint32_t, const RaceReport *> firsts;
+  std::map<std::string, uint32_t> causes;
+  for (const RaceReport &report : from.reports) {
+    causes[keyOf(report)] = report.cause;
+    firsts[report.cause] = report.isFolded ? firsts[report.cause] : &report;
+  }
+  std::map<uint32_t, std::vector<RaceReport *>> members;
+  for (RaceReport &report : into.reports) {
+    auto cause = causes.find(keyOf(report));
+    report.cause = cause == causes.end() ? 0 : cause->second;
+    if (report.cause != 0) {
+      members[report.cause].push_back(&report);
+    }
+  }
+  for (auto &[cause, reports] : members) {
+    std::string key = keyOf(*firsts[cause]);
+    std::stable_partition(reports.begin(), reports.end(),
+                          [&](const RaceReport *report) { return keyOf(*report) == key; });
+    reports.front()->mend = firsts[cause]->mend;
+    fold(kernel, *reports.front(), std::span(reports).subspan(1));
+  }
+}
+
+} // namespace tally

@@ -1,0 +1,143 @@
+//===- RacePairs.cpp - All that one instruction asks of another -----------===//
+
+#include "RacePairs.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tally {
+namespace {
+
+/// A run of an instruction that the code issues.
+struct Issued {
+  uint32_t run = 0;
+  uint32_t number = 0; ///< in its queue, from 1
+};
+
+/// Passes through the runs of both instructions in the order of the text.
+class PairWalk {
+public:
+  PairWalk(const RaceSubject &subject, InstrId producer, InstrId consumer)
+      : subject(subject), producer(producer), consumer(consumer), earlier(queueOf(producer)),
+        later(queueOf(consumer)), producers(runsOf(producer)) {}
+
+  std::vector<PairWait> run() {
+    std::vector<PairWait> waits;
+    bool isOrdered = earlier == later && !subject.machine.queueOverlap;
+    EngineId engine = subject.kernel.engineOf(consumer);
+    for (const Issued &issued : isOrdered ? std::vector<Issued>() : runsOf(consumer)) {
+      uint32_t number = std::max(numberByAccesses(issued), numberByDeps(issued));
+      uint32_t at = subject.system.issuesOf(later)[issued.number - 1];
+      if (number != 0) {
+        waits.push_back({{engine, at, earlier, number, false}, later, issued.number});
+      }
+    }
+    std::sort(waits.begin(), waits.end(),
+              [](const PairWait &a, const PairWait &b) { return a.wait.at < b.wait.at; });
+    return waits;
+  }
+
+private:
+  QueueId queueOf(InstrId instr) const { return subject.kernel.instrs[instr].queue; }
+
+  std::vector<Issued> runsOf(InstrId instr) const {
+    std::vector<Issued> runs;
+    QueueId queue = queueOf(instr);
+    for (uint32_t n = 0; n < subject.system.issuesOf(queue).size(); ++n) {
+      Instance instance = subject.system.instanceAt(queue, n);
+      if (instance.instr == instr) {
+        runs.push_back({instance.run, n + 1});
+      }
+    }
+    std::sort(runs.begin(), runs.end(),
+              [](const Issued &a, const Issued &b) { return a.run < b.run; });
+    return runs;
+  }
+
+  /// The last runs of the producer that touched a cell, as numbers in its queue.
+  struct Marks {
+    uint32_t read = 0, write = 0, accumulate = 0;
+  };
+
+  void touch(const Issued &issued) {
+    const Footprint &footprint = subject.datapath->footprint({producer, issued.run});
+    for (CellId cell : footprint.reads) {
+      cells[cell.value].read = std::max(cells[cell.value].read, issued.number);
+    }
+    for (CellId cell : footprint.writes) {
+      cells[cell.value].write = std::max(cells[cell.value].write, issued.number);
+    }
+    for (CellId cell : footprint.accumulates) {
+      cells[cell.value].accumulate = std::max(cells[cell.value].accumulate, issued.number);
+    }
+  }
+
+  /// Accumulations of one queue do not wait for each other.
+  uint32_t numberByAccesses(const Issued &issued) {
+    if (!subject.datapath) {
+      return 0;
+    }
+    for (; next < producers.size() &&
+           subject.inText().isBefore({producer, producers[next].run}, {consumer, issued.run});
+         ++next) {
+      touch(producers[next]);
+    }
+    const Footprint &footprint = subject.datapath->footprint({consumer, issued.run});
+    uint32_t number = 0;
+    auto ask = [&](const std::vector<CellId> &touched, bool reads, bool accumulates) {
+      for (CellId cell : touched) {
+        auto found = cells.find(cell.value);
+        if (found != cells.end()) {
+          number = std::max({number, found->second.write, reads ? found->second.read : 0,
+                             accumulates ? found->second.accumulate : 0});
+        }
+      }
+    };
+    ask(footprint.reads, false, true);
+    ask(footprint.writes, true, true);
+    ask(footprint.accumulates, true, earlier != later);
+    return number;
+  }
+
+  uint32_t numberByDeps(const Issued &issued) const {
+    uint32_t number = 0;
+    for (DepId dep : subject.needs.depsOf(consumer)) {
+      uint32_t runs =
+          subject.kernel.deps[dep].producer == producer ? subject.needs.of(dep, issued.run) : 0;
+      auto end = std::partition_point(producers.begin(), producers.end(),
+                                      [&](const Issued &p) { return p.run < runs; });
+      // Runs are issued in their order.
+      number = end == producers.begin() ? number : std::max(number, std::prev(end)->number);
+    }
+    return number;
+  }
+
+  const RaceSubject &subject;
+  InstrId producer, consumer;
+  QueueId earlier, later;
+  std::vector<Issued> producers;
+  size_t next = 0;
+  std::unordered_map<uint32_t, Marks> cells;
+};
+
+} // namespace
+
+std::vector<PairWait> waitsOf(const RaceSubject &subject, InstrId producer, InstrId consumer) {
+  return PairWalk(subject, producer, consumer).run();
+}
+
+bool areKept(const MustOrder &order, std::span<const PairWait> waits) {
+  return std::all_of(waits.begin(), waits.end(), [&](const PairWait &pair) {
+    return order.finished(pair.wait.queue, pair.later, pair.laterNumber) >= pair.wait.number;
+  });
+}
+
+std::vector<AssumedWait> assume(std::span<const PairWait> waits) {
+  std::vector<AssumedWait> assumed;
+  for (const PairWait &pair : waits) {
+    assumed.push_back(pair.wait);
+  }
+  return assumed;
+}
+
+} // namespace tally
