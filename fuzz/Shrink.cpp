@@ -38,6 +38,10 @@ struct DepDraft {
 struct Draft {
   std::vector<Node> body;
   std::vector<DepDraft> deps;
+  std::vector<uint32_t> reserved;                      ///< semaphores
+  IdVector<EngineId, std::vector<uint32_t>> registers; ///< reserved
+  std::vector<Pin> pins;
+  IdVector<AccessId, bool> touches; ///< accesses that are left
   IdVector<QueueId, uint32_t> weights;
   IdVector<QueueId, Completion> completions;
 };
@@ -83,6 +87,12 @@ static Draft draftOf(const Kernel &kernel) {
   for (const Dep &dep : kernel.deps) {
     draft.deps.push_back({dep, {kernel.componentsBegin(dep), kernel.componentsEnd(dep)}});
   }
+  draft.reserved = kernel.reserved;
+  for (const Engine &engine : kernel.engines) {
+    draft.registers.push(engine.reserved);
+  }
+  draft.pins = kernel.pins;
+  draft.touches.assign(kernel.accesses.size(), true);
   for (const Queue &queue : kernel.queues) {
     draft.weights.push(queue.weight);
     draft.completions.push(queue.completion);
@@ -108,6 +118,12 @@ public:
     addBody(draft.body);
     for (const DepDraft &dep : draft.deps) {
       addDep(dep);
+    }
+    builder.reserveSemaphores(draft.reserved);
+    for (const Pin &pin : draft.pins) {
+      if (instrOf[pin.instr].valid()) {
+        builder.pin(instrOf[pin.instr], pin.semaphore);
+      }
     }
     return builder.finish();
   }
@@ -140,6 +156,8 @@ private:
 
   void addEngine(const Engine &engine, const IdVector<QueueId, bool> &used) {
     EngineId id = builder.engine(old.text(engine.name));
+    EngineId was = old.queues[engine.queues[0]].engine;
+    builder.reserveRegisters(id, draft.registers[was]);
     QueueId own = engine.queues[0];
     queueOf[own] = builder.queueOf(id);
     builder.setQueue(queueOf[own], draft.weights[own], draft.completions[own]);
@@ -153,16 +171,28 @@ private:
 
   std::string_view textOf(NameId name) const { return name.valid() ? old.text(name) : ""; }
 
+  /// Only buffers that are still touched.
   void addBuffers() {
+    IdVector<BufferId, bool> used(old.buffers.size(), false);
+    for (AccessId id : old.accesses.ids()) {
+      used[old.accesses[id].buffer] = used[old.accesses[id].buffer] || draft.touches[id];
+    }
     for (BufferId id : old.buffers.ids()) {
+      if (!used[id]) {
+        continue;
+      }
       const Buffer &buffer = old.buffers[id];
       bufferOf[id] = builder.buffer(old.text(buffer.name), buffer.shape, textOf(buffer.space),
                                     textOf(buffer.elementType), buffer.address);
       for (BufferId earlier : buffer.alias) {
-        builder.alias(bufferOf[id], bufferOf[earlier]);
+        if (used[earlier]) {
+          builder.alias(bufferOf[id], bufferOf[earlier]);
+        }
       }
       for (BufferId earlier : buffer.noalias) {
-        builder.noalias(bufferOf[id], bufferOf[earlier]);
+        if (used[earlier]) {
+          builder.noalias(bufferOf[id], bufferOf[earlier]);
+        }
       }
     }
   }
@@ -214,8 +244,10 @@ private:
         builder.instr(old.text(instr.name), queueOf[node.queue], textOf(instr.operation));
     builder.computes(textOf(instr.computes));
     for (AccessId id : instr.accesses) {
-      const Access &access = old.accesses[id];
-      builder.access(access.kind, bufferOf[access.buffer], old.text(access.text));
+      if (draft.touches[id]) {
+        const Access &access = old.accesses[id];
+        builder.access(access.kind, bufferOf[access.buffer], old.text(access.text));
+      }
     }
   }
 
@@ -265,13 +297,25 @@ public:
   bool edit() {
     removeNodes(draft.body);
     openNodes(draft.body);
-    removeDeps();
+    removeFrom(draft.deps);
+    removeFrom(draft.pins);
+    removeFrom(draft.reserved);
+    for (std::vector<uint32_t> &registers : draft.registers) {
+      removeFrom(registers);
+    }
+    for (AccessId id : draft.touches.ids()) {
+      if (draft.touches[id] && take()) {
+        draft.touches[id] = false;
+      }
+    }
     simplifyNodes(draft.body);
     for (DepDraft &dep : draft.deps) {
       simplifyDep(dep);
     }
     for (uint32_t &weight : draft.weights) {
       set(weight, weight > 1, 1u);
+      set(weight, weight > 3, weight / 2);
+      set(weight, weight > 2, weight - 1);
     }
     for (Completion &completion : draft.completions) {
       set(completion, completion != Completion::Whole, Completion::Whole);
@@ -328,10 +372,10 @@ private:
                  std::make_move_iterator(by.end()));
   }
 
-  void removeDeps() {
-    for (size_t i = 0; i < draft.deps.size() && !done; ++i) {
+  template <typename T> void removeFrom(std::vector<T> &list) {
+    for (size_t i = 0; i < list.size() && !done; ++i) {
       if (take()) {
-        draft.deps.erase(draft.deps.begin() + static_cast<ptrdiff_t>(i));
+        list.erase(list.begin() + static_cast<ptrdiff_t>(i));
         return;
       }
     }
@@ -380,9 +424,11 @@ private:
         return;
       }
       int64_t &distance = dep.components[c].distance;
+      set(distance, distance > 3, distance / 2);
       set(distance, distance > 1, distance - 1);
       set(distance, distance < 0, distance + 1);
     }
+    set(dep.dep.step, dep.dep.step > 3, dep.dep.step / 2);
     set(dep.dep.step, dep.dep.step > 0, dep.dep.step - 1);
     set(dep.dep.step, dep.dep.step < 0, dep.dep.step + 1);
     bool plain = dep.dep.form == DistanceForm::Vector;

@@ -3,10 +3,10 @@
 // A kernel on which something fails is made smaller, edit by edit, as long as it stays
 // legal and still fails:
 //
-//   leave out    a statement, an instruction, a dependence
+//   leave out    a statement, an instruction, a dependence, a pin, a reserved number, a tile
 //   open up      a loop or branch: its body takes its place
-//   simplify     a run-time trip count to a constant, a constant or distance to a smaller one, a
-//                queue to its engine's own, a weight to 1, divergence to agreement
+//   simplify     a run-time trip count to a constant, a constant, distance or weight to a smaller
+//                one, a queue to its engine's own, divergence to agreement
 //
 // The edits are tried in a fixed order, again and again, until none succeeds: the result cannot
 // be made smaller by one edit, and is the same on every run.

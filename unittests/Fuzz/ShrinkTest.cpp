@@ -72,6 +72,28 @@ TEST(ShrinkTest, loopsThatMatterStay) {
 }
 
 /// Only legal kernels are asked about, and never more of them than allowed.
+/// Pins, reserved numbers and tiles go, and large weights become as small as they can be.
+TEST(ShrinkTest, numbersAndTilesGo) {
+  RandomKernelOptions options;
+  options.pinPercent = options.reservePercent = options.heavyPercent = 100;
+  options.tiles = Tiles::Inside;
+  Fails isHeavy = [](const Kernel &kernel) {
+    return std::ranges::any_of(kernel.queues, [](const Queue &queue) { return queue.weight >= 9; });
+  };
+  Kernel whole = randomKernel(3, options);
+  ASSERT_FALSE(whole.pins.empty() || whole.accesses.empty() || whole.reserved.empty());
+  Kernel shrunk = shrink(whole, isHeavy);
+  EXPECT_TRUE(isHeavy(shrunk) && isLegal(shrunk));
+  EXPECT_TRUE(shrunk.pins.empty() && shrunk.accesses.empty() && shrunk.buffers.empty());
+  EXPECT_TRUE(shrunk.reserved.empty());
+  for (const Engine &engine : shrunk.engines) {
+    EXPECT_TRUE(engine.reserved.empty());
+  }
+  for (const Queue &queue : shrunk.queues) {
+    EXPECT_LE(queue.weight, 9u);
+  }
+}
+
 TEST(ShrinkTest, asksOnlyAboutLegalKernels) {
   uint32_t questions = 0;
   Fails fails = [&](const Kernel &kernel) {
