@@ -4,6 +4,8 @@
 
 #include "KernelWalk.h"
 
+#include "tally/Model/Place.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -234,7 +236,7 @@ private:
       return;
     }
     uint64_t low = valuesOf[dep][need.runs];
-    uint64_t high = valuesOf[dep][mostRuns(need, allowanceOf(plan, dep))];
+    uint64_t high = valuesOf[dep][mostRuns(need, allowanceOf(kernel, plan, dep))];
     checkThreshold(dep, run, low, high);
   }
 
@@ -296,18 +298,20 @@ private:
 
 } // namespace
 
-Allowance allowanceOf(const SyncPlan &plan, DepId dep) {
+Allowance allowanceOf(const Kernel &kernel, const SyncPlan &plan, DepId dep) {
   if (plan.waits[dep].exact) {
     return Allowance::Exact;
   }
-  return plan.options.rememberedFor(dep) < mostRemembered ? Allowance::Sequence
-                                                          : Allowance::Carrier;
+  uint32_t remembered = plan.options.rememberedFor(dep);
+  bool isForgotten =
+      remembered < mostRemembered || placeOf(kernel, kernel.deps[dep]).offset > mostRemembered;
+  return isForgotten ? Allowance::Sequence : Allowance::Carrier;
 }
 
 IdVector<DepId, Allowance> allowancesOf(const Kernel &kernel, const SyncPlan &plan) {
   IdVector<DepId, Allowance> allowances(kernel.deps.size());
   for (DepId dep : kernel.deps.ids()) {
-    allowances[dep] = allowanceOf(plan, dep);
+    allowances[dep] = allowanceOf(kernel, plan, dep);
   }
   return allowances;
 }

@@ -31,8 +31,9 @@ bool anyCutOff(const std::vector<Definition> &definitions);
 /// The counters that the instructions raise under this plan: one for each group.
 Signals signalsOf(const Kernel &kernel, const SyncPlan &plan);
 
-/// What the wait of a dependence may ask for, by what the plan says of it.
-Allowance allowanceOf(const SyncPlan &plan, DepId dep);
+/// What the wait of a dependence may ask for, by what the plan says of it: all runs before, where
+/// some iterations that it reaches back are not remembered.
+Allowance allowanceOf(const Kernel &kernel, const SyncPlan &plan, DepId dep);
 
 /// The same of all, indexed by dependence.
 IdVector<DepId, Allowance> allowancesOf(const Kernel &kernel, const SyncPlan &plan);
