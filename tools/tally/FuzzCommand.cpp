@@ -1,7 +1,8 @@
 //===- FuzzCommand.cpp - tally fuzz ---------------------------------------===//
 //
-// Puts tally itself to the test: random kernels through every strategy and every check, or, with
-// --mutants, random mistakes in correct code, which the checks have to notice.
+// Puts tally itself to the test: random kernels through every strategy and every check, with
+// --pairs on random machines with random options, too; or, with --mutants, random mistakes in
+// correct code, which the checks have to notice.
 //
 // For a finding it prints the seed, the command that repeats it, and the smallest kernel that
 // shows it, as a file for the tests.
@@ -28,6 +29,8 @@ namespace {
 struct FuzzCommand {
   bool mutants = false;
   bool sabotage = false;
+  bool pairs = false;    ///< mixed cases, and which features met in them
+  bool allPairs = false; ///< ... all of them that can
   uint64_t seed = 1;
   std::optional<uint64_t> count;
   double minutes = 0;
@@ -53,47 +56,30 @@ fuzz::Extent FuzzCommand::extent() const {
   return extent;
 }
 
-/// A RUN line that makes the machine of the settings, if it is not the generic one.
-std::string machineLine(const fuzz::Settings &settings) {
-  std::string changes;
-  changes += settings.wraps ? R"(s/"saturates"/"wraps"/; )" : "";
-  changes += settings.signedWaits ? R"(s/"unsigned"/"signed"/; )" : "";
-  changes += settings.shortCounters ? R"(s/\("counter_bits": {"value": \)32/\116/; )" : "";
-  return changes.empty() ? ""
-                         : fmt::format("// RUN: sed '{}' %source_dir/machines/generic.json > "
-                                       "%t.machine.json\n",
-                                       changes.substr(0, changes.size() - 2));
-}
-
-/// Options of `tally check` for the same code on the same machine, with the same trips.
-std::string optionsOf(const fuzz::Finding &finding, bool ownMachine) {
-  std::string options = fmt::format("--sync={}", toString(finding.failure.strategy));
-  options += ownMachine ? " --machine=%t.machine.json" : "";
-  options += finding.settings.fold ? "" : " --no-fold";
-  options += finding.settings.licm ? "" : " --no-licm";
-  options += finding.settings.cse ? "" : " --no-cse";
-  return options + (finding.failure.choices.empty() ? "" : " ") + finding.failure.choices;
-}
-
-/// The kernel as a test: both checks must say yes to its code.
+/// The case as a test: both checks must say yes to its code. Code that was written by hand stands
+/// for the code it was made of.
 std::string testFile(Session &session, const fuzz::Finding &finding) {
   std::vector<LoadedKernel> kernels;
-  kernels.push_back({finding.kernel, std::nullopt});
-  std::string machine = machineLine(finding.settings);
-  return fmt::format("{}// RUN: tally check %s {}\n"
-                     "// {}: {}\n// Found by {}\n\n{}",
-                     machine, optionsOf(finding, !machine.empty()),
-                     toString(finding.failure.strategy),
-                     finding.failure.what.substr(0, finding.failure.what.find('\n')),
-                     fuzz::replayCommand(finding.seed), session.moduleText(kernels));
+  kernels.push_back({finding.drawn.kernel, std::nullopt});
+  const fuzz::Failure &failure = finding.failure;
+  std::string machine = fuzz::machineCommand(finding.drawn.machine);
+  std::string options =
+      fmt::format("--sync={}{}", toString(failure.origin), fuzz::optionsText(finding.drawn));
+  options += machine.empty() ? "" : " --machine=%t.machine.json";
+  options += (failure.choices.empty() ? "" : " ") + failure.choices;
+  return fmt::format("{}// RUN: tally check %s {}\n// {}: {}\n// Found by {}\n\n{}",
+                     machine.empty() ? "" : "// RUN: " + machine + "\n", options,
+                     toString(failure.strategy), failure.what.substr(0, failure.what.find('\n')),
+                     fuzz::replayCommand(finding), session.moduleText(kernels));
 }
 
-std::string textOf(Session &session, const fuzz::KernelReport &report) {
+std::string textOf(Session &session, const fuzz::KernelReport &report, bool withPairs) {
   std::string text = fuzz::toText(report);
+  text += withPairs ? "\n" + fuzz::toText(report.pairs) : "";
   for (const fuzz::Finding &finding : report.findings) {
     text += fmt::format("\nseed {}, {}: {}\nrepeat: {}\n\n{}", finding.seed,
                         toString(finding.failure.strategy), finding.failure.what,
-                        fuzz::replayCommand(finding.seed), testFile(session, finding));
+                        fuzz::replayCommand(finding), testFile(session, finding));
   }
   return text;
 }
@@ -103,12 +89,12 @@ Json jsonOf(Session &session, const fuzz::Finding &finding) {
           {"strategy", toString(finding.failure.strategy)},
           {"what", finding.failure.what},
           {"options", finding.failure.choices},
-          {"repeat", fuzz::replayCommand(finding.seed)},
-          {"kernel", Json::parse(writeKernelJson(finding.kernel))},
+          {"repeat", fuzz::replayCommand(finding)},
+          {"kernel", Json::parse(writeKernelJson(finding.drawn.kernel))},
           {"test", testFile(session, finding)}};
 }
 
-std::string jsonOf(Session &session, const fuzz::KernelReport &report) {
+std::string jsonOf(Session &session, const fuzz::KernelReport &report, bool withPairs) {
   const fuzz::KernelCounts &counts = report.counts;
   Json document{{"schema", "tally-fuzz"},       {"version", 1},
                 {"seed", report.firstSeed},     {"kernels", counts.kernels},
@@ -117,6 +103,11 @@ std::string jsonOf(Session &session, const fuzz::KernelReport &report) {
                 {"safe", counts.safe},          {"order_open", counts.open},
                 {"raced", counts.raced},        {"explored", counts.explored},
                 {"undecided", counts.undecided}};
+  if (withPairs) {
+    document["by_hand"] = counts.written;
+    document["beyond"] = counts.beyond;
+    document["pairs"] = Json::parse(fuzz::toJson(report.pairs));
+  }
   document["findings"] = Json::array();
   for (const fuzz::Finding &finding : report.findings) {
     document["findings"].push_back(jsonOf(session, finding));
@@ -136,12 +127,17 @@ Exit verdict(bool isClean, uint64_t numCompared) {
 
 int FuzzCommand::runKernels() const {
   Session session;
-  fuzz::KernelReport report = fuzz::fuzzKernels(extent(), /*maxFindings=*/5,
-                                                sabotage ? fuzz::loseCounts : fuzz::Sabotage());
-  if (!writeOutput("-", format == "json" ? jsonOf(session, report) : textOf(session, report))) {
+  fuzz::KernelReport report =
+      fuzz::fuzzKernels(extent(), pairs ? fuzz::mixedCase : fuzz::plainCase, /*maxFindings=*/5,
+                        sabotage ? fuzz::loseCounts : fuzz::Sabotage());
+  std::string text =
+      format == "json" ? jsonOf(session, report, pairs) : textOf(session, report, pairs);
+  if (!writeOutput("-", text)) {
     return Exit::Undecided;
   }
-  return verdict(report.findings.empty(), report.counts.runs);
+  bool haveMet = !allPairs || fuzz::missingPairs(report.pairs).empty();
+  bool isClean = report.findings.empty() && fuzz::contradictions(report.pairs).empty();
+  return verdict(isClean && haveMet, report.counts.runs);
 }
 
 int FuzzCommand::runMutants() const {
@@ -168,6 +164,13 @@ void addFuzz(CLI::App &app, int &status) {
   sub->add_flag("--sabotage", command->sabotage,
                 "lose all counts in the code first, to see what findings look like")
       ->excludes("--mutants");
+  auto *pairs =
+      sub->add_flag("--pairs", command->pairs,
+                    "mix all features of kernels, machines and options; print which pairs "
+                    "of them met (all of them with --format=json)")
+          ->excludes("--mutants");
+  sub->add_flag("--all-pairs", command->allPairs, "answer no if a pair that can meet never did")
+      ->needs(pairs);
   sub->add_option("--seed", command->seed, "the first kernel")
       ->check(integerIn(0))
       ->capture_default_str();

@@ -27,8 +27,8 @@ Extent extentOf(uint64_t count, uint32_t workers = 1) {
 
 std::string textOf(const Finding &finding) {
   return std::string(toString(finding.failure.strategy)) + ": " + finding.failure.what + "\n" +
-         replayCommand(finding.seed) + "\n" + finding.failure.choices + "\n" +
-         writeKernelJson(finding.kernel);
+         replayCommand(finding) + "\n" + finding.failure.choices + "\n" +
+         writeKernelJson(finding.drawn.kernel);
 }
 
 } // namespace
@@ -52,19 +52,19 @@ TEST(KernelCampaignTest, theReportDoesNotDependOnWorkers) {
 
 /// Counters that never count are found, and shown on a kernel of one dependence.
 TEST(KernelCampaignTest, sabotageIsFoundAndShrunk) {
-  KernelReport report = fuzzKernels(extentOf(100), /*maxFindings=*/3, loseCounts);
+  KernelReport report = fuzzKernels(extentOf(100), plainCase, /*maxFindings=*/3, loseCounts);
   ASSERT_EQ(report.findings.size(), 3u);
   for (const Finding &finding : report.findings) {
-    EXPECT_LE(finding.kernel.instrs.size(), 2u) << textOf(finding);
-    EXPECT_EQ(finding.kernel.deps.size(), 1u) << textOf(finding);
+    const Case &drawn = finding.drawn;
+    EXPECT_LE(drawn.kernel.instrs.size(), 2u) << textOf(finding);
+    EXPECT_EQ(drawn.kernel.deps.size(), 1u) << textOf(finding);
     // The seed alone repeats it, on the whole kernel and on the shrunk one.
-    Kernel whole = kernelOfSeed(finding.seed);
-    EXPECT_TRUE(examine(whole, finding.seed, settingsOfSeed(finding.seed), loseCounts));
-    EXPECT_TRUE(examine(finding.kernel, finding.seed, finding.settings, loseCounts));
-    EXPECT_FALSE(examine(finding.kernel, finding.seed, finding.settings));
+    EXPECT_TRUE(examine(plainCase(finding.seed), finding.seed, loseCounts).failure);
+    EXPECT_TRUE(examine(drawn, finding.seed, loseCounts).failure);
+    EXPECT_FALSE(examine(drawn, finding.seed).failure);
     // Nothing about it has to do with the machine or with how code is made.
-    EXPECT_TRUE(finding.settings.fold && finding.settings.licm && finding.settings.cse);
-    EXPECT_FALSE(finding.settings.wraps || finding.settings.signedWaits);
+    EXPECT_TRUE(drawn.machine == genericMachine());
+    EXPECT_EQ(optionsText(drawn), "");
   }
 }
 

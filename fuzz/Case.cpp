@@ -1,0 +1,370 @@
+//===- Case.cpp - A kernel, a machine, and how code is made ---------------===//
+//
+// Of a mixed case each group of features is switched on or off as a whole, then drawn thickly: two
+// groups meet in every tenth case or so, and there on one dependence.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Case.h"
+
+#include "RandomTiles.h"
+
+#include "tally/Deps/Find.h"
+#include "tally/Model/Check.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tally::fuzz {
+
+namespace {
+
+constexpr uint64_t caseStream = 0xd6e8feb86659fd93;
+
+/// Trips of loops that are neither long nor bound to something else.
+constexpr Range shortTrips{0, 4};
+
+class CaseDrawer {
+public:
+  explicit CaseDrawer(uint64_t seed) : seed(seed), random(seed ^ caseStream) {}
+
+  Case draw() {
+    drawn.isMixed = true;
+    drawMachine();
+    drawHow();
+    drawKernelOptions();
+    drawn.kernel = randomKernel(seed, options);
+    shareBuffers();
+    if (drawn.foundAndWritten) {
+      drawn.foundAndWritten = addFound();
+    }
+    return std::move(drawn);
+  }
+
+private:
+  /// None, or a number from one of three ranges.
+  std::optional<uint32_t> drawLimit(Range few, Range some, Range many) {
+    uint64_t roll = random.below(100);
+    return roll < 50   ? std::nullopt
+           : roll < 65 ? std::optional(random.in(few))
+           : roll < 85 ? std::optional(random.in(some))
+                       : std::optional(random.in(many));
+  }
+
+  void drawMachine() {
+    Machine &machine = drawn.machine;
+    static constexpr uint32_t bits[] = {32, 32, 16, 9, 8};
+    machine.counterBits = bits[random.below(std::size(bits))];
+    machine.subtraction = random.percent(50) ? Subtraction::Wraps : Subtraction::Saturates;
+    machine.waitCompare = random.percent(50) ? WaitCompare::Signed : WaitCompare::Unsigned;
+    machine.semaphores = drawLimit({1, 4}, {5, 12}, {13, 256});
+    machine.registersPerEngine = drawLimit({2, 4}, {5, 8}, {9, 64});
+    machine.queueOverlap = random.percent(80);
+    machine.completion = random.percent(10) ? Completion::Split : Completion::Whole;
+  }
+
+  void drawHow() {
+    CompileOptions &how = drawn.how;
+    how.plan.fold = random.percent(80);
+    how.lower.licm = random.percent(80);
+    how.lower.cse = random.percent(80);
+    how.plan.participants = random.percent(30) ? Participants::All : Participants::Work;
+    how.overflow = static_cast<Overflow>(random.below(3));
+    static constexpr double growths[] = {1, 1, 1.5, 4};
+    how.lower.codeGrowth = growths[random.below(std::size(growths))];
+  }
+
+  /// `much` in so many of a hundred cases, otherwise 0.
+  uint32_t sometimes(uint32_t chance, uint32_t much) { return random.percent(chance) ? much : 0; }
+
+  /// In turn small ones for the explorer, such as they come, and loops of constant trips.
+  void drawKernelOptions() {
+    options.sharedPercent = 30;
+    if (seed % 4 == 0) {
+      options.engines = {1, 3};
+      options.maxDepth = 2;
+      options.instructions = {2, 6};
+      options.trips = {0, 3};
+      options.offset = {1, 2};
+    }
+    if (seed % 4 == 3) {
+      options.constantPercent = 100;
+      options.ifPercent = 0;
+    }
+    options.splitPercent = sometimes(35, 50);
+    options.divergentPercent = sometimes(35, 30);
+    options.regionPercent = sometimes(35, 40);
+    options.unrollPercent = sometimes(35, 40);
+    drawReach();
+    drawNumbers();
+    if (random.percent(25)) {
+      drawTiles();
+    }
+    if (isTight() && random.percent(70)) {
+      options.engines = {1, 3};
+      options.instructions = {1, 4};
+      options.dependences.min = 0;
+      options.dependences.max = std::min(options.dependences.max, 2u);
+    }
+  }
+
+  /// Whether little fits.
+  bool isTight() const {
+    return drawn.machine.semaphores.value_or(5) < 5 ||
+           drawn.machine.registersPerEngine.value_or(5) < 5;
+  }
+
+  /// Few of them, for to find dependences takes long. In turn they have yet to be found, were found
+  /// and written, and have others beside them.
+  void drawTiles() {
+    options.tiles = Tiles::Inside;
+    options.instructions = {2, 5};
+    options.maxDepth = random.percent(70) ? 2 : 3;
+    drawn.keepImplied = random.percent(30);
+    drawn.foundAndWritten = random.percent(60);
+    bool others = drawn.foundAndWritten && random.percent(70);
+    options.dependences = others ? Range{1, 4} : Range{0, 0};
+  }
+
+  /// Distances, weights and trips about as large as counters are.
+  void drawReach() {
+    uint64_t limit = std::min<uint64_t>(drawn.machine.counterLimit(), 600);
+    options.farPercent = sometimes(30, 30);
+    options.farOffset = {60, static_cast<uint32_t>(limit) + 40};
+    options.longPercent = sometimes(30, 40);
+    options.longTrips = {50, static_cast<uint32_t>(limit) + 40};
+    if (drawn.machine.completion == Completion::Whole) {
+      options.heavyPercent = sometimes(30, 50);
+      uint64_t heaviest = drawn.machine.counterLimit() >> random.in({1, 5});
+      options.heavyWeight = {4, static_cast<uint32_t>(std::min(heaviest, maxCount / 8))};
+    }
+    drawn.longRuns = drawn.machine.counterBits <= 9 || options.farPercent != 0;
+  }
+
+  void drawNumbers() {
+    options.pinPercent = sometimes(35, 30);
+    options.reservePercent = sometimes(30, 40);
+    uint32_t most = std::min(drawn.machine.semaphores.value_or(10), 10u);
+    options.numbers = {0, most - 1};
+    options.registers = {0, std::min(drawn.machine.registersPerEngine.value_or(4), 4u) - 1};
+  }
+
+  /// A buffer may lie over another one, for all that is said.
+  void shareBuffers() {
+    IdVector<BufferId, Buffer> &buffers = drawn.kernel.buffers;
+    if (buffers.size() > 1 && buffers[BufferId(1)].alias.empty() &&
+        buffers[BufferId(1)].noalias.empty() && random.percent(25)) {
+      buffers[BufferId(1)].alias.push_back(BufferId(0));
+    }
+  }
+
+  /// All dependences that follow from tiles, beside those that were drawn, whatever engines
+  /// disagree on; false if the two form a circle, and only what was found is kept.
+  bool addFound() {
+    Extractor extractor;
+    Extraction extraction =
+        extractor.extract(drawn.kernel, {.queueOverlap = drawn.machine.queueOverlap});
+    Kernel found = withDeps(drawn.kernel, extraction);
+    for (DepId dep : found.deps.ids()) {
+      found.deps[dep].allowDivergent = true;
+    }
+    Kernel both = found;
+    for (Dep dep : drawn.kernel.deps) {
+      const DistanceComponent *first = drawn.kernel.componentsBegin(dep);
+      const DistanceComponent *last = drawn.kernel.componentsEnd(dep);
+      dep.firstComponent = static_cast<uint32_t>(both.components.size());
+      both.components.insert(both.components.end(), first, last);
+      both.deps.push(dep);
+    }
+    Diagnostics diagnostics;
+    check(both, diagnostics);
+    bool hasOthers = !drawn.kernel.deps.empty() && !diagnostics.hasErrors();
+    drawn.kernel = diagnostics.hasErrors() ? std::move(found) : std::move(both);
+    return hasOthers;
+  }
+
+  uint64_t seed;
+  Random random;
+  RandomKernelOptions options;
+  Case drawn;
+};
+
+} // namespace
+
+Case mixedCase(uint64_t seed) {
+  return CaseDrawer(seed).draw();
+}
+
+/// In turn: small ones for the explorer, large ones, divergent ones, and loops of constant trips;
+/// one in five has regions.
+Kernel kernelOfSeed(uint64_t seed) {
+  RandomKernelOptions options;
+  options.sharedPercent = 30;
+  options.regionPercent = seed % 5 == 0 ? 40 : 0;
+  options.unrollPercent = options.regionPercent;
+  switch (seed % 4) {
+  case 0:
+    options.engines = {1, 3};
+    options.maxDepth = 2;
+    options.instructions = {2, 6};
+    options.trips = {0, 3};
+    options.offset = {1, 2};
+    break;
+  case 2:
+    options.divergentPercent = 30;
+    break;
+  case 3:
+    options.constantPercent = 100;
+    options.ifPercent = 0;
+    break;
+  default:
+    break;
+  }
+  return randomKernel(seed, options);
+}
+
+/// Nothing is said about overflow: trips are few, and nothing is given up or held back for it.
+Case plainCase(uint64_t seed) {
+  Case drawn(kernelOfSeed(seed));
+  drawn.how.plan.fold = seed % 3 != 0;
+  drawn.how.lower.licm = seed % 5 != 0;
+  drawn.how.lower.cse = seed % 7 != 0;
+  drawn.how.overflow = Overflow::Assume;
+  Machine &machine = drawn.machine;
+  machine.subtraction = seed % 2 != 0 ? Subtraction::Wraps : Subtraction::Saturates;
+  machine.waitCompare = seed / 2 % 2 != 0 ? WaitCompare::Signed : WaitCompare::Unsigned;
+  machine.counterBits = seed / 4 % 4 == 0 ? 16 : 32;
+  return drawn;
+}
+
+std::optional<Kernel> finishedKernel(const Case &drawn, std::string &reason) {
+  Kernel kernel = drawn.kernel;
+  setCompletion(kernel, drawn.machine);
+  if (!asksForDeps(kernel)) {
+    return kernel;
+  }
+  Extractor extractor;
+  Diagnostics diagnostics;
+  FindOptions options;
+  options.extract.queueOverlap = drawn.machine.queueOverlap;
+  options.keepImplied = drawn.keepImplied;
+  Kernel found = findDeps(kernel, options, extractor, diagnostics);
+  for (const Diagnostic &diagnostic : diagnostics.all()) {
+    if (diagnostic.severity == Severity::Error) {
+      reason = diagnostic.message;
+      return std::nullopt;
+    }
+  }
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Plainer ones
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+template <typename T> bool setTo(T &place, const T &value) {
+  return place != value && (place = value, true);
+}
+
+/// Of a machine, what makes it another one than `generic`.
+const Machine generic = genericMachine();
+
+} // namespace
+
+const std::vector<Simplification> &simplifications() {
+  static const std::vector<Simplification> all = {
+      [](Case &c) { return setTo(c.machine.counterBits, generic.counterBits); },
+      [](Case &c) { return setTo(c.machine.subtraction, generic.subtraction); },
+      [](Case &c) { return setTo(c.machine.waitCompare, generic.waitCompare); },
+      [](Case &c) { return setTo(c.machine.semaphores, generic.semaphores); },
+      [](Case &c) { return setTo(c.machine.registersPerEngine, generic.registersPerEngine); },
+      [](Case &c) { return setTo(c.machine.queueOverlap, generic.queueOverlap); },
+      [](Case &c) { return setTo(c.machine.completion, generic.completion); },
+      [](Case &c) { return setTo(c.how.plan.fold, true); },
+      [](Case &c) { return setTo(c.how.lower.licm, true); },
+      [](Case &c) { return setTo(c.how.lower.cse, true); },
+      [](Case &c) { return setTo(c.how.lower.codeGrowth, 1.0); },
+      [](Case &c) { return setTo(c.how.plan.participants, Participants::Work); },
+      [](Case &c) { return setTo(c.how.overflow, Overflow::Reset); },
+      [](Case &c) { return setTo(c.keepImplied, false); },
+      [](Case &c) { return setTo(c.longRuns, false); },
+  };
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// As commands
+//===----------------------------------------------------------------------===//
+
+/// Of the limit that has this name in the file.
+static std::string limitEdit(std::string_view name, std::optional<uint32_t> limit) {
+  return limit ? fmt::format(R"(/"{}": {{/,/value/ s/null/{}/; )", name, *limit) : "";
+}
+
+std::string machineCommand(const Machine &machine) {
+  std::string edits;
+  if (machine.counterBits != generic.counterBits) {
+    edits += fmt::format(R"(s/\("counter_bits": {{"value": \)32/\1{}/; )", machine.counterBits);
+  }
+  edits += machine.subtraction == Subtraction::Wraps ? R"(s/"saturates"/"wraps"/; )" : "";
+  edits += machine.waitCompare == WaitCompare::Signed ? R"(s/"unsigned"/"signed"/; )" : "";
+  edits += limitEdit("semaphores", machine.semaphores);
+  edits += limitEdit("registers_per_engine", machine.registersPerEngine);
+  edits += machine.queueOverlap ? "" : R"(s/"overlap": true/"overlap": false/; )";
+  edits += machine.completion == Completion::Split
+               ? R"(s/"queue": {/"queue": {"completion": "split", /; )"
+               : "";
+  return edits.empty() ? ""
+                       : fmt::format("sed '{}' %source_dir/machines/generic.json > "
+                                     "%t.machine.json",
+                                     edits.substr(0, edits.size() - 2));
+}
+
+std::string optionsText(const Case &drawn) {
+  const CompileOptions &how = drawn.how;
+  std::string text;
+  text += how.plan.participants == Participants::All ? " --barrier-participants=all" : "";
+  text +=
+      how.overflow != Overflow::Reset ? fmt::format(" --overflow={}", toString(how.overflow)) : "";
+  text +=
+      how.lower.codeGrowth != 1 ? fmt::format(" --max-code-growth={}", how.lower.codeGrowth) : "";
+  text += how.plan.fold ? "" : " --no-fold";
+  text += how.lower.licm ? "" : " --no-licm";
+  text += how.lower.cse ? "" : " --no-cse";
+  text += drawn.keepImplied ? " --keep-implied" : "";
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// One loop runs far, the others once or twice. Tiles stay in their buffers.
+static Choices longChoices(const Case &drawn, const Kernel &kernel, uint64_t seed) {
+  Choices choices = randomChoices(kernel, seed, {1, 2});
+  if (choices.trips.empty()) {
+    return choices;
+  }
+  Random random(seed);
+  Choices::Trips &chosen = choices.trips[random.below(choices.trips.size())];
+  const Trip &trip = kernel.loops[chosen.loop].trip;
+  uint64_t limit = std::min<uint64_t>(drawn.machine.counterLimit(), 512);
+  uint64_t most =
+      std::min(trip.max.value_or(kernel.accesses.empty() ? maxCount : assumedTrips), limit + 50);
+  uint64_t trips = std::max(most - random.below(most / 2 + 1), trip.min);
+  for (Choices::Trips &other : choices.trips) {
+    if (other.loop == chosen.loop && (other.engine == chosen.engine || random.percent(50))) {
+      other.byEntry = {trips};
+    }
+  }
+  return choices;
+}
+
+Choices choicesOf(const Case &drawn, const Kernel &kernel, uint64_t seed, uint64_t number) {
+  bool isLong = drawn.longRuns && number % 3 == 2;
+  return isLong ? longChoices(drawn, kernel, seed) : randomChoices(kernel, seed, shortTrips);
+}
+
+} // namespace tally::fuzz
