@@ -246,6 +246,14 @@ matrix_tests() {
   count_results "$name" counts "$results"
 }
 
+# Whole cases, in which all features are mixed; which pairs of them are rare is shown in any case.
+pairs_tests() {
+  local name=$1
+  shift
+  check_one "$name" "$build/release/bin/tally" fuzz --pairs --jobs="$jobs" "$@"
+  sed -n '/^features:/,$p' "$logs/${name// /-}.log" | head -n 40 >&2
+}
+
 # The interpreter that is written from the documents alone: its rules, on code written by hand.
 outside_tests() {
   check_one "outside rules" python3 utils/outside/test_outside.py
@@ -308,6 +316,7 @@ verb_test() {
     check_one "installed programs" python3 utils/check-install.py "$build/install/release" \
       "$llvm/bin/mlir-opt"
     matrix_tests matrix --seconds=50
+    pairs_tests pairs --minutes=0.17
   else
     count "build release" 0 1
   fi
@@ -339,9 +348,9 @@ verb_sanitize() {
   finish_tests
 }
 
-# fuzz [SECONDS [SEED]]: each libFuzzer target for so long, then as long random kernels; kernels and
-# mutants start from the seed, so that another one looks at others. Mutants of certified code take some
-# ten minutes.
+# fuzz [SECONDS [SEED]]: each libFuzzer target for so long, then as long random kernels, and whole
+# cases until all pairs of features have met; kernels, cases and mutants start from the seed, so that
+# another one looks at others. Mutants of certified code take some ten minutes.
 verb_fuzz() {
   local seconds=${1:-60} seed=${2:-1} minutes target
   local tally=$build/release/bin/tally certify=$build/release/bin/tally-certify
@@ -358,6 +367,7 @@ verb_fuzz() {
   if build_tree release; then
     minutes=$(awk "BEGIN { print $seconds / 60 }")
     check_one "fuzz kernels" "$tally" fuzz --seed="$seed" --minutes="$minutes" --jobs="$jobs"
+    pairs_tests "fuzz pairs" --all-pairs --seed="$seed" --minutes="$minutes"
     check_one "fuzz mutants" "$tally" fuzz --mutants --seed="$seed" --jobs="$jobs"
     matrix_tests "fuzz matrix" --full --seconds="$seconds" --seed="$seed"
     check_one "outside kernels" python3 utils/outside/campaign.py --tally="$tally" --seed="$seed" \
@@ -440,7 +450,8 @@ usage: ./do VERB [OPTION...]
   build                 build everything into build/release (programs: build/release/bin)
   install [PREFIX]      build, then install to PREFIX (default /usr/local)
   sanitize              build with ASan and UBSan, run the unit and lit tests
-  fuzz [SECONDS [SEED]] each libFuzzer target and random kernels for so long (60), and mutants
+  fuzz [SECONDS [SEED]] each libFuzzer target and random kernels for so long (60), mixed cases
+                        until all pairs of features have met, and mutants
   bench [NAME] [OPT...] run one benchmark, or all; options go to the benchmark
   format [--check]      format the C++ sources, or only say what is not formatted
   tidy                  run clang-tidy over the C++ sources

@@ -11,8 +11,10 @@
 
 #include "tally/Deps/Find.h"
 #include "tally/Model/Check.h"
+#include "tally/Model/KernelBuilder.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 namespace tally::fuzz {
@@ -33,7 +35,8 @@ public:
     drawMachine();
     drawHow();
     drawKernelOptions();
-    drawn.kernel = randomKernel(seed, options);
+    bool isRing = options.tiles != Tiles::None && random.percent(8);
+    drawn.kernel = isRing ? longRing() : randomKernel(seed, options);
     shareBuffers();
     if (drawn.foundAndWritten) {
       drawn.foundAndWritten = addFound();
@@ -42,12 +45,13 @@ public:
   }
 
 private:
-  /// None, or a number from one of three ranges.
-  std::optional<uint32_t> drawLimit(Range few, Range some, Range many) {
+  /// None, the least, or a number from one of three ranges.
+  std::optional<uint32_t> drawLimit(uint32_t least, Range few, Range some, Range many) {
     uint64_t roll = random.below(100);
-    return roll < 50   ? std::nullopt
-           : roll < 65 ? std::optional(random.in(few))
-           : roll < 85 ? std::optional(random.in(some))
+    return roll < 45   ? std::nullopt
+           : roll < 58 ? std::optional(least)
+           : roll < 69 ? std::optional(random.in(few))
+           : roll < 86 ? std::optional(random.in(some))
                        : std::optional(random.in(many));
   }
 
@@ -57,8 +61,8 @@ private:
     machine.counterBits = bits[random.below(std::size(bits))];
     machine.subtraction = random.percent(50) ? Subtraction::Wraps : Subtraction::Saturates;
     machine.waitCompare = random.percent(50) ? WaitCompare::Signed : WaitCompare::Unsigned;
-    machine.semaphores = drawLimit({1, 4}, {5, 12}, {13, 256});
-    machine.registersPerEngine = drawLimit({2, 4}, {5, 8}, {9, 64});
+    machine.semaphores = drawLimit(1, {2, 4}, {5, 12}, {13, 256});
+    machine.registersPerEngine = drawLimit(2, {3, 4}, {5, 8}, {9, 64});
     machine.queueOverlap = random.percent(80);
     machine.completion = random.percent(10) ? Completion::Split : Completion::Whole;
   }
@@ -92,7 +96,12 @@ private:
       options.ifPercent = 0;
     }
     options.splitPercent = sometimes(35, 50);
-    options.divergentPercent = sometimes(35, 30);
+    options.shapes[random.below(numShapes)] += sometimes(60, 15);
+    options.divergentPercent = sometimes(35, 40);
+    if (options.divergentPercent != 0 && random.percent(60)) {
+      options.engines = {3, 4};
+      options.islands = true; // so that some engines are sure of what others are not
+    }
     options.regionPercent = sometimes(35, 40);
     options.unrollPercent = sometimes(35, 40);
     drawReach();
@@ -105,6 +114,7 @@ private:
       options.instructions = {1, 4};
       options.dependences.min = 0;
       options.dependences.max = std::min(options.dependences.max, 2u);
+      options.shapes[random.below(numShapes)] += 40;
     }
   }
 
@@ -118,10 +128,10 @@ private:
   /// and written, and have others beside them.
   void drawTiles() {
     options.tiles = Tiles::Inside;
-    options.instructions = {2, 5};
-    options.maxDepth = random.percent(70) ? 2 : 3;
-    drawn.keepImplied = random.percent(30);
-    drawn.foundAndWritten = random.percent(60);
+    options.instructions = {2, 4};
+    options.maxDepth = random.percent(80) ? 2 : 3;
+    drawn.keepImplied = random.percent(40);
+    drawn.foundAndWritten = random.percent(options.divergentPercent != 0 ? 85 : 55);
     bool others = drawn.foundAndWritten && random.percent(70);
     options.dependences = others ? Range{1, 4} : Range{0, 0};
   }
@@ -147,6 +157,30 @@ private:
     uint32_t most = std::min(drawn.machine.semaphores.value_or(10), 10u);
     options.numbers = {0, most - 1};
     options.registers = {0, std::min(drawn.machine.registersPerEngine.value_or(4), 4u) - 1};
+  }
+
+  /// Tiles that are used again after many iterations: dependences that are found reach as far.
+  Kernel longRing() {
+    KernelBuilder builder(fmt::format("seed{}", seed));
+    QueueId first = builder.queueOf(builder.engine("e0"));
+    QueueId second = builder.queueOf(builder.engine("e1"));
+    uint32_t size = random.percent(50) ? random.in({2, 8}) : random.in({60, 80});
+    BufferId ring = builder.buffer("X", std::array<uint64_t, 1>{size});
+    uint32_t ahead = random.in({0, size - 1});
+    builder.beginLoop("A", builder.value("n", 0, random.in({size, 2 * size})));
+    bool isNested = random.percent(60);
+    if (isNested) {
+      builder.beginLoop("B", builder.value("m", 0, 2));
+    }
+    builder.instr("i0", first);
+    builder.access(AccessKind::Write, ring, fmt::format("X[(A + {}) mod {}]", ahead, size));
+    if (isNested) {
+      builder.endLoop();
+    }
+    builder.instr("i1", second);
+    builder.access(AccessKind::Read, ring, fmt::format("X[A mod {}]", size));
+    builder.endLoop();
+    return builder.finish();
   }
 
   /// A buffer may lie over another one, for all that is said.

@@ -393,6 +393,9 @@ constexpr Impossible impossible[] = {
     {"strategy: unrolled", "ends: two branches", onlyConstant},
     {"strategy: unrolled", "numbers: pinned semaphores", noPins},
     {"strategy: unrolled", "waits: covered by a barrier", "it has none"},
+    {"strategy: unrolled", "code: a semaphore shared in a body",
+     "it has one for a queue, or for an instruction"},
+    {"registers: unlimited", "code: copies given up", "it is for want of registers"},
     {"strategy: unrolled", "code: counters reset", noCounts},
     {"strategy: unrolled", "code: copies given up", noCounts},
     {"strategy: unrolled", "code: loops counted at once", onlyAuto},
@@ -525,6 +528,22 @@ std::string_view whyImpossible(FeaturePair pair) {
     return all;
   }();
   return reasons[pair.first][pair.second];
+}
+
+std::vector<std::string> impossibleWithoutFeature() {
+  std::vector<std::string> unknown;
+  for (const Impossible &pair : impossible) {
+    for (std::string_view pattern : {pair.a, pair.b}) {
+      bool isKnown = false;
+      for (size_t i = 0; i < numFeatures(); ++i) {
+        isKnown |= matches(pattern, i);
+      }
+      if (!isKnown) {
+        unknown.push_back(std::string(pattern));
+      }
+    }
+  }
+  return unknown;
 }
 
 /// All pairs of which `test` says yes.

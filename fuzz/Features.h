@@ -68,6 +68,9 @@ using FeaturePair = std::pair<size_t, size_t>;
 /// Why two features cannot meet; empty if they can.
 std::string_view whyImpossible(FeaturePair pair);
 
+/// What the list of impossible pairs names and the table does not.
+std::vector<std::string> impossibleWithoutFeature();
+
 /// Possible pairs that never met.
 std::vector<FeaturePair> missingPairs(const PairTable &table);
 
@@ -78,7 +81,8 @@ std::vector<FeaturePair> contradictions(const PairTable &table);
 /// they cannot.
 std::string toText(const PairTable &table);
 
-/// All of it, and the impossible pairs with their reasons: one JSON object; see docs/Json.md.
+/// All of it, and the impossible pairs with their reasons: one JSON object, in which a pair has the
+/// numbers of its features.
 std::string toJson(const PairTable &table);
 
 } // namespace tally::fuzz

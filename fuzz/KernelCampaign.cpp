@@ -7,6 +7,7 @@
 #include "tally/Deps/Held.h"
 
 #include <cctype>
+#include <chrono>
 #include <fmt/format.h>
 
 namespace tally::fuzz {
@@ -78,8 +79,10 @@ private:
 
 } // namespace
 
-KernelReport fuzzKernels(const Extent &extent, DrawCase draw, size_t maxFindings,
-                         const Sabotage &sabotage) {
+/// Cases as long as `goesOn` says so of the report so far.
+template <typename GoesOn>
+static KernelReport fuzzWhile(const Extent &extent, DrawCase draw, const Sabotage &sabotage,
+                              const GoesOn &goesOn) {
   KernelReport report;
   report.firstSeed = extent.seed;
   uint64_t seed = extent.seed;
@@ -98,9 +101,28 @@ KernelReport fuzzKernels(const Extent &extent, DrawCase draw, size_t maxFindings
           report.findings.push_back(shrinker.shrink(draw(seed)));
         }
         ++seed;
-        return report.counts.kernels < extent.count && report.findings.size() < maxFindings;
+        return goesOn(report);
       });
   return report;
+}
+
+KernelReport fuzzKernels(const Extent &extent, DrawCase draw, size_t maxFindings,
+                         const Sabotage &sabotage) {
+  return fuzzWhile(extent, draw, sabotage, [&](const KernelReport &report) {
+    return report.counts.kernels < extent.count && report.findings.size() < maxFindings;
+  });
+}
+
+KernelReport fuzzUntilAllMet(Extent extent) {
+  auto start = std::chrono::steady_clock::now();
+  double least = extent.minutes * 60;
+  extent.minutes *= 10;
+  return fuzzWhile(extent, mixedCase, {}, [&](const KernelReport &report) {
+    std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    bool isDone = passed.count() > least && missingPairs(report.pairs).empty();
+    return report.counts.kernels < extent.count && report.findings.size() < 5 &&
+           (least == 0 || !isDone);
+  });
 }
 
 std::string toText(const KernelReport &report) {

@@ -35,6 +35,10 @@ struct KernelReport {
 KernelReport fuzzKernels(const Extent &extent, DrawCase draw = plainCase, size_t maxFindings = 5,
                          const Sabotage &sabotage = {});
 
+/// Mixed cases, until all pairs have met that can, but not for less than the extent; of minutes, at
+/// most ten times as many.
+KernelReport fuzzUntilAllMet(Extent extent);
+
 /// How many of what; nothing about findings and pairs.
 std::string toText(const KernelReport &report);
 

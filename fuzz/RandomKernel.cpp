@@ -245,11 +245,17 @@ private:
         dep.producer = producer;
         dep.consumer = consumer;
         Pair pair{producer, consumer, placeOf(kernel, dep)};
-        if ((shape == Shape::Self) == (producer == consumer) && fits(shape, pair)) {
+        if ((shape == Shape::Self) == (producer == consumer) && sameIsland(pair) &&
+            fits(shape, pair)) {
           pairs.push_back(pair);
         }
       }
     }
+  }
+
+  bool sameIsland(const Pair &pair) const {
+    uint32_t producer = kernel.engineOf(pair.producer).value;
+    return !options.islands || producer / 2 == kernel.engineOf(pair.consumer).value / 2;
   }
 
   /// Only pairs with this consumer, if there are any.

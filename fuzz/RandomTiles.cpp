@@ -17,7 +17,7 @@ TileDrawer::TileDrawer(KernelBuilder &builder, uint64_t seed, Tiles tiles)
 
 void TileDrawer::addBuffers() {
   uint32_t numBuffers = random.percent(10) ? 3 : random.in({1, 2});
-  bool haveAddresses = numBuffers > 1 && random.percent(30);
+  bool haveAddresses = numBuffers > 1 && random.percent(45);
   for (uint32_t i = 0; i < numBuffers; ++i) {
     shapes.push_back(random.percent(25)   ? std::vector<uint64_t>{8, 4}
                      : random.percent(15) ? std::vector<uint64_t>{}
@@ -124,7 +124,7 @@ std::string TileDrawer::place(size_t buffer) {
   if (shape.empty() || random.percent(10)) {
     return text;
   }
-  if (random.percent(2)) {
+  if (random.percent(5)) {
     return text + "[@]";
   }
   text += "[" + dim(static_cast<int64_t>(shape[0]));
@@ -135,7 +135,7 @@ std::string TileDrawer::place(size_t buffer) {
 }
 
 std::string TileDrawer::dim(int64_t extent) {
-  if (random.percent(2)) {
+  if (random.percent(5)) {
     return "$n";
   }
   Term first = index();

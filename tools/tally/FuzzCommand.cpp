@@ -128,8 +128,10 @@ Exit verdict(bool isClean, uint64_t numCompared) {
 int FuzzCommand::runKernels() const {
   Session session;
   fuzz::KernelReport report =
-      fuzz::fuzzKernels(extent(), pairs ? fuzz::mixedCase : fuzz::plainCase, /*maxFindings=*/5,
-                        sabotage ? fuzz::loseCounts : fuzz::Sabotage());
+      allPairs
+          ? fuzz::fuzzUntilAllMet(extent())
+          : fuzz::fuzzKernels(extent(), pairs ? fuzz::mixedCase : fuzz::plainCase,
+                              /*maxFindings=*/5, sabotage ? fuzz::loseCounts : fuzz::Sabotage());
   std::string text =
       format == "json" ? jsonOf(session, report, pairs) : textOf(session, report, pairs);
   if (!writeOutput("-", text)) {
@@ -164,13 +166,15 @@ void addFuzz(CLI::App &app, int &status) {
   sub->add_flag("--sabotage", command->sabotage,
                 "lose all counts in the code first, to see what findings look like")
       ->excludes("--mutants");
-  auto *pairs =
-      sub->add_flag("--pairs", command->pairs,
-                    "mix all features of kernels, machines and options; print which pairs "
-                    "of them met (all of them with --format=json)")
-          ->excludes("--mutants");
-  sub->add_flag("--all-pairs", command->allPairs, "answer no if a pair that can meet never did")
-      ->needs(pairs);
+  auto *pairs = sub->add_flag("--pairs", command->pairs,
+                              "mix all features of kernels, machines and options, and print which "
+                              "pairs of them met (with --format=json all of them)");
+  pairs->excludes("--mutants");
+  sub->add_flag("--all-pairs", command->allPairs,
+                "go on, at most ten times as long as --minutes, until all pairs met that can; "
+                "answer no if one did not")
+      ->needs(pairs)
+      ->excludes("--sabotage");
   sub->add_option("--seed", command->seed, "the first kernel")
       ->check(integerIn(0))
       ->capture_default_str();

@@ -302,9 +302,10 @@ Allowance allowanceOf(const Kernel &kernel, const SyncPlan &plan, DepId dep) {
   if (plan.waits[dep].exact) {
     return Allowance::Exact;
   }
-  uint32_t remembered = plan.options.rememberedFor(dep);
+  const Dep &what = kernel.deps[dep];
+  int64_t reach = what.form == DistanceForm::Flat ? what.step : placeOf(kernel, what).offset;
   bool isForgotten =
-      remembered < mostRemembered || placeOf(kernel, kernel.deps[dep]).offset > mostRemembered;
+      plan.options.rememberedFor(dep) < mostRemembered || reach > int64_t(mostRemembered);
   return isForgotten ? Allowance::Sequence : Allowance::Carrier;
 }
 
