@@ -96,6 +96,9 @@ private:
       options.ifPercent = 0;
     }
     options.splitPercent = sometimes(35, 50);
+    if (options.splitPercent != 0 && random.percent(50)) {
+      drawParts();
+    }
     options.shapes[random.below(numShapes)] += sometimes(60, 15);
     options.divergentPercent = sometimes(35, 40);
     if (options.divergentPercent != 0 && random.percent(60)) {
@@ -110,11 +113,7 @@ private:
       drawTiles();
     }
     if (isTight() && random.percent(70)) {
-      options.engines = {1, 3};
-      options.instructions = {1, 4};
-      options.dependences.min = 0;
-      options.dependences.max = std::min(options.dependences.max, 2u);
-      options.shapes[random.below(numShapes)] += 40;
+      drawLittle();
     }
   }
 
@@ -122,6 +121,31 @@ private:
   bool isTight() const {
     return drawn.machine.semaphores.value_or(5) < 5 ||
            drawn.machine.registersPerEngine.value_or(5) < 5;
+  }
+
+  /// What may fit all the same, in half of the cases without anything else that takes room.
+  void drawLittle() {
+    options.engines = {1, 3};
+    options.instructions = {1, 4};
+    options.dependences.min = 0;
+    options.dependences.max = std::min(options.dependences.max, 2u);
+    options.shapes[random.below(numShapes)] += 40;
+    if (random.percent(50)) {
+      options.splitPercent = options.heavyPercent = options.farPercent = 0;
+      options.pinPercent = options.reservePercent = 0;
+    }
+  }
+
+  /// What waits for parts hinges on: near distances in loops inside loops, on few engines.
+  void drawParts() {
+    options.splitPercent = 100;
+    options.weight = {2, 3};
+    options.engines = {1, 3};
+    options.maxDepth = 3;
+    options.statements = {1, 2};
+    options.instructions = {2, 6};
+    options.offset = {1, random.in({1, 2})};
+    options.shapes = {5, 6, 1, 1, 2, 4, 5, 1, 1};
   }
 
   /// Few of them, for to find dependences takes long. In turn they have yet to be found, were found

@@ -147,6 +147,9 @@ private:
     Trip trip = drawTrip(name);
     bool mayDiverge = trip.kind != Trip::Kind::Constant;
     bool diverges = random.percent(options.divergentPercent) && mayDiverge;
+    if (diverges && options.islands && trip.kind == Trip::Kind::Value) {
+      trip.max = options.trips.max;
+    }
     LoopId loop = builder.beginLoop(name, trip, !diverges);
     drawRegion(loop);
     drawUnrolling(loop, trip);

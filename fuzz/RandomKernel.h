@@ -55,7 +55,8 @@ struct RandomKernelOptions {
   uint32_t constantPercent = 30; ///< loops with a constant trip count ...
   uint32_t guardPercent = 15;    ///< ... and with a guard; the rest have a run-time value
   uint32_t divergentPercent = 0; ///< loops and `if`s on which engines may disagree
-  bool islands = false;          ///< engines depend on one other at most, in pairs
+  bool islands = false;          ///< engines depend on one other at most, in pairs; loops on which
+                                 ///< they may disagree are short
   uint32_t regionPercent = 0;    ///< loops and `if`s that are synchronised in their own way
   uint32_t unrollPercent = 0;    ///< loops of which several iterations are written out
   uint32_t sharedPercent = 0;    ///< dependences with the consumer of the one drawn before
