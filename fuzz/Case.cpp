@@ -35,7 +35,7 @@ public:
     drawMachine();
     drawHow();
     drawKernelOptions();
-    bool isRing = options.tiles != Tiles::None && random.percent(8);
+    bool isRing = options.tiles != Tiles::None && random.percent(15);
     drawn.kernel = isRing ? longRing() : randomKernel(seed, options);
     shareBuffers();
     if (drawn.foundAndWritten) {
@@ -131,6 +131,7 @@ private:
     options.dependences.max = std::min(options.dependences.max, 2u);
     options.shapes[random.below(numShapes)] += 40;
     if (random.percent(50)) {
+      options.dependences.min = std::min(options.dependences.max, 1u);
       options.splitPercent = options.heavyPercent = options.farPercent = 0;
       options.pinPercent = options.reservePercent = 0;
     }
@@ -184,25 +185,32 @@ private:
   }
 
   /// Tiles that are used again after many iterations: dependences that are found reach as far.
+  /// Others beside them now and then.
   Kernel longRing() {
     KernelBuilder builder(fmt::format("seed{}", seed));
     QueueId first = builder.queueOf(builder.engine("e0"));
     QueueId second = builder.queueOf(builder.engine("e1"));
     uint32_t size = random.percent(50) ? random.in({2, 8}) : random.in({60, 80});
-    BufferId ring = builder.buffer("X", std::array<uint64_t, 1>{size});
+    BufferId ring = builder.buffer("R", std::array<uint64_t, 1>{size});
+    TileDrawer others(builder, seed, Tiles::Inside);
+    auto touch = [&](InstrId instr, AccessKind kind, const std::string &tile) {
+      builder.access(kind, ring, tile);
+      if (random.percent(30)) {
+        others.draw(instr);
+      }
+    };
     uint32_t ahead = random.in({0, size - 1});
     builder.beginLoop("A", builder.value("n", 0, random.in({size, 2 * size})));
     bool isNested = random.percent(60);
     if (isNested) {
       builder.beginLoop("B", builder.value("m", 0, 2));
     }
-    builder.instr("i0", first);
-    builder.access(AccessKind::Write, ring, fmt::format("X[(A + {}) mod {}]", ahead, size));
+    touch(builder.instr("i0", first), AccessKind::Write,
+          fmt::format("R[(A + {}) mod {}]", ahead, size));
     if (isNested) {
       builder.endLoop();
     }
-    builder.instr("i1", second);
-    builder.access(AccessKind::Read, ring, fmt::format("X[A mod {}]", size));
+    touch(builder.instr("i1", second), AccessKind::Read, fmt::format("R[A mod {}]", size));
     builder.endLoop();
     return builder.finish();
   }
