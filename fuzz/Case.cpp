@@ -129,7 +129,12 @@ private:
     options.instructions = {1, 4};
     options.dependences.min = 0;
     options.dependences.max = std::min(options.dependences.max, 2u);
-    options.shapes[random.below(numShapes)] += 40;
+    auto often = static_cast<Shape>(random.below(numShapes));
+    options.shapes[static_cast<size_t>(often)] += 40;
+    if (often == Shape::Conditional && options.dependences.max != 0) { // fits if others imply it
+      options.ifPercent = options.sharedPercent = 50;
+      options.dependences.max = std::min(options.dependences.max + 1, 4u);
+    }
     if (random.percent(50)) {
       options.dependences.min = std::min(options.dependences.max, 1u);
       options.splitPercent = options.heavyPercent = options.farPercent = 0;
