@@ -437,8 +437,6 @@ constexpr Impossible impossible[] = {
     {"nesting: no loop", "loops", needsLoop},
     {"nesting: no loop", "divergence: loop", needsLoop},
     {"nesting: no loop", "unrolling", needsLoop},
-    {"nesting: no loop", "ends: one instruction", needsLoop},
-    {"nesting: no loop", "ends: backward", needsLoop},
     {"nesting: no loop", "distance: on one loop", needsLoop},
     {"nesting: no loop", "distance: on several loops", needsLoop},
     {"nesting: no loop", "distance: element", needsLoop},

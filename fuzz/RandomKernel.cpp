@@ -275,8 +275,9 @@ private:
     case Shape::Zero:
       return canBeZero(pair);
     case Shape::OneLoop:
-    case Shape::Self:
       return real != rootLoop;
+    case Shape::Self:
+      return true;
     case Shape::MultiLevel:
       return real != rootLoop && outerLoop(real) != rootLoop;
     case Shape::Conditional:
@@ -366,9 +367,11 @@ private:
     case Shape::Zero:
       return;
     case Shape::OneLoop:
-    case Shape::Self:
     case Shape::Conditional:
       draft.components = {{real, drawOffset()}};
+      return;
+    case Shape::Self:
+      drawSelf(real, draft);
       return;
     case Shape::MultiLevel:
       drawLevels(real, draft);
@@ -387,6 +390,16 @@ private:
       drawElement(real, pair, draft);
       return;
     }
+  }
+
+  /// Outside of loops, on the run before, of which there is none.
+  void drawSelf(LoopId real, Draft &draft) {
+    if (real != rootLoop) {
+      draft.components = {{real, drawOffset()}};
+      return;
+    }
+    draft.form = DistanceForm::Flat;
+    draft.step = drawOffset();
   }
 
   /// Distance 1, the common one, half of the time.
