@@ -63,6 +63,12 @@ private:
     machine.waitCompare = random.percent(50) ? WaitCompare::Signed : WaitCompare::Unsigned;
     machine.semaphores = drawLimit(1, {2, 4}, {5, 12}, {13, 256});
     machine.registersPerEngine = drawLimit(2, {3, 4}, {5, 8}, {9, 64});
+    if (seed % 16 == 5) {
+      machine.registersPerEngine = 2; // little fits, so there have to be many
+    }
+    if (seed % 16 == 9) {
+      machine.counterBits = 8; // so that those who disagree have to reset
+    }
     machine.queueOverlap = random.percent(80);
     machine.completion = random.percent(10) ? Completion::Split : Completion::Whole;
   }
@@ -73,7 +79,7 @@ private:
     how.lower.licm = random.percent(80);
     how.lower.cse = random.percent(80);
     how.plan.participants = random.percent(30) ? Participants::All : Participants::Work;
-    how.overflow = static_cast<Overflow>(random.below(3));
+    how.overflow = seed % 16 == 9 ? Overflow::Reset : static_cast<Overflow>(random.below(3));
     static constexpr double growths[] = {1, 1, 1.5, 4};
     how.lower.codeGrowth = growths[random.below(std::size(growths))];
   }
@@ -100,7 +106,7 @@ private:
       drawParts();
     }
     options.shapes[random.below(numShapes)] += sometimes(60, 15);
-    options.divergentPercent = sometimes(35, 40);
+    options.divergentPercent = sometimes(seed % 16 == 9 ? 100 : 35, 40);
     if (options.divergentPercent != 0 && random.percent(60)) {
       options.engines = {3, 4};
       options.islands = true; // so that some engines are sure of what others are not
@@ -112,7 +118,7 @@ private:
     if (random.percent(25)) {
       drawTiles();
     }
-    if (isTight() && random.percent(70)) {
+    if (isTight() && random.percent(drawn.machine.registersPerEngine == 2u ? 90 : 70)) {
       drawLittle();
     }
   }
@@ -130,6 +136,9 @@ private:
     options.dependences.min = 0;
     options.dependences.max = std::min(options.dependences.max, 2u);
     auto often = static_cast<Shape>(random.below(numShapes));
+    if (drawn.machine.registersPerEngine.value_or(5) == 2 && random.percent(50)) {
+      often = random.percent(60) ? Shape::Conditional : Shape::Element; // these hardly ever fit
+    }
     options.shapes[static_cast<size_t>(often)] += 40;
     if (often == Shape::Conditional && options.dependences.max != 0) { // fits if others imply it
       options.ifPercent = options.sharedPercent = 50;
