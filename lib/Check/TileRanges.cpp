@@ -72,7 +72,7 @@ TileRanges::Index TileRanges::valueOf(LoopId home, const ParsedAccess &access,
   }
 }
 
-/// In wrapping arithmetic: indices that large touch nothing real.
+/// check() has seen to it that every number fits.
 TileRanges::Index TileRanges::valueOfOperation(LoopId home, const ParsedAccess &access,
                                                const TileExpr &node) const {
   Index left = valueOf(home, access, node.a);

@@ -62,7 +62,7 @@ static int64_t floorDiv(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && a < 0 ? 1 : 0); // b > 0
 }
 
-/// In wrapping arithmetic: indices that large are in no buffer.
+/// check() has seen to it that every number fits.
 int64_t Tile::valueOf(TileExprId expr, std::span<const LoopIndex> indices) const {
   const TileExpr &node = parsed.exprs[expr];
   auto wrapped = [](auto operation, int64_t a, int64_t b) {

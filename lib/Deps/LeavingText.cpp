@@ -239,7 +239,7 @@ int64_t LeavingText::totalAt(const std::vector<int64_t> &point, LoopId body) con
   return around == 0 ? own : static_cast<int64_t>(most(body)) * around + own;
 }
 
-/// In wrapping arithmetic, as where the code runs.
+/// check() has seen to it that every number fits, but for a very large run-time value.
 int64_t LeavingText::valueOf(const std::vector<int64_t> &point, TileExprId id) const {
   using Kind = TileExpr::Kind;
   const TileExpr &node = access.exprs[id];

@@ -162,6 +162,8 @@ TileBoxes::TileBoxes(const Kernel &kernel) : kernel(kernel), shared(kernel) {
   }
 }
 
+static_assert(maxMemory < Bounds::endless, "what lies in a buffer has bounds");
+
 TileBox TileBoxes::read(BufferId buffer, LoopId home, uint32_t text) {
   const std::vector<uint64_t> &shape = kernel.buffers[buffer].shape;
   const ParsedAccess &access = texts[text];

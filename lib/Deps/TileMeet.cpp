@@ -208,7 +208,7 @@ Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const TileText 
     } else if (dim.size.valid()) {
       all.variables.push_back(fmt::format("{}{}", prefix, d));
       const std::string &k = all.variables.back();
-      all.first += fmt::format(" + {} * {}", block * static_cast<uint64_t>(dim.stride), k);
+      all.first += fmt::format(" + {} * {} * {}", block, dim.stride, k); // may pass 64 bits
       all.ranges += fmt::format("0 <= {} < {} and ", k, side.size(dim));
     }
     bool isWhole = isConstantRange(access, dim) && dim.size.valid() &&

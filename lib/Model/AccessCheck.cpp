@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tally {
 
 /// The loop or branch called `name` at or around `home`; none if there is none.
@@ -33,6 +35,80 @@ static std::string nameProblem(const Kernel &kernel, LoopId home, const TileExpr
   return {};
 }
 
+//===----------------------------------------------------------------------===//
+// Whether 64 bits hold its numbers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// How far from zero a number may be; more than INT64_MAX is too far, and UINT64_MAX any of those.
+using Magnitude = uint64_t;
+
+Magnitude plus(Magnitude a, Magnitude b) {
+  return a > INT64_MAX || b > INT64_MAX ? UINT64_MAX : a + b;
+}
+
+Magnitude times(Magnitude a, Magnitude b) {
+  Magnitude result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? UINT64_MAX : result;
+}
+
+Magnitude absolute(int64_t value) {
+  return value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+}
+
+/// Of the trips of a loop. A total is taken for no more than one loop's, and so is a run-time
+/// value.
+Magnitude mostTrips(const Loop &loop) {
+  return loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant
+                                                : loop.trip.max.value_or(maxCount);
+}
+
+Magnitude magnitudeOf(const Kernel &kernel, LoopId home, const ParsedAccess &access,
+                      const TileExpr &node, const IdVector<TileExprId, Magnitude> &known) {
+  switch (node.kind) {
+  case TileExpr::Kind::Constant:
+    return absolute(node.value);
+  case TileExpr::Kind::Loop:
+  case TileExpr::Kind::Trips:
+    return mostTrips(kernel.loops[findAround(kernel, home, access.names[node.name])]);
+  case TileExpr::Kind::Total:
+  case TileExpr::Kind::Symbol:
+    return maxCount;
+  case TileExpr::Kind::Add:
+  case TileExpr::Kind::Sub:
+    return plus(known[node.a], known[node.b]);
+  case TileExpr::Kind::Scale:
+    return times(known[node.a], absolute(node.value));
+  case TileExpr::Kind::Mod:
+    return static_cast<uint64_t>(node.value);
+  case TileExpr::Kind::FloorDiv:
+    return known[node.a] / static_cast<uint64_t>(node.value) + 1;
+  }
+  return UINT64_MAX;
+}
+
+} // namespace
+
+/// An operand comes before what it is an operand of.
+static std::string magnitudeProblem(const Kernel &kernel, LoopId home, const ParsedAccess &access) {
+  IdVector<TileExprId, Magnitude> known;
+  for (const TileExpr &node : access.exprs) {
+    known.push(magnitudeOf(kernel, home, access, node, known));
+  }
+  auto isTooFar = [](Magnitude m) { return m > INT64_MAX; };
+  bool fits = std::none_of(known.begin(), known.end(), isTooFar);
+  for (const TileDim &dim : access.dims) {
+    Magnitude size = dim.size.valid() ? known[dim.size] : 1;
+    fits &= !isTooFar(plus(known[dim.first], times(size, static_cast<uint64_t>(dim.stride))));
+  }
+  return fits
+             ? ""
+             : fmt::format("its numbers may not fit in 64 bits, with totals and run-time values up "
+                           "to {}; choose smaller factors, strides or trips",
+                           maxCount);
+}
+
 std::string tileProblem(const Kernel &kernel, LoopId home, const Buffer &buffer,
                         const ParsedAccess &access) {
   if (!access.dims.empty() && access.dims.size() != buffer.shape.size()) {
@@ -46,7 +122,7 @@ std::string tileProblem(const Kernel &kernel, LoopId home, const Buffer &buffer,
       return problem;
     }
   }
-  return {};
+  return magnitudeProblem(kernel, home, access);
 }
 
 } // namespace tally

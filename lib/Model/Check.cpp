@@ -11,6 +11,7 @@
 #include "CheckDeps.h"
 #include "tally/Model/AccessText.h"
 #include "tally/Model/ComputeText.h"
+#include "tally/Model/Overlap.h"
 #include "tally/Model/Pins.h"
 #include "tally/Model/Regions.h"
 
@@ -43,6 +44,7 @@ private:
 
   // Numbers
   void engines();
+  void buffer(BufferId id);
   void loop(LoopId id);
   void trip(const Loop &loop);
   void accesses(InstrId id);
@@ -62,6 +64,9 @@ void Checker::run() {
   uniqueNames(kernel.loops, "loop");
   uniqueNames(kernel.instrs, "instruction");
   engines();
+  for (BufferId id : kernel.buffers.ids()) {
+    buffer(id);
+  }
   for (LoopId id : kernel.loops.ids()) {
     loop(id);
   }
@@ -139,6 +144,15 @@ void Checker::engines() {
                         fmt::format("queue '{}' has weight {}; a weight lies between 1 and {}",
                                     kernel.nameOf(id), queue.weight, maxCount));
     }
+  }
+}
+
+void Checker::buffer(BufferId id) {
+  std::string problem = sizeProblem(kernel, id);
+  if (!problem.empty()) {
+    const Buffer &buffer = kernel.buffers[id];
+    diagnostics.error(buffer.where, fmt::format("buffer '{}' does not fit in memory: {}",
+                                                kernel.text(buffer.name), problem));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include "tally/Model/Overlap.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -58,19 +60,44 @@ std::optional<uint64_t> elementBytes(const Kernel &kernel, BufferId buffer) {
   return isNumber && bits > 0 && bits % 8 == 0 ? std::optional(bits / 8) : std::nullopt;
 }
 
+/// From the innermost dimension on: up to the first one that is too much, any size is below 2^124.
+std::string sizeProblem(const Kernel &kernel, BufferId id) {
+  __extension__ using Wide = unsigned __int128;
+  const Buffer &buffer = kernel.buffers[id];
+  std::optional<uint64_t> known = elementBytes(kernel, id);
+  size_t numDims = buffer.shape.size();
+  size_t d = numDims;
+  Wide bytes = known.value_or(largestElement);
+  while (bytes <= maxMemory && d > 0) {
+    bytes *= std::max<uint64_t>(buffer.shape[--d], 1);
+  }
+  std::string unit =
+      known ? "" : fmt::format(", {} for an element of unknown size", largestElement);
+  if (bytes > maxMemory) {
+    std::string which =
+        d == 0 ? "it takes" : fmt::format("dimensions {} to {} of it take", d + 1, numDims);
+    return fmt::format("{} {} bytes{}, and at most {} are supported; declare only what the kernel "
+                       "touches",
+                       which, bytes, unit, maxMemory);
+  }
+  Wide end = bytes + buffer.address.value_or(0);
+  return end <= maxMemory
+             ? ""
+             : fmt::format("it takes {} bytes{}, which end at {}, and memory ends at {}; choose a "
+                           "smaller address",
+                           bytes, unit, end, maxMemory);
+}
+
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//
 
 SharedMemory::SharedMemory(const Kernel &kernel)
     : kernel(kernel), members(kernel.buffers.size()), known(kernel.buffers.size(), true) {
-  constexpr uint64_t largestElement = 8;
   for (BufferId id : kernel.buffers.ids()) {
     uint64_t size = elementBytes(kernel, id).value_or(largestElement);
     for (uint64_t extent : kernel.buffers[id].shape) {
-      if (__builtin_mul_overflow(size, extent, &size)) {
-        size = UINT64_MAX;
-      }
+      size *= extent; // check() has seen to it that it fits
     }
     bytes.push(size);
     groups.push(id);

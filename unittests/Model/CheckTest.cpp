@@ -239,6 +239,56 @@ static std::string tile(std::string_view text) {
   return problems(b);
 }
 
+static std::string placed(std::vector<uint64_t> shape, std::string_view type, uint64_t address) {
+  KernelBuilder b("k");
+  b.engine("act");
+  b.buffer("X", shape, {}, type, address, at(1));
+  return problems(b);
+}
+
+/// The last byte that fits, and the first that does not; whatever 64 bits make of the product.
+TEST(CheckTest, buffersEndBelowTwoToTheSixty) {
+  constexpr uint64_t most = (uint64_t(1) << 60) - 1;
+  EXPECT_EQ(placed({most}, "u8", 0), "");
+  EXPECT_EQ(placed({16}, "u8", most - 16), "");
+  EXPECT_EQ(placed({}, "f32", most - 4), "");
+  EXPECT_EQ(placed({most / 8}, "", 7), "");
+  std::string tooLarge = " bytes, and at most 1152921504606846975 are supported; declare only what "
+                         "the kernel touches\n";
+  std::string error = "k:1:1: error: buffer 'X' does not fit in memory: ";
+  EXPECT_EQ(placed({most + 1}, "u8", 0), error + "it takes 1152921504606846976" + tooLarge);
+  EXPECT_EQ(placed({65536, 65536, 65536, 65536}, "u8", 0),
+            error + "it takes 18446744073709551616" + tooLarge);
+  EXPECT_EQ(placed({3, 0, uint64_t(1) << 32, uint64_t(1) << 30}, "f32", 0),
+            error + "dimensions 3 to 4 of it take 18446744073709551616" + tooLarge);
+  EXPECT_EQ(placed({UINT64_MAX}, "f64", UINT64_MAX),
+            error + "it takes 147573952589676412920" + tooLarge);
+  EXPECT_EQ(placed({16}, "f64", UINT64_MAX - 15),
+            error + "it takes 128 bytes, which end at 18446744073709551728, and memory ends at "
+                    "1152921504606846975; choose a smaller address\n");
+  EXPECT_EQ(placed({}, "", most - 7),
+            error + "it takes 8 bytes, 8 for an element of unknown size, which end at "
+                    "1152921504606846976, and memory ends at 1152921504606846975; choose a "
+                    "smaller address\n");
+}
+
+/// A is at most 4, and a run-time value is taken for one up to 2^31 - 1.
+TEST(CheckTest, numbersOfTilesFitInSixtyFourBits) {
+  EXPECT_EQ(tile("X[2305843009213693951*A mod 2, 0]"), "");
+  EXPECT_EQ(tile("X[0, 0] if 4294967298*$n > 0"), "");
+  EXPECT_EQ(tile("X[0, 0:2:4611686018427387903]"), "");
+  for (std::string_view text :
+       {"X[A * 2305843009213693952 mod 2, 0]", "X[0, 0] if $n * 4294967299 > 0",
+        "X[0, 0:2:4611686018427387904]", "X[(A * 2305843009213693952) floordiv 9, 0]",
+        "X[A * 2305843009213693951 - A * 2305843009213693951, 0]"}) {
+    EXPECT_NE(tile(text).find("its numbers may not fit in 64 bits, with totals and run-time values "
+                              "up to 2147483647; choose smaller factors, strides or trips\n"
+                              "k:1:1: note: 'X' is here\n"),
+              std::string::npos)
+        << text << ": " << tile(text);
+  }
+}
+
 TEST(CheckTest, tilesFitTheirPlace) {
   EXPECT_EQ(tile("X"), "");
   EXPECT_EQ(tile("X[@]"), "");

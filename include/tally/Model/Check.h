@@ -10,7 +10,8 @@ namespace tally {
 /// nothing for a legal kernel. Linear in the size of the kernel.
 ///
 /// Names are unique per kind; numbers are in range; bodies nest at most
-/// maxDepth deep. Trips and conditions do not
+/// maxDepth deep; buffers end by maxMemory (Overlap.h), and the numbers of tiles fit in
+/// 64 bits (AccessText.h). Trips and conditions do not
 /// have the name of a buffer that the kernel writes. A dependence
 ///   - names only real loops around both ends, and is not lexicographically negative;
 ///   - at distance 0 goes forward: to a later statement of the innermost common body, or

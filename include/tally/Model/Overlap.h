@@ -33,6 +33,16 @@ std::vector<Overlap> findOverlaps(const Kernel &kernel, const IdVector<BufferId,
 /// is another, or the bits are no bytes.
 std::optional<uint64_t> elementBytes(const Kernel &kernel, BufferId buffer);
 
+/// Every buffer ends here at the latest, so that 64 bits with a sign hold its size, the place of
+/// each element, and a sum of some of them.
+inline constexpr uint64_t maxMemory = (uint64_t(1) << 60) - 1;
+
+/// What an element of unknown size is taken for: the largest there are.
+inline constexpr uint64_t largestElement = 8;
+
+/// Why a buffer does not fit below maxMemory; empty if it does. An extent of 0 counts as 1.
+std::string sizeProblem(const Kernel &kernel, BufferId buffer);
+
 /// How two buffers lie to one another.
 enum class InCommon : uint8_t {
   Nothing, ///< nothing is common
@@ -45,8 +55,8 @@ class SharedMemory {
 public:
   explicit SharedMemory(const Kernel &kernel);
 
-  /// Of two different buffers. An element of unknown size is taken for one of 8 bytes, the largest
-  /// there are, to see whether two are apart.
+  /// Of two different buffers. An element of unknown size is taken for largestElement, to see
+  /// whether two are apart.
   InCommon between(BufferId a, BufferId b) const;
 
   /// Buffers that share memory, directly or by way of others, have one group: its first buffer.
