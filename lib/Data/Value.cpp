@@ -43,6 +43,16 @@ static bool broadcast(std::span<const Shape> operands, Shape &result, std::strin
       result[axis] = std::max(result[axis], extent);
     }
   }
+  constexpr uint64_t most = uint64_t(1) << 32; // so that no product of extents wraps
+  uint64_t count = 1;
+  for (uint64_t extent : result) {
+    if (__builtin_mul_overflow(count, std::max<uint64_t>(extent, 1), &count) || count > most) {
+      problem = fmt::format("{} has more than {} elements, the most of one value; compute it in "
+                            "parts",
+                            shapeText(result), most);
+      return false;
+    }
+  }
   return true;
 }
 
