@@ -13,6 +13,8 @@
 
 #include "tally/Code/Program.h"
 
+#include "tally/Support/Printable.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -453,8 +455,29 @@ static void verifyBarriers(const Kernel &kernel, const Program &program, Diagnos
   }
 }
 
+/// Those texts of code that its kernel does not have.
+static void verifyTexts(const Kernel &kernel, const Program &program, Diagnostics &diagnostics) {
+  auto refuse = [&](std::string_view kind, std::string_view text, Location where) {
+    if (!isPrintable(text)) {
+      diagnostics.error(where, unprintableName(kind, text));
+    }
+  };
+  refuse("strategy", program.strategy, kernel.where);
+  refuse("machine", program.machine, kernel.where);
+  for (const Semaphore &semaphore : program.semaphores) {
+    refuse("semaphore", semaphore.name, kernel.where);
+  }
+  for (const EngineCode &code : program.engines) {
+    for (const Register &reg : code.registers) {
+      refuse("register", reg.name, kernel.where);
+      refuse("role", reg.role, kernel.where);
+    }
+  }
+}
+
 void verifyProgram(const Kernel &kernel, const Program &program, Diagnostics &diagnostics,
                    bool complete) {
+  verifyTexts(kernel, program, diagnostics);
   forEqualNames(program.semaphores, [&](std::string_view name) {
     diagnostics.error(kernel.where, fmt::format("several semaphores are named '{}'", name));
   });

@@ -1,6 +1,8 @@
 //===- Locations.cpp - Places and messages, between MLIR and the core -----===//
 #include "tally/IR/Load.h"
 
+#include "tally/Support/Printable.h"
+
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 
@@ -60,9 +62,9 @@ void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContex
     mlir::Location where = toMlir(context, kernel, diagnostic.where);
     mlir::InFlightDiagnostic sent =
         context->getDiagEngine().emit(where, toMlir(diagnostic.severity));
-    sent << diagnostic.message;
+    sent << printable(diagnostic.message);
     for (const DiagnosticNote &note : diagnostic.notes) {
-      sent.attachNote(toMlir(context, kernel, note.where)) << note.message;
+      sent.attachNote(toMlir(context, kernel, note.where)) << printable(note.message);
     }
   }
 }

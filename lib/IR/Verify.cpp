@@ -14,6 +14,7 @@
 
 #include "tally/Deps/Bounds.h"
 #include "tally/Model/Check.h"
+#include "tally/Support/Printable.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -254,12 +255,37 @@ mlir::LogicalResult CodeOp::verifyRegions() {
   return verifyBodies(*this);
 }
 
+/// Whether each kernel has at most one code, if this is the first code of its block: it looks at
+/// all of them, so that a module of many kernels is gone through once.
+static mlir::LogicalResult verifyOneEach(CodeOp first) {
+  for (mlir::Operation *op = first->getPrevNode(); op; op = op->getPrevNode()) {
+    if (mlir::isa<CodeOp>(op)) {
+      return mlir::success();
+    }
+  }
+  bool ok = true;
+  llvm::DenseMap<mlir::StringAttr, CodeOp> codeOf;
+  for (CodeOp code : first->getBlock()->getOps<CodeOp>()) {
+    auto [known, isNew] = codeOf.try_emplace(code.getKernelAttr().getAttr(), code);
+    if (!isNew) {
+      mlir::InFlightDiagnostic error = mlir::emitError(code.getLoc(), "kernel '");
+      error << printable(std::string_view(code.getKernel()))
+            << "' has code twice; one 'tally.code' is allowed for each kernel";
+      error.attachNote(known->second.getLoc()) << "the first is here";
+      ok = false;
+    }
+  }
+  return mlir::success(ok);
+}
+
 /// Code means something only with its kernel, which stands elsewhere in the module. When this is
 /// called, the kernel has been found legal.
 mlir::LogicalResult CodeOp::verifySymbolUses(mlir::SymbolTableCollection &symbolTable) {
+  bool oneEach = mlir::succeeded(verifyOneEach(*this));
   auto kernelOp = symbolTable.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernelOp) {
-    return emitOpError("is for kernel '") << getKernel() << "', which is not in this module";
+    return emitOpError("is for kernel '")
+           << printable(std::string_view(getKernel())) << "', which is not in this module";
   }
   FileTable files;
   Diagnostics diagnostics;
@@ -269,7 +295,7 @@ mlir::LogicalResult CodeOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
     verifyProgram(kernel, program, diagnostics);
   }
   emit(kernel, diagnostics, getContext());
-  return mlir::success(!diagnostics.hasErrors());
+  return mlir::success(oneEach && !diagnostics.hasErrors());
 }
 
 } // namespace tally::ir

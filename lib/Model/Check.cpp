@@ -14,12 +14,21 @@
 #include "tally/Model/Overlap.h"
 #include "tally/Model/Pins.h"
 #include "tally/Model/Regions.h"
+#include "tally/Support/Printable.h"
 
 #include <fmt/format.h>
 
 namespace tally {
 
 namespace {
+
+/// As much of a text as a message can quote; whole characters of UTF-8.
+std::string_view quotable(std::string_view text) {
+  size_t end = std::min<size_t>(text.size(), 200);
+  for (; end > 0 && end < text.size() && (text[end] & 0xC0) == 0x80; --end) {
+  }
+  return text.substr(0, end);
+}
 
 class Checker {
 public:
@@ -30,6 +39,10 @@ public:
 
 private:
   // Names
+  void printableTexts();
+  void printableText(NameId text, std::string_view kind, Location where);
+  template <typename IdT, typename T>
+  void printableNames(const IdVector<IdT, T> &table, std::string_view kind);
   template <typename IdT, typename T>
   void uniqueNames(const IdVector<IdT, T> &table, std::string_view kind);
 
@@ -57,6 +70,7 @@ private:
 };
 
 void Checker::run() {
+  printableTexts();
   ownerOfName.resize(kernel.strings.size());
   uniqueNames(kernel.engines, "engine");
   uniqueNames(kernel.queues, "queue");
@@ -82,6 +96,57 @@ void Checker::run() {
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
+
+void Checker::printableText(NameId text, std::string_view kind, Location where) {
+  if (!isPrintable(kernel.text(text))) {
+    diagnostics.error(where, unprintableName(kind, kernel.text(text)));
+  }
+}
+
+template <typename IdT, typename T>
+void Checker::printableNames(const IdVector<IdT, T> &table, std::string_view kind) {
+  for (IdT id : table.ids()) {
+    if (!nameIsImplied(id)) {
+      printableText(table[id].name, kind, table[id].where);
+    }
+  }
+}
+
+/// Every text of a kernel that a command may print. The pool of all of them is looked at first: the
+/// tables are gone through only to find the place.
+void Checker::printableTexts() {
+  bool allPrintable = true;
+  for (uint32_t id = 0; id < kernel.strings.size(); ++id) {
+    allPrintable &= isPrintable(kernel.text(NameId(id)));
+  }
+  if (allPrintable) {
+    return;
+  }
+  printableText(kernel.name, "kernel", kernel.where);
+  printableNames(kernel.engines, "engine");
+  printableNames(kernel.queues, "queue");
+  for (const Buffer &buffer : kernel.buffers) {
+    printableText(buffer.name, "buffer", buffer.where);
+    printableText(buffer.space, "memory space", buffer.where);
+    printableText(buffer.elementType, "element type", buffer.where);
+  }
+  for (const Loop &loop : kernel.loops) {
+    if (loop.kind != LoopKind::Else) {
+      printableText(loop.name, loop.isBranch() ? "branch" : "loop", loop.where);
+    }
+    if (loop.trip.symbol != loop.name) {
+      printableText(loop.trip.symbol, "value", loop.where);
+    }
+  }
+  for (const Instr &instr : kernel.instrs) {
+    printableText(instr.name, "instruction", instr.where);
+    printableText(instr.operation, "operation", instr.where);
+    printableText(instr.computes, "text", instr.where);
+    for (AccessId access : instr.accesses) {
+      printableText(kernel.accesses[access].text, "tile", instr.where);
+    }
+  }
+}
 
 /// The first queue has its engine's name; a complaint about the engine says it all.
 bool Checker::nameIsImplied(QueueId queue) const {
@@ -227,13 +292,16 @@ void Checker::computes(InstrId id) {
     return;
   }
   std::string problem;
-  std::optional<ParsedCompute> parsed = parseCompute(kernel.text(instr.computes), problem);
+  std::string_view text = kernel.text(instr.computes);
+  std::optional<ParsedCompute> parsed = parseCompute(text, problem);
   if (parsed) {
     problem = computeProblem(kernel, id, *parsed);
   }
   if (!problem.empty()) {
-    diagnostics.error(instr.where, fmt::format("'{}' cannot compute '{}': {}", kernel.nameOf(id),
-                                               kernel.text(instr.computes), problem));
+    diagnostics.error(instr.where,
+                      fmt::format("'{}' cannot compute '{}{}': {}", kernel.nameOf(id),
+                                  quotable(text), quotable(text).size() < text.size() ? "..." : "",
+                                  problem));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include "tally/Support/Diagnostics.h"
 
+#include "tally/Support/Printable.h"
+
 #include <fmt/format.h>
 
 namespace tally {
@@ -20,17 +22,17 @@ std::string_view toString(Severity severity) {
 
 static std::string prefix(Location where, const std::vector<std::string> &files) {
   if (!where.known()) {
-    return where.file < files.size() ? files[where.file] + ": " : "";
+    return where.file < files.size() ? printable(files[where.file]) + ": " : "";
   }
-  std::string file = where.file < files.size() ? files[where.file] : "<unknown>";
+  std::string file = where.file < files.size() ? printable(files[where.file]) : "<unknown>";
   return fmt::format("{}:{}:{}: ", file, where.line, where.column);
 }
 
 std::string render(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
   std::string text = fmt::format("{}{}: {}\n", prefix(diagnostic.where, files),
-                                 toString(diagnostic.severity), diagnostic.message);
+                                 toString(diagnostic.severity), printable(diagnostic.message));
   for (const DiagnosticNote &note : diagnostic.notes) {
-    text += fmt::format("{}note: {}\n", prefix(note.where, files), note.message);
+    text += fmt::format("{}note: {}\n", prefix(note.where, files), printable(note.message));
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include "StrictJson.h"
 
 #include "tally/Support/Names.h"
+#include "tally/Support/Printable.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -94,6 +95,7 @@ public:
   }
 
   bool string(std::string &value) override {
+    refuseControl("string", value);
     return add({.kind = Kind::String, .string = keep(value)});
   }
 
@@ -123,6 +125,7 @@ public:
   bool end_array() override { return end(); }
 
   bool key(std::string &name) override {
+    refuseControl("key", name);
     keyBegin = tokenBegin();
     member = keep(name);
     last = passed;
@@ -148,6 +151,13 @@ private:
     uint32_t value;
     size_t firstPending;
   };
+
+  /// All strings and keys are names, or go where names go.
+  void refuseControl(std::string_view kind, std::string_view text) {
+    if (!isPrintable(text)) {
+      errors.push_back({unprintableName(kind, text), document.place(tokenBegin())});
+    }
+  }
 
   JsonDocument::Text keep(std::string_view text) {
     document.pool += text;

@@ -25,29 +25,14 @@ namespace tally {
 
 namespace {
 
-/// The code of each kernel by name. Reports second ones, and those without a kernel.
-llvm::MapVector<mlir::StringAttr, ir::CodeOp>
-codeByKernel(mlir::ModuleOp module, ir::FileTable &files, Diagnostics &diagnostics) {
-  llvm::MapVector<mlir::StringAttr, ir::CodeOp> byKernel;
+/// The code of each kernel by name. The verifier has seen to it that there is one at most, and that
+/// the kernel is there.
+llvm::DenseMap<mlir::StringAttr, ir::CodeOp> codeByKernel(mlir::ModuleOp module) {
+  llvm::DenseMap<mlir::StringAttr, ir::CodeOp> byKernel;
   for (ir::CodeOp code : module.getOps<ir::CodeOp>()) {
-    auto [entry, isNew] = byKernel.insert({code.getKernelAttr().getAttr(), code});
-    if (!isNew) {
-      diagnostics
-          .error(files.where(code), fmt::format("kernel '{}' has code twice; one is allowed",
-                                                std::string_view(code.getKernel())))
-          .note(files.where(entry->second), "the other is here");
-    }
+    byKernel.try_emplace(code.getKernelAttr().getAttr(), code);
   }
   return byKernel;
-}
-
-void reportLonelyCode(const llvm::MapVector<mlir::StringAttr, ir::CodeOp> &codes,
-                      ir::FileTable &files, Diagnostics &diagnostics) {
-  for (auto [name, code] : codes) {
-    diagnostics.error(files.where(code), fmt::format("code is for kernel '{}', which is not in "
-                                                     "this module",
-                                                     std::string_view(name.getValue())));
-  }
 }
 
 } // namespace
@@ -55,17 +40,15 @@ void reportLonelyCode(const llvm::MapVector<mlir::StringAttr, ir::CodeOp> &codes
 std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagnostics) {
   std::vector<LoadedKernel> loaded;
   ir::FileTable files;
-  auto codes = codeByKernel(module, files, diagnostics);
+  auto codes = codeByKernel(module);
   for (ir::KernelOp op : module.getOps<ir::KernelOp>()) {
     LoadedKernel &next = loaded.emplace_back();
     next.kernel = ir::loadKernel(op, files, diagnostics);
-    auto *code = codes.find(op.getSymNameAttr());
+    auto code = codes.find(op.getSymNameAttr());
     if (code != codes.end()) {
       next.program = ir::loadProgram(code->second, next.kernel, files, diagnostics);
-      codes.erase(code);
     }
   }
-  reportLonelyCode(codes, files, diagnostics);
   return loaded;
 }
 

@@ -2,6 +2,7 @@
 #include "tally/Transforms/ReadModule.h"
 
 #include "tally/IR/Tally.h"
+#include "tally/Support/Printable.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/Diagnostics.h"
@@ -429,10 +430,22 @@ bool isSafeBytecode(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context
   return false;
 }
 
-bool hasUniqueSymbols(mlir::ModuleOp module) {
-  llvm::DenseSet<mlir::StringAttr> names;
-  return llvm::all_of(module.getOps<mlir::SymbolOpInterface>(),
-                      [&](auto symbol) { return names.insert(symbol.getNameAttr()).second; });
+/// MLIR would show the whole operation with it.
+bool reportEqualSymbols(mlir::ModuleOp module) {
+  bool ok = true;
+  llvm::DenseMap<mlir::StringAttr, mlir::Operation *> byName;
+  for (auto symbol : module.getOps<mlir::SymbolOpInterface>()) {
+    auto [known, isNew] = byName.try_emplace(symbol.getNameAttr(), symbol);
+    if (!isNew) {
+      llvm::StringRef kind = mlir::isa<ir::KernelOp>(symbol) ? "kernel" : "symbol";
+      mlir::InFlightDiagnostic error = mlir::emitError(symbol.getLoc(), "there is another ");
+      error << kind << " '" << printable(std::string_view(symbol.getName()))
+            << "'; names of kernels and other symbols are unique in a module";
+      error.attachNote(known->second->getLoc()) << "the first is here";
+      ok = false;
+    }
+  }
+  return ok;
 }
 
 /// All code whose kernel is sound.
@@ -461,10 +474,7 @@ bool verifyAll(mlir::ModuleOp module) {
       faulty.insert(&op);
     }
   }
-  bool ok = faulty.empty();
-  if (hasUniqueSymbols(module)) {
-    ok &= verifyCode(module, faulty);
-  }
+  bool ok = reportEqualSymbols(module) && verifyCode(module, faulty) && faulty.empty();
   return ok && mlir::succeeded(mlir::verify(module, /*verifyRecursively=*/false));
 }
 

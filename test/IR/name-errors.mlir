@@ -107,3 +107,20 @@ tally.code @k {
   tally.program "dma" {
   }
 }
+
+// -----
+
+// Code for a kernel twice.
+
+tally.kernel @twice {
+  tally.engine "a"
+}
+// expected-note@+1 {{the first is here}}
+tally.code @twice {
+}
+// expected-error@+1 {{kernel 'twice' has code twice; one 'tally.code' is allowed for each kernel}}
+tally.code @twice {
+}
+// expected-error@+1 {{kernel 'twice' has code twice}}
+tally.code @twice {
+}

@@ -4,6 +4,8 @@
 
 #include "Output.h"
 
+#include "tally/Support/Printable.h"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -37,7 +39,7 @@ void tellPlain(std::string_view severity, std::string_view message) {
   if (asJson) {
     printLine(severity, nullptr, message, Json::array());
   } else {
-    fmt::print(stderr, "{}: {}\n", severity, message);
+    fmt::print(stderr, "{}: {}\n", severity, printable(message));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "tally/Deps/Find.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
+#include "tally/Support/Printable.h"
 #include "tally/Support/WholeFile.h"
 #include "tally/Transforms/Passes.h"
 #include "tally/Transforms/ReadModule.h"
@@ -112,9 +113,14 @@ static mlir::DialectRegistry dialects() {
   return registry;
 }
 
+static void showWithLine(const llvm::SMDiagnostic &diagnostic, void *);
+
 Session::Session()
     : context(dialects(), mlir::MLIRContext::Threading::DISABLED), withSource(sources, &context),
-      handler(&context, [this](mlir::Diagnostic &diagnostic) { return show(diagnostic); }) {}
+      handler(&context, [this](mlir::Diagnostic &diagnostic) { return show(diagnostic); }) {
+  context.printOpOnDiagnostic(false); // the source says more
+  sources.setDiagHandler(showWithLine);
+}
 
 //===----------------------------------------------------------------------===//
 // Messages of MLIR
@@ -136,6 +142,48 @@ static Location placeOf(mlir::Location location, std::vector<std::string> &files
   return {};
 }
 
+/// The most characters of a source line that a message shows.
+static constexpr size_t maxShown = 200;
+
+/// Some of a line, and where its first character stands in the line.
+struct Excerpt {
+  std::string text;
+  size_t begin = 0;
+};
+
+/// What lies around `column`, from 0, of a line: whole characters of UTF-8, none of them a control
+/// character, so that the mark below it stands right.
+static Excerpt excerptAround(llvm::StringRef line, size_t column) {
+  auto isInside = [&](size_t at) { return at < line.size() && (line[at] & 0xC0) == 0x80; };
+  column = std::min(column, line.size());
+  size_t begin = column < maxShown / 2 ? 0 : column - maxShown / 2;
+  for (; isInside(begin); ++begin) {
+  }
+  size_t end = std::min(begin + maxShown, line.size());
+  for (; end > begin && isInside(end); --end) {
+  }
+  std::string text = line.slice(begin, end).str();
+  std::replace_if(text.begin(), text.end(), [](char c) { return isControl(c) && c != '\t'; }, '?');
+  return {std::move(text), begin};
+}
+
+/// As LLVM does, but of a line only what people can read.
+static void showWithLine(const llvm::SMDiagnostic &diagnostic, void *) {
+  llvm::StringRef line = diagnostic.getLineContents();
+  int column = diagnostic.getColumnNo();
+  Excerpt shown = excerptAround(line, static_cast<size_t>(std::max(column, 0)));
+  if (column < 0 || llvm::StringRef(shown.text) == line) {
+    diagnostic.print(nullptr, llvm::errs());
+    return;
+  }
+  std::string place = fmt::format("{}:{}:{}", std::string_view(diagnostic.getFilename()),
+                                  diagnostic.getLineNo(), column + 1);
+  llvm::SMDiagnostic(place, diagnostic.getKind(), diagnostic.getMessage())
+      .print(nullptr, llvm::errs());
+  std::string mark(static_cast<size_t>(column) - shown.begin, ' ');
+  llvm::errs() << shown.text << '\n' << mark << "^\n";
+}
+
 /// MLIR's handler shows the source line, and writes `<unknown>:0` where there is none.
 mlir::LogicalResult Session::show(mlir::Diagnostic &diagnostic) {
   std::vector<std::string> files{input};
@@ -146,10 +194,13 @@ mlir::LogicalResult Session::show(mlir::Diagnostic &diagnostic) {
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
     message.note(placeOf(note.getLocation(), files), note.str());
   }
-  bool allKnown = message.where.known() && llvm::all_of(message.notes, [](const DiagnosticNote &n) {
+  bool hasLines = message.where.known() && llvm::all_of(message.notes, [](const DiagnosticNote &n) {
                     return n.where.known();
                   });
-  if (allKnown && !messagesAsJson()) {
+  bool isClean =
+      isPrintable(message.message) && llvm::all_of(files, isPrintable) &&
+      llvm::all_of(message.notes, [](const DiagnosticNote &n) { return isPrintable(n.message); });
+  if (hasLines && isClean && !messagesAsJson()) {
     return mlir::failure(); // the next handler does it
   }
   tell(message, files);
@@ -281,11 +332,10 @@ bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path,
   if (rules && *rules != rulesOf(machine)) {
     Diagnostic message;
     message.severity = machineGiven ? Severity::Warning : Severity::Error;
-    message.message =
-        fmt::format("the code in '{}' was made for machine '{}' ({}), but machine '{}' has {}{}",
-                    path, loaded.program->machine, describe(*rules), machine.name,
-                    describe(rulesOf(machine)),
-                    machineGiven ? "" : "; name the machine to run it on with --machine");
+    message.message = fmt::format(
+        "the code in '{}' was made for machine '{}' ({}), but machine '{}' has {}{}", path,
+        loaded.program->machine, describe(*rules), machine.name, describe(rulesOf(machine)),
+        machineGiven ? "" : "; name the machine to run it on with --machine");
     tell(message, {});
     return machineGiven;
   }

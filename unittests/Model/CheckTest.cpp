@@ -139,6 +139,28 @@ TEST(CheckTest, namesAreUniquePerKind) {
       "k:10:1: error: this instruction has an empty name\n");
 }
 
+/// Names go into output as they are. The implied queue and else-branch are not reported again;
+/// other scripts are fine.
+TEST(CheckTest, namesHoldNoControlCharacters) {
+  KernelBuilder b("k\n", at(1));
+  EngineId act = b.engine("a\x1b", at(2));
+  b.queue("q\x7f", 1, Completion::Whole, at(3));
+  b.buffer("X\t", {}, "s\r", {}, {}, at(4));
+  b.beginIf("c\x01", true, at(5));
+  b.beginElse();
+  b.endIf();
+  b.instr("\xc3\xa4", b.queueOf(act), {}, at(6));
+  std::string found = problems(b);
+  for (const char *start :
+       {"k:1:1: error: the kernel 'k\\0A' holds", "k:2:1: error: the engine 'a\\1B' holds",
+        "k:3:1: error: the queue 'q\\7F' holds", "k:4:1: error: the buffer 'X\\09' holds",
+        "k:5:1: error: the branch 'c\\01' holds"}) {
+    EXPECT_NE(found.find(start), std::string::npos) << start << " in\n" << found;
+  }
+  EXPECT_EQ(found.find("k:6:"), std::string::npos) << found;
+  EXPECT_EQ(found.find("'k\\0A' holds", found.find("'k\\0A' holds") + 1), std::string::npos);
+}
+
 /// A second `if c` is one mistake; a loop called like an else-branch is one, too.
 TEST(CheckTest, branchesShareTheNamesOfLoops) {
   KernelBuilder b("k");

@@ -56,3 +56,13 @@ TEST(DiagnosticsTest, aDiagnosticCanHaveManyNotes) {
   diagnostic.note({0, 1, 1}, "one").note({0, 2, 1}, "two");
   EXPECT_EQ(render(diagnostic, {"k"}), "k: warning: three\nk:1:1: note: one\nk:2:1: note: two\n");
 }
+
+/// Neither a message nor a file can begin a line or command a terminal.
+TEST(DiagnosticsTest, controlCharactersAreEscaped) {
+  Diagnostic diagnostic;
+  diagnostic.where = {0, 1, 2};
+  diagnostic.message = "no 'a\nverdict: yes'";
+  diagnostic.note({}, "\x1b[31m\x7f\xc3\xa4");
+  EXPECT_EQ(render(diagnostic, {"k\r"}), "k\\0D:1:2: error: no 'a\\0Averdict: yes'\n"
+                                         "k\\0D: note: \\1B[31m\\7F\xc3\xa4\n");
+}

@@ -131,7 +131,7 @@ tally.kernel @a {
 }
 )");
   EXPECT_FALSE(reading.succeeded);
-  EXPECT_TRUE(hasOne(reading, "4:1: redefinition of symbol named 'a'"))
+  EXPECT_TRUE(hasOne(reading, "4:1: there is another kernel 'a'; names of kernels"))
       << fmt::format("{}", fmt::join(reading.errors, "\n"));
 }
 

@@ -27,7 +27,7 @@ struct LoadedKernel {
   bool depsFound = false; ///< the dependences were found from accesses, not read
 };
 
-/// All kernels of a module, in order. Reports through `diagnostics` whatever cannot be said in
+/// All kernels of a module that the verifier accepts, in order. Reports through `diagnostics` whatever cannot be said in
 /// a Kernel (unknown names, wrong tiles); legality is check()'s business.
 /// Locations index the file table of the kernel they belong to; the table of a later kernel begins
 /// with that of an earlier one, so the last kernel's will do for all diagnostics.

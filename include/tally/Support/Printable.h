@@ -1,0 +1,38 @@
+//===- Printable.h - Texts that cannot steer what shows them --------------===//
+//
+// A name goes into messages, reports and generated code as it is. One with a line break in it could
+// write a line of its own there (a verdict that is none), one with an escape sequence could command
+// the terminal. So names hold no control characters, and messages, which also quote what was
+// refused, show them as MLIR writes them in strings: `\0A` is a line break.
+//
+// Bytes above 0x7F are letters of other scripts and stay.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_SUPPORT_PRINTABLE_H
+#define TALLY_SUPPORT_PRINTABLE_H
+
+#include <string>
+#include <string_view>
+
+namespace tally {
+
+/// Whether `c` is below 0x20, or 0x7F.
+constexpr bool isControl(char c) {
+  auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7F;
+}
+
+/// Whether `text` holds no control character.
+bool isPrintable(std::string_view text);
+
+/// `text` with each control character as `\` and two hexadecimal digits.
+std::string printable(std::string_view text);
+
+/// What is wrong with a name or another short text that is not printable: `the engine 'a\0A' holds
+/// ...`.
+std::string unprintableName(std::string_view kind, std::string_view name);
+
+} // namespace tally
+
+#endif // TALLY_SUPPORT_PRINTABLE_H
