@@ -11,10 +11,9 @@ static uint32_t ringsOf(const Queue &queue) {
 }
 
 HappensBefore::HappensBefore(const Kernel &kernel, size_t numSemaphores, const Machine &machine)
-    : overlap(machine.queueOverlap), limit(machine.counterLimit()),
-      modulus(uint64_t(1) << machine.counterBits), firstRing(kernel.queues.size()),
-      rings(kernel.queues.size()), engineOfQueue(kernel.queues.size()),
-      inFlight(kernel.queues.size()), semas(numSemaphores) {
+    : limit(machine.counterLimit()), modulus(uint64_t(1) << machine.counterBits),
+      firstRing(kernel.queues.size()), rings(kernel.queues.size()),
+      engineOfQueue(kernel.queues.size()), inFlight(kernel.queues.size()), semas(numSemaphores) {
   width = static_cast<uint32_t>(kernel.engines.size());
   for (QueueId queue : kernel.queues.ids()) {
     firstRing[queue] = width;
@@ -223,10 +222,6 @@ void HappensBefore::finish() {
 uint32_t HappensBefore::finished(QueueId queue, EngineId engine) const {
   const uint32_t *clock = engineClock(engine) + firstRing[queue];
   return *std::min_element(clock, clock + rings[queue]);
-}
-
-bool HappensBefore::finishedBeforeStart(QueueId queue, uint32_t number, QueueId later) const {
-  return (!overlap && queue == later) || finished(queue, engineOfQueue[later]) >= number;
 }
 
 uint32_t HappensBefore::forcedByWait(QueueId queue) const {

@@ -23,9 +23,8 @@ public:
 
   std::vector<PairWait> run() {
     std::vector<PairWait> waits;
-    bool isOrdered = earlier == later && !subject.machine.queueOverlap;
     EngineId engine = subject.kernel.engineOf(consumer);
-    for (const Issued &issued : isOrdered ? std::vector<Issued>() : runsOf(consumer)) {
+    for (const Issued &issued : runsOf(consumer)) {
       uint32_t number = std::max(numberByAccesses(issued), numberByDeps(issued));
       uint32_t at = subject.system.issuesOf(later)[issued.number - 1];
       if (number != 0) {
@@ -72,9 +71,11 @@ private:
     }
   }
 
-  /// Accumulations of one queue do not wait for each other.
+  /// Accumulations of one queue do not wait for each other, nor does anything on a queue without
+  /// overlap.
   uint32_t numberByAccesses(const Issued &issued) {
-    if (!subject.datapath) {
+    bool isOrdered = earlier == later && !subject.machine.queueOverlap;
+    if (!subject.datapath || isOrdered) {
       return 0;
     }
     for (; next < producers.size() &&

@@ -153,18 +153,23 @@ void RaceRun::onDrain(EngineId engine) {
 // What had to come before
 //===----------------------------------------------------------------------===//
 
-/// Notes that instruction `number` of a queue has to be over; false if that is not sure.
-bool RaceRun::require(QueueId earlier, uint32_t number, QueueId later) {
+/// Notes that instruction `number` of a queue has to be over.
+void RaceRun::need(QueueId earlier, uint32_t number) {
   needed[earlier.value] = std::max(needed[earlier.value], number);
-  return isOver(earlier, number, later);
 }
 
-bool RaceRun::isOver(QueueId earlier, uint32_t number, QueueId later) const {
-  if (!must) {
-    return order.finishedBeforeStart(earlier, number, later);
-  }
+/// Whether instruction `number` of a queue has surely retired before the one issued now is.
+bool RaceRun::isOverAtIssue(QueueId earlier, uint32_t number, QueueId later) const {
+  EngineId engine = subject.kernel.queues[later].engine;
+  uint32_t finished =
+      must ? must->finished(earlier, later, current) : order.finished(earlier, engine);
+  return finished >= number;
+}
+
+/// ... or before it touches anything.
+bool RaceRun::isOverAtStart(QueueId earlier, uint32_t number, QueueId later) const {
   bool inOrder = !subject.machine.queueOverlap && earlier == later;
-  return inOrder || must->finished(earlier, later, current) >= number;
+  return inOrder || isOverAtIssue(earlier, number, later);
 }
 
 /// A pair that touches many cells counts once. Which one comes first in the text, not in this run,
@@ -190,9 +195,11 @@ void RaceRun::checkDeps(QueueId queue, Instance instance) {
       continue;
     }
     InstrId producer = subject.kernel.deps[id].producer;
+    QueueId earlier = subject.kernel.instrs[producer].queue;
     const std::vector<uint32_t> &known = numbers[producer];
     uint32_t number = runs <= known.size() ? known[runs - 1] : 0;
-    if (number == 0 || !require(subject.kernel.instrs[producer].queue, number, queue)) {
+    need(earlier, number);
+    if (number == 0 || !isOverAtIssue(earlier, number, queue)) {
       addFault({{producer, runs - 1}, instance, false, id, false, false, number != 0, 0});
     }
   }
@@ -228,8 +235,11 @@ void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, uint32_t 
     uint32_t reader = isRead ? 0 : marks.read;
     for (uint32_t earlier : {writer, reader}) {
       // The same instruction may read and write a cell.
-      if (earlier != 0 && (!sameQueue || earlier != number) &&
-          !require(marks.queue, earlier, queue)) {
+      if (earlier == 0 || (sameQueue && earlier == number)) {
+        continue;
+      }
+      need(marks.queue, earlier);
+      if (!isOverAtStart(marks.queue, earlier, queue)) {
         Instance first = subject.system.instanceAt(marks.queue, earlier - 1);
         addFault({first, instance, false, {}, earlier == writer, !isRead, true, 0});
       }

@@ -7,8 +7,11 @@
 //   dependences   the runs of producers that the definition asks for
 //
 // Each is a place in the order of a queue, and must be covered by the clock of the issuing engine
-// (HappensBefore.h). The largest such place is also what a wait is for: one that asks for more is
-// kept as a candidate for waiting too long.
+// (HappensBefore.h). A queue without overlap keeps its own accesses in order, too: an instruction
+// starts when the one before it is over. A dependence is about the issue, which does not wait for
+// that; so it is held to the clock alone, as it is by the specification (Spec.h). The largest such
+// place is also what a wait is for: one that asks for more is kept as a candidate for waiting too
+// long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -169,8 +172,9 @@ private:
   void checkDeps(QueueId queue, Instance instance);
   void checkCells(QueueId queue, Instance instance, uint32_t number);
   void checkCell(CellId cell, QueueId queue, Instance instance, uint32_t number, AccessKind kind);
-  bool require(QueueId earlier, uint32_t number, QueueId later);
-  bool isOver(QueueId earlier, uint32_t number, QueueId later) const;
+  bool isOverAtIssue(QueueId earlier, uint32_t number, QueueId later) const;
+  bool isOverAtStart(QueueId earlier, uint32_t number, QueueId later) const;
+  void need(QueueId earlier, uint32_t number);
   void addFault(OrderFault fault);
   void noteWait(EngineId engine, SemaId sema, uint32_t threshold);
   void closePending(EngineId engine, QueueId queue);

@@ -250,23 +250,6 @@ TEST_F(HappensBeforeTest, aCounterWrapsAtItsWidth) {
   EXPECT_EQ(reasons(), std::vector{Kind::Wrapped});
 }
 
-/// Without overlap an instruction starts when the one before it in its queue is over; other
-/// queues are told nothing by that.
-TEST_F(HappensBeforeTest, aQueueWithoutOverlapIsInOrder) {
-  machine.queueOverlap = false;
-  issue(a, qa);
-  issue(a, qa);
-  EXPECT_TRUE(hb().finishedBeforeStart(qa, 1, qa));
-  EXPECT_FALSE(hb().finishedBeforeStart(qa, 1, qb));
-  EXPECT_EQ(hb().finished(qa, a), 0u);
-}
-
-TEST_F(HappensBeforeTest, aQueueWithOverlapIsNot) {
-  issue(a, qa);
-  issue(a, qa);
-  EXPECT_FALSE(hb().finishedBeforeStart(qa, 1, qa));
-}
-
 TEST_F(HappensBeforeTest, aDrainWaitsForTheEnginesOwn) {
   issue(a, qa);
   issue(b, qb);

@@ -273,9 +273,10 @@ struct Tally {
   int compared = 0, faulty = 0, deadlocked = 0, open = 0;
 };
 
-void compareOne(uint64_t seed, Strategy strategy, Tally &tally) {
+void compareOne(uint64_t seed, Strategy strategy, bool overlap, Tally &tally) {
   RandomProgram program(seed, smallKernels(seed), {0, 2});
   Machine machine = genericMachine();
+  machine.queueOverlap = overlap;
   Diagnostics diagnostics;
   std::optional<Compiled> compiled =
       compile(program.kernel, {{.strategy = strategy}, {}, Overflow::Assume}, machine, diagnostics);
@@ -310,10 +311,10 @@ void compareOne(uint64_t seed, Strategy strategy, Tally &tally) {
   tally.deadlocked += all.deadlock;
 }
 
-Tally compareAll(Strategy strategy, uint32_t count) {
+Tally compareAll(Strategy strategy, uint32_t count, bool overlap = true) {
   Tally tally;
   for (uint64_t seed = 0; seed < count; ++seed) {
-    compareOne(seed, strategy, tally);
+    compareOne(seed, strategy, overlap, tally);
     if (testing::Test::HasFailure()) {
       break;
     }
@@ -419,6 +420,13 @@ TEST(RaceOracleTest, perInstruction) {
 
 TEST(RaceOracleTest, perEngine) {
   EXPECT_GT(compareAll(Strategy::PerEngine, 300).compared, 200);
+}
+
+/// A dependence is about the issue, also within a queue whose instructions start one by one.
+TEST(RaceOracleTest, withoutOverlap) {
+  Tally tally = compareAll(Strategy::PerInstruction, 600, /*overlap=*/false);
+  EXPECT_GT(tally.compared, 400);
+  EXPECT_GT(tally.faulty, 20);
 }
 
 /// Barriers reset: here the settled case is the one with resets and several raisers.

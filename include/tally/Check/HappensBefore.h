@@ -121,10 +121,6 @@ public:
   /// How many instructions of `queue` have surely finished before `engine` goes on.
   uint32_t finished(QueueId queue, EngineId engine) const;
 
-  /// Whether instruction `number` of `queue` has surely finished before the one issued last on
-  /// `later` starts. (Without overlap on a queue, its earlier instructions have.)
-  bool finishedBeforeStart(QueueId queue, uint32_t number, QueueId later) const;
-
   /// How many instructions of `queue` the wait that just passed says have finished, by itself: 0
   /// if its semaphore is not raised by this queue alone.
   uint32_t forcedByWait(QueueId queue) const;
@@ -197,7 +193,6 @@ private:
   void join(uint32_t *into, const uint32_t *from) const;
 
   uint32_t width = 0;
-  bool overlap;     ///< instructions of one queue run at the same time
   uint64_t limit;   ///< the first value that a wait reads as something else
   uint64_t modulus; ///< the first value that is 0 again
   IdVector<QueueId, uint32_t> firstRing;
