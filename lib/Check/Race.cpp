@@ -13,6 +13,8 @@
 
 #include "RaceReports.h"
 
+#include "tally/Check/Spec.h"
+
 #include <chrono>
 #include <fmt/format.h>
 #include <set>
@@ -29,7 +31,9 @@ public:
       : options(options), end(Time::now() + std::chrono::duration_cast<Time::duration>(
                                                 std::chrono::duration<double>(options.seconds))),
         instance(kernel, program, machine, bindings,
-                 {options.inFlight, options.maxOperations, nullptr}) {}
+                 {options.inFlight, options.maxOperations, nullptr}) {
+    result.hasRun = IdVector<InstrId, bool>(kernel.instrs.size(), false);
+  }
 
   RaceResult run() {
     if (!instance.complete()) {
@@ -63,7 +67,7 @@ public:
     result.schedules = 1;
     result.steps = performed;
     collect(watched, "as given", possible.empty());
-    if (possible.empty() && result.reports.empty()) {
+    if (possible.empty() && result.reports.empty() && !watched.deadlocked()) {
       collectExcesses(watched, "as given");
     }
     decide();
@@ -103,7 +107,8 @@ private:
     if (number != 0 || !isMixedAlone(watched) || !holdBack(watched, scheduler.name())) {
       collect(watched, scheduler.name(), true);
     }
-    if (number == 0 && result.reports.empty() && !options.isBrief) {
+    bool isWhole = result.reports.empty() && !watched.deadlocked();
+    if (number == 0 && isWhole && !options.isBrief) {
       collectExcesses(watched, scheduler.name());
     }
   }
@@ -181,16 +186,77 @@ private:
   }
 
   void collect(const RaceRun &watched, const std::string &schedule, bool ended) {
+    noteRuns(watched.state);
     // A counter that wrapped is behind all else.
     collectUnsettled(watched.order.unsettled(), watched.steps, schedule);
     collectFaults(watched, schedule, ReportKind::Race);
     collectFaults(watched, schedule, ReportKind::Unordered);
-    if (ended && watched.deadlocked() && isNew(ReportKind::Deadlock, 0, 0)) {
+    bool isStuck = ended && watched.deadlocked();
+    if (isStuck && areDepsStuck(watched.state)) {
+      result.stuckTogether = true;
+    } else if (isStuck && isNew(ReportKind::Deadlock, 0, 0)) {
       for (RaceReport &report : deadlocksOf(subject, watched.state)) {
         report.steps = watched.steps;
         add(std::move(report), schedule);
       }
     }
+  }
+
+  void noteRuns(const ImplState &state) {
+    for (QueueId queue : subject.kernel.queues.ids()) {
+      for (uint32_t n = 0; n < state.queues[queue].issued; ++n) {
+        result.hasRun[system.instanceAt(queue, n).instr] = true;
+      }
+    }
+  }
+
+  /// Whether the specification, too, is stuck where a run of the code ended: some engine has more
+  /// to issue, and the dependences let none.
+  bool areDepsStuck(const ImplState &state) {
+    if (!spec) {
+      SpecOptions limits;
+      limits.maxPoints = options.maxOperations;
+      spec = std::make_unique<SpecSystem>(subject.kernel, subject.bindings, limits);
+    }
+    IdVector<InstrId, uint32_t> retirements(subject.kernel.instrs.size(), 0);
+    for (QueueId queue : subject.kernel.queues.ids()) {
+      for (uint32_t n = 0; n < state.queues[queue].issued; ++n) {
+        ++retirements[system.instanceAt(queue, n).instr];
+      }
+    }
+    bool isDone = true;
+    for (EngineId engine : subject.kernel.engines.ids()) {
+      std::optional<size_t> next = placeInSpec(state, engine);
+      bool isAtEnd = next && *next == spec->issuesOf(engine).size();
+      isDone &= isAtEnd;
+      if (!next || (!isAtEnd && spec->ready(spec->issuesOf(engine)[*next], retirements))) {
+        return false;
+      }
+    }
+    return spec->complete() && !isDone;
+  }
+
+  /// How much of what the kernel issues on an engine has been issued; none if the code has issued
+  /// something else.
+  std::optional<size_t> placeInSpec(const ImplState &state, EngineId engine) const {
+    size_t place = 0;
+    IdVector<QueueId, uint32_t> taken(subject.kernel.queues.size(), 0);
+    std::span<const Instance> issues = spec->issuesOf(engine);
+    uint32_t issued = 0;
+    for (QueueId queue : subject.kernel.queues.ids()) {
+      issued += subject.kernel.queues[queue].engine == engine ? state.queues[queue].issued : 0;
+    }
+    for (; place < issued; ++place) {
+      if (place == issues.size()) {
+        return std::nullopt;
+      }
+      QueueId queue = subject.kernel.instrs[issues[place].instr].queue;
+      uint32_t n = taken[queue]++;
+      if (n >= state.queues[queue].issued || system.instanceAt(queue, n) != issues[place]) {
+        return std::nullopt;
+      }
+    }
+    return place;
   }
 
   void collectUnsettled(const std::vector<Unsettled> &reasons, const std::vector<Step> &steps,
@@ -312,7 +378,8 @@ private:
   const ImplSystem &system = instance.system;
   const Datapath *datapath = instance.datapath.get();
   const RaceSubject &subject = instance.subject;
-  std::unique_ptr<MustOrder> must; ///< if that was needed to decide, and does
+  std::unique_ptr<SpecSystem> spec; ///< made when a run gets stuck
+  std::unique_ptr<MustOrder> must;  ///< if that was needed to decide, and does
   RaceResult result;
   uint32_t numErrors = 0, numWarnings = 0; ///< of `result.reports`
   std::set<std::tuple<ReportKind, uint64_t, uint64_t>> seen;

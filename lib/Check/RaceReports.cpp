@@ -221,6 +221,7 @@ std::string toJson(const RaceResult &result, const std::vector<std::string> &fil
   object["schedules"] = result.schedules;
   object["steps"] = result.steps;
   object["one_decides"] = result.oneDecides;
+  object["stuck_together"] = result.stuckTogether;
   object["reports"] = nlohmann::ordered_json::array();
   for (const RaceReport &report : result.reports) {
     object["reports"].push_back(reportJson(report, files));

@@ -133,6 +133,7 @@ public:
       : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
         heartbeat(heartbeat),
         hasGuards(!options.tripsGiven() && TripChooser(subject.kernel).hasGuards()) {
+    ranOnce = IdVector<InstrId, bool>(kernel.instrs.size(), false);
     race.inFlight = options.inFlight != 0 ? options.inFlight : race.inFlight;
     race.schedules = options.schedules;
     race.seed = options.seed;
@@ -169,13 +170,22 @@ public:
       answer.verdict = Verdict::Undecided;
       reason = nothing;
     }
+    std::vector<std::string> never = neverRan();
+    if (answer.verdict == Verdict::Yes && !never.empty()) {
+      reason += "; but " + neverText(never);
+    }
     answer.json = {{"verdict", toString(answer.verdict)}, {"reason", reason}};
+    answer.json["never_ran"] = never;
     answer.json["runs"] = std::move(runs);
     answer.text += fmt::format(
         "race:    {}: {}\n         {}, {}, {}, seed {}\n", toString(answer.verdict), reason,
         options.tripsGiven() ? "the given trips"
                              : fmt::format("{} of trips", counted(choices.size(), "choice")),
         counted(schedules, "schedule"), counted(steps, "step"), options.seed);
+    if (stuckTogether) {
+      answer.text +=
+          "         the dependences themselves let nobody go on; that is no fault of the code\n";
+    }
     if (kernel.accesses.empty() && kernel.deps.empty()) {
       answer.text += "         the kernel says neither what is accessed nor what depends on what: "
                      "only deadlocks, resets and overflow can be seen\n";
@@ -197,6 +207,10 @@ private:
       doubtTrips(result);
     }
     hasRun = hasRun || anythingRuns(kernel, choice.bindings);
+    stuckTogether |= result.stuckTogether;
+    for (InstrId instr : kernel.instrs.ids()) {
+      ranOnce[instr] = ranOnce[instr] || result.hasRun[instr];
+    }
     schedules += result.schedules;
     steps += result.steps;
     // Of several choices of trips the first that has the verdict of all speaks for all.
@@ -205,6 +219,27 @@ private:
     reason = reason.empty() || before != answer.verdict ? result.reason : reason;
     keepNew(result);
     results.push_back(std::move(result));
+  }
+
+  /// What no run has issued was compared with nothing.
+  std::vector<std::string> neverRan() const {
+    std::vector<std::string> names;
+    for (InstrId instr : kernel.instrs.ids()) {
+      if (!ranOnce[instr]) {
+        names.emplace_back(kernel.nameOf(instr));
+      }
+    }
+    return names;
+  }
+
+  /// Names the first few.
+  static std::string neverText(const std::vector<std::string> &names) {
+    constexpr size_t numNamed = 4;
+    std::string text = counted(names.size(), "instruction") + " never ran: ";
+    for (size_t i = 0; i < std::min(names.size(), numNamed); ++i) {
+      text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
+    }
+    return names.size() > numNamed ? text + ", ..." : text;
   }
 
   /// Several reports may have one cause, in several runs, too.
@@ -288,6 +323,8 @@ private:
   Answer answer;
   std::string reason;
   bool hasRun = false;             ///< some instruction
+  IdVector<InstrId, bool> ranOnce; ///< by instruction: in some run
+  bool stuckTogether = false;      ///< in some run the dependences let no engine go on
   std::vector<RaceResult> results; ///< by choice of trips
   Json runs = Json::array();
   uint64_t schedules = 0, steps = 0;

@@ -6,7 +6,8 @@
 //   race        two instructions touch the same memory, one of them writes, and nothing makes
 //               one wait for the other
 //   unordered   a dependence that the kernel asks for is not waited for
-//   deadlock    nobody can go on: who waits for what, and who could still raise it
+//   deadlock    nobody can go on: who waits for what, and who could still raise it. Not where the
+//               dependences themselves let no engine go on: that is no fault of the code
 //   reset       a semaphore is set to zero while others may still count on it
 //   wrap        a semaphore goes past the largest number it can hold
 //   over-wait   a wait that asks for more than any access or dependence after it does
@@ -104,12 +105,14 @@ struct RaceResult {
   std::string reason; ///< why this verdict, in a line
   uint32_t schedules = 0;
   uint64_t steps = 0;
-  bool oneDecides = false; ///< what was run stands for all schedules
-  bool heldBack = false;   ///< ... since queues were held back: the schedule alone would not
+  bool oneDecides = false;    ///< what was run stands for all schedules
+  bool heldBack = false;      ///< ... since queues were held back: the schedule alone would not
+  bool stuckTogether = false; ///< some run ended where the dependences themselves let none go on
   bool timeIsUp = false;
   bool isStopped = false;          ///< by the flag
   std::vector<uint32_t> issued;    ///< by queue: instructions, in the first schedule
   std::vector<EngineId> blocked;   ///< at the end of the first schedule
+  IdVector<InstrId, bool> hasRun;  ///< by instruction: in some schedule
   std::vector<RaceReport> reports; ///< errors first
 };
 
