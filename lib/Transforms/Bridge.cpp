@@ -46,6 +46,7 @@ std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagno
     next.kernel = ir::loadKernel(op, files, diagnostics);
     auto code = codes.find(op.getSymNameAttr());
     if (code != codes.end()) {
+      next.codeAt = files.where(code->second);
       next.program = ir::loadProgram(code->second, next.kernel, files, diagnostics);
     }
   }

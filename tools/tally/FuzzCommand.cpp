@@ -60,7 +60,7 @@ fuzz::Extent FuzzCommand::extent() const {
 /// for the code it was made of.
 std::string testFile(Session &session, const fuzz::Finding &finding) {
   std::vector<LoadedKernel> kernels;
-  kernels.push_back({finding.drawn.kernel, std::nullopt});
+  kernels.push_back({finding.drawn.kernel, std::nullopt, false, {}});
   const fuzz::Failure &failure = finding.failure;
   std::string machine = fuzz::machineCommand(finding.drawn.machine);
   std::string options =

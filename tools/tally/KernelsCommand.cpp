@@ -73,7 +73,7 @@ struct EmitCommand {
     if (manual) {
       code = manualCode(written.kernel);
     }
-    kernels.push_back({std::move(written.kernel), std::move(code)});
+    kernels.push_back({std::move(written.kernel), std::move(code), false, {}});
     return writeOutput(output, head + session.moduleText(kernels)) ? Exit::Yes : Exit::Undecided;
   }
 

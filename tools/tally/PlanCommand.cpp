@@ -356,6 +356,9 @@ CommonOptions PlanCommand::second() const {
   CommonOptions options = common;
   options.input = other.empty() ? common.input : other;
   options.strategy = against.empty() ? common.strategy : against;
+  if (other.empty() || !against.empty()) {
+    options.strategyOption = nullptr; // the first one has warned, or the strategy is named
+  }
   return options;
 }
 

@@ -20,6 +20,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -63,9 +64,10 @@ std::vector<std::string> plannedStrategies() {
 }
 
 void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string> &strategies) {
-  command.add_option("--sync", strategy, "how engines are synchronised")
-      ->check(oneOf("strategy", "strategies", strategies))
-      ->capture_default_str();
+  canKeepCode = std::ranges::find(strategies, toString(Strategy::Manual)) != strategies.end();
+  strategyOption = command.add_option("--sync", strategy, "how engines are synchronised")
+                       ->check(oneOf("strategy", "strategies", strategies))
+                       ->capture_default_str();
   command
       .add_option("--deps", deps,
                   "auto: of a kernel without dependences, those that follow from its accesses; "
@@ -267,7 +269,9 @@ std::vector<LoadedKernel> Session::loadJson(const llvm::MemoryBuffer &buffer) {
     if (diagnostics.numErrors() == before) {
       reportLeavingTiles(kernel, findTileBounds(kernel), diagnostics);
     }
-    kernels.push_back({std::move(kernel), std::move(program)});
+    LoadedKernel &next = kernels.emplace_back();
+    next.kernel = std::move(kernel);
+    next.program = std::move(program);
   }
   refuseEqualNames(kernels, diagnostics);
   tell(diagnostics, {input});
@@ -350,11 +354,32 @@ bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path,
   return !unknown || machineGiven;
 }
 
+/// Code that a strategy of ours made is there to be made again; what was written by hand is not.
+static bool isByHand(const Program &program) {
+  return strategyFrom(program.strategy).value_or(Strategy::Manual) == Strategy::Manual;
+}
+
+void Session::warnOfUnusedCode(const LoadedKernel &loaded, const CommonOptions &options) {
+  if (!loaded.program || !isByHand(*loaded.program) || !options.strategyIsDefault()) {
+    return;
+  }
+  Location where = loaded.codeAt.known() ? loaded.codeAt : loaded.kernel.where;
+  std::string text = fmt::format(
+      "the code beside kernel '{}' was written by hand and is not used: strategy '{}' makes its "
+      "own; {}--sync={} replaces it without this warning",
+      loaded.kernel.text(loaded.kernel.name), options.strategy,
+      options.canKeepCode ? "--sync=manual keeps it, " : "", options.strategy);
+  Diagnostics diagnostics;
+  diagnostics.remark(where, std::move(text)).severity = Severity::Warning;
+  report(loaded.kernel, diagnostics);
+}
+
 std::vector<LoadedKernel> Session::loadWithDeps(const CommonOptions &options,
                                                 const Machine &machine) {
   std::vector<LoadedKernel> kernels = load(options.input, machine);
   bool allLegal = true;
   for (LoadedKernel &loaded : kernels) {
+    warnOfUnusedCode(loaded, options);
     allLegal &= findDeps(loaded, options, machine);
   }
   return allLegal ? std::move(kernels) : std::vector<LoadedKernel>();

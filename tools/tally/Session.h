@@ -53,10 +53,16 @@ struct CommonOptions {
   bool noLicm = false;
   bool noCse = false;
 
-  CLI::Option *machineOption = nullptr; ///< set by addMachine()
+  CLI::Option *machineOption = nullptr;  ///< set by addMachine()
+  CLI::Option *strategyOption = nullptr; ///< set by addStrategy()
+  bool canKeepCode = false;              ///< one of the strategies is `manual`
 
   /// Whether the user names a machine. If not, code that brings its machine's rules has its own.
   bool machineGiven() const { return machineOption && machineOption->count() > 0; }
+
+  /// Whether the command makes code by a strategy that the user does not name. Code that is written
+  /// beside the kernel then goes unused without having been asked to.
+  bool strategyIsDefault() const { return strategyOption && strategyOption->count() == 0; }
 
   void addInput(CLI::App &command);
   void addMachine(CLI::App &command);
@@ -91,7 +97,8 @@ public:
                                       const Machine &machine);
 
   /// The kernels in a file, with their dependences. A kernel that says what instructions touch and
-  /// has no dependence written gets those that follow, unless the user wants what is written.
+  /// has no dependence written gets those that follow, unless the user wants what is written. A
+  /// warning tells of code written by hand that the command is about to pass over.
   std::vector<LoadedKernel> loadWithDeps(const CommonOptions &options, const Machine &machine);
 
   /// The same for one kernel; false, with the reasons reported, if the result is not legal.
@@ -138,6 +145,7 @@ private:
 
   static std::optional<Machine> settle(MachineResult result,
                                        const std::vector<std::string> &settings);
+  void warnOfUnusedCode(const LoadedKernel &loaded, const CommonOptions &options);
   bool fitsMachine(const LoadedKernel &loaded, const std::string &path, const Machine &machine);
   std::vector<LoadedKernel> loadJson(const llvm::MemoryBuffer &buffer);
   std::vector<LoadedKernel> loadModule(std::unique_ptr<llvm::MemoryBuffer> buffer);

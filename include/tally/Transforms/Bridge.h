@@ -25,6 +25,7 @@ struct LoadedKernel {
   Kernel kernel;
   std::optional<Program> program;
   bool depsFound = false; ///< the dependences were found from accesses, not read
+  Location codeAt;        ///< where the code begins, if the text says so
 };
 
 /// All kernels of a module that the verifier accepts, in order. Reports through `diagnostics` whatever cannot be said in
