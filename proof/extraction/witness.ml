@@ -107,7 +107,7 @@ let choices t =
        long (fun l -> not (is_outer l)) ]
      @ List.init 18 mixed)
 
-(* The trips that a run has used, for messages. *)
+(* The trips that a run has used, for messages; of each entry of the loop, where they differ. *)
 let trips_text t trips =
   let text l =
     match Hashtbl.find_opt trips.sums l with
@@ -117,9 +117,11 @@ let trips_text t trips =
         let shown = if same then [ List.hd all ] else List.filteri (fun i _ -> i < 8) all in
         let dots = if (not same) && !known > 8 then " ..." else "" in
         Some
-          (Printf.sprintf "%s = %s%s" (loop_name t.source l)
-             (String.concat " " (List.map string_of_int shown))
-             dots)
+          (let name = loop_name t.source l in
+           let numbers = String.concat " " (List.map string_of_int shown) ^ dots in
+           if is_branch t.source l then Printf.sprintf "%s = %s" name numbers
+           else
+             Printf.sprintf "%s iteration%s of '%s'" numbers (if shown = [ 1 ] then "" else "s") name)
     | _ -> None
   in
   match List.filter_map text (List.init (Array.length t.source.loops) Fun.id) with
@@ -167,7 +169,8 @@ let owed_by run e (d : dep) =
   owed (Certifier.trips (run.r.kernel.spos e).kon) (run.r.kernel.scnt e)
     (run.r.tables.home d.prd) d.dist
 
-let next_run run i = run.issued.(i) + 1
+(* Runs count from 0. *)
+let next_run run i = run.issued.(i)
 
 let early run e i d =
   let c = run.t.source in

@@ -142,8 +142,8 @@ constexpr Change changes[] = {
     {"ProducerWithoutSemaphore", "(0 2 (distance))", "(0 2 (distance)) (3 2 (distance (1 1)))",
      "rejected", "'done' raises no semaphore, for dependence 'done' -> 'use' at 'A' = 1"},
     {"NoWait", "(issue 2 (wait 0 r1))", "(issue 2)", "rejected",
-     "with A = 2, B = 2, engine 'f' issues run 1 of 'use' when 'make' has retired 0 times, and "
-     "its dependence asks for 1"},
+     "with 2 iterations of 'A', 2 iterations of 'B', engine 'f' issues run 0 of 'use' when 'make' "
+     "has retired 0 times, and its dependence asks for 1"},
     {"NoWaitInWords", "(issue 2 (wait 0 r1))", "(issue 2)", "rejected",
      "engine 'f', instruction 'use': no wait for dependence 'make' -> 'use' at 'A' = 0, which asks "
      "for 's' >= 2*total(A)"},
