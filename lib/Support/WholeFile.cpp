@@ -51,6 +51,15 @@ static std::string newFileIn(const fs::path &folder, mode_t mode) {
 
 WholeFile::WholeFile(const std::string &path) : problem(open(path)) {}
 
+/// A pipe is not opened: its reader would see it end.
+std::string WholeFile::whyNot(const std::string &path) {
+  bool isFolder = fs::is_directory(path);
+  if (isFolder || mayBeReplaced(path)) {
+    return WholeFile(path).problem;
+  }
+  return ::access(path.c_str(), W_OK) == 0 ? "" : lastError();
+}
+
 WholeFile::~WholeFile() {
   out.close();
   if (!temporary.empty()) {

@@ -14,6 +14,8 @@
 
 #include "Interrupt.h"
 
+#include "tally/Support/WholeFile.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -162,9 +164,21 @@ Answer checkSubject(const CheckOptions &options, const Subject &subject, const M
   return answer;
 }
 
+/// Known before the work begins: a schedule may be hours away.
+bool canWriteWitness(const CheckOptions &options) {
+  std::string problem = options.witness.empty() ? "" : WholeFile::whyNot(options.witness);
+  if (!problem.empty()) {
+    complain(fmt::format("cannot write '{}': {}", options.witness, problem));
+  }
+  return problem.empty();
+}
+
 int checkAll(const CheckOptions &options) {
   if (options.common.input.empty()) {
     complain("which kernel? give its file, or a schedule with --replay");
+    return Exit::Undecided;
+  }
+  if (!canWriteWitness(options)) {
     return Exit::Undecided;
   }
   Session session;

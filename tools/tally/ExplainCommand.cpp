@@ -286,7 +286,7 @@ void addExplain(CLI::App &app, int &status) {
   command->common.addMachine(*sub);
   command->values.add(*sub);
   sub->add_option("--rows", command->rows, "the most values to show")
-      ->check(integerIn(0, 1'000'000))
+      ->check(integerIn(1, 1'000'000))
       ->capture_default_str();
   sub->add_option("--format", command->format, "text or json")
       ->check(formatIn({"text", "json"}))

@@ -33,6 +33,10 @@ public:
   /// Puts what was written into place. Returns why that is not possible; then nothing has changed.
   std::string commit();
 
+  /// Why nothing could be written to this path, as far as that shows beforehand; nothing is
+  /// changed.
+  static std::string whyNot(const std::string &path);
+
 private:
   std::string open(const std::string &path);
   std::string openBeside(const std::string &path);
