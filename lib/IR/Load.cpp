@@ -360,7 +360,9 @@ void KernelLoader::add(DepOp dep) {
 } // namespace
 
 Kernel loadKernel(KernelOp op, FileTable &files, Diagnostics &diagnostics) {
-  return KernelLoader(op, files, diagnostics).load();
+  Kernel kernel = KernelLoader(op, files, diagnostics).load();
+  files.endKernel();
+  return kernel;
 }
 
 } // namespace tally::ir

@@ -29,7 +29,8 @@ Location FileTable::where(mlir::Operation *op) {
   if (mlir::StringAttr file = position.getFilename(); file != lastFile) {
     auto [entry, isNew] = numbers.try_emplace(file, 0);
     if (isNew) {
-      entry->second = builder->file(std::string_view(file.getValue()));
+      entry->second = builder ? builder->file(std::string_view(file.getValue()))
+                              : static_cast<uint32_t>(files.size());
       files.push_back(file);
     }
     lastFile = file;

@@ -29,6 +29,9 @@ public:
   /// Gives a new kernel all files known so far.
   void startKernel(KernelBuilder &builder);
 
+  /// What follows and stands in another file has no place in this kernel.
+  void endKernel() { builder = nullptr; }
+
   /// The core's form of a location: the first file position in it, or nowhere.
   Location where(mlir::Operation *op);
 
