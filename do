@@ -251,7 +251,7 @@ pairs_tests() {
   local name=$1
   shift
   check_one "$name" "$build/release/bin/tally" fuzz --pairs --jobs="$jobs" "$@"
-  sed -n '/^features:/,$p' "$logs/${name// /-}.log" | head -n 40 >&2
+  sed -n '/^features:/,$p' "$logs/${name// /-}.log" | sed -n 1,40p >&2
 }
 
 # The interpreter that is written from the documents alone: its rules, on code written by hand.

@@ -227,7 +227,7 @@ TEST(CertificateTest, aBranchIsNoLoop) {
 /// What the kernel says of its loops, and what its writer says of its accesses.
 TEST(CertificateTextTest, holdsTripsAndNotes) {
   KernelBuilder b("k");
-  QueueId q = b.queueOf(b.engine("e\n"));
+  QueueId q = b.queueOf(b.engine("e\""));
   b.beginLoop("four", KernelBuilder::constant(4));
   b.beginLoop("some", b.value("n", 1, 9));
   b.beginLoop("least", b.value("m", 2));
@@ -241,7 +241,7 @@ TEST(CertificateTextTest, holdsTripsAndNotes) {
                                       {.accesses = AccessesNote::Held});
   for (const char *part :
        {"(\"four\" loop (trips 4 4))", "(\"some\" loop (trips 1 9))", "(\"least\" loop (trips 2))",
-        "(\"any\" loop divergent)", "(engines \"e\\0A\")", "(accesses held)"}) {
+        "(\"any\" loop divergent)", "(engines \"e\\\"\")", "(accesses held)"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
   EXPECT_EQ(runChecker(text).status, 0);
