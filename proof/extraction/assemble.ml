@@ -45,6 +45,17 @@ let rec body_of (stmts : stmt list) =
   let slots, between = go [] [] [] stmts in
   { slots = Array.of_list slots; between = Array.of_list between }
 
+(* Each slot of a body and of what is nested in it, in the order of the text. *)
+let rec each_slot f b =
+  Array.iteri
+    (fun n is ->
+      f is;
+      if n < Array.length b.between then
+        match b.between.(n) with
+        | For_node (_, inner) -> each_slot f inner
+        | Cond_node (_, _, bt, bf) -> each_slot f bt; each_slot f bf)
+    b.slots
+
 (* Where things are: the body and slot of an instruction, what encloses a body. *)
 type places = {
   home : int array; (* -1: nowhere *)
@@ -380,21 +391,11 @@ let order_block c next is =
 
 let ranks_of c next root =
   let rank = ref 0 and ranks = ref [] in
-  let rec visit b =
-    Array.iteri
-      (fun n is ->
-        List.iter
-          (fun i ->
-            ranks := (i, !rank) :: !ranks;
-            incr rank)
-          (order_block c next is);
-        if n < Array.length b.between then
-          match b.between.(n) with
-          | For_node (_, inner) -> visit inner
-          | Cond_node (_, _, bt, bf) -> visit bt; visit bf)
-      b.slots
+  let put i =
+    ranks := (i, !rank) :: !ranks;
+    incr rank
   in
-  visit root;
+  each_slot (fun is -> List.iter put (order_block c next is)) root;
   List.rev !ranks
 
 (** What is issued *)
@@ -440,17 +441,11 @@ let issues_of ops =
 (* The number of each instruction in the order of the kernel's text. *)
 let text_places c root =
   let number = Array.make (Array.length c.instrs) 0 and next = ref 0 in
-  let rec visit b =
-    Array.iteri
-      (fun n is ->
-        List.iter (fun i -> number.(i) <- !next; incr next) is;
-        if n < Array.length b.between then
-          match b.between.(n) with
-          | For_node (_, inner) -> visit inner
-          | Cond_node (_, _, bt, bf) -> visit bt; visit bf)
-      b.slots
+  let put i =
+    number.(i) <- !next;
+    incr next
   in
-  visit root;
+  each_slot (List.iter put) root;
   number
 
 (* Whether one of the two runs only where the other does not. *)
