@@ -69,7 +69,8 @@ class Installed:
         self.expect([program, "machine", "check", "trn1", "trn2", "teaching"], "machine 'trn1'")
         # Its own machines, not those of a build or of sources that happen to be there.
         machines = self.prefix / "share/tally/machines"
-        self.expect([program, "machine", "check", "nosuch"], f"'nosuch.json' in '{machines}'", status=2)
+        self.expect([program, "machine", "check", "nosuch"],
+                    f"there is no 'nosuch.json' in '{machines}';", status=2)
 
     def tally_certify(self):
         self.expect([self.program("tally"), "compile", "k.mlir", "--certify=k.cert", "-o", "k.out"],

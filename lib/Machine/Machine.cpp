@@ -322,7 +322,9 @@ static std::vector<std::filesystem::path> ownFiles() {
   return files;
 }
 
-/// The directories of machines, best first. An installed program is right wherever it was moved to.
+/// The directories of machines, best first. A program that has machines with it uses no others,
+/// wherever it was moved to; a build has its sources' there by a link. Other programs that this
+/// library is a part of use those that were installed with the library.
 static std::vector<std::string> machineDirectories() {
   std::vector<std::string> directories;
   const char *variable = std::getenv("TALLY_MACHINES");
@@ -330,11 +332,15 @@ static std::vector<std::string> machineDirectories() {
   for (std::string directory; std::getline(list, directory, ':');) {
     directories.push_back(directory);
   }
+  std::vector<std::string> own;
   for (const std::filesystem::path &file : ownFiles()) {
-    directories.push_back(installedWith(file));
+    own.push_back(installedWith(file));
   }
-  directories.emplace_back(TALLY_SOURCE_MACHINES);
-  directories.emplace_back(TALLY_INSTALL_MACHINES);
+  std::erase(own, "");
+  if (own.empty()) {
+    own.emplace_back(TALLY_INSTALL_MACHINES);
+  }
+  directories.insert(directories.end(), own.begin(), own.end());
   std::erase(directories, "");
   return directories;
 }
@@ -361,6 +367,17 @@ static bool isFile(const std::filesystem::path &path) {
 static MachineResult noMachine(std::string reason) {
   MachineResult result;
   result.errors.error({}, std::move(reason));
+  return result;
+}
+
+/// A slip in the name, or a file that is missing.
+static MachineResult noMachineNamed(const std::string &name,
+                                    const std::vector<std::string> &directories) {
+  std::vector<std::string> known = machineNames(directories);
+  MachineResult result;
+  result.errors.error({}, unknownName("machine", "machines", name, {known.begin(), known.end()}))
+      .note({}, fmt::format("there is no '{}.json' in '{}'; the path of a description will do, too",
+                            name, fmt::join(directories, "', '")));
   return result;
 }
 
@@ -397,11 +414,7 @@ MachineResult loadMachine(std::string_view nameOrPath) {
     generic.machine = genericMachine();
     return generic;
   }
-  std::vector<std::string> known = machineNames(directories);
-  return noMachine(
-      fmt::format("{}; its file would be '{}.json' in '{}', or give the path of one",
-                  unknownName("machine", "machines", name, {known.begin(), known.end()}), name,
-                  fmt::join(directories, "', '")));
+  return noMachineNamed(name, directories);
 }
 
 } // namespace tally

@@ -92,8 +92,8 @@ void setCompletion(Kernel &kernel, const Machine &machine);
 MachineResult parseMachine(std::string_view json, std::string_view source);
 
 /// Reads a machine by file name, or by the name of one that comes with tally
-/// (`generic`, `teaching`, `trn1`, `trn2`, `free-control`), looked up in $TALLY_MACHINES, beside
-/// the sources, and in the installation.
+/// (`generic`, `teaching`, `trn1`, `trn2`, `free-control`), looked up in $TALLY_MACHINES and with
+/// the program.
 MachineResult loadMachine(std::string_view nameOrPath);
 
 /// Changes one number: a parameter (`dma.bandwidth=300`, in its own unit, or `sem.wake=0.1us`), or
