@@ -9,6 +9,7 @@
 #include "tally/Transforms/Bridge.h"
 #include "tally/Model/Pins.h"
 #include "tally/Model/Regions.h"
+#include "tally/Sync/Plan.h"
 
 #include "tally/IR/Load.h"
 
@@ -59,6 +60,25 @@ mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location
 
 void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContext *context) {
   ir::emit(kernel, diagnostics, context);
+}
+
+/// Code that a strategy of ours made is there to be made again; what was written by hand is not.
+static bool isByHand(const Program &program) {
+  return strategyFrom(program.strategy).value_or(Strategy::Manual) == Strategy::Manual;
+}
+
+void warnOfUnusedCode(const LoadedKernel &loaded, std::string_view strategy,
+                      const StrategyOption &option, Diagnostics &diagnostics) {
+  if (!loaded.program || !isByHand(*loaded.program)) {
+    return;
+  }
+  std::string keep = option.knowsManual ? fmt::format("{}=manual keeps it, ", option.name) : "";
+  std::string text = fmt::format(
+      "the code beside kernel '{}' was written by hand and is not used: strategy '{}' makes its "
+      "own; {}{}={} replaces it without this warning",
+      loaded.kernel.text(loaded.kernel.name), strategy, keep, option.name, strategy);
+  Location where = loaded.codeAt.known() ? loaded.codeAt : loaded.kernel.where;
+  diagnostics.remark(where, std::move(text)).severity = Severity::Warning;
 }
 
 //===----------------------------------------------------------------------===//

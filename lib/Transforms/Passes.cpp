@@ -6,6 +6,8 @@
 #include "tally/Deps/Find.h"
 #include "tally/IR/Tally.h"
 #include "tally/Model/Check.h"
+#include "tally/Support/Names.h"
+#include "tally/Support/Printable.h"
 #include "tally/Sync/Plan.h"
 #include "tally/Transforms/Bridge.h"
 #include "tally/Transforms/ScfOutput.h"
@@ -22,18 +24,41 @@
 namespace tally {
 namespace {
 
-/// The machine of this name, or errors at the module.
-std::optional<Machine> machineNamed(const std::string &name, mlir::ModuleOp module) {
+/// What is wrong with an option has no place in the module.
+mlir::InFlightDiagnostic optionError(mlir::MLIRContext *context) {
+  return mlir::emitError(mlir::UnknownLoc::get(context));
+}
+
+mlir::Location placeIn(const std::vector<std::string> &files, Location where,
+                       mlir::MLIRContext *context) {
+  if (!where.known()) {
+    return mlir::UnknownLoc::get(context);
+  }
+  return mlir::FileLineColLoc::get(context, files[where.file], where.line, where.column);
+}
+
+/// The machine of this name, or errors.
+std::optional<Machine> machineNamed(const std::string &name, mlir::MLIRContext *context) {
   MachineResult result = loadMachine(name);
   for (const Diagnostic &error : result.errors.all()) {
-    mlir::Location where = module.getLoc();
-    if (error.where.known()) {
-      where = mlir::FileLineColLoc::get(module.getContext(), result.files[error.where.file],
-                                        error.where.line, error.where.column);
+    mlir::InFlightDiagnostic sent = mlir::emitError(placeIn(result.files, error.where, context))
+                                    << printable(error.message);
+    for (const DiagnosticNote &note : error.notes) {
+      sent.attachNote(placeIn(result.files, note.where, context)) << printable(note.message);
     }
-    mlir::emitError(where) << error.message;
   }
   return result.machine;
+}
+
+/// Whether the name is one of `known`, which are `plural`; or an error.
+bool isKnown(const std::string &name, std::string_view kind, std::string_view plural,
+             const std::vector<std::string> &known, mlir::MLIRContext *context) {
+  bool isThere = llvm::is_contained(known, name);
+  if (!isThere) {
+    optionError(context) << printable(
+        unknownName(kind, plural, name, {known.begin(), known.end()}));
+  }
+  return isThere;
 }
 
 /// All kernels; none, if there were errors, which have then been reported.
@@ -68,7 +93,9 @@ protected:
 
 private:
   void compile(const Kernel &kernel, const Machine &machine);
+  bool hasGoodOptions();
   void remarkTiles(const Kernel &kernel);
+  void remarkUnusedCode(const LoadedKernel &loaded);
   std::optional<Kernel> withDeps(const Kernel &kernel, const Machine &machine);
 
   Option<std::string> strategyName{*this, "strategy",
@@ -103,24 +130,26 @@ private:
   Extractor extractor;
 };
 
+/// All errors at once.
+bool SyncPass::hasGoodOptions() {
+  constexpr double mostGrowth = 1000;
+  bool isGood = isKnown(strategyName, "strategy", "strategies", strategyNames(), &getContext());
+  isGood &= isKnown(overflowName, "'overflow'", "choices", overflowNames(), &getContext());
+  if (!(codeGrowth >= 1 && codeGrowth <= mostGrowth)) {
+    optionError(&getContext()) << fmt::format(
+        "max-code-growth: expected a number from 1 to {}, found '{}'", mostGrowth,
+        codeGrowth.getValue());
+    isGood = false;
+  }
+  return isGood;
+}
+
 void SyncPass::runOnOperation() {
-  mlir::ModuleOp module = getOperation();
-  std::optional<Machine> machine = machineNamed(machineName, module);
-  if (!machine) {
+  std::optional<Machine> machine = machineNamed(machineName, &getContext());
+  if (!hasGoodOptions() || !machine) {
     return signalPassFailure();
   }
-  if (!strategyFrom(strategyName.getValue())) {
-    module.emitError() << "unknown strategy '" << strategyName.getValue()
-                       << "'; the strategies are '"
-                       << fmt::format("{}", fmt::join(strategyNames(), "', '")) << "'";
-    return signalPassFailure();
-  }
-  if (!overflowFrom(overflowName.getValue())) {
-    module.emitError() << "unknown 'overflow' '" << overflowName.getValue() << "'; allowed are '"
-                       << fmt::format("{}", fmt::join(overflowNames(), "', '")) << "'";
-    return signalPassFailure();
-  }
-  std::optional<std::vector<LoadedKernel>> loaded = loadLegal(module);
+  std::optional<std::vector<LoadedKernel>> loaded = loadLegal(getOperation());
   if (!loaded) {
     return signalPassFailure();
   }
@@ -130,10 +159,20 @@ void SyncPass::runOnOperation() {
   for (LoadedKernel &each : *loaded) {
     setCompletion(each.kernel, *machine);
     remarkTiles(each.kernel);
+    remarkUnusedCode(each);
     if (std::optional<Kernel> kernel = withDeps(each.kernel, *machine)) {
       compile(*kernel, *machine);
     }
   }
+}
+
+void SyncPass::remarkUnusedCode(const LoadedKernel &loaded) {
+  if (strategyName.hasValue()) {
+    return; // asked for
+  }
+  Diagnostics diagnostics;
+  warnOfUnusedCode(loaded, strategyName.getValue(), {"strategy"}, diagnostics);
+  emit(loaded.kernel, diagnostics, &getContext());
 }
 
 /// Of tiles that leave their buffers the verifier has told.
@@ -169,7 +208,7 @@ void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
   options.plan.fold = fold;
   options.lower.licm = licm;
   options.lower.cse = cse;
-  options.lower.codeGrowth = std::max(1.0, codeGrowth.getValue());
+  options.lower.codeGrowth = codeGrowth;
   options.overflow = *overflowFrom(overflowName.getValue());
   std::optional<Compiled> compiled = tally::compile(kernel, options, machine, diagnostics);
   emit(kernel, diagnostics, &getContext());
@@ -208,13 +247,14 @@ void ToScfPass::runOnOperation() {
       continue;
     }
     const std::string &name = each.program->machine;
-    std::optional<Machine> machine = machineNamed(name.empty() ? "generic" : name, module);
+    std::optional<Machine> machine = machineNamed(name.empty() ? "generic" : name, &getContext());
     if (!machine) {
       return signalPassFailure();
     }
     if (machine->counterBits > 32) {
-      module.emitError() << "machine '" << machine->name << "' has counters of "
-                         << machine->counterBits << " bits; the scf form has at most 32";
+      mlir::emitError(toMlir(&getContext(), each.kernel, each.codeAt))
+          << "machine '" << machine->name << "' has counters of " << machine->counterBits
+          << " bits; the scf form has at most 32";
       return signalPassFailure();
     }
     storeScf(each.kernel, *each.program, *machine, module);

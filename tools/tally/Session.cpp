@@ -354,24 +354,12 @@ bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path,
   return !unknown || machineGiven;
 }
 
-/// Code that a strategy of ours made is there to be made again; what was written by hand is not.
-static bool isByHand(const Program &program) {
-  return strategyFrom(program.strategy).value_or(Strategy::Manual) == Strategy::Manual;
-}
-
 void Session::warnOfUnusedCode(const LoadedKernel &loaded, const CommonOptions &options) {
-  if (!loaded.program || !isByHand(*loaded.program) || !options.strategyIsDefault()) {
-    return;
+  if (options.strategyIsDefault()) {
+    Diagnostics diagnostics;
+    tally::warnOfUnusedCode(loaded, options.strategy, {"--sync", options.canKeepCode}, diagnostics);
+    report(loaded.kernel, diagnostics);
   }
-  Location where = loaded.codeAt.known() ? loaded.codeAt : loaded.kernel.where;
-  std::string text = fmt::format(
-      "the code beside kernel '{}' was written by hand and is not used: strategy '{}' makes its "
-      "own; {}--sync={} replaces it without this warning",
-      loaded.kernel.text(loaded.kernel.name), options.strategy,
-      options.canKeepCode ? "--sync=manual keeps it, " : "", options.strategy);
-  Diagnostics diagnostics;
-  diagnostics.remark(where, std::move(text)).severity = Severity::Warning;
-  report(loaded.kernel, diagnostics);
 }
 
 std::vector<LoadedKernel> Session::loadWithDeps(const CommonOptions &options,

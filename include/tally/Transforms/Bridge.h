@@ -28,11 +28,22 @@ struct LoadedKernel {
   Location codeAt;        ///< where the code begins, if the text says so
 };
 
-/// All kernels of a module that the verifier accepts, in order. Reports through `diagnostics` whatever cannot be said in
-/// a Kernel (unknown names, wrong tiles); legality is check()'s business.
-/// Locations index the file table of the kernel they belong to; the table of a later kernel begins
-/// with that of an earlier one, so the last kernel's will do for all diagnostics.
+/// All kernels of a module that the verifier accepts, in order. Reports through `diagnostics`
+/// whatever cannot be said in a Kernel (unknown names, wrong tiles); legality is check()'s
+/// business. Locations index the file table of the kernel they belong to; the table of a later
+/// kernel begins with that of an earlier one, so the last kernel's will do for all diagnostics.
 std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagnostics);
+
+/// How a user names a strategy to a program.
+struct StrategyOption {
+  std::string_view name; ///< as in `--sync=per-loop`
+  bool knowsManual = true;
+};
+
+/// Warns of code that was written by hand and goes unused, since a strategy that the user did not
+/// name makes its own.
+void warnOfUnusedCode(const LoadedKernel &loaded, std::string_view strategy,
+                      const StrategyOption &option, Diagnostics &diagnostics);
 
 /// Appends the kernel, and the code if given, to the module.
 void storeKernel(const Kernel &kernel, const Program *program, mlir::ModuleOp module);
