@@ -22,7 +22,8 @@ std::string_view toString(Severity severity) {
 
 static std::string prefix(Location where, const std::vector<std::string> &files) {
   if (!where.known()) {
-    return where.file < files.size() ? printable(files[where.file]) + ": " : "";
+    bool hasFile = where.file < files.size() && !files[where.file].empty();
+    return hasFile ? printable(files[where.file]) + ": " : "";
   }
   std::string file = where.file < files.size() ? printable(files[where.file]) : "<unknown>";
   return fmt::format("{}:{}:{}: ", file, where.line, where.column);

@@ -1,54 +1,142 @@
 //===- tally-opt.cpp - mlir-opt with the dialect `tally` ------------------===//
 //
-// All upstream passes, and ours, on any input: what would make MLIR's recursive parser overflow the
-// stack is refused before it is parsed.
+// All upstream passes, and ours, on any input. Around MLIR's driver stands what every program of
+// tally promises: what would make MLIR's recursive parser overflow the stack is refused before it
+// is parsed; of a wrong input all errors are told, each where it is; files are written whole or not
+// at all; and the exit status is 2 where there is no result.
 //
 //===----------------------------------------------------------------------===//
 
+#include "tally/Support/WholeFile.h"
 #include "tally/Transforms/Passes.h"
 #include "tally/Transforms/ReadModule.h"
+#include "tally/Transforms/ShowMessages.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
-static bool isSafe(const llvm::MemoryBuffer &buffer, const DialectRegistry &registry) {
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.allowUnregisteredDialects();
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(buffer.getMemBufferRef(), false),
-                             llvm::SMLoc());
-  SourceMgrDiagnosticHandler handler(sources, &context);
-  return tally::isSafeToParse(buffer, &context);
+static constexpr int noResult = 2;
+
+static LogicalResult complain(const llvm::Twine &message) {
+  llvm::errs() << "error: " << message << '\n';
+  return failure();
 }
 
-static LogicalResult run(llvm::StringRef inputFilename, llvm::StringRef outputFilename,
-                         DialectRegistry &registry) {
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputFilename, &error);
-  if (!input) {
-    llvm::errs() << "error: " << error << '\n';
+//===----------------------------------------------------------------------===//
+// Input
+//===----------------------------------------------------------------------===//
+
+/// Takes the messages that MLIR's handler shows badly; `file` is that of messages without a place.
+static LogicalResult showWithoutLine(Diagnostic &diagnostic, llvm::StringRef file) {
+  std::vector<std::string> files{file.str()};
+  tally::Diagnostic message = tally::fromMlir(diagnostic, files);
+  message.message = llvm::StringRef(message.message).rtrim().str(); // MLIR's may end with a line
+  if (tally::canShowLines(message, files)) {
     return failure();
   }
-  if (!isSafe(*input, registry)) {
-    return failure();
-  }
-  std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputFilename, &error);
-  if (!output) {
-    llvm::errs() << "error: " << error << '\n';
-    return failure();
-  }
-  if (failed(MlirOptMain(output->os(), std::move(input), registry,
-                         MlirOptMainConfig::createFromCLOptions()))) {
-    return failure();
-  }
-  output->keep();
+  llvm::errs() << tally::render(message, files);
   return success();
+}
+
+/// Whether the input is one module as it stands. Otherwise it is for the driver to say what is
+/// wrong.
+static bool isPlainModule(const MlirOptMainConfig &config) {
+  return config.inputSplitMarker().empty() && config.getIrdlFile().empty() &&
+         !config.shouldVerifyDiagnostics() && config.shouldVerifyOnParsing() &&
+         !config.shouldRunReproducer();
+}
+
+/// Reads the input as `tally` does. Tells what is wrong with it; nothing if it is right, since then
+/// the driver reads it again.
+static bool isSound(const llvm::MemoryBuffer &buffer, const DialectRegistry &registry,
+                    const MlirOptMainConfig &config) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
+  context.printOpOnDiagnostic(false); // the source says more
+  llvm::SourceMgr sources;
+  sources.setDiagHandler(tally::showWithLine);
+  SourceMgrDiagnosticHandler withLine(sources, &context);
+  ScopedDiagnosticHandler withoutLine(&context, [&](Diagnostic &diagnostic) {
+    return showWithoutLine(diagnostic, buffer.getBufferIdentifier());
+  });
+  std::vector<Diagnostic> found;
+  bool sound = false;
+  {
+    ScopedDiagnosticHandler collector(
+        &context, [&](Diagnostic &diagnostic) { found.push_back(std::move(diagnostic)); });
+    auto copy = llvm::MemoryBuffer::getMemBuffer(buffer.getMemBufferRef(), false);
+    sound = isPlainModule(config) ? !!tally::readModule(std::move(copy), sources, &context)
+                                  : tally::isSafeToParse(buffer, &context);
+  }
+  for (Diagnostic &each : found) {
+    if (!sound) {
+      context.getDiagEngine().emit(std::move(each));
+    }
+  }
+  return sound;
+}
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
+
+/// Wrong options of passes have no place in the input, and a module that is written without
+/// `module` has none either.
+static void showErrorsOfPassesWell(MlirOptMainConfig &config) {
+  if (config.shouldVerifyDiagnostics()) {
+    return; // which compares all of them
+  }
+  config.setPassPipelineSetupFn([given = config](PassManager &passes) {
+    passes.getContext()->getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
+      bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      return isError ? showWithoutLine(diagnostic, "") : failure();
+    });
+    return given.setupPassPipeline(passes);
+  });
+}
+
+static LogicalResult runToStdout(std::unique_ptr<llvm::MemoryBuffer> input,
+                                 DialectRegistry &registry, const MlirOptMainConfig &config) {
+  LogicalResult result = MlirOptMain(llvm::outs(), std::move(input), registry, config);
+  llvm::outs().flush();
+  if (std::error_code problem = llvm::outs().error()) {
+    llvm::outs().clear_error(); // which would end the process
+    return complain("cannot write '<stdout>': " + problem.message());
+  }
+  return result;
+}
+
+static LogicalResult runToFile(std::unique_ptr<llvm::MemoryBuffer> input, const std::string &path,
+                               DialectRegistry &registry, const MlirOptMainConfig &config) {
+  std::string text;
+  llvm::raw_string_ostream output(text);
+  if (failed(MlirOptMain(output, std::move(input), registry, config))) {
+    return failure();
+  }
+  std::string problem = tally::writeWholeFile(path, text);
+  return problem.empty() ? success() : complain("cannot write '" + path + "': " + problem);
+}
+
+static LogicalResult run(const std::string &inputPath, const std::string &outputPath,
+                         DialectRegistry &registry, MlirOptMainConfig &config) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputPath, &error);
+  if (!input) {
+    return complain(error);
+  }
+  if (!isSound(*input, registry, config)) {
+    return failure();
+  }
+  showErrorsOfPassesWell(config);
+  return outputPath == "-" ? runToStdout(std::move(input), registry, config)
+                           : runToFile(std::move(input), outputPath, registry, config);
 }
 
 int main(int argc, char **argv) {
@@ -57,11 +145,17 @@ int main(int argc, char **argv) {
   tally::registerPasses();
   DialectRegistry registry;
   tally::registerDialects(registry);
-  auto [inputFilename, outputFilename] =
-      registerAndParseCLIOptions(argc, argv, "tally optimizer driver", registry);
-  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
-  if (config.shouldShowDialects() || config.shouldListPasses()) {
-    return asMainReturnCode(MlirOptMain(argc, argv, inputFilename, outputFilename, registry));
+  llvm::cl::opt<std::string> inputPath(llvm::cl::Positional, llvm::cl::desc("<input file>"),
+                                       llvm::cl::init("-"));
+  llvm::cl::opt<std::string> outputPath("o", llvm::cl::desc("Output filename"),
+                                        llvm::cl::value_desc("filename"), llvm::cl::init("-"));
+  std::string header = registerCLIOptions("tally optimizer driver", registry);
+  if (!llvm::cl::ParseCommandLineOptions(argc, argv, header, &llvm::errs())) {
+    return noResult;
   }
-  return asMainReturnCode(run(inputFilename, outputFilename, registry));
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  LogicalResult result = config.shouldShowDialects() || config.shouldListPasses()
+                             ? MlirOptMain(argc, argv, inputPath, outputPath, registry)
+                             : run(inputPath, outputPath, registry, config);
+  return succeeded(result) ? 0 : noResult;
 }

@@ -14,6 +14,7 @@
 #include "tally/Transforms/Passes.h"
 #include "tally/Transforms/ReadModule.h"
 #include "tally/Transforms/ScfOutput.h"
+#include "tally/Transforms/ShowMessages.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -115,8 +116,6 @@ static mlir::DialectRegistry dialects() {
   return registry;
 }
 
-static void showWithLine(const llvm::SMDiagnostic &diagnostic, void *);
-
 Session::Session()
     : context(dialects(), mlir::MLIRContext::Threading::DISABLED), withSource(sources, &context),
       handler(&context, [this](mlir::Diagnostic &diagnostic) { return show(diagnostic); }) {
@@ -128,81 +127,10 @@ Session::Session()
 // Messages of MLIR
 //===----------------------------------------------------------------------===//
 
-static Severity severityOf(mlir::DiagnosticSeverity severity) {
-  return severity == mlir::DiagnosticSeverity::Error     ? Severity::Error
-         : severity == mlir::DiagnosticSeverity::Warning ? Severity::Warning
-                                                         : Severity::Remark;
-}
-
-/// The place of a message: its file is number 0 of `files`, or the last of them.
-static Location placeOf(mlir::Location location, std::vector<std::string> &files) {
-  if (auto where = location->findInstanceOf<mlir::FileLineColLoc>()) {
-    files.push_back(where.getFilename().str());
-    auto file = static_cast<uint32_t>(files.size() - 1);
-    return {file, where.getLine(), std::max(where.getColumn(), 1u)};
-  }
-  return {};
-}
-
-/// The most characters of a source line that a message shows.
-static constexpr size_t maxShown = 200;
-
-/// Some of a line, and where its first character stands in the line.
-struct Excerpt {
-  std::string text;
-  size_t begin = 0;
-};
-
-/// What lies around `column`, from 0, of a line: whole characters of UTF-8, none of them a control
-/// character, so that the mark below it stands right.
-static Excerpt excerptAround(llvm::StringRef line, size_t column) {
-  auto isInside = [&](size_t at) { return at < line.size() && (line[at] & 0xC0) == 0x80; };
-  column = std::min(column, line.size());
-  size_t begin = column < maxShown / 2 ? 0 : column - maxShown / 2;
-  for (; isInside(begin); ++begin) {
-  }
-  size_t end = std::min(begin + maxShown, line.size());
-  for (; end > begin && isInside(end); --end) {
-  }
-  std::string text = line.slice(begin, end).str();
-  std::replace_if(text.begin(), text.end(), [](char c) { return isControl(c) && c != '\t'; }, '?');
-  return {std::move(text), begin};
-}
-
-/// As LLVM does, but of a line only what people can read.
-static void showWithLine(const llvm::SMDiagnostic &diagnostic, void *) {
-  llvm::StringRef line = diagnostic.getLineContents();
-  int column = diagnostic.getColumnNo();
-  Excerpt shown = excerptAround(line, static_cast<size_t>(std::max(column, 0)));
-  if (column < 0 || llvm::StringRef(shown.text) == line) {
-    diagnostic.print(nullptr, llvm::errs());
-    return;
-  }
-  std::string place = fmt::format("{}:{}:{}", std::string_view(diagnostic.getFilename()),
-                                  diagnostic.getLineNo(), column + 1);
-  llvm::SMDiagnostic(place, diagnostic.getKind(), diagnostic.getMessage())
-      .print(nullptr, llvm::errs());
-  std::string mark(static_cast<size_t>(column) - shown.begin, ' ');
-  llvm::errs() << shown.text << '\n' << mark << "^\n";
-}
-
-/// MLIR's handler shows the source line, and writes `<unknown>:0` where there is none.
 mlir::LogicalResult Session::show(mlir::Diagnostic &diagnostic) {
   std::vector<std::string> files{input};
-  Diagnostic message{severityOf(diagnostic.getSeverity()),
-                     placeOf(diagnostic.getLocation(), files),
-                     diagnostic.str(),
-                     {}};
-  for (mlir::Diagnostic &note : diagnostic.getNotes()) {
-    message.note(placeOf(note.getLocation(), files), note.str());
-  }
-  bool hasLines = message.where.known() && llvm::all_of(message.notes, [](const DiagnosticNote &n) {
-                    return n.where.known();
-                  });
-  bool isClean =
-      isPrintable(message.message) && llvm::all_of(files, isPrintable) &&
-      llvm::all_of(message.notes, [](const DiagnosticNote &n) { return isPrintable(n.message); });
-  if (hasLines && isClean && !messagesAsJson()) {
+  Diagnostic message = fromMlir(diagnostic, files);
+  if (canShowLines(message, files) && !messagesAsJson()) {
     return mlir::failure(); // the next handler does it
   }
   tell(message, files);
