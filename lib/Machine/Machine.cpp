@@ -334,7 +334,10 @@ static std::vector<std::string> machineDirectories() {
   }
   std::vector<std::string> own;
   for (const std::filesystem::path &file : ownFiles()) {
-    own.push_back(installedWith(file));
+    std::string directory = installedWith(file);
+    if (std::ranges::find(own, directory) == own.end()) {
+      own.push_back(std::move(directory));
+    }
   }
   std::erase(own, "");
   if (own.empty()) {
