@@ -141,4 +141,16 @@ Held holdDeps(const Kernel &kernel, const ExtractOptions &options, Extractor &ex
   return held;
 }
 
+Kernel withOpenDeps(const Kernel &kernel, const Held &held) {
+  Kernel result = kernel;
+  for (size_t d : held.open) {
+    Dep dep = held.asked.deps[d].dep;
+    const DistanceComponent *components = held.asked.components.data() + dep.firstComponent;
+    dep.firstComponent = static_cast<uint32_t>(result.components.size());
+    result.components.insert(result.components.end(), components, components + dep.numComponents);
+    result.deps.push(dep);
+  }
+  return result;
+}
+
 } // namespace tally

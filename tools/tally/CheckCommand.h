@@ -28,7 +28,7 @@ namespace tally::tool {
 /// The command line.
 struct CheckOptions {
   CommonOptions common;
-  bool asksWritten = false; ///< dependences are found for hand-written code, too
+  bool asksWritten = false; ///< code is held to what accesses ask for, whoever wrote it
   bool strategyGiven = false;
   std::string code;                 ///< empty: beside the kernel, or compiled
   std::vector<std::string> literal; ///< published rules to be taken at their word
@@ -75,10 +75,12 @@ struct Subject {
   bool resets = false;    ///< ... and resets counters on the way, where all engines are held up
   bool isWritten = false; ///< the code was read, not compiled here
   bool depsFound = false; ///< the kernel's dependences follow from its accesses
-  /// Of hand-written code: the kernel with the dependences that follow from its accesses, which
-  /// --explore holds the code to; --race compares the accesses themselves.
+  /// The kernel with the dependences that --explore holds the code to, if they are not its own: of
+  /// hand-written code those that follow from its accesses; where some are written, besides these
+  /// what accesses ask for and they do not imply. --race compares the accesses themselves.
   std::optional<Kernel> asked;
   std::vector<DepId> loose; ///< of `asked`: those that wait for more than is known to be needed
+  std::string notAsked;     ///< why the code cannot be held to what accesses ask for
 };
 
 /// Reads, and compiles what has no code yet; none, with the reasons reported.

@@ -61,6 +61,9 @@ public:
     if (all.total.verdict == Verdict::Yes && !nothing.empty()) {
       leaveOpen(nothing);
     }
+    if (all.total.verdict == Verdict::Yes && !subject.notAsked.empty()) {
+      leaveOpen(subject.notAsked);
+    }
     tellSpeed(std::chrono::duration<double>(Time::now() - start).count());
     Answer answer;
     answer.verdict = all.total.verdict;
@@ -107,12 +110,20 @@ private:
                subject.loose.end();
   }
 
+  /// Whether accesses ask for a dependence, and others that are written do not imply it.
+  bool isBesides(DepId dep) const {
+    return !subject.depsFound && !subject.kernel.deps.empty() &&
+           dep.value >= subject.kernel.deps.size();
+  }
+
   void doubtLoose(ExploreResult &one) {
     one.verdict = Verdict::Undecided;
-    one.reason =
-        fmt::format("the code does not wait as {} asks, which was taken from the accesses "
-                    "and may ask for more than they need; --race compares these themselves",
-                    describe(kernel, one.witness->dep));
+    one.reason = fmt::format(
+        "the code does not wait as {} asks, which was taken from the accesses "
+        "and may ask for more than they need; --race compares these themselves{}",
+        describe(kernel, one.witness->dep),
+        isBesides(one.witness->dep) ? ", --deps=written asks for no more than what is written"
+                                    : "");
   }
 
   void exploreChoices(Time::time_point start) {
@@ -237,7 +248,12 @@ private:
         instr.valid() ? kernel.instrs[instr].where : kernel.engines[mismatch.engine].where;
     if (mismatch.dep.valid()) {
       const Dep &dep = kernel.deps[mismatch.dep];
-      report.note(dep.where, "the dependence " + describe(kernel, mismatch.dep));
+      report.note(dep.where, "the dependence " + describe(kernel, mismatch.dep) +
+                                 (isBesides(mismatch.dep)
+                                      ? ", which accesses ask for and the dependences that are "
+                                        "written do not imply; write it, or none, so that all of "
+                                        "them are found"
+                                      : ""));
       report.note(kernel.instrs[dep.producer].where,
                   fmt::format("'{}' is here", kernel.nameOf(dep.producer)));
     }
@@ -275,11 +291,21 @@ private:
                                            : fmt::format("{} runs wait", all.numOverwaits),
                      resetsText());
     }
+    text += restsOn();
     if (total.stuckTogether) {
       text +=
           "         the dependences themselves let nobody go on; that is no fault of the code\n";
     }
     return text;
+  }
+
+  /// What a yes takes for granted.
+  std::string restsOn() const {
+    bool takesWritten = options.common.deps == "written" && !kernel.accesses.empty();
+    return all.total.verdict == Verdict::Yes && takesWritten
+               ? "         the dependences are taken as they are written, not held against the "
+                 "accesses\n"
+               : "";
   }
 
   /// How many are held up while counters are reset, and for how long.

@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tally::tool {
 namespace {
 
@@ -125,9 +127,10 @@ private:
     if (!compiled) {
       return false;
     }
+    Subject asked = loaded.depsFound ? Subject() : askedOf(loaded);
     add(std::move(loaded.kernel), std::move(compiled->program), compiled->plan,
         promisesExactness(compiled->plan));
-    subjects.back().depsFound = loaded.depsFound;
+    setAsked(std::move(asked), loaded.depsFound);
     return true;
   }
 
@@ -147,13 +150,11 @@ private:
     if (options.asksWritten && !issuesAll(loaded.kernel, compiled->program)) {
       return false;
     }
-    Subject asked = askedOf(loaded.kernel);
+    Subject asked = loaded.depsFound ? Subject() : askedOf(loaded);
     add(std::move(loaded.kernel), std::move(compiled->program),
         promised ? *promised : compiled->plan, promised && promisesExactness(*promised));
     subjects.back().isWritten = true;
-    subjects.back().depsFound = loaded.depsFound;
-    subjects.back().asked = std::move(asked.asked);
-    subjects.back().loose = std::move(asked.loose);
+    setAsked(std::move(asked), loaded.depsFound);
     return true;
   }
 
@@ -165,30 +166,72 @@ private:
     return !missing.hasErrors();
   }
 
-  /// What the accesses of a kernel without dependences ask of the code. Nothing if that is not
-  /// legal here, as where engines disagree.
-  Subject askedOf(const Kernel &kernel) const {
-    Subject result;
-    if (!options.asksWritten || options.common.deps == "written" || !asksForDeps(kernel)) {
-      return result;
+  /// What the accesses of a kernel ask of the code besides its own dependences.
+  Subject askedOf(const LoadedKernel &loaded) const {
+    if (!options.asksWritten || options.common.deps == "written" ||
+        loaded.kernel.accesses.empty()) {
+      return {};
     }
+    return asksForDeps(loaded.kernel) ? askedByAccesses(loaded.kernel) : askedBesides(loaded);
+  }
+
+  Subject askedByAccesses(const Kernel &kernel) const {
     Extractor extractor;
     Extraction found = extractor.extract(kernel, {.queueOverlap = machine.queueOverlap});
     markImplied(kernel, found);
-    Kernel asked = withDeps(kernel, found);
+    Subject result = askedOf(withDeps(kernel, found));
+    uint32_t number = 0;
+    for (const DerivedDep &derived : found.deps) {
+      if (!derived.isImplied() && derived.excess != Excess::None) {
+        result.loose.push_back(DepId(number));
+      }
+      number += !derived.isImplied();
+    }
+    return result;
+  }
+
+  /// Nothing, where the dependences that are written imply it all.
+  Subject askedBesides(const LoadedKernel &loaded) const {
+    Held held = session.hold(loaded, machine);
+    if (held.open.empty()) {
+      return {};
+    }
+    Subject result = askedOf(withOpenDeps(loaded.kernel, held));
+    auto number = static_cast<uint32_t>(loaded.kernel.deps.size());
+    for (size_t d : held.open) {
+      if (held.asked.deps[d].excess != Excess::None) {
+        result.loose.push_back(DepId(number));
+      }
+      ++number;
+    }
+    return result;
+  }
+
+  /// Dependences may be not legal here, as where engines disagree.
+  static Subject askedOf(Kernel asked) {
+    Subject result;
     Diagnostics diagnostics;
     check(asked, diagnostics);
     if (!diagnostics.hasErrors()) {
       result.asked = std::move(asked);
-      uint32_t number = 0;
-      for (const DerivedDep &derived : found.deps) {
-        if (!derived.isImplied() && derived.excess != Excess::None) {
-          result.loose.push_back(DepId(number));
-        }
-        number += !derived.isImplied();
-      }
+      return result;
     }
+    result.notAsked = "what accesses ask for besides the dependences that are written cannot be "
+                      "waited for: " +
+                      firstError(diagnostics);
     return result;
+  }
+
+  static std::string firstError(const Diagnostics &diagnostics) {
+    auto error = std::ranges::find(diagnostics.all(), Severity::Error, &Diagnostic::severity);
+    return error->message;
+  }
+
+  void setAsked(Subject asked, bool depsFound) {
+    subjects.back().depsFound = depsFound;
+    subjects.back().asked = std::move(asked.asked);
+    subjects.back().loose = std::move(asked.loose);
+    subjects.back().notAsked = std::move(asked.notAsked);
   }
 
   /// The plan of the strategy that written code names, if that one promises to be exact.
@@ -203,9 +246,7 @@ private:
     return compiled ? std::optional(std::move(compiled->plan)) : std::nullopt;
   }
 
-  static bool promisesExactness(const SyncPlan &plan) {
-    return plan.barriers.empty();
-  }
+  static bool promisesExactness(const SyncPlan &plan) { return plan.barriers.empty(); }
 
   void add(Kernel kernel, Program program, const SyncPlan &plan, bool exact) {
     Subject subject;

@@ -57,6 +57,19 @@ Kernel ring(bool waits, bool frees) {
   return b.finish();
 }
 
+/// What was open and is written besides leaves nothing open; the others keep their numbers.
+TEST(HeldTest, withWhatIsOpenNothingIs) {
+  Kernel kernel = ring(/*waits=*/true, /*frees=*/false);
+  Extractor extractor;
+  Held held = holdDeps(kernel, {}, extractor);
+  ASSERT_FALSE(held.open.empty());
+  Kernel whole = withOpenDeps(kernel, held);
+  ASSERT_EQ(whole.deps.size(), kernel.deps.size() + held.open.size());
+  EXPECT_EQ(whole.deps[DepId(0)].producer, kernel.deps[DepId(0)].producer);
+  EXPECT_EQ(whole.deps[DepId(0)].consumer, kernel.deps[DepId(0)].consumer);
+  EXPECT_THAT(openOf(whole), IsEmpty());
+}
+
 TEST(HeldTest, whatFollowsIsNotOpen) {
   EXPECT_THAT(openOf(ring(true, true)), IsEmpty());
 }

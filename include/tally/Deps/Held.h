@@ -28,6 +28,10 @@ struct Held {
 /// Holds the written dependences of a kernel against its accesses.
 Held holdDeps(const Kernel &kernel, const ExtractOptions &options, Extractor &extractor);
 
+/// The kernel with what is open added to its own dependences, which keep their numbers; those that
+/// are added follow in the order of `held.open`.
+Kernel withOpenDeps(const Kernel &kernel, const Held &held);
+
 } // namespace tally
 
 #endif // TALLY_DEPS_HELD_H
