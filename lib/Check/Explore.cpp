@@ -78,6 +78,7 @@ ExploreResult explore(const Kernel &kernel, const Program &program, const Machin
   result.transitions = walk.transitions;
   result.bytes = walk.bytes;
   result.stuckTogether = walk.stuckTogether;
+  result.full.assign(walk.full.begin(), walk.full.end());
   for (const Mismatch &mismatch : walk.mismatches) {
     if (isAllowed(options, mismatch)) {
       bool isNew = result.overwaits.empty() || result.overwaits.back() != mismatch.instance;

@@ -432,6 +432,7 @@ public:
       arrive(std::move(position));
     }
     result.complete = result.reason.empty() && stack.empty();
+    result.full = std::move(full);
     result.states = table.size();
     return result;
   }
@@ -498,8 +499,13 @@ private:
     return !act.wait.valid() || impl.passes(position.semaphores[act.wait.value], act.threshold);
   }
 
+  /// Asked only where the engine has something for this queue.
   bool hasRoom(const Position &position, QueueId q) const {
-    return position.issued[q.value] - position.retired[q.value] < options.inFlight;
+    bool has = position.issued[q.value] - position.retired[q.value] < options.inFlight;
+    if (!has) {
+      full.insert(q);
+    }
+    return has;
   }
 
   bool isDrained(const Position &position, EngineId e) const {
@@ -898,6 +904,7 @@ private:
   uint64_t stackBytes = 0;
   std::vector<Event> events; ///< from the start to here
   WalkResult result;
+  mutable std::set<QueueId> full; ///< seen on the way, for the result; decides nothing
 };
 
 } // namespace

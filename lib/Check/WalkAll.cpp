@@ -102,6 +102,7 @@ private:
         }
       }
     }
+    noteFull(nodes[at].state);
     lockstep.implOf().enabled(nodes[at].state.impl, steps);
     if (steps.empty()) {
       result.stuckTogether |= lockstep.specIsStuck(nodes[at].state);
@@ -116,6 +117,17 @@ private:
     }
     controlOfSpec(at);
     return true;
+  }
+
+  void noteFull(const LockstepState &state) {
+    const Kernel &kernel = lockstep.specOf().kernelOf();
+    for (EngineId e : kernel.engines.ids()) {
+      const Instance *next = lockstep.nextOfSpec(state, e);
+      QueueId queue = next ? kernel.instrs[next->instr].queue : QueueId();
+      if (next && state.spec.queues[queue].inFlight() >= options.inFlight) {
+        result.full.insert(queue);
+      }
+    }
   }
 
   void controlOfSpec(size_t at) {

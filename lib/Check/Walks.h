@@ -16,6 +16,7 @@ struct WalkResult {
   uint64_t transitions = 0;
   uint64_t bytes = 0;
   bool stuckTogether = false;
+  std::set<QueueId> full; ///< as in ExploreResult
   std::set<Mismatch> mismatches;
   std::optional<Mismatch> first; ///< that is not allowed
   std::vector<Step> wayToFirst;  ///< steps of the code that lead to a state with it

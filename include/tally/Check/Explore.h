@@ -106,6 +106,9 @@ struct ExploreResult {
   uint64_t transitions = 0; ///< between kept states
   uint64_t bytes = 0;       ///< for states, at most
   bool stuckTogether = false;
+  /// Queues that were full in some state while their engine had more for them: what shows only with
+  /// more in flight was not seen.
+  std::vector<QueueId> full;
   std::vector<Mismatch>
       mismatches;                  ///< those not allowed, ascending; only the first without findAll
   std::vector<Instance> overwaits; ///< runs that were late in some interleaving, but may be
@@ -174,11 +177,13 @@ public:
   /// Whether an engine's point lies where counters are reset, if there is such a place.
   bool isAtReset(EngineId engine, uint32_t point) const;
 
+  /// What an engine has next, on the side of the specification; null at its end.
+  const Instance *nextOfSpec(const LockstepState &state, EngineId engine) const;
+
 private:
   std::optional<Mismatch> mismatchOf(const LockstepState &state, EngineId engine) const;
   std::optional<Mismatch> deadlockOf(const LockstepState &state) const;
   bool getsToIssue(ImplState &state, EngineId engine, std::vector<Step> *way) const;
-  const Instance *nextOfSpec(const LockstepState &state, EngineId engine) const;
   bool specMayIssue(const LockstepState &state, EngineId engine) const;
   void blame(const ImplState &state, EngineId engine, Mismatch &mismatch) const;
 
