@@ -2,6 +2,8 @@
 
 #include "tally/Deps/Bounds.h"
 
+#include "tally/Deps/Unstated.h"
+
 #include "Isl.h"
 #include "LeavingText.h"
 
@@ -416,6 +418,11 @@ std::vector<std::string> takenForGranted(const Kernel &kernel,
     if (bound.kind != TileBound::Kind::Leaves) {
       stays(bound.first.instr, bound.first.access, when);
     }
+  }
+  for (InstrId instr : unstatedAccesses(kernel)) {
+    all.push_back(fmt::format("'{}', which states no accesses, touches nothing that another "
+                              "instruction touches",
+                              kernel.nameOf(instr)));
   }
   return all;
 }

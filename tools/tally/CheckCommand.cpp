@@ -306,7 +306,8 @@ void addRaceLimits(CLI::App &sub, CheckOptions &options) {
 void addCommonLimits(CLI::App &sub, CheckOptions &options) {
   constexpr const char *group = "Limits of both";
   sub.add_option("--in-flight", options.inFlight,
-                 "instructions that a queue holds, 1 to 64 (--explore: 4, --race: 64)")
+                 "instructions that a queue holds, 1 to 64 (--explore: 4, more where one was full; "
+                 "--race: 64)")
       ->check(integerIn(1, maxInFlight))
       ->group(group);
   sub.add_option("--time", options.seconds,

@@ -8,11 +8,15 @@
 #include "CheckCommand.h"
 #include "TileWatch.h"
 
+#include "tally/Deps/Unstated.h"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <set>
 
 namespace tally::tool {
 namespace {
@@ -22,6 +26,10 @@ using Time = std::chrono::steady_clock;
 /// Where the race check answers, too, the explorer need not try for long.
 constexpr uint64_t statesBesideRace = 200'000;
 constexpr double secondsBesideRace = 10;
+
+/// Instances in which a queue was full are tried with more in flight, while that takes no more
+/// states than these, all together.
+constexpr uint64_t statesOfDeeper = 200'000;
 
 class ExploreMode {
 public:
@@ -71,7 +79,7 @@ public:
     answer.json = json();
     if (answer.verdict == Verdict::No) {
       answer.faults.push_back(
-          {all.total.schedule, trips(), options.values.guards, explore.inFlight, all.total.text});
+          {all.total.schedule, trips(), options.values.guards, mostInFlight, all.total.text});
     }
     return answer;
   }
@@ -94,12 +102,42 @@ private:
   void exploreGiven() {
     heartbeat.doing("exploring the given trips");
     hasRun = anythingRuns(kernel, given);
-    all.total = tally::explore(kernel, subject.program, machine, given, explore);
+    all.total = exploreDeeper(given);
     all.instances = 1;
     all.numOverwaits = all.total.overwaits.size();
     all.numAtResets = all.total.atResets;
     if (isLoose(all.total)) {
       doubtLoose(all.total);
+    }
+  }
+
+  /// With more in flight, unless the user says how many, until no queue is full or it takes too
+  /// long.
+  ExploreResult exploreDeeper(const Bindings &bindings) {
+    ExploreOptions deeper = explore;
+    ExploreResult one = tally::explore(kernel, subject.program, machine, bindings, deeper);
+    uint32_t reached = deeper.inFlight;
+    while (one.verdict == Verdict::Yes && !one.full.empty() && options.inFlight == 0 &&
+           deeper.inFlight < maxInFlight && statesLeft != 0) {
+      deeper.inFlight = std::min(2 * deeper.inFlight, maxInFlight);
+      deeper.maxStates = std::min(explore.maxStates, statesLeft);
+      ExploreResult next = tally::explore(kernel, subject.program, machine, bindings, deeper);
+      statesLeft -= std::min(statesLeft, next.states);
+      if (next.verdict == Verdict::Undecided) {
+        break;
+      }
+      reached = deeper.inFlight;
+      one = std::move(next);
+    }
+    noteFull(one, reached);
+    return one;
+  }
+
+  void noteFull(const ExploreResult &one, uint32_t reached) {
+    mostInFlight = one.verdict == Verdict::No ? reached : std::max(mostInFlight, reached);
+    if (one.verdict == Verdict::Yes && !one.full.empty()) {
+      fullAt = fullAt == 0 ? reached : std::min(fullAt, reached);
+      full.insert(one.full.begin(), one.full.end());
     }
   }
 
@@ -148,7 +186,7 @@ private:
         leaveBuffer(*problem, *choice);
         continue;
       }
-      ExploreResult one = tally::explore(kernel, subject.program, machine, bindings, explore);
+      ExploreResult one = exploreDeeper(bindings);
       hasRun = hasRun || anythingRuns(kernel, bindings);
       if (isLoose(one)) {
         doubtLoose(one);
@@ -284,7 +322,7 @@ private:
     std::string text = fmt::format(
         "explore: {}: {}\n         {} ({}), {}, at most {} in flight on a queue\n",
         toString(total.verdict), reason(), tripsTold(), counted(all.instances, "instance"),
-        counted(total.states, "state"), explore.inFlight);
+        counted(total.states, "state"), std::max(mostInFlight, explore.inFlight));
     if (all.numOverwaits != 0 && total.verdict == Verdict::Yes) {
       fmt::format_to(std::back_inserter(text), "         {} longer than the dependences ask{}\n",
                      all.numOverwaits == 1 ? "1 run waits"
@@ -301,11 +339,32 @@ private:
 
   /// What a yes takes for granted.
   std::string restsOn() const {
-    bool takesWritten = options.common.deps == "written" && !kernel.accesses.empty();
-    return all.total.verdict == Verdict::Yes && takesWritten
-               ? "         the dependences are taken as they are written, not held against the "
-                 "accesses\n"
-               : "";
+    if (all.total.verdict != Verdict::Yes) {
+      return {};
+    }
+    std::string text;
+    if (!full.empty()) {
+      bool isOne = full.size() == 1;
+      text += fmt::format("         with {} in flight, {} full at times: what shows only with more "
+                          "is not seen; --in-flight asks for more\n",
+                          fullAt, isOne ? fullNames() + " was" : fullNames() + " were");
+    }
+    if (options.common.deps == "written" && !kernel.accesses.empty()) {
+      text += "         the dependences are taken as they are written, not held against the "
+              "accesses\n";
+    }
+    if (!unstated.empty()) {
+      text += fmt::format("         {}\n", unstatedText(kernel, unstated));
+    }
+    return text;
+  }
+
+  std::string fullNames() const {
+    std::vector<std::string_view> names;
+    for (QueueId queue : full) {
+      names.push_back(kernel.nameOf(queue));
+    }
+    return fmt::format("queue{} '{}'", names.size() == 1 ? "" : "s", fmt::join(names, "', '"));
   }
 
   /// How many are held up while counters are reset, and for how long.
@@ -328,7 +387,11 @@ private:
     object["states"] = total.states;
     object["transitions"] = total.transitions;
     object["bytes"] = total.bytes;
-    object["in_flight"] = explore.inFlight;
+    object["in_flight"] = std::max(mostInFlight, explore.inFlight);
+    object["full_queues"] = Json::array();
+    for (QueueId queue : full) {
+      object["full_queues"].push_back(kernel.nameOf(queue));
+    }
     object["overwaits"] = all.numOverwaits;
     object["at_resets"] = all.numAtResets;
     object["stuck_together"] = total.stuckTogether;
@@ -346,6 +409,11 @@ private:
   ExploreOptions explore;
   double seconds; ///< 0: as long as it takes
   ExploreAllResult all;
+  uint64_t statesLeft = statesOfDeeper; ///< with more in flight
+  uint32_t mostInFlight = 0;            ///< of all instances; of the one that says no
+  uint32_t fullAt = 0; ///< the least at which an instance was left with a full queue
+  std::set<QueueId> full;
+  const std::vector<InstrId> unstated = unstatedAccesses(kernel);
   const TileWatch watch{kernel};
   bool hasRun = false;  ///< some instruction
   bool hasLeft = false; ///< some tile left its buffer

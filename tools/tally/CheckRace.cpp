@@ -14,6 +14,7 @@
 #include "CheckCommand.h"
 
 #include "tally/Check/Causes.h"
+#include "tally/Deps/Unstated.h"
 
 #include <fmt/format.h>
 
@@ -185,6 +186,10 @@ public:
     if (stuckTogether) {
       answer.text +=
           "         the dependences themselves let nobody go on; that is no fault of the code\n";
+    }
+    std::vector<InstrId> unstated = unstatedAccesses(kernel);
+    if (answer.verdict == Verdict::Yes && !unstated.empty()) {
+      answer.text += fmt::format("         {}\n", unstatedText(kernel, unstated));
     }
     if (kernel.accesses.empty() && kernel.deps.empty()) {
       answer.text += "         the kernel says neither what is accessed nor what depends on what: "

@@ -7,6 +7,7 @@
 #include "tally/Code/ProgramJson.h"
 #include "tally/Deps/Bounds.h"
 #include "tally/Deps/Find.h"
+#include "tally/Deps/Unstated.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
 #include "tally/Support/Printable.h"
@@ -231,6 +232,7 @@ std::vector<LoadedKernel> Session::load(const std::string &path, const Machine &
   for (const LoadedKernel &loaded : kernels) {
     Diagnostics diagnostics; // remarks: of a tile that leaves its buffer the readers told
     checkTiles(loaded.kernel, diagnostics);
+    remarkUnstated(loaded.kernel, diagnostics);
     report(loaded.kernel, diagnostics);
   }
   return kernels;

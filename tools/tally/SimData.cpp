@@ -5,6 +5,7 @@
 #include "tally/Data/Effects.h"
 #include "tally/Data/Inputs.h"
 #include "tally/Data/Npy.h"
+#include "tally/Deps/Unstated.h"
 #include "tally/Support/Names.h"
 #include "tally/Support/WholeFile.h"
 
@@ -176,6 +177,10 @@ private:
     });
     report.text +=
         differences.empty() && hasWritten ? "\n  all of memory is as after the sequential run" : "";
+    std::vector<InstrId> unstated = unstatedAccesses(kernel);
+    if (differences.empty() && hasWritten && !unstated.empty()) {
+      report.text += fmt::format("\n  {}", unstatedText(kernel, unstated));
+    }
     report.isRight &= differences.empty();
     report.isCompared = hasWritten;
     if (differences.empty() && !report.isCompared) {
