@@ -254,9 +254,15 @@ pairs_tests() {
   sed -n '/^features:/,$p' "$logs/${name// /-}.log" | sed -n 1,40p >&2
 }
 
-# The interpreter that is written from the documents alone: its rules, on code written by hand.
+# The interpreter that is written from the documents alone: its rules, on code written by hand; then
+# what it says of a few random kernels as compiled, and whether the checks agree with it.
 outside_tests() {
+  local tally=$build/release/bin/tally
   check_one "outside rules" python3 utils/outside/test_outside.py
+  check_one "outside kernels" python3 utils/outside/campaign.py --tally="$tally" --seconds=12 \
+    --jobs="$jobs"
+  check_one "outside checks" python3 utils/outside/checks.py --tally="$tally" --seconds=10 \
+    --jobs="$jobs"
 }
 
 # Installs a build and builds the examples against nothing but the result.

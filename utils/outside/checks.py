@@ -8,7 +8,7 @@ both, under one choice of trips. A *yes* where the interpreter says *no* is a fi
 Waits that are too long are left out: they are a matter of what the plan promised. So is whatever one of the two could
 not decide.
 
-Exit status: 0 no finding, 1 findings.
+Exit status: 0 no finding, 1 findings, or nothing to judge.
 """
 
 import argparse
@@ -145,7 +145,9 @@ def main():
             os.makedirs(options.out, exist_ok=True)
             with open(os.path.join(options.out, f"{seed}-{place}.json"), "w", encoding="utf-8") as file:
                 file.write(text)
-    return 1 if found else 0
+    if not total:
+        print("no code was compared")
+    return 1 if found or not total else 0
 
 
 if __name__ == "__main__":
