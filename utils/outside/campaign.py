@@ -8,7 +8,7 @@ One seed is one kernel and one machine. Prints how many kernels, codes and runs 
 not be decided, and findings, each with the smallest kernel that was found to show it; with --out, also
 as files. --features counts the kernels in which two features met. --without leaves kinds of findings out.
 
-Exit status: 0 no finding, 1 findings.
+Exit status: 0 no finding, 1 findings, or nothing to judge.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import time
 
 import documents
 from choices import choose
-from draw import draw_kernel, draw_machine
+from draw import draw_kernel, draw_machine, draw_pair
 from judge import Finding, judge, read_code
 
 STRATEGIES = ("per-instruction", "per-loop", "per-engine", "auto", "barrier", "unrolled")
@@ -35,6 +35,7 @@ COUNTING = ("per-instruction", "per-loop", "per-engine", "barrier")
 SECONDS = 60  # for one compilation
 INEXACT = "longer than it has to"  # said of each wait that is
 SHRINKING_STEPS = 150
+PAIR = 8  # the last digit of seeds whose kernel is a pair in a nest
 
 
 # ---- One kernel, one strategy -------------------------------------------------------------
@@ -131,7 +132,7 @@ def draw_case(seed):
     source = random.Random(seed)
     machine, features = draw_machine(source)
     few_bits = machine["limits"]["counter_bits"]["value"] < 32
-    kernel, more = draw_kernel(source, f"seed{seed}", few_bits)
+    kernel, more = draw_pair(source, f"seed{seed}") if seed % 10 == PAIR else draw_kernel(source, f"seed{seed}", few_bits)
     return kernel, machine, features | more
 
 
@@ -402,7 +403,9 @@ def main():
     if options.features:
         total.tell_more()
     tell_findings(total, options)
-    return 1 if total.findings else 0
+    if not total.runs:
+        print("no code was judged")
+    return 1 if total.findings or not total.runs else 0
 
 
 if __name__ == "__main__":

@@ -409,3 +409,30 @@ def draw_kernel(random, name, few_bits=False):
     drawer = KernelDrawer(random, name, few_bits)
     document = drawer.draw()
     return document, drawer.features
+
+
+def draw_pair(random, name):
+    """Two or three instructions that hold one another back in a nest, with the numbers at their edges: weights, distances and trips
+    near what few bits hold, parts of transfers, inner loops that are entered again. Kernels of all kinds hardly ever have these at once.
+    """
+    weight, split = random.choice((2, 3, 16, 60)), random.random() < 0.5
+    dma = {"name": "dma", "weight": weight} | ({"completion": "split"} if split else {})
+    features = {"pair", "written", "weights", "loop", "distance", "distance 0"} | ({"split queue"} if split else set())
+    names = ["outer", "inner"][-random.choice((1, 2, 2)):]
+    features |= {"nested"} if len(names) > 1 else set()
+    constant = random.random() < 0.4
+    features |= {"constant trips"} if constant else set()
+    loads = ["left", "right"][:random.choice((1, 1, 2))]
+    body = [{"instr": load, "queue": "dma"} for load in loads] + [{"instr": "use", "queue": "act"}]
+    for loop in reversed(names):
+        trips = random.choice((2, 3, 5, 9)) if constant else {"value": loop, "max": random.choice((3, 5, 90))}
+        body = [{"loop": loop, "trips": trips, "body": body}]
+    dependences = [{"producer": load, "consumer": "use"} for load in loads]
+    if random.random() < 0.7:
+        steps = random.choice((1, 1, 2, 70, 200))
+        dependences.append({"producer": "use", "consumer": "left", "distance": {random.choice(names): steps}})
+    if random.random() < 0.4:
+        dependences[0] = dict(dependences[0], distance={random.choice(names): random.choice((1, 8, 63, 130, 200))})
+    kernel = {"schema": "tally-kernel", "version": 1, "name": name, "engines": [dma, {"name": "act"}], "body": body,
+              "dependences": dependences}
+    return kernel, features

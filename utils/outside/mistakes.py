@@ -126,8 +126,9 @@ class Builder:
         folder = self.work / mistake.name
         folder.mkdir(parents=True, exist_ok=True)
         broken, tally = {file: mistake.broken(file) for file in mistake.files()}, folder / "tally"
+        sources = {folder / Path(file).name: text for file, text in broken.items()}
         if tally.exists() and tally.stat().st_mtime > self.tally.stat().st_mtime and all(
-                (folder / Path(file).name).read_text(encoding="utf-8") == text for file, text in broken.items()):
+                source.exists() and source.read_text(encoding="utf-8") == text for source, text in sources.items()):
             return tally
         objects = [self.compile(folder, file, text) for file, text in broken.items()]
         words = self.link[self.link.index("&&") + 1:]
