@@ -433,6 +433,11 @@ def draw_pair(random, name):
         dependences.append({"producer": "use", "consumer": "left", "distance": {random.choice(names): steps}})
     if random.random() < 0.4:
         dependences[0] = dict(dependences[0], distance={random.choice(names): random.choice((1, 8, 63, 130, 200))})
+    if len(names) > 1 and random.random() < 0.2:
+        features.add("around")  # one that waits before the inner loop, and one behind it
+        body[0]["body"] = [{"instr": "early", "queue": "act"}, *body[0]["body"], {"instr": "late", "queue": "act"}]
+        dependences += [{"producer": "left", "consumer": "early", "distance": {"outer": 1}},
+                        {"producer": "left", "consumer": "late"}]
     kernel = {"schema": "tally-kernel", "version": 1, "name": name, "engines": [dma, {"name": "act"}], "body": body,
               "dependences": dependences}
     return kernel, features
