@@ -94,37 +94,51 @@ let say mode n name (m : Worker.message) =
       | verdict -> report name verdict)
   | _ -> ()
 
-let complain n message =
-  prerr_endline ("error: " ^ Printable.cut message);
+let complain n place message =
+  Messages.error place message;
   n.unread <- n.unread + 1
+
+(* What the system says of a file begins with its name. *)
+let without_name path message =
+  let name = path ^ ": " in
+  let length = String.length name in
+  if String.length message > length && String.sub message 0 length = name then
+    String.sub message length (String.length message - length)
+  else message
 
 let do_file mode n path =
   let action = if mode.replay then replay else certify ~quick:mode.quick in
-  let shown = Printable.plain path in
+  let file = if path = "-" then "<stdin>" else path in
   match read_input path with
-  | exception Sys_error message -> complain n (Printable.plain message)
-  | exception Too_large -> complain n (Printf.sprintf "%s: it is larger than %d bytes" shown largest_input)
+  | exception Sys_error message ->
+      complain n (In file) (Printable.plain (without_name path message))
+  | exception Too_large ->
+      complain n (In file) (Printf.sprintf "it is larger than %d bytes" largest_input)
   | text -> (
       match Worker.serve mode.limits text ~skip:0 action (say mode n) with
       | All -> ()
       | Broken (place, message) ->
           let line, column = Sexp.position text place in
-          complain n (Printf.sprintf "%s:%d:%d: %s" shown line column message))
+          complain n (At (file, line, column)) message)
 
-let usage = "usage: tally-certify [--batch] [--quick] [--replay] [--seconds=N] FILE...\n"
+let usage =
+  "usage: tally-certify [--batch] [--quick] [--replay] [--seconds=N] [--diagnostics=FORMAT] FILE..."
 
 let help =
   usage
-  ^ "\n\
+  ^ "\n\n\
      Decides about certificates (docs/Certificate.md); - is standard input.\n\n\
     \  --batch      say only what is not certified, and the numbers\n\
     \  --quick      try no runs: what only a run can show to be wrong is not covered\n\
     \  --replay     perform the run that each certificate holds\n\
-    \  --seconds=N  give each certificate so long (300); then it is not covered\n\n\
+    \  --seconds=N  give each certificate so long (300); then it is not covered\n\
+    \  --diagnostics=FORMAT\n\
+    \               errors on stderr as text, or as json: one object a line (docs/Json.md)\n\n\
      Exit status: 0 all certified, 1 some rejected, 2 some not covered or not readable.\n"
 
 let fail message =
-  Printf.eprintf "error: %s\n%s" message usage;
+  Messages.error Nowhere message;
+  Messages.note usage;
   exit 2
 
 let option mode o =
@@ -132,7 +146,9 @@ let option mode o =
   | [ "--batch" ] -> { mode with batch = true }
   | [ "--quick" ] -> { mode with quick = true }
   | [ "--replay" ] -> { mode with replay = true }
-  | [ "--help" ] -> print_string help; exit 0
+  | [ "--help" ] -> print_string help; flush stdout; exit 0
+  | [ "--diagnostics"; ("text" | "json") ] -> mode (* was read before *)
+  | "--diagnostics" :: _ -> fail "'--diagnostics' takes 'text' or 'json', as in '--diagnostics=json'"
   | [ "--seconds"; n ] -> (
       match int_of_string_opt n with
       | Some n when n > 0 && n < 1_000_000 ->
@@ -147,12 +163,12 @@ let with_stack mebibytes =
   if raise_stack mebibytes then
     try Unix.execv Sys.executable_name Sys.argv with Unix.Unix_error _ -> ()
 
-let () =
-  with_stack 2048;
+let run () =
   (* Facts are made anew all the time, and some live long: a large young generation saves copying. *)
   Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 200 };
   let arguments = List.tl (Array.to_list Sys.argv) in
   let options, files = List.partition (fun a -> String.length a > 1 && a.[0] = '-') arguments in
+  Messages.as_json := List.mem "--diagnostics=json" options;
   let start =
     { batch = false; replay = false; quick = false;
       limits = { seconds = 300; mebibytes = 8192 } }
@@ -165,4 +181,15 @@ let () =
   List.iter (do_file mode n) files;
   if mode.batch then
     Printf.printf "%d certified, %d rejected, %d not covered\n" n.certified n.rejected n.not_covered;
-  exit (if n.rejected > 0 then 1 else if n.not_covered + n.unread > 0 then 2 else 0)
+  flush stdout;
+  if n.rejected > 0 then 1 else if n.not_covered + n.unread > 0 then 2 else 0
+
+(* Where the verdicts cannot be written, there is no answer; what is left of them is not tried again. *)
+let () =
+  with_stack 2048;
+  Sys.set_signal Sys.sigpipe Sys.Signal_ignore;
+  match run () with
+  | status -> exit status
+  | exception Sys_error message ->
+      Messages.error (In "<stdout>") (Printf.sprintf "cannot write: %s" (Printable.plain message));
+      Unix._exit 2

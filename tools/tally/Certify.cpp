@@ -104,8 +104,9 @@ Exit runChecker(const std::string &checker, llvm::StringRef file) {
   std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(output.path),
                                                 std::nullopt};
   std::string error;
-  int status =
-      llvm::sys::ExecuteAndWait(checker, {checker, file}, std::nullopt, redirects, 0, 0, &error);
+  llvm::StringRef messages = messagesAsJson() ? "--diagnostics=json" : "--diagnostics=text";
+  int status = llvm::sys::ExecuteAndWait(checker, {checker, messages, file}, std::nullopt,
+                                         redirects, 0, 0, &error);
   show(output.path);
   switch (status) {
   case 0:
