@@ -45,22 +45,33 @@ std::string_view nearestName(std::string_view name, const std::vector<std::strin
   return nearest;
 }
 
+/// Names are told all if they are few, or if none of them is near.
+static constexpr size_t fewNames = 12;
+static constexpr size_t mostNames = 60;
+
+static std::string listOf(std::string_view plural, const std::vector<std::string_view> &known) {
+  size_t told = std::min(known.size(), mostNames);
+  std::string list = fmt::format("; the {} are '{}'", plural,
+                                 fmt::join(known.begin(), known.begin() + ptrdiff_t(told), "', '"));
+  return told == known.size() ? list : fmt::format("{} and {} more", list, known.size() - told);
+}
+
 std::string unknownName(std::string_view kind, std::string_view plural, std::string_view name,
                         const std::vector<std::string_view> &known, uint32_t &effort) {
-  constexpr size_t fewNames = 12;
   std::string message = fmt::format("unknown {} '{}'", kind, name);
-  if (known.empty() && effort != 0) {
-    return fmt::format("{}; there are no {}", message, plural);
-  }
-  if (!known.empty() && known.size() <= fewNames) {
-    message += fmt::format("; the {} are '{}'", plural, fmt::join(known, "', '"));
+  if (known.empty()) {
+    return effort != 0 ? fmt::format("{}; there are no {}", message, plural) : message;
   }
   if (effort == 0) {
-    return message;
+    return known.size() <= fewNames ? message + listOf(plural, known) : message;
   }
   --effort;
   std::string_view nearest = nearestName(name, known);
-  return nearest.empty() ? message : fmt::format("{}; did you mean '{}'?", message, nearest);
+  if (nearest.empty()) {
+    return message + listOf(plural, known);
+  }
+  message += known.size() <= fewNames ? listOf(plural, known) : "";
+  return fmt::format("{}; did you mean '{}'?", message, nearest);
 }
 
 std::string unknownName(std::string_view kind, std::string_view plural, std::string_view name,

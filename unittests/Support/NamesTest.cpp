@@ -29,6 +29,18 @@ TEST(NamesTest, fewNamesAreListed) {
             "unknown queue 'nam'; did you mean 'name'?");
 }
 
+/// Where nothing is near, even many names are told, but not all of a flood.
+TEST(NamesTest, farNamesAreListed) {
+  std::vector<std::string_view> many(13, "name");
+  std::string list = "unknown queue 'x'; the queues are 'name'";
+  for (size_t i = 1; i < many.size(); ++i) {
+    list += ", 'name'";
+  }
+  EXPECT_EQ(unknownName("queue", "queues", "x", many), list);
+  many.resize(1000, "name");
+  EXPECT_TRUE(unknownName("queue", "queues", "x", many).ends_with("'name' and 940 more"));
+}
+
 /// An input full of unknown names costs no more than reading it; long names cost nothing.
 TEST(NamesTest, effortEnds) {
   uint32_t effort = 1;
