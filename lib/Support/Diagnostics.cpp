@@ -3,6 +3,7 @@
 #include "tally/Support/Diagnostics.h"
 
 #include "tally/Support/Printable.h"
+#include "tally/Support/Quotes.h"
 
 #include <fmt/format.h>
 
@@ -30,10 +31,12 @@ static std::string prefix(Location where, const std::vector<std::string> &files)
 }
 
 std::string render(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
-  std::string text = fmt::format("{}{}: {}\n", prefix(diagnostic.where, files),
-                                 toString(diagnostic.severity), printable(diagnostic.message));
+  std::string text =
+      fmt::format("{}{}: {}\n", prefix(diagnostic.where, files), toString(diagnostic.severity),
+                  printable(withShortQuotes(diagnostic.message)));
   for (const DiagnosticNote &note : diagnostic.notes) {
-    text += fmt::format("{}note: {}\n", prefix(note.where, files), printable(note.message));
+    text += fmt::format("{}note: {}\n", prefix(note.where, files),
+                        printable(withShortQuotes(note.message)));
   }
   return text;
 }
