@@ -118,7 +118,10 @@ std::string sensitivityJson(std::span<const Sensitivity> rows) {
                     {"least_at", row.leastAt},
                     {"most_at", row.mostAt}});
   }
-  return nlohmann::ordered_json{{"sensitivity", list}}.dump(2) + "\n";
+  return nlohmann::ordered_json{
+             {"schema", "tally-sensitivity"}, {"version", 1}, {"sensitivity", list}}
+             .dump(2) +
+         "\n";
 }
 
 std::string benchJson(std::span<const BenchRow> rows) {
@@ -147,7 +150,7 @@ std::string benchJson(std::span<const BenchRow> rows) {
     object["control_ns"] = nanoseconds(row.control);
     list.push_back(std::move(object));
   }
-  return Json{{"rows", list}}.dump(2) + "\n";
+  return Json{{"schema", "tally-bench"}, {"version", 1}, {"rows", list}}.dump(2) + "\n";
 }
 
 } // namespace tally
