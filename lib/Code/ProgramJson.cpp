@@ -391,6 +391,14 @@ Program ProgramReader::run() {
 
 /// Version 1 has the name alone.
 void ProgramReader::machine(const JsonAt &at) {
+  if (version == 1 && at.isObject()) {
+    at.error("version 1 has the machine's name alone; with its rules it is version 2");
+    return;
+  }
+  if (version == 2 && at.isString()) {
+    at.error(R"(version 2 has an object, {"name": ...}; with the name alone it is version 1)");
+    return;
+  }
   if (version == 1) {
     program.machine = at.string();
     return;

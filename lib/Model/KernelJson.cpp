@@ -11,11 +11,11 @@
 
 #include "KernelJsonReader.h"
 
-#include "tally/Support/Names.h"
 #include "tally/Model/AccessText.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Model/Pins.h"
 #include "tally/Model/Regions.h"
+#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 
@@ -152,7 +152,7 @@ std::string KernelReader::unknown(const NameTable<IdT> &table, std::string_view 
 
 uint32_t KernelReader::weightOf(const JsonAt &at) const {
   std::optional<JsonAt> weight = at.find("weight");
-  return weight ? static_cast<uint32_t>(weight->unsignedIn(0, UINT32_MAX)) : 1;
+  return weight ? static_cast<uint32_t>(weight->unsignedIn(1, maxCount)) : 1;
 }
 
 Completion KernelReader::completionOf(const JsonAt &at) const {
@@ -296,7 +296,7 @@ void KernelReader::loop(const JsonAt &at) {
 
 Trip KernelReader::tripOf(const JsonAt &at) {
   if (!at.isObject()) {
-    return KernelBuilder::constant(at.unsignedIn(0, UINT64_MAX));
+    return KernelBuilder::constant(at.unsignedIn(0, maxCount));
   }
   if (std::optional<JsonAt> guard = at.find("while")) {
     at.expectObject({"while"});
@@ -308,9 +308,9 @@ Trip KernelReader::tripOf(const JsonAt &at) {
   std::optional<JsonAt> max = at.find("max");
   std::optional<uint64_t> bound;
   if (max) {
-    bound = max->unsignedIn(0, UINT64_MAX);
+    bound = max->unsignedIn(0, maxCount);
   }
-  return builder.value(symbol ? symbol->string() : "", min ? min->unsignedIn(0, UINT64_MAX) : 0,
+  return builder.value(symbol ? symbol->string() : "", min ? min->unsignedIn(0, maxCount) : 0,
                        bound);
 }
 

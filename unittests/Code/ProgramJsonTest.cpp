@@ -264,5 +264,5 @@ TEST(ProgramJsonTest, refuses) {
 TEST(ProgramJsonTest, kernelFirst) {
   EXPECT_EQ(errorsOf(R"("trips": 4)", R"("trips": [])"),
             "k.json: error: at 'kernel.body[0].trips': expected an integer from 0 to "
-            "18446744073709551615, found an array\n");
+            "2147483647, found an array\n");
 }

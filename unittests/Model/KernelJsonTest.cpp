@@ -178,13 +178,13 @@ TEST(KernelJsonTest, allErrorsAtOnce) {
       "k.json:1:37: error: at 'version': expected an integer from 1 to 1, found 2\n"
       "k.json:1:1: error: the key 'name' is missing\n"
       "k.json:1:62: error: at 'engines[0]': expected an object, found 3\n"
-      "k.json:2:30: error: at 'engines[1].weight': expected an integer from 0 to 4294967295, found "
+      "k.json:2:30: error: at 'engines[1].weight': expected an integer from 1 to 2147483647, found "
       "-1\n"
       "k.json:2:73: error: at 'engines[1].queues[0].completion': expected \"whole\" or \"split\", "
       "found \"half\"\n"
       "k.json:3:53: error: at 'body[0].queue': unknown queue 'z'; the queues of this kernel are "
       "'act', 'q'\n"
-      "k.json:3:82: error: at 'body[1].trips': expected an integer from 0 to 18446744073709551615, "
+      "k.json:3:82: error: at 'body[1].trips': expected an integer from 0 to 2147483647, "
       "found \"n\"\n"
       "k.json:3:59: error: at 'body[1]': the key 'body' is missing\n"
       "k.json:3:88: error: at 'body[2]': a statement needs one of the keys 'instr', 'loop' and "
@@ -196,7 +196,15 @@ TEST(KernelJsonTest, tripsAndTiles) {
             "k.json:3:103: error: at 'body[0].trips': unknown key 'min'; allowed are 'while'\n");
   EXPECT_EQ(errorsOf(document(R"({"loop": "A", "trips": 1.5, "body": []})")),
             "k.json:3:88: error: at 'body[0].trips': expected an integer from 0 to "
-            "18446744073709551615, found 1.5\n");
+            "2147483647, found 1.5\n");
+  EXPECT_EQ(errorsOf(document(R"({"loop": "A", "trips": 2147483648, "body": []})")),
+            "k.json:3:88: error: at 'body[0].trips': expected an integer from 0 to 2147483647, "
+            "found 2147483648\n");
+  EXPECT_EQ(
+      errorsOf(
+          document(R"({"loop": "A", "trips": {"value": "n", "max": 2147483648}, "body": []})")),
+      "k.json:3:110: error: at 'body[0].trips.max': expected an integer from 0 to 2147483647, "
+      "found 2147483648\n");
   EXPECT_EQ(errorsOf(document(R"({"instr": "i", "queue": "act", "reads": ["Y", "X[", 1]})")),
             "k.json:3:106: error: at 'body[0].reads[0]': unknown buffer 'Y'; the buffers of this "
             "kernel are 'X'\n"
