@@ -434,7 +434,8 @@ class Case:
         if command.machine:
             arguments.append(f"--machine={self.machine()}")
         if command.options:
-            arguments += choice["option"].split()
+            is_idle = choice["option"] == "--keep-implied" and choice["deps"] == "written"
+            arguments += [] if is_idle else choice["option"].split()
             if choice["deps"] == "written":
                 arguments.append("--deps=written")
         if command.writes:

@@ -3,6 +3,7 @@
 #include "tally/Transforms/ShowMessages.h"
 
 #include "tally/Support/Printable.h"
+#include "tally/Support/Quotes.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
@@ -82,14 +83,14 @@ void showWithLine(const llvm::SMDiagnostic &diagnostic, void *) {
   llvm::StringRef line = diagnostic.getLineContents();
   int column = diagnostic.getColumnNo();
   Excerpt shown = excerptAround(line, static_cast<size_t>(std::max(column, 0)));
-  if (column < 0 || llvm::StringRef(shown.text) == line) {
+  std::string message = withShortQuotes(std::string_view(diagnostic.getMessage()));
+  if (column < 0 || (llvm::StringRef(shown.text) == line && message == diagnostic.getMessage())) {
     diagnostic.print(nullptr, llvm::errs());
     return;
   }
   std::string place = fmt::format("{}:{}:{}", std::string_view(diagnostic.getFilename()),
                                   diagnostic.getLineNo(), column + 1);
-  llvm::SMDiagnostic(place, diagnostic.getKind(), diagnostic.getMessage())
-      .print(nullptr, llvm::errs());
+  llvm::SMDiagnostic(place, diagnostic.getKind(), message).print(nullptr, llvm::errs());
   std::string mark(static_cast<size_t>(column) - shown.begin, ' ');
   llvm::errs() << shown.text << '\n' << mark << "^\n";
 }

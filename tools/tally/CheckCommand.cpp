@@ -19,6 +19,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 
@@ -168,7 +170,7 @@ Answer checkSubject(const CheckOptions &options, const Subject &subject, const M
 bool canWriteWitness(const CheckOptions &options) {
   std::string problem = options.witness.empty() ? "" : WholeFile::whyNot(options.witness);
   if (!problem.empty()) {
-    complain(fmt::format("cannot write '{}': {}", options.witness, problem));
+    complain(fmt::format("cannot write '{}': {}", options.witness, problem), options.witness);
   }
   return problem.empty();
 }
@@ -232,14 +234,11 @@ Ctrl-C ends it with what is known so far: no, or could not decide.
 Exit status: 0 yes, 1 no, 2 could not decide, or wrong input or use.)";
 
 void addModes(CLI::App &sub, CheckOptions &options) {
-  auto *explore =
-      sub.add_flag("--explore", options.explore, "walk all interleavings of small instances");
-  auto *race = sub.add_flag("--race", options.race, "run many schedules, watch accesses and waits");
-  auto *replay = sub.add_option("--replay", options.replay,
-                                "perform the schedule of this file and explain it");
-  replay->excludes(explore)->excludes(race);
-  for (CLI::Option *option : {explore, race, replay}) {
-    option->group("What to ask (default: --explore within limits, and --race)");
+  sub.add_flag("--explore", options.explore, "walk all interleavings of small instances");
+  sub.add_flag("--race", options.race, "run many schedules, watch accesses and waits");
+  sub.add_option("--replay", options.replay, "perform the schedule of this file and explain it");
+  for (const char *name : {"--explore", "--race", "--replay"}) {
+    sub.get_option(name)->group("What to ask (default: --explore within limits, and --race)");
   }
 }
 
@@ -331,6 +330,33 @@ void addOutput(CLI::App &sub, CheckOptions &options) {
       ->group(group);
 }
 
+/// What one mode only reads, and what a schedule or code that is there has settled.
+void refuseIdleOptions(CLI::App &sub, CheckOptions &options) {
+  refuseIf(sub,
+           {"--max-trips", "--distances", "--reduction", "--hashes", "--max-states", "--memory"},
+           "beside '--race' alone; it goes with '--explore'",
+           [&options] { return !options.asksExplore() && options.replay.empty(); });
+  refuseIf(sub, {"--schedules", "--seed", "--all"},
+           "beside '--explore' alone; it goes with '--race'",
+           [&options] { return !options.asksRace() && options.replay.empty(); });
+  refuseIf(sub, {"--max-trips", "--distances"},
+           "beside '--trips' or '--guards', which bind all trips",
+           [&sub] { return isGiven(sub, "--trips") || isGiven(sub, "--guards"); });
+  refuseIf(sub, {"--sync"}, "where code is given in a file, unless it is 'manual'", [&options] {
+    return !options.code.empty() && options.common.strategy != toString(Strategy::Manual);
+  });
+  constexpr std::array<std::string_view, 4> read{"help", "replay", "all", "format"};
+  std::vector<std::string> settled;
+  for (const CLI::Option *option : sub.get_options()) {
+    std::string name = option->get_lnames().empty() ? "help" : option->get_lnames().front();
+    if (std::ranges::find(read, name) == read.end()) {
+      settled.push_back("--" + name);
+    }
+  }
+  refuseIf(sub, std::move(settled), "beside '--replay': the schedule says how the code is run",
+           [&options] { return !options.replay.empty(); });
+}
+
 } // namespace
 
 void addCheck(CLI::App &app, int &status) {
@@ -352,6 +378,7 @@ void addCheck(CLI::App &app, int &status) {
   addExploreLimits(*sub, *options);
   addRaceLimits(*sub, *options);
   addOutput(*sub, *options);
+  refuseIdleOptions(*sub, *options);
   sub->footer(examples);
   sub->callback([options, sub, &status] {
     options->strategyGiven = sub->count("--sync") != 0;

@@ -249,7 +249,7 @@ std::optional<CheckOptions> optionsOf(const CheckOptions &given, const ScheduleF
   options.common.strategy = file.strategy.empty() ? given.common.strategy : file.strategy;
   for (const std::string &flag : file.options) {
     if (!setCompileFlag(options.common, flag)) {
-      complain(fmt::format("the schedule has the unknown option '{}'", flag));
+      complain(fmt::format("the schedule has the unknown option '{}'", flag), given.replay);
       return {};
     }
   }
@@ -285,7 +285,8 @@ int replaySchedule(const CheckOptions &given) {
   }
   const Subject *subject = findSubject(*subjects, file->kernelName);
   if (!subject) {
-    complain(fmt::format("'{}' holds no kernel '{}'", options->common.input, file->kernelName));
+    complain(fmt::format("'{}' holds no kernel '{}'", options->common.input, file->kernelName),
+             options->common.input);
     return Exit::Undecided;
   }
   Replay replay(*subject, *machine, *file, given);

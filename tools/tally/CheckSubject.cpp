@@ -99,14 +99,15 @@ private:
       std::string difference = differenceOf(loaded.kernel, code.kernel);
       if (!difference.empty()) {
         complain(fmt::format("the kernel '{}' in '{}' has other {} than the one in '{}'", name,
-                             options.code, difference, options.common.input));
+                             options.code, difference, options.common.input),
+                 options.code);
         return false;
       }
       loaded.program = forgetReasons(std::move(*code.program));
       bool isManual = loaded.program->strategy == toString(Strategy::Manual);
       return (isManual || session.findDeps(loaded, options.common, machine)) && addWritten(loaded);
     }
-    complain(fmt::format("'{}' holds no code for kernel '{}'", options.code, name));
+    complain(fmt::format("'{}' holds no code for kernel '{}'", options.code, name), options.code);
     return false;
   }
 

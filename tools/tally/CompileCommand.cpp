@@ -202,6 +202,13 @@ void addCompile(CLI::App &app, int &status) {
                 "have the proved checker decide about the code (docs/Certificate.md); "
                 "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
                 "--overflow says otherwise");
+  goesWith(*sub, {"--expand-barriers"}, "--listing");
+  refuseIf(*sub, {"--format"}, "beside '--listing', unless '-o' names a file for the code",
+           [command] { return command->listing && command->output.empty(); });
+  refuseIf(*sub, {"--output"}, "beside '--listing', unless it names a file: both go to stdout",
+           [command] { return command->listing && command->output == "-"; });
+  refuseIf(*sub, {"--certify"}, "where '-o' names the same file",
+           [command] { return command->certificate == command->output && command->output != "-"; });
   sub->callback([command, sub, &status] {
     command->overflowGiven = sub->count("--overflow") != 0;
     status = command->run();

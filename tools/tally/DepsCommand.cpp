@@ -74,6 +74,8 @@ void addDeps(CLI::App &app, int &status) {
   sub->add_flag("--explain", command->explain,
                 "in text: the two accesses, two iterations that conflict, why it waits longer; and "
                 "what is implied, and how");
+  refuseIf(*sub, {"--explain"}, "with '--format=json' or '--format=dot'",
+           [command] { return command->format != "text"; });
   sub->footer(R"(Examples:
   tally deps k.mlir                         one line for each dependence
   tally deps k.mlir --explain               which accesses, which iterations

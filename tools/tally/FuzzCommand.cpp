@@ -164,17 +164,16 @@ void addFuzz(CLI::App &app, int &status) {
   sub->add_flag("--mutants", command->mutants,
                 "make mistakes in correct code, count which are found");
   sub->add_flag("--sabotage", command->sabotage,
-                "lose all counts in the code first, to see what findings look like")
-      ->excludes("--mutants");
-  auto *pairs = sub->add_flag("--pairs", command->pairs,
-                              "mix all features of kernels, machines and options, and print which "
-                              "pairs of them met (with --format=json all of them)");
-  pairs->excludes("--mutants");
+                "lose all counts in the code first, to see what findings look like");
+  sub->add_flag("--pairs", command->pairs,
+                "mix all features of kernels, machines and options, and print which pairs of them "
+                "met (with --format=json all of them)");
   sub->add_flag("--all-pairs", command->allPairs,
                 "go on, at most ten times as long as --minutes, until all pairs met that can; "
-                "answer no if one did not")
-      ->needs(pairs)
-      ->excludes("--sabotage");
+                "answer no if one did not");
+  goesNotWith(*sub, {"--sabotage", "--pairs"}, "--mutants");
+  goesNotWith(*sub, {"--sabotage"}, "--all-pairs");
+  goesWith(*sub, {"--all-pairs"}, "--pairs");
   sub->add_option("--seed", command->seed, "the first kernel")
       ->check(integerIn(0))
       ->capture_default_str();

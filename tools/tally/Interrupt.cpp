@@ -4,7 +4,8 @@
 
 #include "Messages.h"
 
-#include <csignal>
+#include <string_view>
+#include <unistd.h>
 
 namespace tally::tool {
 
@@ -14,9 +15,25 @@ static void onSignal(int) {
   flag.store(true, std::memory_order_relaxed);
 }
 
-const StopFlag *stopOnSignals() {
+static volatile std::sig_atomic_t hasWritten = 0;
+
+/// In a handler only what needs no lock and no memory.
+static void tellAndEnd(int) {
+  constexpr std::string_view texts[2][2] = {
+      {"error: interrupted; nothing was written\n", "error: interrupted\n"},
+      {R"({"severity":"error","place":null,"message":"interrupted; nothing was written","notes":[]})"
+       "\n",
+       R"({"severity":"error","place":null,"message":"interrupted","notes":[]})"
+       "\n"}};
+  std::string_view text = texts[messagesAsJson() ? 1 : 0][hasWritten != 0 ? 1 : 0];
+  ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(ignored);
+  ::_exit(2);
+}
+
+static void handleSignals(void (*handler)(int)) {
   struct sigaction action{};
-  action.sa_handler = onSignal;
+  action.sa_handler = handler;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   for (int signal : {SIGINT, SIGTERM}) {
     struct sigaction before{};
@@ -25,7 +42,28 @@ const StopFlag *stopOnSignals() {
       sigaction(signal, &action, nullptr);
     }
   }
+}
+
+void endOnSignals() {
+  handleSignals(tellAndEnd);
+}
+
+const StopFlag *stopOnSignals() {
+  handleSignals(onSignal);
   return &flag;
+}
+
+UninterruptedWrite::UninterruptedWrite() {
+  sigset_t both;
+  sigemptyset(&both);
+  sigaddset(&both, SIGINT);
+  sigaddset(&both, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &both, &before);
+  hasWritten = 1;
+}
+
+UninterruptedWrite::~UninterruptedWrite() {
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 bool wasInterrupted() {

@@ -1,7 +1,8 @@
 //===- Interrupt.h - Ending a long command by a signal --------------------===//
 //
-// The first SIGINT (Ctrl-C) or SIGTERM asks the command to end with what it knows so far; the
-// second ends the program.
+// The first SIGINT (Ctrl-C) or SIGTERM asks a long command to end with what it knows so far; the
+// second ends the program. A command that knows nothing before its end just says that it was
+// interrupted, and ends at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +11,24 @@
 
 #include "tally/Support/Stop.h"
 
+#include <csignal>
+
 namespace tally::tool {
+
+/// Until stopOnSignals(), signals end the program with a message and exit status 2.
+void endOnSignals();
+
+/// While it lives, such a signal waits: a file is then written as a whole, or not begun. What is
+/// written counts as the result of the command.
+class UninterruptedWrite {
+public:
+  UninterruptedWrite();
+  ~UninterruptedWrite();
+  UninterruptedWrite(const UninterruptedWrite &) = delete;
+
+private:
+  sigset_t before{};
+};
 
 /// From now on signals set the flag that is returned.
 const StopFlag *stopOnSignals();

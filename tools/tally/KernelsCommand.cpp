@@ -37,7 +37,7 @@ std::string listJson() {
                        {"summary", entry.summary},
                        {"trips", {{"small", small.trips}, {"paper", paper.trips}}}});
   }
-  return dump({{"kernels", kernels}}) + "\n";
+  return dump({{"schema", "tally-kernels"}, {"version", 1}, {"kernels", kernels}}) + "\n";
 }
 
 struct EmitCommand {
@@ -112,6 +112,7 @@ void addKernels(CLI::App &app, int &status) {
   emit->add_option("--data-seed", command->seed, "of random numbers")
       ->check(integerIn(0))
       ->capture_default_str();
+  goesWith(*emit, {"--data-seed"}, "--inputs");
   emit->callback([command, &status] { status = command->run(); });
   kernels->footer(R"(Examples:
   tally kernels list                                      what there is

@@ -132,14 +132,14 @@ struct MachineCheck {
     for (const std::string &source : sources) {
       Examined examined(source);
       tell(examined.result.errors, examined.result.files);
-      status = std::max(status, !examined.isThere() ? Exit::Undecided
-                                : examined.isGood() ? Exit::Yes
-                                                    : Exit::No);
+      status = both(status, !examined.isThere() ? Exit::Undecided
+                            : examined.isGood() ? Exit::Yes
+                                                : Exit::No);
       machines.push_back(jsonOf(examined));
       text += textOf(examined);
     }
-    bool isWritten =
-        writeOutput("-", format == "json" ? dump({{"machines", machines}}) + "\n" : text);
+    Json document = {{"schema", "tally-machines"}, {"version", 1}, {"machines", machines}};
+    bool isWritten = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
     return isWritten ? status : Exit::Undecided;
   }
 };
@@ -164,7 +164,7 @@ void addMachine(CLI::App &app, int &status) {
   tally machine check trn2 trn1              what two machines have, and how sure that is
   tally machine check *.json --format=json   for scripts
 
-Exit status: 0 all are well formed, 1 one is not, 2 one is not there.)");
+Exit status: 0 all are well formed, 1 one is not, else 2 if one is not there.)");
 }
 
 } // namespace tally::tool

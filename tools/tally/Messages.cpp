@@ -5,6 +5,7 @@
 #include "Output.h"
 
 #include "tally/Support/Printable.h"
+#include "tally/Support/Quotes.h"
 
 #include <fmt/format.h>
 
@@ -29,17 +30,18 @@ Json placeJson(Location where, const std::vector<std::string> &files) {
 void printLine(std::string_view severity, Json place, std::string_view message, Json notes) {
   Json object = {{"severity", severity},
                  {"place", std::move(place)},
-                 {"message", message},
+                 {"message", withShortQuotes(message)},
                  {"notes", std::move(notes)}};
   fmt::print(stderr, "{}\n", dump(object, -1));
 }
 
-/// Without a place and notes.
-void tellPlain(std::string_view severity, std::string_view message) {
+/// Without line and notes.
+void tellPlain(std::string_view severity, std::string_view message, std::string_view file = "") {
   if (asJson) {
-    printLine(severity, nullptr, message, Json::array());
+    Location inFile{0, 0, 0};
+    printLine(severity, placeJson(inFile, {std::string(file)}), message, Json::array());
   } else {
-    fmt::print(stderr, "{}: {}\n", severity, printable(message));
+    fmt::print(stderr, "{}: {}\n", severity, printable(withShortQuotes(message)));
   }
 }
 
@@ -53,8 +55,8 @@ bool messagesAsJson() {
   return asJson;
 }
 
-void complain(std::string_view message) {
-  tellPlain("error", message);
+void complain(std::string_view message, std::string_view file) {
+  tellPlain("error", message, file);
 }
 
 void tellNote(std::string_view message) {
@@ -76,7 +78,8 @@ void tell(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
   }
   Json notes = Json::array();
   for (const DiagnosticNote &note : diagnostic.notes) {
-    notes.push_back({{"place", placeJson(note.where, files)}, {"message", note.message}});
+    notes.push_back(
+        {{"place", placeJson(note.where, files)}, {"message", withShortQuotes(note.message)}});
   }
   printLine(toString(diagnostic.severity), placeJson(diagnostic.where, files), diagnostic.message,
             std::move(notes));

@@ -21,8 +21,9 @@ void setMessagesAsJson(bool json);
 
 bool messagesAsJson();
 
-/// An error that has no place in an input.
-void complain(std::string_view message);
+/// An error that has no place in an input. If it is about a file, `file` is its place; the message
+/// names it, too.
+void complain(std::string_view message, std::string_view file = "");
 
 /// What is worth knowing, and no mistake.
 void tellNote(std::string_view message);

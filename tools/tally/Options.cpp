@@ -11,6 +11,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 namespace tally::tool {
 namespace {
@@ -39,8 +40,7 @@ std::vector<std::string_view> viewsOf(const std::vector<std::string> &names) {
 } // namespace
 
 CLI::Validator integerIn(uint64_t least, uint64_t most) {
-  std::string allowed = most == UINT64_MAX ? fmt::format("an integer of at least {}", least)
-                                           : fmt::format("an integer from {} to {}", least, most);
+  std::string allowed = fmt::format("an integer from {} to {}", least, most);
   return allowing(allowed, [least, most](const std::string &text) {
     std::optional<uint64_t> number = numberFrom<uint64_t>(text);
     return number && *number >= least && *number <= most;
@@ -102,18 +102,15 @@ CLI::Validator formatIn(std::vector<std::string> names) {
 
 static constexpr std::string_view diagnosticsOption = "--diagnostics";
 
-void addDiagnosticsOption(CLI::App &app) {
-  app.add_option_function<std::string>(
-         std::string(diagnosticsOption),
-         [](const std::string &format) { setMessagesAsJson(format == "json"); },
-         "messages on stderr as text, or as json: one object a line (docs/Json.md)")
+static void addDiagnosticsOption(CLI::App &command) {
+  command
+      .add_option_function<std::string>(
+          std::string(diagnosticsOption),
+          [](const std::string &format) { setMessagesAsJson(format == "json"); },
+          "messages on stderr as text, or as json: one object a line (docs/Json.md)")
       ->check(formatIn({"text", "json"}));
-  for (CLI::App *below : app.get_subcommands({})) {
-    addDiagnosticsOption(*below);
-  }
 }
 
-/// Of several, the last counts, as for any option.
 void readDiagnosticsOption(int argc, const char *const *argv) {
   for (int i = 1; i < argc; ++i) {
     std::string_view text = argv[i];
@@ -123,6 +120,87 @@ void readDiagnosticsOption(int argc, const char *const *argv) {
           isNext ? std::string_view(argv[i + 1]) : text.substr(diagnosticsOption.size() + 1);
       setMessagesAsJson(format == "json");
     }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Options that have no effect
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct IdleRule {
+  std::vector<std::string> options;
+  std::string why;
+  std::function<bool()> isIdle;
+};
+
+std::vector<IdleRule> &rulesOf(const CLI::App &command) {
+  static std::map<const CLI::App *, std::vector<IdleRule>> rules;
+  return rules[&command];
+}
+
+/// All of it at once.
+class WrongUse : public CLI::ParseError {
+public:
+  explicit WrongUse(std::vector<std::string> found)
+      : ParseError("wrong use", CLI::ExitCodes::ValidationError), messages(std::move(found)) {}
+
+  std::vector<std::string> messages;
+};
+
+void refuseIdleOptions(const CLI::App &command) {
+  std::vector<std::string> messages;
+  for (const IdleRule &rule : rulesOf(command)) {
+    for (const std::string &option : rule.options) {
+      if (isGiven(command, option) && rule.isIdle()) {
+        messages.push_back(fmt::format("'{}' has no effect {}", option, rule.why));
+      }
+    }
+  }
+  if (!messages.empty()) {
+    throw WrongUse(std::move(messages));
+  }
+}
+
+/// `--listing=3` is a slip. An option with an optional value (`--certify`) stays as it is.
+void refuseFlagValue(CLI::Option &option) {
+  bool isFlag = option.get_items_expected_max() == 0 && !option.get_lnames().empty() &&
+                option.get_flag_value(option.get_lnames().front(), "") == "true";
+  if (isFlag) {
+    option.disable_flag_override();
+  }
+}
+
+} // namespace
+
+bool isGiven(const CLI::App &command, const std::string &option) {
+  return command.get_option(option)->count() != 0;
+}
+
+void refuseIf(CLI::App &command, std::vector<std::string> options, std::string why,
+              std::function<bool()> isIdle) {
+  rulesOf(command).push_back({std::move(options), std::move(why), std::move(isIdle)});
+}
+
+void goesWith(CLI::App &command, std::vector<std::string> options, const std::string &other) {
+  refuseIf(command, std::move(options), fmt::format("without '{}'", other),
+           [&command, other] { return !isGiven(command, other); });
+}
+
+void goesNotWith(CLI::App &command, std::vector<std::string> options, const std::string &other) {
+  refuseIf(command, std::move(options), fmt::format("beside '{}'", other),
+           [&command, other] { return isGiven(command, other); });
+}
+
+void finishOptions(CLI::App &app) {
+  addDiagnosticsOption(app);
+  for (CLI::Option *option : app.get_options()) {
+    refuseFlagValue(*option);
+  }
+  for (CLI::App *below : app.get_subcommands({})) {
+    finishOptions(*below);
+    below->parse_complete_callback([below] { refuseIdleOptions(*below); });
   }
 }
 
@@ -177,7 +255,93 @@ std::string unexpected(const CLI::App &command, const std::string &argument) {
                            viewsOf(commands));
 }
 
+/// `tally plan [OPTIONS] kernel [second]`
+std::string usageOf(const CLI::App &command) {
+  std::string usage = nameOf(command) + " [OPTIONS]";
+  for (const CLI::Option *option : command.get_options()) {
+    if (option->get_positional()) {
+      std::string name = option->get_name() + (option->get_items_expected_max() > 1 ? "..." : "");
+      usage += fmt::format(fmt::runtime(option->get_required() ? " {}" : " [{}]"), name);
+    } else if (option->get_required()) {
+      usage += fmt::format(" {}=...", option->get_name());
+    }
+  }
+  return usage + (commandsOf(command).empty() ? "" : " COMMAND ...");
+}
+
+/// What has to be there and is not.
+std::vector<std::string> missingOf(const CLI::App &command) {
+  std::vector<std::string> messages;
+  for (const CLI::Option *option : command.get_options()) {
+    if (option->get_required() && option->count() == 0) {
+      messages.push_back(fmt::format("'{}' needs the {} '{}': {}", nameOf(command),
+                                     option->get_positional() ? "argument" : "option",
+                                     option->get_name(), option->get_description()));
+    }
+  }
+  std::vector<std::string> commands = commandsOf(command);
+  if (messages.empty() && !commands.empty()) {
+    messages.push_back(fmt::format("'{}' needs a command; the commands of '{}' are '{}'",
+                                   nameOf(command), nameOf(command), fmt::join(commands, "', '")));
+  }
+  return messages;
+}
+
+/// An option that is given too often, or without its value.
+std::string miscounted(const CLI::Option &option) {
+  std::string name = option.get_name();
+  if (option.get_items_expected_max() == 0) {
+    return fmt::format("'{}' takes no value", name);
+  }
+  if (option.count() > 1) {
+    return fmt::format("'{}' is given {} times; it takes one value", name, option.count());
+  }
+  std::string type = option.get_type_name(); // TEXT:{text,json}, where there is a choice
+  size_t choice = type.find('{');
+  return fmt::format(
+      "'{}' has no value{}", name,
+      choice == std::string::npos ? "" : fmt::format("; it takes one of {}", type.substr(choice)));
+}
+
+/// The text of the library begins with the name of the option; what follows is ours only if a
+/// validator of ours wrote it.
+std::vector<std::string> messagesOf(const CLI::App &command, const CLI::ParseError &error) {
+  if (const auto *wrongUse = dynamic_cast<const WrongUse *>(&error)) {
+    return wrongUse->messages;
+  }
+  if (dynamic_cast<const CLI::RequiredError *>(&error)) {
+    return missingOf(command);
+  }
+  std::string text = error.what();
+  std::string name = text.substr(0, text.find_first_of(": "));
+  const CLI::Option *option = command.get_option_no_throw(name);
+  option = option ? option : command.get_option_no_throw("--" + name); // as it names flags
+  if (option && dynamic_cast<const CLI::ArgumentMismatch *>(&error)) {
+    return {miscounted(*option)};
+  }
+  return {text};
+}
+
 } // namespace
+
+bool noneIsEmpty(int argc, const char *const *argv) {
+  bool none = true;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view text = argv[i];
+    std::string_view before = argv[i - 1];
+    bool isOption = text.starts_with("--") && text.find('=') == text.size() - 1;
+    if (isOption) {
+      complain(fmt::format("'{}' has no value", text.substr(0, text.size() - 1)));
+    } else if (text.empty() && i > 1 && before.starts_with('-') &&
+               before.find('=') == before.npos) {
+      complain(fmt::format("the value of '{}' is empty", before));
+    } else if (text.empty()) {
+      complain(fmt::format("argument {} is empty", i));
+    }
+    none &= !isOption && !text.empty();
+  }
+  return none;
+}
 
 void tellOptionError(const CLI::App &app, const CLI::ParseError &error) {
   const CLI::App &command = commandOf(app);
@@ -186,9 +350,12 @@ void tellOptionError(const CLI::App &app, const CLI::ParseError &error) {
     complain(unexpected(command, argument));
   }
   if (unexpectedOnes.empty()) {
-    std::string message = error.what();
-    message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
-    complain(message);
+    for (const std::string &message : messagesOf(command, error)) {
+      complain(message);
+    }
+  }
+  if (dynamic_cast<const CLI::RequiredError *>(&error)) {
+    tellNote(fmt::format("usage: {}", usageOf(command)));
   }
   tellNote(fmt::format("'{} --help' says what there is", nameOf(command)));
 }

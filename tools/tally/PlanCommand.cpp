@@ -398,13 +398,12 @@ void addPlan(CLI::App &app, int &status) {
   CLI::App *sub =
       app.add_subcommand("plan", "Semaphores, counters, and one line for each dependence");
   command->common.addInput(*sub);
-  CLI::Option *diff = sub->add_flag("--diff", command->diff, "show how two plans differ");
+  sub->add_flag("--diff", command->diff, "show how two plans differ");
   sub->add_option("second", command->other,
-                  "with --diff: a second kernel; without, the first one again")
-      ->needs(diff);
+                  "with --diff: a second kernel; without, the first one again");
   sub->add_option("--against", command->against, "with --diff: the strategy of the second plan")
-      ->check(oneOf("strategy", "strategies", plannedStrategies()))
-      ->needs(diff);
+      ->check(oneOf("strategy", "strategies", plannedStrategies()));
+  goesWith(*sub, {"second", "--against"}, "--diff");
   command->common.addStrategy(*sub, plannedStrategies());
   command->common.addMachine(*sub);
   sub->add_option("--format", command->format, "text or json")

@@ -159,11 +159,11 @@ void ReportCommand::addTimeline(const Subject &one, const Timing &timing, const 
 
 /// Whether all runs came to their ends.
 int ReportCommand::outcomeOf(const Report &report) const {
-  int status = Exit::Yes;
+  Exit status = Exit::Yes;
   for (const Timeline &timeline : report.timelines) {
     bool isCutOff = timeline.result.outcome == SimResult::Outcome::CutOff;
     bool isStuck = timeline.result.outcome == SimResult::Outcome::Deadlock;
-    status = std::max<int>(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
+    status = both(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
   }
   if (status != Exit::Yes) {
     complain("not every run came to its end; the page says which");
@@ -285,6 +285,7 @@ void addReport(CLI::App &app, int &status) {
       ->capture_default_str();
   sub->add_option("-o,--output", command->output, "where it goes; - is stdout")
       ->capture_default_str();
+  goesWith(*sub, {"--jitter"}, "--seed");
   sub->footer(examples);
   sub->callback([command, &status] {
     command->stop = stopOnSignals();

@@ -2,6 +2,7 @@
 
 #include "Session.h"
 
+#include "Interrupt.h"
 #include "TileWatch.h"
 
 #include "tally/Code/ProgramJson.h"
@@ -77,6 +78,8 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
       ->check(oneOf("choice", "choices", {"auto", "written"}))
       ->capture_default_str();
   addKeepImplied(command);
+  refuseIf(command, {"--keep-implied"}, "beside '--deps=written'",
+           [this] { return deps == "written"; });
   command
       .add_option("--barrier-participants", participants,
                   "who meets at a barrier: engines with work in the loop, or all")
@@ -153,7 +156,7 @@ std::vector<LoadedKernel> Session::load(const std::string &path) {
   input = path == "-" ? "<stdin>" : path;
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
   if (!buffer) {
-    complain(fmt::format("cannot read '{}': {}", path, buffer.getError().message()));
+    complain(fmt::format("cannot read '{}': {}", path, buffer.getError().message()), input);
     return {};
   }
   return isJson(path, (*buffer)->getBuffer()) ? loadJson(**buffer) : loadModule(std::move(*buffer));
@@ -173,7 +176,8 @@ std::vector<LoadedKernel> Session::loadModule(std::unique_ptr<llvm::MemoryBuffer
     return {};
   }
   if (kernels.empty()) {
-    complain(fmt::format("'{}' holds no kernel; one begins with 'tally.kernel @name {{'", input));
+    complain(fmt::format("'{}' holds no kernel; one begins with 'tally.kernel @name {{'", input),
+             input);
   }
   return kernels;
 }
@@ -205,7 +209,7 @@ std::vector<LoadedKernel> Session::loadJson(const llvm::MemoryBuffer &buffer) {
   refuseEqualNames(kernels, diagnostics);
   tell(diagnostics, {input});
   if (kernels.empty() && !diagnostics.hasErrors()) {
-    complain(fmt::format("'{}' holds no kernel; write one, or an array of them", input));
+    complain(fmt::format("'{}' holds no kernel; write one, or an array of them", input), input);
   }
   return diagnostics.hasErrors() ? std::vector<LoadedKernel>() : std::move(kernels);
 }
@@ -270,7 +274,8 @@ bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path,
         "the code in '{}' was made for machine '{}' ({}), but machine '{}' has {}{}", path,
         loaded.program->machine, describe(*rules), machine.name, describe(rulesOf(machine)),
         machineGiven ? "" : "; name the machine to run it on with --machine");
-    tell(message, {});
+    message.where = Location{0, 0, 0};
+    tell(message, {path});
     return machineGiven;
   }
   bool unknown = loaded.program && !rules && !loaded.program->machine.empty() &&
@@ -279,7 +284,8 @@ bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path,
     complain(
         fmt::format("the code in '{}' was made for machine '{}', which is not known here; name "
                     "its file with --machine",
-                    path, loaded.program->machine));
+                    path, loaded.program->machine),
+        path);
   }
   return !unknown || machineGiven;
 }
@@ -398,10 +404,12 @@ bool writeOutput(const std::string &path, std::string_view text) {
     bool isWritten = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
     problem = isWritten && std::fflush(stdout) == 0 ? "" : std::strerror(errno);
   } else {
+    UninterruptedWrite whole;
     problem = writeWholeFile(path, text);
   }
   if (!problem.empty()) {
-    complain(fmt::format("cannot write '{}': {}", path == "-" ? "<stdout>" : path, problem));
+    std::string name = path == "-" ? "<stdout>" : path;
+    complain(fmt::format("cannot write '{}': {}", name, problem), name);
   }
   return problem.empty();
 }

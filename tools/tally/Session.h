@@ -24,6 +24,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,12 @@ enum Exit : int {
   No = 1,        ///< the answer is no; of a command that asks a question only
   Undecided = 2, ///< there is no answer: wrong input, wrong use, a limit
 };
+
+/// The answer to two questions: no if one is answered by no, and yes only if both are.
+constexpr Exit both(Exit a, Exit b) {
+  bool isNo = a == Exit::No || b == Exit::No;
+  return isNo ? Exit::No : std::max(a, b);
+}
 
 /// The strategies that make a plan: all but `manual`, which keeps what is written.
 std::vector<std::string> plannedStrategies();

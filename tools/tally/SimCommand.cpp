@@ -184,7 +184,7 @@ private:
     }
     std::string problem = file.commit();
     if (!problem.empty()) {
-      complain(fmt::format("cannot write '{}': {}", tracePath, problem));
+      complain(fmt::format("cannot write '{}': {}", tracePath, problem), tracePath);
     }
     return problem.empty();
   }
@@ -405,7 +405,7 @@ int SimCommand::run() const {
   }
   std::string text;
   Json document = {{"schema", "tally-sim"}, {"version", 2}, {"runs", Json::array()}};
-  int status = Exit::Yes;
+  Exit status = Exit::Yes;
   uint32_t numKernels = 0;
   for (const Subject &one : *subjects) {
     std::optional<Bindings> bindings = session.bindings(one.kernel, this->values);
@@ -434,13 +434,13 @@ int SimCommand::run() const {
           return Exit::Undecided;
         }
         document["runs"].back()["data"] = data->json;
-        status = std::max<int>(status, !data->isRight      ? Exit::No
-                                       : !data->isCompared ? Exit::Undecided
-                                                           : Exit::Yes);
+        status = both(status, !data->isRight      ? Exit::No
+                              : !data->isCompared ? Exit::Undecided
+                                                  : Exit::Yes);
         dataText = data->text;
       }
       bool isStuck = run->result.outcome == SimResult::Outcome::Deadlock;
-      status = std::max<int>(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
+      status = both(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
       runs.push_back(std::move(*run));
     }
     text += fmt::format("{}kernel '{}', strategy '{}', machine '{}'\n", text.empty() ? "" : "\n",
@@ -449,7 +449,7 @@ int SimCommand::run() const {
   }
   tellInterrupt();
   bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
-  return written ? status : int(Exit::Undecided);
+  return written ? status : Exit::Undecided;
 }
 
 constexpr const char *examples = R"(Examples:
@@ -492,8 +492,7 @@ void addSim(CLI::App &app, int &status) {
       ->capture_default_str();
   sub->add_option("--trace", command->trace,
                   "write a trace for ui.perfetto.dev to this file; those of further kernels get "
-                  "-2, -3, ...")
-      ->excludes("--sweep");
+                  "-2, -3, ...");
   sub->add_option("--trace-limit", command->traceLimit, "its size, at most: 10MB, 2GB")
       ->check(sizeOption())
       ->capture_default_str();
@@ -507,9 +506,18 @@ void addSim(CLI::App &app, int &status) {
       ->check(formatIn({"text", "json"}))
       ->capture_default_str();
   command->data.add(*sub);
-  for (const char *option : {"--data", "--check-data", "--inputs", "--outputs", "--random"}) {
-    sub->get_option(option)->excludes("--sweep");
-  }
+  goesNotWith(*sub, {"--trace", "--data", "--check-data", "--inputs", "--outputs", "--random"},
+              "--sweep");
+  goesWith(*sub, {"--trace-limit"}, "--trace");
+  goesWith(*sub, {"--jitter"}, "--seed");
+  refuseIf(*sub, {"--top"}, "with '--format=json', which lists all, or beside '--sweep'",
+           [command] { return command->format == "json" || !command->sweep.empty(); });
+  refuseIf(*sub, {"--data-seed"}, "unless data are followed, as by '--check-data'",
+           [command] { return !command->data.wanted(); });
+  refuseIf(*sub, {"--sync"}, "where code is given in a file, unless it is 'manual'", [command] {
+    return !command->subject.code.empty() &&
+           command->subject.common.strategy != toString(Strategy::Manual);
+  });
   sub->footer(examples);
   sub->callback([command, sub, &status] {
     command->subject.strategyGiven = sub->count("--sync") != 0;

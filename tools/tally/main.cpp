@@ -1,8 +1,15 @@
 //===- main.cpp - The `tally` command -------------------------------------===//
 
+#include "Interrupt.h"
 #include "Messages.h"
 #include "Options.h"
 #include "Session.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace tally::tool;
 
@@ -25,10 +32,24 @@ static constexpr const char *examples = R"(Examples:
 
 Exit status, of every command:
   0  done; the answer is yes
-  1  the answer is no: code is wrong, data differ, a run is stuck, a description is not well formed
+  1  the answer is no: code is wrong, data differ, a run is stuck or leaves a buffer, a description
+     is not well formed; of commands that ask a question only, and whatever else was not decided
   2  there is no answer: wrong input or wrong use, a limit was reached, it could not be decided)";
 
+/// A file that is opened later must not take the place of a stream that was closed: results would
+/// go into it. What is read from or written to such a stream fails.
+static void occupyStreams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == -1) {
+      open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY); // takes the lowest number
+    }
+  }
+}
+
 int main(int argc, char **argv) {
+  occupyStreams();
+  std::signal(SIGPIPE, SIG_IGN); // writing says what went wrong
+  endOnSignals();
   CLI::App app{"tally: exact, barrier-free synchronisation of accelerator engines"};
   app.set_version_flag("--version", "tally " TALLY_VERSION " (MLIR 22)");
   app.require_subcommand(1);
@@ -46,12 +67,17 @@ int main(int argc, char **argv) {
   addBench(app, status);
   addKernels(app, status);
   addMachine(app, status);
-  addDiagnosticsOption(app);
+  finishOptions(app);
   readDiagnosticsOption(argc, argv);
+  if (!noneIsEmpty(argc, argv)) {
+    return Exit::Undecided;
+  }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success &asked) {
-    app.exit(asked); // help, or the version
+  } catch (const CLI::CallForHelp &) {
+    return writeOutput("-", app.help()) ? Exit::Yes : Exit::Undecided;
+  } catch (const CLI::Success &version) {
+    return writeOutput("-", fmt::format("{}\n", version.what())) ? Exit::Yes : Exit::Undecided;
   } catch (const CLI::ParseError &error) {
     tellOptionError(app, error);
     return Exit::Undecided;
