@@ -12,9 +12,10 @@ tally.kernel @stale {
   tally.engine "dma"
   tally.buffer "X" shape [4]
   tally.buffer "L" shape [4]
+  tally.buffer "Y" shape [4]
   tally.loop "A" trips 4 {
     tally.instr "load" on "dma" writes ["X[A]"]
-    tally.instr "other" on "dma"
+    tally.instr "other" on "dma" writes ["Y[A]"]
     tally.instr "use" on "act" reads ["X[A]"]
     tally.instr "log" on "act" writes ["L[A]"]
   }
