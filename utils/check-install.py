@@ -119,7 +119,7 @@ class Installed:
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     prefix = Path(sys.argv[1]).resolve()
     mlir_opt = Path(sys.argv[2]) if len(sys.argv) == 3 else shutil.which("mlir-opt-22")
