@@ -32,8 +32,7 @@ Instances::Instances(const Kernel &kernel, const InstanceOptions &options)
   }
 }
 
-/// The longest distance that a dependence has on a loop.
-static uint64_t longestDistance(const Kernel &kernel, LoopId loop) {
+uint64_t longestDistance(const Kernel &kernel, LoopId loop) {
   int64_t longest = 0;
   for (const Dep &dep : kernel.deps) {
     bool flat = dep.form == DistanceForm::Flat && kernel.instrs[dep.producer].home == loop;

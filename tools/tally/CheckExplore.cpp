@@ -72,6 +72,9 @@ public:
     if (all.total.verdict == Verdict::Yes && !subject.notAsked.empty()) {
       leaveOpen(subject.notAsked);
     }
+    if (all.total.verdict == Verdict::Yes && !full.empty() && options.inFlight == 0) {
+      leaveOpen(fullText());
+    }
     tellSpeed(std::chrono::duration<double>(Time::now() - start).count());
     Answer answer;
     answer.verdict = all.total.verdict;
@@ -344,10 +347,7 @@ private:
     }
     std::string text;
     if (!full.empty()) {
-      bool isOne = full.size() == 1;
-      text += fmt::format("         with {} in flight, {} full at times: what shows only with more "
-                          "is not seen; --in-flight asks for more\n",
-                          fullAt, isOne ? fullNames() + " was" : fullNames() + " were");
+      text += fmt::format("         {}\n", fullText());
     }
     if (options.common.deps == "written" && !kernel.accesses.empty()) {
       text += "         the dependences are taken as they are written, not held against the "
@@ -357,6 +357,13 @@ private:
       text += fmt::format("         {}\n", unstatedText(kernel, unstated));
     }
     return text;
+  }
+
+  std::string fullText() const {
+    return fmt::format("with {} in flight, {} {} full at times: what shows only with more is not "
+                       "seen{}",
+                       fullAt, fullNames(), full.size() == 1 ? "was" : "were",
+                       fullAt < maxInFlight ? "; --in-flight asks for more" : "");
   }
 
   std::string fullNames() const {

@@ -36,12 +36,15 @@ struct RaceTrips {
 
 class TripChooser {
 public:
-  explicit TripChooser(const Kernel &kernel) : kernel(kernel) {}
+  /// `asked`: the kernel with all dependences that code for it is held to.
+  TripChooser(const Kernel &kernel, const Kernel &asked) : kernel(kernel), asked(asked) {}
 
   std::vector<RaceTrips> run() {
-    for (uint64_t count : {uint64_t(0), uint64_t(1), uint64_t(2), uint64_t(3), manyTrips()}) {
+    for (uint64_t count : {uint64_t(0), uint64_t(1), uint64_t(2), uint64_t(3)}) {
       add([&](LoopId) { return Trips{count}; });
     }
+    const uint64_t many = manyTrips();
+    add([&](LoopId loop) { return Trips{std::max(many, longestDistance(asked, loop) + 1)}; });
     for (LoopId zero : kernel.loops.ids()) {
       if (isFree(kernel.loops[zero])) {
         add([&](LoopId loop) { return Trips{loop == zero ? 0u : 3u}; });
@@ -64,7 +67,7 @@ private:
 
   uint64_t manyTrips() const {
     uint64_t longest = 3;
-    for (const DistanceComponent &component : kernel.components) {
+    for (const DistanceComponent &component : asked.components) {
       longest = std::max(longest, static_cast<uint64_t>(std::abs(component.distance)));
     }
     return std::min<uint64_t>(2 * longest + 3, 100);
@@ -123,6 +126,7 @@ private:
   }
 
   const Kernel &kernel;
+  const Kernel &asked;
   std::vector<RaceTrips> choices;
   std::set<std::vector<std::string>> known;
 };
@@ -132,8 +136,8 @@ public:
   RaceMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
            const Bindings &given, Heartbeat &heartbeat)
       : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
-        heartbeat(heartbeat),
-        hasGuards(!options.tripsGiven() && TripChooser(subject.kernel).hasGuards()) {
+        heartbeat(heartbeat), hasGuards(!options.tripsGiven() &&
+                                        TripChooser(subject.kernel, subject.kernel).hasGuards()) {
     ranOnce = IdVector<InstrId, bool>(kernel.instrs.size(), false);
     race.inFlight = options.inFlight != 0 ? options.inFlight : race.inFlight;
     race.schedules = options.schedules;
@@ -203,7 +207,7 @@ private:
     if (options.tripsGiven()) {
       return {{given, options.values.trips, options.values.guards}};
     }
-    return TripChooser(kernel).run();
+    return TripChooser(kernel, subject.asked ? *subject.asked : kernel).run();
   }
 
   void runOne(const RaceTrips &choice) {

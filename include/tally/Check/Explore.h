@@ -211,9 +211,12 @@ ReplayResult replay(const Lockstep &lockstep, std::span<const Step> schedule);
 
 struct InstanceOptions {
   uint64_t maxTrips = 3;  ///< every loop runs 0 to so many times, anew at each entry
-  bool distances = false; ///< also d-1, d and d+1 times, d the longest distance on the loop
+  bool distances = false; ///< also d-1, d and d+1 times, d = longestDistance() on the loop
   uint64_t maxInstances = 100'000;
 };
+
+/// The longest distance that a dependence has on a loop.
+uint64_t longestDistance(const Kernel &kernel, LoopId loop);
 
 /// One choice of trips: what a loop or branch does at each of its entries, on all engines or, if it
 /// is divergent, on each.
