@@ -296,7 +296,8 @@ private:
       return;
     }
     RaceReport report = reportOf(subject, fault);
-    std::vector<Step> held = must ? holdBackBoth(subject, fault) : std::vector<Step>();
+    std::vector<Step> held =
+        must && !fault.reversed ? holdBackBoth(subject, fault) : std::vector<Step>();
     bool isShown = false;
     report.steps = witnessOf(subject, held.empty() ? watched.steps : held, fault, isShown);
     if (!isShown && !must && !isSettled(watched)) {

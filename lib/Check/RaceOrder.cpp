@@ -36,6 +36,12 @@ public:
     text.note(kernel.instrs[producer().instr].where,
               fmt::format("'{}' is here", kernel.nameOf(producer().instr)));
     text.note(text.where, waitNote());
+    if (fault.reversed) {
+      text.note(text.where,
+                fmt::format("the code has them the other way round: '{}' waits until "
+                            "'{}' is over",
+                            kernel.nameOf(producer().instr), kernel.nameOf(consumer().instr)));
+    }
     if (std::string note = dependenceNote(); !note.empty()) {
       text.note(text.where, note);
     }
@@ -259,6 +265,9 @@ private:
       add("second_access", consumerWrites() ? "write" : "read");
       add("elements", elementsText());
       add("needs", missingDependence());
+      if (fault.reversed) {
+        add("reversed", "true");
+      }
     }
   }
 

@@ -172,6 +172,12 @@ bool RaceRun::isOverAtStart(QueueId earlier, uint32_t number, QueueId later) con
   return inOrder || isOverAtIssue(earlier, number, later);
 }
 
+/// Whether the one that came first should have come second. Where engines disagree about trips, no
+/// text says which comes first.
+bool RaceRun::isReversed(Instance earlier, Instance later) const {
+  return subject.inText().isBefore(later, earlier);
+}
+
 /// A pair that touches many cells counts once. Which one comes first in the text, not in this run,
 /// tells a use that is too early from a slot that is written too early.
 void RaceRun::addFault(OrderFault fault) {
@@ -200,7 +206,7 @@ void RaceRun::checkDeps(QueueId queue, Instance instance) {
     uint32_t number = runs <= known.size() ? known[runs - 1] : 0;
     need(earlier, number);
     if (number == 0 || !isOverAtIssue(earlier, number, queue)) {
-      addFault({{producer, runs - 1}, instance, false, id, false, false, number != 0, 0});
+      addFault({{producer, runs - 1}, instance, false, id, false, false, number != 0, false, 0});
     }
   }
 }
@@ -239,9 +245,10 @@ void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, uint32_t 
         continue;
       }
       need(marks.queue, earlier);
-      if (!isOverAtStart(marks.queue, earlier, queue)) {
-        Instance first = subject.system.instanceAt(marks.queue, earlier - 1);
-        addFault({first, instance, false, {}, earlier == writer, !isRead, true, 0});
+      Instance first = subject.system.instanceAt(marks.queue, earlier - 1);
+      bool isOver = isOverAtStart(marks.queue, earlier, queue);
+      if (!isOver || isReversed(first, instance)) {
+        addFault({first, instance, false, {}, earlier == writer, !isRead, true, isOver, 0});
       }
     }
   }

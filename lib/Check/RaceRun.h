@@ -3,7 +3,8 @@
 // Steps the code of all engines through one schedule and asks, each time an instruction is issued,
 // about everything that has to come before it:
 //
-//   accesses      what others wrote or read in the cells that it touches
+//   accesses      what others wrote or read in the cells that it touches; and is this the order in
+//                 which the text has them?
 //   dependences   the runs of producers that the definition asks for
 //
 // Each is a place in the order of a queue, and must be covered by the clock of the issuing engine
@@ -72,7 +73,7 @@ struct RaceInstance {
   RaceSubject subject;
 };
 
-/// Two instructions that are not ordered, though they should be.
+/// Two instructions that are not ordered as they should be.
 struct OrderFault {
   Instance earlier; ///< issued first, or not at all yet
   Instance later;
@@ -80,7 +81,8 @@ struct OrderFault {
   DepId dep;            ///< the dependence that asks for it; none: an access does
   bool earlierWrites = false, laterWrites = false;
   bool earlierIssued = true;
-  uint64_t count = 0; ///< of such pairs in the run
+  bool reversed = false; ///< the code orders them, the wrong way round
+  uint64_t count = 0;    ///< of such pairs in the run
 
   Instance producer() const { return swapped ? later : earlier; }
 
@@ -174,6 +176,7 @@ private:
   void checkCell(CellId cell, QueueId queue, Instance instance, uint32_t number, AccessKind kind);
   bool isOverAtIssue(QueueId earlier, uint32_t number, QueueId later) const;
   bool isOverAtStart(QueueId earlier, uint32_t number, QueueId later) const;
+  bool isReversed(Instance earlier, Instance later) const;
   void need(QueueId earlier, uint32_t number);
   void addFault(OrderFault fault);
   void noteWait(EngineId engine, SemaId sema, uint32_t threshold);

@@ -45,6 +45,9 @@ public:
         Instance instance = run.subject.system.instanceAt(step.queue, queue.issued);
         run.apply(step);
         note(instance, run.order.clockOf(step.engine));
+        if (hasEarlier && fault.reversed) {
+          return;
+        }
         if (hasLater && (hasEarlier || !fault.earlierIssued)) {
           return;
         }
@@ -62,7 +65,7 @@ private:
   void note(Instance instance, const Clock &clock) {
     hasEarlier |= instance == fault.earlier;
     hasLater |= instance == fault.later;
-    if (instance == fault.earlier || instance == fault.later) {
+    if (instance == fault.earlier || (instance == fault.later && !fault.reversed)) {
       for (size_t i = 0; i < limit.size(); ++i) {
         limit[i] = std::max(limit[i], clock[i]);
       }
@@ -75,9 +78,10 @@ private:
   bool hasEarlier = false, hasLater = false;
 };
 
-/// Whether both instructions of the fault are in flight.
+/// Whether both instructions of the fault are in flight; if the code has them the wrong way round,
+/// the one that should come second, alone.
 bool isShownBy(const ImplSystem &system, const ImplState &state, const OrderFault &fault) {
-  uint32_t found = 0;
+  uint32_t found = fault.reversed;
   for (QueueId queue : system.kernelOf().queues.ids()) {
     const QueueState &q = state.queues[queue];
     for (uint32_t n = q.retired; n < q.issued; ++n) {

@@ -18,6 +18,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace tally {
 
@@ -39,6 +41,17 @@ private:
     LoopId outer; ///< body around it
   };
 
+  /// The place of a statement of a body, and of an instruction in it, from 1.
+  struct Place {
+    uint32_t position = 0, instr = 0;
+    NameId name;
+    Location where;
+
+    bool operator<(const Place &other) const {
+      return std::pair(position, instr) < std::pair(other.position, other.instr);
+    }
+  };
+
   template <typename... Args>
   Diagnostic &error(Location where, fmt::format_string<Args...> format, Args &&...args) {
     return diagnostics.error(where, fmt::format("in the code of engine '{}': {}",
@@ -48,6 +61,7 @@ private:
 
   void operation(const Op &op);
   void issue(const Op &op);
+  void inOrder(Place place);
   void waitAndSignal(const Op &op);
   void reset(const Op &op);
   void alu(const Op &op);
@@ -84,7 +98,8 @@ private:
   IdVector<InstrId, uint32_t> &timesIssued; ///< on their own engines; one table for all
   Diagnostics &diagnostics;
   std::vector<Open> stack;
-  LoopId body = rootLoop; ///< innermost open loop or branch
+  LoopId body = rootLoop;       ///< innermost open loop or branch
+  std::map<LoopId, Place> last; ///< by body: what stands there furthest down in the kernel
   uint32_t unknownBodies =
       0; ///< open brackets that are not the kernel's; inside, `body` says nothing
 };
@@ -194,11 +209,36 @@ void EngineVerifier::issue(const Op &op) {
       wrong.note(place(), "the code is in this body");
     }
   }
-  if (engine == code.engine && ++timesIssued[op.instr()] == 2 && !isUnrolled()) {
+  uint32_t times = engine == code.engine ? ++timesIssued[op.instr()] : 0;
+  if (times == 2 && !isUnrolled()) {
     error(instr.where, "'{}' is issued more than once; only unrolled code repeats instructions",
           kernel.text(instr.name));
+  } else if (times == 1 && instr.home == body) {
+    inOrder({kernel.stmts[instr.block].position, op.target + 1, instr.name, instr.where});
   }
   waitAndSignal(op);
+}
+
+/// What stands in the open body stands there in the order of the kernel, which is the one in which
+/// its instructions are meant to be issued. Each loop, and each branch, is there once.
+void EngineVerifier::inOrder(Place place) {
+  if (isUnrolled() || unknownBodies > 0) {
+    return;
+  }
+  Place &before = last[body];
+  if (!before.name.valid() || before < place) {
+    before = place;
+    return;
+  }
+  if (!(place < before)) {
+    error(place.where, "'{}' is run more than once", kernel.text(place.name));
+    return;
+  }
+  error(place.where,
+        "'{}' stands behind '{}', but the kernel has it before that; an engine follows the order "
+        "of the kernel, so change one of the two",
+        kernel.text(place.name), kernel.text(before.name))
+      .note(before.where, fmt::format("'{}' is here", kernel.text(before.name)));
 }
 
 /// Issue may have each; Wait and Signal must have theirs.
@@ -288,6 +328,8 @@ bool EngineVerifier::beginBody(const Op &op, bool isBranch) {
           kernel.text(loop.name), bodyName(),
           loop.parent == rootLoop ? "outside all loops"
                                   : fmt::format("directly in '{}'", kernel.nameOf(loop.parent)));
+  } else {
+    inOrder({kernel.stmts[loop.stmt].position, 0, loop.name, loop.where});
   }
   return true;
 }

@@ -1,18 +1,22 @@
 //===- AllSchedules.h - All states that code can come to ------------------===//
 //
 // Walks every schedule of small code and notes what it shows: which instructions that touch the
-// same memory are in flight at once, whether it gets stuck, and what memory holds at the end. Knows
-// nothing of clocks, of order, or of what the race check holds back.
+// same memory are in flight at once, or are issued before one that the kernel has first; whether it
+// gets stuck; and what memory holds at the end. Knows nothing of clocks, of order, or of what the
+// race check holds back.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_UNITTESTS_CHECK_ALLSCHEDULES_H
 #define TALLY_UNITTESTS_CHECK_ALLSCHEDULES_H
 
+#include "KernelWalk.h"
+
 #include "tally/Check/Impl.h"
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <unordered_set>
 
@@ -34,10 +38,12 @@ class AllSchedules {
 public:
   /// With a datapath in the system, effects on memory are steps of their own.
   /// What `mayIssue`, if there is one, says no to is not issued then.
-  AllSchedules(const ImplSystem &system, const Datapath &datapath, size_t maxStates,
+  AllSchedules(const ImplSystem &system, const Bindings &bindings, const Datapath &datapath,
+               size_t maxStates,
                const std::function<bool(const ImplState &, Instance)> &mayIssue = {})
       : system(system), datapath(datapath), hasMemory(system.optionsOf().datapath),
         mayIssue(mayIssue) {
+    findRuns(bindings);
     visit(system.initial());
     while (!todo.empty() && complete) {
       ImplState state = std::move(todo.back());
@@ -54,10 +60,68 @@ public:
   /// Of instructions in one loop, without branches: the one that comes first in the text, and the
   /// other.
   std::set<std::pair<uint32_t, uint32_t>> racingInText;
+  /// Instructions that are issued although one that the kernel has before them, and that touches
+  /// the same memory, is not yet: that one, and they.
+  std::set<std::pair<uint32_t, uint32_t>> reversed;
   std::set<std::vector<ValueId>> memories; ///< at the end
 
 private:
   using Key = std::vector<uint32_t>;
+
+  /// An instruction of a queue.
+  struct Issued {
+    Instance instance;
+    QueueId queue;
+    uint32_t number = 0;
+  };
+
+  /// Runs in the order in which one engine after the other would meet them, statement by statement.
+  struct TextOrder {
+    const Kernel &kernel;
+    std::map<Instance, uint32_t> places;
+    std::map<InstrId, uint32_t> runs;
+
+    void reach(const Stmt &) {}
+
+    void enter(LoopId, uint64_t) {}
+
+    void leave(LoopId) {}
+
+    void block(const Stmt &stmt) {
+      for (InstrId instr : stmt.instrs) {
+        places.emplace(Instance{instr, runs[instr]++}, static_cast<uint32_t>(places.size()));
+      }
+    }
+  };
+
+  /// What has to be issued before each run, for code that issues all of them. The engines agree.
+  void findRuns(const Bindings &bindings) {
+    const Kernel &kernel = system.kernelOf();
+    TextOrder order{kernel, {}, {}};
+    oracle::KernelWalk(kernel, bindings, EngineId(0), order).run(1'000'000);
+    std::vector<Issued> all;
+    for (QueueId queue : kernel.queues.ids()) {
+      for (uint32_t n = 0; n < system.issuesOf(queue).size(); ++n) {
+        all.push_back({system.instanceAt(queue, n), queue, n});
+      }
+    }
+    for (const Issued &a : all) {
+      for (const Issued &b : all) {
+        bool isFirst = order.places[a.instance] < order.places[b.instance];
+        if (isFirst && (conflict(a.instance, b.instance) || conflict(b.instance, a.instance))) {
+          before[b.instance].push_back(a);
+        }
+      }
+    }
+  }
+
+  void noteIssue(const ImplState &state, Instance instance) {
+    for (const Issued &first : before[instance]) {
+      if (state.queues[first.queue].issued <= first.number) {
+        reversed.emplace(first.instance.instr.value, instance.instr.value);
+      }
+    }
+  }
 
   void visit(ImplState state) {
     passLocal(state);
@@ -128,6 +192,9 @@ private:
       if (isHeld || !system.isEnabled(state, step)) {
         return;
       }
+      if (step.kind == StepKind::Issue) {
+        noteIssue(state, system.instanceAt(step.queue, state.queues[step.queue].issued));
+      }
       system.apply(state, step);
     }
     visit(std::move(state));
@@ -183,6 +250,7 @@ private:
   const Datapath &datapath;
   bool hasMemory;
   std::function<bool(const ImplState &, Instance)> mayIssue;
+  std::map<Instance, std::vector<Issued>> before;
   std::unordered_set<Key, StateHash> known;
   std::vector<ImplState> todo;
 };

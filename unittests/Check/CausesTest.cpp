@@ -129,7 +129,7 @@ protected:
     Datapath datapath(one.code.kernel, bindings);
     ImplSystem system(one.code.kernel, one.found.mended, one.code.machine, bindings,
                       {inFlight, 10000, nullptr});
-    AllSchedules all(system, datapath, maxStates);
+    AllSchedules all(system, bindings, datapath, maxStates);
     if (all.complete) {
       ++counts.walked;
       ASSERT_TRUE(all.racing.empty()) << contextOf(seed, one);
@@ -170,7 +170,7 @@ protected:
     ImplSystem system(one.code.kernel, one.code.program, one.code.machine, bindings,
                       {inFlight, 10000, nullptr});
     Instance producer{group.first->producer, 0};
-    AllSchedules all(system, datapath, maxStates, [&](const ImplState &state, Instance issued) {
+    AllSchedules all(system, bindings, datapath, maxStates, [&](const ImplState &state, Instance issued) {
       return issued.instr != group.first->consumer ||
              hasRetired(system, datapath, state, producer.instr, issued);
     });

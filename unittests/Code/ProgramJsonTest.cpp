@@ -56,8 +56,6 @@ KernelAndProgram everything() {
   ops.push_back(Op::mark(OpKind::Else));
   ops.push_back(Op::reset(SemaId(0), 2));
   ops.push_back(Op::mark(OpKind::IfEnd));
-  ops.push_back(Op::ifBegin(c));
-  ops.push_back(Op::mark(OpKind::IfEnd));
   ops.push_back(Op::mark(OpKind::LoopEnd));
   ops.push_back(Op::mark(OpKind::BarrierBegin, 0));
   ops.push_back(Op::drain());

@@ -9,7 +9,7 @@
 // An engine that waits for two of three leaves before the last one has come.
 
 // WRONG: error: race: nothing makes '{{[a-c]}}'
-// WRONG: note: mend: let 'e0' set "r" to "r" + 3, not "r" + 2, before 'a';
+// WRONG: note: mend: let the wait before 'a' on 'e0' wait for 'here' >= 6 * "count" - 3, not "r",
 // WRONG-NOT: error:
 // WRONG: verdict: no
 
@@ -19,9 +19,9 @@ tally.kernel @meeting {
   tally.engine "e2"
   tally.buffer "X" shape [3]
   tally.loop "A" trips "n" {
-    tally.instr "a" on "e0" reads ["X[1]", "X[2]"] writes ["X[0]"]
     tally.instr "b" on "e1" writes ["X[1]"]
     tally.instr "c" on "e2" writes ["X[2]"]
+    tally.instr "a" on "e0" reads ["X[1]", "X[2]"] writes ["X[0]"]
   }
 }
 tally.code @meeting {
