@@ -13,6 +13,7 @@
 
 #include "tally/Code/Program.h"
 
+#include "tally/Model/Pins.h"
 #include "tally/Support/Printable.h"
 
 #include <fmt/format.h>
@@ -62,6 +63,7 @@ private:
   void operation(const Op &op);
   void issue(const Op &op);
   void inOrder(Place place);
+  void keepPin(const Op &op);
   void waitAndSignal(const Op &op);
   void reset(const Op &op);
   void alu(const Op &op);
@@ -98,7 +100,8 @@ private:
   IdVector<InstrId, uint32_t> &timesIssued; ///< on their own engines; one table for all
   Diagnostics &diagnostics;
   std::vector<Open> stack;
-  LoopId body = rootLoop;       ///< innermost open loop or branch
+  LoopId body = rootLoop; ///< innermost open loop or branch
+  const std::map<InstrId, uint32_t> pins = pinnedSemaphores(kernel);
   std::map<LoopId, Place> last; ///< by body: what stands there furthest down in the kernel
   uint32_t unknownBodies =
       0; ///< open brackets that are not the kernel's; inside, `body` says nothing
@@ -216,6 +219,7 @@ void EngineVerifier::issue(const Op &op) {
   } else if (times == 1 && instr.home == body) {
     inOrder({kernel.stmts[instr.block].position, op.target + 1, instr.name, instr.where});
   }
+  keepPin(op);
   waitAndSignal(op);
 }
 
@@ -239,6 +243,16 @@ void EngineVerifier::inOrder(Place place) {
         "of the kernel, so change one of the two",
         kernel.text(place.name), kernel.text(before.name))
       .note(before.where, fmt::format("'{}' is here", kernel.text(before.name)));
+}
+
+/// An instruction that the kernel pins to a semaphore raises no other one.
+void EngineVerifier::keepPin(const Op &op) {
+  auto pin = pins.find(op.instr());
+  if (pin != pins.end() && op.signal.valid() && op.signal.value != pin->second) {
+    error(kernel.instrs[op.instr()].where,
+          "'{}' raises semaphore {}, but is pinned to semaphore {}", kernel.nameOf(op.instr()),
+          op.signal.value, pin->second);
+  }
 }
 
 /// Issue may have each; Wait and Signal must have theirs.

@@ -171,6 +171,36 @@ TEST(VerifyProgramTest, onlyUnrolledCodeRepeats) {
   EXPECT_EQ(unrolled.problems(), "");
 }
 
+TEST(VerifyProgramTest, followsTheOrderOfTheKernel) {
+  Code code;
+  code.add(Op::loopBegin(code.a)).add(Op::loopBegin(code.inB)).end(OpKind::LoopEnd);
+  code.add(Op::issue(code.x)).end(OpKind::LoopEnd);
+  EXPECT_EQ(code.problems(),
+            "k:5:1: error: in the code of engine 'act': 'x' stands behind 'B', but "
+            "the kernel has it before that; an engine follows the order of the "
+            "kernel, so change one of the two\n"
+            "k:6:1: note: 'B' is here\n");
+}
+
+TEST(VerifyProgramTest, runsEachLoopOnce) {
+  Code code;
+  code.add(Op::loopBegin(code.a)).end(OpKind::LoopEnd);
+  code.add(Op::loopBegin(code.a)).end(OpKind::LoopEnd);
+  EXPECT_EQ(code.problems(),
+            "k:4:1: error: in the code of engine 'act': 'A' is run more than once\n");
+}
+
+TEST(VerifyProgramTest, keepsPins) {
+  Code code;
+  code.kernel.pins.push_back({code.x, 1, at(5)});
+  Op issue = Op::issue(code.x);
+  issue.signal = SemaId(0);
+  code.add(Op::loopBegin(code.a)).add(issue).end(OpKind::LoopEnd);
+  EXPECT_EQ(code.problems(),
+            "k:5:1: error: in the code of engine 'act': 'x' raises semaphore 0, but "
+            "is pinned to semaphore 1\n");
+}
+
 TEST(VerifyProgramTest, complete) {
   Code k;
   EXPECT_EQ(k.problems(), "");
