@@ -34,7 +34,10 @@ tally.kernel @k reserves [0] attributes {note = "kept"} {
 tally.code @k machine "m" strategy "manual" {
   // CHECK-NEXT: tally.semaphore "s"
   tally.semaphore "s"
-  // CHECK-NEXT: tally.program "e" {
+  tally.semaphore "t"
+  tally.semaphore "u"
+  tally.semaphore "v"
+  // CHECK: tally.program "e" {
   tally.program "e" {
     // CHECK-NEXT: tally.register "r" role "x"
     tally.register "r" role "x"
@@ -42,8 +45,8 @@ tally.code @k machine "m" strategy "manual" {
     tally.for "A" unroll 4 counter "r" {
       // CHECK-NEXT: tally.branch "c" {
       tally.branch "c" {
-        // CHECK-NEXT: tally.issue "i" waits "s" >= 1 for [0] signals "s" by 2
-        tally.issue "i" signals "s" by 2 waits "s" >= 1 for [0]
+        // CHECK-NEXT: tally.issue "i" waits "s" >= 1 for [0] signals "v" by 2
+        tally.issue "i" signals "v" by 2 waits "s" >= 1 for [0]
       }
     }
     // CHECK: tally.for "W" {

@@ -17,6 +17,8 @@ tally.kernel @k {
     } else {
       tally.instr "q" on "act"
     }
+    tally.if "d" {
+    }
   }
   tally.dep "load" -> "scale"
   tally.dep "scale" -> "load" at "A" = 2
@@ -65,9 +67,9 @@ tally.code @k strategy "manual" machine "generic" {
       } else {
         tally.issue "q" signals "x" by 4
       }
-      // CHECK: tally.branch "c" {
+      // CHECK: tally.branch "d" {
       // CHECK-NEXT: }
-      tally.branch "c" {
+      tally.branch "d" {
       }
       // CHECK-NEXT: tally.signal "x" by 2
       tally.signal "x" by 2

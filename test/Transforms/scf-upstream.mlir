@@ -12,6 +12,8 @@ tally.kernel @k {
     tally.if "c" {
       tally.instr "y" on "e"
     }
+    tally.if "d" {
+    }
     tally.loop "C" trips "n" {
     }
   }
@@ -39,7 +41,7 @@ tally.code @k {
       tally.branch "c" {
         tally.issue "y"
       }
-      tally.branch "c" {
+      tally.branch "d" {
       }
       tally.signal "t"
       tally.signal "t"
@@ -73,7 +75,7 @@ tally.code @k {
 // KEEP:          tally.guard "c" : i1
 // KEEP:          scf.if
 // KEEP:            tally.run "y"
-// KEEP:          tally.guard "c" : i1
+// KEEP:          tally.guard "d" : i1
 // KEEP:          tally.signal "t"
 // KEEP-NEXT:     tally.signal "t"
 // KEEP-NEXT:     tally.drain

@@ -9,6 +9,8 @@ tally.kernel @k {
     } else {
       tally.instr "q" on "act"
     }
+    tally.if "d" {
+    }
   }
   tally.dep "load" -> "scale"
   tally.dep "scale" -> "load" at "A" = 2
@@ -37,7 +39,7 @@ tally.code @k strategy "manual" machine "generic" {
       } else {
         tally.issue "q" signals "x" by 4
       }
-      tally.branch "c" {
+      tally.branch "d" {
       }
       tally.signal "x" by 2
       tally.signal "x"
