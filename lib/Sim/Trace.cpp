@@ -21,7 +21,12 @@ static std::string microseconds(Tick tick) {
 TraceWriter::TraceWriter(std::ostream &out, const Kernel &kernel, const Program &program,
                          uint64_t maxBytes)
     : out(out), kernel(kernel), program(program), maxBytes(maxBytes) {
-  out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+  constexpr std::string_view head = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+  out << head;
+  SimResult longest;
+  longest.total = UINT64_MAX;
+  minBytes = numBytes =
+      head.size() + endText(longest, UINT64_MAX, UINT64_MAX, /*full=*/true).size();
   for (EngineId engine : kernel.engines.ids()) {
     name("process_name", engine.value + 1, 0, kernel.nameOf(engine));
     name("thread_name", engine.value + 1, sequencerThread, "sequencer");
@@ -40,12 +45,13 @@ uint32_t TraceWriter::threadOf(QueueId queue) const {
 
 /// What does not fit ends the trace, also for later events that would.
 void TraceWriter::event(std::string_view text, Tick at) {
-  isFull |= numBytes + text.size() > maxBytes;
+  std::string_view separator = numEvents == 0 ? "\n" : ",\n";
+  isFull |= numBytes + separator.size() + text.size() > maxBytes;
   if (isFull) {
     return;
   }
-  out << (numEvents == 0 ? "\n" : ",\n") << text;
-  numBytes += text.size() + 2;
+  out << separator << text;
+  numBytes += separator.size() + text.size();
   ++numEvents;
   last = std::max(last, at);
 }
@@ -156,21 +162,27 @@ void TraceWriter::onSemaphore(SemaId semaphore, Tick at, uint32_t value) {
         at);
 }
 
-bool TraceWriter::finish(const SimResult &result) {
-  if (isFull) {
-    std::string text = fmt::format("the trace ends here: its limit of {} bytes is met", maxBytes);
-    out << (numEvents == 0 ? "\n" : ",\n")
-        << fmt::format(R"({{"ph":"i","s":"g","name":{},"pid":1,"tid":{},"ts":{}}})",
-                       quoteJson(text), sequencerThread, microseconds(last));
+std::string TraceWriter::endText(const SimResult &result, uint64_t events, Tick at,
+                                 bool full) const {
+  std::string text;
+  if (full) {
+    std::string reason = fmt::format("the trace ends here: its limit of {} bytes is met", maxBytes);
+    text = fmt::format("{}{{\"ph\":\"i\",\"s\":\"g\",\"name\":{},\"pid\":1,\"tid\":{},\"ts\":{}}}",
+                       events == 0 ? "\n" : ",\n", quoteJson(reason), sequencerThread,
+                       microseconds(at));
   }
   constexpr std::string_view outcomes[] = {"finished", "deadlock", "cut off"};
-  out << "\n],\n\"otherData\":"
-      << fmt::format(R"({{"schema":"tally-trace","version":1,"kernel":{},"strategy":{},)"
-                     R"("machine":{},"outcome":"{}","total_ps":{},"events":{},"complete":{}}}}})",
-                     quoteJson(kernel.text(kernel.name)), quoteJson(program.strategy),
-                     quoteJson(program.machine), outcomes[static_cast<size_t>(result.outcome)],
-                     result.total, numEvents, !isFull)
-      << "\n";
+  return text + fmt::format("\n],\n\"otherData\":{{\"schema\":\"tally-trace\",\"version\":1,"
+                            R"("kernel":{},"strategy":{},"machine":{},"outcome":"{}",)"
+                            "\"total_ps\":{},\"events\":{},\"complete\":{}}}}}\n",
+                            quoteJson(kernel.text(kernel.name)), quoteJson(program.strategy),
+                            quoteJson(program.machine),
+                            outcomes[static_cast<size_t>(result.outcome)], result.total, events,
+                            !full);
+}
+
+bool TraceWriter::finish(const SimResult &result) {
+  out << endText(result, numEvents, last, isFull);
   out.flush();
   return !isFull;
 }

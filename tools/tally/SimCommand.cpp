@@ -156,6 +156,12 @@ private:
       file.emplace(tracePath);
       writer.emplace(file->stream(), kernel, subject.program, *sizeFrom(command.traceLimit));
       options.observer = &*writer;
+      if (writer->leastBytes() > *sizeFrom(command.traceLimit)) {
+        complain(fmt::format("--trace-limit: a trace of this kernel has at least {} bytes, but its "
+                             "limit is {}",
+                             writer->leastBytes(), command.traceLimit));
+        return std::nullopt;
+      }
     }
     Run run{
         setting, simulate(kernel, subject.program, machine, timing, costs, bindings, options), {}};

@@ -46,6 +46,7 @@ struct Traced {
     SimResult result =
         simulate(c.kernel, c.program, c.machine, *timing, *costs, c.bindings, options);
     EXPECT_EQ(writer.finish(result), isComplete);
+    EXPECT_LE(text.str().size(), std::max(maxBytes, writer.leastBytes()));
     return Json::parse(text.str());
   }
 

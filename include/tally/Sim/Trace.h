@@ -30,8 +30,8 @@ std::string operationName(const Kernel &kernel, const Program &program, EngineId
 
 class TraceWriter : public SimObserver {
 public:
-  /// The arguments must outlive the writer. Once `maxBytes` are reached, the trace ends with an
-  /// event that says so.
+  /// The arguments must outlive the writer. If it would have more than `maxBytes`, its end
+  /// included, it ends before that with an event that says so.
   TraceWriter(std::ostream &out, const Kernel &kernel, const Program &program,
               uint64_t maxBytes = 256'000'000);
 
@@ -44,6 +44,9 @@ public:
   /// The end of the document. Returns whether it holds all events.
   bool finish(const SimResult &result);
 
+  /// What a trace without any event has; a smaller limit cannot be kept.
+  uint64_t leastBytes() const { return minBytes; }
+
   /// When the last event that was written begins.
   Tick lastTick() const { return last; }
 
@@ -52,6 +55,7 @@ private:
   void slice(uint32_t process, uint32_t thread, std::string_view category, std::string_view text,
              Tick from, Tick to, std::string_view arguments);
   void event(std::string_view text, Tick at);
+  std::string endText(const SimResult &result, uint64_t events, Tick at, bool full) const;
   uint32_t threadOf(QueueId queue) const;
 
   uint32_t semaphoreProcess() const { return static_cast<uint32_t>(kernel.engines.size()) + 1; }
@@ -60,7 +64,8 @@ private:
   const Kernel &kernel;
   const Program &program;
   uint64_t maxBytes;
-  uint64_t numBytes = 0;
+  uint64_t numBytes = 0; ///< so far, with those of the longest end
+  uint64_t minBytes = 0;
   uint64_t numEvents = 0; ///< written
   bool isFull = false;
   Tick last = 0;
