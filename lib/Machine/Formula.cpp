@@ -168,6 +168,11 @@ private:
 
 std::optional<double> evaluateFormula(std::string_view text, const Lookup &lookup,
                                       std::string &error) {
+  if (text.size() > maxFormula) {
+    error =
+        fmt::format("it has {} characters, and at most {} are allowed", text.size(), maxFormula);
+    return std::nullopt;
+  }
   return Evaluator(text, lookup).run(error);
 }
 

@@ -18,6 +18,9 @@
 
 namespace tally {
 
+/// The characters of a formula, at most; then neither its depth nor its names are many.
+inline constexpr size_t maxFormula = 1000;
+
 /// The value of a name; nothing if it has none.
 using Lookup = std::function<std::optional<double>(std::string_view)>;
 

@@ -4,6 +4,7 @@
 
 #include "Formula.h"
 #include "Properties.h"
+#include "tally/Machine/Costs.h"
 #include "tally/Support/Names.h"
 
 #include <fmt/format.h>
@@ -271,6 +272,35 @@ Timing Timing::withFreeSync() const {
 
 namespace {
 
+/// The names in a formula that are formulas themselves, the first of them.
+const Parameter *firstNested(const Machine &machine, const Parameter &parameter) {
+  const Parameter *first = nullptr;
+  auto lookup = [&](std::string_view name) -> std::optional<double> {
+    const Parameter *known = machine.parameter(name);
+    first = first || !known || known->formula.empty() ? first : known;
+    return 1;
+  };
+  std::string ignored;
+  evaluateFormula(parameter.formula, lookup, ignored);
+  return first;
+}
+
+/// A formula names numbers only. If it names formulas, then perhaps in a circle.
+std::string nestingText(const Machine &machine, const Parameter &parameter) {
+  constexpr size_t longestShown = 10;
+  std::vector<std::string> way{parameter.name};
+  const Parameter *next = firstNested(machine, parameter);
+  std::string named = next->name;
+  for (; next && way.size() < longestShown; next = firstNested(machine, *next)) {
+    way.push_back(next->name);
+    if (next == &parameter) {
+      return fmt::format("formulas name one another in a circle: {}", fmt::join(way, " -> "));
+    }
+  }
+  return fmt::format("{} = {}: '{}' is a formula itself; a formula names numbers and sizes",
+                     parameter.name, parameter.formula, named);
+}
+
 /// Makes the cost of one operation on one engine.
 class CostReader {
 public:
@@ -295,6 +325,9 @@ public:
     overrides(cost);
     return cost;
   }
+
+  /// As far as that reports errors.
+  void tryOut(const Parameter &parameter) { ticks(parameter, value(parameter)); }
 
 private:
   /// `prefix.a.b`, else `prefix.a`, for the operation `a.b`.
@@ -323,6 +356,7 @@ private:
     if (parameter.formula.empty()) {
       return parameter.number;
     }
+    bool isNested = false;
     auto lookup = [&](std::string_view name) -> std::optional<double> {
       if (name == "min_ii" && !withFloor) {
         return 0;
@@ -331,11 +365,14 @@ private:
         return given->number;
       }
       const Parameter *known = machine.parameter(name);
+      isNested |= known && !known->formula.empty();
       return known && known->formula.empty() ? std::optional(known->number) : std::nullopt;
     };
     std::string error;
     std::optional<double> result = evaluateFormula(parameter.formula, lookup, error);
-    if (!result) {
+    if (isNested) {
+      fail(nestingText(machine, parameter));
+    } else if (!result) {
       fail(fmt::format("{} = {}: {}", parameter.name, parameter.formula, error));
     }
     return result.value_or(0);
@@ -343,8 +380,10 @@ private:
 
   /// An operation without a size that its formula needs reports it once.
   void fail(const std::string &reason) const {
-    std::string message = fmt::format("operation '{}' on '{}' of machine '{}' has no cost: {}",
-                                      operation.name, engine, machine.name, reason);
+    std::string message =
+        engine.empty() ? reason
+                       : fmt::format("operation '{}' on '{}' of machine '{}' has no cost: {}",
+                                     operation.name, engine, machine.name, reason);
     if (std::find(errors.begin() + firstError, errors.end(), message) == errors.end()) {
       errors.push_back(std::move(message));
     }
@@ -400,7 +439,7 @@ private:
   }
 
   const Machine &machine;
-  std::string_view engine;
+  std::string_view engine; ///< empty: just a formula is tried out
   const Operation &operation;
   std::vector<std::string> &errors;
   std::ptrdiff_t firstError = std::ssize(errors); ///< of this operation
@@ -425,6 +464,72 @@ std::optional<InstrCost> Timing::costOf(std::string_view engine, std::string_vie
     cost = CostReader(*machine, engine, Operation(), errors).run(dispatch);
   }
   return errors.size() == errorsBefore ? std::optional(cost) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Formulas
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// `cost.add` is what `add` costs; nothing, if a parameter is not about operations.
+std::optional<std::string_view> operationOf(std::string_view parameter) {
+  for (std::string_view prefix : {"cost.", "issue.", "startup.", "latency."}) {
+    if (parameter.starts_with(prefix)) {
+      return parameter.substr(prefix.size());
+    }
+  }
+  return parameter == "latency" ? std::optional<std::string_view>("") : std::nullopt;
+}
+
+/// An operation that gives all sizes that the formula asks for, one after the other larger by
+/// `step`, so that a difference of two is not zero.
+Operation operationFor(const Machine &machine, const Parameter &parameter, std::string_view name,
+                       double first, double step) {
+  Operation operation{std::string(name), {}};
+  auto lookup = [&](std::string_view size) -> std::optional<double> {
+    auto known = std::ranges::find(operation.sizes, size, &Operation::Size::name);
+    if (known == operation.sizes.end() && !machine.parameter(size)) {
+      operation.sizes.push_back({std::string(size), first, ""});
+      first += step;
+    }
+    return 1;
+  };
+  std::string ignored;
+  evaluateFormula(parameter.formula, lookup, ignored);
+  return operation;
+}
+
+/// Why none of a few operations has this cost.
+std::optional<std::string> problemOf(const Machine &machine, const Parameter &parameter,
+                                     std::string_view name) {
+  constexpr std::array<std::pair<double, double>, 4> sizes{
+      {{1, 0}, {64, 0}, {512, 100}, {1000, -10}}};
+  std::vector<std::string> errors;
+  for (auto [first, step] : sizes) {
+    Operation operation = operationFor(machine, parameter, name, first, step);
+    size_t errorsBefore = errors.size();
+    CostReader(machine, "", operation, errors).tryOut(parameter);
+    if (errors.size() == errorsBefore) {
+      return std::nullopt;
+    }
+  }
+  return errors.front();
+}
+
+} // namespace
+
+std::vector<std::string> formulasWithoutValue(const Machine &machine) {
+  std::vector<std::string> problems;
+  for (const Parameter &parameter : machine.parameters) {
+    std::optional<std::string_view> name = operationOf(parameter.name);
+    std::optional<std::string> problem =
+        name && !parameter.formula.empty() ? problemOf(machine, parameter, *name) : std::nullopt;
+    if (problem) {
+      problems.push_back(std::move(*problem));
+    }
+  }
+  return problems;
 }
 
 } // namespace tally

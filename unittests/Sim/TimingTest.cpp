@@ -2,6 +2,8 @@
 
 #include "SimCase.h"
 
+#include "tally/Machine/Costs.h"
+
 using namespace tally;
 
 namespace {
@@ -165,7 +167,8 @@ TEST(TimingTest, setsParameters) {
   EXPECT_EQ(machine.parameter("queue.depth")->number, 2);
   EXPECT_EQ(setParameter(machine, "sem.wake"),
             "'sem.wake' sets nothing; write it as 'ctl.alu=40ns'");
-  EXPECT_EQ(setParameter(machine, "sem.woke=1"), "unknown parameter 'sem.woke'; did you mean 'sem.wake'?");
+  EXPECT_EQ(setParameter(machine, "sem.woke=1"),
+            "unknown parameter 'sem.woke'; did you mean 'sem.wake'?");
   EXPECT_EQ(setParameter(machine, "sem.wake=1GHz"),
             "'1GHz' is no value of 'sem.wake', which is a number of ns");
   EXPECT_EQ(setParameter(machine, "sem.wake=-1"),
@@ -187,4 +190,33 @@ TEST(TimingTest, everyParameterIsRead) {
       EXPECT_TRUE(isRead) << name << " " << parameter.name;
     }
   }
+}
+
+/// A formula as the cost of every operation without its own.
+static std::vector<std::string> problemsOf(std::string_view formula) {
+  Machine machine = testMachine();
+  EXPECT_EQ(setParameter(machine, fmt::format("cost.default={}", formula)), "");
+  return formulasWithoutValue(machine);
+}
+
+TEST(TimingTest, findsFormulasWithoutValue) {
+  using Problems = std::vector<std::string>;
+  for (std::string_view formula : {"max(min_ii, n)", "100 / (n - m)", "n / (m - 1)", "2000 - n"}) {
+    EXPECT_EQ(problemsOf(formula), Problems()) << formula;
+  }
+  EXPECT_EQ(problemsOf("1/0"), Problems{"cost.default = 1/0: it divides by zero"});
+  EXPECT_EQ(problemsOf("n + "), Problems{"cost.default = n + : it ends too early"});
+  EXPECT_EQ(problemsOf("0 - n"),
+            Problems{"'cost.default' gives -1 cycles, which is no time from 0 to 0.1 s"});
+  EXPECT_EQ(problemsOf("cost.compute + 1"),
+            Problems{"cost.default = cost.compute + 1: 'cost.compute' is a formula itself; a "
+                     "formula names numbers and sizes"});
+  EXPECT_EQ(problemsOf("1 + cost.default"),
+            Problems{"formulas name one another in a circle: cost.default -> cost.default"});
+  std::string nested;
+  for (int i = 0; i < 100; ++i) {
+    nested += "min(";
+  }
+  ASSERT_EQ(problemsOf(nested).size(), 1u);
+  EXPECT_NE(problemsOf(nested)[0].find("its brackets are nested too deeply"), std::string::npos);
 }
