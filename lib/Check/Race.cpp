@@ -64,6 +64,7 @@ public:
     if (possible.empty()) {
       watched.finish();
     }
+    isReplay = true;
     result.schedules = 1;
     result.steps = performed;
     collect(watched, "as given", possible.empty());
@@ -370,6 +371,9 @@ private:
     if (result.timeIsUp) {
       return "time is up; nothing wrong was seen so far";
     }
+    if (isReplay) {
+      return "nothing wrong was seen in this schedule; no other was looked at";
+    }
     return "nothing wrong was seen, but resets may come at other times in other schedules";
   }
 
@@ -381,6 +385,7 @@ private:
   const RaceSubject &subject = instance.subject;
   std::unique_ptr<SpecSystem> spec; ///< made when a run gets stuck
   std::unique_ptr<MustOrder> must;  ///< if that was needed to decide, and does
+  bool isReplay = false;            ///< of one schedule, which decides nothing
   RaceResult result;
   uint32_t numErrors = 0, numWarnings = 0; ///< of `result.reports`
   std::set<std::tuple<ReportKind, uint64_t, uint64_t>> seen;
