@@ -17,7 +17,9 @@
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "llvm/Support/LogicalResult.h"
 
+#include <cstdlib>
 #include <pthread.h>
+#include <unistd.h>
 
 namespace {
 
@@ -57,7 +59,16 @@ bool runOnStack(size_t bytes, Server &server) {
 
 } // namespace
 
+/// LLVM ends a program by itself if it does not know an option, with status 1. As of every program
+/// of tally, wrong use is 2.
+static void endAsTally(int status, void *) {
+  if (status == 1) {
+    _exit(2);
+  }
+}
+
 int main(int argc, char **argv) {
+  on_exit(endAsTally, nullptr);
   constexpr size_t largest = size_t(16) << 30;
   constexpr size_t smallest = size_t(8) << 20;
   Server server{argc, argv};
