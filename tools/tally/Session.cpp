@@ -330,19 +330,25 @@ std::optional<Machine> Session::machine(const std::string &nameOrPath,
 }
 
 /// A machine of the name that the code says, if it has the same rules, and times where the command
-/// needs them; otherwise the command's own, under the rules of the code.
+/// needs them; otherwise the command's own, under the rules of the code. Without times it is then
+/// nothing but these rules, and has the name that the code says.
 static MachineResult machineForCode(const MachineResult &usual, const std::string &name,
                                     const MachineRules &rules) {
   MachineResult known = loadMachine(name);
   bool fits = known.machine && rulesOf(*known.machine) == rules &&
               (!known.machine->parameters.empty() || usual.machine->parameters.empty());
-  if (fits || rulesOf(*usual.machine) == rules) {
-    return fits ? known : usual;
+  if (fits) {
+    return known;
   }
-  tellNote(fmt::format("machine '{}' runs the code under the rules that it was made for: {}",
-                       usual.machine->name, describe(rules)));
   MachineResult own;
   own.machine = withRules(*usual.machine, rules);
+  if (!name.empty() && usual.machine->parameters.empty()) {
+    own.machine->name = name;
+  }
+  if (rulesOf(*usual.machine) != rules) {
+    tellNote(fmt::format("machine '{}' runs the code under the rules that it was made for: {}",
+                         own.machine->name, describe(rules)));
+  }
   return own;
 }
 
