@@ -14,7 +14,9 @@
 #include "tally/Machine/Machine.h"
 
 #include "../Support/StrictJson.h"
+#include "Formula.h"
 #include "tally/Support/Names.h"
+#include "tally/Support/ReadFile.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +24,6 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -250,6 +251,10 @@ bool MachineReader::parameterForm(const JsonAt &at) {
   }
   size_t errorsBefore = at.numErrors();
   JsonAt value = *at.find("value");
+  if (value.isString() && value.string().size() > maxFormula) {
+    value.error(fmt::format("formula of {} characters; at most {} are allowed",
+                            value.string().size(), maxFormula));
+  }
   bool isLegal = value.isNumber() || value.isString();
   if (value.isArray() || value.isObject()) {
     isLegal = value.size() != 0;
@@ -385,12 +390,11 @@ static MachineResult noMachineNamed(const std::string &name,
 }
 
 static MachineResult readMachine(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    return noMachine(fmt::format("cannot read the machine description '{}'", path));
-  }
-  return parseMachine(text.str(), path);
+  FileText file = readFile(path, machineInput);
+  return file.problem.empty()
+             ? parseMachine(file.text, path)
+             : noMachine(
+                   fmt::format("cannot read the machine description '{}': {}", path, file.problem));
 }
 
 static bool isPath(std::string_view name) {

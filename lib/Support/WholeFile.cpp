@@ -2,8 +2,12 @@
 
 #include "tally/Support/WholeFile.h"
 
+#include "tally/Support/ReadFile.h"
+
 #include <fmt/format.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -19,11 +23,65 @@ static std::string lastError() {
   return std::strerror(errno);
 }
 
-/// Through a link to the file that it leads to.
+//===----------------------------------------------------------------------===//
+// Temporary files
+//===----------------------------------------------------------------------===//
+
+/// A handler of signals may not wait for a lock.
+static std::array<std::atomic<const char *>, 16> temporaries;
+
+static void replaceTemporary(const char *from, const char *to) {
+  for (std::atomic<const char *> &place : temporaries) {
+    const char *expected = from;
+    if (place.compare_exchange_strong(expected, to)) {
+      return;
+    }
+  }
+}
+
+void TemporaryFile::take(std::string path) {
+  remove();
+  name = std::move(path);
+  if (!name.empty()) {
+    replaceTemporary(nullptr, name.c_str());
+  }
+}
+
+void TemporaryFile::remove() {
+  if (!name.empty()) {
+    ::unlink(name.c_str());
+  }
+  release();
+}
+
+void TemporaryFile::release() {
+  if (!name.empty()) {
+    replaceTemporary(name.c_str(), nullptr);
+  }
+  name.clear();
+}
+
+void removeTemporaryFiles() {
+  for (std::atomic<const char *> &place : temporaries) {
+    if (const char *name = place.load()) {
+      ::unlink(name);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Whole files
+//===----------------------------------------------------------------------===//
+
+/// Through links to the file that they lead to, which need not be there.
 static std::string resolved(const std::string &path) {
+  constexpr int mostLinks = 40; // as the kernel follows
+  fs::path at = path;
   std::error_code error;
-  fs::path real = fs::canonical(path, error);
-  return error ? path : real.string();
+  for (int links = 0; links < mostLinks && fs::is_symlink(at, error); ++links) {
+    at = at.parent_path() / fs::read_symlink(at, error);
+  }
+  return at.string();
 }
 
 static bool mayBeReplaced(const std::string &path) {
@@ -62,15 +120,19 @@ std::string WholeFile::whyNot(const std::string &path) {
 
 WholeFile::~WholeFile() {
   out.close();
-  if (!temporary.empty()) {
-    ::unlink(temporary.c_str());
-  }
 }
 
 std::string WholeFile::open(const std::string &path) {
   struct stat status{};
-  if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+  bool isThere = stat(path.c_str(), &status) == 0;
+  if (isThere && S_ISDIR(status.st_mode)) {
     return std::strerror(EISDIR);
+  }
+  if (!isThere && errno != ENOENT) {
+    return lastError();
+  }
+  if (wasRead(path)) {
+    return "it is an input of this command; name another file";
   }
   if (mayBeReplaced(path)) {
     return openBeside(resolved(path));
@@ -86,12 +148,12 @@ std::string WholeFile::openBeside(const std::string &path) {
     return lastError();
   }
   fs::path folder = fs::path(path).parent_path();
-  temporary = newFileIn(folder.empty() ? "." : folder, isThere ? status.st_mode & 07777 : 0);
-  if (temporary.empty()) {
+  temporary.take(newFileIn(folder.empty() ? "." : folder, isThere ? status.st_mode & 07777 : 0));
+  if (temporary.path().empty()) {
     return fmt::format("there can be no new file in its folder: {}", lastError());
   }
   target = path;
-  out.open(temporary, std::ios::binary);
+  out.open(temporary.path(), std::ios::binary);
   return out.is_open() ? "" : lastError();
 }
 
@@ -114,10 +176,10 @@ std::string WholeFile::commit() {
   if (!out) {
     return lastError();
   }
-  if (!temporary.empty() && ::rename(temporary.c_str(), target.c_str()) != 0) {
+  if (!temporary.path().empty() && ::rename(temporary.path().c_str(), target.c_str()) != 0) {
     return lastError();
   }
-  temporary.clear();
+  temporary.release();
   return "";
 }
 

@@ -3,6 +3,7 @@
 
 #include "tally/IR/Tally.h"
 #include "tally/Support/Printable.h"
+#include "tally/Support/ReadFile.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/Diagnostics.h"
@@ -480,6 +481,16 @@ bool verifyAll(mlir::ModuleOp module) {
 
 } // namespace
 
+std::unique_ptr<llvm::MemoryBuffer> readKernelFile(llvm::StringRef path, std::string &problem) {
+  FileText file = readFile(path.str(), kernelInput);
+  llvm::StringRef name = path == "-" ? "<stdin>" : path;
+  if (!file.problem.empty()) {
+    problem = fmt::format("cannot read '{}': {}", std::string_view(name), file.problem);
+    return nullptr;
+  }
+  return llvm::MemoryBuffer::getMemBufferCopy(file.text, name);
+}
+
 bool isSafeToParse(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context) {
   return mlir::isBytecode(buffer) ? isSafeBytecode(buffer, context) : isSafeText(buffer, context);
 }
@@ -501,13 +512,13 @@ mlir::OwningOpRef<mlir::ModuleOp> readModule(std::unique_ptr<llvm::MemoryBuffer>
 
 mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::StringRef path, llvm::SourceMgr &sources,
                                              mlir::MLIRContext *context) {
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  std::string problem;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = readKernelFile(path, problem);
   if (!buffer) {
-    mlir::emitError(mlir::UnknownLoc::get(context))
-        << "cannot read '" << path << "': " << buffer.getError().message();
+    mlir::emitError(mlir::UnknownLoc::get(context)) << problem;
     return {};
   }
-  return readModule(std::move(*buffer), sources, context);
+  return readModule(std::move(buffer), sources, context);
 }
 
 } // namespace tally

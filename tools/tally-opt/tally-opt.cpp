@@ -15,10 +15,11 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
+
+#include <csignal>
 
 using namespace mlir;
 
@@ -127,7 +128,7 @@ static LogicalResult runToFile(std::unique_ptr<llvm::MemoryBuffer> input, const 
 static LogicalResult run(const std::string &inputPath, const std::string &outputPath,
                          DialectRegistry &registry, MlirOptMainConfig &config) {
   std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputPath, &error);
+  std::unique_ptr<llvm::MemoryBuffer> input = tally::readKernelFile(inputPath, error);
   if (!input) {
     return complain(error);
   }
@@ -141,6 +142,7 @@ static LogicalResult run(const std::string &inputPath, const std::string &output
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  std::signal(SIGXFSZ, SIG_IGN); // LLVM would end the program; writing says what went wrong
   registerAllPasses();
   tally::registerPasses();
   DialectRegistry registry;

@@ -4,6 +4,7 @@
 
 #include "tally/Certify/Certificate.h"
 #include "tally/Deps/Bounds.h"
+#include "tally/Support/WholeFile.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -78,16 +79,13 @@ std::string certificates(const std::vector<LoadedKernel> &kernels,
   return text;
 }
 
-/// A file that is gone when this is.
-class TemporaryFile {
-public:
-  TemporaryFile() { failed = bool(llvm::sys::fs::createTemporaryFile("tally", "cert", path)); }
-
-  ~TemporaryFile() { llvm::sys::fs::remove(path); }
-
-  bool failed = false;
+/// A new file in the folder for such; none if there cannot be one.
+void createTemporary(TemporaryFile &file) {
   llvm::SmallString<128> path;
-};
+  if (!llvm::sys::fs::createTemporaryFile("tally", "cert", path)) {
+    file.take(path.str().str());
+  }
+}
 
 /// What the checker printed, on stderr like all messages.
 void show(llvm::StringRef path) {
@@ -98,16 +96,17 @@ void show(llvm::StringRef path) {
 
 Exit runChecker(const std::string &checker, llvm::StringRef file) {
   TemporaryFile output;
-  if (output.failed) {
+  createTemporary(output);
+  if (output.path().empty()) {
     return undecided("cannot create a temporary file");
   }
-  std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(output.path),
+  std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(output.path()),
                                                 std::nullopt};
   std::string error;
   llvm::StringRef messages = messagesAsJson() ? "--diagnostics=json" : "--diagnostics=text";
   int status = llvm::sys::ExecuteAndWait(checker, {checker, messages, file}, std::nullopt,
                                          redirects, 0, 0, &error);
-  show(output.path);
+  show(output.path());
   switch (status) {
   case 0:
     return Exit::Yes;
@@ -127,8 +126,11 @@ Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanOpt
              const std::vector<AccessesNote> &accesses, const Machine &machine,
              const std::string &keep) {
   TemporaryFile temporary;
-  std::string file = keep.empty() ? std::string(temporary.path) : keep;
-  if (temporary.failed || !writeOutput(file, certificates(kernels, plans, accesses, machine))) {
+  if (keep.empty()) {
+    createTemporary(temporary);
+  }
+  std::string file = keep.empty() ? temporary.path() : keep;
+  if (file.empty() || !writeOutput(file, certificates(kernels, plans, accesses, machine))) {
     return undecided("cannot write the certificates");
   }
   std::string checker = findChecker();

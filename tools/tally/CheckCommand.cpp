@@ -180,16 +180,13 @@ int checkAll(const CheckOptions &options) {
     complain("which kernel? give its file, or a schedule with --replay");
     return Exit::Undecided;
   }
-  if (!canWriteWitness(options)) {
-    return Exit::Undecided;
-  }
   Session session;
   std::optional<Machine> machine = session.machine(options.common);
   if (!machine) {
     return Exit::Undecided;
   }
   std::optional<std::vector<Subject>> subjects = loadSubjects(options, session, *machine);
-  if (!subjects || !takeLiterally(options, *subjects, *machine)) {
+  if (!subjects || !takeLiterally(options, *subjects, *machine) || !canWriteWitness(options)) {
     return Exit::Undecided;
   }
   Verdict verdict = Verdict::Yes;

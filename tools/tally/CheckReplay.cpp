@@ -5,15 +5,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "CheckCommand.h"
+#include "Interrupt.h"
 
 #include "tally/Check/Causes.h"
 #include "tally/Check/Schedule.h"
+#include "tally/Support/ReadFile.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 namespace tally::tool {
 namespace {
@@ -81,7 +81,14 @@ void writeWitness(const CheckOptions &options, const Session &session, const Sub
   file.shows = fault.message;
   file.steps = nameSteps(subject.kernel, fault.steps);
   std::string path = numberedPath(options.witness, number);
-  if (writeOutput(path, writeScheduleFile(file))) {
+  std::string text = writeScheduleFile(file);
+  if (text.size() > scheduleInput.maxBytes) {
+    complain(fmt::format("the schedule for '{}' has {} steps, more than --replay reads: at most {} "
+                         "MiB; {}",
+                         path, file.steps.size(), scheduleInput.maxBytes >> 20,
+                         scheduleInput.wayOut),
+             path);
+  } else if (writeOutput(path, text)) {
     tellNote(fmt::format("the schedule '{}' shows: {}", path, fault.message));
   }
 }
@@ -221,14 +228,14 @@ private:
 };
 
 std::optional<ScheduleFile> loadSchedule(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    complain(fmt::format("cannot read the schedule '{}'", path));
+  EndsOnSignals untilRead;
+  FileText file = readFile(path, scheduleInput);
+  if (!file.problem.empty()) {
+    complain(fmt::format("cannot read the schedule '{}': {}", path, file.problem), path);
     return {};
   }
   Diagnostics diagnostics;
-  std::optional<ScheduleFile> schedule = readScheduleFile(text.str(), diagnostics);
+  std::optional<ScheduleFile> schedule = readScheduleFile(file.text, diagnostics);
   tell(diagnostics, {path});
   return schedule;
 }

@@ -4,6 +4,8 @@
 
 #include "Messages.h"
 
+#include "tally/Support/WholeFile.h"
+
 #include <string_view>
 #include <unistd.h>
 
@@ -11,8 +13,12 @@ namespace tally::tool {
 
 static StopFlag flag = false;
 
-static void onSignal(int) {
-  flag.store(true, std::memory_order_relaxed);
+static void onSignal(int signal) {
+  if (flag.exchange(true, std::memory_order_relaxed)) {
+    removeTemporaryFiles();
+    std::signal(signal, SIG_DFL); // and it comes as soon as this function is left
+    std::raise(signal);
+  }
 }
 
 static volatile std::sig_atomic_t hasWritten = 0;
@@ -26,16 +32,19 @@ static void tellAndEnd(int) {
        R"({"severity":"error","place":null,"message":"interrupted","notes":[]})"
        "\n"}};
   std::string_view text = texts[messagesAsJson() ? 1 : 0][hasWritten != 0 ? 1 : 0];
+  removeTemporaryFiles();
   ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
   static_cast<void>(ignored);
   ::_exit(2);
 }
 
+static constexpr std::array handled{SIGINT, SIGTERM};
+
 static void handleSignals(void (*handler)(int)) {
   struct sigaction action{};
   action.sa_handler = handler;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  for (int signal : {SIGINT, SIGTERM}) {
+  action.sa_flags = SA_RESTART;
+  for (int signal : handled) {
     struct sigaction before{};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) { // as for commands in the background of a script
@@ -53,11 +62,25 @@ const StopFlag *stopOnSignals() {
   return &flag;
 }
 
+EndsOnSignals::EndsOnSignals() {
+  for (size_t i = 0; i < handled.size(); ++i) {
+    sigaction(handled[i], nullptr, &before[i]);
+  }
+  endOnSignals();
+}
+
+EndsOnSignals::~EndsOnSignals() {
+  for (size_t i = 0; i < handled.size(); ++i) {
+    sigaction(handled[i], &before[i], nullptr);
+  }
+}
+
 UninterruptedWrite::UninterruptedWrite() {
   sigset_t both;
   sigemptyset(&both);
-  sigaddset(&both, SIGINT);
-  sigaddset(&both, SIGTERM);
+  for (int signal : handled) {
+    sigaddset(&both, signal);
+  }
   pthread_sigmask(SIG_BLOCK, &both, &before);
   hasWritten = 1;
 }

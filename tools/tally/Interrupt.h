@@ -11,12 +11,24 @@
 
 #include "tally/Support/Stop.h"
 
+#include <array>
 #include <csignal>
 
 namespace tally::tool {
 
 /// Until stopOnSignals(), signals end the program with a message and exit status 2.
 void endOnSignals();
+
+/// While it lives, signals end the program as at first: nothing is known while input is read.
+class EndsOnSignals {
+public:
+  EndsOnSignals();
+  ~EndsOnSignals();
+  EndsOnSignals(const EndsOnSignals &) = delete;
+
+private:
+  std::array<struct sigaction, 2> before;
+};
 
 /// While it lives, such a signal waits: a file is then written as a whole, or not begun. What is
 /// written counts as the result of the command.

@@ -6,7 +6,10 @@
 
 #include "Session.h"
 
+#include "tally/Machine/Costs.h"
 #include "tally/Machine/Timing.h"
+#include "tally/Support/Quotes.h"
+#include "tally/Support/ReadFile.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,7 +37,9 @@ struct Examined {
     if (!isGood()) {
       return;
     }
-    Timing::of(*result.machine, untimed);
+    if (Timing::of(*result.machine, untimed)) {
+      untimed = formulasWithoutValue(*result.machine);
+    }
     for (const Parameter &parameter : result.machine->parameters) {
       for (size_t c = 0; c < confidences.size(); ++c) {
         numbers[c] += parameter.confidence == confidences[c];
@@ -44,8 +49,11 @@ struct Examined {
 
   bool isGood() const { return result.machine.has_value() && !result.errors.hasErrors(); }
 
-  /// Whether there is a description at all, good or not.
-  bool isThere() const { return !result.files.empty() || isGood(); }
+  /// Whether there is a description at all, good or not: what is no JSON is none.
+  bool isThere() const {
+    return isGood() || (!result.files.empty() &&
+                        Json::accept(readFile(result.files.front(), machineInput).text));
+  }
 
   bool isTimed() const { return isGood() && untimed.empty(); }
 };
@@ -83,7 +91,9 @@ std::string textOf(const Examined &examined) {
   }
   const Machine &machine = *examined.result.machine;
   std::string simulate =
-      examined.isTimed() ? "yes" : fmt::format("no: {}", fmt::join(examined.untimed, "; "));
+      examined.isTimed()
+          ? "yes"
+          : withShortQuotes(fmt::format("no: {}", fmt::join(examined.untimed, "; ")));
   return fmt::format("machine '{}': {}\n  compile   {}\n  simulate  {}\n  numbers   {}\n",
                      machine.name, machine.description, planningText(machine), simulate,
                      numbersText(examined));
@@ -164,7 +174,7 @@ void addMachine(CLI::App &app, int &status) {
   tally machine check trn2 trn1              what two machines have, and how sure that is
   tally machine check *.json --format=json   for scripts
 
-Exit status: 0 all are well formed, 1 one is not, else 2 if one is not there.)");
+Exit status: 0 all are well formed, 1 one is not, else 2 if one is not there or no JSON.)");
 }
 
 } // namespace tally::tool

@@ -154,12 +154,14 @@ std::vector<LoadedKernel> Session::load(const std::string &path) {
     return kernels;
   }
   input = path == "-" ? "<stdin>" : path;
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  EndsOnSignals untilRead;
+  std::string problem;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = readKernelFile(path, problem);
   if (!buffer) {
-    complain(fmt::format("cannot read '{}': {}", path, buffer.getError().message()), input);
+    complain(problem, input);
     return {};
   }
-  return isJson(path, (*buffer)->getBuffer()) ? loadJson(**buffer) : loadModule(std::move(*buffer));
+  return isJson(path, buffer->getBuffer()) ? loadJson(*buffer) : loadModule(std::move(buffer));
 }
 
 std::vector<LoadedKernel> Session::loadModule(std::unique_ptr<llvm::MemoryBuffer> buffer) {

@@ -48,7 +48,9 @@ static void occupyStreams() {
 
 int main(int argc, char **argv) {
   occupyStreams();
-  std::signal(SIGPIPE, SIG_IGN); // writing says what went wrong
+  for (int ofWriting : {SIGPIPE, SIGXFSZ}) {
+    std::signal(ofWriting, SIG_IGN); // writing says what went wrong
+  }
   endOnSignals();
   CLI::App app{"tally: exact, barrier-free synchronisation of accelerator engines"};
   app.set_version_flag("--version", "tally " TALLY_VERSION " (MLIR 22)");

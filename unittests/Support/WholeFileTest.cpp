@@ -1,6 +1,7 @@
 //===- WholeFileTest.cpp - Files that are written whole or not at all -----===//
 
 #include "tally/Support/WholeFile.h"
+#include "tally/Support/ReadFile.h"
 
 #include <gtest/gtest.h>
 
@@ -96,4 +97,44 @@ TEST(WholeFileTest, saysWhyNot) {
 TEST(WholeFileTest, devicesAreWrittenTo) {
   EXPECT_EQ(writeWholeFile("/dev/null", "x"), "");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST(WholeFileTest, makesWhatALinkLeadsTo) {
+  Folder folder;
+  fs::create_symlink("second", folder / "first");
+  fs::create_symlink("target", folder / "second");
+  EXPECT_EQ(writeWholeFile(folder / "first", "text"), "");
+  EXPECT_TRUE(fs::is_symlink(folder / "first"));
+  EXPECT_TRUE(fs::is_symlink(folder / "second"));
+  EXPECT_EQ(textOf(folder / "target"), "text");
+}
+
+TEST(WholeFileTest, refusesLinksInACircle) {
+  Folder folder;
+  fs::create_symlink("b", folder / "a");
+  fs::create_symlink("a", folder / "b");
+  EXPECT_EQ(writeWholeFile(folder / "a", "text"), "Too many levels of symbolic links");
+  EXPECT_EQ(folder.numFiles(), 2u);
+}
+
+/// By whatever name.
+TEST(WholeFileTest, keepsWhatWasRead) {
+  Folder folder;
+  EXPECT_EQ(writeWholeFile(folder / "input", "old"), "");
+  EXPECT_EQ(readFile(folder / "input", kernelInput).text, "old");
+  fs::create_symlink("input", folder / "link");
+  for (const char *name : {"input", "link"}) {
+    EXPECT_EQ(writeWholeFile(folder / name, "new"),
+              "it is an input of this command; name another file");
+  }
+  EXPECT_EQ(textOf(folder / "input"), "old");
+}
+
+TEST(WholeFileTest, canRemoveWhatIsTemporary) {
+  Folder folder;
+  WholeFile first(folder / "first");
+  WholeFile second(folder / "second");
+  EXPECT_EQ(folder.numFiles(), 2u);
+  removeTemporaryFiles();
+  EXPECT_EQ(folder.numFiles(), 0u);
 }

@@ -4,6 +4,8 @@
 // the old one in one step. So a reader never sees half of it, and what was there before stays
 // if writing fails or ends early.
 //
+// What was read as input is never replaced: a slip in a command would lose it.
+//
 // What cannot be replaced is written to directly: pipes, devices, and all under /dev and /proc,
 // such as /dev/stdout.
 //
@@ -16,6 +18,33 @@
 #include <string>
 
 namespace tally {
+
+/// A file that is gone when this is, whatever ends the program, as far as it can be caught.
+class TemporaryFile {
+public:
+  TemporaryFile() = default;
+
+  ~TemporaryFile() { remove(); }
+
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+
+  /// The file that is there now.
+  void take(std::string path);
+  void remove();
+
+  /// It has another name now, and stays.
+  void release();
+
+  /// Empty: there is none.
+  const std::string &path() const { return name; }
+
+private:
+  std::string name;
+};
+
+/// Those that there are now; for handlers of signals that end the program.
+void removeTemporaryFiles();
 
 class WholeFile {
 public:
@@ -42,9 +71,9 @@ private:
   std::string openBeside(const std::string &path);
 
   std::ofstream out;
-  std::string target;    ///< what is replaced
-  std::string temporary; ///< empty: written to directly
-  std::string problem;   ///< of opening, which sets what is above
+  std::string target;      ///< what is replaced
+  TemporaryFile temporary; ///< none: written to directly
+  std::string problem;     ///< of opening, which sets what is above
 };
 
 /// Writes a text as a file. Returns why that is not possible.

@@ -51,6 +51,10 @@ std::optional<Diagnostic> checkNesting(llvm::StringRef text);
 /// Whether regions nest at most maxRegions deep under `op`. Without recursion.
 bool isShallow(mlir::Operation *op);
 
+/// What a file of kernels and code holds ("-": standard input); nothing, with the reason in
+/// `problem`, if it cannot be read or is too large.
+std::unique_ptr<llvm::MemoryBuffer> readKernelFile(llvm::StringRef path, std::string &problem);
+
 /// checkNesting() for text, a trial in a child process for bytecode. Reports an
 /// error and returns false if MLIR should not be given this buffer.
 bool isSafeToParse(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context);
