@@ -9,6 +9,7 @@
 #include "tally/Model/Check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -221,8 +222,9 @@ std::string firstError(const Diagnostics &diagnostics) {
   return error == diagnostics.all().end() ? "" : error->message;
 }
 
-std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
-                             const Machine &machine, Diagnostics &diagnostics) {
+/// As asked for; 'auto' may fall back.
+std::optional<Compiled> attempt(const Kernel &kernel, const CompileOptions &given,
+                                const Machine &machine, Diagnostics &diagnostics) {
   Diagnostics found;
   std::optional<Compiled> compiled = Attempt(kernel, given, machine).run(found);
   if (!compiled && given.plan.strategy == Strategy::Auto) {
@@ -233,6 +235,68 @@ std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
     }
   }
   diagnostics.append(std::move(found));
+  return compiled;
+}
+
+/// The strategies that do what this one could not, in quotes; each has been tried. 'unrolled' is
+/// not among them: what it writes may be of any length.
+std::vector<std::string> othersThatFit(const Kernel &kernel, CompileOptions options,
+                                       const Machine &machine) {
+  Strategy failed = options.plan.strategy;
+  std::vector<std::string> fitting;
+  for (Strategy strategy : {Strategy::Auto, Strategy::PerInstruction, Strategy::PerLoop,
+                            Strategy::PerEngine, Strategy::Barrier}) {
+    options.plan.strategy = strategy;
+    Diagnostics ignored;
+    if (strategy != failed && attempt(kernel, options, machine, ignored)) {
+      fitting.push_back(fmt::format("'{}'", toString(strategy)));
+    }
+  }
+  return fitting;
+}
+
+std::string wayOut(const std::vector<std::string> &fitting, const Machine &machine) {
+  if (fitting.empty()) {
+    return fmt::format("no other strategy that keeps loops does this kernel on machine '{}'; more "
+                       "semaphores or registers may help, or a smaller 'max' on a loop, so that "
+                       "counters need fewer resets",
+                       machine.name);
+  }
+  return fitting.size() == 1
+             ? fmt::format("strategy {} does this kernel on machine '{}'", fitting[0], machine.name)
+             : fmt::format("strategies {} and {} do this kernel on machine '{}'",
+                           fmt::join(fitting.begin(), fitting.end() - 1, ", "), fitting.back(),
+                           machine.name);
+}
+
+/// A note on the first error, if the machine has what any strategy needs.
+Diagnostics withWayOut(Diagnostics found, const Kernel &kernel, const CompileOptions &options,
+                       const Machine &machine) {
+  if (!std::ranges::all_of(kernel.engines, [&](const Engine &engine) {
+        return machine.hasEngine(kernel.text(engine.name));
+      })) {
+    return found;
+  }
+  Diagnostics noted;
+  for (const Diagnostic &each : found.all()) {
+    bool isError = each.severity == Severity::Error;
+    bool isFirst = isError && !noted.hasErrors();
+    Diagnostic &copy = isError ? noted.error({}, {}) : noted.remark({}, {});
+    copy = each;
+    if (isFirst) {
+      copy.note(kernel.where, wayOut(othersThatFit(kernel, options, machine), machine));
+    }
+  }
+  return noted;
+}
+
+std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
+                             const Machine &machine, Diagnostics &diagnostics) {
+  Diagnostics found;
+  std::optional<Compiled> compiled = attempt(kernel, given, machine, found);
+  diagnostics.append(compiled || given.plan.strategy == Strategy::Auto
+                         ? std::move(found)
+                         : withWayOut(std::move(found), kernel, given, machine));
   return compiled;
 }
 

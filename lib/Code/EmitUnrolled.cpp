@@ -125,8 +125,7 @@ private:
       fit = false;
       diagnostics.error(kernel.queues[q].where,
                         fmt::format("strategy 'unrolled' counts queue '{}' up to {}, but the "
-                                    "largest number that counters of this machine tell is {}; use "
-                                    "'per-loop', which can reset them on the way",
+                                    "largest number that counters of this machine tell is {}",
                                     kernel.nameOf(q), raised,
                                     context.plan.options.counterLimit - 1));
     }

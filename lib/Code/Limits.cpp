@@ -18,14 +18,6 @@ static void checkEngines(const Kernel &kernel, const Machine &machine, Diagnosti
   }
 }
 
-/// Strategies that need fewer semaphores than this one.
-static std::string_view wayOut(std::string_view strategy) {
-  if (strategy == "per-instruction") {
-    return "; 'per-loop' or 'per-engine' needs fewer, and 'auto' shares what it must";
-  }
-  return strategy == "per-loop" ? "; 'per-engine' needs fewer, and 'auto' shares what it must" : "";
-}
-
 /// ", of which 2 are reserved", if any are.
 static std::string reservedText(const std::vector<uint32_t> &reserved, uint32_t limit) {
   uint32_t count = countBelow(reserved, limit);
@@ -39,11 +31,10 @@ static void checkSemaphores(const Kernel &kernel, const Program &program, const 
     return;
   }
   diagnostics.error(kernel.where,
-                    fmt::format("strategy '{}' needs {} semaphores, but machine '{}' has {}{}{}",
+                    fmt::format("strategy '{}' needs {} semaphores, but machine '{}' has {}{}",
                                 program.strategy, measure(kernel, program, 0).semaphores,
                                 machine.name, *machine.semaphores,
-                                reservedText(kernel.reserved, *machine.semaphores),
-                                wayOut(program.strategy)));
+                                reservedText(kernel.reserved, *machine.semaphores)));
 }
 
 /// Errors for numbers in the code that the machine's counters are too narrow for: what it would

@@ -140,7 +140,7 @@ private:
       diagnostics
           .error(dep.where, fmt::format("one semaphore cannot count queue '{}' for '{}': "
                                         "engines may disagree on a loop that holds its "
-                                        "instructions; use 'per-loop'",
+                                        "instructions",
                                         kernel.nameOf(queue), kernel.nameOf(dep.consumer)))
           .note(kernel.loops[divergent].where,
                 fmt::format("divergent loop '{}' is here", kernel.nameOf(divergent)));

@@ -26,7 +26,7 @@ static bool tripsAreConstant(const Kernel &kernel, Diagnostics &diagnostics) {
     constant = false;
     diagnostics.error(loop.where,
                       fmt::format("strategy 'unrolled' needs constant trips, but '{}' is decided "
-                                  "at run time; use 'per-loop', or state the trip count",
+                                  "at run time; state the trip count",
                                   kernel.nameOf(l)));
   }
   return constant;
@@ -51,7 +51,7 @@ static bool sizeIsSane(const Kernel &kernel, Diagnostics &diagnostics) {
     return true;
   }
   diagnostics.error(kernel.where, fmt::format("strategy 'unrolled' would write out more than {} "
-                                              "instructions; use 'per-loop'",
+                                              "instructions",
                                               maxUnrolled));
   return false;
 }

@@ -187,8 +187,7 @@ TEST(NumbersTest, reservationsCountAgainstTheLimit) {
   Diagnostics tooMany;
   EXPECT_FALSE(compile(kernel, options, machine, tooMany));
   EXPECT_EQ(tooMany.all()[0].message, "strategy 'per-loop' needs 2 semaphores, but machine "
-                                      "'generic' has 3, of which 2 are reserved; 'per-engine' "
-                                      "needs fewer, and 'auto' shares what it must");
+                                      "'generic' has 3, of which 2 are reserved");
 }
 
 /// The last semaphore that a machine has may be pinned, the one behind it not.
