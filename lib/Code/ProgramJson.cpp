@@ -11,6 +11,7 @@
 #include "tally/Code/ProgramJson.h"
 
 #include "../Model/KernelJsonReader.h"
+#include "tally/Code/CodeStrategy.h"
 
 #include <fmt/format.h>
 
@@ -373,6 +374,11 @@ void ProgramReader::expectId(const JsonAt &object, size_t expected) const {
 
 Program ProgramReader::run() {
   program.strategy = text(document, "strategy");
+  if (std::optional<JsonAt> at = document.find("strategy"); at && at->isString()) {
+    if (std::string unknown = unknownCodeStrategy(program.strategy); !unknown.empty()) {
+      at->error(unknown);
+    }
+  }
   if (std::optional<JsonAt> at = document.need("machine")) {
     machine(*at);
   }

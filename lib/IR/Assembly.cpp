@@ -808,6 +808,31 @@ void printDepDistance(OpAsmPrinter &p, const DepData &data) {
 
 } // namespace
 
+/// `"a" -> "b" "L" = 1` and `"a" -> "b" = 1` lack an 'at', and the loop. A name alone may begin
+/// the next operation.
+static ParseResult refuseBareDistance(OpAsmParser &parser) {
+  llvm::SMLoc at = parser.getCurrentLocation();
+  const char *next = at.getPointer();
+  auto skipBlanks = [&next] {
+    while (*next == ' ' || *next == '\t') {
+      ++next;
+    }
+  };
+  bool isNamed = *next == '"';
+  if (isNamed) {
+    for (++next; *next != '"' && *next != '\n' && *next != '\0'; ++next) {
+    }
+    next += *next == '"' ? 1 : 0;
+    skipBlanks();
+  }
+  if (*next != '=') {
+    return success();
+  }
+  return parser.emitError(at) << (isNamed ? "expected 'at' before the loop of a distance"
+                                          : "expected 'at' and a loop before the distance")
+                              << ", as in 'at \"L\" = 1'";
+}
+
 ParseResult DepOp::parse(OpAsmParser &parser, OperationState &result) {
   DepData data;
   Clauses clauses(parser);
@@ -817,6 +842,9 @@ ParseResult DepOp::parse(OpAsmParser &parser, OperationState &result) {
       .count("semaphore", data.semaphore);
   if (failed(parseName(parser, data.producer, "the producer")) || failed(parser.parseArrow()) ||
       failed(parseName(parser, data.consumer, "the consumer")) || failed(clauses.parse())) {
+    return failure();
+  }
+  if (failed(refuseBareDistance(parser))) {
     return failure();
   }
   if (clauses.has("flat") && clauses.has("at")) {
@@ -978,13 +1006,27 @@ void SetOp::print(OpAsmPrinter &p) {
   printAttributes(p, *this);
 }
 
+/// How many iterations a pass has. None is how `at_once` is kept, which is written as a word.
+static ParseResult parsePasses(OpAsmParser &parser, uint64_t &passes) {
+  llvm::SMLoc at = parser.getCurrentLocation();
+  if (failed(parseCount(parser, passes))) {
+    return failure();
+  }
+  if (passes == atOnce) {
+    return parser.emitError(at) << "the number of iterations in a pass must be at least 1; for a "
+                                   "loop that is written as a sum, say 'at_once' instead of "
+                                   "'unroll'";
+  }
+  return success();
+}
+
 ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   ForData data;
   constexpr const char *topic = "how the loop is written out";
   Clauses clauses(parser);
   clauses.name("counter", data.counter, "a register")
       .add(
-          "unroll", [&] { return parseCount(parser, data.unroll); }, topic)
+          "unroll", [&] { return parsePasses(parser, data.unroll); }, topic)
       .flag("at_once", [&] { data.unroll = atOnce; }, topic);
   if (failed(parseName(parser, data.loop, "a loop")) || failed(clauses.parse())) {
     return failure();

@@ -13,6 +13,7 @@
 #include "tally/IR/Load.h"
 
 #include "NameTable.h"
+#include "tally/Code/CodeStrategy.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -94,6 +95,10 @@ private:
 
 Program ProgramLoader::load() {
   program.strategy = op.getData().strategy.empty() ? "manual" : op.getData().strategy;
+  if (std::string unknown = unknownCodeStrategy(program.strategy); !unknown.empty()) {
+    where = files.where(op);
+    error(unknown);
+  }
   program.machine = op.getData().machine;
   numberNames();
   for (SemaphoreOp semaphore : op.getBody().getOps<SemaphoreOp>()) {

@@ -285,7 +285,8 @@ mlir::LogicalResult CodeOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
   auto kernelOp = symbolTable.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernelOp) {
     return emitOpError("is for kernel '")
-           << printable(std::string_view(getKernel())) << "', which is not in this module";
+           << printable(std::string_view(getKernel()))
+           << "', which is not in this module; write the kernel beside its code, in the same file";
   }
   FileTable files;
   Diagnostics diagnostics;
