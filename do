@@ -236,7 +236,7 @@ doc_tests() {
   count_results "documented commands" counts "$results"
 }
 
-# matrix_tests NAME OPTION...: commands on kernels of every kind, as far as the time goes.
+# matrix_tests NAME OPTION...: commands on kernels of every kind, a sample or all of them.
 matrix_tests() {
   local name=$1 log_tail=30 results=$build/matrix-results.txt
   shift
@@ -355,7 +355,7 @@ verb_sanitize() {
 }
 
 # fuzz [SECONDS [SEED]]: each libFuzzer target for so long, then as long random kernels, and whole
-# cases until all pairs of features have met; kernels, cases and mutants start from the seed, so that
+# cases until all pairs of features have met, and every command on every kernel; kernels, cases and mutants start from the seed, so that
 # another one looks at others. Mutants of certified code take some ten minutes.
 verb_fuzz() {
   local seconds=${1:-60} seed=${2:-1} minutes target
@@ -375,7 +375,7 @@ verb_fuzz() {
     check_one "fuzz kernels" "$tally" fuzz --seed="$seed" --minutes="$minutes" --jobs="$jobs"
     pairs_tests "fuzz pairs" --all-pairs --seed="$seed" --minutes="$minutes"
     check_one "fuzz mutants" "$tally" fuzz --mutants --seed="$seed" --jobs="$jobs"
-    matrix_tests "fuzz matrix" --full --seconds="$seconds" --seed="$seed"
+    matrix_tests "fuzz matrix" --full --seed="$seed"
     check_one "outside kernels" python3 utils/outside/campaign.py --tally="$tally" --seed="$seed" \
       --seconds="$seconds" --jobs="$jobs" --choices=25 --features --out="$build/outside"
     check_one "outside checks" python3 utils/outside/checks.py --tally="$tally" --seed="$seed" \
