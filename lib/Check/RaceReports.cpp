@@ -171,8 +171,10 @@ std::string render(const RaceResult &result, const std::vector<std::string> &fil
   for (const RaceReport &report : result.reports) {
     text += render(report.text, files);
     if (report.kind != ReportKind::Outside) { // which every schedule shows
-      text += fmt::format("note: seen in schedule '{}'; {} steps show it\n", report.schedule,
-                          report.steps.size());
+      text += fmt::format("note: seen in schedule '{}'; {}\n", report.schedule,
+                          report.steps.size() == 1
+                              ? "1 step shows it"
+                              : fmt::format("{} steps show it", report.steps.size()));
     }
   }
   return text;

@@ -342,8 +342,8 @@ private:
 
   static std::string others(size_t count) {
     return count == 0   ? ""
-           : count == 1 ? ", and so it is with 1 more"
-                        : fmt::format(", and so it is with {} more", count);
+           : count == 1 ? ", as for 1 more access"
+                        : fmt::format(", as for {} more accesses", count);
   }
 
   std::string wayOut(const Key &key, const Group &group) const {

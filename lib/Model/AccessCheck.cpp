@@ -24,7 +24,7 @@ static std::string nameProblem(const Kernel &kernel, LoopId home, const TileExpr
   }
   LoopId loop = findAround(kernel, home, name);
   if (!loop.valid()) {
-    return fmt::format("'{}' is no loop{} around it; a run-time value is written '${}'", name,
+    return fmt::format("'{}' is not a loop{} around it; a run-time value is written '${}'", name,
                        wantsLoop ? "" : " or branch", name);
   }
   if (wantsLoop && kernel.loops[loop].isBranch()) {
@@ -109,11 +109,27 @@ static std::string magnitudeProblem(const Kernel &kernel, LoopId home, const Par
                            maxCount);
 }
 
+/// What a tile that touches all of the last dimensions lacks; beyond a few, only that there are
+/// more.
+static std::string missingDimensions(const Buffer &buffer, size_t given) {
+  constexpr size_t fewDimensions = 6;
+  if (given > buffer.shape.size() || buffer.shape.size() > fewDimensions) {
+    return "";
+  }
+  std::string rest;
+  for (size_t d = given; d < buffer.shape.size(); ++d) {
+    rest += fmt::format(", 0:{}", buffer.shape[d]);
+  }
+  return fmt::format("; for all of the last {}, add '{}'",
+                     buffer.shape.size() - given == 1 ? "one" : "ones", rest);
+}
+
 std::string tileProblem(const Kernel &kernel, LoopId home, const Buffer &buffer,
                         const ParsedAccess &access) {
   if (!access.dims.empty() && access.dims.size() != buffer.shape.size()) {
-    return fmt::format("it has {} dimension{}, but buffer '{}' has {}", access.dims.size(),
-                       access.dims.size() == 1 ? "" : "s", access.buffer, buffer.shape.size());
+    return fmt::format("it has {} dimension{}, but buffer '{}' has {}{}", access.dims.size(),
+                       access.dims.size() == 1 ? "" : "s", access.buffer, buffer.shape.size(),
+                       missingDimensions(buffer, access.dims.size()));
   }
   for (const TileExpr &node : access.exprs) {
     std::string problem =

@@ -190,6 +190,19 @@ private:
     return value;
   }
 
+  /// Behind an index; many who write one have division or remainder in mind as C has them.
+  void failAtEnd() {
+    if (result.anywhere) {
+      fail("expected ']'");
+    } else if (peek() == '/') {
+      fail("there is no '/'; division is written 'floordiv', and rounds down");
+    } else if (peek() == '%') {
+      fail("there is no '%'; the remainder is written 'mod'");
+    } else {
+      fail("expected ',', ':' or ']'");
+    }
+  }
+
   void indices() {
     if (accept('@')) {
       result.anywhere = true;
@@ -199,7 +212,7 @@ private:
       } while (accept(','));
     }
     if (peek() != ']') {
-      fail(result.anywhere ? "expected ']'" : "expected ',', ':' or ']'");
+      failAtEnd();
     }
     accept(']');
   }
@@ -301,7 +314,7 @@ private:
       return scale(right, negative ? -value : value);
     }
     at = start;
-    return fail("expected an integer: one side of '*' must be one");
+    return fail("expected an integer: one of the two factors of '*' must be a number");
   }
 
   TileExprId scale(TileExprId operand, int64_t by) {

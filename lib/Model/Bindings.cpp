@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
+#include <utility>
 
 namespace tally {
 
@@ -94,8 +96,11 @@ namespace {
 /// One `A@act=1,2`.
 class TripsReader {
 public:
-  TripsReader(const Kernel &kernel, std::string_view option, Diagnostics &diagnostics)
-      : kernel(kernel), option(option), diagnostics(diagnostics) {}
+  using Given = std::set<std::pair<LoopId, EngineId>>;
+
+  /// `given`: what other options have bound.
+  TripsReader(const Kernel &kernel, std::string_view option, Given &given, Diagnostics &diagnostics)
+      : kernel(kernel), option(option), given(given), diagnostics(diagnostics) {}
 
   void readInto(Bindings &bindings);
 
@@ -116,6 +121,7 @@ private:
 
   const Kernel &kernel;
   std::string_view option;
+  Given &given;
   Diagnostics &diagnostics;
   bool ok = true;
   std::string_view name, engineName, counts;
@@ -144,9 +150,9 @@ void TripsReader::split() {
     findLoops();
   }
   if (loops.empty()) {
-    error("{}", unknownName("loop, branch or run-time value",
-                            "loops, branches and run-time values of this kernel", name,
-                            boundNames()));
+    error("{}",
+          unknownName("loop, branch or run-time value",
+                      "loops, branches and run-time values of this kernel", name, boundNames()));
   }
 }
 
@@ -231,17 +237,22 @@ void TripsReader::checkLoop(LoopId id) {
   }
 }
 
+/// `once`, `5 times`
+static std::string times(uint64_t count) {
+  return count == 1 ? "once" : fmt::format("{} times", count);
+}
+
 void TripsReader::checkCount(const Loop &loop, uint64_t count) {
   std::string_view loopName = kernel.text(loop.name);
   const Trip &trip = loop.trip;
   if (loop.isBranch() && count > 1) {
-    error("branch '{}' runs 0 or 1 times, not {}", loopName, count);
+    error("branch '{}' runs once or not at all, not {} times", loopName, count);
   } else if (!loop.isBranch() && trip.kind == Trip::Kind::Constant && count != trip.constant) {
-    error("loop '{}' always runs {} times, not {}", loopName, trip.constant, count);
+    error("loop '{}' always runs {}, not {}", loopName, times(trip.constant), times(count));
   } else if (trip.kind == Trip::Kind::Value && count < trip.min) {
-    error("loop '{}' runs at least {} times, not {}", loopName, trip.min, count);
+    error("loop '{}' runs at least {}, not {}", loopName, times(trip.min), times(count));
   } else if (trip.kind == Trip::Kind::Value && trip.max && count > *trip.max) {
-    error("loop '{}' runs at most {} times, not {}", loopName, *trip.max, count);
+    error("loop '{}' runs at most {}, not {}", loopName, times(*trip.max), times(count));
   }
 }
 
@@ -261,6 +272,11 @@ void TripsReader::readInto(Bindings &bindings) {
     return;
   }
   for (LoopId loop : loops) {
+    if (!given.insert({loop, engine}).second) {
+      return error("the trips of '{}' are given twice; for one entry after another, list them: "
+                   "'{}=2,3'",
+                   name, name);
+    }
     bindings.set(loop, values, engine);
   }
 }
@@ -269,8 +285,9 @@ Bindings Bindings::parse(const Kernel &kernel, std::span<const std::string> trip
                          uint64_t guardSeed, Diagnostics &diagnostics) {
   Bindings bindings(kernel);
   bindings.setGuardSeed(guardSeed);
+  TripsReader::Given given;
   for (const std::string &option : trips) {
-    TripsReader(kernel, option, diagnostics).readInto(bindings);
+    TripsReader(kernel, option, given, diagnostics).readInto(bindings);
   }
   return bindings;
 }

@@ -257,8 +257,8 @@ void Checker::trip(const Loop &loop) {
   }
   if (trip.kind == Trip::Kind::Value && trip.max && *trip.max < trip.min) {
     diagnostics.error(
-        loop.where, fmt::format("loop '{}' runs at least {} and at most {} times; the minimum must "
-                                "not exceed the maximum",
+        loop.where, fmt::format("loop '{}' has 'min {}' and 'max {}'; the minimum must not exceed "
+                                "the maximum",
                                 name, trip.min, *trip.max));
   }
 }

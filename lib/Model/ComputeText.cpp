@@ -422,7 +422,8 @@ std::string resultProblem(const Kernel &kernel, const Instr &instr, const Comput
     return "'scatter' writes, but its tile is accumulated; gather the rows, add, and scatter them";
   }
   if (!result.loop.empty() && !isAround(kernel, instr.home, result.loop)) {
-    return fmt::format("'start' names '{}', which is no loop around it", result.loop);
+    return fmt::format("'start' names '{}', which is not a loop around this instruction",
+                       result.loop);
   }
   return {};
 }

@@ -56,11 +56,24 @@ static std::string listOf(std::string_view plural, const std::vector<std::string
   return told == known.size() ? list : fmt::format("{} and {} more", list, known.size() - told);
 }
 
+/// `there are no registers here`, `this kernel has no loops or branches`
+static std::string noneOf(std::string_view plural) {
+  constexpr std::string_view ofKernel = " of this kernel";
+  if (!plural.ends_with(ofKernel)) {
+    return fmt::format("there are no {}", plural);
+  }
+  std::string things(plural.substr(0, plural.size() - ofKernel.size()));
+  if (size_t last = things.rfind(" and "); last != std::string::npos) {
+    things.replace(last, 5, " or ");
+  }
+  return fmt::format("this kernel has no {}", things);
+}
+
 std::string unknownName(std::string_view kind, std::string_view plural, std::string_view name,
                         const std::vector<std::string_view> &known, uint32_t &effort) {
   std::string message = fmt::format("unknown {} '{}'", kind, name);
   if (known.empty()) {
-    return effort != 0 ? fmt::format("{}; there are no {}", message, plural) : message;
+    return effort != 0 ? fmt::format("{}; {}", message, noneOf(plural)) : message;
   }
   if (effort == 0) {
     return known.size() <= fewNames ? message + listOf(plural, known) : message;

@@ -380,7 +380,9 @@ uint64_t JsonAt::unsignedIn(uint64_t min, uint64_t max) const {
                  (self().kind == Kind::Integer && std::bit_cast<int64_t>(self().number) >= 0);
   uint64_t number = natural ? self().number : 0;
   if (!natural || number < min || number > max) {
-    error(fmt::format("expected an integer from {} to {}, found {}", min, max, found()));
+    error(min == max
+              ? fmt::format("expected {}, found {}", min, found())
+              : fmt::format("expected an integer from {} to {}, found {}", min, max, found()));
     return min;
   }
   return number;

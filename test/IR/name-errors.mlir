@@ -45,13 +45,13 @@ tally.kernel @k {
 
 tally.kernel @k {
   tally.engine "a"
-  // expected-error@+1 {{unknown instruction 'x'; there are no instructions of this kernel}}
+  // expected-error@+1 {{unknown instruction 'x'; this kernel has no instructions}}
   tally.dep "x" -> "x" flat 1
 }
 
 // -----
 
-// expected-error@+1 {{'tally.code' op is for kernel 'other', which is not in this module}}
+// expected-error@+1 {{'tally.code' op is for kernel 'other', which is not in this module; write the kernel beside its code, in the same file}}
 tally.code @other {
 }
 

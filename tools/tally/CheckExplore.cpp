@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace tally::tool {
@@ -191,6 +192,7 @@ private:
       }
       ExploreResult one = exploreDeeper(bindings);
       hasRun = hasRun || anythingRuns(kernel, bindings);
+      noteLongRuns(*choice);
       if (isLoose(one)) {
         doubtLoose(one);
       }
@@ -202,6 +204,16 @@ private:
     }
     if (instances.cutOff()) {
       leaveOpen("there are more choices of trips than were explored");
+    }
+  }
+
+  /// Loops that never run as few times as --max-trips says.
+  void noteLongRuns(const TripChoice &choice) {
+    for (const InstanceTrips &trips : choice) {
+      const Trip &trip = kernel.loops[trips.loop].trip;
+      if (trip.kind == Trip::Kind::Value && trip.min > options.maxTrips) {
+        longRuns[trips.loop].insert(trips.trips.begin(), trips.trips.end());
+      }
     }
   }
 
@@ -315,9 +327,27 @@ private:
   }
 
   std::string tripsTold() const {
+    if (options.tripsGiven()) {
+      return "the given trips";
+    }
     std::string more = options.distances ? ", and around distances" : "";
-    return options.tripsGiven() ? "the given trips"
-                                : fmt::format("all trips up to {}{}", options.maxTrips, more);
+    std::string told =
+        longRuns.empty() || hasShortRuns()
+            ? fmt::format("all trips up to {}{}", options.maxTrips, more)
+            : fmt::format("no trips up to {}, which no loop allows", options.maxTrips);
+    for (const auto &[loop, counts] : longRuns) {
+      told += fmt::format("; of '{}', which runs at least {} times, trips {}", kernel.nameOf(loop),
+                          kernel.loops[loop].trip.min, fmt::join(counts, ", "));
+    }
+    return told;
+  }
+
+  /// Whether a loop that is decided at run time may run as few times as --max-trips says.
+  bool hasShortRuns() const {
+    return std::ranges::any_of(kernel.loops, [&](const Loop &loop) {
+      return !loop.isBranch() && loop.trip.kind != Trip::Kind::Constant &&
+             (loop.trip.kind != Trip::Kind::Value || loop.trip.min <= options.maxTrips);
+    });
   }
 
   std::string summaryText() const {
@@ -416,8 +446,9 @@ private:
   ExploreOptions explore;
   double seconds; ///< 0: as long as it takes
   ExploreAllResult all;
-  uint64_t statesLeft = statesOfDeeper; ///< with more in flight
-  uint32_t mostInFlight = 0;            ///< of all instances; of the one that says no
+  uint64_t statesLeft = statesOfDeeper;          ///< with more in flight
+  std::map<LoopId, std::set<uint64_t>> longRuns; ///< trips of those that have more at the least
+  uint32_t mostInFlight = 0;                     ///< of all instances; of the one that says no
   uint32_t fullAt = 0; ///< the least at which an instance was left with a full queue
   std::set<QueueId> full;
   const std::vector<InstrId> unstated = unstatedAccesses(kernel);

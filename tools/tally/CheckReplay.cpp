@@ -195,8 +195,8 @@ private:
   }
 
   void tell(const RaceResult &result, size_t performed) {
-    text = fmt::format("{} of {} steps performed, after which\n{}", performed, file.steps.size(),
-                       places);
+    text = fmt::format("{} of {} performed, after which\n{}", performed,
+                       counted(file.steps.size(), "step"), places);
     if (performed < file.steps.size()) {
       text += fmt::format("step {} cannot happen there\n", performed + 1);
     }

@@ -20,38 +20,51 @@
 namespace tally::tool {
 namespace {
 
-/// Whether two tables hold other names, or in another order.
+/// How the second of two tables differs, or nothing: in number, in names, or in their order.
 template <typename Table>
-bool namesDiffer(const Kernel &a, const Kernel &b, const Table &x, const Table &y) {
+std::string difference(std::string_view what, const Kernel &a, const Kernel &b, const Table &x,
+                       const Table &y) {
   if (x.size() != y.size()) {
-    return true;
+    return fmt::format("{} {}, not {}", y.size(), what, x.size());
   }
   for (auto id : x.ids()) {
     if (a.text(x[id].name) != b.text(y[id].name)) {
-      return true;
+      return fmt::format("other {}: '{}' where the other has '{}'", what, b.text(y[id].name),
+                         a.text(x[id].name));
     }
   }
-  return false;
+  return {};
 }
 
-bool homesDiffer(const Kernel &a, const Kernel &b) {
+std::string placeOf(const Kernel &kernel, const Instr &instr) {
+  return fmt::format("on '{}'{}", kernel.nameOf(instr.queue),
+                     instr.home == rootLoop ? ""
+                                            : fmt::format(" in '{}'", kernel.nameOf(instr.home)));
+}
+
+std::string placesDiffer(const Kernel &a, const Kernel &b) {
   for (InstrId id : a.instrs.ids()) {
-    if (a.instrs[id].home != b.instrs[id].home || a.instrs[id].queue != b.instrs[id].queue) {
-      return true;
+    std::string x = placeOf(a, a.instrs[id]);
+    std::string y = placeOf(b, b.instrs[id]);
+    if (x != y) {
+      return fmt::format("'{}' {}, not {}", b.nameOf(id), y, x);
     }
   }
-  return false;
+  return {};
 }
 
 /// Code refers to its kernel by number, so both must have the same engines, loops and instructions.
-/// What is different, or nothing.
+/// What the second has that is different, or nothing.
 std::string differenceOf(const Kernel &a, const Kernel &b) {
-  return namesDiffer(a, b, a.engines, b.engines) ? "engines"
-         : namesDiffer(a, b, a.queues, b.queues) ? "queues"
-         : namesDiffer(a, b, a.loops, b.loops)   ? "loops and branches"
-         : namesDiffer(a, b, a.instrs, b.instrs) ? "instructions"
-         : homesDiffer(a, b)                     ? "places of instructions"
-                                                 : "";
+  std::string found;
+  auto compare = [&](std::string_view what, const auto &x, const auto &y) {
+    found = found.empty() ? difference(what, a, b, x, y) : found;
+  };
+  compare("engines", a.engines, b.engines);
+  compare("queues", a.queues, b.queues);
+  compare("loops and branches", a.loops, b.loops);
+  compare("instructions", a.instrs, b.instrs);
+  return found.empty() ? placesDiffer(a, b) : found;
 }
 
 /// The dependences of another file may be numbered differently.
@@ -98,8 +111,8 @@ private:
       }
       std::string difference = differenceOf(loaded.kernel, code.kernel);
       if (!difference.empty()) {
-        complain(fmt::format("the kernel '{}' in '{}' has other {} than the one in '{}'", name,
-                             options.code, difference, options.common.input),
+        complain(fmt::format("the kernel '{}' in '{}' differs from the one in '{}': it has {}",
+                             name, options.code, options.common.input, difference),
                  options.code);
         return false;
       }

@@ -40,7 +40,8 @@ std::vector<std::string_view> viewsOf(const std::vector<std::string> &names) {
 } // namespace
 
 CLI::Validator integerIn(uint64_t least, uint64_t most) {
-  std::string allowed = fmt::format("an integer from {} to {}", least, most);
+  std::string allowed = least == most ? fmt::format("{}, and nothing else", least)
+                                      : fmt::format("an integer from {} to {}", least, most);
   return allowing(allowed, [least, most](const std::string &text) {
     std::optional<uint64_t> number = numberFrom<uint64_t>(text);
     return number && *number >= least && *number <= most;
@@ -343,21 +344,30 @@ bool noneIsEmpty(int argc, const char *const *argv) {
   return none;
 }
 
+static Diagnostic withHelp(Diagnostic last, const CLI::App &command, const CLI::ParseError &error) {
+  if (dynamic_cast<const CLI::RequiredError *>(&error)) {
+    last.note({}, fmt::format("usage: {}", usageOf(command)));
+  }
+  last.note({}, fmt::format("'{} --help' says what there is", nameOf(command)));
+  return last;
+}
+
 void tellOptionError(const CLI::App &app, const CLI::ParseError &error) {
   const CLI::App &command = commandOf(app);
+  Diagnostics errors;
   std::vector<std::string> unexpectedOnes = app.remaining(/*recurse=*/true);
   for (const std::string &argument : unexpectedOnes) {
-    complain(unexpected(command, argument));
+    errors.error({}, unexpected(command, argument));
   }
   if (unexpectedOnes.empty()) {
     for (const std::string &message : messagesOf(command, error)) {
-      complain(message);
+      errors.error({}, message);
     }
   }
-  if (dynamic_cast<const CLI::RequiredError *>(&error)) {
-    tellNote(fmt::format("usage: {}", usageOf(command)));
+  for (size_t i = 0; i < errors.all().size(); ++i) {
+    bool isLast = i + 1 == errors.all().size();
+    tell(isLast ? withHelp(errors.all()[i], command, error) : errors.all()[i], {});
   }
-  tellNote(fmt::format("'{} --help' says what there is", nameOf(command)));
 }
 
 } // namespace tally::tool

@@ -96,6 +96,12 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
                   "auto: unroll loops as long as the code gets at most so many times as large")
       ->check(numberIn(1, 1000))
       ->capture_default_str();
+  refuseIf(command, {"--max-code-growth"}, "unless '--sync=auto' makes the code", [this, &command] {
+    return strategy != toString(Strategy::Auto) && isGiven(command, "--max-code-growth");
+  });
+  refuseIf(command, {"--barrier-participants"}, "on code without barriers", [this] {
+    return strategy == toString(Strategy::Unrolled) || strategy == toString(Strategy::Manual);
+  });
   command.add_flag("--no-fold", noFold, "leave constants in wait values")->group("Ablations");
   command.add_flag("--no-licm", noLicm, "compute wait values where they are used")
       ->group("Ablations");
@@ -216,11 +222,26 @@ std::vector<LoadedKernel> Session::loadJson(const llvm::MemoryBuffer &buffer) {
   return diagnostics.hasErrors() ? std::vector<LoadedKernel>() : std::move(kernels);
 }
 
+/// Code that waits for nothing is seldom what is meant.
+static void warnOfNone(const Kernel &kernel, Diagnostics &diagnostics) {
+  diagnostics
+      .remark(kernel.where, fmt::format("kernel '{}' has no written dependences, and with "
+                                        "'--deps=written' none are taken from its accesses, so its "
+                                        "engines do not wait for one another",
+                                        kernel.text(kernel.name)))
+      .severity = Severity::Warning;
+}
+
 bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const Machine &machine) {
-  if (options.deps == "written" || !asksForDeps(loaded.kernel)) {
+  if (!asksForDeps(loaded.kernel)) {
     return true;
   }
   Diagnostics diagnostics;
+  if (options.deps == "written") {
+    warnOfNone(loaded.kernel, diagnostics);
+    report(loaded.kernel, diagnostics);
+    return true;
+  }
   FindOptions find{
       {.queueOverlap = machine.queueOverlap}, options.keepImplied, /*checkTiles=*/false};
   loaded.kernel = tally::findDeps(loaded.kernel, find, extractor, diagnostics);

@@ -297,7 +297,7 @@ TEST(BoundsTest, oneRemarkForAllThatIsOpenForOneReason) {
   std::string text = messagesOf(kernel);
   EXPECT_THAT(text, HasSubstr("remark: whether 'X[A]' of 'use' stays within buffer 'X' depends on "
                               "how often 'A' runs: dimension 1 of 1 has 9 elements, and index 9 is "
-                              "reached at A = 9, and so it is with 2 more; state 'max 7' for the "
+                              "reached at A = 9, as for 2 more accesses; state 'max 7' for the "
                               "trips of 'A'; until then each run is checked\n"));
   EXPECT_THAT(text,
               HasSubstr("remark: whether 'X[$n]' of 'use' stays within buffer 'X' depends on "

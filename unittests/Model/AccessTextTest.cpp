@@ -96,7 +96,11 @@ TEST(AccessTextTest, errorsNameTheColumn) {
   EXPECT_EQ(canonical("X[A"), "column 4: expected ',', ':' or ']'");
   EXPECT_EQ(canonical("X[A] Y"), "column 6: expected the end of the tile");
   EXPECT_EQ(canonical("X[@, 1]"), "column 4: expected ']'");
-  EXPECT_EQ(canonical("X[A * B]"), "column 7: expected an integer: one side of '*' must be one");
+  EXPECT_EQ(canonical("X[A * B]"), "column 7: expected an integer: one of the two "
+                                   "factors of '*' must be a number");
+  EXPECT_EQ(canonical("X[A / 2]"), "column 5: there is no '/'; division is written "
+                                   "'floordiv', and rounds down");
+  EXPECT_EQ(canonical("X[A % 2]"), "column 5: there is no '%'; the remainder is written 'mod'");
   EXPECT_EQ(canonical("X[A mod 0]"), "column 9: a modulus must be at least 1");
   EXPECT_EQ(canonical("X[A mod B]"), "column 9: expected an integer");
   EXPECT_EQ(canonical("X[A floordiv 0]"), "column 14: a divisor must be at least 1");

@@ -175,12 +175,13 @@ TEST(BindingsTest, refuses) {
             "error: in '--trips=D=2147483648': '2147483648' is not a trip "
             "count; expected an integer from 0 to 2147483647\n");
   EXPECT_EQ(l.refused("fixed=4"),
-            "error: in '--trips=fixed=4': loop 'fixed' always runs 3 times, not 4\n");
+            "error: in '--trips=fixed=4': loop 'fixed' always runs 3 times, not 4 times\n");
   EXPECT_EQ(l.refused("fixed=3"), "");
   EXPECT_EQ(l.refused("A=0,5"),
-            "error: in '--trips=A=0,5': loop 'A' runs at least 1 times, not 0\n"
-            "error: in '--trips=A=0,5': loop 'A' runs at most 4 times, not 5\n");
-  EXPECT_EQ(l.refused("c=2"), "error: in '--trips=c=2': branch 'c' runs 0 or 1 times, not 2\n");
+            "error: in '--trips=A=0,5': loop 'A' runs at least once, not 0 times\n"
+            "error: in '--trips=A=0,5': loop 'A' runs at most 4 times, not 5 times\n");
+  EXPECT_EQ(l.refused("c=2"),
+            "error: in '--trips=c=2': branch 'c' runs once or not at all, not 2 times\n");
   EXPECT_EQ(l.refused("c.else=1"), "error: in '--trips=c.else=1': an else-branch runs when its "
                                    "condition does not hold; give 'c' 0 or 1 instead\n");
   EXPECT_EQ(l.refused("A@act=2"),

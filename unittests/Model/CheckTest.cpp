@@ -207,8 +207,8 @@ TEST(CheckTest, tripsAreCounts) {
   }
   EXPECT_EQ(problems(b),
             "k:2:1: error: loop 'L2' runs 2147483648 times; a trip count is at most 2147483647\n"
-            "k:3:1: error: loop 'L3' runs at least 3 and at most 2 times; the minimum must not "
-            "exceed the maximum\n"
+            "k:3:1: error: loop 'L3' has 'min 3' and 'max 2'; the minimum must not exceed "
+            "the maximum\n"
             "k:5:1: error: loop 'L5' may run 2147483648 times; a trip count is at most 2147483647\n"
             "k:6:1: error: loop 'L6' may run 2147483648 times; a trip count is at most "
             "2147483647\n");
@@ -317,9 +317,9 @@ TEST(CheckTest, tilesFitTheirPlace) {
   EXPECT_EQ(tile("X[total(c) mod 2, $n:4]"), "");
   EXPECT_EQ(tile("X[A]"),
             "k:2:1: error: 'load' cannot touch 'X[A]': it has 1 dimension, but buffer "
-            "'X' has 2\nk:1:1: note: 'X' is here\n");
+            "'X' has 2; for all of the last one, add ', 0:128'\nk:1:1: note: 'X' is here\n");
   EXPECT_EQ(tile("X[B, 0]"),
-            "k:2:1: error: 'load' cannot touch 'X[B, 0]': 'B' is no loop around it; "
+            "k:2:1: error: 'load' cannot touch 'X[B, 0]': 'B' is not a loop around it; "
             "a run-time value is written '$B'\nk:1:1: note: 'X' is here\n");
   EXPECT_EQ(tile("X[c, 0]"),
             "k:2:1: error: 'load' cannot touch 'X[c, 0]': 'c' is a branch and has no iterations; "

@@ -142,6 +142,7 @@ TEST(ComputeTextTest, mustFitItsInstruction) {
             refused("r0; scatter(r0, r1)", "'scatter' writes, but its tile is accumulated; gather "
                                            "the rows, add, and scatter them"));
   EXPECT_EQ(problem("r0; start(B, r1)"),
-            refused("r0; start(B, r1)", "'start' names 'B', which is no loop around it"));
+            refused("r0; start(B, r1)",
+                    "'start' names 'B', which is not a loop around this instruction"));
   EXPECT_EQ(problem("r0;; r1").substr(0, 47), "k:7:3: error: 'i' cannot compute 'r0;; r1': col");
 }
