@@ -231,7 +231,7 @@ TEST(ProgramJsonTest, refuses) {
   EXPECT_EQ(errorsOf(R"("schema": "tally-code")", R"("schema": "x")"),
             "k.json: error: at 'schema': expected \"tally-code\", found \"x\"\n");
   EXPECT_EQ(errorsOf(R"("id": 1, "name": "odd)", R"("id": 2, "name": "odd)"),
-            "k.json: error: at 'semaphores[1].id': expected an integer from 1 to 1, found 2\n");
+            "k.json: error: at 'semaphores[1].id': expected 1, found 2\n");
   EXPECT_EQ(errorsOf(R"("participants": ["act")", R"("participants": ["pe")"),
             "k.json: error: at 'barriers[0].participants[0]': the kernel has no such engine\n");
   EXPECT_EQ(errorsOf(R"("engine": "dma")", R"("engine": "act")"),

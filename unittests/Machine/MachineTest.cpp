@@ -119,7 +119,7 @@ TEST(MachineTest, readsAllFields) {
 
 TEST(MachineTest, refuses) {
   EXPECT_EQ(errorsOf(R"("version": 1)", R"("version": 2)"),
-            "m.json:2:41: error: at 'version': expected an integer from 1 to 1, found 2\n");
+            "m.json:2:41: error: at 'version': expected 1, found 2\n");
   EXPECT_EQ(errorsOf(R"(["act"])", R"(["act", 1, "act"])"),
             "m.json:2:76: error: at 'engines[1]': expected a string, found 1\n"
             "m.json:2:79: error: at 'engines[2]': the engine 'act' is listed twice\n");

@@ -175,7 +175,7 @@ TEST(KernelJsonTest, allErrorsAtOnce) {
       "k.json:1:40: error: unknown key 'nam'; allowed are 'schema', 'version', 'name', 'reserves', "
       "'engines', 'buffers', 'body', 'dependences'\n"
       "k.json:1:12: error: at 'schema': expected \"tally-kernel\", found \"tally-code\"\n"
-      "k.json:1:37: error: at 'version': expected an integer from 1 to 1, found 2\n"
+      "k.json:1:37: error: at 'version': expected 1, found 2\n"
       "k.json:1:1: error: the key 'name' is missing\n"
       "k.json:1:62: error: at 'engines[0]': expected an object, found 3\n"
       "k.json:2:30: error: at 'engines[1].weight': expected an integer from 1 to 2147483647, found "
