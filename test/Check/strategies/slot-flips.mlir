@@ -2,12 +2,12 @@
 
 // The slot changes in iterations that take the branch, and is read behind it in all. A reader beyond the branch does not count it.
 
-// REFUSED per-instruction: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is no loop or branch around it
-// REFUSED per-loop: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is no loop or branch around it
-// REFUSED per-engine: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is no loop or branch around it
-// REFUSED auto: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is no loop or branch around it
-// REFUSED barrier: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is no loop or branch around it
-// REFUSED unrolled: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is no loop or branch around it
+// REFUSED per-instruction: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is not a loop or branch around it
+// REFUSED per-loop: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is not a loop or branch around it
+// REFUSED per-engine: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is not a loop or branch around it
+// REFUSED auto: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is not a loop or branch around it
+// REFUSED barrier: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is not a loop or branch around it
+// REFUSED unrolled: 'read' cannot touch 'S[total(fresh) mod 2]': 'fresh' is not a loop or branch around it
 
 tally.kernel @slot_flips {
   tally.engine "dma"
