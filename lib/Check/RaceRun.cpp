@@ -172,8 +172,8 @@ bool RaceRun::isOverAtStart(QueueId earlier, uint32_t number, QueueId later) con
   return inOrder || isOverAtIssue(earlier, number, later);
 }
 
-/// Whether the one that came first should have come second. Where engines disagree about trips, no
-/// text says which comes first.
+/// Whether the one that came first should have come second. Where engines disagree about trips,
+/// each counts its own iterations (RunOrder.h).
 bool RaceRun::isReversed(Instance earlier, Instance later) const {
   return subject.inText().isBefore(later, earlier);
 }

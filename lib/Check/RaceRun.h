@@ -41,7 +41,7 @@ struct RaceSubject {
   const Needs &needs;
   IdVector<EngineId, uint32_t> firstOp;             ///< numbers the operations of all engines
   IdVector<SemaId, bool> isWaitedFor;               ///< by any engine; others order nothing
-  mutable std::unique_ptr<RunOrder> textOrder = {}; ///< made when something is found
+  mutable std::unique_ptr<RunOrder> textOrder = {}; ///< made when it is first asked for
 
   const RunOrder &inText() const {
     if (!textOrder) {
