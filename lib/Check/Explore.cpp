@@ -15,19 +15,6 @@
 
 namespace tally {
 
-IdVector<InstrId, bool> overwaitAllowed(const Kernel &kernel, const SyncPlan &plan) {
-  Strategy strategy = plan.options.strategy;
-  bool all = strategy == Strategy::Barrier || strategy == Strategy::Manual ||
-             !plan.barriers.empty(); // who meets waits for whatever the others do
-  IdVector<InstrId, bool> allowed(kernel.instrs.size(), all);
-  for (DepId dep : plan.waits.ids()) {
-    if (!plan.waits[dep].exact) {
-      allowed[kernel.deps[dep].consumer] = true;
-    }
-  }
-  return allowed;
-}
-
 /// The mismatch of that name in the last state, with the values it has there.
 static Mismatch asSeenAtTheEnd(const Lockstep &lockstep, const std::vector<Step> &schedule,
                                const Mismatch &mismatch) {

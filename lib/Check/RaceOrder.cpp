@@ -8,7 +8,6 @@
 #include "RaceReports.h"
 #include "RaceStory.h"
 
-#include "tally/Sync/Plan.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,6 @@
 
 #include "tally/Code/Listing.h"
 
-#include "tally/Sync/Plan.h"
 
 #include <fmt/format.h>
 

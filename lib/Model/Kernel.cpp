@@ -177,4 +177,20 @@ std::string dump(const Kernel &kernel) {
   return Dumper(kernel).run();
 }
 
+std::string describe(const Kernel &kernel, DepId id) {
+  const Dep &dep = kernel.deps[id];
+  std::string text =
+      fmt::format("'{}' -> '{}'", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer));
+  if (dep.form != DistanceForm::Vector) {
+    text += fmt::format(" {} {}", dep.form == DistanceForm::Flat ? "flat" : "element", dep.step);
+  }
+  std::string_view separator = " at ";
+  for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
+       ++c) {
+    text += fmt::format("{}'{}' = {}", separator, kernel.nameOf(c->loop), c->distance);
+    separator = ", ";
+  }
+  return text;
+}
+
 } // namespace tally

@@ -2,7 +2,6 @@
 
 #include "Causes.h"
 
-#include "tally/Sync/Plan.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include "Markup.h"
 
 #include "tally/Sim/Trace.h"
-#include "tally/Sync/Plan.h"
 
 #include <fmt/format.h>
 

@@ -87,20 +87,17 @@ std::string_view toString(WaitClass waitClass) {
   return "";
 }
 
-std::string describe(const Kernel &kernel, DepId id) {
-  const Dep &dep = kernel.deps[id];
-  std::string text =
-      fmt::format("'{}' -> '{}'", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer));
-  if (dep.form != DistanceForm::Vector) {
-    text += fmt::format(" {} {}", dep.form == DistanceForm::Flat ? "flat" : "element", dep.step);
+IdVector<InstrId, bool> overwaitAllowed(const Kernel &kernel, const SyncPlan &plan) {
+  Strategy strategy = plan.options.strategy;
+  bool all = strategy == Strategy::Barrier || strategy == Strategy::Manual ||
+             !plan.barriers.empty(); // who meets waits for whatever the others do
+  IdVector<InstrId, bool> allowed(kernel.instrs.size(), all);
+  for (DepId dep : plan.waits.ids()) {
+    if (!plan.waits[dep].exact) {
+      allowed[kernel.deps[dep].consumer] = true;
+    }
   }
-  std::string_view separator = " at ";
-  for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
-       ++c) {
-    text += fmt::format("{}'{}' = {}", separator, kernel.nameOf(c->loop), c->distance);
-    separator = ", ";
-  }
-  return text;
+  return allowed;
 }
 
 /// Barriers and written-out loops have semaphores of their own making.

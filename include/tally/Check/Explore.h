@@ -33,7 +33,6 @@
 #include "tally/Check/Spec.h"
 #include "tally/Check/Verdict.h"
 #include "tally/Support/Stop.h"
-#include "tally/Sync/Plan.h"
 
 #include <optional>
 #include <tuple>
@@ -93,10 +92,6 @@ struct ExploreOptions {
   LiteralRules rules; ///< for the specification alone; code is changed by makeLiteral()
   const StopFlag *stop = nullptr;
 };
-
-/// Which consumers a plan lets wait longer than they must: those of inexact dependences; all, where
-/// the strategy promises no exactness (barrier, manual).
-IdVector<InstrId, bool> overwaitAllowed(const Kernel &kernel, const SyncPlan &plan);
 
 struct ExploreResult {
   Verdict verdict = Verdict::Undecided;

@@ -276,6 +276,9 @@ std::string dump(const Kernel &kernel);
 
 std::string_view toString(DepKind kind);
 
+/// `'load' -> 'scale' at 'A' = 2`, for messages and listings.
+std::string describe(const Kernel &kernel, DepId id);
+
 } // namespace tally
 
 #endif // TALLY_MODEL_KERNEL_H

@@ -185,8 +185,9 @@ void verifyPlan(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnos
 /// one consumer. False if that cannot be shown.
 bool dominates(const Kernel &kernel, const SyncPlan &plan, DepId a, DepId b);
 
-/// `'load' -> 'scale' at 'A' = 2`, for messages and listings.
-std::string describe(const Kernel &kernel, DepId id);
+/// Which consumers a plan lets wait longer than they must: those of inexact dependences; all, where
+/// the strategy promises no exactness (barrier, manual).
+IdVector<InstrId, bool> overwaitAllowed(const Kernel &kernel, const SyncPlan &plan);
 
 std::string dump(const Kernel &kernel, const SyncPlan &plan);
 
