@@ -2,8 +2,8 @@
 
 #include "tally/Code/CodeStrategy.h"
 
+#include "tally/Model/Strategy.h"
 #include "tally/Support/Names.h"
-#include "tally/Sync/Plan.h"
 
 #include <algorithm>
 

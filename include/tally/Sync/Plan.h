@@ -27,26 +27,6 @@ namespace tally {
 
 using GroupId = Id<struct GroupTag>;
 
-enum class Strategy : uint8_t {
-  Barrier,        ///< all engines of a loop meet at its back edge
-  Unrolled,       ///< constant trips written out, static thresholds
-  PerInstruction, ///< one semaphore for each producer
-  PerLoop,        ///< one for each loop body and queue
-  PerEngine,      ///< one for each queue
-  Auto,           ///< each instruction as PlanOptions::sharing says
-  Manual,         ///< as written in the input
-};
-
-std::string_view toString(Strategy strategy);
-
-/// Whether the strategy computes thresholds from loop counts at run time.
-bool countsAtRunTime(Strategy strategy);
-
-std::optional<Strategy> strategyFrom(std::string_view name);
-
-/// All strategies by name, in the order of the enumeration.
-std::vector<std::string> strategyNames();
-
 /// Who meets at a barrier.
 enum class Participants : uint8_t {
   Work, ///< engines with work in the loop; at entry and exit also those a dependence links to it

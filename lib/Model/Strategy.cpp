@@ -1,0 +1,45 @@
+//===- Strategy.cpp - The strategies by name ------------------------------===//
+
+#include "tally/Model/Strategy.h"
+
+#include <iterator>
+
+namespace tally {
+
+static constexpr std::string_view strategyTable[] = {
+    "barrier", "unrolled", "per-instruction", "per-loop", "per-engine", "auto", "manual",
+};
+
+std::string_view toString(Strategy strategy) {
+  return strategyTable[static_cast<size_t>(strategy)];
+}
+
+bool countsAtRunTime(Strategy strategy) {
+  switch (strategy) {
+  case Strategy::PerInstruction:
+  case Strategy::PerLoop:
+  case Strategy::PerEngine:
+  case Strategy::Auto:
+    return true;
+  case Strategy::Barrier:
+  case Strategy::Unrolled:
+  case Strategy::Manual:
+    return false;
+  }
+  return false;
+}
+
+std::optional<Strategy> strategyFrom(std::string_view name) {
+  for (size_t i = 0; i < std::size(strategyTable); ++i) {
+    if (strategyTable[i] == name) {
+      return static_cast<Strategy>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> strategyNames() {
+  return {std::begin(strategyTable), std::end(strategyTable)};
+}
+
+} // namespace tally
