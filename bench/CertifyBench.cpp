@@ -12,7 +12,7 @@
 #include "Apart.h"
 
 #include "tally/Certify/Certificate.h"
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <fmt/format.h>

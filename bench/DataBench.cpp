@@ -10,7 +10,7 @@
 
 #include "Apart.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Data/Effects.h"
 #include "tally/Data/Inputs.h"
 #include "tally/Data/Npy.h"

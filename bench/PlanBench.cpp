@@ -10,7 +10,7 @@
 #include "Apart.h"
 #include "LargeKernel.h"
 
-#include "tally/Code/Choose.h"
+#include "tally/Compile/Choose.h"
 #include "tally/Model/Check.h"
 
 #include <fmt/format.h>

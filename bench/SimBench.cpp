@@ -10,7 +10,7 @@
 
 #include "Apart.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Sim/Simulate.h"
 

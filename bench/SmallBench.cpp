@@ -5,7 +5,7 @@
 
 #include "LargeKernel.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 
 #include <benchmark/benchmark.h>
 

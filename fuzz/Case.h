@@ -14,7 +14,7 @@
 
 #include "RandomKernel.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 
 #include <string>
 #include <vector>

@@ -17,7 +17,7 @@
 
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
-#include "tally/Code/Choose.h"
+#include "tally/Compile/Choose.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 // Embedding: builds a double-buffered kernel, plans it without barriers, and prints the code of
 // its engines.
-#include "tally/Code/Compile.h"
 #include "tally/Code/Listing.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <iostream>

@@ -7,9 +7,9 @@
 
 #include "Input.h"
 
-#include "tally/Code/Compile.h"
 #include "tally/Code/Listing.h"
 #include "tally/Code/ProgramJson.h"
+#include "tally/Compile/Compile.h"
 
 #include <cstdlib>
 #include <fmt/format.h>

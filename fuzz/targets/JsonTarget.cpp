@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Check/Schedule.h"
-#include "tally/Code/Compile.h"
 #include "tally/Code/ProgramJson.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
 

@@ -2,9 +2,9 @@
 
 #include "tally/Bench/Table.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
+#include "tally/Compile/Ideal.h"
 #include "tally/Kernels/Manual.h"
-#include "tally/Sim/Ideal.h"
 #include "tally/Sim/Simulate.h"
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include "Mends.h"
 #include "RacePairs.h"
 
-#include "tally/Code/Lower.h"
+#include "tally/Code/Limits.h"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,7 @@
 
 #include "tally/Check/Impl.h"
 
-#include "tally/Code/Interpret.h"
+#include "tally/Run/Interpret.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include "RacePairs.h"
 
-#include "tally/Code/Interpret.h"
+#include "tally/Run/Interpret.h"
 
 #include <fmt/format.h>
 
@@ -235,9 +235,9 @@ private:
     InstrId next = instrAfter(ops, at);
     auto last = std::find_if(ops.rend() - at, ops.rend(),
                              [](const Op &op) { return op.kind == OpKind::Issue; });
-    return next.valid()          ? fmt::format(", before '{}'", kernel.nameOf(next))
+    return next.valid()         ? fmt::format(", before '{}'", kernel.nameOf(next))
            : last != ops.rend() ? fmt::format(", after '{}'", kernel.nameOf(last->instr()))
-                                 : "";
+                                : "";
   }
 
   static std::string offsetText(int64_t offset) {

@@ -9,7 +9,7 @@
 #define TALLY_LIB_CHECK_RACESTORY_H
 
 #include "RaceRun.h"
-#include "tally/Code/Interpret.h"
+#include "tally/Run/Interpret.h"
 
 namespace tally {
 

@@ -1,11 +1,22 @@
 //===- Limits.cpp - What a program needs and a machine has not ------------===//
 
-#include "Numbers.h"
-#include "tally/Code/Lower.h"
+#include "tally/Code/Limits.h"
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace tally {
+
+uint32_t countBelow(const std::vector<uint32_t> &numbers, uint32_t limit) {
+  std::set<uint32_t> below(numbers.begin(), numbers.end());
+  return static_cast<uint32_t>(std::distance(below.begin(), below.lower_bound(limit)));
+}
+
+std::optional<uint32_t> unreserved(std::optional<uint32_t> limit,
+                                   const std::vector<uint32_t> &reserved) {
+  return limit ? std::optional(*limit - countBelow(reserved, *limit)) : std::nullopt;
+}
 
 static void checkEngines(const Kernel &kernel, const Machine &machine, Diagnostics &diagnostics) {
   for (const Engine &engine : kernel.engines) {

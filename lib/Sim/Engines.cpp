@@ -7,7 +7,7 @@
 
 #include "Simulator.h"
 
-#include "tally/Code/Interpret.h"
+#include "tally/Run/Interpret.h"
 
 namespace tally::sim {
 

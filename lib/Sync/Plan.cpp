@@ -1,4 +1,4 @@
-//===- Plan.cpp - The strategies by name, dispatch and dump ---------------===//
+//===- Plan.cpp - Dispatch and dump ---------------------------------------===//
 
 #include "Planners.h"
 

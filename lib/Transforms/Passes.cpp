@@ -1,7 +1,7 @@
 //===- Passes.cpp - The compiler as passes --------------------------------===//
 #include "tally/Transforms/Passes.h"
 
-#include "tally/Code/Choose.h"
+#include "tally/Compile/Choose.h"
 #include "tally/Deps/Bounds.h"
 #include "tally/Deps/Find.h"
 #include "tally/IR/Tally.h"

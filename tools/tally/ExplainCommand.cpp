@@ -7,7 +7,7 @@
 
 #include "Session.h"
 
-#include "tally/Code/Interpret.h"
+#include "tally/Run/Interpret.h"
 #include "tally/Support/Names.h"
 #include "tally/Sync/Explain.h"
 

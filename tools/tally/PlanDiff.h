@@ -10,7 +10,7 @@
 
 #include "Output.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 
 namespace tally::tool {
 

@@ -12,7 +12,7 @@
 #include "Options.h"
 #include "Output.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Deps/Held.h"
 #include "tally/Model/Bindings.h"
 #include "tally/Transforms/Bridge.h"

@@ -2,7 +2,7 @@
 
 #include "TimedSubject.h"
 
-#include "tally/Sim/Ideal.h"
+#include "tally/Compile/Ideal.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "Checker.h"
 
 #include "tally/Certify/Certificate.h"
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <gtest/gtest.h>
@@ -110,7 +110,8 @@ TEST(CertificateTest, aWrongThresholdIsRejectedWithBothForms) {
       "rejected: 'small' (per-loop): engine 'act', instruction 'a \"use\"': waits for 'A.dma' "
       ">= (32*total(A) - 47), but dependence 'load' -> 'a \"use\"' at 'A' = "
       "1 asks for isGT(trip(A), 1)*(32*total(A) - 48); with 2 iterations of 'A', engine 'act' "
-      "waits for 'A.dma' >= 17, which is 16, though run 1 of 'a \"use\"' has all that it depends on\n");
+      "waits for 'A.dma' >= 17, which is 16, though run 1 of 'a \"use\"' has all that it depends "
+      "on\n");
   EXPECT_EQ(answer.status, 1);
 }
 

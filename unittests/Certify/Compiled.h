@@ -2,7 +2,7 @@
 #ifndef TALLY_UNITTESTS_CERTIFY_COMPILED_H
 #define TALLY_UNITTESTS_CERTIFY_COMPILED_H
 
-#include "tally/Code/Lower.h"
+#include "tally/Lower/Lower.h"
 
 #include <optional>
 

@@ -14,7 +14,7 @@
 #include "tally/Certify/Certificate.h"
 #include "tally/Check/Explore.h"
 #include "tally/Check/Mutate.h"
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 
 #include <gtest/gtest.h>
 

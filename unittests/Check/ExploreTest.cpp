@@ -10,7 +10,7 @@
 
 #include "tally/Check/Explore.h"
 #include "tally/Check/Mutate.h"
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -8,8 +8,8 @@
 #include "Sync/Campaign.h"
 
 #include "tally/Check/Impl.h"
-#include "tally/Code/Compile.h"
-#include "tally/Code/Interpret.h"
+#include "tally/Compile/Compile.h"
+#include "tally/Run/Interpret.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 //===- SchedulersTest.cpp - Each way to schedule keeps its word -----------===//
 
 #include "tally/Check/Schedulers.h"
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 #include "PlanComparison.h"
 #include "ProgramComparison.h"
 
-#include "tally/Code/Choose.h"
 #include "tally/Code/ControlCost.h"
+#include "tally/Compile/Choose.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelBuilder.h"
 

@@ -10,7 +10,7 @@
 #include "PlanComparison.h"
 #include "ProgramComparison.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <fmt/format.h>

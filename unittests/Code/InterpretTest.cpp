@@ -1,6 +1,6 @@
 //===- InterpretTest.cpp - Running one engine's code ----------------------===//
 
-#include "tally/Code/Interpret.h"
+#include "tally/Run/Interpret.h"
 
 #include "tally/Code/Program.h"
 #include "tally/Model/KernelBuilder.h"

@@ -1,7 +1,7 @@
 //===- JsonDocTest.cpp - The examples of docs/Json.md ---------------------===//
 
-#include "tally/Code/Lower.h"
 #include "tally/Code/ProgramJson.h"
+#include "tally/Lower/Lower.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
 

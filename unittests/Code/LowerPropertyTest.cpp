@@ -12,7 +12,7 @@
 #include "PlanComparison.h"
 #include "ProgramComparison.h"
 
-#include "tally/Code/Lower.h"
+#include "tally/Lower/Lower.h"
 
 #include <fmt/format.h>
 #include <functional>

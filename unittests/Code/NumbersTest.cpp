@@ -9,7 +9,7 @@
 #include "PlanComparison.h"
 #include "ProgramComparison.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Model/Pins.h"
 

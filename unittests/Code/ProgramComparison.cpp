@@ -4,7 +4,7 @@
 
 #include "PlanComparison.h"
 
-#include "tally/Code/Interpret.h"
+#include "tally/Run/Interpret.h"
 
 #include <algorithm>
 #include <fmt/format.h>

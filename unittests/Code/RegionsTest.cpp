@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tally/Code/Compile.h"
 #include "tally/Code/ControlCost.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Model/KernelJson.h"
 

@@ -16,8 +16,8 @@
 #include "Campaign.h"
 #include "PlanComparison.h"
 
-#include "tally/Code/Interpret.h"
-#include "tally/Code/Lower.h"
+#include "tally/Lower/Lower.h"
+#include "tally/Run/Interpret.h"
 
 #include <algorithm>
 #include <deque>

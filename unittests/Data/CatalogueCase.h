@@ -2,7 +2,7 @@
 #ifndef TALLY_UNITTESTS_DATA_CATALOGUECASE_H
 #define TALLY_UNITTESTS_DATA_CATALOGUECASE_H
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Data/Effects.h"
 #include "tally/Data/Inputs.h"
 #include "tally/Kernels/Catalogue.h"

@@ -2,7 +2,7 @@
 
 #include "CatalogueCase.h"
 
-#include "tally/Sim/Ideal.h"
+#include "tally/Compile/Ideal.h"
 
 using namespace tally;
 

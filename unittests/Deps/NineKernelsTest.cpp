@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Check/Race.h"
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Deps/Extract.h"
 #include "tally/Deps/Implied.h"
 #include "tally/Kernels/Catalogue.h"

@@ -12,7 +12,7 @@
 #include "RandomAccesses.h"
 
 #include "tally/Check/Race.h"
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Deps/Extract.h"
 #include "tally/Deps/Implied.h"
 #include "tally/Model/KernelJson.h"

@@ -11,8 +11,8 @@
 
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
-#include "tally/Code/Compile.h"
 #include "tally/Code/ControlCost.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Model/KernelJson.h"
 

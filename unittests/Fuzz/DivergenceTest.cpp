@@ -10,7 +10,7 @@
 #include "RandomKernel.h"
 
 #include "tally/Check/Explore.h"
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Model/KernelJson.h"
 #include "tally/Sync/Divergence.h"

@@ -3,7 +3,7 @@
 #include "RandomKernel.h"
 
 #include "tally/Check/Mutate.h"
-#include "tally/Code/Lower.h"
+#include "tally/Lower/Lower.h"
 
 #include <array>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include "PlanComparison.h"
 #include "RandomKernel.h"
 
-#include "tally/Code/Lower.h"
+#include "tally/Lower/Lower.h"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,9 @@
 #include "RandomKernel.h"
 
 #include "tally/Check/Race.h"
-#include "tally/Code/Compile.h"
-#include "tally/Code/Interpret.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelJson.h"
+#include "tally/Run/Interpret.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include "tally/Kernels/Catalogue.h"
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Kernels/Manual.h"
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@
 
 #include "PaperCase.h"
 
-#include "tally/Code/Interpret.h"
+#include "tally/Run/Interpret.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 
 #include "PaperCase.h"
 
-#include "tally/Code/Interpret.h"
 #include "tally/Code/Listing.h"
+#include "tally/Run/Interpret.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -16,7 +16,7 @@
 #ifndef TALLY_UNITTESTS_PAPER_PAPERCASE_H
 #define TALLY_UNITTESTS_PAPER_PAPERCASE_H
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/Bindings.h"
 #include "tally/Model/KernelBuilder.h"
 

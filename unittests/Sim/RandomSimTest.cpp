@@ -11,8 +11,8 @@
 #include "Sync/Campaign.h"
 
 #include "tally/Check/Impl.h"
-#include "tally/Code/Compile.h"
-#include "tally/Sim/Ideal.h"
+#include "tally/Compile/Compile.h"
+#include "tally/Compile/Ideal.h"
 
 #include <algorithm>
 #include <functional>

@@ -6,7 +6,7 @@
 
 #include "SimCase.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 
 using namespace tally;
 

@@ -12,8 +12,8 @@
 #include "Campaign.h"
 #include "RandomCode.h"
 
-#include "tally/Code/Compile.h"
 #include "tally/Code/ProgramJson.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Model/KernelJson.h"
 #include "tally/Transforms/Bridge.h"
 #include "tally/Transforms/Passes.h"

@@ -15,8 +15,8 @@
 
 #include "Outside.h"
 
-#include "tally/Code/Interpret.h"
 #include "tally/IR/Tally.h"
+#include "tally/Run/Interpret.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

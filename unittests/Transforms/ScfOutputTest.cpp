@@ -12,7 +12,7 @@
 #include "Outside.h"
 #include "RandomCode.h"
 
-#include "tally/Code/Compile.h"
+#include "tally/Compile/Compile.h"
 #include "tally/IR/Tally.h"
 #include "tally/Transforms/Passes.h"
 #include "tally/Transforms/ScfOutput.h"

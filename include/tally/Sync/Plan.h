@@ -19,6 +19,7 @@
 #define TALLY_SYNC_PLAN_H
 
 #include "tally/Machine/Machine.h"
+#include "tally/Model/Strategy.h"
 #include "tally/Sync/Expr.h"
 
 #include <algorithm>

@@ -1,0 +1,24 @@
+//===- Choose.h - Strategy 'auto': the cheapest way to share semaphores ---===//
+//
+// A semaphore of one's own is waited for with fewer operations; a shared one saves semaphores, and
+// waits where an instruction needs several producers of one body. Which is cheaper depends on the
+// machine's prices, on how often a body runs, and on its limits.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_COMPILE_CHOOSE_H
+#define TALLY_COMPILE_CHOOSE_H
+
+#include "tally/Compile/Compile.h"
+
+namespace tally {
+
+/// For Strategy::Auto, the options with everything chosen: who shares a semaphore with whom, and
+/// how loops are counted. What a limit of the machine forced is a remark. `spare` semaphores are
+/// left for engines to meet. For every strategy, how far the machine's counters count.
+CompileOptions choose(const Kernel &kernel, const CompileOptions &options, const Machine &machine,
+                      Diagnostics &diagnostics, uint32_t spare = 0);
+
+} // namespace tally
+
+#endif // TALLY_COMPILE_CHOOSE_H

@@ -1,0 +1,49 @@
+//===- Compile.h - The whole way from kernel to code ----------------------===//
+//
+// One call for those who want code and not its making:
+//
+//   Diagnostics diagnostics;
+//   auto compiled = compile(kernel, {.plan = {.strategy = Strategy::PerLoop}},
+//                           genericMachine(), diagnostics);
+//   if (compiled) use(compiled->program);
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_COMPILE_COMPILE_H
+#define TALLY_COMPILE_COMPILE_H
+
+#include "tally/Compile/Overflow.h"
+#include "tally/Lower/Lower.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tally {
+
+struct CompileOptions {
+  PlanOptions plan;
+  LowerOptions lower;
+  Overflow overflow = Overflow::Reset;
+};
+
+struct Compiled {
+  SyncPlan plan; ///< empty for Strategy::Manual
+  Program program;
+};
+
+/// Checks, plans, lowers, and verifies each result. Nothing comes back if there was an error;
+/// remarks alone do not stop it. If what Strategy::Auto chooses does not fit, the plan and the
+/// program are those of another strategy, which they name. For Strategy::Manual, `written` is the
+/// code: it is verified and kept as it is.
+std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &options,
+                                const Machine &machine, Diagnostics &diagnostics,
+                                const Program *written = nullptr);
+
+/// How a table names code: by the strategy that was asked for, and behind it the one to which
+/// 'auto' fell back: `auto: per-engine`.
+std::string strategyLabel(std::string_view asked, const Program &program);
+
+} // namespace tally
+
+#endif // TALLY_COMPILE_COMPILE_H

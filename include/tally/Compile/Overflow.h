@@ -1,0 +1,45 @@
+//===- Overflow.h - Do counters stay below the machine's limit? -----------===//
+//
+// Three answers where trip bounds do not show that they do: counters are reset on the way, the
+// kernel is refused with the bound that would settle it, or the code is kept as it is and said to
+// be right up to so many iterations.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_COMPILE_OVERFLOW_H
+#define TALLY_COMPILE_OVERFLOW_H
+
+#include "tally/Sync/Plan.h"
+
+namespace tally {
+
+enum class Overflow : uint8_t {
+  Reset,  ///< drain and reset between iterations of a loop; refused where no loop will do
+  Refuse, ///< an error
+  Assume, ///< a remark
+};
+
+std::string_view toString(Overflow overflow);
+
+std::optional<Overflow> overflowFrom(std::string_view name);
+
+/// All by name, in the order of the enumeration.
+std::vector<std::string> overflowNames();
+
+/// The loops between whose iterations counters have to be reset so that none passes the limit, for
+/// PlanOptions::resets of another plan. An error where there is none that all engines agree on.
+std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
+                                   const Machine &machine, Diagnostics &diagnostics);
+
+/// Gives each reset point of a plan the most iterations that fit, and remarks on it.
+void setResetPeriods(const Kernel &kernel, SyncPlan &plan, const Machine &machine,
+                     Diagnostics &diagnostics);
+
+/// Remarks, or errors, where trip bounds do not show that all counters stay below the limit: up to
+/// how many entries of which loop the code is right, and the bound that would settle it.
+void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &machine, bool refuse,
+                   Diagnostics &diagnostics);
+
+} // namespace tally
+
+#endif // TALLY_COMPILE_OVERFLOW_H

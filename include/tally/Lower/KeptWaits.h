@@ -1,0 +1,42 @@
+//===- KeptWaits.h - Which waits stand before each instruction ----------------===//
+//
+// One wait for each dependence, less those that another wait of the same consumer implies. The
+// dependences so implied stay on record as reasons of the wait that does their work.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LOWER_KEPTWAITS_H
+#define TALLY_LOWER_KEPTWAITS_H
+
+#include "tally/Code/Program.h"
+#include "tally/Sync/Plan.h"
+
+namespace tally {
+
+/// One wait of a consumer: on the semaphore of `group`, for the threshold of `dep`.
+struct KeptWait {
+  DepId dep;
+  GroupId group;
+  ExprId threshold;
+  uint32_t firstReason = 0; ///< into Program::reasons
+  uint32_t numReasons = 0;
+};
+
+/// For every instruction, its waits in the order of its dependences.
+class KeptWaits {
+public:
+  /// Fills `program.reasons`.
+  KeptWaits(const Kernel &kernel, const SyncPlan &plan, Program &program);
+
+  const KeptWait *begin(InstrId instr) const { return waits.data() + first[instr.value]; }
+
+  const KeptWait *end(InstrId instr) const { return waits.data() + first[instr.value + 1]; }
+
+private:
+  std::vector<KeptWait> waits;
+  std::vector<uint32_t> first;
+};
+
+} // namespace tally
+
+#endif // TALLY_LOWER_KEPTWAITS_H

@@ -1,0 +1,280 @@
+//===- Overflow.cpp - Do counters stay below the machine's limit? ---------===//
+//
+// A semaphore of body l is raised by w*N at each entry of l, and thresholds run one entry ahead (or
+// d more, for an inner index d ahead): w*N*(entries + 1) must stay below 2^bits (2^(bits-1) where
+// waits compare signed). The kernel itself is entered once, and nothing runs ahead of that. Entries
+// are bounded by the trip bounds around l. Where those are missing or too large, the code is right
+// up to a number of entries that is said.
+//
+// Counters that are reset between iterations of a loop R have only the entries of l since then:
+// if R has so many at most, entries = iterations of R * entries of l in each. Of the loops around l
+// the outermost one that will do is taken: it comes to its barrier least often.
+//===----------------------------------------------------------------------===//
+
+#include "tally/Compile/Overflow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tally {
+namespace {
+
+constexpr uint64_t unbounded = UINT64_MAX;
+
+uint64_t saturatingMul(uint64_t a, uint64_t b) {
+  return a != 0 && b > (unbounded - 1) / a ? unbounded : a * b;
+}
+
+class Growth {
+public:
+  Growth(const Kernel &kernel, const SyncPlan &plan, const Machine &machine)
+      : kernel(kernel), plan(plan), machine(machine), entries(kernel.loops.size(), 1),
+        perEntry(kernel.loops.size(), 0), ahead(kernel.loops.size(), 1) {
+    boundEntries();
+    sumPerEntry();
+  }
+
+  /// Whether the counters of a body stay below the limit, if nobody resets them.
+  bool fits(LoopId loop) const {
+    if (perEntry[loop] == 0) {
+      return true;
+    }
+    return entries[loop] != unbounded &&
+           saturatingMul(perEntry[loop], entries[loop] + ahead[loop]) < machine.counterLimit();
+  }
+
+  /// How many entries of a body its counters hold.
+  uint64_t mostEntries(LoopId loop) const {
+    uint64_t most = (machine.counterLimit() - 1) / perEntry[loop];
+    return most > ahead[loop] ? most - ahead[loop] : 0;
+  }
+
+  /// How many iterations of `around` the counters of a body hold; 0: not even one.
+  uint64_t mostIterations(LoopId around, LoopId loop) const {
+    uint64_t inside = 1;
+    for (LoopId l = loop; l != around; l = kernel.loops[l].parent) {
+      uint64_t trips = maxTrips(kernel.loops[l]);
+      inside = trips == unbounded ? unbounded : saturatingMul(inside, trips);
+      if (inside == unbounded) {
+        return 0;
+      }
+    }
+    return inside == 0 ? unbounded : mostEntries(loop) / inside;
+  }
+
+  /// The outermost loop around a body between whose iterations its counters can be reset.
+  LoopId resetterOf(LoopId loop) const {
+    LoopId found;
+    bool agreed = true; // from the root up to here
+    std::vector<LoopId> path;
+    for (LoopId l = loop; l != rootLoop; l = kernel.loops[l].parent) {
+      path.push_back(l);
+    }
+    for (size_t i = path.size(); i-- > 0 && agreed && !found.valid();) {
+      agreed = kernel.loops[path[i]].uniform;
+      bool isLoop = kernel.loops[path[i]].kind == LoopKind::Loop;
+      found = agreed && isLoop && mostIterations(path[i], loop) > 0 ? path[i] : LoopId();
+    }
+    return found;
+  }
+
+  /// Up to how many entries the code is right.
+  std::string rightUpTo(LoopId loop) const {
+    return fmt::format("counters of '{}' are right up to {} entries of it ({} bits, {} an entry)",
+                       kernel.nameOf(loop), mostEntries(loop), machine.counterBits, perEntry[loop]);
+  }
+
+  /// What would show that they are never more.
+  std::string wayOut(LoopId loop) const {
+    LoopId open = unboundedAround(loop);
+    if (open.valid()) {
+      return fmt::format("; a bound 'max' on the trips of '{}' would settle it",
+                         kernel.nameOf(open));
+    }
+    return fmt::format(", but its trip bounds allow {}; a smaller 'max' on a loop around it would "
+                       "settle it",
+                       entries[loop]);
+  }
+
+  bool counts(LoopId loop) const { return perEntry[loop] > 0; }
+
+private:
+  uint64_t maxTrips(const Loop &loop) const {
+    if (loop.trip.kind == Trip::Kind::Constant) {
+      return loop.trip.constant;
+    }
+    return loop.trip.max.value_or(unbounded);
+  }
+
+  void boundEntries() {
+    for (LoopId l : kernel.loops.ids()) {
+      const Loop &loop = kernel.loops[l];
+      if (loop.parent.valid()) {
+        uint64_t trips = maxTrips(loop);
+        uint64_t outer = entries[loop.parent];
+        bool unknown = trips == unbounded || outer == unbounded;
+        entries[l] = unknown ? unbounded : saturatingMul(outer, trips);
+      }
+    }
+  }
+
+  /// The most that any semaphore or counter grows by at one entry of each loop. A semaphore of a
+  /// whole queue grows in many loops: each is charged all of it.
+  void sumPerEntry() {
+    IdVector<GroupId, uint64_t> raised(plan.groups.size(), 0);
+    for (InstrId instr : kernel.instrs.ids()) {
+      GroupId group = plan.groupOf[instr];
+      if (group.valid()) {
+        raised[group] += kernel.queues[kernel.instrs[instr].queue].weight;
+      }
+    }
+    for (InstrId instr : kernel.instrs.ids()) {
+      GroupId group = plan.groupOf[instr];
+      if (group.valid()) {
+        uint64_t &most = perEntry[kernel.instrs[instr].home];
+        most = std::max(most, raised[group]);
+      }
+    }
+    for (const Wait &wait : plan.waits) {
+      if (wait.maskLoop.valid()) {
+        perEntry[wait.maskLoop] = std::max<uint64_t>(perEntry[wait.maskLoop], 1);
+      }
+    }
+    for (DepId dep : plan.waits.ids()) {
+      LoopId home = kernel.instrs[kernel.deps[dep].producer].home;
+      ahead[home] = std::max<uint64_t>(ahead[home], plan.waits[dep].times);
+      if (plan.waits[dep].innerLoop.valid()) {
+        chargeElement(plan.waits[dep], home);
+      }
+    }
+    ahead[rootLoop] = 0; // thresholds there are constants
+  }
+
+  /// An inner index is added to a count of the producer: each must leave the other half of the
+  /// range.
+  void chargeElement(const Wait &wait, LoopId producerHome) {
+    for (LoopId loop : {producerHome, wait.innerLoop}) {
+      perEntry[loop] = std::max<uint64_t>(perEntry[loop], 2);
+    }
+    uint64_t step = static_cast<uint64_t>(std::abs(wait.innerStep));
+    ahead[wait.innerLoop] = std::max(ahead[wait.innerLoop], 1 + step);
+  }
+
+  /// The outermost loop around `loop` without a bound; none if all have one.
+  LoopId unboundedAround(LoopId loop) const {
+    LoopId found;
+    for (LoopId l = loop; l.valid(); l = kernel.loops[l].parent) {
+      found = maxTrips(kernel.loops[l]) == unbounded && l != rootLoop ? l : found;
+    }
+    return found;
+  }
+
+  const Kernel &kernel;
+  const SyncPlan &plan;
+  const Machine &machine;
+  IdVector<LoopId, uint64_t> entries;  ///< the most that there can be; or unbounded
+  IdVector<LoopId, uint64_t> perEntry; ///< growth of the fastest counter; 0: nothing is counted
+  IdVector<LoopId, uint64_t> ahead;    ///< entries that a threshold may run ahead
+};
+
+} // namespace
+
+static constexpr std::string_view overflowTable[] = {"reset", "refuse", "assume"};
+
+std::string_view toString(Overflow overflow) {
+  return overflowTable[static_cast<size_t>(overflow)];
+}
+
+std::optional<Overflow> overflowFrom(std::string_view name) {
+  for (size_t i = 0; i < std::size(overflowTable); ++i) {
+    if (overflowTable[i] == name) {
+      return static_cast<Overflow>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> overflowNames() {
+  return {std::begin(overflowTable), std::end(overflowTable)};
+}
+
+void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &machine, bool refuse,
+                   Diagnostics &diagnostics) {
+  Growth growth(kernel, plan, machine);
+  for (LoopId loop : kernel.loops.ids()) {
+    if (growth.fits(loop)) {
+      continue;
+    }
+    std::string message = growth.rightUpTo(loop) + growth.wayOut(loop);
+    if (refuse) {
+      diagnostics.error(kernel.loops[loop].where, std::move(message));
+    } else {
+      diagnostics.remark(kernel.loops[loop].where, std::move(message));
+    }
+  }
+}
+
+std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
+                                   const Machine &machine, Diagnostics &diagnostics) {
+  Growth growth(kernel, plan, machine);
+  IdVector<LoopId, bool> isPoint(kernel.loops.size(), false);
+  for (LoopId loop : kernel.loops.ids()) {
+    if (growth.fits(loop)) {
+      continue;
+    }
+    LoopId resetter = growth.resetterOf(loop);
+    if (resetter.valid()) {
+      isPoint[resetter] = true;
+      continue;
+    }
+    diagnostics.error(kernel.loops[loop].where,
+                      fmt::format("{}, and there is no loop around it on which all engines agree "
+                                  "and between whose iterations they could be reset{}",
+                                  growth.rightUpTo(loop), growth.wayOut(loop)));
+  }
+  std::vector<ResetPoint> points;
+  for (LoopId loop : kernel.loops.ids()) {
+    if (isPoint[loop]) {
+      points.push_back({loop, 0});
+    }
+  }
+  return points;
+}
+
+void setResetPeriods(const Kernel &kernel, SyncPlan &plan, const Machine &machine,
+                     Diagnostics &diagnostics) {
+  if (plan.options.resets.empty()) {
+    return;
+  }
+  Growth growth(kernel, plan, machine);
+  IdVector<LoopId, LoopId> resetBy(kernel.loops.size()); // the innermost point around each body
+  IdVector<LoopId, uint64_t> most(kernel.loops.size(), machine.counterLimit() - 2);
+  IdVector<LoopId, LoopId> reason(kernel.loops.size());
+  for (LoopId loop : kernel.loops.ids()) {
+    LoopId parent = kernel.loops[loop].parent;
+    resetBy[loop] = plan.resetAt(loop) ? loop : parent.valid() ? resetBy[parent] : LoopId();
+    LoopId point = resetBy[loop];
+    if (point.valid() && growth.counts(loop)) {
+      most[point] = std::min(most[point], growth.mostIterations(point, loop));
+    }
+    if (!growth.fits(loop)) {
+      assert(point.valid() && "found by findResets()");
+      reason[point] = reason[point].valid() ? reason[point] : loop;
+    }
+  }
+  for (ResetPoint &point : plan.options.resets) {
+    point.every = static_cast<uint32_t>(most[point.loop]);
+    LoopId loop = reason[point.loop]; // none if an inner point has taken over
+    std::string text = fmt::format("counters in '{}' are drained and reset every {} iterations of "
+                                   "it",
+                                   kernel.nameOf(point.loop), point.every);
+    if (loop.valid()) {
+      text += ": " + growth.rightUpTo(loop) + growth.wayOut(loop);
+    }
+    diagnostics.remark(kernel.loops[point.loop].where, std::move(text));
+  }
+}
+
+} // namespace tally

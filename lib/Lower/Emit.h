@@ -1,0 +1,63 @@
+//===- Emit.h - The code of one engine, for each family of strategies -----===//
+#ifndef TALLY_LIB_LOWER_EMIT_H
+#define TALLY_LIB_LOWER_EMIT_H
+
+#include "KnownExprs.h"
+#include "Legalize.h"
+#include "MeetingCode.h"
+#include "Registers.h"
+#include "tally/Lower/KeptWaits.h"
+#include "tally/Lower/Lower.h"
+
+namespace tally {
+
+/// What emission of all engines shares, and does not change.
+struct EmitContext {
+  EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
+              const KeptWaits &waits, const LegalExprs &exprs,
+              const MeetingCode *meetings = nullptr);
+
+  const Kernel &kernel;
+  const SyncPlan &plan;
+  const LowerOptions &options;
+  const KeptWaits &waits;
+  const LegalExprs &exprs;
+  const MeetingCode *meetings;                ///< null: nobody meets
+  std::vector<std::vector<InstrId>> instrsOf; ///< by engine, in program order
+  IdVector<LoopId, uint32_t> rootPosition;    ///< statement of the root, as a position
+  IdVector<QueueId, std::vector<LoopId>>
+      loopsOf; ///< bodies with instructions that share the queue's semaphore
+  IdVector<QueueId, uint32_t> firstPosition; ///< of the root, with the first of these
+
+  /// The statement of the root in which an instruction lies, as a position.
+  uint32_t rootPositionOf(InstrId id) const;
+
+  /// Semaphore and weight an instruction signals with, or none.
+  void setSignal(Op &op, InstrId instr) const;
+};
+
+/// Gives `op`, an Issue, one more wait: one that it has already becomes a wait-only operation.
+/// To be called before the operations that compute the new threshold.
+void makeRoomForWait(std::vector<Op> &ops, Op &op);
+
+/// Sets the wait of an operation and the dependences behind it.
+void setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason, uint32_t numReasons);
+
+/// Memory that one emission after the other uses, but no two at the same time.
+struct EmitScratch {
+  KnownExprs known;
+  ValueCode code; ///< the result
+};
+
+/// Code that counts and computes its thresholds, over values, into the scratch memory.
+void emitCounting(const EmitContext &context, EmitScratch &scratch, EngineId engine);
+
+/// Code that meets at barriers, its semaphores added to the program. All engines at once.
+void emitBarriers(const EmitContext &context, Program &program);
+
+/// Loops written out, thresholds counted. All engines at once.
+void emitUnrolled(const EmitContext &context, Program &program, Diagnostics &diagnostics);
+
+} // namespace tally
+
+#endif // TALLY_LIB_LOWER_EMIT_H

@@ -1,0 +1,248 @@
+//===- Lower.cpp - From plan to per-engine code ---------------------------===//
+//
+// Steps:  1. waits       which of the planned waits stand (KeptWaits.h)
+//         2. semaphores  one for each group, named after what it counts
+//         3. emit        the operations of each engine, by family of strategies
+//         4. registers   values to registers (Registers.h)
+//         5. write out  loops that the kernel unrolls, or that only count (WriteOut.h)
+//         6. numbers     around those that are reserved, with those that are pinned (Numbers.h)
+//===----------------------------------------------------------------------===//
+
+#include "Emit.h"
+#include "Numbers.h"
+#include "WriteOut.h"
+#include "tally/Code/Limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace tally {
+namespace {
+
+/// Names for semaphores, each once. Nearly all are names of the kernel, or made of two of them:
+/// which of those are taken is one bit each, and only the others are looked up in a table of their
+/// own.
+class SemaphoreNames {
+public:
+  explicit SemaphoreNames(const Kernel &kernel)
+      : kernel(kernel), isTaken(kernel.strings.size(), false) {}
+
+  /// "A.act": body and queue; the queue alone for the root or all bodies; a sole member's name.
+  std::string of(const Group &group) {
+    if (group.sole.valid()) {
+      return take(kernel.instrs[group.sole].name, kernel.nameOf(group.sole));
+    }
+    if (!group.body.valid() || group.body == rootLoop) {
+      return take(kernel.queues[group.queue].name, kernel.nameOf(group.queue));
+    }
+    std::string name(kernel.nameOf(group.body));
+    name += '.';
+    name += kernel.nameOf(group.queue);
+    return take(kernel.strings.find(name), name);
+  }
+
+private:
+  /// The text, of this id in the kernel if it is one of its names, or a variation of it.
+  std::string take(NameId id, std::string_view text) {
+    std::string name(text);
+    while (!isFree(id, name)) {
+      name += "'"; // loops and queues may have dots in their names, too
+      id = kernel.strings.find(name);
+    }
+    return name;
+  }
+
+  /// Whether nobody has taken the name; from now on somebody has.
+  bool isFree(NameId id, const std::string &name) {
+    if (!id.valid()) {
+      size_t before = others.size();
+      others.intern(name);
+      return others.size() > before;
+    }
+    bool free = !isTaken[id.value];
+    isTaken[id.value] = true;
+    return free;
+  }
+
+  const Kernel &kernel;
+  std::vector<bool> isTaken; ///< by NameId of the kernel
+  StringPool others;         ///< that no part of the kernel has
+};
+
+void nameSemaphores(const Kernel &kernel, const SyncPlan &plan, Program &program) {
+  SemaphoreNames names(kernel);
+  program.semaphores.reserve(plan.groups.size());
+  for (const Group &group : plan.groups) {
+    program.semaphores.push({names.of(group)});
+  }
+}
+
+std::string roleText(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
+                     const CounterRole &role) {
+  switch (role.kind) {
+  case CounterRole::Kind::None:
+    return "";
+  case CounterRole::Kind::Total:
+    return fmt::format("total({})", kernel.nameOf(LoopId(role.id)));
+  case CounterRole::Kind::Trip:
+    return fmt::format("trip({})", kernel.nameOf(LoopId(role.id)));
+  case CounterRole::Kind::Slot:
+    return slotText(kernel, plan.rings[RingId(role.id)], role.slot);
+  case CounterRole::Kind::Place:
+    return fmt::format("place({})", kernel.nameOf(InstrId(role.id)));
+  case CounterRole::Kind::Stepped:
+    return fmt::format("next {}", toString(exprs, ExprId(role.id), plan.rings, kernel));
+  case CounterRole::Kind::Running:
+    return fmt::format("running({})", kernel.nameOf(QueueId(role.id)));
+  }
+  return "";
+}
+
+/// What one register holds in turn; in a large kernel, the first of it. Stepped thresholds come
+/// first: whoever looks for a register that could be freed looks for them.
+std::string rolesText(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
+                      std::vector<CounterRole> &roles) {
+  constexpr size_t most = 16;
+  std::ranges::stable_partition(
+      roles, [](const CounterRole &role) { return role.kind == CounterRole::Kind::Stepped; });
+  std::string text;
+  for (size_t i = 0; i < std::min(most, roles.size()); ++i) {
+    text += text.empty() ? "" : ", ";
+    text += roleText(kernel, plan, exprs, roles[i]);
+  }
+  return roles.size() <= most ? text : text + fmt::format(", and {} more", roles.size() - most);
+}
+
+EngineCode finish(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
+                  const Machine &machine, EngineId engine, const ValueCode &values) {
+  AllocatedCode allocated = allocateRegisters(
+      values, unreserved(machine.registersPerEngine, kernel.engines[engine].reserved));
+  EngineCode code;
+  code.engine = engine;
+  code.ops = std::move(allocated.ops);
+  for (uint32_t reg = 0; reg < allocated.numRegisters; ++reg) {
+    std::vector<CounterRole> roles;
+    for (uint32_t value : allocated.countersOf[reg]) {
+      roles.push_back(values.values[value].role);
+    }
+    code.registers.push({fmt::format("r{}", reg), rolesText(kernel, plan, exprs, roles)});
+  }
+  return code;
+}
+
+/// Engines do not depend on each other: each takes the next one until none is left. The result is
+/// the same with any number of threads.
+void emitEngines(const EmitContext &context, const Machine &machine, Program &program) {
+  constexpr size_t worthAThread = 20'000; // instructions
+  size_t numEngines = context.kernel.engines.size();
+  program.engines.resize(numEngines);
+  std::atomic<uint32_t> next = 0;
+  auto work = [&] {
+    EmitScratch scratch{KnownExprs(context.exprs.pool().size()), {}};
+    for (uint32_t e = next++; e < numEngines; e = next++) {
+      emitCounting(context, scratch, EngineId(e));
+      program.engines[EngineId(e)] = finish(context.kernel, context.plan, context.exprs.pool(),
+                                            machine, EngineId(e), scratch.code);
+    }
+  };
+  size_t numThreads = context.kernel.instrs.size() < worthAThread
+                          ? 1
+                          : std::min<size_t>(numEngines, std::thread::hardware_concurrency());
+  std::vector<std::jthread> others;
+  for (size_t t = 1; t < numThreads; ++t) {
+    others.emplace_back(work);
+  }
+  work();
+}
+
+} // namespace
+
+EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
+                         const KeptWaits &waits, const LegalExprs &exprs,
+                         const MeetingCode *meetings)
+    : kernel(kernel), plan(plan), options(options), waits(waits), exprs(exprs), meetings(meetings),
+      instrsOf(kernel.engines.size()), rootPosition(kernel.loops.size(), 0),
+      loopsOf(kernel.queues.size()), firstPosition(kernel.queues.size(), Id<void>::noneValue) {
+  for (LoopId l : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[l];
+    if (loop.parent.valid()) {
+      rootPosition[l] =
+          loop.parent == rootLoop ? kernel.stmts[loop.stmt].position : rootPosition[loop.parent];
+    }
+  }
+  for (InstrId i : kernel.instrs.ids()) {
+    const Instr &instr = kernel.instrs[i];
+    instrsOf[kernel.engineOf(i).value].push_back(i);
+    if (!plan.sharesQueue(i)) {
+      continue;
+    }
+    if (loopsOf[instr.queue].empty() || loopsOf[instr.queue].back() != instr.home) {
+      loopsOf[instr.queue].push_back(instr.home);
+    }
+    if (firstPosition[instr.queue] == Id<void>::noneValue) {
+      firstPosition[instr.queue] =
+          instr.home == rootLoop ? kernel.stmts[instr.block].position : rootPosition[instr.home];
+    }
+  }
+}
+
+uint32_t EmitContext::rootPositionOf(InstrId id) const {
+  const Instr &instr = kernel.instrs[id];
+  return instr.home == rootLoop ? kernel.stmts[instr.block].position : rootPosition[instr.home];
+}
+
+void EmitContext::setSignal(Op &op, InstrId instr) const {
+  GroupId group = plan.groupOf[instr];
+  if (group.valid()) {
+    op.signal = SemaId(group.value);
+    op.amount = kernel.queues[kernel.instrs[instr].queue].weight;
+  }
+}
+
+void makeRoomForWait(std::vector<Op> &ops, Op &op) {
+  if (!op.wait.valid()) {
+    return;
+  }
+  Op wait = Op::makeWait(op.wait, op.a);
+  wait.firstReason = op.firstReason;
+  wait.numReasons = op.numReasons;
+  ops.push_back(wait);
+}
+
+void setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason, uint32_t numReasons) {
+  op.wait = sema;
+  op.a = threshold;
+  op.firstReason = firstReason;
+  op.numReasons = numReasons;
+}
+
+Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+              const LowerOptions &options, Diagnostics &diagnostics) {
+  Program program;
+  program.strategy = toString(plan.options.strategy);
+  program.machine = machine.name;
+  program.rules = rulesOf(machine);
+  nameSemaphores(kernel, plan, program);
+
+  KeptWaits waits(kernel, plan, program);
+  LegalExprs exprs(plan, machine);
+  MeetingCode meetings(kernel, plan, program);
+  EmitContext context(kernel, plan, options, waits, exprs, &meetings);
+  if (countsAtRunTime(plan.options.strategy)) {
+    emitEngines(context, machine, program);
+  } else if (plan.options.strategy == Strategy::Barrier) {
+    emitBarriers(context, program);
+  } else {
+    emitUnrolled(context, program, diagnostics);
+  }
+  if (countsAtRunTime(plan.options.strategy)) {
+    writeOut(kernel, options.countAtOnce, plan.options.counterLimit, program);
+  }
+  assignNumbers(kernel, plan, program);
+  return program;
+}
+
+} // namespace tally

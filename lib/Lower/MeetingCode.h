@@ -1,0 +1,62 @@
+//===- MeetingCode.h - Where engines meet in code that counts -------------===//
+//
+// At a reset point of the plan meet the engines that raise a semaphore to be reset there, and
+// those with a dependence on what raises one. All count the loop's iterations since the last time,
+// so all come to the same one. At the back edge of a loop in a barrier region meet those that a
+// dependence links.
+//
+//   loop A:
+//     [t := isGT(total(A), every - 1)]
+//     when t:
+//       SYNC ...                             drained: whatever was counted has retired
+//       [total(A) := 0, ...]
+//     ...
+//     SYNC ...                               drained: the next iteration finds all of this one
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_LOWER_MEETINGCODE_H
+#define TALLY_LIB_LOWER_MEETINGCODE_H
+
+#include "BarrierCode.h"
+#include "tally/Sync/Plan.h"
+
+namespace tally {
+
+/// A reset point with its barrier.
+struct ResetSite {
+  ResetPoint point;
+  BarrierSite barrier;
+};
+
+class MeetingCode {
+public:
+  /// Adds the barriers of all reset points and back edges to the program, whose semaphores are
+  /// numbered like the groups of the plan.
+  MeetingCode(const Kernel &kernel, const SyncPlan &plan, Program &program);
+
+  /// The reset point between iterations of `loop`, if the engine takes part in one there; else
+  /// null.
+  const ResetSite *resetIn(LoopId loop, EngineId engine) const;
+
+  /// The barrier at the back edge of `loop`, if the engine takes part in one there; else null.
+  const BarrierSite *backEdgeOf(LoopId loop, EngineId engine) const;
+
+  const BarrierCode &barriers() const { return code; }
+
+private:
+  static constexpr uint32_t none = UINT32_MAX;
+
+  void addResets(const Kernel &kernel, const SyncPlan &plan);
+  void addBackEdges(const Kernel &kernel, const SyncPlan &plan);
+
+  BarrierCode code;
+  std::vector<ResetSite> resets;
+  std::vector<BarrierSite> backEdges;
+  IdVector<LoopId, uint32_t> resetAt;    ///< empty if there are none
+  IdVector<LoopId, uint32_t> backEdgeAt; ///< empty if there are none
+};
+
+} // namespace tally
+
+#endif // TALLY_LIB_LOWER_MEETINGCODE_H

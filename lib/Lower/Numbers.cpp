@@ -1,0 +1,159 @@
+//===- Numbers.cpp - Which semaphores and registers code uses -------------===//
+
+#include "Numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tally {
+namespace {
+
+using Numbers = std::vector<uint32_t>;
+
+/// The smallest numbers that are not taken, in order.
+class FreeNumbers {
+public:
+  explicit FreeNumbers(const Numbers &taken) : taken(taken.begin(), taken.end()) {}
+
+  void take(uint32_t number) { taken.insert(number); }
+
+  uint32_t next() {
+    while (taken.contains(at)) {
+      ++at;
+    }
+    return at++;
+  }
+
+private:
+  std::set<uint32_t> taken;
+  uint32_t at = 0;
+};
+
+uint32_t tableSize(const Numbers &numbers) {
+  return numbers.empty() ? 0 : *std::ranges::max_element(numbers) + 1;
+}
+
+/// What stands in a table at a number that nobody uses.
+std::string_view placeholder(const Numbers &reserved, uint32_t number) {
+  return std::ranges::find(reserved, number) == reserved.end() ? "unused" : "reserved";
+}
+
+class Renumberer {
+public:
+  Renumberer(const Kernel &kernel, const SyncPlan &plan, Program &program)
+      : kernel(kernel), program(program), semaNumbers(numberSemaphores(plan)) {}
+
+  void run() {
+    for (EngineCode &code : program.engines) {
+      const Numbers &reserved = kernel.engines[code.engine].reserved;
+      regNumbers.clear();
+      FreeNumbers numbers(reserved);
+      for (size_t r = 0; r < code.registers.size(); ++r) {
+        regNumbers.push_back(numbers.next());
+      }
+      renumber(code.ops);
+      code.registers = registers(code.registers, reserved);
+    }
+    program.semaphores = semaphores();
+  }
+
+private:
+  Numbers numberSemaphores(const SyncPlan &plan) const {
+    std::vector<std::optional<uint32_t>> pinned(program.semaphores.size());
+    FreeNumbers numbers(kernel.reserved);
+    for (GroupId group : plan.groups.ids()) {
+      pinned[group.value] = plan.groups[group].pinned;
+      if (plan.groups[group].pinned) {
+        numbers.take(*plan.groups[group].pinned);
+      }
+    }
+    Numbers result;
+    for (std::optional<uint32_t> number : pinned) {
+      result.push_back(number ? *number : numbers.next());
+    }
+    return result;
+  }
+
+  void renumber(std::vector<Op> &ops) {
+    std::vector<Op> renumbered;
+    renumbered.reserve(ops.size());
+    for (Op op : ops) {
+      for (Operand *operand : {&op.a, &op.b}) {
+        operand->value = operand->isRegister ? regNumbers[operand->value] : operand->value;
+      }
+      op.dst = op.dst.valid() ? RegId(regNumbers[op.dst.value]) : op.dst;
+      op.wait = op.wait.valid() ? SemaId(semaNumbers[op.wait.value]) : op.wait;
+      if (op.kind == OpKind::Reset) {
+        reset(renumbered, op);
+        continue;
+      }
+      op.signal = op.signal.valid() ? SemaId(semaNumbers[op.signal.value]) : op.signal;
+      renumbered.push_back(op);
+    }
+    ops = std::move(renumbered);
+  }
+
+  /// One reset for each run of consecutive numbers.
+  void reset(std::vector<Op> &ops, const Op &op) const {
+    auto first = semaNumbers.begin() + op.signal.value;
+    Numbers cleared(first, first + op.amount);
+    std::ranges::sort(cleared);
+    for (size_t begin = 0, end = 0; begin < cleared.size(); begin = end) {
+      while (end < cleared.size() && cleared[end] - cleared[begin] == end - begin) {
+        ++end;
+      }
+      ops.push_back(Op::reset(SemaId(cleared[begin]), static_cast<uint32_t>(end - begin)));
+    }
+  }
+
+  IdVector<SemaId, Semaphore> semaphores() const {
+    IdVector<SemaId, Semaphore> table(tableSize(semaNumbers));
+    std::set<std::string> names;
+    for (SemaId old : program.semaphores.ids()) {
+      table[SemaId(semaNumbers[old.value])] = program.semaphores[old];
+      names.insert(program.semaphores[old].name);
+    }
+    for (SemaId sema : table.ids()) {
+      std::string &name = table[sema].name;
+      if (name.empty()) {
+        name = fmt::format("{}.{}", placeholder(kernel.reserved, sema.value), sema.value);
+        while (!names.insert(name).second) {
+          name += "'";
+        }
+      }
+    }
+    return table;
+  }
+
+  IdVector<RegId, Register> registers(const IdVector<RegId, Register> &old,
+                                      const Numbers &reserved) const {
+    IdVector<RegId, Register> table(tableSize(regNumbers));
+    for (RegId reg : table.ids()) {
+      table[reg] = {fmt::format("r{}", reg.value), std::string(placeholder(reserved, reg.value))};
+    }
+    for (RegId reg : old.ids()) {
+      table[RegId(regNumbers[reg.value])].role = old[reg].role;
+    }
+    return table;
+  }
+
+  const Kernel &kernel;
+  Program &program;
+  const Numbers semaNumbers; ///< by number so far
+  Numbers regNumbers;        ///< the same, of the engine at hand
+};
+
+} // namespace
+
+void assignNumbers(const Kernel &kernel, const SyncPlan &plan, Program &program) {
+  bool anyReserved =
+      !kernel.reserved.empty() || !kernel.pins.empty() ||
+      std::ranges::any_of(kernel.engines, [](const Engine &e) { return !e.reserved.empty(); });
+  if (anyReserved) {
+    Renumberer(kernel, plan, program).run();
+  }
+}
+
+} // namespace tally
