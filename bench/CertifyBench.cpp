@@ -106,7 +106,7 @@ bool writeTo(const std::filesystem::path &path, Shape shape, Strategy strategy, 
   if (!result) {
     return false;
   }
-  std::ofstream(path) << writeCertificate(kernel, result->program, machine);
+  std::ofstream(path) << writeCertificate(kernel, result->code, machine);
   return true;
 }
 

@@ -81,15 +81,15 @@ std::optional<std::vector<Instance>> simulatedOrder(const Kernel &kernel, const 
   if (!timing) {
     return std::nullopt;
   }
-  std::optional<Compiled> code = compile(kernel, {}, *trn2.machine, diagnostics);
+  std::optional<Compiled> program = compile(kernel, {}, *trn2.machine, diagnostics);
   std::optional<InstrCosts> costs = instructionCosts(kernel, *timing, diagnostics);
-  if (!code || !costs) {
+  if (!program || !costs) {
     return std::nullopt;
   }
   CommitRecorder recorder(kernel, *timing);
   SimOptions options;
   options.observer = &recorder;
-  simulate(kernel, code->program, *trn2.machine, *timing, *costs, bindings, options);
+  simulate(kernel, program->code, *trn2.machine, *timing, *costs, bindings, options);
   return recorder.inOrder();
 }
 

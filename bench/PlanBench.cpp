@@ -48,9 +48,9 @@ Measurement measureHere(size_t numInstrs, Strategy strategy) {
     options.plan.strategy = strategy;
     options = choose(kernel, options, genericMachine(), diagnostics);
     SyncPlan plan = makePlan(kernel, options.plan, diagnostics);
-    Program program = lower(kernel, plan, genericMachine(), options.lower, diagnostics);
+    Code code = lower(kernel, plan, genericMachine(), options.lower, diagnostics);
     times.push_back(bench::secondsSince(start));
-    result.operations = measure(kernel, program, 1).operations;
+    result.operations = measure(kernel, code, 1).operations;
   }
   std::sort(times.begin(), times.end());
   result.seconds = times[times.size() / 2];

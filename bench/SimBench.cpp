@@ -112,7 +112,7 @@ Measurement measureHere(const Row &row, uint64_t iterations) {
   for (int run = 0; run < 3; ++run) {
     std::clock_t start = std::clock();
     SimResult result =
-        simulate(kernel, compiled->program, *machine.machine, *timing, *costs, bindings, options);
+        simulate(kernel, compiled->code, *machine.machine, *timing, *costs, bindings, options);
     times.push_back(double(std::clock() - start) / CLOCKS_PER_SEC);
     m.operations = result.operations;
     m.instructions = result.instructions;

@@ -83,7 +83,7 @@ struct Run {
 struct Subject {
   Strategy strategy; ///< that was asked for; Manual: written by hand
   SyncPlan plan;     ///< of the code, or of that which it was made of
-  Program program;
+  Code code;
   bool exact = true; ///< promised for all waits
   bool edited = false;
   std::vector<Promise> promises = {}; ///< how far it is right
@@ -180,17 +180,17 @@ private:
     bool complete =
         compiled->plan.options.strategy != Strategy::Unrolled; // a loop of no trips leaves nothing
     Diagnostics faults;
-    verifyProgram(kernel, compiled->program, faults, complete);
+    verifyCode(kernel, compiled->code, faults, complete);
     if (faults.hasErrors()) {
       return fail(strategy, strategy, "code: " + faults.all().front().message);
     }
     if (sabotage) {
-      sabotage(compiled->program);
+      sabotage(compiled->code);
     }
-    Subject subject{strategy, std::move(compiled->plan), std::move(compiled->program)};
+    Subject subject{strategy, std::move(compiled->plan), std::move(compiled->code)};
     subject.exact = promisesExact(subject.plan);
     subject.promises = promisesOf(kernel, diagnostics);
-    examineProgram(std::move(subject));
+    examineCode(std::move(subject));
   }
 
   static bool promisesExact(const SyncPlan &plan) {
@@ -241,17 +241,17 @@ private:
       return; // code by hand keeps the loops
     }
     std::string reason;
-    std::optional<Program> program = writtenAndRead(kernel, origin.program, reason);
-    if (!program) {
+    std::optional<Code> code = writtenAndRead(kernel, origin.code, reason);
+    if (!code) {
       return fail(Strategy::Manual, origin.strategy, "by hand: " + reason);
     }
-    Subject subject{Strategy::Manual, origin.plan, std::move(*program)};
-    subject.edited = seed % 3 != 0 && rearrange(subject.program, seed);
+    Subject subject{Strategy::Manual, origin.plan, std::move(*code)};
+    subject.edited = seed % 3 != 0 && rearrange(subject.code, seed);
     subject.exact = origin.exact && !subject.edited;
     subject.promises = origin.promises;
     if (accepts(subject)) {
       ++counts().written;
-      examineProgram(std::move(subject));
+      examineCode(std::move(subject));
     }
   }
 
@@ -260,7 +260,7 @@ private:
     CompileOptions options = drawn.how;
     options.plan.strategy = Strategy::Manual;
     Diagnostics diagnostics;
-    if (compile(kernel, options, machine, diagnostics, &subject.program)) {
+    if (compile(kernel, options, machine, diagnostics, &subject.code)) {
       return true;
     }
     if (!subject.edited) {
@@ -272,7 +272,7 @@ private:
 
   //===--- Running --------------------------------------------------------===//
 
-  void examineProgram(Subject subject) {
+  void examineCode(Subject subject) {
     ++counts().programs;
     for (size_t i = 0; i < runs.size() && !result.failure; ++i) {
       examineRun(subject, runs[i]);
@@ -311,7 +311,7 @@ private:
   }
 
   void checkOrder(const Subject &subject, const Run &run) {
-    Order order = orderOf(kernel, subject.program, machine, run.bindings);
+    Order order = orderOf(kernel, subject.code, machine, run.bindings);
     if (order.state == Order::State::Unknown) {
       ++counts().open;
       return;
@@ -331,7 +331,7 @@ private:
     if (subject.edited) {
       options.mayOverwait.assign(kernel.instrs.size(), true);
     }
-    ExploreResult explored = explore(kernel, subject.program, machine, run.bindings, options);
+    ExploreResult explored = explore(kernel, subject.code, machine, run.bindings, options);
     ++(explored.verdict == Verdict::Undecided ? counts().undecided : counts().explored);
     if (explored.verdict == Verdict::No) {
       fail(subject, "explorer: " + explored.text, &run);
@@ -343,7 +343,7 @@ private:
     options.schedules = std::ranges::any_of(kernel.queues, mayMix) ? moreSchedules : fewSchedules;
     options.seconds = 1e9; // the number of schedules decides, not the clock
     options.seed = seed;
-    RaceResult raced = checkRaces(kernel, subject.program, machine, run.bindings, options);
+    RaceResult raced = checkRaces(kernel, subject.code, machine, run.bindings, options);
     ++counts().raced;
     if (raced.verdict == Verdict::No) {
       std::string first = raced.reports.empty() ? "" : raced.reports[0].text.message;
@@ -359,8 +359,8 @@ private:
       return;
     }
     for (const Run &run : allUniform(kernel) ? std::span(runs) : std::span<Run>()) {
-      Order a = orderOf(kernel, perLoop->program, machine, run.bindings);
-      Order b = orderOf(kernel, perInstruction->program, machine, run.bindings);
+      Order a = orderOf(kernel, perLoop->code, machine, run.bindings);
+      Order b = orderOf(kernel, perInstruction->code, machine, run.bindings);
       if (!(a == b)) {
         fail(*perLoop, "against per-instruction: " + difference(kernel, b, a), &run);
       }
@@ -381,7 +381,7 @@ private:
     for (const Subject &subject : subjects) {
       if (subject.numJudged > 0) {
         result.met.push_back(featuresOf(
-            {drawn, kernel, subject.strategy, subject.plan, subject.program, subject.edited}));
+            {drawn, kernel, subject.strategy, subject.plan, subject.code, subject.edited}));
       }
     }
   }
@@ -410,9 +410,9 @@ void KernelCounts::add(const KernelCounts &other) {
   }
 }
 
-void loseCounts(Program &program) {
-  for (EngineCode &code : program.engines) {
-    for (Op &op : code.ops) {
+void loseCounts(Code &code) {
+  for (EngineProgram &program : code.engines) {
+    for (Op &op : program.ops) {
       if (op.kind == OpKind::Alu && op.alu == AluOp::Add && op.a == Operand::reg(op.dst)) {
         op.b = Operand::number(0);
       }

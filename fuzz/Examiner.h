@@ -5,7 +5,7 @@
 //   refused    of a plain case only for what the strategy is not made for; by auto never where a
 //              strategy that counts, or barriers, can do it
 //   plan       every threshold against the definition (PlanComparison.h)
-//   code       verifyProgram(); the order of its waits against the definition (Order.h): exact
+//   code       verifyCode(); the order of its waits against the definition (Order.h): exact
 //              where the plan says so, never too early elsewhere
 //   each other per-loop and per-instruction have the same order, whatever the distances
 //   race       the race check on a few schedules says nothing of races and deadlocks
@@ -23,7 +23,7 @@
 #include "Case.h"
 #include "Features.h"
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 
 #include <functional>
 #include <optional>
@@ -61,10 +61,10 @@ struct KernelCounts {
 };
 
 /// A change to code that was right, to see whether a campaign would notice.
-using Sabotage = std::function<void(Program &)>;
+using Sabotage = std::function<void(Code &)>;
 
 /// Counters never count, so that waits in loops ask for too little.
-void loseCounts(Program &program);
+void loseCounts(Code &code);
 
 /// What came of one case.
 struct Examined {

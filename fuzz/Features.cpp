@@ -73,7 +73,7 @@ template <bool (*test)(const ParsedAccess &)> bool anyTile(const Sight &s) {
 }
 
 template <bool (*test)(const Op &)> bool anyOp(const Sight &s) {
-  return any(s.program.engines, [](const EngineCode &code) { return any(code.ops, test); });
+  return any(s.code.engines, [](const EngineProgram &program) { return any(program.ops, test); });
 }
 
 template <WaitClass waitClass> bool anyWait(const Sight &s) {
@@ -194,8 +194,8 @@ bool anyShared(const Sight &s, InCommon wanted) {
 
 /// Unrolled in the code, though not in the kernel.
 bool growsLoops(const Sight &s) {
-  return any(s.program.engines, [&](const EngineCode &code) {
-    return any(code.ops, [&](const Op &op) {
+  return any(s.code.engines, [&](const EngineProgram &program) {
+    return any(program.ops, [&](const Op &op) {
       return op.kind == OpKind::LoopBegin && op.amount != atOnce && op.amount > 1 &&
              s.kernel.loops[op.loop()].unroll == 1;
     });
@@ -231,7 +231,7 @@ constexpr Axis origin{"dependences", "they have one origin"};
 constexpr Axis ends{"ends", ""};
 constexpr Axis distance{"distance", ""};
 constexpr Axis waits{"waits", ""};
-constexpr Axis code{"code", ""};
+constexpr Axis program{"code", ""};
 constexpr Axis accesses{"accesses", ""};
 
 struct Feature {
@@ -333,13 +333,13 @@ constexpr Feature featureTable[] = {
     {&waits, "conservative", anyWait<WaitClass::Conservative>},
     {&waits, "constant", anyWait<WaitClass::Static>},
     {&waits, "covered by a barrier", anyWait<WaitClass::CoveredByBarrier>},
-    {&code, "a semaphore for a queue", sharesQueue},
-    {&code, "a semaphore shared in a body", sharesBody},
-    {&code, "counters reset", [](const Sight &s) { return !s.plan.options.resets.empty(); }},
-    {&code, "copies given up", givesCopiesUp},
-    {&code, "loops counted at once", anyOp<[](const Op &op) { return op.kind == OpKind::LoopBegin && op.amount == atOnce; }>},
-    {&code, "a loop's own counter", anyOp<[](const Op &op) { return op.kind == OpKind::LoopBegin && op.dst.valid(); }>},
-    {&code, "loops unrolled by growth", growsLoops},
+    {&program, "a semaphore for a queue", sharesQueue},
+    {&program, "a semaphore shared in a body", sharesBody},
+    {&program, "counters reset", [](const Sight &s) { return !s.plan.options.resets.empty(); }},
+    {&program, "copies given up", givesCopiesUp},
+    {&program, "loops counted at once", anyOp<[](const Op &op) { return op.kind == OpKind::LoopBegin && op.amount == atOnce; }>},
+    {&program, "a loop's own counter", anyOp<[](const Op &op) { return op.kind == OpKind::LoopBegin && op.dst.valid(); }>},
+    {&program, "loops unrolled by growth", growsLoops},
     {&accesses, "whole buffer", anyTile<[](const ParsedAccess &tile) { return tile.dims.empty() && !tile.anywhere; }>},
     {&accesses, "anywhere", anyTile<[](const ParsedAccess &tile) { return tile.anywhere; }>},
     {&accesses, "counter of a loop", anyTile<inTile<Kind::Loop>>},

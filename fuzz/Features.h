@@ -42,7 +42,7 @@ struct Sight {
   const Kernel &kernel; ///< that of the case with its dependences, as on the machine
   Strategy strategy;    ///< that was asked for; Manual: by hand
   const SyncPlan &plan; ///< of the code, or of that which it was made of
-  const Program &program;
+  const Code &code;
   bool edited = false; ///< other than any strategy makes it
 };
 

@@ -4,55 +4,54 @@
 
 #include "Random.h"
 
-#include "tally/Code/ProgramJson.h"
+#include "tally/Code/CodeJson.h"
 
 #include <fmt/format.h>
 
 namespace tally::fuzz {
 
-std::optional<Program> writtenAndRead(const Kernel &kernel, const Program &program,
-                                      std::string &reason) {
-  std::string text = writeProgramJson(kernel, program);
+std::optional<Code> writtenAndRead(const Kernel &kernel, const Code &code, std::string &reason) {
+  std::string text = writeCodeJson(kernel, code);
   Diagnostics diagnostics;
-  std::optional<KernelAndProgram> read = readProgramJson(text, "written.json", diagnostics);
+  std::optional<KernelAndCode> read = readCodeJson(text, "written.json", diagnostics);
   if (!read) {
     reason = "code that was written cannot be read: " + diagnostics.all().front().message;
     return std::nullopt;
   }
-  if (writeProgramJson(read->kernel, read->program) != text) {
+  if (writeCodeJson(read->kernel, read->code) != text) {
     reason = "code that was written is read as something else";
     return std::nullopt;
   }
-  return std::move(read->program);
+  return std::move(read->code);
 }
 
 namespace {
 
 class Rearranger {
 public:
-  Rearranger(Program &program, uint64_t seed) : program(program), random(seed) {}
+  Rearranger(Code &code, uint64_t seed) : code(code), random(seed) {}
 
   bool run() {
-    for (EngineCode &code : program.engines) {
-      rearrange(code);
+    for (EngineProgram &program : code.engines) {
+      rearrange(program);
     }
-    if (program.engines.size() > 1 && random.percent(40)) {
+    if (code.engines.size() > 1 && random.percent(40)) {
       meetAtStart();
     }
     return changed;
   }
 
 private:
-  void rearrange(EngineCode &code) {
+  void rearrange(EngineProgram &program) {
     std::vector<Op> ops;
-    for (const Op &op : code.ops) {
+    for (const Op &op : program.ops) {
       Op kept = op;
       if (op.kind == OpKind::Issue && random.percent(15)) {
         ops.push_back(Op::drain());
         changed = true;
       }
       if (op.wait.valid() && !op.a.isRegister && random.percent(20)) {
-        kept.a = throughRegister(code, op.a, ops);
+        kept.a = throughRegister(program, op.a, ops);
       }
       if (op.wait.valid() && random.percent(30)) {
         ops.push_back(waitOf(kept));
@@ -60,7 +59,7 @@ private:
       }
       ops.push_back(kept);
     }
-    code.ops = std::move(ops);
+    program.ops = std::move(ops);
   }
 
   static Op waitOf(const Op &op) {
@@ -81,8 +80,8 @@ private:
     }
   }
 
-  Operand throughRegister(EngineCode &code, Operand number, std::vector<Op> &ops) {
-    RegId fresh = code.registers.push({fmt::format("by_hand.{}", code.registers.size()), ""});
+  Operand throughRegister(EngineProgram &program, Operand number, std::vector<Op> &ops) {
+    RegId fresh = program.registers.push({fmt::format("by_hand.{}", program.registers.size()), ""});
     ops.push_back(Op::move(fresh, number));
     changed = true;
     return Operand::reg(fresh);
@@ -90,25 +89,25 @@ private:
 
   /// The first engine signals, the last one waits.
   void meetAtStart() {
-    SemaId met = program.semaphores.push({"by_hand.met"});
+    SemaId met = code.semaphores.push({"by_hand.met"});
     uint32_t amount = random.in({1, 3});
-    std::vector<Op> &first = program.engines[EngineId(0)].ops;
-    EngineId lastEngine(static_cast<uint32_t>(program.engines.size()) - 1);
-    std::vector<Op> &last = program.engines[lastEngine].ops;
+    std::vector<Op> &first = code.engines[EngineId(0)].ops;
+    EngineId lastEngine(static_cast<uint32_t>(code.engines.size()) - 1);
+    std::vector<Op> &last = code.engines[lastEngine].ops;
     first.insert(first.begin(), Op::makeSignal(met, amount));
     last.insert(last.begin(), Op::makeWait(met, Operand::number(amount)));
     changed = true;
   }
 
-  Program &program;
+  Code &code;
   Random random;
   bool changed = false;
 };
 
 } // namespace
 
-bool rearrange(Program &program, uint64_t seed) {
-  return Rearranger(program, seed).run();
+bool rearrange(Code &code, uint64_t seed) {
+  return Rearranger(code, seed).run();
 }
 
 } // namespace tally::fuzz

@@ -14,7 +14,7 @@
 #ifndef TALLY_FUZZ_HANDWRITTEN_H
 #define TALLY_FUZZ_HANDWRITTEN_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 
 #include <optional>
 #include <string>
@@ -23,11 +23,10 @@ namespace tally::fuzz {
 
 /// The program after it was written as JSON and read again; none, with the reason, if it is not
 /// what was written.
-std::optional<Program> writtenAndRead(const Kernel &kernel, const Program &program,
-                                      std::string &reason);
+std::optional<Code> writtenAndRead(const Kernel &kernel, const Code &code, std::string &reason);
 
 /// A few changes, which the seed picks; true if there were any.
-bool rearrange(Program &program, uint64_t seed);
+bool rearrange(Code &code, uint64_t seed);
 
 } // namespace tally::fuzz
 

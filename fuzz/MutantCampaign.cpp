@@ -147,13 +147,13 @@ struct Original {
   Strategy strategy;
   Machine machine;
   SyncPlan plan;
-  Program program;
+  Code code;
   bool exact;                               ///< as far as the plan says
   std::vector<std::optional<Order>> orders; ///< for each instance, once asked for
 };
 
 std::optional<Original> compileFor(const Subject &subject, Strategy strategy) {
-  Original original{strategy, machineFor(subject.seed), SyncPlan(), Program(), true, {}};
+  Original original{strategy, machineFor(subject.seed), SyncPlan(), Code(), true, {}};
   Diagnostics diagnostics;
   CompileOptions options;
   options.plan.strategy = strategy;
@@ -162,7 +162,7 @@ std::optional<Original> compileFor(const Subject &subject, Strategy strategy) {
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }
-  original.program =
+  original.code =
       lower(subject.kernel, original.plan, original.machine, options.lower, diagnostics);
   if (diagnostics.hasErrors()) {
     return std::nullopt;
@@ -194,12 +194,12 @@ size_t numIssues(const Order &order) {
 
 class Judge {
 public:
-  Judge(Subject &subject, Original &original, const Program &mutant)
+  Judge(Subject &subject, Original &original, const Code &mutant)
       : subject(subject), kernel(subject.kernel), original(original), mutant(mutant) {}
 
   Judgement judge() {
     Diagnostics faults;
-    verifyProgram(kernel, mutant, faults);
+    verifyCode(kernel, mutant, faults);
     if (faults.hasErrors()) {
       return {Fate::Killed, Killer::Verifier};
     }
@@ -270,7 +270,7 @@ private:
   const Order &orderOfOriginal(size_t i) {
     std::optional<Order> &order = original.orders[i];
     if (!order) {
-      order = orderOf(kernel, original.program, original.machine, subject[i].bindings);
+      order = orderOf(kernel, original.code, original.machine, subject[i].bindings);
     }
     return *order;
   }
@@ -318,7 +318,7 @@ private:
   Subject &subject;
   const Kernel &kernel;
   Original &original;
-  const Program &mutant;
+  const Code &mutant;
   std::vector<size_t> open;                    ///< ascending
   std::vector<std::pair<size_t, size_t>> late; ///< sizes and instances
 };
@@ -351,7 +351,7 @@ private:
     }
     ++report.programs;
     Random random(seed * 8 + static_cast<uint64_t>(strategy));
-    std::vector<Mutation> all = findMutations(original->program);
+    std::vector<Mutation> all = findMutations(original->code);
     for (size_t first = 0; first < all.size();) {
       size_t last = first;
       while (last < all.size() && all[last].kind == all[first].kind) {
@@ -369,7 +369,7 @@ private:
 
   /// Mutants are made of code that is right; that it is so is the other campaign's business.
   bool isRight(Subject &subject, Original &original) {
-    Judgement judgement = Judge(subject, original, original.program).judge();
+    Judgement judgement = Judge(subject, original, original.code).judge();
     if (judgement.fate == Fate::Equivalent) {
       return true;
     }
@@ -380,7 +380,7 @@ private:
 
   void tryMutation(Subject &subject, Original &original, const Mutation &mutation,
                    bool compareChecks) {
-    Program mutant = mutate(original.program, mutation);
+    Code mutant = mutate(original.code, mutation);
     Judge judge(subject, original, mutant);
     Judgement judgement = judge.judge();
     MutantScore &score = report.kinds[static_cast<size_t>(mutation.kind)];
@@ -408,7 +408,7 @@ private:
   std::string textOf(const Subject &subject, const Original &original,
                      const Mutation &mutation) const {
     return fmt::format("{}, {}; repeat: tally fuzz --mutants --seed={} --count=1",
-                       describe(subject.kernel, original.program, mutation),
+                       describe(subject.kernel, original.code, mutation),
                        toString(original.strategy), seed);
   }
 
@@ -421,7 +421,7 @@ private:
     if (numIssues(instance.asked) > smallRun) {
       return;
     }
-    Program mutant = mutate(original.program, mutation);
+    Code mutant = mutate(original.code, mutation);
     Order order = orderOf(subject.kernel, mutant, original.machine, instance.bindings);
     bool hangsAtTheEnd =
         order.state == Order::State::Deadlock && order.issues.raw() == instance.asked.issues.raw();

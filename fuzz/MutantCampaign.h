@@ -3,7 +3,7 @@
 // Compiles random kernels under every strategy, makes one mistake at a time in the code
 // (Mutate.h), and asks the checks. A mutant is
 //
-//   killed      if a check says no for some trips: verifyProgram(), the race check, or, where it
+//   killed      if a check says no for some trips: verifyCode(), the race check, or, where it
 //               only waits too long, the explorer
 //   equivalent  if for *all* trips up to a bound (Instances in Explore.h) it is as right as the
 //               code it was made of: the order of its waits (Order.h) is the same, or the explorer

@@ -192,11 +192,11 @@ namespace {
 /// Runs each engine alone, then turns thresholds into numbers of retirements.
 class CountingReader {
 public:
-  CountingReader(const Kernel &kernel, const Program &program, const Machine &machine,
+  CountingReader(const Kernel &kernel, const Code &code, const Machine &machine,
                  const Bindings &bindings)
-      : kernel(kernel), program(program), machine(machine), bindings(bindings),
-        raised(program.semaphores.size()), waits(kernel.engines.size()),
-        issues(kernel.engines.size()), taken(kernel.queues.size(), 0) {}
+      : kernel(kernel), code(code), machine(machine), bindings(bindings),
+        raised(code.semaphores.size()), waits(kernel.engines.size()), issues(kernel.engines.size()),
+        taken(kernel.queues.size(), 0) {}
 
   Order read() {
     for (const Queue &queue : kernel.queues) {
@@ -230,7 +230,7 @@ private:
   };
 
   void runEngine(EngineId engine) {
-    EngineRun run(kernel, program, machine, bindings, engine);
+    EngineRun run(kernel, code, machine, bindings, engine);
     run.setFuel(fuel);
     while (const Op *op = isCounting ? run.next() : nullptr) {
       isCounting &= op->kind == OpKind::Issue || op->kind == OpKind::Wait;
@@ -290,7 +290,7 @@ private:
   }
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   const Bindings &bindings;
   IdVector<SemaId, Raised> raised;
@@ -302,9 +302,9 @@ private:
 
 } // namespace
 
-Order orderOfCounting(const Kernel &kernel, const Program &program, const Machine &machine,
+Order orderOfCounting(const Kernel &kernel, const Code &code, const Machine &machine,
                       const Bindings &bindings) {
-  return CountingReader(kernel, program, machine, bindings).read();
+  return CountingReader(kernel, code, machine, bindings).read();
 }
 
 //===----------------------------------------------------------------------===//
@@ -316,8 +316,8 @@ namespace {
 /// Feeds the events of a schedule to HappensBefore, and asks it at each issue.
 class OrderObserver : public ImplObserver {
 public:
-  OrderObserver(const Kernel &kernel, const Program &program, const Machine &machine)
-      : kernel(kernel), before(kernel, program.semaphores.size(), machine) {
+  OrderObserver(const Kernel &kernel, const Code &code, const Machine &machine)
+      : kernel(kernel), before(kernel, code.semaphores.size(), machine) {
     order.numQueues = static_cast<uint32_t>(kernel.queues.size());
     order.issues.resize(kernel.engines.size());
     order.known.resize(kernel.engines.size());
@@ -373,15 +373,15 @@ bool hasSplitQueues(const Kernel &kernel) {
 
 } // namespace
 
-Order orderOfSchedule(const Kernel &kernel, const Program &program, const Machine &machine,
+Order orderOfSchedule(const Kernel &kernel, const Code &code, const Machine &machine,
                       const Bindings &bindings) {
   ImplOptions options;
   options.maxOperations = fuel;
-  ImplSystem system(kernel, program, machine, bindings, options);
+  ImplSystem system(kernel, code, machine, bindings, options);
   if (!system.complete() || hasSplitQueues(kernel)) {
     return unknown();
   }
-  OrderObserver observer(kernel, program, machine);
+  OrderObserver observer(kernel, code, machine);
   ImplState state = system.initial();
   std::vector<Step> steps;
   for (system.enabled(state, steps); !steps.empty(); system.enabled(state, steps)) {
@@ -401,10 +401,10 @@ Order orderOfSchedule(const Kernel &kernel, const Program &program, const Machin
   return std::move(observer.order);
 }
 
-Order orderOf(const Kernel &kernel, const Program &program, const Machine &machine,
+Order orderOf(const Kernel &kernel, const Code &code, const Machine &machine,
               const Bindings &bindings) {
-  Order order = orderOfCounting(kernel, program, machine, bindings);
-  return order.state == Order::State::Unknown ? orderOfSchedule(kernel, program, machine, bindings)
+  Order order = orderOfCounting(kernel, code, machine, bindings);
+  return order.state == Order::State::Unknown ? orderOfSchedule(kernel, code, machine, bindings)
                                               : order;
 }
 
@@ -417,15 +417,15 @@ std::string_view toString(Agreement agreement) {
   return names[static_cast<size_t>(agreement)];
 }
 
-Agreement compare(const Order &asked, const Order &code) {
+Agreement compare(const Order &asked, const Order &program) {
   assert(asked.state == Order::State::Complete && "what is asked for can be done");
-  if (code.state != Order::State::Complete || code.issues.raw() != asked.issues.raw()) {
+  if (program.state != Order::State::Complete || program.issues.raw() != asked.issues.raw()) {
     return Agreement::Wrong;
   }
   Agreement agreement = Agreement::Exact;
   for (EngineId engine : asked.known.ids()) {
     const std::vector<uint32_t> &want = asked.known[engine];
-    const std::vector<uint32_t> &have = code.known[engine];
+    const std::vector<uint32_t> &have = program.known[engine];
     for (size_t i = 0; i < want.size(); ++i) {
       if (have[i] < want[i]) {
         return Agreement::Wrong;
@@ -438,20 +438,20 @@ Agreement compare(const Order &asked, const Order &code) {
 
 /// Where the rows of one engine first differ.
 static std::string differenceOn(const Kernel &kernel, EngineId engine, const Order &asked,
-                                const Order &code) {
-  size_t common = std::min(asked.issues[engine].size(), code.issues[engine].size());
+                                const Order &program) {
+  size_t common = std::min(asked.issues[engine].size(), program.issues[engine].size());
   IdVector<InstrId, uint32_t> runs(kernel.instrs.size(), 0);
   for (size_t i = 0; i < common; ++i) {
     InstrId instr = asked.issues[engine][i];
     uint32_t run = runs[instr]++;
-    if (code.issues[engine][i] != instr) {
-      return fmt::format("'{}' is issued where '{}' is due", kernel.nameOf(code.issues[engine][i]),
-                         kernel.nameOf(instr));
+    if (program.issues[engine][i] != instr) {
+      return fmt::format("'{}' is issued where '{}' is due",
+                         kernel.nameOf(program.issues[engine][i]), kernel.nameOf(instr));
     }
     for (QueueId queue : kernel.queues.ids()) {
       size_t at = i * asked.numQueues + queue.value;
       uint32_t want = asked.known[engine][at];
-      uint32_t have = code.known[engine][at];
+      uint32_t have = program.known[engine][at];
       if (want != have) {
         return fmt::format("run {} of '{}' waits until {} instructions of '{}' have retired, but "
                            "its dependences ask for {}",
@@ -466,13 +466,14 @@ static std::string differenceOn(const Kernel &kernel, EngineId engine, const Ord
   return {};
 }
 
-std::string difference(const Kernel &kernel, const Order &asked, const Order &code) {
+std::string difference(const Kernel &kernel, const Order &asked, const Order &program) {
   for (EngineId engine : kernel.engines.ids()) {
-    if (std::string text = differenceOn(kernel, engine, asked, code); !text.empty()) {
+    if (std::string text = differenceOn(kernel, engine, asked, program); !text.empty()) {
       return text;
     }
   }
-  return code.state == Order::State::Deadlock ? "an engine never gets to the end of its code" : "";
+  return program.state == Order::State::Deadlock ? "an engine never gets to the end of its code"
+                                                 : "";
 }
 
 } // namespace tally::fuzz

@@ -23,7 +23,7 @@
 
 #include "Definition.h"
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 #include <string>
@@ -53,15 +53,15 @@ struct Order {
 Order orderOfDefinition(const Kernel &kernel, const std::vector<oracle::Definition> &definitions);
 
 /// The order of counting code; Unknown for other code.
-Order orderOfCounting(const Kernel &kernel, const Program &program, const Machine &machine,
+Order orderOfCounting(const Kernel &kernel, const Code &code, const Machine &machine,
                       const Bindings &bindings);
 
 /// The order of any code, read off one schedule; Unknown if one does not decide.
-Order orderOfSchedule(const Kernel &kernel, const Program &program, const Machine &machine,
+Order orderOfSchedule(const Kernel &kernel, const Code &code, const Machine &machine,
                       const Bindings &bindings);
 
 /// The first of the two that is known.
-Order orderOf(const Kernel &kernel, const Program &program, const Machine &machine,
+Order orderOf(const Kernel &kernel, const Code &code, const Machine &machine,
               const Bindings &bindings);
 
 /// How code compares with what is asked for.
@@ -74,10 +74,10 @@ enum class Agreement : uint8_t {
 std::string_view toString(Agreement agreement);
 
 /// Both orders known, and `asked` complete.
-Agreement compare(const Order &asked, const Order &code);
+Agreement compare(const Order &asked, const Order &program);
 
 /// The first issue in which they differ, as text; empty if in none.
-std::string difference(const Kernel &kernel, const Order &asked, const Order &code);
+std::string difference(const Kernel &kernel, const Order &asked, const Order &program);
 
 } // namespace tally::fuzz
 

@@ -70,20 +70,20 @@ public:
   Generator(uint64_t seed, const RandomCodeOptions &options) : random(seed), options(options) {}
 
   RandomCode run() {
-    RandomCode code;
+    RandomCode program;
     drawEngines();
     drawLinks();
     for (const Link &link : links) {
       orderToken(link);
       orderCredit(link);
     }
-    code.kernel = makeKernel();
-    code.machine = genericMachine();
-    code.machine.queueOverlap = !random.percent(options.inOrderPercent);
-    code.trips = random.in(options.trips);
-    code.guards = random.below(16);
-    code.program = makeProgram(code.kernel);
-    return code;
+    program.kernel = makeKernel();
+    program.machine = genericMachine();
+    program.machine.queueOverlap = !random.percent(options.inOrderPercent);
+    program.trips = random.in(options.trips);
+    program.guards = random.below(16);
+    program.code = makeCode(program.kernel);
+    return program;
   }
 
 private:
@@ -247,37 +247,37 @@ private:
 
   //===--- 4. Code --------------------------------------------------------===//
 
-  Program makeProgram(const Kernel &kernel) {
-    Program program;
-    program.strategy = "manual";
-    program.machine = "generic";
+  Code makeCode(const Kernel &kernel) {
+    Code code;
+    code.strategy = "manual";
+    code.machine = "generic";
     for (uint32_t i = 0; i < numSemaphores; ++i) {
-      program.semaphores.push({fmt::format("s{}", i)});
+      code.semaphores.push({fmt::format("s{}", i)});
     }
     for (EngineId engine : kernel.engines.ids()) {
-      program.engines.push(codeOf(engine));
+      code.engines.push(codeOf(engine));
     }
-    return program;
+    return code;
   }
 
-  EngineCode codeOf(EngineId engine) {
-    EngineCode code;
-    code.engine = engine;
-    code.registers.push({"r", ""});
-    code.registers.push({"t", ""});
-    code.ops.push_back(Op::move(r, Operand::number(0)));
+  EngineProgram codeOf(EngineId engine) {
+    EngineProgram program;
+    program.engine = engine;
+    program.registers.push({"r", ""});
+    program.registers.push({"t", ""});
+    program.ops.push_back(Op::move(r, Operand::number(0)));
     for (const SignalEntry &prime : engines[engine.value].primes) {
-      code.ops.push_back(Op::makeSignal(SemaId(prime.sema), prime.amount));
+      program.ops.push_back(Op::makeSignal(SemaId(prime.sema), prime.amount));
     }
-    code.ops.push_back(Op::loopBegin(LoopId(1)));
-    code.ops.push_back(Op::alu2(AluOp::Add, r, Operand::reg(r), Operand::number(1)));
+    program.ops.push_back(Op::loopBegin(LoopId(1)));
+    program.ops.push_back(Op::alu2(AluOp::Add, r, Operand::reg(r), Operand::number(1)));
     for (const Node &node : nodes) {
       if (node.engine == engine.value) {
-        addCode(code.ops, node);
+        addCode(program.ops, node);
       }
     }
-    code.ops.push_back(Op::mark(OpKind::LoopEnd));
-    return code;
+    program.ops.push_back(Op::mark(OpKind::LoopEnd));
+    return program;
   }
 
   static void addCode(std::vector<Op> &ops, const Node &node) {

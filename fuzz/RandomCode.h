@@ -26,7 +26,7 @@
 
 #include "RandomKernel.h"
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 namespace tally::fuzz {
@@ -46,7 +46,7 @@ struct RandomCodeOptions {
 
 struct RandomCode {
   Kernel kernel;
-  Program program;
+  Code code;
   Machine machine;
   uint64_t trips = 0;
   uint64_t guards = 0;
@@ -55,7 +55,7 @@ struct RandomCode {
   Bindings bindings() const;
 };
 
-/// The same seed and options give the same code. verifyProgram() accepts it.
+/// The same seed and options give the same code. verifyCode() accepts it.
 RandomCode randomCode(uint64_t seed, const RandomCodeOptions &options = {});
 
 } // namespace tally::fuzz

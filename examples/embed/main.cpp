@@ -23,5 +23,5 @@ int main() {
   if (!compiled) {
     return 1;
   }
-  std::cout << tally::listing(kernel, compiled->program);
+  std::cout << tally::listing(kernel, compiled->code);
 }

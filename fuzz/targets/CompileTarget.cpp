@@ -1,14 +1,14 @@
 //===- CompileTarget.cpp - Any text through the whole compiler ------------===//
 //
 // Kernels that are legal are compiled under every strategy for two machines, listed and written as
-// JSON. Either there is code that verifyProgram() accepts, or an error says why not.
+// JSON. Either there is code that verifyCode() accepts, or an error says why not.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Input.h"
 
+#include "tally/Code/CodeJson.h"
 #include "tally/Code/Listing.h"
-#include "tally/Code/ProgramJson.h"
 #include "tally/Compile/Compile.h"
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ static void compileFor(const LoadedKernel &loaded, Strategy strategy, const Mach
   CompileOptions options;
   options.plan.strategy = strategy;
   Diagnostics diagnostics;
-  const Program *written = loaded.program ? &*loaded.program : nullptr;
+  const Code *written = loaded.code ? &*loaded.code : nullptr;
   std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, diagnostics, written);
   if (compiled.has_value() == diagnostics.hasErrors()) {
     fmt::print(stderr, "{}: neither code nor a reason\n", toString(strategy));
@@ -30,9 +30,9 @@ static void compileFor(const LoadedKernel &loaded, Strategy strategy, const Mach
   if (!compiled) {
     return;
   }
-  listing(loaded.kernel, compiled->program);
-  writeProgramJson(loaded.kernel, compiled->program);
-  measure(loaded.kernel, compiled->program, machine.instructionBytes);
+  listing(loaded.kernel, compiled->code);
+  writeCodeJson(loaded.kernel, compiled->code);
+  measure(loaded.kernel, compiled->code, machine.instructionBytes);
 }
 
 static Machine narrowMachine() {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Check/Schedule.h"
-#include "tally/Code/ProgramJson.h"
+#include "tally/Code/CodeJson.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
@@ -36,17 +36,17 @@ static void readKernel(std::string_view text) {
 }
 
 /// Programs are only written if they are well formed: names stand for ids.
-static void readProgram(std::string_view text) {
+static void readCode(std::string_view text) {
   Diagnostics diagnostics;
-  if (std::optional<KernelAndProgram> both = readProgramJson(text, "input", diagnostics)) {
+  if (std::optional<KernelAndCode> both = readCodeJson(text, "input", diagnostics)) {
     check(both->kernel, diagnostics);
-    verifyProgram(both->kernel, both->program, diagnostics);
+    verifyCode(both->kernel, both->code, diagnostics);
     if (!diagnostics.hasErrors()) {
-      std::string written = writeProgramJson(both->kernel, both->program);
+      std::string written = writeCodeJson(both->kernel, both->code);
       Diagnostics again;
-      std::optional<KernelAndProgram> second = readProgramJson(written, "input", again);
+      std::optional<KernelAndCode> second = readCodeJson(written, "input", again);
       expectEqual(written,
-                  second ? writeProgramJson(second->kernel, second->program) : render(again, {}));
+                  second ? writeCodeJson(second->kernel, second->code) : render(again, {}));
     }
   }
   render(diagnostics, {"input"});
@@ -65,7 +65,7 @@ static void readSchedule(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view text(reinterpret_cast<const char *>(data), size);
   readKernel(text);
-  readProgram(text);
+  readCode(text);
   readSchedule(text);
   parseMachine(text, "input");
   return 0;

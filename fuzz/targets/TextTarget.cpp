@@ -17,7 +17,7 @@ static std::string print(const LoadedKernel &loaded) {
   mlir::MLIRContext &context = freshContext();
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-  storeKernel(loaded.kernel, loaded.program ? &*loaded.program : nullptr, *module);
+  storeKernel(loaded.kernel, loaded.code ? &*loaded.code : nullptr, *module);
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, mlir::OpPrintingFlags().useLocalScope());

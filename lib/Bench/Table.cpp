@@ -90,10 +90,10 @@ public:
     row.loops = numLoops(written.kernel);
     row.offsets = offsetsOf(written.kernel);
     Diagnostics diagnostics;
-    std::optional<Program> program = programOf(written.kernel, strategy, diagnostics);
-    if (program) {
-      measure(written, *program, row, diagnostics);
-      row.strategy = strategyLabel(strategy, *program);
+    std::optional<Code> code = programOf(written.kernel, strategy, diagnostics);
+    if (code) {
+      measure(written, *code, row, diagnostics);
+      row.strategy = strategyLabel(strategy, *code);
     }
     if (diagnostics.hasErrors()) {
       row.problem = firstError(diagnostics);
@@ -106,18 +106,18 @@ private:
     return strategy == idealName || strategy == freeControlName;
   }
 
-  std::optional<Program> programOf(const Kernel &kernel, const std::string &strategy,
-                                   Diagnostics &diagnostics) const {
+  std::optional<Code> programOf(const Kernel &kernel, const std::string &strategy,
+                                Diagnostics &diagnostics) const {
     if (isIdeal(strategy)) {
-      std::optional<IdealCode> code = idealCode(kernel, machine, diagnostics);
-      return code ? std::optional(std::move(code->program)) : std::nullopt;
+      std::optional<IdealCode> program = idealCode(kernel, machine, diagnostics);
+      return program ? std::optional(std::move(program->code)) : std::nullopt;
     }
     CompileOptions options;
     options.plan.strategy = *strategyFrom(strategy);
     options.lower.codeGrowth = codeGrowth;
-    Program manual = manualCode(kernel);
+    Code manual = manualCode(kernel);
     std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics, &manual);
-    return compiled ? std::optional(std::move(compiled->program)) : std::nullopt;
+    return compiled ? std::optional(std::move(compiled->code)) : std::nullopt;
   }
 
   static std::string firstError(const Diagnostics &diagnostics) {
@@ -137,7 +137,7 @@ private:
     return changed;
   }
 
-  void measure(const WrittenKernel &written, const Program &program, BenchRow &row,
+  void measure(const WrittenKernel &written, const Code &code, BenchRow &row,
                Diagnostics &diagnostics) const {
     Bindings bindings = Bindings::parse(written.kernel, written.trips, 0, diagnostics);
     Timing changed = timingOf(row.strategy);
@@ -148,8 +148,7 @@ private:
     SimOptions options;
     options.freeSync = isIdeal(row.strategy);
     options.stop = stop;
-    SimResult result =
-        simulate(written.kernel, program, machine, changed, *costs, bindings, options);
+    SimResult result = simulate(written.kernel, code, machine, changed, *costs, bindings, options);
     if (isSet(stop)) {
       diagnostics.error(written.kernel.where, stopReason);
       return;
@@ -159,15 +158,15 @@ private:
       return;
     }
     row.latency = result.total;
-    addTimes(program, result, row);
-    addSizes(written.kernel, program, row);
+    addTimes(code, result, row);
+    addSizes(written.kernel, code, row);
   }
 
-  static void addTimes(const Program &program, const SimResult &result, BenchRow &row) {
+  static void addTimes(const Code &code, const SimResult &result, BenchRow &row) {
     for (EngineId engine : result.engines.ids()) {
       const std::vector<OpStats> &stats = result.engines[engine].ops;
       for (uint32_t i = 0; i < stats.size(); ++i) {
-        const Op &op = program.engines[engine].ops[i];
+        const Op &op = code.engines[engine].ops[i];
         row.waits += op.wait.valid() ? stats[i].runs : 0;
         row.waiting += stats[i].waiting;
         row.control += op.kind == OpKind::Issue ? 0 : stats[i].control;
@@ -176,15 +175,15 @@ private:
   }
 
   /// Bounds are no code: they have no size.
-  void addSizes(const Kernel &kernel, const Program &program, BenchRow &row) const {
+  void addSizes(const Kernel &kernel, const Code &code, BenchRow &row) const {
     if (isIdeal(row.strategy)) {
       return;
     }
-    ProgramSize size = tally::measure(kernel, program, machine.instructionBytes);
+    CodeSize size = tally::measure(kernel, code, machine.instructionBytes);
     row.codeBytes = size.bytes;
     row.semaphores = size.semaphores;
-    for (const EngineCode &code : program.engines) {
-      row.registers.push_back(static_cast<uint32_t>(code.registers.size()));
+    for (const EngineProgram &program : code.engines) {
+      row.registers.push_back(static_cast<uint32_t>(program.registers.size()));
     }
   }
 

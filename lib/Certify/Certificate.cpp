@@ -38,9 +38,9 @@ std::string quoted(std::string_view text) {
 
 class CertificateWriter {
 public:
-  CertificateWriter(const Kernel &kernel, const Program &program, const Machine &machine,
+  CertificateWriter(const Kernel &kernel, const Code &code, const Machine &machine,
                     const CertificateNotes &notes)
-      : kernel(kernel), program(program), machine(machine), notes(notes) {}
+      : kernel(kernel), code(code), machine(machine), notes(notes) {}
 
   std::string run();
 
@@ -63,7 +63,7 @@ private:
   void distance(const Dep &dep);
   void components(const Dep &dep);
 
-  void code(const EngineCode &engine);
+  void program(const EngineProgram &engine);
   const Op *operations(const Op *op, const Op *end, unsigned indent);
   const Op *loop(const Op *op, const Op *end, unsigned indent);
   const Op *branch(const Op *op, const Op *end, unsigned indent);
@@ -72,7 +72,7 @@ private:
   void alu(const Op &op);
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   const CertificateNotes &notes;
   std::string text;
@@ -86,8 +86,8 @@ std::string operandText(Operand operand) {
 
 void CertificateWriter::tables() {
   put("\n  (kernel {})", quoted(kernel.text(kernel.name)));
-  put("\n  (strategy {})", quoted(program.strategy));
-  put("\n  (machine {})", quoted(program.machine));
+  put("\n  (strategy {})", quoted(code.strategy));
+  put("\n  (machine {})", quoted(code.machine));
   switch (notes.accesses) {
   case AccessesNote::NoneStated:
     break;
@@ -326,7 +326,7 @@ const Op *CertificateWriter::branch(const Op *op, const Op *end, unsigned indent
   return op + 1;
 }
 
-void CertificateWriter::code(const EngineCode &engine) {
+void CertificateWriter::program(const EngineProgram &engine) {
   line(4);
   put("({}", engine.engine.value);
   const Op *begin = engine.ops.data();
@@ -342,12 +342,12 @@ std::string CertificateWriter::run() {
   put(")");
   dependences();
   put("\n  (semaphores");
-  for (const Semaphore &semaphore : program.semaphores) {
+  for (const Semaphore &semaphore : code.semaphores) {
     put(" {}", quoted(semaphore.name));
   }
   put(")\n  (code");
-  for (const EngineCode &engine : program.engines) {
-    code(engine);
+  for (const EngineProgram &engine : code.engines) {
+    program(engine);
   }
   put("))\n");
   return std::move(text);
@@ -355,9 +355,9 @@ std::string CertificateWriter::run() {
 
 } // namespace
 
-std::string writeCertificate(const Kernel &kernel, const Program &program, const Machine &machine,
+std::string writeCertificate(const Kernel &kernel, const Code &code, const Machine &machine,
                              const CertificateNotes &notes) {
-  return CertificateWriter(kernel, program, machine, notes).run();
+  return CertificateWriter(kernel, code, machine, notes).run();
 }
 
 } // namespace tally

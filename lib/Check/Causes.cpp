@@ -87,10 +87,10 @@ void fold(const Kernel &kernel, RaceReport &first, std::span<RaceReport *const> 
 
 class CauseFinder {
 public:
-  CauseFinder(const Kernel &kernel, const Program &program, const Machine &machine,
+  CauseFinder(const Kernel &kernel, const Code &code, const Machine &machine,
               std::span<const Bindings> choices, std::span<RaceResult> results,
               const CauseOptions &options)
-      : kernel(kernel), current(program), machine(machine), choices(choices), results(results),
+      : kernel(kernel), current(code), machine(machine), choices(choices), results(results),
         options(options) {
     brief = options.race;
     brief.isBrief = true;
@@ -137,10 +137,10 @@ private:
   //===--- Asking the check -----------------------------------------------===//
 
   /// False if that takes too long.
-  bool outcomesOf(const Program &program, const Machine &on, std::vector<Outcome> &outcomes) {
+  bool outcomesOf(const Code &code, const Machine &on, std::vector<Outcome> &outcomes) {
     outcomes.clear();
     for (const Bindings &bindings : choices) {
-      outcomes.push_back(outcomeOf(program, on, bindings));
+      outcomes.push_back(outcomeOf(code, on, bindings));
       if (isSet(options.race.stop)) {
         return false;
       }
@@ -148,8 +148,8 @@ private:
     return true;
   }
 
-  Outcome outcomeOf(const Program &program, const Machine &on, const Bindings &bindings) {
-    RaceResult result = checkRaces(kernel, program, on, bindings, brief);
+  Outcome outcomeOf(const Code &code, const Machine &on, const Bindings &bindings) {
+    RaceResult result = checkRaces(kernel, code, on, bindings, brief);
     steps += result.steps;
     Outcome outcome;
     outcome.issued = std::move(result.issued);
@@ -168,14 +168,14 @@ private:
 
   /// Whether a change takes the report away, and makes nothing worse. `after` is then what the
   /// check says with it.
-  bool helps(const Program &program, Place first, std::vector<Outcome> &after) {
+  bool helps(const Code &code, Place first, std::vector<Outcome> &after) {
     std::string key = keyOf(at(first));
     std::vector<StuckWait> stuck = stuckNow(at(first));
     after.assign(choices.size(), {});
     for (size_t i = 0; i < choices.size(); ++i) {
       // What shows the fault comes first: most changes do not help there.
       size_t choice = (first.run + i) % choices.size();
-      after[choice] = outcomeOf(program, machine, choices[choice]);
+      after[choice] = outcomeOf(code, machine, choices[choice]);
       if (!isBetter(after[choice], before[choice]) || after[choice].keys.contains(key) ||
           isStill(stuck, after[choice])) {
         return false;
@@ -202,11 +202,11 @@ private:
   }
 
   /// Well formed, and within what the machine has.
-  bool isCode(const Program &program) const {
+  bool isCode(const Code &code) const {
     Diagnostics diagnostics;
-    verifyProgram(kernel, program, diagnostics);
+    verifyCode(kernel, code, diagnostics);
     if (!diagnostics.hasErrors()) {
-      checkLimits(kernel, program, machine, diagnostics);
+      checkLimits(kernel, code, machine, diagnostics);
     }
     return !diagnostics.hasErrors();
   }
@@ -330,7 +330,7 @@ private:
       return {};
     }
     at(best->first).mend = std::move(best->proposal.mend);
-    current = std::move(best->proposal.program);
+    current = std::move(best->proposal.code);
     before = std::move(best->after);
     return best->first;
   }
@@ -351,9 +351,9 @@ private:
     TryMend tryMend = [&](Proposal proposal) {
       std::vector<Outcome> after;
       bool mayTry = tries < options.maxTries && steps < options.maxSteps &&
-                    !isSet(options.race.stop) && isCode(proposal.program);
+                    !isSet(options.race.stop) && isCode(proposal.code);
       ++tries;
-      if (!mayTry || !helps(proposal.program, first, after)) {
+      if (!mayTry || !helps(proposal.code, first, after)) {
         return false;
       }
       size_t numLeft = std::count_if(open.begin(), open.end(),
@@ -436,7 +436,7 @@ private:
   }
 
   const Kernel &kernel;
-  Program current;
+  Code current;
   Machine machine;
   std::span<const Bindings> choices;
   std::span<RaceResult> results;
@@ -450,10 +450,10 @@ private:
 
 } // namespace
 
-CausesFound findCauses(const Kernel &kernel, const Program &program, const Machine &machine,
+CausesFound findCauses(const Kernel &kernel, const Code &code, const Machine &machine,
                        std::span<const Bindings> choices, std::span<RaceResult> results,
                        const CauseOptions &options) {
-  return CauseFinder(kernel, program, machine, choices, results, options).run();
+  return CauseFinder(kernel, code, machine, choices, results, options).run();
 }
 
 void takeCauses(const Kernel &kernel, const RaceResult &from, RaceResult &into) {

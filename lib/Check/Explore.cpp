@@ -49,10 +49,10 @@ static void addWitness(const Lockstep &lockstep, const WalkResult &walk, Explore
   }
 }
 
-ExploreResult explore(const Kernel &kernel, const Program &program, const Machine &machine,
+ExploreResult explore(const Kernel &kernel, const Code &code, const Machine &machine,
                       const Bindings &bindings, const ExploreOptions &options) {
   ExploreResult result;
-  Lockstep lockstep(kernel, program, machine, bindings, options);
+  Lockstep lockstep(kernel, code, machine, bindings, options);
   if (!lockstep.complete()) {
     result.reason = "the engines execute too many operations, or a queue has too many rings";
     return result;
@@ -88,7 +88,7 @@ ExploreResult explore(const Kernel &kernel, const Program &program, const Machin
   return result;
 }
 
-ExploreAllResult exploreAll(const Kernel &kernel, const Program &program, const Machine &machine,
+ExploreAllResult exploreAll(const Kernel &kernel, const Code &code, const Machine &machine,
                             const InstanceOptions &instanceOptions, const ExploreOptions &options) {
   ExploreAllResult all;
   ExploreResult &total = all.total;
@@ -96,7 +96,7 @@ ExploreAllResult exploreAll(const Kernel &kernel, const Program &program, const 
   total.complete = true;
   Instances instances(kernel, instanceOptions);
   while (std::optional<TripChoice> choice = instances.next()) {
-    ExploreResult one = explore(kernel, program, machine, bindTrips(kernel, *choice), options);
+    ExploreResult one = explore(kernel, code, machine, bindTrips(kernel, *choice), options);
     ++all.instances;
     total.states += one.states;
     total.transitions += one.transitions;

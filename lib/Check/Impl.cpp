@@ -28,22 +28,22 @@ namespace {
 /// One engine's code, executed operation by operation.
 class Tracer {
 public:
-  Tracer(const Kernel &kernel, const EngineCode &code, const Machine &machine,
+  Tracer(const Kernel &kernel, const EngineProgram &program, const Machine &machine,
          const Bindings &bindings)
-      : code(code), machine(machine), bindings(bindings), partner(code.ops.size(), 0),
-        registers(code.registers.size(), 0), reached(kernel.loops.size(), 0),
+      : program(program), machine(machine), bindings(bindings), partner(program.ops.size(), 0),
+        registers(program.registers.size(), 0), reached(kernel.loops.size(), 0),
         runs(kernel.instrs.size(), 0) {
     matchBrackets();
   }
 
   /// Writes down what is executed; false if `fuel` operations do not suffice.
   bool run(std::vector<ImplPoint> &points, uint64_t &fuel) {
-    while (at < code.ops.size()) {
+    while (at < program.ops.size()) {
       if (fuel-- == 0) {
         fuel = 0;
         return false;
       }
-      const Op &op = code.ops[at];
+      const Op &op = program.ops[at];
       ImplPoint point{static_cast<uint32_t>(at), 0, op.wait.valid() ? value(op.a) : 0};
       if (op.kind == OpKind::Issue) {
         point.run = runs[op.instr()]++;
@@ -58,8 +58,8 @@ private:
   /// Begins know their end (an IfBegin its Else, if there is one), ends their begin.
   void matchBrackets() {
     std::vector<uint32_t> open;
-    for (uint32_t i = 0; i < code.ops.size(); ++i) {
-      OpKind kind = code.ops[i].kind;
+    for (uint32_t i = 0; i < program.ops.size(); ++i) {
+      OpKind kind = program.ops[i].kind;
       if (kind == OpKind::Else || kind == OpKind::LoopEnd || kind == OpKind::IfEnd ||
           kind == OpKind::WhenEnd) {
         assert(!open.empty() && "brackets match in verified code");
@@ -93,8 +93,8 @@ private:
     case OpKind::LoopEnd:
       return endLoop();
     case OpKind::IfBegin:
-      at = bindings.trips(code.engine, op.loop(), ++reached[op.loop()]) != 0 ? at + 1
-                                                                             : partner[at] + 1;
+      at = bindings.trips(program.engine, op.loop(), ++reached[op.loop()]) != 0 ? at + 1
+                                                                                : partner[at] + 1;
       return;
     case OpKind::WhenBegin:
       at = value(op.a) != 0 ? at + 1 : partner[at] + 1;
@@ -109,7 +109,7 @@ private:
   }
 
   void beginLoop(const Op &op) {
-    uint64_t trips = bindings.trips(code.engine, op.loop(), ++reached[op.loop()]);
+    uint64_t trips = bindings.trips(program.engine, op.loop(), ++reached[op.loop()]);
     if (trips == 0) {
       at = partner[at] + 1;
       return;
@@ -128,7 +128,7 @@ private:
     }
     ++now.number;
     at = partner[at];
-    startIteration(code.ops[at]);
+    startIteration(program.ops[at]);
     ++at;
   }
 
@@ -143,7 +143,7 @@ private:
     uint64_t trips;
   };
 
-  const EngineCode &code;
+  const EngineProgram &program;
   const Machine &machine;
   const Bindings &bindings;
   std::vector<uint32_t> partner;
@@ -156,19 +156,19 @@ private:
 
 } // namespace
 
-ImplSystem::ImplSystem(const Kernel &kernel, const Program &program, const Machine &machine,
+ImplSystem::ImplSystem(const Kernel &kernel, const Code &code, const Machine &machine,
                        const Bindings &bindings, const ImplOptions &options)
-    : kernel(kernel), program(program), machine(machine), options(options),
+    : kernel(kernel), code(code), machine(machine), options(options),
       trajectories(kernel.engines.size()), issues(kernel.queues.size()),
       firstRings(kernel.queues.size(), 0) {
   assert(options.inFlight >= 1 && options.inFlight <= maxInFlight && "as many as a word has bits");
   counterMask = static_cast<uint32_t>((uint64_t(1) << machine.counterBits) - 1);
   uint64_t fuel = options.maxOperations;
   for (EngineId e : kernel.engines.ids()) {
-    Tracer tracer(kernel, program.engines[e], machine, bindings);
+    Tracer tracer(kernel, code.engines[e], machine, bindings);
     isComplete &= tracer.run(trajectories[e], fuel);
     for (uint32_t i = 0; i < trajectories[e].size(); ++i) {
-      const Op &op = program.engines[e].ops[trajectories[e][i].op];
+      const Op &op = code.engines[e].ops[trajectories[e][i].op];
       if (op.kind == OpKind::Issue) {
         issues[kernel.instrs[op.instr()].queue].push_back(i);
       }
@@ -197,7 +197,7 @@ ImplState ImplSystem::initial() const {
   ImplState state;
   state.at.assign(kernel.engines.size(), 0);
   state.queues.assign(kernel.queues.size(), {});
-  state.semaphores.assign(program.semaphores.size(), 0);
+  state.semaphores.assign(code.semaphores.size(), 0);
   state.rings.assign(numRings, 0);
   if (options.datapath) {
     state.memory = options.datapath->initial();

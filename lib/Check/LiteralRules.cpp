@@ -70,8 +70,8 @@ using Ops = std::vector<Op>;
 /// Rewrites the code of one engine.
 class Rewriter {
 public:
-  Rewriter(const Kernel &kernel, Program &program, EngineCode &code)
-      : kernel(kernel), program(program), code(code) {}
+  Rewriter(const Kernel &kernel, Code &code, EngineProgram &program)
+      : kernel(kernel), code(code), program(program) {}
 
   void oneIdPerConditional();
   void perEngineClosedForm();
@@ -80,7 +80,7 @@ public:
 
 private:
   RegId newRegister(std::string name, std::string role) {
-    return code.registers.push({std::move(name), std::move(role)});
+    return program.registers.push({std::move(name), std::move(role)});
   }
 
   static Op step(RegId counter) {
@@ -95,15 +95,15 @@ private:
   Operand closedForm(const Dep &dep, const std::map<LoopId, RegId> &counters, Ops &ops);
 
   const Kernel &kernel;
-  Program &program;
-  EngineCode &code;
+  Code &code;
+  EngineProgram &program;
 };
 
 Ops Rewriter::stepsOf(LoopId branch) const {
   Ops steps;
   std::string role = fmt::format("total({})", kernel.nameOf(branch));
-  for (const Op &op : code.ops) {
-    if (op.kind == OpKind::Alu && code.registers[op.dst].role == role && op == step(op.dst)) {
+  for (const Op &op : program.ops) {
+    if (op.kind == OpKind::Alu && program.registers[op.dst].role == role && op == step(op.dst)) {
       steps.push_back(op);
     }
   }
@@ -115,7 +115,7 @@ void Rewriter::oneIdPerConditional() {
   std::vector<bool> hasElse; // of the open branches
   std::vector<LoopId> open;
   auto append = [&](const Ops &more) { ops.insert(ops.end(), more.begin(), more.end()); };
-  for (const Op &op : code.ops) {
+  for (const Op &op : program.ops) {
     if (op.kind == OpKind::IfEnd) {
       if (!hasElse.back()) {
         ops.push_back(Op::mark(OpKind::Else));
@@ -134,13 +134,13 @@ void Rewriter::oneIdPerConditional() {
       append(stepsOf(open.back()));
     }
   }
-  code.ops = std::move(ops);
+  program.ops = std::move(ops);
 }
 
 /// Whether everything behind a wait is between instructions with no loop around both.
 bool Rewriter::isOwedToRoot(const Op &op) const {
   for (uint32_t i = 0; i < op.numReasons; ++i) {
-    const Dep &dep = kernel.deps[program.reasons[op.firstReason + i]];
+    const Dep &dep = kernel.deps[code.reasons[op.firstReason + i]];
     LoopId shared =
         kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
     if (kernel.realLoop(shared) != rootLoop || dep.form == DistanceForm::Flat) {
@@ -151,9 +151,9 @@ bool Rewriter::isOwedToRoot(const Op &op) const {
 }
 
 void Rewriter::rootCountersAtZero() {
-  std::erase_if(code.ops,
+  std::erase_if(program.ops,
                 [&](const Op &op) { return op.kind == OpKind::Wait && isOwedToRoot(op); });
-  for (Op &op : code.ops) {
+  for (Op &op : program.ops) {
     if (op.kind == OpKind::Issue && isOwedToRoot(op)) {
       op.wait = SemaId();
       op.a = Operand();
@@ -165,7 +165,7 @@ void Rewriter::rootCountersAtZero() {
 void Rewriter::totalWaitOf() {
   RegId w = newRegister("w", "wait");
   Ops ops;
-  for (Op op : code.ops) {
+  for (Op op : program.ops) {
     if (op.wait.valid()) {
       ops.push_back(Op::move(w, op.a));
       op.a = Operand::reg(w);
@@ -175,7 +175,7 @@ void Rewriter::totalWaitOf() {
     }
     ops.push_back(op);
   }
-  code.ops = std::move(ops);
+  program.ops = std::move(ops);
 }
 
 //===----------------------------------------------------------------------===//
@@ -194,7 +194,7 @@ std::map<LoopId, RegId> Rewriter::countEntries() {
     }
     ops.push_back(step(found->second));
   };
-  for (const Op &op : code.ops) {
+  for (const Op &op : program.ops) {
     ops.push_back(op);
     if (op.kind == OpKind::LoopBegin) {
       enter(op.loop());
@@ -207,7 +207,7 @@ std::map<LoopId, RegId> Rewriter::countEntries() {
       open.pop_back();
     }
   }
-  code.ops = std::move(ops);
+  program.ops = std::move(ops);
   return counters;
 }
 
@@ -216,7 +216,7 @@ const Dep *Rewriter::closedFormDep(const Op &op) const {
   if (!op.wait.valid() || op.numReasons != 1) {
     return nullptr;
   }
-  const Dep &dep = kernel.deps[program.reasons[op.firstReason]];
+  const Dep &dep = kernel.deps[code.reasons[op.firstReason]];
   return dep.form == DistanceForm::Vector && dep.numComponents == 0 ? &dep : nullptr;
 }
 
@@ -230,8 +230,8 @@ Operand Rewriter::closedForm(const Dep &dep, const std::map<LoopId, RegId> &coun
     members[instr.home] += instr.queue == producer.queue ? 1 : 0;
     place = id == dep.producer ? members[instr.home] : place;
   }
-  RegId sum = newRegister(fmt::format("sum{}", code.registers.size()), "");
-  RegId term = newRegister(fmt::format("term{}", code.registers.size()), "");
+  RegId sum = newRegister(fmt::format("sum{}", program.registers.size()), "");
+  RegId term = newRegister(fmt::format("term{}", program.registers.size()), "");
   ops.push_back(Op::move(sum, Operand::number(0)));
   for (auto [body, n] : members) {
     auto counter = counters.find(body);
@@ -253,24 +253,23 @@ Operand Rewriter::closedForm(const Dep &dep, const std::map<LoopId, RegId> &coun
 void Rewriter::perEngineClosedForm() {
   std::map<LoopId, RegId> counters = countEntries();
   Ops ops;
-  for (Op op : code.ops) {
+  for (Op op : program.ops) {
     if (const Dep *dep = closedFormDep(op)) {
       op.a = closedForm(*dep, counters, ops);
     }
     ops.push_back(op);
   }
-  code.ops = std::move(ops);
+  program.ops = std::move(ops);
 }
 
 } // namespace
 
-void makeLiteral(const Kernel &kernel, const LiteralRules &rules, Program &program,
-                 Machine &machine) {
+void makeLiteral(const Kernel &kernel, const LiteralRules &rules, Code &code, Machine &machine) {
   if (rules.unguardedSubtraction) {
     machine.subtraction = Subtraction::Wraps;
   }
-  for (EngineCode &code : program.engines) {
-    Rewriter rewriter(kernel, program, code);
+  for (EngineProgram &program : code.engines) {
+    Rewriter rewriter(kernel, code, program);
     if (rules.oneIdPerConditional) {
       rewriter.oneIdPerConditional();
     }

@@ -60,7 +60,7 @@ static std::vector<bool> betweenBarrierBrackets(const std::vector<Op> &ops) {
   return between;
 }
 
-Lockstep::Lockstep(const Kernel &kernel, const Program &program, const Machine &machine,
+Lockstep::Lockstep(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Bindings &bindings, const ExploreOptions &options)
     : kernel(kernel), spec(kernel, bindings,
                            specOptions(options, machine,
@@ -68,11 +68,10 @@ Lockstep::Lockstep(const Kernel &kernel, const Program &program, const Machine &
                                                  kernel, bindings, options.maxOperations)
                                            ? &*datapath
                                            : nullptr)),
-      impl(kernel, program, machine, bindings,
-           implOptions(options, datapath ? &*datapath : nullptr)) {
+      impl(kernel, code, machine, bindings, implOptions(options, datapath ? &*datapath : nullptr)) {
   for (EngineId e : kernel.engines.ids()) {
     if (options.resets) {
-      resetting.push(betweenBarrierBrackets(program.engines[e].ops));
+      resetting.push(betweenBarrierBrackets(code.engines[e].ops));
     }
   }
 }

@@ -154,13 +154,13 @@ private:
 class Mender {
 public:
   Mender(const MendSubject &subject, const TryMend &tryMend)
-      : subject(subject), kernel(subject.kernel), program(subject.program), tryMend(tryMend) {}
+      : subject(subject), kernel(subject.kernel), code(subject.code), tryMend(tryMend) {}
 
   bool order(InstrId producer, InstrId consumer) {
     EngineId engine = kernel.engineOf(consumer);
-    for (uint32_t at : issuesOf(program, consumer)) {
+    for (uint32_t at : issuesOf(code, consumer)) {
       for (SemaId sema : semaphoresFor(producer, engine, at)) {
-        if (waitFor(program, {producer, consumer, at, sema}, "")) {
+        if (waitFor(code, {producer, consumer, at, sema}, "")) {
           return true;
         }
       }
@@ -177,11 +177,11 @@ public:
   }
 
 private:
-  const std::vector<Op> &opsOf(EngineId engine) const { return program.engines[engine].ops; }
+  const std::vector<Op> &opsOf(EngineId engine) const { return code.engines[engine].ops; }
 
-  std::vector<uint32_t> issuesOf(const Program &code, InstrId instr) const {
+  std::vector<uint32_t> issuesOf(const Code &program, InstrId instr) const {
     std::vector<uint32_t> places;
-    const std::vector<Op> &ops = code.engines[kernel.engineOf(instr)].ops;
+    const std::vector<Op> &ops = program.engines[kernel.engineOf(instr)].ops;
     for (uint32_t at = 0; at < ops.size(); ++at) {
       if (ops[at].kind == OpKind::Issue && ops[at].instr() == instr) {
         places.push_back(at);
@@ -209,22 +209,22 @@ private:
     return amounts;
   }
 
-  bool propose(std::string kind, std::string text, Program code) const {
-    return tryMend({{std::move(kind), std::move(text)}, std::move(code)});
+  bool propose(std::string kind, std::string text, Code program) const {
+    return tryMend({{std::move(kind), std::move(text)}, std::move(program)});
   }
 
-  static void insert(EngineCode &code, uint32_t at, const std::vector<Op> &ops) {
-    code.ops.insert(code.ops.begin() + at, ops.begin(), ops.end());
+  static void insert(EngineProgram &program, uint32_t at, const std::vector<Op> &ops) {
+    program.ops.insert(program.ops.begin() + at, ops.begin(), ops.end());
   }
 
   //===--- Naming ---------------------------------------------------------===//
 
   /// `'load' on 'dma'`, `the wait before 'load' on 'dma'`.
-  std::string waiterText(const EngineCode &code, uint32_t at) const {
-    std::string_view engine = kernel.nameOf(code.engine);
-    InstrId instr = instrAfter(code.ops, at);
+  std::string waiterText(const EngineProgram &program, uint32_t at) const {
+    std::string_view engine = kernel.nameOf(program.engine);
+    InstrId instr = instrAfter(program.ops, at);
     return !instr.valid() ? fmt::format("the last wait on '{}'", engine)
-           : code.ops[at].kind == OpKind::Issue
+           : program.ops[at].kind == OpKind::Issue
                ? fmt::format("'{}' on '{}'", kernel.nameOf(instr), engine)
                : fmt::format("the wait before '{}' on '{}'", kernel.nameOf(instr), engine);
   }
@@ -246,14 +246,15 @@ private:
                : fmt::format(" {} {}", offset < 0 ? '-' : '+', offset < 0 ? -offset : offset);
   }
 
-  static std::string operandText(const EngineCode &code, Operand operand, int64_t offset) {
-    return operand.isRegister ? fmt::format("\"{}\"{}", code.registers[operand.asRegister()].name,
-                                            offsetText(offset))
-                              : fmt::format("{}", int64_t(operand.value) + offset);
+  static std::string operandText(const EngineProgram &program, Operand operand, int64_t offset) {
+    return operand.isRegister
+               ? fmt::format("\"{}\"{}", program.registers[operand.asRegister()].name,
+                             offsetText(offset))
+               : fmt::format("{}", int64_t(operand.value) + offset);
   }
 
-  std::string_view name(const Program &code, SemaId sema) const {
-    return code.semaphores[sema].name;
+  std::string_view name(const Code &program, SemaId sema) const {
+    return program.semaphores[sema].name;
   }
 
   //===--- Waiting --------------------------------------------------------===//
@@ -278,7 +279,7 @@ private:
     for (uint32_t wait : waitsBefore(opsOf(engine), at)) {
       add(opsOf(engine)[wait].wait);
     }
-    for (uint32_t issue : issuesOf(program, producer)) {
+    for (uint32_t issue : issuesOf(code, producer)) {
       add(opsOf(kernel.engineOf(producer))[issue].signal);
     }
     for (const Op &op : opsOf(kernel.engineOf(producer))) {
@@ -291,16 +292,16 @@ private:
 
   /// The registers of an engine as they are, and counters of what goes around.
   struct Draft {
-    Program program;
+    Code code;
     uint32_t wait = 0, issue = 0; ///< operations
     RegId firstCounter;
     std::vector<std::string> counters; ///< what each counts
   };
 
   /// Adds a counter of each loop around, and one of the instruction's runs.
-  Draft draftOf(const Program &code, const Wanted &wanted) const {
-    Draft draft{code, 0, wanted.at, RegId(), {}};
-    EngineCode &engine = draft.program.engines[kernel.engineOf(wanted.consumer)];
+  Draft draftOf(const Code &program, const Wanted &wanted) const {
+    Draft draft{program, 0, wanted.at, RegId(), {}};
+    EngineProgram &engine = draft.code.engines[kernel.engineOf(wanted.consumer)];
     draft.firstCounter = RegId(static_cast<uint32_t>(engine.registers.size()));
     std::optional<uint32_t> wait = wanted.wait;
     if (!wait) {
@@ -326,12 +327,12 @@ private:
     return draft;
   }
 
-  static RegId addRegister(EngineCode &engine, std::string name) {
+  static RegId addRegister(EngineProgram &engine, std::string name) {
     return engine.registers.push({std::move(name), ""});
   }
 
   /// Before an operation that comes before the wait, or is it.
-  static void addCounter(Draft &draft, EngineCode &engine, uint32_t at, std::string what) {
+  static void addCounter(Draft &draft, EngineProgram &engine, uint32_t at, std::string what) {
     RegId reg = addRegister(engine, fmt::format("count{}", draft.counters.size()));
     insert(engine, at, {Op::alu2(AluOp::Add, reg, Operand::reg(reg), Operand::number(1))});
     ++draft.wait;
@@ -342,22 +343,22 @@ private:
   /// Of all runs in all choices of trips; none if the semaphore does not tell what is needed.
   std::optional<std::vector<Sample>> samplesOf(const Draft &draft, const Wanted &wanted) const {
     EngineId engine = kernel.engineOf(wanted.consumer);
-    Program code = draft.program;
+    Code program = draft.code;
     if (wanted.isForgotten) {
-      code.engines[engine].ops[draft.wait].a = Operand::number(0);
+      program.engines[engine].ops[draft.wait].a = Operand::number(0);
     }
     std::vector<Sample> samples;
     for (const Bindings &bindings : subject.choices) {
-      if (!sample(code, draft, wanted, bindings, samples)) {
+      if (!sample(program, draft, wanted, bindings, samples)) {
         return {};
       }
     }
     return samples;
   }
 
-  bool sample(const Program &code, const Draft &draft, const Wanted &wanted,
+  bool sample(const Code &program, const Draft &draft, const Wanted &wanted,
               const Bindings &bindings, std::vector<Sample> &samples) const {
-    RaceInstance instance(kernel, code, subject.machine, bindings, subject.options);
+    RaceInstance instance(kernel, program, subject.machine, bindings, subject.options);
     if (!instance.complete()) {
       return false;
     }
@@ -369,8 +370,8 @@ private:
       return false;
     }
     EngineId engine = kernel.engineOf(wanted.consumer);
-    const EngineCode &ops = draft.program.engines[engine];
-    EngineRun run(kernel, draft.program, subject.machine, bindings, engine);
+    const EngineProgram &ops = draft.code.engines[engine];
+    EngineRun run(kernel, draft.code, subject.machine, bindings, engine);
     auto next = waits.begin();
     uint32_t number = 0; // of the run of the consumer in its queue
     std::optional<Sample> atWait;
@@ -404,40 +405,41 @@ private:
   }
 
   /// Tries thresholds; `before` tells of changes that `code` has already.
-  bool waitFor(const Program &code, Wanted wanted, const std::string &before) {
+  bool waitFor(const Code &program, Wanted wanted, const std::string &before) {
     EngineId engine = kernel.engineOf(wanted.consumer);
-    for (uint32_t wait : waitsBefore(code.engines[engine].ops, wanted.at)) {
-      bool isOn = code.engines[engine].ops[wait].wait == wanted.sema;
+    for (uint32_t wait : waitsBefore(program.engines[engine].ops, wanted.at)) {
+      bool isOn = program.engines[engine].ops[wait].wait == wanted.sema;
       wanted.wait = isOn && !wanted.wait ? wait : wanted.wait;
     }
-    Draft draft = draftOf(code, wanted);
+    Draft draft = draftOf(program, wanted);
     std::optional<std::vector<Sample>> samples = samplesOf(draft, wanted);
     if (!samples || Fit(*samples).isEmpty()) {
       return false;
     }
     Fit fit(*samples);
-    if (wanted.wait && fit.shift() && shiftWait(code, engine, *wanted.wait, *fit.shift(), before)) {
+    if (wanted.wait && fit.shift() &&
+        shiftWait(program, engine, *wanted.wait, *fit.shift(), before)) {
       return true;
     }
     if (std::optional<int64_t> number = fit.number();
-        number && setWait(code, wanted, draft, {{}, 0, *number}, before)) {
+        number && setWait(program, wanted, draft, {{}, 0, *number}, before)) {
       return true;
     }
-    const EngineCode &drafted = draft.program.engines[engine];
+    const EngineProgram &drafted = draft.code.engines[engine];
     for (RegId reg : drafted.registers.ids()) {
       std::optional<Formula> formula = fit.of(reg);
-      if (formula && setWait(code, wanted, draft, *formula, before)) {
+      if (formula && setWait(program, wanted, draft, *formula, before)) {
         return true;
       }
     }
     return wanted.wait && !fit.shift() && fit.largestShift() > 0 &&
-           shiftWait(code, engine, *wanted.wait, fit.largestShift(), before);
+           shiftWait(program, engine, *wanted.wait, fit.largestShift(), before);
   }
 
   /// Lets a wait ask for so much more.
-  bool shiftWait(Program code, EngineId engine, uint32_t at, int64_t by,
+  bool shiftWait(Code program, EngineId engine, uint32_t at, int64_t by,
                  const std::string &before) const {
-    EngineCode &ops = code.engines[engine];
+    EngineProgram &ops = program.engines[engine];
     Op &wait = ops.ops[at];
     bool fits = by != 0 && (wait.a.isRegister || int64_t(wait.a.value) + by > 0);
     if (!fits) {
@@ -445,7 +447,7 @@ private:
     }
     std::string text =
         fmt::format("{}let {} wait for '{}' >= {}, {} {} than now", before, waiterText(ops, at),
-                    name(code, wait.wait), operandText(ops, wait.a, by), by < 0 ? -by : by,
+                    name(program, wait.wait), operandText(ops, wait.a, by), by < 0 ? -by : by,
                     by < 0 ? "less" : "more");
     if (wait.a.isRegister) {
       Operand old = wait.a;
@@ -455,11 +457,11 @@ private:
     } else {
       wait.a.value = static_cast<uint32_t>(int64_t(wait.a.value) + by);
     }
-    return propose("wait", std::move(text), std::move(code));
+    return propose("wait", std::move(text), std::move(program));
   }
 
-  static std::string freshRegister(const EngineCode &code) {
-    return fmt::format("mend{}", code.registers.size());
+  static std::string freshRegister(const EngineProgram &program) {
+    return fmt::format("mend{}", program.registers.size());
   }
 
   static Op sum(RegId into, Operand a, int64_t by) {
@@ -468,18 +470,18 @@ private:
   }
 
   /// Lets the consumer wait by a formula.
-  bool setWait(const Program &from, const Wanted &wanted, const Draft &draft, Formula formula,
+  bool setWait(const Code &from, const Wanted &wanted, const Draft &draft, Formula formula,
                const std::string &before) const {
     EngineId engine = kernel.engineOf(wanted.consumer);
-    const EngineCode &old = from.engines[engine];
-    Program code = from;
-    EngineCode &ops = code.engines[engine];
+    const EngineProgram &old = from.engines[engine];
+    Code program = from;
+    EngineProgram &ops = program.engines[engine];
     uint32_t wait = wanted.wait.value_or(wanted.at);
     std::string counter = count(ops, wait, draft, formula.reg);
     Operand threshold = addFormula(ops, wait, formula);
     std::string text =
         fmt::format("{}let {} wait for '{}' >= {}{}{}", before,
-                    waiterText(old, wanted.wait.value_or(wanted.at)), name(code, wanted.sema),
+                    waiterText(old, wanted.wait.value_or(wanted.at)), name(program, wanted.sema),
                     formulaText(ops, formula), tooText(old, wanted), counter);
     Op &op = ops.ops[wait];
     if (wanted.wait || (op.kind == OpKind::Issue && !op.wait.valid())) {
@@ -488,12 +490,12 @@ private:
     } else {
       insert(ops, wait, {Op::makeWait(wanted.sema, threshold)});
     }
-    return propose("wait", std::move(text), std::move(code));
+    return propose("wait", std::move(text), std::move(program));
   }
 
   /// Adds the counter that the draft has, if the register is one of its counters. Says what it
   /// counts.
-  std::string count(EngineCode &ops, uint32_t &wait, const Draft &draft, RegId &reg) const {
+  std::string count(EngineProgram &ops, uint32_t &wait, const Draft &draft, RegId &reg) const {
     if (!reg.valid() || reg.value < draft.firstCounter.value) {
       return {};
     }
@@ -508,7 +510,7 @@ private:
   }
 
   /// Computes it before operation `wait`, which moves on.
-  static Operand addFormula(EngineCode &ops, uint32_t &wait, const Formula &formula) {
+  static Operand addFormula(EngineProgram &ops, uint32_t &wait, const Formula &formula) {
     if (!formula.reg.valid()) {
       return Operand::number(static_cast<uint32_t>(formula.offset));
     }
@@ -532,13 +534,14 @@ private:
   }
 
   /// What becomes of what it waits for now.
-  static std::string tooText(const EngineCode &code, const Wanted &wanted) {
-    return wanted.wait ? fmt::format(", not {}", operandText(code, code.ops[*wanted.wait].a, 0))
-           : waitsBefore(code.ops, wanted.at).empty() ? ""
-                                                      : ", too";
+  static std::string tooText(const EngineProgram &program, const Wanted &wanted) {
+    return wanted.wait
+               ? fmt::format(", not {}", operandText(program, program.ops[*wanted.wait].a, 0))
+           : waitsBefore(program.ops, wanted.at).empty() ? ""
+                                                         : ", too";
   }
 
-  static std::string formulaText(const EngineCode &ops, const Formula &formula) {
+  static std::string formulaText(const EngineProgram &ops, const Formula &formula) {
     if (!formula.reg.valid()) {
       return fmt::format("{}", formula.offset);
     }
@@ -558,11 +561,11 @@ private:
     std::string after =
         fmt::format("let '{}' drain after '{}' and raise a new semaphore '{}', and ",
                     kernel.nameOf(engine), kernel.nameOf(producer), sema);
-    Program itself = program, drained = program;
+    Code itself = code, drained = code;
     SemaId id = itself.semaphores.push({sema});
     drained.semaphores.push({sema});
     bool isFree = true;
-    std::vector<uint32_t> places = issuesOf(program, producer);
+    std::vector<uint32_t> places = issuesOf(code, producer);
     for (auto at = places.rbegin(); at != places.rend(); ++at) {
       Op &op = itself.engines[engine].ops[*at];
       isFree = isFree && !op.signal.valid();
@@ -575,11 +578,11 @@ private:
            waitForNew(drained, producer, consumer, id, after);
   }
 
-  bool waitForNew(const Program &code, InstrId producer, InstrId consumer, SemaId sema,
+  bool waitForNew(const Code &program, InstrId producer, InstrId consumer, SemaId sema,
                   const std::string &before) {
-    std::vector<uint32_t> places = issuesOf(code, consumer);
+    std::vector<uint32_t> places = issuesOf(program, consumer);
     return std::any_of(places.begin(), places.end(), [&](uint32_t at) {
-      return waitFor(code, {producer, consumer, at, sema}, before);
+      return waitFor(program, {producer, consumer, at, sema}, before);
     });
   }
 
@@ -618,7 +621,7 @@ private:
   const Instances &instances() {
     if (made.empty()) {
       for (const Bindings &bindings : subject.choices) {
-        made.push_back(std::make_unique<RaceInstance>(kernel, program, subject.machine, bindings,
+        made.push_back(std::make_unique<RaceInstance>(kernel, code, subject.machine, bindings,
                                                       subject.options));
       }
     }
@@ -626,7 +629,7 @@ private:
   }
 
   bool isWaitedFor(SemaId sema) const {
-    return std::any_of(program.engines.begin(), program.engines.end(), [&](const EngineCode &e) {
+    return std::any_of(code.engines.begin(), code.engines.end(), [&](const EngineProgram &e) {
       return std::any_of(e.ops.begin(), e.ops.end(), [&](const Op &op) { return op.wait == sema; });
     });
   }
@@ -654,16 +657,16 @@ private:
   }
 
   bool raiseBy(EngineId engine, uint32_t at, SemaId sema, uint32_t amount) const {
-    Program code = program;
-    Op &op = code.engines[engine].ops[at];
+    Code program = code;
+    Op &op = program.engines[engine].ops[at];
     std::string instead =
-        op.signal.valid() ? fmt::format(" instead of '{}'", name(code, op.signal)) : "";
+        op.signal.valid() ? fmt::format(" instead of '{}'", name(program, op.signal)) : "";
     op.signal = sema;
     op.amount = amount;
     std::string text = fmt::format("let '{}' on '{}' raise '{}'{}{}", kernel.nameOf(op.instr()),
-                                   kernel.nameOf(engine), name(code, sema),
+                                   kernel.nameOf(engine), name(program, sema),
                                    op.amount == 1 ? "" : fmt::format(" by {}", op.amount), instead);
-    return propose("raise", std::move(text), std::move(code));
+    return propose("raise", std::move(text), std::move(program));
   }
 
   bool giveCredit(const std::vector<StuckWait> &stuck) const {
@@ -675,12 +678,12 @@ private:
                          [&](const Op &op) { return op.signal == wait.sema; })) {
           continue;
         }
-        Program code = program;
-        insert(code.engines[engine], 0, {Op::makeSignal(wait.sema, by)});
+        Code program = code;
+        insert(program.engines[engine], 0, {Op::makeSignal(wait.sema, by)});
         if (propose("credit",
                     fmt::format("let '{}' raise '{}' by {} before everything else",
-                                kernel.nameOf(engine), name(program, wait.sema), by),
-                    std::move(code))) {
+                                kernel.nameOf(engine), name(code, wait.sema), by),
+                    std::move(program))) {
           return true;
         }
       }
@@ -725,13 +728,13 @@ private:
     if (!isThen && otherwise == 0) {
       added.insert(added.begin(), Op::mark(OpKind::Else));
     }
-    Program code = program;
-    insert(code.engines[engine], isThen ? (otherwise != 0 ? otherwise : end) : end, added);
+    Code program = code;
+    insert(program.engines[engine], isThen ? (otherwise != 0 ? otherwise : end) : end, added);
     return propose("branch",
                    fmt::format("let '{}' drain and raise '{}' by {} in the {} branch of '{}', too",
-                               kernel.nameOf(engine), name(program, sema), by,
+                               kernel.nameOf(engine), name(code, sema), by,
                                isThen ? "first" : "other", kernel.nameOf(ops[begin].loop())),
-                   std::move(code));
+                   std::move(program));
   }
 
   //===--- Other changes --------------------------------------------------===//
@@ -745,12 +748,12 @@ private:
       if (!isEarly) {
         continue;
       }
-      Program code = program;
-      insert(code.engines[engine], at, {Op::drain()});
+      Code program = code;
+      insert(program.engines[engine], at, {Op::drain()});
       if (propose("drain",
                   fmt::format("let '{}' drain before it raises '{}'{}", kernel.nameOf(engine),
-                              name(program, ops[at].signal), placeText(engine, at)),
-                  std::move(code))) {
+                              name(code, ops[at].signal), placeText(engine, at)),
+                  std::move(program))) {
         return true;
       }
     }
@@ -765,13 +768,13 @@ private:
             ops[at - 1].wait.valid()) {
           continue;
         }
-        Program code = program;
-        std::swap(code.engines[engine].ops[at], code.engines[engine].ops[at - 1]);
+        Code program = code;
+        std::swap(program.engines[engine].ops[at], program.engines[engine].ops[at - 1]);
         if (propose("reset",
                     fmt::format("let '{}' reset '{}' before it issues '{}', not after",
-                                kernel.nameOf(engine), name(program, ops[at].signal),
+                                kernel.nameOf(engine), name(code, ops[at].signal),
                                 kernel.nameOf(ops[at - 1].instr())),
-                    std::move(code))) {
+                    std::move(program))) {
           return true;
         }
       }
@@ -787,13 +790,12 @@ private:
         if (ops[at].kind != OpKind::Signal || ops[at].amount < 2 || !isWaitedFor(ops[at].signal)) {
           continue;
         }
-        Program code = program;
-        uint32_t less = --code.engines[engine].ops[at].amount;
+        Code program = code;
+        uint32_t less = --program.engines[engine].ops[at].amount;
         if (propose("credit",
                     fmt::format("let '{}' raise '{}' by {}, not {}{}", kernel.nameOf(engine),
-                                name(program, ops[at].signal), less, less + 1,
-                                placeText(engine, at)),
-                    std::move(code))) {
+                                name(code, ops[at].signal), less, less + 1, placeText(engine, at)),
+                    std::move(program))) {
           return true;
         }
       }
@@ -812,14 +814,14 @@ private:
         if (!isCount || by == UINT32_MAX || by == 0) {
           continue;
         }
-        Program code = program;
-        code.engines[engine].ops[at].b.value = by;
+        Code program = code;
+        program.engines[engine].ops[at].b.value = by;
         if (propose("count",
                     fmt::format("let '{}' set \"{}\" to {}, not {}{}", kernel.nameOf(engine),
-                                program.engines[engine].registers[op.dst].name,
+                                code.engines[engine].registers[op.dst].name,
                                 sumText(engine, op, by), sumText(engine, op, op.b.value),
                                 placeText(engine, at)),
-                    std::move(code))) {
+                    std::move(program))) {
           return true;
         }
       }
@@ -829,8 +831,8 @@ private:
 
   std::string sumText(EngineId engine, const Op &op, uint32_t by) const {
     char sign = op.alu == AluOp::Add ? '+' : op.alu == AluOp::Sub ? '-' : '*';
-    return fmt::format("\"{}\" {} {}", program.engines[engine].registers[op.a.asRegister()].name,
-                       sign, by);
+    return fmt::format("\"{}\" {} {}", code.engines[engine].registers[op.a.asRegister()].name, sign,
+                       by);
   }
 
   bool recountAll(const std::vector<StuckWait> &stuck) const {
@@ -842,14 +844,14 @@ private:
   bool refit(const std::vector<StuckWait> &stuck) {
     for (const StuckWait &wait : stuck) {
       InstrId consumer = instrAfter(opsOf(wait.engine), wait.op);
-      for (uint32_t at : consumer.valid() ? issuesOf(program, consumer) : std::vector<uint32_t>()) {
+      for (uint32_t at : consumer.valid() ? issuesOf(code, consumer) : std::vector<uint32_t>()) {
         std::vector<uint32_t> waits = waitsBefore(opsOf(wait.engine), at);
         if (std::find(waits.begin(), waits.end(), wait.op) == waits.end()) {
           continue;
         }
         for (InstrId producer : kernel.instrs.ids()) {
           Wanted wanted{producer, consumer, at, wait.sema, wait.op, true};
-          if (isAskedFor(producer, wait) && waitFor(program, wanted, "")) {
+          if (isAskedFor(producer, wait) && waitFor(code, wanted, "")) {
             return true;
           }
         }
@@ -860,24 +862,24 @@ private:
 
   bool askLess(const std::vector<StuckWait> &stuck) const {
     return std::any_of(stuck.begin(), stuck.end(), [this](const StuckWait &wait) {
-      return shiftWait(program, wait.engine, wait.op, int64_t(wait.value) - int64_t(wait.threshold),
+      return shiftWait(code, wait.engine, wait.op, int64_t(wait.value) - int64_t(wait.threshold),
                        "");
     });
   }
 
   bool dropWait(const std::vector<StuckWait> &stuck) const {
     for (const StuckWait &wait : stuck) {
-      Program code = program;
-      Op &op = code.engines[wait.engine].ops[wait.op];
+      Code program = code;
+      Op &op = program.engines[wait.engine].ops[wait.op];
       std::string text =
-          fmt::format("let {} not wait for '{}'", waiterText(program.engines[wait.engine], wait.op),
-                      name(code, op.wait));
+          fmt::format("let {} not wait for '{}'", waiterText(code.engines[wait.engine], wait.op),
+                      name(program, op.wait));
       if (op.kind == OpKind::Wait) {
-        code.engines[wait.engine].ops.erase(code.engines[wait.engine].ops.begin() + wait.op);
+        program.engines[wait.engine].ops.erase(program.engines[wait.engine].ops.begin() + wait.op);
       } else {
         op.wait = SemaId();
       }
-      if (propose("drop", std::move(text), std::move(code))) {
+      if (propose("drop", std::move(text), std::move(program))) {
         return true;
       }
     }
@@ -886,7 +888,7 @@ private:
 
   const MendSubject &subject;
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const TryMend &tryMend;
   const Instances none;
   Instances made;

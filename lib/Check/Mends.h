@@ -37,7 +37,7 @@ namespace tally {
 /// A change, and the code with it.
 struct Proposal {
   Mend mend;
-  Program program;
+  Code code;
 };
 
 /// Whether a proposal helps, so that no other is needed.
@@ -46,7 +46,7 @@ using TryMend = std::function<bool(Proposal)>;
 /// What the changes are proposed for.
 struct MendSubject {
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   std::span<const Bindings> choices; ///< of trips; thresholds are fitted to all of them
   ImplOptions options;

@@ -75,11 +75,11 @@ struct Model {
 class Writer {
 public:
   Writer(const ImplSystem &system, std::span<const AssumedWait> assumed)
-      : system(system), kernel(system.kernelOf()), program(system.programOf()), assumed(assumed),
-        isWaitedFor(program.semaphores.size(), false) {}
+      : system(system), kernel(system.kernelOf()), code(system.programOf()), assumed(assumed),
+        isWaitedFor(code.semaphores.size(), false) {}
 
   Model run() {
-    for (SemaId sema : program.semaphores.ids()) {
+    for (SemaId sema : code.semaphores.ids()) {
       model.counters.push_back({sema, none, 0});
     }
     for (QueueId queue : kernel.queues.ids()) {
@@ -95,7 +95,7 @@ public:
     for (EngineId engine : kernel.engines.ids()) {
       model.events.push({});
       write(engine, firstOp);
-      firstOp += static_cast<uint32_t>(program.engines[engine].ops.size());
+      firstOp += static_cast<uint32_t>(code.engines[engine].ops.size());
     }
     return std::move(model);
   }
@@ -107,8 +107,8 @@ private:
 
   /// What no engine waits for orders nothing, whatever happens to it.
   void findWaits() {
-    for (const EngineCode &code : program.engines) {
-      for (const Op &op : code.ops) {
+    for (const EngineProgram &program : code.engines) {
+      for (const Op &op : program.ops) {
         if (op.wait.valid()) {
           isWaitedFor[op.wait] = true;
         }
@@ -119,7 +119,7 @@ private:
   void write(EngineId engine, uint32_t firstOp) {
     std::vector<uint32_t> issued(kernel.queues.size(), 0);
     for (uint32_t at = 0; const ImplPoint &point : system.trajectory(engine)) {
-      const Op &op = program.engines[engine].ops[point.op];
+      const Op &op = code.engines[engine].ops[point.op];
       number = firstOp + point.op;
       bool isReplaced = writeAssumed(engine, at++);
       if (op.wait.valid() && !isReplaced) {
@@ -206,7 +206,7 @@ private:
 
   const ImplSystem &system;
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   std::span<const AssumedWait> assumed;
   size_t nextAssumed = 0;
   uint32_t number = 0; ///< of the operation at hand

@@ -69,8 +69,8 @@ namespace {
 /// The places in the code of one engine.
 class Finder {
 public:
-  Finder(const Program &program, const EngineCode &code, std::vector<Mutation> &found)
-      : program(program), ops(code.ops), engine(code.engine), found(found) {}
+  Finder(const Code &code, const EngineProgram &program, std::vector<Mutation> &found)
+      : code(code), ops(program.ops), engine(program.engine), found(found) {}
 
   void run() {
     for (at = 0; at < ops.size(); ++at) {
@@ -120,10 +120,10 @@ private:
     uint32_t sum = 0;
     std::vector<uint32_t> instrs;
     std::optional<size_t> body; ///< where it was opened
-    for (const EngineCode &code : program.engines) {
-      std::vector<size_t> open{SIZE_MAX - code.engine.value};
-      for (size_t i = 0; i < code.ops.size(); ++i) {
-        const Op &op = code.ops[i];
+    for (const EngineProgram &program : code.engines) {
+      std::vector<size_t> open{SIZE_MAX - program.engine.value};
+      for (size_t i = 0; i < program.ops.size(); ++i) {
+        const Op &op = program.ops[i];
         if (op.kind == OpKind::LoopEnd || op.kind == OpKind::IfEnd || op.kind == OpKind::Else) {
           open.pop_back();
         }
@@ -147,7 +147,7 @@ private:
 
   /// The neighbours of a semaphore, one for each direction.
   void findOtherSemaphores(SemaId sema, uint8_t variant) {
-    uint32_t count = static_cast<uint32_t>(program.semaphores.size());
+    uint32_t count = static_cast<uint32_t>(code.semaphores.size());
     uint32_t next = (sema.value + 1) % count;
     uint32_t previous = (sema.value + count - 1) % count;
     if (next != sema.value) {
@@ -259,7 +259,7 @@ private:
     }
   }
 
-  const Program &program;
+  const Code &code;
   const Ops &ops;
   EngineId engine;
   std::vector<Mutation> &found;
@@ -270,8 +270,8 @@ private:
 /// Makes one mistake.
 class Mutator {
 public:
-  Mutator(EngineCode &code, const Mutation &mutation)
-      : code(code), ops(code.ops), mutation(mutation), op(ops[mutation.at]) {}
+  Mutator(EngineProgram &program, const Mutation &mutation)
+      : program(program), ops(program.ops), mutation(mutation), op(ops[mutation.at]) {}
 
   void apply() {
     switch (mutation.kind) {
@@ -317,7 +317,7 @@ private:
       op.a.value = alu == AluOp::Add ? op.a.value + 1 : op.a.value - 1;
       return;
     }
-    RegId shifted = code.registers.push({"mutant", ""});
+    RegId shifted = program.registers.push({"mutant", ""});
     Op compute = Op::alu2(alu, shifted, op.a, Operand::number(1));
     op.a = Operand::reg(shifted);
     insert(mutation.at, compute);
@@ -364,7 +364,7 @@ private:
     op.b = Operand::number(negative ? n - k - whole : whole - (n - k));
   }
 
-  EngineCode &code;
+  EngineProgram &program;
   Ops &ops;
   const Mutation &mutation;
   Op &op;
@@ -372,18 +372,18 @@ private:
 
 } // namespace
 
-std::vector<Mutation> findMutations(const Program &program) {
+std::vector<Mutation> findMutations(const Code &code) {
   std::vector<Mutation> found;
-  for (const EngineCode &code : program.engines) {
-    Finder(program, code, found).run();
+  for (const EngineProgram &program : code.engines) {
+    Finder(code, program, found).run();
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Mutation &a, const Mutation &b) { return a.kind < b.kind; });
   return found;
 }
 
-Program mutate(const Program &program, const Mutation &mutation) {
-  Program mutant = program;
+Code mutate(const Code &code, const Mutation &mutation) {
+  Code mutant = code;
   Mutator(mutant.engines[mutation.engine], mutation).apply();
   return mutant;
 }
@@ -395,15 +395,15 @@ static InstrId instrAt(const Ops &ops, uint32_t at) {
   return issue == ops.end() ? InstrId() : issue->instr();
 }
 
-static std::string intoText(const Program &program, const Mutation &mutation) {
+static std::string intoText(const Code &code, const Mutation &mutation) {
   switch (mutation.kind) {
   case MutantKind::WrongSemaphore:
-    return fmt::format(", now '{}'", program.semaphores[SemaId(mutation.target)].name);
+    return fmt::format(", now '{}'", code.semaphores[SemaId(mutation.target)].name);
   case MutantKind::WrongMask:
     return mutation.variant == 0 ? fmt::format(", now > {}", mutation.target) : ", now open";
   case MutantKind::WrongSnapshotSlot:
     return fmt::format(", now '{}'",
-                       program.engines[mutation.engine].registers[RegId(mutation.target)].name);
+                       code.engines[mutation.engine].registers[RegId(mutation.target)].name);
   case MutantKind::HoistedWait:
     return fmt::format(", now before operation {}", mutation.target);
   default:
@@ -411,13 +411,12 @@ static std::string intoText(const Program &program, const Mutation &mutation) {
   }
 }
 
-std::string describe(const Kernel &kernel, const Program &program, const Mutation &mutation) {
-  InstrId instr = instrAt(program.engines[mutation.engine].ops, mutation.at);
+std::string describe(const Kernel &kernel, const Code &code, const Mutation &mutation) {
+  InstrId instr = instrAt(code.engines[mutation.engine].ops, mutation.at);
   std::string where = instr.valid() ? fmt::format("at or before '{}'", kernel.nameOf(instr))
                                     : std::string("behind all instructions");
   return fmt::format("{} on '{}' in operation {}, {}{}", toString(mutation.kind),
-                     kernel.nameOf(mutation.engine), mutation.at, where,
-                     intoText(program, mutation));
+                     kernel.nameOf(mutation.engine), mutation.at, where, intoText(code, mutation));
 }
 
 } // namespace tally

@@ -26,11 +26,11 @@ using Time = std::chrono::steady_clock;
 
 class RaceCheck {
 public:
-  RaceCheck(const Kernel &kernel, const Program &program, const Machine &machine,
+  RaceCheck(const Kernel &kernel, const Code &code, const Machine &machine,
             const Bindings &bindings, const RaceOptions &options)
       : options(options), end(Time::now() + std::chrono::duration_cast<Time::duration>(
                                                 std::chrono::duration<double>(options.seconds))),
-        instance(kernel, program, machine, bindings,
+        instance(kernel, code, machine, bindings,
                  {options.inFlight, options.maxOperations, nullptr}) {
     result.hasRun = IdVector<InstrId, bool>(kernel.instrs.size(), false);
   }
@@ -393,15 +393,15 @@ private:
 
 } // namespace
 
-RaceResult checkRaces(const Kernel &kernel, const Program &program, const Machine &machine,
+RaceResult checkRaces(const Kernel &kernel, const Code &code, const Machine &machine,
                       const Bindings &bindings, const RaceOptions &options) {
-  return RaceCheck(kernel, program, machine, bindings, options).run();
+  return RaceCheck(kernel, code, machine, bindings, options).run();
 }
 
-RaceResult checkSchedule(const Kernel &kernel, const Program &program, const Machine &machine,
+RaceResult checkSchedule(const Kernel &kernel, const Code &code, const Machine &machine,
                          const Bindings &bindings, const std::vector<Step> &steps,
                          const RaceOptions &options, size_t &performed) {
-  return RaceCheck(kernel, program, machine, bindings, options).replay(steps, performed);
+  return RaceCheck(kernel, code, machine, bindings, options).replay(steps, performed);
 }
 
 } // namespace tally

@@ -6,20 +6,20 @@
 
 namespace tally {
 
-RaceInstance::RaceInstance(const Kernel &kernel, const Program &program, const Machine &machine,
+RaceInstance::RaceInstance(const Kernel &kernel, const Code &code, const Machine &machine,
                            const Bindings &bindings, const ImplOptions &options)
-    : system(kernel, program, machine, bindings, options),
+    : system(kernel, code, machine, bindings, options),
       needs(kernel, bindings, options.maxOperations),
       datapath(kernel.accesses.empty()
                    ? nullptr
                    : std::make_unique<Datapath>(kernel, bindings, options.maxOperations)),
-      subject{kernel, program, machine, bindings, system, datapath.get(), needs, {}, {}} {
-  subject.isWaitedFor = IdVector<SemaId, bool>(program.semaphores.size(), false);
+      subject{kernel, code, machine, bindings, system, datapath.get(), needs, {}, {}} {
+  subject.isWaitedFor = IdVector<SemaId, bool>(code.semaphores.size(), false);
   uint32_t first = 0;
-  for (const EngineCode &code : program.engines) {
+  for (const EngineProgram &program : code.engines) {
     subject.firstOp.push(first);
-    first += static_cast<uint32_t>(code.ops.size());
-    for (const Op &op : code.ops) {
+    first += static_cast<uint32_t>(program.ops.size());
+    for (const Op &op : program.ops) {
       if (op.wait.valid()) {
         subject.isWaitedFor[op.wait] = true;
       }
@@ -29,7 +29,7 @@ RaceInstance::RaceInstance(const Kernel &kernel, const Program &program, const M
 
 RaceRun::RaceRun(const RaceSubject &subject, const MustOrder *must)
     : subject(subject), state(subject.system.initial()),
-      order(subject.kernel, subject.program.semaphores.size(), subject.machine), must(must),
+      order(subject.kernel, subject.code.semaphores.size(), subject.machine), must(must),
       cells(subject.datapath ? subject.datapath->numCells() : 0),
       numbers(subject.kernel.instrs.size()), needed(subject.kernel.queues.size(), 0),
       pending(subject.kernel.engines.size() * subject.kernel.queues.size()),

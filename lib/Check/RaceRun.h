@@ -33,7 +33,7 @@ namespace tally {
 /// What all schedules of one check share.
 struct RaceSubject {
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   const Bindings &bindings;
   const ImplSystem &system;
@@ -51,13 +51,13 @@ struct RaceSubject {
   }
 
   uint32_t numberOf(EngineId engine, const Op &op) const {
-    return firstOp[engine] + static_cast<uint32_t>(&op - program.engines[engine].ops.data());
+    return firstOp[engine] + static_cast<uint32_t>(&op - code.engines[engine].ops.data());
   }
 };
 
 /// One choice of trips, with all that is prepared for it.
 struct RaceInstance {
-  RaceInstance(const Kernel &kernel, const Program &program, const Machine &machine,
+  RaceInstance(const Kernel &kernel, const Code &code, const Machine &machine,
                const Bindings &bindings, const ImplOptions &options);
   RaceInstance(const RaceInstance &) = delete;
   RaceInstance &operator=(const RaceInstance &) = delete;

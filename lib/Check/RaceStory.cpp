@@ -9,7 +9,7 @@
 namespace tally {
 
 const Op &Story::opAt(EngineId engine, uint32_t at) const {
-  return program.engines[engine].ops[points(engine)[at].op];
+  return code.engines[engine].ops[points(engine)[at].op];
 }
 
 uint32_t Story::numberOf(Instance instance) const {
@@ -27,7 +27,7 @@ uint32_t Story::placeOf(Instance instance) const {
 }
 
 Story::Active Story::activeAt(EngineId engine, uint32_t at) const {
-  EngineRun run(kernel, program, subject.machine, subject.bindings, engine);
+  EngineRun run(kernel, code, subject.machine, subject.bindings, engine);
   uint64_t outside = 0;
   for (uint32_t i = 0; i <= at; ++i) {
     outside += touchesOutside(opAt(engine, i).kind);
@@ -106,8 +106,8 @@ uint64_t Story::valueAfter(QueueId queue, uint32_t number, SemaId semaphore) con
 }
 
 bool Story::isReset(SemaId semaphore) const {
-  for (const EngineCode &code : program.engines) {
-    for (const Op &op : code.ops) {
+  for (const EngineProgram &program : code.engines) {
+    for (const Op &op : program.ops) {
       if (op.kind == OpKind::Reset && semaphore.value - op.signal.value < op.amount) {
         return true;
       }
@@ -158,7 +158,7 @@ std::string Story::registerNote(EngineId engine, uint32_t at) const {
   if (story.kind == RegisterStory::Kind::Fresh) {
     return {};
   }
-  std::string_view name = program.engines[engine].registers[opAt(engine, at).a.asRegister()].name;
+  std::string_view name = code.engines[engine].registers[opAt(engine, at).a.asRegister()].name;
   if (story.kind == RegisterStory::Kind::NeverSet) {
     return fmt::format("its register '{}' was never set and holds 0", name);
   }
@@ -178,7 +178,7 @@ bool Story::touchesOutside(OpKind kind) {
 }
 
 bool Story::isLoopCounter(EngineId engine, RegId reg) const {
-  const std::vector<Op> &ops = program.engines[engine].ops;
+  const std::vector<Op> &ops = code.engines[engine].ops;
   return std::any_of(ops.begin(), ops.end(),
                      [&](const Op &op) { return op.kind == OpKind::LoopBegin && op.dst == reg; });
 }

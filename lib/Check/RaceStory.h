@@ -38,10 +38,9 @@ public:
   using Active = std::vector<LoopIteration>;
 
   explicit Story(const RaceSubject &subject)
-      : subject(subject), kernel(subject.kernel), program(subject.program), system(subject.system) {
-  }
+      : subject(subject), kernel(subject.kernel), code(subject.code), system(subject.system) {}
 
-  std::string_view sema(SemaId id) const { return program.semaphores[id].name; }
+  std::string_view sema(SemaId id) const { return code.semaphores[id].name; }
 
   const std::vector<ImplPoint> &points(EngineId engine) const { return system.trajectory(engine); }
 
@@ -93,7 +92,7 @@ public:
 
   const RaceSubject &subject;
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const ImplSystem &system;
 
 private:

@@ -112,9 +112,9 @@ class Tables {
 public:
   Tables(const Lockstep &lockstep, Reduction reduction)
       : lockstep(lockstep), kernel(lockstep.implOf().kernelOf()),
-        program(lockstep.implOf().programOf()), machine(lockstep.implOf().machineOf()),
+        code(lockstep.implOf().programOf()), machine(lockstep.implOf().machineOf()),
         acts(kernel.engines.size()), issues(kernel.engines.size()), taken(kernel.queues.size()),
-        steady(program.semaphores.size(), true), reset(program.semaphores.size(), false) {
+        steady(code.semaphores.size(), true), reset(code.semaphores.size(), false) {
     fillActs();
     fillTaken();
     fillAsks();
@@ -129,7 +129,7 @@ public:
 
   const Lockstep &lockstep;
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   IdVector<EngineId, std::vector<Act>> acts;
   IdVector<EngineId, std::vector<SpecIssue>> issues;
@@ -221,7 +221,7 @@ private:
   }
 
   void findSteady() {
-    IdVector<SemaId, uint64_t> raised(program.semaphores.size(), 0);
+    IdVector<SemaId, uint64_t> raised(code.semaphores.size(), 0);
     for (const std::vector<Taken> &queue : taken) {
       for (const Taken &instr : queue) {
         if (instr.signal.valid()) {
@@ -263,7 +263,7 @@ private:
       std::vector<uint64_t> values; ///< after each count
     };
 
-    IdVector<SemaId, Raiser> raisers(program.semaphores.size());
+    IdVector<SemaId, Raiser> raisers(code.semaphores.size());
     for (const std::vector<Act> &engine : acts) {
       for (const Act &act : engine) {
         if (act.kind == OpKind::Signal) {
@@ -481,7 +481,7 @@ private:
     position.numIssued.assign(kernel.engines.size(), 0);
     position.issued.assign(kernel.queues.size(), 0);
     position.retired.assign(kernel.queues.size(), 0);
-    position.semaphores.assign(tables.program.semaphores.size(), 0);
+    position.semaphores.assign(tables.code.semaphores.size(), 0);
     position.rings.assign(impl.initial().rings.size(), 0);
     return position;
   }

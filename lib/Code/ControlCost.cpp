@@ -63,12 +63,12 @@ double loopCost(const ControlPrices &prices, const WrittenLoop &written, double 
   return written.loops() * prices.loopBegin + written.branches(trips) * prices.loopEnd;
 }
 
-static double costOf(const Kernel &kernel, const EngineCode &code,
+static double costOf(const Kernel &kernel, const EngineProgram &program,
                      const IdVector<LoopId, double> &entries, const ControlPrices &prices) {
   double cost = 0;
   std::vector<double> around{1}; // how often each open body is expected to be executed
   bool rarely = false;           // counters are reset so rarely that it costs nothing
-  for (const Op &op : code.ops) {
+  for (const Op &op : program.ops) {
     double here = rarely ? 0 : around.back();
     switch (op.kind) {
     case OpKind::Alu:
@@ -118,12 +118,12 @@ static double costOf(const Kernel &kernel, const EngineCode &code,
   return cost;
 }
 
-double controlCost(const Kernel &kernel, const Program &program, const Machine &machine) {
+double controlCost(const Kernel &kernel, const Code &code, const Machine &machine) {
   IdVector<LoopId, double> entries = expectedEntries(kernel);
   ControlPrices prices(machine);
   double cost = 0;
-  for (const EngineCode &code : program.engines) {
-    cost += costOf(kernel, code, entries, prices);
+  for (const EngineProgram &program : code.engines) {
+    cost += costOf(kernel, program, entries, prices);
   }
   return cost;
 }

@@ -1,4 +1,4 @@
-//===- Limits.cpp - What a program needs and a machine has not ------------===//
+//===- Limits.cpp - What code needs and a machine has not -----------------===//
 
 #include "tally/Code/Limits.h"
 
@@ -36,15 +36,15 @@ static std::string reservedText(const std::vector<uint32_t> &reserved, uint32_t 
                     : fmt::format(", of which {} {} reserved", count, count == 1 ? "is" : "are");
 }
 
-static void checkSemaphores(const Kernel &kernel, const Program &program, const Machine &machine,
+static void checkSemaphores(const Kernel &kernel, const Code &code, const Machine &machine,
                             Diagnostics &diagnostics) {
-  if (!machine.semaphores || program.semaphores.size() <= *machine.semaphores) {
+  if (!machine.semaphores || code.semaphores.size() <= *machine.semaphores) {
     return;
   }
   diagnostics.error(kernel.where,
                     fmt::format("strategy '{}' needs {} semaphores, but machine '{}' has {}{}",
-                                program.strategy, measure(kernel, program, 0).semaphores,
-                                machine.name, *machine.semaphores,
+                                code.strategy, measure(kernel, code, 0).semaphores, machine.name,
+                                *machine.semaphores,
                                 reservedText(kernel.reserved, *machine.semaphores)));
 }
 
@@ -55,14 +55,14 @@ public:
   ConstantChecker(const Kernel &kernel, const Machine &machine, Diagnostics &diagnostics)
       : kernel(kernel), machine(machine), diagnostics(diagnostics) {}
 
-  void run(const EngineCode &code) {
-    where = kernel.engines[code.engine].where;
-    for (const Op &op : code.ops) {
+  void run(const EngineProgram &program) {
+    where = kernel.engines[program.engine].where;
+    for (const Op &op : program.ops) {
       where = placeOf(op);
       bool signals = op.signal.valid() && op.kind != OpKind::Reset;
       for (Operand number : {op.a, op.b, Operand::number(signals ? op.amount : 0)}) {
         if (!number.isRegister && number.value >> (machine.counterBits - 1) > 1) {
-          complain(code.engine, number.value);
+          complain(program.engine, number.value);
         }
       }
     }
@@ -104,22 +104,22 @@ void checkPinsOn(const Kernel &kernel, const Machine &machine, Diagnostics &diag
   }
 }
 
-void checkLimits(const Kernel &kernel, const Program &program, const Machine &machine,
+void checkLimits(const Kernel &kernel, const Code &code, const Machine &machine,
                  Diagnostics &diagnostics) {
   checkEngines(kernel, machine, diagnostics);
-  checkSemaphores(kernel, program, machine, diagnostics);
-  for (const EngineCode &code : program.engines) {
-    ConstantChecker(kernel, machine, diagnostics).run(code);
+  checkSemaphores(kernel, code, machine, diagnostics);
+  for (const EngineProgram &program : code.engines) {
+    ConstantChecker(kernel, machine, diagnostics).run(program);
     uint32_t limit = machine.registersPerEngine.value_or(UINT32_MAX);
-    if (code.registers.size() > limit) {
-      diagnostics.error(kernel.engines[code.engine].where,
+    if (program.registers.size() > limit) {
+      diagnostics.error(kernel.engines[program.engine].where,
                         fmt::format("engine '{}' needs {} registers, but machine '{}' has {} for "
                                     "each engine{}",
-                                    kernel.nameOf(code.engine),
-                                    *unreserved(static_cast<uint32_t>(code.registers.size()),
-                                                kernel.engines[code.engine].reserved),
+                                    kernel.nameOf(program.engine),
+                                    *unreserved(static_cast<uint32_t>(program.registers.size()),
+                                                kernel.engines[program.engine].reserved),
                                     machine.name, limit,
-                                    reservedText(kernel.engines[code.engine].reserved, limit)));
+                                    reservedText(kernel.engines[program.engine].reserved, limit)));
     }
   }
 }

@@ -9,7 +9,6 @@
 
 #include "tally/Code/Listing.h"
 
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,27 +19,27 @@ namespace {
 /// One line before the columns are set.
 struct Line {
   std::string wait;
-  std::string code;
+  std::string program;
   std::string comment;
 };
 
 class Lister {
 public:
-  Lister(const Kernel &kernel, const Program &program, EngineId engine,
-         const ListingOptions &options)
-      : kernel(kernel), program(program), engine(engine), options(options) {}
+  Lister(const Kernel &kernel, const Code &code, EngineId engine, const ListingOptions &options)
+      : kernel(kernel), code(code), engine(engine), options(options) {}
 
   std::string run() {
-    const EngineCode &code = program.engines[engine];
-    for (const Op &op : code.ops) {
+    const EngineProgram &program = code.engines[engine];
+    for (const Op &op : program.ops) {
       add(op);
     }
-    std::string text = fmt::format("engine {}: {} register{}\n", kernel.nameOf(engine),
-                                   code.registers.size(), code.registers.size() == 1 ? "" : "s");
+    std::string text =
+        fmt::format("engine {}: {} register{}\n", kernel.nameOf(engine), program.registers.size(),
+                    program.registers.size() == 1 ? "" : "s");
     size_t waitWidth = width(&Line::wait);
-    size_t codeWidth = width(&Line::code);
+    size_t codeWidth = width(&Line::program);
     for (const Line &line : lines) {
-      std::string row = fmt::format("  {:>{}}  {:<{}}", line.wait, waitWidth, line.code,
+      std::string row = fmt::format("  {:>{}}  {:<{}}", line.wait, waitWidth, line.program,
                                     line.comment.empty() ? 0 : codeWidth);
       text += row + (line.comment.empty() ? "" : "  ; " + line.comment);
       text += '\n';
@@ -121,9 +120,9 @@ private:
     }
   }
 
-  void line(std::string wait, const std::string &code, std::string comment) {
+  void line(std::string wait, const std::string &program, std::string comment) {
     lines.push_back(
-        {std::move(wait), std::string(size_t(2) * depth, ' ') + code, std::move(comment)});
+        {std::move(wait), std::string(size_t(2) * depth, ' ') + program, std::move(comment)});
   }
 
   //===--- Pieces ---------------------------------------------------------===//
@@ -136,13 +135,13 @@ private:
     return fmt::format("loop {}{}{}:", kernel.nameOf(op.loop()), counter, written);
   }
 
-  const std::string &reg(RegId r) const { return program.engines[engine].registers[r].name; }
+  const std::string &reg(RegId r) const { return code.engines[engine].registers[r].name; }
 
   std::string operand(Operand o) const {
     return o.isRegister ? reg(o.asRegister()) : fmt::format("{}", o.value);
   }
 
-  const std::string &sema(SemaId s) const { return program.semaphores[s].name; }
+  const std::string &sema(SemaId s) const { return code.semaphores[s].name; }
 
   std::string waitText(const Op &op) const {
     return op.wait.valid() ? fmt::format("{{{} >= {}}}", sema(op.wait), operand(op.a)) : "";
@@ -166,7 +165,7 @@ private:
 
   std::string participants(BarrierId barrier) const {
     std::string text;
-    for (EngineId e : program.barriers[barrier]) {
+    for (EngineId e : code.barriers[barrier]) {
       text += text.empty() ? "" : ", ";
       text += kernel.nameOf(e);
     }
@@ -200,20 +199,20 @@ private:
   /// What a counter counts, said once where it starts.
   std::string role(const Op &op) const {
     bool starts = op.alu == AluOp::Move && op.a == Operand::number(0);
-    return starts ? program.engines[engine].registers[op.dst].role : "";
+    return starts ? code.engines[engine].registers[op.dst].role : "";
   }
 
   std::string reasons(const Op &op) const {
     std::string text;
     for (uint32_t r = 0; r < op.numReasons; ++r) {
       text += text.empty() ? "" : "; ";
-      text += describe(kernel, program.reasons[op.firstReason + r]);
+      text += describe(kernel, code.reasons[op.firstReason + r]);
     }
     return text;
   }
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const EngineId engine;
   const ListingOptions &options;
   std::vector<Line> lines;
@@ -223,16 +222,16 @@ private:
 
 } // namespace
 
-std::string listing(const Kernel &kernel, const Program &program, EngineId engine,
+std::string listing(const Kernel &kernel, const Code &code, EngineId engine,
                     const ListingOptions &options) {
-  return Lister(kernel, program, engine, options).run();
+  return Lister(kernel, code, engine, options).run();
 }
 
-std::string listing(const Kernel &kernel, const Program &program, const ListingOptions &options) {
+std::string listing(const Kernel &kernel, const Code &code, const ListingOptions &options) {
   std::string text;
   for (EngineId engine : kernel.engines.ids()) {
     text += text.empty() ? "" : "\n";
-    text += listing(kernel, program, engine, options);
+    text += listing(kernel, code, engine, options);
   }
   return text;
 }

@@ -336,16 +336,16 @@ private:
     if (ignored.hasErrors()) {
       return {UINT64_MAX, 0};
     }
-    Program program = lower(kernel, plan, machine, candidate.lower, ignored);
+    Code code = lower(kernel, plan, machine, candidate.lower, ignored);
     uint64_t beyond = numOverflows(plan);
     auto charge = [&](uint64_t used, std::optional<uint32_t> most) {
       beyond += most && used > *most ? used - *most : 0;
     };
-    charge(program.semaphores.size(), machine.semaphores);
-    for (const EngineCode &code : program.engines) {
-      charge(code.registers.size(), machine.registersPerEngine);
+    charge(code.semaphores.size(), machine.semaphores);
+    for (const EngineProgram &program : code.engines) {
+      charge(program.registers.size(), machine.registersPerEngine);
     }
-    return {beyond, controlCost(kernel, program, machine)};
+    return {beyond, controlCost(kernel, code, machine)};
   }
 
   /// Bodies whose counters would overflow, and nothing can be done about it.

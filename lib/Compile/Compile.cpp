@@ -16,7 +16,7 @@
 
 namespace tally {
 
-static std::optional<Compiled> keepWritten(const Kernel &kernel, const Program *written,
+static std::optional<Compiled> keepWritten(const Kernel &kernel, const Code *written,
                                            const Machine &machine, Diagnostics &diagnostics) {
   if (!written) {
     diagnostics.error(kernel.where,
@@ -26,13 +26,13 @@ static std::optional<Compiled> keepWritten(const Kernel &kernel, const Program *
     return std::nullopt;
   }
   Compiled compiled;
-  compiled.program = *written;
-  compiled.program.strategy = toString(Strategy::Manual);
-  compiled.program.machine = machine.name;
-  compiled.program.rules = rulesOf(machine);
-  verifyProgram(kernel, compiled.program, diagnostics);
+  compiled.code = *written;
+  compiled.code.strategy = toString(Strategy::Manual);
+  compiled.code.machine = machine.name;
+  compiled.code.rules = rulesOf(machine);
+  verifyCode(kernel, compiled.code, diagnostics);
   if (!diagnostics.hasErrors()) {
-    checkLimits(kernel, compiled.program, machine, diagnostics);
+    checkLimits(kernel, compiled.code, machine, diagnostics);
   }
   return compiled;
 }
@@ -74,8 +74,8 @@ private:
         break;
       }
       setResetPeriods(kernel, compiled.plan, machine, planned);
-      compiled.program = lower(kernel, compiled.plan, machine, fitter.options().lower, planned);
-    } while (fitter.giveWay(compiled.plan, compiled.program));
+      compiled.code = lower(kernel, compiled.plan, machine, fitter.options().lower, planned);
+    } while (fitter.giveWay(compiled.plan, compiled.code));
     fitter.explain(found);
     found.append(std::move(planned));
     again = again || (!found.hasErrors() && spareMore());
@@ -99,7 +99,7 @@ private:
   /// Whether 'auto' should share more, so that semaphores are left by which engines meet: as many
   /// as are too many, or twice as many as last time, if that has not helped.
   bool spareMore() {
-    uint32_t used = static_cast<uint32_t>(compiled.program.semaphores.size());
+    uint32_t used = static_cast<uint32_t>(compiled.code.semaphores.size());
     uint32_t most = machine.semaphores.value_or(used);
     if (used <= most || spare >= most || asked.plan.strategy != Strategy::Auto) {
       return false;
@@ -114,11 +114,11 @@ private:
       checkOverflow(kernel, compiled.plan, machine, asked.overflow == Overflow::Refuse, found);
     }
     if (asked.plan.strategy == Strategy::Auto) {
-      unrollWithin(kernel, asked.lower.codeGrowth, machine, compiled.program);
+      unrollWithin(kernel, asked.lower.codeGrowth, machine, compiled.code);
     }
     verifyPlan(kernel, compiled.plan, found);
-    checkLimits(kernel, compiled.program, machine, found);
-    verifyProgram(kernel, compiled.program, found);
+    checkLimits(kernel, compiled.code, machine, found);
+    verifyCode(kernel, compiled.code, found);
   }
 
   const Kernel &kernel;
@@ -167,7 +167,7 @@ private:
     if (!compiled || isTooLong) {
       return;
     }
-    double cost = controlCost(kernel, compiled->program, machine);
+    double cost = controlCost(kernel, compiled->code, machine);
     if (!best || cost < leastCost) {
       best = std::move(compiled);
       leastCost = cost;
@@ -196,7 +196,7 @@ private:
   }
 
   double sizeOf(const Compiled &compiled) const {
-    return static_cast<double>(measure(kernel, compiled.program, 1).operations);
+    return static_cast<double>(measure(kernel, compiled.code, 1).operations);
   }
 
   /// Nobody should measure barriers and believe to measure something else.
@@ -305,7 +305,7 @@ std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
 
 std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &options,
                                 const Machine &machine, Diagnostics &diagnostics,
-                                const Program *written) {
+                                const Code *written) {
   if (changesCompletion(kernel, machine)) {
     Kernel asOnMachine = kernel;
     setCompletion(asOnMachine, machine);
@@ -322,9 +322,9 @@ std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &opti
   return diagnostics.hasErrors() ? std::nullopt : std::move(compiled);
 }
 
-std::string strategyLabel(std::string_view asked, const Program &program) {
-  bool fellBack = asked == toString(Strategy::Auto) && program.strategy != asked;
-  return fellBack ? fmt::format("{}: {}", asked, program.strategy) : std::string(asked);
+std::string strategyLabel(std::string_view asked, const Code &code) {
+  bool fellBack = asked == toString(Strategy::Auto) && code.strategy != asked;
+  return fellBack ? fmt::format("{}: {}", asked, code.strategy) : std::string(asked);
 }
 
 } // namespace tally

@@ -54,7 +54,7 @@ RegisterFitter::RegisterFitter(const Kernel &kernel, const Machine &machine, Com
     : kernel(kernel), machine(machine), current(std::move(options)),
       shortages(kernel.engines.size()) {}
 
-bool RegisterFitter::giveWay(const SyncPlan &plan, const Program &program) {
+bool RegisterFitter::giveWay(const SyncPlan &plan, const Code &code) {
   if (!machine.registersPerEngine || !countsAtRunTime(plan.options.strategy)) {
     return false;
   }
@@ -62,7 +62,7 @@ bool RegisterFitter::giveWay(const SyncPlan &plan, const Program &program) {
   bool copiesMustGo = false;
   for (EngineId engine : kernel.engines.ids()) {
     const std::vector<uint32_t> &reserved = kernel.engines[engine].reserved;
-    uint32_t size = static_cast<uint32_t>(program.engines[engine].registers.size());
+    uint32_t size = static_cast<uint32_t>(code.engines[engine].registers.size());
     uint32_t used = *unreserved(size, reserved);
     Shortage &shortage = shortages[engine];
     shortage.limit = *unreserved(machine.registersPerEngine, reserved);
@@ -71,7 +71,7 @@ bool RegisterFitter::giveWay(const SyncPlan &plan, const Program &program) {
       continue;
     }
     shortage.needed = std::max(shortage.needed, used);
-    if (recompute(engine, program.engines[engine])) {
+    if (recompute(engine, code.engines[engine])) {
       changed = true;
       shortage.excess = 0;
     }
@@ -80,7 +80,7 @@ bool RegisterFitter::giveWay(const SyncPlan &plan, const Program &program) {
   if (!copiesMustGo) {
     return changed;
   }
-  Program reasons; // of no use here
+  Code reasons; // of no use here
   const KeptWaits waits(kernel, plan, reasons);
   IdVector<EngineId, std::vector<DepId>> readersOn(kernel.engines.size());
   for (InstrId instr : kernel.instrs.ids()) {
@@ -97,11 +97,11 @@ bool RegisterFitter::giveWay(const SyncPlan &plan, const Program &program) {
 }
 
 /// Whether the engine keeps thresholds in registers; from now on it does not.
-bool RegisterFitter::recompute(EngineId engine, const EngineCode &code) {
-  bool steps =
-      current.lower.stepsOn(engine) && std::ranges::any_of(code.registers, [](const Register &reg) {
-        return reg.role.find("next ") != std::string::npos;
-      });
+bool RegisterFitter::recompute(EngineId engine, const EngineProgram &program) {
+  bool steps = current.lower.stepsOn(engine) &&
+               std::ranges::any_of(program.registers, [](const Register &reg) {
+                 return reg.role.find("next ") != std::string::npos;
+               });
   if (steps) {
     current.lower.recomputes.resize(kernel.engines.size(), false);
     current.lower.recomputes[engine] = true;

@@ -5,8 +5,8 @@
 //
 //   RegisterFitter fitter(kernel, machine, options);
 //   do {
-//     ... make plan and program with fitter.options()
-//   } while (fitter.giveWay(plan, program));
+//     ... make plan and code with fitter.options()
+//   } while (fitter.giveWay(plan, code));
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,9 @@ public:
 
   const CompileOptions &options() const { return current; }
 
-  /// Changes the options so that engines with too many registers in `program` need fewer. False if
+  /// Changes the options so that engines with too many registers in `code` need fewer. False if
   /// all fit, or if nothing is left that could give way.
-  bool giveWay(const SyncPlan &plan, const Program &program);
+  bool giveWay(const SyncPlan &plan, const Code &code);
 
   /// A remark for each engine on which something gave way.
   void explain(Diagnostics &diagnostics) const;
@@ -38,7 +38,7 @@ private:
     uint32_t forgotten = 0; ///< copies
   };
 
-  bool recompute(EngineId engine, const EngineCode &code);
+  bool recompute(EngineId engine, const EngineProgram &program);
   bool forgetCopies(const SyncPlan &plan, EngineId engine, std::vector<DepId> readers);
 
   const Kernel &kernel;

@@ -20,8 +20,8 @@ std::optional<IdealCode> idealCode(const Kernel &kernel, const Machine &machine,
     return std::nullopt;
   }
   IdealCode ideal;
-  ideal.program = std::move(compiled->program);
-  ideal.program.strategy = "ideal";
+  ideal.code = std::move(compiled->code);
+  ideal.code.strategy = "ideal";
   ideal.overWaiting =
       static_cast<uint32_t>(std::count_if(compiled->plan.waits.begin(), compiled->plan.waits.end(),
                                           [](const Wait &wait) { return !wait.exact; }));

@@ -46,11 +46,11 @@ struct Candidate {
 
 class Unroller {
 public:
-  Unroller(const Kernel &kernel, const Machine &machine, Program &program)
-      : kernel(kernel), program(program), entries(expectedEntries(kernel)), prices(machine) {}
+  Unroller(const Kernel &kernel, const Machine &machine, Code &code)
+      : kernel(kernel), code(code), entries(expectedEntries(kernel)), prices(machine) {}
 
   void run(double growth) {
-    int64_t size = static_cast<int64_t>(measure(kernel, program, 1).operations);
+    int64_t size = static_cast<int64_t>(measure(kernel, code, 1).operations);
     int64_t most = static_cast<int64_t>(growth * static_cast<double>(size));
     findInnermost();
     while (!candidates.empty()) {
@@ -66,23 +66,23 @@ public:
 
 private:
   Op &beginOf(const Candidate &candidate) {
-    return program.engines[candidate.engine].ops[candidate.begin];
+    return code.engines[candidate.engine].ops[candidate.begin];
   }
 
   /// Loops without others in them, about which the kernel says nothing.
   void findInnermost() {
-    for (const EngineCode &code : program.engines) {
-      const size_t none = code.ops.size();
+    for (const EngineProgram &program : code.engines) {
+      const size_t none = program.ops.size();
       size_t innermost = none; // that has begun last
-      for (size_t at = 0; at < code.ops.size(); ++at) {
-        const Op &op = code.ops[at];
+      for (size_t at = 0; at < program.ops.size(); ++at) {
+        const Op &op = program.ops[at];
         if (op.kind == OpKind::LoopBegin) {
           innermost = at;
         } else if (op.kind == OpKind::LoopEnd && innermost != none) {
-          const Op &begin = code.ops[innermost];
+          const Op &begin = program.ops[innermost];
           if (begin.amount == 1 && kernel.loops[begin.loop()].unroll == 1 &&
               knowsTrips(kernel.loops[begin.loop()])) {
-            consider(code.engine, innermost, bodySize(code, innermost));
+            consider(program.engine, innermost, bodySize(program, innermost));
           }
           innermost = none;
         }
@@ -90,17 +90,17 @@ private:
     }
   }
 
-  static uint64_t bodySize(const EngineCode &code, size_t begin) {
+  static uint64_t bodySize(const EngineProgram &program, size_t begin) {
     uint64_t size = 0;
-    for (size_t at = begin + 1; code.ops[at].kind != OpKind::LoopEnd; ++at) {
-      size += encodedSize(code.ops[at]);
+    for (size_t at = begin + 1; program.ops[at].kind != OpKind::LoopEnd; ++at) {
+      size += encodedSize(program.ops[at]);
     }
     return size;
   }
 
   /// The next step of a loop, if there is one that saves something.
   void consider(EngineId engine, size_t at, uint64_t body) {
-    const Op &begin = program.engines[engine].ops[at];
+    const Op &begin = code.engines[engine].ops[at];
     const Trip &trip = kernel.loops[begin.loop()].trip;
     Op further = begin;
     further.amount *= 2;
@@ -130,7 +130,7 @@ private:
   }
 
   const Kernel &kernel;
-  Program &program;
+  Code &code;
   const IdVector<LoopId, double> entries;
   const ControlPrices prices;
   std::priority_queue<Candidate> candidates;
@@ -138,8 +138,8 @@ private:
 
 } // namespace
 
-void unrollWithin(const Kernel &kernel, double growth, const Machine &machine, Program &program) {
-  Unroller(kernel, machine, program).run(growth);
+void unrollWithin(const Kernel &kernel, double growth, const Machine &machine, Code &code) {
+  Unroller(kernel, machine, code).run(growth);
 }
 
 } // namespace tally

@@ -1,15 +1,15 @@
-//===- Unroll.h - How loops are written for the sequencer ---------------===//
+//===- Unroll.h - How loops are written for the sequencer -----------------===//
 #ifndef TALLY_LIB_COMPILE_UNROLL_H
 #define TALLY_LIB_COMPILE_UNROLL_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 namespace tally {
 
 /// Unrolls innermost loops, those first that save most for what they add, as long as the code gets
 /// at most `growth` times as large. Loops about which the kernel says something stay as they are.
-void unrollWithin(const Kernel &kernel, double growth, const Machine &machine, Program &program);
+void unrollWithin(const Kernel &kernel, double growth, const Machine &machine, Code &code);
 
 } // namespace tally
 

@@ -25,13 +25,13 @@
 namespace tally::ir {
 namespace {
 
-class ProgramLoader {
+class CodeLoader {
 public:
-  ProgramLoader(CodeOp op, const Kernel &kernel, FileTable &files, Diagnostics &diagnostics)
+  CodeLoader(CodeOp op, const Kernel &kernel, FileTable &files, Diagnostics &diagnostics)
       : op(op), kernel(kernel), files(files), diagnostics(diagnostics), engines(kernel.strings),
         loops(kernel.strings), instrs(kernel.strings) {}
 
-  Program load();
+  Code load();
 
 private:
   void numberNames();
@@ -61,7 +61,7 @@ private:
   Operand operand(const OperandData &data);
   uint32_t number(uint64_t value, std::string_view what);
 
-  void push(Op op) { code->ops.push_back(op); }
+  void push(Op op) { program->ops.push_back(op); }
 
   void error(std::string message) { diagnostics.error(where, std::move(message)); }
 
@@ -73,7 +73,7 @@ private:
   const Kernel &kernel;
   FileTable &files;
   Diagnostics &diagnostics;
-  Program program;
+  Code code;
   NameTable<EngineId> engines;
   NameTable<LoopId> loops;
   NameTable<InstrId> instrs;
@@ -84,7 +84,7 @@ private:
   std::map<BarrierKey, BarrierId> barriers;
 
   // Of the engine at hand.
-  EngineCode *code = nullptr;
+  EngineProgram *program = nullptr;
   llvm::StringMap<RegId> registers;
   LoopId around = rootLoop; ///< innermost loop or branch
   std::map<std::pair<std::vector<EngineId>, LoopId>, uint32_t> barriersSeen;
@@ -93,27 +93,27 @@ private:
   uint32_t effort = 16;
 };
 
-Program ProgramLoader::load() {
-  program.strategy = op.getData().strategy.empty() ? "manual" : op.getData().strategy;
-  if (std::string unknown = unknownCodeStrategy(program.strategy); !unknown.empty()) {
+Code CodeLoader::load() {
+  code.strategy = op.getData().strategy.empty() ? "manual" : op.getData().strategy;
+  if (std::string unknown = unknownCodeStrategy(code.strategy); !unknown.empty()) {
     where = files.where(op);
     error(unknown);
   }
-  program.machine = op.getData().machine;
+  code.machine = op.getData().machine;
   numberNames();
   for (SemaphoreOp semaphore : op.getBody().getOps<SemaphoreOp>()) {
     declare(semaphore);
   }
-  for (ProgramOp program : op.getBody().getOps<ProgramOp>()) {
-    engine(program);
+  for (ProgramOp code : op.getBody().getOps<ProgramOp>()) {
+    engine(code);
   }
-  return std::move(program);
+  return std::move(code);
 }
 
-void ProgramLoader::numberNames() {
+void CodeLoader::numberNames() {
   for (EngineId id : kernel.engines.ids()) {
     engines.add(kernel.engines[id].name, id);
-    program.engines.push({id, {}, {}});
+    code.engines.push({id, {}, {}});
   }
   for (LoopId id : kernel.loops.ids()) {
     loops.add(kernel.loops[id].name, id);
@@ -123,18 +123,18 @@ void ProgramLoader::numberNames() {
   }
 }
 
-void ProgramLoader::declare(SemaphoreOp semaphore) {
+void CodeLoader::declare(SemaphoreOp semaphore) {
   const std::string &name = semaphore.getData().name;
-  SemaId id(static_cast<uint32_t>(program.semaphores.size()));
+  SemaId id(static_cast<uint32_t>(code.semaphores.size()));
   where = files.where(semaphore);
   if (!semaphores.try_emplace(name, id).second) {
     error(fmt::format("semaphore '{}' is declared twice; names of semaphores are unique", name));
     return;
   }
-  program.semaphores.push({name});
+  code.semaphores.push({name});
 }
 
-void ProgramLoader::engine(ProgramOp op) {
+void CodeLoader::engine(ProgramOp op) {
   const std::string &name = op.getData().engine;
   where = files.where(op);
   EngineId id = engines.find(name);
@@ -142,8 +142,8 @@ void ProgramLoader::engine(ProgramOp op) {
     unknown("engine", "engines of the kernel", name, kernel.engines);
     return;
   }
-  code = &program.engines[id];
-  if (!code->ops.empty() || !code->registers.empty()) {
+  program = &code.engines[id];
+  if (!program->ops.empty() || !program->registers.empty()) {
     error(fmt::format("engine '{}' has two programs; one is allowed", name));
     return;
   }
@@ -155,30 +155,30 @@ void ProgramLoader::engine(ProgramOp op) {
   inside(rootLoop, op.getBody());
 }
 
-void ProgramLoader::declare(RegisterOp op) {
+void CodeLoader::declare(RegisterOp op) {
   const RegisterData &data = op.getData();
-  RegId id(static_cast<uint32_t>(code->registers.size()));
+  RegId id(static_cast<uint32_t>(program->registers.size()));
   where = files.where(op);
   if (!registers.try_emplace(data.name, id).second) {
     error(fmt::format("register '{}' is declared twice; names of registers are unique on an engine",
                       data.name));
     return;
   }
-  code->registers.push({data.name, data.role});
+  program->registers.push({data.name, data.role});
 }
 
 //===----------------------------------------------------------------------===//
 // Bodies
 //===----------------------------------------------------------------------===//
 
-void ProgramLoader::inside(LoopId loop, mlir::Region &region) {
+void CodeLoader::inside(LoopId loop, mlir::Region &region) {
   LoopId outer = around;
   around = loop;
   body(region);
   around = outer;
 }
 
-void ProgramLoader::body(mlir::Region &region) {
+void CodeLoader::body(mlir::Region &region) {
   for (mlir::Operation &nested : region.getOps()) {
     where = files.where(&nested);
     step(nested);
@@ -186,7 +186,7 @@ void ProgramLoader::body(mlir::Region &region) {
 }
 
 /// What may not stand here is skipped: the verifier reports it.
-void ProgramLoader::step(mlir::Operation &op) {
+void CodeLoader::step(mlir::Operation &op) {
   if (auto issue = mlir::dyn_cast<IssueOp>(op)) {
     add(issue);
   } else if (auto set = mlir::dyn_cast<SetOp>(op)) {
@@ -210,7 +210,7 @@ void ProgramLoader::step(mlir::Operation &op) {
   }
 }
 
-void ProgramLoader::add(ForOp loop) {
+void CodeLoader::add(ForOp loop) {
   const ForData &data = loop.getData();
   LoopId id = loopNamed(data.loop, LoopKind::Loop);
   RegId counter = data.counter.empty() ? RegId() : registerNamed(data.counter);
@@ -222,7 +222,7 @@ void ProgramLoader::add(ForOp loop) {
   push(Op::mark(OpKind::LoopEnd));
 }
 
-void ProgramLoader::add(BranchOp branch) {
+void CodeLoader::add(BranchOp branch) {
   LoopId id = loopNamed(branch.getData().name, LoopKind::Then);
   push(Op::ifBegin(id));
   inside(id, branch.getThenBody());
@@ -233,20 +233,20 @@ void ProgramLoader::add(BranchOp branch) {
   push(Op::mark(OpKind::IfEnd));
 }
 
-void ProgramLoader::add(BarrierOp barrier) {
+void CodeLoader::add(BarrierOp barrier) {
   BarrierId id = barrierOf(participantsOf(barrier.getData()));
   push(Op::mark(OpKind::BarrierBegin, id.value));
   body(barrier.getBody());
   push(Op::mark(OpKind::BarrierEnd, id.value));
 }
 
-void ProgramLoader::add(WhenOp when) {
+void CodeLoader::add(WhenOp when) {
   push(Op::whenBegin(operand(when.getData().condition)));
   body(when.getBody());
   push(Op::mark(OpKind::WhenEnd));
 }
 
-std::vector<EngineId> ProgramLoader::participantsOf(const BarrierData &data) {
+std::vector<EngineId> CodeLoader::participantsOf(const BarrierData &data) {
   std::vector<EngineId> participants;
   for (const std::string &name : data.participants) {
     EngineId id = engines.find(name);
@@ -262,12 +262,12 @@ std::vector<EngineId> ProgramLoader::participantsOf(const BarrierData &data) {
   return participants;
 }
 
-BarrierId ProgramLoader::barrierOf(std::vector<EngineId> participants) {
+BarrierId CodeLoader::barrierOf(std::vector<EngineId> participants) {
   uint32_t number = barriersSeen[{participants, around}]++;
-  BarrierId next(static_cast<uint32_t>(program.barriers.size()));
+  BarrierId next(static_cast<uint32_t>(code.barriers.size()));
   auto [entry, isNew] = barriers.try_emplace({participants, around, number}, next);
   if (isNew) {
-    program.barriers.push(std::move(participants));
+    code.barriers.push(std::move(participants));
   }
   return entry->second;
 }
@@ -276,7 +276,7 @@ BarrierId ProgramLoader::barrierOf(std::vector<EngineId> participants) {
 // Operations
 //===----------------------------------------------------------------------===//
 
-void ProgramLoader::add(SetOp set) {
+void CodeLoader::add(SetOp set) {
   const SetData &data = set.getData();
   RegId target = registerNamed(data.target);
   Operand a = operand(data.a);
@@ -284,14 +284,14 @@ void ProgramLoader::add(SetOp set) {
   push(Op::alu2(data.op, target, a, b));
 }
 
-void ProgramLoader::add(WaitOp wait) {
+void CodeLoader::add(WaitOp wait) {
   Op op;
   op.kind = OpKind::Wait;
   addWait(op, wait.getData());
   push(op);
 }
 
-void ProgramLoader::add(IssueOp issue) {
+void CodeLoader::add(IssueOp issue) {
   const IssueData &data = issue.getData();
   InstrId instr = instrs.find(data.instr);
   if (!instr.valid()) {
@@ -307,19 +307,19 @@ void ProgramLoader::add(IssueOp issue) {
   push(op);
 }
 
-void ProgramLoader::add(SignalOp signal) {
+void CodeLoader::add(SignalOp signal) {
   Op op;
   op.kind = OpKind::Signal;
   addSignal(op, signal.getData());
   push(op);
 }
 
-void ProgramLoader::add(ResetOp reset) {
+void CodeLoader::add(ResetOp reset) {
   const ResetData &data = reset.getData();
   push(Op::reset(semaphoreNamed(data.semaphore), number(data.count, "a count")));
 }
 
-void ProgramLoader::addWait(Op &op, const WaitData &data) {
+void CodeLoader::addWait(Op &op, const WaitData &data) {
   op.wait = semaphoreNamed(data.semaphore);
   op.a = operand(data.threshold);
   if (data.reasons.size() > UINT16_MAX) {
@@ -327,18 +327,18 @@ void ProgramLoader::addWait(Op &op, const WaitData &data) {
                       UINT16_MAX));
     return;
   }
-  op.firstReason = static_cast<uint32_t>(program.reasons.size());
+  op.firstReason = static_cast<uint32_t>(code.reasons.size());
   op.numReasons = static_cast<uint16_t>(data.reasons.size());
   for (uint64_t reason : data.reasons) {
     if (reason >= kernel.deps.size()) {
       error(fmt::format("unknown dependence {}; the kernel has {}, numbered from 0", reason,
                         kernel.deps.size()));
     }
-    program.reasons.push_back(DepId(static_cast<uint32_t>(reason)));
+    code.reasons.push_back(DepId(static_cast<uint32_t>(reason)));
   }
 }
 
-void ProgramLoader::addSignal(Op &op, const SignalData &data) {
+void CodeLoader::addSignal(Op &op, const SignalData &data) {
   op.signal = semaphoreNamed(data.semaphore);
   op.amount = number(data.amount, "an amount");
 }
@@ -348,18 +348,18 @@ void ProgramLoader::addSignal(Op &op, const SignalData &data) {
 //===----------------------------------------------------------------------===//
 
 template <typename Table>
-void ProgramLoader::unknown(std::string_view kind, std::string_view plural, std::string_view name,
-                            const Table &table) {
+void CodeLoader::unknown(std::string_view kind, std::string_view plural, std::string_view name,
+                         const Table &table) {
   error(unknownName(kind, plural, name, allowedNames(kernel, table, effort), effort));
 }
 
-SemaId ProgramLoader::semaphoreNamed(const std::string &name) {
+SemaId CodeLoader::semaphoreNamed(const std::string &name) {
   auto found = semaphores.find(name);
   if (found != semaphores.end()) {
     return found->second;
   }
   std::vector<std::string_view> allowed;
-  for (const Semaphore &semaphore : program.semaphores) {
+  for (const Semaphore &semaphore : code.semaphores) {
     allowed.push_back(semaphore.name);
   }
   error(unknownName("semaphore", "semaphores declared here", name, allowed, effort));
@@ -367,13 +367,13 @@ SemaId ProgramLoader::semaphoreNamed(const std::string &name) {
   return {};
 }
 
-RegId ProgramLoader::registerNamed(const std::string &name) {
+RegId CodeLoader::registerNamed(const std::string &name) {
   auto found = registers.find(name);
   if (found != registers.end()) {
     return found->second;
   }
   std::vector<std::string_view> allowed;
-  for (const Register &known : code->registers) {
+  for (const Register &known : program->registers) {
     allowed.push_back(known.name);
   }
   error(unknownName("register", "registers of this engine", name, allowed, effort));
@@ -381,7 +381,7 @@ RegId ProgramLoader::registerNamed(const std::string &name) {
   return {};
 }
 
-LoopId ProgramLoader::loopNamed(const std::string &name, LoopKind kind) {
+LoopId CodeLoader::loopNamed(const std::string &name, LoopKind kind) {
   std::string_view what = kind == LoopKind::Loop ? "loop" : "condition";
   LoopId id = loops.find(name);
   if (!id.valid()) {
@@ -401,7 +401,7 @@ LoopId ProgramLoader::loopNamed(const std::string &name, LoopKind kind) {
   return {};
 }
 
-Operand ProgramLoader::operand(const OperandData &data) {
+Operand CodeLoader::operand(const OperandData &data) {
   if (data.isRegister) {
     return Operand::reg(registerNamed(data.name));
   }
@@ -413,7 +413,7 @@ Operand ProgramLoader::operand(const OperandData &data) {
   return Operand::number(static_cast<uint32_t>(data.number));
 }
 
-uint32_t ProgramLoader::number(uint64_t value, std::string_view what) {
+uint32_t CodeLoader::number(uint64_t value, std::string_view what) {
   if (value >= 1 && value <= maxCount) {
     return static_cast<uint32_t>(value);
   }
@@ -423,8 +423,8 @@ uint32_t ProgramLoader::number(uint64_t value, std::string_view what) {
 
 } // namespace
 
-Program loadProgram(CodeOp op, const Kernel &kernel, FileTable &files, Diagnostics &diagnostics) {
-  return ProgramLoader(op, kernel, files, diagnostics).load();
+Code loadCode(CodeOp op, const Kernel &kernel, FileTable &files, Diagnostics &diagnostics) {
+  return CodeLoader(op, kernel, files, diagnostics).load();
 }
 
 } // namespace tally::ir

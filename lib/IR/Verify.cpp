@@ -3,7 +3,7 @@
 // An operation outside any kernel or code is reported by its own verifier. Everything inside is
 // reported by the verifier of the kernel or code around it, all in one run: first what may
 // not stand where it stands, then what the core has to say about the meaning
-// (Check.h, Bounds.h, verifyProgram), each at its own place.
+// (Check.h, Bounds.h, verifyCode), each at its own place.
 //
 // So an editor that runs the verifier shows every mistake of a kernel at once. It is linear in the
 // kernel, like the core's checks.
@@ -291,9 +291,9 @@ mlir::LogicalResult CodeOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
   FileTable files;
   Diagnostics diagnostics;
   Kernel kernel = loadKernel(kernelOp, files, diagnostics);
-  Program program = loadProgram(*this, kernel, files, diagnostics);
+  Code code = loadCode(*this, kernel, files, diagnostics);
   if (!diagnostics.hasErrors()) {
-    verifyProgram(kernel, program, diagnostics);
+    verifyCode(kernel, code, diagnostics);
   }
   emit(kernel, diagnostics, getContext());
   return mlir::success(oneEach && !diagnostics.hasErrors());

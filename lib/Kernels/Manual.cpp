@@ -36,15 +36,15 @@ public:
   explicit ManualWriter(const Kernel &kernel)
       : kernel(kernel), waitsOf(kernel.instrs.size()), semaphoreOf(kernel.instrs.size()) {}
 
-  Program run() {
-    program.strategy = "manual";
+  Code run() {
+    code.strategy = "manual";
     for (DepId dep : kernel.deps.ids()) {
       addWait(dep);
     }
     for (EngineId engine : kernel.engines.ids()) {
       writeEngine(engine);
     }
-    return std::move(program);
+    return std::move(code);
   }
 
 private:
@@ -67,8 +67,7 @@ private:
       wait.step *= static_cast<uint32_t>(kernel.loops[l].trip.constant);
     }
     if (!semaphoreOf[dep.producer].valid()) {
-      semaphoreOf[dep.producer] =
-          program.semaphores.push({std::string(kernel.nameOf(dep.producer))});
+      semaphoreOf[dep.producer] = code.semaphores.push({std::string(kernel.nameOf(dep.producer))});
     }
     waitsOf[dep.consumer].push_back(wait);
   }
@@ -84,9 +83,9 @@ private:
 
   void writeEngine(EngineId id) {
     engine = id;
-    EngineCode empty;
+    EngineProgram empty;
     empty.engine = id;
-    code = &program.engines[program.engines.push(std::move(empty))];
+    program = &code.engines[code.engines.push(std::move(empty))];
     thresholds.assign(kernel.loops.size(), {});
     counters.assign(kernel.loops.size(), RegId());
     enters.assign(kernel.loops.size(), false);
@@ -97,10 +96,10 @@ private:
     }
     for (LoopId loop : kernel.loops.ids()) {
       for (const Threshold &t : thresholds[loop]) {
-        code->ops.push_back(Op::move(t.reg, Operand::number(t.back == 0 ? t.step : 0)));
+        program->ops.push_back(Op::move(t.reg, Operand::number(t.back == 0 ? t.step : 0)));
       }
       if (counters[loop].valid() && !isOutermost(loop)) {
-        code->ops.push_back(Op::move(counters[loop], Operand::number(1)));
+        program->ops.push_back(Op::move(counters[loop], Operand::number(1)));
       }
     }
     walk(rootLoop);
@@ -109,7 +108,8 @@ private:
   bool isOutermost(LoopId loop) const { return kernel.loops[loop].parent == rootLoop; }
 
   RegId newRegister(std::string role) {
-    return code->registers.push({fmt::format("r{}", code->registers.size()), std::move(role)});
+    return program->registers.push(
+        {fmt::format("r{}", program->registers.size()), std::move(role)});
   }
 
   void prepare(InstrId instr) {
@@ -155,10 +155,10 @@ private:
   }
 
   void walkLoop(LoopId loop) {
-    code->ops.push_back(Op::loopBegin(loop, isOutermost(loop) ? counters[loop] : RegId()));
+    program->ops.push_back(Op::loopBegin(loop, isOutermost(loop) ? counters[loop] : RegId()));
     walk(loop);
     step(loop);
-    code->ops.push_back(Op::mark(OpKind::LoopEnd));
+    program->ops.push_back(Op::mark(OpKind::LoopEnd));
   }
 
   /// At the end of the i-th iteration: thresholds of the next one.
@@ -172,7 +172,7 @@ private:
       RegId &gate = begun[t.back];
       if (!gate.valid()) {
         gate = newRegister("");
-        code->ops.push_back(
+        program->ops.push_back(
             Op::alu2(AluOp::IsGT, gate, Operand::reg(counters[loop]), Operand::number(t.back - 1)));
       }
       if (t.step == 1) {
@@ -180,7 +180,7 @@ private:
         continue;
       }
       RegId scaled = newRegister("");
-      code->ops.push_back(
+      program->ops.push_back(
           Op::alu2(AluOp::Mul, scaled, Operand::reg(gate), Operand::number(t.step)));
       add(t.reg, Operand::reg(scaled));
     }
@@ -190,7 +190,7 @@ private:
   }
 
   void add(RegId reg, Operand more) {
-    code->ops.push_back(Op::alu2(AluOp::Add, reg, Operand::reg(reg), more));
+    program->ops.push_back(Op::alu2(AluOp::Add, reg, Operand::reg(reg), more));
   }
 
   /// All waits but the last stand before the instruction.
@@ -201,17 +201,17 @@ private:
         Op before = Op::makeWait(op.wait, op.a);
         before.firstReason = op.firstReason;
         before.numReasons = op.numReasons;
-        code->ops.push_back(before);
+        program->ops.push_back(before);
       }
       op.wait = semaphoreOf[kernel.deps[wait.dep].producer];
       op.a = operandOf(wait);
-      op.firstReason = static_cast<uint32_t>(program.reasons.size());
+      op.firstReason = static_cast<uint32_t>(code.reasons.size());
       op.numReasons = 1;
-      program.reasons.push_back(wait.dep);
+      code.reasons.push_back(wait.dep);
     }
     op.signal = semaphoreOf[instr];
     op.amount = kernel.queues[kernel.instrs[instr].queue].weight;
-    code->ops.push_back(op);
+    program->ops.push_back(op);
   }
 
   Operand operandOf(const ManualWait &wait) const {
@@ -223,12 +223,12 @@ private:
   }
 
   const Kernel &kernel;
-  Program program;
+  Code code;
   IdVector<InstrId, std::vector<ManualWait>> waitsOf;
   IdVector<InstrId, SemaId> semaphoreOf;
 
   EngineId engine;
-  EngineCode *code = nullptr;
+  EngineProgram *program = nullptr;
   IdVector<LoopId, std::vector<Threshold>> thresholds; ///< stepped by each loop
   IdVector<LoopId, RegId> counters;                    ///< iterations of a loop, from 1
   IdVector<LoopId, bool> enters;
@@ -236,7 +236,7 @@ private:
 
 } // namespace
 
-Program manualCode(const Kernel &kernel) {
+Code manualCode(const Kernel &kernel) {
   return ManualWriter(kernel).run();
 }
 

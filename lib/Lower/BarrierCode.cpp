@@ -11,7 +11,7 @@ namespace tally {
 BarrierSite BarrierCode::add(const EngineSet &members, std::vector<SemaRun> reset,
                              bool shakesTwice) {
   BarrierSite site;
-  site.id = program.barriers.push(members);
+  site.id = code.barriers.push(members);
   site.arrive = members.size() > 1 ? arriveOf(members) : SemaId();
   site.reset = std::move(reset);
   site.shakesTwice = shakesTwice;
@@ -21,11 +21,11 @@ BarrierSite BarrierCode::add(const EngineSet &members, std::vector<SemaRun> rese
 SemaId BarrierCode::arriveOf(const EngineSet &members) {
   auto [found, isNew] = arrive.try_emplace(members);
   if (isNew) {
-    found->second = program.semaphores.push({fmt::format("arrive{}", arrive.size() - 1)});
+    found->second = code.semaphores.push({fmt::format("arrive{}", arrive.size() - 1)});
     for (size_t m = 1; m < members.size(); ++m) {
       if (!release[members[m]].valid()) {
         release[members[m]] =
-            program.semaphores.push({fmt::format("release.{}", kernel.nameOf(members[m]))});
+            code.semaphores.push({fmt::format("release.{}", kernel.nameOf(members[m]))});
       }
     }
   }
@@ -33,14 +33,14 @@ SemaId BarrierCode::arriveOf(const EngineSet &members) {
 }
 
 bool BarrierCode::isMember(const BarrierSite &site, EngineId engine) const {
-  return std::ranges::binary_search(program.barriers[site.id], engine);
+  return std::ranges::binary_search(code.barriers[site.id], engine);
 }
 
 void BarrierCode::write(const BarrierSite &site, EngineId engine, std::vector<Op> &ops) const {
   ops.push_back(Op::mark(OpKind::BarrierBegin, site.id.value));
   ops.push_back(Op::drain());
   handshake(site, engine, ops);
-  if (program.barriers[site.id].front() == engine) {
+  if (code.barriers[site.id].front() == engine) {
     for (const SemaRun &run : site.reset) {
       ops.push_back(Op::reset(SemaId(run.first), run.count));
     }
@@ -52,7 +52,7 @@ void BarrierCode::write(const BarrierSite &site, EngineId engine, std::vector<Op
 }
 
 void BarrierCode::handshake(const BarrierSite &site, EngineId engine, std::vector<Op> &ops) const {
-  const EngineSet &members = program.barriers[site.id];
+  const EngineSet &members = code.barriers[site.id];
   if (members.size() == 1) {
     return;
   }

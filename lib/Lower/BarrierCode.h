@@ -19,7 +19,7 @@
 #ifndef TALLY_LIB_LOWER_BARRIERCODE_H
 #define TALLY_LIB_LOWER_BARRIERCODE_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 
 #include <map>
 
@@ -42,11 +42,11 @@ struct BarrierSite {
   bool shakesTwice = false;
 };
 
-/// Adds barriers and their semaphores to a program, and writes their operations.
+/// Adds barriers and their semaphores to the code, and writes their operations.
 class BarrierCode {
 public:
-  BarrierCode(const Kernel &kernel, Program &program)
-      : kernel(kernel), program(program), release(kernel.engines.size()) {}
+  BarrierCode(const Kernel &kernel, Code &code)
+      : kernel(kernel), code(code), release(kernel.engines.size()) {}
 
   BarrierSite add(const EngineSet &members, std::vector<SemaRun> reset, bool shakesTwice);
 
@@ -60,7 +60,7 @@ private:
   void handshake(const BarrierSite &site, EngineId engine, std::vector<Op> &ops) const;
 
   const Kernel &kernel;
-  Program &program;
+  Code &code;
   std::map<EngineSet, SemaId> arrive;
   IdVector<EngineId, SemaId> release;
 };

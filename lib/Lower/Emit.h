@@ -46,17 +46,17 @@ void setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason, uint3
 /// Memory that one emission after the other uses, but no two at the same time.
 struct EmitScratch {
   KnownExprs known;
-  ValueCode code; ///< the result
+  ValueCode program; ///< the result
 };
 
 /// Code that counts and computes its thresholds, over values, into the scratch memory.
 void emitCounting(const EmitContext &context, EmitScratch &scratch, EngineId engine);
 
-/// Code that meets at barriers, its semaphores added to the program. All engines at once.
-void emitBarriers(const EmitContext &context, Program &program);
+/// Code that meets at barriers, its semaphores added to the code. All engines at once.
+void emitBarriers(const EmitContext &context, Code &code);
 
 /// Loops written out, thresholds counted. All engines at once.
-void emitUnrolled(const EmitContext &context, Program &program, Diagnostics &diagnostics);
+void emitUnrolled(const EmitContext &context, Code &code, Diagnostics &diagnostics);
 
 } // namespace tally
 

@@ -15,9 +15,9 @@ namespace {
 
 class BarrierEmitter {
 public:
-  BarrierEmitter(const EmitContext &context, Program &program)
-      : context(context), kernel(context.kernel), plan(context.plan), program(program),
-        barriers(kernel, program), enters(kernel.loops.size(), 0) {}
+  BarrierEmitter(const EmitContext &context, Code &code)
+      : context(context), kernel(context.kernel), plan(context.plan), code(code),
+        barriers(kernel, code), enters(kernel.loops.size(), 0) {}
 
   void run() {
     numberSemaphores();
@@ -26,8 +26,8 @@ public:
     for (EngineId e : kernel.engines.ids()) {
       engine = e;
       next = 0;
-      program.engines.push({});
-      program.engines[e].engine = e;
+      code.engines.push({});
+      code.engines[e].engine = e;
       walkBody(rootLoop);
     }
   }
@@ -52,10 +52,10 @@ private:
     });
     semaOf.resize(plan.groups.size());
     resets.resize(kernel.loops.size());
-    IdVector<SemaId, Semaphore> named = std::move(program.semaphores);
-    program.semaphores = {};
+    IdVector<SemaId, Semaphore> named = std::move(code.semaphores);
+    code.semaphores = {};
     for (GroupId g : order) {
-      SemaId sema = program.semaphores.push(named[SemaId(g.value)]);
+      SemaId sema = code.semaphores.push(named[SemaId(g.value)]);
       semaOf[g] = sema;
       SemaRun &reset = resets[resetter(plan.groups[g])];
       reset.first = reset.count++ == 0 ? sema.value : reset.first;
@@ -100,7 +100,7 @@ private:
   void emitBarrier(LoopId loop, Where where) {
     const EngineSet &members = membersAt(loop, where);
     if (std::find(members.begin(), members.end(), engine) != members.end()) {
-      barriers.write(siteAt(loop, where), engine, program.engines[engine].ops);
+      barriers.write(siteAt(loop, where), engine, code.engines[engine].ops);
     }
   }
 
@@ -134,7 +134,7 @@ private:
 
   //===--- Walk -----------------------------------------------------------===//
 
-  void push(Op op) { program.engines[engine].ops.push_back(op); }
+  void push(Op op) { code.engines[engine].ops.push_back(op); }
 
   void walkBody(LoopId body) {
     for (StmtId s : kernel.loops[body].body) {
@@ -188,7 +188,7 @@ private:
   void issue(InstrId instr) {
     Op op = Op::issue(instr);
     for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
-      makeRoomForWait(program.engines[engine].ops, op);
+      makeRoomForWait(code.engines[engine].ops, op);
       setWait(op, semaOf[w->group], Operand::number(plan.exprs[w->threshold].a), w->firstReason,
               w->numReasons);
     }
@@ -202,7 +202,7 @@ private:
   const EmitContext &context;
   const Kernel &kernel;
   const SyncPlan &plan;
-  Program &program;
+  Code &code;
   IdVector<GroupId, SemaId> semaOf;
   IdVector<LoopId, SemaRun> resets; ///< groups reset at the back edge of each loop
   SemaRun allGroups;
@@ -215,8 +215,8 @@ private:
 
 } // namespace
 
-void emitBarriers(const EmitContext &context, Program &program) {
-  BarrierEmitter(context, program).run();
+void emitBarriers(const EmitContext &context, Code &code) {
+  BarrierEmitter(context, code).run();
 }
 
 } // namespace tally

@@ -43,15 +43,15 @@ namespace {
 class CountingEmitter {
 public:
   CountingEmitter(const EmitContext &context, EmitScratch &scratch, EngineId engine)
-      : context(context), knownExprs(scratch.known), code(scratch.code), kernel(context.kernel),
-        plan(context.plan), exprs(context.exprs.pool()), engine(engine),
+      : context(context), knownExprs(scratch.known), program(scratch.program),
+        kernel(context.kernel), plan(context.plan), exprs(context.exprs.pool()), engine(engine),
         mine(context.instrsOf[engine.value]), counters(context, scratch.known, engine),
         endings(kernel.loops[rootLoop].body.size()) {}
 
   void run() {
-    code.ops.clear();
-    code.values.clear();
-    code.regions.clear();
+    program.ops.clear();
+    program.values.clear();
+    program.regions.clear();
     if (context.options.licm) {
       findHoists();
     }
@@ -123,7 +123,7 @@ private:
   void walkBody(LoopId body) {
     if (const ResetSite *site =
             context.meetings ? context.meetings->resetIn(body, engine) : nullptr) {
-      emitReset(context, counters, knownExprs, *site, engine, code);
+      emitReset(context, counters, knownExprs, *site, engine, program);
     }
     countEntry(body);
     for (StmtId stmt : kernel.loops[body].body) {
@@ -139,7 +139,7 @@ private:
     step(body);
     if (const BarrierSite *site =
             context.meetings ? context.meetings->backEdgeOf(body, engine) : nullptr) {
-      context.meetings->barriers().write(*site, engine, code.ops);
+      context.meetings->barriers().write(*site, engine, program.ops);
     }
   }
 
@@ -194,25 +194,25 @@ private:
       walkBody(thenBranch);
     }
     if (counters.enters[elseBranch]) {
-      code.ops.push_back(Op::mark(OpKind::Else));
+      program.ops.push_back(Op::mark(OpKind::Else));
       walkBody(elseBranch);
     }
     closeRegion(OpKind::IfEnd);
   }
 
   void openRegion(Op begin) {
-    regionAtDepth.push_back(static_cast<uint32_t>(code.regions.size()));
-    code.regions.push_back({position(), 0});
-    code.ops.push_back(begin);
+    regionAtDepth.push_back(static_cast<uint32_t>(program.regions.size()));
+    program.regions.push_back({position(), 0});
+    program.ops.push_back(begin);
   }
 
   void closeRegion(OpKind kind) {
-    code.regions[regionAtDepth.back()].end = position();
+    program.regions[regionAtDepth.back()].end = position();
     regionAtDepth.pop_back();
-    code.ops.push_back(Op::mark(kind));
+    program.ops.push_back(Op::mark(kind));
   }
 
-  uint32_t position() const { return static_cast<uint32_t>(code.ops.size()); }
+  uint32_t position() const { return static_cast<uint32_t>(program.ops.size()); }
 
   void walkBlock(const Stmt &stmt) {
     countPlaces(stmt);
@@ -225,8 +225,8 @@ private:
   //===--- Counters -------------------------------------------------------===//
 
   RegId newValue(Value value) {
-    code.values.push_back(value);
-    return RegId(static_cast<uint32_t>(code.values.size() - 1));
+    program.values.push_back(value);
+    return RegId(static_cast<uint32_t>(program.values.size() - 1));
   }
 
   RegId newCounter(CounterRole role) {
@@ -238,11 +238,11 @@ private:
   /// A counter that starts here.
   RegId startCounter(CounterRole role, uint32_t from = 0) {
     RegId id = newCounter(role);
-    code.ops.push_back(Op::move(id, Operand::number(from)));
+    program.ops.push_back(Op::move(id, Operand::number(from)));
     return id;
   }
 
-  void end(RegId counter) { code.values[counter.value].lastUse = position() - 1; }
+  void end(RegId counter) { program.values[counter.value].lastUse = position() - 1; }
 
   /// Counters that first move in this statement of the root start before it. (Those of trips start
   /// before their own loop.) Ids ascend with the text, so cursors find them.
@@ -295,7 +295,8 @@ private:
   }
 
   void bump(RegId counter, uint32_t by = 1) {
-    code.ops.push_back(Op::alu2(AluOp::Add, counter, Operand::reg(counter), Operand::number(by)));
+    program.ops.push_back(
+        Op::alu2(AluOp::Add, counter, Operand::reg(counter), Operand::number(by)));
   }
 
   /// At the start of a body: its own counters, then the rings over it.
@@ -328,11 +329,11 @@ private:
     const Ring &ring = plan.rings[id];
     uint32_t first = counters.rings[id].value.value;
     for (uint32_t slot = counters.rings[id].slots; slot-- > 1;) {
-      code.ops.push_back(Op::move(RegId(first + slot), Operand::reg(RegId(first + slot - 1))));
+      program.ops.push_back(Op::move(RegId(first + slot), Operand::reg(RegId(first + slot - 1))));
     }
     RegId counter = ring.total.valid() ? counters.totals[ring.total].value
                                        : counters.places[ring.ordinal].value;
-    code.ops.push_back(Op::move(RegId(first), Operand::reg(counter)));
+    program.ops.push_back(Op::move(RegId(first), Operand::reg(counter)));
   }
 
   /// As a block begins: the place of each of its producers, then the running count of its queues.
@@ -352,9 +353,9 @@ private:
       }
       if (counters.places[instr].wanted && here <= counters.places[instr].lastStmt) {
         uint32_t place = plan.placeOf[instr] * kernel.queues[queue].weight;
-        code.ops.push_back(Op::alu2(AluOp::Add, counters.places[instr].value,
-                                    Operand::reg(counters.running[queue].value),
-                                    Operand::number(place)));
+        program.ops.push_back(Op::alu2(AluOp::Add, counters.places[instr].value,
+                                       Operand::reg(counters.running[queue].value),
+                                       Operand::number(place)));
       }
       auto entry = std::find_if(queuesHere.begin(), queuesHere.end(),
                                 [&](const auto &e) { return e.first == queue; });
@@ -448,16 +449,16 @@ private:
     RegId id = newValue(value);
     touch(a);
     touch(b);
-    code.ops.push_back(Op::alu2(aluOf(node.op), id, a, b));
+    program.ops.push_back(Op::alu2(aluOf(node.op), id, a, b));
     return id;
   }
 
   /// The next operation reads `operand`.
   void touch(Operand operand) {
-    if (!operand.isRegister || code.values[operand.value].isCounter()) {
+    if (!operand.isRegister || program.values[operand.value].isCounter()) {
       return;
     }
-    Value &value = code.values[operand.value];
+    Value &value = program.values[operand.value];
     bool inside = regionAtDepth.size() > value.depth + 1;
     value.lastUse = position();
     value.lastRegion = inside ? regionAtDepth[value.depth + 1] : noRegion;
@@ -468,18 +469,18 @@ private:
     Op op = Op::issue(instr);
     const KeptWait *end = context.waits.end(instr);
     for (const KeptWait *w = context.waits.begin(instr); w != end; ++w) {
-      makeRoomForWait(code.ops, op);
+      makeRoomForWait(program.ops, op);
       Operand threshold = valueOf(context.exprs.legal(w->threshold), instr, nextUse++);
       setWait(op, SemaId(w->group.value), threshold, w->firstReason, w->numReasons);
       touch(threshold);
     }
     context.setSignal(op, instr);
-    code.ops.push_back(op);
+    program.ops.push_back(op);
   }
 
   const EmitContext &context;
   KnownExprs &knownExprs;
-  ValueCode &code;
+  ValueCode &program;
   const Kernel &kernel;
   const SyncPlan &plan;
   const ExprPool &exprs;

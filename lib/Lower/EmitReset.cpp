@@ -13,24 +13,25 @@ namespace {
 class ResetWriter {
 public:
   ResetWriter(const EmitContext &context, const CounterDemand &counters, KnownExprs &known,
-              EngineId engine, ValueCode &code)
+              EngineId engine, ValueCode &program)
       : context(context), kernel(context.kernel), plan(context.plan), counters(counters),
-        known(known), engine(engine), code(code) {}
+        known(known), engine(engine), program(program) {}
 
   void run(const ResetSite &site) {
     LoopId loop = site.point.loop;
     Value due;
     due.depth = kernel.loops[loop].depth;
-    due.definition = static_cast<uint32_t>(code.ops.size());
+    due.definition = static_cast<uint32_t>(program.ops.size());
     due.lastUse = due.definition + 1;
-    code.values.push_back(due);
-    RegId condition(static_cast<uint32_t>(code.values.size() - 1));
-    code.ops.push_back(Op::alu2(AluOp::IsGT, condition, Operand::reg(counters.totals[loop].value),
-                                Operand::number(site.point.every - 1)));
-    code.ops.push_back(Op::whenBegin(Operand::reg(condition)));
-    context.meetings->barriers().write(site.barrier, engine, code.ops);
+    program.values.push_back(due);
+    RegId condition(static_cast<uint32_t>(program.values.size() - 1));
+    program.ops.push_back(Op::alu2(AluOp::IsGT, condition,
+                                   Operand::reg(counters.totals[loop].value),
+                                   Operand::number(site.point.every - 1)));
+    program.ops.push_back(Op::whenBegin(Operand::reg(condition)));
+    context.meetings->barriers().write(site.barrier, engine, program.ops);
     setBackCountersOf(loop);
-    code.ops.push_back(Op::mark(OpKind::WhenEnd));
+    program.ops.push_back(Op::mark(OpKind::WhenEnd));
   }
 
 private:
@@ -100,7 +101,7 @@ private:
   }
 
   void set(RegId counter, uint32_t to) {
-    code.ops.push_back(Op::move(counter, Operand::number(to)));
+    program.ops.push_back(Op::move(counter, Operand::number(to)));
   }
 
   const EmitContext &context;
@@ -109,14 +110,14 @@ private:
   const CounterDemand &counters;
   KnownExprs &known;
   const EngineId engine;
-  ValueCode &code;
+  ValueCode &program;
 };
 
 } // namespace
 
 void emitReset(const EmitContext &context, const CounterDemand &counters, KnownExprs &known,
-               const ResetSite &site, EngineId engine, ValueCode &code) {
-  ResetWriter(context, counters, known, engine, code).run(site);
+               const ResetSite &site, EngineId engine, ValueCode &program) {
+  ResetWriter(context, counters, known, engine, program).run(site);
 }
 
 } // namespace tally

@@ -37,8 +37,8 @@ struct RunLayout {
 
 class UnrolledEmitter {
 public:
-  UnrolledEmitter(const EmitContext &context, Program &program, Diagnostics &diagnostics)
-      : context(context), kernel(context.kernel), program(program), diagnostics(diagnostics),
+  UnrolledEmitter(const EmitContext &context, Code &code, Diagnostics &diagnostics)
+      : context(context), kernel(context.kernel), code(code), diagnostics(diagnostics),
         iteration(kernel.loops.size(), 0), layouts(kernel.instrs.size()),
         depsOf(kernel.instrs.size()) {}
 
@@ -50,8 +50,8 @@ public:
     gatherWaits();
     for (EngineId e : kernel.engines.ids()) {
       engine = e;
-      program.engines.push({});
-      program.engines[e].engine = e;
+      code.engines.push({});
+      code.engines[e].engine = e;
       walkBody(rootLoop);
     }
   }
@@ -134,7 +134,7 @@ private:
 
   //===--- Waits ----------------------------------------------------------===//
 
-  /// The dependences of each consumer, by semaphore; program.reasons lists them so.
+  /// The dependences of each consumer, by semaphore; code.reasons lists them so.
   struct Target {
     GroupId group;
     uint32_t firstReason;
@@ -146,7 +146,7 @@ private:
     for (DepId dep : kernel.deps.ids()) {
       byConsumer[kernel.deps[dep].consumer.value].push_back(dep);
     }
-    program.reasons.clear();
+    code.reasons.clear();
     for (InstrId instr : kernel.instrs.ids()) {
       std::vector<DepId> &deps = byConsumer[instr.value];
       std::stable_sort(deps.begin(), deps.end(), [&](DepId a, DepId b) {
@@ -162,10 +162,10 @@ private:
     GroupId group = context.plan.waits[dep].group;
     std::vector<Target> &targets = depsOf[instr];
     if (targets.empty() || targets.back().group != group) {
-      targets.push_back({group, static_cast<uint32_t>(program.reasons.size()), 0});
+      targets.push_back({group, static_cast<uint32_t>(code.reasons.size()), 0});
     }
     ++targets.back().numReasons;
-    program.reasons.push_back(dep);
+    code.reasons.push_back(dep);
   }
 
   /// How many runs of `producer` lie at or before the vector; none owed: 0. `at(level)` gives
@@ -282,7 +282,7 @@ private:
   }
 
   void issue(InstrId instr) {
-    std::vector<Op> &ops = program.engines[engine].ops;
+    std::vector<Op> &ops = code.engines[engine].ops;
     Op op = Op::issue(instr);
     for (const Target &target : depsOf[instr]) {
       uint64_t threshold = thresholdOf(target);
@@ -300,7 +300,7 @@ private:
   uint64_t thresholdOf(const Target &target) const {
     uint64_t threshold = 0;
     for (uint32_t r = 0; r < target.numReasons; ++r) {
-      const Dep &dep = kernel.deps[program.reasons[target.firstReason + r]];
+      const Dep &dep = kernel.deps[code.reasons[target.firstReason + r]];
       uint64_t runs = required(dep);
       if (runs > 0) {
         uint64_t place = placeOfRun(layouts[dep.producer], runs);
@@ -313,7 +313,7 @@ private:
 
   const EmitContext &context;
   const Kernel &kernel;
-  Program &program;
+  Code &code;
   Diagnostics &diagnostics;
   IdVector<LoopId, uint64_t> iteration; ///< of each loop being written out
   IdVector<InstrId, RunLayout> layouts;
@@ -324,8 +324,8 @@ private:
 
 } // namespace
 
-void emitUnrolled(const EmitContext &context, Program &program, Diagnostics &diagnostics) {
-  UnrolledEmitter(context, program, diagnostics).run();
+void emitUnrolled(const EmitContext &context, Code &code, Diagnostics &diagnostics) {
+  UnrolledEmitter(context, code, diagnostics).run();
 }
 
 } // namespace tally

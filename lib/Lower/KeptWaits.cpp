@@ -1,4 +1,4 @@
-//===- KeptWaits.cpp - Which waits stand before each instruction --------------===//
+//===- KeptWaits.cpp - Which waits stand before each instruction ----------===//
 //
 // Steps:  1. bucket   dependences by consumer, in text order
 //         2. rank     those of one consumer by semaphore; of equal form, the one with the
@@ -107,12 +107,12 @@ private:
 
 } // namespace
 
-KeptWaits::KeptWaits(const Kernel &kernel, const SyncPlan &plan, Program &program)
+KeptWaits::KeptWaits(const Kernel &kernel, const SyncPlan &plan, Code &code)
     : first(kernel.instrs.size() + 1, 0) {
   ByConsumer byConsumer(kernel);
   Selector selector(kernel, plan);
   waits.reserve(kernel.deps.size());
-  program.reasons.reserve(kernel.deps.size());
+  code.reasons.reserve(kernel.deps.size());
   std::vector<DepId> deps;
   for (InstrId instr : kernel.instrs.ids()) {
     if (byConsumer.first[instr.value] == byConsumer.first[instr.value + 1]) {
@@ -125,11 +125,11 @@ KeptWaits::KeptWaits(const Kernel &kernel, const SyncPlan &plan, Program &progra
     for (const Served &served : selector.select(deps)) {
       if (waits.size() == firstWait || waits.back().dep != served.by) {
         const Wait &wait = plan.waits[served.by];
-        waits.push_back({served.by, wait.group, wait.threshold,
-                         static_cast<uint32_t>(program.reasons.size()), 0});
+        waits.push_back(
+            {served.by, wait.group, wait.threshold, static_cast<uint32_t>(code.reasons.size()), 0});
       }
       ++waits.back().numReasons;
-      program.reasons.push_back(served.dep);
+      code.reasons.push_back(served.dep);
     }
     first[instr.value + 1] = static_cast<uint32_t>(waits.size());
   }

@@ -3,7 +3,7 @@
 #define TALLY_LIB_LOWER_KNOWNEXPRS_H
 
 #include "Anchors.h"
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 
 namespace tally {
 

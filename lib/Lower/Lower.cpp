@@ -72,11 +72,11 @@ private:
   StringPool others;         ///< that no part of the kernel has
 };
 
-void nameSemaphores(const Kernel &kernel, const SyncPlan &plan, Program &program) {
+void nameSemaphores(const Kernel &kernel, const SyncPlan &plan, Code &code) {
   SemaphoreNames names(kernel);
-  program.semaphores.reserve(plan.groups.size());
+  code.semaphores.reserve(plan.groups.size());
   for (const Group &group : plan.groups) {
-    program.semaphores.push({names.of(group)});
+    code.semaphores.push({names.of(group)});
   }
 }
 
@@ -116,36 +116,36 @@ std::string rolesText(const Kernel &kernel, const SyncPlan &plan, const ExprPool
   return roles.size() <= most ? text : text + fmt::format(", and {} more", roles.size() - most);
 }
 
-EngineCode finish(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
-                  const Machine &machine, EngineId engine, const ValueCode &values) {
+EngineProgram finish(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
+                     const Machine &machine, EngineId engine, const ValueCode &values) {
   AllocatedCode allocated = allocateRegisters(
       values, unreserved(machine.registersPerEngine, kernel.engines[engine].reserved));
-  EngineCode code;
-  code.engine = engine;
-  code.ops = std::move(allocated.ops);
+  EngineProgram program;
+  program.engine = engine;
+  program.ops = std::move(allocated.ops);
   for (uint32_t reg = 0; reg < allocated.numRegisters; ++reg) {
     std::vector<CounterRole> roles;
     for (uint32_t value : allocated.countersOf[reg]) {
       roles.push_back(values.values[value].role);
     }
-    code.registers.push({fmt::format("r{}", reg), rolesText(kernel, plan, exprs, roles)});
+    program.registers.push({fmt::format("r{}", reg), rolesText(kernel, plan, exprs, roles)});
   }
-  return code;
+  return program;
 }
 
 /// Engines do not depend on each other: each takes the next one until none is left. The result is
 /// the same with any number of threads.
-void emitEngines(const EmitContext &context, const Machine &machine, Program &program) {
+void emitEngines(const EmitContext &context, const Machine &machine, Code &code) {
   constexpr size_t worthAThread = 20'000; // instructions
   size_t numEngines = context.kernel.engines.size();
-  program.engines.resize(numEngines);
+  code.engines.resize(numEngines);
   std::atomic<uint32_t> next = 0;
   auto work = [&] {
     EmitScratch scratch{KnownExprs(context.exprs.pool().size()), {}};
     for (uint32_t e = next++; e < numEngines; e = next++) {
       emitCounting(context, scratch, EngineId(e));
-      program.engines[EngineId(e)] = finish(context.kernel, context.plan, context.exprs.pool(),
-                                            machine, EngineId(e), scratch.code);
+      code.engines[EngineId(e)] = finish(context.kernel, context.plan, context.exprs.pool(),
+                                         machine, EngineId(e), scratch.program);
     }
   };
   size_t numThreads = context.kernel.instrs.size() < worthAThread
@@ -219,30 +219,30 @@ void setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason, uint3
   op.numReasons = numReasons;
 }
 
-Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
-              const LowerOptions &options, Diagnostics &diagnostics) {
-  Program program;
-  program.strategy = toString(plan.options.strategy);
-  program.machine = machine.name;
-  program.rules = rulesOf(machine);
-  nameSemaphores(kernel, plan, program);
+Code lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+           const LowerOptions &options, Diagnostics &diagnostics) {
+  Code code;
+  code.strategy = toString(plan.options.strategy);
+  code.machine = machine.name;
+  code.rules = rulesOf(machine);
+  nameSemaphores(kernel, plan, code);
 
-  KeptWaits waits(kernel, plan, program);
+  KeptWaits waits(kernel, plan, code);
   LegalExprs exprs(plan, machine);
-  MeetingCode meetings(kernel, plan, program);
+  MeetingCode meetings(kernel, plan, code);
   EmitContext context(kernel, plan, options, waits, exprs, &meetings);
   if (countsAtRunTime(plan.options.strategy)) {
-    emitEngines(context, machine, program);
+    emitEngines(context, machine, code);
   } else if (plan.options.strategy == Strategy::Barrier) {
-    emitBarriers(context, program);
+    emitBarriers(context, code);
   } else {
-    emitUnrolled(context, program, diagnostics);
+    emitUnrolled(context, code, diagnostics);
   }
   if (countsAtRunTime(plan.options.strategy)) {
-    writeOut(kernel, options.countAtOnce, plan.options.counterLimit, program);
+    writeOut(kernel, options.countAtOnce, plan.options.counterLimit, code);
   }
-  assignNumbers(kernel, plan, program);
-  return program;
+  assignNumbers(kernel, plan, code);
+  return code;
 }
 
 } // namespace tally

@@ -71,8 +71,8 @@ private:
 
 } // namespace
 
-MeetingCode::MeetingCode(const Kernel &kernel, const SyncPlan &plan, Program &program)
-    : code(kernel, program) {
+MeetingCode::MeetingCode(const Kernel &kernel, const SyncPlan &plan, Code &code)
+    : program(kernel, code) {
   if (!countsAtRunTime(plan.options.strategy)) {
     return;
   }
@@ -92,7 +92,8 @@ void MeetingCode::addResets(const Kernel &kernel, const SyncPlan &plan) {
     EngineSet members = meetings.membersAt(i);
     if (!members.empty()) {
       resetAt[point.loop] = static_cast<uint32_t>(resets.size());
-      resets.push_back({point, code.add(members, meetings.semaphoresAt(i), /*shakesTwice=*/true)});
+      resets.push_back(
+          {point, program.add(members, meetings.semaphoresAt(i), /*shakesTwice=*/true)});
     }
   }
 }
@@ -104,7 +105,7 @@ void MeetingCode::addBackEdges(const Kernel &kernel, const SyncPlan &plan) {
     const std::vector<EngineId> &members = plan.barriers[loop].back;
     if (!members.empty()) {
       backEdgeAt[loop] = static_cast<uint32_t>(backEdges.size());
-      backEdges.push_back(code.add(members, {}, /*shakesTwice=*/false));
+      backEdges.push_back(program.add(members, {}, /*shakesTwice=*/false));
     }
   }
 }
@@ -114,7 +115,7 @@ const ResetSite *MeetingCode::resetIn(LoopId loop, EngineId engine) const {
     return nullptr;
   }
   const ResetSite &site = resets[resetAt[loop]];
-  return code.isMember(site.barrier, engine) ? &site : nullptr;
+  return program.isMember(site.barrier, engine) ? &site : nullptr;
 }
 
 const BarrierSite *MeetingCode::backEdgeOf(LoopId loop, EngineId engine) const {
@@ -122,7 +123,7 @@ const BarrierSite *MeetingCode::backEdgeOf(LoopId loop, EngineId engine) const {
     return nullptr;
   }
   const BarrierSite &site = backEdges[backEdgeAt[loop]];
-  return code.isMember(site, engine) ? &site : nullptr;
+  return program.isMember(site, engine) ? &site : nullptr;
 }
 
 } // namespace tally

@@ -31,9 +31,9 @@ struct ResetSite {
 
 class MeetingCode {
 public:
-  /// Adds the barriers of all reset points and back edges to the program, whose semaphores are
+  /// Adds the barriers of all reset points and back edges to the code, whose semaphores are
   /// numbered like the groups of the plan.
-  MeetingCode(const Kernel &kernel, const SyncPlan &plan, Program &program);
+  MeetingCode(const Kernel &kernel, const SyncPlan &plan, Code &code);
 
   /// The reset point between iterations of `loop`, if the engine takes part in one there; else
   /// null.
@@ -42,7 +42,7 @@ public:
   /// The barrier at the back edge of `loop`, if the engine takes part in one there; else null.
   const BarrierSite *backEdgeOf(LoopId loop, EngineId engine) const;
 
-  const BarrierCode &barriers() const { return code; }
+  const BarrierCode &barriers() const { return program; }
 
 private:
   static constexpr uint32_t none = UINT32_MAX;
@@ -50,7 +50,7 @@ private:
   void addResets(const Kernel &kernel, const SyncPlan &plan);
   void addBackEdges(const Kernel &kernel, const SyncPlan &plan);
 
-  BarrierCode code;
+  BarrierCode program;
   std::vector<ResetSite> resets;
   std::vector<BarrierSite> backEdges;
   IdVector<LoopId, uint32_t> resetAt;    ///< empty if there are none

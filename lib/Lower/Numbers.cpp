@@ -42,26 +42,26 @@ std::string_view placeholder(const Numbers &reserved, uint32_t number) {
 
 class Renumberer {
 public:
-  Renumberer(const Kernel &kernel, const SyncPlan &plan, Program &program)
-      : kernel(kernel), program(program), semaNumbers(numberSemaphores(plan)) {}
+  Renumberer(const Kernel &kernel, const SyncPlan &plan, Code &code)
+      : kernel(kernel), code(code), semaNumbers(numberSemaphores(plan)) {}
 
   void run() {
-    for (EngineCode &code : program.engines) {
-      const Numbers &reserved = kernel.engines[code.engine].reserved;
+    for (EngineProgram &program : code.engines) {
+      const Numbers &reserved = kernel.engines[program.engine].reserved;
       regNumbers.clear();
       FreeNumbers numbers(reserved);
-      for (size_t r = 0; r < code.registers.size(); ++r) {
+      for (size_t r = 0; r < program.registers.size(); ++r) {
         regNumbers.push_back(numbers.next());
       }
-      renumber(code.ops);
-      code.registers = registers(code.registers, reserved);
+      renumber(program.ops);
+      program.registers = registers(program.registers, reserved);
     }
-    program.semaphores = semaphores();
+    code.semaphores = semaphores();
   }
 
 private:
   Numbers numberSemaphores(const SyncPlan &plan) const {
-    std::vector<std::optional<uint32_t>> pinned(program.semaphores.size());
+    std::vector<std::optional<uint32_t>> pinned(code.semaphores.size());
     FreeNumbers numbers(kernel.reserved);
     for (GroupId group : plan.groups.ids()) {
       pinned[group.value] = plan.groups[group].pinned;
@@ -111,9 +111,9 @@ private:
   IdVector<SemaId, Semaphore> semaphores() const {
     IdVector<SemaId, Semaphore> table(tableSize(semaNumbers));
     std::set<std::string> names;
-    for (SemaId old : program.semaphores.ids()) {
-      table[SemaId(semaNumbers[old.value])] = program.semaphores[old];
-      names.insert(program.semaphores[old].name);
+    for (SemaId old : code.semaphores.ids()) {
+      table[SemaId(semaNumbers[old.value])] = code.semaphores[old];
+      names.insert(code.semaphores[old].name);
     }
     for (SemaId sema : table.ids()) {
       std::string &name = table[sema].name;
@@ -140,19 +140,19 @@ private:
   }
 
   const Kernel &kernel;
-  Program &program;
+  Code &code;
   const Numbers semaNumbers; ///< by number so far
   Numbers regNumbers;        ///< the same, of the engine at hand
 };
 
 } // namespace
 
-void assignNumbers(const Kernel &kernel, const SyncPlan &plan, Program &program) {
+void assignNumbers(const Kernel &kernel, const SyncPlan &plan, Code &code) {
   bool anyReserved =
       !kernel.reserved.empty() || !kernel.pins.empty() ||
       std::ranges::any_of(kernel.engines, [](const Engine &e) { return !e.reserved.empty(); });
   if (anyReserved) {
-    Renumberer(kernel, plan, program).run();
+    Renumberer(kernel, plan, code).run();
   }
 }
 

@@ -8,14 +8,14 @@
 #ifndef TALLY_LIB_LOWER_NUMBERS_H
 #define TALLY_LIB_LOWER_NUMBERS_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Sync/Plan.h"
 
 namespace tally {
 
-/// Gives the semaphores and registers of a program their numbers. For strategies that count, its
+/// Gives the semaphores and registers of code their numbers. For strategies that count, its
 /// semaphores are those of the groups of the plan. Nobody touches the ones in between.
-void assignNumbers(const Kernel &kernel, const SyncPlan &plan, Program &program);
+void assignNumbers(const Kernel &kernel, const SyncPlan &plan, Code &code);
 
 } // namespace tally
 

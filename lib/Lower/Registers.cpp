@@ -28,19 +28,19 @@ constexpr uint32_t reserve = 4;
 
 class Allocator {
 public:
-  Allocator(const ValueCode &code, std::optional<uint32_t> limit)
-      : code(code), limit(limit.value_or(none)), limited(limit.has_value()),
-        registerOf(code.values.size(), none), loadDepth(code.values.size(), 0) {}
+  Allocator(const ValueCode &program, std::optional<uint32_t> limit)
+      : program(program), limit(limit.value_or(none)), limited(limit.has_value()),
+        registerOf(program.values.size(), none), loadDepth(program.values.size(), 0) {}
 
   AllocatedCode run() {
     findEnds();
-    out.ops.reserve(code.ops.size());
+    out.ops.reserve(program.ops.size());
     if (limited) {
       findUses();
     }
-    for (uint32_t i = 0; i < code.ops.size(); ++i) {
+    for (uint32_t i = 0; i < program.ops.size(); ++i) {
       at = i;
-      step(code.ops[i]);
+      step(program.ops[i]);
       release(none);
     }
     out.numRegisters = static_cast<uint32_t>(held.size());
@@ -51,22 +51,22 @@ private:
   //===--- Live ranges ----------------------------------------------------===//
 
   uint32_t endOf(const Value &value) const {
-    return value.lastRegion == none ? value.lastUse : code.regions[value.lastRegion].end;
+    return value.lastRegion == none ? value.lastUse : program.regions[value.lastRegion].end;
   }
 
   /// ends[firstEnd[i]...firstEnd[i+1]]: the values that die after operation i.
   void findEnds() {
-    firstEnd.assign(code.ops.size() + 1, 0);
-    for (const Value &value : code.values) {
+    firstEnd.assign(program.ops.size() + 1, 0);
+    for (const Value &value : program.values) {
       ++firstEnd[endOf(value) + 1];
     }
     for (size_t i = 1; i < firstEnd.size(); ++i) {
       firstEnd[i] += firstEnd[i - 1];
     }
-    ends.resize(code.values.size());
+    ends.resize(program.values.size());
     std::vector<uint32_t> next = firstEnd;
-    for (uint32_t v = 0; v < code.values.size(); ++v) {
-      ends[next[endOf(code.values[v])]++] = v;
+    for (uint32_t v = 0; v < program.values.size(); ++v) {
+      ends[next[endOf(program.values[v])]++] = v;
     }
   }
 
@@ -81,8 +81,8 @@ private:
 
   /// uses[nextUse[v]]: the operation that reads v next.
   void findUses() {
-    std::vector<uint32_t> first(code.values.size() + 1, 0);
-    for (const Op &op : code.ops) {
+    std::vector<uint32_t> first(program.values.size() + 1, 0);
+    for (const Op &op : program.ops) {
       forEachRead(op, [&](uint32_t v) { ++first[v + 1]; });
     }
     for (size_t v = 1; v < first.size(); ++v) {
@@ -92,8 +92,8 @@ private:
     nextUse.assign(first.begin(), first.end() - 1);
     lastUse.assign(first.begin() + 1, first.end());
     std::vector<uint32_t> fill = nextUse;
-    for (uint32_t i = 0; i < code.ops.size(); ++i) {
-      forEachRead(code.ops[i], [&](uint32_t v) { uses[fill[v]++] = i; });
+    for (uint32_t i = 0; i < program.ops.size(); ++i) {
+      forEachRead(program.ops[i], [&](uint32_t v) { uses[fill[v]++] = i; });
     }
   }
 
@@ -142,7 +142,7 @@ private:
   void compute(const Op &op) {
     uint32_t value = op.dst.value;
     locked.clear();
-    if (!code.values[value].isCounter() && limited && !worthKeeping(value)) {
+    if (!program.values[value].isCounter() && limited && !worthKeeping(value)) {
       return;
     }
     Op placed = withRegisters(op);
@@ -183,8 +183,8 @@ private:
   }
 
   void computeAgain(uint32_t value) {
-    assert(!code.values[value].isCounter() && "a counter has its register while it lives");
-    const Op &definition = code.ops[code.values[value].definition];
+    assert(!program.values[value].isCounter() && "a counter has its register while it lives");
+    const Op &definition = program.ops[program.values[value].definition];
     std::vector<uint32_t> borrowed;
     forEachRead(definition, [&](uint32_t v) {
       if (registerOf[v] == none) {
@@ -219,7 +219,7 @@ private:
     held[reg] = value;
     registerOf[value] = reg;
     loadDepth[value] = depth;
-    if (code.values[value].isCounter()) {
+    if (program.values[value].isCounter()) {
       out.countersOf[reg].push_back(value);
     }
   }
@@ -249,7 +249,7 @@ private:
     uint32_t bestDistance = 0;
     for (uint32_t reg = 0; reg < held.size(); ++reg) {
       uint32_t value = held[reg];
-      if (value == none || code.values[value].isCounter() || loadDepth[value] != depth ||
+      if (value == none || program.values[value].isCounter() || loadDepth[value] != depth ||
           std::find(locked.begin(), locked.end(), value) != locked.end()) {
         continue;
       }
@@ -282,13 +282,13 @@ private:
       return;
     }
     for (uint32_t value : held) {
-      if (value != none && !code.values[value].isCounter() && loadDepth[value] == depth) {
+      if (value != none && !program.values[value].isCounter() && loadDepth[value] == depth) {
         drop(value);
       }
     }
   }
 
-  const ValueCode &code;
+  const ValueCode &program;
   const uint32_t limit;
   const bool limited;
   AllocatedCode out;
@@ -305,8 +305,8 @@ private:
 
 } // namespace
 
-AllocatedCode allocateRegisters(const ValueCode &code, std::optional<uint32_t> limit) {
-  return Allocator(code, limit).run();
+AllocatedCode allocateRegisters(const ValueCode &program, std::optional<uint32_t> limit) {
+  return Allocator(program, limit).run();
 }
 
 } // namespace tally

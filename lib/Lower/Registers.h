@@ -13,7 +13,7 @@
 #ifndef TALLY_LIB_LOWER_REGISTERS_H
 #define TALLY_LIB_LOWER_REGISTERS_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include <optional>
 
 namespace tally {
@@ -64,7 +64,7 @@ struct AllocatedCode {
 };
 
 /// Gives every value a register. Uses more than `limit` only if the counters alone need more.
-AllocatedCode allocateRegisters(const ValueCode &code, std::optional<uint32_t> limit);
+AllocatedCode allocateRegisters(const ValueCode &program, std::optional<uint32_t> limit);
 
 } // namespace tally
 

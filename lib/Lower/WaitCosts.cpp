@@ -69,7 +69,7 @@ private:
   }
 
   const Kernel &kernel;
-  Program scratch; ///< reasons, of no use here
+  Code scratch; ///< reasons, of no use here
   const KeptWaits waits;
   const LegalExprs exprs;
   const EmitContext context;

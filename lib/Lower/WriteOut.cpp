@@ -32,14 +32,14 @@ static bool onlyCounts(const Kernel &kernel, uint64_t counterLimit, const std::v
   return at > begin + 1;
 }
 
-void writeOut(const Kernel &kernel, bool countAtOnce, uint64_t counterLimit, Program &program) {
-  for (EngineCode &code : program.engines) {
-    for (size_t at = 0; at < code.ops.size(); ++at) {
-      Op &op = code.ops[at];
+void writeOut(const Kernel &kernel, bool countAtOnce, uint64_t counterLimit, Code &code) {
+  for (EngineProgram &program : code.engines) {
+    for (size_t at = 0; at < program.ops.size(); ++at) {
+      Op &op = program.ops[at];
       if (op.kind != OpKind::LoopBegin) {
         continue;
       }
-      bool counts = countAtOnce && onlyCounts(kernel, counterLimit, code.ops, at);
+      bool counts = countAtOnce && onlyCounts(kernel, counterLimit, program.ops, at);
       op.amount =
           counts ? atOnce : static_cast<uint32_t>(iterationsWrittenOut(kernel.loops[op.loop()]));
     }

@@ -2,7 +2,6 @@
 
 #include "Causes.h"
 
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,12 +10,11 @@ namespace tally::report {
 
 /// The dependences behind a wait; where `by` is the producer of some, these alone. Many are named
 /// by the first of them.
-static std::string reasonsText(const Kernel &kernel, const Program &program, const Op &op,
-                               InstrId by) {
+static std::string reasonsText(const Kernel &kernel, const Code &code, const Op &op, InstrId by) {
   constexpr size_t most = 3;
   std::vector<DepId> reasons, ended;
   for (uint32_t i = 0; i < op.numReasons; ++i) {
-    reasons.push_back(program.reasons[op.firstReason + i]);
+    reasons.push_back(code.reasons[op.firstReason + i]);
     if (kernel.deps[reasons.back()].producer == by) {
       ended.push_back(reasons.back());
     }
@@ -41,16 +39,15 @@ static std::vector<bool> insideBarriers(const std::vector<Op> &ops) {
 }
 
 CauseTable::Key CauseTable::keyOf(size_t timeline, EngineId engine, uint32_t at, InstrId by) const {
-  const Program &program = report.timelines[timeline].program;
-  const Op &op = program.engines[engine].ops[at];
+  const Code &code = report.timelines[timeline].code;
+  const Op &op = code.engines[engine].ops[at];
   if (inBarrier[timeline][engine][at]) {
     return {Cause::Kind::Barrier, "a barrier"};
   }
   if (op.numReasons > 0) {
-    return {Cause::Kind::Dependence,
-            reasonsText(*report.timelines[timeline].kernel, program, op, by)};
+    return {Cause::Kind::Dependence, reasonsText(*report.timelines[timeline].kernel, code, op, by)};
   }
-  return {Cause::Kind::Semaphore, fmt::format("semaphore '{}'", program.semaphores[op.wait].name)};
+  return {Cause::Kind::Semaphore, fmt::format("semaphore '{}'", code.semaphores[op.wait].name)};
 }
 
 uint32_t CauseTable::of(size_t timeline, EngineId engine, uint32_t op, InstrId by) const {
@@ -71,8 +68,8 @@ void CauseTable::add(const Key &key, size_t timeline, Tick span) {
 CauseTable::CauseTable(const Report &report) : report(report), inBarrier(report.timelines.size()) {
   for (size_t t = 0; t < report.timelines.size(); ++t) {
     const Timeline &timeline = report.timelines[t];
-    for (const EngineCode &code : timeline.program.engines) {
-      inBarrier[t].push(insideBarriers(code.ops));
+    for (const EngineProgram &program : timeline.code.engines) {
+      inBarrier[t].push(insideBarriers(program.ops));
     }
     for (const WaitSum &wait : timeline.waits) {
       add(keyOf(t, wait.engine, wait.op, wait.by), t, wait.span);

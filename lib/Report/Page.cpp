@@ -63,9 +63,7 @@ private:
                        title(), assets::pageStyle, assets::pictureStyle);
   }
 
-  std::string strategyOf(const Timeline &timeline) const {
-    return escape(timeline.program.strategy);
-  }
+  std::string strategyOf(const Timeline &timeline) const { return escape(timeline.code.strategy); }
 
   static std::string outcomeOf(const SimResult &result) {
     return result.outcome == SimResult::Outcome::Finished   ? "finished"
@@ -97,9 +95,9 @@ private:
     text += "</table></div>\n";
     for (const Timeline &timeline : report.timelines) {
       if (timeline.result.outcome == SimResult::Outcome::Deadlock) {
-        text += fmt::format(
-            "<p>{} ends in a deadlock; {}</p>\n", strategyOf(timeline),
-            escape(describeDeadlock(*timeline.kernel, timeline.program, timeline.result)));
+        text +=
+            fmt::format("<p>{} ends in a deadlock; {}</p>\n", strategyOf(timeline),
+                        escape(describeDeadlock(*timeline.kernel, timeline.code, timeline.result)));
       }
     }
     return text;
@@ -161,7 +159,7 @@ private:
       const Cause &cause = causes.all()[i];
       text += fmt::format("<tr><td>{}</td><td>{}</td>", swatch(styles[i]), escape(cause.text));
       for (size_t t = 0; t < report.timelines.size(); ++t) {
-        text += timeCell(cause.span[t], report.timelines[t].program.strategy);
+        text += timeCell(cause.span[t], report.timelines[t].code.strategy);
       }
       text += "</tr>\n";
     }

@@ -101,9 +101,8 @@ std::string Picture::classOf(const Place &place, const Piece &piece) const {
     break;
   }
   const Timeline &timeline = report.timelines[place.timeline];
-  InstrId by = piece.detail == UINT32_MAX
-                   ? InstrId()
-                   : endedBy(timeline.program, timeline.releases[piece.detail]);
+  InstrId by = piece.detail == UINT32_MAX ? InstrId()
+                                          : endedBy(timeline.code, timeline.releases[piece.detail]);
   return styles[causes.of(place.timeline, place.lane->engine, piece.op, by)];
 }
 
@@ -210,10 +209,10 @@ std::string Picture::lane(const Place &place, bool isAlone) const {
 std::string Picture::panelTitle(size_t timeline) const {
   const Timeline &line = report.timelines[timeline];
   const SimResult &first = report.timelines.front().result;
-  std::string text = fmt::format("{}: {}", line.program.strategy, timeText(line.result.total));
+  std::string text = fmt::format("{}: {}", line.code.strategy, timeText(line.result.total));
   if (timeline > 0 && first.total > 0) {
     text += fmt::format(", {:.3f} of {}", double(line.result.total) / double(first.total),
-                        report.timelines.front().program.strategy);
+                        report.timelines.front().code.strategy);
   }
   return line.result.outcome == SimResult::Outcome::Deadlock ? text + ", deadlock"
          : line.result.outcome == SimResult::Outcome::CutOff ? text + ", cut off"
@@ -223,7 +222,7 @@ std::string Picture::panelTitle(size_t timeline) const {
 std::string Picture::panel(size_t timeline, bool isAlone) const {
   const Timeline &line = report.timelines[timeline];
   std::string text =
-      fmt::format("<g class=\"panel\" data-strategy=\"{}\">\n", escape(line.program.strategy));
+      fmt::format("<g class=\"panel\" data-strategy=\"{}\">\n", escape(line.code.strategy));
   text += textAt(8, panelTops[timeline] + 17, "strategy", panelTitle(timeline));
   std::string lanes;
   uint32_t bottom = 0;

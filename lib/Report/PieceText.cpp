@@ -15,7 +15,7 @@ class PieceWriter {
 public:
   PieceWriter(const Kernel &kernel, const Timeline &timeline, const Lane &lane, const Piece &piece)
       : kernel(kernel), timeline(timeline), lane(lane), piece(piece),
-        op(timeline.program.engines[lane.engine].ops[piece.op]) {}
+        op(timeline.code.engines[lane.engine].ops[piece.op]) {}
 
   std::string text() const {
     switch (piece.kind) {
@@ -47,7 +47,7 @@ private:
   }
 
   std::string operation(uint32_t index) const {
-    return operationName(kernel, timeline.program, lane.engine, index) + where();
+    return operationName(kernel, timeline.code, lane.engine, index) + where();
   }
 
   std::string control() const {
@@ -55,12 +55,12 @@ private:
       return fmt::format("control: {}\n{}", operation(piece.op), times());
     }
     return fmt::format("control: {} operations, from {} to {}\n{}", piece.numOps,
-                       operationName(kernel, timeline.program, lane.engine, piece.firstOp),
+                       operationName(kernel, timeline.code, lane.engine, piece.firstOp),
                        operation(piece.op), times());
   }
 
   std::string wait() const {
-    const std::string &semaphore = timeline.program.semaphores[op.wait].name;
+    const std::string &semaphore = timeline.code.semaphores[op.wait].name;
     std::string purpose = op.kind == OpKind::Issue ? "waits before it can " : "";
     std::string text =
         fmt::format("{} {}{}\n{}\n", kernel.nameOf(lane.engine), purpose,
@@ -76,7 +76,7 @@ private:
   }
 
   std::string raiser(const Release &release) const {
-    const Op &by = timeline.program.engines[release.by].ops[release.byOp];
+    const Op &by = timeline.code.engines[release.by].ops[release.byOp];
     return release.byQueue.valid()
                ? fmt::format("{} on {}, started at {}", kernel.nameOf(by.instr()),
                              kernel.nameOf(release.byQueue), timeText(release.byStart))
@@ -87,7 +87,7 @@ private:
     std::string text;
     for (uint32_t i = 0; i < op.numReasons; ++i) {
       text += (i == 0 ? "\ndependence " : "; ") +
-              describe(kernel, timeline.program.reasons[op.firstReason + i]);
+              describe(kernel, timeline.code.reasons[op.firstReason + i]);
     }
     return text;
   }

@@ -21,12 +21,12 @@ static std::vector<LoopId> loopsAround(const std::vector<Op> &ops) {
   return around;
 }
 
-TimelineRecorder::TimelineRecorder(const Kernel &kernel, const Program &program, Window window)
-    : kernel(kernel), program(program), window(window), tracks(kernel.engines.size()),
+TimelineRecorder::TimelineRecorder(const Kernel &kernel, const Code &code, Window window)
+    : kernel(kernel), code(code), window(window), tracks(kernel.engines.size()),
       inFlight(kernel.queues.size()) {
   for (EngineId engine : kernel.engines.ids()) {
-    tracks[engine].around = loopsAround(program.engines[engine].ops);
-    tracks[engine].waits.resize(program.engines[engine].ops.size());
+    tracks[engine].around = loopsAround(code.engines[engine].ops);
+    tracks[engine].waits.resize(code.engines[engine].ops.size());
     tracks[engine].current.assign(kernel.loops.size(), 0);
     firstLane.push(static_cast<uint32_t>(timeline.lanes.size()));
     timeline.lanes.push_back({engine, {}, {}});
@@ -67,14 +67,14 @@ void TimelineRecorder::onIteration(EngineId engine, LoopId loop, uint64_t number
 
 void TimelineRecorder::onOperation(EngineId engine, uint32_t op, Tick from, Tick to) {
   Track &track = tracks[engine];
-  const Op &code = program.engines[engine].ops[op];
-  bool isIssue = code.kind == OpKind::Issue;
+  const Op &program = code.engines[engine].ops[op];
+  bool isIssue = program.kind == OpKind::Issue;
   bool joins = track.mayJoin && track.now == from;
   track.now = to;
   if (isIssue) {
     bool mayBeSeen = from < window.until;
-    inFlight[kernel.instrs[code.instr()].queue].push_back(mayBeSeen ? iterationsAt(engine, op)
-                                                                    : Iterations());
+    inFlight[kernel.instrs[program.instr()].queue].push_back(mayBeSeen ? iterationsAt(engine, op)
+                                                                       : Iterations());
   }
   std::vector<Piece> &pieces = sequencer(engine).pieces;
   if (joins && !pieces.empty() && pieces.back().to == from) {
@@ -114,14 +114,14 @@ static void addTo(std::vector<WaitSum> &sums, const WaitSum &more) {
   }
 }
 
-InstrId endedBy(const Program &program, const Release &release) {
+InstrId endedBy(const Code &code, const Release &release) {
   bool isSignal = !release.byQueue.valid();
-  return isSignal ? InstrId() : program.engines[release.by].ops[release.byOp].instr();
+  return isSignal ? InstrId() : code.engines[release.by].ops[release.byOp].instr();
 }
 
 void TimelineRecorder::onRelease(const Release &release) {
   addTo(tracks[release.engine].waits[release.op],
-        {release.engine, release.op, endedBy(program, release), release.to - release.from});
+        {release.engine, release.op, endedBy(code, release), release.to - release.from});
   std::vector<Piece> &pieces = sequencer(release.engine).pieces;
   bool isHeld = !pieces.empty() && pieces.back().kind == PieceKind::Wait &&
                 pieces.back().from == release.from && pieces.back().to == release.to;
@@ -218,7 +218,7 @@ Timeline TimelineRecorder::finish(SimResult result) {
   forgetLatest();
   timeline.shownUntil = window.until;
   timeline.kernel = &kernel;
-  timeline.program = program;
+  timeline.code = code;
   timeline.result = std::move(result);
   return std::move(timeline);
 }

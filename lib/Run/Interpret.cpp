@@ -26,7 +26,7 @@ uint64_t aluValue(AluOp op, uint64_t a, uint64_t b, const Machine &machine) {
 }
 
 /// For each bracket its partner: begins know their end (an IfBegin its Else, if there is one, and
-/// the Else its IfEnd), ends their begin. Only called on code that verifyProgram() accepts.
+/// the Else its IfEnd), ends their begin. Only called on code that verifyCode() accepts.
 static std::vector<uint32_t> matchBrackets(const std::vector<Op> &ops) {
   std::vector<uint32_t> match(ops.size(), 0);
   std::vector<uint32_t> open;
@@ -60,10 +60,10 @@ static std::vector<uint32_t> matchBrackets(const std::vector<Op> &ops) {
   return match;
 }
 
-EngineRun::EngineRun(const Kernel &kernel, const Program &program, const Machine &machine,
+EngineRun::EngineRun(const Kernel &kernel, const Code &code, const Machine &machine,
                      const Bindings &bindings, EngineId engine)
-    : kernel(kernel), machine(machine), bindings(bindings), code(program.engines[engine]),
-      match(matchBrackets(code.ops)), registers(code.registers.size(), 0),
+    : kernel(kernel), machine(machine), bindings(bindings), program(code.engines[engine]),
+      match(matchBrackets(program.ops)), registers(program.registers.size(), 0),
       reached(kernel.loops.size(), 0) {}
 
 uint64_t EngineRun::value(Operand operand) const {
@@ -80,15 +80,15 @@ const Op *EngineRun::next() {
     pending = false;
     ++at;
   }
-  while (at < code.ops.size() && !outOfFuel) {
+  while (at < program.ops.size() && !outOfFuel) {
     if (fuel == 0) {
       outOfFuel = true;
       break;
     }
     --fuel;
-    if (touchesOutside(code.ops[at].kind)) {
+    if (touchesOutside(program.ops[at].kind)) {
       pending = true;
-      return &code.ops[at];
+      return &program.ops[at];
     }
     step();
   }
@@ -113,7 +113,7 @@ void EngineRun::setCounter(const Op &loopBegin) {
 }
 
 void EngineRun::beginLoop(const Op &op) {
-  uint64_t trips = bindings.trips(code.engine, op.loop(), ++reached[op.loop()]);
+  uint64_t trips = bindings.trips(program.engine, op.loop(), ++reached[op.loop()]);
   if (trips == 0) {
     at = match[at] + 1;
     return;
@@ -132,27 +132,27 @@ void EngineRun::endLoop() {
   --remaining.back();
   ++stack.back().iteration;
   const uint32_t begin = match[at];
-  setCounter(code.ops[begin]);
+  setCounter(program.ops[begin]);
   at = begin + 1;
 }
 
 /// Both branches are asked about with the number of times their statement was reached.
 void EngineRun::beginIf(const Op &op) {
-  bool holds = bindings.trips(code.engine, op.loop(), ++reached[op.loop()]) != 0;
+  bool holds = bindings.trips(program.engine, op.loop(), ++reached[op.loop()]) != 0;
   uint32_t partner = match[at];
   if (holds) {
     enter(op.loop(), 1);
     ++at;
     return;
   }
-  if (code.ops[partner].kind == OpKind::Else) {
+  if (program.ops[partner].kind == OpKind::Else) {
     enter(kernel.loops[op.loop()].otherBranch, 1);
   }
   at = partner + 1;
 }
 
 void EngineRun::step() {
-  const Op &op = code.ops[at];
+  const Op &op = program.ops[at];
   switch (op.kind) {
   case OpKind::Alu:
     registers[op.dst.value] = aluValue(op.alu, value(op.a), value(op.b), machine);

@@ -44,11 +44,11 @@ static StuckEngine *stuckAt(SimResult &result, EngineId engine) {
 }
 
 /// Of several that could raise it, another engine than the waiter is more telling.
-static EngineId raiserOf(const Program &program, const IdVector<EngineId, uint32_t> &at,
+static EngineId raiserOf(const Code &code, const IdVector<EngineId, uint32_t> &at,
                          SimResult &result, const StuckEngine &waiter) {
   EngineId raiser;
   for (const StuckEngine &other : result.stuck) {
-    bool may = mayRaise(program.engines[other.engine].ops, at[other.engine], waiter.semaphore);
+    bool may = mayRaise(code.engines[other.engine].ops, at[other.engine], waiter.semaphore);
     if (may && (!raiser.valid() || raiser == waiter.engine)) {
       raiser = other.engine;
     }
@@ -56,18 +56,17 @@ static EngineId raiserOf(const Program &program, const IdVector<EngineId, uint32
   return raiser;
 }
 
-void findDeadlock(const Kernel &kernel, const Program &program,
-                  const IdVector<EngineId, uint32_t> &at,
+void findDeadlock(const Kernel &kernel, const Code &code, const IdVector<EngineId, uint32_t> &at,
                   const IdVector<SemaId, uint32_t> &semaphores, SimResult &result) {
   for (EngineId id : kernel.engines.ids()) {
-    const std::vector<Op> &ops = program.engines[id].ops;
+    const std::vector<Op> &ops = code.engines[id].ops;
     if (at[id] < ops.size() && ops[at[id]].wait.valid()) {
       SemaId semaphore = ops[at[id]].wait;
       result.stuck.push_back({id, at[id], semaphore, semaphores[semaphore], 0, {}});
     }
   }
   for (StuckEngine &stuck : result.stuck) {
-    stuck.raiser = raiserOf(program, at, result, stuck);
+    stuck.raiser = raiserOf(code, at, result, stuck);
   }
   for (const StuckEngine &first : result.stuck) {
     std::vector<EngineId> way;
@@ -85,17 +84,16 @@ void findDeadlock(const Kernel &kernel, const Program &program,
 
 } // namespace sim
 
-static std::string describeWait(const Kernel &kernel, const Program &program,
-                                const StuckEngine &stuck) {
-  const Op &op = program.engines[stuck.engine].ops[stuck.op];
+static std::string describeWait(const Kernel &kernel, const Code &code, const StuckEngine &stuck) {
+  const Op &op = code.engines[stuck.engine].ops[stuck.op];
   std::string before = op.kind == OpKind::Issue
                            ? fmt::format(" to issue '{}'", kernel.nameOf(op.instr()))
                            : std::string();
   std::string line =
       fmt::format("'{}' waits{} for '{}' >= {}, which holds {}", kernel.nameOf(stuck.engine),
-                  before, program.semaphores[stuck.semaphore].name, stuck.threshold, stuck.value);
+                  before, code.semaphores[stuck.semaphore].name, stuck.threshold, stuck.value);
   for (uint32_t i = 0; i < op.numReasons; ++i) {
-    const Dep &dep = kernel.deps[program.reasons[op.firstReason + i]];
+    const Dep &dep = kernel.deps[code.reasons[op.firstReason + i]];
     line += fmt::format("{} '{}' -> '{}'", i == 0 ? ", by the dependence" : ",",
                         kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer));
   }
@@ -104,11 +102,10 @@ static std::string describeWait(const Kernel &kernel, const Program &program,
                      : std::string("; nobody will raise it any more\n"));
 }
 
-std::string describeDeadlock(const Kernel &kernel, const Program &program,
-                             const SimResult &result) {
+std::string describeDeadlock(const Kernel &kernel, const Code &code, const SimResult &result) {
   std::string text;
   auto describe = [&](const StuckEngine &stuck) {
-    text += "  " + describeWait(kernel, program, stuck);
+    text += "  " + describeWait(kernel, code, stuck);
   };
   auto isInCycle = [&](EngineId id) {
     return std::find(result.cycle.begin(), result.cycle.end(), id) != result.cycle.end();

@@ -8,8 +8,7 @@ namespace tally::sim {
 
 /// Fills in `stuck` and `cycle` (all but thresholds) for engines that stand at these operations,
 /// with nothing in flight.
-void findDeadlock(const Kernel &kernel, const Program &program,
-                  const IdVector<EngineId, uint32_t> &at,
+void findDeadlock(const Kernel &kernel, const Code &code, const IdVector<EngineId, uint32_t> &at,
                   const IdVector<SemaId, uint32_t> &semaphores, SimResult &result);
 
 } // namespace tally::sim

@@ -21,13 +21,13 @@ void Simulator::runEngine(EngineId id) {
   events.set(actorOf(id), never);
   limit = events.first();
   while (engine.state == EngineState::Ready) {
-    if (engine.at == engine.code.size()) {
+    if (engine.at == engine.program.size()) {
       stop(engine, EngineState::Done);
       end = engine.now > end.at ? Due{engine.now, here(engine)} : end;
       return;
     }
     bool isNext = Moment{engine.now, actorOf(id)} < limit;
-    if (!isNext && touchesOutside(engine.code[engine.at].op.kind)) {
+    if (!isNext && touchesOutside(engine.program[engine.at].op.kind)) {
       break;
     }
     if (!execute(engine, id)) {
@@ -64,7 +64,7 @@ void Simulator::spend(SimEngine &engine, EngineId id, Tick span) {
 /// The node of an engine's present: all since its last node was control.
 PathNode Simulator::here(SimEngine &engine) {
   if (options.criticalPath && engine.now > engine.baseAt) {
-    uint32_t op = engine.at < engine.code.size() ? engine.at : engine.at - 1;
+    uint32_t op = engine.at < engine.program.size() ? engine.at : engine.at - 1;
     engine.base =
         path.add(engine.base, PathKind::Control, engine.firstOp + op, engine.now - engine.baseAt);
     engine.baseAt = engine.now;
@@ -98,7 +98,7 @@ uint32_t Simulator::value(const SimEngine &engine, Operand operand) const {
 
 /// Executes the operation at the head; false if it cannot be executed now.
 bool Simulator::execute(SimEngine &engine, EngineId id) {
-  const SimOp &here = engine.code[engine.at];
+  const SimOp &here = engine.program[engine.at];
   const Op &op = here.op;
   switch (op.kind) {
   case OpKind::Alu:
@@ -277,9 +277,9 @@ void Simulator::beginLoop(SimEngine &engine, EngineId id, const SimOp &begin) {
 }
 
 void Simulator::endLoop(SimEngine &engine, EngineId id) {
-  const SimOp &end = engine.code[engine.at];
+  const SimOp &end = engine.program[engine.at];
   Iteration &now = engine.active.back();
-  bool branches = engine.code[end.partner].written.branchesAfter(now.number, now.trips);
+  bool branches = engine.program[end.partner].written.branchesAfter(now.number, now.trips);
   spend(engine, id, end.isFree || !branches ? 0 : timing.loopEnd);
   if (now.number == now.trips) {
     engine.active.pop_back();
@@ -287,8 +287,8 @@ void Simulator::endLoop(SimEngine &engine, EngineId id) {
     return;
   }
   ++now.number;
-  engine.at = engine.code[engine.at].partner;
-  beginIteration(engine, id, engine.code[engine.at].op);
+  engine.at = engine.program[engine.at].partner;
+  beginIteration(engine, id, engine.program[engine.at].op);
   ++engine.at;
 }
 

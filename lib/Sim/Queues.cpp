@@ -105,7 +105,7 @@ void Simulator::complete(SimQueue &queue, QueueId id, const Execution &known, Du
   if (observer) {
     observer->onExecution(execution);
   }
-  const Op &op = engines[queue.engine].code[execution.op].op;
+  const Op &op = engines[queue.engine].program[execution.op].op;
   if (op.signal.valid()) {
     sendOff(queue, id, op, execution);
   }

@@ -16,27 +16,27 @@
 
 namespace tally::sim {
 
-static size_t countOps(const Program &program) {
+static size_t countOps(const Code &code) {
   size_t count = 0;
-  for (const EngineCode &code : program.engines) {
-    count += code.ops.size();
+  for (const EngineProgram &program : code.engines) {
+    count += program.ops.size();
   }
   return count;
 }
 
-Simulator::Simulator(const Kernel &kernel, const Program &program, const Machine &machine,
+Simulator::Simulator(const Kernel &kernel, const Code &code, const Machine &machine,
                      const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
                      const SimOptions &options)
-    : kernel(kernel), program(program), machine(machine),
+    : kernel(kernel), code(code), machine(machine),
       timing(options.freeSync ? timing.withFreeSync() : timing), costs(costs), bindings(bindings),
       options(options), observer(options.observer),
       counterMask(static_cast<uint32_t>((uint64_t(1) << machine.counterBits) - 1)),
       sign(machine.waitCompare == WaitCompare::Signed ? (counterMask >> 1) + 1 : 0),
       engines(kernel.engines.size()), queues(kernel.queues.size()),
-      semaphores(program.semaphores.size(), 0), waiters(program.semaphores.size(), 0),
+      semaphores(code.semaphores.size(), 0), waiters(code.semaphores.size(), 0),
       runs(kernel.instrs.size(), 0),
       events(static_cast<uint32_t>(queues.size() + 2 * engines.size() + 1)),
-      path(options.criticalPath ? countOps(program) : 0, options.pathNodes) {
+      path(options.criticalPath ? countOps(code) : 0, options.pathNodes) {
   result.engines.resize(engines.size());
   result.queues.resize(queues.size());
   makeEngines();
@@ -47,16 +47,16 @@ Simulator::Simulator(const Kernel &kernel, const Program &program, const Machine
 // 1. Decode
 //===----------------------------------------------------------------------===//
 
-/// Only called on code that verifyProgram() accepts, so brackets match.
-static void matchBrackets(std::vector<SimOp> &code) {
+/// Only called on code that verifyCode() accepts, so brackets match.
+static void matchBrackets(std::vector<SimOp> &program) {
   std::vector<uint32_t> open;
-  for (uint32_t at = 0; at < code.size(); ++at) {
-    OpKind kind = code[at].op.kind;
+  for (uint32_t at = 0; at < program.size(); ++at) {
+    OpKind kind = program[at].op.kind;
     if (kind == OpKind::Else || kind == OpKind::LoopEnd || kind == OpKind::IfEnd ||
         kind == OpKind::WhenEnd) {
       assert(!open.empty() && "brackets match in verified code");
-      code[open.back()].partner = at;
-      code[at].partner = open.back();
+      program[open.back()].partner = at;
+      program[at].partner = open.back();
       open.pop_back();
     }
     if (kind == OpKind::Else || kind == OpKind::LoopBegin || kind == OpKind::IfBegin ||
@@ -67,48 +67,48 @@ static void matchBrackets(std::vector<SimOp> &code) {
 }
 
 /// Marks brackets with no instruction between them.
-static void freeEmptyBrackets(std::vector<SimOp> &code) {
+static void freeEmptyBrackets(std::vector<SimOp> &program) {
   std::vector<uint32_t> numIssues{0}; // before each operation
-  for (const SimOp &op : code) {
+  for (const SimOp &op : program) {
     numIssues.push_back(numIssues.back() + (op.op.kind == OpKind::Issue));
   }
-  for (uint32_t at = 0; at < code.size(); ++at) {
-    OpKind kind = code[at].op.kind;
+  for (uint32_t at = 0; at < program.size(); ++at) {
+    OpKind kind = program[at].op.kind;
     if (kind != OpKind::LoopBegin && kind != OpKind::IfBegin && kind != OpKind::WhenBegin) {
       continue;
     }
-    uint32_t middle = code[at].partner;
-    bool hasElse = code[middle].op.kind == OpKind::Else;
-    uint32_t end = hasElse ? code[middle].partner : middle;
+    uint32_t middle = program[at].partner;
+    bool hasElse = program[middle].op.kind == OpKind::Else;
+    uint32_t end = hasElse ? program[middle].partner : middle;
     bool isEmpty = numIssues[at] == numIssues[end];
-    code[at].isFree = code[middle].isFree = code[end].isFree = isEmpty;
+    program[at].isFree = program[middle].isFree = program[end].isFree = isEmpty;
   }
 }
 
 void Simulator::makeEngines() {
   uint32_t firstOp = 0;
   for (EngineId id : engines.ids()) {
-    const EngineCode &code = program.engines[id];
+    const EngineProgram &program = code.engines[id];
     SimEngine &engine = engines[id];
-    engine.code.reserve(code.ops.size());
+    engine.program.reserve(program.ops.size());
     const Op *begun = nullptr; // the innermost loop, until one ends
-    for (const Op &op : code.ops) {
+    for (const Op &op : program.ops) {
       bool isAtOnce = op.kind == OpKind::Alu && begun && begun->amount == atOnce;
       begun = op.kind == OpKind::LoopBegin ? &op : op.kind == OpKind::LoopEnd ? nullptr : begun;
-      engine.code.push_back({op, 0, false, isAtOnce});
+      engine.program.push_back({op, 0, false, isAtOnce});
       if (op.kind == OpKind::LoopBegin) {
-        engine.code.back().written = writtenLoop(kernel, op);
+        engine.program.back().written = writtenLoop(kernel, op);
       }
     }
-    matchBrackets(engine.code);
+    matchBrackets(engine.program);
     if (options.freeSync) {
-      freeEmptyBrackets(engine.code);
+      freeEmptyBrackets(engine.program);
     }
-    engine.registers.assign(code.registers.size(), 0);
+    engine.registers.assign(program.registers.size(), 0);
     engine.reached.assign(kernel.loops.size(), 0);
     engine.firstOp = firstOp;
-    firstOp += static_cast<uint32_t>(code.ops.size());
-    result.engines[id].ops.resize(code.ops.size());
+    firstOp += static_cast<uint32_t>(program.ops.size());
+    result.engines[id].ops.resize(program.ops.size());
     events.set(actorOf(id), 0);
   }
 }
@@ -274,7 +274,7 @@ void Simulator::finish() {
     for (EngineId id : engines.ids()) {
       at[id] = engines[id].at;
     }
-    findDeadlock(kernel, program, at, semaphores, result);
+    findDeadlock(kernel, code, at, semaphores, result);
     for (StuckEngine &stuck : result.stuck) {
       stuck.threshold = engines[stuck.engine].threshold;
     }
@@ -301,7 +301,7 @@ void Simulator::sumUp(const SimEngine &engine, EngineStats &stats) const {
 void Simulator::sumUpPath() {
   const auto &totals = path.finish(end.node);
   for (EngineId id : engines.ids()) {
-    for (uint32_t op = 0; op < engines[id].code.size(); ++op) {
+    for (uint32_t op = 0; op < engines[id].program.size(); ++op) {
       PathShare share{id, op, totals[engines[id].firstOp + op]};
       if (share.sum() > 0) {
         result.path.push_back(share);
@@ -314,10 +314,10 @@ void Simulator::sumUpPath() {
 
 namespace tally {
 
-SimResult simulate(const Kernel &kernel, const Program &program, const Machine &machine,
+SimResult simulate(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
                    const SimOptions &options) {
-  return sim::Simulator(kernel, program, machine, timing, costs, bindings, options).run();
+  return sim::Simulator(kernel, code, machine, timing, costs, bindings, options).run();
 }
 
 } // namespace tally

@@ -57,7 +57,7 @@ enum class EngineState : uint8_t {
 };
 
 struct SimEngine {
-  std::vector<SimOp> code;
+  std::vector<SimOp> program;
   std::vector<uint32_t> registers;
   std::vector<Iteration> active;
   IdVector<LoopId, uint64_t> reached; ///< how often each loop's statement was reached
@@ -109,9 +109,8 @@ struct SimQueue {
 
 class Simulator {
 public:
-  Simulator(const Kernel &kernel, const Program &program, const Machine &machine,
-            const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
-            const SimOptions &options);
+  Simulator(const Kernel &kernel, const Code &code, const Machine &machine, const Timing &timing,
+            const InstrCosts &costs, const Bindings &bindings, const SimOptions &options);
 
   SimResult run();
 
@@ -184,7 +183,7 @@ private:
   }
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   const Timing timing;
   const InstrCosts &costs;

@@ -18,9 +18,9 @@ static std::string microseconds(Tick tick) {
   return fmt::format("{}.{:06}", tick / 1'000'000, tick % 1'000'000);
 }
 
-TraceWriter::TraceWriter(std::ostream &out, const Kernel &kernel, const Program &program,
+TraceWriter::TraceWriter(std::ostream &out, const Kernel &kernel, const Code &code,
                          uint64_t maxBytes)
-    : out(out), kernel(kernel), program(program), maxBytes(maxBytes) {
+    : out(out), kernel(kernel), code(code), maxBytes(maxBytes) {
   constexpr std::string_view head = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   out << head;
   SimResult longest;
@@ -72,22 +72,21 @@ void TraceWriter::slice(uint32_t process, uint32_t thread, std::string_view cate
         from);
 }
 
-std::string operationName(const Kernel &kernel, const Program &program, EngineId engine,
-                          uint32_t index) {
-  const Op &op = program.engines[engine].ops[index];
+std::string operationName(const Kernel &kernel, const Code &code, EngineId engine, uint32_t index) {
+  const Op &op = code.engines[engine].ops[index];
   switch (op.kind) {
   case OpKind::Issue:
     return fmt::format("issue {}", kernel.nameOf(op.instr()));
   case OpKind::Wait:
-    return fmt::format("wait {}", program.semaphores[op.wait].name);
+    return fmt::format("wait {}", code.semaphores[op.wait].name);
   case OpKind::Signal:
-    return fmt::format("signal {}", program.semaphores[op.signal].name);
+    return fmt::format("signal {}", code.semaphores[op.signal].name);
   case OpKind::Reset:
-    return fmt::format("reset {}", program.semaphores[op.signal].name);
+    return fmt::format("reset {}", code.semaphores[op.signal].name);
   case OpKind::Drain:
     return "drain";
   case OpKind::Alu:
-    return fmt::format("set {}", program.engines[engine].registers[op.dst].name);
+    return fmt::format("set {}", code.engines[engine].registers[op.dst].name);
   case OpKind::LoopBegin:
     return fmt::format("loop {}", kernel.nameOf(op.loop()));
   case OpKind::LoopEnd:
@@ -103,16 +102,16 @@ std::string operationName(const Kernel &kernel, const Program &program, EngineId
 
 void TraceWriter::onOperation(EngineId engine, uint32_t op, Tick from, Tick to) {
   if (to > from) {
-    slice(engine.value + 1, sequencerThread, "control", operationName(kernel, program, engine, op),
+    slice(engine.value + 1, sequencerThread, "control", operationName(kernel, code, engine, op),
           from, to, fmt::format(R"("op":{})", op));
   }
 }
 
 /// The dependences behind a wait, as an array.
-static std::string reasonsOf(const Kernel &kernel, const Program &program, const Op &op) {
+static std::string reasonsOf(const Kernel &kernel, const Code &code, const Op &op) {
   std::string list;
   for (uint32_t i = 0; i < op.numReasons; ++i) {
-    const Dep &dep = kernel.deps[program.reasons[op.firstReason + i]];
+    const Dep &dep = kernel.deps[code.reasons[op.firstReason + i]];
     list +=
         (list.empty() ? "" : ",") + quoteJson(fmt::format("{} -> {}", kernel.nameOf(dep.producer),
                                                           kernel.nameOf(dep.consumer)));
@@ -121,14 +120,14 @@ static std::string reasonsOf(const Kernel &kernel, const Program &program, const
 }
 
 void TraceWriter::onStall(EngineId engine, uint32_t index, Stall kind, Tick from, Tick to) {
-  const Op &op = program.engines[engine].ops[index];
+  const Op &op = code.engines[engine].ops[index];
   std::string text = kind == Stall::Wait
-                         ? fmt::format("waits for {}", program.semaphores[op.wait].name)
+                         ? fmt::format("waits for {}", code.semaphores[op.wait].name)
                      : kind == Stall::QueueFull ? "queue full"
                                                 : "drains";
   std::string arguments = fmt::format(R"("op":{})", index);
   if (kind == Stall::Wait) {
-    arguments += R"(,"dependences":)" + reasonsOf(kernel, program, op);
+    arguments += R"(,"dependences":)" + reasonsOf(kernel, code, op);
   }
   slice(engine.value + 1, sequencerThread, "stall", text, from, to, arguments);
 }
@@ -136,7 +135,7 @@ void TraceWriter::onStall(EngineId engine, uint32_t index, Stall kind, Tick from
 void TraceWriter::onRelease(const Release &release) {
   constexpr const char *arrow =
       R"({{"ph":"{}","cat":"dependence","name":{},"id":{},"pid":{},"tid":{},"ts":{}{}}})";
-  std::string text = quoteJson(program.semaphores[release.semaphore].name);
+  std::string text = quoteJson(code.semaphores[release.semaphore].name);
   uint32_t thread = release.byQueue.valid() ? threadOf(release.byQueue) : sequencerThread;
   ++numArrows;
   event(fmt::format(arrow, "s", text, numArrows, release.by.value + 1, thread,
@@ -157,7 +156,7 @@ void TraceWriter::onExecution(const Execution &e) {
 
 void TraceWriter::onSemaphore(SemaId semaphore, Tick at, uint32_t value) {
   event(fmt::format(R"({{"ph":"C","name":{},"pid":{},"tid":0,"ts":{},"args":{{"value":{}}}}})",
-                    quoteJson(program.semaphores[semaphore].name), semaphoreProcess(),
+                    quoteJson(code.semaphores[semaphore].name), semaphoreProcess(),
                     microseconds(at), value),
         at);
 }
@@ -175,10 +174,9 @@ std::string TraceWriter::endText(const SimResult &result, uint64_t events, Tick 
   return text + fmt::format("\n],\n\"otherData\":{{\"schema\":\"tally-trace\",\"version\":1,"
                             R"("kernel":{},"strategy":{},"machine":{},"outcome":"{}",)"
                             "\"total_ps\":{},\"events\":{},\"complete\":{}}}}}\n",
-                            quoteJson(kernel.text(kernel.name)), quoteJson(program.strategy),
-                            quoteJson(program.machine),
-                            outcomes[static_cast<size_t>(result.outcome)], result.total, events,
-                            !full);
+                            quoteJson(kernel.text(kernel.name)), quoteJson(code.strategy),
+                            quoteJson(code.machine), outcomes[static_cast<size_t>(result.outcome)],
+                            result.total, events, !full);
 }
 
 bool TraceWriter::finish(const SimResult &result) {

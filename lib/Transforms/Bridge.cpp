@@ -45,10 +45,10 @@ std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagno
   for (ir::KernelOp op : module.getOps<ir::KernelOp>()) {
     LoadedKernel &next = loaded.emplace_back();
     next.kernel = ir::loadKernel(op, files, diagnostics);
-    auto code = codes.find(op.getSymNameAttr());
-    if (code != codes.end()) {
-      next.codeAt = files.where(code->second);
-      next.program = ir::loadProgram(code->second, next.kernel, files, diagnostics);
+    auto found = codes.find(op.getSymNameAttr());
+    if (found != codes.end()) {
+      next.codeAt = files.where(found->second);
+      next.code = ir::loadCode(found->second, next.kernel, files, diagnostics);
     }
   }
   return loaded;
@@ -63,13 +63,13 @@ void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContex
 }
 
 /// Code that a strategy of ours made is there to be made again; what was written by hand is not.
-static bool isByHand(const Program &program) {
-  return strategyFrom(program.strategy).value_or(Strategy::Manual) == Strategy::Manual;
+static bool isByHand(const Code &code) {
+  return strategyFrom(code.strategy).value_or(Strategy::Manual) == Strategy::Manual;
 }
 
 void warnOfUnusedCode(const LoadedKernel &loaded, std::string_view strategy,
                       const StrategyOption &option, Diagnostics &diagnostics) {
-  if (!loaded.program || !isByHand(*loaded.program)) {
+  if (!loaded.code || !isByHand(*loaded.code)) {
     return;
   }
   std::string keep = option.knowsManual ? fmt::format("{}=manual keeps it, ", option.name) : "";
@@ -288,13 +288,13 @@ void KernelWriter::dep(const Dep &dep) {
 
 class CodeWriter : Writer {
 public:
-  CodeWriter(const Kernel &kernel, const Program &program, mlir::ModuleOp module)
-      : Writer(kernel, module), program(program) {}
+  CodeWriter(const Kernel &kernel, const Code &code, mlir::ModuleOp module)
+      : Writer(kernel, module), code(code) {}
 
   void write();
 
 private:
-  void engine(const EngineCode &code);
+  void engine(const EngineProgram &program);
   void step(const Op &op);
   void openBody(mlir::Region &region);
   void closeBody();
@@ -303,37 +303,37 @@ private:
   ir::WaitData wait(const Op &op) const;
   ir::SignalData signal(const Op &op) const;
 
-  std::string semaphore(SemaId id) const { return program.semaphores[id].name; }
+  std::string semaphore(SemaId id) const { return code.semaphores[id].name; }
 
-  std::string registerName(RegId id) const { return code->registers[id].name; }
+  std::string registerName(RegId id) const { return program->registers[id].name; }
 
-  const Program &program;
-  const EngineCode *code = nullptr;
+  const Code &code;
+  const EngineProgram *program = nullptr;
   std::vector<mlir::Operation *> open; ///< operations whose bodies are being written
 };
 
 void CodeWriter::write() {
   auto kernelName = mlir::FlatSymbolRefAttr::get(builder.getContext(), text(kernel.name));
-  ir::CodeData data{program.strategy, program.machine};
+  ir::CodeData data{code.strategy, code.machine};
   enter(ir::CodeOp::create(builder, at(kernel.where), kernelName, data).getBody());
-  for (const Semaphore &each : program.semaphores) {
+  for (const Semaphore &each : code.semaphores) {
     ir::SemaphoreOp::create(builder, at(kernel.where), ir::SemaphoreData{each.name});
   }
-  for (const EngineCode &each : program.engines) {
+  for (const EngineProgram &each : code.engines) {
     engine(each);
   }
 }
 
-void CodeWriter::engine(const EngineCode &engineCode) {
-  code = &engineCode;
-  const Engine &engine = kernel.engines[code->engine];
+void CodeWriter::engine(const EngineProgram &engineProgram) {
+  program = &engineProgram;
+  const Engine &engine = kernel.engines[program->engine];
   mlir::OpBuilder::InsertionGuard outer(builder);
   enter(ir::ProgramOp::create(builder, at(engine.where), ir::ProgramData{text(engine.name)})
             .getBody());
-  for (const Register &each : code->registers) {
+  for (const Register &each : program->registers) {
     ir::RegisterOp::create(builder, at(engine.where), ir::RegisterData{each.name, each.role});
   }
-  for (const Op &each : code->ops) {
+  for (const Op &each : program->ops) {
     step(each);
   }
 }
@@ -351,7 +351,7 @@ mlir::Location CodeWriter::where(const Op &op) {
     break;
   }
   if (op.numReasons != 0) {
-    const Dep &dep = kernel.deps[program.reasons[op.firstReason]];
+    const Dep &dep = kernel.deps[code.reasons[op.firstReason]];
     return builder.getFusedLoc({at(kernel.instrs[dep.consumer].where), at(dep.where)});
   }
   return builder.getBlock()->getParentOp()->getLoc();
@@ -377,7 +377,7 @@ ir::OperandData CodeWriter::operand(Operand operand) const {
 ir::WaitData CodeWriter::wait(const Op &op) const {
   ir::WaitData data{semaphore(op.wait), operand(op.a), {}};
   for (uint32_t i = 0; i < op.numReasons; ++i) {
-    data.reasons.push_back(program.reasons[op.firstReason + i].value);
+    data.reasons.push_back(code.reasons[op.firstReason + i].value);
   }
   return data;
 }
@@ -431,7 +431,7 @@ void CodeWriter::step(const Op &op) {
     return;
   case OpKind::BarrierBegin: {
     ir::BarrierData data;
-    for (EngineId each : program.barriers[op.barrier()]) {
+    for (EngineId each : code.barriers[op.barrier()]) {
       data.participants.push_back(name(each));
     }
     openBody(ir::BarrierOp::create(builder, loc, data).getBody());
@@ -451,12 +451,12 @@ void CodeWriter::step(const Op &op) {
 
 } // namespace
 
-void storeKernel(const Kernel &kernel, const Program *program, mlir::ModuleOp module) {
+void storeKernel(const Kernel &kernel, const Code *code, mlir::ModuleOp module) {
   // A context that has read no text of the dialect, but JSON, may not know its operations yet.
   module.getContext()->loadDialect<ir::TallyDialect>();
   KernelWriter(kernel, module).write();
-  if (program) {
-    CodeWriter(kernel, *program, module).write();
+  if (code) {
+    CodeWriter(kernel, *code, module).write();
   }
 }
 
@@ -468,13 +468,13 @@ void storeDeps(const Kernel &kernel, mlir::ModuleOp module) {
   }
 }
 
-void storeProgram(const Kernel &kernel, const Program &program, mlir::ModuleOp module) {
+void storeCode(const Kernel &kernel, const Code &code, mlir::ModuleOp module) {
   for (auto code : llvm::make_early_inc_range(module.getOps<ir::CodeOp>())) {
     if (std::string_view(code.getKernel()) == kernel.text(kernel.name)) {
       code.erase();
     }
   }
-  CodeWriter(kernel, program, module).write();
+  CodeWriter(kernel, code, module).write();
 }
 
 } // namespace tally

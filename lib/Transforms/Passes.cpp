@@ -215,7 +215,7 @@ void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
   if (!compiled) {
     return signalPassFailure();
   }
-  storeProgram(kernel, compiled->program, getOperation());
+  storeCode(kernel, compiled->code, getOperation());
 }
 
 class ToScfPass : public mlir::PassWrapper<ToScfPass, mlir::OperationPass<mlir::ModuleOp>> {
@@ -243,10 +243,10 @@ void ToScfPass::runOnOperation() {
     return signalPassFailure();
   }
   for (const LoadedKernel &each : *loaded) {
-    if (!each.program) {
+    if (!each.code) {
       continue;
     }
-    const std::string &name = each.program->machine;
+    const std::string &name = each.code->machine;
     std::optional<Machine> machine = machineNamed(name.empty() ? "generic" : name, &getContext());
     if (!machine) {
       return signalPassFailure();
@@ -257,7 +257,7 @@ void ToScfPass::runOnOperation() {
           << " bits; the scf form has at most 32";
       return signalPassFailure();
     }
-    storeScf(each.kernel, *each.program, *machine, module);
+    storeScf(each.kernel, *each.code, *machine, module);
   }
   for (auto code : llvm::make_early_inc_range(module.getOps<ir::CodeOp>())) {
     code.erase();
@@ -290,7 +290,7 @@ void NormalizePass::runOnOperation() {
     }
   }
   for (const LoadedKernel &each : *loaded) {
-    storeKernel(each.kernel, each.program ? &*each.program : nullptr, module);
+    storeKernel(each.kernel, each.code ? &*each.code : nullptr, module);
   }
 }
 

@@ -240,10 +240,10 @@ void Liveness::backwards(std::vector<Node> &nodes, RegSet &live) {
 
 class FunctionWriter {
 public:
-  FunctionWriter(const Kernel &kernel, const Program &program, const Machine &machine,
-                 const EngineCode &code, mlir::OpBuilder &builder)
-      : kernel(kernel), program(program), machine(machine), code(code), builder(builder),
-        loc(toMlir(builder.getContext(), kernel, kernel.engines[code.engine].where)) {}
+  FunctionWriter(const Kernel &kernel, const Code &code, const Machine &machine,
+                 const EngineProgram &program, mlir::OpBuilder &builder)
+      : kernel(kernel), code(code), machine(machine), program(program), builder(builder),
+        loc(toMlir(builder.getContext(), kernel, kernel.engines[program.engine].where)) {}
 
   mlir::func::FuncOp write();
 
@@ -281,9 +281,9 @@ private:
   std::string name(LoopId loop) const { return std::string(kernel.nameOf(loop)); }
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
-  const EngineCode &code;
+  const EngineProgram &program;
   mlir::OpBuilder &builder;
   mlir::Location loc;              ///< of the operation being written, or the body around it
   std::vector<mlir::Value> values; ///< of each register now
@@ -292,18 +292,18 @@ private:
 
 mlir::func::FuncOp FunctionWriter::write() {
   std::string symbol =
-      std::string(kernel.text(kernel.name)) + "_" + std::string(kernel.nameOf(code.engine));
+      std::string(kernel.text(kernel.name)) + "_" + std::string(kernel.nameOf(program.engine));
   auto function = mlir::func::FuncOp::create(builder, loc, symbol, builder.getFunctionType({}, {}));
   mlir::OpBuilder::InsertionGuard outer(builder);
   builder.setInsertionPointToStart(function.addEntryBlock());
 
-  std::vector<Node> nodes = TreeBuilder(code.ops).build();
-  Liveness liveness(code.registers.size());
+  std::vector<Node> nodes = TreeBuilder(program.ops).build();
+  Liveness liveness(program.registers.size());
   Use use = liveness.use(nodes);
-  RegSet live(static_cast<unsigned>(code.registers.size()));
+  RegSet live(static_cast<unsigned>(program.registers.size()));
   liveness.backwards(nodes, live);
 
-  values.assign(code.registers.size(), mlir::Value());
+  values.assign(program.registers.size(), mlir::Value());
   if (use.mayWrite.any() || use.exposed.any()) {
     std::fill(values.begin(), values.end(), number(0));
   }
@@ -413,15 +413,15 @@ void FunctionWriter::setValues(const std::vector<uint32_t> &registers, mlir::Val
 //===--- Operations -------------------------------------------------------===//
 
 ir::AwaitData FunctionWriter::waitData(const Op &op) const {
-  ir::AwaitData data{program.semaphores[op.wait].name, {}};
+  ir::AwaitData data{code.semaphores[op.wait].name, {}};
   for (uint32_t i = 0; i < op.numReasons; ++i) {
-    data.reasons.push_back(program.reasons[op.firstReason + i].value);
+    data.reasons.push_back(code.reasons[op.firstReason + i].value);
   }
   return data;
 }
 
 ir::SignalData FunctionWriter::signalData(const Op &op) const {
-  return {program.semaphores[op.signal].name, op.amount};
+  return {code.semaphores[op.signal].name, op.amount};
 }
 
 void FunctionWriter::emitRun(const Op &op) {
@@ -443,7 +443,7 @@ mlir::Location FunctionWriter::where(const Op &op) {
     return at(kernel.instrs[op.instr()].where);
   }
   if (op.numReasons != 0) {
-    const Dep &dep = kernel.deps[program.reasons[op.firstReason]];
+    const Dep &dep = kernel.deps[code.reasons[op.firstReason]];
     return builder.getFusedLoc({at(kernel.instrs[dep.consumer].where), at(dep.where)});
   }
   return loc;
@@ -463,7 +463,7 @@ void FunctionWriter::emitOp(const Op &op) {
     ir::SignalOp::create(builder, loc, signalData(op));
     return;
   case OpKind::Reset:
-    ir::ResetOp::create(builder, loc, ir::ResetData{program.semaphores[op.signal].name, op.amount});
+    ir::ResetOp::create(builder, loc, ir::ResetData{code.semaphores[op.signal].name, op.amount});
     return;
   case OpKind::Drain:
     ir::DrainOp::create(builder, loc);
@@ -628,15 +628,15 @@ void FunctionWriter::emitBranches(const Node &node) {
 
 } // namespace
 
-void storeScf(const Kernel &kernel, const Program &program, const Machine &machine,
+void storeScf(const Kernel &kernel, const Code &code, const Machine &machine,
               mlir::ModuleOp module) {
   mlir::MLIRContext *context = module.getContext();
   context->loadDialect<ir::TallyDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                        mlir::scf::SCFDialect>();
   mlir::SymbolTable symbols(module); // renames what would collide
-  for (const EngineCode &code : program.engines) {
+  for (const EngineProgram &program : code.engines) {
     mlir::OpBuilder builder(context);
-    symbols.insert(FunctionWriter(kernel, program, machine, code, builder).write());
+    symbols.insert(FunctionWriter(kernel, code, machine, program, builder).write());
   }
 }
 

@@ -5,7 +5,7 @@
              issues it when a semaphore has reached a threshold. Both overlap instructions in every
              possible way.
    Paper     sections 3.2, 6.1 and 6.2, appendix A.1-A.5
-   C++       Check's transition systems; Code/Program.h gives the operations their meaning
+   C++       Check's transition systems; Code/Code.h gives the operations their meaning
    Trusted   everything here is a definition, and part of what a reader must believe. Departures
              from the paper (queues, weights, the root entered once, more distances, optional waits)
              are listed in docs/Proof.md. *)

@@ -4,7 +4,7 @@
              them. The specification and the implementation run the same control skeleton; they
              differ in what stands in a block.
    Paper     section 3.1 (program model), section 6.1-6.2, appendix A.1-A.4
-   C++       Model/Kernel.h (loop tree, blocks), Code/Program.h (Op: Issue, Wait, Alu)
+   C++       Model/Kernel.h (loop tree, blocks), Code/Code.h (Op: Issue, Wait, Alu)
    Trusted   everything here is a definition, and part of what a reader must believe. *)
 
 From Coq Require Import List Arith Lia Bool.

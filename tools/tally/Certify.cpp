@@ -73,7 +73,7 @@ std::string certificates(const std::vector<LoadedKernel> &kernels,
                          const std::vector<AccessesNote> &accesses, const Machine &machine) {
   std::string text;
   for (size_t i = 0; i < kernels.size(); ++i) {
-    text += writeCertificate(kernels[i].kernel, *kernels[i].program, machine,
+    text += writeCertificate(kernels[i].kernel, *kernels[i].code, machine,
                              notesOf(kernels[i], plans[i], accesses[i]));
   }
   return text;

@@ -69,7 +69,7 @@ struct CheckOptions {
 /// A kernel and the code to be checked against it.
 struct Subject {
   Kernel kernel;
-  Program program;
+  Code code;
   IdVector<InstrId, bool> mayOverwait;
   bool exact = false;     ///< the strategy promises to wait no longer than asked
   bool resets = false;    ///< ... and resets counters on the way, where all engines are held up

@@ -119,13 +119,13 @@ private:
   /// long.
   ExploreResult exploreDeeper(const Bindings &bindings) {
     ExploreOptions deeper = explore;
-    ExploreResult one = tally::explore(kernel, subject.program, machine, bindings, deeper);
+    ExploreResult one = tally::explore(kernel, subject.code, machine, bindings, deeper);
     uint32_t reached = deeper.inFlight;
     while (one.verdict == Verdict::Yes && !one.full.empty() && options.inFlight == 0 &&
            deeper.inFlight < maxInFlight && statesLeft != 0) {
       deeper.inFlight = std::min(2 * deeper.inFlight, maxInFlight);
       deeper.maxStates = std::min(explore.maxStates, statesLeft);
-      ExploreResult next = tally::explore(kernel, subject.program, machine, bindings, deeper);
+      ExploreResult next = tally::explore(kernel, subject.code, machine, bindings, deeper);
       statesLeft -= std::min(statesLeft, next.states);
       if (next.verdict == Verdict::Undecided) {
         break;

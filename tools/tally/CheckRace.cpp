@@ -211,7 +211,7 @@ private:
   }
 
   void runOne(const RaceTrips &choice) {
-    RaceResult result = checkRaces(kernel, subject.program, machine, choice.bindings, race);
+    RaceResult result = checkRaces(kernel, subject.code, machine, choice.bindings, race);
     if (!options.tripsGiven()) {
       doubtTrips(result);
     }
@@ -261,7 +261,7 @@ private:
     CauseOptions cause;
     cause.race = race;
     cause.mends = subject.isWritten; // what compiled code lacks is a dependence
-    findCauses(kernel, subject.program, machine, bindings, results, cause);
+    findCauses(kernel, subject.code, machine, bindings, results, cause);
   }
 
   void tell(RaceResult &result, const RaceTrips &choice) {

@@ -71,7 +71,7 @@ void writeWitness(const CheckOptions &options, const Session &session, const Sub
   file.kernelFile = options.common.input;
   file.kernelName = subject.kernel.text(subject.kernel.name);
   file.codeFile = options.code;
-  file.strategy = subject.isWritten ? "" : subject.program.strategy;
+  file.strategy = subject.isWritten ? "" : subject.code.strategy;
   file.options = compileFlags(options.common);
   file.rules = options.literal;
   file.machine = session.hasMachineOfCode() ? "" : options.common.machine;
@@ -119,7 +119,7 @@ public:
     options.inFlight = file.inFlight;
     size_t performed = 0;
     RaceResult result =
-        checkSchedule(kernel, subject.program, machine, bindings, steps, options, performed);
+        checkSchedule(kernel, subject.code, machine, bindings, steps, options, performed);
     foldReports(bindings, options, result);
     compare(bindings, steps);
     verdict =
@@ -138,11 +138,11 @@ private:
     if (result.reports.size() < 2) {
       return;
     }
-    std::vector<RaceResult> all = {checkRaces(kernel, subject.program, machine, bindings, options)};
+    std::vector<RaceResult> all = {checkRaces(kernel, subject.code, machine, bindings, options)};
     CauseOptions causes;
     causes.race = options;
     causes.mends = subject.isWritten;
-    findCauses(kernel, subject.program, machine, std::span(&bindings, 1), all, causes);
+    findCauses(kernel, subject.code, machine, std::span(&bindings, 1), all, causes);
     takeCauses(kernel, all.front(), result);
   }
 
@@ -152,7 +152,7 @@ private:
     options.inFlight = file.inFlight;
     options.mayOverwait = subject.mayOverwait;
     const Kernel &asked = subject.asked ? *subject.asked : kernel;
-    Lockstep lockstep(asked, subject.program, machine, bindings, options);
+    Lockstep lockstep(asked, subject.code, machine, bindings, options);
     ReplayResult replayed = replay(lockstep, steps);
     for (const Mismatch &mismatch : replayed.mismatches) {
       bool isAllowed = mismatch.kind == MismatchKind::Late && mismatch.instance.instr.valid() &&
@@ -181,7 +181,7 @@ private:
     }
     if (blocked.kind == Blocked::Kind::Wait) {
       place += fmt::format(", waits for '{}' >= {}, which holds {}",
-                           subject.program.semaphores[blocked.semaphore].name, blocked.threshold,
+                           subject.code.semaphores[blocked.semaphore].name, blocked.threshold,
                            blocked.value);
     }
     for (QueueId queue : kernel.engines[engine].queues) {

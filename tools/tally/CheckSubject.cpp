@@ -68,14 +68,14 @@ std::string differenceOf(const Kernel &a, const Kernel &b) {
 }
 
 /// The dependences of another file may be numbered differently.
-Program forgetReasons(Program program) {
-  for (EngineCode &engine : program.engines) {
+Code forgetReasons(Code code) {
+  for (EngineProgram &engine : code.engines) {
     for (Op &op : engine.ops) {
       op.numReasons = 0;
     }
   }
-  program.reasons.clear();
-  return program;
+  code.reasons.clear();
+  return code;
 }
 
 class SubjectLoader {
@@ -106,7 +106,7 @@ private:
   bool addWithCode(LoadedKernel &loaded, std::vector<LoadedKernel> &codes) {
     std::string_view name = loaded.kernel.text(loaded.kernel.name);
     for (LoadedKernel &code : codes) {
-      if (!code.program || code.kernel.text(code.kernel.name) != name) {
+      if (!code.code || code.kernel.text(code.kernel.name) != name) {
         continue;
       }
       std::string difference = differenceOf(loaded.kernel, code.kernel);
@@ -116,8 +116,8 @@ private:
                  options.code);
         return false;
       }
-      loaded.program = forgetReasons(std::move(*code.program));
-      bool isManual = loaded.program->strategy == toString(Strategy::Manual);
+      loaded.code = forgetReasons(std::move(*code.code));
+      bool isManual = loaded.code->strategy == toString(Strategy::Manual);
       return (isManual || session.findDeps(loaded, options.common, machine)) && addWritten(loaded);
     }
     complain(fmt::format("'{}' holds no code for kernel '{}'", options.code, name), options.code);
@@ -125,7 +125,7 @@ private:
   }
 
   bool addOne(LoadedKernel &loaded) {
-    bool keep = loaded.program &&
+    bool keep = loaded.code &&
                 (!options.strategyGiven || options.common.strategy == toString(Strategy::Manual));
     return keep ? addWritten(loaded) : addCompiled(loaded);
   }
@@ -142,7 +142,7 @@ private:
       return false;
     }
     Subject asked = loaded.depsFound ? Subject() : askedOf(loaded);
-    add(std::move(loaded.kernel), std::move(compiled->program), compiled->plan,
+    add(std::move(loaded.kernel), std::move(compiled->code), compiled->plan,
         promisesExactness(compiled->plan));
     setAsked(std::move(asked), loaded.depsFound);
     return true;
@@ -153,29 +153,29 @@ private:
     compileOptions.plan.strategy = Strategy::Manual;
     Diagnostics diagnostics;
     std::optional<Compiled> compiled =
-        compile(loaded.kernel, compileOptions, machine, diagnostics, &*loaded.program);
+        compile(loaded.kernel, compileOptions, machine, diagnostics, &*loaded.code);
     session.report(loaded.kernel, diagnostics);
     if (!compiled) {
       return false;
     }
-    compiled->program.strategy = loaded.program->strategy;
+    compiled->code.strategy = loaded.code->strategy;
     compiled->plan.options.strategy = Strategy::Manual;
     std::optional<SyncPlan> promised = promiseOf(loaded, compileOptions);
-    if (options.asksWritten && !issuesAll(loaded.kernel, compiled->program)) {
+    if (options.asksWritten && !issuesAll(loaded.kernel, compiled->code)) {
       return false;
     }
     Subject asked = loaded.depsFound ? Subject() : askedOf(loaded);
-    add(std::move(loaded.kernel), std::move(compiled->program),
-        promised ? *promised : compiled->plan, promised && promisesExactness(*promised));
+    add(std::move(loaded.kernel), std::move(compiled->code), promised ? *promised : compiled->plan,
+        promised && promisesExactness(*promised));
     subjects.back().isWritten = true;
     setAsked(std::move(asked), loaded.depsFound);
     return true;
   }
 
   /// Whether the code has all instructions of the kernel; else the missing ones are reported.
-  bool issuesAll(const Kernel &kernel, const Program &program) const {
+  bool issuesAll(const Kernel &kernel, const Code &code) const {
     Diagnostics missing;
-    verifyProgram(kernel, program, missing, /*complete=*/true);
+    verifyCode(kernel, code, missing, /*complete=*/true);
     session.report(kernel, missing);
     return !missing.hasErrors();
   }
@@ -250,7 +250,7 @@ private:
 
   /// The plan of the strategy that written code names, if that one promises to be exact.
   std::optional<SyncPlan> promiseOf(const LoadedKernel &loaded, CompileOptions &compileOptions) {
-    std::optional<Strategy> strategy = strategyFrom(loaded.program->strategy);
+    std::optional<Strategy> strategy = strategyFrom(loaded.code->strategy);
     if (!strategy || *strategy == Strategy::Manual || *strategy == Strategy::Barrier) {
       return {};
     }
@@ -262,11 +262,11 @@ private:
 
   static bool promisesExactness(const SyncPlan &plan) { return plan.barriers.empty(); }
 
-  void add(Kernel kernel, Program program, const SyncPlan &plan, bool exact) {
+  void add(Kernel kernel, Code code, const SyncPlan &plan, bool exact) {
     Subject subject;
     subject.mayOverwait = overwaitAllowed(kernel, plan);
     subject.kernel = std::move(kernel);
-    subject.program = std::move(program);
+    subject.code = std::move(code);
     subject.exact = exact;
     subject.resets = !plan.options.resets.empty();
     subjects.push_back(std::move(subject));
@@ -290,7 +290,7 @@ bool takeLiterally(const CheckOptions &options, std::vector<Subject> &subjects, 
   }
   for (Subject &subject : subjects) {
     if (!subject.isWritten) {
-      makeLiteral(subject.kernel, rules, subject.program, machine);
+      makeLiteral(subject.kernel, rules, subject.code, machine);
     }
   }
   return true;

@@ -25,7 +25,7 @@ struct CompareCommand {
 /// One strategy: its size, or the first reason why not.
 struct Row {
   std::string strategy;
-  std::optional<ProgramSize> size;
+  std::optional<CodeSize> size;
   uint32_t overWaiting = 0; ///< dependences that wait longer than they ask for
   std::string refusal;
 };
@@ -34,7 +34,7 @@ Row compileOne(const LoadedKernel &loaded, CompileOptions options, Strategy stra
                const Machine &machine) {
   options.plan.strategy = strategy;
   Diagnostics diagnostics;
-  const Program *written = loaded.program ? &*loaded.program : nullptr;
+  const Code *written = loaded.code ? &*loaded.code : nullptr;
   std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, diagnostics, written);
   Row row;
   row.strategy = toString(strategy);
@@ -46,8 +46,8 @@ Row compileOne(const LoadedKernel &loaded, CompileOptions options, Strategy stra
     }
     return row;
   }
-  row.strategy = strategyLabel(row.strategy, compiled->program);
-  row.size = measure(loaded.kernel, compiled->program, machine.instructionBytes);
+  row.strategy = strategyLabel(row.strategy, compiled->code);
+  row.size = measure(loaded.kernel, compiled->code, machine.instructionBytes);
   for (const Wait &wait : compiled->plan.waits) {
     row.overWaiting += !wait.exact;
   }
@@ -59,7 +59,7 @@ std::vector<Row> compareOne(const LoadedKernel &loaded, const CompileOptions &op
   std::vector<Row> rows;
   for (const std::string &name : strategyNames()) {
     Strategy strategy = *strategyFrom(name);
-    if (strategy != Strategy::Manual || loaded.program) {
+    if (strategy != Strategy::Manual || loaded.code) {
       rows.push_back(compileOne(loaded, options, strategy, machine));
     }
   }

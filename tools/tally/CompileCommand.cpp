@@ -4,8 +4,8 @@
 #include "HeldDeps.h"
 #include "Session.h"
 
+#include "tally/Code/CodeJson.h"
 #include "tally/Code/Listing.h"
-#include "tally/Code/ProgramJson.h"
 
 #include <fmt/format.h>
 
@@ -42,7 +42,7 @@ bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const Comp
   bool allCompiled = true;
   for (LoadedKernel &loaded : kernels) {
     Diagnostics diagnostics;
-    const Program *written = loaded.program ? &*loaded.program : nullptr;
+    const Code *written = loaded.code ? &*loaded.code : nullptr;
     std::optional<Compiled> compiled =
         compile(loaded.kernel, options, machine, diagnostics, written);
     session.report(loaded.kernel, diagnostics);
@@ -50,7 +50,7 @@ bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const Comp
       allCompiled = false;
       continue;
     }
-    loaded.program = std::move(compiled->program);
+    loaded.code = std::move(compiled->code);
     plans.push_back(std::move(compiled->plan.options));
   }
   return allCompiled;
@@ -60,9 +60,9 @@ bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const Comp
 std::string codeOf(const LoadedKernel &loaded, const CompileOptions &options,
                    const Machine &machine) {
   Diagnostics ignored;
-  const Program *written = loaded.program ? &*loaded.program : nullptr;
+  const Code *written = loaded.code ? &*loaded.code : nullptr;
   std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, ignored, written);
-  return compiled ? writeProgramJson(loaded.kernel, compiled->program) : "";
+  return compiled ? writeCodeJson(loaded.kernel, compiled->code) : "";
 }
 
 /// What can be certified may be other code than what is asked for; says that, and why.
@@ -97,7 +97,7 @@ std::string listings(const std::vector<LoadedKernel> &kernels, const ListingOpti
   std::string text;
   for (const LoadedKernel &loaded : kernels) {
     text += text.empty() ? "" : "\n";
-    text += tally::listing(loaded.kernel, *loaded.program, options);
+    text += tally::listing(loaded.kernel, *loaded.code, options);
   }
   return text;
 }
@@ -107,7 +107,7 @@ std::string jsonText(const std::vector<LoadedKernel> &kernels) {
   std::string text;
   for (const LoadedKernel &loaded : kernels) {
     text += text.empty() ? "" : ",\n";
-    text += writeProgramJson(loaded.kernel, *loaded.program);
+    text += writeCodeJson(loaded.kernel, *loaded.code);
   }
   return kernels.size() == 1 ? text : "[\n" + text + "]\n";
 }

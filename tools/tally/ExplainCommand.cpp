@@ -48,10 +48,10 @@ struct CodeWaits {
   bool more = false; ///< the instruction runs more often than there are rows
 };
 
-CodeWaits valuesOf(const Kernel &kernel, const Program &program, const Machine &machine,
+CodeWaits valuesOf(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Bindings &bindings, InstrId instr, uint32_t maxRows) {
   CodeWaits result;
-  EngineRun run(kernel, program, machine, bindings, kernel.engineOf(instr));
+  EngineRun run(kernel, code, machine, bindings, kernel.engineOf(instr));
   run.setFuel(10'000'000);
   std::vector<const Op *> waits;
   std::vector<uint64_t> values;
@@ -81,14 +81,13 @@ class ExplainReport {
 public:
   ExplainReport(const Kernel &kernel, const Compiled &compiled, const Machine &machine,
                 InstrId instr)
-      : kernel(kernel), plan(compiled.plan), program(compiled.program), machine(machine),
-        instr(instr) {}
+      : kernel(kernel), plan(compiled.plan), code(compiled.code), machine(machine), instr(instr) {}
 
   std::string text(const CodeWaits &values) const {
     std::string out =
         fmt::format("instruction '{}' on queue '{}': kernel '{}', strategy '{}', machine '{}'\n",
                     kernel.nameOf(instr), kernel.nameOf(kernel.instrs[instr].queue),
-                    kernel.text(kernel.name), program.strategy, machine.name);
+                    kernel.text(kernel.name), code.strategy, machine.name);
     for (DepId dep : incoming()) {
       dependence(out, dep, values);
     }
@@ -108,7 +107,7 @@ public:
   Json json(const CodeWaits &values) const {
     Json object;
     object["instruction"] = kernel.nameOf(instr);
-    object["strategy"] = program.strategy;
+    object["strategy"] = code.strategy;
     object["waits"] = Json::array();
     for (DepId dep : incoming()) {
       Json parts = {{"dependence", describe(kernel, dep)}, {"id", dep.value}};
@@ -157,13 +156,13 @@ private:
       }
       std::string shared = reasons.size() > 1 ? ", which also serves other dependences" : "";
       return fmt::format("  {:<10} wait {} of the instruction, on '{}'{}\n", "in code", w + 1,
-                         program.semaphores[values.waits[w]->wait].name, shared);
+                         code.semaphores[values.waits[w]->wait].name, shared);
     }
     return "";
   }
 
   std::vector<DepId> reasonsOf(const Op &op) const {
-    auto first = program.reasons.begin() + op.firstReason;
+    auto first = code.reasons.begin() + op.firstReason;
     return {first, first + op.numReasons};
   }
 
@@ -175,13 +174,13 @@ private:
     }
     out += fmt::format("  {:<{}}", "iteration", width);
     for (const Op *op : values.waits) {
-      out += fmt::format("  {} >=", program.semaphores[op->wait].name);
+      out += fmt::format("  {} >=", code.semaphores[op->wait].name);
     }
     out += '\n';
     for (const WaitRow &row : values.rows) {
       out += fmt::format("  {:<{}}", row.iteration, width);
       for (size_t w = 0; w < row.thresholds.size() && w < values.waits.size(); ++w) {
-        size_t column = program.semaphores[values.waits[w]->wait].name.size() + 3;
+        size_t column = code.semaphores[values.waits[w]->wait].name.size() + 3;
         std::string value =
             row.thresholds[w] == 0 ? "no wait" : fmt::format("{}", row.thresholds[w]);
         out += fmt::format("  {:>{}}", value, column);
@@ -203,7 +202,7 @@ private:
 
   const Kernel &kernel;
   const SyncPlan &plan;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   const InstrId instr;
 };
@@ -232,7 +231,7 @@ bool ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, con
     return false;
   }
   InstrId instr = findInstruction(loaded.kernel, instruction);
-  CodeWaits waits = valuesOf(loaded.kernel, compiled->program, machine, *bindings, instr, rows);
+  CodeWaits waits = valuesOf(loaded.kernel, compiled->code, machine, *bindings, instr, rows);
   ExplainReport report(loaded.kernel, *compiled, machine, instr);
   text += report.text(waits);
   document["instructions"].push_back(report.json(waits));

@@ -28,7 +28,7 @@ constexpr size_t mostNamed = 8;
 class Holder {
 public:
   Holder(const LoadedKernel &loaded, const Machine &machine, const Held &held)
-      : kernel(loaded.kernel), program(*loaded.program), machine(machine), held(held) {}
+      : kernel(loaded.kernel), code(*loaded.code), machine(machine), held(held) {}
 
   /// Whether a run of the code shows that something is missing.
   bool findMissing(Diagnostics &diagnostics) {
@@ -67,7 +67,7 @@ private:
       bindings.setGuardSeed(guards);
       RaceOptions options;
       options.seconds = secondsOfRun;
-      for (RaceReport &report : checkRaces(kernel, program, machine, bindings, options).reports) {
+      for (RaceReport &report : checkRaces(kernel, code, machine, bindings, options).reports) {
         if (report.kind == ReportKind::Race) {
           return std::move(report.text);
         }
@@ -110,7 +110,7 @@ private:
   static constexpr uint64_t mostTrips = 100;
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   const Held &held;
 };

@@ -69,7 +69,7 @@ struct EmitCommand {
       return Exit::Undecided;
     }
     std::vector<LoadedKernel> kernels;
-    std::optional<Program> code;
+    std::optional<Code> code;
     if (manual) {
       code = manualCode(written.kernel);
     }

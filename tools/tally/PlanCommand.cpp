@@ -73,11 +73,11 @@ struct PlannedKernels {
 class PlanReport {
 public:
   PlanReport(const Kernel &kernel, const Compiled &compiled, const Machine &machine)
-      : kernel(kernel), plan(compiled.plan), program(compiled.program), machine(machine) {}
+      : kernel(kernel), plan(compiled.plan), code(compiled.code), machine(machine) {}
 
   std::string text() const {
     std::string out = fmt::format("kernel '{}', strategy '{}', machine '{}'\n",
-                                  kernel.text(kernel.name), program.strategy, machine.name);
+                                  kernel.text(kernel.name), code.strategy, machine.name);
     groups(out);
     barriers(out);
     resets(out);
@@ -89,7 +89,7 @@ public:
   Json json() const {
     Json object;
     object["kernel"] = kernel.text(kernel.name);
-    object["strategy"] = program.strategy;
+    object["strategy"] = code.strategy;
     object["machine"] = machine.name;
     object["semaphores"] = semaphoresJson();
     object["groups"] = groupsJson();
@@ -146,7 +146,7 @@ private:
   }
 
   /// Those that code holds something in.
-  std::vector<const Register *> usedRegisters(const EngineCode &code) const {
+  std::vector<const Register *> usedRegisters(const EngineProgram &code) const {
     const std::vector<uint32_t> &reserved = kernel.engines[code.engine].reserved;
     std::vector<const Register *> used;
     for (RegId reg : code.registers.ids()) {
@@ -165,7 +165,7 @@ private:
   }
 
   void groups(std::string &out) const {
-    line(out, "\nsemaphores: {}", semaphores().text(measure(kernel, program, 0).semaphores));
+    line(out, "\nsemaphores: {}", semaphores().text(measure(kernel, code, 0).semaphores));
     for (GroupId g : plan.groups.ids()) {
       const Group &group = plan.groups[g];
       line(out, "  group {}: queue '{}' in {}, N = {}{}", g.value, kernel.nameOf(group.queue),
@@ -223,7 +223,7 @@ private:
 
   void engines(std::string &out) const {
     line(out, "\nregisters:");
-    for (const EngineCode &code : program.engines) {
+    for (const EngineProgram &code : code.engines) {
       std::vector<const Register *> used = usedRegisters(code);
       line(out, "  {}: {}", kernel.nameOf(code.engine), registersOf(code.engine).text(used.size()));
       for (const Register *reg : used) {
@@ -254,7 +254,7 @@ private:
   }
 
   Json semaphoresJson() const {
-    size_t used = measure(kernel, program, 0).semaphores;
+    size_t used = measure(kernel, code, 0).semaphores;
     Json object = {{"used", used}};
     semaphores().addTo(object, used);
     return object;
@@ -284,7 +284,7 @@ private:
 
   Json enginesJson() const {
     Json array = Json::array();
-    for (const EngineCode &code : program.engines) {
+    for (const EngineProgram &code : code.engines) {
       std::vector<const Register *> used = usedRegisters(code);
       Json counters = Json::array();
       for (const Register *reg : used) {
@@ -322,7 +322,7 @@ private:
 
   const Kernel &kernel;
   const SyncPlan &plan;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
 };
 

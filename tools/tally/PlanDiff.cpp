@@ -66,8 +66,8 @@ void PlanDiff::pairUp(const Machine &machine) {
 }
 
 void PlanDiff::findNeeds() {
-  semaphores.first = measure(first.kernel, first.compiled.program, 0).semaphores;
-  semaphores.second = measure(second.kernel, second.compiled.program, 0).semaphores;
+  semaphores.first = measure(first.kernel, first.compiled.code, 0).semaphores;
+  semaphores.second = measure(second.kernel, second.compiled.code, 0).semaphores;
   std::map<std::string_view, size_t> indexOf;
   auto need = [&](std::string_view engine) -> Need & {
     auto [found, isNew] = indexOf.try_emplace(engine, registers.size());
@@ -76,10 +76,10 @@ void PlanDiff::findNeeds() {
     }
     return registers[found->second];
   };
-  for (const EngineCode &code : first.compiled.program.engines) {
+  for (const EngineProgram &code : first.compiled.code.engines) {
     need(first.kernel.nameOf(code.engine)).first = code.registers.size();
   }
-  for (const EngineCode &code : second.compiled.program.engines) {
+  for (const EngineProgram &code : second.compiled.code.engines) {
     need(second.kernel.nameOf(code.engine)).second = code.registers.size();
   }
 }
@@ -87,7 +87,7 @@ void PlanDiff::findNeeds() {
 std::string PlanDiff::heading() const {
   auto side = [](const Planned &planned) {
     return fmt::format("kernel '{}', strategy '{}'", planned.kernel.text(planned.kernel.name),
-                       planned.compiled.program.strategy);
+                       planned.compiled.code.strategy);
   };
   return fmt::format("- {}\n+ {}\n", side(first), side(second));
 }
@@ -147,7 +147,7 @@ Json PlanDiff::json(const std::optional<Waited> &waited) {
 Json PlanDiff::json() const {
   auto side = [](const Planned &planned) {
     return Json{{"kernel", planned.kernel.text(planned.kernel.name)},
-                {"strategy", planned.compiled.program.strategy}};
+                {"strategy", planned.compiled.code.strategy}};
   };
   Json object = {{"first", side(first)}, {"second", side(second)}};
   object["semaphores"] = {semaphores.first, semaphores.second};

@@ -114,7 +114,7 @@ std::vector<std::string> ReportCommand::strategiesFor(const LoadedKernel &loaded
     return strategies;
   }
   std::vector<std::string> chosen{"barrier", "per-loop", "auto"};
-  if (loaded.program || !subject.code.empty()) {
+  if (loaded.code || !subject.code.empty()) {
     chosen.emplace_back("manual");
   }
   return chosen;
@@ -145,7 +145,7 @@ std::optional<std::vector<Subject>> ReportCommand::subjectsOf(const LoadedKernel
 void ReportCommand::addTimeline(const Subject &one, const Timing &timing, const InstrCosts &costs,
                                 const Machine &machine, const Bindings &bindings,
                                 Report &report) const {
-  TimelineRecorder recorder(one.kernel, one.program, window);
+  TimelineRecorder recorder(one.kernel, one.code, window);
   SimOptions options;
   options.seed = seed;
   options.jitterPercent = jitter;
@@ -153,8 +153,8 @@ void ReportCommand::addTimeline(const Subject &one, const Timing &timing, const 
   options.maxOperations = maxOperations;
   options.observer = &recorder;
   options.stop = stop;
-  report.timelines.push_back(recorder.finish(
-      simulate(one.kernel, one.program, machine, timing, costs, bindings, options)));
+  report.timelines.push_back(
+      recorder.finish(simulate(one.kernel, one.code, machine, timing, costs, bindings, options)));
 }
 
 /// Whether all runs came to their ends.

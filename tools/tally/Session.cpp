@@ -5,7 +5,7 @@
 #include "Interrupt.h"
 #include "TileWatch.h"
 
-#include "tally/Code/ProgramJson.h"
+#include "tally/Code/CodeJson.h"
 #include "tally/Deps/Bounds.h"
 #include "tally/Deps/Find.h"
 #include "tally/Deps/Unstated.h"
@@ -203,7 +203,7 @@ static void refuseEqualNames(const std::vector<LoadedKernel> &kernels, Diagnosti
 std::vector<LoadedKernel> Session::loadJson(const llvm::MemoryBuffer &buffer) {
   Diagnostics diagnostics;
   std::vector<LoadedKernel> kernels;
-  for (auto &[kernel, program] :
+  for (auto &[kernel, code] :
        readKernelsJson(std::string_view(buffer.getBuffer()), input, diagnostics)) {
     size_t before = diagnostics.numErrors();
     check(kernel, diagnostics);
@@ -212,7 +212,7 @@ std::vector<LoadedKernel> Session::loadJson(const llvm::MemoryBuffer &buffer) {
     }
     LoadedKernel &next = kernels.emplace_back();
     next.kernel = std::move(kernel);
-    next.program = std::move(program);
+    next.code = std::move(code);
   }
   refuseEqualNames(kernels, diagnostics);
   tell(diagnostics, {input});
@@ -278,10 +278,10 @@ std::vector<LoadedKernel> Session::onMachine(std::vector<LoadedKernel> kernels,
 /// The rules that code counts on: those that it brings along, or those of the machine that it
 /// names.
 static std::optional<MachineRules> rulesOfCode(const LoadedKernel &loaded) {
-  if (!loaded.program || loaded.program->rules || loaded.program->machine.empty()) {
-    return loaded.program ? loaded.program->rules : std::nullopt;
+  if (!loaded.code || loaded.code->rules || loaded.code->machine.empty()) {
+    return loaded.code ? loaded.code->rules : std::nullopt;
   }
-  MachineResult known = loadMachine(loaded.program->machine);
+  MachineResult known = loadMachine(loaded.code->machine);
   return known.machine ? std::optional(rulesOf(*known.machine)) : std::nullopt;
 }
 
@@ -295,19 +295,19 @@ bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path,
     message.severity = machineGiven ? Severity::Warning : Severity::Error;
     message.message = fmt::format(
         "the code in '{}' was made for machine '{}' ({}), but machine '{}' has {}{}", path,
-        loaded.program->machine, describe(*rules), machine.name, describe(rulesOf(machine)),
+        loaded.code->machine, describe(*rules), machine.name, describe(rulesOf(machine)),
         machineGiven ? "" : "; name the machine to run it on with --machine");
     message.where = Location{0, 0, 0};
     tell(message, {path});
     return machineGiven;
   }
-  bool unknown = loaded.program && !rules && !loaded.program->machine.empty() &&
-                 loaded.program->machine != machine.name;
+  bool unknown = loaded.code && !rules && !loaded.code->machine.empty() &&
+                 loaded.code->machine != machine.name;
   if (unknown && !machineGiven) {
     complain(
         fmt::format("the code in '{}' was made for machine '{}', which is not known here; name "
                     "its file with --machine",
-                    path, loaded.program->machine),
+                    path, loaded.code->machine),
         path);
   }
   return !unknown || machineGiven;
@@ -386,7 +386,7 @@ std::optional<Machine> Session::machine(const CommonOptions &options,
         kernels.empty() ? std::nullopt : rulesOfCode(kernels.front());
     if (rules) {
       machineIsOfCode = true;
-      usual = machineForCode(usual, kernels.front().program->machine, *rules);
+      usual = machineForCode(usual, kernels.front().code->machine, *rules);
     }
   }
   return settle(std::move(usual), settings);
@@ -457,7 +457,7 @@ std::string Session::moduleText(const std::vector<LoadedKernel> &kernels) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
   for (const LoadedKernel &loaded : kernels) {
-    storeKernel(loaded.kernel, loaded.program ? &*loaded.program : nullptr, *module);
+    storeKernel(loaded.kernel, loaded.code ? &*loaded.code : nullptr, *module);
   }
   return print(*module);
 }
@@ -466,7 +466,7 @@ std::string Session::scfText(const std::vector<LoadedKernel> &kernels, const Mac
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
   for (const LoadedKernel &loaded : kernels) {
-    storeScf(loaded.kernel, *loaded.program, machine, *module);
+    storeScf(loaded.kernel, *loaded.code, machine, *module);
   }
   return print(*module);
 }

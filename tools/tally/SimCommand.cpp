@@ -154,7 +154,7 @@ private:
     std::optional<TraceWriter> writer;
     if (!command.trace.empty()) {
       file.emplace(tracePath);
-      writer.emplace(file->stream(), kernel, subject.program, *sizeFrom(command.traceLimit));
+      writer.emplace(file->stream(), kernel, subject.code, *sizeFrom(command.traceLimit));
       options.observer = &*writer;
       if (writer->leastBytes() > *sizeFrom(command.traceLimit)) {
         complain(fmt::format("--trace-limit: a trace of this kernel has at least {} bytes, but its "
@@ -163,15 +163,14 @@ private:
         return std::nullopt;
       }
     }
-    Run run{
-        setting, simulate(kernel, subject.program, machine, timing, costs, bindings, options), {}};
+    Run run{setting, simulate(kernel, subject.code, machine, timing, costs, bindings, options), {}};
     if (command.data.wanted() && run.result.outcome != SimResult::Outcome::CutOff) {
       CommitRecorder recorder(
           kernel, timing); // the same run once more, so that there may be a trace of it, too
       SimOptions again = options;
       again.observer = &recorder;
       again.criticalPath = false;
-      simulate(kernel, subject.program, machine, timing, costs, bindings, again);
+      simulate(kernel, subject.code, machine, timing, costs, bindings, again);
       run.commits = recorder.inOrder();
     }
     if (writer && !finishTrace(*file, *writer, run.result)) {
@@ -201,7 +200,7 @@ private:
   std::vector<std::string> reasonsOf(const Op &op) const;
 
   const Op &opAt(const Share &share) const {
-    return subject.program.engines[share.engine].ops[share.op];
+    return subject.code.engines[share.engine].ops[share.op];
   }
 
   const SimCommand &command;
@@ -246,7 +245,7 @@ std::vector<Share> OneSim::path(const SimResult &result) const {
 std::vector<std::string> OneSim::reasonsOf(const Op &op) const {
   std::vector<std::string> names;
   for (uint32_t i = 0; i < op.numReasons; ++i) {
-    const Dep &dep = kernel.deps[subject.program.reasons[op.firstReason + i]];
+    const Dep &dep = kernel.deps[subject.code.reasons[op.firstReason + i]];
     names.push_back(
         fmt::format("{} -> {}", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer)));
   }
@@ -255,15 +254,15 @@ std::vector<std::string> OneSim::reasonsOf(const Op &op) const {
 
 /// An operation by what it is there for: the instruction that it issues or precedes.
 std::string OneSim::operationName(EngineId engine, uint32_t index) const {
-  const std::vector<Op> &ops = subject.program.engines[engine].ops;
+  const std::vector<Op> &ops = subject.code.engines[engine].ops;
   const Op &op = ops[index];
   switch (op.kind) {
   case OpKind::Issue:
     return fmt::format("'{}'", kernel.nameOf(op.instr()));
   case OpKind::Wait:
-    return fmt::format("wait for '{}'", subject.program.semaphores[op.wait].name);
+    return fmt::format("wait for '{}'", subject.code.semaphores[op.wait].name);
   case OpKind::Signal:
-    return fmt::format("signal '{}'", subject.program.semaphores[op.signal].name);
+    return fmt::format("signal '{}'", subject.code.semaphores[op.signal].name);
   case OpKind::Drain:
     return "drain";
   default:
@@ -315,7 +314,7 @@ std::string OneSim::text(const SimResult &result) const {
     fmt::format_to(out, "{:>4}%  {} at {} for '{}'{}{}\n", percent(longest[i].span, result.total),
                    kernel.nameOf(longest[i].engine),
                    operationName(longest[i].engine, longest[i].op),
-                   subject.program.semaphores[op.wait].name, op.numReasons > 0 ? ": " : "",
+                   subject.code.semaphores[op.wait].name, op.numReasons > 0 ? ": " : "",
                    fmt::join(reasonsOf(op), ", "));
   }
   std::vector<Share> steps = path(result);
@@ -326,7 +325,7 @@ std::string OneSim::text(const SimResult &result) const {
                    operationName(steps[i].engine, steps[i].op));
   }
   if (result.outcome == SimResult::Outcome::Deadlock) {
-    text += "\ndeadlock; " + describeDeadlock(kernel, subject.program, result);
+    text += "\ndeadlock; " + describeDeadlock(kernel, subject.code, result);
   }
   return text + (result.outcome == SimResult::Outcome::CutOff
                      ? "\ncut off; times are those so far\n"
@@ -335,7 +334,7 @@ std::string OneSim::text(const SimResult &result) const {
 
 Json OneSim::json(const Run &run) const {
   const SimResult &result = run.result;
-  Json row{{"kernel", kernel.text(kernel.name)},        {"strategy", subject.program.strategy},
+  Json row{{"kernel", kernel.text(kernel.name)},        {"strategy", subject.code.strategy},
            {"machine", command.subject.common.machine}, {"setting", run.setting},
            {"outcome", outcomeName(result.outcome)},    {"total_ps", result.total},
            {"operations", result.operations},           {"instructions", result.instructions}};
@@ -360,7 +359,7 @@ Json OneSim::json(const Run &run) const {
     row["waits"].push_back({{"engine", kernel.nameOf(share.engine)},
                             {"operation", share.op},
                             {"before", operationName(share.engine, share.op)},
-                            {"semaphore", subject.program.semaphores[opAt(share).wait].name},
+                            {"semaphore", subject.code.semaphores[opAt(share).wait].name},
                             {"dependences", reasonsOf(opAt(share))},
                             {"runs", share.runs},
                             {"waiting_ps", share.span}});
@@ -374,7 +373,7 @@ Json OneSim::json(const Run &run) const {
                                     {"span_ps", share.span}});
   }
   if (result.outcome == SimResult::Outcome::Deadlock) {
-    row["deadlock"] = describeDeadlock(kernel, subject.program, result);
+    row["deadlock"] = describeDeadlock(kernel, subject.code, result);
   }
   return row;
 }
@@ -450,7 +449,7 @@ int SimCommand::run() const {
       runs.push_back(std::move(*run));
     }
     text += fmt::format("{}kernel '{}', strategy '{}', machine '{}'\n", text.empty() ? "" : "\n",
-                        one.kernel.text(one.kernel.name), one.program.strategy, machine->name);
+                        one.kernel.text(one.kernel.name), one.code.strategy, machine->name);
     text += sweep.empty() ? sim.text(runs[0].result) + dataText : sweepText(*values, runs);
   }
   tellInterrupt();

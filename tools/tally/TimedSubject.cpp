@@ -19,7 +19,7 @@ std::vector<std::string> timedStrategies() {
 }
 
 bool isIdeal(const Subject &subject) {
-  return subject.program.strategy == ideal;
+  return subject.code.strategy == ideal;
 }
 
 /// The ideal run needs code without limits; it is made here from the kernel alone.
@@ -34,7 +34,7 @@ static bool makeIdeal(Session &session, Subject &subject, const Machine &machine
     tellNote(fmt::format("{} dependences have no exact wait, so this is not quite the bound",
                          code->overWaiting));
   }
-  subject.program = std::move(code->program);
+  subject.code = std::move(code->code);
   return true;
 }
 

@@ -30,20 +30,18 @@ Kernel smallKernel(Completion completion = Completion::Whole) {
   return b.finish();
 }
 
-Program compiled(const Kernel &kernel, Strategy strategy,
-                 const Machine &machine = genericMachine()) {
+Code compiled(const Kernel &kernel, Strategy strategy, const Machine &machine = genericMachine()) {
   Diagnostics diagnostics;
   CompileOptions options;
   options.plan.strategy = strategy;
   options.overflow = Overflow::Assume; // the theorem knows no resets
   auto result = compile(kernel, options, machine, diagnostics);
   EXPECT_TRUE(result.has_value()) << render(diagnostics, {});
-  return result ? result->program : Program();
+  return result ? result->code : Code();
 }
 
-Answer judge(const Kernel &kernel, const Program &program,
-             const Machine &machine = genericMachine()) {
-  return runChecker(writeCertificate(kernel, program, machine));
+Answer judge(const Kernel &kernel, const Code &code, const Machine &machine = genericMachine()) {
+  return runChecker(writeCertificate(kernel, code, machine));
 }
 
 /// The kernel from the kernel, the code from the code; names are quoted, ids are places.
@@ -98,13 +96,13 @@ TEST(CertificateTest, rightCodeIsCertified) {
 /// The producer's threshold is 32*(r - 1) - 16 for the first of two instructions of weight 16.
 TEST(CertificateTest, aWrongThresholdIsRejectedWithBothForms) {
   Kernel kernel = smallKernel();
-  Program program = compiled(kernel, Strategy::PerLoop);
-  for (Op &op : program.engines[EngineId(1)].ops) {
+  Code code = compiled(kernel, Strategy::PerLoop);
+  for (Op &op : code.engines[EngineId(1)].ops) {
     if (op.kind == OpKind::Alu && op.alu == AluOp::Sub) {
       op.b.value = 47;
     }
   }
-  Answer answer = judge(kernel, program);
+  Answer answer = judge(kernel, code);
   EXPECT_EQ(
       answer.output,
       "rejected: 'small' (per-loop): engine 'act', instruction 'a \"use\"': waits for 'A.dma' "
@@ -117,11 +115,11 @@ TEST(CertificateTest, aWrongThresholdIsRejectedWithBothForms) {
 
 TEST(CertificateTest, aMissingWaitIsRejected) {
   Kernel kernel = smallKernel();
-  Program program = compiled(kernel, Strategy::PerLoop);
-  for (Op &op : program.engines[EngineId(1)].ops) {
+  Code code = compiled(kernel, Strategy::PerLoop);
+  for (Op &op : code.engines[EngineId(1)].ops) {
     op.wait = SemaId();
   }
-  Answer answer = judge(kernel, program);
+  Answer answer = judge(kernel, code);
   EXPECT_NE(
       answer.output.find("no wait for dependence 'load' -> 'a \"use\"' at 'A' = 1, which asks "
                          "for 'A.dma' >= isGT(trip(A), 1)*(32*total(A) - 48)"),
@@ -163,7 +161,7 @@ TEST(CertificateTest, aLostGuardIsNotCertified) {
   Kernel kernel = b.finish();
   Machine machine = wrappingMachine();
   EXPECT_EQ(judge(kernel, compiled(kernel, Strategy::PerLoop, machine), machine).status, 0);
-  Program unguarded = compiled(kernel, Strategy::PerLoop, genericMachine());
+  Code unguarded = compiled(kernel, Strategy::PerLoop, genericMachine());
   EXPECT_EQ(judge(kernel, unguarded, genericMachine()).status, 0);
   Answer answer = judge(kernel, unguarded, machine);
   EXPECT_TRUE(
@@ -185,22 +183,21 @@ TEST(CertificateTest, aLoopsOwnCounterIsAThreshold) {
     b.endLoop();
     b.dep(make, use, {{a, distance}});
     Kernel kernel = b.finish();
-    Program program = compiled(kernel, Strategy::PerLoop);
+    Code code = compiled(kernel, Strategy::PerLoop);
     Op issue = Op::issue(use);
     issue.wait = SemaId(0);
     issue.a = Operand::reg(RegId(0));
-    program.engines[EngineId(1)].ops = {Op::loopBegin(a, RegId(0)), issue,
-                                        Op::mark(OpKind::LoopEnd)};
-    EXPECT_EQ(judge(kernel, program).status, distance) << distance;
+    code.engines[EngineId(1)].ops = {Op::loopBegin(a, RegId(0)), issue, Op::mark(OpKind::LoopEnd)};
+    EXPECT_EQ(judge(kernel, code).status, distance) << distance;
   }
 }
 
 TEST(CertificateTest, aMissingInstructionIsRejected) {
   Kernel kernel = smallKernel();
-  Program program = compiled(kernel, Strategy::PerLoop);
-  auto &ops = program.engines[EngineId(0)].ops;
+  Code code = compiled(kernel, Strategy::PerLoop);
+  auto &ops = code.engines[EngineId(0)].ops;
   ops.erase(ops.begin() + 2);
-  Answer answer = judge(kernel, program);
+  Answer answer = judge(kernel, code);
   EXPECT_EQ(answer.output, "rejected: 'small' (per-loop): instruction 'scale' is not issued\n");
 }
 
@@ -213,14 +210,14 @@ TEST(CertificateTest, aBranchIsNoLoop) {
   b.endIf();
   b.dep(x, b.instr("y", b.queueOf(b.engine("f"))));
   Kernel kernel = b.finish();
-  Program program = compiled(kernel, Strategy::PerLoop);
-  EXPECT_EQ(judge(kernel, program).status, 0);
-  for (Op &op : program.engines[EngineId(0)].ops) {
+  Code code = compiled(kernel, Strategy::PerLoop);
+  EXPECT_EQ(judge(kernel, code).status, 0);
+  for (Op &op : code.engines[EngineId(0)].ops) {
     op.kind = op.kind == OpKind::IfBegin ? OpKind::LoopBegin
               : op.kind == OpKind::IfEnd ? OpKind::LoopEnd
                                          : op.kind;
   }
-  Answer answer = judge(kernel, program);
+  Answer answer = judge(kernel, code);
   EXPECT_EQ(answer.output, "rejected: 'branch' (per-loop): engine 'e' takes 'c' for a loop or a "
                            "conditional, which it is not\n");
 }
@@ -262,16 +259,16 @@ TEST(CertificateTest, whatOnlyTripsMakeRightIsNotCovered) {
     b.endLoop();
     b.dep(make, use);
     Kernel kernel = b.finish();
-    Program program = compiled(kernel, Strategy::PerLoop);
+    Code code = compiled(kernel, Strategy::PerLoop);
     // Four more each time, instead of as many as there were.
     Op issue = Op::issue(use);
     issue.wait = SemaId(0);
     issue.a = Operand::reg(RegId(0));
-    program.engines[EngineId(1)].ops = {
+    code.engines[EngineId(1)].ops = {
         Op::loopBegin(LoopId(1)),
         Op::alu2(AluOp::Add, RegId(0), Operand::reg(RegId(0)), Operand::number(4)), issue,
         Op::mark(OpKind::LoopEnd)};
-    EXPECT_EQ(judge(kernel, program).status, constant ? 2 : 1);
+    EXPECT_EQ(judge(kernel, code).status, constant ? 2 : 1);
   }
 }
 
@@ -309,26 +306,26 @@ TEST(CertificateTest, semaphoresOfSeveralBodiesAreNotCovered) {
   }
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(kernel, options, diagnostics);
-  Program program = lower(kernel, plan, genericMachine(), {}, diagnostics);
+  Code code = lower(kernel, plan, genericMachine(), {}, diagnostics);
   ASSERT_FALSE(diagnostics.hasErrors());
-  Answer answer = judge(kernel, program);
+  Answer answer = judge(kernel, code);
   EXPECT_TRUE(answer.output.starts_with("not covered: 'shared' (auto): a semaphore for several "
                                         "bodies, here '"))
       << answer.output;
 }
 
 TEST(CertificateTest, splitCompletionIsNotCovered) {
-  Program program = compiled(smallKernel(), Strategy::PerLoop);
-  Answer answer = judge(smallKernel(Completion::Split), program);
+  Code code = compiled(smallKernel(), Strategy::PerLoop);
+  Answer answer = judge(smallKernel(Completion::Split), code);
   EXPECT_EQ(answer.output, "not covered: 'small' (per-loop): split completion, of queue 'dma', is "
                            "outside the theorem\n");
 }
 
 TEST(CertificateTest, resetsAreNotCovered) {
   Kernel kernel = smallKernel();
-  Program program = compiled(kernel, Strategy::PerLoop);
-  program.engines[EngineId(0)].ops.push_back(Op::reset(SemaId(0), 1));
-  Answer answer = judge(kernel, program);
+  Code code = compiled(kernel, Strategy::PerLoop);
+  code.engines[EngineId(0)].ops.push_back(Op::reset(SemaId(0), 1));
+  Answer answer = judge(kernel, code);
   EXPECT_EQ(answer.output, "not covered: 'small' (per-loop): 'reset' is outside the theorem\n");
 }
 
@@ -353,8 +350,8 @@ TEST(CertificateTest, illegalKernelsAreRejected) {
   Kernel kernel = b.finish();
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(kernel, {}, diagnostics);
-  Program program = lower(kernel, plan, genericMachine(), {}, diagnostics);
-  Answer answer = judge(kernel, program);
+  Code code = lower(kernel, plan, genericMachine(), {}, diagnostics);
+  Answer answer = judge(kernel, code);
   EXPECT_EQ(answer.output, "rejected: 'backward' (per-loop): the kernel is not legal: dependence "
                            "'make' -> 'use' at 'A' = 0, a run that comes later or waits for this "
                            "one\n");

@@ -60,7 +60,7 @@ std::optional<CompiledKernel> compileForSeed(const Kernel &kernel, Strategy stra
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }
-  result.program = lower(kernel, result.plan, result.machine, lowering, diagnostics);
+  result.code = lower(kernel, result.plan, result.machine, lowering, diagnostics);
   return result;
 }
 

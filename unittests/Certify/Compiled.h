@@ -12,7 +12,7 @@ namespace tally {
 struct CompiledKernel {
   SyncPlan plan;
   Machine machine;
-  Program program;
+  Code code;
 };
 
 /// The kernel of this seed. Of its regions those stay about which there is a theorem, and engines

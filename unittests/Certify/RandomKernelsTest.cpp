@@ -48,7 +48,7 @@ Counts judge(Strategy strategy, uint64_t numKernels) {
     Kernel kernel = coveredKernel(seed);
     std::optional<CompiledKernel> compiled = compileForSeed(kernel, strategy, seed);
     EXPECT_TRUE(compiled) << seed;
-    certificates += writeCertificate(kernel, compiled->program, compiled->machine);
+    certificates += writeCertificate(kernel, compiled->code, compiled->machine);
   }
   return countsOf(runChecker(certificates, "--batch").output);
 }
@@ -95,9 +95,9 @@ TEST(RandomKernelsTest, whatAutoChoosesIsCertified) {
     options.plan.constantTrips = false;
     options.overflow = Overflow::Assume;
     Diagnostics diagnostics;
-    std::optional<Compiled> code = compile(kernel, options, machine, diagnostics);
-    ASSERT_TRUE(code) << seed;
-    certificates += writeCertificate(kernel, code->program, machine);
+    std::optional<Compiled> program = compile(kernel, options, machine, diagnostics);
+    ASSERT_TRUE(program) << seed;
+    certificates += writeCertificate(kernel, program->code, machine);
   }
   Counts counts = countsOf(runChecker(certificates, "--batch").output);
   EXPECT_EQ(counts.certified, withDependences(numKernels));
@@ -116,13 +116,13 @@ struct Mutant {
 bool isWrong(const Mutant &mutant, uint64_t numChoices = 4) {
   Kernel kernel = coveredKernel(mutant.seed);
   std::optional<CompiledKernel> compiled = compileForSeed(kernel, mutant.strategy, mutant.seed);
-  Program program = mutate(compiled->program, mutant.mutation);
+  Code code = mutate(compiled->code, mutant.mutation);
   ExploreOptions options;
   options.maxStates = 20'000;
   options.mayOverwait = overwaitAllowed(kernel, compiled->plan);
   for (uint64_t choice = 0; choice < numChoices; ++choice) {
     Bindings bindings = fuzz::randomBindings(kernel, mutant.seed * numChoices + choice);
-    if (explore(kernel, program, compiled->machine, bindings, options).verdict == Verdict::No) {
+    if (explore(kernel, code, compiled->machine, bindings, options).verdict == Verdict::No) {
       return true;
     }
   }
@@ -133,7 +133,7 @@ std::string describe(const Mutant &mutant) {
   Kernel kernel = coveredKernel(mutant.seed);
   std::optional<CompiledKernel> compiled = compileForSeed(kernel, mutant.strategy, mutant.seed);
   return fmt::format("seed {}, {}: {}", mutant.seed, toString(mutant.strategy),
-                     describe(kernel, compiled->program, mutant.mutation));
+                     describe(kernel, compiled->code, mutant.mutation));
 }
 
 /// One in `every` mutants of the first kernels, and their certificates.
@@ -144,12 +144,12 @@ std::string mutantsOf(uint64_t numKernels, uint64_t every, std::vector<Mutant> &
     Kernel kernel = coveredKernel(seed);
     for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::Auto}) {
       std::optional<CompiledKernel> compiled = compileForSeed(kernel, strategy, seed);
-      for (const Mutation &mutation : findMutations(compiled->program)) {
+      for (const Mutation &mutation : findMutations(compiled->code)) {
         if (number++ % every != 0) {
           continue;
         }
         certificates +=
-            writeCertificate(kernel, mutate(compiled->program, mutation), compiled->machine);
+            writeCertificate(kernel, mutate(compiled->code, mutation), compiled->machine);
         mutants.push_back({seed, strategy, mutation});
       }
     }

@@ -69,10 +69,10 @@ bool isItem(const Op &op) {
 
 class Recorder {
 public:
-  Recorder(const Kernel &kernel, const Program &program, const Machine &machine,
-           const Bindings &bindings, uint64_t seed, const LiteralRules &rules)
-      : kernel(kernel), random(seed), impl(kernel, program, machine, bindings),
-        spec(kernel, bindings, {.rules = rules}), code(impl.initial()), ideal(spec.initial()) {
+  Recorder(const Kernel &kernel, const Code &code, const Machine &machine, const Bindings &bindings,
+           uint64_t seed, const LiteralRules &rules)
+      : kernel(kernel), random(seed), impl(kernel, code, machine, bindings),
+        spec(kernel, bindings, {.rules = rules}), program(impl.initial()), ideal(spec.initial()) {
     std::string trips;
     for (EngineId e : kernel.engines.ids()) {
       trips += TripsOfEngine(kernel, bindings, e).text();
@@ -87,7 +87,7 @@ public:
     result.states.push_back(stateText());
     std::vector<Step> steps;
     for (uint32_t i = 0; i < maxSteps && !result.isStuck; ++i) {
-      impl.enabled(code, steps);
+      impl.enabled(program, steps);
       if (steps.empty()) {
         break;
       }
@@ -100,8 +100,8 @@ public:
 private:
   /// Makes all control steps that come next.
   void walk(EngineId e) {
-    while (impl.head(code, e) && !isItem(*impl.head(code, e))) {
-      impl.apply(code, Step::control(e));
+    while (impl.head(program, e) && !isItem(*impl.head(program, e))) {
+      impl.apply(program, Step::control(e));
     }
     while (spec.head(ideal, e) && spec.head(ideal, e)->kind != SpecPoint::Kind::Issue) {
       spec.apply(ideal, Step::control(e));
@@ -117,7 +117,7 @@ private:
       }
       spec.apply(ideal, step);
     }
-    impl.apply(code, step);
+    impl.apply(program, step);
     walk(step.engine);
     result.states.push_back(stateText());
   }
@@ -134,14 +134,14 @@ private:
   }
 
   std::string engineText(EngineId e) const {
-    const Op *op = impl.head(code, e);
+    const Op *op = impl.head(program, e);
     if (!op) {
       return "end";
     }
     std::string text = op->kind == OpKind::Alu
                            ? "operation"
                            : fmt::format("{} {:d}", op->kind == OpKind::Wait ? "wait" : "issue",
-                                         !op->wait.valid() || impl.waitPasses(code, e));
+                                         !op->wait.valid() || impl.waitPasses(program, e));
     const SpecPoint *point = spec.head(ideal, e);
     if (!point) {
       return text;
@@ -159,24 +159,25 @@ private:
     for (EngineId e : kernel.engines.ids()) {
       engines.push_back(engineText(e));
     }
-    return fmt::format("{} | {}", fmt::join(engines, "; "), fmt::join(code.semaphores.raw(), " "));
+    return fmt::format("{} | {}", fmt::join(engines, "; "),
+                       fmt::join(program.semaphores.raw(), " "));
   }
 
   const Kernel &kernel;
   fuzz::Random random;
   ImplSystem impl;
   SpecSystem spec;
-  ImplState code;
+  ImplState program;
   SpecState ideal;
   RecordedRun result;
 };
 
 } // namespace
 
-RecordedRun record(const Kernel &kernel, const Program &program, const Machine &machine,
+RecordedRun record(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Bindings &bindings, uint64_t seed, uint32_t maxSteps,
                    const LiteralRules &rules) {
-  return Recorder(kernel, program, machine, bindings, seed, rules).run(maxSteps);
+  return Recorder(kernel, code, machine, bindings, seed, rules).run(maxSteps);
 }
 
 std::string withMember(std::string certificate, const std::string &member) {

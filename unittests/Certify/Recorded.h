@@ -24,7 +24,7 @@ struct RecordedRun {
 };
 
 /// Runs to the end, or for `maxSteps`.
-RecordedRun record(const Kernel &kernel, const Program &program, const Machine &machine,
+RecordedRun record(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Bindings &bindings, uint64_t seed, uint32_t maxSteps,
                    const LiteralRules &rules = {});
 

@@ -40,8 +40,8 @@ struct Replayed {
 class Batch {
 public:
   /// `shown`: the code that the proof's systems perform.
-  void add(const std::string &name, const Kernel &kernel, const Program &shown,
-           const Machine &machine, RecordedRun run) {
+  void add(const std::string &name, const Kernel &kernel, const Code &shown, const Machine &machine,
+           RecordedRun run) {
     certificates += withMember(writeCertificate(kernel, shown, machine), run.member);
     runs.push_back({name, std::move(run), {}});
   }
@@ -103,10 +103,10 @@ TEST(ReplayTest, theProofsSystemsDoTheSame) {
     for (Strategy strategy : covered) {
       std::optional<CompiledKernel> compiled = compileForSeed(kernel, strategy, seed);
       ASSERT_TRUE(compiled) << seed;
-      const auto &[plan, machine, program] = *compiled;
+      const auto &[plan, machine, code] = *compiled;
       std::string name = fmt::format("seed {}, {}", seed, toString(strategy));
-      batch.add(name, kernel, program, machine,
-                record(kernel, program, machine, bindings, seed, maxSteps));
+      batch.add(name, kernel, code, machine,
+                record(kernel, code, machine, bindings, seed, maxSteps));
     }
   }
   uint64_t states = 0;
@@ -128,16 +128,16 @@ TEST(ReplayTest, mistakesAreSeenAlike) {
     Bindings bindings = fuzz::randomBindings(kernel, seed);
     std::optional<CompiledKernel> compiled = compileForSeed(kernel, Strategy::PerLoop, seed);
     ASSERT_TRUE(compiled) << seed;
-    const auto &[plan, machine, program] = *compiled;
-    for (const Mutation &mutation : findMutations(program)) {
+    const auto &[plan, machine, code] = *compiled;
+    for (const Mutation &mutation : findMutations(code)) {
       // A wrong amount is not a run of the proof's systems: there, queues have a weight.
       if (mutation.kind == MutantKind::DoubledUpdate) {
         continue;
       }
-      Program wrong = mutate(program, mutation);
+      Code wrong = mutate(code, mutation);
       RecordedRun run = record(kernel, wrong, machine, bindings, seed, maxSteps);
-      std::string name = fmt::format("seed {}, {}", seed, describe(kernel, program, mutation));
-      one.add(name, kernel, program, machine, run);
+      std::string name = fmt::format("seed {}, {}", seed, describe(kernel, code, mutation));
+      one.add(name, kernel, code, machine, run);
       both.add(name, kernel, wrong, machine, std::move(run));
     }
   }
@@ -170,9 +170,9 @@ TEST(ReplayTest, aMistakeOfTheSpecificationIsSeen) {
       Bindings bindings = fuzz::randomBindings(kernel, seed);
       std::optional<CompiledKernel> compiled = compileForSeed(kernel, Strategy::PerLoop, seed);
       ASSERT_TRUE(compiled) << seed;
-      const auto &[plan, machine, program] = *compiled;
-      batch.add(fmt::format("seed {}", seed), kernel, program, machine,
-                record(kernel, program, machine, bindings, seed, maxSteps, rules));
+      const auto &[plan, machine, code] = *compiled;
+      batch.add(fmt::format("seed {}", seed), kernel, code, machine,
+                record(kernel, code, machine, bindings, seed, maxSteps, rules));
     }
     uint64_t noticed = 0;
     for (const Replayed &replayed : batch.perform()) {

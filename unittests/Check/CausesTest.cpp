@@ -35,7 +35,7 @@ struct Group {
 class CausesTest : public testing::Test {
 protected:
   struct Case {
-    RandomCode code;
+    RandomCode program;
     std::vector<Bindings> choices;
     std::vector<RaceResult> results;
     CausesFound found;
@@ -53,25 +53,26 @@ protected:
   /// One code, with several trips.
   static Case caseOf(uint64_t seed, const RandomCodeOptions &options, bool mends = true) {
     Case one{randomCode(seed, options), {}, {}, {}, {}};
-    for (uint64_t trips : {one.code.trips, one.code.trips + 1}) {
-      Bindings bindings = one.code.bindings();
+    for (uint64_t trips : {one.program.trips, one.program.trips + 1}) {
+      Bindings bindings = one.program.bindings();
       bindings.set(LoopId(1), {trips});
       one.choices.push_back(bindings);
-      one.results.push_back(checkRaces(one.code.kernel, one.code.program, one.code.machine,
+      one.results.push_back(checkRaces(one.program.kernel, one.program.code, one.program.machine,
                                        one.choices.back(), raceOptions()));
     }
     CauseOptions causes;
     causes.race = raceOptions();
     causes.mends = mends;
-    one.found = findCauses(one.code.kernel, one.code.program, one.code.machine, one.choices,
+    one.found = findCauses(one.program.kernel, one.program.code, one.program.machine, one.choices,
                            one.results, causes);
     return one;
   }
 
   static std::string contextOf(uint64_t seed, const Case &one) {
-    return fmt::format("seed {}\n{}\n{}\nmended:\n{}\n{}{}", seed, writeKernelJson(one.code.kernel),
-                       listing(one.code.kernel, one.code.program),
-                       listing(one.code.kernel, one.found.mended), render(one.results[0], {}),
+    return fmt::format("seed {}\n{}\n{}\nmended:\n{}\n{}{}", seed,
+                       writeKernelJson(one.program.kernel),
+                       listing(one.program.kernel, one.program.code),
+                       listing(one.program.kernel, one.found.mended), render(one.results[0], {}),
                        render(one.results[1], {}));
   }
 
@@ -100,8 +101,8 @@ protected:
   void expectMended(uint64_t seed, const Case &one) {
     std::set<std::string> left;
     for (const Bindings &bindings : one.choices) {
-      RaceResult result =
-          checkRaces(one.code.kernel, one.found.mended, one.code.machine, bindings, raceOptions());
+      RaceResult result = checkRaces(one.program.kernel, one.found.mended, one.program.machine,
+                                     bindings, raceOptions());
       ASSERT_TRUE(!one.found.allMended || result.verdict == Verdict::Yes)
           << contextOf(seed, one) << render(result, {});
       for (const RaceReport &report : result.reports) {
@@ -126,8 +127,8 @@ protected:
   }
 
   void expectRight(uint64_t seed, const Case &one, const Bindings &bindings) {
-    Datapath datapath(one.code.kernel, bindings);
-    ImplSystem system(one.code.kernel, one.found.mended, one.code.machine, bindings,
+    Datapath datapath(one.program.kernel, bindings);
+    ImplSystem system(one.program.kernel, one.found.mended, one.program.machine, bindings,
                       {inFlight, 10000, nullptr});
     AllSchedules all(system, bindings, datapath, maxStates);
     if (all.complete) {
@@ -166,19 +167,20 @@ protected:
   /// Without mends: lets the consumer of the first report be issued only when the producer has
   /// retired, and looks whether what is folded still races.
   void expectOrdered(uint64_t seed, const Case &one, const Group &group, const Bindings &bindings) {
-    Datapath datapath(one.code.kernel, bindings);
-    ImplSystem system(one.code.kernel, one.code.program, one.code.machine, bindings,
+    Datapath datapath(one.program.kernel, bindings);
+    ImplSystem system(one.program.kernel, one.program.code, one.program.machine, bindings,
                       {inFlight, 10000, nullptr});
     Instance producer{group.first->producer, 0};
-    AllSchedules all(system, bindings, datapath, maxStates, [&](const ImplState &state, Instance issued) {
-      return issued.instr != group.first->consumer ||
-             hasRetired(system, datapath, state, producer.instr, issued);
-    });
+    AllSchedules all(system, bindings, datapath, maxStates,
+                     [&](const ImplState &state, Instance issued) {
+                       return issued.instr != group.first->consumer ||
+                              hasRetired(system, datapath, state, producer.instr, issued);
+                     });
     for (const RaceReport *folded : group.folded) {
       if (all.complete && folded->kind == ReportKind::Race) {
         ++counts.walked;
         ASSERT_FALSE(all.racingInText.contains({folded->producer.value, folded->consumer.value}))
-            << contextOf(seed, one) << one.code.kernel.nameOf(folded->consumer);
+            << contextOf(seed, one) << one.program.kernel.nameOf(folded->consumer);
       }
     }
   }

@@ -99,11 +99,11 @@ bool isWitness(const Lockstep &lockstep, const Mismatch &mismatch, std::vector<S
 }
 
 /// The witness shows what it says; without any one of its steps it does not.
-void expectShortest(const Kernel &kernel, const Program &code, const Machine &machine,
+void expectShortest(const Kernel &kernel, const Code &program, const Machine &machine,
                     const Bindings &bindings, const ExploreOptions &options,
                     const ExploreResult &result) {
   ASSERT_TRUE(result.witness);
-  Lockstep lockstep(kernel, code, machine, bindings, options);
+  Lockstep lockstep(kernel, program, machine, bindings, options);
   EXPECT_TRUE(isWitness(lockstep, *result.witness, result.schedule))
       << result.text << "\n"
       << text(kernel, result.schedule);
@@ -122,21 +122,21 @@ struct Tally {
 };
 
 /// One program by all three walks.
-void compareWalks(const RandomProgram &program, const Program &code, const Machine &machine,
+void compareWalks(const RandomCodeCase &code, const Code &program, const Machine &machine,
                   ExploreOptions options, const std::string &what, Tally &tally) {
   options.findAll = true;
   options.reduction = Reduction::None;
   options.maxStates = 4000;
-  ExploreResult all = explore(program.kernel, code, machine, program.bindings, options);
+  ExploreResult all = explore(code.kernel, program, machine, code.bindings, options);
   if (!all.complete) {
     return;
   }
   options.reduction = Reduction::Local;
-  ExploreResult local = explore(program.kernel, code, machine, program.bindings, options);
+  ExploreResult local = explore(code.kernel, program, machine, code.bindings, options);
   options.reduction = Reduction::Full;
-  ExploreResult few = explore(program.kernel, code, machine, program.bindings, options);
-  EXPECT_EQ(answer(few), answer(all)) << what << dump(program.kernel);
-  EXPECT_EQ(answer(local), answer(all)) << what << dump(program.kernel);
+  ExploreResult few = explore(code.kernel, program, machine, code.bindings, options);
+  EXPECT_EQ(answer(few), answer(all)) << what << dump(code.kernel);
+  EXPECT_EQ(answer(local), answer(all)) << what << dump(code.kernel);
   ++tally.compared;
   ++(few.verdict == Verdict::Yes ? tally.yes : tally.no);
   tally.states += few.states;
@@ -146,7 +146,7 @@ void compareWalks(const RandomProgram &program, const Program &code, const Machi
     tally.kinds.insert(mismatch.kind);
   }
   if (few.verdict == Verdict::No) {
-    expectShortest(program.kernel, code, machine, program.bindings, options, few);
+    expectShortest(code.kernel, program, machine, code.bindings, options, few);
   }
 }
 
@@ -176,26 +176,26 @@ TEST(ExploreTest, reductionsAgree) {
   Tally tally;
   fuzz::Range seeds = seedsOf(400);
   for (uint64_t seed = seeds.min; seed <= seeds.max; ++seed) {
-    RandomProgram program(seed, smallKernels(seed), {0, 2});
+    RandomCodeCase code(seed, smallKernels(seed), {0, 2});
     Machine machine = genericMachine();
     machine.queueOverlap = seed % 2 == 0;
     Strategy strategy = strategies[seed / 3 % strategies.size()];
-    std::optional<Compiled> right = compiled(program.kernel, strategy, machine);
+    std::optional<Compiled> right = compiled(code.kernel, strategy, machine);
     if (!right) {
       continue;
     }
     ExploreOptions options;
     options.inFlight = 1 + seed % 3;
-    options.mayOverwait = overwaitAllowed(program.kernel, right->plan);
+    options.mayOverwait = overwaitAllowed(code.kernel, right->plan);
     std::string what = fmt::format("seed {} {}\n", seed, toString(strategy));
-    compareWalks(program, right->program, machine, options, what, tally);
-    std::vector<Mutation> mutations = findMutations(right->program);
+    compareWalks(code, right->code, machine, options, what, tally);
+    std::vector<Mutation> mutations = findMutations(right->code);
     fuzz::Random random(seed);
     for (int i = 0; i < 6 && !mutations.empty(); ++i) {
       const Mutation &mutation = mutations[random.below(mutations.size())];
-      Program wrong = mutate(right->program, mutation);
-      compareWalks(program, wrong, machine, options,
-                   what + describe(program.kernel, right->program, mutation) + "\n", tally);
+      Code wrong = mutate(right->code, mutation);
+      compareWalks(code, wrong, machine, options,
+                   what + describe(code.kernel, right->code, mutation) + "\n", tally);
     }
   }
   if (seedsAreChosen()) {
@@ -228,14 +228,14 @@ Op strayOperation(fuzz::Random &random, uint32_t numSemaphores) {
 }
 
 /// The same loops and instructions, but semaphores raised and awaited at random.
-Program scrambled(Program code, fuzz::Random &random, bool resets) {
+Code scrambled(Code program, fuzz::Random &random, bool resets) {
   uint32_t numSemaphores = 1 + random.below(3);
-  code.reasons.clear();
-  code.semaphores = {};
+  program.reasons.clear();
+  program.semaphores = {};
   for (uint32_t i = 0; i < numSemaphores; ++i) {
-    code.semaphores.push({fmt::format("s{}", i)});
+    program.semaphores.push({fmt::format("s{}", i)});
   }
-  for (EngineCode &engine : code.engines) {
+  for (EngineProgram &engine : program.engines) {
     std::vector<Op> ops;
     for (Op op : engine.ops) {
       if (op.kind == OpKind::Wait) {
@@ -262,7 +262,7 @@ Program scrambled(Program code, fuzz::Random &random, bool resets) {
     }
     engine.ops = std::move(ops);
   }
-  return code;
+  return program;
 }
 
 } // namespace
@@ -274,14 +274,14 @@ TEST(ExploreTest, reductionsAgreeOnAnyCode) {
   Tally tally;
   fuzz::Range seeds = seedsOf(1500);
   for (uint64_t seed = seeds.min; seed <= seeds.max; ++seed) {
-    RandomProgram program(seed, smallKernels(seed), {0, 2});
+    RandomCodeCase code(seed, smallKernels(seed), {0, 2});
     Machine machine = genericMachine();
-    std::optional<Compiled> right = compiled(program.kernel, Strategy::PerInstruction, machine);
+    std::optional<Compiled> right = compiled(code.kernel, Strategy::PerInstruction, machine);
     if (!right) {
       continue;
     }
     if (seed % 4 == 0) {
-      for (Queue &queue : program.kernel.queues) {
+      for (Queue &queue : code.kernel.queues) {
         queue.weight = 2;
         queue.completion = Completion::Split;
       }
@@ -290,8 +290,8 @@ TEST(ExploreTest, reductionsAgreeOnAnyCode) {
     ExploreOptions options;
     options.inFlight = 1 + seed % 2;
     fuzz::Random random(seed);
-    Program code = scrambled(right->program, random, seed % 2 == 0);
-    compareWalks(program, code, machine, options, fmt::format("seed {}\n", seed), tally);
+    Code program = scrambled(right->code, random, seed % 2 == 0);
+    compareWalks(code, program, machine, options, fmt::format("seed {}\n", seed), tally);
   }
   EXPECT_TRUE(seedsAreChosen() || tally.compared > 500u);
 }
@@ -310,20 +310,20 @@ struct OneSemaphore {
     InstrId c = b.instr("C", b.queueOf(e1));
     b.dep(p, c);
     kernel = b.finish();
-    code.semaphores.push({"s"});
+    program.semaphores.push({"s"});
     for (EngineId e : {e0, e1}) {
-      code.engines.push({e, {}, {}});
+      program.engines.push({e, {}, {}});
     }
     for (InstrId i : {p, p2}) {
       Op op = Op::issue(i);
       op.signal = SemaId(0);
       op.amount = amount;
-      code.engines[e0].ops.push_back(op);
+      program.engines[e0].ops.push_back(op);
     }
     Op op = Op::issue(c);
     op.wait = SemaId(0);
     op.a = Operand::number(threshold);
-    code.engines[e1].ops.push_back(op);
+    program.engines[e1].ops.push_back(op);
   }
 
   /// All walks agree; what they say.
@@ -333,7 +333,7 @@ struct OneSemaphore {
     std::vector<std::string> all;
     for (Reduction reduction : {Reduction::None, Reduction::Local, Reduction::Full}) {
       options.reduction = reduction;
-      all.push_back(answer(explore(kernel, code, machine, Bindings(kernel), options)));
+      all.push_back(answer(explore(kernel, program, machine, Bindings(kernel), options)));
     }
     EXPECT_EQ(all[0], all[1]);
     EXPECT_EQ(all[0], all[2]);
@@ -341,7 +341,7 @@ struct OneSemaphore {
   }
 
   Kernel kernel;
-  Program code;
+  Code program;
 };
 
 } // namespace
@@ -355,19 +355,19 @@ TEST(ExploreTest, splitCompletionIsSeenThrough) {
   ExploreOptions options;
   for (Reduction reduction : {Reduction::None, Reduction::Local, Reduction::Full}) {
     options.reduction = reduction;
-    ExploreResult result = explore(test.kernel, test.code, genericMachine(), bindings, options);
-    expectShortest(test.kernel, test.code, genericMachine(), bindings, options, result);
+    ExploreResult result = explore(test.kernel, test.program, genericMachine(), bindings, options);
+    expectShortest(test.kernel, test.program, genericMachine(), bindings, options, result);
   }
   // With P's own semaphore, its three shares say that it is complete.
-  test.code.engines[EngineId(0)].ops[1].signal = SemaId();
-  EXPECT_EQ(explore(test.kernel, test.code, genericMachine(), bindings).verdict, Verdict::Yes);
+  test.program.engines[EngineId(0)].ops[1].signal = SemaId();
+  EXPECT_EQ(explore(test.kernel, test.program, genericMachine(), bindings).verdict, Verdict::Yes);
 }
 
 /// The engine of C raises the semaphore as well, so P2's retirement lets C pass, and after P's
 /// alone C is late.
 TEST(ExploreTest, engineRaisesTheSameSemaphore) {
   OneSemaphore test(1, 1, 3);
-  std::vector<Op> &ops = test.code.engines[EngineId(1)].ops;
+  std::vector<Op> &ops = test.program.engines[EngineId(1)].ops;
   ops.insert(ops.begin(), Op::makeSignal(SemaId(0)));
   EXPECT_EQ(test.answers(), "no; stuck together: false; late 1 2.0;");
 }
@@ -378,7 +378,7 @@ TEST(ExploreTest, ringsWithUnequalShares) {
   Machine machine = genericMachine();
   machine.counterBits = 1;
   OneSemaphore test(2, 3, 1);
-  test.code.engines[EngineId(0)].ops.pop_back(); // P2 is forgotten
+  test.program.engines[EngineId(0)].ops.pop_back(); // P2 is forgotten
   EXPECT_EQ(test.answers(machine).substr(0, 45), "no; stuck together: false; early 1 2.0; late ");
 }
 
@@ -396,27 +396,27 @@ TEST(ExploreTest, everyStrategyIsRight) {
       kernelOptions.constantPercent = 100;
       kernelOptions.ifPercent = 0;
     }
-    RandomProgram program(seed, kernelOptions, {0, 3});
+    RandomCodeCase code(seed, kernelOptions, {0, 3});
     for (Strategy strategy : strategies) {
-      std::optional<Compiled> code = compiled(program.kernel, strategy);
-      if (!code || program.cutOff()) {
+      std::optional<Compiled> program = compiled(code.kernel, strategy);
+      if (!program || code.cutOff()) {
         continue;
       }
       ExploreOptions options;
       options.inFlight = 2;
       options.maxStates = 2000;
-      options.mayOverwait = overwaitAllowed(program.kernel, code->plan);
+      options.mayOverwait = overwaitAllowed(code.kernel, program->plan);
       // Where engines disagree, more than is asked may never come; a barrier waits for the runs
       // that there are, not for those that the consumer counts.
       const std::vector<bool> &inexact = options.mayOverwait.raw();
-      if (!program.agreeing() && std::find(inexact.begin(), inexact.end(), true) != inexact.end()) {
+      if (!code.agreeing() && std::find(inexact.begin(), inexact.end(), true) != inexact.end()) {
         continue;
       }
       ExploreResult result =
-          explore(program.kernel, code->program, genericMachine(), program.bindings, options);
+          explore(code.kernel, program->code, genericMachine(), code.bindings, options);
       EXPECT_NE(result.verdict, Verdict::No)
           << "seed " << seed << " " << toString(strategy) << ": " << result.text << "\n"
-          << dump(program.kernel) << text(program.kernel, result.schedule);
+          << dump(code.kernel) << text(code.kernel, result.schedule);
       explored[strategy] += result.verdict == Verdict::Yes;
     }
   }
@@ -449,9 +449,9 @@ TEST(ExploreTest, nestedLoopsOnThreeEngines) {
   (void)outer;
   Kernel kernel = b.finish();
   for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine}) {
-    std::optional<Compiled> code = compiled(kernel, strategy);
-    ASSERT_TRUE(code);
-    ExploreAllResult result = exploreAll(kernel, code->program, genericMachine(), {});
+    std::optional<Compiled> program = compiled(kernel, strategy);
+    ASSERT_TRUE(program);
+    ExploreAllResult result = exploreAll(kernel, program->code, genericMachine(), {});
     EXPECT_EQ(result.total.verdict, Verdict::Yes) << result.total.text;
     EXPECT_TRUE(result.total.complete);
     EXPECT_EQ(result.instances, 85u);
@@ -461,8 +461,8 @@ TEST(ExploreTest, nestedLoopsOnThreeEngines) {
   }
   ExploreOptions options;
   options.reduction = Reduction::Local;
-  std::optional<Compiled> code = compiled(kernel, Strategy::PerLoop);
-  ExploreAllResult local = exploreAll(kernel, code->program, genericMachine(), {}, options);
+  std::optional<Compiled> program = compiled(kernel, Strategy::PerLoop);
+  ExploreAllResult local = exploreAll(kernel, program->code, genericMachine(), {}, options);
   EXPECT_EQ(local.total.verdict, Verdict::Yes);
   EXPECT_GT(local.total.states, 100000u);
   EXPECT_LT(local.total.bytes, uint64_t(64) << 20);
@@ -475,13 +475,13 @@ TEST(ExploreTest, nestedLoopsOnThreeEngines) {
 /// The wait of C is one too low: C goes although P has not retired. All that it takes are C's own
 /// operations.
 TEST(ExploreTest, earlyIsShownByTheIssue) {
-  std::optional<Compiled> code = compiled(loadStore(), Strategy::PerInstruction);
-  for (Op &op : code->program.engines[EngineId(1)].ops) {
+  std::optional<Compiled> program = compiled(loadStore(), Strategy::PerInstruction);
+  for (Op &op : program->code.engines[EngineId(1)].ops) {
     op.wait = SemaId();
   }
   Bindings bindings(loadStore());
   bindings.set(LoopId(1), {2});
-  ExploreResult result = explore(loadStore(), code->program, genericMachine(), bindings);
+  ExploreResult result = explore(loadStore(), program->code, genericMachine(), bindings);
   ASSERT_EQ(result.verdict, Verdict::No);
   EXPECT_EQ(result.text, "'C' at A = 0 may be issued before 'P' has retired 1 time");
   EXPECT_EQ(result.schedule.back(), Step::issue(EngineId(1), QueueId(1)));
@@ -492,7 +492,7 @@ TEST(ExploreTest, earlyIsShownByTheIssue) {
   ExploreOptions options;
   options.findAll = true;
   EXPECT_EQ(
-      explore(loadStore(), code->program, genericMachine(), bindings, options).mismatches.size(),
+      explore(loadStore(), program->code, genericMachine(), bindings, options).mismatches.size(),
       2u)
       << "C in each iteration";
 }
@@ -500,15 +500,15 @@ TEST(ExploreTest, earlyIsShownByTheIssue) {
 /// P raises nothing: C waits for ever, and then so does P. Late first, and a deadlock that only the
 /// code has.
 TEST(ExploreTest, lateAndDeadlock) {
-  std::optional<Compiled> code = compiled(loadStore(), Strategy::PerInstruction);
-  for (Op &op : code->program.engines[EngineId(0)].ops) {
+  std::optional<Compiled> program = compiled(loadStore(), Strategy::PerInstruction);
+  for (Op &op : program->code.engines[EngineId(0)].ops) {
     op.signal = SemaId();
   }
   Bindings bindings(loadStore());
   bindings.set(LoopId(1), {1});
   ExploreOptions options;
   options.findAll = true;
-  ExploreResult result = explore(loadStore(), code->program, genericMachine(), bindings, options);
+  ExploreResult result = explore(loadStore(), program->code, genericMachine(), bindings, options);
   ASSERT_EQ(result.mismatches.size(), 2u);
   EXPECT_EQ(result.mismatches[0].kind, MismatchKind::Late);
   EXPECT_EQ(result.mismatches[1].kind, MismatchKind::Deadlock);
@@ -517,7 +517,7 @@ TEST(ExploreTest, lateAndDeadlock) {
             "code waits for 'P' >= 1, which is 0");
   // Waiting too long is forgiven where exactness is not promised; never getting on is not.
   options.mayOverwait.assign(loadStore().instrs.size(), true);
-  ExploreResult lenient = explore(loadStore(), code->program, genericMachine(), bindings, options);
+  ExploreResult lenient = explore(loadStore(), program->code, genericMachine(), bindings, options);
   ASSERT_EQ(lenient.verdict, Verdict::No);
   EXPECT_EQ(lenient.witness->kind, MismatchKind::Deadlock);
   EXPECT_EQ(lenient.overwaits, (std::vector<Instance>{{InstrId(1), 0}}));
@@ -526,8 +526,8 @@ TEST(ExploreTest, lateAndDeadlock) {
 /// Everything runs as the kernel says, and then an engine waits for what never comes: no kernel
 /// after this one ever begins.
 TEST(ExploreTest, neverAtTheEnd) {
-  std::optional<Compiled> code = compiled(loadStore(), Strategy::PerInstruction);
-  std::vector<Op> &ops = code->program.engines[EngineId(1)].ops;
+  std::optional<Compiled> program = compiled(loadStore(), Strategy::PerInstruction);
+  std::vector<Op> &ops = program->code.engines[EngineId(1)].ops;
   ops.push_back(Op::makeWait(SemaId(0), Operand::number(7)));
   Bindings bindings(loadStore());
   for (uint64_t trips : {0, 1, 2}) {
@@ -537,7 +537,7 @@ TEST(ExploreTest, neverAtTheEnd) {
       options.reduction = reduction;
       options.mayOverwait.assign(loadStore().instrs.size(), true);
       ExploreResult result =
-          explore(loadStore(), code->program, genericMachine(), bindings, options);
+          explore(loadStore(), program->code, genericMachine(), bindings, options);
       ASSERT_EQ(result.verdict, Verdict::No) << trips;
       EXPECT_EQ(result.witness->kind, MismatchKind::Deadlock);
       EXPECT_EQ(result.text, fmt::format("deadlock: everything has run, but engine 'e1' never "
@@ -547,7 +547,7 @@ TEST(ExploreTest, neverAtTheEnd) {
     }
   }
   ops.back().a = Operand::number(2);
-  EXPECT_EQ(explore(loadStore(), code->program, genericMachine(), bindings).verdict, Verdict::Yes);
+  EXPECT_EQ(explore(loadStore(), program->code, genericMachine(), bindings).verdict, Verdict::Yes);
 }
 
 /// Two instructions of one engine in the wrong order.
@@ -557,19 +557,19 @@ TEST(ExploreTest, otherOrder) {
   b.instr("P", b.queueOf(e));
   b.instr("Q", b.queueOf(e));
   Kernel kernel = b.finish();
-  Program code;
-  code.engines.push({e, {Op::issue(InstrId(1)), Op::issue(InstrId(0))}, {}});
+  Code program;
+  program.engines.push({e, {Op::issue(InstrId(1)), Op::issue(InstrId(0))}, {}});
   for (Reduction reduction : {Reduction::None, Reduction::Full}) {
     ExploreOptions options;
     options.reduction = reduction;
-    ExploreResult result = explore(kernel, code, genericMachine(), Bindings(kernel), options);
+    ExploreResult result = explore(kernel, program, genericMachine(), Bindings(kernel), options);
     ASSERT_EQ(result.verdict, Verdict::No);
     EXPECT_EQ(result.text, "engine 'e' issues run 0 of 'Q', but next in the kernel is 'P'");
     EXPECT_TRUE(result.schedule.empty());
   }
   // An instruction that the code forgot is held back for ever.
-  code.engines[e].ops = {Op::issue(InstrId(0))};
-  ExploreResult result = explore(kernel, code, genericMachine(), Bindings(kernel));
+  program.engines[e].ops = {Op::issue(InstrId(0))};
+  ExploreResult result = explore(kernel, program, genericMachine(), Bindings(kernel));
   ASSERT_EQ(result.verdict, Verdict::No);
   EXPECT_EQ(result.text, "'Q' is held back although all its dependences are satisfied");
 }
@@ -587,14 +587,14 @@ TEST(ExploreTest, countersThatWrap) {
   b.endLoop();
   b.dep(p, c);
   Kernel kernel = b.finish();
-  std::optional<Compiled> code = compiled(kernel, Strategy::PerInstruction, machine);
-  ASSERT_TRUE(code);
+  std::optional<Compiled> program = compiled(kernel, Strategy::PerInstruction, machine);
+  ASSERT_TRUE(program);
   ExploreOptions options;
   Bindings bindings(kernel);
   bindings.set(LoopId(1), {255});
-  EXPECT_EQ(explore(kernel, code->program, machine, bindings, options).verdict, Verdict::Yes);
+  EXPECT_EQ(explore(kernel, program->code, machine, bindings, options).verdict, Verdict::Yes);
   bindings.set(LoopId(1), {256});
-  ExploreResult result = explore(kernel, code->program, machine, bindings, options);
+  ExploreResult result = explore(kernel, program->code, machine, bindings, options);
   ASSERT_EQ(result.verdict, Verdict::No);
   EXPECT_EQ(result.witness->instance, (Instance{InstrId(1), 255})) << result.text;
 }
@@ -613,8 +613,8 @@ TEST(ExploreTest, stuckTogether) {
   b.endLoop();
   b.allowDivergent(b.dep(p, c));
   Kernel kernel = b.finish();
-  std::optional<Compiled> code = compiled(kernel, Strategy::PerLoop);
-  ASSERT_TRUE(code);
+  std::optional<Compiled> program = compiled(kernel, Strategy::PerLoop);
+  ASSERT_TRUE(program);
   for (Reduction reduction : {Reduction::None, Reduction::Full}) {
     ExploreOptions options;
     options.reduction = reduction;
@@ -622,70 +622,70 @@ TEST(ExploreTest, stuckTogether) {
     bindings.set(LoopId(1), {1});
     bindings.set(inner, {1}, e0);
     bindings.set(inner, {2}, e1);
-    ExploreResult more = explore(kernel, code->program, genericMachine(), bindings, options);
+    ExploreResult more = explore(kernel, program->code, genericMachine(), bindings, options);
     EXPECT_EQ(more.verdict, Verdict::Yes) << more.text;
     EXPECT_TRUE(more.stuckTogether);
     bindings.set(inner, {2}, e0);
-    EXPECT_FALSE(explore(kernel, code->program, genericMachine(), bindings, options).stuckTogether);
+    EXPECT_FALSE(explore(kernel, program->code, genericMachine(), bindings, options).stuckTogether);
   }
 }
 
 TEST(ExploreTest, limitsDecideNothing) {
-  std::optional<Compiled> code = compiled(loadStore(), Strategy::PerLoop);
+  std::optional<Compiled> program = compiled(loadStore(), Strategy::PerLoop);
   Bindings bindings(loadStore());
   bindings.set(LoopId(1), {4});
   for (Reduction reduction : {Reduction::None, Reduction::Local, Reduction::Full}) {
     ExploreOptions options;
     options.reduction = reduction;
-    ExploreResult whole = explore(loadStore(), code->program, genericMachine(), bindings, options);
+    ExploreResult whole = explore(loadStore(), program->code, genericMachine(), bindings, options);
     EXPECT_EQ(whole.verdict, Verdict::Yes);
     EXPECT_TRUE(whole.complete);
     options.maxStates = whole.states - 1;
-    ExploreResult few = explore(loadStore(), code->program, genericMachine(), bindings, options);
+    ExploreResult few = explore(loadStore(), program->code, genericMachine(), bindings, options);
     EXPECT_EQ(few.verdict, Verdict::Undecided);
     EXPECT_FALSE(few.complete);
     EXPECT_FALSE(few.reason.empty());
     options.maxStates = whole.states;
-    EXPECT_EQ(explore(loadStore(), code->program, genericMachine(), bindings, options).verdict,
+    EXPECT_EQ(explore(loadStore(), program->code, genericMachine(), bindings, options).verdict,
               Verdict::Yes);
     options.maxBytes = 100;
-    EXPECT_EQ(explore(loadStore(), code->program, genericMachine(), bindings, options).verdict,
+    EXPECT_EQ(explore(loadStore(), program->code, genericMachine(), bindings, options).verdict,
               Verdict::Undecided);
     options.maxBytes = uint64_t(1) << 30;
     options.maxOperations = 10;
-    EXPECT_EQ(explore(loadStore(), code->program, genericMachine(), bindings, options).verdict,
+    EXPECT_EQ(explore(loadStore(), program->code, genericMachine(), bindings, options).verdict,
               Verdict::Undecided);
   }
 }
 
 /// Hashes alone find what is wrong, but never say yes.
 TEST(ExploreTest, hashesNeverSayYes) {
-  std::optional<Compiled> code = compiled(loadStore(), Strategy::PerLoop);
+  std::optional<Compiled> program = compiled(loadStore(), Strategy::PerLoop);
   Bindings bindings(loadStore());
   bindings.set(LoopId(1), {40});
   ExploreOptions options;
-  ExploreResult whole = explore(loadStore(), code->program, genericMachine(), bindings, options);
+  ExploreResult whole = explore(loadStore(), program->code, genericMachine(), bindings, options);
   options.compact = true;
-  ExploreResult hashed = explore(loadStore(), code->program, genericMachine(), bindings, options);
+  ExploreResult hashed = explore(loadStore(), program->code, genericMachine(), bindings, options);
   EXPECT_EQ(whole.verdict, Verdict::Yes);
   EXPECT_EQ(hashed.verdict, Verdict::Undecided);
   EXPECT_FALSE(hashed.complete);
   EXPECT_EQ(hashed.states, whole.states) << "no two hashes are the same here";
   EXPECT_LE(hashed.bytes, whole.bytes);
-  for (Op &op : code->program.engines[EngineId(1)].ops) {
+  for (Op &op : program->code.engines[EngineId(1)].ops) {
     op.wait = SemaId();
   }
-  hashed = explore(loadStore(), code->program, genericMachine(), bindings, options);
+  hashed = explore(loadStore(), program->code, genericMachine(), bindings, options);
   EXPECT_EQ(hashed.verdict, Verdict::No);
 }
 
 /// A schedule that cannot be performed is performed as far as it goes.
 TEST(ExploreTest, replayStopsWhereItMust) {
-  std::optional<Compiled> code = compiled(loadStore(), Strategy::PerInstruction);
+  std::optional<Compiled> program = compiled(loadStore(), Strategy::PerInstruction);
   Bindings bindings(loadStore());
   bindings.set(LoopId(1), {1});
   Machine machine = genericMachine();
-  Lockstep lockstep(loadStore(), code->program, machine, bindings, {});
+  Lockstep lockstep(loadStore(), program->code, machine, bindings, {});
   std::vector<Step> schedule = lockstep.wayToIssue(lockstep.initial(), EngineId(0));
   ASSERT_FALSE(schedule.empty());
   EXPECT_TRUE(lockstep.wayToIssue(lockstep.initial(), EngineId(1)).empty()) << "C waits";

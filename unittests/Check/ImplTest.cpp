@@ -32,12 +32,12 @@ struct OneEngine {
       builder.instr(fmt::format("i{}", i), builder.queueOf(e));
     }
     kernel = builder.finish();
-    program.engines.push({EngineId(0), {}, {}});
-    program.semaphores.push({"s"});
-    program.semaphores.push({"t"});
+    code.engines.push({EngineId(0), {}, {}});
+    code.semaphores.push({"s"});
+    code.semaphores.push({"t"});
   }
 
-  std::vector<Op> &ops() { return program.engines[EngineId(0)].ops; }
+  std::vector<Op> &ops() { return code.engines[EngineId(0)].ops; }
 
   void issue(uint32_t instr, uint32_t amount = 0) {
     Op op = Op::issue(InstrId(instr));
@@ -51,11 +51,11 @@ struct OneEngine {
   ImplSystem system(uint32_t inFlight = 4) const {
     ImplOptions options;
     options.inFlight = inFlight;
-    return ImplSystem(kernel, program, machine, bindings, options);
+    return ImplSystem(kernel, code, machine, bindings, options);
   }
 
   Kernel kernel;
-  Program program;
+  Code code;
   Machine machine = genericMachine();
   Bindings bindings{kernel};
 };
@@ -77,21 +77,21 @@ const EngineId engine(0);
 const QueueId queue(0);
 
 /// What is executed, with thresholds, by EngineRun: only what touches the outside.
-Texts byInterpreter(const RandomProgram &program, const Program &code, const Machine &machine,
+Texts byInterpreter(const RandomCodeCase &code, const Code &program, const Machine &machine,
                     EngineId e) {
   Texts lines;
-  EngineRun run(program.kernel, code, machine, program.bindings, e);
+  EngineRun run(code.kernel, program, machine, code.bindings, e);
   while (const Op *op = run.next()) {
-    lines.push_back(fmt::format("{} {} {}", op - code.engines[e].ops.data(), op->target,
+    lines.push_back(fmt::format("{} {} {}", op - program.engines[e].ops.data(), op->target,
                                 op->wait.valid() ? run.value(op->a) : 0));
   }
   return lines;
 }
 
-Texts byTrajectory(const ImplSystem &system, const Program &code, EngineId e) {
+Texts byTrajectory(const ImplSystem &system, const Code &program, EngineId e) {
   Texts lines;
   for (const ImplPoint &point : system.trajectory(e)) {
-    const Op &op = code.engines[e].ops[point.op];
+    const Op &op = program.engines[e].ops[point.op];
     bool outside = op.kind == OpKind::Issue || op.kind == OpKind::Wait ||
                    op.kind == OpKind::Signal || op.kind == OpKind::Reset ||
                    op.kind == OpKind::Drain;
@@ -111,21 +111,21 @@ TEST(ImplTest, trajectoriesAreThoseOfTheInterpreter) {
   machine.subtraction = Subtraction::Wraps;
   uint32_t compared = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
+    RandomCodeCase code(seed, optionsForSeed(seed));
     for (Strategy strategy : {Strategy::PerLoop, Strategy::PerEngine, Strategy::Barrier}) {
       CompileOptions options;
       options.plan.strategy = strategy;
       Diagnostics diagnostics;
-      std::optional<Compiled> compiled = compile(program.kernel, options, machine, diagnostics);
-      if (!compiled || program.cutOff()) {
+      std::optional<Compiled> compiled = compile(code.kernel, options, machine, diagnostics);
+      if (!compiled || code.cutOff()) {
         continue;
       }
-      ImplSystem system(program.kernel, compiled->program, machine, program.bindings);
+      ImplSystem system(code.kernel, compiled->code, machine, code.bindings);
       ASSERT_TRUE(system.complete());
-      for (EngineId e : program.kernel.engines.ids()) {
+      for (EngineId e : code.kernel.engines.ids()) {
         ++compared;
-        ASSERT_EQ(byTrajectory(system, compiled->program, e),
-                  byInterpreter(program, compiled->program, machine, e))
+        ASSERT_EQ(byTrajectory(system, compiled->code, e),
+                  byInterpreter(code, compiled->code, machine, e))
             << "seed " << seed;
       }
     }
@@ -139,9 +139,9 @@ TEST(ImplTest, operationsBeyondTheLimit) {
   k.issue(1);
   ImplOptions options;
   options.maxOperations = 2;
-  EXPECT_TRUE(ImplSystem(k.kernel, k.program, k.machine, k.bindings, options).complete());
+  EXPECT_TRUE(ImplSystem(k.kernel, k.code, k.machine, k.bindings, options).complete());
   options.maxOperations = 1;
-  EXPECT_FALSE(ImplSystem(k.kernel, k.program, k.machine, k.bindings, options).complete());
+  EXPECT_FALSE(ImplSystem(k.kernel, k.code, k.machine, k.bindings, options).complete());
 }
 
 /// Commits come in any order, retirements in the order of issue, and only then is the semaphore

@@ -27,11 +27,11 @@ ExploreAllResult explored(const Kernel &kernel, Strategy strategy, const Literal
   ExploreOptions options;
   options.rules = inSpec;
   options.mayOverwait = overwaitAllowed(kernel, compiled->plan);
-  makeLiteral(kernel, inCode, compiled->program, machine);
+  makeLiteral(kernel, inCode, compiled->code, machine);
   Diagnostics malformed;
-  verifyProgram(kernel, compiled->program, malformed, true);
+  verifyCode(kernel, compiled->code, malformed, true);
   EXPECT_FALSE(malformed.hasErrors()) << render(malformed, {});
-  return exploreAll(kernel, compiled->program, machine, {.maxTrips = maxTrips}, options);
+  return exploreAll(kernel, compiled->code, machine, {.maxTrips = maxTrips}, options);
 }
 
 /// Accepted as it is, rejected with the rule: with this kind of mismatch, first at this

@@ -201,20 +201,20 @@ fuzz::RandomKernelOptions smallKernels(uint64_t seed) {
 }
 
 /// Makes one mistake, or none for one seed in four: a threshold, a semaphore, a wait, a reset.
-void damage(Program &code, fuzz::Random &random) {
+void damage(Code &program, fuzz::Random &random) {
   std::vector<Op *> places;
-  for (EngineCode &engine : code.engines) {
+  for (EngineProgram &engine : program.engines) {
     for (Op &op : engine.ops) {
       if (op.wait.valid() || op.kind == OpKind::Reset || op.kind == OpKind::Drain) {
         places.push_back(&op);
       }
     }
   }
-  if (places.empty() || code.semaphores.empty() || random.below(4) == 0) {
+  if (places.empty() || program.semaphores.empty() || random.below(4) == 0) {
     return;
   }
   Op &op = *places[random.below(places.size())];
-  SemaId other(uint32_t(random.below(code.semaphores.size())));
+  SemaId other(uint32_t(random.below(program.semaphores.size())));
   if (op.kind == OpKind::Reset || op.kind == OpKind::Drain) {
     op = Op::makeWait(other, Operand::number(0));
     return;
@@ -238,12 +238,12 @@ bool areAlike(const RaceReport &a, const RaceReport &b) {
 
 /// Each schedule of a report can be performed by itself and shows the same again. It may also show
 /// the same two instructions in other iterations, and then reports these.
-void expectReplays(const Kernel &kernel, const Program &code, const Machine &machine,
+void expectReplays(const Kernel &kernel, const Code &program, const Machine &machine,
                    const Bindings &bindings, const RaceResult &result, const std::string &context) {
   for (const RaceReport &report : result.reports) {
     size_t performed = 0;
     RaceResult again =
-        checkSchedule(kernel, code, machine, bindings, report.steps, manySchedules(), performed);
+        checkSchedule(kernel, program, machine, bindings, report.steps, manySchedules(), performed);
     EXPECT_EQ(performed, report.steps.size()) << report.text.message << context;
     bool isAgain = std::any_of(again.reports.begin(), again.reports.end(),
                                [&](const RaceReport &other) { return areAlike(other, report); });
@@ -275,28 +275,27 @@ struct Tally {
 };
 
 void compareOne(uint64_t seed, Strategy strategy, bool overlap, Tally &tally) {
-  RandomProgram program(seed, smallKernels(seed), {0, 2});
+  RandomCodeCase code(seed, smallKernels(seed), {0, 2});
   Machine machine = genericMachine();
   machine.queueOverlap = overlap;
   Diagnostics diagnostics;
   std::optional<Compiled> compiled =
-      compile(program.kernel, {{.strategy = strategy}, {}, Overflow::Assume}, machine, diagnostics);
-  if (!compiled || program.cutOff()) {
+      compile(code.kernel, {{.strategy = strategy}, {}, Overflow::Assume}, machine, diagnostics);
+  if (!compiled || code.cutOff()) {
     return;
   }
-  Program code = compiled->program;
+  Code program = compiled->code;
   fuzz::Random random(seed);
-  damage(code, random);
-  ImplSystem system(program.kernel, code, machine, program.bindings, {maxInFlight, 10000, nullptr});
-  AllInterleavings all(system, &program.definitions, nullptr, 20000);
+  damage(program, random);
+  ImplSystem system(code.kernel, program, machine, code.bindings, {maxInFlight, 10000, nullptr});
+  AllInterleavings all(system, &code.definitions, nullptr, 20000);
   if (!all.complete) {
     return;
   }
-  RaceResult result = checkRaces(program.kernel, code, machine, program.bindings, manySchedules());
+  RaceResult result = checkRaces(code.kernel, program, machine, code.bindings, manySchedules());
   Pairs found = pairsOf(result, ReportKind::Unordered);
-  std::string context =
-      fmt::format("seed {} {}\n{}", seed, toString(strategy), dump(program.kernel));
-  expectReplays(program.kernel, code, machine, program.bindings, result, context);
+  std::string context = fmt::format("seed {} {}\n{}", seed, toString(strategy), dump(code.kernel));
+  expectReplays(code.kernel, program, machine, code.bindings, result, context);
   if (result.oneDecides) {
     ++tally.compared;
     EXPECT_EQ(text(found), text(all.unordered)) << context;
@@ -310,8 +309,8 @@ void compareOne(uint64_t seed, Strategy strategy, bool overlap, Tally &tally) {
   }
   // The explorer knows by itself when the dependences are stuck.
   ExploreOptions safe;
-  safe.mayOverwait.assign(program.kernel.instrs.size(), true);
-  ExploreResult explored = explore(program.kernel, code, machine, program.bindings, safe);
+  safe.mayOverwait.assign(code.kernel.instrs.size(), true);
+  ExploreResult explored = explore(code.kernel, program, machine, code.bindings, safe);
   if (explored.verdict == Verdict::Yes && result.oneDecides) {
     EXPECT_EQ(result.stuckTogether, explored.stuckTogether) << context;
     EXPECT_FALSE(has(result, ReportKind::Deadlock)) << context;
@@ -390,15 +389,15 @@ AccessTally compareAccesses(uint32_t count, bool overlap, bool split) {
       queue.completion = split ? Completion::Split : Completion::Whole;
     }
     Datapath datapath(kernel, bindings);
-    ImplSystem system(kernel, compiled->program, machine, bindings, {maxInFlight, 10000, nullptr});
+    ImplSystem system(kernel, compiled->code, machine, bindings, {maxInFlight, 10000, nullptr});
     AllInterleavings all(system, nullptr, &datapath, 20000);
-    RaceResult result = checkRaces(kernel, compiled->program, machine, bindings, manySchedules());
+    RaceResult result = checkRaces(kernel, compiled->code, machine, bindings, manySchedules());
     if (!all.complete) {
       continue;
     }
     std::string context = fmt::format("seed {}\n{}{}", seed, dump(kernel), render(result, {}));
     Pairs found = pairsOf(result, ReportKind::Race);
-    expectReplays(kernel, compiled->program, machine, bindings, result, context);
+    expectReplays(kernel, compiled->code, machine, bindings, result, context);
     for (const auto &[first, second] : found) {
       EXPECT_TRUE(all.racing.contains({first, second})) << first << " " << second << context;
     }

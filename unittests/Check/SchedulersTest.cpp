@@ -17,8 +17,8 @@ class SchedulersTest : public testing::Test {
 protected:
   SchedulersTest() : kernel(makeKernel()), machine(genericMachine()), bindings(kernel) {
     Diagnostics diagnostics;
-    code = compile(kernel, {{.strategy = Strategy::PerLoop}, {}}, machine, diagnostics);
-    system.emplace(kernel, code->program, machine, bindings);
+    program = compile(kernel, {{.strategy = Strategy::PerLoop}, {}}, machine, diagnostics);
+    system.emplace(kernel, program->code, machine, bindings);
   }
 
   static Kernel makeKernel() {
@@ -75,7 +75,7 @@ protected:
   Kernel kernel;
   Machine machine;
   Bindings bindings;
-  std::optional<Compiled> code;
+  std::optional<Compiled> program;
   std::optional<ImplSystem> system;
 };
 

@@ -20,11 +20,11 @@ namespace {
 constexpr uint32_t numPrograms = 4000;
 
 /// Where the two differ, or nothing.
-std::string difference(const RandomProgram &program, uint64_t &compared) {
-  SpecSystem spec(program.kernel, program.bindings);
-  for (DepId dep : program.kernel.deps.ids()) {
-    InstrId consumer = program.kernel.deps[dep].consumer;
-    const Definition &definition = program.definitions[program.kernel.engineOf(consumer).value];
+std::string difference(const RandomCodeCase &code, uint64_t &compared) {
+  SpecSystem spec(code.kernel, code.bindings);
+  for (DepId dep : code.kernel.deps.ids()) {
+    InstrId consumer = code.kernel.deps[dep].consumer;
+    const Definition &definition = code.definitions[code.kernel.engineOf(consumer).value];
     const std::vector<Need> &needs = definition.needs(dep);
     for (uint32_t run = 0; run < needs.size(); ++run) {
       ++compared;
@@ -60,14 +60,14 @@ TEST(SpecTest, owesWhatTheDefinitionSays) {
   uint64_t compared = 0;
   fuzz::Range seeds = seedsOf(numPrograms);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
-    if (program.cutOff()) {
+    RandomCodeCase code(seed, optionsForSeed(seed));
+    if (code.cutOff()) {
       continue;
     }
-    coverage.add(program);
-    std::string problem = difference(program, compared);
+    coverage.add(code);
+    std::string problem = difference(code, compared);
     if (!problem.empty()) {
-      findings.add(program, "spec", problem, "");
+      findings.add(code, "spec", problem, "");
     }
   }
   EXPECT_EQ(findings.count(), 0u) << findings.report("CheckTests", "SpecTest.owes*");
@@ -111,8 +111,8 @@ TEST(SpecTest, runsToTheEnd) {
   uint32_t finished = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
     fuzz::RandomKernelOptions options;
-    RandomProgram program(seed, options);
-    SpecSystem spec(program.kernel, program.bindings);
+    RandomCodeCase code(seed, options);
+    SpecSystem spec(code.kernel, code.bindings);
     SpecState state = spec.initial();
     std::vector<Step> steps;
     for (spec.enabled(state, steps); !steps.empty(); spec.enabled(state, steps)) {
@@ -120,9 +120,9 @@ TEST(SpecTest, runsToTheEnd) {
     }
     EXPECT_TRUE(spec.finished(state)) << "seed " << seed;
     ++finished;
-    for (InstrId i : program.kernel.instrs.ids()) {
-      EngineId e = program.kernel.engineOf(i);
-      EXPECT_EQ(state.retirements[i], program.definitions[e.value].runsOf(i));
+    for (InstrId i : code.kernel.instrs.ids()) {
+      EngineId e = code.kernel.engineOf(i);
+      EXPECT_EQ(state.retirements[i], code.definitions[e.value].runsOf(i));
     }
   }
   EXPECT_EQ(finished, 200u);

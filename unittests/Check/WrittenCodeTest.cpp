@@ -32,20 +32,20 @@ struct Counts {
   int right = 0, racing = 0, reversed = 0, deadlocked = 0, memories = 0;
 };
 
-std::string contextOf(uint64_t seed, const RandomCode &code, const RaceResult &result) {
-  return fmt::format("seed {}, trips {}, guards {}, overlap {}\n{}\n{}\n{}", seed, code.trips,
-                     code.guards, code.machine.queueOverlap, writeKernelJson(code.kernel),
-                     listing(code.kernel, code.program), render(result, {}));
+std::string contextOf(uint64_t seed, const RandomCode &program, const RaceResult &result) {
+  return fmt::format("seed {}, trips {}, guards {}, overlap {}\n{}\n{}\n{}", seed, program.trips,
+                     program.guards, program.machine.queueOverlap, writeKernelJson(program.kernel),
+                     listing(program.kernel, program.code), render(result, {}));
 }
 
 class WrittenCodeTest : public testing::Test {
 protected:
   static constexpr uint32_t inFlight = 16;
 
-  void compare(uint64_t seed, const RandomCode &code) {
-    Bindings bindings = code.bindings();
-    Datapath datapath(code.kernel, bindings);
-    ImplSystem system(code.kernel, code.program, code.machine, bindings,
+  void compare(uint64_t seed, const RandomCode &program) {
+    Bindings bindings = program.bindings();
+    Datapath datapath(program.kernel, bindings);
+    ImplSystem system(program.kernel, program.code, program.machine, bindings,
                       {inFlight, 10000, nullptr});
     AllSchedules all(system, bindings, datapath, 4000);
     if (!all.complete) {
@@ -56,7 +56,8 @@ protected:
     options.schedules = 20;
     options.inFlight = inFlight;
     options.maxReports = 1000;
-    RaceResult result = checkRaces(code.kernel, code.program, code.machine, bindings, options);
+    RaceResult result =
+        checkRaces(program.kernel, program.code, program.machine, bindings, options);
     ++counts.compared;
     ++(result.heldBack ? counts.byHolding : result.oneDecides ? counts.byClocks : counts.open);
     bool isRacing = !all.racing.empty() || !all.reversed.empty();
@@ -69,38 +70,39 @@ protected:
     if (result.oneDecides) {
       // What never comes, because all is stuck, is no race of what came.
       if (!all.deadlock || !all.racing.empty() || !isRacing) {
-        ASSERT_EQ(has(result, ReportKind::Race), isRacing) << contextOf(seed, code, result);
+        ASSERT_EQ(has(result, ReportKind::Race), isRacing) << contextOf(seed, program, result);
       }
-      ASSERT_EQ(has(result, ReportKind::Deadlock), all.deadlock) << contextOf(seed, code, result);
-      ASSERT_EQ(result.verdict == Verdict::Yes, isRight) << contextOf(seed, code, result);
+      ASSERT_EQ(has(result, ReportKind::Deadlock), all.deadlock)
+          << contextOf(seed, program, result);
+      ASSERT_EQ(result.verdict == Verdict::Yes, isRight) << contextOf(seed, program, result);
     } else {
-      ASSERT_NE(result.verdict, Verdict::Yes) << contextOf(seed, code, result);
+      ASSERT_NE(result.verdict, Verdict::Yes) << contextOf(seed, program, result);
       ASSERT_TRUE(result.verdict == Verdict::Undecided || !isRight || hasWrap(result))
-          << contextOf(seed, code, result);
+          << contextOf(seed, program, result);
     }
     if (result.verdict == Verdict::Yes && seed % 16 == 0) {
-      compareMemory(seed, code, result, bindings);
+      compareMemory(seed, program, result, bindings);
     }
-    expectShown(seed, code, result, system);
+    expectShown(seed, program, result, system);
   }
 
   /// The schedule of a race ends with both instructions in flight, or with the second one alone;
   /// that of a deadlock stuck.
-  void expectShown(uint64_t seed, const RandomCode &code, const RaceResult &result,
+  void expectShown(uint64_t seed, const RandomCode &program, const RaceResult &result,
                    const ImplSystem &system) {
     for (const RaceReport &report : result.reports) {
       ImplState state = system.initial();
       for (const Step &step : report.steps) {
-        ASSERT_TRUE(system.isEnabled(state, step)) << contextOf(seed, code, result);
+        ASSERT_TRUE(system.isEnabled(state, step)) << contextOf(seed, program, result);
         system.apply(state, step);
       }
       if (report.kind == ReportKind::Race && report.text.severity == Severity::Error) {
-        ASSERT_TRUE(areInFlight(system, state, report)) << contextOf(seed, code, result);
+        ASSERT_TRUE(areInFlight(system, state, report)) << contextOf(seed, program, result);
       }
       if (report.kind == ReportKind::Deadlock) {
         std::vector<Step> steps;
         system.enabled(state, steps);
-        ASSERT_TRUE(steps.empty() && !system.finished(state)) << contextOf(seed, code, result);
+        ASSERT_TRUE(steps.empty() && !system.finished(state)) << contextOf(seed, program, result);
       }
     }
   }
@@ -129,15 +131,15 @@ protected:
     return flight.count(first) >= (first == second ? 2 : 1) && flight.contains(second);
   }
 
-  void compareMemory(uint64_t seed, const RandomCode &code, const RaceResult &result,
+  void compareMemory(uint64_t seed, const RandomCode &program, const RaceResult &result,
                      const Bindings &bindings) {
-    Datapath datapath(code.kernel, bindings);
-    ImplSystem system(code.kernel, code.program, code.machine, bindings,
+    Datapath datapath(program.kernel, bindings);
+    ImplSystem system(program.kernel, program.code, program.machine, bindings,
                       {inFlight, 10000, &datapath});
     AllSchedules all(system, bindings, datapath, 20000);
     if (all.complete) {
       ++counts.memories;
-      ASSERT_EQ(all.memories.size(), 1u) << contextOf(seed, code, result);
+      ASSERT_EQ(all.memories.size(), 1u) << contextOf(seed, program, result);
     }
   }
 
@@ -150,11 +152,11 @@ protected:
 
   void run(uint64_t count, const RandomCodeOptions &options) {
     for (uint64_t seed = 0; seed < count && !HasFatalFailure(); ++seed) {
-      RandomCode code = randomCode(seed, options);
+      RandomCode program = randomCode(seed, options);
       Diagnostics diagnostics;
-      verifyProgram(code.kernel, code.program, diagnostics, true);
+      verifyCode(program.kernel, program.code, diagnostics, true);
       ASSERT_FALSE(diagnostics.hasErrors()) << "seed " << seed << render(diagnostics, {});
-      compare(seed, code);
+      compare(seed, program);
     }
     fmt::print("{} compared: {} right, {} racing ({} by order alone), {} stuck; decided by one "
                "schedule {}, by holding "

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Campaign.h"
+#include "CodeComparison.h"
 #include "PlanComparison.h"
-#include "ProgramComparison.h"
 
 #include "tally/Code/ControlCost.h"
 #include "tally/Compile/Choose.h"
@@ -27,20 +27,20 @@ namespace {
 
 struct Coded {
   SyncPlan plan;
-  Program program;
+  Code code;
   double cost = 0;
 };
 
-std::optional<Coded> code(const Kernel &kernel, const CompileOptions &options,
-                          const Machine &machine) {
+std::optional<Coded> program(const Kernel &kernel, const CompileOptions &options,
+                             const Machine &machine) {
   Diagnostics diagnostics;
   Coded coded;
   coded.plan = makePlan(kernel, options.plan, diagnostics);
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }
-  coded.program = lower(kernel, coded.plan, machine, options.lower, diagnostics);
-  coded.cost = controlCost(kernel, coded.program, machine);
+  coded.code = lower(kernel, coded.plan, machine, options.lower, diagnostics);
+  coded.cost = controlCost(kernel, coded.code, machine);
   return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(coded));
 }
 
@@ -95,7 +95,7 @@ double leastCost(const Kernel &kernel, const Machine &machine, const CompileOpti
     }
     for (bool step : {false, true}) {
       options.lower.stepThresholds = step;
-      least = std::min(least, code(kernel, options, machine)->cost);
+      least = std::min(least, program(kernel, options, machine)->cost);
     }
   }
   return least;
@@ -129,7 +129,7 @@ Kernel fan(uint32_t count, uint32_t bodies = 1) {
 /// count.
 TEST(ChooseTest, thePriceIsThatOfAllRuns) {
   Machine machine = genericMachine();
-  EXPECT_EQ(code(fan(1), optionsFor(Strategy::PerLoop), machine).value().cost,
+  EXPECT_EQ(program(fan(1), optionsFor(Strategy::PerLoop), machine).value().cost,
             2 * (1 + 10) + 1 + 10);
 }
 
@@ -137,12 +137,12 @@ TEST(ChooseTest, isNeverDearerThanPerLoop) {
   double cheaper = 0;
   double compared = 0;
   for (uint64_t seed = 0; seed < 3000; ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
+    RandomCodeCase code(seed, optionsForSeed(seed));
     for (const Machine &machine : {genericMachine(), wrappingMachine()}) {
-      std::optional<Coded> perLoop = code(program.kernel, optionsFor(Strategy::PerLoop), machine);
-      std::optional<Coded> best = code(program.kernel, chosen(program.kernel, machine), machine);
+      std::optional<Coded> perLoop = program(code.kernel, optionsFor(Strategy::PerLoop), machine);
+      std::optional<Coded> best = program(code.kernel, chosen(code.kernel, machine), machine);
       ASSERT_TRUE(perLoop && best) << "seed " << seed;
-      ASSERT_LE(best->cost, perLoop->cost) << "seed " << seed << "\n" << dump(program.kernel);
+      ASSERT_LE(best->cost, perLoop->cost) << "seed " << seed << "\n" << dump(code.kernel);
       cheaper += best->cost < perLoop->cost;
       ++compared;
     }
@@ -156,15 +156,15 @@ TEST(ChooseTest, isAsCheapAsAnySharing) {
   uint32_t missed = 0;
   double worst = 1;
   for (uint64_t seed = 0; seed < 4000; ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
-    size_t numSets = setsOf(program.kernel).size();
+    RandomCodeCase code(seed, optionsForSeed(seed));
+    size_t numSets = setsOf(code.kernel).size();
     if (numSets == 0 || numSets > 6) {
       continue;
     }
     Machine machine = seed % 2 == 0 ? genericMachine() : wrappingMachine();
-    CompileOptions options = chosen(program.kernel, machine);
-    double cost = code(program.kernel, options, machine).value().cost;
-    double least = leastCost(program.kernel, machine, options);
+    CompileOptions options = chosen(code.kernel, machine);
+    double cost = program(code.kernel, options, machine).value().cost;
+    double least = leastCost(code.kernel, machine, options);
     ASSERT_GE(cost, least);
     ++compared;
     missed += cost > least;
@@ -177,14 +177,14 @@ TEST(ChooseTest, isAsCheapAsAnySharing) {
 /// The code with the sharing that was chosen waits for what the definition asks for.
 TEST(ChooseTest, chosenCodeIsRight) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
+    RandomCodeCase code(seed, optionsForSeed(seed));
     Machine machine = seed % 2 == 0 ? genericMachine() : wrappingMachine();
     machine.semaphores = static_cast<uint32_t>(1 + seed % 7);
-    std::optional<Coded> coded = code(program.kernel, chosen(program.kernel, machine), machine);
+    std::optional<Coded> coded = program(code.kernel, chosen(code.kernel, machine), machine);
     ASSERT_TRUE(coded) << "seed " << seed;
-    std::optional<std::string> difference = compareProgram(
-        program.kernel, coded->program, machine, program.bindings, program.definitions,
-        allowancesOf(program.kernel, coded->plan), /*written=*/false);
+    std::optional<std::string> difference =
+        compareCode(code.kernel, coded->code, machine, code.bindings, code.definitions,
+                    allowancesOf(code.kernel, coded->plan), /*written=*/false);
     ASSERT_FALSE(difference) << "seed " << seed << ": " << *difference;
   }
 }
@@ -194,12 +194,12 @@ TEST(ChooseTest, semaphoresEndAndOneBodyShares) {
   Kernel kernel = fan(3, 2);
   Machine machine = genericMachine();
   machine.semaphores = 6;
-  EXPECT_EQ(code(kernel, chosen(kernel, machine), machine)->program.semaphores.size(), 6u);
+  EXPECT_EQ(program(kernel, chosen(kernel, machine), machine)->code.semaphores.size(), 6u);
 
   machine.semaphores = 5;
   Diagnostics diagnostics;
   CompileOptions options = choose(kernel, optionsFor(Strategy::Auto), machine, diagnostics);
-  EXPECT_EQ(code(kernel, options, machine)->program.semaphores.size(), 4u);
+  EXPECT_EQ(program(kernel, options, machine)->code.semaphores.size(), 4u);
   ASSERT_EQ(diagnostics.all().size(), 1u);
   EXPECT_EQ(diagnostics.all()[0].severity, Severity::Remark);
   EXPECT_EQ(diagnostics.all()[0].message,
@@ -212,12 +212,12 @@ TEST(ChooseTest, bodiesEndAndTheQueueShares) {
   Kernel kernel = fan(2, 4);
   Machine machine = genericMachine();
   machine.semaphores = 4;
-  EXPECT_EQ(code(kernel, chosen(kernel, machine), machine)->program.semaphores.size(), 4u);
+  EXPECT_EQ(program(kernel, chosen(kernel, machine), machine)->code.semaphores.size(), 4u);
 
   machine.semaphores = 3;
   Diagnostics diagnostics;
   CompileOptions options = choose(kernel, optionsFor(Strategy::Auto), machine, diagnostics);
-  EXPECT_EQ(code(kernel, options, machine)->program.semaphores.size(), 1u);
+  EXPECT_EQ(program(kernel, options, machine)->code.semaphores.size(), 1u);
   ASSERT_EQ(diagnostics.all().size(), 1u);
   EXPECT_NE(diagnostics.all()[0].message.find("one counts all of queue 'p'"), std::string::npos);
 }
@@ -227,8 +227,8 @@ TEST(ChooseTest, bodiesEndAndTheQueueShares) {
 TEST(ChooseTest, theLoopCounterIsTheThreshold) {
   Kernel kernel = fan(1);
   Machine machine = wrappingMachine();
-  std::optional<Coded> coded = code(kernel, chosen(kernel, machine), machine);
-  for (const EngineCode &engine : coded->program.engines) {
+  std::optional<Coded> coded = program(kernel, chosen(kernel, machine), machine);
+  for (const EngineProgram &engine : coded->code.engines) {
     for (const Op &op : engine.ops) {
       EXPECT_NE(op.kind, OpKind::Alu);
     }
@@ -259,10 +259,10 @@ size_t numOpsWaitingForTransfers(bool isNested, bool otherReadsCount) {
     b.dep(other, c, {});
   }
   Kernel kernel = b.finish();
-  std::optional<Coded> coded = code(kernel, chosen(kernel, genericMachine()), genericMachine());
+  std::optional<Coded> coded = program(kernel, chosen(kernel, genericMachine()), genericMachine());
   size_t count = 0;
   size_t depth = 0;
-  for (const Op &op : coded->program.engines[consumer].ops) {
+  for (const Op &op : coded->code.engines[consumer].ops) {
     depth += op.kind == OpKind::LoopBegin;
     depth -= op.kind == OpKind::LoopEnd;
     count += op.kind == OpKind::Alu && depth == (isNested ? 2 : 1);
@@ -290,7 +290,7 @@ TEST(ChooseTest, onlyProducersSignal) {
   b.endLoop();
   b.dep(p, c, {});
   Kernel kernel = b.finish();
-  std::optional<Coded> coded = code(kernel, chosen(kernel, genericMachine()), genericMachine());
+  std::optional<Coded> coded = program(kernel, chosen(kernel, genericMachine()), genericMachine());
   EXPECT_FALSE(coded->plan.groupOf[InstrId(0)].valid());
   EXPECT_TRUE(coded->plan.groupOf[p].valid());
 }

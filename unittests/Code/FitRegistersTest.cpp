@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Campaign.h"
+#include "CodeComparison.h"
 #include "PlanComparison.h"
-#include "ProgramComparison.h"
 
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
@@ -40,8 +40,8 @@ struct Outcome {
 
   uint32_t registers() const {
     uint32_t most = 0;
-    for (const EngineCode &code : compiled->program.engines) {
-      most = std::max(most, static_cast<uint32_t>(code.registers.size()));
+    for (const EngineProgram &program : compiled->code.engines) {
+      most = std::max(most, static_cast<uint32_t>(program.registers.size()));
     }
     return most;
   }
@@ -201,7 +201,7 @@ TEST(FitRegistersTest, eachEngineKeepsItsOwnCopies) {
   b.dep(p, n, {{a, 2}});
   Kernel kernel = b.finish();
   Outcome outcome = compiled(kernel, Strategy::PerLoop, {});
-  const auto &engines = outcome.compiled->program.engines;
+  const auto &engines = outcome.compiled->code.engines;
   EXPECT_EQ(engines[EngineId(1)].registers.size(), engines[EngineId(2)].registers.size() + 7);
 }
 
@@ -215,39 +215,38 @@ TEST(FitRegistersTest, codeWithFewRegistersIsRight) {
   uint32_t longer = 0;
   fuzz::Range seeds = seedsOf(3000, /*work=*/30);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
+    RandomCodeCase code(seed, optionsForSeed(seed));
     Strategy strategy = strategies[seed % 4];
-    if (strategy == Strategy::PerEngine && !program.agreeing()) {
+    if (strategy == Strategy::PerEngine && !code.agreeing()) {
       continue;
     }
-    Outcome outcome = compiled(program.kernel, strategy, 200);
+    Outcome outcome = compiled(code.kernel, strategy, 200);
     ASSERT_TRUE(outcome.compiled) << "seed " << seed;
     for (uint32_t limit = outcome.registers(); limit > 0; --limit) {
-      outcome = compiled(program.kernel, strategy, limit);
+      outcome = compiled(code.kernel, strategy, limit);
       if (!outcome.compiled) {
         break;
       }
-      const Compiled &code = *outcome.compiled;
-      if (!countsAtRunTime(code.plan.options.strategy)) {
+      const Compiled &program = *outcome.compiled;
+      if (!countsAtRunTime(program.plan.options.strategy)) {
         break; // what 'auto' falls back to last needs no registers
       }
       std::string shortage = outcome.shortage();
       recomputed += shortage.find("instead of kept") != std::string::npos;
       longer += shortage.find("forgotten") != std::string::npos;
       std::string what = outcome.registers() > limit ? "too many registers" : "";
-      what = what.empty()
-                 ? comparePlan(program.kernel, code.plan, program.bindings, program.definitions)
-                       .value_or("")
-                 : what;
-      what = what.empty()
-                 ? compareProgram(program.kernel, code.program, machineWith(limit),
-                                  program.bindings, program.definitions,
-                                  allowancesOf(program.kernel, code.plan), /*written=*/false)
-                       .value_or("")
-                 : what;
+      what =
+          what.empty()
+              ? comparePlan(code.kernel, program.plan, code.bindings, code.definitions).value_or("")
+              : what;
+      what = what.empty() ? compareCode(code.kernel, program.code, machineWith(limit),
+                                        code.bindings, code.definitions,
+                                        allowancesOf(code.kernel, program.plan), /*written=*/false)
+                                .value_or("")
+                          : what;
       if (!what.empty()) {
-        findings.add(program, fmt::format("{}, {} registers", toString(strategy), limit), what,
-                     dump(program.kernel, code.plan));
+        findings.add(code, fmt::format("{}, {} registers", toString(strategy), limit), what,
+                     dump(code.kernel, program.plan));
       }
     }
   }

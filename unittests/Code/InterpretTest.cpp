@@ -2,7 +2,7 @@
 
 #include "tally/Run/Interpret.h"
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <gtest/gtest.h>
@@ -12,16 +12,16 @@ using namespace tally;
 namespace {
 
 /// A { x  if c { y } else { z }  B { w } }  on one engine.
-struct Code {
+struct Example {
   KernelBuilder b{"k"};
   EngineId act = b.engine("act");
   LoopId a, c, inB;
   InstrId x, y, z, w;
   Kernel kernel;
-  Program program;
+  Code code;
   Machine machine = genericMachine();
 
-  Code() {
+  Example() {
     QueueId q = b.queueOf(act);
     a = b.beginLoop("A", b.value("n"));
     x = b.instr("x", q);
@@ -35,12 +35,12 @@ struct Code {
     b.endLoop();
     b.endLoop();
     kernel = b.finish();
-    program.engines.push({act, {}, {}});
+    code.engines.push({act, {}, {}});
   }
 
-  RegId reg(const char *name) { return program.engines[act].registers.push({name, ""}); }
+  RegId reg(const char *name) { return code.engines[act].registers.push({name, ""}); }
 
-  void add(Op op) { program.engines[act].ops.push_back(op); }
+  void add(Op op) { code.engines[act].ops.push_back(op); }
 
   void end(OpKind kind) { add(Op::mark(kind)); }
 
@@ -61,7 +61,7 @@ struct Code {
 
   /// Names of the instructions issued, with the iterations of the loops around them.
   std::string run(const Bindings &bindings, uint64_t fuel = UINT64_MAX) const {
-    EngineRun run(kernel, program, machine, bindings, act);
+    EngineRun run(kernel, code, machine, bindings, act);
     run.setFuel(fuel);
     std::string text;
     while (const Op *op = run.next()) {
@@ -79,7 +79,7 @@ struct Code {
 
 /// Trips count by how often the statement was reached: B is reached twice, c twice.
 TEST(InterpretTest, walksLoopsAndBranches) {
-  Code k;
+  Example k;
   k.addAll();
   Bindings bindings(k.kernel);
   bindings.set(k.a, {2});
@@ -89,7 +89,7 @@ TEST(InterpretTest, walksLoopsAndBranches) {
 }
 
 TEST(InterpretTest, zeroTripsSkipTheBody) {
-  Code k;
+  Example k;
   k.addAll();
   Bindings bindings(k.kernel);
   bindings.set(k.a, {0});
@@ -98,7 +98,7 @@ TEST(InterpretTest, zeroTripsSkipTheBody) {
 
 /// An `if` without `else` in the code, taken and not taken.
 TEST(InterpretTest, ifWithoutElse) {
-  Code k;
+  Example k;
   k.add(Op::loopBegin(k.a));
   k.add(Op::ifBegin(k.c));
   k.add(Op::issue(k.y));
@@ -113,7 +113,7 @@ TEST(InterpretTest, ifWithoutElse) {
 
 /// Loops that the code does not have are not run, and reached less often.
 TEST(InterpretTest, leavesOutLoopsWithoutCode) {
-  Code k;
+  Example k;
   k.add(Op::loopBegin(k.a));
   k.add(Op::issue(k.x));
   k.end(OpKind::LoopEnd);
@@ -123,8 +123,8 @@ TEST(InterpretTest, leavesOutLoopsWithoutCode) {
 }
 
 TEST(InterpretTest, everyOutsideOperationStops) {
-  Code k;
-  k.program.semaphores.push({"s"});
+  Example k;
+  k.code.semaphores.push({"s"});
   k.add(Op::makeWait(SemaId(0), Operand::number(1)));
   k.add(Op::mark(OpKind::BarrierBegin, 0));
   k.add(Op::makeSignal(SemaId(0)));
@@ -132,7 +132,7 @@ TEST(InterpretTest, everyOutsideOperationStops) {
   k.add(Op::reset(SemaId(0), 1));
   k.add(Op::drain());
   Bindings bindings(k.kernel);
-  EngineRun run(k.kernel, k.program, k.machine, bindings, k.act);
+  EngineRun run(k.kernel, k.code, k.machine, bindings, k.act);
   for (OpKind kind : {OpKind::Wait, OpKind::Signal, OpKind::Reset, OpKind::Drain}) {
     const Op *op = run.next();
     ASSERT_NE(op, nullptr);
@@ -144,7 +144,7 @@ TEST(InterpretTest, everyOutsideOperationStops) {
 
 /// The native counter starts at 1 each time; the sum over two trips of 3 is 12.
 TEST(InterpretTest, countersAndRegisters) {
-  Code k;
+  Example k;
   RegId i = k.reg("i"), sum = k.reg("sum");
   k.add(Op::loopBegin(k.a));
   k.add(Op::loopBegin(k.inB, i));
@@ -155,7 +155,7 @@ TEST(InterpretTest, countersAndRegisters) {
   Bindings bindings(k.kernel);
   bindings.set(k.a, {2});
   bindings.set(k.inB, {3});
-  EngineRun run(k.kernel, k.program, k.machine, bindings, k.act);
+  EngineRun run(k.kernel, k.code, k.machine, bindings, k.act);
   std::vector<uint64_t> counters, sums;
   while (run.next()) {
     counters.push_back(run.value(Operand::reg(i)));
@@ -168,14 +168,14 @@ TEST(InterpretTest, countersAndRegisters) {
 
 /// An endless loop without operations runs out of fuel as well.
 TEST(InterpretTest, fuel) {
-  Code k;
+  Example k;
   k.addAll();
   Bindings bindings(k.kernel);
   bindings.set(k.a, {maxCount});
   bindings.set(k.c, {1});
   bindings.set(k.inB, {0});
   EXPECT_EQ(k.run(bindings, 4), "xA0 yA0c0 exhausted");
-  Code empty;
+  Example empty;
   empty.add(Op::loopBegin(empty.a));
   empty.end(OpKind::LoopEnd);
   EXPECT_EQ(empty.run(bindings, 1000), "exhausted");

@@ -1,6 +1,6 @@
 //===- JsonDocTest.cpp - The examples of docs/Json.md ---------------------===//
 
-#include "tally/Code/ProgramJson.h"
+#include "tally/Code/CodeJson.h"
 #include "tally/Lower/Lower.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
@@ -40,12 +40,12 @@ TEST(JsonDocTest, kernelIsLegal) {
 /// The code of the page is what that kernel compiles to.
 TEST(JsonDocTest, codeIsThatOfTheKernel) {
   Diagnostics diagnostics;
-  std::optional<KernelAndProgram> read = readProgramJson(example(1), "Json.md", diagnostics);
+  std::optional<KernelAndCode> read = readCodeJson(example(1), "Json.md", diagnostics);
   ASSERT_TRUE(read) << render(diagnostics, {});
-  verifyProgram(read->kernel, read->program, diagnostics, true);
+  verifyCode(read->kernel, read->code, diagnostics, true);
   EXPECT_EQ(render(diagnostics, {}), "");
   EXPECT_EQ(writeKernelJson(read->kernel), example(0));
   SyncPlan plan = makePlan(read->kernel, {}, diagnostics);
-  Program program = lower(read->kernel, plan, genericMachine(), {}, diagnostics);
-  EXPECT_EQ(writeProgramJson(read->kernel, program), example(1));
+  Code code = lower(read->kernel, plan, genericMachine(), {}, diagnostics);
+  EXPECT_EQ(writeCodeJson(read->kernel, code), example(1));
 }

@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Campaign.h"
+#include "CodeComparison.h"
 #include "PlanComparison.h"
-#include "ProgramComparison.h"
 
 #include "tally/Lower/Lower.h"
 
@@ -76,12 +76,12 @@ std::string describe(const Setting &setting) {
 /// A program compiled, or why not.
 struct Compiled {
   SyncPlan plan;
-  Program program;
+  Code code;
   std::string problem;    ///< errors of the planner, or code that is not well formed
   std::string limitError; ///< what lower() refused
 };
 
-Compiled compile(const RandomProgram &random, const Setting &setting) {
+Compiled compile(const RandomCodeCase &random, const Setting &setting) {
   const Kernel &kernel = random.kernel;
   Compiled compiled;
   PlanOptions options = optionsOf(random, setting.strategy);
@@ -93,7 +93,7 @@ Compiled compile(const RandomProgram &random, const Setting &setting) {
     return compiled;
   }
   Diagnostics lowering;
-  compiled.program = lower(kernel, compiled.plan, setting.machine, setting.lower, lowering);
+  compiled.code = lower(kernel, compiled.plan, setting.machine, setting.lower, lowering);
   if (lowering.hasErrors()) {
     compiled.limitError = render(lowering, {});
     return compiled;
@@ -101,7 +101,7 @@ Compiled compile(const RandomProgram &random, const Setting &setting) {
   // Written out, a loop that runs zero times leaves nothing behind.
   bool complete = setting.strategy != Strategy::Unrolled;
   Diagnostics faults;
-  verifyProgram(kernel, compiled.program, faults, complete);
+  verifyCode(kernel, compiled.code, faults, complete);
   if (faults.hasErrors()) {
     compiled.problem = "verifyProgram: " + render(faults, {});
   }
@@ -115,11 +115,10 @@ IdVector<DepId, Allowance> allowancesIn(const Kernel &kernel, const Compiled &co
                  : allowancesOf(kernel, compiled.plan);
 }
 
-std::optional<std::string> differenceIn(const RandomProgram &program, const Compiled &compiled,
+std::optional<std::string> differenceIn(const RandomCodeCase &code, const Compiled &compiled,
                                         const Setting &setting) {
-  return compareProgram(program.kernel, compiled.program, setting.machine, program.bindings,
-                        program.definitions, allowancesIn(program.kernel, compiled),
-                        setting.strategy == Strategy::Unrolled);
+  return compareCode(code.kernel, compiled.code, setting.machine, code.bindings, code.definitions,
+                     allowancesIn(code.kernel, compiled), setting.strategy == Strategy::Unrolled);
 }
 
 std::string operandText(Operand operand) {
@@ -149,11 +148,11 @@ std::string opText(const Kernel &kernel, const Op &op) {
 
 /// All operations as they are; unlike the listing for readers, also of code that is not well
 /// formed.
-std::string rawListing(const Kernel &kernel, const Program &program) {
+std::string rawListing(const Kernel &kernel, const Code &code) {
   std::string text;
-  for (const EngineCode &code : program.engines) {
-    text += fmt::format("code of '{}'\n", kernel.nameOf(code.engine));
-    for (const Op &op : code.ops) {
+  for (const EngineProgram &program : code.engines) {
+    text += fmt::format("code of '{}'\n", kernel.nameOf(program.engine));
+    for (const Op &op : program.ops) {
       text += fmt::format("  {}\n", opText(kernel, op));
     }
   }
@@ -161,20 +160,19 @@ std::string rawListing(const Kernel &kernel, const Program &program) {
 }
 
 /// Only a limit of registers is a reason to refuse; refusals are counted.
-void examine(const RandomProgram &program, const Setting &setting, Findings &findings,
+void examine(const RandomCodeCase &code, const Setting &setting, Findings &findings,
              uint64_t &refusals) {
-  Compiled compiled = compile(program, setting);
+  Compiled compiled = compile(code, setting);
   std::string what = compiled.problem;
   if (!compiled.limitError.empty()) {
     ++refusals;
     what = setting.machine.registersPerEngine ? "" : "refused: " + compiled.limitError;
   } else if (what.empty()) {
-    what = differenceIn(program, compiled, setting).value_or("");
+    what = differenceIn(code, compiled, setting).value_or("");
   }
   if (!what.empty()) {
-    findings.add(program, describe(setting), what,
-                 dump(program.kernel, compiled.plan) +
-                     rawListing(program.kernel, compiled.program));
+    findings.add(code, describe(setting), what,
+                 dump(code.kernel, compiled.plan) + rawListing(code.kernel, compiled.code));
   }
 }
 
@@ -186,12 +184,12 @@ TEST(LowerPropertyTest, codeWaitsForWhatTheDefinitionAsksFor) {
   uint64_t compiledPrograms = 0;
   fuzz::Range seeds = seedsOf(numPrograms);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
+    RandomCodeCase code(seed, optionsForSeed(seed));
     for (Strategy strategy : strategies) {
-      if (strategy == Strategy::PerEngine && !program.agreeing()) {
+      if (strategy == Strategy::PerEngine && !code.agreeing()) {
         continue;
       }
-      examine(program, settingOf(strategy, seed), findings, refusals);
+      examine(code, settingOf(strategy, seed), findings, refusals);
       ++compiledPrograms;
     }
   }
@@ -207,11 +205,11 @@ TEST(LowerPropertyTest, everySettingAgrees) {
   uint64_t refusals = 0;
   fuzz::Range seeds = seedsOf(100, /*work=*/numSettings);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
+    RandomCodeCase code(seed, optionsForSeed(seed));
     for (uint64_t n = 0; n < numSettings; ++n) {
       for (Strategy strategy : strategies) {
-        if (strategy != Strategy::PerEngine || program.agreeing()) {
-          examine(program, settingOf(strategy, n), findings, refusals);
+        if (strategy != Strategy::PerEngine || code.agreeing()) {
+          examine(code, settingOf(strategy, n), findings, refusals);
         }
       }
     }
@@ -229,10 +227,10 @@ TEST(LowerPropertyTest, unrolledThresholdsAreExact) {
   options.ifPercent = 0;
   fuzz::Range seeds = seedsOf(numUnrolled);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
-    RandomProgram program(seed, options);
+    RandomCodeCase code(seed, options);
     Setting setting = settingOf(Strategy::Unrolled, seed);
     setting.machine.registersPerEngine.reset();
-    examine(program, setting, findings, refusals);
+    examine(code, setting, findings, refusals);
   }
   EXPECT_EQ(findings.count(), 0u) << findings.report("CodeTests", "LowerPropertyTest.unrolled*");
 }
@@ -254,20 +252,20 @@ struct Score {
 };
 
 /// Makes the mistake at each operation in turn, in fresh copies.
-void tryMistake(const RandomProgram &program, const Setting &setting, const Mistake &mistake,
+void tryMistake(const RandomCodeCase &code, const Setting &setting, const Mistake &mistake,
                 Score &score) {
-  Compiled compiled = compile(program, setting);
+  Compiled compiled = compile(code, setting);
   if (!compiled.problem.empty() || !compiled.limitError.empty()) {
     return;
   }
-  for (EngineCode &code : compiled.program.engines) {
-    const Ops original = code.ops;
+  for (EngineProgram &program : compiled.code.engines) {
+    const Ops original = program.ops;
     for (size_t at = 0; at < original.size(); ++at) {
-      if (mistake(code.ops, at)) {
+      if (mistake(program.ops, at)) {
         ++score.changed;
-        score.reported += differenceIn(program, compiled, setting).has_value();
+        score.reported += differenceIn(code, compiled, setting).has_value();
       }
-      code.ops = original;
+      program.ops = original;
     }
   }
 }
@@ -277,8 +275,8 @@ void tryMistake(const RandomProgram &program, const Setting &setting, const Mist
 void expectCaught(const Mistake &mistake, const Setting &setting) {
   Score score;
   for (uint64_t seed = 0; seed < numMistaken && score.reported < enough; ++seed) {
-    RandomProgram program(seed, {});
-    tryMistake(program, setting, mistake, score);
+    RandomCodeCase code(seed, {});
+    tryMistake(code, setting, mistake, score);
   }
   EXPECT_GE(score.changed, 20u) << "the mistake was hardly ever made";
   EXPECT_GE(score.reported * 20, score.changed) << score.reported << " of " << score.changed;

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Campaign.h"
+#include "CodeComparison.h"
 #include "PlanComparison.h"
-#include "ProgramComparison.h"
 
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
@@ -63,11 +63,11 @@ bool contains(const std::vector<uint32_t> &numbers, uint32_t number) {
 }
 
 /// The first operation that touches what it must not, in words; empty if there is none.
-std::string findTouched(const Kernel &kernel, const Program &program) {
+std::string findTouched(const Kernel &kernel, const Code &code) {
   const std::map<InstrId, uint32_t> pins = pinnedSemaphores(kernel);
-  for (const EngineCode &code : program.engines) {
-    const std::vector<uint32_t> &reserved = kernel.engines[code.engine].reserved;
-    for (const Op &op : code.ops) {
+  for (const EngineProgram &program : code.engines) {
+    const std::vector<uint32_t> &reserved = kernel.engines[program.engine].reserved;
+    for (const Op &op : program.ops) {
       bool isReset = op.kind == OpKind::Reset;
       for (uint32_t s = 0; op.signal.valid() && s < (isReset ? op.amount : 1); ++s) {
         if (contains(kernel.reserved, op.signal.value + s)) {
@@ -105,10 +105,10 @@ TEST(NumbersTest, reservedOnesAreNotTouched) {
   uint64_t pinned = 0;
   fuzz::Range seeds = seedsOf(8000);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
-    reserveAndPin(program.kernel, seed);
+    RandomCodeCase code(seed, optionsForSeed(seed));
+    reserveAndPin(code.kernel, seed);
     Strategy strategy = strategies[seed % 4];
-    if (strategy == Strategy::PerEngine && !program.agreeing()) {
+    if (strategy == Strategy::PerEngine && !code.agreeing()) {
       continue;
     }
     CompileOptions options;
@@ -118,20 +118,20 @@ TEST(NumbersTest, reservedOnesAreNotTouched) {
     machine.registersPerEngine = 40;
     machine.semaphores = seed % 3 == 0 ? 60 : 250;
     Diagnostics diagnostics;
-    std::optional<Compiled> code = compile(program.kernel, options, machine, diagnostics);
+    std::optional<Compiled> program = compile(code.kernel, options, machine, diagnostics);
     std::string what =
-        code ? findTouched(program.kernel, code->program) : "refused: " + render(diagnostics, {});
+        program ? findTouched(code.kernel, program->code) : "refused: " + render(diagnostics, {});
     if (what.empty()) {
-      what = compareProgram(program.kernel, code->program, machine, program.bindings,
-                            program.definitions, allowancesOf(program.kernel, code->plan),
-                            /*written=*/false)
+      what = compareCode(code.kernel, program->code, machine, code.bindings, code.definitions,
+                         allowancesOf(code.kernel, program->plan),
+                         /*written=*/false)
                  .value_or("");
     }
     if (!what.empty()) {
-      findings.add(program, std::string(toString(strategy)), what,
-                   code ? dump(program.kernel, code->plan) : "");
+      findings.add(code, std::string(toString(strategy)), what,
+                   program ? dump(code.kernel, program->plan) : "");
     }
-    for (const Group &group : code ? code->plan.groups.raw() : std::vector<Group>()) {
+    for (const Group &group : program ? program->plan.groups.raw() : std::vector<Group>()) {
       pinned += group.pinned.has_value();
     }
   }
@@ -143,22 +143,22 @@ TEST(NumbersTest, reservedOnesAreNotTouched) {
 TEST(NumbersTest, barriersResetAroundReservedOnes) {
   uint32_t split = 0;
   for (uint64_t seed = 0; seed < 5000; ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
+    RandomCodeCase code(seed, optionsForSeed(seed));
     CompileOptions options;
     options.overflow = Overflow::Assume;
     options.plan.strategy = Strategy::Barrier;
     Diagnostics diagnostics;
-    std::optional<Compiled> plain = compile(program.kernel, options, genericMachine(), diagnostics);
-    reserveAndPin(program.kernel, seed);
-    program.kernel.pins.clear();
-    std::optional<Compiled> code = compile(program.kernel, options, genericMachine(), diagnostics);
-    ASSERT_EQ(plain.has_value(), code.has_value()) << render(diagnostics, {});
-    if (!code) {
+    std::optional<Compiled> plain = compile(code.kernel, options, genericMachine(), diagnostics);
+    reserveAndPin(code.kernel, seed);
+    code.kernel.pins.clear();
+    std::optional<Compiled> program = compile(code.kernel, options, genericMachine(), diagnostics);
+    ASSERT_EQ(plain.has_value(), program.has_value()) << render(diagnostics, {});
+    if (!program) {
       continue;
     }
-    EXPECT_EQ(findTouched(program.kernel, code->program), "") << "seed " << seed;
-    ProgramSize before = measure(program.kernel, plain->program, 1);
-    ProgramSize after = measure(program.kernel, code->program, 1);
+    EXPECT_EQ(findTouched(code.kernel, program->code), "") << "seed " << seed;
+    CodeSize before = measure(code.kernel, plain->code, 1);
+    CodeSize after = measure(code.kernel, program->code, 1);
     EXPECT_EQ(before.semaphores, after.semaphores);
     split += after.operations > before.operations;
   }

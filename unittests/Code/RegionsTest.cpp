@@ -55,7 +55,7 @@ struct Outcome {
   const Wait &wait(DepId dep) const { return compiled->plan.waits[dep]; }
 
   uint64_t size(const Kernel &kernel) const {
-    return measure(kernel, compiled->program, 1).operations;
+    return measure(kernel, compiled->code, 1).operations;
   }
 };
 
@@ -75,7 +75,7 @@ Outcome compiled(const Kernel &kernel, Strategy strategy, double growth = 1) {
 
 /// How an engine's code writes a loop; nothing if it does not run it.
 std::optional<uint32_t> writtenBy(const Outcome &outcome, uint32_t engine, LoopId loop) {
-  for (const Op &op : outcome.compiled->program.engines[EngineId(engine)].ops) {
+  for (const Op &op : outcome.compiled->code.engines[EngineId(engine)].ops) {
     if (op.kind == OpKind::LoopBegin && op.loop() == loop) {
       return op.amount;
     }
@@ -106,8 +106,8 @@ TEST(RegionsTest, barriersHonourWhatCrossesTheEdge) {
   EXPECT_EQ(outcome.compiled->plan.barriers[nest.k].back, members);
   EXPECT_TRUE(outcome.compiled->plan.barriers[nest.n].back.empty());
   uint32_t numGroups = static_cast<uint32_t>(outcome.compiled->plan.groups.size());
-  for (const EngineCode &code : outcome.compiled->program.engines) {
-    for (const Op &op : code.ops) {
+  for (const EngineProgram &program : outcome.compiled->code.engines) {
+    for (const Op &op : program.ops) {
       EXPECT_FALSE(op.kind == OpKind::Reset && op.signal.value < numGroups);
     }
   }
@@ -276,8 +276,8 @@ TEST(RegionsTest, countsAreAddedAtOnce) {
   EXPECT_EQ(writtenBy(automatic, 2, nest.k), atOnce);
   Outcome plain = compiled(kernel, Strategy::PerLoop);
   EXPECT_EQ(writtenBy(plain, 2, nest.k), 1u);
-  EXPECT_LT(controlCost(kernel, automatic.compiled->program, genericMachine()),
-            controlCost(kernel, plain.compiled->program, genericMachine()));
+  EXPECT_LT(controlCost(kernel, automatic.compiled->code, genericMachine()),
+            controlCost(kernel, plain.compiled->code, genericMachine()));
 }
 
 /// A while-loop has to be run to be counted.
@@ -293,14 +293,14 @@ TEST(RegionsTest, codeGrowsAsFarAsItMay) {
   for (Nest nest : {Nest(), Nest(Trip::Kind::Constant, 64), Nest(Trip::Kind::Value)}) {
     Kernel kernel = nest.b.finish();
     Outcome plain = compiled(kernel, Strategy::Auto);
-    double cost = controlCost(kernel, plain.compiled->program, genericMachine());
+    double cost = controlCost(kernel, plain.compiled->code, genericMachine());
     uint64_t size = plain.size(kernel), least = size;
     for (double growth : {1.0, 1.2, 1.5, 2.0, 3.0, 10.0}) {
       Outcome grown = compiled(kernel, Strategy::Auto, growth);
       EXPECT_LE(grown.size(kernel), growth * static_cast<double>(size));
       EXPECT_GE(grown.size(kernel), least);
       least = grown.size(kernel);
-      double now = controlCost(kernel, grown.compiled->program, genericMachine());
+      double now = controlCost(kernel, grown.compiled->code, genericMachine());
       EXPECT_EQ(now<cost, least> size) << growth;
     }
     EXPECT_GT(least, size);

@@ -36,13 +36,13 @@ constexpr uint32_t numPrograms = 10000;
 /// One run of all engines in an order that `seed` picks.
 class Schedule {
 public:
-  Schedule(const RandomProgram &program, const Program &code, const Machine &machine, uint64_t seed)
-      : program(program), kernel(program.kernel), machine(machine), random(seed),
-        semaphores(code.semaphores.size(), 0), retiring(kernel.queues.size()),
+  Schedule(const RandomCodeCase &code, const Code &program, const Machine &machine, uint64_t seed)
+      : code(code), kernel(code.kernel), machine(machine), random(seed),
+        semaphores(program.semaphores.size(), 0), retiring(kernel.queues.size()),
         issued(kernel.instrs.size(), 0), retired(kernel.instrs.size(), 0),
         depsOf(kernel.instrs.size()) {
     for (EngineId engine : kernel.engines.ids()) {
-      runs.push_back(std::make_unique<EngineRun>(kernel, code, machine, program.bindings, engine));
+      runs.push_back(std::make_unique<EngineRun>(kernel, program, machine, code.bindings, engine));
       current.push(runs.back()->next());
     }
     for (size_t i = 0; i < kernel.engines.size() + kernel.queues.size(); ++i) {
@@ -135,7 +135,7 @@ private:
   void checkIssue(EngineId engine, InstrId consumer) {
     uint64_t runNumber = issued[consumer]++;
     for (DepId dep : depsOf[consumer]) {
-      const Definition &definition = program.definitions[engine.value];
+      const Definition &definition = code.definitions[engine.value];
       uint64_t owed = definition.needs(dep)[runNumber].runs;
       InstrId producer = kernel.deps[dep].producer;
       if (retired[producer] < owed) {
@@ -171,7 +171,7 @@ private:
     return text;
   }
 
-  const RandomProgram &program;
+  const RandomCodeCase &code;
   const Kernel &kernel;
   const Machine &machine;
   fuzz::Random random;
@@ -188,32 +188,32 @@ private:
 };
 
 /// A change to code that was right.
-using Mistake = std::function<void(Program &code)>;
+using Mistake = std::function<void(Code &program)>;
 
 /// Compiles, runs a few schedules; what went wrong, or nothing.
-std::string examine(const RandomProgram &program, const PlanOptions &options,
+std::string examine(const RandomCodeCase &code, const PlanOptions &options,
                     const Mistake &mistake) {
   Machine machine = genericMachine();
   Diagnostics diagnostics;
-  SyncPlan plan = makePlan(program.kernel, options, diagnostics);
+  SyncPlan plan = makePlan(code.kernel, options, diagnostics);
   if (diagnostics.hasErrors()) {
     return "no plan: " + render(diagnostics, {});
   }
-  Program code = lower(program.kernel, plan, machine, {}, diagnostics);
+  Code program = lower(code.kernel, plan, machine, {}, diagnostics);
   if (diagnostics.hasErrors()) {
     return "no code: " + render(diagnostics, {});
   }
   Diagnostics faults;
-  verifyProgram(program.kernel, code, faults);
+  verifyCode(code.kernel, program, faults);
   if (faults.hasErrors()) {
     return "verifyProgram: " + render(faults, {});
   }
   if (mistake) {
-    mistake(code);
+    mistake(program);
   }
   std::string problem;
   for (uint64_t i = 0; i < 3 && problem.empty(); ++i) {
-    problem = Schedule(program, code, machine, program.seed * 3 + i).run();
+    problem = Schedule(code, program, machine, code.seed * 3 + i).run();
   }
   return problem;
 }
@@ -222,10 +222,10 @@ Findings findingsOf(const PlanOptions &options, const fuzz::RandomKernelOptions 
                     fuzz::Range seeds, const Mistake &mistake = {}) {
   Findings findings;
   for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
-    RandomProgram program(seed, kernelOptions);
-    std::string problem = examine(program, options, mistake);
+    RandomCodeCase code(seed, kernelOptions);
+    std::string problem = examine(code, options, mistake);
     if (!problem.empty()) {
-      findings.add(program, std::string(toString(options.strategy)), problem, "");
+      findings.add(code, std::string(toString(options.strategy)), problem, "");
     }
   }
   return findings;
@@ -239,8 +239,8 @@ void runCampaign(const PlanOptions &options, const fuzz::RandomKernelOptions &ke
 
 /// Random order finds the mistake in many programs.
 void expectCaught(const PlanOptions &options, const std::function<bool(Op &)> &change) {
-  Mistake mistake = [&](Program &code) {
-    for (EngineCode &engine : code.engines) {
+  Mistake mistake = [&](Code &program) {
+    for (EngineProgram &engine : program.engines) {
       std::erase_if(engine.ops, change);
     }
   };

@@ -35,7 +35,7 @@ public:
   const Kernel &kernel() const { return written.kernel; }
 
   /// None for what cannot be unrolled.
-  std::optional<Program> code(Strategy strategy) const {
+  std::optional<Code> program(Strategy strategy) const {
     if (strategy == Strategy::Manual) {
       return manualCode(written.kernel);
     }
@@ -45,12 +45,11 @@ public:
     std::optional<Compiled> compiled = compile(written.kernel, options, machine, diagnostics);
     EXPECT_TRUE(compiled || (strategy == Strategy::Unrolled && !written.trips.empty()))
         << render(diagnostics, {});
-    return compiled ? std::optional(std::move(compiled->program)) : std::nullopt;
+    return compiled ? std::optional(std::move(compiled->code)) : std::nullopt;
   }
 
   /// The order of commits of one simulated run; seed 0 is the nominal one.
-  std::vector<Instance> simulated(const Program &program, uint64_t seed,
-                                  bool freeSync = false) const {
+  std::vector<Instance> simulated(const Code &code, uint64_t seed, bool freeSync = false) const {
     std::vector<std::string> errors;
     std::optional<Timing> timing = Timing::of(machine, errors);
     Diagnostics diagnostics;
@@ -61,8 +60,7 @@ public:
     options.jitterPercent = 300;
     options.freeSync = freeSync;
     options.observer = &recorder;
-    SimResult result =
-        simulate(written.kernel, program, machine, *timing, *costs, bindings, options);
+    SimResult result = simulate(written.kernel, code, machine, *timing, *costs, bindings, options);
     EXPECT_EQ(result.outcome, SimResult::Outcome::Finished);
     return recorder.inOrder();
   }

@@ -25,9 +25,9 @@ TEST(CatalogueDataTest, everyStrategyComputesTheSame) {
     CatalogueCase one(entry);
     DataRun sequential = one.after(one.runs.order());
     for (Strategy strategy : strategies) {
-      std::optional<Program> code = one.code(strategy);
-      for (uint64_t seed = 0; code && seed < 5; ++seed) {
-        std::vector<Instance> order = one.simulated(*code, seed);
+      std::optional<Code> program = one.program(strategy);
+      for (uint64_t seed = 0; program && seed < 5; ++seed) {
+        std::vector<Instance> order = one.simulated(*program, seed);
         DataRun run = one.after(order);
         EXPECT_EQ(order.size(), one.runs.order().size());
         EXPECT_TRUE(one.sameMemory(run, sequential))
@@ -52,7 +52,7 @@ TEST(CatalogueDataTest, idealRunsComputeTheSame) {
     std::optional<IdealCode> ideal = idealCode(one.kernel(), one.machine, diagnostics);
     ASSERT_TRUE(ideal) << render(diagnostics, {});
     for (uint64_t seed = 0; seed < 5; ++seed) {
-      DataRun run = one.after(one.simulated(ideal->program, seed, true));
+      DataRun run = one.after(one.simulated(ideal->code, seed, true));
       EXPECT_TRUE(one.sameMemory(run, sequential)) << entry.name << " seed " << seed;
       EXPECT_EQ(one.faultsOf(run), "") << entry.name;
     }

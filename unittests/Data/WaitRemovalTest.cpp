@@ -32,20 +32,20 @@ struct WaitPlace {
   uint32_t at;
 };
 
-std::vector<WaitPlace> waitsOf(const Program &program) {
+std::vector<WaitPlace> waitsOf(const Code &code) {
   std::vector<WaitPlace> places;
-  for (const EngineCode &code : program.engines) {
-    for (uint32_t at = 0; at < code.ops.size(); ++at) {
-      if (code.ops[at].wait.valid()) {
-        places.push_back({code.engine, at});
+  for (const EngineProgram &program : code.engines) {
+    for (uint32_t at = 0; at < program.ops.size(); ++at) {
+      if (program.ops[at].wait.valid()) {
+        places.push_back({program.engine, at});
       }
     }
   }
   return places;
 }
 
-Program withoutWait(const Program &program, WaitPlace place) {
-  Program fewer = program;
+Code withoutWait(const Code &code, WaitPlace place) {
+  Code fewer = code;
   std::vector<Op> &ops = fewer.engines[place.engine].ops;
   if (ops[place.at].kind == OpKind::Issue) {
     ops[place.at].wait = SemaId();
@@ -64,8 +64,8 @@ struct Late {
 
 class LateRun : ImplObserver {
 public:
-  LateRun(const CatalogueCase &one, const Program &program, Late late, const Memory &inputs)
-      : one(one), system(one.kernel(), program, one.machine, one.bindings, options), late(late),
+  LateRun(const CatalogueCase &one, const Code &code, Late late, const Memory &inputs)
+      : one(one), system(one.kernel(), code, one.machine, one.bindings, options), late(late),
         data(*one.effects, inputs) {}
 
   /// Whether all engines came to their end.
@@ -145,10 +145,10 @@ private:
 };
 
 /// Each producer that the wait was for.
-std::vector<Late> producersOf(const Kernel &kernel, const Program &program, const Op &op) {
+std::vector<Late> producersOf(const Kernel &kernel, const Code &code, const Op &op) {
   std::vector<Late> delays;
   for (uint32_t i = 0; i < op.numReasons; ++i) {
-    delays.push_back({kernel.deps[program.reasons[op.firstReason + i]].producer, {}});
+    delays.push_back({kernel.deps[code.reasons[op.firstReason + i]].producer, {}});
   }
   return delays;
 }
@@ -164,10 +164,10 @@ std::vector<Late> everybody(const Kernel &kernel) {
   return delays;
 }
 
-bool waitsFor(const Program &program, SemaId first, uint32_t count, EngineId except) {
-  for (const EngineCode &code : program.engines) {
-    for (const Op &op : code.ops) {
-      if (code.engine != except && op.wait.valid() && op.wait.value - first.value < count) {
+bool waitsFor(const Code &code, SemaId first, uint32_t count, EngineId except) {
+  for (const EngineProgram &program : code.engines) {
+    for (const Op &op : program.ops) {
+      if (program.engine != except && op.wait.valid() && op.wait.value - first.value < count) {
         return true;
       }
     }
@@ -177,14 +177,13 @@ bool waitsFor(const Program &program, SemaId first, uint32_t count, EngineId exc
 
 /// Whether its engine does nothing after this wait that any other can see: it issues and signals
 /// nothing more, and resets only what it alone waits for.
-bool isLast(const CatalogueCase &one, const Program &program, WaitPlace place) {
-  ImplSystem system(one.kernel(), program, one.machine, one.bindings);
+bool isLast(const CatalogueCase &one, const Code &code, WaitPlace place) {
+  ImplSystem system(one.kernel(), code, one.machine, one.bindings);
   bool isAfter = false;
   for (const ImplPoint &point : system.trajectory(place.engine)) {
-    const Op &op = program.engines[place.engine].ops[point.op];
-    bool isSeen =
-        op.kind == OpKind::Issue || op.kind == OpKind::Signal ||
-        (op.kind == OpKind::Reset && waitsFor(program, op.signal, op.amount, place.engine));
+    const Op &op = code.engines[place.engine].ops[point.op];
+    bool isSeen = op.kind == OpKind::Issue || op.kind == OpKind::Signal ||
+                  (op.kind == OpKind::Reset && waitsFor(code, op.signal, op.amount, place.engine));
     if (isAfter && isSeen) {
       return false;
     }
@@ -211,18 +210,18 @@ public:
   }
 
   void removeAll(Strategy strategy, Counts &counts) {
-    std::optional<Program> code = one.code(strategy);
-    for (WaitPlace place : code ? waitsOf(*code) : std::vector<WaitPlace>()) {
+    std::optional<Code> program = one.program(strategy);
+    for (WaitPlace place : program ? waitsOf(*program) : std::vector<WaitPlace>()) {
       ++counts.waits;
-      remove(*code, place, counts);
+      remove(*program, place, counts);
     }
   }
 
 private:
-  void remove(const Program &code, WaitPlace place, Counts &counts) {
-    const Op &op = code.engines[place.engine].ops[place.at];
-    Program fewer = withoutWait(code, place);
-    if (shows(fewer, producersOf(one.kernel(), code, op), counts)) {
+  void remove(const Code &program, WaitPlace place, Counts &counts) {
+    const Op &op = program.engines[place.engine].ops[place.at];
+    Code fewer = withoutWait(program, place);
+    if (shows(fewer, producersOf(one.kernel(), program, op), counts)) {
       return;
     }
     RaceOptions options;
@@ -230,21 +229,21 @@ private:
     RaceResult races = checkRaces(one.kernel(), fewer, one.machine, one.bindings, options);
     if (races.verdict == Verdict::Yes) {
       ++counts.redundant;
-    } else if (isLast(one, code, place)) {
+    } else if (isLast(one, program, place)) {
       ++counts.last;
     } else {
       EXPECT_TRUE(shows(fewer, everybody(one.kernel()), counts))
-          << one.kernel().text(one.kernel().name) << " " << code.strategy << " engine "
+          << one.kernel().text(one.kernel().name) << " " << program.strategy << " engine "
           << one.kernel().nameOf(place.engine) << " operation " << place.at << "\n"
           << render(races, {}) << races.reason;
     }
   }
 
   /// Whether something is wrong when one of these is late, with one of the inputs.
-  bool shows(const Program &program, const std::vector<Late> &delays, Counts &counts) const {
+  bool shows(const Code &code, const std::vector<Late> &delays, Counts &counts) const {
     for (const Late &late : delays) {
       for (size_t i = 0; i < inputs.size(); ++i) {
-        LateRun run(one, program, late, inputs[i]);
+        LateRun run(one, code, late, inputs[i]);
         bool ends = run.run();
         bool isWrong = !run.result().faults().empty() ||
                        (ends && !one.sameMemory(run.result(), sequential[i]));
@@ -271,9 +270,9 @@ TEST(WaitRemovalTest, lateProducersAreWaitedFor) {
     CatalogueCase one(entry);
     DataRun sequential = one.after(one.runs.order());
     for (Strategy strategy : strategies) {
-      std::optional<Program> code = one.code(strategy);
-      for (InstrId id : code ? one.kernel().instrs.ids() : IdRange<InstrId>()) {
-        LateRun run(one, *code, {id, {}}, one.memory);
+      std::optional<Code> program = one.program(strategy);
+      for (InstrId id : program ? one.kernel().instrs.ids() : IdRange<InstrId>()) {
+        LateRun run(one, *program, {id, {}}, one.memory);
         EXPECT_TRUE(run.run());
         EXPECT_TRUE(one.sameMemory(run.result(), sequential))
             << entry.name << " " << toString(strategy) << " " << one.kernel().nameOf(id);

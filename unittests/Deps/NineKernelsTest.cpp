@@ -26,7 +26,7 @@ Verdict race(const WrittenKernel &written, const Kernel &kernel) {
   Machine machine = genericMachine();
   std::optional<Compiled> compiled = compile(kernel, {}, machine, diagnostics);
   EXPECT_TRUE(compiled) << render(diagnostics, kernel.files);
-  return compiled ? checkRaces(kernel, compiled->program, machine, bindings).verdict : Verdict::No;
+  return compiled ? checkRaces(kernel, compiled->code, machine, bindings).verdict : Verdict::No;
 }
 
 TEST_P(NineKernelsTest, needFewerWaitsThanWritten) {

@@ -68,7 +68,7 @@ public:
   }
 
   Verdict race(const Bindings &bindings) const {
-    return compiled ? checkRaces(kernel, compiled->program, machine, bindings).verdict
+    return compiled ? checkRaces(kernel, compiled->code, machine, bindings).verdict
                     : Verdict::Undecided;
   }
 
@@ -90,10 +90,10 @@ class RandomRaceTest : public testing::TestWithParam<uint64_t> {
 protected:
   /// All runs of the kernel without one dependence.
   void tryWithout(const Kernel &kernel, const std::vector<Bindings> &runs) {
-    Code code(kernel);
+    Code program(kernel);
     for (const Bindings &bindings : runs) {
-      bool lacks = code.lacksWait(bindings);
-      Verdict verdict = code.race(bindings);
+      bool lacks = program.lacksWait(bindings);
+      Verdict verdict = program.race(bindings);
       EXPECT_TRUE(lacks || verdict == Verdict::Yes) << writeKernelJson(kernel);
       numLacking += lacks;
       numRaces += lacks && verdict == Verdict::No;
@@ -111,9 +111,9 @@ TEST_P(RandomRaceTest, racesWithoutWhatIsKept) {
     Extraction extraction = extractor.extract(kernel, {genericMachine().queueOverlap});
     markImplied(kernel, extraction);
     std::vector<Bindings> runs = runsOf(kernel, seed);
-    Code code(withDeps(kernel, extraction));
+    Code program(withDeps(kernel, extraction));
     for (const Bindings &bindings : runs) {
-      EXPECT_EQ(code.race(bindings), Verdict::Yes)
+      EXPECT_EQ(program.race(bindings), Verdict::Yes)
           << "seed " << seed << ": " << writeKernelJson(withDeps(kernel, extraction));
     }
     for (DerivedDep &derived : extraction.deps) {

@@ -76,18 +76,18 @@ double sizeWithoutLimits(const Kernel &kernel, Setting setting) {
   setting.options.overflow = Overflow::Assume;
   setting.options.lower.codeGrowth = 1;
   Diagnostics ignored;
-  std::optional<Compiled> code = compileWith(kernel, setting, Strategy::Auto, ignored);
-  return code ? static_cast<double>(measure(kernel, code->program, 1).operations) : 0;
+  std::optional<Compiled> program = compileWith(kernel, setting, Strategy::Auto, ignored);
+  return program ? static_cast<double>(measure(kernel, program->code, 1).operations) : 0;
 }
 
 /// Whether 'auto' must be able to do what a fixed strategy does.
 bool doesIt(const Kernel &kernel, const Setting &setting, Strategy strategy) {
   Diagnostics ignored;
-  std::optional<Compiled> code = compileWith(kernel, setting, strategy, ignored);
-  if (!code || strategy != Strategy::Unrolled) {
-    return code.has_value();
+  std::optional<Compiled> program = compileWith(kernel, setting, strategy, ignored);
+  if (!program || strategy != Strategy::Unrolled) {
+    return program.has_value();
   }
-  return static_cast<double>(measure(kernel, code->program, 1).operations) <=
+  return static_cast<double>(measure(kernel, program->code, 1).operations) <=
          setting.options.lower.codeGrowth * sizeWithoutLimits(kernel, setting);
 }
 
@@ -107,13 +107,13 @@ bool allUniform(const Kernel &kernel) {
 }
 
 /// What the race check says; nothing of waits that are too long.
-std::string racesIn(const Kernel &kernel, const Program &program, const Setting &setting,
+std::string racesIn(const Kernel &kernel, const Code &code, const Setting &setting,
                     const Bindings &bindings, uint64_t seed) {
   RaceOptions options;
   options.schedules = 4;
   options.seconds = 1e9;
   options.seed = seed;
-  RaceResult result = checkRaces(kernel, program, setting.machine, bindings, options);
+  RaceResult result = checkRaces(kernel, code, setting.machine, bindings, options);
   std::string text;
   for (const RaceReport &report : result.reports) {
     if (report.kind != ReportKind::OverWait && report.kind != ReportKind::Stale) {
@@ -133,12 +133,12 @@ std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Setti
   if (!compiled.plan.options.resets.empty()) {
     options.mayOverwait.assign(kernel.instrs.size(), true); // a reset holds back
   }
-  ExploreResult result = explore(kernel, compiled.program, setting.machine, bindings, options);
+  ExploreResult result = explore(kernel, compiled.code, setting.machine, bindings, options);
   if (result.verdict == Verdict::No) {
     return "explorer: " + result.text;
   }
   // Engines that disagree may wait for what never comes, which the explorer knows.
-  return allUniform(kernel) ? racesIn(kernel, compiled.program, setting, bindings, seed) : "";
+  return allUniform(kernel) ? racesIn(kernel, compiled.code, setting, bindings, seed) : "";
 }
 
 } // namespace
@@ -150,18 +150,18 @@ TEST(AutoTest, neverRefusesWhatAnotherStrategyDoes) {
     Kernel kernel = kernelOf(seed);
     Setting setting = settingOf(seed);
     Diagnostics diagnostics;
-    std::optional<Compiled> code = compileWith(kernel, setting, Strategy::Auto, diagnostics);
-    if (!code) {
+    std::optional<Compiled> program = compileWith(kernel, setting, Strategy::Auto, diagnostics);
+    if (!program) {
       std::optional<Strategy> other = doneBy(kernel, setting);
       ASSERT_FALSE(other) << "seed " << seed << ": " << toString(*other) << " does it, but\n"
                           << render(diagnostics, {}) << writeKernelJson(kernel);
       continue;
     }
     ++compiledAtAll;
-    Strategy strategy = code->plan.options.strategy;
+    Strategy strategy = program->plan.options.strategy;
     fellBackTo[strategy] += strategy != Strategy::Auto;
     bool isBounded = setting.options.overflow != Overflow::Assume;
-    std::string faults = isBounded ? faultsOf(kernel, *code, setting, seed) : "";
+    std::string faults = isBounded ? faultsOf(kernel, *program, setting, seed) : "";
     ASSERT_EQ(faults, "") << "seed " << seed << ", " << toString(strategy) << "\n"
                           << render(diagnostics, {}) << writeKernelJson(kernel);
   }

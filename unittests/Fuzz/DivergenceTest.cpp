@@ -70,9 +70,8 @@ bool anyApart(const Kernel &kernel) {
 }
 
 /// Whether several engines meet somewhere.
-bool anyMeeting(const Program &program) {
-  return std::ranges::any_of(program.barriers,
-                             [](const auto &members) { return members.size() > 1; });
+bool anyMeeting(const Code &code) {
+  return std::ranges::any_of(code.barriers, [](const auto &members) { return members.size() > 1; });
 }
 
 void note(const Kernel &kernel, const Compiled &compiled, Seen &seen) {
@@ -83,7 +82,7 @@ void note(const Kernel &kernel, const Compiled &compiled, Seen &seen) {
   ++seen.apart;
   seen.inexact +=
       std::ranges::any_of(compiled.plan.waits, [](const Wait &wait) { return !wait.exact; });
-  seen.meetings += anyMeeting(compiled.program);
+  seen.meetings += anyMeeting(compiled.code);
 }
 
 /// What the explorer says to a few runs; empty if it does not say no.
@@ -97,8 +96,7 @@ std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Machi
   }
   for (uint64_t run = 0; run < 3; ++run) {
     Choices choices = randomChoices(kernel, 3 * seed + run, {0, 3});
-    ExploreResult result =
-        explore(kernel, compiled.program, machine, choices.bind(kernel), options);
+    ExploreResult result = explore(kernel, compiled.code, machine, choices.bind(kernel), options);
     seen.stuck += result.stuckTogether;
     if (result.verdict == Verdict::No) {
       return fmt::format("{}: {}", choices.text(kernel), result.text);

@@ -107,8 +107,8 @@ TEST(FeaturesTest, featuresAreThoseOfTheProgram) {
   Diagnostics diagnostics;
   std::optional<Compiled> compiled = compile(drawn.kernel, drawn.how, drawn.machine, diagnostics);
   ASSERT_TRUE(compiled);
-  FeatureSet met = featuresOf(
-      {drawn, drawn.kernel, Strategy::PerLoop, compiled->plan, compiled->program, false});
+  FeatureSet met =
+      featuresOf({drawn, drawn.kernel, Strategy::PerLoop, compiled->plan, compiled->code, false});
   FeatureSet expected = setOf({"strategy: per-loop", "overflow: reset", "counters: 9 bits",
                                "subtraction: saturates", "comparison: unsigned",
                                "semaphores: unlimited", "registers: 3 or 4", "queues: weight 1",
@@ -154,10 +154,10 @@ TEST(HandWrittenTest, rearrangedCodeIsAnotherCode) {
   std::string reason;
   uint32_t changed = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
-    std::optional<Program> program = writtenAndRead(drawn.kernel, compiled->program, reason);
-    ASSERT_TRUE(program) << reason;
-    changed += rearrange(*program, seed);
-    verifyProgram(drawn.kernel, *program, diagnostics);
+    std::optional<Code> code = writtenAndRead(drawn.kernel, compiled->code, reason);
+    ASSERT_TRUE(code) << reason;
+    changed += rearrange(*code, seed);
+    verifyCode(drawn.kernel, *code, diagnostics);
     EXPECT_FALSE(diagnostics.hasErrors()) << render(diagnostics, {});
   }
   EXPECT_GT(changed, 20u);

@@ -13,14 +13,14 @@ using namespace tally::fuzz;
 
 namespace {
 
-Program programOf(const Kernel &kernel, Strategy strategy = Strategy::PerLoop) {
+Code programOf(const Kernel &kernel, Strategy strategy = Strategy::PerLoop) {
   PlanOptions options;
   options.strategy = strategy;
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(kernel, options, diagnostics);
-  Program program = lower(kernel, plan, genericMachine(), {}, diagnostics);
+  Code code = lower(kernel, plan, genericMachine(), {}, diagnostics);
   EXPECT_FALSE(diagnostics.hasErrors()) << render(diagnostics, {});
-  return program;
+  return code;
 }
 
 /// Two producers in one loop, waited for from outside the loop around it: N = 2, and
@@ -39,9 +39,9 @@ Kernel twoProducers() {
   return b.finish();
 }
 
-std::vector<Mutation> ofKind(const Program &program, MutantKind kind) {
+std::vector<Mutation> ofKind(const Code &code, MutantKind kind) {
   std::vector<Mutation> found;
-  for (const Mutation &mutation : findMutations(program)) {
+  for (const Mutation &mutation : findMutations(code)) {
     if (mutation.kind == kind) {
       found.push_back(mutation);
     }
@@ -50,10 +50,10 @@ std::vector<Mutation> ofKind(const Program &program, MutantKind kind) {
 }
 
 /// The operations of 'act' after the first mutation of this kind there.
-std::vector<Op> firstOnAct(const Program &program, MutantKind kind) {
-  for (const Mutation &mutation : ofKind(program, kind)) {
+std::vector<Op> firstOnAct(const Code &code, MutantKind kind) {
+  for (const Mutation &mutation : ofKind(code, kind)) {
     if (mutation.engine == EngineId(1)) {
-      return mutate(program, mutation).engines[EngineId(1)].ops;
+      return mutate(code, mutation).engines[EngineId(1)].ops;
     }
   }
   ADD_FAILURE() << "no " << toString(kind);
@@ -66,8 +66,8 @@ std::vector<Op> firstOnAct(const Program &program, MutantKind kind) {
 class MutateTest : public ::testing::Test {
 protected:
   Kernel kernel = twoProducers();
-  Program program = programOf(kernel);
-  const std::vector<Op> &act = program.engines[EngineId(1)].ops;
+  Code code = programOf(kernel);
+  const std::vector<Op> &act = code.engines[EngineId(1)].ops;
 
   size_t find(const std::vector<Op> &ops, auto matches) const {
     return static_cast<size_t>(std::find_if(ops.begin(), ops.end(), matches) - ops.begin());
@@ -77,7 +77,7 @@ protected:
 /// 2*r - 1, with N = 2 and K = 1, becomes 1*r + 1.
 TEST_F(MutateTest, placesAreSwapped) {
   auto isProduct = [](const Op &op) { return op.kind == OpKind::Alu && op.alu == AluOp::Mul; };
-  std::vector<Op> ops = firstOnAct(program, MutantKind::SwappedNK);
+  std::vector<Op> ops = firstOnAct(code, MutantKind::SwappedNK);
   size_t product = find(act, isProduct);
   ASSERT_LT(product + 1, act.size());
   EXPECT_EQ(act[product].a, Operand::number(2));
@@ -89,7 +89,7 @@ TEST_F(MutateTest, placesAreSwapped) {
 }
 
 TEST_F(MutateTest, aWaitIsShifted) {
-  std::vector<Op> ops = firstOnAct(program, MutantKind::WaitPlusOne);
+  std::vector<Op> ops = firstOnAct(code, MutantKind::WaitPlusOne);
   size_t use = find(act, [](const Op &op) { return op.wait.valid(); });
   ASSERT_EQ(ops.size(), act.size() + 1);
   EXPECT_EQ(ops[use].alu, AluOp::Add);
@@ -101,9 +101,9 @@ TEST_F(MutateTest, aWaitIsShifted) {
 /// The wait goes ahead of the last operation that computes its value; its instruction stays.
 TEST_F(MutateTest, aWaitIsHoisted) {
   std::vector<Op> ops;
-  for (const Mutation &mutation : ofKind(program, MutantKind::HoistedWait)) {
+  for (const Mutation &mutation : ofKind(code, MutantKind::HoistedWait)) {
     if (mutation.engine == EngineId(1) && mutation.variant == 0 && ops.empty()) {
-      ops = mutate(program, mutation).engines[EngineId(1)].ops;
+      ops = mutate(code, mutation).engines[EngineId(1)].ops;
     }
   }
   size_t wait = find(ops, [](const Op &op) { return op.kind == OpKind::Wait; });
@@ -115,18 +115,18 @@ TEST_F(MutateTest, aWaitIsHoisted) {
 }
 
 TEST_F(MutateTest, operationsAreLost) {
-  EXPECT_EQ(firstOnAct(program, MutantKind::LostRegisterOperation).size(), act.size() - 1);
+  EXPECT_EQ(firstOnAct(code, MutantKind::LostRegisterOperation).size(), act.size() - 1);
 }
 
 TEST_F(MutateTest, updatesAreLostAndDoubled) {
-  Mutation lost = ofKind(program, MutantKind::LostUpdate).front();
-  EXPECT_FALSE(mutate(program, lost).engines[lost.engine].ops[lost.at].signal.valid());
-  Mutation doubled = ofKind(program, MutantKind::DoubledUpdate).front();
-  EXPECT_EQ(mutate(program, doubled).engines[doubled.engine].ops[doubled.at].amount, 2u);
+  Mutation lost = ofKind(code, MutantKind::LostUpdate).front();
+  EXPECT_FALSE(mutate(code, lost).engines[lost.engine].ops[lost.at].signal.valid());
+  Mutation doubled = ofKind(code, MutantKind::DoubledUpdate).front();
+  EXPECT_EQ(mutate(code, doubled).engines[doubled.engine].ops[doubled.at].amount, 2u);
 }
 
 TEST_F(MutateTest, mutationsNameKindAndPlace) {
-  EXPECT_EQ(describe(kernel, program, ofKind(program, MutantKind::LostUpdate).front()),
+  EXPECT_EQ(describe(kernel, code, ofKind(code, MutantKind::LostUpdate).front()),
             "lost-update on 'dma' in operation 1, at or before 'first'");
 }
 
@@ -136,15 +136,15 @@ TEST(MutateRandomTest, everyMutationChangesTheCode) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     Kernel kernel = randomKernel(seed, {});
     for (Strategy strategy : {Strategy::Barrier, Strategy::PerLoop}) {
-      Program program = programOf(kernel, strategy);
-      for (const Mutation &mutation : findMutations(program)) {
-        Program mutant = mutate(program, mutation);
+      Code code = programOf(kernel, strategy);
+      for (const Mutation &mutation : findMutations(code)) {
+        Code mutant = mutate(code, mutation);
         ++seen[static_cast<size_t>(mutation.kind)];
-        EXPECT_NE(mutant.engines[mutation.engine].ops, program.engines[mutation.engine].ops)
-            << describe(kernel, program, mutation);
+        EXPECT_NE(mutant.engines[mutation.engine].ops, code.engines[mutation.engine].ops)
+            << describe(kernel, code, mutation);
         Diagnostics faults;
-        verifyProgram(kernel, mutant, faults);
-        EXPECT_FALSE(faults.hasErrors()) << describe(kernel, program, mutation) << "\n"
+        verifyCode(kernel, mutant, faults);
+        EXPECT_FALSE(faults.hasErrors()) << describe(kernel, code, mutation) << "\n"
                                          << render(faults, {});
       }
     }

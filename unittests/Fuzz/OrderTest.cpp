@@ -26,7 +26,7 @@ Kernel doubleBuffer(uint64_t trips) {
   return b.finish();
 }
 
-std::optional<Program> programOf(const Kernel &kernel, Strategy strategy) {
+std::optional<Code> programOf(const Kernel &kernel, Strategy strategy) {
   PlanOptions options;
   options.strategy = strategy;
   Diagnostics diagnostics;
@@ -75,9 +75,9 @@ TEST(OrderTest, wrongThresholdsAreSeen) {
   Kernel kernel = doubleBuffer(2);
   Bindings bindings(kernel);
   Order asked = definitionOf(kernel, bindings);
-  Program program = *programOf(kernel, Strategy::Unrolled);
+  Code code = *programOf(kernel, Strategy::Unrolled);
   for (int change : {-1, 1}) {
-    Program wrong = program;
+    Code wrong = code;
     uint32_t changed = 0;
     for (Op &op : wrong.engines[EngineId(1)].ops) {
       if (op.wait.valid()) {
@@ -107,12 +107,12 @@ TEST(OrderTest, countingAndScheduleAgree) {
     Kernel kernel = randomKernel(seed, options);
     Bindings bindings = randomBindings(kernel, seed);
     for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine}) {
-      std::optional<Program> program = programOf(kernel, strategy);
-      if (!program) {
+      std::optional<Code> code = programOf(kernel, strategy);
+      if (!code) {
         continue;
       }
-      Order a = orderOfCounting(kernel, *program, genericMachine(), bindings);
-      Order b = orderOfSchedule(kernel, *program, genericMachine(), bindings);
+      Order a = orderOfCounting(kernel, *code, genericMachine(), bindings);
+      Order b = orderOfSchedule(kernel, *code, genericMachine(), bindings);
       if (a.state == Order::State::Unknown || b.state == Order::State::Unknown) {
         continue;
       }

@@ -31,11 +31,11 @@ Machine narrowMachine(uint64_t seed) {
 }
 
 /// How often the code of any engine sets semaphores back.
-uint64_t countResets(const Kernel &kernel, const Program &program, const Machine &machine,
+uint64_t countResets(const Kernel &kernel, const Code &code, const Machine &machine,
                      const Bindings &bindings) {
   uint64_t count = 0;
   for (EngineId engine : kernel.engines.ids()) {
-    EngineRun run(kernel, program, machine, bindings, engine);
+    EngineRun run(kernel, code, machine, bindings, engine);
     while (const Op *op = run.next()) {
       count += op->kind == OpKind::Reset;
     }
@@ -44,11 +44,11 @@ uint64_t countResets(const Kernel &kernel, const Program &program, const Machine
 }
 
 /// What went wrong in a few schedules; empty if nothing did.
-std::string faultsOf(const Kernel &kernel, const Program &program, const Machine &machine,
+std::string faultsOf(const Kernel &kernel, const Code &code, const Machine &machine,
                      const Bindings &bindings) {
   RaceOptions options;
   options.schedules = 8;
-  RaceResult result = checkRaces(kernel, program, machine, bindings, options);
+  RaceResult result = checkRaces(kernel, code, machine, bindings, options);
   std::string text;
   for (const RaceReport &report : result.reports) {
     if (report.kind != ReportKind::OverWait && report.kind != ReportKind::Stale) {
@@ -79,8 +79,8 @@ TEST(ResetTest, nothingIsOvertakenOnNarrowCounters) {
       if (!compiled) {
         continue;
       }
-      numReset += countResets(kernel, compiled->program, machine, bindings) > 0;
-      std::string faults = faultsOf(kernel, compiled->program, machine, bindings);
+      numReset += countResets(kernel, compiled->code, machine, bindings) > 0;
+      std::string faults = faultsOf(kernel, compiled->code, machine, bindings);
       ASSERT_EQ(faults, "") << "seed " << seed << ", " << toString(strategy) << ", "
                             << machine.counterBits << " bits\n"
                             << render(diagnostics, {}) << writeKernelJson(kernel);

@@ -27,14 +27,13 @@ using namespace tally::fuzz;
 
 namespace {
 
-std::string racesOf(const Kernel &kernel, const Program &program, uint64_t seed,
-                    uint32_t schedules) {
+std::string racesOf(const Kernel &kernel, const Code &code, uint64_t seed, uint32_t schedules) {
   RaceOptions options;
   options.schedules = schedules;
   options.seed = seed;
   Machine machine = genericMachine();
   RaceResult result =
-      checkRaces(kernel, program, machine, randomBindings(kernel, seed, {0, 4}), options);
+      checkRaces(kernel, code, machine, randomBindings(kernel, seed, {0, 4}), options);
   std::string text;
   for (const RaceReport &report : result.reports) {
     if (report.kind != ReportKind::OverWait && report.kind != ReportKind::Stale) {
@@ -50,14 +49,14 @@ bool allUniform(const Kernel &kernel) {
 
 /// What the explorer says against a program on one small run, lateness apart; empty if nothing, or
 /// if it cannot tell.
-std::string mismatchOf(const Kernel &kernel, const Program &program, uint64_t seed) {
+std::string mismatchOf(const Kernel &kernel, const Code &code, uint64_t seed) {
   ExploreOptions options;
   options.inFlight = 8;
   options.maxStates = 20'000;
   options.mayOverwait.assign(kernel.instrs.size(), true);
   Machine machine = genericMachine();
   Choices choices = randomChoices(kernel, seed, {0, 3});
-  ExploreResult result = explore(kernel, program, machine, choices.bind(kernel), options);
+  ExploreResult result = explore(kernel, code, machine, choices.bind(kernel), options);
   bool fails = result.verdict == Verdict::No;
   return fails ? fmt::format("{} with {}", result.text, choices.text(kernel)) : "";
 }
@@ -138,10 +137,10 @@ TEST(SplitTest, whatIsCompiledNeedsNoWholeCompletion) {
       }
       ++programs;
       nested += waitsInNest(kernel, compiled->plan);
-      std::string fault = mismatchOf(kernel, compiled->program, seed);
+      std::string fault = mismatchOf(kernel, compiled->code, seed);
       if (allUniform(kernel)) {
-        fault += racesOf(kernel, compiled->program, seed, 4);
-      } else if (!mismatchOf(whole(kernel), compiled->program, seed).empty()) {
+        fault += racesOf(kernel, compiled->code, seed, 4);
+      } else if (!mismatchOf(whole(kernel), compiled->code, seed).empty()) {
         continue; // engines that disagree do without parts, too
       }
       ASSERT_EQ(fault, "") << "seed " << seed << ", " << toString(strategy) << "\n"
@@ -173,8 +172,8 @@ TEST(SplitTest, whatIsRefusedWouldFail) {
     bool fails = false;
     for (uint64_t run = 0; run < 8 && !fails; ++run) {
       uint64_t choice = seed * 4 + run;
-      fails = !mismatchOf(kernel, compiled->program, choice).empty() ||
-              !racesOf(kernel, compiled->program, choice, 10).empty();
+      fails = !mismatchOf(kernel, compiled->code, choice).empty() ||
+              !racesOf(kernel, compiled->code, choice, 10).empty();
     }
     failed += fails;
   }

@@ -57,10 +57,10 @@ RandomKernelOptions optionsOfSeed(uint64_t seed, const Machine &machine) {
 }
 
 /// Numbers in the code that no counter holds.
-bool hasWideNumber(const Program &program, const Machine &machine) {
+bool hasWideNumber(const Code &code, const Machine &machine) {
   uint64_t limit = uint64_t(1) << machine.counterBits;
-  for (const EngineCode &code : program.engines) {
-    for (const Op &op : code.ops) {
+  for (const EngineProgram &program : code.engines) {
+    for (const Op &op : program.ops) {
       bool wideAmount = op.signal.valid() && op.kind != OpKind::Reset && op.amount >= limit;
       if (wideAmount || (!op.a.isRegister && op.a.value >= limit) ||
           (!op.b.isRegister && op.b.value >= limit)) {
@@ -73,7 +73,7 @@ bool hasWideNumber(const Program &program, const Machine &machine) {
 
 std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Machine &machine,
                      uint64_t seed) {
-  if (hasWideNumber(compiled.program, machine)) {
+  if (hasWideNumber(compiled.code, machine)) {
     return "a number is too wide\n";
   }
   std::string text;
@@ -82,14 +82,14 @@ std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Machi
   small.maxStates = 3'000;
   small.mayOverwait = overwaitAllowed(kernel, compiled.plan);
   small.resets = !compiled.plan.options.resets.empty();
-  ExploreResult explored = explore(kernel, compiled.program, machine, choices.bind(kernel), small);
+  ExploreResult explored = explore(kernel, compiled.code, machine, choices.bind(kernel), small);
   if (explored.verdict == Verdict::No) {
     text += fmt::format("{} with {}\n", explored.text, choices.text(kernel));
   }
   RaceOptions options;
   options.schedules = 3;
   RaceResult raced =
-      checkRaces(kernel, compiled.program, machine, randomBindings(kernel, seed, {0, 40}), options);
+      checkRaces(kernel, compiled.code, machine, randomBindings(kernel, seed, {0, 40}), options);
   for (const RaceReport &report : raced.reports) {
     if (report.kind != ReportKind::OverWait && report.kind != ReportKind::Stale) {
       text += fmt::format("{}: {}\n", toString(report.kind), report.text.message);
@@ -150,7 +150,7 @@ TEST(WidthTest, numbersFitWhateverIsAssumed) {
       Diagnostics diagnostics;
       std::optional<Compiled> compiled = compile(kernel, how, machine, diagnostics);
       programs += compiled.has_value();
-      EXPECT_FALSE(compiled && hasWideNumber(compiled->program, machine))
+      EXPECT_FALSE(compiled && hasWideNumber(compiled->code, machine))
           << "seed " << seed << ", " << toString(strategy);
       for (const Diagnostic &diagnostic : diagnostics.all()) {
         EXPECT_EQ(diagnostic.message.find("in the code of engine"), std::string::npos)

@@ -82,8 +82,8 @@ Kernel without(const Kernel &kernel, DepId left) {
 
 bool isRaceFree(const WrittenKernel &written) {
   Diagnostics diagnostics;
-  std::optional<Compiled> code = compiled(written.kernel, Strategy::PerLoop, diagnostics);
-  return checkRaces(written.kernel, code->program, *loadMachine("trn2").machine, boundTo(written))
+  std::optional<Compiled> program = compiled(written.kernel, Strategy::PerLoop, diagnostics);
+  return checkRaces(written.kernel, program->code, *loadMachine("trn2").machine, boundTo(written))
              .verdict == Verdict::Yes;
 }
 
@@ -95,14 +95,14 @@ TEST(CatalogueTest, manualCodeIsRight) {
   for (const CatalogueEntry &entry : catalogue()) {
     for (KernelSize size : {KernelSize::Small, KernelSize::Paper}) {
       WrittenKernel written = entry.write(size);
-      Program code = manualCode(written.kernel);
+      Code program = manualCode(written.kernel);
       CompileOptions options;
       options.plan.strategy = Strategy::Manual;
       Diagnostics diagnostics;
-      EXPECT_TRUE(compile(written.kernel, options, trn2, diagnostics, &code))
+      EXPECT_TRUE(compile(written.kernel, options, trn2, diagnostics, &program))
           << entry.name << render(diagnostics, {});
       if (size == KernelSize::Small) {
-        RaceResult result = checkRaces(written.kernel, code, trn2, boundTo(written));
+        RaceResult result = checkRaces(written.kernel, program, trn2, boundTo(written));
         EXPECT_EQ(result.verdict, Verdict::Yes) << entry.name << "\n" << render(result, {});
       }
     }
@@ -135,13 +135,13 @@ TEST(CatalogueTest, smallKernelsHaveNoRaces) {
     WrittenKernel written = entry.write(KernelSize::Small);
     for (Strategy strategy : strategies) {
       Diagnostics diagnostics;
-      std::optional<Compiled> code = compiled(written.kernel, strategy, diagnostics);
-      if (!code) {
+      std::optional<Compiled> program = compiled(written.kernel, strategy, diagnostics);
+      if (!program) {
         continue;
       }
       RaceOptions options;
       options.schedules = 5;
-      RaceResult result = checkRaces(written.kernel, code->program, *loadMachine("trn2").machine,
+      RaceResult result = checkRaces(written.kernel, program->code, *loadMachine("trn2").machine,
                                      boundTo(written), options);
       EXPECT_NE(result.verdict, Verdict::No) << entry.name << " " << toString(strategy) << "\n"
                                              << render(result, {});

@@ -11,7 +11,7 @@ using namespace tally;
 namespace {
 
 /// A { a, b on "p"; c on "c" } d on "p"
-struct Program {
+struct Code {
   KernelBuilder builder{"k", {0, 1, 1}};
   QueueId p = builder.queueOf(builder.engine("p"));
   QueueId q = builder.queueOf(builder.engine("c"));
@@ -21,7 +21,7 @@ struct Program {
   InstrId c = builder.instr("c", q, {}, {0, 4, 1});
   InstrId d;
 
-  Program() {
+  Code() {
     builder.endLoop();
     d = builder.instr("d", p, {}, {0, 5, 1});
   }
@@ -36,7 +36,7 @@ struct Program {
 } // namespace
 
 TEST(PinsTest, oneQueueInOneBodyMayShare) {
-  Program k;
+  Code k;
   k.builder.pin(k.a, 3);
   k.builder.pin(k.b, 3);
   k.builder.pin(k.c, 4);
@@ -46,7 +46,7 @@ TEST(PinsTest, oneQueueInOneBodyMayShare) {
 }
 
 TEST(PinsTest, reservedSemaphoreIsNotPinned) {
-  Program k;
+  Code k;
   k.builder.reserveSemaphores(std::vector<uint32_t>{2, 3});
   k.builder.pin(k.a, 3);
   EXPECT_EQ(k.errors(), "k:2:1: error: 'a' is pinned to semaphore 3, which is reserved; pin it to "
@@ -56,7 +56,7 @@ TEST(PinsTest, reservedSemaphoreIsNotPinned) {
 
 /// All at once: another queue, another body, and the two ends of a contradiction.
 TEST(PinsTest, contradictionsAreErrors) {
-  Program k;
+  Code k;
   DepId dep = k.builder.dep(k.a, k.c, {}, DepKind::Unspecified, {0, 6, 1});
   k.builder.pin(k.a, 3);
   k.builder.pin(k.c, 3);
@@ -76,7 +76,7 @@ TEST(PinsTest, contradictionsAreErrors) {
 
 /// Parts of one instruction and of the next cannot be told apart.
 TEST(PinsTest, nobodySharesOnAQueueThatCompletesInParts) {
-  Program k;
+  Code k;
   k.builder.setQueue(k.p, 16, Completion::Split);
   k.builder.pin(k.a, 3);
   k.builder.pin(k.b, 3);
@@ -88,7 +88,7 @@ TEST(PinsTest, nobodySharesOnAQueueThatCompletesInParts) {
 
 /// A pinned wait is a pin of its producer, and is written so.
 TEST(PinsTest, jsonKeepsThem) {
-  Program k;
+  Code k;
   DepId dep = k.builder.dep(k.a, k.c);
   k.builder.pin(dep, 4);
   k.builder.reserveSemaphores(std::vector<uint32_t>{0, 1});

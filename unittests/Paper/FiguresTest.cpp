@@ -45,8 +45,8 @@ Kernel straightLine() {
 /// once: its counters are the constant 1, and nothing is left to compute.
 TEST(PaperFigureTest, straightLineThresholds) {
   Case figure(straightLine());
-  EXPECT_EQ(figure.code("e0"), (Lines{"I0 {e0++}", "I1 {e0++}"}));
-  EXPECT_EQ(figure.code("e1"), (Lines{"{e0 >= 2} I2", "I3"}));
+  EXPECT_EQ(figure.program("e0"), (Lines{"I0 {e0++}", "I1 {e0++}"}));
+  EXPECT_EQ(figure.program("e1"), (Lines{"{e0 >= 2} I2", "I3"}));
   EXPECT_EQ(figure.registers("e0"), 0u);
   EXPECT_EQ(figure.registers("e1"), 0u);
   EXPECT_EQ(figure.semaphores(), 1u);
@@ -87,11 +87,11 @@ TEST(PaperFigureTest, motivatingExampleWithoutBarriers) {
   Case figure(motivating());
   figure.trips("loop", {5});
   for (const char *engine : {"e0", "e1", "e2"}) {
-    EXPECT_EQ(countLines(figure.code(engine), "SYNC"), 0u) << engine;
+    EXPECT_EQ(countLines(figure.program(engine), "SYNC"), 0u) << engine;
   }
   EXPECT_EQ(figure.thresholds("I2"), (Values{0, 0, 1, 2, 3}));
   EXPECT_EQ(figure.thresholds("I3"), (Values{0, 0, 0, 0, 0}));
-  EXPECT_EQ(figure.code("e0"), (Lines{"I0", "I5"}));
+  EXPECT_EQ(figure.program("e0"), (Lines{"I0", "I5"}));
 }
 
 /// (a): four dashed lines for three iterations: all three engines meet before the loop and at
@@ -100,7 +100,7 @@ TEST(PaperFigureTest, motivatingExampleWithBarriers) {
   Case figure(motivating(), baseline());
   figure.trips("loop", {3});
   for (const char *engine : {"e0", "e1", "e2"}) {
-    EXPECT_EQ(countLines(figure.code(engine), "SYNC e0, e1, e2"), 2u) << engine;
+    EXPECT_EQ(countLines(figure.program(engine), "SYNC e0, e1, e2"), 2u) << engine;
     EXPECT_EQ(figure.executed(engine, OpKind::Drain), 4u) << engine;
   }
   EXPECT_EQ(figure.waits("I2"), (Lines{"", "", ""}));
@@ -127,9 +127,9 @@ Kernel barrierExample() {
 /// for the second retirement since.
 TEST(PaperFigureTest, barrierExampleCode) {
   Case figure(barrierExample(), baseline());
-  EXPECT_EQ(figure.code("e0"), (Lines{"I0 {e0++}", "SYNC e0, e1", "loop A:", "I1 {e0++}",
-                                      "I2 {e0++}", "SYNC e0, e1"}));
-  EXPECT_EQ(figure.code("e1"), (Lines{"SYNC e0, e1", "loop A:", "{e0 >= 2} I3", "SYNC e0, e1"}));
+  EXPECT_EQ(figure.program("e0"), (Lines{"I0 {e0++}", "SYNC e0, e1", "loop A:", "I1 {e0++}",
+                                         "I2 {e0++}", "SYNC e0, e1"}));
+  EXPECT_EQ(figure.program("e1"), (Lines{"SYNC e0, e1", "loop A:", "{e0 >= 2} I3", "SYNC e0, e1"}));
   EXPECT_EQ(figure.registers("e1"), 0u);
 }
 
@@ -274,10 +274,10 @@ Kernel allocationExample() {
 /// r_A and r1 the trip register; r2 and r3 are computed.
 TEST(PaperFigureTest, perInstructionLiteral) {
   Case figure(allocationExample(), literal(Strategy::PerInstruction));
-  EXPECT_EQ(figure.code("e1"),
+  EXPECT_EQ(figure.program("e1"),
             (Lines{"[r0 := 0]", "[r1 := 0]", "loop A:", "[r1++]", "[r0++]", "[r2 := isGT(r1, 0)]",
                    "[r3 := r0 - 0]", "[r2 := r2 * r3]", "{I1 >= r2} I2"}));
-  EXPECT_EQ(figure.code("e0"), (Lines{"loop A:", "I0", "I1 {I1++}"}));
+  EXPECT_EQ(figure.program("e0"), (Lines{"loop A:", "I0", "I1 {I1++}"}));
   figure.trips("A", {3});
   EXPECT_EQ(figure.thresholds("I2"), (Values{1, 2, 3}));
 }
@@ -286,14 +286,14 @@ TEST(PaperFigureTest, perInstructionLiteral) {
 /// Nothing is left to compute.
 TEST(PaperFigureTest, perInstructionFolded) {
   Case figure(allocationExample(), with(Strategy::PerInstruction));
-  EXPECT_EQ(figure.code("e1"), (Lines{"[r0 := 0]", "loop A:", "[r0++]", "{I1 >= r0} I2"}));
+  EXPECT_EQ(figure.program("e1"), (Lines{"[r0 := 0]", "loop A:", "[r0++]", "{I1 >= r0} I2"}));
 }
 
 /// N = K = 2: w := 2 * r_A on the semaphore that I0 and I1 share.
 TEST(PaperFigureTest, perLoopFolded) {
   Case figure(allocationExample());
-  EXPECT_EQ(figure.code("e0"), (Lines{"loop A:", "I0 {A.e0++}", "I1 {A.e0++}"}));
-  EXPECT_EQ(figure.code("e1"),
+  EXPECT_EQ(figure.program("e0"), (Lines{"loop A:", "I0 {A.e0++}", "I1 {A.e0++}"}));
+  EXPECT_EQ(figure.program("e1"),
             (Lines{"[r0 := 0]", "loop A:", "[r0++]", "[r1 := 2 * r0]", "{A.e0 >= r1} I2"}));
   figure.trips("A", {3});
   EXPECT_EQ(figure.thresholds("I2"), (Values{2, 4, 6}));

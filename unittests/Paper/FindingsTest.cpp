@@ -149,10 +149,10 @@ TEST(NestedConsumerTest, thresholdStandsStillInTheInnerLoop) {
   nested.trips("A", {3});
   nested.trips("B", {2});
   EXPECT_EQ(nested.thresholds("C"), (Values{0, 0, 1, 1, 3, 3}));
-  Lines code = nested.code("e1");
-  size_t inner = lineOf(code, "loop B:");
-  EXPECT_LT(lineOf(code, "isGT"), inner);
-  EXPECT_EQ(Lines(code.begin() + static_cast<ptrdiff_t>(inner), code.end()).size(), 2u)
+  Lines program = nested.program("e1");
+  size_t inner = lineOf(program, "loop B:");
+  EXPECT_LT(lineOf(program, "isGT"), inner);
+  EXPECT_EQ(Lines(program.begin() + static_cast<ptrdiff_t>(inner), program.end()).size(), 2u)
       << "loop B: and C";
 }
 
@@ -289,7 +289,7 @@ TEST(ConditionalTest, branchesHaveNoTripRegister) {
   k.dep(p, c);
   Case branch(k.finish(), literal(Strategy::PerLoop));
   ASSERT_TRUE(branch.accepted()) << branch.messages();
-  for (const Register &reg : branch.program().engines[EngineId(1)].registers) {
+  for (const Register &reg : branch.code().engines[EngineId(1)].registers) {
     EXPECT_FALSE(contains(reg.role, "trip(c)")) << reg.role;
   }
   branch.trips("A", {3});
@@ -655,8 +655,8 @@ TEST(SeveralWaitsTest, furtherWaitsStandAlone) {
   EXPECT_EQ(test.waits("C"), (Lines{"A.e0 >= 1, A.e2 >= 1", "A.e0 >= 2, A.e2 >= 2"}));
   EXPECT_EQ(test.waits("D"), (Lines{"", ""}));
   EXPECT_EQ(test.executed("e1", OpKind::Wait), 2u);
-  for (const EngineCode &code : test.program().engines) {
-    for (const Op &op : code.ops) {
+  for (const EngineProgram &program : test.code().engines) {
+    for (const Op &op : program.ops) {
       EXPECT_EQ(op.wait.valid(), op.numReasons > 0) << "each wait has its dependence";
     }
   }
@@ -676,7 +676,7 @@ TEST(SeveralWaitsTest, largerThresholdStandsForBoth) {
   Case test(k.finish());
   test.trips("A", {2});
   EXPECT_EQ(test.waits("C"), (Lines{"A.e0 >= 2", "A.e0 >= 4"}));
-  EXPECT_EQ(test.program().reasons.size(), 2u);
+  EXPECT_EQ(test.code().reasons.size(), 2u);
 }
 
 /// The younger of two runs stands for both: Q of one iteration ago is later than P of two ago.
@@ -807,9 +807,9 @@ TEST(EvaluationTimeTest, countersStepBeforeAnythingReadsThem) {
   Case test(k.finish());
   test.trips("A", {3});
   EXPECT_EQ(test.thresholds("C"), test.raised("P"));
-  Lines code = test.code("e1");
-  ASSERT_GT(code.size(), lineOf(code, "loop A:") + 1);
-  EXPECT_EQ(code[lineOf(code, "loop A:") + 1], "[r0++]");
+  Lines program = test.program("e1");
+  ASSERT_GT(program.size(), lineOf(program, "loop A:") + 1);
+  EXPECT_EQ(program[lineOf(program, "loop A:") + 1], "[r0++]");
 }
 
 //===----------------------------------------------------------------------===//
@@ -1148,10 +1148,10 @@ TEST(SignalsTest, onlySignalsOfTheBodyAndQueueCount) {
   EXPECT_EQ(test.thresholds("C"), (Values{2, 4, 6}));
   EXPECT_EQ(test.raised("P1"), (Values{1, 3, 5}));
   EXPECT_EQ(test.raised("P3"), (Values{2, 4, 6}));
-  Lines code = test.code("dma");
-  EXPECT_LT(lineOf(code, "P1 {A.dma++}"), code.size());
-  EXPECT_EQ(std::count(code.begin(), code.end(), "P2"), 1);
-  EXPECT_EQ(std::count(code.begin(), code.end(), "X"), 1);
+  Lines program = test.program("dma");
+  EXPECT_LT(lineOf(program, "P1 {A.dma++}"), program.size());
+  EXPECT_EQ(std::count(program.begin(), program.end(), "P2"), 1);
+  EXPECT_EQ(std::count(program.begin(), program.end(), "X"), 1);
 }
 
 /// A queue of weight 16 raises by 16 at each retirement: 16*(2*r_A - 1) for the first of two.

@@ -100,7 +100,7 @@ void Case::trips(std::string_view loop, Values byEntry, std::string_view engine)
                engine.empty() ? EngineId() : engineNamed(engine));
 }
 
-const Compiled &Case::code() const {
+const Compiled &Case::program() const {
   if (!compiled) {
     throw std::runtime_error(messages());
   }
@@ -108,7 +108,7 @@ const Compiled &Case::code() const {
 }
 
 void Case::run(EngineId engine, const Visit &visit) const {
-  EngineRun run(kernel, program(), machine, bindings, engine);
+  EngineRun run(kernel, code(), machine, bindings, engine);
   run.setFuel(100000);
   while (const Op *op = run.next()) {
     visit(run, *op);
@@ -161,7 +161,7 @@ Lines Case::waits(std::string_view name) const {
     std::string text;
     for (const Waited &wait : waits) {
       text += fmt::format("{}{} >= {}", text.empty() ? "" : ", ",
-                          program().semaphores[wait.semaphore].name, wait.threshold);
+                          code().semaphores[wait.semaphore].name, wait.threshold);
     }
     lines.push_back(text);
   }
@@ -169,7 +169,7 @@ Lines Case::waits(std::string_view name) const {
 }
 
 SemaId Case::semaphoreOf(InstrId instr) const {
-  for (const Op &op : program().engines[kernel.engineOf(instr)].ops) {
+  for (const Op &op : code().engines[kernel.engineOf(instr)].ops) {
     if (op.kind == OpKind::Issue && op.instr() == instr) {
       return op.signal;
     }
@@ -224,8 +224,8 @@ static std::string collapsed(const std::string &line) {
   return text;
 }
 
-Lines Case::code(std::string_view engine) const {
-  std::istringstream text(listing(kernel, program(), engineNamed(engine)));
+Lines Case::program(std::string_view engine) const {
+  std::istringstream text(listing(kernel, code(), engineNamed(engine)));
   std::string line;
   std::getline(text, line); // the engine's name and its number of registers
   Lines lines;
@@ -242,16 +242,16 @@ static bool computes(const Op &op) {
 }
 
 uint64_t Case::computations(std::string_view engine) const {
-  const std::vector<Op> &ops = program().engines[engineNamed(engine)].ops;
+  const std::vector<Op> &ops = code().engines[engineNamed(engine)].ops;
   return static_cast<uint64_t>(std::count_if(ops.begin(), ops.end(), computes));
 }
 
 uint32_t Case::registers(std::string_view engine) const {
-  return static_cast<uint32_t>(program().engines[engineNamed(engine)].registers.size());
+  return static_cast<uint32_t>(code().engines[engineNamed(engine)].registers.size());
 }
 
 uint32_t Case::semaphores() const {
-  return static_cast<uint32_t>(program().semaphores.size());
+  return static_cast<uint32_t>(code().semaphores.size());
 }
 
 } // namespace tally::paper

@@ -101,7 +101,7 @@ public:
   uint64_t executed(std::string_view engine, OpKind kind) const;
 
   /// The listing of an engine: one line each, spaces collapsed, without remarks and indentation.
-  Lines code(std::string_view engine) const;
+  Lines program(std::string_view engine) const;
 
   /// Operations of an engine's code that compute values, counters not included.
   uint64_t computations(std::string_view engine) const;
@@ -110,11 +110,11 @@ public:
   uint32_t semaphores() const;
 
   /// How the wait of the n-th dependence was found, and whether it is exact.
-  const Wait &wait(uint32_t dep) const { return code().plan.waits[DepId(dep)]; }
+  const Wait &wait(uint32_t dep) const { return program().plan.waits[DepId(dep)]; }
 
   const Kernel &kernelOf() const { return kernel; }
 
-  const Program &program() const { return code().program; }
+  const Code &code() const { return program().code; }
 
 private:
   struct Waited {
@@ -123,7 +123,7 @@ private:
   };
 
   /// What was compiled. If nothing was, the test ends here with the reasons.
-  const Compiled &code() const;
+  const Compiled &program() const;
 
   /// The waits before each run of an instruction, its own one last.
   std::vector<std::vector<Waited>> waitsOf(InstrId instr) const;

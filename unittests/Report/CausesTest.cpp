@@ -9,8 +9,8 @@ using namespace tally;
 struct Waits : SimCase {
   Waits() : SimCase(kernelOf()) {
     SemaId s = semaphore("s"), go = semaphore("go"), meet = semaphore("meet");
-    program.reasons = {DepId(0), DepId(1)};
-    program.barriers.push({EngineId(0), EngineId(1)});
+    code.reasons = {DepId(0), DepId(1)};
+    code.barriers.push({EngineId(0), EngineId(1)});
     ops(0) = {issue(0, s),
               issue(1, s),
               Op::drain(),
@@ -24,7 +24,7 @@ struct Waits : SimCase {
     use.numReasons = 2;
     ops(1) = {use, Op::makeWait(go, Operand::number(1)), Op::mark(OpKind::BarrierBegin, 0),
               Op::makeWait(meet, Operand::number(1)), Op::mark(OpKind::BarrierEnd)};
-    program.strategy = "manual";
+    code.strategy = "manual";
   }
 
   static Kernel kernelOf() {
@@ -94,7 +94,7 @@ TEST(CausesTest, namesAreNoMarkup) {
   b.instr("x<y", b.queueOf(e0), "f(interval=400ns, duration=500ns)");
   SimCase c(b.finish());
   c.ops(0) = {SimCase::issue(0)};
-  c.program.strategy = "a\"b";
+  c.code.strategy = "a\"b";
   Report report{"m>", {record(c)}};
   for (const std::string &text : {reportHtml(report), reportSvg(report)}) {
     EXPECT_EQ(text.find("<script>alert"), std::string::npos);

@@ -18,10 +18,10 @@ inline Timeline record(SimCase &c, TimelineRecorder::Window window = {}, SimOpti
   std::optional<Timing> timing = Timing::of(c.machine, errors);
   std::optional<InstrCosts> costs = instructionCosts(c.kernel, *timing, diagnostics);
   EXPECT_FALSE(diagnostics.hasErrors()) << render(diagnostics, c.kernel.files);
-  TimelineRecorder recorder(c.kernel, c.program, window);
+  TimelineRecorder recorder(c.kernel, c.code, window);
   options.observer = &recorder;
   return recorder.finish(
-      simulate(c.kernel, c.program, c.machine, *timing, *costs, c.bindings, options));
+      simulate(c.kernel, c.code, c.machine, *timing, *costs, c.bindings, options));
 }
 
 /// Two engines: `e0` runs `a`, whose retirements `e1` waits for before each `b`, in a loop of
@@ -29,14 +29,14 @@ inline Timeline record(SimCase &c, TimelineRecorder::Window window = {}, SimOpti
 struct Pipe : SimCase {
   explicit Pipe(uint64_t trips) : SimCase(kernelOf(trips)) {
     SemaId s = semaphore("s");
-    RegId counter = program.engines[EngineId(1)].registers.push({"i", ""});
-    program.reasons = {DepId(0)};
+    RegId counter = code.engines[EngineId(1)].registers.push({"i", ""});
+    code.reasons = {DepId(0)};
     ops(0) = {issue(0), Op::loopBegin(LoopId(1)), issue(1, s), Op::mark(OpKind::LoopEnd)};
     Op use = issueAfter(2, s, 0);
     use.a = Operand::reg(counter);
     use.numReasons = 1;
     ops(1) = {Op::loopBegin(LoopId(1), counter), use, Op::mark(OpKind::LoopEnd)};
-    program.strategy = "manual";
+    code.strategy = "manual";
   }
 
   static Kernel kernelOf(uint64_t trips) {

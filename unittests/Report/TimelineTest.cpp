@@ -66,7 +66,7 @@ TEST(TimelineTest, releases) {
       EXPECT_EQ(release.threshold, numWaits);
       EXPECT_EQ(release.from, piece.from);
       EXPECT_EQ(release.to, piece.to);
-      EXPECT_EQ(endedBy(c.program, release), InstrId(1));
+      EXPECT_EQ(endedBy(c.code, release), InstrId(1));
     }
   }
   EXPECT_EQ(numWaits, 3u);

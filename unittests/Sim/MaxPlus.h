@@ -18,14 +18,13 @@ namespace tally {
 /// By the code: waits and signals as they are written.
 class MaxPlus {
 public:
-  MaxPlus(const Kernel &kernel, const Program &program, const Machine &machine,
-          const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
-          QueueId transfers = {})
-      : transfers(transfers), kernel(kernel), program(program), machine(machine), timing(timing),
-        costs(costs), bindings(bindings), system(kernel, program, machine, bindings),
+  MaxPlus(const Kernel &kernel, const Code &code, const Machine &machine, const Timing &timing,
+          const InstrCosts &costs, const Bindings &bindings, QueueId transfers = {})
+      : transfers(transfers), kernel(kernel), code(code), machine(machine), timing(timing),
+        costs(costs), bindings(bindings), system(kernel, code, machine, bindings),
         open(kernel.engines.size()), reached(kernel.engines.size() * kernel.loops.size(), 0),
         at(kernel.engines.size(), 0), now(kernel.engines.size(), 0), queues(kernel.queues.size()),
-        raises(program.semaphores.size()), starts(kernel.instrs.size()) {}
+        raises(code.semaphores.size()), starts(kernel.instrs.size()) {}
 
   /// False if somebody is stuck.
   bool run() {
@@ -64,7 +63,7 @@ private:
 
   bool step(EngineId e) {
     const ImplPoint &point = system.trajectory(e)[at[e]];
-    const Op &op = program.engines[e].ops[point.op];
+    const Op &op = code.engines[e].ops[point.op];
     if (op.wait.valid() && !wait(e, op.wait, point.threshold)) {
       return false;
     }
@@ -170,7 +169,7 @@ private:
   Tick price(EngineId e, const Op &op) {
     bool skips = at[e] + 1 < system.trajectory(e).size()
                      ? system.trajectory(e)[at[e] + 1].op != system.trajectory(e)[at[e]].op + 1
-                     : system.trajectory(e)[at[e]].op + 1 != program.engines[e].ops.size();
+                     : system.trajectory(e)[at[e]].op + 1 != code.engines[e].ops.size();
     switch (op.kind) {
     case OpKind::Alu:
       return addition(e);
@@ -191,7 +190,7 @@ private:
 
   QueueId transfers; ///< the queue that may have them
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   const Timing &timing;
   const InstrCosts &costs;

@@ -60,11 +60,11 @@ Machine randomMachine(uint64_t seed) {
 /// Writes down the steps of a run.
 class StepRecorder : public SimObserver {
 public:
-  StepRecorder(const Kernel &kernel, const Program &program, Tick spacing)
-      : kernel(kernel), program(program), spacing(spacing) {}
+  StepRecorder(const Kernel &kernel, const Code &code, Tick spacing)
+      : kernel(kernel), code(code), spacing(spacing) {}
 
   void onOperation(EngineId engine, uint32_t op, Tick from, Tick) override {
-    const Op &executed = program.engines[engine].ops[op];
+    const Op &executed = code.engines[engine].ops[op];
     add(from, executed.kind == OpKind::Issue
                   ? Step::issue(engine, kernel.instrs[executed.instr()].queue)
                   : Step::control(engine));
@@ -100,7 +100,7 @@ private:
   void add(Tick at, Step step, InstrId instr = {}) { steps.push_back({at, step, instr}); }
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   Tick spacing;
   std::vector<Timed> steps;
 };
@@ -186,28 +186,28 @@ TEST(RandomSimTest, runsAreLegal) {
   uint64_t compared = 0, steps = 0, stuck = 0;
   fuzz::Range seeds = seedsOf(400);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !HasFailure(); ++seed) {
-    RandomProgram random(seed, unrolling(seed));
+    RandomCodeCase random(seed, unrolling(seed));
     Machine machine = randomMachine(seed);
     machine.counterBits = seed % 5 == 0 ? 8 : 32; // so narrow that some wrap around, and hang
     machine.waitCompare = seed % 10 == 0 ? WaitCompare::Signed : WaitCompare::Unsigned;
     Timing timing = timingOf(machine);
     InstrCosts costs = randomCosts(random.kernel, seed, [&](QueueId) { return seed % 3 != 0; });
     for (Strategy strategy : strategies) {
-      Compiling code(random.kernel, strategy, machine);
-      if (!code.compiled || random.cutOff()) {
+      Compiling program(random.kernel, strategy, machine);
+      if (!program.compiled || random.cutOff()) {
         continue;
       }
-      const Program &program = code.compiled->program;
-      StepRecorder recorder(random.kernel, program, timing.spacing);
+      const Code &code = program.compiled->code;
+      StepRecorder recorder(random.kernel, code, timing.spacing);
       SimOptions options;
       options.observer = &recorder;
       options.criticalPath = true;
       options.seed = seed % 2;
       SimResult result =
-          simulate(random.kernel, program, machine, timing, costs, random.bindings, options);
+          simulate(random.kernel, code, machine, timing, costs, random.bindings, options);
       ImplOptions implOptions;
       implOptions.inFlight = maxInFlight;
-      ImplSystem system(random.kernel, program, machine, random.bindings, implOptions);
+      ImplSystem system(random.kernel, code, machine, random.bindings, implOptions);
       // Programs with divergent loops may hang; then both do.
       std::string verdict = replay(system, recorder.inOrder());
       if (result.outcome == SimResult::Outcome::Deadlock) {
@@ -221,7 +221,7 @@ TEST(RandomSimTest, runsAreLegal) {
       options.pathNodes = 8;
       options.observer = nullptr;
       SimResult again =
-          simulate(random.kernel, program, machine, timing, costs, random.bindings, options);
+          simulate(random.kernel, code, machine, timing, costs, random.bindings, options);
       ASSERT_EQ(pathText(again), pathText(result)) << "seed " << seed;
       ++compared;
       steps += recorder.inOrder().size();
@@ -238,7 +238,7 @@ TEST(RandomSimTest, timesWithoutEvents) {
   uint64_t compared = 0;
   fuzz::Range seeds = seedsOf(400);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !HasFailure(); ++seed) {
-    RandomProgram random(seed, unrolling(seed));
+    RandomCodeCase random(seed, unrolling(seed));
     Machine machine = randomMachine(seed);
     Timing timing = timingOf(machine);
     // Transfers of several queues would share the bandwidth.
@@ -249,17 +249,17 @@ TEST(RandomSimTest, timesWithoutEvents) {
                                     [](const InstrCost &cost) { return cost.isTransfer; });
     for (Strategy strategy :
          {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine, Strategy::Auto}) {
-      Compiling code(random.kernel, strategy, machine);
-      if (!code.compiled || random.cutOff()) {
+      Compiling program(random.kernel, strategy, machine);
+      if (!program.compiled || random.cutOff()) {
         continue;
       }
-      const Program &program = code.compiled->program;
+      const Code &code = program.compiled->code;
       Recorder recorder;
       SimOptions options;
       options.observer = &recorder;
       SimResult result =
-          simulate(random.kernel, program, machine, timing, costs, random.bindings, options);
-      MaxPlus reference(random.kernel, program, machine, timing, costs, random.bindings,
+          simulate(random.kernel, code, machine, timing, costs, random.bindings, options);
+      MaxPlus reference(random.kernel, code, machine, timing, costs, random.bindings,
                         hasTransfers ? transfers : QueueId());
       bool finishes = reference.run();
       ASSERT_EQ(finishes, result.outcome == SimResult::Outcome::Finished) << "seed " << seed;
@@ -286,7 +286,7 @@ TEST(RandomSimTest, idealIsWhatDependencesAsk) {
   uint64_t compared = 0;
   fuzz::Range seeds = seedsOf(400);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !HasFailure(); ++seed) {
-    RandomProgram random(seed, optionsForSeed(seed));
+    RandomCodeCase random(seed, optionsForSeed(seed));
     Machine machine = randomMachine(seed);
     for (std::string_view loops : {"ctl.loop_begin=0", "ctl.loop_end=0", "ctl.branch=0"}) {
       ASSERT_EQ(setParameter(machine, loops), "");
@@ -303,7 +303,7 @@ TEST(RandomSimTest, idealIsWhatDependencesAsk) {
     options.observer = &recorder;
     options.freeSync = true;
     SimResult result =
-        simulate(random.kernel, ideal->program, machine, timing, costs, random.bindings, options);
+        simulate(random.kernel, ideal->code, machine, timing, costs, random.bindings, options);
     SpecMaxPlus reference(random.kernel, machine, timing, costs, random.bindings);
     ASSERT_EQ(reference.run(), result.outcome == SimResult::Outcome::Finished) << "seed " << seed;
     for (InstrId id : random.kernel.instrs.ids()) {

@@ -65,13 +65,13 @@ struct SimCase {
   explicit SimCase(Kernel built, Machine onMachine = testMachine())
       : kernel(std::move(built)), machine(std::move(onMachine)) {
     for (EngineId id : kernel.engines.ids()) {
-      program.engines.push({id, {}, {}});
+      code.engines.push({id, {}, {}});
     }
   }
 
-  SemaId semaphore(std::string name) { return program.semaphores.push({std::move(name)}); }
+  SemaId semaphore(std::string name) { return code.semaphores.push({std::move(name)}); }
 
-  std::vector<Op> &ops(uint32_t engine) { return program.engines[EngineId(engine)].ops; }
+  std::vector<Op> &ops(uint32_t engine) { return code.engines[EngineId(engine)].ops; }
 
   static Op issue(uint32_t instr, SemaId signal = {}, uint32_t amount = 1) {
     Op op = Op::issue(InstrId(instr));
@@ -89,7 +89,7 @@ struct SimCase {
 
   SimResult run(SimOptions options = {}) {
     Diagnostics diagnostics;
-    verifyProgram(kernel, program, diagnostics);
+    verifyCode(kernel, code, diagnostics);
     std::vector<std::string> errors;
     std::optional<Timing> timing = Timing::of(machine, errors);
     EXPECT_TRUE(timing) << fmt::format("{}", fmt::join(errors, "\n"));
@@ -98,7 +98,7 @@ struct SimCase {
     seen = Recorder();
     options.observer = &seen;
     options.criticalPath = true;
-    SimResult result = simulate(kernel, program, machine, *timing, *costs, bindings, options);
+    SimResult result = simulate(kernel, code, machine, *timing, *costs, bindings, options);
     if (result.outcome == SimResult::Outcome::Finished) {
       expectSums(result);
     }
@@ -120,7 +120,7 @@ struct SimCase {
 
   Kernel kernel;
   Machine machine;
-  Program program;
+  Code code;
   Bindings bindings{kernel};
   Recorder seen;
 };

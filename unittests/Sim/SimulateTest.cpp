@@ -129,7 +129,7 @@ TEST(SimulateTest, wakeUpOnlyIfBlocked) {
     SemaId s = c.semaphore("s"), unused = c.semaphore("unused");
     c.ops(0) = {SimCase::issue(0, s)};
     // The wait is tested after 33 * 3 ns and 3000 ps: when the semaphore is raised, but for `late`.
-    c.program.engines[EngineId(1)].registers.push({"r0", ""});
+    c.code.engines[EngineId(1)].registers.push({"r0", ""});
     for (int i = 0; i < 33; ++i) {
       c.ops(1).push_back(Op::move(RegId(0), Operand::number(1)));
     }
@@ -317,7 +317,7 @@ TEST(SimulateTest, barrier) {
   std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics);
   ASSERT_TRUE(compiled);
   SimCase c(std::move(kernel), machine);
-  c.program = compiled->program;
+  c.code = compiled->code;
   c.run();
   Tick handshake0 = 23 + 2 + 5 + 19 + 29 + 23;    // from both drained until engine 0 has released
   Tick handshake1 = handshake0 + 2 + 5 + 19 + 29; // ... and until engine 1 goes on
@@ -344,7 +344,7 @@ TEST(SimulateTest, deadlock) {
   SimResult result = c.run();
   ASSERT_EQ(result.outcome, SimResult::Outcome::Deadlock);
   EXPECT_EQ(result.cycle, (std::vector{EngineId(0), EngineId(1)}));
-  EXPECT_EQ(describeDeadlock(c.kernel, c.program, result),
+  EXPECT_EQ(describeDeadlock(c.kernel, c.code, result),
             "the cycle of waits:\n"
             "  'e0' waits to issue 'i0' for 't' >= 1, which holds 0; 'e1' would raise it\n"
             "  'e1' waits to issue 'i1' for 's' >= 1, which holds 0; 'e0' would raise it\n"
@@ -395,7 +395,7 @@ TEST(SimulateTest, deadlockWithoutACycle) {
   c.ops(1) = {SimCase::issueAfter(1, s, 2)};
   SimResult result = c.run();
   ASSERT_EQ(result.outcome, SimResult::Outcome::Deadlock);
-  EXPECT_EQ(describeDeadlock(c.kernel, c.program, result),
+  EXPECT_EQ(describeDeadlock(c.kernel, c.code, result),
             "no cycle of waits:\n"
             "  'e1' waits to issue 'i1' for 's' >= 2, which holds 1; nobody will raise it any "
             "more\n");

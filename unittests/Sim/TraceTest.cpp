@@ -20,8 +20,8 @@ struct Traced {
     SemaId s = c.semaphore("s\"");
     c.ops(0) = {SimCase::issue(0, s)};
     c.ops(1) = {SimCase::issueAfter(1, s, 1)};
-    c.program.strategy = "manual";
-    c.program.reasons = {DepId(0)};
+    c.code.strategy = "manual";
+    c.code.reasons = {DepId(0)};
     c.ops(1)[0].numReasons = 1;
   }
 
@@ -40,11 +40,10 @@ struct Traced {
     std::optional<Timing> timing = Timing::of(c.machine, errors);
     std::optional<InstrCosts> costs = instructionCosts(c.kernel, *timing, diagnostics);
     std::ostringstream text;
-    TraceWriter writer(text, c.kernel, c.program, maxBytes);
+    TraceWriter writer(text, c.kernel, c.code, maxBytes);
     SimOptions options;
     options.observer = &writer;
-    SimResult result =
-        simulate(c.kernel, c.program, c.machine, *timing, *costs, c.bindings, options);
+    SimResult result = simulate(c.kernel, c.code, c.machine, *timing, *costs, c.bindings, options);
     EXPECT_EQ(writer.finish(result), isComplete);
     EXPECT_LE(text.str().size(), std::max(maxBytes, writer.leastBytes()));
     return Json::parse(text.str());

@@ -27,22 +27,22 @@ static Kernel acceptedKernel(uint64_t seed, const fuzz::RandomKernelOptions &opt
   return fuzz::randomKernel(seed, agreeing);
 }
 
-RandomProgram::RandomProgram(uint64_t seed, const fuzz::RandomKernelOptions &options,
-                             fuzz::Range trips)
+RandomCodeCase::RandomCodeCase(uint64_t seed, const fuzz::RandomKernelOptions &options,
+                               fuzz::Range trips)
     : seed(seed), kernel(acceptedKernel(seed, options)),
       bindings(fuzz::randomBindings(kernel, seed, trips)),
       definitions(defineAll(kernel, bindings)) {}
 
-bool RandomProgram::cutOff() const {
+bool RandomCodeCase::cutOff() const {
   return anyCutOff(definitions);
 }
 
-bool RandomProgram::agreeing() const {
+bool RandomCodeCase::agreeing() const {
   return std::all_of(kernel.loops.begin(), kernel.loops.end(),
                      [](const Loop &loop) { return loop.uniform; });
 }
 
-size_t RandomProgram::size() const {
+size_t RandomCodeCase::size() const {
   return kernel.instrs.size() + kernel.loops.size() + kernel.deps.size() + kernel.engines.size();
 }
 
@@ -83,16 +83,16 @@ std::string_view toString(DepClass depClass) {
   return names[static_cast<size_t>(depClass)];
 }
 
-PlanOptions optionsOf(const RandomProgram &program, Strategy strategy) {
+PlanOptions optionsOf(const RandomCodeCase &code, Strategy strategy) {
   PlanOptions options;
   options.strategy = strategy;
   if (strategy != Strategy::Auto) {
     return options;
   }
-  fuzz::Random random(program.seed);
+  fuzz::Random random(code.seed);
   options.constantTrips = random.percent(75);
-  uint64_t choices = program.agreeing() ? 3 : 2;
-  for ([[maybe_unused]] const Instr &instr : program.kernel.instrs) {
+  uint64_t choices = code.agreeing() ? 3 : 2;
+  for ([[maybe_unused]] const Instr &instr : code.kernel.instrs) {
     options.sharing.push(static_cast<Sharing>(random.below(choices)));
   }
   return options;
@@ -157,12 +157,12 @@ bool expectsExact(DepClass depClass, bool sharesQueue) {
   }
 }
 
-void Coverage::add(const RandomProgram &program) {
-  for (DepId id : program.kernel.deps.ids()) {
-    const Dep &dep = program.kernel.deps[id];
-    EngineId engine = program.kernel.engineOf(dep.consumer);
-    size_t numRuns = program.definitions[engine.value].needs(id).size();
-    counts[static_cast<size_t>(classOf(program.kernel, dep))] += numRuns != 0;
+void Coverage::add(const RandomCodeCase &code) {
+  for (DepId id : code.kernel.deps.ids()) {
+    const Dep &dep = code.kernel.deps[id];
+    EngineId engine = code.kernel.engineOf(dep.consumer);
+    size_t numRuns = code.definitions[engine.value].needs(id).size();
+    counts[static_cast<size_t>(classOf(code.kernel, dep))] += numRuns != 0;
     runs += numRuns;
   }
 }
@@ -188,24 +188,24 @@ static std::string kindOf(std::string_view text) {
   return kind;
 }
 
-void Findings::add(const RandomProgram &program, const std::string &setting,
-                   const std::string &what, const std::string &context) {
+void Findings::add(const RandomCodeCase &code, const std::string &setting, const std::string &what,
+                   const std::string &context) {
   ++total;
   Finding &finding = kinds[kindOf(what)];
   ++finding.count;
-  if (program.size() >= finding.size) {
+  if (code.size() >= finding.size) {
     return;
   }
-  finding.size = program.size();
-  finding.seed = program.seed;
-  finding.text = fmt::format("{}: {}\n{}{}", setting, what, dump(program.kernel), context);
+  finding.size = code.size();
+  finding.seed = code.seed;
+  finding.text = fmt::format("{}: {}\n{}{}", setting, what, dump(code.kernel), context);
 }
 
-std::string Findings::report(std::string_view program, std::string_view test) const {
+std::string Findings::report(std::string_view code, std::string_view test) const {
   std::string text = fmt::format("{} disagreements of {} kinds\n", total, kinds.size());
   for (const auto &[kind, finding] : kinds) {
     text += fmt::format("\n{} like this:\n{}repeat: TALLY_SEED={} bin/{} --gtest_filter='{}'\n",
-                        finding.count, finding.text, finding.seed, program, test);
+                        finding.count, finding.text, finding.seed, code, test);
   }
   return text;
 }

@@ -23,11 +23,11 @@ namespace tally::oracle {
 
 /// A kernel, its run-time values, and what the definition says about them. They
 /// refer to one another, so a program stays where it is.
-struct RandomProgram {
-  RandomProgram(uint64_t seed, const fuzz::RandomKernelOptions &options,
-                fuzz::Range trips = {0, 4});
-  RandomProgram(const RandomProgram &) = delete;
-  RandomProgram &operator=(const RandomProgram &) = delete;
+struct RandomCodeCase {
+  RandomCodeCase(uint64_t seed, const fuzz::RandomKernelOptions &options,
+                 fuzz::Range trips = {0, 4});
+  RandomCodeCase(const RandomCodeCase &) = delete;
+  RandomCodeCase &operator=(const RandomCodeCase &) = delete;
 
   uint64_t seed;
   Kernel kernel;
@@ -49,7 +49,7 @@ fuzz::RandomKernelOptions optionsForSeed(uint64_t seed);
 
 /// Plan options for a strategy; for 'auto', sharing is drawn by the program's seed, with whole
 /// queues only where all engines agree.
-PlanOptions optionsOf(const RandomProgram &program, Strategy strategy);
+PlanOptions optionsOf(const RandomCodeCase &code, Strategy strategy);
 
 /// The seeds of a campaign of `count` programs, unless the environment says otherwise. A campaign
 /// that does `work` times as much for each program runs so many times fewer of $TALLY_COUNT.
@@ -89,7 +89,7 @@ bool expectsExact(DepClass depClass, bool sharesQueue);
 /// How many dependences of each class had at least one run of their consumer.
 class Coverage {
 public:
-  void add(const RandomProgram &program);
+  void add(const RandomCodeCase &code);
 
   uint64_t of(DepClass depClass) const { return counts[static_cast<size_t>(depClass)]; }
 
@@ -106,7 +106,7 @@ class Findings {
 public:
   /// `setting` says how the program was compiled; `context` is shown below the kernel: a plan,
   /// or code.
-  void add(const RandomProgram &program, const std::string &setting, const std::string &what,
+  void add(const RandomCodeCase &code, const std::string &setting, const std::string &what,
            const std::string &context);
 
   uint64_t count() const { return total; }
@@ -115,7 +115,7 @@ public:
   bool enough() const { return total >= 200; }
 
   /// The smallest finding of each kind with the command that repeats it; `test` filters the tests.
-  std::string report(std::string_view program, std::string_view test) const;
+  std::string report(std::string_view code, std::string_view test) const;
 
 private:
   struct Finding {

@@ -19,7 +19,7 @@ namespace {
 using Numbers = std::vector<uint64_t>;
 
 /// Two engines: "p" has producers, "c" has consumers.
-struct Program {
+struct Code {
   KernelBuilder builder{"k"};
   EngineId p = builder.engine("p");
   EngineId c = builder.engine("c");
@@ -39,8 +39,8 @@ struct Program {
   }
 };
 
-Numbers runsNeeded(const Program &program, const Bindings &bindings, DepId dep = DepId(0)) {
-  Definition definition(program.kernel, bindings, program.c);
+Numbers runsNeeded(const Code &code, const Bindings &bindings, DepId dep = DepId(0)) {
+  Definition definition(code.kernel, bindings, code.c);
   Numbers runs;
   for (const Need &need : definition.needs(dep)) {
     EXPECT_LE(need.runs, need.ceiling);
@@ -55,7 +55,7 @@ Numbers runsNeeded(const Program &program, const Bindings &bindings, DepId dep =
 /// The seven rows of the paper's loop-carried example: distance 2 on B, which runs 3, then 4
 /// times.
 TEST(DefinitionTest, paperLoopCarried) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   LoopId b = k.loop("B");
   InstrId p = k.producer(), c = k.consumer();
@@ -69,7 +69,7 @@ TEST(DefinitionTest, paperLoopCarried) {
 }
 
 TEST(DefinitionTest, straightLineNeedsOneRun) {
-  Program k;
+  Code k;
   InstrId p = k.producer(), c = k.consumer();
   k.builder.dep(p, c);
   EXPECT_EQ(runsNeeded(k, k.finish()), (Numbers{1}));
@@ -77,7 +77,7 @@ TEST(DefinitionTest, straightLineNeedsOneRun) {
 
 /// B runs 2, 0, 1 times; the consumer follows it and needs all of it.
 TEST(DefinitionTest, nestedForwardCountsAllSoFar) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   LoopId b = k.loop("B");
   InstrId p = k.producer();
@@ -96,7 +96,7 @@ TEST(DefinitionTest, nestedForwardCountsAllSoFar) {
 }
 
 TEST(DefinitionTest, nestedBackwardCountsTheLastIteration) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   InstrId c = k.consumer();
   LoopId b = k.loop("B");
@@ -112,7 +112,7 @@ TEST(DefinitionTest, nestedBackwardCountsTheLastIteration) {
 
 /// The count is the consumer's own, also where its engine runs the loop less often.
 TEST(DefinitionTest, countsOnTheConsumersEngine) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   LoopId b = k.builder.beginLoop("B", k.builder.value("B"), /*uniform=*/false);
   InstrId p = k.producer();
@@ -130,7 +130,7 @@ TEST(DefinitionTest, countsOnTheConsumersEngine) {
 /// A branch has no component of its own: taken, skipped, taken, the consumer in
 /// iteration 3 needs the one run of iteration 1.
 TEST(DefinitionTest, branchesAreTransparent) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   LoopId branch = k.builder.beginIf("c");
   InstrId p = k.producer(), c = k.consumer();
@@ -144,7 +144,7 @@ TEST(DefinitionTest, branchesAreTransparent) {
 }
 
 TEST(DefinitionTest, oppositeBranchesCountEarlierDecisions) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   LoopId branch = k.builder.beginIf("c");
   InstrId p = k.producer();
@@ -166,7 +166,7 @@ TEST(DefinitionTest, oppositeBranchesCountEarlierDecisions) {
 /// Distance (1, 0, 0) needs the trip counts of the whole last iteration of A: with equal sums, the
 /// consumer at (2, 2, 1) is owed 4 runs or 2.
 TEST(DefinitionTest, outerDistancesFollowInnerTripCounts) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   LoopId b = k.loop("B");
   LoopId inner = k.loop("D");
@@ -186,7 +186,7 @@ TEST(DefinitionTest, outerDistancesFollowInnerTripCounts) {
 
 /// A halo: distance (1, -1) needs one inner index further, cut off at the end of the row.
 TEST(DefinitionTest, negativeInnerComponent) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   LoopId b = k.loop("B");
   InstrId p = k.producer(), c = k.consumer();
@@ -201,7 +201,7 @@ TEST(DefinitionTest, negativeInnerComponent) {
 
 /// One buffer through two loops: load number q waits for use number q - 1, over the whole run.
 TEST(DefinitionTest, flatCountsOverTheWholeRun) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   LoopId b = k.loop("B");
   InstrId load = k.consumer("load"), use = k.producer("use");
@@ -218,7 +218,7 @@ namespace {
 
 /// S { LP { P }  LC { C } }: S runs twice, LP 3 times, LC 4 times.
 Numbers elementRuns(int64_t element, int64_t offset) {
-  Program k;
+  Code k;
   LoopId s = k.loop("S");
   LoopId lp = k.loop("LP");
   InstrId p = k.producer();
@@ -257,7 +257,7 @@ TEST(DefinitionTest, elementOfAnEarlierIteration) {
 
 /// Two queues of one engine, A { P Q R }: P and R share a queue and a counter of weight 2.
 TEST(DefinitionTest, countersShowTheLastOfARun) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   InstrId p = k.producer("P"), q = k.producer("Q"), r = k.producer("R");
   k.end();
@@ -275,7 +275,7 @@ TEST(DefinitionTest, countersShowTheLastOfARun) {
 /// One counter for a whole queue, A { P; B { Q } }, B running 2, 1, 1 times: the runs of
 /// P are the first, fourth and sixth of all.
 TEST(DefinitionTest, countersOfAQueueFollowInnerLoops) {
-  Program k;
+  Code k;
   LoopId a = k.loop("A");
   InstrId p = k.producer("P");
   LoopId b = k.loop("B");

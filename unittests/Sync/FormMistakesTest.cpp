@@ -46,10 +46,10 @@ Mistake countsBeside(int by) {
 
 /// At most one copy for each wait, for every third none.
 OptionsOf withFewCopies() {
-  return [](const RandomProgram &program) {
+  return [](const RandomCodeCase &code) {
     PlanOptions options;
-    options.remembered.assign(program.kernel.deps.size(), 1);
-    for (DepId dep : program.kernel.deps.ids()) {
+    options.remembered.assign(code.kernel.deps.size(), 1);
+    for (DepId dep : code.kernel.deps.ids()) {
       options.remembered[dep] = dep.value % 3 == 0 ? 0 : 1;
     }
     return options;
@@ -58,7 +58,7 @@ OptionsOf withFewCopies() {
 
 /// Semaphores shared as chance decides, also by whole queues.
 OptionsOf withMixedGroups() {
-  return [](const RandomProgram &program) { return optionsOf(program, Strategy::Auto); };
+  return [](const RandomCodeCase &code) { return optionsOf(code, Strategy::Auto); };
 }
 
 bool wasGivenUp(const SyncPlan &plan, DepId dep) {
@@ -177,7 +177,8 @@ TEST(FormMistakesTest, othersOfTheBodyAreCounted) {
                  f.signals += others;
                  f.behind += others;
                  const Wait &wait = f.plan.waits[f.dep];
-                 return others != 0 && !wait.outer.valid() && f.plan.groups[wait.group].body.valid();
+                 return others != 0 && !wait.outer.valid() &&
+                        f.plan.groups[wait.group].body.valid();
                }));
 }
 

@@ -58,14 +58,13 @@ SyncPlan planOf(const Kernel &kernel, const PlanOptions &options) {
   return plan;
 }
 
-void tryMistake(const RandomProgram &program, const SyncPlan &plan, const Mistake &mistake,
+void tryMistake(const RandomCodeCase &code, const SyncPlan &plan, const Mistake &mistake,
                 Score &score) {
-  for (DepId dep : program.kernel.deps.ids()) {
+  for (DepId dep : code.kernel.deps.ids()) {
     SyncPlan copy = plan;
-    if (mistake(program.kernel, copy, dep)) {
+    if (mistake(code.kernel, copy, dep)) {
       ++score.changed;
-      score.reported +=
-          comparePlan(program.kernel, copy, program.bindings, program.definitions).has_value();
+      score.reported += comparePlan(code.kernel, copy, code.bindings, code.definitions).has_value();
     }
   }
 }
@@ -102,7 +101,7 @@ Mistake inNodes(std::function<ExprId(const Kernel &, SyncPlan &, const Expr &)> 
 }
 
 OptionsOf planned(Strategy strategy) {
-  return [strategy](const RandomProgram &) {
+  return [strategy](const RandomCodeCase &) {
     PlanOptions options;
     options.strategy = strategy;
     return options;
@@ -112,8 +111,8 @@ OptionsOf planned(Strategy strategy) {
 Score scoreOf(const OptionsOf &options, const Mistake &mistake) {
   Score score;
   for (uint64_t seed = 0; seed < numPrograms && score.reported < enough; ++seed) {
-    RandomProgram program(seed, {});
-    tryMistake(program, planOf(program.kernel, options(program)), mistake, score);
+    RandomCodeCase code(seed, {});
+    tryMistake(code, planOf(code.kernel, options(code)), mistake, score);
   }
   return score;
 }

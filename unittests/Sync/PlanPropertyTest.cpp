@@ -30,16 +30,16 @@ struct Planned {
   std::string problem;
 };
 
-Planned planOf(const RandomProgram &program, Strategy strategy) {
-  PlanOptions options = optionsOf(program, strategy);
-  options.fold = program.seed % 2 == 0;
+Planned planOf(const RandomCodeCase &code, Strategy strategy) {
+  PlanOptions options = optionsOf(code, strategy);
+  options.fold = code.seed % 2 == 0;
   Diagnostics diagnostics;
-  SyncPlan plan = makePlan(program.kernel, options, diagnostics);
+  SyncPlan plan = makePlan(code.kernel, options, diagnostics);
   if (diagnostics.hasErrors()) {
     return {{}, "no plan: " + render(diagnostics, {})};
   }
   Diagnostics faults;
-  verifyPlan(program.kernel, plan, faults);
+  verifyPlan(code.kernel, plan, faults);
   std::string problem = faults.hasErrors() ? "verifyPlan: " + render(faults, {}) : "";
   return {std::move(plan), problem};
 }
@@ -57,19 +57,18 @@ std::optional<std::string> findNeedlesslyInexact(const Kernel &kernel, const Syn
   return {};
 }
 
-void examine(const RandomProgram &program, Strategy strategy, Findings &findings) {
-  Planned planned = planOf(program, strategy);
+void examine(const RandomCodeCase &code, Strategy strategy, Findings &findings) {
+  Planned planned = planOf(code, strategy);
   std::string what = planned.problem;
   if (what.empty()) {
-    what = comparePlan(program.kernel, *planned.plan, program.bindings, program.definitions)
-               .value_or("");
+    what = comparePlan(code.kernel, *planned.plan, code.bindings, code.definitions).value_or("");
   }
   if (what.empty()) {
-    what = findNeedlesslyInexact(program.kernel, *planned.plan).value_or("");
+    what = findNeedlesslyInexact(code.kernel, *planned.plan).value_or("");
   }
   if (!what.empty()) {
-    std::string context = planned.plan ? dump(program.kernel, *planned.plan) : "";
-    findings.add(program, std::string(toString(strategy)), what, context);
+    std::string context = planned.plan ? dump(code.kernel, *planned.plan) : "";
+    findings.add(code, std::string(toString(strategy)), what, context);
   }
 }
 
@@ -82,12 +81,12 @@ TEST(PlanPropertyTest, thresholdsAreWhatTheDefinitionAsksFor) {
   Coverage coverage;
   fuzz::Range seeds = seedsOf(numPrograms);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
-    ASSERT_FALSE(program.cutOff()) << "seed " << seed << " is too long a run";
-    coverage.add(program);
+    RandomCodeCase code(seed, optionsForSeed(seed));
+    ASSERT_FALSE(code.cutOff()) << "seed " << seed << " is too long a run";
+    coverage.add(code);
     for (Strategy strategy : strategies) {
-      if (strategy != Strategy::PerEngine || program.agreeing()) {
-        examine(program, strategy, findings);
+      if (strategy != Strategy::PerEngine || code.agreeing()) {
+        examine(code, strategy, findings);
       }
     }
   }
@@ -101,9 +100,9 @@ TEST(PlanPropertyTest, thresholdsAreWhatTheDefinitionAsksFor) {
 /// none a run that comes later in sequence, for such a wait would never end.
 TEST(PlanPropertyTest, needsNeverReachAhead) {
   for (uint64_t seed = 0; seed < 20000; ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
-    for (const Definition &definition : program.definitions) {
-      for (DepId dep : program.kernel.deps.ids()) {
+    RandomCodeCase code(seed, optionsForSeed(seed));
+    for (const Definition &definition : code.definitions) {
+      for (DepId dep : code.kernel.deps.ids()) {
         for (const Need &need : definition.needs(dep)) {
           ASSERT_LE(need.runs, need.ceiling) << "seed " << seed << " dependence " << dep.value;
           ASSERT_LE(need.ceiling, need.before) << "seed " << seed << " dependence " << dep.value;
@@ -117,9 +116,9 @@ TEST(PlanPropertyTest, needsNeverReachAhead) {
 TEST(PlanPropertyTest, someWaitsDominateOthers) {
   uint32_t found = 0;
   for (uint64_t seed = 0; seed < 5000; ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
-    const Kernel &kernel = program.kernel;
-    Planned planned = planOf(program, Strategy::PerLoop);
+    RandomCodeCase code(seed, optionsForSeed(seed));
+    const Kernel &kernel = code.kernel;
+    Planned planned = planOf(code, Strategy::PerLoop);
     for (DepId a : kernel.deps.ids()) {
       for (DepId b : kernel.deps.ids()) {
         found += a < b && kernel.deps[a].consumer == kernel.deps[b].consumer &&
@@ -137,16 +136,16 @@ TEST(PlanPropertyTest, conservativeWaitsAreSometimesTooLong) {
   uint64_t deps = 0, conservative = 0, runs = 0, late = 0, tooMany = 0;
   fuzz::Range seeds = seedsOf(numPrograms);
   for (uint64_t seed = seeds.min; seed <= seeds.max; ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
-    Planned planned = planOf(program, Strategy::PerLoop);
-    for (DepId dep : program.kernel.deps.ids()) {
+    RandomCodeCase code(seed, optionsForSeed(seed));
+    Planned planned = planOf(code, Strategy::PerLoop);
+    for (DepId dep : code.kernel.deps.ids()) {
       ++deps;
       if (planned.plan->waits[dep].waitClass != WaitClass::Conservative) {
         continue;
       }
       ++conservative;
-      EngineId engine = program.kernel.engineOf(program.kernel.deps[dep].consumer);
-      for (const Need &need : program.definitions[engine.value].needs(dep)) {
+      EngineId engine = code.kernel.engineOf(code.kernel.deps[dep].consumer);
+      for (const Need &need : code.definitions[engine.value].needs(dep)) {
         ++runs;
         late += need.ceiling > need.runs;
         tooMany += need.ceiling - need.runs;

@@ -12,7 +12,7 @@
 #include "Campaign.h"
 #include "RandomCode.h"
 
-#include "tally/Code/ProgramJson.h"
+#include "tally/Code/CodeJson.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelJson.h"
 #include "tally/Transforms/Bridge.h"
@@ -93,22 +93,22 @@ Kernel furnishedKernel(uint64_t seed) {
 }
 
 /// Barriers numbered in the order in which code meets them, as reading numbers them.
-void renumberBarriers(Program &program) {
-  IdVector<BarrierId, BarrierId> renumbered(program.barriers.size());
+void renumberBarriers(Code &code) {
+  IdVector<BarrierId, BarrierId> renumbered(code.barriers.size());
   IdVector<BarrierId, std::vector<EngineId>> barriers;
-  for (EngineCode &code : program.engines) {
-    for (Op &op : code.ops) {
+  for (EngineProgram &program : code.engines) {
+    for (Op &op : program.ops) {
       if (op.kind != OpKind::BarrierBegin && op.kind != OpKind::BarrierEnd) {
         continue;
       }
       BarrierId &renamed = renumbered[op.barrier()];
       if (!renamed.valid()) {
-        renamed = barriers.push(program.barriers[op.barrier()]);
+        renamed = barriers.push(code.barriers[op.barrier()]);
       }
       op.target = renamed.value;
     }
   }
-  program.barriers = std::move(barriers);
+  code.barriers = std::move(barriers);
 }
 
 class BridgeTest : public testing::Test {
@@ -120,10 +120,10 @@ protected:
     context.loadAllAvailableDialects();
   }
 
-  mlir::OwningOpRef<mlir::ModuleOp> stored(const Kernel &kernel, const Program *program) {
+  mlir::OwningOpRef<mlir::ModuleOp> stored(const Kernel &kernel, const Code *code) {
     mlir::OwningOpRef<mlir::ModuleOp> module =
         mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-    storeKernel(kernel, program, *module);
+    storeKernel(kernel, code, *module);
     return module;
   }
 
@@ -138,7 +138,7 @@ protected:
   }
 
   void expectKept(const Kernel &kernel, Form form);
-  void expectKept(const Kernel &kernel, Program program, Form form);
+  void expectKept(const Kernel &kernel, Code code, Form form);
 
   mlir::MLIRContext context;
 };
@@ -149,24 +149,23 @@ void BridgeTest::expectKept(const Kernel &kernel, Form form) {
   std::vector<LoadedKernel> loaded = throughText(*module, form, problems);
   ASSERT_EQ(render(problems, {}), "") << written(*module, Form::Text);
   ASSERT_EQ(loaded.size(), 1u);
-  EXPECT_FALSE(loaded[0].program);
+  EXPECT_FALSE(loaded[0].code);
   ASSERT_EQ(writeKernelJson(loaded[0].kernel), writeKernelJson(kernel));
   ASSERT_EQ(dump(loaded[0].kernel), dump(kernel));
   ASSERT_EQ(written(*stored(loaded[0].kernel, nullptr), Form::Text), written(*module, Form::Text));
 }
 
-void BridgeTest::expectKept(const Kernel &kernel, Program program, Form form) {
-  renumberBarriers(program);
-  program.rules.reset(); // text names the machine alone
-  auto module = stored(kernel, &program);
+void BridgeTest::expectKept(const Kernel &kernel, Code code, Form form) {
+  renumberBarriers(code);
+  code.rules.reset(); // text names the machine alone
+  auto module = stored(kernel, &code);
   Diagnostics problems;
   std::vector<LoadedKernel> loaded = throughText(*module, form, problems);
   ASSERT_EQ(render(problems, {}), "") << written(*module, Form::Text);
   ASSERT_EQ(loaded.size(), 1u);
-  ASSERT_TRUE(loaded[0].program);
-  ASSERT_EQ(writeProgramJson(loaded[0].kernel, *loaded[0].program),
-            writeProgramJson(kernel, program));
-  ASSERT_EQ(written(*stored(loaded[0].kernel, &*loaded[0].program), Form::Text),
+  ASSERT_TRUE(loaded[0].code);
+  ASSERT_EQ(writeCodeJson(loaded[0].kernel, *loaded[0].code), writeCodeJson(kernel, code));
+  ASSERT_EQ(written(*stored(loaded[0].kernel, &*loaded[0].code), Form::Text),
             written(*module, Form::Text));
 }
 
@@ -205,7 +204,7 @@ TEST_F(BridgeTest, codeComesBack) {
       if (compiled && !HasFatalFailure()) {
         ++numCompiled;
         bool binary = seed < numBytecode / 4;
-        expectKept(kernel, compiled->program, binary ? Form::Bytecode : formFor(seed));
+        expectKept(kernel, compiled->code, binary ? Form::Bytecode : formFor(seed));
       }
     }
   }
@@ -229,13 +228,13 @@ TEST_F(BridgeTest, storedCodeReplacesOldCode) {
   auto first = compile(one, {}, genericMachine(), diagnostics);
   auto second = compile(two, {}, genericMachine(), diagnostics);
   ASSERT_TRUE(first && second) << render(diagnostics, {});
-  auto module = stored(one, &first->program);
-  storeKernel(two, &second->program, *module);
-  first->program.strategy = "manual";
-  storeProgram(one, first->program, *module);
+  auto module = stored(one, &first->code);
+  storeKernel(two, &second->code, *module);
+  first->code.strategy = "manual";
+  storeCode(one, first->code, *module);
   std::vector<LoadedKernel> loaded = loadKernels(*module, diagnostics);
   ASSERT_FALSE(diagnostics.hasErrors()) << render(diagnostics, {});
   ASSERT_EQ(loaded.size(), 2u);
-  EXPECT_EQ(loaded[0].program->strategy, "manual");
-  EXPECT_EQ(loaded[1].program->strategy, "per-loop");
+  EXPECT_EQ(loaded[0].code->strategy, "manual");
+  EXPECT_EQ(loaded[1].code->strategy, "per-loop");
 }

@@ -47,34 +47,33 @@ std::string toString(const Effect &effect) {
 // The core's code
 //===----------------------------------------------------------------------===//
 
-static Effect effectOf(const Kernel &kernel, const Program &program, const EngineRun &run,
-                       const Op &op) {
+static Effect effectOf(const Kernel &kernel, const Code &code, const EngineRun &run, const Op &op) {
   Effect effect;
   effect.kind = op.kind;
   if (op.kind == OpKind::Issue) {
     effect.instr = kernel.nameOf(op.instr());
   }
   if (op.wait.valid()) {
-    effect.wait = program.semaphores[op.wait].name;
+    effect.wait = code.semaphores[op.wait].name;
     effect.threshold = run.value(op.a);
     for (uint32_t i = 0; i < op.numReasons; ++i) {
-      effect.reasons.push_back(program.reasons[op.firstReason + i].value);
+      effect.reasons.push_back(code.reasons[op.firstReason + i].value);
     }
   }
   if (op.signal.valid()) {
-    effect.signal = program.semaphores[op.signal].name;
+    effect.signal = code.semaphores[op.signal].name;
     effect.amount = op.amount;
   }
   return effect;
 }
 
-Trace runCode(const Kernel &kernel, const Program &program, const Machine &machine,
+Trace runCode(const Kernel &kernel, const Code &code, const Machine &machine,
               const Bindings &bindings, EngineId engine) {
   Trace trace;
-  EngineRun run(kernel, program, machine, bindings, engine);
+  EngineRun run(kernel, code, machine, bindings, engine);
   run.setFuel(maxOperations);
   while (const Op *op = run.next()) {
-    trace.effects.push_back(effectOf(kernel, program, run, *op));
+    trace.effects.push_back(effectOf(kernel, code, run, *op));
   }
   trace.problem = run.exhausted() ? "the code does not end" : "";
   return trace;
@@ -405,21 +404,21 @@ static std::string effectAt(const Trace &trace, size_t at) {
   return at < trace.effects.size() ? toString(trace.effects[at]) : "nothing";
 }
 
-std::optional<std::string> differenceOf(const Trace &code, const Trace &scf) {
-  for (const Trace *trace : {&code, &scf}) {
+std::optional<std::string> differenceOf(const Trace &program, const Trace &scf) {
+  for (const Trace *trace : {&program, &scf}) {
     if (!trace->problem.empty()) {
       return trace->problem;
     }
   }
-  if (code.effects == scf.effects) {
+  if (program.effects == scf.effects) {
     return std::nullopt;
   }
   size_t at = 0;
-  while (at < std::min(code.effects.size(), scf.effects.size()) &&
-         code.effects[at] == scf.effects[at]) {
+  while (at < std::min(program.effects.size(), scf.effects.size()) &&
+         program.effects[at] == scf.effects[at]) {
     ++at;
   }
-  return fmt::format("effect {}: the code does {}, the scf form does {}", at, effectAt(code, at),
+  return fmt::format("effect {}: the code does {}, the scf form does {}", at, effectAt(program, at),
                      effectAt(scf, at));
 }
 

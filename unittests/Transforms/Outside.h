@@ -10,7 +10,7 @@
 #ifndef TALLY_UNITTESTS_TRANSFORMS_OUTSIDE_H
 #define TALLY_UNITTESTS_TRANSFORMS_OUTSIDE_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 #include "tally/Model/Bindings.h"
 
@@ -43,7 +43,7 @@ struct Trace {
 };
 
 /// Runs the code of one engine as the core understands it.
-Trace runCode(const Kernel &kernel, const Program &program, const Machine &machine,
+Trace runCode(const Kernel &kernel, const Code &code, const Machine &machine,
               const Bindings &bindings, EngineId engine);
 
 /// Runs a function that stands for one engine. Knows integer arith, scf, and the operations of
@@ -52,7 +52,7 @@ Trace runScf(const Kernel &kernel, const Bindings &bindings, EngineId engine,
              mlir::func::FuncOp function);
 
 /// Where the two part, with what each does there.
-std::optional<std::string> differenceOf(const Trace &code, const Trace &scf);
+std::optional<std::string> differenceOf(const Trace &program, const Trace &scf);
 
 } // namespace tally::oracle
 

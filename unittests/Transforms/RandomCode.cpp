@@ -18,7 +18,7 @@ class CodeDrawer {
 public:
   CodeDrawer(const Kernel &kernel, uint64_t seed) : kernel(kernel), random(seed) {}
 
-  Program draw();
+  Code draw();
 
 private:
   void engine(EngineId id);
@@ -36,44 +36,44 @@ private:
   void addReasons(Op &op);
   void addSignal(Op &op);
 
-  SemaId semaphore() { return SemaId(pick(program.semaphores.size())); }
+  SemaId semaphore() { return SemaId(pick(code.semaphores.size())); }
 
-  RegId reg() { return RegId(pick(code->registers.size())); }
+  RegId reg() { return RegId(pick(program->registers.size())); }
 
   uint32_t pick(size_t bound) { return static_cast<uint32_t>(random.below(bound)); }
 
   Operand operand();
 
-  void push(Op op) { code->ops.push_back(op); }
+  void push(Op op) { program->ops.push_back(op); }
 
   const Kernel &kernel;
   fuzz::Random random;
-  Program program;
-  EngineCode *code = nullptr;
+  Code code;
+  EngineProgram *program = nullptr;
 };
 
-Program CodeDrawer::draw() {
-  program.strategy = "manual";
-  program.machine = "generic";
+Code CodeDrawer::draw() {
+  code.strategy = "manual";
+  code.machine = "generic";
   uint32_t numSemaphores = random.in(fuzz::Range{1, 4});
   for (uint32_t i = 0; i < numSemaphores; ++i) {
-    program.semaphores.push({fmt::format("s{}", i)});
+    code.semaphores.push({fmt::format("s{}", i)});
   }
   for (EngineId id : kernel.engines.ids()) {
-    program.engines.push({id, {}, {}});
+    code.engines.push({id, {}, {}});
   }
   for (EngineId id : kernel.engines.ids()) {
     engine(id);
   }
-  return std::move(program);
+  return std::move(code);
 }
 
 void CodeDrawer::engine(EngineId id) {
-  code = &program.engines[id];
+  program = &code.engines[id];
   uint32_t numRegisters = random.in(fuzz::Range{1, 5});
   for (uint32_t i = 0; i < numRegisters; ++i) {
     std::string role = random.percent(30) ? "total(L0)" : "";
-    code->registers.push({fmt::format("r{}", i), role});
+    program->registers.push({fmt::format("r{}", i), role});
   }
   body(rootLoop);
 }
@@ -90,7 +90,7 @@ void CodeDrawer::statement(const Stmt &stmt) {
   switch (stmt.kind) {
   case Stmt::Kind::Block:
     for (InstrId instr : stmt.instrs) {
-      if (kernel.engineOf(instr) == code->engine) {
+      if (kernel.engineOf(instr) == program->engine) {
         issue(instr);
         others();
       }
@@ -164,7 +164,7 @@ void CodeDrawer::other() {
     return push(Op::drain());
   case 1: {
     SemaId first = semaphore();
-    uint32_t most = static_cast<uint32_t>(program.semaphores.size()) - first.value;
+    uint32_t most = static_cast<uint32_t>(code.semaphores.size()) - first.value;
     return push(Op::reset(first, random.in(fuzz::Range{1, most})));
   }
   case 2:
@@ -195,11 +195,11 @@ void CodeDrawer::alu() {
 void CodeDrawer::barrier() {
   std::vector<EngineId> participants;
   for (EngineId id : kernel.engines.ids()) {
-    if (id <= code->engine) {
+    if (id <= program->engine) {
       participants.push_back(id);
     }
   }
-  BarrierId id = program.barriers.push(std::move(participants));
+  BarrierId id = code.barriers.push(std::move(participants));
   push(Op::mark(OpKind::BarrierBegin, id.value));
   others();
   push(Op::mark(OpKind::BarrierEnd, id.value));
@@ -219,11 +219,11 @@ void CodeDrawer::addWait(Op &op) {
 
 /// Of an instruction only those whose consumer it is.
 void CodeDrawer::addReasons(Op &op) {
-  op.firstReason = static_cast<uint32_t>(program.reasons.size());
+  op.firstReason = static_cast<uint32_t>(code.reasons.size());
   for (DepId dep : kernel.deps.ids()) {
     bool allowed = op.kind != OpKind::Issue || kernel.deps[dep].consumer == op.instr();
     if (allowed && random.percent(50)) {
-      program.reasons.push_back(dep);
+      code.reasons.push_back(dep);
       ++op.numReasons;
     }
   }
@@ -236,7 +236,7 @@ void CodeDrawer::addSignal(Op &op) {
 
 } // namespace
 
-Program randomCode(const Kernel &kernel, uint64_t seed) {
+Code randomCode(const Kernel &kernel, uint64_t seed) {
   return CodeDrawer(kernel, seed).draw();
 }
 

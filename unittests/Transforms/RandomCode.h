@@ -2,7 +2,7 @@
 //
 // Code for a kernel in which every form of operation occurs: registers read before they are
 // written, or written and never read; native counters that the body overwrites; numbers at the
-// edges of 32 bits; barriers around loops. It synchronises nothing, but verifyProgram()
+// edges of 32 bits; barriers around loops. It synchronises nothing, but verifyCode()
 // accepts it, so whatever translates code has to keep it.
 //
 //===----------------------------------------------------------------------===//
@@ -10,12 +10,12 @@
 #ifndef TALLY_UNITTESTS_TRANSFORMS_RANDOMCODE_H
 #define TALLY_UNITTESTS_TRANSFORMS_RANDOMCODE_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 
 namespace tally::oracle {
 
 /// The code of this seed.
-Program randomCode(const Kernel &kernel, uint64_t seed);
+Code randomCode(const Kernel &kernel, uint64_t seed);
 
 } // namespace tally::oracle
 

@@ -96,7 +96,7 @@ mlir::func::FuncOp functionOf(const Kernel &kernel, EngineId engine, mlir::Modul
 struct Forms {
   const Kernel &kernel;
   const Bindings &bindings;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
@@ -108,9 +108,9 @@ std::optional<std::string> differenceIn(const Forms &forms) {
     if (!function) {
       return fmt::format("no function for engine '{}'", forms.kernel.nameOf(engine));
     }
-    Trace code = runCode(forms.kernel, forms.program, forms.machine, forms.bindings, engine);
+    Trace program = runCode(forms.kernel, forms.code, forms.machine, forms.bindings, engine);
     Trace scf = runScf(forms.kernel, forms.bindings, engine, function);
-    if (std::optional<std::string> difference = differenceOf(code, scf)) {
+    if (std::optional<std::string> difference = differenceOf(program, scf)) {
       return fmt::format("engine '{}', {}", forms.kernel.nameOf(engine), *difference);
     }
   }
@@ -132,12 +132,12 @@ public:
     passes.addPass(mlir::createCSEPass());
   }
 
-  void examine(const RandomProgram &program, const Setting &setting);
-  void examine(const RandomProgram &program, const Program &code, const Setting &setting);
+  void examine(const RandomCodeCase &code, const Setting &setting);
+  void examine(const RandomCodeCase &code, const Code &program, const Setting &setting);
 
   /// The scf form of a program; none if the setting's machine has too little for it.
-  std::optional<Compiled> compileFor(const RandomProgram &program, const Setting &setting);
-  mlir::OwningOpRef<mlir::ModuleOp> scfOf(const RandomProgram &program, const Program &code,
+  std::optional<Compiled> compileFor(const RandomCodeCase &code, const Setting &setting);
+  mlir::OwningOpRef<mlir::ModuleOp> scfOf(const RandomCodeCase &code, const Code &program,
                                           const Setting &setting);
 
   Findings findings;
@@ -146,7 +146,7 @@ public:
   uint64_t numImproved = 0; ///< programs that the passes made smaller
 
 private:
-  void compareForms(const RandomProgram &program, const Setting &setting, const Forms &forms,
+  void compareForms(const RandomCodeCase &code, const Setting &setting, const Forms &forms,
                     std::string_view when);
 
   mlir::MLIRContext context;
@@ -154,59 +154,58 @@ private:
 };
 
 /// Only a limit of registers is a reason to refuse.
-std::optional<Compiled> Examiner::compileFor(const RandomProgram &program, const Setting &setting) {
+std::optional<Compiled> Examiner::compileFor(const RandomCodeCase &code, const Setting &setting) {
   Diagnostics diagnostics;
   CompileOptions options = setting.options;
-  options.overflow = program.agreeing() ? options.overflow : Overflow::Assume;
-  std::optional<Compiled> compiled = compile(program.kernel, options, setting.machine, diagnostics);
+  options.overflow = code.agreeing() ? options.overflow : Overflow::Assume;
+  std::optional<Compiled> compiled = compile(code.kernel, options, setting.machine, diagnostics);
   ++(compiled ? numCompiled : numRefused);
   if (!compiled && !setting.machine.registersPerEngine) {
-    findings.add(program, describe(setting), "refused: " + render(diagnostics, {}), "");
+    findings.add(code, describe(setting), "refused: " + render(diagnostics, {}), "");
   }
   return compiled;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Examiner::scfOf(const RandomProgram &program, const Program &code,
+mlir::OwningOpRef<mlir::ModuleOp> Examiner::scfOf(const RandomCodeCase &code, const Code &program,
                                                   const Setting &setting) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-  storeScf(program.kernel, code, setting.machine, *module);
+  storeScf(code.kernel, program, setting.machine, *module);
   return module;
 }
 
-void Examiner::compareForms(const RandomProgram &program, const Setting &setting,
-                            const Forms &forms, std::string_view when) {
+void Examiner::compareForms(const RandomCodeCase &code, const Setting &setting, const Forms &forms,
+                            std::string_view when) {
   std::optional<std::string> what = mlir::succeeded(mlir::verify(*forms.module))
                                         ? differenceIn(forms)
                                         : "the scf form is not valid";
   if (what) {
-    findings.add(program, describe(setting), fmt::format("{}: {}", when, *what),
+    findings.add(code, describe(setting), fmt::format("{}: {}", when, *what),
                  printed(*forms.module));
   }
 }
 
-void Examiner::examine(const RandomProgram &program, const Setting &setting) {
-  if (std::optional<Compiled> compiled = compileFor(program, setting)) {
-    examine(program, compiled->program, setting);
+void Examiner::examine(const RandomCodeCase &code, const Setting &setting) {
+  if (std::optional<Compiled> compiled = compileFor(code, setting)) {
+    examine(code, compiled->code, setting);
   }
 }
 
-void Examiner::examine(const RandomProgram &program, const Program &code, const Setting &setting) {
-  Forms forms{program.kernel, program.bindings, code, setting.machine,
-              scfOf(program, code, setting)};
-  compareForms(program, setting, forms, "as written");
+void Examiner::examine(const RandomCodeCase &code, const Code &program, const Setting &setting) {
+  Forms forms{code.kernel, code.bindings, program, setting.machine, scfOf(code, program, setting)};
+  compareForms(code, setting, forms, "as written");
   uint64_t before = sizeOf(*forms.module);
   if (mlir::failed(passes.run(*forms.module))) {
-    findings.add(program, describe(setting), "the passes fail", printed(*forms.module));
+    findings.add(code, describe(setting), "the passes fail", printed(*forms.module));
     return;
   }
-  compareForms(program, setting, forms, "after passes");
+  compareForms(code, setting, forms, "after passes");
   numImproved += sizeOf(*forms.module) < before;
 }
 
-std::vector<Strategy> strategiesFor(const RandomProgram &program) {
+std::vector<Strategy> strategiesFor(const RandomCodeCase &code) {
   std::vector<Strategy> strategies{Strategy::PerInstruction, Strategy::PerLoop};
-  if (program.agreeing()) {
+  if (code.agreeing()) {
     strategies.push_back(Strategy::PerEngine);
     strategies.push_back(Strategy::Barrier);
   }
@@ -219,9 +218,9 @@ TEST(ScfOutputTest, doesWhatTheCodeDoes) {
   Examiner examiner;
   fuzz::Range seeds = seedsOf(numPrograms);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !examiner.findings.enough(); ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
-    for (Strategy strategy : strategiesFor(program)) {
-      examiner.examine(program, settingOf(strategy, seed));
+    RandomCodeCase code(seed, optionsForSeed(seed));
+    for (Strategy strategy : strategiesFor(code)) {
+      examiner.examine(code, settingOf(strategy, seed));
     }
   }
   EXPECT_EQ(examiner.findings.count(), 0u)
@@ -242,9 +241,9 @@ TEST(ScfOutputTest, doesWhatUnrolledCodeDoes) {
   options.ifPercent = 0;
   fuzz::Range seeds = seedsOf(numUnrolled);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !examiner.findings.enough(); ++seed) {
-    RandomProgram program(seed, options);
+    RandomCodeCase code(seed, options);
     for (Strategy strategy : {Strategy::Unrolled, Strategy::PerLoop}) {
-      examiner.examine(program, settingOf(strategy, seed));
+      examiner.examine(code, settingOf(strategy, seed));
     }
   }
   EXPECT_EQ(examiner.findings.count(), 0u)
@@ -256,12 +255,12 @@ TEST(ScfOutputTest, doesWhatAnyCodeDoes) {
   Examiner examiner;
   fuzz::Range seeds = seedsOf(numPrograms);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !examiner.findings.enough(); ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
-    Program code = randomCode(program.kernel, seed);
+    RandomCodeCase code(seed, optionsForSeed(seed));
+    Code program = randomCode(code.kernel, seed);
     Diagnostics faults;
-    verifyProgram(program.kernel, code, faults);
+    verifyCode(code.kernel, program, faults);
     ASSERT_FALSE(faults.hasErrors()) << render(faults, {});
-    examiner.examine(program, code, settingOf(Strategy::Manual, seed));
+    examiner.examine(code, program, settingOf(Strategy::Manual, seed));
   }
   EXPECT_EQ(examiner.findings.count(), 0u)
       << examiner.findings.report("TransformsTests", "ScfOutputTest.doesWhatAny*");
@@ -296,16 +295,16 @@ std::vector<mlir::Operation *> placesOf(mlir::ModuleOp module, const Mistake &mi
 }
 
 /// Makes the mistake at each place in turn, in fresh copies.
-void tryMistake(Examiner &examiner, const RandomProgram &program, const Setting &setting,
+void tryMistake(Examiner &examiner, const RandomCodeCase &code, const Setting &setting,
                 const Mistake &mistake, Score &score) {
-  std::optional<Compiled> compiled = examiner.compileFor(program, setting);
+  std::optional<Compiled> compiled = examiner.compileFor(code, setting);
   if (!compiled) {
     return;
   }
-  mlir::OwningOpRef<mlir::ModuleOp> original = examiner.scfOf(program, compiled->program, setting);
+  mlir::OwningOpRef<mlir::ModuleOp> original = examiner.scfOf(code, compiled->code, setting);
   size_t numPlaces = placesOf(*original, mistake).size();
   for (size_t at = 0; at < numPlaces; ++at) {
-    Forms forms{program.kernel, program.bindings, compiled->program, setting.machine,
+    Forms forms{code.kernel, code.bindings, compiled->code, setting.machine,
                 mlir::OwningOpRef<mlir::ModuleOp>(original->clone())};
     mistake.make(placesOf(*forms.module, mistake)[at]);
     ++score.changed;
@@ -317,10 +316,10 @@ Score scoreOf(const Mistake &mistake) {
   Examiner examiner;
   Score score;
   for (uint64_t seed = 0; seed < numMistaken; ++seed) {
-    RandomProgram program(seed, optionsForSeed(seed));
+    RandomCodeCase code(seed, optionsForSeed(seed));
     Setting setting = settingOf(Strategy::PerLoop, seed);
     setting.options.overflow = Overflow::Assume; // code for resets hardly ever runs
-    tryMistake(examiner, program, setting, mistake, score);
+    tryMistake(examiner, code, setting, mistake, score);
   }
   return score;
 }

@@ -13,7 +13,7 @@
 #ifndef TALLY_CERTIFY_CERTIFICATE_H
 #define TALLY_CERTIFY_CERTIFICATE_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 #include <string>
@@ -39,10 +39,10 @@ struct CertificateNotes {
   std::vector<DepId> waitsLonger = {};
 };
 
-/// The certificate of a program that verifyProgram() accepts, for the arithmetic of the machine.
+/// The certificate of code that verifyCode() accepts, for the arithmetic of the machine.
 /// Any strategy: what the theorem does not cover is written down too, and left to the checker to
 /// say.
-std::string writeCertificate(const Kernel &kernel, const Program &program, const Machine &machine,
+std::string writeCertificate(const Kernel &kernel, const Code &code, const Machine &machine,
                              const CertificateNotes &notes = {});
 
 } // namespace tally

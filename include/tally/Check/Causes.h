@@ -40,12 +40,12 @@ struct CauseOptions {
 struct CausesFound {
   uint32_t numCauses = 0;
   bool allMended = false; ///< each cause has a mend
-  Program mended;         ///< with all mends that were found
+  Code mended;            ///< with all mends that were found
 };
 
 /// Writes into the reports of `results` which cause they have, and into the first of each cause the
 /// mend. `choices[i]` are the trips of `results[i]`. Warnings of waits that are too long have none.
-CausesFound findCauses(const Kernel &kernel, const Program &program, const Machine &machine,
+CausesFound findCauses(const Kernel &kernel, const Code &code, const Machine &machine,
                        std::span<const Bindings> choices, std::span<RaceResult> results,
                        const CauseOptions &options = {});
 

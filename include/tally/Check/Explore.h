@@ -22,7 +22,7 @@
 // The walk leaves out interleavings that cannot show anything new (Reduced.cpp gives the
 // argument), unless `reduction` says otherwise. States are kept whole: no yes rests on a hash.
 //
-//   ExploreResult result = explore(kernel, program, machine, bindings, options);
+//   ExploreResult result = explore(kernel, code, machine, bindings, options);
 //   if (result.verdict == Verdict::No) print(result.mismatch->text), replay result.schedule
 //
 //===----------------------------------------------------------------------===//
@@ -115,9 +115,9 @@ struct ExploreResult {
   std::vector<Step> schedule;
 };
 
-/// For a kernel that check() accepts, a program that verifyProgram() accepts, and bindings
+/// For a kernel that check() accepts, code that verifyCode() accepts, and bindings
 /// of the kernel.
-ExploreResult explore(const Kernel &kernel, const Program &program, const Machine &machine,
+ExploreResult explore(const Kernel &kernel, const Code &code, const Machine &machine,
                       const Bindings &bindings, const ExploreOptions &options = {});
 
 //===----------------------------------------------------------------------===//
@@ -136,8 +136,8 @@ struct LockstepState {
 /// without reduction (then with memory), to cut witnesses short, and to replay.
 class Lockstep {
 public:
-  Lockstep(const Kernel &kernel, const Program &program, const Machine &machine,
-           const Bindings &bindings, const ExploreOptions &options);
+  Lockstep(const Kernel &kernel, const Code &code, const Machine &machine, const Bindings &bindings,
+           const ExploreOptions &options);
 
   Lockstep(const Lockstep &) = delete;
   Lockstep &operator=(const Lockstep &) = delete;
@@ -269,7 +269,7 @@ struct ExploreAllResult {
 
 /// Explores one instance after the other, until one says no or a limit is reached; limits of states
 /// are for each instance.
-ExploreAllResult exploreAll(const Kernel &kernel, const Program &program, const Machine &machine,
+ExploreAllResult exploreAll(const Kernel &kernel, const Code &code, const Machine &machine,
                             const InstanceOptions &instances, const ExploreOptions &options = {});
 
 } // namespace tally

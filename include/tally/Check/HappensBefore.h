@@ -51,7 +51,7 @@
 #ifndef TALLY_CHECK_HAPPENSBEFORE_H
 #define TALLY_CHECK_HAPPENSBEFORE_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 #include <deque>

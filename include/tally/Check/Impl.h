@@ -24,7 +24,7 @@
 
 #include "tally/Check/Datapath.h"
 #include "tally/Check/Step.h"
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 #include "tally/Model/Bindings.h"
 
@@ -43,7 +43,7 @@ struct ImplOptions {
 
 /// One executed operation.
 struct ImplPoint {
-  uint32_t op = 0;        ///< index into EngineCode::ops
+  uint32_t op = 0;        ///< index into EngineProgram::ops
   uint32_t run = 0;       ///< Issue: which run of the instruction, from 0
   uint32_t threshold = 0; ///< of its wait
 };
@@ -130,9 +130,9 @@ public:
 
 class ImplSystem {
 public:
-  /// For a program that verifyProgram() accepts and bindings of its kernel. The arguments must
+  /// For code that verifyCode() accepts and bindings of its kernel. The arguments must
   /// outlive the system. Runs all engines once, up to `maxOperations`.
-  ImplSystem(const Kernel &kernel, const Program &program, const Machine &machine,
+  ImplSystem(const Kernel &kernel, const Code &code, const Machine &machine,
              const Bindings &bindings, const ImplOptions &options = {});
 
   /// Whether every engine reaches the end of its code within the limit, and no queue has more
@@ -167,7 +167,7 @@ public:
 
   const Op *headAt(EngineId engine, uint32_t at) const {
     const std::vector<ImplPoint> &points = trajectories[engine];
-    return at < points.size() ? &program.engines[engine].ops[points[at].op] : nullptr;
+    return at < points.size() ? &code.engines[engine].ops[points[at].op] : nullptr;
   }
 
   /// All operations that an engine executes, in order.
@@ -200,7 +200,7 @@ public:
 
   const Kernel &kernelOf() const { return kernel; }
 
-  const Program &programOf() const { return program; }
+  const Code &programOf() const { return code; }
 
   const Machine &machineOf() const { return machine; }
 
@@ -220,7 +220,7 @@ private:
   void raise(ImplState &state, SemaId semaphore, uint32_t amount) const;
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   ImplOptions options;
   IdVector<EngineId, std::vector<ImplPoint>> trajectories;

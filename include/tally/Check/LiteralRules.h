@@ -20,7 +20,7 @@
 #ifndef TALLY_CHECK_LITERALRULES_H
 #define TALLY_CHECK_LITERALRULES_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 #include <span>
@@ -51,8 +51,7 @@ bool setRule(LiteralRules &rules, std::string_view name);
 /// that it runs on. Registers are known by their roles, waits by their reasons, so hand-written
 /// code stays as it is. perEngineClosedForm is for code of strategy 'per-engine' and distances
 /// of 0, others keep their waits.
-void makeLiteral(const Kernel &kernel, const LiteralRules &rules, Program &program,
-                 Machine &machine);
+void makeLiteral(const Kernel &kernel, const LiteralRules &rules, Code &code, Machine &machine);
 
 } // namespace tally
 

@@ -16,7 +16,7 @@
 //   swapped-nk              N, the signals of a trip, and K, the producer's place, change places
 //   missing-reset           a counter or semaphore does not start again from zero
 //
-// A mutation names its kind and its place; the same program always has the same
+// A mutation names its kind and its place; the same code always has the same
 // mutations, in the same order. Whether one makes a difference is not asked here: a mask may
 // be opened where it was never closed.
 //
@@ -25,7 +25,7 @@
 #ifndef TALLY_CHECK_MUTATE_H
 #define TALLY_CHECK_MUTATE_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 
 namespace tally {
 
@@ -59,14 +59,14 @@ struct Mutation {
 };
 
 /// All mistakes that can be made in this program, by kind, then engine, then place. For programs
-/// that verifyProgram() accepts.
-std::vector<Mutation> findMutations(const Program &program);
+/// that verifyCode() accepts.
+std::vector<Mutation> findMutations(const Code &code);
 
-/// The program with this mistake, one of findMutations().
-Program mutate(const Program &program, const Mutation &mutation);
+/// The code with this mistake, one of findMutations().
+Code mutate(const Code &code, const Mutation &mutation);
 
 /// `wait-plus-one on 'act' at operation 5, the wait of 'scale'`.
-std::string describe(const Kernel &kernel, const Program &program, const Mutation &mutation);
+std::string describe(const Kernel &kernel, const Code &code, const Mutation &mutation);
 
 } // namespace tally
 

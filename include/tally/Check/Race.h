@@ -116,13 +116,13 @@ struct RaceResult {
   std::vector<RaceReport> reports; ///< errors first
 };
 
-/// For a kernel that check() accepts and a program that verifyProgram() accepts.
-RaceResult checkRaces(const Kernel &kernel, const Program &program, const Machine &machine,
+/// For a kernel that check() accepts and code that verifyCode() accepts.
+RaceResult checkRaces(const Kernel &kernel, const Code &code, const Machine &machine,
                       const Bindings &bindings, const RaceOptions &options = {});
 
 /// What the steps of one schedule show: the same reports, about this schedule alone. Steps that
 /// cannot be performed end it; how many were is returned in `performed`.
-RaceResult checkSchedule(const Kernel &kernel, const Program &program, const Machine &machine,
+RaceResult checkSchedule(const Kernel &kernel, const Code &code, const Machine &machine,
                          const Bindings &bindings, const std::vector<Step> &steps,
                          const RaceOptions &options, size_t &performed);
 

@@ -9,7 +9,7 @@
 #ifndef TALLY_CODE_CONTROLCOST_H
 #define TALLY_CODE_CONTROLCOST_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 namespace tally {
@@ -31,7 +31,7 @@ double loopCost(const ControlPrices &prices, const WrittenLoop &written, double 
 /// How often each body is expected to be entered.
 IdVector<LoopId, double> expectedEntries(const Kernel &kernel);
 
-double controlCost(const Kernel &kernel, const Program &program, const Machine &machine);
+double controlCost(const Kernel &kernel, const Code &code, const Machine &machine);
 
 } // namespace tally
 

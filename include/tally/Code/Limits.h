@@ -2,14 +2,14 @@
 #ifndef TALLY_CODE_LIMITS_H
 #define TALLY_CODE_LIMITS_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 namespace tally {
 
-/// Errors for what the program needs and the machine has not: engines, semaphores, registers,
+/// Errors for what code needs and the machine has not: engines, semaphores, registers,
 /// counters as wide as its numbers. Each names the limit, the use and the engine.
-void checkLimits(const Kernel &kernel, const Program &program, const Machine &machine,
+void checkLimits(const Kernel &kernel, const Code &code, const Machine &machine,
                  Diagnostics &diagnostics);
 
 /// Errors for pins to semaphores that the machine does not have; before anything is planned.

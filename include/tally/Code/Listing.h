@@ -13,7 +13,7 @@
 #ifndef TALLY_CODE_LISTING_H
 #define TALLY_CODE_LISTING_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 
 #include <string>
 
@@ -24,12 +24,11 @@ struct ListingOptions {
 };
 
 /// The code of one engine.
-std::string listing(const Kernel &kernel, const Program &program, EngineId engine,
+std::string listing(const Kernel &kernel, const Code &code, EngineId engine,
                     const ListingOptions &options = {});
 
 /// The code of all engines, one after the other.
-std::string listing(const Kernel &kernel, const Program &program,
-                    const ListingOptions &options = {});
+std::string listing(const Kernel &kernel, const Code &code, const ListingOptions &options = {});
 
 } // namespace tally
 

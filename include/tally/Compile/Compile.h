@@ -5,7 +5,7 @@
 //   Diagnostics diagnostics;
 //   auto compiled = compile(kernel, {.plan = {.strategy = Strategy::PerLoop}},
 //                           genericMachine(), diagnostics);
-//   if (compiled) use(compiled->program);
+//   if (compiled) use(compiled->code);
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,20 +29,20 @@ struct CompileOptions {
 
 struct Compiled {
   SyncPlan plan; ///< empty for Strategy::Manual
-  Program program;
+  Code code;
 };
 
 /// Checks, plans, lowers, and verifies each result. Nothing comes back if there was an error;
 /// remarks alone do not stop it. If what Strategy::Auto chooses does not fit, the plan and the
-/// program are those of another strategy, which they name. For Strategy::Manual, `written` is the
+/// code are those of another strategy, which they name. For Strategy::Manual, `written` is the
 /// code: it is verified and kept as it is.
 std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &options,
                                 const Machine &machine, Diagnostics &diagnostics,
-                                const Program *written = nullptr);
+                                const Code *written = nullptr);
 
 /// How a table names code: by the strategy that was asked for, and behind it the one to which
 /// 'auto' fell back: `auto: per-engine`.
-std::string strategyLabel(std::string_view asked, const Program &program);
+std::string strategyLabel(std::string_view asked, const Code &code);
 
 } // namespace tally
 

@@ -13,7 +13,7 @@
 #ifndef TALLY_COMPILE_IDEAL_H
 #define TALLY_COMPILE_IDEAL_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 #include <optional>
@@ -21,7 +21,7 @@
 namespace tally {
 
 struct IdealCode {
-  Program program;
+  Code code;
   uint32_t overWaiting = 0; ///< dependences that wait longer than they ask
 };
 

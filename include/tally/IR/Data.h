@@ -21,7 +21,7 @@
 #ifndef TALLY_IR_DATA_H
 #define TALLY_IR_DATA_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Model/Kernel.h"
 
 #include <optional>

@@ -11,7 +11,7 @@
 
 #include "tally/IR/Tally.h"
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Model/Kernel.h"
 #include "tally/Model/KernelBuilder.h"
 
@@ -46,7 +46,7 @@ private:
 Kernel loadKernel(KernelOp op, FileTable &files, Diagnostics &diagnostics);
 
 /// Code for a kernel that was loaded from the same module.
-Program loadProgram(CodeOp op, const Kernel &kernel, FileTable &files, Diagnostics &diagnostics);
+Code loadCode(CodeOp op, const Kernel &kernel, FileTable &files, Diagnostics &diagnostics);
 
 /// The MLIR location of a core location.
 mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location where);

@@ -17,12 +17,12 @@
 #ifndef TALLY_KERNELS_MANUAL_H
 #define TALLY_KERNELS_MANUAL_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 
 namespace tally {
 
 /// Code for a kernel of the catalogue.
-Program manualCode(const Kernel &kernel);
+Code manualCode(const Kernel &kernel);
 
 } // namespace tally
 

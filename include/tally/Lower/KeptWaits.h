@@ -1,4 +1,4 @@
-//===- KeptWaits.h - Which waits stand before each instruction ----------------===//
+//===- KeptWaits.h - Which waits stand before each instruction ------------===//
 //
 // One wait for each dependence, less those that another wait of the same consumer implies. The
 // dependences so implied stay on record as reasons of the wait that does their work.
@@ -8,7 +8,7 @@
 #ifndef TALLY_LOWER_KEPTWAITS_H
 #define TALLY_LOWER_KEPTWAITS_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Sync/Plan.h"
 
 namespace tally {
@@ -18,15 +18,15 @@ struct KeptWait {
   DepId dep;
   GroupId group;
   ExprId threshold;
-  uint32_t firstReason = 0; ///< into Program::reasons
+  uint32_t firstReason = 0; ///< into Code::reasons
   uint32_t numReasons = 0;
 };
 
 /// For every instruction, its waits in the order of its dependences.
 class KeptWaits {
 public:
-  /// Fills `program.reasons`.
-  KeptWaits(const Kernel &kernel, const SyncPlan &plan, Program &program);
+  /// Fills `code.reasons`.
+  KeptWaits(const Kernel &kernel, const SyncPlan &plan, Code &code);
 
   const KeptWait *begin(InstrId instr) const { return waits.data() + first[instr.value]; }
 

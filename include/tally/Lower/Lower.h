@@ -2,7 +2,7 @@
 #ifndef TALLY_LOWER_LOWER_H
 #define TALLY_LOWER_LOWER_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Sync/Plan.h"
 
 namespace tally {
@@ -23,8 +23,8 @@ struct LowerOptions {
 
 /// The code of every engine for a plan of this kernel, for the arithmetic of the machine. Uses more
 /// registers than the machine has only if the counters alone need more; see checkLimits().
-Program lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
-              const LowerOptions &options, Diagnostics &diagnostics);
+Code lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+           const LowerOptions &options, Diagnostics &diagnostics);
 
 /// How many operations compute the wait of a dependence on this machine, before sharing and
 /// hoisting.

@@ -57,8 +57,8 @@ struct WaitSum {
 };
 
 struct Timeline {
-  const Kernel *kernel = nullptr; ///< whose dependences the program's reasons number; outlives this
-  Program program;
+  const Kernel *kernel = nullptr; ///< whose dependences the code's reasons number; outlives this
+  Code code;
   SimResult result;
   std::vector<Lane> lanes; ///< by engine: its sequencer, then its queues
   std::vector<Release> releases;
@@ -68,7 +68,7 @@ struct Timeline {
 };
 
 /// The instruction whose retirement ended a wait; none if a signal did.
-InstrId endedBy(const Program &program, const Release &release);
+InstrId endedBy(const Code &code, const Release &release);
 
 /// Watches a run and keeps its pieces.
 class TimelineRecorder : public SimObserver {
@@ -80,7 +80,7 @@ public:
   };
 
   /// The arguments must outlive the recorder.
-  TimelineRecorder(const Kernel &kernel, const Program &program, Window window);
+  TimelineRecorder(const Kernel &kernel, const Code &code, Window window);
 
   void onIteration(EngineId engine, LoopId loop, uint64_t number) override;
   void onOperation(EngineId engine, uint32_t op, Tick from, Tick to) override;
@@ -111,7 +111,7 @@ private:
   void addEndlessWaits(const SimResult &result);
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   Window window;
   Timeline timeline;
   IdVector<EngineId, Track> tracks;

@@ -9,7 +9,7 @@
 #ifndef TALLY_RUN_INTERPRET_H
 #define TALLY_RUN_INTERPRET_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 #include "tally/Model/Bindings.h"
 #include "tally/Model/Iterations.h"
@@ -20,8 +20,8 @@ namespace tally {
 
 class EngineRun {
 public:
-  /// For programs that verifyProgram() accepts. The arguments must outlive the run.
-  EngineRun(const Kernel &kernel, const Program &program, const Machine &machine,
+  /// For code that verifyCode() accepts. The arguments must outlive the run.
+  EngineRun(const Kernel &kernel, const Code &code, const Machine &machine,
             const Bindings &bindings, EngineId engine);
 
   /// Executes control and register operations up to the next one that touches the outside (Issue,
@@ -52,7 +52,7 @@ private:
   const Kernel &kernel;
   const Machine &machine;
   const Bindings &bindings;
-  const EngineCode &code;
+  const EngineProgram &program;
   std::vector<uint32_t> match; ///< index of the matching begin/end of each bracket
   std::vector<uint64_t> registers;
   std::vector<uint64_t> remaining; ///< iterations left, for each active loop

@@ -1,6 +1,6 @@
 //===- Simulate.h - Code of a kernel, executed in time --------------------===//
 //
-// One run of a program on a machine, event by event, in whole picoseconds. It is the transition
+// One run of code on a machine, event by event, in whole picoseconds. It is the transition
 // system of Check/Impl.h with a time for each step; nothing is left to chance.
 //
 //   sequencer   executes operations in order, each for its price. A wait stops it until the
@@ -21,7 +21,7 @@
 #ifndef TALLY_SIM_SIMULATE_H
 #define TALLY_SIM_SIMULATE_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Timing.h"
 #include "tally/Model/Bindings.h"
 #include "tally/Support/Stop.h"
@@ -185,13 +185,13 @@ struct SimResult {
   std::vector<EngineId> cycle;    ///< Deadlock: each waits for the next, the last for the first
 };
 
-/// Runs a program that verifyProgram() accepts. The machine is the one of the timing.
-SimResult simulate(const Kernel &kernel, const Program &program, const Machine &machine,
+/// Runs code that verifyCode() accepts. The machine is the one of the timing.
+SimResult simulate(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
                    const SimOptions &options = {});
 
 /// Who waits for what, line by line, the cycle first.
-std::string describeDeadlock(const Kernel &kernel, const Program &program, const SimResult &result);
+std::string describeDeadlock(const Kernel &kernel, const Code &code, const SimResult &result);
 
 } // namespace tally
 

@@ -25,14 +25,13 @@
 namespace tally {
 
 /// An operation of an engine's code by what it does: `issue load`, `set r0`, `loop A`.
-std::string operationName(const Kernel &kernel, const Program &program, EngineId engine,
-                          uint32_t index);
+std::string operationName(const Kernel &kernel, const Code &code, EngineId engine, uint32_t index);
 
 class TraceWriter : public SimObserver {
 public:
   /// The arguments must outlive the writer. If it would have more than `maxBytes`, its end
   /// included, it ends before that with an event that says so.
-  TraceWriter(std::ostream &out, const Kernel &kernel, const Program &program,
+  TraceWriter(std::ostream &out, const Kernel &kernel, const Code &code,
               uint64_t maxBytes = 256'000'000);
 
   void onOperation(EngineId engine, uint32_t op, Tick from, Tick to) override;
@@ -62,7 +61,7 @@ private:
 
   std::ostream &out;
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   uint64_t maxBytes;
   uint64_t numBytes = 0; ///< so far, with those of the longest end
   uint64_t minBytes = 0;

@@ -8,7 +8,7 @@
 #ifndef TALLY_TRANSFORMS_BRIDGE_H
 #define TALLY_TRANSFORMS_BRIDGE_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Model/Kernel.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -23,7 +23,7 @@ namespace tally {
 /// A kernel with the code that stands beside it in the text, if any.
 struct LoadedKernel {
   Kernel kernel;
-  std::optional<Program> program;
+  std::optional<Code> code;
   bool depsFound = false; ///< the dependences were found from accesses, not read
   Location codeAt;        ///< where the code begins, if the text says so
 };
@@ -46,13 +46,13 @@ void warnOfUnusedCode(const LoadedKernel &loaded, std::string_view strategy,
                       const StrategyOption &option, Diagnostics &diagnostics);
 
 /// Appends the kernel, and the code if given, to the module.
-void storeKernel(const Kernel &kernel, const Program *program, mlir::ModuleOp module);
+void storeKernel(const Kernel &kernel, const Code *code, mlir::ModuleOp module);
 
 /// Appends the kernel's dependences to the kernel of its name, which has none.
 void storeDeps(const Kernel &kernel, mlir::ModuleOp module);
 
 /// Appends code for a kernel that the module already holds, in place of code that is there.
-void storeProgram(const Kernel &kernel, const Program &program, mlir::ModuleOp module);
+void storeCode(const Kernel &kernel, const Code &code, mlir::ModuleOp module);
 
 /// The MLIR location of a core location, and back.
 mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location where);

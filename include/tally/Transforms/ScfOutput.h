@@ -2,7 +2,7 @@
 #ifndef TALLY_TRANSFORMS_SCFOUTPUT_H
 #define TALLY_TRANSFORMS_SCFOUTPUT_H
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -13,7 +13,7 @@ namespace tally {
 /// engine does on this machine. Registers are SSA values: upstream passes may compute
 /// them elsewhere, once, or not at all, but what the engine does to the
 /// outside stays as it is and in order. The machine's counters have at most 32 bits.
-void storeScf(const Kernel &kernel, const Program &program, const Machine &machine,
+void storeScf(const Kernel &kernel, const Code &code, const Machine &machine,
               mlir::ModuleOp module);
 
 } // namespace tally

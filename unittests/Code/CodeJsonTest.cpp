@@ -1,6 +1,6 @@
-//===- ProgramJsonTest.cpp - Code as JSON ---------------------------------===//
+//===- CodeJsonTest.cpp - Code as JSON ------------------------------------===//
 
-#include "tally/Code/ProgramJson.h"
+#include "tally/Code/CodeJson.h"
 
 #include "tally/Model/KernelBuilder.h"
 
@@ -11,7 +11,7 @@ using namespace tally;
 namespace {
 
 /// A kernel with a loop and a branch, and code with every operation.
-KernelAndProgram everything() {
+KernelAndCode everything() {
   KernelBuilder b("k");
   EngineId act = b.engine("act"), dma = b.engine("dma");
   LoopId a = b.beginLoop("A", KernelBuilder::constant(4));
@@ -22,8 +22,8 @@ KernelAndProgram everything() {
   b.endLoop();
   b.dep(load, scale);
   b.dep(scale, load, {{a, 2}});
-  KernelAndProgram k{b.finish(), {}};
-  Program &p = k.program;
+  KernelAndCode k{b.finish(), {}};
+  Code &p = k.code;
   p.strategy = "manual";
   p.machine = "generic";
   p.semaphores.push({"A.dma"});
@@ -64,9 +64,9 @@ KernelAndProgram everything() {
   return k;
 }
 
-std::optional<KernelAndProgram> read(std::string_view text, std::string *errors) {
+std::optional<KernelAndCode> read(std::string_view text, std::string *errors) {
   Diagnostics diagnostics;
-  std::optional<KernelAndProgram> result = readProgramJson(text, "k.json", diagnostics);
+  std::optional<KernelAndCode> result = readCodeJson(text, "k.json", diagnostics);
   *errors = render(diagnostics, {"k.json"});
   EXPECT_EQ(result.has_value(), errors->empty());
   return result;
@@ -75,13 +75,13 @@ std::optional<KernelAndProgram> read(std::string_view text, std::string *errors)
 /// What is said of the text of everything() with a part replaced. Each error has a place, which the
 /// tests of kernels and machines look at.
 std::string errorsOf(const std::string &what, const std::string &by) {
-  KernelAndProgram k = everything();
-  std::string text = writeProgramJson(k.kernel, k.program);
+  KernelAndCode k = everything();
+  std::string text = writeCodeJson(k.kernel, k.code);
   size_t start = text.find(what);
   EXPECT_NE(start, std::string::npos) << what;
   text.replace(start, what.size(), by);
   Diagnostics diagnostics;
-  EXPECT_FALSE(readProgramJson(text, "k.json", diagnostics));
+  EXPECT_FALSE(readCodeJson(text, "k.json", diagnostics));
   std::string errors;
   for (const Diagnostic &error : diagnostics.all()) {
     EXPECT_TRUE(error.where.known()) << error.message;
@@ -92,7 +92,7 @@ std::string errorsOf(const std::string &what, const std::string &by) {
 
 } // namespace
 
-TEST(ProgramJsonTest, golden) {
+TEST(CodeJsonTest, golden) {
   KernelBuilder b("k");
   EngineId act = b.engine("act");
   LoopId a = b.beginLoop("A", KernelBuilder::constant(4));
@@ -100,7 +100,7 @@ TEST(ProgramJsonTest, golden) {
   b.endLoop();
   b.dep(x, x, {{a, 1}});
   Kernel kernel = b.finish();
-  Program p;
+  Code p;
   p.strategy = "per-loop";
   p.machine = "generic";
   p.semaphores.push({"A.act"});
@@ -113,7 +113,7 @@ TEST(ProgramJsonTest, golden) {
   issue.numReasons = 1;
   p.engines[act].ops = {Op::move(RegId(0), Operand::number(0)), Op::loopBegin(a), issue,
                         Op::mark(OpKind::LoopEnd)};
-  EXPECT_EQ(writeProgramJson(kernel, p), R"json({
+  EXPECT_EQ(writeCodeJson(kernel, p), R"json({
   "schema": "tally-code",
   "version": 2,
   "kernel": {
@@ -157,51 +157,51 @@ TEST(ProgramJsonTest, golden) {
 )json");
 }
 
-TEST(ProgramJsonTest, roundTrip) {
-  KernelAndProgram k = everything();
+TEST(CodeJsonTest, roundTrip) {
+  KernelAndCode k = everything();
   Diagnostics diagnostics;
-  verifyProgram(k.kernel, k.program, diagnostics);
+  verifyCode(k.kernel, k.code, diagnostics);
   EXPECT_EQ(render(diagnostics, {}), "");
   std::string errors;
-  std::string text = writeProgramJson(k.kernel, k.program);
-  std::optional<KernelAndProgram> again = read(text, &errors);
+  std::string text = writeCodeJson(k.kernel, k.code);
+  std::optional<KernelAndCode> again = read(text, &errors);
   ASSERT_TRUE(again) << errors;
   EXPECT_EQ(dump(again->kernel), dump(k.kernel));
-  const Program &p = again->program;
+  const Code &p = again->code;
   EXPECT_EQ(p.strategy, "manual");
   EXPECT_EQ(p.machine, "generic");
-  EXPECT_EQ(p.reasons, k.program.reasons);
-  EXPECT_EQ(p.barriers.raw(), k.program.barriers.raw());
+  EXPECT_EQ(p.reasons, k.code.reasons);
+  EXPECT_EQ(p.barriers.raw(), k.code.barriers.raw());
   for (EngineId e : p.engines.ids()) {
     EXPECT_EQ(p.engines[e].engine, e);
-    EXPECT_TRUE(p.engines[e].ops == k.program.engines[e].ops);
+    EXPECT_TRUE(p.engines[e].ops == k.code.engines[e].ops);
   }
   EXPECT_EQ(p.engines[EngineId(0)].registers[RegId(0)].role, "total(A)");
   EXPECT_EQ(p.semaphores[SemaId(1)].name, "odd \"name\"");
-  EXPECT_EQ(writeProgramJson(again->kernel, p), text);
+  EXPECT_EQ(writeCodeJson(again->kernel, p), text);
 }
 
 /// What code counts on comes back; without it, or in version 1, there is a name alone.
-TEST(ProgramJsonTest, machineComesBack) {
-  KernelAndProgram k = everything();
-  k.program.rules =
+TEST(CodeJsonTest, machineComesBack) {
+  KernelAndCode k = everything();
+  k.code.rules =
       MachineRules{9, Subtraction::Saturates, WaitCompare::Signed, false, Completion::Split};
   std::string errors;
-  std::string text = writeProgramJson(k.kernel, k.program);
-  std::optional<KernelAndProgram> again = read(text, &errors);
+  std::string text = writeCodeJson(k.kernel, k.code);
+  std::optional<KernelAndCode> again = read(text, &errors);
   ASSERT_TRUE(again) << errors;
-  EXPECT_EQ(again->program.rules, k.program.rules);
-  EXPECT_EQ(writeProgramJson(again->kernel, again->program), text);
-  k.program.rules.reset();
-  text = writeProgramJson(k.kernel, k.program);
+  EXPECT_EQ(again->code.rules, k.code.rules);
+  EXPECT_EQ(writeCodeJson(again->kernel, again->code), text);
+  k.code.rules.reset();
+  text = writeCodeJson(k.kernel, k.code);
   ASSERT_TRUE(again = read(text, &errors)) << errors;
-  EXPECT_FALSE(again->program.rules);
-  EXPECT_EQ(again->program.machine, "generic");
+  EXPECT_FALSE(again->code.rules);
+  EXPECT_EQ(again->code.machine, "generic");
 }
 
-TEST(ProgramJsonTest, versionOneIsRead) {
-  KernelAndProgram k = everything();
-  std::string text = writeProgramJson(k.kernel, k.program);
+TEST(CodeJsonTest, versionOneIsRead) {
+  KernelAndCode k = everything();
+  std::string text = writeCodeJson(k.kernel, k.code);
   auto replace = [&](const std::string &what, const std::string &by) {
     size_t start = text.find(what);
     ASSERT_NE(start, std::string::npos) << what;
@@ -210,12 +210,12 @@ TEST(ProgramJsonTest, versionOneIsRead) {
   replace("\"version\": 2", "\"version\": 1");
   replace(R"({"name": "generic"})", R"("generic")");
   std::string errors;
-  std::optional<KernelAndProgram> again = read(text, &errors);
+  std::optional<KernelAndCode> again = read(text, &errors);
   ASSERT_TRUE(again) << errors;
-  EXPECT_EQ(again->program.machine, "generic");
+  EXPECT_EQ(again->code.machine, "generic");
 }
 
-TEST(ProgramJsonTest, rulesAreCompleteAndInRange) {
+TEST(CodeJsonTest, rulesAreCompleteAndInRange) {
   std::string rules = R"({"name": "m", "counter_bits": 33, "subtraction": "halts", "compare": 1})";
   std::string errors = errorsOf(R"({"name": "generic"})", rules);
   EXPECT_NE(errors.find("at 'machine.counter_bits': expected an integer from 8 to 32, found 33"),
@@ -227,7 +227,7 @@ TEST(ProgramJsonTest, rulesAreCompleteAndInRange) {
   EXPECT_NE(errors.find("at 'machine': the key 'overlap' is missing"), std::string::npos) << errors;
 }
 
-TEST(ProgramJsonTest, refuses) {
+TEST(CodeJsonTest, refuses) {
   EXPECT_EQ(errorsOf(R"("schema": "tally-code")", R"("schema": "x")"),
             "k.json: error: at 'schema': expected \"tally-code\", found \"x\"\n");
   EXPECT_EQ(errorsOf(R"("id": 1, "name": "odd)", R"("id": 2, "name": "odd)"),
@@ -259,7 +259,7 @@ TEST(ProgramJsonTest, refuses) {
 }
 
 /// Errors of the kernel come alone: without its names the code cannot be read.
-TEST(ProgramJsonTest, kernelFirst) {
+TEST(CodeJsonTest, kernelFirst) {
   EXPECT_EQ(errorsOf(R"("trips": 4)", R"("trips": [])"),
             "k.json: error: at 'kernel.body[0].trips': expected an integer from 0 to "
             "2147483647, found an array\n");

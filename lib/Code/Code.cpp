@@ -1,6 +1,6 @@
-//===- Program.cpp - Operations by name, and the size of a program --------===//
+//===- Code.cpp - Operations by name, and the size of code ---------------===//
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 
 #include <algorithm>
 #include <cmath>
@@ -126,10 +126,10 @@ uint32_t encodedSize(const Op &op) {
   }
 }
 
-ProgramSize measure(const Kernel &kernel, const Program &program, uint32_t instructionBytes) {
-  ProgramSize size;
-  IdVector<SemaId, bool> used(program.semaphores.size(), false);
-  for (const EngineCode &engine : program.engines) {
+CodeSize measure(const Kernel &kernel, const Code &code, uint32_t instructionBytes) {
+  CodeSize size;
+  IdVector<SemaId, bool> used(code.semaphores.size(), false);
+  for (const EngineProgram &engine : code.engines) {
     size.maxRegisters = std::max(size.maxRegisters, static_cast<uint32_t>(engine.registers.size()));
     std::vector<uint64_t> copies{1}; // of the body, by depth of loops
     for (const Op &op : engine.ops) {

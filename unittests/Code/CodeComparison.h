@@ -1,4 +1,4 @@
-//===- ProgramComparison.h - Code against the definition ------------------===//
+//===- CodeComparison.h - Code against the definition ---------------------===//
 //
 // Runs the code of each engine, control only, and holds it against the definition
 // (Definition.h). For every instruction issued:
@@ -18,7 +18,7 @@
 
 #include "Definition.h"
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 namespace tally::oracle {
@@ -26,11 +26,10 @@ namespace tally::oracle {
 /// The first difference, as text; none if there is none. `allowances`
 /// tells how far each wait may go. With `written` out loops, iterations are not compared: the
 /// code has none.
-std::optional<std::string> compareProgram(const Kernel &kernel, const Program &program,
-                                          const Machine &machine, const Bindings &bindings,
-                                          const std::vector<Definition> &definitions,
-                                          const IdVector<DepId, Allowance> &allowances,
-                                          bool written);
+std::optional<std::string> compareCode(const Kernel &kernel, const Code &code,
+                                       const Machine &machine, const Bindings &bindings,
+                                       const std::vector<Definition> &definitions,
+                                       const IdVector<DepId, Allowance> &allowances, bool written);
 
 } // namespace tally::oracle
 

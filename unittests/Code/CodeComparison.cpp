@@ -1,6 +1,6 @@
-//===- ProgramComparison.cpp - Code against the definition ----------------===//
+//===- CodeComparison.cpp - Code against the definition -------------------===//
 
-#include "ProgramComparison.h"
+#include "CodeComparison.h"
 
 #include "PlanComparison.h"
 
@@ -25,15 +25,15 @@ struct Raised {
 
 class RaisedReader {
 public:
-  RaisedReader(const Kernel &kernel, const Program &program)
-      : kernel(kernel), program(program), queueOf(program.semaphores.size()),
+  RaisedReader(const Kernel &kernel, const Code &code)
+      : kernel(kernel), code(code), queueOf(code.semaphores.size()),
         seen(kernel.instrs.size(), false) {
     raised.signals.resize(kernel.instrs.size());
   }
 
   Raised read() {
-    for (const EngineCode &code : program.engines) {
-      for (const Op &op : code.ops) {
+    for (const EngineProgram &program : code.engines) {
+      for (const Op &op : program.ops) {
         readOp(op);
       }
     }
@@ -79,7 +79,7 @@ private:
   }
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   Raised raised;
   IdVector<SemaId, QueueId> queueOf;
   IdVector<InstrId, bool> seen;
@@ -95,11 +95,11 @@ struct Bounds {
 /// Runs the code of one engine.
 class EngineComparison {
 public:
-  EngineComparison(const Kernel &kernel, const Program &program, const Machine &machine,
+  EngineComparison(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Bindings &bindings, const Definition &definition, EngineId engine,
                    const Signals &signals, const IdVector<DepId, Allowance> &allowances)
-      : kernel(kernel), program(program), machine(machine), definition(definition), engine(engine),
-        signals(signals), allowances(allowances), run(kernel, program, machine, bindings, engine),
+      : kernel(kernel), code(code), machine(machine), definition(definition), engine(engine),
+        signals(signals), allowances(allowances), run(kernel, code, machine, bindings, engine),
         depsOf(kernel.instrs.size()), valuesOf(kernel.deps.size()), runs(kernel.instrs.size(), 0) {
     for (DepId dep : kernel.deps.ids()) {
       const Dep &ends = kernel.deps[dep];
@@ -185,7 +185,7 @@ private:
   void checkReasons(InstrId consumer) {
     for (const Op *op : passed) {
       for (uint32_t i = 0; i < op->numReasons; ++i) {
-        const Dep &dep = kernel.deps[program.reasons[op->firstReason + i]];
+        const Dep &dep = kernel.deps[code.reasons[op->firstReason + i]];
         uint32_t counter = signals[dep.producer].counter;
         bool neverIssued = counter == Signal::none;
         if (dep.consumer != consumer || (counter != op->wait.value && !neverIssued)) {
@@ -214,8 +214,8 @@ private:
     for (auto [semaphore, bounds] : onSemaphore) {
       if (bounds.seen < bounds.low || bounds.seen > bounds.high) {
         fail(consumer, fmt::format("waits for '{}' >= {}, but the definition asks for {}..{}",
-                                   program.semaphores[SemaId(semaphore)].name, bounds.seen,
-                                   bounds.low, bounds.high));
+                                   code.semaphores[SemaId(semaphore)].name, bounds.seen, bounds.low,
+                                   bounds.high));
       }
     }
   }
@@ -229,7 +229,7 @@ private:
   }
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   const Machine &machine;
   const Definition &definition;
   EngineId engine;
@@ -246,18 +246,17 @@ private:
 
 } // namespace
 
-std::optional<std::string> compareProgram(const Kernel &kernel, const Program &program,
-                                          const Machine &machine, const Bindings &bindings,
-                                          const std::vector<Definition> &definitions,
-                                          const IdVector<DepId, Allowance> &allowances,
-                                          bool written) {
-  Raised raised = RaisedReader(kernel, program).read();
+std::optional<std::string> compareCode(const Kernel &kernel, const Code &code,
+                                       const Machine &machine, const Bindings &bindings,
+                                       const std::vector<Definition> &definitions,
+                                       const IdVector<DepId, Allowance> &allowances, bool written) {
+  Raised raised = RaisedReader(kernel, code).read();
   if (!raised.problem.empty()) {
     return raised.problem;
   }
   for (EngineId engine : kernel.engines.ids()) {
-    EngineComparison comparison(kernel, program, machine, bindings, definitions[engine.value],
-                                engine, raised.signals, allowances);
+    EngineComparison comparison(kernel, code, machine, bindings, definitions[engine.value], engine,
+                                raised.signals, allowances);
     if (std::optional<std::string> difference = comparison.compare(written)) {
       return difference;
     }

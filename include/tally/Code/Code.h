@@ -1,4 +1,4 @@
-//===- Program.h - Code for each engine -----------------------------------===//
+//===- Code.h - Code for each engine --------------------------------------===//
 //
 // What a sequencer executes: loops and branches of the kernel, instructions
 // with at most one wait and one signal, and operations on registers and
@@ -10,14 +10,14 @@
 //     Issue scale      waits s1 >= r0, signals s0
 //   LoopEnd
 //
-// A program is complete with the kernel it belongs to: loops, branches and
+// Code is complete with the kernel it belongs to: loops, branches and
 // instructions are named by the kernel's ids. Compiled and hand-written code are the
 // same thing.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_CODE_PROGRAM_H
-#define TALLY_CODE_PROGRAM_H
+#ifndef TALLY_CODE_CODE_H
+#define TALLY_CODE_CODE_H
 
 #include "tally/Machine/Rules.h"
 
@@ -73,7 +73,7 @@ struct Op {
   OpKind kind = OpKind::Alu;
   AluOp alu = AluOp::Move;
   uint32_t numReasons = 0;  ///< dependences behind this operation's wait
-  uint32_t firstReason = 0; ///< into Program::reasons
+  uint32_t firstReason = 0; ///< into Code::reasons
   uint32_t target = Id<void>::noneValue;
   SemaId wait;
   SemaId signal;
@@ -104,7 +104,7 @@ struct Op {
 };
 
 struct Semaphore {
-  std::string name; ///< unique in the program
+  std::string name; ///< unique in the code
 };
 
 /// What a register holds, for listings and certificates.
@@ -113,25 +113,25 @@ struct Register {
   std::string role; ///< "total(A)", "trip(A)", ...; empty for temporaries
 };
 
-struct EngineCode {
+struct EngineProgram {
   EngineId engine;
   std::vector<Op> ops;
   IdVector<RegId, Register> registers;
 };
 
-struct Program {
+struct Code {
   std::string strategy; ///< how it was made: "per-loop", ..., "manual"
   std::string machine;
   /// The rules of that machine; none if the code was read from a form that does not hold them.
   std::optional<MachineRules> rules;
   IdVector<SemaId, Semaphore> semaphores;
-  IdVector<EngineId, EngineCode> engines;              ///< one for each engine of the kernel
+  IdVector<EngineId, EngineProgram> engines;           ///< one for each engine of the kernel
   IdVector<BarrierId, std::vector<EngineId>> barriers; ///< participants
   std::vector<DepId> reasons;
 };
 
-/// Sizes of a program, as the tables report them.
-struct ProgramSize {
+/// Sizes of code, as the tables report them.
+struct CodeSize {
   uint64_t operations = 0; ///< encoded: brackets count as the code they stand for
   uint64_t bytes = 0;
   uint32_t semaphores = 0;   ///< that some operation waits for or raises
@@ -145,7 +145,7 @@ struct ProgramSize {
 inline constexpr uint32_t atOnce = 0;
 
 /// How a loop is written for the sequencer. What it does is the same in any case: only who encodes
-/// a program, and who counts what that costs, need to know.
+/// it, and who counts what that costs, need to know.
 struct WrittenLoop {
   uint64_t inPass = 1;     ///< bodies for each branch back
   bool hasRest = false;    ///< a second loop, body by body, runs what is left of the last pass
@@ -171,17 +171,17 @@ WrittenLoop writtenLoop(const Kernel &kernel, const Op &begin);
 /// their loops.
 uint32_t encodedSize(const Op &op);
 
-/// How many machine instructions a program is: a loop is its initialisation at the begin and its
+/// How many machine instructions code is: a loop is its initialisation at the begin and its
 /// counter step with the branch at the end, `if` and `when` a branch, brackets of a barrier
 /// nothing; bodies that are written out count as often as they are.
-ProgramSize measure(const Kernel &kernel, const Program &program, uint32_t instructionBytes);
+CodeSize measure(const Kernel &kernel, const Code &code, uint32_t instructionBytes);
 
 /// Whether the code is well formed: brackets match the kernel's tree, each instruction on
 /// its own engine and inside its own loops, registers and semaphores in range. With
 /// `complete`, also that every engine issues each of its instructions.
-void verifyProgram(const Kernel &kernel, const Program &program, Diagnostics &diagnostics,
-                   bool complete = false);
+void verifyCode(const Kernel &kernel, const Code &code, Diagnostics &diagnostics,
+                bool complete = false);
 
 } // namespace tally
 
-#endif // TALLY_CODE_PROGRAM_H
+#endif // TALLY_CODE_CODE_H

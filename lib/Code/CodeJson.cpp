@@ -1,4 +1,4 @@
-//===- ProgramJson.cpp - Code as JSON -------------------------------------===//
+//===- CodeJson.cpp - Code as JSON ----------------------------------------===//
 //
 // Brackets of the flat code become nested arrays:
 //
@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tally/Code/ProgramJson.h"
+#include "tally/Code/CodeJson.h"
 
 #include "../Model/KernelJsonReader.h"
 #include "tally/Code/CodeStrategy.h"
@@ -38,9 +38,9 @@ static constexpr OpKind opKinds[] = {
 
 namespace {
 
-class ProgramWriter {
+class CodeJsonWriter {
 public:
-  ProgramWriter(const Kernel &kernel, const Program &program) : kernel(kernel), program(program) {}
+  CodeJsonWriter(const Kernel &kernel, const Code &code) : kernel(kernel), code(code) {}
 
   std::string run();
 
@@ -52,7 +52,7 @@ private:
   std::string machineText() const;
   void semaphores();
   void barriers();
-  void engine(const EngineCode &code);
+  void engine(const EngineProgram &program);
   void operation(const Op &op);
   void dependences();
 
@@ -62,32 +62,32 @@ private:
   static std::string aluText(const Op &op);
 
   const Kernel &kernel;
-  const Program &program;
+  const Code &code;
   unsigned indent = 2;
   std::string text;
 };
 
-void ProgramWriter::line(std::string_view more) {
+void CodeJsonWriter::line(std::string_view more) {
   text += '\n';
   text.append(indent, ' ');
   text += more;
 }
 
 /// An element of the innermost open list, on its own line.
-void ProgramWriter::element(std::string_view more) {
+void CodeJsonWriter::element(std::string_view more) {
   if (text.back() != '[') {
     text += ',';
   }
   line(more);
 }
 
-void ProgramWriter::openList(std::string_view before) {
+void CodeJsonWriter::openList(std::string_view before) {
   line(before);
   text += '[';
   indent += 2;
 }
 
-void ProgramWriter::closeList(std::string_view after) {
+void CodeJsonWriter::closeList(std::string_view after) {
   indent -= 2;
   if (text.back() != '[') {
     line("");
@@ -96,36 +96,36 @@ void ProgramWriter::closeList(std::string_view after) {
   text += after;
 }
 
-std::string ProgramWriter::operandText(Operand operand) {
+std::string CodeJsonWriter::operandText(Operand operand) {
   return fmt::format("{{\"{}\": {}}}", operand.isRegister ? "register" : "value", operand.value);
 }
 
-std::string ProgramWriter::waitText(const Op &op) const {
+std::string CodeJsonWriter::waitText(const Op &op) const {
   if (!op.wait.valid()) {
     return "null";
   }
   std::string result = fmt::format("{{\"semaphore\": {}, \"threshold\": {}, \"dependences\": [",
                                    op.wait.value, operandText(op.a));
   for (uint32_t i = 0; i < op.numReasons; ++i) {
-    result += fmt::format("{}{}", i == 0 ? "" : ", ", program.reasons[op.firstReason + i].value);
+    result += fmt::format("{}{}", i == 0 ? "" : ", ", code.reasons[op.firstReason + i].value);
   }
   return result + "]}";
 }
 
-std::string ProgramWriter::signalText(const Op &op) const {
+std::string CodeJsonWriter::signalText(const Op &op) const {
   return op.signal.valid()
              ? fmt::format("{{\"semaphore\": {}, \"amount\": {}}}", op.signal.value, op.amount)
              : "null";
 }
 
-std::string ProgramWriter::aluText(const Op &op) {
+std::string CodeJsonWriter::aluText(const Op &op) {
   std::string result =
       fmt::format("{{\"op\": \"alu\", \"operation\": \"{}\", \"dst\": {}, \"a\": {}",
                   aluNames[static_cast<size_t>(op.alu)], op.dst.value, operandText(op.a));
   return result + (op.alu == AluOp::Move ? "}" : fmt::format(", \"b\": {}}}", operandText(op.b)));
 }
 
-void ProgramWriter::operation(const Op &op) {
+void CodeJsonWriter::operation(const Op &op) {
   switch (op.kind) {
   case OpKind::Issue:
     return element(fmt::format("{{\"op\": \"issue\", \"instr\": {}, \"wait\": {}, \"signal\": {}}}",
@@ -169,9 +169,9 @@ void ProgramWriter::operation(const Op &op) {
   indent += 2;
 }
 
-std::string ProgramWriter::machineText() const {
-  std::string result = fmt::format("{{\"name\": {}", quoteJson(program.machine));
-  if (const std::optional<MachineRules> &rules = program.rules) {
+std::string CodeJsonWriter::machineText() const {
+  std::string result = fmt::format("{{\"name\": {}", quoteJson(code.machine));
+  if (const std::optional<MachineRules> &rules = code.rules) {
     result +=
         fmt::format(", \"counter_bits\": {}, \"subtraction\": \"{}\", \"compare\": \"{}\", "
                     "\"overlap\": {}, \"completion\": \"{}\"",
@@ -182,20 +182,20 @@ std::string ProgramWriter::machineText() const {
   return result + "}";
 }
 
-void ProgramWriter::semaphores() {
+void CodeJsonWriter::semaphores() {
   openList("\"semaphores\": ");
-  for (SemaId s : program.semaphores.ids()) {
-    element(fmt::format("{{\"id\": {}, \"name\": {}}}", s.value,
-                        quoteJson(program.semaphores[s].name)));
+  for (SemaId s : code.semaphores.ids()) {
+    element(
+        fmt::format("{{\"id\": {}, \"name\": {}}}", s.value, quoteJson(code.semaphores[s].name)));
   }
   closeList(",");
 }
 
-void ProgramWriter::barriers() {
+void CodeJsonWriter::barriers() {
   openList("\"barriers\": ");
-  for (BarrierId b : program.barriers.ids()) {
+  for (BarrierId b : code.barriers.ids()) {
     std::string names;
-    for (EngineId e : program.barriers[b]) {
+    for (EngineId e : code.barriers[b]) {
       names += names.empty() ? "" : ", ";
       names += quoteJson(kernel.nameOf(e));
     }
@@ -204,25 +204,25 @@ void ProgramWriter::barriers() {
   closeList(",");
 }
 
-void ProgramWriter::engine(const EngineCode &code) {
-  element(fmt::format("{{\"engine\": {},", quoteJson(kernel.nameOf(code.engine))));
+void CodeJsonWriter::engine(const EngineProgram &program) {
+  element(fmt::format("{{\"engine\": {},", quoteJson(kernel.nameOf(program.engine))));
   ++indent;
   openList("\"registers\": ");
-  for (RegId r : code.registers.ids()) {
-    const Register &reg = code.registers[r];
+  for (RegId r : program.registers.ids()) {
+    const Register &reg = program.registers[r];
     std::string role = reg.role.empty() ? "" : fmt::format(", \"role\": {}", quoteJson(reg.role));
     element(fmt::format("{{\"id\": {}, \"name\": {}{}}}", r.value, quoteJson(reg.name), role));
   }
   closeList(",");
   openList("\"code\": ");
-  for (const Op &op : code.ops) {
+  for (const Op &op : program.ops) {
     operation(op);
   }
   closeList("}");
   --indent;
 }
 
-void ProgramWriter::dependences() {
+void CodeJsonWriter::dependences() {
   openList("\"dependences\": ");
   for (DepId d : kernel.deps.ids()) {
     const Dep &dep = kernel.deps[d];
@@ -233,18 +233,18 @@ void ProgramWriter::dependences() {
   closeList("");
 }
 
-std::string ProgramWriter::run() {
+std::string CodeJsonWriter::run() {
   text = "{";
   line("\"schema\": \"tally-code\",");
   line("\"version\": 2,");
   line(fmt::format("\"kernel\": {},", kernelJson(kernel, indent)));
-  line(fmt::format("\"strategy\": {},", quoteJson(program.strategy)));
+  line(fmt::format("\"strategy\": {},", quoteJson(code.strategy)));
   line(fmt::format("\"machine\": {},", machineText()));
   semaphores();
   barriers();
   openList("\"engines\": ");
-  for (const EngineCode &code : program.engines) {
-    engine(code);
+  for (const EngineProgram &program : code.engines) {
+    engine(program);
   }
   closeList(",");
   dependences();
@@ -253,8 +253,8 @@ std::string ProgramWriter::run() {
 
 } // namespace
 
-std::string writeProgramJson(const Kernel &kernel, const Program &program) {
-  return ProgramWriter(kernel, program).run();
+std::string writeCodeJson(const Kernel &kernel, const Code &code) {
+  return CodeJsonWriter(kernel, code).run();
 }
 
 //===----------------------------------------------------------------------===//
@@ -263,11 +263,11 @@ std::string writeProgramJson(const Kernel &kernel, const Program &program) {
 
 namespace {
 
-class ProgramReader {
+class CodeReader {
 public:
-  ProgramReader(const Kernel &kernel, const JsonAt &document, uint64_t version);
+  CodeReader(const Kernel &kernel, const JsonAt &document, uint64_t version);
 
-  Program run();
+  Code run();
 
 private:
   template <typename Visit>
@@ -283,7 +283,7 @@ private:
   void semaphore(const JsonAt &at);
   void barrier(const JsonAt &at);
   void engine(const JsonAt &at);
-  void registerOf(EngineCode &code, const JsonAt &at) const;
+  void registerOf(EngineProgram &program, const JsonAt &at) const;
   void dependence(const JsonAt &at, size_t index) const;
 
   void operations(const JsonAt &object, std::string_view key);
@@ -303,7 +303,7 @@ private:
   const Kernel &kernel;
   const JsonAt &document;
   uint64_t version;
-  Program program;
+  Code code;
   std::vector<Op> *ops = nullptr; ///< of the engine being read
   std::vector<EngineId> engineByName;
   std::vector<LoopId> loopByName;
@@ -319,13 +319,13 @@ std::vector<IdT> tableOf(const Kernel &kernel, const IdVector<IdT, T> &items) {
   return byName;
 }
 
-ProgramReader::ProgramReader(const Kernel &kernel, const JsonAt &document, uint64_t version)
+CodeReader::CodeReader(const Kernel &kernel, const JsonAt &document, uint64_t version)
     : kernel(kernel), document(document), version(version),
       engineByName(tableOf(kernel, kernel.engines)), loopByName(tableOf(kernel, kernel.loops)),
       instrByName(tableOf(kernel, kernel.instrs)) {}
 
 template <typename Visit>
-void ProgramReader::forEach(const JsonAt &object, std::string_view key, Visit visit) const {
+void CodeReader::forEach(const JsonAt &object, std::string_view key, Visit visit) const {
   std::optional<JsonAt> array = object.need(key);
   if (!array || !array->expectArray()) {
     return;
@@ -339,8 +339,8 @@ void ProgramReader::forEach(const JsonAt &object, std::string_view key, Visit vi
 }
 
 template <typename IdT>
-IdT ProgramReader::lookUp(const std::vector<IdT> &byName, const JsonAt &object,
-                          std::string_view key) const {
+IdT CodeReader::lookUp(const std::vector<IdT> &byName, const JsonAt &object,
+                       std::string_view key) const {
   std::optional<JsonAt> at = object.need(key);
   if (!at || !at->isString()) {
     return at ? (at->string(), IdT()) : IdT();
@@ -354,28 +354,28 @@ IdT ProgramReader::lookUp(const std::vector<IdT> &byName, const JsonAt &object,
   return found;
 }
 
-uint32_t ProgramReader::number(const JsonAt &object, std::string_view key) {
+uint32_t CodeReader::number(const JsonAt &object, std::string_view key) {
   std::optional<JsonAt> at = object.need(key);
   return at ? static_cast<uint32_t>(at->unsignedIn(0, UINT32_MAX)) : 0;
 }
 
-std::string ProgramReader::text(const JsonAt &object, std::string_view key) {
+std::string CodeReader::text(const JsonAt &object, std::string_view key) {
   std::optional<JsonAt> at = object.need(key);
   return at ? at->string() : "";
 }
 
 /// Ids are written for the reader's ease; they are places in the list.
-void ProgramReader::expectId(const JsonAt &object, size_t expected) const {
+void CodeReader::expectId(const JsonAt &object, size_t expected) const {
   std::optional<JsonAt> id = object.need("id");
   if (id) {
     id->unsignedIn(expected, expected);
   }
 }
 
-Program ProgramReader::run() {
-  program.strategy = text(document, "strategy");
+Code CodeReader::run() {
+  code.strategy = text(document, "strategy");
   if (std::optional<JsonAt> at = document.find("strategy"); at && at->isString()) {
-    if (std::string unknown = unknownCodeStrategy(program.strategy); !unknown.empty()) {
+    if (std::string unknown = unknownCodeStrategy(code.strategy); !unknown.empty()) {
       at->error(unknown);
     }
   }
@@ -385,18 +385,18 @@ Program ProgramReader::run() {
   forEach(document, "semaphores", [&](const JsonAt &at, size_t) { semaphore(at); });
   forEach(document, "barriers", [&](const JsonAt &at, size_t) { barrier(at); });
   for (EngineId e : kernel.engines.ids()) {
-    program.engines.push({e, {}, {}});
+    code.engines.push({e, {}, {}});
   }
   forEach(document, "engines", [&](const JsonAt &at, size_t) { engine(at); });
   if (document.find("dependences")) {
     forEach(document, "dependences",
             [&](const JsonAt &at, size_t index) { dependence(at, index); });
   }
-  return std::move(program);
+  return std::move(code);
 }
 
 /// Version 1 has the name alone.
-void ProgramReader::machine(const JsonAt &at) {
+void CodeReader::machine(const JsonAt &at) {
   if (version == 1 && at.isObject()) {
     at.error("version 1 has the machine's name alone; with its rules it is version 2");
     return;
@@ -406,20 +406,20 @@ void ProgramReader::machine(const JsonAt &at) {
     return;
   }
   if (version == 1) {
-    program.machine = at.string();
+    code.machine = at.string();
     return;
   }
   if (!at.expectObject(
           {"name", "counter_bits", "subtraction", "compare", "overlap", "completion"})) {
     return;
   }
-  program.machine = text(at, "name");
+  code.machine = text(at, "name");
   if (at.size() > 1) { // all of the rules, or none
-    program.rules = rules(at);
+    code.rules = rules(at);
   }
 }
 
-MachineRules ProgramReader::rules(const JsonAt &at) {
+MachineRules CodeReader::rules(const JsonAt &at) {
   MachineRules rules;
   if (std::optional<JsonAt> bits = at.need("counter_bits")) {
     rules.counterBits = static_cast<uint32_t>(bits->unsignedIn(8, 32));
@@ -439,15 +439,15 @@ MachineRules ProgramReader::rules(const JsonAt &at) {
   return rules;
 }
 
-void ProgramReader::semaphore(const JsonAt &at) {
+void CodeReader::semaphore(const JsonAt &at) {
   at.expectObject({"id", "name"});
-  expectId(at, program.semaphores.size());
-  program.semaphores.push({text(at, "name")});
+  expectId(at, code.semaphores.size());
+  code.semaphores.push({text(at, "name")});
 }
 
-void ProgramReader::barrier(const JsonAt &at) {
+void CodeReader::barrier(const JsonAt &at) {
   at.expectObject({"id", "participants"});
-  expectId(at, program.barriers.size());
+  expectId(at, code.barriers.size());
   std::vector<EngineId> participants;
   std::optional<JsonAt> list = at.need("participants");
   for (size_t i = 0; list && list->expectArray() && i < list->size(); ++i) {
@@ -459,32 +459,32 @@ void ProgramReader::barrier(const JsonAt &at) {
       (*list)[i].error("the kernel has no such engine");
     }
   }
-  program.barriers.push(std::move(participants));
+  code.barriers.push(std::move(participants));
 }
 
-void ProgramReader::engine(const JsonAt &at) {
+void CodeReader::engine(const JsonAt &at) {
   at.expectObject({"engine", "registers", "code"});
   EngineId id = lookUp(engineByName, at, "engine");
   if (!id.valid()) {
     return;
   }
-  EngineCode &code = program.engines[id];
-  if (!code.ops.empty() || !code.registers.empty()) {
+  EngineProgram &program = code.engines[id];
+  if (!program.ops.empty() || !program.registers.empty()) {
     at.error(fmt::format("engine '{}' has code already", kernel.nameOf(id)));
     return;
   }
-  forEach(at, "registers", [&](const JsonAt &reg, size_t) { registerOf(code, reg); });
-  ops = &code.ops;
+  forEach(at, "registers", [&](const JsonAt &reg, size_t) { registerOf(program, reg); });
+  ops = &program.ops;
   operations(at, "code");
 }
 
-void ProgramReader::registerOf(EngineCode &code, const JsonAt &at) const {
+void CodeReader::registerOf(EngineProgram &program, const JsonAt &at) const {
   at.expectObject({"id", "name", "role"});
-  expectId(at, code.registers.size());
-  code.registers.push({text(at, "name"), at.stringOr("role", "")});
+  expectId(at, program.registers.size());
+  program.registers.push({text(at, "name"), at.stringOr("role", "")});
 }
 
-void ProgramReader::dependence(const JsonAt &at, size_t index) const {
+void CodeReader::dependence(const JsonAt &at, size_t index) const {
   at.expectObject({"id", "producer", "consumer"});
   expectId(at, index);
   if (index >= kernel.deps.size()) {
@@ -504,11 +504,11 @@ void ProgramReader::dependence(const JsonAt &at, size_t index) const {
 //===----------------------------------------------------------------------===//
 
 /// Nesting is bounded by the parser, so this recursion is.
-void ProgramReader::operations(const JsonAt &object, std::string_view key) {
+void CodeReader::operations(const JsonAt &object, std::string_view key) {
   forEach(object, key, [&](const JsonAt &at, size_t) { operation(at); });
 }
 
-void ProgramReader::operation(const JsonAt &at) {
+void CodeReader::operation(const JsonAt &at) {
   std::optional<JsonAt> name = at.need("op");
   if (!name) {
     return;
@@ -550,7 +550,7 @@ void ProgramReader::operation(const JsonAt &at) {
   }
 }
 
-void ProgramReader::issue(const JsonAt &at) {
+void CodeReader::issue(const JsonAt &at) {
   at.expectObject({"op", "instr", "wait", "signal"});
   Op op = Op::issue(lookUp(instrByName, at, "instr"));
   waitInto(op, at);
@@ -559,7 +559,7 @@ void ProgramReader::issue(const JsonAt &at) {
 }
 
 /// Reads the member "wait", which may be null, or not there, where a wait is not the point.
-void ProgramReader::waitInto(Op &op, const JsonAt &object) {
+void CodeReader::waitInto(Op &op, const JsonAt &object) {
   std::optional<JsonAt> wait = op.kind == OpKind::Wait ? object.need("wait") : object.find("wait");
   if (!wait || (wait->isNull() && op.kind != OpKind::Wait) ||
       !wait->expectObject({"semaphore", "threshold", "dependences"})) {
@@ -567,7 +567,7 @@ void ProgramReader::waitInto(Op &op, const JsonAt &object) {
   }
   op.wait = SemaId(number(*wait, "semaphore"));
   op.a = operand(*wait, "threshold");
-  op.firstReason = static_cast<uint32_t>(program.reasons.size());
+  op.firstReason = static_cast<uint32_t>(code.reasons.size());
   std::optional<JsonAt> reasons = wait->find("dependences");
   if (!reasons || !reasons->expectArray()) {
     return;
@@ -577,13 +577,12 @@ void ProgramReader::waitInto(Op &op, const JsonAt &object) {
     return;
   }
   for (size_t i = 0; i < reasons->size(); ++i) {
-    program.reasons.push_back(
-        DepId(static_cast<uint32_t>((*reasons)[i].unsignedIn(0, UINT32_MAX))));
+    code.reasons.push_back(DepId(static_cast<uint32_t>((*reasons)[i].unsignedIn(0, UINT32_MAX))));
   }
   op.numReasons = static_cast<uint16_t>(reasons->size());
 }
 
-void ProgramReader::signalInto(Op &op, const JsonAt &object) const {
+void CodeReader::signalInto(Op &op, const JsonAt &object) const {
   std::optional<JsonAt> signal =
       op.kind == OpKind::Signal ? object.need("signal") : object.find("signal");
   if (!signal || (signal->isNull() && op.kind != OpKind::Signal) ||
@@ -594,7 +593,7 @@ void ProgramReader::signalInto(Op &op, const JsonAt &object) const {
   op.amount = number(*signal, "amount");
 }
 
-Operand ProgramReader::operand(const JsonAt &object, std::string_view key) const {
+Operand CodeReader::operand(const JsonAt &object, std::string_view key) const {
   std::optional<JsonAt> at = object.need(key);
   if (!at || !at->expectObject({"register", "value"})) {
     return {};
@@ -607,7 +606,7 @@ Operand ProgramReader::operand(const JsonAt &object, std::string_view key) const
   return {number(*at, isRegister ? "register" : "value"), isRegister};
 }
 
-void ProgramReader::alu(const JsonAt &at) {
+void CodeReader::alu(const JsonAt &at) {
   at.expectObject({"op", "operation", "dst", "a", "b"});
   std::optional<JsonAt> name = at.need("operation");
   size_t before = at.numErrors();
@@ -623,7 +622,7 @@ void ProgramReader::alu(const JsonAt &at) {
   emit(Op::alu2(op, dst, a, op == AluOp::Move ? Operand() : operand(at, "b")));
 }
 
-void ProgramReader::loop(const JsonAt &at) {
+void CodeReader::loop(const JsonAt &at) {
   at.expectObject({"op", "loop", "counter", "unroll", "body"});
   LoopId id = lookUp(loopByName, at, "loop");
   std::optional<JsonAt> counter = at.find("counter");
@@ -637,7 +636,7 @@ void ProgramReader::loop(const JsonAt &at) {
   emit(Op::mark(OpKind::LoopEnd));
 }
 
-void ProgramReader::branch(const JsonAt &at) {
+void CodeReader::branch(const JsonAt &at) {
   at.expectObject({"op", "if", "then", "else"});
   emit(Op::ifBegin(lookUp(loopByName, at, "if")));
   operations(at, "then");
@@ -648,14 +647,14 @@ void ProgramReader::branch(const JsonAt &at) {
   emit(Op::mark(OpKind::IfEnd));
 }
 
-void ProgramReader::when(const JsonAt &at) {
+void CodeReader::when(const JsonAt &at) {
   at.expectObject({"op", "condition", "body"});
   emit(Op::whenBegin(operand(at, "condition")));
   operations(at, "body");
   emit(Op::mark(OpKind::WhenEnd));
 }
 
-void ProgramReader::barrierBody(const JsonAt &at) {
+void CodeReader::barrierBody(const JsonAt &at) {
   at.expectObject({"op", "barrier", "body"});
   uint32_t id = number(at, "barrier");
   emit(Op::mark(OpKind::BarrierBegin, id));
@@ -666,7 +665,7 @@ void ProgramReader::barrierBody(const JsonAt &at) {
 } // namespace
 
 /// The code is only read with a kernel to look names up in.
-static KernelAndProgram readDocument(const JsonAt &document, std::string_view fileName) {
+static KernelAndCode readDocument(const JsonAt &document, std::string_view fileName) {
   if (!document.expectObject({"schema", "version", "kernel", "strategy", "machine", "semaphores",
                               "barriers", "engines", "dependences"})) {
     return {};
@@ -677,25 +676,25 @@ static KernelAndProgram readDocument(const JsonAt &document, std::string_view fi
   if (!kernelAt) {
     return {};
   }
-  KernelAndProgram result;
+  KernelAndCode result;
   result.kernel = readKernelJson(*kernelAt, fileName);
   if (document.numErrors() == before) {
-    result.program = ProgramReader(result.kernel, document, version).run();
+    result.code = CodeReader(result.kernel, document, version).run();
   }
   return result;
 }
 
-std::optional<KernelAndProgram> readProgramJson(std::string_view text, std::string_view fileName,
-                                                Diagnostics &diagnostics) {
+std::optional<KernelAndCode> readCodeJson(std::string_view text, std::string_view fileName,
+                                          Diagnostics &diagnostics) {
   JsonErrors errors;
-  std::optional<KernelAndProgram> result = readJson(
+  std::optional<KernelAndCode> result = readJson(
       text, errors, [&](const JsonAt &document) { return readDocument(document, fileName); });
   reportJsonErrors(errors, diagnostics);
   return result;
 }
 
-static std::pair<Kernel, std::optional<Program>> readEither(const JsonAt &document,
-                                                            std::string_view fileName) {
+static std::pair<Kernel, std::optional<Code>> readEither(const JsonAt &document,
+                                                         std::string_view fileName) {
   std::optional<JsonAt> schema = document.expectObject() ? document.need("schema") : std::nullopt;
   size_t before = document.numErrors();
   bool hasCode = schema && schema->oneOf({"tally-kernel", "tally-code"}) == 1;
@@ -705,13 +704,13 @@ static std::pair<Kernel, std::optional<Program>> readEither(const JsonAt &docume
   if (!hasCode) {
     return {readKernelJson(document, fileName), std::nullopt};
   }
-  KernelAndProgram both = readDocument(document, fileName);
-  return {std::move(both.kernel), std::move(both.program)};
+  KernelAndCode both = readDocument(document, fileName);
+  return {std::move(both.kernel), std::move(both.code)};
 }
 
-std::vector<std::pair<Kernel, std::optional<Program>>>
+std::vector<std::pair<Kernel, std::optional<Code>>>
 readKernelsJson(std::string_view text, std::string_view fileName, Diagnostics &diagnostics) {
-  using Read = std::vector<std::pair<Kernel, std::optional<Program>>>;
+  using Read = std::vector<std::pair<Kernel, std::optional<Code>>>;
   JsonErrors errors;
   std::optional<Read> read = readJson(text, errors, [&](const JsonAt &root) {
     Read all;

@@ -1,4 +1,4 @@
-//===- VerifyProgram.cpp - Is this code well formed? ----------------------===//
+//===- VerifyCode.cpp - Is this code well formed? -------------------------===//
 //
 // One pass over the operations of each engine with a stack of open brackets.
 // The innermost loop or branch on it is the body that the code is in; what may
@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 
 #include "tally/Model/Pins.h"
 #include "tally/Support/Printable.h"
@@ -28,9 +28,9 @@ namespace {
 
 class EngineVerifier {
 public:
-  EngineVerifier(const Kernel &kernel, const Program &program, const EngineCode &code,
+  EngineVerifier(const Kernel &kernel, const Code &code, const EngineProgram &program,
                  IdVector<InstrId, uint32_t> &timesIssued, Diagnostics &diagnostics)
-      : kernel(kernel), program(program), code(code), timesIssued(timesIssued),
+      : kernel(kernel), code(code), program(program), timesIssued(timesIssued),
         diagnostics(diagnostics) {}
 
   void run();
@@ -56,7 +56,7 @@ private:
   template <typename... Args>
   Diagnostic &error(Location where, fmt::format_string<Args...> format, Args &&...args) {
     return diagnostics.error(where, fmt::format("in the code of engine '{}': {}",
-                                                kernel.nameOf(code.engine),
+                                                kernel.nameOf(program.engine),
                                                 fmt::format(format, std::forward<Args>(args)...)));
   }
 
@@ -92,11 +92,11 @@ private:
     return body == rootLoop ? "outside all loops" : fmt::format("in '{}'", kernel.nameOf(body));
   }
 
-  bool isUnrolled() const { return program.strategy == "unrolled"; }
+  bool isUnrolled() const { return code.strategy == "unrolled"; }
 
   const Kernel &kernel;
-  const Program &program;
-  const EngineCode &code;
+  const Code &code;
+  const EngineProgram &program;
   IdVector<InstrId, uint32_t> &timesIssued; ///< on their own engines; one table for all
   Diagnostics &diagnostics;
   std::vector<Open> stack;
@@ -125,7 +125,7 @@ std::string_view nameOf(OpKind kind) {
 
 void EngineVerifier::run() {
   registerNames();
-  for (const Op &op : code.ops) {
+  for (const Op &op : program.ops) {
     operation(op);
   }
   unclosed();
@@ -171,9 +171,9 @@ void EngineVerifier::operation(const Op &op) {
 //===----------------------------------------------------------------------===//
 
 void EngineVerifier::useRegister(RegId reg) {
-  if (reg.value >= code.registers.size()) {
+  if (reg.value >= program.registers.size()) {
     error(place(), "register {} is used, but the engine has only {}", reg.value,
-          code.registers.size());
+          program.registers.size());
   }
 }
 
@@ -184,9 +184,9 @@ void EngineVerifier::useOperand(Operand operand) {
 }
 
 void EngineVerifier::useSemaphore(SemaId semaphore) {
-  if (semaphore.value >= program.semaphores.size()) {
+  if (semaphore.value >= code.semaphores.size()) {
     error(place(), "semaphore {} is used, but the program has only {}", semaphore.value,
-          program.semaphores.size());
+          code.semaphores.size());
   }
 }
 
@@ -198,7 +198,7 @@ void EngineVerifier::issue(const Op &op) {
   }
   const Instr &instr = kernel.instrs[op.instr()];
   EngineId engine = kernel.engineOf(op.instr());
-  if (engine != code.engine) {
+  if (engine != program.engine) {
     error(instr.where, "'{}' is issued, but it is an instruction of engine '{}'",
           kernel.text(instr.name), kernel.nameOf(engine));
   }
@@ -212,7 +212,7 @@ void EngineVerifier::issue(const Op &op) {
       wrong.note(place(), "the code is in this body");
     }
   }
-  uint32_t times = engine == code.engine ? ++timesIssued[op.instr()] : 0;
+  uint32_t times = engine == program.engine ? ++timesIssued[op.instr()] : 0;
   if (times == 2 && !isUnrolled()) {
     error(instr.where, "'{}' is issued more than once; only unrolled code repeats instructions",
           kernel.text(instr.name));
@@ -277,13 +277,13 @@ void EngineVerifier::reasons(const Op &op) {
   if (!op.wait.valid()) {
     error(place(), "an operation names the dependences behind its wait, but does not wait");
   }
-  if (uint64_t(op.firstReason) + op.numReasons > program.reasons.size()) {
+  if (uint64_t(op.firstReason) + op.numReasons > code.reasons.size()) {
     error(place(), "reasons {} to {} are used, but the program has only {}", op.firstReason,
-          uint64_t(op.firstReason) + op.numReasons - 1, program.reasons.size());
+          uint64_t(op.firstReason) + op.numReasons - 1, code.reasons.size());
     return;
   }
   for (uint32_t i = 0; i < op.numReasons; ++i) {
-    DepId dep = program.reasons[op.firstReason + i];
+    DepId dep = code.reasons[op.firstReason + i];
     if (dep.value >= kernel.deps.size()) {
       error(place(), "dependence {} is named, but the kernel has only {}", dep.value,
             kernel.deps.size());
@@ -301,10 +301,10 @@ void EngineVerifier::reset(const Op &op) {
     return;
   }
   useSemaphore(op.signal);
-  if (op.signal.value < program.semaphores.size() &&
-      uint64_t(op.signal.value) + op.amount > program.semaphores.size()) {
+  if (op.signal.value < code.semaphores.size() &&
+      uint64_t(op.signal.value) + op.amount > code.semaphores.size()) {
     error(place(), "semaphores {} to {} are reset, but the program has only {}", op.signal.value,
-          uint64_t(op.signal.value) + op.amount - 1, program.semaphores.size());
+          uint64_t(op.signal.value) + op.amount - 1, code.semaphores.size());
   }
 }
 
@@ -360,7 +360,7 @@ void EngineVerifier::checkWritten(const Op &begin) {
   if (begin.amount != atOnce) {
     return;
   }
-  const Op *end = code.ops.data() + code.ops.size();
+  const Op *end = program.ops.data() + program.ops.size();
   for (const Op *op = &begin + 1; op != end && op->kind != OpKind::LoopEnd; ++op) {
     bool adds = op->kind == OpKind::Alu && op->alu == AluOp::Add && !op->b.isRegister &&
                 op->a == Operand::reg(op->dst);
@@ -407,13 +407,13 @@ void EngineVerifier::elseBranch() {
 
 void EngineVerifier::beginBarrier(const Op &op) {
   open(OpKind::BarrierBegin, op.target);
-  if (op.target >= program.barriers.size()) {
+  if (op.target >= code.barriers.size()) {
     error(place(), "barrier {} is opened, but the program has only {}", op.target,
-          program.barriers.size());
+          code.barriers.size());
     return;
   }
-  const std::vector<EngineId> &participants = program.barriers[op.barrier()];
-  if (std::find(participants.begin(), participants.end(), code.engine) == participants.end()) {
+  const std::vector<EngineId> &participants = code.barriers[op.barrier()];
+  if (std::find(participants.begin(), participants.end(), program.engine) == participants.end()) {
     error(place(), "barrier {} is opened, in which this engine takes no part", op.target);
   }
 }
@@ -482,8 +482,8 @@ static void forEqualNames(const IdVector<IdT, T> &table, Report report) {
 }
 
 void EngineVerifier::registerNames() {
-  forEqualNames(code.registers, [&](std::string_view name) {
-    error(kernel.engines[code.engine].where, "several registers are named '{}'", name);
+  forEqualNames(program.registers, [&](std::string_view name) {
+    error(kernel.engines[program.engine].where, "several registers are named '{}'", name);
   });
 }
 
@@ -498,9 +498,9 @@ static void verifyComplete(const Kernel &kernel, const IdVector<InstrId, uint32_
   }
 }
 
-static void verifyBarriers(const Kernel &kernel, const Program &program, Diagnostics &diagnostics) {
-  for (BarrierId b : program.barriers.ids()) {
-    for (EngineId e : program.barriers[b]) {
+static void verifyBarriers(const Kernel &kernel, const Code &code, Diagnostics &diagnostics) {
+  for (BarrierId b : code.barriers.ids()) {
+    for (EngineId e : code.barriers[b]) {
       if (e.value >= kernel.engines.size()) {
         diagnostics.error(kernel.where,
                           fmt::format("engine {} takes part in barrier {}, but the kernel has only "
@@ -512,47 +512,46 @@ static void verifyBarriers(const Kernel &kernel, const Program &program, Diagnos
 }
 
 /// Those texts of code that its kernel does not have.
-static void verifyTexts(const Kernel &kernel, const Program &program, Diagnostics &diagnostics) {
+static void verifyTexts(const Kernel &kernel, const Code &code, Diagnostics &diagnostics) {
   auto refuse = [&](std::string_view kind, std::string_view text, Location where) {
     if (!isPrintable(text)) {
       diagnostics.error(where, unprintableName(kind, text));
     }
   };
-  refuse("strategy", program.strategy, kernel.where);
-  refuse("machine", program.machine, kernel.where);
-  for (const Semaphore &semaphore : program.semaphores) {
+  refuse("strategy", code.strategy, kernel.where);
+  refuse("machine", code.machine, kernel.where);
+  for (const Semaphore &semaphore : code.semaphores) {
     refuse("semaphore", semaphore.name, kernel.where);
   }
-  for (const EngineCode &code : program.engines) {
-    for (const Register &reg : code.registers) {
+  for (const EngineProgram &program : code.engines) {
+    for (const Register &reg : program.registers) {
       refuse("register", reg.name, kernel.where);
       refuse("role", reg.role, kernel.where);
     }
   }
 }
 
-void verifyProgram(const Kernel &kernel, const Program &program, Diagnostics &diagnostics,
-                   bool complete) {
-  verifyTexts(kernel, program, diagnostics);
-  forEqualNames(program.semaphores, [&](std::string_view name) {
+void verifyCode(const Kernel &kernel, const Code &code, Diagnostics &diagnostics, bool complete) {
+  verifyTexts(kernel, code, diagnostics);
+  forEqualNames(code.semaphores, [&](std::string_view name) {
     diagnostics.error(kernel.where, fmt::format("several semaphores are named '{}'", name));
   });
-  verifyBarriers(kernel, program, diagnostics);
-  if (program.engines.size() != kernel.engines.size()) {
+  verifyBarriers(kernel, code, diagnostics);
+  if (code.engines.size() != kernel.engines.size()) {
     diagnostics.error(kernel.where,
                       fmt::format("there is code for {} engines, but the kernel has {}",
-                                  program.engines.size(), kernel.engines.size()));
+                                  code.engines.size(), kernel.engines.size()));
     return;
   }
   IdVector<InstrId, uint32_t> timesIssued(kernel.instrs.size(), 0);
-  for (EngineId e : program.engines.ids()) {
-    if (program.engines[e].engine != e) {
+  for (EngineId e : code.engines.ids()) {
+    if (code.engines[e].engine != e) {
       diagnostics.error(kernel.engines[e].where,
                         fmt::format("the code of engine '{}' is filed as that of engine {}",
-                                    kernel.nameOf(e), program.engines[e].engine.value));
+                                    kernel.nameOf(e), code.engines[e].engine.value));
       continue;
     }
-    EngineVerifier(kernel, program, program.engines[e], timesIssued, diagnostics).run();
+    EngineVerifier(kernel, code, code.engines[e], timesIssued, diagnostics).run();
   }
   if (complete) {
     verifyComplete(kernel, timesIssued, diagnostics);

@@ -1,6 +1,6 @@
-//===- VerifyProgramTest.cpp - Every reason to refuse code ----------------===//
+//===- VerifyCodeTest.cpp - Every reason to refuse code -------------------===//
 
-#include "tally/Code/Program.h"
+#include "tally/Code/Code.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct Code {
   LoopId a, inB, c;
   InstrId x, y, z, u;
   Kernel kernel;
-  Program program;
+  Code code;
 
   Code() {
     QueueId q = b.queueOf(act);
@@ -37,15 +37,15 @@ struct Code {
     u = b.instr("u", b.queueOf(dma), {}, at(10));
     b.dep(x, y, {}, DepKind::RAW, at(11));
     kernel = b.finish();
-    program.strategy = "manual";
-    program.semaphores.push({"s"});
-    program.engines.push({act, {}, {}});
-    program.engines.push({dma, {}, {}});
-    program.engines[act].registers.push({"r0", ""});
+    code.strategy = "manual";
+    code.semaphores.push({"s"});
+    code.engines.push({act, {}, {}});
+    code.engines.push({dma, {}, {}});
+    code.engines[act].registers.push({"r0", ""});
   }
 
   Code &add(Op op) {
-    program.engines[act].ops.push_back(op);
+    code.engines[act].ops.push_back(op);
     return *this;
   }
 
@@ -53,7 +53,7 @@ struct Code {
 
   std::string problems(bool complete = false) const {
     Diagnostics diagnostics;
-    verifyProgram(kernel, program, diagnostics, complete);
+    verifyCode(kernel, code, diagnostics, complete);
     return render(diagnostics, {"k"});
   }
 };
@@ -72,11 +72,11 @@ Op waiting(Op op, SemaId sema, Operand threshold) {
 
 } // namespace
 
-TEST(VerifyProgramTest, acceptsGoodCode) {
+TEST(VerifyCodeTest, acceptsGoodCode) {
   Code k;
   RegId r(0);
-  k.program.reasons = {DepId(0)};
-  k.program.barriers.push({k.act, k.dma});
+  k.code.reasons = {DepId(0)};
+  k.code.barriers.push({k.act, k.dma});
   k.add(Op::move(r, Operand::number(0))).add(Op::loopBegin(k.a, r)).add(Op::issue(k.x));
   k.add(Op::mark(OpKind::BarrierBegin, 0)).add(Op::drain()).add(Op::mark(OpKind::BarrierEnd, 0));
   k.add(Op::loopBegin(k.inB));
@@ -88,11 +88,11 @@ TEST(VerifyProgramTest, acceptsGoodCode) {
   k.add(wait).add(issue).end(OpKind::LoopEnd);
   k.add(Op::ifBegin(k.c)).add(Op::issue(k.z)).end(OpKind::Else).end(OpKind::IfEnd);
   k.add(Op::makeSignal(SemaId(0), 3)).add(Op::reset(SemaId(0), 1)).end(OpKind::LoopEnd);
-  k.program.engines[k.dma].ops.push_back(Op::issue(k.u));
+  k.code.engines[k.dma].ops.push_back(Op::issue(k.u));
   EXPECT_EQ(k.problems(true), "");
 }
 
-TEST(VerifyProgramTest, brackets) {
+TEST(VerifyCodeTest, brackets) {
   EXPECT_EQ(Code().end(OpKind::LoopEnd).problems(),
             act(1, "a loop is closed, but nothing is open"));
   Code open;
@@ -110,7 +110,7 @@ TEST(VerifyProgramTest, brackets) {
   EXPECT_EQ(elseAlone.problems(), act(4, "'else' without the branch before it"));
 }
 
-TEST(VerifyProgramTest, loopsStandWhereTheKernelHasThem) {
+TEST(VerifyCodeTest, loopsStandWhereTheKernelHasThem) {
   Code skipped;
   skipped.add(Op::loopBegin(skipped.inB)).end(OpKind::LoopEnd);
   EXPECT_EQ(skipped.problems(),
@@ -129,7 +129,7 @@ TEST(VerifyProgramTest, loopsStandWhereTheKernelHasThem) {
 }
 
 /// Inside a loop nobody knows, nothing is said about places; after it, all is as before.
-TEST(VerifyProgramTest, unknownLoopsDoNotCascade) {
+TEST(VerifyCodeTest, unknownLoopsDoNotCascade) {
   Code k;
   k.add(Op::loopBegin(k.a)).add(Op::loopBegin(LoopId(77))).add(Op::issue(k.z));
   k.add(Op::loopBegin(k.a)).end(OpKind::LoopEnd).end(OpKind::LoopEnd);
@@ -140,7 +140,7 @@ TEST(VerifyProgramTest, unknownLoopsDoNotCascade) {
                 "k:4:1: note: the code is in this body\n");
 }
 
-TEST(VerifyProgramTest, instructions) {
+TEST(VerifyCodeTest, instructions) {
   Code k;
   k.add(Op::issue(k.u)).add(Op::issue(k.z)).add(Op::issue(InstrId(9)));
   EXPECT_EQ(k.problems(),
@@ -151,7 +151,7 @@ TEST(VerifyProgramTest, instructions) {
 }
 
 /// The else-branch is another body than the then-branch.
-TEST(VerifyProgramTest, branchesAreTwoBodies) {
+TEST(VerifyCodeTest, branchesAreTwoBodies) {
   Code k;
   k.add(Op::loopBegin(k.a)).add(Op::ifBegin(k.c)).end(OpKind::Else).add(Op::issue(k.z));
   k.end(OpKind::IfEnd).end(OpKind::LoopEnd);
@@ -159,49 +159,49 @@ TEST(VerifyProgramTest, branchesAreTwoBodies) {
                               "k:8:1: note: the code is in this body\n");
 }
 
-TEST(VerifyProgramTest, onlyUnrolledCodeRepeats) {
+TEST(VerifyCodeTest, onlyUnrolledCodeRepeats) {
   Code k;
   k.add(Op::loopBegin(k.a)).add(Op::issue(k.x)).add(Op::issue(k.x)).add(Op::issue(k.x));
   k.end(OpKind::LoopEnd);
   EXPECT_EQ(k.problems(),
             act(5, "'x' is issued more than once; only unrolled code repeats instructions"));
   Code unrolled;
-  unrolled.program.strategy = "unrolled";
+  unrolled.code.strategy = "unrolled";
   unrolled.add(Op::issue(unrolled.x)).add(Op::issue(unrolled.x)).add(Op::issue(unrolled.y));
   EXPECT_EQ(unrolled.problems(), "");
 }
 
-TEST(VerifyProgramTest, followsTheOrderOfTheKernel) {
-  Code code;
-  code.add(Op::loopBegin(code.a)).add(Op::loopBegin(code.inB)).end(OpKind::LoopEnd);
-  code.add(Op::issue(code.x)).end(OpKind::LoopEnd);
-  EXPECT_EQ(code.problems(),
+TEST(VerifyCodeTest, followsTheOrderOfTheKernel) {
+  Code program;
+  program.add(Op::loopBegin(program.a)).add(Op::loopBegin(program.inB)).end(OpKind::LoopEnd);
+  program.add(Op::issue(program.x)).end(OpKind::LoopEnd);
+  EXPECT_EQ(program.problems(),
             "k:5:1: error: in the code of engine 'act': 'x' stands behind 'B', but "
             "the kernel has it before that; an engine follows the order of the "
             "kernel, so change one of the two\n"
             "k:6:1: note: 'B' is here\n");
 }
 
-TEST(VerifyProgramTest, runsEachLoopOnce) {
-  Code code;
-  code.add(Op::loopBegin(code.a)).end(OpKind::LoopEnd);
-  code.add(Op::loopBegin(code.a)).end(OpKind::LoopEnd);
-  EXPECT_EQ(code.problems(),
+TEST(VerifyCodeTest, runsEachLoopOnce) {
+  Code program;
+  program.add(Op::loopBegin(program.a)).end(OpKind::LoopEnd);
+  program.add(Op::loopBegin(program.a)).end(OpKind::LoopEnd);
+  EXPECT_EQ(program.problems(),
             "k:4:1: error: in the code of engine 'act': 'A' is run more than once\n");
 }
 
-TEST(VerifyProgramTest, keepsPins) {
-  Code code;
-  code.kernel.pins.push_back({code.x, 1, at(5)});
-  Op issue = Op::issue(code.x);
+TEST(VerifyCodeTest, keepsPins) {
+  Code program;
+  program.kernel.pins.push_back({program.x, 1, at(5)});
+  Op issue = Op::issue(program.x);
   issue.signal = SemaId(0);
-  code.add(Op::loopBegin(code.a)).add(issue).end(OpKind::LoopEnd);
-  EXPECT_EQ(code.problems(),
+  program.add(Op::loopBegin(program.a)).add(issue).end(OpKind::LoopEnd);
+  EXPECT_EQ(program.problems(),
             "k:5:1: error: in the code of engine 'act': 'x' raises semaphore 0, but "
             "is pinned to semaphore 1\n");
 }
 
-TEST(VerifyProgramTest, complete) {
+TEST(VerifyCodeTest, complete) {
   Code k;
   EXPECT_EQ(k.problems(), "");
   EXPECT_EQ(k.problems(true),
@@ -210,7 +210,7 @@ TEST(VerifyProgramTest, complete) {
                 "k:10:1: error: in the code of engine 'dma': 'u' is never issued\n");
 }
 
-TEST(VerifyProgramTest, registersAndSemaphores) {
+TEST(VerifyCodeTest, registersAndSemaphores) {
   Code k;
   Operand r7 = Operand::reg(RegId(7));
   k.add(Op::move(RegId(1), Operand::number(0)));
@@ -233,19 +233,19 @@ TEST(VerifyProgramTest, registersAndSemaphores) {
                               act(1, "register 3 is used, but the engine has only 1"));
 }
 
-TEST(VerifyProgramTest, names) {
+TEST(VerifyCodeTest, names) {
   Code k;
-  k.program.engines[k.act].registers.push({"r0", ""});
-  k.program.engines[k.act].registers.push({"r0", ""});
-  k.program.semaphores.push({"s"});
+  k.code.engines[k.act].registers.push({"r0", ""});
+  k.code.engines[k.act].registers.push({"r0", ""});
+  k.code.semaphores.push({"s"});
   EXPECT_EQ(k.problems(),
             "k:1:1: error: several semaphores are named 's'\n"
             "k:2:1: error: in the code of engine 'act': several registers are named 'r0'\n");
 }
 
-TEST(VerifyProgramTest, reasons) {
+TEST(VerifyCodeTest, reasons) {
   Code k;
-  k.program.reasons = {DepId(0), DepId(5)};
+  k.code.reasons = {DepId(0), DepId(5)};
   Op issue = waiting(Op::issue(k.x), SemaId(0), Operand::number(1));
   issue.numReasons = 2;
   Op wait = Op::makeWait(SemaId(0), Operand::number(1));
@@ -263,9 +263,9 @@ TEST(VerifyProgramTest, reasons) {
                 act(4, "an operation names the dependences behind its wait, but does not wait"));
 }
 
-TEST(VerifyProgramTest, barriers) {
+TEST(VerifyCodeTest, barriers) {
   Code k;
-  k.program.barriers.push({k.dma, EngineId(4)});
+  k.code.barriers.push({k.dma, EngineId(4)});
   k.add(Op::mark(OpKind::BarrierBegin, 0)).add(Op::mark(OpKind::BarrierEnd, 0));
   k.add(Op::mark(OpKind::BarrierBegin, 1)).add(Op::mark(OpKind::BarrierEnd, 1));
   EXPECT_EQ(k.problems(),
@@ -274,12 +274,12 @@ TEST(VerifyProgramTest, barriers) {
                 act(1, "barrier 1 is opened, but the program has only 1"));
 }
 
-TEST(VerifyProgramTest, oneCodeForEachEngine) {
+TEST(VerifyCodeTest, oneCodeForEachEngine) {
   Code k;
-  k.program.engines.raw().pop_back();
+  k.code.engines.raw().pop_back();
   EXPECT_EQ(k.problems(), "k:1:1: error: there is code for 1 engines, but the kernel has 2\n");
   Code swapped;
-  swapped.program.engines[swapped.act].engine = swapped.dma;
+  swapped.code.engines[swapped.act].engine = swapped.dma;
   EXPECT_EQ(swapped.problems(),
             "k:2:1: error: the code of engine 'act' is filed as that of engine 1\n");
 }
