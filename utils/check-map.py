@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Compares the map in docs/internals/Architecture.md with the folders of lib/ and their #include lines.
+
+Each row of the map names a library and the libraries that its files may include. It is an error
+when a folder has no row, a row no folder, an include is not in the map, or the map allows an
+include that no file has. An arrow against the order of the rows is an error as well: so there
+are no circles.
+
+usage: check-map.py
+"""
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MAP = ROOT / "docs/internals/Architecture.md"
+
+
+def documented():
+    """Library -> the set that it may include, in the order of the map."""
+    rows = {}
+    for line in MAP.read_text(encoding="utf-8").splitlines():
+        row = re.match(r"\| \[(\w+)\]\(\.\./\.\./lib/\1/README\.md\) \|.*\| ([\w, -]+) \|$", line)
+        if row:
+            rows[row.group(1)] = set(re.findall(r"\w+", row.group(2)))
+    return rows
+
+
+def included():
+    """Library -> library -> a file that includes it."""
+    arrows = defaultdict(dict)
+    for folder in [*(ROOT / "lib").iterdir(), *(ROOT / "include/tally").iterdir()]:
+        for file in sorted([*folder.glob("*.cpp"), *folder.glob("*.h"), *folder.glob("*.td")]):
+            for name in re.findall(r'#include "tally/(\w+)/', file.read_text(encoding="utf-8")):
+                if name != folder.name:
+                    arrows[folder.name].setdefault(name, file.relative_to(ROOT))
+    return arrows
+
+
+def differences(rows, arrows, folders):
+    order = list(rows)
+    for name in sorted(folders - set(rows)):
+        yield f"lib/{name} has no row in the map"
+    for name in sorted(set(rows) - folders):
+        yield f"the map has a row for {name}, but there is no lib/{name}"
+    for name, allowed in rows.items():
+        found = arrows.get(name, {})
+        for other in sorted(set(found) - allowed):
+            yield f"{found[other]} includes {other}, which the map does not allow {name}"
+        for other in sorted(allowed - set(found)):
+            yield f"the map allows {name} to include {other}, but no file of {name} does"
+        for other in sorted(allowed & set(rows)):
+            if order.index(other) > order.index(name):
+                yield f"{name} includes {other}, which stands below it in the map"
+
+
+def main():
+    if len(sys.argv) != 1:
+        sys.exit(__doc__)
+    folders = {each.name for each in (ROOT / "lib").iterdir() if each.is_dir()}
+    problems = list(differences(documented(), included(), folders))
+    for problem in problems:
+        print(f"error: {problem}")
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
