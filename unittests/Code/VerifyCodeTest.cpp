@@ -14,7 +14,7 @@ Location at(uint32_t line) {
 }
 
 /// A { x@act  B { y@act }  if c { z@act } }  u@dma, and a dependence x -> y.
-struct Code {
+struct Draft {
   KernelBuilder b{"k", at(1)};
   EngineId act = b.engine("act", at(2));
   EngineId dma = b.engine("dma", at(3));
@@ -23,7 +23,7 @@ struct Code {
   Kernel kernel;
   Code code;
 
-  Code() {
+  Draft() {
     QueueId q = b.queueOf(act);
     a = b.beginLoop("A", b.value("n"), true, at(4));
     x = b.instr("x", q, {}, at(5));
@@ -44,12 +44,12 @@ struct Code {
     code.engines[act].registers.push({"r0", ""});
   }
 
-  Code &add(Op op) {
+  Draft &add(Op op) {
     code.engines[act].ops.push_back(op);
     return *this;
   }
 
-  Code &end(OpKind kind) { return add(Op::mark(kind)); }
+  Draft &end(OpKind kind) { return add(Op::mark(kind)); }
 
   std::string problems(bool complete = false) const {
     Diagnostics diagnostics;
@@ -73,7 +73,7 @@ Op waiting(Op op, SemaId sema, Operand threshold) {
 } // namespace
 
 TEST(VerifyCodeTest, acceptsGoodCode) {
-  Code k;
+  Draft k;
   RegId r(0);
   k.code.reasons = {DepId(0)};
   k.code.barriers.push({k.act, k.dma});
@@ -93,16 +93,16 @@ TEST(VerifyCodeTest, acceptsGoodCode) {
 }
 
 TEST(VerifyCodeTest, brackets) {
-  EXPECT_EQ(Code().end(OpKind::LoopEnd).problems(),
+  EXPECT_EQ(Draft().end(OpKind::LoopEnd).problems(),
             act(1, "a loop is closed, but nothing is open"));
-  Code open;
+  Draft open;
   EXPECT_EQ(open.add(Op::loopBegin(open.a)).problems(), act(4, "a loop is not closed"));
-  Code crossed;
+  Draft crossed;
   crossed.add(Op::loopBegin(crossed.a)).end(OpKind::IfEnd).end(OpKind::LoopEnd);
   EXPECT_EQ(crossed.problems(),
             act(4, "a branch is closed, but the innermost that is open is a loop"));
-  Code elseAlone;
-  Code twice;
+  Draft elseAlone;
+  Draft twice;
   twice.add(Op::loopBegin(twice.a)).add(Op::ifBegin(twice.c)).end(OpKind::Else).end(OpKind::Else);
   twice.end(OpKind::IfEnd).end(OpKind::LoopEnd);
   EXPECT_EQ(twice.problems(), act(8, "'else' without the branch before it"));
@@ -111,16 +111,16 @@ TEST(VerifyCodeTest, brackets) {
 }
 
 TEST(VerifyCodeTest, loopsStandWhereTheKernelHasThem) {
-  Code skipped;
+  Draft skipped;
   skipped.add(Op::loopBegin(skipped.inB)).end(OpKind::LoopEnd);
   EXPECT_EQ(skipped.problems(),
             act(6, "loop 'B' is opened outside all loops, but the kernel has it directly in 'A'"));
-  Code inside;
+  Draft inside;
   inside.add(Op::loopBegin(inside.a)).add(Op::loopBegin(inside.inB)).add(Op::ifBegin(inside.c));
   inside.end(OpKind::IfEnd).end(OpKind::LoopEnd).end(OpKind::LoopEnd);
   EXPECT_EQ(inside.problems(),
             act(8, "branch 'c' is opened in 'B', but the kernel has it directly in 'A'"));
-  Code kind;
+  Draft kind;
   kind.add(Op::loopBegin(kind.a)).add(Op::loopBegin(kind.c)).end(OpKind::LoopEnd);
   kind.add(Op::ifBegin(LoopId(77))).end(OpKind::IfEnd).end(OpKind::LoopEnd);
   EXPECT_EQ(kind.problems(),
@@ -130,7 +130,7 @@ TEST(VerifyCodeTest, loopsStandWhereTheKernelHasThem) {
 
 /// Inside a loop nobody knows, nothing is said about places; after it, all is as before.
 TEST(VerifyCodeTest, unknownLoopsDoNotCascade) {
-  Code k;
+  Draft k;
   k.add(Op::loopBegin(k.a)).add(Op::loopBegin(LoopId(77))).add(Op::issue(k.z));
   k.add(Op::loopBegin(k.a)).end(OpKind::LoopEnd).end(OpKind::LoopEnd);
   k.add(Op::issue(k.y)).end(OpKind::LoopEnd);
@@ -141,7 +141,7 @@ TEST(VerifyCodeTest, unknownLoopsDoNotCascade) {
 }
 
 TEST(VerifyCodeTest, instructions) {
-  Code k;
+  Draft k;
   k.add(Op::issue(k.u)).add(Op::issue(k.z)).add(Op::issue(InstrId(9)));
   EXPECT_EQ(k.problems(),
             act(10, "'u' is issued, but it is an instruction of engine 'dma'") +
@@ -152,7 +152,7 @@ TEST(VerifyCodeTest, instructions) {
 
 /// The else-branch is another body than the then-branch.
 TEST(VerifyCodeTest, branchesAreTwoBodies) {
-  Code k;
+  Draft k;
   k.add(Op::loopBegin(k.a)).add(Op::ifBegin(k.c)).end(OpKind::Else).add(Op::issue(k.z));
   k.end(OpKind::IfEnd).end(OpKind::LoopEnd);
   EXPECT_EQ(k.problems(), act(9, "'z' is issued in 'c.else', but the kernel has it in 'c'") +
@@ -160,12 +160,12 @@ TEST(VerifyCodeTest, branchesAreTwoBodies) {
 }
 
 TEST(VerifyCodeTest, onlyUnrolledCodeRepeats) {
-  Code k;
+  Draft k;
   k.add(Op::loopBegin(k.a)).add(Op::issue(k.x)).add(Op::issue(k.x)).add(Op::issue(k.x));
   k.end(OpKind::LoopEnd);
   EXPECT_EQ(k.problems(),
             act(5, "'x' is issued more than once; only unrolled code repeats instructions"));
-  Code unrolled;
+  Draft unrolled;
   unrolled.code.strategy = "unrolled";
   unrolled.add(Op::issue(unrolled.x)).add(Op::issue(unrolled.x)).add(Op::issue(unrolled.y));
   EXPECT_EQ(unrolled.problems(), "");
@@ -202,7 +202,7 @@ TEST(VerifyCodeTest, keepsPins) {
 }
 
 TEST(VerifyCodeTest, complete) {
-  Code k;
+  Draft k;
   EXPECT_EQ(k.problems(), "");
   EXPECT_EQ(k.problems(true),
             act(5, "'x' is never issued") + act(7, "'y' is never issued") +
@@ -211,7 +211,7 @@ TEST(VerifyCodeTest, complete) {
 }
 
 TEST(VerifyCodeTest, registersAndSemaphores) {
-  Code k;
+  Draft k;
   Operand r7 = Operand::reg(RegId(7));
   k.add(Op::move(RegId(1), Operand::number(0)));
   k.add(Op::alu2(AluOp::Add, RegId(0), Operand::number(0), r7));
@@ -234,7 +234,7 @@ TEST(VerifyCodeTest, registersAndSemaphores) {
 }
 
 TEST(VerifyCodeTest, names) {
-  Code k;
+  Draft k;
   k.code.engines[k.act].registers.push({"r0", ""});
   k.code.engines[k.act].registers.push({"r0", ""});
   k.code.semaphores.push({"s"});
@@ -244,7 +244,7 @@ TEST(VerifyCodeTest, names) {
 }
 
 TEST(VerifyCodeTest, reasons) {
-  Code k;
+  Draft k;
   k.code.reasons = {DepId(0), DepId(5)};
   Op issue = waiting(Op::issue(k.x), SemaId(0), Operand::number(1));
   issue.numReasons = 2;
@@ -264,7 +264,7 @@ TEST(VerifyCodeTest, reasons) {
 }
 
 TEST(VerifyCodeTest, barriers) {
-  Code k;
+  Draft k;
   k.code.barriers.push({k.dma, EngineId(4)});
   k.add(Op::mark(OpKind::BarrierBegin, 0)).add(Op::mark(OpKind::BarrierEnd, 0));
   k.add(Op::mark(OpKind::BarrierBegin, 1)).add(Op::mark(OpKind::BarrierEnd, 1));
@@ -275,10 +275,10 @@ TEST(VerifyCodeTest, barriers) {
 }
 
 TEST(VerifyCodeTest, oneCodeForEachEngine) {
-  Code k;
+  Draft k;
   k.code.engines.raw().pop_back();
   EXPECT_EQ(k.problems(), "k:1:1: error: there is code for 1 engines, but the kernel has 2\n");
-  Code swapped;
+  Draft swapped;
   swapped.code.engines[swapped.act].engine = swapped.dma;
   EXPECT_EQ(swapped.problems(),
             "k:2:1: error: the code of engine 'act' is filed as that of engine 1\n");

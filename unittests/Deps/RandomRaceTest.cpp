@@ -59,9 +59,9 @@ std::vector<Bindings> runsOf(const Kernel &kernel, uint64_t seed) {
 }
 
 /// The code for one kernel with its dependences.
-class Code {
+class Trial {
 public:
-  explicit Code(Kernel derived) : kernel(std::move(derived)), machine(genericMachine()) {
+  explicit Trial(Kernel derived) : kernel(std::move(derived)), machine(genericMachine()) {
     Diagnostics diagnostics;
     compiled = compile(kernel, {}, machine, diagnostics);
     EXPECT_TRUE(compiled) << render(diagnostics, {});
@@ -90,7 +90,7 @@ class RandomRaceTest : public testing::TestWithParam<uint64_t> {
 protected:
   /// All runs of the kernel without one dependence.
   void tryWithout(const Kernel &kernel, const std::vector<Bindings> &runs) {
-    Code program(kernel);
+    Trial program(kernel);
     for (const Bindings &bindings : runs) {
       bool lacks = program.lacksWait(bindings);
       Verdict verdict = program.race(bindings);
@@ -111,7 +111,7 @@ TEST_P(RandomRaceTest, racesWithoutWhatIsKept) {
     Extraction extraction = extractor.extract(kernel, {genericMachine().queueOverlap});
     markImplied(kernel, extraction);
     std::vector<Bindings> runs = runsOf(kernel, seed);
-    Code program(withDeps(kernel, extraction));
+    Trial program(withDeps(kernel, extraction));
     for (const Bindings &bindings : runs) {
       EXPECT_EQ(program.race(bindings), Verdict::Yes)
           << "seed " << seed << ": " << writeKernelJson(withDeps(kernel, extraction));
