@@ -98,8 +98,8 @@ bool writeTo(const std::filesystem::path &path, Shape shape, Strategy strategy, 
   Machine machine = genericMachine();
   machine.subtraction = wraps ? Subtraction::Wraps : Subtraction::Saturates;
   Kernel kernel = shape.depth == 0 ? siblings(shape) : nests(shape);
-  CompileOptions options;
-  options.plan.strategy = strategy;
+  Request options;
+  options.strategy = strategy;
   options.overflow = Overflow::Assume; // the theorem knows no resets
   Diagnostics diagnostics;
   auto result = compile(kernel, options, machine, diagnostics);

@@ -44,11 +44,9 @@ Measurement measureHere(size_t numInstrs, Strategy strategy) {
   std::vector<double> times;
   for (int run = 0; run < runs; ++run) {
     start = std::chrono::steady_clock::now();
-    CompileOptions options;
-    options.plan.strategy = strategy;
-    options = choose(kernel, options, genericMachine(), diagnostics);
-    SyncPlan plan = makePlan(kernel, options.plan, diagnostics);
-    Code code = lower(kernel, plan, genericMachine(), options.lower, diagnostics);
+    Decisions decisions = choose(kernel, {.strategy = strategy}, {}, genericMachine(), diagnostics);
+    SyncPlan plan = makePlan(kernel, decisions.plan, diagnostics);
+    Code code = lower(kernel, plan, genericMachine(), decisions.lower, diagnostics);
     times.push_back(bench::secondsSince(start));
     result.operations = measure(kernel, code, 1).operations;
   }

@@ -92,14 +92,14 @@ Measurement measureHere(const Row &row, uint64_t iterations) {
   Kernel kernel =
       row.kernel == std::string_view("add") ? addKernel(iterations) : pipelineKernel(iterations);
   MachineResult machine = loadMachine("trn2");
-  CompileOptions compileOptions;
-  compileOptions.plan.strategy = row.strategy;
+  Request request;
+  request.strategy = row.strategy;
   Diagnostics diagnostics;
   std::vector<std::string> errors;
   if (!machine.machine) {
     return m;
   }
-  auto compiled = compile(kernel, compileOptions, *machine.machine, diagnostics);
+  auto compiled = compile(kernel, request, *machine.machine, diagnostics);
   auto timing = Timing::of(*machine.machine, errors);
   auto costs = timing ? instructionCosts(kernel, *timing, diagnostics) : std::nullopt;
   if (!compiled || !costs) {

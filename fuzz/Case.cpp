@@ -74,14 +74,14 @@ private:
   }
 
   void drawHow() {
-    CompileOptions &how = drawn.how;
-    how.plan.fold = random.percent(80);
-    how.lower.licm = random.percent(80);
-    how.lower.cse = random.percent(80);
-    how.plan.participants = random.percent(30) ? Participants::All : Participants::Work;
+    Request &how = drawn.how;
+    how.fold = random.percent(80);
+    how.licm = random.percent(80);
+    how.cse = random.percent(80);
+    how.participants = random.percent(30) ? Participants::All : Participants::Work;
     how.overflow = seed % 16 == 9 ? Overflow::Reset : static_cast<Overflow>(random.below(3));
     static constexpr double growths[] = {1, 1, 1.5, 4};
-    how.lower.codeGrowth = growths[random.below(std::size(growths))];
+    how.codeGrowth = growths[random.below(std::size(growths))];
   }
 
   /// `much` in so many of a hundred cases, otherwise 0.
@@ -306,9 +306,9 @@ Kernel kernelOfSeed(uint64_t seed) {
 /// Nothing is said about overflow: trips are few, and nothing is given up or held back for it.
 Case plainCase(uint64_t seed) {
   Case drawn(kernelOfSeed(seed));
-  drawn.how.plan.fold = seed % 3 != 0;
-  drawn.how.lower.licm = seed % 5 != 0;
-  drawn.how.lower.cse = seed % 7 != 0;
+  drawn.how.fold = seed % 3 != 0;
+  drawn.how.licm = seed % 5 != 0;
+  drawn.how.cse = seed % 7 != 0;
   drawn.how.overflow = Overflow::Assume;
   Machine &machine = drawn.machine;
   machine.subtraction = seed % 2 != 0 ? Subtraction::Wraps : Subtraction::Saturates;
@@ -362,11 +362,11 @@ const std::vector<Simplification> &simplifications() {
       [](Case &c) { return setTo(c.machine.registersPerEngine, generic.registersPerEngine); },
       [](Case &c) { return setTo(c.machine.queueOverlap, generic.queueOverlap); },
       [](Case &c) { return setTo(c.machine.completion, generic.completion); },
-      [](Case &c) { return setTo(c.how.plan.fold, true); },
-      [](Case &c) { return setTo(c.how.lower.licm, true); },
-      [](Case &c) { return setTo(c.how.lower.cse, true); },
-      [](Case &c) { return setTo(c.how.lower.codeGrowth, 1.0); },
-      [](Case &c) { return setTo(c.how.plan.participants, Participants::Work); },
+      [](Case &c) { return setTo(c.how.fold, true); },
+      [](Case &c) { return setTo(c.how.licm, true); },
+      [](Case &c) { return setTo(c.how.cse, true); },
+      [](Case &c) { return setTo(c.how.codeGrowth, 1.0); },
+      [](Case &c) { return setTo(c.how.participants, Participants::Work); },
       [](Case &c) { return setTo(c.how.overflow, Overflow::Reset); },
       [](Case &c) { return setTo(c.keepImplied, false); },
       [](Case &c) { return setTo(c.longRuns, false); },
@@ -403,16 +403,15 @@ std::string machineCommand(const Machine &machine) {
 }
 
 std::string optionsText(const Case &drawn) {
-  const CompileOptions &how = drawn.how;
+  const Request &how = drawn.how;
   std::string text;
-  text += how.plan.participants == Participants::All ? " --barrier-participants=all" : "";
+  text += how.participants == Participants::All ? " --barrier-participants=all" : "";
   text +=
       how.overflow != Overflow::Reset ? fmt::format(" --overflow={}", toString(how.overflow)) : "";
-  text +=
-      how.lower.codeGrowth != 1 ? fmt::format(" --max-code-growth={}", how.lower.codeGrowth) : "";
-  text += how.plan.fold ? "" : " --no-fold";
-  text += how.lower.licm ? "" : " --no-licm";
-  text += how.lower.cse ? "" : " --no-cse";
+  text += how.codeGrowth != 1 ? fmt::format(" --max-code-growth={}", how.codeGrowth) : "";
+  text += how.fold ? "" : " --no-fold";
+  text += how.licm ? "" : " --no-licm";
+  text += how.cse ? "" : " --no-cse";
   text += drawn.keepImplied ? " --keep-implied" : "";
   return text;
 }

@@ -158,7 +158,7 @@ private:
   }
 
   void fail(const Subject &subject, const std::string &what, const Run *run = nullptr) {
-    fail(subject.strategy, subject.plan.options.strategy, what, run);
+    fail(subject.strategy, subject.plan.decisions.strategy, what, run);
   }
 
   void fail(Strategy strategy, Strategy origin, const std::string &what, const Run *run = nullptr) {
@@ -170,15 +170,15 @@ private:
   //===--- Compiling ------------------------------------------------------===//
 
   void examineStrategy(Strategy strategy) {
-    CompileOptions options = drawn.how;
-    options.plan.strategy = strategy;
+    Request options = drawn.how;
+    options.strategy = strategy;
     Diagnostics diagnostics;
     std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics);
     if (!compiled) {
       return noteRefusal(strategy, diagnostics);
     }
-    bool complete =
-        compiled->plan.options.strategy != Strategy::Unrolled; // a loop of no trips leaves nothing
+    bool complete = compiled->plan.decisions.strategy !=
+                    Strategy::Unrolled; // a loop of no trips leaves nothing
     Diagnostics faults;
     verifyCode(kernel, compiled->code, faults, complete);
     if (faults.hasErrors()) {
@@ -194,8 +194,8 @@ private:
   }
 
   static bool promisesExact(const SyncPlan &plan) {
-    return plan.options.strategy != Strategy::Barrier && plan.barriers.empty() &&
-           plan.options.resets.empty() && std::ranges::all_of(plan.waits, &Wait::exact);
+    return plan.decisions.strategy != Strategy::Barrier && plan.barriers.empty() &&
+           plan.decisions.resets.empty() && std::ranges::all_of(plan.waits, &Wait::exact);
   }
 
   void noteRefusal(Strategy strategy, const Diagnostics &diagnostics) {
@@ -237,7 +237,7 @@ private:
       return;
     }
     const Subject &origin = subjects[seed / 2 % subjects.size()];
-    if (origin.plan.options.strategy == Strategy::Unrolled) {
+    if (origin.plan.decisions.strategy == Strategy::Unrolled) {
       return; // code by hand keeps the loops
     }
     std::string reason;
@@ -257,8 +257,8 @@ private:
 
   /// What was added may be too much for the machine.
   bool accepts(const Subject &subject) {
-    CompileOptions options = drawn.how;
-    options.plan.strategy = Strategy::Manual;
+    Request options = drawn.how;
+    options.strategy = Strategy::Manual;
     Diagnostics diagnostics;
     if (compile(kernel, options, machine, diagnostics, &subject.code)) {
       return true;
@@ -302,7 +302,8 @@ private:
 
   /// Of plans that count, and never start again from zero.
   void compareThresholds(const Subject &subject, const Run &run) {
-    if (!countsAtRunTime(subject.plan.options.strategy) || !subject.plan.options.resets.empty()) {
+    if (!countsAtRunTime(subject.plan.decisions.strategy) ||
+        !subject.plan.decisions.resets.empty()) {
       return;
     }
     if (auto mismatch = oracle::comparePlan(kernel, subject.plan, run.bindings, run.definitions)) {
@@ -327,7 +328,7 @@ private:
     ExploreOptions options;
     options.maxStates = maxStates;
     options.mayOverwait = overwaitAllowed(kernel, subject.plan);
-    options.resets = !subject.plan.options.resets.empty();
+    options.resets = !subject.plan.decisions.resets.empty();
     if (subject.edited) {
       options.mayOverwait.assign(kernel.instrs.size(), true);
     }
@@ -369,7 +370,7 @@ private:
 
   /// Whether nothing was given up for a limit, and numbers fit without more ado.
   bool isPlain(const Subject &subject) const {
-    return subject.plan.options.resets.empty() && subject.plan.options.remembered.empty() &&
+    return subject.plan.decisions.resets.empty() && subject.plan.decisions.remembered.empty() &&
            subject.promises.empty();
   }
 

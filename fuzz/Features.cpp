@@ -178,7 +178,7 @@ bool sharesBody(const Sight &s) {
 
 bool givesCopiesUp(const Sight &s) {
   return any(s.kernel.deps.ids(), [&](DepId dep) {
-    return !s.plan.waits[dep].exact && s.plan.options.rememberedFor(dep) < mostRemembered;
+    return !s.plan.waits[dep].exact && s.plan.decisions.rememberedFor(dep) < mostRemembered;
   });
 }
 
@@ -252,11 +252,11 @@ constexpr Feature featureTable[] = {
     {&strategies, "auto", isStrategy<Strategy::Auto>},
     {&strategies, "by hand", [](const Sight &s) { return s.strategy == Strategy::Manual && !s.edited; }},
     {&strategies, "by hand, edited", [](const Sight &s) { return s.edited; }},
-    {&options, "all engines meet", [](const Sight &s) { return s.drawn.how.plan.participants == Participants::All; }},
-    {&options, "constants not folded", [](const Sight &s) { return !s.drawn.how.plan.fold; }},
-    {&options, "values not hoisted", [](const Sight &s) { return !s.drawn.how.lower.licm; }},
-    {&options, "values not shared", [](const Sight &s) { return !s.drawn.how.lower.cse; }},
-    {&options, "growth allowed", [](const Sight &s) { return s.drawn.how.lower.codeGrowth > 1; }},
+    {&options, "all engines meet", [](const Sight &s) { return s.drawn.how.participants == Participants::All; }},
+    {&options, "constants not folded", [](const Sight &s) { return !s.drawn.how.fold; }},
+    {&options, "values not hoisted", [](const Sight &s) { return !s.drawn.how.licm; }},
+    {&options, "values not shared", [](const Sight &s) { return !s.drawn.how.cse; }},
+    {&options, "growth allowed", [](const Sight &s) { return s.drawn.how.codeGrowth > 1; }},
     {&options, "implied dependences kept", [](const Sight &s) { return asksForAll(s) && s.drawn.keepImplied; }},
     {&overflows, "reset", isOverflow<Overflow::Reset>},
     {&overflows, "refuse", isOverflow<Overflow::Refuse>},
@@ -335,7 +335,7 @@ constexpr Feature featureTable[] = {
     {&waits, "covered by a barrier", anyWait<WaitClass::CoveredByBarrier>},
     {&program, "a semaphore for a queue", sharesQueue},
     {&program, "a semaphore shared in a body", sharesBody},
-    {&program, "counters reset", [](const Sight &s) { return !s.plan.options.resets.empty(); }},
+    {&program, "counters reset", [](const Sight &s) { return !s.plan.decisions.resets.empty(); }},
     {&program, "copies given up", givesCopiesUp},
     {&program, "loops counted at once", anyOp<[](const Op &op) { return op.kind == OpKind::LoopBegin && op.amount == atOnce; }>},
     {&program, "a loop's own counter", anyOp<[](const Op &op) { return op.kind == OpKind::LoopBegin && op.dst.valid(); }>},

@@ -155,15 +155,14 @@ struct Original {
 std::optional<Original> compileFor(const Subject &subject, Strategy strategy) {
   Original original{strategy, machineFor(subject.seed), SyncPlan(), Code(), true, {}};
   Diagnostics diagnostics;
-  CompileOptions options;
-  options.plan.strategy = strategy;
-  options = choose(subject.kernel, options, original.machine, diagnostics);
-  original.plan = makePlan(subject.kernel, options.plan, diagnostics);
+  Decisions decisions =
+      choose(subject.kernel, {.strategy = strategy}, {}, original.machine, diagnostics);
+  original.plan = makePlan(subject.kernel, decisions.plan, diagnostics);
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }
   original.code =
-      lower(subject.kernel, original.plan, original.machine, options.lower, diagnostics);
+      lower(subject.kernel, original.plan, original.machine, decisions.lower, diagnostics);
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }

@@ -18,8 +18,8 @@ using namespace tally;
 using namespace tally::fuzz;
 
 static void compileFor(const LoadedKernel &loaded, Strategy strategy, const Machine &machine) {
-  CompileOptions options;
-  options.plan.strategy = strategy;
+  Request options;
+  options.strategy = strategy;
   Diagnostics diagnostics;
   const Code *written = loaded.code ? &*loaded.code : nullptr;
   std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, diagnostics, written);

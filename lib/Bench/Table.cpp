@@ -112,9 +112,9 @@ private:
       std::optional<IdealCode> program = idealCode(kernel, machine, diagnostics);
       return program ? std::optional(std::move(program->code)) : std::nullopt;
     }
-    CompileOptions options;
-    options.plan.strategy = *strategyFrom(strategy);
-    options.lower.codeGrowth = codeGrowth;
+    Request options;
+    options.strategy = *strategyFrom(strategy);
+    options.codeGrowth = codeGrowth;
     Code manual = manualCode(kernel);
     std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics, &manual);
     return compiled ? std::optional(std::move(compiled->code)) : std::nullopt;

@@ -21,6 +21,7 @@
 
 #include "tally/Compile/Choose.h"
 
+#include "Overflow.h"
 #include "tally/Code/ControlCost.h"
 #include "tally/Code/Limits.h"
 #include "tally/Lower/WaitCosts.h"
@@ -58,18 +59,19 @@ struct Set {
 
 class Chooser {
 public:
-  Chooser(const Kernel &kernel, const CompileOptions &options, const Machine &machine,
-          Diagnostics &diagnostics, uint32_t spare)
-      : kernel(kernel), options(options), machine(machine), diagnostics(diagnostics),
-        entries(expectedEntries(kernel)), prices(machine), spare(spare),
+  Chooser(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
+          const Machine &machine, Diagnostics &diagnostics)
+      : kernel(kernel), request(request), decided(decisionsFor(request, needs, machine)),
+        machine(machine), diagnostics(diagnostics), entries(expectedEntries(kernel)),
+        prices(machine), spare(needs.spare),
         limit(unreserved(machine.semaphores, kernel.reserved).value_or(UINT32_MAX)),
-        mayKnowTrips(options.plan.constantTrips) {
-    this->options.lower.nativeCounters = true;
-    this->options.lower.stepThresholds = true;
-    this->options.lower.countAtOnce = true;
+        mayKnowTrips(request.constantTrips) {
+    decided.lower.nativeCounters = true;
+    decided.lower.stepThresholds = true;
+    decided.lower.countAtOnce = true;
   }
 
-  CompileOptions run() {
+  Decisions run() {
     findSets();
     Candidate best = search();
     const uint64_t beyondAtFirst = best.beyond();
@@ -78,8 +80,8 @@ public:
       if (!best.score || (constant && !mayKnowTrips)) {
         continue;
       }
-      options.lower.stepThresholds = step;
-      options.plan.constantTrips = constant && mayKnowTrips;
+      decided.lower.stepThresholds = step;
+      decided.plan.constantTrips = constant && mayKnowTrips;
       Candidate other = search();
       if (other.score && *other.score < *best.score) {
         best = std::move(other);
@@ -88,21 +90,21 @@ public:
     if (!best.forced.empty()) {
       diagnostics.remark(kernel.where, best.forced);
     }
-    if (best.beyond() < beyondAtFirst && !best.options.lower.stepThresholds) {
+    if (best.beyond() < beyondAtFirst && !best.decisions.lower.stepThresholds) {
       diagnostics.remark(
           kernel.where, fmt::format("thresholds are computed at each wait: keeping them needs more "
                                     "registers than machine '{}' has",
                                     machine.name));
     }
-    return best.options;
+    return best.decisions;
   }
 
 private:
-  /// What compiling with some options needs beyond the limits, and then costs.
+  /// What compiling with some decisions needs beyond the limits, and then costs.
   using Score = std::tuple<uint64_t, double>;
 
   struct Candidate {
-    CompileOptions options;
+    Decisions decisions;
     std::string forced;         ///< what a limit forced; empty: nothing
     std::optional<Score> score; ///< none: the kernel is too large to lower it so often
 
@@ -119,7 +121,7 @@ private:
     Candidate found;
     found.forced = respectLimit();
     found.score = improve();
-    found.options = withSharing(sharing());
+    found.decisions = withSharing(sharing());
     return found;
   }
 
@@ -166,8 +168,8 @@ private:
     return result;
   }
 
-  CompileOptions withSharing(IdVector<InstrId, Sharing> choice) const {
-    CompileOptions result = options;
+  Decisions withSharing(IdVector<InstrId, Sharing> choice) const {
+    Decisions result = decided;
     result.plan.sharing = std::move(choice);
     return result;
   }
@@ -192,7 +194,7 @@ private:
     if (ignored.hasErrors()) {
       return std::vector<double>(sets.size(), 0); // whoever plans next reports them
     }
-    return waitCosts(kernel, plan, machine, options.lower, setOf, sets.size());
+    return waitCosts(kernel, plan, machine, decided.lower, setOf, sets.size());
   }
 
   //===--- 3. Limit -------------------------------------------------------===//
@@ -330,7 +332,7 @@ private:
 
   //===--- 4. Improve -----------------------------------------------------===//
 
-  Score scoreOf(const CompileOptions &candidate) const {
+  Score scoreOf(const Decisions &candidate) const {
     Diagnostics ignored;
     SyncPlan plan = makePlan(kernel, candidate.plan, ignored);
     if (ignored.hasErrors()) {
@@ -351,7 +353,7 @@ private:
   /// Bodies whose counters would overflow, and nothing can be done about it.
   uint64_t numOverflows(const SyncPlan &plan) const {
     Diagnostics found;
-    switch (options.overflow) {
+    switch (request.overflow) {
     case Overflow::Reset:
       findResets(kernel, plan, machine, found);
       break;
@@ -404,7 +406,8 @@ private:
   static constexpr uint32_t noSet = UINT32_MAX;
 
   const Kernel &kernel;
-  CompileOptions options;
+  const Request &request;
+  Decisions decided; ///< but for who shares
   const Machine &machine;
   Diagnostics &diagnostics;
   const IdVector<LoopId, double> entries;
@@ -419,13 +422,11 @@ private:
 
 } // namespace
 
-CompileOptions choose(const Kernel &kernel, const CompileOptions &options, const Machine &machine,
-                      Diagnostics &diagnostics, uint32_t spare) {
-  CompileOptions chosen = options;
-  chosen.plan.counterLimit = machine.counterLimit();
-  return options.plan.strategy == Strategy::Auto
-             ? Chooser(kernel, chosen, machine, diagnostics, spare).run()
-             : chosen;
+Decisions choose(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
+                 const Machine &machine, Diagnostics &diagnostics) {
+  return request.strategy == Strategy::Auto
+             ? Chooser(kernel, request, needs, machine, diagnostics).run()
+             : decisionsFor(request, needs, machine);
 }
 
 } // namespace tally

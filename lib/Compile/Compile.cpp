@@ -1,8 +1,19 @@
 //===- Compile.cpp - The whole way from kernel to code --------------------===//
+//
+// A search for decisions by which kernel and machine fit each other. What they ask for is known
+// only when plan and code are made, so these are made again until nothing new turns up:
+//
+//   fall back   'auto' fails: the cheapest of the fixed strategies        (Fallback)
+//    └ needs    resets, and semaphores to meet; given to the next round   (attempt)
+//       └ fit   registers run out: thresholds and copies give way         (tryOnce)
+//          └ choose, makePlan, lower
+//
+//===----------------------------------------------------------------------===//
 
 #include "tally/Compile/Compile.h"
 
 #include "FitRegisters.h"
+#include "Overflow.h"
 #include "Unroll.h"
 #include "tally/Code/ControlCost.h"
 #include "tally/Code/Limits.h"
@@ -39,104 +50,110 @@ static std::optional<Compiled> keepWritten(const Kernel &kernel, const Code *wri
 
 namespace {
 
-/// One strategy for one kernel. What a plan turns out to need is given to the next: loops between
-/// whose iterations counters are reset, and semaphores by which engines meet. Both only grow, so
-/// the loop ends.
-class Attempt {
-public:
-  Attempt(const Kernel &kernel, const CompileOptions &given, const Machine &machine)
-      : kernel(kernel), machine(machine), asked(given) {}
-
-  /// Nothing, if there were errors.
-  std::optional<Compiled> run(Diagnostics &diagnostics) {
-    do {
-      found = {};
-      again = false;
-      write();
-    } while (again);
-    if (!found.hasErrors()) {
-      finish();
-    }
-    bool failed = found.hasErrors();
-    diagnostics.append(std::move(found));
-    return failed ? std::nullopt : std::optional(std::move(compiled));
-  }
-
-private:
-  /// Plan and code; engines with too many registers give way until they have few enough.
-  void write() {
-    RegisterFitter fitter(kernel, machine, choose(kernel, asked, machine, found, spare));
-    Diagnostics planned;
-    do {
-      planned = {};
-      compiled.plan = makePlan(kernel, fitter.options().plan, planned);
-      if (planned.hasErrors() || addResets(planned)) {
-        break;
-      }
-      setResetPeriods(kernel, compiled.plan, machine, planned);
-      compiled.code = lower(kernel, compiled.plan, machine, fitter.options().lower, planned);
-    } while (fitter.giveWay(compiled.plan, compiled.code));
-    fitter.explain(found);
-    found.append(std::move(planned));
-    again = again || (!found.hasErrors() && spareMore());
-  }
-
-  /// Whether the plan counts what has to be reset and is not yet: that depends on who shares, and
-  /// on what is reset already.
-  bool addResets(Diagnostics &planned) {
-    if (asked.overflow != Overflow::Reset || !countsAtRunTime(asked.plan.strategy)) {
-      return false;
-    }
-    std::vector<ResetPoint> &known = asked.plan.resets;
-    std::vector<ResetPoint> all;
-    std::ranges::set_union(known, findResets(kernel, compiled.plan, machine, planned),
-                           std::back_inserter(all), {}, &ResetPoint::loop, &ResetPoint::loop);
-    again = !planned.hasErrors() && all.size() > known.size();
-    known = std::move(all);
-    return again || planned.hasErrors();
-  }
-
-  /// Whether 'auto' should share more, so that semaphores are left by which engines meet: as many
-  /// as are too many, or twice as many as last time, if that has not helped.
-  bool spareMore() {
-    uint32_t used = static_cast<uint32_t>(compiled.code.semaphores.size());
-    uint32_t most = machine.semaphores.value_or(used);
-    if (used <= most || spare >= most || asked.plan.strategy != Strategy::Auto) {
-      return false;
-    }
-    spare += used < leastUsed ? used - most : spare;
-    leastUsed = std::min(leastUsed, used);
-    return true;
-  }
-
-  void finish() {
-    if (countsAtRunTime(asked.plan.strategy) && asked.overflow != Overflow::Reset) {
-      checkOverflow(kernel, compiled.plan, machine, asked.overflow == Overflow::Refuse, found);
-    }
-    if (asked.plan.strategy == Strategy::Auto) {
-      unrollWithin(kernel, asked.lower.codeGrowth, machine, compiled.code);
-    }
-    verifyPlan(kernel, compiled.plan, found);
-    checkLimits(kernel, compiled.code, machine, found);
-    verifyCode(kernel, compiled.code, found);
-  }
-
-  const Kernel &kernel;
-  const Machine &machine;
-  CompileOptions asked;            ///< as given, with the resets that are known to be needed
-  uint32_t spare = 0;              ///< semaphores that sharing has to leave
-  uint32_t leastUsed = UINT32_MAX; ///< semaphores, of all that were too many
+/// One round of the search: plan and code by the best decisions that are known to be possible.
+struct Round {
   Compiled compiled;
+  PlanNeeds needs; ///< what the plan turned out to need in all
   Diagnostics found;
-  bool again = false; ///< the plan asked for more
 };
+
+/// The resets that are known, and those that the plan needs besides: that depends on who shares,
+/// and on what is reset already.
+std::vector<ResetPoint> allResets(const Kernel &kernel, const Request &request,
+                                  const SyncPlan &plan, const Machine &machine,
+                                  Diagnostics &diagnostics) {
+  std::vector<ResetPoint> all = plan.decisions.resets;
+  if (request.overflow == Overflow::Reset && countsAtRunTime(request.strategy)) {
+    std::vector<ResetPoint> known = std::move(all);
+    all.clear();
+    std::ranges::set_union(known, findResets(kernel, plan, machine, diagnostics),
+                           std::back_inserter(all), {}, &ResetPoint::loop, &ResetPoint::loop);
+  }
+  return all;
+}
+
+/// 'auto' should share more, so that semaphores are left by which engines meet: as many as are too
+/// many, or twice as many as last time, if that has not helped.
+PlanNeeds withMoreSpare(PlanNeeds needs, const Request &request, const Code &code,
+                        const Machine &machine) {
+  uint32_t used = static_cast<uint32_t>(code.semaphores.size());
+  uint32_t most = machine.semaphores.value_or(used);
+  if (used > most && needs.spare < most && request.strategy == Strategy::Auto) {
+    needs.spare += used < needs.leastUsed ? used - most : needs.spare;
+    needs.leastUsed = std::min(needs.leastUsed, used);
+  }
+  return needs;
+}
+
+/// Engines with too many registers give way until they have few enough.
+Round tryOnce(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
+              const Machine &machine) {
+  Round round;
+  round.needs = needs;
+  auto &[plan, code, lowering] = round.compiled;
+  Diagnostics planned;
+  Fit fit{choose(kernel, request, needs, machine, round.found)};
+  while (fit.hasChanged) {
+    planned = {};
+    plan = makePlan(kernel, fit.decisions.plan, planned);
+    if (planned.hasErrors()) {
+      break;
+    }
+    round.needs.resets = allResets(kernel, request, plan, machine, planned);
+    if (planned.hasErrors() || round.needs != needs) {
+      break;
+    }
+    plan.decisions.resets = withPeriods(kernel, plan, machine, planned);
+    code = lower(kernel, plan, machine, fit.decisions.lower, planned);
+    fit = giveWay(kernel, machine, plan, code, std::move(fit));
+  }
+  remarkShortages(kernel, machine, fit, round.found);
+  verifyDecisions(kernel, fit.decisions, machine, planned);
+  round.found.append(std::move(planned));
+  lowering = std::move(fit.decisions.lower);
+  if (!round.found.hasErrors() && round.needs == needs) {
+    round.needs = withMoreSpare(needs, request, code, machine);
+  }
+  return round;
+}
+
+void finish(const Kernel &kernel, const Request &request, const Machine &machine,
+            Compiled &compiled, Diagnostics &found) {
+  if (countsAtRunTime(request.strategy) && request.overflow != Overflow::Reset) {
+    checkOverflow(kernel, compiled.plan, machine, request.overflow == Overflow::Refuse, found);
+  }
+  if (request.strategy == Strategy::Auto) {
+    compiled.code = unrolled(kernel, request.codeGrowth, machine, std::move(compiled.code));
+  }
+  verifyPlan(kernel, compiled.plan, found);
+  checkLimits(kernel, compiled.code, machine, found);
+  verifyCode(kernel, compiled.code, found);
+}
+
+/// One strategy for one kernel; nothing if there were errors. What a plan turns out to need is
+/// given to the next. Needs only grow, so the loop ends.
+std::optional<Compiled> attempt(const Kernel &kernel, const Request &request,
+                                const Machine &machine, Diagnostics &diagnostics) {
+  PlanNeeds needs;
+  Round round = tryOnce(kernel, request, needs, machine);
+  while (!round.found.hasErrors() && round.needs != needs) {
+    needs = round.needs;
+    round = tryOnce(kernel, request, needs, machine);
+  }
+  if (!round.found.hasErrors()) {
+    finish(kernel, request, machine, round.compiled, round.found);
+  }
+  bool failed = round.found.hasErrors();
+  diagnostics.append(std::move(round.found));
+  return failed ? std::nullopt : std::optional(std::move(round.compiled));
+}
 
 /// Strategy 'auto' where its own choice fails: of the fixed strategies that do this kernel on this
 /// machine, the cheapest. Barriers come last: what they cost is not in the price of the code.
 class Fallback {
 public:
-  Fallback(const Kernel &kernel, const CompileOptions &given, const Machine &machine)
-      : kernel(kernel), given(given), machine(machine) {}
+  Fallback(const Kernel &kernel, const Request &request, const Machine &machine)
+      : kernel(kernel), request(request), machine(machine) {}
 
   /// Nothing, if none of them does it; `reason` is why the own choice fails.
   std::optional<Compiled> run(const std::string &reason, Diagnostics &diagnostics) {
@@ -159,10 +176,10 @@ private:
     if (strategy == Strategy::Unrolled && !mayWriteOut()) {
       return;
     }
-    CompileOptions options = given;
-    options.plan.strategy = strategy;
+    Request asked = request;
+    asked.strategy = strategy;
     Diagnostics found;
-    std::optional<Compiled> compiled = Attempt(kernel, options, machine).run(found);
+    std::optional<Compiled> compiled = attempt(kernel, asked, machine, found);
     bool isTooLong = strategy == Strategy::Unrolled && compiled && sizeOf(*compiled) > mostWritten;
     if (!compiled || isTooLong) {
       return;
@@ -186,12 +203,12 @@ private:
     Machine unlimited = machine;
     unlimited.semaphores = std::nullopt;
     unlimited.registersPerEngine = std::nullopt;
-    CompileOptions options = given;
-    options.overflow = Overflow::Assume;
-    options.lower.codeGrowth = 1;
+    Request asked = request;
+    asked.overflow = Overflow::Assume;
+    asked.codeGrowth = 1;
     Diagnostics ignored;
-    std::optional<Compiled> wished = Attempt(kernel, options, unlimited).run(ignored);
-    mostWritten = wished ? given.lower.codeGrowth * sizeOf(*wished) : 0;
+    std::optional<Compiled> wished = attempt(kernel, asked, unlimited, ignored);
+    mostWritten = wished ? request.codeGrowth * sizeOf(*wished) : 0;
     return issues <= mostWritten;
   }
 
@@ -201,16 +218,16 @@ private:
 
   /// Nobody should measure barriers and believe to measure something else.
   void report(const std::string &reason, Diagnostics &diagnostics) const {
-    bool meets = best->plan.options.strategy == Strategy::Barrier;
+    bool meets = best->plan.decisions.strategy == Strategy::Barrier;
     Diagnostic &remark = diagnostics.remark(
         kernel.where, fmt::format("strategy 'auto' falls back to '{}'{}: {}",
-                                  toString(best->plan.options.strategy),
+                                  toString(best->plan.decisions.strategy),
                                   meets ? ", for no strategy without barriers fits" : "", reason));
     remark.severity = meets ? Severity::Warning : Severity::Remark;
   }
 
   const Kernel &kernel;
-  const CompileOptions &given;
+  const Request &request;
   const Machine &machine;
   double mostWritten = 0; ///< operations
   std::optional<Compiled> best;
@@ -224,13 +241,13 @@ std::string firstError(const Diagnostics &diagnostics) {
 }
 
 /// As asked for; 'auto' may fall back.
-std::optional<Compiled> attempt(const Kernel &kernel, const CompileOptions &given,
+std::optional<Compiled> asAsked(const Kernel &kernel, const Request &request,
                                 const Machine &machine, Diagnostics &diagnostics) {
   Diagnostics found;
-  std::optional<Compiled> compiled = Attempt(kernel, given, machine).run(found);
-  if (!compiled && given.plan.strategy == Strategy::Auto) {
+  std::optional<Compiled> compiled = attempt(kernel, request, machine, found);
+  if (!compiled && request.strategy == Strategy::Auto) {
     Diagnostics others;
-    compiled = Fallback(kernel, given, machine).run(firstError(found), others);
+    compiled = Fallback(kernel, request, machine).run(firstError(found), others);
     if (compiled) {
       found = std::move(others);
     }
@@ -241,15 +258,15 @@ std::optional<Compiled> attempt(const Kernel &kernel, const CompileOptions &give
 
 /// The strategies that do what this one could not, in quotes; each has been tried. 'unrolled' is
 /// not among them: what it writes may be of any length.
-std::vector<std::string> othersThatFit(const Kernel &kernel, CompileOptions options,
+std::vector<std::string> othersThatFit(const Kernel &kernel, Request request,
                                        const Machine &machine) {
-  Strategy failed = options.plan.strategy;
+  Strategy failed = request.strategy;
   std::vector<std::string> fitting;
   for (Strategy strategy : {Strategy::Auto, Strategy::PerInstruction, Strategy::PerLoop,
                             Strategy::PerEngine, Strategy::Barrier}) {
-    options.plan.strategy = strategy;
+    request.strategy = strategy;
     Diagnostics ignored;
-    if (strategy != failed && attempt(kernel, options, machine, ignored)) {
+    if (strategy != failed && asAsked(kernel, request, machine, ignored)) {
       fitting.push_back(fmt::format("'{}'", toString(strategy)));
     }
   }
@@ -271,7 +288,7 @@ std::string wayOut(const std::vector<std::string> &fitting, const Machine &machi
 }
 
 /// A note on the first error, if the machine has what any strategy needs.
-Diagnostics withWayOut(Diagnostics found, const Kernel &kernel, const CompileOptions &options,
+Diagnostics withWayOut(Diagnostics found, const Kernel &kernel, const Request &request,
                        const Machine &machine) {
   if (!std::ranges::all_of(kernel.engines, [&](const Engine &engine) {
         return machine.hasEngine(kernel.text(engine.name));
@@ -285,40 +302,40 @@ Diagnostics withWayOut(Diagnostics found, const Kernel &kernel, const CompileOpt
     Diagnostic &copy = isError ? noted.error({}, {}) : noted.remark({}, {});
     copy = each;
     if (isFirst) {
-      copy.note(kernel.where, wayOut(othersThatFit(kernel, options, machine), machine));
+      copy.note(kernel.where, wayOut(othersThatFit(kernel, request, machine), machine));
     }
   }
   return noted;
 }
 
-std::optional<Compiled> plan(const Kernel &kernel, const CompileOptions &given,
-                             const Machine &machine, Diagnostics &diagnostics) {
+std::optional<Compiled> plan(const Kernel &kernel, const Request &request, const Machine &machine,
+                             Diagnostics &diagnostics) {
   Diagnostics found;
-  std::optional<Compiled> compiled = attempt(kernel, given, machine, found);
-  diagnostics.append(compiled || given.plan.strategy == Strategy::Auto
+  std::optional<Compiled> compiled = asAsked(kernel, request, machine, found);
+  diagnostics.append(compiled || request.strategy == Strategy::Auto
                          ? std::move(found)
-                         : withWayOut(std::move(found), kernel, given, machine));
+                         : withWayOut(std::move(found), kernel, request, machine));
   return compiled;
 }
 
 } // namespace
 
-std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &options,
+std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
                                 const Machine &machine, Diagnostics &diagnostics,
                                 const Code *written) {
   if (changesCompletion(kernel, machine)) {
     Kernel asOnMachine = kernel;
     setCompletion(asOnMachine, machine);
-    return compile(asOnMachine, options, machine, diagnostics, written);
+    return compile(asOnMachine, request, machine, diagnostics, written);
   }
   check(kernel, diagnostics);
   checkPinsOn(kernel, machine, diagnostics);
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }
-  bool manual = options.plan.strategy == Strategy::Manual;
+  bool manual = request.strategy == Strategy::Manual;
   std::optional<Compiled> compiled = manual ? keepWritten(kernel, written, machine, diagnostics)
-                                            : plan(kernel, options, machine, diagnostics);
+                                            : plan(kernel, request, machine, diagnostics);
   return diagnostics.hasErrors() ? std::nullopt : std::move(compiled);
 }
 

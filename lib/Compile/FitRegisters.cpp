@@ -48,23 +48,39 @@ struct CopiesOnEngine {
   double loss() const { return std::accumulate(runs.begin() + kept, runs.end(), 0.0); }
 };
 
-} // namespace
+class RegisterFitter {
+public:
+  RegisterFitter(const Kernel &kernel, const Machine &machine, const SyncPlan &plan,
+                 const Code &code, Fit fit)
+      : kernel(kernel), machine(machine), plan(plan), code(code), fit(std::move(fit)) {}
 
-RegisterFitter::RegisterFitter(const Kernel &kernel, const Machine &machine, CompileOptions options)
-    : kernel(kernel), machine(machine), current(std::move(options)),
-      shortages(kernel.engines.size()) {}
-
-bool RegisterFitter::giveWay(const SyncPlan &plan, const Code &code) {
-  if (!machine.registersPerEngine || !countsAtRunTime(plan.options.strategy)) {
-    return false;
+  Fit run() {
+    fit.shortages.resize(kernel.engines.size());
+    fit.hasChanged =
+        machine.registersPerEngine && countsAtRunTime(plan.decisions.strategy) && giveWay();
+    return std::move(fit);
   }
+
+private:
+  bool giveWay();
+  bool recompute(EngineId engine, const EngineProgram &program);
+  bool forgetCopies(EngineId engine, std::vector<DepId> readers);
+
+  const Kernel &kernel;
+  const Machine &machine;
+  const SyncPlan &plan;
+  const Code &code;
+  Fit fit;
+};
+
+bool RegisterFitter::giveWay() {
   bool changed = false;
   bool copiesMustGo = false;
   for (EngineId engine : kernel.engines.ids()) {
     const std::vector<uint32_t> &reserved = kernel.engines[engine].reserved;
     uint32_t size = static_cast<uint32_t>(code.engines[engine].registers.size());
     uint32_t used = *unreserved(size, reserved);
-    Shortage &shortage = shortages[engine];
+    Shortage &shortage = fit.shortages[engine];
     shortage.limit = *unreserved(machine.registersPerEngine, reserved);
     shortage.excess = used - std::min(used, shortage.limit);
     if (shortage.excess == 0) {
@@ -91,27 +107,26 @@ bool RegisterFitter::giveWay(const SyncPlan &plan, const Code &code) {
     }
   }
   for (EngineId engine : kernel.engines.ids()) {
-    changed |= shortages[engine].excess > 0 && forgetCopies(plan, engine, readersOn[engine]);
+    changed |= fit.shortages[engine].excess > 0 && forgetCopies(engine, readersOn[engine]);
   }
   return changed;
 }
 
 /// Whether the engine keeps thresholds in registers; from now on it does not.
 bool RegisterFitter::recompute(EngineId engine, const EngineProgram &program) {
-  bool steps = current.lower.stepsOn(engine) &&
+  bool steps = fit.decisions.lower.stepsOn(engine) &&
                std::ranges::any_of(program.registers, [](const Register &reg) {
                  return reg.role.find("next ") != std::string::npos;
                });
   if (steps) {
-    current.lower.recomputes.resize(kernel.engines.size(), false);
-    current.lower.recomputes[engine] = true;
+    fit.decisions.lower.recomputes.resize(kernel.engines.size(), false);
+    fit.decisions.lower.recomputes[engine] = true;
   }
   return steps;
 }
 
 /// Whether there were copies that could be forgotten.
-bool RegisterFitter::forgetCopies(const SyncPlan &plan, EngineId engine,
-                                  std::vector<DepId> readers) {
+bool RegisterFitter::forgetCopies(EngineId engine, std::vector<DepId> readers) {
   const IdVector<LoopId, double> entries = expectedEntries(kernel);
   const Divergence divergence(kernel);
   std::map<RingId, CopiesOnEngine> rings;
@@ -126,7 +141,7 @@ bool RegisterFitter::forgetCopies(const SyncPlan &plan, EngineId engine,
     ring.runs[copiesRead(wait)] += entries[kernel.instrs[kernel.deps[dep].consumer].home];
     ring.readers.push_back(dep);
   }
-  Shortage &shortage = shortages[engine];
+  Shortage &shortage = fit.shortages[engine];
   bool any = false;
   for (; shortage.excess > 0; --shortage.excess) {
     CopiesOnEngine *cheapest = nullptr;
@@ -143,21 +158,30 @@ bool RegisterFitter::forgetCopies(const SyncPlan &plan, EngineId engine,
     ++shortage.forgotten;
     any = true;
   }
-  current.plan.remembered.resize(kernel.deps.size(), mostRemembered);
+  fit.decisions.plan.remembered.resize(kernel.deps.size(), mostRemembered);
   for (const auto &[id, ring] : rings) {
     for (DepId dep : ring.readers) {
       if (copiesRead(plan.waits[dep]) > ring.kept) {
-        current.plan.remembered[dep] = ring.kept;
+        fit.decisions.plan.remembered[dep] = ring.kept;
       }
     }
   }
   return any;
 }
 
-void RegisterFitter::explain(Diagnostics &diagnostics) const {
-  for (EngineId engine : kernel.engines.ids()) {
-    const Shortage &shortage = shortages[engine];
-    bool recomputes = !current.lower.recomputes.empty() && current.lower.recomputes[engine];
+} // namespace
+
+Fit giveWay(const Kernel &kernel, const Machine &machine, const SyncPlan &plan, const Code &code,
+            Fit fit) {
+  return RegisterFitter(kernel, machine, plan, code, std::move(fit)).run();
+}
+
+void remarkShortages(const Kernel &kernel, const Machine &machine, const Fit &fit,
+                     Diagnostics &diagnostics) {
+  const IdVector<EngineId, bool> &recomputing = fit.decisions.lower.recomputes;
+  for (EngineId engine : fit.shortages.ids()) {
+    const Shortage &shortage = fit.shortages[engine];
+    bool recomputes = !recomputing.empty() && recomputing[engine];
     if (!recomputes && shortage.forgotten == 0) {
       continue;
     }

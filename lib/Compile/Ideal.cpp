@@ -13,9 +13,8 @@ std::optional<IdealCode> idealCode(const Kernel &kernel, const Machine &machine,
   Machine unlimited = machine;
   unlimited.semaphores = std::nullopt;
   unlimited.registersPerEngine = std::nullopt;
-  CompileOptions options;
-  options.plan.strategy = Strategy::PerLoop;
-  std::optional<Compiled> compiled = compile(kernel, options, unlimited, diagnostics);
+  std::optional<Compiled> compiled =
+      compile(kernel, {.strategy = Strategy::PerLoop}, unlimited, diagnostics);
   if (!compiled) {
     return std::nullopt;
   }

@@ -11,7 +11,7 @@
 // the outermost one that will do is taken: it comes to its barrier least often.
 //===----------------------------------------------------------------------===//
 
-#include "tally/Compile/Overflow.h"
+#include "Overflow.h"
 
 #include <fmt/format.h>
 
@@ -181,25 +181,6 @@ private:
 
 } // namespace
 
-static constexpr std::string_view overflowTable[] = {"reset", "refuse", "assume"};
-
-std::string_view toString(Overflow overflow) {
-  return overflowTable[static_cast<size_t>(overflow)];
-}
-
-std::optional<Overflow> overflowFrom(std::string_view name) {
-  for (size_t i = 0; i < std::size(overflowTable); ++i) {
-    if (overflowTable[i] == name) {
-      return static_cast<Overflow>(i);
-    }
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string> overflowNames() {
-  return {std::begin(overflowTable), std::end(overflowTable)};
-}
-
 void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &machine, bool refuse,
                    Diagnostics &diagnostics) {
   Growth growth(kernel, plan, machine);
@@ -243,10 +224,11 @@ std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
   return points;
 }
 
-void setResetPeriods(const Kernel &kernel, SyncPlan &plan, const Machine &machine,
-                     Diagnostics &diagnostics) {
-  if (plan.options.resets.empty()) {
-    return;
+std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
+                                    const Machine &machine, Diagnostics &diagnostics) {
+  std::vector<ResetPoint> points = plan.decisions.resets;
+  if (points.empty()) {
+    return points;
   }
   Growth growth(kernel, plan, machine);
   IdVector<LoopId, LoopId> resetBy(kernel.loops.size()); // the innermost point around each body
@@ -264,7 +246,7 @@ void setResetPeriods(const Kernel &kernel, SyncPlan &plan, const Machine &machin
       reason[point] = reason[point].valid() ? reason[point] : loop;
     }
   }
-  for (ResetPoint &point : plan.options.resets) {
+  for (ResetPoint &point : points) {
     point.every = static_cast<uint32_t>(most[point.loop]);
     LoopId loop = reason[point.loop]; // none if an inner point has taken over
     std::string text = fmt::format("counters in '{}' are drained and reset every {} iterations of "
@@ -275,6 +257,7 @@ void setResetPeriods(const Kernel &kernel, SyncPlan &plan, const Machine &machin
     }
     diagnostics.remark(kernel.loops[point.loop].where, std::move(text));
   }
+  return points;
 }
 
 } // namespace tally

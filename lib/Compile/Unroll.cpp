@@ -138,8 +138,9 @@ private:
 
 } // namespace
 
-void unrollWithin(const Kernel &kernel, double growth, const Machine &machine, Code &code) {
+Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Code code) {
   Unroller(kernel, machine, code).run(growth);
+  return code;
 }
 
 } // namespace tally

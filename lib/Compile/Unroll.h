@@ -7,9 +7,10 @@
 
 namespace tally {
 
-/// Unrolls innermost loops, those first that save most for what they add, as long as the code gets
-/// at most `growth` times as large. Loops about which the kernel says something stay as they are.
-void unrollWithin(const Kernel &kernel, double growth, const Machine &machine, Code &code);
+/// The code with innermost loops unrolled, those first that save most for what they add, so that it
+/// is at most `growth` times as large. Loops about which the kernel says something stay as they
+/// are.
+Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Code code);
 
 } // namespace tally
 

@@ -43,7 +43,7 @@ static Anchor changedByBlock(const Kernel &kernel, InstrId producer, InstrId con
 /// of whole queues. (A total is reset by loops around the one that counts: that is no other place.)
 static Anchor changedByReset(const Kernel &kernel, const SyncPlan &plan, LoopId body,
                              InstrId consumer, Anchor anchor) {
-  if (plan.options.resets.empty()) {
+  if (plan.decisions.resets.empty()) {
     return anchor;
   }
   for (LoopId l = body; l.valid(); l = kernel.loops[l].parent) {
@@ -51,8 +51,8 @@ static Anchor changedByReset(const Kernel &kernel, const SyncPlan &plan, LoopId 
       anchor = later(anchor, changedBy(kernel, l, consumer));
     }
   }
-  for (size_t i = 0; !body.valid() && i < plan.options.resets.size(); ++i) {
-    anchor = later(anchor, changedBy(kernel, plan.options.resets[i].loop, consumer));
+  for (size_t i = 0; !body.valid() && i < plan.decisions.resets.size(); ++i) {
+    anchor = later(anchor, changedBy(kernel, plan.decisions.resets[i].loop, consumer));
   }
   return anchor;
 }

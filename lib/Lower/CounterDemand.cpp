@@ -24,7 +24,7 @@ CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, Engi
   dropSteps();
   std::sort(followed.begin(), followed.end());
   findPath();
-  if (context.options.nativeCounters) {
+  if (context.decisions.nativeCounters) {
     findNative();
   }
 }
@@ -44,7 +44,7 @@ void CounterDemand::demand(ExprId expr, InstrId consumer, uint32_t stmt) {
     return;
   }
   known.demandedIn = instr.block;
-  if (context.options.stepsOn(engine)) {
+  if (context.decisions.stepsOn(engine)) {
     std::optional<Linear> form = linearForm(context.exprs.pool(), expr);
     if (form && context.kernel.encloses(form->loop, instr.home)) {
       step(expr, *form, stmt);
@@ -108,7 +108,7 @@ void CounterDemand::demandPlace(InstrId producer, uint32_t stmt) {
 
 /// Everybody who takes part in a reset counts towards it.
 void CounterDemand::demandResets() {
-  for (const ResetPoint &point : context.plan.options.resets) {
+  for (const ResetPoint &point : context.plan.decisions.resets) {
     if (context.meetings && context.meetings->resetIn(point.loop, engine)) {
       want(totals[point.loop], context.rootPosition[point.loop]);
     }

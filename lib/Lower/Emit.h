@@ -13,13 +13,13 @@ namespace tally {
 
 /// What emission of all engines shares, and does not change.
 struct EmitContext {
-  EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
+  EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerDecisions &decisions,
               const KeptWaits &waits, const LegalExprs &exprs,
               const MeetingCode *meetings = nullptr);
 
   const Kernel &kernel;
   const SyncPlan &plan;
-  const LowerOptions &options;
+  const LowerDecisions &decisions;
   const KeptWaits &waits;
   const LegalExprs &exprs;
   const MeetingCode *meetings;                ///< null: nobody meets

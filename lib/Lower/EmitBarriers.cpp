@@ -33,7 +33,7 @@ public:
   }
 
 private:
-  bool paperForm() const { return plan.options.participants == Participants::All; }
+  bool paperForm() const { return plan.decisions.participants == Participants::All; }
 
   //===--- Semaphores -----------------------------------------------------===//
 

@@ -52,7 +52,7 @@ public:
     program.ops.clear();
     program.values.clear();
     program.regions.clear();
-    if (context.options.licm) {
+    if (context.decisions.licm) {
       findHoists();
     }
     regionAtDepth.push_back(noRegion);
@@ -372,7 +372,7 @@ private:
   Anchor computedAt(ExprId expr, InstrId consumer) {
     Anchor anchor = anchorOf(expr, consumer);
     uint32_t home = kernel.loops[kernel.instrs[consumer].home].depth;
-    return context.options.licm || anchor.depth == home ? anchor : Anchor{home, 0};
+    return context.decisions.licm || anchor.depth == home ? anchor : Anchor{home, 0};
   }
 
   /// The operand that holds `expr` for a consumer, computed here if no earlier one will do.
@@ -385,7 +385,7 @@ private:
       return Operand::reg(knownExprs[expr].stepped);
     }
     Anchor anchor = computedAt(expr, consumer);
-    if (!context.options.cse) {
+    if (!context.decisions.cse) {
       return unsharedValue(expr, consumer, use, anchor.depth);
     }
     LoopId body = bodyAt(anchor.depth, kernel.instrs[consumer].home);

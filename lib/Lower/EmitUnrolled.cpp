@@ -119,7 +119,7 @@ private:
     for (const Group &group : context.plan.groups) {
       QueueId q = group.queue;
       uint64_t raised = sizes[sizeKey(rootLoop, q)] * kernel.queues[q].weight;
-      if (raised < context.plan.options.counterLimit) {
+      if (raised < context.plan.decisions.counterLimit) {
         continue;
       }
       fit = false;
@@ -127,7 +127,7 @@ private:
                         fmt::format("strategy 'unrolled' counts queue '{}' up to {}, but the "
                                     "largest number that counters of this machine tell is {}",
                                     kernel.nameOf(q), raised,
-                                    context.plan.options.counterLimit - 1));
+                                    context.plan.decisions.counterLimit - 1));
     }
     return fit;
   }

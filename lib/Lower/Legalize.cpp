@@ -11,7 +11,7 @@ static bool needsGuard(const Machine &machine) {
 }
 
 LegalExprs::LegalExprs(const SyncPlan &plan, const Machine &machine)
-    : plan(plan), guard(needsGuard(machine)), copy(plan.options.fold) {
+    : plan(plan), guard(needsGuard(machine)), copy(plan.decisions.fold) {
   if (!guard) {
     return;
   }
@@ -32,7 +32,7 @@ ExprId LegalExprs::rebuild(const Expr &node) {
   if (node.op != ExprOp::Monus) {
     return copy.make(node.op, a, b);
   }
-  if (plan.options.strategy == Strategy::Auto) {
+  if (plan.decisions.strategy == Strategy::Auto) {
     return copy.make(ExprOp::Sub, a, copy.make(ExprOp::Min, a, b));
   }
   ExprId difference = copy.make(ExprOp::Sub, a, b);
@@ -45,7 +45,7 @@ static uint32_t costOf(const SyncPlan &plan, const Machine &machine, ExprId expr
   if (isLeaf(node.op)) {
     return 0;
   }
-  uint32_t guard = plan.options.strategy == Strategy::Auto ? 1 : 2;
+  uint32_t guard = plan.decisions.strategy == Strategy::Auto ? 1 : 2;
   uint32_t own = node.op == ExprOp::Monus && needsGuard(machine) ? 1 + guard : 1;
   return own + costOf(plan, machine, ExprId(node.a)) + costOf(plan, machine, ExprId(node.b));
 }

@@ -148,9 +148,10 @@ void emitEngines(const EmitContext &context, const Machine &machine, Code &code)
                                          machine, EngineId(e), scratch.program);
     }
   };
-  size_t numThreads = context.kernel.instrs.size() < worthAThread
-                          ? 1
-                          : std::min<size_t>(numEngines, std::thread::hardware_concurrency());
+  size_t atMost = context.decisions.threads == 0 ? std::thread::hardware_concurrency()
+                                                 : context.decisions.threads;
+  bool isLarge = context.kernel.instrs.size() >= worthAThread;
+  size_t numThreads = isLarge ? std::min(numEngines, atMost) : 1;
   std::vector<std::jthread> others;
   for (size_t t = 1; t < numThreads; ++t) {
     others.emplace_back(work);
@@ -160,11 +161,11 @@ void emitEngines(const EmitContext &context, const Machine &machine, Code &code)
 
 } // namespace
 
-EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerOptions &options,
-                         const KeptWaits &waits, const LegalExprs &exprs,
-                         const MeetingCode *meetings)
-    : kernel(kernel), plan(plan), options(options), waits(waits), exprs(exprs), meetings(meetings),
-      instrsOf(kernel.engines.size()), rootPosition(kernel.loops.size(), 0),
+EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan,
+                         const LowerDecisions &decisions, const KeptWaits &waits,
+                         const LegalExprs &exprs, const MeetingCode *meetings)
+    : kernel(kernel), plan(plan), decisions(decisions), waits(waits), exprs(exprs),
+      meetings(meetings), instrsOf(kernel.engines.size()), rootPosition(kernel.loops.size(), 0),
       loopsOf(kernel.queues.size()), firstPosition(kernel.queues.size(), Id<void>::noneValue) {
   for (LoopId l : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[l];
@@ -220,9 +221,9 @@ void setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason, uint3
 }
 
 Code lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
-           const LowerOptions &options, Diagnostics &diagnostics) {
+           const LowerDecisions &decisions, Diagnostics &diagnostics) {
   Code code;
-  code.strategy = toString(plan.options.strategy);
+  code.strategy = toString(plan.decisions.strategy);
   code.machine = machine.name;
   code.rules = rulesOf(machine);
   nameSemaphores(kernel, plan, code);
@@ -230,16 +231,16 @@ Code lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
   KeptWaits waits(kernel, plan, code);
   LegalExprs exprs(plan, machine);
   MeetingCode meetings(kernel, plan, code);
-  EmitContext context(kernel, plan, options, waits, exprs, &meetings);
-  if (countsAtRunTime(plan.options.strategy)) {
+  EmitContext context(kernel, plan, decisions, waits, exprs, &meetings);
+  if (countsAtRunTime(plan.decisions.strategy)) {
     emitEngines(context, machine, code);
-  } else if (plan.options.strategy == Strategy::Barrier) {
+  } else if (plan.decisions.strategy == Strategy::Barrier) {
     emitBarriers(context, code);
   } else {
     emitUnrolled(context, code, diagnostics);
   }
-  if (countsAtRunTime(plan.options.strategy)) {
-    writeOut(kernel, options.countAtOnce, plan.options.counterLimit, code);
+  if (countsAtRunTime(plan.decisions.strategy)) {
+    writeOut(kernel, decisions.countAtOnce, plan.decisions.counterLimit, code);
   }
   assignNumbers(kernel, plan, code);
   return code;

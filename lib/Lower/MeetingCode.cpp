@@ -9,8 +9,8 @@ namespace {
 class Meetings {
 public:
   Meetings(const Kernel &kernel, const SyncPlan &plan)
-      : kernel(kernel), plan(plan), members(plan.options.resets.size(), 0),
-        runs(plan.options.resets.size()) {
+      : kernel(kernel), plan(plan), members(plan.decisions.resets.size(), 0),
+        runs(plan.decisions.resets.size()) {
     for (InstrId instr : kernel.instrs.ids()) {
       join(plan.groupOf[instr], kernel.engineOf(instr));
     }
@@ -44,7 +44,7 @@ private:
     }
     for (LoopId l = body; l.valid(); l = kernel.loops[l].parent) {
       if (const ResetPoint *point = plan.resetAt(l)) {
-        fn(static_cast<size_t>(point - plan.options.resets.data()));
+        fn(static_cast<size_t>(point - plan.decisions.resets.data()));
       }
     }
   }
@@ -73,10 +73,10 @@ private:
 
 MeetingCode::MeetingCode(const Kernel &kernel, const SyncPlan &plan, Code &code)
     : program(kernel, code) {
-  if (!countsAtRunTime(plan.options.strategy)) {
+  if (!countsAtRunTime(plan.decisions.strategy)) {
     return;
   }
-  if (!plan.options.resets.empty()) {
+  if (!plan.decisions.resets.empty()) {
     addResets(kernel, plan);
   }
   if (!plan.barriers.empty()) {
@@ -87,8 +87,8 @@ MeetingCode::MeetingCode(const Kernel &kernel, const SyncPlan &plan, Code &code)
 void MeetingCode::addResets(const Kernel &kernel, const SyncPlan &plan) {
   resetAt.assign(kernel.loops.size(), none);
   Meetings meetings(kernel, plan);
-  for (size_t i = 0; i < plan.options.resets.size(); ++i) {
-    const ResetPoint &point = plan.options.resets[i];
+  for (size_t i = 0; i < plan.decisions.resets.size(); ++i) {
+    const ResetPoint &point = plan.decisions.resets[i];
     EngineSet members = meetings.membersAt(i);
     if (!members.empty()) {
       resetAt[point.loop] = static_cast<uint32_t>(resets.size());

@@ -19,9 +19,9 @@ namespace {
 class WaitPricer {
 public:
   WaitPricer(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
-             const LowerOptions &options, const IdVector<InstrId, uint32_t> &setOf)
+             const LowerDecisions &decisions, const IdVector<InstrId, uint32_t> &setOf)
       : kernel(kernel), waits(kernel, plan, scratch), exprs(plan, machine),
-        context(kernel, plan, options, waits, exprs), known(exprs.pool().size()), setOf(setOf),
+        context(kernel, plan, decisions, waits, exprs), known(exprs.pool().size()), setOf(setOf),
         entries(expectedEntries(kernel)), prices(machine) {}
 
   std::vector<double> run(size_t numSets) {
@@ -83,9 +83,9 @@ private:
 } // namespace
 
 std::vector<double> waitCosts(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
-                              const LowerOptions &options, const IdVector<InstrId, uint32_t> &setOf,
-                              size_t numSets) {
-  return WaitPricer(kernel, plan, machine, options, setOf).run(numSets);
+                              const LowerDecisions &decisions,
+                              const IdVector<InstrId, uint32_t> &setOf, size_t numSets) {
+  return WaitPricer(kernel, plan, machine, decisions, setOf).run(numSets);
 }
 
 } // namespace tally

@@ -24,8 +24,8 @@
 //
 // A dependence that is counted apart (Divergence.h) is refused.
 //
-// A semaphore never holds more than one entry of its body, or one block, adds to it: that has to fit
-// a counter, whatever the trips are (groupsFit()).
+// A semaphore never holds more than one entry of its body, or one block, adds to it: that has to
+// fit a counter, whatever the trips are (groupsFit()).
 //
 // A back-edge barrier resets only semaphores whose updaters and waiters take part: both are
 // engines with work in the loop.
@@ -44,7 +44,7 @@ class BarrierPlanner {
 public:
   BarrierPlanner(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics)
       : kernel(kernel), plan(plan), diagnostics(diagnostics), divergence(kernel),
-        all(plan.options.participants == Participants::All) {}
+        all(plan.decisions.participants == Participants::All) {}
 
   void run() {
     findWork();

@@ -93,13 +93,13 @@ private:
         return *said;
       }
     }
-    switch (plan.options.strategy) {
+    switch (plan.decisions.strategy) {
     case Strategy::PerInstruction:
       return Sharing::Nobody;
     case Strategy::PerEngine:
       return Sharing::Queue;
     case Strategy::Auto:
-      return plan.options.sharing.empty() ? Sharing::Body : plan.options.sharing[instr];
+      return plan.decisions.sharing.empty() ? Sharing::Body : plan.decisions.sharing[instr];
     default:
       return Sharing::Body;
     }
@@ -206,7 +206,7 @@ private:
     bool late = form.before.valid() && !places && !hasRing(form.carrier, producer, form.offset);
     uint32_t ahead = late ? 1 : 0; // iterations that a copy of a late ring is older than its slot
     bool needsCopy = places && place.producerInShared();
-    uint32_t most = std::max<uint32_t>(plan.options.rememberedFor(id), needsCopy ? 1 : 0);
+    uint32_t most = std::max<uint32_t>(plan.decisions.rememberedFor(id), needsCopy ? 1 : 0);
     wait.slot = std::min(form.offset - ahead, most);
     if (wait.slot + ahead < form.offset) {
       wait.waitClass = WaitClass::Conservative;
@@ -238,7 +238,7 @@ private:
       return;
     }
     // Distance 0 is always owed. Only where nothing is to be folded is the mask written out.
-    bool literal = !plan.options.fold && form.waitClass != WaitClass::Flat;
+    bool literal = !plan.decisions.fold && form.waitClass != WaitClass::Flat;
     if (literal && !kernel.loops[place.shared].isBranch()) {
       wait.maskLoop = place.shared;
     }
@@ -246,7 +246,7 @@ private:
 
   /// Whether no counter that starts from zero gets to so many. With w*N*(entries + 1) below the
   /// limit, entries and trips stay below it by two.
-  bool isBeyondCounters(uint64_t number) const { return number + 1 >= plan.options.counterLimit; }
+  bool isBeyondCounters(uint64_t number) const { return number + 1 >= plan.decisions.counterLimit; }
 
   ExprId total(LoopId loop) {
     ExprId &id = totalOf[loop];
@@ -264,7 +264,7 @@ private:
     ExprId &id = tripOf[loop];
     if (!id.valid()) {
       bool repeated = kernel.realLoop(kernel.loops[loop].parent) != rootLoop;
-      id = repeated || !plan.options.fold ? plan.exprs.trip(loop) : total(loop);
+      id = repeated || !plan.decisions.fold ? plan.exprs.trip(loop) : total(loop);
     }
     return id;
   }
@@ -305,13 +305,13 @@ private:
     uint32_t weight = kernel.queues[group.queue].weight;
     uint32_t perEntry = weight * group.numSignals * wait.times;
     uint32_t missing = weight * (group.numSignals - plan.placeOf[producer]);
-    if (uint64_t(perEntry) * wait.minus + missing >= plan.options.counterLimit) {
+    if (uint64_t(perEntry) * wait.minus + missing >= plan.decisions.counterLimit) {
       return plan.exprs.constant(0); // the counter never gets to where something is left
     }
     if (cutsOffItself(wait)) {
       return owedSinceThen(wait, producer, perEntry, missing);
     }
-    if (!plan.options.fold) {
+    if (!plan.decisions.fold) {
       return literalDecode(wait, producer, perEntry, missing);
     }
     ExprId scaled =
@@ -323,7 +323,7 @@ private:
 
   /// Whether the mask compares the counter that it masks, with the number subtracted from it.
   bool cutsOffItself(const Wait &wait) {
-    if (plan.options.strategy != Strategy::Auto || wait.minus == 0) {
+    if (plan.decisions.strategy != Strategy::Auto || wait.minus == 0) {
       return false;
     }
     bool onceEntered =

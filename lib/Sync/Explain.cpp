@@ -80,7 +80,7 @@ private:
     case WaitClass::Conservative:
       return "no exact value from registers; whole iterations are waited for";
     case WaitClass::Static:
-      return plan.options.strategy == Strategy::Unrolled
+      return plan.decisions.strategy == Strategy::Unrolled
                  ? "every run has a number, so the threshold of each is a constant"
                  : "between two barriers code is straight, so the threshold is a constant";
     case WaitClass::CoveredByBarrier:

@@ -44,7 +44,7 @@ namespace {
 /// The farthest that two inner indices may lie apart: beyond all loops that can be foreseen, and
 /// far below what a counter holds.
 int64_t mostElements(const SyncPlan &plan) {
-  uint64_t quarter = plan.options.counterLimit / 4;
+  uint64_t quarter = plan.decisions.counterLimit / 4;
   return static_cast<int64_t>(std::min<uint64_t>(1 << 20, quarter - 1));
 }
 
@@ -52,11 +52,11 @@ class Classifier {
 public:
   Classifier(const Kernel &kernel, const SyncPlan &plan, DepId id, const DepPlace &place)
       : kernel(kernel), plan(plan), dep(kernel.deps[id]), place(place),
-        remembered(plan.options.rememberedFor(id)) {}
+        remembered(plan.decisions.rememberedFor(id)) {}
 
   Form run() const {
     Form form = exactForm();
-    if (plan.options.strategy == Strategy::Auto && plan.options.constantTrips &&
+    if (plan.decisions.strategy == Strategy::Auto && plan.decisions.constantTrips &&
         !plan.sharesQueue(dep.producer)) {
       countOuter(form);
     }
@@ -77,7 +77,7 @@ private:
     const Group &group = plan.groups[plan.groupOf[dep.producer]];
     uint64_t perRun = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
     if (times == 0 ||
-        times > (plan.options.counterLimit - 1) / perRun / (uint64_t(form.offset) + 1)) {
+        times > (plan.decisions.counterLimit - 1) / perRun / (uint64_t(form.offset) + 1)) {
       return;
     }
     form.waitClass = WaitClass::InShared;
@@ -93,7 +93,7 @@ private:
     for (LoopId id = inner; id != outer; id = kernel.loops[id].parent) {
       const Loop &loop = kernel.loops[id];
       bool constant = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant;
-      if (!constant || loop.trip.constant >= plan.options.counterLimit / runs) {
+      if (!constant || loop.trip.constant >= plan.decisions.counterLimit / runs) {
         return 0;
       }
       runs *= loop.trip.constant;
@@ -167,7 +167,7 @@ private:
 
   /// A reset point below `outer`, around `inner` or that itself; none if there is none.
   LoopId resetBelow(LoopId outer, LoopId inner) const {
-    if (plan.options.resets.empty()) {
+    if (plan.decisions.resets.empty()) {
       return {};
     }
     while (inner.valid() && inner != outer && !plan.resetAt(inner)) {

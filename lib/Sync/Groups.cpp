@@ -117,7 +117,7 @@ void makeGroups(const Kernel &kernel, SyncPlan &plan,
 
 /// How much the members of a group that is too small raise it, and what would not.
 static std::string tooMuch(const Kernel &kernel, const SyncPlan &plan, InstrId last) {
-  uint64_t most = plan.options.counterLimit - 1;
+  uint64_t most = plan.decisions.counterLimit - 1;
   uint64_t weight = kernel.queues[kernel.instrs[last].queue].weight;
   uint32_t members = plan.placeOf[last];
   std::string text =
@@ -142,7 +142,7 @@ bool groupsFit(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnost
   bool fits = true;
   for (InstrId instr : last) {
     const Queue &queue = kernel.queues[kernel.instrs[instr].queue];
-    if (uint64_t(queue.weight) * plan.placeOf[instr] >= plan.options.counterLimit) {
+    if (uint64_t(queue.weight) * plan.placeOf[instr] >= plan.decisions.counterLimit) {
       fits = false;
       diagnostics.error(kernel.instrs[instr].where, tooMuch(kernel, plan, instr))
           .note(queue.where, "the queue is declared here");

@@ -126,7 +126,7 @@ static EngineBits resetTogether(const Kernel &kernel, const SyncPlan &plan, Loop
 
 void refuseResets(const Kernel &kernel, const Divergence &divergence, const SyncPlan &plan,
                   Diagnostics &diagnostics) {
-  for (const ResetPoint &point : plan.options.resets) {
+  for (const ResetPoint &point : plan.decisions.resets) {
     refuseDoubt(kernel, divergence, resetTogether(kernel, plan, point.loop), point.loop,
                 fmt::format("engines would meet between iterations of '{}' to reset counters",
                             kernel.nameOf(point.loop)),

@@ -52,7 +52,7 @@ std::string_view toString(WaitClass waitClass) {
 }
 
 IdVector<InstrId, bool> overwaitAllowed(const Kernel &kernel, const SyncPlan &plan) {
-  Strategy strategy = plan.options.strategy;
+  Strategy strategy = plan.decisions.strategy;
   bool all = strategy == Strategy::Barrier || strategy == Strategy::Manual ||
              !plan.barriers.empty(); // who meets waits for whatever the others do
   IdVector<InstrId, bool> allowed(kernel.instrs.size(), all);
@@ -88,18 +88,18 @@ static void ignoreRegions(const Kernel &kernel, Strategy strategy, Diagnostics &
   }
 }
 
-SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics &diagnostics) {
+SyncPlan makePlan(const Kernel &kernel, const PlanDecisions &decisions, Diagnostics &diagnostics) {
   SyncPlan plan;
-  plan.options = options;
-  plan.exprs = ExprPool(options.fold);
+  plan.decisions = decisions;
+  plan.exprs = ExprPool(decisions.fold);
   plan.groupOf.assign(kernel.instrs.size(), GroupId());
   plan.placeOf.assign(kernel.instrs.size(), 0);
   plan.waits.assign(kernel.deps.size(), Wait());
-  if (!countsAtRunTime(options.strategy)) {
-    refusePins(kernel, options.strategy, diagnostics);
-    ignoreRegions(kernel, options.strategy, diagnostics);
+  if (!countsAtRunTime(decisions.strategy)) {
+    refusePins(kernel, decisions.strategy, diagnostics);
+    ignoreRegions(kernel, decisions.strategy, diagnostics);
   }
-  switch (options.strategy) {
+  switch (decisions.strategy) {
   case Strategy::Barrier:
     planBarriers(kernel, plan, diagnostics);
     break;
@@ -124,7 +124,7 @@ SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics 
 }
 
 std::string dump(const Kernel &kernel, const SyncPlan &plan) {
-  std::string text = fmt::format("plan '{}'\n", toString(plan.options.strategy));
+  std::string text = fmt::format("plan '{}'\n", toString(plan.decisions.strategy));
   for (GroupId g : plan.groups.ids()) {
     const Group &group = plan.groups[g];
     text +=

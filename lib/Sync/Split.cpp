@@ -104,7 +104,7 @@ private:
              "use a strategy by which it has a semaphore of its own ('per-instruction')");
     } else if (repeated == rootLoop) {
       return; // it runs once
-    } else if (plan.options.strategy == Strategy::Barrier) {
+    } else if (plan.decisions.strategy == Strategy::Barrier) {
       assert(meetsAt(repeated, kernel.engineOf(dep.producer)) && "it runs once between barriers");
     } else if (!countTogether(dep)) {
       refuse(id, queue, "the waiting engine may not count, for a loop around it is divergent",

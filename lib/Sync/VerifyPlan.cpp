@@ -63,7 +63,7 @@ private:
     const Dep &dep = kernel.deps[id];
     if (!wait.group.valid()) {
       bool covered = wait.waitClass == WaitClass::CoveredByBarrier &&
-                     (!countsAtRunTime(plan.options.strategy) || meetBetween(dep));
+                     (!countsAtRunTime(plan.decisions.strategy) || meetBetween(dep));
       if (!covered && wait.waitClass != WaitClass::Never) {
         complain(dep.where, describe(kernel, id) + " has no wait");
       }
@@ -73,7 +73,7 @@ private:
       complain(dep.where,
                describe(kernel, id) + " waits on a semaphore its producer does not raise");
     }
-    if (plan.options.strategy == Strategy::Unrolled) {
+    if (plan.decisions.strategy == Strategy::Unrolled) {
       return; // thresholds are counted when the code is written out
     }
     if (!wait.threshold.valid()) {

@@ -1,7 +1,7 @@
 //===- Passes.cpp - The compiler as passes --------------------------------===//
 #include "tally/Transforms/Passes.h"
 
-#include "tally/Compile/Choose.h"
+#include "tally/Compile/Compile.h"
 #include "tally/Deps/Bounds.h"
 #include "tally/Deps/Find.h"
 #include "tally/IR/Tally.h"
@@ -202,13 +202,13 @@ std::optional<Kernel> SyncPass::withDeps(const Kernel &kernel, const Machine &ma
 
 void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
   Diagnostics diagnostics;
-  CompileOptions options;
-  options.plan.strategy = *strategyFrom(strategyName.getValue());
-  options.plan.participants = allParticipants ? Participants::All : Participants::Work;
-  options.plan.fold = fold;
-  options.lower.licm = licm;
-  options.lower.cse = cse;
-  options.lower.codeGrowth = codeGrowth;
+  Request options;
+  options.strategy = *strategyFrom(strategyName.getValue());
+  options.participants = allParticipants ? Participants::All : Participants::Work;
+  options.fold = fold;
+  options.licm = licm;
+  options.cse = cse;
+  options.codeGrowth = codeGrowth;
   options.overflow = *overflowFrom(overflowName.getValue());
   std::optional<Compiled> compiled = tally::compile(kernel, options, machine, diagnostics);
   emit(kernel, diagnostics, &getContext());

@@ -53,7 +53,7 @@ std::vector<std::string> grantedOf(const Kernel &kernel) {
   return granted;
 }
 
-CertificateNotes notesOf(const LoadedKernel &loaded, const PlanOptions &plan,
+CertificateNotes notesOf(const LoadedKernel &loaded, const PlanDecisions &plan,
                          AccessesNote accesses) {
   bool isTrusted = accesses == AccessesNote::Derived || accesses == AccessesNote::Held;
   CertificateNotes notes{.accesses = accesses};
@@ -69,7 +69,7 @@ CertificateNotes notesOf(const LoadedKernel &loaded, const PlanOptions &plan,
 }
 
 std::string certificates(const std::vector<LoadedKernel> &kernels,
-                         const std::vector<PlanOptions> &plans,
+                         const std::vector<PlanDecisions> &plans,
                          const std::vector<AccessesNote> &accesses, const Machine &machine) {
   std::string text;
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -122,7 +122,7 @@ Exit runChecker(const std::string &checker, llvm::StringRef file) {
 
 } // namespace
 
-Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanOptions> &plans,
+Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanDecisions> &plans,
              const std::vector<AccessesNote> &accesses, const Machine &machine,
              const std::string &keep) {
   TemporaryFile temporary;

@@ -18,7 +18,7 @@ namespace tally::tool {
 /// and shows the verdicts: Yes if all are certified, No if one is rejected, Undecided if one is not
 /// covered by the theorem or the checker cannot be run. The certificates are kept in the file
 /// `keep`; "" keeps none.
-Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanOptions> &plans,
+Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanDecisions> &plans,
              const std::vector<AccessesNote> &accesses, const Machine &machine,
              const std::string &keep);
 

@@ -136,7 +136,7 @@ private:
     }
     Diagnostics diagnostics;
     std::optional<Compiled> compiled =
-        compile(loaded.kernel, options.common.compileOptions(), machine, diagnostics);
+        compile(loaded.kernel, options.common.request(), machine, diagnostics);
     session.report(loaded.kernel, diagnostics);
     if (!compiled) {
       return false;
@@ -149,18 +149,18 @@ private:
   }
 
   bool addWritten(LoadedKernel &loaded) {
-    CompileOptions compileOptions = options.common.compileOptions();
-    compileOptions.plan.strategy = Strategy::Manual;
+    Request request = options.common.request();
+    request.strategy = Strategy::Manual;
     Diagnostics diagnostics;
     std::optional<Compiled> compiled =
-        compile(loaded.kernel, compileOptions, machine, diagnostics, &*loaded.code);
+        compile(loaded.kernel, request, machine, diagnostics, &*loaded.code);
     session.report(loaded.kernel, diagnostics);
     if (!compiled) {
       return false;
     }
     compiled->code.strategy = loaded.code->strategy;
-    compiled->plan.options.strategy = Strategy::Manual;
-    std::optional<SyncPlan> promised = promiseOf(loaded, compileOptions);
+    compiled->plan.decisions.strategy = Strategy::Manual;
+    std::optional<SyncPlan> promised = promiseOf(loaded, request);
     if (options.asksWritten && !issuesAll(loaded.kernel, compiled->code)) {
       return false;
     }
@@ -249,14 +249,14 @@ private:
   }
 
   /// The plan of the strategy that written code names, if that one promises to be exact.
-  std::optional<SyncPlan> promiseOf(const LoadedKernel &loaded, CompileOptions &compileOptions) {
+  std::optional<SyncPlan> promiseOf(const LoadedKernel &loaded, Request &request) {
     std::optional<Strategy> strategy = strategyFrom(loaded.code->strategy);
     if (!strategy || *strategy == Strategy::Manual || *strategy == Strategy::Barrier) {
       return {};
     }
-    compileOptions.plan.strategy = *strategy;
+    request.strategy = *strategy;
     Diagnostics ignored; // the code has been checked, as far as it can be without running it
-    std::optional<Compiled> compiled = compile(loaded.kernel, compileOptions, machine, ignored);
+    std::optional<Compiled> compiled = compile(loaded.kernel, request, machine, ignored);
     return compiled ? std::optional(std::move(compiled->plan)) : std::nullopt;
   }
 
@@ -268,7 +268,7 @@ private:
     subject.kernel = std::move(kernel);
     subject.code = std::move(code);
     subject.exact = exact;
-    subject.resets = !plan.options.resets.empty();
+    subject.resets = !plan.decisions.resets.empty();
     subjects.push_back(std::move(subject));
   }
 

@@ -30,9 +30,9 @@ struct Row {
   std::string refusal;
 };
 
-Row compileOne(const LoadedKernel &loaded, CompileOptions options, Strategy strategy,
+Row compileOne(const LoadedKernel &loaded, Request options, Strategy strategy,
                const Machine &machine) {
-  options.plan.strategy = strategy;
+  options.strategy = strategy;
   Diagnostics diagnostics;
   const Code *written = loaded.code ? &*loaded.code : nullptr;
   std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, diagnostics, written);
@@ -54,7 +54,7 @@ Row compileOne(const LoadedKernel &loaded, CompileOptions options, Strategy stra
   return row;
 }
 
-std::vector<Row> compareOne(const LoadedKernel &loaded, const CompileOptions &options,
+std::vector<Row> compareOne(const LoadedKernel &loaded, const Request &options,
                             const Machine &machine) {
   std::vector<Row> rows;
   for (const std::string &name : strategyNames()) {
@@ -114,7 +114,7 @@ int CompareCommand::run() const {
   document["rows"] = nlohmann::ordered_json::array();
   for (const LoadedKernel &loaded : kernels) {
     std::string_view name = loaded.kernel.text(loaded.kernel.name);
-    std::vector<Row> rows = compareOne(loaded, common.compileOptions(), *target);
+    std::vector<Row> rows = compareOne(loaded, common.request(), *target);
     text += table(name, rows);
     text += loaded.kernel.deps.empty() ? "nothing has to wait: the kernel has no dependence\n" : "";
     for (const Row &row : rows) {

@@ -28,17 +28,17 @@ struct CompileCommand {
 private:
   bool asksToCertify() const { return !certificate.empty(); }
 
-  CompileOptions certifiable(CompileOptions options) const;
+  Request certifiable(Request options) const;
   Exit certifyAll(Session &session, const std::vector<LoadedKernel> &kernels,
-                  const std::vector<PlanOptions> &plans, const Machine &machine) const;
+                  const std::vector<PlanDecisions> &plans, const Machine &machine) const;
   std::string resultText(Session &session, const std::vector<LoadedKernel> &kernels,
                          const Machine &machine) const;
 };
 
 /// Compiles every kernel in place, and says how each was planned; false if one could not be
 /// compiled.
-bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const CompileOptions &options,
-                const Machine &machine, std::vector<PlanOptions> &plans) {
+bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const Request &options,
+                const Machine &machine, std::vector<PlanDecisions> &plans) {
   bool allCompiled = true;
   for (LoadedKernel &loaded : kernels) {
     Diagnostics diagnostics;
@@ -51,14 +51,13 @@ bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const Comp
       continue;
     }
     loaded.code = std::move(compiled->code);
-    plans.push_back(std::move(compiled->plan.options));
+    plans.push_back(std::move(compiled->plan.decisions));
   }
   return allCompiled;
 }
 
 /// As JSON, so that equal texts are equal code; empty if there is none.
-std::string codeOf(const LoadedKernel &loaded, const CompileOptions &options,
-                   const Machine &machine) {
+std::string codeOf(const LoadedKernel &loaded, const Request &options, const Machine &machine) {
   Diagnostics ignored;
   const Code *written = loaded.code ? &*loaded.code : nullptr;
   std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, ignored, written);
@@ -66,15 +65,15 @@ std::string codeOf(const LoadedKernel &loaded, const CompileOptions &options,
 }
 
 /// What can be certified may be other code than what is asked for; says that, and why.
-void remarkDifference(Session &session, const LoadedKernel &loaded, const CompileOptions &asked,
-                      const CompileOptions &certified, const Machine &machine) {
+void remarkDifference(Session &session, const LoadedKernel &loaded, const Request &asked,
+                      const Request &certified, const Machine &machine) {
   std::string code = codeOf(loaded, asked, machine);
   if (code.empty() || code == codeOf(loaded, certified, machine)) {
     return;
   }
-  CompileOptions otherTrips = asked;
-  otherTrips.plan.constantTrips = certified.plan.constantTrips;
-  CompileOptions otherOverflow = asked;
+  Request otherTrips = asked;
+  otherTrips.constantTrips = certified.constantTrips;
+  Request otherOverflow = asked;
   otherOverflow.overflow = certified.overflow;
   bool becauseOfTrips = codeOf(loaded, otherTrips, machine) != code;
   bool becauseOfOverflow = codeOf(loaded, otherOverflow, machine) != code;
@@ -124,8 +123,8 @@ std::string CompileCommand::resultText(Session &session, const std::vector<Loade
 }
 
 /// The theorem holds for all trips and knows none, and it knows no resets.
-CompileOptions CompileCommand::certifiable(CompileOptions options) const {
-  options.plan.constantTrips = false;
+Request CompileCommand::certifiable(Request options) const {
+  options.constantTrips = false;
   if (!overflowGiven) {
     options.overflow = Overflow::Assume;
   }
@@ -134,7 +133,7 @@ CompileOptions CompileCommand::certifiable(CompileOptions options) const {
 
 /// What is missing among the dependences makes the code wrong whatever the checker says.
 Exit CompileCommand::certifyAll(Session &session, const std::vector<LoadedKernel> &kernels,
-                                const std::vector<PlanOptions> &plans,
+                                const std::vector<PlanDecisions> &plans,
                                 const Machine &machine) const {
   std::vector<AccessesNote> accesses;
   bool isMissing = false;
@@ -156,14 +155,14 @@ int CompileCommand::run() const {
     return Exit::Undecided;
   }
   std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *machine);
-  CompileOptions asked = common.compileOptions();
-  CompileOptions options = asksToCertify() ? certifiable(asked) : asked;
+  Request asked = common.request();
+  Request options = asksToCertify() ? certifiable(asked) : asked;
   for (const LoadedKernel &loaded : kernels) {
     if (asksToCertify()) {
       remarkDifference(session, loaded, asked, options, *machine);
     }
   }
-  std::vector<PlanOptions> plans;
+  std::vector<PlanDecisions> plans;
   if (kernels.empty() || !compileAll(session, kernels, options, *machine, plans)) {
     return Exit::Undecided;
   }

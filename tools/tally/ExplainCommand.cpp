@@ -224,8 +224,7 @@ bool ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, con
     return false;
   }
   Diagnostics diagnostics;
-  std::optional<Compiled> compiled =
-      compile(loaded.kernel, common.compileOptions(), machine, diagnostics);
+  std::optional<Compiled> compiled = compile(loaded.kernel, common.request(), machine, diagnostics);
   session.report(loaded.kernel, diagnostics);
   if (!compiled) {
     return false;

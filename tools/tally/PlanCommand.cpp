@@ -44,8 +44,7 @@ struct PlannedKernels {
       : loaded(session.loadWithDeps(options, machine)) {
     for (const LoadedKernel &each : loaded) {
       Diagnostics diagnostics;
-      std::optional<Compiled> made =
-          compile(each.kernel, options.compileOptions(), machine, diagnostics);
+      std::optional<Compiled> made = compile(each.kernel, options.request(), machine, diagnostics);
       session.report(each.kernel, diagnostics);
       if (made) {
         compiled.push_back(std::move(*made));
@@ -213,10 +212,10 @@ private:
   }
 
   void resets(std::string &out) const {
-    if (!plan.options.resets.empty()) {
+    if (!plan.decisions.resets.empty()) {
       line(out, "\nresets:");
     }
-    for (const ResetPoint &point : plan.options.resets) {
+    for (const ResetPoint &point : plan.decisions.resets) {
       line(out, "  every {} iterations of '{}'", point.every, kernel.nameOf(point.loop));
     }
   }
@@ -276,7 +275,7 @@ private:
 
   Json resetsJson() const {
     Json array = Json::array();
-    for (const ResetPoint &point : plan.options.resets) {
+    for (const ResetPoint &point : plan.decisions.resets) {
       array.push_back({{"loop", kernel.nameOf(point.loop)}, {"every", point.every}});
     }
     return array;

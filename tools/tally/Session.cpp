@@ -108,14 +108,14 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
   command.add_flag("--no-cse", noCse, "compute equal wait values again")->group("Ablations");
 }
 
-CompileOptions CommonOptions::compileOptions() const {
-  CompileOptions options;
-  options.plan.strategy = strategyFrom(strategy).value_or(Strategy::PerLoop);
-  options.plan.participants = participants == "all" ? Participants::All : Participants::Work;
-  options.plan.fold = !noFold;
-  options.lower.licm = !noLicm;
-  options.lower.cse = !noCse;
-  options.lower.codeGrowth = codeGrowth;
+Request CommonOptions::request() const {
+  Request options;
+  options.strategy = strategyFrom(strategy).value_or(Strategy::PerLoop);
+  options.participants = participants == "all" ? Participants::All : Participants::Work;
+  options.fold = !noFold;
+  options.licm = !noLicm;
+  options.cse = !noCse;
+  options.codeGrowth = codeGrowth;
   options.overflow = overflowFrom(overflow).value_or(Overflow::Reset);
   return options;
 }

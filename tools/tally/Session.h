@@ -77,7 +77,7 @@ struct CommonOptions {
   void addStrategy(CLI::App &command, const std::vector<std::string> &strategies);
 
   /// The options of the core; strategy and participants have been checked by the command line.
-  CompileOptions compileOptions() const;
+  Request request() const;
 };
 
 /// Options of the commands that run code: the values a kernel leaves to run time.

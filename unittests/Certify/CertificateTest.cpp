@@ -32,8 +32,8 @@ Kernel smallKernel(Completion completion = Completion::Whole) {
 
 Code compiled(const Kernel &kernel, Strategy strategy, const Machine &machine = genericMachine()) {
   Diagnostics diagnostics;
-  CompileOptions options;
-  options.plan.strategy = strategy;
+  Request options;
+  options.strategy = strategy;
   options.overflow = Overflow::Assume; // the theorem knows no resets
   auto result = compile(kernel, options, machine, diagnostics);
   EXPECT_TRUE(result.has_value()) << render(diagnostics, {});
@@ -299,7 +299,7 @@ TEST(CertificateTest, semaphoresOfSeveralBodiesAreNotCovered) {
   b.dep(make, use);
   b.dep(again, use);
   Kernel kernel = b.finish();
-  PlanOptions options;
+  PlanDecisions options;
   options.strategy = Strategy::Auto;
   for (size_t i = 0; i < kernel.instrs.size(); ++i) {
     options.sharing.push(Sharing::Queue);

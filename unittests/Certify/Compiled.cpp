@@ -32,8 +32,8 @@ Machine machineOfSeed(uint64_t seed) {
 }
 
 /// Under strategy auto: who shares a semaphore, loops' own counters, stepped thresholds.
-static void chooseForAuto(const Kernel &kernel, uint64_t seed, PlanOptions &plan,
-                          LowerOptions &lowering) {
+static void chooseForAuto(const Kernel &kernel, uint64_t seed, PlanDecisions &plan,
+                          LowerDecisions &lowering) {
   fuzz::Random random(seed);
   plan.constantTrips = false; // the theorem knows no trip counts
   for (size_t i = 0; i < kernel.instrs.size(); ++i) {
@@ -46,10 +46,10 @@ static void chooseForAuto(const Kernel &kernel, uint64_t seed, PlanOptions &plan
 
 std::optional<CompiledKernel> compileForSeed(const Kernel &kernel, Strategy strategy,
                                              uint64_t seed) {
-  PlanOptions options;
+  PlanDecisions options;
   options.strategy = strategy;
   options.fold = seed % 3 != 0;
-  LowerOptions lowering;
+  LowerDecisions lowering;
   lowering.licm = seed % 5 != 0;
   lowering.cse = seed % 7 != 0;
   if (strategy == Strategy::Auto) {

@@ -90,9 +90,9 @@ TEST(RandomKernelsTest, whatAutoChoosesIsCertified) {
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
     Kernel kernel = coveredKernel(seed);
     Machine machine = machineOfSeed(seed);
-    CompileOptions options;
-    options.plan.strategy = Strategy::Auto;
-    options.plan.constantTrips = false;
+    Request options;
+    options.strategy = Strategy::Auto;
+    options.constantTrips = false;
     options.overflow = Overflow::Assume;
     Diagnostics diagnostics;
     std::optional<Compiled> program = compile(kernel, options, machine, diagnostics);

@@ -29,8 +29,8 @@ constexpr std::array strategies{Strategy::PerInstruction, Strategy::PerLoop, Str
 
 std::optional<Compiled> compiled(const Kernel &kernel, Strategy strategy,
                                  const Machine &machine = genericMachine()) {
-  CompileOptions options;
-  options.plan.strategy = strategy;
+  Request options;
+  options.strategy = strategy;
   options.overflow = Overflow::Assume;
   Diagnostics diagnostics;
   return compile(kernel, options, machine, diagnostics);

@@ -113,8 +113,8 @@ TEST(ImplTest, trajectoriesAreThoseOfTheInterpreter) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     RandomCodeCase code(seed, optionsForSeed(seed));
     for (Strategy strategy : {Strategy::PerLoop, Strategy::PerEngine, Strategy::Barrier}) {
-      CompileOptions options;
-      options.plan.strategy = strategy;
+      Request options;
+      options.strategy = strategy;
       Diagnostics diagnostics;
       std::optional<Compiled> compiled = compile(code.kernel, options, machine, diagnostics);
       if (!compiled || code.cutOff()) {

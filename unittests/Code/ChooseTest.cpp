@@ -31,7 +31,7 @@ struct Coded {
   double cost = 0;
 };
 
-std::optional<Coded> program(const Kernel &kernel, const CompileOptions &options,
+std::optional<Coded> program(const Kernel &kernel, const Decisions &options,
                              const Machine &machine) {
   Diagnostics diagnostics;
   Coded coded;
@@ -44,10 +44,8 @@ std::optional<Coded> program(const Kernel &kernel, const CompileOptions &options
   return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(coded));
 }
 
-CompileOptions optionsFor(Strategy strategy) {
-  CompileOptions options;
-  options.plan.strategy = strategy;
-  return options;
+Decisions optionsFor(Strategy strategy) {
+  return decisionsFor({.strategy = strategy}, {}, genericMachine());
 }
 
 Machine wrappingMachine() {
@@ -56,9 +54,9 @@ Machine wrappingMachine() {
   return machine;
 }
 
-CompileOptions chosen(const Kernel &kernel, const Machine &machine) {
+Decisions chosen(const Kernel &kernel, const Machine &machine) {
   Diagnostics diagnostics;
-  return choose(kernel, optionsFor(Strategy::Auto), machine, diagnostics);
+  return choose(kernel, {.strategy = Strategy::Auto}, {}, machine, diagnostics);
 }
 
 /// The instructions that somebody waits for, by body and queue, where there are several.
@@ -82,11 +80,11 @@ std::vector<std::vector<InstrId>> setsOf(const Kernel &kernel) {
 }
 
 /// The least cost of any sharing: every set alone or shared, all combinations.
-double leastCost(const Kernel &kernel, const Machine &machine, const CompileOptions &like) {
+double leastCost(const Kernel &kernel, const Machine &machine, const Decisions &like) {
   std::vector<std::vector<InstrId>> sets = setsOf(kernel);
   double least = HUGE_VAL;
   for (uint64_t choice = 0; choice < uint64_t(1) << sets.size(); ++choice) {
-    CompileOptions options = like;
+    Decisions options = like;
     options.plan.sharing.assign(kernel.instrs.size(), Sharing::Nobody);
     for (size_t s = 0; s < sets.size(); ++s) {
       for (InstrId member : sets[s]) {
@@ -162,7 +160,7 @@ TEST(ChooseTest, isAsCheapAsAnySharing) {
       continue;
     }
     Machine machine = seed % 2 == 0 ? genericMachine() : wrappingMachine();
-    CompileOptions options = chosen(code.kernel, machine);
+    Decisions options = chosen(code.kernel, machine);
     double cost = program(code.kernel, options, machine).value().cost;
     double least = leastCost(code.kernel, machine, options);
     ASSERT_GE(cost, least);
@@ -198,7 +196,7 @@ TEST(ChooseTest, semaphoresEndAndOneBodyShares) {
 
   machine.semaphores = 5;
   Diagnostics diagnostics;
-  CompileOptions options = choose(kernel, optionsFor(Strategy::Auto), machine, diagnostics);
+  Decisions options = choose(kernel, {.strategy = Strategy::Auto}, {}, machine, diagnostics);
   EXPECT_EQ(program(kernel, options, machine)->code.semaphores.size(), 4u);
   ASSERT_EQ(diagnostics.all().size(), 1u);
   EXPECT_EQ(diagnostics.all()[0].severity, Severity::Remark);
@@ -216,7 +214,7 @@ TEST(ChooseTest, bodiesEndAndTheQueueShares) {
 
   machine.semaphores = 3;
   Diagnostics diagnostics;
-  CompileOptions options = choose(kernel, optionsFor(Strategy::Auto), machine, diagnostics);
+  Decisions options = choose(kernel, {.strategy = Strategy::Auto}, {}, machine, diagnostics);
   EXPECT_EQ(program(kernel, options, machine)->code.semaphores.size(), 1u);
   ASSERT_EQ(diagnostics.all().size(), 1u);
   EXPECT_NE(diagnostics.all()[0].message.find("one counts all of queue 'p'"), std::string::npos);

@@ -27,10 +27,10 @@ Machine machineWith(std::optional<uint32_t> registers) {
   return machine;
 }
 
-CompileOptions optionsFor(Strategy strategy) {
-  CompileOptions options;
+Request optionsFor(Strategy strategy) {
+  Request options;
   options.overflow = Overflow::Assume;
-  options.plan.strategy = strategy;
+  options.strategy = strategy;
   return options;
 }
 
@@ -228,7 +228,7 @@ TEST(FitRegistersTest, codeWithFewRegistersIsRight) {
         break;
       }
       const Compiled &program = *outcome.compiled;
-      if (!countsAtRunTime(program.plan.options.strategy)) {
+      if (!countsAtRunTime(program.plan.decisions.strategy)) {
         break; // what 'auto' falls back to last needs no registers
       }
       std::string shortage = outcome.shortage();

@@ -34,7 +34,7 @@ constexpr Strategy strategies[] = {Strategy::PerInstruction, Strategy::PerLoop, 
 struct Setting {
   Strategy strategy;
   bool fold;
-  LowerOptions lower;
+  LowerDecisions lower;
   Machine machine;
 };
 
@@ -84,7 +84,7 @@ struct Compiled {
 Compiled compile(const RandomCodeCase &random, const Setting &setting) {
   const Kernel &kernel = random.kernel;
   Compiled compiled;
-  PlanOptions options = optionsOf(random, setting.strategy);
+  PlanDecisions options = optionsOf(random, setting.strategy);
   options.fold = setting.fold;
   Diagnostics planning;
   compiled.plan = makePlan(kernel, options, planning);
@@ -110,7 +110,7 @@ Compiled compile(const RandomCodeCase &random, const Setting &setting) {
 
 /// What each wait may ask for; where loops are written out, all waits are exact.
 IdVector<DepId, Allowance> allowancesIn(const Kernel &kernel, const Compiled &compiled) {
-  bool written = compiled.plan.options.strategy == Strategy::Unrolled;
+  bool written = compiled.plan.decisions.strategy == Strategy::Unrolled;
   return written ? IdVector<DepId, Allowance>(kernel.deps.size(), Allowance::Exact)
                  : allowancesOf(kernel, compiled.plan);
 }

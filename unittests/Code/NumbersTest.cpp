@@ -111,9 +111,9 @@ TEST(NumbersTest, reservedOnesAreNotTouched) {
     if (strategy == Strategy::PerEngine && !code.agreeing()) {
       continue;
     }
-    CompileOptions options;
+    Request options;
     options.overflow = Overflow::Assume;
-    options.plan.strategy = strategy;
+    options.strategy = strategy;
     Machine machine = genericMachine();
     machine.registersPerEngine = 40;
     machine.semaphores = seed % 3 == 0 ? 60 : 250;
@@ -144,9 +144,9 @@ TEST(NumbersTest, barriersResetAroundReservedOnes) {
   uint32_t split = 0;
   for (uint64_t seed = 0; seed < 5000; ++seed) {
     RandomCodeCase code(seed, optionsForSeed(seed));
-    CompileOptions options;
+    Request options;
     options.overflow = Overflow::Assume;
-    options.plan.strategy = Strategy::Barrier;
+    options.strategy = Strategy::Barrier;
     Diagnostics diagnostics;
     std::optional<Compiled> plain = compile(code.kernel, options, genericMachine(), diagnostics);
     reserveAndPin(code.kernel, seed);
@@ -178,7 +178,7 @@ TEST(NumbersTest, reservationsCountAgainstTheLimit) {
   b.reserveSemaphores(std::vector<uint32_t>{0, 2, 9});
   Kernel kernel = b.finish();
   Machine machine = genericMachine();
-  CompileOptions options;
+  Request options;
   options.overflow = Overflow::Assume;
   machine.semaphores = 4;
   Diagnostics fits;
@@ -212,9 +212,9 @@ TEST(NumbersTest, barriersRefusePins) {
   KernelBuilder b("k");
   InstrId p = b.instr("P", b.queueOf(b.engine("p")));
   b.pin(p, 1);
-  CompileOptions options;
+  Request options;
   options.overflow = Overflow::Assume;
-  options.plan.strategy = Strategy::Barrier;
+  options.strategy = Strategy::Barrier;
   Diagnostics diagnostics;
   EXPECT_FALSE(compile(b.finish(), options, genericMachine(), diagnostics));
   EXPECT_EQ(diagnostics.numErrors(), 1u);

@@ -60,9 +60,9 @@ struct Outcome {
 };
 
 Outcome compiled(const Kernel &kernel, Strategy strategy, double growth = 1) {
-  CompileOptions options;
-  options.plan.strategy = strategy;
-  options.lower.codeGrowth = growth;
+  Request options;
+  options.strategy = strategy;
+  options.codeGrowth = growth;
   options.overflow = Overflow::Assume;
   Diagnostics diagnostics;
   Outcome outcome;

@@ -191,7 +191,7 @@ private:
 using Mistake = std::function<void(Code &program)>;
 
 /// Compiles, runs a few schedules; what went wrong, or nothing.
-std::string examine(const RandomCodeCase &code, const PlanOptions &options,
+std::string examine(const RandomCodeCase &code, const PlanDecisions &options,
                     const Mistake &mistake) {
   Machine machine = genericMachine();
   Diagnostics diagnostics;
@@ -218,7 +218,7 @@ std::string examine(const RandomCodeCase &code, const PlanOptions &options,
   return problem;
 }
 
-Findings findingsOf(const PlanOptions &options, const fuzz::RandomKernelOptions &kernelOptions,
+Findings findingsOf(const PlanDecisions &options, const fuzz::RandomKernelOptions &kernelOptions,
                     fuzz::Range seeds, const Mistake &mistake = {}) {
   Findings findings;
   for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
@@ -231,14 +231,14 @@ Findings findingsOf(const PlanOptions &options, const fuzz::RandomKernelOptions 
   return findings;
 }
 
-void runCampaign(const PlanOptions &options, const fuzz::RandomKernelOptions &kernelOptions,
+void runCampaign(const PlanDecisions &options, const fuzz::RandomKernelOptions &kernelOptions,
                  std::string_view test) {
   Findings findings = findingsOf(options, kernelOptions, seedsOf(numPrograms));
   EXPECT_EQ(findings.count(), 0u) << findings.report("CodeTests", test);
 }
 
 /// Random order finds the mistake in many programs.
-void expectCaught(const PlanOptions &options, const std::function<bool(Op &)> &change) {
+void expectCaught(const PlanDecisions &options, const std::function<bool(Op &)> &change) {
   Mistake mistake = [&](Code &program) {
     for (EngineProgram &engine : program.engines) {
       std::erase_if(engine.ops, change);
@@ -247,8 +247,8 @@ void expectCaught(const PlanOptions &options, const std::function<bool(Op &)> &c
   EXPECT_TRUE(findingsOf(options, {}, {0, numPrograms - 1}, mistake).enough());
 }
 
-PlanOptions optionsFor(Strategy strategy, Participants participants = Participants::Work) {
-  PlanOptions options;
+PlanDecisions optionsFor(Strategy strategy, Participants participants = Participants::Work) {
+  PlanDecisions options;
   options.strategy = strategy;
   options.participants = participants;
   return options;

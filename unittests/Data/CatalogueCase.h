@@ -39,8 +39,8 @@ public:
     if (strategy == Strategy::Manual) {
       return manualCode(written.kernel);
     }
-    CompileOptions options;
-    options.plan.strategy = strategy;
+    Request options;
+    options.strategy = strategy;
     Diagnostics diagnostics;
     std::optional<Compiled> compiled = compile(written.kernel, options, machine, diagnostics);
     EXPECT_TRUE(compiled || (strategy == Strategy::Unrolled && !written.trips.empty()))

@@ -26,7 +26,7 @@ namespace {
 
 struct Setting {
   Machine machine = genericMachine();
-  CompileOptions options;
+  Request options;
 };
 
 constexpr double growths[] = {1, 1.5, 8};
@@ -43,7 +43,7 @@ Setting settingOf(uint64_t seed) {
   machine.subtraction = random.percent(50) ? Subtraction::Wraps : Subtraction::Saturates;
   machine.waitCompare = random.percent(30) ? WaitCompare::Signed : WaitCompare::Unsigned;
   setting.options.overflow = static_cast<Overflow>(random.percent(60) ? 0 : random.below(3));
-  setting.options.lower.codeGrowth = growths[random.below(std::size(growths))];
+  setting.options.codeGrowth = growths[random.below(std::size(growths))];
   return setting;
 }
 
@@ -64,8 +64,8 @@ Kernel kernelOf(uint64_t seed) {
 
 std::optional<Compiled> compileWith(const Kernel &kernel, const Setting &setting, Strategy strategy,
                                     Diagnostics &diagnostics) {
-  CompileOptions options = setting.options;
-  options.plan.strategy = strategy;
+  Request options = setting.options;
+  options.strategy = strategy;
   return compile(kernel, options, setting.machine, diagnostics);
 }
 
@@ -74,7 +74,7 @@ double sizeWithoutLimits(const Kernel &kernel, Setting setting) {
   setting.machine.semaphores = std::nullopt;
   setting.machine.registersPerEngine = std::nullopt;
   setting.options.overflow = Overflow::Assume;
-  setting.options.lower.codeGrowth = 1;
+  setting.options.codeGrowth = 1;
   Diagnostics ignored;
   std::optional<Compiled> program = compileWith(kernel, setting, Strategy::Auto, ignored);
   return program ? static_cast<double>(measure(kernel, program->code, 1).operations) : 0;
@@ -88,7 +88,7 @@ bool doesIt(const Kernel &kernel, const Setting &setting, Strategy strategy) {
     return program.has_value();
   }
   return static_cast<double>(measure(kernel, program->code, 1).operations) <=
-         setting.options.lower.codeGrowth * sizeWithoutLimits(kernel, setting);
+         setting.options.codeGrowth * sizeWithoutLimits(kernel, setting);
 }
 
 /// The first fixed strategy that does the kernel; none if none does.
@@ -130,7 +130,7 @@ std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Setti
   ExploreOptions options;
   options.maxStates = 20'000;
   options.mayOverwait = overwaitAllowed(kernel, compiled.plan);
-  if (!compiled.plan.options.resets.empty()) {
+  if (!compiled.plan.decisions.resets.empty()) {
     options.mayOverwait.assign(kernel.instrs.size(), true); // a reset holds back
   }
   ExploreResult result = explore(kernel, compiled.code, setting.machine, bindings, options);
@@ -158,7 +158,7 @@ TEST(AutoTest, neverRefusesWhatAnotherStrategyDoes) {
       continue;
     }
     ++compiledAtAll;
-    Strategy strategy = program->plan.options.strategy;
+    Strategy strategy = program->plan.decisions.strategy;
     fellBackTo[strategy] += strategy != Strategy::Auto;
     bool isBounded = setting.options.overflow != Overflow::Assume;
     std::string faults = isBounded ? faultsOf(kernel, *program, setting, seed) : "";

@@ -91,7 +91,7 @@ std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Machi
   ExploreOptions options;
   options.maxStates = 20'000;
   options.mayOverwait = overwaitAllowed(kernel, compiled.plan);
-  if (!compiled.plan.options.resets.empty()) {
+  if (!compiled.plan.decisions.resets.empty()) {
     options.mayOverwait.assign(kernel.instrs.size(), true); // a reset holds back
   }
   for (uint64_t run = 0; run < 3; ++run) {
@@ -114,8 +114,8 @@ TEST(DivergenceTest, whatIsAcceptedIsNeverStuckOnItsOwn) {
     Machine machine = machineOf(seed);
     for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
                               Strategy::Barrier, Strategy::Auto}) {
-      CompileOptions options;
-      options.plan.strategy = strategy;
+      Request options;
+      options.strategy = strategy;
       Diagnostics diagnostics;
       std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics);
       if (!compiled) {

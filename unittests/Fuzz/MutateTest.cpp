@@ -14,7 +14,7 @@ using namespace tally::fuzz;
 namespace {
 
 Code programOf(const Kernel &kernel, Strategy strategy = Strategy::PerLoop) {
-  PlanOptions options;
+  PlanDecisions options;
   options.strategy = strategy;
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(kernel, options, diagnostics);

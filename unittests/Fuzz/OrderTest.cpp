@@ -27,7 +27,7 @@ Kernel doubleBuffer(uint64_t trips) {
 }
 
 std::optional<Code> programOf(const Kernel &kernel, Strategy strategy) {
-  PlanOptions options;
+  PlanDecisions options;
   options.strategy = strategy;
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(kernel, options, diagnostics);

@@ -72,8 +72,8 @@ TEST(ResetTest, nothingIsOvertakenOnNarrowCounters) {
     Bindings bindings = randomBindings(kernel, seed, options.trips);
     for (Strategy strategy :
          {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine, Strategy::Auto}) {
-      CompileOptions how;
-      how.plan.strategy = strategy;
+      Request how;
+      how.strategy = strategy;
       Diagnostics diagnostics;
       std::optional<Compiled> compiled = compile(kernel, how, machine, diagnostics);
       if (!compiled) {

@@ -62,8 +62,8 @@ std::string mismatchOf(const Kernel &kernel, const Code &code, uint64_t seed) {
 }
 
 std::optional<Compiled> compileWith(const Kernel &kernel, Strategy strategy) {
-  CompileOptions options;
-  options.plan.strategy = strategy;
+  Request options;
+  options.strategy = strategy;
   Diagnostics diagnostics;
   return compile(kernel, options, genericMachine(), diagnostics);
 }

@@ -81,7 +81,7 @@ std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Machi
   ExploreOptions small;
   small.maxStates = 3'000;
   small.mayOverwait = overwaitAllowed(kernel, compiled.plan);
-  small.resets = !compiled.plan.options.resets.empty();
+  small.resets = !compiled.plan.decisions.resets.empty();
   ExploreResult explored = explore(kernel, compiled.code, machine, choices.bind(kernel), small);
   if (explored.verdict == Verdict::No) {
     text += fmt::format("{} with {}\n", explored.text, choices.text(kernel));
@@ -108,20 +108,20 @@ TEST(WidthTest, numbersFitAndWaitsAreRight) {
     Machine machine = machineOfSeed(seed);
     Kernel kernel = randomKernel(seed, optionsOfSeed(seed, machine));
     for (const std::string &name : strategyNames()) {
-      CompileOptions how;
-      how.plan.strategy = *strategyFrom(name);
+      Request how;
+      how.strategy = *strategyFrom(name);
       how.overflow = seed / 2 % 3 == 0 ? Overflow::Refuse : Overflow::Reset;
-      if (how.plan.strategy == Strategy::Manual) {
+      if (how.strategy == Strategy::Manual) {
         continue;
       }
       Diagnostics diagnostics;
       std::optional<Compiled> compiled = compile(kernel, how, machine, diagnostics);
       if (!compiled) {
-        ++refused[static_cast<size_t>(how.plan.strategy)];
+        ++refused[static_cast<size_t>(how.strategy)];
         continue;
       }
       ++programs;
-      resets += !compiled->plan.options.resets.empty();
+      resets += !compiled->plan.decisions.resets.empty();
       ASSERT_EQ(faultsOf(kernel, *compiled, machine, seed), "")
           << "seed " << seed << ", " << name << ", " << machine.counterBits << " bits, overflow "
           << toString(how.overflow) << "\n"
@@ -144,8 +144,8 @@ TEST(WidthTest, numbersFitWhateverIsAssumed) {
     Kernel kernel = randomKernel(seed, optionsOfSeed(seed, machine));
     for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
                               Strategy::Auto, Strategy::Barrier, Strategy::Unrolled}) {
-      CompileOptions how;
-      how.plan.strategy = strategy;
+      Request how;
+      how.strategy = strategy;
       how.overflow = Overflow::Assume;
       Diagnostics diagnostics;
       std::optional<Compiled> compiled = compile(kernel, how, machine, diagnostics);

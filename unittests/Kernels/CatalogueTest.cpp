@@ -21,8 +21,8 @@ constexpr std::array strategies{Strategy::PerInstruction, Strategy::PerLoop, Str
 
 std::optional<Compiled> compiled(const Kernel &kernel, Strategy strategy,
                                  Diagnostics &diagnostics) {
-  CompileOptions options;
-  options.plan.strategy = strategy;
+  Request options;
+  options.strategy = strategy;
   MachineResult trn2 = loadMachine("trn2");
   EXPECT_TRUE(trn2.machine);
   return compile(kernel, options, *trn2.machine, diagnostics);
@@ -96,8 +96,8 @@ TEST(CatalogueTest, manualCodeIsRight) {
     for (KernelSize size : {KernelSize::Small, KernelSize::Paper}) {
       WrittenKernel written = entry.write(size);
       Code program = manualCode(written.kernel);
-      CompileOptions options;
-      options.plan.strategy = Strategy::Manual;
+      Request options;
+      options.strategy = Strategy::Manual;
       Diagnostics diagnostics;
       EXPECT_TRUE(compile(written.kernel, options, trn2, diagnostics, &program))
           << entry.name << render(diagnostics, {});

@@ -389,7 +389,8 @@ TEST(PaperTableTest, predictedCostIsTheMeasuredOne) {
     for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop}) {
       Kernel kernel = nestedFamily();
       Diagnostics diagnostics;
-      SyncPlan plan = makePlan(kernel, literal(strategy).plan, diagnostics);
+      SyncPlan plan =
+          makePlan(kernel, decisionsFor(literal(strategy), {}, genericMachine()).plan, diagnostics);
       EXPECT_EQ(waitCost(plan, machine, DepId(0)),
                 Case(nestedFamily(), literal(strategy), machine).computations("e1"));
     }
@@ -410,8 +411,8 @@ TEST(PaperTableTest, perEngineOperationsDoNotGrowWithDepth) {
 
 /// Shared computations: three consumers of one value compute it once, mask included.
 TEST(PaperTableTest, sharingDividesTheCost) {
-  CompileOptions shared = literal(Strategy::PerLoop);
-  shared.lower.cse = true;
+  Request shared = literal(Strategy::PerLoop);
+  shared.cse = true;
   EXPECT_EQ(Case(inSharedFamily(2, 3), shared).computations("e1"), 5u);
 }
 

@@ -381,7 +381,7 @@ TEST(ZeroTripsTest, outermostLoopDoesNotRun) {
 /// so it must be on every machine; the bare formula on words that wrap is 2^32 - 1: for ever.
 TEST(WrappingTest, noThresholdWraps) {
   for (const Machine &machine : {saturatingMachine(), wrappingMachine(), signedMachine()}) {
-    for (const CompileOptions &options : {with(Strategy::PerLoop), literal(Strategy::PerLoop)}) {
+    for (const Request &options : {with(Strategy::PerLoop), literal(Strategy::PerLoop)}) {
       Case test(nestedPair(true), options, machine);
       test.trips("A", {3});
       test.trips("B", {0, 2, 1});
@@ -395,7 +395,7 @@ TEST(WrappingTest, noThresholdWraps) {
 /// The mask of a backward dependence is 1 at a = 2 although B has not run: the guard is needed
 /// beside the mask.
 TEST(WrappingTest, noThresholdWrapsUnderAMaskOfOne) {
-  for (const CompileOptions &options : {with(Strategy::PerLoop), literal(Strategy::PerLoop)}) {
+  for (const Request &options : {with(Strategy::PerLoop), literal(Strategy::PerLoop)}) {
     Case test(nestedPair(false), options, wrappingMachine());
     test.trips("A", {3});
     test.trips("B", {0, 2, 1});
@@ -414,7 +414,7 @@ TEST(WrappingTest, maskIsTheLastFactor) {
   k.endLoop();
   k.dep(p, c, {{a, 1}});
   Kernel kernel = k.finish();
-  for (const CompileOptions &options : {with(Strategy::PerLoop), literal(Strategy::PerLoop)}) {
+  for (const Request &options : {with(Strategy::PerLoop), literal(Strategy::PerLoop)}) {
     Case test(kernel, options, wrappingMachine());
     test.trips("A", {3});
     EXPECT_EQ(test.thresholds("C"), (Values{0, 1, 3}));
@@ -494,7 +494,7 @@ TEST(OverflowTest, resetsBeginBehindTheBound) {
   Machine machine = saturatingMachine();
   machine.counterBits = 8; // 2*(126 + 1) < 2^8
   auto messages = [&](uint64_t max, Overflow overflow) {
-    CompileOptions options = with(Strategy::PerLoop);
+    Request options = with(Strategy::PerLoop);
     options.overflow = overflow;
     return Case(counting(max), options, machine).messages();
   };
@@ -773,10 +773,10 @@ Kernel readersAround() {
 /// it must be with and without hoisting and sharing, folded or not.
 TEST(EvaluationTimeTest, hoistedAndSharedValuesReadTheCountersInTime) {
   for (uint32_t choice = 0; choice < 16; ++choice) {
-    CompileOptions options;
-    options.lower.licm = choice & 1;
-    options.lower.cse = choice & 2;
-    options.plan.fold = choice & 4;
+    Request options;
+    options.licm = choice & 1;
+    options.cse = choice & 2;
+    options.fold = choice & 4;
     Case test(readersAround(), options, choice & 8 ? wrappingMachine() : saturatingMachine());
     test.trips("A", {3});
     test.trips("B", {2, 1, 3});
@@ -1026,7 +1026,7 @@ TEST(RootTest, straightLineWaitsForItsPlace) {
     k.dep(producers[i - 1], k.on(1, fmt::format("C{}", i)));
   }
   Kernel kernel = k.finish();
-  for (const CompileOptions &options :
+  for (const Request &options :
        {with(Strategy::PerLoop), literal(Strategy::PerLoop), with(Strategy::PerEngine)}) {
     Case test(kernel, options);
     for (uint64_t i = 1; i <= 4; ++i) {

@@ -28,24 +28,24 @@ static std::vector<EngineId> declare(KernelBuilder &builder, uint32_t numEngines
 
 Writer::Writer(uint32_t numEngines) : KernelBuilder("k"), engines(declare(*this, numEngines)) {}
 
-CompileOptions with(Strategy strategy) {
-  CompileOptions options;
-  options.plan.strategy = strategy;
+Request with(Strategy strategy) {
+  Request options;
+  options.strategy = strategy;
   options.overflow = Overflow::Assume; // the paper's counters never end
   return options;
 }
 
-CompileOptions literal(Strategy strategy) {
-  CompileOptions options = with(strategy);
-  options.plan.fold = false;
-  options.lower.licm = false;
-  options.lower.cse = false;
+Request literal(Strategy strategy) {
+  Request options = with(strategy);
+  options.fold = false;
+  options.licm = false;
+  options.cse = false;
   return options;
 }
 
-CompileOptions baseline() {
-  CompileOptions options = with(Strategy::Barrier);
-  options.plan.participants = Participants::All;
+Request baseline() {
+  Request options = with(Strategy::Barrier);
+  options.participants = Participants::All;
   return options;
 }
 
@@ -72,7 +72,7 @@ Machine signedMachine() {
 // Running
 //===----------------------------------------------------------------------===//
 
-Case::Case(Kernel k, const CompileOptions &options, Machine m)
+Case::Case(Kernel k, const Request &options, Machine m)
     : kernel(std::move(k)), machine(std::move(m)), bindings(kernel),
       compiled(compile(kernel, options, machine, diagnostics)) {}
 

@@ -53,13 +53,13 @@ public:
 };
 
 /// Options by what the paper calls them.
-CompileOptions with(Strategy strategy);
+Request with(Strategy strategy);
 
 /// Nothing folded, hoisted or shared: the formulas as the paper prints them.
-CompileOptions literal(Strategy strategy);
+Request literal(Strategy strategy);
 
 /// The baseline: barriers of all engines.
-CompileOptions baseline();
+Request baseline();
 
 /// Machines that differ only in what `a - b` gives for b > a, and how waits compare.
 Machine saturatingMachine();
@@ -68,8 +68,7 @@ Machine signedMachine();
 
 class Case {
 public:
-  explicit Case(Kernel kernel, const CompileOptions &options = {},
-                Machine machine = saturatingMachine());
+  explicit Case(Kernel kernel, const Request &options = {}, Machine machine = saturatingMachine());
   Case(const Case &) = delete;
   Case &operator=(const Case &) = delete;
 

@@ -134,8 +134,8 @@ struct Compiling {
   std::optional<Compiled> compiled;
 
   Compiling(const Kernel &kernel, Strategy strategy, const Machine &machine) {
-    CompileOptions options;
-    options.plan.strategy = strategy;
+    Request options;
+    options.strategy = strategy;
     options.overflow = Overflow::Assume; // divergent loops would be refused
     Diagnostics diagnostics;
     compiled = compile(kernel, options, machine, diagnostics);

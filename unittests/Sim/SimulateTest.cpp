@@ -310,8 +310,8 @@ TEST(SimulateTest, barrier) {
   b.endLoop();
   b.dep(i0, i1, {{LoopId(1), 1}});
   Kernel kernel = b.finish();
-  CompileOptions options;
-  options.plan.strategy = Strategy::Barrier;
+  Request options;
+  options.strategy = Strategy::Barrier;
   Diagnostics diagnostics;
   Machine machine = testMachine();
   std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics);

@@ -39,7 +39,7 @@ struct Nest {
 };
 
 SyncPlan planBarrier(const Kernel &kernel, Participants participants, Diagnostics &diagnostics) {
-  PlanOptions options;
+  PlanDecisions options;
   options.strategy = Strategy::Barrier;
   options.participants = participants;
   return makePlan(kernel, options, diagnostics);

@@ -83,8 +83,8 @@ std::string_view toString(DepClass depClass) {
   return names[static_cast<size_t>(depClass)];
 }
 
-PlanOptions optionsOf(const RandomCodeCase &code, Strategy strategy) {
-  PlanOptions options;
+PlanDecisions optionsOf(const RandomCodeCase &code, Strategy strategy) {
+  PlanDecisions options;
   options.strategy = strategy;
   if (strategy != Strategy::Auto) {
     return options;

@@ -49,7 +49,7 @@ fuzz::RandomKernelOptions optionsForSeed(uint64_t seed);
 
 /// Plan options for a strategy; for 'auto', sharing is drawn by the program's seed, with whole
 /// queues only where all engines agree.
-PlanOptions optionsOf(const RandomCodeCase &code, Strategy strategy);
+PlanDecisions optionsOf(const RandomCodeCase &code, Strategy strategy);
 
 /// The seeds of a campaign of `count` programs, unless the environment says otherwise. A campaign
 /// that does `work` times as much for each program runs so many times fewer of $TALLY_COUNT.

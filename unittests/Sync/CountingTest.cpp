@@ -69,7 +69,7 @@ static std::string thresholdOver(int64_t distance, uint32_t weight, uint64_t lim
   b.endLoop();
   b.dep(p, c, {{a, distance}});
   Kernel kernel = b.finish();
-  PlanOptions options;
+  PlanDecisions options;
   options.counterLimit = limit;
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(kernel, options, diagnostics);
@@ -104,7 +104,7 @@ TEST(CountingTest, innerIndicesKeepToAQuarterOfTheCounters) {
     b.endLoop();
     b.depElement(p, c, step, {});
     Kernel kernel = b.finish();
-    PlanOptions options;
+    PlanDecisions options;
     options.counterLimit = 256;
     Diagnostics diagnostics;
     SyncPlan plan = makePlan(kernel, options, diagnostics);
@@ -145,7 +145,7 @@ TEST(CountingTest, splitQueuesAreRefusedWhereTheyMayMix) {
       Kernel kernel = b.finish();
       for (Strategy strategy : {Strategy::PerLoop, Strategy::PerEngine, Strategy::Barrier,
                                 Strategy::Unrolled, Strategy::PerInstruction}) {
-        PlanOptions options;
+        PlanDecisions options;
         options.strategy = strategy;
         Diagnostics diagnostics;
         makePlan(kernel, options, diagnostics);
@@ -242,7 +242,7 @@ TEST(CountingTest, constantTripsAreNotCounted) {
   b.dep(p, c);
   b.dep(p, c, {{a, 70}});
   Kernel kernel = b.finish();
-  PlanOptions options;
+  PlanDecisions options;
   options.strategy = Strategy::Auto;
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(kernel, options, diagnostics);
@@ -311,7 +311,7 @@ TEST(CountingTest, fiftyMillionInstructionsAreWrittenOut) {
     b.beginLoop("A", KernelBuilder::constant(trips));
     b.instr("P", queue);
     b.endLoop();
-    PlanOptions options;
+    PlanDecisions options;
     options.strategy = Strategy::Unrolled;
     Diagnostics diagnostics;
     makePlan(b.finish(), options, diagnostics);

@@ -42,7 +42,7 @@ struct Nest {
 };
 
 /// The first error of a plan; empty if there is none.
-std::string refusal(const Kernel &kernel, const PlanOptions &options = {}) {
+std::string refusal(const Kernel &kernel, const PlanDecisions &options = {}) {
   Diagnostics diagnostics;
   makePlan(kernel, options, diagnostics);
   for (const Diagnostic &diagnostic : diagnostics.all()) {
@@ -96,7 +96,7 @@ TEST(DivergenceTest, noDoubtfulEngineMeetsOthersToReset) {
       nest.b.allowDivergent(nest.b.dep(nest.p, nest.y));
     }
     Kernel kernel = nest.b.finish();
-    PlanOptions options;
+    PlanDecisions options;
     options.resets = {{nest.a, 100}};
     std::string text = refusal(kernel, options);
     EXPECT_EQ(text.find("engines would meet between iterations of 'A' to reset counters, but") == 0,
@@ -130,7 +130,7 @@ TEST(DivergenceTest, noBarrierStandsForWhatIsCountedApart) {
   Nest nest(/*uniform=*/false);
   nest.b.allowDivergent(nest.b.dep(nest.p, nest.y));
   Kernel kernel = nest.b.finish();
-  PlanOptions options;
+  PlanDecisions options;
   options.strategy = Strategy::Barrier;
   EXPECT_EQ(refusal(kernel, options),
             "barriers cannot stand for 'P' -> 'Y', which waits for as many runs as its own engine "

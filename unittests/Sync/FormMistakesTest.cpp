@@ -47,7 +47,7 @@ Mistake countsBeside(int by) {
 /// At most one copy for each wait, for every third none.
 OptionsOf withFewCopies() {
   return [](const RandomCodeCase &code) {
-    PlanOptions options;
+    PlanDecisions options;
     options.remembered.assign(code.kernel.deps.size(), 1);
     for (DepId dep : code.kernel.deps.ids()) {
       options.remembered[dep] = dep.value % 3 == 0 ? 0 : 1;
@@ -62,7 +62,7 @@ OptionsOf withMixedGroups() {
 }
 
 bool wasGivenUp(const SyncPlan &plan, DepId dep) {
-  return !plan.waits[dep].exact && plan.options.rememberedFor(dep) < mostRemembered;
+  return !plan.waits[dep].exact && plan.decisions.rememberedFor(dep) < mostRemembered;
 }
 
 } // namespace

@@ -51,7 +51,7 @@ ExprId rebuild(ExprPool &pool, const Expr &expr) {
   }
 }
 
-SyncPlan planOf(const Kernel &kernel, const PlanOptions &options) {
+SyncPlan planOf(const Kernel &kernel, const PlanDecisions &options) {
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(kernel, options, diagnostics);
   EXPECT_FALSE(diagnostics.hasErrors()) << render(diagnostics, {});
@@ -102,7 +102,7 @@ Mistake inNodes(std::function<ExprId(const Kernel &, SyncPlan &, const Expr &)> 
 
 OptionsOf planned(Strategy strategy) {
   return [strategy](const RandomCodeCase &) {
-    PlanOptions options;
+    PlanDecisions options;
     options.strategy = strategy;
     return options;
   };

@@ -86,7 +86,7 @@ struct Score {
 };
 
 /// Options under which a program is planned.
-using OptionsOf = std::function<PlanOptions(const RandomCodeCase &)>;
+using OptionsOf = std::function<PlanDecisions(const RandomCodeCase &)>;
 
 /// This strategy, and all else as it is by default.
 OptionsOf planned(Strategy strategy);

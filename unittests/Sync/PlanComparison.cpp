@@ -305,7 +305,7 @@ Allowance allowanceOf(const Kernel &kernel, const SyncPlan &plan, DepId dep) {
   const Dep &what = kernel.deps[dep];
   int64_t reach = what.form == DistanceForm::Flat ? what.step : placeOf(kernel, what).offset;
   bool isForgotten =
-      plan.options.rememberedFor(dep) < mostRemembered || reach > int64_t(mostRemembered);
+      plan.decisions.rememberedFor(dep) < mostRemembered || reach > int64_t(mostRemembered);
   return isForgotten ? Allowance::Sequence : Allowance::Carrier;
 }
 

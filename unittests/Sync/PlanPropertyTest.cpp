@@ -31,7 +31,7 @@ struct Planned {
 };
 
 Planned planOf(const RandomCodeCase &code, Strategy strategy) {
-  PlanOptions options = optionsOf(code, strategy);
+  PlanDecisions options = optionsOf(code, strategy);
   options.fold = code.seed % 2 == 0;
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(code.kernel, options, diagnostics);

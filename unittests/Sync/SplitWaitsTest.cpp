@@ -30,7 +30,7 @@ struct Parts {
   /// The first error; empty if there is none.
   std::string plan(Strategy strategy = Strategy::PerLoop) {
     Kernel kernel = b.finish();
-    PlanOptions options;
+    PlanDecisions options;
     options.strategy = strategy;
     Diagnostics diagnostics;
     makePlan(kernel, options, diagnostics);

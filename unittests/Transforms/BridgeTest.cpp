@@ -197,8 +197,8 @@ TEST_F(BridgeTest, codeComesBack) {
     for (Strategy strategy : {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
                               Strategy::Barrier, Strategy::Unrolled}) {
       SCOPED_TRACE(fmt::format("seed {}, {}", seed, toString(strategy)));
-      CompileOptions options;
-      options.plan.strategy = strategy;
+      Request options;
+      options.strategy = strategy;
       Diagnostics refused;
       std::optional<Compiled> compiled = compile(kernel, options, genericMachine(), refused);
       if (compiled && !HasFatalFailure()) {

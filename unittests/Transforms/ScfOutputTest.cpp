@@ -37,7 +37,7 @@ constexpr uint32_t numMistaken = 500;
 
 /// How one program is compiled; all of it follows from a number.
 struct Setting {
-  CompileOptions options;
+  Request options;
   Machine machine;
 };
 
@@ -48,15 +48,15 @@ Setting settingOf(Strategy strategy, uint64_t n) {
     n /= choices;
     return choice;
   };
-  setting.options.plan.strategy = strategy;
+  setting.options.strategy = strategy;
   setting.machine.subtraction = take(2) == 0 ? Subtraction::Saturates : Subtraction::Wraps;
   setting.machine.waitCompare = take(2) == 0 ? WaitCompare::Unsigned : WaitCompare::Signed;
   const uint32_t narrow = strategy == Strategy::Unrolled ? 16 : 8; // no counter is ever reset
   setting.machine.counterBits = take(2) == 0 ? 32 : narrow;
-  setting.options.lower.licm = take(2) == 0;
-  setting.options.lower.cse = take(2) == 0;
-  setting.options.plan.fold = take(2) == 0;
-  setting.options.plan.participants = take(2) == 0 ? Participants::Work : Participants::All;
+  setting.options.licm = take(2) == 0;
+  setting.options.cse = take(2) == 0;
+  setting.options.fold = take(2) == 0;
+  setting.options.participants = take(2) == 0 ? Participants::Work : Participants::All;
   if (take(2) != 0 && strategy != Strategy::Unrolled) {
     setting.machine.registersPerEngine = 8;
   }
@@ -66,9 +66,8 @@ Setting settingOf(Strategy strategy, uint64_t n) {
 std::string describe(const Setting &setting) {
   const Machine &machine = setting.machine;
   return fmt::format(
-      "{} fold={} licm={} cse={} {} {} {} bits, {} registers",
-      toString(setting.options.plan.strategy), setting.options.plan.fold,
-      setting.options.lower.licm, setting.options.lower.cse,
+      "{} fold={} licm={} cse={} {} {} {} bits, {} registers", toString(setting.options.strategy),
+      setting.options.fold, setting.options.licm, setting.options.cse,
       machine.subtraction == Subtraction::Wraps ? "wrapping" : "saturating",
       machine.waitCompare == WaitCompare::Signed ? "signed" : "unsigned", machine.counterBits,
       machine.registersPerEngine ? std::to_string(*machine.registersPerEngine) : "any");
@@ -156,7 +155,7 @@ private:
 /// Only a limit of registers is a reason to refuse.
 std::optional<Compiled> Examiner::compileFor(const RandomCodeCase &code, const Setting &setting) {
   Diagnostics diagnostics;
-  CompileOptions options = setting.options;
+  Request options = setting.options;
   options.overflow = code.agreeing() ? options.overflow : Overflow::Assume;
   std::optional<Compiled> compiled = compile(code.kernel, options, setting.machine, diagnostics);
   ++(compiled ? numCompiled : numRefused);

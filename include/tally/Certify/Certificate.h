@@ -35,7 +35,7 @@ struct CertificateNotes {
   std::vector<std::string> granted = {};            ///< what accesses rest on; the same
 
   /// Dependences whose waits remember fewer iterations than they need, as registers ran out
-  /// (PlanOptions::remembered): such code is not covered.
+  /// (PlanDecisions::remembered): such code is not covered.
   std::vector<DepId> waitsLonger = {};
 };
 

@@ -9,15 +9,15 @@
 #ifndef TALLY_COMPILE_CHOOSE_H
 #define TALLY_COMPILE_CHOOSE_H
 
-#include "tally/Compile/Compile.h"
+#include "tally/Compile/Decisions.h"
 
 namespace tally {
 
-/// For Strategy::Auto, the options with everything chosen: who shares a semaphore with whom, and
-/// how loops are counted. What a limit of the machine forced is a remark. `spare` semaphores are
-/// left for engines to meet. For every strategy, how far the machine's counters count.
-CompileOptions choose(const Kernel &kernel, const CompileOptions &options, const Machine &machine,
-                      Diagnostics &diagnostics, uint32_t spare = 0);
+/// For Strategy::Auto, the decisions with everything chosen: who shares a semaphore with whom, and
+/// how loops are counted. What a limit of the machine forced is a remark. For every other strategy,
+/// what the request settles.
+Decisions choose(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
+                 const Machine &machine, Diagnostics &diagnostics);
 
 } // namespace tally
 

@@ -3,17 +3,15 @@
 // One call for those who want code and not its making:
 //
 //   Diagnostics diagnostics;
-//   auto compiled = compile(kernel, {.plan = {.strategy = Strategy::PerLoop}},
-//                           genericMachine(), diagnostics);
-//   if (compiled) use(compiled->code);
+//   auto compiled = compile(kernel, {.strategy = Strategy::PerLoop}, genericMachine(),
+//   diagnostics); if (compiled) use(compiled->code);
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_COMPILE_COMPILE_H
 #define TALLY_COMPILE_COMPILE_H
 
-#include "tally/Compile/Overflow.h"
-#include "tally/Lower/Lower.h"
+#include "tally/Compile/Decisions.h"
 
 #include <optional>
 #include <string>
@@ -21,22 +19,17 @@
 
 namespace tally {
 
-struct CompileOptions {
-  PlanOptions plan;
-  LowerOptions lower;
-  Overflow overflow = Overflow::Reset;
-};
-
 struct Compiled {
   SyncPlan plan; ///< empty for Strategy::Manual
   Code code;
+  LowerDecisions lowering; ///< with which the code follows from the plan
 };
 
 /// Checks, plans, lowers, and verifies each result. Nothing comes back if there was an error;
 /// remarks alone do not stop it. If what Strategy::Auto chooses does not fit, the plan and the
 /// code are those of another strategy, which they name. For Strategy::Manual, `written` is the
 /// code: it is verified and kept as it is.
-std::optional<Compiled> compile(const Kernel &kernel, const CompileOptions &options,
+std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
                                 const Machine &machine, Diagnostics &diagnostics,
                                 const Code *written = nullptr);
 

@@ -7,14 +7,17 @@
 
 namespace tally {
 
-struct LowerOptions {
+/// All that code depends on beside kernel, plan and machine.
+struct LowerDecisions {
   bool licm = true; ///< compute each value at the outermost place where its inputs stand still
   bool cse = true;  ///< compute equal values once
   bool nativeCounters = false; ///< use a loop's own counter where it counts the same
   bool stepThresholds = false; ///< keep what grows by a constant in a register, and step it
   bool countAtOnce = false;    ///< where an engine only counts a loop, add what it would count
-  double codeGrowth = 1; ///< Auto: loops may be unrolled as long as code gets no larger than this
   IdVector<EngineId, bool> recomputes = {}; ///< engines that step nothing all the same; empty: none
+
+  /// That emit at once; 0: as many as there are cores. The code is the same with any number.
+  uint32_t threads = 0;
 
   bool stepsOn(EngineId engine) const {
     return stepThresholds && (recomputes.empty() || !recomputes[engine]);
@@ -24,7 +27,7 @@ struct LowerOptions {
 /// The code of every engine for a plan of this kernel, for the arithmetic of the machine. Uses more
 /// registers than the machine has only if the counters alone need more; see checkLimits().
 Code lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
-           const LowerOptions &options, Diagnostics &diagnostics);
+           const LowerDecisions &decisions, Diagnostics &diagnostics);
 
 /// How many operations compute the wait of a dependence on this machine, before sharing and
 /// hoisting.

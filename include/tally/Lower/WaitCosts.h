@@ -9,8 +9,8 @@ namespace tally {
 /// What the waits of a plan and the computation of their thresholds cost on a machine, for each of
 /// `numSets` sets of instructions that are waited for, without making the code.
 std::vector<double> waitCosts(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
-                              const LowerOptions &options, const IdVector<InstrId, uint32_t> &setOf,
-                              size_t numSets);
+                              const LowerDecisions &decisions,
+                              const IdVector<InstrId, uint32_t> &setOf, size_t numSets);
 
 } // namespace tally
 

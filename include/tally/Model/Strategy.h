@@ -16,7 +16,7 @@ enum class Strategy : uint8_t {
   PerInstruction, ///< one semaphore for each producer
   PerLoop,        ///< one for each loop body and queue
   PerEngine,      ///< one for each queue
-  Auto,           ///< each instruction as PlanOptions::sharing says
+  Auto,           ///< each instruction as is cheapest
   Manual,         ///< as written in the input
 };
 

@@ -56,7 +56,8 @@ struct ResetPoint {
   bool operator==(const ResetPoint &) const = default;
 };
 
-struct PlanOptions {
+/// All that a plan depends on beside its kernel.
+struct PlanDecisions {
   Strategy strategy = Strategy::PerLoop;
   Participants participants = Participants::Work;
   bool fold = true;                        ///< evaluate constants in wait expressions
@@ -71,8 +72,7 @@ struct PlanOptions {
   }
 
   std::vector<ResetPoint> resets = {}; ///< so that no counter overflows; in text order
-  /// The first value that no counter holds; see Machine::counterLimit(), from which choose() has
-  /// it.
+  /// The first value that no counter holds; see Machine::counterLimit().
   uint64_t counterLimit = maxCount + 1;
 };
 
@@ -130,7 +130,7 @@ struct LoopBarriers {
 };
 
 struct SyncPlan {
-  PlanOptions options;
+  PlanDecisions decisions;
   ExprPool exprs;
   IdVector<GroupId, Group> groups;
   IdVector<RingId, Ring> rings;
@@ -142,8 +142,8 @@ struct SyncPlan {
 
   /// The reset point at `loop`; null if there is none.
   const ResetPoint *resetAt(LoopId loop) const {
-    auto found = std::ranges::lower_bound(options.resets, loop, {}, &ResetPoint::loop);
-    return found != options.resets.end() && found->loop == loop ? &*found : nullptr;
+    auto found = std::ranges::lower_bound(decisions.resets, loop, {}, &ResetPoint::loop);
+    return found != decisions.resets.end() && found->loop == loop ? &*found : nullptr;
   }
 
   /// Whether an instruction raises a semaphore that counts its queue in all bodies.
@@ -155,7 +155,7 @@ struct SyncPlan {
 /// The plan for a legal kernel. Adds an error for what the strategy cannot do,
 /// and a remark for each dependence that will wait longer than it has to. With
 /// errors, the returned plan is not to be used.
-SyncPlan makePlan(const Kernel &kernel, const PlanOptions &options, Diagnostics &diagnostics);
+SyncPlan makePlan(const Kernel &kernel, const PlanDecisions &decisions, Diagnostics &diagnostics);
 
 /// Whether the plan holds together: members, N and K counted afresh, every dependence
 /// waited for on its producer's semaphore or covered, expressions only over

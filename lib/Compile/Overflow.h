@@ -6,34 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_COMPILE_OVERFLOW_H
-#define TALLY_COMPILE_OVERFLOW_H
+#ifndef TALLY_LIB_COMPILE_OVERFLOW_H
+#define TALLY_LIB_COMPILE_OVERFLOW_H
 
 #include "tally/Sync/Plan.h"
 
 namespace tally {
 
-enum class Overflow : uint8_t {
-  Reset,  ///< drain and reset between iterations of a loop; refused where no loop will do
-  Refuse, ///< an error
-  Assume, ///< a remark
-};
-
-std::string_view toString(Overflow overflow);
-
-std::optional<Overflow> overflowFrom(std::string_view name);
-
-/// All by name, in the order of the enumeration.
-std::vector<std::string> overflowNames();
-
 /// The loops between whose iterations counters have to be reset so that none passes the limit, for
-/// PlanOptions::resets of another plan. An error where there is none that all engines agree on.
+/// another plan. An error where there is none that all engines agree on.
 std::vector<ResetPoint> findResets(const Kernel &kernel, const SyncPlan &plan,
                                    const Machine &machine, Diagnostics &diagnostics);
 
-/// Gives each reset point of a plan the most iterations that fit, and remarks on it.
-void setResetPeriods(const Kernel &kernel, SyncPlan &plan, const Machine &machine,
-                     Diagnostics &diagnostics);
+/// The reset points of a plan, each with the most iterations that fit, and a remark on it.
+std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
+                                    const Machine &machine, Diagnostics &diagnostics);
 
 /// Remarks, or errors, where trip bounds do not show that all counters stay below the limit: up to
 /// how many entries of which loop the code is right, and the bound that would settle it.
@@ -42,4 +29,4 @@ void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &ma
 
 } // namespace tally
 
-#endif // TALLY_COMPILE_OVERFLOW_H
+#endif // TALLY_LIB_COMPILE_OVERFLOW_H

@@ -1,0 +1,42 @@
+//===- Request.h - What is asked of compilation ---------------------------===//
+//
+// What a user says, and compilation never changes. What it makes of it are Decisions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_COMPILE_REQUEST_H
+#define TALLY_COMPILE_REQUEST_H
+
+#include "tally/Sync/Plan.h"
+
+namespace tally {
+
+/// What is to be done where trip bounds do not show that counters stay below the machine's limit.
+enum class Overflow : uint8_t {
+  Reset,  ///< drain and reset between iterations of a loop; refused where no loop will do
+  Refuse, ///< an error
+  Assume, ///< a remark
+};
+
+std::string_view toString(Overflow overflow);
+
+std::optional<Overflow> overflowFrom(std::string_view name);
+
+/// All by name, in the order of the enumeration.
+std::vector<std::string> overflowNames();
+
+struct Request {
+  Strategy strategy = Strategy::PerLoop;
+  Participants participants = Participants::Work;
+  bool fold = true;          ///< evaluate constants in wait expressions
+  bool licm = true;          ///< compute each value at the outermost place possible
+  bool cse = true;           ///< compute equal values once
+  bool constantTrips = true; ///< Auto may make use of constant trips
+  double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is so many times as large
+  Overflow overflow = Overflow::Reset;
+  uint32_t threads = 0; ///< that may work at once; 0: as many as there are cores
+};
+
+} // namespace tally
+
+#endif // TALLY_COMPILE_REQUEST_H
