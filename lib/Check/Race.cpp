@@ -329,7 +329,7 @@ private:
     std::unique_ptr<MustOrder> less;
     if (must) {
       std::vector<AssumedWait> waits;
-      for (const Excess &run : excess.runs) {
+      for (const ExcessRun &run : excess.runs) {
         waits.push_back({excess.engine, run.at, excess.queue, run.needed, true});
       }
       less = std::make_unique<MustOrder>(system, waits);

@@ -109,7 +109,7 @@ RaceReport reportOf(const RaceSubject &subject, const Unsettled &unsettled) {
 
 RaceReport reportOf(const RaceSubject &subject, const WaitExcess &excess, uint64_t passes) {
   Story story(subject);
-  const Excess &first = excess.runs.front();
+  const ExcessRun &first = excess.runs.front();
   const Op &op = story.opAt(excess.engine, first.at);
   bool isStale =
       story.registerStory(excess.engine, first.at).kind == RegisterStory::Kind::OtherWait;

@@ -42,7 +42,7 @@ RaceRun::RaceRun(const RaceSubject &subject, const MustOrder *must)
 void RaceRun::relax(EngineId engine, const WaitExcess &excess) {
   relaxedEngine = engine;
   relaxedQueue = excess.queue;
-  for (const Excess &run : excess.runs) {
+  for (const ExcessRun &run : excess.runs) {
     relaxed[run.at] = run.needed;
   }
 }

@@ -90,7 +90,7 @@ struct OrderFault {
 };
 
 /// A wait that asked for more than anything after it does.
-struct Excess {
+struct ExcessRun {
   uint32_t at = 0;     ///< in the trajectory of its engine
   uint32_t needed = 0; ///< completions of the queue that would do
 };
@@ -98,7 +98,7 @@ struct Excess {
 struct WaitExcess {
   EngineId engine;
   QueueId queue; ///< that alone raises the semaphore
-  std::vector<Excess> runs;
+  std::vector<ExcessRun> runs;
   uint64_t held = 0; ///< of these, how many were not met when the engine came to them
 };
 

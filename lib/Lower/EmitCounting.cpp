@@ -224,13 +224,13 @@ private:
 
   //===--- Counters -------------------------------------------------------===//
 
-  RegId newValue(Value value) {
+  RegId newValue(RegisterValue value) {
     program.values.push_back(value);
     return RegId(static_cast<uint32_t>(program.values.size() - 1));
   }
 
   RegId newCounter(CounterRole role) {
-    Value value;
+    RegisterValue value;
     value.role = role;
     return newValue(value);
   }
@@ -442,7 +442,7 @@ private:
   RegId compute(const Expr &node, InstrId consumer, uint32_t use, uint32_t depth) {
     Operand a = valueOf(ExprId(node.a), consumer, use);
     Operand b = valueOf(ExprId(node.b), consumer, use);
-    Value value;
+    RegisterValue value;
     value.depth = depth;
     value.definition = position();
     value.lastUse = position();
@@ -458,7 +458,7 @@ private:
     if (!operand.isRegister || program.values[operand.value].isCounter()) {
       return;
     }
-    Value &value = program.values[operand.value];
+    RegisterValue &value = program.values[operand.value];
     bool inside = regionAtDepth.size() > value.depth + 1;
     value.lastUse = position();
     value.lastRegion = inside ? regionAtDepth[value.depth + 1] : noRegion;

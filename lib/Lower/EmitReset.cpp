@@ -19,7 +19,7 @@ public:
 
   void run(const ResetSite &site) {
     LoopId loop = site.point.loop;
-    Value due;
+    RegisterValue due;
     due.depth = kernel.loops[loop].depth;
     due.definition = static_cast<uint32_t>(program.ops.size());
     due.lastUse = due.definition + 1;

@@ -50,14 +50,14 @@ public:
 private:
   //===--- Live ranges ----------------------------------------------------===//
 
-  uint32_t endOf(const Value &value) const {
+  uint32_t endOf(const RegisterValue &value) const {
     return value.lastRegion == none ? value.lastUse : program.regions[value.lastRegion].end;
   }
 
   /// ends[firstEnd[i]...firstEnd[i+1]]: the values that die after operation i.
   void findEnds() {
     firstEnd.assign(program.ops.size() + 1, 0);
-    for (const Value &value : program.values) {
+    for (const RegisterValue &value : program.values) {
       ++firstEnd[endOf(value) + 1];
     }
     for (size_t i = 1; i < firstEnd.size(); ++i) {

@@ -34,7 +34,7 @@ struct CounterRole {
   uint32_t slot = 0;
 };
 
-struct Value {
+struct RegisterValue {
   CounterRole role;
   uint32_t depth = 0;      ///< of the body that computes it
   uint32_t definition = 0; ///< index of its one operation, for a temporary
@@ -53,7 +53,7 @@ struct Region {
 /// Operations over values: RegIds are indices into `values`.
 struct ValueCode {
   std::vector<Op> ops;
-  std::vector<Value> values;
+  std::vector<RegisterValue> values;
   std::vector<Region> regions;
 };
 
