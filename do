@@ -250,7 +250,7 @@ matrix_tests() {
 pairs_tests() {
   local name=$1
   shift
-  check_one "$name" "$build/release/bin/tally" fuzz --pairs --jobs="$jobs" "$@"
+  check_one "$name" "$build/release/bin/tally-fuzz" --pairs --jobs="$jobs" "$@"
   sed -n '/^features:/,$p' "$logs/${name// /-}.log" | sed -n 1,40p >&2
 }
 
@@ -372,9 +372,9 @@ verb_fuzz() {
   fi
   if build_tree release; then
     minutes=$(awk "BEGIN { print $seconds / 60 }")
-    check_one "fuzz kernels" "$tally" fuzz --seed="$seed" --minutes="$minutes" --jobs="$jobs"
+    check_one "fuzz kernels" "$tally-fuzz" --seed="$seed" --minutes="$minutes" --jobs="$jobs"
     pairs_tests "fuzz pairs" --all-pairs --seed="$seed" --minutes="$minutes"
-    check_one "fuzz mutants" "$tally" fuzz --mutants --seed="$seed" --jobs="$jobs"
+    check_one "fuzz mutants" "$tally-fuzz" --mutants --seed="$seed" --jobs="$jobs"
     matrix_tests "fuzz matrix" --full --seed="$seed"
     check_one "outside kernels" python3 utils/outside/campaign.py --tally="$tally" --seed="$seed" \
       --seconds="$seconds" --jobs="$jobs" --choices=25 --features --out="$build/outside"
@@ -417,7 +417,7 @@ verb_bench() {
 
 # Our own C++ files, in a stable order.
 sources() {
-  find bench examples fuzz include lib tools unittests -name '*.cpp' -o -name '*.h' | sort
+  find bench examples fuzz include lib oracle tools unittests -name '*.cpp' -o -name '*.h' | sort
 }
 
 verb_format() {

@@ -3,11 +3,10 @@
 #include "Examiner.h"
 
 #include "HandWritten.h"
-#include "Order.h"
-#include "PlanComparison.h"
 #include "Promises.h"
+#include "oracle/Order.h"
+#include "oracle/PlanComparison.h"
 
-#include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
 #include "tally/Model/Regions.h"
 #include "tally/Sync/Divergence.h"
@@ -19,6 +18,8 @@
 #include <span>
 
 namespace tally::fuzz {
+
+using namespace oracle;
 
 namespace {
 
@@ -43,16 +44,6 @@ bool allConstant(const Kernel &kernel) {
   });
 }
 
-/// Whether a dependence is for as many runs as its own engine counts, whatever the producer's does.
-bool anyCountedApart(const Kernel &kernel) {
-  const Divergence divergence(kernel);
-  bool any = false;
-  for (DepId dep : kernel.deps.ids()) {
-    any |= divergence.apartOn(dep).valid();
-  }
-  return any;
-}
-
 /// What a strategy is not made for; anything else it must do on a machine without limits.
 bool mayRefuse(const Kernel &kernel, Strategy strategy) {
   switch (strategy) {
@@ -75,7 +66,7 @@ struct Run {
   Choices choices;
   Bindings bindings;
   std::vector<oracle::Definition> definitions;
-  Order asked;
+  IssueOrder asked;
   size_t numIssues = 0;
 };
 
@@ -147,7 +138,7 @@ private:
       if (oracle::anyCutOff(definitions)) {
         continue;
       }
-      Order asked = orderOfDefinition(kernel, definitions);
+      IssueOrder asked = orderOfDefinition(kernel, definitions);
       size_t numIssues = 0;
       for (const std::vector<InstrId> &issues : asked.issues) {
         numIssues += issues.size();
@@ -291,7 +282,7 @@ private:
     if (run.numIssues <= smallRun) {
       checkAllInterleavings(subject, run);
     }
-    if (run.asked.state != Order::State::Complete) {
+    if (run.asked.state != IssueOrder::State::Complete) {
       return; // engines that disagree about trips may wait for what never comes
     }
     checkOrder(subject, run);
@@ -312,8 +303,8 @@ private:
   }
 
   void checkOrder(const Subject &subject, const Run &run) {
-    Order order = orderOf(kernel, subject.code, machine, run.bindings);
-    if (order.state == Order::State::Unknown) {
+    IssueOrder order = orderOf(kernel, subject.code, machine, run.bindings);
+    if (order.state == IssueOrder::State::Unknown) {
       ++counts().open;
       return;
     }
@@ -325,10 +316,7 @@ private:
   }
 
   void checkAllInterleavings(const Subject &subject, const Run &run) {
-    ExploreOptions options;
-    options.maxStates = maxStates;
-    options.mayOverwait = overwaitAllowed(kernel, subject.plan);
-    options.resets = !subject.plan.decisions.resets.empty();
+    ExploreOptions options = exploreOptionsFor(kernel, subject.plan, maxStates);
     if (subject.edited) {
       options.mayOverwait.assign(kernel.instrs.size(), true);
     }
@@ -360,8 +348,8 @@ private:
       return;
     }
     for (const Run &run : allUniform(kernel) ? std::span(runs) : std::span<Run>()) {
-      Order a = orderOf(kernel, perLoop->code, machine, run.bindings);
-      Order b = orderOf(kernel, perInstruction->code, machine, run.bindings);
+      IssueOrder a = orderOf(kernel, perLoop->code, machine, run.bindings);
+      IssueOrder b = orderOf(kernel, perInstruction->code, machine, run.bindings);
       if (!(a == b)) {
         fail(*perLoop, "against per-instruction: " + difference(kernel, b, a), &run);
       }
@@ -419,6 +407,23 @@ void loseCounts(Code &code) {
       }
     }
   }
+}
+
+bool anyCountedApart(const Kernel &kernel) {
+  const Divergence divergence(kernel);
+  bool any = false;
+  for (DepId dep : kernel.deps.ids()) {
+    any |= divergence.apartOn(dep).valid();
+  }
+  return any;
+}
+
+ExploreOptions exploreOptionsFor(const Kernel &kernel, const SyncPlan &plan, uint64_t maxStates) {
+  ExploreOptions options;
+  options.maxStates = maxStates;
+  options.mayOverwait = overwaitAllowed(kernel, plan);
+  options.resets = !plan.decisions.resets.empty();
+  return options;
 }
 
 Examined examine(const Case &drawn, uint64_t seed, const Sabotage &sabotage) {

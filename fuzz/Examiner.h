@@ -23,6 +23,7 @@
 #include "Case.h"
 #include "Features.h"
 
+#include "tally/Check/Explore.h"
 #include "tally/Code/Code.h"
 
 #include <functional>
@@ -72,6 +73,12 @@ struct Examined {
   KernelCounts counts;
   std::vector<FeatureSet> met; ///< in programs of mixed cases that were judged in some run
 };
+
+/// Whether a dependence is for as many runs as its own engine counts, whatever the producer's does.
+bool anyCountedApart(const Kernel &kernel);
+
+/// How the explorer is asked about code that was made by a plan.
+ExploreOptions exploreOptionsFor(const Kernel &kernel, const SyncPlan &plan, uint64_t maxStates);
 
 /// A function of its arguments alone; `seed` picks trips.
 Examined examine(const Case &drawn, uint64_t seed, const Sabotage &sabotage = {});

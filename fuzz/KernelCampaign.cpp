@@ -140,7 +140,7 @@ std::string toText(const KernelReport &report) {
 }
 
 std::string replayCommand(const Finding &finding) {
-  return fmt::format("tally fuzz {}--seed={} --count=1", finding.drawn.isMixed ? "--pairs " : "",
+  return fmt::format("tally-fuzz {}--seed={} --count=1", finding.drawn.isMixed ? "--pairs " : "",
                      finding.seed);
 }
 

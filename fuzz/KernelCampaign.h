@@ -42,7 +42,7 @@ KernelReport fuzzUntilAllMet(Extent extent);
 /// How many of what; nothing about findings and pairs.
 std::string toText(const KernelReport &report);
 
-/// `tally fuzz --seed=N --count=1`
+/// `tally-fuzz --seed=N --count=1`
 std::string replayCommand(const Finding &finding);
 
 } // namespace tally::fuzz

@@ -11,9 +11,9 @@
 
 #include "MutantCampaign.h"
 
-#include "Order.h"
-#include "PlanComparison.h"
 #include "RandomKernel.h"
+#include "oracle/Order.h"
+#include "oracle/PlanComparison.h"
 
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
@@ -24,6 +24,8 @@
 #include <nlohmann/json.hpp>
 
 namespace tally::fuzz {
+
+using namespace oracle;
 
 namespace {
 
@@ -84,7 +86,7 @@ class Subject {
 public:
   struct Instance {
     Bindings bindings;
-    Order asked;
+    IssueOrder asked;
   };
 
   Subject(uint64_t seed, Kernel drawn) : seed(seed), kernel(std::move(drawn)) {
@@ -126,7 +128,7 @@ public:
     if (!instances[i]) {
       Bindings bindings =
           i < near.size() ? bindTrips(kernel, near[i]) : beyond[i - near.size()].bind(kernel);
-      Order asked = orderOfDefinition(kernel, oracle::defineAll(kernel, bindings));
+      IssueOrder asked = orderOfDefinition(kernel, oracle::defineAll(kernel, bindings));
       instances[i] = Instance{std::move(bindings), std::move(asked)};
     }
     return *instances[i];
@@ -148,8 +150,8 @@ struct Original {
   Machine machine;
   SyncPlan plan;
   Code code;
-  bool exact;                               ///< as far as the plan says
-  std::vector<std::optional<Order>> orders; ///< for each instance, once asked for
+  bool exact;                                    ///< as far as the plan says
+  std::vector<std::optional<IssueOrder>> orders; ///< for each instance, once asked for
 };
 
 std::optional<Original> compileFor(const Subject &subject, Strategy strategy) {
@@ -183,7 +185,7 @@ struct Judgement {
   size_t instance = 0;              ///< that decided; of an equivalent one any
 };
 
-size_t numIssues(const Order &order) {
+size_t numIssues(const IssueOrder &order) {
   size_t count = 0;
   for (const std::vector<InstrId> &issues : order.issues) {
     count += issues.size();
@@ -228,8 +230,8 @@ public:
 private:
   /// The order says where to look; a check of `tally check` has to say no.
   std::optional<Killer> killerOn(size_t i) {
-    Order order = orderOf(kernel, mutant, original.machine, subject[i].bindings);
-    if (order.state == Order::State::Unknown) {
+    IssueOrder order = orderOf(kernel, mutant, original.machine, subject[i].bindings);
+    if (order.state == IssueOrder::State::Unknown) {
       return raceAboutUnknown(i);
     }
     Agreement agreement = compare(subject[i].asked, order);
@@ -266,8 +268,8 @@ private:
                                                          : std::nullopt;
   }
 
-  const Order &orderOfOriginal(size_t i) {
-    std::optional<Order> &order = original.orders[i];
+  const IssueOrder &orderOfOriginal(size_t i) {
+    std::optional<IssueOrder> &order = original.orders[i];
     if (!order) {
       order = orderOf(kernel, original.code, original.machine, subject[i].bindings);
     }
@@ -406,7 +408,7 @@ private:
 
   std::string textOf(const Subject &subject, const Original &original,
                      const Mutation &mutation) const {
-    return fmt::format("{}, {}; repeat: tally fuzz --mutants --seed={} --count=1",
+    return fmt::format("{}, {}; repeat: tally-fuzz --mutants --seed={} --count=1",
                        describe(subject.kernel, original.code, mutation),
                        toString(original.strategy), seed);
   }
@@ -421,10 +423,10 @@ private:
       return;
     }
     Code mutant = mutate(original.code, mutation);
-    Order order = orderOf(subject.kernel, mutant, original.machine, instance.bindings);
-    bool hangsAtTheEnd =
-        order.state == Order::State::Deadlock && order.issues.raw() == instance.asked.issues.raw();
-    if (order.state == Order::State::Unknown || hangsAtTheEnd) {
+    IssueOrder order = orderOf(subject.kernel, mutant, original.machine, instance.bindings);
+    bool hangsAtTheEnd = order.state == IssueOrder::State::Deadlock &&
+                         order.issues.raw() == instance.asked.issues.raw();
+    if (order.state == IssueOrder::State::Unknown || hangsAtTheEnd) {
       return; // the explorer does not ask what becomes of engines behind their last instruction
     }
     ++report.compared;

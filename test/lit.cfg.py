@@ -16,6 +16,7 @@ config.environment["PATH"] = os.pathsep.join(
 )
 config.environment["TALLY_MACHINES"] = os.path.join(config.tally_source_dir, "machines")
 
+config.substitutions.append(("%programs", config.tally_tools_dir))
 config.substitutions.append(("%plugin", config.tally_plugin))
 config.substitutions.append(("%python", config.python))
 reference = "%s %s/utils/numpy-reference.py" % (config.numpy_python, config.tally_source_dir)

@@ -141,10 +141,6 @@ COMMANDS = [
             kernel=False),
     *in_formats("machine check {machine}", ["text", "json"], strategy=False, options=False,
                 machine=False, kernel=False, asks=True),
-    *in_formats("fuzz --count=3 --jobs=1 --seed={seed}", ["text", "json"], strategy=False,
-                options=False, machine=False, kernel=False, asks=True),
-    *in_formats("fuzz --mutants --count=5 --jobs=1 --seed={seed}", ["text", "json"],
-                strategy=False, options=False, machine=False, kernel=False, asks=True),
 ]
 
 

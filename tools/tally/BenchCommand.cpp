@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
+#include "Options.h"
 #include "Session.h"
 
 #include "tally/Bench/Table.h"

@@ -2,6 +2,7 @@
 
 #include "Certify.h"
 #include "HeldDeps.h"
+#include "Options.h"
 #include "Session.h"
 
 #include "tally/Code/CodeJson.h"

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Options.h"
 #include "Session.h"
 
 #include "tally/Deps/Implied.h"

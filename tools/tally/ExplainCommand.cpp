@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Options.h"
 #include "Session.h"
 
 #include "tally/Run/Interpret.h"

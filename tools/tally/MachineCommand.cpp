@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Options.h"
 #include "Session.h"
 
 #include "tally/Machine/Costs.h"

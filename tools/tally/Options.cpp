@@ -196,12 +196,12 @@ void goesNotWith(CLI::App &command, std::vector<std::string> options, const std:
 
 void finishOptions(CLI::App &app) {
   addDiagnosticsOption(app);
+  app.parse_complete_callback([&app] { refuseIdleOptions(app); });
   for (CLI::Option *option : app.get_options()) {
     refuseFlagValue(*option);
   }
   for (CLI::App *below : app.get_subcommands({})) {
     finishOptions(*below);
-    below->parse_complete_callback([below] { refuseIdleOptions(*below); });
   }
 }
 
@@ -219,7 +219,7 @@ const CLI::App &commandOf(const CLI::App &app) {
 
 std::string nameOf(const CLI::App &command) {
   const CLI::App *parent = command.get_parent();
-  return parent ? fmt::format("{} {}", nameOf(*parent), command.get_name()) : "tally";
+  return parent ? fmt::format("{} {}", nameOf(*parent), command.get_name()) : command.get_name();
 }
 
 std::vector<std::string> optionsOf(const CLI::App &command) {
@@ -235,7 +235,9 @@ std::vector<std::string> optionsOf(const CLI::App &command) {
 std::vector<std::string> commandsOf(const CLI::App &command) {
   std::vector<std::string> names;
   for (const CLI::App *below : command.get_subcommands({})) {
-    names.push_back(below->get_name());
+    if (!below->get_group().empty()) {
+      names.push_back(below->get_name());
+    }
   }
   return names;
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
+#include "Options.h"
 #include "TimedSubject.h"
 
 #include "tally/Report/Report.h"

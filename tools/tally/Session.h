@@ -183,7 +183,6 @@ void addPlan(CLI::App &app, int &status);
 void addDeps(CLI::App &app, int &status);
 void addExplain(CLI::App &app, int &status);
 void addCompare(CLI::App &app, int &status);
-void addFuzz(CLI::App &app, int &status);
 void addCheck(CLI::App &app, int &status);
 void addReport(CLI::App &app, int &status);
 void addSim(CLI::App &app, int &status);

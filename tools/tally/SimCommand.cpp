@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
+#include "Options.h"
 #include "SimData.h"
 #include "TimedSubject.h"
 

@@ -2,6 +2,7 @@
 
 #include "SimData.h"
 
+#include "Options.h"
 #include "tally/Data/Effects.h"
 #include "tally/Data/Inputs.h"
 #include "tally/Data/Npy.h"

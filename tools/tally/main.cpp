@@ -1,15 +1,8 @@
 //===- main.cpp - The `tally` command -------------------------------------===//
 
-#include "Interrupt.h"
-#include "Messages.h"
 #include "Options.h"
+#include "Program.h"
 #include "Session.h"
-
-#include <fmt/format.h>
-
-#include <csignal>
-#include <fcntl.h>
-#include <unistd.h>
 
 using namespace tally::tool;
 
@@ -28,7 +21,6 @@ static constexpr const char *examples = R"(Examples:
   tally bench --size=paper                      what each strategy costs on nine kernels
   tally kernels list                            kernels to try all this on
   tally machine check mine.json                 is this description of a machine good, and what for?
-  tally fuzz --minutes=1                        does tally itself hold on random kernels?
 
 Exit status, of every command:
   0  done; the answer is yes
@@ -36,24 +28,18 @@ Exit status, of every command:
      is not well formed; of commands that ask a question only, and whatever else was not decided
   2  there is no answer: wrong input or wrong use, a limit was reached, it could not be decided)";
 
-/// A file that is opened later must not take the place of a stream that was closed: results would
-/// go into it. What is read from or written to such a stream fails.
-static void occupyStreams() {
-  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(stream, F_GETFD) == -1) {
-      open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY); // takes the lowest number
-    }
-  }
+/// A command that is a program of its own now.
+static void addMoved(CLI::App &app, int &status) {
+  CLI::App *sub = app.add_subcommand("fuzz", "A program of its own: tally-fuzz");
+  sub->group("")->allow_extras()->set_help_flag();
+  sub->callback([&status] {
+    complain("'tally fuzz' is a program of its own now: 'tally-fuzz', of a build with tests");
+    status = Exit::Undecided;
+  });
 }
 
 int main(int argc, char **argv) {
-  occupyStreams();
-  for (int ofWriting : {SIGPIPE, SIGXFSZ}) {
-    std::signal(ofWriting, SIG_IGN); // writing says what went wrong
-  }
-  endOnSignals();
-  CLI::App app{"tally: exact, barrier-free synchronisation of accelerator engines"};
-  app.set_version_flag("--version", "tally " TALLY_VERSION " (MLIR 22)");
+  CLI::App app{"tally: exact, barrier-free synchronisation of accelerator engines", "tally"};
   app.require_subcommand(1);
   app.footer(examples);
   int status = Exit::Yes;
@@ -62,27 +48,12 @@ int main(int argc, char **argv) {
   addDeps(app, status);
   addExplain(app, status);
   addCompare(app, status);
-  addFuzz(app, status);
   addCheck(app, status);
   addSim(app, status);
   addReport(app, status);
   addBench(app, status);
   addKernels(app, status);
   addMachine(app, status);
-  finishOptions(app);
-  readDiagnosticsOption(argc, argv);
-  if (!noneIsEmpty(argc, argv)) {
-    return Exit::Undecided;
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp &) {
-    return writeOutput("-", app.help()) ? Exit::Yes : Exit::Undecided;
-  } catch (const CLI::Success &version) {
-    return writeOutput("-", fmt::format("{}\n", version.what())) ? Exit::Yes : Exit::Undecided;
-  } catch (const CLI::ParseError &error) {
-    tellOptionError(app, error);
-    return Exit::Undecided;
-  }
-  return status;
+  addMoved(app, status);
+  return runProgram(app, argc, argv, status);
 }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AllSchedules.h"
 #include "RandomCode.h"
+#include "oracle/AllSchedules.h"
 
 #include "tally/Check/Causes.h"
 #include "tally/Code/Listing.h"
@@ -20,6 +20,7 @@
 
 using namespace tally;
 using namespace tally::fuzz;
+using namespace tally::oracle;
 
 namespace {
 

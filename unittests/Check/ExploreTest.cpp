@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Sync/Campaign.h"
+#include "oracle/Campaign.h"
 
 #include "tally/Check/Explore.h"
 #include "tally/Check/Mutate.h"

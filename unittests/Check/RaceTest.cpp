@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Sync/Campaign.h"
-#include "Sync/PlanComparison.h"
+#include "oracle/Campaign.h"
+#include "oracle/PlanComparison.h"
 
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Sync/Campaign.h"
+#include "oracle/Campaign.h"
 
 #include "tally/Check/Spec.h"
 

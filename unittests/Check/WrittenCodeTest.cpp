@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AllSchedules.h"
+#include "oracle/AllSchedules.h"
 #include "RandomCode.h"
 
 #include "tally/Check/MustOrder.h"
@@ -23,6 +23,7 @@
 
 using namespace tally;
 using namespace tally::fuzz;
+using namespace tally::oracle;
 
 namespace {
 

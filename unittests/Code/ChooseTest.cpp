@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Campaign.h"
-#include "CodeComparison.h"
-#include "PlanComparison.h"
+#include "oracle/Campaign.h"
+#include "oracle/CodeComparison.h"
+#include "oracle/PlanComparison.h"
 
 #include "tally/Code/ControlCost.h"
 #include "tally/Compile/Choose.h"

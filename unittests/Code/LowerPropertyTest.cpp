@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Campaign.h"
-#include "CodeComparison.h"
-#include "PlanComparison.h"
+#include "oracle/Campaign.h"
+#include "oracle/CodeComparison.h"
+#include "oracle/PlanComparison.h"
 
 #include "tally/Lower/Lower.h"
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Campaign.h"
-#include "CodeComparison.h"
-#include "PlanComparison.h"
+#include "oracle/Campaign.h"
+#include "oracle/CodeComparison.h"
+#include "oracle/PlanComparison.h"
 
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"

@@ -1,7 +1,7 @@
 //===- RegionsTest.cpp - Parts of a kernel synchronised in their own way --===//
 //
 // What plans and code look like. That the code is right is seen on random kernels with regions:
-// `tally fuzz` compares what they do with the definition.
+// `tally-fuzz` compares what they do with the definition.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Campaign.h"
-#include "PlanComparison.h"
+#include "oracle/Campaign.h"
+#include "oracle/PlanComparison.h"
 
 #include "tally/Lower/Lower.h"
 #include "tally/Run/Interpret.h"

@@ -115,7 +115,7 @@ TEST(HeldTest, straightLineCodeHasChainsToo) {
 TEST(HeldTest, allThatIsKeptIsNeeded) {
   size_t numKept = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
-    Kernel kernel = tally::test::randomAccesses(seed);
+    Kernel kernel = tally::oracle::randomAccesses(seed);
     Extractor extractor;
     Extraction found = extractor.extract(kernel, {});
     markImplied(kernel, found);

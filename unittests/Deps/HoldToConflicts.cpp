@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace tally::test {
+namespace tally::oracle {
 namespace {
 
 using Ends = std::pair<InstrId, InstrId>;
@@ -302,4 +302,4 @@ std::string holdToConflicts(const Kernel &kernel, uint64_t seed, const ExtractOp
   return {};
 }
 
-} // namespace tally::test
+} // namespace tally::oracle

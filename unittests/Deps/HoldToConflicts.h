@@ -17,11 +17,11 @@
 #ifndef TALLY_UNITTESTS_DEPS_HOLDTOCONFLICTS_H
 #define TALLY_UNITTESTS_DEPS_HOLDTOCONFLICTS_H
 
-#include "Enumerate.h"
+#include "oracle/Enumerate.h"
 
 #include "tally/Deps/Extract.h"
 
-namespace tally::test {
+namespace tally::oracle {
 
 /// What was looked at, in all.
 struct Held {
@@ -40,6 +40,6 @@ std::string holdToConflicts(const Kernel &kernel, uint64_t seed, const ExtractOp
 /// empty if there is none.
 std::string missingWait(const Kernel &kernel, const Enumeration &runs, bool queueOverlap);
 
-} // namespace tally::test
+} // namespace tally::oracle
 
 #endif // TALLY_UNITTESTS_DEPS_HOLDTOCONFLICTS_H

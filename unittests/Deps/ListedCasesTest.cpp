@@ -17,7 +17,7 @@
 #include <functional>
 
 using namespace tally;
-using namespace tally::test;
+using namespace tally::oracle;
 
 namespace {
 

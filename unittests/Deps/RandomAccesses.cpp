@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tally::test {
+namespace tally::oracle {
 
 using fuzz::Random;
 
@@ -45,4 +45,4 @@ std::function<uint64_t(LoopId, uint64_t)> randomTrips(const Kernel &kernel, uint
   };
 }
 
-} // namespace tally::test
+} // namespace tally::oracle

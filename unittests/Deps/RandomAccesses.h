@@ -12,7 +12,7 @@
 
 #include <functional>
 
-namespace tally::test {
+namespace tally::oracle {
 
 /// The kernel of this seed; without dependences.
 Kernel randomAccesses(uint64_t seed, fuzz::Tiles tiles = fuzz::Tiles::Inside);
@@ -22,6 +22,6 @@ Kernel randomAccesses(uint64_t seed, fuzz::Tiles tiles = fuzz::Tiles::Inside);
 std::function<uint64_t(LoopId, uint64_t)> randomTrips(const Kernel &kernel, uint64_t seed,
                                                       uint64_t shortest, uint64_t longest);
 
-} // namespace tally::test
+} // namespace tally::oracle
 
 #endif // TALLY_UNITTESTS_DEPS_RANDOMACCESSES_H

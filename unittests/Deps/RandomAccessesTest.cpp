@@ -1,7 +1,7 @@
 //===- RandomAccessesTest.cpp - What random tiles promise -----------------===//
 
 #include "RandomAccesses.h"
-#include "Enumerate.h"
+#include "oracle/Enumerate.h"
 
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
@@ -11,7 +11,7 @@
 #include <map>
 
 using namespace tally;
-using namespace tally::test;
+using namespace tally::oracle;
 
 namespace {
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Enumerate.h"
+#include "oracle/Enumerate.h"
 #include "RandomAccesses.h"
 
 #include "tally/Check/Outside.h"
@@ -26,7 +26,7 @@
 #include <cstdlib>
 
 using namespace tally;
-using namespace tally::test;
+using namespace tally::oracle;
 
 namespace {
 

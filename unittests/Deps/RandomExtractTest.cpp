@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 using namespace tally;
-using namespace tally::test;
+using namespace tally::oracle;
 
 namespace {
 

@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Examiner.h"
 #include "RandomKernel.h"
 
-#include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
 #include "tally/Code/ControlCost.h"
 #include "tally/Compile/Compile.h"
@@ -127,12 +127,7 @@ std::string racesIn(const Kernel &kernel, const Code &code, const Setting &setti
 std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Setting &setting,
                      uint64_t seed) {
   Bindings bindings = randomBindings(kernel, seed, {0, 6});
-  ExploreOptions options;
-  options.maxStates = 20'000;
-  options.mayOverwait = overwaitAllowed(kernel, compiled.plan);
-  if (!compiled.plan.decisions.resets.empty()) {
-    options.mayOverwait.assign(kernel.instrs.size(), true); // a reset holds back
-  }
+  ExploreOptions options = exploreOptionsFor(kernel, compiled.plan, 20'000);
   ExploreResult result = explore(kernel, compiled.code, setting.machine, bindings, options);
   if (result.verdict == Verdict::No) {
     return "explorer: " + result.text;

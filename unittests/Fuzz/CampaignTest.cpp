@@ -1,4 +1,4 @@
-//===- CampaignTest.cpp - A few seconds of `tally fuzz` -------------------===//
+//===- CampaignTest.cpp - A few seconds of `tally-fuzz` -------------------===//
 //
 // $TALLY_FUZZ_COUNT kernels, and as many mutants, instead of the usual number.
 //

@@ -7,13 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Examiner.h"
 #include "RandomKernel.h"
 
-#include "tally/Check/Explore.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Model/KernelJson.h"
-#include "tally/Sync/Divergence.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -60,15 +59,6 @@ struct Seen {
   uint32_t stuck = 0;    ///< runs in which the dependences themselves let nobody go on
 };
 
-bool anyApart(const Kernel &kernel) {
-  const Divergence divergence(kernel);
-  bool any = false;
-  for (DepId dep : kernel.deps.ids()) {
-    any |= divergence.apartOn(dep).valid();
-  }
-  return any;
-}
-
 /// Whether several engines meet somewhere.
 bool anyMeeting(const Code &code) {
   return std::ranges::any_of(code.barriers, [](const auto &members) { return members.size() > 1; });
@@ -76,7 +66,7 @@ bool anyMeeting(const Code &code) {
 
 void note(const Kernel &kernel, const Compiled &compiled, Seen &seen) {
   ++seen.programs;
-  if (!anyApart(kernel)) {
+  if (!anyCountedApart(kernel)) {
     return;
   }
   ++seen.apart;
@@ -88,12 +78,7 @@ void note(const Kernel &kernel, const Compiled &compiled, Seen &seen) {
 /// What the explorer says to a few runs; empty if it does not say no.
 std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Machine &machine,
                      uint64_t seed, Seen &seen) {
-  ExploreOptions options;
-  options.maxStates = 20'000;
-  options.mayOverwait = overwaitAllowed(kernel, compiled.plan);
-  if (!compiled.plan.decisions.resets.empty()) {
-    options.mayOverwait.assign(kernel.instrs.size(), true); // a reset holds back
-  }
+  ExploreOptions options = exploreOptionsFor(kernel, compiled.plan, 20'000);
   for (uint64_t run = 0; run < 3; ++run) {
     Choices choices = randomChoices(kernel, 3 * seed + run, {0, 3});
     ExploreResult result = explore(kernel, compiled.code, machine, choices.bind(kernel), options);

@@ -1,8 +1,8 @@
 //===- OrderTest.cpp - What each issue has surely waited for --------------===//
 
-#include "Order.h"
-#include "PlanComparison.h"
+#include "oracle/Order.h"
 #include "RandomKernel.h"
+#include "oracle/PlanComparison.h"
 
 #include "tally/Lower/Lower.h"
 
@@ -10,6 +10,7 @@
 
 using namespace tally;
 using namespace tally::fuzz;
+using namespace tally::oracle;
 
 namespace {
 
@@ -37,7 +38,7 @@ std::optional<Code> programOf(const Kernel &kernel, Strategy strategy) {
   return lower(kernel, plan, genericMachine(), {}, diagnostics);
 }
 
-Order definitionOf(const Kernel &kernel, const Bindings &bindings) {
+IssueOrder definitionOf(const Kernel &kernel, const Bindings &bindings) {
   return orderOfDefinition(kernel, oracle::defineAll(kernel, bindings));
 }
 
@@ -49,8 +50,8 @@ using Rows = std::vector<uint32_t>;
 /// for load i, and so for use i-2 as well.
 TEST(OrderTest, doubleBufferByHand) {
   Kernel kernel = doubleBuffer(4);
-  Order order = definitionOf(kernel, Bindings(kernel));
-  ASSERT_EQ(order.state, Order::State::Complete);
+  IssueOrder order = definitionOf(kernel, Bindings(kernel));
+  ASSERT_EQ(order.state, IssueOrder::State::Complete);
   EXPECT_EQ(order.known[EngineId(0)], (Rows{0, 0, 0, 0, 1, 1, 2, 2}));
   EXPECT_EQ(order.known[EngineId(1)], (Rows{1, 0, 2, 0, 3, 1, 4, 2}));
 }
@@ -58,13 +59,13 @@ TEST(OrderTest, doubleBufferByHand) {
 TEST(OrderTest, codeOfEveryStrategyAgrees) {
   Kernel kernel = doubleBuffer(4);
   Bindings bindings(kernel);
-  Order asked = definitionOf(kernel, bindings);
+  IssueOrder asked = definitionOf(kernel, bindings);
   for (Strategy strategy :
        {Strategy::Unrolled, Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine}) {
-    Order order = orderOf(kernel, *programOf(kernel, strategy), genericMachine(), bindings);
+    IssueOrder order = orderOf(kernel, *programOf(kernel, strategy), genericMachine(), bindings);
     EXPECT_EQ(compare(asked, order), Agreement::Exact) << toString(strategy);
   }
-  Order barrier =
+  IssueOrder barrier =
       orderOf(kernel, *programOf(kernel, Strategy::Barrier), genericMachine(), bindings);
   EXPECT_EQ(compare(asked, barrier), Agreement::Safe);
 }
@@ -74,7 +75,7 @@ TEST(OrderTest, codeOfEveryStrategyAgrees) {
 TEST(OrderTest, wrongThresholdsAreSeen) {
   Kernel kernel = doubleBuffer(2);
   Bindings bindings(kernel);
-  Order asked = definitionOf(kernel, bindings);
+  IssueOrder asked = definitionOf(kernel, bindings);
   Code code = *programOf(kernel, Strategy::Unrolled);
   for (int change : {-1, 1}) {
     Code wrong = code;
@@ -86,9 +87,9 @@ TEST(OrderTest, wrongThresholdsAreSeen) {
       }
     }
     ASSERT_EQ(changed, 2u);
-    Order order = orderOf(kernel, wrong, genericMachine(), bindings);
+    IssueOrder order = orderOf(kernel, wrong, genericMachine(), bindings);
     EXPECT_EQ(compare(asked, order), Agreement::Wrong);
-    EXPECT_EQ(order.state, change > 0 ? Order::State::Deadlock : Order::State::Complete);
+    EXPECT_EQ(order.state, change > 0 ? IssueOrder::State::Deadlock : IssueOrder::State::Complete);
     EXPECT_EQ(difference(kernel, asked, order),
               change < 0 ? "run 0 of 'use' waits until 0 instructions of 'dma' have retired, but "
                            "its dependences ask for 1"
@@ -111,9 +112,9 @@ TEST(OrderTest, countingAndScheduleAgree) {
       if (!code) {
         continue;
       }
-      Order a = orderOfCounting(kernel, *code, genericMachine(), bindings);
-      Order b = orderOfSchedule(kernel, *code, genericMachine(), bindings);
-      if (a.state == Order::State::Unknown || b.state == Order::State::Unknown) {
+      IssueOrder a = orderOfCounting(kernel, *code, genericMachine(), bindings);
+      IssueOrder b = orderOfSchedule(kernel, *code, genericMachine(), bindings);
+      if (a.state == IssueOrder::State::Unknown || b.state == IssueOrder::State::Unknown) {
         continue;
       }
       ++compared;

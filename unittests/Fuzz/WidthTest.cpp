@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Examiner.h"
 #include "RandomKernel.h"
 
-#include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelJson.h"
@@ -78,10 +78,7 @@ std::string faultsOf(const Kernel &kernel, const Compiled &compiled, const Machi
   }
   std::string text;
   Choices choices = randomChoices(kernel, seed, {0, 3});
-  ExploreOptions small;
-  small.maxStates = 3'000;
-  small.mayOverwait = overwaitAllowed(kernel, compiled.plan);
-  small.resets = !compiled.plan.decisions.resets.empty();
+  ExploreOptions small = exploreOptionsFor(kernel, compiled.plan, 3'000);
   ExploreResult explored = explore(kernel, compiled.code, machine, choices.bind(kernel), small);
   if (explored.verdict == Verdict::No) {
     text += fmt::format("{} with {}\n", explored.text, choices.text(kernel));

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MaxPlus.h"
 #include "SimCase.h"
-#include "Sync/Campaign.h"
+#include "oracle/Campaign.h"
+#include "oracle/MaxPlus.h"
 
 #include "tally/Check/Impl.h"
 #include "tally/Compile/Compile.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Definition.h"
+#include "oracle/Definition.h"
 
 #include "tally/Model/KernelBuilder.h"
 

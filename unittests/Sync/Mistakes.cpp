@@ -2,7 +2,7 @@
 
 #include "Mistakes.h"
 
-#include "PlanComparison.h"
+#include "oracle/PlanComparison.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #ifndef TALLY_UNITTESTS_SYNC_MISTAKES_H
 #define TALLY_UNITTESTS_SYNC_MISTAKES_H
 
-#include "Campaign.h"
+#include "oracle/Campaign.h"
 
 #include "tally/Model/Place.h"
 

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Campaign.h"
-#include "PlanComparison.h"
+#include "oracle/Campaign.h"
+#include "oracle/PlanComparison.h"
 
 #include "tally/Model/Check.h"
 

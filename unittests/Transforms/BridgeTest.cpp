@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Campaign.h"
 #include "RandomCode.h"
+#include "oracle/Campaign.h"
 
 #include "tally/Code/CodeJson.h"
 #include "tally/Compile/Compile.h"

@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Campaign.h"
-#include "Outside.h"
 #include "RandomCode.h"
+#include "oracle/Campaign.h"
+#include "oracle/Outside.h"
 
 #include "tally/Compile/Compile.h"
 #include "tally/IR/Tally.h"

@@ -1,4 +1,4 @@
-"""run-found-tests.py REPORT PREFIX SOURCES: performs the tests that `tally fuzz --format=json` wrote.
+"""run-found-tests.py REPORT PREFIX SOURCES: performs the tests that `tally-fuzz --format=json` wrote.
 
 Says how many there are and how many pass.
 """

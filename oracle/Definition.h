@@ -22,10 +22,14 @@
 // Everything is counted on the consumer's engine and "so far": a run counts from the moment when
 // this engine enters the producer's home.
 //
+// Independent of  everything that plans, compiles and checks; the specification of Check counts in
+//                 another way (Spec.h)
+// Shared          the kernel and its bindings (Model)
+//
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_UNITTESTS_SYNC_DEFINITION_H
-#define TALLY_UNITTESTS_SYNC_DEFINITION_H
+#ifndef TALLY_ORACLE_DEFINITION_H
+#define TALLY_ORACLE_DEFINITION_H
 
 #include "tally/Model/Bindings.h"
 
@@ -103,4 +107,4 @@ private:
 
 } // namespace tally::oracle
 
-#endif // TALLY_UNITTESTS_SYNC_DEFINITION_H
+#endif // TALLY_ORACLE_DEFINITION_H

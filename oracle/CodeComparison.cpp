@@ -1,8 +1,8 @@
 //===- CodeComparison.cpp - Code against the definition -------------------===//
 
-#include "CodeComparison.h"
+#include "oracle/CodeComparison.h"
 
-#include "PlanComparison.h"
+#include "oracle/PlanComparison.h"
 
 #include "tally/Run/Interpret.h"
 

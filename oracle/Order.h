@@ -16,12 +16,15 @@
 //                in-order queue: a threshold then is a number of retirements
 //   schedule     any code, barriers included, if one schedule decides (HappensBefore.h)
 //
+// Independent of  plans and lowering; the first two sources also of Check
+// Shared          the interpreter of code (Run); the third source is the race check's own
+//
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_FUZZ_ORDER_H
-#define TALLY_FUZZ_ORDER_H
+#ifndef TALLY_ORACLE_ORDER_H
+#define TALLY_ORACLE_ORDER_H
 
-#include "Definition.h"
+#include "oracle/Definition.h"
 
 #include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
@@ -29,9 +32,9 @@
 #include <string>
 #include <string_view>
 
-namespace tally::fuzz {
+namespace tally::oracle {
 
-struct Order {
+struct IssueOrder {
   enum class State : uint8_t {
     Complete,
     Deadlock, ///< some engine never gets to its end; its rows end where it is stuck
@@ -43,26 +46,26 @@ struct Order {
   /// For each issue a row of numQueues: retirements surely before it.
   IdVector<EngineId, std::vector<uint32_t>> known;
 
-  bool operator==(const Order &other) const {
+  bool operator==(const IssueOrder &other) const {
     return state == other.state && issues.raw() == other.issues.raw() &&
            known.raw() == other.known.raw();
   }
 };
 
 /// What the definition asks for. `definitions` by engine, as defineAll() gives them.
-Order orderOfDefinition(const Kernel &kernel, const std::vector<oracle::Definition> &definitions);
+IssueOrder orderOfDefinition(const Kernel &kernel, const std::vector<Definition> &definitions);
 
 /// The order of counting code; Unknown for other code.
-Order orderOfCounting(const Kernel &kernel, const Code &code, const Machine &machine,
-                      const Bindings &bindings);
+IssueOrder orderOfCounting(const Kernel &kernel, const Code &code, const Machine &machine,
+                           const Bindings &bindings);
 
 /// The order of any code, read off one schedule; Unknown if one does not decide.
-Order orderOfSchedule(const Kernel &kernel, const Code &code, const Machine &machine,
-                      const Bindings &bindings);
+IssueOrder orderOfSchedule(const Kernel &kernel, const Code &code, const Machine &machine,
+                           const Bindings &bindings);
 
 /// The first of the two that is known.
-Order orderOf(const Kernel &kernel, const Code &code, const Machine &machine,
-              const Bindings &bindings);
+IssueOrder orderOf(const Kernel &kernel, const Code &code, const Machine &machine,
+                   const Bindings &bindings);
 
 /// How code compares with what is asked for.
 enum class Agreement : uint8_t {
@@ -74,11 +77,11 @@ enum class Agreement : uint8_t {
 std::string_view toString(Agreement agreement);
 
 /// Both orders known, and `asked` complete.
-Agreement compare(const Order &asked, const Order &program);
+Agreement compare(const IssueOrder &asked, const IssueOrder &program);
 
 /// The first issue in which they differ, as text; empty if in none.
-std::string difference(const Kernel &kernel, const Order &asked, const Order &program);
+std::string difference(const Kernel &kernel, const IssueOrder &asked, const IssueOrder &program);
 
-} // namespace tally::fuzz
+} // namespace tally::oracle
 
-#endif // TALLY_FUZZ_ORDER_H
+#endif // TALLY_ORACLE_ORDER_H

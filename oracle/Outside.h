@@ -5,10 +5,13 @@
 // sequence of waits, instructions, signals, resets and drains, each with the values it
 // had. Equal sequences mean that the two forms are the same code.
 //
+// Independent of  the output to scf (Transforms), which nothing of here reads
+// Shared          for the flat operations, the interpreter of code (Run)
+//
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_UNITTESTS_TRANSFORMS_OUTSIDE_H
-#define TALLY_UNITTESTS_TRANSFORMS_OUTSIDE_H
+#ifndef TALLY_ORACLE_OUTSIDE_H
+#define TALLY_ORACLE_OUTSIDE_H
 
 #include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
@@ -56,4 +59,4 @@ std::optional<std::string> differenceOf(const Trace &program, const Trace &scf);
 
 } // namespace tally::oracle
 
-#endif // TALLY_UNITTESTS_TRANSFORMS_OUTSIDE_H
+#endif // TALLY_ORACLE_OUTSIDE_H

@@ -1,8 +1,8 @@
 //===- Definition.cpp - When is a dependence satisfied? By enumeration ----===//
 
-#include "Definition.h"
+#include "oracle/Definition.h"
 
-#include "KernelWalk.h"
+#include "oracle/KernelWalk.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 //===- Enumerate.cpp - All conflicts of one run, one by one ---------------===//
 
-#include "Enumerate.h"
+#include "oracle/Enumerate.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace tally::test {
+namespace tally::oracle {
 
 Enumeration::Enumeration(const Kernel &kernel, const TripsOf &tripsOf,
                          const std::map<std::string, int64_t> &values)
@@ -354,4 +354,4 @@ std::vector<std::vector<uint32_t>> surelyOver(const Kernel &kernel, const Enumer
   return started;
 }
 
-} // namespace tally::test
+} // namespace tally::oracle

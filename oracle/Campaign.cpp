@@ -1,8 +1,8 @@
 //===- Campaign.cpp - Many random programs, one report --------------------===//
 
-#include "Campaign.h"
+#include "oracle/Campaign.h"
 
-#include "PlanComparison.h"
+#include "oracle/PlanComparison.h"
 
 #include "tally/Model/Place.h"
 

@@ -1,6 +1,6 @@
 //===- Order.cpp - What each issue has surely waited for ------------------===//
 
-#include "Order.h"
+#include "oracle/Order.h"
 
 #include "tally/Check/HappensBefore.h"
 #include "tally/Check/Impl.h"
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace tally::fuzz {
+namespace tally::oracle {
 
 namespace {
 
@@ -47,7 +47,7 @@ public:
     order.known.resize(kernel.engines.size());
   }
 
-  Order run() {
+  IssueOrder run() {
     for (bool moved = true; moved;) {
       moved = false;
       for (EngineId engine : kernel.engines.ids()) {
@@ -58,7 +58,7 @@ public:
     }
     for (EngineId engine : kernel.engines.ids()) {
       if (next[engine] < tracks[engine].ends.size() - 1) {
-        order.state = Order::State::Deadlock;
+        order.state = IssueOrder::State::Deadlock;
       }
     }
     return std::move(order);
@@ -123,12 +123,12 @@ private:
   IdVector<EngineId, uint32_t> next;
   IdVector<EngineId, std::vector<uint32_t>> latest;  ///< what the engine knows now
   IdVector<QueueId, std::vector<uint32_t>> issuedAt; ///< which issue of its engine each was
-  Order order;
+  IssueOrder order;
 };
 
-Order unknown() {
-  Order order;
-  order.state = Order::State::Unknown;
+IssueOrder unknown() {
+  IssueOrder order;
+  order.state = IssueOrder::State::Unknown;
   return order;
 }
 
@@ -140,7 +140,7 @@ Order unknown() {
 
 /// For each instruction, which instruction of its queue each of its runs is, from 1.
 static IdVector<InstrId, std::vector<uint32_t>>
-placesInQueues(const Kernel &kernel, const std::vector<oracle::Definition> &definitions) {
+placesInQueues(const Kernel &kernel, const std::vector<Definition> &definitions) {
   IdVector<InstrId, std::vector<uint32_t>> places(kernel.instrs.size());
   std::vector<uint32_t> count(kernel.queues.size(), 0);
   for (EngineId engine : kernel.engines.ids()) {
@@ -153,7 +153,7 @@ placesInQueues(const Kernel &kernel, const std::vector<oracle::Definition> &defi
   return places;
 }
 
-Order orderOfDefinition(const Kernel &kernel, const std::vector<oracle::Definition> &definitions) {
+IssueOrder orderOfDefinition(const Kernel &kernel, const std::vector<Definition> &definitions) {
   IdVector<InstrId, std::vector<uint32_t>> places = placesInQueues(kernel, definitions);
   IdVector<InstrId, std::vector<DepId>> depsOf(kernel.instrs.size());
   for (DepId dep : kernel.deps.ids()) {
@@ -161,7 +161,7 @@ Order orderOfDefinition(const Kernel &kernel, const std::vector<oracle::Definiti
   }
   IdVector<EngineId, Track> tracks(kernel.engines.size());
   for (EngineId engine : kernel.engines.ids()) {
-    const oracle::Definition &definition = definitions[engine.value];
+    const Definition &definition = definitions[engine.value];
     IdVector<InstrId, uint32_t> runs(kernel.instrs.size(), 0);
     Track &track = tracks[engine];
     for (InstrId instr : definition.sequence()) {
@@ -198,7 +198,7 @@ public:
         raised(code.semaphores.size()), waits(kernel.engines.size()), issues(kernel.engines.size()),
         taken(kernel.queues.size(), 0) {}
 
-  Order read() {
+  IssueOrder read() {
     for (const Queue &queue : kernel.queues) {
       isCounting &= queue.completion == Completion::Whole || queue.weight == 1;
     }
@@ -302,8 +302,8 @@ private:
 
 } // namespace
 
-Order orderOfCounting(const Kernel &kernel, const Code &code, const Machine &machine,
-                      const Bindings &bindings) {
+IssueOrder orderOfCounting(const Kernel &kernel, const Code &code, const Machine &machine,
+                           const Bindings &bindings) {
   return CountingReader(kernel, code, machine, bindings).read();
 }
 
@@ -362,7 +362,7 @@ public:
 
   const Kernel &kernel;
   HappensBefore before;
-  Order order;
+  IssueOrder order;
 };
 
 bool hasSplitQueues(const Kernel &kernel) {
@@ -373,8 +373,8 @@ bool hasSplitQueues(const Kernel &kernel) {
 
 } // namespace
 
-Order orderOfSchedule(const Kernel &kernel, const Code &code, const Machine &machine,
-                      const Bindings &bindings) {
+IssueOrder orderOfSchedule(const Kernel &kernel, const Code &code, const Machine &machine,
+                           const Bindings &bindings) {
   ImplOptions options;
   options.maxOperations = fuel;
   ImplSystem system(kernel, code, machine, bindings, options);
@@ -397,15 +397,17 @@ Order orderOfSchedule(const Kernel &kernel, const Code &code, const Machine &mac
   if (!observer.before.unsettled().empty()) {
     return unknown();
   }
-  observer.order.state = system.finished(state) ? Order::State::Complete : Order::State::Deadlock;
+  observer.order.state =
+      system.finished(state) ? IssueOrder::State::Complete : IssueOrder::State::Deadlock;
   return std::move(observer.order);
 }
 
-Order orderOf(const Kernel &kernel, const Code &code, const Machine &machine,
-              const Bindings &bindings) {
-  Order order = orderOfCounting(kernel, code, machine, bindings);
-  return order.state == Order::State::Unknown ? orderOfSchedule(kernel, code, machine, bindings)
-                                              : order;
+IssueOrder orderOf(const Kernel &kernel, const Code &code, const Machine &machine,
+                   const Bindings &bindings) {
+  IssueOrder order = orderOfCounting(kernel, code, machine, bindings);
+  return order.state == IssueOrder::State::Unknown
+             ? orderOfSchedule(kernel, code, machine, bindings)
+             : order;
 }
 
 //===----------------------------------------------------------------------===//
@@ -417,9 +419,9 @@ std::string_view toString(Agreement agreement) {
   return names[static_cast<size_t>(agreement)];
 }
 
-Agreement compare(const Order &asked, const Order &program) {
-  assert(asked.state == Order::State::Complete && "what is asked for can be done");
-  if (program.state != Order::State::Complete || program.issues.raw() != asked.issues.raw()) {
+Agreement compare(const IssueOrder &asked, const IssueOrder &program) {
+  assert(asked.state == IssueOrder::State::Complete && "what is asked for can be done");
+  if (program.state != IssueOrder::State::Complete || program.issues.raw() != asked.issues.raw()) {
     return Agreement::Wrong;
   }
   Agreement agreement = Agreement::Exact;
@@ -437,8 +439,8 @@ Agreement compare(const Order &asked, const Order &program) {
 }
 
 /// Where the rows of one engine first differ.
-static std::string differenceOn(const Kernel &kernel, EngineId engine, const Order &asked,
-                                const Order &program) {
+static std::string differenceOn(const Kernel &kernel, EngineId engine, const IssueOrder &asked,
+                                const IssueOrder &program) {
   size_t common = std::min(asked.issues[engine].size(), program.issues[engine].size());
   IdVector<InstrId, uint32_t> runs(kernel.instrs.size(), 0);
   for (size_t i = 0; i < common; ++i) {
@@ -466,14 +468,15 @@ static std::string differenceOn(const Kernel &kernel, EngineId engine, const Ord
   return {};
 }
 
-std::string difference(const Kernel &kernel, const Order &asked, const Order &program) {
+std::string difference(const Kernel &kernel, const IssueOrder &asked, const IssueOrder &program) {
   for (EngineId engine : kernel.engines.ids()) {
     if (std::string text = differenceOn(kernel, engine, asked, program); !text.empty()) {
       return text;
     }
   }
-  return program.state == Order::State::Deadlock ? "an engine never gets to the end of its code"
-                                                 : "";
+  return program.state == IssueOrder::State::Deadlock
+             ? "an engine never gets to the end of its code"
+             : "";
 }
 
-} // namespace tally::fuzz
+} // namespace tally::oracle

@@ -2,13 +2,15 @@
 //
 // The oracle for extraction. Walks a kernel with given trips as one sequential program, writes down
 // every element that every run of every instruction touches, and compares all pairs: by their
-// indices in one buffer, byte by byte in two that lie over one another. It shares with extraction
-// only the parser of tiles.
+// indices in one buffer, byte by byte in two that lie over one another.
+//
+// Independent of  Deps, and of the other two evaluations of tiles (Check, Data)
+// Shared          the parser of tiles (Model/AccessText.h)
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_UNITTESTS_DEPS_ENUMERATE_H
-#define TALLY_UNITTESTS_DEPS_ENUMERATE_H
+#ifndef TALLY_ORACLE_ENUMERATE_H
+#define TALLY_ORACLE_ENUMERATE_H
 
 #include "tally/Model/AccessText.h"
 
@@ -16,7 +18,7 @@
 #include <map>
 #include <set>
 
-namespace tally::test {
+namespace tally::oracle {
 
 /// One run of one instruction.
 struct Run {
@@ -122,6 +124,6 @@ std::vector<int64_t> distancesOf(const Kernel &kernel, const Dep &dep);
 std::vector<std::vector<uint32_t>> surelyOver(const Kernel &kernel, const Enumeration &runs,
                                               bool queueOverlap);
 
-} // namespace tally::test
+} // namespace tally::oracle
 
-#endif // TALLY_UNITTESTS_DEPS_ENUMERATE_H
+#endif // TALLY_ORACLE_ENUMERATE_H

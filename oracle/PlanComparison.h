@@ -11,12 +11,15 @@
 // has broken its promise. And where dominates() says that one wait implies another, the
 // thresholds must say so, too.
 //
+// Independent of  whatever chose the formulas, and of lowering: the counters are kept here
+// Shared          the plan and the meaning of its expressions (Sync)
+//
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_UNITTESTS_SYNC_PLANCOMPARISON_H
-#define TALLY_UNITTESTS_SYNC_PLANCOMPARISON_H
+#ifndef TALLY_ORACLE_PLANCOMPARISON_H
+#define TALLY_ORACLE_PLANCOMPARISON_H
 
-#include "Definition.h"
+#include "oracle/Definition.h"
 
 #include "tally/Sync/Plan.h"
 
@@ -50,4 +53,4 @@ std::string describeRun(const Kernel &kernel, const Definition &definition, Inst
 
 } // namespace tally::oracle
 
-#endif // TALLY_UNITTESTS_SYNC_PLANCOMPARISON_H
+#endif // TALLY_ORACLE_PLANCOMPARISON_H

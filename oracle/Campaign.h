@@ -6,13 +6,15 @@
 //
 //   TALLY_SEED=123   run this seed alone        TALLY_COUNT=5000   run so many
 //
+// Independent of  whatever is compared: it draws and reports, and judges nothing
+//
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_UNITTESTS_SYNC_CAMPAIGN_H
-#define TALLY_UNITTESTS_SYNC_CAMPAIGN_H
+#ifndef TALLY_ORACLE_CAMPAIGN_H
+#define TALLY_ORACLE_CAMPAIGN_H
 
-#include "Definition.h"
 #include "RandomKernel.h"
+#include "oracle/Definition.h"
 
 #include "tally/Sync/Plan.h"
 
@@ -131,4 +133,4 @@ private:
 
 } // namespace tally::oracle
 
-#endif // TALLY_UNITTESTS_SYNC_CAMPAIGN_H
+#endif // TALLY_ORACLE_CAMPAIGN_H

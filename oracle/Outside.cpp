@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Outside.h"
+#include "oracle/Outside.h"
 
 #include "tally/IR/Tally.h"
 #include "tally/Run/Interpret.h"

@@ -5,15 +5,19 @@
 // of others, so they can be worked out in any order that respects the dependences between them;
 // here one engine after the other goes as far as it can. No clock, no event, no order of time.
 //
+// Independent of  the simulator's events and queues (Sim)
+// Shared          costs (Sim/Costs.h), and control: which operation comes next (Check/Impl.h,
+// Spec.h)
+//
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_UNITTESTS_SIM_MAXPLUS_H
-#define TALLY_UNITTESTS_SIM_MAXPLUS_H
+#ifndef TALLY_ORACLE_MAXPLUS_H
+#define TALLY_ORACLE_MAXPLUS_H
 
 #include "tally/Check/Spec.h"
 #include "tally/Sim/Simulate.h"
 
-namespace tally {
+namespace tally::oracle {
 
 /// By the code: waits and signals as they are written.
 class MaxPlus {
@@ -276,6 +280,6 @@ private:
   IdVector<InstrId, std::vector<Tick>> retires;
 };
 
-} // namespace tally
+} // namespace tally::oracle
 
-#endif // TALLY_UNITTESTS_SIM_MAXPLUS_H
+#endif // TALLY_ORACLE_MAXPLUS_H

@@ -11,12 +11,15 @@
 //
 // What a run of a producer adds to which semaphore is read off the code itself.
 //
+// Independent of  plans and lowering
+// Shared          the interpreter of code (Run/Interpret.h)
+//
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_UNITTESTS_CODE_PROGRAMCOMPARISON_H
-#define TALLY_UNITTESTS_CODE_PROGRAMCOMPARISON_H
+#ifndef TALLY_ORACLE_CODECOMPARISON_H
+#define TALLY_ORACLE_CODECOMPARISON_H
 
-#include "Definition.h"
+#include "oracle/Definition.h"
 
 #include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
@@ -33,4 +36,4 @@ std::optional<std::string> compareCode(const Kernel &kernel, const Code &code,
 
 } // namespace tally::oracle
 
-#endif // TALLY_UNITTESTS_CODE_PROGRAMCOMPARISON_H
+#endif // TALLY_ORACLE_CODECOMPARISON_H

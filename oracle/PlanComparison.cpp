@@ -1,8 +1,8 @@
 //===- PlanComparison.cpp - A plan's thresholds against the definition ----===//
 
-#include "PlanComparison.h"
+#include "oracle/PlanComparison.h"
 
-#include "KernelWalk.h"
+#include "oracle/KernelWalk.h"
 
 #include "tally/Model/Place.h"
 

@@ -5,10 +5,13 @@
 // gets stuck; and what memory holds at the end. Knows nothing of clocks, of order, or of what the
 // race check holds back.
 //
+// Independent of  the race check, and of the explorer's reductions
+// Shared          the steps of code (Check/Impl.h)
+//
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_UNITTESTS_CHECK_ALLSCHEDULES_H
-#define TALLY_UNITTESTS_CHECK_ALLSCHEDULES_H
+#ifndef TALLY_ORACLE_ALLSCHEDULES_H
+#define TALLY_ORACLE_ALLSCHEDULES_H
 
 #include "KernelWalk.h"
 
@@ -20,7 +23,7 @@
 #include <set>
 #include <unordered_set>
 
-namespace tally {
+namespace tally::oracle {
 
 struct StateHash {
   size_t operator()(const std::vector<uint32_t> &key) const {
@@ -255,6 +258,6 @@ private:
   std::vector<ImplState> todo;
 };
 
-} // namespace tally
+} // namespace tally::oracle
 
-#endif // TALLY_UNITTESTS_CHECK_ALLSCHEDULES_H
+#endif // TALLY_ORACLE_ALLSCHEDULES_H

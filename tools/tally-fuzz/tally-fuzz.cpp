@@ -1,6 +1,6 @@
-//===- FuzzCommand.cpp - tally fuzz ---------------------------------------===//
+//===- tally-fuzz.cpp - tally itself, put to the test ---------------------===//
 //
-// Puts tally itself to the test: random kernels through every strategy and every check, with
+// Random kernels through every strategy and every check, with
 // --pairs on random machines with random options, too; or, with --mutants, random mistakes in
 // correct code, which the checks have to notice.
 //
@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
+#include "Options.h"
+#include "Program.h"
 #include "Session.h"
 
 #include "KernelCampaign.h"
@@ -20,10 +22,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <memory>
 #include <thread>
 
-namespace tally::tool {
+using namespace tally;
+using namespace tally::tool;
+
 namespace {
 
 struct FuzzCommand {
@@ -157,40 +160,46 @@ int FuzzCommand::run() const {
 
 } // namespace
 
-void addFuzz(CLI::App &app, int &status) {
-  auto command = std::make_shared<FuzzCommand>();
-  CLI::App *sub = app.add_subcommand(
-      "fuzz", "Random kernels through every strategy and check, or mistakes that checks must find");
-  sub->add_flag("--mutants", command->mutants,
-                "make mistakes in correct code, count which are found");
-  sub->add_flag("--sabotage", command->sabotage,
-                "lose all counts in the code first, to see what findings look like");
-  sub->add_flag("--pairs", command->pairs,
-                "mix all features of kernels, machines and options, and print which pairs of them "
-                "met (with --format=json all of them)");
-  sub->add_flag("--all-pairs", command->allPairs,
-                "go on, at most ten times as long as --minutes, until all pairs met that can; "
-                "answer no if one did not");
-  goesNotWith(*sub, {"--sabotage", "--pairs"}, "--mutants");
-  goesNotWith(*sub, {"--sabotage"}, "--all-pairs");
-  goesWith(*sub, {"--all-pairs"}, "--pairs");
-  sub->add_option("--seed", command->seed, "the first kernel")
+static constexpr const char *notes = R"(Examples:
+  tally-fuzz --minutes=1            random kernels, for a minute
+  tally-fuzz --pairs --all-pairs    until every feature has met every other one
+  tally-fuzz --mutants              would the checks notice a mistake?
+
+Ctrl-C ends it with what is known so far. Exit status: 0 nothing was found, 1 something was, 2 it
+was ended early or not possible.)";
+
+int main(int argc, char **argv) {
+  CLI::App app{"Random kernels through every strategy and check, or mistakes that checks must find",
+               "tally-fuzz"};
+  app.footer(notes);
+  FuzzCommand command;
+  int status = Exit::Yes;
+  app.add_flag("--mutants", command.mutants,
+               "make mistakes in correct code, count which are found");
+  app.add_flag("--sabotage", command.sabotage,
+               "lose all counts in the code first, to see what findings look like");
+  app.add_flag("--pairs", command.pairs,
+               "mix all features of kernels, machines and options, and print which pairs of them "
+               "met (with --format=json all of them)");
+  app.add_flag("--all-pairs", command.allPairs,
+               "go on, at most ten times as long as --minutes, until all pairs met that can; "
+               "answer no if one did not");
+  goesNotWith(app, {"--sabotage", "--pairs"}, "--mutants");
+  goesNotWith(app, {"--sabotage"}, "--all-pairs");
+  goesWith(app, {"--all-pairs"}, "--pairs");
+  app.add_option("--seed", command.seed, "the first kernel")
       ->check(integerIn(0))
       ->capture_default_str();
-  sub->add_option("--count", command->count,
-                  "kernels (1000), or with --mutants mutants (10000), up to the end of a kernel")
+  app.add_option("--count", command.count,
+                 "kernels (1000), or with --mutants mutants (10000), up to the end of a kernel")
       ->check(integerIn(1));
-  sub->add_option("--minutes", command->minutes, "stop after this time instead")
+  app.add_option("--minutes", command.minutes, "stop after this time instead")
       ->check(positiveNumber());
-  sub->add_option("--jobs", command->jobs, "kernels looked at at once (one for each core)")
+  app.add_option("--jobs", command.jobs, "kernels looked at at once (one for each core)")
       ->check(integerIn(1, 1024));
-  sub->add_option("--format", command->format, "text or json")
+  app.add_option("--format", command.format, "text or json")
       ->check(formatIn({"text", "json"}))
       ->capture_default_str();
-  sub->footer(
-      "Ctrl-C ends it with what is known so far. Exit status: 0 nothing was found, 1 something "
-      "was, 2 it was ended early or not possible.");
-  sub->callback([command, &status] { status = command->run(); });
+  app.callback([&] { status = command.run(); });
+  return runProgram(app, argc, argv, status);
 }
-
-} // namespace tally::tool

@@ -10,10 +10,13 @@
 //
 // The root is entered first, once. Branches are bodies that are entered zero or one times.
 //
+// Independent of  the walks of Check and Data
+// Shared          the kernel and its bindings (Model)
+//
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_UNITTESTS_SYNC_KERNELWALK_H
-#define TALLY_UNITTESTS_SYNC_KERNELWALK_H
+#ifndef TALLY_ORACLE_KERNELWALK_H
+#define TALLY_ORACLE_KERNELWALK_H
 
 #include "tally/Model/Bindings.h"
 
@@ -80,4 +83,4 @@ private:
 
 } // namespace tally::oracle
 
-#endif // TALLY_UNITTESTS_SYNC_KERNELWALK_H
+#endif // TALLY_ORACLE_KERNELWALK_H
