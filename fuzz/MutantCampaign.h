@@ -24,9 +24,8 @@
 #ifndef TALLY_FUZZ_MUTANTCAMPAIGN_H
 #define TALLY_FUZZ_MUTANTCAMPAIGN_H
 
+#include "Mutate.h"
 #include "Workers.h"
-
-#include "tally/Check/Mutate.h"
 
 #include <array>
 #include <string>

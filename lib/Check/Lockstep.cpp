@@ -37,7 +37,7 @@ static SpecOptions specOptions(const ExploreOptions &options, const Machine &mac
   spec.queueOverlap = machine.queueOverlap;
   spec.maxPoints = options.maxOperations;
   spec.datapath = datapath;
-  spec.rules = options.rules;
+  spec.reading = options.reading;
   return spec;
 }
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tally/Check/MustOrder.h"
+#include "MustOrder.h"
 
 #include <algorithm>
 #include <numeric>

@@ -19,11 +19,12 @@
 #ifndef TALLY_LIB_CHECK_RACERUN_H
 #define TALLY_LIB_CHECK_RACERUN_H
 
+#include "MustOrder.h"
 #include "Needs.h"
 #include "RunOrder.h"
+#include "Schedulers.h"
+
 #include "tally/Check/HappensBefore.h"
-#include "tally/Check/MustOrder.h"
-#include "tally/Check/Schedulers.h"
 
 #include <map>
 #include <memory>

@@ -84,12 +84,12 @@ std::string writeScheduleFile(const ScheduleFile &s) {
       "{{\n  \"schema\": \"tally-schedule\",\n  \"version\": 1,\n"
       "  \"kernel\": {{\"file\": {}, \"name\": {}}},\n  \"code\": {},\n  \"strategy\": {},\n"
       "  \"options\": {},\n  \"machine\": {},\n  \"trips\": {},\n  \"guards\": {},\n"
-      "  \"rules\": {},\n  \"in_flight\": {},\n  \"shows\": {},\n  \"steps\": [",
+      "  \"in_flight\": {},\n  \"shows\": {},\n  \"steps\": [",
       quoteJson(s.kernelFile), quoteJson(s.kernelName),
       s.codeFile.empty() ? "null" : quoteJson(s.codeFile),
       s.strategy.empty() ? "null" : quoteJson(s.strategy), listText(s.options),
-      s.machine.empty() ? "null" : quoteJson(s.machine), listText(s.trips), s.guards,
-      listText(s.rules), s.inFlight, quoteJson(s.shows));
+      s.machine.empty() ? "null" : quoteJson(s.machine), listText(s.trips), s.guards, s.inFlight,
+      quoteJson(s.shows));
   for (size_t i = 0; i < s.steps.size(); ++i) {
     text +=
         fmt::format("{}{}{}", i == 0 ? "" : ",", i % 6 == 0 ? "\n    " : " ", stepText(s.steps[i]));
@@ -117,7 +117,7 @@ public:
     file.options = strings("options");
     file.machine = stringOrNull("machine");
     file.trips = strings("trips");
-    file.rules = strings("rules");
+    refuseRules();
     if (std::optional<JsonAt> guards = root.find("guards")) {
       file.guards = guards->unsignedIn(0, UINT64_MAX);
     }
@@ -130,6 +130,14 @@ public:
   }
 
 private:
+  /// Files of earlier versions have the key; only tests ever had a rule in it.
+  void refuseRules() const {
+    for (const std::string &rule : strings("rules")) {
+      root.need("rules")->error(
+          fmt::format("schedules under the rule '{}' cannot be repeated", rule));
+    }
+  }
+
   static std::string stringOf(const JsonAt &object, std::string_view key) {
     std::optional<JsonAt> value = object.need(key);
     return value ? value->string() : "";

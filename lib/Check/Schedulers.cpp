@@ -1,6 +1,6 @@
 //===- Schedulers.cpp - Orders in which a run may happen ------------------===//
 
-#include "tally/Check/Schedulers.h"
+#include "Schedulers.h"
 
 #include <fmt/format.h>
 

@@ -54,7 +54,6 @@ struct Comparison {
   DepId dep;
   LoopId producerBody;
   std::vector<int64_t> deltas; ///< by common real loop; then of the inner loops, if element-wise
-  bool neverOwed = false;      ///< the literal root
 };
 
 } // namespace
@@ -82,8 +81,9 @@ public:
     }
     result.rankOf[loop] = static_cast<uint32_t>(vector.size());
     record(loop);
-    if (result.options.rules.oneIdPerConditional && kernel.loops[loop].isBranch()) {
-      record(kernel.loops[loop].otherBranch);
+    const IdVector<LoopId, LoopId> &countsAs = result.options.reading.countsAs;
+    if (!countsAs.empty() && countsAs[loop].valid()) {
+      record(countsAs[loop]);
     }
     point(SpecPoint::Kind::Enter, loop.value, history[loop].count - 1);
   }
@@ -125,8 +125,6 @@ private:
     comparison.producerBody = kernel.instrs[dep.producer].home;
     LoopId consumerBody = kernel.instrs[dep.consumer].home;
     LoopId shared = kernel.commonLoop(comparison.producerBody, consumerBody);
-    comparison.neverOwed = result.options.rules.rootCountersAtZero &&
-                           kernel.realLoop(shared) == rootLoop && dep.form != DistanceForm::Flat;
     for (LoopId l = shared; l != rootLoop; l = kernel.loops[l].parent) {
       if (!kernel.loops[l].isBranch()) {
         comparison.deltas.insert(comparison.deltas.begin(), kernel.distanceOn(dep, l));
@@ -142,7 +140,8 @@ private:
   uint32_t needNow(const Comparison &comparison) const {
     const Dep &dep = kernel.deps[comparison.dep];
     const Entries &entries = history[comparison.producerBody];
-    if (comparison.neverOwed) {
+    const IdVector<DepId, bool> &neverOwed = result.options.reading.neverOwed;
+    if (!neverOwed.empty() && neverOwed[comparison.dep]) {
       return 0;
     }
     if (dep.form == DistanceForm::Flat) {

@@ -13,6 +13,7 @@
 #include "CheckCommand.h"
 
 #include "Interrupt.h"
+#include "Options.h"
 
 #include "tally/Support/WholeFile.h"
 
@@ -185,7 +186,7 @@ int checkAll(const CheckOptions &options) {
     return Exit::Undecided;
   }
   std::optional<std::vector<Subject>> subjects = loadSubjects(options, session, *machine);
-  if (!subjects || !takeLiterally(options, *subjects, *machine) || !canWriteWitness(options)) {
+  if (!subjects || !canWriteWitness(options)) {
     return Exit::Undecided;
   }
   Verdict verdict = Verdict::Yes;
@@ -236,15 +237,6 @@ void addModes(CLI::App &sub, CheckOptions &options) {
   for (const char *name : {"--explore", "--race", "--replay"}) {
     sub.get_option(name)->group("What to ask (default: --explore within limits, and --race)");
   }
-}
-
-void addLiteral(CLI::App &sub, CheckOptions &options) {
-  LiteralRules all{true, true, true, true, true};
-  sub.add_option("--literal", options.literal,
-                 "check what a published rule, taken at its word, makes of compiled code: " +
-                     fmt::format("{}", fmt::join(namesOf(all), ", ")))
-      ->check(oneOf("rule", "rules", namesOf(all)))
-      ->group("Ablations");
 }
 
 void addTrips(CLI::App &sub, CheckOptions &options) {
@@ -364,7 +356,6 @@ void addCheck(CLI::App &app, int &status) {
   sub->add_option("code", options->code,
                   "its code, beside the same kernel; none: what stands beside the kernel, or else "
                   "compile it");
-  addLiteral(*sub, *options);
   addModes(*sub, *options);
   options->asksWritten = true;
   options->common.addStrategy(*sub, strategyNames());

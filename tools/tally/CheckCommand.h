@@ -30,8 +30,7 @@ struct CheckOptions {
   CommonOptions common;
   bool asksWritten = false; ///< code is held to what accesses ask for, whoever wrote it
   bool strategyGiven = false;
-  std::string code;                 ///< empty: beside the kernel, or compiled
-  std::vector<std::string> literal; ///< published rules to be taken at their word
+  std::string code; ///< empty: beside the kernel, or compiled
 
   bool explore = false, race = false;
   std::string replay;
@@ -91,10 +90,6 @@ std::optional<std::vector<Subject>> loadSubjects(const CheckOptions &options, Se
 std::optional<std::vector<Subject>> makeSubjects(std::vector<LoadedKernel> kernels,
                                                  const CheckOptions &options, Session &session,
                                                  const Machine &machine);
-
-/// Makes compiled code, and the machine, what the literal rules would have made of them. False,
-/// with the reasons reported, if there is no such rule.
-bool takeLiterally(const CheckOptions &options, std::vector<Subject> &subjects, Machine &machine);
 
 /// A schedule that shows what was found.
 struct Fault {

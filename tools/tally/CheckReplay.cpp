@@ -73,7 +73,6 @@ void writeWitness(const CheckOptions &options, const Session &session, const Sub
   file.codeFile = options.code;
   file.strategy = subject.isWritten ? "" : subject.code.strategy;
   file.options = compileFlags(options.common);
-  file.rules = options.literal;
   file.machine = session.hasMachineOfCode() ? "" : options.common.machine;
   file.trips = fault.trips;
   file.guards = fault.guards;
@@ -252,7 +251,6 @@ std::optional<CheckOptions> optionsOf(const CheckOptions &given, const ScheduleF
   }
   options.common.machineOption = nullptr; // the schedule says it, or the code does
   options.strategyGiven = !file.strategy.empty();
-  options.literal = file.rules;
   options.common.strategy = file.strategy.empty() ? given.common.strategy : file.strategy;
   for (const std::string &flag : file.options) {
     if (!setCompileFlag(options.common, flag)) {
@@ -287,7 +285,7 @@ int replaySchedule(const CheckOptions &given) {
     return Exit::Undecided;
   }
   std::optional<std::vector<Subject>> subjects = loadSubjects(*options, session, *machine);
-  if (!subjects || !takeLiterally(*options, *subjects, *machine)) {
+  if (!subjects) {
     return Exit::Undecided;
   }
   const Subject *subject = findSubject(*subjects, file->kernelName);

@@ -280,22 +280,6 @@ private:
 
 } // namespace
 
-bool takeLiterally(const CheckOptions &options, std::vector<Subject> &subjects, Machine &machine) {
-  LiteralRules rules;
-  for (const std::string &name : options.literal) {
-    if (!setRule(rules, name)) {
-      complain(fmt::format("there is no rule '{}'", name));
-      return false;
-    }
-  }
-  for (Subject &subject : subjects) {
-    if (!subject.isWritten) {
-      makeLiteral(subject.kernel, rules, subject.code, machine);
-    }
-  }
-  return true;
-}
-
 std::optional<std::vector<Subject>> makeSubjects(std::vector<LoadedKernel> kernels,
                                                  const CheckOptions &options, Session &session,
                                                  const Machine &machine) {

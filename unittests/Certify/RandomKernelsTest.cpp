@@ -10,10 +10,10 @@
 #include "Compiled.h"
 
 #include "KernelCampaign.h"
+#include "Mutate.h"
 
 #include "tally/Certify/Certificate.h"
 #include "tally/Check/Explore.h"
-#include "tally/Check/Mutate.h"
 #include "tally/Compile/Compile.h"
 
 #include <gtest/gtest.h>
@@ -23,6 +23,9 @@
 #include <sstream>
 
 namespace tally {
+
+using namespace fuzz;
+
 namespace {
 
 constexpr Strategy covered[] = {Strategy::PerInstruction, Strategy::PerLoop};
@@ -117,9 +120,7 @@ bool isWrong(const Mutant &mutant, uint64_t numChoices = 4) {
   Kernel kernel = coveredKernel(mutant.seed);
   std::optional<CompiledKernel> compiled = compileForSeed(kernel, mutant.strategy, mutant.seed);
   Code code = mutate(compiled->code, mutant.mutation);
-  ExploreOptions options;
-  options.maxStates = 20'000;
-  options.mayOverwait = overwaitAllowed(kernel, compiled->plan);
+  ExploreOptions options = exploreOptionsFor(kernel, compiled->plan, 20'000);
   for (uint64_t choice = 0; choice < numChoices; ++choice) {
     Bindings bindings = fuzz::randomBindings(kernel, mutant.seed * numChoices + choice);
     if (explore(kernel, code, compiled->machine, bindings, options).verdict == Verdict::No) {

@@ -70,9 +70,10 @@ bool isItem(const Op &op) {
 class Recorder {
 public:
   Recorder(const Kernel &kernel, const Code &code, const Machine &machine, const Bindings &bindings,
-           uint64_t seed, const LiteralRules &rules)
+           uint64_t seed, const SpecReading &reading)
       : kernel(kernel), random(seed), impl(kernel, code, machine, bindings),
-        spec(kernel, bindings, {.rules = rules}), program(impl.initial()), ideal(spec.initial()) {
+        spec(kernel, bindings, {.reading = reading}), program(impl.initial()),
+        ideal(spec.initial()) {
     std::string trips;
     for (EngineId e : kernel.engines.ids()) {
       trips += TripsOfEngine(kernel, bindings, e).text();
@@ -176,8 +177,8 @@ private:
 
 RecordedRun record(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Bindings &bindings, uint64_t seed, uint32_t maxSteps,
-                   const LiteralRules &rules) {
-  return Recorder(kernel, code, machine, bindings, seed, rules).run(maxSteps);
+                   const SpecReading &reading) {
+  return Recorder(kernel, code, machine, bindings, seed, reading).run(maxSteps);
 }
 
 std::string withMember(std::string certificate, const std::string &member) {

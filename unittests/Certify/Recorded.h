@@ -8,8 +8,7 @@
 #ifndef TALLY_UNITTESTS_CERTIFY_RECORDED_H
 #define TALLY_UNITTESTS_CERTIFY_RECORDED_H
 
-#include "tally/Check/Impl.h"
-#include "tally/Check/LiteralRules.h"
+#include "tally/Check/Spec.h"
 
 #include <string>
 #include <vector>
@@ -26,7 +25,7 @@ struct RecordedRun {
 /// Runs to the end, or for `maxSteps`.
 RecordedRun record(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Bindings &bindings, uint64_t seed, uint32_t maxSteps,
-                   const LiteralRules &rules = {});
+                   const SpecReading &reading = {});
 
 /// The certificate with one more member.
 std::string withMember(std::string certificate, const std::string &member);

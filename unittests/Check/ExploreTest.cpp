@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Mutate.h"
 #include "oracle/Campaign.h"
 
 #include "tally/Check/Explore.h"
-#include "tally/Check/Mutate.h"
 #include "tally/Compile/Compile.h"
 
 #include <fmt/format.h>
@@ -21,6 +21,9 @@
 
 using namespace tally;
 using namespace tally::oracle;
+using tally::fuzz::findMutations;
+using tally::fuzz::mutate;
+using tally::fuzz::Mutation;
 
 namespace {
 

@@ -22,7 +22,6 @@ ScheduleFile sample() {
   file.machine = "generic";
   file.trips = {"A=3", "B=1,0"};
   file.guards = 7;
-  file.rules = {"total-wait-of"};
   file.inFlight = 2;
   file.shows = "race: 'x'";
   for (StepKind kind : {StepKind::Control, StepKind::Issue, StepKind::Commit, StepKind::Deliver,
@@ -73,6 +72,16 @@ TEST(ScheduleTest, mistakesAreReported) {
   EXPECT_THAT(errorsOf(replaced(text, "\"in_flight\": 2", "\"in_flight\": 0")),
               HasSubstr("in_flight"));
   EXPECT_THAT(errorsOf("{"), HasSubstr("w.json:1"));
+}
+
+/// The key that files of earlier versions have.
+TEST(ScheduleTest, onlyFilesWithoutRulesAreRead) {
+  std::string text = writeScheduleFile(sample());
+  Diagnostics diagnostics;
+  EXPECT_TRUE(readScheduleFile(replaced(text, "\"in_flight\"", "\"rules\": [], \"in_flight\""),
+                               diagnostics));
+  EXPECT_THAT(errorsOf(replaced(text, "\"in_flight\"", "\"rules\": [\"r\"], \"in_flight\"")),
+              HasSubstr("schedules under the rule 'r' cannot be repeated"));
 }
 
 TEST(ScheduleTest, namesBecomeIds) {

@@ -1,6 +1,6 @@
 //===- SchedulersTest.cpp - Each way to schedule keeps its word -----------===//
 
-#include "tally/Check/Schedulers.h"
+#include "Schedulers.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 

@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "oracle/AllSchedules.h"
+#include "MustOrder.h"
 #include "RandomCode.h"
+#include "oracle/AllSchedules.h"
 
-#include "tally/Check/MustOrder.h"
 #include "tally/Check/Race.h"
 #include "tally/Code/Listing.h"
 #include "tally/Model/KernelJson.h"

@@ -1,8 +1,8 @@
 //===- MutateTest.cpp - Code with one mistake -----------------------------===//
 
+#include "Mutate.h"
 #include "RandomKernel.h"
 
-#include "tally/Check/Mutate.h"
 #include "tally/Lower/Lower.h"
 
 #include <array>

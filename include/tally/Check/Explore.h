@@ -89,7 +89,7 @@ struct ExploreOptions {
   /// Barriers in the code are where engines meet to reset counters: who is held up there is late,
   /// but by design.
   bool resets = false;
-  LiteralRules rules; ///< for the specification alone; code is changed by makeLiteral()
+  SpecReading reading = {}; ///< for tests
   const StopFlag *stop = nullptr;
 };
 

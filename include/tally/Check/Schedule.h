@@ -44,7 +44,6 @@ struct ScheduleFile {
   std::string machine;              ///< empty: that of the code
   std::vector<std::string> trips;   ///< as given to --trips
   uint64_t guards = 0;
-  std::vector<std::string> rules; ///< literal rules that were switched on, by name
   uint32_t inFlight = 4;
   std::string shows; ///< what is to be seen, for people
   std::vector<NamedStep> steps;

@@ -27,18 +27,24 @@
 #define TALLY_CHECK_SPEC_H
 
 #include "tally/Check/Impl.h"
-#include "tally/Check/LiteralRules.h"
 
 #include <span>
 
 namespace tally {
+
+/// Another reading of the rules, for tests: that it is wrong has to be noticed.
+struct SpecReading {
+  IdVector<LoopId, LoopId>
+      countsAs;                    ///< an entry of a body is one of this body, too; empty: of none
+  IdVector<DepId, bool> neverOwed; ///< empty: none
+};
 
 struct SpecOptions {
   uint32_t inFlight = 4;           ///< as in ImplOptions
   bool queueOverlap = true;        ///< as in Machine
   uint64_t maxPoints = 20'000'000; ///< entries, exits and runs of all engines together
   Datapath *datapath = nullptr;    ///< as in ImplOptions
-  LiteralRules rules;              ///< of which two concern the specification
+  SpecReading reading = {};        ///< not for verdicts
 };
 
 /// One thing that an engine does: it enters or leaves a body, or issues an instruction.

@@ -13,50 +13,29 @@
 // that wraps.
 //===----------------------------------------------------------------------===//
 
-#include "tally/Check/LiteralRules.h"
+#include "LiteralRules.h"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
 
-namespace tally {
+namespace tally::paper {
 
-//===----------------------------------------------------------------------===//
-// Names
-//===----------------------------------------------------------------------===//
-
-struct NamedRule {
-  std::string_view name;
-  bool LiteralRules::*flag;
-};
-
-static constexpr std::array<NamedRule, 5> namedRules{{
-    {"one-id-per-conditional", &LiteralRules::oneIdPerConditional},
-    {"unguarded-subtraction", &LiteralRules::unguardedSubtraction},
-    {"per-engine-closed-form", &LiteralRules::perEngineClosedForm},
-    {"root-counters-at-zero", &LiteralRules::rootCountersAtZero},
-    {"total-wait-of", &LiteralRules::totalWaitOf},
-}};
-
-std::vector<std::string> namesOf(const LiteralRules &rules) {
-  std::vector<std::string> names;
-  for (const NamedRule &rule : namedRules) {
-    if (rules.*rule.flag) {
-      names.emplace_back(rule.name);
+SpecReading readingOf(const Kernel &kernel, const LiteralRules &rules) {
+  SpecReading reading;
+  if (rules.oneIdPerConditional) {
+    for (const Loop &loop : kernel.loops) {
+      reading.countsAs.push(loop.otherBranch);
     }
   }
-  return names;
-}
-
-bool setRule(LiteralRules &rules, std::string_view name) {
-  for (const NamedRule &rule : namedRules) {
-    if (rule.name == name) {
-      rules.*rule.flag = true;
-      return true;
+  if (rules.rootCountersAtZero) {
+    for (const Dep &dep : kernel.deps) {
+      LoopId shared =
+          kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
+      reading.neverOwed.push(kernel.realLoop(shared) == rootLoop && dep.form != DistanceForm::Flat);
     }
   }
-  return false;
+  return reading;
 }
 
 //===----------------------------------------------------------------------===//
@@ -285,4 +264,4 @@ void makeLiteral(const Kernel &kernel, const LiteralRules &rules, Code &code, Ma
   }
 }
 
-} // namespace tally
+} // namespace tally::paper

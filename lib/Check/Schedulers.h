@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_CHECK_SCHEDULERS_H
-#define TALLY_CHECK_SCHEDULERS_H
+#ifndef TALLY_LIB_CHECK_SCHEDULERS_H
+#define TALLY_LIB_CHECK_SCHEDULERS_H
 
 #include "tally/Check/Impl.h"
 
@@ -75,4 +75,4 @@ private:
 
 } // namespace tally
 
-#endif // TALLY_CHECK_SCHEDULERS_H
+#endif // TALLY_LIB_CHECK_SCHEDULERS_H

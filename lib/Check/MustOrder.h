@@ -50,8 +50,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_CHECK_MUSTORDER_H
-#define TALLY_CHECK_MUSTORDER_H
+#ifndef TALLY_LIB_CHECK_MUSTORDER_H
+#define TALLY_LIB_CHECK_MUSTORDER_H
 
 #include "tally/Check/HappensBefore.h"
 #include "tally/Check/Impl.h"
@@ -107,4 +107,4 @@ std::vector<uint64_t> largestValues(const ImplSystem &system, std::span<const As
 
 } // namespace tally
 
-#endif // TALLY_CHECK_MUSTORDER_H
+#endif // TALLY_LIB_CHECK_MUSTORDER_H

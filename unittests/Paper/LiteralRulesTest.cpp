@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Paper/PaperCase.h"
+#include "LiteralRules.h"
+#include "PaperCase.h"
 
 #include "tally/Check/Explore.h"
 
@@ -25,7 +26,7 @@ ExploreAllResult explored(const Kernel &kernel, Strategy strategy, const Literal
   std::optional<Compiled> compiled = compile(kernel, literal(strategy), machine, diagnostics);
   EXPECT_TRUE(compiled) << render(diagnostics, {});
   ExploreOptions options;
-  options.rules = inSpec;
+  options.reading = readingOf(kernel, inSpec);
   options.mayOverwait = overwaitAllowed(kernel, compiled->plan);
   makeLiteral(kernel, inCode, compiled->code, machine);
   Diagnostics malformed;
@@ -64,16 +65,6 @@ Kernel bothBranches() {
 }
 
 } // namespace
-
-TEST(LiteralRulesTest, names) {
-  LiteralRules rules;
-  EXPECT_FALSE(rules.any());
-  EXPECT_TRUE(setRule(rules, "root-counters-at-zero"));
-  EXPECT_TRUE(setRule(rules, "one-id-per-conditional"));
-  EXPECT_FALSE(setRule(rules, "root"));
-  EXPECT_EQ(namesOf(rules),
-            (std::vector<std::string>{"one-id-per-conditional", "root-counters-at-zero"}));
-}
 
 /// With one count for both branches, C waits for P although only Q ran: as soon as the branch is
 /// not taken, it asks for a run that never comes.

@@ -22,12 +22,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_CHECK_MUTATE_H
-#define TALLY_CHECK_MUTATE_H
+#ifndef TALLY_FUZZ_MUTATE_H
+#define TALLY_FUZZ_MUTATE_H
 
 #include "tally/Code/Code.h"
 
-namespace tally {
+namespace tally::fuzz {
 
 enum class MutantKind : uint8_t {
   WaitPlusOne,
@@ -68,6 +68,6 @@ Code mutate(const Code &code, const Mutation &mutation);
 /// `wait-plus-one on 'act' at operation 5, the wait of 'scale'`.
 std::string describe(const Kernel &kernel, const Code &code, const Mutation &mutation);
 
-} // namespace tally
+} // namespace tally::fuzz
 
-#endif // TALLY_CHECK_MUTATE_H
+#endif // TALLY_FUZZ_MUTATE_H

@@ -17,17 +17,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_CHECK_LITERALRULES_H
-#define TALLY_CHECK_LITERALRULES_H
+#ifndef TALLY_UNITTESTS_PAPER_LITERALRULES_H
+#define TALLY_UNITTESTS_PAPER_LITERALRULES_H
 
-#include "tally/Code/Code.h"
-#include "tally/Machine/Machine.h"
+#include "tally/Check/Spec.h"
 
-#include <span>
-#include <string>
-#include <string_view>
-
-namespace tally {
+namespace tally::paper {
 
 struct LiteralRules {
   bool oneIdPerConditional = false;
@@ -35,17 +30,10 @@ struct LiteralRules {
   bool perEngineClosedForm = false;
   bool rootCountersAtZero = false;
   bool totalWaitOf = false;
-
-  bool any() const { return *this != LiteralRules(); }
-
-  bool operator==(const LiteralRules &) const = default;
 };
 
-/// `one-id-per-conditional` and so on, of those that are set, in the order above.
-std::vector<std::string> namesOf(const LiteralRules &rules);
-
-/// Sets the rule of that name; false if there is none.
-bool setRule(LiteralRules &rules, std::string_view name);
+/// How the specification of `kernel` reads under those rules that concern it.
+SpecReading readingOf(const Kernel &kernel, const LiteralRules &rules);
 
 /// What the literal rules make of code that this compiler made for `kernel`, and of the machine
 /// that it runs on. Registers are known by their roles, waits by their reasons, so hand-written
@@ -53,6 +41,6 @@ bool setRule(LiteralRules &rules, std::string_view name);
 /// of 0, others keep their waits.
 void makeLiteral(const Kernel &kernel, const LiteralRules &rules, Code &code, Machine &machine);
 
-} // namespace tally
+} // namespace tally::paper
 
-#endif // TALLY_CHECK_LITERALRULES_H
+#endif // TALLY_UNITTESTS_PAPER_LITERALRULES_H

@@ -10,12 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tally/Check/Mutate.h"
+#include "Mutate.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace tally {
+namespace tally::fuzz {
 
 static constexpr std::string_view kindNames[] = {
     "wait-plus-one", "wait-minus-one",      "wrong-semaphore",
@@ -419,4 +419,4 @@ std::string describe(const Kernel &kernel, const Code &code, const Mutation &mut
                      kernel.nameOf(mutation.engine), mutation.at, where, intoText(code, mutation));
 }
 
-} // namespace tally
+} // namespace tally::fuzz
