@@ -125,15 +125,66 @@ std::string operandText(Operand operand) {
   return operand.isRegister ? fmt::format("r{}", operand.value) : fmt::format("{}", operand.value);
 }
 
+/// The compiler complains of a kind that has no name.
+std::string_view nameOf(OpKind kind) {
+  switch (kind) {
+  case OpKind::Issue:
+    return "issue";
+  case OpKind::Wait:
+    return "wait";
+  case OpKind::Signal:
+    return "signal";
+  case OpKind::Reset:
+    return "reset";
+  case OpKind::Drain:
+    return "drain";
+  case OpKind::Alu:
+    return "alu";
+  case OpKind::LoopBegin:
+    return "loop";
+  case OpKind::LoopEnd:
+    return "end loop";
+  case OpKind::IfBegin:
+    return "if";
+  case OpKind::Else:
+    return "else";
+  case OpKind::IfEnd:
+    return "end if";
+  case OpKind::BarrierBegin:
+    return "barrier";
+  case OpKind::BarrierEnd:
+    return "end barrier";
+  case OpKind::WhenBegin:
+    return "when";
+  case OpKind::WhenEnd:
+    return "end when";
+  }
+  return "unknown";
+}
+
+std::string_view nameOf(AluOp op) {
+  switch (op) {
+  case AluOp::Move:
+    return "move";
+  case AluOp::Add:
+    return "add";
+  case AluOp::Sub:
+    return "sub";
+  case AluOp::Mul:
+    return "mul";
+  case AluOp::Min:
+    return "min";
+  case AluOp::IsGT:
+    return "gt";
+  }
+  return "unknown";
+}
+
 std::string opText(const Kernel &kernel, const Op &op) {
-  static constexpr std::string_view kinds[] = {"issue",  "wait",    "signal",     "reset", "drain",
-                                               "alu",    "loop",    "end loop",   "if",    "else",
-                                               "end if", "barrier", "end barrier"};
-  static constexpr std::string_view alus[] = {"move", "add", "sub", "mul", "min", "gt"};
-  std::string text(kinds[static_cast<size_t>(op.kind)]);
+  std::string text(nameOf(op.kind));
   if (op.kind == OpKind::Alu) {
-    return fmt::format("r{} = {} {} {}", op.dst.value, alus[static_cast<size_t>(op.alu)],
-                       operandText(op.a), operandText(op.b));
+    return fmt::format("r{} = {} {} {}", op.dst.value, nameOf(op.alu), operandText(op.a),
+                       operandText(op.b));
   }
   if (op.kind == OpKind::Issue) {
     text += fmt::format(" '{}'", kernel.nameOf(op.instr()));
