@@ -3,6 +3,7 @@
 #include "Session.h"
 
 #include "Interrupt.h"
+#include "Options.h"
 #include "TileWatch.h"
 
 #include "tally/Code/CodeJson.h"
@@ -13,12 +14,16 @@
 #include "tally/Model/KernelJson.h"
 #include "tally/Support/Printable.h"
 #include "tally/Support/WholeFile.h"
+#include "tally/Transforms/Bridge.h"
 #include "tally/Transforms/Passes.h"
 #include "tally/Transforms/ReadModule.h"
 #include "tally/Transforms/ScfOutput.h"
 #include "tally/Transforms/ShowMessages.h"
 
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
@@ -30,6 +35,14 @@
 #include <set>
 
 namespace tally::tool {
+
+bool CommonOptions::machineGiven() const {
+  return machineOption && machineOption->count() > 0;
+}
+
+bool CommonOptions::strategyIsDefault() const {
+  return strategyOption && strategyOption->count() == 0;
+}
 
 void CommonOptions::addInput(CLI::App &command) {
   command.add_option("kernel", input, "kernel: MLIR text or bytecode, or .json; - is stdin")
@@ -120,24 +133,43 @@ Request CommonOptions::request() const {
   return options;
 }
 
+//===----------------------------------------------------------------------===//
+// MLIR
+//===----------------------------------------------------------------------===//
+
 static mlir::DialectRegistry dialects() {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   return registry;
 }
 
-Session::Session()
-    : context(dialects(), mlir::MLIRContext::Threading::DISABLED), withSource(sources, &context),
-      handler(&context, [this](mlir::Diagnostic &diagnostic) { return show(diagnostic); }) {
-  context.printOpOnDiagnostic(false); // the source says more
-  sources.setDiagHandler(showWithLine);
-}
+struct Session::Dialect {
+  explicit Dialect(const std::string &input)
+      : context(dialects(), mlir::MLIRContext::Threading::DISABLED), withSource(sources, &context),
+        handler(&context,
+                [&input](mlir::Diagnostic &diagnostic) { return show(diagnostic, input); }) {
+    context.printOpOnDiagnostic(false); // the source says more
+    sources.setDiagHandler(showWithLine);
+  }
 
-//===----------------------------------------------------------------------===//
-// Messages of MLIR
-//===----------------------------------------------------------------------===//
+  mlir::OwningOpRef<mlir::ModuleOp> newModule() {
+    return mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  }
 
-mlir::LogicalResult Session::show(mlir::Diagnostic &diagnostic) {
+  static mlir::LogicalResult show(mlir::Diagnostic &diagnostic, const std::string &input);
+  static std::string print(mlir::ModuleOp module);
+
+  llvm::SourceMgr sources;
+  mlir::MLIRContext context;
+  mlir::SourceMgrDiagnosticHandler withSource;
+  mlir::ScopedDiagnosticHandler handler; ///< asked first
+};
+
+Session::Session() : dialect(std::make_unique<Dialect>(input)) {}
+
+Session::~Session() = default;
+
+mlir::LogicalResult Session::Dialect::show(mlir::Diagnostic &diagnostic, const std::string &input) {
   std::vector<std::string> files{input};
   Diagnostic message = fromMlir(diagnostic, files);
   if (canShowLines(message, files) && !messagesAsJson()) {
@@ -146,6 +178,20 @@ mlir::LogicalResult Session::show(mlir::Diagnostic &diagnostic) {
   tell(message, files);
   return mlir::success();
 }
+
+std::string Session::Dialect::print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  mlir::OpPrintingFlags flags;
+  flags.useLocalScope();
+  module->print(stream, flags);
+  stream << "\n";
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
 
 /// By the name, or, of stdin, by the first character: no module begins with a bracket.
 static bool isJson(const std::string &path, llvm::StringRef text) {
@@ -167,11 +213,13 @@ std::vector<LoadedKernel> Session::load(const std::string &path) {
     complain(problem, input);
     return {};
   }
-  return isJson(path, buffer->getBuffer()) ? loadJson(*buffer) : loadModule(std::move(buffer));
+  bool json = isJson(path, buffer->getBuffer());
+  return json ? loadJson(buffer->getBuffer()) : loadModule(std::move(buffer));
 }
 
 std::vector<LoadedKernel> Session::loadModule(std::unique_ptr<llvm::MemoryBuffer> buffer) {
-  mlir::OwningOpRef<mlir::ModuleOp> module = readModule(std::move(buffer), sources, &context);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      readModule(std::move(buffer), dialect->sources, &dialect->context);
   if (!module) {
     return {};
   }
@@ -200,11 +248,10 @@ static void refuseEqualNames(const std::vector<LoadedKernel> &kernels, Diagnosti
   }
 }
 
-std::vector<LoadedKernel> Session::loadJson(const llvm::MemoryBuffer &buffer) {
+std::vector<LoadedKernel> Session::loadJson(std::string_view text) {
   Diagnostics diagnostics;
   std::vector<LoadedKernel> kernels;
-  for (auto &[kernel, code] :
-       readKernelsJson(std::string_view(buffer.getBuffer()), input, diagnostics)) {
+  for (auto &[kernel, code] : readKernelsJson(text, input, diagnostics)) {
     size_t before = diagnostics.numErrors();
     check(kernel, diagnostics);
     if (diagnostics.numErrors() == before) {
@@ -409,8 +456,8 @@ bool Session::tilesStay(const Kernel &kernel, const Bindings &bindings) {
 }
 
 void Session::report(const Kernel &kernel, const Diagnostics &diagnostics) {
-  if (sources.getNumBuffers() > 0) {
-    emit(kernel, diagnostics, &context);
+  if (dialect->sources.getNumBuffers() > 0) {
+    emit(kernel, diagnostics, &dialect->context);
   } else {
     tell(diagnostics, kernel.files);
   }
@@ -443,32 +490,20 @@ bool writeOutput(const std::string &path, std::string_view text) {
   return problem.empty();
 }
 
-std::string Session::print(mlir::ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  mlir::OpPrintingFlags flags;
-  flags.useLocalScope();
-  module->print(stream, flags);
-  stream << "\n";
-  return text;
-}
-
 std::string Session::moduleText(const std::vector<LoadedKernel> &kernels) {
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  mlir::OwningOpRef<mlir::ModuleOp> module = dialect->newModule();
   for (const LoadedKernel &loaded : kernels) {
     storeKernel(loaded.kernel, loaded.code ? &*loaded.code : nullptr, *module);
   }
-  return print(*module);
+  return Dialect::print(*module);
 }
 
 std::string Session::scfText(const std::vector<LoadedKernel> &kernels, const Machine &machine) {
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  mlir::OwningOpRef<mlir::ModuleOp> module = dialect->newModule();
   for (const LoadedKernel &loaded : kernels) {
     storeScf(loaded.kernel, *loaded.code, machine, *module);
   }
-  return print(*module);
+  return Dialect::print(*module);
 }
 
 } // namespace tally::tool

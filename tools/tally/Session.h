@@ -9,24 +9,26 @@
 #define TALLY_TOOLS_TALLY_SESSION_H
 
 #include "Messages.h"
-#include "Options.h"
 #include "Output.h"
 
 #include "tally/Compile/Compile.h"
 #include "tally/Deps/Held.h"
 #include "tally/Model/Bindings.h"
-#include "tally/Transforms/Bridge.h"
-
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/MLIRContext.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
-
-#include <CLI/CLI.hpp>
+#include "tally/Transforms/LoadedKernel.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
+
+namespace llvm {
+class MemoryBuffer;
+} // namespace llvm
 
 namespace tally::tool {
 
@@ -65,11 +67,11 @@ struct CommonOptions {
   bool canKeepCode = false;              ///< one of the strategies is `manual`
 
   /// Whether the user names a machine. If not, code that brings its machine's rules has its own.
-  bool machineGiven() const { return machineOption && machineOption->count() > 0; }
+  bool machineGiven() const;
 
   /// Whether the command makes code by a strategy that the user does not name. Code that is written
   /// beside the kernel then goes unused without having been asked to.
-  bool strategyIsDefault() const { return strategyOption && strategyOption->count() == 0; }
+  bool strategyIsDefault() const;
 
   void addInput(CLI::App &command);
   void addMachine(CLI::App &command);
@@ -91,6 +93,7 @@ struct RunOptions {
 class Session {
 public:
   Session();
+  ~Session();
 
   /// The kernels in a file. Empty, with the reasons reported, if it cannot be read or holds none.
   std::vector<LoadedKernel> load(const std::string &path);
@@ -154,20 +157,18 @@ private:
                                        const std::vector<std::string> &settings);
   void warnOfUnusedCode(const LoadedKernel &loaded, const CommonOptions &options);
   bool fitsMachine(const LoadedKernel &loaded, const std::string &path, const Machine &machine);
-  std::vector<LoadedKernel> loadJson(const llvm::MemoryBuffer &buffer);
+  std::vector<LoadedKernel> loadJson(std::string_view text);
   std::vector<LoadedKernel> loadModule(std::unique_ptr<llvm::MemoryBuffer> buffer);
-  std::string print(mlir::ModuleOp module);
-  mlir::LogicalResult show(mlir::Diagnostic &diagnostic);
+
+  /// All that MLIR needs, out of sight of the commands.
+  struct Dialect;
 
   Extractor extractor;
   std::optional<ReadAhead> readAhead;
   bool machineGiven = true; ///< by the user, as opposed to the default of a command
   bool machineIsOfCode = false;
   std::string input; ///< the file being read, for messages that have no place in it
-  llvm::SourceMgr sources;
-  mlir::MLIRContext context;
-  mlir::SourceMgrDiagnosticHandler withSource;
-  mlir::ScopedDiagnosticHandler handler; ///< asked first
+  std::unique_ptr<Dialect> dialect;
 };
 
 /// `w.json` for the first of several files, then `w-2.json`, `w-3.json`, ...

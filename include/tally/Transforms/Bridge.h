@@ -8,8 +8,7 @@
 #ifndef TALLY_TRANSFORMS_BRIDGE_H
 #define TALLY_TRANSFORMS_BRIDGE_H
 
-#include "tally/Code/Code.h"
-#include "tally/Model/Kernel.h"
+#include "tally/Transforms/LoadedKernel.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -19,14 +18,6 @@
 #include <vector>
 
 namespace tally {
-
-/// A kernel with the code that stands beside it in the text, if any.
-struct LoadedKernel {
-  Kernel kernel;
-  std::optional<Code> code;
-  bool depsFound = false; ///< the dependences were found from accesses, not read
-  Location codeAt;        ///< where the code begins, if the text says so
-};
 
 /// All kernels of a module that the verifier accepts, in order. Reports through `diagnostics`
 /// whatever cannot be said in a Kernel (unknown names, wrong tiles); legality is check()'s
