@@ -7,7 +7,8 @@
 # shown only when the step fails.
 #
 # Build folders:  release   all of it, -O2 with assertions      (build, test, demo, install)
-#                 core      without MLIR, -O3 and no assertions (test, bench)
+#                 core      without MLIR, -O3 and no assertions (test, bench); its unit tests are
+#                           built by test --long alone
 #                 sanitize  all of it with ASan and UBSan       (sanitize)
 #                 fuzz      libFuzzer targets, ASan and UBSan   (fuzz)
 set -euo pipefail
@@ -213,11 +214,12 @@ count_results() {
 
 # The runners of many cases leave a result file, from which count_results shows the failed ones.
 unit_tests() {
-  local log_tail=10 results=$build/$1/unit-results.xml
-  rm -f "$results"
-  logged "unit tests $1" ctest --test-dir "$build/$1" --output-junit "$results" \
+  local log_tail=10 results=$build/$1/unit-results
+  rm -rf "$results"
+  mkdir -p "$results"
+  logged "unit tests $1" ctest --test-dir "$build/$1" --output-junit "$results/ctest.xml" \
     --output-on-failure --timeout 600 -j "$jobs" || true
-  count_results "unit tests $1" junit "$results"
+  count_results "unit tests $1" shards "$results/ctest.xml"
 }
 
 lit_tests() {
@@ -254,14 +256,15 @@ pairs_tests() {
   sed -n '/^features:/,$p' "$logs/${name// /-}.log" | sed -n 1,40p >&2
 }
 
-# The interpreter that is written from the documents alone: its rules, on code written by hand; then
-# what it says of a few random kernels as compiled, and whether the checks agree with it.
+# outside_tests SECONDS: the interpreter that is written from the documents alone: its rules, on code
+# written by hand; then what it says of a few random kernels as compiled, and whether the checks agree
+# with it, for so long each.
 outside_tests() {
-  local tally=$build/release/bin/tally
+  local tally=$build/release/bin/tally seconds=$1
   check_one "outside rules" python3 utils/outside/test_outside.py
-  check_one "outside kernels" python3 utils/outside/campaign.py --tally="$tally" --seconds=12 \
+  check_one "outside kernels" python3 utils/outside/campaign.py --tally="$tally" --seconds="$seconds" \
     --jobs="$jobs"
-  check_one "outside checks" python3 utils/outside/checks.py --tally="$tally" --seconds=10 \
+  check_one "outside checks" python3 utils/outside/checks.py --tally="$tally" --seconds="$seconds" \
     --jobs="$jobs"
 }
 
@@ -282,13 +285,34 @@ embed_test() {
 }
 
 # The gates of the proof, each a test; and the checker in the repository must be the one that the
-# proof gives.
+# proof gives. What has passed is kept with the hash of all that it was made of.
 proof_tests() {
-  local log_tail=30 results=$build/proof-results.txt
-  rm -f "$results"
+  local log_tail=30 results=$build/proof-results.txt before=$failed
+  rm -f "$results" "$build/proof-passed.txt"
   logged "proof" proof_gates "$results" || true
   count_results "proof" counts "$results"
   check_one "extraction" extraction_is_current
+  if ((failed == before)); then
+    { proof_hash && cat "$results"; } >"$build/proof-passed.txt"
+  fi
+}
+
+# The same without a second look at files that have passed as they are.
+proof_tests_if_changed() {
+  local hash numbers
+  if { read -r hash && read -r numbers; } 2>/dev/null <"$build/proof-passed.txt" &&
+    [[ $hash == "$(proof_hash)" ]]; then
+    say "== proof: nothing has changed since it passed; './do proof' looks again"
+    count "proof" "${numbers% *}" 0
+    count "extraction" 1 0
+  else
+    proof_tests
+  fi
+}
+
+# One number for the files of the proof, and for the Coq that reads them.
+proof_hash() {
+  { coqc --version && find proof -type f | sort | xargs sha256sum; } | sha256sum | cut -d' ' -f1
 }
 
 proof_gates() {
@@ -308,33 +332,52 @@ finish_tests() {
   ((failed == 0 && passed > 0))
 }
 
+# test [--long]: what takes minutes; or, with --long, random tests on many times as many kernels, the
+# unit tests of the core build, too, and the proof in any case.
 verb_test() {
   need "${packages[@]}" "${proof_packages[@]}" "${test_packages[@]}"
-  proof_tests
+  case ${1:-} in
+  "") test_steps proof_tests_if_changed 5 20 0.1 ;;
+  --long) TALLY_LONG=1 test_steps proof_tests 12 50 0.5 core_unit_tests ;;
+  *) die "unknown option '$1' of 'test'; there is '--long'" 2 ;;
+  esac
+  say "-- all: $SECONDS s"
+  finish_tests
+}
+
+# test_steps PROOF OUTSIDE-SECONDS MATRIX-SECONDS PAIRS-MINUTES [MORE]
+test_steps() {
+  "$1"
   if build_tree release; then
     # Without it, there are no tests of certificates.
     check_one "checker is built" test -x "$build/release/bin/tally-certify"
     unit_tests release
     lit_tests release
     doc_tests
-    outside_tests
+    outside_tests "$2"
     check_one "embed release" embed_test release
     check_one "installed programs" python3 utils/check-install.py "$build/install/release" \
       "$llvm/bin/mlir-opt"
-    matrix_tests matrix --seconds=50
-    pairs_tests pairs --minutes=0.17
+    matrix_tests matrix --seconds="$3"
+    pairs_tests pairs --minutes="$4"
   else
     count "build release" 0 1
   fi
-  if build_tree core; then
-    # The same tests once more, on other flags: the longest of them, on fewer kernels.
-    TALLY_DEPS_KERNELS=1000 TALLY_RACE_KERNELS=400 unit_tests core
+  if build_tree core libraries; then
     check_one "embed core" embed_test core
+    ${5:+"$5"}
   else
     count "build core" 0 1
   fi
-  say "-- all: $SECONDS s"
-  finish_tests
+}
+
+# The same tests once more, on other flags.
+core_unit_tests() {
+  if build_tree core; then
+    unit_tests core
+  else
+    count "build core tests" 0 1
+  fi
 }
 
 verb_proof() {
@@ -346,7 +389,7 @@ verb_proof() {
 verb_sanitize() {
   need "${packages[@]}" "${test_packages[@]}"
   if build_tree sanitize; then
-    TALLY_DEPS_KERNELS=1000 TALLY_RACE_KERNELS=400 unit_tests sanitize
+    unit_tests sanitize
     lit_tests sanitize
   else
     count "build sanitize" 0 1
@@ -451,7 +494,8 @@ usage: ./do VERB [OPTION...]
 
   demo                  compile a kernel with and without barriers; compare strategies; timelines,
                         for a trace viewer and as a page
-  test                  build and run every test; the last line is 'N passed, N failed'
+  test [--long]         build and run every test; the last line is 'N passed, N failed'; with --long,
+                        random tests look at many times as many kernels
   proof                 build the proof and hold it to its gates
   build                 build everything into build/release (programs: build/release/bin)
   install [PREFIX]      build, then install to PREFIX (default /usr/local)

@@ -3,14 +3,16 @@
 
 usage: count-results.py KIND FILE
 
-KIND is `junit` (ctest --output-junit), `lit` (lit --output) or `counts` (a file that holds the
-two numbers). Each failed case is shown on stderr. A skipped case counts as neither. A file that is
+KIND is `shards` (ctest --output-junit, of tests each of which leaves the results of its cases beside
+that file, as NAME.xml in the form of GoogleTest), `lit` (lit --output) or `counts` (a file that holds
+the two numbers). Each failed case is shown on stderr. A skipped case counts as neither. A file that is
 missing, broken or empty of cases is one failure: a runner that did not get far enough to say
 anything must not look like success.
 """
 
 import json
 import sys
+from pathlib import Path
 import xml.etree.ElementTree as ElementTree
 
 LIT_PASSED = {"PASS"}  # no test here may be flaky or expected to fail
@@ -35,12 +37,35 @@ def junit_state(case):
     return "passed" if case.get("status") == "run" else "failed"
 
 
-def count_junit(path):
+def case_state(case):
+    """The same for a case of GoogleTest."""
+    if case.find("failure") is not None:
+        return "failed"
+    return "passed" if case.get("result") == "completed" else "skipped"
+
+
+def count_cases(path, program):
+    """The cases of one shard; none if it did not get to its end."""
+    if not path.exists():
+        return []
     cases = list(ElementTree.parse(path).getroot().iter("testcase"))
-    states = [junit_state(case) for case in cases]
-    for case, state in zip(cases, states):
-        if state == "failed":
-            show(case.get("name"), case.findtext("system-out"))
+    for case in cases:
+        if case_state(case) == "failed":
+            show(f"{program}.{case.get('classname')}.{case.get('name')}",
+                 "\n".join(failure.text or "" for failure in case.iter("failure")))
+    return [case_state(case) for case in cases]
+
+
+def count_shards(path):
+    """A shard that failed although none of its cases did, or that says nothing of them, is a failure itself."""
+    states = []
+    for shard in ElementTree.parse(path).getroot().iter("testcase"):
+        name = shard.get("name")
+        cases = count_cases(Path(path).parent / f"{name}.xml", name.rpartition(".")[0])
+        if not cases or (junit_state(shard) == "failed" and "failed" not in cases):
+            show(name, shard.findtext("system-out"))
+            cases = [*cases, "failed"]
+        states += cases
     return states.count("passed"), states.count("failed")
 
 
@@ -66,7 +91,7 @@ def count_counts(path):
     return int(passed), int(failed)
 
 
-KINDS = {"junit": count_junit, "lit": count_lit, "counts": count_counts}
+KINDS = {"shards": count_shards, "lit": count_lit, "counts": count_counts}
 
 
 def main():

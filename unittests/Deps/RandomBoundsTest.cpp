@@ -11,8 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "oracle/Enumerate.h"
+#include "Counts.h"
 #include "RandomAccesses.h"
+#include "oracle/Enumerate.h"
 
 #include "tally/Check/Outside.h"
 #include "tally/Deps/Bounds.h"
@@ -23,7 +24,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 using namespace tally;
 using namespace tally::oracle;
@@ -32,8 +32,7 @@ namespace {
 
 /// TALLY_BOUNDS_KERNELS=100000 makes a long run of it.
 uint64_t numKernels() {
-  const char *wish = std::getenv("TALLY_BOUNDS_KERNELS");
-  return wish ? std::strtoull(wish, nullptr, 10) : 10'000;
+  return test::numKernels("TALLY_BOUNDS_KERNELS", 4'000, 10'000);
 }
 
 constexpr uint64_t numParts = 8;

@@ -1,27 +1,23 @@
 //===- RandomExtractTest.cpp - Random kernels against all conflicts -------===//
 
+#include "Counts.h"
 #include "HoldToConflicts.h"
 #include "RandomAccesses.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 using namespace tally;
 using namespace tally::oracle;
 
 namespace {
 
-uint64_t wish(const char *variable, uint64_t otherwise) {
-  const char *text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 /// TALLY_DEPS_KERNELS=100000 makes a long run of it; TALLY_DEPS_SEED=8160 looks at one kernel.
 struct Seeds {
-  uint64_t first = wish("TALLY_DEPS_SEED", 1);
-  uint64_t last = std::getenv("TALLY_DEPS_SEED") ? first : wish("TALLY_DEPS_KERNELS", 10'000);
+  uint64_t first = test::numKernels("TALLY_DEPS_SEED", 1, 1);
+  uint64_t last = std::getenv("TALLY_DEPS_SEED")
+                      ? first
+                      : test::numKernels("TALLY_DEPS_KERNELS", 1'000, 10'000);
 };
 
 constexpr uint64_t numParts = 8;

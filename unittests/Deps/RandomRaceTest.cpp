@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Counts.h"
 #include "HoldToConflicts.h"
 #include "RandomAccesses.h"
 
@@ -20,8 +21,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 using namespace tally;
 using namespace tally::oracle;
 
@@ -29,8 +28,7 @@ namespace {
 
 /// TALLY_RACE_KERNELS=10000 makes a long run of it.
 uint64_t numKernels() {
-  const char *wish = std::getenv("TALLY_RACE_KERNELS");
-  return wish ? std::strtoull(wish, nullptr, 10) : 3'000;
+  return test::numKernels("TALLY_RACE_KERNELS", 400, 3'000);
 }
 
 constexpr uint64_t numParts = 8;
