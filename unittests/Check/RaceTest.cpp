@@ -279,8 +279,8 @@ void compareOne(uint64_t seed, Strategy strategy, bool overlap, Tally &tally) {
   Machine machine = genericMachine();
   machine.queueOverlap = overlap;
   Diagnostics diagnostics;
-  std::optional<Compiled> compiled =
-      compile(code.kernel, {{.strategy = strategy}, {}, Overflow::Assume}, machine, diagnostics);
+  std::optional<Compiled> compiled = compile(
+      code.kernel, {.strategy = strategy, .overflow = Overflow::Assume}, machine, diagnostics);
   if (!compiled || code.cutOff()) {
     return;
   }
@@ -380,8 +380,8 @@ AccessTally compareAccesses(uint32_t count, bool overlap, bool split) {
     bindings.set(LoopId(1), {1 + random.below(3)});
     Diagnostics diagnostics;
     std::optional<Compiled> compiled =
-        compile(kernel, {{.strategy = Strategy::PerInstruction}, {}, Overflow::Assume}, machine,
-                diagnostics);
+        compile(kernel, {.strategy = Strategy::PerInstruction, .overflow = Overflow::Assume},
+                machine, diagnostics);
     if (!compiled) {
       continue; // a cycle of distance 0
     }

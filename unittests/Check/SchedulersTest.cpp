@@ -17,7 +17,7 @@ class SchedulersTest : public testing::Test {
 protected:
   SchedulersTest() : kernel(makeKernel()), machine(genericMachine()), bindings(kernel) {
     Diagnostics diagnostics;
-    program = compile(kernel, {{.strategy = Strategy::PerLoop}, {}}, machine, diagnostics);
+    program = compile(kernel, {.strategy = Strategy::PerLoop}, machine, diagnostics);
     system.emplace(kernel, program->code, machine, bindings);
   }
 

@@ -172,33 +172,30 @@ TEST(VerifyCodeTest, onlyUnrolledCodeRepeats) {
 }
 
 TEST(VerifyCodeTest, followsTheOrderOfTheKernel) {
-  Code program;
-  program.add(Op::loopBegin(program.a)).add(Op::loopBegin(program.inB)).end(OpKind::LoopEnd);
-  program.add(Op::issue(program.x)).end(OpKind::LoopEnd);
-  EXPECT_EQ(program.problems(),
-            "k:5:1: error: in the code of engine 'act': 'x' stands behind 'B', but "
-            "the kernel has it before that; an engine follows the order of the "
-            "kernel, so change one of the two\n"
-            "k:6:1: note: 'B' is here\n");
+  Draft k;
+  k.add(Op::loopBegin(k.a)).add(Op::loopBegin(k.inB)).end(OpKind::LoopEnd);
+  k.add(Op::issue(k.x)).end(OpKind::LoopEnd);
+  EXPECT_EQ(k.problems(), "k:5:1: error: in the code of engine 'act': 'x' stands behind 'B', but "
+                          "the kernel has it before that; an engine follows the order of the "
+                          "kernel, so change one of the two\n"
+                          "k:6:1: note: 'B' is here\n");
 }
 
 TEST(VerifyCodeTest, runsEachLoopOnce) {
-  Code program;
-  program.add(Op::loopBegin(program.a)).end(OpKind::LoopEnd);
-  program.add(Op::loopBegin(program.a)).end(OpKind::LoopEnd);
-  EXPECT_EQ(program.problems(),
-            "k:4:1: error: in the code of engine 'act': 'A' is run more than once\n");
+  Draft k;
+  k.add(Op::loopBegin(k.a)).end(OpKind::LoopEnd);
+  k.add(Op::loopBegin(k.a)).end(OpKind::LoopEnd);
+  EXPECT_EQ(k.problems(), "k:4:1: error: in the code of engine 'act': 'A' is run more than once\n");
 }
 
 TEST(VerifyCodeTest, keepsPins) {
-  Code program;
-  program.kernel.pins.push_back({program.x, 1, at(5)});
-  Op issue = Op::issue(program.x);
+  Draft k;
+  k.kernel.pins.push_back({k.x, 1, at(5)});
+  Op issue = Op::issue(k.x);
   issue.signal = SemaId(0);
-  program.add(Op::loopBegin(program.a)).add(issue).end(OpKind::LoopEnd);
-  EXPECT_EQ(program.problems(),
-            "k:5:1: error: in the code of engine 'act': 'x' raises semaphore 0, but "
-            "is pinned to semaphore 1\n");
+  k.add(Op::loopBegin(k.a)).add(issue).end(OpKind::LoopEnd);
+  EXPECT_EQ(k.problems(), "k:5:1: error: in the code of engine 'act': 'x' raises semaphore 0, but "
+                          "is pinned to semaphore 1\n");
 }
 
 TEST(VerifyCodeTest, complete) {
