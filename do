@@ -337,7 +337,7 @@ finish_tests() {
 verb_test() {
   need "${packages[@]}" "${proof_packages[@]}" "${test_packages[@]}"
   case ${1:-} in
-  "") test_steps proof_tests_if_changed 5 20 0.1 ;;
+  "") test_steps proof_tests_if_changed 5 30 0.1 ;;
   --long) TALLY_LONG=1 test_steps proof_tests 12 50 0.5 core_unit_tests ;;
   *) die "unknown option '$1' of 'test'; there is '--long'" 2 ;;
   esac
@@ -398,8 +398,9 @@ verb_sanitize() {
 }
 
 # fuzz [SECONDS [SEED]]: each libFuzzer target for so long, then as long random kernels, and whole
-# cases until all pairs of features have met, and every command on every kernel; kernels, cases and mutants start from the seed, so that
-# another one looks at others. Mutants of certified code take some ten minutes.
+# cases until all pairs of features have met, and every command on every kernel; kernels, cases and
+# mutants start from the seed, so that another one looks at others. Mutants of certified code take
+# some ten minutes.
 verb_fuzz() {
   local seconds=${1:-60} seed=${2:-1} minutes target
   local tally=$build/release/bin/tally certify=$build/release/bin/tally-certify

@@ -3,8 +3,8 @@
 
 usage: count-results.py KIND FILE
 
-KIND is `shards` (ctest --output-junit, of tests each of which leaves the results of its cases beside
-that file, as NAME.xml in the form of GoogleTest), `lit` (lit --output) or `counts` (a file that holds
+KIND is `shards` (ctest --output-junit; a test with a number, as Deps.3, is a shard, which leaves the
+results of its cases beside that file, as Deps.3.xml in the form of GoogleTest; another is one case), `lit` (lit --output) or `counts` (a file that holds
 the two numbers). Each failed case is shown on stderr. A skipped case counts as neither. A file that is
 missing, broken or empty of cases is one failure: a runner that did not get far enough to say
 anything must not look like success.
@@ -56,16 +56,21 @@ def count_cases(path, program):
     return [case_state(case) for case in cases]
 
 
-def count_shards(path):
+def shard_states(shard, folder):
     """A shard that failed although none of its cases did, or that says nothing of them, is a failure itself."""
-    states = []
-    for shard in ElementTree.parse(path).getroot().iter("testcase"):
-        name = shard.get("name")
-        cases = count_cases(Path(path).parent / f"{name}.xml", name.rpartition(".")[0])
-        if not cases or (junit_state(shard) == "failed" and "failed" not in cases):
-            show(name, shard.findtext("system-out"))
-            cases = [*cases, "failed"]
-        states += cases
+    name = shard.get("name")
+    program, _, number = name.rpartition(".")
+    states = count_cases(folder / f"{name}.xml", program) if number.isdigit() else [junit_state(shard)]
+    if not states or (junit_state(shard) == "failed" and (not number.isdigit() or "failed" not in states)):
+        show(name, shard.findtext("system-out"))
+    if not states or (junit_state(shard) == "failed" and "failed" not in states):
+        states = [*states, "failed"]
+    return states
+
+
+def count_shards(path):
+    shards = ElementTree.parse(path).getroot().iter("testcase")
+    states = [state for shard in shards for state in shard_states(shard, Path(path).parent)]
     return states.count("passed"), states.count("failed")
 
 

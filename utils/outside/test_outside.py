@@ -477,9 +477,10 @@ class MistakesTest(unittest.TestCase):
         table = mistakes.all_mistakes()
         self.assertGreaterEqual(len(table), 20)
         for mistake in table.values():
-            self.assertTrue(mistake.sentence, mistake.name)
-            for file in mistake.files():
-                self.assertNotEqual(mistake.broken(file), (mistakes.ROOT / file).read_text(encoding="utf-8"))
+            with self.subTest(mistake.name):
+                self.assertTrue(mistake.sentence)
+                for file in mistake.files():
+                    self.assertNotEqual(mistake.broken(file), (mistakes.ROOT / file).read_text(encoding="utf-8"))
 
     def test_a_table(self):
         text = "mistake a\n What.\nin f\n- x\n-   y\n+ z\n- u\n+ v\nmistake-in-check b\nseed 3\n"
