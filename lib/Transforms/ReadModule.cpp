@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -318,7 +319,7 @@ bool isShallow(mlir::Operation *op) {
 
 namespace {
 
-enum class Verdict : int { Fine = 0, TooDeep = 1, Damaged = 2 };
+enum class Verdict : int { Fine = 0, TooDeep = 1, Damaged = 2, NotTried = 3 };
 
 /// The most that this process has needed so far.
 size_t peakBytes() {
@@ -383,6 +384,18 @@ rlim_t secondsToRead(const llvm::MemoryBuffer &buffer) {
   _exit(static_cast<int>(judge(buffer, registry)));
 }
 
+/// How a child ended; nothing if that cannot be known. A signal to this process, as of a timer,
+/// only interrupts the wait.
+std::optional<int> statusOf(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) != child) {
+    if (errno != EINTR) {
+      return std::nullopt;
+    }
+  }
+  return status;
+}
+
 /// MLIR 22 trusts bytecode: flipped bits or 10^5 regions around one another end the process, and a
 /// few bytes can claim millions of blocks. So a child process goes first, with little time and
 /// memory.
@@ -391,11 +404,11 @@ Verdict judgeInChild(const llvm::MemoryBuffer &buffer, const mlir::DialectRegist
   if (child == 0) {
     judgeAndExit(buffer, registry);
   }
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) {
-    return Verdict::Fine; // no way to know; go ahead
+  std::optional<int> status = child > 0 ? statusOf(child) : std::nullopt;
+  if (!status) {
+    return Verdict::NotTried;
   }
-  return WIFEXITED(status) ? static_cast<Verdict>(WEXITSTATUS(status)) : Verdict::Damaged;
+  return WIFEXITED(*status) ? static_cast<Verdict>(WEXITSTATUS(*status)) : Verdict::Damaged;
 }
 
 //===----------------------------------------------------------------------===//
@@ -426,6 +439,10 @@ bool isSafeBytecode(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context
     return false;
   case Verdict::Damaged:
     errorIn(buffer, {}, context) << "damaged bytecode; write it anew from its source";
+    return false;
+  case Verdict::NotTried:
+    errorIn(buffer, {}, context) << "cannot start the process that tries bytecode first; give more "
+                                    "processes, or the kernel as text";
     return false;
   }
   return false;

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <sys/time.h>
+
 using namespace tally;
 
 namespace {
@@ -161,4 +164,40 @@ TEST(ReadModuleTest, aModuleWithoutABlockIsAnError) {
   EXPECT_FALSE(reading.succeeded);
   EXPECT_TRUE(hasOne(reading, "1:1: 'builtin.module' op region #0"))
       << fmt::format("{}", reading.errors.empty() ? "no error" : reading.errors[0]);
+}
+
+namespace {
+
+/// Sends this process a signal every ten milliseconds, and lets it interrupt what waits.
+class Alarms {
+public:
+  Alarms() {
+    struct sigaction action = {};
+    action.sa_handler = [](int) {};
+    sigaction(SIGALRM, &action, &before);
+    itimerval often{{0, 10'000}, {0, 10'000}};
+    setitimer(ITIMER_REAL, &often, nullptr);
+  }
+
+  ~Alarms() {
+    itimerval never{};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    sigaction(SIGALRM, &before, nullptr);
+  }
+
+private:
+  struct sigaction before = {};
+};
+
+} // namespace
+
+/// A process goes first with bytecode, and a second of its time is the most that it may take: a
+/// signal in this second is no reason to go on without it.
+TEST(ReadModuleTest, signalsDoNotReplaceTheTrialOfBytecode) {
+  auto file = llvm::MemoryBuffer::getFile(CORPUS_DIRECTORY "/bytecode/many-blocks.mlirbc");
+  ASSERT_TRUE(file);
+  Alarms alarms;
+  Reading reading = read((*file)->getBuffer());
+  EXPECT_EQ(reading.errors.size(), 1u) << fmt::format("{}", fmt::join(reading.errors, "\n"));
+  EXPECT_TRUE(hasOne(reading, "0:0: damaged bytecode"));
 }
