@@ -500,7 +500,8 @@ class Case:
             if sign in errors:
                 problems.append(f"'{sign}' on stderr")
         says_error = re.search(r"(^|: )error: ", errors, flags=re.MULTILINE) is not None
-        undecided = re.search(r"could not decide|cut off|not covered|could not|interrupted",
+        undecided = re.search(r"could not decide|cut off|not covered|could not|interrupted"
+                              r"|\"compared\": false",
                               out + errors) is not None
         says_no = re.search(r"verdict\"?: \"?no|deadlock|rejected|faults|the sequential run leaves"
                             r"|does not come to its end|not every run|findings\"?: [1-9]", out + errors)

@@ -184,10 +184,12 @@ private:
     }
     report.isRight &= differences.empty();
     report.isCompared = hasWritten;
-    if (differences.empty() && !report.isCompared) {
-      report.text += "\n  could not decide: nothing is compared, as nothing is written in this run";
-    }
     report.json["compared"] = report.isCompared;
+    if (differences.empty() && !report.isCompared) {
+      std::string_view reason = "nothing is compared, as nothing is written in this run";
+      report.text += fmt::format("\n  could not decide: {}", reason);
+      report.json["reason"] = reason;
+    }
   }
 
   bool writes(const Instr &instr) const {
