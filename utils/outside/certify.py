@@ -237,11 +237,25 @@ class Run:
         return kind in ("deadlock", "race") and "nothing deadlocks is not covered" in answer
 
 
-def likely(kernel, answer, values):
-    """The trips of the run that the checker tells of, if it does; how it took branches it does not tell."""
+def trips_told(answer):
+    """The trips of the run that the checker tells of, by loop or branch; none if it tells of none."""
     told = re.search(r"; with (.*?), engine '", answer)
-    trips = {name: [int(number) for number in numbers.split()]
-             for name, numbers in re.findall(r"([\w.]+) = (\d+(?: \d+)*)", told.group(1) if told else "")}
+    if not told:
+        return {}
+    trips = {}
+    for part in re.sub(r", \.\.\.$", "", told.group(1)).split(", "):
+        loop = re.fullmatch(r"([\d ]+)(?: \.\.\.)? iterations? of '(.*)'", part)
+        branch = re.fullmatch(r"(\S+) = ([\d ]+)(?: \.\.\.)?", part)
+        if not loop and not branch:
+            raise ValueError(f"what is '{part}' in '{answer}'?")
+        numbers, name = loop.groups() if loop else reversed(branch.groups())
+        trips[name] = [int(number) for number in numbers.split()]
+    return trips
+
+
+def likely(kernel, answer, values):
+    """Runs with the trips that the checker tells of; how they took branches it does not tell."""
+    trips = trips_told(answer)
     ways = ([1], [1, 0], [0, 1], [1, 1, 0], [0]) if answer.startswith("rejected") else ([1],)
     return [Choice(trips, {name: takes for name in kernel.ifs}, values) for takes in ways]
 

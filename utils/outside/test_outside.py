@@ -13,6 +13,7 @@ import sys
 import unittest
 from pathlib import Path
 
+import certify
 import documents
 import judge
 import mistakes
@@ -468,6 +469,20 @@ class RuleTest(unittest.TestCase):
         for rule in RULES:
             with Without(rule):
                 self.assertGreater(self.failures(), 0, rule)
+
+
+class CertifyTest(unittest.TestCase):
+    """What the checker of certificates says is read as it is written (certify.py)."""
+
+    def test_the_run_that_is_told(self):
+        def told(run):
+            return certify.trips_told(f"rejected: 'k' (auto): no wait; with {run}, engine 'e' is early")
+
+        self.assertEqual(told("64 iterations of 'in'"), {"in": [64]})
+        self.assertEqual(told("1 iteration of 'A', 0 2 3 ... iterations of 'B.x', c = 1 0, ..."),
+                         {"A": [1], "B.x": [0, 2, 3], "c": [1, 0]})
+        self.assertEqual(certify.trips_told("rejected: 'k' (auto): raises by 2; in a run, engine 'e'"), {})
+        self.assertRaises(ValueError, told, "the wind from behind")
 
 
 class MistakesTest(unittest.TestCase):
