@@ -9,11 +9,6 @@
 namespace tally {
 namespace {
 
-struct Touch {
-  AccessId access;
-  InstrId instr;
-};
-
 /// Those who touched a range of memory and still matter.
 struct Segment {
   int64_t last = 0;
@@ -23,9 +18,11 @@ struct Segment {
 
 class Sweep {
 public:
-  Sweep(const Kernel &kernel, const TileBoxes &tiles, IdVector<AccessId, uint32_t> &seenBy,
-        const IdVector<LoopId, LoopId> &nestOf, const std::function<void(const Candidate &)> &visit)
-      : kernel(kernel), tiles(tiles), seenBy(seenBy), nestOf(nestOf), visit(visit) {}
+  Sweep(const Kernel &kernel, const TileBoxes &tiles, const Families &families,
+        IdVector<AccessId, uint32_t> &seenBy, const IdVector<LoopId, LoopId> &nestOf,
+        const std::function<void(const Candidate &)> &visit)
+      : kernel(kernel), tiles(tiles), families(families), seenBy(seenBy), nestOf(nestOf),
+        visit(visit) {}
 
   /// All accesses of one instruction. They see what was there before any of them.
   void add(std::span<const Touch> touches) {
@@ -99,7 +96,7 @@ private:
         continue;
       }
       seenBy[other.access] = touch.access.value;
-      if (tiles.boxesMeet(tile, tileOf(other))) {
+      if (!families.areOne(touch.access, other.access) && tiles.boxesMeet(tile, tileOf(other))) {
         visit({other.instr, touch.instr, other.access, touch.access});
         if (nest(touch).valid() && nest(other) == nest(touch)) {
           visit({touch.instr, other.instr, touch.access, other.access});
@@ -112,6 +109,7 @@ private:
   void meetSame(Touch touch, std::span<const Touch> touches) {
     for (const Touch &other : touches) {
       if (nest(touch).valid() && (writes(touch) || writes(other)) &&
+          !families.areOne(touch.access, other.access) &&
           tiles.boxesMeet(tileOf(touch), tileOf(other))) {
         visit({other.instr, touch.instr, other.access, touch.access});
       }
@@ -141,6 +139,7 @@ private:
 
   const Kernel &kernel;
   const TileBoxes &tiles;
+  const Families &families;
   IdVector<AccessId, uint32_t> &seenBy; ///< the last access for which this one was looked at
   const IdVector<LoopId, LoopId> &nestOf;
   const std::function<void(const Candidate &)> &visit;
@@ -173,7 +172,12 @@ void forCandidates(const Kernel &kernel, const TileBoxes &tiles,
   IdVector<AccessId, uint32_t> seenBy(kernel.accesses.size(), UINT32_MAX);
   IdVector<LoopId, LoopId> nestOf = outermostLoops(kernel);
   for (const std::vector<Touch> &touches : byGroup) {
-    Sweep sweep(kernel, tiles, seenBy, nestOf, visit);
+    Families families(kernel, tiles, touches);
+    families.forCandidates(visit);
+    if (families.knowAll()) {
+      continue;
+    }
+    Sweep sweep(kernel, tiles, families, seenBy, nestOf, visit);
     for (size_t first = 0; first < touches.size();) {
       size_t end = first;
       while (end < touches.size() && touches[end].instr == touches[first].instr) {

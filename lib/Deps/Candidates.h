@@ -20,20 +20,11 @@
 #ifndef TALLY_LIB_DEPS_CANDIDATES_H
 #define TALLY_LIB_DEPS_CANDIDATES_H
 
-#include "TileBoxes.h"
+#include "Families.h"
 
 #include <functional>
 
 namespace tally {
-
-/// A producer's access and a consumer's: of memory that may be the same, one of them writes, and a
-/// run of the first may come before one of the second.
-struct Candidate {
-  InstrId producer;
-  InstrId consumer;
-  AccessId producerAccess;
-  AccessId consumerAccess;
-};
 
 /// Calls `visit` for all candidates.
 void forCandidates(const Kernel &kernel, const TileBoxes &tiles,

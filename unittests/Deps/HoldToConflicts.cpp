@@ -101,13 +101,16 @@ private:
     }
   }
 
-  bool isReplaced(InstrId p) const {
-    for (InstrId i : kernel.instrs.ids()) {
-      if (i > p && kernel.instrs[i].home == rootLoop) {
-        return true;
-      }
-    }
-    return false;
+  /// Whether a run between the two comes after the first, and the second after it: what is written
+  /// over on the way is left out.
+  bool isPassedOn(const Run &producer, const Run &consumer) const {
+    auto isAfter = [&](const Run &earlier, const Run &later) {
+      return runs.conflict(earlier, later) ||
+             kernel.instrs[earlier.instr].queue == kernel.instrs[later.instr].queue;
+    };
+    return std::any_of(&producer + 1, &consumer, [&](const Run &between) {
+      return isAfter(producer, between) && isAfter(between, consumer);
+    });
   }
 
   void checkPair(InstrId p, InstrId c) {
@@ -125,7 +128,7 @@ private:
       }
       uint32_t need = needs[index][p.value];
       needed = std::max(needed, need);
-      if (waited < need && !isReplaced(p)) {
+      if (waited < need && !isPassedOn(runs.runs()[runs.runsOf(p)[need - 1]], runs.runs()[index])) {
         fail(fmt::format("{} needs {}#{} and waits for #{}", text(runs.runs()[index]),
                          kernel.nameOf(p), need, waited));
       }

@@ -4,8 +4,8 @@
 // enumerated, and
 //
 //   sound      whatever conflicts with a run is over when it starts
-//   complete   unless something is written over: what one access pair needs, its own dependence
-//              waits for, without help from others
+//   complete   what one access pair needs, its own dependence waits for, without help from
+//              others, unless a run between the two passes it on
 //   exact      a dependence that is called exact lets no run of the consumer wait for a run of the
 //              producer that neither it nor an earlier one needs
 //   witnessed  the example of each dependence is a conflict at its distance

@@ -1,0 +1,58 @@
+//===- Reaching.h - Which accesses of one place reach which ---------------===//
+//
+// Those who touch one place of memory, in the order of the text. A consumer needs a wait for a
+// producer only if a run of the producer may be the last that matters there: if nothing writes
+// over the place between the two in every run.
+//
+//   for A { W0 ; R1 ; W2 ; R3 }      R1: W0    W2: R1 W0    R3: W2    W0, one iteration on: R3 W2
+//
+// W0 -> R3 is left out, since R3 waits for W2, and W2 waits for W0. So is R1 -> W0.
+//
+// A place may be a slot of a ring, `X[A mod 4]`, or an element that moves along, `X[A]`: all slots
+// look alike, so one stands for all. An access touches it in the iterations of its own *phase*, and
+// the body, run through phase by phase, is that of a constant place.
+//
+//   what writes over     an instruction; a loop that surely runs, if its body does; an `if`, if
+//                        both branches do
+//   back edges           what a body leaves reaches its head, beside what reaches the loop
+//   reads                of those of one queue in one body only the last matters: they retire in
+//   order rings                in another entry of their loop they meet at an unknown phase: there
+//                        nothing is left out
+//
+// Each body is summed up once (what it leaves, whether it writes over all before), then walked
+// once. Linear in accesses and in what is found, but for accesses in branches, which hide nothing.
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_DEPS_REACHING_H
+#define TALLY_LIB_DEPS_REACHING_H
+
+#include "tally/Model/Kernel.h"
+
+#include <functional>
+#include <span>
+
+namespace tally {
+
+/// One access of the place. Those of one instruction stand together.
+struct PlaceUse {
+  AccessId access;
+  InstrId instr;
+  bool writes = false;
+  int64_t phase = 0; ///< of a ring: in which iterations it touches the slot, counted from any
+
+  bool operator==(const PlaceUse &) const = default;
+};
+
+/// The loop whose iterations are the phases of a place.
+struct PlaceRing {
+  LoopId loop;        ///< none: the place is constant
+  int64_t length = 0; ///< 0: it never comes again
+};
+
+/// Calls `visit` for producer and consumer, at least one of which writes.
+void forReaching(const Kernel &kernel, PlaceRing ring, std::span<const PlaceUse> uses,
+                 const std::function<void(const PlaceUse &, const PlaceUse &)> &visit);
+
+} // namespace tally
+
+#endif // TALLY_LIB_DEPS_REACHING_H

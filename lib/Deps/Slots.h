@@ -1,0 +1,43 @@
+//===- Slots.h - Tiles that are slots of a ring, or always the same -------===//
+//
+// A tile that is made of constants, but for one dimension in which it moves with one loop:
+//
+//   X[0:128]                       always the same
+//   X[(A + 1) mod 4, 0:128]        slot A + 1 of a ring of 4
+//   X[128 * (A mod 2) + 64 : 32]   slot A of a ring of 2, elements 64 to 95 of 128
+//   X[16 * A : 16]                 slot A; no slot comes again in one entry of A
+//
+// Tiles of one *family* - the same buffer, dimension, loop, length and size of a slot - meet in
+// a slot exactly if they meet in what they touch of it.
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_DEPS_SLOTS_H
+#define TALLY_LIB_DEPS_SLOTS_H
+
+#include "TileBoxes.h"
+
+namespace tally {
+
+struct SlotFamily {
+  BufferId buffer;
+  LoopId loop;        ///< none: always the same
+  uint32_t dim = 0;   ///< the one that moves
+  int64_t length = 0; ///< of the ring; 0: none
+  int64_t slotSize = 0;
+  int64_t base = 0; ///< where slot 0 of a ring begins
+
+  auto operator<=>(const SlotFamily &) const = default;
+};
+
+struct SlotTile {
+  SlotFamily family;
+  int64_t offset = 0;         ///< touches slot iteration + offset
+  std::vector<Bounds> inside; ///< by dimension; in the one that moves, from the slot's start
+};
+
+/// None if it is not of this form, or engines may disagree on how often it is touched.
+std::optional<SlotTile> slotOf(const Kernel &kernel, const TileBoxes &tiles, const TileBox &tile);
+
+} // namespace tally
+
+#endif // TALLY_LIB_DEPS_SLOTS_H
