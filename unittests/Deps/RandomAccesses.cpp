@@ -38,7 +38,7 @@ std::function<uint64_t(LoopId, uint64_t)> randomTrips(const Kernel &kernel, uint
     if (loop.isBranch()) {
       return random.below(2);
     }
-    uint64_t most = loop.trip.max.value_or(longest);
+    uint64_t most = loop.trip.max.value_or(std::max(longest, loop.trip.min));
     uint64_t first = std::clamp(shortest, loop.trip.min, most);
     uint64_t last = std::clamp(longest, loop.trip.min, most);
     return first + random.below(last - first + 1);

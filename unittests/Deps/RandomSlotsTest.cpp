@@ -1,0 +1,169 @@
+//===- RandomSlotsTest.cpp - Large bodies on few slots, against all conflicts ===//
+//
+// Fused and unrolled code: many instructions in a body, on constant slots, boxes that lie partly
+// over one another, rings and tiles that move along. Most of what conflicts is written over in
+// between, on all paths or on some.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Counts.h"
+#include "HoldToConflicts.h"
+#include "Random.h"
+#include "RandomAccesses.h"
+
+#include "tally/Model/KernelBuilder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+using namespace tally;
+using namespace tally::oracle;
+
+namespace {
+
+using fuzz::Random;
+
+class SlotsKernel {
+public:
+  explicit SlotsKernel(uint64_t seed) : random(seed), b("k") {
+    const uint64_t line[] = {8};
+    const uint64_t plane[] = {3, 4};
+    const uint64_t tiles[] = {24};
+    const uint64_t path[] = {64};
+    b.buffer("X", line);
+    b.buffer("P", plane);
+    b.buffer("T", tiles);
+    b.buffer("V", path);
+    b.buffer("R", line);
+    for (uint64_t e = 0, count = 1 + random.below(3); e < count; ++e) {
+      queues.push_back(b.queueOf(b.engine(fmt::format("e{}", e))));
+    }
+    if (random.below(4) == 0) {
+      queues.push_back(b.queue("extra"));
+    }
+    numBuffers = 1 + random.below(5); // often all in one
+  }
+
+  Kernel make() {
+    body(0);
+    instr();
+    return b.finish();
+  }
+
+private:
+  void body(uint32_t depth) {
+    for (uint64_t i = 0, count = 1 + random.below(4); i < count && left > 0; ++i) {
+      uint64_t kind = random.below(10);
+      if (kind < 3 && depth < 3) {
+        loop(depth);
+      } else if (kind == 3 && depth < 3) {
+        branches(depth);
+      } else {
+        for (uint64_t n = 0, some = 1 + random.below(4); n < some; ++n) {
+          instr();
+        }
+      }
+    }
+    instr();
+  }
+
+  void loop(uint32_t depth) {
+    std::string name = fmt::format("L{}", numBodies++);
+    Trip trip = random.below(4) == 0 ? KernelBuilder::constant(random.below(4))
+                                     : b.value(fmt::format("n.{}", name), random.below(3));
+    b.beginLoop(name, trip);
+    loops.push_back(name);
+    body(depth + 1);
+    loops.pop_back();
+    b.endLoop();
+  }
+
+  void branches(uint32_t depth) {
+    b.beginIf(fmt::format("c{}", numBodies++));
+    body(depth + 1);
+    if (random.below(2) == 0) {
+      b.beginElse();
+      body(depth + 1);
+    }
+    b.endIf();
+  }
+
+  void instr() {
+    if (left == 0) {
+      return;
+    }
+    --left;
+    b.instr(fmt::format("i{}", left), queues[random.below(queues.size())]);
+    for (uint64_t n = 0, count = 1 + random.below(2); n < count; ++n) {
+      AccessKind kinds[] = {AccessKind::Read, AccessKind::Write, AccessKind::Accumulate};
+      AccessKind kind = kinds[std::min<uint64_t>(random.below(7) / 3, 2)];
+      auto [buffer, text] = tile();
+      b.access(kind, buffer, text);
+    }
+  }
+
+  std::string range(int64_t size) {
+    int64_t first = static_cast<int64_t>(random.below(static_cast<uint64_t>(size)));
+    int64_t count = 1 + static_cast<int64_t>(random.below(static_cast<uint64_t>(size - first)));
+    return count == 1 ? fmt::format("{}", first) : fmt::format("{}:{}", first, count);
+  }
+
+  std::string moved(uint64_t most) {
+    const std::string &loop = loops[random.below(loops.size())];
+    uint64_t by = random.below(most);
+    return by == 0 ? loop : fmt::format("{} + {}", loop, by);
+  }
+
+  std::pair<BufferId, std::string> tile() {
+    uint32_t which = static_cast<uint32_t>(random.below(numBuffers));
+    bool moves = !loops.empty() && random.below(3) != 0;
+    switch (which) {
+    case 0:
+      return {BufferId(0), fmt::format("X[{}]", range(random.below(3) == 0 ? 8 : 3))};
+    case 1:
+      return {BufferId(1), moves ? fmt::format("P[({}) mod 3, {}]", moved(3), range(4))
+                                 : fmt::format("P[{}, {}]", range(3), range(4))};
+    case 2:
+      return {BufferId(2), moves ? fmt::format("T[8 * (({}) mod 3) + {}]", moved(3), range(8))
+                                 : fmt::format("T[{}]", range(24))};
+    case 3:
+      return {BufferId(3), moves ? fmt::format("V[2 * ({}):2]", moved(4)) : "V[0:4]"};
+    default:
+      return {BufferId(4), moves ? fmt::format("R[({}) mod {}]", moved(4), 2 + random.below(2) * 2)
+                                 : fmt::format("R[{}]", range(3))};
+    }
+  }
+
+  Random random;
+  KernelBuilder b;
+  std::vector<QueueId> queues;
+  std::vector<std::string> loops; ///< around
+  uint64_t numBuffers = 1;
+  uint32_t numBodies = 0;
+  uint32_t left = 16;
+};
+
+constexpr uint64_t numParts = 4;
+
+class RandomSlotsTest : public testing::TestWithParam<uint64_t> {};
+
+/// TALLY_SLOTS_KERNELS=100000 makes a long run of it; TALLY_SLOTS_SEED=8160 looks at one kernel.
+TEST_P(RandomSlotsTest, areSoundAndExact) {
+  Extractor extractor;
+  Held held;
+  uint64_t first = test::numKernels("TALLY_SLOTS_SEED", 1, 1);
+  uint64_t last = std::getenv("TALLY_SLOTS_SEED")
+                      ? first
+                      : test::numKernels("TALLY_SLOTS_KERNELS", 400, 10'000);
+  for (uint64_t seed = first + GetParam(); seed <= last; seed += numParts) {
+    ExtractOptions options{seed % 2 == 0};
+    std::string failure = holdToConflicts(SlotsKernel(seed).make(), seed, options, extractor, held);
+    EXPECT_TRUE(failure.empty()) << "seed " << seed << ": " << failure;
+  }
+  fmt::print("{} dependences ({} not exact, {} kept), {} conflicts, {} witnesses seen\n", held.deps,
+             held.excess, held.kept, held.conflicts, held.witnessed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Part, RandomSlotsTest, testing::Range<uint64_t>(0, numParts));
+
+} // namespace
