@@ -96,7 +96,7 @@ private:
         continue;
       }
       seenBy[other.access] = touch.access.value;
-      if (!families.areOne(touch.access, other.access) && tiles.boxesMeet(tile, tileOf(other))) {
+      if (!families.know(touch.access, other.access) && tiles.boxesMeet(tile, tileOf(other))) {
         visit({other.instr, touch.instr, other.access, touch.access});
         if (nest(touch).valid() && nest(other) == nest(touch)) {
           visit({touch.instr, other.instr, touch.access, other.access});
@@ -109,7 +109,7 @@ private:
   void meetSame(Touch touch, std::span<const Touch> touches) {
     for (const Touch &other : touches) {
       if (nest(touch).valid() && (writes(touch) || writes(other)) &&
-          !families.areOne(touch.access, other.access) &&
+          !families.know(touch.access, other.access) &&
           tiles.boxesMeet(tileOf(touch), tileOf(other))) {
         visit({other.instr, touch.instr, other.access, touch.access});
       }

@@ -7,6 +7,10 @@
 //   X[0:4]  X[2:6]           cells [0,2) [2,4) [4,6): the second writes over half of the first
 //
 // So a range that others cover piece by piece is dropped, too.
+//
+// An access of another family, or of none, is a guest of all cells that it may touch. Two accesses
+// of different families meet only if neither family's cells say that something is written over
+// between them.
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_LIB_DEPS_FAMILIES_H
@@ -38,13 +42,13 @@ class Families {
 public:
   Families(const Kernel &kernel, const TileBoxes &tiles, std::span<const Touch> touches);
 
-  /// Whether all are of one family, so that there is nothing else to look for.
-  bool knowAll() const { return families.size() <= 1 && !hasOthers; }
+  /// Whether each access is of some family.
+  bool knowAll() const { return !hasOthers; }
 
-  /// Whether the two are of one family, so that forCandidates() knows all about them.
-  bool areOne(AccessId a, AccessId b) const;
+  /// Whether one of the two is of some family, so that forCandidates() knows all about them.
+  bool know(AccessId a, AccessId b) const { return isMember(a) || isMember(b); }
 
-  /// Within families; consumers in the order of the text, and their producers.
+  /// One of each is of a family; consumers in the order of the text, and their producers.
   void forCandidates(const std::function<void(const Candidate &)> &visit) const;
 
 private:
@@ -58,18 +62,23 @@ private:
   struct Family {
     SlotFamily shape;
     std::vector<Touch> touches;
-    bool isWritten = false;
   };
 
   const Member &memberOf(AccessId access) const { return members.at(tiles.of(access)); }
+
+  bool isMember(AccessId access) const {
+    return !members.empty() && memberOf(access).family != none;
+  }
 
   void add(Touch touch);
   Member join(const TileBox &tile);
   void giveUpFragments();
   class Cells;
+  class Search;
 
   const Kernel &kernel;
   const TileBoxes &tiles;
+  std::span<const Touch> touches;
   bool hasOthers = false;
   std::map<TileId, Member> members;
   std::vector<Family> families;

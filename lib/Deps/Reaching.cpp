@@ -54,15 +54,15 @@ public:
       : kernel(kernel), ring(ring), visit(visit) {}
 
   void run(std::span<const PlaceUse> uses) {
+    findPhases(uses);
     Body root;
     root.loop = rootLoop;
     for (size_t first = 0; first < uses.size();) {
       size_t end = first + 1;
-      while (end < uses.size() && uses[end].instr == uses[first].instr &&
-             uses[end].phase == uses[first].phase) {
+      while (end < uses.size() && areTogether(uses[first], uses[end])) {
         ++end;
       }
-      bodyFor(root, uses[first]).items.push_back({uses.subspan(first, end - first), {}, {}, {}});
+      add(root, uses.subspan(first, end - first));
       first = end;
     }
     sumUp(root);
@@ -72,15 +72,56 @@ public:
 private:
   //===--- The tree -------------------------------------------------------===//
 
-  /// The body of the tree that directly holds this use.
-  Body &bodyFor(Body &root, const PlaceUse &use) {
-    std::vector<LoopId> path;
-    for (LoopId l = kernel.instrs[use.instr].home; l != rootLoop; l = kernel.loops[l].parent) {
-      path.push_back(l);
+  static bool areTogether(const PlaceUse &a, const PlaceUse &b) {
+    return a.instr == b.instr && a.isGuest == b.isGuest && a.phase == b.phase;
+  }
+
+  /// Those of the uses, doubled; and, in between, those of the iterations in which only guests may
+  /// touch the place.
+  void findPhases(std::span<const PlaceUse> uses) {
+    std::vector<int64_t> own;
+    for (const PlaceUse &use : uses) {
+      if (!use.isGuest) {
+        own.push_back(use.phase);
+      }
     }
+    std::sort(own.begin(), own.end());
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    if (ring.length == 0) {
+      phases.push_back(2 * own.front() - 1);
+    }
+    for (size_t i = 0; i < own.size(); ++i) {
+      phases.push_back(2 * own[i]);
+      bool isLast = i + 1 == own.size();
+      bool goesOn = isLast ? ring.length != 0 && own[0] + ring.length == own[i] + 1
+                           : own[i + 1] == own[i] + 1;
+      if (!goesOn) {
+        phases.push_back(2 * own[i] + 1);
+      }
+    }
+  }
+
+  void add(Body &root, std::span<const PlaceUse> uses) {
+    std::vector<LoopId> path;
+    bool isInRing = false;
+    for (LoopId l = kernel.instrs[uses[0].instr].home; l != rootLoop; l = kernel.loops[l].parent) {
+      path.push_back(l);
+      isInRing |= l == ring.loop;
+    }
+    if (!uses[0].isGuest || !isInRing) {
+      bodyFor(root, path, 2 * uses[0].phase).items.push_back({uses, {}, {}, {}});
+      return;
+    }
+    for (int64_t phase : phases) {
+      bodyFor(root, path, phase).items.push_back({uses, {}, {}, {}});
+    }
+  }
+
+  /// The body of the tree at the end of a path, outermost last.
+  Body &bodyFor(Body &root, const std::vector<LoopId> &path, int64_t phase) {
     Body *body = &root;
     for (size_t i = path.size(); i-- > 0;) {
-      body = &inside(*body, path[i], use.phase);
+      body = &inside(*body, path[i], phase);
     }
     return *body;
   }
@@ -137,15 +178,19 @@ private:
   /// One instruction. What it reads matters although it writes as well: two that add on one queue
   /// need no wait, but for a read of the first.
   void touch(Left &left, LastReads &last, std::span<const PlaceUse> uses) {
-    if (std::any_of(uses.begin(), uses.end(), [](const PlaceUse &use) { return use.writes; })) {
+    bool isOwn = !uses[0].isGuest;
+    if (isOwn &&
+        std::any_of(uses.begin(), uses.end(), [](const PlaceUse &use) { return use.writes; })) {
       left = {{}, {}, true};
       last.clear();
     }
     for (const PlaceUse &use : uses) {
       if (use.writes) {
         left.writers.push_back(&use);
-      } else {
+      } else if (isOwn) {
         addRead(left, last, use);
+      } else {
+        left.readers.push_back(&use);
       }
     }
   }
@@ -240,20 +285,25 @@ private:
   void meet(const Layer &nearest, std::span<const PlaceUse> uses) {
     for (const PlaceUse &use : uses) {
       for (const Layer *layer = &nearest; layer; layer = layer->hides ? nullptr : layer->below) {
-        for (const PlaceUse *writer : layer->left.writers) {
-          visit(*writer, use);
-        }
+        visitAll(layer->left.writers, use);
         if (use.writes) {
-          for (const PlaceUse *reader : layer->left.readers) {
-            visit(*reader, use);
-          }
+          visitAll(layer->left.readers, use);
         }
+      }
+    }
+  }
+
+  void visitAll(const std::vector<const PlaceUse *> &producers, const PlaceUse &consumer) {
+    for (const PlaceUse *producer : producers) {
+      if (!producer->isGuest || !consumer.isGuest) {
+        visit(*producer, consumer);
       }
     }
   }
 
   const Kernel &kernel;
   PlaceRing ring;
+  std::vector<int64_t> phases;
   const std::function<void(const PlaceUse &, const PlaceUse &)> &visit;
 };
 

@@ -38,6 +38,7 @@ struct PlaceUse {
   AccessId access;
   InstrId instr;
   bool writes = false;
+  bool isGuest = false;
   int64_t phase = 0; ///< of a ring: in which iterations it touches the slot, counted from any
 
   bool operator==(const PlaceUse &) const = default;
@@ -49,7 +50,8 @@ struct PlaceRing {
   int64_t length = 0; ///< 0: it never comes again
 };
 
-/// Calls `visit` for producer and consumer, at least one of which writes.
+/// Calls `visit` for producer and consumer, at least one of which writes, and at least one of which
+/// is no guest.
 void forReaching(const Kernel &kernel, PlaceRing ring, std::span<const PlaceUse> uses,
                  const std::function<void(const PlaceUse &, const PlaceUse &)> &visit);
 
