@@ -1,7 +1,8 @@
 //===- Candidates.h - Which accesses may conflict at all ------------------===//
 //
-// Buffer by buffer, those that share memory together, in the order of the text: a map from ranges
-// of memory to those who touched them. An access asks its range for earlier ones, and is added.
+// Buffer by buffer, those that share memory together. What is known of tiles that are slots, or
+// always the same, says Families.h. The rest, in the order of the text: a map from ranges of memory
+// to those who touched them. An access asks its range for earlier ones, and is added.
 //
 //   W0 X[0:4]   W1 X[2:4]   R X[1:2]         [0,1): W0   [1,2): W0 R   [2,3): W0 W1 R   ...
 //

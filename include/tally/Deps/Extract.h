@@ -20,9 +20,9 @@
 // buffers that may share memory.
 //
 // No dependence is derived where the order holds anyway: two accumulations on one queue, and, on a
-// machine whose queues do not overlap their instructions, two instructions of one queue. In
-// straight-line code a range that was written over is dropped: what waits for the later write
-// waits for all before it.
+// machine whose queues do not overlap their instructions, two instructions of one queue. What was
+// written over in between, in every run, is left out (Families.h, Reaching.h): who waits for the
+// later write waits for all before it.
 //
 //===----------------------------------------------------------------------===//
 
