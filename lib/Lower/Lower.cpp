@@ -148,10 +148,13 @@ void emitEngines(const EmitContext &context, const Machine &machine, Code &code)
                                          machine, EngineId(e), scratch.program);
     }
   };
-  size_t atMost = context.decisions.threads == 0 ? std::thread::hardware_concurrency()
-                                                 : context.decisions.threads;
-  bool isLarge = context.kernel.instrs.size() >= worthAThread;
-  size_t numThreads = isLarge ? std::min(numEngines, atMost) : 1;
+  size_t numThreads = 1;
+  if (context.kernel.instrs.size() >= worthAThread) {
+    // Asking for the number of cores opens a file: that alone takes as long as a small kernel.
+    size_t atMost = context.decisions.threads == 0 ? std::thread::hardware_concurrency()
+                                                   : context.decisions.threads;
+    numThreads = std::min(numEngines, atMost);
+  }
   std::vector<std::jthread> others;
   for (size_t t = 1; t < numThreads; ++t) {
     others.emplace_back(work);
