@@ -8,10 +8,15 @@
 namespace tally::test {
 
 /// `few` kernels, and in a long run (TALLY_LONG=1, as `./do test --long` sets it) `many`, from the
-/// same seeds; or as many as the environment's `variable` says.
+/// same seeds.
+inline uint64_t numKernels(uint64_t few, uint64_t many) {
+  return std::getenv("TALLY_LONG") ? many : few;
+}
+
+/// ... or as many as the environment's `variable` says.
 inline uint64_t numKernels(const char *variable, uint64_t few, uint64_t many) {
   const char *text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : std::getenv("TALLY_LONG") ? many : few;
+  return text ? std::strtoull(text, nullptr, 10) : numKernels(few, many);
 }
 
 } // namespace tally::test

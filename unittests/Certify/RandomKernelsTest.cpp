@@ -8,6 +8,7 @@
 
 #include "Checker.h"
 #include "Compiled.h"
+#include "Counts.h"
 
 #include "KernelCampaign.h"
 #include "Mutate.h"
@@ -66,9 +67,9 @@ uint64_t withDependences(uint64_t numKernels) {
 }
 
 TEST(RandomKernelsTest, allAreCertified) {
-  constexpr uint64_t numKernels = 10'000;
+  const uint64_t numKernels = test::numKernels(2'500, 10'000);
   const uint64_t asking = withDependences(numKernels);
-  EXPECT_GT(asking, 8'000u);
+  EXPECT_GT(asking * 10, numKernels * 8);
   for (Strategy strategy : covered) {
     Counts counts = judge(strategy, numKernels);
     EXPECT_EQ(counts.certified, asking) << toString(strategy);
@@ -79,7 +80,7 @@ TEST(RandomKernelsTest, allAreCertified) {
 
 /// Mixed groups, loop counters and stepped thresholds.
 TEST(RandomKernelsTest, automaticCodeIsCertifiedToo) {
-  constexpr uint64_t numKernels = 2'000;
+  const uint64_t numKernels = test::numKernels(1'000, 2'000);
   Counts counts = judge(Strategy::Auto, numKernels);
   EXPECT_EQ(counts.certified, withDependences(numKernels));
   EXPECT_EQ(counts.notCovered, numKernels - counts.certified);
@@ -88,7 +89,7 @@ TEST(RandomKernelsTest, automaticCodeIsCertifiedToo) {
 
 /// What strategy auto settles on by itself, as under `tally compile --certify`.
 TEST(RandomKernelsTest, whatAutoChoosesIsCertified) {
-  constexpr uint64_t numKernels = 2'000;
+  const uint64_t numKernels = test::numKernels(1'000, 2'000);
   std::string certificates;
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
     Kernel kernel = coveredKernel(seed);
@@ -160,8 +161,9 @@ std::string mutantsOf(uint64_t numKernels, uint64_t every, std::vector<Mutant> &
 
 /// Whatever the checker says without runs, with which it would say no of some more.
 TEST(RandomKernelsTest, mutantsAreNotCertified) {
+  const uint64_t numKernels = test::numKernels(40, 120);
   std::vector<Mutant> mutants;
-  std::string certificates = mutantsOf(120, 1, mutants);
+  std::string certificates = mutantsOf(numKernels, 1, mutants);
   std::istringstream answers(runChecker(certificates, "--quick").output);
   uint64_t accepted = 0;
   std::string line;
@@ -173,7 +175,7 @@ TEST(RandomKernelsTest, mutantsAreNotCertified) {
     }
   }
   EXPECT_FALSE(std::getline(answers, line)) << line;
-  EXPECT_GT(mutants.size(), 5000u);
+  EXPECT_GT(mutants.size(), 40 * numKernels);
   EXPECT_LT(accepted, mutants.size() / 10) << "of " << mutants.size();
   RecordProperty("mutants", static_cast<int>(mutants.size()));
   RecordProperty("accepted", static_cast<int>(accepted));
@@ -181,8 +183,9 @@ TEST(RandomKernelsTest, mutantsAreNotCertified) {
 
 /// The checker's own runs show most of what the explorer finds.
 TEST(RandomKernelsTest, mostWrongMutantsAreRejected) {
+  const uint64_t every = test::numKernels(90, 30);
   std::vector<Mutant> mutants;
-  std::istringstream answers(runChecker(mutantsOf(30, 30, mutants)).output);
+  std::istringstream answers(runChecker(mutantsOf(30, every, mutants)).output);
   uint64_t wrong = 0;
   uint64_t rejected = 0;
   std::string line;
@@ -192,7 +195,7 @@ TEST(RandomKernelsTest, mostWrongMutantsAreRejected) {
     wrong += isSeen;
     rejected += isSeen && line.starts_with("rejected");
   }
-  EXPECT_GT(wrong, 40u);
+  EXPECT_GT(wrong * every, 1'200u);
   EXPECT_GT(rejected, wrong * 8 / 10) << "of " << wrong;
 }
 

@@ -10,6 +10,7 @@
 
 #include "Checker.h"
 #include "Compiled.h"
+#include "Counts.h"
 #include "Recorded.h"
 
 #include "KernelCampaign.h"
@@ -125,7 +126,7 @@ TEST(ReplayTest, theProofsSystemsDoTheSame) {
 /// Code with a mistake may do what the kernel does not allow; both sides say so at the same
 /// step. And where only one side has the mistake, that is noticed.
 TEST(ReplayTest, mistakesAreSeenAlike) {
-  constexpr uint64_t numKernels = 50;
+  const uint64_t numKernels = test::numKernels(20, 50);
   Batch both, one;
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
     Kernel kernel = coveredKernel(seed);
@@ -155,7 +156,7 @@ TEST(ReplayTest, mistakesAreSeenAlike) {
     noticed += difference(replayed) != "";
     ++runs;
   }
-  EXPECT_GT(stuck, 15u);
+  EXPECT_GT(stuck * 4, numKernels);
   EXPECT_LT(stopped, runs / 50) << "of " << runs;
   EXPECT_GT(noticed, runs / 2) << "of " << runs;
 }

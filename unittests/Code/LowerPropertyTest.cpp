@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Counts.h"
 #include "oracle/Campaign.h"
 #include "oracle/CodeComparison.h"
 #include "oracle/PlanComparison.h"
@@ -23,7 +24,8 @@ using namespace tally::oracle;
 
 namespace {
 
-constexpr uint32_t numPrograms = 100000;
+const uint32_t numPrograms = test::numKernels(20'000, 100'000);
+const uint32_t numInAllSettings = test::numKernels(20, 100);
 constexpr uint32_t numUnrolled = 20000;
 constexpr uint32_t numMistaken = 3000;
 constexpr uint32_t enough = 100; ///< reports of one kind of mistake
@@ -254,7 +256,7 @@ TEST(LowerPropertyTest, codeWaitsForWhatTheDefinitionAsksFor) {
 TEST(LowerPropertyTest, everySettingAgrees) {
   Findings findings;
   uint64_t refusals = 0;
-  fuzz::Range seeds = seedsOf(100, /*work=*/numSettings);
+  fuzz::Range seeds = seedsOf(numInAllSettings, /*work=*/numSettings);
   for (uint64_t seed = seeds.min; seed <= seeds.max && !findings.enough(); ++seed) {
     RandomCodeCase code(seed, optionsForSeed(seed));
     for (uint64_t n = 0; n < numSettings; ++n) {

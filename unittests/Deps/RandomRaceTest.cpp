@@ -28,7 +28,7 @@ namespace {
 
 /// TALLY_RACE_KERNELS=10000 makes a long run of it.
 uint64_t numKernels() {
-  return test::numKernels("TALLY_RACE_KERNELS", 400, 3'000);
+  return test::numKernels("TALLY_RACE_KERNELS", 200, 3'000);
 }
 
 constexpr uint64_t numParts = 8;

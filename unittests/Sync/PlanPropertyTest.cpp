@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Counts.h"
 #include "oracle/Campaign.h"
 #include "oracle/PlanComparison.h"
 
@@ -20,7 +21,7 @@ using namespace tally::oracle;
 
 namespace {
 
-constexpr uint32_t numPrograms = 100000;
+const uint32_t numPrograms = test::numKernels(25'000, 100'000);
 constexpr Strategy strategies[] = {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
                                    Strategy::Auto};
 
@@ -92,7 +93,7 @@ TEST(PlanPropertyTest, thresholdsAreWhatTheDefinitionAsksFor) {
   }
   EXPECT_EQ(findings.count(), 0u) << findings.report("SyncTests", "PlanPropertyTest.*");
   for (size_t i = 0; i < numDepClasses && !seedsAreChosen(); ++i) {
-    EXPECT_GE(coverage.of(static_cast<DepClass>(i)), 1000u) << coverage.text();
+    EXPECT_GE(coverage.of(static_cast<DepClass>(i)), numPrograms / 100) << coverage.text();
   }
 }
 

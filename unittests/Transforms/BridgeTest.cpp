@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Counts.h"
 #include "RandomCode.h"
 #include "oracle/Campaign.h"
 
@@ -30,8 +31,8 @@ using namespace tally::oracle;
 
 namespace {
 
-constexpr uint32_t numKernels = 600;
-constexpr uint32_t numBytecode = 200; ///< each is first read in a child process
+const uint32_t numKernels = test::numKernels(150, 600);
+const uint32_t numBytecode = test::numKernels(50, 200); ///< each is first read in a child process
 
 enum class Form { Text, Generic, Bytecode };
 

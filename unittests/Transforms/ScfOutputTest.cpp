@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Counts.h"
 #include "RandomCode.h"
 #include "oracle/Campaign.h"
 #include "oracle/Outside.h"
@@ -31,7 +32,7 @@ using namespace tally::oracle;
 
 namespace {
 
-constexpr uint32_t numPrograms = 2000;
+const uint32_t numPrograms = test::numKernels(400, 2'000);
 constexpr uint32_t numUnrolled = 500;
 constexpr uint32_t numMistaken = 500;
 
