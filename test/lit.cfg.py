@@ -14,6 +14,10 @@ config.test_source_root = os.path.dirname(__file__)
 config.environment["PATH"] = os.pathsep.join(
     [config.tally_tools_dir, config.llvm_tools_dir, config.environment["PATH"]]
 )
+# A long run (`./do test --long`) looks at more of the same.
+if os.environ.get("TALLY_LONG"):
+    config.environment["TALLY_LONG"] = "1"
+    config.available_features.add("long")
 config.environment["TALLY_MACHINES"] = os.path.join(config.tally_source_dir, "machines")
 
 config.substitutions.append(("%programs", config.tally_tools_dir))

@@ -27,7 +27,7 @@ while not catches(process, signal.SIGINT) and process.poll() is None:
     if time.monotonic() > end:
         sys.exit("it never waits for a signal")
     time.sleep(0.01)
-time.sleep(1)  # into the work
+time.sleep(0.2)  # into the work
 process.send_signal(signal.SIGINT)
 output, _ = process.communicate(timeout=60)
 sys.stdout.write(output.decode())
