@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Compares the map in docs/internals/Architecture.md with the folders of lib/ and their #include lines.
+"""Compares docs/internals/Architecture.md and CONTRIBUTING.md with the sources.
 
 Each row of the map names a library and the libraries that its files may include. It is an error
 when a folder has no row, a row no folder, an include is not in the map, or the map allows an
 include that no file has. An arrow against the order of the rows is an error as well: so there
 are no circles.
+
+A header in include/tally that nobody outside of its library includes belongs beside its sources: that only
+unit tests include it is not enough. And the files that the lists of CONTRIBUTING.md and the table of
+thresholds name are there.
 
 usage: check-map.py
 """
@@ -16,6 +20,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MAP = ROOT / "docs/internals/Architecture.md"
+LISTS = ROOT / "CONTRIBUTING.md"
+OUTSIDE = ("bench", "examples", "fuzz", "oracle", "tools")  # who uses public headers besides the libraries
 
 
 def documented():
@@ -56,11 +62,41 @@ def differences(rows, arrows, folders):
                 yield f"{name} includes {other}, which stands below it in the map"
 
 
+def including():
+    """Public header -> the files that include it."""
+    files = defaultdict(set)
+    for folder in ("include", "lib", *OUTSIDE):
+        for file in (ROOT / folder).rglob("*"):
+            if file.suffix in (".cpp", ".h", ".td"):
+                for name in re.findall(r'#include ["<](tally/\w+/\w+\.h)[">]', file.read_text(encoding="utf-8")):
+                    files[name].add(file.relative_to(ROOT))
+    return files
+
+
+def private_headers():
+    """Headers in include/ that neither another folder nor a public header needs."""
+    files = including()
+    for header in sorted((ROOT / "include/tally").rglob("*.h")):
+        path = header.relative_to(ROOT)
+        own = ROOT / "lib" / header.parent.name
+        users = files[str(path.relative_to("include"))]
+        if all((ROOT / user).parent == own for user in users):
+            yield f"nobody outside of lib/{own.name} includes {path}; it belongs beside its sources"
+
+
+def missing_files():
+    """Paths like `lib/Sync/Forms.cpp` in the lists and on the map; `Semantics.v` stands beside the one before it."""
+    for document in (LISTS, MAP):
+        for path in re.findall(r"`([\w.-]+/[\w./-]+\.\w+)`", document.read_text(encoding="utf-8")):
+            if not (ROOT / path).exists() and not path.startswith("Check/"):
+                yield f"{document.name} names '{path}', which is not there"
+
+
 def main():
     if len(sys.argv) != 1:
         sys.exit(__doc__)
     folders = {each.name for each in (ROOT / "lib").iterdir() if each.is_dir()}
-    problems = list(differences(documented(), included(), folders))
+    problems = [*differences(documented(), included(), folders), *private_headers(), *missing_files()]
     for problem in problems:
         print(f"error: {problem}")
     sys.exit(1 if problems else 0)
