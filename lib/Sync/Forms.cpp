@@ -1,27 +1,9 @@
 //===- Forms.cpp - From which counters a wait value is made ---------------===//
 //
-// Where the two ends of a dependence lie decides how the number of runs to wait for is found:
-//
-//   class         when                                        x           mask
-//   in-shared     P = S, carried by S or not at all           total(S)-k  trip(S) > k
-//   nested        P below S: forward k = 0, backward k = 1;   total(P)    trip(L) > k
-//                 ends in opposite branches, k = 0 or 1
-//   same-branch   P = S, a branch under L, k = 1              total(S)-1  trip(L) > 1
-//   ring          any other k, no loop between L and S        q_k         trip(L) > k
-//   flat          f runs ago, over the whole run              total(P)-f  total(P) > f
-//   element       one run of P for each iteration of a loop   see below   trip(L) > k
-//                 that L runs at most once an iteration                   and trip(I) > d
-//   conservative  anything else                               q_k         trip(L) > k
-//
-// q_k is total(P) as it was at the entry of L that is k iterations younger than the target: all
-// runs of the producer up to the end of the target iteration; q_0 = total(P). A mask for k = 0 is
-// 1. A consumer before the producer's loop in L gets q_k from a ring with one copy fewer, shifted
-// just before that loop.
-//
-// Element: P's loop is S itself, the one real loop below L, or a loop beside the consumer's. With
-// I the loop whose index the consumer has (S, or its own loop) and d the distance between indices,
-// the target is the (trip(I) - d)-th run of P in that iteration of L, or its last run if it has
-// fewer:  x = min(q_(k+1) + trip(I) - d, q_k).
+// Where the two ends of a dependence lie decides how the number of runs to wait for is found: its
+// class. docs/Allocation.md has the table of them, "x, by class": when each applies, x, its mask,
+// and why that is right. P, S, L and I are named as there. What is said here is only what the table
+// leaves open.
 //
 // Where fewer copies are remembered than a distance asks for, the youngest that is left serves, at
 // last the live counter, less the entry of the shared body at hand: all that has run before. It

@@ -76,15 +76,16 @@ struct PlanDecisions {
   uint64_t counterLimit = maxCount + 1;
 };
 
-/// How a wait value is found; see docs/Allocation.md for each formula.
+/// How a wait value is found: docs/Allocation.md, "x, by class", has the condition and the formula
+/// of each.
 enum class WaitClass : uint8_t {
-  InShared,         ///< producer directly in the shared body: total - k
-  Nested,           ///< nested forward 0, backward 1, opposite branches: total
-  SameBranch,       ///< both in one branch, distance 1 on the loop around it: total - 1
-  Ring,             ///< total as it was k iterations ago, exact
-  Flat,             ///< total - f, over the whole run
-  Element,          ///< the run at an inner index, in an earlier iteration of the loop around
-  Conservative,     ///< total as it was k iterations ago, more than needed
+  InShared,
+  Nested,
+  SameBranch,
+  Ring,
+  Flat,
+  Element,
+  Conservative,     ///< longer than the dependence asks
   Static,           ///< a constant (barrier, unrolled)
   CoveredByBarrier, ///< no wait: a barrier stands between
   Never,            ///< no wait: nothing is ever owed
