@@ -7,6 +7,7 @@
 #include "Interrupt.h"
 #include "Options.h"
 #include "Session.h"
+#include "Tables.h"
 
 #include "tally/Bench/Table.h"
 #include "tally/Support/Names.h"
@@ -30,10 +31,6 @@ struct BenchCommand {
   bool sensitivity = false;
 
   int run();
-
-private:
-  std::string table(const Machine &target, Diagnostics &diagnostics) const;
-  std::string sensitivityTable(const Machine &target, Diagnostics &diagnostics) const;
 };
 
 /// Says what is being measured, if that takes a while.
@@ -70,20 +67,6 @@ std::vector<std::string> kernelNames() {
   return names;
 }
 
-std::string BenchCommand::table(const Machine &target, Diagnostics &diagnostics) const {
-  std::vector<BenchRow> rows = benchTable(options, target, diagnostics);
-  return format == "json"       ? benchJson(rows)
-         : format == "markdown" ? benchMarkdown(rows)
-                                : benchText(rows);
-}
-
-std::string BenchCommand::sensitivityTable(const Machine &target, Diagnostics &diagnostics) const {
-  std::vector<Sensitivity> rows = benchSensitivity(options, target, diagnostics);
-  return format == "json"       ? sensitivityJson(rows)
-         : format == "markdown" ? sensitivityMarkdown(rows)
-                                : sensitivityText(rows);
-}
-
 int BenchCommand::run() {
   bool kernelsKnown = areKnown(options.kernels, kernelNames(), "kernel", "kernels");
   if (!areKnown(options.strategies, benchStrategies(), "strategy", "strategies") || !kernelsKnown) {
@@ -99,7 +82,8 @@ int BenchCommand::run() {
   options.stop = stopOnSignals();
   Diagnostics diagnostics;
   std::string text =
-      sensitivity ? sensitivityTable(*target, diagnostics) : table(*target, diagnostics);
+      sensitivity ? renderSensitivity(benchSensitivity(options, *target, diagnostics), format)
+                  : renderBench(benchTable(options, *target, diagnostics), format);
   tell(diagnostics, {});
   if (diagnostics.hasErrors()) {
     return Exit::Undecided;

@@ -6,11 +6,11 @@
 
 #include "Options.h"
 #include "Session.h"
+#include "Tables.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include <iterator>
+#include <algorithm>
 #include <memory>
 
 namespace tally::tool {
@@ -24,80 +24,32 @@ struct CompareCommand {
 };
 
 /// One strategy: its size, or the first reason why not.
-struct Row {
-  std::string strategy;
-  std::optional<CodeSize> size;
-  uint32_t overWaiting = 0; ///< dependences that wait longer than they ask for
-  std::string refusal;
-};
-
-Row compileOne(const LoadedKernel &loaded, Request options, Strategy strategy,
-               const Machine &machine) {
+void addRow(Table &table, const LoadedKernel &loaded, Request options, Strategy strategy,
+            const Machine &machine) {
   options.strategy = strategy;
   Diagnostics diagnostics;
   const Code *written = loaded.code ? &*loaded.code : nullptr;
   std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, diagnostics, written);
-  Row row;
-  row.strategy = toString(strategy);
+  const Cell kernel(std::nullopt, loaded.kernel.text(loaded.kernel.name));
+  std::string name(toString(strategy));
   if (!compiled) {
-    for (const Diagnostic &diagnostic : diagnostics.all()) {
-      if (diagnostic.severity == Severity::Error && row.refusal.empty()) {
-        row.refusal = diagnostic.message;
-      }
-    }
-    return row;
+    const std::string &reason =
+        std::ranges::find(diagnostics.all(), Severity::Error, &Diagnostic::severity)->message;
+    Cell refused(fmt::format("not possible: {}", reason), reason);
+    table.add({kernel, name, {}, {}, {}, {}, {}, {}, refused});
+    return;
   }
-  row.strategy = strategyLabel(row.strategy, compiled->code);
-  row.size = measure(loaded.kernel, compiled->code, machine.instructionBytes);
-  for (const Wait &wait : compiled->plan.waits) {
-    row.overWaiting += !wait.exact;
-  }
-  return row;
-}
-
-std::vector<Row> compareOne(const LoadedKernel &loaded, const Request &options,
-                            const Machine &machine) {
-  std::vector<Row> rows;
-  for (const std::string &name : strategyNames()) {
-    Strategy strategy = *strategyFrom(name);
-    if (strategy != Strategy::Manual || loaded.code) {
-      rows.push_back(compileOne(loaded, options, strategy, machine));
-    }
-  }
-  return rows;
-}
-
-std::string table(std::string_view kernel, const std::vector<Row> &rows) {
-  std::string text =
-      fmt::format("{}\n{:<16} {:>12} {:>11} {:>12} {:>9} {:>9} {:>12}\n", kernel, "strategy",
-                  "instructions", "code bytes", "registers/e", "semas", "waits", "over-waiting");
-  for (const Row &row : rows) {
-    if (!row.size) {
-      text += fmt::format("{:<16} not possible: {}\n", row.strategy, row.refusal);
-      continue;
-    }
-    fmt::format_to(std::back_inserter(text), "{:<16} {:>12} {:>11} {:>12} {:>9} {:>9} {:>12}\n",
-                   row.strategy, row.size->operations, row.size->bytes, row.size->maxRegisters,
-                   row.size->semaphores, row.size->waits, row.overWaiting);
-  }
-  return text;
-}
-
-nlohmann::ordered_json json(std::string_view kernel, const Row &row) {
-  nlohmann::ordered_json object;
-  object["kernel"] = kernel;
-  object["strategy"] = row.strategy;
-  if (!row.size) {
-    object["refused"] = row.refusal;
-    return object;
-  }
-  object["instructions"] = row.size->operations;
-  object["code_bytes"] = row.size->bytes;
-  object["registers_per_engine"] = row.size->maxRegisters;
-  object["semaphores"] = row.size->semaphores;
-  object["waits"] = row.size->waits;
-  object["over_waiting_dependences"] = row.overWaiting;
-  return object;
+  CodeSize size = measure(loaded.kernel, compiled->code, machine.instructionBytes);
+  auto overWaiting = std::ranges::count(compiled->plan.waits, false, &Wait::exact);
+  table.add({kernel,
+             strategyLabel(name, compiled->code),
+             size.operations,
+             size.bytes,
+             size.maxRegisters,
+             size.semaphores,
+             size.waits,
+             overWaiting,
+             {}});
 }
 
 int CompareCommand::run() const {
@@ -111,15 +63,14 @@ int CompareCommand::run() const {
     return Exit::Undecided;
   }
   std::string text;
-  nlohmann::ordered_json document = {{"schema", "tally-compare"}, {"version", 1}};
-  document["rows"] = nlohmann::ordered_json::array();
+  Json document = {{"schema", "tally-compare"}, {"version", 1}};
+  document["rows"] = Json::array();
   for (const LoadedKernel &loaded : kernels) {
-    std::string_view name = loaded.kernel.text(loaded.kernel.name);
-    std::vector<Row> rows = compareOne(loaded, common.request(), *target);
-    text += table(name, rows);
+    Table table = compareTable(loaded, common.request(), *target);
+    text += fmt::format("{}\n{}", loaded.kernel.text(loaded.kernel.name), table.text());
     text += loaded.kernel.deps.empty() ? "nothing has to wait: the kernel has no dependence\n" : "";
-    for (const Row &row : rows) {
-      document["rows"].push_back(json(name, row));
+    for (Json &row : table.json()) {
+      document["rows"].push_back(std::move(row));
     }
   }
   bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
@@ -127,6 +78,25 @@ int CompareCommand::run() const {
 }
 
 } // namespace
+
+Table compareTable(const LoadedKernel &loaded, const Request &options, const Machine &machine) {
+  Table table({{"kernel", ""},
+               {"strategy", "strategy", -16, ""},
+               {"instructions", "instructions", 12},
+               {"code_bytes", "code bytes", 11},
+               {"registers_per_engine", "registers/e", 12},
+               {"semaphores", "semas", 9},
+               {"waits", "waits", 9},
+               {"over_waiting_dependences", "over-waiting", 12},
+               {"refused", ""}});
+  for (const std::string &name : strategyNames()) {
+    Strategy strategy = *strategyFrom(name);
+    if (strategy != Strategy::Manual || loaded.code) {
+      addRow(table, loaded, options, strategy, machine);
+    }
+  }
+  return table;
+}
 
 void addCompare(CLI::App &app, int &status) {
   auto command = std::make_shared<CompareCommand>();

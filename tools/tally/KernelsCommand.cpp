@@ -7,6 +7,7 @@
 #include "Options.h"
 #include "Session.h"
 #include "SimData.h"
+#include "Tables.h"
 
 #include "tally/Kernels/Catalogue.h"
 #include "tally/Kernels/Manual.h"
@@ -14,32 +15,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <memory>
 
 namespace tally::tool {
 namespace {
-
-std::string listText() {
-  std::string text;
-  for (const CatalogueEntry &entry : catalogue()) {
-    text += fmt::format("{:18} {}\n", entry.name, entry.summary);
-  }
-  return text;
-}
-
-std::string listJson() {
-  Json kernels = Json::array();
-  for (const CatalogueEntry &entry : catalogue()) {
-    WrittenKernel small = entry.write(KernelSize::Small);
-    WrittenKernel paper = entry.write(KernelSize::Paper);
-    kernels.push_back({{"name", entry.name},
-                       {"summary", entry.summary},
-                       {"trips", {{"small", small.trips}, {"paper", paper.trips}}}});
-  }
-  return dump({{"schema", "tally-kernels"}, {"version", 1}, {"kernels", kernels}}) + "\n";
-}
 
 struct EmitCommand {
   std::string name;
@@ -87,6 +67,16 @@ struct EmitCommand {
 
 } // namespace
 
+Table catalogueTable() {
+  Table table({{"name", "", -18, ""}, {"summary", ""}, {"trips", ""}});
+  for (const CatalogueEntry &entry : catalogue()) {
+    Json trips{{"small", entry.write(KernelSize::Small).trips},
+               {"paper", entry.write(KernelSize::Paper).trips}};
+    table.add({entry.name, entry.summary, Cell(std::nullopt, std::move(trips))});
+  }
+  return table;
+}
+
 void addKernels(CLI::App &app, int &status) {
   CLI::App *kernels = app.add_subcommand("kernels", "The kernels that come with tally");
   kernels->require_subcommand(1);
@@ -96,7 +86,9 @@ void addKernels(CLI::App &app, int &status) {
       ->check(formatIn({"text", "json"}))
       ->capture_default_str();
   list->callback([format, &status] {
-    bool isWritten = writeOutput("-", *format == "json" ? listJson() : listText());
+    Table table = catalogueTable();
+    Json document{{"schema", "tally-kernels"}, {"version", 1}, {"kernels", table.json()}};
+    bool isWritten = writeOutput("-", *format == "json" ? dump(document) + "\n" : table.text());
     status = isWritten ? Exit::Yes : Exit::Undecided;
   });
   auto command = std::make_shared<EmitCommand>();

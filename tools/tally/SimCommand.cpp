@@ -7,6 +7,7 @@
 #include "Interrupt.h"
 #include "Options.h"
 #include "SimData.h"
+#include "Tables.h"
 #include "TimedSubject.h"
 
 #include "tally/Sim/Commits.h"
@@ -285,29 +286,17 @@ std::string_view outcomeName(SimResult::Outcome outcome) {
                                                    : "cut off";
 }
 
+/// A part of the time of a run.
+Cell shareOf(Tick part, const SimResult &result) {
+  return {fmt::format("{}%", percent(part, result.total)), part};
+}
+
 std::string OneSim::text(const SimResult &result) const {
   std::string text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "total {}, {} operations, {} instructions\n\n", spanText(result.total),
                  result.operations, result.instructions);
-  fmt::format_to(out, "{:<12} {:>9} {:>9} {:>11} {:>9} {:>9}\n", "sequencer", "control", "waiting",
-                 "queue full", "draining", "done");
-  for (EngineId id : kernel.engines.ids()) {
-    const EngineStats &e = result.engines[id];
-    fmt::format_to(out, "{:<12} {:>8}% {:>8}% {:>10}% {:>8}% {:>8}%\n", kernel.nameOf(id),
-                   percent(e.control, result.total), percent(e.waiting, result.total),
-                   percent(e.queueFull, result.total), percent(e.draining, result.total),
-                   percent(e.done, result.total));
-  }
-  fmt::format_to(out, "\n{:<12} {:>12} {:>9} {:>11}\n", "queue", "instructions", "busy",
-                 "occupied");
-  for (QueueId id : kernel.queues.ids()) {
-    const QueueStats &q = result.queues[id];
-    if (q.instructions > 0) {
-      fmt::format_to(out, "{:<12} {:>12} {:>8}% {:>10}%\n", kernel.nameOf(id), q.instructions,
-                     percent(q.busy, result.total), percent(q.occupied, result.total));
-    }
-  }
+  text += sequencerTable(kernel, result).text() + "\n" + queueTable(kernel, result).text();
   std::vector<Share> longest = waits(result);
   text += longest.empty() ? "" : "\nwaiting, longest first\n";
   for (size_t i = 0; i < std::min(longest.size(), command.top); ++i) {
@@ -339,22 +328,8 @@ Json OneSim::json(const Run &run) const {
            {"machine", command.subject.common.machine}, {"setting", run.setting},
            {"outcome", outcomeName(result.outcome)},    {"total_ps", result.total},
            {"operations", result.operations},           {"instructions", result.instructions}};
-  for (EngineId id : kernel.engines.ids()) {
-    const EngineStats &e = result.engines[id];
-    row["engines"].push_back({{"engine", kernel.nameOf(id)},
-                              {"control_ps", e.control},
-                              {"waiting_ps", e.waiting},
-                              {"queue_full_ps", e.queueFull},
-                              {"draining_ps", e.draining},
-                              {"done_ps", e.done}});
-  }
-  for (QueueId id : kernel.queues.ids()) {
-    const QueueStats &q = result.queues[id];
-    row["queues"].push_back({{"queue", kernel.nameOf(id)},
-                             {"instructions", q.instructions},
-                             {"busy_ps", q.busy},
-                             {"occupied_ps", q.occupied}});
-  }
+  row["engines"] = sequencerTable(kernel, result).json();
+  row["queues"] = queueTable(kernel, result).json();
   row["waits"] = Json::array();
   for (const Share &share : waits(result)) {
     row["waits"].push_back({{"engine", kernel.nameOf(share.engine)},
@@ -473,6 +448,37 @@ Ctrl-C cuts the run off; the trace is then closed where it ends.
 Exit status: 0 the run ends, 1 deadlock or wrong data, 2 cut off, wrong input or not possible.)";
 
 } // namespace
+
+Table sequencerTable(const Kernel &kernel, const SimResult &result) {
+  Table table({{"engine", "sequencer", -12, ""},
+               {"control_ps", "control", 9},
+               {"waiting_ps", "waiting", 9},
+               {"queue_full_ps", "queue full", 11},
+               {"draining_ps", "draining", 9},
+               {"done_ps", "done", 9}});
+  for (EngineId id : kernel.engines.ids()) {
+    const EngineStats &e = result.engines[id];
+    table.add({kernel.nameOf(id), shareOf(e.control, result), shareOf(e.waiting, result),
+               shareOf(e.queueFull, result), shareOf(e.draining, result), shareOf(e.done, result)});
+  }
+  return table;
+}
+
+Table queueTable(const Kernel &kernel, const SimResult &result) {
+  Table table({{"queue", "queue", -12, ""},
+               {"instructions", "instructions", 12},
+               {"busy_ps", "busy", 9},
+               {"occupied_ps", "occupied", 11}});
+  for (QueueId id : kernel.queues.ids()) {
+    const QueueStats &q = result.queues[id];
+    table.add(
+        {kernel.nameOf(id), q.instructions, shareOf(q.busy, result), shareOf(q.occupied, result)});
+    if (q.instructions == 0) {
+      table.hideLast();
+    }
+  }
+  return table;
+}
 
 void addSim(CLI::App &app, int &status) {
   auto command = std::make_shared<SimCommand>();

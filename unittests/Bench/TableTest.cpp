@@ -3,7 +3,6 @@
 #include "tally/Bench/Table.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <map>
 
@@ -52,19 +51,6 @@ TEST(TableTest, runTimeTripsAreNotUnrolled) {
     numProblems += !row.problem.empty();
   }
   EXPECT_EQ(numProblems, 3u);
-}
-
-TEST(TableTest, jsonHasWhatTheTableHas) {
-  nlohmann::json document = nlohmann::json::parse(benchJson(smallTable()));
-  ASSERT_EQ(document["rows"].size(), smallTable().size());
-  const nlohmann::json &first = document["rows"][0];
-  EXPECT_EQ(first["kernel"], "add_many_loop");
-  EXPECT_EQ(first["strategy"], "barrier");
-  EXPECT_EQ(first["normalized_latency"], 1.0);
-  for (const char *key : {"latency_ns", "code_bytes", "registers_per_engine", "semaphores", "waits",
-                          "waiting_ns", "control_ns", "loops", "offsets"}) {
-    EXPECT_TRUE(first.contains(key)) << key;
-  }
 }
 
 /// The normal value lies within the range, and the ends name a parameter that the machine has.

@@ -20,7 +20,6 @@
 #include "tally/Support/Stop.h"
 
 #include <functional>
-#include <span>
 
 namespace tally {
 
@@ -76,16 +75,6 @@ struct Sensitivity {
 /// ends.
 std::vector<Sensitivity> benchSensitivity(const BenchOptions &options, const Machine &machine,
                                           Diagnostics &diagnostics);
-
-std::string sensitivityText(std::span<const Sensitivity> rows);
-std::string sensitivityMarkdown(std::span<const Sensitivity> rows);
-std::string sensitivityJson(std::span<const Sensitivity> rows);
-
-std::string benchText(std::span<const BenchRow> rows);
-std::string benchMarkdown(std::span<const BenchRow> rows);
-
-/// `{"rows": [...]}`; see docs/Json.md.
-std::string benchJson(std::span<const BenchRow> rows);
 
 } // namespace tally
 

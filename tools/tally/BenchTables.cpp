@@ -1,0 +1,141 @@
+//===- BenchTables.cpp - What tally bench shows ---------------------------===//
+
+#include "Tables.h"
+
+#include "tally/Bench/Table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tally::tool {
+namespace {
+
+double nanoseconds(Tick ticks) {
+  return static_cast<double>(ticks) / 1000;
+}
+
+Cell wholeNanoseconds(Tick ticks) {
+  return {fmt::format("{:.0f}", nanoseconds(ticks)), nanoseconds(ticks)};
+}
+
+/// The kernel has a line of its own in text.
+Table tableOf(std::span<const BenchRow> rows, bool namesKernels) {
+  Table table({{"kernel", "kernel", 0},
+               {"strategy", "strategy", -20, "  "},
+               {"loops", ""},
+               {"offsets", ""},
+               {"problem", ""},
+               {"normalized_latency", "latency", 9, ""},
+               {"latency_ns", "ns", 12, ""},
+               {"code_bytes", "bytes", 10, ""},
+               {"registers_per_engine", "regs", 6, ""},
+               {"registers", ""},
+               {"semaphores", "semas", 7, ""},
+               {"waits", "waits", 9, ""},
+               {"waiting_ns", "waiting ns", 13, ""},
+               {"control_ns", "control ns", 13, ""}});
+  const Cell dash("-", std::nullopt);
+  for (const BenchRow &row : rows) {
+    auto hidden = [](Json value) { return Cell(std::nullopt, std::move(value)); };
+    Cell kernel = namesKernels ? Cell(row.kernel) : hidden(row.kernel);
+    if (!row.problem.empty()) {
+      table.add({kernel,
+                 row.strategy,
+                 hidden(row.loops),
+                 hidden(row.offsets),
+                 hidden(row.problem),
+                 dash,
+                 dash,
+                 dash,
+                 dash,
+                 {},
+                 dash,
+                 dash,
+                 dash,
+                 dash});
+      continue;
+    }
+    bool isCode = row.codeBytes > 0;
+    auto ofCode = [&](uint64_t number) { return isCode ? Cell(number) : dash; };
+    table.add({kernel,
+               row.strategy,
+               hidden(row.loops),
+               hidden(row.offsets),
+               {},
+               row.normalized > 0 ? Cell(fmt::format("{:.3f}", row.normalized), row.normalized)
+                                  : Cell("-", Json(nullptr)),
+               wholeNanoseconds(row.latency),
+               ofCode(row.codeBytes),
+               ofCode(row.maxRegisters()),
+               isCode ? hidden(row.registers) : Cell(),
+               ofCode(row.semaphores),
+               ofCode(row.waits),
+               wholeNanoseconds(row.waiting),
+               wholeNanoseconds(row.control)});
+  }
+  return table;
+}
+
+/// Reasons why there is no code, below the table.
+std::string problems(std::span<const BenchRow> rows, std::string_view bullet) {
+  std::string text;
+  for (const BenchRow &row : rows) {
+    if (!row.problem.empty()) {
+      text += fmt::format("{}{}, {}: {}\n", bullet, row.kernel, row.strategy, row.problem);
+    }
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+std::string kernelLine(const BenchRow &row) {
+  return fmt::format("{}: {} loop{}, offsets {}\n", row.kernel, row.loops,
+                     row.loops == 1 ? "" : "s", fmt::join(row.offsets, ", "));
+}
+
+/// A table for each kernel.
+std::string benchText(std::span<const BenchRow> rows) {
+  Table table = tableOf(rows, /*namesKernels=*/false);
+  std::string text;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || rows[i].kernel != rows[i - 1].kernel) {
+      text += fmt::format("{}{}{}", i == 0 ? "" : "\n", kernelLine(rows[i]), table.headLine());
+    }
+    text += table.line(i);
+  }
+  return text + problems(rows, "");
+}
+
+} // namespace
+
+std::string renderBench(std::span<const BenchRow> rows, std::string_view format) {
+  if (format == "text") {
+    return benchText(rows);
+  }
+  Table table = tableOf(rows, /*namesKernels=*/true);
+  return format == "markdown"
+             ? table.markdown() + problems(rows, "- ")
+             : dump({{"schema", "tally-bench"}, {"version", 1}, {"rows", table.json()}}) + "\n";
+}
+
+std::string renderSensitivity(std::span<const Sensitivity> rows, std::string_view format) {
+  Table table({{"kernel", "kernel", -19, ""},
+               {"strategy", "strategy", -20, ""},
+               {"least", "least", 8, ""},
+               {"normal", "normal", 8, ""},
+               {"most", "most", 8, ""},
+               {"least_at", "least at", 0, "  "},
+               {"most_at", "most at", 0, ", "}});
+  auto ratio = [](double value) { return Cell(fmt::format("{:.3f}", value), value); };
+  for (const Sensitivity &row : rows) {
+    table.add({row.kernel, row.strategy, ratio(row.least), ratio(row.normal), ratio(row.most),
+               row.leastAt, row.mostAt});
+  }
+  return format == "text"       ? table.text()
+         : format == "markdown" ? table.markdown()
+                                : dump({{"schema", "tally-sensitivity"},
+                                        {"version", 1},
+                                        {"sensitivity", table.json()}}) +
+                                      "\n";
+}
+
+} // namespace tally::tool

@@ -1,0 +1,81 @@
+//===- Table.h - Rows and columns, shown as text, Markdown and JSON -------===//
+//
+// What a command has found is put into rows once. Text, Markdown and JSON are renderings of the
+// same cells, so that none of them can say something else.
+//
+//   column           cell                text             JSON
+//   key and head     text and value      under its head   "key": value
+//   no width         text                as it is         "key": value
+//   no key           text                under its head   -
+//                    value alone         -                "key": value
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_TOOLS_TALLY_TABLE_H
+#define TALLY_TOOLS_TALLY_TABLE_H
+
+#include "Output.h"
+
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally::tool {
+
+struct Column {
+  std::string_view key;          ///< in JSON; empty: not there
+  std::string_view head;         ///< above the column in text; empty: no head
+  int width = 0;                 ///< in text, aligned to the right, if negative to the left
+  std::string_view before = " "; ///< what stands in front of it in text
+};
+
+/// What one row says in one column; in a form in which it says nothing it is left out.
+struct Cell {
+  Cell() = default;
+
+  Cell(std::string_view text) : text(text), value(std::string(text)) {}
+
+  Cell(const char *text) : Cell(std::string_view(text)) {}
+
+  Cell(const std::string &text) : Cell(std::string_view(text)) {}
+
+  template <std::integral Number>
+  Cell(Number number) : text(std::to_string(number)), value(number) {}
+
+  Cell(std::optional<std::string> text, std::optional<Json> value)
+      : text(std::move(text)), value(std::move(value)) {}
+
+  std::optional<std::string> text;
+  std::optional<Json> value;
+};
+
+class Table {
+public:
+  explicit Table(std::vector<Column> columns) : columns(std::move(columns)) {}
+
+  /// One cell for each column.
+  void add(std::vector<Cell> cells);
+
+  /// The row that was added last is not shown as text.
+  void hideLast();
+
+  size_t size() const { return rows.size(); }
+
+  /// The heads of all columns that have one, and a row, each as a line of text.
+  std::string headLine() const;
+  std::string line(size_t row) const; ///< empty if it is hidden
+
+  std::string text() const;     ///< heads, if there are any, and rows
+  std::string markdown() const; ///< all columns with a head; text to the left, numbers to the right
+  Json json() const;            ///< an array of objects
+
+private:
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+} // namespace tally::tool
+
+#endif // TALLY_TOOLS_TALLY_TABLE_H

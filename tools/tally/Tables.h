@@ -1,0 +1,43 @@
+//===- Tables.h - What commands show as tables ----------------------------===//
+//
+// Each is made beside its command; tests look at the cells.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_TOOLS_TALLY_TABLES_H
+#define TALLY_TOOLS_TALLY_TABLES_H
+
+#include "Table.h"
+
+#include <span>
+
+namespace tally {
+struct BenchRow;
+struct Kernel;
+struct LoadedKernel;
+struct Machine;
+struct Request;
+struct Sensitivity;
+struct SimResult;
+} // namespace tally
+
+namespace tally::tool {
+
+/// `tally compare`: a row for each strategy, with its size or the first reason why not.
+Table compareTable(const LoadedKernel &loaded, const Request &options, const Machine &machine);
+
+/// `tally sim`: where the time of engines and queues goes, in percent of the whole as text.
+Table sequencerTable(const Kernel &kernel, const SimResult &result);
+Table queueTable(const Kernel &kernel, const SimResult &result);
+
+/// `tally kernels list`
+Table catalogueTable();
+
+/// `tally bench` as `text`, `markdown` or `json`. What was not measured is a dash in text, and
+/// below the table there are the reasons why there is no code.
+std::string renderBench(std::span<const BenchRow> rows, std::string_view format);
+std::string renderSensitivity(std::span<const Sensitivity> rows, std::string_view format);
+
+} // namespace tally::tool
+
+#endif // TALLY_TOOLS_TALLY_TABLES_H
