@@ -190,12 +190,11 @@ private:
   }
 
   void noteRefusal(Strategy strategy, const Diagnostics &diagnostics) {
-    auto error = std::ranges::find(diagnostics.all(), Severity::Error, &Diagnostic::severity);
-    if (error == diagnostics.all().end()) {
+    if (!diagnostics.hasErrors()) {
       return fail(strategy, strategy, "refused: without an error");
     }
     if (!drawn.isMixed && !mayRefuse(kernel, strategy)) {
-      return fail(strategy, strategy, "refused: " + error->message);
+      return fail(strategy, strategy, "refused: " + diagnostics.reason());
     }
     ++counts().refused;
     refusedBy.push_back(strategy);

@@ -249,7 +249,7 @@ private:
 
   Code makeCode(const Kernel &kernel) {
     Code code;
-    code.strategy = "manual";
+    code.strategy = Strategy::Manual;
     code.machine = "generic";
     for (uint32_t i = 0; i < numSemaphores; ++i) {
       code.semaphores.push({fmt::format("s{}", i)});

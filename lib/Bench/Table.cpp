@@ -3,7 +3,6 @@
 #include "tally/Bench/Table.h"
 
 #include "tally/Compile/Compile.h"
-#include "tally/Compile/Ideal.h"
 #include "tally/Kernels/Manual.h"
 #include "tally/Sim/Simulate.h"
 
@@ -15,7 +14,6 @@
 
 namespace tally {
 
-static constexpr std::string_view idealName = "ideal";
 static constexpr std::string_view freeControlName = "ideal-free-control";
 
 std::vector<std::string> benchStrategies() {
@@ -24,7 +22,7 @@ std::vector<std::string> benchStrategies() {
     std::erase(names, toString(last));
     names.emplace_back(toString(last));
   }
-  names.emplace_back(idealName);
+  names.emplace_back(toString(Strategy::Ideal));
   names.emplace_back(freeControlName);
   return names;
 }
@@ -96,37 +94,24 @@ public:
       row.strategy = strategyLabel(strategy, *code);
     }
     if (diagnostics.hasErrors()) {
-      row.problem = firstError(diagnostics);
+      row.problem = diagnostics.reason();
     }
     return row;
   }
 
 private:
   static bool isIdeal(std::string_view strategy) {
-    return strategy == idealName || strategy == freeControlName;
+    return strategy == toString(Strategy::Ideal) || strategy == freeControlName;
   }
 
   std::optional<Code> programOf(const Kernel &kernel, const std::string &strategy,
                                 Diagnostics &diagnostics) const {
-    if (isIdeal(strategy)) {
-      std::optional<IdealCode> program = idealCode(kernel, machine, diagnostics);
-      return program ? std::optional(std::move(program->code)) : std::nullopt;
-    }
     Request options;
-    options.strategy = *strategyFrom(strategy);
+    options.strategy = isIdeal(strategy) ? Strategy::Ideal : *strategyFrom(strategy);
     options.codeGrowth = codeGrowth;
     Code manual = manualCode(kernel);
     std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics, &manual);
     return compiled ? std::optional(std::move(compiled->code)) : std::nullopt;
-  }
-
-  static std::string firstError(const Diagnostics &diagnostics) {
-    for (const Diagnostic &diagnostic : diagnostics.all()) {
-      if (diagnostic.severity == Severity::Error) {
-        return diagnostic.message;
-      }
-    }
-    return "";
   }
 
   Timing timingOf(const std::string &strategy) const {

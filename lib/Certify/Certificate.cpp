@@ -86,7 +86,7 @@ std::string operandText(Operand operand) {
 
 void CertificateWriter::tables() {
   put("\n  (kernel {})", quoted(kernel.text(kernel.name)));
-  put("\n  (strategy {})", quoted(code.strategy));
+  put("\n  (strategy {})", quoted(toString(code.strategy)));
   put("\n  (machine {})", quoted(code.machine));
   switch (notes.accesses) {
   case AccessesNote::NoneStated:

@@ -210,7 +210,8 @@ void CodeJsonWriter::engine(const EngineProgram &program) {
   openList("\"registers\": ");
   for (RegId r : program.registers.ids()) {
     const Register &reg = program.registers[r];
-    std::string role = reg.role.empty() ? "" : fmt::format(", \"role\": {}", quoteJson(reg.role));
+    const std::string &text = reg.role.text;
+    std::string role = text.empty() ? "" : fmt::format(", \"role\": {}", quoteJson(text));
     element(fmt::format("{{\"id\": {}, \"name\": {}{}}}", r.value, quoteJson(reg.name), role));
   }
   closeList(",");
@@ -238,7 +239,7 @@ std::string CodeJsonWriter::run() {
   line("\"schema\": \"tally-code\",");
   line("\"version\": 2,");
   line(fmt::format("\"kernel\": {},", kernelJson(kernel, indent)));
-  line(fmt::format("\"strategy\": {},", quoteJson(code.strategy)));
+  line(fmt::format("\"strategy\": {},", quoteJson(toString(code.strategy))));
   line(fmt::format("\"machine\": {},", machineText()));
   semaphores();
   barriers();
@@ -373,9 +374,10 @@ void CodeReader::expectId(const JsonAt &object, size_t expected) const {
 }
 
 Code CodeReader::run() {
-  code.strategy = text(document, "strategy");
+  std::string strategy = text(document, "strategy");
+  code.strategy = strategyFrom(strategy).value_or(Strategy::Manual);
   if (std::optional<JsonAt> at = document.find("strategy"); at && at->isString()) {
-    if (std::string unknown = unknownCodeStrategy(code.strategy); !unknown.empty()) {
+    if (std::string unknown = unknownCodeStrategy(strategy); !unknown.empty()) {
       at->error(unknown);
     }
   }

@@ -10,8 +10,7 @@
 namespace tally {
 
 std::string unknownCodeStrategy(std::string_view name) {
-  std::vector<std::string> names = strategyNames();
-  names.push_back("ideal");
+  std::vector<std::string> names = allStrategyNames();
   std::vector<std::string_view> known(names.begin(), names.end());
   return std::ranges::find(known, name) != known.end()
              ? std::string()

@@ -43,8 +43,8 @@ static void checkSemaphores(const Kernel &kernel, const Code &code, const Machin
   }
   diagnostics.error(kernel.where,
                     fmt::format("strategy '{}' needs {} semaphores, but machine '{}' has {}{}",
-                                code.strategy, measure(kernel, code, 0).semaphores, machine.name,
-                                *machine.semaphores,
+                                toString(code.strategy), measure(kernel, code, 0).semaphores,
+                                machine.name, *machine.semaphores,
                                 reservedText(kernel.reserved, *machine.semaphores)));
 }
 

@@ -199,7 +199,7 @@ private:
   /// What a counter counts, said once where it starts.
   std::string role(const Op &op) const {
     bool starts = op.alu == AluOp::Move && op.a == Operand::number(0);
-    return starts ? code.engines[engine].registers[op.dst].role : "";
+    return starts ? code.engines[engine].registers[op.dst].role.text : "";
   }
 
   std::string reasons(const Op &op) const {

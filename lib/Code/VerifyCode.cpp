@@ -92,7 +92,7 @@ private:
     return body == rootLoop ? "outside all loops" : fmt::format("in '{}'", kernel.nameOf(body));
   }
 
-  bool isUnrolled() const { return code.strategy == "unrolled"; }
+  bool isUnrolled() const { return code.strategy == Strategy::Unrolled; }
 
   const Kernel &kernel;
   const Code &code;
@@ -518,7 +518,6 @@ static void verifyTexts(const Kernel &kernel, const Code &code, Diagnostics &dia
       diagnostics.error(where, unprintableName(kind, text));
     }
   };
-  refuse("strategy", code.strategy, kernel.where);
   refuse("machine", code.machine, kernel.where);
   for (const Semaphore &semaphore : code.semaphores) {
     refuse("semaphore", semaphore.name, kernel.where);
@@ -526,7 +525,7 @@ static void verifyTexts(const Kernel &kernel, const Code &code, Diagnostics &dia
   for (const EngineProgram &program : code.engines) {
     for (const Register &reg : program.registers) {
       refuse("register", reg.name, kernel.where);
-      refuse("role", reg.role, kernel.where);
+      refuse("role", reg.role.text, kernel.where);
     }
   }
 }

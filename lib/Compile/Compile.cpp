@@ -21,7 +21,6 @@
 #include "tally/Model/Check.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -38,7 +37,7 @@ static std::optional<Compiled> keepWritten(const Kernel &kernel, const Code *wri
   }
   Compiled compiled;
   compiled.code = *written;
-  compiled.code.strategy = toString(Strategy::Manual);
+  compiled.code.strategy = Strategy::Manual;
   compiled.code.machine = machine.name;
   compiled.code.rules = rulesOf(machine);
   verifyCode(kernel, compiled.code, diagnostics);
@@ -235,11 +234,6 @@ private:
   Diagnostics remarks; ///< on the best
 };
 
-std::string firstError(const Diagnostics &diagnostics) {
-  auto error = std::ranges::find(diagnostics.all(), Severity::Error, &Diagnostic::severity);
-  return error == diagnostics.all().end() ? "" : error->message;
-}
-
 /// As asked for; 'auto' may fall back.
 std::optional<Compiled> asAsked(const Kernel &kernel, const Request &request,
                                 const Machine &machine, Diagnostics &diagnostics) {
@@ -247,7 +241,7 @@ std::optional<Compiled> asAsked(const Kernel &kernel, const Request &request,
   std::optional<Compiled> compiled = attempt(kernel, request, machine, found);
   if (!compiled && request.strategy == Strategy::Auto) {
     Diagnostics others;
-    compiled = Fallback(kernel, request, machine).run(firstError(found), others);
+    compiled = Fallback(kernel, request, machine).run(found.reason(), others);
     if (compiled) {
       found = std::move(others);
     }
@@ -256,73 +250,60 @@ std::optional<Compiled> asAsked(const Kernel &kernel, const Request &request,
   return compiled;
 }
 
-/// The strategies that do what this one could not, in quotes; each has been tried. 'unrolled' is
-/// not among them: what it writes may be of any length.
-std::vector<std::string> othersThatFit(const Kernel &kernel, Request request,
-                                       const Machine &machine) {
-  Strategy failed = request.strategy;
-  std::vector<std::string> fitting;
-  for (Strategy strategy : {Strategy::Auto, Strategy::PerInstruction, Strategy::PerLoop,
-                            Strategy::PerEngine, Strategy::Barrier}) {
-    request.strategy = strategy;
-    Diagnostics ignored;
-    if (strategy != failed && asAsked(kernel, request, machine, ignored)) {
-      fitting.push_back(fmt::format("'{}'", toString(strategy)));
-    }
+/// What does what the strategy that was asked for could not. Whatever a strategy that keeps loops
+/// does, 'auto' does, if need be by falling back to it.
+std::string wayOut(const Kernel &kernel, Request request, const Machine &machine) {
+  request.strategy = Strategy::Auto;
+  Diagnostics ignored;
+  if (std::optional<Compiled> other = asAsked(kernel, request, machine, ignored)) {
+    return fmt::format("strategy '{}' does this kernel on machine '{}'",
+                       toString(other->plan.decisions.strategy), machine.name);
   }
-  return fitting;
+  return fmt::format("no other strategy that keeps loops does this kernel on machine '{}'; more "
+                     "semaphores or registers may help, or a smaller 'max' on a loop, so that "
+                     "counters need fewer resets",
+                     machine.name);
 }
 
-std::string wayOut(const std::vector<std::string> &fitting, const Machine &machine) {
-  if (fitting.empty()) {
-    return fmt::format("no other strategy that keeps loops does this kernel on machine '{}'; more "
-                       "semaphores or registers may help, or a smaller 'max' on a loop, so that "
-                       "counters need fewer resets",
-                       machine.name);
-  }
-  return fitting.size() == 1
-             ? fmt::format("strategy {} does this kernel on machine '{}'", fitting[0], machine.name)
-             : fmt::format("strategies {} and {} do this kernel on machine '{}'",
-                           fmt::join(fitting.begin(), fitting.end() - 1, ", "), fitting.back(),
-                           machine.name);
-}
-
-/// A note on the first error, if the machine has what any strategy needs.
-Diagnostics withWayOut(Diagnostics found, const Kernel &kernel, const Request &request,
-                       const Machine &machine) {
-  if (!std::ranges::all_of(kernel.engines, [&](const Engine &engine) {
-        return machine.hasEngine(kernel.text(engine.name));
-      })) {
-    return found;
-  }
-  Diagnostics noted;
-  for (const Diagnostic &each : found.all()) {
-    bool isError = each.severity == Severity::Error;
-    bool isFirst = isError && !noted.hasErrors();
-    Diagnostic &copy = isError ? noted.error({}, {}) : noted.remark({}, {});
-    copy = each;
-    if (isFirst) {
-      copy.note(kernel.where, wayOut(othersThatFit(kernel, request, machine), machine));
-    }
-  }
-  return noted;
+/// Whether the machine has what any strategy needs.
+bool hasEngines(const Kernel &kernel, const Machine &machine) {
+  return std::ranges::all_of(kernel.engines, [&](const Engine &engine) {
+    return machine.hasEngine(kernel.text(engine.name));
+  });
 }
 
 std::optional<Compiled> plan(const Kernel &kernel, const Request &request, const Machine &machine,
                              Diagnostics &diagnostics) {
   Diagnostics found;
   std::optional<Compiled> compiled = asAsked(kernel, request, machine, found);
-  diagnostics.append(compiled || request.strategy == Strategy::Auto
-                         ? std::move(found)
-                         : withWayOut(std::move(found), kernel, request, machine));
+  if (!compiled && request.strategy != Strategy::Auto && hasEngines(kernel, machine)) {
+    found.firstError()->note(kernel.where, wayOut(kernel, request, machine));
+  }
+  diagnostics.append(std::move(found));
   return compiled;
 }
 
 } // namespace
 
+/// The code of 'per-loop', whose waits pass exactly when dependences are satisfied, as if the
+/// machine had as many semaphores and registers as one likes. A bound has no other options.
+static std::optional<Compiled> compileIdeal(const Kernel &kernel, Machine machine,
+                                            Diagnostics &diagnostics) {
+  machine.semaphores = machine.registersPerEngine = std::nullopt;
+  std::optional<Compiled> compiled =
+      compile(kernel, {.strategy = Strategy::PerLoop}, machine, diagnostics);
+  if (compiled) {
+    compiled->code.strategy = Strategy::Ideal;
+  }
+  return compiled;
+}
+
 std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
                                 const Machine &machine, Diagnostics &diagnostics,
                                 const Code *written) {
+  if (request.strategy == Strategy::Ideal) {
+    return compileIdeal(kernel, machine, diagnostics);
+  }
   if (changesCompletion(kernel, machine)) {
     Kernel asOnMachine = kernel;
     setCompletion(asOnMachine, machine);
@@ -340,8 +321,8 @@ std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
 }
 
 std::string strategyLabel(std::string_view asked, const Code &code) {
-  bool fellBack = asked == toString(Strategy::Auto) && code.strategy != asked;
-  return fellBack ? fmt::format("{}: {}", asked, code.strategy) : std::string(asked);
+  bool fellBack = asked == toString(Strategy::Auto) && code.strategy != Strategy::Auto;
+  return fellBack ? fmt::format("{}: {}", asked, toString(code.strategy)) : std::string(asked);
 }
 
 } // namespace tally

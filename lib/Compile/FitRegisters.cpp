@@ -116,7 +116,7 @@ bool RegisterFitter::giveWay() {
 bool RegisterFitter::recompute(EngineId engine, const EngineProgram &program) {
   bool steps = fit.decisions.lower.stepsOn(engine) &&
                std::ranges::any_of(program.registers, [](const Register &reg) {
-                 return reg.role.find("next ") != std::string::npos;
+                 return reg.role.kind == RegisterRole::Kind::NextThreshold;
                });
   if (steps) {
     fit.decisions.lower.recomputes.resize(kernel.engines.size(), false);

@@ -94,8 +94,9 @@ private:
 };
 
 Code CodeLoader::load() {
-  code.strategy = op.getData().strategy.empty() ? "manual" : op.getData().strategy;
-  if (std::string unknown = unknownCodeStrategy(code.strategy); !unknown.empty()) {
+  std::string strategy = op.getData().strategy.empty() ? "manual" : op.getData().strategy;
+  code.strategy = strategyFrom(strategy).value_or(Strategy::Manual);
+  if (std::string unknown = unknownCodeStrategy(strategy); !unknown.empty()) {
     where = files.where(op);
     error(unknown);
   }

@@ -37,7 +37,7 @@ public:
       : kernel(kernel), waitsOf(kernel.instrs.size()), semaphoreOf(kernel.instrs.size()) {}
 
   Code run() {
-    code.strategy = "manual";
+    code.strategy = Strategy::Manual;
     for (DepId dep : kernel.deps.ids()) {
       addWait(dep);
     }

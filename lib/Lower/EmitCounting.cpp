@@ -170,13 +170,13 @@ private:
     Counter &trip = counters.trips[loop];
     Counter &total = counters.totals[loop];
     if (trip.wanted && !trip.native) {
-      trip.value = startCounter({CounterRole::Kind::Trip, loop.value, 0});
+      trip.value = startCounter({RegisterRole::Kind::Trip, loop.value, 0});
     }
     RegId native;
     if (trip.native) {
-      native = trip.value = newCounter({CounterRole::Kind::Trip, loop.value, 0});
+      native = trip.value = newCounter({RegisterRole::Kind::Trip, loop.value, 0});
     } else if (total.native) {
-      native = total.value = newCounter({CounterRole::Kind::Total, loop.value, 0});
+      native = total.value = newCounter({RegisterRole::Kind::Total, loop.value, 0});
     }
     openRegion(Op::loopBegin(loop, native));
     walkBody(loop);
@@ -254,29 +254,29 @@ private:
     for (QueueId queue : counters.running.ids()) {
       bool first = context.firstPosition[queue] == stmt.position;
       if (first && counters.isFollowed(queue, stmt.position)) {
-        start(counters.running[queue], {CounterRole::Kind::Running, queue.value, 0});
+        start(counters.running[queue], {RegisterRole::Kind::Running, queue.value, 0});
       }
     }
     while (nextFollowed < counters.followed.size() &&
            context.rootPositionOf(counters.followed[nextFollowed]) == stmt.position) {
       InstrId producer = counters.followed[nextFollowed++];
-      start(counters.places[producer], {CounterRole::Kind::Place, producer.value, 0});
+      start(counters.places[producer], {RegisterRole::Kind::Place, producer.value, 0});
     }
   }
 
   void startCountersOf(LoopId loop) {
     if (counters.totals[loop].wanted && !counters.totals[loop].native) {
-      start(counters.totals[loop], {CounterRole::Kind::Total, loop.value, 0});
+      start(counters.totals[loop], {RegisterRole::Kind::Total, loop.value, 0});
     }
     for (const Stepped &stepped : counters.steppedAt[loop]) {
       RegId value =
-          startCounter({CounterRole::Kind::Stepped, stepped.expr.value, 0}, stepped.form.first());
+          startCounter({RegisterRole::Kind::NextThreshold, stepped.expr.value, 0}, stepped.form.first());
       knownExprs[stepped.expr].stepped = value;
       endings[stepped.lastStmt].push_back(value);
     }
     for (RingId ring : counters.ringsAt[loop]) {
       for (uint32_t slot = 1; slot <= counters.rings[ring].slots; ++slot) {
-        RegId value = startCounter({CounterRole::Kind::Slot, ring.value, slot});
+        RegId value = startCounter({RegisterRole::Kind::Slot, ring.value, slot});
         endings[counters.rings[ring].lastStmt].push_back(value);
         counters.rings[ring].value = slot == 1 ? value : counters.rings[ring].value;
       }

@@ -83,37 +83,47 @@ void nameSemaphores(const Kernel &kernel, const SyncPlan &plan, Code &code) {
 std::string roleText(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
                      const CounterRole &role) {
   switch (role.kind) {
-  case CounterRole::Kind::None:
+  case RegisterRole::Kind::Temporary:
     return "";
-  case CounterRole::Kind::Total:
+  case RegisterRole::Kind::Total:
     return fmt::format("total({})", kernel.nameOf(LoopId(role.id)));
-  case CounterRole::Kind::Trip:
+  case RegisterRole::Kind::Trip:
     return fmt::format("trip({})", kernel.nameOf(LoopId(role.id)));
-  case CounterRole::Kind::Slot:
+  case RegisterRole::Kind::Slot:
     return slotText(kernel, plan.rings[RingId(role.id)], role.slot);
-  case CounterRole::Kind::Place:
+  case RegisterRole::Kind::Place:
     return fmt::format("place({})", kernel.nameOf(InstrId(role.id)));
-  case CounterRole::Kind::Stepped:
+  case RegisterRole::Kind::NextThreshold:
     return fmt::format("next {}", toString(exprs, ExprId(role.id), plan.rings, kernel));
-  case CounterRole::Kind::Running:
+  case RegisterRole::Kind::Running:
     return fmt::format("running({})", kernel.nameOf(QueueId(role.id)));
+  case RegisterRole::Kind::Several:
+  case RegisterRole::Kind::Written:
+    break; // no counter is made so
   }
   return "";
 }
 
-/// What one register holds in turn; in a large kernel, the first of it. Stepped thresholds come
-/// first: whoever looks for a register that could be freed looks for them.
-std::string rolesText(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
-                      std::vector<CounterRole> &roles) {
+/// What one register holds in turn; of a large kernel, the first of it is named.
+RegisterRole roleOf(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
+                    std::vector<CounterRole> &roles) {
   constexpr size_t most = 16;
-  std::ranges::stable_partition(
-      roles, [](const CounterRole &role) { return role.kind == CounterRole::Kind::Stepped; });
-  std::string text;
-  for (size_t i = 0; i < std::min(most, roles.size()); ++i) {
-    text += text.empty() ? "" : ", ";
-    text += roleText(kernel, plan, exprs, roles[i]);
+  using Kind = RegisterRole::Kind;
+  auto steps = [](const CounterRole &role) { return role.kind == Kind::NextThreshold; };
+  std::ranges::stable_partition(roles, steps);
+  RegisterRole result;
+  if (!roles.empty()) {
+    bool isOne = roles.size() == 1 || steps(roles.front());
+    result.kind = isOne ? roles.front().kind : Kind::Several;
+    bool ofLoop = result.kind == Kind::Total || result.kind == Kind::Trip;
+    result.loop = ofLoop ? LoopId(roles.front().id) : LoopId();
   }
-  return roles.size() <= most ? text : text + fmt::format(", and {} more", roles.size() - most);
+  for (size_t i = 0; i < std::min(most, roles.size()); ++i) {
+    result.text += result.text.empty() ? "" : ", ";
+    result.text += roleText(kernel, plan, exprs, roles[i]);
+  }
+  result.text += roles.size() <= most ? "" : fmt::format(", and {} more", roles.size() - most);
+  return result;
 }
 
 EngineProgram finish(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,
@@ -128,7 +138,7 @@ EngineProgram finish(const Kernel &kernel, const SyncPlan &plan, const ExprPool 
     for (uint32_t value : allocated.countersOf[reg]) {
       roles.push_back(values.values[value].role);
     }
-    program.registers.push({fmt::format("r{}", reg), rolesText(kernel, plan, exprs, roles)});
+    program.registers.push({fmt::format("r{}", reg), roleOf(kernel, plan, exprs, roles)});
   }
   return program;
 }
@@ -148,13 +158,10 @@ void emitEngines(const EmitContext &context, const Machine &machine, Code &code)
                                          machine, EngineId(e), scratch.program);
     }
   };
-  size_t numThreads = 1;
-  if (context.kernel.instrs.size() >= worthAThread) {
-    // Asking for the number of cores opens a file: that alone takes as long as a small kernel.
-    size_t atMost = context.decisions.threads == 0 ? std::thread::hardware_concurrency()
-                                                   : context.decisions.threads;
-    numThreads = std::min(numEngines, atMost);
-  }
+  bool isLarge = context.kernel.instrs.size() >= worthAThread;
+  size_t atMost = context.decisions.threads == 0 ? std::thread::hardware_concurrency()
+                                                 : context.decisions.threads;
+  size_t numThreads = isLarge ? std::min(numEngines, atMost) : 1;
   std::vector<std::jthread> others;
   for (size_t t = 1; t < numThreads; ++t) {
     others.emplace_back(work);
@@ -226,7 +233,7 @@ void setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason, uint3
 Code lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
            const LowerDecisions &decisions, Diagnostics &diagnostics) {
   Code code;
-  code.strategy = toString(plan.decisions.strategy);
+  code.strategy = plan.decisions.strategy;
   code.machine = machine.name;
   code.rules = rulesOf(machine);
   nameSemaphores(kernel, plan, code);

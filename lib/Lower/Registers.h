@@ -20,17 +20,8 @@ namespace tally {
 
 /// What a counter counts.
 struct CounterRole {
-  enum class Kind : uint8_t {
-    None,    ///< not a counter: a temporary
-    Total,   ///< entries of loop `id`
-    Trip,    ///< entries of loop `id` in its current trip
-    Slot,    ///< slot `slot` of ring `id`
-    Place,   ///< place of the latest run of instruction `id`
-    Running, ///< all retirements of queue `id` so far
-    Stepped, ///< expression `id`, as it will be in the next entry of its loop
-  };
-  Kind kind = Kind::None;
-  uint32_t id = 0;
+  RegisterRole::Kind kind = RegisterRole::Kind::Temporary;
+  uint32_t id = 0; ///< of what it is about: loop, ring, instruction, queue, or expression
   uint32_t slot = 0;
 };
 
@@ -41,7 +32,7 @@ struct RegisterValue {
   uint32_t lastUse = 0;    ///< index of the operation after which it is not needed ...
   uint32_t lastRegion = Id<void>::noneValue; ///< ... unless this region, which ends later, uses it
 
-  bool isCounter() const { return role.kind != CounterRole::Kind::None; }
+  bool isCounter() const { return role.kind != RegisterRole::Kind::Temporary; }
 };
 
 /// A loop or an `if` in the operations, by index of its first and last one.

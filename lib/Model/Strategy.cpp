@@ -7,7 +7,7 @@
 namespace tally {
 
 static constexpr std::string_view strategyTable[] = {
-    "barrier", "unrolled", "per-instruction", "per-loop", "per-engine", "auto", "manual",
+    "barrier", "unrolled", "per-instruction", "per-loop", "per-engine", "auto", "manual", "ideal",
 };
 
 std::string_view toString(Strategy strategy) {
@@ -24,6 +24,7 @@ bool countsAtRunTime(Strategy strategy) {
   case Strategy::Barrier:
   case Strategy::Unrolled:
   case Strategy::Manual:
+  case Strategy::Ideal:
     return false;
   }
   return false;
@@ -39,6 +40,12 @@ std::optional<Strategy> strategyFrom(std::string_view name) {
 }
 
 std::vector<std::string> strategyNames() {
+  std::vector<std::string> names = allStrategyNames();
+  std::erase(names, toString(Strategy::Ideal));
+  return names;
+}
+
+std::vector<std::string> allStrategyNames() {
   return {std::begin(strategyTable), std::end(strategyTable)};
 }
 

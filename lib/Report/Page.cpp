@@ -63,7 +63,9 @@ private:
                        title(), assets::pageStyle, assets::pictureStyle);
   }
 
-  std::string strategyOf(const Timeline &timeline) const { return escape(timeline.code.strategy); }
+  std::string strategyOf(const Timeline &timeline) const {
+    return escape(toString(timeline.code.strategy));
+  }
 
   static std::string outcomeOf(const SimResult &result) {
     return result.outcome == SimResult::Outcome::Finished   ? "finished"
@@ -159,7 +161,7 @@ private:
       const Cause &cause = causes.all()[i];
       text += fmt::format("<tr><td>{}</td><td>{}</td>", swatch(styles[i]), escape(cause.text));
       for (size_t t = 0; t < report.timelines.size(); ++t) {
-        text += timeCell(cause.span[t], report.timelines[t].code.strategy);
+        text += timeCell(cause.span[t], toString(report.timelines[t].code.strategy));
       }
       text += "</tr>\n";
     }

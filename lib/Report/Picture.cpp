@@ -209,10 +209,11 @@ std::string Picture::lane(const Place &place, bool isAlone) const {
 std::string Picture::panelTitle(size_t timeline) const {
   const Timeline &line = report.timelines[timeline];
   const SimResult &first = report.timelines.front().result;
-  std::string text = fmt::format("{}: {}", line.code.strategy, timeText(line.result.total));
+  std::string text =
+      fmt::format("{}: {}", toString(line.code.strategy), timeText(line.result.total));
   if (timeline > 0 && first.total > 0) {
     text += fmt::format(", {:.3f} of {}", double(line.result.total) / double(first.total),
-                        report.timelines.front().code.strategy);
+                        toString(report.timelines.front().code.strategy));
   }
   return line.result.outcome == SimResult::Outcome::Deadlock ? text + ", deadlock"
          : line.result.outcome == SimResult::Outcome::CutOff ? text + ", cut off"
@@ -221,8 +222,8 @@ std::string Picture::panelTitle(size_t timeline) const {
 
 std::string Picture::panel(size_t timeline, bool isAlone) const {
   const Timeline &line = report.timelines[timeline];
-  std::string text =
-      fmt::format("<g class=\"panel\" data-strategy=\"{}\">\n", escape(line.code.strategy));
+  std::string text = fmt::format("<g class=\"panel\" data-strategy=\"{}\">\n",
+                                 escape(toString(line.code.strategy)));
   text += textAt(8, panelTops[timeline] + 17, "strategy", panelTitle(timeline));
   std::string lanes;
   uint32_t bottom = 0;

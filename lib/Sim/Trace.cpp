@@ -174,7 +174,7 @@ std::string TraceWriter::endText(const SimResult &result, uint64_t events, Tick 
   return text + fmt::format("\n],\n\"otherData\":{{\"schema\":\"tally-trace\",\"version\":1,"
                             R"("kernel":{},"strategy":{},"machine":{},"outcome":"{}",)"
                             "\"total_ps\":{},\"events\":{},\"complete\":{}}}}}\n",
-                            quoteJson(kernel.text(kernel.name)), quoteJson(code.strategy),
+                            quoteJson(kernel.text(kernel.name)), quoteJson(toString(code.strategy)),
                             quoteJson(code.machine), outcomes[static_cast<size_t>(result.outcome)],
                             result.total, events, !full);
 }

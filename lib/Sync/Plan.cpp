@@ -51,6 +51,11 @@ std::string_view toString(WaitClass waitClass) {
   return "";
 }
 
+uint32_t numInexact(const SyncPlan &plan) {
+  auto inexact = [](const Wait &wait) { return !wait.exact; };
+  return static_cast<uint32_t>(std::ranges::count_if(plan.waits, inexact));
+}
+
 IdVector<InstrId, bool> overwaitAllowed(const Kernel &kernel, const SyncPlan &plan) {
   Strategy strategy = plan.decisions.strategy;
   bool all = strategy == Strategy::Barrier || strategy == Strategy::Manual ||
@@ -115,6 +120,9 @@ SyncPlan makePlan(const Kernel &kernel, const PlanDecisions &decisions, Diagnost
   case Strategy::Manual:
     diagnostics.error(kernel.where, "strategy 'manual' takes the code as it is written: there is "
                                     "nothing to plan");
+    break;
+  case Strategy::Ideal:
+    diagnostics.error(kernel.where, "strategy 'ideal' has the plan of 'per-loop'");
     break;
   }
   if (!diagnostics.hasErrors()) {

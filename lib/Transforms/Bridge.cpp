@@ -64,7 +64,7 @@ void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContex
 
 /// Code that a strategy of ours made is there to be made again; what was written by hand is not.
 static bool isByHand(const Code &code) {
-  return strategyFrom(code.strategy).value_or(Strategy::Manual) == Strategy::Manual;
+  return code.strategy == Strategy::Manual || code.strategy == Strategy::Ideal;
 }
 
 void warnOfUnusedCode(const LoadedKernel &loaded, std::string_view strategy,
@@ -314,7 +314,7 @@ private:
 
 void CodeWriter::write() {
   auto kernelName = mlir::FlatSymbolRefAttr::get(builder.getContext(), text(kernel.name));
-  ir::CodeData data{code.strategy, code.machine};
+  ir::CodeData data{std::string(toString(code.strategy)), code.machine};
   enter(ir::CodeOp::create(builder, at(kernel.where), kernelName, data).getBody());
   for (const Semaphore &each : code.semaphores) {
     ir::SemaphoreOp::create(builder, at(kernel.where), ir::SemaphoreData{each.name});
@@ -331,7 +331,7 @@ void CodeWriter::engine(const EngineProgram &engineProgram) {
   enter(ir::ProgramOp::create(builder, at(engine.where), ir::ProgramData{text(engine.name)})
             .getBody());
   for (const Register &each : program->registers) {
-    ir::RegisterOp::create(builder, at(engine.where), ir::RegisterData{each.name, each.role});
+    ir::RegisterOp::create(builder, at(engine.where), ir::RegisterData{each.name, each.role.text});
   }
   for (const Op &each : program->ops) {
     step(each);

@@ -146,9 +146,10 @@ Answer checkSubject(const CheckOptions &options, const Subject &subject, const M
   std::string_view name = subject.kernel.text(subject.kernel.name);
   Answer answer;
   answer.verdict = Verdict::Yes;
-  answer.json = {{"kernel", name}, {"strategy", subject.code.strategy}, {"machine", machine.name}};
+  answer.json = {
+      {"kernel", name}, {"strategy", toString(subject.code.strategy)}, {"machine", machine.name}};
   answer.text = fmt::format("kernel '{}', strategy '{}', machine '{}'\n", name,
-                            subject.code.strategy, machine.name);
+                            toString(subject.code.strategy), machine.name);
   auto add = [&](const char *key, Answer part) {
     answer.verdict = both(answer.verdict, part.verdict);
     answer.text += part.text;

@@ -70,10 +70,11 @@ struct Subject {
   Kernel kernel;
   Code code;
   IdVector<InstrId, bool> mayOverwait;
-  bool exact = false;     ///< the strategy promises to wait no longer than asked
-  bool resets = false;    ///< ... and resets counters on the way, where all engines are held up
-  bool isWritten = false; ///< the code was read, not compiled here
-  bool depsFound = false; ///< the kernel's dependences follow from its accesses
+  bool exact = false;      ///< the strategy promises to wait no longer than asked
+  uint32_t numInexact = 0; ///< dependences that wait longer all the same
+  bool resets = false;     ///< ... and resets counters on the way, where all engines are held up
+  bool isWritten = false;  ///< the code was read, not compiled here
+  bool depsFound = false;  ///< the kernel's dependences follow from its accesses
   /// The kernel with the dependences that --explore holds the code to, if they are not its own: of
   /// hand-written code those that follow from its accesses; where some are written, besides these
   /// what accesses ask for and they do not imply. --race compares the accesses themselves.

@@ -71,7 +71,7 @@ void writeWitness(const CheckOptions &options, const Session &session, const Sub
   file.kernelFile = options.common.input;
   file.kernelName = subject.kernel.text(subject.kernel.name);
   file.codeFile = options.code;
-  file.strategy = subject.isWritten ? "" : subject.code.strategy;
+  file.strategy = subject.isWritten ? std::string_view() : toString(subject.code.strategy);
   file.options = compileFlags(options.common);
   file.machine = session.hasMachineOfCode() ? "" : options.common.machine;
   file.trips = fault.trips;

@@ -117,7 +117,7 @@ private:
         return false;
       }
       loaded.code = forgetReasons(std::move(*code.code));
-      bool isManual = loaded.code->strategy == toString(Strategy::Manual);
+      bool isManual = loaded.code->strategy == Strategy::Manual;
       return (isManual || session.findDeps(loaded, options.common, machine)) && addWritten(loaded);
     }
     complain(fmt::format("'{}' holds no code for kernel '{}'", options.code, name), options.code);
@@ -232,13 +232,8 @@ private:
     }
     result.notAsked = "what accesses ask for besides the dependences that are written cannot be "
                       "waited for: " +
-                      firstError(diagnostics);
+                      diagnostics.reason();
     return result;
-  }
-
-  static std::string firstError(const Diagnostics &diagnostics) {
-    auto error = std::ranges::find(diagnostics.all(), Severity::Error, &Diagnostic::severity);
-    return error->message;
   }
 
   void setAsked(Subject asked, bool depsFound) {
@@ -250,11 +245,11 @@ private:
 
   /// The plan of the strategy that written code names, if that one promises to be exact.
   std::optional<SyncPlan> promiseOf(const LoadedKernel &loaded, Request &request) {
-    std::optional<Strategy> strategy = strategyFrom(loaded.code->strategy);
-    if (!strategy || *strategy == Strategy::Manual || *strategy == Strategy::Barrier) {
+    request.strategy = loaded.code->strategy;
+    if (request.strategy == Strategy::Manual || request.strategy == Strategy::Barrier ||
+        request.strategy == Strategy::Ideal) {
       return {};
     }
-    request.strategy = *strategy;
     Diagnostics ignored; // the code has been checked, as far as it can be without running it
     std::optional<Compiled> compiled = compile(loaded.kernel, request, machine, ignored);
     return compiled ? std::optional(std::move(compiled->plan)) : std::nullopt;
@@ -268,6 +263,7 @@ private:
     subject.kernel = std::move(kernel);
     subject.code = std::move(code);
     subject.exact = exact;
+    subject.numInexact = numInexact(plan);
     subject.resets = !plan.decisions.resets.empty();
     subjects.push_back(std::move(subject));
   }

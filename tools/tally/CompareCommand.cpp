@@ -33,14 +33,13 @@ void addRow(Table &table, const LoadedKernel &loaded, Request options, Strategy 
   const Cell kernel(std::nullopt, loaded.kernel.text(loaded.kernel.name));
   std::string name(toString(strategy));
   if (!compiled) {
-    const std::string &reason =
-        std::ranges::find(diagnostics.all(), Severity::Error, &Diagnostic::severity)->message;
+    std::string reason = diagnostics.reason();
     Cell refused(fmt::format("not possible: {}", reason), reason);
     table.add({kernel, name, {}, {}, {}, {}, {}, {}, refused});
     return;
   }
   CodeSize size = measure(loaded.kernel, compiled->code, machine.instructionBytes);
-  auto overWaiting = std::ranges::count(compiled->plan.waits, false, &Wait::exact);
+  auto overWaiting = numInexact(compiled->plan);
   table.add({kernel,
              strategyLabel(name, compiled->code),
              size.operations,

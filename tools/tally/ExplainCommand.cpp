@@ -88,7 +88,7 @@ public:
     std::string out =
         fmt::format("instruction '{}' on queue '{}': kernel '{}', strategy '{}', machine '{}'\n",
                     kernel.nameOf(instr), kernel.nameOf(kernel.instrs[instr].queue),
-                    kernel.text(kernel.name), code.strategy, machine.name);
+                    kernel.text(kernel.name), toString(code.strategy), machine.name);
     for (DepId dep : incoming()) {
       dependence(out, dep, values);
     }
@@ -108,7 +108,7 @@ public:
   Json json(const CodeWaits &values) const {
     Json object;
     object["instruction"] = kernel.nameOf(instr);
-    object["strategy"] = code.strategy;
+    object["strategy"] = toString(code.strategy);
     object["waits"] = Json::array();
     for (DepId dep : incoming()) {
       Json parts = {{"dependence", describe(kernel, dep)}, {"id", dep.value}};

@@ -77,7 +77,7 @@ public:
 
   std::string text() const {
     std::string out = fmt::format("kernel '{}', strategy '{}', machine '{}'\n",
-                                  kernel.text(kernel.name), code.strategy, machine.name);
+                                  kernel.text(kernel.name), toString(code.strategy), machine.name);
     groups(out);
     barriers(out);
     resets(out);
@@ -89,7 +89,7 @@ public:
   Json json() const {
     Json object;
     object["kernel"] = kernel.text(kernel.name);
-    object["strategy"] = code.strategy;
+    object["strategy"] = toString(code.strategy);
     object["machine"] = machine.name;
     object["semaphores"] = semaphoresJson();
     object["groups"] = groupsJson();
@@ -227,8 +227,8 @@ private:
       std::vector<const Register *> used = usedRegisters(code);
       line(out, "  {}: {}", kernel.nameOf(code.engine), registersOf(code.engine).text(used.size()));
       for (const Register *reg : used) {
-        if (!reg->role.empty()) {
-          line(out, "    {}  {}", reg->name, reg->role);
+        if (!reg->role.text.empty()) {
+          line(out, "    {}  {}", reg->name, reg->role.text);
         }
       }
     }
@@ -288,8 +288,8 @@ private:
       std::vector<const Register *> used = usedRegisters(code);
       Json counters = Json::array();
       for (const Register *reg : used) {
-        if (!reg->role.empty()) {
-          counters.push_back(reg->role);
+        if (!reg->role.text.empty()) {
+          counters.push_back(reg->role.text);
         }
       }
       Json object = {{"engine", kernel.nameOf(code.engine)}, {"registers", used.size()}};

@@ -87,7 +87,7 @@ void PlanDiff::findNeeds() {
 std::string PlanDiff::heading() const {
   auto side = [](const Planned &planned) {
     return fmt::format("kernel '{}', strategy '{}'", planned.kernel.text(planned.kernel.name),
-                       planned.compiled.code.strategy);
+                       toString(planned.compiled.code.strategy));
   };
   return fmt::format("- {}\n+ {}\n", side(first), side(second));
 }
@@ -147,7 +147,7 @@ Json PlanDiff::json(const std::optional<Waited> &waited) {
 Json PlanDiff::json() const {
   auto side = [](const Planned &planned) {
     return Json{{"kernel", planned.kernel.text(planned.kernel.name)},
-                {"strategy", planned.compiled.code.strategy}};
+                {"strategy", toString(planned.compiled.code.strategy)}};
   };
   Json object = {{"first", side(first)}, {"second", side(second)}};
   object["semaphores"] = {semaphores.first, semaphores.second};

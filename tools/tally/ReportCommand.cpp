@@ -73,7 +73,7 @@ bool ReportCommand::readWindow() {
 
 bool ReportCommand::strategiesAreKnown() const {
   bool all = true;
-  std::vector<std::string> known = timedStrategies();
+  std::vector<std::string> known = allStrategyNames();
   for (const std::string &name : strategies) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       complain(unknownName("strategy", "strategies", name, {known.begin(), known.end()}));
@@ -150,7 +150,7 @@ void ReportCommand::addTimeline(const Subject &one, const Timing &timing, const 
   SimOptions options;
   options.seed = seed;
   options.jitterPercent = jitter;
-  options.freeSync = isIdeal(one);
+  options.freeSync = one.code.strategy == Strategy::Ideal;
   options.maxOperations = maxOperations;
   options.observer = &recorder;
   options.stop = stop;
@@ -261,7 +261,7 @@ void addReport(CLI::App &app, int &status) {
          "--sync", command->strategies,
          fmt::format("strategies, in their order, of {}; default: barrier, per-loop, auto, "
                      "and manual where there is code",
-                     fmt::join(timedStrategies(), ", ")))
+                     fmt::join(allStrategyNames(), ", ")))
       ->delimiter(',')
       ->allow_extra_args(false);
   command->subject.common.addMachine(*sub);

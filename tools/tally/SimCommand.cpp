@@ -148,7 +148,7 @@ private:
     SimOptions options;
     options.seed = command.seed;
     options.jitterPercent = command.jitter;
-    options.freeSync = isIdeal(subject);
+    options.freeSync = subject.code.strategy == Strategy::Ideal;
     options.maxOperations = command.maxOperations;
     options.criticalPath = true;
     options.stop = command.stop;
@@ -324,7 +324,7 @@ std::string OneSim::text(const SimResult &result) const {
 
 Json OneSim::json(const Run &run) const {
   const SimResult &result = run.result;
-  Json row{{"kernel", kernel.text(kernel.name)},        {"strategy", subject.code.strategy},
+  Json row{{"kernel", kernel.text(kernel.name)},        {"strategy", toString(subject.code.strategy)},
            {"machine", command.subject.common.machine}, {"setting", run.setting},
            {"outcome", outcomeName(result.outcome)},    {"total_ps", result.total},
            {"operations", result.operations},           {"instructions", result.instructions}};
@@ -424,8 +424,9 @@ int SimCommand::run() const {
       status = both(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
       runs.push_back(std::move(*run));
     }
-    text += fmt::format("{}kernel '{}', strategy '{}', machine '{}'\n", text.empty() ? "" : "\n",
-                        one.kernel.text(one.kernel.name), one.code.strategy, machine->name);
+    text +=
+        fmt::format("{}kernel '{}', strategy '{}', machine '{}'\n", text.empty() ? "" : "\n",
+                    one.kernel.text(one.kernel.name), toString(one.code.strategy), machine->name);
     text += sweep.empty() ? sim.text(runs[0].result) + dataText : sweepText(*values, runs);
   }
   tellInterrupt();
@@ -490,7 +491,7 @@ void addSim(CLI::App &app, int &status) {
   sub->add_option("code", command->subject.code,
                   "its code, beside the same kernel; none: what stands beside the kernel, or else "
                   "compile it");
-  command->subject.common.addStrategy(*sub, timedStrategies());
+  command->subject.common.addStrategy(*sub, allStrategyNames());
   command->subject.common.addMachine(*sub);
   command->values.add(*sub);
   sub->add_option("--set", command->settings, "change a price of the machine: ctl.alu=20ns")

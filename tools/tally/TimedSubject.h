@@ -11,12 +11,6 @@
 
 namespace tally::tool {
 
-/// The strategies that --sync may name.
-std::vector<std::string> timedStrategies();
-
-/// Whether a subject is to be run with synchronisation free.
-bool isIdeal(const Subject &subject);
-
 /// The code of these kernels; none, with the reasons reported.
 std::optional<std::vector<Subject>> timedSubjects(std::vector<LoadedKernel> kernels,
                                                   const CheckOptions &options, Session &session,

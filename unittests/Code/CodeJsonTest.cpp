@@ -24,7 +24,7 @@ KernelAndCode everything() {
   b.dep(scale, load, {{a, 2}});
   KernelAndCode k{b.finish(), {}};
   Code &p = k.code;
-  p.strategy = "manual";
+  p.strategy = Strategy::Manual;
   p.machine = "generic";
   p.semaphores.push({"A.dma"});
   p.semaphores.push({"odd \"name\""});
@@ -101,7 +101,7 @@ TEST(CodeJsonTest, golden) {
   b.dep(x, x, {{a, 1}});
   Kernel kernel = b.finish();
   Code p;
-  p.strategy = "per-loop";
+  p.strategy = Strategy::PerLoop;
   p.machine = "generic";
   p.semaphores.push({"A.act"});
   p.engines.push({act, {}, {}});
@@ -168,7 +168,7 @@ TEST(CodeJsonTest, roundTrip) {
   ASSERT_TRUE(again) << errors;
   EXPECT_EQ(dump(again->kernel), dump(k.kernel));
   const Code &p = again->code;
-  EXPECT_EQ(p.strategy, "manual");
+  EXPECT_EQ(p.strategy, Strategy::Manual);
   EXPECT_EQ(p.machine, "generic");
   EXPECT_EQ(p.reasons, k.code.reasons);
   EXPECT_EQ(p.barriers.raw(), k.code.barriers.raw());
@@ -176,7 +176,7 @@ TEST(CodeJsonTest, roundTrip) {
     EXPECT_EQ(p.engines[e].engine, e);
     EXPECT_TRUE(p.engines[e].ops == k.code.engines[e].ops);
   }
-  EXPECT_EQ(p.engines[EngineId(0)].registers[RegId(0)].role, "total(A)");
+  EXPECT_EQ(p.engines[EngineId(0)].registers[RegId(0)].role.text, "total(A)");
   EXPECT_EQ(p.semaphores[SemaId(1)].name, "odd \"name\"");
   EXPECT_EQ(writeCodeJson(again->kernel, p), text);
 }

@@ -65,13 +65,13 @@ Outcome compiled(const Kernel &kernel, Strategy strategy, std::optional<uint32_t
 }
 
 /// A { B { P } C } with P -> C at distance 5 on A: C's engine counts A and B, and keeps five
-/// copies.
-Kernel fiveBack() {
+/// copies. B may have another name.
+Kernel fiveBack(std::string_view inner = "B") {
   KernelBuilder b("k");
   QueueId producer = b.queueOf(b.engine("p"));
   QueueId consumer = b.queueOf(b.engine("c"));
   LoopId a = b.beginLoop("A", b.value("n", 0, 100));
-  b.beginLoop("B", b.value("m", 0, 100));
+  b.beginLoop(inner, b.value("m", 0, 100));
   InstrId p = b.instr("P", producer);
   b.endLoop();
   InstrId c = b.instr("C", consumer);
@@ -116,6 +116,17 @@ TEST(FitRegistersTest, countersStayToTheLast) {
   EXPECT_EQ(refused.diagnostics.numErrors(), 1u);
   EXPECT_EQ(refused.diagnostics.all().back().message,
             "engine 'c' needs 3 registers, but machine 'generic' has 2 for each engine");
+}
+
+/// What a register is for is no question of names: no threshold is kept here, whatever a loop is
+/// called.
+TEST(FitRegistersTest, namesOfLoopsSayNothing) {
+  for (uint32_t limit = 4; limit <= 8; ++limit) {
+    Outcome plain = compiled(fiveBack(), Strategy::Auto, limit);
+    Outcome named = compiled(fiveBack("next tile"), Strategy::Auto, limit);
+    EXPECT_EQ(named.shortage(), plain.shortage());
+    EXPECT_EQ(plain.shortage().find("thresholds"), std::string::npos) << plain.shortage();
+  }
 }
 
 /// Two rings on one engine: the one in the outer loop, which is read less often, gives way.

@@ -37,7 +37,7 @@ struct Draft {
     u = b.instr("u", b.queueOf(dma), {}, at(10));
     b.dep(x, y, {}, DepKind::RAW, at(11));
     kernel = b.finish();
-    code.strategy = "manual";
+    code.strategy = Strategy::Manual;
     code.semaphores.push({"s"});
     code.engines.push({act, {}, {}});
     code.engines.push({dma, {}, {}});
@@ -166,7 +166,7 @@ TEST(VerifyCodeTest, onlyUnrolledCodeRepeats) {
   EXPECT_EQ(k.problems(),
             act(5, "'x' is issued more than once; only unrolled code repeats instructions"));
   Draft unrolled;
-  unrolled.code.strategy = "unrolled";
+  unrolled.code.strategy = Strategy::Unrolled;
   unrolled.add(Op::issue(unrolled.x)).add(Op::issue(unrolled.x)).add(Op::issue(unrolled.y));
   EXPECT_EQ(unrolled.problems(), "");
 }

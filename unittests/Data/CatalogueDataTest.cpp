@@ -2,7 +2,7 @@
 
 #include "CatalogueCase.h"
 
-#include "tally/Compile/Ideal.h"
+#include "tally/Compile/Compile.h"
 
 using namespace tally;
 
@@ -49,7 +49,8 @@ TEST(CatalogueDataTest, idealRunsComputeTheSame) {
     CatalogueCase one(entry);
     DataRun sequential = one.after(one.runs.order());
     Diagnostics diagnostics;
-    std::optional<IdealCode> ideal = idealCode(one.kernel(), one.machine, diagnostics);
+    std::optional<Compiled> ideal =
+        compile(one.kernel(), {.strategy = Strategy::Ideal}, one.machine, diagnostics);
     ASSERT_TRUE(ideal) << render(diagnostics, {});
     for (uint64_t seed = 0; seed < 5; ++seed) {
       DataRun run = one.after(one.simulated(ideal->code, seed, true));

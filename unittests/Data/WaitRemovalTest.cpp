@@ -233,7 +233,7 @@ private:
       ++counts.last;
     } else {
       EXPECT_TRUE(shows(fewer, everybody(one.kernel()), counts))
-          << one.kernel().text(one.kernel().name) << " " << program.strategy << " engine "
+          << one.kernel().text(one.kernel().name) << " " << toString(program.strategy) << " engine "
           << one.kernel().nameOf(place.engine) << " operation " << place.at << "\n"
           << render(races, {}) << races.reason;
     }

@@ -290,7 +290,7 @@ TEST(ConditionalTest, branchesHaveNoTripRegister) {
   Case branch(k.finish(), literal(Strategy::PerLoop));
   ASSERT_TRUE(branch.accepted()) << branch.messages();
   for (const Register &reg : branch.code().engines[EngineId(1)].registers) {
-    EXPECT_FALSE(contains(reg.role, "trip(c)")) << reg.role;
+    EXPECT_FALSE(contains(reg.role.text, "trip(c)")) << reg.role.text;
   }
   branch.trips("A", {3});
   branch.trips("c", {taken, notTaken, taken});

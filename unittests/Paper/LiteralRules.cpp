@@ -80,9 +80,11 @@ private:
 
 Ops Rewriter::stepsOf(LoopId branch) const {
   Ops steps;
-  std::string role = fmt::format("total({})", kernel.nameOf(branch));
+  auto counts = [&](const RegisterRole &role) {
+    return role.kind == RegisterRole::Kind::Total && role.loop == branch;
+  };
   for (const Op &op : program.ops) {
-    if (op.kind == OpKind::Alu && program.registers[op.dst].role == role && op == step(op.dst)) {
+    if (op.kind == OpKind::Alu && counts(program.registers[op.dst].role) && op == step(op.dst)) {
       steps.push_back(op);
     }
   }

@@ -24,7 +24,7 @@ struct Waits : SimCase {
     use.numReasons = 2;
     ops(1) = {use, Op::makeWait(go, Operand::number(1)), Op::mark(OpKind::BarrierBegin, 0),
               Op::makeWait(meet, Operand::number(1)), Op::mark(OpKind::BarrierEnd)};
-    code.strategy = "manual";
+    code.strategy = Strategy::Manual;
   }
 
   static Kernel kernelOf() {
@@ -91,10 +91,9 @@ TEST(CausesTest, nothingIsLost) {
 TEST(CausesTest, namesAreNoMarkup) {
   KernelBuilder b("<script>alert(\"1\")</script>");
   EngineId e0 = b.engine("e&0");
-  b.instr("x<y", b.queueOf(e0), "f(interval=400ns, duration=500ns)");
+  b.instr("x<y a\"b", b.queueOf(e0), "f(interval=400ns, duration=500ns)");
   SimCase c(b.finish());
   c.ops(0) = {SimCase::issue(0)};
-  c.code.strategy = "a\"b";
   Report report{"m>", {record(c)}};
   for (const std::string &text : {reportHtml(report), reportSvg(report)}) {
     EXPECT_EQ(text.find("<script>alert"), std::string::npos);

@@ -36,7 +36,7 @@ struct Pipe : SimCase {
     use.a = Operand::reg(counter);
     use.numReasons = 1;
     ops(1) = {Op::loopBegin(LoopId(1), counter), use, Op::mark(OpKind::LoopEnd)};
-    code.strategy = "manual";
+    code.strategy = Strategy::Manual;
   }
 
   static Kernel kernelOf(uint64_t trips) {

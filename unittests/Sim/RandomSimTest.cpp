@@ -12,7 +12,6 @@
 
 #include "tally/Check/Impl.h"
 #include "tally/Compile/Compile.h"
-#include "tally/Compile/Ideal.h"
 
 #include <algorithm>
 #include <functional>
@@ -294,8 +293,9 @@ TEST(RandomSimTest, idealIsWhatDependencesAsk) {
     Timing timing = timingOf(machine);
     InstrCosts costs = randomCosts(random.kernel, seed, [](QueueId) { return false; });
     Diagnostics diagnostics;
-    std::optional<IdealCode> ideal = idealCode(random.kernel, machine, diagnostics);
-    if (!ideal || ideal->overWaiting > 0 || random.cutOff()) {
+    std::optional<Compiled> ideal =
+        compile(random.kernel, {.strategy = Strategy::Ideal}, machine, diagnostics);
+    if (!ideal || numInexact(ideal->plan) > 0 || random.cutOff()) {
       continue;
     }
     Recorder recorder;

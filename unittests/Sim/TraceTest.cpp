@@ -20,7 +20,7 @@ struct Traced {
     SemaId s = c.semaphore("s\"");
     c.ops(0) = {SimCase::issue(0, s)};
     c.ops(1) = {SimCase::issueAfter(1, s, 1)};
-    c.code.strategy = "manual";
+    c.code.strategy = Strategy::Manual;
     c.code.reasons = {DepId(0)};
     c.ops(1)[0].numReasons = 1;
   }

@@ -231,11 +231,11 @@ TEST_F(BridgeTest, storedCodeReplacesOldCode) {
   ASSERT_TRUE(first && second) << render(diagnostics, {});
   auto module = stored(one, &first->code);
   storeKernel(two, &second->code, *module);
-  first->code.strategy = "manual";
+  first->code.strategy = Strategy::Manual;
   storeCode(one, first->code, *module);
   std::vector<LoadedKernel> loaded = loadKernels(*module, diagnostics);
   ASSERT_FALSE(diagnostics.hasErrors()) << render(diagnostics, {});
   ASSERT_EQ(loaded.size(), 2u);
-  EXPECT_EQ(loaded[0].code->strategy, "manual");
-  EXPECT_EQ(loaded[1].code->strategy, "per-loop");
+  EXPECT_EQ(loaded[0].code->strategy, Strategy::Manual);
+  EXPECT_EQ(loaded[1].code->strategy, Strategy::PerLoop);
 }

@@ -53,7 +53,7 @@ private:
 };
 
 Code CodeDrawer::draw() {
-  code.strategy = "manual";
+  code.strategy = Strategy::Manual;
   code.machine = "generic";
   uint32_t numSemaphores = random.in(fuzz::Range{1, 4});
   for (uint32_t i = 0; i < numSemaphores; ++i) {

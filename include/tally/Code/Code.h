@@ -20,6 +20,7 @@
 #define TALLY_CODE_CODE_H
 
 #include "tally/Machine/Rules.h"
+#include "tally/Model/Strategy.h"
 
 namespace tally {
 
@@ -107,10 +108,40 @@ struct Semaphore {
   std::string name; ///< unique in the code
 };
 
-/// What a register holds, for listings and certificates.
+/// What a register holds. The text is for listings alone: what is to be known is in the kind.
+struct RegisterRole {
+  enum class Kind : uint8_t {
+    Temporary,     ///< nothing that lasts
+    Total,         ///< entries of `loop`
+    Trip,          ///< entries of `loop` in its current trip
+    Slot,          ///< of a ring
+    Place,         ///< of the latest run of an instruction
+    Running,       ///< retirements of a queue
+    NextThreshold, ///< a threshold that is stepped; perhaps other counters besides, in turn
+    Several,       ///< other counters, in turn
+    Written,       ///< what the text says, which came with the code
+  };
+  Kind kind = Kind::Temporary;
+  LoopId loop;      ///< of Total and Trip
+  std::string text; ///< "total(A)", "trip(A)", ...; empty for temporaries
+
+  RegisterRole() = default;
+
+  RegisterRole(Kind kind, LoopId loop, std::string text)
+      : kind(kind), loop(loop), text(std::move(text)) {}
+
+  /// As it is written.
+  RegisterRole(std::string text)
+      : kind(text.empty() ? Kind::Temporary : Kind::Written), text(std::move(text)) {}
+
+  RegisterRole(const char *text) : RegisterRole(std::string(text)) {}
+
+  bool operator==(const RegisterRole &) const = default;
+};
+
 struct Register {
   std::string name; ///< unique on the engine; `r0`, `r1`, ... where nobody named it
-  std::string role; ///< "total(A)", "trip(A)", ...; empty for temporaries
+  RegisterRole role;
 };
 
 struct EngineProgram {
@@ -120,7 +151,7 @@ struct EngineProgram {
 };
 
 struct Code {
-  std::string strategy; ///< how it was made: "per-loop", ..., "manual"
+  Strategy strategy = Strategy::Manual; ///< how it was made
   std::string machine;
   /// The rules of that machine; none if the code was read from a form that does not hold them.
   std::optional<MachineRules> rules;

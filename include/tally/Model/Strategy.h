@@ -18,6 +18,7 @@ enum class Strategy : uint8_t {
   PerEngine,      ///< one for each queue
   Auto,           ///< each instruction as is cheapest
   Manual,         ///< as written in the input
+  Ideal,          ///< per loop and without limits, for a run whose waits are free
 };
 
 std::string_view toString(Strategy strategy);
@@ -27,8 +28,12 @@ bool countsAtRunTime(Strategy strategy);
 
 std::optional<Strategy> strategyFrom(std::string_view name);
 
-/// All strategies by name, in the order of the enumeration.
+/// The strategies that make code to be used, by name, in the order of the enumeration: all but
+/// 'ideal', which is there to be measured.
 std::vector<std::string> strategyNames();
+
+/// All of them, as code may name the one that it was made by.
+std::vector<std::string> allStrategyNames();
 
 } // namespace tally
 

@@ -9,6 +9,7 @@
 #ifndef TALLY_SUPPORT_DIAGNOSTICS_H
 #define TALLY_SUPPORT_DIAGNOSTICS_H
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -76,6 +77,18 @@ public:
   size_t numErrors() const { return errors; }
 
   const std::vector<Diagnostic> &all() const { return list; }
+
+  /// Null if there is none. More may be noted on it.
+  Diagnostic *firstError() {
+    auto found = std::ranges::find(list, Severity::Error, &Diagnostic::severity);
+    return found == list.end() ? nullptr : &*found;
+  }
+
+  /// The message of the first error; empty if there is none.
+  std::string reason() const {
+    auto found = std::ranges::find(list, Severity::Error, &Diagnostic::severity);
+    return found == list.end() ? std::string() : found->message;
+  }
 
 private:
   Diagnostic &add(Severity severity, Location where, std::string message) {

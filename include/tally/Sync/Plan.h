@@ -167,6 +167,9 @@ void verifyPlan(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnos
 /// one consumer. False if that cannot be shown.
 bool dominates(const Kernel &kernel, const SyncPlan &plan, DepId a, DepId b);
 
+/// How many dependences wait longer than they ask.
+uint32_t numInexact(const SyncPlan &plan);
+
 /// Which consumers a plan lets wait longer than they must: those of inexact dependences; all, where
 /// the strategy promises no exactness (barrier, manual).
 IdVector<InstrId, bool> overwaitAllowed(const Kernel &kernel, const SyncPlan &plan);
