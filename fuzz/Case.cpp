@@ -9,7 +9,7 @@
 
 #include "RandomTiles.h"
 
-#include "tally/Deps/Find.h"
+#include "tally/Compile/Prepare.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelBuilder.h"
 
@@ -169,7 +169,7 @@ private:
     options.tiles = Tiles::Inside;
     options.instructions = {2, 4};
     options.maxDepth = random.percent(80) ? 2 : 3;
-    drawn.keepImplied = random.percent(40);
+    drawn.how.keepImplied = random.percent(40);
     drawn.foundAndWritten = random.percent(options.divergentPercent != 0 ? 85 : 55);
     bool others = drawn.foundAndWritten && random.percent(70);
     options.dependences = others ? Range{1, 4} : Range{0, 0};
@@ -318,24 +318,15 @@ Case plainCase(uint64_t seed) {
 }
 
 std::optional<Kernel> finishedKernel(const Case &drawn, std::string &reason) {
-  Kernel kernel = drawn.kernel;
-  setCompletion(kernel, drawn.machine);
+  Kernel kernel = onMachine(drawn.kernel, drawn.machine);
   if (!asksForDeps(kernel)) {
     return kernel;
   }
   Extractor extractor;
   Diagnostics diagnostics;
-  FindOptions options;
-  options.extract.queueOverlap = drawn.machine.queueOverlap;
-  options.keepImplied = drawn.keepImplied;
-  Kernel found = findDeps(kernel, options, extractor, diagnostics);
-  for (const Diagnostic &diagnostic : diagnostics.all()) {
-    if (diagnostic.severity == Severity::Error) {
-      reason = diagnostic.message;
-      return std::nullopt;
-    }
-  }
-  return found;
+  Kernel found = findAsked(kernel, drawn.how, drawn.machine, extractor, diagnostics);
+  reason = diagnostics.reason();
+  return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(found));
 }
 
 //===----------------------------------------------------------------------===//
@@ -368,7 +359,7 @@ const std::vector<Simplification> &simplifications() {
       [](Case &c) { return setTo(c.how.codeGrowth, 1.0); },
       [](Case &c) { return setTo(c.how.participants, Participants::Work); },
       [](Case &c) { return setTo(c.how.overflow, Overflow::Reset); },
-      [](Case &c) { return setTo(c.keepImplied, false); },
+      [](Case &c) { return setTo(c.how.keepImplied, false); },
       [](Case &c) { return setTo(c.longRuns, false); },
   };
   return all;
@@ -412,7 +403,7 @@ std::string optionsText(const Case &drawn) {
   text += how.fold ? "" : " --no-fold";
   text += how.licm ? "" : " --no-licm";
   text += how.cse ? "" : " --no-cse";
-  text += drawn.keepImplied ? " --keep-implied" : "";
+  text += drawn.how.keepImplied ? " --keep-implied" : "";
   return text;
 }
 

@@ -24,8 +24,7 @@ namespace tally::fuzz {
 struct Case {
   Kernel kernel; ///< as it is written: if it asks for dependences, they have yet to be found
   Machine machine = genericMachine();
-  Request how; ///< for every strategy
-  bool keepImplied = false;
+  Request how;                  ///< for every strategy
   bool foundAndWritten = false; ///< of its dependences some were found when it was drawn
   bool longRuns = false;        ///< some runs go as far as counters and distances reach
   bool isMixed = false;         ///< then code by hand is looked at, too

@@ -257,7 +257,7 @@ constexpr Feature featureTable[] = {
     {&options, "values not hoisted", [](const Sight &s) { return !s.drawn.how.licm; }},
     {&options, "values not shared", [](const Sight &s) { return !s.drawn.how.cse; }},
     {&options, "growth allowed", [](const Sight &s) { return s.drawn.how.codeGrowth > 1; }},
-    {&options, "implied dependences kept", [](const Sight &s) { return asksForAll(s) && s.drawn.keepImplied; }},
+    {&options, "implied dependences kept", [](const Sight &s) { return asksForAll(s) && s.drawn.how.keepImplied; }},
     {&overflows, "reset", isOverflow<Overflow::Reset>},
     {&overflows, "refuse", isOverflow<Overflow::Refuse>},
     {&overflows, "assume", isOverflow<Overflow::Assume>},

@@ -208,7 +208,7 @@ std::vector<BenchRow> benchTable(const BenchOptions &options, const Machine &mac
       continue;
     }
     WrittenKernel written = entry.write(options.size);
-    setCompletion(written.kernel, machine);
+    written.kernel = onMachine(std::move(written.kernel), machine);
     size_t first = rows.size();
     for (const std::string &strategy : benchStrategies()) {
       if (!isChosen(options.strategies, strategy) || isSet(options.stop)) {

@@ -305,9 +305,7 @@ std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
     return compileIdeal(kernel, machine, diagnostics);
   }
   if (changesCompletion(kernel, machine)) {
-    Kernel asOnMachine = kernel;
-    setCompletion(asOnMachine, machine);
-    return compile(asOnMachine, request, machine, diagnostics, written);
+    return compile(onMachine(kernel, machine), request, machine, diagnostics, written);
   }
   check(kernel, diagnostics);
   checkPinsOn(kernel, machine, diagnostics);

@@ -39,10 +39,11 @@ bool changesCompletion(const Kernel &kernel, const Machine &machine) {
                              [&](const Queue &queue) { return changesCompletion(queue, machine); });
 }
 
-void setCompletion(Kernel &kernel, const Machine &machine) {
+Kernel onMachine(Kernel kernel, const Machine &machine) {
   for (Queue &queue : kernel.queues) {
     queue.completion = changesCompletion(queue, machine) ? Completion::Split : queue.completion;
   }
+  return kernel;
 }
 
 bool Machine::hasEngine(std::string_view engine) const {

@@ -2,8 +2,8 @@
 #include "tally/Transforms/Passes.h"
 
 #include "tally/Compile/Compile.h"
-#include "tally/Deps/Bounds.h"
-#include "tally/Deps/Find.h"
+#include "tally/Compile/Prepare.h"
+#include "tally/Deps/Extract.h"
 #include "tally/IR/Tally.h"
 #include "tally/Model/Check.h"
 #include "tally/Support/Names.h"
@@ -94,8 +94,8 @@ protected:
 private:
   void compile(const Kernel &kernel, const Machine &machine);
   bool hasGoodOptions();
-  void remarkTiles(const Kernel &kernel);
-  void remarkUnusedCode(const LoadedKernel &loaded);
+  void remark(const LoadedKernel &loaded);
+  Request request() const;
   std::optional<Kernel> withDeps(const Kernel &kernel, const Machine &machine);
 
   Option<std::string> strategyName{*this, "strategy",
@@ -157,40 +157,31 @@ void SyncPass::runOnOperation() {
     return; // the code is what the input says
   }
   for (LoadedKernel &each : *loaded) {
-    setCompletion(each.kernel, *machine);
-    remarkTiles(each.kernel);
-    remarkUnusedCode(each);
+    each.kernel = onMachine(std::move(each.kernel), *machine);
+    remark(each);
     if (std::optional<Kernel> kernel = withDeps(each.kernel, *machine)) {
       compile(*kernel, *machine);
     }
   }
 }
 
-void SyncPass::remarkUnusedCode(const LoadedKernel &loaded) {
-  if (strategyName.hasValue()) {
-    return; // asked for
+void SyncPass::remark(const LoadedKernel &loaded) {
+  Diagnostics diagnostics;
+  remarkAccesses(loaded.kernel, diagnostics);
+  if (!strategyName.hasValue()) { // code goes unused, and nobody asked for it
+    warnOfUnusedCode(loaded, strategyName.getValue(), {"strategy"}, diagnostics);
   }
-  Diagnostics diagnostics;
-  warnOfUnusedCode(loaded, strategyName.getValue(), {"strategy"}, diagnostics);
   emit(loaded.kernel, diagnostics, &getContext());
-}
-
-/// Of tiles that leave their buffers the verifier has told.
-void SyncPass::remarkTiles(const Kernel &kernel) {
-  Diagnostics diagnostics;
-  checkTiles(kernel, diagnostics);
-  emit(kernel, diagnostics, &getContext());
 }
 
 /// The kernel with the dependences that are found, which are stored; or as it is. None if they are
 /// not legal.
 std::optional<Kernel> SyncPass::withDeps(const Kernel &kernel, const Machine &machine) {
-  if (!findsDeps || !asksForDeps(kernel)) {
+  if (!asksForDeps(kernel)) {
     return kernel;
   }
   Diagnostics diagnostics;
-  FindOptions options{{.queueOverlap = machine.queueOverlap}, keepImplied, /*checkTiles=*/false};
-  Kernel found = findDeps(kernel, options, extractor, diagnostics);
+  Kernel found = findAsked(kernel, request(), machine, extractor, diagnostics);
   emit(found, diagnostics, &getContext());
   if (diagnostics.hasErrors()) {
     signalPassFailure();
@@ -202,7 +193,18 @@ std::optional<Kernel> SyncPass::withDeps(const Kernel &kernel, const Machine &ma
 
 void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
   Diagnostics diagnostics;
+  std::optional<Compiled> compiled = tally::compile(kernel, request(), machine, diagnostics);
+  emit(kernel, diagnostics, &getContext());
+  if (!compiled) {
+    return signalPassFailure();
+  }
+  storeCode(kernel, compiled->code, getOperation());
+}
+
+Request SyncPass::request() const {
   Request options;
+  options.findDeps = findsDeps;
+  options.keepImplied = keepImplied;
   options.strategy = *strategyFrom(strategyName.getValue());
   options.participants = allParticipants ? Participants::All : Participants::Work;
   options.fold = fold;
@@ -210,12 +212,7 @@ void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
   options.cse = cse;
   options.codeGrowth = codeGrowth;
   options.overflow = *overflowFrom(overflowName.getValue());
-  std::optional<Compiled> compiled = tally::compile(kernel, options, machine, diagnostics);
-  emit(kernel, diagnostics, &getContext());
-  if (!compiled) {
-    return signalPassFailure();
-  }
-  storeCode(kernel, compiled->code, getOperation());
+  return options;
 }
 
 class ToScfPass : public mlir::PassWrapper<ToScfPass, mlir::OperationPass<mlir::ModuleOp>> {

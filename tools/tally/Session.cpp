@@ -7,9 +7,8 @@
 #include "TileWatch.h"
 
 #include "tally/Code/CodeJson.h"
+#include "tally/Compile/Prepare.h"
 #include "tally/Deps/Bounds.h"
-#include "tally/Deps/Find.h"
-#include "tally/Deps/Unstated.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelJson.h"
 #include "tally/Support/Printable.h"
@@ -123,6 +122,8 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
 
 Request CommonOptions::request() const {
   Request options;
+  options.findDeps = deps != "written";
+  options.keepImplied = keepImplied;
   options.strategy = strategyFrom(strategy).value_or(Strategy::PerLoop);
   options.participants = participants == "all" ? Participants::All : Participants::Work;
   options.fold = !noFold;
@@ -269,30 +270,14 @@ std::vector<LoadedKernel> Session::loadJson(std::string_view text) {
   return diagnostics.hasErrors() ? std::vector<LoadedKernel>() : std::move(kernels);
 }
 
-/// Code that waits for nothing is seldom what is meant.
-static void warnOfNone(const Kernel &kernel, Diagnostics &diagnostics) {
-  diagnostics
-      .remark(kernel.where, fmt::format("kernel '{}' has no written dependences, and with "
-                                        "'--deps=written' none are taken from its accesses, so its "
-                                        "engines do not wait for one another",
-                                        kernel.text(kernel.name)))
-      .severity = Severity::Warning;
-}
-
 bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const Machine &machine) {
   if (!asksForDeps(loaded.kernel)) {
     return true;
   }
   Diagnostics diagnostics;
-  if (options.deps == "written") {
-    warnOfNone(loaded.kernel, diagnostics);
-    report(loaded.kernel, diagnostics);
-    return true;
-  }
-  FindOptions find{
-      {.queueOverlap = machine.queueOverlap}, options.keepImplied, /*checkTiles=*/false};
-  loaded.kernel = tally::findDeps(loaded.kernel, find, extractor, diagnostics);
-  loaded.depsFound = true;
+  const Request request = options.request();
+  loaded.kernel = findAsked(loaded.kernel, request, machine, extractor, diagnostics);
+  loaded.depsFound = request.findDeps;
   report(loaded.kernel, diagnostics);
   return !diagnostics.hasErrors();
 }
@@ -304,9 +289,8 @@ Held Session::hold(const LoadedKernel &loaded, const Machine &machine) {
 std::vector<LoadedKernel> Session::load(const std::string &path, const Machine &machine) {
   std::vector<LoadedKernel> kernels = onMachine(load(path), path, machine);
   for (const LoadedKernel &loaded : kernels) {
-    Diagnostics diagnostics; // remarks: of a tile that leaves its buffer the readers told
-    checkTiles(loaded.kernel, diagnostics);
-    remarkUnstated(loaded.kernel, diagnostics);
+    Diagnostics diagnostics;
+    remarkAccesses(loaded.kernel, diagnostics);
     report(loaded.kernel, diagnostics);
   }
   return kernels;
@@ -317,7 +301,7 @@ std::vector<LoadedKernel> Session::onMachine(std::vector<LoadedKernel> kernels,
   bool allFit = true;
   for (LoadedKernel &loaded : kernels) {
     allFit &= fitsMachine(loaded, path, machine);
-    setCompletion(loaded.kernel, machine);
+    loaded.kernel = tally::onMachine(std::move(loaded.kernel), machine);
   }
   return allFit ? std::move(kernels) : std::vector<LoadedKernel>();
 }

@@ -236,11 +236,11 @@ TEST(MachineTest, queuesCompleteAsOnTheMachine) {
   };
   Machine machine = genericMachine();
   EXPECT_FALSE(changesCompletion(kernel, machine));
-  setCompletion(kernel, machine);
+  kernel = onMachine(std::move(kernel), machine);
   EXPECT_EQ(completions(), "wws");
   machine.completion = Completion::Split;
   EXPECT_TRUE(changesCompletion(kernel, machine));
-  setCompletion(kernel, machine);
+  kernel = onMachine(std::move(kernel), machine);
   EXPECT_EQ(completions(), "wss");
   EXPECT_FALSE(changesCompletion(kernel, machine));
 }

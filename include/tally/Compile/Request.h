@@ -26,6 +26,8 @@ std::optional<Overflow> overflowFrom(std::string_view name);
 std::vector<std::string> overflowNames();
 
 struct Request {
+  bool findDeps = true;     ///< of a kernel that says what it touches, and no dependence
+  bool keepImplied = false; ///< of what is found, keep what the rest implies, too
   Strategy strategy = Strategy::PerLoop;
   Participants participants = Participants::Work;
   bool fold = true;          ///< evaluate constants in wait expressions

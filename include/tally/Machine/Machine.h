@@ -85,8 +85,8 @@ struct MachineResult {
 /// Whether a queue of the kernel completes in parts only because the machine says so.
 bool changesCompletion(const Kernel &kernel, const Machine &machine);
 
-/// The kernel's queues complete as they do on this machine.
-void setCompletion(Kernel &kernel, const Machine &machine);
+/// The kernel as it is on this machine: its queues complete as they do there.
+Kernel onMachine(Kernel kernel, const Machine &machine);
 
 /// Reads the JSON text of a machine; `source` names it in errors.
 MachineResult parseMachine(std::string_view json, std::string_view source);

@@ -1,0 +1,29 @@
+//===- Prepare.h - From a kernel that was read to one to be compiled ------===//
+//
+// What every program does between reading a kernel and compile(), with the same remarks and errors:
+//
+//   read ─ onMachine() ─ remarkAccesses() ─ findAsked() ─ compile()
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_COMPILE_PREPARE_H
+#define TALLY_COMPILE_PREPARE_H
+
+#include "tally/Compile/Request.h"
+#include "tally/Deps/Extract.h"
+
+namespace tally {
+
+/// What a legal kernel leaves open: tiles that may leave their buffers, and instructions that state
+/// no accesses beside others that do.
+void remarkAccesses(const Kernel &kernel, Diagnostics &diagnostics);
+
+/// A kernel that asks for its dependences (asksForDeps), with those that follow from its accesses;
+/// or, with a warning, without any where the request is for those that are written. Errors if what
+/// is found is not legal in this kernel.
+Kernel findAsked(const Kernel &kernel, const Request &request, const Machine &machine,
+                 Extractor &extractor, Diagnostics &diagnostics);
+
+} // namespace tally
+
+#endif // TALLY_COMPILE_PREPARE_H
