@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <thread>
 
 using namespace tally;
 
@@ -44,7 +45,8 @@ Measurement measureHere(size_t numInstrs, Strategy strategy) {
   std::vector<double> times;
   for (int run = 0; run < runs; ++run) {
     start = std::chrono::steady_clock::now();
-    Decisions decisions = choose(kernel, {.strategy = strategy}, {}, genericMachine(), diagnostics);
+    const Request request{.strategy = strategy, .threads = std::thread::hardware_concurrency()};
+    Decisions decisions = choose(kernel, request, {}, genericMachine(), diagnostics);
     SyncPlan plan = makePlan(kernel, decisions.plan, diagnostics);
     Code code = lower(kernel, plan, genericMachine(), decisions.lower, diagnostics);
     times.push_back(bench::secondsSince(start));

@@ -159,9 +159,7 @@ void emitEngines(const EmitContext &context, const Machine &machine, Code &code)
     }
   };
   bool isLarge = context.kernel.instrs.size() >= worthAThread;
-  size_t atMost = context.decisions.threads == 0 ? std::thread::hardware_concurrency()
-                                                 : context.decisions.threads;
-  size_t numThreads = isLarge ? std::min(numEngines, atMost) : 1;
+  size_t numThreads = isLarge ? std::min<size_t>(numEngines, context.decisions.threads) : 1;
   std::vector<std::jthread> others;
   for (size_t t = 1; t < numThreads; ++t) {
     others.emplace_back(work);

@@ -32,6 +32,7 @@
 #include <cstdio>
 #include <cstring>
 #include <set>
+#include <thread>
 
 namespace tally::tool {
 
@@ -131,6 +132,7 @@ Request CommonOptions::request() const {
   options.cse = !noCse;
   options.codeGrowth = codeGrowth;
   options.overflow = overflowFrom(overflow).value_or(Overflow::Reset);
+  options.threads = std::max(1u, std::thread::hardware_concurrency());
   return options;
 }
 

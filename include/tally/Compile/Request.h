@@ -36,7 +36,7 @@ struct Request {
   bool constantTrips = true; ///< Auto may make use of constant trips
   double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is so many times as large
   Overflow overflow = Overflow::Reset;
-  uint32_t threads = 0; ///< that may work at once; 0: as many as there are cores
+  uint32_t threads = 1; ///< that may work at once, the caller's own included
 };
 
 } // namespace tally

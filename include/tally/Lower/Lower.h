@@ -16,8 +16,9 @@ struct LowerDecisions {
   bool countAtOnce = false;    ///< where an engine only counts a loop, add what it would count
   IdVector<EngineId, bool> recomputes = {}; ///< engines that step nothing all the same; empty: none
 
-  /// That emit at once; 0: as many as there are cores. The code is the same with any number.
-  uint32_t threads = 0;
+  /// That emit large kernels at once; no other than the caller's, unless they say so. The code is
+  /// the same with any number.
+  uint32_t threads = 1;
 
   bool stepsOn(EngineId engine) const {
     return stepThresholds && (recomputes.empty() || !recomputes[engine]);
