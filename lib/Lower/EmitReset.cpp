@@ -13,25 +13,21 @@ namespace {
 class ResetWriter {
 public:
   ResetWriter(const EmitContext &context, const CounterDemand &counters, KnownExprs &known,
-              EngineId engine, ValueCode &program)
+              EngineId engine, ValueWriter &writer)
       : context(context), kernel(context.kernel), plan(context.plan), counters(counters),
-        known(known), engine(engine), program(program) {}
+        known(known), engine(engine), writer(writer) {}
 
   void run(const ResetSite &site) {
     LoopId loop = site.point.loop;
-    RegisterValue due;
-    due.depth = kernel.loops[loop].depth;
-    due.definition = static_cast<uint32_t>(program.ops.size());
-    due.lastUse = due.definition + 1;
-    program.values.push_back(due);
-    RegId condition(static_cast<uint32_t>(program.values.size() - 1));
-    program.ops.push_back(Op::alu2(AluOp::IsGT, condition,
-                                   Operand::reg(counters.totals[loop].value),
-                                   Operand::number(site.point.every - 1)));
-    program.ops.push_back(Op::whenBegin(Operand::reg(condition)));
-    context.meetings->barriers().write(site.barrier, engine, program.ops);
+    std::vector<Op> &ops = writer.code().ops;
+    Operand due = Operand::reg(
+        writer.compute(AluOp::IsGT, Operand::reg(counters.totals[loop].value),
+                       Operand::number(site.point.every - 1), kernel.loops[loop].depth));
+    writer.touch(due);
+    ops.push_back(Op::whenBegin(due));
+    context.meetings->barriers().write(site.barrier, engine, ops);
     setBackCountersOf(loop);
-    program.ops.push_back(Op::mark(OpKind::WhenEnd));
+    ops.push_back(Op::mark(OpKind::WhenEnd));
   }
 
 private:
@@ -101,7 +97,7 @@ private:
   }
 
   void set(RegId counter, uint32_t to) {
-    program.ops.push_back(Op::move(counter, Operand::number(to)));
+    writer.code().ops.push_back(Op::move(counter, Operand::number(to)));
   }
 
   const EmitContext &context;
@@ -110,14 +106,14 @@ private:
   const CounterDemand &counters;
   KnownExprs &known;
   const EngineId engine;
-  ValueCode &program;
+  ValueWriter &writer;
 };
 
 } // namespace
 
 void emitReset(const EmitContext &context, const CounterDemand &counters, KnownExprs &known,
-               const ResetSite &site, EngineId engine, ValueCode &program) {
-  ResetWriter(context, counters, known, engine, program).run(site);
+               const ResetSite &site, EngineId engine, ValueWriter &writer) {
+  ResetWriter(context, counters, known, engine, writer).run(site);
 }
 
 } // namespace tally
