@@ -1,8 +1,15 @@
 //===- VerifyCode.cpp - Is this code well formed? -------------------------===//
 //
-// One pass over the operations of each engine with a stack of open brackets.
-// The innermost loop or branch on it is the body that the code is in; what may
-// stand there is what the kernel has there:
+// One pass over the operations of each engine, in which four parts take a look, each with its own
+// state:
+//
+//   References   registers, semaphores, dependences: is there what an operation names?
+//   Brackets     a stack of open ones; the innermost loop or branch on it is the body that the code
+//                is in
+//   BodyOrder    in each body, what stands there stands in the order of the kernel
+//   Issues       each instruction once, on its engine, in its body
+//
+// What may stand in a body is what the kernel has there:
 //
 //   LoopBegin A     A's parent must be the open body
 //   Issue x         x's home must be the open body, unless the code is unrolled
@@ -26,85 +33,21 @@ namespace tally {
 
 namespace {
 
-class EngineVerifier {
-public:
-  EngineVerifier(const Kernel &kernel, const Code &code, const EngineProgram &program,
-                 IdVector<InstrId, uint32_t> &timesIssued, Diagnostics &diagnostics)
-      : kernel(kernel), code(code), program(program), timesIssued(timesIssued),
-        diagnostics(diagnostics) {}
-
-  void run();
-
-private:
-  struct Open {
-    OpKind kind;
-    uint32_t target;
-    LoopId outer; ///< body around it
-  };
-
-  /// The place of a statement of a body, and of an instruction in it, from 1.
-  struct Place {
-    uint32_t position = 0, instr = 0;
-    NameId name;
-    Location where;
-
-    bool operator<(const Place &other) const {
-      return std::pair(position, instr) < std::pair(other.position, other.instr);
-    }
-  };
+/// What all parts look at, and tell.
+struct EngineContext {
+  const Kernel &kernel;
+  const Code &code;
+  const EngineProgram &program;
+  Diagnostics &diagnostics;
 
   template <typename... Args>
-  Diagnostic &error(Location where, fmt::format_string<Args...> format, Args &&...args) {
+  Diagnostic &error(Location where, fmt::format_string<Args...> format, Args &&...args) const {
     return diagnostics.error(where, fmt::format("in the code of engine '{}': {}",
                                                 kernel.nameOf(program.engine),
                                                 fmt::format(format, std::forward<Args>(args)...)));
   }
 
-  void operation(const Op &op);
-  void issue(const Op &op);
-  void inOrder(Place place);
-  void keepPin(const Op &op);
-  void waitAndSignal(const Op &op);
-  void reset(const Op &op);
-  void alu(const Op &op);
-  void reasons(const Op &op);
-  void useRegister(RegId reg);
-  void useOperand(Operand operand);
-  void useSemaphore(SemaId semaphore);
-
-  void checkWritten(const Op &begin);
-  void beginLoop(const Op &op);
-  void beginIf(const Op &op);
-  void beginBarrier(const Op &op);
-  void beginWhen(const Op &op);
-  void onlySometimes(const Op &op);
-  bool beginBody(const Op &op, bool isBranch);
-  void open(OpKind kind, uint32_t target);
-  void elseBranch();
-  void end(OpKind begin);
-  void unclosed();
-  void registerNames();
-
-  /// Where the open body, or the kernel, is written.
-  Location place() const { return kernel.loops[body].where; }
-
-  std::string bodyName() const {
-    return body == rootLoop ? "outside all loops" : fmt::format("in '{}'", kernel.nameOf(body));
-  }
-
   bool isUnrolled() const { return code.strategy == Strategy::Unrolled; }
-
-  const Kernel &kernel;
-  const Code &code;
-  const EngineProgram &program;
-  IdVector<InstrId, uint32_t> &timesIssued; ///< on their own engines; one table for all
-  Diagnostics &diagnostics;
-  std::vector<Open> stack;
-  LoopId body = rootLoop; ///< innermost open loop or branch
-  const std::map<InstrId, uint32_t> pins = pinnedSemaphores(kernel);
-  std::map<LoopId, Place> last; ///< by body: what stands there furthest down in the kernel
-  uint32_t unknownBodies =
-      0; ///< open brackets that are not the kernel's; inside, `body` says nothing
 };
 
 std::string_view nameOf(OpKind kind) {
@@ -121,254 +64,453 @@ std::string_view nameOf(OpKind kind) {
   }
 }
 
-} // namespace
-
-void EngineVerifier::run() {
-  registerNames();
-  for (const Op &op : program.ops) {
-    operation(op);
-  }
-  unclosed();
-}
-
-void EngineVerifier::operation(const Op &op) {
-  onlySometimes(op);
-  switch (op.kind) {
-  case OpKind::Issue:
-    return issue(op);
-  case OpKind::Wait:
-  case OpKind::Signal:
-    return waitAndSignal(op);
-  case OpKind::Reset:
-    return reset(op);
-  case OpKind::Drain:
-    return;
-  case OpKind::Alu:
-    return alu(op);
-  case OpKind::LoopBegin:
-    return beginLoop(op);
-  case OpKind::IfBegin:
-    return beginIf(op);
-  case OpKind::Else:
-    return elseBranch();
-  case OpKind::BarrierBegin:
-    return beginBarrier(op);
-  case OpKind::LoopEnd:
-    return end(OpKind::LoopBegin);
-  case OpKind::IfEnd:
-    return end(OpKind::IfBegin);
-  case OpKind::BarrierEnd:
-    return end(OpKind::BarrierBegin);
-  case OpKind::WhenBegin:
-    return beginWhen(op);
-  case OpKind::WhenEnd:
-    return end(OpKind::WhenBegin);
-  }
-}
-
 //===----------------------------------------------------------------------===//
-// Single operations
+// References
 //===----------------------------------------------------------------------===//
 
-void EngineVerifier::useRegister(RegId reg) {
-  if (reg.value >= program.registers.size()) {
-    error(place(), "register {} is used, but the engine has only {}", reg.value,
-          program.registers.size());
-  }
-}
+/// Registers, semaphores and dependences that operations name; `place` is the body they stand in.
+class References {
+public:
+  explicit References(const EngineContext &context) : context(context) {}
 
-void EngineVerifier::useOperand(Operand operand) {
-  if (operand.isRegister) {
-    useRegister(operand.asRegister());
-  }
-}
-
-void EngineVerifier::useSemaphore(SemaId semaphore) {
-  if (semaphore.value >= code.semaphores.size()) {
-    error(place(), "semaphore {} is used, but the program has only {}", semaphore.value,
-          code.semaphores.size());
-  }
-}
-
-void EngineVerifier::issue(const Op &op) {
-  if (op.target >= kernel.instrs.size()) {
-    error(place(), "instruction {} is issued, but the kernel has only {}", op.target,
-          kernel.instrs.size());
-    return;
-  }
-  const Instr &instr = kernel.instrs[op.instr()];
-  EngineId engine = kernel.engineOf(op.instr());
-  if (engine != program.engine) {
-    error(instr.where, "'{}' is issued, but it is an instruction of engine '{}'",
-          kernel.text(instr.name), kernel.nameOf(engine));
-  }
-  if (!isUnrolled() && unknownBodies == 0 && instr.home != body) {
-    Diagnostic &wrong =
-        error(instr.where, "'{}' is issued {}, but the kernel has it {}", kernel.text(instr.name),
-              bodyName(),
-              instr.home == rootLoop ? "outside all loops"
-                                     : fmt::format("in '{}'", kernel.nameOf(instr.home)));
-    if (place().known()) {
-      wrong.note(place(), "the code is in this body");
+  void useRegister(RegId reg, Location place) const {
+    if (reg.value >= context.program.registers.size()) {
+      context.error(place, "register {} is used, but the engine has only {}", reg.value,
+                    context.program.registers.size());
     }
   }
-  uint32_t times = engine == program.engine ? ++timesIssued[op.instr()] : 0;
-  if (times == 2 && !isUnrolled()) {
-    error(instr.where, "'{}' is issued more than once; only unrolled code repeats instructions",
-          kernel.text(instr.name));
-  } else if (times == 1 && instr.home == body) {
-    inOrder({kernel.stmts[instr.block].position, op.target + 1, instr.name, instr.where});
-  }
-  keepPin(op);
-  waitAndSignal(op);
-}
 
-/// What stands in the open body stands there in the order of the kernel, which is the one in which
-/// its instructions are meant to be issued. Each loop, and each branch, is there once.
-void EngineVerifier::inOrder(Place place) {
-  if (isUnrolled() || unknownBodies > 0) {
-    return;
+  void useOperand(Operand operand, Location place) const {
+    if (operand.isRegister) {
+      useRegister(operand.asRegister(), place);
+    }
   }
-  Place &before = last[body];
-  if (!before.name.valid() || before < place) {
-    before = place;
-    return;
-  }
-  if (!(place < before)) {
-    error(place.where, "'{}' is run more than once", kernel.text(place.name));
-    return;
-  }
-  error(place.where,
-        "'{}' stands behind '{}', but the kernel has it before that; an engine follows the order "
-        "of the kernel, so change one of the two",
-        kernel.text(place.name), kernel.text(before.name))
-      .note(before.where, fmt::format("'{}' is here", kernel.text(before.name)));
-}
 
-/// An instruction that the kernel pins to a semaphore raises no other one.
-void EngineVerifier::keepPin(const Op &op) {
-  auto pin = pins.find(op.instr());
-  if (pin != pins.end() && op.signal.valid() && op.signal.value != pin->second) {
-    error(kernel.instrs[op.instr()].where,
-          "'{}' raises semaphore {}, but is pinned to semaphore {}", kernel.nameOf(op.instr()),
-          op.signal.value, pin->second);
+  /// Issue may have each; Wait and Signal must have theirs.
+  void waitAndSignal(const Op &op, Location place) const {
+    if (op.wait.valid() || op.kind == OpKind::Wait) {
+      useSemaphore(op.wait, place);
+      useOperand(op.a, place);
+    }
+    if (op.signal.valid() || op.kind == OpKind::Signal) {
+      useSemaphore(op.signal, place);
+      if (op.amount == 0) {
+        context.error(place, "a signal adds 0; it must add at least 1");
+      }
+    }
+    reasons(op, place);
   }
-}
 
-/// Issue may have each; Wait and Signal must have theirs.
-void EngineVerifier::waitAndSignal(const Op &op) {
-  if (op.wait.valid() || op.kind == OpKind::Wait) {
-    useSemaphore(op.wait);
-    useOperand(op.a);
-  }
-  if (op.signal.valid() || op.kind == OpKind::Signal) {
-    useSemaphore(op.signal);
+  void reset(const Op &op, Location place) const {
     if (op.amount == 0) {
-      error(place(), "a signal adds 0; it must add at least 1");
+      context.error(place, "a reset of 0 semaphores; it must reset at least 1");
+      return;
+    }
+    useSemaphore(op.signal, place);
+    if (op.signal.value < context.code.semaphores.size() &&
+        uint64_t(op.signal.value) + op.amount > context.code.semaphores.size()) {
+      context.error(place, "semaphores {} to {} are reset, but the program has only {}",
+                    op.signal.value, uint64_t(op.signal.value) + op.amount - 1,
+                    context.code.semaphores.size());
     }
   }
-  reasons(op);
-}
 
-void EngineVerifier::reasons(const Op &op) {
-  if (op.numReasons == 0) {
-    return;
-  }
-  if (!op.wait.valid()) {
-    error(place(), "an operation names the dependences behind its wait, but does not wait");
-  }
-  if (uint64_t(op.firstReason) + op.numReasons > code.reasons.size()) {
-    error(place(), "reasons {} to {} are used, but the program has only {}", op.firstReason,
-          uint64_t(op.firstReason) + op.numReasons - 1, code.reasons.size());
-    return;
-  }
-  for (uint32_t i = 0; i < op.numReasons; ++i) {
-    DepId dep = code.reasons[op.firstReason + i];
-    if (dep.value >= kernel.deps.size()) {
-      error(place(), "dependence {} is named, but the kernel has only {}", dep.value,
-            kernel.deps.size());
-    } else if (op.kind == OpKind::Issue && kernel.deps[dep].consumer != op.instr()) {
-      error(kernel.instrs[op.instr()].where, "'{}' waits for dependence {}, whose consumer is '{}'",
-            kernel.nameOf(op.instr()), dep.value, kernel.nameOf(kernel.deps[dep].consumer))
-          .note(kernel.deps[dep].where, "the dependence is here");
+  void alu(const Op &op, Location place) const {
+    useRegister(op.dst, place);
+    useOperand(op.a, place);
+    if (op.alu != AluOp::Move) {
+      useOperand(op.b, place);
     }
   }
-}
 
-void EngineVerifier::reset(const Op &op) {
-  if (op.amount == 0) {
-    error(place(), "a reset of 0 semaphores; it must reset at least 1");
-    return;
+private:
+  void useSemaphore(SemaId semaphore, Location place) const {
+    if (semaphore.value >= context.code.semaphores.size()) {
+      context.error(place, "semaphore {} is used, but the program has only {}", semaphore.value,
+                    context.code.semaphores.size());
+    }
   }
-  useSemaphore(op.signal);
-  if (op.signal.value < code.semaphores.size() &&
-      uint64_t(op.signal.value) + op.amount > code.semaphores.size()) {
-    error(place(), "semaphores {} to {} are reset, but the program has only {}", op.signal.value,
-          uint64_t(op.signal.value) + op.amount - 1, code.semaphores.size());
-  }
-}
 
-void EngineVerifier::alu(const Op &op) {
-  useRegister(op.dst);
-  useOperand(op.a);
-  if (op.alu != AluOp::Move) {
-    useOperand(op.b);
+  void reasons(const Op &op, Location place) const {
+    const Kernel &kernel = context.kernel;
+    const Code &code = context.code;
+    if (op.numReasons == 0) {
+      return;
+    }
+    if (!op.wait.valid()) {
+      context.error(place, "an operation names the dependences behind its wait, but does not wait");
+    }
+    if (uint64_t(op.firstReason) + op.numReasons > code.reasons.size()) {
+      context.error(place, "reasons {} to {} are used, but the program has only {}", op.firstReason,
+                    uint64_t(op.firstReason) + op.numReasons - 1, code.reasons.size());
+      return;
+    }
+    for (uint32_t i = 0; i < op.numReasons; ++i) {
+      DepId dep = code.reasons[op.firstReason + i];
+      if (dep.value >= kernel.deps.size()) {
+        context.error(place, "dependence {} is named, but the kernel has only {}", dep.value,
+                      kernel.deps.size());
+      } else if (op.kind == OpKind::Issue && kernel.deps[dep].consumer != op.instr()) {
+        context
+            .error(kernel.instrs[op.instr()].where,
+                   "'{}' waits for dependence {}, whose consumer is '{}'",
+                   kernel.nameOf(op.instr()), dep.value, kernel.nameOf(kernel.deps[dep].consumer))
+            .note(kernel.deps[dep].where, "the dependence is here");
+      }
+    }
   }
-}
+
+  const EngineContext &context;
+};
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// What stands in a body stands there in the order of the kernel, which is the one in which its
+/// instructions are meant to be issued. Each loop, and each branch, is there once.
+class BodyOrder {
+public:
+  explicit BodyOrder(const EngineContext &context) : context(context) {}
+
+  /// The place of a statement of a body, and of an instruction in it, from 1.
+  struct Place {
+    uint32_t position = 0, instr = 0;
+    NameId name;
+    Location where;
+
+    bool operator<(const Place &other) const {
+      return std::pair(position, instr) < std::pair(other.position, other.instr);
+    }
+  };
+
+  /// Something stands in a body.
+  void add(LoopId body, Place place) {
+    const Kernel &kernel = context.kernel;
+    if (context.isUnrolled()) {
+      return;
+    }
+    Place &before = last[body];
+    if (!before.name.valid() || before < place) {
+      before = place;
+      return;
+    }
+    if (!(place < before)) {
+      context.error(place.where, "'{}' is run more than once", kernel.text(place.name));
+      return;
+    }
+    context
+        .error(place.where,
+               "'{}' stands behind '{}', but the kernel has it before that; an engine follows the "
+               "order "
+               "of the kernel, so change one of the two",
+               kernel.text(place.name), kernel.text(before.name))
+        .note(before.where, fmt::format("'{}' is here", kernel.text(before.name)));
+  }
+
+private:
+  const EngineContext &context;
+  std::map<LoopId, Place> last; ///< by body: what stands there furthest down in the kernel
+};
 
 //===----------------------------------------------------------------------===//
 // Brackets
 //===----------------------------------------------------------------------===//
 
-/// A loop or branch that the kernel does not have is opened with no target.
-void EngineVerifier::open(OpKind kind, uint32_t target) {
-  stack.push_back({kind, target, body});
-  bool isBody = kind != OpKind::BarrierBegin && kind != OpKind::WhenBegin;
-  unknownBodies += isBody && target == Id<void>::noneValue ? 1 : 0;
+/// The loops, branches, barriers and conditions that are open.
+class Brackets {
+public:
+  explicit Brackets(const EngineContext &context) : context(context), kernel(context.kernel) {}
+
+  /// The innermost open loop or branch.
+  LoopId body() const { return innermost; }
+
+  /// Whether it is one of the kernel's; else it says nothing about what may stand in it.
+  bool isKnown() const { return unknownBodies == 0; }
+
+  /// Where it, or the kernel, is written.
+  Location place() const { return kernel.loops[innermost].where; }
+
+  std::string bodyName() const {
+    return innermost == rootLoop ? "outside all loops"
+                                 : fmt::format("in '{}'", kernel.nameOf(innermost));
+  }
+
+  /// What every run of the kernel needs may not depend on a register.
+  void onlySometimes(const Op &op) const {
+    bool inside = std::any_of(stack.begin(), stack.end(),
+                              [](const Open &o) { return o.kind == OpKind::WhenBegin; });
+    bool always = op.kind == OpKind::Issue || op.kind == OpKind::LoopBegin ||
+                  op.kind == OpKind::IfBegin || op.kind == OpKind::WhenBegin;
+    if (inside && always) {
+      context.error(
+          place(), "{} stands in a 'when'; only operations on registers and semaphores may",
+          op.kind == OpKind::Issue ? "an instruction" : fmt::format("a {}", nameOf(op.kind)));
+    }
+  }
+
+  /// Whether the kernel has such a loop (or branch); that it stands elsewhere is told.
+  bool isOfKernel(const Op &op, bool isBranch) const {
+    std::string_view what = isBranch ? "branch" : "loop";
+    LoopKind wanted = isBranch ? LoopKind::Then : LoopKind::Loop;
+    if (op.target >= kernel.loops.size() || kernel.loops[op.loop()].kind != wanted) {
+      context.error(place(), "a {} is opened that the kernel does not have as one: number {}", what,
+                    op.target);
+      return false;
+    }
+    const Loop &loop = kernel.loops[op.loop()];
+    if (isKnown() && loop.parent != innermost) {
+      context.error(loop.where, "{} '{}' is opened {}, but the kernel has it {}", what,
+                    kernel.text(loop.name), bodyName(),
+                    loop.parent == rootLoop
+                        ? "outside all loops"
+                        : fmt::format("directly in '{}'", kernel.nameOf(loop.parent)));
+    }
+    return true;
+  }
+
+  /// A loop or branch that the kernel does not have is opened with no target.
+  void open(OpKind kind, uint32_t target) {
+    stack.push_back({kind, target, innermost});
+    bool isBody = kind != OpKind::BarrierBegin && kind != OpKind::WhenBegin;
+    if (isBody && target == Id<void>::noneValue) {
+      ++unknownBodies;
+    } else if (isBody) {
+      innermost = LoopId(target);
+    }
+  }
+
+  void elseBranch() {
+    if (stack.empty() || stack.back().kind != OpKind::IfBegin) {
+      context.error(place(), "'else' without the branch before it");
+      return;
+    }
+    Open &branch = stack.back();
+    branch.kind = OpKind::Else;
+    if (branch.target != Id<void>::noneValue) {
+      innermost = kernel.loops[LoopId(branch.target)].otherBranch;
+      branch.target = innermost.value;
+    }
+  }
+
+  void end(OpKind begin) {
+    bool matches =
+        !stack.empty() && (stack.back().kind == begin ||
+                           (begin == OpKind::IfBegin && stack.back().kind == OpKind::Else));
+    if (!matches) {
+      context.error(place(), "a {} is closed, but {}", nameOf(begin),
+                    stack.empty() ? std::string("nothing is open")
+                                  : fmt::format("the innermost that is open is a {}",
+                                                nameOf(stack.back().kind)));
+      return;
+    }
+    Open closed = stack.back();
+    stack.pop_back();
+    if (closed.kind == OpKind::BarrierBegin || closed.kind == OpKind::WhenBegin) {
+      return;
+    }
+    unknownBodies -= closed.target == Id<void>::noneValue ? 1 : 0;
+    innermost = closed.outer;
+  }
+
+  void unclosed() const {
+    for (const Open &bracket : stack) {
+      context.error(place(), "a {} is not closed", nameOf(bracket.kind));
+    }
+  }
+
+private:
+  struct Open {
+    OpKind kind;
+    uint32_t target;
+    LoopId outer; ///< body around it
+  };
+
+  const EngineContext &context;
+  const Kernel &kernel;
+  std::vector<Open> stack;
+  LoopId innermost = rootLoop;
+  uint32_t unknownBodies = 0; ///< open brackets that are not the kernel's
+};
+
+//===----------------------------------------------------------------------===//
+// Issues
+//===----------------------------------------------------------------------===//
+
+/// Which instructions have been issued.
+class Issues {
+public:
+  Issues(const EngineContext &context, IdVector<InstrId, uint32_t> &timesIssued)
+      : context(context), kernel(context.kernel), timesIssued(timesIssued) {}
+
+  /// An instruction in the open body.
+  void add(const Op &op, const Brackets &brackets, BodyOrder &order) {
+    const Instr &instr = kernel.instrs[op.instr()];
+    EngineId engine = kernel.engineOf(op.instr());
+    if (engine != context.program.engine) {
+      context.error(instr.where, "'{}' is issued, but it is an instruction of engine '{}'",
+                    kernel.text(instr.name), kernel.nameOf(engine));
+    }
+    bool isAtHome = instr.home == brackets.body();
+    if (!context.isUnrolled() && brackets.isKnown() && !isAtHome) {
+      notAtHome(instr, brackets);
+    }
+    uint32_t times = engine == context.program.engine ? ++timesIssued[op.instr()] : 0;
+    if (times == 2 && !context.isUnrolled()) {
+      context.error(instr.where,
+                    "'{}' is issued more than once; only unrolled code repeats instructions",
+                    kernel.text(instr.name));
+    } else if (times == 1 && isAtHome && brackets.isKnown()) {
+      order.add(brackets.body(),
+                {kernel.stmts[instr.block].position, op.target + 1, instr.name, instr.where});
+    }
+    keepPin(op);
+  }
+
+private:
+  void notAtHome(const Instr &instr, const Brackets &brackets) const {
+    Diagnostic &wrong =
+        context.error(instr.where, "'{}' is issued {}, but the kernel has it {}",
+                      kernel.text(instr.name), brackets.bodyName(),
+                      instr.home == rootLoop ? "outside all loops"
+                                             : fmt::format("in '{}'", kernel.nameOf(instr.home)));
+    if (brackets.place().known()) {
+      wrong.note(brackets.place(), "the code is in this body");
+    }
+  }
+
+  /// An instruction that the kernel pins to a semaphore raises no other one.
+  void keepPin(const Op &op) const {
+    auto pin = pins.find(op.instr());
+    if (pin != pins.end() && op.signal.valid() && op.signal.value != pin->second) {
+      context.error(kernel.instrs[op.instr()].where,
+                    "'{}' raises semaphore {}, but is pinned to semaphore {}",
+                    kernel.nameOf(op.instr()), op.signal.value, pin->second);
+    }
+  }
+
+  const EngineContext &context;
+  const Kernel &kernel;
+  IdVector<InstrId, uint32_t> &timesIssued; ///< on their own engines; one table for all
+  const std::map<InstrId, uint32_t> pins = pinnedSemaphores(kernel);
+};
+
+//===----------------------------------------------------------------------===//
+// All operations of an engine
+//===----------------------------------------------------------------------===//
+
+class EngineVerifier {
+public:
+  EngineVerifier(const EngineContext &context, IdVector<InstrId, uint32_t> &timesIssued)
+      : context(context), references(context), brackets(context), order(context),
+        issues(context, timesIssued) {}
+
+  void run() {
+    for (const Op &op : context.program.ops) {
+      operation(op);
+    }
+    brackets.unclosed();
+  }
+
+private:
+  void operation(const Op &op);
+  void issue(const Op &op);
+  bool beginBody(const Op &op, bool isBranch);
+  void checkWritten(const Op &begin);
+  void beginLoop(const Op &op);
+  void beginIf(const Op &op);
+  void beginBarrier(const Op &op);
+  void beginWhen(const Op &op);
+
+  const EngineContext &context;
+  References references;
+  Brackets brackets;
+  BodyOrder order;
+  Issues issues;
+};
+
+} // namespace
+
+void EngineVerifier::operation(const Op &op) {
+  brackets.onlySometimes(op);
+  switch (op.kind) {
+  case OpKind::Issue:
+    return issue(op);
+  case OpKind::Wait:
+  case OpKind::Signal:
+    return references.waitAndSignal(op, brackets.place());
+  case OpKind::Reset:
+    return references.reset(op, brackets.place());
+  case OpKind::Drain:
+    return;
+  case OpKind::Alu:
+    return references.alu(op, brackets.place());
+  case OpKind::LoopBegin:
+    return beginLoop(op);
+  case OpKind::IfBegin:
+    return beginIf(op);
+  case OpKind::Else:
+    return brackets.elseBranch();
+  case OpKind::BarrierBegin:
+    return beginBarrier(op);
+  case OpKind::LoopEnd:
+    return brackets.end(OpKind::LoopBegin);
+  case OpKind::IfEnd:
+    return brackets.end(OpKind::IfBegin);
+  case OpKind::BarrierEnd:
+    return brackets.end(OpKind::BarrierBegin);
+  case OpKind::WhenBegin:
+    return beginWhen(op);
+  case OpKind::WhenEnd:
+    return brackets.end(OpKind::WhenBegin);
+  }
 }
 
-/// Whether the kernel has this loop (or branch) directly in the open body.
+void EngineVerifier::issue(const Op &op) {
+  const size_t numInstrs = context.kernel.instrs.size();
+  if (op.target >= numInstrs) {
+    context.error(brackets.place(), "instruction {} is issued, but the kernel has only {}",
+                  op.target, numInstrs);
+    return;
+  }
+  issues.add(op, brackets, order);
+  references.waitAndSignal(op, brackets.place());
+}
+
+/// Whether the kernel has such a loop (or branch).
 bool EngineVerifier::beginBody(const Op &op, bool isBranch) {
-  std::string_view what = isBranch ? "branch" : "loop";
-  LoopKind wanted = isBranch ? LoopKind::Then : LoopKind::Loop;
-  if (op.target >= kernel.loops.size() || kernel.loops[op.loop()].kind != wanted) {
-    error(place(), "a {} is opened that the kernel does not have as one: number {}", what,
-          op.target);
+  if (!brackets.isOfKernel(op, isBranch)) {
     return false;
   }
+  const Kernel &kernel = context.kernel;
   const Loop &loop = kernel.loops[op.loop()];
-  if (unknownBodies == 0 && loop.parent != body) {
-    error(loop.where, "{} '{}' is opened {}, but the kernel has it {}", what,
-          kernel.text(loop.name), bodyName(),
-          loop.parent == rootLoop ? "outside all loops"
-                                  : fmt::format("directly in '{}'", kernel.nameOf(loop.parent)));
-  } else {
-    inOrder({kernel.stmts[loop.stmt].position, 0, loop.name, loop.where});
+  if (brackets.isKnown() && loop.parent == brackets.body()) {
+    order.add(brackets.body(), {kernel.stmts[loop.stmt].position, 0, loop.name, loop.where});
   }
   return true;
 }
 
 /// Whether a loop can be written as it is said to be.
 void EngineVerifier::checkWritten(const Op &begin) {
-  const Loop &loop = kernel.loops[begin.loop()];
+  const Loop &loop = context.kernel.loops[begin.loop()];
   if (loop.trip.kind == Trip::Kind::Guard) {
-    error(loop.where,
-          "loop '{}' runs as long as a condition holds, and can neither be unrolled nor "
-          "counted at once",
-          kernel.text(loop.name));
+    context.error(loop.where,
+                  "loop '{}' runs as long as a condition holds, and can neither be unrolled nor "
+                  "counted at once",
+                  context.kernel.text(loop.name));
   }
   if (begin.amount != atOnce) {
     return;
   }
-  const Op *end = program.ops.data() + program.ops.size();
+  const Op *end = context.program.ops.data() + context.program.ops.size();
   for (const Op *op = &begin + 1; op != end && op->kind != OpKind::LoopEnd; ++op) {
     bool adds = op->kind == OpKind::Alu && op->alu == AluOp::Add && !op->b.isRegister &&
                 op->a == Operand::reg(op->dst);
     if (!adds) {
-      error(loop.where,
-            "only additions of numbers to registers can be made at once, and loop '{}' "
-            "does other things",
-            kernel.text(loop.name));
+      context.error(loop.where,
+                    "only additions of numbers to registers can be made at once, and loop '{}' "
+                    "does other things",
+                    context.kernel.text(loop.name));
       return;
     }
   }
@@ -377,88 +519,36 @@ void EngineVerifier::checkWritten(const Op &begin) {
 void EngineVerifier::beginLoop(const Op &op) {
   bool known = beginBody(op, false);
   if (op.dst.valid()) {
-    useRegister(op.dst);
+    references.useRegister(op.dst, brackets.place());
   }
   if (known && op.amount != 1) {
     checkWritten(op);
   }
-  open(OpKind::LoopBegin, known ? op.target : Id<void>::noneValue);
-  body = known ? op.loop() : body;
+  brackets.open(OpKind::LoopBegin, known ? op.target : Id<void>::noneValue);
 }
 
 void EngineVerifier::beginIf(const Op &op) {
   bool known = beginBody(op, true);
-  open(OpKind::IfBegin, known ? op.target : Id<void>::noneValue);
-  body = known ? op.loop() : body;
-}
-
-void EngineVerifier::elseBranch() {
-  if (stack.empty() || stack.back().kind != OpKind::IfBegin) {
-    error(place(), "'else' without the branch before it");
-    return;
-  }
-  Open &branch = stack.back();
-  branch.kind = OpKind::Else;
-  if (branch.target != Id<void>::noneValue) {
-    body = kernel.loops[LoopId(branch.target)].otherBranch;
-    branch.target = body.value;
-  }
+  brackets.open(OpKind::IfBegin, known ? op.target : Id<void>::noneValue);
 }
 
 void EngineVerifier::beginBarrier(const Op &op) {
-  open(OpKind::BarrierBegin, op.target);
+  const Code &code = context.code;
+  brackets.open(OpKind::BarrierBegin, op.target);
   if (op.target >= code.barriers.size()) {
-    error(place(), "barrier {} is opened, but the program has only {}", op.target,
-          code.barriers.size());
+    context.error(brackets.place(), "barrier {} is opened, but the program has only {}", op.target,
+                  code.barriers.size());
     return;
   }
-  const std::vector<EngineId> &participants = code.barriers[op.barrier()];
-  if (std::find(participants.begin(), participants.end(), program.engine) == participants.end()) {
-    error(place(), "barrier {} is opened, in which this engine takes no part", op.target);
-  }
-}
-
-/// What every run of the kernel needs may not depend on a register.
-void EngineVerifier::onlySometimes(const Op &op) {
-  bool inside = std::any_of(stack.begin(), stack.end(),
-                            [](const Open &o) { return o.kind == OpKind::WhenBegin; });
-  bool always = op.kind == OpKind::Issue || op.kind == OpKind::LoopBegin ||
-                op.kind == OpKind::IfBegin || op.kind == OpKind::WhenBegin;
-  if (inside && always) {
-    error(place(), "{} stands in a 'when'; only operations on registers and semaphores may",
-          op.kind == OpKind::Issue ? "an instruction" : fmt::format("a {}", nameOf(op.kind)));
+  if (std::ranges::count(code.barriers[op.barrier()], context.program.engine) == 0) {
+    context.error(brackets.place(), "barrier {} is opened, in which this engine takes no part",
+                  op.target);
   }
 }
 
 void EngineVerifier::beginWhen(const Op &op) {
-  useOperand(op.a);
-  open(OpKind::WhenBegin, 0);
-}
-
-void EngineVerifier::end(OpKind begin) {
-  bool matches =
-      !stack.empty() && (stack.back().kind == begin ||
-                         (begin == OpKind::IfBegin && stack.back().kind == OpKind::Else));
-  if (!matches) {
-    error(place(), "a {} is closed, but {}", nameOf(begin),
-          stack.empty()
-              ? std::string("nothing is open")
-              : fmt::format("the innermost that is open is a {}", nameOf(stack.back().kind)));
-    return;
-  }
-  Open closed = stack.back();
-  stack.pop_back();
-  if (closed.kind == OpKind::BarrierBegin || closed.kind == OpKind::WhenBegin) {
-    return;
-  }
-  unknownBodies -= closed.target == Id<void>::noneValue ? 1 : 0;
-  body = closed.outer;
-}
-
-void EngineVerifier::unclosed() {
-  for (const Open &bracket : stack) {
-    error(place(), "a {} is not closed", nameOf(bracket.kind));
-  }
+  references.useOperand(op.a, brackets.place());
+  brackets.open(OpKind::WhenBegin, 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -481,9 +571,10 @@ static void forEqualNames(const IdVector<IdT, T> &table, Report report) {
   }
 }
 
-void EngineVerifier::registerNames() {
-  forEqualNames(program.registers, [&](std::string_view name) {
-    error(kernel.engines[program.engine].where, "several registers are named '{}'", name);
+static void verifyRegisterNames(const EngineContext &context) {
+  forEqualNames(context.program.registers, [&](std::string_view name) {
+    context.error(context.kernel.engines[context.program.engine].where,
+                  "several registers are named '{}'", name);
   });
 }
 
@@ -550,7 +641,9 @@ void verifyCode(const Kernel &kernel, const Code &code, Diagnostics &diagnostics
                                     kernel.nameOf(e), code.engines[e].engine.value));
       continue;
     }
-    EngineVerifier(kernel, code, code.engines[e], timesIssued, diagnostics).run();
+    const EngineContext context{kernel, code, code.engines[e], diagnostics};
+    verifyRegisterNames(context);
+    EngineVerifier(context, timesIssued).run();
   }
   if (complete) {
     verifyComplete(kernel, timesIssued, diagnostics);
