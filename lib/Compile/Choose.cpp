@@ -5,6 +5,9 @@
 // or is part of one for its whole queue. Those that the kernel pins to one semaphore are a set of
 // their own, about which nothing is left to choose.
 //
+// Three parts, each with its own state: the sets and how they share (Sets), the semaphores that
+// there are for them (Budget), and what code costs that is really made (Trials).
+//
 // Steps:  1. estimate  plan with semaphores of one's own and with shared ones; charge what the
 //                      waits of each plan cost to the sets they wait for
 //         2. pick      the cheaper for each set
@@ -55,79 +58,50 @@ struct Set {
   uint32_t numSemaphores() const {
     return sharing == Sharing::Nobody ? static_cast<uint32_t>(members.size()) : 1;
   }
+
+  /// Whether it can have one semaphore for all, or one for each.
+  bool hasChoice() const { return !decided && members.size() > 1; }
 };
 
-class Chooser {
+/// The sets of a kernel, and how each shares.
+class Sets {
 public:
-  Chooser(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
-          const Machine &machine, Diagnostics &diagnostics)
-      : kernel(kernel), request(request), decided(decisionsFor(request, needs, machine)),
-        machine(machine), diagnostics(diagnostics), entries(expectedEntries(kernel)),
-        prices(machine), spare(needs.spare),
-        limit(unreserved(machine.semaphores, kernel.reserved).value_or(UINT32_MAX)),
-        mayKnowTrips(request.constantTrips) {
-    decided.lower.nativeCounters = true;
-    decided.lower.stepThresholds = true;
-    decided.lower.countAtOnce = true;
+  explicit Sets(const Kernel &kernel) : kernel(kernel) { find(); }
+
+  std::vector<Set>::iterator begin() { return sets.begin(); }
+
+  std::vector<Set>::iterator end() { return sets.end(); }
+
+  size_t size() const { return sets.size(); }
+
+  /// By instruction; nobody waits for those that are in none.
+  const IdVector<InstrId, uint32_t> &ofInstrs() const { return setOf; }
+
+  IdVector<InstrId, Sharing> sharing() const {
+    IdVector<InstrId, Sharing> result(kernel.instrs.size(), Sharing::Nobody);
+    for (const Set &set : sets) {
+      for (InstrId member : set.members) {
+        result[member] = set.sharing;
+      }
+    }
+    return result;
   }
 
-  Decisions run() {
-    findSets();
-    Candidate best = search();
-    const uint64_t beyondAtFirst = best.beyond();
-    // Two savings pay nearly always, but not where other waits need the counters anyway.
-    for (auto [step, constant] : {std::pair(true, false), {false, true}, {false, false}}) {
-      if (!best.score || (constant && !mayKnowTrips)) {
-        continue;
-      }
-      decided.lower.stepThresholds = step;
-      decided.plan.constantTrips = constant && mayKnowTrips;
-      Candidate other = search();
-      if (other.score && *other.score < *best.score) {
-        best = std::move(other);
-      }
+  uint64_t numSemaphores() const {
+    uint64_t count = 0;
+    std::vector<bool> shares(kernel.queues.size(), false);
+    for (const Set &set : sets) {
+      bool again = set.sharing == Sharing::Queue && shares[set.queue.value];
+      shares[set.queue.value] = shares[set.queue.value] || set.sharing == Sharing::Queue;
+      count += again ? 0 : set.numSemaphores();
     }
-    if (!best.forced.empty()) {
-      diagnostics.remark(kernel.where, best.forced);
-    }
-    if (best.beyond() < beyondAtFirst && !best.decisions.lower.stepThresholds) {
-      diagnostics.remark(
-          kernel.where, fmt::format("thresholds are computed at each wait: keeping them needs more "
-                                    "registers than machine '{}' has",
-                                    machine.name));
-    }
-    return best.decisions;
+    return count;
   }
 
 private:
-  /// What compiling with some decisions needs beyond the limits, and then costs.
-  using Score = std::tuple<uint64_t, double>;
+  static constexpr uint32_t noSet = UINT32_MAX;
 
-  struct Candidate {
-    Decisions decisions;
-    std::string forced;         ///< what a limit forced; empty: nothing
-    std::optional<Score> score; ///< none: the kernel is too large to lower it so often
-
-    uint64_t beyond() const { return score ? std::get<0>(*score) : 0; }
-  };
-
-  /// Steps 1 to 4, for one setting of the savings.
-  Candidate search() {
-    estimate();
-    for (Set &set : sets) {
-      bool alone = set.members.size() == 1 || set.own < set.shared;
-      set.sharing = set.decided ? set.asDecided : alone ? Sharing::Nobody : Sharing::Body;
-    }
-    Candidate found;
-    found.forced = respectLimit();
-    found.score = improve();
-    found.decisions = withSharing(sharing());
-    return found;
-  }
-
-  //===--- Sets -----------------------------------------------------------===//
-
-  void findSets() {
+  void find() {
     std::vector<bool> waitedFor(kernel.instrs.size(), false);
     for (const Dep &dep : kernel.deps) {
       waitedFor[dep.producer.value] = true;
@@ -158,70 +132,31 @@ private:
     }
   }
 
-  IdVector<InstrId, Sharing> sharing() const {
-    IdVector<InstrId, Sharing> result(kernel.instrs.size(), Sharing::Nobody);
-    for (const Set &set : sets) {
-      for (InstrId member : set.members) {
-        result[member] = set.sharing;
-      }
-    }
-    return result;
-  }
+  const Kernel &kernel;
+  std::vector<Set> sets;
+  IdVector<InstrId, uint32_t> setOf;
+};
 
-  Decisions withSharing(IdVector<InstrId, Sharing> choice) const {
-    Decisions result = decided;
-    result.plan.sharing = std::move(choice);
-    return result;
-  }
+//===----------------------------------------------------------------------===//
+// 3. Limit
+//===----------------------------------------------------------------------===//
 
-  //===--- 1. Estimate ----------------------------------------------------===//
+/// The semaphores that a machine has for instructions.
+class Budget {
+public:
+  Budget(const Kernel &kernel, const Machine &machine, uint64_t spare)
+      : kernel(kernel), machine(machine), spare(spare),
+        limit(unreserved(machine.semaphores, kernel.reserved).value_or(UINT32_MAX)) {}
 
-  void estimate() {
-    std::vector<double> own = costsWith(Sharing::Nobody);
-    std::vector<double> shared = costsWith(Sharing::Body);
-    for (size_t s = 0; s < sets.size(); ++s) {
-      sets[s].own = own[s];
-      sets[s].shared = shared[s];
-    }
-  }
-
-  std::vector<double> costsWith(Sharing all) {
-    for (Set &set : sets) {
-      set.sharing = all;
-    }
-    Diagnostics ignored;
-    SyncPlan plan = makePlan(kernel, withSharing(sharing()).plan, ignored);
-    if (ignored.hasErrors()) {
-      return std::vector<double>(sets.size(), 0); // whoever plans next reports them
-    }
-    return waitCosts(kernel, plan, machine, decided.lower, setOf, sets.size());
-  }
-
-  //===--- 3. Limit -------------------------------------------------------===//
-
-  uint64_t numSemaphores() const {
-    uint64_t count = 0;
-    std::vector<bool> shares(kernel.queues.size(), false);
-    for (const Set &set : sets) {
-      bool again = set.sharing == Sharing::Queue && shares[set.queue.value];
-      shares[set.queue.value] = shares[set.queue.value] || set.sharing == Sharing::Queue;
-      count += again ? 0 : set.numSemaphores();
-    }
-    return count;
-  }
-
-  bool enough(uint64_t count) const { return count + spare <= limit; }
-
-  bool enough() const { return enough(numSemaphores()); }
-
-  /// What had to be shared, in words.
-  std::string respectLimit() {
-    uint64_t wished = numSemaphores();
-    if (enough()) {
+  /// Lets sets share until there are enough; says what had to, in words.
+  std::string respect(Sets &sets) const {
+    uint64_t wished = sets.numSemaphores();
+    if (enough(wished)) {
       return "";
     }
-    uint32_t merged = shareInBodies();
-    std::vector<QueueId> whole = enough() ? std::vector<QueueId>() : shareQueues();
+    uint32_t merged = shareInBodies(sets);
+    std::vector<QueueId> whole =
+        enough(sets.numSemaphores()) ? std::vector<QueueId>() : shareQueues(sets);
     std::string meeting =
         spare == 0 ? "" : fmt::format(", of which engines need {} to meet", spare);
     std::string text =
@@ -236,28 +171,30 @@ private:
     return text;
   }
 
+private:
+  bool enough(uint64_t count) const { return count + spare <= limit; }
+
   /// Sets share until there are few enough semaphores, those first that lose least for each one
   /// saved. How many do so.
-  uint32_t shareInBodies() {
-    std::vector<uint32_t> candidates;
-    for (uint32_t s = 0; s < sets.size(); ++s) {
-      if (sets[s].sharing == Sharing::Nobody && sets[s].members.size() > 1 && !sets[s].decided) {
-        candidates.push_back(s);
+  uint32_t shareInBodies(Sets &sets) const {
+    std::vector<Set *> candidates;
+    for (Set &set : sets) {
+      if (set.sharing == Sharing::Nobody && set.hasChoice()) {
+        candidates.push_back(&set);
       }
     }
-    auto loss = [&](uint32_t s) {
-      return (sets[s].shared - sets[s].own) / static_cast<double>(sets[s].members.size() - 1);
+    auto loss = [](const Set *set) {
+      return (set->shared - set->own) / static_cast<double>(set->members.size() - 1);
     };
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [&](uint32_t a, uint32_t b) { return loss(a) < loss(b); });
-    uint64_t count = numSemaphores();
+    std::ranges::stable_sort(candidates, {}, loss);
+    uint64_t count = sets.numSemaphores();
     uint32_t merged = 0;
-    for (uint32_t s : candidates) {
+    for (Set *set : candidates) {
       if (enough(count)) {
         break;
       }
-      count -= sets[s].members.size() - 1;
-      sets[s].sharing = Sharing::Body;
+      count -= set->members.size() - 1;
+      set->sharing = Sharing::Body;
       ++merged;
     }
     return merged;
@@ -273,11 +210,11 @@ private:
     auto rank() const { return std::tuple(!exact, cost / saved, queue); }
   };
 
-  std::vector<QueueId> shareQueues() {
-    std::vector<WholeQueue> candidates = wholeQueues();
+  std::vector<QueueId> shareQueues(Sets &sets) const {
+    std::vector<WholeQueue> candidates = wholeQueues(sets);
     std::sort(candidates.begin(), candidates.end(),
               [](const WholeQueue &a, const WholeQueue &b) { return a.rank() < b.rank(); });
-    uint64_t count = numSemaphores();
+    uint64_t count = sets.numSemaphores();
     std::vector<QueueId> whole;
     std::vector<bool> isWhole(kernel.queues.size(), false);
     for (const WholeQueue &candidate : candidates) {
@@ -295,7 +232,7 @@ private:
   }
 
   /// Queues with several semaphores whose path everybody who waits for them can follow.
-  std::vector<WholeQueue> wholeQueues() const {
+  std::vector<WholeQueue> wholeQueues(Sets &sets) const {
     std::vector<WholeQueue> all;
     std::vector<bool> excluded(kernel.queues.size(), false);
     for (QueueId queue : kernel.queues.ids()) {
@@ -308,13 +245,15 @@ private:
       followed[kernel.instrs[dep.producer].queue.value] =
           followed[kernel.instrs[dep.producer].queue.value] || !byItself;
     }
+    const IdVector<LoopId, double> entries = expectedEntries(kernel);
+    const double alu = ControlPrices(machine).alu;
     for (const Set &set : sets) {
       if (set.decided) {
         continue;
       }
       WholeQueue &queue = all[set.queue.value];
       ++queue.saved;
-      queue.cost += entries[set.body] * prices.alu * static_cast<double>(1 + set.members.size());
+      queue.cost += entries[set.body] * alu * static_cast<double>(1 + set.members.size());
       for (LoopId l = set.body; l.valid(); l = kernel.loops[l].parent) {
         bool disagree = followed[set.queue.value] && !kernel.loops[l].uniform;
         excluded[set.queue.value] = excluded[set.queue.value] || disagree;
@@ -330,7 +269,31 @@ private:
     return all;
   }
 
-  //===--- 4. Improve -----------------------------------------------------===//
+  const Kernel &kernel;
+  const Machine &machine;
+  const uint64_t spare; ///< semaphores that are not for instructions
+  const uint64_t limit;
+};
+
+//===----------------------------------------------------------------------===//
+// 4. Improve
+//===----------------------------------------------------------------------===//
+
+/// What code needs beyond the limits, and then costs; found by making it, as often as is
+/// affordable.
+class Trials {
+public:
+  using Score = std::tuple<uint64_t, double>;
+
+  Trials(const Kernel &kernel, const Machine &machine, Overflow overflow)
+      : kernel(kernel), machine(machine), overflow(overflow) {}
+
+  /// Whether the kernel may be lowered once more.
+  bool affordable() {
+    bool enough = left >= kernel.instrs.size() + 1;
+    left -= enough ? kernel.instrs.size() + 1 : 0;
+    return enough;
+  }
 
   Score scoreOf(const Decisions &candidate) const {
     Diagnostics ignored;
@@ -350,10 +313,11 @@ private:
     return {beyond, controlCost(kernel, code, machine)};
   }
 
+private:
   /// Bodies whose counters would overflow, and nothing can be done about it.
   uint64_t numOverflows(const SyncPlan &plan) const {
     Diagnostics found;
-    switch (request.overflow) {
+    switch (overflow) {
     case Overflow::Reset:
       findResets(kernel, plan, machine, found);
       break;
@@ -366,28 +330,125 @@ private:
     return found.numErrors();
   }
 
-  bool affordable() {
-    bool enough = left >= kernel.instrs.size() + 1;
-    left -= enough ? kernel.instrs.size() + 1 : 0;
-    return enough;
+  const Kernel &kernel;
+  const Machine &machine;
+  const Overflow overflow;
+  size_t left = mostLowered; ///< instructions that may still be lowered
+};
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+class Chooser {
+public:
+  Chooser(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
+          const Machine &machine, Diagnostics &diagnostics)
+      : kernel(kernel), machine(machine), diagnostics(diagnostics),
+        mayKnowTrips(request.constantTrips), decided(decisionsFor(request, needs, machine)),
+        sets(kernel), budget(kernel, machine, needs.spare),
+        trials(kernel, machine, request.overflow) {
+    decided.lower.nativeCounters = true;
+    decided.lower.stepThresholds = true;
+    decided.lower.countAtOnce = true;
+  }
+
+  Decisions run() {
+    Candidate best = search();
+    const uint64_t beyondAtFirst = best.beyond();
+    // Two savings pay nearly always, but not where other waits need the counters anyway.
+    for (auto [step, constant] : {std::pair(true, false), {false, true}, {false, false}}) {
+      if (!best.score || (constant && !mayKnowTrips)) {
+        continue;
+      }
+      decided.lower.stepThresholds = step;
+      decided.plan.constantTrips = constant && mayKnowTrips;
+      Candidate other = search();
+      if (other.score && *other.score < *best.score) {
+        best = std::move(other);
+      }
+    }
+    if (!best.forced.empty()) {
+      diagnostics.remark(kernel.where, best.forced);
+    }
+    if (best.beyond() < beyondAtFirst && !best.decisions.lower.stepThresholds) {
+      diagnostics.remark(
+          kernel.where, fmt::format("thresholds are computed at each wait: keeping them needs more "
+                                    "registers than machine '{}' has",
+                                    machine.name));
+    }
+    return best.decisions;
+  }
+
+private:
+  using Score = Trials::Score;
+
+  struct Candidate {
+    Decisions decisions;
+    std::string forced;         ///< what a limit forced; empty: nothing
+    std::optional<Score> score; ///< none: the kernel is too large to lower it so often
+
+    uint64_t beyond() const { return score ? std::get<0>(*score) : 0; }
+  };
+
+  /// Steps 1 to 4, for one setting of the savings.
+  Candidate search() {
+    estimate();
+    for (Set &set : sets) {
+      bool alone = set.members.size() == 1 || set.own < set.shared;
+      set.sharing = set.decided ? set.asDecided : alone ? Sharing::Nobody : Sharing::Body;
+    }
+    Candidate found;
+    found.forced = budget.respect(sets);
+    found.score = improve();
+    found.decisions = withSharing();
+    return found;
+  }
+
+  Decisions withSharing() const {
+    Decisions result = decided;
+    result.plan.sharing = sets.sharing();
+    return result;
+  }
+
+  void estimate() {
+    std::vector<double> own = costsWith(Sharing::Nobody);
+    std::vector<double> shared = costsWith(Sharing::Body);
+    size_t s = 0;
+    for (Set &set : sets) {
+      set.own = own[s];
+      set.shared = shared[s++];
+    }
+  }
+
+  std::vector<double> costsWith(Sharing all) {
+    for (Set &set : sets) {
+      set.sharing = all;
+    }
+    Diagnostics ignored;
+    SyncPlan plan = makePlan(kernel, withSharing().plan, ignored);
+    if (ignored.hasErrors()) {
+      return std::vector<double>(sets.size(), 0); // whoever plans next reports them
+    }
+    return waitCosts(kernel, plan, machine, decided.lower, sets.ofInstrs(), sets.size());
   }
 
   std::optional<Score> improve() {
-    if (!affordable()) {
+    if (!trials.affordable()) {
       return std::nullopt;
     }
-    Score best = scoreOf(withSharing(sharing()));
+    Score best = trials.scoreOf(withSharing());
     for (bool changed = true; changed;) {
       changed = false;
       for (Set &set : sets) {
-        if (set.members.size() == 1 || set.decided || set.sharing == Sharing::Queue) {
+        if (!set.hasChoice() || set.sharing == Sharing::Queue) {
           continue;
         }
-        if (!affordable()) {
+        if (!trials.affordable()) {
           return best;
         }
         set.sharing = other(set.sharing);
-        Score score = scoreOf(withSharing(sharing()));
+        Score score = trials.scoreOf(withSharing());
         if (score < best) {
           best = score;
           changed = true;
@@ -403,21 +464,14 @@ private:
     return sharing == Sharing::Body ? Sharing::Nobody : Sharing::Body;
   }
 
-  static constexpr uint32_t noSet = UINT32_MAX;
-
   const Kernel &kernel;
-  const Request &request;
-  Decisions decided; ///< but for who shares
   const Machine &machine;
   Diagnostics &diagnostics;
-  const IdVector<LoopId, double> entries;
-  const ControlPrices prices;
-  const uint64_t spare; ///< semaphores that are not for instructions
-  const uint64_t limit;
-  const bool mayKnowTrips;   ///< constant trips may be relied on
-  size_t left = mostLowered; ///< instructions that may still be lowered
-  std::vector<Set> sets;
-  IdVector<InstrId, uint32_t> setOf;
+  const bool mayKnowTrips; ///< constant trips may be relied on
+  Decisions decided;       ///< but for who shares
+  Sets sets;
+  Budget budget;
+  Trials trials;
 };
 
 } // namespace
