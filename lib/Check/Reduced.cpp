@@ -54,321 +54,86 @@
 // Symmetry: the rings of a split queue are interchangeable where each delivers the same, so their
 // deliveries are kept sorted.
 //
+// Parts: Tables (what follows once and for all), ReducedSystem (what can happen in a position),
+// Course (what has happened on the way), Judge (what is wrong), Keys (how states are told apart),
+// and the walk over them.
+//
 // Cost: a state is a few words, a choice some dozen operations. The states are the reachable
 // combinations of marked counts.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ReducedSystem.h"
 #include "StateTable.h"
-#include "Walks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <map>
 
 namespace tally {
+namespace reduced {
 namespace {
 
-constexpr uint32_t never = UINT32_MAX;
-
-/// An operation that touches the outside.
-struct Act {
-  OpKind kind;
-  uint32_t point;     ///< in the engine's trajectory
-  uint32_t threshold; ///< of its wait
-  SemaId wait;
-  SemaId signal;
-  uint32_t amount;
-  QueueId queue;           ///< Issue
-  bool eager = true;       ///< E1, E3, E4, if it can be executed
-  bool outOfOrder = false; ///< Issue: not what the kernel has next
-};
-
-/// What the specification asks of one run of an instruction: counts of queues.
-struct Ask {
-  QueueId queue;
-  uint32_t count;
-  DepId dep;
-};
-
-struct SpecIssue {
-  Instance instance;
-  QueueId queue;
-  uint32_t firstAsk = 0;
-  uint32_t numAsks = 0;
-};
-
-/// The instruction at one place of a queue's order.
-struct Taken {
-  SemaId signal;
-  uint32_t amount = 0;
-  bool marked = false; ///< the count that its retirement makes
-};
-
-/// What follows from the two systems once and for all.
-class Tables {
+/// What has happened since the start.
+class Course {
 public:
-  Tables(const Lockstep &lockstep, Reduction reduction)
-      : lockstep(lockstep), kernel(lockstep.implOf().kernelOf()),
-        code(lockstep.implOf().programOf()), machine(lockstep.implOf().machineOf()),
-        acts(kernel.engines.size()), issues(kernel.engines.size()), taken(kernel.queues.size()),
-        steady(code.semaphores.size(), true), reset(code.semaphores.size(), false) {
-    fillActs();
-    fillTaken();
-    fillAsks();
-    findSteady();
-    markEager();
-    markWaits();
-    markDrains();
-    if (reduction == Reduction::Local) {
-      nothingIsEager();
-    }
-  }
+  explicit Course(const ReducedSystem &system) : system(system) {}
 
-  const Lockstep &lockstep;
-  const Kernel &kernel;
-  const Code &code;
-  const Machine &machine;
-  IdVector<EngineId, std::vector<Act>> acts;
-  IdVector<EngineId, std::vector<SpecIssue>> issues;
-  std::vector<Ask> asks;
-  IdVector<QueueId, std::vector<Taken>> taken;
-  IdVector<SemaId, bool> steady;
-  IdVector<SemaId, bool> reset; ///< by some operation
+  size_t size() const { return events.size(); }
 
-private:
-  static bool isOutside(OpKind kind) {
-    return kind == OpKind::Issue || kind == OpKind::Wait || kind == OpKind::Signal ||
-           kind == OpKind::Reset || kind == OpKind::Drain;
-  }
+  void add(const Event &event) { events.push_back(event); }
 
-  void fillActs() {
-    const ImplSystem &impl = lockstep.implOf();
-    for (EngineId e : kernel.engines.ids()) {
-      const std::vector<ImplPoint> &points = impl.trajectory(e);
-      const std::vector<Instance> &expected = lockstep.specOf().issuesOf(e);
-      size_t numIssues = 0;
-      for (uint32_t p = 0; p < points.size(); ++p) {
-        const Op &op = *impl.headAt(e, p);
-        if (!isOutside(op.kind)) {
+  /// Goes back to where there were so many.
+  void cut(size_t size) { events.resize(size); }
+
+  /// The steps of the code that they stand for: operations on registers and the like
+  /// as soon as possible, a commit right after its issue.
+  std::vector<Step> steps() const {
+    std::vector<Step> way;
+    std::vector<uint32_t> point(system.kernel.engines.size(), 0);
+    std::vector<uint32_t> numActs(system.kernel.engines.size(), 0);
+    Position queues = system.initial(); // for what is in flight when something is issued
+    for (const Event &event : events) {
+      if (event.kind == Event::Kind::Act) {
+        EngineId e(event.who);
+        const Act &act = system.tables.acts[e][numActs[e.value]++];
+        for (; point[e.value] < act.point; ++point[e.value]) {
+          way.push_back(Step::control(e));
+        }
+        ++point[e.value];
+        if (act.kind != OpKind::Issue) {
+          way.push_back(Step::control(e));
           continue;
         }
-        Act act{op.kind, p, points[p].threshold, op.wait, op.signal, op.amount, {}};
-        if (op.kind == OpKind::Issue) {
-          act.queue = kernel.instrs[op.instr()].queue;
-          act.outOfOrder = numIssues >= expected.size() ||
-                           expected[numIssues] != Instance{op.instr(), points[p].run};
-          ++numIssues;
-        }
-        acts[e].push_back(act);
-      }
-    }
-  }
-
-  void fillTaken() {
-    for (QueueId q : kernel.queues.ids()) {
-      const ImplSystem &impl = lockstep.implOf();
-      for (uint32_t n = 0; n < impl.issuesOf(q).size(); ++n) {
-        const Op &op = impl.issueAt(q, n);
-        taken[q].push_back({op.signal, op.signal.valid() ? op.amount : 0, false});
-      }
-    }
-  }
-
-  /// The place of each run of each producer in its queue, from the specification's order: where the
-  /// code's differs, nothing behind that is ever issued.
-  void fillAsks() {
-    const SpecSystem &spec = lockstep.specOf();
-    std::vector<std::vector<uint32_t>> countOf(kernel.instrs.size());
-    for (QueueId q : kernel.queues.ids()) {
-      uint32_t count = 0;
-      for (const Instance &instance : spec.issuesOf(q)) {
-        countOf[instance.instr.value].push_back(++count);
-      }
-    }
-    for (EngineId e : kernel.engines.ids()) {
-      for (const Instance &instance : spec.issuesOf(e)) {
-        addIssue(e, instance, countOf);
-      }
-    }
-  }
-
-  void addIssue(EngineId engine, const Instance &instance,
-                const std::vector<std::vector<uint32_t>> &countOf) {
-    SpecIssue issue{instance, kernel.instrs[instance.instr].queue,
-                    static_cast<uint32_t>(asks.size()), 0};
-    for (DepId dep : lockstep.specOf().depsOf(instance.instr)) {
-      uint32_t need = lockstep.specOf().need(dep, instance.run);
-      if (need == 0) {
+        way.push_back(Step::issue(e, act.queue));
+        uint32_t q = act.queue.value;
+        way.push_back(Step::commit(e, act.queue, queues.issued[q]++ - queues.retired[q]));
         continue;
       }
-      InstrId producer = kernel.deps[dep].producer;
-      const std::vector<uint32_t> &counts = countOf[producer.value];
-      QueueId queue = kernel.instrs[producer].queue;
-      asks.push_back({queue, need <= counts.size() ? counts[need - 1] : never, dep});
-      mark(queue, asks.back().count);
-      ++issue.numAsks;
+      QueueId q(event.who);
+      EngineId e = system.kernel.queues[q].engine;
+      if (event.kind == Event::Kind::Retire) {
+        way.push_back(Step::retire(e, q));
+        system.retire(queues, event.who);
+      } else {
+        way.push_back(Step::deliver(e, q, event.ring));
+        system.deliver(queues, event.who, event.ring);
+      }
     }
-    issues[engine].push_back(issue);
+    for (EngineId e : system.kernel.engines.ids()) {
+      const Act *next = numActs[e.value] < system.tables.acts[e].size()
+                            ? &system.tables.acts[e][numActs[e.value]]
+                            : nullptr;
+      size_t end = next ? next->point : system.impl.trajectory(e).size();
+      way.insert(way.end(), end - point[e.value], Step::control(e));
+    }
+    return way;
   }
 
-  void mark(QueueId queue, uint32_t count) {
-    if (count >= 1 && count <= taken[queue].size()) {
-      taken[queue][count - 1].marked = true;
-    }
-  }
-
-  void findSteady() {
-    IdVector<SemaId, uint64_t> raised(code.semaphores.size(), 0);
-    for (const std::vector<Taken> &queue : taken) {
-      for (const Taken &instr : queue) {
-        if (instr.signal.valid()) {
-          raised[instr.signal] += instr.amount;
-        }
-      }
-    }
-    for (const std::vector<Act> &engine : acts) {
-      for (const Act &act : engine) {
-        if (act.kind == OpKind::Signal) {
-          raised[act.signal] += act.amount;
-        }
-        for (uint32_t i = 0; act.kind == OpKind::Reset && i < act.amount; ++i) {
-          reset[SemaId(act.signal.value + i)] = true;
-        }
-      }
-    }
-    for (SemaId s : steady.ids()) {
-      steady[s] = !reset[s] && raised[s] < machine.counterLimit();
-    }
-  }
-
-  void markEager() {
-    for (std::vector<Act> &engine : acts) {
-      for (Act &act : engine) {
-        act.eager =
-            act.kind == OpKind::Drain || ((act.kind == OpKind::Wait || act.kind == OpKind::Issue) &&
-                                          (!act.wait.valid() || steady[act.wait]));
-      }
-    }
-  }
-
-  /// The counts at which waits may begin to pass. A semaphore raised by several, or split, or not
-  /// steady: every one of them.
-  void markWaits() {
-    struct Raiser {
-      QueueId queue;
-      bool several = false;
-      std::vector<uint64_t> values; ///< after each count
-    };
-
-    IdVector<SemaId, Raiser> raisers(code.semaphores.size());
-    for (const std::vector<Act> &engine : acts) {
-      for (const Act &act : engine) {
-        if (act.kind == OpKind::Signal) {
-          raisers[act.signal].several = true;
-        }
-      }
-    }
-    for (QueueId q : kernel.queues.ids()) {
-      for (const Taken &instr : taken[q]) {
-        if (instr.signal.valid()) {
-          Raiser &raiser = raisers[instr.signal];
-          raiser.several |= raiser.queue.valid() && raiser.queue != q;
-          raiser.queue = q;
-        }
-      }
-    }
-    for (SemaId s : raisers.ids()) {
-      fillValues(s, raisers[s].queue, raisers[s].values);
-    }
-    for (const std::vector<Act> &engine : acts) {
-      for (const Act &act : engine) {
-        if (!act.wait.valid()) {
-          continue;
-        }
-        const Raiser &raiser = raisers[act.wait];
-        bool simple = steady[act.wait] && !raiser.several;
-        if (simple && raiser.queue.valid()) {
-          auto reached =
-              std::lower_bound(raiser.values.begin(), raiser.values.end(), uint64_t(act.threshold));
-          mark(raiser.queue, static_cast<uint32_t>(reached - raiser.values.begin()));
-        } else if (!simple) {
-          markAllThatRaise(act.wait);
-        }
-      }
-    }
-  }
-
-  void fillValues(SemaId semaphore, QueueId queue, std::vector<uint64_t> &values) {
-    values = {0};
-    if (!queue.valid()) {
-      return;
-    }
-    for (const Taken &instr : taken[queue]) {
-      values.push_back(values.back() + (instr.signal == semaphore ? instr.amount : 0));
-    }
-  }
-
-  /// But what E1 and E2 say: those have no acts.
-  void nothingIsEager() {
-    for (std::vector<Act> &engine : acts) {
-      for (Act &act : engine) {
-        act.eager = false;
-      }
-    }
-    for (std::vector<Taken> &queue : taken) {
-      for (Taken &instr : queue) {
-        instr.marked = true;
-      }
-    }
-  }
-
-  /// A drain passes when all that was issued before it has retired.
-  void markDrains() {
-    for (const std::vector<Act> &engine : acts) {
-      std::map<QueueId, uint32_t> issued;
-      for (const Act &act : engine) {
-        if (act.kind == OpKind::Issue) {
-          ++issued[act.queue];
-        }
-        for (auto [queue, count] : issued) {
-          if (act.kind == OpKind::Drain) {
-            mark(queue, count);
-          }
-        }
-      }
-    }
-  }
-
-  void markAllThatRaise(SemaId semaphore) {
-    for (std::vector<Taken> &queue : taken) {
-      for (Taken &instr : queue) {
-        instr.marked |= instr.signal == semaphore;
-      }
-    }
-  }
-};
-
-/// A state in full; small, copied often.
-struct Position {
-  std::vector<uint32_t> at;        ///< by engine: acts
-  std::vector<uint32_t> numIssued; ///< by engine
-  std::vector<uint32_t> issued;    ///< by queue
-  std::vector<uint32_t> retired;   ///< by queue
-  std::vector<uint32_t> semaphores;
-  std::vector<uint32_t> rings;
-};
-
-/// One thing that happened: an act, a retirement, or a delivery.
-struct Event {
-  enum class Kind : uint8_t { Act, Retire, Deliver };
-  Kind kind = Kind::Act;
-  uint32_t who = 0;  ///< engine or queue
-  uint32_t ring = 0; ///< Deliver
-
-  bool operator==(const Event &) const = default;
+private:
+  const ReducedSystem &system;
+  std::vector<Event> events;
 };
 
 /// Packs numbers below given bounds into words.
@@ -406,52 +171,43 @@ private:
   uint32_t used = 1;
 };
 
-class ReducedWalk {
+/// The records by which states are told apart: what does not follow from the rest.
+class Keys {
 public:
-  ReducedWalk(const Lockstep &lockstep, const ExploreOptions &options)
-      : tables(lockstep, options.reduction), impl(lockstep.implOf()), kernel(impl.kernelOf()),
-        options(options), packer(packerFor(tables)), table(options.compact ? 1 : packer.numWords()),
+  Keys(const ReducedSystem &system, bool isCompact)
+      : system(system), isCompact(isCompact), packer(packerFor(system.tables)),
         record(packer.numWords()) {}
 
-  WalkResult run() {
-    Position start = initial();
-    settle(start);
-    arrive(std::move(start));
-    while (!stack.empty() && !stopped()) {
-      Frame &top = stack.back();
-      if (top.next == top.choices.size()) {
-        stackBytes -= top.bytes();
-        stack.pop_back();
-        continue;
+  size_t numWords() const { return isCompact ? 1 : packer.numWords(); }
+
+  /// Good until the next one is asked for.
+  const uint64_t *of(const Position &position) {
+    numbers.clear();
+    numbers.insert(numbers.end(), position.at.begin(), position.at.end());
+    numbers.insert(numbers.end(), position.retired.begin(), position.retired.end());
+    for (SemaId s : system.tables.reset.ids()) {
+      if (system.tables.reset[s]) {
+        numbers.push_back(position.semaphores[s.value]);
       }
-      events.resize(top.numEvents);
-      Position position = top.position;
-      perform(position, top.choices[top.next++]);
-      ++result.transitions;
-      settle(position);
-      arrive(std::move(position));
     }
-    result.complete = result.reason.empty() && stack.empty();
-    result.full = std::move(full);
-    result.states = table.size();
-    return result;
+    for (QueueId q : system.kernel.queues.ids()) {
+      if (system.impl.isSplit(q)) {
+        auto first = position.rings.begin() + system.impl.firstRing(q);
+        size_t begin = numbers.size();
+        numbers.insert(numbers.end(), first, first + system.kernel.queues[q].weight);
+        if (sharesAreEqual(q)) {
+          std::sort(numbers.begin() + static_cast<ptrdiff_t>(begin), numbers.end());
+        }
+      }
+    }
+    packer.pack(numbers, record);
+    if (isCompact) {
+      record[0] = StateTable::hashOf(record.data(), record.size()) | 1; // 0 is no record
+    }
+    return record.data();
   }
 
 private:
-  /// A state that still has choices to try.
-  struct Frame {
-    Position position;
-    size_t numEvents; ///< that lead to it
-    std::vector<Event> choices;
-    size_t next = 0;
-
-    uint64_t bytes() const {
-      return sizeof(Frame) + choices.capacity() * sizeof(Event) +
-             sizeof(uint32_t) * (2 * position.at.size() + 2 * position.issued.size() +
-                                 position.semaphores.size() + position.rings.size());
-    }
-  };
-
   static Packer packerFor(const Tables &tables) {
     Packer packer;
     for (const std::vector<Act> &acts : tables.acts) {
@@ -475,138 +231,167 @@ private:
     return packer;
   }
 
-  Position initial() const {
+  bool sharesAreEqual(QueueId q) const {
+    return std::all_of(
+        system.tables.taken[q].begin(), system.tables.taken[q].end(),
+        [&](const Taken &instr) { return instr.amount % system.kernel.queues[q].weight == 0; });
+  }
+
+  const ReducedSystem &system;
+  const bool isCompact;
+  Packer packer;
+  std::vector<uint64_t> record;
+  std::vector<uint32_t> numbers;
+};
+
+/// What is wrong in the positions that the walk comes to.
+class Judge {
+public:
+  Judge(const ReducedSystem &system, const ExploreOptions &options, const Course &course,
+        WalkResult &result)
+      : system(system), options(options), course(course), result(result) {}
+
+  /// Nothing more is asked, since something has been found or the walk has been given up.
+  bool isOver() const { return !result.reason.empty() || (result.first && !options.findAll); }
+
+  /// Before an issue that the code allows.
+  void checkIssue(const Position &position, EngineId e) {
+    const Act &act = *system.headOf(position, e);
+    const SpecIssue *next = system.nextOfSpec(position, e);
+    Mismatch mismatch;
+    mismatch.engine = e;
+    mismatch.instance = next ? next->instance : Instance();
+    if (act.outOfOrder) {
+      mismatch.kind = MismatchKind::Order;
+      mismatch.issued = {system.impl.headAt(e, act.point)->instr(),
+                         system.impl.trajectory(e)[act.point].run};
+      return found(mismatch);
+    }
+    if (const Ask *ask = system.unmet(position, *next)) {
+      mismatch.kind = MismatchKind::Early;
+      mismatch.dep = ask->dep;
+      found(mismatch);
+    }
+  }
+
+  /// Where nothing is eager: who could go on in the kernel, but not in the code?
+  void checkLate(const Position &position) {
+    for (EngineId e : system.kernel.engines.ids()) {
+      if (system.specMayIssue(position, e)) {
+        std::optional<Mismatch> late = system.lateness(position, e);
+        if (late) {
+          found(*late);
+        }
+      }
+    }
+  }
+
+  /// Where nothing can happen: could anything in the kernel? And is all code at its end?
+  void checkDeadlock(const Position &position) {
+    bool done = true;
+    for (EngineId e : system.kernel.engines.ids()) {
+      done &= system.nextOfSpec(position, e) == nullptr;
+      if (system.specMayIssue(position, e)) {
+        return foundDeadlock(position, e);
+      }
+    }
+    for (EngineId e : system.kernel.engines.ids()) {
+      if (done && system.headOf(position, e)) {
+        return foundDeadlock(position, e);
+      }
+    }
+    result.stuckTogether |= !done;
+  }
+
+private:
+  void found(const Mismatch &mismatch) {
+    if (isOver()) {
+      return;
+    }
+    result.mismatches.insert(mismatch);
+    if (!result.first && !isAllowed(options, mismatch)) {
+      result.first = mismatch;
+      result.wayToFirst = course.steps();
+    }
+  }
+
+  void foundDeadlock(const Position &position, EngineId e) {
+    Mismatch mismatch = *system.lateness(position, e);
+    mismatch.kind = MismatchKind::Deadlock;
+    found(mismatch);
+  }
+
+  const ReducedSystem &system;
+  const ExploreOptions &options;
+  const Course &course;
+  WalkResult &result;
+};
+
+class ReducedWalk {
+public:
+  ReducedWalk(const Lockstep &lockstep, const ExploreOptions &options)
+      : options(options), system(lockstep, options), course(system),
+        judge(system, options, course, result), keys(system, options.compact),
+        table(keys.numWords()) {}
+
+  WalkResult run() {
+    Position start = system.initial();
+    settle(start);
+    arrive(std::move(start));
+    while (!stack.empty() && !judge.isOver()) {
+      Frame &top = stack.back();
+      if (top.next == top.choices.size()) {
+        stackBytes -= top.bytes();
+        stack.pop_back();
+        continue;
+      }
+      course.cut(top.numEvents);
+      Position position = top.position;
+      perform(position, top.choices[top.next++]);
+      ++result.transitions;
+      settle(position);
+      arrive(std::move(position));
+    }
+    result.complete = result.reason.empty() && stack.empty();
+    result.full = system.fullQueues();
+    result.states = table.size();
+    return result;
+  }
+
+private:
+  /// A state that still has choices to try.
+  struct Frame {
     Position position;
-    position.at.assign(kernel.engines.size(), 0);
-    position.numIssued.assign(kernel.engines.size(), 0);
-    position.issued.assign(kernel.queues.size(), 0);
-    position.retired.assign(kernel.queues.size(), 0);
-    position.semaphores.assign(tables.code.semaphores.size(), 0);
-    position.rings.assign(impl.initial().rings.size(), 0);
-    return position;
-  }
+    size_t numEvents; ///< that lead to it
+    std::vector<Event> choices;
+    size_t next = 0;
 
-  bool stopped() const { return !result.reason.empty() || (result.first && !options.findAll); }
-
-  //===--- One state ------------------------------------------------------===//
-
-  const Act *headOf(const Position &position, EngineId e) const {
-    uint32_t at = position.at[e.value];
-    return at < tables.acts[e].size() ? &tables.acts[e][at] : nullptr;
-  }
-
-  bool waitPasses(const Position &position, const Act &act) const {
-    return !act.wait.valid() || impl.passes(position.semaphores[act.wait.value], act.threshold);
-  }
-
-  /// Asked only where the engine has something for this queue.
-  bool hasRoom(const Position &position, QueueId q) const {
-    bool has = position.issued[q.value] - position.retired[q.value] < options.inFlight;
-    if (!has) {
-      full.insert(q);
+    uint64_t bytes() const {
+      return sizeof(Frame) + choices.capacity() * sizeof(Event) +
+             sizeof(uint32_t) * (2 * position.at.size() + 2 * position.issued.size() +
+                                 position.semaphores.size() + position.rings.size());
     }
-    return has;
-  }
-
-  bool isDrained(const Position &position, EngineId e) const {
-    for (QueueId q : kernel.engines[e].queues) {
-      if (position.issued[q.value] != position.retired[q.value]) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /// Whether the engine can execute its next act, issues out of order included.
-  bool canAct(const Position &position, EngineId e, const Act &act) const {
-    return waitPasses(position, act) &&
-           (act.kind != OpKind::Issue || hasRoom(position, act.queue)) &&
-           (act.kind != OpKind::Drain || isDrained(position, e));
-  }
-
-  const SpecIssue *nextOfSpec(const Position &position, EngineId e) const {
-    uint32_t n = position.numIssued[e.value];
-    return n < tables.issues[e].size() ? &tables.issues[e][n] : nullptr;
-  }
-
-  /// The first thing asked that has not retired yet.
-  const Ask *unmet(const Position &position, const SpecIssue &issue) const {
-    for (uint32_t i = 0; i < issue.numAsks; ++i) {
-      const Ask &ask = tables.asks[issue.firstAsk + i];
-      if (position.retired[ask.queue.value] < ask.count) {
-        return &ask;
-      }
-    }
-    return nullptr;
-  }
-
-  bool specMayIssue(const Position &position, EngineId e) const {
-    const SpecIssue *next = nextOfSpec(position, e);
-    return next && hasRoom(position, next->queue) && !unmet(position, *next);
-  }
-
-  //===--- Events ---------------------------------------------------------===//
-
-  void raise(Position &position, SemaId semaphore, uint32_t amount) const {
-    uint64_t mask = (uint64_t(1) << tables.machine.counterBits) - 1;
-    uint32_t &value = position.semaphores[semaphore.value];
-    value = static_cast<uint32_t>((value + uint64_t(amount)) & mask);
-  }
-
-  /// What an engine does to others; it can be executed.
-  void execute(Position &position, EngineId e, const Act &act) const {
-    ++position.at[e.value];
-    switch (act.kind) {
-    case OpKind::Issue:
-      ++position.issued[act.queue.value];
-      ++position.numIssued[e.value];
-      return;
-    case OpKind::Signal:
-      return raise(position, act.signal, act.amount);
-    case OpKind::Reset:
-      std::fill_n(position.semaphores.begin() + act.signal.value, act.amount, 0);
-      return;
-    default:
-      return;
-    }
-  }
-
-  void retire(Position &position, uint32_t queue) const {
-    const Taken &instr = tables.taken[QueueId(queue)][position.retired[queue]++];
-    if (instr.signal.valid()) {
-      raise(position, instr.signal, instr.amount);
-    }
-  }
-
-  void deliver(Position &position, uint32_t queue, uint32_t ring) const {
-    uint32_t *rings = position.rings.data() + impl.firstRing(QueueId(queue));
-    const Op &op = impl.issueAt(QueueId(queue), rings[ring]++);
-    if (uint32_t share = impl.shareOf(QueueId(queue), op, ring)) {
-      raise(position, op.signal, share);
-    }
-    position.retired[queue] =
-        *std::min_element(rings, rings + kernel.queues[QueueId(queue)].weight);
-  }
+  };
 
   void perform(Position &position, const Event &event) {
     switch (event.kind) {
     case Event::Kind::Act: {
       EngineId e(event.who);
-      const Act &act = *headOf(position, e);
+      const Act &act = *system.headOf(position, e);
       if (act.kind == OpKind::Issue) {
-        checkIssue(position, e);
+        judge.checkIssue(position, e);
       }
-      execute(position, e, act);
+      system.execute(position, e, act);
       break;
     }
     case Event::Kind::Retire:
-      retire(position, event.who);
+      system.retire(position, event.who);
       break;
     case Event::Kind::Deliver:
-      deliver(position, event.who, event.ring);
+      system.deliver(position, event.who, event.ring);
       break;
     }
-    events.push_back(event);
+    course.add(event);
   }
 
   //===--- Eager steps ----------------------------------------------------===//
@@ -616,10 +401,10 @@ private:
     bool changed = true;
     while (changed) {
       changed = false;
-      for (EngineId e : kernel.engines.ids()) {
+      for (EngineId e : system.kernel.engines.ids()) {
         changed |= advance(position, e);
       }
-      for (QueueId q : kernel.queues.ids()) {
+      for (QueueId q : system.kernel.queues.ids()) {
         changed |= retireUnmarked(position, q);
       }
     }
@@ -627,12 +412,12 @@ private:
 
   bool advance(Position &position, EngineId e) {
     bool moved = false;
-    while (const Act *act = headOf(position, e)) {
-      if (!act->eager || !canAct(position, e, *act)) {
+    while (const Act *act = system.headOf(position, e)) {
+      if (!act->eager || !system.canAct(position, e, *act)) {
         break;
       }
       if (act->outOfOrder) {
-        checkIssue(position, e);
+        judge.checkIssue(position, e);
         break;
       }
       perform(position, {Event::Kind::Act, e.value, 0});
@@ -642,10 +427,10 @@ private:
   }
 
   bool isEagerRetirement(const Position &position, QueueId q) const {
-    if (impl.isSplit(q) || position.retired[q.value] == position.issued[q.value]) {
+    if (system.impl.isSplit(q) || position.retired[q.value] == position.issued[q.value]) {
       return false;
     }
-    return !tables.taken[q][position.retired[q.value]].marked;
+    return !system.tables.taken[q][position.retired[q.value]].marked;
   }
 
   bool retireUnmarked(Position &position, QueueId q) {
@@ -657,189 +442,21 @@ private:
     return moved;
   }
 
-  //===--- Mismatches -----------------------------------------------------===//
-
-  void found(const Mismatch &mismatch) {
-    if (stopped()) {
-      return;
-    }
-    result.mismatches.insert(mismatch);
-    if (!result.first && !isAllowed(options, mismatch)) {
-      result.first = mismatch;
-      result.wayToFirst = wayHere();
-    }
-  }
-
-  /// Before an issue that the code allows.
-  void checkIssue(const Position &position, EngineId e) {
-    const Act &act = *headOf(position, e);
-    const SpecIssue *next = nextOfSpec(position, e);
-    Mismatch mismatch;
-    mismatch.engine = e;
-    mismatch.instance = next ? next->instance : Instance();
-    if (act.outOfOrder) {
-      mismatch.kind = MismatchKind::Order;
-      mismatch.issued = {impl.headAt(e, act.point)->instr(), impl.trajectory(e)[act.point].run};
-      return found(mismatch);
-    }
-    if (const Ask *ask = unmet(position, *next)) {
-      mismatch.kind = MismatchKind::Early;
-      mismatch.dep = ask->dep;
-      found(mismatch);
-    }
-  }
-
-  /// Where nothing is eager: who could go on in the kernel, but not in the code?
-  void checkLate(const Position &position) {
-    for (EngineId e : kernel.engines.ids()) {
-      if (specMayIssue(position, e)) {
-        std::optional<Mismatch> late = lateness(position, e);
-        if (late) {
-          found(*late);
-        }
-      }
-    }
-  }
-
-  /// What holds an engine back from its next instruction, if its own operations cannot get it
-  /// there.
-  std::optional<Mismatch> lateness(const Position &position, EngineId e) {
-    scratch = position;
-    const Act *act = headOf(scratch, e);
-    while (act && canAct(scratch, e, *act)) {
-      if (act->kind == OpKind::Issue) {
-        return {};
-      }
-      execute(scratch, e, *act);
-      act = headOf(scratch, e);
-    }
-    Mismatch mismatch;
-    mismatch.kind = MismatchKind::Late;
-    mismatch.engine = e;
-    const SpecIssue *next = nextOfSpec(position, e);
-    mismatch.instance = next ? next->instance : Instance();
-    mismatch.atReset = act && tables.lockstep.isAtReset(e, act->point);
-    if (act && !waitPasses(scratch, *act)) {
-      mismatch.semaphore = act->wait;
-      mismatch.value = scratch.semaphores[act->wait.value];
-      mismatch.threshold = act->threshold;
-    }
-    return mismatch;
-  }
-
-  /// Where nothing can happen: could anything in the kernel? And is all code at its end?
-  void checkDeadlock(const Position &position) {
-    bool done = true;
-    for (EngineId e : kernel.engines.ids()) {
-      done &= nextOfSpec(position, e) == nullptr;
-      if (specMayIssue(position, e)) {
-        return foundDeadlock(position, e);
-      }
-    }
-    for (EngineId e : kernel.engines.ids()) {
-      if (done && headOf(position, e)) {
-        return foundDeadlock(position, e);
-      }
-    }
-    result.stuckTogether |= !done;
-  }
-
-  void foundDeadlock(const Position &position, EngineId e) {
-    Mismatch mismatch = *lateness(position, e);
-    mismatch.kind = MismatchKind::Deadlock;
-    found(mismatch);
-  }
-
-  /// The steps of the code that the events so far stand for: operations on registers and the like
-  /// as soon as possible, a commit right after its issue.
-  std::vector<Step> wayHere() const {
-    std::vector<Step> way;
-    std::vector<uint32_t> point(kernel.engines.size(), 0);
-    std::vector<uint32_t> numActs(kernel.engines.size(), 0);
-    Position queues = initial(); // for what is in flight when something is issued
-    for (const Event &event : events) {
-      if (event.kind == Event::Kind::Act) {
-        EngineId e(event.who);
-        const Act &act = tables.acts[e][numActs[e.value]++];
-        for (; point[e.value] < act.point; ++point[e.value]) {
-          way.push_back(Step::control(e));
-        }
-        ++point[e.value];
-        if (act.kind != OpKind::Issue) {
-          way.push_back(Step::control(e));
-          continue;
-        }
-        way.push_back(Step::issue(e, act.queue));
-        uint32_t q = act.queue.value;
-        way.push_back(Step::commit(e, act.queue, queues.issued[q]++ - queues.retired[q]));
-        continue;
-      }
-      QueueId q(event.who);
-      EngineId e = kernel.queues[q].engine;
-      if (event.kind == Event::Kind::Retire) {
-        way.push_back(Step::retire(e, q));
-        retire(queues, event.who);
-      } else {
-        way.push_back(Step::deliver(e, q, event.ring));
-        deliver(queues, event.who, event.ring);
-      }
-    }
-    for (EngineId e : kernel.engines.ids()) {
-      const Act *next =
-          numActs[e.value] < tables.acts[e].size() ? &tables.acts[e][numActs[e.value]] : nullptr;
-      size_t end = next ? next->point : impl.trajectory(e).size();
-      way.insert(way.end(), end - point[e.value], Step::control(e));
-    }
-    return way;
-  }
-
   //===--- The walk -------------------------------------------------------===//
-
-  void pack(const Position &position) {
-    numbers.clear();
-    numbers.insert(numbers.end(), position.at.begin(), position.at.end());
-    numbers.insert(numbers.end(), position.retired.begin(), position.retired.end());
-    for (SemaId s : tables.reset.ids()) {
-      if (tables.reset[s]) {
-        numbers.push_back(position.semaphores[s.value]);
-      }
-    }
-    for (QueueId q : kernel.queues.ids()) {
-      if (impl.isSplit(q)) {
-        auto first = position.rings.begin() + impl.firstRing(q);
-        size_t begin = numbers.size();
-        numbers.insert(numbers.end(), first, first + kernel.queues[q].weight);
-        if (sharesAreEqual(q)) {
-          std::sort(numbers.begin() + static_cast<ptrdiff_t>(begin), numbers.end());
-        }
-      }
-    }
-    packer.pack(numbers, record);
-    if (options.compact) {
-      record[0] = StateTable::hashOf(record.data(), record.size()) | 1; // 0 is no record
-    }
-  }
-
-  bool sharesAreEqual(QueueId q) const {
-    return std::all_of(tables.taken[q].begin(), tables.taken[q].end(), [&](const Taken &instr) {
-      return instr.amount % kernel.queues[q].weight == 0;
-    });
-  }
 
   /// Looks at a settled state; if it is new, its choices are to be tried.
   void arrive(Position position) {
-    pack(position);
-    if (stopped() || !table.insert(record.data())) {
+    if (judge.isOver() || !table.insert(keys.of(position))) {
       return;
     }
-    checkLate(position);
-    Frame frame{std::move(position), events.size(), {}, 0};
+    judge.checkLate(position);
+    Frame frame{std::move(position), course.size(), {}, 0};
     bool wrongIssue = findChoices(frame);
     if (!frame.choices.empty()) {
       stackBytes += frame.bytes();
       stack.push_back(std::move(frame));
     } else if (!wrongIssue) {
-      checkDeadlock(frame.position);
+      judge.checkDeadlock(frame.position);
     }
     checkLimits();
   }
@@ -858,19 +475,19 @@ private:
   /// What may happen next; returns whether an issue that is out of order could, too.
   bool findChoices(Frame &frame) {
     bool wrongIssue = false;
-    for (EngineId e : kernel.engines.ids()) {
-      const Act *act = headOf(frame.position, e);
-      if (!act || !canAct(frame.position, e, *act)) {
+    for (EngineId e : system.kernel.engines.ids()) {
+      const Act *act = system.headOf(frame.position, e);
+      if (!act || !system.canAct(frame.position, e, *act)) {
         continue;
       }
       if (act->outOfOrder) {
         wrongIssue = true;
-        checkIssue(frame.position, e);
+        judge.checkIssue(frame.position, e);
       } else {
         frame.choices.push_back({Event::Kind::Act, e.value, 0});
       }
     }
-    for (QueueId q : kernel.queues.ids()) {
+    for (QueueId q : system.kernel.queues.ids()) {
       findChoicesOf(q, frame);
     }
     return wrongIssue;
@@ -878,39 +495,35 @@ private:
 
   void findChoicesOf(QueueId q, Frame &frame) const {
     const Position &position = frame.position;
-    if (!impl.isSplit(q)) {
+    if (!system.impl.isSplit(q)) {
       if (position.retired[q.value] < position.issued[q.value]) {
         frame.choices.push_back({Event::Kind::Retire, q.value, 0});
       }
       return;
     }
-    for (uint32_t r = 0; r < kernel.queues[q].weight; ++r) {
-      if (position.rings[impl.firstRing(q) + r] < position.issued[q.value]) {
+    for (uint32_t r = 0; r < system.kernel.queues[q].weight; ++r) {
+      if (position.rings[system.impl.firstRing(q) + r] < position.issued[q.value]) {
         frame.choices.push_back({Event::Kind::Deliver, q.value, r});
       }
     }
   }
 
-  const Tables tables;
-  const ImplSystem &impl;
-  const Kernel &kernel;
   const ExploreOptions &options;
-  Packer packer;
+  const ReducedSystem system;
+  Course course; ///< from the start to here
+  WalkResult result;
+  Judge judge;
+  Keys keys;
   StateTable table;
-  std::vector<uint64_t> record;
-  std::vector<uint32_t> numbers;
-  Position scratch;
   std::vector<Frame> stack;
   uint64_t stackBytes = 0;
-  std::vector<Event> events; ///< from the start to here
-  WalkResult result;
-  mutable std::set<QueueId> full; ///< seen on the way, for the result; decides nothing
 };
 
 } // namespace
+} // namespace reduced
 
 WalkResult walkReduced(const Lockstep &lockstep, const ExploreOptions &options) {
-  return ReducedWalk(lockstep, options).run();
+  return reduced::ReducedWalk(lockstep, options).run();
 }
 
 } // namespace tally
