@@ -9,8 +9,6 @@
 #include <isl/set.h>
 #include <isl/val.h>
 
-#include <cassert>
-
 namespace tally {
 
 void IslSet::Free::operator()(isl_set *set) const {
@@ -125,10 +123,7 @@ bool IslContext::gaveUp() const {
 }
 
 IslSet IslContext::parse(const std::string &text) {
-  IslSet set(isl_set_read_from_str(ctx.get(), text.c_str()));
-  assert((!set.isBad() || isl_ctx_last_error(ctx.get()) == isl_error_quota) &&
-         "the text of a set is one");
-  return set;
+  return IslSet(isl_set_read_from_str(ctx.get(), text.c_str()));
 }
 
 IslSet IslContext::leadsInto(const std::string &relation, const IslSet &set) {

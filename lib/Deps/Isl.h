@@ -67,9 +67,10 @@ public:
   /// A question begins, which may take about so many steps of isl.
   void startQuestion(uint64_t maxOperations);
 
-  /// Whether the question took too many.
+  /// Whether the question took too many, or isl could not make sense of it: it has no answer.
   bool gaveUp() const;
 
+  /// Bad, as if it had taken too many steps, if the text is none of a set.
   IslSet parse(const std::string &text);
 
   /// The points that a relation, as text, leads into the set.
