@@ -4,6 +4,10 @@
 // those of the proof have other ones. Neither waits for anything, so both sides make these as soon
 // as they can, and what is written down is what is left: operations, waits, instructions.
 //
+// The proof's systems have no loops that count for themselves. Such a loop is written out for them
+// (proof/extraction/counters.ml), with operations that only they make: one before the loop, two at
+// the start of each iteration.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Recorded.h"
@@ -67,13 +71,19 @@ bool isItem(const Op &op) {
   return op.kind == OpKind::Issue || op.kind == OpKind::Wait || op.kind == OpKind::Alu;
 }
 
+/// Whether it begins a loop with a counter of its own.
+bool counts(const Op &op) {
+  return op.kind == OpKind::LoopBegin && op.dst.valid();
+}
+
 class Recorder {
 public:
   Recorder(const Kernel &kernel, const Code &code, const Machine &machine, const Bindings &bindings,
            uint64_t seed, const SpecReading &reading)
       : kernel(kernel), random(seed), impl(kernel, code, machine, bindings),
         spec(kernel, bindings, {.reading = reading}), program(impl.initial()),
-        ideal(spec.initial()) {
+        ideal(spec.initial()), writtenOut(kernel.engines.size(), 0),
+        isBefore(kernel.engines.size(), true) {
     std::string trips;
     for (EngineId e : kernel.engines.ids()) {
       trips += TripsOfEngine(kernel, bindings, e).text();
@@ -88,7 +98,7 @@ public:
     result.states.push_back(stateText());
     std::vector<Step> steps;
     for (uint32_t i = 0; i < maxSteps && !result.isStuck; ++i) {
-      impl.enabled(program, steps);
+      enabled(steps);
       if (steps.empty()) {
         break;
       }
@@ -99,10 +109,37 @@ public:
   }
 
 private:
+  /// Who still has operations of a written-out loop to make has those first.
+  void enabled(std::vector<Step> &steps) const {
+    impl.enabled(program, steps);
+    std::erase_if(steps, [&](const Step &step) {
+      bool isEngines = step.kind == StepKind::Control || step.kind == StepKind::Issue;
+      return isEngines && writtenOut[step.engine] > 0;
+    });
+    for (EngineId e : kernel.engines.ids()) {
+      if (writtenOut[e] > 0) {
+        steps.push_back(Step::control(e));
+      }
+    }
+  }
+
   /// Makes all control steps that come next.
   void walk(EngineId e) {
-    while (impl.head(program, e) && !isItem(*impl.head(program, e))) {
+    while (writtenOut[e] == 0 && impl.head(program, e) && !isItem(*impl.head(program, e))) {
+      const Op *op = impl.head(program, e);
+      if (counts(*op) && isBefore[e]) {
+        writtenOut[e] = 1;
+        isBefore[e] = false;
+        break;
+      }
+      isBefore[e] = true;
       impl.apply(program, Step::control(e));
+      const Op *next = impl.head(program, e);
+      bool mayStart = op->kind == OpKind::LoopBegin ? next == op + 1
+                                                    : op->kind == OpKind::LoopEnd && next <= op;
+      if (next && mayStart && counts(*(next - 1))) {
+        writtenOut[e] = 2;
+      }
     }
     while (spec.head(ideal, e) && spec.head(ideal, e)->kind != SpecPoint::Kind::Issue) {
       spec.apply(ideal, Step::control(e));
@@ -111,6 +148,12 @@ private:
 
   void perform(const Step &step) {
     result.member += stepText(step);
+    if (step.kind == StepKind::Control && writtenOut[step.engine] > 0) {
+      --writtenOut[step.engine];
+      walk(step.engine);
+      result.states.push_back(stateText());
+      return;
+    }
     if (step.kind != StepKind::Control) {
       if (!spec.isEnabled(ideal, step)) {
         result.isStuck = true;
@@ -136,10 +179,10 @@ private:
 
   std::string engineText(EngineId e) const {
     const Op *op = impl.head(program, e);
-    if (!op) {
+    if (!op && writtenOut[e] == 0) {
       return "end";
     }
-    std::string text = op->kind == OpKind::Alu
+    std::string text = writtenOut[e] > 0 || op->kind == OpKind::Alu
                            ? "operation"
                            : fmt::format("{} {:d}", op->kind == OpKind::Wait ? "wait" : "issue",
                                          !op->wait.valid() || impl.waitPasses(program, e));
@@ -170,6 +213,8 @@ private:
   SpecSystem spec;
   ImplState program;
   SpecState ideal;
+  IdVector<EngineId, uint32_t> writtenOut; ///< operations to be made, of loops that are written out
+  IdVector<EngineId, bool> isBefore;       ///< a loop at the head has not had its first one
   RecordedRun result;
 };
 
