@@ -10,7 +10,7 @@
 //
 // The root is entered first, once. Branches are bodies that are entered zero or one times.
 //
-// Independent of  the walks of Check and Data
+// Independent of  the cursor that Check and Data use (Run/KernelCursor.h)
 // Shared          the kernel and its bindings (Model)
 //
 //===----------------------------------------------------------------------===//

@@ -14,7 +14,6 @@
 #include "tally/Check/Datapath.h"
 
 #include "TileRanges.h"
-#include "Walk.h"
 
 #include <fmt/format.h>
 
@@ -119,38 +118,38 @@ public:
     }
     result.footprintOf.resize(kernel.instrs.size());
     for (EngineId e : kernel.engines.ids()) {
-      ranges.restart();
-      result.isComplete &= Walk(kernel, bindings, e, *this, fuel).run();
+      KernelCursor cursor(kernel, bindings, e, fuel);
+      for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
+        if (at == Stop::Instr) {
+          noteRun(cursor);
+        }
+      }
+      result.isComplete &= !cursor.isCutOff();
     }
     makeCells();
   }
 
-  void enter(LoopId loop, uint64_t number, uint64_t trips) { ranges.enter(loop, number, trips); }
-
-  void leave(LoopId) {}
-
-  void instr(InstrId id) {
-    TouchedTiles touched;
-    for (AccessId a : kernel.instrs[id].accesses) {
-      if (ranges.isTouched(kernel.instrs[id].home, a)) {
-        watch(id, a);
-        touch(ranges.tileOf(kernel.instrs[id].home, a),
-              touched[static_cast<size_t>(kernel.accesses[a].kind)]);
-      }
-    }
-    if (kernel.accesses.empty()) {
-      touched = depCells[id];
-    }
-    result.footprintOf[id].push_back(touchedTiles(touched));
-  }
-
 private:
+  using Stop = KernelCursor::Stop;
   /// Tiles by AccessKind.
   using TouchedTiles = std::array<std::vector<uint32_t>, 3>;
 
-  void watch(InstrId instr, AccessId access) {
-    std::optional<OutsideRun> run =
-        leftBuffer[access] ? std::nullopt : ranges.outside(instr, access);
+  void noteRun(const KernelCursor &at) {
+    TouchedTiles touched;
+    for (AccessId a : kernel.instrs[at.instr()].accesses) {
+      if (ranges.isTouched(at, a)) {
+        watch(at, a);
+        touch(ranges.tileOf(at, a), touched[static_cast<size_t>(kernel.accesses[a].kind)]);
+      }
+    }
+    if (kernel.accesses.empty()) {
+      touched = depCells[at.instr()];
+    }
+    result.footprintOf[at.instr()].push_back(touchedTiles(touched));
+  }
+
+  void watch(const KernelCursor &at, AccessId access) {
+    std::optional<OutsideRun> run = leftBuffer[access] ? std::nullopt : ranges.outside(at, access);
     if (run) {
       leftBuffer[access] = true;
       result.outsideRuns.push_back(std::move(*run));
@@ -354,7 +353,7 @@ private:
 
   Datapath &result;
   const Kernel &kernel;
-  TileRanges ranges; ///< of the engine being walked
+  TileRanges ranges;
   IdVector<InstrId, TouchedTiles> depCells;
   IdVector<AccessId, bool> leftBuffer;
   Numbering<RangeTile> tiles;

@@ -23,138 +23,20 @@ namespace tally {
 // 1. Trace
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// One engine's code, executed operation by operation.
-class Tracer {
-public:
-  Tracer(const Kernel &kernel, const EngineProgram &program, const Machine &machine,
-         const Bindings &bindings)
-      : program(program), machine(machine), bindings(bindings), partner(program.ops.size(), 0),
-        registers(program.registers.size(), 0), reached(kernel.loops.size(), 0),
-        runs(kernel.instrs.size(), 0) {
-    matchBrackets();
-  }
-
-  /// Writes down what is executed; false if `fuel` operations do not suffice.
-  bool run(std::vector<ImplPoint> &points, uint64_t &fuel) {
-    while (at < program.ops.size()) {
-      if (fuel-- == 0) {
-        fuel = 0;
-        return false;
-      }
-      const Op &op = program.ops[at];
-      ImplPoint point{static_cast<uint32_t>(at), 0, op.wait.valid() ? value(op.a) : 0};
-      if (op.kind == OpKind::Issue) {
-        point.run = runs[op.instr()]++;
-      }
-      points.push_back(point);
-      step(op);
+/// Writes down what an engine executes; false if `fuel` operations do not suffice.
+static bool trace(EngineRun run, size_t numInstrs, std::vector<ImplPoint> &points, uint64_t &fuel) {
+  IdVector<InstrId, uint32_t> runs(numInstrs, 0);
+  for (; !run.atEnd(); run.advance()) {
+    if (fuel == 0) {
+      return false;
     }
-    return true;
+    --fuel;
+    const Op &op = run.head();
+    uint32_t threshold = op.wait.valid() ? static_cast<uint32_t>(run.value(op.a)) : 0;
+    points.push_back({run.at(), op.kind == OpKind::Issue ? runs[op.instr()]++ : 0, threshold});
   }
-
-private:
-  /// Begins know their end (an IfBegin its Else, if there is one), ends their begin.
-  void matchBrackets() {
-    std::vector<uint32_t> open;
-    for (uint32_t i = 0; i < program.ops.size(); ++i) {
-      OpKind kind = program.ops[i].kind;
-      if (kind == OpKind::Else || kind == OpKind::LoopEnd || kind == OpKind::IfEnd ||
-          kind == OpKind::WhenEnd) {
-        assert(!open.empty() && "brackets match in verified code");
-        partner[open.back()] = i;
-        partner[i] = open.back();
-        open.pop_back();
-      }
-      if (kind == OpKind::Else || kind == OpKind::LoopBegin || kind == OpKind::IfBegin ||
-          kind == OpKind::WhenBegin) {
-        open.push_back(i);
-      }
-    }
-  }
-
-  uint32_t value(Operand operand) const {
-    return operand.isRegister ? registers[operand.value] : operand.value;
-  }
-
-  void setRegister(RegId reg, uint64_t number) {
-    registers[reg.value] = static_cast<uint32_t>(aluValue(AluOp::Move, number, 0, machine));
-  }
-
-  void step(const Op &op) {
-    switch (op.kind) {
-    case OpKind::Alu:
-      setRegister(op.dst, aluValue(op.alu, value(op.a), value(op.b), machine));
-      ++at;
-      return;
-    case OpKind::LoopBegin:
-      return beginLoop(op);
-    case OpKind::LoopEnd:
-      return endLoop();
-    case OpKind::IfBegin:
-      at = bindings.trips(program.engine, op.loop(), ++reached[op.loop()]) != 0 ? at + 1
-                                                                                : partner[at] + 1;
-      return;
-    case OpKind::WhenBegin:
-      at = value(op.a) != 0 ? at + 1 : partner[at] + 1;
-      return;
-    case OpKind::Else: // from the then-branch only, as IfBegin jumps past it
-      at = partner[at] + 1;
-      return;
-    default:
-      ++at;
-      return;
-    }
-  }
-
-  void beginLoop(const Op &op) {
-    uint64_t trips = bindings.trips(program.engine, op.loop(), ++reached[op.loop()]);
-    if (trips == 0) {
-      at = partner[at] + 1;
-      return;
-    }
-    active.push_back({1, trips});
-    startIteration(op);
-    ++at;
-  }
-
-  void endLoop() {
-    Iteration &now = active.back();
-    if (now.number == now.trips) {
-      active.pop_back();
-      ++at;
-      return;
-    }
-    ++now.number;
-    at = partner[at];
-    startIteration(program.ops[at]);
-    ++at;
-  }
-
-  void startIteration(const Op &loopBegin) {
-    if (loopBegin.dst.valid()) {
-      setRegister(loopBegin.dst, active.back().number);
-    }
-  }
-
-  struct Iteration {
-    uint64_t number;
-    uint64_t trips;
-  };
-
-  const EngineProgram &program;
-  const Machine &machine;
-  const Bindings &bindings;
-  std::vector<uint32_t> partner;
-  std::vector<uint32_t> registers;
-  std::vector<Iteration> active;
-  IdVector<LoopId, uint64_t> reached; ///< how often each loop's statement was reached
-  IdVector<InstrId, uint32_t> runs;
-  size_t at = 0;
-};
-
-} // namespace
+  return true;
+}
 
 ImplSystem::ImplSystem(const Kernel &kernel, const Code &code, const Machine &machine,
                        const Bindings &bindings, const ImplOptions &options)
@@ -165,8 +47,8 @@ ImplSystem::ImplSystem(const Kernel &kernel, const Code &code, const Machine &ma
   counterMask = static_cast<uint32_t>((uint64_t(1) << machine.counterBits) - 1);
   uint64_t fuel = options.maxOperations;
   for (EngineId e : kernel.engines.ids()) {
-    Tracer tracer(kernel, code.engines[e], machine, bindings);
-    isComplete &= tracer.run(trajectories[e], fuel);
+    isComplete &=
+        trace({kernel, code, machine, bindings, e}, kernel.instrs.size(), trajectories[e], fuel);
     for (uint32_t i = 0; i < trajectories[e].size(); ++i) {
       const Op &op = code.engines[e].ops[trajectories[e][i].op];
       if (op.kind == OpKind::Issue) {

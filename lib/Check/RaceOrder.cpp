@@ -8,7 +8,6 @@
 #include "RaceReports.h"
 #include "RaceStory.h"
 
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -212,11 +211,11 @@ private:
       return {};
     }
     std::string weaker;
-    for (DepId id : subject.needs.depsOf(consumer().instr)) {
+    for (DepId id : subject.owed.depsOf(consumer().instr)) {
       if (kernel.deps[id].producer != producer().instr) {
         continue;
       }
-      if (subject.needs.of(id, consumer().run) > producer().run) {
+      if (subject.owed.of(id, consumer().run) > producer().run) {
         return fmt::format("the kernel has the dependence {}", tally::describe(kernel, id));
       }
       weaker = fmt::format("; {} asks for less", tally::describe(kernel, id));

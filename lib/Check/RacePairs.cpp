@@ -102,9 +102,9 @@ private:
 
   uint32_t numberByDeps(const Issued &issued) const {
     uint32_t number = 0;
-    for (DepId dep : subject.needs.depsOf(consumer)) {
+    for (DepId dep : subject.owed.depsOf(consumer)) {
       uint32_t runs =
-          subject.kernel.deps[dep].producer == producer ? subject.needs.of(dep, issued.run) : 0;
+          subject.kernel.deps[dep].producer == producer ? subject.owed.of(dep, issued.run) : 0;
       auto end = std::partition_point(producers.begin(), producers.end(),
                                       [&](const Issued &p) { return p.run < runs; });
       // Runs are issued in their order.

@@ -9,11 +9,11 @@ namespace tally {
 RaceInstance::RaceInstance(const Kernel &kernel, const Code &code, const Machine &machine,
                            const Bindings &bindings, const ImplOptions &options)
     : system(kernel, code, machine, bindings, options),
-      needs(kernel, bindings, options.maxOperations),
+      owed(kernel, bindings, options.maxOperations),
       datapath(kernel.accesses.empty()
                    ? nullptr
                    : std::make_unique<Datapath>(kernel, bindings, options.maxOperations)),
-      subject{kernel, code, machine, bindings, system, datapath.get(), needs, {}, {}} {
+      subject{kernel, code, machine, bindings, system, datapath.get(), owed, {}, {}} {
   subject.isWaitedFor = IdVector<SemaId, bool>(code.semaphores.size(), false);
   uint32_t first = 0;
   for (const EngineProgram &program : code.engines) {
@@ -195,8 +195,8 @@ void RaceRun::addFault(OrderFault fault) {
 }
 
 void RaceRun::checkDeps(QueueId queue, Instance instance) {
-  for (DepId id : subject.needs.depsOf(instance.instr)) {
-    uint32_t runs = subject.needs.of(id, instance.run);
+  for (DepId id : subject.owed.depsOf(instance.instr)) {
+    uint32_t runs = subject.owed.of(id, instance.run);
     if (runs == 0) {
       continue;
     }

@@ -20,11 +20,11 @@
 #define TALLY_LIB_CHECK_RACERUN_H
 
 #include "MustOrder.h"
-#include "Needs.h"
 #include "RunOrder.h"
 #include "Schedulers.h"
 
 #include "tally/Check/HappensBefore.h"
+#include "tally/Run/Owed.h"
 
 #include <map>
 #include <memory>
@@ -39,7 +39,7 @@ struct RaceSubject {
   const Bindings &bindings;
   const ImplSystem &system;
   const Datapath *datapath; ///< none if the kernel has no accesses
-  const Needs &needs;
+  const Owed &owed;
   IdVector<EngineId, uint32_t> firstOp;             ///< numbers the operations of all engines
   IdVector<SemaId, bool> isWaitedFor;               ///< by any engine; others order nothing
   mutable std::unique_ptr<RunOrder> textOrder = {}; ///< made when it is first asked for
@@ -65,11 +65,11 @@ struct RaceInstance {
 
   /// Whether all that the engines do is known.
   bool complete() const {
-    return system.complete() && needs.complete() && (!datapath || datapath->complete());
+    return system.complete() && owed.complete() && (!datapath || datapath->complete());
   }
 
   ImplSystem system;
-  Needs needs;
+  Owed owed;
   std::unique_ptr<Datapath> datapath;
   RaceSubject subject;
 };

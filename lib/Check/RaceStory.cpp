@@ -28,12 +28,8 @@ uint32_t Story::placeOf(Instance instance) const {
 
 Story::Active Story::activeAt(EngineId engine, uint32_t at) const {
   EngineRun run(kernel, code, subject.machine, subject.bindings, engine);
-  uint64_t outside = 0;
-  for (uint32_t i = 0; i <= at; ++i) {
-    outside += touchesOutside(opAt(engine, i).kind);
-  }
-  for (uint64_t i = 0; i < outside; ++i) {
-    run.next();
+  for (uint32_t i = 0; i < at; ++i) {
+    run.advance();
   }
   return run.active();
 }
@@ -170,11 +166,6 @@ std::string Story::registerNote(EngineId engine, uint32_t at) const {
   }
   return fmt::format("its register '{}' still holds what {} waited for on '{}'{}", name,
                      operationText(engine, story.before.at), sema(story.before.op->wait), when);
-}
-
-bool Story::touchesOutside(OpKind kind) {
-  return kind == OpKind::Issue || kind == OpKind::Wait || kind == OpKind::Signal ||
-         kind == OpKind::Reset || kind == OpKind::Drain;
 }
 
 bool Story::isLoopCounter(EngineId engine, RegId reg) const {

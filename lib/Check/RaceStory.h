@@ -96,8 +96,6 @@ public:
   const ImplSystem &system;
 
 private:
-  static bool touchesOutside(OpKind kind);
-
   bool isLoopCounter(EngineId engine, RegId reg) const;
 };
 

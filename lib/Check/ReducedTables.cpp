@@ -2,6 +2,8 @@
 
 #include "ReducedTables.h"
 
+#include "tally/Run/Interpret.h"
+
 #include <algorithm>
 #include <map>
 
@@ -24,11 +26,6 @@ Tables::Tables(const Lockstep &lockstep, Reduction reduction)
   }
 }
 
-static bool isOutside(OpKind kind) {
-  return kind == OpKind::Issue || kind == OpKind::Wait || kind == OpKind::Signal ||
-         kind == OpKind::Reset || kind == OpKind::Drain;
-}
-
 void Tables::fillActs() {
   const ImplSystem &impl = lockstep.implOf();
   for (EngineId e : kernel.engines.ids()) {
@@ -37,7 +34,7 @@ void Tables::fillActs() {
     size_t numIssues = 0;
     for (uint32_t p = 0; p < points.size(); ++p) {
       const Op &op = *impl.headAt(e, p);
-      if (!isOutside(op.kind)) {
+      if (!touchesOutside(op.kind)) {
         continue;
       }
       Act act{op.kind, p, points[p].threshold, op.wait, op.signal, op.amount, {}};

@@ -2,7 +2,7 @@
 
 #include "RunOrder.h"
 
-#include "Walk.h"
+#include "tally/Run/KernelCursor.h"
 
 namespace tally {
 
@@ -14,34 +14,6 @@ static uint32_t numRealLoops(const Kernel &kernel, LoopId loop) {
   return count;
 }
 
-/// Notes the iterations of one engine's runs.
-class RunOrderVisitor {
-public:
-  explicit RunOrderVisitor(RunOrder &order) : order(order) {}
-
-  void enter(LoopId loop, uint64_t iteration, uint64_t) {
-    if (order.kernel.loops[loop].kind == LoopKind::Loop) {
-      iterations.push_back(static_cast<uint32_t>(iteration));
-    }
-  }
-
-  void leave(LoopId loop) {
-    if (order.kernel.loops[loop].kind == LoopKind::Loop) {
-      iterations.pop_back();
-    }
-  }
-
-  void instr(InstrId id) {
-    std::vector<uint32_t> &all = order.vectors[id];
-    all.insert(all.end(), iterations.begin(), iterations.end());
-    ++order.numRuns[id];
-  }
-
-private:
-  RunOrder &order;
-  std::vector<uint32_t> iterations; ///< of the loops around the body being walked
-};
-
 RunOrder::RunOrder(const Kernel &kernel, const Bindings &bindings, uint64_t maxSteps)
     : kernel(kernel), vectors(kernel.instrs.size()), rank(kernel.instrs.size(), 0),
       numRuns(kernel.instrs.size(), 0) {
@@ -50,8 +22,15 @@ RunOrder::RunOrder(const Kernel &kernel, const Bindings &bindings, uint64_t maxS
   }
   uint64_t fuel = maxSteps;
   for (EngineId engine : kernel.engines.ids()) {
-    RunOrderVisitor visitor(*this);
-    Walk(kernel, bindings, engine, visitor, fuel).run();
+    using Stop = KernelCursor::Stop;
+    KernelCursor cursor(kernel, bindings, engine, fuel);
+    for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
+      if (at == Stop::Instr) {
+        std::vector<uint32_t> &all = vectors[cursor.instr()];
+        all.insert(all.end(), cursor.iterations().begin(), cursor.iterations().end());
+        ++numRuns[cursor.instr()];
+      }
+    }
   }
 }
 

@@ -23,8 +23,6 @@ public:
   bool isBefore(Instance a, Instance b) const;
 
 private:
-  friend class RunOrderVisitor;
-
   const Kernel &kernel;
   IdVector<InstrId, std::vector<uint32_t>> vectors; ///< of all runs, one after the other
   IdVector<InstrId, uint32_t> rank;                 ///< length of one vector

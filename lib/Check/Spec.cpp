@@ -1,20 +1,15 @@
 //===- Spec.cpp - What the engines may do next, as specified --------------===//
 //
-// Steps:  1. walk    each engine's way through the tree: entries, exits and runs in a row, H on
-//                    the way
-//         2. count   at each run of a consumer, in H as it is then, what each dependence owes
-//         3. step    issue if all that is owed has retired; commit; retire in order
-//
-// In 2, the entries of one body follow one another in the lexicographic order of their vectors, for
-// an engine runs iterations in order. So those up to a target are a prefix, found by bisection.
+// Steps:  1. walk    each engine's way through the tree: entries, exits and runs in a row; at each
+//                    run of a consumer, what each dependence owes
+//         2. step    issue if all that is owed has retired; commit; retire in order
 //
 //===----------------------------------------------------------------------===//
 
 #include "tally/Check/Spec.h"
 
-#include "Walk.h"
-
 #include "tally/Model/Iterations.h"
+#include "tally/Run/KernelCursor.h"
 
 #include <fmt/format.h>
 
@@ -23,167 +18,80 @@
 namespace tally {
 
 //===----------------------------------------------------------------------===//
-// 1. Walk, 2. Count
+// 1. Walk
 //===----------------------------------------------------------------------===//
-
-namespace {
-
-/// All entries of one body so far: their vectors, one after the other.
-struct Entries {
-  uint32_t rank = 0;
-  uint32_t count = 0;
-  std::vector<uint32_t> vectors;
-
-  /// How many have a vector that begins with something <= target.
-  uint32_t upTo(std::span<const int64_t> target) const {
-    uint32_t low = 0;
-    uint32_t high = count;
-    while (low < high) {
-      uint32_t middle = low + (high - low) / 2;
-      const uint32_t *vector = vectors.data() + size_t(middle) * rank;
-      bool beyond = std::lexicographical_compare(target.begin(), target.end(), vector,
-                                                 vector + target.size());
-      (beyond ? high : low) = beyond ? middle : middle + 1;
-    }
-    return low;
-  }
-};
-
-/// A dependence, as it is counted: by the iterations of the loops around both, outermost first.
-struct Comparison {
-  DepId dep;
-  LoopId producerBody;
-  std::vector<int64_t> deltas; ///< by common real loop; then of the inner loops, if element-wise
-};
-
-} // namespace
 
 class SpecBuilder {
 public:
   SpecBuilder(SpecSystem &result, const Bindings &bindings)
-      : result(result), kernel(result.kernel), comparisons(kernel.deps.size()),
-        runs(kernel.instrs.size(), 0) {
-    for (DepId dep : kernel.deps.ids()) {
-      comparisons[dep] = comparisonOf(dep);
-      result.consumedBy[kernel.deps[dep].consumer].push_back(dep);
-    }
+      : result(result), kernel(result.kernel), runs(kernel.instrs.size(), 0) {
     uint64_t fuel = result.options.maxPoints;
     for (EngineId e : kernel.engines.ids()) {
-      engine = e;
-      history.assign(kernel.loops.size(), {});
-      result.isComplete &= Walk(kernel, bindings, e, *this, fuel).run();
+      KernelCursor cursor(kernel, bindings, e, fuel);
+      walk(e, cursor);
+      result.isComplete &= !cursor.isCutOff();
     }
-  }
-
-  void enter(LoopId loop, uint64_t iteration, uint64_t) {
-    if (kernel.loops[loop].kind == LoopKind::Loop) {
-      vector.push_back(static_cast<uint32_t>(iteration));
-    }
-    result.rankOf[loop] = static_cast<uint32_t>(vector.size());
-    record(loop);
-    const IdVector<LoopId, LoopId> &countsAs = result.options.reading.countsAs;
-    if (!countsAs.empty() && countsAs[loop].valid()) {
-      record(countsAs[loop]);
-    }
-    point(SpecPoint::Kind::Enter, loop.value, history[loop].count - 1);
-  }
-
-  void leave(LoopId loop) {
-    if (kernel.loops[loop].kind == LoopKind::Loop) {
-      vector.pop_back();
-    }
-    point(SpecPoint::Kind::Leave, loop.value, 0);
-  }
-
-  void instr(InstrId id) {
-    Instance instance{id, runs[id]++};
-    for (DepId dep : result.consumedBy[id]) {
-      result.needs[dep].push_back(needNow(comparisons[dep]));
-    }
-    result.vectors[id].insert(result.vectors[id].end(), vector.begin(), vector.end());
-    result.engineIssues[engine].push_back(instance);
-    result.queueIssues[kernel.instrs[id].queue].push_back(instance);
-    point(SpecPoint::Kind::Issue, id.value, instance.run);
   }
 
 private:
-  void point(SpecPoint::Kind kind, uint32_t id, uint32_t run) {
-    result.trajectories[engine].push_back({kind, id, run});
-  }
-
-  void record(LoopId body) {
-    Entries &entries = history[body];
-    entries.rank = static_cast<uint32_t>(vector.size());
-    entries.vectors.insert(entries.vectors.end(), vector.begin(), vector.end());
-    ++entries.count;
-  }
-
-  Comparison comparisonOf(DepId id) const {
-    const Dep &dep = kernel.deps[id];
-    Comparison comparison;
-    comparison.dep = id;
-    comparison.producerBody = kernel.instrs[dep.producer].home;
-    LoopId consumerBody = kernel.instrs[dep.consumer].home;
-    LoopId shared = kernel.commonLoop(comparison.producerBody, consumerBody);
-    for (LoopId l = shared; l != rootLoop; l = kernel.loops[l].parent) {
-      if (!kernel.loops[l].isBranch()) {
-        comparison.deltas.insert(comparison.deltas.begin(), kernel.distanceOn(dep, l));
+  void walk(EngineId engine, KernelCursor &cursor) {
+    using Stop = KernelCursor::Stop;
+    History history(kernel, engine);
+    IdVector<LoopId, uint32_t> entries(kernel.loops.size(), 0);
+    std::vector<SpecPoint> &points = result.trajectories[engine];
+    for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
+      if (at == Stop::Enter) {
+        LoopId body = cursor.body();
+        enter(history, body, cursor.iterations());
+        points.push_back({SpecPoint::Kind::Enter, body.value, entries[body]++});
+      } else if (at == Stop::Leave) {
+        points.push_back({SpecPoint::Kind::Leave, cursor.body().value, 0});
+      } else {
+        InstrId id = cursor.instr();
+        points.push_back({SpecPoint::Kind::Issue, id.value, runs[id]});
+        issue(engine, {id, runs[id]++}, history, cursor.iterations());
       }
     }
-    if (dep.form == DistanceForm::Element) {
-      comparison.deltas.push_back(dep.step);
-    }
-    return comparison;
   }
 
-  /// What is owed to the consumer that is met now.
-  uint32_t needNow(const Comparison &comparison) const {
-    const Dep &dep = kernel.deps[comparison.dep];
-    const Entries &entries = history[comparison.producerBody];
+  void enter(History &history, LoopId body, const std::vector<uint32_t> &iterations) {
+    result.rankOf[body] = static_cast<uint32_t>(iterations.size());
+    history.enter(body, iterations);
+    const IdVector<LoopId, LoopId> &countsAs = result.options.reading.countsAs;
+    if (!countsAs.empty() && countsAs[body].valid()) {
+      history.enter(countsAs[body], iterations);
+    }
+  }
+
+  void issue(EngineId engine, Instance instance, const History &history,
+             const std::vector<uint32_t> &iterations) {
     const IdVector<DepId, bool> &neverOwed = result.options.reading.neverOwed;
-    if (!neverOwed.empty() && neverOwed[comparison.dep]) {
-      return 0;
+    for (DepId dep : result.owed.depsOf(instance.instr)) {
+      bool isOwed = neverOwed.empty() || !neverOwed[dep];
+      result.owed.add(dep, isOwed ? history.owed(dep, iterations) : 0);
     }
-    if (dep.form == DistanceForm::Flat) {
-      return static_cast<uint32_t>(std::max<int64_t>(0, int64_t(entries.count) - dep.step));
-    }
-    std::vector<int64_t> target;
-    for (size_t j = 0; j < comparison.deltas.size(); ++j) {
-      // The consumer's inner loop stands at the same place as the producer's: behind the common
-      // ones. No other real loop lies between.
-      target.push_back(int64_t(vector[j]) - comparison.deltas[j]);
-      if (target.back() <= 0) {
-        return 0;
-      }
-    }
-    return entries.upTo(target);
+    std::vector<uint32_t> &vectors = result.vectors[instance.instr];
+    vectors.insert(vectors.end(), iterations.begin(), iterations.end());
+    result.engineIssues[engine].push_back(instance);
+    result.queueIssues[kernel.instrs[instance.instr].queue].push_back(instance);
   }
 
   SpecSystem &result;
   const Kernel &kernel;
-  IdVector<DepId, Comparison> comparisons;
   IdVector<InstrId, uint32_t> runs;
-  IdVector<LoopId, Entries> history; ///< H of the engine being walked
-  std::vector<uint32_t> vector;
-  EngineId engine;
 };
 
 SpecSystem::SpecSystem(const Kernel &kernel, const Bindings &bindings, const SpecOptions &options)
     : kernel(kernel), options(options), trajectories(kernel.engines.size()),
-      engineIssues(kernel.engines.size()), queueIssues(kernel.queues.size()),
-      consumedBy(kernel.instrs.size()), needs(kernel.deps.size()), vectors(kernel.instrs.size()),
-      rankOf(kernel.loops.size(), 0) {
+      engineIssues(kernel.engines.size()), queueIssues(kernel.queues.size()), owed(kernel),
+      vectors(kernel.instrs.size()), rankOf(kernel.loops.size(), 0) {
   assert(options.inFlight >= 1 && options.inFlight <= maxInFlight && "as many as a word has bits");
   SpecBuilder(*this, bindings);
 }
 
-uint32_t SpecSystem::need(DepId dep, uint32_t consumerRun) const {
-  return consumerRun < needs[dep].size() ? needs[dep][consumerRun] : 0;
-}
-
 bool SpecSystem::ready(Instance instance, const IdVector<InstrId, uint32_t> &retirements,
                        DepId *unmet) const {
-  for (DepId dep : consumedBy[instance.instr]) {
+  for (DepId dep : owed.depsOf(instance.instr)) {
     if (retirements[kernel.deps[dep].producer] < need(dep, instance.run)) {
       if (unmet) {
         *unmet = dep;
@@ -218,7 +126,7 @@ std::string SpecSystem::describe(Instance instance) const {
 }
 
 //===----------------------------------------------------------------------===//
-// 3. Step
+// 2. Step
 //===----------------------------------------------------------------------===//
 
 bool SpecState::operator==(const SpecState &other) const {

@@ -9,125 +9,53 @@
 namespace tally {
 
 TileRanges::TileRanges(const Kernel &kernel)
-    : kernel(kernel), shared(kernel), parsed(kernel.accesses.size()) {
-  for (AccessId a : kernel.accesses.ids()) {
-    std::string problem;
-    std::optional<ParsedAccess> access = parseAccess(kernel.text(kernel.accesses[a].text), problem);
-    assert(access && "check() accepted it");
-    parsed[a] = std::move(*access);
-  }
+    : kernel(kernel), shared(kernel), tiles(*kernel.tiles) {
   hasNoalias.resize(kernel.buffers.size());
   for (BufferId id : kernel.buffers.ids()) {
     BufferId group = shared.groupOf(id);
     hasNoalias[group] = hasNoalias[group] || !kernel.buffers[id].noalias.empty();
   }
-  restart();
-}
-
-void TileRanges::restart() {
-  iteration.assign(kernel.loops.size(), 0);
-  entries.assign(kernel.loops.size(), 0);
-  tripsNow.assign(kernel.loops.size(), 0);
-}
-
-void TileRanges::enter(LoopId loop, uint64_t number, uint64_t trips) {
-  iteration[loop] = static_cast<int64_t>(number) - 1;
-  tripsNow[loop] = static_cast<int64_t>(trips);
-  ++entries[loop];
 }
 
 //===----------------------------------------------------------------------===//
 // Evaluation
 //===----------------------------------------------------------------------===//
 
-static int64_t floorDiv(int64_t a, int64_t b) {
-  int64_t quotient = a / b;
-  return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+static std::optional<int64_t> valueOf(const KernelCursor &at, const BodyTile &tile, TileExprId id) {
+  return tile.valueAt(id, [&](LoopId loop) { return at.index(loop); });
 }
 
-LoopId TileRanges::loopNamed(LoopId home, std::string_view name) const {
-  while (home.valid() && (home == rootLoop || kernel.nameOf(home) != name)) {
-    home = kernel.loops[home].parent;
-  }
-  assert(home.valid() && "check() accepted the name");
-  return home;
+static std::optional<int64_t> sizeOf(const KernelCursor &at, const BodyTile &tile,
+                                     const TileDim &dim) {
+  return tile.sizeAt(dim, [&](LoopId loop) { return at.index(loop); });
 }
 
-TileRanges::Index TileRanges::valueOf(LoopId home, const ParsedAccess &access,
-                                      TileExprId id) const {
-  const TileExpr &node = access.exprs[id];
-  switch (node.kind) {
-  case TileExpr::Kind::Constant:
-    return node.value;
-  case TileExpr::Kind::Loop:
-    return iteration[loopNamed(home, access.names[node.name])];
-  case TileExpr::Kind::Total:
-    return entries[loopNamed(home, access.names[node.name])] - 1;
-  case TileExpr::Kind::Trips:
-    return tripsNow[loopNamed(home, access.names[node.name])];
-  case TileExpr::Kind::Symbol:
-    return {};
-  default:
-    return valueOfOperation(home, access, node);
-  }
-}
-
-/// check() has seen to it that every number fits.
-TileRanges::Index TileRanges::valueOfOperation(LoopId home, const ParsedAccess &access,
-                                               const TileExpr &node) const {
-  Index left = valueOf(home, access, node.a);
-  bool binary = node.kind == TileExpr::Kind::Add || node.kind == TileExpr::Kind::Sub;
-  Index right = binary ? valueOf(home, access, node.b) : Index(node.value);
-  if (!left || !right) {
-    return {};
-  }
-  uint64_t a = static_cast<uint64_t>(*left);
-  uint64_t b = static_cast<uint64_t>(*right);
-  switch (node.kind) {
-  case TileExpr::Kind::Add:
-    return static_cast<int64_t>(a + b);
-  case TileExpr::Kind::Sub:
-    return static_cast<int64_t>(a - b);
-  case TileExpr::Kind::Scale:
-    return static_cast<int64_t>(a * b);
-  case TileExpr::Kind::Mod:
-    return *left - floorDiv(*left, *right) * *right;
-  default:
-    return floorDiv(*left, *right);
-  }
-}
-
-bool TileRanges::isTouched(LoopId home, AccessId id) const {
-  const ParsedAccess &access = parsed[id];
-  auto holds = [&](const TileGuard &guard) {
-    Index left = valueOf(home, access, guard.left);
-    Index right = valueOf(home, access, guard.right);
-    return !left || !right || guard.holds(*left, *right);
-  };
+bool TileRanges::isTouched(const KernelCursor &at, AccessId id) const {
+  const BodyTile &tile = tiles[id];
   auto isEmpty = [&](const TileDim &dim) {
-    Index size = dim.size.valid() ? valueOf(home, access, dim.size) : Index(1);
+    Index size = sizeOf(at, tile, dim);
     return size && *size < 1;
   };
-  return std::all_of(access.guards.begin(), access.guards.end(), holds) &&
-         std::none_of(access.dims.begin(), access.dims.end(), isEmpty);
+  return tile.mayHold([&](LoopId loop) { return at.index(loop); }) &&
+         std::none_of(tile.access.dims.begin(), tile.access.dims.end(), isEmpty);
 }
 
-RangeTile TileRanges::tileOf(LoopId home, AccessId id) const {
-  const ParsedAccess &access = parsed[id];
+RangeTile TileRanges::tileOf(const KernelCursor &at, AccessId id) const {
+  const BodyTile &read = tiles[id];
   RangeTile tile{kernel.accesses[id].buffer, {}};
   size_t numDims = kernel.buffers[tile.buffer].shape.size();
   for (size_t d = 0; d < numDims; ++d) {
-    tile.ranges.push_back(access.dims.empty() ? TileRange{0, 0, 1, true}
-                                              : rangeOf(home, access, d, tile.buffer));
+    tile.ranges.push_back(read.access.dims.empty() ? TileRange{0, 0, 1, true}
+                                                   : rangeOf(at, read, d, tile.buffer));
   }
   return tile;
 }
 
-TileRange TileRanges::rangeOf(LoopId home, const ParsedAccess &access, size_t d,
+TileRange TileRanges::rangeOf(const KernelCursor &at, const BodyTile &tile, size_t d,
                               BufferId buffer) const {
-  const TileDim &dim = access.dims[d];
-  Index first = valueOf(home, access, dim.first);
-  Index count = dim.size.valid() ? valueOf(home, access, dim.size) : Index(1);
+  const TileDim &dim = tile.access.dims[d];
+  Index first = valueOf(at, tile, dim.first);
+  Index count = sizeOf(at, tile, dim);
   if (!first || (!count && *first < 0)) {
     return {0, 0, 1, true};
   }
@@ -140,11 +68,11 @@ TileRange TileRanges::rangeOf(LoopId home, const ParsedAccess &access, size_t d,
 
 /// The first index of a dimension that is not in the buffer, or the last one of the tile; none if
 /// all are, or it depends on a run-time value. A size that is not known is at least 1.
-TileRanges::Index TileRanges::indexBeyond(LoopId home, const ParsedAccess &access, size_t d,
-                                          uint64_t extent) const {
-  const TileDim &dim = access.dims[d];
-  Index first = valueOf(home, access, dim.first);
-  Index size = dim.size.valid() ? valueOf(home, access, dim.size) : Index(1);
+TileRanges::Index TileRanges::indexBeyond(const KernelCursor &at, const BodyTile &tile, size_t d,
+                                          uint64_t extent) {
+  const TileDim &dim = tile.access.dims[d];
+  Index first = valueOf(at, tile, dim.first);
+  Index size = sizeOf(at, tile, dim);
   if (!first || *first < 0) {
     return first;
   }
@@ -156,22 +84,21 @@ TileRanges::Index TileRanges::indexBeyond(LoopId home, const ParsedAccess &acces
   return isInside ? Index() : static_cast<int64_t>(static_cast<uint64_t>(*first) + steps * stride);
 }
 
-std::optional<OutsideRun> TileRanges::outside(InstrId instr, AccessId id) const {
-  const ParsedAccess &access = parsed[id];
-  LoopId home = kernel.instrs[instr].home;
+std::optional<OutsideRun> TileRanges::outside(const KernelCursor &at, AccessId id) const {
+  const BodyTile &tile = tiles[id];
   auto isUnknown = [&](const TileGuard &guard) {
-    return !valueOf(home, access, guard.left) || !valueOf(home, access, guard.right);
+    return !valueOf(at, tile, guard.left) || !valueOf(at, tile, guard.right);
   };
-  if (std::any_of(access.guards.begin(), access.guards.end(), isUnknown)) {
+  if (std::any_of(tile.access.guards.begin(), tile.access.guards.end(), isUnknown)) {
     return {};
   }
   const std::vector<uint64_t> &shape = kernel.buffers[kernel.accesses[id].buffer].shape;
-  for (uint32_t d = 0; d < access.dims.size(); ++d) {
-    if (Index index = indexBeyond(home, access, d, shape[d])) {
-      OutsideRun run{instr, id, d, *index, {}, {}};
-      for (LoopId l = home; l != rootLoop; l = kernel.loops[l].parent) {
+  for (uint32_t d = 0; d < tile.access.dims.size(); ++d) {
+    if (Index index = indexBeyond(at, tile, d, shape[d])) {
+      OutsideRun run{at.instr(), id, d, *index, {}, {}};
+      for (LoopId l = tile.home; l != rootLoop; l = kernel.loops[l].parent) {
         if (!kernel.loops[l].isBranch()) {
-          run.iteration.insert(run.iteration.begin(), {l, iteration[l]});
+          run.iteration.insert(run.iteration.begin(), {l, at.index(l).iteration});
         }
       }
       return run;

@@ -13,9 +13,9 @@
 #ifndef TALLY_LIB_CHECK_TILERANGES_H
 #define TALLY_LIB_CHECK_TILERANGES_H
 
-#include "tally/Model/AccessText.h"
 #include "tally/Model/Outside.h"
 #include "tally/Model/Overlap.h"
+#include "tally/Run/KernelCursor.h"
 
 #include <map>
 #include <optional>
@@ -80,22 +80,18 @@ template <typename Visit> void forStretches(const TileRange &range, Visit visit)
   }
 }
 
-/// Evaluates tiles while somebody walks the kernel.
+/// Evaluates tiles where a cursor stands.
 class TileRanges {
 public:
   explicit TileRanges(const Kernel &kernel);
 
-  /// Nothing is active any more, and nothing was ever entered.
-  void restart();
-  void enter(LoopId loop, uint64_t number, uint64_t trips);
-
   /// False if one of the guards does not hold, or the tile is empty. With a run-time value it may
   /// hold, and is not.
-  bool isTouched(LoopId home, AccessId id) const;
-  RangeTile tileOf(LoopId home, AccessId id) const;
+  bool isTouched(const KernelCursor &at, AccessId id) const;
+  RangeTile tileOf(const KernelCursor &at, AccessId id) const;
 
   /// What of this run is beyond the buffer, as far as is known; the tile is touched.
-  std::optional<OutsideRun> outside(InstrId instr, AccessId id) const;
+  std::optional<OutsideRun> outside(const KernelCursor &at, AccessId id) const;
 
   /// Calls visit(tile) for what a tile has in common with other buffers. Not all of it, and false,
   /// if it is in more pieces than `left`, which is counted down.
@@ -113,11 +109,8 @@ private:
   /// The value of an index; none if it depends on a run-time value.
   using Index = std::optional<int64_t>;
 
-  LoopId loopNamed(LoopId home, std::string_view name) const;
-  Index valueOf(LoopId home, const ParsedAccess &access, TileExprId id) const;
-  Index valueOfOperation(LoopId home, const ParsedAccess &access, const TileExpr &node) const;
-  Index indexBeyond(LoopId home, const ParsedAccess &access, size_t d, uint64_t extent) const;
-  TileRange rangeOf(LoopId home, const ParsedAccess &access, size_t d, BufferId buffer) const;
+  static Index indexBeyond(const KernelCursor &at, const BodyTile &tile, size_t d, uint64_t extent);
+  TileRange rangeOf(const KernelCursor &at, const BodyTile &tile, size_t d, BufferId buffer) const;
   std::vector<RangeTile> sharedOf(const RangeTile &tile, uint64_t &left);
   BufferId memoryOfPair(BufferId a, BufferId b);
   void addBytes(const RangeTile &tile, BufferId memory, size_t d, uint64_t start, uint64_t &left,
@@ -128,10 +121,7 @@ private:
   const Kernel &kernel;
   SharedMemory shared;
   IdVector<BufferId, bool> hasNoalias; ///< of groups
-  IdVector<AccessId, ParsedAccess> parsed;
-  IdVector<LoopId, int64_t> iteration; ///< from 0
-  IdVector<LoopId, int64_t> entries;
-  IdVector<LoopId, int64_t> tripsNow;
+  const TileTable &tiles;
   Numbering<std::pair<BufferId, BufferId>> planes; ///< the first comes first in the kernel
   Numbering<RangeTile> lines;                      ///< rows and columns of planes
 };

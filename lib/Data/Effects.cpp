@@ -60,7 +60,7 @@ private:
       (kind == AccessKind::Read    ? effect.reads
        : kind == AccessKind::Write ? effect.writes
                                    : accumulates)
-          .emplace_back(kernel, instr.home, a);
+          .emplace_back(kernel, a);
     }
     effect.numWrites = static_cast<uint32_t>(effect.writes.size());
     effect.writes.insert(effect.writes.end(), accumulates.begin(), accumulates.end());

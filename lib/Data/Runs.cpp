@@ -2,67 +2,11 @@
 
 #include "tally/Data/Runs.h"
 
+#include "tally/Run/KernelCursor.h"
+
 #include <fmt/format.h>
 
 namespace tally {
-
-class Runs::Walk {
-public:
-  Walk(Runs &runs, const Bindings &bindings, uint64_t fuel)
-      : runs(runs), kernel(runs.kernel), bindings(bindings), fuel(fuel),
-        reached(kernel.loops.size(), 0), entered(kernel.loops.size(), 0) {}
-
-  /// Whether the fuel sufficed.
-  bool run() {
-    body(rootLoop);
-    return fuel != 0;
-  }
-
-private:
-  void body(LoopId loop) {
-    for (StmtId id : kernel.loops[loop].body) {
-      const Stmt &stmt = kernel.stmts[id];
-      if (stmt.kind == Stmt::Kind::Block) {
-        block(stmt);
-        continue;
-      }
-      repeat(stmt.loop);
-      if (stmt.kind == Stmt::Kind::If) {
-        repeat(kernel.loops[stmt.loop].otherBranch);
-      }
-    }
-  }
-
-  void repeat(LoopId loop) {
-    uint64_t trips = bindings.trips(EngineId(0), loop, ++reached[loop]);
-    for (uint64_t i = 0; i < trips && fuel != 0; ++i) {
-      --fuel;
-      active.push_back({static_cast<int64_t>(i), entered[loop]++, static_cast<int64_t>(trips)});
-      body(loop);
-      active.pop_back();
-    }
-  }
-
-  void block(const Stmt &stmt) {
-    for (InstrId id : stmt.instrs) {
-      if (fuel == 0) {
-        return;
-      }
-      --fuel;
-      runs.inOrder.push_back({id, runs.counts[id]++});
-      std::vector<LoopIndex> &indices = runs.indicesOf[id];
-      indices.insert(indices.end(), active.begin(), active.end());
-    }
-  }
-
-  Runs &runs;
-  const Kernel &kernel;
-  const Bindings &bindings;
-  uint64_t fuel;
-  IdVector<LoopId, uint64_t> reached;
-  IdVector<LoopId, int64_t> entered;
-  std::vector<LoopIndex> active;
-};
 
 /// Loops and dependences that leave open what the sequential run is.
 static void checkOrder(const Kernel &kernel, Diagnostics &diagnostics) {
@@ -91,12 +35,25 @@ Runs::Runs(const Kernel &kernel, const Bindings &bindings, Diagnostics &diagnost
            uint64_t maxRuns)
     : kernel(kernel), counts(kernel.instrs.size(), 0), indicesOf(kernel.instrs.size()) {
   checkOrder(kernel, diagnostics);
-  if (!diagnostics.hasErrors() && !Walk(*this, bindings, maxRuns).run()) {
+  if (!diagnostics.hasErrors() && !walk(bindings, maxRuns)) {
     diagnostics.error(kernel.where,
                       fmt::format("kernel '{}' runs more than {} instructions and iterations, too "
                                   "many to follow their data; bind smaller trips",
                                   kernel.text(kernel.name), maxRuns));
   }
+}
+
+bool Runs::walk(const Bindings &bindings, uint64_t fuel) {
+  using Stop = KernelCursor::Stop;
+  KernelCursor cursor(kernel, bindings, EngineId(), fuel);
+  for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
+    if (at == Stop::Instr) {
+      InstrId id = cursor.instr();
+      inOrder.push_back({id, counts[id]++});
+      cursor.forIndices([&](const LoopIndex &index) { indicesOf[id].push_back(index); });
+    }
+  }
+  return !cursor.isCutOff();
 }
 
 std::span<const LoopIndex> Runs::indices(Instance instance) const {

@@ -32,77 +32,26 @@ bool TilePlace::contains(size_t element) const {
   return found;
 }
 
-Tile::Tile(const Kernel &kernel, LoopId home, AccessId access)
-    : id(access), bufferId(kernel.accesses[access].buffer),
-      extents(kernel.buffers[bufferId].shape) {
-  std::string problem;
-  std::optional<ParsedAccess> text =
-      parseAccess(kernel.text(kernel.accesses[access].text), problem);
-  assert(text && "check() accepted it");
-  parsed = std::move(*text);
-  for (const std::string &name : parsed.names) {
-    LoopId loop = home;
-    while (loop != rootLoop && kernel.nameOf(loop) != name) {
-      loop = kernel.loops[loop].parent;
-    }
-    depthOf.push_back(kernel.loops[loop].depth - (loop == rootLoop ? 0 : 1));
-  }
-}
+Tile::Tile(const Kernel &kernel, AccessId access)
+    : kernel(&kernel), read(&(*kernel.tiles)[access]), id(access),
+      bufferId(kernel.accesses[access].buffer), extents(kernel.buffers[bufferId].shape) {}
 
 std::string_view Tile::unknownValue() const {
-  for (const TileExpr &node : parsed.exprs) {
+  for (const TileExpr &node : read->access.exprs) {
     if (node.kind == TileExpr::Kind::Symbol) {
-      return parsed.names[node.name];
+      return read->access.names[node.name];
     }
   }
   return {};
 }
 
-static int64_t floorDiv(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && a < 0 ? 1 : 0); // b > 0
-}
-
-/// check() has seen to it that every number fits.
-int64_t Tile::valueOf(TileExprId expr, std::span<const LoopIndex> indices) const {
-  const TileExpr &node = parsed.exprs[expr];
-  auto wrapped = [](auto operation, int64_t a, int64_t b) {
-    return static_cast<int64_t>(operation(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
-  };
-  switch (node.kind) {
-  case TileExpr::Kind::Constant:
-    return node.value;
-  case TileExpr::Kind::Loop:
-    return indices[depthOf[node.name]].iteration;
-  case TileExpr::Kind::Total:
-    return indices[depthOf[node.name]].total;
-  case TileExpr::Kind::Trips:
-    return indices[depthOf[node.name]].trips;
-  case TileExpr::Kind::Add:
-    return wrapped(std::plus<>(), valueOf(node.a, indices), valueOf(node.b, indices));
-  case TileExpr::Kind::Sub:
-    return wrapped(std::minus<>(), valueOf(node.a, indices), valueOf(node.b, indices));
-  case TileExpr::Kind::Scale:
-    return wrapped(std::multiplies<>(), valueOf(node.a, indices), node.value);
-  case TileExpr::Kind::Mod: {
-    int64_t value = valueOf(node.a, indices);
-    return value - floorDiv(value, node.value) * node.value;
-  }
-  case TileExpr::Kind::FloorDiv:
-    return floorDiv(valueOf(node.a, indices), node.value);
-  case TileExpr::Kind::Symbol:
-    break;
-  }
-  return 0; // unknownValue() has been asked
-}
-
-bool Tile::isTouched(std::span<const LoopIndex> indices) const {
-  return std::all_of(parsed.guards.begin(), parsed.guards.end(), [&](const TileGuard &guard) {
-    return guard.holds(valueOf(guard.left, indices), valueOf(guard.right, indices));
-  });
+/// The loops around are numbered from the outermost one on, without the root.
+static auto indexIn(const Kernel &kernel, std::span<const LoopIndex> indices) {
+  return [&kernel, indices](LoopId loop) { return indices[kernel.loops[loop].depth - 1]; };
 }
 
 bool Tile::place(std::span<const LoopIndex> indices, TilePlace &place, std::string &problem) const {
-  place.isTouched = isTouched(indices);
+  place.isTouched = read->mayHold(indexIn(*kernel, indices));
   place.first = 0;
   place.dims.clear();
   place.shape.clear();
@@ -116,7 +65,7 @@ bool Tile::place(std::span<const LoopIndex> indices, TilePlace &place, std::stri
       outerStride *= extents[d];
     }
     place.first = place.first * extents[d] + range->first;
-    if (parsed.dims.empty() || parsed.dims[d].size.valid()) {
+    if (read->access.dims.empty() || read->access.dims[d].size.valid()) {
       place.shape.push_back(range->count);
     }
     addRange(place, *range);
@@ -131,12 +80,13 @@ std::optional<Tile::Range> Tile::rangeOf(size_t d, std::span<const LoopIndex> in
     problem = "the buffer has no elements";
     return std::nullopt;
   }
-  if (parsed.dims.empty()) {
+  if (read->access.dims.empty()) {
     return Range{0, extent, 1};
   }
-  const TileDim &dim = parsed.dims[d];
-  int64_t from = valueOf(dim.first, indices);
-  int64_t size = dim.size.valid() ? valueOf(dim.size, indices) : 1;
+  const TileDim &dim = read->access.dims[d];
+  // Without a run-time value, for unknownValue() has been asked, all are known.
+  int64_t from = read->valueAt(dim.first, indexIn(*kernel, indices)).value_or(0);
+  int64_t size = read->sizeAt(dim, indexIn(*kernel, indices)).value_or(0);
   Range range{static_cast<uint64_t>(from), static_cast<uint64_t>(size),
               static_cast<uint64_t>(dim.stride)};
   bool fits = size >= 1 && range.count <= extent;

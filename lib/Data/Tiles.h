@@ -1,8 +1,7 @@
 //===- Tiles.h - Which elements a run of an instruction touches -----------===//
 //
-// The tile of an access (AccessText.h), with its loops looked up once, so that its place in an
-// iteration is a few additions. Dimensions that follow one another in memory are joined: a tile of
-// whole rows is one run of elements.
+// The place of a tile (Model/Tiles.h) in an iteration. Dimensions that follow one another in memory
+// are joined: a tile of whole rows is one run of elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +10,6 @@
 
 #include "tally/Data/Memory.h"
 #include "tally/Data/Runs.h"
-#include "tally/Model/AccessText.h"
 
 namespace tally {
 
@@ -55,15 +53,15 @@ struct TilePlace {
 
 class Tile {
 public:
-  /// The tile of an access of an instruction in `home`, which check() accepts.
-  Tile(const Kernel &kernel, LoopId home, AccessId access);
+  /// The tile of an access of a kernel that check() accepts, and that outlives it.
+  Tile(const Kernel &kernel, AccessId access);
 
   AccessId access() const { return id; }
 
   BufferId buffer() const { return bufferId; }
 
   /// Whether the place is known only at run time (`X[@]`): then it is the whole buffer.
-  bool isAnywhere() const { return parsed.anywhere; }
+  bool isAnywhere() const { return read->access.anywhere; }
 
   /// Run-time values are not known here: their name, or nothing.
   std::string_view unknownValue() const;
@@ -79,17 +77,15 @@ private:
     uint64_t stride;
   };
 
-  bool isTouched(std::span<const LoopIndex> indices) const;
-  int64_t valueOf(TileExprId expr, std::span<const LoopIndex> indices) const;
   std::optional<Range> rangeOf(size_t d, std::span<const LoopIndex> indices, bool isTouched,
                                std::string &problem) const;
   static void addRange(TilePlace &place, const Range &range);
 
+  const Kernel *kernel;
+  const BodyTile *read;
   AccessId id;
   BufferId bufferId;
   Shape extents;
-  ParsedAccess parsed;
-  std::vector<uint32_t> depthOf; ///< by name: which of the loops around; from 0
 };
 
 } // namespace tally

@@ -188,7 +188,7 @@ private:
       bool isInside = box.isEmpty() || (box.first >= 0 && box.last < Bounds::endless &&
                                         static_cast<uint64_t>(box.last) < shape[d]);
       if (!isInside) {
-        ask(LeavingText(kernel, tile, access, d), d, found);
+        ask(LeavingText(kernel, tile, tiles.read(tile), d), d, found);
       }
     }
     return found;

@@ -10,14 +10,14 @@
 
 namespace tally {
 
-LeavingText::LeavingText(const Kernel &kernel, const TileBox &tile, const ParsedAccess &access,
+LeavingText::LeavingText(const Kernel &kernel, const TileBox &tile, const BodyTile &read,
                          uint32_t dim)
-    : kernel(kernel), tile(tile), access(access), dim(dim) {
+    : kernel(kernel), tile(tile), read(read), access(read.access), dim(dim) {
   SideNames names{
       [this](LoopId loop) { return iteration(loop); }, [this](LoopId loop) { return total(loop); },
       [this](LoopId loop) { return trips(loop); },
       [this](const std::string &symbol) { return variable(What::Symbol, {}, symbol, true); }};
-  TileText text(kernel, access, tile.home, names);
+  TileText text(read, names);
   for (const TileGuard &guard : access.guards) {
     touching += " and " + text.guard(guard);
   }
@@ -239,38 +239,27 @@ int64_t LeavingText::totalAt(const std::vector<int64_t> &point, LoopId body) con
   return around == 0 ? own : static_cast<int64_t>(most(body)) * around + own;
 }
 
-/// check() has seen to it that every number fits, but for a very large run-time value.
-int64_t LeavingText::valueOf(const std::vector<int64_t> &point, TileExprId id) const {
+int64_t LeavingText::leafAt(const std::vector<int64_t> &point, const TileExpr &leaf) const {
   using Kind = TileExpr::Kind;
-  const TileExpr &node = access.exprs[id];
-  auto loop = [&] { return loopNamed(kernel, tile.home, access.names[node.name]); };
-  auto operand = [&](TileExprId child) { return static_cast<uint64_t>(valueOf(point, child)); };
-  switch (node.kind) {
-  case Kind::Constant:
-    return node.value;
+  if (leaf.kind == Kind::Symbol) {
+    return valueAt(point, What::Symbol, {}, access.names[leaf.name]);
+  }
+  LoopId loop = read.loopOf(leaf);
+  switch (leaf.kind) {
   case Kind::Loop:
-    return valueAt(point, What::Iteration, loop(), "");
+    return valueAt(point, What::Iteration, loop, "");
   case Kind::Total:
-    return totalAt(point, loop());
-  case Kind::Trips:
-    return find(What::Length, loop()) ? valueAt(point, What::Length, loop(), "")
-                                      : static_cast<int64_t>(most(loop()));
-  case Kind::Symbol:
-    return valueAt(point, What::Symbol, {}, access.names[node.name]);
-  case Kind::Add:
-    return static_cast<int64_t>(operand(node.a) + operand(node.b));
-  case Kind::Sub:
-    return static_cast<int64_t>(operand(node.a) - operand(node.b));
-  case Kind::Scale:
-    return static_cast<int64_t>(operand(node.a) * static_cast<uint64_t>(node.value));
-  case Kind::Mod: {
-    int64_t value = valueOf(point, node.a);
-    return value - floorDiv(value, node.value) * node.value;
+    return totalAt(point, loop);
+  default:
+    return find(What::Length, loop) ? valueAt(point, What::Length, loop, "")
+                                    : static_cast<int64_t>(most(loop));
   }
-  case Kind::FloorDiv:
-    return floorDiv(valueOf(point, node.a), node.value);
-  }
-  return 0;
+}
+
+int64_t LeavingText::valueOf(const std::vector<int64_t> &point, TileExprId id) const {
+  return *tally::valueOf(access, id, [&](const TileExpr &leaf) -> std::optional<int64_t> {
+    return leafAt(point, leaf);
+  });
 }
 
 int64_t LeavingText::indexAt(const std::vector<int64_t> &point) const {

@@ -20,7 +20,7 @@ namespace tally {
 
 class LeavingText {
 public:
-  LeavingText(const Kernel &kernel, const TileBox &tile, const ParsedAccess &access, uint32_t dim);
+  LeavingText(const Kernel &kernel, const TileBox &tile, const BodyTile &read, uint32_t dim);
 
   /// Runs that touch the tile and leave the buffer.
   std::string leaving() const { return set(domain(false) + touching + leavingIt); }
@@ -84,10 +84,12 @@ private:
   int64_t valueAt(const std::vector<int64_t> &point, What what, LoopId loop,
                   const std::string &symbol) const;
   int64_t totalAt(const std::vector<int64_t> &point, LoopId body) const;
+  int64_t leafAt(const std::vector<int64_t> &point, const TileExpr &leaf) const;
   int64_t valueOf(const std::vector<int64_t> &point, TileExprId id) const;
 
   const Kernel &kernel;
   const TileBox &tile;
+  const BodyTile &read;
   const ParsedAccess &access;
   const uint32_t dim;
   std::vector<Variable> variables;

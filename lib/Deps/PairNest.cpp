@@ -254,10 +254,10 @@ std::optional<PairNest> flatView(const TilePair &pair) {
   bool counts = false;
   bool isFlat = true;
   forDecidingExprs(pair, [&](const TileBox &tile, TileExprId expr) {
-    const ParsedAccess &access = pair.tiles.parsed(tile);
+    const BodyTile &read = pair.tiles.read(tile);
+    const ParsedAccess &access = read.access;
     auto isCount = [&](const TileExpr &node) {
-      return node.kind == TileExpr::Kind::Total &&
-             loopNamed(pair.kernel, tile.home, access.names[node.name]) == body;
+      return node.kind == TileExpr::Kind::Total && read.loopOf(node) == body;
     };
     counts |= hasLeaf(access, expr, isCount);
     isFlat &= !hasLeaf(access, expr, [&](const TileExpr &node) {

@@ -1,7 +1,7 @@
 //===- Reasons.cpp - Why dependences wait longer, and what helps ----------===//
 
-#include "TileBoxes.h"
 #include "tally/Deps/Render.h"
+#include "tally/Model/Tiles.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,6 @@
 
 namespace tally {
 namespace {
-
-ParsedAccess parsed(const Kernel &kernel, AccessId access) {
-  std::string problem;
-  return *parseAccess(kernel.text(kernel.accesses[access].text), problem);
-}
 
 std::set<int64_t> ringLengths(const ParsedAccess &access) {
   std::set<int64_t> lengths;
@@ -27,13 +22,13 @@ std::set<int64_t> ringLengths(const ParsedAccess &access) {
 
 /// The loop inside another one, of trips that may differ, whose iteration is the position in a
 /// ring; none if there is none.
-LoopId ringThatStartsAnew(const Kernel &kernel, LoopId home, const ParsedAccess &access) {
-  if (ringLengths(access).empty()) {
+LoopId ringThatStartsAnew(const Kernel &kernel, const BodyTile &tile) {
+  if (ringLengths(tile.access).empty()) {
     return {};
   }
-  for (const TileExpr &node : access.exprs) {
+  for (const TileExpr &node : tile.access.exprs) {
     if (node.kind == TileExpr::Kind::Loop) {
-      LoopId loop = loopNamed(kernel, home, access.names[node.name]);
+      LoopId loop = tile.loopOf(node);
       bool isInner = kernel.realLoop(kernel.loops[loop].parent) != rootLoop;
       if (isInner && kernel.loops[loop].trip.kind != Trip::Kind::Constant) {
         return loop;
@@ -44,17 +39,15 @@ LoopId ringThatStartsAnew(const Kernel &kernel, LoopId home, const ParsedAccess 
 }
 
 std::string whatMakesItConstant(const Kernel &kernel, const DerivedDep &derived) {
-  ParsedAccess producer = parsed(kernel, derived.producerAccess);
-  ParsedAccess consumer = parsed(kernel, derived.consumerAccess);
-  std::set<int64_t> p = ringLengths(producer);
-  std::set<int64_t> c = ringLengths(consumer);
+  const BodyTile &consumer = (*kernel.tiles)[derived.consumerAccess];
+  std::set<int64_t> p = ringLengths((*kernel.tiles)[derived.producerAccess].access);
+  std::set<int64_t> c = ringLengths(consumer.access);
   if (p.size() == 1 && c.size() == 1 && p != c) {
     return fmt::format("rings of {} and of {} slots never keep step; give both one length",
                        *p.begin(), *c.begin());
   }
-  LoopId home = kernel.instrs[derived.dep.consumer].home;
-  LoopId loop = ringThatStartsAnew(kernel, home, consumer);
-  if (loop.valid() && home == kernel.instrs[derived.dep.producer].home) {
+  LoopId loop = ringThatStartsAnew(kernel, consumer);
+  if (loop.valid() && consumer.home == kernel.instrs[derived.dep.producer].home) {
     return fmt::format("'{0}' starts anew in each run of its loop; a constant trip count makes it "
                        "constant, and 'total({0})' instead of '{0}', if the ring may go on",
                        kernel.nameOf(loop));

@@ -21,8 +21,7 @@ constexpr int64_t large = int64_t(1) << 40;
 
 class Reader {
 public:
-  Reader(const Kernel &kernel, const ParsedAccess &access, LoopId home)
-      : kernel(kernel), access(access), home(home) {}
+  Reader(const Kernel &kernel, const BodyTile &tile) : kernel(kernel), tile(tile) {}
 
   std::optional<Moving> read(TileExprId id) const {
     std::optional<Moving> result = readAny(id);
@@ -33,7 +32,7 @@ public:
 
 private:
   std::optional<Moving> readAny(TileExprId id) const {
-    const TileExpr &node = access.exprs[id];
+    const TileExpr &node = tile.access.exprs[id];
     switch (node.kind) {
     case Kind::Constant: {
       Moving constant;
@@ -42,7 +41,7 @@ private:
     }
     case Kind::Loop: {
       Moving loop;
-      loop.loop = loopNamed(kernel, home, access.names[node.name]);
+      loop.loop = tile.loopOf(node);
       return kernel.loops[loop.loop].isBranch() ? std::nullopt : std::optional(loop);
     }
     case Kind::Add:
@@ -96,8 +95,7 @@ private:
   }
 
   const Kernel &kernel;
-  const ParsedAccess &access;
-  LoopId home;
+  const BodyTile &tile;
 };
 
 bool isAgreed(const Kernel &kernel, LoopId body) {
@@ -148,7 +146,7 @@ std::optional<SlotTile> slotOf(const Kernel &kernel, const TileBoxes &tiles, con
     result.inside.assign(all.begin(), all.end());
     return result;
   }
-  Reader reader(kernel, access, tile.home);
+  Reader reader(kernel, tiles.read(tile));
   for (uint32_t d = 0; d < access.dims.size(); ++d) {
     std::optional<Moving> moving = reader.read(access.dims[d].first);
     std::optional<Bounds> inside =

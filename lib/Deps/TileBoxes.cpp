@@ -3,17 +3,8 @@
 #include "TileBoxes.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace tally {
-
-LoopId loopNamed(const Kernel &kernel, LoopId home, std::string_view name) {
-  while (home.valid() && (home == rootLoop || kernel.nameOf(home) != name)) {
-    home = kernel.loops[home].parent;
-  }
-  assert(home.valid() && "check() accepted the name");
-  return home;
-}
 
 //===----------------------------------------------------------------------===//
 // Bounds of expressions
@@ -63,20 +54,19 @@ static Bounds iterations(const Loop &loop) {
   return {0, Bounds::endless};
 }
 
-static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &access,
-                       TileExprId id) {
+static Bounds boundsOf(const Kernel &kernel, const BodyTile &tile, TileExprId id) {
   using Kind = TileExpr::Kind;
-  const TileExpr &node = access.exprs[id];
-  auto operand = [&](TileExprId child) { return boundsOf(kernel, home, access, child); };
+  const TileExpr &node = tile.access.exprs[id];
+  auto operand = [&](TileExprId child) { return boundsOf(kernel, tile, child); };
   switch (node.kind) {
   case Kind::Constant:
     return limited({node.value, node.value});
   case Kind::Loop:
-    return iterations(kernel.loops[loopNamed(kernel, home, access.names[node.name])]);
+    return iterations(kernel.loops[tile.loopOf(node)]);
   case Kind::Total:
     return {0, Bounds::endless};
   case Kind::Trips: // while it is inside
-    return {1, iterations(kernel.loops[loopNamed(kernel, home, access.names[node.name])]).last + 1};
+    return {1, iterations(kernel.loops[tile.loopOf(node)]).last + 1};
   case Kind::Symbol:
     return {};
   case Kind::Add:
@@ -96,12 +86,12 @@ static Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &ac
   return {};
 }
 
-Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &access, const TileDim &dim) {
-  Bounds first = boundsOf(kernel, home, access, dim.first);
+Bounds boundsOf(const Kernel &kernel, const BodyTile &tile, const TileDim &dim) {
+  Bounds first = boundsOf(kernel, tile, dim.first);
   if (!dim.size.valid()) {
     return first;
   }
-  Bounds size = boundsOf(kernel, home, access, dim.size);
+  Bounds size = boundsOf(kernel, tile, dim.size);
   if (size.last < 1) {
     return {0, -1};
   }
@@ -111,10 +101,10 @@ Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &access, c
 }
 
 /// Whether it names a total or a number of trips that may differ from engine to engine.
-static bool countsDivergent(const Kernel &kernel, LoopId home, const ParsedAccess &access) {
-  for (const TileExpr &node : access.exprs) {
+static bool countsDivergent(const Kernel &kernel, const BodyTile &tile) {
+  for (const TileExpr &node : tile.access.exprs) {
     if (node.kind == TileExpr::Kind::Total || node.kind == TileExpr::Kind::Trips) {
-      LoopId loop = loopNamed(kernel, home, access.names[node.name]);
+      LoopId loop = tile.loopOf(node);
       for (; loop.valid(); loop = kernel.loops[loop].parent) {
         if (!kernel.loops[loop].uniform) {
           return true;
@@ -129,47 +119,23 @@ static bool countsDivergent(const Kernel &kernel, LoopId home, const ParsedAcces
 // TileBoxes
 //===----------------------------------------------------------------------===//
 
-TileBoxes::TileBoxes(const Kernel &kernel) : kernel(kernel), shared(kernel) {
-  std::vector<uint32_t> textOf(kernel.strings.size(), UINT32_MAX);
-  std::unordered_map<uint64_t, TileId> known;
-  std::vector<TileId> lastOf; ///< by text
-  tileOf.resize(kernel.accesses.size());
-  for (InstrId i : kernel.instrs.ids()) {
-    LoopId home = kernel.instrs[i].home;
-    for (AccessId a : kernel.instrs[i].accesses) {
-      const Access &access = kernel.accesses[a];
-      uint32_t &text = textOf[access.text.value];
-      if (text == UINT32_MAX) {
-        std::string problem;
-        std::optional<ParsedAccess> parsed = parseAccess(kernel.text(access.text), problem);
-        assert(parsed && "check() accepted it");
-        text = static_cast<uint32_t>(texts.size());
-        texts.push_back(std::move(*parsed));
-      }
-      if (text == lastOf.size()) {
-        lastOf.emplace_back();
-      }
-      TileId &last = lastOf[text]; // most texts stand in one body
-      if (!last.valid() || tiles[last].home != home) {
-        auto [found, isNew] = known.try_emplace(uint64_t(text) << 32 | home.value);
-        if (isNew) {
-          found->second = tiles.push(read(access.buffer, home, text));
-        }
-        last = found->second;
-      }
-      tileOf[a] = last;
+TileBoxes::TileBoxes(const Kernel &kernel) : kernel(kernel), table(*kernel.tiles), shared(kernel) {
+  for (AccessId a : kernel.accesses.ids()) {
+    if (table.of(a).value == tiles.size()) {
+      tiles.push(boxOf(table.of(a), kernel.accesses[a].buffer));
     }
   }
 }
 
 static_assert(maxMemory < Bounds::endless, "what lies in a buffer has bounds");
 
-TileBox TileBoxes::read(BufferId buffer, LoopId home, uint32_t text) {
+TileBox TileBoxes::boxOf(TileId id, BufferId buffer) {
   const std::vector<uint64_t> &shape = kernel.buffers[buffer].shape;
-  const ParsedAccess &access = texts[text];
-  TileBox tile{buffer, home, text, static_cast<uint32_t>(boxes.size()), {0, 0}};
+  const BodyTile &read = table[id];
+  const ParsedAccess &access = read.access;
+  TileBox tile{id, buffer, read.home, static_cast<uint32_t>(boxes.size()), {0, 0}};
   tile.isFixed = !access.anywhere && access.guards.empty();
-  tile.isDivergent = countsDivergent(kernel, home, access);
+  tile.isDivergent = countsDivergent(kernel, read);
   int64_t numElements = 1;
   int64_t totalElements = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -177,7 +143,7 @@ TileBox TileBoxes::read(BufferId buffer, LoopId home, uint32_t text) {
     Bounds bounds = all;
     if (!access.dims.empty()) {
       const TileDim &dim = access.dims[d];
-      bounds = boundsOf(kernel, home, access, dim);
+      bounds = boundsOf(kernel, read, dim);
       auto isConstant = [&](TileExprId id) {
         return !id.valid() || access.exprs[id].kind == TileExpr::Kind::Constant;
       };

@@ -1,7 +1,6 @@
 //===- TileBoxes.h - Where the tiles of a kernel lie ----------------------===//
 //
-// Every access with its tile read once, and the box around all places that the tile takes during
-// a run. Tiles of equal text in equal bodies are one.
+// The box around all places that each tile of a kernel (Model/Tiles.h) takes during a run.
 //
 // The hull of a tile is a range of memory, in which tiles of other buffers may lie, too. It is
 // counted in elements where a buffer has its memory for itself; in bytes where it shares memory
@@ -12,14 +11,13 @@
 #ifndef TALLY_LIB_DEPS_TILEBOXES_H
 #define TALLY_LIB_DEPS_TILEBOXES_H
 
-#include "tally/Model/AccessText.h"
 #include "tally/Model/Overlap.h"
+#include "tally/Model/Tiles.h"
+#include "tally/Support/FloorDiv.h"
 
 #include <span>
 
 namespace tally {
-
-using TileId = Id<struct TileTag>;
 
 /// Numbers from `first` to `last`. From -endless on, or up to endless: without a bound.
 struct Bounds {
@@ -34,14 +32,13 @@ struct Bounds {
   bool holds(const Bounds &other) const { return first <= other.first && other.last <= last; }
 };
 
-/// The elements of one dimension of a tile in the body `home`; empty if it surely has none. Guards
-/// are not looked at.
-Bounds boundsOf(const Kernel &kernel, LoopId home, const ParsedAccess &access, const TileDim &dim);
+/// The elements of one dimension of a tile; empty if it surely has none. Guards are not looked at.
+Bounds boundsOf(const Kernel &kernel, const BodyTile &tile, const TileDim &dim);
 
 struct TileBox {
+  TileId id;
   BufferId buffer;
   LoopId home;
-  uint32_t text = 0;        ///< which ParsedAccess
   uint32_t firstBounds = 0; ///< one for each dimension of the buffer
   Bounds hull;              ///< all of its memory, last dimension fastest
   bool isFixed = false;     ///< the same in every run, and all of its box
@@ -54,13 +51,15 @@ public:
   /// Of a kernel that check() accepts.
   explicit TileBoxes(const Kernel &kernel);
 
-  TileId of(AccessId access) const { return tileOf[access]; }
+  TileId of(AccessId access) const { return table.of(access); }
 
   const TileBox &operator[](TileId id) const { return tiles[id]; }
 
+  const BodyTile &read(const TileBox &tile) const { return table[tile.id]; }
+
   size_t size() const { return tiles.size(); }
 
-  const ParsedAccess &parsed(const TileBox &tile) const { return texts[tile.text]; }
+  const ParsedAccess &parsed(const TileBox &tile) const { return read(tile).access; }
 
   size_t numDims(const TileBox &tile) const { return kernel.buffers[tile.buffer].shape.size(); }
 
@@ -83,25 +82,16 @@ public:
   bool boxHolds(const TileBox &a, const TileBox &b) const;
 
 private:
-  TileBox read(BufferId buffer, LoopId home, uint32_t text);
+  TileBox boxOf(TileId id, BufferId buffer);
   bool isPlaced(BufferId buffer) const;
   Bounds inGroup(BufferId buffer, const Bounds &elements) const;
 
   const Kernel &kernel;
+  const TileTable &table;
   SharedMemory shared;
-  std::vector<ParsedAccess> texts;
   std::vector<Bounds> boxes;
   IdVector<TileId, TileBox> tiles;
-  IdVector<AccessId, TileId> tileOf;
 };
-
-/// a / b, rounded down.
-inline int64_t floorDiv(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
-
-/// The loop or branch of this name at or around `home`.
-LoopId loopNamed(const Kernel &kernel, LoopId home, std::string_view name);
 
 } // namespace tally
 

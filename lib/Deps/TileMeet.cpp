@@ -150,7 +150,7 @@ template <typename Visit> Excess forGuards(const TilePair &pair, const TileBox &
 //===----------------------------------------------------------------------===//
 
 TileText textOf(const TilePair &pair, const TileBox &tile, const SideNames &names) {
-  return {pair.kernel, pair.tiles.parsed(tile), tile.home, names};
+  return {pair.tiles.read(tile), names};
 }
 
 /// That `at` lies before the end of so many numbers from `first` on; if there is an end.

@@ -25,35 +25,25 @@ static std::optional<int64_t> asNumber(const std::string &text) {
   return isNumber ? std::optional(number) : std::nullopt;
 }
 
-/// Indices that do not fit in 64 bits touch nothing real.
-static int64_t wrapped(TileExpr::Kind kind, int64_t x, int64_t y) {
-  auto a = static_cast<uint64_t>(x);
-  auto b = static_cast<uint64_t>(y);
-  return static_cast<int64_t>(kind == TileExpr::Kind::Add   ? a + b
-                              : kind == TileExpr::Kind::Sub ? a - b
-                                                            : a * b);
-}
-
 /// isl reads divisions of variables only, so numbers are calculated here.
 static std::string operation(const TileExpr &node, const std::string &a, const std::string &b) {
   using Kind = TileExpr::Kind;
   std::optional<int64_t> x = asNumber(a);
   std::optional<int64_t> y = node.b.valid() ? asNumber(b) : node.value;
-  bool areNumbers = x && y;
+  if (x && y) {
+    return std::to_string(combined(node.kind, *x, *y));
+  }
   switch (node.kind) {
   case Kind::Add:
-    return areNumbers ? std::to_string(wrapped(node.kind, *x, *y)) : fmt::format("({} + {})", a, b);
+    return fmt::format("({} + {})", a, b);
   case Kind::Sub:
-    return areNumbers ? std::to_string(wrapped(node.kind, *x, *y)) : fmt::format("({} - {})", a, b);
+    return fmt::format("({} - {})", a, b);
   case Kind::Scale:
-    return areNumbers ? std::to_string(wrapped(node.kind, *x, *y))
-                      : fmt::format("({} * {})", node.value, a);
+    return fmt::format("({} * {})", node.value, a);
   case Kind::Mod:
-    return areNumbers ? std::to_string(*x - floorDiv(*x, *y) * *y)
-                      : fmt::format("({} mod {})", a, node.value);
+    return fmt::format("({} mod {})", a, node.value);
   default:
-    return areNumbers ? std::to_string(floorDiv(*x, *y))
-                      : fmt::format("floor({}/{})", a, node.value);
+    return fmt::format("floor({}/{})", a, node.value);
   }
 }
 
@@ -64,11 +54,11 @@ std::string TileText::expr(TileExprId id) const {
   case Kind::Constant:
     return fmt::format("{}", node.value);
   case Kind::Loop:
-    return names.iteration(loopOf(node));
+    return names.iteration(tile.loopOf(node));
   case Kind::Total:
-    return names.total(loopOf(node));
+    return names.total(tile.loopOf(node));
   case Kind::Trips:
-    return names.trips(loopOf(node));
+    return names.trips(tile.loopOf(node));
   case Kind::Symbol:
     assert(names.symbol && "only tiles without run-time values are written here");
     return names.symbol(access.names[node.name]);
@@ -89,10 +79,6 @@ std::string TileText::guard(const TileGuard &guard) const {
   bool isEqual = guard.relation == TileGuard::Relation::Equal;
   return fmt::format("({} {} {})", expr(guard.left), isEqual ? "=" : toString(guard.relation),
                      expr(guard.right));
-}
-
-LoopId TileText::loopOf(const TileExpr &node) const {
-  return loopNamed(kernel, home, access.names[node.name]);
 }
 
 } // namespace tally

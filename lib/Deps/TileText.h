@@ -22,11 +22,10 @@ struct SideNames {
 bool hasLeaf(const ParsedAccess &access, TileExprId id,
              const std::function<bool(const TileExpr &)> &asked);
 
-/// One tile, in the body `home`.
 class TileText {
 public:
-  TileText(const Kernel &kernel, const ParsedAccess &access, LoopId home, const SideNames &names)
-      : kernel(kernel), access(access), home(home), names(names) {}
+  TileText(const BodyTile &tile, const SideNames &names)
+      : tile(tile), access(tile.access), names(names) {}
 
   std::string expr(TileExprId id) const;
 
@@ -37,11 +36,8 @@ public:
   std::string guard(const TileGuard &guard) const;
 
 private:
-  LoopId loopOf(const TileExpr &node) const;
-
-  const Kernel &kernel;
+  const BodyTile &tile;
   const ParsedAccess &access;
-  LoopId home;
   const SideNames &names;
 };
 

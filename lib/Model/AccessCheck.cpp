@@ -1,6 +1,6 @@
 //===- AccessCheck.cpp - Whether a tile can stand where it does -----------===//
 
-#include "tally/Model/AccessText.h"
+#include "tally/Model/Tiles.h"
 
 #include <fmt/format.h>
 
@@ -8,21 +8,13 @@
 
 namespace tally {
 
-/// The loop or branch called `name` at or around `home`; none if there is none.
-static LoopId findAround(const Kernel &kernel, LoopId home, std::string_view name) {
-  while (home.valid() && (home == rootLoop || kernel.nameOf(home) != name)) {
-    home = kernel.loops[home].parent;
-  }
-  return home;
-}
-
-static std::string nameProblem(const Kernel &kernel, LoopId home, const TileExpr &node,
-                               std::string_view name) {
+static std::string nameProblem(const Kernel &kernel, const BodyTile &tile, const TileExpr &node) {
   bool wantsLoop = node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Trips;
   if (!wantsLoop && node.kind != TileExpr::Kind::Total) {
     return {};
   }
-  LoopId loop = findAround(kernel, home, name);
+  LoopId loop = tile.loopOf(node);
+  std::string_view name = tile.access.names[node.name];
   if (!loop.valid()) {
     return fmt::format("'{}' is not a loop{} around it; a run-time value is written '${}'", name,
                        wantsLoop ? "" : " or branch", name);
@@ -64,14 +56,14 @@ Magnitude mostTrips(const Loop &loop) {
                                                 : loop.trip.max.value_or(maxCount);
 }
 
-Magnitude magnitudeOf(const Kernel &kernel, LoopId home, const ParsedAccess &access,
-                      const TileExpr &node, const IdVector<TileExprId, Magnitude> &known) {
+Magnitude magnitudeOf(const Kernel &kernel, const BodyTile &tile, const TileExpr &node,
+                      const IdVector<TileExprId, Magnitude> &known) {
   switch (node.kind) {
   case TileExpr::Kind::Constant:
     return absolute(node.value);
   case TileExpr::Kind::Loop:
   case TileExpr::Kind::Trips:
-    return mostTrips(kernel.loops[findAround(kernel, home, access.names[node.name])]);
+    return mostTrips(kernel.loops[tile.loopOf(node)]);
   case TileExpr::Kind::Total:
   case TileExpr::Kind::Symbol:
     return maxCount;
@@ -91,14 +83,14 @@ Magnitude magnitudeOf(const Kernel &kernel, LoopId home, const ParsedAccess &acc
 } // namespace
 
 /// An operand comes before what it is an operand of.
-static std::string magnitudeProblem(const Kernel &kernel, LoopId home, const ParsedAccess &access) {
+static std::string magnitudeProblem(const Kernel &kernel, const BodyTile &tile) {
   IdVector<TileExprId, Magnitude> known;
-  for (const TileExpr &node : access.exprs) {
-    known.push(magnitudeOf(kernel, home, access, node, known));
+  for (const TileExpr &node : tile.access.exprs) {
+    known.push(magnitudeOf(kernel, tile, node, known));
   }
   auto isTooFar = [](Magnitude m) { return m > INT64_MAX; };
   bool fits = std::none_of(known.begin(), known.end(), isTooFar);
-  for (const TileDim &dim : access.dims) {
+  for (const TileDim &dim : tile.access.dims) {
     Magnitude size = dim.size.valid() ? known[dim.size] : 1;
     fits &= !isTooFar(plus(known[dim.first], times(size, static_cast<uint64_t>(dim.stride))));
   }
@@ -124,21 +116,20 @@ static std::string missingDimensions(const Buffer &buffer, size_t given) {
                      buffer.shape.size() - given == 1 ? "one" : "ones", rest);
 }
 
-std::string tileProblem(const Kernel &kernel, LoopId home, const Buffer &buffer,
-                        const ParsedAccess &access) {
+std::string tileProblem(const Kernel &kernel, const Buffer &buffer, const BodyTile &tile) {
+  const ParsedAccess &access = tile.access;
   if (!access.dims.empty() && access.dims.size() != buffer.shape.size()) {
     return fmt::format("it has {} dimension{}, but buffer '{}' has {}{}", access.dims.size(),
                        access.dims.size() == 1 ? "" : "s", access.buffer, buffer.shape.size(),
                        missingDimensions(buffer, access.dims.size()));
   }
   for (const TileExpr &node : access.exprs) {
-    std::string problem =
-        nameProblem(kernel, home, node, access.names.empty() ? "" : access.names[node.name]);
+    std::string problem = nameProblem(kernel, tile, node);
     if (!problem.empty()) {
       return problem;
     }
   }
-  return magnitudeProblem(kernel, home, access);
+  return magnitudeProblem(kernel, tile);
 }
 
 } // namespace tally

@@ -9,11 +9,11 @@
 #include "tally/Model/Check.h"
 
 #include "CheckDeps.h"
-#include "tally/Model/AccessText.h"
 #include "tally/Model/ComputeText.h"
 #include "tally/Model/Overlap.h"
 #include "tally/Model/Pins.h"
 #include "tally/Model/Regions.h"
+#include "tally/Model/Tiles.h"
 #include "tally/Support/Printable.h"
 
 #include <fmt/format.h>
@@ -268,12 +268,12 @@ void Checker::accesses(InstrId id) {
   for (AccessId a : instr.accesses) {
     const Access &access = kernel.accesses[a];
     const Buffer &buffer = kernel.buffers[access.buffer];
-    std::string problem;
-    std::optional<ParsedAccess> parsed = parseAccess(kernel.text(access.text), problem);
-    if (parsed && parsed->buffer != kernel.text(buffer.name)) {
+    const BodyTile &tile = (*kernel.tiles)[a];
+    std::string problem = tile.problem;
+    if (problem.empty() && tile.access.buffer != kernel.text(buffer.name)) {
       problem = fmt::format("it is filed under buffer '{}'", kernel.text(buffer.name));
-    } else if (parsed) {
-      problem = tileProblem(kernel, instr.home, buffer, *parsed);
+    } else if (problem.empty()) {
+      problem = tileProblem(kernel, buffer, tile);
     }
     if (!problem.empty()) {
       Diagnostic &error = diagnostics.error(

@@ -8,6 +8,8 @@
 
 #include "tally/Model/KernelBuilder.h"
 
+#include "tally/Model/Tiles.h"
+
 #include <algorithm>
 #include <cassert>
 
@@ -328,6 +330,7 @@ void KernelBuilder::reserve(size_t instrs, size_t deps) {
 Kernel KernelBuilder::finish() {
   assert(open.size() == 1 && "every loop and branch is closed");
   closeBody();
+  kernel.tiles = std::make_shared<const TileTable>(kernel);
   return std::move(kernel);
 }
 

@@ -2,7 +2,7 @@
 
 #include "tally/Model/Outside.h"
 
-#include "tally/Model/AccessText.h"
+#include "tally/Model/Tiles.h"
 
 #include <fmt/format.h>
 
@@ -46,10 +46,8 @@ class WayOut {
 public:
   WayOut(const Kernel &kernel, const OutsideRun &run)
       : run(run), extent(static_cast<int64_t>(
-                      std::min<uint64_t>(bufferOf(kernel, run).shape[run.dim], INT64_MAX))) {
-    std::string problem;
-    access = *parseAccess(kernel.text(kernel.accesses[run.access].text), problem);
-  }
+                      std::min<uint64_t>(bufferOf(kernel, run).shape[run.dim], INT64_MAX))),
+        access((*kernel.tiles)[run.access].access) {}
 
   std::string text() {
     TileDim &dim = access.dims[run.dim];

@@ -1,4 +1,4 @@
-//===- Interpret.cpp - Runs one engine's code, control only ---------------===//
+//===- Interpret.cpp - One engine's way through its code ------------------===//
 
 #include "tally/Run/Interpret.h"
 
@@ -25,9 +25,7 @@ uint64_t aluValue(AluOp op, uint64_t a, uint64_t b, const Machine &machine) {
   return 0;
 }
 
-/// For each bracket its partner: begins know their end (an IfBegin its Else, if there is one, and
-/// the Else its IfEnd), ends their begin. Only called on code that verifyCode() accepts.
-static std::vector<uint32_t> matchBrackets(const std::vector<Op> &ops) {
+std::vector<uint32_t> matchBrackets(const std::vector<Op> &ops) {
   std::vector<uint32_t> match(ops.size(), 0);
   std::vector<uint32_t> open;
   auto close = [&](uint32_t at) {
@@ -62,123 +60,63 @@ static std::vector<uint32_t> matchBrackets(const std::vector<Op> &ops) {
 
 EngineRun::EngineRun(const Kernel &kernel, const Code &code, const Machine &machine,
                      const Bindings &bindings, EngineId engine)
-    : kernel(kernel), machine(machine), bindings(bindings), program(code.engines[engine]),
-      match(matchBrackets(program.ops)), registers(program.registers.size(), 0),
+    : kernel(&kernel), machine(&machine), bindings(&bindings), program(&code.engines[engine]),
+      match(matchBrackets(program->ops)), registers(program->registers.size(), 0),
       reached(kernel.loops.size(), 0) {}
-
-uint64_t EngineRun::value(Operand operand) const {
-  return operand.isRegister ? registers[operand.value] : operand.value;
-}
-
-static bool touchesOutside(OpKind kind) {
-  return kind == OpKind::Issue || kind == OpKind::Wait || kind == OpKind::Signal ||
-         kind == OpKind::Reset || kind == OpKind::Drain;
-}
 
 const Op *EngineRun::next() {
   if (pending) {
     pending = false;
-    ++at;
+    advance();
   }
-  while (at < program.ops.size() && !outOfFuel) {
+  while (!atEnd() && !outOfFuel) {
     if (fuel == 0) {
       outOfFuel = true;
       break;
     }
     --fuel;
-    if (touchesOutside(program.ops[at].kind)) {
+    if (touchesOutside(head().kind)) {
       pending = true;
-      return &program.ops[at];
+      return &head();
     }
-    step();
+    advance();
   }
   return nullptr;
-}
-
-void EngineRun::enter(LoopId loop, uint64_t trips) {
-  stack.push_back({loop, 0});
-  remaining.push_back(trips - 1);
-}
-
-void EngineRun::leave() {
-  stack.pop_back();
-  remaining.pop_back();
 }
 
 /// The machine's own counter counts from 1.
 void EngineRun::setCounter(const Op &loopBegin) {
   if (loopBegin.dst.valid()) {
-    registers[loopBegin.dst.value] = aluValue(AluOp::Move, stack.back().iteration + 1, 0, machine);
+    uint64_t number = stack.back().iteration + 1;
+    registers[loopBegin.dst.value] =
+        static_cast<uint32_t>(aluValue(AluOp::Move, number, 0, *machine));
   }
 }
 
 void EngineRun::beginLoop(const Op &op) {
-  uint64_t trips = bindings.trips(program.engine, op.loop(), ++reached[op.loop()]);
-  if (trips == 0) {
-    at = match[at] + 1;
+  uint64_t count = bindings->trips(program->engine, op.loop(), ++reached[op.loop()]);
+  if (count == 0) {
+    place = match[place] + 1;
     return;
   }
-  enter(op.loop(), trips);
+  enter(op.loop(), count);
   setCounter(op);
-  ++at;
-}
-
-void EngineRun::endLoop() {
-  if (remaining.back() == 0) {
-    leave();
-    ++at;
-    return;
-  }
-  --remaining.back();
-  ++stack.back().iteration;
-  const uint32_t begin = match[at];
-  setCounter(program.ops[begin]);
-  at = begin + 1;
+  ++place;
 }
 
 /// Both branches are asked about with the number of times their statement was reached.
 void EngineRun::beginIf(const Op &op) {
-  bool holds = bindings.trips(program.engine, op.loop(), ++reached[op.loop()]) != 0;
-  uint32_t partner = match[at];
+  bool holds = bindings->trips(program->engine, op.loop(), ++reached[op.loop()]) != 0;
+  uint32_t partner = match[place];
   if (holds) {
     enter(op.loop(), 1);
-    ++at;
+    ++place;
     return;
   }
-  if (program.ops[partner].kind == OpKind::Else) {
-    enter(kernel.loops[op.loop()].otherBranch, 1);
+  if (program->ops[partner].kind == OpKind::Else) {
+    enter(kernel->loops[op.loop()].otherBranch, 1);
   }
-  at = partner + 1;
-}
-
-void EngineRun::step() {
-  const Op &op = program.ops[at];
-  switch (op.kind) {
-  case OpKind::Alu:
-    registers[op.dst.value] = aluValue(op.alu, value(op.a), value(op.b), machine);
-    ++at;
-    return;
-  case OpKind::LoopBegin:
-    return beginLoop(op);
-  case OpKind::LoopEnd:
-    return endLoop();
-  case OpKind::IfBegin:
-    return beginIf(op);
-  case OpKind::Else: // from the then-branch only, as beginIf() jumps past it
-    leave();
-    at = match[at] + 1;
-    return;
-  case OpKind::IfEnd:
-    leave();
-    ++at;
-    return;
-  case OpKind::WhenBegin:
-    at = value(op.a) != 0 ? at + 1 : match[at] + 1;
-    return;
-  default:
-    ++at; // other brackets do nothing by themselves
-    return;
-  }
+  place = partner + 1;
 }
 
 } // namespace tally

@@ -7,27 +7,20 @@
 
 #include "Simulator.h"
 
-#include "tally/Run/Interpret.h"
-
 namespace tally::sim {
-
-static bool touchesOutside(OpKind kind) {
-  return kind == OpKind::Issue || kind == OpKind::Wait || kind == OpKind::Signal ||
-         kind == OpKind::Reset || kind == OpKind::Drain;
-}
 
 void Simulator::runEngine(EngineId id) {
   SimEngine &engine = engines[id];
   events.set(actorOf(id), never);
   limit = events.first();
   while (engine.state == EngineState::Ready) {
-    if (engine.at == engine.program.size()) {
+    if (engine.run.atEnd()) {
       stop(engine, EngineState::Done);
       end = engine.now > end.at ? Due{engine.now, here(engine)} : end;
       return;
     }
     bool isNext = Moment{engine.now, actorOf(id)} < limit;
-    if (!isNext && touchesOutside(engine.program[engine.at].op.kind)) {
+    if (!isNext && touchesOutside(engine.run.head().kind)) {
       break;
     }
     if (!execute(engine, id)) {
@@ -47,16 +40,16 @@ void Simulator::runEngine(EngineId id) {
 }
 
 OpStats &Simulator::statsOf(SimEngine &engine, EngineId id) {
-  return result.engines[id].ops[engine.at];
+  return result.engines[id].ops[engine.at()];
 }
 
-/// The operation at the head takes so long.
-void Simulator::spend(SimEngine &engine, EngineId id, Tick span) {
-  OpStats &stats = statsOf(engine, id);
+/// The operation at `at` takes so long.
+void Simulator::spend(SimEngine &engine, EngineId id, uint32_t at, Tick span) {
+  OpStats &stats = result.engines[id].ops[at];
   ++stats.runs;
   stats.control += span;
   if (observer) {
-    observer->onOperation(id, engine.at, engine.now, engine.now + span);
+    observer->onOperation(id, at, engine.now, engine.now + span);
   }
   engine.now += span;
 }
@@ -64,7 +57,7 @@ void Simulator::spend(SimEngine &engine, EngineId id, Tick span) {
 /// The node of an engine's present: all since its last node was control.
 PathNode Simulator::here(SimEngine &engine) {
   if (options.criticalPath && engine.now > engine.baseAt) {
-    uint32_t op = engine.at < engine.program.size() ? engine.at : engine.at - 1;
+    uint32_t op = engine.run.atEnd() ? engine.at() - 1 : engine.at();
     engine.base =
         path.add(engine.base, PathKind::Control, engine.firstOp + op, engine.now - engine.baseAt);
     engine.baseAt = engine.now;
@@ -85,26 +78,20 @@ void Simulator::stall(SimEngine &engine, EngineId id, Stall kind, const Due &unt
                                          : stats.draining;
   sum += until.at - engine.blockedSince;
   if (observer && until.at > engine.blockedSince) {
-    observer->onStall(id, engine.at, kind, engine.blockedSince, until.at);
+    observer->onStall(id, engine.at(), kind, engine.blockedSince, until.at);
   }
   engine.now = until.at;
   engine.base = until.node;
   engine.baseAt = until.at;
 }
 
-uint32_t Simulator::value(const SimEngine &engine, Operand operand) const {
-  return operand.isRegister ? engine.registers[operand.value] : operand.value;
-}
-
 /// Executes the operation at the head; false if it cannot be executed now.
 bool Simulator::execute(SimEngine &engine, EngineId id) {
-  const SimOp &here = engine.program[engine.at];
-  const Op &op = here.op;
+  const Op &op = engine.run.head();
+  const SimOp &here = engine.ops[engine.at()];
   switch (op.kind) {
   case OpKind::Alu:
-    engine.registers[op.dst.value] =
-        static_cast<uint32_t>(aluValue(op.alu, value(engine, op.a), value(engine, op.b), machine));
-    spend(engine, id, here.isAtOnce && engine.active.back().number > 1 ? 0 : timing.alu);
+    spend(engine, id, here.isAtOnce && engine.run.active().back().iteration > 0 ? 0 : timing.alu);
     break;
   case OpKind::Issue:
     if (!executeIssue(engine, id, op)) {
@@ -130,33 +117,27 @@ bool Simulator::execute(SimEngine &engine, EngineId id) {
     }
     break;
   case OpKind::LoopBegin:
-    beginLoop(engine, id, here);
+    beginLoop(engine, id);
     return true;
   case OpKind::LoopEnd:
     endLoop(engine, id);
     return true;
   case OpKind::IfBegin:
-    beginIf(engine, id, here);
-    return true;
   case OpKind::WhenBegin:
+  case OpKind::Else: // from the then-branch only
     spend(engine, id, here.isFree ? 0 : timing.branch);
-    engine.at = value(engine, op.a) != 0 ? engine.at + 1 : here.partner + 1;
-    return true;
-  case OpKind::Else: // from the then-branch only, as beginIf() jumps past it
-    spend(engine, id, here.isFree ? 0 : timing.branch);
-    engine.at = here.partner;
     break;
   default: // brackets without an effect of their own
     spend(engine, id, 0);
     break;
   }
-  ++engine.at;
+  engine.run.advance();
   return true;
 }
 
 /// Whether the wait of an operation passes now; if not, the engine stops.
 bool Simulator::mayPass(SimEngine &engine, EngineId id, const Op &op) {
-  uint32_t threshold = value(engine, op.a);
+  auto threshold = static_cast<uint32_t>(engine.run.value(op.a));
   if (passes(semaphores[op.wait], threshold)) {
     return true;
   }
@@ -215,7 +196,7 @@ bool Simulator::executeDrain(SimEngine &engine, EngineId id) {
     }
     Tick lastShare = queue.lastRetire.at + (queue.numShares - 1) * timing.spacing;
     if (lastShare > last.at) {
-      last = {lastShare, lastShareNode(queue, engine.at, queue.numShares - 1)};
+      last = {lastShare, lastShareNode(queue, engine.at(), queue.numShares - 1)};
     }
   }
   if (last.at > engine.now) {
@@ -231,11 +212,11 @@ void Simulator::executeSignal(SimEngine &engine, EngineId id, const Op &op) {
   Tick start = engine.now;
   spend(engine, id, timing.signal);
   Tick at = engine.now + timing.visible;
-  PathNode node = pathNode(here(engine), PathKind::Visible, id, engine.at, timing.visible);
+  PathNode node = pathNode(here(engine), PathKind::Visible, id, engine.at(), timing.visible);
   if (engine.raises.empty()) {
     schedule(signalActor(id), at);
   }
-  engine.raises.push({at, op.signal, op.amount, node, engine.at, start});
+  engine.raises.push({at, op.signal, op.amount, node, engine.at(), start});
 }
 
 void Simulator::executeReset(const Op &op, Tick now) {
@@ -248,55 +229,40 @@ void Simulator::executeReset(const Op &op, Tick now) {
   }
 }
 
-void Simulator::beginIteration(SimEngine &engine, EngineId id, const Op &loopBegin) {
-  uint64_t number = engine.active.back().number;
-  if (loopBegin.dst.valid()) {
-    engine.registers[loopBegin.dst.value] = static_cast<uint32_t>(number) & counterMask;
-  }
+void Simulator::noteIteration(const SimEngine &engine, EngineId id) {
   if (observer) {
-    observer->onIteration(id, loopBegin.loop(), number);
+    const LoopIteration &now = engine.run.active().back();
+    observer->onIteration(id, now.loop, now.iteration + 1);
   }
 }
 
-void Simulator::beginLoop(SimEngine &engine, EngineId id, const SimOp &begin) {
-  LoopId loop = begin.op.loop();
-  uint64_t trips = bindings.trips(id, loop, ++engine.reached[loop]);
+void Simulator::beginLoop(SimEngine &engine, EngineId id) {
+  const uint32_t at = engine.at();
+  const SimOp &begin = engine.ops[at];
+  bool isAtOnce = engine.run.head().amount == atOnce;
+  engine.run.advance();
+  bool runs = engine.at() == at + 1;
   uint32_t numLoops = begin.written.loops();
-  Tick price = numLoops * timing.loopBegin + (trips == 0 && numLoops > 0 ? timing.branch : 0);
-  if (begin.op.amount == atOnce && trips == 0) {
-    price = (begin.partner - engine.at - 1) * timing.alu; // nothing is added, but it takes as long
+  Tick price = numLoops * timing.loopBegin + (!runs && numLoops > 0 ? timing.branch : 0);
+  if (isAtOnce && !runs) { // nothing is added, but it takes as long
+    price = (engine.run.partnerOf(at) - at - 1) * timing.alu;
   }
-  spend(engine, id, begin.isFree ? 0 : price);
-  if (trips == 0) {
-    engine.at = begin.partner + 1;
-    return;
+  spend(engine, id, at, begin.isFree ? 0 : price);
+  if (runs) {
+    noteIteration(engine, id);
   }
-  engine.active.push_back({1, trips});
-  beginIteration(engine, id, begin.op);
-  ++engine.at;
 }
 
 void Simulator::endLoop(SimEngine &engine, EngineId id) {
-  const SimOp &end = engine.program[engine.at];
-  Iteration &now = engine.active.back();
-  bool branches = engine.program[end.partner].written.branchesAfter(now.number, now.trips);
-  spend(engine, id, end.isFree || !branches ? 0 : timing.loopEnd);
-  if (now.number == now.trips) {
-    engine.active.pop_back();
-    ++engine.at;
-    return;
+  const uint32_t at = engine.at();
+  const WrittenLoop &written = engine.ops[engine.run.partnerOf(at)].written;
+  bool branches =
+      written.branchesAfter(engine.run.active().back().iteration + 1, engine.run.tripsNow());
+  spend(engine, id, engine.ops[at].isFree || !branches ? 0 : timing.loopEnd);
+  engine.run.advance();
+  if (engine.at() <= at) {
+    noteIteration(engine, id);
   }
-  ++now.number;
-  engine.at = engine.program[engine.at].partner;
-  beginIteration(engine, id, engine.program[engine.at].op);
-  ++engine.at;
-}
-
-void Simulator::beginIf(SimEngine &engine, EngineId id, const SimOp &begin) {
-  LoopId branch = begin.op.loop();
-  bool holds = bindings.trips(id, branch, ++engine.reached[branch]) != 0;
-  spend(engine, id, begin.isFree ? 0 : timing.branch);
-  engine.at = holds ? engine.at + 1 : begin.partner + 1;
 }
 
 } // namespace tally::sim

@@ -42,10 +42,10 @@ Tick Simulator::jitter(Tick span, InstrId instr, uint64_t run, uint64_t salt) co
 void Simulator::arrive(SimEngine &engine, QueueId id, InstrId instr, Tick arrivalTime) {
   SimQueue &queue = queues[id];
   const InstrCost &cost = costs[instr];
-  Arrival arrival{instr, engine.at, runs[instr]++, arrivalTime, {}};
+  Arrival arrival{instr, engine.at(), runs[instr]++, arrivalTime, {}};
   Tick startup = cost.startup + jitter(cost.startup, instr, arrival.run, 1);
   arrival.ready = {arrivalTime + startup,
-                   pathNode(here(engine), PathKind::Startup, queue.engine, engine.at, startup)};
+                   pathNode(here(engine), PathKind::Startup, queue.engine, engine.at(), startup)};
   if (queue.hasTransfers) {
     queue.waiting.push(arrival);
     schedule(transferActor(), std::min(arrival.ready.at, nextTransfer));
@@ -105,7 +105,7 @@ void Simulator::complete(SimQueue &queue, QueueId id, const Execution &known, Du
   if (observer) {
     observer->onExecution(execution);
   }
-  const Op &op = engines[queue.engine].program[execution.op].op;
+  const Op &op = code.engines[queue.engine].ops[execution.op];
   if (op.signal.valid()) {
     sendOff(queue, id, op, execution);
   }

@@ -32,12 +32,11 @@ Simulator::Simulator(const Kernel &kernel, const Code &code, const Machine &mach
       options(options), observer(options.observer),
       counterMask(static_cast<uint32_t>((uint64_t(1) << machine.counterBits) - 1)),
       sign(machine.waitCompare == WaitCompare::Signed ? (counterMask >> 1) + 1 : 0),
-      engines(kernel.engines.size()), queues(kernel.queues.size()),
-      semaphores(code.semaphores.size(), 0), waiters(code.semaphores.size(), 0),
-      runs(kernel.instrs.size(), 0),
-      events(static_cast<uint32_t>(queues.size() + 2 * engines.size() + 1)),
+      queues(kernel.queues.size()), semaphores(code.semaphores.size(), 0),
+      waiters(code.semaphores.size(), 0), runs(kernel.instrs.size(), 0),
+      events(static_cast<uint32_t>(queues.size() + 2 * kernel.engines.size() + 1)),
       path(options.criticalPath ? countOps(code) : 0, options.pathNodes) {
-  result.engines.resize(engines.size());
+  result.engines.resize(kernel.engines.size());
   result.queues.resize(queues.size());
   makeEngines();
   makeQueues();
@@ -47,68 +46,46 @@ Simulator::Simulator(const Kernel &kernel, const Code &code, const Machine &mach
 // 1. Decode
 //===----------------------------------------------------------------------===//
 
-/// Only called on code that verifyCode() accepts, so brackets match.
-static void matchBrackets(std::vector<SimOp> &program) {
-  std::vector<uint32_t> open;
-  for (uint32_t at = 0; at < program.size(); ++at) {
-    OpKind kind = program[at].op.kind;
-    if (kind == OpKind::Else || kind == OpKind::LoopEnd || kind == OpKind::IfEnd ||
-        kind == OpKind::WhenEnd) {
-      assert(!open.empty() && "brackets match in verified code");
-      program[open.back()].partner = at;
-      program[at].partner = open.back();
-      open.pop_back();
-    }
-    if (kind == OpKind::Else || kind == OpKind::LoopBegin || kind == OpKind::IfBegin ||
-        kind == OpKind::WhenBegin) {
-      open.push_back(at);
-    }
-  }
-}
-
 /// Marks brackets with no instruction between them.
-static void freeEmptyBrackets(std::vector<SimOp> &program) {
+static void freeEmptyBrackets(const std::vector<Op> &code, SimEngine &engine) {
   std::vector<uint32_t> numIssues{0}; // before each operation
-  for (const SimOp &op : program) {
-    numIssues.push_back(numIssues.back() + (op.op.kind == OpKind::Issue));
+  for (const Op &op : code) {
+    numIssues.push_back(numIssues.back() + (op.kind == OpKind::Issue));
   }
-  for (uint32_t at = 0; at < program.size(); ++at) {
-    OpKind kind = program[at].op.kind;
+  for (uint32_t at = 0; at < code.size(); ++at) {
+    OpKind kind = code[at].kind;
     if (kind != OpKind::LoopBegin && kind != OpKind::IfBegin && kind != OpKind::WhenBegin) {
       continue;
     }
-    uint32_t middle = program[at].partner;
-    bool hasElse = program[middle].op.kind == OpKind::Else;
-    uint32_t end = hasElse ? program[middle].partner : middle;
+    uint32_t middle = engine.run.partnerOf(at);
+    bool hasElse = code[middle].kind == OpKind::Else;
+    uint32_t end = hasElse ? engine.run.partnerOf(middle) : middle;
     bool isEmpty = numIssues[at] == numIssues[end];
-    program[at].isFree = program[middle].isFree = program[end].isFree = isEmpty;
+    engine.ops[at].isFree = engine.ops[middle].isFree = engine.ops[end].isFree = isEmpty;
   }
 }
 
 void Simulator::makeEngines() {
   uint32_t firstOp = 0;
-  for (EngineId id : engines.ids()) {
-    const EngineProgram &program = code.engines[id];
-    SimEngine &engine = engines[id];
-    engine.program.reserve(program.ops.size());
+  for (EngineId id : kernel.engines.ids()) {
+    const std::vector<Op> &ops = code.engines[id].ops;
+    SimEngine &engine = engines[engines.push(SimEngine({kernel, code, machine, bindings, id}))];
+    engine.ops.reserve(ops.size());
     const Op *begun = nullptr; // the innermost loop, until one ends
-    for (const Op &op : program.ops) {
+    for (const Op &op : ops) {
       bool isAtOnce = op.kind == OpKind::Alu && begun && begun->amount == atOnce;
       begun = op.kind == OpKind::LoopBegin ? &op : op.kind == OpKind::LoopEnd ? nullptr : begun;
-      engine.program.push_back({op, 0, false, isAtOnce});
+      engine.ops.push_back({false, isAtOnce});
       if (op.kind == OpKind::LoopBegin) {
-        engine.program.back().written = writtenLoop(kernel, op);
+        engine.ops.back().written = writtenLoop(kernel, op);
       }
     }
-    matchBrackets(engine.program);
     if (options.freeSync) {
-      freeEmptyBrackets(engine.program);
+      freeEmptyBrackets(ops, engine);
     }
-    engine.registers.assign(program.registers.size(), 0);
-    engine.reached.assign(kernel.loops.size(), 0);
     engine.firstOp = firstOp;
-    firstOp += static_cast<uint32_t>(program.ops.size());
-    result.engines[id].ops.resize(program.ops.size());
+    firstOp += static_cast<uint32_t>(ops.size());
+    result.engines[id].ops.resize(ops.size());
     events.set(actorOf(id), 0);
   }
 }
@@ -194,13 +171,13 @@ void Simulator::wake(EngineId waiter, const Raise &raise, EngineId by, QueueId b
   SimEngine &engine = engines[waiter];
   assert(raise.at >= engine.blockedSince && "the past does not change");
   Tick wakeUp = raise.at > engine.blockedSince ? timing.wake : 0;
-  Due until{raise.at + wakeUp, pathNode(raise.node, PathKind::Wake, waiter, engine.at, wakeUp)};
+  Due until{raise.at + wakeUp, pathNode(raise.node, PathKind::Wake, waiter, engine.at(), wakeUp)};
   Tick from = engine.blockedSince;
   stall(engine, waiter, Stall::Wait, until);
   engine.state = EngineState::Ready;
   events.set(actorOf(waiter), engine.now);
   if (observer) {
-    observer->onRelease({waiter, engine.at, from, engine.now, raise.semaphore, by, raise.op,
+    observer->onRelease({waiter, engine.at(), from, engine.now, raise.semaphore, by, raise.op,
                          byQueue, raise.start, raise.at, engine.threshold});
   }
 }
@@ -272,7 +249,7 @@ void Simulator::finish() {
   if (result.outcome == SimResult::Outcome::Deadlock) {
     IdVector<EngineId, uint32_t> at(engines.size(), 0);
     for (EngineId id : engines.ids()) {
-      at[id] = engines[id].at;
+      at[id] = engines[id].at();
     }
     findDeadlock(kernel, code, at, semaphores, result);
     for (StuckEngine &stuck : result.stuck) {
@@ -284,7 +261,7 @@ void Simulator::finish() {
 /// A run that is cut off may stop within an operation that ends later.
 void Simulator::sumUp(const SimEngine &engine, EngineStats &stats) const {
   if (engine.state == EngineState::Waiting) {
-    stats.ops[engine.at].waiting += result.total - engine.blockedSince;
+    stats.ops[engine.at()].waiting += result.total - engine.blockedSince;
   }
   for (const OpStats &op : stats.ops) {
     stats.control += op.control;
@@ -301,7 +278,7 @@ void Simulator::sumUp(const SimEngine &engine, EngineStats &stats) const {
 void Simulator::sumUpPath() {
   const auto &totals = path.finish(end.node);
   for (EngineId id : engines.ids()) {
-    for (uint32_t op = 0; op < engines[id].program.size(); ++op) {
+    for (uint32_t op = 0; op < engines[id].ops.size(); ++op) {
       PathShare share{id, op, totals[engines[id].firstOp + op]};
       if (share.sum() > 0) {
         result.path.push_back(share);

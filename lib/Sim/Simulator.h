@@ -19,16 +19,14 @@
 #include "CriticalPath.h"
 #include "Events.h"
 
+#include "tally/Run/Interpret.h"
 #include "tally/Sim/Simulate.h"
 
 namespace tally::sim {
 
-/// An operation with what its execution needs beside it.
+/// What an operation costs beside its kind.
 struct SimOp {
-  Op op;
-  uint32_t partner =
-      0;               ///< begins: the matching end (an IfBegin: its Else, if any); ends: the begin
-  bool isFree = false; ///< a bracket around no instruction, where synchronisation is free
+  bool isFree = false;      ///< a bracket around no instruction, where synchronisation is free
   bool isAtOnce = false;    ///< an addition made once for all iterations
   WrittenLoop written = {}; ///< LoopBegin only
 };
@@ -43,11 +41,6 @@ struct Raise {
   Tick start = 0;
 };
 
-struct Iteration {
-  uint64_t number;
-  uint64_t trips;
-};
-
 enum class EngineState : uint8_t {
   Ready,
   Waiting,   ///< for a semaphore
@@ -57,12 +50,13 @@ enum class EngineState : uint8_t {
 };
 
 struct SimEngine {
-  std::vector<SimOp> program;
-  std::vector<uint32_t> registers;
-  std::vector<Iteration> active;
-  IdVector<LoopId, uint64_t> reached; ///< how often each loop's statement was reached
+  explicit SimEngine(EngineRun run) : run(std::move(run)) {}
+
+  uint32_t at() const { return run.at(); }
+
+  EngineRun run;
+  std::vector<SimOp> ops;
   EngineState state = EngineState::Ready;
-  uint32_t at = 0;
   uint32_t threshold = 0; ///< Waiting
   Tick now = 0;
   Tick blockedSince = 0;
@@ -136,17 +130,18 @@ private:
   bool executeDrain(SimEngine &engine, EngineId id);
   void executeSignal(SimEngine &engine, EngineId id, const Op &op);
   void executeReset(const Op &op, Tick now);
-  void beginLoop(SimEngine &engine, EngineId id, const SimOp &op);
+  void beginLoop(SimEngine &engine, EngineId id);
   void endLoop(SimEngine &engine, EngineId id);
-  void beginIteration(SimEngine &engine, EngineId id, const Op &loopBegin);
-  void beginIf(SimEngine &engine, EngineId id, const SimOp &op);
-  void spend(SimEngine &engine, EngineId id, Tick span);
+  void noteIteration(const SimEngine &engine, EngineId id);
+
+  void spend(SimEngine &engine, EngineId id, Tick span) { spend(engine, id, engine.at(), span); }
+
+  void spend(SimEngine &engine, EngineId id, uint32_t at, Tick span);
   void stall(SimEngine &engine, EngineId id, Stall kind, const Due &until);
   void stop(SimEngine &engine, EngineState state);
   PathNode here(SimEngine &engine);
   OpStats &statsOf(SimEngine &engine, EngineId id);
   bool passes(uint32_t value, uint32_t threshold) const;
-  uint32_t value(const SimEngine &engine, Operand operand) const;
 
   // Queues.cpp.
   void arrive(SimEngine &engine, QueueId id, InstrId instr, Tick arrival);
@@ -171,7 +166,9 @@ private:
     return static_cast<uint32_t>(queues.size()) + id.value;
   }
 
-  uint32_t transferActor() const { return static_cast<uint32_t>(queues.size() + engines.size()); }
+  uint32_t transferActor() const {
+    return static_cast<uint32_t>(queues.size() + kernel.engines.size());
+  }
 
   uint32_t actorOf(EngineId id) const { return transferActor() + 1 + id.value; }
 

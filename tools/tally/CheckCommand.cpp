@@ -15,6 +15,7 @@
 #include "Interrupt.h"
 #include "Options.h"
 
+#include "tally/Run/KernelCursor.h"
 #include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
@@ -31,61 +32,16 @@ std::string counted(uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-namespace {
-
-/// A walk that ends with the first instruction.
-class FirstRun {
-public:
-  FirstRun(const Kernel &kernel, const Bindings &bindings, EngineId engine)
-      : kernel(kernel), bindings(bindings), engine(engine), reached(kernel.loops.size(), 0) {}
-
-  bool isIn(LoopId body) {
-    for (StmtId id : kernel.loops[body].body) {
-      const Stmt &stmt = kernel.stmts[id];
-      bool found = stmt.kind == Stmt::Kind::Block
-                       ? isInBlock(stmt)
-                       : isRepeated(stmt.loop) || (stmt.kind == Stmt::Kind::If &&
-                                                   isRepeated(kernel.loops[stmt.loop].otherBranch));
-      if (found) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-private:
-  bool isInBlock(const Stmt &stmt) const {
-    for (InstrId instr : stmt.instrs) {
-      if (kernel.engineOf(instr) == engine) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  bool isRepeated(LoopId loop) {
-    uint64_t trips = bindings.trips(engine, loop, ++reached[loop]);
-    for (uint64_t i = 0; i < trips && fuel != 0; ++i, --fuel) {
-      if (isIn(loop)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  const Kernel &kernel;
-  const Bindings &bindings;
-  EngineId engine;
-  IdVector<LoopId, uint64_t> reached;
-  uint64_t fuel = 1'000'000; ///< more than that runs nothing that a check would see
-};
-
-} // namespace
-
+/// More than a million entries of bodies run nothing that a check would see.
 bool anythingRuns(const Kernel &kernel, const Bindings &bindings) {
+  using Stop = KernelCursor::Stop;
   for (EngineId engine : kernel.engines.ids()) {
-    if (FirstRun(kernel, bindings, engine).isIn(rootLoop)) {
-      return true;
+    uint64_t fuel = 1'000'000;
+    KernelCursor cursor(kernel, bindings, engine, fuel);
+    for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
+      if (at == Stop::Instr) {
+        return true;
+      }
     }
   }
   return false;

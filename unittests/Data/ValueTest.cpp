@@ -44,13 +44,10 @@ struct OneInstr {
     for (size_t i = 0; i < inputs.size(); ++i) {
       b.access(AccessKind::Read, ids[i], fmt::format("in{}{}", i, guard));
     }
-    b.access(kind, out, "out[@]");
+    bool goesAnywhere = computes.find("scatter") != std::string_view::npos;
+    b.access(kind, out, goesAnywhere ? "out[@]" : "out");
     b.endLoop();
     kernel = b.finish();
-    // Only 'scatter' goes anywhere.
-    if (computes.find("scatter") == std::string_view::npos) {
-      kernel.accesses.raw().back().text = kernel.strings.intern("out");
-    }
     check(kernel, problems);
     Bindings bindings(kernel);
     runs.emplace(kernel, bindings, problems);

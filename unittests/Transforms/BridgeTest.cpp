@@ -16,6 +16,7 @@
 #include "tally/Code/CodeJson.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelJson.h"
+#include "tally/Model/Tiles.h"
 #include "tally/Transforms/Bridge.h"
 #include "tally/Transforms/Passes.h"
 #include "tally/Transforms/ReadModule.h"
@@ -90,6 +91,7 @@ Kernel furnishedKernel(uint64_t seed) {
     }
     instr.accesses.count = static_cast<uint32_t>(kernel.accesses.size()) - instr.accesses.first;
   }
+  kernel.tiles = std::make_shared<const TileTable>(kernel);
   return kernel;
 }
 

@@ -2,18 +2,7 @@
 //
 // The transition system of a kernel and its dependences: no semaphores, no registers. An
 // instruction may be issued when each of its dependences is satisfied, and that is decided by
-// counting in the history of loop entries (H) and of retirements, as the paper defines it:
-//
-//   H            every entry of every body that this engine has made, with its iteration
-//                vector: the iterations of the real loops around and including it, the root
-//                left out. A branch is a body of its own; it adds no component.
-//   v, t         the consumer's iteration vector; v minus the distance, over the common loops
-//   satisfied    some t_j <= 0 (nothing is owed), or as many runs of the producer have retired as
-//                H has entries of its body whose common part is <= t, in lexicographic order
-//
-//   flat f       run q of the consumer: as many as min(q - f, entries) of the common body
-//   element d    one more component: the consumer's inner iteration minus d, against the
-//                producer's inner iteration
+// counting in the history of loop entries and of retirements (Run/Owed.h).
 //
 // H is the consumer's engine's own and grows as the engine enters bodies. The root is entered at
 // the start. Zero trips change nothing: older entries still count.
@@ -27,6 +16,7 @@
 #define TALLY_CHECK_SPEC_H
 
 #include "tally/Check/Impl.h"
+#include "tally/Run/Owed.h"
 
 #include <span>
 
@@ -89,7 +79,7 @@ public:
 
   /// How many retirements of its producer one run of a consumer is owed by a dependence. For runs
   /// that do not exist, 0.
-  uint32_t need(DepId dep, uint32_t consumerRun) const;
+  uint32_t need(DepId dep, uint32_t consumerRun) const { return owed.of(dep, consumerRun); }
 
   /// Whether all dependences of this run are satisfied after these retirements; `unmet`, if given,
   /// becomes the first that is not.
@@ -97,7 +87,7 @@ public:
              DepId *unmet = nullptr) const;
 
   /// The dependences of a consumer.
-  std::span<const DepId> depsOf(InstrId consumer) const { return consumedBy[consumer]; }
+  std::span<const DepId> depsOf(InstrId consumer) const { return owed.depsOf(consumer); }
 
   const std::vector<SpecPoint> &trajectory(EngineId engine) const { return trajectories[engine]; }
 
@@ -127,8 +117,7 @@ private:
   IdVector<EngineId, std::vector<SpecPoint>> trajectories;
   IdVector<EngineId, std::vector<Instance>> engineIssues;
   IdVector<QueueId, std::vector<Instance>> queueIssues;
-  IdVector<InstrId, std::vector<DepId>> consumedBy;
-  IdVector<DepId, std::vector<uint32_t>> needs;     ///< by run of the consumer
+  Owed owed;
   IdVector<InstrId, std::vector<uint32_t>> vectors; ///< of all runs, one after the other
   IdVector<LoopId, uint32_t> rankOf;                ///< real loops at and around
 };

@@ -11,17 +11,11 @@
 
 #include "tally/Model/Bindings.h"
 #include "tally/Model/Iterations.h"
+#include "tally/Model/Tiles.h"
 
 #include <span>
 
 namespace tally {
-
-/// Where one of the loops around an instruction is.
-struct LoopIndex {
-  int64_t iteration = 0; ///< from 0
-  int64_t total = 0;     ///< earlier entries over the whole run
-  int64_t trips = 0;     ///< how often it runs this time
-};
 
 class Runs {
 public:
@@ -39,7 +33,8 @@ public:
   std::span<const LoopIndex> indices(Instance instance) const;
 
 private:
-  class Walk;
+  /// Whether the fuel sufficed.
+  bool walk(const Bindings &bindings, uint64_t fuel);
 
   const Kernel &kernel;
   std::vector<Instance> inOrder;

@@ -109,11 +109,6 @@ std::optional<ParsedAccess> parseAccess(std::string_view text, std::string &erro
 /// it gives the same tile again.
 std::string toString(const ParsedAccess &access);
 
-/// Why this tile of `buffer` cannot stand in the body `home`: it names a loop that is not
-/// around it, or has the wrong number of dimensions. Empty if it can.
-std::string tileProblem(const Kernel &kernel, LoopId home, const Buffer &buffer,
-                        const ParsedAccess &access);
-
 } // namespace tally
 
 #endif // TALLY_MODEL_ACCESSTEXT_H

@@ -24,6 +24,7 @@
 #include "tally/Support/Id.h"
 #include "tally/Support/StringPool.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,7 @@ using InstrId = Id<struct InstrTag>;
 using DepId = Id<struct DepTag>;
 using BufferId = Id<struct BufferTag>;
 using AccessId = Id<struct AccessTag>;
+using TileId = Id<struct TileTag>;
 
 /// The root body: entered once, before anything happens.
 inline constexpr LoopId rootLoop{0};
@@ -214,6 +216,8 @@ struct Pin {
   Location where; ///< of the instruction, or of the dependence that says so
 };
 
+class TileTable;
+
 struct Kernel {
   StringPool strings;
   NameId name;
@@ -227,6 +231,7 @@ struct Kernel {
   IdVector<InstrId, Instr> instrs;
   IdVector<BufferId, Buffer> buffers;
   IdVector<AccessId, Access> accesses;
+  std::shared_ptr<const TileTable> tiles; ///< of the accesses, read (Tiles.h)
   IdVector<DepId, Dep> deps;
   std::vector<DistanceComponent> components;
   std::vector<uint32_t> reserved; ///< numbers of semaphores that no code made for it uses

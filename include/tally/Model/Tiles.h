@@ -1,0 +1,125 @@
+//===- Tiles.h - The tiles of a kernel, read once -------------------------===//
+//
+// What a tile's text means depends on the body that it stands in: a name is the loop or branch of
+// that name around. Both are looked up when a kernel is finished, once for all texts that are equal
+// in one body, so that whoever wants the place of a tile in an iteration has only numbers to
+// combine:
+//
+//   X[2*A + B]  in B, in A       2 * indexOf(A).iteration + indexOf(B).iteration
+//
+// Texts that are no tiles, and names that are no loops around, stay in the table, marked: check()
+// reports them, and nobody else sees such a kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_MODEL_TILES_H
+#define TALLY_MODEL_TILES_H
+
+#include "tally/Model/AccessText.h"
+
+namespace tally {
+
+/// Where one of the loops around an instruction is.
+struct LoopIndex {
+  int64_t iteration = 0; ///< from 0
+  int64_t total = 0;     ///< earlier entries over the whole run
+  int64_t trips = 0;     ///< how often it runs this time
+};
+
+/// `a kind b`, as 64 bits hold it: check() has seen to it that they do.
+int64_t combined(TileExpr::Kind kind, int64_t a, int64_t b);
+
+/// The value of an expression, where `leaf(node)` is that of a loop's count or a run-time value;
+/// none if it depends on one that has none.
+template <typename Leaf>
+std::optional<int64_t> valueOf(const ParsedAccess &access, TileExprId id, const Leaf &leaf) {
+  const TileExpr &node = access.exprs[id];
+  switch (node.kind) {
+  case TileExpr::Kind::Constant:
+    return node.value;
+  case TileExpr::Kind::Loop:
+  case TileExpr::Kind::Total:
+  case TileExpr::Kind::Trips:
+  case TileExpr::Kind::Symbol:
+    return leaf(node);
+  default:
+    break;
+  }
+  std::optional<int64_t> a = valueOf(access, node.a, leaf);
+  std::optional<int64_t> b = node.b.valid() ? valueOf(access, node.b, leaf) : node.value;
+  return a && b ? std::optional(combined(node.kind, *a, *b)) : std::nullopt;
+}
+
+/// A tile in one body.
+struct BodyTile {
+  LoopId home;
+  NameId text;
+  ParsedAccess access;
+  std::string problem;       ///< why the text is no tile; empty if it is one
+  std::vector<LoopId> loops; ///< by name: the loop or branch around; none if there is none
+
+  /// What a Loop, Total or Trips counts.
+  LoopId loopOf(const TileExpr &node) const { return loops[node.name]; }
+
+  /// The value in an iteration: `indexOf(loop)` gives the LoopIndex of each loop around. None if it
+  /// depends on a run-time value.
+  template <typename IndexOf>
+  std::optional<int64_t> valueAt(TileExprId id, const IndexOf &indexOf) const {
+    return valueOf(access, id, [&](const TileExpr &leaf) -> std::optional<int64_t> {
+      switch (leaf.kind) {
+      case TileExpr::Kind::Loop:
+        return indexOf(loopOf(leaf)).iteration;
+      case TileExpr::Kind::Total:
+        return indexOf(loopOf(leaf)).total;
+      case TileExpr::Kind::Trips:
+        return indexOf(loopOf(leaf)).trips;
+      default:
+        return std::nullopt;
+      }
+    });
+  }
+
+  /// How many elements of a dimension.
+  template <typename IndexOf>
+  std::optional<int64_t> sizeAt(const TileDim &dim, const IndexOf &indexOf) const {
+    return dim.size.valid() ? valueAt(dim.size, indexOf) : 1;
+  }
+
+  /// Whether all guards hold; one that depends on a run-time value may.
+  template <typename IndexOf> bool mayHold(const IndexOf &indexOf) const {
+    for (const TileGuard &guard : access.guards) {
+      std::optional<int64_t> left = valueAt(guard.left, indexOf);
+      std::optional<int64_t> right = valueAt(guard.right, indexOf);
+      if (left && right && !guard.holds(*left, *right)) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+/// Why this tile of `buffer` cannot stand in its body: it names a loop that is not around it, or
+/// has the wrong number of dimensions. Empty if it can.
+std::string tileProblem(const Kernel &kernel, const Buffer &buffer, const BodyTile &tile);
+
+/// All tiles of a kernel; its accesses know theirs by number, in the order of their first ones.
+class TileTable {
+public:
+  explicit TileTable(const Kernel &kernel);
+
+  TileId of(AccessId access) const { return tileOf[access]; }
+
+  const BodyTile &operator[](TileId id) const { return tiles[id]; }
+
+  const BodyTile &operator[](AccessId access) const { return tiles[tileOf[access]]; }
+
+  size_t size() const { return tiles.size(); }
+
+private:
+  IdVector<TileId, BodyTile> tiles;
+  IdVector<AccessId, TileId> tileOf;
+};
+
+} // namespace tally
+
+#endif // TALLY_MODEL_TILES_H

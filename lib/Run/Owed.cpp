@@ -1,0 +1,104 @@
+//===- Owed.cpp - What each run of a consumer is owed ---------------------===//
+
+#include "tally/Run/Owed.h"
+
+#include "tally/Run/KernelCursor.h"
+
+#include <algorithm>
+
+namespace tally {
+
+static std::vector<int64_t> distanceVector(const Kernel &kernel, const Dep &dep) {
+  std::vector<int64_t> distances;
+  LoopId loop =
+      kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
+  for (; loop.valid(); loop = kernel.loops[loop].parent) {
+    if (kernel.loops[loop].kind == LoopKind::Loop) {
+      distances.push_back(kernel.distanceOn(dep, loop));
+    }
+  }
+  std::reverse(distances.begin(), distances.end());
+  if (dep.form == DistanceForm::Element) {
+    distances.push_back(dep.step);
+  }
+  return distances;
+}
+
+History::History(const Kernel &kernel, EngineId engine)
+    : kernel(kernel), bodies(kernel.loops.size()), distances(kernel.deps.size()) {
+  for (DepId id : kernel.deps.ids()) {
+    const Dep &dep = kernel.deps[id];
+    if (kernel.engineOf(dep.consumer) == engine) {
+      distances[id] = distanceVector(kernel, dep);
+      bodies[kernel.instrs[dep.producer].home].isWatched = true;
+    }
+  }
+}
+
+void History::enter(LoopId body, std::span<const uint32_t> iterations) {
+  Body &entered = bodies[body];
+  ++entered.entries;
+  if (entered.isWatched) {
+    entered.rank = static_cast<uint32_t>(iterations.size());
+    entered.vectors.insert(entered.vectors.end(), iterations.begin(), iterations.end());
+  }
+}
+
+/// How many entries have a vector that begins with something <= target.
+uint32_t History::upTo(const Body &body, std::span<const int64_t> target) const {
+  uint32_t low = 0;
+  uint32_t high = body.entries;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    const uint32_t *vector = body.vectors.data() + size_t(middle) * body.rank;
+    bool isBeyond =
+        std::lexicographical_compare(target.begin(), target.end(), vector, vector + target.size());
+    (isBeyond ? high : low) = isBeyond ? middle : middle + 1;
+  }
+  return low;
+}
+
+/// The consumer's inner loop of an element form stands in its vector where the producer's does:
+/// behind the common ones. No other real loop lies between.
+uint32_t History::owed(DepId id, std::span<const uint32_t> iterations) const {
+  const Dep &dep = kernel.deps[id];
+  const Body &body = bodies[kernel.instrs[dep.producer].home];
+  if (dep.form == DistanceForm::Flat) {
+    return static_cast<uint32_t>(std::max<int64_t>(0, int64_t(body.entries) - dep.step));
+  }
+  std::vector<int64_t> target(distances[id].size());
+  for (size_t j = 0; j < target.size(); ++j) {
+    target[j] = int64_t(iterations[j]) - distances[id][j];
+    if (target[j] <= 0) {
+      return 0;
+    }
+  }
+  return upTo(body, target);
+}
+
+Owed::Owed(const Kernel &kernel) : byConsumer(kernel.instrs.size()), runs(kernel.deps.size()) {
+  for (DepId dep : kernel.deps.ids()) {
+    byConsumer[kernel.deps[dep].consumer].push_back(dep);
+  }
+}
+
+Owed::Owed(const Kernel &kernel, const Bindings &bindings, uint64_t maxSteps) : Owed(kernel) {
+  using Stop = KernelCursor::Stop;
+  uint64_t fuel = maxSteps;
+  for (EngineId engine : kernel.engines.ids()) {
+    History history(kernel, engine);
+    KernelCursor cursor(kernel, bindings, engine, fuel);
+    for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
+      if (at == Stop::Enter) {
+        history.enter(cursor.body(), cursor.iterations());
+      } else if (at == Stop::Instr) {
+        for (DepId dep : depsOf(cursor.instr())) {
+          add(dep, history.owed(dep, cursor.iterations()));
+        }
+      }
+    }
+    isComplete &= !cursor.isCutOff();
+  }
+}
+
+} // namespace tally
