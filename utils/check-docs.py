@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands in README.md and docs/*.md and checks the links of all Markdown files.
+"""Runs the commands in README.md and docs/ and checks the links of all Markdown files.
 
 A fenced block marked `console` is a transcript that must hold:
 
@@ -204,7 +204,7 @@ def main():
         if problem:
             print(f"FAILED {name}\n{problem}\n")
 
-    for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for document in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         check_commands(document, options.bin.resolve(), report)
     for document in markdown_files():
         report(f"links of {document.relative_to(ROOT)}", "\n".join(bad_links(document)))

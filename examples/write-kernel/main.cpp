@@ -1,5 +1,5 @@
 // Writes y := a*x + y for a long vector, tile by tile, and prints it as JSON, which every command
-// of tally reads. docs/Kernels.md goes through it step by step.
+// of tally reads. docs/guide/Kernels.md goes through it step by step.
 
 #include <tally/Kernels/Author.h>
 #include <tally/Model/KernelJson.h>

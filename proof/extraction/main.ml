@@ -127,13 +127,13 @@ let usage =
 let help =
   usage
   ^ "\n\n\
-     Decides about certificates (docs/Certificate.md); - is standard input.\n\n\
+     Decides about certificates (docs/guide/Certificate.md); - is standard input.\n\n\
     \  --batch      say only what is not certified, and the numbers\n\
     \  --quick      try no runs: what only a run can show to be wrong is not covered\n\
     \  --replay     perform the run that each certificate holds\n\
     \  --seconds=N  give each certificate so long (300); then it is not covered\n\
     \  --diagnostics=FORMAT\n\
-    \               errors on stderr as text, or as json: one object a line (docs/Json.md)\n\n\
+    \               errors on stderr as text, or as json: one object a line (docs/guide/Json.md)\n\n\
      Exit status: 0 all certified, 1 some rejected, 2 some not covered or not readable.\n"
 
 let fail message =

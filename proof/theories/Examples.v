@@ -2,7 +2,7 @@
 
    Purpose   The theorems are not empty: here are certificates that are accepted, and next to each
              the mistakes that are not. Everything is computed by the checker itself.
-   Paper     the examples of sections 3-5, and docs/Proof.md for the cases that it gets wrong
+   Paper     the examples of sections 3-5, and docs/internals/Proof.md for the cases that it gets wrong
    C++       -
    Trusted   nothing *)
 

@@ -4,7 +4,7 @@
              graph that deadlocks is realised by code that deadlocks. [legal] refuses graphs that
              ask for runs still to come: distance 0 against program order or in a circle, distances
              on conditional branches, ends that do not lie where the distance needs them.
-   Paper     the side conditions of section 4.2, corrected (docs/Proof.md)
+   Paper     the side conditions of section 4.2, corrected (docs/internals/Proof.md)
    C++       lib/Model/Check.cpp, lib/Model/OrderCycles.cpp
    Trusted   nothing: DeadlockFree.v proves what legality is for
 

@@ -8,7 +8,7 @@
    C++       Check's transition systems; Code/Code.h gives the operations their meaning
    Trusted   everything here is a definition, and part of what a reader must believe. Departures
              from the paper (queues, weights, the root entered once, more distances, optional waits)
-             are listed in docs/Proof.md. *)
+             are listed in docs/internals/Proof.md. *)
 
 From Coq Require Import List Arith Lia Bool.
 Import ListNotations.

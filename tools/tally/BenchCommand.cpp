@@ -114,7 +114,7 @@ void addBench(CLI::App &app, int &status) {
                   "auto: unroll loops as long as the code gets at most so many times as large")
       ->check(numberIn(1, 1000))
       ->capture_default_str();
-  sub->add_option("--format", command->format, "text, json (docs/Json.md) or markdown")
+  sub->add_option("--format", command->format, "text, json (docs/guide/Json.md) or markdown")
       ->check(formatIn({"text", "json", "markdown"}))
       ->capture_default_str();
   sub->add_flag("--sensitivity", command->sensitivity,

@@ -190,16 +190,17 @@ void addCompile(CLI::App &app, int &status) {
   command->common.addStrategy(*sub, strategyNames());
   command->common.addMachine(*sub);
   sub->add_option("-o,--output", command->output, "where the code goes; - is stdout");
-  sub->add_option("--format", command->format,
-                  "text: the dialect; json: complete code (docs/Json.md); scf: one function per "
-                  "engine")
+  sub->add_option(
+         "--format", command->format,
+         "text: the dialect; json: complete code (docs/guide/Json.md); scf: one function per "
+         "engine")
       ->check(formatIn({"text", "json", "scf"}))
       ->capture_default_str();
   sub->add_flag("--listing", command->listing, "print the code as a person reads it");
   sub->add_flag("--expand-barriers", command->expandBarriers,
                 "in the listing, show what a barrier is made of");
   sub->add_flag("--certify{-}", command->certificate,
-                "have the proved checker decide about the code (docs/Certificate.md); "
+                "have the proved checker decide about the code (docs/guide/Certificate.md); "
                 "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
                 "--overflow says otherwise");
   goesWith(*sub, {"--expand-barriers"}, "--listing");

@@ -69,7 +69,7 @@ void addDeps(CLI::App &app, int &status) {
   command->common.addMachine(*sub);
   command->common.addKeepImplied(*sub);
   sub->add_option("--format", command->format,
-                  "text, json (docs/Dependences.md), or dot (Graphviz)")
+                  "text, json (docs/guide/Dependences.md), or dot (Graphviz)")
       ->check(formatIn({"text", "json", "dot"}))
       ->capture_default_str();
   sub->add_flag("--explain", command->explain,

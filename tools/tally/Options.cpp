@@ -108,7 +108,7 @@ static void addDiagnosticsOption(CLI::App &command) {
       .add_option_function<std::string>(
           std::string(diagnosticsOption),
           [](const std::string &format) { setMessagesAsJson(format == "json"); },
-          "messages on stderr as text, or as json: one object a line (docs/Json.md)")
+          "messages on stderr as text, or as json: one object a line (docs/guide/Json.md)")
       ->check(formatIn({"text", "json"}));
 }
 

@@ -1,4 +1,4 @@
-//===- JsonDocTest.cpp - The examples of docs/Json.md ---------------------===//
+//===- JsonDocTest.cpp - The examples of docs/guide/Json.md ---------------===//
 
 #include "tally/Code/CodeJson.h"
 #include "tally/Lower/Lower.h"

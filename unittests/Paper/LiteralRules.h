@@ -1,8 +1,8 @@
 //===- LiteralRules.h - The published rules, taken at their word ----------===//
 //
-// The paper's rules need a precise reading in five places (docs/Rationale.md). Here they are as
-// they stand, to show that the checks notice: each flag turns right code into what the literal rule
-// would have made of it, and the explorer then finds the schedule that goes wrong.
+// The paper's rules need a precise reading in five places (docs/internals/Rationale.md). Here they
+// are as they stand, to show that the checks notice: each flag turns right code into what the
+// literal rule would have made of it, and the explorer then finds the schedule that goes wrong.
 //
 //   oneIdPerConditional    an `if` has one loop id: entries of both branches are counted as one
 //   unguardedSubtraction   `N*x - (N-K)` wraps below zero

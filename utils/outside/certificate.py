@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns code JSON into a certificate, as docs/Certificate.md has it.
+"""Turns code JSON into a certificate, as docs/guide/Certificate.md has it.
 
 usage: python3 utils/outside/certificate.py CODE.json
 

@@ -1,7 +1,7 @@
-"""Reads kernels, code and machines from JSON, as strictly as docs/Json.md asks.
+"""Reads kernels, code and machines from JSON, as strictly as docs/guide/Json.md asks.
 
 The outside interpreter is a second opinion on what tally emits. It is written from the documents
-alone and imports nothing of tally; where a rule comes from docs/Json.md, the heading is named as in
+alone and imports nothing of tally; where a rule comes from docs/guide/Json.md, the heading is named as in
 [Json.md#a-kernel], and a test looks whether that heading exists.
 
 Reading gives plain objects with names resolved: `Kernel` with its tree of bodies, and `Code`. The

@@ -2,7 +2,7 @@
 
 One seed, one kernel and one machine. Kernels either write their dependences or say what their instructions touch; the
 features that they have are collected by name, so that a campaign can count which of them met. What is
-drawn follows the rules of docs/Language.md as far as that is easy; tally may refuse the rest.
+drawn follows the rules of docs/guide/Language.md as far as that is easy; tally may refuse the rest.
 """
 
 SYNC = ("per-instruction", "per-loop", "per-engine", "barrier")

@@ -25,7 +25,7 @@ from control import DRAIN, ISSUE, WAIT
 from walk import Choice, Meaning
 
 HERE = Path(__file__).resolve().parent
-DOCS = HERE.parent.parent / "docs"
+DOCS = HERE.parent.parent / "docs/guide"
 GENERIC = {"name": "m", "counter_bits": 32, "subtraction": "saturates", "compare": "unsigned", "overlap": True,
            "completion": "whole"}
 

@@ -11,7 +11,7 @@ namespace tally {
 /// implied, and how.
 std::string renderText(const Kernel &kernel, const Extraction &extraction, bool explain);
 
-/// One JSON object; see docs/Dependences.md.
+/// One JSON object; see docs/guide/Dependences.md.
 std::string renderJson(const Kernel &kernel, const Extraction &extraction);
 
 /// A graph for Graphviz: instructions by engine; dashed edges wait for more than is known to be

@@ -1,7 +1,7 @@
 //===- TallyOps.td - The dialect `tally` ----------------------------------===//
 //
 // Kernels, the code that engines run for them, and the operations that stand
-// in the `scf` form of such code. docs/Language.md is the reference of the text.
+// in the `scf` form of such code. docs/guide/Language.md is the reference of the text.
 //
 // What an operation says lies in one plain struct (Data.h), held as a property: unique data
 // such as names of instructions is never an attribute, which MLIR would keep for ever and

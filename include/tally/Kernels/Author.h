@@ -16,7 +16,7 @@
 //   k.war(scale, load, {{a, 2}});
 //   std::optional<Kernel> kernel = k.finish(diagnostics);
 //
-// docs/Kernels.md takes this kernel from here to a timeline.
+// docs/guide/Kernels.md takes this kernel from here to a timeline.
 //
 //===----------------------------------------------------------------------===//
 

@@ -30,7 +30,7 @@
 //
 // r0, r1, ... are the tiles that the instruction reads, in the order of the text. There is one
 // result for each tile that it writes, in order, and then for each that it accumulates;
-// `keep` stands beside them. docs/Data.md says how numbers are rounded, and which shapes fit.
+// `keep` stands beside them. docs/guide/Data.md says how numbers are rounded, and which shapes fit.
 //
 // Like tiles, the text is carried through unread by everything in Sync and Code.
 //

@@ -76,8 +76,8 @@ struct PlanDecisions {
   uint64_t counterLimit = maxCount + 1;
 };
 
-/// How a wait value is found: docs/Allocation.md, "x, by class", has the condition and the formula
-/// of each.
+/// How a wait value is found: docs/internals/Allocation.md, "x, by class", has the condition and
+/// the formula of each.
 enum class WaitClass : uint8_t {
   InShared,
   Nested,

@@ -1,4 +1,4 @@
-"""Whether docs/Json.md tells all keys of what `tally check` prints, and no others.
+"""Whether docs/guide/Json.md tells all keys of what `tally check` prints, and no others.
 
 Runs the command on the kernels that are given, in both modes, and replays what they show.
 """
