@@ -1,0 +1,209 @@
+//===- CommandTablesTest.cpp - The rows that commands show ----------------===//
+//
+// Text and JSON are renderings of the same cells, which TableTest looks at; here, whether the cells
+// hold what was measured.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tables.h"
+
+#include "tally/Bench/Table.h"
+#include "tally/Compile/Compile.h"
+#include "tally/Model/KernelBuilder.h"
+#include "tally/Sim/Simulate.h"
+#include "tally/Transforms/LoadedKernel.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+using namespace tally;
+using namespace tally::tool;
+
+namespace {
+
+/// loop A, n times or `trips` times { load on dma; use on act }, load -> use
+LoadedKernel loop(std::optional<uint32_t> trips) {
+  KernelBuilder b("k");
+  QueueId dma = b.queueOf(b.engine("dma"));
+  QueueId act = b.queueOf(b.engine("act"));
+  b.beginLoop("A", trips ? b.constant(*trips) : b.value("n"));
+  InstrId load = b.instr("load", dma);
+  InstrId use = b.instr("use", act);
+  b.endLoop();
+  b.dep(load, use);
+  return {b.finish(), std::nullopt, false, {}};
+}
+
+/// The row of a strategy.
+Json rowOf(const Table &table, std::string_view strategy) {
+  for (const Json &row : table.json()) {
+    if (row["strategy"] == strategy) {
+      return row;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace
+
+TEST(CompareTest, rowsAreWhatTheCodeMeasures) {
+  LoadedKernel loaded = loop(std::nullopt);
+  Request request;
+  Table table = compareTable(loaded, request, genericMachine());
+  request.strategy = Strategy::PerLoop;
+  Diagnostics diagnostics;
+  std::optional<Compiled> compiled = compile(loaded.kernel, request, genericMachine(), diagnostics);
+  ASSERT_TRUE(compiled);
+  CodeSize size = measure(loaded.kernel, compiled->code, genericMachine().instructionBytes);
+  Json expected{{"kernel", "k"},
+                {"strategy", "per-loop"},
+                {"instructions", size.operations},
+                {"code_bytes", size.bytes},
+                {"registers_per_engine", size.maxRegisters},
+                {"semaphores", size.semaphores},
+                {"waits", size.waits},
+                {"over_waiting_dependences", 0}};
+  EXPECT_EQ(rowOf(table, "per-loop"), expected);
+}
+
+/// A strategy that cannot do it says why, in both forms, and nothing else.
+TEST(CompareTest, aRefusalIsTheFirstError) {
+  Table table = compareTable(loop(std::nullopt), {}, genericMachine());
+  Json row = rowOf(table, "unrolled");
+  ASSERT_TRUE(row.contains("refused"));
+  EXPECT_EQ(row.size(), 3u);
+  EXPECT_NE(table.text().find("unrolled         not possible: " + std::string(row["refused"])),
+            std::string::npos);
+  EXPECT_FALSE(rowOf(compareTable(loop(3), {}, genericMachine()), "unrolled").contains("refused"));
+}
+
+/// Code by hand has a row only where there is some.
+TEST(CompareTest, manualNeedsCode) {
+  EXPECT_EQ(rowOf(compareTable(loop(3), {}, genericMachine()), "manual"), nullptr);
+}
+
+TEST(SimTablesTest, sharesAreOfTheWholeRun) {
+  LoadedKernel loaded = loop(3);
+  SimResult result;
+  result.total = 4000;
+  result.engines.resize(2);
+  result.queues.resize(2);
+  EngineStats &dma = result.engines[EngineId(0)];
+  dma.control = 1000;
+  dma.waiting = 2000;
+  dma.done = 990;
+  result.queues[QueueId(0)].instructions = 3;
+  result.queues[QueueId(0)].busy = 3000;
+  Table engines = sequencerTable(loaded.kernel, result);
+  EXPECT_EQ(engines.line(0), "dma                25%       50%          0%        0%       25%\n");
+  Json expected{{"engine", "dma"},    {"control_ps", 1000}, {"waiting_ps", 2000},
+                {"queue_full_ps", 0}, {"draining_ps", 0},   {"done_ps", 990}};
+  EXPECT_EQ(engines.json()[0], expected);
+  Table queues = queueTable(loaded.kernel, result);
+  EXPECT_EQ(queues.line(0), "dma                     3       75%          0%\n");
+  EXPECT_EQ(queues.line(1), "") << "a queue that nothing was issued to";
+  EXPECT_EQ(queues.json().size(), 2u);
+}
+
+TEST(CatalogueTest, eachKernelHasItsTrips) {
+  for (const Json &row : catalogueTable().json()) {
+    EXPECT_TRUE(row["trips"].contains("small") && row["trips"].contains("paper")) << row["name"];
+    EXPECT_FALSE(std::string(row["summary"]).empty()) << row["name"];
+  }
+}
+
+namespace {
+
+/// Measured code, a bound without code, and what could not be compiled.
+std::vector<BenchRow> benchRows() {
+  BenchRow code;
+  code.kernel = "k";
+  code.strategy = "per-loop";
+  code.loops = 1;
+  code.offsets = {"0", "2"};
+  code.latency = 1'500'000;
+  code.normalized = 0.5;
+  code.codeBytes = 640;
+  code.registers = {2, 3};
+  code.semaphores = 4;
+  code.waits = 5;
+  code.waiting = 2'500;
+  BenchRow bound;
+  bound.kernel = "k";
+  bound.strategy = "ideal";
+  bound.latency = 1'000'000;
+  BenchRow none;
+  none.kernel = "l";
+  none.strategy = "unrolled";
+  none.problem = "trips are not constant";
+  return {code, bound, none};
+}
+
+} // namespace
+
+TEST(BenchTablesTest, jsonHasWhatWasMeasured) {
+  Json rows = Json::parse(renderBench(benchRows(), "json"))["rows"];
+  Json code{{"kernel", "k"},
+            {"strategy", "per-loop"},
+            {"loops", 1},
+            {"offsets", {"0", "2"}},
+            {"normalized_latency", 0.5},
+            {"latency_ns", 1500.0},
+            {"code_bytes", 640},
+            {"registers_per_engine", 3},
+            {"registers", {2, 3}},
+            {"semaphores", 4},
+            {"waits", 5},
+            {"waiting_ns", 2.5},
+            {"control_ns", 0.0}};
+  EXPECT_EQ(rows[0], code);
+  EXPECT_TRUE(rows[1]["normalized_latency"].is_null()) << "there was no barrier";
+  EXPECT_FALSE(rows[1].contains("code_bytes")) << "a bound has no code";
+  Json none{{"kernel", "l"},
+            {"strategy", "unrolled"},
+            {"loops", 0},
+            {"offsets", Json::array()},
+            {"problem", "trips are not constant"}};
+  EXPECT_EQ(rows[2], none);
+}
+
+TEST(BenchTablesTest, textHasATableForEachKernel) {
+  EXPECT_EQ(renderBench(benchRows(), "text"),
+            "k: 1 loop, offsets 0, 2\n"
+            "  strategy              latency          ns     bytes  regs  semas    waits   waiting "
+            "ns   control ns\n"
+            "  per-loop                0.500        1500       640     3      4        5           "
+            " 2            0\n"
+            "  ideal                       -        1000         -     -      -        -           "
+            " 0            0\n"
+            "\n"
+            "l: 0 loops, offsets \n"
+            "  strategy              latency          ns     bytes  regs  semas    waits   waiting "
+            "ns   control ns\n"
+            "  unrolled                    -           -         -     -      -        -           "
+            " -            -\n"
+            "\n"
+            "l, unrolled: trips are not constant\n");
+}
+
+TEST(BenchTablesTest, markdownNamesTheKernelInEachRow) {
+  const std::vector<BenchRow> rows = benchRows();
+  EXPECT_EQ(renderBench(std::span(rows).first(1), "markdown"),
+            "| kernel | strategy | latency | ns | bytes | regs | semas | waits | waiting ns | "
+            "control ns |\n"
+            "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+            "| k | per-loop | 0.500 | 1500 | 640 | 3 | 4 | 5 | 2 | 0 |\n");
+}
+
+TEST(BenchTablesTest, sensitivity) {
+  std::vector<Sensitivity> rows{{"k", "per-loop", 0.5, 0.25, 0.75, "ctl.alu=15", "sem.wake=9"}};
+  EXPECT_EQ(
+      renderSensitivity(rows, "text"),
+      "kernel             strategy               least  normal    most\n"
+      "k                  per-loop               0.250   0.500   0.750  ctl.alu=15, sem.wake=9\n");
+  Json expected{{"kernel", "k"},          {"strategy", "per-loop"}, {"least", 0.25},
+                {"normal", 0.5},          {"most", 0.75},           {"least_at", "ctl.alu=15"},
+                {"most_at", "sem.wake=9"}};
+  EXPECT_EQ(Json::parse(renderSensitivity(rows, "json"))["sensitivity"][0], expected);
+}
