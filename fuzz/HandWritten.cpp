@@ -4,7 +4,7 @@
 
 #include "Random.h"
 
-#include "tally/Code/CodeJson.h"
+#include "tally/Written/CodeJson.h"
 
 #include <fmt/format.h>
 

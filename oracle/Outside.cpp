@@ -288,12 +288,12 @@ bool ScfRun::outside(mlir::Operation &op) {
       })
       .Case([&](ir::SignalOp each) {
         const ir::SignalData &data = each.getData();
-        trace.effects.push_back({OpKind::Signal, {}, {}, 0, {}, data.semaphore, data.amount});
+        trace.effects.push_back({OpKind::Signal, {}, {}, 0, {}, data.semaphore.name, data.amount});
         return true;
       })
       .Case([&](ir::ResetOp each) {
         const ir::ResetData &data = each.getData();
-        trace.effects.push_back({OpKind::Reset, {}, {}, 0, {}, data.semaphore, data.count});
+        trace.effects.push_back({OpKind::Reset, {}, {}, 0, {}, data.semaphore.name, data.count});
         return true;
       })
       .Case([&](ir::DrainOp) {
@@ -334,7 +334,7 @@ void ScfRun::run(ir::RunOp op) {
     setWait(effect, *data.wait, op.getThreshold());
   }
   if (data.signal) {
-    effect.signal = data.signal->semaphore;
+    effect.signal = data.signal->semaphore.name;
     effect.amount = data.signal->amount;
   }
   trace.effects.push_back(std::move(effect));

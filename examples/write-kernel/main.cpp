@@ -2,7 +2,7 @@
 // of tally reads. docs/guide/Kernels.md goes through it step by step.
 
 #include <tally/Kernels/Author.h>
-#include <tally/Model/KernelJson.h>
+#include <tally/Written/KernelJson.h>
 
 #include <cstdio>
 

@@ -7,7 +7,7 @@
 
 #include "Input.h"
 
-#include "tally/Code/CodeJson.h"
+#include "tally/Written/CodeJson.h"
 #include "tally/Code/Listing.h"
 #include "tally/Compile/Compile.h"
 

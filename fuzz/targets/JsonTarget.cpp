@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Check/Schedule.h"
-#include "tally/Code/CodeJson.h"
+#include "tally/Written/CodeJson.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/Check.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <cstdlib>
 #include <fmt/format.h>

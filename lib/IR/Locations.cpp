@@ -10,10 +10,10 @@
 
 namespace tally::ir {
 
-void FileTable::startKernel(KernelBuilder &newBuilder) {
-  builder = &newBuilder;
+void FileTable::startKernel(written::KernelResolver &newResolver) {
+  resolver = &newResolver;
   for (mlir::StringAttr file : files) {
-    builder->file(std::string_view(file.getValue()));
+    resolver->file(std::string_view(file.getValue()));
   }
 }
 
@@ -29,8 +29,8 @@ Location FileTable::where(mlir::Operation *op) {
   if (mlir::StringAttr file = position.getFilename(); file != lastFile) {
     auto [entry, isNew] = numbers.try_emplace(file, 0);
     if (isNew) {
-      entry->second = builder ? builder->file(std::string_view(file.getValue()))
-                              : static_cast<uint32_t>(files.size());
+      entry->second = resolver ? resolver->file(std::string_view(file.getValue()))
+                               : static_cast<uint32_t>(files.size());
       files.push_back(file);
     }
     lastFile = file;

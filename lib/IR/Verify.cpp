@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Assembly.h"
 #include "tally/IR/Load.h"
 
 #include "tally/Deps/Bounds.h"
@@ -106,21 +107,6 @@ const char *homeOf(mlir::Operation *op) {
   return "in a 'tally.program'";
 }
 
-/// Outside bodies of the dialect; inside them verifyBodies() looks.
-mlir::LogicalResult verifyPlace(mlir::Operation *op) {
-  mlir::Operation *parent = op->getParentOp();
-  bool isTop = mlir::isa<KernelOp, CodeOp>(op);
-  if (!parent || (isTop && mlir::isa<mlir::ModuleOp>(parent))) {
-    return mlir::success();
-  }
-  bool inBody = bodyKind(parent) != BodyKind::None;
-  bool anywhere = mlir::isa<SignalOp, ResetOp, DrainOp>(op);
-  if (!isTop && (inBody || anywhere)) {
-    return mlir::success();
-  }
-  return op->emitOpError("must stand ") << homeOf(op);
-}
-
 /// Reports everything nested in `op` that may not stand where it does.
 mlir::LogicalResult verifyBodies(mlir::Operation *op) {
   BodyKind kind = bodyKind(op);
@@ -142,88 +128,19 @@ mlir::LogicalResult verifyBodies(mlir::Operation *op) {
 
 } // namespace
 
-mlir::LogicalResult KernelOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult EngineOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult BufferOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult LoopOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult IfOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult InstrOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult DepOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult CodeOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult SemaphoreOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult ProgramOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult RegisterOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult SetOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult ForOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult BranchOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult WaitOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult IssueOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult BarrierOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult WhenOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult SignalOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult ResetOp::verify() {
-  return verifyPlace(*this);
-}
-
-mlir::LogicalResult DrainOp::verify() {
-  return verifyPlace(*this);
+/// Outside bodies of the dialect; inside them verifyBodies() looks.
+mlir::LogicalResult verifyPlace(mlir::Operation *op) {
+  mlir::Operation *parent = op->getParentOp();
+  bool isTop = mlir::isa<KernelOp, CodeOp>(op);
+  if (!parent || (isTop && mlir::isa<mlir::ModuleOp>(parent))) {
+    return mlir::success();
+  }
+  bool inBody = bodyKind(parent) != BodyKind::None;
+  bool anywhere = mlir::isa<SignalOp, ResetOp, DrainOp>(op);
+  if (!isTop && (inBody || anywhere)) {
+    return mlir::success();
+  }
+  return op->emitOpError("must stand ") << homeOf(op);
 }
 
 mlir::LogicalResult RunOp::verify() {
@@ -239,16 +156,21 @@ mlir::LogicalResult RunOp::verify() {
 //===----------------------------------------------------------------------===//
 
 mlir::LogicalResult KernelOp::verifyRegions() {
-  bool placed = mlir::succeeded(verifyBodies(*this));
+  bool isSound = mlir::succeeded(verifyBodies(*this));
+  LoadedOnce *once = LoadedOnce::find(*this);
   FileTable files;
   Diagnostics diagnostics;
-  Kernel kernel = loadKernel(*this, files, diagnostics);
+  Kernel kernel = loadKernel(*this, once ? once->files : files, diagnostics);
   check(kernel, diagnostics);
   if (!diagnostics.hasErrors()) {
     reportLeavingTiles(kernel, findTileBounds(kernel), diagnostics);
   }
   emit(kernel, diagnostics, getContext());
-  return mlir::success(placed && !diagnostics.hasErrors());
+  isSound &= !diagnostics.hasErrors();
+  if (isSound && once) {
+    once->kernels.try_emplace(*this, std::move(kernel));
+  }
+  return mlir::success(isSound);
 }
 
 mlir::LogicalResult CodeOp::verifyRegions() {
@@ -281,22 +203,33 @@ static mlir::LogicalResult verifyOneEach(CodeOp first) {
 /// Code means something only with its kernel, which stands elsewhere in the module. When this is
 /// called, the kernel has been found legal.
 mlir::LogicalResult CodeOp::verifySymbolUses(mlir::SymbolTableCollection &symbolTable) {
-  bool oneEach = mlir::succeeded(verifyOneEach(*this));
+  LoadedOnce *once = LoadedOnce::find(*this);
+  if (once && once->code.contains(*this)) {
+    return mlir::success(); // MLIR asks for each symbol table around
+  }
+  bool isSound = mlir::succeeded(verifyOneEach(*this));
   auto kernelOp = symbolTable.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernelOp) {
     return emitOpError("is for kernel '")
            << printable(std::string_view(getKernel()))
            << "', which is not in this module; write the kernel beside its code, in the same file";
   }
-  FileTable files;
+  FileTable own;
+  FileTable &files = once ? once->files : own;
   Diagnostics diagnostics;
-  Kernel kernel = loadKernel(kernelOp, files, diagnostics);
+  bool isLoaded = once && once->kernels.contains(kernelOp);
+  Kernel loaded = isLoaded ? Kernel() : loadKernel(kernelOp, files, diagnostics);
+  const Kernel &kernel = isLoaded ? once->kernels.find(kernelOp)->second : loaded;
   Code code = loadCode(*this, kernel, files, diagnostics);
   if (!diagnostics.hasErrors()) {
     verifyCode(kernel, code, diagnostics);
   }
   emit(kernel, diagnostics, getContext());
-  return mlir::success(oneEach && !diagnostics.hasErrors());
+  isSound &= !diagnostics.hasErrors();
+  if (isSound && once) {
+    once->code.try_emplace(*this, std::move(code));
+  }
+  return mlir::success(isSound);
 }
 
 } // namespace tally::ir

@@ -321,7 +321,7 @@ bool JsonAt::expectObject() const {
   return isObject();
 }
 
-bool JsonAt::expectObject(std::initializer_list<std::string_view> keys) const {
+bool JsonAt::expectObject(std::span<const std::string_view> keys) const {
   if (!expectObject()) {
     return false;
   }

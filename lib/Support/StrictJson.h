@@ -112,7 +112,11 @@ public:
   bool isNull() const { return self().kind == Kind::Null; }
 
   /// Whether this is an object; reports if not, and every key that is not among `keys`.
-  bool expectObject(std::initializer_list<std::string_view> keys) const;
+  bool expectObject(std::span<const std::string_view> keys) const;
+
+  bool expectObject(std::initializer_list<std::string_view> keys) const {
+    return expectObject(std::span(keys.begin(), keys.size()));
+  }
 
   /// Whether this is an object, whatever its keys; reports if not.
   bool expectObject() const;

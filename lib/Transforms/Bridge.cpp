@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Transforms/Bridge.h"
-#include "tally/Model/Pins.h"
-#include "tally/Model/Regions.h"
 #include "tally/Sync/Plan.h"
+#include "tally/Transforms/ReadModule.h"
 
 #include "tally/IR/Load.h"
+#include "tally/Written/Write.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -54,6 +54,27 @@ std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagno
   return loaded;
 }
 
+std::optional<std::vector<LoadedKernel>> readKernels(std::unique_ptr<llvm::MemoryBuffer> buffer,
+                                                     llvm::SourceMgr &sources,
+                                                     mlir::MLIRContext *context) {
+  ir::LoadedOnce once(context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = readModule(std::move(buffer), sources, context);
+  if (!module) {
+    return std::nullopt;
+  }
+  std::vector<LoadedKernel> loaded;
+  auto codes = codeByKernel(*module);
+  for (ir::KernelOp op : module->getOps<ir::KernelOp>()) {
+    LoadedKernel &next = loaded.emplace_back();
+    next.kernel = std::move(once.kernels.find(op)->second);
+    if (auto found = codes.find(op.getSymNameAttr()); found != codes.end()) {
+      next.codeAt = once.files.where(found->second);
+      next.code = std::move(once.code.find(found->second)->second);
+    }
+  }
+  return loaded;
+}
+
 mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location where) {
   return ir::toMlir(context, kernel, where);
 }
@@ -87,15 +108,47 @@ void warnOfUnusedCode(const LoadedKernel &loaded, std::string_view strategy,
 
 namespace {
 
-/// What both writers need.
-class Writer {
-protected:
-  Writer(const Kernel &kernel, mlir::ModuleOp module)
-      : kernel(kernel), builder(mlir::OpBuilder::atBlockEnd(module.getBody())) {
+/// Makes the operations of a kernel and its code, at the end of the module.
+class OpForm {
+public:
+  OpForm(const Kernel &kernel, mlir::ModuleOp module)
+      : builder(mlir::OpBuilder::atBlockEnd(module.getBody())) {
     for (const std::string &file : kernel.files) {
       files.push_back(builder.getStringAttr(file));
     }
   }
+
+  void open(std::string_view name, const written::KernelData &data, const written::Origin &origin) {
+    enter(ir::KernelOp::create(builder, placeOf(origin), name, data).getBody());
+  }
+
+  void open(std::string_view name, const written::CodeData &data, const written::Origin &origin) {
+    auto kernel = mlir::FlatSymbolRefAttr::get(builder.getContext(), name);
+    enter(ir::CodeOp::create(builder, placeOf(origin), kernel, data).getBody());
+  }
+
+  /// Goes on at the end of a kernel.
+  void reopen(ir::KernelOp op) { builder.setInsertionPointToEnd(&op.getBody().front()); }
+
+  template <typename Data> void add(const Data &data, const written::Origin &origin) {
+    ir::OpOf<Data>::create(builder, placeOf(origin), data);
+  }
+
+  template <typename Data> void open(const Data &data, const written::Origin &origin) {
+    enter(ir::OpOf<Data>::create(builder, placeOf(origin), data)->getRegion(0));
+  }
+
+  void otherwise() { enter(builder.getBlock()->getParentOp()->getRegion(1)); }
+
+  void close() { builder.setInsertionPointAfter(builder.getBlock()->getParentOp()); }
+
+  void startSteps() {}
+
+  void closeProgram() { close(); }
+
+private:
+  /// Continues in a new block of an empty region.
+  void enter(mlir::Region &region) { builder.setInsertionPointToEnd(&region.emplaceBlock()); }
 
   mlir::Location at(Location where) {
     if (!where.known() || where.file >= files.size()) {
@@ -104,349 +157,22 @@ protected:
     return mlir::FileLineColLoc::get(files[where.file], where.line, where.column);
   }
 
-  /// Continues in a new block of an empty region, until `outer` is restored.
-  void enter(mlir::Region &region) { builder.setInsertionPointToEnd(&region.emplaceBlock()); }
+  mlir::Location placeOf(const written::Origin &origin) {
+    if (!origin.where) {
+      return builder.getBlock()->getParentOp()->getLoc();
+    }
+    return origin.behind ? builder.getFusedLoc({at(*origin.where), at(*origin.behind)})
+                         : at(*origin.where);
+  }
 
-  std::string text(NameId name) const { return std::string(kernel.text(name)); }
-
-  template <typename IdT> std::string name(IdT id) const { return std::string(kernel.nameOf(id)); }
-
-  const Kernel &kernel;
   mlir::OpBuilder builder;
-
-private:
   std::vector<mlir::StringAttr> files;
 };
 
-class KernelWriter : Writer {
-public:
-  KernelWriter(const Kernel &kernel, mlir::ModuleOp module)
-      : Writer(kernel, module), pins(pinnedSemaphores(kernel)) {}
-
-  void write();
-
-  /// The dependences alone.
-  void writeDeps(ir::KernelOp op);
-
-private:
-  static ir::QueueData queueData(const Kernel &kernel, QueueId id);
-  void engine(const Engine &engine);
-  void buffer(const Buffer &buffer);
-  void body(LoopId id);
-  void loop(LoopId id);
-  void branches(LoopId thenId);
-  void instr(InstrId id);
-  void dep(const Dep &dep);
-
-  const std::map<InstrId, uint32_t> pins;
-};
-
-void KernelWriter::write() {
-  ir::KernelData data{{kernel.reserved.begin(), kernel.reserved.end()}};
-  auto op = ir::KernelOp::create(builder, at(kernel.where), text(kernel.name), data);
-  enter(op.getBody());
-  for (const Engine &each : kernel.engines) {
-    engine(each);
-  }
-  for (const Buffer &each : kernel.buffers) {
-    buffer(each);
-  }
-  body(rootLoop);
-  writeDeps(op);
-}
-
-void KernelWriter::writeDeps(ir::KernelOp op) {
-  builder.setInsertionPointToEnd(&op.getBody().front());
-  for (const Dep &each : kernel.deps) {
-    dep(each);
-  }
-}
-
-ir::QueueData KernelWriter::queueData(const Kernel &kernel, QueueId id) {
-  const Queue &queue = kernel.queues[id];
-  return {std::string(kernel.text(queue.name)), queue.weight, queue.completion};
-}
-
-void KernelWriter::engine(const Engine &engine) {
-  ir::EngineData data;
-  data.own = queueData(kernel, engine.queues[0]);
-  for (uint32_t i = 1; i < engine.queues.size(); ++i) {
-    data.queues.push_back(queueData(kernel, engine.queues[i]));
-  }
-  data.reserves.assign(engine.reserved.begin(), engine.reserved.end());
-  ir::EngineOp::create(builder, at(engine.where), data);
-}
-
-void KernelWriter::buffer(const Buffer &buffer) {
-  ir::BufferData data{text(buffer.name),
-                      buffer.shape,
-                      text(buffer.elementType),
-                      text(buffer.space),
-                      buffer.address,
-                      {},
-                      {}};
-  for (BufferId earlier : buffer.alias) {
-    data.alias.push_back(text(kernel.buffers[earlier].name));
-  }
-  for (BufferId earlier : buffer.noalias) {
-    data.noalias.push_back(text(kernel.buffers[earlier].name));
-  }
-  ir::BufferOp::create(builder, at(buffer.where), data);
-}
-
-void KernelWriter::body(LoopId id) {
-  for (StmtId stmtId : kernel.loops[id].body) {
-    const Stmt &stmt = kernel.stmts[stmtId];
-    switch (stmt.kind) {
-    case Stmt::Kind::Block:
-      for (InstrId each : stmt.instrs) {
-        instr(each);
-      }
-      break;
-    case Stmt::Kind::Loop:
-      loop(stmt.loop);
-      break;
-    case Stmt::Kind::If:
-      branches(stmt.loop);
-      break;
-    }
-  }
-}
-
-void KernelWriter::loop(LoopId id) {
-  const Loop &loop = kernel.loops[id];
-  ir::LoopData data;
-  data.name = text(loop.name);
-  data.kind = loop.trip.kind;
-  data.divergent = !loop.uniform;
-  data.unroll = loop.unroll == fullyUnrolled ? UINT64_MAX : loop.unroll;
-  data.sync = toString(loop.sync);
-  if (data.kind == Trip::Kind::Constant) {
-    data.trips = loop.trip.constant;
-  } else {
-    data.symbol = text(loop.trip.symbol.valid() ? loop.trip.symbol : loop.name);
-  }
-  if (data.kind == Trip::Kind::Value) {
-    data.min = loop.trip.min;
-    data.max = loop.trip.max;
-  }
-  mlir::OpBuilder::InsertionGuard outer(builder);
-  enter(ir::LoopOp::create(builder, at(loop.where), data).getBody());
-  body(id);
-}
-
-/// An empty else-branch is not written.
-void KernelWriter::branches(LoopId thenId) {
-  const Loop &loop = kernel.loops[thenId];
-  ir::IfData data{text(loop.name), !loop.uniform, std::string(toString(loop.sync))};
-  mlir::OpBuilder::InsertionGuard outer(builder);
-  auto op = ir::IfOp::create(builder, at(loop.where), data);
-  enter(op.getThenBody());
-  body(thenId);
-  if (!kernel.loops[loop.otherBranch].body.empty()) {
-    enter(op.getElseBody());
-    body(loop.otherBranch);
-  }
-}
-
-void KernelWriter::instr(InstrId id) {
-  const Instr &instr = kernel.instrs[id];
-  ir::InstrData data{text(instr.name),
-                     name(instr.queue),
-                     text(instr.operation),
-                     text(instr.computes),
-                     {},
-                     {},
-                     {},
-                     {}};
-  if (auto pin = pins.find(id); pin != pins.end()) {
-    data.semaphore = pin->second;
-  }
-  for (AccessId each : instr.accesses) {
-    const Access &access = kernel.accesses[each];
-    ir::Names &list = access.kind == AccessKind::Read    ? data.reads
-                      : access.kind == AccessKind::Write ? data.writes
-                                                         : data.accumulates;
-    list.push_back(text(access.text));
-  }
-  ir::InstrOp::create(builder, at(instr.where), data);
-}
-
-void KernelWriter::dep(const Dep &dep) {
-  ir::DepData data;
-  data.producer = name(dep.producer);
-  data.consumer = name(dep.consumer);
-  data.kind = dep.kind;
-  data.form = dep.form;
-  data.step = dep.step;
-  data.allowDivergent = dep.allowDivergent;
-  for (const auto *each = kernel.componentsBegin(dep); each != kernel.componentsEnd(dep); ++each) {
-    data.components.push_back({name(each->loop), each->distance});
-  }
-  ir::DepOp::create(builder, at(dep.where), data);
-}
-
-class CodeWriter : Writer {
-public:
-  CodeWriter(const Kernel &kernel, const Code &code, mlir::ModuleOp module)
-      : Writer(kernel, module), code(code) {}
-
-  void write();
-
-private:
-  void engine(const EngineProgram &program);
-  void step(const Op &op);
-  void openBody(mlir::Region &region);
-  void closeBody();
-  mlir::Location where(const Op &op);
-  ir::OperandData operand(Operand operand) const;
-  ir::WaitData wait(const Op &op) const;
-  ir::SignalData signal(const Op &op) const;
-
-  std::string semaphore(SemaId id) const { return code.semaphores[id].name; }
-
-  std::string registerName(RegId id) const { return program->registers[id].name; }
-
-  const Code &code;
-  const EngineProgram *program = nullptr;
-  std::vector<mlir::Operation *> open; ///< operations whose bodies are being written
-};
-
-void CodeWriter::write() {
-  auto kernelName = mlir::FlatSymbolRefAttr::get(builder.getContext(), text(kernel.name));
-  ir::CodeData data{std::string(toString(code.strategy)), code.machine};
-  enter(ir::CodeOp::create(builder, at(kernel.where), kernelName, data).getBody());
-  for (const Semaphore &each : code.semaphores) {
-    ir::SemaphoreOp::create(builder, at(kernel.where), ir::SemaphoreData{each.name});
-  }
-  for (const EngineProgram &each : code.engines) {
-    engine(each);
-  }
-}
-
-void CodeWriter::engine(const EngineProgram &engineProgram) {
-  program = &engineProgram;
-  const Engine &engine = kernel.engines[program->engine];
-  mlir::OpBuilder::InsertionGuard outer(builder);
-  enter(ir::ProgramOp::create(builder, at(engine.where), ir::ProgramData{text(engine.name)})
-            .getBody());
-  for (const Register &each : program->registers) {
-    ir::RegisterOp::create(builder, at(engine.where), ir::RegisterData{each.name, each.role.text});
-  }
-  for (const Op &each : program->ops) {
-    step(each);
-  }
-}
-
-/// The place in the kernel that an operation comes from: its instruction or loop; for a wait alone
-/// the consumer that it serves, with the first dependence behind it; or else the loop around it.
-mlir::Location CodeWriter::where(const Op &op) {
-  switch (op.kind) {
-  case OpKind::Issue:
-    return at(kernel.instrs[op.instr()].where);
-  case OpKind::LoopBegin:
-  case OpKind::IfBegin:
-    return at(kernel.loops[op.loop()].where);
-  default:
-    break;
-  }
-  if (op.numReasons != 0) {
-    const Dep &dep = kernel.deps[code.reasons[op.firstReason]];
-    return builder.getFusedLoc({at(kernel.instrs[dep.consumer].where), at(dep.where)});
-  }
-  return builder.getBlock()->getParentOp()->getLoc();
-}
-
-void CodeWriter::openBody(mlir::Region &region) {
-  open.push_back(region.getParentOp());
-  enter(region);
-}
-
-void CodeWriter::closeBody() {
-  builder.setInsertionPointAfter(open.back());
-  open.pop_back();
-}
-
-ir::OperandData CodeWriter::operand(Operand operand) const {
-  if (operand.isRegister) {
-    return {true, registerName(operand.asRegister()), 0};
-  }
-  return {false, {}, operand.value};
-}
-
-ir::WaitData CodeWriter::wait(const Op &op) const {
-  ir::WaitData data{semaphore(op.wait), operand(op.a), {}};
-  for (uint32_t i = 0; i < op.numReasons; ++i) {
-    data.reasons.push_back(code.reasons[op.firstReason + i].value);
-  }
-  return data;
-}
-
-ir::SignalData CodeWriter::signal(const Op &op) const {
-  return {semaphore(op.signal), op.amount};
-}
-
-void CodeWriter::step(const Op &op) {
-  mlir::Location loc = where(op);
-  switch (op.kind) {
-  case OpKind::Issue: {
-    ir::IssueData data{name(op.instr()), {}, {}};
-    if (op.wait.valid()) {
-      data.wait = wait(op);
-    }
-    if (op.signal.valid()) {
-      data.signal = signal(op);
-    }
-    ir::IssueOp::create(builder, loc, data);
-    return;
-  }
-  case OpKind::Wait:
-    ir::WaitOp::create(builder, loc, wait(op));
-    return;
-  case OpKind::Signal:
-    ir::SignalOp::create(builder, loc, signal(op));
-    return;
-  case OpKind::Reset:
-    ir::ResetOp::create(builder, loc, ir::ResetData{semaphore(op.signal), op.amount});
-    return;
-  case OpKind::Drain:
-    ir::DrainOp::create(builder, loc);
-    return;
-  case OpKind::Alu: {
-    ir::OperandData b = op.alu == AluOp::Move ? ir::OperandData() : operand(op.b);
-    ir::SetOp::create(builder, loc, ir::SetData{registerName(op.dst), op.alu, operand(op.a), b});
-    return;
-  }
-  case OpKind::LoopBegin: {
-    std::string counter = op.dst.valid() ? registerName(op.dst) : std::string();
-    openBody(ir::ForOp::create(builder, loc, ir::ForData{name(op.loop()), counter, op.amount})
-                 .getBody());
-    return;
-  }
-  case OpKind::IfBegin:
-    openBody(ir::BranchOp::create(builder, loc, ir::BranchData{name(op.loop())}).getThenBody());
-    return;
-  case OpKind::Else:
-    enter(mlir::cast<ir::BranchOp>(open.back()).getElseBody());
-    return;
-  case OpKind::BarrierBegin: {
-    ir::BarrierData data;
-    for (EngineId each : code.barriers[op.barrier()]) {
-      data.participants.push_back(name(each));
-    }
-    openBody(ir::BarrierOp::create(builder, loc, data).getBody());
-    return;
-  }
-  case OpKind::WhenBegin:
-    openBody(ir::WhenOp::create(builder, loc, ir::WhenData{operand(op.a)}).getBody());
-    return;
-  case OpKind::LoopEnd:
-  case OpKind::IfEnd:
-  case OpKind::BarrierEnd:
-  case OpKind::WhenEnd:
-    closeBody();
-    return;
-  }
+void appendCode(const Kernel &kernel, const Code &code, mlir::ModuleOp module) {
+  OpForm form(kernel, module);
+  form.open(kernel.text(kernel.name), written::CodeData{std::string(toString(code.strategy)), code.machine}, kernel.where);
+  written::writeCode(kernel, code, form);
 }
 
 } // namespace
@@ -454,16 +180,19 @@ void CodeWriter::step(const Op &op) {
 void storeKernel(const Kernel &kernel, const Code *code, mlir::ModuleOp module) {
   // A context that has read no text of the dialect, but JSON, may not know its operations yet.
   module.getContext()->loadDialect<ir::TallyDialect>();
-  KernelWriter(kernel, module).write();
+  OpForm form(kernel, module);
+  written::writeKernel(kernel, form);
   if (code) {
-    CodeWriter(kernel, *code, module).write();
+    appendCode(kernel, *code, module);
   }
 }
 
 void storeDeps(const Kernel &kernel, mlir::ModuleOp module) {
   for (ir::KernelOp op : module.getOps<ir::KernelOp>()) {
     if (std::string_view(op.getSymName()) == kernel.text(kernel.name)) {
-      KernelWriter(kernel, module).writeDeps(op);
+      OpForm form(kernel, module);
+      form.reopen(op);
+      written::KernelWriter(kernel, form).dependences();
     }
   }
 }
@@ -474,7 +203,7 @@ void storeCode(const Kernel &kernel, const Code &code, mlir::ModuleOp module) {
       code.erase();
     }
   }
-  CodeWriter(kernel, code, module).write();
+  appendCode(kernel, code, module);
 }
 
 } // namespace tally

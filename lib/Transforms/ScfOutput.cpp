@@ -421,7 +421,7 @@ ir::AwaitData FunctionWriter::waitData(const Op &op) const {
 }
 
 ir::SignalData FunctionWriter::signalData(const Op &op) const {
-  return {code.semaphores[op.signal].name, op.amount};
+  return {{code.semaphores[op.signal].name}, op.amount};
 }
 
 void FunctionWriter::emitRun(const Op &op) {
@@ -463,10 +463,10 @@ void FunctionWriter::emitOp(const Op &op) {
     ir::SignalOp::create(builder, loc, signalData(op));
     return;
   case OpKind::Reset:
-    ir::ResetOp::create(builder, loc, ir::ResetData{code.semaphores[op.signal].name, op.amount});
+    ir::ResetOp::create(builder, loc, ir::ResetData{{code.semaphores[op.signal].name}, op.amount});
     return;
   case OpKind::Drain:
-    ir::DrainOp::create(builder, loc);
+    ir::DrainOp::create(builder, loc, ir::DrainData());
     return;
   default:
     return; // brackets are nodes

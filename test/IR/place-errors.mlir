@@ -101,7 +101,7 @@ func.func @f() {
 // -----
 
 // expected-error@+1 {{property 'kind' must be one of its kinds}}
-"tally.loop"() <{data = {name = "A", kind = 7 : i64}}> ({
+"tally.loop"() <{data = {name = "A", trips = {kind = 7 : i64}}}> ({
 }) : () -> ()
 
 // -----

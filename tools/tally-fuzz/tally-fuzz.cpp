@@ -17,7 +17,7 @@
 #include "KernelCampaign.h"
 #include "MutantCampaign.h"
 
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

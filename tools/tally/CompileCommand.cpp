@@ -5,8 +5,8 @@
 #include "Options.h"
 #include "Session.h"
 
-#include "tally/Code/CodeJson.h"
 #include "tally/Code/Listing.h"
+#include "tally/Written/CodeJson.h"
 
 #include <fmt/format.h>
 
@@ -21,6 +21,7 @@ struct CompileCommand {
   std::string format = "text";
   bool listing = false;
   bool expandBarriers = false;
+  bool locations = false;
   std::string certificate;    ///< file to keep it in; "-": none; "": not asked for
   bool overflowGiven = false; ///< what to do about it was asked for
 
@@ -103,11 +104,11 @@ std::string listings(const std::vector<LoadedKernel> &kernels, const ListingOpti
 }
 
 /// One document; several kernels give an array of them.
-std::string jsonText(const std::vector<LoadedKernel> &kernels) {
+std::string jsonText(const std::vector<LoadedKernel> &kernels, bool locations) {
   std::string text;
   for (const LoadedKernel &loaded : kernels) {
     text += text.empty() ? "" : ",\n";
-    text += writeCodeJson(loaded.kernel, *loaded.code);
+    text += writeCodeJson(loaded.kernel, *loaded.code, locations);
   }
   return kernels.size() == 1 ? text : "[\n" + text + "]\n";
 }
@@ -120,7 +121,7 @@ std::string CompileCommand::resultText(Session &session, const std::vector<Loade
   if (format == "text") {
     return session.moduleText(kernels);
   }
-  return jsonText(kernels);
+  return jsonText(kernels, locations);
 }
 
 /// The theorem holds for all trips and knows none, and it knows no resets.
@@ -196,6 +197,8 @@ void addCompile(CLI::App &app, int &status) {
          "engine")
       ->check(formatIn({"text", "json", "scf"}))
       ->capture_default_str();
+  sub->add_flag("--locations", command->locations,
+                "in JSON, say of each statement of the kernel where it comes from");
   sub->add_flag("--listing", command->listing, "print the code as a person reads it");
   sub->add_flag("--expand-barriers", command->expandBarriers,
                 "in the listing, show what a barrier is made of");
@@ -204,6 +207,8 @@ void addCompile(CLI::App &app, int &status) {
                 "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
                 "--overflow says otherwise");
   goesWith(*sub, {"--expand-barriers"}, "--listing");
+  refuseIf(*sub, {"--locations"}, "without '--format=json'; the other forms have none",
+           [command] { return command->format != "json"; });
   refuseIf(*sub, {"--format"}, "beside '--listing', unless '-o' names a file for the code",
            [command] { return command->listing && command->output.empty(); });
   refuseIf(*sub, {"--output"}, "beside '--listing', unless it names a file: both go to stdout",

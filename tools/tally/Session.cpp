@@ -6,11 +6,9 @@
 #include "Options.h"
 #include "TileWatch.h"
 
-#include "tally/Code/CodeJson.h"
 #include "tally/Compile/Prepare.h"
 #include "tally/Deps/Bounds.h"
 #include "tally/Model/Check.h"
-#include "tally/Model/KernelJson.h"
 #include "tally/Support/Printable.h"
 #include "tally/Support/WholeFile.h"
 #include "tally/Transforms/Bridge.h"
@@ -18,6 +16,9 @@
 #include "tally/Transforms/ReadModule.h"
 #include "tally/Transforms/ScfOutput.h"
 #include "tally/Transforms/ShowMessages.h"
+#include "tally/Written/CodeJson.h"
+#include "tally/Written/KernelJson.h"
+#include "tally/Written/Text.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -221,24 +222,16 @@ std::vector<LoadedKernel> Session::load(const std::string &path) {
 }
 
 std::vector<LoadedKernel> Session::loadModule(std::unique_ptr<llvm::MemoryBuffer> buffer) {
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      readModule(std::move(buffer), dialect->sources, &dialect->context);
-  if (!module) {
+  std::optional<std::vector<LoadedKernel>> kernels =
+      readKernels(std::move(buffer), dialect->sources, &dialect->context);
+  if (!kernels) {
     return {};
   }
-  Diagnostics diagnostics;
-  std::vector<LoadedKernel> kernels = loadKernels(*module, diagnostics);
-  if (!kernels.empty()) {
-    report(kernels.back().kernel, diagnostics);
-  }
-  if (diagnostics.hasErrors()) {
-    return {};
-  }
-  if (kernels.empty()) {
+  if (kernels->empty()) {
     complain(fmt::format("'{}' holds no kernel; one begins with 'tally.kernel @name {{'", input),
              input);
   }
-  return kernels;
+  return std::move(*kernels);
 }
 
 static void refuseEqualNames(const std::vector<LoadedKernel> &kernels, Diagnostics &diagnostics) {
@@ -265,7 +258,8 @@ std::vector<LoadedKernel> Session::loadJson(std::string_view text) {
     next.code = std::move(code);
   }
   refuseEqualNames(kernels, diagnostics);
-  tell(diagnostics, {input});
+  using Files = std::vector<std::string>;
+  tell(diagnostics, kernels.empty() ? Files{input} : kernels.back().kernel.files);
   if (kernels.empty() && !diagnostics.hasErrors()) {
     complain(fmt::format("'{}' holds no kernel; write one, or an array of them", input), input);
   }
@@ -477,11 +471,14 @@ bool writeOutput(const std::string &path, std::string_view text) {
 }
 
 std::string Session::moduleText(const std::vector<LoadedKernel> &kernels) {
-  mlir::OwningOpRef<mlir::ModuleOp> module = dialect->newModule();
+  std::string text = "module {\n";
   for (const LoadedKernel &loaded : kernels) {
-    storeKernel(loaded.kernel, loaded.code ? &*loaded.code : nullptr, *module);
+    written::appendKernelText(text, loaded.kernel, 2);
+    if (loaded.code) {
+      written::appendCodeText(text, loaded.kernel, *loaded.code, 2);
+    }
   }
-  return Dialect::print(*module);
+  return text + "}\n";
 }
 
 std::string Session::scfText(const std::vector<LoadedKernel> &kernels, const Machine &machine) {

@@ -11,7 +11,7 @@
 
 #include "tally/Check/Causes.h"
 #include "tally/Code/Listing.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@
 
 #include "tally/Check/Race.h"
 #include "tally/Code/Listing.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

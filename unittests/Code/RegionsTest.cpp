@@ -8,7 +8,7 @@
 #include "tally/Code/ControlCost.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -344,8 +344,8 @@ TEST(RegionsTest, jsonSaysWhatIsAllowed) {
   Diagnostics diagnostics;
   EXPECT_FALSE(readKernelJson(text, "k.json", diagnostics));
   ASSERT_EQ(diagnostics.all().size(), 2u);
-  EXPECT_NE(diagnostics.all()[0].message.find("one of 'per-instruction', 'per-loop', 'per-engine', "
+  EXPECT_NE(diagnostics.all()[1].message.find("one of 'per-instruction', 'per-loop', 'per-engine', "
                                               "'barrier' is allowed"),
             std::string::npos);
-  EXPECT_NE(diagnostics.all()[1].message.find("a number or 'full' is allowed"), std::string::npos);
+  EXPECT_NE(diagnostics.all()[0].message.find("a number or 'full' is allowed"), std::string::npos);
 }

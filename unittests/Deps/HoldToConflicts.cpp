@@ -6,7 +6,7 @@
 
 #include "tally/Deps/Implied.h"
 #include "tally/Model/Check.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "oracle/Enumerate.h"
 
 #include "tally/Model/Check.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <gtest/gtest.h>
 

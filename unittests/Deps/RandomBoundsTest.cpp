@@ -17,7 +17,7 @@
 
 #include "tally/Check/Outside.h"
 #include "tally/Deps/Bounds.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -16,7 +16,7 @@
 #include "tally/Compile/Compile.h"
 #include "tally/Deps/Extract.h"
 #include "tally/Deps/Implied.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

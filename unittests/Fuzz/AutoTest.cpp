@@ -15,7 +15,7 @@
 #include "tally/Code/ControlCost.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include "KernelCampaign.h"
 #include "MutantCampaign.h"
 
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@
 
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 
 #include "tally/Check/Race.h"
 #include "tally/Compile/Compile.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 #include "tally/Run/Interpret.h"
 
 #include <fmt/format.h>

@@ -15,7 +15,7 @@
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
 #include "tally/Compile/Compile.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 #include "tally/Sync/Split.h"
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@
 
 #include "tally/Check/Race.h"
 #include "tally/Compile/Compile.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include "tally/Kernels/Author.h"
 
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelBuilder.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <gtest/gtest.h>
 

@@ -13,13 +13,14 @@
 #include "RandomCode.h"
 #include "oracle/Campaign.h"
 
-#include "tally/Code/CodeJson.h"
 #include "tally/Compile/Compile.h"
-#include "tally/Model/KernelJson.h"
 #include "tally/Model/Tiles.h"
 #include "tally/Transforms/Bridge.h"
 #include "tally/Transforms/Passes.h"
 #include "tally/Transforms/ReadModule.h"
+#include "tally/Written/CodeJson.h"
+#include "tally/Written/KernelJson.h"
+#include "tally/Written/Text.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"
@@ -37,7 +38,7 @@ const uint32_t numBytecode = test::numKernels(50, 200); ///< each is first read 
 
 enum class Form { Text, Generic, Bytecode };
 
-std::string written(mlir::ModuleOp module, Form form) {
+std::string asText(mlir::ModuleOp module, Form form) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   mlir::OpPrintingFlags flags;
@@ -53,6 +54,16 @@ std::string written(mlir::ModuleOp module, Form form) {
     break;
   }
   return text;
+}
+
+/// The same text without operations of MLIR.
+std::string directText(const Kernel &kernel, const Code *code) {
+  std::string text = "module {\n";
+  written::appendKernelText(text, kernel, 2);
+  if (code) {
+    written::appendCodeText(text, kernel, *code, 2);
+  }
+  return text + "}\n";
 }
 
 /// A random kernel with what the generator leaves out: operations, buffers and tiles.
@@ -135,7 +146,7 @@ protected:
     llvm::SourceMgr sources;
     mlir::ScopedDiagnosticHandler handler(
         &context, [&](mlir::Diagnostic &diagnostic) { problems.error({}, diagnostic.str()); });
-    auto read = readModule(llvm::MemoryBuffer::getMemBufferCopy(written(module, form), "test"),
+    auto read = readModule(llvm::MemoryBuffer::getMemBufferCopy(asText(module, form), "test"),
                            sources, &context);
     return read ? loadKernels(*read, problems) : std::vector<LoadedKernel>();
   }
@@ -148,28 +159,30 @@ protected:
 
 void BridgeTest::expectKept(const Kernel &kernel, Form form) {
   auto module = stored(kernel, nullptr);
+  EXPECT_EQ(asText(*module, Form::Text), directText(kernel, nullptr));
   Diagnostics problems;
   std::vector<LoadedKernel> loaded = throughText(*module, form, problems);
-  ASSERT_EQ(render(problems, {}), "") << written(*module, Form::Text);
+  ASSERT_EQ(render(problems, {}), "") << asText(*module, Form::Text);
   ASSERT_EQ(loaded.size(), 1u);
   EXPECT_FALSE(loaded[0].code);
   ASSERT_EQ(writeKernelJson(loaded[0].kernel), writeKernelJson(kernel));
   ASSERT_EQ(dump(loaded[0].kernel), dump(kernel));
-  ASSERT_EQ(written(*stored(loaded[0].kernel, nullptr), Form::Text), written(*module, Form::Text));
+  ASSERT_EQ(asText(*stored(loaded[0].kernel, nullptr), Form::Text), asText(*module, Form::Text));
 }
 
 void BridgeTest::expectKept(const Kernel &kernel, Code code, Form form) {
   renumberBarriers(code);
   code.rules.reset(); // text names the machine alone
   auto module = stored(kernel, &code);
+  EXPECT_EQ(asText(*module, Form::Text), directText(kernel, &code));
   Diagnostics problems;
   std::vector<LoadedKernel> loaded = throughText(*module, form, problems);
-  ASSERT_EQ(render(problems, {}), "") << written(*module, Form::Text);
+  ASSERT_EQ(render(problems, {}), "") << asText(*module, Form::Text);
   ASSERT_EQ(loaded.size(), 1u);
   ASSERT_TRUE(loaded[0].code);
   ASSERT_EQ(writeCodeJson(loaded[0].kernel, *loaded[0].code), writeCodeJson(kernel, code));
-  ASSERT_EQ(written(*stored(loaded[0].kernel, &*loaded[0].code), Form::Text),
-            written(*module, Form::Text));
+  ASSERT_EQ(asText(*stored(loaded[0].kernel, &*loaded[0].code), Form::Text),
+            asText(*module, Form::Text));
 }
 
 Form formFor(uint64_t seed) {

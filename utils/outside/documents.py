@@ -223,7 +223,7 @@ class Kernel:
 
     def read_engines(self, value, path):
         for engine, at in items(value, path):
-            check_fields(engine, at, ("name",), ("weight", "completion", "queues", "reserves"))
+            check_fields(engine, at, ("name",), ("weight", "completion", "queues", "reserves", "loc"))
             name = text(engine["name"], at + ".name")
             if name in self.engines:
                 raise Wrong(at, f"engine '{name}' is declared twice")
@@ -243,7 +243,7 @@ class Kernel:
 
     def read_buffers(self, value, path):
         for buffer, at in items(value, path):
-            check_fields(buffer, at, ("name",), ("shape", "type", "space", "address", "alias", "noalias"))
+            check_fields(buffer, at, ("name",), ("shape", "type", "space", "address", "alias", "noalias", "loc"))
             name = text(buffer["name"], at + ".name")
             if name in self.buffers:
                 raise Wrong(at, f"buffer '{name}' is declared twice")
@@ -278,7 +278,7 @@ class Kernel:
 
     def read_instruction(self, value, path, body):
         check_fields(value, path, ("instr", "queue"),
-                     ("op", "computes", "reads", "writes", "accumulates", "semaphore"))
+                     ("op", "computes", "reads", "writes", "accumulates", "semaphore", "loc"))
         name = text(value["instr"], path + ".instr")
         if name in self.instructions:
             raise Wrong(path, f"instruction '{name}' is there twice")
@@ -299,7 +299,7 @@ class Kernel:
         return self.bodies[name]
 
     def read_loop(self, value, path, body):
-        check_fields(value, path, ("loop", "trips", "body"), ("uniform", "unroll", "sync"))
+        check_fields(value, path, ("loop", "trips", "body"), ("uniform", "unroll", "sync", "loc"))
         name = text(value["loop"], path + ".loop")
         loop = Loop(name, *read_trips(value["trips"], path + ".trips"), read_uniform(value, path))
         check_sync(value, path)
@@ -311,7 +311,7 @@ class Kernel:
         return loop
 
     def read_if(self, value, path, body):
-        check_fields(value, path, ("if", "then"), ("else", "uniform", "sync"))
+        check_fields(value, path, ("if", "then"), ("else", "uniform", "sync", "loc"))
         name = text(value["if"], path + ".if")
         branch = If(name, read_uniform(value, path))
         check_sync(value, path)
@@ -324,7 +324,7 @@ class Kernel:
 
     def read_dependence(self, value, path):
         check_fields(value, path, ("producer", "consumer"),
-                     ("kind", "distance", "flat", "element", "allow_divergent", "semaphore"))
+                     ("kind", "distance", "flat", "element", "allow_divergent", "semaphore", "loc"))
         ends = [self.instructions[one_of(value[end], f"{path}.{end}", self.instructions)]
                 for end in ("producer", "consumer")]
         if "kind" in value:

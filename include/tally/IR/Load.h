@@ -13,7 +13,7 @@
 
 #include "tally/Code/Code.h"
 #include "tally/Model/Kernel.h"
-#include "tally/Model/KernelBuilder.h"
+#include "tally/Written/Resolve.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -27,20 +27,41 @@ namespace tally::ir {
 class FileTable {
 public:
   /// Gives a new kernel all files known so far.
-  void startKernel(KernelBuilder &builder);
+  void startKernel(written::KernelResolver &resolver);
 
   /// What follows and stands in another file has no place in this kernel.
-  void endKernel() { builder = nullptr; }
+  void endKernel() { resolver = nullptr; }
 
   /// The core's form of a location: the first file position in it, or nowhere.
   Location where(mlir::Operation *op);
 
 private:
-  KernelBuilder *builder = nullptr;
+  written::KernelResolver *resolver = nullptr;
   std::vector<mlir::StringAttr> files;
   llvm::DenseMap<mlir::StringAttr, uint32_t> numbers;
   mlir::StringAttr lastFile;
   uint32_t lastNumber = 0;
+};
+
+/// While it lives, what the verifier loads in its context and finds sound is kept here, so that who
+/// reads a module need not load it again.
+class LoadedOnce {
+public:
+  explicit LoadedOnce(mlir::MLIRContext *context);
+  LoadedOnce(const LoadedOnce &) = delete;
+  LoadedOnce &operator=(const LoadedOnce &) = delete;
+  ~LoadedOnce();
+
+  /// The one for an operation; null if nobody asks.
+  static LoadedOnce *find(mlir::Operation *op);
+
+  FileTable files;
+  llvm::DenseMap<mlir::Operation *, Kernel> kernels;
+  llvm::DenseMap<mlir::Operation *, Code> code;
+
+private:
+  struct Keeper;
+  Keeper &keeper;
 };
 
 Kernel loadKernel(KernelOp op, FileTable &files, Diagnostics &diagnostics);

@@ -13,7 +13,7 @@
 #ifndef TALLY_IR_STRUCTPROPERTIES_H
 #define TALLY_IR_STRUCTPROPERTIES_H
 
-#include "tally/IR/Data.h"
+#include "tally/Written/Data.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -25,15 +25,9 @@
 
 namespace tally::ir {
 
+using namespace written;
+
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
-
-template <typename T>
-concept Struct = requires { T::fields(); };
-
-template <typename T> inline constexpr bool isVector = false;
-template <typename T> inline constexpr bool isVector<std::vector<T>> = true;
-template <typename T> inline constexpr bool isOptional = false;
-template <typename T> inline constexpr bool isOptional<std::optional<T>> = true;
 
 /// The largest value of each enumeration, so that none outside it is ever read.
 constexpr uint64_t maxOf(Completion) {
@@ -54,10 +48,6 @@ constexpr uint64_t maxOf(DistanceForm) {
 
 constexpr uint64_t maxOf(AluOp) {
   return uint64_t(AluOp::IsGT);
-}
-
-template <typename S, typename Fn> void forEachField(Fn &&fn) {
-  std::apply([&](auto... field) { (fn(field), ...); }, S::fields());
 }
 
 /// Stops at the first field for which `fn` fails.
@@ -96,6 +86,8 @@ template <typename T> mlir::Attribute fieldToAttribute(mlir::MLIRContext *contex
     return mlir::ArrayAttr::get(context, items);
   } else if constexpr (isOptional<T>) {
     return fieldToAttribute(context, *value); // without one it is the default, left out
+  } else if constexpr (std::is_same_v<T, Ref>) {
+    return mlir::StringAttr::get(context, value.name);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return mlir::StringAttr::get(context, value);
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -124,6 +116,11 @@ inline mlir::LogicalResult fieldFromAttribute(std::string &value, mlir::Attribut
   }
   value = text.getValue().str();
   return mlir::success();
+}
+
+inline mlir::LogicalResult fieldFromAttribute(Ref &value, mlir::Attribute attribute,
+                                              const char *name, EmitError emitError) {
+  return fieldFromAttribute(value.name, attribute, name, emitError);
 }
 
 inline mlir::LogicalResult fieldFromAttribute(bool &value, mlir::Attribute attribute,
@@ -226,6 +223,8 @@ template <typename T> llvm::hash_code hashOfField(const T &value) {
     return hash;
   } else if constexpr (isOptional<T>) {
     return value ? hashOfField(*value) : llvm::hash_code(0);
+  } else if constexpr (std::is_same_v<T, Ref>) {
+    return llvm::hash_value(value.name);
   } else {
     return llvm::hash_value(value);
   }
@@ -254,6 +253,8 @@ template <typename T> void writeField(mlir::DialectBytecodeWriter &writer, const
     if (value) {
       writeField(writer, *value);
     }
+  } else if constexpr (std::is_same_v<T, Ref>) {
+    writer.writeOwnedString(value.name);
   } else if constexpr (std::is_same_v<T, std::string>) {
     writer.writeOwnedString(value);
   } else if constexpr (std::is_same_v<T, int64_t>) {
@@ -263,8 +264,7 @@ template <typename T> void writeField(mlir::DialectBytecodeWriter &writer, const
   }
 }
 
-template <Struct S>
-mlir::LogicalResult readFromMlirBytecode(mlir::DialectBytecodeReader &reader, S &value);
+template <Struct S> mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, S &value);
 
 inline mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, std::string &value) {
   llvm::StringRef text;
@@ -273,6 +273,10 @@ inline mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, std::s
   }
   value = text.str();
   return mlir::success();
+}
+
+inline mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, Ref &value) {
+  return readField(reader, value.name);
 }
 
 inline mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, uint64_t &value) {
@@ -310,10 +314,6 @@ mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, T &value) {
   return mlir::success();
 }
 
-template <Struct S> mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, S &value) {
-  return readFromMlirBytecode(reader, value);
-}
-
 template <typename T>
 mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, std::optional<T> &value) {
   uint64_t present = 0;
@@ -338,9 +338,22 @@ mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, std::vector<T
   return mlir::success();
 }
 
+template <Struct S> mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, S &value) {
+  return tryEachField<S>([&](auto field) { return readField(reader, value.*field.member); });
+}
+
+/// The version of the encoding: of what is written for the fields of all structs. Files without one
+/// are older.
+inline constexpr uint64_t bytecodeVersion = 2;
+
+/// The fields of an operation. Bytes of another version might fit, and mean something else.
 template <Struct S>
 mlir::LogicalResult readFromMlirBytecode(mlir::DialectBytecodeReader &reader, S &value) {
-  return tryEachField<S>([&](auto field) { return readField(reader, value.*field.member); });
+  if (mlir::failed(reader.getDialectVersion("tally"))) {
+    return reader.emitError(
+        "bytecode of an earlier version of tally; write it anew from its source");
+  }
+  return readField(reader, value);
 }
 
 } // namespace tally::ir

@@ -3,10 +3,10 @@
 // Kernels, the code that engines run for them, and the operations that stand
 // in the `scf` form of such code. docs/guide/Language.md is the reference of the text.
 //
-// What an operation says lies in one plain struct (Data.h), held as a property: unique data
+// What an operation says lies in one plain struct (tally/Written/Data.h), held as a property: unique data
 // such as names of instructions is never an attribute, which MLIR would keep for ever and
 // look up in a table for each operation. Names refer to one another as text; the
-// core resolves them when a kernel is loaded (Load.h).
+// core resolves them when a kernel is loaded (tally/Written/Resolve.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,19 +25,35 @@ def Tally_Dialect : Dialect {
   let summary = "kernels for several engines, and the code that synchronises them";
 }
 
-/// A struct of Data.h as the property of an operation.
+/// A written struct as the property of an operation.
 class StructProp<string type>
     : Property<"::tally::ir::" # type, type, "const ::tally::ir::" # type # " &"> {
-  let hashProperty = "hash_value($_storage)";
+  let hashProperty = "::tally::ir::hash_value($_storage)";
 }
 
 class Tally_Op<string mnemonic, list<Trait> traits = []> : Op<Tally_Dialect, mnemonic, traits> {
   let hasCustomAssemblyFormat = 1;
 }
 
-/// An operation of a kernel or of code; it may stand only where Verify.cpp allows.
+/// Its text is that of its struct (lib/IR/Assembly.h).
+defvar textOfStruct = [{
+  ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
+                                       ::mlir::OperationState &result) {
+    return parseOp<$cppClass>(parser, result);
+  }
+
+  void $cppClass::print(::mlir::OpAsmPrinter &p) { printOp(p, *this); }
+}];
+
+/// It may stand only where Verify.cpp allows.
+defvar placeIsChecked = [{
+  ::llvm::LogicalResult $cppClass::verify() { return verifyPlace(*this); }
+}];
+
+/// An operation of a kernel or of code.
 class Tally_PlacedOp<string mnemonic, list<Trait> traits = []> : Tally_Op<mnemonic, traits> {
   let hasVerifier = 1;
+  let extraClassDefinition = !strconcat(textOfStruct, placeIsChecked);
 }
 
 /// One with bodies.
@@ -63,6 +79,7 @@ def Tally_KernelOp : Tally_BodyOp<"kernel", [SingleBlock, Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, StructProp<"KernelData">:$data);
   let regions = (region AnyRegion:$body);
   let hasRegionVerifier = 1;
+  let extraClassDefinition = placeIsChecked;
 }
 
 def Tally_EngineOp : Tally_PlacedOp<"engine"> {
@@ -107,6 +124,7 @@ def Tally_CodeOp : Tally_BodyOp<"code", [SingleBlock,
   let arguments = (ins FlatSymbolRefAttr:$kernel, StructProp<"CodeData">:$data);
   let regions = (region AnyRegion:$body);
   let hasRegionVerifier = 1;
+  let extraClassDefinition = placeIsChecked;
 }
 
 def Tally_SemaphoreOp : Tally_PlacedOp<"semaphore"> {
@@ -185,6 +203,7 @@ def Tally_ResetOp : Tally_PlacedOp<"reset", [Tally_Outside]> {
 
 def Tally_DrainOp : Tally_PlacedOp<"drain", [Tally_Outside]> {
   let summary = "blocks until all instructions of this engine have retired";
+  let arguments = (ins StructProp<"DrainData">:$data);
 }
 
 def Tally_TripsOp : Tally_Op<"trips", [Tally_Outside]> {

@@ -13,9 +13,15 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace llvm {
+class MemoryBuffer;
+class SourceMgr;
+} // namespace llvm
 
 namespace tally {
 
@@ -24,6 +30,12 @@ namespace tally {
 /// business. Locations index the file table of the kernel they belong to; the table of a later
 /// kernel begins with that of an earlier one, so the last kernel's will do for all diagnostics.
 std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagnostics);
+
+/// Reads a module (ReadModule.h) and loads its kernels, each once. None if it is not sound, which
+/// is reported.
+std::optional<std::vector<LoadedKernel>> readKernels(std::unique_ptr<llvm::MemoryBuffer> buffer,
+                                                     llvm::SourceMgr &sources,
+                                                     mlir::MLIRContext *context);
 
 /// How a user names a strategy to a program.
 struct StrategyOption {

@@ -1,13 +1,13 @@
 //===- NameTable.h - From names to ids, without string keys ---------------===//
-#ifndef TALLY_LIB_IR_NAMETABLE_H
-#define TALLY_LIB_IR_NAMETABLE_H
+#ifndef TALLY_WRITTEN_NAMETABLE_H
+#define TALLY_WRITTEN_NAMETABLE_H
 
 #include "tally/Model/Kernel.h"
 #include "tally/Support/Names.h"
 
 #include <algorithm>
 
-namespace tally::ir {
+namespace tally::written {
 
 /// What the names of one kind stand for, dense by NameId: one hash lookup in the pool of the
 /// kernel finds it. The first of several equal names stays.
@@ -52,6 +52,6 @@ std::vector<std::string_view> allowedNames(const Kernel &kernel, const Table &ta
   return allowed;
 }
 
-} // namespace tally::ir
+} // namespace tally::written
 
-#endif // TALLY_LIB_IR_NAMETABLE_H
+#endif // TALLY_WRITTEN_NAMETABLE_H

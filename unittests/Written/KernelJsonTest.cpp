@@ -1,6 +1,6 @@
 //===- KernelJsonTest.cpp - Kernels as JSON -------------------------------===//
 
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include "tally/Model/KernelBuilder.h"
 
@@ -97,7 +97,7 @@ TEST(KernelJsonTest, golden) {
   EXPECT_EQ(writeKernelJson(b.finish()),
             R"({
   "schema": "tally-kernel",
-  "version": 1,
+  "version": 2,
   "name": "double_buffer",
   "engines": [
     {"name": "act"},
@@ -169,13 +169,13 @@ TEST(KernelJsonTest, keysGivenTwice) {
 
 TEST(KernelJsonTest, allErrorsAtOnce) {
   EXPECT_EQ(
-      errorsOf(R"({"schema": "tally-code", "version": 2, "nam": 1, "engines": [3, {"name": "act",
+      errorsOf(R"({"schema": "tally-code", "version": 3, "nam": 1, "engines": [3, {"name": "act",
                    "weight": -1, "queues": [{"name": "q", "completion": "half"}]}],
                    "body": [{"instr": "i", "queue": "z"}, {"loop": "A", "trips": "n"}, {}]})"),
       "k.json:1:40: error: unknown key 'nam'; allowed are 'schema', 'version', 'name', 'reserves', "
       "'engines', 'buffers', 'body', 'dependences'\n"
       "k.json:1:12: error: at 'schema': expected \"tally-kernel\", found \"tally-code\"\n"
-      "k.json:1:37: error: at 'version': expected 1, found 2\n"
+      "k.json:1:37: error: at 'version': expected an integer from 1 to 2, found 3\n"
       "k.json:1:1: error: the key 'name' is missing\n"
       "k.json:1:62: error: at 'engines[0]': expected an object, found 3\n"
       "k.json:2:30: error: at 'engines[1].weight': expected an integer from 1 to 2147483647, found "
@@ -206,11 +206,11 @@ TEST(KernelJsonTest, tripsAndTiles) {
       "k.json:3:110: error: at 'body[0].trips.max': expected an integer from 0 to 2147483647, "
       "found 2147483648\n");
   EXPECT_EQ(errorsOf(document(R"({"instr": "i", "queue": "act", "reads": ["Y", "X[", 1]})")),
+            "k.json:3:117: error: at 'body[0].reads[2]': expected a string, found 1\n"
             "k.json:3:106: error: at 'body[0].reads[0]': unknown buffer 'Y'; the buffers of this "
             "kernel are 'X'\n"
-            "k.json:3:111: error: at 'body[0].reads[1]': this is not a tile: column 3: expected an "
-            "integer, a loop, '$', 'total', 'trips' or '('\n"
-            "k.json:3:117: error: at 'body[0].reads[2]': expected a string, found 1\n");
+            "k.json:3:111: error: at 'body[0].reads[1]': 'X[' is not a tile: column 3: expected an "
+            "integer, a loop, '$', 'total', 'trips' or '('\n");
 }
 
 TEST(KernelJsonTest, dependences) {
@@ -238,4 +238,31 @@ TEST(KernelJsonTest, anyNameIsWritten) {
   KernelBuilder b("k");
   b.engine("\xff\n\"");
   EXPECT_NE(writeKernelJson(b.finish()).find("\xEF\xBF\xBD\\n\\\""), std::string::npos);
+}
+
+/// A statement stands where its `loc` says, in a file of its own; others stand in the document.
+TEST(KernelJsonTest, statementsNameTheirPlaces) {
+  std::string text = document(R"({"instr": "i", "queue": "act",
+      "loc": {"file": "k.py", "line": 7, "column": 5}}, {"instr": "j", "queue": "act"})",
+                              R"({"producer": "i", "consumer": "j",
+      "loc": {"file": "k.py", "line": 9, "column": 1}})");
+  std::optional<Kernel> kernel = read(text);
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(kernel->files, (std::vector<std::string>{"k.json", "k.py"}));
+  EXPECT_EQ(kernel->instrs[InstrId(0)].where, (Location{1, 7, 5}));
+  EXPECT_EQ(kernel->instrs[InstrId(1)].where.file, 0u);
+  EXPECT_EQ(kernel->deps[DepId(0)].where, (Location{1, 9, 1}));
+  std::string written = writeKernelJson(*kernel, /*locations=*/true);
+  std::optional<Kernel> again = read(written);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(writeKernelJson(*again, true), written);
+  EXPECT_EQ(writeKernelJson(*kernel).find("loc"), std::string::npos);
+}
+
+TEST(KernelJsonTest, placesAreWhole) {
+  EXPECT_EQ(
+      errorsOf(document(R"({"instr": "i", "queue": "act", "loc": {"file": "k.py", "line": 0}})")),
+      "k.json:3:128: error: at 'body[0].loc.line': expected an integer from 1 to 4294967295, "
+      "found 0\n"
+      "k.json:3:103: error: at 'body[0].loc': the key 'column' is missing\n");
 }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_CODE_CODEJSON_H
-#define TALLY_CODE_CODEJSON_H
+#ifndef TALLY_WRITTEN_CODEJSON_H
+#define TALLY_WRITTEN_CODEJSON_H
 
 #include "tally/Code/Code.h"
 
@@ -20,8 +20,8 @@
 namespace tally {
 
 /// The kernel and its code, indented, ends with a line feed. For code that
-/// verifyCode() accepts.
-std::string writeCodeJson(const Kernel &kernel, const Code &code);
+/// verifyCode() accepts. With `locations`, the kernel says where its statements come from.
+std::string writeCodeJson(const Kernel &kernel, const Code &code, bool locations = false);
 
 struct KernelAndCode {
   Kernel kernel;
@@ -35,10 +35,11 @@ std::optional<KernelAndCode> readCodeJson(std::string_view text, std::string_vie
                                           Diagnostics &diagnostics);
 
 /// The kernels of a text, with the code of those that have it: one document, or an array of them.
-/// None, with the reasons reported, if one is not of its form.
+/// None, with the reasons reported, if one is not of its form. The files of a later kernel begin
+/// with those of an earlier one.
 std::vector<std::pair<Kernel, std::optional<Code>>>
 readKernelsJson(std::string_view text, std::string_view fileName, Diagnostics &diagnostics);
 
 } // namespace tally
 
-#endif // TALLY_CODE_CODEJSON_H
+#endif // TALLY_WRITTEN_CODEJSON_H

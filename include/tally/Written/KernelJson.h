@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TALLY_MODEL_KERNELJSON_H
-#define TALLY_MODEL_KERNELJSON_H
+#ifndef TALLY_WRITTEN_KERNELJSON_H
+#define TALLY_WRITTEN_KERNELJSON_H
 
 #include "tally/Model/Kernel.h"
 
@@ -18,14 +18,15 @@ namespace tally {
 
 /// Reads one kernel. Reports everything that is not of this form (unknown keys, unknown
 /// names, wrong types), each with the path of the value; then there is no kernel. Legality is
-/// check()'s business. `fileName` becomes file 0 of the kernel; places have no lines.
+/// check()'s business. `fileName` becomes file 0 of the kernel; a statement is there, or where its
+/// `loc` says.
 std::optional<Kernel> readKernelJson(std::string_view text, std::string_view fileName,
                                      Diagnostics &diagnostics);
 
 /// The kernel as JSON, indented, ends with a line feed. Reading it gives the same
-/// kernel but for its places.
-std::string writeKernelJson(const Kernel &kernel);
+/// kernel, and with `locations` the same places.
+std::string writeKernelJson(const Kernel &kernel, bool locations = false);
 
 } // namespace tally
 
-#endif // TALLY_MODEL_KERNELJSON_H
+#endif // TALLY_WRITTEN_KERNELJSON_H

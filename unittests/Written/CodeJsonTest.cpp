@@ -1,6 +1,6 @@
 //===- CodeJsonTest.cpp - Code as JSON ------------------------------------===//
 
-#include "tally/Code/CodeJson.h"
+#include "tally/Written/CodeJson.h"
 
 #include "tally/Model/KernelBuilder.h"
 
@@ -118,7 +118,7 @@ TEST(CodeJsonTest, golden) {
   "version": 2,
   "kernel": {
     "schema": "tally-kernel",
-    "version": 1,
+    "version": 2,
     "name": "k",
     "engines": [
       {"name": "act"}
@@ -233,9 +233,11 @@ TEST(CodeJsonTest, refuses) {
   EXPECT_EQ(errorsOf(R"("id": 1, "name": "odd)", R"("id": 2, "name": "odd)"),
             "k.json: error: at 'semaphores[1].id': expected 1, found 2\n");
   EXPECT_EQ(errorsOf(R"("participants": ["act")", R"("participants": ["pe")"),
-            "k.json: error: at 'barriers[0].participants[0]': the kernel has no such engine\n");
-  EXPECT_EQ(errorsOf(R"("engine": "dma")", R"("engine": "act")"),
-            "k.json: error: at 'engines[1]': engine 'act' has code already\n");
+            "k.json: error: at 'barriers[0].participants[0]': unknown engine 'pe'; the engines of "
+            "the kernel are 'act', 'dma'\n");
+  EXPECT_EQ(
+      errorsOf(R"("engine": "dma")", R"("engine": "act")"),
+      "k.json: error: at 'engines[1].engine': engine 'act' has two programs; one is allowed\n");
   EXPECT_EQ(errorsOf(R"("operation": "sub")", R"("operation": "div")"),
             "k.json: error: at 'engines[0].code[1].operation': expected \"move\" or \"add\" or "
             "\"sub\" or \"mul\" or \"min\" or \"gt\", found \"div\"\n");
@@ -247,8 +249,8 @@ TEST(CodeJsonTest, refuses) {
       "\"signal\" or \"reset\" or \"drain\" or \"alu\" or \"loop\" or \"if\" or \"barrier\" or "
       "\"when\", found \"dry\"\n");
   EXPECT_EQ(errorsOf(R"("op": "issue", "instr": "scale")", R"("op": "issue", "instr": "s")"),
-            "k.json: error: at 'engines[0].code[6].body[0].instr': the kernel has no such instr: "
-            "'s'\n");
+            "k.json: error: at 'engines[0].code[6].body[0].instr': unknown instruction 's'; the "
+            "instructions of the kernel are 'load', 'scale'\n");
   EXPECT_EQ(errorsOf(R"("id": 0, "producer": "load")", R"("id": 0, "producer": "scale")"),
             "k.json: error: at 'dependences[0]': the kernel's dependence 0 is 'load' -> 'scale'\n");
   EXPECT_EQ(
@@ -263,4 +265,26 @@ TEST(CodeJsonTest, kernelFirst) {
   EXPECT_EQ(errorsOf(R"("trips": 4)", R"("trips": [])"),
             "k.json: error: at 'kernel.body[0].trips': expected an integer from 0 to "
             "2147483647, found an array\n");
+}
+
+/// Names, kinds and ranges are judged as those of text are, each at its value.
+TEST(CodeJsonTest, resolves) {
+  EXPECT_EQ(errorsOf(R"("op": "if", "if": "c")", R"("op": "if", "if": "A")").substr(0, 110),
+            "k.json: error: at 'engines[0].code[6].body[2].if': 'A' is no condition of an if; "
+            "'tally.branch' runs an if, 't");
+  EXPECT_EQ(errorsOf(R"("amount": 16)", R"("amount": 0)"),
+            "k.json: error: at 'engines[0].code[6].body[0].signal.amount': an amount is 0; it lies "
+            "between 1 and 2147483647\n");
+  EXPECT_EQ(
+      errorsOf(R"("dependences": [0, 1])", R"("dependences": [0, 2])"),
+      "k.json: error: at 'engines[0].code[6].body[1].wait.dependences[1]': unknown dependence "
+      "2; the kernel has 2, numbered from 0\n");
+  EXPECT_EQ(errorsOf(R"("dst": 0, "a": {"value": 0}})",
+                     R"("dst": 0, "a": {"value": 0}, "b": {"value": 0}})"),
+            "k.json: error: at 'engines[0].code[5]': 'move' has no operand 'b'\n");
+  EXPECT_EQ(errorsOf(R"(, "b": {"value": 7}})", "}"),
+            "k.json: error: at 'engines[0].code[0]': the operand 'b' is missing\n");
+  EXPECT_EQ(
+      errorsOf(R"({"op": "drain"})", R"({"op": "drain", "body": []})"),
+      "k.json: error: at 'engines[0].code[7].body[0]': unknown key 'body'; allowed are 'op'\n");
 }

@@ -1,9 +1,9 @@
 //===- JsonDocTest.cpp - The examples of docs/guide/Json.md ---------------===//
 
-#include "tally/Code/CodeJson.h"
 #include "tally/Lower/Lower.h"
 #include "tally/Model/Check.h"
-#include "tally/Model/KernelJson.h"
+#include "tally/Written/CodeJson.h"
+#include "tally/Written/KernelJson.h"
 
 #include <gtest/gtest.h>
 

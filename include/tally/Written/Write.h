@@ -1,0 +1,349 @@
+//===- Write.h - From kernels and code to what is written -----------------===//
+//
+// The way back of Resolve.h: walks a kernel, or code, and tells a form (JSON, text, MLIR) each
+// statement as a written struct: `add` for one, `open` and `close` around a body, `otherwise`
+// between two branches. One struct of each kind is filled again and again, so that a million
+// statements cost no memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_WRITTEN_WRITE_H
+#define TALLY_WRITTEN_WRITE_H
+
+#include "tally/Model/Pins.h"
+#include "tally/Model/Regions.h"
+#include "tally/Written/Data.h"
+
+#include <map>
+
+namespace tally::written {
+
+/// The place in the kernel that something comes from; none: where the body around it does.
+struct Origin {
+  Origin() = default;
+
+  Origin(Location where, std::optional<Location> behind = {}) : where(where), behind(behind) {}
+
+  std::optional<Location> where;
+  std::optional<Location> behind; ///< of the dependence that it serves
+};
+
+template <typename Form> class KernelWriter {
+public:
+  KernelWriter(const Kernel &kernel, Form &form)
+      : kernel(kernel), form(form), pins(pinnedSemaphores(kernel)) {}
+
+  void declarations() {
+    form.open(kernel.text(kernel.name),
+              KernelData{{kernel.reserved.begin(), kernel.reserved.end()}}, kernel.where);
+    for (const Engine &each : kernel.engines) {
+      engine(each);
+    }
+    for (const Buffer &each : kernel.buffers) {
+      buffer(each);
+    }
+  }
+
+  void body(LoopId id) {
+    for (StmtId stmtId : kernel.loops[id].body) {
+      const Stmt &stmt = kernel.stmts[stmtId];
+      switch (stmt.kind) {
+      case Stmt::Kind::Block:
+        for (InstrId each : stmt.instrs) {
+          instr(each);
+        }
+        break;
+      case Stmt::Kind::Loop:
+        loop(stmt.loop);
+        break;
+      case Stmt::Kind::If:
+        branches(stmt.loop);
+        break;
+      }
+    }
+  }
+
+  void dependences() {
+    for (const Dep &each : kernel.deps) {
+      dep(each);
+    }
+  }
+
+private:
+  QueueData queue(QueueId id) const {
+    const Queue &queue = kernel.queues[id];
+    return {std::string(kernel.text(queue.name)), queue.weight, queue.completion};
+  }
+
+  void engine(const Engine &engine) {
+    EngineData data;
+    data.own = queue(engine.queues[0]);
+    for (uint32_t i = 1; i < engine.queues.size(); ++i) {
+      data.queues.push_back(queue(engine.queues[i]));
+    }
+    data.reserves.assign(engine.reserved.begin(), engine.reserved.end());
+    form.add(data, engine.where);
+  }
+
+  void buffer(const Buffer &buffer) {
+    BufferData data;
+    data.name = kernel.text(buffer.name);
+    data.shape = buffer.shape;
+    data.elementType = kernel.text(buffer.elementType);
+    data.space = kernel.text(buffer.space);
+    data.address = buffer.address;
+    for (BufferId earlier : buffer.alias) {
+      data.alias.emplace_back(kernel.text(kernel.buffers[earlier].name));
+    }
+    for (BufferId earlier : buffer.noalias) {
+      data.noalias.emplace_back(kernel.text(kernel.buffers[earlier].name));
+    }
+    form.add(data, buffer.where);
+  }
+
+  TripData tripData(const Loop &loop) const {
+    const Trip &trip = loop.trip;
+    TripData data;
+    data.kind = trip.kind;
+    if (data.kind == Trip::Kind::Constant) {
+      data.trips = trip.constant;
+    } else {
+      data.symbol = kernel.text(trip.symbol.valid() ? trip.symbol : loop.name);
+    }
+    if (data.kind == Trip::Kind::Value) {
+      data.min = trip.min;
+      data.max = trip.max;
+    }
+    return data;
+  }
+
+  void loop(LoopId id) {
+    const Loop &loop = kernel.loops[id];
+    LoopData data;
+    data.name = kernel.text(loop.name);
+    data.trip = tripData(loop);
+    data.divergent = !loop.uniform;
+    data.unroll = loop.unroll == fullyUnrolled ? allIterations : loop.unroll;
+    data.sync = toString(loop.sync);
+    form.open(data, loop.where);
+    body(id);
+    form.close();
+  }
+
+  void branches(LoopId thenId) {
+    const Loop &loop = kernel.loops[thenId];
+    form.open(IfData{std::string(kernel.text(loop.name)), !loop.uniform,
+                     std::string(toString(loop.sync))},
+              loop.where);
+    body(thenId);
+    if (!kernel.loops[loop.otherBranch].body.empty()) {
+      form.otherwise();
+      body(loop.otherBranch);
+    }
+    form.close();
+  }
+
+  void accesses(const Instr &instr, AccessKind kind, Names &texts) const {
+    texts.clear();
+    for (AccessId id : instr.accesses) {
+      if (kernel.accesses[id].kind == kind) {
+        texts.emplace_back(kernel.text(kernel.accesses[id].text));
+      }
+    }
+  }
+
+  void instr(InstrId id) {
+    const Instr &instr = kernel.instrs[id];
+    instrData.name = kernel.text(instr.name);
+    instrData.queue = kernel.nameOf(instr.queue);
+    instrData.operation = kernel.text(instr.operation);
+    instrData.computes = kernel.text(instr.computes);
+    accesses(instr, AccessKind::Read, instrData.reads);
+    accesses(instr, AccessKind::Write, instrData.writes);
+    accesses(instr, AccessKind::Accumulate, instrData.accumulates);
+    auto pin = pins.find(id);
+    instrData.semaphore = pin == pins.end() ? std::nullopt : std::optional<uint64_t>(pin->second);
+    form.add(instrData, instr.where);
+  }
+
+  void dep(const Dep &dep) {
+    depData.producer = kernel.nameOf(dep.producer);
+    depData.consumer = kernel.nameOf(dep.consumer);
+    depData.kind = dep.kind;
+    depData.distance.form = dep.form;
+    depData.distance.step = dep.step;
+    depData.distance.components.clear();
+    for (const auto *each = kernel.componentsBegin(dep); each != kernel.componentsEnd(dep);
+         ++each) {
+      depData.distance.components.push_back(
+          {std::string(kernel.nameOf(each->loop)), each->distance});
+    }
+    depData.allowDivergent = dep.allowDivergent;
+    form.add(depData, dep.where);
+  }
+
+  const Kernel &kernel;
+  Form &form;
+  const std::map<InstrId, uint32_t> pins;
+  InstrData instrData;
+  DepData depData;
+};
+
+/// Engines, buffers, the tree in order, then all dependences. An empty else-branch is not written.
+template <typename Form> void writeKernel(const Kernel &kernel, Form &form) {
+  KernelWriter<Form> writer(kernel, form);
+  writer.declarations();
+  writer.body(rootLoop);
+  writer.dependences();
+}
+
+template <typename Form> class CodeWriter {
+public:
+  CodeWriter(const Kernel &kernel, const Code &code, Form &form)
+      : kernel(kernel), code(code), form(form) {}
+
+  void semaphores() {
+    for (const Semaphore &each : code.semaphores) {
+      form.add(SemaphoreData{each.name}, {});
+    }
+  }
+
+  /// Of each engine.
+  void programs() {
+    for (const EngineProgram &each : code.engines) {
+      engine(each);
+    }
+  }
+
+private:
+  void engine(const EngineProgram &engineProgram) {
+    program = &engineProgram;
+    const Engine &engine = kernel.engines[program->engine];
+    form.open(ProgramData{text(engine.name)}, engine.where);
+    for (const Register &each : program->registers) {
+      form.add(RegisterData{each.name, each.role.text}, {});
+    }
+    form.startSteps();
+    for (const Op &each : program->ops) {
+      step(each);
+    }
+    form.closeProgram();
+  }
+
+  /// Of its instruction or loop; for a wait alone of the consumer that it serves, with the first
+  /// dependence behind it.
+  Origin originOf(const Op &op) const {
+    switch (op.kind) {
+    case OpKind::Issue:
+      return kernel.instrs[op.instr()].where;
+    case OpKind::LoopBegin:
+    case OpKind::IfBegin:
+      return kernel.loops[op.loop()].where;
+    default:
+      break;
+    }
+    if (op.numReasons == 0) {
+      return {};
+    }
+    const Dep &dep = kernel.deps[code.reasons[op.firstReason]];
+    return {kernel.instrs[dep.consumer].where, dep.where};
+  }
+
+  void step(const Op &op) {
+    Origin origin = originOf(op);
+    switch (op.kind) {
+    case OpKind::Issue:
+      return form.add(issue(op), origin);
+    case OpKind::Wait:
+      return form.add(wait(op), origin);
+    case OpKind::Signal:
+      return form.add(signal(op), origin);
+    case OpKind::Reset:
+      return form.add(ResetData{semaphore(op.signal), op.amount}, origin);
+    case OpKind::Drain:
+      return form.add(DrainData(), origin);
+    case OpKind::Alu: {
+      std::optional<OperandData> b;
+      if (op.alu != AluOp::Move) {
+        b = operand(op.b);
+      }
+      return form.add(SetData{op.alu, reg(op.dst), operand(op.a), std::move(b)}, origin);
+    }
+    case OpKind::LoopBegin: {
+      Ref counter = op.dst.valid() ? reg(op.dst) : Ref();
+      return form.open(ForData{name(op.loop()), std::move(counter), op.amount}, origin);
+    }
+    case OpKind::IfBegin:
+      return form.open(BranchData{name(op.loop())}, origin);
+    case OpKind::Else:
+      return form.otherwise();
+    case OpKind::BarrierBegin:
+      return form.open(barrier(op), origin);
+    case OpKind::WhenBegin:
+      return form.open(WhenData{operand(op.a)}, origin);
+    case OpKind::LoopEnd:
+    case OpKind::IfEnd:
+    case OpKind::BarrierEnd:
+    case OpKind::WhenEnd:
+      return form.close();
+    }
+  }
+
+  IssueData issue(const Op &op) const {
+    IssueData data{name(op.instr()), {}, {}};
+    if (op.wait.valid()) {
+      data.wait = wait(op);
+    }
+    if (op.signal.valid()) {
+      data.signal = signal(op);
+    }
+    return data;
+  }
+
+  WaitData wait(const Op &op) const {
+    WaitData data{semaphore(op.wait), operand(op.a), {}};
+    for (uint32_t i = 0; i < op.numReasons; ++i) {
+      data.reasons.push_back(code.reasons[op.firstReason + i].value);
+    }
+    return data;
+  }
+
+  SignalData signal(const Op &op) const { return {semaphore(op.signal), op.amount}; }
+
+  BarrierData barrier(const Op &op) const {
+    BarrierData data{{}, op.target};
+    for (EngineId each : code.barriers[op.barrier()]) {
+      data.participants.push_back(name(each));
+    }
+    return data;
+  }
+
+  OperandData operand(Operand operand) const {
+    return operand.isRegister ? OperandData{reg(operand.asRegister()), 0}
+                              : OperandData{{}, operand.value};
+  }
+
+  std::string text(NameId id) const { return std::string(kernel.text(id)); }
+
+  template <typename IdT> std::string name(IdT id) const { return std::string(kernel.nameOf(id)); }
+
+  Ref semaphore(SemaId id) const { return {code.semaphores[id].name, id.value}; }
+
+  Ref reg(RegId id) const { return {program->registers[id].name, id.value}; }
+
+  const Kernel &kernel;
+  const Code &code;
+  Form &form;
+  const EngineProgram *program = nullptr;
+};
+
+/// Semaphores, then the program of each engine.
+template <typename Form> void writeCode(const Kernel &kernel, const Code &code, Form &form) {
+  CodeWriter<Form> writer(kernel, code, form);
+  writer.semaphores();
+  writer.programs();
+}
+
+} // namespace tally::written
+
+#endif // TALLY_WRITTEN_WRITE_H
