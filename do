@@ -437,7 +437,8 @@ verb_fuzz() {
 
 # ---- Benchmarks ---------------------------------------------------------------------------
 
-# bench [NAME] [OPTION...]: build/core/bin/bench-NAME, or all of them.
+# bench [NAME] [OPTION...]: build/core/bin/bench-NAME, or all of them. The one that runs `tally`
+# itself is built with it.
 verb_bench() {
   local name="*" program found=0
   if [[ $# -gt 0 && $1 != -* ]]; then
@@ -446,14 +447,20 @@ verb_bench() {
   fi
   need "${packages[@]}" ocaml # one of them measures the checker
   build_tree core bench/all
-  for program in "$build"/core/bin/bench-$name; do
+  local programs=("$build"/core/bin/bench-$name)
+  # shellcheck disable=SC2053 # a pattern
+  if [[ command == $name ]]; then
+    build_tree release bench-command
+    programs+=("$build/release/bin/bench-command")
+  fi
+  for program in "${programs[@]}"; do
     if [[ -x $program ]]; then
       found=1
       "$program" "$@"
     fi
   done
   if ((!found)); then
-    die "no benchmark '$name'; there are: $(cd "$build/core/bin" && echo bench-* | sed 's/bench-//g')" 2
+    die "no benchmark '$name'; there are: $(cd "$build/core/bin" && echo bench-* | sed 's/bench-//g') command" 2
   fi
 }
 
