@@ -2,7 +2,8 @@
 
    Purpose   The theorems are not empty: here are certificates that are accepted, and next to each
              the mistakes that are not. Everything is computed by the checker itself.
-   Paper     the examples of sections 3-5, and docs/internals/Proof.md for the cases that it gets wrong
+   Paper     the examples of sections 3-5; for the cases that it gets wrong, see
+             docs/internals/Proof.md
    C++       -
    Trusted   nothing *)
 
