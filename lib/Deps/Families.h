@@ -4,7 +4,7 @@
 // in its slot is cut into cells at all places where one of them begins or ends, and each cell is a
 // place of its own (Reaching.h).
 //
-//   X[0:4]  X[2:6]           cells [0,2) [2,4) [4,6): the second writes over half of the first
+//   X[0:4]  X[2:4]           cells [0,2) [2,4) [4,6): the second writes over half of the first
 //
 // So a range that others cover piece by piece is dropped, too.
 //
