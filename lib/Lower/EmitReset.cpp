@@ -71,9 +71,11 @@ private:
         set(running.value, 0);
       }
     }
+    if (counters.running.empty()) {
+      return; // nothing to look for in all rings of a large kernel
+    }
     for (RingId id : counters.rings.ids()) {
-      if (!counters.running.empty() && plan.rings[id].ordinal.valid() &&
-          isAlive(counters.rings[id], here)) {
+      if (plan.rings[id].ordinal.valid() && isAlive(counters.rings[id], here)) {
         setBackRing(counters.rings[id]);
       }
     }

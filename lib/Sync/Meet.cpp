@@ -106,28 +106,41 @@ static void refuseDoubt(const Kernel &kernel, const Divergence &divergence, Engi
   }
 }
 
-/// Engines that raise or wait for what is reset between iterations of `point`.
-static EngineBits resetTogether(const Kernel &kernel, const SyncPlan &plan, LoopId point) {
-  auto isReset = [&](GroupId group) {
-    LoopId body = group.valid() ? plan.groups[group].body : LoopId();
-    return group.valid() && (!body.valid() || kernel.encloses(point, body));
+/// By loop: the engines that raise or wait for what is reset between its iterations, which is what
+/// is counted within the loop, and what is counted from the start of the kernel.
+static IdVector<LoopId, EngineBits> resetTogether(const Kernel &kernel, const SyncPlan &plan) {
+  IdVector<LoopId, EngineBits> members(kernel.loops.size(), 0);
+  EngineBits everywhere = 0;
+  auto add = [&](GroupId group, EngineId engine) {
+    if (group.valid()) {
+      LoopId body = plan.groups[group].body;
+      (body.valid() ? members[body] : everywhere) |= EngineBits(1) << engine.value;
+    }
   };
-  EngineBits members = 0;
   for (InstrId instr : kernel.instrs.ids()) {
-    EngineBits bit = EngineBits(1) << kernel.engineOf(instr).value;
-    members |= isReset(plan.groupOf[instr]) ? bit : 0;
+    add(plan.groupOf[instr], kernel.engineOf(instr));
   }
   for (DepId dep : kernel.deps.ids()) {
-    EngineBits bit = EngineBits(1) << kernel.engineOf(kernel.deps[dep].consumer).value;
-    members |= isReset(plan.waits[dep].group) ? bit : 0;
+    add(plan.waits[dep].group, kernel.engineOf(kernel.deps[dep].consumer));
+  }
+  for (uint32_t l = kernel.loops.size(); l-- > 0;) { // a loop's children come after it
+    LoopId parent = kernel.loops[LoopId(l)].parent;
+    if (parent.valid()) {
+      members[parent] |= members[LoopId(l)];
+    }
+    members[LoopId(l)] |= everywhere;
   }
   return members;
 }
 
 void refuseResets(const Kernel &kernel, const Divergence &divergence, const SyncPlan &plan,
                   Diagnostics &diagnostics) {
+  if (plan.decisions.resets.empty()) {
+    return;
+  }
+  const IdVector<LoopId, EngineBits> members = resetTogether(kernel, plan);
   for (const ResetPoint &point : plan.decisions.resets) {
-    refuseDoubt(kernel, divergence, resetTogether(kernel, plan, point.loop), point.loop,
+    refuseDoubt(kernel, divergence, members[point.loop], point.loop,
                 fmt::format("engines would meet between iterations of '{}' to reset counters",
                             kernel.nameOf(point.loop)),
                 "show by a bound 'max' on trips that nothing has to be reset", diagnostics);

@@ -105,12 +105,16 @@ std::string listings(const std::vector<LoadedKernel> &kernels, const ListingOpti
 
 /// One document; several kernels give an array of them.
 std::string jsonText(const std::vector<LoadedKernel> &kernels, bool locations) {
-  std::string text;
+  if (kernels.size() == 1) {
+    return writeCodeJson(kernels[0].kernel, *kernels[0].code, locations);
+  }
+  std::string text = "[\n";
   for (const LoadedKernel &loaded : kernels) {
-    text += text.empty() ? "" : ",\n";
+    text += &loaded == &kernels.front() ? "" : ",\n";
     text += writeCodeJson(loaded.kernel, *loaded.code, locations);
   }
-  return kernels.size() == 1 ? text : "[\n" + text + "]\n";
+  text += "]\n";
+  return text;
 }
 
 std::string CompileCommand::resultText(Session &session, const std::vector<LoadedKernel> &kernels,

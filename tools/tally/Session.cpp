@@ -478,7 +478,8 @@ std::string Session::moduleText(const std::vector<LoadedKernel> &kernels) {
       written::appendCodeText(text, loaded.kernel, *loaded.code, 2);
     }
   }
-  return text + "}\n";
+  text += "}\n";
+  return text;
 }
 
 std::string Session::scfText(const std::vector<LoadedKernel> &kernels, const Machine &machine) {

@@ -53,7 +53,7 @@ constexpr uint64_t maxOf(AluOp) {
 /// Stops at the first field for which `fn` fails.
 template <typename S, typename Fn> mlir::LogicalResult tryEachField(Fn &&fn) {
   bool ok = true;
-  forEachField<S>([&](auto field) { ok = ok && mlir::succeeded(fn(field)); });
+  forEachField<S>([&](const auto &field) { ok = ok && mlir::succeeded(fn(field)); });
   return mlir::success(ok);
 }
 
@@ -66,7 +66,7 @@ template <typename T> mlir::Attribute fieldToAttribute(mlir::MLIRContext *contex
 template <Struct S> mlir::Attribute convertToAttribute(mlir::MLIRContext *context, const S &value) {
   llvm::SmallVector<mlir::NamedAttribute> entries;
   const S defaults;
-  forEachField<S>([&](auto field) {
+  forEachField<S>([&](const auto &field) {
     if (value.*field.member != defaults.*field.member) {
       entries.emplace_back(mlir::StringAttr::get(context, field.name),
                            fieldToAttribute(context, value.*field.member));
@@ -207,8 +207,9 @@ template <typename T> llvm::hash_code hashOfField(const T &value);
 
 template <Struct S> llvm::hash_code hash_value(const S &value) {
   llvm::hash_code hash(0);
-  forEachField<S>(
-      [&](auto field) { hash = llvm::hash_combine(hash, hashOfField(value.*field.member)); });
+  forEachField<S>([&](const auto &field) {
+    hash = llvm::hash_combine(hash, hashOfField(value.*field.member));
+  });
   return hash;
 }
 
@@ -237,7 +238,7 @@ template <typename T> llvm::hash_code hashOfField(const T &value) {
 template <typename T> void writeField(mlir::DialectBytecodeWriter &writer, const T &value);
 
 template <Struct S> void writeToMlirBytecode(mlir::DialectBytecodeWriter &writer, const S &value) {
-  forEachField<S>([&](auto field) { writeField(writer, value.*field.member); });
+  forEachField<S>([&](const auto &field) { writeField(writer, value.*field.member); });
 }
 
 template <typename T> void writeField(mlir::DialectBytecodeWriter &writer, const T &value) {

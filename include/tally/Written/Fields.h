@@ -137,7 +137,8 @@ template <typename T> inline constexpr bool isOptional = false;
 template <typename T> inline constexpr bool isOptional<std::optional<T>> = true;
 
 template <typename S, typename Fn> void forEachField(Fn &&fn) {
-  std::apply([&](auto... field) { (fn(field), ...); }, S::fields());
+  static constexpr auto list = S::fields();
+  std::apply([&](const auto &...field) { (fn(field), ...); }, list);
 }
 
 } // namespace tally::written
