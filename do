@@ -7,8 +7,8 @@
 # shown only when the step fails.
 #
 # Build folders:  release   all of it, -O2 with assertions      (build, test, demo, install)
-#                 core      without MLIR, -O3 and no assertions (test, bench); its unit tests are
-#                           built by test --long alone
+#                 core      without MLIR, -O3 and no assertions (bench, test --long)
+#                 whole     without MLIR, as intermediate code  (test): the linker compares definitions
 #                 sanitize  all of it with ASan and UBSan       (sanitize)
 #                 fuzz      libFuzzer targets, ASan and UBSan   (fuzz)
 set -euo pipefail
@@ -163,6 +163,8 @@ build_tree() {
   release) options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O2
     -DCMAKE_INSTALL_PREFIX="$prefix") ;;
   core) options=(-DCMAKE_BUILD_TYPE=Release -DTALLY_ENABLE_MLIR=OFF) ;;
+  whole) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -flto -fno-fat-lto-objects"
+    -DTALLY_ENABLE_MLIR=OFF -DTALLY_ENABLE_TESTS=OFF -DTALLY_ENABLE_BENCHMARKS=OFF) ;;
   sanitize) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DTALLY_SANITIZE=ON) ;;
   fuzz) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DTALLY_LIBFUZZER=ON
     -DCMAKE_CXX_COMPILER=clang++-22 -DTALLY_ENABLE_TESTS=OFF -DTALLY_ENABLE_BENCHMARKS=OFF) ;;
@@ -363,12 +365,13 @@ test_steps() {
   else
     count "build release" 0 1
   fi
-  if build_tree core libraries; then
-    check_one "embed core" embed_test core
-    ${5:+"$5"}
+  if build_tree whole libraries; then
+    check_one "embed core" embed_test whole
+    check_one "one definition of each name" cmake --build "$build/whole" -j "$jobs" --target whole-core-linked
   else
     count "build core" 0 1
   fi
+  ${5:+"$5"}
 }
 
 # The same tests once more, on other flags.
