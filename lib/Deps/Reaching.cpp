@@ -175,13 +175,16 @@ private:
   /// The last read of each queue among those directly in a body, by its place among the readers.
   using LastReads = std::vector<std::pair<QueueId, size_t>>;
 
-  /// One instruction. What it reads matters although it writes as well: two that add on one queue
-  /// need no wait, but for a read of the first.
+  /// Accesses of one instruction. Each of them matters, whatever the others write over: two
+  /// instructions that add on one queue need no wait, but for what else the first reads and writes.
   void touch(Left &left, LastReads &last, std::span<const PlaceUse> uses) {
     bool isOwn = !uses[0].isGuest;
     if (isOwn &&
         std::any_of(uses.begin(), uses.end(), [](const PlaceUse &use) { return use.writes; })) {
-      left = {{}, {}, true};
+      auto isOfOther = [&](const PlaceUse *use) { return use->instr != uses[0].instr; };
+      std::erase_if(left.writers, isOfOther);
+      std::erase_if(left.readers, isOfOther);
+      left.hides = true;
       last.clear();
     }
     for (const PlaceUse &use : uses) {

@@ -232,6 +232,15 @@ TEST_F(ExtractTest, accumulation) {
   EXPECT_THAT(depsOf(k, true), ElementsAre("b -> c raw"));
 }
 
+/// What an instruction adds up does not hide what else it writes, in tiles of whatever kind.
+TEST_F(ExtractTest, accumulationBesideAWrite) {
+  k.op(dma, "a", "", {.writes = {"X[0:2:4]"}, .accumulates = {"X"}});
+  k.op(dma, "b", "", {.accumulates = {"X[0]"}});
+  k.op(act, "c", "", {.writes = {"Y[0:2:4]"}, .accumulates = {"Y"}});
+  k.op(act, "d", "", {.accumulates = {"Y[1]"}});
+  EXPECT_THAT(depsOf(k, true), ElementsAre("a -> b raw"));
+}
+
 /// Two engines that touch one buffer under control on which they may disagree.
 struct Divergent {
   KernelBuilder b{"k"};

@@ -1,8 +1,9 @@
 //===- RandomSlotsTest.cpp - Large bodies on few slots, against all conflicts ===//
 //
 // Fused and unrolled code: many instructions in a body, on constant slots, boxes that lie partly
-// over one another, rings and tiles that move along. Most of what conflicts is written over in
-// between, on all paths or on some.
+// over one another, rings and tiles that move along; among them tiles that are none of these, also
+// of the same instruction. Most of what conflicts is written over in between, on all paths or on
+// some.
 //
 //===----------------------------------------------------------------------===//
 
@@ -119,7 +120,7 @@ private:
     bool moves = !loops.empty() && random.below(3) != 0;
     switch (which) {
     case 0:
-      return {BufferId(0), fmt::format("X[{}]", range(random.below(3) == 0 ? 8 : 3))};
+      return {BufferId(0), line()};
     case 1:
       return {BufferId(1), moves ? fmt::format("P[({}) mod 3, {}]", moved(3), range(4))
                                  : fmt::format("P[{}, {}]", range(3), range(4))};
@@ -129,9 +130,29 @@ private:
     case 3:
       return {BufferId(3), moves ? fmt::format("V[2 * ({}):2]", moved(4)) : "V[0:4]"};
     default:
-      return {BufferId(4), moves ? fmt::format("R[({}) mod {}]", moved(4), 2 + random.below(2) * 2)
-                                 : fmt::format("R[{}]", range(3))};
+      return {BufferId(4), moves ? ringTile() : fmt::format("R[{}]", range(3))};
     }
+  }
+
+  /// A range, all of it, or every other element.
+  std::string line() {
+    switch (random.below(8)) {
+    case 0:
+      return "X";
+    case 1:
+      return fmt::format("X[{}:{}:2]", random.below(3), 1 + random.below(3));
+    default:
+      return fmt::format("X[{}]", range(random.below(3) == 0 ? 8 : 3));
+    }
+  }
+
+  /// Mostly by one loop.
+  std::string ringTile() {
+    std::string index = moved(4);
+    if (random.below(6) == 0) {
+      index += " + " + moved(2);
+    }
+    return fmt::format("R[({}) mod {}]", index, 2 + random.below(2) * 2);
   }
 
   Random random;
