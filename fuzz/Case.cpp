@@ -63,7 +63,7 @@ private:
     machine.waitCompare = random.percent(50) ? WaitCompare::Signed : WaitCompare::Unsigned;
     machine.semaphores = drawLimit(1, {2, 4}, {5, 12}, {13, 256});
     machine.registersPerEngine = drawLimit(2, {3, 4}, {5, 8}, {9, 64});
-    if (seed % 16 == 5) {
+    if (seed % 8 == 5) {
       machine.registersPerEngine = 2; // little fits, so there have to be many
     }
     if (seed % 16 == 9) {

@@ -36,7 +36,7 @@ KernelReport fuzzKernels(const Extent &extent, DrawCase draw = plainCase, size_t
                          const Sabotage &sabotage = {});
 
 /// Mixed cases, until all pairs have met that can, but not for less than the extent; of minutes, at
-/// most ten times as many.
+/// most twenty times as many.
 KernelReport fuzzUntilAllMet(Extent extent);
 
 /// How many of what; nothing about findings and pairs.

@@ -182,7 +182,7 @@ int main(int argc, char **argv) {
                "mix all features of kernels, machines and options, and print which pairs of them "
                "met (with --format=json all of them)");
   app.add_flag("--all-pairs", command.allPairs,
-               "go on, at most ten times as long as --minutes, until all pairs met that can; "
+               "go on, at most twenty times as long as --minutes, until all pairs met that can; "
                "answer no if one did not");
   goesNotWith(app, {"--sabotage", "--pairs"}, "--mutants");
   goesNotWith(app, {"--sabotage"}, "--all-pairs");
