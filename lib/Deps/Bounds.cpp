@@ -64,18 +64,21 @@ private:
   void judge(const IslSet &leaving) {
     bool isOpen = !text.unbounded().empty() || !text.symbols().empty();
     IslSet certain = isOpen ? certainOnes() : leaving.clone();
-    bool isCertain = !certain.isEmpty() && !context.gaveUp();
+    bool isOneRun = !certain.isEmpty();
+    bool isCertain = isOneRun || leavesInSomeRun();
     if (context.gaveUp()) {
       return;
     }
     answer.kind = isCertain ? TileBound::Kind::Leaves : TileBound::Kind::Open;
-    if (isOpen && isCertain) {
+    if (isOpen && isOneRun) {
       pick(certain, text.numKnown());
       IslSet rest = context.parse(text.leavingAnyway());
       for (size_t i = 0; i < answer.point.size(); ++i) {
         rest = rest.fixed(static_cast<uint32_t>(i), answer.point[i]);
       }
       pick(rest, text.numVariables());
+    } else if (isOpen && isCertain) {
+      pickOpenFirst();
     } else {
       pick(leaving, text.numVariables());
     }
@@ -97,6 +100,13 @@ private:
                            : leaving.without(known, open) - staying.without(known, open);
   }
 
+  /// Whether, whatever is left open, some run leaves: now this one, now that.
+  bool leavesInSomeRun() {
+    uint32_t known = static_cast<uint32_t>(text.numKnown());
+    IslSet leaving = context.parse(text.leavingAnyway());
+    return (context.parse(text.anyway()).without(0, known) - leaving.without(0, known)).isEmpty();
+  }
+
   /// The first point, in lexicographic order; run-time values are not negative if they need not.
   void pick(const IslSet &set, size_t end) {
     IslSet rest = set.clone();
@@ -105,6 +115,17 @@ private:
         answer.point.push_back(valueIn(rest, i));
       }
       rest = rest.fixed(i, answer.point[i]);
+    }
+  }
+
+  /// One that leaves for the least of what is left open.
+  void pickOpenFirst() {
+    IslSet rest = context.parse(text.leavingAnyway());
+    answer.point.assign(text.numVariables(), 0);
+    for (size_t n = 0; n < answer.point.size() && !context.gaveUp(); ++n) {
+      size_t i = (text.numKnown() + n) % answer.point.size();
+      answer.point[i] = valueIn(rest, static_cast<uint32_t>(i));
+      rest = rest.fixed(static_cast<uint32_t>(i), answer.point[i]);
     }
   }
 

@@ -244,6 +244,18 @@ TEST(BoundsTest, runTimeValues) {
   EXPECT_THAT(of("X[@]"), IsEmpty());
 }
 
+/// One iteration or the other leaves, whatever the value.
+TEST(BoundsTest, runTimeValuesOverManyIterations) {
+  auto of = [](std::string tile, Trip trips) {
+    return boundsOf(kernelOf({4}, {tile}, [&](B &b) { b.beginLoop("A", trips); }));
+  };
+  EXPECT_THAT(of("X[$n + A]", B::constant(4)), ElementsAre("? 1: 4 at A = 0, $n = 4"));
+  EXPECT_THAT(of("X[$n + A]", B::constant(5)), ElementsAre("1: 4 at A = 4, $n = 0"));
+  EXPECT_THAT(of("X[A - $n]", B::constant(5)), ElementsAre("1: 4 at A = 4, $n = 0"));
+  EXPECT_THAT(of("X[2 * $n - A]", B::constant(5)), ElementsAre("1: -1 at A = 1, $n = 0"));
+  EXPECT_THAT(of("X[$n + A] if $n == 3", B::constant(5)), ElementsAre("? 1: 4 at A = 1, $n = 3"));
+}
+
 TEST(BoundsTest, boundTripsAreKnown) {
   Kernel kernel = kernelOf({4}, {"X[A]", "X[$n]"}, [](B &b) { b.beginLoop("A", b.value("n")); });
   Bindings bindings(kernel);
