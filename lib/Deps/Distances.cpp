@@ -13,10 +13,19 @@ namespace tally {
 static constexpr size_t maxDistances = 8;
 /// What one question may take, in isl's operations: seconds, as far as seen, though an operation on
 /// large numbers takes longer than others. A few of those that need more are asked once again, with
-/// more patience: half a minute, as far as seen.
+/// more patience: half a minute, as far as seen. An operation goes through a table that grows with
+/// the square of the coordinates, so deep nests may take fewer.
 static constexpr uint64_t maxOperations = 4'000'000;
 static constexpr uint64_t maxOfHardQuestion = 40'000'000;
 static constexpr uint32_t mostHardQuestions = 2;
+static constexpr uint64_t usualCoordinates = 10;
+
+static uint64_t forNest(uint64_t operations, const PairNest &nest) {
+  uint64_t coordinates = 2 * nest.levels.size() + nest.producerOwn.size() +
+                         nest.consumerOwn.size() + nest.counters.size() + nest.lengths.size();
+  uint64_t size = std::max(coordinates, usualCoordinates);
+  return operations * usualCoordinates * usualCoordinates / (size * size);
+}
 
 namespace {
 
@@ -177,11 +186,11 @@ DistanceFinder::DistanceFinder() = default;
 const Distances &DistanceFinder::find(const PairNest &nest) {
   auto [found, isNew] = known.try_emplace(keyOf(nest));
   if (isNew) {
-    context.startQuestion(maxOperations);
+    context.startQuestion(forNest(maxOperations, nest));
     found->second = Search(context, nest).run();
     if (found->second.excess == Excess::Undecided && numHard < mostHardQuestions) {
       ++numHard;
-      context.startQuestion(maxOfHardQuestion);
+      context.startQuestion(forNest(maxOfHardQuestion, nest));
       found->second = Search(context, nest).run();
     }
     undecided += found->second.excess == Excess::Undecided;
