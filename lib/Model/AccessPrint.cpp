@@ -94,17 +94,14 @@ private:
       text += fmt::format("{}", node.value);
       return;
     case Kind::Loop:
-      text += nameText(access.names[node.name]);
-      return;
     case Kind::Total:
-      text += "total(" + nameText(access.names[node.name]) + ")";
-      return;
     case Kind::Trips:
-      text += "trips(" + nameText(access.names[node.name]) + ")";
+    case Kind::Symbol: {
+      constexpr std::string_view forms[] = {"{}", "total({})", "trips({})", "${}"};
+      text += fmt::format(fmt::runtime(forms[size_t(node.kind) - size_t(Kind::Loop)]),
+                          nameText(access.names[node.name]));
       return;
-    case Kind::Symbol:
-      text += "$" + nameText(access.names[node.name]);
-      return;
+    }
     case Kind::Add:
     case Kind::Sub:
       expr(node.a);

@@ -46,17 +46,14 @@ bool TileGuard::holds(int64_t leftValue, int64_t rightValue) const {
 
 namespace {
 
-/// Each function reads one rule at the cursor. After the first error all of them do
-/// nothing, so the callers need no checks of their own.
-class TileParser {
+/// Each function reads one rule at the cursor.
+class TileParser : Scanner {
 public:
-  TileParser(std::string_view text, std::string &error) : text(text), error(error) {
-    error.clear();
-  }
+  using Scanner::Scanner;
 
   std::optional<ParsedAccess> run() {
     result.buffer = name("the name of a buffer");
-    if (accept('[')) {
+    if (accept("[")) {
       indices();
     }
     if (acceptWord("if")) {
@@ -64,71 +61,12 @@ public:
         guard();
       } while (acceptWord("and"));
     }
-    if (peek() != '\0' || at < text.size()) {
-      fail("expected the end of the tile");
-    }
-    if (failed()) {
-      return std::nullopt;
-    }
-    return std::move(result);
+    expectEnd("expected the end of the tile");
+    return failed() ? std::nullopt : std::optional(std::move(result));
   }
 
 private:
   using Kind = TileExpr::Kind;
-
-  bool failed() const { return !error.empty(); }
-
-  TileExprId fail(std::string_view what) {
-    if (!failed()) {
-      error = fmt::format("column {}: {}", at + 1, what);
-    }
-    return {};
-  }
-
-  /// The next character that is no blank; 0 at the end and after an error.
-  char peek() {
-    if (failed()) {
-      return '\0';
-    }
-    while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) {
-      ++at;
-    }
-    return at < text.size() ? text[at] : '\0';
-  }
-
-  bool accept(char c) {
-    if (peek() != c || failed()) {
-      return false;
-    }
-    ++at;
-    return true;
-  }
-
-  void expect(char c) {
-    if (!accept(c)) {
-      fail(fmt::format("expected '{}'", c));
-    }
-  }
-
-  /// The word at the cursor, which stays; empty if there is none.
-  std::string_view word() {
-    if (!isWordStart(peek())) {
-      return {};
-    }
-    size_t end = at;
-    while (end < text.size() && isWordChar(text[end])) {
-      ++end;
-    }
-    return text.substr(at, end - at);
-  }
-
-  bool acceptWord(std::string_view expected) {
-    if (word() != expected) {
-      return false;
-    }
-    at += expected.size();
-    return true;
-  }
 
   std::string quotedName() {
     std::string name;
@@ -139,14 +77,10 @@ private:
       name += text[at];
     }
     if (at == text.size()) {
-      fail("expected '\"' at the end of the name");
-      return name;
+      return fail("expected '\"' at the end of the name");
     }
     ++at;
-    if (name.empty()) {
-      fail("expected a name between the quotes");
-    }
-    return name;
+    return name.empty() ? fail("expected a name between the quotes") : name;
   }
 
   std::string name(std::string_view what) {
@@ -155,25 +89,24 @@ private:
     }
     std::string_view plain = word();
     if (plain.empty()) {
-      fail(fmt::format("expected {}", what));
-    } else if (isReserved(plain)) {
-      fail(fmt::format("'{}' is a reserved word; as a name it must be quoted", plain));
+      return fail(fmt::format("expected {}", what));
     }
-    at += failed() ? 0 : plain.size();
+    if (isReserved(plain)) {
+      return fail(fmt::format("'{}' is a reserved word; as a name it must be quoted", plain));
+    }
+    at += plain.size();
     return std::string(plain);
   }
 
   int64_t integer() {
     if (!isDigit(peek())) {
-      fail("expected an integer");
-      return 0;
+      return fail("expected an integer");
     }
     int64_t value = 0;
     for (; at < text.size() && isDigit(text[at]); ++at) {
       int digit = text[at] - '0';
       if (value > (INT64_MAX - digit) / 10) {
-        fail("the integer does not fit in 64 bits");
-        return 0;
+        return fail("the integer does not fit in 64 bits");
       }
       value = 10 * value + digit;
     }
@@ -183,11 +116,7 @@ private:
   int64_t positive(std::string_view what) {
     size_t start = (peek(), at);
     int64_t value = integer();
-    if (!failed() && value == 0) {
-      at = start;
-      fail(fmt::format("{} must be at least 1", what));
-    }
-    return value;
+    return value != 0 ? value : failAt(start, fmt::format("{} must be at least 1", what));
   }
 
   /// Behind an index; many who write one have division or remainder in mind as C has them.
@@ -204,62 +133,48 @@ private:
   }
 
   void indices() {
-    if (accept('@')) {
+    if (accept("@")) {
       result.anywhere = true;
     } else {
       do {
         dimension();
-      } while (accept(','));
+      } while (accept(","));
     }
-    if (peek() != ']') {
+    if (!accept("]")) {
       failAtEnd();
     }
-    accept(']');
   }
 
   void dimension() {
     TileDim dim;
     dim.first = sum();
-    if (accept(':')) {
+    if (accept(":")) {
       size_t start = (peek(), at);
       dim.size = sum();
       if (!failed() && isConstant(dim.size) && result.exprs[dim.size].value < 1) {
-        at = start;
-        fail("the size of a tile must be at least 1");
+        failAt(start, "the size of a tile must be at least 1");
       }
-      if (accept(':')) {
+      if (accept(":")) {
         dim.stride = positive("a stride");
       }
     }
-    if (!failed()) {
-      result.dims.push_back(dim);
-    }
+    result.dims.push_back(dim);
   }
 
   void guard() {
-    TileGuard guard;
-    guard.left = sum();
-    guard.relation = relation();
-    guard.right = sum();
-    if (!failed()) {
-      result.guards.push_back(guard);
-    }
+    TileExprId left = sum();
+    Relation between = relation();
+    result.guards.push_back({between, left, sum()});
   }
 
+  /// From behind: '<=' comes before '<'.
   Relation relation() {
-    peek();
-    size_t found = std::size(relationTexts);
-    for (size_t i = 0; i < std::size(relationTexts); ++i) {
-      bool isLonger = found == std::size(relationTexts) ||
-                      relationTexts[i].size() > relationTexts[found].size();
-      found = isLonger && text.substr(at).starts_with(relationTexts[i]) ? i : found;
+    for (size_t i = std::size(relationTexts); i-- > 0;) {
+      if (accept(relationTexts[i])) {
+        return static_cast<Relation>(i);
+      }
     }
-    if (found == std::size(relationTexts)) {
-      fail("expected a comparison: '==', '!=', '<', '<=', '>' or '>='");
-      return Relation::Equal;
-    }
-    at += relationTexts[found].size();
-    return static_cast<Relation>(found);
+    return fail("expected a comparison: '==', '!=', '<', '<=', '>' or '>='");
   }
 
   TileExprId add(TileExpr node) {
@@ -282,9 +197,9 @@ private:
   }
 
   TileExprId product() {
-    TileExprId left = accept('-') ? scale(factor(), -1) : factor();
+    TileExprId left = accept("-") ? scale(factor(), -1) : factor();
     while (!failed()) {
-      if (accept('*')) {
+      if (accept("*")) {
         left = times(left);
       } else if (acceptWord("mod")) {
         left = add({Kind::Mod, positive("a modulus"), left, {}, 0});
@@ -300,21 +215,18 @@ private:
   /// left * the next factor, one of which is an integer.
   TileExprId times(TileExprId left) {
     size_t start = (peek(), at);
-    bool negative = accept('-');
+    int64_t sign = accept("-") ? -1 : 1;
     TileExprId right = factor();
     if (failed()) {
       return {};
     }
-    if (isConstant(right)) {
-      int64_t value = result.exprs[right].value;
-      return scale(left, negative ? -value : value);
+    if (isConstant(left) && !isConstant(right)) {
+      std::swap(left, right);
     }
-    if (isConstant(left)) {
-      int64_t value = result.exprs[left].value;
-      return scale(right, negative ? -value : value);
-    }
-    at = start;
-    return fail("expected an integer: one of the two factors of '*' must be a number");
+    return isConstant(right)
+               ? scale(left, sign * result.exprs[right].value)
+               : failAt(start,
+                        "expected an integer: one of the two factors of '*' must be a number");
   }
 
   TileExprId scale(TileExprId operand, int64_t by) {
@@ -322,25 +234,22 @@ private:
       return {};
     }
     TileExpr &node = result.exprs[operand];
-    int64_t product = 0;
-    if (node.kind == Kind::Constant || node.kind == Kind::Scale) {
-      if (__builtin_mul_overflow(node.value, by, &product)) {
-        return fail("the product does not fit in 64 bits");
-      }
-      node.value = product;
-      return operand;
+    if (node.kind != Kind::Constant && node.kind != Kind::Scale) {
+      return add({Kind::Scale, by, operand, {}, 0});
     }
-    return add({Kind::Scale, by, operand, {}, 0});
+    return __builtin_mul_overflow(node.value, by, &node.value)
+               ? fail("the product does not fit in 64 bits")
+               : operand;
   }
 
   TileExprId factor() {
     if (isDigit(peek())) {
       return add({Kind::Constant, integer(), {}, {}, 0});
     }
-    if (accept('(')) {
+    if (accept("(")) {
       return parenthesis();
     }
-    if (accept('$')) {
+    if (accept("$")) {
       return named(Kind::Symbol, "the name of a run-time value");
     }
     if (acceptWord("total")) {
@@ -353,9 +262,9 @@ private:
   }
 
   TileExprId counted(Kind kind, std::string_view what) {
-    expect('(');
+    expect("(");
     TileExprId count = named(kind, what);
-    expect(')');
+    expect(")");
     return count;
   }
 
@@ -364,16 +273,13 @@ private:
       return fail(fmt::format("more than {} parentheses inside one another", maxParentheses));
     }
     TileExprId inner = sum();
-    expect(')');
+    expect(")");
     --parentheses;
     return inner;
   }
 
   TileExprId named(Kind kind, std::string_view what) {
     std::string text = name(what);
-    if (failed()) {
-      return {};
-    }
     auto found = std::find(result.names.begin(), result.names.end(), text);
     uint32_t index = static_cast<uint32_t>(found - result.names.begin());
     if (found == result.names.end()) {
@@ -382,9 +288,6 @@ private:
     return add({kind, 0, {}, {}, index});
   }
 
-  std::string_view text;
-  std::string &error;
-  size_t at = 0;
   unsigned parentheses = 0;
   ParsedAccess result;
 };

@@ -2,7 +2,7 @@
 #ifndef TALLY_LIB_MODEL_ACCESSWORDS_H
 #define TALLY_LIB_MODEL_ACCESSWORDS_H
 
-#include "Words.h"
+#include "../Support/Scanner.h"
 
 #include <string_view>
 

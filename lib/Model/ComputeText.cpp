@@ -7,7 +7,7 @@
 
 #include "tally/Model/ComputeText.h"
 
-#include "Words.h"
+#include "../Support/Scanner.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,148 +21,53 @@ namespace tally {
 static constexpr size_t maxNodes = 1000;
 static constexpr unsigned maxNesting = 100;
 
+std::string_view toString(ComputeOp op) {
+  constexpr std::string_view names[] = {
+      "number", "tile",       "kept",   "-",   "exp", "square", "sqrt",      "rsqrt",  "silu",
+      "abs",    "reciprocal", "+",      "-",   "*",   "/",      "max",       "min",    "<",
+      "<=",     "==",         "select", "sum", "max", "min",    "transpose", "matmul", "gather"};
+  return names[static_cast<size_t>(op)];
+}
+
 namespace {
 
-/// A function by its name and the number of its operands.
 struct Function {
-  std::string_view name;
-  uint32_t numOperands;
   ComputeOp op;
+  uint32_t numOperands;
+
+  std::string_view name() const { return toString(op); }
 };
 
 constexpr Function functions[] = {
-    {"exp", 1, ComputeOp::Exp},       {"square", 1, ComputeOp::Square},
-    {"sqrt", 1, ComputeOp::Sqrt},     {"rsqrt", 1, ComputeOp::Rsqrt},
-    {"silu", 1, ComputeOp::Silu},     {"abs", 1, ComputeOp::Abs},
-    {"max", 2, ComputeOp::Max},       {"min", 2, ComputeOp::Min},
-    {"select", 3, ComputeOp::Select}, {"reciprocal", 1, ComputeOp::Reciprocal},
-    {"sum", 1, ComputeOp::RowSum},    {"max", 1, ComputeOp::RowMax},
-    {"min", 1, ComputeOp::RowMin},    {"transpose", 1, ComputeOp::Transpose},
-    {"matmul", 2, ComputeOp::Matmul}, {"gather", 2, ComputeOp::Gather},
-    {"gather", 3, ComputeOp::Gather},
+    {ComputeOp::Exp, 1},        {ComputeOp::Square, 1},    {ComputeOp::Sqrt, 1},
+    {ComputeOp::Rsqrt, 1},      {ComputeOp::Silu, 1},      {ComputeOp::Abs, 1},
+    {ComputeOp::Max, 2},        {ComputeOp::Min, 2},       {ComputeOp::Select, 3},
+    {ComputeOp::Reciprocal, 1}, {ComputeOp::RowSum, 1},    {ComputeOp::RowMax, 1},
+    {ComputeOp::RowMin, 1},     {ComputeOp::Transpose, 1}, {ComputeOp::Matmul, 2},
+    {ComputeOp::Gather, 2},     {ComputeOp::Gather, 3},
 };
-
-bool isFunction(std::string_view name) {
-  return std::any_of(std::begin(functions), std::end(functions),
-                     [&](const Function &f) { return f.name == name; });
-}
-
-} // namespace
-
-std::string_view toString(ComputeOp op) {
-  switch (op) {
-  case ComputeOp::Number:
-    return "number";
-  case ComputeOp::Read:
-    return "tile";
-  case ComputeOp::Kept:
-    return "kept";
-  case ComputeOp::Negate:
-  case ComputeOp::Sub:
-    return "-";
-  case ComputeOp::Add:
-    return "+";
-  case ComputeOp::Mul:
-    return "*";
-  case ComputeOp::Div:
-    return "/";
-  case ComputeOp::Less:
-    return "<";
-  case ComputeOp::LessEqual:
-    return "<=";
-  case ComputeOp::Equal:
-    return "==";
-  default:
-    return std::find_if(std::begin(functions), std::end(functions),
-                        [&](const Function &f) { return f.op == op; })
-        ->name;
-  }
-}
 
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// Each function reads one rule at the cursor. After the first error all of them do nothing, so
-/// the callers need no checks of their own.
-class ComputeParser {
+/// Each function reads one rule at the cursor.
+class ComputeParser : Scanner {
 public:
-  ComputeParser(std::string_view text, std::string &error) : text(text), error(error) {
-    error.clear();
-  }
+  using Scanner::Scanner;
 
   std::optional<ParsedCompute> run() {
     do {
       result();
     } while (accept(";"));
-    if (!atEnd()) {
-      fail("expected an operator, ';' or the end");
-    }
-    if (failed()) {
-      return std::nullopt;
-    }
-    return std::move(parsed);
+    expectEnd("expected an operator, ';' or the end");
+    return failed() ? std::nullopt : std::optional(std::move(parsed));
   }
 
 private:
-  bool failed() const { return !error.empty(); }
-
-  ComputeId fail(std::string_view what) {
-    if (!failed()) {
-      error = fmt::format("column {}: {}", at + 1, what);
-    }
-    return {};
-  }
-
-  void skipBlanks() {
-    while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) {
-      ++at;
-    }
-  }
-
-  bool atEnd() {
-    skipBlanks();
-    return at == text.size();
-  }
-
-  bool accept(std::string_view sign) {
-    skipBlanks();
-    if (failed() || text.substr(at, sign.size()) != sign) {
-      return false;
-    }
-    at += sign.size();
-    return true;
-  }
-
-  void expect(std::string_view sign) {
-    if (!accept(sign)) {
-      fail(fmt::format("expected '{}'", sign));
-    }
-  }
-
-  /// The word at the cursor, which stays; empty if there is none.
-  std::string_view word() {
-    skipBlanks();
-    size_t end = at;
-    while (end < text.size() && (end == at ? isWordStart(text[end]) : isWordChar(text[end]))) {
-      ++end;
-    }
-    return failed() ? std::string_view() : text.substr(at, end - at);
-  }
-
-  bool acceptWord(std::string_view expected) {
-    if (word() != expected) {
-      return false;
-    }
-    at += expected.size();
-    return true;
-  }
-
   /// A word that is no expression, with a comma behind it: the loop of `start`.
   std::string acceptLoop() {
-    size_t begin = (skipBlanks(), at);
+    size_t begin = (peek(), at);
     std::string name;
     if (accept("\"")) {
       size_t end = std::min(text.find('"', at), text.size());
@@ -219,50 +124,48 @@ private:
     return failed() ? ComputeId() : parsed.nodes.push(node);
   }
 
-  ComputeId add(ComputeOp op, ComputeId a, ComputeId b = {}, ComputeId c = {}) {
-    return add({op, 0, 0, {a, b, c}});
+  /// One of these signs, if it is next.
+  std::optional<ComputeOp> acceptSign(std::initializer_list<ComputeOp> ops) {
+    for (ComputeOp op : ops) {
+      if (accept(toString(op))) {
+        return op;
+      }
+    }
+    return std::nullopt;
   }
 
-  ComputeId comparison() {
+  /// Something that may hold itself.
+  template <typename Read> ComputeId nested(Read read) {
     if (++nesting > maxNesting) {
       return fail(fmt::format("more than {} expressions inside one another", maxNesting));
     }
-    ComputeId left = sum();
-    if (accept("<=")) {
-      left = add(ComputeOp::LessEqual, left, sum());
-    } else if (accept("<")) {
-      left = add(ComputeOp::Less, left, sum());
-    } else if (accept("==")) {
-      left = add(ComputeOp::Equal, left, sum());
-    }
+    ComputeId inside = read();
     --nesting;
-    return left;
+    return inside;
+  }
+
+  ComputeId comparison() {
+    return nested([&] {
+      ComputeId left = sum();
+      if (auto op = acceptSign({ComputeOp::LessEqual, ComputeOp::Less, ComputeOp::Equal})) {
+        left = add({*op, 0, 0, {left, sum()}});
+      }
+      return left;
+    });
   }
 
   ComputeId sum() {
     ComputeId left = term();
-    while (!failed()) {
-      if (accept("+")) {
-        left = add(ComputeOp::Add, left, term());
-      } else if (accept("-")) {
-        left = add(ComputeOp::Sub, left, term());
-      } else {
-        break;
-      }
+    while (auto op = acceptSign({ComputeOp::Add, ComputeOp::Sub})) {
+      left = add({*op, 0, 0, {left, term()}});
     }
     return left;
   }
 
   ComputeId term() {
     ComputeId left = factor();
-    while (!failed()) {
-      if (accept("*")) {
-        left = add(ComputeOp::Mul, left, factor());
-      } else if (accept("/")) {
-        left = add(ComputeOp::Div, left, factor());
-      } else {
-        break;
-      }
+    while (auto op = acceptSign({ComputeOp::Mul, ComputeOp::Div})) {
+      left = add({*op, 0, 0, {left, factor()}});
     }
     return left;
   }
@@ -274,30 +177,18 @@ private:
       return inner;
     }
     if (accept("-")) {
-      return negative();
+      return add({ComputeOp::Negate, 0, 0, {nested([&] { return factor(); })}});
     }
-    skipBlanks();
-    if (at < text.size() && (isDigit(text[at]) || text[at] == '.')) {
+    if (isDigit(peek()) || peek() == '.') {
       return number();
     }
-    std::string_view name = word();
-    if (name == "kept") {
-      at += name.size();
+    if (acceptWord("kept")) {
       return add({ComputeOp::Kept, 0, 0, {}});
     }
-    if (name.size() > 1 && name[0] == 'r' && std::all_of(name.begin() + 1, name.end(), isDigit)) {
-      return read(name);
-    }
-    return function(name);
-  }
-
-  ComputeId negative() {
-    if (++nesting > maxNesting) {
-      return fail(fmt::format("more than {} expressions inside one another", maxNesting));
-    }
-    ComputeId operand = factor();
-    --nesting;
-    return add(ComputeOp::Negate, operand);
+    std::string_view name = word();
+    bool isRead =
+        name.size() > 1 && name[0] == 'r' && std::all_of(name.begin() + 1, name.end(), isDigit);
+    return isRead ? read(name) : function(name);
   }
 
   /// Rounded once, from decimal to fp32.
@@ -322,7 +213,7 @@ private:
   }
 
   ComputeId function(std::string_view name) {
-    if (!isFunction(name)) {
+    if (std::ranges::find(functions, name, &Function::name) == std::end(functions)) {
       return fail(unknown(name));
     }
     size_t begin = at;
@@ -338,14 +229,12 @@ private:
       ++count;
     } while (accept(","));
     expect(")");
-    const Function *found =
-        std::find_if(std::begin(functions), std::end(functions),
-                     [&](const Function &f) { return f.name == name && f.numOperands == count; });
-    if (!failed() && found == std::end(functions)) {
-      at = begin;
-      return fail(fmt::format("'{}' does not take {} operands", name, count));
+    const Function *found = std::ranges::find_if(
+        functions, [&](const Function &f) { return f.name() == name && f.numOperands == count; });
+    if (failed() || found == std::end(functions)) {
+      return failAt(begin, fmt::format("'{}' does not take {} operands", name, count));
     }
-    node.op = failed() ? ComputeOp::Number : found->op;
+    node.op = found->op;
     return add(node);
   }
 
@@ -353,20 +242,18 @@ private:
     if (name == "keep" || name == "start" || name == "scatter") {
       return fmt::format("'{}' stands only around a whole result", name);
     }
+    if (name.empty()) {
+      return "expected a number, r0, r1, ..., 'kept', a function or '('";
+    }
     std::vector<std::string_view> known;
     for (const Function &f : functions) {
-      if (known.empty() || std::find(known.begin(), known.end(), f.name) == known.end()) {
-        known.push_back(f.name);
+      if (std::ranges::find(known, f.name()) == known.end()) {
+        known.push_back(f.name());
       }
     }
-    return name.empty() ? std::string("expected a number, r0, r1, ..., 'kept', a function or '('")
-                        : fmt::format("there is no function '{}'; there are {}", name,
-                                      fmt::join(known, ", "));
+    return fmt::format("there is no function '{}'; there are {}", name, fmt::join(known, ", "));
   }
 
-  std::string_view text;
-  std::string &error;
-  size_t at = 0;
   unsigned nesting = 0;
   ParsedCompute parsed;
 };
@@ -383,17 +270,11 @@ std::optional<ParsedCompute> parseCompute(std::string_view text, std::string &er
 
 namespace {
 
-struct TileCounts {
-  uint32_t reads = 0, writes = 0, accumulates = 0;
-};
-
-TileCounts countTiles(const Kernel &kernel, const Instr &instr) {
-  TileCounts counts;
+/// By kind of access.
+std::array<uint32_t, 3> countTiles(const Kernel &kernel, const Instr &instr) {
+  std::array<uint32_t, 3> counts{};
   for (AccessId id : instr.accesses) {
-    AccessKind kind = kernel.accesses[id].kind;
-    ++(kind == AccessKind::Read    ? counts.reads
-       : kind == AccessKind::Write ? counts.writes
-                                   : counts.accumulates);
+    ++counts[static_cast<size_t>(kernel.accesses[id].kind)];
   }
   return counts;
 }
@@ -432,24 +313,24 @@ std::string resultProblem(const Kernel &kernel, const Instr &instr, const Comput
 
 std::string computeProblem(const Kernel &kernel, InstrId id, const ParsedCompute &compute) {
   const Instr &instr = kernel.instrs[id];
-  TileCounts counts = countTiles(kernel, instr);
+  auto [reads, writes, accumulates] = countTiles(kernel, instr);
   for (const ComputeNode &node : compute.nodes) {
-    if (node.op == ComputeOp::Read && node.read >= counts.reads) {
+    if (node.op == ComputeOp::Read && node.read >= reads) {
       return fmt::format("it names r{}, but the instruction reads {}", node.read,
-                         plural(counts.reads, "tile"));
+                         plural(reads, "tile"));
     }
   }
   uint32_t numResults = 0;
   for (const ComputeResult &result : compute.results) {
     if (result.kind != ComputeResult::Kind::Keep) {
-      std::string problem = resultProblem(kernel, instr, result, numResults >= counts.writes);
+      std::string problem = resultProblem(kernel, instr, result, numResults >= writes);
       if (!problem.empty()) {
         return problem;
       }
       ++numResults;
     }
   }
-  uint32_t numTiles = counts.writes + counts.accumulates;
+  uint32_t numTiles = writes + accumulates;
   if (numResults != numTiles) {
     return fmt::format("it has {}, but the instruction writes or accumulates {}",
                        plural(numResults, "result"), plural(numTiles, "tile"));
