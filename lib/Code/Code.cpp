@@ -1,4 +1,4 @@
-//===- Code.cpp - Operations by name, and the size of code ---------------===//
+//===- Code.cpp - The size of code ----------------------------------------===//
 
 #include "tally/Code/Code.h"
 
@@ -6,81 +6,6 @@
 #include <cmath>
 
 namespace tally {
-
-Op Op::issue(InstrId instr) {
-  Op op;
-  op.kind = OpKind::Issue;
-  op.target = instr.value;
-  return op;
-}
-
-Op Op::makeWait(SemaId sema, Operand threshold) {
-  Op op;
-  op.kind = OpKind::Wait;
-  op.wait = sema;
-  op.a = threshold;
-  return op;
-}
-
-Op Op::makeSignal(SemaId sema, uint32_t amount) {
-  Op op;
-  op.kind = OpKind::Signal;
-  op.signal = sema;
-  op.amount = amount;
-  return op;
-}
-
-Op Op::reset(SemaId first, uint32_t count) {
-  Op op;
-  op.kind = OpKind::Reset;
-  op.signal = first;
-  op.amount = count;
-  return op;
-}
-
-Op Op::drain() {
-  return mark(OpKind::Drain);
-}
-
-Op Op::alu2(AluOp alu, RegId dst, Operand a, Operand b) {
-  Op op;
-  op.kind = OpKind::Alu;
-  op.alu = alu;
-  op.dst = dst;
-  op.a = a;
-  op.b = b;
-  return op;
-}
-
-Op Op::move(RegId dst, Operand a) {
-  return alu2(AluOp::Move, dst, a, Operand());
-}
-
-Op Op::loopBegin(LoopId loop, RegId counter) {
-  Op op;
-  op.kind = OpKind::LoopBegin;
-  op.target = loop.value;
-  op.dst = counter;
-  return op;
-}
-
-Op Op::ifBegin(LoopId thenBranch) {
-  return mark(OpKind::IfBegin, thenBranch.value);
-}
-
-Op Op::whenBegin(Operand condition) {
-  Op op;
-  op.kind = OpKind::WhenBegin;
-  op.a = condition;
-  return op;
-}
-
-Op Op::mark(OpKind kind, uint32_t target) {
-  Op op;
-  op.kind = kind;
-  op.target = target;
-  return op;
-}
 
 bool WrittenLoop::branchesAfter(uint64_t number, uint64_t trips) const {
   if (isStraight) {
@@ -142,7 +67,6 @@ CodeSize measure(const Kernel &kernel, const Code &code, uint32_t instructionByt
       }
       size.operations += copies.back() * encodedSize(op);
       size.waits += copies.back() * op.wait.valid();
-      size.aluOperations += copies.back() * (op.kind == OpKind::Alu);
       for (SemaId sema : {op.wait, op.signal}) {
         if (sema.valid()) {
           used[sema] = true;

@@ -59,6 +59,28 @@ ControlPrices::ControlPrices(const Machine &machine) {
   branch = static_cast<double>(timing->branch);
 }
 
+/// Of one operation where it stands; a loop costs by its trips, and what is part of an instruction
+/// nothing.
+static double priceOf(const ControlPrices &prices, OpKind kind) {
+  switch (kind) {
+  case OpKind::Alu:
+    return prices.alu;
+  case OpKind::Wait:
+    return prices.wait;
+  case OpKind::Signal:
+    return prices.signal;
+  case OpKind::Reset:
+    return prices.reset;
+  case OpKind::Drain:
+    return prices.drain;
+  case OpKind::IfBegin:
+  case OpKind::WhenBegin:
+    return prices.branch;
+  default:
+    return 0;
+  }
+}
+
 double loopCost(const ControlPrices &prices, const WrittenLoop &written, double trips) {
   return written.loops() * prices.loopBegin + written.branches(trips) * prices.loopEnd;
 }
@@ -70,49 +92,17 @@ static double costOf(const Kernel &kernel, const EngineProgram &program,
   bool rarely = false;           // counters are reset so rarely that it costs nothing
   for (const Op &op : program.ops) {
     double here = rarely ? 0 : around.back();
-    switch (op.kind) {
-    case OpKind::Alu:
-      cost += here * prices.alu;
-      break;
-    case OpKind::Wait:
-      cost += here * prices.wait;
-      break;
-    case OpKind::Signal:
-      cost += here * prices.signal;
-      break;
-    case OpKind::Reset:
-      cost += here * prices.reset;
-      break;
-    case OpKind::Drain:
-      cost += here * prices.drain;
-      break;
-    case OpKind::LoopBegin:
+    cost += here * priceOf(prices, op.kind);
+    if (op.kind == OpKind::LoopBegin) {
       cost +=
           here * loopCost(prices, writtenLoop(kernel, op), expectedTrips(kernel.loops[op.loop()]));
       around.push_back(op.amount == atOnce ? here : entries[op.loop()]);
-      break;
-    case OpKind::LoopEnd:
-      around.pop_back();
-      break;
-    case OpKind::IfBegin:
-      cost += here * prices.branch;
+    } else if (op.kind == OpKind::IfBegin) {
       around.push_back(entries[op.loop()]);
-      break;
-    case OpKind::IfEnd:
+    } else if (op.kind == OpKind::LoopEnd || op.kind == OpKind::IfEnd) {
       around.pop_back();
-      break;
-    case OpKind::WhenBegin:
-      cost += here * prices.branch;
-      rarely = true;
-      break;
-    case OpKind::WhenEnd:
-      rarely = false;
-      break;
-    case OpKind::Else:
-    case OpKind::Issue:
-    case OpKind::BarrierBegin:
-    case OpKind::BarrierEnd:
-      break;
+    } else if (op.kind == OpKind::WhenBegin || op.kind == OpKind::WhenEnd) {
+      rarely = op.kind == OpKind::WhenBegin;
     }
   }
   return cost;

@@ -2,7 +2,7 @@
 
 #include "tally/Code/Limits.h"
 
-#include <fmt/format.h>
+#include "../Support/Report.h"
 
 #include <set>
 
@@ -23,9 +23,8 @@ static void checkEngines(const Kernel &kernel, const Machine &machine, Diagnosti
     if (machine.hasEngine(kernel.text(engine.name))) {
       continue;
     }
-    diagnostics.error(engine.where,
-                      fmt::format("machine '{}' has no engine '{}'; it has {}", machine.name,
-                                  kernel.text(engine.name), fmt::join(machine.engines, ", ")));
+    report(diagnostics, engine.where, "machine '{}' has no engine '{}'; it has {}", machine.name,
+           kernel.text(engine.name), fmt::join(machine.engines, ", "));
   }
 }
 
@@ -41,11 +40,9 @@ static void checkSemaphores(const Kernel &kernel, const Code &code, const Machin
   if (!machine.semaphores || code.semaphores.size() <= *machine.semaphores) {
     return;
   }
-  diagnostics.error(kernel.where,
-                    fmt::format("strategy '{}' needs {} semaphores, but machine '{}' has {}{}",
-                                toString(code.strategy), measure(kernel, code, 0).semaphores,
-                                machine.name, *machine.semaphores,
-                                reservedText(kernel.reserved, *machine.semaphores)));
+  report(diagnostics, kernel.where, "strategy '{}' needs {} semaphores, but machine '{}' has {}{}",
+         toString(code.strategy), measure(kernel, code, 0).semaphores, machine.name,
+         *machine.semaphores, reservedText(kernel.reserved, *machine.semaphores));
 }
 
 /// Errors for numbers in the code that the machine's counters are too narrow for: what it would
@@ -78,12 +75,11 @@ private:
   }
 
   void complain(EngineId engine, uint32_t number) {
-    diagnostics.error(
-        where, fmt::format("in the code of engine '{}': the number {} does not fit counters of {} "
-                           "bits, which hold at most {} on machine '{}'; count in smaller steps, "
-                           "or let a strategy make the code",
-                           kernel.nameOf(engine), number, machine.counterBits,
-                           (uint64_t(1) << machine.counterBits) - 1, machine.name));
+    report(diagnostics, where,
+           "in the code of engine '{}': the number {} does not fit counters of {} bits, which hold "
+           "at most {} on machine '{}'; count in smaller steps, or let a strategy make the code",
+           kernel.nameOf(engine), number, machine.counterBits,
+           (uint64_t(1) << machine.counterBits) - 1, machine.name);
   }
 
   const Kernel &kernel;
@@ -95,11 +91,9 @@ private:
 void checkPinsOn(const Kernel &kernel, const Machine &machine, Diagnostics &diagnostics) {
   for (const Pin &pin : kernel.pins) {
     if (machine.semaphores && pin.semaphore >= *machine.semaphores) {
-      diagnostics.error(pin.where,
-                        fmt::format("'{}' is pinned to semaphore {}, but those of machine '{}' "
-                                    "have numbers from 0 to {}",
-                                    kernel.nameOf(pin.instr), pin.semaphore, machine.name,
-                                    *machine.semaphores - 1));
+      report(diagnostics, pin.where,
+             "'{}' is pinned to semaphore {}, but those of machine '{}' have numbers from 0 to {}",
+             kernel.nameOf(pin.instr), pin.semaphore, machine.name, *machine.semaphores - 1);
     }
   }
 }
@@ -112,14 +106,12 @@ void checkLimits(const Kernel &kernel, const Code &code, const Machine &machine,
     ConstantChecker(kernel, machine, diagnostics).run(program);
     uint32_t limit = machine.registersPerEngine.value_or(UINT32_MAX);
     if (program.registers.size() > limit) {
-      diagnostics.error(kernel.engines[program.engine].where,
-                        fmt::format("engine '{}' needs {} registers, but machine '{}' has {} for "
-                                    "each engine{}",
-                                    kernel.nameOf(program.engine),
-                                    *unreserved(static_cast<uint32_t>(program.registers.size()),
-                                                kernel.engines[program.engine].reserved),
-                                    machine.name, limit,
-                                    reservedText(kernel.engines[program.engine].reserved, limit)));
+      report(diagnostics, kernel.engines[program.engine].where,
+             "engine '{}' needs {} registers, but machine '{}' has {} for each engine{}",
+             kernel.nameOf(program.engine),
+             *unreserved(static_cast<uint32_t>(program.registers.size()),
+                         kernel.engines[program.engine].reserved),
+             machine.name, limit, reservedText(kernel.engines[program.engine].reserved, limit));
     }
   }
 }

@@ -63,66 +63,57 @@ private:
     }
     switch (op.kind) {
     case OpKind::LoopBegin:
-      line("", loopHead(op), "");
-      ++depth;
-      return;
+      return open(loopHead(op));
     case OpKind::IfBegin:
-      line("", fmt::format("if {}:", kernel.nameOf(op.loop())), "");
-      ++depth;
-      return;
+      return open(fmt::format("if {}:", kernel.nameOf(op.loop())));
+    case OpKind::WhenBegin:
+      return open(fmt::format("when {}:", operand(op.a)));
     case OpKind::Else:
       --depth;
-      line("", "else:", "");
-      ++depth;
-      return;
-    case OpKind::WhenBegin:
-      line("", fmt::format("when {}:", operand(op.a)), "");
-      ++depth;
+      return open("else:");
+    case OpKind::BarrierBegin:
+      open(fmt::format("SYNC {}", participants(op.barrier())));
+      hidden = !options.expandBarriers;
+      depth -= hidden;
       return;
     case OpKind::LoopEnd:
     case OpKind::IfEnd:
     case OpKind::WhenEnd:
-      --depth;
-      return;
-    case OpKind::BarrierBegin:
-      line("", fmt::format("SYNC {}", participants(op.barrier())), "");
-      hidden = !options.expandBarriers;
-      ++depth;
-      depth -= hidden;
-      return;
     case OpKind::BarrierEnd:
       --depth;
       return;
     default:
-      simple(op);
+      return simple(op);
     }
   }
 
   void simple(const Op &op) {
     switch (op.kind) {
     case OpKind::Issue:
-      line(waitText(op), std::string(kernel.nameOf(op.instr())) + signalText(op), reasons(op));
-      return;
+      return line(std::string(kernel.nameOf(op.instr())) + signalText(op), reasons(op),
+                  waitText(op));
     case OpKind::Wait:
-      line(waitText(op), "wait", reasons(op));
-      return;
+      return line("wait", reasons(op), waitText(op));
     case OpKind::Signal:
-      line("", "signal" + signalText(op), "");
-      return;
+      return line("signal" + signalText(op));
     case OpKind::Reset:
-      line("", fmt::format("[{} := 0]", run(op.signal, op.amount)), "");
-      return;
+      return line(fmt::format("[{} := 0]", run(op.signal, op.amount)));
     case OpKind::Drain:
-      line("", "drain", "");
-      return;
+      return line("drain");
     default:
-      line("", aluText(op), role(op));
+      return line(aluText(op), role(op));
     }
   }
 
-  void line(std::string wait, const std::string &program, std::string comment) {
+  void line(const std::string &program, std::string comment = "", std::string wait = "") {
     lines.push_back(
         {std::move(wait), std::string(size_t(2) * depth, ' ') + program, std::move(comment)});
+  }
+
+  /// What follows stands further to the right.
+  void open(const std::string &program) {
+    line(program);
+    ++depth;
   }
 
   //===--- Pieces ---------------------------------------------------------===//
@@ -173,27 +164,18 @@ private:
   }
 
   std::string aluText(const Op &op) const {
+    const std::string &dst = reg(op.dst);
     std::string a = operand(op.a);
     std::string b = operand(op.b);
-    switch (op.alu) {
-    case AluOp::Move:
-      return fmt::format("[{} := {}]", reg(op.dst), a);
-    case AluOp::Add:
-      if (op.a == Operand::reg(op.dst)) {
-        return op.b == Operand::number(1) ? fmt::format("[{}++]", a)
-                                          : fmt::format("[{} += {}]", a, b);
-      }
-      return fmt::format("[{} := {} + {}]", reg(op.dst), a, b);
-    case AluOp::Sub:
-      return fmt::format("[{} := {} - {}]", reg(op.dst), a, b);
-    case AluOp::Mul:
-      return fmt::format("[{} := {} * {}]", reg(op.dst), a, b);
-    case AluOp::Min:
-      return fmt::format("[{} := min({}, {})]", reg(op.dst), a, b);
-    case AluOp::IsGT:
-      return fmt::format("[{} := isGT({}, {})]", reg(op.dst), a, b);
+    bool isStep = op.alu == AluOp::Add && op.a == Operand::reg(op.dst);
+    if (isStep) {
+      return op.b == Operand::number(1) ? fmt::format("[{}++]", a)
+                                        : fmt::format("[{} += {}]", a, b);
     }
-    return "";
+    constexpr std::string_view forms[] = {"[{} := {}]",          "[{} := {} + {}]",
+                                          "[{} := {} - {}]",     "[{} := {} * {}]",
+                                          "[{} := min({}, {})]", "[{} := isGT({}, {})]"};
+    return fmt::format(fmt::runtime(forms[static_cast<size_t>(op.alu)]), dst, a, b);
   }
 
   /// What a counter counts, said once where it starts.

@@ -20,10 +20,10 @@
 
 #include "tally/Code/Code.h"
 
+#include "../Support/Report.h"
+
 #include "tally/Model/Pins.h"
 #include "tally/Support/Printable.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -42,9 +42,18 @@ struct EngineContext {
 
   template <typename... Args>
   Diagnostic &error(Location where, fmt::format_string<Args...> format, Args &&...args) const {
-    return diagnostics.error(where, fmt::format("in the code of engine '{}': {}",
-                                                kernel.nameOf(program.engine),
-                                                fmt::format(format, std::forward<Args>(args)...)));
+    return report(diagnostics, where, "in the code of engine '{}': {}",
+                  kernel.nameOf(program.engine), fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  /// Whether a table has an entry of this number; if not, says who has only so many.
+  bool has(size_t size, uint64_t number, Location place, std::string_view what,
+           std::string_view who) const {
+    if (number >= size) {
+      error(place, "{}, but the {} has only {}", fmt::format(fmt::runtime(what), number), who,
+            size);
+    }
+    return number < size;
   }
 
   bool isUnrolled() const { return code.strategy == Strategy::Unrolled; }
@@ -74,10 +83,8 @@ public:
   explicit References(const EngineContext &context) : context(context) {}
 
   void useRegister(RegId reg, Location place) const {
-    if (reg.value >= context.program.registers.size()) {
-      context.error(place, "register {} is used, but the engine has only {}", reg.value,
-                    context.program.registers.size());
-    }
+    context.has(context.program.registers.size(), reg.value, place, "register {} is used",
+                "engine");
   }
 
   void useOperand(Operand operand, Location place) const {
@@ -106,12 +113,10 @@ public:
       context.error(place, "a reset of 0 semaphores; it must reset at least 1");
       return;
     }
-    useSemaphore(op.signal, place);
-    if (op.signal.value < context.code.semaphores.size() &&
-        uint64_t(op.signal.value) + op.amount > context.code.semaphores.size()) {
+    uint64_t last = uint64_t(op.signal.value) + op.amount - 1;
+    if (useSemaphore(op.signal, place) && last >= context.code.semaphores.size()) {
       context.error(place, "semaphores {} to {} are reset, but the program has only {}",
-                    op.signal.value, uint64_t(op.signal.value) + op.amount - 1,
-                    context.code.semaphores.size());
+                    op.signal.value, last, context.code.semaphores.size());
     }
   }
 
@@ -124,11 +129,9 @@ public:
   }
 
 private:
-  void useSemaphore(SemaId semaphore, Location place) const {
-    if (semaphore.value >= context.code.semaphores.size()) {
-      context.error(place, "semaphore {} is used, but the program has only {}", semaphore.value,
-                    context.code.semaphores.size());
-    }
+  bool useSemaphore(SemaId semaphore, Location place) const {
+    return context.has(context.code.semaphores.size(), semaphore.value, place,
+                       "semaphore {} is used", "program");
   }
 
   void reasons(const Op &op, Location place) const {
@@ -147,10 +150,9 @@ private:
     }
     for (uint32_t i = 0; i < op.numReasons; ++i) {
       DepId dep = code.reasons[op.firstReason + i];
-      if (dep.value >= kernel.deps.size()) {
-        context.error(place, "dependence {} is named, but the kernel has only {}", dep.value,
-                      kernel.deps.size());
-      } else if (op.kind == OpKind::Issue && kernel.deps[dep].consumer != op.instr()) {
+      bool isKnown =
+          context.has(kernel.deps.size(), dep.value, place, "dependence {} is named", "kernel");
+      if (isKnown && op.kind == OpKind::Issue && kernel.deps[dep].consumer != op.instr()) {
         context
             .error(kernel.instrs[op.instr()].where,
                    "'{}' waits for dependence {}, whose consumer is '{}'",
@@ -202,8 +204,7 @@ public:
     context
         .error(place.where,
                "'{}' stands behind '{}', but the kernel has it before that; an engine follows the "
-               "order "
-               "of the kernel, so change one of the two",
+               "order of the kernel, so change one of the two",
                kernel.text(place.name), kernel.text(before.name))
         .note(before.where, fmt::format("'{}' is here", kernel.text(before.name)));
   }
@@ -415,12 +416,9 @@ public:
 private:
   void operation(const Op &op);
   void issue(const Op &op);
-  bool beginBody(const Op &op, bool isBranch);
+  void beginBody(const Op &op);
   void checkWritten(const Op &begin);
-  void beginLoop(const Op &op);
-  void beginIf(const Op &op);
   void beginBarrier(const Op &op);
-  void beginWhen(const Op &op);
 
   const EngineContext &context;
   References references;
@@ -446,9 +444,8 @@ void EngineVerifier::operation(const Op &op) {
   case OpKind::Alu:
     return references.alu(op, brackets.place());
   case OpKind::LoopBegin:
-    return beginLoop(op);
   case OpKind::IfBegin:
-    return beginIf(op);
+    return beginBody(op);
   case OpKind::Else:
     return brackets.elseBranch();
   case OpKind::BarrierBegin:
@@ -460,34 +457,35 @@ void EngineVerifier::operation(const Op &op) {
   case OpKind::BarrierEnd:
     return brackets.end(OpKind::BarrierBegin);
   case OpKind::WhenBegin:
-    return beginWhen(op);
+    references.useOperand(op.a, brackets.place());
+    return brackets.open(OpKind::WhenBegin, 0);
   case OpKind::WhenEnd:
     return brackets.end(OpKind::WhenBegin);
   }
 }
 
 void EngineVerifier::issue(const Op &op) {
-  const size_t numInstrs = context.kernel.instrs.size();
-  if (op.target >= numInstrs) {
-    context.error(brackets.place(), "instruction {} is issued, but the kernel has only {}",
-                  op.target, numInstrs);
-    return;
+  if (context.has(context.kernel.instrs.size(), op.target, brackets.place(),
+                  "instruction {} is issued", "kernel")) {
+    issues.add(op, brackets, order);
+    references.waitAndSignal(op, brackets.place());
   }
-  issues.add(op, brackets, order);
-  references.waitAndSignal(op, brackets.place());
 }
 
-/// Whether the kernel has such a loop (or branch).
-bool EngineVerifier::beginBody(const Op &op, bool isBranch) {
-  if (!brackets.isOfKernel(op, isBranch)) {
-    return false;
-  }
+void EngineVerifier::beginBody(const Op &op) {
   const Kernel &kernel = context.kernel;
-  const Loop &loop = kernel.loops[op.loop()];
-  if (brackets.isKnown() && loop.parent == brackets.body()) {
+  bool isKnown = brackets.isOfKernel(op, op.kind == OpKind::IfBegin);
+  if (isKnown && brackets.isKnown() && kernel.loops[op.loop()].parent == brackets.body()) {
+    const Loop &loop = kernel.loops[op.loop()];
     order.add(brackets.body(), {kernel.stmts[loop.stmt].position, 0, loop.name, loop.where});
   }
-  return true;
+  if (op.dst.valid()) {
+    references.useRegister(op.dst, brackets.place());
+  }
+  if (isKnown && op.amount != 1) {
+    checkWritten(op);
+  }
+  brackets.open(op.kind, isKnown ? op.target : Id<void>::noneValue);
 }
 
 /// Whether a loop can be written as it is said to be.
@@ -516,39 +514,15 @@ void EngineVerifier::checkWritten(const Op &begin) {
   }
 }
 
-void EngineVerifier::beginLoop(const Op &op) {
-  bool known = beginBody(op, false);
-  if (op.dst.valid()) {
-    references.useRegister(op.dst, brackets.place());
-  }
-  if (known && op.amount != 1) {
-    checkWritten(op);
-  }
-  brackets.open(OpKind::LoopBegin, known ? op.target : Id<void>::noneValue);
-}
-
-void EngineVerifier::beginIf(const Op &op) {
-  bool known = beginBody(op, true);
-  brackets.open(OpKind::IfBegin, known ? op.target : Id<void>::noneValue);
-}
-
 void EngineVerifier::beginBarrier(const Op &op) {
   const Code &code = context.code;
   brackets.open(OpKind::BarrierBegin, op.target);
-  if (op.target >= code.barriers.size()) {
-    context.error(brackets.place(), "barrier {} is opened, but the program has only {}", op.target,
-                  code.barriers.size());
-    return;
-  }
-  if (std::ranges::count(code.barriers[op.barrier()], context.program.engine) == 0) {
+  bool isThere = context.has(code.barriers.size(), op.target, brackets.place(),
+                             "barrier {} is opened", "program");
+  if (isThere && std::ranges::count(code.barriers[op.barrier()], context.program.engine) == 0) {
     context.error(brackets.place(), "barrier {} is opened, in which this engine takes no part",
                   op.target);
   }
-}
-
-void EngineVerifier::beginWhen(const Op &op) {
-  references.useOperand(op.a, brackets.place());
-  brackets.open(OpKind::WhenBegin, 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -582,9 +556,9 @@ static void verifyComplete(const Kernel &kernel, const IdVector<InstrId, uint32_
                            Diagnostics &diagnostics) {
   for (InstrId i : kernel.instrs.ids()) {
     if (timesIssued[i] == 0) {
-      diagnostics.error(kernel.instrs[i].where,
-                        fmt::format("in the code of engine '{}': '{}' is never issued",
-                                    kernel.nameOf(kernel.engineOf(i)), kernel.nameOf(i)));
+      report(diagnostics, kernel.instrs[i].where,
+             "in the code of engine '{}': '{}' is never issued", kernel.nameOf(kernel.engineOf(i)),
+             kernel.nameOf(i));
     }
   }
 }
@@ -593,10 +567,9 @@ static void verifyBarriers(const Kernel &kernel, const Code &code, Diagnostics &
   for (BarrierId b : code.barriers.ids()) {
     for (EngineId e : code.barriers[b]) {
       if (e.value >= kernel.engines.size()) {
-        diagnostics.error(kernel.where,
-                          fmt::format("engine {} takes part in barrier {}, but the kernel has only "
-                                      "{} engines",
-                                      e.value, b.value, kernel.engines.size()));
+        report(diagnostics, kernel.where,
+               "engine {} takes part in barrier {}, but the kernel has only {} engines", e.value,
+               b.value, kernel.engines.size());
       }
     }
   }
@@ -624,21 +597,20 @@ static void verifyTexts(const Kernel &kernel, const Code &code, Diagnostics &dia
 void verifyCode(const Kernel &kernel, const Code &code, Diagnostics &diagnostics, bool complete) {
   verifyTexts(kernel, code, diagnostics);
   forEqualNames(code.semaphores, [&](std::string_view name) {
-    diagnostics.error(kernel.where, fmt::format("several semaphores are named '{}'", name));
+    report(diagnostics, kernel.where, "several semaphores are named '{}'", name);
   });
   verifyBarriers(kernel, code, diagnostics);
   if (code.engines.size() != kernel.engines.size()) {
-    diagnostics.error(kernel.where,
-                      fmt::format("there is code for {} engines, but the kernel has {}",
-                                  code.engines.size(), kernel.engines.size()));
+    report(diagnostics, kernel.where, "there is code for {} engines, but the kernel has {}",
+           code.engines.size(), kernel.engines.size());
     return;
   }
   IdVector<InstrId, uint32_t> timesIssued(kernel.instrs.size(), 0);
   for (EngineId e : code.engines.ids()) {
     if (code.engines[e].engine != e) {
-      diagnostics.error(kernel.engines[e].where,
-                        fmt::format("the code of engine '{}' is filed as that of engine {}",
-                                    kernel.nameOf(e), code.engines[e].engine.value));
+      report(diagnostics, kernel.engines[e].where,
+             "the code of engine '{}' is filed as that of engine {}", kernel.nameOf(e),
+             code.engines[e].engine.value);
       continue;
     }
     const EngineContext context{kernel, code, code.engines[e], diagnostics};

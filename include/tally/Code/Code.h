@@ -76,12 +76,12 @@ struct Op {
   uint32_t numReasons = 0;  ///< dependences behind this operation's wait
   uint32_t firstReason = 0; ///< into Code::reasons
   uint32_t target = Id<void>::noneValue;
-  SemaId wait;
-  SemaId signal;
+  SemaId wait = {};
+  SemaId signal = {};
   uint32_t amount = 1;
-  RegId dst;
-  Operand a; ///< left operand; the threshold of a wait
-  Operand b;
+  RegId dst = {};
+  Operand a = {}; ///< left operand; the threshold of a wait
+  Operand b = {};
 
   InstrId instr() const { return InstrId(target); }
 
@@ -89,17 +89,39 @@ struct Op {
 
   BarrierId barrier() const { return BarrierId(target); }
 
-  static Op issue(InstrId instr);
-  static Op makeWait(SemaId sema, Operand threshold);
-  static Op makeSignal(SemaId sema, uint32_t amount = 1);
-  static Op reset(SemaId first, uint32_t count);
-  static Op drain();
-  static Op alu2(AluOp alu, RegId dst, Operand a, Operand b);
-  static Op move(RegId dst, Operand a);
-  static Op loopBegin(LoopId loop, RegId counter = {});
-  static Op ifBegin(LoopId thenBranch);
-  static Op whenBegin(Operand condition);
-  static Op mark(OpKind kind, uint32_t target = Id<void>::noneValue);
+  static Op mark(OpKind kind, uint32_t target = Id<void>::noneValue) {
+    return {.kind = kind, .target = target};
+  }
+
+  static Op issue(InstrId instr) { return mark(OpKind::Issue, instr.value); }
+
+  static Op drain() { return mark(OpKind::Drain); }
+
+  static Op ifBegin(LoopId thenBranch) { return mark(OpKind::IfBegin, thenBranch.value); }
+
+  static Op whenBegin(Operand condition) { return {.kind = OpKind::WhenBegin, .a = condition}; }
+
+  static Op makeWait(SemaId sema, Operand threshold) {
+    return {.kind = OpKind::Wait, .wait = sema, .a = threshold};
+  }
+
+  static Op makeSignal(SemaId sema, uint32_t amount = 1) {
+    return {.kind = OpKind::Signal, .signal = sema, .amount = amount};
+  }
+
+  static Op reset(SemaId first, uint32_t count) {
+    return {.kind = OpKind::Reset, .signal = first, .amount = count};
+  }
+
+  static Op alu2(AluOp alu, RegId dst, Operand a, Operand b) {
+    return {.kind = OpKind::Alu, .alu = alu, .dst = dst, .a = a, .b = b};
+  }
+
+  static Op move(RegId dst, Operand a) { return alu2(AluOp::Move, dst, a, {}); }
+
+  static Op loopBegin(LoopId loop, RegId counter = {}) {
+    return {.kind = OpKind::LoopBegin, .target = loop.value, .dst = counter};
+  }
 
   bool operator==(const Op &) const = default;
 };
@@ -168,7 +190,6 @@ struct CodeSize {
   uint32_t semaphores = 0;   ///< that some operation waits for or raises
   uint32_t maxRegisters = 0; ///< on the engine that uses most
   uint64_t waits = 0;        ///< operations that wait
-  uint64_t aluOperations = 0;
 };
 
 /// The `amount` of a loop whose body only adds numbers to registers: `r0 = r0 + 1` is written as
