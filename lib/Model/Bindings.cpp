@@ -2,9 +2,9 @@
 
 #include "tally/Model/Bindings.h"
 
-#include "tally/Support/Names.h"
+#include "../Support/Report.h"
 
-#include <fmt/format.h>
+#include "tally/Support/Names.h"
 
 #include <algorithm>
 #include <charconv>
@@ -107,8 +107,8 @@ public:
 private:
   template <typename... Args> void error(fmt::format_string<Args...> format, Args &&...args) {
     ok = false;
-    diagnostics.error({}, fmt::format("in '--trips={}': {}", option,
-                                      fmt::format(format, std::forward<Args>(args)...)));
+    report(diagnostics, {}, "in '--trips={}': {}", option,
+           fmt::format(format, std::forward<Args>(args)...));
   }
 
   void split();
@@ -159,17 +159,17 @@ void TripsReader::split() {
 /// What may stand before the '=', in the order of the kernel.
 std::vector<std::string_view> TripsReader::boundNames() const {
   std::vector<std::string_view> names;
-  auto add = [&](std::string_view added) {
-    if (std::find(names.begin(), names.end(), added) == names.end()) {
-      names.push_back(added);
+  auto add = [&](NameId added) {
+    if (std::ranges::find(names, kernel.text(added)) == names.end()) {
+      names.push_back(kernel.text(added));
     }
   };
   for (const Loop &loop : kernel.loops) {
     if (loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then) {
-      add(kernel.text(loop.name));
+      add(loop.name);
     }
     if (loop.kind == LoopKind::Loop && loop.trip.symbol.valid()) {
-      add(kernel.text(loop.trip.symbol));
+      add(loop.trip.symbol);
     }
   }
   return names;
@@ -193,17 +193,14 @@ void TripsReader::findLoops() {
 }
 
 void TripsReader::findEngine() {
-  for (EngineId id : kernel.engines.ids()) {
-    if (kernel.nameOf(id) == engineName) {
-      engine = id;
-      return;
-    }
-  }
   std::vector<std::string_view> known;
   for (EngineId id : kernel.engines.ids()) {
     known.push_back(kernel.nameOf(id));
+    engine = known.back() == engineName && !engine.valid() ? id : engine;
   }
-  error("{}", unknownName("engine", "engines of this kernel", engineName, known));
+  if (!engine.valid()) {
+    error("{}", unknownName("engine", "engines of this kernel", engineName, known));
+  }
 }
 
 void TripsReader::readCounts() {
@@ -273,9 +270,9 @@ void TripsReader::readInto(Bindings &bindings) {
   }
   for (LoopId loop : loops) {
     if (!given.insert({loop, engine}).second) {
-      return error("the trips of '{}' are given twice; for one entry after another, list them: "
-                   "'{}=2,3'",
-                   name, name);
+      return error(
+          "the trips of '{}' are given twice; for one entry after another, list them: '{}=2,3'",
+          name, name);
     }
     bindings.set(loop, values, engine);
   }

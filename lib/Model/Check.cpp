@@ -8,6 +8,8 @@
 
 #include "tally/Model/Check.h"
 
+#include "../Support/Report.h"
+
 #include "CheckDeps.h"
 #include "tally/Model/ComputeText.h"
 #include "tally/Model/Overlap.h"
@@ -15,8 +17,6 @@
 #include "tally/Model/Regions.h"
 #include "tally/Model/Tiles.h"
 #include "tally/Support/Printable.h"
-
-#include <fmt/format.h>
 
 namespace tally {
 
@@ -46,11 +46,7 @@ private:
   template <typename IdT, typename T>
   void uniqueNames(const IdVector<IdT, T> &table, std::string_view kind);
 
-  bool nameIsImplied(EngineId) const { return false; }
-
-  bool nameIsImplied(InstrId) const { return false; }
-
-  bool nameIsImplied(BufferId) const { return false; }
+  template <typename IdT> bool nameIsImplied(IdT) const { return false; }
 
   bool nameIsImplied(QueueId queue) const;
   bool nameIsImplied(LoopId loop) const;
@@ -174,15 +170,13 @@ void Checker::uniqueNames(const IdVector<IdT, T> &table, std::string_view kind) 
     uint32_t &owner = ownerOfName[name.value];
     if (kernel.text(name).empty()) {
       if (!nameIsImplied(id)) {
-        diagnostics.error(table[id].where, fmt::format("this {} has an empty name", kind));
+        report(diagnostics, table[id].where, "this {} has an empty name", kind);
       }
     } else if (owner == IdT::noneValue) {
       owner = id.value;
     } else if (!nameIsImplied(id)) {
-      diagnostics
-          .error(table[id].where, fmt::format("two {0}s are named '{1}'; each {0} needs a name of "
-                                              "its own",
-                                              kind, kernel.text(name)))
+      report(diagnostics, table[id].where,
+             "two {0}s are named '{1}'; each {0} needs a name of its own", kind, kernel.text(name))
           .note(table[IdT(owner)].where, "the first is here");
     }
   }
@@ -194,20 +188,19 @@ void Checker::uniqueNames(const IdVector<IdT, T> &table, std::string_view kind) 
 
 void Checker::engines() {
   if (kernel.engines.empty()) {
-    diagnostics.error(kernel.where, fmt::format("kernel '{}' has no engine; declare at least one",
-                                                kernel.text(kernel.name)));
+    report(diagnostics, kernel.where, "kernel '{}' has no engine; declare at least one",
+           kernel.text(kernel.name));
   }
   if (kernel.engines.size() > maxEngines) {
-    diagnostics.error(kernel.engines[EngineId(maxEngines)].where,
-                      fmt::format("kernel '{}' has {} engines; at most {} are supported",
-                                  kernel.text(kernel.name), kernel.engines.size(), maxEngines));
+    report(diagnostics, kernel.engines[EngineId(maxEngines)].where,
+           "kernel '{}' has {} engines; at most {} are supported", kernel.text(kernel.name),
+           kernel.engines.size(), maxEngines);
   }
   for (QueueId id : kernel.queues.ids()) {
     const Queue &queue = kernel.queues[id];
     if (queue.weight == 0 || queue.weight > maxCount) {
-      diagnostics.error(queue.where,
-                        fmt::format("queue '{}' has weight {}; a weight lies between 1 and {}",
-                                    kernel.nameOf(id), queue.weight, maxCount));
+      report(diagnostics, queue.where, "queue '{}' has weight {}; a weight lies between 1 and {}",
+             kernel.nameOf(id), queue.weight, maxCount);
     }
   }
 }
@@ -216,17 +209,17 @@ void Checker::buffer(BufferId id) {
   std::string problem = sizeProblem(kernel, id);
   if (!problem.empty()) {
     const Buffer &buffer = kernel.buffers[id];
-    diagnostics.error(buffer.where, fmt::format("buffer '{}' does not fit in memory: {}",
-                                                kernel.text(buffer.name), problem));
+    report(diagnostics, buffer.where, "buffer '{}' does not fit in memory: {}",
+           kernel.text(buffer.name), problem);
   }
 }
 
 void Checker::loop(LoopId id) {
   const Loop &loop = kernel.loops[id];
   if (loop.depth == maxDepth + 1) {
-    diagnostics.error(loop.where, fmt::format("'{}' lies inside {} loops and branches; with itself "
-                                              "at most {} may enclose one another",
-                                              kernel.text(loop.name), maxDepth, maxDepth));
+    report(diagnostics, loop.where,
+           "'{}' lies inside {} loops and branches; with itself at most {} may enclose one another",
+           kernel.text(loop.name), maxDepth, maxDepth);
   }
   if (id != rootLoop) {
     trip(loop);
@@ -239,10 +232,9 @@ void Checker::trip(const Loop &loop) {
   const Trip &trip = loop.trip;
   if (loop.isBranch()) {
     if (trip.kind != Trip::Kind::Guard) {
-      diagnostics.error(loop.where,
-                        fmt::format("branch '{}' has a trip count; a branch runs if its "
-                                    "condition holds, and never twice",
-                                    name));
+      report(diagnostics, loop.where,
+             "branch '{}' has a trip count; a branch runs if its condition holds, and never twice",
+             name);
     }
     return;
   }
@@ -250,16 +242,13 @@ void Checker::trip(const Loop &loop) {
                      : trip.max                        ? std::max(*trip.max, trip.min)
                                                        : trip.min;
   if (largest > maxCount) {
-    diagnostics.error(loop.where,
-                      fmt::format("loop '{}' {} {} times; a trip count is at most {}", name,
-                                  trip.kind == Trip::Kind::Constant ? "runs" : "may run", largest,
-                                  maxCount));
+    report(diagnostics, loop.where, "loop '{}' {} {} times; a trip count is at most {}", name,
+           trip.kind == Trip::Kind::Constant ? "runs" : "may run", largest, maxCount);
   }
   if (trip.kind == Trip::Kind::Value && trip.max && *trip.max < trip.min) {
-    diagnostics.error(
-        loop.where, fmt::format("loop '{}' has 'min {}' and 'max {}'; the minimum must not exceed "
-                                "the maximum",
-                                name, trip.min, *trip.max));
+    report(diagnostics, loop.where,
+           "loop '{}' has 'min {}' and 'max {}'; the minimum must not exceed the maximum", name,
+           trip.min, *trip.max);
   }
 }
 
@@ -276,9 +265,8 @@ void Checker::accesses(InstrId id) {
       problem = tileProblem(kernel, buffer, tile);
     }
     if (!problem.empty()) {
-      Diagnostic &error = diagnostics.error(
-          instr.where, fmt::format("'{}' cannot touch '{}': {}", kernel.nameOf(id),
-                                   kernel.text(access.text), problem));
+      Diagnostic &error = report(diagnostics, instr.where, "'{}' cannot touch '{}': {}",
+                                 kernel.nameOf(id), kernel.text(access.text), problem);
       if (buffer.where.known()) {
         error.note(buffer.where, fmt::format("'{}' is here", kernel.text(buffer.name)));
       }
@@ -298,10 +286,8 @@ void Checker::computes(InstrId id) {
     problem = computeProblem(kernel, id, *parsed);
   }
   if (!problem.empty()) {
-    diagnostics.error(instr.where,
-                      fmt::format("'{}' cannot compute '{}{}': {}", kernel.nameOf(id),
-                                  quotable(text), quotable(text).size() < text.size() ? "..." : "",
-                                  problem));
+    report(diagnostics, instr.where, "'{}' cannot compute '{}{}': {}", kernel.nameOf(id),
+           quotable(text), quotable(text).size() < text.size() ? "..." : "", problem);
   }
 }
 
@@ -322,12 +308,11 @@ void Checker::control() {
     NameId value = loop.isBranch() ? loop.name : loop.trip.symbol;
     if (loop.kind != LoopKind::Else && value.valid() && writerOf[value.value].valid()) {
       InstrId writer = writerOf[value.value];
-      diagnostics
-          .error(loop.where,
-                 fmt::format("how often '{}' runs is given by '{}', and '{}' writes a buffer of "
-                             "that name; control cannot read what the kernel writes: load the "
-                             "value before, or give one of the two another name",
-                             kernel.nameOf(id), kernel.text(value), kernel.nameOf(writer)))
+      report(diagnostics, loop.where,
+             "how often '{}' runs is given by '{}', and '{}' writes a buffer of that name; control "
+             "cannot read what the kernel writes: load the value before, or give one of the two "
+             "another name",
+             kernel.nameOf(id), kernel.text(value), kernel.nameOf(writer))
           .note(kernel.instrs[writer].where, fmt::format("'{}' is here", kernel.nameOf(writer)));
     }
   }

@@ -45,15 +45,20 @@ private:
   void elementEndsError(const Dep &dep);
   void elementOffset(const Dep &dep, LoopId shared, int64_t offset);
   void zeroDistance(DepId id);
-  Order orderOf(const Dep &dep) const;
   void backwardError(const Dep &dep, const std::string &where);
   void divergence(const Dep &dep);
 
   // Wording
-  std::string ends(const Dep &dep) const;
   std::string wayOut(const Dep &dep) const;
-  void noteEnd(Diagnostic &error, std::string_view role, InstrId instr) const;
-  Diagnostic &depError(const Dep &dep, const std::string &message);
+  Diagnostic &errorAt(const Dep &dep, std::string message);
+
+  /// `'consumer' waits for 'producer'`, and what is wrong with that.
+  template <typename... Args>
+  Diagnostic &error(const Dep &dep, fmt::format_string<Args...> what, Args &&...args) {
+    return errorAt(dep, fmt::format("'{}' waits for '{}'{}", kernel.nameOf(dep.consumer),
+                                    kernel.nameOf(dep.producer),
+                                    fmt::format(what, std::forward<Args>(args)...)));
+  }
 
   const Kernel &kernel;
   Diagnostics &diagnostics;
@@ -76,11 +81,6 @@ void DepChecker::run() {
 // Wording
 //===----------------------------------------------------------------------===//
 
-std::string DepChecker::ends(const Dep &dep) const {
-  return fmt::format("'{}' waits for '{}'", kernel.nameOf(dep.consumer),
-                     kernel.nameOf(dep.producer));
-}
-
 /// What would make a backward dependence legal.
 std::string DepChecker::wayOut(const Dep &dep) const {
   LoopId shared =
@@ -94,18 +94,16 @@ std::string DepChecker::wayOut(const Dep &dep) const {
 }
 
 /// Readers without places get no notes that say nothing else.
-void DepChecker::noteEnd(Diagnostic &error, std::string_view role, InstrId instr) const {
-  Location where = kernel.instrs[instr].where;
-  if (where.known()) {
-    error.note(where, fmt::format("{} is here", role));
-  }
-}
-
-Diagnostic &DepChecker::depError(const Dep &dep, const std::string &message) {
-  Diagnostic &error = diagnostics.error(dep.where, message);
-  noteEnd(error, "producer", dep.producer);
+Diagnostic &DepChecker::errorAt(const Dep &dep, std::string message) {
+  Diagnostic &error = diagnostics.error(dep.where, std::move(message));
+  auto noteEnd = [&](std::string note, InstrId end) {
+    if (Location where = kernel.instrs[end].where; where.known()) {
+      error.note(where, std::move(note));
+    }
+  };
+  noteEnd("producer is here", dep.producer);
   if (dep.consumer != dep.producer) {
-    noteEnd(error, "consumer", dep.consumer);
+    noteEnd("consumer is here", dep.consumer);
   }
   return error;
 }
@@ -142,10 +140,10 @@ void DepChecker::vectorDistance(DepId id) {
   }
   const DistanceComponent &outermost = *kernel.componentsBegin(dep);
   if (legal && outermost.distance < 0) {
-    depError(dep,
-             fmt::format("{} at distance {} on '{}', a run that is still to come; the outermost "
-                         "distance that is not 0 must be positive",
-                         ends(dep), outermost.distance, kernel.nameOf(outermost.loop)));
+    error(dep,
+          " at distance {} on '{}', a run that is still to come; the outermost distance that is "
+          "not 0 must be positive",
+          outermost.distance, kernel.nameOf(outermost.loop));
   }
 }
 
@@ -156,15 +154,14 @@ bool DepChecker::component(DepId id, const DistanceComponent &component) {
     return false;
   }
   if (usedBy[component.loop] == id.value + 1) {
-    depError(dep, fmt::format("{} at two distances on '{}'; give one", ends(dep),
-                              kernel.nameOf(component.loop)));
+    error(dep, " at two distances on '{}'; give one", kernel.nameOf(component.loop));
     return false;
   }
   usedBy[component.loop] = id.value + 1;
   int64_t limit = static_cast<int64_t>(maxCount);
   if (component.distance > limit || component.distance < -limit) {
-    depError(dep, fmt::format("{} at distance {} on '{}'; a distance is at most {}", ends(dep),
-                              component.distance, kernel.nameOf(component.loop), limit));
+    error(dep, " at distance {} on '{}'; a distance is at most {}", component.distance,
+          kernel.nameOf(component.loop), limit);
     return false;
   }
   return true;
@@ -173,9 +170,7 @@ bool DepChecker::component(DepId id, const DistanceComponent &component) {
 /// Whether `loop` may have a component: a real loop around both ends.
 bool DepChecker::componentLoop(const Dep &dep, LoopId loop) {
   if (loop == rootLoop) {
-    depError(dep, fmt::format("{} at a distance on the whole kernel, which runs once; name a loop "
-                              "around both",
-                              ends(dep)));
+    error(dep, " at a distance on the whole kernel, which runs once; name a loop around both");
     return false;
   }
   if (kernel.loops[loop].isBranch()) {
@@ -183,9 +178,10 @@ bool DepChecker::componentLoop(const Dep &dep, LoopId loop) {
     std::string around = real == rootLoop
                              ? std::string("no loop is around it")
                              : fmt::format("name the loop around it, '{}'", kernel.nameOf(real));
-    depError(dep, fmt::format("{} at a distance on '{}', a branch; branches have no iterations and "
-                              "do not count in distances: {}",
-                              ends(dep), kernel.nameOf(loop), around))
+    error(dep,
+          " at a distance on '{}', a branch; branches have no iterations and do not count in "
+          "distances: {}",
+          kernel.nameOf(loop), around)
         .note(kernel.loops[loop].where, "the branch is here");
     return false;
   }
@@ -199,31 +195,26 @@ bool DepChecker::componentLoop(const Dep &dep, LoopId loop) {
 }
 
 void DepChecker::wrongEnd(const Dep &dep, LoopId loop, InstrId end) {
-  depError(dep,
-           fmt::format("{} at a distance on '{}', but '{}' is not inside '{}'; a distance is on "
-                       "loops around both",
-                       ends(dep), kernel.nameOf(loop), kernel.nameOf(end), kernel.nameOf(loop)))
+  error(dep,
+        " at a distance on '{}', but '{}' is not inside '{}'; a distance is on loops around both",
+        kernel.nameOf(loop), kernel.nameOf(end), kernel.nameOf(loop))
       .note(kernel.loops[loop].where, fmt::format("loop '{}' is here", kernel.nameOf(loop)));
 }
 
 void DepChecker::flatDistance(DepId id) {
   const Dep &dep = kernel.deps[id];
   if (dep.step < 0 || dep.step > static_cast<int64_t>(maxCount)) {
-    depError(dep, fmt::format("{} at flat distance {}; a flat distance lies between 0 and {}",
-                              ends(dep), dep.step, maxCount));
+    error(dep, " at flat distance {}; a flat distance lies between 0 and {}", dep.step, maxCount);
     return;
   }
   if (dep.numComponents != 0) {
-    depError(dep, fmt::format("{} at a flat distance, which counts runs and takes no distance on a "
-                              "loop; drop one of the two",
-                              ends(dep)));
+    error(dep, " at a flat distance, which counts runs and takes no distance on a loop; drop one "
+               "of the two");
     return;
   }
   if (kernel.instrs[dep.producer].home != kernel.instrs[dep.consumer].home) {
-    depError(dep,
-             fmt::format("{} at a flat distance, which needs both directly in one body, as only "
-                         "then they run equally often; use a distance on the loops around both",
-                         ends(dep)));
+    error(dep, " at a flat distance, which needs both directly in one body, as only then they run "
+               "equally often; use a distance on the loops around both");
     return;
   }
   if (dep.step == 0) {
@@ -248,22 +239,20 @@ void DepChecker::elementEndsError(const Dep &dep) {
   LoopId c = kernel.instrs[dep.consumer].home;
   LoopId around = kernel.realLoop(kernel.commonLoop(p, c));
   if (kernel.realLoop(p) == kernel.realLoop(c) && around != rootLoop) {
-    depError(dep, fmt::format("{} element by element, but both are in the loop '{}'; write the "
-                              "distance as one on '{}'",
-                              ends(dep), kernel.nameOf(around), kernel.nameOf(around)));
+    error(dep,
+          " element by element, but both are in the loop '{}'; write the distance as one on '{}'",
+          kernel.nameOf(around), kernel.nameOf(around));
     return;
   }
-  depError(dep, fmt::format("{} element by element, which needs the two directly in two loops that "
-                            "are in one body; use a distance on the loops around both",
-                            ends(dep)));
+  error(dep, " element by element, which needs the two directly in two loops that are in one body; "
+             "use a distance on the loops around both");
 }
 
 void DepChecker::elementDistance(DepId id) {
   const Dep &dep = kernel.deps[id];
   int64_t limit = static_cast<int64_t>(maxCount);
   if (dep.step > limit || dep.step < -limit) {
-    depError(dep, fmt::format("{} at element distance {}; it lies between {} and {}", ends(dep),
-                              dep.step, -limit, limit));
+    error(dep, " at element distance {}; it lies between {} and {}", dep.step, -limit, limit);
   }
   if (!elementEnds(dep)) {
     return elementEndsError(dep);
@@ -275,9 +264,10 @@ void DepChecker::elementDistance(DepId id) {
       return;
     }
     if (c->loop != shared) {
-      depError(dep, fmt::format("{} element by element at a distance on '{}'; besides the elements "
-                                "only the innermost loop around both, '{}', may have a distance",
-                                ends(dep), kernel.nameOf(c->loop), kernel.nameOf(shared)));
+      error(dep,
+            " element by element at a distance on '{}'; besides the elements only the innermost "
+            "loop around both, '{}', may have a distance",
+            kernel.nameOf(c->loop), kernel.nameOf(shared));
       return;
     }
   }
@@ -286,48 +276,34 @@ void DepChecker::elementDistance(DepId id) {
 
 /// At offset 0 the producer's loop must come first; no run of a later iteration is ever waited for.
 void DepChecker::elementOffset(const Dep &dep, LoopId shared, int64_t offset) {
-  bool forward = orderOf(dep) == Order::Forward;
+  bool forward = placeOf(kernel, dep).order == Order::Forward;
   if (offset >= (forward ? 0 : 1)) {
     return;
   }
   if (forward) {
-    depError(dep, fmt::format("{} element by element at distance {} on '{}', an iteration that is "
-                              "still to come; the distance must not be negative",
-                              ends(dep), offset, kernel.nameOf(shared)));
+    error(dep,
+          " element by element at distance {} on '{}', an iteration that is still to come; the "
+          "distance must not be negative",
+          offset, kernel.nameOf(shared));
     return;
   }
-  depError(dep,
-           fmt::format("{} element by element at distance {}, but the loop of '{}' comes after "
-                       "the loop of '{}'; {}",
-                       ends(dep), offset, kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer),
-                       wayOut(dep)));
+  error(dep,
+        " element by element at distance {}, but the loop of '{}' comes after the loop of '{}'; {}",
+        offset, kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer), wayOut(dep));
 }
 
 //===----------------------------------------------------------------------===//
 // Distance 0, and divergence
 //===----------------------------------------------------------------------===//
 
-/// placeOf() without its climbs for the usual case of two ends in one body.
-Order DepChecker::orderOf(const Dep &dep) const {
-  const Instr &producer = kernel.instrs[dep.producer];
-  const Instr &consumer = kernel.instrs[dep.consumer];
-  if (producer.block == consumer.block) {
-    return Order::SameBlock;
-  }
-  if (producer.home == consumer.home) {
-    return producer.block < consumer.block ? Order::Forward : Order::Backward;
-  }
-  return placeOf(kernel, dep).order;
-}
-
 void DepChecker::zeroDistance(DepId id) {
   const Dep &dep = kernel.deps[id];
   if (dep.producer == dep.consumer) {
-    depError(dep, fmt::format("'{}' waits for itself at distance 0; {}",
-                              kernel.nameOf(dep.consumer), wayOut(dep)));
+    errorAt(dep, fmt::format("'{}' waits for itself at distance 0; {}", kernel.nameOf(dep.consumer),
+                             wayOut(dep)));
     return;
   }
-  Order order = orderOf(dep);
+  Order order = placeOf(kernel, dep).order;
   bool textBackward = dep.consumer < dep.producer;
   if (order == Order::Backward) {
     LoopId shared =
@@ -345,9 +321,8 @@ void DepChecker::zeroDistance(DepId id) {
 }
 
 void DepChecker::backwardError(const Dep &dep, const std::string &where) {
-  depError(dep, fmt::format("{} at distance 0, but '{}' comes after '{}' {}; {}", ends(dep),
-                            kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer), where,
-                            wayOut(dep)));
+  error(dep, " at distance 0, but '{}' comes after '{}' {}; {}", kernel.nameOf(dep.producer),
+        kernel.nameOf(dep.consumer), where, wayOut(dep));
 }
 
 /// The consumer counts the producer's runs on its own engine, so the two engines must agree on
@@ -358,11 +333,11 @@ void DepChecker::divergence(const Dep &dep) {
       kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer)) {
     return;
   }
-  depError(dep, fmt::format("{0}, whose runs engine '{1}' cannot count: '{2}' around '{3}' is "
-                            "divergent, so engines may disagree how often it runs; make it uniform "
-                            "or add allow_divergent",
-                            ends(dep), kernel.nameOf(kernel.engineOf(dep.consumer)),
-                            kernel.nameOf(loop), kernel.nameOf(dep.producer)))
+  error(dep,
+        ", whose runs engine '{0}' cannot count: '{1}' around '{2}' is divergent, so engines may "
+        "disagree how often it runs; make it uniform or add allow_divergent",
+        kernel.nameOf(kernel.engineOf(dep.consumer)), kernel.nameOf(loop),
+        kernel.nameOf(dep.producer))
       .note(kernel.loops[loop].where, fmt::format("divergent '{}' is here", kernel.nameOf(loop)));
 }
 

@@ -49,35 +49,17 @@ QueueId KernelBuilder::queue(std::string_view name, uint32_t weight, Completion 
   return kernel.queues.push({kernel.strings.intern(name), engine, weight, completion, where});
 }
 
-QueueId KernelBuilder::queueOf(EngineId engine) const {
-  return kernel.engines[engine].queues[0];
-}
-
 void KernelBuilder::setQueue(QueueId queue, uint32_t weight, Completion completion) {
   kernel.queues[queue].weight = weight;
   kernel.queues[queue].completion = completion;
 }
 
-Trip KernelBuilder::constant(uint64_t trips) {
-  Trip trip;
-  trip.constant = trips;
-  return trip;
-}
-
 Trip KernelBuilder::value(std::string_view symbol, uint64_t min, std::optional<uint64_t> max) {
-  Trip trip;
-  trip.kind = Trip::Kind::Value;
-  trip.symbol = kernel.strings.intern(symbol);
-  trip.min = min;
-  trip.max = max;
-  return trip;
+  return {Trip::Kind::Value, 1, kernel.strings.intern(symbol), min, max};
 }
 
 Trip KernelBuilder::guard(std::string_view symbol) {
-  Trip trip;
-  trip.kind = Trip::Kind::Guard;
-  trip.symbol = kernel.strings.intern(symbol);
-  return trip;
+  return {Trip::Kind::Guard, 1, kernel.strings.intern(symbol), 0, {}};
 }
 
 LoopId KernelBuilder::addLoop(std::string_view name, LoopKind kind, Trip trip, bool uniform,
@@ -130,11 +112,7 @@ void KernelBuilder::endLoop() {
   LoopId id = open.back().loop;
   assert(kernel.loops[id].kind == LoopKind::Loop && "endLoop closes a loop");
   closeBody();
-  Stmt stmt;
-  stmt.kind = Stmt::Kind::Loop;
-  stmt.parent = open.back().loop;
-  stmt.loop = id;
-  pending.push_back(stmt);
+  pending.push_back({Stmt::Kind::Loop, open.back().loop, 0, {}, id});
 }
 
 LoopId KernelBuilder::beginIf(std::string_view name, bool uniform, Location where) {
@@ -165,11 +143,7 @@ void KernelBuilder::endIf() {
   }
   LoopId thenId = kernel.loops[open.back().loop].otherBranch;
   closeBody();
-  Stmt stmt;
-  stmt.kind = Stmt::Kind::If;
-  stmt.parent = open.back().loop;
-  stmt.loop = thenId;
-  pending.push_back(stmt);
+  pending.push_back({Stmt::Kind::If, open.back().loop, 0, {}, thenId});
 }
 
 void KernelBuilder::setSync(LoopId id, RegionSync sync) {
@@ -179,8 +153,9 @@ void KernelBuilder::setSync(LoopId id, RegionSync sync) {
   }
 }
 
-void KernelBuilder::setUnroll(LoopId loop, uint32_t iterations) {
-  kernel.loops[loop].unroll = iterations;
+/// None of an empty text.
+NameId KernelBuilder::said(std::string_view text) {
+  return text.empty() ? NameId() : kernel.strings.intern(text);
 }
 
 BufferId KernelBuilder::buffer(std::string_view name, std::span<const uint64_t> shape,
@@ -188,8 +163,8 @@ BufferId KernelBuilder::buffer(std::string_view name, std::span<const uint64_t> 
                                std::optional<uint64_t> address, Location where) {
   Buffer buffer;
   buffer.name = kernel.strings.intern(name);
-  buffer.space = space.empty() ? NameId() : kernel.strings.intern(space);
-  buffer.elementType = elementType.empty() ? NameId() : kernel.strings.intern(elementType);
+  buffer.space = said(space);
+  buffer.elementType = said(elementType);
   buffer.shape.assign(shape.begin(), shape.end());
   buffer.address = address;
   buffer.where = where;
@@ -210,7 +185,7 @@ InstrId KernelBuilder::instr(std::string_view name, QueueId queue, std::string_v
                              Location where) {
   Instr instr;
   instr.name = kernel.strings.intern(name);
-  instr.operation = operation.empty() ? NameId() : kernel.strings.intern(operation);
+  instr.operation = said(operation);
   instr.queue = queue;
   instr.home = open.back().loop;
   instr.accesses = {static_cast<uint32_t>(kernel.accesses.size()), 0};
@@ -221,20 +196,15 @@ InstrId KernelBuilder::instr(std::string_view name, QueueId queue, std::string_v
 /// Instructions since the last nested statement become a block.
 void KernelBuilder::flushBlock() {
   uint32_t end = static_cast<uint32_t>(kernel.instrs.size());
-  if (blockStart == end) {
-    return;
+  if (blockStart != end) {
+    pending.push_back({Stmt::Kind::Block, open.back().loop, 0, {blockStart, end - blockStart}, {}});
   }
-  Stmt stmt;
-  stmt.kind = Stmt::Kind::Block;
-  stmt.parent = open.back().loop;
-  stmt.instrs = {blockStart, end - blockStart};
-  pending.push_back(stmt);
   blockStart = end;
 }
 
 void KernelBuilder::computes(std::string_view text) {
   assert(!kernel.instrs.empty() && "what is computed belongs to the instruction added last");
-  kernel.instrs.raw().back().computes = text.empty() ? NameId() : kernel.strings.intern(text);
+  kernel.instrs.raw().back().computes = said(text);
 }
 
 AccessId KernelBuilder::access(AccessKind kind, BufferId buffer, std::string_view canonicalText) {
@@ -243,66 +213,18 @@ AccessId KernelBuilder::access(AccessKind kind, BufferId buffer, std::string_vie
   return kernel.accesses.push({kind, buffer, kernel.strings.intern(canonicalText)});
 }
 
-DepId KernelBuilder::addDep(Dep dep, std::span<const DistanceComponent> components) {
-  dep.firstComponent = static_cast<uint32_t>(kernel.components.size());
-  for (const DistanceComponent &component : components) {
-    if (component.distance != 0) {
-      kernel.components.push_back(component);
-      ++dep.numComponents;
-    }
-  }
-  auto first = kernel.components.begin() + dep.firstComponent;
-  std::stable_sort(first, kernel.components.end(),
+DepId KernelBuilder::dep(InstrId producer, InstrId consumer, DistanceForm form, int64_t step,
+                         std::span<const DistanceComponent> components, DepKind kind,
+                         Location where) {
+  auto begin = static_cast<uint32_t>(kernel.components.size());
+  std::ranges::copy_if(components, std::back_inserter(kernel.components),
+                       [](const DistanceComponent &each) { return each.distance != 0; });
+  std::stable_sort(kernel.components.begin() + begin, kernel.components.end(),
                    [&](const DistanceComponent &a, const DistanceComponent &b) {
                      return kernel.loops[a.loop].depth < kernel.loops[b.loop].depth;
                    });
-  return kernel.deps.push(dep);
-}
-
-DepId KernelBuilder::dep(InstrId producer, InstrId consumer,
-                         std::initializer_list<DistanceComponent> components, DepKind kind,
-                         Location where) {
-  return depVector(producer, consumer, {components.begin(), components.size()}, kind, where);
-}
-
-DepId KernelBuilder::depVector(InstrId producer, InstrId consumer,
-                               std::span<const DistanceComponent> components, DepKind kind,
-                               Location where) {
-  Dep dep;
-  dep.producer = producer;
-  dep.consumer = consumer;
-  dep.kind = kind;
-  dep.where = where;
-  return addDep(dep, components);
-}
-
-DepId KernelBuilder::depFlat(InstrId producer, InstrId consumer, int64_t runs, DepKind kind,
-                             Location where) {
-  Dep dep;
-  dep.producer = producer;
-  dep.consumer = consumer;
-  dep.kind = kind;
-  dep.form = DistanceForm::Flat;
-  dep.step = runs;
-  dep.where = where;
-  return addDep(dep, {});
-}
-
-DepId KernelBuilder::depElement(InstrId producer, InstrId consumer, int64_t element,
-                                std::span<const DistanceComponent> components, DepKind kind,
-                                Location where) {
-  Dep dep;
-  dep.producer = producer;
-  dep.consumer = consumer;
-  dep.kind = kind;
-  dep.form = DistanceForm::Element;
-  dep.step = element;
-  dep.where = where;
-  return addDep(dep, components);
-}
-
-void KernelBuilder::allowDivergent(DepId dep) {
-  kernel.deps[dep].allowDivergent = true;
+  auto count = static_cast<uint32_t>(kernel.components.size() - begin);
+  return kernel.deps.push({producer, consumer, kind, form, false, begin, count, step, where});
 }
 
 void KernelBuilder::reserveSemaphores(std::span<const uint32_t> numbers) {
@@ -312,14 +234,6 @@ void KernelBuilder::reserveSemaphores(std::span<const uint32_t> numbers) {
 void KernelBuilder::reserveRegisters(EngineId engine, std::span<const uint32_t> numbers) {
   std::vector<uint32_t> &reserved = kernel.engines[engine].reserved;
   reserved.insert(reserved.end(), numbers.begin(), numbers.end());
-}
-
-void KernelBuilder::pin(InstrId instr, uint32_t semaphore) {
-  kernel.pins.push_back({instr, semaphore, kernel.instrs[instr].where});
-}
-
-void KernelBuilder::pin(DepId dep, uint32_t semaphore) {
-  kernel.pins.push_back({kernel.deps[dep].producer, semaphore, kernel.deps[dep].where});
 }
 
 void KernelBuilder::reserve(size_t instrs, size_t deps) {

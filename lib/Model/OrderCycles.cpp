@@ -8,19 +8,20 @@
 //   dma: c1, p2       dep "p2" -> "c2"
 //
 // Steps:  1. graph   an edge for each dependence, one to the next of the engine
-//         2. peel    take away, again and again, what waits for nothing; the
-//                    rest is empty in almost every kernel
-//         3. knots   strongly connected parts of the rest (Tarjan, iterative)
-//         4. report  a shortest cycle through the first dependence of each knot
-// Each step is linear in instructions + dependences.
+//         2. knots   strongly connected parts (Tarjan, iterative)
+//         3. report  a shortest cycle through the first dependence of each knot of several
+// Linear in instructions + dependences, but for the sorting of edges. Few kernels come here: one of
+// the dependences must go against the order of the text.
 //
 //===----------------------------------------------------------------------===//
 
 #include "OrderCycles.h"
 
-#include <fmt/format.h>
+#include "../Support/Report.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 namespace tally {
 
@@ -33,29 +34,17 @@ public:
   void report(Diagnostics &diagnostics);
 
 private:
-  /// Runs `visit(successor, dependence)`; the dependence is none for engine order.
-  template <typename Visit> void forSuccessors(InstrId instr, Visit visit) const {
-    for (uint32_t e = firstEdge[instr.value]; e < firstEdge[instr.value + 1]; ++e) {
-      visit(kernel.deps[edges[e]].consumer, edges[e]);
-    }
-    if (next[instr].valid()) {
-      visit(next[instr], DepId());
-    }
+  struct Edge {
+    InstrId from, to;
+    DepId by; ///< none: the order of the engine
+  };
+
+  std::span<const Edge> successors(InstrId instr) const {
+    return std::span(edges).subspan(firstEdge[instr.value],
+                                    firstEdge[instr.value + 1] - firstEdge[instr.value]);
   }
 
-  /// The e-th successor of `instr`, none past the end.
-  InstrId successor(InstrId instr, uint32_t e) const {
-    uint32_t count = firstEdge[instr.value + 1] - firstEdge[instr.value];
-    return e < count    ? kernel.deps[edges[firstEdge[instr.value] + e]].consumer
-           : e == count ? next[instr]
-                        : InstrId();
-  }
-
-  void linkEngines();
-  void linkDeps();
-  bool peel();
-  void findKnots();
-  void visitFrom(InstrId root);
+  void findKnots(InstrId root);
   void closeKnot(InstrId root);
   void reportKnot(DepId first, Diagnostics &diagnostics);
   void noteHops(InstrId from, InstrId to, Diagnostic &error) const;
@@ -63,11 +52,9 @@ private:
   static constexpr uint32_t unseen = UINT32_MAX;
 
   const Kernel &kernel;
-  const std::vector<DepId> &deps;  ///< in order of the text
-  std::vector<uint32_t> firstEdge; ///< by producer, into edges
-  std::vector<DepId> edges;
-  IdVector<InstrId, InstrId> next;  ///< on the same engine; steps out of a block close no cycle
-  IdVector<InstrId, uint32_t> open; ///< predecessors not yet peeled; 0: peeled
+  const std::vector<DepId> &deps; ///< in order of the text
+  std::vector<Edge> edges;
+  std::vector<size_t> firstEdge; ///< by instruction
   // Tarjan: order of discovery, earliest reachable, and the knot once closed.
   IdVector<InstrId, uint32_t> index;
   IdVector<InstrId, uint32_t> low;
@@ -75,85 +62,37 @@ private:
   std::vector<InstrId> stack;
   uint32_t numIndices = 0;
   uint32_t numKnots = 0;
-  // Search of step 4: how each instruction was reached.
-  IdVector<InstrId, InstrId> cameFrom;
-  IdVector<InstrId, DepId> cameBy;
+  /// Search of step 3: how each instruction was reached.
+  IdVector<InstrId, Edge> cameBy;
 };
 
+/// Steps out of a block close no cycle, so the next of an engine may stand anywhere.
 OrderGraph::OrderGraph(const Kernel &kernel, const std::vector<DepId> &deps)
-    : kernel(kernel), deps(deps) {
-  size_t n = kernel.instrs.size();
-  next.assign(n, {});
-  open.assign(n, 0);
-  linkEngines();
-  linkDeps();
-}
-
-void OrderGraph::linkEngines() {
+    : kernel(kernel), deps(deps), firstEdge(kernel.instrs.size() + 1),
+      index(kernel.instrs.size(), unseen), low(kernel.instrs.size(), unseen),
+      knot(kernel.instrs.size(), unseen), cameBy(kernel.instrs.size()) {
+  for (DepId d : deps) {
+    edges.push_back({kernel.deps[d].producer, kernel.deps[d].consumer, d});
+  }
   IdVector<EngineId, InstrId> last(kernel.engines.size());
   for (InstrId i : kernel.instrs.ids()) {
     InstrId &before = last[kernel.engineOf(i)];
     if (before.valid()) {
-      next[before] = i;
-      ++open[i];
+      edges.push_back({before, i, {}});
     }
     before = i;
   }
+  std::ranges::stable_sort(edges, {}, &Edge::from);
+  for (const Edge &edge : edges) {
+    ++firstEdge[edge.from.value + 1];
+  }
+  std::partial_sum(firstEdge.begin(), firstEdge.end(), firstEdge.begin());
 }
 
-void OrderGraph::linkDeps() {
-  firstEdge.assign(kernel.instrs.size() + 2, 0);
-  for (DepId d : deps) {
-    ++firstEdge[kernel.deps[d].producer.value + 2];
-    ++open[kernel.deps[d].consumer];
-  }
-  for (size_t i = 2; i < firstEdge.size(); ++i) {
-    firstEdge[i] += firstEdge[i - 1];
-  }
-  edges.resize(deps.size());
-  for (DepId d : deps) {
-    edges[firstEdge[kernel.deps[d].producer.value + 1]++] = d;
-  }
-}
-
-/// Whether anything is left.
-bool OrderGraph::peel() {
-  std::vector<InstrId> ready;
-  for (InstrId i : kernel.instrs.ids()) {
-    if (open[i] == 0) {
-      ready.push_back(i);
-    }
-  }
-  size_t numPeeled = 0;
-  while (!ready.empty()) {
-    InstrId i = ready.back();
-    ready.pop_back();
-    ++numPeeled;
-    forSuccessors(i, [&](InstrId s, DepId) {
-      if (--open[s] == 0) {
-        ready.push_back(s);
-      }
-    });
-  }
-  return numPeeled < kernel.instrs.size();
-}
-
-void OrderGraph::findKnots() {
-  size_t n = kernel.instrs.size();
-  index.assign(n, unseen);
-  low.assign(n, unseen);
-  knot.assign(n, unseen);
-  for (InstrId i : kernel.instrs.ids()) {
-    if (open[i] != 0 && index[i] == unseen) {
-      visitFrom(i);
-    }
-  }
-}
-
-void OrderGraph::visitFrom(InstrId root) {
+void OrderGraph::findKnots(InstrId root) {
   struct Frame {
     InstrId instr;
-    uint32_t edge;
+    size_t edge;
   };
 
   std::vector<Frame> frames;
@@ -164,21 +103,24 @@ void OrderGraph::visitFrom(InstrId root) {
   };
   enter(root);
   while (!frames.empty()) {
-    InstrId instr = frames.back().instr;
-    InstrId s = successor(instr, frames.back().edge++);
-    if (!s.valid()) {
-      if (low[instr] == index[instr]) {
-        closeKnot(instr);
+    auto &[instr, edge] = frames.back();
+    if (edge < successors(instr).size()) {
+      InstrId s = successors(instr)[edge++].to;
+      if (index[s] == unseen) {
+        enter(s);
+      } else if (knot[s] == unseen) {
+        low[instr] = std::min(low[instr], index[s]);
       }
-      frames.pop_back();
-      if (!frames.empty()) {
-        InstrId parent = frames.back().instr;
-        low[parent] = std::min(low[parent], low[instr]);
-      }
-    } else if (index[s] == unseen) {
-      enter(s);
-    } else if (knot[s] == unseen) {
-      low[instr] = std::min(low[instr], index[s]);
+      continue;
+    }
+    if (low[instr] == index[instr]) {
+      closeKnot(instr);
+    }
+    uint32_t lowest = low[instr];
+    frames.pop_back();
+    if (!frames.empty()) {
+      uint32_t &around = low[frames.back().instr];
+      around = std::min(around, lowest);
     }
   }
 }
@@ -197,22 +139,21 @@ void OrderGraph::closeKnot(InstrId root) {
 void OrderGraph::reportKnot(DepId first, Diagnostics &diagnostics) {
   const Dep &dep = kernel.deps[first];
   std::vector<InstrId> queue = {dep.consumer};
-  for (size_t head = 0; head < queue.size() && !cameFrom[dep.producer].valid(); ++head) {
-    InstrId i = queue[head];
-    forSuccessors(i, [&](InstrId s, DepId by) {
-      if (knot[s] == knot[i] && s != dep.consumer && !cameFrom[s].valid()) {
-        cameFrom[s] = i;
-        cameBy[s] = by;
-        queue.push_back(s);
+  for (size_t head = 0; head < queue.size() && !cameBy[dep.producer].to.valid(); ++head) {
+    for (const Edge &edge : successors(queue[head])) {
+      if (knot[edge.to] == knot[edge.from] && edge.to != dep.consumer &&
+          !cameBy[edge.to].to.valid()) {
+        cameBy[edge.to] = edge;
+        queue.push_back(edge.to);
       }
-    });
+    }
   }
-  Diagnostic &error = diagnostics.error(
-      dep.where,
-      fmt::format("'{0}' waits for '{1}' at distance 0, but '{1}' cannot run before '{0}': "
-                  "dependences and the order of the engines form a cycle; give one of the "
-                  "dependences a distance of at least 1 on a loop around them, or reorder",
-                  kernel.nameOf(dep.consumer), kernel.nameOf(dep.producer)));
+  Diagnostic &error = tally::report(
+      diagnostics, dep.where,
+      "'{0}' waits for '{1}' at distance 0, but '{1}' cannot run before '{0}': dependences "
+      "and the order of the engines form a cycle; give one of the dependences a distance of "
+      "at least 1 on a loop around them, or reorder",
+      kernel.nameOf(dep.consumer), kernel.nameOf(dep.producer));
   noteHops(dep.consumer, dep.producer, error);
 }
 
@@ -220,13 +161,13 @@ void OrderGraph::reportKnot(DepId first, Diagnostics &diagnostics) {
 /// cannot run; steps along one engine count as one hop.
 void OrderGraph::noteHops(InstrId from, InstrId to, Diagnostic &error) const {
   while (to != from) {
-    InstrId before = cameFrom[to];
-    if (cameBy[to].valid()) {
-      error.note(kernel.deps[cameBy[to]].where,
+    auto [before, reached, by] = cameBy[to];
+    if (by.valid()) {
+      error.note(kernel.deps[by].where,
                  fmt::format("'{}' waits for '{}'", kernel.nameOf(to), kernel.nameOf(before)));
     } else {
-      while (before != from && !cameBy[before].valid()) {
-        before = cameFrom[before];
+      while (before != from && !cameBy[before].by.valid()) {
+        before = cameBy[before].from;
       }
       error.note(kernel.instrs[to].where,
                  fmt::format("'{}' comes after '{}' on engine '{}'", kernel.nameOf(to),
@@ -237,16 +178,15 @@ void OrderGraph::noteHops(InstrId from, InstrId to, Diagnostic &error) const {
 }
 
 void OrderGraph::report(Diagnostics &diagnostics) {
-  if (!peel()) {
-    return;
+  for (InstrId i : kernel.instrs.ids()) {
+    if (index[i] == unseen) {
+      findKnots(i);
+    }
   }
-  findKnots();
-  cameFrom.assign(kernel.instrs.size(), {});
-  cameBy.assign(kernel.instrs.size(), {});
   std::vector<bool> reported(numKnots, false);
   for (DepId d : deps) {
     uint32_t k = knot[kernel.deps[d].producer];
-    if (k != unseen && k == knot[kernel.deps[d].consumer] && !reported[k]) {
+    if (k == knot[kernel.deps[d].consumer] && !reported[k]) {
       reported[k] = true;
       reportKnot(d, diagnostics);
     }

@@ -2,7 +2,7 @@
 
 #include "tally/Model/Pins.h"
 
-#include <fmt/format.h>
+#include "../Support/Report.h"
 
 #include <algorithm>
 
@@ -17,10 +17,10 @@ public:
   void run() {
     for (const Pin &pin : kernel.pins) {
       if (std::ranges::find(kernel.reserved, pin.semaphore) != kernel.reserved.end()) {
-        diagnostics
-            .error(pin.where, fmt::format("{} is pinned to semaphore {}, which is reserved; pin it "
-                                          "to another one, or do not reserve this one",
-                                          name(pin), pin.semaphore))
+        report(diagnostics, pin.where,
+               "{} is pinned to semaphore {}, which is reserved; pin it to another one, or do not "
+               "reserve this one",
+               name(pin), pin.semaphore)
             .note(kernel.where,
                   fmt::format("kernel '{}' reserves it here", kernel.text(kernel.name)));
       }
@@ -37,10 +37,10 @@ private:
   bool isFirstOfInstr(const Pin &pin) {
     auto [first, isNew] = pinOf.try_emplace(pin.instr, &pin);
     if (!isNew && first->second->semaphore != pin.semaphore) {
-      diagnostics
-          .error(pin.where, fmt::format("{} is pinned to semaphore {} here, and to {} elsewhere; "
-                                        "an instruction raises one semaphore",
-                                        name(pin), pin.semaphore, first->second->semaphore))
+      report(diagnostics, pin.where,
+             "{} is pinned to semaphore {} here, and to {} elsewhere; an instruction raises one "
+             "semaphore",
+             name(pin), pin.semaphore, first->second->semaphore)
           .note(first->second->where, "the other pin is here");
     }
     return isNew;
@@ -56,20 +56,18 @@ private:
       return;
     }
     if (mayMix) {
-      diagnostics
-          .error(pin.where,
-                 fmt::format("{} is pinned to semaphore {} like {}, but queue '{}' completes in "
-                             "parts, so that each of its instructions needs one of its own",
-                             name(pin), pin.semaphore, name(*first->second),
-                             kernel.nameOf(other.queue)))
+      report(diagnostics, pin.where,
+             "{} is pinned to semaphore {} like {}, but queue '{}' completes in parts, so that "
+             "each of its instructions needs one of its own",
+             name(pin), pin.semaphore, name(*first->second), kernel.nameOf(other.queue))
           .note(first->second->where, fmt::format("{} is pinned here", name(*first->second)));
       return;
     }
-    diagnostics
-        .error(pin.where, fmt::format("{} is pinned to semaphore {} like {}, but is in another {}; "
-                                      "only instructions of one queue in one body can share one",
-                                      name(pin), pin.semaphore, name(*first->second),
-                                      one.queue == other.queue ? "body" : "queue"))
+    report(diagnostics, pin.where,
+           "{} is pinned to semaphore {} like {}, but is in another {}; only instructions of one "
+           "queue in one body can share one",
+           name(pin), pin.semaphore, name(*first->second),
+           one.queue == other.queue ? "body" : "queue")
         .note(first->second->where, fmt::format("{} is pinned here", name(*first->second)));
   }
 

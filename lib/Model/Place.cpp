@@ -28,7 +28,6 @@ DepPlace placeOf(const Kernel &kernel, const Dep &dep) {
   const DistanceComponent *outermost = kernel.componentsBegin(dep);
   place.carrier = outermost->loop;
   place.offset = outermost->distance;
-  place.innerComponents = dep.numComponents > 1;
   place.loopsBelowCarrier = kernel.realLoop(place.shared) != place.carrier;
   return place;
 }

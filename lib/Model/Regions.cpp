@@ -2,7 +2,7 @@
 
 #include "tally/Model/Regions.h"
 
-#include <fmt/format.h>
+#include "../Support/Report.h"
 
 #include <algorithm>
 
@@ -54,20 +54,19 @@ uint64_t iterationsWrittenOut(const Loop &loop) {
 void checkUnrolling(const Loop &loop, std::string_view name, Diagnostics &diagnostics) {
   bool full = loop.unroll == fullyUnrolled;
   if (loop.unroll == 0 || (!full && loop.unroll > maxCount)) {
-    diagnostics.error(loop.where,
-                      fmt::format("'{}' is unrolled {} times; a number from 1 to {}, or "
-                                  "'full', is allowed",
-                                  name, loop.unroll, maxCount));
+    report(diagnostics, loop.where,
+           "'{}' is unrolled {} times; a number from 1 to {}, or 'full', is allowed", name,
+           loop.unroll, maxCount);
   } else if (loop.unroll > 1 && loop.trip.kind == Trip::Kind::Guard) {
-    diagnostics.error(
-        loop.where, fmt::format("'{}' cannot be unrolled: how often it runs is only known when it "
-                                "ends; give it 'trips', or leave 'unroll' out",
-                                name));
+    report(diagnostics, loop.where,
+           "'{}' cannot be unrolled: how often it runs is only known when it ends; give it "
+           "'trips', or leave 'unroll' out",
+           name);
   } else if (full && loop.trip.kind != Trip::Kind::Constant) {
-    diagnostics.error(
-        loop.where, fmt::format("'{}' cannot be unrolled fully: how often it runs is only known at "
-                                "run time; say how many iterations, as in 'unroll 4'",
-                                name));
+    report(diagnostics, loop.where,
+           "'{}' cannot be unrolled fully: how often it runs is only known at run time; say how "
+           "many iterations, as in 'unroll 4'",
+           name);
   }
 }
 

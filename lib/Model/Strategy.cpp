@@ -15,19 +15,8 @@ std::string_view toString(Strategy strategy) {
 }
 
 bool countsAtRunTime(Strategy strategy) {
-  switch (strategy) {
-  case Strategy::PerInstruction:
-  case Strategy::PerLoop:
-  case Strategy::PerEngine:
-  case Strategy::Auto:
-    return true;
-  case Strategy::Barrier:
-  case Strategy::Unrolled:
-  case Strategy::Manual:
-  case Strategy::Ideal:
-    return false;
-  }
-  return false;
+  return strategy == Strategy::PerInstruction || strategy == Strategy::PerLoop ||
+         strategy == Strategy::PerEngine || strategy == Strategy::Auto;
 }
 
 std::optional<Strategy> strategyFrom(std::string_view name) {

@@ -44,12 +44,13 @@ public:
                 Completion completion = Completion::Whole, Location where = {});
 
   /// The engine's own queue (the one with its name).
-  QueueId queueOf(EngineId engine) const;
+  QueueId queueOf(EngineId engine) const { return kernel.engines[engine].queues[0]; }
 
   /// Sets weight and completion of a queue, an engine's own one included.
   void setQueue(QueueId queue, uint32_t weight, Completion completion);
 
-  static Trip constant(uint64_t trips);
+  static Trip constant(uint64_t trips) { return {Trip::Kind::Constant, trips, {}, 0, {}}; }
+
   Trip value(std::string_view symbol, uint64_t min = 0, std::optional<uint64_t> max = {});
   Trip guard(std::string_view symbol);
 
@@ -66,7 +67,7 @@ public:
   void setSync(LoopId id, RegionSync sync);
 
   /// How many iterations of a loop code writes out for each branch back.
-  void setUnroll(LoopId loop, uint32_t iterations);
+  void setUnroll(LoopId loop, uint32_t iterations) { kernel.loops[loop].unroll = iterations; }
 
   BufferId buffer(std::string_view name, std::span<const uint64_t> shape = {},
                   std::string_view space = {}, std::string_view elementType = {},
@@ -86,18 +87,35 @@ public:
   /// A tile of the instruction added last, already in canonical text.
   AccessId access(AccessKind kind, BufferId buffer, std::string_view canonicalText);
 
-  /// A vector distance; components in any order, zeros dropped.
+  /// A dependence; components in any order, zeros dropped. `step` is that of the other forms.
+  DepId dep(InstrId producer, InstrId consumer, DistanceForm form, int64_t step,
+            std::span<const DistanceComponent> components, DepKind kind = DepKind::Unspecified,
+            Location where = {});
+
+  /// The same for one form of distance.
   DepId dep(InstrId producer, InstrId consumer,
             std::initializer_list<DistanceComponent> components = {},
-            DepKind kind = DepKind::Unspecified, Location where = {});
+            DepKind kind = DepKind::Unspecified, Location where = {}) {
+    return depVector(producer, consumer, {components.begin(), components.size()}, kind, where);
+  }
+
   DepId depVector(InstrId producer, InstrId consumer, std::span<const DistanceComponent> components,
-                  DepKind kind = DepKind::Unspecified, Location where = {});
+                  DepKind kind = DepKind::Unspecified, Location where = {}) {
+    return dep(producer, consumer, DistanceForm::Vector, 0, components, kind, where);
+  }
+
   DepId depFlat(InstrId producer, InstrId consumer, int64_t runs,
-                DepKind kind = DepKind::Unspecified, Location where = {});
+                DepKind kind = DepKind::Unspecified, Location where = {}) {
+    return dep(producer, consumer, DistanceForm::Flat, runs, {}, kind, where);
+  }
+
   DepId depElement(InstrId producer, InstrId consumer, int64_t element,
                    std::span<const DistanceComponent> components,
-                   DepKind kind = DepKind::Unspecified, Location where = {});
-  void allowDivergent(DepId dep);
+                   DepKind kind = DepKind::Unspecified, Location where = {}) {
+    return dep(producer, consumer, DistanceForm::Element, element, components, kind, where);
+  }
+
+  void allowDivergent(DepId dep) { kernel.deps[dep].allowDivergent = true; }
 
   /// Semaphores, or registers of one engine, that code leaves alone.
   void reserveSemaphores(std::span<const uint32_t> numbers);
@@ -105,8 +123,13 @@ public:
 
   /// Which semaphore an instruction raises, and the wait of a dependence waits for: that of its
   /// producer.
-  void pin(InstrId instr, uint32_t semaphore);
-  void pin(DepId dep, uint32_t semaphore);
+  void pin(InstrId instr, uint32_t semaphore) {
+    kernel.pins.push_back({instr, semaphore, kernel.instrs[instr].where});
+  }
+
+  void pin(DepId dep, uint32_t semaphore) {
+    kernel.pins.push_back({kernel.deps[dep].producer, semaphore, kernel.deps[dep].where});
+  }
 
   /// How deep the current place is nested.
   uint32_t depth() const { return static_cast<uint32_t>(open.size()) - 1; }
@@ -128,7 +151,7 @@ private:
   LoopId addLoop(std::string_view name, LoopKind kind, Trip trip, bool uniform, Location where);
   void closeBody();
   void flushBlock();
-  DepId addDep(Dep dep, std::span<const DistanceComponent> components);
+  NameId said(std::string_view text);
 
   Kernel kernel;
   std::vector<OpenBody> open;

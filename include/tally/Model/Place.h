@@ -30,8 +30,6 @@ struct DepPlace {
   /// the innermost real one at or around `shared`.
   LoopId carrier;
   int64_t offset = 0;
-  /// Whether a further component below the carrier is non-zero.
-  bool innerComponents = false;
   /// Whether a real loop lies below the carrier, down to `shared` inclusive.
   bool loopsBelowCarrier = false;
 
