@@ -50,22 +50,39 @@ defvar placeIsChecked = [{
   ::llvm::LogicalResult $cppClass::verify() { return verifyPlace(*this); }
 }];
 
+/// An operation that says what a struct holds.
+class Tally_DataOp<string mnemonic, string data, string text, list<Trait> traits = []>
+    : Tally_Op<mnemonic, traits> {
+  let summary = text;
+  let arguments = (ins StructProp<data>:$data);
+}
+
 /// An operation of a kernel or of code.
-class Tally_PlacedOp<string mnemonic, list<Trait> traits = []> : Tally_Op<mnemonic, traits> {
+class Tally_PlacedOp<string mnemonic, string data, string text, list<Trait> traits = []>
+    : Tally_DataOp<mnemonic, data, text, traits> {
   let hasVerifier = 1;
   let extraClassDefinition = !strconcat(textOfStruct, placeIsChecked);
 }
 
-/// One with bodies.
-class Tally_BodyOp<string mnemonic, list<Trait> traits = []>
-    : Tally_PlacedOp<mnemonic, traits # [NoTerminator, NoRegionArguments]>;
+/// One with a body.
+class Tally_BodyOp<string mnemonic, string data, string text, list<Trait> traits = []>
+    : Tally_PlacedOp<mnemonic, data, text,
+                     traits # [SingleBlock, NoTerminator, NoRegionArguments]> {
+  let regions = (region AnyRegion:$body);
+}
+
+/// One with two.
+class Tally_BranchesOp<string mnemonic, string data, string text>
+    : Tally_PlacedOp<mnemonic, data, text, [NoTerminator, NoRegionArguments]> {
+  let regions = (region MaxSizedRegion<1>:$thenBody, MaxSizedRegion<1>:$elseBody);
+}
 
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def Tally_KernelOp : Tally_BodyOp<"kernel", [SingleBlock, Symbol]> {
-  let summary = "one structured program that all engines walk";
+def Tally_KernelOp : Tally_BodyOp<"kernel", "KernelData",
+    "one structured program that all engines walk", [Symbol]> {
   let description = [{
     Holds engines and buffers, the loop tree with its instructions, and dependences.
 
@@ -77,110 +94,58 @@ def Tally_KernelOp : Tally_BodyOp<"kernel", [SingleBlock, Symbol]> {
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StructProp<"KernelData">:$data);
-  let regions = (region AnyRegion:$body);
   let hasRegionVerifier = 1;
   let extraClassDefinition = placeIsChecked;
 }
 
-def Tally_EngineOp : Tally_PlacedOp<"engine"> {
-  let summary = "a sequencer with its queues";
-  let arguments = (ins StructProp<"EngineData">:$data);
-}
+def Tally_EngineOp : Tally_PlacedOp<"engine", "EngineData", "a sequencer with its queues">;
 
-def Tally_BufferOp : Tally_PlacedOp<"buffer"> {
-  let summary = "memory that accesses name";
-  let arguments = (ins StructProp<"BufferData">:$data);
-}
+def Tally_BufferOp : Tally_PlacedOp<"buffer", "BufferData", "memory that accesses name">;
 
-def Tally_LoopOp : Tally_BodyOp<"loop", [SingleBlock]> {
-  let summary = "a body that runs a constant, run-time or opaque number of times";
-  let arguments = (ins StructProp<"LoopData">:$data);
-  let regions = (region AnyRegion:$body);
-}
+def Tally_LoopOp : Tally_BodyOp<"loop", "LoopData",
+    "a body that runs a constant, run-time or opaque number of times">;
 
-def Tally_IfOp : Tally_BodyOp<"if"> {
-  let summary = "one of two bodies, by an opaque condition";
-  let arguments = (ins StructProp<"IfData">:$data);
-  let regions = (region MaxSizedRegion<1>:$thenBody, MaxSizedRegion<1>:$elseBody);
-}
+def Tally_IfOp : Tally_BranchesOp<"if", "IfData", "one of two bodies, by an opaque condition">;
 
-def Tally_InstrOp : Tally_PlacedOp<"instr"> {
-  let summary = "an instruction on a queue";
-  let arguments = (ins StructProp<"InstrData">:$data);
-}
+def Tally_InstrOp : Tally_PlacedOp<"instr", "InstrData", "an instruction on a queue">;
 
-def Tally_DepOp : Tally_PlacedOp<"dep"> {
-  let summary = "the consumer waits for an earlier run of the producer";
-  let arguments = (ins StructProp<"DepData">:$data);
-}
+def Tally_DepOp : Tally_PlacedOp<"dep", "DepData",
+    "the consumer waits for an earlier run of the producer">;
 
 //===----------------------------------------------------------------------===//
 // Code
 //===----------------------------------------------------------------------===//
 
-def Tally_CodeOp : Tally_BodyOp<"code", [SingleBlock,
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "what each engine executes for the kernel of this name";
+def Tally_CodeOp : Tally_BodyOp<"code", "CodeData",
+    "what each engine executes for the kernel of this name",
+    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let arguments = (ins FlatSymbolRefAttr:$kernel, StructProp<"CodeData">:$data);
-  let regions = (region AnyRegion:$body);
   let hasRegionVerifier = 1;
   let extraClassDefinition = placeIsChecked;
 }
 
-def Tally_SemaphoreOp : Tally_PlacedOp<"semaphore"> {
-  let summary = "a counter that engines raise and wait for";
-  let arguments = (ins StructProp<"SemaphoreData">:$data);
-}
+def Tally_SemaphoreOp : Tally_PlacedOp<"semaphore", "SemaphoreData",
+    "a counter that engines raise and wait for">;
 
-def Tally_ProgramOp : Tally_BodyOp<"program", [SingleBlock]> {
-  let summary = "the code of one engine";
-  let arguments = (ins StructProp<"ProgramData">:$data);
-  let regions = (region AnyRegion:$body);
-}
+def Tally_ProgramOp : Tally_BodyOp<"program", "ProgramData", "the code of one engine">;
 
-def Tally_RegisterOp : Tally_PlacedOp<"register"> {
-  let summary = "a register of this engine";
-  let arguments = (ins StructProp<"RegisterData">:$data);
-}
+def Tally_RegisterOp : Tally_PlacedOp<"register", "RegisterData", "a register of this engine">;
 
-def Tally_SetOp : Tally_PlacedOp<"set"> {
-  let summary = "computes a register";
-  let arguments = (ins StructProp<"SetData">:$data);
-}
+def Tally_SetOp : Tally_PlacedOp<"set", "SetData", "computes a register">;
 
-def Tally_ForOp : Tally_BodyOp<"for", [SingleBlock]> {
-  let summary = "runs a loop of the kernel";
-  let arguments = (ins StructProp<"ForData">:$data);
-  let regions = (region AnyRegion:$body);
-}
+def Tally_ForOp : Tally_BodyOp<"for", "ForData", "runs a loop of the kernel">;
 
-def Tally_BranchOp : Tally_BodyOp<"branch"> {
-  let summary = "runs an if of the kernel";
-  let arguments = (ins StructProp<"BranchData">:$data);
-  let regions = (region MaxSizedRegion<1>:$thenBody, MaxSizedRegion<1>:$elseBody);
-}
+def Tally_BranchOp : Tally_BranchesOp<"branch", "BranchData", "runs an if of the kernel">;
 
-def Tally_WaitOp : Tally_PlacedOp<"wait"> {
-  let summary = "blocks until a semaphore has a value";
-  let arguments = (ins StructProp<"WaitData">:$data);
-}
+def Tally_WaitOp : Tally_PlacedOp<"wait", "WaitData", "blocks until a semaphore has a value">;
 
-def Tally_IssueOp : Tally_PlacedOp<"issue"> {
-  let summary = "issues an instruction, with at most one wait and one signal";
-  let arguments = (ins StructProp<"IssueData">:$data);
-}
+def Tally_IssueOp : Tally_PlacedOp<"issue", "IssueData",
+    "issues an instruction, with at most one wait and one signal">;
 
-def Tally_BarrierOp : Tally_BodyOp<"barrier", [SingleBlock]> {
-  let summary = "the operations by which engines meet";
-  let arguments = (ins StructProp<"BarrierData">:$data);
-  let regions = (region AnyRegion:$body);
-}
+def Tally_BarrierOp : Tally_BodyOp<"barrier", "BarrierData",
+    "the operations by which engines meet">;
 
-def Tally_WhenOp : Tally_BodyOp<"when", [SingleBlock]> {
-  let summary = "operations for when a register is not zero";
-  let arguments = (ins StructProp<"WhenData">:$data);
-  let regions = (region AnyRegion:$body);
-}
+def Tally_WhenOp : Tally_BodyOp<"when", "WhenData", "operations for when a register is not zero">;
 
 //===----------------------------------------------------------------------===//
 // Operations of code that also stand in its scf form
@@ -191,30 +156,22 @@ def Tally_WhenOp : Tally_BodyOp<"when", [SingleBlock]> {
 def Tally_Sequencer : Resource<"::tally::ir::SequencerResource">;
 def Tally_Outside : MemoryEffects<[MemRead<Tally_Sequencer>, MemWrite<Tally_Sequencer>]>;
 
-def Tally_SignalOp : Tally_PlacedOp<"signal", [Tally_Outside]> {
-  let summary = "raises a semaphore at once";
-  let arguments = (ins StructProp<"SignalData">:$data);
-}
+def Tally_SignalOp : Tally_PlacedOp<"signal", "SignalData",
+    "raises a semaphore at once", [Tally_Outside]>;
 
-def Tally_ResetOp : Tally_PlacedOp<"reset", [Tally_Outside]> {
-  let summary = "sets consecutive semaphores to zero in one operation";
-  let arguments = (ins StructProp<"ResetData">:$data);
-}
+def Tally_ResetOp : Tally_PlacedOp<"reset", "ResetData",
+    "sets consecutive semaphores to zero in one operation", [Tally_Outside]>;
 
-def Tally_DrainOp : Tally_PlacedOp<"drain", [Tally_Outside]> {
-  let summary = "blocks until all instructions of this engine have retired";
-  let arguments = (ins StructProp<"DrainData">:$data);
-}
+def Tally_DrainOp : Tally_PlacedOp<"drain", "DrainData",
+    "blocks until all instructions of this engine have retired", [Tally_Outside]>;
 
-def Tally_TripsOp : Tally_Op<"trips", [Tally_Outside]> {
-  let summary = "how often a loop of the kernel runs this time";
-  let arguments = (ins StructProp<"TripsData">:$data);
+def Tally_TripsOp : Tally_DataOp<"trips", "TripsData",
+    "how often a loop of the kernel runs this time", [Tally_Outside]> {
   let results = (outs Index:$trips);
 }
 
-def Tally_GuardOp : Tally_Op<"guard", [Tally_Outside]> {
-  let summary = "whether the then-branch runs this time, or a while-loop once more";
-  let arguments = (ins StructProp<"GuardData">:$data);
+def Tally_GuardOp : Tally_DataOp<"guard", "GuardData",
+    "whether the then-branch runs this time, or a while-loop once more", [Tally_Outside]> {
   let results = (outs I1:$holds);
 }
 
