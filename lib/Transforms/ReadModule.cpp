@@ -69,8 +69,6 @@ private:
   void alias();
   void finishAlias();
 
-  void open(char closer) { brackets.push_back({closer}); }
-
   void close(char closer);
 
   bool isOutside() const { return brackets.size() == 1; }
@@ -125,25 +123,21 @@ std::optional<std::string> TextGuard::problem() const {
 }
 
 void TextGuard::step() {
+  constexpr llvm::StringRef openers = "([{<";
+  constexpr llvm::StringRef closers = ")]}>";
   numDigits = 0;
+  if (size_t kind = openers.find(text[at]); kind != llvm::StringRef::npos) {
+    brackets.push_back({closers[kind]});
+    return;
+  }
+  if (closers.contains(text[at])) {
+    return close(text[at]);
+  }
   switch (text[at]) {
   case '"':
     return skipString();
   case '/':
     return skipComment();
-  case '(':
-    return open(')');
-  case '[':
-    return open(']');
-  case '{':
-    return open('}');
-  case '<':
-    return open('>');
-  case ')':
-  case ']':
-  case '}':
-  case '>':
-    return close(text[at]);
   case ',':
   case '=':
     brackets.back().operations = 0;
