@@ -5,6 +5,7 @@
 #include "oracle/PlanComparison.h"
 
 #include "tally/Model/Place.h"
+#include "tally/Written/Text.h"
 
 #include <algorithm>
 #include <cctype>

@@ -276,7 +276,7 @@ struct OpenBody {
 
 } // namespace
 
-static ParseResult parseRegion(OpAsmParser &parser, mlir::Region *body) {
+ParseResult parseRegion(OpAsmParser &parser, mlir::Region *body) {
   OpenBody open;
   if (openBodies > maxOpenBodies) {
     return parser.emitError(parser.getCurrentLocation())
@@ -290,10 +290,6 @@ static ParseResult parseRegion(OpAsmParser &parser, mlir::Region *body) {
     body->emplaceBlock();
   }
   return success();
-}
-
-ParseResult parseBody(OpAsmParser &parser, OperationState &result) {
-  return parseRegion(parser, result.addRegion());
 }
 
 void printBody(OpAsmPrinter &p, mlir::Region &body) {
@@ -318,14 +314,6 @@ ParseResult parseBranches(OpAsmParser &parser, OperationState &result) {
   return succeeded(parser.parseOptionalKeyword("else"))
              ? ParseResult(parser.emitError(at, "at most one 'else' is allowed"))
              : ParseResult(success());
-}
-
-void printBranches(OpAsmPrinter &p, mlir::Region &thenBody, mlir::Region &elseBody) {
-  printBody(p, thenBody);
-  if (!elseBody.empty()) {
-    p << " else";
-    printBody(p, elseBody);
-  }
 }
 
 ParseResult parseAttributes(OpAsmParser &parser, OperationState &result) {
@@ -415,7 +403,7 @@ ParseResult parseAwait(OpAsmParser &parser, AwaitData &wait, ValueName &value) {
       failed(parser.parseOperand(value))) {
     return failure();
   }
-  constexpr auto reasons = std::get<1>(AwaitData::fields());
+  constexpr auto reasons = std::get<1>(AwaitData::fields);
   return succeeded(parser.parseOptionalKeyword(reasons.name))
              ? parseValue(parser, reasons, wait.reasons)
              : ParseResult(success());
@@ -423,7 +411,7 @@ ParseResult parseAwait(OpAsmParser &parser, AwaitData &wait, ValueName &value) {
 
 void printAwait(OpAsmPrinter &p, const AwaitData &wait, mlir::Value threshold) {
   std::string reasons;
-  appendField(reasons, std::get<1>(AwaitData::fields()), wait);
+  appendField(reasons, std::get<1>(AwaitData::fields), wait);
   p << ' ';
   p.printString(wait.semaphore);
   p << " >= " << threshold << reasons;
@@ -442,42 +430,34 @@ ParseResult parseTypeOf(OpAsmParser &parser, mlir::Type expected) {
   return success();
 }
 
+/// An operation that asks for a value of the run.
+template <typename OpT>
+ParseResult parseAsking(OpAsmParser &parser, OperationState &result, mlir::Type type) {
+  result.addTypes(type);
+  return failure(failed(parseOp<OpT>(parser, result)) || failed(parseTypeOf(parser, type)));
+}
+
+template <typename OpT> void printAsking(OpAsmPrinter &p, OpT op) {
+  printOp(p, op);
+  p << " : " << op->getResult(0).getType();
+}
+
 } // namespace
 
 ParseResult TripsOp::parse(OpAsmParser &parser, OperationState &result) {
-  TripsData data;
-  mlir::Type type = parser.getBuilder().getIndexType();
-  if (failed(parseStruct(parser, data)) || failed(parseAttributes(parser, result)) ||
-      failed(parseTypeOf(parser, type))) {
-    return failure();
-  }
-  store<TripsOp>(result, std::move(data));
-  result.addTypes(type);
-  return success();
+  return parseAsking<TripsOp>(parser, result, parser.getBuilder().getIndexType());
 }
 
 void TripsOp::print(OpAsmPrinter &p) {
-  printStruct(p, getData());
-  printAttributes(p, *this);
-  p << " : " << getTrips().getType();
+  printAsking(p, *this);
 }
 
 ParseResult GuardOp::parse(OpAsmParser &parser, OperationState &result) {
-  GuardData data;
-  mlir::Type type = parser.getBuilder().getI1Type();
-  if (failed(parseStruct(parser, data)) || failed(parseAttributes(parser, result)) ||
-      failed(parseTypeOf(parser, type))) {
-    return failure();
-  }
-  store<GuardOp>(result, std::move(data));
-  result.addTypes(type);
-  return success();
+  return parseAsking<GuardOp>(parser, result, parser.getBuilder().getI1Type());
 }
 
 void GuardOp::print(OpAsmPrinter &p) {
-  printStruct(p, getData());
-  printAttributes(p, *this);
-  p << " : " << getHolds().getType();
+  printAsking(p, *this);
 }
 
 ParseResult AwaitOp::parse(OpAsmParser &parser, OperationState &result) {

@@ -34,13 +34,13 @@ mlir::LogicalResult verifyPlace(mlir::Operation *op);
 ParseResult parseName(OpAsmParser &parser, std::string &name, const char *what);
 ParseResult parseCount(OpAsmParser &parser, uint64_t &count);
 ParseResult parsePasses(OpAsmParser &parser, uint64_t &passes);
+ParseResult parseOperand(OpAsmParser &parser, OperandData &operand);
 ParseResult parseLead(OpAsmParser &parser, llvm::StringRef lead);
 ParseResult parseAttributes(OpAsmParser &parser, OperationState &result);
-ParseResult parseBody(OpAsmParser &parser, OperationState &result);
+ParseResult parseRegion(OpAsmParser &parser, mlir::Region *body);
 ParseResult parseBranches(OpAsmParser &parser, OperationState &result);
 void printAttributes(OpAsmPrinter &p, mlir::Operation *op);
 void printBody(OpAsmPrinter &p, mlir::Region &body);
-void printBranches(OpAsmPrinter &p, mlir::Region &thenBody, mlir::Region &elseBody);
 
 /// Of `tally.set`, which has no clauses.
 ParseResult parseStruct(OpAsmParser &parser, SetData &data);
@@ -49,43 +49,29 @@ template <Struct S>
 ParseResult parseStruct(OpAsmParser &parser, S &data, const char *what = nullptr,
                         bool isInside = false);
 
-template <typename F>
-ParseResult parseValue(OpAsmParser &parser, const F &field, std::string &value) {
-  return parseName(parser, value, field.what);
-}
-
-template <typename F> ParseResult parseValue(OpAsmParser &parser, const F &field, uint64_t &value) {
-  if (field.word && !field.wordAlone && succeeded(parser.parseOptionalKeyword(field.word))) {
-    value = field.wordValue;
-    return mlir::success();
+template <typename F, typename T>
+ParseResult parseValue(OpAsmParser &parser, const F &field, T &value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return parseName(parser, value, field.what);
+  } else if constexpr (std::is_same_v<T, Ref>) {
+    return parseName(parser, value.name, field.what);
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    if (field.word && !field.wordAlone && succeeded(parser.parseOptionalKeyword(field.word))) {
+      value = field.wordValue;
+      return mlir::success();
+    }
+    return field.wordAlone ? parsePasses(parser, value) : parseCount(parser, value);
+  } else if constexpr (std::is_same_v<T, OperandData>) {
+    return parseOperand(parser, value);
+  } else if constexpr (isOptional<T>) {
+    return parseValue(parser, field, value.emplace());
+  } else if constexpr (isVector<T>) {
+    return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
+      return parseValue(parser, field, value.emplace_back());
+    });
+  } else {
+    return parseStruct(parser, value, nullptr, /*isInside=*/!std::is_same_v<T, QueueData>);
   }
-  return field.wordAlone ? parsePasses(parser, value) : parseCount(parser, value);
-}
-
-template <typename F> ParseResult parseValue(OpAsmParser &parser, const F &field, Ref &value) {
-  return parseName(parser, value.name, field.what);
-}
-
-ParseResult parseOperand(OpAsmParser &parser, OperandData &operand);
-
-template <typename F> ParseResult parseValue(OpAsmParser &parser, const F &, OperandData &value) {
-  return parseOperand(parser, value);
-}
-
-template <typename F, Struct S> ParseResult parseValue(OpAsmParser &parser, const F &, S &value) {
-  return parseStruct(parser, value, nullptr, /*isInside=*/!std::is_same_v<S, QueueData>);
-}
-
-template <typename F, typename T>
-ParseResult parseValue(OpAsmParser &parser, const F &field, std::optional<T> &value) {
-  return parseValue(parser, field, value.emplace());
-}
-
-template <typename F, typename T>
-ParseResult parseValue(OpAsmParser &parser, const F &field, std::vector<T> &values) {
-  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
-    return parseValue(parser, field, values.emplace_back());
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,7 +105,7 @@ template <typename S, typename T, typename Fn> void forWords(const Field<S, T> &
     fn("element", field.topic);
     fn("at", nullptr);
   } else if constexpr (std::is_enum_v<T>) {
-    for (std::string_view word : wordsOf(T())) {
+    for (std::string_view word : wordsOf<T>) {
       if (!word.empty()) {
         fn(word, field.topic);
       }
@@ -151,18 +137,15 @@ ParseResult parseClause(OpAsmParser &parser, const Field<S, T> &field, T &value,
     value = true;
     return mlir::success();
   } else if constexpr (std::is_enum_v<T>) {
-    auto words = wordsOf(T());
-    value = static_cast<T>(llvm::find(words, std::string_view(word)) - words.begin());
+    value = static_cast<T>(llvm::find(wordsOf<T>, std::string_view(word)) - wordsOf<T>.begin());
     return mlir::success();
-  } else if constexpr (std::is_same_v<T, uint64_t>) {
-    if (field.wordAlone && word == field.word) {
-      value = field.wordValue;
-      return mlir::success();
-    }
-    return parseValue(parser, field, value);
-  } else if constexpr (std::is_same_v<T, OperandData>) {
-    return mlir::failure(); // stands first everywhere
   } else {
+    if constexpr (std::is_same_v<T, uint64_t>) {
+      if (field.wordAlone && word == field.word) {
+        value = field.wordValue;
+        return mlir::success();
+      }
+    }
     return parseValue(parser, field, value);
   }
 }
@@ -283,26 +266,19 @@ template <typename OpT, typename Data> void store(OperationState &result, Data d
   result.getOrAddProperties<typename OpT::Properties>().data = std::move(data);
 }
 
-/// Attributes, then bodies.
-template <typename OpT> ParseResult parseRest(OpAsmParser &parser, OperationState &result) {
-  if (failed(parseAttributes(parser, result))) {
-    return mlir::failure();
-  }
-  if constexpr (HasBranches<OpT>) {
-    return parseBranches(parser, result);
-  } else if constexpr (HasBody<OpT>) {
-    return parseBody(parser, result);
-  }
-  return mlir::success();
-}
-
+/// Its struct, attributes, then bodies.
 template <typename OpT> ParseResult parseOp(OpAsmParser &parser, OperationState &result) {
   DataOf<OpT> data;
-  if (failed(parseStruct(parser, data))) {
+  if (failed(parseStruct(parser, data)) || failed(parseAttributes(parser, result))) {
     return mlir::failure();
   }
   store<OpT>(result, std::move(data));
-  return parseRest<OpT>(parser, result);
+  if constexpr (HasBranches<OpT>) {
+    return parseBranches(parser, result);
+  } else if constexpr (HasBody<OpT>) {
+    return parseRegion(parser, result.addRegion());
+  }
+  return mlir::success();
 }
 
 template <Struct S> void printStruct(OpAsmPrinter &p, const S &data) {
@@ -311,18 +287,18 @@ template <Struct S> void printStruct(OpAsmPrinter &p, const S &data) {
   p.getStream() << text;
 }
 
-template <typename OpT> void printRest(OpAsmPrinter &p, OpT op) {
+template <typename OpT> void printOp(OpAsmPrinter &p, OpT op) {
+  printStruct(p, op.getData());
   printAttributes(p, op);
   if constexpr (HasBranches<OpT>) {
-    printBranches(p, op.getThenBody(), op.getElseBody());
+    printBody(p, op.getThenBody());
+    if (!op.getElseBody().empty()) {
+      p << " else";
+      printBody(p, op.getElseBody());
+    }
   } else if constexpr (HasBody<OpT>) {
     printBody(p, op.getBody());
   }
-}
-
-template <typename OpT> void printOp(OpAsmPrinter &p, OpT op) {
-  printStruct(p, op.getData());
-  printRest(p, op);
 }
 
 } // namespace tally::ir

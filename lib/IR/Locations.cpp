@@ -39,33 +39,25 @@ Location FileTable::where(mlir::Operation *op) {
   return {lastNumber, position.getStartLine(), position.getStartColumn()};
 }
 
-mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location where) {
-  if (!where.known() || where.file >= kernel.files.size()) {
+mlir::Location toMlir(mlir::MLIRContext *context, const std::vector<std::string> &files,
+                      Location where) {
+  if (!where.known() || where.file >= files.size()) {
     return mlir::UnknownLoc::get(context);
   }
-  return mlir::FileLineColLoc::get(context, kernel.files[where.file], where.line, where.column);
+  return mlir::FileLineColLoc::get(context, files[where.file], where.line, where.column);
 }
 
-static mlir::DiagnosticSeverity toMlir(Severity severity) {
-  switch (severity) {
-  case Severity::Error:
-    return mlir::DiagnosticSeverity::Error;
-  case Severity::Warning:
-    return mlir::DiagnosticSeverity::Warning;
-  case Severity::Remark:
-    return mlir::DiagnosticSeverity::Remark;
-  }
-  return mlir::DiagnosticSeverity::Error;
-}
-
-void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContext *context) {
+void emit(const std::vector<std::string> &files, const Diagnostics &diagnostics,
+          mlir::MLIRContext *context) {
+  using enum mlir::DiagnosticSeverity;
+  constexpr mlir::DiagnosticSeverity severities[] = {Error, Warning, Remark};
   for (const Diagnostic &diagnostic : diagnostics.all()) {
-    mlir::Location where = toMlir(context, kernel, diagnostic.where);
     mlir::InFlightDiagnostic sent =
-        context->getDiagEngine().emit(where, toMlir(diagnostic.severity));
+        context->getDiagEngine().emit(toMlir(context, files, diagnostic.where),
+                                      severities[static_cast<size_t>(diagnostic.severity)]);
     sent << printable(diagnostic.message);
     for (const DiagnosticNote &note : diagnostic.notes) {
-      sent.attachNote(toMlir(context, kernel, note.where)) << printable(note.message);
+      sent.attachNote(toMlir(context, files, note.where)) << printable(note.message);
     }
   }
 }

@@ -26,68 +26,36 @@ namespace {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// The bodies of the dialect, by what they may hold.
-enum class BodyKind { None, Kernel, Statements, Code, Program, Steps };
-
-BodyKind bodyKind(mlir::Operation *op) {
-  if (mlir::isa<KernelOp>(op)) {
-    return BodyKind::Kernel;
-  }
-  if (mlir::isa<LoopOp, IfOp>(op)) {
-    return BodyKind::Statements;
-  }
-  if (mlir::isa<CodeOp>(op)) {
-    return BodyKind::Code;
-  }
-  if (mlir::isa<ProgramOp>(op)) {
-    return BodyKind::Program;
-  }
-  return mlir::isa<ForOp, BranchOp, BarrierOp, WhenOp>(op) ? BodyKind::Steps : BodyKind::None;
+template <typename... Ops> bool is(mlir::Operation *op) {
+  return mlir::isa<Ops...>(op);
 }
 
-bool isStatement(mlir::Operation *op) {
-  return mlir::isa<InstrOp, LoopOp, IfOp, DepOp>(op);
-}
+constexpr auto isStatement = is<InstrOp, LoopOp, IfOp, DepOp>;
+constexpr auto isStep =
+    is<SetOp, ForOp, BranchOp, WaitOp, IssueOp, SignalOp, ResetOp, DrainOp, BarrierOp, WhenOp>;
 
-bool isStep(mlir::Operation *op) {
-  return mlir::isa<SetOp, ForOp, BranchOp, WaitOp, IssueOp, SignalOp, ResetOp, DrainOp, BarrierOp,
-                   WhenOp>(op);
-}
+/// A body of the dialect: whose it is, and what it may hold.
+struct BodyRule {
+  bool (*isOf)(mlir::Operation *op);
+  bool (*holds)(mlir::Operation *op);
+  bool (*alsoHolds)(mlir::Operation *op);
+  const char *allowed;
+};
 
-bool mayStandIn(BodyKind body, mlir::Operation *op) {
-  switch (body) {
-  case BodyKind::None:
-    return false;
-  case BodyKind::Kernel:
-    return isStatement(op) || mlir::isa<EngineOp, BufferOp>(op);
-  case BodyKind::Statements:
-    return isStatement(op);
-  case BodyKind::Code:
-    return mlir::isa<SemaphoreOp, ProgramOp>(op);
-  case BodyKind::Program:
-    return isStep(op) || mlir::isa<RegisterOp>(op);
-  case BodyKind::Steps:
-    return isStep(op);
-  }
-  return false;
-}
+constexpr BodyRule bodyRules[] = {
+    {is<KernelOp>, isStatement, is<EngineOp, BufferOp>, "engine, buffer, loop, if, instr and dep"},
+    {is<LoopOp, IfOp>, isStatement, isStatement, "loop, if, instr and dep"},
+    {is<CodeOp>, is<SemaphoreOp>, is<ProgramOp>, "semaphore and program"},
+    {is<ProgramOp>, isStep, is<RegisterOp>,
+     "register, set, for, branch, wait, issue, signal, reset, drain and barrier"},
+    {is<ForOp, BranchOp, BarrierOp, WhenOp>, isStep, isStep,
+     "set, for, branch, wait, issue, signal, reset, drain and barrier"},
+};
 
-const char *allowedIn(BodyKind body) {
-  switch (body) {
-  case BodyKind::None:
-    return "";
-  case BodyKind::Kernel:
-    return "engine, buffer, loop, if, instr and dep";
-  case BodyKind::Statements:
-    return "loop, if, instr and dep";
-  case BodyKind::Code:
-    return "semaphore and program";
-  case BodyKind::Program:
-    return "register, set, for, branch, wait, issue, signal, reset, drain and barrier";
-  case BodyKind::Steps:
-    return "set, for, branch, wait, issue, signal, reset, drain and barrier";
-  }
-  return "";
+/// Of the bodies of an operation; null if it has none.
+const BodyRule *ruleOf(mlir::Operation *op) {
+  const BodyRule *rule = llvm::find_if(bodyRules, [&](const BodyRule &r) { return r.isOf(op); });
+  return rule == std::end(bodyRules) ? nullptr : rule;
 }
 
 /// Where an operation belongs that stands in no body of the dialect.
@@ -109,13 +77,13 @@ const char *homeOf(mlir::Operation *op) {
 
 /// Reports everything nested in `op` that may not stand where it does.
 mlir::LogicalResult verifyBodies(mlir::Operation *op) {
-  BodyKind kind = bodyKind(op);
+  const BodyRule *rule = ruleOf(op);
   bool ok = true;
   for (mlir::Region &region : op->getRegions()) {
     for (mlir::Operation &nested : region.getOps()) {
-      if (!mayStandIn(kind, &nested)) {
+      if (!rule || !(rule->holds(&nested) || rule->alsoHolds(&nested))) {
         mlir::InFlightDiagnostic error = nested.emitOpError("may not stand in a '");
-        error << op->getName() << "'; allowed there are " << allowedIn(kind);
+        error << op->getName() << "'; allowed there are " << (rule ? rule->allowed : "");
         error.attachNote(op->getLoc()) << "the body is here";
         ok = false;
         continue;
@@ -135,7 +103,7 @@ mlir::LogicalResult verifyPlace(mlir::Operation *op) {
   if (!parent || (isTop && mlir::isa<mlir::ModuleOp>(parent))) {
     return mlir::success();
   }
-  bool inBody = bodyKind(parent) != BodyKind::None;
+  bool inBody = ruleOf(parent) != nullptr;
   bool anywhere = mlir::isa<SignalOp, ResetOp, DrainOp>(op);
   if (!isTop && (inBody || anywhere)) {
     return mlir::success();
@@ -165,7 +133,7 @@ mlir::LogicalResult KernelOp::verifyRegions() {
   if (!diagnostics.hasErrors()) {
     reportLeavingTiles(kernel, findTileBounds(kernel), diagnostics);
   }
-  emit(kernel, diagnostics, getContext());
+  emit(kernel.files, diagnostics, getContext());
   isSound &= !diagnostics.hasErrors();
   if (isSound && once) {
     once->kernels.try_emplace(*this, std::move(kernel));
@@ -224,7 +192,7 @@ mlir::LogicalResult CodeOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
   if (!diagnostics.hasErrors()) {
     verifyCode(kernel, code, diagnostics);
   }
-  emit(kernel, diagnostics, getContext());
+  emit(kernel.files, diagnostics, getContext());
   isSound &= !diagnostics.hasErrors();
   if (isSound && once) {
     once->code.try_emplace(*this, std::move(code));

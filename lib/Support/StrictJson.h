@@ -204,6 +204,14 @@ auto readJson(std::string_view text, JsonErrors &errors, Read read)
 /// Moves errors into diagnostics.
 void reportJsonErrors(const JsonErrors &errors, Diagnostics &diagnostics);
 
+/// The same, with the errors in `diagnostics`.
+template <typename Read> auto readJson(std::string_view text, Diagnostics &diagnostics, Read read) {
+  JsonErrors errors;
+  auto result = readJson(text, errors, read);
+  reportJsonErrors(errors, diagnostics);
+  return result;
+}
+
 /// Text of `value` in quotes; bytes that are no UTF-8 become U+FFFD.
 std::string quoteJson(std::string_view value);
 

@@ -36,22 +36,32 @@ llvm::DenseMap<mlir::StringAttr, ir::CodeOp> codeByKernel(mlir::ModuleOp module)
   return byKernel;
 }
 
-} // namespace
-
-std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagnostics) {
+/// All kernels with their code, as `kernelOf(op)` and `codeOf(op, kernel)` give them.
+template <typename KernelOf, typename CodeOf>
+std::vector<LoadedKernel> loadAll(mlir::ModuleOp module, ir::FileTable &files, KernelOf kernelOf,
+                                  CodeOf codeOf) {
   std::vector<LoadedKernel> loaded;
-  ir::FileTable files;
   auto codes = codeByKernel(module);
   for (ir::KernelOp op : module.getOps<ir::KernelOp>()) {
     LoadedKernel &next = loaded.emplace_back();
-    next.kernel = ir::loadKernel(op, files, diagnostics);
-    auto found = codes.find(op.getSymNameAttr());
-    if (found != codes.end()) {
+    next.kernel = kernelOf(op);
+    if (auto found = codes.find(op.getSymNameAttr()); found != codes.end()) {
       next.codeAt = files.where(found->second);
-      next.code = ir::loadCode(found->second, next.kernel, files, diagnostics);
+      next.code = codeOf(found->second, next.kernel);
     }
   }
   return loaded;
+}
+
+} // namespace
+
+std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagnostics) {
+  ir::FileTable files;
+  return loadAll(
+      module, files, [&](ir::KernelOp op) { return ir::loadKernel(op, files, diagnostics); },
+      [&](ir::CodeOp op, const Kernel &kernel) {
+        return ir::loadCode(op, kernel, files, diagnostics);
+      });
 }
 
 std::optional<std::vector<LoadedKernel>> readKernels(std::unique_ptr<llvm::MemoryBuffer> buffer,
@@ -62,25 +72,14 @@ std::optional<std::vector<LoadedKernel>> readKernels(std::unique_ptr<llvm::Memor
   if (!module) {
     return std::nullopt;
   }
-  std::vector<LoadedKernel> loaded;
-  auto codes = codeByKernel(*module);
-  for (ir::KernelOp op : module->getOps<ir::KernelOp>()) {
-    LoadedKernel &next = loaded.emplace_back();
-    next.kernel = std::move(once.kernels.find(op)->second);
-    if (auto found = codes.find(op.getSymNameAttr()); found != codes.end()) {
-      next.codeAt = once.files.where(found->second);
-      next.code = std::move(once.code.find(found->second)->second);
-    }
-  }
-  return loaded;
-}
-
-mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location where) {
-  return ir::toMlir(context, kernel, where);
+  return loadAll(
+      *module, once.files,
+      [&](ir::KernelOp op) { return std::move(once.kernels.find(op)->second); },
+      [&](ir::CodeOp op, const Kernel &) { return std::move(once.code.find(op)->second); });
 }
 
 void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContext *context) {
-  ir::emit(kernel, diagnostics, context);
+  ir::emit(kernel.files, diagnostics, context);
 }
 
 /// Code that a strategy of ours made is there to be made again; what was written by hand is not.
@@ -169,12 +168,6 @@ private:
   std::vector<mlir::StringAttr> files;
 };
 
-void appendCode(const Kernel &kernel, const Code &code, mlir::ModuleOp module) {
-  OpForm form(kernel, module);
-  form.open(kernel.text(kernel.name), written::CodeData{std::string(toString(code.strategy)), code.machine}, kernel.where);
-  written::writeCode(kernel, code, form);
-}
-
 } // namespace
 
 void storeKernel(const Kernel &kernel, const Code *code, mlir::ModuleOp module) {
@@ -183,7 +176,7 @@ void storeKernel(const Kernel &kernel, const Code *code, mlir::ModuleOp module) 
   OpForm form(kernel, module);
   written::writeKernel(kernel, form);
   if (code) {
-    appendCode(kernel, *code, module);
+    written::writeCode(kernel, *code, form);
   }
 }
 
@@ -203,7 +196,8 @@ void storeCode(const Kernel &kernel, const Code &code, mlir::ModuleOp module) {
       code.erase();
     }
   }
-  appendCode(kernel, code, module);
+  OpForm form(kernel, module);
+  written::writeCode(kernel, code, form);
 }
 
 } // namespace tally

@@ -4,7 +4,7 @@
 #include "tally/Compile/Compile.h"
 #include "tally/Compile/Prepare.h"
 #include "tally/Deps/Extract.h"
-#include "tally/IR/Tally.h"
+#include "tally/IR/Load.h"
 #include "tally/Model/Check.h"
 #include "tally/Support/Names.h"
 #include "tally/Support/Printable.h"
@@ -29,24 +29,10 @@ mlir::InFlightDiagnostic optionError(mlir::MLIRContext *context) {
   return mlir::emitError(mlir::UnknownLoc::get(context));
 }
 
-mlir::Location placeIn(const std::vector<std::string> &files, Location where,
-                       mlir::MLIRContext *context) {
-  if (!where.known()) {
-    return mlir::UnknownLoc::get(context);
-  }
-  return mlir::FileLineColLoc::get(context, files[where.file], where.line, where.column);
-}
-
 /// The machine of this name, or errors.
 std::optional<Machine> machineNamed(const std::string &name, mlir::MLIRContext *context) {
   MachineResult result = loadMachine(name);
-  for (const Diagnostic &error : result.errors.all()) {
-    mlir::InFlightDiagnostic sent = mlir::emitError(placeIn(result.files, error.where, context))
-                                    << printable(error.message);
-    for (const DiagnosticNote &note : error.notes) {
-      sent.attachNote(placeIn(result.files, note.where, context)) << printable(note.message);
-    }
-  }
+  ir::emit(result.files, result.errors, context);
   return result.machine;
 }
 
@@ -249,7 +235,7 @@ void ToScfPass::runOnOperation() {
       return signalPassFailure();
     }
     if (machine->counterBits > 32) {
-      mlir::emitError(toMlir(&getContext(), each.kernel, each.codeAt))
+      mlir::emitError(ir::toMlir(&getContext(), each.kernel.files, each.codeAt))
           << "machine '" << machine->name << "' has counters of " << machine->counterBits
           << " bits; the scf form has at most 32";
       return signalPassFailure();

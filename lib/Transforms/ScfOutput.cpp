@@ -22,8 +22,7 @@
 
 #include "tally/Transforms/ScfOutput.h"
 
-#include "tally/IR/Tally.h"
-#include "tally/Transforms/Bridge.h"
+#include "tally/IR/Load.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,6 +34,8 @@
 
 namespace tally {
 namespace {
+
+namespace arith = mlir::arith;
 
 using RegSet = llvm::BitVector;
 
@@ -158,19 +159,11 @@ private:
 Use Liveness::use(std::vector<Node> &nodes) {
   Use use(size);
   for (Node &node : nodes) {
-    switch (node.op->kind) {
-    case OpKind::LoopBegin:
+    addOp(*node.op, use); // what a loop or a branch reads, and no more
+    if (node.op->kind == OpKind::LoopBegin) {
       addLoop(node, use);
-      break;
-    case OpKind::WhenBegin:
-      addOp(*node.op, use);
+    } else if (isBranch(node.op->kind)) {
       addBranches(node, use);
-      break;
-    case OpKind::IfBegin:
-      addBranches(node, use);
-      break;
-    default:
-      addOp(*node.op, use);
     }
   }
   return use;
@@ -243,7 +236,7 @@ public:
   FunctionWriter(const Kernel &kernel, const Code &code, const Machine &machine,
                  const EngineProgram &program, mlir::OpBuilder &builder)
       : kernel(kernel), code(code), machine(machine), program(program), builder(builder),
-        loc(toMlir(builder.getContext(), kernel, kernel.engines[program.engine].where)) {}
+        loc(at(kernel.engines[program.engine].where)) {}
 
   mlir::func::FuncOp write();
 
@@ -253,6 +246,7 @@ private:
   void emitOp(const Op &op);
   void emitRun(const Op &op);
   void emitAlu(const Op &op);
+  mlir::Value aluValue(AluOp op, mlir::Value a, mlir::Value b);
   void emitLoop(const Node &node);
   void emitFor(const Node &node, const std::vector<uint32_t> &carried);
   void emitAtOnce(const Node &node);
@@ -264,6 +258,10 @@ private:
   void emitBranch(mlir::Region &region, const std::vector<Node> &nodes,
                   const std::vector<uint32_t> &results);
 
+  template <typename OpT, typename... Args> mlir::Value make(Args &&...args) {
+    return OpT::create(builder, loc, std::forward<Args>(args)...);
+  }
+
   mlir::Value number(uint32_t value);
   mlir::Value index(uint64_t value);
   mlir::Value value(Operand operand);
@@ -274,7 +272,9 @@ private:
   ir::AwaitData waitData(const Op &op) const;
   ir::SignalData signalData(const Op &op) const;
 
-  mlir::Location at(Location where) { return toMlir(builder.getContext(), kernel, where); }
+  mlir::Location at(Location where) {
+    return ir::toMlir(builder.getContext(), kernel.files, where);
+  }
 
   mlir::Location where(const Op &op);
 
@@ -335,12 +335,11 @@ void FunctionWriter::emit(const Node &node) {
 //===--- Values -----------------------------------------------------------===//
 
 mlir::Value FunctionWriter::number(uint32_t value) {
-  return mlir::arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
-                                            static_cast<int32_t>(value));
+  return make<arith::ConstantIntOp>(builder.getI32Type(), static_cast<int32_t>(value));
 }
 
 mlir::Value FunctionWriter::index(uint64_t value) {
-  return mlir::arith::ConstantIndexOp::create(builder, loc, static_cast<int64_t>(value));
+  return make<arith::ConstantIndexOp>(static_cast<int64_t>(value));
 }
 
 mlir::Value FunctionWriter::value(Operand operand) {
@@ -353,46 +352,41 @@ mlir::Value FunctionWriter::masked(mlir::Value value) {
     return value;
   }
   mlir::Value mask = number((1u << machine.counterBits) - 1);
-  return mlir::arith::AndIOp::create(builder, loc, value, mask);
+  return make<arith::AndIOp>(value, mask);
 }
 
 mlir::Value FunctionWriter::difference(mlir::Value a, mlir::Value b) {
-  mlir::Value wrapped = masked(mlir::arith::SubIOp::create(builder, loc, a, b));
+  mlir::Value wrapped = masked(make<arith::SubIOp>(a, b));
   if (machine.subtraction == Subtraction::Wraps) {
     return wrapped;
   }
-  mlir::Value below =
-      mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::ugt, b, a);
-  return mlir::arith::SelectOp::create(builder, loc, below, number(0), wrapped);
+  mlir::Value below = make<arith::CmpIOp>(arith::CmpIPredicate::ugt, b, a);
+  return make<arith::SelectOp>(below, number(0), wrapped);
 }
 
 void FunctionWriter::emitAlu(const Op &op) {
   mlir::Value a = value(op.a);
   mlir::Value b = op.alu == AluOp::Move ? mlir::Value() : value(op.b);
-  mlir::Value &result = values[op.dst.value];
-  switch (op.alu) {
+  values[op.dst.value] = aluValue(op.alu, a, b);
+}
+
+mlir::Value FunctionWriter::aluValue(AluOp op, mlir::Value a, mlir::Value b) {
+  switch (op) {
   case AluOp::Move:
-    result = masked(a);
-    return;
+    return masked(a);
   case AluOp::Add:
-    result = masked(mlir::arith::AddIOp::create(builder, loc, a, b));
-    return;
+    return masked(make<arith::AddIOp>(a, b));
   case AluOp::Sub:
-    result = difference(a, b);
-    return;
+    return difference(a, b);
   case AluOp::Mul:
-    result = masked(mlir::arith::MulIOp::create(builder, loc, a, b));
-    return;
+    return masked(make<arith::MulIOp>(a, b));
   case AluOp::Min:
-    result = masked(mlir::arith::MinUIOp::create(builder, loc, a, b));
-    return;
-  case AluOp::IsGT: {
-    mlir::Value above =
-        mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::ugt, a, b);
-    result = mlir::arith::ExtUIOp::create(builder, loc, builder.getI32Type(), above);
-    return;
+    return masked(make<arith::MinUIOp>(a, b));
+  case AluOp::IsGT:
+    return make<arith::ExtUIOp>(builder.getI32Type(),
+                                make<arith::CmpIOp>(arith::CmpIPredicate::ugt, a, b));
   }
-  }
+  return {};
 }
 
 std::vector<mlir::Value> FunctionWriter::valuesOf(const std::vector<uint32_t> &registers) const {
@@ -437,7 +431,7 @@ void FunctionWriter::emitRun(const Op &op) {
   ir::RunOp::create(builder, loc, data, threshold);
 }
 
-/// The same places that code in the dialect has: see CodeWriter in Bridge.cpp.
+/// The same places that code in the dialect has: see CodeWriter in Written/Write.h.
 mlir::Location FunctionWriter::where(const Op &op) {
   if (op.kind == OpKind::Issue) {
     return at(kernel.instrs[op.instr()].where);
@@ -505,15 +499,14 @@ mlir::Value FunctionWriter::tripsOf(const Op &begin) {
 }
 
 void FunctionWriter::emitAtOnce(const Node &node) {
-  mlir::Value trips = masked(
-      mlir::arith::IndexCastOp::create(builder, loc, builder.getI32Type(), tripsOf(*node.op)));
+  mlir::Value trips = masked(make<arith::IndexCastOp>(builder.getI32Type(), tripsOf(*node.op)));
   for (const Node &each : node.body) {
     mlir::Value sum = trips;
     if (each.op->b.value != 1) {
-      sum = masked(mlir::arith::MulIOp::create(builder, loc, trips, number(each.op->b.value)));
+      sum = masked(make<arith::MulIOp>(trips, number(each.op->b.value)));
     }
     mlir::Value &counter = values[each.op->dst.value];
-    counter = masked(mlir::arith::AddIOp::create(builder, loc, counter, sum));
+    counter = masked(make<arith::AddIOp>(counter, sum));
   }
 }
 
@@ -531,9 +524,9 @@ void FunctionWriter::emitFor(const Node &node, const std::vector<uint32_t> &carr
     builder.setInsertionPointToEnd(body);
     setValues(carried, op.getRegionIterArgs());
     if (node.op->dst.valid()) {
-      mlir::Value iteration = mlir::arith::AddIOp::create(builder, loc, op.getInductionVar(), one);
+      mlir::Value iteration = make<arith::AddIOp>(op.getInductionVar(), one);
       values[node.op->dst.value] =
-          masked(mlir::arith::IndexCastOp::create(builder, loc, builder.getI32Type(), iteration));
+          masked(make<arith::IndexCastOp>(builder.getI32Type(), iteration));
     }
     emit(node.body);
     mlir::scf::YieldOp::create(builder, loc, valuesOf(carried));
@@ -577,8 +570,7 @@ void FunctionWriter::emitWhile(const Node &node, const std::vector<uint32_t> &ca
     setValues(carried, body->getArguments());
     mlir::Value iteration;
     if (counts) {
-      iteration =
-          masked(mlir::arith::AddIOp::create(builder, loc, body->getArguments().back(), number(1)));
+      iteration = masked(make<arith::AddIOp>(body->getArguments().back(), number(1)));
       values[node.op->dst.value] = iteration;
     }
     emit(node.body);
@@ -605,8 +597,7 @@ void FunctionWriter::emitBranch(mlir::Region &region, const std::vector<Node> &n
 /// Whether the branch is taken: the kernel's condition, or that of a register.
 mlir::Value FunctionWriter::condition(const Op &op) {
   if (op.kind == OpKind::WhenBegin) {
-    return mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::ne, value(op.a),
-                                       number(0));
+    return make<arith::CmpIOp>(arith::CmpIPredicate::ne, value(op.a), number(0));
   }
   loc = at(kernel.loops[op.loop()].where);
   return ir::GuardOp::create(builder, loc, builder.getI1Type(), ir::GuardData{name(op.loop())});

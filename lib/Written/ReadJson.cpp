@@ -36,11 +36,16 @@ template <Struct S> void addKeys(Keys &keys) {
   });
 }
 
-/// Of a struct, and those of what stands inside.
-template <Struct S> Keys keysOf(std::initializer_list<std::string_view> more) {
+/// Of a struct, what else may stand beside them, and those of its bodies.
+template <Struct S> Keys keysOf(std::initializer_list<std::string_view> more = {}) {
   Keys keys;
   addKeys<S>(keys);
   keys.insert(keys.end(), more);
+  if constexpr (hasBranches<S>) {
+    keys.insert(keys.end(), {"then", "else"});
+  } else if constexpr (hasBody<S>) {
+    keys.push_back("body");
+  }
   return keys;
 }
 
@@ -50,92 +55,90 @@ template <Struct S> Keys keysOf(std::initializer_list<std::string_view> more) {
 
 template <Struct S> void readMembers(const JsonAt &at, S &data);
 
-template <typename F> void readValue(const JsonAt &at, const F &, std::string &value) {
-  value = at.string();
-}
-
-template <typename F> void readValue(const JsonAt &at, const F &field, uint64_t &value) {
-  if (field.word && !field.wordAlone && at.isString()) {
-    value = field.wordValue;
-    if (at.string() != field.word) {
-      at.error(fmt::format("{} is '{}'; a number or '{}' is allowed", field.jsonKey(), at.string(),
-                           field.word));
-    }
-    return;
+/// Visits the elements of an array with their numbers.
+template <typename Visit> void forElements(const JsonAt &array, Visit visit) {
+  for (size_t i = 0; array.expectArray() && i < array.size(); ++i) {
+    visit(array[i], i);
   }
-  value = at.unsignedIn(field.min, field.max);
 }
 
-template <typename F> void readValue(const JsonAt &at, const F &field, bool &value) {
-  value = at.boolean() != field.inverted;
-}
-
-template <typename F, typename E>
-  requires std::is_enum_v<E>
-void readValue(const JsonAt &at, const F &, E &value) {
-  std::span<const std::string_view> words = wordsOf(E());
-  size_t silent = words.front().empty() ? 1 : 0; // a word that is not written
-  value = static_cast<E>(silent + at.oneOf(words.subspan(silent)));
-}
-
-template <typename F> void readValue(const JsonAt &at, const F &, Ref &value) {
-  value.number = static_cast<uint32_t>(at.unsignedIn(0, UINT32_MAX));
-}
-
-template <typename F> void readValue(const JsonAt &at, const F &, OperandData &value) {
-  if (!at.expectObject(keysOf<OperandData>({}))) {
-    return;
+/// Those of the array `key`, if it is there.
+template <typename Visit>
+void forEach(const JsonAt &object, std::string_view key, Visit visit, bool isNeeded = false) {
+  if (auto array = isNeeded ? object.need(key) : object.find(key)) {
+    forElements(*array, visit);
   }
-  if (at.find("register").has_value() == at.find("value").has_value()) {
-    at.error("expected either 'register' or 'value'");
-    return;
-  }
-  readMembers(at, value);
 }
 
-template <typename F, Struct S> void readValue(const JsonAt &at, const F &, S &value) {
-  if (at.expectObject(keysOf<S>({}))) {
-    readMembers(at, value);
+std::string text(const JsonAt &object, std::string_view key) {
+  std::optional<JsonAt> at = object.need(key);
+  return at ? at->string() : "";
+}
+
+template <typename F> uint64_t readNumber(const JsonAt &at, const F &field) {
+  if (!field.word || field.wordAlone || !at.isString()) {
+    return at.unsignedIn(field.min, field.max);
   }
+  if (at.string() != field.word) {
+    at.error(fmt::format("{} is '{}'; a number or '{}' is allowed", field.jsonKey(), at.string(),
+                         field.word));
+  }
+  return field.wordValue;
 }
 
 /// A number; or {"value": "n", "min": 1, "max": 9}; or {"while": "c"}.
-template <typename F> void readValue(const JsonAt &at, const F &, TripData &trip) {
+void readTrip(const JsonAt &at, TripData &trip) {
   if (!at.isObject()) {
     trip.trips = at.unsignedIn(0, maxCount);
     return;
   }
-  if (std::optional<JsonAt> guard = at.find("while")) {
-    at.expectObject({"while"});
-    trip.kind = Trip::Kind::Guard;
-    trip.symbol = guard->string();
-    return;
-  }
-  at.expectObject({"value", "min", "max"});
-  trip.kind = Trip::Kind::Value;
-  if (std::optional<JsonAt> symbol = at.need("value")) {
-    trip.symbol = symbol->string();
-  }
-  if (std::optional<JsonAt> min = at.find("min")) {
+  bool isGuard = at.find("while").has_value();
+  trip.kind = isGuard ? Trip::Kind::Guard : Trip::Kind::Value;
+  at.expectObject(isGuard ? Keys{"while"} : Keys{"value", "min", "max"});
+  trip.symbol = text(at, wordOf(trip.kind));
+  if (std::optional<JsonAt> min = at.find("min"); min && !isGuard) {
     trip.min = min->unsignedIn(0, maxCount);
   }
-  if (std::optional<JsonAt> max = at.find("max")) {
+  if (std::optional<JsonAt> max = at.find("max"); max && !isGuard) {
     trip.max = max->unsignedIn(0, maxCount);
   }
 }
 
-template <typename F, typename T>
-void readValue(const JsonAt &at, const F &field, std::optional<T> &value) {
-  readValue(at, field, value.emplace());
-}
-
-template <typename F, typename T>
-void readValue(const JsonAt &at, const F &field, std::vector<T> &values) {
-  if (!at.expectArray()) {
+template <Struct S> void readObject(const JsonAt &at, S &data) {
+  static const Keys keys = keysOf<S>();
+  if (!at.expectObject(keys)) {
     return;
   }
-  for (size_t i = 0; i < at.size(); ++i) {
-    readValue(at[i], field, values.emplace_back());
+  if (std::is_same_v<S, OperandData> &&
+      at.find("register").has_value() == at.find("value").has_value()) {
+    at.error("expected either 'register' or 'value'");
+    return;
+  }
+  readMembers(at, data);
+}
+
+template <typename F, typename T> void readValue(const JsonAt &at, const F &field, T &value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    value = at.string();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    value = at.boolean() != field.inverted;
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    value = readNumber(at, field);
+  } else if constexpr (std::is_enum_v<T>) {
+    std::span<const std::string_view> words = wordsOf<T>;
+    size_t silent = words.front().empty() ? 1 : 0; // a word that is not written
+    value = static_cast<T>(silent + at.oneOf(words.subspan(silent)));
+  } else if constexpr (std::is_same_v<T, Ref>) {
+    value.number = static_cast<uint32_t>(at.unsignedIn(0, UINT32_MAX));
+  } else if constexpr (std::is_same_v<T, TripData>) {
+    readTrip(at, value);
+  } else if constexpr (isOptional<T>) {
+    readValue(at, field, value.emplace());
+  } else if constexpr (isVector<T>) {
+    forElements(at,
+                [&](const JsonAt &item, size_t) { readValue(item, field, value.emplace_back()); });
+  } else {
+    readObject(at, value);
   }
 }
 
@@ -164,11 +167,11 @@ void readMember(const JsonAt &at, const Field<S, T> &field, T &value) {
     readMembers(at, value);
   } else if constexpr (std::is_same_v<T, DistanceData>) {
     readDistance(at, value);
-  } else if (std::optional<JsonAt> member = field.needed || field.neededInJson
-                                                ? at.need(field.jsonKey())
-                                                : at.find(field.jsonKey())) {
-    bool isNothing = (isOptional<T> || std::is_same_v<T, Ref>) && field.always && member->isNull();
-    if (!isNothing || field.needed) {
+  } else if (auto member = field.needed || field.neededInJson ? at.need(field.jsonKey())
+                                                              : at.find(field.jsonKey())) {
+    bool mayBeNothing = isOptional<T> || std::is_same_v<T, Ref>;
+    bool isWritten = field.always || field.neededInJson;
+    if (field.needed || !mayBeNothing || !isWritten || !member->isNull()) {
       readValue(*member, field, value);
     }
   }
@@ -182,28 +185,55 @@ template <Struct S> void readMembers(const JsonAt &at, S &data) {
 // Doors
 //===----------------------------------------------------------------------===//
 
-/// What both doors do in the same way.
-class Door : protected Errors {
+/// Ids are written for the reader's ease; they are places in the list.
+void expectId(const JsonAt &object, size_t expected) {
+  if (std::optional<JsonAt> id = object.need("id")) {
+    id->unsignedIn(expected, expected);
+  }
+}
+
+/// What both doors do in the same way. In one of them statements say where they come from; in the
+/// other what lists declare has a number.
+template <typename Resolver> class Door : protected Errors {
 protected:
+  template <typename... Args>
+  explicit Door(bool hasPlaces, const Args &...args)
+      : resolver(args..., *this), hasPlaces(hasPlaces) {}
+
+  virtual Location whereOf(const JsonAt &at) { return at.where(); }
+
+  virtual void statement(const JsonAt &at) = 0;
+
+  template <Struct S> void list(const JsonAt &object, std::string_view key, bool isNeeded = true);
+  template <Struct S> void step(const JsonAt &at, S data);
   template <Struct S>
   bool read(const JsonAt &at, S &data, std::initializer_list<std::string_view> more = {});
+  void body(const JsonAt &object, std::string_view key);
   void startWith(const JsonAt &at);
   void error(const Spot &spot, std::string message, std::vector<DiagnosticNote> notes) override;
 
+  Resolver resolver;
+
 private:
+  const bool hasPlaces;
   const JsonAt *current = nullptr; ///< what is being handed over
   bool isSound = true;             ///< whether all of it could be read
 };
 
-void Door::startWith(const JsonAt &at) {
+template <typename Resolver> void Door<Resolver>::startWith(const JsonAt &at) {
   current = &at;
   isSound = true;
 }
 
 /// Reads an object into a struct, all of which is set; false if it is none.
+template <typename Resolver>
 template <Struct S>
-bool Door::read(const JsonAt &at, S &data, std::initializer_list<std::string_view> more) {
-  static const Keys keys = keysOf<S>(more);
+bool Door<Resolver>::read(const JsonAt &at, S &data, std::initializer_list<std::string_view> more) {
+  static const Keys keys = [&] {
+    Keys all = keysOf<S>(more);
+    all.insert(all.end(), hasPlaces, "loc");
+    return all;
+  }();
   size_t before = at.numErrors();
   startWith(at);
   data = S();
@@ -216,7 +246,8 @@ bool Door::read(const JsonAt &at, S &data, std::initializer_list<std::string_vie
 }
 
 /// What is not there, or no item of its list, has been reported before.
-void Door::error(const Spot &spot, std::string message, std::vector<DiagnosticNote>) {
+template <typename Resolver>
+void Door<Resolver>::error(const Spot &spot, std::string message, std::vector<DiagnosticNote>) {
   if (spot.key.empty()) {
     return isSound ? current->error(message) : void();
   }
@@ -234,15 +265,46 @@ void Door::error(const Spot &spot, std::string message, std::vector<DiagnosticNo
   }
 }
 
-/// Visits the elements of the array `key`, if it is there, with their places.
-template <typename Visit>
-void forEach(const JsonAt &object, std::string_view key, Visit visit, bool isNeeded = false) {
-  std::optional<JsonAt> array = isNeeded ? object.need(key) : object.find(key);
-  if (!array || !array->expectArray()) {
-    return;
-  }
-  for (size_t i = 0; i < array->size(); ++i) {
-    visit((*array)[i], i);
+/// Declarations, or dependences.
+template <typename Resolver>
+template <Struct S>
+void Door<Resolver>::list(const JsonAt &object, std::string_view key, bool isNeeded) {
+  auto visit = [&, data = S()](const JsonAt &at, size_t index) mutable {
+    if (!(hasPlaces ? read(at, data) : read(at, data, {"id"}))) {
+      return;
+    }
+    if (!hasPlaces) {
+      expectId(at, index);
+    }
+    resolver.add(data, whereOf(at));
+  };
+  forEach(object, key, visit, isNeeded);
+}
+
+/// Nesting is bounded by the parser, so this recursion is.
+template <typename Resolver> void Door<Resolver>::body(const JsonAt &object, std::string_view key) {
+  auto visit = [&](const JsonAt &at, size_t) {
+    if (at.expectObject()) {
+      statement(at);
+    }
+  };
+  forEach(object, key, visit, /*isNeeded=*/true);
+}
+
+/// A statement with its bodies.
+template <typename Resolver>
+template <Struct S>
+void Door<Resolver>::step(const JsonAt &at, S data) {
+  if constexpr (!hasBody<S>) {
+    resolver.add(data, whereOf(at));
+  } else {
+    resolver.open(data, whereOf(at));
+    body(at, hasBranches<S> ? "then" : "body");
+    if (hasBranches<S> && at.find("else")) {
+      resolver.otherwise();
+      body(at, "else");
+    }
+    resolver.close();
   }
 }
 
@@ -250,9 +312,10 @@ void forEach(const JsonAt &object, std::string_view key, Visit visit, bool isNee
 // Kernels
 //===----------------------------------------------------------------------===//
 
-class KernelDoor : Door {
+class KernelDoor : Door<KernelResolver> {
 public:
-  KernelDoor(const JsonAt &document, const Files &files) : document(document), resolver(*this) {
+  KernelDoor(const JsonAt &document, const Files &files)
+      : Door(/*hasPlaces=*/true), document(document) {
     for (const std::string &file : files) {
       resolver.file(file);
     }
@@ -261,20 +324,21 @@ public:
   Kernel run();
 
 private:
-  Location whereOf(const JsonAt &at);
-  template <Struct S> void list(std::string_view key, bool isNeeded = false);
-  void body(const JsonAt &object, std::string_view key);
-  void statement(const JsonAt &at);
-  void loop(const JsonAt &at);
-  void branch(const JsonAt &at);
+  Location whereOf(const JsonAt &at) override;
+  void statement(const JsonAt &at) override;
+
+  template <Struct S> void read(const JsonAt &at) {
+    S data;
+    Door::read(at, data);
+    step(at, std::move(data));
+  }
 
   const JsonAt &document;
-  KernelResolver resolver;
 };
 
 /// The place that a statement names, or its own.
 Location KernelDoor::whereOf(const JsonAt &at) {
-  static const Keys keys = keysOf<LocData>({});
+  static const Keys keys = keysOf<LocData>();
   std::optional<JsonAt> loc = at.find("loc");
   if (!loc || !loc->expectObject(keys)) {
     return at.where();
@@ -285,131 +349,58 @@ Location KernelDoor::whereOf(const JsonAt &at) {
           static_cast<uint32_t>(data.column)};
 }
 
-/// Declarations, or dependences.
-template <Struct S> void KernelDoor::list(std::string_view key, bool isNeeded) {
-  forEach(
-      document, key,
-      [&, data = S()](const JsonAt &at, size_t) mutable {
-        if (read(at, data, {"loc"})) {
-          resolver.add(data, whereOf(at));
-        }
-      },
-      isNeeded);
-}
-
 Kernel KernelDoor::run() {
   KernelData data;
   document.expectObject(
       {"schema", "version", "name", "reserves", "engines", "buffers", "body", "dependences"});
   document.expectSchema("tally-kernel", 1, 2);
-  std::optional<JsonAt> name = document.need("name");
-  std::string nameText = name ? name->string() : "";
+  std::string name = text(document, "name");
   readMembers(document, data);
   startWith(document);
-  resolver.open(nameText, data, document.where());
-  list<EngineData>("engines", /*isNeeded=*/true);
-  list<BufferData>("buffers");
+  resolver.open(name, data, document.where());
+  list<EngineData>(document, "engines");
+  list<BufferData>(document, "buffers", /*isNeeded=*/false);
   body(document, "body");
-  list<DepData>("dependences");
+  list<DepData>(document, "dependences", /*isNeeded=*/false);
   return resolver.finish();
 }
 
-/// Nesting is bounded by the parser, so this recursion is.
-void KernelDoor::body(const JsonAt &object, std::string_view key) {
-  forEach(object, key, [&](const JsonAt &at, size_t) { statement(at); }, /*isNeeded=*/true);
-}
-
 void KernelDoor::statement(const JsonAt &at) {
-  if (!at.expectObject()) {
-    return;
-  }
-  if (InstrData data; at.find("instr")) {
-    read(at, data, {"loc"});
-    resolver.add(data, whereOf(at));
+  if (at.find("instr")) {
+    read<InstrData>(at);
   } else if (at.find("loop")) {
-    loop(at);
+    read<LoopData>(at);
   } else if (at.find("if")) {
-    branch(at);
+    read<IfData>(at);
   } else {
     at.error("a statement needs one of the keys 'instr', 'loop' and 'if'");
   }
-}
-
-void KernelDoor::loop(const JsonAt &at) {
-  LoopData data;
-  read(at, data, {"body", "loc"});
-  resolver.open(data, whereOf(at));
-  body(at, "body");
-  resolver.close();
-}
-
-void KernelDoor::branch(const JsonAt &at) {
-  IfData data;
-  read(at, data, {"then", "else", "loc"});
-  resolver.open(data, whereOf(at));
-  body(at, "then");
-  if (at.find("else")) {
-    resolver.otherwise();
-    body(at, "else");
-  }
-  resolver.close();
 }
 
 //===----------------------------------------------------------------------===//
 // Code
 //===----------------------------------------------------------------------===//
 
-class CodeDoor : Door {
+class CodeDoor : Door<CodeResolver> {
 public:
   CodeDoor(const Kernel &kernel, const JsonAt &document, uint64_t version)
-      : kernel(kernel), document(document), version(version), resolver(kernel, *this) {}
+      : Door(/*hasPlaces=*/false, kernel), kernel(kernel), document(document), version(version) {}
 
   Code run();
 
 private:
   void machine(const JsonAt &at);
-  template <Struct S> void declare(const JsonAt &object, std::string_view key);
   void program(const JsonAt &at);
   void dependence(const JsonAt &at, size_t index) const;
-  void operations(const JsonAt &object, std::string_view key);
-  void operation(const JsonAt &at);
+  void statement(const JsonAt &at) override;
   template <Struct S> bool readStep(const JsonAt &at, S &data);
-  template <Struct S> void step(const JsonAt &at, S data);
 
   const Kernel &kernel;
   const JsonAt &document;
   uint64_t version;
-  CodeResolver resolver;
   CodeData data;
   std::optional<MachineRules> rules;
 };
-
-/// Ids are written for the reader's ease; they are places in the list.
-void expectId(const JsonAt &object, size_t expected) {
-  if (std::optional<JsonAt> id = object.need("id")) {
-    id->unsignedIn(expected, expected);
-  }
-}
-
-std::string text(const JsonAt &object, std::string_view key) {
-  std::optional<JsonAt> at = object.need(key);
-  return at ? at->string() : "";
-}
-
-template <Struct S> void CodeDoor::declare(const JsonAt &object, std::string_view key) {
-  auto visit = [&, data = S()](const JsonAt &at, size_t index) mutable {
-    if (!read(at, data, {"id"})) {
-      return;
-    }
-    expectId(at, index);
-    if constexpr (std::is_same_v<S, BarrierData>) {
-      resolver.list(data, at.where());
-    } else {
-      resolver.add(data, at.where());
-    }
-  };
-  forEach(object, key, visit, /*isNeeded=*/true);
-}
 
 Code CodeDoor::run() {
   data.strategy = text(document, "strategy");
@@ -418,8 +409,8 @@ Code CodeDoor::run() {
   }
   startWith(document);
   resolver.begin(data, document.where());
-  declare<SemaphoreData>(document, "semaphores");
-  declare<BarrierData>(document, "barriers");
+  list<SemaphoreData>(document, "semaphores");
+  list<BarrierData>(document, "barriers");
   forEach(document, "engines", [&](const JsonAt &at, size_t) { program(at); }, /*isNeeded=*/true);
   forEach(document, "dependences", [&](const JsonAt &at, size_t index) { dependence(at, index); });
   Code code = resolver.finish();
@@ -457,8 +448,8 @@ void CodeDoor::machine(const JsonAt &at) {
 void CodeDoor::program(const JsonAt &at) {
   ProgramData data;
   if (read(at, data, {"registers", "code"}) && resolver.open(data, at.where())) {
-    declare<RegisterData>(at, "registers");
-    operations(at, "code");
+    list<RegisterData>(at, "registers");
+    body(at, "code");
   }
 }
 
@@ -479,23 +470,7 @@ void CodeDoor::dependence(const JsonAt &at, size_t index) const {
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Operations
-//===----------------------------------------------------------------------===//
-
-/// Nesting is bounded by the parser, so this recursion is.
-void CodeDoor::operations(const JsonAt &object, std::string_view key) {
-  forEach(
-      object, key,
-      [&](const JsonAt &at, size_t) {
-        if (at.expectObject()) {
-          operation(at);
-        }
-      },
-      /*isNeeded=*/true);
-}
-
-void CodeDoor::operation(const JsonAt &at) {
+void CodeDoor::statement(const JsonAt &at) {
   static const Keys words = [] {
     Keys all;
     forSteps([&]<Struct S>(const S &) { all.push_back(S::jsonWord); });
@@ -506,7 +481,7 @@ void CodeDoor::operation(const JsonAt &at) {
   size_t wanted = name ? name->oneOf(words) : words.size();
   size_t number = 0;
   forSteps([&](auto data) {
-    if (number++ == wanted && at.numErrors() == before) {
+    if (number++ == wanted && at.numErrors() == before && readStep(at, data)) {
       step(at, std::move(data));
     }
   });
@@ -524,33 +499,11 @@ template <Struct S> bool CodeDoor::readStep(const JsonAt &at, S &data) {
     at.expectObject({"op", S::jsonWord});
     std::optional<JsonAt> inside = at.need(S::jsonWord);
     if (inside) {
-      readValue(*inside, field("", &IssueData::wait), data);
+      readObject(*inside, data);
     }
     return inside.has_value();
-  } else if constexpr (std::is_same_v<S, BranchData>) {
-    return read(at, data, {"op", "then", "else"});
-  } else if constexpr (hasBody<S>) {
-    return read(at, data, {"op", "body"});
   } else {
     return read(at, data, {"op"});
-  }
-}
-
-template <Struct S> void CodeDoor::step(const JsonAt &at, S data) {
-  if (!readStep(at, data)) {
-    return;
-  }
-  if constexpr (!hasBody<S>) {
-    resolver.add(data, at.where());
-  } else {
-    constexpr bool isBranch = std::is_same_v<S, BranchData>;
-    resolver.open(data, at.where());
-    operations(at, isBranch ? "then" : "body");
-    if (isBranch && at.find("else")) {
-      resolver.otherwise();
-      operations(at, "else");
-    }
-    resolver.close();
   }
 }
 
@@ -567,12 +520,9 @@ static Kernel readKernel(const JsonAt &document, const written::Files &files) {
 
 std::optional<Kernel> readKernelJson(std::string_view text, std::string_view fileName,
                                      Diagnostics &diagnostics) {
-  JsonErrors errors;
-  std::optional<Kernel> kernel = readJson(text, errors, [&](const JsonAt &document) {
+  return readJson(text, diagnostics, [&](const JsonAt &document) {
     return readKernel(document, {std::string(fileName)});
   });
-  reportJsonErrors(errors, diagnostics);
-  return kernel;
 }
 
 /// The code is only read with a kernel to look names up in.
@@ -597,12 +547,9 @@ static KernelAndCode readDocument(const JsonAt &document, const written::Files &
 
 std::optional<KernelAndCode> readCodeJson(std::string_view text, std::string_view fileName,
                                           Diagnostics &diagnostics) {
-  JsonErrors errors;
-  std::optional<KernelAndCode> result = readJson(text, errors, [&](const JsonAt &document) {
+  return readJson(text, diagnostics, [&](const JsonAt &document) {
     return readDocument(document, {std::string(fileName)});
   });
-  reportJsonErrors(errors, diagnostics);
-  return result;
 }
 
 static std::pair<Kernel, std::optional<Code>> readEither(const JsonAt &document,
@@ -623,8 +570,7 @@ static std::pair<Kernel, std::optional<Code>> readEither(const JsonAt &document,
 std::vector<std::pair<Kernel, std::optional<Code>>>
 readKernelsJson(std::string_view text, std::string_view fileName, Diagnostics &diagnostics) {
   using Read = std::vector<std::pair<Kernel, std::optional<Code>>>;
-  JsonErrors errors;
-  std::optional<Read> read = readJson(text, errors, [&](const JsonAt &root) {
+  auto read = readJson(text, diagnostics, [&](const JsonAt &root) {
     Read all;
     written::Files files{std::string(fileName)};
     auto add = [&](const JsonAt &document) {
@@ -638,8 +584,7 @@ readKernelsJson(std::string_view text, std::string_view fileName, Diagnostics &d
     }
     return all;
   });
-  reportJsonErrors(errors, diagnostics);
-  return read ? std::move(*read) : Read();
+  return read.value_or(Read());
 }
 
 } // namespace tally

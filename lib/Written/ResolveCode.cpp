@@ -8,8 +8,6 @@
 
 #include "tally/Written/Resolve.h"
 
-#include "tally/Code/CodeStrategy.h"
-
 #include <fmt/format.h>
 
 namespace tally::written {
@@ -34,10 +32,11 @@ CodeResolver::CodeResolver(const Kernel &kernel, Errors &errors)
 
 void CodeResolver::begin(const CodeData &data, Location place) {
   where = place;
-  std::string strategy = data.strategy.empty() ? "manual" : data.strategy;
-  code.strategy = strategyFrom(strategy).value_or(Strategy::Manual);
-  if (std::string unknown = unknownCodeStrategy(strategy); !unknown.empty()) {
-    errors.error(at("strategy"), unknown);
+  code.strategy = strategyFrom(data.strategy).value_or(Strategy::Manual);
+  if (!data.strategy.empty() && !strategyFrom(data.strategy)) {
+    std::vector<std::string> names = allStrategyNames();
+    errors.error(at("strategy"), unknownName("strategy", "strategies", data.strategy,
+                                             {names.begin(), names.end()}));
   }
   code.machine = data.machine;
 }
@@ -46,19 +45,23 @@ void CodeResolver::begin(const CodeData &data, Location place) {
 // Declarations
 //===----------------------------------------------------------------------===//
 
-void CodeResolver::add(const SemaphoreData &data, Location place) {
-  where = place;
-  SemaId id(static_cast<uint32_t>(code.semaphores.size()));
-  if (semaphores.try_emplace(data.name, id).second) {
-    code.semaphores.push({data.name});
+template <typename IdT, typename T>
+void CodeResolver::declare(IdsByName<IdT> &ids, IdVector<IdT, T> &table, T item,
+                           std::string_view kind, std::string_view within) {
+  if (ids.try_emplace(item.name, IdT(static_cast<uint32_t>(table.size()))).second) {
+    table.push(std::move(item));
     return;
   }
-  errors.error(
-      at("name"),
-      fmt::format("semaphore '{}' is declared twice; names of semaphores are unique", data.name));
+  errors.error(at("name"), fmt::format("{0} '{1}' is declared twice; names of {0}s are unique{2}",
+                                       kind, item.name, within));
 }
 
-void CodeResolver::list(const BarrierData &data, Location place) {
+void CodeResolver::add(const SemaphoreData &data, Location place) {
+  where = place;
+  declare(semaphores, code.semaphores, {data.name}, "semaphore", "");
+}
+
+void CodeResolver::add(const BarrierData &data, Location place) {
   where = place;
   code.barriers.push(participantsOf(data));
 }
@@ -85,15 +88,7 @@ bool CodeResolver::open(const ProgramData &data, Location place) {
 
 void CodeResolver::add(const RegisterData &data, Location place) {
   where = place;
-  RegId id(static_cast<uint32_t>(program->registers.size()));
-  if (registers.try_emplace(data.name, id).second) {
-    program->registers.push({data.name, data.role});
-    return;
-  }
-  errors.error(
-      at("name"),
-      fmt::format("register '{}' is declared twice; names of registers are unique on an engine",
-                  data.name));
+  declare(registers, program->registers, {data.name, data.role}, "register", " on an engine");
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,16 +191,14 @@ void CodeResolver::add(const IssueData &data, Location place) {
 
 void CodeResolver::add(const WaitData &data, Location place) {
   where = place;
-  Op op;
-  op.kind = OpKind::Wait;
+  Op op = Op::mark(OpKind::Wait);
   addWait(op, data);
   push(op);
 }
 
 void CodeResolver::add(const SignalData &data, Location place) {
   where = place;
-  Op op;
-  op.kind = OpKind::Signal;
+  Op op = Op::mark(OpKind::Signal);
   addSignal(op, data);
   push(op);
 }
@@ -261,35 +254,30 @@ void CodeResolver::addSignal(Op &op, const SignalData &data) {
 //===----------------------------------------------------------------------===//
 
 /// The id that a table has for a name; an unknown one is reported once.
-template <typename IdT, typename Items, typename Report>
-static IdT lookUp(const Ref &ref, std::unordered_map<std::string, IdT> &ids, const Items &declared,
-                  Report report) {
+template <typename IdT, typename T>
+IdT CodeResolver::lookUp(const Ref &ref, IdsByName<IdT> &ids, const IdVector<IdT, T> &table,
+                         std::string_view kind, std::string_view plural, std::string_view key) {
   if (ref.number && ref.name.empty()) {
     return IdT(*ref.number);
   }
   auto [entry, isUnknown] = ids.try_emplace(ref.name);
   if (isUnknown) {
     std::vector<std::string_view> allowed;
-    for (const auto &each : declared) {
+    for (const T &each : table) {
       allowed.push_back(each.name);
     }
-    report(allowed);
+    errors.error(at(key), unknownName(kind, plural, ref.name, allowed, effort));
   }
   return entry->second;
 }
 
 SemaId CodeResolver::semaphore(const Ref &ref) {
-  return lookUp(ref, semaphores, code.semaphores, [&](const auto &allowed) {
-    errors.error(at("semaphore"),
-                 unknownName("semaphore", "semaphores declared here", ref.name, allowed, effort));
-  });
+  return lookUp(ref, semaphores, code.semaphores, "semaphore", "semaphores declared here",
+                "semaphore");
 }
 
 RegId CodeResolver::reg(const Ref &ref, std::string_view key) {
-  return lookUp(ref, registers, program->registers, [&](const auto &allowed) {
-    errors.error(at(key),
-                 unknownName("register", "registers of this engine", ref.name, allowed, effort));
-  });
+  return lookUp(ref, registers, program->registers, "register", "registers of this engine", key);
 }
 
 LoopId CodeResolver::loopNamed(const std::string &name, LoopKind kind, std::string_view key) {

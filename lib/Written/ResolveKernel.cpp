@@ -236,18 +236,6 @@ bool KernelResolver::componentsOf(const DistanceData &data) {
   return known;
 }
 
-DepId KernelResolver::addDep(const DepData &data, InstrId producer, InstrId consumer) {
-  switch (data.distance.form) {
-  case DistanceForm::Vector:
-    return builder.depVector(producer, consumer, components, data.kind, where);
-  case DistanceForm::Flat:
-    return builder.depFlat(producer, consumer, data.distance.step, data.kind, where);
-  case DistanceForm::Element:
-    return builder.depElement(producer, consumer, data.distance.step, components, data.kind, where);
-  }
-  return {};
-}
-
 void KernelResolver::add(const DepData &data, Location place) {
   where = place;
   InstrId producer = instrNamed(data.producer, "producer");
@@ -256,7 +244,8 @@ void KernelResolver::add(const DepData &data, Location place) {
   if (!producer.valid() || !consumer.valid() || !known) {
     return;
   }
-  DepId id = addDep(data, producer, consumer);
+  DepId id = builder.dep(producer, consumer, data.distance.form, data.distance.step, components,
+                         data.kind, where);
   if (data.allowDivergent) {
     builder.allowDivergent(id);
   }

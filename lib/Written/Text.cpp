@@ -1,15 +1,9 @@
 //===- Text.cpp - Written structs as text ---------------------------------===//
 #include "tally/Written/Text.h"
 
+#include "../Support/Scanner.h"
+
 namespace tally::written {
-
-static bool isAlpha(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// As MLIR's printer has it.
 void appendQuoted(std::string &out, std::string_view text) {
@@ -30,9 +24,9 @@ void appendQuoted(std::string &out, std::string_view text) {
 }
 
 void appendSymbol(std::string &out, std::string_view name) {
-  bool isBare = !name.empty() && (isAlpha(name.front()) || name.front() == '_');
+  bool isBare = !name.empty() && isWordStart(name.front());
   for (char c : name) {
-    isBare &= isAlpha(c) || isDigit(c) || c == '_' || c == '$' || c == '.';
+    isBare &= isWordChar(c) || c == '$';
   }
   out += '@';
   if (isBare) {
@@ -45,6 +39,35 @@ void appendSymbol(std::string &out, std::string_view name) {
 std::string_view spelling(AluOp op) {
   constexpr std::string_view signs[] = {"", "+", "-", "*", "min", "gt"};
   return signs[static_cast<size_t>(op)];
+}
+
+void appendClause(std::string &out, const TripData &trip) {
+  if (trip.kind == Trip::Kind::Constant) {
+    return appendWord(out, "trips", trip.trips);
+  }
+  if (trip.kind == Trip::Kind::Guard) {
+    return appendWord(out, "while", trip.symbol);
+  }
+  appendWord(out, "trips", trip.symbol);
+  if (trip.min != 0) {
+    appendWord(out, "min", trip.min);
+  }
+  if (trip.max) {
+    appendWord(out, "max", *trip.max);
+  }
+}
+
+void appendClause(std::string &out, const DistanceData &distance) {
+  if (distance.form != DistanceForm::Vector) {
+    appendWord(out, wordOf(distance.form), distance.step);
+  }
+  if (!distance.components.empty() && distance.form != DistanceForm::Flat) {
+    appendList(out, " at ", distance.components, "", [&](const ComponentData &component) {
+      appendQuoted(out, component.loop);
+      out += " = ";
+      appendNumber(out, component.distance);
+    });
+  }
 }
 
 void appendText(std::string &out, const SetData &data) {

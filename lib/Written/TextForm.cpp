@@ -73,14 +73,17 @@ private:
 void appendKernelText(std::string &out, const Kernel &kernel, unsigned indent) {
   TextForm form(out, indent);
   writeKernel(kernel, form);
-  form.close();
 }
 
 void appendCodeText(std::string &out, const Kernel &kernel, const Code &code, unsigned indent) {
   TextForm form(out, indent);
-  form.open(kernel.text(kernel.name), CodeData{std::string(toString(code.strategy)), code.machine}, {});
   writeCode(kernel, code, form);
-  form.close();
 }
 
 } // namespace tally::written
+
+std::string tally::dump(const Kernel &kernel) {
+  std::string text;
+  written::appendKernelText(text, kernel, 0);
+  return text;
+}

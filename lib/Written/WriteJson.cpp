@@ -33,76 +33,6 @@ static void appendQuotedJson(std::string &out, std::string_view text) {
 
 template <Struct S> void appendMembers(std::string &out, const S &data);
 
-template <typename F> void appendJson(std::string &out, const F &, const std::string &value) {
-  appendQuotedJson(out, value);
-}
-
-template <typename F> void appendJson(std::string &out, const F &field, uint64_t value) {
-  if (field.word && !field.wordAlone && value == field.wordValue) {
-    appendQuotedJson(out, field.word);
-  } else {
-    appendNumber(out, value);
-  }
-}
-
-template <typename F> void appendJson(std::string &out, const F &field, const bool &value) {
-  out += value != field.inverted ? "true" : "false";
-}
-
-template <typename F, typename E>
-  requires std::is_enum_v<E>
-void appendJson(std::string &out, const F &, const E &value) {
-  appendQuotedJson(out, wordsOf(value)[static_cast<size_t>(value)]);
-}
-
-template <typename F> void appendJson(std::string &out, const F &, const Ref &value) {
-  appendNumber(out, *value.number);
-}
-
-template <typename F> void appendJson(std::string &out, const F &, const OperandData &value) {
-  out += value.reg.isGiven() ? "{\"register\": " : "{\"value\": ";
-  appendNumber(out, value.reg.number.value_or(static_cast<uint32_t>(value.number)));
-  out += '}';
-}
-
-template <typename F, Struct S> void appendJson(std::string &out, const F &, const S &value) {
-  out += '{';
-  appendMembers(out, value);
-  out += '}';
-}
-
-template <typename F> void appendJson(std::string &out, const F &, const TripData &trip) {
-  if (trip.kind == Trip::Kind::Constant) {
-    return appendNumber(out, trip.trips);
-  }
-  out += trip.kind == Trip::Kind::Guard ? "{\"while\": " : "{\"value\": ";
-  appendQuotedJson(out, trip.symbol);
-  if (trip.min != 0) {
-    out += ", \"min\": ";
-    appendNumber(out, trip.min);
-  }
-  if (trip.max) {
-    out += ", \"max\": ";
-    appendNumber(out, *trip.max);
-  }
-  out += '}';
-}
-
-template <typename F, typename T>
-void appendJson(std::string &out, const F &field, const std::optional<T> &value) {
-  appendJson(out, field, *value);
-}
-
-template <typename F, typename T>
-void appendJson(std::string &out, const F &field, const std::vector<T> &values) {
-  out += '[';
-  for (size_t i = 0; i < values.size(); ++i) {
-    out += i == 0 ? "" : ", ";
-    appendJson(out, field, values[i]);
-  }
-  out += ']';
-}
-
 /// `"key": ` behind what is in the object.
 static void appendKey(std::string &out, std::string_view key) {
   out += out.back() == '{' ? "\"" : ", \"";
@@ -110,23 +40,69 @@ static void appendKey(std::string &out, std::string_view key) {
   out += "\": ";
 }
 
+/// A number, or {"value": "n", "min": 1, "max": 9}, or {"while": "c"}.
+static void appendTrip(std::string &out, const TripData &trip) {
+  if (trip.kind == Trip::Kind::Constant) {
+    return appendNumber(out, trip.trips);
+  }
+  out += '{';
+  appendKey(out, wordOf(trip.kind));
+  appendQuotedJson(out, trip.symbol);
+  if (trip.min != 0) {
+    appendKey(out, "min");
+    appendNumber(out, trip.min);
+  }
+  if (trip.max) {
+    appendKey(out, "max");
+    appendNumber(out, *trip.max);
+  }
+  out += '}';
+}
+
+template <typename F, typename T>
+void appendJson(std::string &out, const F &field, const T &value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    appendQuotedJson(out, value);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    out += value != field.inverted ? "true" : "false";
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    bool isWord = field.word && !field.wordAlone && value == field.wordValue;
+    isWord ? appendQuotedJson(out, field.word) : appendNumber(out, value);
+  } else if constexpr (std::is_enum_v<T>) {
+    appendQuotedJson(out, wordOf(value));
+  } else if constexpr (std::is_same_v<T, Ref>) {
+    appendNumber(out, *value.number);
+  } else if constexpr (std::is_same_v<T, OperandData>) {
+    out += value.reg.isGiven() ? "{\"register\": " : "{\"value\": ";
+    appendNumber(out, value.reg.number.value_or(static_cast<uint32_t>(value.number)));
+    out += '}';
+  } else if constexpr (std::is_same_v<T, TripData>) {
+    appendTrip(out, value);
+  } else if constexpr (isOptional<T>) {
+    appendJson(out, field, *value);
+  } else if constexpr (isVector<T>) {
+    appendList(out, "[", value, "]", [&](const auto &each) { appendJson(out, field, each); });
+  } else {
+    out += '{';
+    appendMembers(out, value);
+    out += '}';
+  }
+}
+
 static void appendDistance(std::string &out, const DistanceData &distance) {
   if (distance.form != DistanceForm::Vector) {
-    appendKey(out, distance.form == DistanceForm::Flat ? "flat" : "element");
+    appendKey(out, wordOf(distance.form));
     appendNumber(out, distance.step);
   }
   if (distance.components.empty()) {
     return;
   }
   appendKey(out, "distance");
-  out += '{';
-  for (size_t i = 0; i < distance.components.size(); ++i) {
-    out += i == 0 ? "" : ", ";
-    appendQuotedJson(out, distance.components[i].loop);
+  appendList(out, "{", distance.components, "}", [&](const ComponentData &component) {
+    appendQuotedJson(out, component.loop);
     out += ": ";
-    appendNumber(out, distance.components[i].distance);
-  }
-  out += '}';
+    appendNumber(out, component.distance);
+  });
 }
 
 template <typename T> bool isNothing(const T &value) {
@@ -148,7 +124,8 @@ template <Struct S> void appendMembers(std::string &out, const S &data) {
       appendMembers(out, value);
     } else if constexpr (std::is_same_v<T, DistanceData>) {
       appendDistance(out, value);
-    } else if (field.needed || field.always || value != defaults.*field.member) {
+    } else if (field.needed || field.neededInJson || field.always ||
+               value != defaults.*field.member) {
       appendKey(out, field.jsonKey());
       isNothing(value) ? void(out += "null") : appendJson(out, field, value);
     }
@@ -161,6 +138,14 @@ template <Struct S> void appendMembers(std::string &out, const S &data) {
 
 /// Elements of lists that matter stand on lines of their own.
 class JsonLines {
+public:
+  void otherwise() {
+    closeList("");
+    openBody(", \"else\": [");
+  }
+
+  void close() { closeList("}"); }
+
 protected:
   JsonLines(std::string &out, unsigned indent) : out(out), indent(indent) {}
 
@@ -198,6 +183,10 @@ protected:
     indent += 2;
   }
 
+  template <Struct S> void openBodyOf() {
+    openBody(hasBranches<S> ? ", \"then\": [" : ", \"body\": [");
+  }
+
   void closeList(std::string_view after) {
     indent -= 2;
     if (out.back() != '[') {
@@ -211,100 +200,75 @@ protected:
   unsigned indent;
 };
 
-/// Which list of the document holds a statement.
-template <typename S> constexpr std::string_view listOf = "body";
-template <> constexpr std::string_view listOf<EngineData> = "engines";
-template <> constexpr std::string_view listOf<BufferData> = "buffers";
-template <> constexpr std::string_view listOf<DepData> = "dependences";
-
-class KernelJson : JsonLines {
+class KernelJson : public JsonLines {
 public:
-  /// With `files` of the kernel, statements say where they come from.
-  KernelJson(std::string &out, unsigned indent, const std::vector<std::string> *files)
-      : JsonLines(out, indent), files(files) {}
+  KernelJson(std::string &out, unsigned indent, const Kernel &kernel, bool locations)
+      : JsonLines(out, indent), kernel(kernel), locations(locations) {}
 
-  void open(std::string_view name, const KernelData &data, const Origin &) {
-    out += '{';
-    indent += 2;
-    line("\"schema\": \"tally-kernel\",");
-    line("\"version\": 2,");
-    text("name", name);
-    if (!data.reserves.empty()) {
-      line("\"reserves\": ");
-      appendJson(out, std::get<0>(KernelData::fields()), data.reserves);
-      out += ',';
-    }
-  }
+  void write();
 
   template <Struct S> void add(const S &data, const Origin &origin) {
     start(data, origin);
     out += '}';
   }
 
-  void open(const LoopData &data, const Origin &origin) {
+  template <Struct S> void open(const S &data, const Origin &origin) {
     start(data, origin);
-    openBody(", \"body\": [");
-  }
-
-  void open(const IfData &data, const Origin &origin) {
-    start(data, origin);
-    openBody(", \"then\": [");
-  }
-
-  void otherwise() {
-    closeList("");
-    openBody(", \"else\": [");
-  }
-
-  void close() { closeList("}"); }
-
-  /// All lists that are always there are written, and the document ends.
-  void finish() {
-    enter("dependences");
-    closeList("");
-    indent -= 2;
-    line("}");
+    openBodyOf<S>();
   }
 
 private:
   template <Struct S> void start(const S &data, const Origin &origin) {
-    enter(listOf<S>);
     element();
     appendMembers(out, data);
     Location where = origin.where.value_or(Location());
-    if (files && where.known() && where.file < files->size()) {
+    if (locations && where.known() && where.file < kernel.files.size()) {
       out += ", \"loc\": {";
-      appendMembers(out, LocData{(*files)[where.file], where.line, where.column});
+      appendMembers(out, LocData{kernel.files[where.file], where.line, where.column});
       out += '}';
     }
   }
 
-  /// Goes on to a list of the document. Those in between are there though they are empty, but for
-  /// that of buffers.
-  void enter(std::string_view wanted) {
-    constexpr std::string_view lists[] = {"engines", "buffers", "body", "dependences"};
-    while (numOpened == 0 || lists[numOpened - 1] != wanted) {
-      std::string_view next = lists[numOpened++];
-      if (next == "buffers" && wanted != next) {
-        continue;
-      }
-      if (next != "engines") {
-        closeList(",");
-      }
-      openList(next);
-    }
-  }
-
-  const std::vector<std::string> *files;
-  size_t numOpened = 0; ///< lists of the document
+  const Kernel &kernel;
+  bool locations; ///< statements say where they come from
 };
+
+void KernelJson::write() {
+  KernelWriter writer(kernel, *this);
+  out += '{';
+  indent += 2;
+  line("\"schema\": \"tally-kernel\",");
+  line("\"version\": 2,");
+  text("name", kernel.text(kernel.name));
+  if (!kernel.reserved.empty()) {
+    line("\"reserves\": ");
+    appendJson(out, std::get<0>(KernelData::fields), writer.head().reserves);
+    out += ',';
+  }
+  openList("engines");
+  writer.engines();
+  closeList(",");
+  if (!kernel.buffers.empty()) {
+    openList("buffers");
+    writer.buffers();
+    closeList(",");
+  }
+  openList("body");
+  writer.body(rootLoop);
+  closeList(",");
+  openList("dependences");
+  writer.dependences();
+  closeList("");
+  indent -= 2;
+  line("}");
+}
 
 /// Brackets of the flat code become nested arrays:
 ///
 ///   LoopBegin A r0   ->  {"op": "loop", "loop": "A", "counter": 0, "body": [
 ///     Issue x        ->    {"op": "issue", "instr": "x", "wait": ..., "signal": ...}
 ///   LoopEnd          ->  ]}
-class CodeJson : JsonLines {
+class CodeJson : public JsonLines {
 public:
   CodeJson(std::string &out, const Kernel &kernel, const Code &code)
       : JsonLines(out, 2), kernel(kernel), code(code) {}
@@ -335,15 +299,8 @@ public:
 
   template <Struct S> void open(const S &data, const Origin &) {
     start(data);
-    openBody(std::is_same_v<S, BranchData> ? ", \"then\": [" : ", \"body\": [");
+    openBodyOf<S>();
   }
-
-  void otherwise() {
-    closeList("");
-    openBody(", \"else\": [");
-  }
-
-  void close() { closeList("}"); }
 
   void closeProgram() {
     closeList("}");
@@ -430,21 +387,15 @@ void CodeJson::dependences() {
   closeList("");
 }
 
-void appendKernel(std::string &out, const Kernel &kernel, unsigned indent, bool locations) {
-  KernelJson form(out, indent, locations ? &kernel.files : nullptr);
-  writeKernel(kernel, form);
-  form.finish();
-}
-
 void CodeJson::write(bool locations) {
   CodeWriter writer(kernel, code, *this);
   out += '{';
   line("\"schema\": \"tally-code\",");
   line("\"version\": 2,");
   line("\"kernel\": ");
-  appendKernel(out, kernel, indent, locations);
+  KernelJson(out, indent, kernel, locations).write();
   out += ',';
-  text("strategy", std::string(toString(code.strategy)));
+  text("strategy", toString(code.strategy));
   machine();
   openNumbered("semaphores");
   writer.semaphores();
@@ -462,7 +413,7 @@ void CodeJson::write(bool locations) {
 
 std::string writeKernelJson(const Kernel &kernel, bool locations) {
   std::string text;
-  written::appendKernel(text, kernel, 0, locations);
+  written::KernelJson(text, 0, kernel, locations).write();
   return text + "\n";
 }
 

@@ -12,6 +12,7 @@
 
 #include "tally/Check/Explore.h"
 #include "tally/Compile/Compile.h"
+#include "tally/Written/Text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

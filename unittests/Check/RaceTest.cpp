@@ -13,6 +13,7 @@
 #include "tally/Check/Race.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
+#include "tally/Written/Text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

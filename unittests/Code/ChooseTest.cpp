@@ -14,6 +14,7 @@
 #include "tally/Compile/Choose.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/KernelBuilder.h"
+#include "tally/Written/Text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 
 #include "tally/Model/Check.h"
 #include "tally/Written/KernelJson.h"
+#include "tally/Written/Text.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include "oracle/PlanComparison.h"
 
 #include "tally/Lower/Lower.h"
+#include "tally/Written/Text.h"
 
 #include <gtest/gtest.h>
 

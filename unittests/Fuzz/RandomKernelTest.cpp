@@ -4,6 +4,7 @@
 
 #include "tally/Model/Check.h"
 #include "tally/Model/Place.h"
+#include "tally/Written/Text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

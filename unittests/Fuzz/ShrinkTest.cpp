@@ -4,6 +4,7 @@
 #include "RandomKernel.h"
 
 #include "tally/Model/Check.h"
+#include "tally/Written/Text.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

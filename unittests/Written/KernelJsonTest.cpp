@@ -3,6 +3,7 @@
 #include "tally/Written/KernelJson.h"
 
 #include "tally/Model/KernelBuilder.h"
+#include "tally/Written/Text.h"
 
 #include <gtest/gtest.h>
 

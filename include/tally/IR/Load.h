@@ -69,11 +69,13 @@ Kernel loadKernel(KernelOp op, FileTable &files, Diagnostics &diagnostics);
 /// Code for a kernel that was loaded from the same module.
 Code loadCode(CodeOp op, const Kernel &kernel, FileTable &files, Diagnostics &diagnostics);
 
-/// The MLIR location of a core location.
-mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location where);
+/// The MLIR location of a core location in one of these files.
+mlir::Location toMlir(mlir::MLIRContext *context, const std::vector<std::string> &files,
+                      Location where);
 
 /// Sends core diagnostics through MLIR's engine, so that they show the source line.
-void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContext *context);
+void emit(const std::vector<std::string> &files, const Diagnostics &diagnostics,
+          mlir::MLIRContext *context);
 
 } // namespace tally::ir
 

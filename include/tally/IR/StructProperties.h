@@ -13,15 +13,12 @@
 #ifndef TALLY_IR_STRUCTPROPERTIES_H
 #define TALLY_IR_STRUCTPROPERTIES_H
 
-#include "tally/Written/Data.h"
+#include "tally/Written/Text.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/Hashing.h"
-
-#include <concepts>
-#include <type_traits>
 
 namespace tally::ir {
 
@@ -29,25 +26,13 @@ using namespace written;
 
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// The largest value of each enumeration, so that none outside it is ever read.
-constexpr uint64_t maxOf(Completion) {
-  return uint64_t(Completion::Split);
-}
-
-constexpr uint64_t maxOf(Trip::Kind) {
-  return uint64_t(Trip::Kind::Guard);
-}
-
-constexpr uint64_t maxOf(DepKind) {
-  return uint64_t(DepKind::WAW);
-}
-
-constexpr uint64_t maxOf(DistanceForm) {
-  return uint64_t(DistanceForm::Element);
-}
-
-constexpr uint64_t maxOf(AluOp) {
-  return uint64_t(AluOp::IsGT);
+/// The largest value of a flag or an enumeration, so that none outside it is ever read.
+template <typename T> constexpr uint64_t maxOf() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return 1;
+  } else {
+    return wordsOf<T>.size() - 1;
+  }
 }
 
 /// Stops at the first field for which `fn` fails.
@@ -108,74 +93,45 @@ inline mlir::LogicalResult wrongForm(const char *name, const char *expected, Emi
 template <Struct S>
 mlir::LogicalResult convertFromAttribute(S &value, mlir::Attribute attribute, EmitError emitError);
 
-inline mlir::LogicalResult fieldFromAttribute(std::string &value, mlir::Attribute attribute,
-                                              const char *name, EmitError emitError) {
-  auto text = mlir::dyn_cast<mlir::StringAttr>(attribute);
-  if (!text) {
-    return wrongForm(name, "a string", emitError);
-  }
-  value = text.getValue().str();
-  return mlir::success();
-}
-
-inline mlir::LogicalResult fieldFromAttribute(Ref &value, mlir::Attribute attribute,
-                                              const char *name, EmitError emitError) {
-  return fieldFromAttribute(value.name, attribute, name, emitError);
-}
-
-inline mlir::LogicalResult fieldFromAttribute(bool &value, mlir::Attribute attribute,
-                                              const char *name, EmitError emitError) {
-  auto flag = mlir::dyn_cast<mlir::BoolAttr>(attribute);
-  if (!flag) {
-    return wrongForm(name, "true or false", emitError);
-  }
-  value = flag.getValue();
-  return mlir::success();
-}
-
 template <typename T>
-  requires std::is_integral_v<T> || std::is_enum_v<T>
 mlir::LogicalResult fieldFromAttribute(T &value, mlir::Attribute attribute, const char *name,
                                        EmitError emitError) {
-  auto number = mlir::dyn_cast<mlir::IntegerAttr>(attribute);
-  if (!number || !number.getType().isInteger(64)) {
-    return wrongForm(name, "a 64-bit number", emitError);
-  }
-  if constexpr (std::is_enum_v<T>) {
-    if (number.getValue().getZExtValue() > maxOf(T())) {
-      return wrongForm(name, "one of its kinds", emitError);
+  if constexpr (Struct<T>) {
+    return convertFromAttribute(value, attribute, emitError);
+  } else if constexpr (isOptional<T>) {
+    return fieldFromAttribute(value.emplace(), attribute, name, emitError);
+  } else if constexpr (isVector<T>) {
+    auto items = mlir::dyn_cast<mlir::ArrayAttr>(attribute);
+    value.resize(items ? items.size() : 0);
+    bool ok = true;
+    for (size_t i = 0; ok && i < value.size(); ++i) {
+      ok = mlir::succeeded(fieldFromAttribute(value[i], items[i], name, emitError));
     }
-  }
-  value = static_cast<T>(number.getValue().getZExtValue());
-  return mlir::success();
-}
-
-template <Struct S>
-mlir::LogicalResult fieldFromAttribute(S &value, mlir::Attribute attribute, const char *,
-                                       EmitError emitError) {
-  return convertFromAttribute(value, attribute, emitError);
-}
-
-template <typename T>
-mlir::LogicalResult fieldFromAttribute(std::vector<T> &value, mlir::Attribute attribute,
-                                       const char *name, EmitError emitError) {
-  auto items = mlir::dyn_cast<mlir::ArrayAttr>(attribute);
-  if (!items) {
-    return wrongForm(name, "a list", emitError);
-  }
-  value.resize(items.size());
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (mlir::failed(fieldFromAttribute(value[i], items[i], name, emitError))) {
-      return mlir::failure();
+    return items ? mlir::success(ok) : wrongForm(name, "a list", emitError);
+  } else if constexpr (std::is_same_v<T, Ref>) {
+    return fieldFromAttribute(value.name, attribute, name, emitError);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    auto text = mlir::dyn_cast<mlir::StringAttr>(attribute);
+    value = text ? text.getValue().str() : "";
+    return text ? mlir::success() : wrongForm(name, "a string", emitError);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    auto flag = mlir::dyn_cast<mlir::BoolAttr>(attribute);
+    value = flag && flag.getValue();
+    return flag ? mlir::success() : wrongForm(name, "true or false", emitError);
+  } else {
+    auto number = mlir::dyn_cast<mlir::IntegerAttr>(attribute);
+    if (!number || !number.getType().isInteger(64)) {
+      return wrongForm(name, "a 64-bit number", emitError);
     }
+    uint64_t bits = number.getValue().getZExtValue();
+    if constexpr (std::is_enum_v<T>) {
+      if (bits > maxOf<T>()) {
+        return wrongForm(name, "one of its kinds", emitError);
+      }
+    }
+    value = static_cast<T>(bits);
+    return mlir::success();
   }
-  return mlir::success();
-}
-
-template <typename T>
-mlir::LogicalResult fieldFromAttribute(std::optional<T> &value, mlir::Attribute attribute,
-                                       const char *name, EmitError emitError) {
-  return fieldFromAttribute(value.emplace(), attribute, name, emitError);
 }
 
 template <Struct S>
@@ -186,7 +142,7 @@ mlir::LogicalResult convertFromAttribute(S &value, mlir::Attribute attribute, Em
   }
   value = S();
   size_t used = 0;
-  mlir::LogicalResult result = tryEachField<S>([&](auto field) {
+  mlir::LogicalResult result = tryEachField<S>([&](const auto &field) {
     mlir::Attribute entry = dictionary.get(field.name);
     used += entry ? 1 : 0;
     return entry ? fieldFromAttribute(value.*field.member, entry, field.name, emitError)
@@ -203,32 +159,11 @@ mlir::LogicalResult convertFromAttribute(S &value, mlir::Attribute attribute, Em
 // Hash
 //===----------------------------------------------------------------------===//
 
-template <typename T> llvm::hash_code hashOfField(const T &value);
-
+/// Equal structs have equal texts.
 template <Struct S> llvm::hash_code hash_value(const S &value) {
-  llvm::hash_code hash(0);
-  forEachField<S>([&](const auto &field) {
-    hash = llvm::hash_combine(hash, hashOfField(value.*field.member));
-  });
-  return hash;
-}
-
-template <typename T> llvm::hash_code hashOfField(const T &value) {
-  if constexpr (Struct<T>) {
-    return hash_value(value);
-  } else if constexpr (isVector<T>) {
-    llvm::hash_code hash(value.size());
-    for (const auto &item : value) {
-      hash = llvm::hash_combine(hash, hashOfField(item));
-    }
-    return hash;
-  } else if constexpr (isOptional<T>) {
-    return value ? hashOfField(*value) : llvm::hash_code(0);
-  } else if constexpr (std::is_same_v<T, Ref>) {
-    return llvm::hash_value(value.name);
-  } else {
-    return llvm::hash_value(value);
-  }
+  std::string text;
+  appendText(text, value);
+  return llvm::hash_value(text);
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,82 +200,44 @@ template <typename T> void writeField(mlir::DialectBytecodeWriter &writer, const
   }
 }
 
-template <Struct S> mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, S &value);
-
-inline mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, std::string &value) {
-  llvm::StringRef text;
-  if (mlir::failed(reader.readString(text))) {
-    return mlir::failure();
-  }
-  value = text.str();
-  return mlir::success();
-}
-
-inline mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, Ref &value) {
-  return readField(reader, value.name);
-}
-
-inline mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, uint64_t &value) {
-  return reader.readVarInt(value);
-}
-
-inline mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, int64_t &value) {
-  return reader.readSignedVarInt(value);
-}
-
-/// Reads a number up to `max`.
-inline mlir::LogicalResult readUpTo(mlir::DialectBytecodeReader &reader, uint64_t max,
-                                    uint64_t &value) {
-  if (mlir::failed(reader.readVarInt(value))) {
-    return mlir::failure();
-  }
-  if (value > max) {
-    return reader.emitError("damaged property: found ") << value << ", expected at most " << max;
-  }
-  return mlir::success();
-}
-
-template <typename T>
-  requires std::is_same_v<T, bool> || std::is_enum_v<T>
-mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, T &value) {
-  uint64_t max = 1;
-  if constexpr (std::is_enum_v<T>) {
-    max = maxOf(T());
-  }
-  uint64_t number = 0;
-  if (mlir::failed(readUpTo(reader, max, number))) {
-    return mlir::failure();
-  }
-  value = static_cast<T>(number);
-  return mlir::success();
-}
-
-template <typename T>
-mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, std::optional<T> &value) {
-  uint64_t present = 0;
-  if (mlir::failed(readUpTo(reader, 1, present))) {
-    return mlir::failure();
-  }
-  return present != 0 ? readField(reader, value.emplace()) : mlir::success();
-}
-
-/// Grows item by item: a wrong count ends where the input does.
-template <typename T>
-mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, std::vector<T> &value) {
-  uint64_t size = 0;
-  if (mlir::failed(reader.readVarInt(size))) {
-    return mlir::failure();
-  }
-  for (uint64_t i = 0; i < size; ++i) {
-    if (mlir::failed(readField(reader, value.emplace_back()))) {
+/// Grows lists item by item: a wrong count ends where the input does.
+template <typename T> mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, T &value) {
+  if constexpr (Struct<T>) {
+    return tryEachField<T>([&](const auto &field) { return readField(reader, value.*field.member); });
+  } else if constexpr (isVector<T>) {
+    uint64_t size = 0;
+    bool ok = mlir::succeeded(reader.readVarInt(size));
+    for (uint64_t i = 0; ok && i < size; ++i) {
+      ok = mlir::succeeded(readField(reader, value.emplace_back()));
+    }
+    return mlir::success(ok);
+  } else if constexpr (isOptional<T>) {
+    bool isThere = false;
+    mlir::LogicalResult result = readField(reader, isThere);
+    return isThere ? readField(reader, value.emplace()) : result;
+  } else if constexpr (std::is_same_v<T, Ref>) {
+    return readField(reader, value.name);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    llvm::StringRef text;
+    mlir::LogicalResult result = reader.readString(text);
+    value = text.str();
+    return result;
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return reader.readSignedVarInt(value);
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    return reader.readVarInt(value);
+  } else {
+    uint64_t number = 0;
+    if (mlir::failed(reader.readVarInt(number))) {
       return mlir::failure();
     }
+    if (number > maxOf<T>()) {
+      return reader.emitError("damaged property: found ")
+             << number << ", expected at most " << maxOf<T>();
+    }
+    value = static_cast<T>(number);
+    return mlir::success();
   }
-  return mlir::success();
-}
-
-template <Struct S> mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, S &value) {
-  return tryEachField<S>([&](auto field) { return readField(reader, value.*field.member); });
 }
 
 /// The version of the encoding: of what is written for the fields of all structs. Files without one

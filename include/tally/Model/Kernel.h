@@ -276,9 +276,6 @@ struct Kernel {
   LoopId realLoop(LoopId loop) const;
 };
 
-/// Everything the kernel holds, readable, for debugging.
-std::string dump(const Kernel &kernel);
-
 std::string_view toString(DepKind kind);
 
 /// `'load' -> 'scale' at 'A' = 2`, for messages and listings.

@@ -57,9 +57,6 @@ void storeDeps(const Kernel &kernel, mlir::ModuleOp module);
 /// Appends code for a kernel that the module already holds, in place of code that is there.
 void storeCode(const Kernel &kernel, const Code &code, mlir::ModuleOp module);
 
-/// The MLIR location of a core location, and back.
-mlir::Location toMlir(mlir::MLIRContext *context, const Kernel &kernel, Location where);
-
 /// Sends core diagnostics through MLIR's engine, so that they show the source line.
 void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContext *context);
 

@@ -16,7 +16,7 @@
 #include "tally/Model/Kernel.h"
 #include "tally/Written/Fields.h"
 
-#include <span>
+#include <array>
 
 namespace tally::written {
 
@@ -26,31 +26,22 @@ using Names = std::vector<std::string>;
 // Words of enumerations, in their order; an empty word is never written
 //===----------------------------------------------------------------------===//
 
-inline constexpr std::string_view completionWords[] = {"whole", "split"};
-inline constexpr std::string_view depKindWords[] = {"", "raw", "war", "waw"};
-inline constexpr std::string_view aluWords[] = {"move", "add", "sub", "mul", "min", "gt"}; // JSON
-
-constexpr std::span<const std::string_view> wordsOf(Completion) {
-  return completionWords;
+template <typename... Texts> constexpr auto words(Texts... texts) {
+  return std::array<std::string_view, sizeof...(Texts)>{texts...};
 }
 
-constexpr std::span<const std::string_view> wordsOf(DepKind) {
-  return depKindWords;
-}
+template <typename E> inline constexpr auto wordsOf = words();
+template <> inline constexpr auto wordsOf<Completion> = words("whole", "split");
+template <> inline constexpr auto wordsOf<Trip::Kind> = words("trips", "value", "while");
+template <> inline constexpr auto wordsOf<DepKind> = words("", "raw", "war", "waw");
+template <> inline constexpr auto wordsOf<DistanceForm> = words("", "flat", "element");
+template <> inline constexpr auto wordsOf<Subtraction> = words("wraps", "saturates");
+template <> inline constexpr auto wordsOf<WaitCompare> = words("unsigned", "signed");
+template <> // in JSON; text has signs
+inline constexpr auto wordsOf<AluOp> = words("move", "add", "sub", "mul", "min", "gt");
 
-inline constexpr std::string_view subtractionWords[] = {"wraps", "saturates"};
-inline constexpr std::string_view compareWords[] = {"unsigned", "signed"};
-
-constexpr std::span<const std::string_view> wordsOf(Subtraction) {
-  return subtractionWords;
-}
-
-constexpr std::span<const std::string_view> wordsOf(WaitCompare) {
-  return compareWords;
-}
-
-constexpr std::span<const std::string_view> wordsOf(AluOp) {
-  return aluWords;
+template <typename E> constexpr std::string_view wordOf(E value) {
+  return wordsOf<E>[static_cast<size_t>(value)];
 }
 
 //===----------------------------------------------------------------------===//
@@ -63,24 +54,18 @@ struct LocData {
   uint64_t line = 0;
   uint64_t column = 0;
 
-  static constexpr auto fields() {
-    return std::tuple(first("file", &LocData::file, "a file"),
-                      field("line", &LocData::line).within(1, UINT32_MAX).need("a line"),
-                      field("column", &LocData::column).within(1, UINT32_MAX).need("a column"));
-  }
-
-  bool operator==(const LocData &) const = default;
+  static constexpr auto fields = std::tuple(
+      first("file", &LocData::file, "a file"),
+      field("line", &LocData::line, {.needed = "a line", .min = 1, .max = UINT32_MAX}),
+      field("column", &LocData::column, {.needed = "a column", .min = 1, .max = UINT32_MAX}));
 };
 
 struct KernelData {
   static constexpr std::string_view word = "kernel";
   std::vector<uint64_t> reserves; ///< semaphores
 
-  static constexpr auto fields() {
-    return std::tuple(field("reserves", &KernelData::reserves).within(0, maxReserved));
-  }
-
-  bool operator==(const KernelData &) const = default;
+  static constexpr auto fields =
+      std::tuple(field("reserves", &KernelData::reserves, {.max = maxReserved}));
 };
 
 struct QueueData {
@@ -88,13 +73,10 @@ struct QueueData {
   uint64_t weight = 1;
   Completion completion = Completion::Whole;
 
-  static constexpr auto fields() {
-    return std::tuple(first("name", &QueueData::name, "a queue"),
-                      field("weight", &QueueData::weight).within(1, maxCount),
-                      field("completion", &QueueData::completion).about("how a queue completes"));
-  }
-
-  bool operator==(const QueueData &) const = default;
+  static constexpr auto fields =
+      std::tuple(first("name", &QueueData::name, "a queue"),
+                 field("weight", &QueueData::weight, {.min = 1, .max = maxCount}),
+                 field("completion", &QueueData::completion, {.topic = "how a queue completes"}));
 };
 
 struct EngineData {
@@ -103,13 +85,9 @@ struct EngineData {
   std::vector<QueueData> queues;  ///< further ones
   std::vector<uint64_t> reserves; ///< registers
 
-  static constexpr auto fields() {
-    return std::tuple(field("own", &EngineData::own).of("an engine"),
-                      field("queues", &EngineData::queues),
-                      field("reserves", &EngineData::reserves).within(0, maxReserved));
-  }
-
-  bool operator==(const EngineData &) const = default;
+  static constexpr auto fields = std::tuple(
+      field("own", &EngineData::own, {.what = "an engine"}), field("queues", &EngineData::queues),
+      field("reserves", &EngineData::reserves, {.max = maxReserved}));
 };
 
 struct BufferData {
@@ -122,17 +100,14 @@ struct BufferData {
   Names alias;   ///< earlier buffers
   Names noalias; ///< earlier buffers
 
-  static constexpr auto fields() {
-    return std::tuple(first("name", &BufferData::name, "a buffer"),
-                      field("shape", &BufferData::shape).within(0, INT64_MAX),
-                      field("type", &BufferData::elementType).of("an element type"),
-                      field("space", &BufferData::space).of("a memory space"),
-                      field("at", &BufferData::address).key("address"),
-                      field("alias", &BufferData::alias).of("a buffer"),
-                      field("noalias", &BufferData::noalias).of("a buffer"));
-  }
-
-  bool operator==(const BufferData &) const = default;
+  static constexpr auto fields =
+      std::tuple(first("name", &BufferData::name, "a buffer"),
+                 field("shape", &BufferData::shape, {.max = INT64_MAX}),
+                 field("type", &BufferData::elementType, {.what = "an element type"}),
+                 field("space", &BufferData::space, {.what = "a memory space"}),
+                 field("at", &BufferData::address, {.key = "address"}),
+                 field("alias", &BufferData::alias, {.what = "a buffer"}),
+                 field("noalias", &BufferData::noalias, {.what = "a buffer"}));
 };
 
 /// How often a loop runs. In text `trips 64`, `trips "n" min 1`, `while "c"`; in JSON a number or
@@ -144,13 +119,10 @@ struct TripData {
   uint64_t min = 0;            ///< of a Value
   std::optional<uint64_t> max; ///< of a Value
 
-  static constexpr auto fields() {
-    return std::tuple(field("kind", &TripData::kind), field("trips", &TripData::trips),
-                      field("symbol", &TripData::symbol), field("min", &TripData::min),
-                      field("max", &TripData::max));
-  }
-
-  bool operator==(const TripData &) const = default;
+  static constexpr auto fields =
+      std::tuple(field("kind", &TripData::kind), field("trips", &TripData::trips),
+                 field("symbol", &TripData::symbol), field("min", &TripData::min),
+                 field("max", &TripData::max));
 };
 
 inline constexpr uint64_t allIterations = UINT64_MAX;
@@ -163,16 +135,13 @@ struct LoopData {
   uint64_t unroll = 1;
   std::string sync; ///< a strategy; empty: as around it
 
-  static constexpr auto fields() {
-    return std::tuple(
-        first("name", &LoopData::name, "a loop").key("loop"),
-        field("trips", &LoopData::trip).about("how often the loop runs").need("trips"),
-        field("divergent", &LoopData::divergent).opposite("uniform"),
-        field("unroll", &LoopData::unroll).within(1, maxCount).orWord("full", allIterations),
-        field("sync", &LoopData::sync).of("a strategy"));
-  }
-
-  bool operator==(const LoopData &) const = default;
+  static constexpr auto fields = std::tuple(
+      first("name", &LoopData::name, "a loop", {.key = "loop"}),
+      field("trips", &LoopData::trip, {.needed = "trips", .topic = "how often the loop runs"}),
+      field("divergent", &LoopData::divergent, {.key = "uniform", .inverted = true}),
+      field("unroll", &LoopData::unroll,
+            {.word = "full", .wordValue = allIterations, .min = 1, .max = maxCount}),
+      field("sync", &LoopData::sync, {.what = "a strategy"}));
 };
 
 struct IfData {
@@ -181,13 +150,10 @@ struct IfData {
   bool divergent = false;
   std::string sync; ///< a strategy; empty: as around it
 
-  static constexpr auto fields() {
-    return std::tuple(first("name", &IfData::name, "a condition").key("if"),
-                      field("divergent", &IfData::divergent).opposite("uniform"),
-                      field("sync", &IfData::sync).of("a strategy"));
-  }
-
-  bool operator==(const IfData &) const = default;
+  static constexpr auto fields =
+      std::tuple(first("name", &IfData::name, "a condition", {.key = "if"}),
+                 field("divergent", &IfData::divergent, {.key = "uniform", .inverted = true}),
+                 field("sync", &IfData::sync, {.what = "a strategy"}));
 };
 
 struct InstrData {
@@ -201,33 +167,25 @@ struct InstrData {
   Names accumulates;
   std::optional<uint64_t> semaphore; ///< pinned to it
 
-  static constexpr auto fields() {
-    return std::tuple(first("name", &InstrData::name, "an instruction").key("instr"),
-                      field("on", &InstrData::queue)
-                          .key("queue")
-                          .of("a queue")
-                          .need("the queue that the instruction runs on"),
-                      field("op", &InstrData::operation).of("an operation"),
-                      field("computes", &InstrData::computes).of("an expression"),
-                      field("reads", &InstrData::reads).of("a tile"),
-                      field("writes", &InstrData::writes).of("a tile"),
-                      field("accumulates", &InstrData::accumulates).of("a tile"),
-                      field("semaphore", &InstrData::semaphore).within(0, maxReserved));
-  }
-
-  bool operator==(const InstrData &) const = default;
+  static constexpr auto fields = std::tuple(
+      first("name", &InstrData::name, "an instruction", {.key = "instr"}),
+      field(
+          "on", &InstrData::queue,
+          {.key = "queue", .what = "a queue", .needed = "the queue that the instruction runs on"}),
+      field("op", &InstrData::operation, {.what = "an operation"}),
+      field("computes", &InstrData::computes, {.what = "an expression"}),
+      field("reads", &InstrData::reads, {.what = "a tile"}),
+      field("writes", &InstrData::writes, {.what = "a tile"}),
+      field("accumulates", &InstrData::accumulates, {.what = "a tile"}),
+      field("semaphore", &InstrData::semaphore, {.max = maxReserved}));
 };
 
 struct ComponentData {
   std::string loop;
   int64_t distance = 0;
 
-  static constexpr auto fields() {
-    return std::tuple(field("loop", &ComponentData::loop),
-                      field("distance", &ComponentData::distance));
-  }
-
-  bool operator==(const ComponentData &) const = default;
+  static constexpr auto fields =
+      std::tuple(field("loop", &ComponentData::loop), field("distance", &ComponentData::distance));
 };
 
 /// How far a dependence reaches. In text `flat 3`, `element 1 at "A" = 2`; in JSON the keys
@@ -237,12 +195,9 @@ struct DistanceData {
   int64_t step = 0; ///< of Flat and Element
   std::vector<ComponentData> components;
 
-  static constexpr auto fields() {
-    return std::tuple(field("form", &DistanceData::form), field("step", &DistanceData::step),
-                      field("at", &DistanceData::components));
-  }
-
-  bool operator==(const DistanceData &) const = default;
+  static constexpr auto fields =
+      std::tuple(field("form", &DistanceData::form), field("step", &DistanceData::step),
+                 field("at", &DistanceData::components));
 };
 
 struct DepData {
@@ -254,16 +209,13 @@ struct DepData {
   bool allowDivergent = false;
   std::optional<uint64_t> semaphore; ///< its producer is pinned to it
 
-  static constexpr auto fields() {
-    return std::tuple(first("producer", &DepData::producer, "the producer"),
-                      first("consumer", &DepData::consumer, "the consumer").after("->"),
-                      field("kind", &DepData::kind).about("what kind it is"),
-                      field("distance", &DepData::distance).about("how far the dependence reaches"),
-                      field("allow_divergent", &DepData::allowDivergent),
-                      field("semaphore", &DepData::semaphore).within(0, maxReserved));
-  }
-
-  bool operator==(const DepData &) const = default;
+  static constexpr auto fields =
+      std::tuple(first("producer", &DepData::producer, "the producer"),
+                 first("consumer", &DepData::consumer, "the consumer", {.lead = "->"}),
+                 field("kind", &DepData::kind, {.topic = "what kind it is"}),
+                 field("distance", &DepData::distance, {.topic = "how far the dependence reaches"}),
+                 field("allow_divergent", &DepData::allowDivergent),
+                 field("semaphore", &DepData::semaphore, {.max = maxReserved}));
 };
 
 //===----------------------------------------------------------------------===//
@@ -275,12 +227,9 @@ struct CodeData {
   std::string strategy; ///< empty: not said, that is "manual"
   std::string machine;  ///< empty: not said
 
-  static constexpr auto fields() {
-    return std::tuple(field("strategy", &CodeData::strategy).of("a strategy"),
-                      field("machine", &CodeData::machine).of("a machine"));
-  }
-
-  bool operator==(const CodeData &) const = default;
+  static constexpr auto fields =
+      std::tuple(field("strategy", &CodeData::strategy, {.what = "a strategy"}),
+                 field("machine", &CodeData::machine, {.what = "a machine"}));
 };
 
 /// What code counts on of its machine; in JSON alone.
@@ -291,19 +240,21 @@ struct RulesData {
   bool queueOverlap = true;
   Completion completion = Completion::Whole;
 
-  static constexpr auto fields() {
-    return std::tuple(field("counter_bits", &RulesData::counterBits).within(8, 32).inJson(true),
-                      field("subtraction", &RulesData::subtraction).inJson(true),
-                      field("compare", &RulesData::waitCompare).inJson(true),
-                      field("overlap", &RulesData::queueOverlap).inJson(true),
-                      field("completion", &RulesData::completion).inJson(true));
-  }
+  static constexpr auto fields = std::tuple(
+      field("counter_bits", &RulesData::counterBits, {.neededInJson = true, .min = 8, .max = 32}),
+      field("subtraction", &RulesData::subtraction, {.neededInJson = true}),
+      field("compare", &RulesData::waitCompare, {.neededInJson = true}),
+      field("overlap", &RulesData::queueOverlap, {.neededInJson = true}),
+      field("completion", &RulesData::completion, {.neededInJson = true}));
 };
 
 /// A semaphore or register: in text its name, in JSON its number.
 struct Ref {
+  Ref(std::string name = {}, std::optional<uint32_t> number = {})
+      : name(std::move(name)), number(number) {}
+
   std::string name;
-  std::optional<uint32_t> number = {}; ///< not known of what was read as text
+  std::optional<uint32_t> number; ///< not known of what was read as text
 
   bool isGiven() const { return !name.empty() || number; }
 
@@ -314,22 +265,14 @@ struct SemaphoreData {
   static constexpr std::string_view word = "semaphore";
   std::string name;
 
-  static constexpr auto fields() {
-    return std::tuple(first("name", &SemaphoreData::name, "a semaphore"));
-  }
-
-  bool operator==(const SemaphoreData &) const = default;
+  static constexpr auto fields = std::tuple(first("name", &SemaphoreData::name, "a semaphore"));
 };
 
 struct ProgramData {
   static constexpr std::string_view word = "program";
   std::string engine;
 
-  static constexpr auto fields() {
-    return std::tuple(first("engine", &ProgramData::engine, "an engine"));
-  }
-
-  bool operator==(const ProgramData &) const = default;
+  static constexpr auto fields = std::tuple(first("engine", &ProgramData::engine, "an engine"));
 };
 
 struct RegisterData {
@@ -337,12 +280,8 @@ struct RegisterData {
   std::string name;
   std::string role; ///< empty: not said
 
-  static constexpr auto fields() {
-    return std::tuple(first("name", &RegisterData::name, "a register"),
-                      field("role", &RegisterData::role).of("a role"));
-  }
-
-  bool operator==(const RegisterData &) const = default;
+  static constexpr auto fields = std::tuple(first("name", &RegisterData::name, "a register"),
+                                            field("role", &RegisterData::role, {.what = "a role"}));
 };
 
 /// A register or a number.
@@ -350,12 +289,9 @@ struct OperandData {
   Ref reg;
   uint64_t number = 0; ///< if there is no register
 
-  static constexpr auto fields() {
-    return std::tuple(field("register", &OperandData::reg),
-                      field("number", &OperandData::number).key("value").within(0, UINT32_MAX));
-  }
-
-  bool operator==(const OperandData &) const = default;
+  static constexpr auto fields =
+      std::tuple(field("register", &OperandData::reg),
+                 field("number", &OperandData::number, {.key = "value", .max = UINT32_MAX}));
 };
 
 /// The types of what stands before clauses.
@@ -370,13 +306,10 @@ struct SetData {
   OperandData a;
   std::optional<OperandData> b; ///< unless Move
 
-  static constexpr auto fields() {
-    return std::tuple(field("op", &SetData::op).key("operation").inJson(true),
-                      field("target", &SetData::target).key("dst").inJson(true),
-                      field("a", &SetData::a).inJson(true), field("b", &SetData::b));
-  }
-
-  bool operator==(const SetData &) const = default;
+  static constexpr auto fields =
+      std::tuple(field("op", &SetData::op, {.key = "operation", .neededInJson = true}),
+                 field("target", &SetData::target, {.key = "dst", .neededInJson = true}),
+                 field("a", &SetData::a, {.neededInJson = true}), field("b", &SetData::b));
 };
 
 struct ForData {
@@ -385,27 +318,23 @@ struct ForData {
   Ref counter;
   uint64_t unroll = 1; ///< 0: only additions, made at once
 
-  static constexpr auto fields() {
-    return std::tuple(first("loop", &ForData::loop, "a loop"),
-                      field("counter", &ForData::counter).of("a register").inJson(false),
-                      field("unroll", &ForData::unroll)
-                          .about("how the loop is written out")
-                          .within(0, maxCount)
-                          .orWord("at_once", atOnce, /*alone=*/true));
-  }
-
-  bool operator==(const ForData &) const = default;
+  static constexpr auto fields =
+      std::tuple(first("loop", &ForData::loop, "a loop"),
+                 field("counter", &ForData::counter, {.what = "a register", .always = true}),
+                 field("unroll", &ForData::unroll,
+                       {.topic = "how the loop is written out",
+                        .word = "at_once",
+                        .wordValue = atOnce,
+                        .wordAlone = true,
+                        .max = maxCount}));
 };
 
 struct BranchData {
   static constexpr std::string_view word = "branch", jsonWord = "if";
   std::string name;
 
-  static constexpr auto fields() {
-    return std::tuple(first("name", &BranchData::name, "a condition").key("if"));
-  }
-
-  bool operator==(const BranchData &) const = default;
+  static constexpr auto fields =
+      std::tuple(first("name", &BranchData::name, "a condition", {.key = "if"}));
 };
 
 struct WaitData {
@@ -414,14 +343,10 @@ struct WaitData {
   OperandData threshold;
   std::vector<uint64_t> reasons; ///< numbers of the dependences behind it
 
-  static constexpr auto fields() {
-    return std::tuple(
-        first("semaphore", &WaitData::semaphore, "a semaphore"),
-        first("threshold", &WaitData::threshold, "a threshold").after(">="),
-        field("for", &WaitData::reasons).key("dependences").within(0, UINT32_MAX).inJson(false));
-  }
-
-  bool operator==(const WaitData &) const = default;
+  static constexpr auto fields = std::tuple(
+      first("semaphore", &WaitData::semaphore, "a semaphore"),
+      first("threshold", &WaitData::threshold, "a threshold", {.lead = ">="}),
+      field("for", &WaitData::reasons, {.key = "dependences", .always = true, .max = UINT32_MAX}));
 };
 
 struct SignalData {
@@ -429,13 +354,9 @@ struct SignalData {
   Ref semaphore;
   uint64_t amount = 1;
 
-  static constexpr auto fields() {
-    return std::tuple(
-        first("semaphore", &SignalData::semaphore, "a semaphore"),
-        field("by", &SignalData::amount).key("amount").within(0, UINT32_MAX).inJson(true));
-  }
-
-  bool operator==(const SignalData &) const = default;
+  static constexpr auto fields = std::tuple(
+      first("semaphore", &SignalData::semaphore, "a semaphore"),
+      field("by", &SignalData::amount, {.key = "amount", .neededInJson = true, .max = UINT32_MAX}));
 };
 
 struct IssueData {
@@ -444,13 +365,10 @@ struct IssueData {
   std::optional<WaitData> wait;
   std::optional<SignalData> signal;
 
-  static constexpr auto fields() {
-    return std::tuple(first("instr", &IssueData::instr, "an instruction"),
-                      field("waits", &IssueData::wait).key("wait").inJson(false),
-                      field("signals", &IssueData::signal).key("signal").inJson(false));
-  }
-
-  bool operator==(const IssueData &) const = default;
+  static constexpr auto fields =
+      std::tuple(first("instr", &IssueData::instr, "an instruction"),
+                 field("waits", &IssueData::wait, {.key = "wait", .always = true}),
+                 field("signals", &IssueData::signal, {.key = "signal", .always = true}));
 };
 
 struct ResetData {
@@ -458,20 +376,15 @@ struct ResetData {
   Ref semaphore; ///< the first one
   uint64_t count = 1;
 
-  static constexpr auto fields() {
-    return std::tuple(first("semaphore", &ResetData::semaphore, "a semaphore"),
-                      field("count", &ResetData::count).within(0, UINT32_MAX).inJson(true));
-  }
-
-  bool operator==(const ResetData &) const = default;
+  static constexpr auto fields =
+      std::tuple(first("semaphore", &ResetData::semaphore, "a semaphore"),
+                 field("count", &ResetData::count, {.neededInJson = true, .max = UINT32_MAX}));
 };
 
 struct DrainData {
   static constexpr std::string_view word = "drain", jsonWord = word;
 
-  static constexpr auto fields() { return std::tuple<>(); }
-
-  bool operator==(const DrainData &) const = default;
+  static constexpr auto fields = std::tuple<>();
 };
 
 /// In text it names who meets; in JSON it is one of the barriers that the document lists.
@@ -480,27 +393,25 @@ struct BarrierData {
   Names participants;
   std::optional<uint32_t> number = {};
 
-  static constexpr auto fields() {
-    return std::tuple(first("participants", &BarrierData::participants, "an engine"));
-  }
-
-  bool operator==(const BarrierData &) const = default;
+  static constexpr auto fields =
+      std::tuple(first("participants", &BarrierData::participants, "an engine"));
 };
 
 struct WhenData {
   static constexpr std::string_view word = "when", jsonWord = word;
   OperandData condition;
 
-  static constexpr auto fields() {
-    return std::tuple(first("condition", &WhenData::condition, "a condition"));
-  }
-
-  bool operator==(const WhenData &) const = default;
+  static constexpr auto fields =
+      std::tuple(first("condition", &WhenData::condition, "a condition"));
 };
 
 template <typename S>
-inline constexpr bool hasBody = std::is_same_v<S, ForData> || std::is_same_v<S, BranchData> ||
-                                std::is_same_v<S, BarrierData> || std::is_same_v<S, WhenData>;
+inline constexpr bool hasBranches = std::is_same_v<S, IfData> || std::is_same_v<S, BranchData>;
+
+template <typename S>
+inline constexpr bool hasBody =
+    hasBranches<S> || std::is_same_v<S, LoopData> || std::is_same_v<S, ForData> ||
+    std::is_same_v<S, BarrierData> || std::is_same_v<S, WhenData>;
 
 /// What stands in the program of an engine, those with bodies last.
 template <typename Fn> void forSteps(Fn &&fn) {
@@ -512,30 +423,21 @@ template <typename Fn> void forSteps(Fn &&fn) {
 struct TripsData {
   std::string loop;
 
-  static constexpr auto fields() { return std::tuple(first("loop", &TripsData::loop, "a loop")); }
-
-  bool operator==(const TripsData &) const = default;
+  static constexpr auto fields = std::tuple(first("loop", &TripsData::loop, "a loop"));
 };
 
 struct GuardData {
   std::string name;
 
-  static constexpr auto fields() {
-    return std::tuple(first("name", &GuardData::name, "a condition"));
-  }
-
-  bool operator==(const GuardData &) const = default;
+  static constexpr auto fields = std::tuple(first("name", &GuardData::name, "a condition"));
 };
 
 struct AwaitData {
   std::string semaphore;
   std::vector<uint64_t> reasons;
 
-  static constexpr auto fields() {
-    return std::tuple(field("semaphore", &AwaitData::semaphore), field("for", &AwaitData::reasons));
-  }
-
-  bool operator==(const AwaitData &) const = default;
+  static constexpr auto fields =
+      std::tuple(field("semaphore", &AwaitData::semaphore), field("for", &AwaitData::reasons));
 };
 
 struct RunData {
@@ -543,12 +445,9 @@ struct RunData {
   std::optional<AwaitData> wait; ///< its threshold is the operand
   std::optional<SignalData> signal;
 
-  static constexpr auto fields() {
-    return std::tuple(field("instr", &RunData::instr), field("waits", &RunData::wait),
-                      field("signals", &RunData::signal));
-  }
-
-  bool operator==(const RunData &) const = default;
+  static constexpr auto fields =
+      std::tuple(field("instr", &RunData::instr), field("waits", &RunData::wait),
+                 field("signals", &RunData::signal));
 };
 
 } // namespace tally::written

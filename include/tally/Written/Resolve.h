@@ -118,7 +118,6 @@ private:
   void access(AccessKind kind, const std::string &text, const Spot &spot);
   InstrId instrNamed(const std::string &name, std::string_view key);
   bool componentsOf(const DistanceData &data);
-  DepId addDep(const DepData &data, InstrId producer, InstrId consumer);
 
   KernelBuilder builder;
   std::string name;
@@ -142,9 +141,7 @@ public:
 
   void begin(const CodeData &data, Location where);
   void add(const SemaphoreData &data, Location where);
-
-  /// One of a list of barriers, for forms that number them.
-  void list(const BarrierData &data, Location where);
+  void add(const BarrierData &data, Location where); ///< of a list, for forms that number them
 
   /// False if what it holds is not wanted: there is no such engine, or it has a program.
   bool open(const ProgramData &data, Location where);
@@ -173,6 +170,14 @@ private:
   /// Participants, body, and number there.
   using BarrierKey = std::tuple<std::vector<EngineId>, LoopId, uint32_t>;
 
+  template <typename IdT> using IdsByName = std::unordered_map<std::string, IdT>;
+
+  template <typename IdT, typename T>
+  void declare(IdsByName<IdT> &ids, IdVector<IdT, T> &table, T item, std::string_view kind,
+               std::string_view within);
+  template <typename IdT, typename T>
+  IdT lookUp(const Ref &ref, IdsByName<IdT> &ids, const IdVector<IdT, T> &table,
+             std::string_view kind, std::string_view plural, std::string_view key);
   void open(const Op &begin, OpKind end, LoopId inside);
   std::vector<EngineId> participantsOf(const BarrierData &data);
   BarrierId barrierOf(std::vector<EngineId> participants);
@@ -192,12 +197,12 @@ private:
   NameTable<EngineId> engines;
   NameTable<LoopId> loops;
   NameTable<InstrId> instrs;
-  std::unordered_map<std::string, SemaId> semaphores;
+  IdsByName<SemaId> semaphores;
   std::map<BarrierKey, BarrierId> barriers;
 
   // Of the engine at hand.
   EngineProgram *program = nullptr;
-  std::unordered_map<std::string, RegId> registers;
+  IdsByName<RegId> registers;
   LoopId around = rootLoop; ///< innermost loop or branch
   std::vector<Opened> opened;
   std::map<std::pair<std::vector<EngineId>, LoopId>, uint32_t> barriersSeen;

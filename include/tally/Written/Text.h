@@ -16,6 +16,13 @@
 
 #include <charconv>
 
+namespace tally {
+
+/// Everything the kernel holds, as text, for debugging.
+std::string dump(const Kernel &kernel);
+
+} // namespace tally
+
 namespace tally::written {
 
 /// A kernel, or the code of one, in the text of the dialect, `indent` blanks to the right.
@@ -42,145 +49,88 @@ std::string_view spelling(AluOp op);
 void appendText(std::string &out, const SetData &data);
 template <Struct S> void appendText(std::string &out, const S &data);
 
-// Values, behind a blank.
-
-inline void appendValue(std::string &out, const std::string &value) {
-  appendQuoted(out, value);
-}
-
-inline void appendValue(std::string &out, uint64_t value) {
-  appendNumber(out, value);
-}
-
-inline void appendValue(std::string &out, const Ref &value) {
-  appendQuoted(out, value.name);
-}
-
-inline void appendValue(std::string &out, const OperandData &value) {
-  value.reg.isGiven() ? appendValue(out, value.reg) : appendNumber(out, value.number);
-}
-
-template <Struct S> void appendValue(std::string &out, const S &value) {
-  size_t start = out.size();
-  appendText(out, value);
-  out.erase(start, 1); // its blank
-}
-
-template <typename T> void appendValue(std::string &out, const std::vector<T> &values) {
-  out += '[';
+/// Runs `each` for the values, with a comma between them.
+template <typename T, typename Each>
+void appendList(std::string &out, std::string_view open, const std::vector<T> &values,
+                std::string_view close, Each each) {
+  out += open;
   for (size_t i = 0; i < values.size(); ++i) {
     out += i == 0 ? "" : ", ";
-    appendValue(out, values[i]);
+    each(values[i]);
   }
-  out += ']';
+  out += close;
 }
 
-template <typename T> void appendValue(std::string &out, const std::optional<T> &value) {
-  appendValue(out, *value);
+/// A value, behind a blank.
+template <typename T> void appendValue(std::string &out, const T &value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    appendQuoted(out, value);
+  } else if constexpr (std::is_integral_v<T>) {
+    appendNumber(out, value);
+  } else if constexpr (std::is_same_v<T, Ref>) {
+    appendQuoted(out, value.name);
+  } else if constexpr (std::is_same_v<T, OperandData>) {
+    value.reg.isGiven() ? appendValue(out, value.reg) : appendNumber(out, value.number);
+  } else if constexpr (isVector<T>) {
+    appendList(out, "[", value, "]", [&](const auto &each) { appendValue(out, each); });
+  } else if constexpr (isOptional<T>) {
+    appendValue(out, *value);
+  } else {
+    size_t start = out.size();
+    appendText(out, value);
+    out.erase(start, 1); // its blank
+  }
 }
 
-// Clauses, with the blank before them.
-
-template <typename F, typename T>
-void appendClause(std::string &out, const F &field, const T &value) {
-  if (value == T()) {
-    return;
-  }
+/// ` word value`
+template <typename T> void appendWord(std::string &out, std::string_view word, const T &value) {
   out += ' ';
-  out += field.name;
+  out += word;
   out += ' ';
   appendValue(out, value);
 }
 
-template <typename F> void appendClause(std::string &out, const F &field, bool value) {
-  if (value) {
-    out += ' ';
-    out += field.name;
+void appendClause(std::string &out, const TripData &trip);
+void appendClause(std::string &out, const DistanceData &distance);
+
+/// Whether a number is written as its word.
+template <typename S, typename T> bool isWord(const Field<S, T> &field, const T &value) {
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    return field.word && value == field.wordValue;
   }
+  return false;
 }
 
-template <typename F, typename E>
-  requires std::is_enum_v<E>
-void appendClause(std::string &out, const F &, const E &value) {
-  if (value != E()) {
-    out += ' ';
-    out += wordsOf(value)[static_cast<size_t>(value)];
-  }
-}
-
-template <typename F> void appendClause(std::string &out, const F &, const TripData &trip) {
-  switch (trip.kind) {
-  case Trip::Kind::Constant:
-    out += " trips ";
-    return appendNumber(out, trip.trips);
-  case Trip::Kind::Guard:
-    out += " while ";
-    return appendQuoted(out, trip.symbol);
-  case Trip::Kind::Value:
-    break;
-  }
-  out += " trips ";
-  appendQuoted(out, trip.symbol);
-  if (trip.min != 0) {
-    out += " min ";
-    appendNumber(out, trip.min);
-  }
-  if (trip.max) {
-    out += " max ";
-    appendNumber(out, *trip.max);
-  }
-}
-
-template <typename F> void appendClause(std::string &out, const F &, const DistanceData &distance) {
-  if (distance.form != DistanceForm::Vector) {
-    out += distance.form == DistanceForm::Flat ? " flat " : " element ";
-    appendNumber(out, distance.step);
-  }
-  if (distance.form == DistanceForm::Flat) {
-    return;
-  }
-  const char *separator = " at ";
-  for (const ComponentData &component : distance.components) {
-    out += separator;
-    appendQuoted(out, component.loop);
-    out += " = ";
-    appendNumber(out, component.distance);
-    separator = ", ";
-  }
-}
-
-/// A field in a struct, whose default may be another than that of its type.
+/// A field of a struct, with the blank before it. What has its default is left out.
 template <typename S, typename T>
 void appendField(std::string &out, const Field<S, T> &field, const S &data) {
   static const S defaults;
   const T &value = data.*field.member;
   if (field.isFirst) {
-    if (field.lead) {
-      out += ' ';
-      out += field.lead;
-    }
-    out += ' ';
     if constexpr (mayBeFirst<T>) {
+      out += ' ';
+      if (field.lead) {
+        (out += field.lead) += ' ';
+      }
       appendValue(out, value);
     }
   } else if constexpr (std::is_same_v<T, TripData>) {
-    appendClause(out, field, value);
+    appendClause(out, value);
   } else if constexpr (std::is_same_v<T, QueueData>) {
     appendText(out, value); // its fields stand as if they were ours
   } else if (value != defaults.*field.member) {
-    if constexpr (std::is_same_v<T, uint64_t>) {
-      bool isWord = field.word && value == field.wordValue;
-      out += ' ';
-      out += isWord && field.wordAlone ? field.word : field.name;
-      if (isWord && !field.wordAlone) {
-        out += ' ';
-        out += field.word;
-      } else if (!isWord) {
-        out += ' ';
-        appendNumber(out, value);
-      }
+    if constexpr (std::is_same_v<T, DistanceData>) {
+      appendClause(out, value);
+    } else if constexpr (std::is_enum_v<T>) {
+      (out += ' ') += wordOf(value);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      (out += ' ') += field.name;
+    } else if (!isWord(field, value)) {
+      appendWord(out, field.name, value);
     } else {
-      appendClause(out, field, value);
+      out += ' ';
+      out += field.wordAlone ? "" : std::string(field.name) + " ";
+      out += field.word;
     }
   }
 }

@@ -33,12 +33,15 @@ public:
   KernelWriter(const Kernel &kernel, Form &form)
       : kernel(kernel), form(form), pins(pinnedSemaphores(kernel)) {}
 
-  void declarations() {
-    form.open(kernel.text(kernel.name),
-              KernelData{{kernel.reserved.begin(), kernel.reserved.end()}}, kernel.where);
+  KernelData head() const { return {{kernel.reserved.begin(), kernel.reserved.end()}}; }
+
+  void engines() {
     for (const Engine &each : kernel.engines) {
       engine(each);
     }
+  }
+
+  void buffers() {
     for (const Buffer &each : kernel.buffers) {
       buffer(each);
     }
@@ -92,29 +95,26 @@ private:
     data.elementType = kernel.text(buffer.elementType);
     data.space = kernel.text(buffer.space);
     data.address = buffer.address;
-    for (BufferId earlier : buffer.alias) {
-      data.alias.emplace_back(kernel.text(kernel.buffers[earlier].name));
-    }
-    for (BufferId earlier : buffer.noalias) {
-      data.noalias.emplace_back(kernel.text(kernel.buffers[earlier].name));
-    }
+    data.alias = names(buffer.alias);
+    data.noalias = names(buffer.noalias);
     form.add(data, buffer.where);
+  }
+
+  Names names(const std::vector<BufferId> &ids) const {
+    Names result;
+    for (BufferId id : ids) {
+      result.emplace_back(kernel.text(kernel.buffers[id].name));
+    }
+    return result;
   }
 
   TripData tripData(const Loop &loop) const {
     const Trip &trip = loop.trip;
-    TripData data;
-    data.kind = trip.kind;
-    if (data.kind == Trip::Kind::Constant) {
-      data.trips = trip.constant;
-    } else {
-      data.symbol = kernel.text(trip.symbol.valid() ? trip.symbol : loop.name);
+    if (trip.kind == Trip::Kind::Constant) {
+      return {trip.kind, trip.constant, {}, 0, {}};
     }
-    if (data.kind == Trip::Kind::Value) {
-      data.min = trip.min;
-      data.max = trip.max;
-    }
-    return data;
+    NameId symbol = trip.symbol.valid() ? trip.symbol : loop.name;
+    return {trip.kind, 0, std::string(kernel.text(symbol)), trip.min, trip.max};
   }
 
   void loop(LoopId id) {
@@ -192,9 +192,12 @@ private:
 /// Engines, buffers, the tree in order, then all dependences. An empty else-branch is not written.
 template <typename Form> void writeKernel(const Kernel &kernel, Form &form) {
   KernelWriter<Form> writer(kernel, form);
-  writer.declarations();
+  form.open(kernel.text(kernel.name), writer.head(), kernel.where);
+  writer.engines();
+  writer.buffers();
   writer.body(rootLoop);
   writer.dependences();
+  form.close();
 }
 
 template <typename Form> class CodeWriter {
@@ -340,8 +343,11 @@ private:
 /// Semaphores, then the program of each engine.
 template <typename Form> void writeCode(const Kernel &kernel, const Code &code, Form &form) {
   CodeWriter<Form> writer(kernel, code, form);
+  form.open(kernel.text(kernel.name), CodeData{std::string(toString(code.strategy)), code.machine},
+            kernel.where);
   writer.semaphores();
   writer.programs();
+  form.close();
 }
 
 } // namespace tally::written
