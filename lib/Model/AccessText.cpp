@@ -215,8 +215,7 @@ private:
   /// left * the next factor, one of which is an integer.
   TileExprId times(TileExprId left) {
     size_t start = (peek(), at);
-    int64_t sign = accept("-") ? -1 : 1;
-    TileExprId right = factor();
+    TileExprId right = accept("-") ? scale(factor(), -1) : factor();
     if (failed()) {
       return {};
     }
@@ -224,7 +223,7 @@ private:
       std::swap(left, right);
     }
     return isConstant(right)
-               ? scale(left, sign * result.exprs[right].value)
+               ? scale(left, result.exprs[right].value)
                : failAt(start,
                         "expected an integer: one of the two factors of '*' must be a number");
   }

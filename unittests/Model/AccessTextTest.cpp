@@ -110,6 +110,8 @@ TEST(AccessTextTest, errorsNameTheColumn) {
   EXPECT_EQ(canonical("X[9223372036854775808]"), "column 21: the integer does not fit in 64 bits");
   EXPECT_EQ(canonical("X[4611686018427387904 * 2 * A]"),
             "column 26: the product does not fit in 64 bits");
+  EXPECT_EQ(canonical("X[A * -(-4611686018427387904 * 2)]"),
+            "column 34: the product does not fit in 64 bits");
   EXPECT_EQ(canonical("X[total A]"), "column 9: expected '('");
   EXPECT_EQ(canonical("X[(A]"), "column 5: expected ')'");
   EXPECT_EQ(canonical("\"X"), "column 3: expected '\"' at the end of the name");
