@@ -200,6 +200,13 @@ TEST(CodeJsonTest, machineComesBack) {
   EXPECT_EQ(again->code.machine, "generic");
 }
 
+/// An amount beside a name is no part of the name.
+TEST(CodeJsonTest, amountBesideAName) {
+  EXPECT_EQ((written::SignalData{std::string("s"), 3}).amount, 3u);
+  EXPECT_EQ((written::ResetData{std::string("s"), 2}).count, 2u);
+  EXPECT_FALSE((written::SignalData{std::string("s"), 3}).semaphore.number);
+}
+
 TEST(CodeJsonTest, versionOneIsRead) {
   KernelAndCode k = everything();
   std::string text = writeCodeJson(k.kernel, k.code);
