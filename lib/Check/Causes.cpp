@@ -259,17 +259,17 @@ private:
   }
 
   /// Those of `among` that are in order in every schedule, if what `first` asks for is.
-  std::vector<Place> orderedWith(const RaceInstance &instance, uint32_t run, Place first,
+  std::vector<Place> orderedWith(const RaceSubject &subject, uint32_t run, Place first,
                                  const std::vector<Place> &among) const {
-    std::vector<PairWait> waits = waitsOf(instance.subject, at(first).producer, at(first).consumer);
-    MustOrder order(instance.system, assume(waits));
+    std::vector<PairWait> waits = waitsOf(subject, at(first).producer, at(first).consumer);
+    MustOrder order(subject.system, assume(waits));
     std::vector<Place> ordered;
     if (!order.isSettled() || !getsAsFar(order, run)) {
       return ordered;
     }
     for (Place place : among) {
       if (isOrder(at(place)) &&
-          areKept(order, waitsOf(instance.subject, at(place).producer, at(place).consumer))) {
+          areKept(order, waitsOf(subject, at(place).producer, at(place).consumer))) {
         ordered.push_back(place);
       }
     }
@@ -413,8 +413,8 @@ private:
         (before[run].keys.contains(keyOf(at(place))) ? here : others).push_back(place);
       }
       if (!here.empty()) {
-        RaceInstance instance(kernel, current, machine, choices[run], implOptions());
-        kept = orderedWith(instance, run, first, here);
+        RaceSubject subject(kernel, current, machine, choices[run], implOptions());
+        kept = orderedWith(subject, run, first, here);
         kept.insert(kept.end(), others.begin(), others.end());
       }
     }

@@ -358,12 +358,12 @@ private:
 
   bool sample(const Code &program, const Draft &draft, const Wanted &wanted,
               const Bindings &bindings, std::vector<Sample> &samples) const {
-    RaceInstance instance(kernel, program, subject.machine, bindings, subject.options);
+    RaceSubject instance(kernel, program, subject.machine, bindings, subject.options);
     if (!instance.complete()) {
       return false;
     }
     QueueId queue = kernel.instrs[wanted.producer].queue;
-    std::vector<PairWait> waits = waitsOf(instance.subject, wanted.producer, wanted.consumer);
+    std::vector<PairWait> waits = waitsOf(instance, wanted.producer, wanted.consumer);
     std::vector<uint64_t> largest =
         largestValues(instance.system, assume(waits), wanted.sema, queue);
     if (largest.empty()) {
@@ -610,19 +610,19 @@ private:
     }
     auto [entry, isNew] = asked.try_emplace({producer, consumer}, false);
     for (const auto &instance : isNew ? instances() : none) {
-      entry->second = entry->second || !waitsOf(instance->subject, producer, consumer).empty();
+      entry->second = entry->second || !waitsOf(*instance, producer, consumer).empty();
     }
     return entry->second;
   }
 
-  using Instances = std::vector<std::unique_ptr<RaceInstance>>;
+  using Instances = std::vector<std::unique_ptr<RaceSubject>>;
 
   /// Of the code as it is.
   const Instances &instances() {
     if (made.empty()) {
       for (const Bindings &bindings : subject.choices) {
-        made.push_back(std::make_unique<RaceInstance>(kernel, code, subject.machine, bindings,
-                                                      subject.options));
+        made.push_back(std::make_unique<RaceSubject>(kernel, code, subject.machine, bindings,
+                                                     subject.options));
       }
     }
     return made;

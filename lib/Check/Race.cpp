@@ -30,13 +30,13 @@ public:
             const Bindings &bindings, const RaceOptions &options)
       : options(options), end(Time::now() + std::chrono::duration_cast<Time::duration>(
                                                 std::chrono::duration<double>(options.seconds))),
-        instance(kernel, code, machine, bindings,
-                 {options.inFlight, options.maxOperations, nullptr}) {
+        subject(kernel, code, machine, bindings,
+                {options.inFlight, options.maxOperations, nullptr}) {
     result.hasRun = IdVector<InstrId, bool>(kernel.instrs.size(), false);
   }
 
   RaceResult run() {
-    if (!instance.complete()) {
+    if (!subject.complete()) {
       result.reason = fmt::format("the run is longer than {} operations, or a queue has more than "
                                   "{} rings; give smaller trips",
                                   options.maxOperations, ImplSystem::maxRings);
@@ -180,9 +180,9 @@ private:
 
   /// In whatever order the code runs.
   void collectOutside() {
-    size_t count = datapath ? datapath->outside().size() : 0;
+    size_t count = subject.datapath ? subject.datapath->outside().size() : 0;
     for (size_t i = 0; i < count && numErrors < options.maxReports; ++i, ++numErrors) {
-      result.reports.push_back(reportOf(subject, datapath->outside()[i]));
+      result.reports.push_back(reportOf(subject, subject.datapath->outside()[i]));
     }
   }
 
@@ -312,7 +312,7 @@ private:
 
   /// A wait asks too much if the run is ordered as well when it asks for less.
   void collectExcesses(const RaceRun &watched, const std::string &schedule) {
-    bool hasNeeds = datapath || !subject.kernel.deps.empty();
+    bool hasNeeds = subject.datapath || !subject.kernel.deps.empty();
     for (const auto &[op, excess] : watched.excesses) {
       if (!hasNeeds || !keepGoing(0)) {
         return;
@@ -379,10 +379,8 @@ private:
 
   const RaceOptions &options;
   Time::time_point end;
-  RaceInstance instance;
-  const ImplSystem &system = instance.system;
-  const Datapath *datapath = instance.datapath.get();
-  const RaceSubject &subject = instance.subject;
+  const RaceSubject subject;
+  const ImplSystem &system = subject.system;
   std::unique_ptr<SpecSystem> spec; ///< made when a run gets stuck
   std::unique_ptr<MustOrder> must;  ///< if that was needed to decide, and does
   bool isReplay = false;            ///< of one schedule, which decides nothing

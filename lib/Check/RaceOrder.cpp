@@ -96,17 +96,9 @@ private:
 
   /// Whether an instruction writes each cell that it touches.
   std::map<CellId, bool> touchedBy(Instance instance) const {
-    const Footprint &footprint = subject.datapath->footprint(instance);
     std::map<CellId, bool> touched;
-    for (CellId cell : footprint.reads) {
-      touched[cell] |= false;
-    }
-    for (CellId cell : footprint.writes) {
-      touched[cell] = true;
-    }
-    for (CellId cell : footprint.accumulates) {
-      touched[cell] = true;
-    }
+    subject.datapath->footprint(instance).forEach(
+        [&](CellId cell, AccessKind kind) { touched[cell] |= kind != AccessKind::Read; });
     return touched;
   }
 

@@ -31,8 +31,7 @@ public:
         waits.push_back({{engine, at, earlier, number, false}, later, issued.number});
       }
     }
-    std::sort(waits.begin(), waits.end(),
-              [](const PairWait &a, const PairWait &b) { return a.wait.at < b.wait.at; });
+    std::ranges::sort(waits, {}, [](const PairWait &pair) { return pair.wait.at; });
     return waits;
   }
 
@@ -48,27 +47,8 @@ private:
         runs.push_back({instance.run, n + 1});
       }
     }
-    std::sort(runs.begin(), runs.end(),
-              [](const Issued &a, const Issued &b) { return a.run < b.run; });
+    std::ranges::sort(runs, {}, &Issued::run);
     return runs;
-  }
-
-  /// The last runs of the producer that touched a cell, as numbers in its queue.
-  struct Marks {
-    uint32_t read = 0, write = 0, accumulate = 0;
-  };
-
-  void touch(const Issued &issued) {
-    const Footprint &footprint = subject.datapath->footprint({producer, issued.run});
-    for (CellId cell : footprint.reads) {
-      cells[cell.value].read = std::max(cells[cell.value].read, issued.number);
-    }
-    for (CellId cell : footprint.writes) {
-      cells[cell.value].write = std::max(cells[cell.value].write, issued.number);
-    }
-    for (CellId cell : footprint.accumulates) {
-      cells[cell.value].accumulate = std::max(cells[cell.value].accumulate, issued.number);
-    }
   }
 
   /// Accumulations of one queue do not wait for each other, nor does anything on a queue without
@@ -79,25 +59,26 @@ private:
       return 0;
     }
     for (; next < producers.size() &&
-           subject.inText().isBefore({producer, producers[next].run}, {consumer, issued.run});
+           subject.isInTextBefore({producer, producers[next].run}, {consumer, issued.run});
          ++next) {
-      touch(producers[next]);
+      touched({producer, producers[next].run}).forEach([&](CellId cell, AccessKind kind) {
+        uint32_t &last = cells[cell][kind];
+        last = std::max(last, producers[next].number);
+      });
     }
-    const Footprint &footprint = subject.datapath->footprint({consumer, issued.run});
     uint32_t number = 0;
-    auto ask = [&](const std::vector<CellId> &touched, bool reads, bool accumulates) {
-      for (CellId cell : touched) {
-        auto found = cells.find(cell.value);
-        if (found != cells.end()) {
-          number = std::max({number, found->second.write, reads ? found->second.read : 0,
-                             accumulates ? found->second.accumulate : 0});
-        }
+    touched({consumer, issued.run}).forEach([&](CellId cell, AccessKind kind) {
+      auto found = cells.find(cell);
+      if (found != cells.end()) {
+        number = std::max({number, found->second.writerBefore(kind, earlier == later),
+                           found->second.readerBefore(kind)});
       }
-    };
-    ask(footprint.reads, false, true);
-    ask(footprint.writes, true, true);
-    ask(footprint.accumulates, true, earlier != later);
+    });
     return number;
+  }
+
+  const Footprint &touched(Instance instance) const {
+    return subject.datapath->footprint(instance);
   }
 
   uint32_t numberByDeps(const Issued &issued) const {
@@ -118,7 +99,7 @@ private:
   QueueId earlier, later;
   std::vector<Issued> producers;
   size_t next = 0;
-  std::unordered_map<uint32_t, Marks> cells;
+  std::unordered_map<CellId, CellMarks> cells; ///< as far as the producer has come
 };
 
 } // namespace
@@ -128,7 +109,7 @@ std::vector<PairWait> waitsOf(const RaceSubject &subject, InstrId producer, Inst
 }
 
 bool areKept(const MustOrder &order, std::span<const PairWait> waits) {
-  return std::all_of(waits.begin(), waits.end(), [&](const PairWait &pair) {
+  return std::ranges::all_of(waits, [&](const PairWait &pair) {
     return order.finished(pair.wait.queue, pair.later, pair.laterNumber) >= pair.wait.number;
   });
 }

@@ -6,25 +6,44 @@
 
 namespace tally {
 
-RaceInstance::RaceInstance(const Kernel &kernel, const Code &code, const Machine &machine,
-                           const Bindings &bindings, const ImplOptions &options)
-    : system(kernel, code, machine, bindings, options),
+RaceSubject::RaceSubject(const Kernel &kernel, const Code &code, const Machine &machine,
+                         const Bindings &bindings, const ImplOptions &options)
+    : kernel(kernel), code(code), machine(machine), bindings(bindings),
+      system(kernel, code, machine, bindings, options),
       owed(kernel, bindings, options.maxOperations),
       datapath(kernel.accesses.empty()
                    ? nullptr
                    : std::make_unique<Datapath>(kernel, bindings, options.maxOperations)),
-      subject{kernel, code, machine, bindings, system, datapath.get(), owed, {}, {}} {
-  subject.isWaitedFor = IdVector<SemaId, bool>(code.semaphores.size(), false);
+      isWaitedFor(code.semaphores.size(), false) {
   uint32_t first = 0;
   for (const EngineProgram &program : code.engines) {
-    subject.firstOp.push(first);
+    firstOp.push(first);
     first += static_cast<uint32_t>(program.ops.size());
     for (const Op &op : program.ops) {
       if (op.wait.valid()) {
-        subject.isWaitedFor[op.wait] = true;
+        isWaitedFor[op.wait] = true;
       }
     }
   }
+}
+
+bool RaceSubject::isInTextBefore(Instance a, Instance b) const {
+  bool hasA = a.run < owed.numRuns(a.instr), hasB = b.run < owed.numRuns(b.instr);
+  if (!hasA || !hasB) {
+    return !hasA && hasB;
+  }
+  size_t common = 0;
+  for (LoopId loop = kernel.commonLoop(kernel.instrs[a.instr].home, kernel.instrs[b.instr].home);
+       loop.valid(); loop = kernel.loops[loop].parent) {
+    common += kernel.loops[loop].kind == LoopKind::Loop;
+  }
+  std::span<const uint32_t> ofA = owed.iterationsOf(a), ofB = owed.iterationsOf(b);
+  for (size_t i = 0; i < common; ++i) {
+    if (ofA[i] != ofB[i]) {
+      return ofA[i] < ofB[i];
+    }
+  }
+  return a < b;
 }
 
 RaceRun::RaceRun(const RaceSubject &subject, const MustOrder *must)
@@ -110,7 +129,10 @@ void RaceRun::onIssue(EngineId engine, QueueId queue, Instance instance) {
   std::fill(needed.begin(), needed.end(), 0);
   uint32_t number = current = order.issue(queue);
   checkDeps(queue, instance);
-  checkCells(queue, instance, number);
+  if (subject.datapath) {
+    subject.datapath->footprint(instance).forEach(
+        [&](CellId cell, AccessKind kind) { checkCell(cell, queue, instance, number, kind); });
+  }
   std::vector<uint32_t> &own = numbers[instance.instr];
   own.resize(std::max<size_t>(own.size(), instance.run + 1), 0);
   own[instance.run] = number;
@@ -172,16 +194,10 @@ bool RaceRun::isOverAtStart(QueueId earlier, uint32_t number, QueueId later) con
   return inOrder || isOverAtIssue(earlier, number, later);
 }
 
-/// Whether the one that came first should have come second. Where engines disagree about trips,
-/// each counts its own iterations (RunOrder.h).
-bool RaceRun::isReversed(Instance earlier, Instance later) const {
-  return subject.inText().isBefore(later, earlier);
-}
-
 /// A pair that touches many cells counts once. Which one comes first in the text, not in this run,
 /// tells a use that is too early from a slot that is written too early.
 void RaceRun::addFault(OrderFault fault) {
-  fault.swapped = !fault.dep.valid() && subject.inText().isBefore(fault.later, fault.earlier);
+  fault.swapped = !fault.dep.valid() && subject.isInTextBefore(fault.later, fault.earlier);
   auto key = std::make_tuple(fault.producer().instr, fault.consumer().instr, fault.dep.valid());
   auto [entry, isNew] = faultOf.try_emplace(key, KnownFault{faults.size(), {}, {}});
   if (isNew) {
@@ -211,54 +227,32 @@ void RaceRun::checkDeps(QueueId queue, Instance instance) {
   }
 }
 
-void RaceRun::checkCells(QueueId queue, Instance instance, uint32_t number) {
-  if (!subject.datapath) {
-    return;
-  }
-  const Footprint &footprint = subject.datapath->footprint(instance);
-  for (CellId cell : footprint.reads) {
-    checkCell(cell, queue, instance, number, AccessKind::Read);
-  }
-  for (CellId cell : footprint.writes) {
-    checkCell(cell, queue, instance, number, AccessKind::Write);
-  }
-  for (CellId cell : footprint.accumulates) {
-    checkCell(cell, queue, instance, number, AccessKind::Accumulate);
-  }
-}
-
-/// Accumulations of one queue follow one another as the hardware adds them up; those of different
-/// queues do not. Instructions of a queue finish in order, so the last ones speak for all.
+/// Instructions of a queue finish in order, so the last ones speak for all.
 void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, uint32_t number,
                         AccessKind kind) {
-  QueueMarks *own = nullptr;
-  for (QueueMarks &marks : cells[cell.value]) {
-    bool sameQueue = marks.queue == queue;
+  CellMarks *own = nullptr;
+  for (auto &[markedBy, marks] : cells[cell.value]) {
+    bool sameQueue = markedBy == queue;
     own = sameQueue ? &marks : own;
-    bool isRead = kind == AccessKind::Read;
-    bool adds = kind == AccessKind::Accumulate && sameQueue;
-    uint32_t writer = std::max(marks.write, adds ? 0 : marks.accumulate);
-    uint32_t reader = isRead ? 0 : marks.read;
-    for (uint32_t earlier : {writer, reader}) {
+    uint32_t writer = marks.writerBefore(kind, sameQueue);
+    for (uint32_t earlier : {writer, marks.readerBefore(kind)}) {
       // The same instruction may read and write a cell.
       if (earlier == 0 || (sameQueue && earlier == number)) {
         continue;
       }
-      need(marks.queue, earlier);
-      Instance first = subject.system.instanceAt(marks.queue, earlier - 1);
-      bool isOver = isOverAtStart(marks.queue, earlier, queue);
-      if (!isOver || isReversed(first, instance)) {
-        addFault({first, instance, false, {}, earlier == writer, !isRead, true, isOver, 0});
+      need(markedBy, earlier);
+      Instance first = subject.system.instanceAt(markedBy, earlier - 1);
+      bool isOver = isOverAtStart(markedBy, earlier, queue);
+      if (!isOver || subject.isInTextBefore(instance, first)) {
+        bool writes = kind != AccessKind::Read;
+        addFault({first, instance, false, {}, earlier == writer, writes, true, isOver, 0});
       }
     }
   }
   if (!own) {
-    cells[cell.value].push_back({queue});
-    own = &cells[cell.value].back();
+    own = &cells[cell.value].emplace_back(queue, CellMarks()).second;
   }
-  (kind == AccessKind::Read    ? own->read
-   : kind == AccessKind::Write ? own->write
-                               : own->accumulate) = number;
+  (*own)[kind] = number;
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,58 +20,68 @@
 #define TALLY_LIB_CHECK_RACERUN_H
 
 #include "MustOrder.h"
-#include "RunOrder.h"
 #include "Schedulers.h"
 
 #include "tally/Check/HappensBefore.h"
 #include "tally/Run/Owed.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 
 namespace tally {
 
-/// What all schedules of one check share.
+/// One choice of trips: what all schedules of one check share.
 struct RaceSubject {
-  const Kernel &kernel;
-  const Code &code;
-  const Machine &machine;
-  const Bindings &bindings;
-  const ImplSystem &system;
-  const Datapath *datapath; ///< none if the kernel has no accesses
-  const Owed &owed;
-  IdVector<EngineId, uint32_t> firstOp;             ///< numbers the operations of all engines
-  IdVector<SemaId, bool> isWaitedFor;               ///< by any engine; others order nothing
-  mutable std::unique_ptr<RunOrder> textOrder = {}; ///< made when it is first asked for
-
-  const RunOrder &inText() const {
-    if (!textOrder) {
-      textOrder = std::make_unique<RunOrder>(kernel, bindings, system.optionsOf().maxOperations);
-    }
-    return *textOrder;
-  }
-
-  uint32_t numberOf(EngineId engine, const Op &op) const {
-    return firstOp[engine] + static_cast<uint32_t>(&op - code.engines[engine].ops.data());
-  }
-};
-
-/// One choice of trips, with all that is prepared for it.
-struct RaceInstance {
-  RaceInstance(const Kernel &kernel, const Code &code, const Machine &machine,
-               const Bindings &bindings, const ImplOptions &options);
-  RaceInstance(const RaceInstance &) = delete;
-  RaceInstance &operator=(const RaceInstance &) = delete;
+  RaceSubject(const Kernel &kernel, const Code &code, const Machine &machine,
+              const Bindings &bindings, const ImplOptions &options);
+  RaceSubject(const RaceSubject &) = delete;
+  RaceSubject &operator=(const RaceSubject &) = delete;
 
   /// Whether all that the engines do is known.
   bool complete() const {
     return system.complete() && owed.complete() && (!datapath || datapath->complete());
   }
 
-  ImplSystem system;
-  Owed owed;
-  std::unique_ptr<Datapath> datapath;
-  RaceSubject subject;
+  uint32_t numberOf(EngineId engine, const Op &op) const {
+    return firstOp[engine] + static_cast<uint32_t>(&op - code.engines[engine].ops.data());
+  }
+
+  /// Whether `a` comes before `b` if the kernel is executed one instruction after the other, in the
+  /// order of the text. Engines that disagree about trips each have their own iterations; those of
+  /// the loops around both are compared. Runs that the kernel does not have come first.
+  bool isInTextBefore(Instance a, Instance b) const;
+
+  const Kernel &kernel;
+  const Code &code;
+  const Machine &machine;
+  const Bindings &bindings;
+  const ImplSystem system;
+  const Owed owed;
+  const std::unique_ptr<const Datapath> datapath; ///< none if the kernel has no accesses
+  IdVector<EngineId, uint32_t> firstOp;           ///< numbers the operations of all engines
+  IdVector<SemaId, bool> isWaitedFor;             ///< by any engine; others order nothing
+};
+
+/// The last accesses of one queue to a cell, as numbers of instructions; 0: none.
+struct CellMarks {
+  std::array<uint32_t, 3> last = {};
+
+  uint32_t &operator[](AccessKind kind) { return last[static_cast<size_t>(kind)]; }
+
+  uint32_t operator[](AccessKind kind) const { return last[static_cast<size_t>(kind)]; }
+
+  /// The last that wrote and has to come before an access. Accumulations of one queue follow one
+  /// another as the hardware adds them up; those of different queues do not.
+  uint32_t writerBefore(AccessKind kind, bool isSameQueue) const {
+    bool adds = kind == AccessKind::Accumulate && isSameQueue;
+    return std::max((*this)[AccessKind::Write], adds ? 0 : (*this)[AccessKind::Accumulate]);
+  }
+
+  uint32_t readerBefore(AccessKind kind) const {
+    return kind == AccessKind::Read ? 0 : (*this)[AccessKind::Read];
+  }
 };
 
 /// Two instructions that are not ordered as they should be.
@@ -150,12 +160,6 @@ private:
   void onReset(EngineId, SemaId first, uint32_t count) override;
   void onDrain(EngineId) override;
 
-  /// The last accesses of one queue to a cell, as numbers of instructions; 0: none.
-  struct QueueMarks {
-    QueueId queue;
-    uint32_t read = 0, write = 0, accumulate = 0;
-  };
-
   struct Pending {
     uint32_t op = UINT32_MAX;
     uint32_t at = 0;
@@ -173,11 +177,9 @@ private:
   uint32_t currentOp(EngineId engine) const;
   uint32_t opOfInstance(QueueId queue, uint32_t number) const;
   void checkDeps(QueueId queue, Instance instance);
-  void checkCells(QueueId queue, Instance instance, uint32_t number);
   void checkCell(CellId cell, QueueId queue, Instance instance, uint32_t number, AccessKind kind);
   bool isOverAtIssue(QueueId earlier, uint32_t number, QueueId later) const;
   bool isOverAtStart(QueueId earlier, uint32_t number, QueueId later) const;
-  bool isReversed(Instance earlier, Instance later) const;
   void need(QueueId earlier, uint32_t number);
   void addFault(OrderFault fault);
   void noteWait(EngineId engine, SemaId sema, uint32_t threshold);
@@ -185,13 +187,13 @@ private:
   void noteArrival(EngineId engine);
 
   const MustOrder *must;
-  uint32_t current = 0;                             ///< the instruction being issued, in its queue
-  std::vector<std::vector<QueueMarks>> cells;       ///< by cell
-  IdVector<InstrId, std::vector<uint32_t>> numbers; ///< of each run, in its queue
-  std::vector<uint32_t> needed;                     ///< by queue, for the instruction being issued
-  std::vector<Pending> pending;                     ///< by engine and queue
-  IdVector<EngineId, bool> isHeld;                  ///< the engine found its wait not passing
-  std::map<uint32_t, uint64_t> passes;              ///< by operation
+  uint32_t current = 0; ///< the instruction being issued, in its queue
+  std::vector<std::vector<std::pair<QueueId, CellMarks>>> cells; ///< by cell
+  IdVector<InstrId, std::vector<uint32_t>> numbers;              ///< of each run, in its queue
+  std::vector<uint32_t> needed;        ///< by queue, for the instruction being issued
+  std::vector<Pending> pending;        ///< by engine and queue
+  IdVector<EngineId, bool> isHeld;     ///< the engine found its wait not passing
+  std::map<uint32_t, uint64_t> passes; ///< by operation
 
   struct KnownFault {
     size_t index;            ///< of `faults`

@@ -24,7 +24,7 @@ namespace tally {
 class SpecBuilder {
 public:
   SpecBuilder(SpecSystem &result, const Bindings &bindings)
-      : result(result), kernel(result.kernel), runs(kernel.instrs.size(), 0) {
+      : result(result), kernel(result.kernel) {
     uint64_t fuel = result.options.maxPoints;
     for (EngineId e : kernel.engines.ids()) {
       KernelCursor cursor(kernel, bindings, e, fuel);
@@ -47,15 +47,15 @@ private:
       } else if (at == Stop::Leave) {
         points.push_back({SpecPoint::Kind::Leave, cursor.body().value, 0});
       } else {
-        InstrId id = cursor.instr();
-        points.push_back({SpecPoint::Kind::Issue, id.value, runs[id]});
-        issue(engine, {id, runs[id]++}, history, cursor.iterations());
+        Instance run = result.owed.addRun(cursor.instr(), history, cursor.iterations());
+        points.push_back({SpecPoint::Kind::Issue, run.instr.value, run.run});
+        result.engineIssues[engine].push_back(run);
+        result.queueIssues[kernel.instrs[run.instr].queue].push_back(run);
       }
     }
   }
 
   void enter(History &history, LoopId body, const std::vector<uint32_t> &iterations) {
-    result.rankOf[body] = static_cast<uint32_t>(iterations.size());
     history.enter(body, iterations);
     const IdVector<LoopId, LoopId> &countsAs = result.options.reading.countsAs;
     if (!countsAs.empty() && countsAs[body].valid()) {
@@ -63,28 +63,14 @@ private:
     }
   }
 
-  void issue(EngineId engine, Instance instance, const History &history,
-             const std::vector<uint32_t> &iterations) {
-    const IdVector<DepId, bool> &neverOwed = result.options.reading.neverOwed;
-    for (DepId dep : result.owed.depsOf(instance.instr)) {
-      bool isOwed = neverOwed.empty() || !neverOwed[dep];
-      result.owed.add(dep, isOwed ? history.owed(dep, iterations) : 0);
-    }
-    std::vector<uint32_t> &vectors = result.vectors[instance.instr];
-    vectors.insert(vectors.end(), iterations.begin(), iterations.end());
-    result.engineIssues[engine].push_back(instance);
-    result.queueIssues[kernel.instrs[instance.instr].queue].push_back(instance);
-  }
-
   SpecSystem &result;
   const Kernel &kernel;
-  IdVector<InstrId, uint32_t> runs;
 };
 
 SpecSystem::SpecSystem(const Kernel &kernel, const Bindings &bindings, const SpecOptions &options)
     : kernel(kernel), options(options), trajectories(kernel.engines.size()),
-      engineIssues(kernel.engines.size()), queueIssues(kernel.queues.size()), owed(kernel),
-      vectors(kernel.instrs.size()), rankOf(kernel.loops.size(), 0) {
+      engineIssues(kernel.engines.size()), queueIssues(kernel.queues.size()),
+      owed(kernel, options.reading.neverOwed) {
   assert(options.inFlight >= 1 && options.inFlight <= maxInFlight && "as many as a word has bits");
   SpecBuilder(*this, bindings);
 }
@@ -102,23 +88,15 @@ bool SpecSystem::ready(Instance instance, const IdVector<InstrId, uint32_t> &ret
   return true;
 }
 
-std::span<const uint32_t> SpecSystem::iterationsOf(Instance instance) const {
-  size_t rank = rankOf[kernel.instrs[instance.instr].home];
-  if (vectors[instance.instr].size() < rank * (instance.run + 1)) {
-    return {};
-  }
-  return std::span(vectors[instance.instr]).subspan(rank * instance.run, rank);
-}
-
 std::string SpecSystem::describe(Instance instance) const {
-  std::span<const uint32_t> vector = iterationsOf(instance);
-  std::vector<LoopIteration> around(vector.size());
-  size_t level = vector.size();
-  for (LoopId l = kernel.instrs[instance.instr].home; l != rootLoop && level > 0;
-       l = kernel.loops[l].parent) {
-    if (!kernel.loops[l].isBranch()) {
-      --level;
-      around[level] = {l, vector[level] - 1};
+  std::vector<LoopIteration> around;
+  if (instance.run < owed.numRuns(instance.instr)) {
+    std::span<const uint32_t> iterations = owed.iterationsOf(instance);
+    size_t level = iterations.size();
+    for (LoopId l = kernel.instrs[instance.instr].home; level > 0; l = kernel.loops[l].parent) {
+      if (!kernel.loops[l].isBranch()) {
+        around.insert(around.begin(), {l, iterations[--level] - 1});
+      }
     }
   }
   std::string text = iterationText(kernel, around);

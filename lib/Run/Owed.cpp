@@ -76,10 +76,24 @@ uint32_t History::owed(DepId id, std::span<const uint32_t> iterations) const {
   return upTo(body, target);
 }
 
-Owed::Owed(const Kernel &kernel) : byConsumer(kernel.instrs.size()), runs(kernel.deps.size()) {
+Owed::Owed(const Kernel &kernel, const IdVector<DepId, bool> &never)
+    : byConsumer(kernel.instrs.size()), runs(kernel.deps.size()), vectors(kernel.instrs.size()) {
   for (DepId dep : kernel.deps.ids()) {
-    byConsumer[kernel.deps[dep].consumer].push_back(dep);
+    if (never.empty() || !never[dep]) {
+      byConsumer[kernel.deps[dep].consumer].push_back(dep);
+    }
   }
+}
+
+Instance Owed::addRun(InstrId instr, const History &history,
+                      const std::vector<uint32_t> &iterations) {
+  for (DepId dep : byConsumer[instr]) {
+    runs[dep].push_back(history.owed(dep, iterations));
+  }
+  Vectors &of = vectors[instr];
+  of.rank = static_cast<uint32_t>(iterations.size());
+  of.all.insert(of.all.end(), iterations.begin(), iterations.end());
+  return {instr, of.numRuns++};
 }
 
 Owed::Owed(const Kernel &kernel, const Bindings &bindings, uint64_t maxSteps) : Owed(kernel) {
@@ -92,9 +106,7 @@ Owed::Owed(const Kernel &kernel, const Bindings &bindings, uint64_t maxSteps) : 
       if (at == Stop::Enter) {
         history.enter(cursor.body(), cursor.iterations());
       } else if (at == Stop::Instr) {
-        for (DepId dep : depsOf(cursor.instr())) {
-          add(dep, history.owed(dep, cursor.iterations()));
-        }
+        addRun(cursor.instr(), history, cursor.iterations());
       }
     }
     isComplete &= !cursor.isCutOff();

@@ -37,6 +37,17 @@ struct Footprint {
   std::vector<CellId> reads;
   std::vector<CellId> writes;
   std::vector<CellId> accumulates;
+
+  /// Calls visit(cell, kind).
+  template <typename Visit> void forEach(Visit visit) const {
+    for (auto [cells, kind] : {std::pair(&reads, AccessKind::Read),
+                               {&writes, AccessKind::Write},
+                               {&accumulates, AccessKind::Accumulate}}) {
+      for (CellId cell : *cells) {
+        visit(cell, kind);
+      }
+    }
+  }
 };
 
 class Datapath {

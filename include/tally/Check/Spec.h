@@ -100,9 +100,6 @@ public:
   /// All instructions that a queue takes, in order.
   const std::vector<Instance> &issuesOf(QueueId queue) const { return queueIssues[queue]; }
 
-  /// The iteration vector of one run of an instruction: the real loops around it, outermost first.
-  std::span<const uint32_t> iterationsOf(Instance instance) const;
-
   /// `'load' at A=2, B=1`
   std::string describe(Instance instance) const;
 
@@ -118,8 +115,6 @@ private:
   IdVector<EngineId, std::vector<Instance>> engineIssues;
   IdVector<QueueId, std::vector<Instance>> queueIssues;
   Owed owed;
-  IdVector<InstrId, std::vector<uint32_t>> vectors; ///< of all runs, one after the other
-  IdVector<LoopId, uint32_t> rankOf;                ///< real loops at and around
 };
 
 } // namespace tally

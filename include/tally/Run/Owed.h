@@ -51,11 +51,11 @@ private:
   IdVector<DepId, std::vector<int64_t>> distances; ///< by common real loop, then of the inner one
 };
 
-/// What all runs of all consumers are owed.
+/// All runs of all instructions: in which iterations they are, and what they are owed.
 class Owed {
 public:
-  /// Nothing yet.
-  explicit Owed(const Kernel &kernel);
+  /// No runs yet. Those of `never` are not owed; empty: none.
+  explicit Owed(const Kernel &kernel, const IdVector<DepId, bool> &never = {});
 
   /// Goes through the kernel on each engine; stops after `maxSteps` entries and runs, then
   /// complete() says no.
@@ -70,13 +70,29 @@ public:
   /// for runs that the kernel does not have.
   uint32_t of(DepId dep, uint32_t run) const { return run < runs[dep].size() ? runs[dep][run] : 0; }
 
-  /// The next run of the consumer is owed so much.
-  void add(DepId dep, uint32_t count) { runs[dep].push_back(count); }
+  uint32_t numRuns(InstrId instr) const { return vectors[instr].numRuns; }
+
+  /// The iteration vector of a run: the real loops around it, outermost first.
+  std::span<const uint32_t> iterationsOf(Instance instance) const {
+    const Vectors &of = vectors[instance.instr];
+    assert(instance.run < of.numRuns && "the kernel has that run");
+    return std::span(of.all).subspan(size_t(of.rank) * instance.run, of.rank);
+  }
+
+  /// The next run of an instruction, of its engine's history. Which one it is.
+  Instance addRun(InstrId instr, const History &history, const std::vector<uint32_t> &iterations);
 
 private:
+  struct Vectors {
+    uint32_t numRuns = 0;
+    uint32_t rank = 0;         ///< length of one
+    std::vector<uint32_t> all; ///< one after the other
+  };
+
   bool isComplete = true;
   IdVector<InstrId, std::vector<DepId>> byConsumer;
   IdVector<DepId, std::vector<uint32_t>> runs;
+  IdVector<InstrId, Vectors> vectors;
 };
 
 } // namespace tally
