@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 namespace tally {
 namespace {
@@ -23,24 +24,15 @@ bool isStraight(const Op &op) {
          op.kind == OpKind::Drain;
 }
 
-bool opens(OpKind kind) {
-  return kind == OpKind::LoopBegin || kind == OpKind::IfBegin || kind == OpKind::WhenBegin ||
-         kind == OpKind::BarrierBegin;
-}
-
-bool closes(OpKind kind) {
-  return kind == OpKind::LoopEnd || kind == OpKind::IfEnd || kind == OpKind::WhenEnd ||
-         kind == OpKind::BarrierEnd;
+bool isRaise(const Op &op) {
+  return op.kind == OpKind::Signal || op.kind == OpKind::Issue;
 }
 
 /// The loops around an operation, as the places where they begin, innermost first.
 std::vector<uint32_t> loopsAround(const std::vector<Op> &ops, uint32_t at) {
-  std::vector<uint32_t> loops;
-  for (uint32_t i = at, depth = 0; i-- > 0;) {
-    depth += closes(ops[i].kind);
-    if (opens(ops[i].kind) && depth > 0) {
-      --depth;
-    } else if (ops[i].kind == OpKind::LoopBegin) {
+  std::vector<uint32_t> loops, match = matchBrackets(ops);
+  for (uint32_t i = at; i-- > 0;) {
+    if (ops[i].kind == OpKind::LoopBegin && match[i] >= at) {
       loops.push_back(i);
     }
   }
@@ -80,72 +72,41 @@ struct Formula {
   int64_t offset = 0;
 };
 
-/// One run of the consumer: what it has to wait for, and what registers hold.
+/// One run of the consumer that has to wait for something.
 struct Sample {
-  uint64_t needed = 0; ///< 0: nothing
-  uint64_t asked = 0;  ///< by the wait that is there now
-  std::vector<uint64_t> registers;
+  int64_t needed = 0;
+  int64_t asked = 0;           ///< by the wait that is there now
+  std::vector<int64_t> values; ///< of the registers of its engine, then of counters
+
+  int64_t shift() const { return needed - asked; }
 };
 
-class Fit {
-public:
-  explicit Fit(const std::vector<Sample> &samples) {
-    for (const Sample &sample : samples) {
-      if (sample.needed != 0) {
-        needing.push_back(&sample);
-      }
-    }
-  }
-
-  /// What to add to what is asked for: the same everywhere.
-  std::optional<int64_t> shift() const {
-    return constant([](const Sample &s) { return int64_t(s.needed) - int64_t(s.asked); });
-  }
-
-  /// ... so that it suffices everywhere.
-  int64_t largestShift() const {
-    int64_t most = INT64_MIN;
-    for (const Sample *s : needing) {
-      most = std::max(most, int64_t(s->needed) - int64_t(s->asked));
-    }
-    return most;
-  }
-
-  std::optional<int64_t> number() const {
-    return constant([](const Sample &s) { return int64_t(s.needed); });
-  }
-
-  std::optional<Formula> of(RegId reg) const {
-    const Sample *a = needing.empty() ? nullptr : needing.front();
-    auto value = [reg](const Sample *s) { return int64_t(s->registers[reg.value]); };
-    auto b = std::find_if(needing.begin(), needing.end(),
-                          [&](const Sample *s) { return value(s) != value(a); });
-    if (b == needing.end()) {
-      return {};
-    }
-    int64_t rise = int64_t((*b)->needed) - int64_t(a->needed), run = value(*b) - value(a);
-    Formula formula{reg, rise / run, 0};
-    formula.offset = int64_t(a->needed) - formula.factor * value(a);
-    bool fits = formula.factor > 0 && std::all_of(needing.begin(), needing.end(), [&](auto *s) {
-                  return formula.factor * value(s) + formula.offset == int64_t(s->needed);
-                });
-    return fits ? std::optional(formula) : std::nullopt;
-  }
-
-  bool isEmpty() const { return needing.empty(); }
-
-private:
-  template <typename Of> std::optional<int64_t> constant(Of of) const {
-    for (const Sample *s : needing) {
-      if (of(*s) != of(*needing.front())) {
-        return {};
-      }
-    }
-    return needing.empty() ? std::nullopt : std::optional(of(*needing.front()));
-  }
-
-  std::vector<const Sample *> needing;
+/// A counter of an engine that its code does not have, but could.
+struct Counter {
+  uint32_t at; ///< counts how often the engine comes to this operation
+  std::string what;
 };
+
+/// The least and the largest that something is over all samples.
+template <typename Of> auto rangeOf(const std::vector<Sample> &samples, Of of) {
+  return std::ranges::minmax(std::views::transform(samples, of));
+}
+
+/// What gives all that is needed from one of the values; none if nothing rising does.
+std::optional<Formula> fit(const std::vector<Sample> &samples, RegId reg) {
+  auto value = [reg](const Sample &sample) { return sample.values[reg.value]; };
+  const Sample &a = samples.front();
+  auto b = std::ranges::find_if(samples, [&](const Sample &s) { return value(s) != value(a); });
+  if (b == samples.end()) {
+    return {};
+  }
+  Formula formula{reg, (b->needed - a.needed) / (value(*b) - value(a)), 0};
+  formula.offset = a.needed - formula.factor * value(a);
+  bool fits = formula.factor > 0 && std::ranges::all_of(samples, [&](const Sample &s) {
+                return formula.factor * value(s) + formula.offset == s.needed;
+              });
+  return fits ? std::optional(formula) : std::nullopt;
+}
 
 //===----------------------------------------------------------------------===//
 // Proposing
@@ -166,17 +127,43 @@ public:
       }
     }
     EngineId other = kernel.engineOf(producer);
-    return drainFirst(other) || resetEarlier() || giveLess() || recount(engine) ||
-           (other != engine && recount(other)) || raiseNew(producer, consumer);
+    return anyOp(other, &Mender::drainFirst) || anyOp(&Mender::resetEarlier) ||
+           anyOp(&Mender::giveLess) || anyOp(engine, &Mender::recount) ||
+           (other != engine && anyOp(other, &Mender::recount)) || raiseNew(producer, consumer);
   }
 
   bool deadlock(const std::vector<StuckWait> &stuck) {
-    return raiseMissing(stuck, true) || raiseInBranch(stuck) || refit(stuck) ||
-           raiseMissing(stuck, false) || askLess(stuck) || giveCredit(stuck) || resetEarlier() ||
-           recountAll(stuck) || dropWait(stuck);
+    auto any = [&](auto mend) {
+      return std::ranges::any_of(stuck, [&](const StuckWait &wait) { return mend(wait); });
+    };
+    return any([&](auto &wait) { return raiseMissing(wait, true); }) ||
+           any([&](auto &wait) { return raiseInBranch(wait); }) ||
+           any([&](auto &wait) { return refit(wait); }) ||
+           any([&](auto &wait) { return raiseMissing(wait, false); }) ||
+           any([&](auto &wait) { return askLess(wait); }) ||
+           any([&](auto &wait) { return giveCredit(wait); }) || anyOp(&Mender::resetEarlier) ||
+           any([&](auto &wait) { return anyOp(wait.engine, &Mender::recount); }) ||
+           any([&](auto &wait) { return dropWait(wait); });
   }
 
 private:
+  using OpMend = bool (Mender::*)(EngineId, uint32_t) const;
+
+  /// Tries a change at one operation of the engine after the other.
+  bool anyOp(EngineId engine, OpMend mend) const {
+    for (uint32_t at = 0; at < opsOf(engine).size(); ++at) {
+      if ((this->*mend)(engine, at)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool anyOp(OpMend mend) const {
+    return std::ranges::any_of(
+        code.engines, [&](const EngineProgram &program) { return anyOp(program.engine, mend); });
+  }
+
   const std::vector<Op> &opsOf(EngineId engine) const { return code.engines[engine].ops; }
 
   std::vector<uint32_t> issuesOf(const Code &program, InstrId instr) const {
@@ -202,7 +189,7 @@ private:
     for (const Op &op : opsOf(kernel.engineOf(instr))) {
       bool isLike = op.kind == OpKind::Issue && op.signal.valid() &&
                     kernel.instrs[op.instr()].queue == kernel.instrs[instr].queue;
-      if (isLike && std::find(amounts.begin(), amounts.end(), op.amount) == amounts.end()) {
+      if (isLike && std::ranges::count(amounts, op.amount) == 0) {
         amounts.push_back(op.amount);
       }
     }
@@ -266,13 +253,15 @@ private:
     /// The wait whose threshold is wrong; the one that is on this semaphore, if there is one.
     std::optional<uint32_t> wait = {};
     bool isForgotten = false; ///< that wait counts for nothing
+
+    uint32_t waitOrIssue() const { return wait.value_or(at); }
   };
 
   /// Those that the consumer waits for already, then those that the producer and its engine raise.
   std::vector<SemaId> semaphoresFor(InstrId producer, EngineId engine, uint32_t at) const {
     std::vector<SemaId> semas;
     auto add = [&](SemaId sema) {
-      if (sema.valid() && std::find(semas.begin(), semas.end(), sema) == semas.end()) {
+      if (sema.valid() && std::ranges::count(semas, sema) == 0) {
         semas.push_back(sema);
       }
     };
@@ -283,157 +272,119 @@ private:
       add(opsOf(kernel.engineOf(producer))[issue].signal);
     }
     for (const Op &op : opsOf(kernel.engineOf(producer))) {
-      if (op.kind == OpKind::Signal || op.kind == OpKind::Issue) {
+      if (isRaise(op)) {
         add(op.signal);
       }
     }
     return semas;
   }
 
-  /// The registers of an engine as they are, and counters of what goes around.
-  struct Draft {
-    Code code;
-    uint32_t wait = 0, issue = 0; ///< operations
-    RegId firstCounter;
-    std::vector<std::string> counters; ///< what each counts
-  };
-
-  /// Adds a counter of each loop around, and one of the instruction's runs.
-  Draft draftOf(const Code &program, const Wanted &wanted) const {
-    Draft draft{program, 0, wanted.at, RegId(), {}};
-    EngineProgram &engine = draft.code.engines[kernel.engineOf(wanted.consumer)];
-    draft.firstCounter = RegId(static_cast<uint32_t>(engine.registers.size()));
-    std::optional<uint32_t> wait = wanted.wait;
-    if (!wait) {
-      wait = draft.issue;
-      insert(engine, *wait, {Op::makeWait(wanted.sema, Operand::number(0))});
-      ++draft.issue;
+  /// One of the consumer's runs, and one of each loop around; all count on from the start.
+  std::vector<Counter> countersFor(const std::vector<Op> &ops, const Wanted &wanted) const {
+    uint32_t wait = wanted.waitOrIssue();
+    std::vector<Counter> counters = {
+        {wait, fmt::format("the runs of '{}'", kernel.nameOf(wanted.consumer))}};
+    for (uint32_t loop : loopsAround(ops, wait)) {
+      counters.push_back(
+          {loop + 1, fmt::format("the iterations of '{}'", kernel.nameOf(ops[loop].loop()))});
     }
-    draft.wait = *wait;
-    addCounter(draft, engine, draft.wait,
-               fmt::format("the runs of '{}'", kernel.nameOf(wanted.consumer)));
-    std::vector<uint32_t> loops = loopsAround(engine.ops, draft.wait);
-    for (uint32_t loop : loops) {
-      addCounter(draft, engine, loop + 1,
-                 fmt::format("the iterations of '{}'", kernel.nameOf(engine.ops[loop].loop())));
-    }
-    std::vector<Op> clear;
-    for (uint32_t i = 0; i < draft.counters.size(); ++i) {
-      clear.push_back(Op::move(RegId(draft.firstCounter.value + i), Operand::number(0)));
-    }
-    insert(engine, 0, clear);
-    draft.wait += static_cast<uint32_t>(clear.size());
-    draft.issue += static_cast<uint32_t>(clear.size());
-    return draft;
+    return counters;
   }
 
   static RegId addRegister(EngineProgram &engine, std::string name) {
     return engine.registers.push({std::move(name), ""});
   }
 
-  /// Before an operation that comes before the wait, or is it.
-  static void addCounter(Draft &draft, EngineProgram &engine, uint32_t at, std::string what) {
-    RegId reg = addRegister(engine, fmt::format("count{}", draft.counters.size()));
-    insert(engine, at, {Op::alu2(AluOp::Add, reg, Operand::reg(reg), Operand::number(1))});
-    ++draft.wait;
-    ++draft.issue;
-    draft.counters.push_back(std::move(what));
-  }
-
-  /// Of all runs in all choices of trips; none if the semaphore does not tell what is needed.
-  std::optional<std::vector<Sample>> samplesOf(const Draft &draft, const Wanted &wanted) const {
-    EngineId engine = kernel.engineOf(wanted.consumer);
-    Code program = draft.code;
-    if (wanted.isForgotten) {
-      program.engines[engine].ops[draft.wait].a = Operand::number(0);
-    }
+  /// Of all runs in all choices of trips; empty if the semaphore does not tell what is needed.
+  std::vector<Sample> samplesOf(const Code &program, const Wanted &wanted,
+                                const std::vector<Counter> &counters) const {
     std::vector<Sample> samples;
     for (const Bindings &bindings : subject.choices) {
-      if (!sample(program, draft, wanted, bindings, samples)) {
+      if (!sample(program, wanted, counters, bindings, samples)) {
         return {};
       }
     }
     return samples;
   }
 
-  bool sample(const Code &program, const Draft &draft, const Wanted &wanted,
+  bool sample(const Code &program, const Wanted &wanted, const std::vector<Counter> &counters,
               const Bindings &bindings, std::vector<Sample> &samples) const {
-    RaceSubject instance(kernel, program, subject.machine, bindings, subject.options);
-    if (!instance.complete()) {
-      return false;
-    }
-    QueueId queue = kernel.instrs[wanted.producer].queue;
-    std::vector<PairWait> waits = waitsOf(instance, wanted.producer, wanted.consumer);
-    std::vector<uint64_t> largest =
-        largestValues(instance.system, assume(waits), wanted.sema, queue);
-    if (largest.empty()) {
-      return false;
-    }
     EngineId engine = kernel.engineOf(wanted.consumer);
-    const EngineProgram &ops = draft.code.engines[engine];
-    EngineRun run(kernel, draft.code, subject.machine, bindings, engine);
-    auto next = waits.begin();
-    uint32_t number = 0; // of the run of the consumer in its queue
+    Code asked = program;
+    if (wanted.isForgotten) {
+      asked.engines[engine].ops[*wanted.wait].a = Operand::number(0);
+    }
+    RaceSubject race(kernel, asked, subject.machine, bindings, subject.options);
+    if (!race.complete()) {
+      return false;
+    }
+    std::vector<PairWait> waits = waitsOf(race, wanted.producer, wanted.consumer);
+    std::vector<uint64_t> largest = largestValues(race.system, assume(waits), wanted.sema,
+                                                  kernel.instrs[wanted.producer].queue);
+    EngineRun run(kernel, program, subject.machine, bindings, engine);
+    std::vector<uint64_t> counts(counters.size(), 0);
     std::optional<Sample> atWait;
-    while (const Op *op = run.next()) {
-      auto place = static_cast<uint32_t>(op - ops.ops.data());
-      if (place == draft.wait) {
-        atWait = Sample{0, run.value(op->a), {}};
-        for (RegId reg : ops.registers.ids()) {
-          atWait->registers.push_back(run.value(Operand::reg(reg)));
+    auto next = waits.begin();
+    for (uint32_t at = 0; !largest.empty() && !run.atEnd(); run.advance(), ++at) {
+      for (size_t i = 0; i < counters.size(); ++i) {
+        if (run.at() == counters[i].at) {
+          counts[i] = aluValue(AluOp::Add, counts[i], 1, subject.machine);
         }
       }
-      bool isOfQueue = op->kind == OpKind::Issue &&
-                       kernel.instrs[op->instr()].queue == kernel.instrs[wanted.consumer].queue;
-      number += isOfQueue;
-      if (place != draft.issue || !atWait) {
+      if (run.at() == wanted.waitOrIssue()) {
+        atWait = Sample{0, int64_t(run.value(run.head().a)), {}};
+        for (RegId reg : program.engines[engine].registers.ids()) {
+          atWait->values.push_back(int64_t(run.value(Operand::reg(reg))));
+        }
+        atWait->values.insert(atWait->values.end(), counts.begin(), counts.end());
+      }
+      if (run.at() != wanted.at || !atWait) {
         continue;
       }
-      while (next != waits.end() && next->laterNumber < number) {
+      while (next != waits.end() && next->wait.at < at) {
         ++next;
       }
-      if (next != waits.end() && next->laterNumber == number) {
-        atWait->needed = largest[next->wait.number - 1] + 1;
-        if (atWait->needed > largest.back()) {
+      if (next != waits.end() && next->wait.at == at) {
+        uint64_t needed = largest[next->wait.number - 1] + 1;
+        if (needed > largest.back()) {
           return false; // never comes
         }
+        atWait->needed = int64_t(needed);
+        samples.push_back(std::move(*atWait));
       }
-      samples.push_back(std::move(*atWait));
       atWait.reset();
     }
-    return true;
+    return !largest.empty();
   }
 
-  /// Tries thresholds; `before` tells of changes that `code` has already.
-  bool waitFor(const Code &program, Wanted wanted, const std::string &before) {
-    EngineId engine = kernel.engineOf(wanted.consumer);
-    for (uint32_t wait : waitsBefore(program.engines[engine].ops, wanted.at)) {
-      bool isOn = program.engines[engine].ops[wait].wait == wanted.sema;
+  /// Tries thresholds; `before` tells of changes that `program` has already.
+  bool waitFor(const Code &program, Wanted wanted, const std::string &before) const {
+    const EngineProgram &engine = program.engines[kernel.engineOf(wanted.consumer)];
+    for (uint32_t wait : waitsBefore(engine.ops, wanted.at)) {
+      bool isOn = engine.ops[wait].wait == wanted.sema;
       wanted.wait = isOn && !wanted.wait ? wait : wanted.wait;
     }
-    Draft draft = draftOf(program, wanted);
-    std::optional<std::vector<Sample>> samples = samplesOf(draft, wanted);
-    if (!samples || Fit(*samples).isEmpty()) {
+    std::vector<Counter> counters = countersFor(engine.ops, wanted);
+    std::vector<Sample> samples = samplesOf(program, wanted, counters);
+    if (samples.empty()) {
       return false;
     }
-    Fit fit(*samples);
-    if (wanted.wait && fit.shift() &&
-        shiftWait(program, engine, *wanted.wait, *fit.shift(), before)) {
+    auto shift = rangeOf(samples, &Sample::shift), number = rangeOf(samples, &Sample::needed);
+    auto shiftBy = [&](int64_t by) {
+      return wanted.wait && shiftWait(program, engine.engine, *wanted.wait, by, before);
+    };
+    if ((shift.min == shift.max && shiftBy(shift.max)) ||
+        (number.min == number.max &&
+         setWait(program, wanted, counters, {{}, 0, number.max}, before))) {
       return true;
     }
-    if (std::optional<int64_t> number = fit.number();
-        number && setWait(program, wanted, draft, {{}, 0, *number}, before)) {
-      return true;
-    }
-    const EngineProgram &drafted = draft.code.engines[engine];
-    for (RegId reg : drafted.registers.ids()) {
-      std::optional<Formula> formula = fit.of(reg);
-      if (formula && setWait(program, wanted, draft, *formula, before)) {
+    for (uint32_t i = 0; i < samples.front().values.size(); ++i) {
+      std::optional<Formula> formula = fit(samples, RegId(i));
+      if (formula && setWait(program, wanted, counters, *formula, before)) {
         return true;
       }
     }
-    return wanted.wait && !fit.shift() && fit.largestShift() > 0 &&
-           shiftWait(program, engine, *wanted.wait, fit.largestShift(), before);
+    return shift.min != shift.max && shift.max > 0 && shiftBy(shift.max);
   }
 
   /// Lets a wait ask for so much more.
@@ -470,19 +421,18 @@ private:
   }
 
   /// Lets the consumer wait by a formula.
-  bool setWait(const Code &from, const Wanted &wanted, const Draft &draft, Formula formula,
-               const std::string &before) const {
+  bool setWait(const Code &from, const Wanted &wanted, const std::vector<Counter> &counters,
+               Formula formula, const std::string &before) const {
     EngineId engine = kernel.engineOf(wanted.consumer);
     const EngineProgram &old = from.engines[engine];
     Code program = from;
     EngineProgram &ops = program.engines[engine];
-    uint32_t wait = wanted.wait.value_or(wanted.at);
-    std::string counter = count(ops, wait, draft, formula.reg);
+    uint32_t wait = wanted.waitOrIssue();
+    std::string counter = count(ops, wait, counters, formula.reg);
     Operand threshold = addFormula(ops, wait, formula);
-    std::string text =
-        fmt::format("{}let {} wait for '{}' >= {}{}{}", before,
-                    waiterText(old, wanted.wait.value_or(wanted.at)), name(program, wanted.sema),
-                    formulaText(ops, formula), tooText(old, wanted), counter);
+    std::string text = fmt::format(
+        "{}let {} wait for '{}' >= {}{}{}", before, waiterText(old, wanted.waitOrIssue()),
+        name(program, wanted.sema), formulaText(ops, formula), tooText(old, wanted), counter);
     Op &op = ops.ops[wait];
     if (wanted.wait || (op.kind == OpKind::Issue && !op.wait.valid())) {
       op.wait = wanted.sema;
@@ -493,20 +443,19 @@ private:
     return propose("wait", std::move(text), std::move(program));
   }
 
-  /// Adds the counter that the draft has, if the register is one of its counters. Says what it
+  /// Adds the counter that `reg` stands for, if it is not one of the engine's own. Says what it
   /// counts.
-  std::string count(EngineProgram &ops, uint32_t &wait, const Draft &draft, RegId &reg) const {
-    if (!reg.valid() || reg.value < draft.firstCounter.value) {
+  static std::string count(EngineProgram &ops, uint32_t &wait, const std::vector<Counter> &counters,
+                           RegId &reg) {
+    if (!reg.valid() || reg.value < ops.registers.size()) {
       return {};
     }
-    uint32_t which = reg.value - draft.firstCounter.value;
+    const Counter &counter = counters[reg.value - ops.registers.size()];
     reg = addRegister(ops, "count");
-    std::vector<uint32_t> loops = loopsAround(ops.ops, wait);
-    uint32_t at = which == 0 ? wait : loops[which - 1] + 1;
-    insert(ops, at, {Op::alu2(AluOp::Add, reg, Operand::reg(reg), Operand::number(1))});
+    insert(ops, counter.at, {Op::alu2(AluOp::Add, reg, Operand::reg(reg), Operand::number(1))});
     insert(ops, 0, {Op::move(reg, Operand::number(0))});
     wait += 2;
-    return fmt::format(", where \"count\" counts {} from 1", draft.counters[which]);
+    return fmt::format(", where \"count\" counts {} from 1", counter.what);
   }
 
   /// Computes it before operation `wait`, which moves on.
@@ -580,24 +529,22 @@ private:
 
   bool waitForNew(const Code &program, InstrId producer, InstrId consumer, SemaId sema,
                   const std::string &before) {
-    std::vector<uint32_t> places = issuesOf(program, consumer);
-    return std::any_of(places.begin(), places.end(), [&](uint32_t at) {
+    return std::ranges::any_of(issuesOf(program, consumer), [&](uint32_t at) {
       return waitFor(program, {producer, consumer, at, sema}, before);
     });
   }
 
   /// The place after an operation that is reached whichever branches are taken.
   static uint32_t afterBranches(const std::vector<Op> &ops, uint32_t at) {
+    std::vector<uint32_t> match = matchBrackets(ops);
     uint32_t place = at + 1;
-    uint32_t depth = 0;
-    for (uint32_t i = at + 1; i < ops.size(); ++i) {
-      bool isOut = closes(ops[i].kind) && depth == 0;
-      if (isOut && ops[i].kind != OpKind::IfEnd) {
+    for (uint32_t i = at; i-- > 0;) {
+      uint32_t end = ops[match[i]].kind == OpKind::Else ? match[match[i]] : match[i];
+      if (end > at && ops[i].kind == OpKind::IfBegin) {
+        place = end + 1;
+      } else if (end > at && ops[i].kind != OpKind::Else) {
         break;
       }
-      place = isOut ? i + 1 : place;
-      depth += opens(ops[i].kind);
-      depth -= closes(ops[i].kind) && !isOut;
     }
     return place;
   }
@@ -609,46 +556,39 @@ private:
       return false;
     }
     auto [entry, isNew] = asked.try_emplace({producer, consumer}, false);
-    for (const auto &instance : isNew ? instances() : none) {
-      entry->second = entry->second || !waitsOf(*instance, producer, consumer).empty();
+    if (isNew) {
+      entry->second = std::ranges::any_of(
+          races(), [&](const auto &race) { return !waitsOf(*race, producer, consumer).empty(); });
     }
     return entry->second;
   }
 
-  using Instances = std::vector<std::unique_ptr<RaceSubject>>;
-
-  /// Of the code as it is.
-  const Instances &instances() {
-    if (made.empty()) {
-      for (const Bindings &bindings : subject.choices) {
-        made.push_back(std::make_unique<RaceSubject>(kernel, code, subject.machine, bindings,
-                                                     subject.options));
-      }
+  /// Of the code as it is, by choice of trips.
+  const std::vector<std::unique_ptr<RaceSubject>> &races() {
+    for (size_t i = made.size(); i < subject.choices.size(); ++i) {
+      made.push_back(std::make_unique<RaceSubject>(kernel, code, subject.machine,
+                                                   subject.choices[i], subject.options));
     }
     return made;
   }
 
   bool isWaitedFor(SemaId sema) const {
-    return std::any_of(code.engines.begin(), code.engines.end(), [&](const EngineProgram &e) {
-      return std::any_of(e.ops.begin(), e.ops.end(), [&](const Op &op) { return op.wait == sema; });
+    return std::ranges::any_of(code.engines, [&](const EngineProgram &program) {
+      return std::ranges::count(program.ops, sema, &Op::wait) != 0;
     });
   }
 
   /// By an instruction that it should wait for, or by any.
-  bool raiseMissing(const std::vector<StuckWait> &stuck, bool isAsked) {
-    for (const StuckWait &wait : stuck) {
-      for (EngineId engine : kernel.engines.ids()) {
-        for (uint32_t at = 0; at < opsOf(engine).size(); ++at) {
-          const Op &op = opsOf(engine)[at];
-          bool mayRaise = op.kind == OpKind::Issue && op.signal != wait.sema;
-          mayRaise &= isAsked || !op.signal.valid() || !isWaitedFor(op.signal);
-          if (!mayRaise || isAskedFor(op.instr(), wait) != isAsked) {
-            continue;
-          }
-          for (uint32_t amount : amountsOf(op.instr())) {
-            if (raiseBy(engine, at, wait.sema, amount)) {
-              return true;
-            }
+  bool raiseMissing(const StuckWait &wait, bool isAsked) {
+    for (const EngineProgram &program : code.engines) {
+      for (uint32_t at = 0; at < program.ops.size(); ++at) {
+        const Op &op = program.ops[at];
+        bool mayRaise = op.kind == OpKind::Issue && op.signal != wait.sema &&
+                        (isAsked || !op.signal.valid() || !isWaitedFor(op.signal)) &&
+                        isAskedFor(op.instr(), wait) == isAsked;
+        for (uint32_t amount : mayRaise ? amountsOf(op.instr()) : std::vector<uint32_t>()) {
+          if (raiseBy(program.engine, at, wait.sema, amount)) {
+            return true;
           }
         }
       }
@@ -669,36 +609,27 @@ private:
     return propose("raise", std::move(text), std::move(program));
   }
 
-  bool giveCredit(const std::vector<StuckWait> &stuck) const {
-    for (const StuckWait &wait : stuck) {
-      auto by = static_cast<uint32_t>(wait.threshold - wait.value);
-      for (EngineId engine : kernel.engines.ids()) {
-        const std::vector<Op> &ops = opsOf(engine);
-        if (std::none_of(ops.begin(), ops.end(),
-                         [&](const Op &op) { return op.signal == wait.sema; })) {
-          continue;
-        }
-        Code program = code;
-        insert(program.engines[engine], 0, {Op::makeSignal(wait.sema, by)});
-        if (propose("credit",
-                    fmt::format("let '{}' raise '{}' by {} before everything else",
-                                kernel.nameOf(engine), name(code, wait.sema), by),
-                    std::move(program))) {
-          return true;
-        }
+  bool giveCredit(const StuckWait &wait) const {
+    auto by = static_cast<uint32_t>(wait.threshold - wait.value);
+    return std::ranges::any_of(code.engines, [&](const EngineProgram &raiser) {
+      if (std::ranges::count(raiser.ops, wait.sema, &Op::signal) == 0) {
+        return false;
       }
-    }
-    return false;
+      Code program = code;
+      insert(program.engines[raiser.engine], 0, {Op::makeSignal(wait.sema, by)});
+      return propose("credit",
+                     fmt::format("let '{}' raise '{}' by {} before everything else",
+                                 kernel.nameOf(raiser.engine), name(code, wait.sema), by),
+                     std::move(program));
+    });
   }
 
   /// One branch raises what is waited for, the other does not.
-  bool raiseInBranch(const std::vector<StuckWait> &stuck) const {
-    for (const StuckWait &wait : stuck) {
-      for (EngineId engine : kernel.engines.ids()) {
-        for (uint32_t at = 0; at < opsOf(engine).size(); ++at) {
-          if (opsOf(engine)[at].kind == OpKind::IfBegin && balance(engine, at, wait.sema)) {
-            return true;
-          }
+  bool raiseInBranch(const StuckWait &wait) const {
+    for (const EngineProgram &program : code.engines) {
+      for (uint32_t at = 0; at < program.ops.size(); ++at) {
+        if (program.ops[at].kind == OpKind::IfBegin && balance(program.engine, at, wait.sema)) {
+          return true;
         }
       }
     }
@@ -707,29 +638,28 @@ private:
 
   bool balance(EngineId engine, uint32_t begin, SemaId sema) const {
     const std::vector<Op> &ops = opsOf(engine);
-    uint32_t otherwise = 0, end = begin + 1;
-    uint64_t raises[2] = {0, 0};
-    for (uint32_t depth = 0; end < ops.size(); ++end) {
-      if (depth == 0 && ops[end].kind == OpKind::IfEnd) {
-        break;
+    std::vector<uint32_t> match = matchBrackets(ops);
+    uint32_t middle = match[begin]; // the Else, or the end
+    uint32_t end = ops[middle].kind == OpKind::Else ? match[middle] : middle;
+    auto raises = [&](uint32_t from, uint32_t to) {
+      uint32_t sum = 0;
+      for (uint32_t at = from; at < to; ++at) {
+        sum += isRaise(ops[at]) && ops[at].signal == sema ? ops[at].amount : 0;
       }
-      otherwise = depth == 0 && ops[end].kind == OpKind::Else ? end : otherwise;
-      depth += opens(ops[end].kind);
-      depth -= closes(ops[end].kind);
-      bool raise = ops[end].kind == OpKind::Issue || ops[end].kind == OpKind::Signal;
-      raises[otherwise != 0] += raise && ops[end].signal == sema ? ops[end].amount : 0;
-    }
-    if (end == ops.size() || raises[0] == raises[1]) {
+      return sum;
+    };
+    uint32_t first = raises(begin, middle), other = raises(middle, end);
+    if (first == other) {
       return false;
     }
-    bool isThen = raises[0] < raises[1];
-    auto by = static_cast<uint32_t>(isThen ? raises[1] - raises[0] : raises[0] - raises[1]);
+    bool isThen = first < other;
+    uint32_t by = isThen ? other - first : first - other;
     std::vector<Op> added = {Op::drain(), Op::makeSignal(sema, by)};
-    if (!isThen && otherwise == 0) {
+    if (!isThen && middle == end) {
       added.insert(added.begin(), Op::mark(OpKind::Else));
     }
     Code program = code;
-    insert(program.engines[engine], isThen ? (otherwise != 0 ? otherwise : end) : end, added);
+    insert(program.engines[engine], isThen ? middle : end, added);
     return propose("branch",
                    fmt::format("let '{}' drain and raise '{}' by {} in the {} branch of '{}', too",
                                kernel.nameOf(engine), name(code, sema), by,
@@ -740,90 +670,68 @@ private:
   //===--- Other changes --------------------------------------------------===//
 
   /// What is raised after an instruction was issued may be raised before it has finished.
-  bool drainFirst(EngineId engine) const {
+  bool drainFirst(EngineId engine, uint32_t at) const {
     const std::vector<Op> &ops = opsOf(engine);
-    for (uint32_t at = 0; at < ops.size(); ++at) {
-      bool isEarly = ops[at].kind == OpKind::Signal &&
-                     (at == 0 || ops[at - 1].kind != OpKind::Drain) && isWaitedFor(ops[at].signal);
-      if (!isEarly) {
-        continue;
-      }
-      Code program = code;
-      insert(program.engines[engine], at, {Op::drain()});
-      if (propose("drain",
-                  fmt::format("let '{}' drain before it raises '{}'{}", kernel.nameOf(engine),
-                              name(code, ops[at].signal), placeText(engine, at)),
-                  std::move(program))) {
-        return true;
-      }
+    bool isEarly = ops[at].kind == OpKind::Signal &&
+                   (at == 0 || ops[at - 1].kind != OpKind::Drain) && isWaitedFor(ops[at].signal);
+    if (!isEarly) {
+      return false;
     }
-    return false;
+    Code program = code;
+    insert(program.engines[engine], at, {Op::drain()});
+    return propose("drain",
+                   fmt::format("let '{}' drain before it raises '{}'{}", kernel.nameOf(engine),
+                               name(code, ops[at].signal), placeText(engine, at)),
+                   std::move(program));
   }
 
-  bool resetEarlier() const {
-    for (EngineId engine : kernel.engines.ids()) {
-      const std::vector<Op> &ops = opsOf(engine);
-      for (uint32_t at = 1; at < ops.size(); ++at) {
-        if (ops[at].kind != OpKind::Reset || ops[at - 1].kind != OpKind::Issue ||
-            ops[at - 1].wait.valid()) {
-          continue;
-        }
-        Code program = code;
-        std::swap(program.engines[engine].ops[at], program.engines[engine].ops[at - 1]);
-        if (propose("reset",
-                    fmt::format("let '{}' reset '{}' before it issues '{}', not after",
-                                kernel.nameOf(engine), name(code, ops[at].signal),
-                                kernel.nameOf(ops[at - 1].instr())),
-                    std::move(program))) {
-          return true;
-        }
-      }
+  bool resetEarlier(EngineId engine, uint32_t at) const {
+    const std::vector<Op> &ops = opsOf(engine);
+    bool isAfterIssue = at > 0 && ops[at].kind == OpKind::Reset &&
+                        ops[at - 1].kind == OpKind::Issue && !ops[at - 1].wait.valid();
+    if (!isAfterIssue) {
+      return false;
     }
-    return false;
+    Code program = code;
+    std::swap(program.engines[engine].ops[at], program.engines[engine].ops[at - 1]);
+    return propose("reset",
+                   fmt::format("let '{}' reset '{}' before it issues '{}', not after",
+                               kernel.nameOf(engine), name(code, ops[at].signal),
+                               kernel.nameOf(ops[at - 1].instr())),
+                   std::move(program));
   }
 
   /// A credit may be one too many.
-  bool giveLess() const {
-    for (EngineId engine : kernel.engines.ids()) {
-      const std::vector<Op> &ops = opsOf(engine);
-      for (uint32_t at = 0; at < ops.size(); ++at) {
-        if (ops[at].kind != OpKind::Signal || ops[at].amount < 2 || !isWaitedFor(ops[at].signal)) {
-          continue;
-        }
-        Code program = code;
-        uint32_t less = --program.engines[engine].ops[at].amount;
-        if (propose("credit",
-                    fmt::format("let '{}' raise '{}' by {}, not {}{}", kernel.nameOf(engine),
-                                name(code, ops[at].signal), less, less + 1, placeText(engine, at)),
-                    std::move(program))) {
-          return true;
-        }
-      }
+  bool giveLess(EngineId engine, uint32_t at) const {
+    const Op &op = opsOf(engine)[at];
+    if (op.kind != OpKind::Signal || op.amount < 2 || !isWaitedFor(op.signal)) {
+      return false;
     }
-    return false;
+    Code program = code;
+    uint32_t less = --program.engines[engine].ops[at].amount;
+    return propose("credit",
+                   fmt::format("let '{}' raise '{}' by {}, not {}{}", kernel.nameOf(engine),
+                               name(code, op.signal), less, less + 1, placeText(engine, at)),
+                   std::move(program));
   }
 
   /// A number that is added to a register, or multiplied with it, may be off by one.
-  bool recount(EngineId engine) const {
-    const std::vector<Op> &ops = opsOf(engine);
-    for (uint32_t at = 0; at < ops.size(); ++at) {
-      const Op &op = ops[at];
-      bool isCount = op.kind == OpKind::Alu && op.a.isRegister && !op.b.isRegister &&
-                     (op.alu == AluOp::Add || op.alu == AluOp::Sub || op.alu == AluOp::Mul);
-      for (uint32_t by : {op.b.value + 1, op.b.value - 1}) {
-        if (!isCount || by == UINT32_MAX || by == 0) {
-          continue;
-        }
-        Code program = code;
-        program.engines[engine].ops[at].b.value = by;
-        if (propose("count",
-                    fmt::format("let '{}' set \"{}\" to {}, not {}{}", kernel.nameOf(engine),
-                                code.engines[engine].registers[op.dst].name,
-                                sumText(engine, op, by), sumText(engine, op, op.b.value),
-                                placeText(engine, at)),
-                    std::move(program))) {
-          return true;
-        }
+  bool recount(EngineId engine, uint32_t at) const {
+    const Op &op = opsOf(engine)[at];
+    bool isCount = op.kind == OpKind::Alu && op.a.isRegister && !op.b.isRegister &&
+                   (op.alu == AluOp::Add || op.alu == AluOp::Sub || op.alu == AluOp::Mul);
+    for (uint32_t by : {op.b.value + 1, op.b.value - 1}) {
+      if (!isCount || by == UINT32_MAX || by == 0) {
+        continue;
+      }
+      Code program = code;
+      program.engines[engine].ops[at].b.value = by;
+      if (propose("count",
+                  fmt::format("let '{}' set \"{}\" to {}, not {}{}", kernel.nameOf(engine),
+                              code.engines[engine].registers[op.dst].name, sumText(engine, op, by),
+                              sumText(engine, op, op.b.value), placeText(engine, at)),
+                  std::move(program))) {
+        return true;
       }
     }
     return false;
@@ -835,63 +743,46 @@ private:
                        by);
   }
 
-  bool recountAll(const std::vector<StuckWait> &stuck) const {
-    return std::any_of(stuck.begin(), stuck.end(),
-                       [this](const StuckWait &wait) { return recount(wait.engine); });
-  }
-
   /// What the instructions that have to come before ask for.
-  bool refit(const std::vector<StuckWait> &stuck) {
-    for (const StuckWait &wait : stuck) {
-      InstrId consumer = instrAfter(opsOf(wait.engine), wait.op);
-      for (uint32_t at : consumer.valid() ? issuesOf(code, consumer) : std::vector<uint32_t>()) {
-        std::vector<uint32_t> waits = waitsBefore(opsOf(wait.engine), at);
-        if (std::find(waits.begin(), waits.end(), wait.op) == waits.end()) {
-          continue;
-        }
-        for (InstrId producer : kernel.instrs.ids()) {
-          Wanted wanted{producer, consumer, at, wait.sema, wait.op, true};
-          if (isAskedFor(producer, wait) && waitFor(code, wanted, "")) {
-            return true;
-          }
+  bool refit(const StuckWait &wait) {
+    InstrId consumer = instrAfter(opsOf(wait.engine), wait.op);
+    for (uint32_t at : consumer.valid() ? issuesOf(code, consumer) : std::vector<uint32_t>()) {
+      if (std::ranges::count(waitsBefore(opsOf(wait.engine), at), wait.op) == 0) {
+        continue;
+      }
+      for (InstrId producer : kernel.instrs.ids()) {
+        Wanted wanted{producer, consumer, at, wait.sema, wait.op, true};
+        if (isAskedFor(producer, wait) && waitFor(code, wanted, "")) {
+          return true;
         }
       }
     }
     return false;
   }
 
-  bool askLess(const std::vector<StuckWait> &stuck) const {
-    return std::any_of(stuck.begin(), stuck.end(), [this](const StuckWait &wait) {
-      return shiftWait(code, wait.engine, wait.op, int64_t(wait.value) - int64_t(wait.threshold),
-                       "");
-    });
+  bool askLess(const StuckWait &wait) const {
+    return shiftWait(code, wait.engine, wait.op, int64_t(wait.value) - int64_t(wait.threshold), "");
   }
 
-  bool dropWait(const std::vector<StuckWait> &stuck) const {
-    for (const StuckWait &wait : stuck) {
-      Code program = code;
-      Op &op = program.engines[wait.engine].ops[wait.op];
-      std::string text =
-          fmt::format("let {} not wait for '{}'", waiterText(code.engines[wait.engine], wait.op),
-                      name(program, op.wait));
-      if (op.kind == OpKind::Wait) {
-        program.engines[wait.engine].ops.erase(program.engines[wait.engine].ops.begin() + wait.op);
-      } else {
-        op.wait = SemaId();
-      }
-      if (propose("drop", std::move(text), std::move(program))) {
-        return true;
-      }
+  bool dropWait(const StuckWait &wait) const {
+    Code program = code;
+    std::vector<Op> &ops = program.engines[wait.engine].ops;
+    std::string text =
+        fmt::format("let {} not wait for '{}'", waiterText(code.engines[wait.engine], wait.op),
+                    name(program, ops[wait.op].wait));
+    if (ops[wait.op].kind == OpKind::Wait) {
+      ops.erase(ops.begin() + wait.op);
+    } else {
+      ops[wait.op].wait = SemaId();
     }
-    return false;
+    return propose("drop", std::move(text), std::move(program));
   }
 
   const MendSubject &subject;
   const Kernel &kernel;
   const Code &code;
   const TryMend &tryMend;
-  const Instances none;
-  Instances made;
+  std::vector<std::unique_ptr<RaceSubject>> made;
   std::map<std::pair<InstrId, InstrId>, bool> asked;
 };
 

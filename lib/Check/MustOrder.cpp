@@ -74,9 +74,14 @@ struct Model {
 
 class Writer {
 public:
-  Writer(const ImplSystem &system, std::span<const AssumedWait> assumed)
+  /// `watched`, if any, counts as waited for.
+  Writer(const ImplSystem &system, std::span<const AssumedWait> assumed, SemaId watched = {})
       : system(system), kernel(system.kernelOf()), code(system.programOf()), assumed(assumed),
-        isWaitedFor(code.semaphores.size(), false) {}
+        isWaitedFor(code.semaphores.size(), false) {
+    if (watched.valid()) {
+      isWaitedFor[watched] = true;
+    }
+  }
 
   Model run() {
     for (SemaId sema : code.semaphores.ids()) {
@@ -547,7 +552,7 @@ MustOrder::MustOrder(const ImplSystem &system, std::span<const AssumedWait> assu
 
 std::vector<uint64_t> largestValues(const ImplSystem &system, std::span<const AssumedWait> assumed,
                                     SemaId sema, QueueId queue) {
-  Model model = Writer(system, assumed).run();
+  Model model = Writer(system, assumed, sema).run();
   if (model.hasResets) {
     return {};
   }
