@@ -6,10 +6,6 @@
 
 namespace tally {
 
-static uint32_t ringsOf(const Queue &queue) {
-  return queue.completion == Completion::Split ? queue.weight : 1;
-}
-
 HappensBefore::HappensBefore(const Kernel &kernel, size_t numSemaphores, const Machine &machine)
     : limit(machine.counterLimit()), modulus(uint64_t(1) << machine.counterBits),
       firstRing(kernel.queues.size()), rings(kernel.queues.size()),
@@ -17,7 +13,7 @@ HappensBefore::HappensBefore(const Kernel &kernel, size_t numSemaphores, const M
   width = static_cast<uint32_t>(kernel.engines.size());
   for (QueueId queue : kernel.queues.ids()) {
     firstRing[queue] = width;
-    rings[queue] = ringsOf(kernel.queues[queue]);
+    rings[queue] = tally::numRings(kernel.queues[queue]);
     engineOfQueue[queue] = kernel.queues[queue].engine;
     width += rings[queue];
   }
@@ -77,24 +73,17 @@ void HappensBefore::drain(EngineId engine) {
 // Semaphores
 //===----------------------------------------------------------------------===//
 
-void HappensBefore::report(Unsettled::Kind kind, SemaId sema, uint32_t reset, uint32_t other) {
-  if (known.emplace(kind, sema, reset, other).second) {
-    reasons.push_back({kind, sema, reset, other});
-  }
-}
-
 /// Something happens on the semaphore after it was reset; `clock` is all that it waited for.
 void HappensBefore::checkAfterReset(Unsettled::Kind kind, SemaId sema, const uint32_t *clock,
                                     uint32_t who) {
   const std::optional<Mark> &reset = semas[sema].reset;
   if (reset && clock[reset->component] < reset->tick) {
-    report(kind, sema, reset->who, who);
+    reasons.add({kind, sema, reset->who, who});
   }
 }
 
 void HappensBefore::remember(std::vector<Mark> &marks, Mark mark) {
-  auto old = std::find_if(marks.begin(), marks.end(),
-                          [&](const Mark &m) { return m.component == mark.component; });
+  auto old = std::ranges::find(marks, mark.component, &Mark::component);
   if (old == marks.end()) {
     marks.push_back(mark);
   } else {
@@ -112,7 +101,7 @@ void HappensBefore::raise(SemaId id, uint64_t amount, const uint32_t *clock, uin
   remember(sema.raisers, mark);
   sema.smallestRaise = std::min(sema.smallestRaise, amount);
   if (sema.value < limit && sema.value + amount >= limit) {
-    report(Unsettled::Kind::Wrapped, id, 0, who);
+    reasons.add({Unsettled::Kind::Wrapped, id, 0, who});
   }
   appendRaise(sema, amount, clock);
 }
@@ -179,7 +168,7 @@ void HappensBefore::waitForNumber(EngineId engine, SemaId id, QueueId queue, uin
 void HappensBefore::checkMixed(SemaId id) {
   const Sema &sema = semas[id];
   if (!sema.isOrdered && sema.smallestWait <= sema.value - sema.smallestRaise) {
-    report(Unsettled::Kind::Mixed, id, sema.raisers[0].who, sema.smallestWaitBy);
+    reasons.add({Unsettled::Kind::Mixed, id, sema.raisers[0].who, sema.smallestWaitBy});
   }
 }
 
@@ -191,12 +180,12 @@ void HappensBefore::reset(EngineId engine, SemaId first, uint32_t count, uint32_
     checkAfterReset(Unsettled::Kind::ErasedRaise, id, clock, who);
     for (const Mark &raise : sema.raisers) {
       if (clock[raise.component] < raise.tick) {
-        report(Unsettled::Kind::LostRaise, id, who, raise.who);
+        reasons.add({Unsettled::Kind::LostRaise, id, who, raise.who});
       }
     }
     for (const Mark &wait : sema.waiters) {
       if (clock[wait.component] < wait.tick) {
-        report(Unsettled::Kind::ErasedForWait, id, who, wait.who);
+        reasons.add({Unsettled::Kind::ErasedForWait, id, who, wait.who});
       }
     }
     checkMixed(id);

@@ -57,10 +57,10 @@ ImplSystem::ImplSystem(const Kernel &kernel, const Code &code, const Machine &ma
     }
   }
   for (QueueId q : kernel.queues.ids()) {
-    firstRings[q] = numRings;
+    firstRings[q] = numSplitRings;
     if (isSplit(q)) {
       isComplete &= kernel.queues[q].weight <= maxRings;
-      numRings += std::min(kernel.queues[q].weight, maxRings);
+      numSplitRings += ringsOf(q);
     }
   }
 }
@@ -80,7 +80,7 @@ ImplState ImplSystem::initial() const {
   state.at.assign(kernel.engines.size(), 0);
   state.queues.assign(kernel.queues.size(), {});
   state.semaphores.assign(code.semaphores.size(), 0);
-  state.rings.assign(numRings, 0);
+  state.rings.assign(numSplitRings, 0);
   if (options.datapath) {
     state.memory = options.datapath->initial();
   }
@@ -100,7 +100,7 @@ uint32_t ImplSystem::shareOf(QueueId queue, const Op &op, uint32_t ring) const {
   if (!op.signal.valid()) {
     return 0;
   }
-  uint32_t numShares = kernel.queues[queue].weight;
+  uint32_t numShares = ringsOf(queue);
   return op.amount / numShares + (ring < op.amount % numShares ? 1 : 0);
 }
 
@@ -125,13 +125,14 @@ bool ImplSystem::waitPasses(const ImplState &state, EngineId engine) const {
   return passes(state.semaphores[op->wait], trajectories[engine][state.at[engine]].threshold);
 }
 
-bool ImplSystem::isDrained(const ImplState &state, EngineId engine) const {
+/// The first queue of an engine that holds an instruction.
+QueueId ImplSystem::holder(const ImplState &state, EngineId engine) const {
   for (QueueId q : kernel.engines[engine].queues) {
     if (state.queues[q].inFlight() != 0) {
-      return false;
+      return q;
     }
   }
-  return true;
+  return {};
 }
 
 /// Whether the operation at the engine's head can be executed, be it an instruction or not.
@@ -141,90 +142,57 @@ bool ImplSystem::mayExecute(const ImplState &state, EngineId engine) const {
     return false;
   }
   if (op->kind == OpKind::Drain) {
-    return isDrained(state, engine);
+    return !holder(state, engine).valid();
   }
   return op->kind != OpKind::Issue ||
          state.queues[kernel.instrs[op->instr()].queue].inFlight() < options.inFlight;
 }
 
-uint32_t ImplSystem::leastDelivered(const ImplState &state, QueueId queue) const {
-  const uint32_t *ring = state.rings.data() + firstRings[queue];
-  return *std::min_element(ring, ring + std::min(kernel.queues[queue].weight, maxRings));
-}
-
-/// A ring delivers in order, and only for what has committed.
-bool ImplSystem::mayDeliver(const ImplState &state, QueueId queue, uint32_t ring) const {
+/// A ring completes in order, and only what has committed.
+bool ImplSystem::mayComplete(const ImplState &state, QueueId queue, uint32_t ring) const {
   const QueueState &q = state.queues[queue];
-  uint32_t next = state.rings[firstRings[queue] + ring];
+  uint32_t next = nextOf(state, queue, ring);
   return next < q.issued && q.hasCommitted(next - q.retired);
-}
-
-bool ImplSystem::mayRetire(const ImplState &state, QueueId queue) const {
-  const QueueState &q = state.queues[queue];
-  return q.inFlight() > 0 && q.hasCommitted(0);
-}
-
-void ImplSystem::enabledOnQueue(const ImplState &state, QueueId queue,
-                                std::vector<Step> &steps) const {
-  EngineId engine = kernel.queues[queue].engine;
-  const QueueState &q = state.queues[queue];
-  for (uint32_t place = 0; place < q.inFlight(); ++place) {
-    if (q.mayCommit(place, machine.queueOverlap)) {
-      steps.push_back(Step::commit(engine, queue, place));
-    }
-  }
-  if (!isSplit(queue)) {
-    if (mayRetire(state, queue)) {
-      steps.push_back(Step::retire(engine, queue));
-    }
-    return;
-  }
-  for (uint32_t ring = 0; ring < std::min(kernel.queues[queue].weight, maxRings); ++ring) {
-    if (mayDeliver(state, queue, ring)) {
-      steps.push_back(Step::deliver(engine, queue, ring));
-    }
-  }
 }
 
 void ImplSystem::enabled(const ImplState &state, std::vector<Step> &steps) const {
   steps.clear();
   for (EngineId e : kernel.engines.ids()) {
     if (mayExecute(state, e)) {
-      const Op *op = head(state, e);
-      steps.push_back(op->kind == OpKind::Issue ? Step::issue(e, kernel.instrs[op->instr()].queue)
-                                                : Step::control(e));
+      steps.push_back(stepOf(state, e));
     }
   }
   for (QueueId q : kernel.queues.ids()) {
-    enabledOnQueue(state, q, steps);
+    for (uint32_t place = 0; place < state.queues[q].inFlight(); ++place) {
+      if (state.queues[q].mayCommit(place, machine.queueOverlap)) {
+        steps.push_back(Step::commit(kernel.queues[q].engine, q, place));
+      }
+    }
+    for (uint32_t ring = 0; ring < ringsOf(q); ++ring) {
+      if (mayComplete(state, q, ring)) {
+        steps.push_back(completionOf(q, ring));
+      }
+    }
   }
 }
 
 bool ImplSystem::isEnabled(const ImplState &state, const Step &step) const {
-  if (step.kind == StepKind::Control || step.kind == StepKind::Issue) {
-    if (!mayExecute(state, step.engine)) {
-      return false;
-    }
-    const Op *op = head(state, step.engine);
-    return (op->kind == OpKind::Issue) == (step.kind == StepKind::Issue) &&
-           (op->kind != OpKind::Issue || kernel.instrs[op->instr()].queue == step.queue);
-  }
-  const QueueState &q = state.queues[step.queue];
   switch (step.kind) {
+  case StepKind::Control:
+  case StepKind::Issue:
+    return mayExecute(state, step.engine) && stepOf(state, step.engine) == step;
   case StepKind::Commit:
-    return q.mayCommit(step.index, machine.queueOverlap);
-  case StepKind::Deliver:
-    return isSplit(step.queue) &&
-           step.index < std::min(kernel.queues[step.queue].weight, maxRings) &&
-           mayDeliver(state, step.queue, step.index);
+    return state.queues[step.queue].mayCommit(step.index, machine.queueOverlap);
   default:
-    return !isSplit(step.queue) && mayRetire(state, step.queue);
+    return step.index < ringsOf(step.queue) &&
+           step.kind == completionOf(step.queue, step.index).kind &&
+           mayComplete(state, step.queue, step.index);
   }
 }
 
 bool ImplSystem::finished(const ImplState &state) const {
   for (EngineId e : kernel.engines.ids()) {
-    if (head(state, e) || !isDrained(state, e)) {
+    if (head(state, e) || holder(state, e).valid()) {
       return false;
     }
   }
@@ -244,12 +212,7 @@ Blocked ImplSystem::whyBlocked(const ImplState &state, EngineId engine) const {
   } else if (!mayExecute(state, engine)) {
     bool drain = blocked.op->kind == OpKind::Drain;
     blocked.kind = drain ? Blocked::Kind::Drain : Blocked::Kind::QueueFull;
-    for (QueueId q : kernel.engines[engine].queues) {
-      bool holds = state.queues[q].inFlight() != 0;
-      if (drain ? holds && !blocked.queue.valid() : q == kernel.instrs[blocked.op->instr()].queue) {
-        blocked.queue = q;
-      }
-    }
+    blocked.queue = drain ? holder(state, engine) : kernel.instrs[blocked.op->instr()].queue;
   }
   return blocked;
 }
@@ -262,108 +225,80 @@ void ImplSystem::raise(ImplState &state, SemaId semaphore, uint32_t amount) cons
   state.semaphores[semaphore] = (state.semaphores[semaphore] + amount) & counterMask;
 }
 
-void ImplSystem::execute(ImplState &state, EngineId engine, ImplObserver *observer) const {
+void ImplSystem::execute(ImplState &state, EngineId engine, ImplObserver &observer) const {
   const Op &op = *head(state, engine);
   const ImplPoint &point = trajectories[engine][state.at[engine]];
   ++state.at[engine];
-  if (op.wait.valid() && observer) {
-    observer->onWait(engine, op.wait, point.threshold);
+  if (op.wait.valid()) {
+    observer.onWait(engine, op.wait, point.threshold);
   }
   switch (op.kind) {
   case OpKind::Issue: {
     QueueId queue = kernel.instrs[op.instr()].queue;
     ++state.queues[queue].issued;
-    if (observer) {
-      observer->onIssue(engine, queue, {op.instr(), point.run});
-    }
-    return;
+    return observer.onIssue(engine, queue, {op.instr(), point.run});
   }
   case OpKind::Signal:
     raise(state, op.signal, op.amount);
-    if (observer) {
-      observer->onSignal(engine, op.signal, op.amount);
-    }
-    return;
+    return observer.onSignal(engine, op.signal, op.amount);
   case OpKind::Reset:
-    for (uint32_t i = 0; i < op.amount; ++i) {
-      state.semaphores[SemaId(op.signal.value + i)] = 0;
-    }
-    if (observer) {
-      observer->onReset(engine, op.signal, op.amount);
-    }
-    return;
+    std::fill_n(state.semaphores.begin() + op.signal.value, op.amount, 0);
+    return observer.onReset(engine, op.signal, op.amount);
   case OpKind::Drain:
-    if (observer) {
-      observer->onDrain(engine);
-    }
-    return;
+    return observer.onDrain(engine);
   default:
     return;
   }
 }
 
 void ImplSystem::commit(ImplState &state, QueueId queue, uint32_t place,
-                        ImplObserver *observer) const {
+                        ImplObserver &observer) const {
   QueueState &q = state.queues[queue];
   q.committed |= uint64_t(1) << place;
   Instance instance = instanceAt(queue, q.retired + place);
   if (options.datapath) {
     options.datapath->commit(state.memory, instance);
   }
-  if (observer) {
-    observer->onCommit(queue, instance);
-  }
+  observer.onCommit(queue, instance);
 }
 
-void ImplSystem::deliver(ImplState &state, QueueId queue, uint32_t ring,
-                         ImplObserver *observer) const {
+/// An instruction retires when its last ring has completed it.
+void ImplSystem::complete(ImplState &state, QueueId queue, uint32_t ring,
+                          ImplObserver &observer) const {
   QueueState &q = state.queues[queue];
-  uint32_t n = state.rings[firstRings[queue] + ring]++;
+  const uint32_t n = nextOf(state, queue, ring);
   const Op &op = issueAt(queue, n);
-  uint32_t share = shareOf(queue, op, ring);
-  if (share > 0) {
-    raise(state, op.signal, share);
+  uint32_t amount = shareOf(queue, op, ring);
+  if (amount > 0) {
+    raise(state, op.signal, amount);
   }
-  if (observer) {
-    observer->onDeliver(queue, ring, instanceAt(queue, n), op.signal, share);
-  }
-  if (leastDelivered(state, queue) > q.retired) {
-    Instance instance = instanceAt(queue, q.retired);
-    SemaId semaphore = issueAt(queue, q.retired).signal;
-    ++q.retired;
-    q.committed >>= 1;
-    if (observer) {
-      observer->onRetire(queue, instance, semaphore, 0);
+  if (isSplit(queue)) {
+    uint32_t *rings = state.rings.data() + firstRings[queue];
+    ++rings[ring];
+    observer.onDeliver(queue, ring, instanceAt(queue, n), op.signal, amount);
+    if (*std::min_element(rings, rings + ringsOf(queue)) == q.retired) {
+      return;
     }
+    amount = 0;
   }
-}
-
-void ImplSystem::retire(ImplState &state, QueueId queue, ImplObserver *observer) const {
-  QueueState &q = state.queues[queue];
-  const Op &op = issueAt(queue, q.retired);
-  Instance instance = instanceAt(queue, q.retired);
   ++q.retired;
   q.committed >>= 1;
-  if (op.signal.valid()) {
-    raise(state, op.signal, op.amount);
-  }
-  if (observer) {
-    observer->onRetire(queue, instance, op.signal, op.signal.valid() ? op.amount : 0);
-  }
+  observer.onRetire(queue, instanceAt(queue, n), op.signal, amount);
 }
 
 void ImplSystem::apply(ImplState &state, const Step &step, ImplObserver *observer) const {
   assert(isEnabled(state, step) && "only enabled steps are performed");
+  ImplObserver nobody;
+  ImplObserver &told = observer ? *observer : nobody;
   switch (step.kind) {
   case StepKind::Control:
   case StepKind::Issue:
-    return execute(state, step.engine, observer);
+    return execute(state, step.engine, told);
   case StepKind::Commit:
-    return commit(state, step.queue, step.index, observer);
+    return commit(state, step.queue, step.index, told);
   case StepKind::Deliver:
-    return deliver(state, step.queue, step.index, observer);
   case StepKind::Retire:
-    return retire(state, step.queue, observer);
+    return complete(state, step.queue, step.index, told);
   }
 }
 

@@ -22,34 +22,6 @@
 
 namespace tally {
 
-static ImplOptions implOptions(const ExploreOptions &options, Datapath *datapath) {
-  ImplOptions impl;
-  impl.inFlight = options.inFlight;
-  impl.maxOperations = options.maxOperations;
-  impl.datapath = datapath;
-  return impl;
-}
-
-static SpecOptions specOptions(const ExploreOptions &options, const Machine &machine,
-                               Datapath *datapath) {
-  SpecOptions spec;
-  spec.inFlight = options.inFlight;
-  spec.queueOverlap = machine.queueOverlap;
-  spec.maxPoints = options.maxOperations;
-  spec.datapath = datapath;
-  spec.reading = options.reading;
-  return spec;
-}
-
-static std::optional<Datapath> &emplaceIf(std::optional<Datapath> &datapath, bool wanted,
-                                          const Kernel &kernel, const Bindings &bindings,
-                                          uint64_t maxRuns) {
-  if (wanted) {
-    datapath.emplace(kernel, bindings, maxRuns);
-  }
-  return datapath;
-}
-
 static std::vector<bool> betweenBarrierBrackets(const std::vector<Op> &ops) {
   std::vector<bool> between;
   bool open = false;
@@ -62,13 +34,15 @@ static std::vector<bool> betweenBarrierBrackets(const std::vector<Op> &ops) {
 
 Lockstep::Lockstep(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Bindings &bindings, const ExploreOptions &options)
-    : kernel(kernel), spec(kernel, bindings,
-                           specOptions(options, machine,
-                                       emplaceIf(datapath, options.reduction == Reduction::None,
-                                                 kernel, bindings, options.maxOperations)
-                                           ? &*datapath
-                                           : nullptr)),
-      impl(kernel, code, machine, bindings, implOptions(options, datapath ? &*datapath : nullptr)) {
+    : kernel(kernel),
+      datapath(options.reduction == Reduction::None
+                   ? std::make_unique<Datapath>(kernel, bindings, options.maxOperations)
+                   : nullptr),
+      spec(kernel, bindings,
+           {options.inFlight, machine.queueOverlap, options.maxOperations, datapath.get(),
+            options.reading}),
+      impl(kernel, code, machine, bindings,
+           {options.inFlight, options.maxOperations, datapath.get()}) {
   for (EngineId e : kernel.engines.ids()) {
     if (options.resets) {
       resetting.push(betweenBarrierBrackets(code.engines[e].ops));
@@ -118,17 +92,15 @@ void Lockstep::apply(LockstepState &state, const Step &step) const {
 /// Lets an engine execute what it can of its own, up to its next instruction; whether it could
 /// issue that.
 bool Lockstep::getsToIssue(ImplState &state, EngineId engine, std::vector<Step> *way) const {
-  while (const Op *op = impl.head(state, engine)) {
-    bool issue = op->kind == OpKind::Issue;
-    Step step =
-        issue ? Step::issue(engine, kernel.instrs[op->instr()].queue) : Step::control(engine);
+  while (impl.head(state, engine)) {
+    Step step = impl.stepOf(state, engine);
     if (!impl.isEnabled(state, step)) {
       return false;
     }
     if (way) {
       way->push_back(step);
     }
-    if (issue) {
+    if (step.kind == StepKind::Issue) {
       return true;
     }
     impl.apply(state, step);
@@ -267,17 +239,8 @@ std::vector<Mismatch> Lockstep::mismatches(const LockstepState &state) const {
 //===----------------------------------------------------------------------===//
 
 std::string_view toString(MismatchKind kind) {
-  switch (kind) {
-  case MismatchKind::Early:
-    return "early";
-  case MismatchKind::Late:
-    return "late";
-  case MismatchKind::Order:
-    return "order";
-  case MismatchKind::Deadlock:
-    return "deadlock";
-  }
-  return "";
+  static constexpr std::string_view names[] = {"early", "late", "order", "deadlock"};
+  return names[static_cast<size_t>(kind)];
 }
 
 static std::string waitText(const ImplSystem &impl, const Mismatch &mismatch) {
@@ -327,8 +290,7 @@ ReplayResult replay(const Lockstep &lockstep, std::span<const Step> schedule) {
   result.last = lockstep.initial();
   auto note = [&] {
     for (const Mismatch &mismatch : lockstep.mismatches(result.last)) {
-      auto known = std::find(result.mismatches.begin(), result.mismatches.end(), mismatch);
-      if (known == result.mismatches.end()) {
+      if (std::ranges::count(result.mismatches, mismatch) == 0) {
         result.mismatches.push_back(mismatch);
       }
     }

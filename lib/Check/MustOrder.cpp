@@ -89,7 +89,7 @@ public:
     }
     for (QueueId queue : kernel.queues.ids()) {
       model.firstRing.push(static_cast<uint32_t>(model.rings.size()));
-      for (uint32_t ring = 0; ring < numRings(queue); ++ring) {
+      for (uint32_t ring = 0; ring < system.ringsOf(queue); ++ring) {
         model.rings.push_back({queue, static_cast<uint32_t>(model.counters.size()), {}});
         model.counters.emplace_back();
       }
@@ -106,10 +106,6 @@ public:
   }
 
 private:
-  uint32_t numRings(QueueId queue) const {
-    return system.isSplit(queue) ? kernel.queues[queue].weight : 1;
-  }
-
   /// What no engine waits for orders nothing, whatever happens to it.
   void findWaits() {
     for (const EngineProgram &program : code.engines) {
@@ -187,10 +183,7 @@ private:
     add(engine, Event::Kind::Issue, queue.value, 0);
     bool matters = op.signal.valid() && isWaitedFor[op.signal];
     for (uint32_t ring = model.firstRing[queue]; ring < model.ringsEnd(queue); ++ring) {
-      uint32_t amount = !matters ? 0
-                        : system.isSplit(queue)
-                            ? system.shareOf(queue, op, ring - model.firstRing[queue])
-                            : op.amount;
+      uint32_t amount = matters ? system.shareOf(queue, op, ring - model.firstRing[queue]) : 0;
       model.rings[ring].arrivals.push_back({amount > 0 ? op.signal.value : none, amount, number});
     }
   }
@@ -260,28 +253,23 @@ private:
 
   /// False if it is a wait that does not pass.
   bool execute(Event &event) {
-    switch (event.kind) {
-    case Event::Kind::Wait:
-      if (value[current[event.counter]] < event.value) {
-        return false;
-      }
-      event.counter = current[event.counter];
-      return true;
-    case Event::Kind::Signal:
-      event.counter = current[event.counter];
-      value[event.counter] += event.value;
-      return true;
-    case Event::Kind::Issue:
+    if (event.kind == Event::Kind::Issue) {
       deliver(QueueId(event.counter));
       return true;
-    case Event::Kind::Reset:
-      model.counters.push_back({SemaId(event.counter), current[event.counter], event.op});
-      current[event.counter] = static_cast<uint32_t>(value.size());
-      event.counter = current[event.counter];
-      value.push_back(0);
-      return true;
     }
-    return false;
+    uint32_t &counter = current[event.counter];
+    if (event.kind == Event::Kind::Wait && value[counter] < event.value) {
+      return false;
+    }
+    if (event.kind == Event::Kind::Reset) {
+      model.counters.push_back({SemaId(event.counter), counter, event.op});
+      counter = static_cast<uint32_t>(value.size());
+      value.push_back(0);
+    } else if (event.kind == Event::Kind::Signal) {
+      value[counter] += event.value;
+    }
+    event.counter = counter;
+    return true;
   }
 
   void deliver(QueueId queue) {
@@ -307,55 +295,40 @@ private:
 // 3. Hold back
 //===----------------------------------------------------------------------===//
 
-/// Why the answers do not hold for every schedule: each reason once, over all runs.
-class Findings {
-public:
-  explicit Findings(std::vector<Unsettled> &reasons) : reasons(reasons) {}
-
-  void add(const Unsettled &reason) {
-    if (known.emplace(reason.kind, reason.sema, reason.reset, reason.other).second) {
-      reasons.push_back(reason);
-    }
-  }
-
-private:
-  std::vector<Unsettled> &reasons;
-  std::set<std::tuple<Unsettled::Kind, SemaId, uint32_t, uint32_t>> known;
-};
-
 /// A run in which one component moves only when nothing else can.
 class HeldRun {
 public:
-  HeldRun(const Model &model, uint64_t limit, Findings &findings)
-      : model(model), limit(limit), findings(findings), value(model.counters.size(), 0),
+  HeldRun(const Model &model, uint64_t limit, UnsettledList &reasons)
+      : model(model), limit(limit), reasons(reasons), value(model.counters.size(), 0),
         isBegun(model.counters.size(), false), endedBy(model.counters.size(), none),
         firstWaiting(model.counters.size()), nextWaiting(model.events.size()),
-        at(model.events.size(), 0), issued(model.firstRing.size() - 1, 0) {
+        at(model.events.size(), 0), issued(model.firstRing.size() - 1) {
     for (uint32_t i = 0; i < model.counters.size(); ++i) {
       isBegun[i] = model.counters[i].predecessor == none;
     }
   }
 
-  /// Calls `onIssue(queue, number, completions of the ring so far)`, and `onHeld()` when nothing
-  /// else can happen without another completion.
-  template <typename OnIssue, typename OnHeld>
-  void holdRing(uint32_t ring, OnIssue onIssue, OnHeld onHeld) {
+  /// What `counter` is whenever nothing else can happen without another completion of the ring.
+  std::vector<uint64_t> holdRing(uint32_t ring, uint32_t counter) {
+    std::vector<uint64_t> values;
     heldRing = ring;
     start(EngineId());
     do {
-      goOn(onIssue);
-      onHeld();
+      goOn();
+      values.push_back(value[counter]);
     } while (deliverHeld());
+    return values;
   }
 
   void holdEngine(EngineId engine) {
     start(engine);
     do {
-      goOn([](QueueId, uint32_t, uint32_t) {});
+      goOn();
     } while (stepHeld(engine));
   }
 
-  uint64_t valueOf(uint32_t counter) const { return value[counter]; }
+  /// For each instruction of a queue that was issued, how many the held ring had completed then.
+  const std::vector<uint32_t> &completionsAtIssue(QueueId queue) const { return issued[queue]; }
 
   bool isStuck() const {
     for (EngineId engine : model.events.ids()) {
@@ -376,7 +349,7 @@ private:
   }
 
   /// Until nothing but the held component can move.
-  template <typename OnIssue> void goOn(OnIssue onIssue) {
+  void goOn() {
     while (!ready.empty()) {
       EngineId engine = ready.back();
       ready.pop_back();
@@ -388,13 +361,13 @@ private:
           firstWaiting[event.counter] = engine;
           break;
         }
-        execute(event, onIssue);
+        execute(event);
       }
     }
   }
 
   bool deliverHeld() {
-    if (delivered == issued[model.rings[heldRing].queue]) {
+    if (delivered == issued[model.rings[heldRing].queue].size()) {
       return false;
     }
     deliver(model.rings[heldRing], delivered++);
@@ -406,7 +379,7 @@ private:
     if (at[engine] == events.size() || !arrive(events[at[engine]])) {
       return false;
     }
-    execute(events[at[engine]++], [](QueueId, uint32_t, uint32_t) {});
+    execute(events[at[engine]++]);
     return true;
   }
 
@@ -423,7 +396,7 @@ private:
     return true;
   }
 
-  template <typename OnIssue> void execute(const Event &event, OnIssue onIssue) {
+  void execute(const Event &event) {
     switch (event.kind) {
     case Event::Kind::Wait:
       return;
@@ -432,11 +405,11 @@ private:
       return;
     case Event::Kind::Issue: {
       QueueId queue(event.counter);
-      uint32_t number = ++issued[queue];
-      onIssue(queue, number, delivered);
+      auto place = static_cast<uint32_t>(issued[queue].size());
+      issued[queue].push_back(delivered);
       for (uint32_t ring = model.firstRing[queue]; ring < model.ringsEnd(queue); ++ring) {
         if (ring != heldRing) {
-          deliver(model.rings[ring], number - 1);
+          deliver(model.rings[ring], place);
         }
       }
       return;
@@ -495,19 +468,19 @@ private:
   }
 
   void report(Unsettled::Kind kind, uint32_t counter, uint32_t reset, uint32_t op) {
-    findings.add({kind, model.counters[counter].sema, reset, op});
+    reasons.add({kind, model.counters[counter].sema, reset, op});
   }
 
   const Model &model;
   uint64_t limit; ///< the first value that a wait reads as something else
-  Findings &findings;
+  UnsettledList &reasons;
   std::vector<uint64_t> value; ///< by counter
   std::vector<bool> isBegun;
   std::vector<uint32_t> endedBy;
   std::vector<EngineId> firstWaiting; ///< by counter: engines that wait on it, linked by the next
   IdVector<EngineId, EngineId> nextWaiting;
   IdVector<EngineId, uint32_t> at;
-  IdVector<QueueId, uint32_t> issued;
+  IdVector<QueueId, std::vector<uint32_t>> issued;
   uint32_t heldRing = none;
   uint32_t delivered = 0; ///< completions of the held ring
   std::vector<EngineId> ready;
@@ -525,18 +498,17 @@ MustOrder::MustOrder(const ImplSystem &system, std::span<const AssumedWait> assu
   for (QueueId queue : system.kernelOf().queues.ids()) {
     rows.push(std::vector<uint32_t>(system.issuesOf(queue).size() * numQueues, UINT32_MAX));
   }
-  Findings findings(reasons);
   uint64_t limit = system.machineOf().counterLimit();
-  for (uint32_t ring = 0; ring < model.rings.size(); ++ring) {
-    uint32_t column = model.rings[ring].queue.value;
-    HeldRun run(model, limit, findings);
-    run.holdRing(
-        ring,
-        [&](QueueId queue, uint32_t number, uint32_t completions) {
-          uint32_t &entry = rows[queue][(number - 1) * numQueues + column];
-          entry = std::min(entry, completions);
-        },
-        [] {});
+  for (const Ring &ring : model.rings) {
+    HeldRun run(model, limit, reasons);
+    run.holdRing(static_cast<uint32_t>(&ring - model.rings.data()), ring.counter);
+    for (QueueId queue : rows.ids()) {
+      uint32_t *entry = rows[queue].data() + ring.queue.value;
+      for (uint32_t completions : run.completionsAtIssue(queue)) {
+        *entry = std::min(*entry, completions);
+        entry += numQueues;
+      }
+    }
     stuck = run.isStuck();
     if (keepGoing && !keepGoing()) {
       isCutOff = true;
@@ -545,7 +517,7 @@ MustOrder::MustOrder(const ImplSystem &system, std::span<const AssumedWait> assu
   }
   for (EngineId engine : system.kernelOf().engines.ids()) {
     if (model.hasResets) {
-      HeldRun(model, limit, findings).holdEngine(engine);
+      HeldRun(model, limit, reasons).holdEngine(engine);
     }
   }
 }
@@ -556,20 +528,14 @@ std::vector<uint64_t> largestValues(const ImplSystem &system, std::span<const As
   if (model.hasResets) {
     return {};
   }
-  std::vector<Unsettled> reasons;
-  Findings findings(reasons);
+  UnsettledList reasons;
   std::vector<uint64_t> largest(system.issuesOf(queue).size() + 1, 0);
   for (uint32_t ring = model.firstRing[queue]; ring < model.ringsEnd(queue); ++ring) {
-    HeldRun run(model, system.machineOf().counterLimit(), findings);
-    size_t completions = 0;
-    run.holdRing(
-        ring, [](QueueId, uint32_t, uint32_t) {},
-        [&] {
-          largest[completions] = std::max(largest[completions], run.valueOf(sema.value));
-          ++completions;
-        });
-    for (; completions < largest.size(); ++completions) {
-      largest[completions] = std::max(largest[completions], run.valueOf(sema.value));
+    HeldRun run(model, system.machineOf().counterLimit(), reasons);
+    std::vector<uint64_t> values = run.holdRing(ring, sema.value);
+    values.resize(largest.size(), values.back()); // no more are issued
+    for (size_t i = 0; i < largest.size(); ++i) {
+      largest[i] = std::max(largest[i], values[i]);
     }
   }
   return largest;

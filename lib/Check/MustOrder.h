@@ -78,10 +78,10 @@ public:
                      const std::function<bool()> &keepGoing = {});
 
   /// Whether the answers hold for every schedule.
-  bool isSettled() const { return reasons.empty() && !isCutOff; }
+  bool isSettled() const { return reasons.all().empty() && !isCutOff; }
 
   /// Why not, unless it was told to stop. Operations are named by their number over all engines.
-  const std::vector<Unsettled> &unsettled() const { return reasons; }
+  const std::vector<Unsettled> &unsettled() const { return reasons.all(); }
 
   /// How many instructions of `queue` have surely finished when instruction `number`, from 1, of
   /// `later` is issued. For instructions that are issued in some schedule.
@@ -93,7 +93,7 @@ public:
   bool isStuck() const { return stuck; }
 
 private:
-  std::vector<Unsettled> reasons;
+  UnsettledList reasons;
   IdVector<QueueId, std::vector<uint32_t>> rows; ///< by instruction, then by queue
   bool stuck = false;
   bool isCutOff = false;

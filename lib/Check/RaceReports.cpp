@@ -14,25 +14,9 @@
 namespace tally {
 
 std::string_view toString(ReportKind kind) {
-  switch (kind) {
-  case ReportKind::Race:
-    return "race";
-  case ReportKind::Unordered:
-    return "unordered";
-  case ReportKind::Deadlock:
-    return "deadlock";
-  case ReportKind::Reset:
-    return "reset";
-  case ReportKind::Wrap:
-    return "wrap";
-  case ReportKind::OverWait:
-    return "over-wait";
-  case ReportKind::Stale:
-    return "stale";
-  case ReportKind::Outside:
-    return "outside";
-  }
-  return "";
+  static constexpr std::string_view names[] = {"race", "unordered", "deadlock", "reset",
+                                               "wrap", "over-wait", "stale",    "outside"};
+  return names[static_cast<size_t>(kind)];
 }
 
 std::string keyOf(const RaceReport &report) {
@@ -50,16 +34,12 @@ std::string keyOf(const RaceReport &report) {
 //===----------------------------------------------------------------------===//
 
 static std::string_view explanationOf(Unsettled::Kind kind) {
-  switch (kind) {
-  case Unsettled::Kind::LostRaise:
-    return "may come before or after it raises, and then erases what it counts or not";
-  case Unsettled::Kind::ErasedRaise:
-    return "may come after it raises, and then erases what it counts";
-  case Unsettled::Kind::EarlyWait:
-    return "may come after it waits, which then sees the value from before";
-  default:
-    return "may come before it waits, which then sees nothing";
-  }
+  static constexpr std::string_view byKind[] = {
+      "may come before or after it raises, and then erases what it counts or not",
+      "may come after it raises, and then erases what it counts",
+      "may come after it waits, which then sees the value from before",
+      "may come before it waits, which then sees nothing"};
+  return byKind[static_cast<size_t>(kind)];
 }
 
 static RaceReport wrapReport(const Story &story, const Unsettled &unsettled) {

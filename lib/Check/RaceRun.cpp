@@ -144,7 +144,7 @@ void RaceRun::onIssue(EngineId engine, QueueId queue, Instance instance) {
 }
 
 void RaceRun::onDeliver(QueueId queue, uint32_t ring, Instance, SemaId sema, uint32_t amount) {
-  uint32_t number = state.rings[subject.system.firstRing(queue) + ring];
+  uint32_t number = subject.system.nextOf(state, queue, ring); // it has been counted
   order.deliver(queue, ring, amount > 0 ? sema : SemaId(), amount, opOfInstance(queue, number));
 }
 

@@ -114,10 +114,7 @@ std::vector<Step> keepWithin(const RaceSubject &subject, const std::vector<Step>
     }
     if (step.kind == StepKind::Retire || step.kind == StepKind::Deliver) {
       const QueueState &queue = state.queues[step.queue];
-      uint32_t place = 0;
-      if (step.kind == StepKind::Deliver) {
-        place = state.rings[subject.system.firstRing(step.queue) + step.index] - queue.retired;
-      }
+      uint32_t place = subject.system.nextOf(state, step.queue, step.index) - queue.retired;
       if (place < queue.inFlight() && !queue.hasCommitted(place) &&
           !perform(Step::commit(step.engine, step.queue, place))) {
         return {};
@@ -138,6 +135,8 @@ public:
     QueueId queue;
     uint32_t ring = 0;
     uint32_t place = 0; ///< in the queue, from 0
+
+    bool operator==(const Held &) const = default;
   };
 
   HoldingRun(const ImplSystem &system, std::vector<Held> held)
@@ -176,35 +175,21 @@ private:
   }
 
   bool advance(EngineId engine) {
-    const Op *op = system.head(state, engine);
-    return op && perform(op->kind == OpKind::Issue
-                             ? Step::issue(engine, system.kernelOf().instrs[op->instr()].queue)
-                             : Step::control(engine));
+    return system.head(state, engine) && perform(system.stepOf(state, engine));
   }
 
   bool finish(QueueId queue) {
-    EngineId engine = system.kernelOf().queues[queue].engine;
-    if (!system.isSplit(queue)) {
-      return finishOn(queue, 0, state.queues[queue].retired, Step::retire(engine, queue));
-    }
     bool any = false;
-    for (uint32_t ring = 0; ring < system.kernelOf().queues[queue].weight; ++ring) {
-      uint32_t place = state.rings[system.firstRing(queue) + ring];
-      any |= finishOn(queue, ring, place, Step::deliver(engine, queue, ring));
+    for (uint32_t ring = 0; ring < system.ringsOf(queue); ++ring) {
+      uint32_t place = system.nextOf(state, queue, ring);
+      const QueueState &q = state.queues[queue];
+      if (place < q.issued && std::ranges::count(held, Held{queue, ring, place}) == 0) {
+        Step completion = system.completionOf(queue, ring);
+        perform(Step::commit(completion.engine, queue, place - q.retired));
+        any |= perform(completion);
+      }
     }
     return any;
-  }
-
-  bool finishOn(QueueId queue, uint32_t ring, uint32_t place, const Step &step) {
-    bool isHeld = std::any_of(held.begin(), held.end(), [&](const Held &h) {
-      return h.queue == queue && h.ring == ring && h.place == place;
-    });
-    const QueueState &q = state.queues[queue];
-    if (isHeld || place >= q.issued) {
-      return false;
-    }
-    perform(Step::commit(step.engine, queue, place - q.retired));
-    return perform(step);
   }
 
   std::vector<Held> held;
@@ -222,14 +207,11 @@ std::vector<Step> holdBackBoth(const RaceSubject &subject, const OrderFault &fau
     }
     return std::pair(queue, place);
   };
-  auto ringsOf = [&](QueueId queue) {
-    return system.isSplit(queue) ? subject.kernel.queues[queue].weight : 1;
-  };
   auto [earlierQueue, earlier] = placeOf(fault.earlier);
   auto [laterQueue, later] = placeOf(fault.later);
   // Which ring is late does not matter to a queue that completes as a whole.
-  for (uint32_t i = 0; i < ringsOf(earlierQueue); ++i) {
-    for (uint32_t j = 0; j < (fault.dep.valid() ? 1 : ringsOf(laterQueue)); ++j) {
+  for (uint32_t i = 0; i < system.ringsOf(earlierQueue); ++i) {
+    for (uint32_t j = 0; j < (fault.dep.valid() ? 1 : system.ringsOf(laterQueue)); ++j) {
       std::vector<HoldingRun::Held> held = {{earlierQueue, i, earlier}};
       if (!fault.dep.valid()) {
         held.push_back({laterQueue, j, later});

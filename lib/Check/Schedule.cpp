@@ -10,13 +10,6 @@
 
 namespace tally {
 
-static constexpr std::array<std::string_view, 5> stepNames{"control", "issue", "commit", "deliver",
-                                                           "retire"};
-
-static bool hasIndex(StepKind kind) {
-  return kind == StepKind::Commit || kind == StepKind::Deliver;
-}
-
 std::vector<NamedStep> nameSteps(const Kernel &kernel, const std::vector<Step> &steps) {
   std::vector<NamedStep> named;
   for (const Step &step : steps) {
@@ -67,8 +60,7 @@ std::vector<Step> resolveSteps(const Kernel &kernel, const std::vector<NamedStep
 
 static std::string stepText(const NamedStep &step) {
   std::string index = hasIndex(step.kind) ? fmt::format(",{}", step.index) : "";
-  return fmt::format("[\"{}\",{}{}]", stepNames[static_cast<size_t>(step.kind)],
-                     quoteJson(step.name), index);
+  return fmt::format("[\"{}\",{}{}]", toString(step.kind), quoteJson(step.name), index);
 }
 
 static std::string listText(const std::vector<std::string> &texts) {

@@ -18,17 +18,13 @@ uint64_t Scheduler::random(uint64_t below) {
   return (x ^ (x >> 31)) % below;
 }
 
-static bool isSplit(const Queue &queue) {
-  return queue.completion == Completion::Split && queue.weight > 1;
-}
-
 void Scheduler::makeActors(const Kernel &kernel) {
   for (EngineId engine : kernel.engines.ids()) {
     actors.push_back({engine, {}, 0});
   }
   for (QueueId id : kernel.queues.ids()) {
     const Queue &queue = kernel.queues[id];
-    for (uint32_t ring = 0; ring < (isSplit(queue) ? queue.weight : 1); ++ring) {
+    for (uint32_t ring = 0; ring < numRings(queue); ++ring) {
       actors.push_back({queue.engine, id, ring});
     }
   }
@@ -40,8 +36,9 @@ std::string Scheduler::actorName(const Kernel &kernel, const Actor &actor) const
     return fmt::format("engine '{}'", kernel.nameOf(actor.engine));
   }
   std::string_view queue = kernel.nameOf(actor.queue);
-  return isSplit(kernel.queues[actor.queue]) ? fmt::format("ring {} of '{}'", actor.ring, queue)
-                                             : fmt::format("queue '{}'", queue);
+  return numRings(kernel.queues[actor.queue]) > 1
+             ? fmt::format("ring {} of '{}'", actor.ring, queue)
+             : fmt::format("queue '{}'", queue);
 }
 
 /// In this order: three general ones; each engine first, then each starved; each queue likewise;
@@ -109,28 +106,18 @@ void Scheduler::choosePriorities() {
 std::optional<Step> Scheduler::stepOf(const ImplSystem &system, const ImplState &at,
                                       const Actor &actor) const {
   if (!actor.queue.valid()) {
-    const Op *op = system.head(at, actor.engine);
-    if (!op) {
+    if (!system.head(at, actor.engine)) {
       return {};
     }
-    Step step = op->kind == OpKind::Issue
-                    ? Step::issue(actor.engine, system.kernelOf().instrs[op->instr()].queue)
-                    : Step::control(actor.engine);
+    Step step = system.stepOf(at, actor.engine);
     return system.isEnabled(at, step) ? std::optional(step) : std::nullopt;
   }
+  Step completion = system.completionOf(actor.queue, actor.ring);
+  if (system.isEnabled(at, completion)) {
+    return completion;
+  }
   const QueueState &queue = at.queues[actor.queue];
-  if (queue.inFlight() == 0) {
-    return {};
-  }
-  if (!system.isSplit(actor.queue)) {
-    return queue.hasCommitted(0) ? Step::retire(actor.engine, actor.queue)
-                                 : Step::commit(actor.engine, actor.queue, 0);
-  }
-  Step deliver = Step::deliver(actor.engine, actor.queue, actor.ring);
-  if (system.isEnabled(at, deliver)) {
-    return deliver;
-  }
-  uint32_t place = at.rings[system.firstRing(actor.queue) + actor.ring] - queue.retired;
+  uint32_t place = system.nextOf(at, actor.queue, actor.ring) - queue.retired;
   bool owes = place < queue.inFlight();
   return owes ? std::optional(Step::commit(actor.engine, actor.queue, place)) : std::nullopt;
 }

@@ -183,7 +183,7 @@ private:
   void blame(const ImplState &state, EngineId engine, Mismatch &mismatch) const;
 
   const Kernel &kernel;
-  std::optional<Datapath> datapath; ///< only without reduction
+  std::unique_ptr<Datapath> datapath; ///< only without reduction
   SpecSystem spec;
   ImplSystem impl;
   IdVector<EngineId, std::vector<bool>> resetting; ///< by operation; empty without resets

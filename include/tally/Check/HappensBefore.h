@@ -51,13 +51,13 @@
 #ifndef TALLY_CHECK_HAPPENSBEFORE_H
 #define TALLY_CHECK_HAPPENSBEFORE_H
 
+#include "tally/Check/Step.h"
 #include "tally/Code/Code.h"
 #include "tally/Machine/Machine.h"
 
 #include <deque>
 #include <optional>
 #include <set>
-#include <tuple>
 
 namespace tally {
 
@@ -78,6 +78,24 @@ struct Unsettled {
   SemaId sema;
   uint32_t reset = 0; ///< who resets, as the caller named the event
   uint32_t other = 0; ///< who raises or waits
+
+  auto operator<=>(const Unsettled &) const = default;
+};
+
+/// Each reason once.
+class UnsettledList {
+public:
+  void add(const Unsettled &reason) {
+    if (known.insert(reason).second) {
+      list.push_back(reason);
+    }
+  }
+
+  const std::vector<Unsettled> &all() const { return list; }
+
+private:
+  std::vector<Unsettled> list;
+  std::set<Unsettled> known;
 };
 
 class HappensBefore {
@@ -132,7 +150,7 @@ public:
 
   /// Why the run does not decide, once for each kind, semaphore and pair of events; empty if it
   /// does.
-  const std::vector<Unsettled> &unsettled() const { return reasons; }
+  const std::vector<Unsettled> &unsettled() const { return reasons.all(); }
 
   //===--- Components -----------------------------------------------------===//
 
@@ -188,7 +206,6 @@ private:
   void appendRaise(Sema &sema, uint64_t amount, const uint32_t *clock);
   void checkAfterReset(Unsettled::Kind kind, SemaId sema, const uint32_t *clock, uint32_t who);
   void checkMixed(SemaId id);
-  void report(Unsettled::Kind kind, SemaId sema, uint32_t reset, uint32_t other);
   static void remember(std::vector<Mark> &marks, Mark mark);
   void join(uint32_t *into, const uint32_t *from) const;
 
@@ -203,8 +220,7 @@ private:
   IdVector<SemaId, Sema> semas;
   uint32_t forcedComponent = UINT32_MAX; ///< of the last wait: the one that raised it alone
   uint32_t forcedTick = 0;
-  std::vector<Unsettled> reasons;
-  std::set<std::tuple<Unsettled::Kind, SemaId, uint32_t, uint32_t>> known; ///< of `reasons`
+  UnsettledList reasons;
 };
 
 } // namespace tally

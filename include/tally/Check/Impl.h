@@ -28,6 +28,8 @@
 #include "tally/Machine/Machine.h"
 #include "tally/Model/Bindings.h"
 
+#include <algorithm>
+
 namespace tally {
 
 /// The most instructions that one queue may hold: their commits are the bits of a word.
@@ -187,12 +189,34 @@ public:
   /// about.
   bool waitPasses(const ImplState &state, EngineId engine) const;
 
-  /// The first of a split queue's rings in ImplState::rings; it has as many as its weight.
+  /// The first of a split queue's rings in ImplState::rings.
   uint32_t firstRing(QueueId queue) const { return firstRings[queue]; }
 
   /// Whether a queue delivers by rings.
-  bool isSplit(QueueId queue) const {
-    return kernel.queues[queue].completion == Completion::Split && kernel.queues[queue].weight > 1;
+  bool isSplit(QueueId queue) const { return ringsOf(queue) > 1; }
+
+  /// A queue of whole completion is one ring.
+  uint32_t ringsOf(QueueId queue) const {
+    return std::min(numRings(kernel.queues[queue]), maxRings);
+  }
+
+  /// The instruction that a ring completes next, as its number in the queue; it may not have been
+  /// issued yet.
+  uint32_t nextOf(const ImplState &state, QueueId queue, uint32_t ring) const {
+    return isSplit(queue) ? state.rings[firstRings[queue] + ring] : state.queues[queue].retired;
+  }
+
+  /// The step by which a ring completes an instruction.
+  Step completionOf(QueueId queue, uint32_t ring) const {
+    EngineId engine = kernel.queues[queue].engine;
+    return isSplit(queue) ? Step::deliver(engine, queue, ring) : Step::retire(engine, queue);
+  }
+
+  /// The step that executes the operation at an engine's head, which is not at its end.
+  Step stepOf(const ImplState &state, EngineId engine) const {
+    const Op &op = *head(state, engine);
+    return op.kind == OpKind::Issue ? Step::issue(engine, kernel.instrs[op.instr()].queue)
+                                    : Step::control(engine);
   }
 
   /// What ring `ring` of a queue adds when `op`, which it took, is delivered.
@@ -208,15 +232,11 @@ public:
 
 private:
   bool mayExecute(const ImplState &state, EngineId engine) const;
-  bool isDrained(const ImplState &state, EngineId engine) const;
-  bool mayDeliver(const ImplState &state, QueueId queue, uint32_t ring) const;
-  bool mayRetire(const ImplState &state, QueueId queue) const;
-  void enabledOnQueue(const ImplState &state, QueueId queue, std::vector<Step> &steps) const;
-  void execute(ImplState &state, EngineId engine, ImplObserver *observer) const;
-  void commit(ImplState &state, QueueId queue, uint32_t place, ImplObserver *observer) const;
-  void deliver(ImplState &state, QueueId queue, uint32_t ring, ImplObserver *observer) const;
-  void retire(ImplState &state, QueueId queue, ImplObserver *observer) const;
-  uint32_t leastDelivered(const ImplState &state, QueueId queue) const;
+  QueueId holder(const ImplState &state, EngineId engine) const;
+  bool mayComplete(const ImplState &state, QueueId queue, uint32_t ring) const;
+  void execute(ImplState &state, EngineId engine, ImplObserver &observer) const;
+  void commit(ImplState &state, QueueId queue, uint32_t place, ImplObserver &observer) const;
+  void complete(ImplState &state, QueueId queue, uint32_t ring, ImplObserver &observer) const;
   void raise(ImplState &state, SemaId semaphore, uint32_t amount) const;
 
   const Kernel &kernel;
@@ -226,7 +246,7 @@ private:
   IdVector<EngineId, std::vector<ImplPoint>> trajectories;
   IdVector<QueueId, std::vector<uint32_t>> issues;
   IdVector<QueueId, uint32_t> firstRings;
-  uint32_t numRings = 0;
+  uint32_t numSplitRings = 0;
   uint32_t counterMask = 0;
   bool isComplete = true;
 };

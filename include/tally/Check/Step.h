@@ -20,11 +20,24 @@
 
 #include "tally/Model/Kernel.h"
 
+#include <array>
 #include <string>
 
 namespace tally {
 
 enum class StepKind : uint8_t { Control, Issue, Commit, Deliver, Retire };
+
+inline constexpr std::array<std::string_view, 5> stepNames{"control", "issue", "commit", "deliver",
+                                                           "retire"};
+
+constexpr std::string_view toString(StepKind kind) {
+  return stepNames[static_cast<size_t>(kind)];
+}
+
+/// Whether Step::index says something.
+constexpr bool hasIndex(StepKind kind) {
+  return kind == StepKind::Commit || kind == StepKind::Deliver;
+}
 
 struct Step {
   StepKind kind = StepKind::Control;
@@ -51,10 +64,13 @@ struct Step {
   bool operator==(const Step &) const = default;
 };
 
+/// Who completes the instructions of a queue: a queue of whole completion is one ring.
+inline uint32_t numRings(const Queue &queue) {
+  return queue.completion == Completion::Split ? queue.weight : 1;
+}
+
 /// `commit 'q' 0`: a step by the names of the kernel.
 std::string describe(const Kernel &kernel, const Step &step);
-
-std::string_view toString(StepKind kind);
 
 } // namespace tally
 
