@@ -55,8 +55,7 @@
 // deliveries are kept sorted.
 //
 // Parts: Tables (what follows once and for all), ReducedSystem (what can happen in a position),
-// Course (what has happened on the way), Judge (what is wrong), Keys (how states are told apart),
-// and the walk over them.
+// Keys (how states are told apart), and the walk.
 //
 // Cost: a state is a few words, a choice some dozen operations. The states are the reachable
 // combinations of marked counts.
@@ -75,132 +74,55 @@ namespace tally {
 namespace reduced {
 namespace {
 
-/// What has happened since the start.
-class Course {
-public:
-  explicit Course(const ReducedSystem &system) : system(system) {}
-
-  size_t size() const { return events.size(); }
-
-  void add(const Event &event) { events.push_back(event); }
-
-  /// Goes back to where there were so many.
-  void cut(size_t size) { events.resize(size); }
-
-  /// The steps of the code that they stand for: operations on registers and the like
-  /// as soon as possible, a commit right after its issue.
-  std::vector<Step> steps() const {
-    std::vector<Step> way;
-    std::vector<uint32_t> point(system.kernel.engines.size(), 0);
-    std::vector<uint32_t> numActs(system.kernel.engines.size(), 0);
-    Position queues = system.initial(); // for what is in flight when something is issued
-    for (const Event &event : events) {
-      if (event.kind == Event::Kind::Act) {
-        EngineId e(event.who);
-        const Act &act = system.tables.acts[e][numActs[e.value]++];
-        for (; point[e.value] < act.point; ++point[e.value]) {
-          way.push_back(Step::control(e));
-        }
-        ++point[e.value];
-        if (act.kind != OpKind::Issue) {
-          way.push_back(Step::control(e));
-          continue;
-        }
-        way.push_back(Step::issue(e, act.queue));
-        uint32_t q = act.queue.value;
-        way.push_back(Step::commit(e, act.queue, queues.issued[q]++ - queues.retired[q]));
-        continue;
-      }
-      QueueId q(event.who);
-      EngineId e = system.kernel.queues[q].engine;
-      if (event.kind == Event::Kind::Retire) {
-        way.push_back(Step::retire(e, q));
-        system.retire(queues, event.who);
-      } else {
-        way.push_back(Step::deliver(e, q, event.ring));
-        system.deliver(queues, event.who, event.ring);
-      }
-    }
-    for (EngineId e : system.kernel.engines.ids()) {
-      const Act *next = numActs[e.value] < system.tables.acts[e].size()
-                            ? &system.tables.acts[e][numActs[e.value]]
-                            : nullptr;
-      size_t end = next ? next->point : system.impl.trajectory(e).size();
-      way.insert(way.end(), end - point[e.value], Step::control(e));
-    }
-    return way;
-  }
-
-private:
-  const ReducedSystem &system;
-  std::vector<Event> events;
-};
-
-/// Packs numbers below given bounds into words.
-class Packer {
-public:
-  void addField(uint64_t bound) {
-    uint32_t bits = static_cast<uint32_t>(std::bit_width(bound));
-    if (used + bits > 64) {
-      ++word;
-      used = 0;
-    }
-    fields.push_back({word, used});
-    used += bits;
-  }
-
-  size_t numWords() const { return word + 1; }
-
-  /// The first bit is always set, so that no record is 0.
-  void pack(const std::vector<uint32_t> &numbers, std::vector<uint64_t> &record) const {
-    std::fill(record.begin(), record.end(), 0);
-    record[0] = 1;
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      record[fields[i].word] |= uint64_t(numbers[i]) << fields[i].shift;
-    }
-  }
-
-private:
-  struct Field {
-    uint32_t word;
-    uint32_t shift;
+/// The steps of the code that events from the start stand for: operations on registers and the like
+/// as soon as possible, a commit right after its issue.
+std::vector<Step> stepsOf(const ReducedSystem &system, const std::vector<Event> &events) {
+  std::vector<Step> way;
+  IdVector<EngineId, uint32_t> point(system.kernel.engines.size(), 0);
+  Position now = system.initial(); // as far as acts and what is in flight go
+  auto controlUpTo = [&](EngineId e, size_t end) {
+    way.insert(way.end(), end - point[e], Step::control(e));
+    point[e] = static_cast<uint32_t>(end);
   };
+  for (const Event &event : events) {
+    if (event.kind == Event::Kind::Retire) {
+      way.push_back(system.impl.completionOf(event.queue, 0));
+      system.retire(now, event.queue);
+    } else if (event.kind == Event::Kind::Deliver) {
+      way.push_back(system.impl.completionOf(event.queue, event.ring));
+      system.deliver(now, event.queue, event.ring);
+    } else {
+      const Act &act = *system.headOf(now, event.engine);
+      controlUpTo(event.engine, act.point + (act.kind != OpKind::Issue));
+      if (act.kind == OpKind::Issue) {
+        uint32_t place = now.issued[act.queue] - now.retired[act.queue];
+        way.push_back(Step::issue(event.engine, act.queue));
+        way.push_back(Step::commit(event.engine, act.queue, place));
+        ++point[event.engine];
+      }
+      system.execute(now, event.engine, act);
+    }
+  }
+  for (EngineId e : system.kernel.engines.ids()) {
+    const Act *next = system.headOf(now, e);
+    controlUpTo(e, next ? next->point : system.impl.trajectory(e).size());
+  }
+  return way;
+}
 
-  std::vector<Field> fields;
-  uint32_t word = 0;
-  uint32_t used = 1;
-};
-
-/// The records by which states are told apart: what does not follow from the rest.
+/// The records by which states are told apart: what does not follow from the rest, packed into
+/// words.
 class Keys {
 public:
-  Keys(const ReducedSystem &system, bool isCompact)
-      : system(system), isCompact(isCompact), packer(packerFor(system.tables)),
-        record(packer.numWords()) {}
+  Keys(const ReducedSystem &system, bool isCompact) : system(system), isCompact(isCompact) {
+    pack(system.initial());
+  }
 
-  size_t numWords() const { return isCompact ? 1 : packer.numWords(); }
+  size_t numWords() const { return isCompact ? 1 : record.size(); }
 
   /// Good until the next one is asked for.
   const uint64_t *of(const Position &position) {
-    numbers.clear();
-    numbers.insert(numbers.end(), position.at.begin(), position.at.end());
-    numbers.insert(numbers.end(), position.retired.begin(), position.retired.end());
-    for (SemaId s : system.tables.reset.ids()) {
-      if (system.tables.reset[s]) {
-        numbers.push_back(position.semaphores[s.value]);
-      }
-    }
-    for (QueueId q : system.kernel.queues.ids()) {
-      if (system.impl.isSplit(q)) {
-        auto first = position.rings.begin() + system.impl.firstRing(q);
-        size_t begin = numbers.size();
-        numbers.insert(numbers.end(), first, first + system.kernel.queues[q].weight);
-        if (sharesAreEqual(q)) {
-          std::sort(numbers.begin() + static_cast<ptrdiff_t>(begin), numbers.end());
-        }
-      }
-    }
-    packer.pack(numbers, record);
+    pack(position);
     if (isCompact) {
       record[0] = StateTable::hashOf(record.data(), record.size()) | 1; // 0 is no record
     }
@@ -208,144 +130,77 @@ public:
   }
 
 private:
-  static Packer packerFor(const Tables &tables) {
-    Packer packer;
-    for (const std::vector<Act> &acts : tables.acts) {
-      packer.addField(acts.size());
+  void pack(const Position &position) {
+    const Tables &tables = system.tables;
+    record = {1}; // no record is 0
+    used = 1;
+    for (EngineId e : position.at.ids()) {
+      add(position.at[e], tables.acts[e].size());
     }
-    for (const std::vector<Taken> &taken : tables.taken) {
-      packer.addField(taken.size());
+    for (QueueId q : position.retired.ids()) {
+      add(position.retired[q], tables.taken[q].size());
     }
     for (SemaId s : tables.reset.ids()) {
       if (tables.reset[s]) {
-        packer.addField((uint64_t(1) << tables.machine.counterBits) - 1);
+        add(position.semaphores[s], (uint64_t(1) << tables.machine.counterBits) - 1);
       }
     }
-    for (QueueId q : tables.kernel.queues.ids()) {
-      if (tables.lockstep.implOf().isSplit(q)) {
-        for (uint32_t r = 0; r < tables.kernel.queues[q].weight; ++r) {
-          packer.addField(tables.taken[q].size());
+    for (QueueId q : position.retired.ids()) {
+      if (system.impl.isSplit(q)) {
+        auto first = position.rings.begin() + system.impl.firstRing(q);
+        rings.assign(first, first + system.impl.ringsOf(q));
+        if (sharesAreEqual(q)) {
+          std::ranges::sort(rings);
+        }
+        for (uint32_t delivered : rings) {
+          add(delivered, tables.taken[q].size());
         }
       }
     }
-    return packer;
+  }
+
+  /// A number that is never above `bound`.
+  void add(uint64_t number, uint64_t bound) {
+    auto bits = static_cast<uint32_t>(std::bit_width(bound));
+    if (used + bits > 64) {
+      record.push_back(0);
+      used = 0;
+    }
+    record.back() |= bits > 0 ? number << used : 0;
+    used += bits;
   }
 
   bool sharesAreEqual(QueueId q) const {
-    return std::all_of(
-        system.tables.taken[q].begin(), system.tables.taken[q].end(),
-        [&](const Taken &instr) { return instr.amount % system.kernel.queues[q].weight == 0; });
+    return std::ranges::all_of(system.tables.taken[q], [&](const Taken &instr) {
+      return instr.amount % system.impl.ringsOf(q) == 0;
+    });
   }
 
   const ReducedSystem &system;
   const bool isCompact;
-  Packer packer;
   std::vector<uint64_t> record;
-  std::vector<uint32_t> numbers;
-};
-
-/// What is wrong in the positions that the walk comes to.
-class Judge {
-public:
-  Judge(const ReducedSystem &system, const ExploreOptions &options, const Course &course,
-        WalkResult &result)
-      : system(system), options(options), course(course), result(result) {}
-
-  /// Nothing more is asked, since something has been found or the walk has been given up.
-  bool isOver() const { return !result.reason.empty() || (result.first && !options.findAll); }
-
-  /// Before an issue that the code allows.
-  void checkIssue(const Position &position, EngineId e) {
-    const Act &act = *system.headOf(position, e);
-    const SpecIssue *next = system.nextOfSpec(position, e);
-    Mismatch mismatch;
-    mismatch.engine = e;
-    mismatch.instance = next ? next->instance : Instance();
-    if (act.outOfOrder) {
-      mismatch.kind = MismatchKind::Order;
-      mismatch.issued = {system.impl.headAt(e, act.point)->instr(),
-                         system.impl.trajectory(e)[act.point].run};
-      return found(mismatch);
-    }
-    if (const Ask *ask = system.unmet(position, *next)) {
-      mismatch.kind = MismatchKind::Early;
-      mismatch.dep = ask->dep;
-      found(mismatch);
-    }
-  }
-
-  /// Where nothing is eager: who could go on in the kernel, but not in the code?
-  void checkLate(const Position &position) {
-    for (EngineId e : system.kernel.engines.ids()) {
-      if (system.specMayIssue(position, e)) {
-        std::optional<Mismatch> late = system.lateness(position, e);
-        if (late) {
-          found(*late);
-        }
-      }
-    }
-  }
-
-  /// Where nothing can happen: could anything in the kernel? And is all code at its end?
-  void checkDeadlock(const Position &position) {
-    bool done = true;
-    for (EngineId e : system.kernel.engines.ids()) {
-      done &= system.nextOfSpec(position, e) == nullptr;
-      if (system.specMayIssue(position, e)) {
-        return foundDeadlock(position, e);
-      }
-    }
-    for (EngineId e : system.kernel.engines.ids()) {
-      if (done && system.headOf(position, e)) {
-        return foundDeadlock(position, e);
-      }
-    }
-    result.stuckTogether |= !done;
-  }
-
-private:
-  void found(const Mismatch &mismatch) {
-    if (isOver()) {
-      return;
-    }
-    result.mismatches.insert(mismatch);
-    if (!result.first && !isAllowed(options, mismatch)) {
-      result.first = mismatch;
-      result.wayToFirst = course.steps();
-    }
-  }
-
-  void foundDeadlock(const Position &position, EngineId e) {
-    Mismatch mismatch = *system.lateness(position, e);
-    mismatch.kind = MismatchKind::Deadlock;
-    found(mismatch);
-  }
-
-  const ReducedSystem &system;
-  const ExploreOptions &options;
-  const Course &course;
-  WalkResult &result;
+  uint32_t used = 0; ///< bits of its last word
+  std::vector<uint32_t> rings;
 };
 
 class ReducedWalk {
 public:
   ReducedWalk(const Lockstep &lockstep, const ExploreOptions &options)
-      : options(options), system(lockstep, options), course(system),
-        judge(system, options, course, result), keys(system, options.compact),
+      : options(options), system(lockstep, options), keys(system, options.compact),
         table(keys.numWords()) {}
 
   WalkResult run() {
     Position start = system.initial();
     settle(start);
     arrive(std::move(start));
-    while (!stack.empty() && !judge.isOver()) {
+    while (!stack.empty() && !isOver()) {
       Frame &top = stack.back();
       if (top.next == top.choices.size()) {
         stackBytes -= top.bytes();
         stack.pop_back();
         continue;
       }
-      course.cut(top.numEvents);
+      course.resize(top.numEvents);
       Position position = top.position;
       perform(position, top.choices[top.next++]);
       ++result.transitions;
@@ -376,22 +231,86 @@ private:
   void perform(Position &position, const Event &event) {
     switch (event.kind) {
     case Event::Kind::Act: {
-      EngineId e(event.who);
-      const Act &act = *system.headOf(position, e);
+      const Act &act = *system.headOf(position, event.engine);
       if (act.kind == OpKind::Issue) {
-        judge.checkIssue(position, e);
+        checkIssue(position, event.engine);
       }
-      system.execute(position, e, act);
+      system.execute(position, event.engine, act);
       break;
     }
     case Event::Kind::Retire:
-      system.retire(position, event.who);
+      system.retire(position, event.queue);
       break;
     case Event::Kind::Deliver:
-      system.deliver(position, event.who, event.ring);
+      system.deliver(position, event.queue, event.ring);
       break;
     }
-    course.add(event);
+    course.push_back(event);
+  }
+
+  //===--- What is wrong --------------------------------------------------===//
+
+  /// Nothing more is asked, since something has been found or the walk has been given up.
+  bool isOver() const { return !result.reason.empty() || (result.first && !options.findAll); }
+
+  void found(const Mismatch &mismatch) {
+    if (isOver()) {
+      return;
+    }
+    result.mismatches.insert(mismatch);
+    if (!result.first && !isAllowed(options, mismatch)) {
+      result.first = mismatch;
+      result.wayToFirst = stepsOf(system, course);
+    }
+  }
+
+  /// Before an issue that the code allows.
+  void checkIssue(const Position &position, EngineId e) {
+    const Act &act = *system.headOf(position, e);
+    Mismatch mismatch = system.mismatchOf(position, e, MismatchKind::Order);
+    if (act.outOfOrder) {
+      mismatch.issued = {system.impl.headAt(e, act.point)->instr(),
+                         system.impl.trajectory(e)[act.point].run};
+      found(mismatch);
+    } else if (const Ask *ask = system.unmet(position, *system.nextOfSpec(position, e))) {
+      mismatch.kind = MismatchKind::Early;
+      mismatch.dep = ask->dep;
+      found(mismatch);
+    }
+  }
+
+  /// Where nothing is eager: who could go on in the kernel, but not in the code?
+  void checkLate(const Position &position) {
+    for (EngineId e : system.kernel.engines.ids()) {
+      if (system.specMayIssue(position, e)) {
+        if (std::optional<Mismatch> late = system.lateness(position, e)) {
+          found(*late);
+        }
+      }
+    }
+  }
+
+  /// Where nothing can happen: could anything in the kernel? And is all code at its end?
+  void checkDeadlock(const Position &position) {
+    bool done = true;
+    for (EngineId e : system.kernel.engines.ids()) {
+      done &= system.nextOfSpec(position, e) == nullptr;
+      if (system.specMayIssue(position, e)) {
+        return foundDeadlock(position, e);
+      }
+    }
+    for (EngineId e : system.kernel.engines.ids()) {
+      if (done && system.headOf(position, e)) {
+        return foundDeadlock(position, e);
+      }
+    }
+    result.stuckTogether |= !done;
+  }
+
+  void foundDeadlock(const Position &position, EngineId e) {
+    Mismatch mismatch = *system.lateness(position, e);
+    mismatch.kind = MismatchKind::Deadlock;
+    found(mismatch);
   }
 
   //===--- Eager steps ----------------------------------------------------===//
@@ -417,26 +336,26 @@ private:
         break;
       }
       if (act->outOfOrder) {
-        judge.checkIssue(position, e);
+        checkIssue(position, e);
         break;
       }
-      perform(position, {Event::Kind::Act, e.value, 0});
+      perform(position, {Event::Kind::Act, e, {}, 0});
       moved = true;
     }
     return moved;
   }
 
   bool isEagerRetirement(const Position &position, QueueId q) const {
-    if (system.impl.isSplit(q) || position.retired[q.value] == position.issued[q.value]) {
+    if (system.impl.isSplit(q) || position.retired[q] == position.issued[q]) {
       return false;
     }
-    return !system.tables.taken[q][position.retired[q.value]].marked;
+    return !system.tables.taken[q][position.retired[q]].marked;
   }
 
   bool retireUnmarked(Position &position, QueueId q) {
     bool moved = false;
     while (isEagerRetirement(position, q)) {
-      perform(position, {Event::Kind::Retire, q.value, 0});
+      perform(position, {Event::Kind::Retire, {}, q, 0});
       moved = true;
     }
     return moved;
@@ -446,17 +365,17 @@ private:
 
   /// Looks at a settled state; if it is new, its choices are to be tried.
   void arrive(Position position) {
-    if (judge.isOver() || !table.insert(keys.of(position))) {
+    if (isOver() || !table.insert(keys.of(position))) {
       return;
     }
-    judge.checkLate(position);
+    checkLate(position);
     Frame frame{std::move(position), course.size(), {}, 0};
     bool wrongIssue = findChoices(frame);
     if (!frame.choices.empty()) {
       stackBytes += frame.bytes();
       stack.push_back(std::move(frame));
     } else if (!wrongIssue) {
-      judge.checkDeadlock(frame.position);
+      checkDeadlock(frame.position);
     }
     checkLimits();
   }
@@ -482,9 +401,9 @@ private:
       }
       if (act->outOfOrder) {
         wrongIssue = true;
-        judge.checkIssue(frame.position, e);
+        checkIssue(frame.position, e);
       } else {
-        frame.choices.push_back({Event::Kind::Act, e.value, 0});
+        frame.choices.push_back({Event::Kind::Act, e, {}, 0});
       }
     }
     for (QueueId q : system.kernel.queues.ids()) {
@@ -496,23 +415,22 @@ private:
   void findChoicesOf(QueueId q, Frame &frame) const {
     const Position &position = frame.position;
     if (!system.impl.isSplit(q)) {
-      if (position.retired[q.value] < position.issued[q.value]) {
-        frame.choices.push_back({Event::Kind::Retire, q.value, 0});
+      if (position.retired[q] < position.issued[q]) {
+        frame.choices.push_back({Event::Kind::Retire, {}, q, 0});
       }
       return;
     }
-    for (uint32_t r = 0; r < system.kernel.queues[q].weight; ++r) {
-      if (position.rings[system.impl.firstRing(q) + r] < position.issued[q.value]) {
-        frame.choices.push_back({Event::Kind::Deliver, q.value, r});
+    for (uint32_t r = 0; r < system.impl.ringsOf(q); ++r) {
+      if (position.rings[system.impl.firstRing(q) + r] < position.issued[q]) {
+        frame.choices.push_back({Event::Kind::Deliver, {}, q, r});
       }
     }
   }
 
   const ExploreOptions &options;
   const ReducedSystem system;
-  Course course; ///< from the start to here
+  std::vector<Event> course; ///< from the start to here
   WalkResult result;
-  Judge judge;
   Keys keys;
   StateTable table;
   std::vector<Frame> stack;

@@ -63,37 +63,28 @@ void Tables::fillTaken() {
 /// code's differs, nothing behind that is ever issued.
 void Tables::fillAsks() {
   const SpecSystem &spec = lockstep.specOf();
-  std::vector<std::vector<uint32_t>> countOf(kernel.instrs.size());
+  IdVector<InstrId, std::vector<uint32_t>> countOf(kernel.instrs.size());
   for (QueueId q : kernel.queues.ids()) {
     uint32_t count = 0;
     for (const Instance &instance : spec.issuesOf(q)) {
-      countOf[instance.instr.value].push_back(++count);
+      countOf[instance.instr].push_back(++count);
     }
   }
   for (EngineId e : kernel.engines.ids()) {
     for (const Instance &instance : spec.issuesOf(e)) {
-      addIssue(e, instance, countOf);
+      SpecIssue issue{instance, kernel.instrs[instance.instr].queue, {}};
+      for (DepId dep : spec.depsOf(instance.instr)) {
+        InstrId producer = kernel.deps[dep].producer;
+        const std::vector<uint32_t> &counts = countOf[producer];
+        if (uint32_t need = spec.need(dep, instance.run)) {
+          uint32_t count = need <= counts.size() ? counts[need - 1] : never;
+          issue.asks.push_back({kernel.instrs[producer].queue, count, dep});
+          mark(issue.asks.back().queue, count);
+        }
+      }
+      issues[e].push_back(std::move(issue));
     }
   }
-}
-
-void Tables::addIssue(EngineId engine, const Instance &instance,
-                      const std::vector<std::vector<uint32_t>> &countOf) {
-  SpecIssue issue{instance, kernel.instrs[instance.instr].queue, static_cast<uint32_t>(asks.size()),
-                  0};
-  for (DepId dep : lockstep.specOf().depsOf(instance.instr)) {
-    uint32_t need = lockstep.specOf().need(dep, instance.run);
-    if (need == 0) {
-      continue;
-    }
-    InstrId producer = kernel.deps[dep].producer;
-    const std::vector<uint32_t> &counts = countOf[producer.value];
-    QueueId queue = kernel.instrs[producer].queue;
-    asks.push_back({queue, need <= counts.size() ? counts[need - 1] : never, dep});
-    mark(queue, asks.back().count);
-    ++issue.numAsks;
-  }
-  issues[engine].push_back(issue);
 }
 
 void Tables::mark(QueueId queue, uint32_t count) {
@@ -154,16 +145,16 @@ void Tables::markWaits() {
     }
   }
   for (QueueId q : kernel.queues.ids()) {
-    for (const Taken &instr : taken[q]) {
-      if (instr.signal.valid()) {
-        Raiser &raiser = raisers[instr.signal];
+    for (uint32_t n = 0; n < taken[q].size(); ++n) {
+      if (taken[q][n].signal.valid()) {
+        Raiser &raiser = raisers[taken[q][n].signal];
         raiser.several |= raiser.queue.valid() && raiser.queue != q;
         raiser.queue = q;
+        uint64_t before = raiser.values.empty() ? 0 : raiser.values.back();
+        raiser.values.resize(n + 1, before);
+        raiser.values.push_back(before + taken[q][n].amount);
       }
     }
-  }
-  for (SemaId s : raisers.ids()) {
-    fillValues(s, raisers[s].queue, raisers[s].values);
   }
   for (const std::vector<Act> &engine : acts) {
     for (const Act &act : engine) {
@@ -173,23 +164,18 @@ void Tables::markWaits() {
       const Raiser &raiser = raisers[act.wait];
       bool simple = steady[act.wait] && !raiser.several;
       if (simple && raiser.queue.valid()) {
-        auto reached =
-            std::lower_bound(raiser.values.begin(), raiser.values.end(), uint64_t(act.threshold));
-        mark(raiser.queue, static_cast<uint32_t>(reached - raiser.values.begin()));
+        auto reached = std::ranges::lower_bound(raiser.values, uint64_t(act.threshold));
+        bool isReached = reached != raiser.values.end();
+        mark(raiser.queue,
+             isReached ? static_cast<uint32_t>(reached - raiser.values.begin()) : never);
       } else if (!simple) {
-        markAllThatRaise(act.wait);
+        for (std::vector<Taken> &queue : taken) {
+          for (Taken &instr : queue) {
+            instr.marked |= instr.signal == act.wait;
+          }
+        }
       }
     }
-  }
-}
-
-void Tables::fillValues(SemaId semaphore, QueueId queue, std::vector<uint64_t> &values) {
-  values = {0};
-  if (!queue.valid()) {
-    return;
-  }
-  for (const Taken &instr : taken[queue]) {
-    values.push_back(values.back() + (instr.signal == semaphore ? instr.amount : 0));
   }
 }
 
@@ -220,14 +206,6 @@ void Tables::markDrains() {
           mark(queue, count);
         }
       }
-    }
-  }
-}
-
-void Tables::markAllThatRaise(SemaId semaphore) {
-  for (std::vector<Taken> &queue : taken) {
-    for (Taken &instr : queue) {
-      instr.marked |= instr.signal == semaphore;
     }
   }
 }

@@ -38,8 +38,7 @@ struct Ask {
 struct SpecIssue {
   Instance instance;
   QueueId queue;
-  uint32_t firstAsk = 0;
-  uint32_t numAsks = 0;
+  std::vector<Ask> asks;
 };
 
 /// The instruction at one place of a queue's order.
@@ -60,7 +59,6 @@ public:
   const Machine &machine;
   IdVector<EngineId, std::vector<Act>> acts;
   IdVector<EngineId, std::vector<SpecIssue>> issues;
-  std::vector<Ask> asks;
   IdVector<QueueId, std::vector<Taken>> taken;
   IdVector<SemaId, bool> steady;
   IdVector<SemaId, bool> reset; ///< by some operation
@@ -69,16 +67,12 @@ private:
   void fillActs();
   void fillTaken();
   void fillAsks();
-  void addIssue(EngineId engine, const Instance &instance,
-                const std::vector<std::vector<uint32_t>> &countOf);
   void mark(QueueId queue, uint32_t count);
   void findSteady();
   void markEager();
   void markWaits();
-  void fillValues(SemaId semaphore, QueueId queue, std::vector<uint64_t> &values);
   void nothingIsEager();
   void markDrains();
-  void markAllThatRaise(SemaId semaphore);
 };
 
 } // namespace tally::reduced
