@@ -36,13 +36,35 @@ std::string quoted(std::string_view text) {
   return result + '"';
 }
 
+std::string operandText(Operand operand) {
+  return operand.isRegister ? fmt::format("r{}", operand.value) : std::to_string(operand.value);
+}
+
 class CertificateWriter {
 public:
   CertificateWriter(const Kernel &kernel, const Code &code, const Machine &machine,
                     const CertificateNotes &notes)
       : kernel(kernel), code(code), machine(machine), notes(notes) {}
 
-  std::string run();
+  std::string run() {
+    text = "(certificate 1";
+    tables();
+    put("\n  (body");
+    body(rootLoop, 4);
+    put(")");
+    dependences();
+    list("semaphores", code.semaphores, [](const Semaphore &s) { return quoted(s.name); });
+    put("\n  (code");
+    for (const EngineProgram &engine : code.engines) {
+      line(4);
+      put("({}", engine.engine.value);
+      const Op *begin = engine.ops.data();
+      operations(begin, begin + engine.ops.size(), 6);
+      put(")");
+    }
+    put("))\n");
+    return std::move(text);
+  }
 
 private:
   template <typename... Args> void put(fmt::format_string<Args...> format, Args &&...args) {
@@ -54,22 +76,210 @@ private:
     text.append(indent, ' ');
   }
 
-  void tables();
-  void loops();
-  void trips(const Loop &loop);
-  void body(LoopId loop, unsigned indent);
-  void statement(const Stmt &stmt, unsigned indent);
-  void dependences();
-  void distance(const Dep &dep);
-  void components(const Dep &dep);
+  /// `(name item item)`, in a line.
+  template <typename Items, typename TextOf>
+  void list(std::string_view name, const Items &items, TextOf textOf) {
+    put("\n  ({}", name);
+    for (const auto &item : items) {
+      put(" {}", textOf(item));
+    }
+    put(")");
+  }
 
-  void program(const EngineProgram &engine);
-  const Op *operations(const Op *op, const Op *end, unsigned indent);
-  const Op *loop(const Op *op, const Op *end, unsigned indent);
-  const Op *branch(const Op *op, const Op *end, unsigned indent);
-  void simple(const Op &op);
-  void issue(const Op &op);
-  void alu(const Op &op);
+  /// `(name`, and a line for each row that is not empty.
+  template <typename Rows, typename TextOf>
+  void table(std::string_view name, const Rows &rows, TextOf textOf) {
+    put("\n  ({}", name);
+    for (const auto &row : rows) {
+      if (std::string rowText = textOf(row); !rowText.empty()) {
+        line(4);
+        text += rowText;
+      }
+    }
+    put(")");
+  }
+
+  //===--- The kernel -----------------------------------------------------===//
+
+  void tables() {
+    put("\n  (kernel {})", quoted(kernel.text(kernel.name)));
+    put("\n  (strategy {})", quoted(toString(code.strategy)));
+    put("\n  (machine {})", quoted(code.machine));
+    if (notes.accesses != AccessesNote::NoneStated) {
+      static constexpr std::string_view names[] = {"", "derived", "held", "ignored"};
+      put("\n  (accesses {})", names[static_cast<size_t>(notes.accesses)]);
+    }
+    if (!notes.granted.empty()) {
+      list("granted", notes.granted, quoted);
+    }
+    put("\n  (arithmetic {} {} {})", machine.counterBits,
+        machine.subtraction == Subtraction::Wraps ? "wraps" : "saturates",
+        machine.waitCompare == WaitCompare::Signed ? "signed" : "unsigned");
+    list("engines", kernel.engines.ids(), [&](EngineId e) { return quoted(kernel.nameOf(e)); });
+    list("queues", kernel.queues, [&](const Queue &queue) {
+      return fmt::format("({} {} {} {})", quoted(kernel.text(queue.name)), queue.engine.value,
+                         queue.weight, queue.completion == Completion::Split ? "split" : "whole");
+    });
+    table("loops", kernel.loops.ids(), [&](LoopId id) { return loopText(id); });
+    table("instructions", kernel.instrs, [&](const Instr &instr) {
+      return fmt::format("({} {})", quoted(kernel.text(instr.name)), instr.queue.value);
+    });
+  }
+
+  /// All bodies but the root, which is number 0.
+  std::string loopText(LoopId id) const {
+    static constexpr std::string_view kinds[] = {"root", "loop", "then", "else"};
+    const Loop &loop = kernel.loops[id];
+    return id == rootLoop ? ""
+                          : fmt::format("({} {}{}{})", quoted(kernel.nameOf(id)),
+                                        kinds[static_cast<size_t>(loop.kind)], tripsText(loop),
+                                        loop.uniform ? "" : " divergent");
+  }
+
+  /// What is known of how often it runs.
+  static std::string tripsText(const Loop &loop) {
+    const Trip &trip = loop.trip;
+    if (loop.isBranch() || trip.kind == Trip::Kind::Guard) {
+      return "";
+    }
+    if (trip.kind == Trip::Kind::Constant) {
+      return fmt::format(" (trips {0} {0})", trip.constant);
+    }
+    return trip.max        ? fmt::format(" (trips {} {})", trip.min, *trip.max)
+           : trip.min != 0 ? fmt::format(" (trips {})", trip.min)
+                           : "";
+  }
+
+  void body(LoopId loop, unsigned indent) {
+    for (StmtId stmt : kernel.loops[loop].body) {
+      statement(kernel.stmts[stmt], indent);
+    }
+  }
+
+  void statement(const Stmt &stmt, unsigned indent) {
+    line(indent);
+    switch (stmt.kind) {
+    case Stmt::Kind::Block:
+      put("(block");
+      for (InstrId i : stmt.instrs) {
+        put(" {}", i.value);
+      }
+      break;
+    case Stmt::Kind::Loop:
+      put("(loop {}", stmt.loop.value);
+      body(stmt.loop, indent + 2);
+      break;
+    case Stmt::Kind::If: {
+      LoopId other = kernel.loops[stmt.loop].otherBranch;
+      put("(if {} {} (", stmt.loop.value, other.value);
+      body(stmt.loop, indent + 2);
+      put(") (");
+      body(other, indent + 2);
+      put(")");
+      break;
+    }
+    }
+    put(")");
+  }
+
+  void dependences() {
+    table("dependences", kernel.deps, [&](const Dep &dep) {
+      std::string distance = dep.form == DistanceForm::Vector ? "distance"
+                             : dep.form == DistanceForm::Flat ? fmt::format("flat {}", dep.step)
+                                                              : fmt::format("element {}", dep.step);
+      for (auto *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep); ++c) {
+        assert(dep.form != DistanceForm::Flat && "runs have no components");
+        distance += fmt::format(" ({} {})", c->loop.value, c->distance);
+      }
+      return fmt::format("({} {} ({}))", dep.producer.value, dep.consumer.value, distance);
+    });
+    if (!notes.waitsLonger.empty()) {
+      list("waits-longer", notes.waitsLonger, [](DepId dep) { return dep.value; });
+    }
+  }
+
+  //===--- The code -------------------------------------------------------===//
+
+  static std::string aluText(const Op &op) {
+    static constexpr std::string_view names[] = {"move", "add", "sub", "mul", "min", "gt"};
+    return fmt::format("({} r{} {}{})", names[static_cast<size_t>(op.alu)], op.dst.value,
+                       operandText(op.a),
+                       op.alu != AluOp::Move ? " " + operandText(op.b) : std::string());
+  }
+
+  static std::string waitText(const Op &op) {
+    return fmt::format("(wait {} {})", op.wait.value, operandText(op.a));
+  }
+
+  static std::string signalText(const Op &op) {
+    return fmt::format("(signal {} {})", op.signal.value, op.amount);
+  }
+
+  /// An operation that brackets nothing.
+  static std::string simpleText(const Op &op) {
+    switch (op.kind) {
+    case OpKind::Issue:
+      return fmt::format("(issue {}{}{})", op.target, op.wait.valid() ? " " + waitText(op) : "",
+                         op.signal.valid() ? " " + signalText(op) : "");
+    case OpKind::Wait:
+      return waitText(op);
+    case OpKind::Alu:
+      return aluText(op);
+    case OpKind::Signal:
+      return signalText(op);
+    case OpKind::Reset:
+      return fmt::format("(reset {} {})", op.signal.value, op.amount);
+    case OpKind::Drain:
+      return "(drain)";
+    case OpKind::BarrierBegin:
+    case OpKind::BarrierEnd:
+      return fmt::format("(barrier {})", op.target);
+    case OpKind::WhenBegin:
+      return fmt::format("(when {})", operandText(op.a));
+    case OpKind::WhenEnd:
+      return "(when end)";
+    default:
+      assert(false && "brackets are written by who opens them");
+      return "";
+    }
+  }
+
+  /// Up to the bracket that closes them, or the end.
+  const Op *operations(const Op *op, const Op *end, unsigned indent) {
+    while (op != end && op->kind != OpKind::LoopEnd && op->kind != OpKind::Else &&
+           op->kind != OpKind::IfEnd) {
+      line(indent);
+      if (op->kind == OpKind::LoopBegin) {
+        op = loop(op, end, indent);
+      } else if (op->kind == OpKind::IfBegin) {
+        op = branch(op, end, indent);
+      } else {
+        text += simpleText(*op++);
+      }
+    }
+    return op;
+  }
+
+  const Op *loop(const Op *op, const Op *end, unsigned indent) {
+    put("(loop {}", op->target);
+    if (op->dst.valid()) {
+      put(" (counter r{})", op->dst.value);
+    }
+    op = operations(op + 1, end, indent + 2);
+    put(")");
+    return op + 1;
+  }
+
+  const Op *branch(const Op *op, const Op *end, unsigned indent) {
+    put("(if {} (", op->target);
+    op = operations(op + 1, end, indent + 2);
+    put(") (");
+    if (op->kind == OpKind::Else) {
+      op = operations(op + 1, end, indent + 2);
+    }
+    put("))");
+    return op + 1;
+  }
 
   const Kernel &kernel;
   const Code &code;
@@ -77,281 +287,6 @@ private:
   const CertificateNotes &notes;
   std::string text;
 };
-
-std::string operandText(Operand operand) {
-  return operand.isRegister ? fmt::format("r{}", operand.value) : std::to_string(operand.value);
-}
-
-//===--- The kernel -------------------------------------------------------===//
-
-void CertificateWriter::tables() {
-  put("\n  (kernel {})", quoted(kernel.text(kernel.name)));
-  put("\n  (strategy {})", quoted(toString(code.strategy)));
-  put("\n  (machine {})", quoted(code.machine));
-  switch (notes.accesses) {
-  case AccessesNote::NoneStated:
-    break;
-  case AccessesNote::Derived:
-    put("\n  (accesses derived)");
-    break;
-  case AccessesNote::Held:
-    put("\n  (accesses held)");
-    break;
-  case AccessesNote::Ignored:
-    put("\n  (accesses ignored)");
-    break;
-  }
-  if (!notes.granted.empty()) {
-    put("\n  (granted");
-    for (const std::string &what : notes.granted) {
-      put(" {}", quoted(what));
-    }
-    put(")");
-  }
-  put("\n  (arithmetic {} {} {})", machine.counterBits,
-      machine.subtraction == Subtraction::Wraps ? "wraps" : "saturates",
-      machine.waitCompare == WaitCompare::Signed ? "signed" : "unsigned");
-  put("\n  (engines");
-  for (EngineId e : kernel.engines.ids()) {
-    put(" {}", quoted(kernel.nameOf(e)));
-  }
-  put(")\n  (queues");
-  for (QueueId q : kernel.queues.ids()) {
-    const Queue &queue = kernel.queues[q];
-    put(" ({} {} {} {})", quoted(kernel.nameOf(q)), queue.engine.value, queue.weight,
-        queue.completion == Completion::Split ? "split" : "whole");
-  }
-  put(")");
-  loops();
-  put("\n  (instructions");
-  for (InstrId i : kernel.instrs.ids()) {
-    line(4);
-    put("({} {})", quoted(kernel.nameOf(i)), kernel.instrs[i].queue.value);
-  }
-  put(")");
-}
-
-/// All bodies but the root, which is number 0.
-void CertificateWriter::loops() {
-  put("\n  (loops");
-  for (LoopId l : kernel.loops.ids()) {
-    const Loop &loop = kernel.loops[l];
-    if (l != rootLoop) {
-      line(4);
-      put("({} {}", quoted(kernel.nameOf(l)),
-          loop.kind == LoopKind::Then   ? "then"
-          : loop.kind == LoopKind::Else ? "else"
-                                        : "loop");
-      trips(loop);
-      put("{})", loop.uniform ? "" : " divergent");
-    }
-  }
-  put(")");
-}
-
-/// What is known of how often it runs.
-void CertificateWriter::trips(const Loop &loop) {
-  const Trip &trip = loop.trip;
-  if (loop.isBranch() || trip.kind == Trip::Kind::Guard) {
-    return;
-  }
-  if (trip.kind == Trip::Kind::Constant) {
-    put(" (trips {0} {0})", trip.constant);
-  } else if (trip.max) {
-    put(" (trips {} {})", trip.min, *trip.max);
-  } else if (trip.min != 0) {
-    put(" (trips {})", trip.min);
-  }
-}
-
-void CertificateWriter::body(LoopId loop, unsigned indent) {
-  for (StmtId stmt : kernel.loops[loop].body) {
-    statement(kernel.stmts[stmt], indent);
-  }
-}
-
-void CertificateWriter::statement(const Stmt &stmt, unsigned indent) {
-  line(indent);
-  switch (stmt.kind) {
-  case Stmt::Kind::Block:
-    put("(block");
-    for (InstrId i : stmt.instrs) {
-      put(" {}", i.value);
-    }
-    break;
-  case Stmt::Kind::Loop:
-    put("(loop {}", stmt.loop.value);
-    body(stmt.loop, indent + 2);
-    break;
-  case Stmt::Kind::If: {
-    LoopId other = kernel.loops[stmt.loop].otherBranch;
-    put("(if {} {} (", stmt.loop.value, other.value);
-    body(stmt.loop, indent + 2);
-    put(") (");
-    body(other, indent + 2);
-    put(")");
-    break;
-  }
-  }
-  put(")");
-}
-
-void CertificateWriter::components(const Dep &dep) {
-  for (auto *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep); ++c) {
-    put(" ({} {})", c->loop.value, c->distance);
-  }
-}
-
-void CertificateWriter::distance(const Dep &dep) {
-  switch (dep.form) {
-  case DistanceForm::Vector:
-    put("(distance");
-    components(dep);
-    break;
-  case DistanceForm::Flat:
-    put("(flat {}", dep.step);
-    break;
-  case DistanceForm::Element:
-    put("(element {}", dep.step);
-    components(dep);
-    break;
-  }
-  put(")");
-}
-
-void CertificateWriter::dependences() {
-  put("\n  (dependences");
-  for (const Dep &dep : kernel.deps) {
-    line(4);
-    put("({} {} ", dep.producer.value, dep.consumer.value);
-    distance(dep);
-    put(")");
-  }
-  put(")");
-  if (!notes.waitsLonger.empty()) {
-    put("\n  (waits-longer");
-    for (DepId dep : notes.waitsLonger) {
-      put(" {}", dep.value);
-    }
-    put(")");
-  }
-}
-
-//===--- The code ---------------------------------------------------------===//
-
-void CertificateWriter::alu(const Op &op) {
-  static constexpr std::string_view names[] = {"move", "add", "sub", "mul", "min", "gt"};
-  put("({} r{} {}", names[static_cast<size_t>(op.alu)], op.dst.value, operandText(op.a));
-  if (op.alu != AluOp::Move) {
-    put(" {}", operandText(op.b));
-  }
-  put(")");
-}
-
-void CertificateWriter::issue(const Op &op) {
-  put("(issue {}", op.target);
-  if (op.wait.valid()) {
-    put(" (wait {} {})", op.wait.value, operandText(op.a));
-  }
-  if (op.signal.valid()) {
-    put(" (signal {} {})", op.signal.value, op.amount);
-  }
-  put(")");
-}
-
-/// An operation that brackets nothing.
-void CertificateWriter::simple(const Op &op) {
-  switch (op.kind) {
-  case OpKind::Issue:
-    return issue(op);
-  case OpKind::Wait:
-    return put("(wait {} {})", op.wait.value, operandText(op.a));
-  case OpKind::Alu:
-    return alu(op);
-  case OpKind::Signal:
-    return put("(signal {} {})", op.signal.value, op.amount);
-  case OpKind::Reset:
-    return put("(reset {} {})", op.signal.value, op.amount);
-  case OpKind::Drain:
-    return put("(drain)");
-  case OpKind::BarrierBegin:
-  case OpKind::BarrierEnd:
-    return put("(barrier {})", op.target);
-  case OpKind::WhenBegin:
-    return put("(when {})", operandText(op.a));
-  case OpKind::WhenEnd:
-    return put("(when end)");
-  default:
-    assert(false && "brackets are written by who opens them");
-  }
-}
-
-bool closes(OpKind kind) {
-  return kind == OpKind::LoopEnd || kind == OpKind::Else || kind == OpKind::IfEnd;
-}
-
-/// Up to the bracket that closes them, or the end.
-const Op *CertificateWriter::operations(const Op *op, const Op *end, unsigned indent) {
-  while (op != end && !closes(op->kind)) {
-    line(indent);
-    if (op->kind == OpKind::LoopBegin) {
-      op = loop(op, end, indent);
-    } else if (op->kind == OpKind::IfBegin) {
-      op = branch(op, end, indent);
-    } else {
-      simple(*op++);
-    }
-  }
-  return op;
-}
-
-const Op *CertificateWriter::loop(const Op *op, const Op *end, unsigned indent) {
-  put("(loop {}", op->target);
-  if (op->dst.valid()) {
-    put(" (counter r{})", op->dst.value);
-  }
-  op = operations(op + 1, end, indent + 2);
-  put(")");
-  return op + 1;
-}
-
-const Op *CertificateWriter::branch(const Op *op, const Op *end, unsigned indent) {
-  put("(if {} (", op->target);
-  op = operations(op + 1, end, indent + 2);
-  put(") (");
-  if (op->kind == OpKind::Else) {
-    op = operations(op + 1, end, indent + 2);
-  }
-  put("))");
-  return op + 1;
-}
-
-void CertificateWriter::program(const EngineProgram &engine) {
-  line(4);
-  put("({}", engine.engine.value);
-  const Op *begin = engine.ops.data();
-  operations(begin, begin + engine.ops.size(), 6);
-  put(")");
-}
-
-std::string CertificateWriter::run() {
-  text = "(certificate 1";
-  tables();
-  put("\n  (body");
-  body(rootLoop, 4);
-  put(")");
-  dependences();
-  put("\n  (semaphores");
-  for (const Semaphore &semaphore : code.semaphores) {
-    put(" {}", quoted(semaphore.name));
-  }
-  put(")\n  (code");
-  for (const EngineProgram &engine : code.engines) {
-    program(engine);
-  }
-  put("))\n");
-  return std::move(text);
-}
 
 } // namespace
 
