@@ -23,8 +23,10 @@ inline constexpr PathNode pathStart = 0; ///< the beginning of the run
 
 class CriticalPath {
 public:
-  /// For operations numbered over all engines.
-  CriticalPath(size_t numOps, size_t limit) : limit(limit), totals(numOps) { nodes.push_back({}); }
+  explicit CriticalPath(size_t limit) : limit(limit) { nodes.push_back({}); }
+
+  /// For so many operations, numbered over all engines.
+  void resize(size_t numOps) { totals.resize(numOps); }
 
   PathNode add(PathNode parent, PathKind kind, uint32_t op, Tick span) {
     nodes.push_back({parent, op, span, kind});

@@ -7,48 +7,33 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Deadlock.h"
+#include "Simulator.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace tally {
 namespace sim {
 
-/// The start of the outermost loop around an operation that is being executed, or that operation.
-static uint32_t comesBackTo(const std::vector<Op> &ops, uint32_t at) {
-  uint32_t depth = 0;
-  uint32_t start = at;
-  for (uint32_t i = 0; i < at; ++i) {
-    if (ops[i].kind == OpKind::LoopBegin && depth++ == 0) {
-      start = i;
-    } else if (ops[i].kind == OpKind::LoopEnd && --depth == 0) {
-      start = at;
-    }
+/// Whether an engine may still raise a semaphore: where it stands or behind, or in a loop around.
+static bool mayRaise(const EngineRun &run, const std::vector<Op> &ops, SemaId semaphore) {
+  uint32_t from = 0;
+  while (from < run.at() &&
+         !(ops[from].kind == OpKind::LoopBegin && run.partnerOf(from) > run.at())) {
+    ++from;
   }
-  return start;
-}
-
-static bool mayRaise(const std::vector<Op> &ops, uint32_t at, SemaId semaphore) {
-  return std::any_of(ops.begin() + comesBackTo(ops, at), ops.end(), [&](const Op &op) {
+  return std::any_of(ops.begin() + from, ops.end(), [&](const Op &op) {
     return op.signal == semaphore && (op.kind == OpKind::Signal || op.kind == OpKind::Issue);
   });
 }
 
-static StuckEngine *stuckAt(SimResult &result, EngineId engine) {
-  auto found = std::find_if(result.stuck.begin(), result.stuck.end(),
-                            [&](const StuckEngine &stuck) { return stuck.engine == engine; });
-  return found != result.stuck.end() ? &*found : nullptr;
-}
-
 /// Of several that could raise it, another engine than the waiter is more telling.
-static EngineId raiserOf(const Code &code, const IdVector<EngineId, uint32_t> &at,
-                         SimResult &result, const StuckEngine &waiter) {
+EngineId Simulator::raiserOf(const StuckEngine &waiter) const {
   EngineId raiser;
   for (const StuckEngine &other : result.stuck) {
-    bool may = mayRaise(code.engines[other.engine].ops, at[other.engine], waiter.semaphore);
+    bool may =
+        mayRaise(engines[other.engine].run, code.engines[other.engine].ops, waiter.semaphore);
     if (may && (!raiser.valid() || raiser == waiter.engine)) {
       raiser = other.engine;
     }
@@ -56,27 +41,26 @@ static EngineId raiserOf(const Code &code, const IdVector<EngineId, uint32_t> &a
   return raiser;
 }
 
-void findDeadlock(const Kernel &kernel, const Code &code, const IdVector<EngineId, uint32_t> &at,
-                  const IdVector<SemaId, uint32_t> &semaphores, SimResult &result) {
-  for (EngineId id : kernel.engines.ids()) {
-    const std::vector<Op> &ops = code.engines[id].ops;
-    if (at[id] < ops.size() && ops[at[id]].wait.valid()) {
-      SemaId semaphore = ops[at[id]].wait;
-      result.stuck.push_back({id, at[id], semaphore, semaphores[semaphore], 0, {}});
+void Simulator::findDeadlock() {
+  for (const SimEngine &engine : engines) {
+    SemaId sema = engine.run.atEnd() ? SemaId() : engine.run.head().wait;
+    if (sema.valid()) {
+      result.stuck.push_back(
+          {engine.id, engine.at(), sema, semaphores[sema], engine.threshold, {}});
     }
   }
   for (StuckEngine &stuck : result.stuck) {
-    stuck.raiser = raiserOf(code, at, result, stuck);
+    stuck.raiser = raiserOf(stuck);
   }
   for (const StuckEngine &first : result.stuck) {
     std::vector<EngineId> way;
     EngineId next = first.engine;
-    while (next.valid() && std::find(way.begin(), way.end(), next) == way.end()) {
+    while (next.valid() && std::ranges::count(way, next) == 0) {
       way.push_back(next);
-      next = stuckAt(result, next)->raiser;
+      next = std::ranges::find(result.stuck, next, &StuckEngine::engine)->raiser;
     }
     if (next.valid()) {
-      result.cycle.assign(std::find(way.begin(), way.end(), next), way.end());
+      result.cycle.assign(std::ranges::find(way, next), way.end());
       return;
     }
   }
@@ -107,17 +91,13 @@ std::string describeDeadlock(const Kernel &kernel, const Code &code, const SimRe
   auto describe = [&](const StuckEngine &stuck) {
     text += "  " + describeWait(kernel, code, stuck);
   };
-  auto isInCycle = [&](EngineId id) {
-    return std::find(result.cycle.begin(), result.cycle.end(), id) != result.cycle.end();
-  };
   text += result.cycle.empty() ? "no cycle of waits:\n" : "the cycle of waits:\n";
   for (EngineId id : result.cycle) {
-    describe(*std::find_if(result.stuck.begin(), result.stuck.end(),
-                           [&](const StuckEngine &stuck) { return stuck.engine == id; }));
+    describe(*std::ranges::find(result.stuck, id, &StuckEngine::engine));
   }
   bool isFirst = true;
   for (const StuckEngine &stuck : result.stuck) {
-    if (!isInCycle(stuck.engine)) {
+    if (std::ranges::count(result.cycle, stuck.engine) == 0) {
       text += isFirst && !result.cycle.empty() ? "also stuck:\n" : "";
       isFirst = false;
       describe(stuck);

@@ -9,9 +9,9 @@
 
 namespace tally::sim {
 
-void Simulator::runEngine(EngineId id) {
-  SimEngine &engine = engines[id];
-  events.set(actorOf(id), never);
+void Simulator::runEngine(SimEngine &engine) {
+  const uint32_t actor = actorOf(engine.id);
+  events.set(actor, never);
   limit = events.first();
   while (engine.state == EngineState::Ready) {
     if (engine.run.atEnd()) {
@@ -19,11 +19,11 @@ void Simulator::runEngine(EngineId id) {
       end = engine.now > end.at ? Due{engine.now, here(engine)} : end;
       return;
     }
-    bool isNext = Moment{engine.now, actorOf(id)} < limit;
+    bool isNext = Moment{engine.now, actor} < limit;
     if (!isNext && touchesOutside(engine.run.head().kind)) {
       break;
     }
-    if (!execute(engine, id)) {
+    if (!execute(engine)) {
       continue; // blocked, or tries again later
     }
     if (++result.operations >= options.maxOperations || isSet(options.stop)) {
@@ -32,24 +32,20 @@ void Simulator::runEngine(EngineId id) {
     }
   }
   if (engine.state == EngineState::Ready) {
-    events.set(actorOf(id), engine.now);
+    events.set(actor, engine.now);
   }
   if (options.criticalPath && path.isFull()) {
     collectPath();
   }
 }
 
-OpStats &Simulator::statsOf(SimEngine &engine, EngineId id) {
-  return result.engines[id].ops[engine.at()];
-}
-
 /// The operation at `at` takes so long.
-void Simulator::spend(SimEngine &engine, EngineId id, uint32_t at, Tick span) {
-  OpStats &stats = result.engines[id].ops[at];
+void Simulator::spend(SimEngine &engine, uint32_t at, Tick span) {
+  OpStats &stats = result.engines[engine.id].ops[at];
   ++stats.runs;
   stats.control += span;
   if (observer) {
-    observer->onOperation(id, at, engine.now, engine.now + span);
+    observer->onOperation(engine.id, at, engine.now, engine.now + span);
   }
   engine.now += span;
 }
@@ -71,64 +67,71 @@ void Simulator::stop(SimEngine &engine, EngineState state) {
 }
 
 /// The engine has stood still since `blockedSince`, and goes on at `until`.
-void Simulator::stall(SimEngine &engine, EngineId id, Stall kind, const Due &until) {
-  OpStats &stats = statsOf(engine, id);
+void Simulator::stall(SimEngine &engine, Stall kind, const Due &until) {
+  OpStats &stats = result.engines[engine.id].ops[engine.at()];
   Tick &sum = kind == Stall::Wait        ? stats.waiting
               : kind == Stall::QueueFull ? stats.queueFull
                                          : stats.draining;
   sum += until.at - engine.blockedSince;
   if (observer && until.at > engine.blockedSince) {
-    observer->onStall(id, engine.at(), kind, engine.blockedSince, until.at);
+    observer->onStall(engine.id, engine.at(), kind, engine.blockedSince, until.at);
   }
   engine.now = until.at;
   engine.base = until.node;
   engine.baseAt = until.at;
 }
 
+/// The same of an engine that has to be told.
+void Simulator::goOn(SimEngine &engine, Stall kind, const Due &until) {
+  stall(engine, kind, until);
+  engine.state = EngineState::Ready;
+  events.set(actorOf(engine.id), engine.now);
+}
+
 /// Executes the operation at the head; false if it cannot be executed now.
-bool Simulator::execute(SimEngine &engine, EngineId id) {
+bool Simulator::execute(SimEngine &engine) {
   const Op &op = engine.run.head();
   const SimOp &here = engine.ops[engine.at()];
   switch (op.kind) {
   case OpKind::Alu:
-    spend(engine, id, here.isAtOnce && engine.run.active().back().iteration > 0 ? 0 : timing.alu);
+    spend(engine, here.isAtOnce && engine.run.active().back().iteration > 0 ? 0 : timing.alu);
     break;
   case OpKind::Issue:
-    if (!executeIssue(engine, id, op)) {
+    if (!executeIssue(engine, op)) {
       return false;
     }
     break;
   case OpKind::Wait:
-    if (!mayPass(engine, id, op)) {
+    if (!mayPass(engine, op)) {
       return false;
     }
-    spend(engine, id, timing.wait);
+    spend(engine, timing.wait);
     break;
   case OpKind::Signal:
-    executeSignal(engine, id, op);
+    executeSignal(engine, op);
     break;
   case OpKind::Reset:
     executeReset(op, engine.now);
-    spend(engine, id, timing.reset);
+    spend(engine, timing.reset);
     break;
   case OpKind::Drain:
-    if (!executeDrain(engine, id)) {
+    if (!executeDrain(engine)) {
       return false;
     }
     break;
   case OpKind::LoopBegin:
-    beginLoop(engine, id);
+    beginLoop(engine);
     return true;
   case OpKind::LoopEnd:
-    endLoop(engine, id);
+    endLoop(engine);
     return true;
   case OpKind::IfBegin:
   case OpKind::WhenBegin:
   case OpKind::Else: // from the then-branch only
-    spend(engine, id, here.isFree ? 0 : timing.branch);
+    spend(engine, here.isFree ? 0 : timing.branch);
     break;
   default: // brackets without an effect of their own
-    spend(engine, id, 0);
+    spend(engine, 0);
     break;
   }
   engine.run.advance();
@@ -136,48 +139,48 @@ bool Simulator::execute(SimEngine &engine, EngineId id) {
 }
 
 /// Whether the wait of an operation passes now; if not, the engine stops.
-bool Simulator::mayPass(SimEngine &engine, EngineId id, const Op &op) {
+bool Simulator::mayPass(SimEngine &engine, const Op &op) {
   auto threshold = static_cast<uint32_t>(engine.run.value(op.a));
   if (passes(semaphores[op.wait], threshold)) {
     return true;
   }
   engine.threshold = threshold;
   stop(engine, EngineState::Waiting);
-  waiters[op.wait] |= uint64_t(1) << id.value;
+  waiters[op.wait] |= uint64_t(1) << engine.id.value;
   return false;
 }
 
 /// Whether an instruction that arrives in a queue can stay there; if not, the engine stops, or is
 /// moved to the time when it can.
-bool Simulator::hasRoom(SimEngine &engine, EngineId id, SimQueue &queue) {
+bool Simulator::hasRoom(SimEngine &engine, SimQueue &queue) {
   if (queue.hasTransfers) {
     if (queue.waiting.count() < queue.depth) {
       return true;
     }
     stop(engine, EngineState::QueueFull);
-    queue.blocked = id;
+    queue.blocked = engine.id;
     return false;
   }
   if (queue.starts.count() < queue.depth || queue.starts.front().at <= engine.now) {
     return true;
   }
   engine.blockedSince = engine.now;
-  stall(engine, id, Stall::QueueFull, queue.starts.front());
+  stall(engine, Stall::QueueFull, queue.starts.front());
   return false;
 }
 
 /// An instruction with a price of its own for being issued arrives in the end, others at once.
-bool Simulator::executeIssue(SimEngine &engine, EngineId id, const Op &op) {
-  if (op.wait.valid() && !mayPass(engine, id, op)) {
+bool Simulator::executeIssue(SimEngine &engine, const Op &op) {
+  if (op.wait.valid() && !mayPass(engine, op)) {
     return false;
   }
-  QueueId queue = kernel.instrs[op.instr()].queue;
-  if (!hasRoom(engine, id, queues[queue])) {
+  SimQueue &queue = queues[kernel.instrs[op.instr()].queue];
+  if (!hasRoom(engine, queue)) {
     return false;
   }
   const InstrCost &cost = costs[op.instr()];
   Tick arrival = engine.now + cost.issue;
-  spend(engine, id, cost.issue + cost.dispatch);
+  spend(engine, cost.issue + cost.dispatch);
   Tick after = engine.now;
   engine.now = arrival;
   arrive(engine, queue, op.instr(), arrival);
@@ -186,9 +189,9 @@ bool Simulator::executeIssue(SimEngine &engine, EngineId id, const Op &op) {
   return true;
 }
 
-bool Simulator::executeDrain(SimEngine &engine, EngineId id) {
+bool Simulator::executeDrain(SimEngine &engine) {
   Due last;
-  for (QueueId q : kernel.engines[id].queues) {
+  for (QueueId q : kernel.engines[engine.id].queues) {
     SimQueue &queue = queues[q];
     if (!isSettled(queue)) {
       stop(engine, EngineState::Draining);
@@ -201,20 +204,20 @@ bool Simulator::executeDrain(SimEngine &engine, EngineId id) {
   }
   if (last.at > engine.now) {
     engine.blockedSince = engine.now;
-    stall(engine, id, Stall::Drain, last);
+    stall(engine, Stall::Drain, last);
     return false;
   }
-  spend(engine, id, timing.drain);
+  spend(engine, timing.drain);
   return true;
 }
 
-void Simulator::executeSignal(SimEngine &engine, EngineId id, const Op &op) {
+void Simulator::executeSignal(SimEngine &engine, const Op &op) {
   Tick start = engine.now;
-  spend(engine, id, timing.signal);
+  spend(engine, timing.signal);
   Tick at = engine.now + timing.visible;
-  PathNode node = pathNode(here(engine), PathKind::Visible, id, engine.at(), timing.visible);
+  PathNode node = pathNode(here(engine), PathKind::Visible, engine.id, engine.at(), timing.visible);
   if (engine.raises.empty()) {
-    schedule(signalActor(id), at);
+    schedule(signalActor(engine.id), at);
   }
   engine.raises.push({at, op.signal, op.amount, node, engine.at(), start});
 }
@@ -229,14 +232,14 @@ void Simulator::executeReset(const Op &op, Tick now) {
   }
 }
 
-void Simulator::noteIteration(const SimEngine &engine, EngineId id) {
+void Simulator::noteIteration(const SimEngine &engine) {
   if (observer) {
     const LoopIteration &now = engine.run.active().back();
-    observer->onIteration(id, now.loop, now.iteration + 1);
+    observer->onIteration(engine.id, now.loop, now.iteration + 1);
   }
 }
 
-void Simulator::beginLoop(SimEngine &engine, EngineId id) {
+void Simulator::beginLoop(SimEngine &engine) {
   const uint32_t at = engine.at();
   const SimOp &begin = engine.ops[at];
   bool isAtOnce = engine.run.head().amount == atOnce;
@@ -247,21 +250,21 @@ void Simulator::beginLoop(SimEngine &engine, EngineId id) {
   if (isAtOnce && !runs) { // nothing is added, but it takes as long
     price = (engine.run.partnerOf(at) - at - 1) * timing.alu;
   }
-  spend(engine, id, at, begin.isFree ? 0 : price);
+  spend(engine, at, begin.isFree ? 0 : price);
   if (runs) {
-    noteIteration(engine, id);
+    noteIteration(engine);
   }
 }
 
-void Simulator::endLoop(SimEngine &engine, EngineId id) {
+void Simulator::endLoop(SimEngine &engine) {
   const uint32_t at = engine.at();
   const WrittenLoop &written = engine.ops[engine.run.partnerOf(at)].written;
   bool branches =
       written.branchesAfter(engine.run.active().back().iteration + 1, engine.run.tripsNow());
-  spend(engine, id, engine.ops[at].isFree || !branches ? 0 : timing.loopEnd);
+  spend(engine, engine.ops[at].isFree || !branches ? 0 : timing.loopEnd);
   engine.run.advance();
   if (engine.at() <= at) {
-    noteIteration(engine, id);
+    noteIteration(engine);
   }
 }
 

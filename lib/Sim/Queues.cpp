@@ -39,53 +39,50 @@ Tick Simulator::jitter(Tick span, InstrId instr, uint64_t run, uint64_t salt) co
   return hash % (most + 1);
 }
 
-void Simulator::arrive(SimEngine &engine, QueueId id, InstrId instr, Tick arrivalTime) {
-  SimQueue &queue = queues[id];
+void Simulator::arrive(SimEngine &engine, SimQueue &queue, InstrId instr, Tick arrivalTime) {
   const InstrCost &cost = costs[instr];
-  Arrival arrival{instr, engine.at(), runs[instr]++, arrivalTime, {}};
-  Tick startup = cost.startup + jitter(cost.startup, instr, arrival.run, 1);
+  Arrival arrival;
+  Execution &execution = arrival.execution;
+  execution.instr = instr;
+  execution.queue = queue.id;
+  execution.op = engine.at();
+  execution.run = runs[instr]++;
+  execution.arrival = arrivalTime;
+  Tick startup = cost.startup + jitter(cost.startup, instr, execution.run, 1);
   arrival.ready = {arrivalTime + startup,
-                   pathNode(here(engine), PathKind::Startup, queue.engine, engine.at(), startup)};
+                   pathNode(here(engine), PathKind::Startup, engine.id, engine.at(), startup)};
   if (queue.hasTransfers) {
     queue.waiting.push(arrival);
-    schedule(transferActor(), std::min(arrival.ready.at, nextTransfer));
     nextTransfer = std::min(arrival.ready.at, nextTransfer);
+    schedule(transferActor(), nextTransfer);
     return;
   }
   Due start = queue.next.at > arrival.ready.at ? queue.next : arrival.ready;
-  Execution execution = startNow(queue, id, arrival, start);
   queue.starts.push(start);
   if (queue.starts.count() > queue.depth) {
     queue.starts.pop();
   }
-  Tick span = execution.finish - start.at;
-  complete(
-      queue, id, execution,
-      {execution.finish, pathNode(start.node, PathKind::Execute, queue.engine, arrival.op, span)});
+  startNow(queue, execution, start);
 }
 
 /// An instruction that is no transfer starts: its finish is known, and when the next one may start.
-Execution Simulator::startNow(SimQueue &queue, QueueId id, const Arrival &arrival, Due start) {
-  const InstrCost &cost = costs[arrival.instr];
-  Tick duration = cost.duration + jitter(cost.duration, arrival.instr, arrival.run, 2);
+void Simulator::startNow(SimQueue &queue, Execution &execution, Due start) {
+  const InstrCost &cost = costs[execution.instr];
+  Tick duration = cost.duration + jitter(cost.duration, execution.instr, execution.run, 2);
   Tick interval = machine.queueOverlap ? cost.interval : std::max(cost.interval, duration);
   queue.next = {start.at + interval,
-                pathNode(start.node, PathKind::Occupied, queue.engine, arrival.op, interval)};
-  return {arrival.instr,
-          id,
-          arrival.op,
-          arrival.run,
-          arrival.arrival,
-          start.at,
-          start.at + interval,
-          start.at + duration,
-          0};
+                pathNode(start.node, PathKind::Occupied, queue.engine, execution.op, interval)};
+  execution.start = start.at;
+  execution.occupied = start.at + interval;
+  execution.finish = start.at + duration;
+  complete(queue, execution,
+           {execution.finish,
+            pathNode(start.node, PathKind::Execute, queue.engine, execution.op, duration)});
 }
 
 /// Counts the instruction, retires it in order, and sends off what it raises.
-void Simulator::complete(SimQueue &queue, QueueId id, const Execution &known, Due finish) {
-  Execution execution = known;
-  QueueStats &stats = result.queues[id];
+void Simulator::complete(SimQueue &queue, Execution &execution, Due finish) {
+  QueueStats &stats = result.queues[queue.id];
   ++stats.instructions;
   Tick uncounted = std::max(execution.start, queue.coveredUntil);
   stats.busy += execution.finish - std::min(uncounted, execution.finish);
@@ -107,7 +104,7 @@ void Simulator::complete(SimQueue &queue, QueueId id, const Execution &known, Du
   }
   const Op &op = code.engines[queue.engine].ops[execution.op];
   if (op.signal.valid()) {
-    sendOff(queue, id, op, execution);
+    sendOff(queue, op, execution);
   }
 }
 
@@ -117,7 +114,7 @@ PathNode Simulator::lastShareNode(const SimQueue &queue, uint32_t op, uint32_t s
 }
 
 /// The shares of a split completion come one by one, and may come between those of the next one.
-void Simulator::sendOff(SimQueue &queue, QueueId id, const Op &op, const Execution &execution) {
+void Simulator::sendOff(SimQueue &queue, const Op &op, const Execution &execution) {
   for (uint32_t share = 0; share < queue.numShares; ++share) {
     uint32_t amount = op.amount / queue.numShares + (share < op.amount % queue.numShares ? 1 : 0);
     if (amount == 0) {
@@ -130,7 +127,7 @@ void Simulator::sendOff(SimQueue &queue, QueueId id, const Op &op, const Executi
       std::swap(queue.raises[i - 1], queue.raises[i]);
     }
   }
-  schedule(actorOf(id), queue.raises.front().at);
+  schedule(actorOf(queue.id), queue.raises.front().at);
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,12 +136,12 @@ void Simulator::sendOff(SimQueue &queue, QueueId id, const Op &op, const Executi
 
 bool Simulator::isDone(const SimQueue &queue, Tick now) const {
   return queue.isActive &&
-         (costs[queue.current.instr].isTransfer ? queue.remaining == 0 : queue.until <= now);
+         (isTransferring(queue) ? queue.remaining == 0 : queue.current.execution.occupied <= now);
 }
 
 /// Whether it is known when the last instruction retires.
 bool Simulator::isSettled(const SimQueue &queue) const {
-  return queue.waiting.empty() && !(queue.isActive && costs[queue.current.instr].isTransfer);
+  return queue.waiting.empty() && !isTransferring(queue);
 }
 
 /// When the oldest arrival may start, if nothing is active.
@@ -157,16 +154,16 @@ void Simulator::runTransfers(Tick now) {
   advanceTransfers(now);
   for (QueueId id : transferQueues) {
     if (isDone(queues[id], now)) {
-      endOne(queues[id], id, now);
+      endOne(queues[id], now);
     }
   }
   for (QueueId id : transferQueues) {
     SimQueue &queue = queues[id];
     // Without work, an instruction leaves room at once.
     while (!queue.isActive && nextStart(queue) <= now) {
-      beginOne(queue, id, now);
+      beginOne(queue, now);
       if (isDone(queue, now)) {
-        endOne(queue, id, now);
+        endOne(queue, now);
       }
     }
   }
@@ -178,98 +175,76 @@ void Simulator::advanceTransfers(Tick now) {
   transfersAt = now;
   for (QueueId id : transferQueues) {
     SimQueue &queue = queues[id];
-    if (queue.isActive && costs[queue.current.instr].isTransfer) {
+    if (isTransferring(queue)) {
       queue.remaining -= std::min(share, queue.remaining);
     }
   }
 }
 
-void Simulator::beginOne(SimQueue &queue, QueueId id, Tick now) {
+void Simulator::beginOne(SimQueue &queue, Tick now) {
   queue.current = queue.waiting.front();
   queue.waiting.pop();
   queue.isActive = true;
+  Execution &execution = queue.current.execution;
   bool wasLate = queue.next.at > queue.current.ready.at;
   queue.start = wasLate ? queue.next : queue.current.ready;
   assert(queue.start.at == now && "it starts when it can");
-  const InstrCost &cost = costs[queue.current.instr];
-  if (cost.isTransfer) {
-    queue.remaining = cost.interval * partsPerTick;
-    numSharing += cost.interval > 0;
+  if (isTransferring(queue)) {
+    Tick work = costs[execution.instr].interval;
+    execution.start = queue.start.at;
+    queue.remaining = work * partsPerTick;
+    numSharing += work > 0;
   } else {
-    Execution execution = startNow(queue, id, queue.current, queue.start);
-    queue.until = execution.occupied;
-    Tick span = execution.finish - now;
-    complete(queue, id, execution,
-             {execution.finish,
-              pathNode(queue.start.node, PathKind::Execute, queue.engine, queue.current.op, span)});
-    resumeDrain(queue.engine, now);
+    startNow(queue, execution, queue.start);
+    resumeDrain(engines[queue.engine], now);
   }
   if (queue.blocked.valid()) {
-    SimEngine &engine = engines[queue.blocked];
-    stall(engine, queue.blocked, Stall::QueueFull, queue.start);
-    engine.state = EngineState::Ready;
-    events.set(actorOf(queue.blocked), now);
+    goOn(engines[queue.blocked], Stall::QueueFull, queue.start);
     queue.blocked = EngineId();
   }
 }
 
-void Simulator::endOne(SimQueue &queue, QueueId id, Tick now) {
+void Simulator::endOne(SimQueue &queue, Tick now) {
+  Execution &execution = queue.current.execution;
+  const InstrCost &cost = costs[execution.instr];
   queue.isActive = false;
-  const InstrCost &cost = costs[queue.current.instr];
-  if (cost.isTransfer) {
-    numSharing -= cost.interval > 0;
-    PathNode lastByte = pathNode(queue.start.node, PathKind::Execute, queue.engine,
-                                 queue.current.op, now - queue.start.at);
-    Tick tail = cost.duration + jitter(cost.duration, queue.current.instr, queue.current.run, 2);
-    Due finish{now + tail,
-               pathNode(lastByte, PathKind::Execute, queue.engine, queue.current.op, tail)};
-    queue.next = machine.queueOverlap ? Due{now, lastByte} : finish;
-    Execution execution{queue.current.instr,
-                        id,
-                        queue.current.op,
-                        queue.current.run,
-                        queue.current.arrival,
-                        queue.start.at,
-                        now,
-                        finish.at,
-                        0};
-    complete(queue, id, execution, finish);
-    resumeDrain(queue.engine, now);
+  if (!cost.isTransfer) {
+    return;
   }
+  numSharing -= cost.interval > 0;
+  PathNode lastByte = pathNode(queue.start.node, PathKind::Execute, queue.engine, execution.op,
+                               now - queue.start.at);
+  Tick tail = cost.duration + jitter(cost.duration, execution.instr, execution.run, 2);
+  Due finish{now + tail, pathNode(lastByte, PathKind::Execute, queue.engine, execution.op, tail)};
+  queue.next = machine.queueOverlap ? Due{now, lastByte} : finish;
+  execution.occupied = now;
+  execution.finish = finish.at;
+  complete(queue, execution, finish);
+  resumeDrain(engines[queue.engine], now);
 }
 
 /// Lets a drain go on once all retirements of its engine are known. The last of them is not in the
 /// past, as it has just become known.
-void Simulator::resumeDrain(EngineId id, Tick now) {
-  SimEngine &engine = engines[id];
-  for (QueueId q : kernel.engines[id].queues) {
+void Simulator::resumeDrain(SimEngine &engine, [[maybe_unused]] Tick now) {
+  Due last;
+  for (QueueId q : kernel.engines[engine.id].queues) {
     if (engine.state != EngineState::Draining || !isSettled(queues[q])) {
       return;
     }
-  }
-  engine.state = EngineState::Ready;
-  Due last;
-  for (QueueId q : kernel.engines[id].queues) {
     last = queues[q].lastRetire.at >= last.at ? queues[q].lastRetire : last;
   }
   assert(last.at >= now && "what has just started or ended retires later");
-  (void)now;
-  stall(engine, id, Stall::Drain, last);
-  events.set(actorOf(id), engine.now);
+  goOn(engine, Stall::Drain, last);
 }
 
 void Simulator::scheduleTransfers(Tick now) {
   nextTransfer = never;
   for (QueueId id : transferQueues) {
     SimQueue &queue = queues[id];
-    Tick next = never;
-    if (!queue.isActive) {
-      next = nextStart(queue);
-    } else if (!costs[queue.current.instr].isTransfer) {
-      next = queue.until;
-    } else {
-      next = now + (queue.remaining * numSharing + partsPerTick - 1) / partsPerTick;
-    }
+    Tick next = !queue.isActive ? nextStart(queue)
+                : isTransferring(queue)
+                    ? now + (queue.remaining * numSharing + partsPerTick - 1) / partsPerTick
+                    : queue.current.execution.occupied;
     nextTransfer = std::min(nextTransfer, next);
   }
   assert(nextTransfer > now && "what is due has been done");

@@ -10,19 +10,9 @@
 
 #include "Simulator.h"
 
-#include "Deadlock.h"
-
 #include <algorithm>
 
 namespace tally::sim {
-
-static size_t countOps(const Code &code) {
-  size_t count = 0;
-  for (const EngineProgram &program : code.engines) {
-    count += program.ops.size();
-  }
-  return count;
-}
 
 Simulator::Simulator(const Kernel &kernel, const Code &code, const Machine &machine,
                      const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
@@ -35,7 +25,7 @@ Simulator::Simulator(const Kernel &kernel, const Code &code, const Machine &mach
       queues(kernel.queues.size()), semaphores(code.semaphores.size(), 0),
       waiters(code.semaphores.size(), 0), runs(kernel.instrs.size(), 0),
       events(static_cast<uint32_t>(queues.size() + 2 * kernel.engines.size() + 1)),
-      path(options.criticalPath ? countOps(code) : 0, options.pathNodes) {
+      path(options.pathNodes) {
   result.engines.resize(kernel.engines.size());
   result.queues.resize(queues.size());
   makeEngines();
@@ -69,7 +59,7 @@ void Simulator::makeEngines() {
   uint32_t firstOp = 0;
   for (EngineId id : kernel.engines.ids()) {
     const std::vector<Op> &ops = code.engines[id].ops;
-    SimEngine &engine = engines[engines.push(SimEngine({kernel, code, machine, bindings, id}))];
+    SimEngine &engine = engines[engines.push(SimEngine(id, {kernel, code, machine, bindings, id}))];
     engine.ops.reserve(ops.size());
     const Op *begun = nullptr; // the innermost loop, until one ends
     for (const Op &op : ops) {
@@ -88,6 +78,7 @@ void Simulator::makeEngines() {
     result.engines[id].ops.resize(ops.size());
     events.set(actorOf(id), 0);
   }
+  path.resize(options.criticalPath ? firstOp : 0);
 }
 
 void Simulator::makeQueues() {
@@ -97,6 +88,7 @@ void Simulator::makeQueues() {
   for (QueueId id : queues.ids()) {
     const Queue &declared = kernel.queues[id];
     SimQueue &queue = queues[id];
+    queue.id = id;
     queue.engine = declared.engine;
     queue.depth = queue.hasTransfers ? timing.transferDepth : timing.queueDepth;
     queue.numShares = declared.completion == Completion::Split ? declared.weight : 1;
@@ -130,7 +122,7 @@ SimResult Simulator::run() {
     } else if (next.actor == transferActor()) {
       runTransfers(next.time);
     } else {
-      runEngine(EngineId(next.actor - transferActor() - 1));
+      runEngine(engines[EngineId(next.actor - transferActor() - 1)]);
     }
   }
   finish();
@@ -161,23 +153,19 @@ void Simulator::raise(const Raise &raise, EngineId engine, QueueId queue) {
     EngineId waiter(static_cast<uint32_t>(std::countr_zero(left)));
     if (passes(value, engines[waiter].threshold)) {
       waiters[raise.semaphore] &= ~(uint64_t(1) << waiter.value);
-      wake(waiter, raise, engine, queue);
+      wake(engines[waiter], raise, engine, queue);
     }
   }
 }
 
 /// The waiter tests again when it is awake: a reset may have come in between.
-void Simulator::wake(EngineId waiter, const Raise &raise, EngineId by, QueueId byQueue) {
-  SimEngine &engine = engines[waiter];
+void Simulator::wake(SimEngine &engine, const Raise &raise, EngineId by, QueueId byQueue) {
   assert(raise.at >= engine.blockedSince && "the past does not change");
-  Tick wakeUp = raise.at > engine.blockedSince ? timing.wake : 0;
-  Due until{raise.at + wakeUp, pathNode(raise.node, PathKind::Wake, waiter, engine.at(), wakeUp)};
-  Tick from = engine.blockedSince;
-  stall(engine, waiter, Stall::Wait, until);
-  engine.state = EngineState::Ready;
-  events.set(actorOf(waiter), engine.now);
+  Tick from = engine.blockedSince, wakeUp = raise.at > from ? timing.wake : 0;
+  goOn(engine, Stall::Wait,
+       {raise.at + wakeUp, pathNode(raise.node, PathKind::Wake, engine.id, engine.at(), wakeUp)});
   if (observer) {
-    observer->onRelease({waiter, engine.at(), from, engine.now, raise.semaphore, by, raise.op,
+    observer->onRelease({engine.id, engine.at(), from, engine.now, raise.semaphore, by, raise.op,
                          byQueue, raise.start, raise.at, engine.threshold});
   }
 }
@@ -232,29 +220,21 @@ void Simulator::collectPath() {
 //===----------------------------------------------------------------------===//
 
 void Simulator::finish() {
-  for (EngineId id : engines.ids()) {
-    SimEngine &engine = engines[id];
+  for (SimEngine &engine : engines) {
     end = engine.now > end.at ? Due{engine.now, here(engine)} : end;
     if (engine.state != EngineState::Done && result.outcome == SimResult::Outcome::Finished) {
       result.outcome = SimResult::Outcome::Deadlock;
     }
   }
   result.total = end.at;
-  for (EngineId id : engines.ids()) {
-    sumUp(engines[id], result.engines[id]);
+  for (const SimEngine &engine : engines) {
+    sumUp(engine, result.engines[engine.id]);
   }
   if (options.criticalPath) {
     sumUpPath();
   }
   if (result.outcome == SimResult::Outcome::Deadlock) {
-    IdVector<EngineId, uint32_t> at(engines.size(), 0);
-    for (EngineId id : engines.ids()) {
-      at[id] = engines[id].at();
-    }
-    findDeadlock(kernel, code, at, semaphores, result);
-    for (StuckEngine &stuck : result.stuck) {
-      stuck.threshold = engines[stuck.engine].threshold;
-    }
+    findDeadlock();
   }
 }
 
@@ -269,7 +249,7 @@ void Simulator::sumUp(const SimEngine &engine, EngineStats &stats) const {
     stats.queueFull += op.queueFull;
     stats.draining += op.draining;
   }
-  Tick sum = stats.control + stats.waiting + stats.queueFull + stats.draining;
+  Tick sum = stats.sum();
   assert((sum <= result.total || result.outcome == SimResult::Outcome::CutOff) &&
          "a sequencer does one thing at a time");
   stats.done = sum <= result.total ? result.total - sum : 0;
@@ -277,9 +257,9 @@ void Simulator::sumUp(const SimEngine &engine, EngineStats &stats) const {
 
 void Simulator::sumUpPath() {
   const auto &totals = path.finish(end.node);
-  for (EngineId id : engines.ids()) {
-    for (uint32_t op = 0; op < engines[id].ops.size(); ++op) {
-      PathShare share{id, op, totals[engines[id].firstOp + op]};
+  for (const SimEngine &engine : engines) {
+    for (uint32_t op = 0; op < engine.ops.size(); ++op) {
+      PathShare share{engine.id, op, totals[engine.firstOp + op]};
       if (share.sum() > 0) {
         result.path.push_back(share);
       }

@@ -50,10 +50,11 @@ enum class EngineState : uint8_t {
 };
 
 struct SimEngine {
-  explicit SimEngine(EngineRun run) : run(std::move(run)) {}
+  SimEngine(EngineId id, EngineRun run) : id(id), run(std::move(run)) {}
 
   uint32_t at() const { return run.at(); }
 
+  EngineId id;
   EngineRun run;
   std::vector<SimOp> ops;
   EngineState state = EngineState::Ready;
@@ -72,16 +73,15 @@ struct Due {
   PathNode node = pathStart;
 };
 
-/// An instruction that has arrived in a queue with transfers.
+/// An instruction that has arrived in a queue: its times as far as they are known, and when it may
+/// start.
 struct Arrival {
-  InstrId instr;
-  uint32_t op = 0;
-  uint64_t run = 0;
-  Tick arrival = 0;
+  Execution execution;
   Due ready;
 };
 
 struct SimQueue {
+  QueueId id;
   EngineId engine;
   uint32_t depth = 1;
   uint32_t numShares = 1; ///< of a split completion
@@ -96,7 +96,6 @@ struct SimQueue {
   bool isActive = false; ///< the instruction below has started and leaves no room for another
   Arrival current;
   Due start;
-  Tick until = 0;         ///< of an instruction that is no transfer
   uint64_t remaining = 0; ///< of a transfer, in parts of a picosecond at full bandwidth
   EngineId blocked;       ///< waits for room
 };
@@ -115,49 +114,58 @@ private:
   void schedule(uint32_t actor, Tick time);
   void deliver(Fifo<Raise> &raises, uint32_t actor, EngineId engine, QueueId queue);
   void raise(const Raise &raise, EngineId engine, QueueId queue);
-  void wake(EngineId waiter, const Raise &raise, EngineId by, QueueId byQueue);
+  void wake(SimEngine &engine, const Raise &raise, EngineId by, QueueId byQueue);
   void collectPath();
   void finish();
   void sumUp(const SimEngine &engine, EngineStats &stats) const;
   void sumUpPath();
 
+  // Deadlock.cpp.
+  void findDeadlock();
+  EngineId raiserOf(const StuckEngine &waiter) const;
+
   // Engines.cpp: sequencers.
-  void runEngine(EngineId id);
-  bool execute(SimEngine &engine, EngineId id);
-  bool mayPass(SimEngine &engine, EngineId id, const Op &op);
-  bool executeIssue(SimEngine &engine, EngineId id, const Op &op);
-  bool hasRoom(SimEngine &engine, EngineId id, SimQueue &queue);
-  bool executeDrain(SimEngine &engine, EngineId id);
-  void executeSignal(SimEngine &engine, EngineId id, const Op &op);
+  void runEngine(SimEngine &engine);
+  bool execute(SimEngine &engine);
+  bool mayPass(SimEngine &engine, const Op &op);
+  bool executeIssue(SimEngine &engine, const Op &op);
+  bool hasRoom(SimEngine &engine, SimQueue &queue);
+  bool executeDrain(SimEngine &engine);
+  void executeSignal(SimEngine &engine, const Op &op);
   void executeReset(const Op &op, Tick now);
-  void beginLoop(SimEngine &engine, EngineId id);
-  void endLoop(SimEngine &engine, EngineId id);
-  void noteIteration(const SimEngine &engine, EngineId id);
+  void beginLoop(SimEngine &engine);
+  void endLoop(SimEngine &engine);
+  void noteIteration(const SimEngine &engine);
 
-  void spend(SimEngine &engine, EngineId id, Tick span) { spend(engine, id, engine.at(), span); }
+  void spend(SimEngine &engine, Tick span) { spend(engine, engine.at(), span); }
 
-  void spend(SimEngine &engine, EngineId id, uint32_t at, Tick span);
-  void stall(SimEngine &engine, EngineId id, Stall kind, const Due &until);
+  void spend(SimEngine &engine, uint32_t at, Tick span);
+  void stall(SimEngine &engine, Stall kind, const Due &until);
+  void goOn(SimEngine &engine, Stall kind, const Due &until);
   void stop(SimEngine &engine, EngineState state);
   PathNode here(SimEngine &engine);
-  OpStats &statsOf(SimEngine &engine, EngineId id);
   bool passes(uint32_t value, uint32_t threshold) const;
 
   // Queues.cpp.
-  void arrive(SimEngine &engine, QueueId id, InstrId instr, Tick arrival);
-  Execution startNow(SimQueue &queue, QueueId id, const Arrival &arrival, Due start);
-  void complete(SimQueue &queue, QueueId id, const Execution &execution, Due finish);
+  void arrive(SimEngine &engine, SimQueue &queue, InstrId instr, Tick arrival);
+  void startNow(SimQueue &queue, Execution &execution, Due start);
+  void complete(SimQueue &queue, Execution &execution, Due finish);
   PathNode lastShareNode(const SimQueue &queue, uint32_t op, uint32_t share);
-  void sendOff(SimQueue &queue, QueueId id, const Op &op, const Execution &execution);
+  void sendOff(SimQueue &queue, const Op &op, const Execution &execution);
   void runTransfers(Tick now);
   void advanceTransfers(Tick now);
-  void endOne(SimQueue &queue, QueueId id, Tick now);
-  void beginOne(SimQueue &queue, QueueId id, Tick now);
+  void endOne(SimQueue &queue, Tick now);
+  void beginOne(SimQueue &queue, Tick now);
   void scheduleTransfers(Tick now);
   bool isDone(const SimQueue &queue, Tick now) const;
+
+  bool isTransferring(const SimQueue &queue) const {
+    return queue.isActive && costs[queue.current.execution.instr].isTransfer;
+  }
+
   bool isSettled(const SimQueue &queue) const;
   Tick nextStart(SimQueue &queue) const;
-  void resumeDrain(EngineId id, Tick now);
+  void resumeDrain(SimEngine &engine, Tick now);
   Tick jitter(Tick span, InstrId instr, uint64_t run, uint64_t salt) const;
 
   uint32_t actorOf(QueueId id) const { return id.value; }

@@ -117,14 +117,12 @@ struct OpStats {
   Tick waiting = 0;   ///< blocked by its wait
   Tick queueFull = 0; ///< blocked by its queue
   Tick draining = 0;
+
+  Tick sum() const { return control + waiting + queueFull + draining; }
 };
 
-/// Where the time of a sequencer goes: the parts add up to the total.
-struct EngineStats {
-  Tick control = 0;
-  Tick waiting = 0;
-  Tick queueFull = 0;
-  Tick draining = 0;
+/// Where the time of a sequencer goes: the parts, `done` among them, add up to the total.
+struct EngineStats : OpStats {
   Tick done = 0; ///< after the end of its code
   std::vector<OpStats> ops;
 };
