@@ -133,7 +133,7 @@ private:
         "piece to piece</span></p>\n"
         "<div id=\"piece\" role=\"status\" aria-live=\"polite\">Click a piece to see what it is, "
         "and what ended a wait.</div>\n<div class=\"scroll\">\n{}</div>\n",
-        windowText(), Picture(report, causes).svg(false));
+        windowText(), pictureOf(report, causes, false));
   }
 
   std::string swatch(const std::string &style) const {
