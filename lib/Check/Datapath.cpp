@@ -37,18 +37,12 @@ struct Datapath::Values {
     auto operator<=>(const Story &) const = default;
   };
 
-  std::map<Story, ValueId> ids;
-  std::vector<const Story *> stories; ///< of value numCells + i
+  Numbering<Story> stories; ///< of value numCells + i
 };
 
 ValueId Datapath::valueOf(Instance instance, std::span<const ValueId> operands) {
-  Values::Story story{instance, {operands.begin(), operands.end()}};
-  uint32_t next = static_cast<uint32_t>(numCells() + values->stories.size());
-  auto [found, isNew] = values->ids.try_emplace(std::move(story), ValueId(next));
-  if (isNew) {
-    values->stories.push_back(&found->first);
-  }
-  return found->second;
+  uint32_t story = values->stories({instance, {operands.begin(), operands.end()}});
+  return ValueId(static_cast<uint32_t>(numCells()) + story);
 }
 
 std::vector<ValueId> Datapath::initial() const {
@@ -83,24 +77,9 @@ void Datapath::commit(std::vector<ValueId> &memory, Instance instance) {
   }
 }
 
-std::string Datapath::describe(ValueId value) const {
-  constexpr size_t longest = 120;
-  if (value.value < numCells()) {
-    return std::string(cellTexts[CellId(value.value)]);
-  }
-  const Values::Story &story = *values->stories[value.value - numCells()];
-  std::string text =
-      fmt::format("{}#{}", kernel.nameOf(story.instance.instr), story.instance.run + 1);
-  const char *separator = "(";
-  for (ValueId operand : story.operands) {
-    text += separator;
-    text += text.size() > longest ? "..." : describe(operand);
-    separator = ", ";
-    if (text.size() > longest) {
-      break;
-    }
-  }
-  return story.operands.empty() ? text : text + ')';
+template <typename T> static void sortUnique(std::vector<T> &items) {
+  std::ranges::sort(items);
+  items.erase(std::ranges::unique(items).begin(), items.end());
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,9 +169,7 @@ private:
         dimension.cuts.push_back(end);
       });
     }
-    std::sort(dimension.cuts.begin(), dimension.cuts.end());
-    dimension.cuts.erase(std::unique(dimension.cuts.begin(), dimension.cuts.end()),
-                         dimension.cuts.end());
+    sortUnique(dimension.cuts);
     classify(dimension);
   }
 
@@ -220,8 +197,7 @@ private:
     for (auto &[range, classes] : dimension.classesIn) {
       forPieces(dimension, range,
                 [&, &into = classes](size_t piece) { into.push_back(dimension.classOf[piece]); });
-      std::sort(classes.begin(), classes.end());
-      classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+      sortUnique(classes);
     }
   }
 
@@ -303,22 +279,15 @@ private:
 
   std::string textOf(BufferId buffer, const std::vector<uint32_t> &place,
                      const std::vector<Dimension> &dimensions) const {
-    if (buffer.value >= kernel.buffers.size() + kernel.deps.size()) {
-      return sharedText(buffer, place, dimensions);
+    const auto numBuffers = static_cast<uint32_t>(kernel.buffers.size());
+    if (buffer.value >= numBuffers + kernel.deps.size()) { // `bytes of 'X'[64:32]`
+      return ranges.sharedName(buffer) + (place.size() == 1 ? placeText(place, dimensions) : "");
     }
-    if (buffer.value >= kernel.buffers.size()) {
-      const Dep &dep =
-          kernel.deps[DepId(buffer.value - static_cast<uint32_t>(kernel.buffers.size()))];
+    if (buffer.value >= numBuffers) {
+      const Dep &dep = kernel.deps[DepId(buffer.value - numBuffers)];
       return fmt::format("'{}' -> '{}'", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer));
     }
-    std::string text(kernel.text(kernel.buffers[buffer].name));
-    return text + placeText(place, dimensions);
-  }
-
-  /// `bytes of 'X'[64:32]`
-  std::string sharedText(BufferId memory, const std::vector<uint32_t> &place,
-                         const std::vector<Dimension> &dimensions) const {
-    return ranges.sharedName(memory) + (place.size() == 1 ? placeText(place, dimensions) : "");
+    return std::string(kernel.text(kernel.buffers[buffer].name)) + placeText(place, dimensions);
   }
 
   static std::string placeText(const std::vector<uint32_t> &place,
@@ -336,14 +305,12 @@ private:
 
   void makeFootprints(const std::vector<std::vector<CellId>> &cellsOfTile) {
     for (size_t i = 0; i < touchedTiles.size(); ++i) {
-      const TouchedTiles &touched = touchedTiles[i];
       auto cells = [&](AccessKind kind) {
         std::vector<CellId> all;
-        for (uint32_t tile : touched[static_cast<size_t>(kind)]) {
+        for (uint32_t tile : touchedTiles[i][static_cast<size_t>(kind)]) {
           all.insert(all.end(), cellsOfTile[tile].begin(), cellsOfTile[tile].end());
         }
-        std::sort(all.begin(), all.end());
-        all.erase(std::unique(all.begin(), all.end()), all.end());
+        sortUnique(all);
         return all;
       };
       result.footprints.push_back(

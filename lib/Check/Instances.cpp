@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace tally {
 
@@ -50,12 +51,12 @@ std::vector<uint64_t> Instances::optionsOf(LoopId id) const {
   if (loop.trip.kind == Trip::Kind::Constant) {
     return {loop.trip.constant};
   }
-  std::vector<uint64_t> all;
+  std::set<uint64_t> all;
   uint64_t least = loop.trip.kind == Trip::Kind::Value ? loop.trip.min : 0;
   uint64_t most = loop.trip.max.value_or(maxCountOffered);
   auto offer = [&](uint64_t count) {
     if (count >= least && count <= most) {
-      all.push_back(count);
+      all.insert(count);
     }
   };
   for (uint64_t count = 0; count <= std::min(options.maxTrips, maxCountOffered); ++count) {
@@ -68,12 +69,7 @@ std::vector<uint64_t> Instances::optionsOf(LoopId id) const {
       offer(count);
     }
   }
-  if (all.empty()) {
-    all.push_back(least);
-  }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+  return all.empty() ? std::vector{least} : std::vector(all.begin(), all.end());
 }
 
 /// Walks all engines with the decisions so far, adding what is missing.

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace tally {
 
 std::vector<NamedStep> nameSteps(const Kernel &kernel, const std::vector<Step> &steps) {
@@ -89,107 +87,84 @@ std::string writeScheduleFile(const ScheduleFile &s) {
   return text + "\n  ]\n}\n";
 }
 
-namespace {
+static std::string stringOf(const JsonAt &object, std::string_view key) {
+  std::optional<JsonAt> value = object.need(key);
+  return value ? value->string() : "";
+}
 
-class ScheduleReader {
-public:
-  explicit ScheduleReader(const JsonAt &root) : root(root) {}
+static std::string stringOrNull(const JsonAt &object, std::string_view key) {
+  std::optional<JsonAt> value = object.find(key);
+  return value && !value->isNull() ? value->string() : "";
+}
 
-  ScheduleFile run() {
-    root.expectObject({"schema", "version", "kernel", "code", "strategy", "options", "machine",
-                       "trips", "guards", "rules", "in_flight", "shows", "steps"});
-    root.expectSchema("tally-schedule", 1, 1);
-    if (std::optional<JsonAt> kernel = root.need("kernel");
-        kernel && kernel->expectObject({"file", "name"})) {
-      file.kernelFile = stringOf(*kernel, "file");
-      file.kernelName = stringOf(*kernel, "name");
-    }
-    file.codeFile = stringOrNull("code");
-    file.strategy = stringOrNull("strategy");
-    file.options = strings("options");
-    file.machine = stringOrNull("machine");
-    file.trips = strings("trips");
-    refuseRules();
-    if (std::optional<JsonAt> guards = root.find("guards")) {
-      file.guards = guards->unsignedIn(0, UINT64_MAX);
-    }
-    if (std::optional<JsonAt> inFlight = root.find("in_flight")) {
-      file.inFlight = static_cast<uint32_t>(inFlight->unsignedIn(1, 64));
-    }
-    file.shows = root.stringOr("shows", "");
-    steps();
-    return std::move(file);
+/// Reads each element of a list, if there is one.
+template <typename Read> static void forElements(std::optional<JsonAt> list, Read read) {
+  for (size_t i = 0; list && list->expectArray() && i < list->size(); ++i) {
+    read((*list)[i]);
   }
+}
 
-private:
-  /// Files of earlier versions have the key; only tests ever had a rule in it.
-  void refuseRules() const {
-    for (const std::string &rule : strings("rules")) {
-      root.need("rules")->error(
-          fmt::format("schedules under the rule '{}' cannot be repeated", rule));
-    }
+static std::vector<std::string> stringsOf(const JsonAt &object, std::string_view key) {
+  std::vector<std::string> texts;
+  forElements(object.find(key), [&](const JsonAt &text) { texts.push_back(text.string()); });
+  return texts;
+}
+
+static std::optional<NamedStep> readStep(const JsonAt &at) {
+  if (!at.expectArray() || at.size() < 2) {
+    at.error("expected a step as [\"issue\", \"act\"] or [\"commit\", \"act\", 0]");
+    return {};
   }
-
-  static std::string stringOf(const JsonAt &object, std::string_view key) {
-    std::optional<JsonAt> value = object.need(key);
-    return value ? value->string() : "";
+  NamedStep step{static_cast<StepKind>(at[0].oneOf(stepNames)), at[1].string(), 0, at.where()};
+  size_t wanted = hasIndex(step.kind) ? 3 : 2;
+  if (at.size() != wanted) {
+    at.error(fmt::format("expected {} parts of a step of this kind", wanted));
+  } else if (wanted == 3) {
+    step.index = static_cast<uint32_t>(at[2].unsignedIn(0, UINT32_MAX));
   }
+  return step;
+}
 
-  std::string stringOrNull(std::string_view key) const {
-    std::optional<JsonAt> value = root.find(key);
-    return value && !value->isNull() ? value->string() : "";
-  }
-
-  std::vector<std::string> strings(std::string_view key) const {
-    std::vector<std::string> texts;
-    std::optional<JsonAt> list = root.find(key);
-    if (list && list->expectArray()) {
-      for (size_t i = 0; i < list->size(); ++i) {
-        texts.push_back((*list)[i].string());
-      }
-    }
-    return texts;
-  }
-
-  void steps() {
-    std::optional<JsonAt> list = root.need("steps");
-    if (!list || !list->expectArray()) {
-      return;
-    }
-    for (size_t i = 0; i < list->size(); ++i) {
-      step((*list)[i]);
-    }
-  }
-
-  void step(const JsonAt &at) {
-    if (!at.expectArray() || at.size() < 2) {
-      at.error("expected a step as [\"issue\", \"act\"] or [\"commit\", \"act\", 0]");
-      return;
-    }
-    NamedStep step;
-    step.where = at.where();
-    step.kind = static_cast<StepKind>(at[0].oneOf(stepNames));
-    step.name = at[1].string();
-    size_t wanted = hasIndex(step.kind) ? 3 : 2;
-    if (at.size() != wanted) {
-      at.error(fmt::format("expected {} parts of a step of this kind", wanted));
-    } else if (wanted == 3) {
-      step.index = static_cast<uint32_t>(at[2].unsignedIn(0, UINT32_MAX));
-    }
-    file.steps.push_back(std::move(step));
-  }
-
-  const JsonAt &root;
+static ScheduleFile readSchedule(const JsonAt &root) {
   ScheduleFile file;
-};
-
-} // namespace
+  if (!root.expectObject({"schema", "version", "kernel", "code", "strategy", "options", "machine",
+                          "trips", "guards", "rules", "in_flight", "shows", "steps"})) {
+    return file;
+  }
+  root.expectSchema("tally-schedule", 1, 1);
+  if (std::optional<JsonAt> kernel = root.need("kernel");
+      kernel && kernel->expectObject({"file", "name"})) {
+    file.kernelFile = stringOf(*kernel, "file");
+    file.kernelName = stringOf(*kernel, "name");
+  }
+  file.codeFile = stringOrNull(root, "code");
+  file.strategy = stringOrNull(root, "strategy");
+  file.options = stringsOf(root, "options");
+  file.machine = stringOrNull(root, "machine");
+  file.trips = stringsOf(root, "trips");
+  // Files of earlier versions have the key; only tests ever had a rule in it.
+  for (const std::string &rule : stringsOf(root, "rules")) {
+    root.need("rules")->error(
+        fmt::format("schedules under the rule '{}' cannot be repeated", rule));
+  }
+  if (std::optional<JsonAt> guards = root.find("guards")) {
+    file.guards = guards->unsignedIn(0, UINT64_MAX);
+  }
+  if (std::optional<JsonAt> inFlight = root.find("in_flight")) {
+    file.inFlight = static_cast<uint32_t>(inFlight->unsignedIn(1, 64));
+  }
+  file.shows = root.stringOr("shows", "");
+  forElements(root.need("steps"), [&](const JsonAt &at) {
+    if (std::optional<NamedStep> step = readStep(at)) {
+      file.steps.push_back(std::move(*step));
+    }
+  });
+  return file;
+}
 
 std::optional<ScheduleFile> readScheduleFile(std::string_view text, Diagnostics &diagnostics) {
   JsonErrors errors;
-  std::optional<ScheduleFile> file = readJson(text, errors, [](const JsonAt &root) {
-    return root.expectObject() ? ScheduleReader(root).run() : ScheduleFile();
-  });
+  std::optional<ScheduleFile> file = readJson(text, errors, readSchedule);
   reportJsonErrors(errors, diagnostics);
   return file;
 }

@@ -79,9 +79,6 @@ public:
   /// Lets a run of an instruction have its effect.
   void commit(std::vector<ValueId> &memory, Instance instance);
 
-  /// `scale#2(load#1, X)`: the story of a value, cut off where it gets long.
-  std::string describe(ValueId value) const;
-
 private:
   friend class DatapathBuilder;
 
