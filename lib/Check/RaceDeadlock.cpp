@@ -21,7 +21,14 @@ namespace {
 class DeadlockStory : Story {
 public:
   DeadlockStory(const RaceSubject &subject, const ImplState &state)
-      : Story(subject), state(state) {}
+      : Story(subject), state(state), isAlone(kernel.engines.size(), false),
+        causeOf(kernel.engines.size()) {
+    for (EngineId engine : kernel.engines.ids()) {
+      blocked.push(system.whyBlocked(state, engine));
+      helpers.push(isBlocked(engine) ? helpersOf(blocked[engine].semaphore) : Helpers());
+      isAlone[engine] = isBlocked(engine) && isBeyondHelp(engine);
+    }
+  }
 
   std::vector<RaceReport> reports() {
     findCauses();
@@ -33,13 +40,13 @@ public:
   }
 
 private:
-  bool isBlocked(EngineId engine) const {
-    return system.whyBlocked(state, engine).kind == Blocked::Kind::Wait;
-  }
+  /// Engines that raise a semaphore later in their code, and by how much in all.
+  using Helpers = std::vector<std::pair<EngineId, uint64_t>>;
 
-  /// Engines that raise the semaphore later in their code, and by how much in all.
-  std::vector<std::pair<EngineId, uint64_t>> helpersOf(SemaId semaphore) const {
-    std::vector<std::pair<EngineId, uint64_t>> helpers;
+  bool isBlocked(EngineId engine) const { return blocked[engine].kind == Blocked::Kind::Wait; }
+
+  Helpers helpersOf(SemaId semaphore) const {
+    Helpers found;
     for (EngineId engine : kernel.engines.ids()) {
       uint64_t amount = 0;
       for (uint32_t at = state.at[engine]; at < points(engine).size(); ++at) {
@@ -48,35 +55,25 @@ private:
         amount += raises && op.signal == semaphore ? op.amount : 0;
       }
       if (amount != 0) {
-        helpers.emplace_back(engine, amount);
+        found.emplace_back(engine, amount);
       }
     }
-    return helpers;
+    return found;
   }
 
   /// Whether all that can still come is too little.
   bool isBeyondHelp(EngineId engine) const {
-    Blocked blocked = system.whyBlocked(state, engine);
-    auto helpers = helpersOf(blocked.semaphore);
-    uint64_t value = blocked.value;
-    for (const auto &[helper, amount] : helpers) {
+    uint64_t value = blocked[engine].value;
+    for (const auto &[helper, amount] : helpers[engine]) {
       value += amount;
     }
-    bool isCounted = !isReset(blocked.semaphore);
-    return helpers.empty() || (isCounted && value < blocked.threshold);
+    return helpers[engine].empty() ||
+           (!isReset(blocked[engine].semaphore) && value < blocked[engine].threshold);
   }
 
-  void drawArrows() {
-    isAlone = IdVector<EngineId, bool>(kernel.engines.size(), false);
-    for (EngineId engine : kernel.engines.ids()) {
-      arrows.push({});
-      isAlone[engine] = isBlocked(engine) && isBeyondHelp(engine);
-      if (isBlocked(engine) && !isAlone[engine]) {
-        for (const auto &[helper, amount] : helpersOf(system.whyBlocked(state, engine).semaphore)) {
-          arrows[engine].push_back(helper);
-        }
-      }
-    }
+  /// Where arrows lead to.
+  Helpers arrowsFrom(EngineId engine) const {
+    return isAlone[engine] ? Helpers() : helpers[engine];
   }
 
   /// Those that arrows lead to, itself included.
@@ -87,7 +84,7 @@ private:
     while (!todo.empty()) {
       EngineId from = todo.back();
       todo.pop_back();
-      for (EngineId to : arrows[from]) {
+      for (const auto &[to, amount] : arrowsFrom(from)) {
         if (!reached[to]) {
           reached[to] = true;
           todo.push_back(to);
@@ -100,12 +97,10 @@ private:
   /// One engine of each cause, those beyond help first, and for all others the cause that they are
   /// stuck behind.
   void findCauses() {
-    drawArrows();
     IdVector<EngineId, IdVector<EngineId, bool>> reached;
     for (EngineId engine : kernel.engines.ids()) {
       reached.push(reachedFrom(engine));
     }
-    causeOf = IdVector<EngineId, EngineId>(kernel.engines.size());
     for (EngineId engine : kernel.engines.ids()) {
       bool isLast = isBlocked(engine) && !causeOf[engine].valid();
       for (EngineId other : kernel.engines.ids()) {
@@ -120,26 +115,23 @@ private:
         causes.push_back(engine);
       }
     }
-    std::stable_partition(causes.begin(), causes.end(),
-                          [this](EngineId engine) { return isAlone[engine]; });
+    std::ranges::stable_partition(causes, [this](EngineId engine) { return isAlone[engine]; });
   }
 
   /// From an engine along the first arrows until one comes again, which closes a cycle; or the
   /// engine alone.
   std::vector<EngineId> chainFrom(EngineId engine) const {
-    std::vector<EngineId> chain;
-    while (true) {
-      auto seen = std::find(chain.begin(), chain.end(), engine);
+    std::vector<EngineId> chain = {engine};
+    while (!arrowsFrom(engine).empty()) {
+      engine = arrowsFrom(engine).front().first;
+      auto seen = std::ranges::find(chain, engine);
       if (seen != chain.end()) {
         chain.erase(chain.begin(), seen);
-        return chain;
+        break;
       }
       chain.push_back(engine);
-      if (arrows[engine].empty()) {
-        return chain;
-      }
-      engine = arrows[engine].front();
     }
+    return chain;
   }
 
   RaceReport reportOf(EngineId cause) const {
@@ -152,9 +144,9 @@ private:
     report.text.message = "deadlock: " + waitText(start);
     for (EngineId engine : chain) {
       report.text.note(whereAt(engine, state.at[engine]), helpText(engine));
-      Blocked blocked = system.whyBlocked(state, engine);
-      report.stuck.push_back({engine, points(engine)[state.at[engine]].op, blocked.semaphore,
-                              blocked.value, blocked.threshold});
+      const Blocked &wait = blocked[engine];
+      report.stuck.push_back({engine, points(engine)[state.at[engine]].op, wait.semaphore,
+                              wait.value, wait.threshold});
     }
     addOthers(report, chain, cause);
     report.facts.emplace_back("engine", std::string(kernel.nameOf(start)));
@@ -166,29 +158,28 @@ private:
   }
 
   std::string waitText(EngineId engine) const {
-    Blocked blocked = system.whyBlocked(state, engine);
+    const Blocked &wait = blocked[engine];
     std::string iteration = iterationAt(engine, state.at[engine]);
     std::string note = registerNote(engine, state.at[engine]);
-    return fmt::format(
-        "{} waits for '{}' >= {}, which holds {}{}{}", operationText(engine, state.at[engine]),
-        sema(blocked.semaphore), blocked.threshold, blocked.value,
-        iteration.empty() ? "" : ", in " + iteration, note.empty() ? "" : "; " + note);
+    return fmt::format("{} waits for '{}' >= {}, which holds {}{}{}",
+                       operationText(engine, state.at[engine]), sema(wait.semaphore),
+                       wait.threshold, wait.value, iteration.empty() ? "" : ", in " + iteration,
+                       note.empty() ? "" : "; " + note);
   }
 
   std::string helpText(EngineId engine) const {
-    Blocked blocked = system.whyBlocked(state, engine);
-    auto helpers = helpersOf(blocked.semaphore);
-    if (helpers.empty()) {
-      return fmt::format("nobody raises '{}' any more", sema(blocked.semaphore));
+    std::string_view name = sema(blocked[engine].semaphore);
+    if (helpers[engine].empty()) {
+      return fmt::format("nobody raises '{}' any more", name);
     }
-    std::string text = fmt::format("'{}' could still be raised", sema(blocked.semaphore));
-    for (const auto &[helper, amount] : helpers) {
+    std::string text = fmt::format("'{}' could still be raised", name);
+    for (const auto &[helper, amount] : helpers[engine]) {
       text += fmt::format(" by '{}' (by {} in all)", kernel.nameOf(helper), amount);
     }
     if (isAlone[engine]) {
       return text + ", which is not enough";
     }
-    EngineId next = helpers.front().first;
+    EngineId next = helpers[engine].front().first;
     return next == engine ? text + ", which is this engine, later in its code"
                           : text + ", but there " + waitText(next);
   }
@@ -203,16 +194,16 @@ private:
 
   void addOthers(RaceReport &report, const std::vector<EngineId> &chain, EngineId cause) const {
     for (EngineId engine : kernel.engines.ids()) {
-      bool isNamed = std::find(chain.begin(), chain.end(), engine) != chain.end();
-      if (isBlocked(engine) && !isNamed && causeOf[engine] == cause) {
+      if (isBlocked(engine) && causeOf[engine] == cause && std::ranges::count(chain, engine) == 0) {
         report.text.note(whereAt(engine, state.at[engine]), "stuck behind it: " + waitText(engine));
       }
     }
   }
 
   const ImplState &state;
-  IdVector<EngineId, std::vector<EngineId>> arrows;
-  IdVector<EngineId, bool> isAlone; ///< blocked, beyond help
+  IdVector<EngineId, Blocked> blocked;
+  IdVector<EngineId, Helpers> helpers; ///< of those that are blocked
+  IdVector<EngineId, bool> isAlone;    ///< blocked, beyond help
   std::vector<EngineId> causes;
   IdVector<EngineId, EngineId> causeOf;
 };

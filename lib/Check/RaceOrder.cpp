@@ -19,9 +19,14 @@ namespace {
 /// The two ends of a fault in the order of the kernel's text, executed one by one.
 class OrderStory : Story {
 public:
-  OrderStory(const RaceSubject &subject, const OrderFault &fault) : Story(subject), fault(fault) {
-    earlierActive = fault.earlierIssued ? activeOf(fault.earlier) : Active();
-    laterActive = activeOf(fault.later);
+  OrderStory(const RaceSubject &subject, const OrderFault &fault)
+      : Story(subject), fault(fault), producer(fault.producer()), consumer(fault.consumer()) {
+    producerActive = fault.earlierIssued ? activeOf(fault.earlier) : Active();
+    consumerActive = activeOf(fault.later);
+    if (fault.swapped) {
+      std::swap(producerActive, consumerActive);
+      std::swap(producerWrites, consumerWrites);
+    }
   }
 
   RaceReport report() const {
@@ -29,16 +34,16 @@ public:
     report.facts.clear();
     report.count = fault.count;
     Diagnostic &text = report.text;
-    text.where = kernel.instrs[consumer().instr].where;
+    text.where = kernel.instrs[consumer.instr].where;
     text.message = fault.dep.valid() ? unorderedMessage() : raceMessage();
-    text.note(kernel.instrs[producer().instr].where,
-              fmt::format("'{}' is here", kernel.nameOf(producer().instr)));
+    text.note(kernel.instrs[producer.instr].where,
+              fmt::format("'{}' is here", kernel.nameOf(producer.instr)));
     text.note(text.where, waitNote());
     if (fault.reversed) {
       text.note(text.where,
                 fmt::format("the code has them the other way round: '{}' waits until "
                             "'{}' is over",
-                            kernel.nameOf(producer().instr), kernel.nameOf(consumer().instr)));
+                            kernel.nameOf(producer.instr), kernel.nameOf(consumer.instr)));
     }
     if (std::string note = dependenceNote(); !note.empty()) {
       text.note(text.where, note);
@@ -51,25 +56,9 @@ public:
   }
 
 private:
-  Instance producer() const { return fault.producer(); }
-
-  Instance consumer() const { return fault.consumer(); }
-
-  const Active &producerActive() const { return fault.swapped ? laterActive : earlierActive; }
-
-  const Active &consumerActive() const { return fault.swapped ? earlierActive : laterActive; }
-
-  bool producerWrites() const { return fault.swapped ? fault.laterWrites : fault.earlierWrites; }
-
-  bool consumerWrites() const { return fault.swapped ? fault.earlierWrites : fault.laterWrites; }
-
   static uint64_t iterationOf(const Active &active, LoopId loop) {
-    for (const LoopIteration &a : active) {
-      if (a.loop == loop) {
-        return a.iteration;
-      }
-    }
-    return 0;
+    auto found = std::ranges::find(active, loop, &LoopIteration::loop);
+    return found != active.end() ? found->iteration : 0;
   }
 
   /// The loops around both instructions, outermost first.
@@ -89,8 +78,8 @@ private:
   std::string raceMessage() const {
     size_t numCells = commonCells().size();
     return fmt::format("race: nothing makes {}, which {} {}, wait for {}, which {} {}",
-                       nameOf(consumer()), consumerWrites() ? "writes" : "reads", elementsText(),
-                       nameOf(producer()), producerWrites() ? "writes" : "reads",
+                       nameOf(consumer), consumerWrites ? "writes" : "reads", elementsText(),
+                       nameOf(producer), producerWrites ? "writes" : "reads",
                        numCells > 1 ? "them" : "it");
   }
 
@@ -138,22 +127,22 @@ private:
 
   /// What the consumer should wait for, and what it does wait for.
   std::string waitNote() const {
-    QueueId queue = queueOf(producer().instr);
-    uint32_t number = numberOf(producer());
-    std::string_view name = kernel.nameOf(consumer().instr);
+    QueueId queue = queueOf(producer.instr);
+    uint32_t number = numberOf(producer);
+    std::string_view name = kernel.nameOf(consumer.instr);
     if (number == 0) {
       return fmt::format("the code of '{}' never issues that run of '{}'",
-                         kernel.nameOf(kernel.engineOf(producer().instr)),
-                         kernel.nameOf(producer().instr));
+                         kernel.nameOf(kernel.engineOf(producer.instr)),
+                         kernel.nameOf(producer.instr));
     }
     SemaId raised = system.issueAt(queue, number - 1).signal;
     if (!raised.valid()) {
       return fmt::format("'{}' raises no semaphore that '{}' could wait for; let it raise one",
-                         kernel.nameOf(producer().instr), name);
+                         kernel.nameOf(producer.instr), name);
     }
     if (isReset(raised)) {
       return fmt::format("'{}' has to wait until {} has raised '{}'; it waits for {}", name,
-                         nameOf(producer()), sema(raised), waitsText(raised));
+                         nameOf(producer), sema(raised), waitsText(raised));
     }
     uint64_t value = valueAfter(queue, number, raised);
     return waitsFor(raised, value) ? othersNote(raised, value)
@@ -163,8 +152,8 @@ private:
 
   /// Whether the consumer waits for the value that the producer alone would bring about.
   bool waitsFor(SemaId raised, uint64_t value) const {
-    std::vector<WaitAt> waits = waitsBefore(kernel.engineOf(consumer().instr), placeOf(consumer()));
-    return std::any_of(waits.begin(), waits.end(), [&](const WaitAt &wait) {
+    std::vector<WaitAt> waits = waitsBefore(kernel.engineOf(consumer.instr), placeOf(consumer));
+    return std::ranges::any_of(waits, [&](const WaitAt &wait) {
       return wait.op->wait == raised && wait.threshold >= value &&
              wait.threshold < subject.machine.counterLimit();
     });
@@ -172,23 +161,23 @@ private:
 
   /// The value is right, but does not say who brought it about.
   std::string othersNote(SemaId raised, uint64_t value) const {
-    QueueId queue = queueOf(producer().instr);
+    QueueId queue = queueOf(producer.instr);
     std::string_view name = kernel.nameOf(queue);
     return system.isSplit(queue)
                ? fmt::format("'{}' waits for '{}' >= {}, but that may come from parts of later "
                              "instructions of '{}', which completes in parts: wait for all that "
                              "are in flight, or use semaphores in turn",
-                             kernel.nameOf(consumer().instr), sema(raised), value, name)
+                             kernel.nameOf(consumer.instr), sema(raised), value, name)
                : fmt::format("'{}' waits for '{}' >= {}, but others than '{}' raise it, too: use a "
                              "semaphore for each queue, or wait for all of them",
-                             kernel.nameOf(consumer().instr), sema(raised), value, name);
+                             kernel.nameOf(consumer.instr), sema(raised), value, name);
   }
 
   /// `'s' >= 1`, or how its register came to be wrong.
   std::string waitsText(SemaId raised) const {
-    EngineId engine = kernel.engineOf(consumer().instr);
+    EngineId engine = kernel.engineOf(consumer.instr);
     std::string text;
-    for (const WaitAt &wait : waitsBefore(engine, placeOf(consumer()))) {
+    for (const WaitAt &wait : waitsBefore(engine, placeOf(consumer))) {
       text += fmt::format("{}'{}' >= {}", text.empty() ? "" : " and ", sema(wait.op->wait),
                           wait.threshold);
       std::string note = wait.op->wait == raised ? registerNote(engine, wait.at) : "";
@@ -203,11 +192,11 @@ private:
       return {};
     }
     std::string weaker;
-    for (DepId id : subject.owed.depsOf(consumer().instr)) {
-      if (kernel.deps[id].producer != producer().instr) {
+    for (DepId id : subject.owed.depsOf(consumer.instr)) {
+      if (kernel.deps[id].producer != producer.instr) {
         continue;
       }
-      if (subject.owed.of(id, consumer().run) > producer().run) {
+      if (subject.owed.of(id, consumer.run) > producer.run) {
         return fmt::format("the kernel has the dependence {}", tally::describe(kernel, id));
       }
       weaker = fmt::format("; {} asks for less", tally::describe(kernel, id));
@@ -216,9 +205,9 @@ private:
   }
 
   std::string missingDependence() const {
-    std::string_view kind = !producerWrites() ? "war" : consumerWrites() ? "waw" : "raw";
-    return fmt::format("tally.dep \"{}\" -> \"{}\" {}{}", kernel.nameOf(producer().instr),
-                       kernel.nameOf(consumer().instr), kind, distanceText());
+    std::string_view kind = !producerWrites ? "war" : consumerWrites ? "waw" : "raw";
+    return fmt::format("tally.dep \"{}\" -> \"{}\" {}{}", kernel.nameOf(producer.instr),
+                       kernel.nameOf(consumer.instr), kind, distanceText());
   }
 
   /// Vectors with a negative part are rather counted in runs, where both are in one body.
@@ -226,17 +215,17 @@ private:
     std::string text;
     bool negative = false;
     for (LoopId loop : commonLoops()) {
-      int64_t distance = int64_t(iterationOf(consumerActive(), loop)) -
-                         int64_t(iterationOf(producerActive(), loop));
+      int64_t distance =
+          int64_t(iterationOf(consumerActive, loop)) - int64_t(iterationOf(producerActive, loop));
       negative |= distance < 0;
       if (distance != 0) {
         text += fmt::format("{} \"{}\" = {}", text.empty() ? " at" : ",", kernel.nameOf(loop),
                             distance);
       }
     }
-    bool sameBody = kernel.instrs[producer().instr].home == kernel.instrs[consumer().instr].home;
-    return negative && sameBody && consumer().run >= producer().run
-               ? fmt::format(" flat {}", consumer().run - producer().run)
+    bool sameBody = kernel.instrs[producer.instr].home == kernel.instrs[consumer.instr].home;
+    return negative && sameBody && consumer.run >= producer.run
+               ? fmt::format(" flat {}", consumer.run - producer.run)
                : text;
   }
 
@@ -244,15 +233,15 @@ private:
     auto add = [&](const char *key, std::string value) {
       report.facts.emplace_back(key, std::move(value));
     };
-    add("first", std::string(kernel.nameOf(producer().instr)));
-    add("first_iteration", iterationText(kernel, producerActive()));
-    add("second", std::string(kernel.nameOf(consumer().instr)));
-    add("second_iteration", iterationText(kernel, consumerActive()));
+    add("first", std::string(kernel.nameOf(producer.instr)));
+    add("first_iteration", iterationText(kernel, producerActive));
+    add("second", std::string(kernel.nameOf(consumer.instr)));
+    add("second_iteration", iterationText(kernel, consumerActive));
     if (fault.dep.valid()) {
       add("dependence", tally::describe(kernel, fault.dep));
     } else {
-      add("first_access", producerWrites() ? "write" : "read");
-      add("second_access", consumerWrites() ? "write" : "read");
+      add("first_access", producerWrites ? "write" : "read");
+      add("second_access", consumerWrites ? "write" : "read");
       add("elements", elementsText());
       add("needs", missingDependence());
       if (fault.reversed) {
@@ -262,7 +251,9 @@ private:
   }
 
   const OrderFault &fault;
-  Active earlierActive, laterActive;
+  const Instance producer, consumer;
+  Active producerActive, consumerActive;
+  bool producerWrites = fault.earlierWrites, consumerWrites = fault.laterWrites;
 };
 } // namespace
 

@@ -13,70 +13,36 @@
 namespace tally {
 namespace {
 
-/// How far each component has come.
-class Progress {
-public:
-  Progress(const HappensBefore &order) : order(order), ticks(order.numComponents(), 0) {}
-
-  /// Counts the step; whether it is within `limit`. Commits are not counted.
-  bool isWithin(const Step &step, const Clock &limit) {
-    uint32_t component = step.kind == StepKind::Retire ? order.componentOf(step.queue, 0)
-                         : step.kind == StepKind::Deliver
-                             ? order.componentOf(step.queue, step.index)
-                             : order.componentOf(step.engine);
-    return ++ticks[component] <= limit[component];
-  }
-
-private:
-  const HappensBefore &order;
-  Clock ticks;
+/// The first steps of a schedule, up to the issue that shows the fault, and what surely came before
+/// both instructions.
+struct Prefix {
+  std::vector<Step> steps;
+  Clock clock;
 };
 
-/// Looks for the clocks of two issues while a schedule is run again.
-class IssueFinder {
-public:
-  IssueFinder(const RaceSubject &subject, const OrderFault &fault)
-      : run(subject), fault(fault), limit(run.order.numComponents(), 0) {}
-
-  void find(const std::vector<Step> &steps) {
-    for (const Step &step : steps) {
-      if (step.kind == StepKind::Issue) {
-        const QueueState &queue = run.state.queues[step.queue];
-        Instance instance = run.subject.system.instanceAt(step.queue, queue.issued);
-        run.apply(step);
-        note(instance, run.order.clockOf(step.engine));
-        if (hasEarlier && fault.reversed) {
-          return;
-        }
-        if (hasLater && (hasEarlier || !fault.earlierIssued)) {
-          return;
-        }
-      } else {
-        run.apply(step);
-      }
+Prefix prefixOf(const RaceSubject &subject, const std::vector<Step> &steps,
+                const OrderFault &fault) {
+  RaceRun run(subject);
+  Clock limit(run.order.numComponents(), 0);
+  bool hasEarlier = !fault.earlierIssued, hasLater = fault.reversed;
+  for (const Step &step : steps) {
+    Instance issued;
+    if (step.kind == StepKind::Issue) {
+      issued = subject.system.instanceAt(step.queue, run.state.queues[step.queue].issued);
+    }
+    run.apply(step);
+    hasEarlier |= issued == fault.earlier;
+    hasLater |= issued == fault.later;
+    if (issued == fault.earlier || (issued == fault.later && !fault.reversed)) {
+      std::ranges::transform(limit, run.order.clockOf(step.engine), limit.begin(),
+                             [](uint32_t a, uint32_t b) { return std::max(a, b); });
+    }
+    if (hasEarlier && hasLater && issued.instr.valid()) {
+      break;
     }
   }
-
-  size_t numSteps() const { return run.steps.size(); }
-
-  const Clock &clock() const { return limit; }
-
-private:
-  void note(Instance instance, const Clock &clock) {
-    hasEarlier |= instance == fault.earlier;
-    hasLater |= instance == fault.later;
-    if (instance == fault.earlier || (instance == fault.later && !fault.reversed)) {
-      for (size_t i = 0; i < limit.size(); ++i) {
-        limit[i] = std::max(limit[i], clock[i]);
-      }
-    }
-  }
-
-  RaceRun run;
-  const OrderFault &fault;
-  Clock limit;
-  bool hasEarlier = false, hasLater = false;
-};
+  return {std::move(run.steps), std::move(limit)};
+}
 
 /// Whether both instructions of the fault are in flight; if the code has them the wrong way round,
 /// the one that should come second, alone.
@@ -94,10 +60,16 @@ bool isShownBy(const ImplSystem &system, const ImplState &state, const OrderFaul
 
 /// Keeps the steps within the clock, each queue committing only what then finishes. Empty if these
 /// steps cannot be performed alone.
-std::vector<Step> keepWithin(const RaceSubject &subject, const std::vector<Step> &steps,
-                             const Clock &clock, const OrderFault &fault) {
+std::vector<Step> keepWithin(const RaceSubject &subject, const Prefix &prefix,
+                             const OrderFault &fault) {
   HappensBefore order(subject.kernel, 0, subject.machine);
-  Progress progress(order);
+  Clock ticks(order.numComponents(), 0);
+  auto isWithin = [&](const Step &step) {
+    uint32_t component = step.kind == StepKind::Control || step.kind == StepKind::Issue
+                             ? order.componentOf(step.engine)
+                             : order.componentOf(step.queue, step.index);
+    return ++ticks[component] <= prefix.clock[component];
+  };
   ImplState state = subject.system.initial();
   std::vector<Step> kept;
   auto perform = [&](const Step &step) {
@@ -108,8 +80,8 @@ std::vector<Step> keepWithin(const RaceSubject &subject, const std::vector<Step>
     kept.push_back(step);
     return true;
   };
-  for (const Step &step : steps) {
-    if (step.kind == StepKind::Commit || !progress.isWithin(step, clock)) {
+  for (const Step &step : prefix.steps) {
+    if (step.kind == StepKind::Commit || !isWithin(step)) {
       continue;
     }
     if (step.kind == StepKind::Retire || step.kind == StepKind::Deliver) {
@@ -230,13 +202,10 @@ std::vector<Step> holdBackBoth(const RaceSubject &subject, const OrderFault &fau
 
 std::vector<Step> witnessOf(const RaceSubject &subject, const std::vector<Step> &steps,
                             const OrderFault &fault, bool &isShown) {
-  IssueFinder finder(subject, fault);
-  finder.find(steps);
-  std::vector<Step> prefix(steps.begin(),
-                           steps.begin() + static_cast<ptrdiff_t>(finder.numSteps()));
-  std::vector<Step> kept = keepWithin(subject, prefix, finder.clock(), fault);
+  Prefix prefix = prefixOf(subject, steps, fault);
+  std::vector<Step> kept = keepWithin(subject, prefix, fault);
   isShown = !kept.empty() || !fault.earlierIssued;
-  return kept.empty() ? prefix : kept;
+  return kept.empty() ? std::move(prefix.steps) : kept;
 }
 
 } // namespace tally
