@@ -15,37 +15,22 @@
 
 namespace tally {
 
-/// The mismatch of that name in the last state, with the values it has there.
-static Mismatch asSeenAtTheEnd(const Lockstep &lockstep, const std::vector<Step> &schedule,
-                               const Mismatch &mismatch) {
-  LockstepState state = lockstep.initial();
-  for (const Step &step : schedule) {
-    lockstep.apply(state, step);
-  }
-  std::vector<Mismatch> all = lockstep.mismatches(state);
-  auto found = std::find(all.begin(), all.end(), mismatch);
-  assert(found != all.end() && "the witness shows it");
-  return found != all.end() ? *found : mismatch;
-}
-
-/// The steps by which the early instruction goes.
-static void addEarlyIssue(const Lockstep &lockstep, const Mismatch &mismatch,
-                          std::vector<Step> &schedule) {
-  LockstepState state = lockstep.initial();
-  for (const Step &step : schedule) {
-    lockstep.apply(state, step);
-  }
-  std::vector<Step> way = lockstep.wayToIssue(state, mismatch.engine);
-  schedule.insert(schedule.end(), way.begin(), way.end());
-}
-
 static void addWitness(const Lockstep &lockstep, const WalkResult &walk, ExploreResult &result) {
   result.verdict = Verdict::No;
   result.schedule = shorten(lockstep, *walk.first, walk.wayToFirst);
-  result.witness = asSeenAtTheEnd(lockstep, result.schedule, *walk.first);
+  LockstepState state = lockstep.initial();
+  for (const Step &step : result.schedule) {
+    lockstep.apply(state, step);
+  }
+  // The mismatch of that name, with the values that it has in the last state.
+  std::vector<Mismatch> all = lockstep.mismatches(state);
+  auto found = std::ranges::find(all, *walk.first);
+  assert(found != all.end() && "the witness shows it");
+  result.witness = found != all.end() ? *found : *walk.first;
   result.text = describe(lockstep.specOf(), lockstep.implOf(), *result.witness);
   if (result.witness->kind == MismatchKind::Early) {
-    addEarlyIssue(lockstep, *result.witness, result.schedule);
+    std::vector<Step> way = lockstep.wayToIssue(state, result.witness->engine);
+    result.schedule.insert(result.schedule.end(), way.begin(), way.end());
   }
 }
 
@@ -59,12 +44,7 @@ ExploreResult explore(const Kernel &kernel, const Code &code, const Machine &mac
   }
   WalkResult walk = options.reduction == Reduction::None ? walkAll(lockstep, options)
                                                          : walkReduced(lockstep, options);
-  result.complete = walk.complete;
-  result.reason = walk.reason;
-  result.states = walk.states;
-  result.transitions = walk.transitions;
-  result.bytes = walk.bytes;
-  result.stuckTogether = walk.stuckTogether;
+  static_cast<WalkSummary &>(result) = walk;
   result.full.assign(walk.full.begin(), walk.full.end());
   for (const Mismatch &mismatch : walk.mismatches) {
     if (isAllowed(options, mismatch)) {

@@ -86,21 +86,21 @@ std::vector<Step> stepsOf(const ReducedSystem &system, const std::vector<Event> 
   };
   for (const Event &event : events) {
     if (event.kind == Event::Kind::Retire) {
-      way.push_back(system.impl.completionOf(event.queue, 0));
-      system.retire(now, event.queue);
+      way.push_back(system.impl.completionOf(event.queue(), 0));
+      system.retire(now, event.queue());
     } else if (event.kind == Event::Kind::Deliver) {
-      way.push_back(system.impl.completionOf(event.queue, event.ring));
-      system.deliver(now, event.queue, event.ring);
+      way.push_back(system.impl.completionOf(event.queue(), event.ring));
+      system.deliver(now, event.queue(), event.ring);
     } else {
-      const Act &act = *system.headOf(now, event.engine);
-      controlUpTo(event.engine, act.point + (act.kind != OpKind::Issue));
+      const Act &act = *system.headOf(now, event.engine());
+      controlUpTo(event.engine(), act.point + (act.kind != OpKind::Issue));
       if (act.kind == OpKind::Issue) {
         uint32_t place = now.issued[act.queue] - now.retired[act.queue];
-        way.push_back(Step::issue(event.engine, act.queue));
-        way.push_back(Step::commit(event.engine, act.queue, place));
-        ++point[event.engine];
+        way.push_back(Step::issue(event.engine(), act.queue));
+        way.push_back(Step::commit(event.engine(), act.queue, place));
+        ++point[event.engine()];
       }
-      system.execute(now, event.engine, act);
+      system.execute(now, event.engine(), act);
     }
   }
   for (EngineId e : system.kernel.engines.ids()) {
@@ -231,18 +231,18 @@ private:
   void perform(Position &position, const Event &event) {
     switch (event.kind) {
     case Event::Kind::Act: {
-      const Act &act = *system.headOf(position, event.engine);
+      const Act &act = *system.headOf(position, event.engine());
       if (act.kind == OpKind::Issue) {
-        checkIssue(position, event.engine);
+        checkIssue(position, event.engine());
       }
-      system.execute(position, event.engine, act);
+      system.execute(position, event.engine(), act);
       break;
     }
     case Event::Kind::Retire:
-      system.retire(position, event.queue);
+      system.retire(position, event.queue());
       break;
     case Event::Kind::Deliver:
-      system.deliver(position, event.queue, event.ring);
+      system.deliver(position, event.queue(), event.ring);
       break;
     }
     course.push_back(event);
@@ -339,7 +339,7 @@ private:
         checkIssue(position, e);
         break;
       }
-      perform(position, {Event::Kind::Act, e, {}, 0});
+      perform(position, {Event::Kind::Act, e.value, 0});
       moved = true;
     }
     return moved;
@@ -355,7 +355,7 @@ private:
   bool retireUnmarked(Position &position, QueueId q) {
     bool moved = false;
     while (isEagerRetirement(position, q)) {
-      perform(position, {Event::Kind::Retire, {}, q, 0});
+      perform(position, {Event::Kind::Retire, q.value, 0});
       moved = true;
     }
     return moved;
@@ -403,7 +403,7 @@ private:
         wrongIssue = true;
         checkIssue(frame.position, e);
       } else {
-        frame.choices.push_back({Event::Kind::Act, e, {}, 0});
+        frame.choices.push_back({Event::Kind::Act, e.value, 0});
       }
     }
     for (QueueId q : system.kernel.queues.ids()) {
@@ -416,13 +416,13 @@ private:
     const Position &position = frame.position;
     if (!system.impl.isSplit(q)) {
       if (position.retired[q] < position.issued[q]) {
-        frame.choices.push_back({Event::Kind::Retire, {}, q, 0});
+        frame.choices.push_back({Event::Kind::Retire, q.value, 0});
       }
       return;
     }
     for (uint32_t r = 0; r < system.impl.ringsOf(q); ++r) {
       if (position.rings[system.impl.firstRing(q) + r] < position.issued[q]) {
-        frame.choices.push_back({Event::Kind::Deliver, {}, q, r});
+        frame.choices.push_back({Event::Kind::Deliver, q.value, r});
       }
     }
   }

@@ -28,9 +28,12 @@ struct Position {
 struct Event {
   enum class Kind : uint8_t { Act, Retire, Deliver };
   Kind kind = Kind::Act;
-  EngineId engine;   ///< Act
-  QueueId queue;     ///< Retire, Deliver
+  uint32_t who = 0;  ///< an engine; Retire, Deliver: a queue
   uint32_t ring = 0; ///< Deliver
+
+  EngineId engine() const { return EngineId(who); }
+
+  QueueId queue() const { return QueueId(who); }
 };
 
 class ReducedSystem {

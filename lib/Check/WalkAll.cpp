@@ -37,14 +37,14 @@ public:
   WalkResult run() {
     add(lockstep.initial(), UINT32_MAX, {});
     for (size_t at = 0; at < nodes.size(); ++at) {
-      if (!visit(at) || !withinLimits()) {
-        finish();
-        return result;
+      result.complete = visit(at) && withinLimits();
+      if (!result.complete) {
+        break;
       }
     }
-    result.complete = true;
-    finish();
-    return result;
+    result.states = nodes.size();
+    result.bytes = bytes;
+    return std::move(result);
   }
 
 private:
@@ -160,11 +160,6 @@ private:
       result.reason = stopReason;
     }
     return result.reason.empty();
-  }
-
-  void finish() {
-    result.states = nodes.size();
-    result.bytes = bytes;
   }
 
   const Lockstep &lockstep;

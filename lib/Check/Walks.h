@@ -9,13 +9,7 @@
 namespace tally {
 
 /// What a walk found. Mismatches are not judged here.
-struct WalkResult {
-  bool complete = false; ///< every state was seen
-  std::string reason;    ///< of a walk that is not complete
-  uint64_t states = 0;
-  uint64_t transitions = 0;
-  uint64_t bytes = 0;
-  bool stuckTogether = false;
+struct WalkResult : WalkSummary {
   std::set<QueueId> full; ///< as in ExploreResult
   std::set<Mismatch> mismatches;
   std::optional<Mismatch> first; ///< that is not allowed

@@ -93,14 +93,18 @@ struct ExploreOptions {
   const StopFlag *stop = nullptr;
 };
 
-struct ExploreResult {
-  Verdict verdict = Verdict::Undecided;
+/// How far a walk over states came.
+struct WalkSummary {
   bool complete = false; ///< every state was seen, or stands for one that was
   std::string reason;    ///< not complete: which limit was reached, if it was not stopped by a No
   uint64_t states = 0;   ///< kept; of a reduced walk, those where something is chosen
   uint64_t transitions = 0; ///< between kept states
   uint64_t bytes = 0;       ///< for states, at most
   bool stuckTogether = false;
+};
+
+struct ExploreResult : WalkSummary {
+  Verdict verdict = Verdict::Undecided;
   /// Queues that were full in some state while their engine had more for them: what shows only with
   /// more in flight was not seen.
   std::vector<QueueId> full;
