@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 namespace tally {
@@ -18,11 +19,10 @@ namespace {
 
 /// What the check says of one choice of trips, in short.
 struct Outcome {
-  std::set<std::string> keys;
-  std::map<std::string, std::vector<StuckWait>> stuck; ///< of deadlocks, by key
-  std::vector<uint32_t> issued;                        ///< by queue
-  std::vector<EngineId> blocked;                       ///< at the end
-  bool isDecided = false;                              ///< for every schedule
+  std::map<std::string, std::vector<StuckWait>> reports; ///< by key; of deadlocks, who is stuck
+  std::vector<uint32_t> issued;                          ///< by queue
+  std::vector<EngineId> blocked;                         ///< at the end
+  bool isDecided = false;                                ///< for every schedule
 };
 
 bool isOrder(const RaceReport &report) {
@@ -100,10 +100,10 @@ public:
   }
 
   CausesFound run() {
-    for (uint32_t i = 0; i < results.size(); ++i) {
-      for (uint32_t j = 0; j < results[i].reports.size(); ++j) {
-        if (hasCause(results[i].reports[j].kind)) {
-          open.push_back({i, j});
+    for (uint32_t run = 0; run < results.size(); ++run) {
+      for (RaceReport &report : results[run].reports) {
+        if (hasCause(report.kind)) {
+          open.push_back({run, &report});
         }
       }
     }
@@ -120,19 +120,21 @@ public:
   }
 
 private:
+  /// A report of one of the runs.
   struct Place {
-    uint32_t run, report;
+    uint32_t run;
+    RaceReport *report;
+
+    RaceReport *operator->() const { return report; }
+
+    bool operator==(const Place &) const = default;
   };
 
   static constexpr size_t maxMended = 4; ///< candidates for which mends are looked for
 
-  RaceReport &at(Place place) const { return results[place.run].reports[place.report]; }
+  static bool isError(Place place) { return place->text.severity == Severity::Error; }
 
-  bool isError(Place place) const { return at(place).text.severity == Severity::Error; }
-
-  bool hasError() const {
-    return std::any_of(open.begin(), open.end(), [this](Place place) { return isError(place); });
-  }
+  bool hasError() const { return std::ranges::any_of(open, isError); }
 
   //===--- Asking the check -----------------------------------------------===//
 
@@ -157,10 +159,7 @@ private:
     outcome.isDecided = result.oneDecides && !result.timeIsUp;
     for (const RaceReport &report : result.reports) {
       if (hasCause(report.kind)) {
-        outcome.keys.insert(keyOf(report));
-      }
-      if (report.kind == ReportKind::Deadlock) {
-        outcome.stuck.emplace(keyOf(report), report.stuck);
+        outcome.reports.emplace(keyOf(report), report.stuck);
       }
     }
     return outcome;
@@ -169,14 +168,14 @@ private:
   /// Whether a change takes the report away, and makes nothing worse. `after` is then what the
   /// check says with it.
   bool helps(const Code &code, Place first, std::vector<Outcome> &after) {
-    std::string key = keyOf(at(first));
-    std::vector<StuckWait> stuck = stuckNow(at(first));
+    std::string key = keyOf(*first.report);
+    std::vector<StuckWait> stuck = stuckNow(*first.report);
     after.assign(choices.size(), {});
     for (size_t i = 0; i < choices.size(); ++i) {
       // What shows the fault comes first: most changes do not help there.
       size_t choice = (first.run + i) % choices.size();
       after[choice] = outcomeOf(code, machine, choices[choice]);
-      if (!isBetter(after[choice], before[choice]) || after[choice].keys.contains(key) ||
+      if (!isBetter(after[choice], before[choice]) || after[choice].reports.contains(key) ||
           isStill(stuck, after[choice])) {
         return false;
       }
@@ -186,19 +185,15 @@ private:
 
   /// Whether an engine that waited in vain still does, perhaps for another reason.
   static bool isStill(const std::vector<StuckWait> &stuck, const Outcome &after) {
-    return std::any_of(stuck.begin(), stuck.end(), [&](const StuckWait &wait) {
-      return std::find(after.blocked.begin(), after.blocked.end(), wait.engine) !=
-             after.blocked.end();
+    return std::ranges::any_of(stuck, [&](const StuckWait &wait) {
+      return std::ranges::count(after.blocked, wait.engine) != 0;
     });
   }
 
   static bool isBetter(const Outcome &after, const Outcome &before) {
-    bool getsAsFar = after.issued.size() == before.issued.size() &&
-                     std::equal(after.issued.begin(), after.issued.end(), before.issued.begin(),
-                                [](uint32_t a, uint32_t b) { return a >= b; });
-    return after.isDecided && getsAsFar &&
-           std::includes(before.keys.begin(), before.keys.end(), after.keys.begin(),
-                         after.keys.end());
+    return after.isDecided &&
+           std::ranges::equal(after.issued, before.issued, std::ranges::greater_equal()) &&
+           std::ranges::includes(std::views::keys(before.reports), std::views::keys(after.reports));
   }
 
   /// Well formed, and within what the machine has.
@@ -221,36 +216,32 @@ private:
   /// all else; of what is out of order, that which would order most.
   std::vector<Place> chooseFirst() {
     std::vector<Place> candidates;
-    Place first = *std::find_if(open.begin(), open.end(), [this](Place p) { return isError(p); });
+    Place first = *std::ranges::find_if(open, isError);
     for (Place place : open) {
-      if (at(place).kind == ReportKind::Wrap && isError(place)) {
+      if (place->kind == ReportKind::Wrap && isError(place)) {
         return {place};
       }
-      if (isError(place) && isOrder(at(place)) && candidates.size() < options.maxCandidates) {
+      if (isError(place) && isOrder(*place.report) && candidates.size() < options.maxCandidates) {
         candidates.push_back(place);
       }
     }
-    if (!isOrder(at(first)) || candidates.size() == 1) {
+    if (!isOrder(*first.report) || candidates.size() == 1) {
       return {first};
     }
-    return sortedByOrder(std::move(candidates));
+    return sortedByOrder(candidates);
   }
 
-  std::vector<Place> sortedByOrder(std::vector<Place> candidates) {
+  std::vector<Place> sortedByOrder(const std::vector<Place> &candidates) const {
     std::vector<std::pair<size_t, Place>> sorted;
-    std::set<std::pair<uint32_t, uint32_t>> behind;
+    std::vector<Place> behind;
     for (Place candidate : candidates) {
-      if (behind.contains({candidate.run, candidate.report})) {
-        continue; // what orders it orders all that it would
+      if (std::ranges::count(behind, candidate) == 0) { // what orders it orders all that it would
+        std::vector<Place> ordered = foldOrdered(candidate);
+        behind.insert(behind.end(), ordered.begin(), ordered.end());
+        sorted.emplace_back(ordered.size(), candidate);
       }
-      std::vector<Place> ordered = foldOrdered(candidate);
-      for (Place place : ordered) {
-        behind.emplace(place.run, place.report);
-      }
-      sorted.emplace_back(ordered.size(), candidate);
     }
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto &a, const auto &b) { return a.first > b.first; });
+    std::ranges::stable_sort(sorted, std::ranges::greater(), &std::pair<size_t, Place>::first);
     std::vector<Place> result;
     for (const auto &[size, place] : sorted) {
       result.push_back(place);
@@ -261,15 +252,15 @@ private:
   /// Those of `among` that are in order in every schedule, if what `first` asks for is.
   std::vector<Place> orderedWith(const RaceSubject &subject, uint32_t run, Place first,
                                  const std::vector<Place> &among) const {
-    std::vector<PairWait> waits = waitsOf(subject, at(first).producer, at(first).consumer);
+    std::vector<PairWait> waits = waitsOf(subject, first->producer, first->consumer);
     MustOrder order(subject.system, assume(waits));
     std::vector<Place> ordered;
     if (!order.isSettled() || !getsAsFar(order, run)) {
       return ordered;
     }
     for (Place place : among) {
-      if (isOrder(at(place)) &&
-          areKept(order, waitsOf(subject, at(place).producer, at(place).consumer))) {
+      if (isOrder(*place.report) &&
+          areKept(order, waitsOf(subject, place->producer, place->consumer))) {
         ordered.push_back(place);
       }
     }
@@ -293,25 +284,25 @@ private:
     ++found.numCauses;
     Place first = candidates.front();
     std::vector<Place> folded;
-    if (at(first).kind == ReportKind::Wrap) {
+    if (first->kind == ReportKind::Wrap) {
       folded = foldWrapped();
     } else if (std::optional<Place> mended = mendOneOf(candidates)) {
       first = *mended;
       folded = foldGone();
-    } else if (isOrder(at(first))) {
+    } else if (isOrder(*first.report)) {
       folded = foldOrdered(first);
     }
-    found.allMended &= at(first).mend.has_value();
+    found.allMended &= first->mend.has_value();
     folded.push_back(first);
     std::vector<RaceReport *> others;
     for (Place place : folded) {
-      at(place).cause = found.numCauses;
-      if (!isSame(place, first)) {
-        others.push_back(&at(place));
+      place->cause = found.numCauses;
+      if (place != first) {
+        others.push_back(place.report);
       }
-      std::erase_if(open, [&](Place other) { return isSame(place, other); });
+      std::erase(open, place);
     }
-    fold(kernel, at(first), others);
+    fold(kernel, *first.report, others);
   }
 
   /// Applies the mend of that candidate with which most is gone.
@@ -329,13 +320,11 @@ private:
     if (!best) {
       return {};
     }
-    at(best->first).mend = std::move(best->proposal.mend);
+    best->first->mend = std::move(best->proposal.mend);
     current = std::move(best->proposal.code);
     before = std::move(best->after);
     return best->first;
   }
-
-  static bool isSame(Place a, Place b) { return a.run == b.run && a.report == b.report; }
 
   /// A change that helps.
   struct Mended {
@@ -356,13 +345,13 @@ private:
       if (!mayTry || !helps(proposal.code, first, after)) {
         return false;
       }
-      size_t numLeft = std::count_if(open.begin(), open.end(),
-                                     [&](Place place) { return isReported(place, after); });
+      size_t numLeft =
+          std::ranges::count_if(open, [&](Place place) { return isReported(place, after); });
       mended = Mended{first, std::move(proposal), std::move(after), numLeft};
       return true;
     };
     MendSubject subject{kernel, current, machine, choices, implOptions()};
-    const RaceReport &report = at(first);
+    const RaceReport &report = *first.report;
     if (isOrder(report)) {
       mendOrder(subject, report.producer, report.consumer, tryMend);
     } else if (report.kind == ReportKind::Deadlock) {
@@ -374,8 +363,8 @@ private:
   /// Places in the code as it is, with the mends found so far.
   std::vector<StuckWait> stuckNow(const RaceReport &report) const {
     for (const Outcome &outcome : before) {
-      auto entry = outcome.stuck.find(keyOf(report));
-      if (entry != outcome.stuck.end()) {
+      auto entry = outcome.reports.find(keyOf(report));
+      if (entry != outcome.reports.end()) {
         return entry->second;
       }
     }
@@ -384,33 +373,25 @@ private:
 
   /// In some run.
   bool isReported(Place place, const std::vector<Outcome> &outcomes) const {
-    std::string key = keyOf(at(place));
-    return std::any_of(outcomes.begin(), outcomes.end(),
-                       [&](const Outcome &outcome) { return outcome.keys.contains(key); });
+    std::string key = keyOf(*place.report);
+    return std::ranges::any_of(
+        outcomes, [&](const Outcome &outcome) { return outcome.reports.contains(key); });
   }
 
   std::vector<Place> foldGone() const {
-    std::vector<Place> gone;
-    for (Place place : open) {
-      if (!isReported(place, before)) {
-        gone.push_back(place);
-      }
-    }
+    std::vector<Place> gone = open;
+    std::erase_if(gone, [this](Place place) { return isReported(place, before); });
     return gone;
   }
 
   /// What would be in order in each run in which it is not.
   std::vector<Place> foldOrdered(Place first) const {
-    std::vector<Place> kept;
-    for (Place place : open) {
-      if (isReported(place, before)) {
-        kept.push_back(place);
-      }
-    }
+    std::vector<Place> kept = open;
+    std::erase_if(kept, [this](Place place) { return !isReported(place, before); });
     for (uint32_t run = 0; run < choices.size(); ++run) {
       std::vector<Place> here, others;
       for (Place place : kept) {
-        (before[run].keys.contains(keyOf(at(place))) ? here : others).push_back(place);
+        (before[run].reports.contains(keyOf(*place.report)) ? here : others).push_back(place);
       }
       if (!here.empty()) {
         RaceSubject subject(kernel, current, machine, choices[run], implOptions());
@@ -425,9 +406,7 @@ private:
     Machine wide = machine;
     wide.counterBits = 32;
     std::vector<Outcome> after;
-    bool isDone = outcomesOf(current, wide, after);
-    if (!isDone || !std::all_of(after.begin(), after.end(),
-                                [](const Outcome &outcome) { return outcome.isDecided; })) {
+    if (!outcomesOf(current, wide, after) || !std::ranges::all_of(after, &Outcome::isDecided)) {
       return {};
     }
     machine = std::move(wide);
@@ -473,8 +452,8 @@ void takeCauses(const Kernel &kernel, const RaceResult &from, RaceResult &into) 
   }
   for (auto &[cause, reports] : members) {
     std::string key = keyOf(*firsts[cause]);
-    std::stable_partition(reports.begin(), reports.end(),
-                          [&](const RaceReport *report) { return keyOf(*report) == key; });
+    std::ranges::stable_partition(reports,
+                                  [&](const RaceReport *report) { return keyOf(*report) == key; });
     reports.front()->mend = firsts[cause]->mend;
     fold(kernel, *reports.front(), std::span(reports).subspan(1));
   }
