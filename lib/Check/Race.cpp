@@ -52,11 +52,11 @@ public:
 
   RaceResult replay(const std::vector<Step> &steps, size_t &performed) {
     collectOutside();
+    schedule = "as given";
     RaceRun watched(subject);
-    for (performed = 0; performed < steps.size(); ++performed) {
-      if (!system.isEnabled(watched.state, steps[performed])) {
-        break;
-      }
+    for (performed = 0;
+         performed < steps.size() && system.isEnabled(watched.state, steps[performed]);
+         ++performed) {
       watched.apply(steps[performed]);
     }
     std::vector<Step> possible;
@@ -67,9 +67,9 @@ public:
     isReplay = true;
     result.schedules = 1;
     result.steps = performed;
-    collect(watched, "as given", possible.empty());
+    collect(watched, possible.empty());
     if (possible.empty() && result.reports.empty() && !watched.deadlocked()) {
-      collectExcesses(watched, "as given");
+      collectExcesses(watched);
     }
     decide();
     return std::move(result);
@@ -88,29 +88,29 @@ private:
   /// What nobody waits for orders nothing, whatever happens to it.
   bool isSettled(const RaceRun &watched) const {
     const std::vector<Unsettled> &reasons = watched.order.unsettled();
-    return std::none_of(reasons.begin(), reasons.end(), [&](const Unsettled &unsettled) {
-      return subject.isWaitedFor[unsettled.sema];
-    });
+    return std::ranges::none_of(
+        reasons, [&](const Unsettled &reason) { return subject.isWaitedFor[reason.sema]; });
   }
 
   void runSchedule(uint32_t number) {
     Scheduler scheduler(subject.kernel, number, options.seed);
+    schedule = scheduler.name();
     RaceRun watched(subject);
     bool ended = watched.run(scheduler, [&](uint64_t steps) { return keepGoing(steps); });
     result.steps += watched.steps.size();
     if (!keepGoing(0) && !ended) {
-      collect(watched, scheduler.name(), false);
+      collect(watched, false);
       return;
     }
     ++result.schedules;
     noteEnd(watched);
     result.oneDecides = isSettled(watched);
-    if (number != 0 || !isMixedAlone(watched) || !holdBack(watched, scheduler.name())) {
-      collect(watched, scheduler.name(), true);
+    if (number != 0 || !isMixedAlone(watched) || !holdBack(watched)) {
+      collect(watched, true);
     }
     bool isWhole = result.reports.empty() && !watched.deadlocked();
     if (number == 0 && isWhole && !options.isBrief) {
-      collectExcesses(watched, scheduler.name());
+      collectExcesses(watched);
     }
   }
 
@@ -132,19 +132,17 @@ private:
   /// Whether one schedule would decide if it showed which raises each wait needs.
   bool isMixedAlone(const RaceRun &watched) const {
     const std::vector<Unsettled> &reasons = watched.order.unsettled();
-    return !isSettled(watched) &&
-           std::all_of(reasons.begin(), reasons.end(), [&](const Unsettled &unsettled) {
-             return unsettled.kind == Unsettled::Kind::Mixed ||
-                    !subject.isWaitedFor[unsettled.sema];
-           });
+    return !isSettled(watched) && std::ranges::all_of(reasons, [&](const Unsettled &reason) {
+      return reason.kind == Unsettled::Kind::Mixed || !subject.isWaitedFor[reason.sema];
+    });
   }
 
   /// Holds back each queue in turn to find what is ordered in every schedule, and judges the run by
   /// that. False if that does not decide either.
-  bool holdBack(const RaceRun &watched, const std::string &schedule) {
+  bool holdBack(const RaceRun &watched) {
     auto order = std::make_unique<MustOrder>(system, std::span<const AssumedWait>(),
                                              [this] { return keepGoing(0); });
-    collectUnsettled(order->unsettled(), watched.steps, schedule);
+    collectUnsettled(order->unsettled(), watched.steps);
     if (!order->isSettled()) {
       return false;
     }
@@ -155,7 +153,7 @@ private:
       judged.apply(step);
     }
     judged.finish();
-    collect(judged, schedule, true);
+    collect(judged, true);
     return true;
   }
 
@@ -163,12 +161,13 @@ private:
 
   /// Keeps as many errors as there is room for, and as many warnings: none crowds out the other,
   /// since the verdict depends on the errors.
-  void add(RaceReport report, const std::string &schedule) {
+  void add(RaceReport report, std::vector<Step> steps, std::string seenIn) {
     uint32_t &kept = report.text.severity == Severity::Error ? numErrors : numWarnings;
     if (kept < options.maxReports) {
       ++kept;
-      report.schedule = schedule;
-      report.facts.emplace_back("schedule", schedule);
+      report.steps = std::move(steps);
+      report.schedule = std::move(seenIn);
+      report.facts.emplace_back("schedule", report.schedule);
       result.reports.push_back(std::move(report));
     }
   }
@@ -186,19 +185,18 @@ private:
     }
   }
 
-  void collect(const RaceRun &watched, const std::string &schedule, bool ended) {
+  void collect(const RaceRun &watched, bool ended) {
     noteRuns(watched.state);
     // A counter that wrapped is behind all else.
-    collectUnsettled(watched.order.unsettled(), watched.steps, schedule);
-    collectFaults(watched, schedule, ReportKind::Race);
-    collectFaults(watched, schedule, ReportKind::Unordered);
+    collectUnsettled(watched.order.unsettled(), watched.steps);
+    collectFaults(watched, ReportKind::Race);
+    collectFaults(watched, ReportKind::Unordered);
     bool isStuck = ended && watched.deadlocked();
     if (isStuck && areDepsStuck(watched.state)) {
       result.stuckTogether = true;
     } else if (isStuck && isNew(ReportKind::Deadlock, 0, 0)) {
       for (RaceReport &report : deadlocksOf(subject, watched.state)) {
-        report.steps = watched.steps;
-        add(std::move(report), schedule);
+        add(std::move(report), watched.steps, schedule);
       }
     }
   }
@@ -240,28 +238,25 @@ private:
   /// How much of what the kernel issues on an engine has been issued; none if the code has issued
   /// something else.
   std::optional<size_t> placeInSpec(const ImplState &state, EngineId engine) const {
-    size_t place = 0;
+    const std::vector<Instance> &issues = spec->issuesOf(engine);
     IdVector<QueueId, uint32_t> taken(subject.kernel.queues.size(), 0);
-    std::span<const Instance> issues = spec->issuesOf(engine);
-    uint32_t issued = 0;
-    for (QueueId queue : subject.kernel.queues.ids()) {
-      issued += subject.kernel.queues[queue].engine == engine ? state.queues[queue].issued : 0;
+    size_t issued = 0;
+    for (QueueId queue : subject.kernel.engines[engine].queues) {
+      issued += state.queues[queue].issued;
     }
-    for (; place < issued; ++place) {
-      if (place == issues.size()) {
-        return std::nullopt;
-      }
-      QueueId queue = subject.kernel.instrs[issues[place].instr].queue;
-      uint32_t n = taken[queue]++;
-      if (n >= state.queues[queue].issued || system.instanceAt(queue, n) != issues[place]) {
+    for (size_t place = 0; place < issued; ++place) {
+      QueueId queue =
+          place < issues.size() ? subject.kernel.instrs[issues[place].instr].queue : QueueId();
+      uint32_t n = queue.valid() ? taken[queue]++ : 0;
+      if (!queue.valid() || n >= state.queues[queue].issued ||
+          system.instanceAt(queue, n) != issues[place]) {
         return std::nullopt;
       }
     }
-    return place;
+    return issued;
   }
 
-  void collectUnsettled(const std::vector<Unsettled> &reasons, const std::vector<Step> &steps,
-                        const std::string &schedule) {
+  void collectUnsettled(const std::vector<Unsettled> &reasons, const std::vector<Step> &steps) {
     for (const Unsettled &unsettled : reasons) {
       bool wraps = unsettled.kind == Unsettled::Kind::Wrapped;
       ReportKind kind = wraps ? ReportKind::Wrap : ReportKind::Reset;
@@ -271,56 +266,52 @@ private:
       }
       if (unsettled.kind != Unsettled::Kind::Mixed &&
           isNew(kind, unsettled.sema.value, wraps ? 0 : who)) {
-        RaceReport report = reportOf(subject, unsettled);
-        report.steps = steps;
-        add(std::move(report), schedule);
+        add(reportOf(subject, unsettled), steps, schedule);
       }
     }
   }
 
   /// Where memory shows it, the dependence alone is not reported, too.
-  void collectFaults(const RaceRun &watched, const std::string &schedule, ReportKind kind) {
+  void collectFaults(const RaceRun &watched, ReportKind kind) {
     for (const OrderFault &fault : watched.faults) {
       uint64_t first = fault.producer().instr.value, second = fault.consumer().instr.value;
       bool isOfKind = fault.dep.valid() == (kind == ReportKind::Unordered);
       bool isKnown = seen.contains({ReportKind::Race, first, second});
       if (isOfKind && !isKnown && isNew(kind, first, second)) {
-        addFault(watched, fault, schedule);
+        addFault(watched, fault);
       }
     }
   }
 
   /// A race counts as found when a schedule shows it: both instructions in flight at once.
-  void addFault(const RaceRun &watched, const OrderFault &fault, const std::string &schedule) {
+  void addFault(const RaceRun &watched, const OrderFault &fault) {
     if (options.isBrief) {
-      add(briefReportOf(subject, fault), schedule);
-      return;
+      return add(briefReportOf(subject, fault), {}, schedule);
     }
     RaceReport report = reportOf(subject, fault);
     std::vector<Step> held =
         must && !fault.reversed ? holdBackBoth(subject, fault) : std::vector<Step>();
     bool isShown = false;
-    report.steps = witnessOf(subject, held.empty() ? watched.steps : held, fault, isShown);
+    std::vector<Step> steps =
+        witnessOf(subject, held.empty() ? watched.steps : held, fault, isShown);
     if (!isShown && !must && !isSettled(watched)) {
       report.text.severity = Severity::Warning;
       report.text.note(report.text.where,
                        "no schedule was found in which both run at once; it may be that the "
                        "order is kept by something other than waits");
     }
-    add(std::move(report), held.empty() ? schedule : "the earlier one held back");
+    add(std::move(report), std::move(steps), held.empty() ? schedule : "the earlier one held back");
   }
 
   /// A wait asks too much if the run is ordered as well when it asks for less.
-  void collectExcesses(const RaceRun &watched, const std::string &schedule) {
+  void collectExcesses(const RaceRun &watched) {
     bool hasNeeds = subject.datapath || !subject.kernel.deps.empty();
     for (const auto &[op, excess] : watched.excesses) {
       if (!hasNeeds || !keepGoing(0)) {
         return;
       }
       if (isTooLong(watched, excess) && isNew(ReportKind::OverWait, op, 0)) {
-        RaceReport report = reportOf(subject, excess, watched.passesOf(op));
-        report.steps = watched.steps;
-        add(std::move(report), schedule);
+        add(reportOf(subject, excess, watched.passesOf(op)), watched.steps, schedule);
       }
     }
   }
@@ -345,8 +336,8 @@ private:
   //===--- Answering ------------------------------------------------------===//
 
   void decide() {
-    std::stable_partition(result.reports.begin(), result.reports.end(),
-                          [](const RaceReport &r) { return r.text.severity == Severity::Error; });
+    std::ranges::stable_partition(
+        result.reports, [](const RaceReport &r) { return r.text.severity == Severity::Error; });
     bool hasErrors =
         !result.reports.empty() && result.reports.front().text.severity == Severity::Error;
     result.verdict = hasErrors           ? Verdict::No
@@ -359,22 +350,13 @@ private:
   }
 
   std::string reasonWithoutErrors() const {
-    if (must) {
-      return "decided for every schedule: the order holds however late a queue is";
-    }
-    if (result.oneDecides) {
-      return "one schedule decides: what orders the code does not depend on it";
-    }
-    if (result.isStopped) {
-      return fmt::format("{}; nothing wrong was seen so far", stopReason);
-    }
-    if (result.timeIsUp) {
-      return "time is up; nothing wrong was seen so far";
-    }
-    if (isReplay) {
-      return "nothing wrong was seen in this schedule; no other was looked at";
-    }
-    return "nothing wrong was seen, but resets may come at other times in other schedules";
+    return must ? "decided for every schedule: the order holds however late a queue is"
+           : result.oneDecides ? "one schedule decides: what orders the code does not depend on it"
+           : result.isStopped  ? fmt::format("{}; nothing wrong was seen so far", stopReason)
+           : result.timeIsUp   ? "time is up; nothing wrong was seen so far"
+           : isReplay
+               ? "nothing wrong was seen in this schedule; no other was looked at"
+               : "nothing wrong was seen, but resets may come at other times in other schedules";
   }
 
   const RaceOptions &options;
@@ -384,6 +366,7 @@ private:
   std::unique_ptr<SpecSystem> spec; ///< made when a run gets stuck
   std::unique_ptr<MustOrder> must;  ///< if that was needed to decide, and does
   bool isReplay = false;            ///< of one schedule, which decides nothing
+  std::string schedule;             ///< the one that is run
   RaceResult result;
   uint32_t numErrors = 0, numWarnings = 0; ///< of `result.reports`
   std::set<std::tuple<ReportKind, uint64_t, uint64_t>> seen;
