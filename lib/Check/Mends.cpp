@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <ranges>
 
@@ -179,8 +180,7 @@ private:
 
   /// What an instruction's queue raises a semaphore by: one for each of its rings.
   uint32_t amountOf(InstrId instr) const {
-    const Queue &queue = kernel.queues[kernel.instrs[instr].queue];
-    return queue.completion == Completion::Split ? queue.weight : 1;
+    return numRings(kernel.queues[kernel.instrs[instr].queue]);
   }
 
   /// ... and what others of its queue do.
@@ -198,6 +198,14 @@ private:
 
   bool propose(std::string kind, std::string text, Code program) const {
     return tryMend({{std::move(kind), std::move(text)}, std::move(program)});
+  }
+
+  /// The code with a change of one engine.
+  template <typename Edit>
+  bool change(std::string kind, EngineId engine, Edit edit, std::string text) const {
+    Code program = code;
+    edit(program.engines[engine]);
+    return propose(std::move(kind), std::move(text), std::move(program));
   }
 
   static void insert(EngineProgram &program, uint32_t at, const std::vector<Op> &ops) {
@@ -227,17 +235,22 @@ private:
                                 : "";
   }
 
-  static std::string offsetText(int64_t offset) {
-    return offset == 0
-               ? ""
-               : fmt::format(" {} {}", offset < 0 ? '-' : '+', offset < 0 ? -offset : offset);
+  /// `3 * "r0" - 1`
+  static std::string formulaText(const EngineProgram &program, const Formula &formula) {
+    if (!formula.reg.valid()) {
+      return fmt::format("{}", formula.offset);
+    }
+    std::string factor = formula.factor == 1 ? "" : fmt::format("{} * ", formula.factor);
+    std::string text = fmt::format("{}\"{}\"", factor, program.registers[formula.reg].name);
+    return formula.offset == 0  ? text
+           : formula.offset > 0 ? fmt::format("{} + {}", text, formula.offset)
+                                : fmt::format("{} - {}", text, -formula.offset);
   }
 
   static std::string operandText(const EngineProgram &program, Operand operand, int64_t offset) {
-    return operand.isRegister
-               ? fmt::format("\"{}\"{}", program.registers[operand.asRegister()].name,
-                             offsetText(offset))
-               : fmt::format("{}", int64_t(operand.value) + offset);
+    return formulaText(program, operand.isRegister
+                                    ? Formula{operand.asRegister(), 1, offset}
+                                    : Formula{{}, 0, int64_t(operand.value) + offset});
   }
 
   std::string_view name(const Code &program, SemaId sema) const {
@@ -490,15 +503,6 @@ private:
                                                          : ", too";
   }
 
-  static std::string formulaText(const EngineProgram &ops, const Formula &formula) {
-    if (!formula.reg.valid()) {
-      return fmt::format("{}", formula.offset);
-    }
-    std::string factor = formula.factor == 1 ? "" : fmt::format("{} * ", formula.factor);
-    return fmt::format("{}\"{}\"{}", factor, ops.registers[formula.reg].name,
-                       offsetText(formula.offset));
-  }
-
   //===--- Raising --------------------------------------------------------===//
 
   /// A semaphore for the producer alone: it raises it, or its engine does after a drain.
@@ -597,16 +601,17 @@ private:
   }
 
   bool raiseBy(EngineId engine, uint32_t at, SemaId sema, uint32_t amount) const {
-    Code program = code;
-    Op &op = program.engines[engine].ops[at];
+    const Op &op = opsOf(engine)[at];
     std::string instead =
-        op.signal.valid() ? fmt::format(" instead of '{}'", name(program, op.signal)) : "";
-    op.signal = sema;
-    op.amount = amount;
-    std::string text = fmt::format("let '{}' on '{}' raise '{}'{}{}", kernel.nameOf(op.instr()),
-                                   kernel.nameOf(engine), name(program, sema),
-                                   op.amount == 1 ? "" : fmt::format(" by {}", op.amount), instead);
-    return propose("raise", std::move(text), std::move(program));
+        op.signal.valid() ? fmt::format(" instead of '{}'", name(code, op.signal)) : "";
+    auto raise = [&](EngineProgram &program) {
+      program.ops[at].signal = sema;
+      program.ops[at].amount = amount;
+    };
+    return change("raise", engine, raise,
+                  fmt::format("let '{}' on '{}' raise '{}'{}{}", kernel.nameOf(op.instr()),
+                              kernel.nameOf(engine), name(code, sema),
+                              amount == 1 ? "" : fmt::format(" by {}", amount), instead));
   }
 
   bool giveCredit(const StuckWait &wait) const {
@@ -615,12 +620,11 @@ private:
       if (std::ranges::count(raiser.ops, wait.sema, &Op::signal) == 0) {
         return false;
       }
-      Code program = code;
-      insert(program.engines[raiser.engine], 0, {Op::makeSignal(wait.sema, by)});
-      return propose("credit",
-                     fmt::format("let '{}' raise '{}' by {} before everything else",
-                                 kernel.nameOf(raiser.engine), name(code, wait.sema), by),
-                     std::move(program));
+      return change(
+          "credit", raiser.engine,
+          [&](EngineProgram &program) { insert(program, 0, {Op::makeSignal(wait.sema, by)}); },
+          fmt::format("let '{}' raise '{}' by {} before everything else",
+                      kernel.nameOf(raiser.engine), name(code, wait.sema), by));
     });
   }
 
@@ -658,13 +662,12 @@ private:
     if (!isThen && middle == end) {
       added.insert(added.begin(), Op::mark(OpKind::Else));
     }
-    Code program = code;
-    insert(program.engines[engine], isThen ? middle : end, added);
-    return propose("branch",
-                   fmt::format("let '{}' drain and raise '{}' by {} in the {} branch of '{}', too",
-                               kernel.nameOf(engine), name(code, sema), by,
-                               isThen ? "first" : "other", kernel.nameOf(ops[begin].loop())),
-                   std::move(program));
+    return change(
+        "branch", engine,
+        [&](EngineProgram &program) { insert(program, isThen ? middle : end, added); },
+        fmt::format("let '{}' drain and raise '{}' by {} in the {} branch of '{}', too",
+                    kernel.nameOf(engine), name(code, sema), by, isThen ? "first" : "other",
+                    kernel.nameOf(ops[begin].loop())));
   }
 
   //===--- Other changes --------------------------------------------------===//
@@ -677,12 +680,10 @@ private:
     if (!isEarly) {
       return false;
     }
-    Code program = code;
-    insert(program.engines[engine], at, {Op::drain()});
-    return propose("drain",
-                   fmt::format("let '{}' drain before it raises '{}'{}", kernel.nameOf(engine),
-                               name(code, ops[at].signal), placeText(engine, at)),
-                   std::move(program));
+    return change(
+        "drain", engine, [&](EngineProgram &program) { insert(program, at, {Op::drain()}); },
+        fmt::format("let '{}' drain before it raises '{}'{}", kernel.nameOf(engine),
+                    name(code, ops[at].signal), placeText(engine, at)));
   }
 
   bool resetEarlier(EngineId engine, uint32_t at) const {
@@ -692,13 +693,11 @@ private:
     if (!isAfterIssue) {
       return false;
     }
-    Code program = code;
-    std::swap(program.engines[engine].ops[at], program.engines[engine].ops[at - 1]);
-    return propose("reset",
-                   fmt::format("let '{}' reset '{}' before it issues '{}', not after",
-                               kernel.nameOf(engine), name(code, ops[at].signal),
-                               kernel.nameOf(ops[at - 1].instr())),
-                   std::move(program));
+    return change(
+        "reset", engine,
+        [&](EngineProgram &program) { std::swap(program.ops[at], program.ops[at - 1]); },
+        fmt::format("let '{}' reset '{}' before it issues '{}', not after", kernel.nameOf(engine),
+                    name(code, ops[at].signal), kernel.nameOf(ops[at - 1].instr())));
   }
 
   /// A credit may be one too many.
@@ -707,12 +706,10 @@ private:
     if (op.kind != OpKind::Signal || op.amount < 2 || !isWaitedFor(op.signal)) {
       return false;
     }
-    Code program = code;
-    uint32_t less = --program.engines[engine].ops[at].amount;
-    return propose("credit",
-                   fmt::format("let '{}' raise '{}' by {}, not {}{}", kernel.nameOf(engine),
-                               name(code, op.signal), less, less + 1, placeText(engine, at)),
-                   std::move(program));
+    return change(
+        "credit", engine, [&](EngineProgram &program) { --program.ops[at].amount; },
+        fmt::format("let '{}' raise '{}' by {}, not {}{}", kernel.nameOf(engine),
+                    name(code, op.signal), op.amount - 1, op.amount, placeText(engine, at)));
   }
 
   /// A number that is added to a register, or multiplied with it, may be off by one.
@@ -720,21 +717,17 @@ private:
     const Op &op = opsOf(engine)[at];
     bool isCount = op.kind == OpKind::Alu && op.a.isRegister && !op.b.isRegister &&
                    (op.alu == AluOp::Add || op.alu == AluOp::Sub || op.alu == AluOp::Mul);
-    for (uint32_t by : {op.b.value + 1, op.b.value - 1}) {
-      if (!isCount || by == UINT32_MAX || by == 0) {
-        continue;
-      }
-      Code program = code;
-      program.engines[engine].ops[at].b.value = by;
-      if (propose("count",
-                  fmt::format("let '{}' set \"{}\" to {}, not {}{}", kernel.nameOf(engine),
-                              code.engines[engine].registers[op.dst].name, sumText(engine, op, by),
-                              sumText(engine, op, op.b.value), placeText(engine, at)),
-                  std::move(program))) {
-        return true;
-      }
-    }
-    return false;
+    return isCount &&
+           std::ranges::any_of(std::array{op.b.value + 1, op.b.value - 1}, [&](uint32_t by) {
+             return by != UINT32_MAX && by != 0 &&
+                    change(
+                        "count", engine,
+                        [&](EngineProgram &program) { program.ops[at].b.value = by; },
+                        fmt::format("let '{}' set \"{}\" to {}, not {}{}", kernel.nameOf(engine),
+                                    code.engines[engine].registers[op.dst].name,
+                                    sumText(engine, op, by), sumText(engine, op, op.b.value),
+                                    placeText(engine, at)));
+           });
   }
 
   std::string sumText(EngineId engine, const Op &op, uint32_t by) const {
@@ -765,17 +758,17 @@ private:
   }
 
   bool dropWait(const StuckWait &wait) const {
-    Code program = code;
-    std::vector<Op> &ops = program.engines[wait.engine].ops;
-    std::string text =
-        fmt::format("let {} not wait for '{}'", waiterText(code.engines[wait.engine], wait.op),
-                    name(program, ops[wait.op].wait));
-    if (ops[wait.op].kind == OpKind::Wait) {
-      ops.erase(ops.begin() + wait.op);
-    } else {
-      ops[wait.op].wait = SemaId();
-    }
-    return propose("drop", std::move(text), std::move(program));
+    auto drop = [&](EngineProgram &program) {
+      Op &op = program.ops[wait.op];
+      op.wait = SemaId();
+      if (op.kind == OpKind::Wait) {
+        program.ops.erase(program.ops.begin() + wait.op);
+      }
+    };
+    return change("drop", wait.engine, drop,
+                  fmt::format("let {} not wait for '{}'",
+                              waiterText(code.engines[wait.engine], wait.op),
+                              name(code, opsOf(wait.engine)[wait.op].wait)));
   }
 
   const MendSubject &subject;
