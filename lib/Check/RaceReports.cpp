@@ -42,13 +42,19 @@ static std::string_view explanationOf(Unsettled::Kind kind) {
   return byKind[static_cast<size_t>(kind)];
 }
 
-static RaceReport wrapReport(const Story &story, const Unsettled &unsettled) {
+static RaceReport reportAt(ReportKind kind, Severity severity, Location where) {
   RaceReport report;
-  report.kind = ReportKind::Wrap;
+  report.kind = kind;
+  report.text.severity = severity;
+  report.text.where = where;
+  return report;
+}
+
+static RaceReport wrapReport(const Story &story, const Unsettled &unsettled) {
   bool matters = story.subject.isWaitedFor[unsettled.sema];
-  report.text.severity = matters ? Severity::Error : Severity::Warning;
   auto [engine, at] = story.firstRunOf(unsettled.other);
-  report.text.where = story.whereAt(engine, at);
+  RaceReport report = reportAt(ReportKind::Wrap, matters ? Severity::Error : Severity::Warning,
+                               story.whereAt(engine, at));
   report.text.message = fmt::format(
       "semaphore '{}' goes past {}, the largest value that a wait of {} bits can tell, when {} "
       "raises it; waits on it then pass at the wrong time{}",
@@ -66,20 +72,18 @@ RaceReport reportOf(const RaceSubject &subject, const Unsettled &unsettled) {
   if (unsettled.kind == Unsettled::Kind::Wrapped) {
     return wrapReport(story, unsettled);
   }
-  RaceReport report;
-  report.kind = ReportKind::Reset;
-  report.text.severity = Severity::Warning;
   auto [resetEngine, resetAt] = story.firstRunOf(unsettled.reset);
   auto [engine, at] = story.firstRunOf(unsettled.other);
-  report.text.where = story.whereAt(resetEngine, resetAt);
+  std::string reset = story.operationText(resetEngine, resetAt);
+  std::string other = story.operationText(engine, at);
+  RaceReport report =
+      reportAt(ReportKind::Reset, Severity::Warning, story.whereAt(resetEngine, resetAt));
   report.text.message =
-      fmt::format("nothing orders {}, which sets '{}' to 0, and {}: it {}",
-                  story.operationText(resetEngine, resetAt), story.sema(unsettled.sema),
-                  story.operationText(engine, at), explanationOf(unsettled.kind));
+      fmt::format("nothing orders {}, which sets '{}' to 0, and {}: it {}", reset,
+                  story.sema(unsettled.sema), other, explanationOf(unsettled.kind));
   report.text.note(story.whereAt(engine, at), "the other one is here");
-  report.facts.emplace_back("semaphore", story.sema(unsettled.sema));
-  report.facts.emplace_back("first", story.operationText(resetEngine, resetAt));
-  report.facts.emplace_back("second", story.operationText(engine, at));
+  report.facts = {
+      {"semaphore", std::string(story.sema(unsettled.sema))}, {"first", reset}, {"second", other}};
   return report;
 }
 
@@ -90,35 +94,33 @@ RaceReport reportOf(const RaceSubject &subject, const Unsettled &unsettled) {
 RaceReport reportOf(const RaceSubject &subject, const WaitExcess &excess, uint64_t passes) {
   Story story(subject);
   const ExcessRun &first = excess.runs.front();
-  const Op &op = story.opAt(excess.engine, first.at);
+  const WaitAt wait = story.waitAt(excess.engine, first.at);
   bool isStale =
       story.registerStory(excess.engine, first.at).kind == RegisterStory::Kind::OtherWait;
-  RaceReport report;
-  report.kind = isStale ? ReportKind::Stale : ReportKind::OverWait;
+  RaceReport report = reportAt(isStale ? ReportKind::Stale : ReportKind::OverWait,
+                               Severity::Warning, story.whereAt(excess.engine, first.at));
   report.count = excess.runs.size();
-  report.text.severity = Severity::Warning;
-  report.text.where = story.whereAt(excess.engine, first.at);
+  std::string operation = story.operationText(excess.engine, first.at);
   std::string iteration = story.iterationAt(excess.engine, first.at);
-  uint64_t enough = story.valueAfter(excess.queue, first.needed, op.wait);
+  uint64_t enough = story.valueAfter(excess.queue, first.needed, wait.op->wait);
   report.text.message = fmt::format(
-      "{} waits for '{}' >= {}{}, longer than anything after it asks: {}",
-      story.operationText(excess.engine, first.at), story.sema(op.wait),
-      story.points(excess.engine)[first.at].threshold, iteration.empty() ? "" : " in " + iteration,
+      "{} waits for '{}' >= {}{}, longer than anything after it asks: {}", operation,
+      story.sema(wait.op->wait), wait.threshold, iteration.empty() ? "" : " in " + iteration,
       first.needed == 0 ? std::string("no wait is needed here")
                         : fmt::format("{} would do", enough));
   report.text.note(report.text.where,
                    fmt::format("{} of {} runs of this wait ask for too much; {} of them held "
                                "the engine up in this schedule",
                                excess.runs.size(), passes, excess.held));
-  if (std::string note = story.registerNote(excess.engine, first.at); isStale) {
-    report.text.note(report.text.where,
-                     note + "; set it before this wait, or let the instruction wait for "
-                            "nothing");
+  if (isStale) {
+    report.text.note(report.text.where, story.registerNote(excess.engine, first.at) +
+                                            "; set it before this wait, or let the instruction "
+                                            "wait for nothing");
   }
-  report.facts = {{"operation", story.operationText(excess.engine, first.at)},
+  report.facts = {{"operation", operation},
                   {"iteration", iteration},
-                  {"semaphore", std::string(story.sema(op.wait))},
-                  {"threshold", std::to_string(story.points(excess.engine)[first.at].threshold)},
+                  {"semaphore", std::string(story.sema(wait.op->wait))},
+                  {"threshold", std::to_string(wait.threshold)},
                   {"enough", std::to_string(enough)},
                   {"runs", std::to_string(passes)},
                   {"held", std::to_string(excess.held)}};

@@ -101,16 +101,19 @@ void RaceRun::finish() {
 // What happened
 //===----------------------------------------------------------------------===//
 
-/// The operation that the engine just executed.
-uint32_t RaceRun::currentOp(EngineId engine) const {
-  return subject.firstOp[engine] + subject.system.trajectory(engine)[state.at[engine] - 1].op;
+/// The operation at a place in the trajectory of an engine, numbered over all engines.
+uint32_t RaceRun::opAt(EngineId engine, uint32_t at) const {
+  return subject.firstOp[engine] + subject.system.trajectory(engine)[at].op;
 }
 
-/// The operation that issued an instruction, by its number in the queue.
+/// The one that the engine just executed.
+uint32_t RaceRun::currentOp(EngineId engine) const {
+  return opAt(engine, state.at[engine] - 1);
+}
+
+/// The one that issued an instruction, by its number in the queue.
 uint32_t RaceRun::opOfInstance(QueueId queue, uint32_t number) const {
-  EngineId engine = subject.kernel.queues[queue].engine;
-  uint32_t at = subject.system.issuesOf(queue)[number - 1];
-  return subject.firstOp[engine] + subject.system.trajectory(engine)[at].op;
+  return opAt(subject.kernel.queues[queue].engine, subject.system.issuesOf(queue)[number - 1]);
 }
 
 void RaceRun::onWait(EngineId engine, SemaId sema, uint32_t threshold) {
@@ -138,7 +141,7 @@ void RaceRun::onIssue(EngineId engine, QueueId queue, Instance instance) {
   own[instance.run] = number;
   for (QueueId q : subject.kernel.queues.ids()) {
     Pending &wait = pendingOf(engine, q);
-    wait.needed = std::max(wait.needed, needed[q.value]);
+    wait.needed = std::max(wait.needed, needed[q]);
     wait.wasUsed = true;
   }
 }
@@ -175,23 +178,11 @@ void RaceRun::onDrain(EngineId engine) {
 // What had to come before
 //===----------------------------------------------------------------------===//
 
-/// Notes that instruction `number` of a queue has to be over.
-void RaceRun::need(QueueId earlier, uint32_t number) {
-  needed[earlier.value] = std::max(needed[earlier.value], number);
-}
-
 /// Whether instruction `number` of a queue has surely retired before the one issued now is.
 bool RaceRun::isOverAtIssue(QueueId earlier, uint32_t number, QueueId later) const {
   EngineId engine = subject.kernel.queues[later].engine;
-  uint32_t finished =
-      must ? must->finished(earlier, later, current) : order.finished(earlier, engine);
-  return finished >= number;
-}
-
-/// ... or before it touches anything.
-bool RaceRun::isOverAtStart(QueueId earlier, uint32_t number, QueueId later) const {
-  bool inOrder = !subject.machine.queueOverlap && earlier == later;
-  return inOrder || isOverAtIssue(earlier, number, later);
+  return number <=
+         (must ? must->finished(earlier, later, current) : order.finished(earlier, engine));
 }
 
 /// A pair that touches many cells counts once. Which one comes first in the text, not in this run,
@@ -220,7 +211,7 @@ void RaceRun::checkDeps(QueueId queue, Instance instance) {
     QueueId earlier = subject.kernel.instrs[producer].queue;
     const std::vector<uint32_t> &known = numbers[producer];
     uint32_t number = runs <= known.size() ? known[runs - 1] : 0;
-    need(earlier, number);
+    needed[earlier] = std::max(needed[earlier], number);
     if (number == 0 || !isOverAtIssue(earlier, number, queue)) {
       addFault({{producer, runs - 1}, instance, false, id, false, false, number != 0, false, 0});
     }
@@ -240,9 +231,10 @@ void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, uint32_t 
       if (earlier == 0 || (sameQueue && earlier == number)) {
         continue;
       }
-      need(markedBy, earlier);
+      needed[markedBy] = std::max(needed[markedBy], earlier);
       Instance first = subject.system.instanceAt(markedBy, earlier - 1);
-      bool isOver = isOverAtStart(markedBy, earlier, queue);
+      bool isOver = (sameQueue && !subject.machine.queueOverlap) || // before it touches anything
+                    isOverAtIssue(markedBy, earlier, queue);
       if (!isOver || subject.isInTextBefore(instance, first)) {
         bool writes = kind != AccessKind::Read;
         addFault({first, instance, false, {}, earlier == writer, writes, true, isOver, 0});
@@ -273,12 +265,8 @@ void RaceRun::noteWait(EngineId engine, SemaId sema, uint32_t threshold) {
       closePending(engine, queue);
     }
     if (forced > before[queue.value]) {
-      Pending wait;
-      wait.op = currentOp(engine);
-      wait.at = state.at[engine] - 1;
-      wait.forced = forced;
-      wait.held = isHeld[engine];
-      pendingOf(engine, queue) = wait;
+      pendingOf(engine, queue) = {
+          currentOp(engine), state.at[engine] - 1, forced, 0, isHeld[engine], false, false};
     }
   }
 }

@@ -174,13 +174,12 @@ private:
     return pending[engine.value * subject.kernel.queues.size() + queue.value];
   }
 
+  uint32_t opAt(EngineId engine, uint32_t at) const;
   uint32_t currentOp(EngineId engine) const;
   uint32_t opOfInstance(QueueId queue, uint32_t number) const;
   void checkDeps(QueueId queue, Instance instance);
   void checkCell(CellId cell, QueueId queue, Instance instance, uint32_t number, AccessKind kind);
   bool isOverAtIssue(QueueId earlier, uint32_t number, QueueId later) const;
-  bool isOverAtStart(QueueId earlier, uint32_t number, QueueId later) const;
-  void need(QueueId earlier, uint32_t number);
   void addFault(OrderFault fault);
   void noteWait(EngineId engine, SemaId sema, uint32_t threshold);
   void closePending(EngineId engine, QueueId queue);
@@ -190,7 +189,7 @@ private:
   uint32_t current = 0; ///< the instruction being issued, in its queue
   std::vector<std::vector<std::pair<QueueId, CellMarks>>> cells; ///< by cell
   IdVector<InstrId, std::vector<uint32_t>> numbers;              ///< of each run, in its queue
-  std::vector<uint32_t> needed;        ///< by queue, for the instruction being issued
+  IdVector<QueueId, uint32_t> needed;  ///< for the instruction being issued
   std::vector<Pending> pending;        ///< by engine and queue
   IdVector<EngineId, bool> isHeld;     ///< the engine found its wait not passing
   std::map<uint32_t, uint64_t> passes; ///< by operation

@@ -12,6 +12,10 @@ const Op &Story::opAt(EngineId engine, uint32_t at) const {
   return code.engines[engine].ops[points(engine)[at].op];
 }
 
+WaitAt Story::waitAt(EngineId engine, uint32_t at) const {
+  return {&opAt(engine, at), at, points(engine)[at].threshold};
+}
+
 uint32_t Story::numberOf(Instance instance) const {
   QueueId queue = queueOf(instance.instr);
   for (uint32_t n = 0; n < system.issuesOf(queue).size(); ++n) {
@@ -120,7 +124,7 @@ std::vector<WaitAt> Story::waitsBefore(EngineId engine, uint32_t at) const {
       break;
     }
     if (op.wait.valid()) {
-      waits.push_back({&op, i, points(engine)[i].threshold});
+      waits.push_back(waitAt(engine, i));
     }
   }
   std::reverse(waits.begin(), waits.end());
@@ -139,7 +143,7 @@ RegisterStory Story::registerStory(EngineId engine, uint32_t at) const {
       return story;
     }
     if (op.wait.valid() && op.a == wait.a && story.kind == RegisterStory::Kind::Fresh) {
-      story.before = {&op, i, points(engine)[i].threshold};
+      story.before = waitAt(engine, i);
       story.kind = &op == &wait           ? RegisterStory::Kind::SameWait
                    : op.wait != wait.wait ? RegisterStory::Kind::OtherWait
                                           : RegisterStory::Kind::Fresh;
@@ -170,8 +174,8 @@ std::string Story::registerNote(EngineId engine, uint32_t at) const {
 
 bool Story::isLoopCounter(EngineId engine, RegId reg) const {
   const std::vector<Op> &ops = code.engines[engine].ops;
-  return std::any_of(ops.begin(), ops.end(),
-                     [&](const Op &op) { return op.kind == OpKind::LoopBegin && op.dst == reg; });
+  return std::ranges::any_of(
+      ops, [&](const Op &op) { return op.kind == OpKind::LoopBegin && op.dst == reg; });
 }
 
 } // namespace tally

@@ -46,6 +46,8 @@ public:
 
   const Op &opAt(EngineId engine, uint32_t at) const;
 
+  WaitAt waitAt(EngineId engine, uint32_t at) const;
+
   QueueId queueOf(InstrId instr) const { return kernel.instrs[instr].queue; }
 
   /// The number of an instance in its queue, from 1; 0 if it is never issued.
