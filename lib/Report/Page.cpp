@@ -68,9 +68,8 @@ private:
   }
 
   static std::string outcomeOf(const SimResult &result) {
-    return result.outcome == SimResult::Outcome::Finished   ? "finished"
-           : result.outcome == SimResult::Outcome::Deadlock ? "deadlock"
-                                                            : "cut off";
+    static constexpr const char *names[] = {"finished", "deadlock", "cut off"};
+    return names[static_cast<size_t>(result.outcome)];
   }
 
   /// How long each run takes.
@@ -176,46 +175,51 @@ private:
     return text + "</div>\n";
   }
 
+  /// `name` and what there is about it, of one run.
+  std::string tableOf(const Timeline &timeline, std::string_view what, std::string_view name,
+                      std::initializer_list<std::string_view> columns,
+                      const std::string &rows) const {
+    std::string heads;
+    for (std::string_view column : columns) {
+      heads += fmt::format("<th class=\"number\">{}</th>", column);
+    }
+    return fmt::format("<div class=\"scroll\"><table class=\"{1}\" data-strategy=\"{0}\">\n"
+                       "<caption>{0}: {1}</caption>\n<tr><th>{2}</th>{3}</tr>\n{4}</table></div>\n",
+                       strategyOf(timeline), what, name, heads, rows);
+  }
+
+  static std::string row(std::string_view name, const std::string &cells) {
+    return fmt::format("<tr data-name=\"{0}\"><td>{0}</td>{1}</tr>\n", escape(name), cells);
+  }
+
   std::string sequencerTable(const Timeline &timeline) const {
-    std::string text = fmt::format(
-        "<div class=\"scroll\"><table class=\"sequencers\" data-strategy=\"{0}\">\n<caption>{0}: "
-        "sequencers</caption>\n"
-        "<tr><th>engine</th><th class=\"number\">control</th><th class=\"number\">waiting</th>"
-        "<th class=\"number\">queue full</th><th class=\"number\">draining</th>"
-        "<th class=\"number\">idle at the end</th></tr>\n",
-        strategyOf(timeline));
+    std::string rows;
     Tick total = timeline.result.total;
     for (EngineId id : kernel.engines.ids()) {
       const EngineStats &stats = timeline.result.engines[id];
-      std::string name = escape(kernel.nameOf(id));
-      text += fmt::format(
-          "<tr data-name=\"{0}\"><td>{0}</td>{1}{2}{3}{4}{5}</tr>\n", name,
-          shareCell(stats.control, total, "control"), shareCell(stats.waiting, total, "waiting"),
-          shareCell(stats.queueFull, total, "queue_full"),
-          shareCell(stats.draining, total, "draining"), shareCell(stats.done, total, "done"));
+      rows += row(kernel.nameOf(id), shareCell(stats.control, total, "control") +
+                                         shareCell(stats.waiting, total, "waiting") +
+                                         shareCell(stats.queueFull, total, "queue_full") +
+                                         shareCell(stats.draining, total, "draining") +
+                                         shareCell(stats.done, total, "done"));
     }
-    return text + "</table></div>\n";
+    return tableOf(timeline, "sequencers", "engine",
+                   {"control", "waiting", "queue full", "draining", "idle at the end"}, rows);
   }
 
   std::string queueTable(const Timeline &timeline) const {
-    std::string text = fmt::format(
-        "<div class=\"scroll\"><table class=\"queues\" data-strategy=\"{0}\">\n<caption>{0}: "
-        "queues</caption>\n"
-        "<tr><th>queue</th><th class=\"number\">instructions</th><th class=\"number\">busy</th>"
-        "<th class=\"number\">idle</th></tr>\n",
-        strategyOf(timeline));
+    std::string rows;
     Tick total = timeline.result.total;
     for (QueueId id : kernel.queues.ids()) {
       const QueueStats &stats = timeline.result.queues[id];
       if (stats.instructions > 0) {
-        std::string name = escape(kernel.nameOf(id));
-        text += fmt::format(
-            "<tr data-name=\"{0}\"><td>{0}</td><td class=\"number\">{1}</td>{2}{3}</tr>\n", name,
-            stats.instructions, shareCell(stats.busy, total, "busy"),
-            shareCell(total - std::min(stats.busy, total), total, "idle"));
+        rows += row(kernel.nameOf(id),
+                    fmt::format("<td class=\"number\">{}</td>", stats.instructions) +
+                        shareCell(stats.busy, total, "busy") +
+                        shareCell(total - std::min(stats.busy, total), total, "idle"));
       }
     }
-    return text + "</table></div>\n";
+    return tableOf(timeline, "queues", "queue", {"instructions", "busy", "idle"}, rows);
   }
 
   std::string notes() const {

@@ -36,21 +36,20 @@ static constexpr Texture others[] = {
      R"(<rect class="light" width="4" height="4"/><rect class="dark" width="1" height="4"/>)"},
 };
 
+/// Of barriers, draining, full queues, and what is left.
+static constexpr const char *ownStyles[] = {"b", "d", "f", otherStyle};
+static constexpr auto firstOwn = static_cast<size_t>(Cause::Kind::Barrier);
+
 std::vector<std::string> stylesOf(const std::vector<Cause> &causes) {
   constexpr size_t numFillings = numHues * (1 + std::size(variants));
   std::vector<std::string> styles;
   size_t next = 0;
   for (const Cause &cause : causes) {
-    if (cause.kind == Cause::Kind::Barrier) {
-      styles.emplace_back("b");
-    } else if (cause.kind == Cause::Kind::Drain) {
-      styles.emplace_back("d");
-    } else if (cause.kind == Cause::Kind::QueueFull) {
-      styles.emplace_back("f");
-    } else {
-      styles.push_back(next < numFillings ? fmt::format("w{}", next) : otherStyle);
-      ++next;
-    }
+    bool isWait = cause.kind < Cause::Kind::Barrier;
+    styles.push_back(!isWait              ? ownStyles[static_cast<size_t>(cause.kind) - firstOwn]
+                     : next < numFillings ? fmt::format("w{}", next)
+                                          : otherStyle);
+    next += isWait;
   }
   return styles;
 }
@@ -77,9 +76,8 @@ std::string textures(double scale) {
       text += texture(variant, hue, fmt::format("w{}", number++), scale);
     }
   }
-  constexpr const char *styles[] = {"b", "d", "f", otherStyle};
   for (size_t i = 0; i < std::size(others); ++i) {
-    text += texture(others[i], 0, styles[i], scale);
+    text += texture(others[i], 0, ownStyles[i], scale);
   }
   return text;
 }

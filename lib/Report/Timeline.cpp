@@ -96,17 +96,15 @@ void TimelineRecorder::onStall(EngineId engine, uint32_t op, Stall kind, Tick fr
   tracks[engine].now = to;
   tracks[engine].mayJoin = false;
   if (isSeen(from, to)) {
-    PieceKind pieceKind = kind == Stall::Wait        ? PieceKind::Wait
-                          : kind == Stall::QueueFull ? PieceKind::QueueFull
-                                                     : PieceKind::Drain;
-    add(sequencer(engine), {pieceKind, from, to, op, op, 1, iterationsAt(engine, op)});
+    static constexpr PieceKind kinds[] = {PieceKind::Wait, PieceKind::QueueFull, PieceKind::Drain};
+    add(sequencer(engine),
+        {kinds[static_cast<size_t>(kind)], from, to, op, op, 1, iterationsAt(engine, op)});
   }
 }
 
 /// Adds to the sum of the same ender.
 static void addTo(std::vector<WaitSum> &sums, const WaitSum &more) {
-  auto same =
-      std::find_if(sums.begin(), sums.end(), [&](const WaitSum &sum) { return sum.by == more.by; });
+  auto same = std::ranges::find(sums, more.by, &WaitSum::by);
   if (same != sums.end()) {
     same->span += more.span;
   } else if (more.span > 0) {
