@@ -191,9 +191,8 @@ bool Lockstep::specIsStuck(const LockstepState &state) const {
       return false;
     }
   }
-  bool empty = std::all_of(state.spec.queues.begin(), state.spec.queues.end(),
-                           [](const QueueState &q) { return q.inFlight() == 0; });
-  return empty && !done;
+  auto isEmpty = [](const QueueState &q) { return q.inFlight() == 0; };
+  return !done && std::ranges::all_of(state.spec.queues, isEmpty);
 }
 
 /// The code can do nothing, but some engine of the kernel could issue; or nothing is left to be

@@ -78,8 +78,7 @@ private:
   }
 
   bool shows(const LockstepState &state) const {
-    std::vector<Mismatch> all = lockstep.mismatches(state);
-    return std::find(all.begin(), all.end(), mismatch) != all.end();
+    return std::ranges::count(lockstep.mismatches(state), mismatch) != 0;
   }
 
   const Lockstep &lockstep;

@@ -138,10 +138,8 @@ bool SpecSystem::isEnabled(const SpecState &state, const Step &step) const {
            kernel.instrs[point->instr()].queue == step.queue &&
            state.queues[step.queue].inFlight() < options.inFlight &&
            ready({point->instr(), point->run}, state.retirements);
-  case StepKind::Commit: {
-    const QueueState &q = state.queues[step.queue];
-    return q.mayCommit(step.index, options.queueOverlap);
-  }
+  case StepKind::Commit:
+    return state.queues[step.queue].mayCommit(step.index, options.queueOverlap);
   case StepKind::Retire:
     return state.queues[step.queue].inFlight() > 0 && state.queues[step.queue].hasCommitted(0);
   case StepKind::Deliver:
@@ -212,8 +210,7 @@ bool SpecSystem::finished(const SpecState &state) const {
       return false;
     }
   }
-  return std::all_of(state.queues.begin(), state.queues.end(),
-                     [](const QueueState &q) { return q.inFlight() == 0; });
+  return std::ranges::all_of(state.queues, [](const QueueState &q) { return q.inFlight() == 0; });
 }
 
 } // namespace tally

@@ -121,12 +121,10 @@ static std::string reasonsOf(const Kernel &kernel, const Code &code, const Op &o
 
 void TraceWriter::onStall(EngineId engine, uint32_t index, Stall kind, Tick from, Tick to) {
   const Op &op = code.engines[engine].ops[index];
-  std::string text = kind == Stall::Wait
-                         ? fmt::format("waits for {}", code.semaphores[op.wait].name)
-                     : kind == Stall::QueueFull ? "queue full"
-                                                : "drains";
+  std::string text = kind == Stall::QueueFull ? "queue full" : "drains";
   std::string arguments = fmt::format(R"("op":{})", index);
   if (kind == Stall::Wait) {
+    text = fmt::format("waits for {}", code.semaphores[op.wait].name);
     arguments += R"(,"dependences":)" + reasonsOf(kernel, code, op);
   }
   slice(engine.value + 1, sequencerThread, "stall", text, from, to, arguments);
