@@ -481,17 +481,14 @@ private:
     }
     RegId reg = addRegister(ops, freshRegister(ops));
     Operand value = Operand::reg(formula.reg);
-    std::vector<Op> compute;
     if (formula.factor != 1) {
       auto factor = Operand::number(static_cast<uint32_t>(formula.factor));
-      compute.push_back(Op::alu2(AluOp::Mul, reg, value, factor));
+      insert(ops, wait++, {Op::alu2(AluOp::Mul, reg, value, factor)});
       value = Operand::reg(reg);
     }
     if (formula.offset != 0) {
-      compute.push_back(sum(reg, value, formula.offset));
+      insert(ops, wait++, {sum(reg, value, formula.offset)});
     }
-    insert(ops, wait, compute);
-    wait += static_cast<uint32_t>(compute.size());
     return Operand::reg(reg);
   }
 
