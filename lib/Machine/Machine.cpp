@@ -15,6 +15,7 @@
 
 #include "../Support/StrictJson.h"
 #include "Formula.h"
+#include "Properties.h"
 #include "tally/Support/Names.h"
 #include "tally/Support/ReadFile.h"
 
@@ -78,22 +79,14 @@ public:
   Machine run();
 
 private:
-  using Range = std::pair<uint64_t, uint64_t>;
-
   void engines();
-  void limits();
-  void sequencer();
-  void queue();
+  void readGroup(std::string_view name);
+  void read(const Property &property, const JsonAt &at);
   void parameters();
   bool parameterForm(const JsonAt &at);
   void keep(std::string_view name, const JsonAt &at);
   static std::optional<std::pair<double, double>> rangeOf(const JsonAt &at);
-  void range(const JsonAt &at);
   bool numberForm(const JsonAt &at);
-  std::optional<JsonAt> group(std::string_view key,
-                              std::initializer_list<std::string_view> members);
-  std::optional<uint64_t> limit(const JsonAt &group, std::string_view key, Range allowed,
-                                bool mayBeNull);
 
   const JsonAt &document;
   Machine machine;
@@ -109,8 +102,9 @@ Machine MachineReader::run() {
   machine.name = name ? name->string() : "";
   machine.description = document.stringOr("description", "");
   engines();
-  limits();
-  sequencer();
+  for (std::string_view group : {"limits", "alu", "wait", "queue", "encoding"}) {
+    readGroup(group);
+  }
   parameters();
   return std::move(machine);
 }
@@ -131,13 +125,6 @@ void MachineReader::engines() {
   }
 }
 
-/// The object `key` of the document, which must be there with no other members than these.
-std::optional<JsonAt> MachineReader::group(std::string_view key,
-                                           std::initializer_list<std::string_view> members) {
-  std::optional<JsonAt> object = document.need(key);
-  return object && object->expectObject(members) ? object : std::nullopt;
-}
-
 /// Whether this is a number with its origin. What "value" holds is not looked at.
 bool MachineReader::numberForm(const JsonAt &at) {
   if (!at.expectObject({"value", "unit", "source", "confidence", "range", "note"})) {
@@ -152,7 +139,10 @@ bool MachineReader::numberForm(const JsonAt &at) {
     confidence->oneOf({"published", "measured", "derived", "estimate"});
   }
   at.stringOr("note", "");
-  range(at);
+  std::optional<JsonAt> range = at.find("range");
+  if (range && !rangeOf(*range)) {
+    range->error("expected the smallest and the largest likely value, as [0.5, 2]");
+  }
   return at.need("value").has_value();
 }
 
@@ -165,69 +155,43 @@ std::optional<std::pair<double, double>> MachineReader::rangeOf(const JsonAt &at
   return std::pair(at[0].real(), at[1].real());
 }
 
-void MachineReader::range(const JsonAt &at) {
-  std::optional<JsonAt> range = at.find("range");
-  if (!range) {
+/// The properties of one group, which has no other members. That of queues is optional, because
+/// most machines overlap.
+void MachineReader::readGroup(std::string_view name) {
+  const bool isOfQueues = name == "queue";
+  std::optional<JsonAt> group = isOfQueues ? document.find(name) : document.need(name);
+  std::vector<std::string_view> keys;
+  for (const Property &property : properties()) {
+    if (property.group == name) {
+      keys.push_back(property.key);
+    }
+  }
+  if (!group || !group->expectObject(keys)) {
     return;
   }
-  if (!rangeOf(*range)) {
-    range->error("expected the smallest and the largest likely value, as [0.5, 2]");
+  for (const Property &property : properties()) {
+    bool isOptional = isOfQueues && (property.key == "completion" || group->find("completion"));
+    std::optional<JsonAt> at = property.group != name ? std::nullopt
+                               : isOptional           ? group->find(property.key)
+                                                      : group->need(property.key);
+    if (at) {
+      read(property, *at);
+    }
   }
 }
 
-std::optional<uint64_t> MachineReader::limit(const JsonAt &group, std::string_view key,
-                                             Range allowed, bool mayBeNull) {
-  std::optional<JsonAt> number = group.need(key);
-  if (!number || !numberForm(*number)) {
-    return std::nullopt;
-  }
-  JsonAt value = *number->find("value");
-  if (value.isNull() && mayBeNull) {
-    return std::nullopt;
-  }
-  return value.unsignedIn(allowed.first, allowed.second);
-}
-
-void MachineReader::limits() {
-  std::optional<JsonAt> limits =
-      group("limits", {"semaphores", "registers_per_engine", "counter_bits"});
-  if (!limits) {
-    return;
-  }
-  machine.semaphores = limit(*limits, "semaphores", {1, UINT32_MAX}, true);
-  machine.registersPerEngine = limit(*limits, "registers_per_engine", {1, UINT32_MAX}, true);
-  machine.counterBits =
-      static_cast<uint32_t>(limit(*limits, "counter_bits", {8, 32}, false).value_or(32));
-}
-
-void MachineReader::sequencer() {
-  if (std::optional<JsonAt> alu = group("alu", {"subtraction"})) {
-    std::optional<JsonAt> kind = alu->need("subtraction");
-    machine.subtraction = kind && kind->oneOf({"wraps", "saturates"}) == 1 ? Subtraction::Saturates
-                                                                           : Subtraction::Wraps;
-  }
-  if (std::optional<JsonAt> wait = group("wait", {"compare"})) {
-    std::optional<JsonAt> kind = wait->need("compare");
-    machine.waitCompare = kind && kind->oneOf({"unsigned", "signed"}) == 1 ? WaitCompare::Signed
-                                                                           : WaitCompare::Unsigned;
-  }
-  if (document.find("queue")) {
-    queue();
-  }
-  if (std::optional<JsonAt> encoding = group("encoding", {"instruction_bytes"})) {
-    machine.instructionBytes = static_cast<uint32_t>(
-        limit(*encoding, "instruction_bytes", {1, 1 << 20}, false).value_or(64));
-  }
-}
-
-/// Optional, because most machines overlap.
-void MachineReader::queue() {
-  if (std::optional<JsonAt> queue = group("queue", {"overlap", "completion"})) {
-    std::optional<JsonAt> completion = queue->find("completion");
-    std::optional<JsonAt> overlap = completion ? queue->find("overlap") : queue->need("overlap");
-    machine.queueOverlap = !overlap || overlap->boolean();
-    bool split = completion && completion->oneOf({"whole", "split"}) == 1;
-    machine.completion = split ? Completion::Split : Completion::Whole;
+/// Numbers say where they come from, words do not.
+void MachineReader::read(const Property &property, const JsonAt &at) {
+  if (!property.isNumber()) {
+    bool isTruth = property.words[1] == "true";
+    property.store(machine,
+                   static_cast<uint32_t>(isTruth ? at.boolean() : at.oneOf(property.words)));
+  } else if (numberForm(at)) {
+    JsonAt value = *at.find("value");
+    bool isNone = property.mayBeNone && value.isNull();
+    property.store(machine, isNone ? std::nullopt
+                                   : std::optional(static_cast<uint32_t>(
+                                         value.unsignedIn(property.least, property.most))));
   }
 }
 

@@ -5,98 +5,91 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace tally {
 namespace {
 
-/// Stores a value; false if it is none of those that `allowed` describes.
-struct Property {
-  std::string_view name;
-  std::string_view allowed;
-  bool (*set)(Machine &machine, std::string_view value);
-};
+template <auto Field> void store(Machine &machine, std::optional<uint32_t> value) {
+  using Type = std::remove_reference_t<decltype(machine.*Field)>;
+  if constexpr (std::is_same_v<Type, std::optional<uint32_t>>) {
+    machine.*Field = value;
+  } else {
+    machine.*Field = static_cast<Type>(*value);
+  }
+}
 
-template <uint32_t Least, uint32_t Most> bool read(std::string_view text, uint32_t &number) {
+template <auto Field> constexpr Property limit(std::string_view key) {
+  return {"limits", key, 1, UINT32_MAX, true, {}, store<Field>};
+}
+
+template <auto Field>
+constexpr Property number(std::string_view group, std::string_view key, uint32_t least,
+                          uint32_t most) {
+  return {group, key, least, most, false, {}, store<Field>};
+}
+
+template <auto Field>
+constexpr Property choice(std::string_view group, std::string_view key, std::string_view first,
+                          std::string_view second) {
+  return {group, key, 0, 1, false, {first, second}, store<Field>};
+}
+
+constexpr std::array all{
+    limit<&Machine::semaphores>("semaphores"),
+    limit<&Machine::registersPerEngine>("registers_per_engine"),
+    number<&Machine::counterBits>("limits", "counter_bits", 8, 32),
+    number<&Machine::instructionBytes>("encoding", "instruction_bytes", 1, 1 << 20),
+    choice<&Machine::subtraction>("alu", "subtraction", "wraps", "saturates"),
+    choice<&Machine::waitCompare>("wait", "compare", "unsigned", "signed"),
+    choice<&Machine::queueOverlap>("queue", "overlap", "false", "true"),
+    choice<&Machine::completion>("queue", "completion", "whole", "split")};
+
+/// None if the text says no value of this property.
+std::optional<uint32_t> numberFrom(const Property &property, std::string_view text) {
   uint32_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool good =
-      error == std::errc() && end == text.data() + text.size() && value >= Least && value <= Most;
-  number = good ? value : number;
-  return good;
+  bool isGood = error == std::errc() && end == text.data() + text.size() &&
+                value >= property.least && value <= property.most;
+  return isGood ? std::optional(value) : std::nullopt;
 }
 
-bool readLimit(std::string_view text, std::optional<uint32_t> &limit) {
-  uint32_t value = 0;
-  if (text != "none" && !read<1, UINT32_MAX>(text, value)) {
-    return false;
-  }
-  limit = text == "none" ? std::nullopt : std::optional(value);
-  return true;
-}
-
-/// One of two words.
-template <typename Value>
-bool choose(std::string_view text, std::string_view first, std::string_view second, Value &value) {
-  if (text != first && text != second) {
-    return false;
-  }
-  value = static_cast<Value>(text == second);
-  return true;
-}
-
-constexpr std::array properties{
-    Property{"limits.semaphores", "a number, or none",
-             [](Machine &m, std::string_view v) { return readLimit(v, m.semaphores); }},
-    Property{"limits.registers_per_engine", "a number, or none",
-             [](Machine &m, std::string_view v) { return readLimit(v, m.registersPerEngine); }},
-    Property{"limits.counter_bits", "a number from 8 to 32",
-             [](Machine &m, std::string_view v) { return read<8, 32>(v, m.counterBits); }},
-    Property{
-        "encoding.instruction_bytes", "a number from 1 to 1048576",
-        [](Machine &m, std::string_view v) { return read<1, 1 << 20>(v, m.instructionBytes); }},
-    Property{"alu.subtraction", "wraps or saturates",
-             [](Machine &m, std::string_view v) {
-               return choose(v, "wraps", "saturates", m.subtraction);
-             }},
-    Property{"wait.compare", "unsigned or signed",
-             [](Machine &m, std::string_view v) {
-               return choose(v, "unsigned", "signed", m.waitCompare);
-             }},
-    Property{
-        "queue.overlap", "true or false",
-        [](Machine &m, std::string_view v) { return choose(v, "false", "true", m.queueOverlap); }},
-    Property{
-        "queue.completion", "whole or split",
-        [](Machine &m, std::string_view v) { return choose(v, "whole", "split", m.completion); }},
-};
-
-const Property *find(std::string_view name) {
-  auto found = std::find_if(properties.begin(), properties.end(),
-                            [&](const Property &property) { return property.name == name; });
-  return found != properties.end() ? &*found : nullptr;
+std::string allowedText(const Property &property) {
+  return !property.isNumber() ? fmt::format("{} or {}", property.words[0], property.words[1])
+         : property.mayBeNone
+             ? "a number, or none"
+             : fmt::format("a number from {} to {}", property.least, property.most);
 }
 
 } // namespace
 
-std::vector<std::string_view> propertyNames() {
-  std::vector<std::string_view> names;
-  for (const Property &property : properties) {
-    names.push_back(property.name);
+std::string Property::name() const {
+  return fmt::format("{}.{}", group, key);
+}
+
+std::span<const Property> properties() {
+  return all;
+}
+
+const Property *findProperty(std::string_view name) {
+  auto found = std::ranges::find(all, name, &Property::name);
+  return found != all.end() ? &*found : nullptr;
+}
+
+std::string setProperty(Machine &machine, const Property &property, std::string_view value) {
+  auto word = std::ranges::find(property.words, value);
+  bool isWord = !property.isNumber() && word != property.words.end();
+  bool isNone = property.mayBeNone && value == "none";
+  std::optional<uint32_t> number =
+      isWord                ? std::optional(static_cast<uint32_t>(word - property.words.begin()))
+      : property.isNumber() ? numberFrom(property, value)
+                            : std::nullopt;
+  if (!number && !isNone) {
+    return fmt::format("'{}' is no value of '{}', which is {}", value, property.name(),
+                       allowedText(property));
   }
-  return names;
-}
-
-bool isProperty(std::string_view name) {
-  return find(name) != nullptr;
-}
-
-std::string setProperty(Machine &machine, std::string_view name, std::string_view value) {
-  const Property *property = find(name);
-  return property->set(machine, value)
-             ? ""
-             : fmt::format("'{}' is no value of '{}', which is {}", value, name, property->allowed);
+  property.store(machine, number);
+  return "";
 }
 
 } // namespace tally

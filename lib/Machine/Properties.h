@@ -1,6 +1,7 @@
 //===- Properties.h - What is no parameter of a machine, by name ----------===//
 //
-// Limits, and how counters behave: what code is made for. Named as in machine files.
+// Limits, and how counters behave: what code is made for. One list says of each where it stands in
+// a machine's file and in Machine, and what it may be; files and `--set` are read by it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,14 +10,35 @@
 
 #include "tally/Machine/Machine.h"
 
+#include <array>
+#include <span>
+
 namespace tally {
 
-std::vector<std::string_view> propertyNames();
+/// A number, perhaps none, or one of two words. Its name is `group.key`.
+struct Property {
+  std::string_view group;
+  std::string_view key;
+  uint32_t least = 0; ///< of a number
+  uint32_t most = 0;
+  bool mayBeNone = false;
+  std::array<std::string_view, 2> words; ///< empty: a number
 
-bool isProperty(std::string_view name);
+  /// Stores a number, or which of the words it is.
+  void (*store)(Machine &machine, std::optional<uint32_t> value);
+
+  bool isNumber() const { return words[0].empty(); }
+
+  std::string name() const;
+};
+
+std::span<const Property> properties();
+
+/// The property of this name; null if there is none.
+const Property *findProperty(std::string_view name);
 
 /// Returns what is wrong, or nothing.
-std::string setProperty(Machine &machine, std::string_view name, std::string_view value);
+std::string setProperty(Machine &machine, const Property &property, std::string_view value);
 
 } // namespace tally
 

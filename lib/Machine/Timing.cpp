@@ -32,8 +32,7 @@ constexpr std::array units{Unit{"ps", 't', 1e-3}, Unit{"ns", 't', 1},     Unit{"
                            Unit{"GB/s", 'b', 1},  Unit{"TB/s", 'b', 1e3}, Unit{"B/ns", 'b', 1}};
 
 const Unit *unitOf(std::string_view name) {
-  auto found =
-      std::find_if(units.begin(), units.end(), [&](const Unit &unit) { return unit.name == name; });
+  auto found = std::ranges::find(units, name, &Unit::name);
   return found != units.end() ? &*found : nullptr;
 }
 
@@ -44,6 +43,12 @@ std::optional<Tick> ticksOf(double nanoseconds) {
     return std::nullopt;
   }
   return static_cast<Tick>(ticks);
+}
+
+/// A number of this unit as picoseconds; nothing if that is no span of time.
+std::optional<Tick> ticksOf(double number, std::string_view unitName) {
+  const Unit *unit = unitOf(unitName);
+  return unit && unit->quantity == 't' ? ticksOf(number * unit->factor) : std::nullopt;
 }
 
 } // namespace
@@ -60,7 +65,7 @@ std::optional<Tick> parseTime(std::string_view text) {
 }
 
 std::string unknownParameter(const Machine &machine, std::string_view name) {
-  if (isProperty(name)) {
+  if (findProperty(name)) {
     return fmt::format("'{}' is no price, so it cannot be swept; --set changes it for one run",
                        name);
   }
@@ -68,9 +73,11 @@ std::string unknownParameter(const Machine &machine, std::string_view name) {
   for (const Parameter &parameter : machine.parameters) {
     known.push_back(parameter.name);
   }
-  for (std::string_view property : propertyNames()) {
-    known.push_back(property);
+  std::vector<std::string> names;
+  for (const Property &property : properties()) {
+    names.push_back(property.name());
   }
+  known.insert(known.end(), names.begin(), names.end());
   return unknownName("parameter", fmt::format("parameters of machine '{}'", machine.name), name,
                      known);
 }
@@ -82,8 +89,8 @@ std::string setParameter(Machine &machine, std::string_view assignment) {
   }
   std::string_view name = assignment.substr(0, equals);
   std::string_view rest = assignment.substr(equals + 1);
-  if (isProperty(name)) {
-    return setProperty(machine, name, rest);
+  if (const Property *property = findProperty(name)) {
+    return setProperty(machine, *property, rest);
   }
   if (!machine.parameter(name)) {
     return unknownParameter(machine, name);
@@ -164,6 +171,26 @@ std::optional<Operation> parseOperation(std::string_view text, std::string &erro
 
 namespace {
 
+/// What one operation of a sequencer, or one step of a semaphore, takes.
+struct Price {
+  std::string_view name;
+  Tick Timing::*field;
+  bool isSync; ///< of what synchronises, as opposed to loops and issuing
+};
+
+constexpr std::array prices{Price{"ctl.dispatch", &Timing::dispatch, false},
+                            Price{"ctl.alu", &Timing::alu, true},
+                            Price{"ctl.loop_begin", &Timing::loopBegin, false},
+                            Price{"ctl.loop_end", &Timing::loopEnd, false},
+                            Price{"ctl.branch", &Timing::branch, false},
+                            Price{"ctl.wait", &Timing::wait, true},
+                            Price{"ctl.signal", &Timing::signal, true},
+                            Price{"ctl.reset", &Timing::reset, true},
+                            Price{"ctl.drain", &Timing::drain, true},
+                            Price{"sem.visible", &Timing::visible, true},
+                            Price{"sem.wake", &Timing::wake, true},
+                            Price{"sem.spacing", &Timing::spacing, true}};
+
 /// Reads what every machine must say.
 class TimingReader {
 public:
@@ -171,19 +198,13 @@ public:
       : machine(machine), errors(errors) {}
 
   void span(std::string_view name, Tick &ticks) {
-    const Parameter *parameter = need(name);
-    const Unit *unit = parameter ? unitOf(parameter->unit) : nullptr;
-    if (!parameter) {
-      return;
+    if (const Parameter *parameter = need(name)) {
+      std::optional<Tick> read = ticksOf(parameter->number, parameter->unit);
+      if (!read || !parameter->formula.empty()) {
+        bad(name, "a time from 0 to 0.1 s, in ps, ns, us or ms");
+      }
+      ticks = read.value_or(0);
     }
-    std::optional<Tick> read;
-    if (unit && unit->quantity == 't' && parameter->formula.empty()) {
-      read = ticksOf(parameter->number * unit->factor);
-    }
-    if (!read) {
-      bad(name, "a time from 0 to 0.1 s, in ps, ns, us or ms");
-    }
-    ticks = read.value_or(0);
   }
 
   void count(std::string_view name, uint32_t &number) {
@@ -244,18 +265,9 @@ std::optional<Timing> Timing::of(const Machine &machine, std::vector<std::string
   Timing timing(machine);
   size_t errorsBefore = errors.size();
   TimingReader reader(machine, errors);
-  reader.span("ctl.dispatch", timing.dispatch);
-  reader.span("ctl.alu", timing.alu);
-  reader.span("ctl.loop_begin", timing.loopBegin);
-  reader.span("ctl.loop_end", timing.loopEnd);
-  reader.span("ctl.branch", timing.branch);
-  reader.span("ctl.wait", timing.wait);
-  reader.span("ctl.signal", timing.signal);
-  reader.span("ctl.reset", timing.reset);
-  reader.span("ctl.drain", timing.drain);
-  reader.span("sem.visible", timing.visible);
-  reader.span("sem.wake", timing.wake);
-  reader.span("sem.spacing", timing.spacing);
+  for (const Price &price : prices) {
+    reader.span(price.name, timing.*price.field);
+  }
   reader.count("queue.depth", timing.queueDepth);
   reader.count("dma.depth", timing.transferDepth);
   reader.clocks();
@@ -265,8 +277,9 @@ std::optional<Timing> Timing::of(const Machine &machine, std::vector<std::string
 
 Timing Timing::withFreeSync() const {
   Timing free = *this;
-  free.alu = free.wait = free.signal = free.reset = free.drain = free.visible = free.wake = 0;
-  free.spacing = 0;
+  for (const Price &price : prices) {
+    free.*price.field = price.isSync ? 0 : free.*price.field;
+  }
   return free;
 }
 
@@ -344,12 +357,8 @@ private:
   }
 
   const Operation::Size *size(std::string_view name) const {
-    for (const Operation::Size &size : operation.sizes) {
-      if (size.name == name) {
-        return &size;
-      }
-    }
-    return nullptr;
+    auto found = std::ranges::find(operation.sizes, name, &Operation::Size::name);
+    return found != operation.sizes.end() ? &*found : nullptr;
   }
 
   double value(const Parameter &parameter, bool withFloor = true) const {
@@ -394,13 +403,8 @@ private:
     if (unitName.starts_with("transfer ")) {
       unitName.remove_prefix(9);
     }
-    const Unit *unit = unitOf(unitName);
-    std::optional<Tick> result;
-    if (unitName == "cycles") {
-      result = ticksOf(number / clock);
-    } else if (unit && unit->quantity == 't') {
-      result = ticksOf(number * unit->factor);
-    }
+    std::optional<Tick> result =
+        unitName == "cycles" ? ticksOf(number / clock) : ticksOf(number, unitName);
     if (!result) {
       fail(fmt::format("'{}' gives {} {}, which is no time from 0 to 0.1 s", parameter.name, number,
                        parameter.unit));
