@@ -41,11 +41,9 @@ public:
     }
     LoopId a = k.loop("A", chunks, [&] { body(); });
     dependences(a);
-    return finished(k, {},
-                    {{"P", -0.02F, 0.02F},
-                     {"G", -0.1F, 0.1F},
-                     {"M", -0.02F, 0.02F},
-                     {"V", 1e-6F, 1e-4F}});
+    return finished(
+        k, {},
+        {{"P", -0.02F, 0.02F}, {"G", -0.1F, 0.1F}, {"M", -0.02F, 0.02F}, {"V", 1e-6F, 1e-4F}});
   }
 
 private:
@@ -58,13 +56,11 @@ private:
   }
 
   InstrId load(std::string_view name, std::string_view from, std::string_view to) {
-    return k.op(loads, name, fmt::format("dma_copy(bytes={})", bytes),
-                {.reads = {chunk(from)}, .writes = {tile(to)}, .computes = "r0"});
+    return k.copy(loads, name, bytes, chunk(from), tile(to));
   }
 
   InstrId store(std::string_view name, std::string_view from, std::string_view to) {
-    return k.op(stores, name, fmt::format("dma_copy(bytes={})", bytes),
-                {.reads = {tile(from)}, .writes = {chunk(to)}, .computes = "r0"});
+    return k.copy(stores, name, bytes, tile(from), chunk(to));
   }
 
   InstrId activate(std::string_view name, std::string_view from, std::string_view to,
@@ -107,43 +103,44 @@ private:
   }
 
   void dependences(LoopId a) {
-    k.raw(loadG, gradient);
-    k.raw(loadM, momentum);
-    k.raw(loadG, square);
-    k.raw(loadV, variance);
-    k.raw(loadP, decay);
-    k.raw(gradient, newM);
-    k.raw(momentum, newM);
-    k.raw(square, newV);
-    k.raw(variance, newV);
-    k.raw(newV, root);
-    k.raw(root, inverse);
-    k.raw(newM, update);
-    k.raw(inverse, update);
-    k.raw(decay, newP);
-    k.raw(update, newP);
-    k.raw(newM, storeM);
-    k.raw(newV, storeV);
-    k.raw(newP, storeP);
+    k.raw({{loadG, gradient},
+           {loadM, momentum},
+           {loadG, square},
+           {loadV, variance},
+           {loadP, decay},
+           {gradient, newM},
+           {momentum, newM},
+           {square, newV},
+           {variance, newV},
+           {newV, root},
+           {root, inverse},
+           {newM, update},
+           {inverse, update},
+           {decay, newP},
+           {update, newP},
+           {newM, storeM},
+           {newV, storeV},
+           {newP, storeP}});
     // Buffers of loads, of results, and of what is in between.
-    k.war(gradient, loadG, {{a, 2}});
-    k.war(square, loadG, {{a, 2}});
-    k.war(momentum, loadM, {{a, 2}});
-    k.war(variance, loadV, {{a, 2}});
-    k.war(decay, loadP, {{a, 2}});
-    k.war(storeM, newM, {{a, 2}});
-    k.war(update, newM, {{a, 2}});
-    k.war(storeV, newV, {{a, 2}});
-    k.war(root, newV, {{a, 2}});
-    k.war(storeP, newP, {{a, 2}});
-    k.war(newM, gradient, {{a, 2}});
-    k.war(newM, momentum, {{a, 2}});
-    k.war(newV, square, {{a, 2}});
-    k.war(newV, variance, {{a, 2}});
-    k.war(inverse, root, {{a, 2}});
-    k.war(update, inverse, {{a, 2}});
-    k.war(newP, update, {{a, 2}});
-    k.war(newP, decay, {{a, 2}});
+    k.war({{gradient, loadG},
+           {square, loadG},
+           {momentum, loadM},
+           {variance, loadV},
+           {decay, loadP},
+           {storeM, newM},
+           {update, newM},
+           {storeV, newV},
+           {root, newV},
+           {storeP, newP},
+           {newM, gradient},
+           {newM, momentum},
+           {newV, square},
+           {newV, variance},
+           {inverse, root},
+           {update, inverse},
+           {newP, update},
+           {newP, decay}},
+          {{a, 2}});
   }
 
   uint64_t chunks;

@@ -28,6 +28,12 @@ InstrId KernelAuthor::op(QueueId queue, std::string_view name, std::string_view 
   return id;
 }
 
+InstrId KernelAuthor::copy(QueueId queue, std::string_view name, uint64_t bytes,
+                           const std::string &from, const std::string &to) {
+  return op(queue, name, fmt::format("dma_copy(bytes={})", bytes),
+            {.reads = {from}, .writes = {to}, .computes = "r0"});
+}
+
 void KernelAuthor::touch(AccessKind kind, const std::vector<std::string> &tiles,
                          std::string_view instr) {
   for (const std::string &text : tiles) {

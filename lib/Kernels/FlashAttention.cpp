@@ -84,10 +84,8 @@ private:
 
   void section() {
     uint64_t bytes = size.keyTiles * size.width * size.dim * 2;
-    loadKeys = k.op(loads, "load_keys", fmt::format("dma_copy(bytes={})", bytes),
-                    {.reads = {"K"}, .writes = {"keys"}, .computes = "r0"});
-    loadValues = k.op(loads, "load_values", fmt::format("dma_copy(bytes={})", bytes),
-                      {.reads = {"V"}, .writes = {"values"}, .computes = "r0"});
+    loadKeys = k.copy(loads, "load_keys", bytes, "K", "keys");
+    loadValues = k.copy(loads, "load_values", bytes, "V", "values");
     g = k.loop("g", size.groups + 1, [&] {
       scoresOfThisGroup();
       resultOfTheLast();
@@ -111,9 +109,8 @@ private:
   double temperature() const { return 1 / std::sqrt(static_cast<double>(size.dim)); }
 
   void scoresOfThisGroup() {
-    loadQuery =
-        k.op(loads, "load_query", fmt::format("dma_copy(bytes={})", size.dim * size.dim * 2),
-             {.reads = {square("Q", "g")}, .writes = {square("q", "g mod 2")}, .computes = "r0"});
+    loadQuery = k.copy(loads, "load_query", size.dim * size.dim * 2, square("Q", "g"),
+                       square("q", "g mod 2"));
     query = k.op(tensor, "query", fmt::format("load_weights(n={})", size.dim),
                  {.reads = {square("q", "g mod 2")}, .computes = "keep(r0)"});
     for (uint64_t t = 0; t < size.keyTiles; ++t) {
@@ -193,8 +190,7 @@ private:
                   {.reads = {square("acc", last), vectorOf("inverse", last)},
                    .writes = {square("out", last)},
                    .computes = "r0 * r1"});
-    store = k.op(stores, "store", fmt::format("dma_copy(bytes={})", size.dim * size.dim * 2),
-                 {.reads = {square("out", last)}, .writes = {square("O", "g")}, .computes = "r0"});
+    store = k.copy(stores, "store", size.dim * size.dim * 2, square("out", last), square("O", "g"));
   }
 
   void scoresDependences() {
@@ -231,9 +227,7 @@ private:
     }
     k.raw(exponential.back(), sum);
     k.war(sum, exponential.front(), {{g, 2}});
-    k.raw(sum, reciprocal);
-    k.raw(evict.back(), output);
-    k.raw(reciprocal, output);
+    k.raw({{sum, reciprocal}, {evict.back(), output}, {reciprocal, output}});
     k.war(output, evict.front(), {{g, 2}});
     k.raw(output, store);
     k.war(store, output, {{g, 2}});

@@ -62,25 +62,18 @@ private:
   std::string turn() const { return "total(m) mod 2"; }
 
   void column() {
-    loadRight =
-        k.op(loads, "load_right",
-             fmt::format("dma_copy(bytes={})", size.innerTiles * size.tile * size.columns * 2),
-             {.reads = {fmt::format("R[0:{}, {}*n:{}]", size.innerTiles * size.tile, size.columns,
-                                    size.columns)},
-              .writes = {fmt::format("right[n mod 2, 0:{}, 0:{}, 0:{}]", size.innerTiles, size.tile,
-                                     size.columns)},
-              .computes = "r0"});
+    loadRight = k.copy(
+        loads, "load_right", size.innerTiles * size.tile * size.columns * 2,
+        fmt::format("R[0:{}, {}*n:{}]", size.innerTiles * size.tile, size.columns, size.columns),
+        fmt::format("right[n mod 2, 0:{}, 0:{}, 0:{}]", size.innerTiles, size.tile, size.columns));
     m = k.loop("m", size.rowTiles, [&] { tile(); });
   }
 
   void tile() {
-    loadLeft = k.op(loads, "load_left",
-                    fmt::format("dma_copy(bytes={})", size.innerTiles * size.tile * size.tile * 2),
-                    {.reads = {fmt::format("L[0:{}, {}*m:{}]", size.innerTiles * size.tile,
-                                           size.tile, size.tile)},
-                     .writes = {fmt::format("left[{}, 0:{}, 0:{}, 0:{}]", turn(), size.innerTiles,
-                                            size.tile, size.tile)},
-                     .computes = "r0"});
+    loadLeft = k.copy(
+        loads, "load_left", size.innerTiles * size.tile * size.tile * 2,
+        fmt::format("L[0:{}, {}*m:{}]", size.innerTiles * size.tile, size.tile, size.tile),
+        fmt::format("left[{}, 0:{}, 0:{}, 0:{}]", turn(), size.innerTiles, size.tile, size.tile));
     if (unrolled) {
       for (uint64_t i = 0; i < size.innerTiles; ++i) {
         product(fmt::format("{}", i), fmt::format("{}", i), i == 0 ? 1 : 0,
@@ -94,11 +87,9 @@ private:
                 {.reads = {fmt::format("bank[{}, {}]", turn(), all)},
                  .writes = {fmt::format("out[{}, {}]", turn(), all)},
                  .computes = "r0"});
-    store = k.op(stores, "store", fmt::format("dma_copy(bytes={})", size.tile * size.columns * 2),
-                 {.reads = {fmt::format("out[{}, {}]", turn(), all)},
-                  .writes = {fmt::format("OUT[{}*m:{}, {}*n:{}]", size.tile, size.tile,
-                                         size.columns, size.columns)},
-                  .computes = "r0"});
+    store = k.copy(
+        stores, "store", size.tile * size.columns * 2, fmt::format("out[{}, {}]", turn(), all),
+        fmt::format("OUT[{}*m:{}, {}*n:{}]", size.tile, size.tile, size.columns, size.columns));
   }
 
   /// `start`: 1 clears the bank first; in a loop, who runs it clears it in the first iteration.
@@ -124,10 +115,7 @@ private:
   }
 
   void dependences(LoopId n) {
-    k.raw(loadLeft, weights);
-    k.raw(loadRight, firstProduct);
-    k.raw(lastProduct, copy);
-    k.raw(copy, store);
+    k.raw({{loadLeft, weights}, {loadRight, firstProduct}, {lastProduct, copy}, {copy, store}});
     k.warFlat(copy, loadLeft, 2);
     k.warFlat(store, copy, 2);
     k.war(lastProduct, loadRight, {{n, 2}});

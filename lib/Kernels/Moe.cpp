@@ -134,13 +134,9 @@ private:
   void body() {
     uint64_t rowBytes = size.blockRows * size.hidden * 2;
     // The expert first: who waits for the tokens has both.
-    loadExpert =
-        k.op(loads, "load_expert", "dma_copy(bytes=4)",
-             {.reads = {"EXPERT[b, 0]"}, .writes = {"expert[b mod 2, 0]"}, .computes = "r0"});
-    loadTokens = k.op(loads, "load_tokens", fmt::format("dma_copy(bytes={})", size.blockRows * 4),
-                      {.reads = {fmt::format("TOKENS[b, 0:{}]", size.blockRows)},
-                       .writes = {tokens()},
-                       .computes = "r0"});
+    loadExpert = k.copy(loads, "load_expert", 4, "EXPERT[b, 0]", "expert[b mod 2, 0]");
+    loadTokens = k.copy(loads, "load_tokens", size.blockRows * 4,
+                        fmt::format("TOKENS[b, 0:{}]", size.blockRows), tokens());
     gatherRows = k.op(
         gathers, "gather_rows", gatherOp(rowBytes),
         {.reads = {"IN[@]", tokens()}, .writes = {rowsOf("rows")}, .computes = "gather(r0, r1)"});
@@ -255,41 +251,37 @@ private:
   }
 
   void dependences(LoopId b) {
-    k.raw(loadTokens, gatherRows);
-    k.raw(loadExpert, loadGateUp);
-    k.raw(gatherRows, transpose.front());
+    k.raw({{loadTokens, gatherRows}, {loadExpert, loadGateUp}, {gatherRows, transpose.front()}});
     for (uint64_t c = 0; c < hiddenParts; ++c) {
       k.raw(transpose[c], evict[c]);
       k.war(evict[c], transpose[c], {{b, 1}});
     }
-    k.raw(loadGateUp, firstWeights);
-    k.raw(evict.back(), firstProduct);
+    k.raw({{loadGateUp, firstWeights}, {evict.back(), firstProduct}});
     for (uint64_t i = 0; i < innerParts; ++i) {
-      k.raw(silu[i], gate[i]);
-      k.raw(gate[i], downWeights[i]);
+      k.raw({{silu[i], gate[i]}, {gate[i], downWeights[i]}});
     }
-    k.raw(lastProduct, silu.front());
-    k.raw(lastProduct, gate.front());
+    k.raw({{lastProduct, silu.front()}, {lastProduct, gate.front()}});
     k.war(gate.back(), firstProduct, {{b, 1}});
-    k.raw(loadDown, down.front());
-    k.raw(down.back(), add);
-    k.raw(gatherOld, add);
-    k.raw(gatherAffinity, add);
-    k.raw(add, scatter);
+    k.raw({{loadDown, down.front()},
+           {down.back(), add},
+           {gatherOld, add},
+           {gatherAffinity, add},
+           {add, scatter}});
     k.war(add, down.front(), {{b, 1}});
     k.raw(scatter, gatherOld, {{b, 1}});
     // Two buffers each; what one engine does in order is freed by the last of it.
-    k.war(scatter, loadExpert, {{b, 2}});
-    k.war(loadDown, loadExpert, {{b, 2}});
-    k.war(transpose.back(), gatherRows, {{b, 2}});
-    k.war(lastProduct, evict.front(), {{b, 2}});
-    k.war(lastProduct, loadGateUp, {{b, 2}});
-    k.war(down.back(), loadDown, {{b, 2}});
-    k.war(gate.back(), silu.front(), {{b, 2}});
-    k.war(downWeights.back(), gate.front(), {{b, 2}});
-    k.war(add, gatherAffinity, {{b, 2}});
-    k.war(add, gatherOld, {{b, 2}});
-    k.war(scatter, add, {{b, 2}});
+    k.war({{scatter, loadExpert},
+           {loadDown, loadExpert},
+           {transpose.back(), gatherRows},
+           {lastProduct, evict.front()},
+           {lastProduct, loadGateUp},
+           {down.back(), loadDown},
+           {gate.back(), silu.front()},
+           {downWeights.back(), gate.front()},
+           {add, gatherAffinity},
+           {add, gatherOld},
+           {scatter, add}},
+          {{b, 2}});
   }
 
   uint64_t maxBlocks;

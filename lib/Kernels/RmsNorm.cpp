@@ -29,8 +29,7 @@ public:
     gpsimd = k.engine("gpsimd");
     stores = k.transfers("store");
     buffers();
-    InstrId loadGamma = k.op(loads, "load_gamma", fmt::format("dma_copy(bytes={})", columns * 2),
-                             {.reads = {"GAMMA"}, .writes = {"row"}, .computes = "r0"});
+    InstrId loadGamma = k.copy(loads, "load_gamma", columns * 2, "GAMMA", "row");
     InstrId spread = k.op(gpsimd, "spread", fmt::format("tensor_copy(n={})", columns),
                           {.reads = {"row"}, .writes = {"gamma"}, .computes = "r0"});
     LoopId a = k.loop("A", tiles, [&] { body(); });
@@ -65,10 +64,8 @@ private:
 
   void body() {
     std::string wide = fmt::format("n={}", columns);
-    load = k.op(loads, "load", fmt::format("dma_copy(bytes={})", 128 * columns * 2),
-                {.reads = {fmt::format("X[A, 0:128, 0:{}]", columns)},
-                 .writes = {row("x")},
-                 .computes = "r0"});
+    load = k.copy(loads, "load", 128 * columns * 2, fmt::format("X[A, 0:128, 0:{}]", columns),
+                  row("x"));
     sumSquares =
         k.op(scalar, "sum_squares", fmt::format("activation_reduce({})", wide),
              {.reads = {row("x")}, .writes = {column("sum")}, .computes = "sum(square(r0))"});
@@ -99,31 +96,25 @@ private:
     quantise =
         k.op(vector, "quantise", fmt::format("tensor_scalar.2x({})", wide),
              {.reads = {row("x"), column("inverse")}, .writes = {row("q")}, .computes = "r0 * r1"});
-    storeQ = k.op(stores, "store_q", fmt::format("dma_copy(bytes={})", 128 * columns),
-                  {.reads = {row("q")},
-                   .writes = {fmt::format("Q[A, 0:128, 0:{}]", columns)},
-                   .computes = "r0"});
-    storeScale =
-        k.op(stores, "store_scale", "dma_copy(bytes=512)",
-             {.reads = {column("scale")}, .writes = {"SCALE[A, 0:128]"}, .computes = "r0"});
+    storeQ = k.copy(stores, "store_q", 128 * columns, row("q"),
+                    fmt::format("Q[A, 0:128, 0:{}]", columns));
+    storeScale = k.copy(stores, "store_scale", 512, column("scale"), "SCALE[A, 0:128]");
   }
 
   /// One engine's instructions start in order, and retire in order: who waits for the last of
   /// several waits for all, and the first of several waits for them all.
   void dependences(LoopId a) {
-    k.raw(load, sumSquares);
-    k.raw(sumSquares, rsqrt);
-    k.raw(rsqrt, normalise.front());
-    k.raw(normalise.back(), absMax);
-    k.raw(absMax, part);
-    k.raw(part, atLeast);
-    k.raw(atLeast, reciprocal);
-    k.raw(reciprocal, quantise);
-    k.raw(quantise, storeQ);
-    k.raw(atLeast, storeScale);
-    k.war(quantise, load, {{a, 2}});
-    k.war(storeQ, quantise, {{a, 2}});
-    k.war(storeScale, atLeast, {{a, 2}});
+    k.raw({{load, sumSquares},
+           {sumSquares, rsqrt},
+           {rsqrt, normalise.front()},
+           {normalise.back(), absMax},
+           {absMax, part},
+           {part, atLeast},
+           {atLeast, reciprocal},
+           {reciprocal, quantise},
+           {quantise, storeQ},
+           {atLeast, storeScale}});
+    k.war({{quantise, load}, {storeQ, quantise}, {storeScale, atLeast}}, {{a, 2}});
   }
 
   uint64_t tiles;

@@ -46,6 +46,42 @@ TEST(AuthorTest, writesWhatABuilderBuilds) {
   EXPECT_EQ(dma, EngineId(1));
 }
 
+/// Several dependences are as many single ones, and a copy is a transfer that computes nothing.
+TEST(AuthorTest, listsAndCopiesAreShorterToWrite) {
+  auto write = [](bool isShort) {
+    KernelAuthor k("k");
+    EngineId act = k.engine("act");
+    k.engine("dma");
+    QueueId loads = k.transfers("load");
+    k.buffer("H", {4, 128}, "hbm", "bf16");
+    k.buffer("X", {2, 128}, "sbuf", "bf16");
+    k.loop("A", k.value("n", 1, 4), [&] {
+      InstrId load =
+          isShort
+              ? k.copy(loads, "load", 256, "H[A, 0:128]", "X[A mod 2, 0:128]")
+              : k.op(loads, "load", "dma_copy(bytes=256)",
+                     {.reads = {"H[A, 0:128]"}, .writes = {"X[A mod 2, 0:128]"}, .computes = "r0"});
+      InstrId one = k.op(act, "one", "activation(n=128)", {.reads = {"X[A mod 2, 0:128]"}});
+      InstrId two = k.op(act, "two", "activation(n=128)", {.reads = {"X[A mod 2, 0:128]"}});
+      const LoopId a(1);
+      if (isShort) {
+        k.raw({{load, one}, {load, two}});
+        k.war({{two, load}, {one, load}}, {{a, 2}});
+        return;
+      }
+      k.raw(load, one);
+      k.raw(load, two);
+      k.war(two, load, {{a, 2}});
+      k.war(one, load, {{a, 2}});
+    });
+    Diagnostics diagnostics;
+    std::optional<Kernel> kernel = k.finish(diagnostics);
+    EXPECT_TRUE(kernel) << render(diagnostics, {});
+    return kernel ? writeKernelJson(*kernel) : "";
+  };
+  EXPECT_EQ(write(true), write(false));
+}
+
 /// All mistakes at once, each named with its instruction.
 TEST(AuthorTest, saysWhatIsWrong) {
   KernelAuthor k("k");

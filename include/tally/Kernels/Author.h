@@ -28,6 +28,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tally {
@@ -43,6 +44,7 @@ struct Tiles {
 class KernelAuthor {
 public:
   using Distances = std::initializer_list<DistanceComponent>;
+  using Pairs = std::initializer_list<std::pair<InstrId, InstrId>>; ///< producer and consumer
 
   explicit KernelAuthor(std::string_view name) : builder(name) {}
 
@@ -80,14 +82,30 @@ public:
     return op(builder.queueOf(engine), name, operation, tiles);
   }
 
+  /// A transfer of so many bytes, which moves a tile as it is.
+  InstrId copy(QueueId queue, std::string_view name, uint64_t bytes, const std::string &from,
+               const std::string &to);
+
   /// `consumer` reads what `producer` wrote.
   void raw(InstrId producer, InstrId consumer, Distances distances = {}) {
     builder.dep(producer, consumer, distances, DepKind::RAW);
   }
 
+  void raw(Pairs pairs) {
+    for (auto [producer, consumer] : pairs) {
+      raw(producer, consumer);
+    }
+  }
+
   /// `consumer` overwrites what `producer` read.
   void war(InstrId producer, InstrId consumer, Distances distances = {}) {
     builder.dep(producer, consumer, distances, DepKind::WAR);
+  }
+
+  void war(Pairs pairs, Distances distances) {
+    for (auto [producer, consumer] : pairs) {
+      war(producer, consumer, distances);
+    }
   }
 
   /// The same for two instructions of one body, over all its runs: a buffer whose turns go on from
