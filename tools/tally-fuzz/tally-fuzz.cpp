@@ -61,7 +61,7 @@ fuzz::Extent FuzzCommand::extent() const {
 
 /// The case as a test: both checks must say yes to its code. Code that was written by hand stands
 /// for the code it was made of.
-std::string testFile(Session &session, const fuzz::Finding &finding) {
+std::string testFile(const fuzz::Finding &finding) {
   std::vector<LoadedKernel> kernels;
   kernels.push_back({finding.drawn.kernel, std::nullopt, false, {}});
   const fuzz::Failure &failure = finding.failure;
@@ -73,31 +73,31 @@ std::string testFile(Session &session, const fuzz::Finding &finding) {
   return fmt::format("{}// RUN: tally check %s {}\n// {}: {}\n// Found by {}\n\n{}",
                      machine.empty() ? "" : "// RUN: " + machine + "\n", options,
                      toString(failure.strategy), failure.what.substr(0, failure.what.find('\n')),
-                     fuzz::replayCommand(finding), session.moduleText(kernels));
+                     fuzz::replayCommand(finding), moduleText(kernels));
 }
 
-std::string textOf(Session &session, const fuzz::KernelReport &report, bool withPairs) {
+std::string textOf(const fuzz::KernelReport &report, bool withPairs) {
   std::string text = fuzz::toText(report);
   text += withPairs ? "\n" + fuzz::toText(report.pairs) : "";
   for (const fuzz::Finding &finding : report.findings) {
     text += fmt::format("\nseed {}, {}: {}\nrepeat: {}\n\n{}", finding.seed,
                         toString(finding.failure.strategy), finding.failure.what,
-                        fuzz::replayCommand(finding), testFile(session, finding));
+                        fuzz::replayCommand(finding), testFile(finding));
   }
   return text;
 }
 
-Json jsonOf(Session &session, const fuzz::Finding &finding) {
+Json jsonOf(const fuzz::Finding &finding) {
   return {{"seed", finding.seed},
           {"strategy", toString(finding.failure.strategy)},
           {"what", finding.failure.what},
           {"options", finding.failure.choices},
           {"repeat", fuzz::replayCommand(finding)},
           {"kernel", Json::parse(writeKernelJson(finding.drawn.kernel))},
-          {"test", testFile(session, finding)}};
+          {"test", testFile(finding)}};
 }
 
-std::string jsonOf(Session &session, const fuzz::KernelReport &report, bool withPairs) {
+std::string jsonOf(const fuzz::KernelReport &report, bool withPairs) {
   const fuzz::KernelCounts &counts = report.counts;
   Json document{{"schema", "tally-fuzz"},       {"version", 1},
                 {"seed", report.firstSeed},     {"kernels", counts.kernels},
@@ -113,7 +113,7 @@ std::string jsonOf(Session &session, const fuzz::KernelReport &report, bool with
   }
   document["findings"] = Json::array();
   for (const fuzz::Finding &finding : report.findings) {
-    document["findings"].push_back(jsonOf(session, finding));
+    document["findings"].push_back(jsonOf(finding));
   }
   return dump(document) + "\n";
 }
@@ -129,14 +129,12 @@ Exit verdict(bool isClean, uint64_t numCompared) {
 }
 
 int FuzzCommand::runKernels() const {
-  Session session;
   fuzz::KernelReport report =
       allPairs
           ? fuzz::fuzzUntilAllMet(extent())
           : fuzz::fuzzKernels(extent(), pairs ? fuzz::mixedCase : fuzz::plainCase,
                               /*maxFindings=*/5, sabotage ? fuzz::loseCounts : fuzz::Sabotage());
-  std::string text =
-      format == "json" ? jsonOf(session, report, pairs) : textOf(session, report, pairs);
+  std::string text = format == "json" ? jsonOf(report, pairs) : textOf(report, pairs);
   if (!writeOutput("-", text)) {
     return Exit::Undecided;
   }
@@ -146,7 +144,6 @@ int FuzzCommand::runKernels() const {
 }
 
 int FuzzCommand::runMutants() const {
-  Session session;
   fuzz::MutantReport report = fuzz::fuzzMutants(extent());
   if (!writeOutput("-", format == "json" ? fuzz::toJson(report) : fuzz::toText(report))) {
     return Exit::Undecided;
@@ -174,32 +171,27 @@ int main(int argc, char **argv) {
   app.footer(notes);
   FuzzCommand command;
   int status = Exit::Yes;
-  app.add_flag("--mutants", command.mutants,
-               "make mistakes in correct code, count which are found");
-  app.add_flag("--sabotage", command.sabotage,
-               "lose all counts in the code first, to see what findings look like");
-  app.add_flag("--pairs", command.pairs,
-               "mix all features of kernels, machines and options, and print which pairs of them "
-               "met (with --format=json all of them)");
-  app.add_flag("--all-pairs", command.allPairs,
-               "go on, at most twenty times as long as --minutes, until all pairs met that can; "
-               "answer no if one did not");
+  declare(app,
+          {{"--mutants", command.mutants, "make mistakes in correct code, count which are found"},
+           {"--sabotage", command.sabotage,
+            "lose all counts in the code first, to see what findings look like"},
+           {"--pairs", command.pairs,
+            "mix all features of kernels, machines and options, and print which pairs of them met "
+            "(with --format=json all of them)"},
+           {"--all-pairs", command.allPairs,
+            "go on, at most twenty times as long as --minutes, until all pairs met that can; answer "
+            "no if one did not"},
+           {"--seed", command.seed, "the first kernel", integerIn(0)},
+           {"--count", command.count,
+            "kernels (1000), or with --mutants mutants (10000), up to the end of a kernel",
+            integerIn(1)},
+           {"--minutes", command.minutes, "stop after this time instead", positiveNumber()},
+           {"--jobs", command.jobs, "kernels looked at at once (one for each core)",
+            integerIn(1, 1024)},
+           formatOption(command.format)});
   goesNotWith(app, {"--sabotage", "--pairs"}, "--mutants");
   goesNotWith(app, {"--sabotage"}, "--all-pairs");
   goesWith(app, {"--all-pairs"}, "--pairs");
-  app.add_option("--seed", command.seed, "the first kernel")
-      ->check(integerIn(0))
-      ->capture_default_str();
-  app.add_option("--count", command.count,
-                 "kernels (1000), or with --mutants mutants (10000), up to the end of a kernel")
-      ->check(integerIn(1));
-  app.add_option("--minutes", command.minutes, "stop after this time instead")
-      ->check(positiveNumber());
-  app.add_option("--jobs", command.jobs, "kernels looked at at once (one for each core)")
-      ->check(integerIn(1, 1024));
-  app.add_option("--format", command.format, "text or json")
-      ->check(formatIn({"text", "json"}))
-      ->capture_default_str();
   app.callback([&] { status = command.run(); });
   return runProgram(app, argc, argv, status);
 }

@@ -5,12 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
-#include "Options.h"
 #include "Session.h"
 #include "Tables.h"
 
 #include "tally/Bench/Table.h"
-#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +20,9 @@
 namespace tally::tool {
 namespace {
 
+/// Several values, with commas or behind one another.
+constexpr auto several = [](CLI::Option &option) { option.delimiter(',')->allow_extra_args(); };
+
 struct BenchCommand {
   BenchOptions options;
   std::string machine = "trn2";
@@ -30,6 +31,7 @@ struct BenchCommand {
   std::string format = "text";
   bool sensitivity = false;
 
+  void declareOn(CLI::App &command);
   int run();
 };
 
@@ -46,19 +48,6 @@ std::function<void(std::string_view, std::string_view)> teller() {
   };
 }
 
-/// Whether each name is one of these; says which are not.
-bool areKnown(const std::vector<std::string> &names, const std::vector<std::string> &known,
-              std::string_view what, std::string_view plural) {
-  bool all = true;
-  for (const std::string &name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      all = false;
-      complain(unknownName(what, plural, name, {known.begin(), known.end()}));
-    }
-  }
-  return all;
-}
-
 std::vector<std::string> kernelNames() {
   std::vector<std::string> names;
   for (const CatalogueEntry &entry : catalogue()) {
@@ -70,63 +59,55 @@ std::vector<std::string> kernelNames() {
 int BenchCommand::run() {
   bool kernelsKnown = areKnown(options.kernels, kernelNames(), "kernel", "kernels");
   if (!areKnown(options.strategies, benchStrategies(), "strategy", "strategies") || !kernelsKnown) {
-    return Exit::Undecided;
+    end();
   }
-  Session session;
-  std::optional<Machine> target = session.machine(machine, settings);
-  if (!target) {
-    return Exit::Undecided;
-  }
+  Machine target = findMachine(machine, settings);
   options.size = size == "paper" ? KernelSize::Paper : KernelSize::Small;
   options.progress = teller();
   options.stop = stopOnSignals();
   Diagnostics diagnostics;
-  std::string text =
-      sensitivity ? renderSensitivity(benchSensitivity(options, *target, diagnostics), format)
-                  : renderBench(benchTable(options, *target, diagnostics), format);
+  std::string text = sensitivity
+                         ? renderSensitivity(benchSensitivity(options, target, diagnostics), format)
+                         : renderBench(benchTable(options, target, diagnostics), format);
   tell(diagnostics, {});
   if (diagnostics.hasErrors()) {
-    return Exit::Undecided;
+    end();
   }
   tellInterrupt();
   return writeOutput("-", text) && !wasInterrupted() ? Exit::Yes : Exit::Undecided;
 }
 
+void BenchCommand::declareOn(CLI::App &command) {
+  declare(command,
+          {{"--kernels", options.kernels, "these only: matmul,adamw (tally kernels list)", several},
+           {"--strategies", options.strategies,
+            fmt::format("these only, of {}", fmt::join(benchStrategies(), ", ")), several},
+           {"--machine", machine, "a name or a .json file"},
+           {"--set", settings, "change a number of the machine: dma.bandwidth=300",
+            [](CLI::Option &option) { option.allow_extra_args(); }},
+           {"--size", size, "paper: as published; small: at once",
+            oneOf("size", "sizes", {"paper", "small"})},
+           {"--max-code-growth", options.codeGrowth,
+            "auto: unroll loops as long as the code gets at most so many times as large",
+            numberIn(1, 1000)},
+           formatOption(format, "text, json (docs/guide/Json.md) or markdown",
+                        {"text", "json", "markdown"}),
+           {"--sensitivity", sensitivity,
+            "how far each number of the machine, alone at either end of its range, moves the "
+            "latency"}});
+}
+
 } // namespace
 
 void addBench(CLI::App &app, int &status) {
-  auto command = std::make_shared<BenchCommand>();
-  CLI::App *sub =
-      app.add_subcommand("bench", "What each strategy costs on the kernels that come with tally");
-  sub->add_option("--kernels", command->options.kernels,
-                  "these only: matmul,adamw (tally kernels "
-                  "list)")
-      ->delimiter(',');
-  sub->add_option("--strategies", command->options.strategies,
-                  fmt::format("these only, of {}", fmt::join(benchStrategies(), ", ")))
-      ->delimiter(',');
-  sub->add_option("--machine", command->machine, "a name or a .json file")->capture_default_str();
-  sub->add_option("--set", command->settings, "change a number of the machine: dma.bandwidth=300");
-  sub->add_option("--size", command->size, "paper: as published; small: at once")
-      ->check(oneOf("size", "sizes", {"paper", "small"}))
-      ->capture_default_str();
-  sub->add_option("--max-code-growth", command->options.codeGrowth,
-                  "auto: unroll loops as long as the code gets at most so many times as large")
-      ->check(numberIn(1, 1000))
-      ->capture_default_str();
-  sub->add_option("--format", command->format, "text, json (docs/guide/Json.md) or markdown")
-      ->check(formatIn({"text", "json", "markdown"}))
-      ->capture_default_str();
-  sub->add_flag("--sensitivity", command->sensitivity,
-                "how far each number of the machine, alone at either end of its range, moves the "
-                "latency");
-  sub->footer(R"(Latency is against the barrier code of the same kernel: less is better.
+  addCommand<BenchCommand>(
+      app, status, "bench", "What each strategy costs on the kernels that come with tally",
+      R"(Latency is against the barrier code of the same kernel: less is better.
 
 Examples:
   tally bench --size=paper                             the whole table
   tally bench --kernels=matmul --strategies=barrier,per-loop,ideal
   tally bench --size=paper --set ctl.alu=15ns          what if register operations were faster?)");
-  sub->callback([command, &status] { status = command->run(); });
 }
 
 } // namespace tally::tool

@@ -34,44 +34,20 @@ Table tableOf(std::span<const BenchRow> rows, bool namesKernels) {
                {"waits", "waits", 9, ""},
                {"waiting_ns", "waiting ns", 13, ""},
                {"control_ns", "control ns", 13, ""}});
-  const Cell dash("-", std::nullopt);
   for (const BenchRow &row : rows) {
-    auto hidden = [](Json value) { return Cell(std::nullopt, std::move(value)); };
-    Cell kernel = namesKernels ? Cell(row.kernel) : hidden(row.kernel);
-    if (!row.problem.empty()) {
-      table.add({kernel,
-                 row.strategy,
-                 hidden(row.loops),
-                 hidden(row.offsets),
-                 hidden(row.problem),
-                 dash,
-                 dash,
-                 dash,
-                 dash,
-                 {},
-                 dash,
-                 dash,
-                 dash,
-                 dash});
-      continue;
-    }
-    bool isCode = row.codeBytes > 0;
-    auto ofCode = [&](uint64_t number) { return isCode ? Cell(number) : dash; };
-    table.add({kernel,
-               row.strategy,
-               hidden(row.loops),
-               hidden(row.offsets),
-               {},
-               row.normalized > 0 ? Cell(fmt::format("{:.3f}", row.normalized), row.normalized)
-                                  : Cell("-", Json(nullptr)),
-               wholeNanoseconds(row.latency),
-               ofCode(row.codeBytes),
-               ofCode(row.maxRegisters()),
-               isCode ? hidden(row.registers) : Cell(),
-               ofCode(row.semaphores),
-               ofCode(row.waits),
-               wholeNanoseconds(row.waiting),
-               wholeNanoseconds(row.control)});
+    bool isMeasured = row.problem.empty();
+    bool isCode = isMeasured && row.codeBytes > 0;
+    auto orDash = [](bool isThere, Cell cell) { return isThere ? cell : Cell("-", std::nullopt); };
+    Cell ratio = row.normalized > 0 ? Cell(fmt::format("{:.3f}", row.normalized), row.normalized)
+                                    : Cell("-", Json(nullptr));
+    table.add({namesKernels ? Cell(row.kernel) : Cell::hidden(row.kernel), row.strategy,
+               Cell::hidden(row.loops), Cell::hidden(row.offsets),
+               isMeasured ? Cell() : Cell::hidden(row.problem), orDash(isMeasured, ratio),
+               orDash(isMeasured, wholeNanoseconds(row.latency)), orDash(isCode, row.codeBytes),
+               orDash(isCode, row.maxRegisters()), isCode ? Cell::hidden(row.registers) : Cell(),
+               orDash(isCode, row.semaphores), orDash(isCode, row.waits),
+               orDash(isMeasured, wholeNanoseconds(row.waiting)),
+               orDash(isMeasured, wholeNanoseconds(row.control))});
   }
   return table;
 }

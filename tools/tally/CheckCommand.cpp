@@ -13,7 +13,6 @@
 #include "CheckCommand.h"
 
 #include "Interrupt.h"
-#include "Options.h"
 
 #include "tally/Run/KernelCursor.h"
 #include "tally/Support/WholeFile.h"
@@ -64,26 +63,16 @@ std::string nothingToCompare(const Kernel &kernel, bool hasNeeds, bool anythingR
 // Heartbeat
 //===----------------------------------------------------------------------===//
 
-Heartbeat::Heartbeat() : thread([this] { beat(); }) {}
-
-Heartbeat::~Heartbeat() {
-  {
-    std::scoped_lock lock(mutex);
-    isOver = true;
-  }
-  changed.notify_all();
-  thread.join();
-}
-
 void Heartbeat::doing(std::string what) {
   std::scoped_lock lock(mutex);
   text = std::move(what);
 }
 
-void Heartbeat::beat() {
+void Heartbeat::beat(const std::stop_token &isOver) {
   constexpr std::chrono::seconds period(3);
   std::unique_lock lock(mutex);
-  for (auto seconds = period; !changed.wait_for(lock, period, [&] { return isOver; });
+  for (auto seconds = period;
+       !changed.wait_for(lock, isOver, period, [] { return false; }) && !isOver.stop_requested();
        seconds += period) {
     tellProgress(fmt::format("{} ({} s)", text, seconds.count()));
   }
@@ -99,13 +88,10 @@ namespace {
 Answer checkSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
                     const Bindings &given) {
   Heartbeat heartbeat;
-  std::string_view name = subject.kernel.text(subject.kernel.name);
   Answer answer;
   answer.verdict = Verdict::Yes;
-  answer.json = {
-      {"kernel", name}, {"strategy", toString(subject.code.strategy)}, {"machine", machine.name}};
-  answer.text = fmt::format("kernel '{}', strategy '{}', machine '{}'\n", name,
-                            toString(subject.code.strategy), machine.name);
+  answer.json = subjectJson(subject.kernel, subject.code, machine);
+  answer.text = subjectText(subject.kernel, subject.code, machine) + "\n";
   auto add = [&](const char *key, Answer part) {
     answer.verdict = both(answer.verdict, part.verdict);
     answer.text += part.text;
@@ -132,41 +118,32 @@ bool canWriteWitness(const CheckOptions &options) {
   return problem.empty();
 }
 
-int checkAll(const CheckOptions &options) {
+Exit checkAll(const CheckOptions &options) {
   if (options.common.input.empty()) {
     complain("which kernel? give its file, or a schedule with --replay");
-    return Exit::Undecided;
+    end();
   }
-  Session session;
-  std::optional<Machine> machine = session.machine(options.common);
-  if (!machine) {
-    return Exit::Undecided;
-  }
-  std::optional<std::vector<Subject>> subjects = loadSubjects(options, session, *machine);
-  if (!subjects || !canWriteWitness(options)) {
-    return Exit::Undecided;
+  Session session(options.common);
+  std::vector<Subject> subjects = orEnd(makeSubjects(session.load(), options, session));
+  if (!canWriteWitness(options)) {
+    end();
   }
   Verdict verdict = Verdict::Yes;
   uint32_t numWitnesses = 0;
-  std::string text;
-  Json document = {{"schema", "tally-check"}, {"version", 2}, {"checks", Json::array()}};
-  for (const Subject &subject : *subjects) {
-    std::optional<Bindings> given = session.bindings(subject.kernel, options.values);
-    if (!given) {
-      return Exit::Undecided;
-    }
-    Answer answer = checkSubject(options, subject, *machine, *given);
+  Result result("tally-check", 2, "checks");
+  for (const Subject &subject : subjects) {
+    Bindings given = session.bindings(subject.kernel, options.values);
+    Answer answer = checkSubject(options, subject, session.machine(), given);
     for (size_t i = 0; i < answer.faults.size() && !options.witness.empty(); ++i) {
       writeWitness(options, session, subject, answer.faults[i], ++numWitnesses);
     }
     verdict = both(verdict, answer.verdict);
-    text += (text.empty() ? "" : "\n") + answer.text;
-    document["checks"].push_back(std::move(answer.json));
+    result.part();
+    result.add(answer.text, std::move(answer.json));
   }
-  document["verdict"] = toString(verdict);
+  result.document["verdict"] = toString(verdict);
   tellInterrupt();
-  bool written = writeOutput("-", options.format == "json" ? dump(document) + "\n" : text);
-  return written ? exitStatus(verdict) : int(Exit::Undecided);
+  return result.print(options.format, Exit(exitStatus(verdict)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,92 +164,34 @@ Ctrl-C ends it with what is known so far: no, or could not decide.
 
 Exit status: 0 yes, 1 no, 2 could not decide, or wrong input or use.)";
 
-void addModes(CLI::App &sub, CheckOptions &options) {
-  sub.add_flag("--explore", options.explore, "walk all interleavings of small instances");
-  sub.add_flag("--race", options.race, "run many schedules, watch accesses and waits");
-  sub.add_option("--replay", options.replay, "perform the schedule of this file and explain it");
-  for (const char *name : {"--explore", "--race", "--replay"}) {
-    sub.get_option(name)->group("What to ask (default: --explore within limits, and --race)");
-  }
-}
-
-void addTrips(CLI::App &sub, CheckOptions &options) {
-  constexpr const char *group = "Trips (default: several of our choice)";
-  options.values.add(sub);
-  sub.get_option("--trips")->group(group);
-  sub.get_option("--guards")->group(group);
-  sub.add_option("--max-trips", options.maxTrips,
-                 "--explore tries all trips up to this number, anew at each entry of a loop")
-      ->check(integerIn(0, 10'000))
-      ->capture_default_str()
-      ->group(group);
-  sub.add_flag("--distances,!--no-distances", options.distances,
-               "... and around the longest distance on each loop: one less, as many, one more")
-      ->capture_default_str()
-      ->group(group);
-}
-
-void addExploreLimits(CLI::App &sub, CheckOptions &options) {
-  constexpr const char *group = "Limits of --explore";
-  sub.add_option("--reduction", options.reduction,
-                 "how many interleavings stand for others: many, those of commits and registers, "
-                 "none")
-      ->check(oneOf("reduction", "reductions", {"full", "local", "none"}))
-      ->capture_default_str()
-      ->group(group);
-  sub.add_flag("--hashes", options.hashes,
-               "keep a hash of each state, not the state: finds faults where memory is short, but "
-               "says yes to nothing")
-      ->group(group);
-  sub.add_option("--max-states", options.maxStates,
-                 "states of one instance (50000000; beside --race 200000)")
-      ->check(integerIn(1))
-      ->group(group);
-  sub.add_option("--memory", options.maxMemory, "for the states of one instance, in MiB")
-      ->check(integerIn(1, 1 << 24))
-      ->capture_default_str()
-      ->group(group);
-}
-
-void addRaceLimits(CLI::App &sub, CheckOptions &options) {
-  constexpr const char *group = "Limits of --race";
-  sub.add_option("--schedules", options.schedules,
-                 "for each choice of trips that one cannot decide")
-      ->check(integerIn(1, UINT32_MAX))
-      ->capture_default_str()
-      ->group(group);
-  sub.add_option("--seed", options.seed, "of random schedules")
-      ->check(integerIn(0))
-      ->capture_default_str()
-      ->group(group);
-}
-
-void addCommonLimits(CLI::App &sub, CheckOptions &options) {
-  constexpr const char *group = "Limits of both";
-  sub.add_option("--in-flight", options.inFlight,
-                 "instructions that a queue holds, 1 to 64 (--explore: 4, more where one was full; "
-                 "--race: 64)")
-      ->check(integerIn(1, maxInFlight))
-      ->group(group);
-  sub.add_option("--time", options.seconds,
-                 "seconds for each, after which no other schedule or instance is begun (10; "
-                 "--explore alone: no limit)")
-      ->check(positiveNumber())
-      ->group(group);
-}
-
-void addOutput(CLI::App &sub, CheckOptions &options) {
-  constexpr const char *group = "Output";
-  sub.add_option("--witness", options.witness,
-                 "file for a schedule that shows the first finding; further ones get -2, -3, ...")
-      ->group(group);
-  sub.add_flag("--all", options.all,
-               "print reports that have the cause of another, too, and write their schedules")
-      ->group(group);
-  sub.add_option("--format", options.format, "text or json")
-      ->check(formatIn({"text", "json"}))
-      ->capture_default_str()
-      ->group(group);
+void declareLimits(CLI::App &command, CheckOptions &options) {
+  declare(command,
+          {{"--in-flight", options.inFlight,
+            "instructions that a queue holds, 1 to 64 (--explore: 4, more where one was full; "
+            "--race: 64)",
+            integerIn(1, maxInFlight)},
+           {"--time", options.seconds,
+            "seconds for each, after which no other schedule or instance is begun (10; --explore "
+            "alone: no limit)",
+            positiveNumber()}},
+          "Limits of both");
+  declare(command,
+          {{"--reduction", options.reduction,
+            "how many interleavings stand for others: many, those of commits and registers, none",
+            oneOf("reduction", "reductions", {"full", "local", "none"})},
+           {"--hashes", options.hashes,
+            "keep a hash of each state, not the state: finds faults where memory is short, but "
+            "says yes to nothing"},
+           {"--max-states", options.maxStates,
+            "states of one instance (50000000; beside --race 200000)", integerIn(1)},
+           {"--memory", options.maxMemory, "for the states of one instance, in MiB",
+            integerIn(1, 1 << 24)}},
+          "Limits of --explore");
+  declare(command,
+          {{"--schedules", options.schedules, "for each choice of trips that one cannot decide",
+            integerIn(1, UINT32_MAX)},
+           {"--seed", options.seed, "of random schedules", integerIn(0)}},
+          "Limits of --race");
 }
 
 /// What one mode only reads, and what a schedule or code that is there has settled.
@@ -287,9 +206,7 @@ void refuseIdleOptions(CLI::App &sub, CheckOptions &options) {
   refuseIf(sub, {"--max-trips", "--distances"},
            "beside '--trips' or '--guards', which bind all trips",
            [&sub] { return isGiven(sub, "--trips") || isGiven(sub, "--guards"); });
-  refuseIf(sub, {"--sync"}, "where code is given in a file, unless it is 'manual'", [&options] {
-    return !options.code.empty() && options.common.strategy != toString(Strategy::Manual);
-  });
+  options.refuseIdleStrategy(sub);
   constexpr std::array<std::string_view, 4> read{"help", "replay", "all", "format"};
   std::vector<std::string> settled;
   for (const CLI::Option *option : sub.get_options()) {
@@ -302,34 +219,60 @@ void refuseIdleOptions(CLI::App &sub, CheckOptions &options) {
            [&options] { return !options.replay.empty(); });
 }
 
+struct CheckCommand : CheckOptions {
+  void declareOn(CLI::App &command) {
+    addInput(command, "its code, beside the same kernel; none: what stands beside the kernel, or "
+                      "else compile it");
+    declare(command,
+            {{"--explore", explore, "walk all interleavings of small instances"},
+             {"--race", race, "run many schedules, watch accesses and waits"},
+             {"--replay", replay, "perform the schedule of this file and explain it"}},
+            "What to ask (default: --explore within limits, and --race)");
+    asksWritten = true;
+    common.addStrategy(command, strategyNames());
+    common.addMachine(command);
+    const std::string trips = "Trips (default: several of our choice)";
+    values.add(command, trips);
+    declare(command,
+            {{"--max-trips", maxTrips,
+              "--explore tries all trips up to this number, anew at each entry of a loop",
+              integerIn(0, 10'000)},
+             {"--distances,!--no-distances", distances,
+              "... and around the longest distance on each loop: one less, as many, one more"}},
+            trips);
+    declareLimits(command, *this);
+    declare(command,
+            {{"--witness", witness,
+              "file for a schedule that shows the first finding; further ones get -2, -3, ..."},
+             {"--all", all,
+              "print reports that have the cause of another, too, and write their schedules"},
+             formatOption(format)},
+            "Output");
+    refuseIdleOptions(command, *this);
+  }
+
+  int run() {
+    stop = stopOnSignals();
+    return replay.empty() ? checkAll(*this) : replaySchedule(*this);
+  }
+};
+
 } // namespace
 
+void CheckOptions::addInput(CLI::App &command, const std::string &codeHelp) {
+  declare(command, {{"kernel", common.input,
+                     "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin"},
+                    {"code", code, codeHelp}});
+}
+
+void CheckOptions::refuseIdleStrategy(CLI::App &command) {
+  refuseIf(command, {"--sync"}, "where code is given in a file, unless it is 'manual'",
+           [this] { return !code.empty() && common.strategy != toString(Strategy::Manual); });
+}
+
 void addCheck(CLI::App &app, int &status) {
-  auto options = std::make_shared<CheckOptions>();
-  CLI::App *sub =
-      app.add_subcommand("check", "Whether code is right and waits no longer than it must");
-  sub->add_option("kernel", options->common.input,
-                  "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin");
-  sub->add_option("code", options->code,
-                  "its code, beside the same kernel; none: what stands beside the kernel, or else "
-                  "compile it");
-  addModes(*sub, *options);
-  options->asksWritten = true;
-  options->common.addStrategy(*sub, strategyNames());
-  options->common.addMachine(*sub);
-  addTrips(*sub, *options);
-  addCommonLimits(*sub, *options);
-  addExploreLimits(*sub, *options);
-  addRaceLimits(*sub, *options);
-  addOutput(*sub, *options);
-  refuseIdleOptions(*sub, *options);
-  sub->footer(examples);
-  sub->callback([options, sub, &status] {
-    options->strategyGiven = sub->count("--sync") != 0;
-    options->guardsGiven = sub->count("--guards") != 0;
-    options->stop = stopOnSignals();
-    status = options->replay.empty() ? checkAll(*options) : replaySchedule(*options);
-  });
+  addCommand<CheckCommand>(app, status, "check",
+                           "Whether code is right and waits no longer than it must", examples);
 }
 
 } // namespace tally::tool

@@ -16,11 +16,9 @@
 
 #include "tally/Check/Explore.h"
 
-#include <nlohmann/json.hpp>
-
 #include <condition_variable>
-#include <memory>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace tally::tool {
@@ -29,14 +27,12 @@ namespace tally::tool {
 struct CheckOptions {
   CommonOptions common;
   bool asksWritten = false; ///< code is held to what accesses ask for, whoever wrote it
-  bool strategyGiven = false;
-  std::string code; ///< empty: beside the kernel, or compiled
+  std::string code;         ///< empty: beside the kernel, or compiled
 
   bool explore = false, race = false;
   std::string replay;
 
   RunOptions values;
-  bool guardsGiven = false;
   uint64_t maxTrips = 2;
   bool distances = true;
 
@@ -62,7 +58,22 @@ struct CheckOptions {
   bool asksRace() const { return race || !explore; }
 
   /// Otherwise trips of our own choice are tried.
-  bool tripsGiven() const { return !values.trips.empty() || guardsGiven; }
+  bool tripsGiven() const { return !values.trips.empty() || values.guardsGiven; }
+
+  /// The arguments; `codeHelp` says what the second one is.
+  void addInput(CLI::App &command, const std::string &codeHelp);
+
+  /// Code that is given in a file is not made again.
+  void refuseIdleStrategy(CLI::App &command);
+};
+
+/// What --explore holds code to, if that is not the kernel's own dependences: of hand-written code
+/// those that follow from its accesses; where some are written, besides these what accesses ask for
+/// and they do not imply. --race compares the accesses themselves.
+struct Asked {
+  std::optional<Kernel> kernel; ///< with these dependences
+  std::vector<DepId> loose;     ///< those that wait for more than is known to be needed
+  std::string notAsked;         ///< why the code cannot be held to what accesses ask for
 };
 
 /// A kernel and the code to be checked against it.
@@ -75,22 +86,19 @@ struct Subject {
   bool resets = false;     ///< ... and resets counters on the way, where all engines are held up
   bool isWritten = false;  ///< the code was read, not compiled here
   bool depsFound = false;  ///< the kernel's dependences follow from its accesses
-  /// The kernel with the dependences that --explore holds the code to, if they are not its own: of
-  /// hand-written code those that follow from its accesses; where some are written, besides these
-  /// what accesses ask for and they do not imply. --race compares the accesses themselves.
-  std::optional<Kernel> asked;
-  std::vector<DepId> loose; ///< of `asked`: those that wait for more than is known to be needed
-  std::string notAsked;     ///< why the code cannot be held to what accesses ask for
+  Asked asked;
+
+  const Kernel &heldTo() const { return asked.kernel ? *asked.kernel : kernel; }
+
+  bool isLoose(DepId dep) const {
+    return dep.valid() && std::ranges::find(asked.loose, dep) != asked.loose.end();
+  }
 };
 
-/// Reads, and compiles what has no code yet; none, with the reasons reported.
-std::optional<std::vector<Subject>> loadSubjects(const CheckOptions &options, Session &session,
-                                                 const Machine &machine);
-
-/// The same for kernels that have been read; none if there are none.
+/// The kernels with the code of each: what is written, or compiled. None, with the reasons
+/// reported, if one has none.
 std::optional<std::vector<Subject>> makeSubjects(std::vector<LoadedKernel> kernels,
-                                                 const CheckOptions &options, Session &session,
-                                                 const Machine &machine);
+                                                 const CheckOptions &options, Session &session);
 
 /// A schedule that shows what was found.
 struct Fault {
@@ -112,20 +120,18 @@ struct Answer {
 /// Tells on stderr, every few seconds, what is being done.
 class Heartbeat {
 public:
-  Heartbeat();
-  ~Heartbeat();
+  Heartbeat() : thread([this](const std::stop_token &isOver) { beat(isOver); }) {}
 
   /// What from now on is being done.
   void doing(std::string what);
 
 private:
-  void beat();
+  void beat(const std::stop_token &isOver);
 
   std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable_any changed;
   std::string text;
-  bool isOver = false;
-  std::thread thread;
+  std::jthread thread; ///< ends before the others
 };
 
 /// `given`: the values that --trips and --guards bind.
@@ -139,7 +145,7 @@ void writeWitness(const CheckOptions &options, const Session &session, const Sub
                   const Fault &fault, uint32_t number);
 
 /// Performs the schedule of --replay. The exit status.
-int replaySchedule(const CheckOptions &given);
+Exit replaySchedule(const CheckOptions &given);
 
 /// `1 state`, `2 states`.
 std::string counted(uint64_t count, std::string_view what);

@@ -36,8 +36,8 @@ class ExploreMode {
 public:
   ExploreMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
               const Bindings &given, Heartbeat &heartbeat)
-      : options(options), subject(subject), kernel(subject.asked ? *subject.asked : subject.kernel),
-        machine(machine), given(given), heartbeat(heartbeat) {
+      : options(options), subject(subject), kernel(subject.heldTo()), machine(machine),
+        given(given), heartbeat(heartbeat) {
     explore.inFlight = options.inFlight != 0 ? options.inFlight : explore.inFlight;
     explore.reduction = options.reduction == "none"    ? Reduction::None
                         : options.reduction == "local" ? Reduction::Local
@@ -65,16 +65,13 @@ public:
     } else {
       exploreChoices(start);
     }
-    bool hasNeeds = !kernel.deps.empty() || subject.depsFound || subject.asked;
-    std::string nothing = nothingToCompare(kernel, hasNeeds, hasRun);
-    if (all.total.verdict == Verdict::Yes && !nothing.empty()) {
-      leaveOpen(nothing);
-    }
-    if (all.total.verdict == Verdict::Yes && !subject.notAsked.empty()) {
-      leaveOpen(subject.notAsked);
-    }
-    if (all.total.verdict == Verdict::Yes && !full.empty() && options.inFlight == 0) {
-      leaveOpen(fullText());
+    bool hasNeeds = !kernel.deps.empty() || subject.depsFound || subject.asked.kernel;
+    bool mayBeDeeper = !full.empty() && options.inFlight == 0;
+    for (const std::string &reason : {nothingToCompare(kernel, hasNeeds, hasRun),
+                                      subject.asked.notAsked, mayBeDeeper ? fullText() : ""}) {
+      if (all.total.verdict == Verdict::Yes && !reason.empty()) {
+        leaveOpen(reason);
+      }
     }
     tellSpeed(std::chrono::duration<double>(Time::now() - start).count());
     Answer answer;
@@ -110,9 +107,6 @@ private:
     all.instances = 1;
     all.numOverwaits = all.total.overwaits.size();
     all.numAtResets = all.total.atResets;
-    if (isLoose(all.total)) {
-      doubtLoose(all.total);
-    }
   }
 
   /// With more in flight, unless the user says how many, until no queue is full or it takes too
@@ -134,6 +128,9 @@ private:
       one = std::move(next);
     }
     noteFull(one, reached);
+    if (isLoose(one)) {
+      doubtLoose(one);
+    }
     return one;
   }
 
@@ -147,9 +144,7 @@ private:
 
   /// Whether what shows the fault is a dependence that waits for more than is known to be needed.
   bool isLoose(const ExploreResult &one) const {
-    return one.verdict == Verdict::No && one.witness && one.witness->dep.valid() &&
-           std::find(subject.loose.begin(), subject.loose.end(), one.witness->dep) !=
-               subject.loose.end();
+    return one.verdict == Verdict::No && one.witness && subject.isLoose(one.witness->dep);
   }
 
   /// Whether accesses ask for a dependence, and others that are written do not imply it.
@@ -193,9 +188,6 @@ private:
       ExploreResult one = exploreDeeper(bindings);
       hasRun = hasRun || anythingRuns(kernel, bindings);
       noteLongRuns(*choice);
-      if (isLoose(one)) {
-        doubtLoose(one);
-      }
       add(one);
       if (one.verdict == Verdict::No) {
         fail(std::move(one), std::move(*choice));
@@ -272,11 +264,8 @@ private:
   }
 
   static std::string withTrips(const std::vector<std::string> &trips) {
-    std::string text = "with";
-    for (const std::string &option : trips) {
-      text += " --trips=" + option;
-    }
-    return text + ":\n";
+    return fmt::format("with{}{}:\n",
+                       trips.empty() ? "" : " --trips=", fmt::join(trips, " --trips="));
   }
 
   /// What is wrong, and where.
@@ -390,18 +379,19 @@ private:
   }
 
   std::string fullText() const {
-    return fmt::format("with {} in flight, {} {} full at times: what shows only with more is not "
-                       "seen{}",
-                       fullAt, fullNames(), full.size() == 1 ? "was" : "were",
+    return fmt::format("with {} in flight, queue{} '{}' {} full at times: what shows only with "
+                       "more is not seen{}",
+                       fullAt, full.size() == 1 ? "" : "s", fmt::join(fullNames(), "', '"),
+                       full.size() == 1 ? "was" : "were",
                        fullAt < maxInFlight ? "; --in-flight asks for more" : "");
   }
 
-  std::string fullNames() const {
+  std::vector<std::string_view> fullNames() const {
     std::vector<std::string_view> names;
     for (QueueId queue : full) {
       names.push_back(kernel.nameOf(queue));
     }
-    return fmt::format("queue{} '{}'", names.size() == 1 ? "" : "s", fmt::join(names, "', '"));
+    return names;
   }
 
   /// How many are held up while counters are reset, and for how long.
@@ -415,26 +405,21 @@ private:
 
   Json json() const {
     const ExploreResult &total = all.total;
-    Json object;
-    object["verdict"] = toString(total.verdict);
-    object["promise"] = subject.exact ? "exact" : "safe";
-    object["reason"] = total.verdict == Verdict::No ? total.text : total.reason;
-    object["kind"] = total.witness ? Json(toString(total.witness->kind)) : Json(nullptr);
-    object["instances"] = all.instances;
-    object["states"] = total.states;
-    object["transitions"] = total.transitions;
-    object["bytes"] = total.bytes;
-    object["in_flight"] = std::max(mostInFlight, explore.inFlight);
-    object["full_queues"] = Json::array();
-    for (QueueId queue : full) {
-      object["full_queues"].push_back(kernel.nameOf(queue));
-    }
-    object["overwaits"] = all.numOverwaits;
-    object["at_resets"] = all.numAtResets;
-    object["stuck_together"] = total.stuckTogether;
-    object["trips"] = total.verdict == Verdict::No ? Json(trips()) : Json::array();
-    object["steps"] = total.schedule.size();
-    return object;
+    return {{"verdict", toString(total.verdict)},
+            {"promise", subject.exact ? "exact" : "safe"},
+            {"reason", total.verdict == Verdict::No ? total.text : total.reason},
+            {"kind", total.witness ? Json(toString(total.witness->kind)) : Json()},
+            {"instances", all.instances},
+            {"states", total.states},
+            {"transitions", total.transitions},
+            {"bytes", total.bytes},
+            {"in_flight", std::max(mostInFlight, explore.inFlight)},
+            {"full_queues", fullNames()},
+            {"overwaits", all.numOverwaits},
+            {"at_resets", all.numAtResets},
+            {"stuck_together", total.stuckTogether},
+            {"trips", total.verdict == Verdict::No ? Json(trips()) : Json::array()},
+            {"steps", total.schedule.size()}};
   }
 
   const CheckOptions &options;

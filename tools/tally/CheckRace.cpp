@@ -17,10 +17,12 @@
 #include "tally/Deps/Unstated.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <span>
 
 namespace tally::tool {
 namespace {
@@ -56,8 +58,8 @@ public:
   }
 
   bool hasGuards() const {
-    return std::any_of(kernel.loops.begin(), kernel.loops.end(),
-                       [](const Loop &loop) { return loop.trip.kind == Trip::Kind::Guard; });
+    return std::ranges::any_of(
+        kernel.loops, [](const Loop &loop) { return loop.trip.kind == Trip::Kind::Guard; });
   }
 
 private:
@@ -179,9 +181,10 @@ public:
     if (answer.verdict == Verdict::Yes && !never.empty()) {
       reason += "; but " + neverText(never);
     }
-    answer.json = {{"verdict", toString(answer.verdict)}, {"reason", reason}};
-    answer.json["never_ran"] = never;
-    answer.json["runs"] = std::move(runs);
+    answer.json = {{"verdict", toString(answer.verdict)},
+                   {"reason", reason},
+                   {"never_ran", never},
+                   {"runs", std::move(runs)}};
     answer.text += fmt::format(
         "race:    {}: {}\n         {}, {}, {}, seed {}\n", toString(answer.verdict), reason,
         options.tripsGiven() ? "the given trips"
@@ -207,7 +210,7 @@ private:
     if (options.tripsGiven()) {
       return {{given, options.values.trips, options.values.guards}};
     }
-    return TripChooser(kernel, subject.asked ? *subject.asked : kernel).run();
+    return TripChooser(kernel, subject.heldTo()).run();
   }
 
   void runOne(const RaceTrips &choice) {
@@ -244,11 +247,9 @@ private:
   /// Names the first few.
   static std::string neverText(const std::vector<std::string> &names) {
     constexpr size_t numNamed = 4;
-    std::string text = counted(names.size(), "instruction") + " never ran: ";
-    for (size_t i = 0; i < std::min(names.size(), numNamed); ++i) {
-      text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
-    }
-    return names.size() > numNamed ? text + ", ..." : text;
+    auto named = std::span(names).first(std::min(names.size(), numNamed));
+    return fmt::format("{} never ran: '{}'{}", counted(names.size(), "instruction"),
+                       fmt::join(named, "', '"), names.size() > numNamed ? ", ..." : "");
   }
 
   /// Several reports may have one cause, in several runs, too.
@@ -269,7 +270,10 @@ private:
     if (!options.all) {
       std::erase_if(result.reports, [](const RaceReport &report) { return report.isFolded; });
     }
-    addFaults(result, choice);
+    for (const RaceReport &report : result.reports) {
+      answer.faults.push_back(
+          {report.steps, choice.options, choice.guards, race.inFlight, report.text.message});
+    }
     if (!result.reports.empty() && !optionsText(choice).empty()) {
       answer.text += fmt::format("with {}:\n", optionsText(choice));
     }
@@ -302,20 +306,11 @@ private:
                   [&](const RaceReport &report) { return !shown.insert(keyOf(report)).second; });
   }
 
-  void addFaults(const RaceResult &result, const RaceTrips &choice) {
-    for (const RaceReport &report : result.reports) {
-      answer.faults.push_back(
-          {report.steps, choice.options, choice.guards, race.inFlight, report.text.message});
-    }
-  }
-
   /// The options that bind what the kernel leaves open.
   std::string optionsText(const RaceTrips &choice) const {
-    std::string text;
-    for (const std::string &option : choice.options) {
-      text += (text.empty() ? "--trips=" : " --trips=") + option;
-    }
-    if (hasGuards || options.guardsGiven) {
+    std::string text = fmt::format(
+        "{}{}", choice.options.empty() ? "" : "--trips=", fmt::join(choice.options, " --trips="));
+    if (hasGuards || options.values.guardsGiven) {
       text += fmt::format("{}--guards={}", text.empty() ? "" : " ", choice.guards);
     }
     return text;

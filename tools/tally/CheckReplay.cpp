@@ -22,45 +22,53 @@ namespace {
 // Writing
 //===----------------------------------------------------------------------===//
 
+/// The options that say how code is compiled, as far as a schedule has them.
+struct TextFlag {
+  std::string_view name;
+  std::string CommonOptions::*value;
+  std::vector<std::string> allowed; ///< besides the default, which is not written down
+};
+
+std::vector<TextFlag> textFlags() {
+  return {{"--barrier-participants", &CommonOptions::participants, {"all"}},
+          {"--overflow", &CommonOptions::overflow, overflowNames()}};
+}
+
+constexpr std::pair<std::string_view, bool CommonOptions::*> flags[] = {
+    {"--no-fold", &CommonOptions::noFold},
+    {"--no-licm", &CommonOptions::noLicm},
+    {"--no-cse", &CommonOptions::noCse}};
+
 std::vector<std::string> compileFlags(const CommonOptions &common) {
-  std::vector<std::string> flags;
-  if (common.participants != CommonOptions().participants) {
-    flags.push_back("--barrier-participants=" + common.participants);
-  }
-  if (common.overflow != CommonOptions().overflow) {
-    flags.push_back("--overflow=" + common.overflow);
-  }
-  for (auto [isSet, name] :
-       {std::pair(common.noFold, "--no-fold"), std::pair(common.noLicm, "--no-licm"),
-        std::pair(common.noCse, "--no-cse")}) {
-    if (isSet) {
-      flags.emplace_back(name);
+  std::vector<std::string> given;
+  for (const auto &[name, value, allowed] : textFlags()) {
+    if (common.*value != CommonOptions().*value) {
+      given.push_back(fmt::format("{}={}", name, common.*value));
     }
   }
-  return flags;
+  for (auto [name, value] : flags) {
+    if (common.*value) {
+      given.emplace_back(name);
+    }
+  }
+  return given;
 }
 
 /// Sets what compileFlags() wrote down; false for a flag that it never writes.
 bool setCompileFlag(CommonOptions &common, const std::string &flag) {
-  if (flag == "--barrier-participants=all") {
-    common.participants = "all";
-    return true;
-  }
-  for (const std::string &name : overflowNames()) {
-    if (flag == "--overflow=" + name) {
-      common.overflow = name;
-      return true;
+  for (const auto &[name, value, allowed] : textFlags()) {
+    for (const std::string &text : allowed) {
+      if (flag == fmt::format("{}={}", name, text)) {
+        common.*value = text;
+        return true;
+      }
     }
   }
-  for (auto [name, value] :
-       {std::pair("--no-fold", &common.noFold), std::pair("--no-licm", &common.noLicm),
-        std::pair("--no-cse", &common.noCse)}) {
-    if (flag == name) {
-      *value = true;
-      return true;
-    }
+  auto known = std::ranges::find(flags, flag, [](const auto &each) { return each.first; });
+  if (known != std::end(flags)) {
+    common.*known->second = true;
   }
-  return false;
+  return known != std::end(flags);
 }
 
 } // namespace
@@ -102,17 +110,15 @@ class Replay {
 public:
   Replay(const Subject &subject, const Machine &machine, const ScheduleFile &file,
          const CheckOptions &given)
-      : subject(subject), kernel(subject.kernel), machine(machine), file(file), given(given),
-        schedulePath(given.replay) {}
+      : subject(subject), kernel(subject.kernel), machine(machine), file(file), given(given) {}
 
-  /// False, with the reasons reported, if the file does not fit the kernel.
-  bool run() {
+  Exit run() {
     Diagnostics diagnostics;
     Bindings bindings = Bindings::parse(kernel, file.trips, file.guards, diagnostics);
     std::vector<Step> steps = resolveSteps(kernel, file.steps, diagnostics);
     if (diagnostics.hasErrors()) {
-      tool::tell(diagnostics, {schedulePath});
-      return false;
+      tool::tell(diagnostics, {given.replay});
+      end();
     }
     RaceOptions options;
     options.inFlight = file.inFlight;
@@ -121,15 +127,8 @@ public:
         checkSchedule(kernel, subject.code, machine, bindings, steps, options, performed);
     foldReports(bindings, options, result);
     compare(bindings, steps);
-    verdict =
-        result.verdict == Verdict::No || !differences.empty() ? Verdict::No : Verdict::Undecided;
-    tell(result, performed);
-    return true;
+    return tell(result, performed);
   }
-
-  Verdict verdict = Verdict::Undecided;
-  std::string text;
-  Json json;
 
 private:
   /// One schedule does not tell which reports have one cause; a check of the same trips does.
@@ -150,15 +149,12 @@ private:
     ExploreOptions options;
     options.inFlight = file.inFlight;
     options.mayOverwait = subject.mayOverwait;
-    const Kernel &asked = subject.asked ? *subject.asked : kernel;
-    Lockstep lockstep(asked, subject.code, machine, bindings, options);
+    Lockstep lockstep(subject.heldTo(), subject.code, machine, bindings, options);
     ReplayResult replayed = replay(lockstep, steps);
     for (const Mismatch &mismatch : replayed.mismatches) {
       bool isAllowed = mismatch.kind == MismatchKind::Late && mismatch.instance.instr.valid() &&
                        subject.mayOverwait[mismatch.instance.instr];
-      isAllowed |= mismatch.dep.valid() &&
-                   std::ranges::find(subject.loose, mismatch.dep) != subject.loose.end();
-      if (!isAllowed) {
+      if (!isAllowed && !subject.isLoose(mismatch.dep)) {
         differences.push_back(describe(lockstep.specOf(), lockstep.implOf(), mismatch));
       }
     }
@@ -193,27 +189,31 @@ private:
     return place + "\n";
   }
 
-  void tell(const RaceResult &result, size_t performed) {
-    text = fmt::format("{} of {} performed, after which\n{}", performed,
-                       counted(file.steps.size(), "step"), places);
+  Exit tell(const RaceResult &found, size_t performed) const {
+    Verdict verdict =
+        found.verdict == Verdict::No || !differences.empty() ? Verdict::No : Verdict::Undecided;
+    RaceResult told = found;
+    std::erase_if(told.reports,
+                  [&](const RaceReport &report) { return report.isFolded && !given.all; });
+    Result result("tally-replay", 2);
+    result.text = fmt::format("{} of {} performed, after which\n{}", performed,
+                              counted(file.steps.size(), "step"), places);
     if (performed < file.steps.size()) {
-      text += fmt::format("step {} cannot happen there\n", performed + 1);
+      result.text += fmt::format("step {} cannot happen there\n", performed + 1);
     }
     for (const std::string &difference : differences) {
-      text += fmt::format("{}\n", difference);
+      result.text += difference + "\n";
     }
-    RaceResult told = result;
-    std::erase_if(told.reports, [](const RaceReport &report) { return report.isFolded; });
-    text += render(given.all ? result : told, kernel.files);
-    if (differences.empty() && result.reports.empty()) {
-      text += "nothing wrong is to be seen\n";
-    }
-    text += fmt::format("verdict: {}\n", toString(verdict));
-    json["kernel"] = kernel.text(kernel.name);
-    json["verdict"] = toString(verdict);
-    json["performed"] = performed;
-    json["differences"] = differences;
-    json["race"] = Json::parse(toJson(result, kernel.files));
+    result.text += render(told, kernel.files);
+    result.text +=
+        differences.empty() && found.reports.empty() ? "nothing wrong is to be seen\n" : "";
+    result.text += fmt::format("verdict: {}\n", toString(verdict));
+    result.document.update(Json{{"kernel", kernel.text(kernel.name)},
+                                {"verdict", toString(verdict)},
+                                {"performed", performed},
+                                {"differences", differences},
+                                {"race", Json::parse(toJson(found, kernel.files))}});
+    return result.print(given.format, Exit(exitStatus(verdict)));
   }
 
   const Subject &subject;
@@ -221,87 +221,60 @@ private:
   const Machine &machine;
   const ScheduleFile &file;
   const CheckOptions &given;
-  const std::string schedulePath;
   std::vector<std::string> differences;
   std::string places;
 };
 
-std::optional<ScheduleFile> loadSchedule(const std::string &path) {
+ScheduleFile loadSchedule(const std::string &path) {
   EndsOnSignals untilRead;
   FileText file = readFile(path, scheduleInput);
   if (!file.problem.empty()) {
     complain(fmt::format("cannot read the schedule '{}': {}", path, file.problem), path);
-    return {};
+    end();
   }
   Diagnostics diagnostics;
   std::optional<ScheduleFile> schedule = readScheduleFile(file.text, diagnostics);
   tell(diagnostics, {path});
-  return schedule;
+  return orEnd(std::move(schedule));
 }
 
 /// The command that the schedule was written by, but for files that are named now.
-std::optional<CheckOptions> optionsOf(const CheckOptions &given, const ScheduleFile &file) {
+CheckOptions optionsOf(const CheckOptions &given, const ScheduleFile &file) {
   CheckOptions options = given;
   if (given.common.input.empty()) {
     options.common.input = file.kernelFile;
     options.code = file.codeFile;
   }
-  if (!file.machine.empty()) {
-    options.common.machine = file.machine;
-  }
-  options.common.machineOption = nullptr; // the schedule says it, or the code does
-  options.strategyGiven = !file.strategy.empty();
+  // The schedule says the machine, or the code does.
+  options.common.machine = file.machine.empty() ? given.common.machine : file.machine;
+  options.common.machineGiven = !file.machine.empty();
+  options.common.strategyGiven = !file.strategy.empty();
   options.common.strategy = file.strategy.empty() ? given.common.strategy : file.strategy;
   for (const std::string &flag : file.options) {
     if (!setCompileFlag(options.common, flag)) {
       complain(fmt::format("the schedule has the unknown option '{}'", flag), given.replay);
-      return {};
+      end();
     }
   }
   return options;
 }
 
-const Subject *findSubject(const std::vector<Subject> &subjects, std::string_view name) {
-  for (const Subject &subject : subjects) {
-    if (subject.kernel.text(subject.kernel.name) == name) {
-      return &subject;
-    }
-  }
-  return nullptr;
-}
-
 } // namespace
 
-int replaySchedule(const CheckOptions &given) {
-  std::optional<ScheduleFile> file = loadSchedule(given.replay);
-  std::optional<CheckOptions> options = file ? optionsOf(given, *file) : std::nullopt;
-  if (!options) {
-    return Exit::Undecided;
+Exit replaySchedule(const CheckOptions &given) {
+  ScheduleFile file = loadSchedule(given.replay);
+  CheckOptions options = optionsOf(given, file);
+  Session session(options.common);
+  std::vector<Subject> subjects = orEnd(makeSubjects(session.load(), options, session));
+  auto subject = std::ranges::find_if(subjects, [&](const Subject &each) {
+    return each.kernel.text(each.kernel.name) == file.kernelName;
+  });
+  if (subject == subjects.end()) {
+    complain(fmt::format("'{}' holds no kernel '{}'", options.common.input, file.kernelName),
+             options.common.input);
+    end();
   }
-  Session session;
-  std::optional<Machine> machine = file->machine.empty() ? session.machine(options->common)
-                                                         : session.machine(options->common.machine);
-  if (!machine) {
-    return Exit::Undecided;
-  }
-  std::optional<std::vector<Subject>> subjects = loadSubjects(*options, session, *machine);
-  if (!subjects) {
-    return Exit::Undecided;
-  }
-  const Subject *subject = findSubject(*subjects, file->kernelName);
-  if (!subject) {
-    complain(fmt::format("'{}' holds no kernel '{}'", options->common.input, file->kernelName),
-             options->common.input);
-    return Exit::Undecided;
-  }
-  Replay replay(*subject, *machine, *file, given);
-  if (!replay.run()) {
-    return Exit::Undecided;
-  }
-  Json document = {{"schema", "tally-replay"}, {"version", 2}};
-  document.update(replay.json);
-  bool written = writeOutput("-", given.format == "json" ? dump(document) + "\n" : replay.text);
-  return written ? exitStatus(replay.verdict) : int(Exit::Undecided);
+  return Replay(*subject, session.machine(), file, given).run();
 }
 
 } // namespace tally::tool

@@ -80,20 +80,13 @@ Code forgetReasons(Code code) {
 
 class SubjectLoader {
 public:
-  SubjectLoader(const CheckOptions &options, Session &session, const Machine &machine)
-      : options(options), session(session), machine(machine) {}
+  SubjectLoader(const CheckOptions &options, Session &session)
+      : options(options), session(session), machine(session.machine()) {}
 
   std::optional<std::vector<Subject>> run(std::vector<LoadedKernel> kernels) {
-    if (kernels.empty()) {
-      return {};
-    }
     std::vector<LoadedKernel> codes;
     if (!options.code.empty()) {
-      Session second; // a session reads one file
-      codes = session.onMachine(second.load(options.code), options.code, machine);
-      if (codes.empty()) {
-        return {};
-      }
+      codes = session.loadCode(options.code);
     }
     bool all = true;
     for (LoadedKernel &loaded : kernels) {
@@ -105,56 +98,46 @@ public:
 private:
   bool addWithCode(LoadedKernel &loaded, std::vector<LoadedKernel> &codes) {
     std::string_view name = loaded.kernel.text(loaded.kernel.name);
-    for (LoadedKernel &code : codes) {
-      if (!code.code || code.kernel.text(code.kernel.name) != name) {
-        continue;
-      }
-      std::string difference = differenceOf(loaded.kernel, code.kernel);
-      if (!difference.empty()) {
-        complain(fmt::format("the kernel '{}' in '{}' differs from the one in '{}': it has {}",
-                             name, options.code, options.common.input, difference),
-                 options.code);
-        return false;
-      }
-      loaded.code = forgetReasons(std::move(*code.code));
-      bool isManual = loaded.code->strategy == Strategy::Manual;
-      return (isManual || session.findDeps(loaded, options.common, machine)) && addWritten(loaded);
+    auto code = std::ranges::find_if(codes, [&](const LoadedKernel &other) {
+      return other.code && other.kernel.text(other.kernel.name) == name;
+    });
+    if (code == codes.end()) {
+      complain(fmt::format("'{}' holds no code for kernel '{}'", options.code, name), options.code);
+      return false;
     }
-    complain(fmt::format("'{}' holds no code for kernel '{}'", options.code, name), options.code);
-    return false;
+    std::string difference = differenceOf(loaded.kernel, code->kernel);
+    if (!difference.empty()) {
+      complain(fmt::format("the kernel '{}' in '{}' differs from the one in '{}': it has {}", name,
+                           options.code, options.common.input, difference),
+               options.code);
+      return false;
+    }
+    loaded.code = forgetReasons(std::move(*code->code));
+    bool isManual = loaded.code->strategy == Strategy::Manual;
+    return (isManual || session.findDeps(loaded)) && addWritten(loaded);
   }
 
   bool addOne(LoadedKernel &loaded) {
-    bool keep = loaded.code &&
-                (!options.strategyGiven || options.common.strategy == toString(Strategy::Manual));
+    bool keep = loaded.code && (!options.common.strategyGiven ||
+                                options.common.strategy == toString(Strategy::Manual));
     return keep ? addWritten(loaded) : addCompiled(loaded);
   }
 
   bool addCompiled(LoadedKernel &loaded) {
-    if (!session.findDeps(loaded, options.common, machine)) {
+    if (!session.findDeps(loaded)) {
       return false;
     }
-    Diagnostics diagnostics;
-    std::optional<Compiled> compiled =
-        compile(loaded.kernel, options.common.request(), machine, diagnostics);
-    session.report(loaded.kernel, diagnostics);
-    if (!compiled) {
-      return false;
+    std::optional<Compiled> compiled = session.compile(loaded.kernel, options.common.request());
+    if (compiled) {
+      add(loaded, std::move(compiled->code), compiled->plan, promisesExactness(compiled->plan));
     }
-    Subject asked = loaded.depsFound ? Subject() : askedOf(loaded);
-    add(std::move(loaded.kernel), std::move(compiled->code), compiled->plan,
-        promisesExactness(compiled->plan));
-    setAsked(std::move(asked), loaded.depsFound);
-    return true;
+    return compiled.has_value();
   }
 
   bool addWritten(LoadedKernel &loaded) {
     Request request = options.common.request();
     request.strategy = Strategy::Manual;
-    Diagnostics diagnostics;
-    std::optional<Compiled> compiled =
-        compile(loaded.kernel, request, machine, diagnostics, &*loaded.code);
-    session.report(loaded.kernel, diagnostics);
+    std::optional<Compiled> compiled = session.compile(loaded.kernel, request, &*loaded.code);
     if (!compiled) {
       return false;
     }
@@ -164,11 +147,9 @@ private:
     if (options.asksWritten && !issuesAll(loaded.kernel, compiled->code)) {
       return false;
     }
-    Subject asked = loaded.depsFound ? Subject() : askedOf(loaded);
-    add(std::move(loaded.kernel), std::move(compiled->code), promised ? *promised : compiled->plan,
+    add(loaded, std::move(compiled->code), promised ? *promised : compiled->plan,
         promised && promisesExactness(*promised));
     subjects.back().isWritten = true;
-    setAsked(std::move(asked), loaded.depsFound);
     return true;
   }
 
@@ -181,66 +162,58 @@ private:
   }
 
   /// What the accesses of a kernel ask of the code besides its own dependences.
-  Subject askedOf(const LoadedKernel &loaded) const {
-    if (!options.asksWritten || options.common.deps == "written" ||
+  Asked askedOf(const LoadedKernel &loaded) const {
+    if (!options.asksWritten || loaded.depsFound || options.common.deps == "written" ||
         loaded.kernel.accesses.empty()) {
       return {};
     }
     return asksForDeps(loaded.kernel) ? askedByAccesses(loaded.kernel) : askedBesides(loaded);
   }
 
-  Subject askedByAccesses(const Kernel &kernel) const {
+  Asked askedByAccesses(const Kernel &kernel) const {
     Extractor extractor;
     Extraction found = extractor.extract(kernel, {.queueOverlap = machine.queueOverlap});
     markImplied(kernel, found);
-    Subject result = askedOf(withDeps(kernel, found));
-    uint32_t number = 0;
-    for (const DerivedDep &derived : found.deps) {
-      if (!derived.isImplied() && derived.excess != Excess::None) {
-        result.loose.push_back(DepId(number));
-      }
-      number += !derived.isImplied();
+    Asked result = ifLegal(withDeps(kernel, found));
+    std::erase_if(found.deps, [](const DerivedDep &derived) { return derived.isImplied(); });
+    for (uint32_t d = 0; d < found.deps.size(); ++d) {
+      noteLoose(found.deps[d], d, result);
     }
     return result;
   }
 
   /// Nothing, where the dependences that are written imply it all.
-  Subject askedBesides(const LoadedKernel &loaded) const {
-    Held held = session.hold(loaded, machine);
+  Asked askedBesides(const LoadedKernel &loaded) const {
+    Held held = session.hold(loaded);
     if (held.open.empty()) {
       return {};
     }
-    Subject result = askedOf(withOpenDeps(loaded.kernel, held));
+    Asked result = ifLegal(withOpenDeps(loaded.kernel, held));
     auto number = static_cast<uint32_t>(loaded.kernel.deps.size());
     for (size_t d : held.open) {
-      if (held.asked.deps[d].excess != Excess::None) {
-        result.loose.push_back(DepId(number));
-      }
-      ++number;
+      noteLoose(held.asked.deps[d], number++, result);
     }
     return result;
+  }
+
+  static void noteLoose(const DerivedDep &derived, uint32_t number, Asked &asked) {
+    if (derived.excess != Excess::None) {
+      asked.loose.push_back(DepId(number));
+    }
   }
 
   /// Dependences may be not legal here, as where engines disagree.
-  static Subject askedOf(Kernel asked) {
-    Subject result;
+  static Asked ifLegal(Kernel kernel) {
     Diagnostics diagnostics;
-    check(asked, diagnostics);
+    check(kernel, diagnostics);
     if (!diagnostics.hasErrors()) {
-      result.asked = std::move(asked);
-      return result;
+      return {std::move(kernel), {}, ""};
     }
-    result.notAsked = "what accesses ask for besides the dependences that are written cannot be "
-                      "waited for: " +
-                      diagnostics.reason();
-    return result;
-  }
-
-  void setAsked(Subject asked, bool depsFound) {
-    subjects.back().depsFound = depsFound;
-    subjects.back().asked = std::move(asked.asked);
-    subjects.back().loose = std::move(asked.loose);
-    subjects.back().notAsked = std::move(asked.notAsked);
+    return {
+        {},
+        {},
+        "what accesses ask for besides the dependences that are written cannot be waited for: " +
+            diagnostics.reason()};
   }
 
   /// The plan of the strategy that written code names, if that one promises to be exact.
@@ -257,10 +230,12 @@ private:
 
   static bool promisesExactness(const SyncPlan &plan) { return plan.barriers.empty(); }
 
-  void add(Kernel kernel, Code code, const SyncPlan &plan, bool exact) {
+  void add(LoadedKernel &loaded, Code code, const SyncPlan &plan, bool exact) {
     Subject subject;
-    subject.mayOverwait = overwaitAllowed(kernel, plan);
-    subject.kernel = std::move(kernel);
+    subject.asked = askedOf(loaded);
+    subject.depsFound = loaded.depsFound;
+    subject.mayOverwait = overwaitAllowed(loaded.kernel, plan);
+    subject.kernel = std::move(loaded.kernel);
     subject.code = std::move(code);
     subject.exact = exact;
     subject.numInexact = numInexact(plan);
@@ -277,14 +252,8 @@ private:
 } // namespace
 
 std::optional<std::vector<Subject>> makeSubjects(std::vector<LoadedKernel> kernels,
-                                                 const CheckOptions &options, Session &session,
-                                                 const Machine &machine) {
-  return SubjectLoader(options, session, machine).run(std::move(kernels));
-}
-
-std::optional<std::vector<Subject>> loadSubjects(const CheckOptions &options, Session &session,
-                                                 const Machine &machine) {
-  return makeSubjects(session.load(options.common.input, machine), options, session, machine);
+                                                 const CheckOptions &options, Session &session) {
+  return SubjectLoader(options, session).run(std::move(kernels));
 }
 
 } // namespace tally::tool

@@ -20,6 +20,13 @@ struct CompareCommand {
   CommonOptions common;
   std::string format = "text";
 
+  void declareOn(CLI::App &command) {
+    common.addInput(command);
+    common.addMachine(command);
+    common.strategyGiven = true; // all of them
+    declare(command, {formatOption(format)});
+  }
+
   int run() const;
 };
 
@@ -30,7 +37,7 @@ void addRow(Table &table, const LoadedKernel &loaded, Request options, Strategy 
   Diagnostics diagnostics;
   const Code *written = loaded.code ? &*loaded.code : nullptr;
   std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, diagnostics, written);
-  const Cell kernel(std::nullopt, loaded.kernel.text(loaded.kernel.name));
+  const Cell kernel = Cell::hidden(loaded.kernel.text(loaded.kernel.name));
   std::string name(toString(strategy));
   if (!compiled) {
     std::string reason = diagnostics.reason();
@@ -52,28 +59,18 @@ void addRow(Table &table, const LoadedKernel &loaded, Request options, Strategy 
 }
 
 int CompareCommand::run() const {
-  Session session;
-  std::optional<Machine> target = session.machine(common);
-  if (!target) {
-    return Exit::Undecided;
-  }
-  std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *target);
-  if (kernels.empty()) {
-    return Exit::Undecided;
-  }
-  std::string text;
-  Json document = {{"schema", "tally-compare"}, {"version", 1}};
-  document["rows"] = Json::array();
-  for (const LoadedKernel &loaded : kernels) {
-    Table table = compareTable(loaded, common.request(), *target);
-    text += fmt::format("{}\n{}", loaded.kernel.text(loaded.kernel.name), table.text());
-    text += loaded.kernel.deps.empty() ? "nothing has to wait: the kernel has no dependence\n" : "";
+  Session session(common);
+  Result result("tally-compare", 1, "rows");
+  for (const LoadedKernel &loaded : session.loadWithDeps()) {
+    Table table = compareTable(loaded, common.request(), session.machine());
+    result.text += fmt::format("{}\n{}", loaded.kernel.text(loaded.kernel.name), table.text());
+    result.text +=
+        loaded.kernel.deps.empty() ? "nothing has to wait: the kernel has no dependence\n" : "";
     for (Json &row : table.json()) {
-      document["rows"].push_back(std::move(row));
+      result.add("", std::move(row));
     }
   }
-  bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
-  return written ? Exit::Yes : Exit::Undecided;
+  return result.print(format);
 }
 
 } // namespace
@@ -98,15 +95,8 @@ Table compareTable(const LoadedKernel &loaded, const Request &options, const Mac
 }
 
 void addCompare(CLI::App &app, int &status) {
-  auto command = std::make_shared<CompareCommand>();
-  CLI::App *sub = app.add_subcommand(
-      "compare", "Size, registers and semaphores of the kernel under every strategy");
-  command->common.addInput(*sub);
-  command->common.addMachine(*sub);
-  sub->add_option("--format", command->format, "text or json")
-      ->check(formatIn({"text", "json"}))
-      ->capture_default_str();
-  sub->callback([command, &status] { status = command->run(); });
+  addCommand<CompareCommand>(app, status, "compare",
+                             "Size, registers and semaphores of the kernel under every strategy");
 }
 
 } // namespace tally::tool

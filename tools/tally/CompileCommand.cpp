@@ -22,9 +22,9 @@ struct CompileCommand {
   bool listing = false;
   bool expandBarriers = false;
   bool locations = false;
-  std::string certificate;    ///< file to keep it in; "-": none; "": not asked for
-  bool overflowGiven = false; ///< what to do about it was asked for
+  std::string certificate; ///< file to keep it in; "-": none; "": not asked for
 
+  void declareOn(CLI::App &command);
   int run() const;
 
 private:
@@ -32,43 +32,43 @@ private:
 
   Request certifiable(Request options) const;
   Exit certifyAll(Session &session, const std::vector<LoadedKernel> &kernels,
-                  const std::vector<PlanDecisions> &plans, const Machine &machine) const;
-  std::string resultText(Session &session, const std::vector<LoadedKernel> &kernels,
-                         const Machine &machine) const;
+                  const std::vector<PlanDecisions> &plans) const;
+  std::string resultText(Session &session, const std::vector<LoadedKernel> &kernels) const;
 };
 
-/// Compiles every kernel in place, and says how each was planned; false if one could not be
-/// compiled.
-bool compileAll(Session &session, std::vector<LoadedKernel> &kernels, const Request &options,
-                const Machine &machine, std::vector<PlanDecisions> &plans) {
-  bool allCompiled = true;
+const Code *writtenIn(const LoadedKernel &loaded) {
+  return loaded.code ? &*loaded.code : nullptr;
+}
+
+/// Compiles every kernel in place, and says how each was planned.
+std::vector<PlanDecisions> compileAll(Session &session, std::vector<LoadedKernel> &kernels,
+                                      const Request &options) {
+  std::vector<PlanDecisions> plans;
   for (LoadedKernel &loaded : kernels) {
-    Diagnostics diagnostics;
-    const Code *written = loaded.code ? &*loaded.code : nullptr;
-    std::optional<Compiled> compiled =
-        compile(loaded.kernel, options, machine, diagnostics, written);
-    session.report(loaded.kernel, diagnostics);
-    if (!compiled) {
-      allCompiled = false;
-      continue;
+    std::optional<Compiled> compiled = session.compile(loaded.kernel, options, writtenIn(loaded));
+    if (compiled) {
+      loaded.code = std::move(compiled->code);
+      plans.push_back(std::move(compiled->plan.decisions));
     }
-    loaded.code = std::move(compiled->code);
-    plans.push_back(std::move(compiled->plan.decisions));
   }
-  return allCompiled;
+  if (plans.size() != kernels.size()) {
+    end();
+  }
+  return plans;
 }
 
 /// As JSON, so that equal texts are equal code; empty if there is none.
 std::string codeOf(const LoadedKernel &loaded, const Request &options, const Machine &machine) {
   Diagnostics ignored;
-  const Code *written = loaded.code ? &*loaded.code : nullptr;
-  std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, ignored, written);
+  std::optional<Compiled> compiled =
+      compile(loaded.kernel, options, machine, ignored, writtenIn(loaded));
   return compiled ? writeCodeJson(loaded.kernel, compiled->code) : "";
 }
 
 /// What can be certified may be other code than what is asked for; says that, and why.
 void remarkDifference(Session &session, const LoadedKernel &loaded, const Request &asked,
-                      const Request &certified, const Machine &machine) {
+                      const Request &certified) {
+  const Machine &machine = session.machine();
   std::string code = codeOf(loaded, asked, machine);
   if (code.empty() || code == codeOf(loaded, certified, machine)) {
     return;
@@ -117,21 +117,17 @@ std::string jsonText(const std::vector<LoadedKernel> &kernels, bool locations) {
   return text;
 }
 
-std::string CompileCommand::resultText(Session &session, const std::vector<LoadedKernel> &kernels,
-                                       const Machine &machine) const {
-  if (format == "scf") {
-    return session.scfText(kernels, machine);
-  }
-  if (format == "text") {
-    return session.moduleText(kernels);
-  }
-  return jsonText(kernels, locations);
+std::string CompileCommand::resultText(Session &session,
+                                       const std::vector<LoadedKernel> &kernels) const {
+  return format == "scf"    ? session.scfText(kernels)
+         : format == "text" ? moduleText(kernels)
+                            : jsonText(kernels, locations);
 }
 
 /// The theorem holds for all trips and knows none, and it knows no resets.
 Request CompileCommand::certifiable(Request options) const {
   options.constantTrips = false;
-  if (!overflowGiven) {
+  if (!common.overflowGiven) {
     options.overflow = Overflow::Assume;
   }
   return options;
@@ -139,90 +135,75 @@ Request CompileCommand::certifiable(Request options) const {
 
 /// What is missing among the dependences makes the code wrong whatever the checker says.
 Exit CompileCommand::certifyAll(Session &session, const std::vector<LoadedKernel> &kernels,
-                                const std::vector<PlanDecisions> &plans,
-                                const Machine &machine) const {
+                                const std::vector<PlanDecisions> &plans) const {
   std::vector<AccessesNote> accesses;
   bool isMissing = false;
   for (const LoadedKernel &loaded : kernels) {
-    std::optional<AccessesNote> note = holdAccesses(session, loaded, common, machine);
+    std::optional<AccessesNote> note = holdAccesses(session, loaded, common);
     isMissing |= !note;
     accesses.push_back(note.value_or(AccessesNote::Ignored));
   }
-  if (isMissing) {
-    return Exit::No;
-  }
-  return certify(kernels, plans, accesses, machine, certificate == "-" ? "" : certificate);
+  return isMissing ? Exit::No
+                   : certify(kernels, plans, accesses, session.machine(),
+                             certificate == "-" ? "" : certificate);
 }
 
 int CompileCommand::run() const {
-  Session session;
-  std::optional<Machine> machine = session.machine(common);
-  if (!machine) {
-    return Exit::Undecided;
-  }
-  std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *machine);
+  Session session(common);
+  std::vector<LoadedKernel> kernels = session.loadWithDeps();
   Request asked = common.request();
   Request options = asksToCertify() ? certifiable(asked) : asked;
   for (const LoadedKernel &loaded : kernels) {
     if (asksToCertify()) {
-      remarkDifference(session, loaded, asked, options, *machine);
+      remarkDifference(session, loaded, asked, options);
     }
   }
-  std::vector<PlanDecisions> plans;
-  if (kernels.empty() || !compileAll(session, kernels, options, *machine, plans)) {
-    return Exit::Undecided;
-  }
-  Exit verdict = asksToCertify() ? certifyAll(session, kernels, plans, *machine) : Exit::Yes;
+  std::vector<PlanDecisions> plans = compileAll(session, kernels, options);
+  Exit verdict = asksToCertify() ? certifyAll(session, kernels, plans) : Exit::Yes;
   if (verdict == Exit::No) {
     return verdict; // code that is known to be wrong is not written
   }
-  bool written = true;
-  if (listing) {
-    written = writeOutput("-", listings(kernels, {expandBarriers}));
-  }
+  bool written = !listing || writeOutput("-", listings(kernels, {expandBarriers}));
   if (!output.empty() || !listing) {
-    written &= writeOutput(output.empty() ? "-" : output, resultText(session, kernels, *machine));
+    written &= writeOutput(output.empty() ? "-" : output, resultText(session, kernels));
   }
   return written ? verdict : Exit::Undecided;
+}
+
+void CompileCommand::declareOn(CLI::App &command) {
+  common.addInput(command);
+  common.addStrategy(command, strategyNames());
+  common.addMachine(command);
+  declare(
+      command,
+      {{"-o,--output", output, "where the code goes; - is stdout"},
+       formatOption(format,
+                    "text: the dialect; json: complete code (docs/guide/Json.md); scf: one "
+                    "function per engine",
+                    {"text", "json", "scf"}),
+       {"--locations", locations,
+        "in JSON, say of each statement of the kernel where it comes from"},
+       {"--listing", listing, "print the code as a person reads it"},
+       {"--expand-barriers", expandBarriers, "in the listing, show what a barrier is made of"}});
+  command.add_flag("--certify{-}", certificate,
+                   "have the proved checker decide about the code (docs/guide/Certificate.md); "
+                   "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
+                   "--overflow says otherwise");
+  goesWith(command, {"--expand-barriers"}, "--listing");
+  refuseIf(command, {"--locations"}, "without '--format=json'; the other forms have none",
+           [this] { return format != "json"; });
+  refuseIf(command, {"--format"}, "beside '--listing', unless '-o' names a file for the code",
+           [this] { return listing && output.empty(); });
+  refuseIf(command, {"--output"}, "beside '--listing', unless it names a file: both go to stdout",
+           [this] { return listing && output == "-"; });
+  refuseIf(command, {"--certify"}, "where '-o' names the same file",
+           [this] { return certificate == output && output != "-"; });
 }
 
 } // namespace
 
 void addCompile(CLI::App &app, int &status) {
-  auto command = std::make_shared<CompileCommand>();
-  CLI::App *sub = app.add_subcommand("compile", "Make the code of every engine");
-  command->common.addInput(*sub);
-  command->common.addStrategy(*sub, strategyNames());
-  command->common.addMachine(*sub);
-  sub->add_option("-o,--output", command->output, "where the code goes; - is stdout");
-  sub->add_option(
-         "--format", command->format,
-         "text: the dialect; json: complete code (docs/guide/Json.md); scf: one function per "
-         "engine")
-      ->check(formatIn({"text", "json", "scf"}))
-      ->capture_default_str();
-  sub->add_flag("--locations", command->locations,
-                "in JSON, say of each statement of the kernel where it comes from");
-  sub->add_flag("--listing", command->listing, "print the code as a person reads it");
-  sub->add_flag("--expand-barriers", command->expandBarriers,
-                "in the listing, show what a barrier is made of");
-  sub->add_flag("--certify{-}", command->certificate,
-                "have the proved checker decide about the code (docs/guide/Certificate.md); "
-                "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
-                "--overflow says otherwise");
-  goesWith(*sub, {"--expand-barriers"}, "--listing");
-  refuseIf(*sub, {"--locations"}, "without '--format=json'; the other forms have none",
-           [command] { return command->format != "json"; });
-  refuseIf(*sub, {"--format"}, "beside '--listing', unless '-o' names a file for the code",
-           [command] { return command->listing && command->output.empty(); });
-  refuseIf(*sub, {"--output"}, "beside '--listing', unless it names a file: both go to stdout",
-           [command] { return command->listing && command->output == "-"; });
-  refuseIf(*sub, {"--certify"}, "where '-o' names the same file",
-           [command] { return command->certificate == command->output && command->output != "-"; });
-  sub->callback([command, sub, &status] {
-    command->overflowGiven = sub->count("--overflow") != 0;
-    status = command->run();
-  });
+  addCommand<CompileCommand>(app, status, "compile", "Make the code of every engine");
 }
 
 } // namespace tally::tool

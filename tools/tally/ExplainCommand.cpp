@@ -7,17 +7,16 @@
 
 #include "Options.h"
 #include "Session.h"
+#include "Table.h"
 
 #include "tally/Run/Interpret.h"
 #include "tally/Support/Names.h"
 #include "tally/Sync/Explain.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <iterator>
-#include <memory>
+#include <span>
 
 namespace tally::tool {
 namespace {
@@ -29,11 +28,20 @@ struct ExplainCommand {
   uint32_t rows = 12;
   std::string format = "text";
 
+  void declareOn(CLI::App &command) {
+    common.addInput(command);
+    declare(command, {{"--instr", instruction, "name of the instruction", required}});
+    common.addStrategy(command, plannedStrategies());
+    common.addMachine(command);
+    values.add(command);
+    declare(command, {{"--rows", rows, "the most values to show", integerIn(1, 1'000'000)},
+                      formatOption(format)});
+  }
+
   int run() const;
 
 private:
-  bool explainIn(Session &session, const LoadedKernel &loaded, const Machine &machine,
-                 std::string &text, Json &document) const;
+  void explainIn(Session &session, const LoadedKernel &loaded, InstrId instr, Result &result) const;
 };
 
 /// The values of one wait, by run of the instruction.
@@ -81,124 +89,101 @@ CodeWaits valuesOf(const Kernel &kernel, const Code &code, const Machine &machin
 class ExplainReport {
 public:
   ExplainReport(const Kernel &kernel, const Compiled &compiled, const Machine &machine,
-                InstrId instr)
-      : kernel(kernel), plan(compiled.plan), code(compiled.code), machine(machine), instr(instr) {}
+                InstrId instr, const CodeWaits &values)
+      : kernel(kernel), plan(compiled.plan), code(compiled.code), machine(machine), instr(instr),
+        values(values) {}
 
-  std::string text(const CodeWaits &values) const {
-    std::string out =
-        fmt::format("instruction '{}' on queue '{}': kernel '{}', strategy '{}', machine '{}'\n",
-                    kernel.nameOf(instr), kernel.nameOf(kernel.instrs[instr].queue),
-                    kernel.text(kernel.name), toString(code.strategy), machine.name);
-    for (DepId dep : incoming()) {
-      dependence(out, dep, values);
-    }
-    if (incoming().empty()) {
-      out += "\nwaits for nothing\n";
-    }
-    if (!values.waits.empty()) {
-      table(out, values);
-    }
-    if (values.rows.empty()) {
-      out += "\ndoes not run with these trips\n";
-    }
-    waitedForBy(out);
-    return out;
-  }
-
-  Json json(const CodeWaits &values) const {
-    Json object;
-    object["instruction"] = kernel.nameOf(instr);
-    object["strategy"] = toString(code.strategy);
-    object["waits"] = Json::array();
-    for (DepId dep : incoming()) {
-      Json parts = {{"dependence", describe(kernel, dep)}, {"id", dep.value}};
-      for (const ExplainedPart &part : explainWait(kernel, plan, dep)) {
-        parts[part.aspect] = part.text;
+  void addTo(Result &result) const {
+    Table thresholds = thresholdTable();
+    Json waits = Json::array();
+    result.text +=
+        fmt::format("instruction '{}' on queue '{}': {}\n", kernel.nameOf(instr),
+                    kernel.nameOf(kernel.instrs[instr].queue), subjectText(kernel, code, machine));
+    for (DepId dep : kernel.deps.ids()) {
+      if (kernel.deps[dep].consumer == instr) {
+        addDependence(dep, result.text, waits);
       }
-      parts["operations"] = waitCost(plan, machine, dep);
-      object["waits"].push_back(std::move(parts));
     }
-    object["values"] = Json::array();
-    for (const WaitRow &row : values.rows) {
-      object["values"].push_back({{"iteration", row.iteration}, {"thresholds", row.thresholds}});
+    result.text += waits.empty() ? "\nwaits for nothing\n" : "";
+    if (!values.waits.empty()) {
+      result.text += "\nvalues:\n" + thresholds.text() + (values.more ? "  ...\n" : "");
     }
-    return object;
+    result.text += values.rows.empty() ? "\ndoes not run with these trips\n" : "";
+    result.add(waitedForBy(), {{"instruction", kernel.nameOf(instr)},
+                               {"strategy", toString(code.strategy)},
+                               {"waits", std::move(waits)},
+                               {"values", thresholds.json()}});
   }
 
 private:
-  std::vector<DepId> incoming() const {
-    std::vector<DepId> deps;
-    for (DepId dep : kernel.deps.ids()) {
-      if (kernel.deps[dep].consumer == instr) {
-        deps.push_back(dep);
-      }
-    }
-    return deps;
-  }
-
-  void dependence(std::string &out, DepId dep, const CodeWaits &values) const {
+  void addDependence(DepId dep, std::string &text, Json &waits) const {
     std::string_view kind = toString(kernel.deps[dep].kind);
-    out +=
-        fmt::format("\nwaits for {}{}{}\n", describe(kernel, dep), kind.empty() ? "" : " ", kind);
+    Table parts({{"", "", -10, "  "}, {""}});
+    Json object = {{"dependence", describe(kernel, dep)}, {"id", dep.value}};
     for (const ExplainedPart &part : explainWait(kernel, plan, dep)) {
-      out += fmt::format("  {:<10} {}\n", part.aspect, part.text);
+      parts.add({part.aspect, part.text});
+      object[part.aspect] = part.text;
     }
-    out += fmt::format("  {:<10} {} operation(s), before sharing and hoisting\n", "cost",
-                       waitCost(plan, machine, dep));
-    out += standingWait(dep, values);
+    object["operations"] = waitCost(plan, machine, dep);
+    parts.add({"cost", fmt::format("{} operation(s), before sharing and hoisting",
+                                   waitCost(plan, machine, dep))});
+    std::string standing = standingWait(dep);
+    if (!standing.empty()) {
+      parts.add({"in code", standing});
+    }
+    text += fmt::format("\nwaits for {}{}{}\n{}", describe(kernel, dep), kind.empty() ? "" : " ",
+                        kind, parts.text());
+    waits.push_back(std::move(object));
   }
 
   /// Which wait in the code does the work of this dependence.
-  std::string standingWait(DepId dep, const CodeWaits &values) const {
+  std::string standingWait(DepId dep) const {
     for (size_t w = 0; w < values.waits.size(); ++w) {
-      std::vector<DepId> reasons = reasonsOf(*values.waits[w]);
-      if (std::find(reasons.begin(), reasons.end(), dep) == reasons.end()) {
-        continue;
+      const Op &op = *values.waits[w];
+      std::span reasons = std::span(code.reasons).subspan(op.firstReason, op.numReasons);
+      if (std::ranges::find(reasons, dep) != reasons.end()) {
+        return fmt::format("wait {} of the instruction, on '{}'{}", w + 1,
+                           code.semaphores[op.wait].name,
+                           reasons.size() > 1 ? ", which also serves other dependences" : "");
       }
-      std::string shared = reasons.size() > 1 ? ", which also serves other dependences" : "";
-      return fmt::format("  {:<10} wait {} of the instruction, on '{}'{}\n", "in code", w + 1,
-                         code.semaphores[values.waits[w]->wait].name, shared);
     }
     return "";
   }
 
-  std::vector<DepId> reasonsOf(const Op &op) const {
-    auto first = code.reasons.begin() + op.firstReason;
-    return {first, first + op.numReasons};
-  }
-
-  void table(std::string &out, const CodeWaits &values) const {
-    out += "\nvalues:\n";
-    size_t width = std::string_view("iteration").size();
+  /// A column for each wait; in JSON they are a list.
+  Table thresholdTable() const {
+    std::vector<Column> columns{{"iteration", "iteration", -9, "  "}};
     for (const WaitRow &row : values.rows) {
-      width = std::max(width, row.iteration.size());
+      columns[0].width = std::min(columns[0].width, -static_cast<int>(row.iteration.size()));
     }
-    out += fmt::format("  {:<{}}", "iteration", width);
     for (const Op *op : values.waits) {
-      out += fmt::format("  {} >=", code.semaphores[op->wait].name);
+      std::string head = fmt::format("{} >=", code.semaphores[op->wait].name);
+      columns.push_back({"", head, static_cast<int>(head.size()), "  "});
     }
-    out += '\n';
+    columns.push_back({"thresholds"});
+    Table table(std::move(columns));
     for (const WaitRow &row : values.rows) {
-      out += fmt::format("  {:<{}}", row.iteration, width);
-      for (size_t w = 0; w < row.thresholds.size() && w < values.waits.size(); ++w) {
-        size_t column = code.semaphores[values.waits[w]->wait].name.size() + 3;
-        std::string value =
-            row.thresholds[w] == 0 ? "no wait" : fmt::format("{}", row.thresholds[w]);
-        out += fmt::format("  {:>{}}", value, column);
+      std::vector<Cell> cells{row.iteration};
+      for (size_t w = 0; w < values.waits.size(); ++w) {
+        bool isThere = w < row.thresholds.size();
+        cells.push_back(!isThere                 ? Cell()
+                        : row.thresholds[w] == 0 ? Cell("no wait")
+                                                 : Cell(row.thresholds[w]));
       }
-      out += '\n';
+      cells.push_back(Cell::hidden(row.thresholds));
+      table.add(std::move(cells));
     }
-    out += values.more ? "  ...\n" : "";
+    return table;
   }
 
-  void waitedForBy(std::string &out) const {
+  std::string waitedForBy() const {
     std::string list;
     for (DepId dep : kernel.deps.ids()) {
       if (kernel.deps[dep].producer == instr) {
         list += fmt::format("  {}\n", describe(kernel, dep));
       }
     }
-    out += list.empty() ? "" : "\nis waited for by\n" + list;
+    return list.empty() ? "" : "\nis waited for by\n" + list;
   }
 
   const Kernel &kernel;
@@ -206,91 +191,46 @@ private:
   const Code &code;
   const Machine &machine;
   const InstrId instr;
+  const CodeWaits &values;
 };
 
-InstrId findInstruction(const Kernel &kernel, const std::string &name) {
-  NameId wanted = kernel.strings.find(name);
-  for (InstrId instr : kernel.instrs.ids()) {
-    if (wanted.valid() && kernel.instrs[instr].name == wanted) {
-      return instr;
-    }
+void ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, InstrId instr,
+                               Result &result) const {
+  Bindings bindings = session.bindings(loaded.kernel, values);
+  if (!session.tilesStay(loaded.kernel, bindings)) {
+    end();
   }
-  return InstrId();
-}
-
-bool ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, const Machine &machine,
-                               std::string &text, Json &document) const {
-  std::optional<Bindings> bindings = session.bindings(loaded.kernel, values);
-  if (!bindings || !session.tilesStay(loaded.kernel, *bindings)) {
-    return false;
-  }
-  Diagnostics diagnostics;
-  std::optional<Compiled> compiled = compile(loaded.kernel, common.request(), machine, diagnostics);
-  session.report(loaded.kernel, diagnostics);
-  if (!compiled) {
-    return false;
-  }
-  InstrId instr = findInstruction(loaded.kernel, instruction);
-  CodeWaits waits = valuesOf(loaded.kernel, compiled->code, machine, *bindings, instr, rows);
-  ExplainReport report(loaded.kernel, *compiled, machine, instr);
-  text += report.text(waits);
-  document["instructions"].push_back(report.json(waits));
-  return true;
+  Compiled compiled = orEnd(session.compile(loaded.kernel, common.request()));
+  CodeWaits waits =
+      valuesOf(loaded.kernel, compiled.code, session.machine(), bindings, instr, rows);
+  ExplainReport(loaded.kernel, compiled, session.machine(), instr, waits).addTo(result);
 }
 
 int ExplainCommand::run() const {
-  Session session;
-  std::optional<Machine> machine = session.machine(common);
-  if (!machine) {
-    return Exit::Undecided;
-  }
-  std::vector<LoadedKernel> kernels = session.loadWithDeps(common, *machine);
-  if (kernels.empty()) {
-    return Exit::Undecided;
-  }
-  std::string text;
-  Json document = {{"schema", "tally-explain"}, {"version", 2}, {"instructions", Json::array()}};
-  bool found = false;
+  Session session(common);
+  Result result("tally-explain", 2, "instructions");
+  std::vector<LoadedKernel> kernels = session.loadWithDeps();
+  std::vector<std::string_view> names;
   for (const LoadedKernel &loaded : kernels) {
-    if (!findInstruction(loaded.kernel, instruction).valid()) {
-      continue;
-    }
-    found = true;
-    if (!explainIn(session, loaded, *machine, text, document)) {
-      return Exit::Undecided;
-    }
-  }
-  if (!found) {
-    std::vector<std::string_view> names;
-    for (const LoadedKernel &loaded : kernels) {
-      for (InstrId instr : loaded.kernel.instrs.ids()) {
-        names.push_back(loaded.kernel.nameOf(instr));
+    for (InstrId instr : loaded.kernel.instrs.ids()) {
+      names.push_back(loaded.kernel.nameOf(instr));
+      if (names.back() == instruction) {
+        explainIn(session, loaded, instr, result);
       }
     }
-    complain(unknownName("instruction", "instructions", instruction, names));
-    return Exit::Undecided;
   }
-  bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
-  return written ? Exit::Yes : Exit::Undecided;
+  if (result.text.empty()) {
+    complain(unknownName("instruction", "instructions", instruction, names));
+    end();
+  }
+  return result.print(format);
 }
 
 } // namespace
 
 void addExplain(CLI::App &app, int &status) {
-  auto command = std::make_shared<ExplainCommand>();
-  CLI::App *sub = app.add_subcommand("explain", "Every wait of one instruction, and why its value");
-  command->common.addInput(*sub);
-  sub->add_option("--instr", command->instruction, "name of the instruction")->required();
-  command->common.addStrategy(*sub, plannedStrategies());
-  command->common.addMachine(*sub);
-  command->values.add(*sub);
-  sub->add_option("--rows", command->rows, "the most values to show")
-      ->check(integerIn(1, 1'000'000))
-      ->capture_default_str();
-  sub->add_option("--format", command->format, "text or json")
-      ->check(formatIn({"text", "json"}))
-      ->capture_default_str();
-  sub->callback([command, &status] { status = command->run(); });
+  addCommand<ExplainCommand>(app, status, "explain",
+                             "Every wait of one instruction, and why its value");
 }
 
 } // namespace tally::tool

@@ -118,7 +118,7 @@ private:
 } // namespace
 
 std::optional<AccessesNote> holdAccesses(Session &session, const LoadedKernel &loaded,
-                                         const CommonOptions &options, const Machine &machine) {
+                                         const CommonOptions &options) {
   if (loaded.kernel.accesses.empty()) {
     return AccessesNote::NoneStated;
   }
@@ -128,9 +128,9 @@ std::optional<AccessesNote> holdAccesses(Session &session, const LoadedKernel &l
   if (options.deps == "written") {
     return AccessesNote::Ignored;
   }
-  Held held = session.hold(loaded, machine);
+  Held held = session.hold(loaded);
   Diagnostics diagnostics;
-  bool isMissing = Holder(loaded, machine, held).findMissing(diagnostics);
+  bool isMissing = Holder(loaded, session.machine(), held).findMissing(diagnostics);
   session.report(loaded.kernel, diagnostics);
   if (isMissing) {
     return std::nullopt;

@@ -12,7 +12,7 @@ namespace tally::tool {
 /// follow from them: as an error where a run of the code races for that, else as a remark. None if
 /// one is missing.
 std::optional<AccessesNote> holdAccesses(Session &session, const LoadedKernel &loaded,
-                                         const CommonOptions &options, const Machine &machine);
+                                         const CommonOptions &options);
 
 } // namespace tally::tool
 

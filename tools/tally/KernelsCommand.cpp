@@ -4,22 +4,39 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Options.h"
-#include "Session.h"
 #include "SimData.h"
 #include "Tables.h"
 
 #include "tally/Kernels/Catalogue.h"
 #include "tally/Kernels/Manual.h"
-#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <memory>
-
 namespace tally::tool {
 namespace {
+
+std::vector<std::string> catalogueNames() {
+  std::vector<std::string> names;
+  for (const CatalogueEntry &entry : catalogue()) {
+    names.emplace_back(entry.name);
+  }
+  return names;
+}
+
+struct ListCommand {
+  std::string format = "text";
+
+  void declareOn(CLI::App &command) { declare(command, {formatOption(format)}); }
+
+  int run() const {
+    Result result("tally-kernels", 1);
+    Table table = catalogueTable();
+    result.text = table.text();
+    result.document["kernels"] = table.json();
+    return result.print(format);
+  }
+};
 
 struct EmitCommand {
   std::string name;
@@ -29,39 +46,37 @@ struct EmitCommand {
   std::string inputs; ///< folder
   uint64_t seed = 1;
 
+  void declareOn(CLI::App &command) {
+    declare(command, {{"name", name, "which one", required},
+                      {"--size", size, "paper: as published; small: for a look and for tests",
+                       oneOf("size", "sizes", {"paper", "small"})},
+                      {"-o,--output", output, "where it goes; - is stdout"},
+                      {"--manual", manual, "with code as an expert would place it"},
+                      {"--inputs", inputs,
+                       "write what its buffers hold at first to this folder, as NAME.npy"},
+                      {"--data-seed", seed, "of random numbers", integerIn(0)}});
+    goesWith(command, {"--data-seed"}, "--inputs");
+  }
+
   int run() const {
-    const CatalogueEntry *entry = findKernel(name);
-    if (!entry) {
-      std::vector<std::string_view> names;
-      for (const CatalogueEntry &known : catalogue()) {
-        names.push_back(known.name);
-      }
-      complain(unknownName("kernel", "kernels", name, names));
-      return Exit::Undecided;
+    if (!areKnown({name}, catalogueNames(), "kernel", "kernels")) {
+      end();
     }
-    WrittenKernel written = entry->write(size == "paper" ? KernelSize::Paper : KernelSize::Small);
-    std::string head = fmt::format("// {}: {}\n", name, entry->summary);
+    const CatalogueEntry &entry = *findKernel(name);
+    WrittenKernel written = entry.write(size == "paper" ? KernelSize::Paper : KernelSize::Small);
+    std::string head = fmt::format("// {}: {}\n", name, entry.summary);
     if (!written.trips.empty()) {
       head += fmt::format("// run-time values of one run: --trips={}\n",
                           fmt::join(written.trips, " --trips="));
     }
-    Session session;
-    if (!inputs.empty() && !writeInputs(written)) {
-      return Exit::Undecided;
+    if (!inputs.empty()) {
+      Diagnostics diagnostics;
+      Memory memory = initialMemory(written.kernel, written.contents, seed, diagnostics);
+      writeBuffers(written.kernel, memory, inputs);
     }
-    std::vector<LoadedKernel> kernels;
-    std::optional<Code> code;
-    if (manual) {
-      code = manualCode(written.kernel);
-    }
-    kernels.push_back({std::move(written.kernel), std::move(code), false, {}});
-    return writeOutput(output, head + session.moduleText(kernels)) ? Exit::Yes : Exit::Undecided;
-  }
-
-  bool writeInputs(const WrittenKernel &written) const {
-    Diagnostics diagnostics;
-    Memory memory = initialMemory(written.kernel, written.contents, seed, diagnostics);
-    return writeBuffers(written.kernel, memory, inputs);
+    std::optional<Code> code = manual ? std::optional(manualCode(written.kernel)) : std::nullopt;
+    std::vector<LoadedKernel> kernels{{std::move(written.kernel), std::move(code), false, {}}};
+    return writeOutput(output, head + moduleText(kernels)) ? Exit::Yes : Exit::Undecided;
   }
 };
 
@@ -72,7 +87,7 @@ Table catalogueTable() {
   for (const CatalogueEntry &entry : catalogue()) {
     Json trips{{"small", entry.write(KernelSize::Small).trips},
                {"paper", entry.write(KernelSize::Paper).trips}};
-    table.add({entry.name, entry.summary, Cell(std::nullopt, std::move(trips))});
+    table.add({entry.name, entry.summary, Cell::hidden(std::move(trips))});
   }
   return table;
 }
@@ -80,33 +95,8 @@ Table catalogueTable() {
 void addKernels(CLI::App &app, int &status) {
   CLI::App *kernels = app.add_subcommand("kernels", "The kernels that come with tally");
   kernels->require_subcommand(1);
-  CLI::App *list = kernels->add_subcommand("list", "Their names, and what they do");
-  auto format = std::make_shared<std::string>("text");
-  list->add_option("--format", *format, "text or json")
-      ->check(formatIn({"text", "json"}))
-      ->capture_default_str();
-  list->callback([format, &status] {
-    Table table = catalogueTable();
-    Json document{{"schema", "tally-kernels"}, {"version", 1}, {"kernels", table.json()}};
-    bool isWritten = writeOutput("-", *format == "json" ? dump(document) + "\n" : table.text());
-    status = isWritten ? Exit::Yes : Exit::Undecided;
-  });
-  auto command = std::make_shared<EmitCommand>();
-  CLI::App *emit = kernels->add_subcommand("emit", "One of them, as text");
-  emit->add_option("name", command->name, "which one")->required();
-  emit->add_option("--size", command->size, "paper: as published; small: for a look and for tests")
-      ->check(oneOf("size", "sizes", {"paper", "small"}))
-      ->capture_default_str();
-  emit->add_option("-o,--output", command->output, "where it goes; - is stdout")
-      ->capture_default_str();
-  emit->add_flag("--manual", command->manual, "with code as an expert would place it");
-  emit->add_option("--inputs", command->inputs,
-                   "write what its buffers hold at first to this folder, as NAME.npy");
-  emit->add_option("--data-seed", command->seed, "of random numbers")
-      ->check(integerIn(0))
-      ->capture_default_str();
-  goesWith(*emit, {"--data-seed"}, "--inputs");
-  emit->callback([command, &status] { status = command->run(); });
+  addCommand<ListCommand>(*kernels, status, "list", "Their names, and what they do");
+  addCommand<EmitCommand>(*kernels, status, "emit", "One of them, as text");
   kernels->footer(R"(Examples:
   tally kernels list                                      what there is
   tally kernels emit matmul --size=paper -o matmul.mlir   a kernel to compile, check or simulate

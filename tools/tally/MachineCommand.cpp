@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Options.h"
 #include "Session.h"
 
 #include "tally/Machine/Costs.h"
@@ -14,11 +13,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 namespace tally::tool {
 namespace {
@@ -100,35 +97,27 @@ std::string textOf(const Examined &examined) {
                      numbersText(examined));
 }
 
-/// Each error as it is on stderr.
-Json errorsJson(const MachineResult &result) {
-  Json errors = Json::array();
-  for (const Diagnostic &error : result.errors.all()) {
-    std::string text = render(error, result.files);
-    errors.push_back(text.substr(0, text.size() - 1));
-  }
-  return errors;
-}
-
 Json jsonOf(const Examined &examined) {
-  Json object = {{"source", examined.source}, {"errors", errorsJson(examined.result)}};
+  Json object = {{"source", examined.source}, {"errors", Json::array()}};
+  for (const Diagnostic &error : examined.result.errors.all()) { // each as it is on stderr
+    std::string text = render(error, examined.result.files);
+    object["errors"].push_back(text.substr(0, text.size() - 1));
+  }
   if (!examined.isGood()) {
     return object;
   }
   const Machine &machine = *examined.result.machine;
   auto number = [](const std::optional<uint32_t> &limit) { return limit ? Json(*limit) : Json(); };
-  object["name"] = machine.name;
-  object["engines"] = machine.engines;
-  object["semaphores"] = number(machine.semaphores);
-  object["registers_per_engine"] = number(machine.registersPerEngine);
-  object["counter_bits"] = machine.counterBits;
-  object["simulate"] = examined.isTimed();
-  object["missing"] = examined.untimed;
-  Json numbers = Json::object();
+  object.update(Json{{"name", machine.name},
+                     {"engines", machine.engines},
+                     {"semaphores", number(machine.semaphores)},
+                     {"registers_per_engine", number(machine.registersPerEngine)},
+                     {"counter_bits", machine.counterBits},
+                     {"simulate", examined.isTimed()},
+                     {"missing", examined.untimed}});
   for (size_t c = 0; c < confidences.size(); ++c) {
-    numbers[std::string(confidences[c])] = examined.numbers[c];
+    object["numbers"][std::string(confidences[c])] = examined.numbers[c];
   }
-  object["numbers"] = numbers;
   return object;
 }
 
@@ -136,22 +125,24 @@ struct MachineCheck {
   std::vector<std::string> sources;
   std::string format = "text";
 
+  void declareOn(CLI::App &command) {
+    declare(command,
+            {{"machines", sources, "files, or names of machines that come with tally", required},
+             formatOption(format)});
+  }
+
   int run() const {
     Exit status = Exit::Yes;
-    std::string text;
-    Json machines = Json::array();
+    Result result("tally-machines", 1, "machines");
     for (const std::string &source : sources) {
       Examined examined(source);
       tell(examined.result.errors, examined.result.files);
       status = both(status, !examined.isThere() ? Exit::Undecided
                             : examined.isGood() ? Exit::Yes
                                                 : Exit::No);
-      machines.push_back(jsonOf(examined));
-      text += textOf(examined);
+      result.add(textOf(examined), jsonOf(examined));
     }
-    Json document = {{"schema", "tally-machines"}, {"version", 1}, {"machines", machines}};
-    bool isWritten = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
-    return isWritten ? status : Exit::Undecided;
+    return result.print(format, status);
   }
 };
 
@@ -160,16 +151,8 @@ struct MachineCheck {
 void addMachine(CLI::App &app, int &status) {
   CLI::App *machine = app.add_subcommand("machine", "Descriptions of machines");
   machine->require_subcommand(1);
-  auto command = std::make_shared<MachineCheck>();
-  CLI::App *check =
-      machine->add_subcommand("check", "Is a description well formed, and what is it good for?");
-  check
-      ->add_option("machines", command->sources, "files, or names of machines that come with tally")
-      ->required();
-  check->add_option("--format", command->format, "text or json")
-      ->check(formatIn({"text", "json"}))
-      ->capture_default_str();
-  check->callback([command, &status] { status = command->run(); });
+  addCommand<MachineCheck>(*machine, status, "check",
+                           "Is a description well formed, and what is it good for?");
   machine->footer(R"(Examples:
   tally machine check mine.json              every mistake in it, at once
   tally machine check trn2 trn1              what two machines have, and how sure that is

@@ -1,4 +1,4 @@
-//===- Options.cpp - What values on the command line may be ---------------===//
+//===- Options.cpp - Options of commands as data --------------------------===//
 
 #include "Options.h"
 
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cctype>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -33,6 +33,15 @@ template <typename IsGood> CLI::Validator allowing(const std::string &allowed, I
       "", "");
 }
 
+/// A number for which `isGood(number)`.
+template <typename Number, typename IsGood>
+CLI::Validator numberThat(const std::string &allowed, IsGood isGood) {
+  return allowing(allowed, [isGood](const std::string &text) {
+    std::optional<Number> number = numberFrom<Number>(text);
+    return number && isGood(*number);
+  });
+}
+
 std::vector<std::string_view> viewsOf(const std::vector<std::string> &names) {
   return {names.begin(), names.end()};
 }
@@ -42,25 +51,19 @@ std::vector<std::string_view> viewsOf(const std::vector<std::string> &names) {
 CLI::Validator integerIn(uint64_t least, uint64_t most) {
   std::string allowed = least == most ? fmt::format("{}, and nothing else", least)
                                       : fmt::format("an integer from {} to {}", least, most);
-  return allowing(allowed, [least, most](const std::string &text) {
-    std::optional<uint64_t> number = numberFrom<uint64_t>(text);
-    return number && *number >= least && *number <= most;
-  });
+  return numberThat<uint64_t>(
+      allowed, [least, most](uint64_t number) { return number >= least && number <= most; });
 }
 
 CLI::Validator numberIn(double least, double most) {
-  return allowing(fmt::format("a number from {} to {}", least, most),
-                  [least, most](const std::string &text) {
-                    std::optional<double> number = numberFrom<double>(text);
-                    return number && *number >= least && *number <= most;
-                  });
+  return numberThat<double>(
+      fmt::format("a number from {} to {}", least, most),
+      [least, most](double number) { return number >= least && number <= most; });
 }
 
 CLI::Validator positiveNumber() {
-  return allowing("a number above 0", [](const std::string &text) {
-    std::optional<double> number = numberFrom<double>(text);
-    return number && std::isfinite(*number) && *number > 0;
-  });
+  return numberThat<double>("a number above 0",
+                            [](double number) { return std::isfinite(number) && number > 0; });
 }
 
 std::optional<uint64_t> sizeFrom(std::string_view text) {
@@ -93,8 +96,29 @@ CLI::Validator oneOf(std::string kind, std::string plural, std::vector<std::stri
       description, "");
 }
 
-CLI::Validator formatIn(std::vector<std::string> names) {
-  return oneOf("format", "formats", std::move(names));
+Option formatOption(std::string &format, std::string help, std::vector<std::string> names) {
+  return {"--format", format, std::move(help), oneOf("format", "formats", std::move(names))};
+}
+
+void declare(CLI::App &command, std::initializer_list<Option> options, const std::string &title) {
+  for (const Option &option : options) {
+    CLI::Option *added = option.add(command);
+    if (!title.empty()) {
+      added->group(title);
+    }
+  }
+}
+
+bool areKnown(const std::vector<std::string> &names, const std::vector<std::string> &known,
+              std::string_view kind, std::string_view plural) {
+  bool all = true;
+  for (const std::string &name : names) {
+    if (std::ranges::find(known, name) == known.end()) {
+      all = false;
+      complain(unknownName(kind, plural, name, viewsOf(known)));
+    }
+  }
+  return all;
 }
 
 //===----------------------------------------------------------------------===//
@@ -102,15 +126,6 @@ CLI::Validator formatIn(std::vector<std::string> names) {
 //===----------------------------------------------------------------------===//
 
 static constexpr std::string_view diagnosticsOption = "--diagnostics";
-
-static void addDiagnosticsOption(CLI::App &command) {
-  command
-      .add_option_function<std::string>(
-          std::string(diagnosticsOption),
-          [](const std::string &format) { setMessagesAsJson(format == "json"); },
-          "messages on stderr as text, or as json: one object a line (docs/guide/Json.md)")
-      ->check(formatIn({"text", "json"}));
-}
 
 void readDiagnosticsOption(int argc, const char *const *argv) {
   for (int i = 1; i < argc; ++i) {
@@ -195,7 +210,10 @@ void goesNotWith(CLI::App &command, std::vector<std::string> options, const std:
 }
 
 void finishOptions(CLI::App &app) {
-  addDiagnosticsOption(app);
+  static std::string read; // before all others, by readDiagnosticsOption()
+  declare(app, {{std::string(diagnosticsOption), read,
+                 "messages on stderr as text, or as json: one object a line (docs/guide/Json.md)",
+                 oneOf("format", "formats", {"text", "json"})}});
   app.parse_complete_callback([&app] { refuseIdleOptions(app); });
   for (CLI::Option *option : app.get_options()) {
     refuseFlagValue(*option);

@@ -1,8 +1,15 @@
-//===- Options.h - What values on the command line may be -----------------===//
+//===- Options.h - Options of commands as data ----------------------------===//
 //
-// Checks for options, each with a short error that says what is allowed:
+// A command lists its options; each says its names, where its value goes, its help, and what the
+// value may be:
 //
-//   error: --count: expected an integer of at least 1, found '0'
+//   declare(command, {{"--rows", rows, "the most values to show", integerIn(1, 1'000'000)},
+//                     {"--instr", instruction, "name of the instruction", required}});
+//
+// Its type says the rest: a bool is a flag, and help tells the value that is there without the
+// option, unless that is 0 or empty. Errors say what is allowed:
+//
+//   error: --rows: expected an integer from 1 to 1000000, found '0'
 //   error: --sync: unknown strategy 'per-lop'; ... did you mean 'per-loop'?
 //
 //===----------------------------------------------------------------------===//
@@ -12,8 +19,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,8 +45,71 @@ CLI::Validator sizeOption();
 /// One of `names`, which are `plural`.
 CLI::Validator oneOf(std::string kind, std::string plural, std::vector<std::string> names);
 
-/// One of the formats of a command's output.
-CLI::Validator formatIn(std::vector<std::string> names);
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+class Option {
+public:
+  /// `how`: what the value may be, or one of the functions below. Positional arguments have names
+  /// without hyphens. A named list takes one value each time that it is given.
+  template <typename Value, typename... How>
+  Option(std::string names, Value &value, std::string help, How... how)
+      : add([=, &value](CLI::App &command) {
+          CLI::Option *option = nullptr;
+          if constexpr (std::same_as<Value, bool>) {
+            option = command.add_flag(names, value, help);
+          } else {
+            option = command.add_option(names, value, help);
+          }
+          if (std::same_as<Value, std::vector<std::string>> && names.starts_with('-')) {
+            option->allow_extra_args(false);
+          } else if (value != Value()) {
+            option->capture_default_str();
+          }
+          (apply(*option, how), ...);
+          return option;
+        }) {}
+
+  std::function<CLI::Option *(CLI::App &)> add;
+
+private:
+  template <typename How> static void apply(CLI::Option &option, const How &how) {
+    if constexpr (std::invocable<How, CLI::Option &>) {
+      how(option);
+    } else {
+      option.check(how);
+    }
+  }
+};
+
+/// Help tells its default, although it is 0.
+inline constexpr auto told = [](CLI::Option &option) { option.capture_default_str(); };
+
+/// The command needs it.
+inline constexpr auto required = [](CLI::Option &option) { option.required(); };
+
+/// Values of a list may stand behind one another: `a,b`.
+inline constexpr auto withCommas = [](CLI::Option &option) { option.delimiter(','); };
+
+/// `isGiven` becomes true if the user gives it.
+inline auto notedIn(bool &isGiven) {
+  return [&isGiven](CLI::Option &option) {
+    option.each([&isGiven](const std::string &) { isGiven = true; });
+  };
+}
+
+/// The format of a command's output.
+Option formatOption(std::string &format, std::string help = "text or json",
+                    std::vector<std::string> names = {"text", "json"});
+
+/// Adds options to a command, in its help under a title of their own if there is one.
+void declare(CLI::App &command, std::initializer_list<Option> options,
+             const std::string &title = "");
+
+/// Whether each name is one of those that are known; says which are not.
+bool areKnown(const std::vector<std::string> &names, const std::vector<std::string> &known,
+              std::string_view kind, std::string_view plural);
 
 //===----------------------------------------------------------------------===//
 // Options that have no effect

@@ -8,13 +8,12 @@
 #include "Options.h"
 #include "PlanDiff.h"
 #include "Session.h"
+#include "Tables.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
-#include <memory>
 #include <set>
 
 namespace tally::tool {
@@ -27,393 +26,252 @@ struct PlanCommand {
   std::string other;   ///< --diff: the second kernel; empty: the first one again
   std::string against; ///< --diff: its strategy; empty: that of the first
 
+  void declareOn(CLI::App &command);
   int run() const;
 
 private:
-  int show(Session &session, const Machine &machine) const;
-  int compare(Session &session, const Machine &machine) const;
+  int compare(Session &session) const;
   CommonOptions second() const;
 };
 
-/// Kernels of one input with what was made of them; fewer than there are if some could not be
-/// planned, which was then reported.
-struct PlannedKernels {
-  std::vector<LoadedKernel> loaded;
-  std::vector<Compiled> compiled;
+/// A kernel with what was made of it.
+struct PlannedKernel {
+  LoadedKernel loaded;
+  Compiled compiled;
 
-  PlannedKernels(Session &session, const CommonOptions &options, const Machine &machine)
-      : loaded(session.loadWithDeps(options, machine)) {
-    for (const LoadedKernel &each : loaded) {
-      Diagnostics diagnostics;
-      std::optional<Compiled> made = compile(each.kernel, options.request(), machine, diagnostics);
-      session.report(each.kernel, diagnostics);
-      if (made) {
-        compiled.push_back(std::move(*made));
-      }
-    }
-  }
-
-  bool complete() const { return !loaded.empty() && compiled.size() == loaded.size(); }
-
-  Planned operator[](size_t i) const { return {loaded[i].kernel, compiled[i]}; }
-
-  /// The kernel of this name; if both inputs hold one kernel only, that one.
-  const LoadedKernel *partner(const Kernel &kernel, size_t numOthers) const {
-    for (const LoadedKernel &each : loaded) {
-      bool sameName = each.kernel.text(each.kernel.name) == kernel.text(kernel.name);
-      if (sameName || (loaded.size() == 1 && numOthers == 1)) {
-        return &each;
-      }
-    }
-    return nullptr;
-  }
+  operator Planned() const { return {loaded.kernel, compiled}; }
 };
 
-/// One kernel with its plan and code, and the ways to show them.
-class PlanReport {
-public:
-  PlanReport(const Kernel &kernel, const Compiled &compiled, const Machine &machine)
-      : kernel(kernel), plan(compiled.plan), code(compiled.code), machine(machine) {}
-
-  std::string text() const {
-    std::string out = fmt::format("kernel '{}', strategy '{}', machine '{}'\n",
-                                  kernel.text(kernel.name), toString(code.strategy), machine.name);
-    groups(out);
-    barriers(out);
-    resets(out);
-    engines(out);
-    dependences(out);
-    return out;
-  }
-
-  Json json() const {
-    Json object;
-    object["kernel"] = kernel.text(kernel.name);
-    object["strategy"] = toString(code.strategy);
-    object["machine"] = machine.name;
-    object["semaphores"] = semaphoresJson();
-    object["groups"] = groupsJson();
-    object["barriers"] = barriersJson();
-    object["resets"] = resetsJson();
-    object["engines"] = enginesJson();
-    object["dependences"] = dependencesJson();
-    return object;
-  }
-
-private:
-  template <typename... Args>
-  static void line(std::string &out, fmt::format_string<Args...> format, Args &&...args) {
-    fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
-    out.erase(out.find_last_not_of(' ') + 1);
-    out += '\n';
-  }
-
-  /// What is reserved and what the machine has, of semaphores or of an engine's registers.
-  struct Supply {
-    std::set<uint32_t> reserved; ///< those below the limit
-    std::optional<uint32_t> limit;
-
-    Supply(const std::vector<uint32_t> &numbers, std::optional<uint32_t> limit) : limit(limit) {
-      for (uint32_t number : numbers) {
-        if (!limit || number < *limit) {
-          reserved.insert(number);
-        }
-      }
-    }
-
-    size_t left(size_t used) const {
-      size_t gone = used + reserved.size();
-      return *limit - std::min<size_t>(gone, *limit);
-    }
-
-    std::string text(size_t used) const {
-      std::string text = limit ? fmt::format("{} of {}, {} left", used, *limit, left(used))
-                               : fmt::format("{}", used);
-      return reserved.empty() ? text : text + fmt::format(", {} reserved", reserved.size());
-    }
-
-    void addTo(Json &object, size_t used) const {
-      object["limit"] = limit ? Json(*limit) : Json();
-      object["left"] = limit ? Json(left(used)) : Json();
-      object["reserved"] = reserved.size();
-    }
-  };
-
-  Supply semaphores() const { return {kernel.reserved, machine.semaphores}; }
-
-  Supply registersOf(EngineId engine) const {
-    return {kernel.engines[engine].reserved, machine.registersPerEngine};
-  }
-
-  /// Those that code holds something in.
-  std::vector<const Register *> usedRegisters(const EngineProgram &code) const {
-    const std::vector<uint32_t> &reserved = kernel.engines[code.engine].reserved;
-    std::vector<const Register *> used;
-    for (RegId reg : code.registers.ids()) {
-      if (std::ranges::find(reserved, reg.value) == reserved.end()) {
-        used.push_back(&code.registers[reg]);
-      }
-    }
-    return used;
-  }
-
-  std::string bodyName(const Group &group) const {
-    if (!group.body.valid()) {
-      return "*";
-    }
-    return group.body == rootLoop ? "ROOT" : std::string(kernel.nameOf(group.body));
-  }
-
-  void groups(std::string &out) const {
-    line(out, "\nsemaphores: {}", semaphores().text(measure(kernel, code, 0).semaphores));
-    for (GroupId g : plan.groups.ids()) {
-      const Group &group = plan.groups[g];
-      line(out, "  group {}: queue '{}' in {}, N = {}{}", g.value, kernel.nameOf(group.queue),
-           bodyName(group), group.numSignals,
-           group.pinned ? fmt::format(", pinned to semaphore {}", *group.pinned) : "");
+std::vector<PlannedKernel> planAll(Session &session, const Request &request) {
+  std::vector<LoadedKernel> kernels = session.loadWithDeps();
+  std::vector<PlannedKernel> planned;
+  for (LoadedKernel &loaded : kernels) {
+    if (std::optional<Compiled> compiled = session.compile(loaded.kernel, request)) {
+      planned.push_back({std::move(loaded), std::move(*compiled)});
     }
   }
-
-  /// Calls `fn(place, loop, members)` for each, in text order.
-  template <typename Fn> void forEachBarrier(Fn fn) const {
-    for (LoopId loop : plan.barriers.ids()) {
-      const LoopBarriers &at = plan.barriers[loop];
-      for (auto [place, members] : {std::pair("entry", &at.entry), std::pair("back edge", &at.back),
-                                    std::pair("exit", &at.exit)}) {
-        if (!members->empty()) {
-          fn(place, loop, namesOf(*members));
-        }
-      }
-    }
+  if (planned.size() != kernels.size()) {
+    end();
   }
-
-  std::vector<std::string> namesOf(const std::vector<EngineId> &members) const {
-    std::vector<std::string> names;
-    for (EngineId engine : members) {
-      names.emplace_back(kernel.nameOf(engine));
-    }
-    return names;
-  }
-
-  void barriers(std::string &out) const {
-    std::string_view title = "\nbarriers:\n";
-    forEachBarrier([&](std::string_view place, LoopId loop, const std::vector<std::string> &names) {
-      out += title;
-      title = "";
-      line(out, "  {} of '{}': {}", place, kernel.nameOf(loop), fmt::join(names, ", "));
-    });
-  }
-
-  Json barriersJson() const {
-    Json array = Json::array();
-    forEachBarrier([&](std::string_view place, LoopId loop, const std::vector<std::string> &names) {
-      array.push_back({{"place", place}, {"loop", kernel.nameOf(loop)}, {"engines", names}});
-    });
-    return array;
-  }
-
-  void resets(std::string &out) const {
-    if (!plan.decisions.resets.empty()) {
-      line(out, "\nresets:");
-    }
-    for (const ResetPoint &point : plan.decisions.resets) {
-      line(out, "  every {} iterations of '{}'", point.every, kernel.nameOf(point.loop));
-    }
-  }
-
-  void engines(std::string &out) const {
-    line(out, "\nregisters:");
-    for (const EngineProgram &code : code.engines) {
-      std::vector<const Register *> used = usedRegisters(code);
-      line(out, "  {}: {}", kernel.nameOf(code.engine), registersOf(code.engine).text(used.size()));
-      for (const Register *reg : used) {
-        if (!reg->role.text.empty()) {
-          line(out, "    {}  {}", reg->name, reg->role.text);
-        }
-      }
-    }
-  }
-
-  std::string thresholdText(const Wait &wait) const {
-    return wait.threshold.valid() ? toString(plan.exprs, wait.threshold, plan.rings, kernel) : "";
-  }
-
-  void dependences(std::string &out) const {
-    line(out, "\ndependences:");
-    for (DepId d : kernel.deps.ids()) {
-      const Wait &wait = plan.waits[d];
-      std::string group = wait.group.valid() ? fmt::format("group {}", wait.group.value) : "-";
-      std::string threshold = thresholdText(wait);
-      line(out, "  {:>3}  {:<40} {:<12} {}{}{}  cost {}", d.value, describe(kernel, d),
-           toString(wait.waitClass), group, threshold.empty() ? "" : " >= ", threshold,
-           waitCost(plan, machine, d));
-      if (!wait.exact && wait.group.valid()) {
-        line(out, "       waits longer than the dependence asks");
-      }
-    }
-  }
-
-  Json semaphoresJson() const {
-    size_t used = measure(kernel, code, 0).semaphores;
-    Json object = {{"used", used}};
-    semaphores().addTo(object, used);
-    return object;
-  }
-
-  Json groupsJson() const {
-    Json array = Json::array();
-    for (GroupId g : plan.groups.ids()) {
-      const Group &group = plan.groups[g];
-      Json object = {{"id", g.value},
-                     {"queue", kernel.nameOf(group.queue)},
-                     {"body", group.body.valid() ? Json(bodyName(group)) : Json()},
-                     {"signals", group.numSignals},
-                     {"pinned", group.pinned ? Json(*group.pinned) : Json()}};
-      array.push_back(std::move(object));
-    }
-    return array;
-  }
-
-  Json resetsJson() const {
-    Json array = Json::array();
-    for (const ResetPoint &point : plan.decisions.resets) {
-      array.push_back({{"loop", kernel.nameOf(point.loop)}, {"every", point.every}});
-    }
-    return array;
-  }
-
-  Json enginesJson() const {
-    Json array = Json::array();
-    for (const EngineProgram &code : code.engines) {
-      std::vector<const Register *> used = usedRegisters(code);
-      Json counters = Json::array();
-      for (const Register *reg : used) {
-        if (!reg->role.text.empty()) {
-          counters.push_back(reg->role.text);
-        }
-      }
-      Json object = {{"engine", kernel.nameOf(code.engine)}, {"registers", used.size()}};
-      registersOf(code.engine).addTo(object, used.size());
-      object["counters"] = std::move(counters);
-      array.push_back(std::move(object));
-    }
-    return array;
-  }
-
-  Json dependencesJson() const {
-    Json array = Json::array();
-    for (DepId d : kernel.deps.ids()) {
-      const Wait &wait = plan.waits[d];
-      Json object;
-      object["id"] = d.value;
-      object["producer"] = kernel.nameOf(kernel.deps[d].producer);
-      object["consumer"] = kernel.nameOf(kernel.deps[d].consumer);
-      object["dependence"] = describe(kernel, d);
-      object["class"] = toString(wait.waitClass);
-      object["exact"] = wait.exact;
-      object["group"] = wait.group.valid() ? Json(wait.group.value) : Json();
-      object["place"] = plan.placeOf[kernel.deps[d].producer];
-      object["threshold"] = wait.threshold.valid() ? Json(thresholdText(wait)) : Json();
-      object["operations"] = waitCost(plan, machine, d);
-      array.push_back(std::move(object));
-    }
-    return array;
-  }
-
-  const Kernel &kernel;
-  const SyncPlan &plan;
-  const Code &code;
-  const Machine &machine;
-};
-
-int PlanCommand::run() const {
-  Session session;
-  std::optional<Machine> machine = session.machine(common);
-  if (!machine) {
-    return Exit::Undecided;
-  }
-  return diff ? compare(session, *machine) : show(session, *machine);
+  return planned;
 }
 
-int PlanCommand::show(Session &session, const Machine &machine) const {
-  PlannedKernels kernels(session, common, machine);
-  if (!kernels.complete()) {
-    return Exit::Undecided;
+/// What is used of semaphores or of an engine's registers; in JSON also what the machine has, what
+/// is left of it, and what is reserved.
+std::vector<Cell> supply(size_t used, const std::vector<uint32_t> &numbers,
+                         std::optional<uint32_t> limit) {
+  std::set<uint32_t> reserved; // those below the limit
+  for (uint32_t number : numbers) {
+    if (!limit || number < *limit) {
+      reserved.insert(number);
+    }
   }
-  std::string text;
-  Json document = {{"schema", "tally-plan"}, {"version", 1}, {"plans", Json::array()}};
-  for (size_t i = 0; i < kernels.loaded.size(); ++i) {
-    PlanReport report(kernels[i].kernel, kernels[i].compiled, machine);
-    text += text.empty() ? "" : "\n";
-    text += report.text();
-    document["plans"].push_back(report.json());
+  std::string text = std::to_string(used);
+  Json most, left;
+  if (limit) {
+    most = *limit;
+    left = *limit - std::min<size_t>(used + reserved.size(), *limit);
+    text += fmt::format(" of {}, {} left", *limit, dump(left));
   }
-  bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
-  return written ? Exit::Yes : Exit::Undecided;
+  text += reserved.empty() ? "" : fmt::format(", {} reserved", reserved.size());
+  return {{text, used}, Cell::hidden(most), Cell::hidden(left), Cell::hidden(reserved.size())};
+}
+
+int PlanCommand::run() const {
+  Session session(common);
+  if (diff) {
+    return compare(session);
+  }
+  Result result("tally-plan", 1, "plans");
+  for (const PlannedKernel &planned : planAll(session, common.request())) {
+    const auto &[kernel, compiled] = Planned(planned);
+    Json object = subjectJson(kernel, compiled.code, session.machine());
+    result.part();
+    result.text += subjectText(kernel, compiled.code, session.machine()) + "\n";
+    Table semaphores = semaphoreTable(kernel, compiled, session.machine());
+    object["semaphores"] = semaphores.json()[0];
+    auto add = [&](const char *key, const std::string &title, const Table &table, bool always) {
+      result.text += table.size() != 0 || always ? "\n" + title + table.text() : "";
+      object[key] = table.json();
+    };
+    add("groups", "semaphores: " + semaphores.text(), groupTable(kernel, compiled.plan), true);
+    add("barriers", "barriers:\n", barrierTable(kernel, compiled.plan), false);
+    add("resets", "resets:\n", resetTable(kernel, compiled.plan), false);
+    add("engines", "registers:\n", registerTable(kernel, compiled.code, session.machine()), true);
+    add("dependences", "dependences:\n", dependenceTable(kernel, compiled.plan, session.machine()),
+        true);
+    result.add("", std::move(object));
+  }
+  return result.print(format);
 }
 
 CommonOptions PlanCommand::second() const {
   CommonOptions options = common;
   options.input = other.empty() ? common.input : other;
   options.strategy = against.empty() ? common.strategy : against;
-  if (other.empty() || !against.empty()) {
-    options.strategyOption = nullptr; // the first one has warned, or the strategy is named
-  }
+  // The first one has warned, or the strategy is named.
+  options.strategyGiven = common.strategyGiven || other.empty() || !against.empty();
   return options;
 }
 
-int PlanCommand::compare(Session &session, const Machine &machine) const {
-  PlannedKernels firsts(session, common, machine);
-  Session sessionOfSecond; // a session reads one file
-  PlannedKernels seconds(sessionOfSecond, second(), machine);
-  if (!firsts.complete() || !seconds.complete()) {
-    return Exit::Undecided;
-  }
-  std::string text;
-  Json document = {{"schema", "tally-plan-diff"}, {"version", 1}, {"diffs", Json::array()}};
-  for (size_t i = 0; i < firsts.loaded.size(); ++i) {
-    const Kernel &kernel = firsts.loaded[i].kernel;
-    const LoadedKernel *partner = seconds.partner(kernel, firsts.loaded.size());
-    if (!partner) {
+int PlanCommand::compare(Session &session) const {
+  std::vector<PlannedKernel> firsts = planAll(session, common.request());
+  Session sessionOfSecond(second(), session);
+  std::vector<PlannedKernel> seconds = planAll(sessionOfSecond, second().request());
+  const bool isOnlyPair = firsts.size() == 1 && seconds.size() == 1;
+  Result result("tally-plan-diff", 1, "diffs");
+  for (const PlannedKernel &first : firsts) {
+    const Kernel &kernel = first.loaded.kernel;
+    auto partner = std::ranges::find_if(seconds, [&](const PlannedKernel &each) {
+      const Kernel &second = each.loaded.kernel;
+      return isOnlyPair || second.text(second.name) == kernel.text(kernel.name);
+    });
+    if (partner == seconds.end()) {
       Diagnostics missing;
       missing.error(kernel.where, fmt::format("'{}' has no kernel '{}' to compare this one with",
                                               other, kernel.text(kernel.name)));
       session.report(kernel, missing);
-      return Exit::Undecided;
+      end();
     }
-    size_t p = static_cast<size_t>(partner - seconds.loaded.data());
-    PlanDiff difference(firsts[i], seconds[p], machine);
-    text += text.empty() ? "" : "\n";
-    text += difference.text();
-    document["diffs"].push_back(difference.json());
+    Json difference = planDiff(first, *partner, session.machine());
+    result.part();
+    result.add(planDiffText(difference), difference);
   }
-  bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
-  return written ? Exit::Yes : Exit::Undecided;
+  return result.print(format);
+}
+
+void PlanCommand::declareOn(CLI::App &command) {
+  common.addInput(command);
+  declare(command, {{"--diff", diff, "show how two plans differ"},
+                    {"second", other, "with --diff: a second kernel; without, the first one again"},
+                    {"--against", against, "with --diff: the strategy of the second plan",
+                     oneOf("strategy", "strategies", plannedStrategies())}});
+  goesWith(command, {"second", "--against"}, "--diff");
+  common.addStrategy(command, plannedStrategies());
+  common.addMachine(command);
+  declare(command, {formatOption(format)});
 }
 
 } // namespace
 
+Table semaphoreTable(const Kernel &kernel, const Compiled &compiled, const Machine &machine) {
+  Table table({{"used", "", 0, ""}, {"limit"}, {"left"}, {"reserved"}});
+  table.add(
+      supply(measure(kernel, compiled.code, 0).semaphores, kernel.reserved, machine.semaphores));
+  return table;
+}
+
+Table groupTable(const Kernel &kernel, const SyncPlan &plan) {
+  Table table({{"id", "", 0, "  group "},
+               {"queue", "", 0, ": queue '"},
+               {"body", "", 0, "' in "},
+               {"signals", "", 0, ", N = "},
+               {"pinned", "", 0, ", pinned to semaphore "}});
+  for (GroupId id : plan.groups.ids()) {
+    const Group &group = plan.groups[id];
+    table.add({id.value, kernel.nameOf(group.queue),
+               !group.body.valid()      ? Cell("*", Json())
+               : group.body == rootLoop ? Cell("ROOT")
+                                        : Cell(kernel.nameOf(group.body)),
+               group.numSignals, group.pinned ? Cell(*group.pinned) : Cell::hidden({})});
+  }
+  return table;
+}
+
+Table barrierTable(const Kernel &kernel, const SyncPlan &plan) {
+  Table table({{"place", "", 0, "  "}, {"loop", "", 0, " of '"}, {"engines", "", 0, "': "}});
+  for (LoopId loop : plan.barriers.ids()) {
+    const LoopBarriers &at = plan.barriers[loop];
+    for (auto [place, members] : {std::pair("entry", &at.entry), std::pair("back edge", &at.back),
+                                  std::pair("exit", &at.exit)}) {
+      std::vector<std::string_view> names;
+      for (EngineId engine : *members) {
+        names.push_back(kernel.nameOf(engine));
+      }
+      if (!names.empty()) {
+        table.add({place, kernel.nameOf(loop), {fmt::format("{}", fmt::join(names, ", ")), names}});
+      }
+    }
+  }
+  return table;
+}
+
+Table resetTable(const Kernel &kernel, const SyncPlan &plan) {
+  Table table({{"loop"}, {"every", "", 0, "  every "}, {"", "", 0, " iterations of '"}});
+  for (const ResetPoint &point : plan.decisions.resets) {
+    std::string loop(kernel.nameOf(point.loop));
+    table.add({Cell::hidden(loop), point.every, loop + "'"});
+  }
+  return table;
+}
+
+Table registerTable(const Kernel &kernel, const Code &code, const Machine &machine) {
+  Table table({{"engine", "", 0, "  "},
+               {"registers", "", 0, ": "},
+               {"limit"},
+               {"left"},
+               {"reserved"},
+               {"counters", "", 0, ""}});
+  for (const EngineProgram &program : code.engines) {
+    const std::vector<uint32_t> &reserved = kernel.engines[program.engine].reserved;
+    size_t used = 0;
+    std::string roles;
+    Json counters = Json::array();
+    for (RegId id : program.registers.ids()) {
+      const Register &reg = program.registers[id];
+      bool isUsed = std::ranges::find(reserved, id.value) == reserved.end();
+      used += isUsed;
+      if (isUsed && !reg.role.text.empty()) {
+        roles += fmt::format("\n    {}  {}", reg.name, reg.role.text);
+        counters.push_back(reg.role.text);
+      }
+    }
+    std::vector<Cell> cells = supply(used, reserved, machine.registersPerEngine);
+    cells.insert(cells.begin(), kernel.nameOf(program.engine));
+    cells.push_back({roles, std::move(counters)});
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+Table dependenceTable(const Kernel &kernel, const SyncPlan &plan, const Machine &machine) {
+  Table table({{"id", "", 3, "  "},
+               {"producer"},
+               {"consumer"},
+               {"dependence", "", -40, "  "},
+               {"class", "", -12},
+               {"exact"},
+               {"group"},
+               {"place"},
+               {"threshold", "", 0, " >= "},
+               {"operations", "", 0, "  cost "},
+               {"", "", 0, "\n       "}});
+  for (DepId id : kernel.deps.ids()) {
+    const Dep &dep = kernel.deps[id];
+    const Wait &wait = plan.waits[id];
+    bool waits = wait.group.valid();
+    table.add({id.value, Cell::hidden(kernel.nameOf(dep.producer)),
+               Cell::hidden(kernel.nameOf(dep.consumer)), describe(kernel, id),
+               toString(wait.waitClass), Cell::hidden(wait.exact),
+               waits ? Cell(fmt::format("group {}", wait.group.value), wait.group.value)
+                     : Cell("-", Json()),
+               Cell::hidden(plan.placeOf[dep.producer]),
+               wait.threshold.valid()
+                   ? Cell(toString(plan.exprs, wait.threshold, plan.rings, kernel))
+                   : Cell::hidden({}),
+               waitCost(plan, machine, id),
+               wait.exact || !waits ? Cell() : "waits longer than the dependence asks"});
+  }
+  return table;
+}
+
 void addPlan(CLI::App &app, int &status) {
-  auto command = std::make_shared<PlanCommand>();
-  CLI::App *sub =
-      app.add_subcommand("plan", "Semaphores, counters, and one line for each dependence");
-  command->common.addInput(*sub);
-  sub->add_flag("--diff", command->diff, "show how two plans differ");
-  sub->add_option("second", command->other,
-                  "with --diff: a second kernel; without, the first one again");
-  sub->add_option("--against", command->against, "with --diff: the strategy of the second plan")
-      ->check(oneOf("strategy", "strategies", plannedStrategies()));
-  goesWith(*sub, {"second", "--against"}, "--diff");
-  command->common.addStrategy(*sub, plannedStrategies());
-  command->common.addMachine(*sub);
-  sub->add_option("--format", command->format, "text or json")
-      ->check(formatIn({"text", "json"}))
-      ->capture_default_str();
-  sub->footer("Examples:\n"
-              "  tally plan kernel.mlir --sync=auto --machine=trn2\n"
-              "  tally plan --diff old.mlir new.mlir\n"
-              "  tally plan --diff kernel.mlir --sync=per-loop --against=auto");
-  sub->callback([command, &status] { status = command->run(); });
+  addCommand<PlanCommand>(app, status, "plan",
+                          "Semaphores, counters, and one line for each dependence",
+                          "Examples:\n"
+                          "  tally plan kernel.mlir --sync=auto --machine=trn2\n"
+                          "  tally plan --diff old.mlir new.mlir\n"
+                          "  tally plan --diff kernel.mlir --sync=per-loop --against=auto");
 }
 
 } // namespace tally::tool

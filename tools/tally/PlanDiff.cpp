@@ -8,47 +8,53 @@
 #include <map>
 
 namespace tally::tool {
+namespace {
 
-PlanDiff::PlanDiff(const Planned &first, const Planned &second, const Machine &machine)
-    : first(first), second(second) {
-  pairUp(machine);
-  findNeeds();
+Json sideOf(const Planned &planned) {
+  return {{"kernel", planned.kernel.text(planned.kernel.name)},
+          {"strategy", toString(planned.compiled.code.strategy)}};
 }
 
-/// The semaphore by who raises it: numbers mean nothing in another plan.
-PlanDiff::Waited PlanDiff::waited(const Planned &planned, const Machine &machine, DepId dep) {
+size_t semaphoresOf(const Planned &planned) {
+  return measure(planned.kernel, planned.compiled.code, 0).semaphores;
+}
+
+/// How one dependence is waited for. The semaphore by who raises it: numbers mean nothing in
+/// another plan.
+Json waitOf(const Planned &planned, const Machine &machine, DepId dep) {
   const Kernel &kernel = planned.kernel;
   const SyncPlan &plan = planned.compiled.plan;
   const Wait &wait = plan.waits[dep];
-  Waited result;
-  result.waitClass = toString(wait.waitClass);
-  result.exact = wait.exact;
-  result.operations = waitCost(plan, machine, dep);
-  if (!wait.group.valid()) {
-    return result;
+  Json semaphore, threshold;
+  if (wait.group.valid()) {
+    const Group &group = plan.groups[wait.group];
+    std::string_view body = !group.body.valid()      ? "all bodies"
+                            : group.body == rootLoop ? "ROOT"
+                                                     : kernel.nameOf(group.body);
+    semaphore = fmt::format("'{}' in {}, N = {}, K = {}{}", kernel.nameOf(group.queue), body,
+                            group.numSignals, plan.placeOf[kernel.deps[dep].producer],
+                            group.pinned ? fmt::format(", pinned to {}", *group.pinned) : "");
+    if (wait.threshold.valid()) {
+      threshold = toString(plan.exprs, wait.threshold, plan.rings, kernel);
+    }
   }
-  const Group &group = plan.groups[wait.group];
-  std::string_view body = !group.body.valid()      ? "all bodies"
-                          : group.body == rootLoop ? "ROOT"
-                                                   : kernel.nameOf(group.body);
-  result.semaphore = fmt::format("'{}' in {}, N = {}, K = {}", kernel.nameOf(group.queue), body,
-                                 group.numSignals, plan.placeOf[kernel.deps[dep].producer]);
-  if (group.pinned) {
-    result.semaphore += fmt::format(", pinned to {}", *group.pinned);
-  }
-  if (wait.threshold.valid()) {
-    result.threshold = toString(plan.exprs, wait.threshold, plan.rings, kernel);
-  }
-  return result;
+  return {{"class", toString(wait.waitClass)},
+          {"exact", wait.exact},
+          {"semaphore", std::move(semaphore)},
+          {"threshold", std::move(threshold)},
+          {"operations", waitCost(plan, machine, dep)}};
 }
 
-/// Equal dependences are paired in their order.
-void PlanDiff::pairUp(const Machine &machine) {
+/// All dependences in the order of the first plan, then those only in the second. Equal ones are
+/// paired in their order.
+std::vector<Json> pairUp(const Planned &first, const Planned &second, const Machine &machine) {
+  std::vector<Json> pairs;
   std::map<std::string, std::vector<size_t>> unpaired;
   for (DepId dep : first.kernel.deps.ids()) {
     std::string name = describe(first.kernel, dep);
     unpaired[name].push_back(pairs.size());
-    pairs.push_back({name, waited(first, machine, dep), std::nullopt});
+    pairs.push_back(
+        {{"dependence", name}, {"first", waitOf(first, machine, dep)}, {"second", nullptr}});
   }
   for (auto &[name, waiting] : unpaired) {
     std::ranges::reverse(waiting);
@@ -56,119 +62,89 @@ void PlanDiff::pairUp(const Machine &machine) {
   for (DepId dep : second.kernel.deps.ids()) {
     std::string name = describe(second.kernel, dep);
     std::vector<size_t> &waiting = unpaired[name];
+    Json wait = waitOf(second, machine, dep);
     if (waiting.empty()) {
-      pairs.push_back({name, std::nullopt, waited(second, machine, dep)});
+      pairs.push_back({{"dependence", name}, {"first", nullptr}, {"second", std::move(wait)}});
       continue;
     }
-    pairs[waiting.back()].second = waited(second, machine, dep);
+    pairs[waiting.back()]["second"] = std::move(wait);
     waiting.pop_back();
   }
+  return pairs;
 }
 
-void PlanDiff::findNeeds() {
-  semaphores.first = measure(first.kernel, first.compiled.code, 0).semaphores;
-  semaphores.second = measure(second.kernel, second.compiled.code, 0).semaphores;
+/// By engine, those of the first plan before others.
+Json registersOf(const Planned &first, const Planned &second) {
+  Json registers = Json::array();
   std::map<std::string_view, size_t> indexOf;
-  auto need = [&](std::string_view engine) -> Need & {
-    auto [found, isNew] = indexOf.try_emplace(engine, registers.size());
-    if (isNew) {
-      registers.push_back({std::string(engine)});
-    }
-    return registers[found->second];
-  };
-  for (const EngineProgram &code : first.compiled.code.engines) {
-    need(first.kernel.nameOf(code.engine)).first = code.registers.size();
-  }
-  for (const EngineProgram &code : second.compiled.code.engines) {
-    need(second.kernel.nameOf(code.engine)).second = code.registers.size();
-  }
-}
-
-std::string PlanDiff::heading() const {
-  auto side = [](const Planned &planned) {
-    return fmt::format("kernel '{}', strategy '{}'", planned.kernel.text(planned.kernel.name),
-                       toString(planned.compiled.code.strategy));
-  };
-  return fmt::format("- {}\n+ {}\n", side(first), side(second));
-}
-
-std::string PlanDiff::line(char sign, const Waited &waited) {
-  std::string text = fmt::format("  {} {}", sign, waited.waitClass);
-  if (!waited.semaphore.empty()) {
-    text += fmt::format(": {}", waited.semaphore);
-  }
-  if (!waited.threshold.empty()) {
-    text += fmt::format(": {}", waited.threshold);
-  }
-  return text + fmt::format("  cost {}{}\n", waited.operations,
-                            waited.exact ? "" : ", waits longer than the dependence asks");
-}
-
-std::string PlanDiff::text() const {
-  std::string text = heading();
-  if (semaphores.first != semaphores.second) {
-    text += fmt::format("semaphores: {} -> {}\n", semaphores.first, semaphores.second);
-  }
-  for (const Need &engine : registers) {
-    if (engine.first != engine.second) {
-      text +=
-          fmt::format("registers of '{}': {} -> {}\n", engine.what, engine.first, engine.second);
+  for (auto [planned, side] : {std::pair(&first, "first"), std::pair(&second, "second")}) {
+    for (const EngineProgram &code : planned->compiled.code.engines) {
+      std::string_view engine = planned->kernel.nameOf(code.engine);
+      auto [found, isNew] = indexOf.try_emplace(engine, registers.size());
+      if (isNew) {
+        registers.push_back({{"engine", engine}, {"first", 0}, {"second", 0}});
+      }
+      registers[found->second][side] = code.registers.size();
     }
   }
-  size_t same = 0;
-  for (const Pair &pair : pairs) {
-    if (pair.first == pair.second) {
-      ++same;
-      continue;
-    }
-    text += pair.dependence + "\n";
-    text += pair.first ? line('-', *pair.first) : "";
-    text += pair.second ? line('+', *pair.second) : "";
-  }
-  if (pairs.empty()) {
-    return text + "nothing is compared: neither plan has a dependence\n";
-  }
-  return text + fmt::format("{} dependence{} {} waited for alike\n", same, same == 1 ? "" : "s",
-                            same == 1 ? "is" : "are");
+  return registers;
 }
 
-Json PlanDiff::json(const std::optional<Waited> &waited) {
-  if (!waited) {
-    return {};
-  }
-  auto text = [](const std::string &value) { return value.empty() ? Json() : Json(value); };
-  return {{"class", waited->waitClass},
-          {"exact", waited->exact},
-          {"semaphore", text(waited->semaphore)},
-          {"threshold", text(waited->threshold)},
-          {"operations", waited->operations}};
+std::string textOf(const Json &text) {
+  return text.get<std::string>();
 }
 
-Json PlanDiff::json() const {
-  auto side = [](const Planned &planned) {
-    return Json{{"kernel", planned.kernel.text(planned.kernel.name)},
-                {"strategy", toString(planned.compiled.code.strategy)}};
-  };
-  Json object = {{"first", side(first)}, {"second", side(second)}};
-  object["semaphores"] = {semaphores.first, semaphores.second};
-  object["registers"] = Json::array();
-  for (const Need &engine : registers) {
-    object["registers"].push_back(
-        {{"engine", engine.what}, {"first", engine.first}, {"second", engine.second}});
-  }
-  object["dependences"] = Json::array();
-  size_t same = 0;
-  for (const Pair &pair : pairs) {
-    if (pair.first == pair.second) {
-      ++same;
-      continue;
+std::string changeText(const std::string &what, const Json &first, const Json &second) {
+  return first == second ? "" : fmt::format("{}: {} -> {}\n", what, dump(first), dump(second));
+}
+
+std::string waitText(char sign, const Json &wait) {
+  std::string text;
+  if (!wait.is_null()) {
+    text = fmt::format("  {} {}", sign, textOf(wait["class"]));
+    for (const char *part : {"semaphore", "threshold"}) {
+      text += wait[part].is_null() ? "" : ": " + textOf(wait[part]);
     }
-    object["dependences"].push_back({{"dependence", pair.dependence},
-                                     {"first", json(pair.first)},
-                                     {"second", json(pair.second)}});
+    text += fmt::format("  cost {}{}\n", dump(wait["operations"]),
+                        wait["exact"] ? "" : ", waits longer than the dependence asks");
   }
-  object["same"] = same;
-  return object;
+  return text;
+}
+
+} // namespace
+
+Json planDiff(const Planned &first, const Planned &second, const Machine &machine) {
+  std::vector<Json> pairs = pairUp(first, second, machine);
+  size_t same =
+      std::erase_if(pairs, [](const Json &pair) { return pair.at("first") == pair.at("second"); });
+  return {{"first", sideOf(first)},
+          {"second", sideOf(second)},
+          {"semaphores", {semaphoresOf(first), semaphoresOf(second)}},
+          {"registers", registersOf(first, second)},
+          {"dependences", std::move(pairs)},
+          {"same", same}};
+}
+
+std::string planDiffText(const Json &diff) {
+  std::string text;
+  for (auto [sign, side] : {std::pair('-', &diff["first"]), std::pair('+', &diff["second"])}) {
+    text += fmt::format("{} kernel '{}', strategy '{}'\n", sign, textOf((*side)["kernel"]),
+                        textOf((*side)["strategy"]));
+  }
+  text += changeText("semaphores", diff["semaphores"][0], diff["semaphores"][1]);
+  for (const Json &engine : diff["registers"]) {
+    text += changeText(fmt::format("registers of '{}'", textOf(engine["engine"])), engine["first"],
+                       engine["second"]);
+  }
+  for (const Json &pair : diff["dependences"]) {
+    text += textOf(pair["dependence"]) + "\n" + waitText('-', pair["first"]) +
+            waitText('+', pair["second"]);
+  }
+  const Json &same = diff["same"];
+  return text + (same == 0 && diff["dependences"].empty()
+                     ? "nothing is compared: neither plan has a dependence\n"
+                     : fmt::format("{} dependence{} waited for alike\n", dump(same),
+                                   same == 1 ? " is" : "s are"));
 }
 
 } // namespace tally::tool

@@ -20,50 +20,9 @@ struct Planned {
   const Compiled &compiled;
 };
 
-class PlanDiff {
-public:
-  PlanDiff(const Planned &first, const Planned &second, const Machine &machine);
-
-  std::string text() const;
-  Json json() const;
-
-private:
-  /// How one dependence is waited for.
-  struct Waited {
-    std::string waitClass;
-    bool exact = true;
-    std::string semaphore; ///< who raises it, in words; empty: no wait
-    std::string threshold;
-    uint32_t operations = 0;
-
-    bool operator==(const Waited &) const = default;
-  };
-
-  /// One dependence in both plans, as far as it is there.
-  struct Pair {
-    std::string dependence;
-    std::optional<Waited> first, second;
-  };
-
-  /// What one engine, or all, need in both.
-  struct Need {
-    std::string what;
-    size_t first = 0;
-    size_t second = 0;
-  };
-
-  static Waited waited(const Planned &planned, const Machine &machine, DepId dep);
-  static std::string line(char sign, const Waited &waited);
-  static Json json(const std::optional<Waited> &waited);
-  std::string heading() const;
-  void pairUp(const Machine &machine);
-  void findNeeds();
-
-  const Planned first, second;
-  std::vector<Pair> pairs; ///< in the order of the first plan, then those only in the second
-  Need semaphores{"semaphores"};
-  std::vector<Need> registers; ///< by engine, as `pairs`
-};
+/// The difference as it is in JSON, of which the text is another rendering.
+Json planDiff(const Planned &first, const Planned &second, const Machine &machine);
+std::string planDiffText(const Json &diff);
 
 } // namespace tally::tool
 

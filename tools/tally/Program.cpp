@@ -38,6 +38,8 @@ int runProgram(CLI::App &app, int argc, char **argv, const int &status) {
   }
   try {
     app.parse(argc, argv);
+  } catch (const Ended &ended) {
+    return ended.status;
   } catch (const CLI::CallForHelp &) {
     return writeOutput("-", app.help()) ? Exit::Yes : Exit::Undecided;
   } catch (const CLI::Success &version) {

@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
-#include "Options.h"
 #include "TimedSubject.h"
 
 #include "tally/Report/Report.h"
@@ -15,84 +14,74 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace tally::tool {
 namespace {
 
 struct ReportCommand {
-  CheckOptions subject; ///< kernel, code, machine; the strategy of the run at hand
-  RunOptions values;
+  TimeOptions time; ///< with the strategy of the run at hand
   std::string kernel;
   std::vector<std::string> strategies;
-  std::vector<std::string> settings;
-  uint64_t seed = 0;
-  uint32_t jitter = 25;
-  uint64_t maxOperations = 10'000'000'000;
   std::string from, until;
   size_t maxPieces = 4000;
   std::string format = "html";
   std::string output = "-";
-  const StopFlag *stop = nullptr;
 
+  void declareOn(CLI::App &command);
   int run();
 
 private:
-  bool readWindow();
-  bool strategiesAreKnown() const;
-  std::optional<LoadedKernel> choose(std::vector<LoadedKernel> kernels) const;
+  void readWindow();
+  void refuseStrategies() const;
+  LoadedKernel choose(std::vector<LoadedKernel> kernels) const;
   std::vector<std::string> strategiesFor(const LoadedKernel &loaded) const;
-  std::optional<std::vector<Subject>> subjectsOf(const LoadedKernel &loaded, Session &session,
-                                                 const Machine &machine) const;
-  void addTimeline(const Subject &one, const Timing &timing, const InstrCosts &costs,
-                   const Machine &machine, const Bindings &bindings, Report &report) const;
-  int outcomeOf(const Report &report) const;
-  int finish(const Report &report) const;
+  std::optional<std::vector<Subject>> subjectsOf(const LoadedKernel &loaded,
+                                                 Session &session) const;
+  Exit finish(const Report &report) const;
 
   TimelineRecorder::Window window;
 };
 
 /// Moments; empty ones stay as they are.
-bool ReportCommand::readWindow() {
-  auto read = [](const std::string &text, const char *option, Tick &tick) {
-    std::optional<Tick> time = text.empty() ? tick : parseTime(text);
+void ReportCommand::readWindow() {
+  bool good = true;
+  for (auto [text, option, tick] :
+       {std::tuple(&from, "--from", &window.from), std::tuple(&until, "--until", &window.until)}) {
+    std::optional<Tick> time = text->empty() ? *tick : parseTime(*text);
     if (!time) {
-      complain(fmt::format("{}={} is no time; write it as {}=12.5us", option, text, option));
+      complain(fmt::format("{}={} is no time; write it as {}=12.5us", option, *text, option));
     }
-    tick = time.value_or(tick);
-    return time.has_value();
-  };
-  bool good = read(from, "--from", window.from);
-  good &= read(until, "--until", window.until);
+    *tick = time.value_or(*tick);
+    good &= time.has_value();
+  }
   if (good && window.from >= window.until) {
     complain(fmt::format("--from={} is not before --until={}", from, until));
-    return false;
+    good = false;
   }
   window.maxPieces = maxPieces;
-  return good;
+  if (!good) {
+    end();
+  }
 }
 
-bool ReportCommand::strategiesAreKnown() const {
-  bool all = true;
-  std::vector<std::string> known = allStrategyNames();
-  for (const std::string &name : strategies) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      complain(unknownName("strategy", "strategies", name, {known.begin(), known.end()}));
-      all = false;
-    }
-  }
-  bool namesManual = std::find(strategies.begin(), strategies.end(), toString(Strategy::Manual)) !=
-                     strategies.end();
-  if (!subject.code.empty() && !strategies.empty() && !namesManual) {
+void ReportCommand::refuseStrategies() const {
+  bool good = areKnown(strategies, allStrategyNames(), "strategy", "strategies");
+  bool namesManual = strategies.empty() ||
+                     std::ranges::find(strategies, toString(Strategy::Manual)) != strategies.end();
+  if (!time.subject.code.empty() && !namesManual) {
     complain(
         fmt::format("the code in '{}' is shown as strategy 'manual', which --sync does not name",
-                    subject.code));
-    all = false;
+                    time.subject.code));
+    good = false;
   }
-  return all;
+  if (!good) {
+    end();
+  }
 }
 
 /// The kernel that --kernel names, or the only one.
-std::optional<LoadedKernel> ReportCommand::choose(std::vector<LoadedKernel> kernels) const {
+LoadedKernel ReportCommand::choose(std::vector<LoadedKernel> kernels) const {
   std::vector<std::string_view> names;
   for (LoadedKernel &loaded : kernels) {
     names.push_back(loaded.kernel.text(loaded.kernel.name));
@@ -100,13 +89,10 @@ std::optional<LoadedKernel> ReportCommand::choose(std::vector<LoadedKernel> kern
       return std::move(loaded);
     }
   }
-  if (kernel.empty()) {
-    complain(fmt::format("the input holds {} kernels; choose one with --kernel: {}", names.size(),
-                         fmt::join(names, ", ")));
-  } else {
-    complain(unknownName("kernel", "kernels of the input", kernel, names));
-  }
-  return std::nullopt;
+  complain(kernel.empty() ? fmt::format("the input holds {} kernels; choose one with --kernel: {}",
+                                        names.size(), fmt::join(names, ", "))
+                          : unknownName("kernel", "kernels of the input", kernel, names));
+  end();
 }
 
 /// What was asked for; else the baseline, what tally makes, and what is written in the input.
@@ -115,7 +101,7 @@ std::vector<std::string> ReportCommand::strategiesFor(const LoadedKernel &loaded
     return strategies;
   }
   std::vector<std::string> chosen{"barrier", "per-loop", "auto"};
-  if (loaded.code || !subject.code.empty()) {
+  if (loaded.code || !time.subject.code.empty()) {
     chosen.emplace_back("manual");
   }
   return chosen;
@@ -123,18 +109,17 @@ std::vector<std::string> ReportCommand::strategiesFor(const LoadedKernel &loaded
 
 /// The code of each strategy. All that is not possible is reported.
 std::optional<std::vector<Subject>> ReportCommand::subjectsOf(const LoadedKernel &loaded,
-                                                              Session &session,
-                                                              const Machine &machine) const {
+                                                              Session &session) const {
   std::vector<Subject> subjects;
   bool all = true;
   for (const std::string &strategy : strategiesFor(loaded)) {
-    CheckOptions options = subject;
+    CheckOptions options = time.subject;
     options.common.strategy = strategy;
-    options.strategyGiven = true;
+    options.common.strategyGiven = true;
     if (strategy != toString(Strategy::Manual)) {
       options.code.clear();
     }
-    std::optional<std::vector<Subject>> one = timedSubjects({loaded}, options, session, machine);
+    std::optional<std::vector<Subject>> one = timedSubjects({loaded}, options, session);
     all &= one.has_value();
     if (one) {
       subjects.push_back(std::move(one->front()));
@@ -143,94 +128,67 @@ std::optional<std::vector<Subject>> ReportCommand::subjectsOf(const LoadedKernel
   return all ? std::optional(std::move(subjects)) : std::nullopt;
 }
 
-void ReportCommand::addTimeline(const Subject &one, const Timing &timing, const InstrCosts &costs,
-                                const Machine &machine, const Bindings &bindings,
-                                Report &report) const {
-  TimelineRecorder recorder(one.kernel, one.code, window);
-  SimOptions options;
-  options.seed = seed;
-  options.jitterPercent = jitter;
-  options.freeSync = one.code.strategy == Strategy::Ideal;
-  options.maxOperations = maxOperations;
-  options.observer = &recorder;
-  options.stop = stop;
-  report.timelines.push_back(
-      recorder.finish(simulate(one.kernel, one.code, machine, timing, costs, bindings, options)));
-}
-
-/// Whether all runs came to their ends.
-int ReportCommand::outcomeOf(const Report &report) const {
+/// Writes the page. Whether all runs came to their ends.
+Exit ReportCommand::finish(const Report &report) const {
+  Tick longest = 0;
   Exit status = Exit::Yes;
   for (const Timeline &timeline : report.timelines) {
-    bool isCutOff = timeline.result.outcome == SimResult::Outcome::CutOff;
-    bool isStuck = timeline.result.outcome == SimResult::Outcome::Deadlock;
-    status = both(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
+    longest = std::max(longest, timeline.result.total);
+    status = both(status, exitOf(timeline.result));
+  }
+  bool isWritten = false;
+  if (window.from > 0 && window.from >= longest) {
+    complain(fmt::format("--from={} is not before the end of the longest run, {} ns", from,
+                         longest / 1000));
+  } else {
+    Span span = shownSpan(report);
+    if (span.until < std::min(longest, window.until)) {
+      tellNote(fmt::format("the picture ends at {} ns of {} ns, after {} pieces of a timeline; "
+                           "--max-pieces, --from and --until choose another part",
+                           span.until / 1000, longest / 1000, maxPieces));
+    }
+    isWritten = writeOutput(output, format == "svg" ? reportSvg(report) : reportHtml(report));
   }
   if (status != Exit::Yes) {
     complain("not every run came to its end; the page says which");
   }
-  return status;
-}
-
-int ReportCommand::finish(const Report &report) const {
-  Tick longest = 0;
-  for (const Timeline &timeline : report.timelines) {
-    longest = std::max(longest, timeline.result.total);
-  }
-  if (window.from > 0 && window.from >= longest) {
-    complain(fmt::format("--from={} is not before the end of the longest run, {} ns", from,
-                         longest / 1000));
-    return Exit::Undecided;
-  }
-  Span span = shownSpan(report);
-  if (span.until < std::min(longest, window.until)) {
-    tellNote(fmt::format("the picture ends at {} ns of {} ns, after {} pieces of a timeline; "
-                         "--max-pieces, --from and --until choose another part",
-                         span.until / 1000, longest / 1000, maxPieces));
-  }
-  std::string text = format == "svg" ? reportSvg(report) : reportHtml(report);
-  return writeOutput(output, text) ? Exit::Yes : Exit::Undecided;
+  return isWritten ? status : Exit::Undecided;
 }
 
 int ReportCommand::run() {
-  if (!readWindow() || !strategiesAreKnown()) {
-    return Exit::Undecided;
+  time.subject.stop = stopOnSignals();
+  readWindow();
+  refuseStrategies();
+  Session session(time.subject.common, time.settings);
+  LoadedKernel loaded = choose(session.load());
+  if (!session.findDeps(loaded)) {
+    end();
   }
-  Session session;
-  std::optional<Machine> machine = session.machine(subject.common, settings);
-  if (!machine) {
-    return Exit::Undecided;
+  std::optional<Timing> timing = timingOf(session.machine());
+  Bindings bindings = session.bindings(loaded.kernel, time.subject.values);
+  if (!timing) {
+    end();
   }
-  std::vector<LoadedKernel> kernels = session.load(subject.common.input, *machine);
-  std::optional<LoadedKernel> loaded = kernels.empty() ? std::nullopt : choose(std::move(kernels));
-  if (!loaded || !session.findDeps(*loaded, subject.common, *machine)) {
-    return Exit::Undecided;
-  }
-  std::vector<std::string> errors;
-  std::optional<Timing> timing = Timing::of(*machine, errors);
-  for (const std::string &error : errors) {
-    complain(error);
-  }
-  std::optional<Bindings> bindings = session.bindings(loaded->kernel, values);
-  if (!timing || !bindings) {
-    return Exit::Undecided;
-  }
-  if (!session.tilesStay(loaded->kernel, *bindings)) {
-    return Exit::No;
+  if (!session.tilesStay(loaded.kernel, bindings)) {
+    end(Exit::No);
   }
   Diagnostics diagnostics;
-  std::optional<InstrCosts> costs = instructionCosts(loaded->kernel, *timing, diagnostics);
-  session.report(loaded->kernel, diagnostics);
-  std::optional<std::vector<Subject>> subjects = subjectsOf(*loaded, session, *machine);
-  if (!costs || !subjects) {
-    return Exit::Undecided;
+  std::optional<InstrCosts> costs = instructionCosts(loaded.kernel, *timing, diagnostics);
+  session.report(loaded.kernel, diagnostics);
+  std::vector<Subject> subjects = orEnd(subjectsOf(loaded, session));
+  if (!costs) {
+    end();
   }
-  Report report{machine->name, {}, window.from, window.until};
-  for (const Subject &one : *subjects) {
-    addTimeline(one, *timing, *costs, *machine, *bindings, report);
+  Report report{session.machine().name, {}, window.from, window.until};
+  for (const Subject &one : subjects) {
+    TimelineRecorder recorder(one.kernel, one.code, window);
+    SimOptions options = time.simOptions(one.code);
+    options.observer = &recorder;
+    report.timelines.push_back(recorder.finish(
+        simulate(one.kernel, one.code, session.machine(), *timing, *costs, bindings, options)));
   }
   tellInterrupt();
-  return std::max(finish(report), outcomeOf(report));
+  return finish(report);
 }
 
 constexpr const char *examples = R"(Examples:
@@ -245,53 +203,31 @@ the page says so; its numbers are always those of whole runs.
 
 Exit status: 0 the page is written, 1 and a run is stuck, 2 cut off, wrong input or not possible.)";
 
+void ReportCommand::declareOn(CLI::App &command) {
+  time.subject.addInput(
+      command, "code for 'manual', beside the same kernel; none: what stands beside the kernel");
+  command.get_option("kernel")->required();
+  declare(command,
+          {{"--kernel", kernel, "which one, where the input holds several"},
+           {"--sync", strategies,
+            fmt::format("strategies, in their order, of {}; default: barrier, per-loop, auto, and "
+                        "manual where there is code",
+                        fmt::join(allStrategyNames(), ", ")),
+            withCommas}});
+  time.add(command);
+  declare(command, {{"--from", from, "where the picture begins: 12.5us"},
+                    {"--until", until, "where it ends, at the latest"},
+                    {"--max-pieces", maxPieces, "of one timeline; beyond, the picture ends",
+                     integerIn(100, 10'000'000)},
+                    formatOption(format, "html, or svg: the picture alone", {"html", "svg"}),
+                    {"-o,--output", output, "where it goes; - is stdout"}});
+}
+
 } // namespace
 
 void addReport(CLI::App &app, int &status) {
-  auto command = std::make_shared<ReportCommand>();
-  command->subject.common.machine = "teaching";
-  CLI::App *sub = app.add_subcommand("report", "Timelines of several strategies, on one page");
-  sub->add_option("kernel", command->subject.common.input,
-                  "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin")
-      ->required();
-  sub->add_option("code", command->subject.code,
-                  "code for 'manual', beside the same kernel; none: what stands beside the kernel");
-  sub->add_option("--kernel", command->kernel, "which one, where the input holds several");
-  sub->add_option(
-         "--sync", command->strategies,
-         fmt::format("strategies, in their order, of {}; default: barrier, per-loop, auto, "
-                     "and manual where there is code",
-                     fmt::join(allStrategyNames(), ", ")))
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->subject.common.addMachine(*sub);
-  command->values.add(*sub);
-  sub->add_option("--set", command->settings, "change a price of the machine: ctl.alu=20ns")
-      ->allow_extra_args(false);
-  sub->add_option("--seed", command->seed, "not 0: random delays, from this seed")
-      ->check(integerIn(0));
-  sub->add_option("--jitter", command->jitter, "by up to so many percent")
-      ->check(integerIn(0, 1000))
-      ->capture_default_str();
-  sub->add_option("--from", command->from, "where the picture begins: 12.5us");
-  sub->add_option("--until", command->until, "where it ends, at the latest");
-  sub->add_option("--max-pieces", command->maxPieces, "of one timeline; beyond, the picture ends")
-      ->check(integerIn(100, 10'000'000))
-      ->capture_default_str();
-  sub->add_option("--max-operations", command->maxOperations, "cut a run off after so many")
-      ->check(integerIn(1))
-      ->capture_default_str();
-  sub->add_option("--format", command->format, "html, or svg: the picture alone")
-      ->check(formatIn({"html", "svg"}))
-      ->capture_default_str();
-  sub->add_option("-o,--output", command->output, "where it goes; - is stdout")
-      ->capture_default_str();
-  goesWith(*sub, {"--jitter"}, "--seed");
-  sub->footer(examples);
-  sub->callback([command, &status] {
-    command->stop = stopOnSignals();
-    status = command->run();
-  });
+  addCommand<ReportCommand>(app, status, "report", "Timelines of several strategies, on one page",
+                            examples);
 }
 
 } // namespace tally::tool

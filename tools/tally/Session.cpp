@@ -37,41 +37,29 @@
 
 namespace tally::tool {
 
-bool CommonOptions::machineGiven() const {
-  return machineOption && machineOption->count() > 0;
-}
-
-bool CommonOptions::strategyIsDefault() const {
-  return strategyOption && strategyOption->count() == 0;
-}
-
 void CommonOptions::addInput(CLI::App &command) {
-  command.add_option("kernel", input, "kernel: MLIR text or bytecode, or .json; - is stdin")
-      ->required();
+  declare(command,
+          {{"kernel", input, "kernel: MLIR text or bytecode, or .json; - is stdin", required}});
 }
 
 void CommonOptions::addMachine(CLI::App &command) {
-  machineOption =
-      command
-          .add_option("--machine", machine,
-                      "machine: a name (generic, trn2) or a .json file; if none is named, code "
-                      "has the machine that it was made for")
-          ->capture_default_str();
+  declare(command, {{"--machine", machine,
+                     "machine: a name (generic, trn2) or a .json file; if none is named, code has "
+                     "the machine that it was made for",
+                     notedIn(machineGiven)}});
 }
 
 void CommonOptions::addKeepImplied(CLI::App &command) {
-  command.add_flag("--keep-implied", keepImplied,
-                   "of the dependences that are found, keep those that others imply, too");
+  declare(command, {{"--keep-implied", keepImplied,
+                     "of the dependences that are found, keep those that others imply, too"}});
 }
 
-void RunOptions::add(CLI::App &command) {
-  command
-      .add_option("--trips", trips,
-                  "trips of a loop: A=64; by entry: B=3,0,4; on one engine: B@act=1")
-      ->allow_extra_args(false);
-  command.add_option("--guards", guards, "seed for branches and while-loops")
-      ->check(integerIn(0))
-      ->capture_default_str();
+void RunOptions::add(CLI::App &command, const std::string &title) {
+  declare(command,
+          {{"--trips", trips, "trips of a loop: A=64; by entry: B=3,0,4; on one engine: B@act=1"},
+           {"--guards", guards, "seed for branches and while-loops", integerIn(0), told,
+            notedIn(guardsGiven)}},
+          title);
 }
 
 std::vector<std::string> plannedStrategies() {
@@ -82,44 +70,37 @@ std::vector<std::string> plannedStrategies() {
 
 void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string> &strategies) {
   canKeepCode = std::ranges::find(strategies, toString(Strategy::Manual)) != strategies.end();
-  strategyOption = command.add_option("--sync", strategy, "how engines are synchronised")
-                       ->check(oneOf("strategy", "strategies", strategies))
-                       ->capture_default_str();
-  command
-      .add_option("--deps", deps,
-                  "auto: of a kernel without dependences, those that follow from its accesses; "
-                  "written: as written")
-      ->check(oneOf("choice", "choices", {"auto", "written"}))
-      ->capture_default_str();
+  declare(command,
+          {{"--sync", strategy, "how engines are synchronised",
+            oneOf("strategy", "strategies", strategies), notedIn(strategyGiven)},
+           {"--deps", deps,
+            "auto: of a kernel without dependences, those that follow from its accesses; written: "
+            "as written",
+            oneOf("choice", "choices", {"auto", "written"})}});
   addKeepImplied(command);
+  declare(command,
+          {{"--barrier-participants", participants,
+            "who meets at a barrier: engines with work in the loop, or all",
+            oneOf("choice", "choices", {"work", "all"})},
+           {"--overflow", overflow,
+            "counters that trip bounds do not keep small: reset them on the way, refuse the "
+            "kernel, or assume that they fit",
+            oneOf("choice", "choices", overflowNames()), notedIn(overflowGiven)},
+           {"--max-code-growth", codeGrowth,
+            "auto: unroll loops as long as the code gets at most so many times as large",
+            numberIn(1, 1000)}});
+  declare(command,
+          {{"--no-fold", noFold, "leave constants in wait values"},
+           {"--no-licm", noLicm, "compute wait values where they are used"},
+           {"--no-cse", noCse, "compute equal wait values again"}},
+          "Ablations");
   refuseIf(command, {"--keep-implied"}, "beside '--deps=written'",
            [this] { return deps == "written"; });
-  command
-      .add_option("--barrier-participants", participants,
-                  "who meets at a barrier: engines with work in the loop, or all")
-      ->check(oneOf("choice", "choices", {"work", "all"}))
-      ->capture_default_str();
-  command
-      .add_option("--overflow", overflow,
-                  "counters that trip bounds do not keep small: reset them on the way, refuse the "
-                  "kernel, or assume that they fit")
-      ->check(oneOf("choice", "choices", overflowNames()))
-      ->capture_default_str();
-  command
-      .add_option("--max-code-growth", codeGrowth,
-                  "auto: unroll loops as long as the code gets at most so many times as large")
-      ->check(numberIn(1, 1000))
-      ->capture_default_str();
-  refuseIf(command, {"--max-code-growth"}, "unless '--sync=auto' makes the code", [this, &command] {
-    return strategy != toString(Strategy::Auto) && isGiven(command, "--max-code-growth");
-  });
+  refuseIf(command, {"--max-code-growth"}, "unless '--sync=auto' makes the code",
+           [this] { return strategy != toString(Strategy::Auto); });
   refuseIf(command, {"--barrier-participants"}, "on code without barriers", [this] {
     return strategy == toString(Strategy::Unrolled) || strategy == toString(Strategy::Manual);
   });
-  command.add_flag("--no-fold", noFold, "leave constants in wait values")->group("Ablations");
-  command.add_flag("--no-licm", noLicm, "compute wait values where they are used")
-      ->group("Ablations");
-  command.add_flag("--no-cse", noCse, "compute equal wait values again")->group("Ablations");
 }
 
 Request CommonOptions::request() const {
@@ -169,10 +150,6 @@ struct Session::Dialect {
   mlir::ScopedDiagnosticHandler handler; ///< asked first
 };
 
-Session::Session() : dialect(std::make_unique<Dialect>(input)) {}
-
-Session::~Session() = default;
-
 mlir::LogicalResult Session::Dialect::show(mlir::Diagnostic &diagnostic, const std::string &input) {
   std::vector<std::string> files{input};
   Diagnostic message = fromMlir(diagnostic, files);
@@ -203,35 +180,27 @@ static bool isJson(const std::string &path, llvm::StringRef text) {
   return path == "-" ? start.starts_with("{") || start.starts_with("[") : path.ends_with(".json");
 }
 
-std::vector<LoadedKernel> Session::load(const std::string &path) {
-  if (readAhead && readAhead->path == path) {
-    std::vector<LoadedKernel> kernels = std::move(readAhead->kernels);
-    readAhead.reset();
-    return kernels;
-  }
-  input = path == "-" ? "<stdin>" : path;
+std::vector<LoadedKernel> Session::read(const std::string &path) {
+  file = path == "-" ? "<stdin>" : path;
   EndsOnSignals untilRead;
   std::string problem;
   std::unique_ptr<llvm::MemoryBuffer> buffer = readKernelFile(path, problem);
   if (!buffer) {
-    complain(problem, input);
+    complain(problem, file);
     return {};
   }
   bool json = isJson(path, buffer->getBuffer());
-  return json ? loadJson(buffer->getBuffer()) : loadModule(std::move(buffer));
+  return json ? readJson(buffer->getBuffer()) : readModule(std::move(buffer));
 }
 
-std::vector<LoadedKernel> Session::loadModule(std::unique_ptr<llvm::MemoryBuffer> buffer) {
+std::vector<LoadedKernel> Session::readModule(std::unique_ptr<llvm::MemoryBuffer> buffer) {
   std::optional<std::vector<LoadedKernel>> kernels =
       readKernels(std::move(buffer), dialect->sources, &dialect->context);
-  if (!kernels) {
-    return {};
+  if (kernels && kernels->empty()) {
+    complain(fmt::format("'{}' holds no kernel; one begins with 'tally.kernel @name {{'", file),
+             file);
   }
-  if (kernels->empty()) {
-    complain(fmt::format("'{}' holds no kernel; one begins with 'tally.kernel @name {{'", input),
-             input);
-  }
-  return std::move(*kernels);
+  return std::move(kernels).value_or(std::vector<LoadedKernel>());
 }
 
 static void refuseEqualNames(const std::vector<LoadedKernel> &kernels, Diagnostics &diagnostics) {
@@ -244,10 +213,10 @@ static void refuseEqualNames(const std::vector<LoadedKernel> &kernels, Diagnosti
   }
 }
 
-std::vector<LoadedKernel> Session::loadJson(std::string_view text) {
+std::vector<LoadedKernel> Session::readJson(std::string_view text) {
   Diagnostics diagnostics;
   std::vector<LoadedKernel> kernels;
-  for (auto &[kernel, code] : readKernelsJson(text, input, diagnostics)) {
+  for (auto &[kernel, code] : readKernelsJson(text, file, diagnostics)) {
     size_t before = diagnostics.numErrors();
     check(kernel, diagnostics);
     if (diagnostics.numErrors() == before) {
@@ -259,31 +228,16 @@ std::vector<LoadedKernel> Session::loadJson(std::string_view text) {
   }
   refuseEqualNames(kernels, diagnostics);
   using Files = std::vector<std::string>;
-  tell(diagnostics, kernels.empty() ? Files{input} : kernels.back().kernel.files);
+  tell(diagnostics, kernels.empty() ? Files{file} : kernels.back().kernel.files);
   if (kernels.empty() && !diagnostics.hasErrors()) {
-    complain(fmt::format("'{}' holds no kernel; write one, or an array of them", input), input);
+    complain(fmt::format("'{}' holds no kernel; write one, or an array of them", file), file);
   }
   return diagnostics.hasErrors() ? std::vector<LoadedKernel>() : std::move(kernels);
 }
 
-bool Session::findDeps(LoadedKernel &loaded, const CommonOptions &options, const Machine &machine) {
-  if (!asksForDeps(loaded.kernel)) {
-    return true;
-  }
-  Diagnostics diagnostics;
-  const Request request = options.request();
-  loaded.kernel = findAsked(loaded.kernel, request, machine, extractor, diagnostics);
-  loaded.depsFound = request.findDeps;
-  report(loaded.kernel, diagnostics);
-  return !diagnostics.hasErrors();
-}
-
-Held Session::hold(const LoadedKernel &loaded, const Machine &machine) {
-  return holdDeps(loaded.kernel, {.queueOverlap = machine.queueOverlap}, extractor);
-}
-
-std::vector<LoadedKernel> Session::load(const std::string &path, const Machine &machine) {
-  std::vector<LoadedKernel> kernels = onMachine(load(path), path, machine);
+std::vector<LoadedKernel> Session::load() {
+  std::vector<LoadedKernel> kernels = readAhead ? std::move(*readAhead) : read(options.input);
+  kernels = onMachine(std::move(kernels), options.input);
   for (const LoadedKernel &loaded : kernels) {
     Diagnostics diagnostics;
     remarkAccesses(loaded.kernel, diagnostics);
@@ -292,14 +246,62 @@ std::vector<LoadedKernel> Session::load(const std::string &path, const Machine &
   return kernels;
 }
 
-std::vector<LoadedKernel> Session::onMachine(std::vector<LoadedKernel> kernels,
-                                             const std::string &path, const Machine &machine) {
-  bool allFit = true;
+std::vector<LoadedKernel> Session::loadWithDeps() {
+  std::vector<LoadedKernel> kernels = load();
+  bool allLegal = true;
   for (LoadedKernel &loaded : kernels) {
-    allFit &= fitsMachine(loaded, path, machine);
-    loaded.kernel = tally::onMachine(std::move(loaded.kernel), machine);
+    if (!options.strategyGiven) {
+      Diagnostics diagnostics;
+      warnOfUnusedCode(loaded, options.strategy, {"--sync", options.canKeepCode}, diagnostics);
+      report(loaded.kernel, diagnostics);
+    }
+    allLegal &= findDeps(loaded);
   }
-  return allFit ? std::move(kernels) : std::vector<LoadedKernel>();
+  if (!allLegal) {
+    end();
+  }
+  return kernels;
+}
+
+std::vector<LoadedKernel> Session::loadCode(const std::string &path) {
+  return onMachine(Session(options, *this).read(path), path);
+}
+
+std::vector<LoadedKernel> Session::onMachine(std::vector<LoadedKernel> kernels,
+                                             const std::string &path) {
+  bool allFit = !kernels.empty();
+  for (LoadedKernel &loaded : kernels) {
+    allFit &= fitsMachine(loaded, path);
+    loaded.kernel = tally::onMachine(std::move(loaded.kernel), target);
+  }
+  if (!allFit) {
+    end();
+  }
+  return kernels;
+}
+
+bool Session::findDeps(LoadedKernel &loaded) {
+  if (!asksForDeps(loaded.kernel)) {
+    return true;
+  }
+  Diagnostics diagnostics;
+  const Request request = options.request();
+  loaded.kernel = findAsked(loaded.kernel, request, target, extractor, diagnostics);
+  loaded.depsFound = request.findDeps;
+  report(loaded.kernel, diagnostics);
+  return !diagnostics.hasErrors();
+}
+
+Held Session::hold(const LoadedKernel &loaded) {
+  return holdDeps(loaded.kernel, {.queueOverlap = target.queueOverlap}, extractor);
+}
+
+std::optional<Compiled> Session::compile(const Kernel &kernel, const Request &request,
+                                         const Code *written) {
+  Diagnostics diagnostics;
+  std::optional<Compiled> compiled = tally::compile(kernel, request, target, diagnostics, written);
+  report(kernel, diagnostics);
+  return compiled;
 }
 
 /// The rules that code counts on: those that it brings along, or those of the machine that it
@@ -314,53 +316,36 @@ static std::optional<MachineRules> rulesOfCode(const LoadedKernel &loaded) {
 
 /// Code on another machine than its own is what the user asks about, if they name that machine. It
 /// is never taken for code of the default machine.
-bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path,
-                          const Machine &machine) {
+bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path) {
   const std::optional<MachineRules> rules = rulesOfCode(loaded);
-  if (rules && *rules != rulesOf(machine)) {
+  if (rules && *rules != rulesOf(target)) {
     Diagnostic message;
-    message.severity = machineGiven ? Severity::Warning : Severity::Error;
+    message.severity = options.machineGiven ? Severity::Warning : Severity::Error;
     message.message = fmt::format(
         "the code in '{}' was made for machine '{}' ({}), but machine '{}' has {}{}", path,
-        loaded.code->machine, describe(*rules), machine.name, describe(rulesOf(machine)),
-        machineGiven ? "" : "; name the machine to run it on with --machine");
+        loaded.code->machine, describe(*rules), target.name, describe(rulesOf(target)),
+        options.machineGiven ? "" : "; name the machine to run it on with --machine");
     message.where = Location{0, 0, 0};
     tell(message, {path});
-    return machineGiven;
+    return options.machineGiven;
   }
-  bool unknown = loaded.code && !rules && !loaded.code->machine.empty() &&
-                 loaded.code->machine != machine.name;
-  if (unknown && !machineGiven) {
+  bool unknown =
+      loaded.code && !rules && !loaded.code->machine.empty() && loaded.code->machine != target.name;
+  if (unknown && !options.machineGiven) {
     complain(
         fmt::format("the code in '{}' was made for machine '{}', which is not known here; name "
                     "its file with --machine",
                     path, loaded.code->machine),
         path);
   }
-  return !unknown || machineGiven;
+  return !unknown || options.machineGiven;
 }
 
-void Session::warnOfUnusedCode(const LoadedKernel &loaded, const CommonOptions &options) {
-  if (options.strategyIsDefault()) {
-    Diagnostics diagnostics;
-    tally::warnOfUnusedCode(loaded, options.strategy, {"--sync", options.canKeepCode}, diagnostics);
-    report(loaded.kernel, diagnostics);
-  }
-}
+//===----------------------------------------------------------------------===//
+// Machines
+//===----------------------------------------------------------------------===//
 
-std::vector<LoadedKernel> Session::loadWithDeps(const CommonOptions &options,
-                                                const Machine &machine) {
-  std::vector<LoadedKernel> kernels = load(options.input, machine);
-  bool allLegal = true;
-  for (LoadedKernel &loaded : kernels) {
-    warnOfUnusedCode(loaded, options);
-    allLegal &= findDeps(loaded, options, machine);
-  }
-  return allLegal ? std::move(kernels) : std::vector<LoadedKernel>();
-}
-
-std::optional<Machine> Session::settle(MachineResult result,
-                                       const std::vector<std::string> &settings) {
+static Machine settle(MachineResult result, const std::vector<std::string> &settings) {
   tell(result.errors, result.files);
   bool isGood = !result.errors.hasErrors();
   for (const std::string &setting : settings) {
@@ -370,12 +355,10 @@ std::optional<Machine> Session::settle(MachineResult result,
       isGood = false;
     }
   }
-  return isGood ? result.machine : std::nullopt;
+  return orEnd(isGood ? result.machine : std::nullopt);
 }
 
-std::optional<Machine> Session::machine(const std::string &nameOrPath,
-                                        const std::vector<std::string> &settings) {
-  machineGiven = true;
+Machine findMachine(const std::string &nameOrPath, const std::vector<std::string> &settings) {
   return settle(loadMachine(nameOrPath), settings);
 }
 
@@ -402,28 +385,40 @@ static MachineResult machineForCode(const MachineResult &usual, const std::strin
   return own;
 }
 
-std::optional<Machine> Session::machine(const CommonOptions &options,
-                                        const std::vector<std::string> &settings) {
-  machineGiven = options.machineGiven();
+Session::Session(CommonOptions given, const std::vector<std::string> &settings)
+    : options(std::move(given)), dialect(std::make_unique<Dialect>(file)) {
   MachineResult usual = loadMachine(options.machine);
-  if (!machineGiven && usual.machine) {
-    readAhead = ReadAhead{options.input, load(options.input)};
-    const std::vector<LoadedKernel> &kernels = readAhead->kernels;
+  if (!options.machineGiven && usual.machine) {
+    readAhead = read(options.input);
     std::optional<MachineRules> rules =
-        kernels.empty() ? std::nullopt : rulesOfCode(kernels.front());
+        readAhead->empty() ? std::nullopt : rulesOfCode(readAhead->front());
     if (rules) {
       machineIsOfCode = true;
-      usual = machineForCode(usual, kernels.front().code->machine, *rules);
+      usual = machineForCode(usual, readAhead->front().code->machine, *rules);
     }
   }
-  return settle(std::move(usual), settings);
+  target = settle(std::move(usual), settings);
 }
 
-std::optional<Bindings> Session::bindings(const Kernel &kernel, const RunOptions &options) {
+Session::Session(CommonOptions given, const Session &other)
+    : options(std::move(given)), target(other.target), dialect(std::make_unique<Dialect>(file)) {
+  options.machineGiven = true;
+}
+
+Session::~Session() = default;
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+Bindings Session::bindings(const Kernel &kernel, const RunOptions &values) {
   Diagnostics diagnostics;
-  Bindings bindings = Bindings::parse(kernel, options.trips, options.guards, diagnostics);
+  Bindings bindings = Bindings::parse(kernel, values.trips, values.guards, diagnostics);
   tell(diagnostics, {});
-  return diagnostics.hasErrors() ? std::nullopt : std::optional(std::move(bindings));
+  if (diagnostics.hasErrors()) {
+    end();
+  }
+  return bindings;
 }
 
 bool Session::tilesStay(const Kernel &kernel, const Bindings &bindings) {
@@ -442,6 +437,10 @@ void Session::report(const Kernel &kernel, const Diagnostics &diagnostics) {
     tell(diagnostics, kernel.files);
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
 
 std::string numberedPath(const std::string &path, uint32_t number) {
   if (number == 1) {
@@ -470,7 +469,7 @@ bool writeOutput(const std::string &path, std::string_view text) {
   return problem.empty();
 }
 
-std::string Session::moduleText(const std::vector<LoadedKernel> &kernels) {
+std::string moduleText(const std::vector<LoadedKernel> &kernels) {
   std::string text = "module {\n";
   for (const LoadedKernel &loaded : kernels) {
     written::appendKernelText(text, loaded.kernel, 2);
@@ -482,12 +481,44 @@ std::string Session::moduleText(const std::vector<LoadedKernel> &kernels) {
   return text;
 }
 
-std::string Session::scfText(const std::vector<LoadedKernel> &kernels, const Machine &machine) {
+std::string Session::scfText(const std::vector<LoadedKernel> &kernels) {
   mlir::OwningOpRef<mlir::ModuleOp> module = dialect->newModule();
   for (const LoadedKernel &loaded : kernels) {
-    storeScf(loaded.kernel, *loaded.code, machine, *module);
+    storeScf(loaded.kernel, *loaded.code, target, *module);
   }
   return Dialect::print(*module);
+}
+
+Result::Result(std::string_view schema, int version, const std::string &list)
+    : document{{"schema", schema}, {"version", version}}, list(list) {
+  if (!list.empty()) {
+    document[list] = Json::array();
+  }
+}
+
+void Result::part() {
+  text += text.empty() ? "" : "\n";
+}
+
+void Result::add(std::string_view itsText, Json object) {
+  text += itsText;
+  document[list].push_back(std::move(object));
+}
+
+Exit Result::print(std::string_view format, Exit status) const {
+  bool isWritten = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
+  return isWritten ? status : Exit::Undecided;
+}
+
+std::string subjectText(const Kernel &kernel, const Code &code, const Machine &machine) {
+  return fmt::format("kernel '{}', strategy '{}', machine '{}'", kernel.text(kernel.name),
+                     toString(code.strategy), machine.name);
+}
+
+Json subjectJson(const Kernel &kernel, const Code &code, const Machine &machine) {
+  return {{"kernel", kernel.text(kernel.name)},
+          {"strategy", toString(code.strategy)},
+          {"machine", machine.name}};
 }
 
 } // namespace tally::tool

@@ -1,7 +1,10 @@
 //===- Session.h - Input, output and messages of one run of `tally` -------===//
 //
-// Kernels come in as MLIR text or bytecode, or as JSON; whatever they were, a command sees Kernel
-// and Program. Results go to stdout or a file, everything else to stderr.
+// A session is one input on one machine. Kernels come in as MLIR text or bytecode, or as JSON;
+// whatever they were, a command sees Kernel and Code. Results go to stdout or a file, everything
+// else to stderr.
+//
+// Where there is no way on, the reasons are reported and end() leaves the command.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +12,7 @@
 #define TALLY_TOOLS_TALLY_SESSION_H
 
 #include "Messages.h"
+#include "Options.h"
 #include "Output.h"
 
 #include "tally/Compile/Compile.h"
@@ -20,11 +24,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-class Option;
-} // namespace CLI
 
 namespace llvm {
 class MemoryBuffer;
@@ -45,6 +44,23 @@ constexpr Exit both(Exit a, Exit b) {
   return isNo ? Exit::No : std::max(a, b);
 }
 
+/// What leaves a command, from wherever it is, when the reasons have been reported.
+struct Ended {
+  Exit status;
+};
+
+[[noreturn]] inline void end(Exit status = Exit::Undecided) {
+  throw Ended{status};
+}
+
+/// The value; where there is none the command ends.
+template <typename Value> Value orEnd(std::optional<Value> value) {
+  if (!value) {
+    end();
+  }
+  return std::move(*value);
+}
+
 /// The strategies that make a plan: all but `manual`, which keeps what is written.
 std::vector<std::string> plannedStrategies();
 
@@ -62,16 +78,10 @@ struct CommonOptions {
   bool noLicm = false;
   bool noCse = false;
 
-  CLI::Option *machineOption = nullptr;  ///< set by addMachine()
-  CLI::Option *strategyOption = nullptr; ///< set by addStrategy()
-  bool canKeepCode = false;              ///< one of the strategies is `manual`
-
-  /// Whether the user names a machine. If not, code that brings its machine's rules has its own.
-  bool machineGiven() const;
-
-  /// Whether the command makes code by a strategy that the user does not name. Code that is written
-  /// beside the kernel then goes unused without having been asked to.
-  bool strategyIsDefault() const;
+  bool machineGiven = false;  ///< if not, code that brings its machine's rules has its own
+  bool strategyGiven = false; ///< if not, code that is written may go unused without being asked to
+  bool overflowGiven = false;
+  bool canKeepCode = false; ///< one of the strategies is `manual`
 
   void addInput(CLI::App &command);
   void addMachine(CLI::App &command);
@@ -86,52 +96,55 @@ struct CommonOptions {
 struct RunOptions {
   std::vector<std::string> trips;
   uint64_t guards = 0;
+  bool guardsGiven = false;
 
-  void add(CLI::App &command);
+  void add(CLI::App &command, const std::string &title = "");
 };
+
+/// The machine of this name or file, with parameters changed as `--set` asks.
+Machine findMachine(const std::string &nameOrPath, const std::vector<std::string> &settings = {});
 
 class Session {
 public:
-  Session();
+  /// On the machine that the user names, changed as `--set` asks; if none is named, on the one that
+  /// the code in the input was made for, if it says so.
+  explicit Session(CommonOptions options, const std::vector<std::string> &settings = {});
+
+  /// On the machine of another session: a session reads one input.
+  Session(CommonOptions options, const Session &other);
   ~Session();
 
-  /// The kernels in a file. Empty, with the reasons reported, if it cannot be read or holds none.
-  std::vector<LoadedKernel> load(const std::string &path);
-
-  /// The same, as they are on a machine.
-  std::vector<LoadedKernel> load(const std::string &path, const Machine &machine);
-
-  /// Kernels that were read elsewhere, as they are on a machine; empty, with the reasons reported,
-  /// if code among them was made for another one and the user named none.
-  std::vector<LoadedKernel> onMachine(std::vector<LoadedKernel> kernels, const std::string &path,
-                                      const Machine &machine);
-
-  /// The kernels in a file, with their dependences. A kernel that says what instructions touch and
-  /// has no dependence written gets those that follow, unless the user wants what is written. A
-  /// warning tells of code written by hand that the command is about to pass over.
-  std::vector<LoadedKernel> loadWithDeps(const CommonOptions &options, const Machine &machine);
-
-  /// The same for one kernel; false, with the reasons reported, if the result is not legal.
-  bool findDeps(LoadedKernel &loaded, const CommonOptions &options, const Machine &machine);
-
-  /// Holds the written dependences of a kernel against its accesses.
-  Held hold(const LoadedKernel &loaded, const Machine &machine);
-
-  /// The machine of this name or file, with parameters changed as `--set` asks; none, with the
-  /// reasons reported.
-  std::optional<Machine> machine(const std::string &nameOrPath,
-                                 const std::vector<std::string> &settings = {});
-
-  /// The machine that the user names; if none is named, the one that the code in the input was made
-  /// for, if it says so.
-  std::optional<Machine> machine(const CommonOptions &options,
-                                 const std::vector<std::string> &settings = {});
+  const Machine &machine() const { return target; }
 
   /// Whether the machine is that of the code in the input, as the user named none.
   bool hasMachineOfCode() const { return machineIsOfCode; }
 
-  /// What the user binds for a run; none, with the reasons reported, if it does not fit the kernel.
-  std::optional<Bindings> bindings(const Kernel &kernel, const RunOptions &options);
+  /// The kernels of the input, as they are on the machine. Code among them that was made for
+  /// another machine is an error if the user named none.
+  std::vector<LoadedKernel> load();
+
+  /// The same, with their dependences. A kernel that says what instructions touch and has no
+  /// dependence written gets those that follow, unless the user wants what is written. A warning
+  /// tells of code written by hand that the command is about to pass over.
+  std::vector<LoadedKernel> loadWithDeps();
+
+  /// The kernels in a file with code for those of the input.
+  std::vector<LoadedKernel> loadCode(const std::string &path);
+
+  /// Finds the dependences of one kernel; false, with the reasons reported, if the result is not
+  /// legal.
+  bool findDeps(LoadedKernel &loaded);
+
+  /// Holds the written dependences of a kernel against its accesses.
+  Held hold(const LoadedKernel &loaded);
+
+  /// The code of a kernel; none, with the reasons reported, if there cannot be any. `written`: what
+  /// Strategy::Manual keeps.
+  std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
+                                  const Code *written = nullptr);
+
+  /// What the user binds for a run.
+  Bindings bindings(const Kernel &kernel, const RunOptions &values);
 
   /// Whether all tiles stay within their buffers in the run with these trips; else the reason is
   /// reported.
@@ -140,36 +153,30 @@ public:
   /// Shows what was found, with source lines where there are any.
   void report(const Kernel &kernel, const Diagnostics &diagnostics);
 
-  /// Kernels with their code as text of the dialect.
-  std::string moduleText(const std::vector<LoadedKernel> &kernels);
-
   /// Code as functions of scf and arith, one per engine.
-  std::string scfText(const std::vector<LoadedKernel> &kernels, const Machine &machine);
+  std::string scfText(const std::vector<LoadedKernel> &kernels);
 
 private:
-  /// A file that was read before the machine was known.
-  struct ReadAhead {
-    std::string path;
-    std::vector<LoadedKernel> kernels;
-  };
-
-  static std::optional<Machine> settle(MachineResult result,
-                                       const std::vector<std::string> &settings);
-  void warnOfUnusedCode(const LoadedKernel &loaded, const CommonOptions &options);
-  bool fitsMachine(const LoadedKernel &loaded, const std::string &path, const Machine &machine);
-  std::vector<LoadedKernel> loadJson(std::string_view text);
-  std::vector<LoadedKernel> loadModule(std::unique_ptr<llvm::MemoryBuffer> buffer);
+  std::vector<LoadedKernel> read(const std::string &path);
+  std::vector<LoadedKernel> readJson(std::string_view text);
+  std::vector<LoadedKernel> readModule(std::unique_ptr<llvm::MemoryBuffer> buffer);
+  std::vector<LoadedKernel> onMachine(std::vector<LoadedKernel> kernels, const std::string &path);
+  bool fitsMachine(const LoadedKernel &loaded, const std::string &path);
 
   /// All that MLIR needs, out of sight of the commands.
   struct Dialect;
 
-  Extractor extractor;
-  std::optional<ReadAhead> readAhead;
-  bool machineGiven = true; ///< by the user, as opposed to the default of a command
+  CommonOptions options;
+  Machine target;
   bool machineIsOfCode = false;
-  std::string input; ///< the file being read, for messages that have no place in it
+  std::optional<std::vector<LoadedKernel>> readAhead; ///< before the machine was known
+  Extractor extractor;
+  std::string file; ///< that is being read, for messages that have no place in it
   std::unique_ptr<Dialect> dialect;
 };
+
+/// Kernels with their code as text of the dialect.
+std::string moduleText(const std::vector<LoadedKernel> &kernels);
 
 /// `w.json` for the first of several files, then `w-2.json`, `w-3.json`, ...
 std::string numberedPath(const std::string &path, uint32_t number);
@@ -177,6 +184,42 @@ std::string numberedPath(const std::string &path, uint32_t number);
 /// Writes a result to a file, all of it or nothing, or to stdout for "-". False, with the reason
 /// reported, if that is not possible.
 bool writeOutput(const std::string &path, std::string_view text);
+
+/// What a command has found, as text and as one JSON document.
+struct Result {
+  Result(std::string_view schema, int version, const std::string &list = "");
+
+  /// An empty line between the texts of two kernels.
+  void part();
+
+  /// The next object of the list, and its text.
+  void add(std::string_view itsText, Json object);
+
+  /// Prints it as `format` asks. The status; Undecided if it cannot be written.
+  Exit print(std::string_view format, Exit status = Exit::Yes) const;
+
+  std::string text;
+  Json document;
+  std::string list; ///< of the document; empty: the object has the members itself
+};
+
+/// `kernel 'k', strategy 'per-loop', machine 'trn2'`, and the same in JSON.
+std::string subjectText(const Kernel &kernel, const Code &code, const Machine &machine);
+Json subjectJson(const Kernel &kernel, const Code &code, const Machine &machine);
+
+/// Adds a command: an object that declares its options and does its work in run(), which is its
+/// exit status.
+template <typename Command>
+void addCommand(CLI::App &app, int &status, const std::string &name, const std::string &summary,
+                const std::string &footer = "") {
+  auto command = std::make_shared<Command>();
+  CLI::App *sub = app.add_subcommand(name, summary);
+  command->declareOn(*sub);
+  if (!footer.empty()) {
+    sub->footer(footer);
+  }
+  sub->callback([command, &status] { status = command->run(); });
+}
 
 /// Each adds its subcommand; the run sets `status`.
 void addCompile(CLI::App &app, int &status);

@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
-#include "Options.h"
 #include "SimData.h"
 #include "Tables.h"
 #include "TimedSubject.h"
@@ -15,30 +14,26 @@
 #include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <iterator>
+#include <functional>
+#include <span>
 
 namespace tally::tool {
 namespace {
 
 struct SimCommand {
-  CheckOptions subject; ///< kernel, code, strategy, machine
-  RunOptions values;
-  std::vector<std::string> settings;
+  TimeOptions time;
   std::string sweep;
-  uint64_t seed = 0;
-  uint32_t jitter = 25;
-  uint64_t maxOperations = 10'000'000'000;
   std::string trace;
   std::string traceLimit = "256MB";
   size_t top = 8;
   std::string format = "text";
   DataOptions data;
-  const StopFlag *stop = nullptr;
 
-  int run() const;
+  void declareOn(CLI::App &command);
+  int run();
 };
 
 //===----------------------------------------------------------------------===//
@@ -52,7 +47,7 @@ struct Sweep {
 };
 
 /// `p` goes over the range that the machine gives, `p=1,2us,5` over these values.
-std::optional<Sweep> parseSweep(const Machine &machine, const std::string &text) {
+Sweep parseSweep(const Machine &machine, const std::string &text) {
   Sweep sweep;
   if (text.empty()) {
     return sweep;
@@ -62,7 +57,7 @@ std::optional<Sweep> parseSweep(const Machine &machine, const std::string &text)
   const Parameter *parameter = machine.parameter(sweep.name);
   if (!parameter) {
     complain(unknownParameter(machine, sweep.name));
-    return std::nullopt;
+    end();
   }
   if (sweep.name.size() < text.size()) {
     std::string values = text.substr(sweep.name.size() + 1);
@@ -76,7 +71,7 @@ std::optional<Sweep> parseSweep(const Machine &machine, const std::string &text)
   if (!parameter->range) {
     complain(fmt::format("machine '{}' gives no range for '{}'; write --sweep={}=1,2,3",
                          machine.name, text, text));
-    return std::nullopt;
+    end();
   }
   for (double value : {parameter->range->first, parameter->number, parameter->range->second}) {
     sweep.assignments.push_back(fmt::format("{}={}", text, value));
@@ -99,59 +94,34 @@ struct Run {
   std::vector<Instance> commits; ///< in order; only to follow data
 };
 
-/// All waits of one operation, or of one kind of the critical path.
-struct Share {
-  EngineId engine;
-  uint32_t op = 0;
-  Tick span = 0;
-  uint64_t runs = 0;
-  PathKind kind = PathKind::Control;
-};
-
+/// A kernel, and how it is run.
 class OneSim {
 public:
-  OneSim(const SimCommand &command, const Subject &subject, const Bindings &bindings,
-         std::string tracePath)
-      : command(command), subject(subject), kernel(subject.kernel), bindings(bindings),
-        tracePath(std::move(tracePath)) {}
+  OneSim(const SimCommand &command, Session &session, const Subject &subject,
+         const Bindings &bindings, std::string tracePath)
+      : command(command), session(session), subject(subject), kernel(subject.kernel),
+        bindings(bindings), tracePath(std::move(tracePath)) {}
 
-  /// None, with the reasons reported, if the machine does not say what things cost.
-  std::optional<Run> run(Session &session, Machine machine, const std::string &setting,
-                         bool isFirst) const {
-    if (!setting.empty()) {
-      std::string error = setParameter(machine, setting);
-      if (!error.empty()) {
-        complain(error);
-        return std::nullopt;
-      }
-    }
-    std::vector<std::string> errors;
-    std::optional<Timing> timing = Timing::of(machine, errors);
-    for (const std::string &error : errors) {
+  Run run(Machine machine, const std::string &setting, bool isFirst) const {
+    std::string error = setting.empty() ? "" : setParameter(machine, setting);
+    if (!error.empty()) {
       complain(error);
+      end();
     }
+    Timing timing = orEnd(timingOf(machine));
     Diagnostics diagnostics;
-    std::optional<InstrCosts> costs =
-        timing ? instructionCosts(kernel, *timing, diagnostics) : std::nullopt;
+    std::optional<InstrCosts> costs = instructionCosts(kernel, timing, diagnostics);
     if (isFirst || diagnostics.hasErrors()) {
       session.report(kernel, diagnostics);
     }
-    return costs ? simulateIt(machine, *timing, *costs, setting) : std::nullopt;
+    return simulateIt(machine, timing, orEnd(std::move(costs)), setting);
   }
 
-  std::string text(const SimResult &result) const;
-  Json json(const Run &run) const;
-
 private:
-  std::optional<Run> simulateIt(const Machine &machine, const Timing &timing,
-                                const InstrCosts &costs, const std::string &setting) const {
-    SimOptions options;
-    options.seed = command.seed;
-    options.jitterPercent = command.jitter;
-    options.freeSync = subject.code.strategy == Strategy::Ideal;
-    options.maxOperations = command.maxOperations;
+  Run simulateIt(const Machine &machine, const Timing &timing, const InstrCosts &costs,
+                 const std::string &setting) const {
+    SimOptions options = command.time.simOptions(subject.code);
     options.criticalPath = true;
-    options.stop = command.stop;
     std::optional<WholeFile> file;
     std::optional<TraceWriter> writer;
     if (!command.trace.empty()) {
@@ -162,27 +132,25 @@ private:
         complain(fmt::format("--trace-limit: a trace of this kernel has at least {} bytes, but its "
                              "limit is {}",
                              writer->leastBytes(), command.traceLimit));
-        return std::nullopt;
+        end();
       }
     }
     Run run{setting, simulate(kernel, subject.code, machine, timing, costs, bindings, options), {}};
     if (command.data.wanted() && run.result.outcome != SimResult::Outcome::CutOff) {
       CommitRecorder recorder(
           kernel, timing); // the same run once more, so that there may be a trace of it, too
-      SimOptions again = options;
-      again.observer = &recorder;
-      again.criticalPath = false;
-      simulate(kernel, subject.code, machine, timing, costs, bindings, again);
+      options.observer = &recorder;
+      options.criticalPath = false;
+      simulate(kernel, subject.code, machine, timing, costs, bindings, options);
       run.commits = recorder.inOrder();
     }
-    if (writer && !finishTrace(*file, *writer, run.result)) {
-      return std::nullopt;
+    if (writer) {
+      finishTrace(*file, *writer, run.result);
     }
     return run;
   }
 
-  /// False, with the reason reported, if it cannot be written.
-  bool finishTrace(WholeFile &file, TraceWriter &writer, const SimResult &result) const {
+  void finishTrace(WholeFile &file, TraceWriter &writer, const SimResult &result) const {
     if (!writer.finish(result)) {
       tellNote(fmt::format("the trace ends at {} of {}, where its limit of {} is met; "
                            "--trace-limit sets another",
@@ -192,62 +160,26 @@ private:
     std::string problem = file.commit();
     if (!problem.empty()) {
       complain(fmt::format("cannot write '{}': {}", tracePath, problem), tracePath);
+      end();
     }
-    return problem.empty();
-  }
-
-  std::vector<Share> waits(const SimResult &result) const;
-  std::vector<Share> path(const SimResult &result) const;
-  std::string operationName(EngineId engine, uint32_t index) const;
-  std::vector<std::string> reasonsOf(const Op &op) const;
-
-  const Op &opAt(const Share &share) const {
-    return subject.code.engines[share.engine].ops[share.op];
   }
 
   const SimCommand &command;
+  Session &session;
   const Subject &subject;
   const Kernel &kernel;
   const Bindings &bindings;
   const std::string tracePath;
 };
 
-void sortBySpan(std::vector<Share> &shares) {
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const Share &a, const Share &b) { return a.span > b.span; });
-}
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
 
-std::vector<Share> OneSim::waits(const SimResult &result) const {
-  std::vector<Share> shares;
-  for (EngineId engine : kernel.engines.ids()) {
-    const std::vector<OpStats> &ops = result.engines[engine].ops;
-    for (uint32_t op = 0; op < ops.size(); ++op) {
-      if (ops[op].waiting > 0) {
-        shares.push_back({engine, op, ops[op].waiting, ops[op].runs, {}});
-      }
-    }
-  }
-  sortBySpan(shares);
-  return shares;
-}
-
-std::vector<Share> OneSim::path(const SimResult &result) const {
-  std::vector<Share> shares;
-  for (const PathShare &share : result.path) {
-    for (size_t kind = 0; kind < numPathKinds; ++kind) {
-      if (share.spans[kind] > 0) {
-        shares.push_back({share.engine, share.op, share.spans[kind], 0, PathKind(kind)});
-      }
-    }
-  }
-  sortBySpan(shares);
-  return shares;
-}
-
-std::vector<std::string> OneSim::reasonsOf(const Op &op) const {
+std::vector<std::string> reasonsOf(const Kernel &kernel, const Code &code, const Op &op) {
   std::vector<std::string> names;
-  for (uint32_t i = 0; i < op.numReasons; ++i) {
-    const Dep &dep = kernel.deps[subject.code.reasons[op.firstReason + i]];
+  for (DepId id : std::span(code.reasons).subspan(op.firstReason, op.numReasons)) {
+    const Dep &dep = kernel.deps[id];
     names.push_back(
         fmt::format("{} -> {}", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer)));
   }
@@ -255,16 +187,16 @@ std::vector<std::string> OneSim::reasonsOf(const Op &op) const {
 }
 
 /// An operation by what it is there for: the instruction that it issues or precedes.
-std::string OneSim::operationName(EngineId engine, uint32_t index) const {
-  const std::vector<Op> &ops = subject.code.engines[engine].ops;
+std::string purposeOf(const Kernel &kernel, const Code &code, EngineId engine, uint32_t index) {
+  const std::vector<Op> &ops = code.engines[engine].ops;
   const Op &op = ops[index];
   switch (op.kind) {
   case OpKind::Issue:
     return fmt::format("'{}'", kernel.nameOf(op.instr()));
   case OpKind::Wait:
-    return fmt::format("wait for '{}'", subject.code.semaphores[op.wait].name);
+    return fmt::format("wait for '{}'", code.semaphores[op.wait].name);
   case OpKind::Signal:
-    return fmt::format("signal '{}'", subject.code.semaphores[op.signal].name);
+    return fmt::format("signal '{}'", code.semaphores[op.signal].name);
   case OpKind::Drain:
     return "drain";
   default:
@@ -272,12 +204,10 @@ std::string OneSim::operationName(EngineId engine, uint32_t index) const {
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Output
-//===----------------------------------------------------------------------===//
-
-int percent(Tick part, Tick whole) {
-  return whole == 0 ? 0 : static_cast<int>((part * 100 + whole / 2) / whole);
+/// A part of the time of a run.
+Cell shareOf(Tick part, const SimResult &result) {
+  Tick whole = result.total;
+  return {fmt::format("{}%", whole == 0 ? 0 : (part * 100 + whole / 2) / whole), part};
 }
 
 std::string_view outcomeName(SimResult::Outcome outcome) {
@@ -286,152 +216,127 @@ std::string_view outcomeName(SimResult::Outcome outcome) {
                                                    : "cut off";
 }
 
-/// A part of the time of a run.
-Cell shareOf(Tick part, const SimResult &result) {
-  return {fmt::format("{}%", percent(part, result.total)), part};
-}
-
-std::string OneSim::text(const SimResult &result) const {
-  std::string text;
-  auto out = std::back_inserter(text);
-  fmt::format_to(out, "total {}, {} operations, {} instructions\n\n", spanText(result.total),
-                 result.operations, result.instructions);
-  text += sequencerTable(kernel, result).text() + "\n" + queueTable(kernel, result).text();
-  std::vector<Share> longest = waits(result);
-  text += longest.empty() ? "" : "\nwaiting, longest first\n";
-  for (size_t i = 0; i < std::min(longest.size(), command.top); ++i) {
-    const Op &op = opAt(longest[i]);
-    fmt::format_to(out, "{:>4}%  {} at {} for '{}'{}{}\n", percent(longest[i].span, result.total),
-                   kernel.nameOf(longest[i].engine),
-                   operationName(longest[i].engine, longest[i].op),
-                   subject.code.semaphores[op.wait].name, op.numReasons > 0 ? ": " : "",
-                   fmt::join(reasonsOf(op), ", "));
-  }
-  std::vector<Share> steps = path(result);
-  text += steps.empty() ? "" : "\ncritical path, largest parts first\n";
-  for (size_t i = 0; i < std::min(steps.size(), command.top); ++i) {
-    fmt::format_to(out, "{:>4}%  {} on {}: {}\n", percent(steps[i].span, result.total),
-                   toString(steps[i].kind), kernel.nameOf(steps[i].engine),
-                   operationName(steps[i].engine, steps[i].op));
-  }
+std::string textOf(const Kernel &kernel, const Code &code, const SimResult &result, size_t top) {
+  std::string text =
+      fmt::format("total {}, {} operations, {} instructions\n\n{}\n{}", spanText(result.total),
+                  result.operations, result.instructions, sequencerTable(kernel, result).text(),
+                  queueTable(kernel, result).text());
+  Table waits = waitTable(kernel, code, result);
+  text += waits.size() == 0 ? "" : "\nwaiting, longest first\n" + waits.text(top);
+  Table path = pathTable(kernel, code, result);
+  text += path.size() == 0 ? "" : "\ncritical path, largest parts first\n" + path.text(top);
   if (result.outcome == SimResult::Outcome::Deadlock) {
-    text += "\ndeadlock; " + describeDeadlock(kernel, subject.code, result);
+    text += "\ndeadlock; " + describeDeadlock(kernel, code, result);
   }
   return text + (result.outcome == SimResult::Outcome::CutOff
                      ? "\ncut off; times are those so far\n"
                      : "");
 }
 
-Json OneSim::json(const Run &run) const {
+Json jsonOf(const Kernel &kernel, const Code &code, const std::string &machine, const Run &run) {
   const SimResult &result = run.result;
-  Json row{{"kernel", kernel.text(kernel.name)},        {"strategy", toString(subject.code.strategy)},
-           {"machine", command.subject.common.machine}, {"setting", run.setting},
-           {"outcome", outcomeName(result.outcome)},    {"total_ps", result.total},
-           {"operations", result.operations},           {"instructions", result.instructions}};
-  row["engines"] = sequencerTable(kernel, result).json();
-  row["queues"] = queueTable(kernel, result).json();
-  row["waits"] = Json::array();
-  for (const Share &share : waits(result)) {
-    row["waits"].push_back({{"engine", kernel.nameOf(share.engine)},
-                            {"operation", share.op},
-                            {"before", operationName(share.engine, share.op)},
-                            {"semaphore", subject.code.semaphores[opAt(share).wait].name},
-                            {"dependences", reasonsOf(opAt(share))},
-                            {"runs", share.runs},
-                            {"waiting_ps", share.span}});
-  }
-  row["critical_path"] = Json::array();
-  for (const Share &share : path(result)) {
-    row["critical_path"].push_back({{"engine", kernel.nameOf(share.engine)},
-                                    {"operation", share.op},
-                                    {"what", operationName(share.engine, share.op)},
-                                    {"kind", toString(share.kind)},
-                                    {"span_ps", share.span}});
-  }
+  Json row{{"kernel", kernel.text(kernel.name)},
+           {"strategy", toString(code.strategy)},
+           {"machine", machine},
+           {"setting", run.setting},
+           {"outcome", outcomeName(result.outcome)},
+           {"total_ps", result.total},
+           {"operations", result.operations},
+           {"instructions", result.instructions},
+           {"engines", sequencerTable(kernel, result).json()},
+           {"queues", queueTable(kernel, result).json()},
+           {"waits", waitTable(kernel, code, result).json()},
+           {"critical_path", pathTable(kernel, code, result).json()}};
   if (result.outcome == SimResult::Outcome::Deadlock) {
-    row["deadlock"] = describeDeadlock(kernel, subject.code, result);
+    row["deadlock"] = describeDeadlock(kernel, code, result);
   }
   return row;
 }
 
 /// One line for each value; the first is what the others are compared with.
 std::string sweepText(const Sweep &sweep, const std::vector<Run> &runs) {
-  std::string text = fmt::format("{:<28} {:>14} {:>8}\n", sweep.name, "total", "ratio");
-  for (const Run &run : runs) {
-    fmt::format_to(
-        std::back_inserter(text), "{:<28} {:>14} {:>8.3f}{}\n",
-        run.setting.substr(sweep.name.size() + 1), spanText(run.result.total),
-        runs[0].result.total == 0 ? 0 : double(run.result.total) / double(runs[0].result.total),
-        run.result.outcome == SimResult::Outcome::Finished
-            ? ""
-            : fmt::format(" {}", outcomeName(run.result.outcome)));
+  Table table({{"", sweep.name, -28, ""}, {"", "total", 14}, {"", "ratio", 8}, {""}});
+  const Tick first = runs[0].result.total;
+  for (const auto &[setting, result, commits] : runs) {
+    double ratio = first == 0 ? 0 : double(result.total) / double(first);
+    bool isFinished = result.outcome == SimResult::Outcome::Finished;
+    table.add({setting.substr(sweep.name.size() + 1), spanText(result.total),
+               fmt::format("{:.3f}", ratio),
+               isFinished ? Cell() : Cell(outcomeName(result.outcome))});
   }
-  return text;
+  return table.text();
 }
 
 //===----------------------------------------------------------------------===//
 // The command
 //===----------------------------------------------------------------------===//
 
-int SimCommand::run() const {
-  Session session;
-  std::optional<Machine> machine = session.machine(subject.common, settings);
-  std::optional<Sweep> values = machine ? parseSweep(*machine, sweep) : std::nullopt;
-  if (!values) {
-    return Exit::Undecided;
-  }
-  std::optional<std::vector<Subject>> subjects = timedSubjects(subject, session, *machine);
-  if (!subjects) {
-    return Exit::Undecided;
-  }
-  std::string text;
-  Json document = {{"schema", "tally-sim"}, {"version", 2}, {"runs", Json::array()}};
+int SimCommand::run() {
+  time.subject.stop = stopOnSignals();
+  Session session(time.subject.common, time.settings);
+  const Machine &machine = session.machine();
+  Sweep values = parseSweep(machine, sweep);
+  std::vector<Subject> subjects = orEnd(timedSubjects(session.load(), time.subject, session));
+  Result output("tally-sim", 2, "runs");
   Exit status = Exit::Yes;
   uint32_t numKernels = 0;
-  for (const Subject &one : *subjects) {
-    std::optional<Bindings> bindings = session.bindings(one.kernel, this->values);
-    if (!bindings) {
-      return Exit::Undecided;
+  for (const Subject &one : subjects) {
+    Bindings bindings = session.bindings(one.kernel, time.subject.values);
+    if (!session.tilesStay(one.kernel, bindings)) {
+      end(Exit::No);
     }
-    if (!session.tilesStay(one.kernel, *bindings)) {
-      return Exit::No;
-    }
-    OneSim sim(*this, one, *bindings, numberedPath(trace, ++numKernels));
+    OneSim sim(*this, session, one, bindings, numberedPath(trace, ++numKernels));
     std::vector<Run> runs;
     std::string dataText;
-    for (const std::string &assignment : values->assignments) {
-      std::optional<Run> run = sim.run(session, *machine, assignment, runs.empty());
-      if (!run) {
-        return Exit::Undecided;
-      }
-      document["runs"].push_back(sim.json(*run));
-      std::optional<DataReport> data;
-      bool isCutOff = run->result.outcome == SimResult::Outcome::CutOff;
-      if (this->data.wanted() && isCutOff) {
+    for (const std::string &assignment : values.assignments) {
+      Run run = sim.run(machine, assignment, runs.empty());
+      output.add("", jsonOf(one.kernel, one.code, time.subject.common.machine, run));
+      Exit ending = exitOf(run.result);
+      if (data.wanted() && ending == Exit::Undecided) {
         tellNote("the run was cut off, so nothing is said about its data");
-      } else if (this->data.wanted()) {
-        data = followData(session, one.kernel, *bindings, run->commits, this->data);
-        if (!data) {
-          return Exit::Undecided;
-        }
-        document["runs"].back()["data"] = data->json;
-        status = both(status, !data->isRight      ? Exit::No
-                              : !data->isCompared ? Exit::Undecided
-                                                  : Exit::Yes);
-        dataText = data->text;
+      } else if (data.wanted()) {
+        DataReport report = followData(session, one.kernel, bindings, run.commits, data);
+        output.document["runs"].back()["data"] = report.json;
+        status = both(status, report.status);
+        dataText = report.text;
       }
-      bool isStuck = run->result.outcome == SimResult::Outcome::Deadlock;
-      status = both(status, isCutOff ? Exit::Undecided : isStuck ? Exit::No : Exit::Yes);
-      runs.push_back(std::move(*run));
+      status = both(status, ending);
+      runs.push_back(std::move(run));
     }
-    text +=
-        fmt::format("{}kernel '{}', strategy '{}', machine '{}'\n", text.empty() ? "" : "\n",
-                    one.kernel.text(one.kernel.name), toString(one.code.strategy), machine->name);
-    text += sweep.empty() ? sim.text(runs[0].result) + dataText : sweepText(*values, runs);
+    output.part();
+    output.text += subjectText(one.kernel, one.code, machine) + "\n" +
+                   (sweep.empty() ? textOf(one.kernel, one.code, runs[0].result, top) + dataText
+                                  : sweepText(values, runs));
   }
   tellInterrupt();
-  bool written = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
-  return written ? status : Exit::Undecided;
+  return output.print(format, status);
+}
+
+void SimCommand::declareOn(CLI::App &command) {
+  CheckOptions &subject = time.subject;
+  subject.addInput(command, "its code, beside the same kernel; none: what stands beside the "
+                            "kernel, or else compile it");
+  command.get_option("kernel")->required();
+  subject.common.addStrategy(command, allStrategyNames());
+  time.add(command);
+  declare(command,
+          {{"--sweep", sweep,
+            "one run for each value: ctl.alu=0,20,40; without values, over its range"},
+           {"--trace", trace,
+            "write a trace for ui.perfetto.dev to this file; those of further kernels get -2, -3, "
+            "..."},
+           {"--trace-limit", traceLimit, "its size, at most: 10MB, 2GB", sizeOption()},
+           {"--top", top, "lines for waits and the critical path", integerIn(0)},
+           formatOption(format)});
+  data.add(command);
+  goesNotWith(command, {"--trace", "--data", "--check-data", "--inputs", "--outputs", "--random"},
+              "--sweep");
+  goesWith(command, {"--trace-limit"}, "--trace");
+  refuseIf(command, {"--top"}, "with '--format=json', which lists all, or beside '--sweep'",
+           [this] { return format == "json" || !sweep.empty(); });
+  refuseIf(command, {"--data-seed"}, "unless data are followed, as by '--check-data'",
+           [this] { return !data.wanted(); });
+  subject.refuseIdleStrategy(command);
 }
 
 constexpr const char *examples = R"(Examples:
@@ -481,62 +386,82 @@ Table queueTable(const Kernel &kernel, const SimResult &result) {
   return table;
 }
 
+namespace {
+
+/// All waits of one operation, or what it has of one kind on the critical path.
+struct Share {
+  EngineId engine;
+  uint32_t op = 0;
+  Tick span = 0;
+  uint64_t runs = 0;
+  PathKind kind = PathKind::Control;
+};
+
+/// The longest first.
+std::vector<Share> sorted(std::vector<Share> shares) {
+  std::erase_if(shares, [](const Share &share) { return share.span == 0; });
+  std::ranges::stable_sort(shares, std::greater(), &Share::span);
+  return shares;
+}
+
+} // namespace
+
+Table waitTable(const Kernel &kernel, const Code &code, const SimResult &result) {
+  std::vector<Share> shares;
+  for (EngineId engine : kernel.engines.ids()) {
+    const std::vector<OpStats> &ops = result.engines[engine].ops;
+    for (uint32_t op = 0; op < ops.size(); ++op) {
+      shares.push_back({engine, op, ops[op].waiting, ops[op].runs, {}});
+    }
+  }
+  Table table({{"", "", 5, ""},
+               {"engine", "", 0, "  "},
+               {"operation"},
+               {"before", "", 0, " at "},
+               {"semaphore", "", 0, " for '"},
+               {"dependences", "", 0, "'"},
+               {"runs"},
+               {"waiting_ps"}});
+  for (const Share &share : sorted(std::move(shares))) {
+    const Op &op = code.engines[share.engine].ops[share.op];
+    std::vector<std::string> reasons = reasonsOf(kernel, code, op);
+    table.add(
+        {shareOf(share.span, result),
+         kernel.nameOf(share.engine),
+         Cell::hidden(share.op),
+         purposeOf(kernel, code, share.engine, share.op),
+         code.semaphores[op.wait].name,
+         {fmt::format("{}{}", reasons.empty() ? "" : ": ", fmt::join(reasons, ", ")), reasons},
+         Cell::hidden(share.runs),
+         Cell::hidden(share.span)});
+  }
+  return table;
+}
+
+Table pathTable(const Kernel &kernel, const Code &code, const SimResult &result) {
+  std::vector<Share> shares;
+  for (const PathShare &share : result.path) {
+    for (size_t kind = 0; kind < numPathKinds; ++kind) {
+      shares.push_back({share.engine, share.op, share.spans[kind], 0, PathKind(kind)});
+    }
+  }
+  Table table({{"", "", 5, ""},
+               {"", "", 0, "  "},
+               {"engine", "", 0, " on "},
+               {"operation"},
+               {"what", "", 0, ": "},
+               {"kind"},
+               {"span_ps"}});
+  for (const Share &share : sorted(std::move(shares))) {
+    table.add({shareOf(share.span, result), toString(share.kind), kernel.nameOf(share.engine),
+               Cell::hidden(share.op), purposeOf(kernel, code, share.engine, share.op),
+               Cell::hidden(toString(share.kind)), Cell::hidden(share.span)});
+  }
+  return table;
+}
+
 void addSim(CLI::App &app, int &status) {
-  auto command = std::make_shared<SimCommand>();
-  command->subject.common.machine = "teaching";
-  CLI::App *sub = app.add_subcommand("sim", "How long code takes on a machine, and why");
-  sub->add_option("kernel", command->subject.common.input,
-                  "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin")
-      ->required();
-  sub->add_option("code", command->subject.code,
-                  "its code, beside the same kernel; none: what stands beside the kernel, or else "
-                  "compile it");
-  command->subject.common.addStrategy(*sub, allStrategyNames());
-  command->subject.common.addMachine(*sub);
-  command->values.add(*sub);
-  sub->add_option("--set", command->settings, "change a price of the machine: ctl.alu=20ns")
-      ->allow_extra_args(false);
-  sub->add_option("--sweep", command->sweep,
-                  "one run for each value: ctl.alu=0,20,40; without values, over its range");
-  sub->add_option("--seed", command->seed, "not 0: random delays, from this seed")
-      ->check(integerIn(0));
-  sub->add_option("--jitter", command->jitter, "by up to so many percent")
-      ->check(integerIn(0, 1000))
-      ->capture_default_str();
-  sub->add_option("--trace", command->trace,
-                  "write a trace for ui.perfetto.dev to this file; those of further kernels get "
-                  "-2, -3, ...");
-  sub->add_option("--trace-limit", command->traceLimit, "its size, at most: 10MB, 2GB")
-      ->check(sizeOption())
-      ->capture_default_str();
-  sub->add_option("--max-operations", command->maxOperations, "cut the run off after so many")
-      ->check(integerIn(1))
-      ->capture_default_str();
-  sub->add_option("--top", command->top, "lines for waits and the critical path")
-      ->check(integerIn(0))
-      ->capture_default_str();
-  sub->add_option("--format", command->format, "text or json")
-      ->check(formatIn({"text", "json"}))
-      ->capture_default_str();
-  command->data.add(*sub);
-  goesNotWith(*sub, {"--trace", "--data", "--check-data", "--inputs", "--outputs", "--random"},
-              "--sweep");
-  goesWith(*sub, {"--trace-limit"}, "--trace");
-  goesWith(*sub, {"--jitter"}, "--seed");
-  refuseIf(*sub, {"--top"}, "with '--format=json', which lists all, or beside '--sweep'",
-           [command] { return command->format == "json" || !command->sweep.empty(); });
-  refuseIf(*sub, {"--data-seed"}, "unless data are followed, as by '--check-data'",
-           [command] { return !command->data.wanted(); });
-  refuseIf(*sub, {"--sync"}, "where code is given in a file, unless it is 'manual'", [command] {
-    return !command->subject.code.empty() &&
-           command->subject.common.strategy != toString(Strategy::Manual);
-  });
-  sub->footer(examples);
-  sub->callback([command, sub, &status] {
-    command->subject.strategyGiven = sub->count("--sync") != 0;
-    command->stop = stopOnSignals();
-    status = command->run();
-  });
+  addCommand<SimCommand>(app, status, "sim", "How long code takes on a machine, and why", examples);
 }
 
 } // namespace tally::tool

@@ -6,8 +6,6 @@
 
 #include "tally/Data/Memory.h"
 
-#include <nlohmann/json.hpp>
-
 namespace tally::tool {
 
 /// Options of commands that follow the data of a run.
@@ -28,19 +26,16 @@ struct DataOptions {
 
 struct DataReport {
   std::string text;
-  nlohmann::ordered_json json;
-  bool isRight = true; ///< no fault, and no difference if that was asked
-  bool isCompared = true; ///< if that was asked: something was written
+  Json json;
+  Exit status = Exit::Yes; ///< no: a fault, or a difference if that was asked
 };
 
-/// What comes of these commits; none, with the reasons reported, if it cannot be followed.
-std::optional<DataReport> followData(Session &session, const Kernel &kernel,
-                                     const Bindings &bindings, const std::vector<Instance> &commits,
-                                     const DataOptions &options);
+/// What comes of these commits.
+DataReport followData(Session &session, const Kernel &kernel, const Bindings &bindings,
+                      const std::vector<Instance> &commits, const DataOptions &options);
 
-/// Writes NAME.npy for each buffer that is not all poison. False, with the reason reported, if that
-/// is not possible.
-bool writeBuffers(const Kernel &kernel, const Memory &memory, const std::string &folder);
+/// Writes NAME.npy for each buffer that is not all poison.
+void writeBuffers(const Kernel &kernel, const Memory &memory, const std::string &folder);
 
 } // namespace tally::tool
 

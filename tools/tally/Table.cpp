@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstdlib>
 
@@ -46,9 +47,9 @@ std::string Table::line(size_t row) const {
   return text.empty() ? "" : text + "\n";
 }
 
-std::string Table::text() const {
+std::string Table::text(size_t mostRows) const {
   std::string text = headLine();
-  for (size_t row = 0; row < rows.size(); ++row) {
+  for (size_t row = 0; row < std::min(rows.size(), mostRows); ++row) {
     text += line(row);
   }
   return text;

@@ -17,6 +17,7 @@
 #include "Output.h"
 
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +27,7 @@ namespace tally::tool {
 
 struct Column {
   std::string_view key;          ///< in JSON; empty: not there
-  std::string_view head;         ///< above the column in text; empty: no head
+  std::string head = {};         ///< above the column in text; empty: no head
   int width = 0;                 ///< in text, aligned to the right, if negative to the left
   std::string_view before = " "; ///< what stands in front of it in text
 };
@@ -46,6 +47,9 @@ struct Cell {
 
   Cell(std::optional<std::string> text, std::optional<Json> value)
       : text(std::move(text)), value(std::move(value)) {}
+
+  /// Not in text.
+  static Cell hidden(Json value) { return {std::nullopt, std::move(value)}; }
 
   std::optional<std::string> text;
   std::optional<Json> value;
@@ -67,7 +71,8 @@ public:
   std::string headLine() const;
   std::string line(size_t row) const; ///< empty if it is hidden
 
-  std::string text() const;     ///< heads, if there are any, and rows
+  /// Heads, if there are any, and rows, the first of them.
+  std::string text(size_t mostRows = SIZE_MAX) const;
   std::string markdown() const; ///< all columns with a head; text to the left, numbers to the right
   Json json() const;            ///< an array of objects
 

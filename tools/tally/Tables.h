@@ -13,12 +13,15 @@
 
 namespace tally {
 struct BenchRow;
+struct Code;
+struct Compiled;
 struct Kernel;
 struct LoadedKernel;
 struct Machine;
 struct Request;
 struct Sensitivity;
 struct SimResult;
+struct SyncPlan;
 } // namespace tally
 
 namespace tally::tool {
@@ -26,9 +29,21 @@ namespace tally::tool {
 /// `tally compare`: a row for each strategy, with its size or the first reason why not.
 Table compareTable(const LoadedKernel &loaded, const Request &options, const Machine &machine);
 
+/// `tally plan`: what is reserved, raised, kept and waited for.
+Table semaphoreTable(const Kernel &kernel, const Compiled &compiled, const Machine &machine);
+Table groupTable(const Kernel &kernel, const SyncPlan &plan);
+Table barrierTable(const Kernel &kernel, const SyncPlan &plan);
+Table resetTable(const Kernel &kernel, const SyncPlan &plan);
+Table registerTable(const Kernel &kernel, const Code &code, const Machine &machine);
+Table dependenceTable(const Kernel &kernel, const SyncPlan &plan, const Machine &machine);
+
 /// `tally sim`: where the time of engines and queues goes, in percent of the whole as text.
 Table sequencerTable(const Kernel &kernel, const SimResult &result);
 Table queueTable(const Kernel &kernel, const SimResult &result);
+
+/// The longest first: all waits of each operation, and the parts of the critical path.
+Table waitTable(const Kernel &kernel, const Code &code, const SimResult &result);
+Table pathTable(const Kernel &kernel, const Code &code, const SimResult &result);
 
 /// `tally kernels list`
 Table catalogueTable();

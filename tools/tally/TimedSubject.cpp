@@ -6,11 +6,39 @@
 
 namespace tally::tool {
 
+void TimeOptions::add(CLI::App &command) {
+  subject.common.addMachine(command);
+  subject.values.add(command);
+  declare(command,
+          {{"--set", settings, "change a price of the machine: ctl.alu=20ns"},
+           {"--seed", seed, "not 0: random delays, from this seed", integerIn(0)},
+           {"--jitter", jitter, "by up to so many percent", integerIn(0, 1000)},
+           {"--max-operations", maxOperations, "cut a run off after so many", integerIn(1)}});
+  goesWith(command, {"--jitter"}, "--seed");
+}
+
+SimOptions TimeOptions::simOptions(const Code &code) const {
+  SimOptions options;
+  options.seed = seed;
+  options.jitterPercent = jitter;
+  options.freeSync = code.strategy == Strategy::Ideal;
+  options.maxOperations = maxOperations;
+  options.stop = subject.stop;
+  return options;
+}
+
+std::optional<Timing> timingOf(const Machine &machine) {
+  std::vector<std::string> errors;
+  std::optional<Timing> timing = Timing::of(machine, errors);
+  for (const std::string &error : errors) {
+    complain(error);
+  }
+  return timing;
+}
+
 std::optional<std::vector<Subject>> timedSubjects(std::vector<LoadedKernel> kernels,
-                                                  const CheckOptions &options, Session &session,
-                                                  const Machine &machine) {
-  std::optional<std::vector<Subject>> subjects =
-      makeSubjects(std::move(kernels), options, session, machine);
+                                                  const CheckOptions &options, Session &session) {
+  std::optional<std::vector<Subject>> subjects = makeSubjects(std::move(kernels), options, session);
   for (size_t i = 0; subjects && i < subjects->size(); ++i) {
     const Subject &subject = (*subjects)[i];
     if (subject.code.strategy == Strategy::Ideal && subject.numInexact > 0) {
@@ -21,9 +49,10 @@ std::optional<std::vector<Subject>> timedSubjects(std::vector<LoadedKernel> kern
   return subjects;
 }
 
-std::optional<std::vector<Subject>> timedSubjects(const CheckOptions &options, Session &session,
-                                                  const Machine &machine) {
-  return timedSubjects(session.load(options.common.input, machine), options, session, machine);
+Exit exitOf(const SimResult &result) {
+  return result.outcome == SimResult::Outcome::CutOff     ? Exit::Undecided
+         : result.outcome == SimResult::Outcome::Deadlock ? Exit::No
+                                                          : Exit::Yes;
 }
 
 } // namespace tally::tool

@@ -9,16 +9,35 @@
 
 #include "CheckCommand.h"
 
+#include "tally/Sim/Simulate.h"
+
 namespace tally::tool {
+
+/// Options of commands that run code in time.
+struct TimeOptions {
+  CheckOptions subject; ///< kernel, code, strategy, machine, trips
+  std::vector<std::string> settings;
+  uint64_t seed = 0;
+  uint32_t jitter = 25;
+  uint64_t maxOperations = 10'000'000'000;
+
+  TimeOptions() { subject.common.machine = "teaching"; }
+
+  /// All but the kernel, its code and the strategy.
+  void add(CLI::App &command);
+
+  SimOptions simOptions(const Code &code) const;
+};
+
+/// What operations cost on a machine; none, with the reasons reported, if it does not say that.
+std::optional<Timing> timingOf(const Machine &machine);
 
 /// The code of these kernels; none, with the reasons reported.
 std::optional<std::vector<Subject>> timedSubjects(std::vector<LoadedKernel> kernels,
-                                                  const CheckOptions &options, Session &session,
-                                                  const Machine &machine);
+                                                  const CheckOptions &options, Session &session);
 
-/// The same for the kernels of the input.
-std::optional<std::vector<Subject>> timedSubjects(const CheckOptions &options, Session &session,
-                                                  const Machine &machine);
+/// Yes if a run comes to its end, no if it is stuck.
+Exit exitOf(const SimResult &result);
 
 } // namespace tally::tool
 

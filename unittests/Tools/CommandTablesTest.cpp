@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PlanDiff.h"
 #include "Tables.h"
 
 #include "tally/Bench/Table.h"
@@ -81,6 +82,153 @@ TEST(CompareTest, aRefusalIsTheFirstError) {
 /// Code by hand has a row only where there is some.
 TEST(CompareTest, manualNeedsCode) {
   EXPECT_EQ(rowOf(compareTable(loop(3), {}, genericMachine()), "manual"), nullptr);
+}
+
+namespace {
+
+Compiled compiled(const Kernel &kernel, Strategy strategy) {
+  Request request;
+  request.strategy = strategy;
+  Diagnostics diagnostics;
+  return compile(kernel, request, genericMachine(), diagnostics).value();
+}
+
+} // namespace
+
+TEST(PlanTablesTest, aDependenceIsALineAndAnObject) {
+  LoadedKernel loaded = loop(std::nullopt);
+  Table table = dependenceTable(loaded.kernel, compiled(loaded.kernel, Strategy::PerLoop).plan,
+                                genericMachine());
+  ASSERT_EQ(table.size(), 1u);
+  Json row = table.json()[0];
+  EXPECT_EQ(row["producer"], "load");
+  EXPECT_EQ(row["consumer"], "use");
+  EXPECT_EQ(row["exact"], true);
+  EXPECT_EQ(row["group"], 0);
+  std::string line = table.line(0);
+  EXPECT_NE(line.find(std::string(row["dependence"])), std::string::npos);
+  EXPECT_NE(line.find(" group 0 >= " + std::string(row["threshold"]) + "  cost " +
+                      row["operations"].dump() + "\n"),
+            std::string::npos)
+      << line;
+}
+
+/// A wait that is longer than what was asked says so below; one without a count has no group.
+TEST(PlanTablesTest, waitsWithoutACountHaveNeitherGroupNorThreshold) {
+  LoadedKernel loaded = loop(std::nullopt);
+  SyncPlan none = compiled(loaded.kernel, Strategy::PerLoop).plan;
+  none.waits[DepId(0)].group = GroupId();
+  none.waits[DepId(0)].threshold = {};
+  Table table = dependenceTable(loaded.kernel, none, genericMachine());
+  EXPECT_TRUE(table.json()[0]["group"].is_null());
+  EXPECT_TRUE(table.json()[0]["threshold"].is_null());
+  EXPECT_NE(table.line(0).find(" -  cost "), std::string::npos) << table.line(0);
+  SyncPlan longer = compiled(loaded.kernel, Strategy::PerLoop).plan;
+  longer.waits[DepId(0)].exact = false;
+  EXPECT_TRUE(dependenceTable(loaded.kernel, longer, genericMachine())
+                  .line(0)
+                  .ends_with("\n       waits longer than the dependence asks\n"));
+}
+
+TEST(PlanTablesTest, groupsHaveAQueueAndABody) {
+  LoadedKernel loaded = loop(std::nullopt);
+  SyncPlan plan = compiled(loaded.kernel, Strategy::PerLoop).plan;
+  plan.groups[GroupId(0)].pinned = 7;
+  Table table = groupTable(loaded.kernel, plan);
+  EXPECT_EQ(table.line(0), "  group 0: queue 'dma' in A, N = 1, pinned to semaphore 7\n");
+  EXPECT_EQ(table.json()[0],
+            (Json{{"id", 0}, {"queue", "dma"}, {"body", "A"}, {"signals", 1}, {"pinned", 7}}));
+  plan.groups[GroupId(0)].pinned.reset();
+  plan.groups[GroupId(0)].body = LoopId();
+  table = groupTable(loaded.kernel, plan);
+  EXPECT_EQ(table.line(0), "  group 0: queue 'dma' in *, N = 1\n");
+  EXPECT_TRUE(table.json()[0]["body"].is_null() && table.json()[0]["pinned"].is_null());
+}
+
+TEST(PlanTablesTest, barriersAndResets) {
+  LoadedKernel loaded = loop(std::nullopt);
+  SyncPlan plan = compiled(loaded.kernel, Strategy::Barrier).plan;
+  Table barriers = barrierTable(loaded.kernel, plan);
+  ASSERT_GT(barriers.size(), 0u);
+  EXPECT_NE(barriers.text().find("  back edge of 'A': dma, act\n"), std::string::npos)
+      << barriers.text();
+  EXPECT_EQ(barriers.json()[0]["engines"], (Json{"dma", "act"}));
+  plan.decisions.resets = {{LoopId(1), 100}};
+  Table resets = resetTable(loaded.kernel, plan);
+  EXPECT_EQ(resets.text(), "  every 100 iterations of 'A'\n");
+  EXPECT_EQ(resets.json()[0], (Json{{"loop", "A"}, {"every", 100}}));
+}
+
+/// What is reserved beyond the limit of the machine is none of its own.
+TEST(PlanTablesTest, whatIsLeftIsWhatIsNeitherUsedNorReserved) {
+  LoadedKernel loaded = loop(std::nullopt);
+  Compiled code = compiled(loaded.kernel, Strategy::PerLoop);
+  Machine machine = genericMachine();
+  EXPECT_EQ(semaphoreTable(loaded.kernel, code, machine).text(), "3\n");
+  machine.semaphores = 8;
+  loaded.kernel.reserved = {5, 9};
+  Table table = semaphoreTable(loaded.kernel, code, machine);
+  EXPECT_EQ(table.text(), "3 of 8, 4 left, 1 reserved\n");
+  EXPECT_EQ(table.json()[0], (Json{{"used", 3}, {"limit", 8}, {"left", 4}, {"reserved", 1}}));
+  Table registers = registerTable(loaded.kernel, code.code, machine);
+  EXPECT_EQ(registers.json().size(), 2u);
+  EXPECT_TRUE(registers.line(0).starts_with("  dma: ")) << registers.line(0);
+}
+
+TEST(PlanDiffTest, whatIsAlikeIsCountedAndTheRestShownTwice) {
+  LoadedKernel loaded = loop(std::nullopt);
+  Compiled loops = compiled(loaded.kernel, Strategy::PerLoop);
+  Compiled barriers = compiled(loaded.kernel, Strategy::Barrier);
+  Json alike = planDiff({loaded.kernel, loops}, {loaded.kernel, loops}, genericMachine());
+  EXPECT_EQ(alike["same"], 1);
+  EXPECT_EQ(planDiffText(alike), "- kernel 'k', strategy 'per-loop'\n"
+                                 "+ kernel 'k', strategy 'per-loop'\n"
+                                 "1 dependence is waited for alike\n");
+  Json other = planDiff({loaded.kernel, loops}, {loaded.kernel, barriers}, genericMachine());
+  EXPECT_EQ(other["same"], 0);
+  EXPECT_NE(other["dependences"][0]["first"], other["dependences"][0]["second"]);
+  std::string text = planDiffText(other);
+  EXPECT_NE(text.find("\n  - "), std::string::npos) << text;
+  EXPECT_NE(text.find(": 'dma' in A, N = 1, K = "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  + "), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("0 dependences are waited for alike\n")) << text;
+}
+
+TEST(SimTablesTest, theLongestWaitsComeFirst) {
+  LoadedKernel loaded = loop(3);
+  Compiled code = compiled(loaded.kernel, Strategy::PerLoop);
+  SimResult result;
+  result.total = 4000;
+  result.engines.resize(2);
+  const EngineId act(1);
+  const std::vector<Op> &ops = code.code.engines[act].ops;
+  result.engines[EngineId(0)].ops.resize(code.code.engines[EngineId(0)].ops.size());
+  result.engines[act].ops.resize(ops.size());
+  size_t waiting = 0;
+  while (!ops[waiting].wait.valid()) {
+    ++waiting;
+  }
+  result.engines[act].ops[waiting].waiting = 3000;
+  result.engines[act].ops[waiting].runs = 3;
+  Table waits = waitTable(loaded.kernel, code.code, result);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_TRUE(waits.line(0).starts_with("  75%  act at 'use' for '")) << waits.line(0);
+  EXPECT_TRUE(waits.line(0).ends_with("': load -> use\n")) << waits.line(0);
+  Json row = waits.json()[0];
+  EXPECT_EQ(row["operation"], waiting);
+  EXPECT_EQ(row["dependences"], Json::array({"load -> use"}));
+  EXPECT_EQ(row["runs"], 3);
+  EXPECT_EQ(row["waiting_ps"], 3000);
+  PathShare share{act, static_cast<uint32_t>(waiting), {}};
+  share.spans[size_t(PathKind::Execute)] = 1000;
+  share.spans[size_t(PathKind::Wake)] = 2000;
+  result.path = {share};
+  Table path = pathTable(loaded.kernel, code.code, result);
+  ASSERT_EQ(path.size(), 2u);
+  EXPECT_EQ(path.json()[0]["span_ps"], 2000);
+  EXPECT_EQ(path.line(1),
+            "  25%  " + std::string(toString(PathKind::Execute)) + " on act: 'use'\n");
+  EXPECT_EQ(path.text(1), path.line(0));
 }
 
 TEST(SimTablesTest, sharesAreOfTheWholeRun) {
