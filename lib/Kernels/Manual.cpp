@@ -18,7 +18,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <tuple>
 
 namespace tally {
 namespace {

@@ -17,8 +17,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace tally {
 namespace {
 

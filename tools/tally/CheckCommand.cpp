@@ -18,12 +18,10 @@
 #include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 
 namespace tally::tool {
 

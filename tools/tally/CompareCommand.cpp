@@ -4,14 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Options.h"
 #include "Session.h"
 #include "Tables.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <memory>
 
 namespace tally::tool {
 namespace {

@@ -2,15 +2,10 @@
 
 #include "Certify.h"
 #include "HeldDeps.h"
-#include "Options.h"
 #include "Session.h"
 
 #include "tally/Code/Listing.h"
 #include "tally/Written/CodeJson.h"
-
-#include <fmt/format.h>
-
-#include <memory>
 
 namespace tally::tool {
 namespace {

@@ -5,15 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Options.h"
 #include "Session.h"
 
 #include "tally/Deps/Implied.h"
 #include "tally/Deps/Render.h"
 
 #include <fmt/format.h>
-
-#include <memory>
 
 namespace tally::tool {
 namespace {

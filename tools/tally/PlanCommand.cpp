@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Options.h"
 #include "PlanDiff.h"
 #include "Session.h"
 #include "Tables.h"

@@ -3,13 +3,11 @@
 #include "Session.h"
 
 #include "Interrupt.h"
-#include "Options.h"
 #include "TileWatch.h"
 
 #include "tally/Compile/Prepare.h"
 #include "tally/Deps/Bounds.h"
 #include "tally/Model/Check.h"
-#include "tally/Support/Printable.h"
 #include "tally/Support/WholeFile.h"
 #include "tally/Transforms/Bridge.h"
 #include "tally/Transforms/Passes.h"
