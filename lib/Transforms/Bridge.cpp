@@ -64,12 +64,27 @@ std::vector<LoadedKernel> loadKernels(mlir::ModuleOp module, Diagnostics &diagno
       });
 }
 
+/// What nobody looks at is not passed over: neither a verdict nor a result would have it.
+static bool holdsOnlyKernels(mlir::ModuleOp module) {
+  bool ok = true;
+  for (mlir::Operation &op : *module.getBody()) {
+    if (!mlir::isa<ir::KernelOp, ir::CodeOp>(op)) {
+      mlir::emitError(op.getLoc(), "'")
+          << op.getName()
+          << "' is neither a kernel nor code, and nothing else is read here; take it out of the "
+             "file, or let 'tally-opt' work on the whole module";
+      ok = false;
+    }
+  }
+  return ok;
+}
+
 std::optional<std::vector<LoadedKernel>> readKernels(std::unique_ptr<llvm::MemoryBuffer> buffer,
                                                      llvm::SourceMgr &sources,
                                                      mlir::MLIRContext *context) {
   ir::LoadedOnce once(context);
   mlir::OwningOpRef<mlir::ModuleOp> module = readModule(std::move(buffer), sources, context);
-  if (!module) {
+  if (!module || !holdsOnlyKernels(*module)) {
     return std::nullopt;
   }
   return loadAll(

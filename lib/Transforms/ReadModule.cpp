@@ -465,8 +465,10 @@ bool verifyCode(mlir::ModuleOp module, const llvm::SmallPtrSetImpl<mlir::Operati
   bool ok = true;
   mlir::SymbolTableCollection symbols;
   for (ir::CodeOp code : module.getOps<ir::CodeOp>()) {
-    mlir::Operation *kernel = symbols.lookupSymbolIn(module, code.getKernelAttr());
-    if (!faulty.contains(code) && !faulty.contains(kernel)) {
+    if (faulty.contains(code)) {
+      continue; // it may not even name a kernel
+    }
+    if (!faulty.contains(symbols.lookupSymbolIn(module, code.getKernelAttr()))) {
       ok &= mlir::succeeded(code.verifySymbolUses(symbols));
     }
   }

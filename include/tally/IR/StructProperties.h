@@ -203,7 +203,8 @@ template <typename T> void writeField(mlir::DialectBytecodeWriter &writer, const
 /// Grows lists item by item: a wrong count ends where the input does.
 template <typename T> mlir::LogicalResult readField(mlir::DialectBytecodeReader &reader, T &value) {
   if constexpr (Struct<T>) {
-    return tryEachField<T>([&](const auto &field) { return readField(reader, value.*field.member); });
+    return tryEachField<T>(
+        [&](const auto &field) { return readField(reader, value.*field.member); });
   } else if constexpr (isVector<T>) {
     uint64_t size = 0;
     bool ok = mlir::succeeded(reader.readVarInt(size));
