@@ -48,6 +48,7 @@ private:
         points.push_back({SpecPoint::Kind::Leave, cursor.body().value, 0});
       } else {
         Instance run = result.owed.addRun(cursor.instr(), history, cursor.iterations());
+        cursor.spend(result.owed.effort(run.instr, cursor.iterations().size()));
         points.push_back({SpecPoint::Kind::Issue, run.instr.value, run.run});
         result.engineIssues[engine].push_back(run);
         result.queueIssues[kernel.instrs[run.instr].queue].push_back(run);

@@ -21,7 +21,7 @@ bool KernelCursor::enter(LoopId loop, int64_t iteration) {
   if (iteration >= index.trips || fuel == 0) {
     return false;
   }
-  --fuel;
+  spend(1 + vector.size() / 8);
   index.iteration = iteration;
   ++index.total;
   if (kernel.loops[loop].kind == LoopKind::Loop) {
@@ -42,7 +42,7 @@ bool KernelCursor::findInstr(const Stmt &block, Entry &entry) {
   while (entry.instr < block.instrs.size() && fuel != 0) {
     current = block.instrs[entry.instr++];
     if (!engine.valid() || kernel.engineOf(current) == engine) {
-      --fuel;
+      spend(1 + vector.size() / 8);
       return true;
     }
   }

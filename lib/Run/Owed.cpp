@@ -107,6 +107,7 @@ Owed::Owed(const Kernel &kernel, const Bindings &bindings, uint64_t maxSteps) : 
         history.enter(cursor.body(), cursor.iterations());
       } else if (at == Stop::Instr) {
         addRun(cursor.instr(), history, cursor.iterations());
+        cursor.spend(effort(cursor.instr(), cursor.iterations().size()));
       }
     }
     isComplete &= !cursor.isCutOff();

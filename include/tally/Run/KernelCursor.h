@@ -17,6 +17,8 @@
 #include "tally/Model/Bindings.h"
 #include "tally/Model/Tiles.h"
 
+#include <algorithm>
+
 namespace tally {
 
 class KernelCursor {
@@ -24,12 +26,16 @@ public:
   enum class Stop : uint8_t { Enter, Instr, Leave, End };
 
   /// For a kernel that check() accepts; no engine: all of them together, where they agree on trips.
-  /// Each entry and run takes one of `fuel`, which several cursors may share; without any left,
-  /// nothing more is entered or run. The arguments must outlive the cursor.
+  /// Each entry and run takes one of `fuel`, and one more for each eight loops around, as vectors of
+  /// iterations get longer. Several cursors may share it; without any left, nothing more is entered
+  /// or run. The arguments must outlive the cursor.
   KernelCursor(const Kernel &kernel, const Bindings &bindings, EngineId engine, uint64_t &fuel);
 
   /// Goes on to the next stop.
   Stop next();
+
+  /// What is done at a stop may take fuel, too.
+  void spend(uint64_t amount) { fuel -= std::min(fuel, amount); }
 
   /// Whether the fuel did not suffice, at the end.
   bool isCutOff() const { return fuel == 0; }

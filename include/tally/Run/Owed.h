@@ -79,6 +79,12 @@ public:
     return std::span(of.all).subspan(size_t(of.rank) * instance.run, of.rank);
   }
 
+  /// How much longer than others it takes to add a run: the numbers that are compared, or some of
+  /// them.
+  uint64_t effort(InstrId instr, size_t numIterations) const {
+    return byConsumer[instr].size() * numIterations / 16;
+  }
+
   /// The next run of an instruction, of its engine's history. Which one it is.
   Instance addRun(InstrId instr, const History &history, const std::vector<uint32_t> &iterations);
 
