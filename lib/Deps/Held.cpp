@@ -3,7 +3,7 @@
 #include "tally/Deps/Held.h"
 
 #include "ChainSearch.h"
-#include "StraightLine.h"
+#include "Clocks.h"
 
 #include <algorithm>
 
@@ -102,7 +102,7 @@ Merged mergedOf(const Kernel &kernel, const Extraction &asked) {
 /// Shows as many as possible of those that are asked for to follow. What was shown may serve in a
 /// later chain, so they are gone through until nothing changes; true for those that are left.
 std::vector<bool> openOf(const Kernel &kernel, Extraction &all, std::vector<bool> isOpen) {
-  markImpliedStraightLine(kernel, all, isOpen);
+  markImpliedByClocks(kernel, all, isOpen);
   for (size_t d = 0; d < isOpen.size(); ++d) {
     isOpen[d] = isOpen[d] && !all.deps[d].isImplied();
   }

@@ -3,7 +3,7 @@
 #include "tally/Deps/Implied.h"
 
 #include "ChainSearch.h"
-#include "StraightLine.h"
+#include "Clocks.h"
 
 #include <algorithm>
 
@@ -57,9 +57,9 @@ std::vector<bool> removedOf(const Extraction &extraction) {
 } // namespace
 
 void markImplied(const Kernel &kernel, Extraction &extraction) {
-  markImpliedStraightLine(kernel, extraction);
-  if (kernel.loops.size() == 1) {
-    return; // a search would find nothing more
+  std::vector<bool> mayFollow = markImpliedByClocks(kernel, extraction);
+  if (std::find(mayFollow.begin(), mayFollow.end(), true) == mayFollow.end()) {
+    return;
   }
   Places places(kernel);
   WaitIndex index(kernel, extraction);
@@ -67,7 +67,7 @@ void markImplied(const Kernel &kernel, Extraction &extraction) {
   Scratch scratch(kernel);
   ChainProblem problem{places, index, extraction, removed, scratch};
   for (size_t dep : removalOrder(kernel, extraction)) {
-    if (removed[dep]) {
+    if (removed[dep] || !mayFollow[dep]) {
       continue;
     }
     std::vector<DerivationStep> chain = findChain(problem, dep);

@@ -267,6 +267,34 @@ constexpr std::pair<uint64_t, uint64_t> tripRanges[] = {{0, 2}, {1, 1}, {1, 4}, 
 
 } // namespace
 
+std::string idleDep(const Kernel &kernel, const std::vector<Enumeration> &runs, bool queueOverlap) {
+  for (DepId idle : kernel.deps.ids()) {
+    Kernel others = kernel;
+    others.deps = {};
+    for (DepId d : kernel.deps.ids()) {
+      if (d != idle) {
+        others.deps.push(kernel.deps[d]);
+      }
+    }
+    Extraction alone;
+    alone.deps.emplace_back().dep = kernel.deps[idle];
+    auto waits = [&](const Enumeration &run) {
+      const std::vector<uint32_t> &consumers = run.runsOf(kernel.deps[idle].consumer);
+      return std::any_of(consumers.begin(), consumers.end(), [&](uint32_t c) {
+        return run.waitedFor(kernel.deps[idle], kernel, run.runs()[c]) != 0;
+      });
+    };
+    auto isNeededIn = [&](const Enumeration &run) {
+      return !unimplied(others, alone, run, queueOverlap).empty();
+    };
+    if (std::any_of(runs.begin(), runs.end(), waits) &&
+        std::none_of(runs.begin(), runs.end(), isNeededIn)) {
+      return describe(kernel, idle);
+    }
+  }
+  return {};
+}
+
 std::string missingWait(const Kernel &kernel, const Enumeration &runs, bool queueOverlap) {
   return RunCheck(kernel, {}, runs, queueOverlap).runSound();
 }

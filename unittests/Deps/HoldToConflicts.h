@@ -36,6 +36,10 @@ struct Held {
 std::string holdToConflicts(const Kernel &kernel, uint64_t seed, const ExtractOptions &options,
                             Extractor &extractor, Held &held);
 
+/// A dependence of a kernel that waits in some of these runs, and that the others imply in all of
+/// them; empty if there is none.
+std::string idleDep(const Kernel &kernel, const std::vector<Enumeration> &runs, bool queueOverlap);
+
 /// A run of a kernel with dependences that may start before a run that conflicts with it is over;
 /// empty if there is none.
 std::string missingWait(const Kernel &kernel, const Enumeration &runs, bool queueOverlap);

@@ -20,11 +20,11 @@
 // it, too), and only through iterations that exist because the one that is waited for does. Bodies
 // on whose trips engines may disagree are left alone.
 //
-// Removed one after the other, those first that would cost most (Implied.cpp). So nothing that is
-// kept follows from the rest by a chain within the bounds of the search: 64 to 1024 statements
-// about instructions, the fewer the more dependences there are, and a quarter of that many
-// neighbours on an engine in each direction. In code without loops there is no bound
-// (StraightLine.h).
+// Where distances are constant, one walk finds all of them at once (lib/Deps/Clocks.h): in loops
+// without branches, nothing that is kept follows from the rest. For other distances, and with
+// branches, what is left is removed one after the other, those first that would cost most, by a
+// search for a chain within bounds: 64 to 1024 statements about instructions, the fewer the more
+// dependences there are, and a quarter of that many neighbours on an engine in each direction.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,141 @@
+//===- UpTo.cpp - Dependences as "all runs up to an iteration" ------------===//
+
+#include "UpTo.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tally {
+
+uint64_t leastTrips(const Loop &loop) {
+  if (loop.isBranch()) {
+    return 0;
+  }
+  return loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant : loop.trip.min;
+}
+
+uint64_t mostTrips(const Loop &loop) {
+  if (loop.isBranch()) {
+    return 1;
+  }
+  return loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant
+                                                : loop.trip.max.value_or(maxCount);
+}
+
+UpToWaits::UpToWaits(const Kernel &kernel, const Extraction &extraction)
+    : distances(kernel.loops.size()), heads(kernel.loops.size(), rootLoop),
+      agreed(kernel.loops.size(), true) {
+  for (LoopId body : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[body];
+    if (body != rootLoop) { // what is around has a smaller number
+      heads[body] = leastTrips(loop) == 0 ? body : heads[loop.parent];
+      agreed[body] = loop.uniform && agreed[loop.parent];
+    }
+  }
+  for (uint32_t d = 0; d < extraction.deps.size(); ++d) {
+    addDep(kernel, extraction, d);
+  }
+  index(kernel, extraction);
+}
+
+void UpToWaits::addDep(const Kernel &kernel, const Extraction &extraction, uint32_t dep) {
+  const Dep &d = extraction.deps[dep].dep;
+  if (!agreed[kernel.instrs[d.producer].home] || !agreed[kernel.instrs[d.consumer].home]) {
+    return;
+  }
+  switch (d.form) {
+  case DistanceForm::Vector:
+    return addVector(kernel, extraction, dep);
+  case DistanceForm::Flat:
+    return addFlat(kernel, d, dep);
+  case DistanceForm::Element:
+    return addElement(kernel, d, dep);
+  }
+}
+
+void UpToWaits::addVector(const Kernel &kernel, const Extraction &extraction, uint32_t dep) {
+  const Dep &d = extraction.deps[dep].dep;
+  std::span<const DistanceComponent> components(extraction.components.data() + d.firstComponent,
+                                                d.numComponents);
+  if (components.empty()) {
+    if (d.producer < d.consumer) {
+      add(kernel, d, {.dep = dep});
+    }
+    return;
+  }
+  const DistanceComponent &carrier = components.front();
+  if (carrier.distance < 1) {
+    return;
+  }
+  bool isWhole = true;
+  bool isMasked = false; // nothing is waited for in first iterations of loops inside
+  LoopId common = kernel.commonLoop(kernel.instrs[d.producer].home, kernel.instrs[d.consumer].home);
+  for (LoopId l = common; l != carrier.loop; l = kernel.loops[l].parent) {
+    auto own = std::find_if(components.begin(), components.end(),
+                            [&](const DistanceComponent &c) { return c.loop == l; });
+    int64_t distance = own == components.end() ? 0 : own->distance;
+    isMasked |= distance > 0;
+    isWhole &= kernel.loops[l].isBranch() ||
+               distance <= 1 - static_cast<int64_t>(mostTrips(kernel.loops[l]));
+  }
+  UpTo wait{.dep = dep, .loop = carrier.loop, .back = carrier.distance, .isUsed = isWhole};
+  add(kernel, d, wait);
+  if (!isWhole && !isMasked) {
+    wait = {.dep = dep, .loop = carrier.loop, .back = carrier.distance + 1, .isAsked = false};
+    add(kernel, d, wait);
+  }
+}
+
+void UpToWaits::addFlat(const Kernel &kernel, const Dep &dep, uint32_t number) {
+  LoopId home = kernel.instrs[dep.consumer].home;
+  if (dep.step < 1 || kernel.instrs[dep.producer].home != home) {
+    return;
+  }
+  for (LoopId l = home; l != rootLoop; l = kernel.loops[l].parent) {
+    if (!kernel.loops[l].isBranch()) {
+      add(kernel, dep, {.dep = number, .loop = l, .back = 1, .isUsed = dep.step == 1});
+    }
+  }
+}
+
+void UpToWaits::addElement(const Kernel &kernel, const Dep &dep, uint32_t number) {
+  LoopId loop = kernel.realLoop(
+      kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home));
+  if (dep.numComponents == 0 && dep.step <= 0 && loop != rootLoop) {
+    add(kernel, dep, {.dep = number, .loop = loop, .back = 1, .isAsked = false});
+  }
+}
+
+void UpToWaits::add(const Kernel &kernel, const Dep &dep, UpTo wait) {
+  uint64_t most = wait.back > 0 ? mostTrips(kernel.loops[wait.loop]) : 0;
+  if (most != 0 && static_cast<uint64_t>(wait.back) >= most) {
+    return; // no iteration waits; a loop that never runs is taken as if it did
+  }
+  LoopId producer = kernel.instrs[dep.producer].home;
+  LoopId around =
+      wait.back == 0 ? kernel.commonLoop(producer, kernel.instrs[dep.consumer].home) : wait.loop;
+  wait.isSure = kernel.encloses(heads[producer], around);
+  waits.push_back(wait);
+  if (wait.isAsked && wait.back > 0) {
+    distances[wait.loop].push_back(wait.back);
+  }
+}
+
+void UpToWaits::index(const Kernel &kernel, const Extraction &extraction) {
+  auto consumer = [&](const UpTo &wait) { return extraction.deps[wait.dep].dep.consumer.value; };
+  firstOf.assign(kernel.instrs.size() + 1, 0);
+  for (const UpTo &wait : waits) {
+    ++firstOf[consumer(wait) + 1];
+  }
+  std::partial_sum(firstOf.begin(), firstOf.end(), firstOf.begin());
+  auto isBefore = [&](const UpTo &a, const UpTo &b) { return consumer(a) < consumer(b); };
+  if (!std::is_sorted(waits.begin(), waits.end(), isBefore)) {
+    std::stable_sort(waits.begin(), waits.end(), isBefore);
+  }
+  for (std::vector<int64_t> &list : distances) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+}
+
+} // namespace tally

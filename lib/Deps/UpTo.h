@@ -1,0 +1,74 @@
+//===- UpTo.h - Dependences as "all runs up to an iteration" --------------===//
+//
+// What a clock can take over is that all runs of an instruction up to some point have retired. So
+// dependences are read as waits of this form. Where they have another one, as one that says no
+// more, which is used, and one that says no less, and implies the dependence if it is implied:
+//
+//                                   used                     implied if
+//   none                            up to now, in the same iteration of the loops around both
+//   at 'A' = k, 'B' = all           up to iteration a - k of A, in the same entry of A
+//   at 'A' = k, 'B' = anything      up to a - (k + 1)        up to a - k
+//   flat 1                          up to one iteration before, of each loop around the body
+//   flat k                                                   the same
+//   element                         one iteration before of the loop around both, if at all
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_LIB_DEPS_UPTO_H
+#define TALLY_LIB_DEPS_UPTO_H
+
+#include "tally/Deps/Extract.h"
+
+#include <span>
+
+namespace tally {
+
+struct UpTo {
+  uint32_t dep = 0;
+  LoopId loop = {};    ///< of which iterations are counted; with `back` 0 no matter
+  int64_t back = 0;    ///< nothing is waited for before iteration `back`
+  bool isUsed = true;  ///< the dependence says it
+  bool isAsked = true; ///< the dependence is implied if this is, with all others that are asked
+  bool isSure = false; ///< the producer runs in each such iteration
+};
+
+class UpToWaits {
+public:
+  UpToWaits(const Kernel &kernel, const Extraction &extraction);
+
+  /// Numbers of the waits of a consumer.
+  uint32_t first(InstrId consumer) const { return firstOf[consumer.value]; }
+
+  uint32_t end(InstrId consumer) const { return firstOf[consumer.value + 1]; }
+
+  const UpTo &operator[](uint32_t wait) const { return waits[wait]; }
+
+  size_t size() const { return waits.size(); }
+
+  /// That are asked on one loop, each once, ascending.
+  std::span<const int64_t> distancesOn(LoopId loop) const { return distances[loop]; }
+
+  /// The innermost body at or around one that may not run; the root if there is none.
+  LoopId headOf(LoopId body) const { return heads[body]; }
+
+private:
+  void addDep(const Kernel &kernel, const Extraction &extraction, uint32_t dep);
+  void addVector(const Kernel &kernel, const Extraction &extraction, uint32_t dep);
+  void addFlat(const Kernel &kernel, const Dep &dep, uint32_t number);
+  void addElement(const Kernel &kernel, const Dep &dep, uint32_t number);
+  void add(const Kernel &kernel, const Dep &dep, UpTo wait);
+  void index(const Kernel &kernel, const Extraction &extraction);
+
+  std::vector<UpTo> waits; ///< by consumer
+  std::vector<uint32_t> firstOf;
+  IdVector<LoopId, std::vector<int64_t>> distances;
+  IdVector<LoopId, LoopId> heads;
+  IdVector<LoopId, bool> agreed; ///< all engines run the body equally often
+};
+
+/// How often a body runs at least and at most each time it is reached.
+uint64_t leastTrips(const Loop &loop);
+uint64_t mostTrips(const Loop &loop);
+
+} // namespace tally
+
+#endif // TALLY_LIB_DEPS_UPTO_H
