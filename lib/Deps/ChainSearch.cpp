@@ -40,7 +40,7 @@ public:
         producer(extraction.deps[goal].dep.producer), consumer(extraction.deps[goal].dep.consumer) {
   }
 
-  std::vector<DerivationStep> run() {
+  Chain run() {
     if (!places.isAgreed(producer) || !places.isAgreed(consumer)) {
       return {};
     }
@@ -49,7 +49,7 @@ public:
     if (found == SIZE_MAX && !isFlat && setFlatGoal()) {
       search();
     }
-    return chain();
+    return {chain(), found == SIZE_MAX && wasBounded};
   }
 
 private:
@@ -162,6 +162,7 @@ private:
 
   /// Adds a statement, or what is left of it on the only level on which we look back.
   void know(Statement s) {
+    wasBounded |= statements.size() >= limit;
     if (found != SIZE_MAX || !places.isAgreed(s.instr) || statements.size() >= limit) {
       return;
     }
@@ -268,6 +269,7 @@ private:
     auto middle = std::lower_bound(waiters.begin(), waiters.end(), instr);
     auto first = middle - std::min(middle - waiters.begin(), maxNeighbours(limit));
     auto last = middle + std::min(waiters.end() - middle, maxNeighbours(limit));
+    wasBounded |= first != waiters.begin() || last != waiters.end();
     for (auto other = first; other != last; ++other) {
       Statement s = statements[at];
       Statement next = s;
@@ -489,11 +491,12 @@ private:
   int64_t goalBack = 0;
   std::vector<Statement> statements;
   size_t found = SIZE_MAX;
+  bool wasBounded = false; ///< something was not looked at
 };
 
 } // namespace
 
-std::vector<DerivationStep> findChain(const ChainProblem &problem, size_t goal) {
+Chain findChain(const ChainProblem &problem, size_t goal) {
   return ChainSearch(problem, goal).run();
 }
 

@@ -139,9 +139,13 @@ struct ChainProblem {
   Scratch &scratch;
 };
 
-/// The chain from the consumer to the producer that implies dependence `goal`; empty if none is
-/// found.
-std::vector<DerivationStep> findChain(const ChainProblem &problem, size_t goal);
+struct Chain {
+  std::vector<DerivationStep> steps; ///< from the consumer to the producer; none if none is found
+  bool wasBounded = false;           ///< there may be one
+};
+
+/// The chain that implies dependence `goal`.
+Chain findChain(const ChainProblem &problem, size_t goal);
 
 } // namespace tally
 

@@ -113,7 +113,7 @@ std::vector<bool> openOf(const Kernel &kernel, Extraction &all, std::vector<bool
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t d = 0; d < isOpen.size(); ++d) {
-      if (isOpen[d] && !findChain(problem, d).empty()) {
+      if (isOpen[d] && !findChain(problem, d).steps.empty()) {
         isOpen[d] = false;
         changed = true;
       }

@@ -70,7 +70,8 @@ void markImplied(const Kernel &kernel, Extraction &extraction) {
     if (removed[dep] || !mayFollow[dep]) {
       continue;
     }
-    std::vector<DerivationStep> chain = findChain(problem, dep);
+    auto [chain, wasBounded] = findChain(problem, dep);
+    extraction.numUnsearched += wasBounded;
     if (!chain.empty()) {
       removed[dep] = true;
       extraction.deps[dep].firstStep = static_cast<uint32_t>(extraction.steps.size());

@@ -275,6 +275,11 @@ std::string renderText(const Kernel &kernel, const Extraction &extraction, bool 
     out += "  nothing is compared: the kernel does not say what its instructions touch\n";
   }
   auto add = std::back_inserter(out);
+  if (extraction.numUnsearched != 0) {
+    fmt::format_to(add,
+                   "  {} of them may follow from others: the search for a chain was cut short\n",
+                   extraction.numUnsearched);
+  }
   for (const DerivedDep &derived : extraction.deps) {
     if (derived.isImplied()) {
       continue;
@@ -304,6 +309,7 @@ std::string renderJson(const Kernel &kernel, const Extraction &extraction) {
   for (const DerivedDep &derived : extraction.deps) {
     object["dependences"].push_back(depJson(kernel, extraction, words, derived));
   }
+  object["searches_cut_short"] = extraction.numUnsearched;
   object["taken_for_granted"] = takenForGranted(kernel, findTileBounds(kernel));
   return object.dump(2, ' ', false, Json::error_handler_t::replace);
 }

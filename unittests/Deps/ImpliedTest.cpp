@@ -2,6 +2,7 @@
 
 #include "tally/Deps/Implied.h"
 #include "tally/Deps/Extract.h"
+#include "tally/Deps/Render.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <fmt/format.h>
@@ -17,6 +18,8 @@ struct ImpliedTest : testing::Test {
   KernelBuilder b{"k"};
   std::vector<QueueId> queues;
   std::vector<std::pair<std::string, BufferId>> buffers;
+
+  void TestBody() override {}
 
   ImpliedTest() {
     for (const char *name : {"a", "b", "c"}) {
@@ -176,6 +179,29 @@ TEST_F(ImpliedTest, divergentLoopKeepsAll) {
   op('c', "store", "Y", "X");
   b.endLoop();
   EXPECT_THAT(removed(), testing::IsEmpty());
+}
+
+/// Where branches leave something to the search, and there is too much to look at, that is said.
+TEST_F(ImpliedTest, searchesThatWereCutShortAreCounted) {
+  for (int count : {2, 400}) {
+    ImpliedTest kernel;
+    kernel.b.beginLoop("A", kernel.b.value("n"));
+    kernel.b.beginIf("c");
+    kernel.op('a', "sometimes", "", "X");
+    kernel.b.endIf();
+    for (int i = 0; i < count; ++i) {
+      kernel.op('b', fmt::format("b{}", i), "X", "Y");
+      kernel.op('c', fmt::format("c{}", i), "Y", "X");
+    }
+    kernel.b.endLoop();
+    Kernel finished = kernel.b.finish();
+    Extractor extractor;
+    Extraction extraction = extractor.extract(finished, {.queueOverlap = false});
+    markImplied(finished, extraction);
+    EXPECT_EQ(extraction.numUnsearched != 0, count == 400);
+    EXPECT_EQ(renderText(finished, extraction, false).find("was cut short") != std::string::npos,
+              count == 400);
+  }
 }
 
 } // namespace

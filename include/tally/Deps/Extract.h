@@ -91,6 +91,8 @@ struct Extraction {
   std::vector<DistanceComponent> components;
   std::vector<int64_t> iterations; ///< from 0
   std::vector<DerivationStep> steps;
+  /// For how many of those that are kept a search for a chain ended at its bound (Implied.h).
+  size_t numUnsearched = 0;
 };
 
 /// Finds dependences; keeps what it learnt about one kernel for the next.
