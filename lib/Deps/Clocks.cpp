@@ -154,7 +154,7 @@ private:
   /// Walks copies of the body, and leaves those of the fewest trips. Returns the last one's head.
   uint32_t repeat(LoopId loop, uint32_t head) {
     const bool decides = numLater == 0;
-    const auto trips = static_cast<int64_t>(std::max<uint64_t>(leastTrips(kernel.loops[loop]), 1));
+    const int64_t trips = tripsWalked(loop);
     std::optional<Position> exit;
     Steady steady(engines, log.next());
     frames.push_back({loop, 0, {}});
@@ -196,6 +196,19 @@ private:
   }
 
   //===--- Which copies ---------------------------------------------------===//
+
+  /// The fewest trips, at least one; deep in a nest, one is all that is taken for sure, for copies
+  /// within copies multiply.
+  int64_t tripsWalked(LoopId loop) const {
+    constexpr uint64_t mostCopies = 64;
+    constexpr uint64_t usual = 4; // after that many, little changes
+    uint64_t copies = 1;
+    for (LoopId l = loop; l != rootLoop && copies <= mostCopies; l = kernel.loops[l].parent) {
+      copies *= std::clamp<uint64_t>(leastTrips(kernel.loops[l]), 1, usual);
+    }
+    bool isDeep = copies > mostCopies;
+    return isDeep ? 1 : static_cast<int64_t>(std::max<uint64_t>(leastTrips(kernel.loops[loop]), 1));
+  }
 
   int64_t farthest(LoopId loop) const {
     std::span<const int64_t> distances = waits.distancesOn(loop);
