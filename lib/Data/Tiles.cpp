@@ -76,10 +76,6 @@ bool Tile::place(std::span<const LoopIndex> indices, TilePlace &place, std::stri
 std::optional<Tile::Range> Tile::rangeOf(size_t d, std::span<const LoopIndex> indices,
                                          bool isTouched, std::string &problem) const {
   uint64_t extent = extents[d];
-  if (extent == 0) {
-    problem = "the buffer has no elements";
-    return std::nullopt;
-  }
   if (read->access.dims.empty()) {
     return Range{0, extent, 1};
   }

@@ -206,11 +206,24 @@ void Checker::engines() {
 }
 
 void Checker::buffer(BufferId id) {
+  const Buffer &buffer = kernel.buffers[id];
+  std::string_view name = kernel.text(buffer.name);
+  if (std::ranges::find(buffer.shape, uint64_t(0)) != buffer.shape.end()) {
+    report(diagnostics, buffer.where,
+           "buffer '{}' has an extent of 0, so no tile lies within it; extents are at least 1",
+           name);
+  }
+  for (BufferId earlier : buffer.noalias) {
+    if (std::ranges::find(buffer.alias, earlier) != buffer.alias.end()) {
+      report(diagnostics, buffer.where,
+             "buffer '{0}' names '{1}' under 'alias' and under 'noalias'; '{1}' either may share "
+             "its memory or does not",
+             name, kernel.text(kernel.buffers[earlier].name));
+    }
+  }
   std::string problem = sizeProblem(kernel, id);
   if (!problem.empty()) {
-    const Buffer &buffer = kernel.buffers[id];
-    report(diagnostics, buffer.where, "buffer '{}' does not fit in memory: {}",
-           kernel.text(buffer.name), problem);
+    report(diagnostics, buffer.where, "buffer '{}' does not fit in memory: {}", name, problem);
   }
 }
 

@@ -69,7 +69,7 @@ std::string sizeProblem(const Kernel &kernel, BufferId id) {
   size_t d = numDims;
   Wide bytes = known.value_or(largestElement);
   while (bytes <= maxMemory && d > 0) {
-    bytes *= std::max<uint64_t>(buffer.shape[--d], 1);
+    bytes *= buffer.shape[--d];
   }
   std::string unit =
       known ? "" : fmt::format(", {} for an element of unknown size", largestElement);
@@ -146,14 +146,15 @@ bool SharedMemory::states(BufferId a, BufferId b, std::vector<BufferId> Buffer::
 
 InCommon SharedMemory::between(BufferId a, BufferId b) const {
   assert(a != b && "a buffer shares all with itself");
-  const Buffer &x = kernel.buffers[a];
-  const Buffer &y = kernel.buffers[b];
   if (groups[a] != groups[b] || states(a, b, &Buffer::noalias)) {
     return InCommon::Nothing;
   }
-  if (states(a, b, &Buffer::alias)) {
-    return InCommon::Unknown;
-  }
+  return states(a, b, &Buffer::alias) ? InCommon::Unknown : byAddress(a, b);
+}
+
+InCommon SharedMemory::byAddress(BufferId a, BufferId b) const {
+  const Buffer &x = kernel.buffers[a];
+  const Buffer &y = kernel.buffers[b];
   bool meet = x.address && y.address && x.space == y.space &&
               (*x.address <= *y.address ? *y.address - *x.address < bytes[a]
                                         : *x.address - *y.address < bytes[b]);

@@ -281,7 +281,7 @@ TEST(CheckTest, buffersEndBelowTwoToTheSixty) {
   EXPECT_EQ(placed({most + 1}, "u8", 0), error + "it takes 1152921504606846976" + tooLarge);
   EXPECT_EQ(placed({65536, 65536, 65536, 65536}, "u8", 0),
             error + "it takes 18446744073709551616" + tooLarge);
-  EXPECT_EQ(placed({3, 0, uint64_t(1) << 32, uint64_t(1) << 30}, "f32", 0),
+  EXPECT_EQ(placed({3, 1, uint64_t(1) << 32, uint64_t(1) << 30}, "f32", 0),
             error + "dimensions 3 to 4 of it take 18446744073709551616" + tooLarge);
   EXPECT_EQ(placed({UINT64_MAX}, "f64", UINT64_MAX),
             error + "it takes 147573952589676412920" + tooLarge);
@@ -292,6 +292,14 @@ TEST(CheckTest, buffersEndBelowTwoToTheSixty) {
             error + "it takes 8 bytes, 8 for an element of unknown size, which end at "
                     "1152921504606846976, and memory ends at 1152921504606846975; choose a "
                     "smaller address\n");
+}
+
+TEST(CheckTest, noExtentIsZero) {
+  EXPECT_EQ(placed({1, 1}, "f32", 0), "");
+  EXPECT_EQ(
+      placed({3, 0, 2}, "f32", 0),
+      "k:1:1: error: buffer 'X' has an extent of 0, so no tile lies within it; extents are at "
+      "least 1\n");
 }
 
 /// A is at most 4, and a run-time value is taken for one up to 2^31 - 1.

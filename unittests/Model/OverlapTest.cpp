@@ -92,6 +92,8 @@ TEST(OverlapTest, whatTwoBuffersHaveInCommon) {
   EXPECT_EQ(shared.between(x, z), InCommon::Nothing);
   EXPECT_EQ(shared.between(v, y), InCommon::Unknown);
   EXPECT_EQ(shared.between(v, x), InCommon::Nothing);
+  EXPECT_EQ(shared.byAddress(v, x), InCommon::Unknown);
+  EXPECT_EQ(shared.byAddress(z, a), InCommon::Nothing);
   EXPECT_EQ(shared.between(z, a), InCommon::Unknown);
   EXPECT_EQ(shared.between(x, a), InCommon::Nothing);
   EXPECT_EQ(shared.between(x, far), InCommon::Nothing);

@@ -40,7 +40,7 @@ inline constexpr uint64_t maxMemory = (uint64_t(1) << 60) - 1;
 /// What an element of unknown size is taken for: the largest there are.
 inline constexpr uint64_t largestElement = 8;
 
-/// Why a buffer does not fit below maxMemory; empty if it does. An extent of 0 counts as 1.
+/// Why a buffer does not fit below maxMemory; empty if it does. It has no extent of 0.
 std::string sizeProblem(const Kernel &kernel, BufferId buffer);
 
 /// How two buffers lie to one another.
@@ -58,6 +58,9 @@ public:
   /// Of two different buffers. An element of unknown size is taken for largestElement, to see
   /// whether two are apart.
   InCommon between(BufferId a, BufferId b) const;
+
+  /// The same by addresses, shapes and types alone, whatever the two state of one another.
+  InCommon byAddress(BufferId a, BufferId b) const;
 
   /// Buffers that share memory, directly or by way of others, have one group: its first buffer.
   BufferId groupOf(BufferId buffer) const { return groups[buffer]; }
