@@ -291,7 +291,9 @@ private:
     return !isStart || (depth != Effect::always && indices[depth].iteration != 0);
   }
 
+  /// Of all of a tile, which has at least one element.
   void noteWrite(uint32_t tile) {
+    run.written = true;
     if (run.watchedBuffer == effect.writes[tile].buffer() &&
         scratch.writes[tile].contains(run.watchedElement)) {
       run.writer = instance;
@@ -370,6 +372,7 @@ private:
           buffer.makePoison(first + j);
         }
       }
+      run.written |= count != 0;
       if (run.watchedBuffer == id && run.watchedElement - first < count) {
         run.writer = instance;
       }

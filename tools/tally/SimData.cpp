@@ -146,15 +146,6 @@ Table differenceTable(const Kernel &kernel, const Runs &runs,
   return table;
 }
 
-bool writes(const Kernel &kernel, Instance instance) {
-  for (AccessId access : kernel.instrs[instance.instr].accesses) {
-    if (kernel.accesses[access].kind != AccessKind::Read) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /// With the sequential run.
 void addDifferences(const Kernel &kernel, const Table &differences, bool hasWritten,
                     DataReport &report) {
@@ -209,12 +200,10 @@ DataReport followData(Session &session, const Kernel &kernel, const Bindings &bi
       {{"commits", commits.size()}, {"faults", faults.json()}},
       run.faults().empty() ? Exit::Yes : Exit::No};
   if (options.check) {
-    bool hasWritten =
-        std::ranges::any_of(commits, [&](Instance instance) { return writes(kernel, instance); });
     addDifferences(
         kernel,
         differenceTable(kernel, runs, compareWithSequential(*effects, runs, memory, commits)),
-        hasWritten, report);
+        run.hasWritten(), report);
   }
   if (!options.outputs.empty()) {
     writeBuffers(kernel, run.memory(), options.outputs);

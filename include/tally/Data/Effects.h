@@ -86,6 +86,9 @@ public:
 
   std::optional<Instance> lastWriter() const { return writer; }
 
+  /// Whether any element was written: guards that do not hold write none.
+  bool hasWritten() const { return written; }
+
 private:
   class Step;
   struct Scratch;
@@ -96,6 +99,7 @@ private:
   BufferId watchedBuffer;
   size_t watchedElement = 0;
   std::optional<Instance> writer;
+  bool written = false;
   std::unique_ptr<Scratch> scratch;
 };
 
