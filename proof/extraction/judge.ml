@@ -61,9 +61,17 @@ let certified t condition =
     (String.concat "; "
        ([ dependences t; condition; agreement t ] @ left_out t @ [ origin t ] @ granted t))
 
+(* Whether some instruction lies in no loop that runs zero times in every run. *)
+let rec may_run (c : Source.t) = function
+  | Source.Block is -> is <> []
+  | For (l, body) -> c.loops.(l).most <> Some 0 && List.exists (may_run c) body
+  | Cond (_, _, yes, no) -> List.exists (may_run c) yes || List.exists (may_run c) no
+
 (* Code of which nothing is asked realises its kernel, and that says nothing about it. *)
 let nothing_compared (t : Assemble.t) =
   if Array.length t.source.instrs = 0 then Some "nothing is compared: the kernel has no instruction"
+  else if not (List.exists (may_run t.source) t.source.body) then
+    Some "nothing is compared: no instruction ever runs, as the loops around them all run 0 times"
   else if Array.length t.source.deps > 0 then None
   else
     match t.source.accesses with
