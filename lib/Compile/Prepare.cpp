@@ -3,6 +3,7 @@
 #include "tally/Compile/Prepare.h"
 
 #include "tally/Deps/Bounds.h"
+#include "tally/Deps/Denied.h"
 #include "tally/Deps/Find.h"
 #include "tally/Deps/Unstated.h"
 
@@ -12,6 +13,7 @@ namespace tally {
 
 void remarkAccesses(const Kernel &kernel, Diagnostics &diagnostics) {
   checkTiles(kernel, diagnostics); // the readers have refused tiles that surely leave
+  remarkDenied(kernel, diagnostics);
   remarkUnstated(kernel, diagnostics);
 }
 

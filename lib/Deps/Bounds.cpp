@@ -2,6 +2,7 @@
 
 #include "tally/Deps/Bounds.h"
 
+#include "tally/Deps/Denied.h"
 #include "tally/Deps/Unstated.h"
 
 #include "Isl.h"
@@ -420,6 +421,9 @@ void checkTiles(const Kernel &kernel, Diagnostics &diagnostics) {
 std::vector<std::string> takenForGranted(const Kernel &kernel,
                                          const std::vector<TileBound> &bounds) {
   std::vector<std::string> all;
+  for (Denied denied : findDenied(kernel)) {
+    all.push_back(deniedText(kernel, denied));
+  }
   auto stays = [&](InstrId instr, AccessId access, const std::string &when) {
     std::string text =
         fmt::format("'{}' of '{}' stays within its buffer{}",

@@ -3,6 +3,7 @@
 #include "tally/Deps/Find.h"
 
 #include "tally/Deps/Bounds.h"
+#include "tally/Deps/Denied.h"
 #include "tally/Deps/Implied.h"
 #include "tally/Model/Check.h"
 
@@ -15,6 +16,7 @@ Kernel findDeps(const Kernel &kernel, const FindOptions &options, Extractor &ext
   }
   if (options.checkTiles) {
     checkTiles(kernel, diagnostics);
+    remarkDenied(kernel, diagnostics);
   }
   Extraction found = extractor.extract(kernel, options.extract);
   if (!options.keepImplied) {

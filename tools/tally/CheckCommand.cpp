@@ -14,7 +14,9 @@
 
 #include "Interrupt.h"
 
-#include "tally/Run/KernelCursor.h"
+#include "tally/Deps/Bounds.h"
+#include "tally/Deps/Denied.h"
+#include "tally/Deps/Unstated.h"
 #include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
@@ -29,22 +31,8 @@ std::string counted(uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// More than a million entries of bodies run nothing that a check would see.
-bool anythingRuns(const Kernel &kernel, const Bindings &bindings) {
-  using Stop = KernelCursor::Stop;
-  for (EngineId engine : kernel.engines.ids()) {
-    uint64_t fuel = 1'000'000;
-    KernelCursor cursor(kernel, bindings, engine, fuel);
-    for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
-      if (at == Stop::Instr) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-std::string nothingToCompare(const Kernel &kernel, bool hasNeeds, bool anythingRuns) {
+std::string nothingToCompare(const Subject &subject, bool hasNeeds, RunDoes most) {
+  const Kernel &kernel = subject.kernel;
   if (kernel.instrs.empty()) {
     return "nothing is compared: the kernel has no instruction";
   }
@@ -54,7 +42,22 @@ std::string nothingToCompare(const Kernel &kernel, bool hasNeeds, bool anythingR
   if (!hasNeeds) {
     return "nothing is compared: the kernel has no dependence, and none is taken from its accesses";
   }
-  return anythingRuns ? "" : "nothing is compared: no instruction runs with these trips";
+  if (most == RunDoes::Nothing) {
+    return "nothing is compared: no instruction runs with these trips";
+  }
+  return most == RunDoes::Issue && subject.dependsOnAccesses()
+             ? "nothing is compared: no instruction is seen to touch anything with these trips"
+             : "";
+}
+
+std::string grantedText(const Kernel &kernel) {
+  std::string text;
+  for (Denied denied : findDenied(kernel)) {
+    text += fmt::format("         taken for granted: {}\n", deniedText(kernel, denied));
+  }
+  std::vector<InstrId> unstated = unstatedAccesses(kernel);
+  return unstated.empty() ? text
+                          : text + fmt::format("         {}\n", unstatedText(kernel, unstated));
 }
 
 //===----------------------------------------------------------------------===//
@@ -89,6 +92,8 @@ Answer checkSubject(const CheckOptions &options, const Subject &subject, const M
   Answer answer;
   answer.verdict = Verdict::Yes;
   answer.json = subjectJson(subject.kernel, subject.code, machine);
+  answer.json["taken_for_granted"] =
+      takenForGranted(subject.kernel, findTileBounds(subject.kernel));
   answer.text = subjectText(subject.kernel, subject.code, machine) + "\n";
   auto add = [&](const char *key, Answer part) {
     answer.verdict = both(answer.verdict, part.verdict);

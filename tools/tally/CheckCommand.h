@@ -15,6 +15,7 @@
 #include "tally/Support/Stop.h"
 
 #include "tally/Check/Explore.h"
+#include "tally/Check/Touches.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -88,6 +89,9 @@ struct Subject {
   bool depsFound = false;  ///< the kernel's dependences follow from its accesses
   Asked asked;
 
+  /// Whether all that it is held to follows from accesses: none of it is written.
+  bool dependsOnAccesses() const { return depsFound || kernel.deps.empty(); }
+
   const Kernel &heldTo() const { return asked.kernel ? *asked.kernel : kernel; }
 
   bool isLoose(DepId dep) const {
@@ -151,11 +155,11 @@ Exit replaySchedule(const CheckOptions &given);
 std::string counted(uint64_t count, std::string_view what);
 
 /// Why nothing was compared; empty if something was. `hasNeeds`: there is something that the code
-/// is held to.
-std::string nothingToCompare(const Kernel &kernel, bool hasNeeds, bool anythingRuns);
+/// is held to; `most`: what the busiest run does.
+std::string nothingToCompare(const Subject &subject, bool hasNeeds, RunDoes most);
 
-/// Whether some instruction runs with these trips.
-bool anythingRuns(const Kernel &kernel, const Bindings &bindings);
+/// What a yes takes for granted about memory, a line for each.
+std::string grantedText(const Kernel &kernel);
 
 } // namespace tally::tool
 

@@ -8,8 +8,6 @@
 #include "CheckCommand.h"
 #include "TileWatch.h"
 
-#include "tally/Deps/Unstated.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -67,7 +65,7 @@ public:
     }
     bool hasNeeds = !kernel.deps.empty() || subject.depsFound || subject.asked.kernel;
     bool mayBeDeeper = !full.empty() && options.inFlight == 0;
-    for (const std::string &reason : {nothingToCompare(kernel, hasNeeds, hasRun),
+    for (const std::string &reason : {nothingToCompare(subject, hasNeeds, most),
                                       subject.asked.notAsked, mayBeDeeper ? fullText() : ""}) {
       if (all.total.verdict == Verdict::Yes && !reason.empty()) {
         leaveOpen(reason);
@@ -102,7 +100,7 @@ private:
 
   void exploreGiven() {
     heartbeat.doing("exploring the given trips");
-    hasRun = anythingRuns(kernel, given);
+    most = doesRun(kernel, given);
     all.total = exploreDeeper(given);
     all.instances = 1;
     all.numOverwaits = all.total.overwaits.size();
@@ -186,7 +184,7 @@ private:
         continue;
       }
       ExploreResult one = exploreDeeper(bindings);
-      hasRun = hasRun || anythingRuns(kernel, bindings);
+      most = most == RunDoes::Touch ? most : std::max(most, doesRun(kernel, bindings));
       noteLongRuns(*choice);
       add(one);
       if (one.verdict == Verdict::No) {
@@ -372,10 +370,7 @@ private:
       text += "         the dependences are taken as they are written, not held against the "
               "accesses\n";
     }
-    if (!unstated.empty()) {
-      text += fmt::format("         {}\n", unstatedText(kernel, unstated));
-    }
-    return text;
+    return text + grantedText(kernel);
   }
 
   std::string fullText() const {
@@ -436,10 +431,9 @@ private:
   uint32_t mostInFlight = 0;                     ///< of all instances; of the one that says no
   uint32_t fullAt = 0; ///< the least at which an instance was left with a full queue
   std::set<QueueId> full;
-  const std::vector<InstrId> unstated = unstatedAccesses(kernel);
   const TileWatch watch{kernel};
-  bool hasRun = false;  ///< some instruction
-  bool hasLeft = false; ///< some tile left its buffer
+  RunDoes most = RunDoes::Nothing; ///< in some instance
+  bool hasLeft = false;            ///< some tile left its buffer
   std::string warning;
 };
 

@@ -14,7 +14,6 @@
 #include "CheckCommand.h"
 
 #include "tally/Check/Causes.h"
-#include "tally/Deps/Unstated.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -172,7 +171,7 @@ public:
       tell(results[i], choices[i]);
     }
     bool hasNeeds = !kernel.accesses.empty() || !kernel.deps.empty();
-    std::string nothing = nothingToCompare(kernel, hasNeeds, hasRun);
+    std::string nothing = nothingToCompare(subject, hasNeeds, most);
     if (answer.verdict == Verdict::Yes && !nothing.empty()) {
       answer.verdict = Verdict::Undecided;
       reason = nothing;
@@ -194,10 +193,7 @@ public:
       answer.text +=
           "         the dependences themselves let nobody go on; that is no fault of the code\n";
     }
-    std::vector<InstrId> unstated = unstatedAccesses(kernel);
-    if (answer.verdict == Verdict::Yes && !unstated.empty()) {
-      answer.text += fmt::format("         {}\n", unstatedText(kernel, unstated));
-    }
+    answer.text += answer.verdict == Verdict::Yes ? grantedText(kernel) : "";
     if (kernel.accesses.empty() && kernel.deps.empty()) {
       answer.text += "         the kernel says neither what is accessed nor what depends on what: "
                      "only deadlocks, resets and overflow can be seen\n";
@@ -218,7 +214,7 @@ private:
     if (!options.tripsGiven()) {
       doubtTrips(result);
     }
-    hasRun = hasRun || anythingRuns(kernel, choice.bindings);
+    most = most == RunDoes::Touch ? most : std::max(most, doesRun(kernel, choice.bindings));
     stuckTogether |= result.stuckTogether;
     for (InstrId instr : kernel.instrs.ids()) {
       ranOnce[instr] = ranOnce[instr] || result.hasRun[instr];
@@ -326,7 +322,7 @@ private:
   RaceOptions race;
   Answer answer;
   std::string reason;
-  bool hasRun = false;             ///< some instruction
+  RunDoes most = RunDoes::Nothing; ///< with some choice of trips
   IdVector<InstrId, bool> ranOnce; ///< by instruction: in some run
   bool stuckTogether = false;      ///< in some run the dependences let no engine go on
   std::vector<RaceResult> results; ///< by choice of trips

@@ -16,7 +16,7 @@ namespace tally {
 struct FindOptions {
   ExtractOptions extract;
   bool keepImplied = false;
-  bool checkTiles = true; ///< first see whether they stay within their buffers (Bounds.h)
+  bool checkTiles = true; ///< first see what is open about them (Bounds.h, Denied.h)
 };
 
 /// The kernel with its dependences; the same kernel if it does not ask for them (asksForDeps).

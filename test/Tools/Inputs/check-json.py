@@ -12,7 +12,7 @@ import tempfile
 
 # What stands in the text as keys do, but are values.
 VALUES = {"exact", "safe", "early", "late", "order", "deadlock", "race", "unordered", "reset", "wrap",
-          "stale", "outside", "error", "warning", "wait", "raise", "drain", "branch", "credit", "drop"}
+          "stale", "outside", "error", "warning", "wait", "raise", "drain", "branch", "credit", "drop", "noalias"}
 
 
 def documented(path):

@@ -1,0 +1,34 @@
+//===- Touches.cpp - Whether a run does anything that is compared ---------===//
+
+#include "tally/Check/Touches.h"
+
+#include "TileRanges.h"
+
+namespace tally {
+
+RunDoes doesRun(const Kernel &kernel, const Bindings &bindings) {
+  using Stop = KernelCursor::Stop;
+  TileRanges ranges(kernel);
+  RunDoes most = RunDoes::Nothing;
+  for (EngineId engine : kernel.engines.ids()) {
+    uint64_t fuel = 1'000'000;
+    KernelCursor cursor(kernel, bindings, engine, fuel);
+    for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
+      if (at != Stop::Instr) {
+        continue;
+      }
+      most = RunDoes::Issue;
+      if (kernel.accesses.empty()) {
+        return most;
+      }
+      for (AccessId access : kernel.instrs[cursor.instr()].accesses) {
+        if (ranges.isTouched(cursor, access)) {
+          return RunDoes::Touch;
+        }
+      }
+    }
+  }
+  return most;
+}
+
+} // namespace tally
