@@ -2,13 +2,15 @@
 //
 //   check k.mlir             the code beside the kernel; without any, what compiling gives
 //   check k.mlir --sync=S    what compiling gives
-//   check k.mlir code.mlir   the code in the other file, which was made for the same kernel
+//   check k.mlir code.mlir   the code in the other file, whose own kernel is the same
+//   (SameKernel.h)
 //
 // Code that was compiled names its strategy, and is held to what that promises.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CheckCommand.h"
+#include "SameKernel.h"
 
 #include "tally/Deps/Implied.h"
 #include "tally/Model/Check.h"
@@ -19,53 +21,6 @@
 
 namespace tally::tool {
 namespace {
-
-/// How the second of two tables differs, or nothing: in number, in names, or in their order.
-template <typename Table>
-std::string difference(std::string_view what, const Kernel &a, const Kernel &b, const Table &x,
-                       const Table &y) {
-  if (x.size() != y.size()) {
-    return fmt::format("{} {}, not {}", y.size(), what, x.size());
-  }
-  for (auto id : x.ids()) {
-    if (a.text(x[id].name) != b.text(y[id].name)) {
-      return fmt::format("other {}: '{}' where the other has '{}'", what, b.text(y[id].name),
-                         a.text(x[id].name));
-    }
-  }
-  return {};
-}
-
-std::string placeOf(const Kernel &kernel, const Instr &instr) {
-  return fmt::format("on '{}'{}", kernel.nameOf(instr.queue),
-                     instr.home == rootLoop ? ""
-                                            : fmt::format(" in '{}'", kernel.nameOf(instr.home)));
-}
-
-std::string placesDiffer(const Kernel &a, const Kernel &b) {
-  for (InstrId id : a.instrs.ids()) {
-    std::string x = placeOf(a, a.instrs[id]);
-    std::string y = placeOf(b, b.instrs[id]);
-    if (x != y) {
-      return fmt::format("'{}' {}, not {}", b.nameOf(id), y, x);
-    }
-  }
-  return {};
-}
-
-/// Code refers to its kernel by number, so both must have the same engines, loops and instructions.
-/// What the second has that is different, or nothing.
-std::string differenceOf(const Kernel &a, const Kernel &b) {
-  std::string found;
-  auto compare = [&](std::string_view what, const auto &x, const auto &y) {
-    found = found.empty() ? difference(what, a, b, x, y) : found;
-  };
-  compare("engines", a.engines, b.engines);
-  compare("queues", a.queues, b.queues);
-  compare("loops and branches", a.loops, b.loops);
-  compare("instructions", a.instrs, b.instrs);
-  return found.empty() ? placesDiffer(a, b) : found;
-}
 
 /// The dependences of another file may be numbered differently.
 Code forgetReasons(Code code) {
@@ -105,16 +60,42 @@ private:
       complain(fmt::format("'{}' holds no code for kernel '{}'", options.code, name), options.code);
       return false;
     }
-    std::string difference = differenceOf(loaded.kernel, code->kernel);
-    if (!difference.empty()) {
-      complain(fmt::format("the kernel '{}' in '{}' differs from the one in '{}': it has {}", name,
-                           options.code, options.common.input, difference),
-               options.code);
+    if (!isSameKernel(loaded.kernel, *code)) {
       return false;
     }
     loaded.code = forgetReasons(std::move(*code->code));
     bool isManual = loaded.code->strategy == Strategy::Manual;
     return (isManual || session.findDeps(loaded)) && addWritten(loaded);
+  }
+
+  /// What compiling settles for the machine of the code is settled for the given kernel, too.
+  Kernel asMadeFor(const LoadedKernel &code, const Kernel &given) const {
+    std::optional<MachineRules> rules = rulesOfCode(code);
+    return rules ? onMachine(given, withRules(machine, *rules)) : given;
+  }
+
+  /// Whether the code was made for the given kernel; else the first difference is reported.
+  bool isSameKernel(const Kernel &given, const LoadedKernel &code) const {
+    std::optional<KernelDifference> found = differenceOf(asMadeFor(code, given), code.kernel);
+    if (!found) {
+      return true;
+    }
+    Diagnostics diagnostics;
+    std::vector<std::string> files = code.kernel.files;
+    Location there = found->first.where;
+    there.file += static_cast<uint32_t>(files.size());
+    files.insert(files.end(), given.files.begin(), given.files.end());
+    diagnostics
+        .error(found->second.where,
+               fmt::format("the kernel '{}' in '{}' differs from the one in '{}': it has {} where "
+                           "the other has {}",
+                           given.text(given.name), options.code, options.common.input,
+                           found->second.text, found->first.text))
+        .note(there, "the other is here")
+        .note({}, fmt::format("compile '{}' again, or check '{}' alone, which holds its own kernel",
+                              options.common.input, options.code));
+    tell(diagnostics, files);
+    return false;
   }
 
   bool addOne(LoadedKernel &loaded) {

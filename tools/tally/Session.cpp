@@ -302,9 +302,7 @@ std::optional<Compiled> Session::compile(const Kernel &kernel, const Request &re
   return compiled;
 }
 
-/// The rules that code counts on: those that it brings along, or those of the machine that it
-/// names.
-static std::optional<MachineRules> rulesOfCode(const LoadedKernel &loaded) {
+std::optional<MachineRules> rulesOfCode(const LoadedKernel &loaded) {
   if (!loaded.code || loaded.code->rules || loaded.code->machine.empty()) {
     return loaded.code ? loaded.code->rules : std::nullopt;
   }

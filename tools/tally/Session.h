@@ -104,6 +104,10 @@ struct RunOptions {
 /// The machine of this name or file, with parameters changed as `--set` asks.
 Machine findMachine(const std::string &nameOrPath, const std::vector<std::string> &settings = {});
 
+/// The rules that code counts on: those that it brings along, or those of the machine that it
+/// names; none if that is not known.
+std::optional<MachineRules> rulesOfCode(const LoadedKernel &loaded);
+
 class Session {
 public:
   /// On the machine that the user names, changed as `--set` asks; if none is named, on the one that
