@@ -140,6 +140,9 @@ static ScheduleFile readSchedule(const JsonAt &root) {
   file.codeFile = stringOrNull(root, "code");
   file.strategy = stringOrNull(root, "strategy");
   file.options = stringsOf(root, "options");
+  if (std::optional<JsonAt> options = root.find("options")) {
+    file.optionsAt = options->where();
+  }
   file.machine = stringOrNull(root, "machine");
   file.trips = stringsOf(root, "trips");
   // Files of earlier versions have the key; only tests ever had a rule in it.

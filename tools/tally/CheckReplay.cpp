@@ -12,6 +12,7 @@
 #include "tally/Support/ReadFile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -52,6 +53,20 @@ std::vector<std::string> compileFlags(const CommonOptions &common) {
     }
   }
   return given;
+}
+
+/// All that compileFlags() writes, quoted.
+std::vector<std::string> knownFlags() {
+  std::vector<std::string> known;
+  for (const auto &[name, value, allowed] : textFlags()) {
+    for (const std::string &text : allowed) {
+      known.push_back(fmt::format("'{}={}'", name, text));
+    }
+  }
+  for (auto [name, value] : flags) {
+    known.push_back(fmt::format("'{}'", name));
+  }
+  return known;
 }
 
 /// Sets what compileFlags() wrote down; false for a flag that it never writes.
@@ -252,7 +267,11 @@ CheckOptions optionsOf(const CheckOptions &given, const ScheduleFile &file) {
   options.common.strategy = file.strategy.empty() ? given.common.strategy : file.strategy;
   for (const std::string &flag : file.options) {
     if (!setCompileFlag(options.common, flag)) {
-      complain(fmt::format("the schedule has the unknown option '{}'", flag), given.replay);
+      Diagnostics diagnostics;
+      diagnostics.error(file.optionsAt, fmt::format("the schedule has the unknown option '{}'; the "
+                                                    "options of a schedule are {}",
+                                                    flag, fmt::join(knownFlags(), ", ")));
+      tell(diagnostics, {given.replay});
       end();
     }
   }

@@ -41,6 +41,7 @@ struct ScheduleFile {
   std::string codeFile;             ///< empty: the code stands beside the kernel, or is compiled
   std::string strategy;             ///< how to compile; empty: the code is as written
   std::vector<std::string> options; ///< further options of the compilation, as on the command line
+  Location optionsAt;               ///< in the file, if it was read
   std::string machine;              ///< empty: that of the code
   std::vector<std::string> trips;   ///< as given to --trips
   uint64_t guards = 0;
