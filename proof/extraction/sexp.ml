@@ -103,12 +103,13 @@ and read_list r depth place =
   r.at <- r.at + 1;
   List (place, List.rev !elements)
 
-(* All that stands in the input, in order. *)
+(* All that stands in the input, in order, each with its place. *)
 let read_all input =
   let r = { input; at = 0 } and all = ref [] in
   skip_space r;
   while not (at_end r) do
-    all := read r 0 :: !all;
+    let place = r.at in
+    all := (place, read r 0) :: !all;
     skip_space r
   done;
   List.rev !all

@@ -120,9 +120,15 @@ let whole place x =
       -natural place (Word (String.sub w 1 (String.length w - 1)))
   | x -> natural place x
 
+(* The ids below `count`. *)
+let allowed ~first count =
+  if count <= first then "there are none"
+  else if count = first + 1 then Printf.sprintf "the only one is %d" first
+  else Printf.sprintf "they are %d to %d" first (count - 1)
+
 let expect_id place what count x =
   let n = natural place x in
-  if n >= count then failf place "there is no %s %d; there are %d" what n count;
+  if n >= count then failf place "there is no %s %d; %s" what n (allowed ~first:0 count);
   n
 
 let expect_text place = function
@@ -197,8 +203,10 @@ let read_counter = function
 
 (* A loop or branch of the kernel, not the kernel's own body. *)
 let loop_id n place x =
-  let l = expect_id place "loop" n.num_loops x in
+  let l = natural place x in
   if l = 0 then fail place "number 0 is the kernel itself, no loop in it";
+  if l >= n.num_loops then
+    failf place "there is no loop %d; %s, as 0 is the kernel itself" l (allowed ~first:1 n.num_loops);
   l
 
 let resets =
@@ -554,11 +562,11 @@ let renumbered c =
 (* All certificates of a text. *)
 let read_all text =
   List.map
-    (fun x ->
+    (fun (place, x) ->
       match x with
-      | List (place, Word "certificate" :: Word "1" :: fields) ->
+      | List (_, Word "certificate" :: Word "1" :: fields) ->
           renumbered (read_certificate place fields)
-      | List (place, Word "certificate" :: _) -> fail place "only version 1 is known"
-      | List (place, _) -> fail place "expected (certificate 1 ...)"
-      | x -> failf 0 "expected (certificate 1 ...), found %s" (shown x))
+      | List (_, Word "certificate" :: _) -> fail place "only version 1 is known"
+      | List _ -> fail place "expected (certificate 1 ...)"
+      | x -> failf place "expected (certificate 1 ...), found %s" (shown x))
     (Sexp.read_all text)
