@@ -131,8 +131,10 @@ constexpr Change changes[] = {
      "instruction 'use' is issued outside its body 'B', as in unrolled code"},
 
     // Semaphores.
-    {"WrongAmount", "(signal 0 2)", "(signal 0 1)", "rejected",
-     "instruction 'make' raises semaphore 's' by 1, and its queue 'e' by 2"},
+    {"OtherAmount", "(signal 0 2)", "(signal 0 1)", "not covered",
+     "instruction 'make' raises semaphore 's' by 1, and queue 'e' has weight 2; another amount "
+     "than "
+     "the weight is outside the theorem"},
     {"TwoQueues", "(signal 1 2)", "(signal 0 2)", "rejected",
      "semaphore 's' is raised by 'more', and by instructions of another body or queue"},
     {"NothingRaised", "(issue 0 (signal 0 2))", "(issue 0)", "rejected",

@@ -366,15 +366,9 @@ def judge_mutant(options, seed, names, code, answer, exact, result):
         run = Run(code, seed, 10 * options.choices, True, answer)
     if verdict == "certified" and run.finding:
         result.add("wrong yes", f"{what}\n  {run.finding} with {run.choice and run.choice.options()}", code)
-    if verdict == "rejected" and not run.finding and BY_RULE.search(answer):
-        return "wrong by rule"
     if verdict == "rejected" and not run.finding and not run.open:
         result.add("wrong no", what, code)
     return "wrong" if run.finding else "open" if run.open else "right"
-
-
-# A fault that no run shows: queues raise by their weight [Certificate.md#verdicts].
-BY_RULE = re.compile(r"raises semaphore .* by \d+, and its queue")
 
 
 # ---- Many seeds ---------------------------------------------------------------------------
