@@ -22,6 +22,7 @@
 
 #include "../Support/Report.h"
 
+#include "tally/Model/NeverRuns.h"
 #include "tally/Model/Pins.h"
 #include "tally/Support/Printable.h"
 
@@ -555,7 +556,7 @@ static void verifyRegisterNames(const EngineContext &context) {
 static void verifyComplete(const Kernel &kernel, const IdVector<InstrId, uint32_t> &timesIssued,
                            Diagnostics &diagnostics) {
   for (InstrId i : kernel.instrs.ids()) {
-    if (timesIssued[i] == 0) {
+    if (timesIssued[i] == 0 && !neverRuns(kernel, kernel.instrs[i].home)) {
       report(diagnostics, kernel.instrs[i].where,
              "in the code of engine '{}': '{}' is never issued", kernel.nameOf(kernel.engineOf(i)),
              kernel.nameOf(i));

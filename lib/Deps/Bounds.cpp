@@ -4,6 +4,7 @@
 
 #include "tally/Deps/Denied.h"
 #include "tally/Deps/Unstated.h"
+#include "tally/Model/NeverRuns.h"
 
 #include "Isl.h"
 #include "LeavingText.h"
@@ -161,13 +162,9 @@ private:
 class BoundFinder {
 public:
   explicit BoundFinder(const Kernel &kernel)
-      : kernel(kernel), tiles(kernel), byTile(tiles.size()), neverRuns(kernel.loops.size()) {
-    for (LoopId id : kernel.loops.ids()) { // parents come first
-      const Loop &loop = kernel.loops[id];
-      bool isEmpty = loop.kind == LoopKind::Loop &&
-                     (loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant == 0
-                                                             : loop.trip.max == uint64_t(0));
-      neverRuns[id] = isEmpty || (loop.parent.valid() && neverRuns[loop.parent]);
+      : kernel(kernel), tiles(kernel), byTile(tiles.size()), isIdle(kernel.loops.size()) {
+    for (LoopId id : kernel.loops.ids()) {
+      isIdle[id] = neverRuns(kernel, id);
     }
   }
 
@@ -205,7 +202,7 @@ private:
     const ParsedAccess &access = tiles.parsed(tile);
     const std::vector<uint64_t> &shape = kernel.buffers[tile.buffer].shape;
     std::span<const Bounds> boxes = tiles.bounds(tile);
-    for (uint32_t d = 0; d < access.dims.size() && !neverRuns[tile.home]; ++d) {
+    for (uint32_t d = 0; d < access.dims.size() && !isIdle[tile.home]; ++d) {
       const Bounds &box = boxes[d];
       bool isInside = box.isEmpty() || (box.first >= 0 && box.last < Bounds::endless &&
                                         static_cast<uint64_t>(box.last) < shape[d]);
@@ -256,7 +253,7 @@ private:
   const Kernel &kernel;
   TileBoxes tiles;
   IdVector<TileId, OfTile> byTile;
-  IdVector<LoopId, bool> neverRuns; ///< what is in this body
+  IdVector<LoopId, bool> isIdle; ///< what is in this body never runs
   IslContext context;
   std::unordered_map<std::string, Answer> answers;
   uint32_t numHard = 0;

@@ -126,7 +126,7 @@ private:
     compiled->plan.decisions.strategy = Strategy::Manual;
     std::optional<SyncPlan> promised = promiseOf(loaded, request);
     if (options.asksWritten && !issuesAll(loaded.kernel, compiled->code)) {
-      return false;
+      end(Exit::No);
     }
     add(loaded, std::move(compiled->code), promised ? *promised : compiled->plan,
         promised && promisesExactness(*promised));

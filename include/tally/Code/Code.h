@@ -230,7 +230,7 @@ CodeSize measure(const Kernel &kernel, const Code &code, uint32_t instructionByt
 
 /// Whether the code is well formed: brackets match the kernel's tree, each instruction on
 /// its own engine and inside its own loops, registers and semaphores in range. With
-/// `complete`, also that every engine issues each of its instructions.
+/// `complete`, also that every engine issues each of its instructions that can run.
 void verifyCode(const Kernel &kernel, const Code &code, Diagnostics &diagnostics,
                 bool complete = false);
 
