@@ -12,13 +12,6 @@ using namespace tally::oracle;
 
 namespace {
 
-/// TALLY_DEPS_KERNELS=100000 makes a long run of it; TALLY_DEPS_SEED=8160 looks at one kernel.
-struct Seeds {
-  uint64_t first = test::numKernels("TALLY_DEPS_SEED", 1, 1);
-  uint64_t last =
-      std::getenv("TALLY_DEPS_SEED") ? first : test::numKernels("TALLY_DEPS_KERNELS", 400, 10'000);
-};
-
 constexpr uint64_t numParts = 8;
 
 /// One part of the kernels, so that the parts run side by side.
@@ -28,8 +21,8 @@ TEST_P(RandomExtractTest, isSoundCompleteAndExact) {
   Extractor extractor;
   Held held;
   size_t numUndecided = 0;
-  const Seeds seeds;
-  for (uint64_t seed = seeds.first + GetParam(); seed <= seeds.last; seed += numParts) {
+  auto [first, last] = test::seeds("DEPS", 400, 10'000);
+  for (uint64_t seed = first + GetParam(); seed <= last; seed += numParts) {
     ExtractOptions options{seed % 2 == 0};
     std::string failure = holdToConflicts(randomAccesses(seed), seed, options, extractor, held);
     EXPECT_TRUE(failure.empty()) << "seed " << seed << ": " << failure;

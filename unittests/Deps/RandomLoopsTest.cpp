@@ -167,10 +167,7 @@ class RandomLoopsTest : public testing::TestWithParam<uint64_t> {};
 TEST_P(RandomLoopsTest, areReducedSoundlyAndCompletely) {
   Extractor extractor;
   Held held;
-  uint64_t first = test::numKernels("TALLY_LOOPS_SEED", 1, 1);
-  uint64_t last = std::getenv("TALLY_LOOPS_SEED")
-                      ? first
-                      : test::numKernels("TALLY_LOOPS_KERNELS", 400, 10'000);
+  auto [first, last] = test::seeds("LOOPS", 400, 10'000);
   size_t numIdle = 0;
   for (uint64_t seed = first + GetParam(); seed <= last; seed += numParts) {
     const Shape &shape = shapes[seed % std::size(shapes)];
