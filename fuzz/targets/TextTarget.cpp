@@ -1,12 +1,17 @@
 //===- TextTarget.cpp - Any text into the parser --------------------------===//
 //
 // Read, verified, loaded, printed, and read again: what was accepted once must be accepted in the
-// form that we print, as the same kernel.
+// form that we print, as the same kernel. Where the reader of plain text has an answer, it is the
+// same.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Input.h"
 
+#include "tally/IR/Load.h"
+#include "tally/Written/KernelJson.h"
+
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -24,11 +29,24 @@ static std::string print(const LoadedKernel &loaded) {
   return text;
 }
 
+static void expectSamePlain(const std::vector<LoadedKernel> &kernels, llvm::StringRef text) {
+  auto isSame = [](const LoadedKernel &loaded, const Kernel &plain) {
+    return writeKernelJson(loaded.kernel, true) == writeKernelJson(plain, true);
+  };
+  auto plain = ir::readPlainText(text, "input");
+  if (plain && !std::ranges::equal(kernels, *plain, isSame)) {
+    fmt::print(stderr, "plain text read in another way:\n{}\n", std::string(text));
+    std::abort();
+  }
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (isBytecode(data, size)) {
     return -1;
   }
-  for (const LoadedKernel &loaded : kernelsIn(data, size)) {
+  std::vector<LoadedKernel> kernels = kernelsIn(data, size);
+  expectSamePlain(kernels, llvm::StringRef(reinterpret_cast<const char *>(data), size));
+  for (const LoadedKernel &loaded : kernels) {
     std::string text = print(loaded);
     std::vector<LoadedKernel> again =
         kernelsIn(reinterpret_cast<const uint8_t *>(text.data()), text.size());

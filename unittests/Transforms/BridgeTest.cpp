@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Counts.h"
+#include "FurnishedKernel.h"
 #include "RandomCode.h"
 #include "oracle/Campaign.h"
 
@@ -64,46 +65,6 @@ std::string directText(const Kernel &kernel, const Code *code) {
     written::appendCodeText(text, kernel, *code, 2);
   }
   return text + "}\n";
-}
-
-/// A random kernel with what the generator leaves out: operations, buffers and tiles.
-Kernel furnishedKernel(uint64_t seed) {
-  Kernel kernel = fuzz::randomKernel(seed, optionsForSeed(seed));
-  fuzz::Random random(seed);
-  for (uint32_t i = 0; i < 3; ++i) {
-    Buffer buffer;
-    buffer.name = kernel.strings.intern(fmt::format("X{}", i));
-    buffer.space = random.percent(50) ? kernel.strings.intern("sbuf") : NameId();
-    buffer.elementType = random.percent(50) ? kernel.strings.intern("bf16") : NameId();
-    buffer.shape = {4, 128};
-    buffer.address = random.percent(50) ? std::optional<uint64_t>(4096 * i) : std::nullopt;
-    for (uint32_t other = 0; other < i; ++other) {
-      if (random.percent(40)) {
-        (random.percent(50) ? buffer.alias : buffer.noalias).emplace_back(other);
-      }
-    }
-    kernel.buffers.push(std::move(buffer));
-  }
-  for (Instr &instr : kernel.instrs) {
-    instr.operation = random.percent(50) ? kernel.strings.intern("copy") : NameId();
-    LoopId loop = kernel.realLoop(instr.home);
-    std::string index =
-        loop == rootLoop ? "1" : fmt::format("{} mod 4", std::string(kernel.nameOf(loop)));
-    instr.accesses.first = static_cast<uint32_t>(kernel.accesses.size());
-    for (AccessKind kind : {AccessKind::Read, AccessKind::Write, AccessKind::Accumulate}) {
-      if (random.percent(40)) {
-        BufferId buffer(random.in(fuzz::Range{0, 2}));
-        std::string tile = fmt::format("X{}[{}, 0:128]", buffer.value, index);
-        if (loop != rootLoop && random.percent(30)) {
-          tile += fmt::format(" if {0} != trips({0}) - 1", std::string(kernel.nameOf(loop)));
-        }
-        kernel.accesses.push({kind, buffer, kernel.strings.intern(tile)});
-      }
-    }
-    instr.accesses.count = static_cast<uint32_t>(kernel.accesses.size()) - instr.accesses.first;
-  }
-  kernel.tiles = std::make_shared<const TileTable>(kernel);
-  return kernel;
 }
 
 /// Barriers numbered in the order in which code meets them, as reading numbers them.

@@ -17,6 +17,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -63,6 +64,11 @@ private:
   struct Keeper;
   Keeper &keeper;
 };
+
+/// The kernels of a file that holds nothing else, without making operations of them, as reading it as
+/// a module would load them. None where there is anything to report, or anything but the text that
+/// tally prints for kernels: then the file must be read as a module.
+std::optional<std::vector<Kernel>> readPlainText(llvm::StringRef text, std::string_view fileName);
 
 Kernel loadKernel(KernelOp op, FileTable &files, Diagnostics &diagnostics);
 

@@ -35,7 +35,7 @@ class Tally_Op<string mnemonic, list<Trait> traits = []> : Op<Tally_Dialect, mne
   let hasCustomAssemblyFormat = 1;
 }
 
-/// Its text is that of its struct (lib/IR/Assembly.h).
+/// Its text is that of its struct (lib/IR/Grammar.h).
 defvar textOfStruct = [{
   ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
                                        ::mlir::OperationState &result) {

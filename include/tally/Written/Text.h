@@ -5,7 +5,7 @@
 //
 //   "dma" weight 16 queues ["qload", "qstore" weight 2]
 //
-// Each part begins with a blank. Parsing is in lib/IR/Assembly.h: it needs MLIR's parser.
+// Each part begins with a blank. Parsing is in lib/IR/Grammar.h: it needs types of MLIR.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,52 @@
+//===- FurnishedKernel.cpp - Random kernels with buffers, tiles, operations ===//
+#include "FurnishedKernel.h"
+
+#include "RandomKernel.h"
+#include "oracle/Campaign.h"
+
+#include "tally/Model/Tiles.h"
+
+#include <fmt/format.h>
+
+namespace tally::oracle {
+
+Kernel furnishedKernel(uint64_t seed) {
+  Kernel kernel = fuzz::randomKernel(seed, optionsForSeed(seed));
+  fuzz::Random random(seed);
+  for (uint32_t i = 0; i < 3; ++i) {
+    Buffer buffer;
+    buffer.name = kernel.strings.intern(fmt::format("X{}", i));
+    buffer.space = random.percent(50) ? kernel.strings.intern("sbuf") : NameId();
+    buffer.elementType = random.percent(50) ? kernel.strings.intern("bf16") : NameId();
+    buffer.shape = {4, 128};
+    buffer.address = random.percent(50) ? std::optional<uint64_t>(4096 * i) : std::nullopt;
+    for (uint32_t other = 0; other < i; ++other) {
+      if (random.percent(40)) {
+        (random.percent(50) ? buffer.alias : buffer.noalias).emplace_back(other);
+      }
+    }
+    kernel.buffers.push(std::move(buffer));
+  }
+  for (Instr &instr : kernel.instrs) {
+    instr.operation = random.percent(50) ? kernel.strings.intern("copy") : NameId();
+    LoopId loop = kernel.realLoop(instr.home);
+    std::string index =
+        loop == rootLoop ? "1" : fmt::format("{} mod 4", std::string(kernel.nameOf(loop)));
+    instr.accesses.first = static_cast<uint32_t>(kernel.accesses.size());
+    for (AccessKind kind : {AccessKind::Read, AccessKind::Write, AccessKind::Accumulate}) {
+      if (random.percent(40)) {
+        BufferId buffer(random.in(fuzz::Range{0, 2}));
+        std::string tile = fmt::format("X{}[{}, 0:128]", buffer.value, index);
+        if (loop != rootLoop && random.percent(30)) {
+          tile += fmt::format(" if {0} != trips({0}) - 1", std::string(kernel.nameOf(loop)));
+        }
+        kernel.accesses.push({kind, buffer, kernel.strings.intern(tile)});
+      }
+    }
+    instr.accesses.count = static_cast<uint32_t>(kernel.accesses.size()) - instr.accesses.first;
+  }
+  kernel.tiles = std::make_shared<const TileTable>(kernel);
+  return kernel;
+}
+
+} // namespace tally::oracle
