@@ -27,4 +27,5 @@ tally.kernel @block_sparse {
   tally.dep "matmul" -> "store" raw
   tally.dep "store" -> "matmul" war at "A" = 1
   tally.dep "clear" -> "clear" waw at "C" = 1
+  tally.dep "clear" -> "clear" waw at "A" = 1
 }

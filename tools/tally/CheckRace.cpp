@@ -3,7 +3,7 @@
 // Runs the race check for the given trips, or for several choices of our own:
 //
 //   every loop 0, 1, 2, 3, and more times than the longest distance
-//   each loop in turn not at all
+//   each loop in turn not at all, or once within longer ones, or more often than what it holds
 //   all of them another number of times at each entry
 //   those that diverge another number of times on each engine
 //
@@ -46,9 +46,11 @@ public:
     }
     const uint64_t many = manyTrips();
     add([&](LoopId loop) { return Trips{std::max(many, longestDistance(asked, loop) + 1)}; });
-    for (LoopId zero : kernel.loops.ids()) {
-      if (isFree(kernel.loops[zero])) {
-        add([&](LoopId loop) { return Trips{loop == zero ? 0u : 3u}; });
+    for (LoopId one : kernel.loops.ids()) {
+      if (isFree(kernel.loops[one])) {
+        add([&](LoopId loop) { return Trips{loop == one ? 0u : 3u}; });
+        add([&](LoopId loop) { return Trips{loop == one ? 1u : 3u}; });
+        add([&](LoopId loop) { return Trips{kernel.encloses(loop, one) ? 3u : 1u}; });
       }
     }
     add([](LoopId loop) { return loop.value % 2 == 0 ? Trips{3, 0, 2} : Trips{4, 1, 0, 3}; });

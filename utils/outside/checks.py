@@ -57,21 +57,39 @@ class Subject:
                 for part in ("--trips", f"{name}={','.join(map(str, listed))}")]
 
 
+def compiled_code(tally, kernel, machine, options):
+    """None if it is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        compiled = compile_kernel(tally, folder, kernel, machine, options)
+    return compiled.code and json.loads(compiled.code)
+
+
+def short_of_one(kernel, loops, source):
+    """The kernel without one of the dependences that were found, or with another distance in its place."""
+    written = kernel["dependences"]
+    lost = source.choice(written)
+    other = [{**lost, "distance": {source.choice(loops): 1}}] if loops and source.random() < 0.6 else []
+    return {**kernel, "dependences": other + [dep for dep in written if dep is not lost]}
+
+
 def subjects_of(tally, seed):
-    """Code of a seed, and mutants of it."""
+    """Code of a seed, code that lacks a dependence, and mutants of it."""
     kernel, machine, _ = draw_case(seed)
     source = random.Random(seed)
     _, options = source.choice(list(ways_of(kernel, seed)))
-    with tempfile.TemporaryDirectory() as folder:
-        compiled = compile_kernel(tally, folder, kernel, machine, options)
-    if compiled.code is None:
+    document = compiled_code(tally, kernel, machine, options)
+    if document is None:
         return
-    document = json.loads(compiled.code)
     read = documents.Code(document).kernel
-    if read.ifs or values_of(read) or '"while"' in compiled.code:
+    if read.ifs or values_of(read) or '"while"' in json.dumps(document):
         return  # decisions that have no option
-    choice = source.choice(choose(read, source, 6))
+    choices = choose(read, source, 6)
+    choice = source.choice(choices)
     yield Subject(document, choice, "the code")
+    if document["kernel"].get("dependences"):
+        short = compiled_code(tally, short_of_one(document["kernel"], sorted(read.loops), source), machine, options + ["--deps=written"])
+        for other in choices if short else ():
+            yield Subject(short, other, "code without a dependence")
     for kind in source.sample([kind for kind in KINDS if kind not in OF_KERNEL], MUTANTS):
         for mutant, _ in mutants(kind, document, kernel, source, 1):
             try:
@@ -80,12 +98,12 @@ def subjects_of(tally, seed):
                 pass  # refused here, and perhaps not there
 
 
-def check(tally, subject):
+def check(tally, subject, options):
     """By check (`explore`, `race`): its verdict and the kinds of its *no*; nothing if the code is refused."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         file.write(subject.text)
         file.flush()
-        command = [tally, "check", file.name, "--explore", "--race", "--format=json"] + LIMITS + subject.options()
+        command = [tally, "check", file.name, "--format=json"] + LIMITS + options
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired:
@@ -93,16 +111,17 @@ def check(tally, subject):
     if done.returncode not in (0, 1, 2) or not done.stdout:
         return {}
     answer = json.loads(done.stdout)["checks"][0]
-    return {"explore": (answer["explore"]["verdict"], {answer["explore"]["kind"]}),
-            "race": (answer["race"]["verdict"], {report["kind"] for run in answer["race"]["runs"] for report in run["reports"]
-                                                 if report["severity"] == "error"})}
+    kinds = {"explore": lambda part: {part["kind"]},
+             "race": lambda part: {report["kind"] for run in part["runs"] for report in run["reports"]
+                                   if report["severity"] == "error"}}
+    return {name: (answer[name]["verdict"], kinds[name](answer[name])) for name in kinds if name in answer}
 
 
 def contradictions(tally, subject):
     """Texts: where the check and the interpreter cannot both be right."""
     if not subject.decided:
         return
-    for name, (verdict, kinds) in check(tally, subject).items():
+    for name, (verdict, kinds) in check(tally, subject, ["--explore", "--race"] + subject.options()).items():
         ours = subject.kinds & OURS[name]
         if name == "race" and not subject.overlap:
             ours -= {"early"}  # runs of one queue are in order then, whatever the dependence says
@@ -111,6 +130,8 @@ def contradictions(tally, subject):
             yield f"{name} says yes to {about}, which is wrong: {', '.join(sorted(ours))}"
         if verdict == "no" and not subject.kinds and kinds & UNSAFE[name]:
             yield f"{name} says no to {about}, which is right: {', '.join(sorted(kinds & UNSAFE[name]))}"
+    if "race" in subject.kinds and check(tally, subject, ["--race"]).get("race", ("", {}))[0] == "yes":
+        yield f"race says yes with trips of its own to {subject.what}, which is wrong with {' '.join(subject.options())}"
 
 
 def check_seed(tally, seed):
