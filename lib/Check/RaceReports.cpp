@@ -8,6 +8,8 @@
 #include "RaceReports.h"
 #include "RaceStory.h"
 
+#include "tally/Support/Places.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -162,11 +164,8 @@ std::string render(const RaceResult &result, const std::vector<std::string> &fil
   return text;
 }
 
-static nlohmann::ordered_json placeJson(Location where, const std::vector<std::string> &files) {
-  if (!where.known() || where.file >= files.size()) {
-    return nullptr;
-  }
-  return {{"file", files[where.file]}, {"line", where.line}, {"column", where.column}};
+static nlohmann::ordered_json jsonOf(Location where, const std::vector<std::string> &files) {
+  return where.known() ? nlohmann::ordered_json::parse(placeJson(where, files)) : nullptr;
 }
 
 static nlohmann::ordered_json reportJson(const RaceReport &report,
@@ -175,7 +174,7 @@ static nlohmann::ordered_json reportJson(const RaceReport &report,
   object["kind"] = toString(report.kind);
   object["severity"] = report.text.severity == Severity::Error ? "error" : "warning";
   object["message"] = report.text.message;
-  object["place"] = placeJson(report.text.where, files);
+  object["place"] = jsonOf(report.text.where, files);
   object["count"] = report.count;
   object["steps"] = report.steps.size();
   object["cause"] = nullptr;
@@ -193,7 +192,7 @@ static nlohmann::ordered_json reportJson(const RaceReport &report,
   }
   object["notes"] = nlohmann::ordered_json::array();
   for (const DiagnosticNote &note : report.text.notes) {
-    object["notes"].push_back({{"message", note.message}, {"place", placeJson(note.where, files)}});
+    object["notes"].push_back({{"message", note.message}, {"place", jsonOf(note.where, files)}});
   }
   return object;
 }

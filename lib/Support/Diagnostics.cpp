@@ -1,7 +1,6 @@
 //===- Diagnostics.cpp - Text of errors and remarks -----------------------===//
 
-#include "tally/Support/Diagnostics.h"
-
+#include "tally/Support/Places.h"
 #include "tally/Support/Printable.h"
 #include "tally/Support/Quotes.h"
 
@@ -26,8 +25,7 @@ static std::string prefix(Location where, const std::vector<std::string> &files)
     bool hasFile = where.file < files.size() && !files[where.file].empty();
     return hasFile ? printable(files[where.file]) + ": " : "";
   }
-  std::string file = where.file < files.size() ? printable(files[where.file]) : "<unknown>";
-  return fmt::format("{}:{}:{}: ", file, where.line, where.column);
+  return placeText(where, files) + ": ";
 }
 
 std::string render(const Diagnostic &diagnostic, const std::vector<std::string> &files) {

@@ -4,6 +4,7 @@
 
 #include "Output.h"
 
+#include "tally/Support/Places.h"
 #include "tally/Support/Printable.h"
 #include "tally/Support/Quotes.h"
 
@@ -16,20 +17,10 @@ namespace {
 
 bool asJson = false;
 
-/// Null where nothing is known; line and column are null where only the file is.
-Json placeJson(Location where, const std::vector<std::string> &files) {
-  bool hasFile = where.file < files.size() && !files[where.file].empty();
-  if (!hasFile && !where.known()) {
-    return nullptr;
-  }
-  return {{"file", hasFile ? Json(files[where.file]) : Json()},
-          {"line", where.known() ? Json(where.line) : Json()},
-          {"column", where.known() ? Json(where.column) : Json()}};
-}
-
-void printLine(std::string_view severity, Json place, std::string_view message, Json notes) {
+void printLine(std::string_view severity, const std::string &place, std::string_view message,
+               Json notes) {
   Json object = {{"severity", severity},
-                 {"place", std::move(place)},
+                 {"place", Json::parse(place)},
                  {"message", withShortQuotes(message)},
                  {"notes", std::move(notes)}};
   fmt::print(stderr, "{}\n", dump(object, -1));
@@ -65,7 +56,7 @@ void tellNote(std::string_view message) {
 
 void tellProgress(std::string_view message) {
   if (asJson) {
-    printLine("progress", nullptr, message, Json::array());
+    printLine("progress", "null", message, Json::array());
   } else {
     fmt::print(stderr, "{}\n", message);
   }
@@ -78,8 +69,8 @@ void tell(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
   }
   Json notes = Json::array();
   for (const DiagnosticNote &note : diagnostic.notes) {
-    notes.push_back(
-        {{"place", placeJson(note.where, files)}, {"message", withShortQuotes(note.message)}});
+    notes.push_back({{"place", Json::parse(placeJson(note.where, files))},
+                     {"message", withShortQuotes(note.message)}});
   }
   printLine(toString(diagnostic.severity), placeJson(diagnostic.where, files), diagnostic.message,
             std::move(notes));
