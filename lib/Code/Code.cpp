@@ -1,6 +1,6 @@
 //===- Code.cpp - The size of code ----------------------------------------===//
 
-#include "tally/Code/Code.h"
+#include "tally/Code/Origin.h"
 
 #include <algorithm>
 #include <cmath>
@@ -77,6 +77,23 @@ CodeSize measure(const Kernel &kernel, const Code &code, uint32_t instructionByt
   size.semaphores = static_cast<uint32_t>(std::count(used.begin(), used.end(), true));
   size.bytes = size.operations * instructionBytes;
   return size;
+}
+
+Origin originOf(const Kernel &kernel, const Code &code, const Op &op) {
+  switch (op.kind) {
+  case OpKind::Issue:
+    return kernel.instrs[op.instr()].where;
+  case OpKind::LoopBegin:
+  case OpKind::IfBegin:
+    return kernel.loops[op.loop()].where;
+  default:
+    break;
+  }
+  if (op.numReasons == 0) {
+    return {};
+  }
+  const Dep &dep = kernel.deps[code.reasons[op.firstReason]];
+  return {kernel.instrs[dep.consumer].where, dep.where};
 }
 
 } // namespace tally

@@ -2,6 +2,8 @@
 
 #include "tally/Code/Limits.h"
 
+#include "tally/Code/Origin.h"
+
 #include "../Support/Report.h"
 
 #include <set>
@@ -49,13 +51,14 @@ static void checkSemaphores(const Kernel &kernel, const Code &code, const Machin
 /// make of them is nowhere said.
 class ConstantChecker {
 public:
-  ConstantChecker(const Kernel &kernel, const Machine &machine, Diagnostics &diagnostics)
-      : kernel(kernel), machine(machine), diagnostics(diagnostics) {}
+  ConstantChecker(const Kernel &kernel, const Code &code, const Machine &machine,
+                  Diagnostics &diagnostics)
+      : kernel(kernel), code(code), machine(machine), diagnostics(diagnostics) {}
 
   void run(const EngineProgram &program) {
     where = kernel.engines[program.engine].where;
     for (const Op &op : program.ops) {
-      where = placeOf(op);
+      where = originOf(kernel, code, op).where.value_or(where); // or of what is before it
       bool signals = op.signal.valid() && op.kind != OpKind::Reset;
       for (Operand number : {op.a, op.b, Operand::number(signals ? op.amount : 0)}) {
         if (!number.isRegister && number.value >> (machine.counterBits - 1) > 1) {
@@ -66,14 +69,6 @@ public:
   }
 
 private:
-  /// The instruction, or the last one or the loop before it.
-  Location placeOf(const Op &op) const {
-    bool loop = op.kind == OpKind::LoopBegin || op.kind == OpKind::IfBegin;
-    return op.kind == OpKind::Issue ? kernel.instrs[op.instr()].where
-           : loop                   ? kernel.loops[op.loop()].where
-                                    : where;
-  }
-
   void complain(EngineId engine, uint32_t number) {
     report(diagnostics, where,
            "in the code of engine '{}': the number {} does not fit counters of {} bits, which hold "
@@ -83,6 +78,7 @@ private:
   }
 
   const Kernel &kernel;
+  const Code &code;
   const Machine &machine;
   Diagnostics &diagnostics;
   Location where;
@@ -103,7 +99,7 @@ void checkLimits(const Kernel &kernel, const Code &code, const Machine &machine,
   checkEngines(kernel, machine, diagnostics);
   checkSemaphores(kernel, code, machine, diagnostics);
   for (const EngineProgram &program : code.engines) {
-    ConstantChecker(kernel, machine, diagnostics).run(program);
+    ConstantChecker(kernel, code, machine, diagnostics).run(program);
     uint32_t limit = machine.registersPerEngine.value_or(UINT32_MAX);
     if (program.registers.size() > limit) {
       report(diagnostics, kernel.engines[program.engine].where,

@@ -145,11 +145,11 @@ public:
     }
   }
 
-  void open(std::string_view name, const written::KernelData &data, const written::Origin &origin) {
+  void open(std::string_view name, const written::KernelData &data, const Origin &origin) {
     enter(ir::KernelOp::create(builder, placeOf(origin), name, data).getBody());
   }
 
-  void open(std::string_view name, const written::CodeData &data, const written::Origin &origin) {
+  void open(std::string_view name, const written::CodeData &data, const Origin &origin) {
     auto kernel = mlir::FlatSymbolRefAttr::get(builder.getContext(), name);
     enter(ir::CodeOp::create(builder, placeOf(origin), kernel, data).getBody());
   }
@@ -157,11 +157,11 @@ public:
   /// Goes on at the end of a kernel.
   void reopen(ir::KernelOp op) { builder.setInsertionPointToEnd(&op.getBody().front()); }
 
-  template <typename Data> void add(const Data &data, const written::Origin &origin) {
+  template <typename Data> void add(const Data &data, const Origin &origin) {
     ir::OpOf<Data>::create(builder, placeOf(origin), data);
   }
 
-  template <typename Data> void open(const Data &data, const written::Origin &origin) {
+  template <typename Data> void open(const Data &data, const Origin &origin) {
     enter(ir::OpOf<Data>::create(builder, placeOf(origin), data)->getRegion(0));
   }
 
@@ -184,7 +184,7 @@ private:
     return mlir::FileLineColLoc::get(files[where.file], where.line, where.column);
   }
 
-  mlir::Location placeOf(const written::Origin &origin) {
+  mlir::Location placeOf(const Origin &origin) {
     if (!origin.where) {
       return builder.getBlock()->getParentOp()->getLoc();
     }

@@ -22,6 +22,7 @@
 
 #include "tally/Transforms/ScfOutput.h"
 
+#include "tally/Code/Origin.h"
 #include "tally/IR/Load.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -433,14 +434,10 @@ void FunctionWriter::emitRun(const Op &op) {
 
 /// The same places that code in the dialect has: see CodeWriter in Written/Write.h.
 mlir::Location FunctionWriter::where(const Op &op) {
-  if (op.kind == OpKind::Issue) {
-    return at(kernel.instrs[op.instr()].where);
-  }
-  if (op.numReasons != 0) {
-    const Dep &dep = kernel.deps[code.reasons[op.firstReason]];
-    return builder.getFusedLoc({at(kernel.instrs[dep.consumer].where), at(dep.where)});
-  }
-  return loc;
+  Origin origin = originOf(kernel, code, op);
+  return !origin.where   ? loc
+         : origin.behind ? builder.getFusedLoc({at(*origin.where), at(*origin.behind)})
+                         : at(*origin.where);
 }
 
 void FunctionWriter::emitOp(const Op &op) {

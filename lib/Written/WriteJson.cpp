@@ -221,7 +221,7 @@ private:
   template <Struct S> void start(const S &data, const Origin &origin) {
     element();
     appendMembers(out, data);
-    Location where = origin.where.value_or(Location());
+    Location where = origin.place();
     if (locations && where.known() && where.file < kernel.files.size()) {
       out += ", \"loc\": {";
       appendMembers(out, LocData{kernel.files[where.file], where.line, where.column});

@@ -19,13 +19,13 @@ namespace {
 
 class Listing {
 public:
-  template <written::Struct S> void add(const S &data, const written::Origin &origin) {
+  template <written::Struct S> void add(const S &data, const Origin &origin) {
     std::string text = fmt::format("'tally.{}", S::word);
     written::appendText(text, data);
-    said.push_back({text + "'", origin.where.value_or(Location())});
+    said.push_back({text + "'", origin.place()});
   }
 
-  template <written::Struct S> void open(const S &data, const written::Origin &origin) {
+  template <written::Struct S> void open(const S &data, const Origin &origin) {
     add(data, origin);
     around.push_back(said.back());
   }

@@ -10,6 +10,7 @@
 #ifndef TALLY_WRITTEN_WRITE_H
 #define TALLY_WRITTEN_WRITE_H
 
+#include "tally/Code/Origin.h"
 #include "tally/Model/Pins.h"
 #include "tally/Model/Regions.h"
 #include "tally/Written/Data.h"
@@ -17,16 +18,6 @@
 #include <map>
 
 namespace tally::written {
-
-/// The place in the kernel that something comes from; none: where the body around it does.
-struct Origin {
-  Origin() = default;
-
-  Origin(Location where, std::optional<Location> behind = {}) : where(where), behind(behind) {}
-
-  std::optional<Location> where;
-  std::optional<Location> behind; ///< of the dependence that it serves
-};
 
 template <typename Form> class KernelWriter {
 public:
@@ -233,27 +224,8 @@ private:
     form.closeProgram();
   }
 
-  /// Of its instruction or loop; for a wait alone of the consumer that it serves, with the first
-  /// dependence behind it.
-  Origin originOf(const Op &op) const {
-    switch (op.kind) {
-    case OpKind::Issue:
-      return kernel.instrs[op.instr()].where;
-    case OpKind::LoopBegin:
-    case OpKind::IfBegin:
-      return kernel.loops[op.loop()].where;
-    default:
-      break;
-    }
-    if (op.numReasons == 0) {
-      return {};
-    }
-    const Dep &dep = kernel.deps[code.reasons[op.firstReason]];
-    return {kernel.instrs[dep.consumer].where, dep.where};
-  }
-
   void step(const Op &op) {
-    Origin origin = originOf(op);
+    Origin origin = originOf(kernel, code, op);
     switch (op.kind) {
     case OpKind::Issue:
       return form.add(issue(op), origin);
