@@ -4,10 +4,15 @@
 //
 //        {A.dma >= r1}  scale {A.act++}      ; 'load' -> 'scale'
 //
-// so that the code itself keeps the indentation of its loops.
+// so that the code itself keeps the indentation of its loops. Where the kernel says what place an
+// instruction or a loop comes from, that is the first of the comment.
+//
 //===----------------------------------------------------------------------===//
 
 #include "tally/Code/Listing.h"
+
+#include "tally/Code/Origin.h"
+#include "tally/Model/Source.h"
 
 #include <fmt/format.h>
 
@@ -63,9 +68,9 @@ private:
     }
     switch (op.kind) {
     case OpKind::LoopBegin:
-      return open(loopHead(op));
+      return open(loopHead(op), comment(op));
     case OpKind::IfBegin:
-      return open(fmt::format("if {}:", kernel.nameOf(op.loop())));
+      return open(fmt::format("if {}:", kernel.nameOf(op.loop())), comment(op));
     case OpKind::WhenBegin:
       return open(fmt::format("when {}:", operand(op.a)));
     case OpKind::Else:
@@ -90,10 +95,10 @@ private:
   void simple(const Op &op) {
     switch (op.kind) {
     case OpKind::Issue:
-      return line(std::string(kernel.nameOf(op.instr())) + signalText(op), reasons(op),
+      return line(std::string(kernel.nameOf(op.instr())) + signalText(op), comment(op),
                   waitText(op));
     case OpKind::Wait:
-      return line("wait", reasons(op), waitText(op));
+      return line("wait", comment(op), waitText(op));
     case OpKind::Signal:
       return line("signal" + signalText(op));
     case OpKind::Reset:
@@ -111,8 +116,8 @@ private:
   }
 
   /// What follows stands further to the right.
-  void open(const std::string &program) {
-    line(program);
+  void open(const std::string &program, std::string comment = "") {
+    line(program, std::move(comment));
     ++depth;
   }
 
@@ -184,8 +189,12 @@ private:
     return starts ? code.engines[engine].registers[op.dst].role.text : "";
   }
 
-  std::string reasons(const Op &op) const {
+  /// Where it comes from, and what it waits for. A wait alone has the place of what follows.
+  std::string comment(const Op &op) const {
     std::string text;
+    if (op.kind != OpKind::Wait) {
+      text = sourceText(kernel, originOf(kernel, code, op).place());
+    }
     for (uint32_t r = 0; r < op.numReasons; ++r) {
       text += text.empty() ? "" : "; ";
       text += describe(kernel, code.reasons[op.firstReason + r]);

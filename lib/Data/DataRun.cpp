@@ -3,6 +3,8 @@
 #include "EffectTable.h"
 #include "Value.h"
 
+#include "tally/Model/Source.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -413,8 +415,8 @@ void DataRun::commit(Instance instance) {
 
 std::string describe(const Kernel &kernel, const Runs &runs, const DataFault &fault) {
   std::string when = iterationText(kernel, runs, fault.instance);
-  std::string who = fmt::format("'{}'{}{}", kernel.nameOf(fault.instance.instr),
-                                when.empty() ? "" : " at ", when);
+  std::string who =
+      nameWithSource(kernel, fault.instance.instr) + (when.empty() ? "" : " at ") + when;
   std::string again =
       fault.count > 1 ? fmt::format(" ({} runs of it do so)", fault.count) : std::string();
   auto buffer = [&] { return kernel.text(kernel.buffers[fault.buffer].name); };

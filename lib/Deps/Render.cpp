@@ -5,6 +5,7 @@
 #include "tally/Deps/Bounds.h"
 
 #include "tally/Model/Iterations.h"
+#include "tally/Model/Source.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -56,7 +57,7 @@ public:
   }
 
   std::string access(InstrId instr, AccessId id) const {
-    return fmt::format("'{}' {} {}", kernel.nameOf(instr), verb(kernel.accesses[id].kind),
+    return fmt::format("{} {} {}", nameWithSource(kernel, instr), verb(kernel.accesses[id].kind),
                        text(id));
   }
 
@@ -193,6 +194,13 @@ Json depJson(const Kernel &kernel, const Extraction &extraction, const Words &wo
                  {"kind", toString(dep.kind)},
                  {"class", className(kernel, dep)},
                  {"distance", distanceJson(kernel, words, dep)}};
+  for (auto [key, instr] :
+       {std::pair("producer_loc", dep.producer), {"consumer_loc", dep.consumer}}) {
+    std::string source = sourceJson(kernel, kernel.instrs[instr].where);
+    if (!source.empty()) {
+      object[key] = Json::parse(source);
+    }
+  }
   if (dep.form != DistanceForm::Vector) {
     object[dep.form == DistanceForm::Flat ? "flat" : "element"] = dep.step;
   }

@@ -71,8 +71,9 @@ struct LoadedOnce::Keeper : mlir::DialectInterface::Base<Keeper> {
   LoadedOnce *now = nullptr;
 };
 
-LoadedOnce::LoadedOnce(mlir::MLIRContext *context)
-    : keeper(Keeper::of(context->getOrLoadDialect<TallyDialect>())) {
+LoadedOnce::LoadedOnce(mlir::MLIRContext *context, llvm::StringRef file)
+    : files(mlir::StringAttr::get(context, file)),
+      keeper(Keeper::of(context->getOrLoadDialect<TallyDialect>())) {
   keeper.now = this;
 }
 

@@ -4,6 +4,8 @@
 
 #include "Markup.h"
 
+#include "tally/Code/Origin.h"
+#include "tally/Model/Source.h"
 #include "tally/Sim/Trace.h"
 
 #include <fmt/format.h>
@@ -18,6 +20,11 @@ public:
         op(timeline.code.engines[lane.engine].ops[piece.op]) {}
 
   std::string text() const {
+    return body() + sourceText(kernel, originOf(kernel, timeline.code, op).place(), "\n");
+  }
+
+private:
+  std::string body() const {
     switch (piece.kind) {
     case PieceKind::Control:
       return control();
@@ -34,7 +41,6 @@ public:
     return "";
   }
 
-private:
   /// ` (A = 3, B = 1)`
   std::string where() const {
     std::string text = iterationText(kernel, piece.iterations);

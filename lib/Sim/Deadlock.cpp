@@ -9,6 +9,8 @@
 
 #include "Simulator.h"
 
+#include "tally/Model/Source.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,7 +73,7 @@ void Simulator::findDeadlock() {
 static std::string describeWait(const Kernel &kernel, const Code &code, const StuckEngine &stuck) {
   const Op &op = code.engines[stuck.engine].ops[stuck.op];
   std::string before = op.kind == OpKind::Issue
-                           ? fmt::format(" to issue '{}'", kernel.nameOf(op.instr()))
+                           ? fmt::format(" to issue {}", nameWithSource(kernel, op.instr()))
                            : std::string();
   std::string line =
       fmt::format("'{}' waits{} for '{}' >= {}, which holds {}", kernel.nameOf(stuck.engine),

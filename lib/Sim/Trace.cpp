@@ -2,6 +2,9 @@
 
 #include "tally/Sim/Trace.h"
 
+#include "tally/Code/Origin.h"
+#include "tally/Model/Source.h"
+
 #include "../Support/StrictJson.h"
 
 #include <fmt/format.h>
@@ -63,13 +66,17 @@ void TraceWriter::name(std::string_view what, uint32_t process, uint32_t thread,
         0);
 }
 
-void TraceWriter::slice(uint32_t process, uint32_t thread, std::string_view category,
+/// Of an operation; its number and where it comes from lead the arguments.
+void TraceWriter::slice(EngineId engine, uint32_t index, uint32_t thread, std::string_view category,
                         std::string_view text, Tick from, Tick to, std::string_view arguments) {
-  event(fmt::format(
-            R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
-            category, quoteJson(text), process, thread, microseconds(from), microseconds(to - from),
-            arguments),
-        from);
+  const Op &op = code.engines[engine].ops[index];
+  std::string source = sourceJson(kernel, originOf(kernel, code, op).place());
+  event(
+      fmt::format(
+          R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{"op":{}{}{}{}}}}})",
+          category, quoteJson(text), engine.value + 1, thread, microseconds(from),
+          microseconds(to - from), index, source.empty() ? "" : ",\"loc\":", source, arguments),
+      from);
 }
 
 std::string operationName(const Kernel &kernel, const Code &code, EngineId engine, uint32_t index) {
@@ -102,8 +109,8 @@ std::string operationName(const Kernel &kernel, const Code &code, EngineId engin
 
 void TraceWriter::onOperation(EngineId engine, uint32_t op, Tick from, Tick to) {
   if (to > from) {
-    slice(engine.value + 1, sequencerThread, "control", operationName(kernel, code, engine, op),
-          from, to, fmt::format(R"("op":{})", op));
+    slice(engine, op, sequencerThread, "control", operationName(kernel, code, engine, op), from, to,
+          "");
   }
 }
 
@@ -122,12 +129,12 @@ static std::string reasonsOf(const Kernel &kernel, const Code &code, const Op &o
 void TraceWriter::onStall(EngineId engine, uint32_t index, Stall kind, Tick from, Tick to) {
   const Op &op = code.engines[engine].ops[index];
   std::string text = kind == Stall::QueueFull ? "queue full" : "drains";
-  std::string arguments = fmt::format(R"("op":{})", index);
+  std::string arguments;
   if (kind == Stall::Wait) {
     text = fmt::format("waits for {}", code.semaphores[op.wait].name);
-    arguments += R"(,"dependences":)" + reasonsOf(kernel, code, op);
+    arguments = R"(,"dependences":)" + reasonsOf(kernel, code, op);
   }
-  slice(engine.value + 1, sequencerThread, "stall", text, from, to, arguments);
+  slice(engine, index, sequencerThread, "stall", text, from, to, arguments);
 }
 
 void TraceWriter::onRelease(const Release &release) {
@@ -145,11 +152,10 @@ void TraceWriter::onRelease(const Release &release) {
 }
 
 void TraceWriter::onExecution(const Execution &e) {
-  slice(kernel.queues[e.queue].engine.value + 1, threadOf(e.queue), "instruction",
+  slice(kernel.queues[e.queue].engine, e.op, threadOf(e.queue), "instruction",
         kernel.nameOf(e.instr), e.start, e.occupied,
-        fmt::format(R"("op":{},"run":{},"arrival_ps":{},"start_ps":{},"finish_ps":{},)"
-                    R"("retire_ps":{})",
-                    e.op, e.run, e.arrival, e.start, e.finish, e.retire));
+        fmt::format(R"(,"run":{},"arrival_ps":{},"start_ps":{},"finish_ps":{},"retire_ps":{})",
+                    e.run, e.arrival, e.start, e.finish, e.retire));
 }
 
 void TraceWriter::onSemaphore(SemaId semaphore, Tick at, uint32_t value) {

@@ -95,7 +95,7 @@ std::optional<std::vector<LoadedKernel>> readKernels(std::unique_ptr<llvm::Memor
     sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
     return asLoaded(std::move(*plain));
   }
-  ir::LoadedOnce once(context);
+  ir::LoadedOnce once(context, buffer->getBufferIdentifier());
   mlir::OwningOpRef<mlir::ModuleOp> module = readModule(std::move(buffer), sources, context);
   if (!module || !holdsOnlyKernels(*module)) {
     return std::nullopt;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CheckCommand.h"
+#include "Table.h"
 #include "TileWatch.h"
 
 #include <fmt/format.h>
@@ -400,21 +401,25 @@ private:
 
   Json json() const {
     const ExploreResult &total = all.total;
-    return {{"verdict", toString(total.verdict)},
-            {"promise", subject.exact ? "exact" : "safe"},
-            {"reason", total.verdict == Verdict::No ? total.text : total.reason},
-            {"kind", total.witness ? Json(toString(total.witness->kind)) : Json()},
-            {"instances", all.instances},
-            {"states", total.states},
-            {"transitions", total.transitions},
-            {"bytes", total.bytes},
-            {"in_flight", std::max(mostInFlight, explore.inFlight)},
-            {"full_queues", fullNames()},
-            {"overwaits", all.numOverwaits},
-            {"at_resets", all.numAtResets},
-            {"stuck_together", total.stuckTogether},
-            {"trips", total.verdict == Verdict::No ? Json(trips()) : Json::array()},
-            {"steps", total.schedule.size()}};
+    Json object = {{"verdict", toString(total.verdict)},
+                   {"promise", subject.exact ? "exact" : "safe"},
+                   {"reason", total.verdict == Verdict::No ? total.text : total.reason},
+                   {"kind", total.witness ? Json(toString(total.witness->kind)) : Json()},
+                   {"instances", all.instances},
+                   {"states", total.states},
+                   {"transitions", total.transitions},
+                   {"bytes", total.bytes},
+                   {"in_flight", std::max(mostInFlight, explore.inFlight)},
+                   {"full_queues", fullNames()},
+                   {"overwaits", all.numOverwaits},
+                   {"at_resets", all.numAtResets},
+                   {"stuck_together", total.stuckTogether},
+                   {"trips", total.verdict == Verdict::No ? Json(trips()) : Json::array()},
+                   {"steps", total.schedule.size()}};
+    if (total.witness) {
+      addSource(object, kernel, diagnostic().where);
+    }
+    return object;
   }
 
   const CheckOptions &options;

@@ -9,6 +9,7 @@
 
 #include "tally/Check/Causes.h"
 #include "tally/Check/Schedule.h"
+#include "tally/Model/Source.h"
 #include "tally/Support/ReadFile.h"
 
 #include <fmt/format.h>
@@ -186,7 +187,7 @@ private:
       place += "at the end";
     } else {
       bool issues = blocked.op->kind == OpKind::Issue;
-      place += issues ? fmt::format("at '{}'", kernel.nameOf(blocked.op->instr()))
+      place += issues ? fmt::format("at {}", nameWithSource(kernel, blocked.op->instr()))
                       : std::string("between instructions");
     }
     if (blocked.kind == Blocked::Kind::Wait) {
@@ -197,8 +198,8 @@ private:
     for (QueueId queue : kernel.engines[engine].queues) {
       const QueueState &q = state.queues[queue];
       for (uint32_t n = q.retired; n < q.issued; ++n) {
-        place += fmt::format("{}'{}'", n == q.retired ? "; in flight " : ", ",
-                             kernel.nameOf(system.instanceAt(queue, n).instr));
+        place += n == q.retired ? "; in flight " : ", ";
+        place += nameWithSource(kernel, system.instanceAt(queue, n).instr);
       }
     }
     return place + "\n";

@@ -8,6 +8,7 @@
 #include "Session.h"
 #include "Table.h"
 
+#include "tally/Model/Source.h"
 #include "tally/Run/Interpret.h"
 #include "tally/Support/Names.h"
 #include "tally/Sync/Explain.h"
@@ -96,7 +97,7 @@ public:
     Table thresholds = thresholdTable();
     Json waits = Json::array();
     result.text +=
-        fmt::format("instruction '{}' on queue '{}': {}\n", kernel.nameOf(instr),
+        fmt::format("instruction {} on queue '{}': {}\n", nameWithSource(kernel, instr),
                     kernel.nameOf(kernel.instrs[instr].queue), subjectText(kernel, code, machine));
     for (DepId dep : kernel.deps.ids()) {
       if (kernel.deps[dep].consumer == instr) {
@@ -108,10 +109,12 @@ public:
       result.text += "\nvalues:\n" + thresholds.text() + (values.more ? "  ...\n" : "");
     }
     result.text += values.rows.empty() ? "\ndoes not run with these trips\n" : "";
-    result.add(waitedForBy(), {{"instruction", kernel.nameOf(instr)},
-                               {"strategy", toString(code.strategy)},
-                               {"waits", std::move(waits)},
-                               {"values", thresholds.json()}});
+    Json object = {{"instruction", kernel.nameOf(instr)}};
+    addSource(object, kernel, kernel.instrs[instr].where);
+    object.update({{"strategy", toString(code.strategy)},
+                   {"waits", std::move(waits)},
+                   {"values", thresholds.json()}});
+    result.add(waitedForBy(), std::move(object));
   }
 
 private:
@@ -119,6 +122,7 @@ private:
     std::string_view kind = toString(kernel.deps[dep].kind);
     Table parts({{"", "", -10, "  "}, {""}});
     Json object = {{"dependence", describe(kernel, dep)}, {"id", dep.value}};
+    addSource(object, kernel, kernel.deps[dep].where);
     for (const ExplainedPart &part : explainWait(kernel, plan, dep)) {
       parts.add({part.aspect, part.text});
       object[part.aspect] = part.text;
@@ -130,10 +134,12 @@ private:
     if (!standing.empty()) {
       parts.add({"in code", standing});
     }
-    text += fmt::format("\nwaits for {}{}{}\n{}", describe(kernel, dep), kind.empty() ? "" : " ",
-                        kind, parts.text());
+    text += fmt::format("\nwaits for {}{}{}{}\n{}", describe(kernel, dep), kind.empty() ? "" : " ",
+                        kind, source(dep), parts.text());
     waits.push_back(std::move(object));
   }
+
+  std::string source(DepId dep) const { return sourceText(kernel, kernel.deps[dep].where, "  "); }
 
   /// Which wait in the code does the work of this dependence.
   std::string standingWait(DepId dep) const {
@@ -179,7 +185,7 @@ private:
     std::string list;
     for (DepId dep : kernel.deps.ids()) {
       if (kernel.deps[dep].producer == instr) {
-        list += fmt::format("  {}\n", describe(kernel, dep));
+        list += fmt::format("  {}{}\n", describe(kernel, dep), source(dep));
       }
     }
     return list.empty() ? "" : "\nis waited for by\n" + list;

@@ -244,6 +244,7 @@ Table dependenceTable(const Kernel &kernel, const SyncPlan &plan, const Machine 
                {"place"},
                {"threshold", "", 0, " >= "},
                {"operations", "", 0, "  cost "},
+               {"loc", "", 0, "  "},
                {"", "", 0, "\n       "}});
   for (DepId id : kernel.deps.ids()) {
     const Dep &dep = kernel.deps[id];
@@ -258,7 +259,7 @@ Table dependenceTable(const Kernel &kernel, const SyncPlan &plan, const Machine 
                wait.threshold.valid()
                    ? Cell(toString(plan.exprs, wait.threshold, plan.rings, kernel))
                    : Cell::hidden({}),
-               waitCost(plan, machine, id),
+               waitCost(plan, machine, id), sourceCell(kernel, dep.where),
                wait.exact || !waits ? Cell() : "waits longer than the dependence asks"});
   }
   return table;

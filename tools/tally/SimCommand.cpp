@@ -9,6 +9,7 @@
 #include "Tables.h"
 #include "TimedSubject.h"
 
+#include "tally/Code/Origin.h"
 #include "tally/Sim/Commits.h"
 #include "tally/Sim/Trace.h"
 #include "tally/Support/WholeFile.h"
@@ -421,7 +422,8 @@ Table waitTable(const Kernel &kernel, const Code &code, const SimResult &result)
                {"semaphore", "", 0, " for '"},
                {"dependences", "", 0, "'"},
                {"runs"},
-               {"waiting_ps"}});
+               {"waiting_ps"},
+               {"loc", "", 0, "  "}});
   for (const Share &share : sorted(std::move(shares))) {
     const Op &op = code.engines[share.engine].ops[share.op];
     std::vector<std::string> reasons = reasonsOf(kernel, code, op);
@@ -433,7 +435,8 @@ Table waitTable(const Kernel &kernel, const Code &code, const SimResult &result)
          code.semaphores[op.wait].name,
          {fmt::format("{}{}", reasons.empty() ? "" : ": ", fmt::join(reasons, ", ")), reasons},
          Cell::hidden(share.runs),
-         Cell::hidden(share.span)});
+         Cell::hidden(share.span),
+         sourceCell(kernel, originOf(kernel, code, op).place())});
   }
   return table;
 }
@@ -451,11 +454,14 @@ Table pathTable(const Kernel &kernel, const Code &code, const SimResult &result)
                {"operation"},
                {"what", "", 0, ": "},
                {"kind"},
-               {"span_ps"}});
+               {"span_ps"},
+               {"loc", "", 0, "  "}});
   for (const Share &share : sorted(std::move(shares))) {
+    const Op &op = code.engines[share.engine].ops[share.op];
     table.add({shareOf(share.span, result), toString(share.kind), kernel.nameOf(share.engine),
                Cell::hidden(share.op), purposeOf(kernel, code, share.engine, share.op),
-               Cell::hidden(toString(share.kind)), Cell::hidden(share.span)});
+               Cell::hidden(toString(share.kind)), Cell::hidden(share.span),
+               sourceCell(kernel, originOf(kernel, code, op).place())});
   }
   return table;
 }

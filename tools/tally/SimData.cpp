@@ -8,6 +8,7 @@
 #include "tally/Data/Inputs.h"
 #include "tally/Data/Npy.h"
 #include "tally/Deps/Unstated.h"
+#include "tally/Model/Source.h"
 #include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
@@ -110,10 +111,13 @@ void writeBuffers(const Kernel &kernel, const Memory &memory, const std::string 
 namespace {
 
 Table faultTable(const Kernel &kernel, const Runs &runs, const std::vector<DataFault> &faults) {
-  Table table({{"instruction"}, {"iteration"}, {"runs"}, {"text", "", 0, "  "}});
+  Table table({{"instruction"}, {"loc"}, {"iteration"}, {"runs"}, {"text", "", 0, "  "}});
   for (const DataFault &fault : faults) {
+    Location where = kernel.instrs[fault.instance.instr].where;
     table.add({Cell::hidden(kernel.nameOf(fault.instance.instr)),
-               Cell::hidden(iterationText(kernel, runs, fault.instance)), Cell::hidden(fault.count),
+               {std::nullopt, sourceCell(kernel, where).value},
+               Cell::hidden(iterationText(kernel, runs, fault.instance)),
+               Cell::hidden(fault.count),
                describe(kernel, runs, fault)});
   }
   return table;
@@ -125,7 +129,7 @@ std::string writerText(const Kernel &kernel, const Runs &runs,
     return "written by nobody";
   }
   std::string when = iterationText(kernel, runs, *writer);
-  return fmt::format("written by '{}'{}{}", kernel.nameOf(writer->instr),
+  return fmt::format("written by {}{}{}", nameWithSource(kernel, writer->instr),
                      when.empty() ? "" : " at ", when);
 }
 

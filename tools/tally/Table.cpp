@@ -2,6 +2,8 @@
 
 #include "Table.h"
 
+#include "tally/Model/Source.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +20,17 @@ std::string inColumn(const Column &column, std::string_view text) {
 }
 
 } // namespace
+
+Cell sourceCell(const Kernel &kernel, Location where) {
+  std::string text = sourceText(kernel, where);
+  return text.empty() ? Cell() : Cell(text, Json::parse(sourceJson(kernel, where)));
+}
+
+void addSource(Json &object, const Kernel &kernel, Location where) {
+  if (Cell source = sourceCell(kernel, where); source.value) {
+    object["loc"] = std::move(*source.value);
+  }
+}
 
 void Table::add(std::vector<Cell> cells) {
   assert(cells.size() == columns.size() && "a row has a cell for each column");

@@ -16,12 +16,18 @@
 
 #include "Output.h"
 
+#include "tally/Support/Diagnostics.h"
+
 #include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace tally {
+struct Kernel;
+}
 
 namespace tally::tool {
 
@@ -54,6 +60,11 @@ struct Cell {
   std::optional<std::string> text;
   std::optional<Json> value;
 };
+
+/// Of a place that the kernel says something comes from, for the key `loc`; in other places
+/// nothing.
+Cell sourceCell(const Kernel &kernel, Location where);
+void addSource(Json &object, const Kernel &kernel, Location where);
 
 class Table {
 public:

@@ -113,6 +113,18 @@ TEST(PlanTablesTest, aDependenceIsALineAndAnObject) {
       << line;
 }
 
+/// A place is there if the kernel says that the dependence comes from elsewhere.
+TEST(PlanTablesTest, aDependenceHasItsPlace) {
+  LoadedKernel loaded = loop(std::nullopt);
+  SyncPlan plan = compiled(loaded.kernel, Strategy::PerLoop).plan;
+  EXPECT_FALSE(dependenceTable(loaded.kernel, plan, genericMachine()).json()[0].contains("loc"));
+  loaded.kernel.files = {"k.json", "k.py"};
+  loaded.kernel.deps[DepId(0)].where = {1, 12, 5};
+  Table table = dependenceTable(loaded.kernel, plan, genericMachine());
+  EXPECT_TRUE(table.line(0).ends_with("  k.py:12:5\n")) << table.line(0);
+  EXPECT_EQ(table.json()[0]["loc"], (Json{{"file", "k.py"}, {"line", 12}, {"column", 5}}));
+}
+
 /// A wait that is longer than what was asked says so below; one without a count has no group.
 TEST(PlanTablesTest, waitsWithoutACountHaveNeitherGroupNorThreshold) {
   LoadedKernel loaded = loop(std::nullopt);

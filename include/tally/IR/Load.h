@@ -27,6 +27,11 @@ namespace tally::ir {
 /// kernel begins with that of an earlier one, so that the last kernel's serves all.
 class FileTable {
 public:
+  FileTable() = default;
+
+  /// With the file that is read as the first.
+  explicit FileTable(mlir::StringAttr own) : files{own}, numbers{{own, 0}} {}
+
   /// Gives a new kernel all files known so far.
   void startKernel(written::KernelResolver &resolver);
 
@@ -48,7 +53,7 @@ private:
 /// reads a module need not load it again.
 class LoadedOnce {
 public:
-  explicit LoadedOnce(mlir::MLIRContext *context);
+  LoadedOnce(mlir::MLIRContext *context, llvm::StringRef file);
   LoadedOnce(const LoadedOnce &) = delete;
   LoadedOnce &operator=(const LoadedOnce &) = delete;
   ~LoadedOnce();

@@ -222,7 +222,7 @@ struct Kernel {
   StringPool strings;
   NameId name;
   Location where;
-  std::vector<std::string> files; ///< what Location::file indexes
+  std::vector<std::string> files; ///< what Location::file indexes; the first is what was read
 
   IdVector<EngineId, Engine> engines;
   IdVector<QueueId, Queue> queues;

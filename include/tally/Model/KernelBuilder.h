@@ -33,7 +33,7 @@ class KernelBuilder {
 public:
   explicit KernelBuilder(std::string_view name, Location where = {});
 
-  /// The number of `path` for Location::file; the same for equal paths.
+  /// The number of `path` for Location::file; equal paths have one. The first is what is read.
   uint32_t file(std::string_view path);
 
   /// An engine with one queue of its own name.

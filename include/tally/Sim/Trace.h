@@ -51,8 +51,8 @@ public:
 
 private:
   void name(std::string_view what, uint32_t process, uint32_t thread, std::string_view text);
-  void slice(uint32_t process, uint32_t thread, std::string_view category, std::string_view text,
-             Tick from, Tick to, std::string_view arguments);
+  void slice(EngineId engine, uint32_t index, uint32_t thread, std::string_view category,
+             std::string_view text, Tick from, Tick to, std::string_view arguments);
   void event(std::string_view text, Tick at);
   std::string endText(const SimResult &result, uint64_t events, Tick at, bool full) const;
   uint32_t threadOf(QueueId queue) const;
