@@ -250,10 +250,9 @@ private:
     }
     Kernel both = found;
     for (Dep dep : drawn.kernel.deps) {
-      const DistanceComponent *first = drawn.kernel.componentsBegin(dep);
-      const DistanceComponent *last = drawn.kernel.componentsEnd(dep);
+      std::span<const DistanceComponent> components = drawn.kernel.componentsOf(dep);
       dep.firstComponent = static_cast<uint32_t>(both.components.size());
-      both.components.insert(both.components.end(), first, last);
+      both.components.insert(both.components.end(), components.begin(), components.end());
       both.deps.push(dep);
     }
     Diagnostics diagnostics;

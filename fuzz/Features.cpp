@@ -92,24 +92,20 @@ template <DistanceForm form> bool hasForm(const Kernel &, const Dep &dep) {
   return dep.form == form;
 }
 
-std::span<const DistanceComponent> componentsOf(const Kernel &kernel, const Dep &dep) {
-  return {kernel.componentsBegin(dep), kernel.componentsEnd(dep)};
-}
-
 bool isNegative(const Kernel &kernel, const Dep &dep) {
   return (dep.form == DistanceForm::Element && dep.step < 0) ||
-         any(componentsOf(kernel, dep), [](const DistanceComponent &c) { return c.distance < 0; });
+         any(kernel.componentsOf(dep), [](const DistanceComponent &c) { return c.distance < 0; });
 }
 
 /// Farther than rings remember.
 bool isFar(const Kernel &kernel, const Dep &dep) {
-  return dep.step > mostRemembered ||
-         any(componentsOf(kernel, dep),
-             [](const DistanceComponent &c) { return c.distance > mostRemembered; });
+  return dep.step > mostRemembered || any(kernel.componentsOf(dep), [](const DistanceComponent &c) {
+           return c.distance > mostRemembered;
+         });
 }
 
 bool isVector(const Kernel &kernel, const Dep &dep, size_t least, size_t most) {
-  size_t components = componentsOf(kernel, dep).size();
+  size_t components = kernel.componentsOf(dep).size();
   return dep.form == DistanceForm::Vector && least <= components && components <= most;
 }
 

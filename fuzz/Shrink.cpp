@@ -85,7 +85,8 @@ static Draft draftOf(const Kernel &kernel) {
   Draft draft;
   draft.body = nodesOf(kernel, rootLoop);
   for (const Dep &dep : kernel.deps) {
-    draft.deps.push_back({dep, {kernel.componentsBegin(dep), kernel.componentsEnd(dep)}});
+    std::span<const DistanceComponent> components = kernel.componentsOf(dep);
+    draft.deps.push_back({dep, {components.begin(), components.end()}});
   }
   draft.reserved = kernel.reserved;
   for (const Engine &engine : kernel.engines) {

@@ -54,9 +54,8 @@ static std::vector<int64_t> deltaOf(const Kernel &kernel, const Dep &dep,
       continue;
     }
     delta.push_back(0);
-    for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
-         ++c) {
-      delta.back() += c->loop == loop ? c->distance : 0;
+    for (const DistanceComponent &c : kernel.componentsOf(dep)) {
+      delta.back() += c.loop == loop ? c.distance : 0;
     }
   }
   return delta;

@@ -50,9 +50,8 @@ static std::string offsetOf(const Kernel &kernel, const Dep &dep) {
     return fmt::format("flat {}", dep.step);
   }
   std::vector<int64_t> distances;
-  for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
-       ++c) {
-    distances.push_back(c->distance);
+  for (const DistanceComponent &c : kernel.componentsOf(dep)) {
+    distances.push_back(c.distance);
   }
   std::string vector = distances.empty()       ? "0"
                        : distances.size() == 1 ? fmt::format("{}", distances[0])

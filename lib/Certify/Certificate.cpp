@@ -187,9 +187,9 @@ private:
       std::string distance = dep.form == DistanceForm::Vector ? "distance"
                              : dep.form == DistanceForm::Flat ? fmt::format("flat {}", dep.step)
                                                               : fmt::format("element {}", dep.step);
-      for (auto *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep); ++c) {
+      for (const DistanceComponent &c : kernel.componentsOf(dep)) {
         assert(dep.form != DistanceForm::Flat && "runs have no components");
-        distance += fmt::format(" ({} {})", c->loop.value, c->distance);
+        distance += fmt::format(" ({} {})", c.loop.value, c.distance);
       }
       return fmt::format("({} {} ({}))", dep.producer.value, dep.consumer.value, distance);
     });

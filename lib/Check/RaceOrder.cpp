@@ -61,20 +61,6 @@ private:
     return found != active.end() ? found->iteration : 0;
   }
 
-  /// The loops around both instructions, outermost first.
-  std::vector<LoopId> commonLoops() const {
-    std::vector<LoopId> loops;
-    LoopId loop = kernel.commonLoop(kernel.instrs[fault.earlier.instr].home,
-                                    kernel.instrs[fault.later.instr].home);
-    for (; loop != rootLoop; loop = kernel.loops[loop].parent) {
-      if (kernel.loops[loop].kind == LoopKind::Loop) {
-        loops.push_back(loop);
-      }
-    }
-    std::reverse(loops.begin(), loops.end());
-    return loops;
-  }
-
   std::string raceMessage() const {
     size_t numCells = commonCells().size();
     return fmt::format("race: nothing makes {}, which {} {}, wait for {}, which {} {}",
@@ -214,7 +200,9 @@ private:
   std::string distanceText() const {
     std::string text;
     bool negative = false;
-    for (LoopId loop : commonLoops()) {
+    LoopId producerHome = kernel.instrs[producer.instr].home;
+    LoopId consumerHome = kernel.instrs[consumer.instr].home;
+    for (LoopId loop : kernel.realLoops(kernel.commonLoop(producerHome, consumerHome))) {
       int64_t distance =
           int64_t(iterationOf(consumerActive, loop)) - int64_t(iterationOf(producerActive, loop));
       negative |= distance < 0;
@@ -223,8 +211,7 @@ private:
                             distance);
       }
     }
-    bool sameBody = kernel.instrs[producer.instr].home == kernel.instrs[consumer.instr].home;
-    return negative && sameBody && consumer.run >= producer.run
+    return negative && producerHome == consumerHome && consumer.run >= producer.run
                ? fmt::format(" flat {}", consumer.run - producer.run)
                : text;
   }

@@ -139,7 +139,7 @@ RaceReport reportOf(const RaceSubject &subject, const OutsideRun &run) {
   report.kind = ReportKind::Outside;
   report.text = outsideError(kernel, run);
   report.facts = {{"first", std::string(kernel.nameOf(run.instr))},
-                  {"first_iteration", iterationText(kernel, run)},
+                  {"first_iteration", iterationText(kernel, run.iteration)},
                   {"first_access", std::string(kernel.text(kernel.accesses[run.access].text))},
                   {"dimension", std::to_string(run.dim + 1)},
                   {"index", std::to_string(run.index)}};

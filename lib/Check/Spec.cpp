@@ -92,12 +92,9 @@ bool SpecSystem::ready(Instance instance, const IdVector<InstrId, uint32_t> &ret
 std::string SpecSystem::describe(Instance instance) const {
   std::vector<LoopIteration> around;
   if (instance.run < owed.numRuns(instance.instr)) {
-    std::span<const uint32_t> iterations = owed.iterationsOf(instance);
-    size_t level = iterations.size();
-    for (LoopId l = kernel.instrs[instance.instr].home; level > 0; l = kernel.loops[l].parent) {
-      if (!kernel.loops[l].isBranch()) {
-        around.insert(around.begin(), {l, iterations[--level] - 1});
-      }
+    auto iteration = owed.iterationsOf(instance).begin();
+    for (LoopId loop : kernel.realLoops(kernel.instrs[instance.instr].home)) {
+      around.push_back({loop, *iteration++ - 1});
     }
   }
   std::string text = iterationText(kernel, around);

@@ -96,10 +96,8 @@ std::optional<OutsideRun> TileRanges::outside(const KernelCursor &at, AccessId i
   for (uint32_t d = 0; d < tile.access.dims.size(); ++d) {
     if (Index index = indexBeyond(at, tile, d, shape[d])) {
       OutsideRun run{at.instr(), id, d, *index, {}, {}};
-      for (LoopId l = tile.home; l != rootLoop; l = kernel.loops[l].parent) {
-        if (!kernel.loops[l].isBranch()) {
-          run.iteration.insert(run.iteration.begin(), {l, at.index(l).iteration});
-        }
+      for (LoopId loop : kernel.realLoops(tile.home)) {
+        run.iteration.push_back({loop, static_cast<uint64_t>(at.index(loop).iteration)});
       }
       return run;
     }

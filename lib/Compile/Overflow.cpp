@@ -101,12 +101,7 @@ public:
   bool counts(LoopId loop) const { return perEntry[loop] > 0; }
 
 private:
-  uint64_t maxTrips(const Loop &loop) const {
-    if (loop.trip.kind == Trip::Kind::Constant) {
-      return loop.trip.constant;
-    }
-    return loop.trip.max.value_or(unbounded);
-  }
+  uint64_t maxTrips(const Loop &loop) const { return loop.trip.most().value_or(unbounded); }
 
   void boundEntries() {
     for (LoopId l : kernel.loops.ids()) {

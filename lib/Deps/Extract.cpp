@@ -197,10 +197,7 @@ private:
 
   /// All iterations of a loop: a distance that no trip count reaches.
   void addWholeLevel(LoopId loop) {
-    const Trip &trip = kernel.loops[loop].trip;
-    uint64_t most = trip.kind == Trip::Kind::Constant ? trip.constant
-                    : trip.max                        ? *trip.max
-                                                      : maxCount;
+    uint64_t most = kernel.loops[loop].trip.most().value_or(maxCount);
     if (most > 1) {
       components.push_back({loop, 1 - static_cast<int64_t>(most)});
     }
@@ -414,8 +411,8 @@ private:
   void addExample(DerivedDep &derived, const Distances::One *example) {
     Distances::One first;
     if (!example) {
-      first.producer.resize(numRealLoops(kernel.instrs[derived.dep.producer].home));
-      first.consumer.resize(numRealLoops(kernel.instrs[derived.dep.consumer].home));
+      first.producer.resize(kernel.realLoops(kernel.instrs[derived.dep.producer].home).size());
+      first.consumer.resize(kernel.realLoops(kernel.instrs[derived.dep.consumer].home).size());
       example = &first;
     }
     derived.firstIteration = static_cast<uint32_t>(result.iterations.size());
@@ -424,14 +421,6 @@ private:
     for (const std::vector<int64_t> *side : {&example->producer, &example->consumer}) {
       result.iterations.insert(result.iterations.end(), side->begin(), side->end());
     }
-  }
-
-  size_t numRealLoops(LoopId loop) const {
-    size_t count = 0;
-    for (; loop != rootLoop; loop = kernel.loops[loop].parent) {
-      count += kernel.loops[loop].kind == LoopKind::Loop;
-    }
-    return count;
   }
 
   const Kernel &kernel;

@@ -75,22 +75,15 @@ const LeavingText::Variable *LeavingText::find(What what, LoopId loop) const {
 }
 
 bool LeavingText::isUnbounded(LoopId loop) const {
-  const Trip &trip = kernel.loops[loop].trip;
-  return trip.kind == Trip::Kind::Guard || (trip.kind == Trip::Kind::Value && !trip.max);
+  return !kernel.loops[loop].trip.most();
 }
 
 uint64_t LeavingText::most(LoopId loop) const {
-  const Trip &trip = kernel.loops[loop].trip;
-  return isUnbounded(loop)                   ? maxCount
-         : trip.kind == Trip::Kind::Constant ? trip.constant
-                                             : *trip.max;
+  return kernel.loops[loop].trip.most().value_or(maxCount);
 }
 
 uint64_t LeavingText::least(LoopId loop) const {
-  const Trip &trip = kernel.loops[loop].trip;
-  return trip.kind == Trip::Kind::Constant ? trip.constant
-         : trip.kind == Trip::Kind::Value  ? trip.min
-                                           : 0;
+  return kernel.loops[loop].trip.least();
 }
 
 std::string LeavingText::iteration(LoopId loop) {
@@ -285,15 +278,11 @@ std::string LeavingText::alsoAt(const std::vector<int64_t> &point) const {
   return text;
 }
 
-std::vector<std::pair<LoopId, int64_t>>
-LeavingText::iterationAt(const std::vector<int64_t> &point) const {
-  std::vector<std::pair<LoopId, int64_t>> all;
-  for (LoopId l = tile.home; l != rootLoop; l = kernel.loops[l].parent) {
-    if (kernel.loops[l].kind == LoopKind::Loop) {
-      all.emplace_back(l, valueAt(point, What::Iteration, l, ""));
-    }
+std::vector<LoopIteration> LeavingText::iterationAt(const std::vector<int64_t> &point) const {
+  std::vector<LoopIteration> all;
+  for (LoopId loop : kernel.realLoops(tile.home)) {
+    all.push_back({loop, static_cast<uint64_t>(valueAt(point, What::Iteration, loop, ""))});
   }
-  std::reverse(all.begin(), all.end());
   return all;
 }
 

@@ -15,6 +15,7 @@
 #define TALLY_LIB_DEPS_LEAVINGTEXT_H
 
 #include "TileText.h"
+#include "tally/Model/Iterations.h"
 
 namespace tally {
 
@@ -54,7 +55,7 @@ public:
   /// what says where the tile lies besides iterations.
   int64_t indexAt(const std::vector<int64_t> &point) const;
   std::string alsoAt(const std::vector<int64_t> &point) const;
-  std::vector<std::pair<LoopId, int64_t>> iterationAt(const std::vector<int64_t> &point) const;
+  std::vector<LoopIteration> iterationAt(const std::vector<int64_t> &point) const;
 
 private:
   enum class What : uint8_t { Iteration, Length, Total, Symbol };

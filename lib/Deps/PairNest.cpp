@@ -14,22 +14,10 @@ namespace tally {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// The real loops from `outer`, left out, to `inner`; outermost first.
-static std::vector<LoopId> realLoopsBelow(const Kernel &kernel, LoopId outer, LoopId inner) {
-  std::vector<LoopId> loops;
-  for (LoopId l = inner; l != outer; l = kernel.loops[l].parent) {
-    if (kernel.loops[l].kind == LoopKind::Loop) {
-      loops.push_back(l);
-    }
-  }
-  std::reverse(loops.begin(), loops.end());
-  return loops;
-}
-
 PairPlace placeOfBodies(const Kernel &kernel, LoopId producerHome, LoopId consumerHome) {
   PairPlace place{
       producerHome, consumerHome, kernel.commonLoop(producerHome, consumerHome), {}, {}};
-  place.levels = realLoopsBelow(kernel, rootLoop, place.shared);
+  place.levels = kernel.realLoops(place.shared);
   if (place.shared != producerHome && place.shared != consumerHome) {
     LoopId p = kernel.childTowards(place.shared, producerHome);
     LoopId c = kernel.childTowards(place.shared, consumerHome);
@@ -48,15 +36,7 @@ static bool hasBranchBelow(const Kernel &kernel, LoopId outer, LoopId inner) {
 }
 
 static Extent extentOf(const Loop &loop) {
-  switch (loop.trip.kind) {
-  case Trip::Kind::Constant:
-    return {loop.trip.constant, loop.trip.constant};
-  case Trip::Kind::Value:
-    return {loop.trip.min, loop.trip.max};
-  case Trip::Kind::Guard:
-    break;
-  }
-  return {};
+  return {loop.trip.least(), loop.trip.most()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -70,8 +50,8 @@ class LoopNames {
 public:
   LoopNames(const TilePair &pair, PairNest &nest) : pair(pair), nest(nest) {
     const PairPlace &place = pair.place;
-    producerOwn = realLoopsBelow(pair.kernel, place.shared, place.producerHome);
-    consumerOwn = realLoopsBelow(pair.kernel, place.shared, place.consumerHome);
+    producerOwn = pair.kernel.realLoops(place.producerHome, place.shared);
+    consumerOwn = pair.kernel.realLoops(place.consumerHome, place.shared);
   }
 
   std::vector<LoopId> producerOwn;
@@ -117,7 +97,7 @@ private:
   /// often each time, else a counter.
   std::string total(LoopId body, bool atProducer) {
     const Kernel &kernel = pair.kernel;
-    std::vector<LoopId> loops = realLoopsBelow(kernel, rootLoop, body);
+    std::vector<LoopId> loops = kernel.realLoops(body);
     bool hasFormula = loops.empty() || !hasBranchBelow(kernel, loops.front(), body);
     std::string formula = "0";
     for (size_t i = 0; i < loops.size() && hasFormula; ++i) {
@@ -158,7 +138,7 @@ private:
     }
     EntryCounter counter;
     counter.isShared = isShared;
-    counter.levels = static_cast<uint32_t>(realLoopsBelow(pair.kernel, rootLoop, body).size());
+    counter.levels = static_cast<uint32_t>(pair.kernel.realLoops(body).size());
     counter.isBranch = pair.kernel.loops[body].isBranch();
     counter.minTrips = extentOf(pair.kernel.loops[body]).min;
     nest.counters.push_back(counter);

@@ -43,15 +43,8 @@ static Bounds remainder(const Bounds &a, int64_t modulus) {
 
 /// Iterations of a loop.
 static Bounds iterations(const Loop &loop) {
-  switch (loop.trip.kind) {
-  case Trip::Kind::Constant:
-    return {0, static_cast<int64_t>(loop.trip.constant) - 1};
-  case Trip::Kind::Value:
-    return {0, loop.trip.max ? static_cast<int64_t>(*loop.trip.max) - 1 : Bounds::endless};
-  case Trip::Kind::Guard:
-    break;
-  }
-  return {0, Bounds::endless};
+  std::optional<uint64_t> most = loop.trip.most();
+  return {0, most ? static_cast<int64_t>(*most) - 1 : Bounds::endless};
 }
 
 static Bounds boundsOf(const Kernel &kernel, const BodyTile &tile, TileExprId id) {

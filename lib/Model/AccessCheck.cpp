@@ -52,8 +52,7 @@ Magnitude absolute(int64_t value) {
 /// Of the trips of a loop. A total is taken for no more than one loop's, and so is a run-time
 /// value.
 Magnitude mostTrips(const Loop &loop) {
-  return loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant
-                                                : loop.trip.max.value_or(maxCount);
+  return loop.trip.most().value_or(maxCount);
 }
 
 Magnitude magnitudeOf(const Kernel &kernel, const BodyTile &tile, const TileExpr &node,

@@ -251,9 +251,7 @@ void Checker::trip(const Loop &loop) {
     }
     return;
   }
-  uint64_t largest = trip.kind == Trip::Kind::Constant ? trip.constant
-                     : trip.max                        ? std::max(*trip.max, trip.min)
-                                                       : trip.min;
+  uint64_t largest = std::max(trip.least(), trip.most().value_or(0));
   if (largest > maxCount) {
     report(diagnostics, loop.where, "loop '{}' {} {} times; a trip count is at most {}", name,
            trip.kind == Trip::Kind::Constant ? "runs" : "may run", largest, maxCount);

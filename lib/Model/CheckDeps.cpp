@@ -134,11 +134,10 @@ void DepChecker::vectorDistance(DepId id) {
     return zeroDistance(id);
   }
   bool legal = true;
-  for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
-       ++c) {
-    legal &= component(id, *c);
+  for (const DistanceComponent &c : kernel.componentsOf(dep)) {
+    legal &= component(id, c);
   }
-  const DistanceComponent &outermost = *kernel.componentsBegin(dep);
+  const DistanceComponent &outermost = kernel.componentsOf(dep).front();
   if (legal && outermost.distance < 0) {
     error(dep,
           " at distance {} on '{}', a run that is still to come; the outermost distance that is "
@@ -258,20 +257,19 @@ void DepChecker::elementDistance(DepId id) {
     return elementEndsError(dep);
   }
   LoopId shared = kernel.realLoop(kernel.loops[kernel.instrs[dep.producer].home].parent);
-  for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
-       ++c) {
-    if (!component(id, *c)) {
+  for (const DistanceComponent &c : kernel.componentsOf(dep)) {
+    if (!component(id, c)) {
       return;
     }
-    if (c->loop != shared) {
+    if (c.loop != shared) {
       error(dep,
             " element by element at a distance on '{}'; besides the elements only the innermost "
             "loop around both, '{}', may have a distance",
-            kernel.nameOf(c->loop), kernel.nameOf(shared));
+            kernel.nameOf(c.loop), kernel.nameOf(shared));
       return;
     }
   }
-  elementOffset(dep, shared, dep.numComponents == 0 ? 0 : kernel.componentsBegin(dep)->distance);
+  elementOffset(dep, shared, dep.numComponents == 0 ? 0 : kernel.componentsOf(dep)[0].distance);
 }
 
 /// At offset 0 the producer's loop must come first; no run of a later iteration is ever waited for.

@@ -7,12 +7,9 @@
 namespace tally {
 
 int64_t Kernel::distanceOn(const Dep &dep, LoopId loop) const {
-  for (const DistanceComponent *c = componentsBegin(dep); c != componentsEnd(dep); ++c) {
-    if (c->loop == loop) {
-      return c->distance;
-    }
-  }
-  return 0;
+  std::span<const DistanceComponent> all = componentsOf(dep);
+  auto found = std::ranges::find(all, loop, &DistanceComponent::loop);
+  return found == all.end() ? 0 : found->distance;
 }
 
 LoopId Kernel::commonLoop(LoopId a, LoopId b) const {
@@ -57,25 +54,40 @@ LoopId Kernel::realLoop(LoopId loop) const {
   return loop;
 }
 
+std::vector<LoopId> Kernel::realLoops(LoopId inner, LoopId outer) const {
+  std::vector<LoopId> found;
+  for (LoopId l = inner; l != outer; l = loops[l].parent) {
+    if (loops[l].kind == LoopKind::Loop) {
+      found.push_back(l);
+    }
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
 std::string_view toString(DepKind kind) {
   constexpr std::string_view names[] = {"", "raw", "war", "waw"};
   return names[static_cast<size_t>(kind)];
 }
 
-std::string describe(const Kernel &kernel, DepId id) {
-  const Dep &dep = kernel.deps[id];
-  std::string text =
-      fmt::format("'{}' -> '{}'", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer));
+std::string distanceText(const Kernel &kernel, const Dep &dep,
+                         std::span<const DistanceComponent> components) {
+  std::string text;
   if (dep.form != DistanceForm::Vector) {
     text += fmt::format(" {} {}", dep.form == DistanceForm::Flat ? "flat" : "element", dep.step);
   }
   std::string_view separator = " at ";
-  for (const DistanceComponent *c = kernel.componentsBegin(dep); c != kernel.componentsEnd(dep);
-       ++c) {
-    text += fmt::format("{}'{}' = {}", separator, kernel.nameOf(c->loop), c->distance);
+  for (const DistanceComponent &c : components) {
+    text += fmt::format("{}'{}' = {}", separator, kernel.nameOf(c.loop), c.distance);
     separator = ", ";
   }
   return text;
+}
+
+std::string describe(const Kernel &kernel, DepId id) {
+  const Dep &dep = kernel.deps[id];
+  return fmt::format("'{}' -> '{}'{}", kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer),
+                     distanceText(kernel, dep, kernel.componentsOf(dep)));
 }
 
 } // namespace tally

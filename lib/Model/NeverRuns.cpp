@@ -5,7 +5,7 @@
 namespace tally {
 
 static bool isEmpty(const Trip &trip) {
-  return trip.kind == Trip::Kind::Constant ? trip.constant == 0 : trip.max == uint64_t(0);
+  return trip.most() == uint64_t(0);
 }
 
 bool neverRuns(const Kernel &kernel, LoopId id) {

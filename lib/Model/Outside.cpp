@@ -12,14 +12,6 @@ namespace tally {
 
 using Kind = TileExpr::Kind;
 
-std::string iterationText(const Kernel &kernel, const OutsideRun &run) {
-  std::string text;
-  for (auto [loop, iteration] : run.iteration) {
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", kernel.nameOf(loop), iteration);
-  }
-  return text;
-}
-
 static const Buffer &bufferOf(const Kernel &kernel, const OutsideRun &run) {
   return kernel.buffers[kernel.accesses[run.access].buffer];
 }
@@ -27,7 +19,7 @@ static const Buffer &bufferOf(const Kernel &kernel, const OutsideRun &run) {
 std::string reachText(const Kernel &kernel, const OutsideRun &run) {
   const std::vector<uint64_t> &shape = bufferOf(kernel, run).shape;
   uint64_t extent = shape[run.dim];
-  std::string when = iterationText(kernel, run);
+  std::string when = iterationText(kernel, run.iteration);
   when += when.empty() || run.also.empty() ? "" : ", ";
   when += run.also;
   return fmt::format("dimension {} of {} has {} element{}, and index {} is reached{}{}",

@@ -25,9 +25,9 @@ DepPlace placeOf(const Kernel &kernel, const Dep &dep) {
   if (dep.numComponents == 0) {
     return place;
   }
-  const DistanceComponent *outermost = kernel.componentsBegin(dep);
-  place.carrier = outermost->loop;
-  place.offset = outermost->distance;
+  const DistanceComponent &outermost = kernel.componentsOf(dep).front();
+  place.carrier = outermost.loop;
+  place.offset = outermost.distance;
   place.loopsBelowCarrier = kernel.realLoop(place.shared) != place.carrier;
   return place;
 }

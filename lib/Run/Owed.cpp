@@ -10,14 +10,11 @@ namespace tally {
 
 static std::vector<int64_t> distanceVector(const Kernel &kernel, const Dep &dep) {
   std::vector<int64_t> distances;
-  LoopId loop =
+  LoopId shared =
       kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
-  for (; loop.valid(); loop = kernel.loops[loop].parent) {
-    if (kernel.loops[loop].kind == LoopKind::Loop) {
-      distances.push_back(kernel.distanceOn(dep, loop));
-    }
+  for (LoopId loop : kernel.realLoops(shared)) {
+    distances.push_back(kernel.distanceOn(dep, loop));
   }
-  std::reverse(distances.begin(), distances.end());
   if (dep.form == DistanceForm::Element) {
     distances.push_back(dep.step);
   }

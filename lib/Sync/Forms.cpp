@@ -112,8 +112,8 @@ private:
 
   /// A distance on a loop and on the one below it.
   Form twoLevels() const {
-    const DistanceComponent *last = kernel.componentsEnd(dep) - 1;
-    int64_t step = last->loop == place.shared ? last->distance : 0;
+    const DistanceComponent &last = kernel.componentsOf(dep).back();
+    int64_t step = last.loop == place.shared ? last.distance : 0;
     return element(ring(), place.carrier, place.shared, step);
   }
 

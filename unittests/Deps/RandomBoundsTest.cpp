@@ -120,7 +120,7 @@ private:
     std::string name(kernel.nameOf(body));
     auto at = std::find_if(run.iteration.begin(), run.iteration.end(),
                            [&](const auto &each) { return each.first == body; });
-    int64_t own = at == run.iteration.end() ? 0 : at->second;
+    int64_t own = at == run.iteration.end() ? 0 : static_cast<int64_t>(at->iteration);
     uint64_t most = loop.isBranch()                          ? 1
                     : loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant
                                                              : loop.trip.max.value_or(1'000'000);

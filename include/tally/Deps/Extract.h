@@ -93,6 +93,10 @@ struct Extraction {
   std::vector<DerivationStep> steps;
   /// For how many of those that are kept a search for a chain ended at its bound (Implied.h).
   size_t numUnsearched = 0;
+
+  std::span<const DistanceComponent> componentsOf(const Dep &dep) const {
+    return {components.data() + dep.firstComponent, dep.numComponents};
+  }
 };
 
 /// Finds dependences; keeps what it learnt about one kernel for the next.

@@ -26,6 +26,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,6 +96,14 @@ struct Trip {
   NameId symbol; ///< of a Value or a Guard; none: the loop's own name
   uint64_t min = 0;
   std::optional<uint64_t> max;
+
+  /// At least so often.
+  uint64_t least() const { return kind == Kind::Constant ? constant : min; }
+
+  /// At most so often; none: nobody knows.
+  std::optional<uint64_t> most() const {
+    return kind == Kind::Constant ? std::optional(constant) : max;
+  }
 
   bool operator==(const Trip &) const = default;
 };
@@ -249,12 +258,8 @@ struct Kernel {
 
   EngineId engineOf(InstrId id) const { return queues[instrs[id].queue].engine; }
 
-  const DistanceComponent *componentsBegin(const Dep &dep) const {
-    return components.data() + dep.firstComponent;
-  }
-
-  const DistanceComponent *componentsEnd(const Dep &dep) const {
-    return componentsBegin(dep) + dep.numComponents;
+  std::span<const DistanceComponent> componentsOf(const Dep &dep) const {
+    return {components.data() + dep.firstComponent, dep.numComponents};
   }
 
   /// The component of a vector distance on `loop`; 0 where none is given.
@@ -274,9 +279,16 @@ struct Kernel {
 
   /// The innermost real loop (not a branch) at or around `loop`; the root counts as one.
   LoopId realLoop(LoopId loop) const;
+
+  /// The real loops at or around `inner`, outermost first, from below `outer` on.
+  std::vector<LoopId> realLoops(LoopId inner, LoopId outer = rootLoop) const;
 };
 
 std::string_view toString(DepKind kind);
+
+/// ` at 'A' = 2`, ` flat 3`; empty for the same iteration.
+std::string distanceText(const Kernel &kernel, const Dep &dep,
+                         std::span<const DistanceComponent> components);
 
 /// `'load' -> 'scale' at 'A' = 2`, for messages and listings.
 std::string describe(const Kernel &kernel, DepId id);

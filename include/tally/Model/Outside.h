@@ -12,9 +12,7 @@
 #ifndef TALLY_MODEL_OUTSIDE_H
 #define TALLY_MODEL_OUTSIDE_H
 
-#include "tally/Model/Kernel.h"
-
-#include <utility>
+#include "tally/Model/Iterations.h"
 
 namespace tally {
 
@@ -22,14 +20,10 @@ struct OutsideRun {
   InstrId instr;
   AccessId access;
   uint32_t dim = 0;
-  int64_t index = 0; ///< negative, or past the end of the dimension
-  /// Of the loops around, outermost first; from 0, as tiles count.
-  std::vector<std::pair<LoopId, int64_t>> iteration;
+  int64_t index = 0;                    ///< negative, or past the end of the dimension
+  std::vector<LoopIteration> iteration; ///< of the loops around, outermost first
   std::string also; ///< what else says where the tile lies: "trips(A) = 3"; may be empty
 };
-
-/// `i = 2, j = 0`; empty outside loops.
-std::string iterationText(const Kernel &kernel, const OutsideRun &run);
 
 /// `dimension 1 of 3 has 2 elements, and index 2 is reached at i = 2`
 std::string reachText(const Kernel &kernel, const OutsideRun &run);

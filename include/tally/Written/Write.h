@@ -164,10 +164,8 @@ private:
     depData.distance.form = dep.form;
     depData.distance.step = dep.step;
     depData.distance.components.clear();
-    for (const auto *each = kernel.componentsBegin(dep); each != kernel.componentsEnd(dep);
-         ++each) {
-      depData.distance.components.push_back(
-          {std::string(kernel.nameOf(each->loop)), each->distance});
+    for (const DistanceComponent &c : kernel.componentsOf(dep)) {
+      depData.distance.components.push_back({std::string(kernel.nameOf(c.loop)), c.distance});
     }
     depData.allowDivergent = dep.allowDivergent;
     form.add(depData, dep.where);
