@@ -3,43 +3,35 @@
 #include "TileMeet.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 namespace tally {
 namespace {
-
-bool isSymbol(const TileExpr &node) {
-  return node.kind == TileExpr::Kind::Symbol;
-}
 
 //===----------------------------------------------------------------------===//
 // What is known
 //===----------------------------------------------------------------------===//
 
-bool changes(const TileExpr &node) {
+bool changes(const ParsedAccess &access, TileExprId id) {
   using Kind = TileExpr::Kind;
-  return node.kind == Kind::Loop || node.kind == Kind::Total || node.kind == Kind::Trips;
+  return hasLeaf(access, id, [](const TileExpr &node) {
+    return node.kind == Kind::Loop || node.kind == Kind::Total || node.kind == Kind::Trips;
+  });
 }
 
-bool hasLeaf(const ParsedAccess &access, const TileDim &dim, bool (*asked)(const TileExpr &)) {
-  return tally::hasLeaf(access, dim.first, asked) || tally::hasLeaf(access, dim.size, asked);
+bool changes(const ParsedAccess &access, const TileDim &dim) {
+  return changes(access, dim.first) || changes(access, dim.size);
 }
 
-bool hasLeaf(const ParsedAccess &access, const TileGuard &guard, bool (*asked)(const TileExpr &)) {
-  return tally::hasLeaf(access, guard.left, asked) || tally::hasLeaf(access, guard.right, asked);
-}
-
-bool isConstant(const ParsedAccess &access, TileExprId id) {
-  return !id.valid() || access.exprs[id].kind == TileExpr::Kind::Constant;
-}
-
-bool isRange(const TileDim &dim) {
-  return !dim.size.valid() || dim.stride == 1;
+bool hasSymbol(const ParsedAccess &access, const TileDim &dim) {
+  return tally::hasSymbol(access, dim.first) || tally::hasSymbol(access, dim.size);
 }
 
 bool isConstantRange(const ParsedAccess &access, const TileDim &dim) {
-  return isConstant(access, dim.first) && isConstant(access, dim.size) && isRange(dim);
+  return access.isConstant(dim) && dim.isRange();
 }
 
 /// The text of one dimension by itself.
@@ -61,15 +53,15 @@ enum class DimMeet : uint8_t {
 DimMeet dimMeet(const ParsedAccess &p, const ParsedAccess &c, size_t d) {
   const TileDim &x = p.dims[d];
   const TileDim &y = c.dims[d];
-  bool changing = hasLeaf(p, x, changes) || hasLeaf(c, y, changes);
-  bool symbolic = hasLeaf(p, x, isSymbol) || hasLeaf(c, y, isSymbol);
+  bool changing = changes(p, x) || changes(c, y);
+  bool symbolic = hasSymbol(p, x) || hasSymbol(c, y);
   if (!symbolic) {
     return isConstantRange(p, x) && isConstantRange(c, y) ? DimMeet::Always : DimMeet::Depends;
   }
   if (!changing && dimText(p, x) == dimText(c, y)) {
     return DimMeet::Always;
   }
-  bool isPlaced = !tally::hasLeaf(p, x.first, isSymbol) && !tally::hasLeaf(c, y.first, isSymbol);
+  bool isPlaced = !tally::hasSymbol(p, x.first) && !tally::hasSymbol(c, y.first);
   return isPlaced ? DimMeet::May : DimMeet::Unknown;
 }
 
@@ -80,9 +72,8 @@ Excess placeProblem(const TilePair &pair) {
   }
   for (const TileBox *tile : {&pair.producer, &pair.consumer}) {
     const ParsedAccess &access = pair.tiles.parsed(*tile);
-    bool isSymbolic = std::any_of(access.dims.begin(), access.dims.end(), [&](const TileDim &dim) {
-      return hasLeaf(access, dim, isSymbol);
-    });
+    bool isSymbolic = std::any_of(access.dims.begin(), access.dims.end(),
+                                  [&](const TileDim &dim) { return hasSymbol(access, dim); });
     if (access.anywhere || isSymbolic) {
       return access.anywhere ? Excess::Anywhere : Excess::Symbol;
     }
@@ -95,63 +86,76 @@ bool mayDisagree(const TilePair &pair) {
   return !pair.isOneEngine && (pair.producer.isDivergent || pair.consumer.isDivergent);
 }
 
-bool isOneBuffer(const TilePair &pair) {
-  return pair.producer.buffer == pair.consumer.buffer;
-}
+/// What decides whether two tiles meet, and what is not known of that.
+struct Deciding {
+  struct Side {
+    const TileBox &tile;
+    std::vector<TileExprId> sizes; ///< that iterations change: they may be 0, or less
+    std::vector<TileGuard> guards;
+  };
 
-/// Calls `visit` for each dimension of one buffer on which it depends whether the tiles meet; says
-/// what is not known.
-template <typename Visit> Excess forDependingDims(const TilePair &pair, Visit visit) {
+  Excess vague = Excess::None;
+  std::vector<size_t> dims; ///< of one buffer
+  bool areBytes = false;    ///< of two buffers: all dimensions of both
+  std::array<Side, 2> sides;
+};
+
+/// The dimensions of one buffer on which it depends whether the tiles meet.
+void addDims(const TilePair &pair, Deciding &all) {
   const ParsedAccess &p = pair.tiles.parsed(pair.producer);
   const ParsedAccess &c = pair.tiles.parsed(pair.consumer);
   if (p.anywhere || c.anywhere) {
-    return Excess::Anywhere;
+    all.vague = Excess::Anywhere;
+    return;
   }
-  Excess vague = Excess::None;
   for (size_t d = 0; d < std::min(p.dims.size(), c.dims.size()); ++d) {
     DimMeet meet = dimMeet(p, c, d);
     if (meet == DimMeet::Depends || meet == DimMeet::May) {
-      visit(d);
+      all.dims.push_back(d);
     }
     if (meet == DimMeet::Unknown || meet == DimMeet::May) {
-      vague = Excess::Symbol;
+      all.vague = Excess::Symbol;
     }
   }
-  return vague;
 }
 
-/// Calls `visit` for each size of one side that iterations change: it may be 0, or less.
-template <typename Visit>
-void forChangingSizes(const TilePair &pair, const TileBox &tile, Visit visit) {
-  const ParsedAccess &access = pair.tiles.parsed(tile);
+/// Sizes and guards of one side, but for those with run-time values.
+void addConditions(const ParsedAccess &access, Deciding::Side &side, Excess &vague) {
   for (const TileDim &dim : access.dims) {
-    if (tally::hasLeaf(access, dim.size, changes) && !tally::hasLeaf(access, dim.size, isSymbol)) {
-      visit(dim.size);
+    if (changes(access, dim.size) && !tally::hasSymbol(access, dim.size)) {
+      side.sizes.push_back(dim.size);
+    }
+  }
+  for (const TileGuard &guard : access.guards) {
+    if (!tally::hasSymbol(access, guard.left) && !tally::hasSymbol(access, guard.right)) {
+      side.guards.push_back(guard);
+    } else if (vague == Excess::None) {
+      vague = Excess::Symbol;
     }
   }
 }
 
-/// Calls `visit` for each guard of one side without run-time values; says if there are others.
-template <typename Visit> Excess forGuards(const TilePair &pair, const TileBox &tile, Visit visit) {
-  const ParsedAccess &access = pair.tiles.parsed(tile);
-  Excess vague = Excess::None;
-  for (const TileGuard &guard : access.guards) {
-    if (hasLeaf(access, guard, isSymbol)) {
-      vague = Excess::Symbol;
-    } else {
-      visit(guard);
-    }
+Deciding decidingOf(const TilePair &pair) {
+  Deciding all{Excess::None, {}, false, {{{pair.producer, {}, {}}, {pair.consumer, {}, {}}}}};
+  if (mayDisagree(pair)) {
+    all.vague = Excess::Symbol;
+    return all;
   }
-  return vague;
+  if (pair.producer.buffer == pair.consumer.buffer) {
+    addDims(pair, all);
+  } else {
+    all.vague = placeProblem(pair);
+    all.areBytes = all.vague == Excess::None;
+  }
+  for (Deciding::Side &side : all.sides) {
+    addConditions(pair.tiles.parsed(side.tile), side, all.vague);
+  }
+  return all;
 }
 
 //===----------------------------------------------------------------------===//
 // Conditions
 //===----------------------------------------------------------------------===//
-
-TileText textOf(const TilePair &pair, const TileBox &tile, const SideNames &names) {
-  return {pair.tiles.read(tile), names};
-}
 
 /// That `at` lies before the end of so many numbers from `first` on; if there is an end.
 std::string isBefore(const std::string &at, const std::string &first, const std::string &size) {
@@ -166,7 +170,7 @@ std::string meetText(const TileDim &x, const TileText &p, const TileDim &y, cons
   if (!x.size.valid() && !y.size.valid()) {
     return fmt::format("({} = {})", px, cy);
   }
-  if (isRange(x) && isRange(y)) {
+  if (x.isRange() && y.isRange()) {
     return fmt::format("({} and {})", isBefore(px, cy, c.size(y)), isBefore(cy, px, p.size(x)));
   }
   std::string k = fmt::format("k{}", d);
@@ -203,7 +207,7 @@ Stretches stretchesOf(const TilePair &pair, const TileBox &tile, const TileText 
     }
     const TileDim &dim = access.dims[d];
     all.first += fmt::format(" + {} * ({})", block, side.expr(dim.first));
-    if (isStretch && isRange(dim)) {
+    if (isStretch && dim.isRange()) {
       all.length = fmt::format("{} * ({})", block, side.size(dim));
     } else if (dim.size.valid()) {
       all.variables.push_back(fmt::format("{}{}", prefix, d));
@@ -233,64 +237,47 @@ std::string bytesMeet(const TilePair &pair, const TileText &p, const TileText &c
 } // namespace
 
 Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNames &consumer) {
-  const TileText p = textOf(pair, pair.producer, producer);
-  const TileText c = textOf(pair, pair.consumer, consumer);
-  if (mayDisagree(pair)) {
-    return {"", Excess::Symbol};
+  const Deciding deciding = decidingOf(pair);
+  const TileText p(pair.tiles.read(pair.producer), producer);
+  const TileText c(pair.tiles.read(pair.consumer), consumer);
+  std::vector<std::string> conditions;
+  for (size_t d : deciding.dims) {
+    conditions.push_back(meetText(pair.tiles.parsed(pair.producer).dims[d], p,
+                                  pair.tiles.parsed(pair.consumer).dims[d], c, d));
   }
-  Meeting meeting;
-  auto add = [&](const std::string &condition) {
-    meeting.condition += meeting.condition.empty() ? "" : " and ";
-    meeting.condition += condition;
-  };
-  if (isOneBuffer(pair)) {
-    const ParsedAccess &x = pair.tiles.parsed(pair.producer);
-    const ParsedAccess &y = pair.tiles.parsed(pair.consumer);
-    meeting.vague =
-        forDependingDims(pair, [&](size_t d) { add(meetText(x.dims[d], p, y.dims[d], c, d)); });
-  } else {
-    meeting.vague = placeProblem(pair);
-    if (meeting.vague == Excess::None) {
-      add(bytesMeet(pair, p, c));
+  if (deciding.areBytes) {
+    conditions.push_back(bytesMeet(pair, p, c));
+  }
+  for (const Deciding::Side &side : deciding.sides) {
+    const TileText &text = &side == &deciding.sides[0] ? p : c;
+    for (TileExprId size : side.sizes) {
+      conditions.push_back(fmt::format("({} >= 1)", text.expr(size)));
+    }
+    for (const TileGuard &guard : side.guards) {
+      conditions.push_back(text.guard(guard));
     }
   }
-  for (auto [tile, side] : {std::pair(&pair.producer, &p), std::pair(&pair.consumer, &c)}) {
-    forChangingSizes(pair, *tile,
-                     [&](TileExprId size) { add(fmt::format("({} >= 1)", side->expr(size))); });
-    Excess vague = forGuards(pair, *tile, [&](const TileGuard &guard) { add(side->guard(guard)); });
-    meeting.vague = meeting.vague == Excess::None ? vague : meeting.vague;
-  }
-  return meeting;
+  return {fmt::format("{}", fmt::join(conditions, " and ")), deciding.vague};
 }
 
 void forDecidingExprs(const TilePair &pair,
                       const std::function<void(const TileBox &, TileExprId)> &visit) {
-  if (mayDisagree(pair)) {
-    return;
-  }
-  auto visitDim = [&](const TileBox &tile, const TileDim &dim) {
-    visit(tile, dim.first);
-    visit(tile, dim.size);
-  };
-  if (isOneBuffer(pair)) {
-    forDependingDims(pair, [&](size_t d) {
-      for (const TileBox *tile : {&pair.producer, &pair.consumer}) {
-        visitDim(*tile, pair.tiles.parsed(*tile).dims[d]);
-      }
-    });
-  }
-  bool hasBytes = !isOneBuffer(pair) && placeProblem(pair) == Excess::None;
-  for (const TileBox *tile : {&pair.producer, &pair.consumer}) {
-    for (const TileDim &dim : pair.tiles.parsed(*tile).dims) {
-      if (hasBytes) {
-        visitDim(*tile, dim);
+  const Deciding deciding = decidingOf(pair);
+  for (const auto &[tile, sizes, guards] : deciding.sides) {
+    const std::vector<TileDim> &dims = pair.tiles.parsed(tile).dims;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (deciding.areBytes || std::ranges::count(deciding.dims, d) != 0) {
+        visit(tile, dims[d].first);
+        visit(tile, dims[d].size);
       }
     }
-    forChangingSizes(pair, *tile, [&](TileExprId size) { visit(*tile, size); });
-    forGuards(pair, *tile, [&](const TileGuard &guard) {
-      visit(*tile, guard.left);
-      visit(*tile, guard.right);
-    });
+    for (TileExprId size : sizes) {
+      visit(tile, size);
+    }
+    for (const TileGuard &guard : guards) {
+      visit(tile, guard.left);
+      visit(tile, guard.right);
+    }
   }
 }
 

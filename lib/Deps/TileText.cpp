@@ -71,8 +71,7 @@ std::string TileText::size(const TileDim &dim) const {
   if (!dim.size.valid()) {
     return "1";
   }
-  auto isSymbol = [](const TileExpr &node) { return node.kind == TileExpr::Kind::Symbol; };
-  return names.symbol || !hasLeaf(access, dim.size, isSymbol) ? expr(dim.size) : "";
+  return names.symbol || !hasSymbol(access, dim.size) ? expr(dim.size) : "";
 }
 
 std::string TileText::guard(const TileGuard &guard) const {

@@ -22,6 +22,11 @@ struct SideNames {
 bool hasLeaf(const ParsedAccess &access, TileExprId id,
              const std::function<bool(const TileExpr &)> &asked);
 
+inline bool hasSymbol(const ParsedAccess &access, TileExprId id) {
+  return hasLeaf(access, id,
+                 [](const TileExpr &node) { return node.kind == TileExpr::Kind::Symbol; });
+}
+
 class TileText {
 public:
   TileText(const BodyTile &tile, const SideNames &names)

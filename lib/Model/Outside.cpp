@@ -46,7 +46,7 @@ public:
     if (isEndForSize(dim)) {
       return endForSize(dim);
     }
-    if (isConstant(dim.first)) {
+    if (access.isConstant(dim.first)) {
       return {};
     }
     std::string guarded = withGuard(dim);
@@ -57,14 +57,12 @@ public:
   }
 
 private:
-  bool isConstant(TileExprId id) const { return access.exprs[id].kind == Kind::Constant; }
-
   int64_t value(TileExprId id) const { return access.exprs[id].value; }
 
   /// `64:128` of 128 elements: the size was taken for the end.
   bool isEndForSize(const TileDim &dim) const {
-    return isConstant(dim.first) && dim.size.valid() && isConstant(dim.size) && dim.stride == 1 &&
-           value(dim.first) > 0 && value(dim.first) < value(dim.size) && value(dim.size) <= extent;
+    return access.isConstant(dim) && dim.size.valid() && dim.stride == 1 && value(dim.first) > 0 &&
+           value(dim.first) < value(dim.size) && value(dim.size) <= extent;
   }
 
   std::string endForSize(const TileDim &dim) const {
@@ -77,7 +75,7 @@ private:
   /// One element, by a count that goes on.
   bool isSlot(const TileDim &dim) const {
     const TileExpr *node = &access.exprs[dim.first];
-    bool isSum = node->kind == Kind::Add && isConstant(node->b);
+    bool isSum = node->kind == Kind::Add && access.isConstant(node->b);
     node = isSum ? &access.exprs[node->a] : node;
     return run.index > 0 && !dim.size.valid() &&
            (node->kind == Kind::Loop || node->kind == Kind::Total);
@@ -91,7 +89,7 @@ private:
 
   /// Empty if the size is no number.
   std::string withGuard(const TileDim &dim) {
-    int64_t size = !dim.size.valid() ? 1 : isConstant(dim.size) ? value(dim.size) : 0;
+    int64_t size = !dim.size.valid() ? 1 : access.isConstant(dim.size) ? value(dim.size) : 0;
     int64_t beyond = 0;
     if (size == 0 || __builtin_mul_overflow(size - 1, dim.stride, &beyond)) {
       return {};

@@ -74,6 +74,9 @@ struct TileDim {
   TileExprId size; ///< none: 1
   int64_t stride = 1;
 
+  /// Whether its elements follow one another.
+  bool isRange() const { return !size.valid() || stride == 1; }
+
   bool operator==(const TileDim &) const = default;
 };
 
@@ -100,6 +103,15 @@ struct ParsedAccess {
   /// Operands before their users; constants that were folded stay behind, unused.
   IdVector<TileExprId, TileExpr> exprs;
   std::vector<std::string> names;
+
+  /// Whether an expression, which may be none, is a number.
+  bool isConstant(TileExprId id) const {
+    return !id.valid() || exprs[id].kind == TileExpr::Kind::Constant;
+  }
+
+  bool isConstant(const TileDim &dim) const {
+    return isConstant(dim.first) && isConstant(dim.size);
+  }
 };
 
 /// Reads a tile; none and a reason that names the column (from 1) if it is not one.
