@@ -93,26 +93,12 @@ Bounds boundsOf(const Kernel &kernel, const BodyTile &tile, const TileDim &dim) 
   return sum(first, steps);
 }
 
-/// Whether it names a total or a number of trips that may differ from engine to engine.
-static bool countsDivergent(const Kernel &kernel, const BodyTile &tile) {
-  for (const TileExpr &node : tile.access.exprs) {
-    if (node.kind == TileExpr::Kind::Total || node.kind == TileExpr::Kind::Trips) {
-      LoopId loop = tile.loopOf(node);
-      for (; loop.valid(); loop = kernel.loops[loop].parent) {
-        if (!kernel.loops[loop].uniform) {
-          return true;
-        }
-      }
-    }
-  }
-  return false;
-}
-
 //===----------------------------------------------------------------------===//
 // TileBoxes
 //===----------------------------------------------------------------------===//
 
-TileBoxes::TileBoxes(const Kernel &kernel) : kernel(kernel), table(*kernel.tiles), shared(kernel) {
+TileBoxes::TileBoxes(const Kernel &kernel)
+    : kernel(kernel), table(*kernel.tiles), shared(kernel), divergent(divergentLoops(kernel)) {
   for (AccessId a : kernel.accesses.ids()) {
     if (table.of(a).value == tiles.size()) {
       tiles.push(boxOf(table.of(a), kernel.accesses[a].buffer));
@@ -122,13 +108,21 @@ TileBoxes::TileBoxes(const Kernel &kernel) : kernel(kernel), table(*kernel.tiles
 
 static_assert(maxMemory < Bounds::endless, "what lies in a buffer has bounds");
 
+/// Whether it names a total or a number of trips that may differ from engine to engine.
+bool TileBoxes::countsDivergent(const BodyTile &tile) const {
+  return std::ranges::any_of(tile.access.exprs, [&](const TileExpr &node) {
+    return (node.kind == TileExpr::Kind::Total || node.kind == TileExpr::Kind::Trips) &&
+           divergent[tile.loopOf(node)].valid();
+  });
+}
+
 TileBox TileBoxes::boxOf(TileId id, BufferId buffer) {
   const std::vector<uint64_t> &shape = kernel.buffers[buffer].shape;
   const BodyTile &read = table[id];
   const ParsedAccess &access = read.access;
   TileBox tile{id, buffer, read.home, static_cast<uint32_t>(boxes.size()), {0, 0}};
   tile.isFixed = !access.anywhere && access.guards.empty();
-  tile.isDivergent = countsDivergent(kernel, read);
+  tile.isDivergent = countsDivergent(read);
   int64_t numElements = 1;
   int64_t totalElements = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -137,12 +131,8 @@ TileBox TileBoxes::boxOf(TileId id, BufferId buffer) {
     if (!access.dims.empty()) {
       const TileDim &dim = access.dims[d];
       bounds = boundsOf(kernel, read, dim);
-      auto isConstant = [&](TileExprId id) {
-        return !id.valid() || access.exprs[id].kind == TileExpr::Kind::Constant;
-      };
-      bool isRange = !dim.size.valid() || dim.stride == 1;
       bool isExact = bounds.first > -Bounds::endless && bounds.last < Bounds::endless;
-      tile.isFixed &= isConstant(dim.first) && isConstant(dim.size) && isRange && isExact;
+      tile.isFixed &= access.isConstant(dim) && dim.isRange() && isExact;
     }
     boxes.push_back(access.dims.empty() ? Bounds{} : bounds); // all: also what lies beyond the end
     numElements = product(numElements, bounds.last - bounds.first + 1);
@@ -185,28 +175,13 @@ bool TileBoxes::boxesMeet(const TileBox &a, const TileBox &b) const {
   if (a.buffer != b.buffer) {
     return sharing(a, b) != InCommon::Nothing;
   }
-  std::span<const Bounds> x = bounds(a);
-  std::span<const Bounds> y = bounds(b);
-  for (size_t d = 0; d < x.size(); ++d) {
-    if (x[d].isEmpty() || y[d].isEmpty() || !x[d].meets(y[d])) {
-      return false;
-    }
-  }
-  return true;
+  return std::ranges::equal(bounds(a), bounds(b), [](const Bounds &x, const Bounds &y) {
+    return !x.isEmpty() && !y.isEmpty() && x.meets(y);
+  });
 }
 
 bool TileBoxes::boxHolds(const TileBox &a, const TileBox &b) const {
-  if (a.buffer != b.buffer) {
-    return false;
-  }
-  std::span<const Bounds> x = bounds(a);
-  std::span<const Bounds> y = bounds(b);
-  for (size_t d = 0; d < x.size(); ++d) {
-    if (!x[d].holds(y[d])) {
-      return false;
-    }
-  }
-  return true;
+  return a.buffer == b.buffer && std::ranges::equal(bounds(a), bounds(b), &Bounds::holds);
 }
 
 } // namespace tally

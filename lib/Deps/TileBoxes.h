@@ -12,6 +12,7 @@
 #define TALLY_LIB_DEPS_TILEBOXES_H
 
 #include "tally/Model/Overlap.h"
+#include "tally/Model/Place.h"
 #include "tally/Model/Tiles.h"
 #include "tally/Support/FloorDiv.h"
 
@@ -83,12 +84,14 @@ public:
 
 private:
   TileBox boxOf(TileId id, BufferId buffer);
+  bool countsDivergent(const BodyTile &tile) const;
   bool isPlaced(BufferId buffer) const;
   Bounds inGroup(BufferId buffer, const Bounds &elements) const;
 
   const Kernel &kernel;
   const TileTable &table;
   SharedMemory shared;
+  const IdVector<LoopId, LoopId> divergent;
   std::vector<Bounds> boxes;
   IdVector<TileId, TileBox> tiles;
 };

@@ -23,13 +23,8 @@ namespace {
 class DepChecker {
 public:
   DepChecker(const Kernel &kernel, Diagnostics &diagnostics)
-      : kernel(kernel), diagnostics(diagnostics), divergent(kernel.loops.size()),
-        usedBy(kernel.loops.size()) {
-    for (LoopId id : kernel.loops.ids()) { // parents come first
-      const Loop &loop = kernel.loops[id];
-      divergent[id] = !loop.uniform ? id : loop.parent.valid() ? divergent[loop.parent] : LoopId();
-    }
-  }
+      : kernel(kernel), diagnostics(diagnostics), divergent(divergentLoops(kernel)),
+        usedBy(kernel.loops.size()) {}
 
   void run();
 

@@ -32,4 +32,13 @@ DepPlace placeOf(const Kernel &kernel, const Dep &dep) {
   return place;
 }
 
+IdVector<LoopId, LoopId> divergentLoops(const Kernel &kernel) {
+  IdVector<LoopId, LoopId> divergent(kernel.loops.size());
+  for (LoopId id : kernel.loops.ids()) { // parents come first
+    const Loop &loop = kernel.loops[id];
+    divergent[id] = !loop.uniform ? id : loop.parent.valid() ? divergent[loop.parent] : LoopId();
+  }
+  return divergent;
+}
+
 } // namespace tally

@@ -169,7 +169,7 @@ private:
   }
 
   std::vector<EngineId> meet(EngineBits members, LoopId body, const char *where, LoopId loop) {
-    return tally::meet(kernel, members, body, where, loop, diagnostics);
+    return tally::meet(kernel, divergence, members, body, where, loop, diagnostics);
   }
 
   const Kernel &kernel;

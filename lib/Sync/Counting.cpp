@@ -120,11 +120,8 @@ private:
     for (InstrId id : kernel.instrs.ids()) {
       const Instr &instr = kernel.instrs[id];
       LoopId &divergent = divergentOf[instr.queue.value];
-      if (!plan.sharesQueue(id)) {
-        continue;
-      }
-      for (LoopId l = instr.home; !divergent.valid() && l.valid(); l = kernel.loops[l].parent) {
-        divergent = kernel.loops[l].uniform ? LoopId() : l;
+      if (plan.sharesQueue(id) && !divergent.valid()) {
+        divergent = divergence.around(instr.home);
       }
     }
     bool agree = true;

@@ -2,14 +2,12 @@
 
 #include "tally/Sync/Divergence.h"
 
+#include "tally/Model/Place.h"
+
 namespace tally {
 
 Divergence::Divergence(const Kernel &kernel)
-    : kernel(kernel), divergent(kernel.loops.size()), doubts(kernel.engines.size()) {
-  for (LoopId id : kernel.loops.ids()) {
-    const Loop &loop = kernel.loops[id];
-    divergent[id] = !loop.uniform ? id : loop.parent.valid() ? divergent[loop.parent] : LoopId();
-  }
+    : kernel(kernel), divergent(divergentLoops(kernel)), doubts(kernel.engines.size()) {
   std::vector<uint64_t> waitsFor(kernel.engines.size(), 0); // engines, one bit each
   for (DepId dep : kernel.deps.ids()) {
     EngineId waiting = kernel.engineOf(kernel.deps[dep].consumer);

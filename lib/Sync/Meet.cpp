@@ -26,32 +26,22 @@
 
 namespace tally {
 
-static void refuseDivergence(const Kernel &kernel, const std::vector<EngineId> &engines,
-                             LoopId body, const char *where, LoopId loop,
-                             Diagnostics &diagnostics) {
-  for (LoopId l = body; l.valid(); l = kernel.loops[l].parent) {
-    if (kernel.loops[l].uniform) {
-      continue;
-    }
+std::vector<EngineId> meet(const Kernel &kernel, const Divergence &divergence, EngineBits members,
+                           LoopId body, const char *where, LoopId loop, Diagnostics &diagnostics) {
+  std::vector<EngineId> engines;
+  for (EngineBits rest = members; rest != 0; rest &= rest - 1) {
+    engines.push_back(EngineId(static_cast<uint32_t>(std::countr_zero(rest))));
+  }
+  LoopId divergent = divergence.around(body);
+  if (engines.size() > 1 && divergent.valid()) {
     diagnostics
         .error(kernel.loops[loop].where,
                fmt::format("a barrier {} '{}' cannot join '{}' and '{}': they may disagree on "
                            "how often '{}' runs; use a strategy without barriers",
                            where, kernel.nameOf(loop), kernel.nameOf(engines[0]),
-                           kernel.nameOf(engines[1]), kernel.nameOf(l)))
-        .note(kernel.loops[l].where, fmt::format("divergent '{}' is here", kernel.nameOf(l)));
-    return;
-  }
-}
-
-std::vector<EngineId> meet(const Kernel &kernel, EngineBits members, LoopId body, const char *where,
-                           LoopId loop, Diagnostics &diagnostics) {
-  std::vector<EngineId> engines;
-  for (EngineBits rest = members; rest != 0; rest &= rest - 1) {
-    engines.push_back(EngineId(static_cast<uint32_t>(std::countr_zero(rest))));
-  }
-  if (engines.size() > 1) {
-    refuseDivergence(kernel, engines, body, where, loop, diagnostics);
+                           kernel.nameOf(engines[1]), kernel.nameOf(divergent)))
+        .note(kernel.loops[divergent].where,
+              fmt::format("divergent '{}' is here", kernel.nameOf(divergent)));
   }
   return engines;
 }
@@ -170,7 +160,7 @@ void coverByBarriers(const Kernel &kernel, const Divergence &divergence, SyncPla
     if (members[loop] != 0) {
       plan.barriers.resize(kernel.loops.size());
       plan.barriers[loop].back =
-          meet(kernel, members[loop], loop, "at the back edge of", loop, diagnostics);
+          meet(kernel, divergence, members[loop], loop, "at the back edge of", loop, diagnostics);
       refuseDoubt(kernel, divergence, members[loop], loop,
                   fmt::format("engines would meet at the back edge of '{}'", kernel.nameOf(loop)),
                   "synchronise the region without barriers", diagnostics);

@@ -50,8 +50,8 @@ using EngineBits = uint64_t;
 
 /// The members of a barrier that stands in `body`, `where` of `loop`; refused if engines may
 /// disagree on how often they get there.
-std::vector<EngineId> meet(const Kernel &kernel, EngineBits members, LoopId body, const char *where,
-                           LoopId loop, Diagnostics &diagnostics);
+std::vector<EngineId> meet(const Kernel &kernel, const Divergence &divergence, EngineBits members,
+                           LoopId body, const char *where, LoopId loop, Diagnostics &diagnostics);
 
 /// Puts every instruction in its group, and numbers it there. Groups arise only where a dependence
 /// that `waits` needs one: other instructions signal nothing.

@@ -65,14 +65,10 @@ public:
   SplitChecker(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics)
       : kernel(kernel), plan(plan), diagnostics(diagnostics), depsFrom(kernel.instrs.size()),
         instrsOn(kernel.engines.size()), firstIn(kernel.loops.size()), lastIn(kernel.loops.size()),
-        agreed(kernel.loops.size(), true), seen(kernel.instrs.size()),
+        divergent(divergentLoops(kernel)), seen(kernel.instrs.size()),
         followed(kernel.instrs.size()) {
     for (DepId dep : kernel.deps.ids()) {
       depsFrom[kernel.deps[dep].producer].push_back(dep);
-    }
-    for (LoopId l : kernel.loops.ids()) {
-      LoopId parent = kernel.loops[l].parent;
-      agreed[l] = kernel.loops[l].uniform && (!parent.valid() || agreed[parent]);
     }
     for (InstrId instr : kernel.instrs.ids()) {
       instrsOn[kernel.engineOf(instr)].push_back(instr);
@@ -119,7 +115,7 @@ private:
            (agrees(dep.producer) && agrees(dep.consumer));
   }
 
-  bool agrees(InstrId instr) const { return agreed[kernel.instrs[instr].home]; }
+  bool agrees(InstrId instr) const { return !divergent[kernel.instrs[instr].home].valid(); }
 
   /// The loop in an iteration of which a later run of the producer may be issued before the wait
   /// has passed; none if there is none. At the root, all runs of an earlier statement are over.
@@ -385,7 +381,7 @@ private:
   IdVector<InstrId, std::vector<DepId>> depsFrom;
   IdVector<EngineId, std::vector<InstrId>> instrsOn; ///< ascending
   IdVector<LoopId, InstrId> firstIn, lastIn;         ///< in a body or below it
-  IdVector<LoopId, bool> agreed;                     ///< no loop from the root to here is divergent
+  const IdVector<LoopId, LoopId> divergent;
   // Of one search:
   InstrId target;
   LoopId loop;

@@ -38,6 +38,10 @@ struct DepPlace {
 
 DepPlace placeOf(const Kernel &kernel, const Dep &dep);
 
+/// By body: the innermost loop or branch, at or around it, on which engines may disagree; none if
+/// they agree on all.
+IdVector<LoopId, LoopId> divergentLoops(const Kernel &kernel);
+
 } // namespace tally
 
 #endif // TALLY_MODEL_PLACE_H

@@ -30,6 +30,9 @@ public:
   /// For a legal kernel. Linear in its size, and cubic in the number of engines.
   explicit Divergence(const Kernel &kernel);
 
+  /// The innermost divergent loop or branch at or around a body; none if engines agree on all.
+  LoopId around(LoopId body) const { return divergent[body]; }
+
   /// The divergent loop or branch around the producer of a dependence between two engines; none if
   /// they agree on all of them.
   LoopId apartOn(DepId dep) const;
@@ -43,7 +46,7 @@ public:
 
 private:
   const Kernel &kernel;
-  IdVector<LoopId, LoopId> divergent; ///< innermost divergent loop at or around
+  IdVector<LoopId, LoopId> divergent;
   IdVector<EngineId, DepId> doubts;
 };
 
