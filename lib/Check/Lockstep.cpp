@@ -22,16 +22,6 @@
 
 namespace tally {
 
-static std::vector<bool> betweenBarrierBrackets(const std::vector<Op> &ops) {
-  std::vector<bool> between;
-  bool open = false;
-  for (const Op &op : ops) {
-    open = (open || op.kind == OpKind::BarrierBegin) && op.kind != OpKind::BarrierEnd;
-    between.push_back(open);
-  }
-  return between;
-}
-
 Lockstep::Lockstep(const Kernel &kernel, const Code &code, const Machine &machine,
                    const Bindings &bindings, const ExploreOptions &options)
     : kernel(kernel),
@@ -45,7 +35,7 @@ Lockstep::Lockstep(const Kernel &kernel, const Code &code, const Machine &machin
            {options.inFlight, options.maxOperations, datapath.get()}) {
   for (EngineId e : kernel.engines.ids()) {
     if (options.resets) {
-      resetting.push(betweenBarrierBrackets(code.engines[e].ops));
+      resetting.push(insideBarriers(code.engines[e].ops));
     }
   }
 }
@@ -183,16 +173,23 @@ std::optional<Mismatch> Lockstep::mismatchOf(const LockstepState &state, EngineI
   return mismatch;
 }
 
-bool Lockstep::specIsStuck(const LockstepState &state) const {
-  bool done = true;
+bool Lockstep::hasIssuedAll(const LockstepState &state) const {
   for (EngineId e : kernel.engines.ids()) {
-    done &= nextOfSpec(state, e) == nullptr;
+    if (nextOfSpec(state, e)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Lockstep::specIsStuck(const LockstepState &state) const {
+  for (EngineId e : kernel.engines.ids()) {
     if (specMayIssue(state, e)) {
       return false;
     }
   }
   auto isEmpty = [](const QueueState &q) { return q.inFlight() == 0; };
-  return !done && std::ranges::all_of(state.spec.queues, isEmpty);
+  return !hasIssuedAll(state) && std::ranges::all_of(state.spec.queues, isEmpty);
 }
 
 /// The code can do nothing, but some engine of the kernel could issue; or nothing is left to be
@@ -203,10 +200,7 @@ std::optional<Mismatch> Lockstep::deadlockOf(const LockstepState &state) const {
   if (!steps.empty()) {
     return {};
   }
-  bool done = true;
-  for (EngineId e : kernel.engines.ids()) {
-    done &= nextOfSpec(state, e) == nullptr;
-  }
+  bool done = hasIssuedAll(state);
   for (EngineId e : kernel.engines.ids()) {
     if (specMayIssue(state, e) || (done && impl.head(state.impl, e))) {
       Mismatch mismatch;

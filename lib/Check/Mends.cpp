@@ -116,7 +116,8 @@ std::optional<Formula> fit(const std::vector<Sample> &samples, RegId reg) {
 class Mender {
 public:
   Mender(const MendSubject &subject, const TryMend &tryMend)
-      : subject(subject), kernel(subject.kernel), code(subject.code), tryMend(tryMend) {}
+      : subject(subject), kernel(subject.kernel), code(subject.code), tryMend(tryMend),
+        isWaitedFor(waitedFor(code)) {}
 
   bool order(InstrId producer, InstrId consumer) {
     EngineId engine = kernel.engineOf(consumer);
@@ -151,16 +152,17 @@ private:
   using OpMend = bool (Mender::*)(EngineId, uint32_t) const;
 
   /// Tries a change at one operation of the engine after the other.
-  bool anyOp(EngineId engine, OpMend mend) const {
-    for (uint32_t at = 0; at < opsOf(engine).size(); ++at) {
-      if ((this->*mend)(engine, at)) {
-        return true;
-      }
-    }
-    return false;
+  template <typename AtOp> bool anyOp(EngineId engine, AtOp mend) const {
+    auto numOps = static_cast<uint32_t>(opsOf(engine).size());
+    return std::ranges::any_of(std::views::iota(0u, numOps),
+                               [&](uint32_t at) { return mend(engine, at); });
   }
 
-  bool anyOp(OpMend mend) const {
+  bool anyOp(EngineId engine, OpMend mend) const {
+    return anyOp(engine, [&](EngineId e, uint32_t at) { return (this->*mend)(e, at); });
+  }
+
+  template <typename AtOp> bool anyOp(AtOp mend) const {
     return std::ranges::any_of(
         code.engines, [&](const EngineProgram &program) { return anyOp(program.engine, mend); });
   }
@@ -573,28 +575,17 @@ private:
     return made;
   }
 
-  bool isWaitedFor(SemaId sema) const {
-    return std::ranges::any_of(code.engines, [&](const EngineProgram &program) {
-      return std::ranges::count(program.ops, sema, &Op::wait) != 0;
-    });
-  }
-
   /// By an instruction that it should wait for, or by any.
   bool raiseMissing(const StuckWait &wait, bool isAsked) {
-    for (const EngineProgram &program : code.engines) {
-      for (uint32_t at = 0; at < program.ops.size(); ++at) {
-        const Op &op = program.ops[at];
-        bool mayRaise = op.kind == OpKind::Issue && op.signal != wait.sema &&
-                        (isAsked || !op.signal.valid() || !isWaitedFor(op.signal)) &&
-                        isAskedFor(op.instr(), wait) == isAsked;
-        for (uint32_t amount : mayRaise ? amountsOf(op.instr()) : std::vector<uint32_t>()) {
-          if (raiseBy(program.engine, at, wait.sema, amount)) {
-            return true;
-          }
-        }
-      }
-    }
-    return false;
+    return anyOp([&](EngineId engine, uint32_t at) {
+      const Op &op = opsOf(engine)[at];
+      return op.kind == OpKind::Issue && op.signal != wait.sema &&
+             (isAsked || !op.signal.valid() || !isWaitedFor[op.signal]) &&
+             isAskedFor(op.instr(), wait) == isAsked &&
+             std::ranges::any_of(amountsOf(op.instr()), [&](uint32_t amount) {
+               return raiseBy(engine, at, wait.sema, amount);
+             });
+    });
   }
 
   bool raiseBy(EngineId engine, uint32_t at, SemaId sema, uint32_t amount) const {
@@ -627,14 +618,9 @@ private:
 
   /// One branch raises what is waited for, the other does not.
   bool raiseInBranch(const StuckWait &wait) const {
-    for (const EngineProgram &program : code.engines) {
-      for (uint32_t at = 0; at < program.ops.size(); ++at) {
-        if (program.ops[at].kind == OpKind::IfBegin && balance(program.engine, at, wait.sema)) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return anyOp([&](EngineId engine, uint32_t at) {
+      return opsOf(engine)[at].kind == OpKind::IfBegin && balance(engine, at, wait.sema);
+    });
   }
 
   bool balance(EngineId engine, uint32_t begin, SemaId sema) const {
@@ -673,7 +659,7 @@ private:
   bool drainFirst(EngineId engine, uint32_t at) const {
     const std::vector<Op> &ops = opsOf(engine);
     bool isEarly = ops[at].kind == OpKind::Signal &&
-                   (at == 0 || ops[at - 1].kind != OpKind::Drain) && isWaitedFor(ops[at].signal);
+                   (at == 0 || ops[at - 1].kind != OpKind::Drain) && isWaitedFor[ops[at].signal];
     if (!isEarly) {
       return false;
     }
@@ -700,7 +686,7 @@ private:
   /// A credit may be one too many.
   bool giveLess(EngineId engine, uint32_t at) const {
     const Op &op = opsOf(engine)[at];
-    if (op.kind != OpKind::Signal || op.amount < 2 || !isWaitedFor(op.signal)) {
+    if (op.kind != OpKind::Signal || op.amount < 2 || !isWaitedFor[op.signal]) {
       return false;
     }
     return change(
@@ -772,6 +758,7 @@ private:
   const Kernel &kernel;
   const Code &code;
   const TryMend &tryMend;
+  const IdVector<SemaId, bool> isWaitedFor;
   std::vector<std::unique_ptr<RaceSubject>> made;
   std::map<std::pair<InstrId, InstrId>, bool> asked;
 };

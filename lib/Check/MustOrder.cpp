@@ -77,7 +77,7 @@ public:
   /// `watched`, if any, counts as waited for.
   Writer(const ImplSystem &system, std::span<const AssumedWait> assumed, SemaId watched = {})
       : system(system), kernel(system.kernelOf()), code(system.programOf()), assumed(assumed),
-        isWaitedFor(code.semaphores.size(), false) {
+        isWaitedFor(waitedFor(code)) {
     if (watched.valid()) {
       isWaitedFor[watched] = true;
     }
@@ -95,7 +95,6 @@ public:
       }
     }
     model.firstRing.push(static_cast<uint32_t>(model.rings.size()));
-    findWaits();
     uint32_t firstOp = 0;
     for (EngineId engine : kernel.engines.ids()) {
       model.events.push({});
@@ -106,17 +105,6 @@ public:
   }
 
 private:
-  /// What no engine waits for orders nothing, whatever happens to it.
-  void findWaits() {
-    for (const EngineProgram &program : code.engines) {
-      for (const Op &op : program.ops) {
-        if (op.wait.valid()) {
-          isWaitedFor[op.wait] = true;
-        }
-      }
-    }
-  }
-
   void write(EngineId engine, uint32_t firstOp) {
     std::vector<uint32_t> issued(kernel.queues.size(), 0);
     for (uint32_t at = 0; const ImplPoint &point : system.trajectory(engine)) {

@@ -14,16 +14,11 @@ RaceSubject::RaceSubject(const Kernel &kernel, const Code &code, const Machine &
       datapath(kernel.accesses.empty()
                    ? nullptr
                    : std::make_unique<Datapath>(kernel, bindings, options.maxOperations)),
-      isWaitedFor(code.semaphores.size(), false) {
+      isWaitedFor(waitedFor(code)) {
   uint32_t first = 0;
   for (const EngineProgram &program : code.engines) {
     firstOp.push(first);
     first += static_cast<uint32_t>(program.ops.size());
-    for (const Op &op : program.ops) {
-      if (op.wait.valid()) {
-        isWaitedFor[op.wait] = true;
-      }
-    }
   }
 }
 

@@ -61,7 +61,7 @@ struct RaceSubject {
   const Owed owed;
   const std::unique_ptr<const Datapath> datapath; ///< none if the kernel has no accesses
   IdVector<EngineId, uint32_t> firstOp;           ///< numbers the operations of all engines
-  IdVector<SemaId, bool> isWaitedFor;             ///< by any engine; others order nothing
+  IdVector<SemaId, bool> isWaitedFor;             ///< see waitedFor()
 };
 
 /// The last accesses of one queue to a cell, as numbers of instructions; 0: none.

@@ -96,4 +96,26 @@ Origin originOf(const Kernel &kernel, const Code &code, const Op &op) {
   return {kernel.instrs[dep.consumer].where, dep.where};
 }
 
+std::vector<bool> insideBarriers(const std::vector<Op> &ops) {
+  std::vector<bool> inside;
+  bool isInside = false;
+  for (const Op &op : ops) {
+    isInside = op.kind == OpKind::BarrierBegin || (isInside && op.kind != OpKind::BarrierEnd);
+    inside.push_back(isInside);
+  }
+  return inside;
+}
+
+IdVector<SemaId, bool> waitedFor(const Code &code) {
+  IdVector<SemaId, bool> waited(code.semaphores.size(), false);
+  for (const EngineProgram &program : code.engines) {
+    for (const Op &op : program.ops) {
+      if (op.wait.valid()) {
+        waited[op.wait] = true;
+      }
+    }
+  }
+  return waited;
+}
+
 } // namespace tally

@@ -27,17 +27,6 @@ static std::string reasonsText(const Kernel &kernel, const Code &code, const Op 
   return named.size() > most ? fmt::format("{}; and {} more", text, named.size() - most) : text;
 }
 
-/// Which operations stand inside the code of a barrier.
-static std::vector<bool> insideBarriers(const std::vector<Op> &ops) {
-  std::vector<bool> inside;
-  bool isInside = false;
-  for (const Op &op : ops) {
-    isInside = op.kind == OpKind::BarrierBegin || (isInside && op.kind != OpKind::BarrierEnd);
-    inside.push_back(isInside);
-  }
-  return inside;
-}
-
 CauseTable::Key CauseTable::keyOf(size_t timeline, EngineId engine, uint32_t at, InstrId by) const {
   const Code &code = report.timelines[timeline].code;
   const Op &op = code.engines[engine].ops[at];

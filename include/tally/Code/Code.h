@@ -228,6 +228,12 @@ uint32_t encodedSize(const Op &op);
 /// nothing; bodies that are written out count as often as they are.
 CodeSize measure(const Kernel &kernel, const Code &code, uint32_t instructionBytes);
 
+/// Of an engine: which operations stand inside the code of a barrier.
+std::vector<bool> insideBarriers(const std::vector<Op> &ops);
+
+/// On which semaphores some engine waits; others order nothing.
+IdVector<SemaId, bool> waitedFor(const Code &code);
+
 /// Whether the code is well formed: brackets match the kernel's tree, each instruction on
 /// its own engine and inside its own loops, registers and semaphores in range. With
 /// `complete`, also that every engine issues each of its instructions that can run.
