@@ -68,41 +68,47 @@ ExploreResult explore(const Kernel &kernel, const Code &code, const Machine &mac
   return result;
 }
 
+void ExploreAllResult::add(ExploreResult one, TripChoice choice) {
+  ++instances;
+  total.states += one.states;
+  total.transitions += one.transitions;
+  total.bytes = std::max(total.bytes, one.bytes);
+  total.complete &= one.complete;
+  total.stuckTogether |= one.stuckTogether;
+  numOverwaits += one.overwaits.size();
+  numAtResets += one.atResets;
+  if (one.verdict == Verdict::Undecided) {
+    leaveOpen(one.reason);
+  } else if (one.verdict == Verdict::No) {
+    one.complete = false;
+    one.states = total.states;
+    one.transitions = total.transitions;
+    one.bytes = total.bytes;
+    total = std::move(one);
+    failing = std::move(choice);
+  }
+}
+
+void ExploreAllResult::leaveOpen(const std::string &reason) {
+  total.reason = total.verdict == Verdict::Yes ? reason : total.reason;
+  total.verdict = Verdict::Undecided;
+}
+
 ExploreAllResult exploreAll(const Kernel &kernel, const Code &code, const Machine &machine,
                             const InstanceOptions &instanceOptions, const ExploreOptions &options) {
   ExploreAllResult all;
-  ExploreResult &total = all.total;
-  total.verdict = Verdict::Yes;
-  total.complete = true;
+  all.total.verdict = Verdict::Yes;
+  all.total.complete = true;
   Instances instances(kernel, instanceOptions);
   while (std::optional<TripChoice> choice = instances.next()) {
-    ExploreResult one = explore(kernel, code, machine, bindTrips(kernel, *choice), options);
-    ++all.instances;
-    total.states += one.states;
-    total.transitions += one.transitions;
-    total.bytes = std::max(total.bytes, one.bytes);
-    total.complete &= one.complete;
-    total.stuckTogether |= one.stuckTogether;
-    all.numOverwaits += one.overwaits.size();
-    all.numAtResets += one.atResets;
-    if (one.verdict == Verdict::Undecided && total.reason.empty()) {
-      total.verdict = Verdict::Undecided;
-      total.reason = one.reason;
-    }
-    if (one.verdict == Verdict::No) {
-      one.complete = false;
-      one.states = total.states;
-      one.transitions = total.transitions;
-      one.bytes = total.bytes;
-      total = std::move(one);
-      all.failing = std::move(*choice);
+    all.add(explore(kernel, code, machine, bindTrips(kernel, *choice), options), *choice);
+    if (all.total.verdict == Verdict::No) {
       return all;
     }
   }
-  if (instances.cutOff() && total.verdict == Verdict::Yes) {
-    total.complete = false;
-    total.verdict = Verdict::Undecided;
-    total.reason = "there are more choices of trips than were explored";
+  if (instances.cutOff()) {
+    all.total.complete = false;
+    all.leaveOpen("there are more choices of trips than were explored");
   }
   return all;
 }

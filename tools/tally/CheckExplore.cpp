@@ -69,7 +69,7 @@ public:
     for (const std::string &reason : {nothingToCompare(subject, hasNeeds, most),
                                       subject.asked.notAsked, mayBeDeeper ? fullText() : ""}) {
       if (all.total.verdict == Verdict::Yes && !reason.empty()) {
-        leaveOpen(reason);
+        all.leaveOpen(reason);
       }
     }
     tellSpeed(std::chrono::duration<double>(Time::now() - start).count());
@@ -170,11 +170,11 @@ private:
     Instances instances(kernel, bounds);
     while (std::optional<TripChoice> choice = instances.next()) {
       if (seconds > 0 && Time::now() - start > std::chrono::duration<double>(seconds)) {
-        leaveOpen("time is up");
+        all.leaveOpen("time is up");
         return;
       }
       if (isSet(options.stop)) {
-        leaveOpen(stopReason);
+        all.leaveOpen(stopReason);
         return;
       }
       heartbeat.doing(fmt::format("exploring: {} choices of trips done, {} states", all.instances,
@@ -187,14 +187,13 @@ private:
       ExploreResult one = exploreDeeper(bindings);
       most = most == RunDoes::Touch ? most : std::max(most, doesRun(kernel, bindings));
       noteLongRuns(*choice);
-      add(one);
-      if (one.verdict == Verdict::No) {
-        fail(std::move(one), std::move(*choice));
+      all.add(std::move(one), std::move(*choice));
+      if (all.total.verdict == Verdict::No) {
         return;
       }
     }
     if (instances.cutOff()) {
-      leaveOpen("there are more choices of trips than were explored");
+      all.leaveOpen("there are more choices of trips than were explored");
     }
   }
 
@@ -216,34 +215,9 @@ private:
       warning = withTrips(tripsText(kernel, choice)) + render(problem, kernel.files);
     }
     hasLeft = true;
-    leaveOpen("a tile leaves its buffer, if loops ever run so often; state their 'max', or give "
-              "trips");
-  }
-
-  void add(const ExploreResult &one) {
-    ++all.instances;
-    all.total.states += one.states;
-    all.total.transitions += one.transitions;
-    all.total.bytes = std::max(all.total.bytes, one.bytes);
-    all.total.stuckTogether |= one.stuckTogether;
-    all.numOverwaits += one.overwaits.size();
-    all.numAtResets += one.atResets;
-    if (one.verdict == Verdict::Undecided) {
-      leaveOpen(one.reason);
-    }
-  }
-
-  void leaveOpen(const std::string &reason) {
-    all.total.reason = all.total.verdict == Verdict::Yes ? reason : all.total.reason;
-    all.total.verdict = Verdict::Undecided;
-  }
-
-  void fail(ExploreResult one, TripChoice choice) {
-    one.states = all.total.states;
-    one.transitions = all.total.transitions;
-    one.bytes = all.total.bytes;
-    all.total = std::move(one);
-    all.failing = std::move(choice);
+    all.leaveOpen(
+        "a tile leaves its buffer, if loops ever run so often; state their 'max', or give "
+        "trips");
   }
 
   /// How fast it was stands on stderr: results are the same each time.

@@ -184,6 +184,7 @@ private:
   std::optional<Mismatch> deadlockOf(const LockstepState &state) const;
   bool getsToIssue(ImplState &state, EngineId engine, std::vector<Step> *way) const;
   bool specMayIssue(const LockstepState &state, EngineId engine) const;
+  bool hasIssuedAll(const LockstepState &state) const;
   void blame(const ImplState &state, EngineId engine, Mismatch &mismatch) const;
 
   const Kernel &kernel;
@@ -269,6 +270,12 @@ struct ExploreAllResult {
   uint64_t numOverwaits = 0; ///< runs that were late and may be, over all instances
   uint64_t numAtResets = 0;  ///< of these, because counters were reset
   TripChoice failing;        ///< No: the trips of the witness
+
+  /// What one instance gave. After a No there is nothing more to add.
+  void add(ExploreResult one, TripChoice choice);
+
+  /// Not all was looked at; of several reasons the first counts.
+  void leaveOpen(const std::string &reason);
 };
 
 /// Explores one instance after the other, until one says no or a limit is reached; limits of states
