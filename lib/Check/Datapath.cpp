@@ -98,10 +98,8 @@ public:
     result.footprintOf.resize(kernel.instrs.size());
     for (EngineId e : kernel.engines.ids()) {
       KernelCursor cursor(kernel, bindings, e, fuel);
-      for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
-        if (at == Stop::Instr) {
-          noteRun(cursor);
-        }
+      while (cursor.nextRun()) {
+        noteRun(cursor);
       }
       result.isComplete &= !cursor.isCutOff();
     }
@@ -109,7 +107,6 @@ public:
   }
 
 private:
-  using Stop = KernelCursor::Stop;
   /// Tiles by AccessKind.
   using TouchedTiles = std::array<std::vector<uint32_t>, 3>;
 
@@ -137,8 +134,10 @@ private:
 
   void touch(const RangeTile &tile, std::vector<uint32_t> &touched) {
     touched.push_back(tiles(tile));
-    result.isComplete &= ranges.forShared(
-        tile, sharedPieces, [&](const RangeTile &piece) { touched.push_back(tiles(piece)); });
+    for (const RangeTile &piece : ranges.sharedOf(tile, sharedPieces)) {
+      touched.push_back(tiles(piece));
+    }
+    result.isComplete &= sharedPieces != 0;
   }
 
   /// Without accesses: one cell for each dependence, as a buffer of its own behind the kernel's.

@@ -8,7 +8,6 @@ namespace tally {
 
 OutsideSearch findOutside(const Kernel &kernel, const Bindings &bindings,
                           std::span<const AccessId> watched, uint64_t maxRuns) {
-  using Stop = KernelCursor::Stop;
   OutsideSearch search;
   if (watched.empty()) {
     return search;
@@ -21,10 +20,7 @@ OutsideSearch findOutside(const Kernel &kernel, const Bindings &bindings,
   uint64_t fuel = maxRuns;
   for (EngineId engine : kernel.engines.ids()) {
     KernelCursor cursor(kernel, bindings, engine, fuel);
-    for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
-      if (at != Stop::Instr) {
-        continue;
-      }
+    while (cursor.nextRun()) {
       for (AccessId access : kernel.instrs[cursor.instr()].accesses) {
         if (isWatched[access] && ranges.isTouched(cursor, access)) {
           search.found = ranges.outside(cursor, access);

@@ -93,14 +93,9 @@ public:
   /// What of this run is beyond the buffer, as far as is known; the tile is touched.
   std::optional<OutsideRun> outside(const KernelCursor &at, AccessId id) const;
 
-  /// Calls visit(tile) for what a tile has in common with other buffers. Not all of it, and false,
-  /// if it is in more pieces than `left`, which is counted down.
-  template <typename Visit> bool forShared(const RangeTile &tile, uint64_t &left, Visit visit) {
-    for (RangeTile &piece : sharedOf(tile, left)) {
-      visit(piece);
-    }
-    return left != 0;
-  }
+  /// What a tile has in common with other buffers. Not all of it if it is in more pieces than
+  /// `left`, which is counted down and then 0.
+  std::vector<RangeTile> sharedOf(const RangeTile &tile, uint64_t &left);
 
   /// `memory at 64`, of memory that is common to several buffers.
   std::string sharedName(BufferId memory) const;
@@ -111,7 +106,6 @@ private:
 
   static Index indexBeyond(const KernelCursor &at, const BodyTile &tile, size_t d, uint64_t extent);
   TileRange rangeOf(const KernelCursor &at, const BodyTile &tile, size_t d, BufferId buffer) const;
-  std::vector<RangeTile> sharedOf(const RangeTile &tile, uint64_t &left);
   BufferId memoryOfPair(BufferId a, BufferId b);
   void addBytes(const RangeTile &tile, BufferId memory, size_t d, uint64_t start, uint64_t &left,
                 std::vector<RangeTile> &pieces) const;

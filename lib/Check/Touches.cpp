@@ -7,16 +7,12 @@
 namespace tally {
 
 RunDoes doesRun(const Kernel &kernel, const Bindings &bindings) {
-  using Stop = KernelCursor::Stop;
   TileRanges ranges(kernel);
   RunDoes most = RunDoes::Nothing;
   for (EngineId engine : kernel.engines.ids()) {
     uint64_t fuel = 1'000'000;
     KernelCursor cursor(kernel, bindings, engine, fuel);
-    for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
-      if (at != Stop::Instr) {
-        continue;
-      }
+    while (cursor.nextRun()) {
       most = RunDoes::Issue;
       if (kernel.accesses.empty()) {
         return most;

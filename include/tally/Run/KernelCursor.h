@@ -26,13 +26,22 @@ public:
   enum class Stop : uint8_t { Enter, Instr, Leave, End };
 
   /// For a kernel that check() accepts; no engine: all of them together, where they agree on trips.
-  /// Each entry and run takes one of `fuel`, and one more for each eight loops around, as vectors of
-  /// iterations get longer. Several cursors may share it; without any left, nothing more is entered
-  /// or run. The arguments must outlive the cursor.
+  /// Each entry and run takes one of `fuel`, and one more for each eight loops around, as vectors
+  /// of iterations get longer. Several cursors may share it; without any left, nothing more is
+  /// entered or run. The arguments must outlive the cursor.
   KernelCursor(const Kernel &kernel, const Bindings &bindings, EngineId engine, uint64_t &fuel);
 
   /// Goes on to the next stop.
   Stop next();
+
+  /// Goes on to the next run of an instruction; false at the end.
+  bool nextRun() {
+    Stop at = next();
+    while (at != Stop::Instr && at != Stop::End) {
+      at = next();
+    }
+    return at == Stop::Instr;
+  }
 
   /// What is done at a stop may take fuel, too.
   void spend(uint64_t amount) { fuel -= std::min(fuel, amount); }
