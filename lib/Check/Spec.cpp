@@ -21,59 +21,43 @@ namespace tally {
 // 1. Walk
 //===----------------------------------------------------------------------===//
 
-class SpecBuilder {
-public:
-  SpecBuilder(SpecSystem &result, const Bindings &bindings)
-      : result(result), kernel(result.kernel) {
-    uint64_t fuel = result.options.maxPoints;
-    for (EngineId e : kernel.engines.ids()) {
-      KernelCursor cursor(kernel, bindings, e, fuel);
-      walk(e, cursor);
-      result.isComplete &= !cursor.isCutOff();
-    }
-  }
-
-private:
-  void walk(EngineId engine, KernelCursor &cursor) {
-    using Stop = KernelCursor::Stop;
-    History history(kernel, engine);
-    IdVector<LoopId, uint32_t> entries(kernel.loops.size(), 0);
-    std::vector<SpecPoint> &points = result.trajectories[engine];
-    for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
-      if (at == Stop::Enter) {
-        LoopId body = cursor.body();
-        enter(history, body, cursor.iterations());
-        points.push_back({SpecPoint::Kind::Enter, body.value, entries[body]++});
-      } else if (at == Stop::Leave) {
-        points.push_back({SpecPoint::Kind::Leave, cursor.body().value, 0});
-      } else {
-        Instance run = result.owed.addRun(cursor.instr(), history, cursor.iterations());
-        cursor.spend(result.owed.effort(run.instr, cursor.iterations().size()));
-        points.push_back({SpecPoint::Kind::Issue, run.instr.value, run.run});
-        result.engineIssues[engine].push_back(run);
-        result.queueIssues[kernel.instrs[run.instr].queue].push_back(run);
+void SpecSystem::walk(EngineId engine, KernelCursor &cursor) {
+  using Stop = KernelCursor::Stop;
+  History history(kernel, engine);
+  const IdVector<LoopId, LoopId> &countsAs = options.reading.countsAs;
+  IdVector<LoopId, uint32_t> entries(kernel.loops.size(), 0);
+  std::vector<SpecPoint> &points = trajectories[engine];
+  for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
+    if (at == Stop::Enter) {
+      LoopId body = cursor.body();
+      history.enter(body, cursor.iterations());
+      if (!countsAs.empty() && countsAs[body].valid()) {
+        history.enter(countsAs[body], cursor.iterations());
       }
+      points.push_back({SpecPoint::Kind::Enter, body.value, entries[body]++});
+    } else if (at == Stop::Leave) {
+      points.push_back({SpecPoint::Kind::Leave, cursor.body().value, 0});
+    } else {
+      Instance run = owed.addRun(cursor.instr(), history, cursor.iterations());
+      cursor.spend(owed.effort(run.instr, cursor.iterations().size()));
+      points.push_back({SpecPoint::Kind::Issue, run.instr.value, run.run});
+      engineIssues[engine].push_back(run);
+      queueIssues[kernel.instrs[run.instr].queue].push_back(run);
     }
   }
-
-  void enter(History &history, LoopId body, const std::vector<uint32_t> &iterations) {
-    history.enter(body, iterations);
-    const IdVector<LoopId, LoopId> &countsAs = result.options.reading.countsAs;
-    if (!countsAs.empty() && countsAs[body].valid()) {
-      history.enter(countsAs[body], iterations);
-    }
-  }
-
-  SpecSystem &result;
-  const Kernel &kernel;
-};
+}
 
 SpecSystem::SpecSystem(const Kernel &kernel, const Bindings &bindings, const SpecOptions &options)
     : kernel(kernel), options(options), trajectories(kernel.engines.size()),
       engineIssues(kernel.engines.size()), queueIssues(kernel.queues.size()),
       owed(kernel, options.reading.neverOwed) {
   assert(options.inFlight >= 1 && options.inFlight <= maxInFlight && "as many as a word has bits");
-  SpecBuilder(*this, bindings);
+  uint64_t fuel = options.maxPoints;
+  for (EngineId engine : kernel.engines.ids()) {
+    KernelCursor cursor(kernel, bindings, engine, fuel);
+    walk(engine, cursor);
+    isComplete &= !cursor.isCutOff();
+  }
 }
 
 bool SpecSystem::ready(Instance instance, const IdVector<InstrId, uint32_t> &retirements,

@@ -106,7 +106,7 @@ public:
   const Kernel &kernelOf() const { return kernel; }
 
 private:
-  friend class SpecBuilder;
+  void walk(EngineId engine, class KernelCursor &cursor);
 
   const Kernel &kernel;
   SpecOptions options;
