@@ -218,39 +218,31 @@ private:
       spec = std::make_unique<SpecSystem>(subject.kernel, subject.bindings, limits);
     }
     IdVector<InstrId, uint32_t> retirements(subject.kernel.instrs.size(), 0);
-    for (QueueId queue : subject.kernel.queues.ids()) {
-      for (uint32_t n = 0; n < state.queues[queue].issued; ++n) {
-        ++retirements[system.instanceAt(queue, n).instr];
-      }
-    }
-    bool isDone = true;
+    std::vector<Instance> next; // by engine that is not at its end
     for (EngineId engine : subject.kernel.engines.ids()) {
-      std::optional<size_t> next = placeInSpec(state, engine);
-      bool isAtEnd = next && *next == spec->issuesOf(engine).size();
-      isDone &= isAtEnd;
-      if (!next || (!isAtEnd && spec->ready(spec->issuesOf(engine)[*next], retirements))) {
-        return false;
+      const std::vector<Instance> &expected = spec->issuesOf(engine);
+      std::vector<Instance> issued = issuedBy(state, engine);
+      for (const Instance &instance : issued) {
+        ++retirements[instance.instr];
       }
+      if (issued.size() > expected.size() ||
+          !std::equal(issued.begin(), issued.end(), expected.begin())) {
+        return false; // the code has issued something else
+      }
+      next.insert(next.end(), expected.begin() + static_cast<ptrdiff_t>(issued.size()),
+                  expected.begin() +
+                      static_cast<ptrdiff_t>(std::min(issued.size() + 1, expected.size())));
     }
-    return spec->complete() && !isDone;
+    return spec->complete() && !next.empty() &&
+           std::ranges::none_of(next, [&](Instance i) { return spec->ready(i, retirements); });
   }
 
-  /// How much of what the kernel issues on an engine has been issued; none if the code has issued
-  /// something else.
-  std::optional<size_t> placeInSpec(const ImplState &state, EngineId engine) const {
-    const std::vector<Instance> &issues = spec->issuesOf(engine);
-    IdVector<QueueId, uint32_t> taken(subject.kernel.queues.size(), 0);
-    size_t issued = 0;
-    for (QueueId queue : subject.kernel.engines[engine].queues) {
-      issued += state.queues[queue].issued;
-    }
-    for (size_t place = 0; place < issued; ++place) {
-      QueueId queue =
-          place < issues.size() ? subject.kernel.instrs[issues[place].instr].queue : QueueId();
-      uint32_t n = queue.valid() ? taken[queue]++ : 0;
-      if (!queue.valid() || n >= state.queues[queue].issued ||
-          system.instanceAt(queue, n) != issues[place]) {
-        return std::nullopt;
+  std::vector<Instance> issuedBy(const ImplState &state, EngineId engine) const {
+    std::vector<Instance> issued;
+    for (uint32_t at = 0; at < state.at[engine]; ++at) {
+      const Op &op = *system.headAt(engine, at);
+      if (op.kind == OpKind::Issue) {
+        issued.push_back({op.instr(), system.trajectory(engine)[at].run});
       }
     }
     return issued;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RaceReports.h"
+#include "RaceStory.h"
 
 #include <algorithm>
 
@@ -58,6 +59,25 @@ bool isShownBy(const ImplSystem &system, const ImplState &state, const OrderFaul
   return found == 2;
 }
 
+/// Steps of the code that could be performed, and where they lead.
+struct PartialRun {
+  explicit PartialRun(const ImplSystem &system) : system(system), state(system.initial()) {}
+
+  /// False if the step cannot happen.
+  bool perform(const Step &step) {
+    if (!system.isEnabled(state, step)) {
+      return false;
+    }
+    system.apply(state, step);
+    steps.push_back(step);
+    return true;
+  }
+
+  const ImplSystem &system;
+  ImplState state;
+  std::vector<Step> steps;
+};
+
 /// Keeps the steps within the clock, each queue committing only what then finishes. Empty if these
 /// steps cannot be performed alone.
 std::vector<Step> keepWithin(const RaceSubject &subject, const Prefix &prefix,
@@ -70,37 +90,28 @@ std::vector<Step> keepWithin(const RaceSubject &subject, const Prefix &prefix,
                              : order.componentOf(step.queue, step.index);
     return ++ticks[component] <= prefix.clock[component];
   };
-  ImplState state = subject.system.initial();
-  std::vector<Step> kept;
-  auto perform = [&](const Step &step) {
-    if (!subject.system.isEnabled(state, step)) {
-      return false;
-    }
-    subject.system.apply(state, step);
-    kept.push_back(step);
-    return true;
-  };
+  PartialRun run(subject.system);
   for (const Step &step : prefix.steps) {
     if (step.kind == StepKind::Commit || !isWithin(step)) {
       continue;
     }
     if (step.kind == StepKind::Retire || step.kind == StepKind::Deliver) {
-      const QueueState &queue = state.queues[step.queue];
-      uint32_t place = subject.system.nextOf(state, step.queue, step.index) - queue.retired;
+      const QueueState &queue = run.state.queues[step.queue];
+      uint32_t place = subject.system.nextOf(run.state, step.queue, step.index) - queue.retired;
       if (place < queue.inFlight() && !queue.hasCommitted(place) &&
-          !perform(Step::commit(step.engine, step.queue, place))) {
+          !run.perform(Step::commit(step.engine, step.queue, place))) {
         return {};
       }
     }
-    if (!perform(step)) {
+    if (!run.perform(step)) {
       return {};
     }
   }
-  return isShownBy(subject.system, state, fault) ? kept : std::vector<Step>();
+  return isShownBy(subject.system, run.state, fault) ? std::move(run.steps) : std::vector<Step>();
 }
 
 /// All go on in turn, but one ring does not deliver one instruction, nor a second one another.
-class HoldingRun {
+class HoldingRun : public PartialRun {
 public:
   /// A completion that does not come.
   struct Held {
@@ -112,7 +123,7 @@ public:
   };
 
   HoldingRun(const ImplSystem &system, std::vector<Held> held)
-      : system(system), state(system.initial()), held(std::move(held)) {}
+      : PartialRun(system), held(std::move(held)) {}
 
   /// Until `isDone()`; false if nothing can go on before.
   template <typename IsDone> bool run(IsDone isDone) {
@@ -132,20 +143,7 @@ public:
     return false;
   }
 
-  const ImplSystem &system;
-  ImplState state;
-  std::vector<Step> steps;
-
 private:
-  bool perform(const Step &step) {
-    if (!system.isEnabled(state, step)) {
-      return false;
-    }
-    system.apply(state, step);
-    steps.push_back(step);
-    return true;
-  }
-
   bool advance(EngineId engine) {
     return system.head(state, engine) && perform(system.stepOf(state, engine));
   }
@@ -171,16 +169,10 @@ private:
 
 std::vector<Step> holdBackBoth(const RaceSubject &subject, const OrderFault &fault) {
   const ImplSystem &system = subject.system;
-  auto placeOf = [&](Instance instance) {
-    QueueId queue = subject.kernel.instrs[instance.instr].queue;
-    uint32_t place = 0, count = static_cast<uint32_t>(system.issuesOf(queue).size());
-    while (place < count && system.instanceAt(queue, place) != instance) {
-      ++place;
-    }
-    return std::pair(queue, place);
-  };
-  auto [earlierQueue, earlier] = placeOf(fault.earlier);
-  auto [laterQueue, later] = placeOf(fault.later);
+  const Story story(subject);
+  QueueId earlierQueue = story.queueOf(fault.earlier.instr);
+  QueueId laterQueue = story.queueOf(fault.later.instr);
+  uint32_t earlier = story.numberOf(fault.earlier) - 1, later = story.numberOf(fault.later) - 1;
   // Which ring is late does not matter to a queue that completes as a whole.
   for (uint32_t i = 0; i < system.ringsOf(earlierQueue); ++i) {
     for (uint32_t j = 0; j < (fault.dep.valid() ? 1 : system.ringsOf(laterQueue)); ++j) {
@@ -189,7 +181,7 @@ std::vector<Step> holdBackBoth(const RaceSubject &subject, const OrderFault &fau
         held.push_back({laterQueue, j, later});
       }
       HoldingRun run(system, held);
-      if (run.run([&, laterQueue = laterQueue, later = later] {
+      if (run.run([&] {
             bool isIssued = run.state.queues[laterQueue].issued > later;
             return isIssued && (fault.dep.valid() || isShownBy(system, run.state, fault));
           })) {
