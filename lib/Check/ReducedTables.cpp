@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 namespace tally::reduced {
 
@@ -95,21 +96,17 @@ void Tables::mark(QueueId queue, uint32_t count) {
 
 void Tables::findSteady() {
   IdVector<SemaId, uint64_t> raised(code.semaphores.size(), 0);
-  for (const std::vector<Taken> &queue : taken) {
-    for (const Taken &instr : queue) {
-      if (instr.signal.valid()) {
-        raised[instr.signal] += instr.amount;
-      }
+  for (const Taken &instr : std::views::join(taken)) {
+    if (instr.signal.valid()) {
+      raised[instr.signal] += instr.amount;
     }
   }
-  for (const std::vector<Act> &engine : acts) {
-    for (const Act &act : engine) {
-      if (act.kind == OpKind::Signal) {
-        raised[act.signal] += act.amount;
-      }
-      for (uint32_t i = 0; act.kind == OpKind::Reset && i < act.amount; ++i) {
-        reset[SemaId(act.signal.value + i)] = true;
-      }
+  for (const Act &act : std::views::join(acts)) {
+    if (act.kind == OpKind::Signal) {
+      raised[act.signal] += act.amount;
+    }
+    for (uint32_t i = 0; act.kind == OpKind::Reset && i < act.amount; ++i) {
+      reset[SemaId(act.signal.value + i)] = true;
     }
   }
   for (SemaId s : steady.ids()) {
@@ -118,12 +115,10 @@ void Tables::findSteady() {
 }
 
 void Tables::markEager() {
-  for (std::vector<Act> &engine : acts) {
-    for (Act &act : engine) {
-      act.eager =
-          act.kind == OpKind::Drain || ((act.kind == OpKind::Wait || act.kind == OpKind::Issue) &&
-                                        (!act.wait.valid() || steady[act.wait]));
-    }
+  for (Act &act : std::views::join(acts)) {
+    act.eager =
+        act.kind == OpKind::Drain || ((act.kind == OpKind::Wait || act.kind == OpKind::Issue) &&
+                                      (!act.wait.valid() || steady[act.wait]));
   }
 }
 
@@ -137,11 +132,9 @@ void Tables::markWaits() {
   };
 
   IdVector<SemaId, Raiser> raisers(code.semaphores.size());
-  for (const std::vector<Act> &engine : acts) {
-    for (const Act &act : engine) {
-      if (act.kind == OpKind::Signal) {
-        raisers[act.signal].several = true;
-      }
+  for (const Act &act : std::views::join(acts)) {
+    if (act.kind == OpKind::Signal) {
+      raisers[act.signal].several = true;
     }
   }
   for (QueueId q : kernel.queues.ids()) {
@@ -156,24 +149,20 @@ void Tables::markWaits() {
       }
     }
   }
-  for (const std::vector<Act> &engine : acts) {
-    for (const Act &act : engine) {
-      if (!act.wait.valid()) {
-        continue;
-      }
-      const Raiser &raiser = raisers[act.wait];
-      bool simple = steady[act.wait] && !raiser.several;
-      if (simple && raiser.queue.valid()) {
-        auto reached = std::ranges::lower_bound(raiser.values, uint64_t(act.threshold));
-        bool isReached = reached != raiser.values.end();
-        mark(raiser.queue,
-             isReached ? static_cast<uint32_t>(reached - raiser.values.begin()) : never);
-      } else if (!simple) {
-        for (std::vector<Taken> &queue : taken) {
-          for (Taken &instr : queue) {
-            instr.marked |= instr.signal == act.wait;
-          }
-        }
+  for (const Act &act : std::views::join(acts)) {
+    if (!act.wait.valid()) {
+      continue;
+    }
+    const Raiser &raiser = raisers[act.wait];
+    bool simple = steady[act.wait] && !raiser.several;
+    if (simple && raiser.queue.valid()) {
+      auto reached = std::ranges::lower_bound(raiser.values, uint64_t(act.threshold));
+      bool isReached = reached != raiser.values.end();
+      mark(raiser.queue,
+           isReached ? static_cast<uint32_t>(reached - raiser.values.begin()) : never);
+    } else if (!simple) {
+      for (Taken &instr : std::views::join(taken)) {
+        instr.marked |= instr.signal == act.wait;
       }
     }
   }
@@ -181,15 +170,11 @@ void Tables::markWaits() {
 
 /// But what E1 and E2 say: those have no acts.
 void Tables::nothingIsEager() {
-  for (std::vector<Act> &engine : acts) {
-    for (Act &act : engine) {
-      act.eager = false;
-    }
+  for (Act &act : std::views::join(acts)) {
+    act.eager = false;
   }
-  for (std::vector<Taken> &queue : taken) {
-    for (Taken &instr : queue) {
-      instr.marked = true;
-    }
+  for (Taken &instr : std::views::join(taken)) {
+    instr.marked = true;
   }
 }
 

@@ -5,6 +5,9 @@
 #include "../Support/StrictJson.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <ranges>
 
 namespace tally {
 
@@ -62,11 +65,9 @@ static std::string stepText(const NamedStep &step) {
 }
 
 static std::string listText(const std::vector<std::string> &texts) {
-  std::string list;
-  for (const std::string &text : texts) {
-    list += (list.empty() ? "" : ", ") + quoteJson(text);
-  }
-  return "[" + list + "]";
+  auto quoted =
+      std::views::transform(texts, [](const std::string &text) { return quoteJson(text); });
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
 std::string writeScheduleFile(const ScheduleFile &s) {

@@ -11,23 +11,13 @@
 
 #include "Walks.h"
 
+#include <string>
 #include <unordered_set>
 
 namespace tally {
 namespace {
 
-using Words = std::vector<uint32_t>;
-
-struct WordsHash {
-  size_t operator()(const Words &words) const {
-    uint64_t hash = words.size();
-    for (uint32_t word : words) {
-      hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 29;
-    }
-    return hash;
-  }
-};
+using Words = std::u32string;
 
 class AllStates {
 public:
@@ -58,13 +48,13 @@ private:
   /// Everything that makes a pair, as numbers.
   static Words encode(const LockstepState &state) {
     Words words(state.spec.at.begin(), state.spec.at.end());
-    words.insert(words.end(), state.impl.at.begin(), state.impl.at.end());
+    words.append(state.impl.at.begin(), state.impl.at.end());
     for (const QueueState &q : state.impl.queues) {
-      words.insert(words.end(), {q.issued, q.retired, static_cast<uint32_t>(q.committed),
-                                 static_cast<uint32_t>(q.committed >> 32)});
+      words += {q.issued, q.retired, static_cast<uint32_t>(q.committed),
+                static_cast<uint32_t>(q.committed >> 32)};
     }
-    words.insert(words.end(), state.impl.semaphores.begin(), state.impl.semaphores.end());
-    words.insert(words.end(), state.impl.rings.begin(), state.impl.rings.end());
+    words.append(state.impl.semaphores.begin(), state.impl.semaphores.end());
+    words.append(state.impl.rings.begin(), state.impl.rings.end());
     for (ValueId value : state.impl.memory) {
       words.push_back(value.value);
     }
@@ -164,7 +154,7 @@ private:
 
   const Lockstep &lockstep;
   const ExploreOptions &options;
-  std::unordered_set<Words, WordsHash> seen; ///< whole states; the hash decides nothing
+  std::unordered_set<Words> seen; ///< whole states; the hash decides nothing
   std::vector<Node> nodes;
   std::vector<Step> steps;
   uint64_t bytes = 0;
