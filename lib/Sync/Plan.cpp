@@ -26,29 +26,10 @@ std::optional<Sharing> sharingIn(RegionSync sync) {
 }
 
 std::string_view toString(WaitClass waitClass) {
-  switch (waitClass) {
-  case WaitClass::InShared:
-    return "in-shared";
-  case WaitClass::Nested:
-    return "nested";
-  case WaitClass::SameBranch:
-    return "same-branch";
-  case WaitClass::Ring:
-    return "ring";
-  case WaitClass::Flat:
-    return "flat";
-  case WaitClass::Element:
-    return "element";
-  case WaitClass::Conservative:
-    return "conservative";
-  case WaitClass::Static:
-    return "static";
-  case WaitClass::CoveredByBarrier:
-    return "barrier";
-  case WaitClass::Never:
-    return "never";
-  }
-  return "";
+  static constexpr std::string_view names[] = {"in-shared", "nested",  "same-branch",  "ring",
+                                               "flat",      "element", "conservative", "static",
+                                               "barrier",   "never"};
+  return names[static_cast<size_t>(waitClass)];
 }
 
 uint32_t numInexact(const SyncPlan &plan) {
