@@ -19,36 +19,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string_view verb(AccessKind kind) {
+  return kind == AccessKind::Read ? "reads" : kind == AccessKind::Write ? "writes" : "accumulates";
+}
+
 /// The words for one kernel and its dependences.
 class Words {
 public:
   Words(const Kernel &kernel, const Extraction &extraction)
       : kernel(kernel), extraction(extraction) {}
 
-  std::string_view text(AccessId access) const { return kernel.text(kernel.accesses[access].text); }
-
-  static std::string_view verb(AccessKind kind) {
-    return kind == AccessKind::Read    ? "reads"
-           : kind == AccessKind::Write ? "writes"
-                                       : "accumulates";
-  }
-
-  std::span<const DistanceComponent> components(const Dep &dep) const {
-    return {extraction.components.data() + dep.firstComponent, dep.numComponents};
-  }
-
-  /// `at 'A' = 2`, as in Sync's description of a dependence; empty for the same iteration.
   std::string distance(const Dep &dep) const {
-    std::string words;
-    if (dep.form != DistanceForm::Vector) {
-      words = fmt::format(" {} {}", dep.form == DistanceForm::Flat ? "flat" : "element", dep.step);
-    }
-    std::string_view separator = " at ";
-    for (const DistanceComponent &c : components(dep)) {
-      words += fmt::format("{}'{}' = {}", separator, kernel.nameOf(c.loop), c.distance);
-      separator = ", ";
-    }
-    return words;
+    return distanceText(kernel, dep, extraction.componentsOf(dep));
   }
 
   std::string edge(const Dep &dep) const {
@@ -61,164 +43,162 @@ public:
                        text(id));
   }
 
-  bool hasExample(const DerivedDep &derived) const { return derived.excess != Excess::Undecided; }
-
-  std::span<const int64_t> producerAt(const DerivedDep &derived) const {
-    return {extraction.iterations.data() + derived.firstIteration, derived.numProducerIterations};
+  /// Where a dependence comes from, below its line.
+  std::string explanation(const DerivedDep &derived) const {
+    const Dep &dep = derived.dep;
+    std::string out = fmt::format("      {}; {}\n", access(dep.producer, derived.producerAccess),
+                                  access(dep.consumer, derived.consumerAccess));
+    if (hasExample(derived)) {
+      out += fmt::format("      for example {} and then {}\n", runText(producerOf(derived)),
+                         runText(consumerOf(derived)));
+    }
+    return derived.excess == Excess::None
+               ? out
+               : out + fmt::format("      {}\n", reasonOf(kernel, derived));
   }
 
-  std::span<const int64_t> consumerAt(const DerivedDep &derived) const {
-    return {extraction.iterations.data() + derived.firstIteration + derived.numProducerIterations,
-            derived.numConsumerIterations};
-  }
-
-  /// Real loops around an instruction, outermost first.
-  std::vector<LoopId> loopsAround(InstrId instr) const {
-    std::vector<LoopId> loops;
-    for (LoopId l = kernel.instrs[instr].home; l != rootLoop; l = kernel.loops[l].parent) {
-      if (kernel.loops[l].kind == LoopKind::Loop) {
-        loops.push_back(l);
+  /// The chain that implies a dependence, from the consumer back to the producer.
+  std::string derivation(const DerivedDep &derived) const {
+    std::string out;
+    for (const DerivationStep &step :
+         std::span(extraction.steps).subspan(derived.firstStep, derived.numSteps)) {
+      out += out.empty() ? "" : ", ";
+      switch (step.kind) {
+      case DerivationStep::Kind::Wait:
+        out += edge(extraction.deps[step.dep].dep);
+        break;
+      case DerivationStep::Kind::Branches:
+        out += fmt::format("{}, as for '{}' in the other branch",
+                           edge(extraction.deps[step.dep].dep), kernel.nameOf(step.earlier));
+        break;
+      case DerivationStep::Kind::Engine:
+        out += fmt::format("the engine issues '{}' before '{}'", kernel.nameOf(step.earlier),
+                           kernel.nameOf(step.later));
+        break;
+      case DerivationStep::Kind::Queue:
+        out += fmt::format("'{}' retires before '{}'", kernel.nameOf(step.earlier),
+                           kernel.nameOf(step.later));
+        break;
       }
     }
-    std::reverse(loops.begin(), loops.end());
-    return loops;
+    return out;
   }
 
-  /// `'load' at A = 1`, or `run 3 of 'load'`; both count from 0.
-  std::string run(const DerivedDep &derived, InstrId instr, std::span<const int64_t> at) const {
-    std::string words = fmt::format("'{}'", kernel.nameOf(instr));
-    if (isByRuns(derived, instr, at)) {
-      return fmt::format("run {} of {}", at[0], words);
+  Json json(const DerivedDep &derived) const {
+    const Dep &dep = derived.dep;
+    Json object = {{"producer", kernel.nameOf(dep.producer)},
+                   {"consumer", kernel.nameOf(dep.consumer)},
+                   {"kind", toString(dep.kind)},
+                   {"class", className(dep)},
+                   {"distance", Json::object()}};
+    for (const DistanceComponent &c : extraction.componentsOf(dep)) {
+      object["distance"][std::string(kernel.nameOf(c.loop))] = c.distance;
     }
-    std::vector<LoopId> loops = loopsAround(instr);
-    std::vector<LoopIteration> around;
-    for (size_t i = 0; i < at.size(); ++i) {
-      around.push_back({loops[i], static_cast<uint64_t>(at[i])});
+    for (auto [key, instr] :
+         {std::pair("producer_loc", dep.producer), {"consumer_loc", dep.consumer}}) {
+      std::string source = sourceJson(kernel, kernel.instrs[instr].where);
+      if (!source.empty()) {
+        object[key] = Json::parse(source);
+      }
     }
-    std::string when = iterationText(kernel, around);
-    return when.empty() ? words : fmt::format("{} at {}", words, when);
-  }
-
-  /// Whether the example counts runs instead of iterations.
-  bool isByRuns(const DerivedDep &derived, InstrId instr, std::span<const int64_t> at) const {
-    return derived.dep.form == DistanceForm::Flat || at.size() != loopsAround(instr).size();
+    if (dep.form != DistanceForm::Vector) {
+      object[dep.form == DistanceForm::Flat ? "flat" : "element"] = dep.step;
+    }
+    object["exact"] = derived.excess == Excess::None;
+    object["reason"] = derived.excess == Excess::None ? Json() : Json(reasonOf(kernel, derived));
+    object["implied_by"] = derived.isImplied() ? Json(derivation(derived)) : Json();
+    object["producer_access"] = text(derived.producerAccess);
+    object["consumer_access"] = text(derived.consumerAccess);
+    object["example"] = hasExample(derived) ? Json{{"producer", runJson(producerOf(derived))},
+                                                   {"consumer", runJson(consumerOf(derived))}}
+                                            : Json();
+    return object;
   }
 
 private:
+  std::string_view text(AccessId access) const { return kernel.text(kernel.accesses[access].text); }
+
+  static bool hasExample(const DerivedDep &derived) { return derived.excess != Excess::Undecided; }
+
+  /// One run of an example: which one, from 0, or in which iterations.
+  struct Run {
+    InstrId instr;
+    std::optional<int64_t> number;
+    std::vector<LoopIteration> iterations;
+  };
+
+  Run runOf(const DerivedDep &derived, InstrId instr, size_t first, size_t count) const {
+    std::span<const int64_t> at = std::span(extraction.iterations).subspan(first, count);
+    std::vector<LoopId> loops = kernel.realLoops(kernel.instrs[instr].home);
+    Run run{instr, {}, {}};
+    if (derived.dep.form == DistanceForm::Flat || at.size() != loops.size()) {
+      run.number = at[0];
+      return run;
+    }
+    for (size_t i = 0; i < at.size(); ++i) {
+      run.iterations.push_back({loops[i], static_cast<uint64_t>(at[i])});
+    }
+    return run;
+  }
+
+  Run producerOf(const DerivedDep &derived) const {
+    return runOf(derived, derived.dep.producer, derived.firstIteration,
+                 derived.numProducerIterations);
+  }
+
+  Run consumerOf(const DerivedDep &derived) const {
+    return runOf(derived, derived.dep.consumer,
+                 derived.firstIteration + derived.numProducerIterations,
+                 derived.numConsumerIterations);
+  }
+
+  /// `'load' at A = 1`, or `run 3 of 'load'`.
+  std::string runText(const Run &run) const {
+    std::string words = fmt::format("'{}'", kernel.nameOf(run.instr));
+    if (run.number) {
+      return fmt::format("run {} of {}", *run.number, words);
+    }
+    std::string when = iterationText(kernel, run.iterations);
+    return when.empty() ? words : fmt::format("{} at {}", words, when);
+  }
+
+  Json runJson(const Run &run) const {
+    if (run.number) {
+      return {{"run", *run.number}};
+    }
+    Json object = Json::object();
+    for (const LoopIteration &at : run.iterations) {
+      object[std::string(kernel.nameOf(at.loop))] = at.iteration;
+    }
+    return object;
+  }
+
+  std::string_view className(const Dep &dep) const {
+    return dep.form == DistanceForm::Flat      ? "flat"
+           : dep.form == DistanceForm::Element ? "element"
+           : isConditional(dep)                ? "conditional"
+                                               : "vector";
+  }
+
+  /// A branch around one of the two, inside all loops around both, is passed over when it is not
+  /// taken.
+  bool isConditional(const Dep &dep) const {
+    LoopId producer = kernel.instrs[dep.producer].home;
+    LoopId consumer = kernel.instrs[dep.consumer].home;
+    LoopId loop = kernel.realLoop(kernel.commonLoop(producer, consumer));
+    for (LoopId l : {producer, consumer}) {
+      for (; l != loop; l = kernel.loops[l].parent) {
+        if (kernel.loops[l].isBranch()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   const Kernel &kernel;
   const Extraction &extraction;
 };
-
-/// A branch around one of the two, inside all loops around both, is passed over when it is not
-/// taken.
-bool isConditional(const Kernel &kernel, const Dep &dep) {
-  LoopId producer = kernel.instrs[dep.producer].home;
-  LoopId consumer = kernel.instrs[dep.consumer].home;
-  LoopId loop = kernel.realLoop(kernel.commonLoop(producer, consumer));
-  for (LoopId l : {producer, consumer}) {
-    for (; l != loop; l = kernel.loops[l].parent) {
-      if (kernel.loops[l].isBranch()) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-std::string_view className(const Kernel &kernel, const Dep &dep) {
-  switch (dep.form) {
-  case DistanceForm::Vector:
-    return isConditional(kernel, dep) ? "conditional" : "vector";
-  case DistanceForm::Flat:
-    return "flat";
-  case DistanceForm::Element:
-    return "element";
-  }
-  return "?";
-}
-
-Json distanceJson(const Kernel &kernel, const Words &words, const Dep &dep) {
-  Json object = Json::object();
-  for (const DistanceComponent &c : words.components(dep)) {
-    object[std::string(kernel.nameOf(c.loop))] = c.distance;
-  }
-  return object;
-}
-
-Json runJson(const Kernel &kernel, const Words &words, const DerivedDep &derived, InstrId instr,
-             std::span<const int64_t> at) {
-  if (words.isByRuns(derived, instr, at)) {
-    return {{"run", at[0]}};
-  }
-  Json object = Json::object();
-  std::vector<LoopId> loops = words.loopsAround(instr);
-  for (size_t i = 0; i < at.size(); ++i) {
-    object[std::string(kernel.nameOf(loops[i]))] = at[i];
-  }
-  return object;
-}
-
-/// The chain that implies a dependence, from the consumer back to the producer.
-std::string derivation(const Kernel &kernel, const Extraction &extraction, const Words &words,
-                       const DerivedDep &derived) {
-  std::string out;
-  for (uint32_t i = 0; i < derived.numSteps; ++i) {
-    const DerivationStep &step = extraction.steps[derived.firstStep + i];
-    out += i == 0 ? "" : ", ";
-    switch (step.kind) {
-    case DerivationStep::Kind::Wait:
-      out += words.edge(extraction.deps[step.dep].dep);
-      break;
-    case DerivationStep::Kind::Branches:
-      out += fmt::format("{}, as for '{}' in the other branch",
-                         words.edge(extraction.deps[step.dep].dep), kernel.nameOf(step.earlier));
-      break;
-    case DerivationStep::Kind::Engine:
-      out += fmt::format("the engine issues '{}' before '{}'", kernel.nameOf(step.earlier),
-                         kernel.nameOf(step.later));
-      break;
-    case DerivationStep::Kind::Queue:
-      out += fmt::format("'{}' retires before '{}'", kernel.nameOf(step.earlier),
-                         kernel.nameOf(step.later));
-      break;
-    }
-  }
-  return out;
-}
-
-Json depJson(const Kernel &kernel, const Extraction &extraction, const Words &words,
-             const DerivedDep &derived) {
-  const Dep &dep = derived.dep;
-  Json object = {{"producer", kernel.nameOf(dep.producer)},
-                 {"consumer", kernel.nameOf(dep.consumer)},
-                 {"kind", toString(dep.kind)},
-                 {"class", className(kernel, dep)},
-                 {"distance", distanceJson(kernel, words, dep)}};
-  for (auto [key, instr] :
-       {std::pair("producer_loc", dep.producer), {"consumer_loc", dep.consumer}}) {
-    std::string source = sourceJson(kernel, kernel.instrs[instr].where);
-    if (!source.empty()) {
-      object[key] = Json::parse(source);
-    }
-  }
-  if (dep.form != DistanceForm::Vector) {
-    object[dep.form == DistanceForm::Flat ? "flat" : "element"] = dep.step;
-  }
-  object["exact"] = derived.excess == Excess::None;
-  object["reason"] = derived.excess == Excess::None ? Json() : Json(reasonOf(kernel, derived));
-  object["implied_by"] =
-      derived.isImplied() ? Json(derivation(kernel, extraction, words, derived)) : Json();
-  object["producer_access"] = words.text(derived.producerAccess);
-  object["consumer_access"] = words.text(derived.consumerAccess);
-  object["example"] =
-      words.hasExample(derived)
-          ? Json{{"producer",
-                  runJson(kernel, words, derived, dep.producer, words.producerAt(derived))},
-                 {"consumer",
-                  runJson(kernel, words, derived, dep.consumer, words.consumerAt(derived))}}
-          : Json();
-  return object;
-}
 
 } // namespace
 
@@ -230,23 +210,6 @@ void remarkExcess(const Kernel &kernel, const Extraction &extraction, Diagnostic
                          fmt::format("{} may wait longer than it has to: {}",
                                      words.edge(derived.dep), reasonOf(kernel, derived)));
     }
-  }
-}
-
-/// Where a dependence comes from, below its line.
-static void explainOne(std::string &out, const Kernel &kernel, const Words &words,
-                       const DerivedDep &derived) {
-  const Dep &dep = derived.dep;
-  auto add = std::back_inserter(out);
-  fmt::format_to(add, "      {}; {}\n", words.access(dep.producer, derived.producerAccess),
-                 words.access(dep.consumer, derived.consumerAccess));
-  if (words.hasExample(derived)) {
-    fmt::format_to(add, "      for example {} and then {}\n",
-                   words.run(derived, dep.producer, words.producerAt(derived)),
-                   words.run(derived, dep.consumer, words.consumerAt(derived)));
-  }
-  if (derived.excess != Excess::None) {
-    fmt::format_to(add, "      {}\n", reasonOf(kernel, derived));
   }
 }
 
@@ -295,7 +258,7 @@ std::string renderText(const Kernel &kernel, const Extraction &extraction, bool 
     fmt::format_to(add, "  {:<44} {}  {}\n", words.edge(derived.dep), toString(derived.dep.kind),
                    derived.excess == Excess::None ? "exact" : "conservative");
     if (explain) {
-      explainOne(out, kernel, words, derived);
+      out += words.explanation(derived);
     }
   }
   if (!explain || numImplied == 0) {
@@ -305,7 +268,7 @@ std::string renderText(const Kernel &kernel, const Extraction &extraction, bool 
   for (const DerivedDep &derived : extraction.deps) {
     if (derived.isImplied()) {
       fmt::format_to(add, "  {:<44} {}\n      by {}\n", words.edge(derived.dep),
-                     toString(derived.dep.kind), derivation(kernel, extraction, words, derived));
+                     toString(derived.dep.kind), words.derivation(derived));
     }
   }
   return out + grantedText(kernel);
@@ -315,7 +278,7 @@ std::string renderJson(const Kernel &kernel, const Extraction &extraction) {
   Words words(kernel, extraction);
   Json object = {{"kernel", kernel.text(kernel.name)}, {"dependences", Json::array()}};
   for (const DerivedDep &derived : extraction.deps) {
-    object["dependences"].push_back(depJson(kernel, extraction, words, derived));
+    object["dependences"].push_back(words.json(derived));
   }
   object["searches_cut_short"] = extraction.numUnsearched;
   object["taken_for_granted"] = takenForGranted(kernel, findTileBounds(kernel));
