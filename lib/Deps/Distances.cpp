@@ -34,7 +34,7 @@ class Search {
 public:
   Search(IslContext &context, const PairNest &nest)
       : context(context), nest(nest), numLevels(static_cast<uint32_t>(nest.levels.size())),
-        conflicts(context.parse(conflictsText(nest))) {}
+        text(nest), conflicts(context.parse(text.conflicts())) {}
 
   Distances run() {
     cover();
@@ -57,7 +57,7 @@ private:
         return coverAll();
       }
       std::vector<int64_t> distance = smallestDistance(left);
-      left = left - context.parse(coveredText(nest, distance));
+      left = left - context.parse(text.covered(distance));
       result.list.push_back({distance, {}, {}});
       addExample(result.list.back());
     }
@@ -118,12 +118,11 @@ private:
   void judge() {
     result.excess = nest.vague;
     for (size_t i = 0; i < result.list.size() && result.excess == Excess::None; ++i) {
-      IslSet unneeded =
-          context.parse(lastWaitedForText(nest, result.list[i].components)) - conflicts;
+      IslSet unneeded = context.parse(text.lastWaitedFor(result.list[i].components)) - conflicts;
       if (unneeded.isBad() || unneeded.isEmpty()) {
         continue;
       }
-      std::string relation = justifiedText(nest);
+      std::string relation = text.justified();
       if (relation.empty() || !(unneeded - context.leadsInto(relation, conflicts)).isEmpty()) {
         result.excess = Excess::Varies;
       }
@@ -149,42 +148,15 @@ private:
   IslContext &context;
   const PairNest &nest;
   uint32_t numLevels;
+  const NestText text;
   IslSet conflicts;
   Distances result;
 };
 
-/// What one nest is known by: all that the answer depends on.
-std::string keyOf(const PairNest &nest) {
-  std::string key;
-  auto addExtent = [&](const Extent &extent) {
-    key += fmt::format("{}-{} ", extent.min, extent.max ? int64_t(*extent.max) : -1);
-  };
-  for (const PairNest::Level &level : nest.levels) {
-    addExtent(level.producer);
-    addExtent(level.consumer);
-  }
-  key += '|';
-  std::for_each(nest.producerOwn.begin(), nest.producerOwn.end(), addExtent);
-  key += '|';
-  std::for_each(nest.consumerOwn.begin(), nest.consumerOwn.end(), addExtent);
-  key += fmt::format("|{}{}{}{} {} {}|", nest.zeroIsOrdered, nest.consumerSkips, nest.producerSkips,
-                     static_cast<int>(nest.vague), nest.pairedFrom, nest.unpaired);
-  for (const EntryCounter &counter : nest.counters) {
-    key += fmt::format("{} {} {} {}|", counter.isShared, counter.levels, counter.isBranch,
-                       counter.minTrips);
-  }
-  for (const Length &length : nest.lengths) {
-    key += fmt::format("{} {} {}|", length.loop, length.isOwn, length.atProducer);
-  }
-  return key + nest.overlap;
-}
-
 } // namespace
 
-DistanceFinder::DistanceFinder() = default;
-
 const Distances &DistanceFinder::find(const PairNest &nest) {
-  auto [found, isNew] = known.try_emplace(keyOf(nest));
+  auto [found, isNew] = known.try_emplace(nest);
   if (isNew) {
     context.startQuestion(forNest(maxOperations, nest));
     found->second = Search(context, nest).run();

@@ -33,8 +33,8 @@
 #include "Isl.h"
 #include "tally/Deps/Extract.h"
 
+#include <map>
 #include <string>
-#include <unordered_map>
 
 namespace tally {
 
@@ -44,6 +44,8 @@ struct Extent {
   std::optional<uint64_t> max;
 
   bool isConstant() const { return max == min; }
+
+  auto operator<=>(const Extent &) const = default;
 };
 
 /// A counter of the entries of a body, for which no formula is known.
@@ -54,6 +56,8 @@ struct EntryCounter {
   uint32_t levels = 0;
   bool isBranch = false;
   uint64_t minTrips = 0; ///< of the loop
+
+  auto operator<=>(const EntryCounter &) const = default;
 };
 
 /// How often a loop runs this time; not a constant.
@@ -62,7 +66,7 @@ struct Length {
   bool isOwn = false; ///< the latter
   bool atProducer = false;
 
-  bool operator==(const Length &) const = default;
+  auto operator<=>(const Length &) const = default;
 };
 
 /// Two accesses; see above.
@@ -70,6 +74,8 @@ struct PairNest {
   struct Level {
     Extent producer;
     Extent consumer; ///< the same, but for a level that pairs two loops side by side
+
+    auto operator<=>(const Level &) const = default;
   };
 
   std::vector<Level> levels;
@@ -86,6 +92,8 @@ struct PairNest {
   std::vector<Length> lengths;
   std::string overlap;         ///< when the accesses meet; empty: always
   Excess vague = Excess::None; ///< they may meet only then, and need not
+
+  auto operator<=>(const PairNest &) const = default;
 };
 
 /// All earlier iterations of this level and those inside it.
@@ -104,8 +112,6 @@ struct Distances {
 
 class DistanceFinder {
 public:
-  DistanceFinder();
-
   /// What was found for this nest, now or before. Valid until the finder ends.
   const Distances &find(const PairNest &nest);
 
@@ -116,7 +122,7 @@ public:
 
 private:
   IslContext context;
-  std::unordered_map<std::string, Distances> known;
+  std::map<PairNest, Distances> known;
   size_t undecided = 0;
   uint32_t numHard = 0; ///< questions that were asked again
 };

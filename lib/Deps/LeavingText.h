@@ -17,11 +17,51 @@
 #include "TileText.h"
 #include "tally/Model/Iterations.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
 namespace tally {
 
 class LeavingText {
 public:
-  LeavingText(const Kernel &kernel, const TileBox &tile, const BodyTile &read, uint32_t dim);
+  LeavingText(const Kernel &kernel, const TileBox &tile, const BodyTile &read, uint32_t dim)
+      : kernel(kernel), tile(tile), read(read), access(read.access), dim(dim) {
+    SideNames names{
+        [this](LoopId loop) { return iteration(loop); },
+        [this](LoopId loop) { return total(loop); }, [this](LoopId loop) { return trips(loop); },
+        [this](const std::string &symbol) { return variable(What::Symbol, {}, symbol, true); }};
+    TileText text(read, names);
+    for (const TileGuard &guard : access.guards) {
+      touching += " and " + text.guard(guard);
+    }
+    for (const TileDim &each : access.dims) {
+      if (!access.isConstant(each.size)) {
+        (hasSymbol(access, each.size) ? assumed : touching) +=
+            fmt::format(" and {} >= 1", text.size(each));
+      }
+    }
+    const TileDim &own = access.dims[dim];
+    std::string first = text.expr(own.first);
+    std::string last = own.size.valid()
+                           ? fmt::format("{} + {} * ({} - 1)", first, own.stride, text.size(own))
+                           : first;
+    leavingIt = fmt::format(" and ({} < 0 or {} >= {})", first, last,
+                            kernel.buffers[tile.buffer].shape[dim]);
+    order.resize(variables.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      auto rank = [&](const Variable &v) {
+        return std::tuple(v.isOpen, v.what,
+                          v.what == What::Iteration ? kernel.loops[v.loop].depth : 0);
+      };
+      return rank(variables[a]) < rank(variables[b]);
+    });
+    known = static_cast<size_t>(std::count_if(variables.begin(), variables.end(),
+                                              [](const Variable &v) { return !v.isOpen; }));
+  }
 
   /// Runs that touch the tile and leave the buffer.
   std::string leaving() const { return set(domain(false) + touching + leavingIt); }
@@ -35,7 +75,12 @@ public:
   size_t numVariables() const { return order.size(); }
 
   /// Each guard `!=` splits the sets in two, which isl does not count as work.
-  uint32_t numSplits() const;
+  uint32_t numSplits() const {
+    return static_cast<uint32_t>(
+        std::count_if(access.guards.begin(), access.guards.end(), [](const TileGuard &guard) {
+          return guard.relation == TileGuard::Relation::NotEqual;
+        }));
+  }
 
   /// Those that are not left open come first.
   size_t numKnown() const { return known; }
@@ -44,18 +89,68 @@ public:
   bool isSymbol(size_t at) const { return variables[order[at]].what == What::Symbol; }
 
   /// The loops without `max` on which the tile depends, outermost first.
-  std::vector<LoopId> unbounded() const;
+  std::vector<LoopId> unbounded() const {
+    std::vector<LoopId> loops;
+    for (const Variable &v : variables) {
+      if (v.what == What::Iteration && isUnbounded(v.loop)) {
+        loops.push_back(v.loop);
+      }
+    }
+    std::sort(loops.begin(), loops.end()); // ids follow the text
+    return loops;
+  }
 
-  std::vector<std::string> symbols() const;
+  std::vector<std::string> symbols() const {
+    std::vector<std::string> all;
+    for (const Variable &v : variables) {
+      if (v.what == What::Symbol) {
+        all.push_back(v.symbol);
+      }
+    }
+    return all;
+  }
 
   /// Where to find by how often the loop runs: its trips this time, or else its iteration.
-  size_t countOf(LoopId loop, bool &isTrips) const;
+  size_t countOf(LoopId loop, bool &isTrips) const {
+    isTrips = find(What::Length, loop) != nullptr;
+    const Variable *wanted = find(isTrips ? What::Length : What::Iteration, loop);
+    auto at =
+        std::find_if(order.begin(), order.end(), [&](size_t i) { return &variables[i] == wanted; });
+    return static_cast<size_t>(at - order.begin());
+  }
 
   /// One point, in words and numbers of the kernel: the index at it that is not in the buffer, and
   /// what says where the tile lies besides iterations.
-  int64_t indexAt(const std::vector<int64_t> &point) const;
-  std::string alsoAt(const std::vector<int64_t> &point) const;
-  std::vector<LoopIteration> iterationAt(const std::vector<int64_t> &point) const;
+  int64_t indexAt(const std::vector<int64_t> &point) const {
+    const TileDim &own = access.dims[dim];
+    int64_t first = valueOf(point, own.first);
+    int64_t size = own.size.valid() ? valueOf(point, own.size) : 1;
+    auto steps = static_cast<uint64_t>(own.stride) * (static_cast<uint64_t>(size) - 1);
+    return first < 0 ? first : static_cast<int64_t>(static_cast<uint64_t>(first) + steps);
+  }
+
+  std::string alsoAt(const std::vector<int64_t> &point) const {
+    std::string text;
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Variable &v = variables[order[i]];
+      if (v.what != What::Iteration) {
+        text += text.empty() ? "" : ", ";
+        text += v.what == What::Symbol
+                    ? fmt::format("${} = {}", v.symbol, point[i])
+                    : fmt::format("{}({}) = {}", v.what == What::Length ? "trips" : "total",
+                                  kernel.nameOf(v.loop), point[i]);
+      }
+    }
+    return text;
+  }
+
+  std::vector<LoopIteration> iterationAt(const std::vector<int64_t> &point) const {
+    std::vector<LoopIteration> all;
+    for (LoopId loop : kernel.realLoops(tile.home)) {
+      all.push_back({loop, static_cast<uint64_t>(valueAt(point, What::Iteration, loop, ""))});
+    }
+    return all;
+  }
 
 private:
   enum class What : uint8_t { Iteration, Length, Total, Symbol };
@@ -68,25 +163,153 @@ private:
     bool isOpen = false;
   };
 
-  bool hasSymbol(TileExprId id) const;
-  std::string variable(What what, LoopId loop, const std::string &symbol, bool isOpen);
-  std::string iteration(LoopId loop);
-  std::string trips(LoopId loop);
-  std::string total(LoopId body);
-  bool isUnbounded(LoopId loop) const;
-  bool isTotalOpen(LoopId body) const;
-  uint64_t most(LoopId loop) const;
-  uint64_t least(LoopId loop) const;
-  std::string set(const std::string &conditions) const;
-  std::string domain(bool rarely) const;
-  const Variable *find(What what, LoopId loop) const;
-  std::string limits(const Variable &variable, bool rarely) const;
+  std::string variable(What what, LoopId loop, const std::string &symbol, bool isOpen) {
+    size_t number = 0;
+    for (const Variable &known : variables) {
+      if (known.what == what && known.loop == loop && known.symbol == symbol) {
+        return known.name;
+      }
+      number += known.what == what;
+    }
+    std::string name = fmt::format("{}{}", "ints"[static_cast<size_t>(what)], number);
+    variables.push_back({what, loop, symbol, name, isOpen});
+    return name;
+  }
+
+  std::string iteration(LoopId loop) { return variable(What::Iteration, loop, "", false); }
+
+  std::string trips(LoopId loop) {
+    iteration(loop); // there is one
+    return least(loop) == most(loop) ? fmt::format("{}", most(loop))
+                                     : variable(What::Length, loop, "", isUnbounded(loop));
+  }
+
+  /// Earlier entries of a body. All entries of the body around it count, each of which came to this
+  /// body once: to a branch, which was taken or not; to a loop, which ran within its bounds.
+  std::string total(LoopId body) {
+    if (body == rootLoop) {
+      return "0";
+    }
+    const Loop &loop = kernel.loops[body];
+    std::string around = total(loop.parent);
+    if (around == "0") {
+      return loop.isBranch() ? "0" : iteration(body);
+    }
+    if (!loop.isBranch() && least(body) == most(body)) {
+      return fmt::format("({} * {} + {})", most(body), around, iteration(body));
+    }
+    bool isNew = !find(What::Total, body);
+    std::string name = variable(What::Total, body, "", isTotalOpen(body));
+    if (isNew) {
+      std::string own = loop.isBranch() ? "" : " + " + iteration(body);
+      uint64_t fewest = loop.isBranch() ? 0 : least(body);
+      uint64_t mostOften = loop.isBranch() ? 1 : most(body);
+      totals += fmt::format(" and {0} * {2}{3} <= {4} and {4} <= {1} * {2}{3}", fewest, mostOften,
+                            around, own, name);
+    }
+    return name;
+  }
+
+  bool isUnbounded(LoopId loop) const { return !kernel.loops[loop].trip.most(); }
+
+  /// Whether a loop without `max` has run before, as often as it may be.
+  bool isTotalOpen(LoopId body) const {
+    for (LoopId l = body; l != rootLoop; l = kernel.loops[l].parent) {
+      bool isOutermost = kernel.realLoop(kernel.loops[l].parent) == rootLoop;
+      if (!kernel.loops[l].isBranch() && !isOutermost && isUnbounded(l)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  uint64_t most(LoopId loop) const { return kernel.loops[loop].trip.most().value_or(maxCount); }
+
+  uint64_t least(LoopId loop) const { return kernel.loops[loop].trip.least(); }
+
+  std::string set(const std::string &conditions) const {
+    std::vector<std::string_view> names;
+    for (size_t i : order) {
+      names.push_back(variables[i].name);
+    }
+    return fmt::format("{{ [{}] : 1 = 1{} }}", fmt::join(names, ", "), conditions);
+  }
+
+  /// The runs that there are.
+  std::string domain(bool rarely) const {
+    std::string all;
+    for (const Variable &v : variables) {
+      all += limits(v, rarely);
+    }
+    return all + totals + assumed;
+  }
+
+  const Variable *find(What what, LoopId loop) const {
+    auto found = std::find_if(variables.begin(), variables.end(),
+                              [&](const Variable &v) { return v.what == what && v.loop == loop; });
+    return found == variables.end() ? nullptr : &*found;
+  }
+
+  std::string limits(const Variable &v, bool rarely) const {
+    if (v.what == What::Length) {
+      return fmt::format(" and {} <= {} <= {}", std::max<uint64_t>(least(v.loop), 1), v.name,
+                         most(v.loop));
+    }
+    if (v.what != What::Iteration) {
+      return {};
+    }
+    uint64_t end =
+        rarely && isUnbounded(v.loop) ? std::max<uint64_t>(least(v.loop), 1) : most(v.loop);
+    std::string text = fmt::format(" and 0 <= {} < {}", v.name, end);
+    const Variable *length = find(What::Length, v.loop);
+    return length ? text + fmt::format(" and {} < {}", v.name, length->name) : text;
+  }
 
   int64_t valueAt(const std::vector<int64_t> &point, What what, LoopId loop,
-                  const std::string &symbol) const;
-  int64_t totalAt(const std::vector<int64_t> &point, LoopId body) const;
-  int64_t leafAt(const std::vector<int64_t> &point, const TileExpr &leaf) const;
-  int64_t valueOf(const std::vector<int64_t> &point, TileExprId id) const;
+                  const std::string &symbol) const {
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Variable &v = variables[order[i]];
+      if (v.what == what && v.loop == loop && v.symbol == symbol) {
+        return point[i];
+      }
+    }
+    return 0; // nothing depends on it
+  }
+
+  int64_t totalAt(const std::vector<int64_t> &point, LoopId body) const {
+    if (find(What::Total, body)) {
+      return valueAt(point, What::Total, body, "");
+    }
+    if (body == rootLoop || kernel.loops[body].isBranch()) {
+      return 0;
+    }
+    int64_t around = totalAt(point, kernel.loops[body].parent);
+    int64_t own = valueAt(point, What::Iteration, body, "");
+    return around == 0 ? own : static_cast<int64_t>(most(body)) * around + own;
+  }
+
+  int64_t leafAt(const std::vector<int64_t> &point, const TileExpr &leaf) const {
+    using Kind = TileExpr::Kind;
+    if (leaf.kind == Kind::Symbol) {
+      return valueAt(point, What::Symbol, {}, access.names[leaf.name]);
+    }
+    LoopId loop = read.loopOf(leaf);
+    switch (leaf.kind) {
+    case Kind::Loop:
+      return valueAt(point, What::Iteration, loop, "");
+    case Kind::Total:
+      return totalAt(point, loop);
+    default:
+      return find(What::Length, loop) ? valueAt(point, What::Length, loop, "")
+                                      : static_cast<int64_t>(most(loop));
+    }
+  }
+
+  int64_t valueOf(const std::vector<int64_t> &point, TileExprId id) const {
+    return *tally::valueOf(access, id, [&](const TileExpr &leaf) -> std::optional<int64_t> {
+      return leafAt(point, leaf);
+    });
+  }
 
   const Kernel &kernel;
   const TileBox &tile;

@@ -9,21 +9,363 @@
 
 #include "Distances.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 namespace tally {
 
-/// All points at which the two conflict.
-std::string conflictsText(const PairNest &nest);
+/// Conditions, as isl's text.
+class Conditions {
+public:
+  template <typename... Args> void add(fmt::format_string<Args...> format, Args &&...args) {
+    all.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
 
-/// The pairs (d, c) that a wait at this distance covers.
-std::string coveredText(const PairNest &nest, const std::vector<int64_t> &distance);
+  std::string text() const {
+    return all.empty() ? "1 = 1" : fmt::format("{}", fmt::join(all, " and "));
+  }
 
-/// All consumers that wait at this distance, with the runs of the producer that may be the last
-/// they wait for.
-std::string lastWaitedForText(const PairNest &nest, const std::vector<int64_t> &distance);
+  /// At least one of them.
+  std::string anyText() const {
+    return all.empty() ? "1 = 0" : fmt::format("({})", fmt::join(all, " or "));
+  }
 
-/// A relation from a consumer and a run of the producer to those conflicts that make an earlier or
-/// the same consumer wait for this run or a later one. Empty if none is known.
-std::string justifiedText(const PairNest &nest);
+private:
+  std::vector<std::string> all;
+};
+
+/// The text of the sets for one nest.
+class NestText {
+public:
+  explicit NestText(const PairNest &nest) : nest(nest) {
+    for (const char *name : {"d", "c"}) {
+      addNames(name, nest.levels.size());
+    }
+    addNames("u", nest.producerOwn.size());
+    addNames("w", nest.consumerOwn.size());
+    addNames("s", nest.counters.size());
+    addNames("t", nest.counters.size());
+    addNames("n", nest.lengths.size());
+  }
+
+  /// All points at which the two conflict.
+  std::string conflicts() const {
+    Conditions all;
+    addDomain(all);
+    all.add("{}", order());
+    if (!nest.overlap.empty()) {
+      all.add("({})", nest.overlap);
+    }
+    return set(all.text());
+  }
+
+  /// The pairs (d, c) that a wait at this distance covers.
+  std::string covered(const std::vector<int64_t> &distance) const {
+    Conditions all;
+    addMask(all, distance);
+    all.add("{}", atLeast(distance));
+    return set(all.text());
+  }
+
+  /// All consumers that wait at this distance, with the runs of the producer that may be the last
+  /// they wait for. A consumer inside loops of its own waits before the first iteration of
+  /// these.
+  std::string lastWaitedFor(const std::vector<int64_t> &distance) const {
+    Conditions all;
+    addDomain(all);
+    addMask(all, distance);
+    if (!nest.consumerSkips) {
+      for (size_t i = 0; i < nest.consumerOwn.size(); ++i) {
+        all.add("w{} = 0", i);
+      }
+    }
+    for (uint32_t i = 0; i < nest.producerOwn.size(); ++i) {
+      all.add("{}", mayBeLast({i, true, true}));
+    }
+    Conditions stops;
+    for (size_t level = firstThatMayEnd(distance); level <= numLevels(); ++level) {
+      stops.add("({})", stopsAt(distance, level));
+      if (level < numLevels() && distance[level] == wholeLevel) {
+        break;
+      }
+    }
+    all.add("{}", stops.anyText());
+    return set(all.text());
+  }
+
+  /// A relation from a consumer and a run of the producer to those conflicts that make an earlier
+  /// or the same consumer wait for this run or a later one. Empty if none is known.
+  std::string justified() const {
+    std::vector<std::string> primed;
+    primed.reserve(names.size());
+    for (const std::string &name : names) {
+      primed.push_back(name + "'");
+    }
+    std::vector<std::string> ways;
+    bool everyRunExists = !nest.producerSkips && allConstant();
+    if (everyRunExists) {
+      ways.push_back(sameConsumer() + " and " + laterProducer());
+    }
+    if (!nest.levels.empty() && nest.consumerOwn.empty() && !nest.consumerSkips) {
+      std::string producers = "(" + sameProducer();
+      producers += everyRunExists ? " or " + laterProducer() + ")" : ")";
+      ways.push_back(earlierConsumer() + " and " + producers);
+    }
+    return ways.empty() ? ""
+                        : fmt::format("{{ [{}] -> [{}] : {} and (({})) }}", fmt::join(names, ", "),
+                                      fmt::join(primed, ", "), same("n", nest.lengths.size()),
+                                      fmt::join(ways, ") or ("));
+  }
+
+private:
+  uint32_t numLevels() const { return static_cast<uint32_t>(nest.levels.size()); }
+
+  std::string set(std::string_view conditions) const {
+    return fmt::format("{{ [{}] : {} }}", fmt::join(names, ", "), conditions);
+  }
+
+  void addNames(std::string_view prefix, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      names.push_back(fmt::format("{}{}", prefix, i));
+    }
+  }
+
+  static void addRange(Conditions &all, const std::string &name, const Extent &extent) {
+    all.add("0 <= {}", name);
+    if (extent.max) {
+      all.add("{} < {}", name, *extent.max);
+    }
+  }
+
+  /// Both runs exist, and counters are what they can be.
+  void addDomain(Conditions &all) const {
+    for (size_t i = 0; i < nest.levels.size(); ++i) {
+      addRange(all, fmt::format("c{}", i), nest.levels[i].consumer);
+      addRange(all, fmt::format("c{0} - d{0}", i), nest.levels[i].producer);
+    }
+    for (size_t i = 0; i < nest.producerOwn.size(); ++i) {
+      addRange(all, fmt::format("u{}", i), nest.producerOwn[i]);
+    }
+    for (size_t i = 0; i < nest.consumerOwn.size(); ++i) {
+      addRange(all, fmt::format("w{}", i), nest.consumerOwn[i]);
+    }
+    for (size_t i = 0; i < nest.counters.size(); ++i) {
+      addCounter(all, i, nest.counters[i]);
+    }
+    for (size_t i = 0; i < nest.lengths.size(); ++i) {
+      addLength(all, i, nest.lengths[i]);
+    }
+  }
+
+  std::string iterationOf(const Length &length) const {
+    return length.isOwn        ? fmt::format("{}{}", length.atProducer ? 'u' : 'w', length.loop)
+           : length.atProducer ? producerAt(length.loop, "")
+                               : fmt::format("c{}", length.loop);
+  }
+
+  const Extent &extentOf(const Length &length) const {
+    if (length.isOwn) {
+      return (length.atProducer ? nest.producerOwn : nest.consumerOwn)[length.loop];
+    }
+    const PairNest::Level &level = nest.levels[length.loop];
+    return length.atProducer ? level.producer : level.consumer;
+  }
+
+  /// A loop that both are in has one length for both, and ends after either.
+  void addLength(Conditions &all, size_t i, const Length &length) const {
+    const Extent &extent = extentOf(length);
+    all.add("{} < n{}", iterationOf(length), i);
+    all.add("{} <= n{}", extent.min, i);
+    if (extent.max) {
+      all.add("n{} <= {}", i, *extent.max);
+    }
+    if (length.isOwn || length.loop >= nest.unpaired) {
+      return;
+    }
+    Length other{length.loop, false, !length.atProducer};
+    auto found = std::find(nest.lengths.begin(), nest.lengths.end(), other);
+    std::string sameLoop = found == nest.lengths.end()
+                               ? fmt::format("{} < n{}", iterationOf(other), i)
+                               : fmt::format("n{} = n{}", i, found - nest.lengths.begin());
+    all.add("({} or ({} and {}))", positiveBefore(length.loop), zeroBefore(length.loop), sameLoop);
+  }
+
+  /// A counter grows with each entry of its body: by one from iteration to iteration of its loop,
+  /// and by the trips that were left when an iteration farther out begins.
+  void addCounter(Conditions &all, size_t i, const EntryCounter &counter) const {
+    all.add("0 <= s{0} and 0 <= t{0}", i);
+    if (!counter.isShared) {
+      return;
+    }
+    uint32_t inner = counter.levels;
+    bool isLoop = !counter.isBranch && inner > 0;
+    Conditions ways;
+    ways.add("({} and t{} = s{})", zeroBefore(inner), i, i);
+    if (!isLoop) {
+      ways.add("({} and t{} >= s{} + 1)", positiveBefore(inner), i, i);
+      all.add("{}", ways.anyText());
+      return;
+    }
+    uint32_t own = inner - 1;
+    all.add("c{0} <= t{1} and c{0} - d{0} <= s{1}", own, i);
+    ways.add("({0} and d{1} >= 1 and t{2} - s{2} = d{1})", zeroBefore(own), own, i);
+    ways.add("({0} and t{1} - c{2} >= s{1} + 1 and t{1} - c{2} >= s{1} - (c{2} - d{2}) + {3})",
+             positiveBefore(own), i, own, counter.minTrips);
+    all.add("{}", ways.anyText());
+  }
+
+  std::string zeroBefore(uint32_t level) const {
+    Conditions all;
+    for (uint32_t i = 0; i < level; ++i) {
+      all.add("d{} = 0", i);
+    }
+    return all.text();
+  }
+
+  /// The first distance that is not 0, of those before `level`, is positive.
+  std::string positiveBefore(uint32_t level) const {
+    Conditions ways;
+    for (uint32_t i = 0; i < level; ++i) {
+      ways.add("({} and d{} >= 1)", zeroBefore(i), i);
+    }
+    return ways.anyText();
+  }
+
+  /// The producer's run comes first. A level that pairs two loops orders nothing.
+  std::string order() const {
+    uint32_t ordering = std::min(numLevels(), nest.unpaired);
+    return nest.zeroIsOrdered
+               ? fmt::format("({} or {})", positiveBefore(ordering), zeroBefore(ordering))
+               : positiveBefore(ordering);
+  }
+
+  /// No wait before so many iterations have passed.
+  static void addMask(Conditions &all, const std::vector<int64_t> &distance) {
+    for (size_t i = 0; i < distance.size(); ++i) {
+      if (distance[i] > 0) {
+        all.add("c{} >= {}", i, distance[i]);
+      }
+    }
+  }
+
+  /// Distances of at least this one, in lexicographic order.
+  static std::string atLeast(const std::vector<int64_t> &distance) {
+    Conditions ways;
+    std::string equal;
+    for (size_t i = 0; i < distance.size(); ++i) {
+      if (distance[i] == wholeLevel) {
+        ways.add("(1 = 1{})", equal);
+        return ways.anyText();
+      }
+      ways.add("(d{} > {}{})", i, distance[i], equal);
+      equal += fmt::format(" and d{} = {}", i, distance[i]);
+    }
+    ways.add("(1 = 1{})", equal);
+    return ways.anyText();
+  }
+
+  /// Whether a loop may end with this iteration.
+  std::string mayBeLast(const Length &length) const {
+    std::string name = iterationOf(length);
+    const Extent &extent = extentOf(length);
+    auto found = std::find(nest.lengths.begin(), nest.lengths.end(), length);
+    if (found != nest.lengths.end()) {
+      return fmt::format("{} = n{} - 1", name, found - nest.lengths.begin());
+    }
+    if (extent.isConstant()) {
+      return fmt::format("{} = {}", name, static_cast<int64_t>(*extent.max) - 1);
+    }
+    return fmt::format("{} >= {}", name, std::max<uint64_t>(extent.min, 1) - 1);
+  }
+
+  /// The first level on which the iteration aimed at may not exist: farther in than the loop that
+  /// carries the distance, or where the producer's loop is another one.
+  size_t firstThatMayEnd(const std::vector<int64_t> &distance) const {
+    auto carrier = std::find_if(distance.begin(), distance.end(), [](int64_t d) { return d != 0; });
+    bool isWhole = carrier != distance.end() && *carrier == wholeLevel;
+    size_t after = static_cast<size_t>(carrier - distance.begin()) + (isWhole ? 0 : 1);
+    return std::min<size_t>({distance.size(), after, nest.unpaired});
+  }
+
+  /// The iteration aimed at exists up to this level, where the producer's loop ends before it.
+  std::string stopsAt(const std::vector<int64_t> &distance, size_t level) const {
+    Conditions all;
+    for (size_t i = 0; i < level; ++i) {
+      all.add("d{} = {}", i, distance[i]);
+    }
+    for (uint32_t i = static_cast<uint32_t>(level); i < distance.size(); ++i) {
+      if (i == level && distance[i] != wholeLevel) {
+        all.add("d{} > {}", i, distance[i]);
+      }
+      all.add("{}", mayBeLast({i, false, true}));
+    }
+    return all.text();
+  }
+
+  bool allConstant() const {
+    auto isConstant = [](const Extent &extent) { return extent.isConstant(); };
+    for (size_t i = 0; i < nest.levels.size(); ++i) {
+      bool isOutermost = i == 0 && nest.unpaired != 0; // up to the consumer's own, all were run
+      if (!isOutermost && !isConstant(nest.levels[i].producer)) {
+        return false;
+      }
+    }
+    return nest.counters.empty() &&
+           std::all_of(nest.producerOwn.begin(), nest.producerOwn.end(), isConstant);
+  }
+
+  std::string same(std::string_view prefix, size_t count) const {
+    Conditions all;
+    for (size_t i = 0; i < count; ++i) {
+      all.add("{0}{1}' = {0}{1}", prefix, i);
+    }
+    return all.text();
+  }
+
+  std::string sameConsumer() const {
+    return same("c", numLevels()) + " and " + same("w", nest.consumerOwn.size());
+  }
+
+  /// In the same run of the innermost loop.
+  std::string earlierConsumer() const {
+    uint32_t last = numLevels() - 1;
+    Conditions all;
+    all.add("{} and c{}' < c{}", same("c", last), last, last);
+    for (size_t i = 0; i < nest.counters.size(); ++i) {
+      all.add("t{0}' <= t{0}", i);
+    }
+    return all.text();
+  }
+
+  static std::string producerAt(size_t level, std::string_view prime) {
+    return fmt::format("c{0}{1} - d{0}{1}", level, prime);
+  }
+
+  std::string sameProducer() const {
+    Conditions all;
+    for (uint32_t i = 0; i < numLevels(); ++i) {
+      all.add("{} = {}", producerAt(i, "'"), producerAt(i, ""));
+    }
+    all.add("{} and {}", same("u", nest.producerOwn.size()), same("s", nest.counters.size()));
+    return all.text();
+  }
+
+  /// In an iteration of the levels that comes later.
+  std::string laterProducer() const {
+    Conditions ways;
+    std::string equal;
+    for (uint32_t i = 0; i < numLevels(); ++i) {
+      ways.add("({} > {}{})", producerAt(i, "'"), producerAt(i, ""), equal);
+      equal += fmt::format(" and {} = {}", producerAt(i, "'"), producerAt(i, ""));
+    }
+    return ways.anyText();
+  }
+
+  const PairNest &nest;
+  std::vector<std::string> names;
+};
 
 } // namespace tally
 

@@ -58,16 +58,10 @@ public:
   std::vector<LoopId> consumerOwn;
   bool areInnerPaired = false; ///< the one loop of each is a level of both
 
-  SideNames producer() {
-    return {[this](LoopId loop) { return iterationAtProducer(loop); },
-            [this](LoopId loop) { return total(loop, true); },
-            [this](LoopId loop) { return trips(loop, true); }};
-  }
-
-  SideNames consumer() {
-    return {[this](LoopId loop) { return iterationAtConsumer(loop); },
-            [this](LoopId loop) { return total(loop, false); },
-            [this](LoopId loop) { return trips(loop, false); }};
+  SideNames side(bool atProducer) {
+    return {[this, atProducer](LoopId loop) { return iteration(loop, atProducer); },
+            [this, atProducer](LoopId loop) { return total(loop, atProducer); },
+            [this, atProducer](LoopId loop) { return trips(loop, atProducer); }};
   }
 
 private:
@@ -82,15 +76,15 @@ private:
     return !level && areInnerPaired ? pair.place.levels.size() : level;
   }
 
-  std::string iterationAtProducer(LoopId loop) const {
-    std::optional<size_t> level = levelOf(loop);
-    return level ? fmt::format("(c{0} - d{0})", *level)
-                 : fmt::format("u{}", *indexOf(producerOwn, loop));
+  const std::vector<LoopId> &ownLoops(bool atProducer) const {
+    return atProducer ? producerOwn : consumerOwn;
   }
 
-  std::string iterationAtConsumer(LoopId loop) const {
-    std::optional<size_t> level = levelOf(loop);
-    return level ? fmt::format("c{}", *level) : fmt::format("w{}", *indexOf(consumerOwn, loop));
+  std::string iteration(LoopId loop, bool atProducer) const {
+    if (std::optional<size_t> level = levelOf(loop)) {
+      return atProducer ? fmt::format("(c{0} - d{0})", *level) : fmt::format("c{}", *level);
+    }
+    return fmt::format("{}{}", atProducer ? 'u' : 'w', *indexOf(ownLoops(atProducer), loop));
   }
 
   /// Earlier entries of a body: a formula if all loops farther in than the outermost run equally
@@ -102,7 +96,7 @@ private:
     std::string formula = "0";
     for (size_t i = 0; i < loops.size() && hasFormula; ++i) {
       Extent extent = extentOf(kernel.loops[loops[i]]);
-      std::string own = atProducer ? iterationAtProducer(loops[i]) : iterationAtConsumer(loops[i]);
+      std::string own = iteration(loops[i], atProducer);
       formula = i == 0 ? own : fmt::format("({} * {} + {})", *extent.max, formula, own);
       bool isLast = i + 1 == loops.size();
       hasFormula = isLast || extentOf(kernel.loops[loops[i + 1]]).isConstant();
@@ -118,8 +112,8 @@ private:
       return fmt::format("{}", *extent.max);
     }
     std::optional<size_t> level = levelOf(loop);
-    const std::vector<LoopId> &own = atProducer ? producerOwn : consumerOwn;
-    Length length{static_cast<uint32_t>(level ? *level : *indexOf(own, loop)), !level, atProducer};
+    size_t place = level ? *level : *indexOf(ownLoops(atProducer), loop);
+    Length length{static_cast<uint32_t>(place), !level, atProducer};
     auto found = std::find(nest.lengths.begin(), nest.lengths.end(), length);
     if (found == nest.lengths.end()) {
       nest.lengths.push_back(length);
@@ -195,7 +189,7 @@ PairNest vectorView(std::span<const TilePair> pairs) {
   LoopNames names(pair, nest);
   addExtents(pair.kernel, nest.producerOwn, names.producerOwn);
   addExtents(pair.kernel, nest.consumerOwn, names.consumerOwn);
-  addMeeting(nest, pairs, names.producer(), names.consumer());
+  addMeeting(nest, pairs, names.side(true), names.side(false));
   return nest;
 }
 
@@ -217,7 +211,7 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
   nest.levels.push_back({extentOf(producerLoop), extentOf(consumerLoop)});
   LoopNames names(pair, nest);
   names.areInnerPaired = true;
-  addMeeting(nest, pairs, names.producer(), names.consumer());
+  addMeeting(nest, pairs, names.side(true), names.side(false));
   return nest;
 }
 
