@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <unordered_map>
 
 namespace tally {
@@ -38,6 +39,8 @@ struct Answer {
   TileBound::Kind kind = TileBound::Kind::TooHard;
   std::vector<int64_t> point;           ///< a run that leaves
   std::optional<int64_t> smallestCount; ///< Open, of one loop: by how often it runs
+
+  bool isTooHard() const { return !stays && kind == TileBound::Kind::TooHard; }
 };
 
 class Question {
@@ -183,18 +186,11 @@ public:
   }
 
 private:
-  struct OfTile {
-    bool isKnown = false;
-    std::vector<TileBound> bounds;
-  };
-
   const std::vector<TileBound> &boundsOf(TileId id) {
-    OfTile &known = byTile[id];
-    if (!known.isKnown) {
-      known.isKnown = true;
-      known.bounds = findBounds(tiles[id]);
+    if (!byTile[id]) {
+      byTile[id] = findBounds(tiles[id]);
     }
-    return known.bounds;
+    return *byTile[id];
   }
 
   std::vector<TileBound> findBounds(const TileBox &tile) {
@@ -239,20 +235,18 @@ private:
     if (isNew && numGivenUp < mostGivenUp) {
       Question question(context, text);
       found->second = question.ask(maxOperations);
-      bool isTooHard = !found->second.stays && found->second.kind == TileBound::Kind::TooHard;
-      if (isTooHard && numHard < mostHardQuestions) {
+      if (found->second.isTooHard() && numHard < mostHardQuestions) {
         ++numHard;
         found->second = question.ask(maxOfHardQuestion);
-        isTooHard = !found->second.stays && found->second.kind == TileBound::Kind::TooHard;
       }
-      numGivenUp += isTooHard;
+      numGivenUp += found->second.isTooHard();
     }
     return found->second;
   }
 
   const Kernel &kernel;
   TileBoxes tiles;
-  IdVector<TileId, OfTile> byTile;
+  IdVector<TileId, std::optional<std::vector<TileBound>>> byTile;
   IdVector<LoopId, bool> isIdle; ///< what is in this body never runs
   IslContext context;
   std::unordered_map<std::string, Answer> answers;
@@ -286,13 +280,15 @@ std::vector<TileBound> findTileBounds(const Kernel &kernel, const Bindings &bind
 
 namespace {
 
-/// `'A', 'B'` of names; each may begin with a sign.
-template <typename Names> std::string quoted(const Names &names, std::string_view sign = "") {
-  std::string text;
-  for (const auto &name : names) {
-    text += fmt::format("{}'{}{}'", text.empty() ? "" : ", ", sign, name);
-  }
-  return text;
+/// `'A', 'B'` of loops.
+std::string quoted(const Kernel &kernel, const std::vector<LoopId> &loops) {
+  auto name = [&](LoopId loop) { return fmt::format("'{}'", kernel.nameOf(loop)); };
+  return fmt::format("{}", fmt::join(std::views::transform(loops, name), ", "));
+}
+
+/// `'$n', '$m'` of run-time values.
+std::string quoted(const std::vector<std::string> &values) {
+  return values.empty() ? "" : fmt::format("'${}'", fmt::join(values, "', '$"));
 }
 
 /// What is said once for all tiles that are open for one reason.
@@ -341,22 +337,14 @@ private:
     std::optional<uint64_t> enoughMax;
   };
 
-  std::vector<std::string_view> names(const std::vector<LoopId> &loops) const {
-    std::vector<std::string_view> all;
-    for (LoopId loop : loops) {
-      all.push_back(kernel.nameOf(loop));
-    }
-    return all;
-  }
-
   std::string dependsOn(const TileBound &bound) const {
     std::string loops = bound.unbounded.empty()
                             ? ""
-                            : fmt::format("on how often {} run{}", quoted(names(bound.unbounded)),
+                            : fmt::format("on how often {} run{}", quoted(kernel, bound.unbounded),
                                           bound.unbounded.size() == 1 ? "s" : "");
     return fmt::format("depends {}{}{}", loops,
                        loops.empty() || bound.values.empty() ? "" : " and ",
-                       bound.values.empty() ? "" : "on " + quoted(bound.values, "$"));
+                       bound.values.empty() ? "" : "on " + quoted(bound.values));
   }
 
   static std::string others(size_t count) {
@@ -370,7 +358,7 @@ private:
     if (!values.empty()) {
       return fmt::format("nothing binds {}, so it is taken for granted; a 'mod', a guard or a "
                          "constant shows it",
-                         quoted(values, "$"));
+                         quoted(values));
     }
     auto isWhile = [&](LoopId loop) { return kernel.loops[loop].trip.kind == Trip::Kind::Guard; };
     if (std::any_of(loops.begin(), loops.end(), isWhile)) {
@@ -379,7 +367,7 @@ private:
     }
     std::string most = group.enoughMax ? fmt::format(" {}", *group.enoughMax) : "";
     return fmt::format("state 'max{}' for the trips of {}; until then each run is checked", most,
-                       quoted(names(loops)));
+                       quoted(kernel, loops));
   }
 
   const Kernel &kernel;
@@ -430,13 +418,11 @@ std::vector<std::string> takenForGranted(const Kernel &kernel,
     }
   };
   for (const TileBound &bound : bounds) {
-    std::vector<std::string_view> loops;
-    for (LoopId loop : bound.unbounded) {
-      loops.push_back(kernel.nameOf(loop));
-    }
-    std::string when = loops.empty() ? "" : fmt::format(", however often {} run", quoted(loops));
+    const std::vector<LoopId> &loops = bound.unbounded;
+    std::string when =
+        loops.empty() ? "" : fmt::format(", however often {} run", quoted(kernel, loops));
     when += when.empty() || loops.size() > 1 ? "" : "s";
-    when += bound.values.empty() ? "" : fmt::format(", whatever {} is", quoted(bound.values, "$"));
+    when += bound.values.empty() ? "" : fmt::format(", whatever {} is", quoted(bound.values));
     if (bound.kind != TileBound::Kind::Leaves) {
       stays(bound.first.instr, bound.first.access, when);
     }

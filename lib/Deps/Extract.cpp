@@ -17,29 +17,14 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <span>
 
 namespace tally {
 
 std::string_view toString(Excess excess) {
-  switch (excess) {
-  case Excess::None:
-    return "exact";
-  case Excess::Anywhere:
-    return "anywhere";
-  case Excess::Symbol:
-    return "run-time value";
-  case Excess::Alias:
-    return "alias";
-  case Excess::Guarded:
-    return "guarded";
-  case Excess::Varies:
-    return "distance varies";
-  case Excess::Undecided:
-    return "undecided";
-  }
-  return "?";
+  static constexpr std::string_view names[] = {
+      "exact", "anywhere", "run-time value", "alias", "guarded", "distance varies", "undecided"};
+  return names[static_cast<size_t>(excess)];
 }
 
 namespace {
@@ -215,28 +200,13 @@ private:
 
   /// By consumer, then producer; those of one pair in the order in which they were found.
   void sortDrafts() {
-    std::vector<uint32_t> firstOf(kernel.instrs.size() + 1, 0);
-    for (const Draft &draft : drafts) {
-      ++firstOf[draft.pair.consumer.value + 1];
-    }
-    std::partial_sum(firstOf.begin(), firstOf.end(), firstOf.begin());
-    order.resize(drafts.size());
+    std::vector<std::tuple<InstrId, InstrId, uint32_t>> keys;
     for (uint32_t i = 0; i < drafts.size(); ++i) {
-      order[firstOf[drafts[i].pair.consumer.value]++] = i;
+      keys.emplace_back(drafts[i].pair.consumer, drafts[i].pair.producer, i);
     }
-    for (size_t first = 0; first < order.size();) {
-      size_t end = first;
-      auto consumer = [&](size_t i) { return drafts[order[i]].pair.consumer; };
-      while (end < order.size() && consumer(end) == consumer(first)) {
-        ++end;
-      }
-      auto begin = order.begin();
-      std::sort(begin + static_cast<ptrdiff_t>(first), begin + static_cast<ptrdiff_t>(end),
-                [&](uint32_t a, uint32_t b) {
-                  return std::pair(drafts[a].pair.producer, a) <
-                         std::pair(drafts[b].pair.producer, b);
-                });
-      first = end;
+    std::ranges::sort(keys);
+    for (const auto &key : keys) {
+      order.push_back(std::get<2>(key));
     }
   }
 
@@ -361,17 +331,7 @@ private:
 
   static bool vectorImplies(std::span<const DistanceComponent> a,
                             std::span<const DistanceComponent> b) {
-    auto on = [](std::span<const DistanceComponent> list, LoopId loop) {
-      auto found = std::find_if(list.begin(), list.end(),
-                                [&](const DistanceComponent &c) { return c.loop == loop; });
-      return found == list.end() ? 0 : found->distance;
-    };
-    for (const DistanceComponent &c : a) {
-      if (c.distance > std::max<int64_t>(on(b, c.loop), 0)) {
-        return false;
-      }
-    }
-    // The outermost difference decides; ids follow the text, so that outer loops come first.
+    // Ids follow the text, so that outer loops come first.
     std::map<LoopId, std::pair<int64_t, int64_t>> both;
     for (const DistanceComponent &c : a) {
       both[c.loop].first = c.distance;
@@ -379,12 +339,13 @@ private:
     for (const DistanceComponent &c : b) {
       both[c.loop].second = c.distance;
     }
-    for (const auto &[loop, pair] : both) {
-      if (pair.first != pair.second) {
-        return pair.first < pair.second;
-      }
-    }
-    return true;
+    auto waitsLess = [](const auto &on) {
+      return on.second.first > std::max(on.second.second, int64_t(0));
+    };
+    auto differs = [](const auto &on) { return on.second.first != on.second.second; };
+    auto outermost = std::ranges::find_if(both, differs);
+    return std::ranges::none_of(both, waitsLess) &&
+           (outermost == both.end() || outermost->second.first < outermost->second.second);
   }
 
   void emit(const Draft &draft) {

@@ -6,6 +6,7 @@
 #include "Clocks.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tally {
 namespace {
@@ -28,8 +29,8 @@ std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extract
   auto cost = [&](size_t i) {
     const DerivedDep &derived = extraction.deps[i];
     int64_t distance = derived.dep.form == DistanceForm::Vector ? 0 : derived.dep.step;
-    for (uint32_t c = 0; c < derived.dep.numComponents; ++c) {
-      distance = std::max(distance, extraction.components[derived.dep.firstComponent + c].distance);
+    for (const DistanceComponent &c : extraction.componentsOf(derived.dep)) {
+      distance = std::max(distance, c.distance);
     }
     return std::tuple(derived.excess != Excess::None, derived.dep.numComponents,
                       kernel.loops[kernel.instrs[derived.dep.consumer].home].depth, distance,
@@ -37,21 +38,9 @@ std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extract
                       -waitsOn[semaphore(derived.dep)]);
   };
   std::vector<size_t> order(extraction.deps.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return cost(a) > cost(b); });
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::ranges::greater(), cost);
   return order;
-}
-
-std::vector<bool> removedOf(const Extraction &extraction) {
-  std::vector<bool> removed;
-  removed.reserve(extraction.deps.size());
-  for (const DerivedDep &derived : extraction.deps) {
-    removed.push_back(derived.isImplied());
-  }
-  return removed;
 }
 
 } // namespace
@@ -63,7 +52,10 @@ void markImplied(const Kernel &kernel, Extraction &extraction) {
   }
   Places places(kernel);
   WaitIndex index(kernel, extraction);
-  std::vector<bool> removed = removedOf(extraction);
+  std::vector<bool> removed;
+  for (const DerivedDep &derived : extraction.deps) {
+    removed.push_back(derived.isImplied());
+  }
   Scratch scratch(kernel);
   ChainProblem problem{places, index, extraction, removed, scratch};
   for (size_t dep : removalOrder(kernel, extraction)) {

@@ -27,20 +27,19 @@ IslSet IslSet::operator-(const IslSet &other) const {
   return IslSet(isl_set_subtract(copy(), other.copy()));
 }
 
+/// `limit` is isl's function that limits a coordinate by a value.
+template <typename Limit>
+static isl_set *limited(isl_set *set, Limit limit, uint32_t coordinate, int64_t value) {
+  return set ? limit(set, isl_dim_set, coordinate, isl_val_int_from_si(isl_set_get_ctx(set), value))
+             : nullptr;
+}
+
 IslSet IslSet::fixed(uint32_t coordinate, int64_t value) const {
-  if (isBad()) {
-    return IslSet(nullptr);
-  }
-  isl_val *val = isl_val_int_from_si(isl_set_get_ctx(set.get()), value);
-  return IslSet(isl_set_fix_val(copy(), isl_dim_set, coordinate, val));
+  return IslSet(limited(copy(), isl_set_fix_val, coordinate, value));
 }
 
 IslSet IslSet::atLeast(uint32_t coordinate, int64_t value) const {
-  if (isBad()) {
-    return IslSet(nullptr);
-  }
-  isl_val *val = isl_val_int_from_si(isl_set_get_ctx(set.get()), value);
-  return IslSet(isl_set_lower_bound_val(copy(), isl_dim_set, coordinate, val));
+  return IslSet(limited(copy(), isl_set_lower_bound_val, coordinate, value));
 }
 
 IslSet IslSet::without(uint32_t first, uint32_t count) const {

@@ -3,8 +3,9 @@
 #include "tally/Deps/Unstated.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
+#include <ranges>
 
 namespace tally {
 
@@ -20,10 +21,9 @@ std::vector<InstrId> unstatedAccesses(const Kernel &kernel) {
 
 std::string unstatedText(const Kernel &kernel, const std::vector<InstrId> &unstated) {
   constexpr size_t mostNamed = 4;
-  std::string names;
-  for (size_t i = 0; i < std::min(unstated.size(), mostNamed); ++i) {
-    names += fmt::format("{}'{}'", i == 0 ? "" : ", ", kernel.nameOf(unstated[i]));
-  }
+  auto name = [&](InstrId instr) { return fmt::format("'{}'", kernel.nameOf(instr)); };
+  std::string names = fmt::format(
+      "{}", fmt::join(unstated | std::views::take(mostNamed) | std::views::transform(name), ", "));
   if (unstated.size() > mostNamed) {
     names += fmt::format(" and {} more", unstated.size() - mostNamed);
   }
