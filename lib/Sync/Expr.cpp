@@ -140,19 +140,6 @@ uint64_t evaluate(const ExprPool &pool, ExprId expr,
 // Printing
 //===----------------------------------------------------------------------===//
 
-static int precedence(ExprOp op) {
-  switch (op) {
-  case ExprOp::Add:
-  case ExprOp::Sub:
-  case ExprOp::Monus:
-    return 1;
-  case ExprOp::Mul:
-    return 2;
-  default:
-    return 3;
-  }
-}
-
 static std::string loopName(const Kernel &kernel, uint32_t loop) {
   return LoopId(loop) == rootLoop ? "ROOT" : std::string(kernel.nameOf(LoopId(loop)));
 }
@@ -170,7 +157,11 @@ static std::string print(const ExprPool &pool, ExprId expr, const IdVector<RingI
                          const Kernel &kernel, int minimum) {
   const Expr &node = pool[expr];
   auto operand = [&](uint32_t id, int min) { return print(pool, ExprId(id), rings, kernel, min); };
-  std::string text;
+  auto infix = [&](std::string_view sign, int precedence) {
+    std::string text =
+        fmt::format("{}{}{}", operand(node.a, precedence), sign, operand(node.b, precedence + 1));
+    return precedence < minimum ? "(" + text + ")" : text;
+  };
   switch (node.op) {
   case ExprOp::Const:
     return fmt::format("{}", node.a);
@@ -187,17 +178,14 @@ static std::string print(const ExprPool &pool, ExprId expr, const IdVector<RingI
   case ExprOp::IsGT:
     return fmt::format("isGT({}, {})", operand(node.a, 0), operand(node.b, 0));
   case ExprOp::Mul:
-    text = fmt::format("{}*{}", operand(node.a, 2), operand(node.b, 3));
-    break;
+    return infix("*", 2);
   case ExprOp::Add:
-    text = fmt::format("{} + {}", operand(node.a, 1), operand(node.b, 2));
-    break;
+    return infix(" + ", 1);
   case ExprOp::Sub:
   case ExprOp::Monus:
-    text = fmt::format("{} - {}", operand(node.a, 1), operand(node.b, 2));
-    break;
+    return infix(" - ", 1);
   }
-  return precedence(node.op) < minimum ? "(" + text + ")" : text;
+  return {};
 }
 
 std::string toString(const ExprPool &pool, ExprId expr, const IdVector<RingId, Ring> &rings,

@@ -184,7 +184,7 @@ private:
       return inShared();
     }
     if (place.producerInShared() && place.offset == 1) {
-      return sameBranch();
+      return carried(WaitClass::SameBranch, 1);
     }
     return carriedByWholeIterations();
   }
@@ -208,33 +208,23 @@ private:
     return form;
   }
 
-  Form carried(WaitClass waitClass) const {
+  Form carried(WaitClass waitClass, uint32_t minus = 0) const {
     Form form;
     form.waitClass = waitClass;
     form.carrier = place.carrier;
     form.offset = static_cast<uint32_t>(place.offset);
+    form.snapshot = waitClass == WaitClass::Ring;
+    form.minus = minus;
     return form;
   }
 
   Form inShared() const {
-    Form form = carried(WaitClass::InShared);
-    form.minus = form.offset;
-    return form;
-  }
-
-  Form sameBranch() const {
-    Form form = carried(WaitClass::SameBranch);
-    form.minus = 1;
-    return form;
+    return carried(WaitClass::InShared, static_cast<uint32_t>(place.offset));
   }
 
   Form nested() const { return carried(WaitClass::Nested); }
 
-  Form ring() const {
-    Form form = carried(WaitClass::Ring);
-    form.snapshot = true;
-    return form;
-  }
+  Form ring() const { return carried(WaitClass::Ring); }
 
   const Kernel &kernel;
   const SyncPlan &plan;
