@@ -33,14 +33,7 @@ namespace {
 constexpr size_t maxPairsTogether = 8;
 
 /// What one pair of accesses gives, before it is known to matter.
-struct Draft {
-  Candidate pair;
-  DepKind kind = DepKind::Unspecified;
-  DistanceForm form = DistanceForm::Vector;
-  Excess excess = Excess::None;
-  uint32_t firstComponent = 0; ///< outermost first, none 0
-  uint32_t numComponents = 0;
-  int64_t step = 0;
+struct Draft : DerivedDep {
   const Distances::One *example = nullptr; ///< kept by the finder
 };
 
@@ -92,21 +85,23 @@ private:
   //===--- 2. Distances ---------------------------------------------------===//
 
   void derive(const Candidate &candidate) {
-    const TileBox &producer = tiles[tiles.of(candidate.producerAccess)];
-    const TileBox &consumer = tiles[tiles.of(candidate.consumerAccess)];
     Draft draft;
-    draft.pair = candidate;
-    draft.kind = dependenceKind(candidate);
-    bool producerIsBefore = candidate.producer < candidate.consumer;
+    draft.dep.producer = candidate.producer;
+    draft.dep.consumer = candidate.consumer;
+    draft.dep.kind = dependenceKind(candidate);
+    draft.dep.where = kernel.instrs[candidate.consumer].where;
+    draft.producerAccess = candidate.producerAccess;
+    draft.consumerAccess = candidate.consumerAccess;
+    TilePair pair = tilePair(draft);
+    const TileBox &producer = pair.producer, &consumer = pair.consumer;
     bool isSure = producer.buffer == consumer.buffer
                       ? producer.isFixed && consumer.isFixed
                       : producer.isSolid && consumer.isSolid &&
                             tiles.sharing(producer, consumer) == InCommon::Known;
-    if (isSure && producer.home == consumer.home && producerIsBefore) {
+    if (isSure && producer.home == consumer.home && pair.producerIsBefore) {
       drafts.push_back(draft); // they meet in every iteration
       return;
     }
-    TilePair pair = tilePair(candidate);
     hasGuards = !tiles.parsed(producer).guards.empty() || !tiles.parsed(consumer).guards.empty();
     if (std::optional<PairNest> flat = flatView(pair)) {
       return addFlat(draft, finder.find(*flat));
@@ -127,16 +122,16 @@ private:
     addVectors(draft, vector, place);
   }
 
-  TilePair tilePair(const Candidate &candidate) {
-    const TileBox &producer = tiles[tiles.of(candidate.producerAccess)];
-    const TileBox &consumer = tiles[tiles.of(candidate.consumerAccess)];
+  TilePair tilePair(const Draft &draft) {
+    const TileBox &producer = tiles[tiles.of(draft.producerAccess)];
+    const TileBox &consumer = tiles[tiles.of(draft.consumerAccess)];
     return {kernel,
             tiles,
             placeOf(producer.home, consumer.home),
             producer,
             consumer,
-            candidate.producer < candidate.consumer,
-            kernel.engineOf(candidate.producer) == kernel.engineOf(candidate.consumer)};
+            draft.dep.producer < draft.dep.consumer,
+            kernel.engineOf(draft.dep.producer) == kernel.engineOf(draft.dep.consumer)};
   }
 
   /// Of the pair at hand.
@@ -148,8 +143,8 @@ private:
   void addFlat(Draft draft, const Distances &distances) {
     draft.excess = excessOf(distances);
     for (const Distances::One &one : distances.list) {
-      draft.form = one.components[0] == 0 ? DistanceForm::Vector : DistanceForm::Flat;
-      draft.step = one.components[0];
+      draft.dep.form = one.components[0] == 0 ? DistanceForm::Vector : DistanceForm::Flat;
+      draft.dep.step = one.components[0];
       draft.example = &one;
       drafts.push_back(draft);
     }
@@ -159,23 +154,23 @@ private:
   void addVectors(Draft draft, const Distances &distances, const PairPlace &place) {
     draft.excess = excessOf(distances);
     for (const Distances::One &one : distances.list) {
-      draft.firstComponent = static_cast<uint32_t>(components.size());
-      draft.form = DistanceForm::Vector;
-      draft.step = 0;
+      draft.dep.firstComponent = static_cast<uint32_t>(components.size());
+      draft.dep.form = DistanceForm::Vector;
+      draft.dep.step = 0;
       draft.example = &one;
       for (size_t i = 0; i < one.components.size(); ++i) {
         int64_t distance = one.components[i];
         if (i == place.levels.size()) {
           bool isWhole = distance == wholeLevel;
-          draft.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
-          draft.step = isWhole ? 0 : distance;
+          draft.dep.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
+          draft.dep.step = isWhole ? 0 : distance;
         } else if (distance == wholeLevel) {
           addWholeLevel(place.levels[i]); // and so on for those inside it
         } else if (distance != 0) {
           components.push_back({place.levels[i], distance});
         }
       }
-      draft.numComponents = static_cast<uint32_t>(components.size()) - draft.firstComponent;
+      draft.dep.numComponents = static_cast<uint32_t>(components.size()) - draft.dep.firstComponent;
       drafts.push_back(draft);
     }
   }
@@ -191,18 +186,18 @@ private:
   //===--- 3. Merge -------------------------------------------------------===//
 
   std::span<const DistanceComponent> componentsOf(const Draft &draft) const {
-    return {components.data() + draft.firstComponent, draft.numComponents};
+    return {components.data() + draft.dep.firstComponent, draft.dep.numComponents};
   }
 
   static bool sameEnds(const Draft &a, const Draft &b) {
-    return a.pair.producer == b.pair.producer && a.pair.consumer == b.pair.consumer;
+    return a.dep.producer == b.dep.producer && a.dep.consumer == b.dep.consumer;
   }
 
   /// By consumer, then producer; those of one pair in the order in which they were found.
   void sortDrafts() {
     std::vector<std::tuple<InstrId, InstrId, uint32_t>> keys;
     for (uint32_t i = 0; i < drafts.size(); ++i) {
-      keys.emplace_back(drafts[i].pair.consumer, drafts[i].pair.producer, i);
+      keys.emplace_back(drafts[i].dep.consumer, drafts[i].dep.producer, i);
     }
     std::ranges::sort(keys);
     for (const auto &key : keys) {
@@ -257,7 +252,7 @@ private:
       const Draft &draft = drafts[i];
       bool isNew = i == group[0] || !samePair(draft, drafts[i - 1]);
       if (isNew && (isTooLong(draft) || draft.excess == Excess::None)) {
-        pairs.push_back(tilePair(draft.pair));
+        pairs.push_back(tilePair(draft));
       }
     }
     if (pairs.size() < 2 || pairs.size() > maxPairsTogether) {
@@ -296,33 +291,32 @@ private:
   }
 
   static bool samePair(const Draft &a, const Draft &b) {
-    return a.pair.producerAccess == b.pair.producerAccess &&
-           a.pair.consumerAccess == b.pair.consumerAccess;
+    return a.producerAccess == b.producerAccess && a.consumerAccess == b.consumerAccess;
   }
 
   bool sameDistance(const Draft &a, const Draft &b) const {
-    return a.form == b.form && a.step == b.step &&
+    return a.dep.form == b.dep.form && a.dep.step == b.dep.step &&
            std::ranges::equal(componentsOf(a), componentsOf(b));
   }
 
   /// Whether whoever waits at a's distance has waited at b's: a's runs of the producer are no
   /// earlier, and a has no wait left out (for lack of iterations behind it) that b has.
   bool implies(const Draft &a, const Draft &b) const {
-    bool isZero = a.form == DistanceForm::Vector && a.numComponents == 0;
+    bool isZero = a.dep.form == DistanceForm::Vector && a.dep.numComponents == 0;
     if (isZero) {
       return true;
     }
-    if (a.form == DistanceForm::Flat && a.step == 1) {
-      return b.form != DistanceForm::Vector || b.numComponents != 0; // every earlier run
+    if (a.dep.form == DistanceForm::Flat && a.dep.step == 1) {
+      return b.dep.form != DistanceForm::Vector || b.dep.numComponents != 0; // every earlier run
     }
-    if (a.form != b.form) {
+    if (a.dep.form != b.dep.form) {
       return false;
     }
-    switch (a.form) {
+    switch (a.dep.form) {
     case DistanceForm::Flat:
-      return a.step <= b.step;
+      return a.dep.step <= b.dep.step;
     case DistanceForm::Element:
-      return std::ranges::equal(componentsOf(a), componentsOf(b)) && a.step <= b.step;
+      return std::ranges::equal(componentsOf(a), componentsOf(b)) && a.dep.step <= b.dep.step;
     case DistanceForm::Vector:
       return vectorImplies(componentsOf(a), componentsOf(b));
     }
@@ -349,21 +343,10 @@ private:
   }
 
   void emit(const Draft &draft) {
-    DerivedDep derived;
-    Dep &dep = derived.dep;
-    dep.producer = draft.pair.producer;
-    dep.consumer = draft.pair.consumer;
-    dep.kind = draft.kind;
-    dep.form = draft.form;
-    dep.step = draft.step;
-    dep.firstComponent = static_cast<uint32_t>(result.components.size());
-    dep.numComponents = draft.numComponents;
-    dep.where = kernel.instrs[dep.consumer].where;
+    DerivedDep derived = draft;
     std::span<const DistanceComponent> own = componentsOf(draft);
+    derived.dep.firstComponent = static_cast<uint32_t>(result.components.size());
     result.components.insert(result.components.end(), own.begin(), own.end());
-    derived.producerAccess = draft.pair.producerAccess;
-    derived.consumerAccess = draft.pair.consumerAccess;
-    derived.excess = draft.excess;
     addExample(derived, draft.example);
     result.deps.push_back(derived);
   }

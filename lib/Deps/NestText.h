@@ -145,11 +145,10 @@ private:
       addRange(all, fmt::format("c{}", i), nest.levels[i].consumer);
       addRange(all, fmt::format("c{0} - d{0}", i), nest.levels[i].producer);
     }
-    for (size_t i = 0; i < nest.producerOwn.size(); ++i) {
-      addRange(all, fmt::format("u{}", i), nest.producerOwn[i]);
-    }
-    for (size_t i = 0; i < nest.consumerOwn.size(); ++i) {
-      addRange(all, fmt::format("w{}", i), nest.consumerOwn[i]);
+    for (auto [name, own] : {std::pair('u', &nest.producerOwn), {'w', &nest.consumerOwn}}) {
+      for (size_t i = 0; i < own->size(); ++i) {
+        addRange(all, fmt::format("{}{}", name, i), (*own)[i]);
+      }
     }
     for (size_t i = 0; i < nest.counters.size(); ++i) {
       addCounter(all, i, nest.counters[i]);
