@@ -28,21 +28,10 @@ namespace tally {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Stories by number. The first ones are what the cells hold at first.
-struct Datapath::Values {
-  struct Story {
-    Instance instance;
-    std::vector<ValueId> operands;
-
-    auto operator<=>(const Story &) const = default;
-  };
-
-  Numbering<Story> stories; ///< of value numCells + i
-};
-
-ValueId Datapath::valueOf(Instance instance, std::span<const ValueId> operands) {
-  uint32_t story = values->stories({instance, {operands.begin(), operands.end()}});
-  return ValueId(static_cast<uint32_t>(numCells()) + story);
+/// The first values are what the cells hold at first.
+ValueId Datapath::valueOf(Instance instance, const std::vector<ValueId> &operands) {
+  ValueId next(static_cast<uint32_t>(numCells() + values.size()));
+  return values.try_emplace({instance, operands}, next).first->second;
 }
 
 std::vector<ValueId> Datapath::initial() const {
@@ -330,10 +319,8 @@ private:
 };
 
 Datapath::Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns)
-    : kernel(kernel), values(std::make_unique<Values>()) {
+    : kernel(kernel) {
   DatapathBuilder(*this, bindings, maxRuns);
 }
-
-Datapath::~Datapath() = default;
 
 } // namespace tally

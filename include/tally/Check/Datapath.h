@@ -24,6 +24,7 @@
 #include "tally/Model/Bindings.h"
 #include "tally/Model/Outside.h"
 
+#include <map>
 #include <memory>
 #include <span>
 
@@ -55,7 +56,6 @@ public:
   /// Walks every engine of a kernel that check() accepts. Stops after `maxRuns` runs of
   /// instructions; then complete() says no.
   Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns = 20'000'000);
-  ~Datapath();
   Datapath(const Datapath &) = delete;
   Datapath &operator=(const Datapath &) = delete;
 
@@ -82,7 +82,7 @@ public:
 private:
   friend class DatapathBuilder;
 
-  ValueId valueOf(Instance instance, std::span<const ValueId> operands);
+  ValueId valueOf(Instance instance, const std::vector<ValueId> &operands);
 
   const Kernel &kernel;
   bool isComplete = true;
@@ -91,8 +91,7 @@ private:
   std::vector<Footprint> footprints;
   IdVector<InstrId, std::vector<uint32_t>> footprintOf; ///< by run
   Footprint nothing;
-  struct Values;
-  std::unique_ptr<Values> values;
+  std::map<std::pair<Instance, std::vector<ValueId>>, ValueId> values; ///< by story
 };
 
 } // namespace tally
