@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RaceReports.h"
+#include "Schedulers.h"
 
 #include "tally/Check/Spec.h"
 
@@ -92,11 +93,23 @@ private:
         reasons, [&](const Unsettled &reason) { return subject.isWaitedFor[reason.sema]; });
   }
 
+  /// Until nothing can happen; false if there is no time for that.
+  bool run(RaceRun &watched, Scheduler &scheduler) {
+    while (std::optional<Step> step = scheduler.next(system, watched.state)) {
+      watched.apply(*step);
+      if ((watched.steps.size() & 0xfff) == 0 && !keepGoing(watched.steps.size())) {
+        return false;
+      }
+    }
+    watched.finish();
+    return true;
+  }
+
   void runSchedule(uint32_t number) {
     Scheduler scheduler(subject.kernel, number, options.seed);
     schedule = scheduler.name();
     RaceRun watched(subject);
-    bool ended = watched.run(scheduler, [&](uint64_t steps) { return keepGoing(steps); });
+    bool ended = run(watched, scheduler);
     result.steps += watched.steps.size();
     if (!keepGoing(0) && !ended) {
       collect(watched, false);

@@ -20,7 +20,6 @@
 #define TALLY_LIB_CHECK_RACERUN_H
 
 #include "MustOrder.h"
-#include "Schedulers.h"
 
 #include "tally/Check/HappensBefore.h"
 #include "tally/Run/Owed.h"
@@ -120,18 +119,6 @@ public:
 
   /// Lets waits of one operation join less: `relaxed` by place in the trajectory of `engine`.
   void relax(EngineId engine, const WaitExcess &excess);
-
-  /// Runs until nothing can happen, or `keepGoing` says no (asked now and then; then false).
-  template <typename KeepGoing> bool run(Scheduler &scheduler, KeepGoing keepGoing) {
-    while (std::optional<Step> step = scheduler.next(subject.system, state)) {
-      apply(*step);
-      if ((steps.size() & 0xfff) == 0 && !keepGoing(steps.size())) {
-        return false;
-      }
-    }
-    finish();
-    return true;
-  }
 
   /// Performs one step, which must be enabled.
   void apply(const Step &step);
