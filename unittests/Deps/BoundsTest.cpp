@@ -52,7 +52,7 @@ std::function<void(B &)> loops(std::vector<std::pair<std::string, Trip>> list) {
 std::vector<std::string> boundsOf(const Kernel &kernel) {
   std::vector<std::string> texts;
   for (const TileBound &bound : findTileBounds(kernel)) {
-    std::string when = iterationText(kernel, bound.first);
+    std::string when = iterationText(kernel, bound.first.iteration);
     when += bound.first.also.empty() ? "" : (when.empty() ? "" : ", ") + bound.first.also;
     std::string what = fmt::format("{}: {}{}{}", bound.first.dim + 1, bound.first.index,
                                    when.empty() ? "" : " at ", when);
