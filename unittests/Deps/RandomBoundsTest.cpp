@@ -68,7 +68,8 @@ public:
       auto found = trips.find(std::string(kernel.nameOf(loop)));
       if (found != trips.end() && isUnbounded(kernel.loops[loop])) {
         int64_t least = static_cast<int64_t>(fewest(kernel.loops[loop]));
-        found->second = std::max(iteration + 1, least) + static_cast<int64_t>(random.below(4));
+        found->second = std::max(static_cast<int64_t>(iteration) + 1, least) +
+                        static_cast<int64_t>(random.below(4));
       }
     }
     enterAll(bound);
@@ -119,7 +120,7 @@ private:
     const Loop &loop = kernel.loops[body];
     std::string name(kernel.nameOf(body));
     auto at = std::find_if(run.iteration.begin(), run.iteration.end(),
-                           [&](const auto &each) { return each.first == body; });
+                           [&](const auto &each) { return each.loop == body; });
     int64_t own = at == run.iteration.end() ? 0 : static_cast<int64_t>(at->iteration);
     uint64_t most = loop.isBranch()                          ? 1
                     : loop.trip.kind == Trip::Kind::Constant ? loop.trip.constant
@@ -179,7 +180,7 @@ bool isSeen(const Kernel &kernel, const TileBound &bound, const Way &way,
   Enumeration runs(kernel, trips, way.symbols);
   std::vector<int64_t> vector;
   for (auto [loop, iteration] : bound.first.iteration) {
-    vector.push_back(iteration);
+    vector.push_back(static_cast<int64_t>(iteration));
   }
   return std::any_of(runs.beyond().begin(), runs.beyond().end(), [&](const Beyond &beyond) {
     return beyond.access == bound.first.access && beyond.dim == bound.first.dim &&
