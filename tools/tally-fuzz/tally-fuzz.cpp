@@ -11,7 +11,6 @@
 
 #include "Interrupt.h"
 #include "Options.h"
-#include "Program.h"
 #include "Session.h"
 
 #include "KernelCampaign.h"
@@ -40,6 +39,7 @@ struct FuzzCommand {
   uint32_t jobs = 0;
   std::string format = "text";
 
+  void declareOn(CLI::App &app);
   int run() const;
 
 private:
@@ -155,6 +155,30 @@ int FuzzCommand::run() const {
   return mutants ? runMutants() : runKernels();
 }
 
+void FuzzCommand::declareOn(CLI::App &app) {
+  declare(
+      app,
+      {{"--mutants", mutants, "make mistakes in correct code, count which are found"},
+       {"--sabotage", sabotage,
+        "lose all counts in the code first, to see what findings look like"},
+       {"--pairs", pairs,
+        "mix all features of kernels, machines and options, and print which pairs of them met "
+        "(with --format=json all of them)"},
+       {"--all-pairs", allPairs,
+        "go on, at most twenty times as long as --minutes, until all pairs met that can; answer "
+        "no if one did not"},
+       {"--seed", seed, "the first kernel", integerIn(0)},
+       {"--count", count,
+        "kernels (1000), or with --mutants mutants (10000), up to the end of a kernel",
+        integerIn(1)},
+       {"--minutes", minutes, "stop after this time instead", positiveNumber()},
+       {"--jobs", jobs, "kernels looked at at once (one for each core)", integerIn(1, 1024)},
+       formatOption(format)});
+  goesNotWith(app, {"--sabotage", "--pairs"}, "--mutants");
+  goesNotWith(app, {"--sabotage"}, "--all-pairs");
+  goesWith(app, {"--all-pairs"}, "--pairs");
+}
+
 } // namespace
 
 static constexpr const char *notes = R"(Examples:
@@ -166,32 +190,9 @@ Ctrl-C ends it with what is known so far. Exit status: 0 nothing was found, 1 so
 was ended early or not possible.)";
 
 int main(int argc, char **argv) {
-  CLI::App app{"Random kernels through every strategy and check, or mistakes that checks must find",
-               "tally-fuzz"};
-  app.footer(notes);
   FuzzCommand command;
-  int status = Exit::Yes;
-  declare(app,
-          {{"--mutants", command.mutants, "make mistakes in correct code, count which are found"},
-           {"--sabotage", command.sabotage,
-            "lose all counts in the code first, to see what findings look like"},
-           {"--pairs", command.pairs,
-            "mix all features of kernels, machines and options, and print which pairs of them met "
-            "(with --format=json all of them)"},
-           {"--all-pairs", command.allPairs,
-            "go on, at most twenty times as long as --minutes, until all pairs met that can; answer "
-            "no if one did not"},
-           {"--seed", command.seed, "the first kernel", integerIn(0)},
-           {"--count", command.count,
-            "kernels (1000), or with --mutants mutants (10000), up to the end of a kernel",
-            integerIn(1)},
-           {"--minutes", command.minutes, "stop after this time instead", positiveNumber()},
-           {"--jobs", command.jobs, "kernels looked at at once (one for each core)",
-            integerIn(1, 1024)},
-           formatOption(command.format)});
-  goesNotWith(app, {"--sabotage", "--pairs"}, "--mutants");
-  goesNotWith(app, {"--sabotage"}, "--all-pairs");
-  goesWith(app, {"--all-pairs"}, "--pairs");
-  app.callback([&] { status = command.run(); });
-  return runProgram(app, argc, argv, status);
+  return runProgram(
+      {"tally-fuzz",
+       "Random kernels through every strategy and check, or mistakes that checks must find", notes},
+      argc, argv, [&](CLI::App &app) { command.declareOn(app); }, [&] { return command.run(); });
 }

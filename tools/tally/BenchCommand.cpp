@@ -19,9 +19,6 @@
 namespace tally::tool {
 namespace {
 
-/// Several values, with commas or behind one another.
-constexpr auto several = [](CLI::Option &option) { option.delimiter(',')->allow_extra_args(); };
-
 struct BenchCommand {
   BenchOptions options;
   std::string machine = "trn2";
@@ -78,12 +75,13 @@ int BenchCommand::run() {
 
 void BenchCommand::declareOn(CLI::App &command) {
   declare(command,
-          {{"--kernels", options.kernels, "these only: matmul,adamw (tally kernels list)", several},
+          {{"--kernels", options.kernels, "these only: matmul,adamw (tally kernels list)",
+            withCommas, withSpaces},
            {"--strategies", options.strategies,
-            fmt::format("these only, of {}", fmt::join(benchStrategies(), ", ")), several},
+            fmt::format("these only, of {}", fmt::join(benchStrategies(), ", ")), withCommas,
+            withSpaces},
            {"--machine", machine, "a name or a .json file"},
-           {"--set", settings, "change a number of the machine: dma.bandwidth=300",
-            [](CLI::Option &option) { option.allow_extra_args(); }},
+           {"--set", settings, "change a number of the machine: dma.bandwidth=300", withSpaces},
            {"--size", size, "paper: as published; small: at once",
             oneOf("size", "sizes", {"paper", "small"})},
            {"--max-code-growth", options.codeGrowth,
@@ -98,15 +96,15 @@ void BenchCommand::declareOn(CLI::App &command) {
 
 } // namespace
 
-void addBench(CLI::App &app, int &status) {
+void addBench(CLI::App &app) {
   addCommand<BenchCommand>(
-      app, status, "bench", "What each strategy costs on the kernels that come with tally",
-      R"(Latency is against the barrier code of the same kernel: less is better.
+      app, {"bench", "What each strategy costs on the kernels that come with tally",
+            R"(Latency is against the barrier code of the same kernel: less is better.
 
 Examples:
   tally bench --size=paper                             the whole table
   tally bench --kernels=matmul --strategies=barrier,per-loop,ideal
-  tally bench --size=paper --set ctl.alu=15ns          what if register operations were faster?)");
+  tally bench --size=paper --set ctl.alu=15ns          what if register operations were faster?)"});
 }
 
 } // namespace tally::tool

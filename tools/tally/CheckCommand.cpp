@@ -22,7 +22,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 
 namespace tally::tool {
@@ -210,22 +209,20 @@ void refuseIdleOptions(CLI::App &sub, CheckOptions &options) {
            "beside '--trips' or '--guards', which bind all trips",
            [&sub] { return isGiven(sub, "--trips") || isGiven(sub, "--guards"); });
   options.refuseIdleStrategy(sub);
-  constexpr std::array<std::string_view, 4> read{"help", "replay", "all", "format"};
-  std::vector<std::string> settled;
-  for (const CLI::Option *option : sub.get_options()) {
-    std::string name = option->get_lnames().empty() ? "help" : option->get_lnames().front();
-    if (std::ranges::find(read, name) == read.end()) {
-      settled.push_back("--" + name);
-    }
-  }
+  std::vector<std::string> settled = declaredOn(sub);
+  std::erase_if(settled, [](const std::string &name) {
+    return name == "--help" || name == "--replay" || name == "--all" || name == "--format";
+  });
   refuseIf(sub, std::move(settled), "beside '--replay': the schedule says how the code is run",
            [&options] { return !options.replay.empty(); });
 }
 
 struct CheckCommand : CheckOptions {
   void declareOn(CLI::App &command) {
-    addInput(command, "its code, beside the same kernel; none: what stands beside the kernel, or "
-                      "else compile it");
+    addInput(command,
+             "its code, beside the same kernel; none: what stands beside the kernel, or else "
+             "compile it",
+             /*needsKernel=*/false);
     declare(command,
             {{"--explore", explore, "walk all interleavings of small instances"},
              {"--race", race, "run many schedules, watch accesses and waits"},
@@ -262,10 +259,11 @@ struct CheckCommand : CheckOptions {
 
 } // namespace
 
-void CheckOptions::addInput(CLI::App &command, const std::string &codeHelp) {
-  declare(command, {{"kernel", common.input,
-                     "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin"},
-                    {"code", code, codeHelp}});
+void CheckOptions::addInput(CLI::App &command, const std::string &codeHelp, bool needsKernel) {
+  Option kernel("kernel", common.input,
+                "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin");
+  kernel.isRequired = needsKernel;
+  declare(command, {kernel, {"code", code, codeHelp}});
 }
 
 void CheckOptions::refuseIdleStrategy(CLI::App &command) {
@@ -273,9 +271,9 @@ void CheckOptions::refuseIdleStrategy(CLI::App &command) {
            [this] { return !code.empty() && common.strategy != toString(Strategy::Manual); });
 }
 
-void addCheck(CLI::App &app, int &status) {
-  addCommand<CheckCommand>(app, status, "check",
-                           "Whether code is right and waits no longer than it must", examples);
+void addCheck(CLI::App &app) {
+  addCommand<CheckCommand>(
+      app, {"check", "Whether code is right and waits no longer than it must", examples});
 }
 
 } // namespace tally::tool

@@ -62,7 +62,7 @@ struct CheckOptions {
   bool tripsGiven() const { return !values.trips.empty() || values.guardsGiven; }
 
   /// The arguments; `codeHelp` says what the second one is.
-  void addInput(CLI::App &command, const std::string &codeHelp);
+  void addInput(CLI::App &command, const std::string &codeHelp, bool needsKernel = true);
 
   /// Code that is given in a file is not made again.
   void refuseIdleStrategy(CLI::App &command);

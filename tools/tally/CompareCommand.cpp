@@ -90,9 +90,9 @@ Table compareTable(const LoadedKernel &loaded, const Request &options, const Mac
   return table;
 }
 
-void addCompare(CLI::App &app, int &status) {
-  addCommand<CompareCommand>(app, status, "compare",
-                             "Size, registers and semaphores of the kernel under every strategy");
+void addCompare(CLI::App &app) {
+  addCommand<CompareCommand>(
+      app, {"compare", "Size, registers and semaphores of the kernel under every strategy"});
 }
 
 } // namespace tally::tool

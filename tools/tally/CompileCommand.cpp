@@ -169,21 +169,20 @@ void CompileCommand::declareOn(CLI::App &command) {
   common.addInput(command);
   common.addStrategy(command, strategyNames());
   common.addMachine(command);
-  declare(
-      command,
-      {{"-o,--output", output, "where the code goes; - is stdout"},
-       formatOption(format,
-                    "text: the dialect; json: complete code (docs/guide/Json.md); scf: one "
-                    "function per engine",
-                    {"text", "json", "scf"}),
-       {"--locations", locations,
-        "in JSON, say of each statement of the kernel where it comes from"},
-       {"--listing", listing, "print the code as a person reads it"},
-       {"--expand-barriers", expandBarriers, "in the listing, show what a barrier is made of"}});
-  command.add_flag("--certify{-}", certificate,
-                   "have the proved checker decide about the code (docs/guide/Certificate.md); "
-                   "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
-                   "--overflow says otherwise");
+  declare(command,
+          {{"-o,--output", output, "where the code goes; - is stdout"},
+           formatOption(format,
+                        "text: the dialect; json: complete code (docs/guide/Json.md); scf: one "
+                        "function per engine",
+                        {"text", "json", "scf"}),
+           {"--locations", locations,
+            "in JSON, say of each statement of the kernel where it comes from"},
+           {"--listing", listing, "print the code as a person reads it"},
+           {"--expand-barriers", expandBarriers, "in the listing, show what a barrier is made of"},
+           {"--certify{-}", certificate,
+            "have the proved checker decide about the code (docs/guide/Certificate.md); "
+            "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
+            "--overflow says otherwise"}});
   goesWith(command, {"--expand-barriers"}, "--listing");
   refuseIf(command, {"--locations"}, "without '--format=json'; the other forms have none",
            [this] { return format != "json"; });
@@ -197,8 +196,8 @@ void CompileCommand::declareOn(CLI::App &command) {
 
 } // namespace
 
-void addCompile(CLI::App &app, int &status) {
-  addCommand<CompileCommand>(app, status, "compile", "Make the code of every engine");
+void addCompile(CLI::App &app) {
+  addCommand<CompileCommand>(app, {"compile", "Make the code of every engine"});
 }
 
 } // namespace tally::tool

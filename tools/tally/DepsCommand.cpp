@@ -65,14 +65,14 @@ private:
 
 } // namespace
 
-void addDeps(CLI::App &app, int &status) {
-  addCommand<DepsCommand>(app, status, "deps", "Which dependences follow from the accesses",
-                          R"(Examples:
+void addDeps(CLI::App &app) {
+  addCommand<DepsCommand>(app, {"deps", "Which dependences follow from the accesses",
+                                R"(Examples:
   tally deps k.mlir                         one line for each dependence
   tally deps k.mlir --explain               which accesses, which iterations
   tally deps k.mlir --machine=trn2          on a machine whose queues overlap their instructions
   tally deps k.mlir --format=dot | dot -Tsvg -o k.svg
-                                            as a picture)");
+                                            as a picture)"});
 }
 
 } // namespace tally::tool

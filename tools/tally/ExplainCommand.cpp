@@ -233,9 +233,8 @@ int ExplainCommand::run() const {
 
 } // namespace
 
-void addExplain(CLI::App &app, int &status) {
-  addCommand<ExplainCommand>(app, status, "explain",
-                             "Every wait of one instruction, and why its value");
+void addExplain(CLI::App &app) {
+  addCommand<ExplainCommand>(app, {"explain", "Every wait of one instruction, and why its value"});
 }
 
 } // namespace tally::tool

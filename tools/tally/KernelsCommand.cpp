@@ -80,6 +80,14 @@ struct EmitCommand {
   }
 };
 
+constexpr const char *examples = R"(Examples:
+  tally kernels list                                      what there is
+  tally kernels emit matmul --size=paper -o matmul.mlir   a kernel to compile, check or simulate
+  tally kernels emit adamw --manual | tally check - --race
+                                                          code written by hand beside its kernel
+  tally kernels emit adamw --inputs=in | tally sim - --inputs=in --outputs=out
+                                                          its numbers, for NumPy)";
+
 } // namespace
 
 Table catalogueTable() {
@@ -92,18 +100,11 @@ Table catalogueTable() {
   return table;
 }
 
-void addKernels(CLI::App &app, int &status) {
-  CLI::App *kernels = app.add_subcommand("kernels", "The kernels that come with tally");
-  kernels->require_subcommand(1);
-  addCommand<ListCommand>(*kernels, status, "list", "Their names, and what they do");
-  addCommand<EmitCommand>(*kernels, status, "emit", "One of them, as text");
-  kernels->footer(R"(Examples:
-  tally kernels list                                      what there is
-  tally kernels emit matmul --size=paper -o matmul.mlir   a kernel to compile, check or simulate
-  tally kernels emit adamw --manual | tally check - --race
-                                                          code written by hand beside its kernel
-  tally kernels emit adamw --inputs=in | tally sim - --inputs=in --outputs=out
-                                                          its numbers, for NumPy)");
+void addKernels(CLI::App &app) {
+  addGroup(app, {"kernels", "The kernels that come with tally", examples}, [](CLI::App &kernels) {
+    addCommand<ListCommand>(kernels, {"list", "Their names, and what they do"});
+    addCommand<EmitCommand>(kernels, {"emit", "One of them, as text"});
+  });
 }
 
 } // namespace tally::tool

@@ -145,19 +145,20 @@ struct MachineCheck {
   }
 };
 
-} // namespace
-
-void addMachine(CLI::App &app, int &status) {
-  CLI::App *machine = app.add_subcommand("machine", "Descriptions of machines");
-  machine->require_subcommand(1);
-  addCommand<MachineCheck>(*machine, status, "check",
-                           "Is a description well formed, and what is it good for?");
-  machine->footer(R"(Examples:
+constexpr const char *examples = R"(Examples:
   tally machine check mine.json              every mistake in it, at once
   tally machine check trn2 trn1              what two machines have, and how sure that is
   tally machine check *.json --format=json   for scripts
 
-Exit status: 0 all are well formed, 1 one is not, else 2 if one is not there or no JSON.)");
+Exit status: 0 all are well formed, 1 one is not, else 2 if one is not there or no JSON.)";
+
+} // namespace
+
+void addMachine(CLI::App &app) {
+  addGroup(app, {"machine", "Descriptions of machines", examples}, [](CLI::App &machine) {
+    addCommand<MachineCheck>(machine,
+                             {"check", "Is a description well formed, and what is it good for?"});
+  });
 }
 
 } // namespace tally::tool

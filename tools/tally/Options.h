@@ -17,86 +17,85 @@
 #ifndef TALLY_TOOLS_TALLY_OPTIONS_H
 #define TALLY_TOOLS_TALLY_OPTIONS_H
 
-#include <CLI/CLI.hpp>
-
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
+
+namespace CLI {
+class App; // only CommandLine.cpp includes the library
+} // namespace CLI
 
 namespace tally::tool {
 
+/// One option, or a positional argument, which has a name without hyphens.
+struct Option {
+  using Value = std::variant<bool *, std::string *, std::vector<std::string> *, uint32_t *,
+                             uint64_t *, double *, std::optional<uint64_t> *>;
+
+  /// `how`: what the value may be, and other functions below. A named list takes one value each
+  /// time that it is given. `--certify{-}` need not have a value: it is then what stands in braces.
+  template <typename... How>
+  Option(std::string names, Value value, std::string help, const How &...how)
+      : names(std::move(names)), value(value), help(std::move(help)) {
+    (how(*this), ...);
+  }
+
+  template <typename Of, typename... How>
+  Option(std::string names, Of &value, std::string help, const How &...how)
+      : Option(std::move(names), Value(&value), std::move(help), how...) {}
+
+  std::string names;
+  Value value;
+  std::string help;
+  std::string choice;                                        ///< `{text,json}`
+  std::function<std::string(const std::string &)> problemOf; ///< of a value; "" if there is none
+  bool isRequired = false;
+  bool isTold = false;
+  bool takesSeveral = false;
+  char delimiter = 0; ///< 0: none
+  bool *given = nullptr;
+};
+
+/// Settles one thing about an option.
+using How = std::function<void(Option &)>;
+
 /// An integer from `least` to `most`.
-CLI::Validator integerIn(uint64_t least, uint64_t most = UINT64_MAX);
+How integerIn(uint64_t least, uint64_t most = UINT64_MAX);
 
 /// A finite number from `least` to `most`.
-CLI::Validator numberIn(double least, double most);
+How numberIn(double least, double most);
 
 /// A finite number above 0.
-CLI::Validator positiveNumber();
+How positiveNumber();
 
 /// A number of bytes: `100`, `10kB`, `256MB`, `2GB`.
 std::optional<uint64_t> sizeFrom(std::string_view text);
-CLI::Validator sizeOption();
+How sizeOption();
 
 /// One of `names`, which are `plural`.
-CLI::Validator oneOf(std::string kind, std::string plural, std::vector<std::string> names);
-
-//===----------------------------------------------------------------------===//
-// Options
-//===----------------------------------------------------------------------===//
-
-class Option {
-public:
-  /// `how`: what the value may be, or one of the functions below. Positional arguments have names
-  /// without hyphens. A named list takes one value each time that it is given.
-  template <typename Value, typename... How>
-  Option(std::string names, Value &value, std::string help, How... how)
-      : add([=, &value](CLI::App &command) {
-          CLI::Option *option = nullptr;
-          if constexpr (std::same_as<Value, bool>) {
-            option = command.add_flag(names, value, help);
-          } else {
-            option = command.add_option(names, value, help);
-          }
-          if (std::same_as<Value, std::vector<std::string>> && names.starts_with('-')) {
-            option->allow_extra_args(false);
-          } else if (value != Value()) {
-            option->capture_default_str();
-          }
-          (apply(*option, how), ...);
-          return option;
-        }) {}
-
-  std::function<CLI::Option *(CLI::App &)> add;
-
-private:
-  template <typename How> static void apply(CLI::Option &option, const How &how) {
-    if constexpr (std::invocable<How, CLI::Option &>) {
-      how(option);
-    } else {
-      option.check(how);
-    }
-  }
-};
+How oneOf(std::string kind, std::string plural, std::vector<std::string> names);
 
 /// Help tells its default, although it is 0.
-inline constexpr auto told = [](CLI::Option &option) { option.capture_default_str(); };
+inline constexpr auto told = [](Option &option) { option.isTold = true; };
 
 /// The command needs it.
-inline constexpr auto required = [](CLI::Option &option) { option.required(); };
+inline constexpr auto required = [](Option &option) { option.isRequired = true; };
 
 /// Values of a list may stand behind one another: `a,b`.
-inline constexpr auto withCommas = [](CLI::Option &option) { option.delimiter(','); };
+inline constexpr auto withCommas = [](Option &option) { option.delimiter = ','; };
+
+/// ... or be the arguments that follow: `a b`.
+inline constexpr auto withSpaces = [](Option &option) { option.takesSeveral = true; };
 
 /// `isGiven` becomes true if the user gives it.
 inline auto notedIn(bool &isGiven) {
-  return [&isGiven](CLI::Option &option) {
-    option.each([&isGiven](const std::string &) { isGiven = true; });
-  };
+  return [&isGiven](Option &option) { option.given = &isGiven; };
 }
 
 /// The format of a command's output.
@@ -132,23 +131,42 @@ void goesNotWith(CLI::App &command, std::vector<std::string> options, const std:
 /// Whether the user gives this option.
 bool isGiven(const CLI::App &command, const std::string &option);
 
+/// All options so far, each by its first name.
+std::vector<std::string> declaredOn(const CLI::App &command);
+
 //===----------------------------------------------------------------------===//
-// All commands
+// Programs and commands
 //===----------------------------------------------------------------------===//
 
-/// What all commands have in common, once their own options are there: --diagnostics, no values for
-/// flags, and errors for options without an effect.
-void finishOptions(CLI::App &app);
+/// A program or a command as its help shows it. Without a footer, a command has that of the
+/// program.
+struct Heading {
+  std::string name;
+  std::string summary;
+  std::string footer = "";
+};
 
-/// Reads --diagnostics before anything else is read, so that errors in options follow it, too.
-void readDiagnosticsOption(int argc, const char *const *argv);
+/// Adds a command; `run` is its exit status.
+CLI::App &addCommand(CLI::App &app, const Heading &heading, std::function<int()> run);
 
-/// Whether no argument is empty, and no option is given an empty value; else that is reported. No
-/// file and no name is empty, and a script whose variable is not set should hear of it.
-bool noneIsEmpty(int argc, const char *const *argv);
+/// Adds a command: an object that declares its options and does its work in run().
+template <typename Command> void addCommand(CLI::App &app, const Heading &heading) {
+  auto command = std::make_shared<Command>();
+  command->declareOn(addCommand(app, heading, [command] { return command->run(); }));
+}
 
-/// Reports what is wrong with the options.
-void tellOptionError(const CLI::App &app, const CLI::ParseError &error);
+/// Adds a command that only has others below it.
+void addGroup(CLI::App &app, const Heading &heading,
+              const std::function<void(CLI::App &)> &addCommands);
+
+/// Adds a command that is no more, whatever its arguments; not in help. `why`: an error.
+void addMoved(CLI::App &app, const std::string &name, const std::string &why);
+
+/// Reads the command line of a program whose options and commands `declareOn` adds, and does what
+/// it says: one of the commands, or `run` if there are none. The exit status of the program.
+int runProgram(const Heading &heading, int argc, char **argv,
+               const std::function<void(CLI::App &)> &declareOn,
+               std::function<int()> run = nullptr);
 
 } // namespace tally::tool
 

@@ -265,13 +265,12 @@ Table dependenceTable(const Kernel &kernel, const SyncPlan &plan, const Machine 
   return table;
 }
 
-void addPlan(CLI::App &app, int &status) {
-  addCommand<PlanCommand>(app, status, "plan",
-                          "Semaphores, counters, and one line for each dependence",
-                          "Examples:\n"
-                          "  tally plan kernel.mlir --sync=auto --machine=trn2\n"
-                          "  tally plan --diff old.mlir new.mlir\n"
-                          "  tally plan --diff kernel.mlir --sync=per-loop --against=auto");
+void addPlan(CLI::App &app) {
+  addCommand<PlanCommand>(app, {"plan", "Semaphores, counters, and one line for each dependence",
+                                "Examples:\n"
+                                "  tally plan kernel.mlir --sync=auto --machine=trn2\n"
+                                "  tally plan --diff old.mlir new.mlir\n"
+                                "  tally plan --diff kernel.mlir --sync=per-loop --against=auto"});
 }
 
 } // namespace tally::tool

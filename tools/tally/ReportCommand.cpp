@@ -206,7 +206,6 @@ Exit status: 0 the page is written, 1 and a run is stuck, 2 cut off, wrong input
 void ReportCommand::declareOn(CLI::App &command) {
   time.subject.addInput(
       command, "code for 'manual', beside the same kernel; none: what stands beside the kernel");
-  command.get_option("kernel")->required();
   declare(command,
           {{"--kernel", kernel, "which one, where the input holds several"},
            {"--sync", strategies,
@@ -225,9 +224,9 @@ void ReportCommand::declareOn(CLI::App &command) {
 
 } // namespace
 
-void addReport(CLI::App &app, int &status) {
-  addCommand<ReportCommand>(app, status, "report", "Timelines of several strategies, on one page",
-                            examples);
+void addReport(CLI::App &app) {
+  addCommand<ReportCommand>(app,
+                            {"report", "Timelines of several strategies, on one page", examples});
 }
 
 } // namespace tally::tool

@@ -211,32 +211,18 @@ struct Result {
 std::string subjectText(const Kernel &kernel, const Code &code, const Machine &machine);
 Json subjectJson(const Kernel &kernel, const Code &code, const Machine &machine);
 
-/// Adds a command: an object that declares its options and does its work in run(), which is its
-/// exit status.
-template <typename Command>
-void addCommand(CLI::App &app, int &status, const std::string &name, const std::string &summary,
-                const std::string &footer = "") {
-  auto command = std::make_shared<Command>();
-  CLI::App *sub = app.add_subcommand(name, summary);
-  command->declareOn(*sub);
-  if (!footer.empty()) {
-    sub->footer(footer);
-  }
-  sub->callback([command, &status] { status = command->run(); });
-}
-
-/// Each adds its subcommand; the run sets `status`.
-void addCompile(CLI::App &app, int &status);
-void addPlan(CLI::App &app, int &status);
-void addDeps(CLI::App &app, int &status);
-void addExplain(CLI::App &app, int &status);
-void addCompare(CLI::App &app, int &status);
-void addCheck(CLI::App &app, int &status);
-void addReport(CLI::App &app, int &status);
-void addSim(CLI::App &app, int &status);
-void addBench(CLI::App &app, int &status);
-void addKernels(CLI::App &app, int &status);
-void addMachine(CLI::App &app, int &status);
+/// Each adds its command.
+void addCompile(CLI::App &app);
+void addPlan(CLI::App &app);
+void addDeps(CLI::App &app);
+void addExplain(CLI::App &app);
+void addCompare(CLI::App &app);
+void addCheck(CLI::App &app);
+void addReport(CLI::App &app);
+void addSim(CLI::App &app);
+void addBench(CLI::App &app);
+void addKernels(CLI::App &app);
+void addMachine(CLI::App &app);
 
 } // namespace tally::tool
 

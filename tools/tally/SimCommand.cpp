@@ -317,7 +317,6 @@ void SimCommand::declareOn(CLI::App &command) {
   CheckOptions &subject = time.subject;
   subject.addInput(command, "its code, beside the same kernel; none: what stands beside the "
                             "kernel, or else compile it");
-  command.get_option("kernel")->required();
   subject.common.addStrategy(command, allStrategyNames());
   time.add(command);
   declare(command,
@@ -466,8 +465,8 @@ Table pathTable(const Kernel &kernel, const Code &code, const SimResult &result)
   return table;
 }
 
-void addSim(CLI::App &app, int &status) {
-  addCommand<SimCommand>(app, status, "sim", "How long code takes on a machine, and why", examples);
+void addSim(CLI::App &app) {
+  addCommand<SimCommand>(app, {"sim", "How long code takes on a machine, and why", examples});
 }
 
 } // namespace tally::tool

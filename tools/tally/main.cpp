@@ -1,7 +1,6 @@
 //===- main.cpp - The `tally` command -------------------------------------===//
 
 #include "Options.h"
-#include "Program.h"
 #include "Session.h"
 
 using namespace tally::tool;
@@ -28,32 +27,22 @@ Exit status, of every command:
      is not well formed; of commands that ask a question only, and whatever else was not decided
   2  there is no answer: wrong input or wrong use, a limit was reached, it could not be decided)";
 
-/// A command that is a program of its own now.
-static void addMoved(CLI::App &app, int &status) {
-  CLI::App *sub = app.add_subcommand("fuzz", "A program of its own: tally-fuzz");
-  sub->group("")->allow_extras()->set_help_flag();
-  sub->callback([&status] {
-    complain("'tally fuzz' is a program of its own now: 'tally-fuzz', of a build with tests");
-    status = Exit::Undecided;
-  });
-}
-
 int main(int argc, char **argv) {
-  CLI::App app{"tally: exact, barrier-free synchronisation of accelerator engines", "tally"};
-  app.require_subcommand(1);
-  app.footer(examples);
-  int status = Exit::Yes;
-  addCompile(app, status);
-  addPlan(app, status);
-  addDeps(app, status);
-  addExplain(app, status);
-  addCompare(app, status);
-  addCheck(app, status);
-  addSim(app, status);
-  addReport(app, status);
-  addBench(app, status);
-  addKernels(app, status);
-  addMachine(app, status);
-  addMoved(app, status);
-  return runProgram(app, argc, argv, status);
+  return runProgram(
+      {"tally", "tally: exact, barrier-free synchronisation of accelerator engines", examples},
+      argc, argv, [](CLI::App &app) {
+        addCompile(app);
+        addPlan(app);
+        addDeps(app);
+        addExplain(app);
+        addCompare(app);
+        addCheck(app);
+        addSim(app);
+        addReport(app);
+        addBench(app);
+        addKernels(app);
+        addMachine(app);
+        addMoved(app, "fuzz",
+                 "'tally fuzz' is a program of its own now: 'tally-fuzz', of a build with tests");
+      });
 }
