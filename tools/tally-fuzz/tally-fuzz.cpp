@@ -11,6 +11,7 @@
 
 #include "Interrupt.h"
 #include "Options.h"
+#include "Output.h"
 #include "Session.h"
 
 #include "KernelCampaign.h"
@@ -19,7 +20,6 @@
 #include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <thread>
 

@@ -132,7 +132,7 @@ Exit checkAll(const CheckOptions &options) {
   }
   Verdict verdict = Verdict::Yes;
   uint32_t numWitnesses = 0;
-  Result result("tally-check", 2, "checks");
+  Result result(options.format, "tally-check", 2, "checks");
   for (const Subject &subject : subjects) {
     Bindings given = session.bindings(subject.kernel, options.values);
     Answer answer = checkSubject(options, subject, session.machine(), given);
@@ -143,9 +143,9 @@ Exit checkAll(const CheckOptions &options) {
     result.part();
     result.add(answer.text, std::move(answer.json));
   }
-  result.document["verdict"] = toString(verdict);
+  result.set({{"verdict", toString(verdict)}});
   tellInterrupt();
-  return result.print(options.format, Exit(exitStatus(verdict)));
+  return result.print(Exit(exitStatus(verdict)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,7 +11,7 @@
 #ifndef TALLY_TOOLS_TALLY_CHECKCOMMAND_H
 #define TALLY_TOOLS_TALLY_CHECKCOMMAND_H
 
-#include "Session.h"
+#include "Result.h"
 #include "tally/Support/Stop.h"
 
 #include "tally/Check/Explore.h"

@@ -211,7 +211,7 @@ private:
     RaceResult told = found;
     std::erase_if(told.reports,
                   [&](const RaceReport &report) { return report.isFolded && !given.all; });
-    Result result("tally-replay", 2);
+    Result result(given.format, "tally-replay", 2);
     result.text = fmt::format("{} of {} performed, after which\n{}", performed,
                               counted(file.steps.size(), "step"), places);
     if (performed < file.steps.size()) {
@@ -224,12 +224,12 @@ private:
     result.text +=
         differences.empty() && found.reports.empty() ? "nothing wrong is to be seen\n" : "";
     result.text += fmt::format("verdict: {}\n", toString(verdict));
-    result.document.update(Json{{"kernel", kernel.text(kernel.name)},
-                                {"verdict", toString(verdict)},
-                                {"performed", performed},
-                                {"differences", differences},
-                                {"race", Json::parse(toJson(found, kernel.files))}});
-    return result.print(given.format, Exit(exitStatus(verdict)));
+    result.set({{"kernel", kernel.text(kernel.name)},
+                {"verdict", toString(verdict)},
+                {"performed", performed},
+                {"differences", differences},
+                {"race", Json::parse(toJson(found, kernel.files))}});
+    return result.print(Exit(exitStatus(verdict)));
   }
 
   const Subject &subject;

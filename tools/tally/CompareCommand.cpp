@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Session.h"
+#include "Result.h"
 #include "Tables.h"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ void addRow(Table &table, const LoadedKernel &loaded, Request options, Strategy 
 
 int CompareCommand::run() const {
   Session session(common);
-  Result result("tally-compare", 1, "rows");
+  Result result(format, "tally-compare", 1, "rows");
   for (const LoadedKernel &loaded : session.loadWithDeps()) {
     Table table = compareTable(loaded, common.request(), session.machine());
     result.text += fmt::format("{}\n{}", loaded.kernel.text(loaded.kernel.name), table.text());
@@ -66,7 +66,7 @@ int CompareCommand::run() const {
       result.add("", std::move(row));
     }
   }
-  return result.print(format);
+  return result.print();
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Output.h"
 #include "Session.h"
 
 #include "tally/Deps/Implied.h"

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Session.h"
-#include "Table.h"
+#include "Result.h"
 
 #include "tally/Model/Source.h"
 #include "tally/Run/Interpret.h"
@@ -213,7 +212,7 @@ void ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, Ins
 
 int ExplainCommand::run() const {
   Session session(common);
-  Result result("tally-explain", 2, "instructions");
+  Result result(format, "tally-explain", 2, "instructions");
   std::vector<LoadedKernel> kernels = session.loadWithDeps();
   std::vector<std::string_view> names;
   for (const LoadedKernel &loaded : kernels) {
@@ -228,7 +227,7 @@ int ExplainCommand::run() const {
     complain(unknownName("instruction", "instructions", instruction, names));
     end();
   }
-  return result.print(format);
+  return result.print();
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Result.h"
 #include "SimData.h"
 #include "Tables.h"
 
@@ -30,11 +31,9 @@ struct ListCommand {
   void declareOn(CLI::App &command) { declare(command, {formatOption(format)}); }
 
   int run() const {
-    Result result("tally-kernels", 1);
-    Table table = catalogueTable();
-    result.text = table.text();
-    result.document["kernels"] = table.json();
-    return result.print(format);
+    Result result(format, "tally-kernels", 1);
+    result.addTable("kernels", "", catalogueTable());
+    return result.print();
   }
 };
 

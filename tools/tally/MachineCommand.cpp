@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Session.h"
+#include "Result.h"
 
 #include "tally/Machine/Costs.h"
 #include "tally/Machine/Timing.h"
@@ -132,7 +132,7 @@ struct MachineCheck {
 
   int run() const {
     Exit status = Exit::Yes;
-    Result result("tally-machines", 1, "machines");
+    Result result(format, "tally-machines", 1, "machines");
     for (const std::string &source : sources) {
       Examined examined(source);
       tell(examined.result.errors, examined.result.files);
@@ -141,7 +141,7 @@ struct MachineCheck {
                                                 : Exit::No);
       result.add(textOf(examined), jsonOf(examined));
     }
-    return result.print(format, status);
+    return result.print(status);
   }
 };
 

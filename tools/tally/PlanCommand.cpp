@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanDiff.h"
-#include "Session.h"
+#include "Result.h"
 #include "Tables.h"
 
 #include <fmt/format.h>
@@ -81,27 +81,28 @@ int PlanCommand::run() const {
   if (diff) {
     return compare(session);
   }
-  Result result("tally-plan", 1, "plans");
-  for (const PlannedKernel &planned : planAll(session, common.request())) {
+  std::vector<PlannedKernel> all = planAll(session, common.request());
+  const Machine &machine = session.machine();
+  Result result(format, "tally-plan", 1, "plans");
+  result.release();
+  for (const PlannedKernel &planned : all) {
     const auto &[kernel, compiled] = Planned(planned);
-    Json object = subjectJson(kernel, compiled.code, session.machine());
+    Table semaphores = semaphoreTable(kernel, compiled, machine);
+    Table barriers = barrierTable(kernel, compiled.plan);
+    Table resets = resetTable(kernel, compiled.plan);
+    Json object = subjectJson(kernel, compiled.code, machine);
+    object["semaphores"] = semaphores.object(0);
     result.part();
-    result.text += subjectText(kernel, compiled.code, session.machine()) + "\n";
-    Table semaphores = semaphoreTable(kernel, compiled, session.machine());
-    object["semaphores"] = semaphores.json()[0];
-    auto add = [&](const char *key, const std::string &title, const Table &table, bool always) {
-      result.text += table.size() != 0 || always ? "\n" + title + table.text() : "";
-      object[key] = table.json();
-    };
-    add("groups", "semaphores: " + semaphores.text(), groupTable(kernel, compiled.plan), true);
-    add("barriers", "barriers:\n", barrierTable(kernel, compiled.plan), false);
-    add("resets", "resets:\n", resetTable(kernel, compiled.plan), false);
-    add("engines", "registers:\n", registerTable(kernel, compiled.code, session.machine()), true);
-    add("dependences", "dependences:\n", dependenceTable(kernel, compiled.plan, session.machine()),
-        true);
-    result.add("", std::move(object));
+    result.add(subjectText(kernel, compiled.code, machine) + "\n", object);
+    result.addTable("groups", "\nsemaphores: " + semaphores.text(),
+                    groupTable(kernel, compiled.plan));
+    result.addTable("barriers", barriers.size() == 0 ? "" : "\nbarriers:\n", barriers);
+    result.addTable("resets", resets.size() == 0 ? "" : "\nresets:\n", resets);
+    result.addTable("engines", "\nregisters:\n", registerTable(kernel, compiled.code, machine));
+    result.addTable("dependences", "\ndependences:\n",
+                    dependenceTable(kernel, compiled.plan, machine));
   }
-  return result.print(format);
+  return result.print();
 }
 
 CommonOptions PlanCommand::second() const {
@@ -118,7 +119,7 @@ int PlanCommand::compare(Session &session) const {
   Session sessionOfSecond(second(), session);
   std::vector<PlannedKernel> seconds = planAll(sessionOfSecond, second().request());
   const bool isOnlyPair = firsts.size() == 1 && seconds.size() == 1;
-  Result result("tally-plan-diff", 1, "diffs");
+  Result result(format, "tally-plan-diff", 1, "diffs");
   for (const PlannedKernel &first : firsts) {
     const Kernel &kernel = first.loaded.kernel;
     auto partner = std::ranges::find_if(seconds, [&](const PlannedKernel &each) {
@@ -136,7 +137,7 @@ int PlanCommand::compare(Session &session) const {
     result.part();
     result.add(planDiffText(difference), difference);
   }
-  return result.print(format);
+  return result.print();
 }
 
 void PlanCommand::declareOn(CLI::App &command) {
@@ -234,35 +235,39 @@ Table registerTable(const Kernel &kernel, const Code &code, const Machine &machi
 }
 
 Table dependenceTable(const Kernel &kernel, const SyncPlan &plan, const Machine &machine) {
-  Table table({{"id", "", 3, "  "},
-               {"producer"},
-               {"consumer"},
-               {"dependence", "", -40, "  "},
-               {"class", "", -12},
-               {"exact"},
-               {"group"},
-               {"place"},
-               {"threshold", "", 0, " >= "},
-               {"operations", "", 0, "  cost "},
-               {"loc", "", 0, "  "},
-               {"", "", 0, "\n       "}});
-  for (DepId id : kernel.deps.ids()) {
+  auto rowOf = [&kernel, &plan, &machine](size_t row) -> std::vector<Cell> {
+    const DepId id(static_cast<uint32_t>(row));
     const Dep &dep = kernel.deps[id];
     const Wait &wait = plan.waits[id];
     bool waits = wait.group.valid();
-    table.add({id.value, Cell::hidden(kernel.nameOf(dep.producer)),
-               Cell::hidden(kernel.nameOf(dep.consumer)), describe(kernel, id),
-               toString(wait.waitClass), Cell::hidden(wait.exact),
-               waits ? Cell(fmt::format("group {}", wait.group.value), wait.group.value)
-                     : Cell("-", Json()),
-               Cell::hidden(plan.placeOf[dep.producer]),
-               wait.threshold.valid()
-                   ? Cell(toString(plan.exprs, wait.threshold, plan.rings, kernel))
-                   : Cell::hidden({}),
-               waitCost(plan, machine, id), sourceCell(kernel, dep.where),
-               wait.exact || !waits ? Cell() : "waits longer than the dependence asks"});
-  }
-  return table;
+    return {id.value,
+            Cell::hidden(kernel.nameOf(dep.producer)),
+            Cell::hidden(kernel.nameOf(dep.consumer)),
+            describe(kernel, id),
+            toString(wait.waitClass),
+            Cell::hidden(wait.exact),
+            waits ? Cell(fmt::format("group {}", wait.group.value), wait.group.value)
+                  : Cell("-", Json()),
+            Cell::hidden(plan.placeOf[dep.producer]),
+            wait.threshold.valid() ? Cell(toString(plan.exprs, wait.threshold, plan.rings, kernel))
+                                   : Cell::hidden({}),
+            waitCost(plan, machine, id),
+            sourceCell(kernel, dep.where),
+            wait.exact || !waits ? Cell() : "waits longer than the dependence asks"};
+  };
+  return Table({{"id", "", 3, "  "},
+                {"producer"},
+                {"consumer"},
+                {"dependence", "", -40, "  "},
+                {"class", "", -12},
+                {"exact"},
+                {"group"},
+                {"place"},
+                {"threshold", "", 0, " >= "},
+                {"operations", "", 0, "  cost "},
+                {"loc", "", 0, "  "},
+                {"", "", 0, "\n       "}},
+               kernel.deps.size(), rowOf);
 }
 
 void addPlan(CLI::App &app) {

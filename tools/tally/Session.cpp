@@ -485,36 +485,4 @@ std::string Session::scfText(const std::vector<LoadedKernel> &kernels) {
   return Dialect::print(*module);
 }
 
-Result::Result(std::string_view schema, int version, const std::string &list)
-    : document{{"schema", schema}, {"version", version}}, list(list) {
-  if (!list.empty()) {
-    document[list] = Json::array();
-  }
-}
-
-void Result::part() {
-  text += text.empty() ? "" : "\n";
-}
-
-void Result::add(std::string_view itsText, Json object) {
-  text += itsText;
-  document[list].push_back(std::move(object));
-}
-
-Exit Result::print(std::string_view format, Exit status) const {
-  bool isWritten = writeOutput("-", format == "json" ? dump(document) + "\n" : text);
-  return isWritten ? status : Exit::Undecided;
-}
-
-std::string subjectText(const Kernel &kernel, const Code &code, const Machine &machine) {
-  return fmt::format("kernel '{}', strategy '{}', machine '{}'", kernel.text(kernel.name),
-                     toString(code.strategy), machine.name);
-}
-
-Json subjectJson(const Kernel &kernel, const Code &code, const Machine &machine) {
-  return {{"kernel", kernel.text(kernel.name)},
-          {"strategy", toString(code.strategy)},
-          {"machine", machine.name}};
-}
-
 } // namespace tally::tool

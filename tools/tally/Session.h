@@ -13,7 +13,6 @@
 
 #include "Messages.h"
 #include "Options.h"
-#include "Output.h"
 
 #include "tally/Compile/Compile.h"
 #include "tally/Deps/Held.h"
@@ -188,28 +187,6 @@ std::string numberedPath(const std::string &path, uint32_t number);
 /// Writes a result to a file, all of it or nothing, or to stdout for "-". False, with the reason
 /// reported, if that is not possible.
 bool writeOutput(const std::string &path, std::string_view text);
-
-/// What a command has found, as text and as one JSON document.
-struct Result {
-  Result(std::string_view schema, int version, const std::string &list = "");
-
-  /// An empty line between the texts of two kernels.
-  void part();
-
-  /// The next object of the list, and its text.
-  void add(std::string_view itsText, Json object);
-
-  /// Prints it as `format` asks. The status; Undecided if it cannot be written.
-  Exit print(std::string_view format, Exit status = Exit::Yes) const;
-
-  std::string text;
-  Json document;
-  std::string list; ///< of the document; empty: the object has the members itself
-};
-
-/// `kernel 'k', strategy 'per-loop', machine 'trn2'`, and the same in JSON.
-std::string subjectText(const Kernel &kernel, const Code &code, const Machine &machine);
-Json subjectJson(const Kernel &kernel, const Code &code, const Machine &machine);
 
 /// Each adds its command.
 void addCompile(CLI::App &app);

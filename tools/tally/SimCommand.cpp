@@ -278,7 +278,7 @@ int SimCommand::run() {
   const Machine &machine = session.machine();
   Sweep values = parseSweep(machine, sweep);
   std::vector<Subject> subjects = orEnd(timedSubjects(session.load(), time.subject, session));
-  Result output("tally-sim", 2, "runs");
+  Result output(format, "tally-sim", 2, "runs");
   Exit status = Exit::Yes;
   uint32_t numKernels = 0;
   for (const Subject &one : subjects) {
@@ -291,16 +291,17 @@ int SimCommand::run() {
     std::string dataText;
     for (const std::string &assignment : values.assignments) {
       Run run = sim.run(machine, assignment, runs.empty());
-      output.add("", jsonOf(one.kernel, one.code, time.subject.common.machine, run));
+      Json row = jsonOf(one.kernel, one.code, time.subject.common.machine, run);
       Exit ending = exitOf(run.result);
       if (data.wanted() && ending == Exit::Undecided) {
         tellNote("the run was cut off, so nothing is said about its data");
       } else if (data.wanted()) {
         DataReport report = followData(session, one.kernel, bindings, run.commits, data);
-        output.document["runs"].back()["data"] = report.json;
+        row["data"] = report.json;
         status = both(status, report.status);
         dataText = report.text;
       }
+      output.add("", row);
       status = both(status, ending);
       runs.push_back(std::move(run));
     }
@@ -310,7 +311,7 @@ int SimCommand::run() {
                                   : sweepText(values, runs));
   }
   tellInterrupt();
-  return output.print(format, status);
+  return output.print(status);
 }
 
 void SimCommand::declareOn(CLI::App &command) {

@@ -2,6 +2,7 @@
 #ifndef TALLY_TOOLS_TALLY_SIMDATA_H
 #define TALLY_TOOLS_TALLY_SIMDATA_H
 
+#include "Output.h"
 #include "Session.h"
 
 #include "tally/Data/Memory.h"

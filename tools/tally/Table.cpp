@@ -53,16 +53,16 @@ std::string Table::headLine() const {
 
 std::string Table::line(size_t row) const {
   std::string text;
+  const std::vector<Cell> all = cells(row);
   for (size_t c = 0; c < columns.size(); ++c) {
-    const std::optional<std::string> &cell = rows[row][c].text;
-    text += cell ? inColumn(columns[c], *cell) : "";
+    text += all[c].text ? inColumn(columns[c], *all[c].text) : "";
   }
   return text.empty() ? "" : text + "\n";
 }
 
 std::string Table::text(size_t mostRows) const {
   std::string text = headLine();
-  for (size_t row = 0; row < std::min(rows.size(), mostRows); ++row) {
+  for (size_t row = 0; row < std::min(size(), mostRows); ++row) {
     text += line(row);
   }
   return text;
@@ -78,26 +78,32 @@ std::string Table::markdown() const {
     }
   }
   std::string text = heads + "\n" + rule + "\n";
-  for (const std::vector<Cell> &row : rows) {
+  for (size_t row = 0; row < size(); ++row) {
+    const std::vector<Cell> all = cells(row);
     text += "|";
     for (size_t c = 0; c < columns.size(); ++c) {
-      text += columns[c].head.empty() ? "" : fmt::format(" {} |", row[c].text.value_or(""));
+      text += columns[c].head.empty() ? "" : fmt::format(" {} |", all[c].text.value_or(""));
     }
     text += "\n";
   }
   return text;
 }
 
+Json Table::object(size_t row) const {
+  Json object = Json::object();
+  const std::vector<Cell> all = cells(row);
+  for (size_t c = 0; c < columns.size(); ++c) {
+    if (!columns[c].key.empty() && all[c].value) {
+      object[std::string(columns[c].key)] = *all[c].value;
+    }
+  }
+  return object;
+}
+
 Json Table::json() const {
   Json list = Json::array();
-  for (const std::vector<Cell> &row : rows) {
-    Json object = Json::object();
-    for (size_t c = 0; c < columns.size(); ++c) {
-      if (!columns[c].key.empty() && row[c].value) {
-        object[std::string(columns[c].key)] = *row[c].value;
-      }
-    }
-    list.push_back(std::move(object));
+  for (size_t row = 0; row < size(); ++row) {
+    list.push_back(object(row));
   }
   return list;
 }

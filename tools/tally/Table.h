@@ -20,6 +20,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,7 +56,11 @@ struct Cell {
       : text(std::move(text)), value(std::move(value)) {}
 
   /// Not in text.
-  static Cell hidden(Json value) { return {std::nullopt, std::move(value)}; }
+  static Cell hidden(Json value) {
+    Cell cell;
+    cell.value = std::move(value);
+    return cell;
+  }
 
   std::optional<std::string> text;
   std::optional<Json> value;
@@ -70,13 +75,17 @@ class Table {
 public:
   explicit Table(std::vector<Column> columns) : columns(std::move(columns)) {}
 
+  /// So many rows, each made anew whenever it is shown: a large table is never held as a whole.
+  Table(std::vector<Column> columns, size_t numRows, std::function<std::vector<Cell>(size_t)> rowAt)
+      : columns(std::move(columns)), numMade(numRows), make(std::move(rowAt)) {}
+
   /// One cell for each column.
   void add(std::vector<Cell> cells);
 
   /// The row that was added last is not shown as text.
   void hideLast();
 
-  size_t size() const { return rows.size(); }
+  size_t size() const { return make ? numMade : rows.size(); }
 
   /// The heads of all columns that have one, and a row, each as a line of text.
   std::string headLine() const;
@@ -85,10 +94,15 @@ public:
   /// Heads, if there are any, and rows, the first of them.
   std::string text(size_t mostRows = SIZE_MAX) const;
   std::string markdown() const; ///< all columns with a head; text to the left, numbers to the right
-  Json json() const;            ///< an array of objects
+  Json object(size_t row) const;
+  Json json() const; ///< an array of objects
 
 private:
+  std::vector<Cell> cells(size_t row) const { return make ? make(row) : rows[row]; }
+
   std::vector<Column> columns;
+  size_t numMade = 0;
+  std::function<std::vector<Cell>(size_t)> make;
   std::vector<std::vector<Cell>> rows;
 };
 

@@ -29,7 +29,8 @@ namespace tally::tool {
 /// `tally compare`: a row for each strategy, with its size or the first reason why not.
 Table compareTable(const LoadedKernel &loaded, const Request &options, const Machine &machine);
 
-/// `tally plan`: what is reserved, raised, kept and waited for.
+/// `tally plan`: what is reserved, raised, kept and waited for. The last one reads kernel and plan
+/// when it is shown: they have to live on.
 Table semaphoreTable(const Kernel &kernel, const Compiled &compiled, const Machine &machine);
 Table groupTable(const Kernel &kernel, const SyncPlan &plan);
 Table barrierTable(const Kernel &kernel, const SyncPlan &plan);

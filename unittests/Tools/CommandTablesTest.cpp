@@ -97,8 +97,9 @@ Compiled compiled(const Kernel &kernel, Strategy strategy) {
 
 TEST(PlanTablesTest, aDependenceIsALineAndAnObject) {
   LoadedKernel loaded = loop(std::nullopt);
-  Table table = dependenceTable(loaded.kernel, compiled(loaded.kernel, Strategy::PerLoop).plan,
-                                genericMachine());
+  const SyncPlan plan = compiled(loaded.kernel, Strategy::PerLoop).plan;
+  const Machine machine = genericMachine();
+  Table table = dependenceTable(loaded.kernel, plan, machine);
   ASSERT_EQ(table.size(), 1u);
   Json row = table.json()[0];
   EXPECT_EQ(row["producer"], "load");
@@ -131,13 +132,14 @@ TEST(PlanTablesTest, waitsWithoutACountHaveNeitherGroupNorThreshold) {
   SyncPlan none = compiled(loaded.kernel, Strategy::PerLoop).plan;
   none.waits[DepId(0)].group = GroupId();
   none.waits[DepId(0)].threshold = {};
-  Table table = dependenceTable(loaded.kernel, none, genericMachine());
+  const Machine machine = genericMachine();
+  Table table = dependenceTable(loaded.kernel, none, machine);
   EXPECT_TRUE(table.json()[0]["group"].is_null());
   EXPECT_TRUE(table.json()[0]["threshold"].is_null());
   EXPECT_NE(table.line(0).find(" -  cost "), std::string::npos) << table.line(0);
   SyncPlan longer = compiled(loaded.kernel, Strategy::PerLoop).plan;
   longer.waits[DepId(0)].exact = false;
-  EXPECT_TRUE(dependenceTable(loaded.kernel, longer, genericMachine())
+  EXPECT_TRUE(dependenceTable(loaded.kernel, longer, machine)
                   .line(0)
                   .ends_with("\n       waits longer than the dependence asks\n"));
 }

@@ -134,17 +134,6 @@ TEST(OptionsTest, namesAreKnownIfAllAre) {
                                                     "error: unknown name 'd'; the names are 'a'\n");
 }
 
-TEST(ResultTest, textAndJsonHaveTheSameParts) {
-  Result result("tally-sample", 3, "parts");
-  result.part();
-  result.add("one\n", {{"name", "one"}});
-  result.part();
-  result.add("two\n", {{"name", "two"}});
-  EXPECT_EQ(result.text, "one\n\ntwo\n");
-  EXPECT_EQ(result.document.dump(),
-            R"({"schema":"tally-sample","version":3,"parts":[{"name":"one"},{"name":"two"}]})");
-}
-
 TEST(EndTest, whatIsNotThereEndsTheCommand) {
   EXPECT_EQ(orEnd(std::optional(3)), 3);
   try {
