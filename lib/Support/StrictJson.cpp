@@ -406,7 +406,7 @@ double JsonAt::real() const {
 }
 
 bool JsonAt::boolean() const {
-  if (!isBoolean()) {
+  if (self().kind != Kind::Boolean) {
     error(fmt::format("expected true or false, found {}", found()));
     return false;
   }
@@ -437,11 +437,6 @@ uint64_t JsonAt::expectSchema(std::string_view schema, uint64_t oldest, uint64_t
 std::string JsonAt::stringOr(std::string_view memberKey, std::string_view absent) const {
   std::optional<JsonAt> member = find(memberKey);
   return member ? member->string() : std::string(absent);
-}
-
-bool JsonAt::booleanOr(std::string_view memberKey, bool absent) const {
-  std::optional<JsonAt> member = find(memberKey);
-  return member ? member->boolean() : absent;
 }
 
 } // namespace tally

@@ -107,8 +107,6 @@ public:
            self().kind == Kind::Real;
   }
 
-  bool isBoolean() const { return self().kind == Kind::Boolean; }
-
   bool isNull() const { return self().kind == Kind::Null; }
 
   /// Whether this is an object; reports if not, and every key that is not among `keys`.
@@ -164,7 +162,6 @@ public:
 
   // Optional members.
   std::string stringOr(std::string_view memberKey, std::string_view absent) const;
-  bool booleanOr(std::string_view memberKey, bool absent) const;
 
 private:
   using Kind = JsonDocument::Kind;
