@@ -224,8 +224,7 @@ int ExplainCommand::run() const {
     }
   }
   if (result.text.empty()) {
-    complain(unknownName("instruction", "instructions", instruction, names));
-    end();
+    fail(unknownName("instruction", "instructions", instruction, names));
   }
   return result.print();
 }

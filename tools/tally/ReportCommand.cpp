@@ -89,10 +89,9 @@ LoadedKernel ReportCommand::choose(std::vector<LoadedKernel> kernels) const {
       return std::move(loaded);
     }
   }
-  complain(kernel.empty() ? fmt::format("the input holds {} kernels; choose one with --kernel: {}",
-                                        names.size(), fmt::join(names, ", "))
-                          : unknownName("kernel", "kernels of the input", kernel, names));
-  end();
+  fail(kernel.empty() ? fmt::format("the input holds {} kernels; choose one with --kernel: {}",
+                                    names.size(), fmt::join(names, ", "))
+                      : unknownName("kernel", "kernels of the input", kernel, names));
 }
 
 /// What was asked for; else the baseline, what tally makes, and what is written in the input.

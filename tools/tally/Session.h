@@ -52,6 +52,12 @@ struct Ended {
   throw Ended{status};
 }
 
+/// Ends with this error.
+[[noreturn]] inline void fail(std::string_view message, std::string_view file = "") {
+  complain(message, file);
+  end();
+}
+
 /// The value; where there is none the command ends.
 template <typename Value> Value orEnd(std::optional<Value> value) {
   if (!value) {

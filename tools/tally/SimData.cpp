@@ -98,8 +98,7 @@ void writeBuffers(const Kernel &kernel, const Memory &memory, const std::string 
     writeNpy(file.stream(), data);
     std::string problem = file.commit();
     if (!problem.empty()) {
-      complain(fmt::format("cannot write '{}': {}", path, problem));
-      end();
+      fail(fmt::format("cannot write '{}': {}", path, problem));
     }
   }
 }
