@@ -47,28 +47,38 @@ void Result::add(std::string_view itsText, const Json &object) {
   }
 }
 
-void Result::addTable(std::string_view key, std::string_view title, const Table &table) {
-  const size_t columns = isInList ? 6 : 2;
+/// Where its value goes.
+std::string &Result::beginMember(std::string_view key) {
+  return json += fmt::format(",\n{:{}}{}: ", "", isInList ? 6 : 2, dump(key));
+}
+
+void Result::addMembers(const Json &members) {
+  for (const auto &[key, value] : members.items()) {
+    beginMember(key) += indented(value, isInList ? 6 : 2);
+  }
+}
+
+void Result::addTable(std::string_view key, std::string_view title, const Table &table,
+                      size_t mostRows) {
+  const size_t columns = isInList ? 8 : 4;
+  beginMember(key) += "[";
   text += title;
   text += table.headLine();
-  json += fmt::format(",\n{:{}}{}: [", "", columns, dump(key));
   for (size_t row = 0; row < table.size(); ++row) {
     if (isJson) {
-      json += fmt::format("{}\n{:{}}", row == 0 ? "" : ",", "", columns + 2);
-      json += indented(table.object(row), columns + 2);
-    } else {
+      json += fmt::format("{}\n{:{}}", row == 0 ? "" : ",", "", columns);
+      json += indented(table.object(row), columns);
+    } else if (row < mostRows) {
       text += table.line(row);
     }
     printFrom(size_t(1) << 20);
   }
-  json += table.size() == 0 ? "]" : fmt::format("\n{:{}}]", "", columns);
+  json += table.size() == 0 ? "]" : fmt::format("\n{:{}}]", "", columns - 2);
 }
 
 void Result::set(const Json &members) {
   endList();
-  for (const auto &[key, value] : members.items()) {
-    json += fmt::format(",\n  {}: {}", dump(key), indented(value, 2));
-  }
+  addMembers(members);
 }
 
 void Result::endObject() {

@@ -29,8 +29,12 @@ public:
   /// The next object of the list, and its text.
   void add(std::string_view itsText, const Json &object);
 
-  /// A table of the object that was added last; without a list, of the document.
-  void addTable(std::string_view key, std::string_view title, const Table &table);
+  /// Further members of the object that was added last; without a list, of the document.
+  void addMembers(const Json &members);
+
+  /// A table as such a member. Text has the first rows of it.
+  void addTable(std::string_view key, std::string_view title, const Table &table,
+                size_t mostRows = SIZE_MAX);
 
   /// Further members of the document, behind its list.
   void set(const Json &members);
@@ -41,6 +45,7 @@ public:
   std::string text;
 
 private:
+  std::string &beginMember(std::string_view key);
   void endObject();
   void endList();
   void printFrom(size_t least);

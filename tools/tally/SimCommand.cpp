@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
+#include "Result.h"
 #include "SimData.h"
 #include "Tables.h"
 #include "TimedSubject.h"
@@ -57,8 +58,7 @@ Sweep parseSweep(const Machine &machine, const std::string &text) {
   sweep.assignments.clear();
   const Parameter *parameter = machine.parameter(sweep.name);
   if (!parameter) {
-    complain(unknownParameter(machine, sweep.name));
-    end();
+    fail(unknownParameter(machine, sweep.name));
   }
   if (sweep.name.size() < text.size()) {
     std::string values = text.substr(sweep.name.size() + 1);
@@ -70,9 +70,8 @@ Sweep parseSweep(const Machine &machine, const std::string &text) {
     return sweep;
   }
   if (!parameter->range) {
-    complain(fmt::format("machine '{}' gives no range for '{}'; write --sweep={}=1,2,3",
-                         machine.name, text, text));
-    end();
+    fail(fmt::format("machine '{}' gives no range for '{}'; write --sweep={}=1,2,3", machine.name,
+                     text, text));
   }
   for (double value : {parameter->range->first, parameter->number, parameter->range->second}) {
     sweep.assignments.push_back(fmt::format("{}={}", text, value));
@@ -106,8 +105,7 @@ public:
   Run run(Machine machine, const std::string &setting, bool isFirst) const {
     std::string error = setting.empty() ? "" : setParameter(machine, setting);
     if (!error.empty()) {
-      complain(error);
-      end();
+      fail(error);
     }
     Timing timing = orEnd(timingOf(machine));
     Diagnostics diagnostics;
@@ -130,10 +128,9 @@ private:
       writer.emplace(file->stream(), kernel, subject.code, *sizeFrom(command.traceLimit));
       options.observer = &*writer;
       if (writer->leastBytes() > *sizeFrom(command.traceLimit)) {
-        complain(fmt::format("--trace-limit: a trace of this kernel has at least {} bytes, but its "
-                             "limit is {}",
-                             writer->leastBytes(), command.traceLimit));
-        end();
+        fail(fmt::format("--trace-limit: a trace of this kernel has at least {} bytes, but its "
+                         "limit is {}",
+                         writer->leastBytes(), command.traceLimit));
       }
     }
     Run run{setting, simulate(kernel, subject.code, machine, timing, costs, bindings, options), {}};
@@ -160,8 +157,7 @@ private:
     }
     std::string problem = file.commit();
     if (!problem.empty()) {
-      complain(fmt::format("cannot write '{}': {}", tracePath, problem), tracePath);
-      end();
+      fail(fmt::format("cannot write '{}': {}", tracePath, problem), tracePath);
     }
   }
 
@@ -217,41 +213,36 @@ std::string_view outcomeName(SimResult::Outcome outcome) {
                                                    : "cut off";
 }
 
-std::string textOf(const Kernel &kernel, const Code &code, const SimResult &result, size_t top) {
-  std::string text =
-      fmt::format("total {}, {} operations, {} instructions\n\n{}\n{}", spanText(result.total),
-                  result.operations, result.instructions, sequencerTable(kernel, result).text(),
-                  queueTable(kernel, result).text());
-  Table waits = waitTable(kernel, code, result);
-  text += waits.size() == 0 ? "" : "\nwaiting, longest first\n" + waits.text(top);
-  Table path = pathTable(kernel, code, result);
-  text += path.size() == 0 ? "" : "\ncritical path, largest parts first\n" + path.text(top);
-  if (result.outcome == SimResult::Outcome::Deadlock) {
-    text += "\ndeadlock; " + describeDeadlock(kernel, code, result);
-  }
-  return text + (result.outcome == SimResult::Outcome::CutOff
-                     ? "\ncut off; times are those so far\n"
-                     : "");
-}
-
-Json jsonOf(const Kernel &kernel, const Code &code, const std::string &machine, const Run &run) {
+/// A run, and where its time went.
+void addRun(Result &output, const Kernel &kernel, const Code &code, const Machine &machine,
+            const std::string &machineName, const Run &run, size_t top) {
   const SimResult &result = run.result;
-  Json row{{"kernel", kernel.text(kernel.name)},
-           {"strategy", toString(code.strategy)},
-           {"machine", machine},
-           {"setting", run.setting},
-           {"outcome", outcomeName(result.outcome)},
-           {"total_ps", result.total},
-           {"operations", result.operations},
-           {"instructions", result.instructions},
-           {"engines", sequencerTable(kernel, result).json()},
-           {"queues", queueTable(kernel, result).json()},
-           {"waits", waitTable(kernel, code, result).json()},
-           {"critical_path", pathTable(kernel, code, result).json()}};
+  output.part();
+  output.add(fmt::format("{}\ntotal {}, {} operations, {} instructions\n",
+                         subjectText(kernel, code, machine), spanText(result.total),
+                         result.operations, result.instructions),
+             {{"kernel", kernel.text(kernel.name)},
+              {"strategy", toString(code.strategy)},
+              {"machine", machineName},
+              {"setting", run.setting},
+              {"outcome", outcomeName(result.outcome)},
+              {"total_ps", result.total},
+              {"operations", result.operations},
+              {"instructions", result.instructions}});
+  Table waits = waitTable(kernel, code, result);
+  Table path = pathTable(kernel, code, result);
+  output.addTable("engines", "\n", sequencerTable(kernel, result));
+  output.addTable("queues", "\n", queueTable(kernel, result));
+  output.addTable("waits", waits.size() == 0 ? "" : "\nwaiting, longest first\n", waits, top);
+  output.addTable("critical_path", path.size() == 0 ? "" : "\ncritical path, largest parts first\n",
+                  path, top);
   if (result.outcome == SimResult::Outcome::Deadlock) {
-    row["deadlock"] = describeDeadlock(kernel, code, result);
+    std::string why = describeDeadlock(kernel, code, result);
+    output.addMembers({{"deadlock", why}});
+    output.text += "\ndeadlock; " + why;
+  } else if (result.outcome == SimResult::Outcome::CutOff) {
+    output.text += "\ncut off; times are those so far\n";
   }
-  return row;
 }
 
 /// One line for each value; the first is what the others are compared with.
@@ -288,27 +279,27 @@ int SimCommand::run() {
     }
     OneSim sim(*this, session, one, bindings, numberedPath(trace, ++numKernels));
     std::vector<Run> runs;
-    std::string dataText;
     for (const std::string &assignment : values.assignments) {
       Run run = sim.run(machine, assignment, runs.empty());
-      Json row = jsonOf(one.kernel, one.code, time.subject.common.machine, run);
       Exit ending = exitOf(run.result);
+      if (sweep.empty() || format == "json") {
+        addRun(output, one.kernel, one.code, machine, time.subject.common.machine, run, top);
+      }
       if (data.wanted() && ending == Exit::Undecided) {
         tellNote("the run was cut off, so nothing is said about its data");
       } else if (data.wanted()) {
         DataReport report = followData(session, one.kernel, bindings, run.commits, data);
-        row["data"] = report.json;
+        output.addMembers({{"data", report.json}});
+        output.text += report.text;
         status = both(status, report.status);
-        dataText = report.text;
       }
-      output.add("", row);
       status = both(status, ending);
       runs.push_back(std::move(run));
     }
-    output.part();
-    output.text += subjectText(one.kernel, one.code, machine) + "\n" +
-                   (sweep.empty() ? textOf(one.kernel, one.code, runs[0].result, top) + dataText
-                                  : sweepText(values, runs));
+    if (!sweep.empty()) {
+      output.part();
+      output.text += subjectText(one.kernel, one.code, machine) + "\n" + sweepText(values, runs);
+    }
   }
   tellInterrupt();
   return output.print(status);
