@@ -1,5 +1,6 @@
 //===- BenchTables.cpp - What tally bench shows ---------------------------===//
 
+#include "Table.h"
 #include "Tables.h"
 
 #include "tally/Bench/Table.h"

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CheckCommand.h"
+#include "CheckAnswer.h"
 
 #include "Interrupt.h"
 
@@ -122,8 +122,7 @@ bool canWriteWitness(const CheckOptions &options) {
 
 Exit checkAll(const CheckOptions &options) {
   if (options.common.input.empty()) {
-    complain("which kernel? give its file, or a schedule with --replay");
-    end();
+    fail("which kernel? give its file, or a schedule with --replay");
   }
   Session session(options.common);
   std::vector<Subject> subjects = orEnd(makeSubjects(session.load(), options, session));

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CheckCommand.h"
+#include "CheckAnswer.h"
 #include "Table.h"
 #include "TileWatch.h"
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CheckCommand.h"
+#include "CheckAnswer.h"
 
 #include "tally/Check/Causes.h"
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CheckCommand.h"
+#include "CheckAnswer.h"
 #include "Interrupt.h"
 
 #include "tally/Check/Causes.h"

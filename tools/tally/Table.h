@@ -43,11 +43,8 @@ struct Column {
 struct Cell {
   Cell() = default;
 
-  Cell(std::string_view text) : text(text), value(std::string(text)) {}
-
-  Cell(const char *text) : Cell(std::string_view(text)) {}
-
-  Cell(const std::string &text) : Cell(std::string_view(text)) {}
+  template <std::convertible_to<std::string_view> Text>
+  Cell(const Text &said) : text(said), value(*text) {}
 
   template <std::integral Number>
   Cell(Number number) : text(std::to_string(number)), value(number) {}

@@ -7,9 +7,9 @@
 #ifndef TALLY_TOOLS_TALLY_TABLES_H
 #define TALLY_TOOLS_TALLY_TABLES_H
 
-#include "Table.h"
-
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace tally {
 struct BenchRow;
@@ -25,6 +25,8 @@ struct SyncPlan;
 } // namespace tally
 
 namespace tally::tool {
+
+class Table;
 
 /// `tally compare`: a row for each strategy, with its size or the first reason why not.
 Table compareTable(const LoadedKernel &loaded, const Request &options, const Machine &machine);

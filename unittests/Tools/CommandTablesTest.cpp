@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanDiff.h"
+#include "Table.h"
 #include "Tables.h"
 
 #include "tally/Bench/Table.h"
