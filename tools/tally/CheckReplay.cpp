@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace tally::tool {
 namespace {
@@ -24,67 +25,43 @@ namespace {
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// The options that say how code is compiled, as far as a schedule has them.
-struct TextFlag {
-  std::string_view name;
-  std::string CommonOptions::*value;
-  std::vector<std::string> allowed; ///< besides the default, which is not written down
+/// An option that says how code is compiled, with its value.
+struct Flag {
+  std::string text;
+  std::function<bool(const CommonOptions &)> isGiven; ///< what is the default is not
+  std::function<void(CommonOptions &)> set;
 };
 
-std::vector<TextFlag> textFlags() {
-  return {{"--barrier-participants", &CommonOptions::participants, {"all"}},
-          {"--overflow", &CommonOptions::overflow, overflowNames()}};
+template <typename Value>
+Flag flagOf(std::string text, Value CommonOptions::*member, const Value &value) {
+  return {std::move(text),
+          [=](const CommonOptions &common) {
+            return common.*member == value && CommonOptions().*member != value;
+          },
+          [=](CommonOptions &common) { common.*member = value; }};
 }
 
-constexpr std::pair<std::string_view, bool CommonOptions::*> flags[] = {
-    {"--no-fold", &CommonOptions::noFold},
-    {"--no-licm", &CommonOptions::noLicm},
-    {"--no-cse", &CommonOptions::noCse}};
+/// All that a schedule may have.
+std::vector<Flag> allFlags() {
+  std::vector<Flag> flags{
+      flagOf("--barrier-participants=all", &CommonOptions::participants, std::string("all"))};
+  for (const std::string &overflow : overflowNames()) {
+    flags.push_back(flagOf("--overflow=" + overflow, &CommonOptions::overflow, overflow));
+  }
+  flags.push_back(flagOf("--no-fold", &CommonOptions::noFold, true));
+  flags.push_back(flagOf("--no-licm", &CommonOptions::noLicm, true));
+  flags.push_back(flagOf("--no-cse", &CommonOptions::noCse, true));
+  return flags;
+}
 
 std::vector<std::string> compileFlags(const CommonOptions &common) {
   std::vector<std::string> given;
-  for (const auto &[name, value, allowed] : textFlags()) {
-    if (common.*value != CommonOptions().*value) {
-      given.push_back(fmt::format("{}={}", name, common.*value));
-    }
-  }
-  for (auto [name, value] : flags) {
-    if (common.*value) {
-      given.emplace_back(name);
+  for (const Flag &flag : allFlags()) {
+    if (flag.isGiven(common)) {
+      given.push_back(flag.text);
     }
   }
   return given;
-}
-
-/// All that compileFlags() writes, quoted.
-std::vector<std::string> knownFlags() {
-  std::vector<std::string> known;
-  for (const auto &[name, value, allowed] : textFlags()) {
-    for (const std::string &text : allowed) {
-      known.push_back(fmt::format("'{}={}'", name, text));
-    }
-  }
-  for (auto [name, value] : flags) {
-    known.push_back(fmt::format("'{}'", name));
-  }
-  return known;
-}
-
-/// Sets what compileFlags() wrote down; false for a flag that it never writes.
-bool setCompileFlag(CommonOptions &common, const std::string &flag) {
-  for (const auto &[name, value, allowed] : textFlags()) {
-    for (const std::string &text : allowed) {
-      if (flag == fmt::format("{}={}", name, text)) {
-        common.*value = text;
-        return true;
-      }
-    }
-  }
-  auto known = std::ranges::find(flags, flag, [](const auto &each) { return each.first; });
-  if (known != std::end(flags)) {
-    common.*known->second = true;
-  }
-  return known != std::end(flags);
 }
 
 } // namespace
@@ -245,8 +222,7 @@ ScheduleFile loadSchedule(const std::string &path) {
   EndsOnSignals untilRead;
   FileText file = readFile(path, scheduleInput);
   if (!file.problem.empty()) {
-    complain(fmt::format("cannot read the schedule '{}': {}", path, file.problem), path);
-    end();
+    fail(fmt::format("cannot read the schedule '{}': {}", path, file.problem), path);
   }
   Diagnostics diagnostics;
   std::optional<ScheduleFile> schedule = readScheduleFile(file.text, diagnostics);
@@ -266,15 +242,20 @@ CheckOptions optionsOf(const CheckOptions &given, const ScheduleFile &file) {
   options.common.machineGiven = !file.machine.empty();
   options.common.strategyGiven = !file.strategy.empty();
   options.common.strategy = file.strategy.empty() ? given.common.strategy : file.strategy;
+  const std::vector<Flag> known = allFlags();
   for (const std::string &flag : file.options) {
-    if (!setCompileFlag(options.common, flag)) {
+    auto found = std::ranges::find(known, flag, &Flag::text);
+    if (found == known.end()) {
+      std::vector<std::string_view> texts(known.size());
+      std::ranges::transform(known, texts.begin(), &Flag::text);
       Diagnostics diagnostics;
       diagnostics.error(file.optionsAt, fmt::format("the schedule has the unknown option '{}'; the "
-                                                    "options of a schedule are {}",
-                                                    flag, fmt::join(knownFlags(), ", ")));
+                                                    "options of a schedule are '{}'",
+                                                    flag, fmt::join(texts, "', '")));
       tell(diagnostics, {given.replay});
       end();
     }
+    found->set(options.common);
   }
   return options;
 }
@@ -290,9 +271,8 @@ Exit replaySchedule(const CheckOptions &given) {
     return each.kernel.text(each.kernel.name) == file.kernelName;
   });
   if (subject == subjects.end()) {
-    complain(fmt::format("'{}' holds no kernel '{}'", options.common.input, file.kernelName),
-             options.common.input);
-    end();
+    fail(fmt::format("'{}' holds no kernel '{}'", options.common.input, file.kernelName),
+         options.common.input);
   }
   return Replay(*subject, session.machine(), file, given).run();
 }
