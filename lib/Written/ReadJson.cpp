@@ -204,13 +204,87 @@ protected:
 
   virtual void statement(const JsonAt &at) = 0;
 
-  template <Struct S> void list(const JsonAt &object, std::string_view key, bool isNeeded = true);
-  template <Struct S> void step(const JsonAt &at, S data);
+  /// Declarations, or dependences.
+  template <Struct S> void list(const JsonAt &object, std::string_view key, bool isNeeded = true) {
+    auto visit = [&, data = S()](const JsonAt &at, size_t index) mutable {
+      if (!(hasPlaces ? read(at, data) : read(at, data, {"id"}))) {
+        return;
+      }
+      if (!hasPlaces) {
+        expectId(at, index);
+      }
+      resolver.add(data, whereOf(at));
+    };
+    forEach(object, key, visit, isNeeded);
+  }
+
+  /// A statement with its bodies.
+  template <Struct S> void step(const JsonAt &at, S data) {
+    if constexpr (!hasBody<S>) {
+      resolver.add(data, whereOf(at));
+    } else {
+      resolver.open(data, whereOf(at));
+      body(at, hasBranches<S> ? "then" : "body");
+      if (hasBranches<S> && at.find("else")) {
+        resolver.otherwise();
+        body(at, "else");
+      }
+      resolver.close();
+    }
+  }
+
+  /// Reads an object into a struct, all of which is set; false if it is none.
   template <Struct S>
-  bool read(const JsonAt &at, S &data, std::initializer_list<std::string_view> more = {});
-  void body(const JsonAt &object, std::string_view key);
-  void startWith(const JsonAt &at);
-  void error(const Spot &spot, std::string message, std::vector<DiagnosticNote> notes) override;
+  bool read(const JsonAt &at, S &data, std::initializer_list<std::string_view> more = {}) {
+    static const Keys keys = [&] {
+      Keys all = keysOf<S>(more);
+      all.insert(all.end(), hasPlaces, "loc");
+      return all;
+    }();
+    size_t before = at.numErrors();
+    startWith(at);
+    data = S();
+    if (!at.expectObject(keys)) {
+      return false;
+    }
+    readMembers(at, data);
+    isSound = at.numErrors() == before;
+    return true;
+  }
+
+  /// Nesting is bounded by the parser, so this recursion is.
+  void body(const JsonAt &object, std::string_view key) {
+    auto visit = [&](const JsonAt &at, size_t) {
+      if (at.expectObject()) {
+        statement(at);
+      }
+    };
+    forEach(object, key, visit, /*isNeeded=*/true);
+  }
+
+  void startWith(const JsonAt &at) {
+    current = &at;
+    isSound = true;
+  }
+
+  /// What is not there, or no item of its list, has been reported before.
+  void error(const Spot &spot, std::string message, std::vector<DiagnosticNote>) override {
+    if (spot.key.empty()) {
+      return isSound ? current->error(message) : void();
+    }
+    size_t dot = spot.key.find('.');
+    std::optional<JsonAt> outer = current->find(spot.key.substr(0, dot));
+    bool isInside = outer && dot != std::string_view::npos;
+    std::optional<JsonAt> member = isInside ? outer->find(spot.key.substr(dot + 1)) : outer;
+    if (!member) {
+      return;
+    }
+    bool isList = member->isArray() || member->isObject();
+    JsonAt at = isList ? (*member)[spot.index] : *member;
+    if (member->isObject() || at.isString() || isSound) {
+      at.error(message);
+    }
+  }
 
   Resolver resolver;
 
@@ -219,94 +293,6 @@ private:
   const JsonAt *current = nullptr; ///< what is being handed over
   bool isSound = true;             ///< whether all of it could be read
 };
-
-template <typename Resolver> void Door<Resolver>::startWith(const JsonAt &at) {
-  current = &at;
-  isSound = true;
-}
-
-/// Reads an object into a struct, all of which is set; false if it is none.
-template <typename Resolver>
-template <Struct S>
-bool Door<Resolver>::read(const JsonAt &at, S &data, std::initializer_list<std::string_view> more) {
-  static const Keys keys = [&] {
-    Keys all = keysOf<S>(more);
-    all.insert(all.end(), hasPlaces, "loc");
-    return all;
-  }();
-  size_t before = at.numErrors();
-  startWith(at);
-  data = S();
-  if (!at.expectObject(keys)) {
-    return false;
-  }
-  readMembers(at, data);
-  isSound = at.numErrors() == before;
-  return true;
-}
-
-/// What is not there, or no item of its list, has been reported before.
-template <typename Resolver>
-void Door<Resolver>::error(const Spot &spot, std::string message, std::vector<DiagnosticNote>) {
-  if (spot.key.empty()) {
-    return isSound ? current->error(message) : void();
-  }
-  size_t dot = spot.key.find('.');
-  std::optional<JsonAt> outer = current->find(spot.key.substr(0, dot));
-  bool isInside = outer && dot != std::string_view::npos;
-  std::optional<JsonAt> member = isInside ? outer->find(spot.key.substr(dot + 1)) : outer;
-  if (!member) {
-    return;
-  }
-  bool isList = member->isArray() || member->isObject();
-  JsonAt at = isList ? (*member)[spot.index] : *member;
-  if (member->isObject() || at.isString() || isSound) {
-    at.error(message);
-  }
-}
-
-/// Declarations, or dependences.
-template <typename Resolver>
-template <Struct S>
-void Door<Resolver>::list(const JsonAt &object, std::string_view key, bool isNeeded) {
-  auto visit = [&, data = S()](const JsonAt &at, size_t index) mutable {
-    if (!(hasPlaces ? read(at, data) : read(at, data, {"id"}))) {
-      return;
-    }
-    if (!hasPlaces) {
-      expectId(at, index);
-    }
-    resolver.add(data, whereOf(at));
-  };
-  forEach(object, key, visit, isNeeded);
-}
-
-/// Nesting is bounded by the parser, so this recursion is.
-template <typename Resolver> void Door<Resolver>::body(const JsonAt &object, std::string_view key) {
-  auto visit = [&](const JsonAt &at, size_t) {
-    if (at.expectObject()) {
-      statement(at);
-    }
-  };
-  forEach(object, key, visit, /*isNeeded=*/true);
-}
-
-/// A statement with its bodies.
-template <typename Resolver>
-template <Struct S>
-void Door<Resolver>::step(const JsonAt &at, S data) {
-  if constexpr (!hasBody<S>) {
-    resolver.add(data, whereOf(at));
-  } else {
-    resolver.open(data, whereOf(at));
-    body(at, hasBranches<S> ? "then" : "body");
-    if (hasBranches<S> && at.find("else")) {
-      resolver.otherwise();
-      body(at, "else");
-    }
-    resolver.close();
-  }
-}
 
 //===----------------------------------------------------------------------===//
 // Kernels
@@ -321,11 +307,47 @@ public:
     }
   }
 
-  Kernel run();
+  Kernel run() {
+    KernelData data;
+    document.expectObject(
+        {"schema", "version", "name", "reserves", "engines", "buffers", "body", "dependences"});
+    document.expectSchema("tally-kernel", 1, 2);
+    std::string name = text(document, "name");
+    readMembers(document, data);
+    startWith(document);
+    resolver.open(name, data, document.where());
+    list<EngineData>(document, "engines");
+    list<BufferData>(document, "buffers", /*isNeeded=*/false);
+    body(document, "body");
+    list<DepData>(document, "dependences", /*isNeeded=*/false);
+    return resolver.finish();
+  }
 
 private:
-  Location whereOf(const JsonAt &at) override;
-  void statement(const JsonAt &at) override;
+  /// The place that a statement names, or its own.
+  Location whereOf(const JsonAt &at) override {
+    static const Keys keys = keysOf<LocData>();
+    std::optional<JsonAt> loc = at.find("loc");
+    if (!loc || !loc->expectObject(keys)) {
+      return at.where();
+    }
+    LocData data;
+    readMembers(*loc, data);
+    return {resolver.file(data.file), static_cast<uint32_t>(data.line),
+            static_cast<uint32_t>(data.column)};
+  }
+
+  void statement(const JsonAt &at) override {
+    if (at.find("instr")) {
+      read<InstrData>(at);
+    } else if (at.find("loop")) {
+      read<LoopData>(at);
+    } else if (at.find("if")) {
+      read<IfData>(at);
+    } else {
+      at.error("a statement needs one of the keys 'instr', 'loop' and 'if'");
+    }
+  }
 
   template <Struct S> void read(const JsonAt &at) {
     S data;
@@ -336,47 +358,6 @@ private:
   const JsonAt &document;
 };
 
-/// The place that a statement names, or its own.
-Location KernelDoor::whereOf(const JsonAt &at) {
-  static const Keys keys = keysOf<LocData>();
-  std::optional<JsonAt> loc = at.find("loc");
-  if (!loc || !loc->expectObject(keys)) {
-    return at.where();
-  }
-  LocData data;
-  readMembers(*loc, data);
-  return {resolver.file(data.file), static_cast<uint32_t>(data.line),
-          static_cast<uint32_t>(data.column)};
-}
-
-Kernel KernelDoor::run() {
-  KernelData data;
-  document.expectObject(
-      {"schema", "version", "name", "reserves", "engines", "buffers", "body", "dependences"});
-  document.expectSchema("tally-kernel", 1, 2);
-  std::string name = text(document, "name");
-  readMembers(document, data);
-  startWith(document);
-  resolver.open(name, data, document.where());
-  list<EngineData>(document, "engines");
-  list<BufferData>(document, "buffers", /*isNeeded=*/false);
-  body(document, "body");
-  list<DepData>(document, "dependences", /*isNeeded=*/false);
-  return resolver.finish();
-}
-
-void KernelDoor::statement(const JsonAt &at) {
-  if (at.find("instr")) {
-    read<InstrData>(at);
-  } else if (at.find("loop")) {
-    read<LoopData>(at);
-  } else if (at.find("if")) {
-    read<IfData>(at);
-  } else {
-    at.error("a statement needs one of the keys 'instr', 'loop' and 'if'");
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Code
 //===----------------------------------------------------------------------===//
@@ -386,14 +367,112 @@ public:
   CodeDoor(const Kernel &kernel, const JsonAt &document, uint64_t version)
       : Door(/*hasPlaces=*/false, kernel), kernel(kernel), document(document), version(version) {}
 
-  Code run();
+  Code run() {
+    data.strategy = text(document, "strategy");
+    if (std::optional<JsonAt> at = document.need("machine")) {
+      machine(*at);
+    }
+    startWith(document);
+    resolver.begin(data, document.where());
+    list<SemaphoreData>(document, "semaphores");
+    list<BarrierData>(document, "barriers");
+    forEach(document, "engines", [&](const JsonAt &at, size_t) { program(at); }, /*isNeeded=*/true);
+    forEach(document, "dependences",
+            [&](const JsonAt &at, size_t index) { dependence(at, index); });
+    Code code = resolver.finish();
+    code.rules = rules;
+    return code;
+  }
 
 private:
-  void machine(const JsonAt &at);
-  void program(const JsonAt &at);
-  void dependence(const JsonAt &at, size_t index) const;
-  void statement(const JsonAt &at) override;
-  template <Struct S> bool readStep(const JsonAt &at, S &data);
+  /// Version 1 has the name alone.
+  void machine(const JsonAt &at) {
+    if (version == 1 && at.isObject()) {
+      at.error("version 1 has the machine's name alone; with its rules it is version 2");
+      return;
+    }
+    if (version == 2 && at.isString()) {
+      at.error(R"(version 2 has an object, {"name": ...}; with the name alone it is version 1)");
+      return;
+    }
+    if (version == 1) {
+      data.machine = at.string();
+      return;
+    }
+    static const Keys keys = keysOf<RulesData>({"name"});
+    if (!at.expectObject(keys)) {
+      return;
+    }
+    data.machine = text(at, "name");
+    if (at.size() > 1) { // all of the rules, or none
+      RulesData read;
+      readMembers(at, read);
+      rules = {static_cast<uint32_t>(read.counterBits), read.subtraction, read.waitCompare,
+               read.queueOverlap, read.completion};
+    }
+  }
+
+  void program(const JsonAt &at) {
+    ProgramData data;
+    if (read(at, data, {"registers", "code"}) && resolver.open(data, at.where())) {
+      list<RegisterData>(at, "registers");
+      body(at, "code");
+    }
+  }
+
+  void dependence(const JsonAt &at, size_t index) const {
+    if (!at.expectObject({"id", "producer", "consumer"})) {
+      return;
+    }
+    expectId(at, index);
+    if (index >= kernel.deps.size()) {
+      at.error(fmt::format("the kernel has only {} dependences", kernel.deps.size()));
+      return;
+    }
+    const Dep &dep = kernel.deps[DepId(static_cast<uint32_t>(index))];
+    if (text(at, "producer") != kernel.nameOf(dep.producer) ||
+        text(at, "consumer") != kernel.nameOf(dep.consumer)) {
+      at.error(fmt::format("the kernel's dependence {} is '{}' -> '{}'", index,
+                           kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer)));
+    }
+  }
+
+  void statement(const JsonAt &at) override {
+    static const Keys words = [] {
+      Keys all;
+      forSteps([&]<Struct S>(const S &) { all.push_back(S::jsonWord); });
+      return all;
+    }();
+    std::optional<JsonAt> name = at.need("op");
+    size_t before = at.numErrors();
+    size_t wanted = name ? name->oneOf(words) : words.size();
+    size_t number = 0;
+    forSteps([&](auto data) {
+      if (number++ == wanted && at.numErrors() == before && readStep(at, data)) {
+        step(at, std::move(data));
+      }
+    });
+  }
+
+  /// Waits and signals stand in an object of their own, as they do in an instruction.
+  template <Struct S> bool readStep(const JsonAt &at, S &data) {
+    if constexpr (std::is_same_v<S, BarrierData>) {
+      std::optional<JsonAt> number =
+          at.expectObject({"op", "barrier", "body"}) ? at.need("barrier") : std::nullopt;
+      data.number = number ? static_cast<uint32_t>(number->unsignedIn(0, UINT32_MAX)) : 0;
+      return true;
+    } else if constexpr (std::is_same_v<S, WaitData> || std::is_same_v<S, SignalData>) {
+      startWith(at);
+      at.expectObject({"op", S::jsonWord});
+      std::optional<JsonAt> inside = at.need(S::jsonWord);
+      if (inside) {
+        readObject(*inside, data);
+      }
+      return inside.has_value();
+    } else {
+      return read(at, data, {"op"});
+    }
+  }
 
   const Kernel &kernel;
   const JsonAt &document;
@@ -401,111 +480,6 @@ private:
   CodeData data;
   std::optional<MachineRules> rules;
 };
-
-Code CodeDoor::run() {
-  data.strategy = text(document, "strategy");
-  if (std::optional<JsonAt> at = document.need("machine")) {
-    machine(*at);
-  }
-  startWith(document);
-  resolver.begin(data, document.where());
-  list<SemaphoreData>(document, "semaphores");
-  list<BarrierData>(document, "barriers");
-  forEach(document, "engines", [&](const JsonAt &at, size_t) { program(at); }, /*isNeeded=*/true);
-  forEach(document, "dependences", [&](const JsonAt &at, size_t index) { dependence(at, index); });
-  Code code = resolver.finish();
-  code.rules = rules;
-  return code;
-}
-
-/// Version 1 has the name alone.
-void CodeDoor::machine(const JsonAt &at) {
-  if (version == 1 && at.isObject()) {
-    at.error("version 1 has the machine's name alone; with its rules it is version 2");
-    return;
-  }
-  if (version == 2 && at.isString()) {
-    at.error(R"(version 2 has an object, {"name": ...}; with the name alone it is version 1)");
-    return;
-  }
-  if (version == 1) {
-    data.machine = at.string();
-    return;
-  }
-  static const Keys keys = keysOf<RulesData>({"name"});
-  if (!at.expectObject(keys)) {
-    return;
-  }
-  data.machine = text(at, "name");
-  if (at.size() > 1) { // all of the rules, or none
-    RulesData read;
-    readMembers(at, read);
-    rules = {static_cast<uint32_t>(read.counterBits), read.subtraction, read.waitCompare,
-             read.queueOverlap, read.completion};
-  }
-}
-
-void CodeDoor::program(const JsonAt &at) {
-  ProgramData data;
-  if (read(at, data, {"registers", "code"}) && resolver.open(data, at.where())) {
-    list<RegisterData>(at, "registers");
-    body(at, "code");
-  }
-}
-
-void CodeDoor::dependence(const JsonAt &at, size_t index) const {
-  if (!at.expectObject({"id", "producer", "consumer"})) {
-    return;
-  }
-  expectId(at, index);
-  if (index >= kernel.deps.size()) {
-    at.error(fmt::format("the kernel has only {} dependences", kernel.deps.size()));
-    return;
-  }
-  const Dep &dep = kernel.deps[DepId(static_cast<uint32_t>(index))];
-  if (text(at, "producer") != kernel.nameOf(dep.producer) ||
-      text(at, "consumer") != kernel.nameOf(dep.consumer)) {
-    at.error(fmt::format("the kernel's dependence {} is '{}' -> '{}'", index,
-                         kernel.nameOf(dep.producer), kernel.nameOf(dep.consumer)));
-  }
-}
-
-void CodeDoor::statement(const JsonAt &at) {
-  static const Keys words = [] {
-    Keys all;
-    forSteps([&]<Struct S>(const S &) { all.push_back(S::jsonWord); });
-    return all;
-  }();
-  std::optional<JsonAt> name = at.need("op");
-  size_t before = at.numErrors();
-  size_t wanted = name ? name->oneOf(words) : words.size();
-  size_t number = 0;
-  forSteps([&](auto data) {
-    if (number++ == wanted && at.numErrors() == before && readStep(at, data)) {
-      step(at, std::move(data));
-    }
-  });
-}
-
-/// Waits and signals stand in an object of their own, as they do in an instruction.
-template <Struct S> bool CodeDoor::readStep(const JsonAt &at, S &data) {
-  if constexpr (std::is_same_v<S, BarrierData>) {
-    std::optional<JsonAt> number =
-        at.expectObject({"op", "barrier", "body"}) ? at.need("barrier") : std::nullopt;
-    data.number = number ? static_cast<uint32_t>(number->unsignedIn(0, UINT32_MAX)) : 0;
-    return true;
-  } else if constexpr (std::is_same_v<S, WaitData> || std::is_same_v<S, SignalData>) {
-    startWith(at);
-    at.expectObject({"op", S::jsonWord});
-    std::optional<JsonAt> inside = at.need(S::jsonWord);
-    if (inside) {
-      readObject(*inside, data);
-    }
-    return inside.has_value();
-  } else {
-    return read(at, data, {"op"});
-  }
-}
 
 } // namespace
 } // namespace written

@@ -205,7 +205,35 @@ public:
   KernelJson(std::string &out, unsigned indent, const Kernel &kernel, bool locations)
       : JsonLines(out, indent), kernel(kernel), locations(locations) {}
 
-  void write();
+  void write() {
+    KernelWriter writer(kernel, *this);
+    out += '{';
+    indent += 2;
+    line("\"schema\": \"tally-kernel\",");
+    line("\"version\": 2,");
+    text("name", kernel.text(kernel.name));
+    if (!kernel.reserved.empty()) {
+      line("\"reserves\": ");
+      appendJson(out, std::get<0>(KernelData::fields), writer.head().reserves);
+      out += ',';
+    }
+    openList("engines");
+    writer.engines();
+    closeList(",");
+    if (!kernel.buffers.empty()) {
+      openList("buffers");
+      writer.buffers();
+      closeList(",");
+    }
+    openList("body");
+    writer.body(rootLoop);
+    closeList(",");
+    openList("dependences");
+    writer.dependences();
+    closeList("");
+    indent -= 2;
+    line("}");
+  }
 
   template <Struct S> void add(const S &data, const Origin &origin) {
     start(data, origin);
@@ -233,36 +261,6 @@ private:
   bool locations; ///< statements say where they come from
 };
 
-void KernelJson::write() {
-  KernelWriter writer(kernel, *this);
-  out += '{';
-  indent += 2;
-  line("\"schema\": \"tally-kernel\",");
-  line("\"version\": 2,");
-  text("name", kernel.text(kernel.name));
-  if (!kernel.reserved.empty()) {
-    line("\"reserves\": ");
-    appendJson(out, std::get<0>(KernelData::fields), writer.head().reserves);
-    out += ',';
-  }
-  openList("engines");
-  writer.engines();
-  closeList(",");
-  if (!kernel.buffers.empty()) {
-    openList("buffers");
-    writer.buffers();
-    closeList(",");
-  }
-  openList("body");
-  writer.body(rootLoop);
-  closeList(",");
-  openList("dependences");
-  writer.dependences();
-  closeList("");
-  indent -= 2;
-  line("}");
-}
-
 /// Brackets of the flat code become nested arrays:
 ///
 ///   LoopBegin A r0   ->  {"op": "loop", "loop": "A", "counter": 0, "body": [
@@ -273,7 +271,26 @@ public:
   CodeJson(std::string &out, const Kernel &kernel, const Code &code)
       : JsonLines(out, 2), kernel(kernel), code(code) {}
 
-  void write(bool locations);
+  void write(bool locations) {
+    CodeWriter writer(kernel, code, *this);
+    out += '{';
+    line("\"schema\": \"tally-code\",");
+    line("\"version\": 2,");
+    line("\"kernel\": ");
+    KernelJson(out, indent, kernel, locations).write();
+    out += ',';
+    text("strategy", toString(code.strategy));
+    machine();
+    openNumbered("semaphores");
+    writer.semaphores();
+    closeList(",");
+    barriers();
+    openList("engines");
+    writer.programs();
+    closeList(",");
+    dependences();
+    out += "\n}\n";
+  }
 
   void add(const SemaphoreData &data, const Origin &) { numbered(data); }
 
@@ -339,74 +356,49 @@ private:
     }
   }
 
-  void machine();
-  void barriers();
-  void dependences();
+  void machine() {
+    line("\"machine\": {");
+    appendKey(out, "name");
+    appendQuotedJson(out, code.machine);
+    if (code.rules) {
+      const MachineRules &rules = *code.rules;
+      appendMembers(out, RulesData{rules.counterBits, rules.subtraction, rules.waitCompare,
+                                   rules.queueOverlap, rules.completion});
+    }
+    out += "},";
+  }
+
+  void barriers() {
+    openNumbered("barriers");
+    for (const std::vector<EngineId> &each : code.barriers) {
+      BarrierData data;
+      for (EngineId engine : each) {
+        data.participants.emplace_back(kernel.nameOf(engine));
+      }
+      numbered(data);
+    }
+    closeList(",");
+  }
+
+  void dependences() {
+    openNumbered("dependences");
+    for (const Dep &dep : kernel.deps) {
+      element();
+      out += "\"id\": ";
+      appendNumber(out, next++);
+      appendKey(out, "producer");
+      appendQuotedJson(out, kernel.nameOf(dep.producer));
+      appendKey(out, "consumer");
+      appendQuotedJson(out, kernel.nameOf(dep.consumer));
+      out += '}';
+    }
+    closeList("");
+  }
 
   const Kernel &kernel;
   const Code &code;
   uint32_t next = 0; ///< number in a list
 };
-
-void CodeJson::machine() {
-  line("\"machine\": {");
-  appendKey(out, "name");
-  appendQuotedJson(out, code.machine);
-  if (code.rules) {
-    const MachineRules &rules = *code.rules;
-    appendMembers(out, RulesData{rules.counterBits, rules.subtraction, rules.waitCompare,
-                                 rules.queueOverlap, rules.completion});
-  }
-  out += "},";
-}
-
-void CodeJson::barriers() {
-  openNumbered("barriers");
-  for (const std::vector<EngineId> &each : code.barriers) {
-    BarrierData data;
-    for (EngineId engine : each) {
-      data.participants.emplace_back(kernel.nameOf(engine));
-    }
-    numbered(data);
-  }
-  closeList(",");
-}
-
-void CodeJson::dependences() {
-  openNumbered("dependences");
-  for (const Dep &dep : kernel.deps) {
-    element();
-    out += "\"id\": ";
-    appendNumber(out, next++);
-    appendKey(out, "producer");
-    appendQuotedJson(out, kernel.nameOf(dep.producer));
-    appendKey(out, "consumer");
-    appendQuotedJson(out, kernel.nameOf(dep.consumer));
-    out += '}';
-  }
-  closeList("");
-}
-
-void CodeJson::write(bool locations) {
-  CodeWriter writer(kernel, code, *this);
-  out += '{';
-  line("\"schema\": \"tally-code\",");
-  line("\"version\": 2,");
-  line("\"kernel\": ");
-  KernelJson(out, indent, kernel, locations).write();
-  out += ',';
-  text("strategy", toString(code.strategy));
-  machine();
-  openNumbered("semaphores");
-  writer.semaphores();
-  closeList(",");
-  barriers();
-  openList("engines");
-  writer.programs();
-  closeList(",");
-  dependences();
-  out += "\n}\n";
-}
 
 } // namespace
 } // namespace written
