@@ -2,6 +2,7 @@
 #include "tally/Transforms/ReadModule.h"
 
 #include "tally/IR/Tally.h"
+#include "tally/Model/Kernel.h"
 #include "tally/Support/Printable.h"
 #include "tally/Support/ReadFile.h"
 
@@ -31,11 +32,24 @@ namespace tally {
 
 namespace {
 
-/// Why MLIR's parser should not be given a text.
-struct TextProblem {
-  size_t offset;
-  std::string message;
-};
+/// The most brackets open at once. A loop of a kernel is one in pretty form and two in
+/// generic form, `({`; some are for what stands around loops.
+constexpr uint32_t maxBrackets = 2 * maxDepth + 64;
+
+/// The most regions around one another in bytecode.
+constexpr uint32_t maxRegions = maxDepth + 64;
+
+/// The most decimal digits of one number; MLIR takes quadratic time to read them.
+constexpr size_t maxDigits = 1000;
+
+/// The most operations of one affine expression, which MLIR keeps as a tree.
+constexpr size_t maxOperations = 1000;
+
+/// The most attributes and types of a text of so many bytes, if its aliases are written out, as
+/// MLIR does when it prints them. Sixty lines of `#b = [#a, #a]` would be 2^60.
+constexpr size_t maxExpanded(size_t bytes) {
+  return 100'000 + 100 * bytes;
+}
 
 /// A bracket that is open, and the operations of the expression that it holds.
 struct Bracket {
@@ -49,31 +63,187 @@ struct Alias {
   size_t depth = 1;
 };
 
-/// Walks a text once and keeps the brackets that are open, and what aliases stand for.
+Location locationOf(llvm::StringRef text, size_t offset) {
+  llvm::StringRef before = text.take_front(offset);
+  size_t lineStart = before.rfind('\n') + 1; // npos + 1 is the first line's
+  return {0, static_cast<uint32_t>(before.count('\n') + 1),
+          static_cast<uint32_t>(offset - lineStart + 1)};
+}
+
+/// Walks a text once and keeps the brackets that are open, and what aliases stand for; strings and
+/// comments do not count. Linear, without recursion.
 class TextGuard {
 public:
   explicit TextGuard(llvm::StringRef text) : text(text) {}
 
-  std::optional<TextProblem> find();
+  /// Why MLIR's parser should not be given the text, and `where`, if so.
+  std::optional<std::string> find(Location &where) {
+    for (at = 0; at < text.size(); ++at) {
+      size_t start = at;
+      begun |= !llvm::isSpace(text[at]) && text[at] != '/';
+      step();
+      if (std::optional<std::string> message = problem()) {
+        where = locationOf(text, start);
+        return message;
+      }
+    }
+    return std::nullopt;
+  }
 
 private:
-  std::optional<std::string> problem() const;
-  void step();
-  void skipString();
-  void skipComment();
-  void skipNumber();
-  void word();
+  std::optional<std::string> problem() const {
+    if (brackets.size() - 1 > maxBrackets) {
+      return fmt::format("text nests more than {} brackets deep; at most {} "
+                         "loops and branches may enclose one another",
+                         maxBrackets, maxDepth);
+    }
+    if (numDigits > maxDigits) {
+      return fmt::format("number with {} digits; at most {} are allowed", numDigits, maxDigits);
+    }
+    if (brackets.back().operations > maxOperations) {
+      return fmt::format("expression with more than {} operations", maxOperations);
+    }
+    if (deepest > maxBrackets) {
+      return fmt::format("aliases stand for one another more than {} deep", maxBrackets);
+    }
+    if (expanded > maxExpanded(text.size())) {
+      return fmt::format("aliases stand for more than {} attributes", maxExpanded(text.size()));
+    }
+    return std::nullopt;
+  }
+
+  void step() {
+    constexpr llvm::StringRef openers = "([{<";
+    constexpr llvm::StringRef closers = ")]}>";
+    numDigits = 0;
+    if (size_t kind = openers.find(text[at]); kind != llvm::StringRef::npos) {
+      brackets.push_back({closers[kind]});
+      return;
+    }
+    if (closers.contains(text[at])) {
+      return close(text[at]);
+    }
+    switch (text[at]) {
+    case '"':
+      return skipString();
+    case '/':
+      return skipComment();
+    case ',':
+    case '=':
+      brackets.back().operations = 0;
+      ++definition.parts;
+      return;
+    case '+':
+    case '*':
+      return operation();
+    case '-':
+      return text.substr(at).starts_with("->") ? void(++at) : operation();
+    case '#':
+    case '!':
+      return alias();
+    case '\n':
+      return finishAlias();
+    default:
+      return llvm::isAlpha(text[at]) ? word() : skipNumber();
+    }
+  }
+
+  /// To the closing quote; a string ends with its line at the latest, as MLIR's lexer has it.
+  void skipString() {
+    for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at) {
+      if (text[at] == '\\' && at + 1 < text.size() && text[at + 1] != '\n') {
+        ++at;
+      }
+    }
+  }
+
+  void skipComment() {
+    if (at + 1 >= text.size() || text[at + 1] != '/') {
+      return;
+    }
+    at = std::min(text.find('\n', at), text.size()) - 1;
+  }
+
+  /// To its last digit; nothing if there is no number.
+  void skipNumber() {
+    size_t end = at;
+    while (end < text.size() && llvm::isDigit(text[end])) {
+      ++end;
+    }
+    numDigits = end - at;
+    at = numDigits != 0 ? end - 1 : at;
+  }
+
+  /// Some operations of expressions are words.
+  void word() {
+    llvm::StringRef name = identifier();
+    if (name == "mod" || name == "floordiv" || name == "ceildiv") {
+      operation();
+    }
+    at += name.size() - 1;
+  }
 
   void operation() { ++brackets.back().operations; }
 
-  void alias();
-  void finishAlias();
+  /// `#a =` outside of all brackets defines an alias; anywhere else, it stands for what it was
+  /// defined as. What is defined later, as locations are, counts as one.
+  void alias() {
+    size_t start = at++; // the mark belongs to the name
+    llvm::StringRef name = text.substr(start, identifier().size() + 1);
+    size_t next = text.find_first_not_of(" \t", start + name.size());
+    at = start + name.size() - 1;
+    if (name.size() == 1) {
+      return;
+    }
+    bool isDefinition =
+        next != llvm::StringRef::npos && text[next] == '=' && !text.substr(next).starts_with("==");
+    if (isDefinition && isOutside()) {
+      defined = name;
+      definition = {};
+      begun = false;
+      at = next;
+      return;
+    }
+    auto known = aliases.find(name);
+    Alias meant = known == aliases.end() ? Alias() : known->second;
+    expanded += meant.parts;
+    definition.parts += meant.parts;
+    definition.depth = std::max(definition.depth, meant.depth + 1);
+  }
 
-  void close(char closer);
+  /// At the end of a line, if all brackets are closed and there was more than comments.
+  void finishAlias() {
+    if (defined.empty() || !isOutside() || !begun) {
+      return;
+    }
+    aliases[defined] = definition;
+    deepest = std::max(deepest, definition.depth);
+    defined = {};
+  }
+
+  /// `<` and `>` are brackets of types and attributes, but also stand alone (`->`, `>=`): a
+  /// `>` closes only a `<` right before it, and other brackets close every `<` inside.
+  void close(char closer) {
+    if (closer == '>') {
+      if (brackets.back().closer == '>') {
+        brackets.pop_back();
+      }
+      return;
+    }
+    while (brackets.back().closer == '>') {
+      brackets.pop_back();
+    }
+    if (brackets.back().closer == closer) {
+      brackets.pop_back();
+    }
+  }
 
   bool isOutside() const { return brackets.size() == 1; }
 
-  llvm::StringRef identifier() const;
+  llvm::StringRef identifier() const {
+    return text.substr(at).take_while(
+        [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
+  }
 
   llvm::StringRef text;
   size_t at = 0;
@@ -89,220 +259,24 @@ private:
   size_t deepest = 0;  ///< alias so far
 };
 
-std::optional<TextProblem> TextGuard::find() {
-  for (at = 0; at < text.size(); ++at) {
-    size_t start = at;
-    begun |= !llvm::isSpace(text[at]) && text[at] != '/';
-    step();
-    if (std::optional<std::string> message = problem()) {
-      return TextProblem{start, std::move(*message)};
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> TextGuard::problem() const {
-  if (brackets.size() - 1 > maxBrackets) {
-    return fmt::format("text nests more than {} brackets deep; at most {} "
-                       "loops and branches may enclose one another",
-                       maxBrackets, maxDepth);
-  }
-  if (numDigits > maxDigits) {
-    return fmt::format("number with {} digits; at most {} are allowed", numDigits, maxDigits);
-  }
-  if (brackets.back().operations > maxOperations) {
-    return fmt::format("expression with more than {} operations", maxOperations);
-  }
-  if (deepest > maxBrackets) {
-    return fmt::format("aliases stand for one another more than {} deep", maxBrackets);
-  }
-  if (expanded > maxExpanded(text.size())) {
-    return fmt::format("aliases stand for more than {} attributes", maxExpanded(text.size()));
-  }
-  return std::nullopt;
-}
-
-void TextGuard::step() {
-  constexpr llvm::StringRef openers = "([{<";
-  constexpr llvm::StringRef closers = ")]}>";
-  numDigits = 0;
-  if (size_t kind = openers.find(text[at]); kind != llvm::StringRef::npos) {
-    brackets.push_back({closers[kind]});
-    return;
-  }
-  if (closers.contains(text[at])) {
-    return close(text[at]);
-  }
-  switch (text[at]) {
-  case '"':
-    return skipString();
-  case '/':
-    return skipComment();
-  case ',':
-  case '=':
-    brackets.back().operations = 0;
-    ++definition.parts;
-    return;
-  case '+':
-  case '*':
-    return operation();
-  case '-':
-    return text.substr(at).starts_with("->") ? void(++at) : operation();
-  case '#':
-  case '!':
-    return alias();
-  case '\n':
-    return finishAlias();
-  default:
-    return llvm::isAlpha(text[at]) ? word() : skipNumber();
-  }
-}
-
-llvm::StringRef TextGuard::identifier() const {
-  return text.substr(at).take_while(
-      [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
-}
-
-/// Some operations of expressions are words.
-void TextGuard::word() {
-  llvm::StringRef name = identifier();
-  if (name == "mod" || name == "floordiv" || name == "ceildiv") {
-    operation();
-  }
-  at += name.size() - 1;
-}
-
-/// To its last digit; nothing if there is no number.
-void TextGuard::skipNumber() {
-  size_t end = at;
-  while (end < text.size() && llvm::isDigit(text[end])) {
-    ++end;
-  }
-  numDigits = end - at;
-  at = numDigits != 0 ? end - 1 : at;
-}
-
-/// `#a =` outside of all brackets defines an alias; anywhere else, it stands for what it was
-/// defined as. What is defined later, as locations are, counts as one.
-void TextGuard::alias() {
-  size_t start = at++; // the mark belongs to the name
-  llvm::StringRef name = text.substr(start, identifier().size() + 1);
-  size_t next = text.find_first_not_of(" \t", start + name.size());
-  at = start + name.size() - 1;
-  if (name.size() == 1) {
-    return;
-  }
-  bool isDefinition =
-      next != llvm::StringRef::npos && text[next] == '=' && !text.substr(next).starts_with("==");
-  if (isDefinition && isOutside()) {
-    defined = name;
-    definition = {};
-    begun = false;
-    at = next;
-    return;
-  }
-  auto known = aliases.find(name);
-  Alias meant = known == aliases.end() ? Alias() : known->second;
-  expanded += meant.parts;
-  definition.parts += meant.parts;
-  definition.depth = std::max(definition.depth, meant.depth + 1);
-}
-
-/// At the end of a line, if all brackets are closed and there was more than comments.
-void TextGuard::finishAlias() {
-  if (defined.empty() || !isOutside() || !begun) {
-    return;
-  }
-  aliases[defined] = definition;
-  deepest = std::max(deepest, definition.depth);
-  defined = {};
-}
-
-/// To the closing quote; a string ends with its line at the latest, as MLIR's lexer has it.
-void TextGuard::skipString() {
-  for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at) {
-    if (text[at] == '\\' && at + 1 < text.size() && text[at + 1] != '\n') {
-      ++at;
-    }
-  }
-}
-
-void TextGuard::skipComment() {
-  if (at + 1 >= text.size() || text[at + 1] != '/') {
-    return;
-  }
-  at = std::min(text.find('\n', at), text.size()) - 1;
-}
-
-/// `<` and `>` are brackets of types and attributes, but also stand alone (`->`, `>=`): a
-/// `>` closes only a `<` right before it, and other brackets close every `<` inside.
-void TextGuard::close(char closer) {
-  if (closer == '>') {
-    if (brackets.back().closer == '>') {
-      brackets.pop_back();
-    }
-    return;
-  }
-  while (brackets.back().closer == '>') {
-    brackets.pop_back();
-  }
-  if (brackets.back().closer == closer) {
-    brackets.pop_back();
-  }
-}
-
-Location locationOf(llvm::StringRef text, size_t offset) {
-  llvm::StringRef before = text.take_front(offset);
-  size_t lineStart = before.rfind('\n') == llvm::StringRef::npos ? 0 : before.rfind('\n') + 1;
-  return {0, static_cast<uint32_t>(before.count('\n') + 1),
-          static_cast<uint32_t>(offset - lineStart + 1)};
-}
-
-} // namespace
-
-std::optional<Diagnostic> checkNesting(llvm::StringRef text) {
-  std::optional<TextProblem> problem = TextGuard(text).find();
-  if (!problem) {
-    return std::nullopt;
-  }
-  Diagnostic diagnostic;
-  diagnostic.where = locationOf(text, problem->offset);
-  diagnostic.message = std::move(problem->message);
-  return diagnostic;
-}
-
 //===----------------------------------------------------------------------===//
 // Depth of operations
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// An operation and how many regions are around it.
-using Level = std::pair<mlir::Operation *, uint32_t>;
-
-template <typename Fn> void forEachNested(mlir::Operation *op, Fn &&fn) {
-  for (mlir::Region &region : op->getRegions()) {
-    for (mlir::Block &block : region) {
-      for (mlir::Operation &nested : block) {
-        fn(&nested);
-      }
-    }
-  }
-}
-
-} // namespace
-
+/// Whether regions nest at most maxRegions deep under `op`. Without recursion.
 bool isShallow(mlir::Operation *op) {
-  std::vector<Level> open{{op, 0}};
+  std::vector<std::pair<mlir::Operation *, uint32_t>> open{{op, 0}}; // and how many are around it
   while (!open.empty()) {
     auto [current, depth] = open.back();
     open.pop_back();
     if (depth > maxRegions) {
       return false;
     }
-    forEachNested(current, [&, below = depth + 1](mlir::Operation *nested) {
-      open.push_back({nested, below});
-    });
+    for (mlir::Region &region : current->getRegions()) {
+      for (mlir::Operation &nested : region.getOps()) {
+        open.push_back({&nested, depth + 1});
+      }
+    }
   }
   return true;
 }
@@ -310,8 +284,6 @@ bool isShallow(mlir::Operation *op) {
 //===----------------------------------------------------------------------===//
 // Bytecode
 //===----------------------------------------------------------------------===//
-
-namespace {
 
 enum class Verdict : int { Fine = 0, TooDeep = 1, Damaged = 2, NotTried = 3 };
 
@@ -416,9 +388,10 @@ mlir::InFlightDiagnostic errorIn(const llvm::MemoryBuffer &buffer, Location wher
 }
 
 bool isSafeText(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context) {
-  std::optional<Diagnostic> problem = checkNesting(buffer.getBuffer());
+  Location where;
+  std::optional<std::string> problem = TextGuard(buffer.getBuffer()).find(where);
   if (problem) {
-    errorIn(buffer, problem->where, context) << problem->message;
+    errorIn(buffer, where, context) << *problem;
   }
   return !problem;
 }
@@ -521,17 +494,6 @@ mlir::OwningOpRef<mlir::ModuleOp> readModule(std::unique_ptr<llvm::MemoryBuffer>
     return {};
   }
   return module;
-}
-
-mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::StringRef path, llvm::SourceMgr &sources,
-                                             mlir::MLIRContext *context) {
-  std::string problem;
-  std::unique_ptr<llvm::MemoryBuffer> buffer = readKernelFile(path, problem);
-  if (!buffer) {
-    mlir::emitError(mlir::UnknownLoc::get(context)) << problem;
-    return {};
-  }
-  return readModule(std::move(buffer), sources, context);
 }
 
 } // namespace tally
