@@ -16,7 +16,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
 
 #include <fmt/format.h>
@@ -75,14 +75,89 @@ public:
   }
 
 protected:
-  void runOnOperation() final;
+  void runOnOperation() final {
+    std::optional<Machine> machine = machineNamed(machineName, &getContext());
+    if (!hasGoodOptions() || !machine) {
+      return signalPassFailure();
+    }
+    std::optional<std::vector<LoadedKernel>> loaded = loadLegal(getOperation());
+    if (!loaded) {
+      return signalPassFailure();
+    }
+    if (strategyName.getValue() == "manual") {
+      return; // the code is what the input says
+    }
+    for (LoadedKernel &each : *loaded) {
+      each.kernel = onMachine(std::move(each.kernel), *machine);
+      remark(each);
+      if (std::optional<Kernel> kernel = withDeps(each.kernel, *machine)) {
+        compile(*kernel, *machine);
+      }
+    }
+  }
 
 private:
-  void compile(const Kernel &kernel, const Machine &machine);
-  bool hasGoodOptions();
-  void remark(const LoadedKernel &loaded);
-  Request request() const;
-  std::optional<Kernel> withDeps(const Kernel &kernel, const Machine &machine);
+  void compile(const Kernel &kernel, const Machine &machine) {
+    Diagnostics diagnostics;
+    std::optional<Compiled> compiled = tally::compile(kernel, request(), machine, diagnostics);
+    emit(kernel, diagnostics, &getContext());
+    if (!compiled) {
+      return signalPassFailure();
+    }
+    storeCode(kernel, compiled->code, getOperation());
+  }
+
+  /// All errors at once.
+  bool hasGoodOptions() {
+    constexpr double mostGrowth = 1000;
+    bool isGood = isKnown(strategyName, "strategy", "strategies", strategyNames(), &getContext());
+    isGood &= isKnown(overflowName, "'overflow'", "choices", overflowNames(), &getContext());
+    if (!(codeGrowth >= 1 && codeGrowth <= mostGrowth)) {
+      optionError(&getContext()) << fmt::format(
+          "max-code-growth: expected a number from 1 to {}, found '{}'", mostGrowth,
+          codeGrowth.getValue());
+      isGood = false;
+    }
+    return isGood;
+  }
+
+  void remark(const LoadedKernel &loaded) {
+    Diagnostics diagnostics;
+    remarkAccesses(loaded.kernel, diagnostics);
+    if (!strategyName.hasValue()) { // code goes unused, and nobody asked for it
+      warnOfUnusedCode(loaded, strategyName.getValue(), {"strategy"}, diagnostics);
+    }
+    emit(loaded.kernel, diagnostics, &getContext());
+  }
+
+  Request request() const {
+    return {.findDeps = findsDeps,
+            .keepImplied = keepImplied,
+            .strategy = *strategyFrom(strategyName.getValue()),
+            .participants = allParticipants ? Participants::All : Participants::Work,
+            .fold = fold,
+            .licm = licm,
+            .cse = cse,
+            .codeGrowth = codeGrowth,
+            .overflow = *overflowFrom(overflowName.getValue())};
+  }
+
+  /// The kernel with the dependences that are found, which are stored; or as it is. None if they
+  /// are not legal.
+  std::optional<Kernel> withDeps(const Kernel &kernel, const Machine &machine) {
+    if (!asksForDeps(kernel)) {
+      return kernel;
+    }
+    Diagnostics diagnostics;
+    Kernel found = findAsked(kernel, request(), machine, extractor, diagnostics);
+    emit(found, diagnostics, &getContext());
+    if (diagnostics.hasErrors()) {
+      signalPassFailure();
+      return std::nullopt;
+    }
+    storeDeps(found, getOperation());
+    return found;
+  }
 
   Option<std::string> strategyName{*this, "strategy",
                                    llvm::cl::desc("how dependences are synchronised"),
@@ -116,91 +191,6 @@ private:
   Extractor extractor;
 };
 
-/// All errors at once.
-bool SyncPass::hasGoodOptions() {
-  constexpr double mostGrowth = 1000;
-  bool isGood = isKnown(strategyName, "strategy", "strategies", strategyNames(), &getContext());
-  isGood &= isKnown(overflowName, "'overflow'", "choices", overflowNames(), &getContext());
-  if (!(codeGrowth >= 1 && codeGrowth <= mostGrowth)) {
-    optionError(&getContext()) << fmt::format(
-        "max-code-growth: expected a number from 1 to {}, found '{}'", mostGrowth,
-        codeGrowth.getValue());
-    isGood = false;
-  }
-  return isGood;
-}
-
-void SyncPass::runOnOperation() {
-  std::optional<Machine> machine = machineNamed(machineName, &getContext());
-  if (!hasGoodOptions() || !machine) {
-    return signalPassFailure();
-  }
-  std::optional<std::vector<LoadedKernel>> loaded = loadLegal(getOperation());
-  if (!loaded) {
-    return signalPassFailure();
-  }
-  if (strategyName.getValue() == "manual") {
-    return; // the code is what the input says
-  }
-  for (LoadedKernel &each : *loaded) {
-    each.kernel = onMachine(std::move(each.kernel), *machine);
-    remark(each);
-    if (std::optional<Kernel> kernel = withDeps(each.kernel, *machine)) {
-      compile(*kernel, *machine);
-    }
-  }
-}
-
-void SyncPass::remark(const LoadedKernel &loaded) {
-  Diagnostics diagnostics;
-  remarkAccesses(loaded.kernel, diagnostics);
-  if (!strategyName.hasValue()) { // code goes unused, and nobody asked for it
-    warnOfUnusedCode(loaded, strategyName.getValue(), {"strategy"}, diagnostics);
-  }
-  emit(loaded.kernel, diagnostics, &getContext());
-}
-
-/// The kernel with the dependences that are found, which are stored; or as it is. None if they are
-/// not legal.
-std::optional<Kernel> SyncPass::withDeps(const Kernel &kernel, const Machine &machine) {
-  if (!asksForDeps(kernel)) {
-    return kernel;
-  }
-  Diagnostics diagnostics;
-  Kernel found = findAsked(kernel, request(), machine, extractor, diagnostics);
-  emit(found, diagnostics, &getContext());
-  if (diagnostics.hasErrors()) {
-    signalPassFailure();
-    return std::nullopt;
-  }
-  storeDeps(found, getOperation());
-  return found;
-}
-
-void SyncPass::compile(const Kernel &kernel, const Machine &machine) {
-  Diagnostics diagnostics;
-  std::optional<Compiled> compiled = tally::compile(kernel, request(), machine, diagnostics);
-  emit(kernel, diagnostics, &getContext());
-  if (!compiled) {
-    return signalPassFailure();
-  }
-  storeCode(kernel, compiled->code, getOperation());
-}
-
-Request SyncPass::request() const {
-  Request options;
-  options.findDeps = findsDeps;
-  options.keepImplied = keepImplied;
-  options.strategy = *strategyFrom(strategyName.getValue());
-  options.participants = allParticipants ? Participants::All : Participants::Work;
-  options.fold = fold;
-  options.licm = licm;
-  options.cse = cse;
-  options.codeGrowth = codeGrowth;
-  options.overflow = *overflowFrom(overflowName.getValue());
-  return options;
-}
-
 class ToScfPass : public mlir::PassWrapper<ToScfPass, mlir::OperationPass<mlir::ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ToScfPass)
@@ -216,36 +206,34 @@ public:
   }
 
 protected:
-  void runOnOperation() final;
+  void runOnOperation() final {
+    mlir::ModuleOp module = getOperation();
+    std::optional<std::vector<LoadedKernel>> loaded = loadLegal(module);
+    if (!loaded) {
+      return signalPassFailure();
+    }
+    for (const LoadedKernel &each : *loaded) {
+      if (!each.code) {
+        continue;
+      }
+      const std::string &name = each.code->machine;
+      std::optional<Machine> machine = machineNamed(name.empty() ? "generic" : name, &getContext());
+      if (!machine) {
+        return signalPassFailure();
+      }
+      if (machine->counterBits > 32) {
+        mlir::emitError(ir::toMlir(&getContext(), each.kernel.files, each.codeAt))
+            << "machine '" << machine->name << "' has counters of " << machine->counterBits
+            << " bits; the scf form has at most 32";
+        return signalPassFailure();
+      }
+      storeScf(each.kernel, *each.code, *machine, module);
+    }
+    for (auto code : llvm::make_early_inc_range(module.getOps<ir::CodeOp>())) {
+      code.erase();
+    }
+  }
 };
-
-void ToScfPass::runOnOperation() {
-  mlir::ModuleOp module = getOperation();
-  std::optional<std::vector<LoadedKernel>> loaded = loadLegal(module);
-  if (!loaded) {
-    return signalPassFailure();
-  }
-  for (const LoadedKernel &each : *loaded) {
-    if (!each.code) {
-      continue;
-    }
-    const std::string &name = each.code->machine;
-    std::optional<Machine> machine = machineNamed(name.empty() ? "generic" : name, &getContext());
-    if (!machine) {
-      return signalPassFailure();
-    }
-    if (machine->counterBits > 32) {
-      mlir::emitError(ir::toMlir(&getContext(), each.kernel.files, each.codeAt))
-          << "machine '" << machine->name << "' has counters of " << machine->counterBits
-          << " bits; the scf form has at most 32";
-      return signalPassFailure();
-    }
-    storeScf(each.kernel, *each.code, *machine, module);
-  }
-  for (auto code : llvm::make_early_inc_range(module.getOps<ir::CodeOp>())) {
-    code.erase();
-  }
-}
 
 class NormalizePass : public mlir::PassWrapper<NormalizePass, mlir::OperationPass<mlir::ModuleOp>> {
 public:
@@ -258,43 +246,29 @@ public:
   }
 
 protected:
-  void runOnOperation() final;
-};
-
-void NormalizePass::runOnOperation() {
-  mlir::ModuleOp module = getOperation();
-  std::optional<std::vector<LoadedKernel>> loaded = loadLegal(module);
-  if (!loaded) {
-    return signalPassFailure();
-  }
-  for (mlir::Operation &op : llvm::make_early_inc_range(*module.getBody())) {
-    if (mlir::isa<ir::KernelOp, ir::CodeOp>(op)) {
-      op.erase();
+  void runOnOperation() final {
+    mlir::ModuleOp module = getOperation();
+    std::optional<std::vector<LoadedKernel>> loaded = loadLegal(module);
+    if (!loaded) {
+      return signalPassFailure();
+    }
+    for (mlir::Operation &op : llvm::make_early_inc_range(*module.getBody())) {
+      if (mlir::isa<ir::KernelOp, ir::CodeOp>(op)) {
+        op.erase();
+      }
+    }
+    for (const LoadedKernel &each : *loaded) {
+      storeKernel(each.kernel, each.code ? &*each.code : nullptr, module);
     }
   }
-  for (const LoadedKernel &each : *loaded) {
-    storeKernel(each.kernel, each.code ? &*each.code : nullptr, module);
-  }
-}
+};
 
 } // namespace
 
-std::unique_ptr<mlir::Pass> createNormalizePass() {
-  return std::make_unique<NormalizePass>();
-}
-
-std::unique_ptr<mlir::Pass> createSyncPass() {
-  return std::make_unique<SyncPass>();
-}
-
-std::unique_ptr<mlir::Pass> createToScfPass() {
-  return std::make_unique<ToScfPass>();
-}
-
 void registerPasses() {
-  mlir::registerPass(createNormalizePass);
-  mlir::registerPass(createSyncPass);
-  mlir::registerPass(createToScfPass);
+  mlir::PassRegistration<NormalizePass>();
+  mlir::PassRegistration<SyncPass>();
+  mlir::PassRegistration<ToScfPass>();
 }
 
 void registerDialects(mlir::DialectRegistry &registry) {

@@ -16,15 +16,9 @@
 #ifndef TALLY_TRANSFORMS_PASSES_H
 #define TALLY_TRANSFORMS_PASSES_H
 
-#include "mlir/Pass/Pass.h"
-
-#include <memory>
+#include "mlir/IR/DialectRegistry.h"
 
 namespace tally {
-
-std::unique_ptr<mlir::Pass> createNormalizePass();
-std::unique_ptr<mlir::Pass> createSyncPass();
-std::unique_ptr<mlir::Pass> createToScfPass();
 
 /// Makes the passes known by name.
 void registerPasses();
