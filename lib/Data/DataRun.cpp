@@ -153,31 +153,19 @@ private:
     const Tile &tile = effect.reads[read];
     const BufferData &buffer = run.contents[tile.buffer()];
     value.reset(effect.readShapes[read]);
-    if (!scratch.reads[read].isTouched) {
-      return zero(value);
+    if (!scratch.reads[read].isTouched) { // its guards do not hold
+      return std::fill(value.data.begin(), value.data.end(), 0.0F);
     }
     scratch.reads[read].forRuns([&](const ElementRun &stretch, size_t before) {
       buffer.load(stretch, value.data.data() + before);
       for (size_t i = 0; buffer.numPoison() > 0 && i < stretch.count; ++i) {
         size_t element = stretch.first + i * stretch.stride;
         if (buffer.isPoison(element)) {
-          notePoison(value, before + i);
+          value.makePoison(before + i);
           report({DataFault::Kind::PoisonRead, instance, tile.buffer(), element});
         }
       }
     });
-  }
-
-  /// What a read gives whose guards do not hold.
-  static void zero(Value &value) { std::fill(value.data.begin(), value.data.end(), 0.0F); }
-
-  static void notePoison(Value &value, size_t element) {
-    value.poison.resize(value.data.size(), 0);
-    value.poison[element] = 1;
-  }
-
-  static bool isPoison(const Value &value, size_t element) {
-    return !value.poison.empty() && value.poison[element] != 0;
   }
 
   //===--- Computing ------------------------------------------------------===//
@@ -210,7 +198,7 @@ private:
         operands.push_back(&scratch.values[operand.value]);
       }
     }
-    evaluate(node.op, operands, value);
+    evaluate(node.op, operands, effect.shapes[id], value);
   }
 
   void takeKept(const Shape &shape, Value &value) {
@@ -226,7 +214,7 @@ private:
 
   /// The number of a row, if it is one of `numRows`.
   std::optional<size_t> rowOf(const Value &index, size_t i, uint64_t numRows, BufferId buffer) {
-    if (isPoison(index, i)) {
+    if (index.isPoison(i)) {
       report({DataFault::Kind::PoisonIndex, instance, buffer});
       return std::nullopt;
     }
@@ -243,7 +231,7 @@ private:
     uint32_t read = effect.compute.nodes[node.operands[0]].read;
     if (!scratch.reads[read].isTouched) {
       value.reset(shape);
-      return zero(value);
+      return std::fill(value.data.begin(), value.data.end(), 0.0F);
     }
     BufferId table = effect.reads[read].buffer();
     const BufferData &buffer = run.contents[table];
@@ -273,7 +261,7 @@ private:
     }
     for (size_t j = 0; j < length && (!row || buffer.numPoison() > 0); ++j) {
       if (!row || buffer.isPoison(*row * length + j)) {
-        notePoison(value, to + j);
+        value.makePoison(to + j);
       }
       if (row && buffer.isPoison(*row * length + j)) {
         report({DataFault::Kind::PoisonRead, instance, table, *row * length + j});
@@ -348,7 +336,7 @@ private:
       if (wasPoison) {
         report({DataFault::Kind::PoisonRead, instance, id, element});
       }
-      if (wasPoison || isPoison(value, before + i)) {
+      if (wasPoison || value.isPoison(before + i)) {
         poisoned.push_back(element);
       }
     }
@@ -365,12 +353,12 @@ private:
     for (size_t i = 0; i < index.data.size(); ++i) {
       std::optional<size_t> row = rowOf(index, i, buffer.shape()[0], id);
       size_t first = row ? *row * length : 0;
-      size_t count = row ? length : isPoison(index, i) ? buffer.size() : 0;
+      size_t count = row ? length : index.isPoison(i) ? buffer.size() : 0;
       if (row) {
         buffer.store({first, length, 1}, &value.data[i * length]);
       }
       for (size_t j = 0; j < count; ++j) {
-        if (!row || isPoison(value, i * length + j)) {
+        if (!row || value.isPoison(i * length + j)) {
           buffer.makePoison(first + j);
         }
       }

@@ -297,19 +297,13 @@ private:
 
 } // namespace
 
-Effects::Effects(std::unique_ptr<Table> table) : table(std::move(table)) {}
-
-Effects::Effects(Effects &&) noexcept = default;
-Effects &Effects::operator=(Effects &&) noexcept = default;
-Effects::~Effects() = default;
-
 std::optional<Effects> Effects::of(const Kernel &kernel, const Runs &runs,
                                    Diagnostics &diagnostics) {
   IdVector<InstrId, std::optional<Effect>> effects = EffectReader(kernel, runs, diagnostics).run();
   if (diagnostics.hasErrors()) {
     return std::nullopt;
   }
-  return Effects(std::make_unique<Table>(Table{kernel, runs, std::move(effects)}));
+  return Effects{std::make_shared<Table>(kernel, runs, std::move(effects))};
 }
 
 } // namespace tally

@@ -2,7 +2,7 @@
 
 #include "tally/Data/Memory.h"
 
-#include "Joined.h"
+#include "Tiles.h"
 #include "tally/Model/Overlap.h"
 
 #include <fmt/format.h>
@@ -26,11 +26,8 @@ static const std::array<float, 256> &fp8Values() {
 }
 
 BufferData::BufferData(Format format, std::vector<uint64_t> shape)
-    : elementFormat(format), extents(std::move(shape)), numElements(1) {
-  for (uint64_t extent : extents) {
-    numElements *= extent;
-  }
-  poisoned = numElements;
+    : elementFormat(format), extents(std::move(shape)), numElements(tally::numElements(extents)),
+      poisoned(numElements) {
   storage.resize(numElements * sizeOf(format));
   poison.assign((numElements + 63) / 64, ~uint64_t(0));
 }

@@ -2,7 +2,7 @@
 
 #include "tally/Data/Npy.h"
 
-#include "Joined.h"
+#include "Tiles.h"
 
 #include <fmt/format.h>
 
@@ -31,13 +31,13 @@ static std::string_view typeOf(Format format) {
 }
 
 /// `(2, 128)`, and `(2,)` for one dimension.
-static std::string shapeText(const std::vector<uint64_t> &shape) {
+static std::string tupleText(const std::vector<uint64_t> &shape) {
   return fmt::format("({}{})", joined(shape), shape.size() == 1 ? "," : "");
 }
 
 bool writeNpy(std::ostream &out, const BufferData &data) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
-                                   typeOf(data.format()), shapeText(data.shape()));
+                                   typeOf(data.format()), tupleText(data.shape()));
   size_t before = magic.size() + 2;
   header.resize((before + header.size() + alignment) / alignment * alignment - before - 1, ' ');
   header += '\n';
@@ -114,9 +114,9 @@ std::string readNpy(std::istream &in, BufferData &data) {
   if (entry(header, "fortran_order") != "False") {
     return "its elements are not in C order";
   }
-  if (entry(header, "shape") != withoutBlanks(shapeText(data.shape()))) {
+  if (entry(header, "shape") != withoutBlanks(tupleText(data.shape()))) {
     return fmt::format("its shape is {}, but the buffer's is {}", entry(header, "shape"),
-                       shapeText(data.shape()));
+                       tupleText(data.shape()));
   }
   uint32_t size = rounds ? 4 : sizeOf(data.format());
   constexpr size_t chunk = 1 << 16;

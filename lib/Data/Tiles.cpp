@@ -2,13 +2,19 @@
 
 #include "Tiles.h"
 
-#include "Joined.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace tally {
+
+std::string joined(std::span<const uint64_t> numbers) {
+  std::string text;
+  for (uint64_t number : numbers) {
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  }
+  return text;
+}
 
 std::string shapeText(const Shape &shape) {
   return fmt::format("[{}]", joined(shape));

@@ -15,6 +15,9 @@ namespace tally {
 
 using Shape = std::vector<uint64_t>;
 
+/// `2, 128`. (fmt::join of these numbers makes g++ 12 see an overflow at -O3 that cannot be.)
+std::string joined(std::span<const uint64_t> numbers);
+
 /// `[128, 512]`
 std::string shapeText(const Shape &shape);
 

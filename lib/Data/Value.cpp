@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace tally {
 
@@ -158,13 +159,32 @@ private:
   std::array<std::vector<size_t>, N> strides;
 };
 
-/// out[i] = fn(a[i], b[i]) over broadcast operands; loops without strides are vectorised.
-template <typename T, typename Fn>
-void zip(const Rows<2> &rows, const T *a, const T *b, T *out, Fn fn) {
+/// Poison where an operand is.
+template <size_t N>
+void joinPoison(const Rows<N> &rows, const std::array<const Value *, N> &operands, Value &result) {
+  for (size_t n = 0; n < N; ++n) {
+    if (operands[n]->poison.empty()) {
+      continue;
+    }
+    rows.each([&](size_t to, size_t length, const std::array<size_t, N> &from) {
+      for (size_t i = 0; i < length; ++i) {
+        if (operands[n]->isPoison(from[n] + i * rows.inner[n])) {
+          result.makePoison(to + i);
+        }
+      }
+    });
+  }
+}
+
+using Operands = std::span<const Value *const>;
+
+/// result[i] := fn(a[i], b[i]) over broadcast operands; loops without strides are vectorised.
+template <auto fn> void binary(Operands in, Value &result) {
+  Rows<2> rows(result.shape, {&in[0]->shape, &in[1]->shape});
   rows.each([&](size_t to, size_t length, const std::array<size_t, 2> &from) {
-    const T *x = a + from[0];
-    const T *y = b + from[1];
-    T *z = out + to;
+    const float *x = in[0]->data.data() + from[0];
+    const float *y = in[1]->data.data() + from[1];
+    float *z = result.data.data() + to;
     if (rows.inner[0] != 0 && rows.inner[1] != 0) {
       for (size_t i = 0; i < length; ++i) {
         z[i] = fn(x[i], y[i]);
@@ -179,51 +199,25 @@ void zip(const Rows<2> &rows, const T *a, const T *b, T *out, Fn fn) {
       }
     }
   });
+  joinPoison<2>(rows, {in[0], in[1]}, result);
 }
 
-const std::vector<uint8_t> &poisonOf(const Value &value, std::vector<uint8_t> &none) {
-  if (value.poison.empty()) {
-    none.assign(value.data.size(), 0);
-    return none;
-  }
-  return value.poison;
-}
-
-template <typename Fn> void binary(const Value &a, const Value &b, Value &result, Fn fn) {
-  Rows<2> rows(result.shape, {&a.shape, &b.shape});
-  zip(rows, a.data.data(), b.data.data(), result.data.data(), fn);
-  if (!a.poison.empty() || !b.poison.empty()) {
-    std::vector<uint8_t> noneOfA, noneOfB;
-    result.poison.resize(result.data.size());
-    zip(rows, poisonOf(a, noneOfA).data(), poisonOf(b, noneOfB).data(), result.poison.data(),
-        [](uint8_t x, uint8_t y) { return static_cast<uint8_t>(x | y); });
-  }
-}
-
-template <typename Fn> void unary(const Value &a, Value &result, Fn fn) {
-  for (size_t i = 0; i < a.data.size(); ++i) {
-    result.data[i] = fn(a.data[i]);
-  }
-  result.poison = a.poison;
+template <auto fn> void unary(Operands in, Value &result) {
+  std::ranges::transform(in[0]->data, result.data.begin(), fn);
+  result.poison = in[0]->poison;
 }
 
 /// What is not chosen does not matter.
-void select(const Value &c, const Value &a, const Value &b, Value &result) {
-  Rows<3> rows(result.shape, {&c.shape, &a.shape, &b.shape});
-  bool anyPoison = !c.poison.empty() || !a.poison.empty() || !b.poison.empty();
-  result.poison.assign(anyPoison ? result.data.size() : 0, 0);
-  auto isPoison = [](const Value &value, size_t i) {
-    return !value.poison.empty() && value.poison[i] != 0;
-  };
+void select(Operands in, Value &result) {
+  Rows<3> rows(result.shape, {&in[0]->shape, &in[1]->shape, &in[2]->shape});
   rows.each([&](size_t to, size_t length, const std::array<size_t, 3> &from) {
     for (size_t i = 0; i < length; ++i) {
       size_t condition = from[0] + i * rows.inner[0];
-      bool takesFirst = c.data[condition] != 0;
-      const Value &chosen = takesFirst ? a : b;
-      size_t source = takesFirst ? from[1] + i * rows.inner[1] : from[2] + i * rows.inner[2];
-      result.data[to + i] = chosen.data[source];
-      if (anyPoison) {
-        result.poison[to + i] = isPoison(c, condition) || isPoison(chosen, source);
+      size_t choice = in[0]->data[condition] != 0 ? 1 : 2;
+      size_t source = from[choice] + i * rows.inner[choice];
+      result.data[to + i] = in[choice]->data[source];
+      if (in[0]->isPoison(condition) || in[choice]->isPoison(source)) {
+        result.makePoison(to + i);
       }
     }
   });
@@ -233,45 +227,32 @@ void select(const Value &c, const Value &a, const Value &b, Value &result) {
 // Over the last axis
 //===----------------------------------------------------------------------===//
 
-float sumOf(const float *row, size_t length) {
+using Row = std::span<const float>;
+
+float sumOf(Row row) {
   std::array<float, 16> partial{};
   size_t i = 0;
-  for (; i + partial.size() <= length; i += partial.size()) {
+  for (; i + partial.size() <= row.size(); i += partial.size()) {
     for (size_t lane = 0; lane < partial.size(); ++lane) {
       partial[lane] += row[i + lane];
     }
   }
-  for (size_t lane = 0; i + lane < length; ++lane) {
+  for (size_t lane = 0; i + lane < row.size(); ++lane) {
     partial[lane] += row[i + lane];
   }
-  float sum = 0;
-  for (float part : partial) {
-    sum += part;
-  }
-  return sum;
+  return std::accumulate(partial.begin(), partial.end(), 0.0F);
 }
 
-template <typename Fn> void reduceRows(const Value &a, Value &result, Fn fn) {
-  size_t length = a.shape.back();
-  if (!a.poison.empty()) {
-    result.poison.assign(result.data.size(), 0);
-  }
+template <auto fn> void reduceRows(Operands in, Value &result) {
+  size_t length = in[0]->shape.back();
   for (size_t row = 0; row < result.data.size(); ++row) {
-    result.data[row] = fn(a.data.data() + row * length, length);
-    if (!a.poison.empty()) {
-      auto begin = a.poison.begin() + static_cast<ptrdiff_t>(row * length);
-      result.poison[row] = std::find(begin, begin + static_cast<ptrdiff_t>(length), 1) !=
-                           begin + static_cast<ptrdiff_t>(length);
+    result.data[row] = fn(Row(in[0]->data.data() + row * length, length));
+  }
+  for (size_t i = 0; i < in[0]->poison.size(); ++i) {
+    if (in[0]->isPoison(i)) {
+      result.makePoison(i / length);
     }
   }
-}
-
-float maxOf(float a, float b) {
-  return a < b ? b : a;
-}
-
-float minOf(float a, float b) {
-  return b < a ? b : a;
 }
 
 //===----------------------------------------------------------------------===//
@@ -291,16 +272,16 @@ void transposeOne(const std::vector<T> &from, size_t rows, size_t columns, std::
   }
 }
 
-void transpose(const Value &a, Value &result) {
-  size_t columns = a.shape.back();
-  size_t rows = a.shape[a.shape.size() - 2];
-  transposeOne(a.data, rows, columns, result.data);
-  transposeOne(a.poison, rows, columns, result.poison);
+void transpose(Operands in, Value &result) {
+  size_t columns = in[0]->shape.back();
+  size_t rows = in[0]->shape[in[0]->shape.size() - 2];
+  transposeOne(in[0]->data, rows, columns, result.data);
+  transposeOne(in[0]->poison, rows, columns, result.poison);
 }
 
 /// Four rows of the result at a time, so that each number of b is read once for four products; the
 /// rows stay in the first cache while k goes on.
-void matmul(const Value &a, const Value &b, Value &result) {
+void multiply(const Value &a, const Value &b, Value &result) {
   size_t numK = a.shape[0], numM = a.shape[1], numN = b.shape[1];
   std::fill(result.data.begin(), result.data.end(), 0.0F);
   size_t m = 0;
@@ -340,115 +321,72 @@ std::vector<uint8_t> poisonColumns(const Value &value) {
   return columns;
 }
 
-void matmulPoison(const Value &a, const Value &b, Value &result) {
-  if (a.poison.empty() && b.poison.empty()) {
+void matmul(Operands in, Value &result) {
+  multiply(*in[0], *in[1], result);
+  if (in[0]->poison.empty() && in[1]->poison.empty()) {
     return;
   }
-  std::vector<uint8_t> ofA = poisonColumns(a);
-  std::vector<uint8_t> ofB = poisonColumns(b);
-  result.poison.resize(result.data.size());
-  for (size_t i = 0; i < result.poison.size(); ++i) {
-    result.poison[i] = ofA[i / ofB.size()] | ofB[i % ofB.size()];
+  std::vector<uint8_t> ofA = poisonColumns(*in[0]);
+  std::vector<uint8_t> ofB = poisonColumns(*in[1]);
+  for (size_t i = 0; i < result.data.size(); ++i) {
+    if (ofA[i / ofB.size()] != 0 || ofB[i % ofB.size()] != 0) {
+      result.makePoison(i);
+    }
   }
 }
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // All of them
 //===----------------------------------------------------------------------===//
 
-static void evaluateUnary(ComputeOp op, const Value &a, Value &result) {
-  switch (op) {
-  case ComputeOp::Negate:
-    return unary(a, result, [](float x) { return -x; });
-  case ComputeOp::Exp:
-    return unary(a, result, [](float x) { return std::exp(x); });
-  case ComputeOp::Square:
-    return unary(a, result, [](float x) { return x * x; });
-  case ComputeOp::Sqrt:
-    return unary(a, result, [](float x) { return std::sqrt(x); });
-  case ComputeOp::Rsqrt:
-    return unary(a, result, [](float x) { return 1 / std::sqrt(x); });
-  case ComputeOp::Silu:
-    return unary(a, result, [](float x) { return x / (1 + std::exp(-x)); });
-  case ComputeOp::Abs:
-    return unary(a, result, [](float x) { return std::fabs(x); });
-  case ComputeOp::Reciprocal:
-    return unary(a, result, [](float x) { return 1 / x; });
-  case ComputeOp::RowSum:
-    return reduceRows(a, result, sumOf);
-  case ComputeOp::RowMax:
-    return reduceRows(a, result, [](const float *row, size_t length) {
-      return *std::max_element(row, row + length);
-    });
-  case ComputeOp::RowMin:
-    return reduceRows(a, result, [](const float *row, size_t length) {
-      return *std::min_element(row, row + length);
-    });
-  default:
-    return transpose(a, result);
-  }
-}
+struct Function {
+  ComputeOp op;
+  void (*evaluate)(Operands in, Value &result);
+};
 
-static void evaluateBinary(ComputeOp op, const Value &a, const Value &b, Value &result) {
-  switch (op) {
-  case ComputeOp::Add:
-    return binary(a, b, result, [](float x, float y) { return x + y; });
-  case ComputeOp::Sub:
-    return binary(a, b, result, [](float x, float y) { return x - y; });
-  case ComputeOp::Mul:
-    return binary(a, b, result, [](float x, float y) { return x * y; });
-  case ComputeOp::Div:
-    return binary(a, b, result, [](float x, float y) { return x / y; });
-  case ComputeOp::Max:
-    return binary(a, b, result, maxOf);
-  case ComputeOp::Min:
-    return binary(a, b, result, minOf);
-  case ComputeOp::Less:
-    return binary(a, b, result, [](float x, float y) { return x < y ? 1.0F : 0.0F; });
-  case ComputeOp::LessEqual:
-    return binary(a, b, result, [](float x, float y) { return x <= y ? 1.0F : 0.0F; });
-  case ComputeOp::Equal:
-    return binary(a, b, result, [](float x, float y) { return x == y ? 1.0F : 0.0F; });
-  default:
-    matmul(a, b, result);
-    return matmulPoison(a, b, result);
-  }
-}
+constexpr Function functions[] = {
+    {ComputeOp::Negate, unary<[](float x) { return -x; }>},
+    {ComputeOp::Exp, unary<[](float x) { return std::exp(x); }>},
+    {ComputeOp::Square, unary<[](float x) { return x * x; }>},
+    {ComputeOp::Sqrt, unary<[](float x) { return std::sqrt(x); }>},
+    {ComputeOp::Rsqrt, unary<[](float x) { return 1 / std::sqrt(x); }>},
+    {ComputeOp::Silu, unary<[](float x) { return x / (1 + std::exp(-x)); }>},
+    {ComputeOp::Abs, unary<[](float x) { return std::fabs(x); }>},
+    {ComputeOp::Reciprocal, unary<[](float x) { return 1 / x; }>},
+    {ComputeOp::Add, binary<[](float x, float y) { return x + y; }>},
+    {ComputeOp::Sub, binary<[](float x, float y) { return x - y; }>},
+    {ComputeOp::Mul, binary<[](float x, float y) { return x * y; }>},
+    {ComputeOp::Div, binary<[](float x, float y) { return x / y; }>},
+    {ComputeOp::Max, binary<[](float x, float y) { return x < y ? y : x; }>},
+    {ComputeOp::Min, binary<[](float x, float y) { return y < x ? y : x; }>},
+    {ComputeOp::Less, binary<[](float x, float y) { return x < y ? 1.0F : 0.0F; }>},
+    {ComputeOp::LessEqual, binary<[](float x, float y) { return x <= y ? 1.0F : 0.0F; }>},
+    {ComputeOp::Equal, binary<[](float x, float y) { return x == y ? 1.0F : 0.0F; }>},
+    {ComputeOp::Select, select},
+    {ComputeOp::RowSum, reduceRows<sumOf>},
+    {ComputeOp::RowMax, reduceRows<[](Row row) { return *std::ranges::max_element(row); }>},
+    {ComputeOp::RowMin, reduceRows<[](Row row) { return *std::ranges::min_element(row); }>},
+    {ComputeOp::Transpose, transpose},
+    {ComputeOp::Matmul, matmul},
+};
 
-void evaluate(ComputeOp op, std::span<const Value *const> operands, Value &result) {
-  std::vector<Shape> shapes;
-  for (const Value *operand : operands) {
-    shapes.push_back(operand->shape);
-  }
-  Shape shape;
-  std::string problem;
-  [[maybe_unused]] bool fits = shapeOf(op, shapes, shape, problem);
-  assert(fits && "shapes have been checked");
+} // namespace
+
+void evaluate(ComputeOp op, std::span<const Value *const> operands, const Shape &shape,
+              Value &result) {
   result.reset(shape);
-  if (operands.size() == 1) {
-    return evaluateUnary(op, *operands[0], result);
-  }
-  if (operands.size() == 2) {
-    return evaluateBinary(op, *operands[0], *operands[1], result);
-  }
-  select(*operands[0], *operands[1], *operands[2], result);
+  std::ranges::find(functions, op, &Function::op)->evaluate(operands, result);
 }
 
 void spread(const Value &value, const Shape &shape, Value &result) {
   result.reset(shape);
   Rows<1> rows(result.shape, {&value.shape});
-  bool hasPoison = !value.poison.empty();
-  result.poison.resize(hasPoison ? result.data.size() : 0);
   rows.each([&](size_t to, size_t length, const std::array<size_t, 1> &from) {
     for (size_t i = 0; i < length; ++i) {
       result.data[to + i] = value.data[from[0] + i * rows.inner[0]];
-      if (hasPoison) {
-        result.poison[to + i] = value.poison[from[0] + i * rows.inner[0]];
-      }
     }
   });
+  joinPoison<1>(rows, {&value}, result);
 }
 
 } // namespace tally

@@ -27,6 +27,13 @@ struct Value {
     data.resize(numElements(shape));
     poison.clear();
   }
+
+  bool isPoison(size_t element) const { return !poison.empty() && poison[element] != 0; }
+
+  void makePoison(size_t element) {
+    poison.resize(data.size(), 0);
+    poison[element] = 1;
+  }
 };
 
 /// The shape of what a function makes of operands of these shapes; else why it cannot be.
@@ -36,8 +43,9 @@ bool shapeOf(ComputeOp op, std::span<const Shape> operands, Shape &result, std::
 /// Whether a value can be written to a tile: as many elements, or repeated along axes of one.
 bool fitsTile(const Shape &value, const Shape &tile);
 
-/// result := op(operands), whose shapes shapeOf() accepts.
-void evaluate(ComputeOp op, std::span<const Value *const> operands, Value &result);
+/// result := op(operands), of the shape that shapeOf() has found.
+void evaluate(ComputeOp op, std::span<const Value *const> operands, const Shape &shape,
+              Value &result);
 
 /// The value repeated to fill this shape, which it fits.
 void spread(const Value &value, const Shape &shape, Value &result);

@@ -46,24 +46,14 @@ struct DataFault {
   Instance latest = {}; ///< of them
 };
 
-class Effects {
-public:
+struct Effects {
   /// For a kernel that check() accepts. Errors: instructions that write and do not say what;
   /// tiles beyond their buffers; shapes that do not fit; places that are not known.
   static std::optional<Effects> of(const Kernel &kernel, const Runs &runs,
                                    Diagnostics &diagnostics);
 
-  Effects(Effects &&) noexcept;
-  Effects &operator=(Effects &&) noexcept;
-  ~Effects();
-
-private:
-  friend class DataRun;
   struct Table;
-
-  explicit Effects(std::unique_ptr<Table> table);
-
-  std::unique_ptr<Table> table;
+  std::shared_ptr<const Table> table;
 };
 
 class DataRun {
