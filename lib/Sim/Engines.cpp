@@ -154,14 +154,14 @@ bool Simulator::mayPass(SimEngine &engine, const Op &op) {
 /// moved to the time when it can.
 bool Simulator::hasRoom(SimEngine &engine, SimQueue &queue) {
   if (queue.hasTransfers) {
-    if (queue.waiting.count() < queue.depth) {
+    if (queue.waiting.size() < queue.depth) {
       return true;
     }
     stop(engine, EngineState::QueueFull);
     queue.blocked = engine.id;
     return false;
   }
-  if (queue.starts.count() < queue.depth || queue.starts.front().at <= engine.now) {
+  if (queue.starts.size() < queue.depth || queue.starts.front().at <= engine.now) {
     return true;
   }
   engine.blockedSince = engine.now;
@@ -219,7 +219,7 @@ void Simulator::executeSignal(SimEngine &engine, const Op &op) {
   if (engine.raises.empty()) {
     schedule(signalActor(engine.id), at);
   }
-  engine.raises.push({at, op.signal, op.amount, node, engine.at(), start});
+  engine.raises.push_back({at, op.signal, op.amount, node, engine.at(), start});
 }
 
 void Simulator::executeReset(const Op &op, Tick now) {

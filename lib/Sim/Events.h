@@ -57,45 +57,6 @@ private:
   std::vector<uint32_t> winner;
 };
 
-/// A queue in a ring that grows.
-template <typename T> class Fifo {
-public:
-  bool empty() const { return head == tail; }
-
-  size_t count() const { return tail - head; }
-
-  T &front() { return items[head & mask()]; }
-
-  void pop() { ++head; }
-
-  void push(const T &item) {
-    if (count() == items.size()) {
-      grow();
-    }
-    items[tail++ & mask()] = item;
-  }
-
-  /// The i-th oldest.
-  T &operator[](size_t i) { return items[(head + i) & mask()]; }
-
-private:
-  size_t mask() const { return items.size() - 1; }
-
-  void grow() {
-    std::vector<T> larger(items.size() * 2);
-    for (size_t i = 0; i < count(); ++i) {
-      larger[i] = (*this)[i];
-    }
-    tail = count();
-    head = 0;
-    items = std::move(larger);
-  }
-
-  std::vector<T> items = std::vector<T>(8);
-  size_t head = 0;
-  size_t tail = 0;
-};
-
 } // namespace tally
 
 #endif // TALLY_LIB_SIM_EVENTS_H

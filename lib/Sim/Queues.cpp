@@ -52,15 +52,15 @@ void Simulator::arrive(SimEngine &engine, SimQueue &queue, InstrId instr, Tick a
   arrival.ready = {arrivalTime + startup,
                    pathNode(here(engine), PathKind::Startup, engine.id, engine.at(), startup)};
   if (queue.hasTransfers) {
-    queue.waiting.push(arrival);
+    queue.waiting.push_back(arrival);
     nextTransfer = std::min(arrival.ready.at, nextTransfer);
     schedule(transferActor(), nextTransfer);
     return;
   }
   Due start = queue.next.at > arrival.ready.at ? queue.next : arrival.ready;
-  queue.starts.push(start);
-  if (queue.starts.count() > queue.depth) {
-    queue.starts.pop();
+  queue.starts.push_back(start);
+  if (queue.starts.size() > queue.depth) {
+    queue.starts.pop_front();
   }
   startNow(queue, execution, start);
 }
@@ -122,8 +122,8 @@ void Simulator::sendOff(SimQueue &queue, const Op &op, const Execution &executio
     }
     Raise raise{execution.retire + share * timing.spacing, op.signal,    amount,
                 lastShareNode(queue, execution.op, share), execution.op, execution.start};
-    queue.raises.push(raise);
-    for (size_t i = queue.raises.count() - 1; i > 0 && queue.raises[i - 1].at > raise.at; --i) {
+    queue.raises.push_back(raise);
+    for (size_t i = queue.raises.size() - 1; i > 0 && queue.raises[i - 1].at > raise.at; --i) {
       std::swap(queue.raises[i - 1], queue.raises[i]);
     }
   }
@@ -183,7 +183,7 @@ void Simulator::advanceTransfers(Tick now) {
 
 void Simulator::beginOne(SimQueue &queue, Tick now) {
   queue.current = queue.waiting.front();
-  queue.waiting.pop();
+  queue.waiting.pop_front();
   queue.isActive = true;
   Execution &execution = queue.current.execution;
   bool wasLate = queue.next.at > queue.current.ready.at;

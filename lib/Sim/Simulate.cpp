@@ -129,11 +129,11 @@ SimResult Simulator::run() {
   return std::move(result);
 }
 
-void Simulator::deliver(Fifo<Raise> &raises, uint32_t actor, EngineId engine, QueueId queue) {
+void Simulator::deliver(std::deque<Raise> &raises, uint32_t actor, EngineId engine, QueueId queue) {
   Tick now = raises.front().at;
   while (!raises.empty() && raises.front().at == now) {
     Raise next = raises.front();
-    raises.pop();
+    raises.pop_front();
     raise(next, engine, queue);
   }
   events.set(actor, raises.empty() ? never : raises.front().at);
@@ -185,9 +185,9 @@ void Simulator::collectPath() {
       due.node = pathStart;
     }
   };
-  auto keepRaises = [&](Fifo<Raise> &raises) {
-    for (size_t i = 0; i < raises.count(); ++i) {
-      roots.push_back(&raises[i].node);
+  auto keepRaises = [&](std::deque<Raise> &raises) {
+    for (Raise &raise : raises) {
+      roots.push_back(&raise.node);
     }
   };
   for (SimEngine &engine : engines) {
@@ -201,12 +201,12 @@ void Simulator::collectPath() {
   for (SimQueue &queue : queues) {
     keep(queue.next);
     keep(queue.lastRetire, (queue.numShares - 1) * timing.spacing);
-    for (size_t i = 0; i < queue.starts.count(); ++i) {
-      keep(queue.starts[i]);
+    for (Due &start : queue.starts) {
+      keep(start);
     }
     keepRaises(queue.raises);
-    for (size_t i = 0; i < queue.waiting.count(); ++i) {
-      roots.push_back(&queue.waiting[i].ready.node);
+    for (Arrival &arrival : queue.waiting) {
+      roots.push_back(&arrival.ready.node);
     }
     if (queue.isActive) {
       roots.push_back(&queue.start.node);

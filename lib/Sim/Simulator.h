@@ -22,6 +22,8 @@
 #include "tally/Run/Interpret.h"
 #include "tally/Sim/Simulate.h"
 
+#include <deque>
+
 namespace tally::sim {
 
 /// What an operation costs beside its kind.
@@ -62,7 +64,7 @@ struct SimEngine {
   Tick now = 0;
   Tick blockedSince = 0;
   uint32_t firstOp = 0;      ///< of this engine in numbers over all engines
-  Fifo<Raise> raises;        ///< by its own signals
+  std::deque<Raise> raises;  ///< by its own signals
   PathNode base = pathStart; ///< the last node of its time; all since `baseAt` was control
   Tick baseAt = 0;
 };
@@ -86,14 +88,14 @@ struct SimQueue {
   uint32_t depth = 1;
   uint32_t numShares = 1; ///< of a split completion
   bool hasTransfers = false;
-  Due next;              ///< when the next instruction may start
-  Due lastRetire;        ///< first share of the last instruction that has started
-  Fifo<Due> starts;      ///< without transfers: of the last `depth` instructions
-  Tick coveredUntil = 0; ///< busy time is counted up to there
-  Fifo<Raise> raises;
+  Due next;               ///< when the next instruction may start
+  Due lastRetire;         ///< first share of the last instruction that has started
+  std::deque<Due> starts; ///< without transfers: of the last `depth` instructions
+  Tick coveredUntil = 0;  ///< busy time is counted up to there
+  std::deque<Raise> raises;
   // With transfers:
-  Fifo<Arrival> waiting; ///< arrived, not started
-  bool isActive = false; ///< the instruction below has started and leaves no room for another
+  std::deque<Arrival> waiting; ///< arrived, not started
+  bool isActive = false;       ///< the instruction below has started and leaves no room for another
   Arrival current;
   Due start;
   uint64_t remaining = 0; ///< of a transfer, in parts of a picosecond at full bandwidth
@@ -112,7 +114,7 @@ private:
   void makeEngines();
   void makeQueues();
   void schedule(uint32_t actor, Tick time);
-  void deliver(Fifo<Raise> &raises, uint32_t actor, EngineId engine, QueueId queue);
+  void deliver(std::deque<Raise> &raises, uint32_t actor, EngineId engine, QueueId queue);
   void raise(const Raise &raise, EngineId engine, QueueId queue);
   void wake(SimEngine &engine, const Raise &raise, EngineId by, QueueId byQueue);
   void collectPath();
