@@ -13,9 +13,7 @@ namespace tally {
 
 void KernelAuthor::buffer(std::string_view name, std::initializer_list<uint64_t> shape,
                           std::string_view space, std::string_view elementType) {
-  std::vector<uint64_t> dims(shape);
-  bufferNames.emplace_back(name);
-  buffers.push_back(builder.buffer(name, dims, space, elementType));
+  builder.buffer(name, std::vector<uint64_t>(shape), space, elementType);
 }
 
 InstrId KernelAuthor::op(QueueId queue, std::string_view name, std::string_view operation,
@@ -43,13 +41,16 @@ void KernelAuthor::touch(AccessKind kind, const std::vector<std::string> &tiles,
       errors.push_back(fmt::format("tile '{}' of '{}': {}", text, instr, error));
       continue;
     }
-    auto name = std::find(bufferNames.begin(), bufferNames.end(), tile->buffer);
-    if (name == bufferNames.end()) {
+    NameId name = builder.peek().strings.find(tile->buffer);
+    const std::vector<Buffer> &buffers = builder.peek().buffers.raw();
+    auto buffer = std::ranges::find(buffers, name, &Buffer::name);
+    if (!name.valid() || buffer == buffers.end()) {
       errors.push_back(fmt::format("tile '{}' of '{}': there is no buffer '{}'; declare it before",
                                    text, instr, tile->buffer));
       continue;
     }
-    builder.access(kind, buffers[static_cast<size_t>(name - bufferNames.begin())], toString(*tile));
+    BufferId id(static_cast<uint32_t>(buffer - buffers.begin()));
+    builder.access(kind, id, toString(*tile));
   }
 }
 

@@ -121,8 +121,6 @@ private:
   void touch(AccessKind kind, const std::vector<std::string> &tiles, std::string_view instr);
 
   KernelBuilder builder;
-  std::vector<std::string> bufferNames;
-  std::vector<BufferId> buffers;
   std::vector<std::string> errors;
 };
 
