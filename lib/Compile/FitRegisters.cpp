@@ -62,9 +62,101 @@ public:
   }
 
 private:
-  bool giveWay();
-  bool recompute(EngineId engine, const EngineProgram &program);
-  bool forgetCopies(EngineId engine, std::vector<DepId> readers);
+  bool giveWay() {
+    bool changed = false;
+    bool copiesMustGo = false;
+    for (EngineId engine : kernel.engines.ids()) {
+      const std::vector<uint32_t> &reserved = kernel.engines[engine].reserved;
+      uint32_t size = static_cast<uint32_t>(code.engines[engine].registers.size());
+      uint32_t used = *unreserved(size, reserved);
+      Shortage &shortage = fit.shortages[engine];
+      shortage.limit = *unreserved(machine.registersPerEngine, reserved);
+      shortage.excess = used - std::min(used, shortage.limit);
+      if (shortage.excess == 0) {
+        continue;
+      }
+      shortage.needed = std::max(shortage.needed, used);
+      if (recompute(engine, code.engines[engine])) {
+        changed = true;
+        shortage.excess = 0;
+      }
+      copiesMustGo |= shortage.excess > 0;
+    }
+    if (!copiesMustGo) {
+      return changed;
+    }
+    Code reasons; // of no use here
+    const KeptWaits waits(kernel, plan, reasons);
+    IdVector<EngineId, std::vector<DepId>> readersOn(kernel.engines.size());
+    for (InstrId instr : kernel.instrs.ids()) {
+      for (const KeptWait *w = waits.begin(instr); w != waits.end(instr); ++w) {
+        if (plan.waits[w->dep].ring.valid()) {
+          readersOn[kernel.engineOf(instr)].push_back(w->dep);
+        }
+      }
+    }
+    for (EngineId engine : kernel.engines.ids()) {
+      changed |= fit.shortages[engine].excess > 0 && forgetCopies(engine, readersOn[engine]);
+    }
+    return changed;
+  }
+
+  /// Whether the engine keeps thresholds in registers; from now on it does not.
+  bool recompute(EngineId engine, const EngineProgram &program) {
+    bool steps = fit.decisions.lower.stepsOn(engine) &&
+                 std::ranges::any_of(program.registers, [](const Register &reg) {
+                   return reg.role.kind == RegisterRole::Kind::NextThreshold;
+                 });
+    if (steps) {
+      fit.decisions.lower.recomputes.resize(kernel.engines.size(), false);
+      fit.decisions.lower.recomputes[engine] = true;
+    }
+    return steps;
+  }
+
+  /// Whether there were copies that could be forgotten.
+  bool forgetCopies(EngineId engine, std::vector<DepId> readers) {
+    const IdVector<LoopId, double> entries = expectedEntries(kernel);
+    const Divergence divergence(kernel);
+    std::map<RingId, CopiesOnEngine> rings;
+    for (DepId dep : readers) {
+      const Wait &wait = plan.waits[dep];
+      CopiesOnEngine &ring = rings[wait.ring];
+      bool needsOne = plan.sharesQueue(kernel.deps[dep].producer) &&
+                      placeOf(kernel, kernel.deps[dep]).producerInShared();
+      bool needsAll = divergence.mayNeverComeBy(dep).valid();
+      ring.kept = std::max(ring.kept, copiesRead(wait));
+      ring.atLeast = std::max<uint32_t>(ring.atLeast, needsAll ? copiesRead(wait) : needsOne);
+      ring.runs[copiesRead(wait)] += entries[kernel.instrs[kernel.deps[dep].consumer].home];
+      ring.readers.push_back(dep);
+    }
+    Shortage &shortage = fit.shortages[engine];
+    bool any = false;
+    for (; shortage.excess > 0; --shortage.excess) {
+      CopiesOnEngine *cheapest = nullptr;
+      for (auto &[id, ring] : rings) {
+        bool may = ring.kept > ring.atLeast;
+        if (may && (!cheapest || ring.loss() < cheapest->loss())) {
+          cheapest = &ring;
+        }
+      }
+      if (!cheapest) {
+        break;
+      }
+      --cheapest->kept;
+      ++shortage.forgotten;
+      any = true;
+    }
+    fit.decisions.plan.remembered.resize(kernel.deps.size(), mostRemembered);
+    for (const auto &[id, ring] : rings) {
+      for (DepId dep : ring.readers) {
+        if (copiesRead(plan.waits[dep]) > ring.kept) {
+          fit.decisions.plan.remembered[dep] = ring.kept;
+        }
+      }
+    }
+    return any;
+  }
 
   const Kernel &kernel;
   const Machine &machine;
@@ -72,102 +164,6 @@ private:
   const Code &code;
   Fit fit;
 };
-
-bool RegisterFitter::giveWay() {
-  bool changed = false;
-  bool copiesMustGo = false;
-  for (EngineId engine : kernel.engines.ids()) {
-    const std::vector<uint32_t> &reserved = kernel.engines[engine].reserved;
-    uint32_t size = static_cast<uint32_t>(code.engines[engine].registers.size());
-    uint32_t used = *unreserved(size, reserved);
-    Shortage &shortage = fit.shortages[engine];
-    shortage.limit = *unreserved(machine.registersPerEngine, reserved);
-    shortage.excess = used - std::min(used, shortage.limit);
-    if (shortage.excess == 0) {
-      continue;
-    }
-    shortage.needed = std::max(shortage.needed, used);
-    if (recompute(engine, code.engines[engine])) {
-      changed = true;
-      shortage.excess = 0;
-    }
-    copiesMustGo |= shortage.excess > 0;
-  }
-  if (!copiesMustGo) {
-    return changed;
-  }
-  Code reasons; // of no use here
-  const KeptWaits waits(kernel, plan, reasons);
-  IdVector<EngineId, std::vector<DepId>> readersOn(kernel.engines.size());
-  for (InstrId instr : kernel.instrs.ids()) {
-    for (const KeptWait *w = waits.begin(instr); w != waits.end(instr); ++w) {
-      if (plan.waits[w->dep].ring.valid()) {
-        readersOn[kernel.engineOf(instr)].push_back(w->dep);
-      }
-    }
-  }
-  for (EngineId engine : kernel.engines.ids()) {
-    changed |= fit.shortages[engine].excess > 0 && forgetCopies(engine, readersOn[engine]);
-  }
-  return changed;
-}
-
-/// Whether the engine keeps thresholds in registers; from now on it does not.
-bool RegisterFitter::recompute(EngineId engine, const EngineProgram &program) {
-  bool steps = fit.decisions.lower.stepsOn(engine) &&
-               std::ranges::any_of(program.registers, [](const Register &reg) {
-                 return reg.role.kind == RegisterRole::Kind::NextThreshold;
-               });
-  if (steps) {
-    fit.decisions.lower.recomputes.resize(kernel.engines.size(), false);
-    fit.decisions.lower.recomputes[engine] = true;
-  }
-  return steps;
-}
-
-/// Whether there were copies that could be forgotten.
-bool RegisterFitter::forgetCopies(EngineId engine, std::vector<DepId> readers) {
-  const IdVector<LoopId, double> entries = expectedEntries(kernel);
-  const Divergence divergence(kernel);
-  std::map<RingId, CopiesOnEngine> rings;
-  for (DepId dep : readers) {
-    const Wait &wait = plan.waits[dep];
-    CopiesOnEngine &ring = rings[wait.ring];
-    bool needsOne = plan.sharesQueue(kernel.deps[dep].producer) &&
-                    placeOf(kernel, kernel.deps[dep]).producerInShared();
-    bool needsAll = divergence.mayNeverComeBy(dep).valid();
-    ring.kept = std::max(ring.kept, copiesRead(wait));
-    ring.atLeast = std::max<uint32_t>(ring.atLeast, needsAll ? copiesRead(wait) : needsOne);
-    ring.runs[copiesRead(wait)] += entries[kernel.instrs[kernel.deps[dep].consumer].home];
-    ring.readers.push_back(dep);
-  }
-  Shortage &shortage = fit.shortages[engine];
-  bool any = false;
-  for (; shortage.excess > 0; --shortage.excess) {
-    CopiesOnEngine *cheapest = nullptr;
-    for (auto &[id, ring] : rings) {
-      bool may = ring.kept > ring.atLeast;
-      if (may && (!cheapest || ring.loss() < cheapest->loss())) {
-        cheapest = &ring;
-      }
-    }
-    if (!cheapest) {
-      break;
-    }
-    --cheapest->kept;
-    ++shortage.forgotten;
-    any = true;
-  }
-  fit.decisions.plan.remembered.resize(kernel.deps.size(), mostRemembered);
-  for (const auto &[id, ring] : rings) {
-    for (DepId dep : ring.readers) {
-      if (copiesRead(plan.waits[dep]) > ring.kept) {
-        fit.decisions.plan.remembered[dep] = ring.kept;
-      }
-    }
-  }
-  return any;
-}
 
 } // namespace
 
