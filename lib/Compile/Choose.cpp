@@ -203,30 +203,30 @@ private:
   /// A queue that may share one semaphore for all of its bodies.
   struct WholeQueue {
     QueueId queue;
-    bool exact = true;  ///< no wait gets longer
-    double cost = 0;    ///< of following it on the engines that wait
-    uint32_t saved = 0; ///< semaphores
+    bool excluded = false;
+    bool followed = false; ///< by other engines than its own
+    bool exact = true;     ///< no wait gets longer
+    double cost = 0;       ///< of following it on the engines that wait
+    uint32_t saved = 0;    ///< semaphores
 
     auto rank() const { return std::tuple(!exact, cost / saved, queue); }
   };
 
   std::vector<QueueId> shareQueues(Sets &sets) const {
     std::vector<WholeQueue> candidates = wholeQueues(sets);
-    std::sort(candidates.begin(), candidates.end(),
-              [](const WholeQueue &a, const WholeQueue &b) { return a.rank() < b.rank(); });
+    std::ranges::sort(candidates, {}, &WholeQueue::rank);
     uint64_t count = sets.numSemaphores();
     std::vector<QueueId> whole;
-    std::vector<bool> isWhole(kernel.queues.size(), false);
     for (const WholeQueue &candidate : candidates) {
       if (enough(count)) {
         break;
       }
       count -= candidate.saved;
       whole.push_back(candidate.queue);
-      isWhole[candidate.queue.value] = true;
     }
     for (Set &set : sets) {
-      set.sharing = isWhole[set.queue.value] && !set.decided ? Sharing::Queue : set.sharing;
+      bool isWhole = !set.decided && std::ranges::count(whole, set.queue) > 0;
+      set.sharing = isWhole ? Sharing::Queue : set.sharing;
     }
     return whole;
   }
@@ -234,16 +234,13 @@ private:
   /// Queues with several semaphores whose path everybody who waits for them can follow.
   std::vector<WholeQueue> wholeQueues(Sets &sets) const {
     std::vector<WholeQueue> all;
-    std::vector<bool> excluded(kernel.queues.size(), false);
     for (QueueId queue : kernel.queues.ids()) {
-      excluded[queue.value] = mayMix(kernel.queues[queue]);
-      all.push_back({queue});
+      all.push_back({queue, mayMix(kernel.queues[queue])});
     }
-    std::vector<bool> followed(kernel.queues.size(), false); // by other engines than its own
     for (const Dep &dep : kernel.deps) {
-      bool byItself = kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer);
-      followed[kernel.instrs[dep.producer].queue.value] =
-          followed[kernel.instrs[dep.producer].queue.value] || !byItself;
+      WholeQueue &queue = all[kernel.instrs[dep.producer].queue.value];
+      queue.followed |= kernel.engineOf(dep.producer) != kernel.engineOf(dep.consumer);
+      queue.exact &= dep.form != DistanceForm::Element;
     }
     const IdVector<LoopId, double> entries = expectedEntries(kernel);
     const double alu = ControlPrices(machine).alu;
@@ -255,14 +252,10 @@ private:
       ++queue.saved;
       queue.cost += entries[set.body] * alu * static_cast<double>(1 + set.members.size());
       for (LoopId l = set.body; l.valid(); l = kernel.loops[l].parent) {
-        bool disagree = followed[set.queue.value] && !kernel.loops[l].uniform;
-        excluded[set.queue.value] = excluded[set.queue.value] || disagree;
+        queue.excluded |= queue.followed && !kernel.loops[l].uniform;
       }
     }
-    for (const Dep &dep : kernel.deps) {
-      all[kernel.instrs[dep.producer].queue.value].exact &= dep.form != DistanceForm::Element;
-    }
-    std::erase_if(all, [&](const WholeQueue &w) { return w.saved < 2 || excluded[w.queue.value]; });
+    std::erase_if(all, [](const WholeQueue &queue) { return queue.saved < 2 || queue.excluded; });
     for (WholeQueue &queue : all) {
       --queue.saved;
     }

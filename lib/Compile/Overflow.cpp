@@ -23,8 +23,10 @@ namespace {
 
 constexpr uint64_t unbounded = UINT64_MAX;
 
-uint64_t saturatingMul(uint64_t a, uint64_t b) {
-  return a != 0 && b > (unbounded - 1) / a ? unbounded : a * b;
+uint64_t times(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  bool isTooLarge = __builtin_mul_overflow(a, b, &product);
+  return a == unbounded || b == unbounded || isTooLarge ? unbounded : product;
 }
 
 class Growth {
@@ -42,7 +44,7 @@ public:
       return true;
     }
     return entries[loop] != unbounded &&
-           saturatingMul(perEntry[loop], entries[loop] + ahead[loop]) < machine.counterLimit();
+           times(perEntry[loop], entries[loop] + ahead[loop]) < machine.counterLimit();
   }
 
   /// How many entries of a body its counters hold.
@@ -55,13 +57,9 @@ public:
   uint64_t mostIterations(LoopId around, LoopId loop) const {
     uint64_t inside = 1;
     for (LoopId l = loop; l != around; l = kernel.loops[l].parent) {
-      uint64_t trips = maxTrips(kernel.loops[l]);
-      inside = trips == unbounded ? unbounded : saturatingMul(inside, trips);
-      if (inside == unbounded) {
-        return 0;
-      }
+      inside = times(inside, maxTrips(kernel.loops[l]));
     }
-    return inside == 0 ? unbounded : mostEntries(loop) / inside;
+    return inside == unbounded ? 0 : inside == 0 ? unbounded : mostEntries(loop) / inside;
   }
 
   /// The outermost loop around a body between whose iterations its counters can be reset.
@@ -106,12 +104,7 @@ private:
   void boundEntries() {
     for (LoopId l : kernel.loops.ids()) {
       const Loop &loop = kernel.loops[l];
-      if (loop.parent.valid()) {
-        uint64_t trips = maxTrips(loop);
-        uint64_t outer = entries[loop.parent];
-        bool unknown = trips == unbounded || outer == unbounded;
-        entries[l] = unknown ? unbounded : saturatingMul(outer, trips);
-      }
+      entries[l] = loop.parent.valid() ? times(entries[loop.parent], maxTrips(loop)) : 1;
     }
   }
 
