@@ -1,10 +1,11 @@
 //===- Anchors.cpp - Where a value stands still, seen from a consumer -----===//
 
-#include "KnownExprs.h"
+#include "Anchors.h"
 
 namespace tally {
 
-Anchor later(Anchor a, Anchor b) {
+/// Where something stands still that has both for inputs.
+static Anchor later(Anchor a, Anchor b) {
   if (a.depth != b.depth) {
     return a.depth > b.depth ? a : b;
   }
@@ -57,8 +58,9 @@ static Anchor changedByReset(const Kernel &kernel, const SyncPlan &plan, LoopId 
   return anchor;
 }
 
-Anchor anchorOfLeaf(const Kernel &kernel, const SyncPlan &plan, const Expr &leaf,
-                    InstrId consumer) {
+/// Where a counter stands still. The same for all consumers of one block.
+static Anchor anchorOfLeaf(const Kernel &kernel, const SyncPlan &plan, const Expr &leaf,
+                           InstrId consumer) {
   switch (leaf.op) {
   case ExprOp::Total:
   case ExprOp::Trip:
@@ -74,6 +76,13 @@ Anchor anchorOfLeaf(const Kernel &kernel, const SyncPlan &plan, const Expr &leaf
   default:
     return Anchor();
   }
+}
+
+LoopId bodyAt(const Kernel &kernel, uint32_t depth, LoopId inner) {
+  while (kernel.loops[inner].depth > depth) {
+    inner = kernel.loops[inner].parent;
+  }
+  return inner;
 }
 
 Anchor KnownExprs::anchorOf(const Kernel &kernel, const SyncPlan &plan, const ExprPool &exprs,

@@ -10,12 +10,9 @@ namespace tally {
 
 BarrierSite BarrierCode::add(const EngineSet &members, std::vector<SemaRun> reset,
                              bool shakesTwice) {
-  BarrierSite site;
-  site.id = code.barriers.push(members);
-  site.arrive = members.size() > 1 ? arriveOf(members) : SemaId();
-  site.reset = std::move(reset);
-  site.shakesTwice = shakesTwice;
-  return site;
+  BarrierId id = code.barriers.push(members);
+  SemaId arrive = members.size() > 1 ? arriveOf(members) : SemaId();
+  return {id, arrive, std::move(reset), shakesTwice};
 }
 
 SemaId BarrierCode::arriveOf(const EngineSet &members) {

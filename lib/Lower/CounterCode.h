@@ -42,6 +42,10 @@ public:
   /// As a block begins: the place of each of its producers, then the running count of its queues.
   void atBlock(const Stmt &stmt);
 
+  /// At the start of an iteration that has a reset point: before the first that might not fit, the
+  /// engine meets the others, and sets back everything that it has counted.
+  void reset(const ResetSite &site, EngineId engine);
+
   /// The register or number that a leaf of an expression is.
   Operand operandOf(const Expr &leaf) const;
 
@@ -49,6 +53,11 @@ private:
   void startCountersOf(LoopId loop);
   void start(Counter &counter, CounterRole role);
   void shift(RingId ring);
+  void setBackCountersOf(LoopId loop);
+  void setBackRingsAt(LoopId loop, LoopId reset);
+  void setBackPlaces(uint32_t here);
+  void setBack(const Counter &counter);
+  void set(RegId counter, uint32_t to);
 
   const EmitContext &context;
   const Kernel &kernel;

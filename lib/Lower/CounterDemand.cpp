@@ -47,8 +47,7 @@ void CounterDemand::demand(ExprId expr, InstrId consumer, uint32_t stmt) {
   if (context.decisions.stepsOn(engine)) {
     std::optional<Linear> form = linearForm(context.exprs.pool(), expr);
     if (form && context.kernel.encloses(form->loop, instr.home)) {
-      step(expr, *form, stmt);
-      return;
+      return step(expr, *form, stmt);
     }
   }
   const Expr &node = context.exprs.pool()[expr];
@@ -56,17 +55,13 @@ void CounterDemand::demand(ExprId expr, InstrId consumer, uint32_t stmt) {
   case ExprOp::Const:
     return;
   case ExprOp::Total:
-    want(totals[LoopId(node.a)], stmt);
-    return;
+    return want(totals[LoopId(node.a)], stmt);
   case ExprOp::Trip:
-    want(trips[LoopId(node.a)], stmt);
-    return;
+    return want(trips[LoopId(node.a)], stmt);
   case ExprOp::Snapshot:
-    demandRing(RingId(node.a), node.b, stmt);
-    return;
+    return demandRing(RingId(node.a), node.b, stmt);
   case ExprOp::Ordinal:
-    demandPlace(InstrId(node.a), stmt);
-    return;
+    return demandPlace(InstrId(node.a), stmt);
   default:
     demand(ExprId(node.a), consumer, stmt);
     demand(ExprId(node.b), consumer, stmt);
@@ -109,7 +104,7 @@ void CounterDemand::demandPlace(InstrId producer, uint32_t stmt) {
 /// Everybody who takes part in a reset counts towards it.
 void CounterDemand::demandResets() {
   for (const ResetPoint &point : context.plan.decisions.resets) {
-    if (context.meetings && context.meetings->resetIn(point.loop, engine)) {
+    if (context.meetings.resetIn(point.loop, engine)) {
       want(totals[point.loop], context.rootPosition[point.loop]);
     }
   }
@@ -164,7 +159,7 @@ void CounterDemand::findNative() {
   const Kernel &kernel = context.kernel;
   for (LoopId id : enters.ids()) {
     const Loop &loop = kernel.loops[id];
-    bool isReset = context.meetings && context.meetings->resetIn(id, engine);
+    bool isReset = context.meetings.resetIn(id, engine) != nullptr;
     if (loop.kind != LoopKind::Loop || !enters[id] || isReset) {
       continue;
     }

@@ -2,32 +2,37 @@
 #ifndef TALLY_LIB_LOWER_EMIT_H
 #define TALLY_LIB_LOWER_EMIT_H
 
-#include "KnownExprs.h"
+#include "Anchors.h"
 #include "Legalize.h"
 #include "MeetingCode.h"
 #include "Registers.h"
 #include "tally/Lower/KeptWaits.h"
 #include "tally/Lower/Lower.h"
 
+#include <span>
+
 namespace tally {
 
 /// What emission of all engines shares, and does not change.
 struct EmitContext {
-  EmitContext(const Kernel &kernel, const SyncPlan &plan, const LowerDecisions &decisions,
-              const KeptWaits &waits, const LegalExprs &exprs,
-              const MeetingCode *meetings = nullptr);
+  /// Adds the reasons of waits, and what engines meet by, to the code.
+  EmitContext(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+              const LowerDecisions &decisions, Code &code);
 
   const Kernel &kernel;
   const SyncPlan &plan;
   const LowerDecisions &decisions;
-  const KeptWaits &waits;
-  const LegalExprs &exprs;
-  const MeetingCode *meetings;                ///< null: nobody meets
+  const KeptWaits waits;
+  const LegalExprs exprs;
+  const MeetingCode meetings;
   std::vector<std::vector<InstrId>> instrsOf; ///< by engine, in program order
   IdVector<LoopId, uint32_t> rootPosition;    ///< statement of the root, as a position
   IdVector<QueueId, std::vector<LoopId>>
       loopsOf; ///< bodies with instructions that share the queue's semaphore
   IdVector<QueueId, uint32_t> firstPosition; ///< of the root, with the first of these
+
+  /// The instructions of a block on an engine.
+  std::span<const InstrId> instrsIn(const Stmt &block, EngineId engine) const;
 
   /// The statement of the root in which an instruction lies, as a position.
   uint32_t rootPositionOf(InstrId id) const;
@@ -57,6 +62,16 @@ void emitBarriers(const EmitContext &context, Code &code);
 
 /// Loops written out, thresholds counted. All engines at once.
 void emitUnrolled(const EmitContext &context, Code &code, Diagnostics &diagnostics);
+
+/// Loops are unrolled as the kernel says; with `countAtOnce`, those on an engine that only counts
+/// them become additions, where it knows how often they run.
+void writeOut(const Kernel &kernel, bool countAtOnce, uint64_t counterLimit, Code &code);
+
+/// Gives the semaphores and registers of code, which so far are numbered from zero on, their
+/// numbers: those that the kernel pins get theirs, and all others the smallest that are neither
+/// pinned nor reserved. For strategies that count, its semaphores are those of the groups of the
+/// plan. Nobody touches the ones in between.
+void assignNumbers(const Kernel &kernel, const SyncPlan &plan, Code &code);
 
 } // namespace tally
 

@@ -25,7 +25,6 @@ public:
     findPaths();
     for (EngineId e : kernel.engines.ids()) {
       engine = e;
-      next = 0;
       code.engines.push({});
       code.engines[e].engine = e;
       walkBody(rootLoop);
@@ -47,9 +46,7 @@ private:
     for (GroupId g : plan.groups.ids()) {
       order.push_back(g);
     }
-    std::stable_sort(order.begin(), order.end(), [&](GroupId a, GroupId b) {
-      return resetter(plan.groups[a]) < resetter(plan.groups[b]);
-    });
+    std::ranges::stable_sort(order, {}, [&](GroupId g) { return resetter(plan.groups[g]); });
     semaOf.resize(plan.groups.size());
     resets.resize(kernel.loops.size());
     IdVector<SemaId, Semaphore> named = std::move(code.semaphores);
@@ -98,8 +95,7 @@ private:
   }
 
   void emitBarrier(LoopId loop, Where where) {
-    const EngineSet &members = membersAt(loop, where);
-    if (std::find(members.begin(), members.end(), engine) != members.end()) {
+    if (std::ranges::binary_search(membersAt(loop, where), engine)) {
       barriers.write(siteAt(loop, where), engine, code.engines[engine].ops);
     }
   }
@@ -140,7 +136,9 @@ private:
     for (StmtId s : kernel.loops[body].body) {
       const Stmt &stmt = kernel.stmts[s];
       if (stmt.kind == Stmt::Kind::Block) {
-        walkBlock(stmt);
+        for (InstrId instr : context.instrsIn(stmt, engine)) {
+          issue(instr);
+        }
         continue;
       }
       emitBarrier(stmt.loop, Entry);
@@ -177,14 +175,6 @@ private:
     push(Op::mark(OpKind::IfEnd));
   }
 
-  void walkBlock(const Stmt &stmt) {
-    const std::vector<InstrId> &mine = context.instrsOf[engine.value];
-    uint32_t end = stmt.instrs.first + stmt.instrs.count;
-    while (next < mine.size() && mine[next].value < end) {
-      issue(mine[next++]);
-    }
-  }
-
   void issue(InstrId instr) {
     Op op = Op::issue(instr);
     for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
@@ -210,7 +200,6 @@ private:
   std::vector<BarrierSite> sites;
   IdVector<LoopId, uint64_t> enters; ///< engines that run each loop
   EngineId engine;
-  size_t next = 0;
 };
 
 } // namespace

@@ -28,7 +28,6 @@
 // Cost: linear in statements + the engine's instructions and waits, times the depth.
 //===----------------------------------------------------------------------===//
 
-#include "EmitReset.h"
 #include "ThresholdCode.h"
 
 namespace tally {
@@ -37,18 +36,17 @@ namespace {
 class CountingEmitter {
 public:
   CountingEmitter(const EmitContext &context, EmitScratch &scratch, EngineId engine)
-      : context(context), knownExprs(scratch.known), kernel(context.kernel), engine(engine),
-        mine(context.instrsOf[engine.value]), demand(context, scratch.known, engine),
-        writer(scratch.program), counters(context, demand, scratch.known, writer),
-        thresholds(context, mine, counters, scratch.known, writer) {}
+      : context(context), kernel(context.kernel), engine(engine),
+        demand(context, scratch.known, engine), writer(scratch.program),
+        counters(context, demand, scratch.known, writer),
+        thresholds(context, context.instrsOf[engine.value], counters, scratch.known, writer) {}
 
   void run() { walkBody(rootLoop); }
 
 private:
   void walkBody(LoopId body) {
-    if (const ResetSite *site =
-            context.meetings ? context.meetings->resetIn(body, engine) : nullptr) {
-      emitReset(context, demand, knownExprs, *site, engine, writer);
+    if (const ResetSite *site = context.meetings.resetIn(body, engine)) {
+      counters.reset(*site, engine);
     }
     counters.atEntry(body);
     for (StmtId stmt : kernel.loops[body].body) {
@@ -62,9 +60,8 @@ private:
       }
     }
     counters.atEnd(body);
-    if (const BarrierSite *site =
-            context.meetings ? context.meetings->backEdgeOf(body, engine) : nullptr) {
-      context.meetings->barriers().write(*site, engine, writer.code().ops);
+    if (const BarrierSite *site = context.meetings.backEdgeOf(body, engine)) {
+      context.meetings.barriers().write(*site, engine, writer.code().ops);
     }
   }
 
@@ -108,9 +105,8 @@ private:
 
   void walkBlock(const Stmt &stmt) {
     counters.atBlock(stmt);
-    uint32_t end = stmt.instrs.first + stmt.instrs.count;
-    while (next < mine.size() && mine[next].value < end) {
-      issue(mine[next++]);
+    for (InstrId instr : context.instrsIn(stmt, engine)) {
+      issue(instr);
     }
   }
 
@@ -129,15 +125,12 @@ private:
   }
 
   const EmitContext &context;
-  KnownExprs &knownExprs;
   const Kernel &kernel;
   const EngineId engine;
-  const std::vector<InstrId> &mine; ///< its instructions, in order
   CounterDemand demand;
   ValueWriter writer;
   CounterCode counters;
   ThresholdCode thresholds;
-  size_t next = 0; ///< of `mine`
   uint32_t nextUse = 0;
 };
 

@@ -40,7 +40,7 @@ public:
   UnrolledEmitter(const EmitContext &context, Code &code, Diagnostics &diagnostics)
       : context(context), kernel(context.kernel), code(code), diagnostics(diagnostics),
         iteration(kernel.loops.size(), 0), layouts(kernel.instrs.size()),
-        depsOf(kernel.instrs.size()) {}
+        targetsOf(kernel.instrs.size()) {}
 
   void run() {
     layOut();
@@ -142,30 +142,21 @@ private:
   };
 
   void gatherWaits() {
-    std::vector<std::vector<DepId>> byConsumer(kernel.instrs.size());
-    for (DepId dep : kernel.deps.ids()) {
-      byConsumer[kernel.deps[dep].consumer.value].push_back(dep);
-    }
     code.reasons.clear();
-    for (InstrId instr : kernel.instrs.ids()) {
-      std::vector<DepId> &deps = byConsumer[instr.value];
-      std::stable_sort(deps.begin(), deps.end(), [&](DepId a, DepId b) {
-        return context.plan.waits[a].group < context.plan.waits[b].group;
-      });
-      for (DepId dep : deps) {
-        addTarget(instr, dep);
+    for (DepId dep : kernel.deps.ids()) {
+      code.reasons.push_back(dep);
+    }
+    std::ranges::stable_sort(code.reasons, {}, [&](DepId dep) {
+      return std::pair(kernel.deps[dep].consumer, context.plan.waits[dep].group);
+    });
+    for (uint32_t i = 0; i < code.reasons.size(); ++i) {
+      GroupId group = context.plan.waits[code.reasons[i]].group;
+      std::vector<Target> &targets = targetsOf[kernel.deps[code.reasons[i]].consumer];
+      if (targets.empty() || targets.back().group != group) {
+        targets.push_back({group, i, 0});
       }
+      ++targets.back().numReasons;
     }
-  }
-
-  void addTarget(InstrId instr, DepId dep) {
-    GroupId group = context.plan.waits[dep].group;
-    std::vector<Target> &targets = depsOf[instr];
-    if (targets.empty() || targets.back().group != group) {
-      targets.push_back({group, static_cast<uint32_t>(code.reasons.size()), 0});
-    }
-    ++targets.back().numReasons;
-    code.reasons.push_back(dep);
   }
 
   /// How many runs of `producer` lie at or before the vector; none owed: 0. `at(level)` gives
@@ -176,31 +167,19 @@ private:
         return 0;
       }
     }
-    uint64_t whole = 0; // iterations of the levels so far that lie before the target
+    uint64_t whole = numLevels == 0; // iterations of the levels so far, up to the target
     bool behind = false;
     for (size_t j = 0; j < layout.levels.size(); ++j) {
       uint64_t trips = layout.levels[j].trips;
-      if (j >= numLevels || behind) {
-        whole *= trips;
-        continue;
-      }
-      // Behind the last iteration: all of this loop's are before the target.
-      uint64_t target = static_cast<uint64_t>(at(j));
-      behind = target > trips;
-      whole = whole * trips + (behind ? trips : target - 1);
-      if (!behind && j + 1 == numLevels) {
-        ++whole; // the target iteration itself
+      whole *= trips;
+      if (j < numLevels && !behind) {
+        // Behind the last iteration: all of this loop's are before the target.
+        uint64_t before = std::min(static_cast<uint64_t>(at(j)) - 1, trips);
+        behind = before == trips;
+        whole += before + (!behind && j + 1 == numLevels); // the target iteration itself
       }
     }
-    return numLevels == 0 ? wholeRuns(layout) : whole;
-  }
-
-  static uint64_t wholeRuns(const RunLayout &layout) {
-    uint64_t runs = 1;
-    for (const RunLayout::Level &level : layout.levels) {
-      runs *= level.trips;
-    }
-    return runs;
+    return whole;
   }
 
   /// Place of run number `run` (from 1).
@@ -219,7 +198,9 @@ private:
     const RunLayout &layout = layouts[dep.producer];
     LoopId home = kernel.instrs[dep.consumer].home;
     if (dep.form == DistanceForm::Flat) {
-      uint64_t run = runNumber(home);
+      uint64_t run = runsUpTo(layout, layout.levels.size(), [&](size_t level) {
+        return static_cast<int64_t>(iteration[layout.levels[level].loop]);
+      });
       return run > static_cast<uint64_t>(dep.step) ? run - dep.step : 0;
     }
     LoopId shared = kernel.commonLoop(kernel.instrs[dep.producer].home, home);
@@ -234,17 +215,6 @@ private:
     return runsUpTo(layout, common + 1, [&](size_t level) {
       return level < common ? target(level) : static_cast<int64_t>(iteration[home]) - dep.step;
     });
-  }
-
-  /// The number, from 1, of the current run of a body.
-  uint64_t runNumber(LoopId body) const {
-    uint64_t run = 0;
-    uint64_t inner = 1;
-    for (LoopId l = body; l != rootLoop; l = kernel.loops[l].parent) {
-      run += (iteration[l] - 1) * inner;
-      inner *= kernel.loops[l].trip.constant;
-    }
-    return run + 1;
   }
 
   //===--- Walk -----------------------------------------------------------===//
@@ -262,7 +232,9 @@ private:
     for (StmtId s : kernel.loops[body].body) {
       const Stmt &stmt = kernel.stmts[s];
       if (stmt.kind == Stmt::Kind::Block) {
-        walkBlock(stmt);
+        for (InstrId instr : context.instrsIn(stmt, engine)) {
+          issue(instr);
+        }
         continue;
       }
       uint64_t trips = worksIn(stmt.loop) ? kernel.loops[stmt.loop].trip.constant : 0;
@@ -273,18 +245,10 @@ private:
     }
   }
 
-  void walkBlock(const Stmt &stmt) {
-    for (InstrId instr : stmt.instrs) {
-      if (kernel.engineOf(instr) == engine) {
-        issue(instr);
-      }
-    }
-  }
-
   void issue(InstrId instr) {
     std::vector<Op> &ops = code.engines[engine].ops;
     Op op = Op::issue(instr);
-    for (const Target &target : depsOf[instr]) {
+    for (const Target &target : targetsOf[instr]) {
       uint64_t threshold = thresholdOf(target);
       if (threshold == 0) {
         continue;
@@ -317,7 +281,7 @@ private:
   Diagnostics &diagnostics;
   IdVector<LoopId, uint64_t> iteration; ///< of each loop being written out
   IdVector<InstrId, RunLayout> layouts;
-  IdVector<InstrId, std::vector<Target>> depsOf;
+  IdVector<InstrId, std::vector<Target>> targetsOf;
   std::vector<uint64_t> sizes; ///< by sizeKey: runs of the queue in one entry of the loop
   EngineId engine;
 };

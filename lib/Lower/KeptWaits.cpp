@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <ranges>
 #include <tuple>
 
@@ -28,9 +29,7 @@ struct ByConsumer {
     for (const Dep &dep : kernel.deps) {
       ++first[dep.consumer.value + 1];
     }
-    for (size_t i = 1; i < first.size(); ++i) {
-      first[i] += first[i - 1];
-    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
     order.resize(kernel.deps.size());
     std::vector<uint32_t> next = first;
     for (DepId dep : kernel.deps.ids()) {
@@ -55,17 +54,13 @@ public:
   const std::vector<Served> &select(std::vector<DepId> &deps) {
     kept.clear();
     served.clear();
-    if (deps.size() > 1) {
-      std::sort(deps.begin(), deps.end(), [&](DepId a, DepId b) { return rank(a) < rank(b); });
-    }
+    std::ranges::sort(deps, {}, [&](DepId dep) { return rank(dep); });
     for (DepId dep : deps) {
       if (plan.waits[dep].group.valid() && !neverBlocks(dep)) {
         served.push_back({serverOf(dep), dep});
       }
     }
-    if (served.size() > 1) {
-      std::sort(served.begin(), served.end());
-    }
+    std::ranges::sort(served);
     return served;
   }
 
@@ -115,10 +110,6 @@ KeptWaits::KeptWaits(const Kernel &kernel, const SyncPlan &plan, Code &code)
   code.reasons.reserve(kernel.deps.size());
   std::vector<DepId> deps;
   for (InstrId instr : kernel.instrs.ids()) {
-    if (byConsumer.first[instr.value] == byConsumer.first[instr.value + 1]) {
-      first[instr.value + 1] = static_cast<uint32_t>(waits.size());
-      continue;
-    }
     deps.assign(byConsumer.order.begin() + byConsumer.first[instr.value],
                 byConsumer.order.begin() + byConsumer.first[instr.value + 1]);
     uint32_t firstWait = static_cast<uint32_t>(waits.size());

@@ -12,15 +12,13 @@ static std::optional<Linear> productForm(const ExprPool &exprs, const Expr &node
   if (node.op != ExprOp::Mul) {
     return std::nullopt;
   }
-  const Expr &a = exprs[ExprId(node.a)];
-  const Expr &b = exprs[ExprId(node.b)];
-  if (a.op == ExprOp::Const && b.op == ExprOp::Total) {
-    return Linear{LoopId(b.a), a.a, 0, 1};
+  Expr factor = exprs[ExprId(node.a)];
+  Expr total = exprs[ExprId(node.b)];
+  if (factor.op == ExprOp::Total) {
+    std::swap(factor, total);
   }
-  if (b.op == ExprOp::Const && a.op == ExprOp::Total) {
-    return Linear{LoopId(a.a), b.a, 0, 1};
-  }
-  return std::nullopt;
+  bool fits = factor.op == ExprOp::Const && total.op == ExprOp::Total;
+  return fits ? std::optional(Linear{LoopId(total.a), factor.a, 0, 1}) : std::nullopt;
 }
 
 std::optional<Linear> linearForm(const ExprPool &exprs, ExprId expr) {

@@ -4,13 +4,11 @@
 //         2. semaphores  one for each group, named after what it counts
 //         3. emit        the operations of each engine, by family of strategies
 //         4. registers   values to registers (Registers.h)
-//         5. write out  loops that the kernel unrolls, or that only count (WriteOut.h)
-//         6. numbers     around those that are reserved, with those that are pinned (Numbers.h)
+//         5. write out  loops that the kernel unrolls, or that only count (WriteOut.cpp)
+//         6. numbers     around those that are reserved, with those that are pinned (Numbers.cpp)
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
-#include "Numbers.h"
-#include "WriteOut.h"
 #include "tally/Code/Limits.h"
 
 #include <fmt/format.h>
@@ -22,61 +20,26 @@
 namespace tally {
 namespace {
 
-/// Names for semaphores, each once. Nearly all are names of the kernel, or made of two of them:
-/// which of those are taken is one bit each, and only the others are looked up in a table of their
-/// own.
-class SemaphoreNames {
-public:
-  explicit SemaphoreNames(const Kernel &kernel)
-      : kernel(kernel), isTaken(kernel.strings.size(), false) {}
-
-  /// "A.act": body and queue; the queue alone for the root or all bodies; a sole member's name.
-  std::string of(const Group &group) {
-    if (group.sole.valid()) {
-      return take(kernel.instrs[group.sole].name, kernel.nameOf(group.sole));
-    }
-    if (!group.body.valid() || group.body == rootLoop) {
-      return take(kernel.queues[group.queue].name, kernel.nameOf(group.queue));
-    }
-    std::string name(kernel.nameOf(group.body));
-    name += '.';
-    name += kernel.nameOf(group.queue);
-    return take(kernel.strings.find(name), name);
+/// "A.act": body and queue; the queue alone for the root or all bodies; a sole member's name.
+std::string nameOf(const Kernel &kernel, const Group &group) {
+  if (group.sole.valid()) {
+    return std::string(kernel.nameOf(group.sole));
   }
+  std::string_view queue = kernel.nameOf(group.queue);
+  bool ofQueue = !group.body.valid() || group.body == rootLoop;
+  return ofQueue ? std::string(queue) : fmt::format("{}.{}", kernel.nameOf(group.body), queue);
+}
 
-private:
-  /// The text, of this id in the kernel if it is one of its names, or a variation of it.
-  std::string take(NameId id, std::string_view text) {
-    std::string name(text);
-    while (!isFree(id, name)) {
-      name += "'"; // loops and queues may have dots in their names, too
-      id = kernel.strings.find(name);
-    }
-    return name;
-  }
-
-  /// Whether nobody has taken the name; from now on somebody has.
-  bool isFree(NameId id, const std::string &name) {
-    if (!id.valid()) {
-      size_t before = others.size();
-      others.intern(name);
-      return others.size() > before;
-    }
-    bool free = !isTaken[id.value];
-    isTaken[id.value] = true;
-    return free;
-  }
-
-  const Kernel &kernel;
-  std::vector<bool> isTaken; ///< by NameId of the kernel
-  StringPool others;         ///< that no part of the kernel has
-};
-
+/// No two are equal; loops and queues may have dots in their names, too.
 void nameSemaphores(const Kernel &kernel, const SyncPlan &plan, Code &code) {
-  SemaphoreNames names(kernel);
+  StringPool taken;
   code.semaphores.reserve(plan.groups.size());
   for (const Group &group : plan.groups) {
-    code.semaphores.push({names.of(group)});
+    std::string name = nameOf(kernel, group);
+    while (taken.intern(name).value < code.semaphores.size()) {
+      name += "'";
+    }
+    code.semaphores.push({std::move(name)});
   }
 }
 
@@ -169,12 +132,12 @@ void emitEngines(const EmitContext &context, const Machine &machine, Code &code)
 
 } // namespace
 
-EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan,
-                         const LowerDecisions &decisions, const KeptWaits &waits,
-                         const LegalExprs &exprs, const MeetingCode *meetings)
-    : kernel(kernel), plan(plan), decisions(decisions), waits(waits), exprs(exprs),
-      meetings(meetings), instrsOf(kernel.engines.size()), rootPosition(kernel.loops.size(), 0),
-      loopsOf(kernel.queues.size()), firstPosition(kernel.queues.size(), Id<void>::noneValue) {
+EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
+                         const LowerDecisions &decisions, Code &code)
+    : kernel(kernel), plan(plan), decisions(decisions), waits(kernel, plan, code),
+      exprs(plan, machine), meetings(kernel, plan, code), instrsOf(kernel.engines.size()),
+      rootPosition(kernel.loops.size(), 0), loopsOf(kernel.queues.size()),
+      firstPosition(kernel.queues.size(), Id<void>::noneValue) {
   for (LoopId l : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[l];
     if (loop.parent.valid()) {
@@ -192,10 +155,16 @@ EmitContext::EmitContext(const Kernel &kernel, const SyncPlan &plan,
       loopsOf[instr.queue].push_back(instr.home);
     }
     if (firstPosition[instr.queue] == Id<void>::noneValue) {
-      firstPosition[instr.queue] =
-          instr.home == rootLoop ? kernel.stmts[instr.block].position : rootPosition[instr.home];
+      firstPosition[instr.queue] = rootPositionOf(i);
     }
   }
+}
+
+std::span<const InstrId> EmitContext::instrsIn(const Stmt &block, EngineId engine) const {
+  InstrId begin(block.instrs.first);
+  auto first = std::ranges::lower_bound(instrsOf[engine.value], begin);
+  InstrId end(begin.value + block.instrs.count);
+  return {first, std::lower_bound(first, instrsOf[engine.value].end(), end)};
 }
 
 uint32_t EmitContext::rootPositionOf(InstrId id) const {
@@ -236,19 +205,14 @@ Code lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
   code.rules = rulesOf(machine);
   nameSemaphores(kernel, plan, code);
 
-  KeptWaits waits(kernel, plan, code);
-  LegalExprs exprs(plan, machine);
-  MeetingCode meetings(kernel, plan, code);
-  EmitContext context(kernel, plan, decisions, waits, exprs, &meetings);
+  EmitContext context(kernel, plan, machine, decisions, code);
   if (countsAtRunTime(plan.decisions.strategy)) {
     emitEngines(context, machine, code);
+    writeOut(kernel, decisions.countAtOnce, plan.decisions.counterLimit, code);
   } else if (plan.decisions.strategy == Strategy::Barrier) {
     emitBarriers(context, code);
   } else {
     emitUnrolled(context, code, diagnostics);
-  }
-  if (countsAtRunTime(plan.decisions.strategy)) {
-    writeOut(kernel, decisions.countAtOnce, plan.decisions.counterLimit, code);
   }
   assignNumbers(kernel, plan, code);
   return code;

@@ -11,6 +11,9 @@ public:
   Meetings(const Kernel &kernel, const SyncPlan &plan)
       : kernel(kernel), plan(plan), members(plan.decisions.resets.size(), 0),
         runs(plan.decisions.resets.size()) {
+    if (members.empty()) {
+      return;
+    }
     for (InstrId instr : kernel.instrs.ids()) {
       join(plan.groupOf[instr], kernel.engineOf(instr));
     }
@@ -50,7 +53,7 @@ private:
   }
 
   void join(GroupId group, EngineId engine) {
-    if (group.valid() && !members.empty()) {
+    if (group.valid()) {
       forEachPoint(group, [&](size_t point) { members[point] |= uint64_t(1) << engine.value; });
     }
   }
@@ -76,54 +79,33 @@ MeetingCode::MeetingCode(const Kernel &kernel, const SyncPlan &plan, Code &code)
   if (!countsAtRunTime(plan.decisions.strategy)) {
     return;
   }
-  if (!plan.decisions.resets.empty()) {
-    addResets(kernel, plan);
-  }
-  if (!plan.barriers.empty()) {
-    addBackEdges(kernel, plan);
-  }
-}
-
-void MeetingCode::addResets(const Kernel &kernel, const SyncPlan &plan) {
-  resetAt.assign(kernel.loops.size(), none);
   Meetings meetings(kernel, plan);
   for (size_t i = 0; i < plan.decisions.resets.size(); ++i) {
     const ResetPoint &point = plan.decisions.resets[i];
     EngineSet members = meetings.membersAt(i);
     if (!members.empty()) {
-      resetAt[point.loop] = static_cast<uint32_t>(resets.size());
-      resets.push_back(
-          {point, program.add(members, meetings.semaphoresAt(i), /*shakesTwice=*/true)});
+      BarrierSite site = program.add(members, meetings.semaphoresAt(i), /*shakesTwice=*/true);
+      resets.emplace(point.loop, ResetSite{point, std::move(site)});
     }
   }
-}
-
-/// Nothing is reset there, so shaking hands once will do.
-void MeetingCode::addBackEdges(const Kernel &kernel, const SyncPlan &plan) {
-  backEdgeAt.assign(kernel.loops.size(), none);
-  for (LoopId loop : kernel.loops.ids()) {
+  for (LoopId loop : plan.barriers.ids()) {
     const std::vector<EngineId> &members = plan.barriers[loop].back;
-    if (!members.empty()) {
-      backEdgeAt[loop] = static_cast<uint32_t>(backEdges.size());
-      backEdges.push_back(program.add(members, {}, /*shakesTwice=*/false));
+    if (!members.empty()) { // nothing is reset there, so shaking hands once will do
+      backEdges.emplace(loop, program.add(members, {}, /*shakesTwice=*/false));
     }
   }
 }
 
 const ResetSite *MeetingCode::resetIn(LoopId loop, EngineId engine) const {
-  if (resetAt.empty() || resetAt[loop] == none) {
-    return nullptr;
-  }
-  const ResetSite &site = resets[resetAt[loop]];
-  return program.isMember(site.barrier, engine) ? &site : nullptr;
+  auto site = resets.find(loop);
+  bool isThere = site != resets.end() && program.isMember(site->second.barrier, engine);
+  return isThere ? &site->second : nullptr;
 }
 
 const BarrierSite *MeetingCode::backEdgeOf(LoopId loop, EngineId engine) const {
-  if (backEdgeAt.empty() || backEdgeAt[loop] == none) {
-    return nullptr;
-  }
-  const BarrierSite &site = backEdges[backEdgeAt[loop]];
-  return program.isMember(site, engine) ? &site : nullptr;
+  auto site = backEdges.find(loop);
+  return site != backEdges.end() && program.isMember(site->second, engine) ? &site->second
+                                                                           : nullptr;
 }
 
 } // namespace tally

@@ -45,16 +45,9 @@ public:
   const BarrierCode &barriers() const { return program; }
 
 private:
-  static constexpr uint32_t none = UINT32_MAX;
-
-  void addResets(const Kernel &kernel, const SyncPlan &plan);
-  void addBackEdges(const Kernel &kernel, const SyncPlan &plan);
-
   BarrierCode program;
-  std::vector<ResetSite> resets;
-  std::vector<BarrierSite> backEdges;
-  IdVector<LoopId, uint32_t> resetAt;    ///< empty if there are none
-  IdVector<LoopId, uint32_t> backEdgeAt; ///< empty if there are none
+  std::map<LoopId, ResetSite> resets;
+  std::map<LoopId, BarrierSite> backEdges;
 };
 
 } // namespace tally

@@ -1,6 +1,6 @@
 //===- Numbers.cpp - Which semaphores and registers code uses -------------===//
 
-#include "Numbers.h"
+#include "Emit.h"
 
 #include <fmt/format.h>
 
@@ -12,24 +12,17 @@ namespace {
 
 using Numbers = std::vector<uint32_t>;
 
-/// The smallest numbers that are not taken, in order.
-class FreeNumbers {
-public:
-  explicit FreeNumbers(const Numbers &taken) : taken(taken.begin(), taken.end()) {}
-
-  void take(uint32_t number) { taken.insert(number); }
-
-  uint32_t next() {
-    while (taken.contains(at)) {
-      ++at;
+/// The smallest numbers that are not taken.
+Numbers freeNumbers(size_t count, const Numbers &taken) {
+  const std::set<uint32_t> isTaken(taken.begin(), taken.end());
+  Numbers numbers;
+  for (uint32_t number = 0; numbers.size() < count; ++number) {
+    if (!isTaken.contains(number)) {
+      numbers.push_back(number);
     }
-    return at++;
   }
-
-private:
-  std::set<uint32_t> taken;
-  uint32_t at = 0;
-};
+  return numbers;
+}
 
 uint32_t tableSize(const Numbers &numbers) {
   return numbers.empty() ? 0 : *std::ranges::max_element(numbers) + 1;
@@ -48,11 +41,7 @@ public:
   void run() {
     for (EngineProgram &program : code.engines) {
       const Numbers &reserved = kernel.engines[program.engine].reserved;
-      regNumbers.clear();
-      FreeNumbers numbers(reserved);
-      for (size_t r = 0; r < program.registers.size(); ++r) {
-        regNumbers.push_back(numbers.next());
-      }
+      regNumbers = freeNumbers(program.registers.size(), reserved);
       renumber(program.ops);
       program.registers = registers(program.registers, reserved);
     }
@@ -61,17 +50,16 @@ public:
 
 private:
   Numbers numberSemaphores(const SyncPlan &plan) const {
-    std::vector<std::optional<uint32_t>> pinned(code.semaphores.size());
-    FreeNumbers numbers(kernel.reserved);
-    for (GroupId group : plan.groups.ids()) {
-      pinned[group.value] = plan.groups[group].pinned;
-      if (plan.groups[group].pinned) {
-        numbers.take(*plan.groups[group].pinned);
-      }
+    Numbers taken = kernel.reserved;
+    for (const Group &group : plan.groups) {
+      taken.insert(taken.end(), group.pinned.has_value(), group.pinned.value_or(0));
     }
+    const Numbers free = freeNumbers(code.semaphores.size(), taken);
+    size_t next = 0;
     Numbers result;
-    for (std::optional<uint32_t> number : pinned) {
-      result.push_back(number ? *number : numbers.next());
+    for (uint32_t sema = 0; sema < code.semaphores.size(); ++sema) {
+      bool isPinned = sema < plan.groups.size() && plan.groups[GroupId(sema)].pinned;
+      result.push_back(isPinned ? *plan.groups[GroupId(sema)].pinned : free[next++]);
     }
     return result;
   }

@@ -16,6 +16,7 @@
 #include "Registers.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 
 namespace tally {
@@ -60,9 +61,7 @@ private:
     for (const RegisterValue &value : program.values) {
       ++firstEnd[endOf(value) + 1];
     }
-    for (size_t i = 1; i < firstEnd.size(); ++i) {
-      firstEnd[i] += firstEnd[i - 1];
-    }
+    std::partial_sum(firstEnd.begin(), firstEnd.end(), firstEnd.begin());
     ends.resize(program.values.size());
     std::vector<uint32_t> next = firstEnd;
     for (uint32_t v = 0; v < program.values.size(); ++v) {
@@ -85,9 +84,7 @@ private:
     for (const Op &op : program.ops) {
       forEachRead(op, [&](uint32_t v) { ++first[v + 1]; });
     }
-    for (size_t v = 1; v < first.size(); ++v) {
-      first[v] += first[v - 1];
-    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
     uses.resize(first.back());
     nextUse.assign(first.begin(), first.end() - 1);
     lastUse.assign(first.begin() + 1, first.end());

@@ -19,13 +19,6 @@ ThresholdCode::ThresholdCode(const EmitContext &context, const std::vector<Instr
 // Where a value belongs
 //===----------------------------------------------------------------------===//
 
-static LoopId bodyAt(const Kernel &kernel, uint32_t depth, LoopId inner) {
-  while (kernel.loops[inner].depth > depth) {
-    inner = kernel.loops[inner].parent;
-  }
-  return inner;
-}
-
 /// Whether a loop around a consumer keeps `expr` ready for it.
 bool ThresholdCode::isStepped(ExprId expr, InstrId consumer) {
   LoopId loop = known[expr].steppedBy;
@@ -107,9 +100,7 @@ Operand ThresholdCode::valueOf(ExprId expr, InstrId consumer, uint32_t use) {
 Operand ThresholdCode::unsharedValue(ExprId expr, InstrId consumer, uint32_t use, uint32_t depth) {
   auto [found, isNew] = unshared.try_emplace({expr, use});
   if (isNew) {
-    RegId value = compute(exprs[expr], consumer, use, depth);
-    unshared[{expr, use}] = value;
-    return Operand::reg(value);
+    found->second = compute(exprs[expr], consumer, use, depth);
   }
   return Operand::reg(found->second);
 }

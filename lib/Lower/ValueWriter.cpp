@@ -16,9 +16,7 @@ RegId ValueWriter::newValue(RegisterValue value) {
 }
 
 RegId ValueWriter::newCounter(CounterRole role) {
-  RegisterValue value;
-  value.role = role;
-  return newValue(value);
+  return newValue({role});
 }
 
 RegId ValueWriter::startCounter(CounterRole role, uint32_t from) {
@@ -44,11 +42,7 @@ void ValueWriter::sum(RegId counter, RegId from, uint32_t number) {
 }
 
 RegId ValueWriter::compute(AluOp alu, Operand a, Operand b, uint32_t depth) {
-  RegisterValue value;
-  value.depth = depth;
-  value.definition = position();
-  value.lastUse = position();
-  RegId id = newValue(value);
+  RegId id = newValue({{}, depth, position(), position()});
   touch(a);
   touch(b);
   program.ops.push_back(Op::alu2(alu, id, a, b));

@@ -20,16 +20,16 @@ class WaitPricer {
 public:
   WaitPricer(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
              const LowerDecisions &decisions, const IdVector<InstrId, uint32_t> &setOf)
-      : kernel(kernel), waits(kernel, plan, scratch), exprs(plan, machine),
-        context(kernel, plan, decisions, waits, exprs), known(exprs.pool().size()), setOf(setOf),
-        entries(expectedEntries(kernel)), prices(machine) {}
+      : kernel(kernel), context(kernel, plan, machine, decisions, scratch), exprs(context.exprs),
+        known(exprs.pool().size()), setOf(setOf), entries(expectedEntries(kernel)),
+        prices(machine) {}
 
   std::vector<double> run(size_t numSets) {
     std::vector<double> costs(numSets, 0);
     for (EngineId e : kernel.engines.ids()) {
       engine = e;
       for (InstrId instr : context.instrsOf[e.value]) {
-        for (const KeptWait *w = waits.begin(instr); w != waits.end(instr); ++w) {
+        for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
           double wait = entries[kernel.instrs[instr].home] * prices.wait;
           costs[setOf[kernel.deps[w->dep].producer]] +=
               wait + costOf(exprs.legal(w->threshold), instr);
@@ -55,10 +55,7 @@ private:
       return isNew ? (1 + entries[form->loop]) * prices.alu : 0;
     }
     Anchor anchor = known.anchorOf(kernel, context.plan, exprs.pool(), expr, consumer);
-    LoopId body = kernel.instrs[consumer].home;
-    while (kernel.loops[body].depth > anchor.depth) {
-      body = kernel.loops[body].parent;
-    }
+    LoopId body = bodyAt(kernel, anchor.depth, kernel.instrs[consumer].home);
     if (entry.body == body && entry.epoch == anchor.epoch) {
       return 0;
     }
@@ -69,10 +66,9 @@ private:
   }
 
   const Kernel &kernel;
-  Code scratch; ///< reasons, of no use here
-  const KeptWaits waits;
-  const LegalExprs exprs;
+  Code scratch; ///< of no use here
   const EmitContext context;
+  const LegalExprs &exprs;
   KnownExprs known;
   const IdVector<InstrId, uint32_t> &setOf;
   const IdVector<LoopId, double> entries;

@@ -1,6 +1,6 @@
 //===- WriteOut.cpp - How loops are written for the sequencer -------------===//
 
-#include "WriteOut.h"
+#include "Emit.h"
 
 #include "tally/Model/Regions.h"
 
