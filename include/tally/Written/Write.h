@@ -27,14 +27,23 @@ public:
   KernelData head() const { return {{kernel.reserved.begin(), kernel.reserved.end()}}; }
 
   void engines() {
-    for (const Engine &each : kernel.engines) {
-      engine(each);
+    for (const Engine &engine : kernel.engines) {
+      EngineData data;
+      data.own = queue(engine.queues[0]);
+      for (uint32_t i = 1; i < engine.queues.size(); ++i) {
+        data.queues.push_back(queue(engine.queues[i]));
+      }
+      data.reserves.assign(engine.reserved.begin(), engine.reserved.end());
+      form.add(data, engine.where);
     }
   }
 
   void buffers() {
-    for (const Buffer &each : kernel.buffers) {
-      buffer(each);
+    for (const Buffer &buffer : kernel.buffers) {
+      form.add(BufferData{text(buffer.name), buffer.shape, text(buffer.elementType),
+                          text(buffer.space), buffer.address, names(buffer.alias),
+                          names(buffer.noalias)},
+               buffer.where);
     }
   }
 
@@ -58,43 +67,34 @@ public:
   }
 
   void dependences() {
-    for (const Dep &each : kernel.deps) {
-      dep(each);
+    for (const Dep &dep : kernel.deps) {
+      depData.producer = kernel.nameOf(dep.producer);
+      depData.consumer = kernel.nameOf(dep.consumer);
+      depData.kind = dep.kind;
+      depData.distance.form = dep.form;
+      depData.distance.step = dep.step;
+      depData.distance.components.clear();
+      for (const DistanceComponent &each : kernel.componentsOf(dep)) {
+        depData.distance.components.push_back(
+            {std::string(kernel.nameOf(each.loop)), each.distance});
+      }
+      depData.allowDivergent = dep.allowDivergent;
+      form.add(depData, dep.where);
     }
   }
 
 private:
+  std::string text(NameId id) const { return std::string(kernel.text(id)); }
+
   QueueData queue(QueueId id) const {
     const Queue &queue = kernel.queues[id];
-    return {std::string(kernel.text(queue.name)), queue.weight, queue.completion};
-  }
-
-  void engine(const Engine &engine) {
-    EngineData data;
-    data.own = queue(engine.queues[0]);
-    for (uint32_t i = 1; i < engine.queues.size(); ++i) {
-      data.queues.push_back(queue(engine.queues[i]));
-    }
-    data.reserves.assign(engine.reserved.begin(), engine.reserved.end());
-    form.add(data, engine.where);
-  }
-
-  void buffer(const Buffer &buffer) {
-    BufferData data;
-    data.name = kernel.text(buffer.name);
-    data.shape = buffer.shape;
-    data.elementType = kernel.text(buffer.elementType);
-    data.space = kernel.text(buffer.space);
-    data.address = buffer.address;
-    data.alias = names(buffer.alias);
-    data.noalias = names(buffer.noalias);
-    form.add(data, buffer.where);
+    return {text(queue.name), queue.weight, queue.completion};
   }
 
   Names names(const std::vector<BufferId> &ids) const {
     Names result;
     for (BufferId id : ids) {
-      result.emplace_back(kernel.text(kernel.buffers[id].name));
+      result.push_back(text(kernel.buffers[id].name));
     }
     return result;
   }
@@ -104,28 +104,22 @@ private:
     if (trip.kind == Trip::Kind::Constant) {
       return {trip.kind, trip.constant, {}, 0, {}};
     }
-    NameId symbol = trip.symbol.valid() ? trip.symbol : loop.name;
-    return {trip.kind, 0, std::string(kernel.text(symbol)), trip.min, trip.max};
+    return {trip.kind, 0, text(trip.symbol.valid() ? trip.symbol : loop.name), trip.min, trip.max};
   }
 
   void loop(LoopId id) {
     const Loop &loop = kernel.loops[id];
-    LoopData data;
-    data.name = kernel.text(loop.name);
-    data.trip = tripData(loop);
-    data.divergent = !loop.uniform;
-    data.unroll = loop.unroll == fullyUnrolled ? allIterations : loop.unroll;
-    data.sync = toString(loop.sync);
-    form.open(data, loop.where);
+    uint64_t unroll = loop.unroll == fullyUnrolled ? allIterations : loop.unroll;
+    form.open(LoopData{text(loop.name), tripData(loop), !loop.uniform, unroll,
+                       std::string(toString(loop.sync))},
+              loop.where);
     body(id);
     form.close();
   }
 
   void branches(LoopId thenId) {
     const Loop &loop = kernel.loops[thenId];
-    form.open(IfData{std::string(kernel.text(loop.name)), !loop.uniform,
-                     std::string(toString(loop.sync))},
-              loop.where);
+    form.open(IfData{text(loop.name), !loop.uniform, std::string(toString(loop.sync))}, loop.where);
     body(thenId);
     if (!kernel.loops[loop.otherBranch].body.empty()) {
       form.otherwise();
@@ -155,20 +149,6 @@ private:
     auto pin = pins.find(id);
     instrData.semaphore = pin == pins.end() ? std::nullopt : std::optional<uint64_t>(pin->second);
     form.add(instrData, instr.where);
-  }
-
-  void dep(const Dep &dep) {
-    depData.producer = kernel.nameOf(dep.producer);
-    depData.consumer = kernel.nameOf(dep.consumer);
-    depData.kind = dep.kind;
-    depData.distance.form = dep.form;
-    depData.distance.step = dep.step;
-    depData.distance.components.clear();
-    for (const DistanceComponent &c : kernel.componentsOf(dep)) {
-      depData.distance.components.push_back({std::string(kernel.nameOf(c.loop)), c.distance});
-    }
-    depData.allowDivergent = dep.allowDivergent;
-    form.add(depData, dep.where);
   }
 
   const Kernel &kernel;
@@ -203,25 +183,21 @@ public:
   /// Of each engine.
   void programs() {
     for (const EngineProgram &each : code.engines) {
-      engine(each);
+      program = &each;
+      const Engine &engine = kernel.engines[each.engine];
+      form.open(ProgramData{std::string(kernel.text(engine.name))}, engine.where);
+      for (const Register &reg : each.registers) {
+        form.add(RegisterData{reg.name, reg.role.text}, {});
+      }
+      form.startSteps();
+      for (const Op &op : each.ops) {
+        step(op);
+      }
+      form.closeProgram();
     }
   }
 
 private:
-  void engine(const EngineProgram &engineProgram) {
-    program = &engineProgram;
-    const Engine &engine = kernel.engines[program->engine];
-    form.open(ProgramData{text(engine.name)}, engine.where);
-    for (const Register &each : program->registers) {
-      form.add(RegisterData{each.name, each.role.text}, {});
-    }
-    form.startSteps();
-    for (const Op &each : program->ops) {
-      step(each);
-    }
-    form.closeProgram();
-  }
-
   void step(const Op &op) {
     Origin origin = originOf(kernel, code, op);
     switch (op.kind) {
@@ -295,8 +271,6 @@ private:
     return operand.isRegister ? OperandData{reg(operand.asRegister()), 0}
                               : OperandData{{}, operand.value};
   }
-
-  std::string text(NameId id) const { return std::string(kernel.text(id)); }
 
   template <typename IdT> std::string name(IdT id) const { return std::string(kernel.nameOf(id)); }
 
