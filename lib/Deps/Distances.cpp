@@ -11,13 +11,18 @@
 namespace tally {
 
 static constexpr size_t maxDistances = 8;
-/// What one question may take, in isl's operations: seconds, as far as seen, though an operation on
-/// large numbers takes longer than others. A few of those that need more are asked once again, with
-/// more patience: half a minute, as far as seen. An operation goes through a table that grows with
-/// the square of the coordinates, so deep nests may take fewer.
-static constexpr uint64_t maxOperations = 4'000'000;
-static constexpr uint64_t maxOfHardQuestion = 40'000'000;
-static constexpr uint32_t mostHardQuestions = 2;
+
+/// What one question may take, in isl's operations, and how many questions of a kernel may be asked
+/// again, with more patience each time, so that all of them together end in seconds. Nearly all
+/// take hundredths of a second or less. An operation goes through a table that grows with the
+/// square of the coordinates, so deep nests may take fewer.
+struct Patience {
+  uint64_t operations;
+  uint32_t mostQuestions;
+};
+
+static constexpr Patience patiences[numPatiences] = {
+    {16'000, UINT32_MAX}, {64'000, 64}, {256'000, 8}, {1'000'000, 2}, {4'000'000, 2}};
 static constexpr uint64_t usualCoordinates = 10;
 
 static uint64_t forNest(uint64_t operations, const PairNest &nest) {
@@ -155,15 +160,21 @@ private:
 
 } // namespace
 
+void DistanceFinder::startKernel() {
+  std::fill(std::begin(numAsked), std::end(numAsked), 0);
+  std::erase_if(known, [](const auto &entry) { return entry.second.excess == Excess::Undecided; });
+}
+
 const Distances &DistanceFinder::find(const PairNest &nest) {
   auto [found, isNew] = known.try_emplace(nest);
   if (isNew) {
-    context.startQuestion(forNest(maxOperations, nest));
-    found->second = Search(context, nest).run();
-    if (found->second.excess == Excess::Undecided && numHard < mostHardQuestions) {
-      ++numHard;
-      context.startQuestion(forNest(maxOfHardQuestion, nest));
+    for (size_t i = 0; i < numPatiences && numAsked[i] < patiences[i].mostQuestions; ++i) {
+      ++numAsked[i];
+      context.startQuestion(forNest(patiences[i].operations, nest));
       found->second = Search(context, nest).run();
+      if (found->second.excess != Excess::Undecided) {
+        break;
+      }
     }
     undecided += found->second.excess == Excess::Undecided;
   }

@@ -110,8 +110,14 @@ struct Distances {
   Excess excess = Excess::None;
 };
 
+/// How often a question may be asked again, with more patience each time, and once at first.
+inline constexpr size_t numPatiences = 5;
+
 class DistanceFinder {
 public:
+  /// Another kernel has patience of its own: its answers do not depend on those before it.
+  void startKernel();
+
   /// What was found for this nest, now or before. Valid until the finder ends.
   const Distances &find(const PairNest &nest);
 
@@ -124,7 +130,7 @@ private:
   IslContext context;
   std::map<PairNest, Distances> known;
   size_t undecided = 0;
-  uint32_t numHard = 0; ///< questions that were asked again
+  uint32_t numAsked[numPatiences] = {}; ///< questions, by how patiently
 };
 
 } // namespace tally

@@ -390,6 +390,7 @@ Extractor::Extractor() : impl(std::make_unique<Impl>()) {}
 Extractor::~Extractor() = default;
 
 Extraction Extractor::extract(const Kernel &kernel, const ExtractOptions &options) {
+  impl->finder.startKernel();
   return Extracting(kernel, options, impl->finder).run();
 }
 
