@@ -266,4 +266,7 @@ TEST(KernelJsonTest, placesAreWhole) {
       "k.json:3:128: error: at 'body[0].loc.line': expected an integer from 1 to 4294967295, "
       "found 0\n"
       "k.json:3:103: error: at 'body[0].loc': the key 'column' is missing\n");
+  EXPECT_EQ(errorsOf(document(
+                R"({"instr": "i", "queue": "act", "loc": {"file": "", "line": 1, "column": 1}})")),
+            "k.json:3:103: error: at 'body[0].loc': the name of the file must not be empty\n");
 }
