@@ -3,7 +3,7 @@
 #   include/tally/       headers; those of IR and Transforms only when MLIR is enabled
 #   lib/                 static libraries
 #   share/tally/machines machine descriptions
-#   lib/cmake/tally      targets: tally::core, tally::Support ... tally::Code; with the
+#   lib/cmake/tally      targets: tally::core, tally::Support, tally::Model, ...; with the
 #                        component MLIR also tally::IR and tally::Transforms
 #
 # Tools install themselves, where they are defined. The core and the MLIR part are two export

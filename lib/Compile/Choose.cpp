@@ -8,14 +8,14 @@
 // Three parts, each with its own state: the sets and how they share (Sets), the semaphores that
 // there are for them (Budget), and what code costs that is really made (Trials).
 //
-// Steps:  1. estimate  plan with semaphores of one's own and with shared ones; charge what the
+// Steps:
+//         1. estimate  plan with semaphores of one's own and with shared ones; charge what the
 //                      waits of each plan cost to the sets they wait for
 //         2. pick      the cheaper for each set
 //         3. limit     too many semaphores: share where that costs least for each one saved; if all
 //                      sets share and it is not enough, whole queues share
-//         4. improve   small kernels only: change one set after the other as long as the code,
-//         written
-//                      and priced, gets cheaper
+//         4. improve   small kernels only: change one set after the other as long as the code that is
+//                      written and priced gets cheaper
 // Small kernels go through all of it once more without stepped thresholds, and without relying on
 // constant trips.
 //

@@ -47,9 +47,9 @@ constexpr BodyRule bodyRules[] = {
     {is<LoopOp, IfOp>, isStatement, isStatement, "loop, if, instr and dep"},
     {is<CodeOp>, is<SemaphoreOp>, is<ProgramOp>, "semaphore and program"},
     {is<ProgramOp>, isStep, is<RegisterOp>,
-     "register, set, for, branch, wait, issue, signal, reset, drain and barrier"},
+     "register, set, for, branch, wait, issue, signal, reset, drain, barrier and when"},
     {is<ForOp, BranchOp, BarrierOp, WhenOp>, isStep, isStep,
-     "set, for, branch, wait, issue, signal, reset, drain and barrier"},
+     "set, for, branch, wait, issue, signal, reset, drain, barrier and when"},
 };
 
 /// Of the bodies of an operation; null if it has none.

@@ -23,7 +23,7 @@
 // argument), unless `reduction` says otherwise. States are kept whole: no yes rests on a hash.
 //
 //   ExploreResult result = explore(kernel, code, machine, bindings, options);
-//   if (result.verdict == Verdict::No) print(result.mismatch->text), replay result.schedule
+//   if (result.verdict == Verdict::No) print(result.text), replay result.schedule
 //
 //===----------------------------------------------------------------------===//
 

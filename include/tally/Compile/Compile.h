@@ -3,8 +3,9 @@
 // One call for those who want code and not its making:
 //
 //   Diagnostics diagnostics;
-//   auto compiled = compile(kernel, {.strategy = Strategy::PerLoop}, genericMachine(),
-//   diagnostics); if (compiled) use(compiled->code);
+//   Request request{.strategy = Strategy::PerLoop};
+//   auto compiled = compile(kernel, request, genericMachine(), diagnostics);
+//   if (compiled) use(compiled->code);
 //
 //===----------------------------------------------------------------------===//
 
