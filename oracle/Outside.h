@@ -5,7 +5,7 @@
 // sequence of waits, instructions, signals, resets and drains, each with the values it
 // had. Equal sequences mean that the two forms are the same code.
 //
-// Independent of  the output to scf (Transforms), which nothing of here reads
+// Independent of  the output to scf (Transforms): nothing here reads it
 // Shared          for the flat operations, the interpreter of code (Run)
 //
 //===----------------------------------------------------------------------===//
