@@ -70,6 +70,11 @@ public:
   }
 
   bool run() {
+    // The library takes it for the end of the text.
+    if (size_t nul = document.source.find('\0'); nul != std::string_view::npos) {
+      errors.push_back({"a character of code 0 is no JSON", document.place(nul)});
+      return false;
+    }
     const char *begin = document.source.data();
     size_t ignored = 0;
     return Parser::sax_parse(Cursor(begin, passed), Cursor(begin + document.source.size(), ignored),

@@ -5,6 +5,7 @@
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Written/Text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 using namespace tally;
@@ -258,6 +259,21 @@ TEST(KernelJsonTest, statementsNameTheirPlaces) {
   ASSERT_TRUE(again);
   EXPECT_EQ(writeKernelJson(*again, true), written);
   EXPECT_EQ(writeKernelJson(*kernel).find("loc"), std::string::npos);
+}
+
+/// The library would take it for the end, and what stands behind it would go unseen.
+TEST(KernelJsonTest, nothingHidesBehindANul) {
+  std::string text = document(R"({"instr": "i", "queue": "act"})");
+  ASSERT_TRUE(read(text));
+  EXPECT_EQ(errorsOf(text + '\0' + "more"),
+            fmt::format("k.json:{}:{}: error: a character of code 0 is no JSON\n",
+                        std::count(text.begin(), text.end(), '\n') + 1,
+                        text.size() - text.rfind('\n')));
+}
+
+TEST(KernelJsonTest, columnsMayBeUnknown) {
+  EXPECT_TRUE(read(document(
+      R"({"instr": "i", "queue": "act", "loc": {"file": "k.py", "line": 3, "column": 0}})")));
 }
 
 TEST(KernelJsonTest, placesAreWhole) {

@@ -57,7 +57,7 @@ struct LocData {
   static constexpr auto fields = std::tuple(
       first("file", &LocData::file, "a file"),
       field("line", &LocData::line, {.needed = "a line", .min = 1, .max = UINT32_MAX}),
-      field("column", &LocData::column, {.needed = "a column", .min = 1, .max = UINT32_MAX}));
+      field("column", &LocData::column, {.needed = "a column", .max = UINT32_MAX})); // 0: not known
 };
 
 struct KernelData {
