@@ -14,7 +14,6 @@
 #include "tally/IR/Load.h"
 
 #include "tally/Deps/Bounds.h"
-#include "tally/Model/Check.h"
 
 #include <cctype>
 #include <set>
@@ -173,12 +172,12 @@ ParseResult PlainParser::parseSymbol(llvm::StringRef &name) {
   return token(name, !name.empty());
 }
 
-/// A decimal number, of 63 bits at most.
+/// A decimal number of 63 bits at most, without many zeros before it.
 mlir::OptionalParseResult PlainParser::parseOptionalInteger(llvm::APInt &number) {
   bool isNegative = succeeded(parseOptional("-"));
   uint64_t value = 0;
   llvm::StringRef digits = llvm::StringRef(next, left()).take_while(llvm::isDigit);
-  bool isPlain = !digits.getAsInteger(10, value) && value <= INT64_MAX;
+  bool isPlain = digits.size() < 20 && !digits.getAsInteger(10, value) && value <= INT64_MAX;
   number = llvm::APInt(64, isNegative ? -value : value);
   return token(digits, isPlain);
 }
@@ -304,10 +303,7 @@ bool KernelReader::read(Kernel &kernel) {
 /// Whether the verifier would have nothing to say.
 bool isClean(const Kernel &kernel) {
   Diagnostics diagnostics;
-  check(kernel, diagnostics);
-  if (diagnostics.all().empty()) {
-    reportLeavingTiles(kernel, findTileBounds(kernel), diagnostics);
-  }
+  checkAsRead(kernel, diagnostics);
   return diagnostics.all().empty();
 }
 

@@ -14,13 +14,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tally::tool {
 namespace {
 
 /// How branches go, and how long one run may take.
-constexpr uint64_t numGuards = 4;
-constexpr double secondsOfRun = 2;
+constexpr uint64_t numGuards = 16;
+constexpr double secondsOfRun = 0.5;
 
 /// So many of those that are open are tried and named.
 constexpr size_t mostNamed = 8;
@@ -69,6 +70,9 @@ private:
       }
       bindTo(derived, bindings);
       bindings.setGuardSeed(choice / 2);
+      if (choice < 2) {
+        takeBranches(derived, bindings);
+      }
       RaceOptions options;
       options.seconds = secondsOfRun;
       for (RaceReport &report : checkRaces(kernel, code, machine, bindings, options).reports) {
@@ -86,6 +90,23 @@ private:
       if (kernel.loops[l].trip.kind == Trip::Kind::Value) {
         bindings.set(l, {kernel.loops[l].trip.min});
       }
+    }
+  }
+
+  /// Those that lead to the two; where they part, in turn.
+  void takeBranches(const DerivedDep &derived, Bindings &bindings) const {
+    std::map<LoopId, std::vector<uint64_t>> decisions;
+    for (InstrId instr : {derived.dep.producer, derived.dep.consumer}) {
+      for (LoopId l = kernel.instrs[instr].home; l != rootLoop; l = kernel.loops[l].parent) {
+        const Loop &loop = kernel.loops[l];
+        if (loop.isBranch()) {
+          bool isElse = loop.kind == LoopKind::Else;
+          decisions[isElse ? loop.otherBranch : l].push_back(isElse ? 0 : 1);
+        }
+      }
+    }
+    for (auto &[branch, taken] : decisions) {
+      bindings.set(branch, std::move(taken));
     }
   }
 

@@ -237,6 +237,8 @@ TEST_F(PlainTextTest, codeAndPlacesAndOtherFormsHaveNone) {
       kernel + "loc(unknown)",
       std::string(),
       "tally.kernel @k {\n  tally.instr \"a\" on \"e\"\n" + engine + "}\n",
+      "tally.kernel @k {\n" + engine + "  tally.loop \"A\" trips " + std::string(1001, '0') +
+          "1 {}\n}\n",
       "tally.kernel @ k {\n" + engine + "}\n",
       "tally.kernel @k {\n" + engine + "  tally.instr \"a\vb\" on \"e\"\n}\n",
       "tally.kernel @k {\n  tally. engine \"e\"\n}\n",
