@@ -4,6 +4,7 @@
 
 #include "tally/Deps/Denied.h"
 #include "tally/Deps/Unstated.h"
+#include "tally/Model/Check.h"
 #include "tally/Model/NeverRuns.h"
 
 #include "Isl.h"
@@ -377,8 +378,8 @@ private:
 
 } // namespace
 
-void reportLeavingTiles(const Kernel &kernel, const std::vector<TileBound> &bounds,
-                        Diagnostics &diagnostics) {
+static void reportLeavingTiles(const Kernel &kernel, const std::vector<TileBound> &bounds,
+                               Diagnostics &diagnostics) {
   for (const TileBound &bound : bounds) {
     if (bound.kind == TileBound::Kind::Leaves) {
       Diagnostic error = outsideError(kernel, bound.first);
@@ -397,6 +398,13 @@ void reportTileBounds(const Kernel &kernel, const std::vector<TileBound> &bounds
     }
   }
   open.report(diagnostics);
+}
+
+void checkAsRead(const Kernel &kernel, Diagnostics &diagnostics) {
+  check(kernel, diagnostics);
+  if (!diagnostics.hasErrors()) {
+    reportLeavingTiles(kernel, findTileBounds(kernel), diagnostics);
+  }
 }
 
 void checkTiles(const Kernel &kernel, Diagnostics &diagnostics) {

@@ -14,7 +14,6 @@
 #include "tally/IR/Load.h"
 
 #include "tally/Deps/Bounds.h"
-#include "tally/Model/Check.h"
 #include "tally/Support/Printable.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -129,10 +128,7 @@ mlir::LogicalResult KernelOp::verifyRegions() {
   FileTable files;
   Diagnostics diagnostics;
   Kernel kernel = loadKernel(*this, once ? once->files : files, diagnostics);
-  check(kernel, diagnostics);
-  if (!diagnostics.hasErrors()) {
-    reportLeavingTiles(kernel, findTileBounds(kernel), diagnostics);
-  }
+  checkAsRead(kernel, diagnostics);
   emit(kernel.files, diagnostics, getContext());
   isSound &= !diagnostics.hasErrors();
   if (isSound && once) {

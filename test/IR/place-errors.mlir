@@ -64,7 +64,7 @@ tally.code @k {
   tally.drain
   // expected-note@+1 {{the body is here}}
   tally.program "act" {
-    // expected-error@+1 {{'tally.instr' op may not stand in a 'tally.program'; allowed there are register, set, for, branch, wait, issue, signal, reset, drain and barrier}}
+    // expected-error@+1 {{'tally.instr' op may not stand in a 'tally.program'; allowed there are register, set, for, branch, wait, issue, signal, reset, drain, barrier and when}}
     tally.instr "x" on "act"
     // expected-note@+1 {{the body is here}}
     tally.for "A" {

@@ -7,7 +7,6 @@
 
 #include "tally/Compile/Prepare.h"
 #include "tally/Deps/Bounds.h"
-#include "tally/Model/Check.h"
 #include "tally/Support/WholeFile.h"
 #include "tally/Transforms/Bridge.h"
 #include "tally/Transforms/Passes.h"
@@ -215,11 +214,9 @@ std::vector<LoadedKernel> Session::readJson(std::string_view text) {
   Diagnostics diagnostics;
   std::vector<LoadedKernel> kernels;
   for (auto &[kernel, code] : readKernelsJson(text, file, diagnostics)) {
-    size_t before = diagnostics.numErrors();
-    check(kernel, diagnostics);
-    if (diagnostics.numErrors() == before) {
-      reportLeavingTiles(kernel, findTileBounds(kernel), diagnostics);
-    }
+    Diagnostics own;
+    checkAsRead(kernel, own);
+    diagnostics.append(std::move(own));
     LoadedKernel &next = kernels.emplace_back();
     next.kernel = std::move(kernel);
     next.code = std::move(code);
