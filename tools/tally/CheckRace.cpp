@@ -3,7 +3,8 @@
 // Runs the race check for the given trips, or for several choices of our own:
 //
 //   every loop 0, 1, 2, 3, and more times than the longest distance
-//   each loop in turn not at all, or once within longer ones, or more often than what it holds
+//   each loop in turn not at all, or once within longer ones
+//   each loop in turn, with those around it, three times, and all others once
 //   all of them another number of times at each entry
 //   those that diverge another number of times on each engine
 //
