@@ -4,6 +4,9 @@
 
 #include "../Support/StrictJson.h"
 
+#include "tally/Model/Strategy.h"
+#include "tally/Support/Names.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -140,6 +143,11 @@ static ScheduleFile readSchedule(const JsonAt &root) {
   }
   file.codeFile = stringOrNull(root, "code");
   file.strategy = stringOrNull(root, "strategy");
+  if (std::optional<JsonAt> at = root.find("strategy");
+      at && at->isString() && !strategyFrom(at->string())) {
+    std::vector<std::string> names = strategyNames();
+    at->error(unknownName("strategy", "strategies", at->string(), {names.begin(), names.end()}));
+  }
   file.options = stringsOf(root, "options");
   if (std::optional<JsonAt> options = root.find("options")) {
     file.optionsAt = options->where();

@@ -72,6 +72,9 @@ void forEach(const JsonAt &object, std::string_view key, Visit visit, bool isNee
 
 std::string text(const JsonAt &object, std::string_view key) {
   std::optional<JsonAt> at = object.need(key);
+  if (at && at->isString() && at->string().empty()) {
+    at->error("a name must not be empty");
+  }
   return at ? at->string() : "";
 }
 

@@ -71,6 +71,8 @@ TEST(ScheduleTest, mistakesAreReported) {
               HasSubstr("expected a step"));
   EXPECT_THAT(errorsOf(replaced(text, "\"in_flight\": 2", "\"in_flight\": 0")),
               HasSubstr("in_flight"));
+  EXPECT_THAT(errorsOf(replaced(text, "\"strategy\": \"per-loop\"", "\"strategy\": \"x\"")),
+              HasSubstr("at 'strategy': unknown strategy 'x'"));
   EXPECT_THAT(errorsOf("{"), HasSubstr("w.json:1"));
 }
 

@@ -261,6 +261,13 @@ TEST(KernelJsonTest, statementsNameTheirPlaces) {
   EXPECT_EQ(writeKernelJson(*kernel).find("loc"), std::string::npos);
 }
 
+TEST(KernelJsonTest, kernelsHaveNames) {
+  std::string text = document(R"({"instr": "i", "queue": "act"})");
+  size_t at = text.find("\"name\": \"") + 9;
+  text.erase(at, text.find('"', at) - at);
+  EXPECT_NE(errorsOf(text).find("error: at 'name': a name must not be empty"), std::string::npos);
+}
+
 /// The library would take it for the end, and what stands behind it would go unseen.
 TEST(KernelJsonTest, nothingHidesBehindANul) {
   std::string text = document(R"({"instr": "i", "queue": "act"})");
