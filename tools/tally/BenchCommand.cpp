@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
+#include "Progress.h"
 #include "Session.h"
 #include "Tables.h"
 
@@ -13,8 +14,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
-#include <memory>
 
 namespace tally::tool {
 namespace {
@@ -31,19 +30,6 @@ struct BenchCommand {
   int run();
 };
 
-/// Says what is being measured, if that takes a while.
-std::function<void(std::string_view, std::string_view)> teller() {
-  auto last =
-      std::make_shared<std::chrono::steady_clock::time_point>(std::chrono::steady_clock::now());
-  return [last](std::string_view kernel, std::string_view strategy) {
-    auto now = std::chrono::steady_clock::now();
-    if (now - *last >= std::chrono::seconds(3)) {
-      *last = now;
-      tellProgress(fmt::format("{}, {}", kernel, strategy));
-    }
-  };
-}
-
 std::vector<std::string> kernelNames() {
   std::vector<std::string> names;
   for (const CatalogueEntry &entry : catalogue()) {
@@ -59,7 +45,9 @@ int BenchCommand::run() {
   }
   Machine target = findMachine(machine, settings);
   options.size = size == "paper" ? KernelSize::Paper : KernelSize::Small;
-  options.progress = teller();
+  options.progress = [](std::string_view kernel, std::string_view strategy) {
+    nowDoing(fmt::format("measuring {}, {}", kernel, strategy));
+  };
   options.stop = stopOnSignals();
   Diagnostics diagnostics;
   std::string text = sensitivity

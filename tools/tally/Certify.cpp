@@ -1,6 +1,7 @@
 //===- Certify.cpp - Asking the proved checker ----------------------------===//
 
 #include "Certify.h"
+#include "Progress.h"
 
 #include "tally/Certify/Certificate.h"
 #include "tally/Deps/Bounds.h"
@@ -94,6 +95,7 @@ void show(llvm::StringRef path) {
 }
 
 Exit runChecker(const std::string &checker, llvm::StringRef file) {
+  nowDoing("checking the certificates");
   TemporaryFile output;
   createTemporary(output);
   if (output.path().empty()) {
@@ -128,6 +130,7 @@ Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanDec
   if (keep.empty()) {
     createTemporary(temporary);
   }
+  nowDoing("writing the certificates");
   std::string file = keep.empty() ? temporary.path() : keep;
   if (file.empty() || !writeOutput(file, certificates(kernels, plans, accesses, machine))) {
     return undecided("cannot write the certificates");

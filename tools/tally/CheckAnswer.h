@@ -5,10 +5,9 @@
 #include "CheckCommand.h"
 #include "Result.h"
 
-#include <condition_variable>
-#include <mutex>
-#include <stop_token>
-#include <thread>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace tally::tool {
 
@@ -20,28 +19,11 @@ struct Answer {
   std::vector<Fault> faults;
 };
 
-/// Tells on stderr, every few seconds, what is being done.
-class Heartbeat {
-public:
-  Heartbeat() : thread([this](const std::stop_token &isOver) { beat(isOver); }) {}
-
-  /// What from now on is being done.
-  void doing(std::string what);
-
-private:
-  void beat(const std::stop_token &isOver);
-
-  std::mutex mutex;
-  std::condition_variable_any changed;
-  std::string text;
-  std::jthread thread; ///< ends before the others
-};
-
 /// `given`: the values that --trips and --guards bind.
 Answer exploreSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
-                      const Bindings &given, Heartbeat &heartbeat);
+                      const Bindings &given);
 Answer raceSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
-                   const Bindings &given, Heartbeat &heartbeat);
+                   const Bindings &given);
 
 /// `1 state`, `2 states`.
 std::string counted(uint64_t count, std::string_view what);

@@ -60,25 +60,6 @@ std::string grantedText(const Kernel &kernel) {
 }
 
 //===----------------------------------------------------------------------===//
-// Heartbeat
-//===----------------------------------------------------------------------===//
-
-void Heartbeat::doing(std::string what) {
-  std::scoped_lock lock(mutex);
-  text = std::move(what);
-}
-
-void Heartbeat::beat(const std::stop_token &isOver) {
-  constexpr std::chrono::seconds period(3);
-  std::unique_lock lock(mutex);
-  for (auto seconds = period;
-       !changed.wait_for(lock, isOver, period, [] { return false; }) && !isOver.stop_requested();
-       seconds += period) {
-    tellProgress(fmt::format("{} ({} s)", text, seconds.count()));
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // Checking
 //===----------------------------------------------------------------------===//
 
@@ -87,7 +68,6 @@ namespace {
 /// Asks what was asked about one kernel.
 Answer checkSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
                     const Bindings &given) {
-  Heartbeat heartbeat;
   Answer answer;
   answer.verdict = Verdict::Yes;
   answer.json = subjectJson(subject.kernel, subject.code, machine);
@@ -101,10 +81,10 @@ Answer checkSubject(const CheckOptions &options, const Subject &subject, const M
     answer.faults.insert(answer.faults.end(), part.faults.begin(), part.faults.end());
   };
   if (options.asksExplore()) {
-    add("explore", exploreSubject(options, subject, machine, given, heartbeat));
+    add("explore", exploreSubject(options, subject, machine, given));
   }
   if (options.asksRace()) {
-    add("race", raceSubject(options, subject, machine, given, heartbeat));
+    add("race", raceSubject(options, subject, machine, given));
   }
   answer.json["verdict"] = toString(answer.verdict);
   answer.text += fmt::format("verdict: {}\n", toString(answer.verdict));

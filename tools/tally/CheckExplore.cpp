@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CheckAnswer.h"
+#include "Progress.h"
 #include "Table.h"
 #include "TileWatch.h"
 
@@ -34,9 +35,9 @@ constexpr uint64_t statesOfDeeper = 200'000;
 class ExploreMode {
 public:
   ExploreMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
-              const Bindings &given, Heartbeat &heartbeat)
+              const Bindings &given)
       : options(options), subject(subject), kernel(subject.heldTo()), machine(machine),
-        given(given), heartbeat(heartbeat) {
+        given(given) {
     explore.inFlight = options.inFlight != 0 ? options.inFlight : explore.inFlight;
     explore.reduction = options.reduction == "none"    ? Reduction::None
                         : options.reduction == "local" ? Reduction::Local
@@ -100,7 +101,7 @@ private:
   //===--- Exploring ------------------------------------------------------===//
 
   void exploreGiven() {
-    heartbeat.doing("exploring the given trips");
+    nowDoing("exploring the given trips");
     most = doesRun(kernel, given);
     all.total = exploreDeeper(given);
     all.instances = 1;
@@ -177,8 +178,8 @@ private:
         all.leaveOpen(stopReason);
         return;
       }
-      heartbeat.doing(fmt::format("exploring: {} choices of trips done, {} states", all.instances,
-                                  all.total.states));
+      nowDoing(fmt::format("exploring: {} choices of trips done, {} states", all.instances,
+                           all.total.states));
       Bindings bindings = bindTrips(kernel, *choice);
       if (std::optional<Diagnostic> problem = watch.problemOf(bindings)) {
         leaveBuffer(*problem, *choice);
@@ -401,7 +402,6 @@ private:
   const Kernel &kernel;
   const Machine &machine;
   const Bindings &given;
-  Heartbeat &heartbeat;
   ExploreOptions explore;
   double seconds; ///< 0: as long as it takes
   ExploreAllResult all;
@@ -419,8 +419,8 @@ private:
 } // namespace
 
 Answer exploreSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
-                      const Bindings &given, Heartbeat &heartbeat) {
-  return ExploreMode(options, subject, machine, given, heartbeat).run();
+                      const Bindings &given) {
+  return ExploreMode(options, subject, machine, given).run();
 }
 
 } // namespace tally::tool

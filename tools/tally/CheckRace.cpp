@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CheckAnswer.h"
+#include "Progress.h"
 
 #include "tally/Check/Causes.h"
 
@@ -138,18 +139,17 @@ private:
 class RaceMode {
 public:
   RaceMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
-           const Bindings &given, Heartbeat &heartbeat)
+           const Bindings &given)
       : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
-        heartbeat(heartbeat), hasGuards(!options.tripsGiven() &&
-                                        TripChooser(subject.kernel, subject.kernel).hasGuards()) {
+        hasGuards(!options.tripsGiven() &&
+                  TripChooser(subject.kernel, subject.kernel).hasGuards()) {
     ranOnce = IdVector<InstrId, bool>(kernel.instrs.size(), false);
     race.inFlight = options.inFlight != 0 ? options.inFlight : race.inFlight;
     race.schedules = options.schedules;
     race.seed = options.seed;
     race.stop = options.stop;
     race.progress = [this](uint64_t done, uint64_t performed) {
-      this->heartbeat.doing(
-          fmt::format("running: {} schedules, {} steps", schedules + done, steps + performed));
+      nowDoing(fmt::format("running: {} schedules, {} steps", schedules + done, steps + performed));
     };
   }
 
@@ -253,7 +253,7 @@ private:
 
   /// Several reports may have one cause, in several runs, too.
   void foldReports(const std::vector<RaceTrips> &choices) {
-    heartbeat.doing("looking for causes");
+    nowDoing("looking for causes");
     std::vector<Bindings> bindings;
     for (size_t i = 0; i < results.size(); ++i) {
       bindings.push_back(choices[i].bindings);
@@ -320,7 +320,6 @@ private:
   const Kernel &kernel;
   const Machine &machine;
   const Bindings &given;
-  Heartbeat &heartbeat;
   const bool hasGuards;
   RaceOptions race;
   Answer answer;
@@ -337,8 +336,8 @@ private:
 } // namespace
 
 Answer raceSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
-                   const Bindings &given, Heartbeat &heartbeat) {
-  return RaceMode(options, subject, machine, given, heartbeat).run();
+                   const Bindings &given) {
+  return RaceMode(options, subject, machine, given).run();
 }
 
 } // namespace tally::tool

@@ -7,6 +7,7 @@
 #include "Interrupt.h"
 #include "Messages.h"
 #include "Options.h"
+#include "Progress.h"
 #include "Session.h"
 
 #include "tally/Support/Names.h"
@@ -403,6 +404,7 @@ int runProgram(const Heading &heading, int argc, char **argv,
     std::signal(ofWriting, SIG_IGN); // writing says what went wrong
   }
   endOnSignals();
+  Heartbeat heartbeat;
   CLI::App app{heading.summary, heading.name};
   app.footer(heading.footer);
   declareOn(app);

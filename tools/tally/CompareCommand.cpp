@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Progress.h"
 #include "Result.h"
 #include "Tables.h"
 
@@ -30,6 +31,7 @@ struct CompareCommand {
 void addRow(Table &table, const LoadedKernel &loaded, Request options, Strategy strategy,
             const Machine &machine) {
   options.strategy = strategy;
+  nowDoing(fmt::format("comparing strategies: {}", toString(strategy)));
   Diagnostics diagnostics;
   const Code *written = loaded.code ? &*loaded.code : nullptr;
   std::optional<Compiled> compiled = compile(loaded.kernel, options, machine, diagnostics, written);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
+#include "Progress.h"
 #include "TimedSubject.h"
 
 #include "tally/Report/Report.h"
@@ -180,6 +181,7 @@ int ReportCommand::run() {
   }
   Report report{session.machine().name, {}, window.from, window.until};
   for (const Subject &one : subjects) {
+    nowDoing(fmt::format("simulating {}", toString(one.code.strategy)));
     TimelineRecorder recorder(one.kernel, one.code, window);
     SimOptions options = time.simOptions(one.code);
     options.observer = &recorder;

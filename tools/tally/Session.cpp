@@ -3,6 +3,7 @@
 #include "Session.h"
 
 #include "Interrupt.h"
+#include "Progress.h"
 #include "TileWatch.h"
 
 #include "tally/Compile/Prepare.h"
@@ -180,6 +181,7 @@ static bool isJson(const std::string &path, llvm::StringRef text) {
 std::vector<LoadedKernel> Session::read(const std::string &path) {
   file = path == "-" ? "<stdin>" : path;
   EndsOnSignals untilRead;
+  nowDoing("reading the input");
   std::string problem;
   std::unique_ptr<llvm::MemoryBuffer> buffer = readKernelFile(path, problem);
   if (!buffer) {
@@ -281,6 +283,7 @@ bool Session::findDeps(LoadedKernel &loaded) {
   }
   Diagnostics diagnostics;
   const Request request = options.request();
+  nowDoing("finding dependences");
   loaded.kernel = findAsked(loaded.kernel, request, target, extractor, diagnostics);
   loaded.depsFound = request.findDeps;
   report(loaded.kernel, diagnostics);
@@ -288,12 +291,14 @@ bool Session::findDeps(LoadedKernel &loaded) {
 }
 
 Held Session::hold(const LoadedKernel &loaded) {
+  nowDoing("comparing dependences with accesses");
   return holdDeps(loaded.kernel, {.queueOverlap = target.queueOverlap}, extractor);
 }
 
 std::optional<Compiled> Session::compile(const Kernel &kernel, const Request &request,
                                          const Code *written) {
   Diagnostics diagnostics;
+  nowDoing("planning");
   std::optional<Compiled> compiled = tally::compile(kernel, request, target, diagnostics, written);
   report(kernel, diagnostics);
   return compiled;

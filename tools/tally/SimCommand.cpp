@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interrupt.h"
+#include "Progress.h"
 #include "Result.h"
 #include "SimData.h"
 #include "Tables.h"
@@ -119,6 +120,7 @@ public:
 private:
   Run simulateIt(const Machine &machine, const Timing &timing, const InstrCosts &costs,
                  const std::string &setting) const {
+    nowDoing(fmt::format("simulating{}{}", setting.empty() ? "" : " ", setting));
     SimOptions options = command.time.simOptions(subject.code);
     options.criticalPath = true;
     std::optional<WholeFile> file;
