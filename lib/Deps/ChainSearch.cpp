@@ -18,6 +18,9 @@ ptrdiff_t maxNeighbours(size_t maxStatements) {
   return static_cast<ptrdiff_t>(maxStatements / 4);
 }
 
+/// Links followed from each statement, on average: an instruction may wait for all others.
+constexpr size_t linksPerStatement = 64;
+
 struct Statement {
   InstrId instr;
   uint32_t level = 0;
@@ -58,17 +61,27 @@ private:
   void search() {
     statements.clear();
     scratch.clear();
+    linksLeft = limit * linksPerStatement;
     know({.instr = consumer, .level = numLevels(), .exists = true, .step = {}});
     // Issue order fans out widely, so waits are followed as far as they go before each use of it.
     size_t followed = 0;
-    for (size_t i = 0; i < statements.size() && found == SIZE_MAX; ++i) {
-      for (; followed < statements.size() && found == SIZE_MAX; ++followed) {
+    for (size_t i = 0; i < statements.size() && !isOver(); ++i) {
+      for (; followed < statements.size() && !isOver(); ++followed) {
         queue(followed);
         waits(followed);
         branches(followed);
       }
       engine(i);
     }
+  }
+
+  bool isOver() const { return found != SIZE_MAX || linksLeft == 0; }
+
+  /// Counts a link that is looked at; false if no more are.
+  bool mayFollow() {
+    wasBounded |= linksLeft == 0;
+    linksLeft -= linksLeft != 0;
+    return linksLeft != 0;
   }
 
   void setGoal() {
@@ -270,7 +283,7 @@ private:
     auto first = middle - std::min(middle - waiters.begin(), maxNeighbours(limit));
     auto last = middle + std::min(waiters.end() - middle, maxNeighbours(limit));
     wasBounded |= first != waiters.begin() || last != waiters.end();
-    for (auto other = first; other != last; ++other) {
+    for (auto other = first; other != last && mayFollow(); ++other) {
       Statement s = statements[at];
       Statement next = s;
       if (*other != instr && before(s, *other, next)) {
@@ -286,6 +299,9 @@ private:
   void waits(size_t at) {
     const InstrId instr = statements[at].instr;
     for (size_t d : index.depsOf[instr]) {
+      if (!mayFollow()) {
+        return;
+      }
       if (d == goal || removed[d]) {
         continue;
       }
@@ -329,6 +345,9 @@ private:
     const Statement s = statements[at];
     InstrId awaited = extraction.deps[dep].dep.producer;
     for (size_t o : index.depsOf[other]) {
+      if (!mayFollow()) {
+        return;
+      }
       if (!isUsable(dep) || !isUsable(o) || extraction.deps[o].dep.producer != awaited ||
           levelsAround(awaited) < s.level) {
         continue;
@@ -482,6 +501,7 @@ private:
   const std::vector<bool> &removed;
   Scratch &scratch;
   size_t limit;
+  size_t linksLeft = 0;
   size_t goal;
   InstrId producer;
   InstrId consumer;
