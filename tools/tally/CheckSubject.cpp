@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CheckCommand.h"
+#include "Progress.h"
 #include "SameKernel.h"
 
 #include "tally/Deps/Implied.h"
@@ -152,6 +153,7 @@ private:
   }
 
   Asked askedByAccesses(const Kernel &kernel) const {
+    nowDoing("finding dependences");
     Extractor extractor;
     Extraction found = extractor.extract(kernel, {.queueOverlap = machine.queueOverlap});
     markImplied(kernel, found);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Output.h"
+#include "Progress.h"
 #include "Session.h"
 
 #include "tally/Deps/Implied.h"
@@ -40,9 +41,11 @@ struct DepsCommand {
     Extractor extractor;
     std::string text;
     for (const LoadedKernel &loaded : session.load()) {
+      nowDoing("finding dependences");
       Extraction extraction =
           extractor.extract(loaded.kernel, {.queueOverlap = session.machine().queueOverlap});
       if (!common.keepImplied) {
+        nowDoing("removing dependences that others imply");
         markImplied(loaded.kernel, extraction);
       }
       text += text.empty() ? "" : format == "json" ? ",\n" : "\n";
