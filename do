@@ -277,7 +277,6 @@ embed_test() {
   cmake --install "$build/$1" --prefix "$tree" >/dev/null || return 1
   for example in embed write-kernel; do
     work=$build/embed/$1/$example
-    rm -rf "$work"
     cmake -S "examples/$example" -B "$work" -G Ninja -DCMAKE_BUILD_TYPE=Release \
       -DCMAKE_PREFIX_PATH="$tree" &&
       cmake --build "$work" &&
