@@ -76,7 +76,7 @@ uint64_t withDependences(uint64_t numKernels) {
 }
 
 TEST(RandomKernelsTest, allAreCertified) {
-  const uint64_t numKernels = test::numKernels(2'500, 10'000);
+  const uint64_t numKernels = test::numKernels(1'500, 10'000);
   const uint64_t asking = withDependences(numKernels);
   EXPECT_GT(asking * 10, numKernels * 8);
   for (Strategy strategy : covered) {
@@ -89,7 +89,7 @@ TEST(RandomKernelsTest, allAreCertified) {
 
 /// Mixed groups, loop counters and stepped thresholds.
 TEST(RandomKernelsTest, automaticCodeIsCertifiedToo) {
-  const uint64_t numKernels = test::numKernels(1'000, 2'000);
+  const uint64_t numKernels = test::numKernels(600, 2'000);
   Counts counts = judge(Strategy::Auto, numKernels);
   EXPECT_EQ(counts.certified, withDependences(numKernels));
   EXPECT_EQ(counts.notCovered, numKernels - counts.certified);
@@ -98,7 +98,7 @@ TEST(RandomKernelsTest, automaticCodeIsCertifiedToo) {
 
 /// What strategy auto settles on by itself, as under `tally compile --certify`.
 TEST(RandomKernelsTest, whatAutoChoosesIsCertified) {
-  const uint64_t numKernels = test::numKernels(1'000, 2'000);
+  const uint64_t numKernels = test::numKernels(600, 2'000);
   std::string certificates;
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
     Kernel kernel = coveredKernel(seed);

@@ -141,7 +141,7 @@ uint64_t expectNoDifference(Batch batch) {
 }
 
 TEST(ReplayTest, theProofsSystemsDoTheSame) {
-  expectNoDifference(runsOf(600, {0, 4}));
+  expectNoDifference(runsOf(test::numKernels(300, 1'000), {0, 4}));
 }
 
 /// The same with more iterations than any threshold or distance is long.
@@ -153,7 +153,7 @@ TEST(ReplayTest, longRunsDoTheSame) {
 /// Code with a mistake may do what the kernel does not allow; both sides say so at the same
 /// step. And where only one side has the mistake, that is noticed.
 TEST(ReplayTest, mistakesAreSeenAlike) {
-  const uint64_t numKernels = test::numKernels(20, 50);
+  const uint64_t numKernels = test::numKernels(10, 50);
   Batch both, one;
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
     Kernel kernel = coveredKernel(seed);

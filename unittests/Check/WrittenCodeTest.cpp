@@ -176,7 +176,7 @@ protected:
 TEST_F(WrittenCodeTest, withoutResets) {
   RandomCodeOptions options;
   options.flagPercent = 0;
-  run(test::numKernels(3'000, 12'000), options);
+  run(test::numKernels(2'000, 12'000), options);
   EXPECT_EQ(counts.open, 0) << "without resets every schedule ends alike";
 }
 
@@ -184,5 +184,5 @@ TEST_F(WrittenCodeTest, withResets) {
   RandomCodeOptions options;
   options.flagPercent = 40;
   options.sharePercent = 5;
-  run(test::numKernels(2'000, 6'000), options);
+  run(test::numKernels(1'200, 6'000), options);
 }

@@ -24,7 +24,7 @@ using namespace tally::oracle;
 
 namespace {
 
-const uint32_t numPrograms = test::numKernels(20'000, 100'000);
+const uint32_t numPrograms = test::numKernels(12'000, 100'000);
 const uint32_t numInAllSettings = test::numKernels(20, 100);
 constexpr uint32_t numUnrolled = 20000;
 constexpr uint32_t numMistaken = 3000;

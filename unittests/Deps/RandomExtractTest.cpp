@@ -21,7 +21,7 @@ TEST_P(RandomExtractTest, isSoundCompleteAndExact) {
   Extractor extractor;
   Held held;
   size_t numUndecided = 0;
-  auto [first, last] = test::seeds("DEPS", 400, 10'000);
+  auto [first, last] = test::seeds("DEPS", 250, 10'000);
   for (uint64_t seed = first + GetParam(); seed <= last; seed += numParts) {
     ExtractOptions options{seed % 2 == 0};
     std::string failure = holdToConflicts(randomAccesses(seed), seed, options, extractor, held);

@@ -167,7 +167,7 @@ class RandomLoopsTest : public testing::TestWithParam<uint64_t> {};
 TEST_P(RandomLoopsTest, areReducedSoundlyAndCompletely) {
   Extractor extractor;
   Held held;
-  auto [first, last] = test::seeds("LOOPS", 400, 10'000);
+  auto [first, last] = test::seeds("LOOPS", 250, 10'000);
   size_t numIdle = 0;
   for (uint64_t seed = first + GetParam(); seed <= last; seed += numParts) {
     const Shape &shape = shapes[seed % std::size(shapes)];

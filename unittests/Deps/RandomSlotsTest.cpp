@@ -172,7 +172,7 @@ class RandomSlotsTest : public testing::TestWithParam<uint64_t> {};
 TEST_P(RandomSlotsTest, areSoundAndExact) {
   Extractor extractor;
   Held held;
-  auto [first, last] = test::seeds("SLOTS", 400, 10'000);
+  auto [first, last] = test::seeds("SLOTS", 200, 10'000);
   for (uint64_t seed = first + GetParam(); seed <= last; seed += numParts) {
     ExtractOptions options{seed % 2 == 0};
     std::string failure = holdToConflicts(SlotsKernel(seed).make(), seed, options, extractor, held);

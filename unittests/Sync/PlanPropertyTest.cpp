@@ -21,7 +21,7 @@ using namespace tally::oracle;
 
 namespace {
 
-const uint32_t numPrograms = test::numKernels(25'000, 100'000);
+const uint32_t numPrograms = test::numKernels(15'000, 100'000);
 constexpr Strategy strategies[] = {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
                                    Strategy::Auto};
 

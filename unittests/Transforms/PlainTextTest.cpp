@@ -28,7 +28,7 @@ using namespace tally::oracle;
 namespace {
 
 const uint32_t numKernels = test::numKernels(300, 2000);
-const uint32_t numMutants = test::numKernels(10000, 100000);
+const uint32_t numMutants = test::numKernels(5000, 100000);
 
 std::string textOf(uint64_t seed) {
   std::string text = "module {\n";
