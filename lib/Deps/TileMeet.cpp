@@ -162,11 +162,15 @@ std::string isBefore(const std::string &at, const std::string &first, const std:
   return size.empty() ? "1 = 1" : fmt::format("{} < {} + {}", at, first, size);
 }
 
-/// Elements first, first + stride, ... of one dimension, on both sides. Neither is empty.
+/// Elements first, first + stride, ... of one dimension, on both sides. Neither is empty. Where
+/// they lie together does not matter: pairs that lie alike in two rings ask the same question.
 std::string meetText(const TileDim &x, const TileText &p, const TileDim &y, const TileText &c,
                      size_t d) {
-  std::string px = p.expr(x.first);
-  std::string cy = c.expr(y.first);
+  const TileText::Sum ofP = p.sum(x.first);
+  const TileText::Sum ofC = c.sum(y.first);
+  const int64_t both = std::min(ofP.constant, ofC.constant);
+  std::string px = ofP.with(ofP.constant - both);
+  std::string cy = ofC.with(ofC.constant - both);
   if (!x.size.valid() && !y.size.valid()) {
     return fmt::format("({} = {})", px, cy);
   }

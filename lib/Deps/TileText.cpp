@@ -67,6 +67,35 @@ std::string TileText::expr(TileExprId id) const {
   }
 }
 
+/// Far from any overflow of what is computed with it.
+static bool isSmall(int64_t constant) {
+  return -Bounds::endless < constant && constant < Bounds::endless;
+}
+
+TileText::Sum TileText::sum(TileExprId id) const {
+  using Kind = TileExpr::Kind;
+  const TileExpr &node = access.exprs[id];
+  if (node.kind == Kind::Constant && isSmall(node.value)) {
+    return {"", node.value};
+  }
+  for (auto [rest, added] : {std::pair(node.a, node.b), std::pair(node.b, node.a)}) {
+    bool isSum = node.kind == Kind::Add || (node.kind == Kind::Sub && rest == node.a);
+    if (isSum && access.exprs[added].kind == Kind::Constant && isSmall(access.exprs[added].value)) {
+      Sum both = sum(rest);
+      both.constant +=
+          node.kind == Kind::Add ? access.exprs[added].value : -access.exprs[added].value;
+      return isSmall(both.constant) ? both : Sum{expr(id), 0};
+    }
+  }
+  return {expr(id), 0};
+}
+
+std::string TileText::Sum::with(int64_t other) const {
+  return text.empty() ? fmt::format("{}", other)
+         : other == 0 ? text
+                      : fmt::format("({} + {})", text, other);
+}
+
 std::string TileText::size(const TileDim &dim) const {
   if (!dim.size.valid()) {
     return "1";

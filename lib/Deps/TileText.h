@@ -34,6 +34,17 @@ public:
 
   std::string expr(TileExprId id) const;
 
+  /// The same in two parts.
+  struct Sum {
+    std::string text; ///< empty: 0
+    int64_t constant = 0;
+
+    /// With another constant.
+    std::string with(int64_t constant) const;
+  };
+
+  Sum sum(TileExprId id) const;
+
   /// How many elements. Empty: a run-time value without a text says what it is; it is at least 1.
   std::string size(const TileDim &dim) const;
 
