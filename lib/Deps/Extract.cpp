@@ -33,8 +33,14 @@ namespace {
 constexpr size_t maxPairsTogether = 8;
 
 /// What one pair of accesses gives, before it is known to matter.
-struct Draft : DerivedDep {
+struct Draft {
+  Candidate ends;
   const Distances::One *example = nullptr; ///< kept by the finder
+  int64_t step = 0;
+  uint32_t firstComponent = 0;
+  uint32_t numComponents = 0;
+  DistanceForm form = DistanceForm::Vector;
+  Excess excess = Excess::None;
 };
 
 /// One kernel.
@@ -85,14 +91,8 @@ private:
   //===--- 2. Distances ---------------------------------------------------===//
 
   void derive(const Candidate &candidate) {
-    Draft draft;
-    draft.dep.producer = candidate.producer;
-    draft.dep.consumer = candidate.consumer;
-    draft.dep.kind = dependenceKind(candidate);
-    draft.dep.where = kernel.instrs[candidate.consumer].where;
-    draft.producerAccess = candidate.producerAccess;
-    draft.consumerAccess = candidate.consumerAccess;
-    TilePair pair = tilePair(draft);
+    const Draft draft{candidate};
+    TilePair pair = tilePair(candidate);
     const TileBox &producer = pair.producer, &consumer = pair.consumer;
     bool isSure = producer.buffer == consumer.buffer
                       ? producer.isFixed && consumer.isFixed
@@ -122,16 +122,16 @@ private:
     addVectors(draft, vector, place);
   }
 
-  TilePair tilePair(const Draft &draft) {
-    const TileBox &producer = tiles[tiles.of(draft.producerAccess)];
-    const TileBox &consumer = tiles[tiles.of(draft.consumerAccess)];
+  TilePair tilePair(const Candidate &ends) {
+    const TileBox &producer = tiles[tiles.of(ends.producerAccess)];
+    const TileBox &consumer = tiles[tiles.of(ends.consumerAccess)];
     return {kernel,
             tiles,
             placeOf(producer.home, consumer.home),
             producer,
             consumer,
-            draft.dep.producer < draft.dep.consumer,
-            kernel.engineOf(draft.dep.producer) == kernel.engineOf(draft.dep.consumer)};
+            ends.producer < ends.consumer,
+            kernel.engineOf(ends.producer) == kernel.engineOf(ends.consumer)};
   }
 
   /// Of the pair at hand.
@@ -143,8 +143,8 @@ private:
   void addFlat(Draft draft, const Distances &distances) {
     draft.excess = excessOf(distances);
     for (const Distances::One &one : distances.list) {
-      draft.dep.form = one.components[0] == 0 ? DistanceForm::Vector : DistanceForm::Flat;
-      draft.dep.step = one.components[0];
+      draft.form = one.components[0] == 0 ? DistanceForm::Vector : DistanceForm::Flat;
+      draft.step = one.components[0];
       draft.example = &one;
       drafts.push_back(draft);
     }
@@ -154,23 +154,23 @@ private:
   void addVectors(Draft draft, const Distances &distances, const PairPlace &place) {
     draft.excess = excessOf(distances);
     for (const Distances::One &one : distances.list) {
-      draft.dep.firstComponent = static_cast<uint32_t>(components.size());
-      draft.dep.form = DistanceForm::Vector;
-      draft.dep.step = 0;
+      draft.firstComponent = static_cast<uint32_t>(components.size());
+      draft.form = DistanceForm::Vector;
+      draft.step = 0;
       draft.example = &one;
       for (size_t i = 0; i < one.components.size(); ++i) {
         int64_t distance = one.components[i];
         if (i == place.levels.size()) {
           bool isWhole = distance == wholeLevel;
-          draft.dep.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
-          draft.dep.step = isWhole ? 0 : distance;
+          draft.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
+          draft.step = isWhole ? 0 : distance;
         } else if (distance == wholeLevel) {
           addWholeLevel(place.levels[i]); // and so on for those inside it
         } else if (distance != 0) {
           components.push_back({place.levels[i], distance});
         }
       }
-      draft.dep.numComponents = static_cast<uint32_t>(components.size()) - draft.dep.firstComponent;
+      draft.numComponents = static_cast<uint32_t>(components.size()) - draft.firstComponent;
       drafts.push_back(draft);
     }
   }
@@ -186,18 +186,18 @@ private:
   //===--- 3. Merge -------------------------------------------------------===//
 
   std::span<const DistanceComponent> componentsOf(const Draft &draft) const {
-    return {components.data() + draft.dep.firstComponent, draft.dep.numComponents};
+    return {components.data() + draft.firstComponent, draft.numComponents};
   }
 
   static bool sameEnds(const Draft &a, const Draft &b) {
-    return a.dep.producer == b.dep.producer && a.dep.consumer == b.dep.consumer;
+    return a.ends.producer == b.ends.producer && a.ends.consumer == b.ends.consumer;
   }
 
   /// By consumer, then producer; those of one pair in the order in which they were found.
   void sortDrafts() {
     std::vector<std::tuple<InstrId, InstrId, uint32_t>> keys;
     for (uint32_t i = 0; i < drafts.size(); ++i) {
-      keys.emplace_back(drafts[i].dep.consumer, drafts[i].dep.producer, i);
+      keys.emplace_back(drafts[i].ends.consumer, drafts[i].ends.producer, i);
     }
     std::ranges::sort(keys);
     for (const auto &key : keys) {
@@ -252,7 +252,7 @@ private:
       const Draft &draft = drafts[i];
       bool isNew = i == group[0] || !samePair(draft, drafts[i - 1]);
       if (isNew && (isTooLong(draft) || draft.excess == Excess::None)) {
-        pairs.push_back(tilePair(draft));
+        pairs.push_back(tilePair(draft.ends));
       }
     }
     if (pairs.size() < 2 || pairs.size() > maxPairsTogether) {
@@ -291,32 +291,33 @@ private:
   }
 
   static bool samePair(const Draft &a, const Draft &b) {
-    return a.producerAccess == b.producerAccess && a.consumerAccess == b.consumerAccess;
+    return a.ends.producerAccess == b.ends.producerAccess &&
+           a.ends.consumerAccess == b.ends.consumerAccess;
   }
 
   bool sameDistance(const Draft &a, const Draft &b) const {
-    return a.dep.form == b.dep.form && a.dep.step == b.dep.step &&
+    return a.form == b.form && a.step == b.step &&
            std::ranges::equal(componentsOf(a), componentsOf(b));
   }
 
   /// Whether whoever waits at a's distance has waited at b's: a's runs of the producer are no
   /// earlier, and a has no wait left out (for lack of iterations behind it) that b has.
   bool implies(const Draft &a, const Draft &b) const {
-    bool isZero = a.dep.form == DistanceForm::Vector && a.dep.numComponents == 0;
+    bool isZero = a.form == DistanceForm::Vector && a.numComponents == 0;
     if (isZero) {
       return true;
     }
-    if (a.dep.form == DistanceForm::Flat && a.dep.step == 1) {
-      return b.dep.form != DistanceForm::Vector || b.dep.numComponents != 0; // every earlier run
+    if (a.form == DistanceForm::Flat && a.step == 1) {
+      return b.form != DistanceForm::Vector || b.numComponents != 0; // every earlier run
     }
-    if (a.dep.form != b.dep.form) {
+    if (a.form != b.form) {
       return false;
     }
-    switch (a.dep.form) {
+    switch (a.form) {
     case DistanceForm::Flat:
-      return a.dep.step <= b.dep.step;
+      return a.step <= b.step;
     case DistanceForm::Element:
-      return std::ranges::equal(componentsOf(a), componentsOf(b)) && a.dep.step <= b.dep.step;
+      return std::ranges::equal(componentsOf(a), componentsOf(b)) && a.step <= b.step;
     case DistanceForm::Vector:
       return vectorImplies(componentsOf(a), componentsOf(b));
     }
@@ -343,9 +344,20 @@ private:
   }
 
   void emit(const Draft &draft) {
-    DerivedDep derived = draft;
+    const Candidate &ends = draft.ends;
     std::span<const DistanceComponent> own = componentsOf(draft);
-    derived.dep.firstComponent = static_cast<uint32_t>(result.components.size());
+    DerivedDep derived;
+    derived.dep = {.producer = ends.producer,
+                   .consumer = ends.consumer,
+                   .kind = dependenceKind(ends),
+                   .form = draft.form,
+                   .firstComponent = static_cast<uint32_t>(result.components.size()),
+                   .numComponents = draft.numComponents,
+                   .step = draft.step,
+                   .where = kernel.instrs[ends.consumer].where};
+    derived.producerAccess = ends.producerAccess;
+    derived.consumerAccess = ends.consumerAccess;
+    derived.excess = draft.excess;
     result.components.insert(result.components.end(), own.begin(), own.end());
     addExample(derived, draft.example);
     result.deps.push_back(derived);
