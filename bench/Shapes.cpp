@@ -177,7 +177,26 @@ private:
   BufferId buffer;
 };
 
-constexpr std::string_view patterns[] = {"stages", "slots", "rings", "boxes", "fresh"};
+class Packed : public Pattern {
+public:
+  explicit Packed(size_t numInstrs) : Pattern("packed") {
+    addEngines(2);
+    buffer = addBuffer("X", numInstrs + 1);
+  }
+
+  void instr() override {
+    uint64_t half = number % 2;
+    uint64_t first = number - half;
+    add(queues[half]);
+    touch(half == 0 ? AccessKind::Write : AccessKind::Read, "X", buffer,
+          loop.empty() ? fmt::format("{}", first) : fmt::format("{} mod 2 + {}", loop, first));
+  }
+
+private:
+  BufferId buffer;
+};
+
+constexpr std::string_view patterns[] = {"stages", "slots", "rings", "boxes", "fresh", "packed"};
 constexpr std::string_view nests[] = {"straight", "loop", "nest2", "nest3", "branches"};
 
 std::unique_ptr<Pattern> patternNamed(std::string_view name, size_t numInstrs) {
@@ -192,6 +211,9 @@ std::unique_ptr<Pattern> patternNamed(std::string_view name, size_t numInstrs) {
   }
   if (name == "boxes") {
     return std::make_unique<Boxes>();
+  }
+  if (name == "packed") {
+    return std::make_unique<Packed>(numInstrs);
   }
   return std::make_unique<Fresh>(numInstrs);
 }

@@ -7,6 +7,7 @@
 //   rings     each reads and writes a slot of one of 16 rings of four, or one of 64 constant slots
 //   boxes     each reads and writes some of 1,024 elements; boxes lie partly over one another
 //   fresh     each writes a slot of its own and reads two of the last 64
+//   packed    one writes a ring of two, the next reads it; all rings lie in one buffer
 //
 //   straight  no loop
 //   loop      one loop whose trips only the run knows

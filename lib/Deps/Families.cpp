@@ -10,16 +10,23 @@
 
 namespace tally {
 
+/// One that holds both.
+static Bounds around(const Bounds &a, const Bounds &b) {
+  return a.isEmpty()   ? b
+         : b.isEmpty() ? a
+                       : Bounds{std::min(a.first, b.first), std::max(a.last, b.last)};
+}
+
 /// The cells of one family.
 class Families::Cells {
 public:
-  using Ranges = std::vector<std::pair<uint64_t, uint64_t>>; ///< by dimension; first, end
+  using Range = std::pair<uint64_t, uint64_t>; ///< first, end
+  using Ranges = std::vector<Range>;           ///< by dimension
 
   Cells(const Families &families, const Family &family)
-      : families(families), shape(family.shape),
-        starts(families.kernel.buffers[shape.buffer].shape.size()) {
-    for (const Touch &touch : family.touches) {
-      const std::vector<Bounds> &inside = families.memberOf(touch.access).slot.inside;
+      : families(families), shape(family.shape), starts(families.numDims) {
+    for (uint32_t number : family.members) {
+      std::span<const Bounds> inside = families.insideOf(families.members[number]);
       for (size_t d = 0; d < starts.size(); ++d) {
         starts[d].push_back(inside[d].first);
         starts[d].push_back(inside[d].last + 1);
@@ -31,8 +38,8 @@ public:
     }
   }
 
-  Ranges ofMember(AccessId access) const {
-    const std::vector<Bounds> &inside = families.memberOf(access).slot.inside;
+  Ranges ofMember(const Member &member) const {
+    std::span<const Bounds> inside = families.insideOf(member);
     Ranges ranges;
     for (size_t d = 0; d < starts.size(); ++d) {
       ranges.emplace_back(lower(d, inside[d].first), lower(d, inside[d].last + 1));
@@ -41,8 +48,8 @@ public:
   }
 
   /// All that it may touch in some run; of a slot that moves, any part.
-  Ranges ofGuest(AccessId access) const {
-    const TileBox &tile = families.tiles[families.tiles.of(access)];
+  Ranges ofGuest(const Member &guest) const {
+    const TileBox &tile = families.tiles[guest.tile];
     std::span<const Bounds> box = families.tiles.bounds(tile);
     Ranges ranges;
     for (size_t d = 0; d < starts.size(); ++d) {
@@ -56,7 +63,7 @@ public:
     return ranges;
   }
 
-  static uint64_t count(const Ranges &ranges) {
+  static uint64_t count(std::span<const Range> ranges) {
     uint64_t product = 1;
     for (auto [first, end] : ranges) {
       product = first < end ? std::min(product * (end - first), uint64_t(1) << 32) : 0;
@@ -65,7 +72,7 @@ public:
   }
 
   /// Calls `visit` with the number of each cell.
-  template <typename Visit> void forEach(const Ranges &ranges, Visit visit) const {
+  template <typename Visit> void forEach(std::span<const Range> ranges, Visit visit) const {
     forFrom(ranges, 0, 0, visit);
   }
 
@@ -82,7 +89,7 @@ private:
   }
 
   template <typename Visit>
-  void forFrom(const Ranges &ranges, size_t dim, uint64_t base, Visit &visit) const {
+  void forFrom(std::span<const Range> ranges, size_t dim, uint64_t base, Visit &visit) const {
     if (dim == ranges.size()) {
       visit(base);
       return;
@@ -101,8 +108,9 @@ private:
 // Who belongs where
 //===----------------------------------------------------------------------===//
 
-Families::Families(const Kernel &kernel, const TileBoxes &tiles, std::span<const Touch> touches)
-    : kernel(kernel), tiles(tiles), touches(touches) {
+Families::Families(const Kernel &kernel, const TileBoxes &tiles, std::span<const Touch> touches,
+                   Numbers &numbers)
+    : kernel(kernel), tiles(tiles), touches(touches), numbers(numbers) {
   auto bufferOf = [&](const Touch &touch) { return kernel.accesses[touch.access].buffer; };
   bool isAlone = std::all_of(touches.begin(), touches.end(), [&](const Touch &touch) {
     return bufferOf(touch) == bufferOf(touches.front());
@@ -111,62 +119,116 @@ Families::Families(const Kernel &kernel, const TileBoxes &tiles, std::span<const
     hasOthers = true;
     return;
   }
-  for (const Touch &touch : touches) {
+  numDims = touches.empty() ? 0 : kernel.buffers[bufferOf(touches.front())].shape.size();
+  for (uint32_t touch = 0; touch < touches.size(); ++touch) {
     add(touch);
   }
+  invite();
   giveUpFragments();
 }
 
-void Families::add(Touch touch) {
-  auto [found, isNew] = members.try_emplace(tiles.of(touch.access));
-  if (isNew) {
-    found->second = join(tiles[tiles.of(touch.access)]);
+void Families::add(uint32_t touch) {
+  TileId tile = tiles.of(touches[touch].access);
+  if (numbers[tile] == none) {
+    numbers[tile] = static_cast<uint32_t>(members.size());
+    members.push_back(join(tile));
   }
-  if (found->second.family == none) {
-    hasOthers = true;
-    return;
-  }
-  families[found->second.family].touches.push_back(touch);
+  const Member &member = members[numbers[tile]];
+  hasOthers |= member.family == none;
+  parties[member.party].touches.push_back(touch);
 }
 
-Families::Member Families::join(const TileBox &tile) {
-  std::optional<SlotTile> slot = slotOf(kernel, tiles, tile);
-  if (!slot) {
-    return {};
+Families::Member Families::join(TileId tile) {
+  Member member{.tile = tile};
+  if (std::optional<SlotTile> slot = slotOf(kernel, tiles, tiles[tile])) {
+    auto [found, isNew] = known.try_emplace(slot->family, static_cast<uint32_t>(families.size()));
+    if (isNew) {
+      families.push_back({slot->family, newParty()});
+    }
+    Family &family = families[found->second];
+    family.members.push_back(static_cast<uint32_t>(members.size()));
+    member.family = found->second;
+    member.party = family.party;
+    member.firstInside = static_cast<uint32_t>(inside.size());
+    member.offset = slot->offset;
+    inside.insert(inside.end(), slot->inside.begin(), slot->inside.end());
+  } else {
+    member.party = newParty();
   }
-  auto [found, isNew] = known.try_emplace(slot->family, static_cast<uint32_t>(families.size()));
-  if (isNew) {
-    families.push_back({slot->family, {}});
+  parties[member.party].hull = around(parties[member.party].hull, tiles[tile].hull);
+  return member;
+}
+
+uint32_t Families::newParty() {
+  parties.emplace_back();
+  return static_cast<uint32_t>(parties.size() - 1);
+}
+
+/// Finds the guests of each family: those whose hull meets its own.
+void Families::invite() {
+  std::vector<uint32_t> order;
+  std::vector<uint32_t> familyOf(parties.size(), none);
+  for (uint32_t party = 0; party < parties.size(); ++party) {
+    if (!parties[party].hull.isEmpty()) {
+      order.push_back(party);
+    }
   }
-  return {found->second, std::move(*slot)};
+  for (uint32_t family = 0; family < families.size(); ++family) {
+    familyOf[families[family].party] = family;
+  }
+  auto inviteTo = [&](uint32_t host, uint32_t guest) {
+    if (familyOf[host] != none) {
+      families[familyOf[host]].guests.push_back(guest);
+    }
+  };
+  std::ranges::sort(order, {}, [&](uint32_t party) { return parties[party].hull.first; });
+  std::vector<uint32_t> near;
+  for (uint32_t party : order) {
+    std::erase_if(near, [&](uint32_t earlier) {
+      return parties[earlier].hull.last < parties[party].hull.first;
+    });
+    for (uint32_t earlier : near) {
+      inviteTo(earlier, party);
+      inviteTo(party, earlier);
+    }
+    near.push_back(party);
+  }
 }
 
 /// Where there are very many cells, each pair of accesses is looked at instead.
 void Families::giveUpFragments() {
+  for (Family &family : families) {
+    if (!isInFragments(family)) {
+      continue;
+    }
+    for (uint32_t number : family.members) {
+      members[number].family = none;
+    }
+    family.members.clear();
+    hasOthers = true;
+  }
+}
+
+bool Families::isInFragments(const Family &family) const {
   constexpr uint64_t cellsPerTouch = 64;
   constexpr uint64_t fewCells = 4096;
-  for (uint32_t f = 0; f < families.size(); ++f) {
-    Cells cells(*this, families[f]);
-    std::set<int64_t> offsets;
-    uint64_t own = 0;
-    uint64_t ofGuests = 0;
-    for (const Touch &touch : touches) {
-      const Member &member = memberOf(touch.access);
-      if (member.family == f) {
-        own += Cells::count(cells.ofMember(touch.access));
-        offsets.insert(member.slot.offset);
-      } else {
-        ofGuests += Cells::count(cells.ofGuest(touch.access));
-      }
-    }
-    if (own + ofGuests * (2 * offsets.size() + 1) > cellsPerTouch * touches.size() + fewCells) {
-      for (const Touch &touch : families[f].touches) {
-        members.at(tiles.of(touch.access)).family = none;
-      }
-      families[f].touches.clear();
-      hasOthers = true;
+  Cells cells(*this, family);
+  std::set<int64_t> offsets;
+  for (uint32_t number : family.members) {
+    offsets.insert(members[number].offset);
+  }
+  uint64_t numTouches = parties[family.party].touches.size();
+  uint64_t numCells = 0;
+  for (uint32_t touch : parties[family.party].touches) {
+    numCells += Cells::count(cells.ofMember(memberOf(touch)));
+  }
+  for (uint32_t guest : family.guests) {
+    numTouches += parties[guest].touches.size();
+    for (uint32_t touch : parties[guest].touches) {
+      numCells += Cells::count(cells.ofGuest(memberOf(touch))) * (2 * offsets.size() + 1);
     }
   }
+  return numCells > cellsPerTouch * numTouches + fewCells;
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,11 +242,13 @@ public:
   /// Sorted, without equal ones.
   std::vector<Candidate> run() {
     for (const Family &family : all.families) {
-      if (!family.touches.empty()) {
+      if (!family.members.empty()) {
         look(family);
       }
     }
-    std::sort(found.begin(), found.end(), isBefore);
+    if (!std::ranges::is_sorted(found, isBefore)) {
+      std::ranges::sort(found, isBefore);
+    }
     keepWhatAllFound();
     return std::move(found);
   }
@@ -199,17 +263,18 @@ private:
   static bool isEqual(const Candidate &a, const Candidate &b) { return keyOf(a) == keyOf(b); }
 
   void look(const Family &family) {
-    std::vector<std::pair<uint64_t, PlaceUse>> uses = usesOf(family);
+    std::vector<Use> uses = usesOf(family);
     size_t before = found.size();
     std::vector<PlaceUse> ofCell;
-    for (size_t first = 0; first < uses.size();) {
-      size_t end = first;
+    for (size_t first = 0, end = 0; first < uses.size(); first = end) {
       ofCell.clear();
-      for (; end < uses.size() && uses[end].first == uses[first].first; ++end) {
-        ofCell.push_back(uses[end].second);
+      for (; end < uses.size() && uses[end].cell == uses[first].cell; ++end) {
+        ofCell.push_back(placeUse(family, uses[end].touch));
+      }
+      if (!std::ranges::is_sorted(ofCell, {}, orderOf)) {
+        std::ranges::stable_sort(ofCell, {}, orderOf);
       }
       lookAt(family, ofCell);
-      first = end;
     }
     auto own = found.begin() + static_cast<ptrdiff_t>(before);
     std::sort(own, found.end(), isBefore);
@@ -229,31 +294,50 @@ private:
     }
   }
 
+  /// A cell, and who touches it.
+  struct Use {
+    uint64_t cell;
+    uint32_t touch;
+
+    auto operator<=>(const Use &) const = default;
+  };
+
   /// By cell, in the order of the text.
-  std::vector<std::pair<uint64_t, PlaceUse>> usesOf(const Family &family) const {
+  std::vector<Use> usesOf(const Family &family) const {
     Cells cells(all, family);
-    std::vector<std::pair<uint64_t, PlaceUse>> uses;
-    for (const Touch &touch : all.touches) {
-      const Member &member = all.memberOf(touch.access);
-      bool isOwn = member.family != none && &all.families[member.family] == &family;
-      PlaceUse use{touch.access, touch.instr,
-                   all.kernel.accesses[touch.access].kind != AccessKind::Read, !isOwn,
-                   isOwn ? phaseOf(member.slot) : 0};
-      cells.forEach(isOwn ? cells.ofMember(touch.access) : cells.ofGuest(touch.access),
-                    [&](uint64_t cell) { uses.emplace_back(cell, use); });
-    }
-    auto key = [](const std::pair<uint64_t, PlaceUse> &use) {
-      return std::tuple(use.first, use.second.instr, !use.second.isGuest, use.second.phase);
+    std::vector<Use> uses;
+    auto add = [&](const Cells::Ranges &ranges, uint32_t touch) {
+      cells.forEach(ranges, [&](uint64_t cell) { uses.push_back({cell, touch}); });
     };
-    std::stable_sort(uses.begin(), uses.end(),
-                     [&](const auto &a, const auto &b) { return key(a) < key(b); });
+    for (uint32_t touch : all.parties[family.party].touches) {
+      add(cells.ofMember(all.memberOf(touch)), touch);
+    }
+    for (uint32_t guest : family.guests) {
+      for (uint32_t touch : all.parties[guest].touches) {
+        add(cells.ofGuest(all.memberOf(touch)), touch);
+      }
+    }
+    std::ranges::sort(uses);
     return uses;
   }
 
+  PlaceUse placeUse(const Family &family, uint32_t touch) const {
+    const auto [access, instr] = all.touches[touch];
+    const Member &member = all.memberOf(touch);
+    bool isGuest = member.party != family.party;
+    bool writes = all.kernel.accesses[access].kind != AccessKind::Read;
+    return {access, instr, writes, isGuest, isGuest ? 0 : phaseOf(family.shape, member.offset)};
+  }
+
+  /// Those of an instruction: guests first, then by phase.
+  static std::tuple<InstrId, bool, int64_t> orderOf(const PlaceUse &use) {
+    return {use.instr, !use.isGuest, use.phase};
+  }
+
   /// In which iterations it touches slot 0.
-  static int64_t phaseOf(const SlotTile &slot) {
-    int64_t length = slot.family.length;
-    int64_t phase = slot.family.loop.valid() ? -slot.offset : 0;
+  static int64_t phaseOf(const SlotFamily &family, int64_t offset) {
+    int64_t length = family.length;
+    int64_t phase = family.loop.valid() ? -offset : 0;
     return length == 0 ? phase : phase - floorDiv(phase, length) * length;
   }
 

@@ -40,7 +40,11 @@ struct Candidate {
 /// The accesses of memory that nothing else shares, in the order of the text.
 class Families {
 public:
-  Families(const Kernel &kernel, const TileBoxes &tiles, std::span<const Touch> touches);
+  /// For each tile of a kernel its number among those of its memory; made once for all memories.
+  using Numbers = IdVector<TileId, uint32_t>;
+
+  Families(const Kernel &kernel, const TileBoxes &tiles, std::span<const Touch> touches,
+           Numbers &numbers);
 
   /// Whether each access is of some family.
   bool knowAll() const { return !hasOthers; }
@@ -54,33 +58,58 @@ public:
 private:
   static constexpr uint32_t none = UINT32_MAX;
 
+  /// A tile.
   struct Member {
+    TileId tile;
     uint32_t family = none;
-    SlotTile slot;
+    uint32_t party = 0;
+    uint32_t firstInside = 0; ///< into `inside`, one for each dimension
+    int64_t offset = 0;       ///< touches slot iteration + offset
+  };
+
+  /// Those who touch the tiles of a family, or one tile that is of none.
+  struct Party {
+    Bounds hull{0, -1};
+    std::vector<uint32_t> touches = {};
   };
 
   struct Family {
     SlotFamily shape;
-    std::vector<Touch> touches;
+    uint32_t party = 0;
+    std::vector<uint32_t> members = {};
+    std::vector<uint32_t> guests = {}; ///< parties that touch memory near its tiles
   };
 
-  const Member &memberOf(AccessId access) const { return members.at(tiles.of(access)); }
+  const Member &memberOf(AccessId access) const { return members[numbers[tiles.of(access)]]; }
+
+  const Member &memberOf(uint32_t touch) const { return memberOf(touches[touch].access); }
 
   bool isMember(AccessId access) const {
     return !members.empty() && memberOf(access).family != none;
   }
 
-  void add(Touch touch);
-  Member join(const TileBox &tile);
+  std::span<const Bounds> insideOf(const Member &member) const {
+    return std::span(inside).subspan(member.firstInside, numDims);
+  }
+
+  void add(uint32_t touch);
+  Member join(TileId tile);
+  uint32_t newParty();
+  void invite();
   void giveUpFragments();
+  bool isInFragments(const Family &family) const;
   class Cells;
   class Search;
 
   const Kernel &kernel;
   const TileBoxes &tiles;
   std::span<const Touch> touches;
+  Numbers &numbers;
+  size_t numDims = 0;
   bool hasOthers = false;
-  std::map<TileId, Member> members;
+  std::vector<Member> members; ///< by number
+  std::vector<Bounds> inside;
+  std::vector<Party> parties;
   std::vector<Family> families;
   std::map<SlotFamily, uint32_t> known;
 };
