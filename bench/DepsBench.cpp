@@ -1,13 +1,18 @@
 //===- DepsBench.cpp - How long it takes to find dependences ---------------===//
 //
 // bench-deps [--format=text|json] [--shape=PATTERN/NEST]... [--instructions=N]... [--in-order]
+// bench-deps --worst[=COUNT] [--instructions=N] [--in-order]
 //
 // The shapes are those of Shapes.h. Each row is measured in a process of its own, so that its peak
 // memory is its own, the kernel included. Timed: extraction, with and without the removal of what
 // is implied. --in-order: on a machine whose queues do not overlap their instructions.
+//
+// --worst looks at so many random shapes (RandomShapes.h), and prints the ten that take most time
+// per instruction.
 //===----------------------------------------------------------------------===//
 
 #include "Apart.h"
+#include "RandomShapes.h"
 #include "Shapes.h"
 
 #include "tally/Deps/Extract.h"
@@ -20,6 +25,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <span>
 
 using namespace tally;
 
@@ -33,8 +39,7 @@ struct Measurement {
   uint64_t peakBytes = 0;
 };
 
-Measurement measureHere(const std::string &shape, size_t numInstrs, bool inOrder) {
-  Kernel kernel = bench::shapeNamed(shape, numInstrs);
+Measurement measureHere(const Kernel &kernel, bool inOrder) {
   Measurement result;
   Extractor extractor;
   auto start = std::chrono::steady_clock::now();
@@ -55,6 +60,7 @@ struct Arguments {
   std::vector<std::string> shapes;
   std::vector<size_t> sizes;
   bool inOrder = false;
+  uint64_t numRandom = 0; ///< of these the worst are wanted
   bool good = true;
 };
 
@@ -68,6 +74,10 @@ Arguments parse(int argc, char **argv) {
       arguments.shapes.emplace_back(text.substr(8));
     } else if (text.starts_with("--instructions=")) {
       arguments.sizes.push_back(std::strtoull(argv[i] + 15, nullptr, 10));
+    } else if (text == "--worst") {
+      arguments.numRandom = 200;
+    } else if (text.starts_with("--worst=")) {
+      arguments.numRandom = std::strtoull(argv[i] + 8, nullptr, 10);
     } else if (text == "--in-order") {
       arguments.inOrder = true;
     } else {
@@ -85,6 +95,45 @@ Arguments parse(int argc, char **argv) {
   return arguments;
 }
 
+//===--- The worst of many ------------------------------------------------===//
+
+struct Worst {
+  uint64_t seed = 0;
+  double microseconds = 0; ///< per instruction
+  Measurement measured;
+};
+
+/// Longer than any should take; the child that measures is ended then.
+constexpr unsigned mostSeconds = 20;
+
+Worst measureRandom(uint64_t seed, size_t numInstrs, bool inOrder) {
+  Measurement measured = bench::measureApart([&] {
+    alarm(mostSeconds);
+    return measureHere(bench::randomShape(seed, numInstrs).kernel, inOrder);
+  });
+  bool hasEnded = measured.peakBytes != 0;
+  double seconds = hasEnded ? measured.seconds : mostSeconds;
+  return {seed, seconds * 1e6 / double(numInstrs), measured};
+}
+
+void printWorst(const Arguments &arguments) {
+  constexpr size_t most = 10;
+  const size_t numInstrs = arguments.sizes.empty() ? 10'000 : arguments.sizes.front();
+  std::vector<Worst> all;
+  for (uint64_t seed = 1; seed <= arguments.numRandom; ++seed) {
+    all.push_back(measureRandom(seed, numInstrs, arguments.inOrder));
+    fmt::print(stderr, "seed {}: {:.2f} us each\n", seed, all.back().microseconds);
+  }
+  std::ranges::sort(all, std::ranges::greater(), &Worst::microseconds);
+  fmt::print("{} random shapes of {} instructions; those that take longest\n{:>9} {:>10} {:>10}  "
+             "{:<5} shape\n",
+             all.size(), numInstrs, "us each", "found", "kept", "seed");
+  for (const Worst &worst : std::span(all).first(std::min(most, all.size()))) {
+    fmt::print("{:>9.2f} {:>10} {:>10}  {:<5} {}\n", worst.microseconds, worst.measured.found,
+               worst.measured.kept, worst.seed, bench::randomShape(worst.seed, numInstrs).what);
+  }
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -92,9 +141,14 @@ int main(int argc, char **argv) {
   if (!arguments.good) {
     fmt::print(stderr,
                "usage: bench-deps [--format=text|json] [--shape=SHAPE]... [--instructions=N]... "
-               "[--in-order]\nshapes: {}\n",
+               "[--in-order]\n       bench-deps --worst[=COUNT] [--instructions=N] [--in-order]\n"
+               "shapes: {}\n",
                fmt::join(bench::shapeNames(), " "));
     return 2;
+  }
+  if (arguments.numRandom != 0) {
+    printWorst(arguments);
+    return 0;
   }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   bool text = arguments.format == "text";
@@ -111,8 +165,8 @@ int main(int argc, char **argv) {
       }
     }
     for (size_t size : sizes) {
-      Measurement m =
-          bench::measureApart([&] { return measureHere(shape, size, arguments.inOrder); });
+      Measurement m = bench::measureApart(
+          [&] { return measureHere(bench::shapeNamed(shape, size), arguments.inOrder); });
       if (m.found == 0) {
         std::cerr << "error: the measuring process failed\n";
         return 1;

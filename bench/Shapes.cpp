@@ -2,6 +2,8 @@
 
 #include "Shapes.h"
 
+#include "Numbers.h"
+
 #include "tally/Model/KernelBuilder.h"
 
 #include <fmt/format.h>
@@ -10,18 +12,6 @@
 
 namespace tally::bench {
 namespace {
-
-/// The same numbers everywhere.
-class Numbers {
-public:
-  uint64_t below(uint64_t bound) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    return (state >> 33) % bound;
-  }
-
-private:
-  uint64_t state = 1;
-};
 
 /// A kernel that is being written: its instructions are added one by one, wherever they stand.
 class Pattern {
