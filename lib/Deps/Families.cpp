@@ -26,10 +26,12 @@ public:
   Cells(const Families &families, const Family &family)
       : families(families), shape(family.shape), starts(families.numDims) {
     for (uint32_t number : family.members) {
-      std::span<const Bounds> inside = families.insideOf(families.members[number]);
-      for (size_t d = 0; d < starts.size(); ++d) {
-        starts[d].push_back(inside[d].first);
-        starts[d].push_back(inside[d].last + 1);
+      for (const Piece &piece : families.piecesOf(families.members[number])) {
+        std::span<const Bounds> inside = families.insideOf(piece);
+        for (size_t d = 0; d < starts.size(); ++d) {
+          starts[d].push_back(inside[d].first);
+          starts[d].push_back(inside[d].last + 1);
+        }
       }
     }
     for (std::vector<int64_t> &list : starts) {
@@ -38,8 +40,8 @@ public:
     }
   }
 
-  Ranges ofMember(const Member &member) const {
-    std::span<const Bounds> inside = families.insideOf(member);
+  Ranges ofPiece(const Piece &piece) const {
+    std::span<const Bounds> inside = families.insideOf(piece);
     Ranges ranges;
     for (size_t d = 0; d < starts.size(); ++d) {
       ranges.emplace_back(lower(d, inside[d].first), lower(d, inside[d].last + 1));
@@ -149,9 +151,12 @@ Families::Member Families::join(TileId tile) {
     family.members.push_back(static_cast<uint32_t>(members.size()));
     member.family = found->second;
     member.party = family.party;
-    member.firstInside = static_cast<uint32_t>(inside.size());
-    member.offset = slot->offset;
-    inside.insert(inside.end(), slot->inside.begin(), slot->inside.end());
+    member.firstPiece = static_cast<uint32_t>(pieces.size());
+    member.numPieces = static_cast<uint32_t>(slot->pieces.size());
+    for (const SlotPiece &piece : slot->pieces) {
+      pieces.push_back({piece.offset, static_cast<uint32_t>(inside.size())});
+      inside.insert(inside.end(), piece.inside.begin(), piece.inside.end());
+    }
   } else {
     member.party = newParty();
   }
@@ -215,12 +220,16 @@ bool Families::isInFragments(const Family &family) const {
   Cells cells(*this, family);
   std::set<int64_t> offsets;
   for (uint32_t number : family.members) {
-    offsets.insert(members[number].offset);
+    for (const Piece &piece : piecesOf(members[number])) {
+      offsets.insert(piece.offset);
+    }
   }
   uint64_t numTouches = parties[family.party].touches.size();
   uint64_t numCells = 0;
   for (uint32_t touch : parties[family.party].touches) {
-    numCells += Cells::count(cells.ofMember(memberOf(touch)));
+    for (const Piece &piece : piecesOf(memberOf(touch))) {
+      numCells += Cells::count(cells.ofPiece(piece));
+    }
   }
   for (uint32_t guest : family.guests) {
     numTouches += parties[guest].touches.size();
@@ -269,7 +278,7 @@ private:
     for (size_t first = 0, end = 0; first < uses.size(); first = end) {
       ofCell.clear();
       for (; end < uses.size() && uses[end].cell == uses[first].cell; ++end) {
-        ofCell.push_back(placeUse(family, uses[end].touch));
+        ofCell.push_back(placeUse(family, uses[end]));
       }
       if (!std::ranges::is_sorted(ofCell, {}, orderOf)) {
         std::ranges::stable_sort(ofCell, {}, orderOf);
@@ -298,6 +307,7 @@ private:
   struct Use {
     uint64_t cell;
     uint32_t touch;
+    uint32_t piece; ///< none: it is a guest
 
     auto operator<=>(const Use &) const = default;
   };
@@ -306,27 +316,31 @@ private:
   std::vector<Use> usesOf(const Family &family) const {
     Cells cells(all, family);
     std::vector<Use> uses;
-    auto add = [&](const Cells::Ranges &ranges, uint32_t touch) {
-      cells.forEach(ranges, [&](uint64_t cell) { uses.push_back({cell, touch}); });
+    auto add = [&](const Cells::Ranges &ranges, uint32_t touch, uint32_t piece) {
+      cells.forEach(ranges, [&](uint64_t cell) { uses.push_back({cell, touch, piece}); });
     };
     for (uint32_t touch : all.parties[family.party].touches) {
-      add(cells.ofMember(all.memberOf(touch)), touch);
+      const Member &member = all.memberOf(touch);
+      for (uint32_t piece = member.firstPiece; piece < member.firstPiece + member.numPieces;
+           ++piece) {
+        add(cells.ofPiece(all.pieces[piece]), touch, piece);
+      }
     }
     for (uint32_t guest : family.guests) {
       for (uint32_t touch : all.parties[guest].touches) {
-        add(cells.ofGuest(all.memberOf(touch)), touch);
+        add(cells.ofGuest(all.memberOf(touch)), touch, none);
       }
     }
     std::ranges::sort(uses);
     return uses;
   }
 
-  PlaceUse placeUse(const Family &family, uint32_t touch) const {
-    const auto [access, instr] = all.touches[touch];
-    const Member &member = all.memberOf(touch);
-    bool isGuest = member.party != family.party;
+  PlaceUse placeUse(const Family &family, const Use &use) const {
+    const auto [access, instr] = all.touches[use.touch];
+    bool isGuest = use.piece == none;
     bool writes = all.kernel.accesses[access].kind != AccessKind::Read;
-    return {access, instr, writes, isGuest, isGuest ? 0 : phaseOf(family.shape, member.offset)};
+    int64_t phase = isGuest ? 0 : phaseOf(family.shape, all.pieces[use.piece].offset);
+    return {access, instr, writes, isGuest, phase};
   }
 
   /// Those of an instruction: guests first, then by phase.

@@ -63,8 +63,13 @@ private:
     TileId tile;
     uint32_t family = none;
     uint32_t party = 0;
+    uint32_t firstPiece = 0;
+    uint32_t numPieces = 0;
+  };
+
+  struct Piece {
+    int64_t offset = 0;       ///< of slot iteration + offset
     uint32_t firstInside = 0; ///< into `inside`, one for each dimension
-    int64_t offset = 0;       ///< touches slot iteration + offset
   };
 
   /// Those who touch the tiles of a family, or one tile that is of none.
@@ -88,8 +93,12 @@ private:
     return !members.empty() && memberOf(access).family != none;
   }
 
-  std::span<const Bounds> insideOf(const Member &member) const {
-    return std::span(inside).subspan(member.firstInside, numDims);
+  std::span<const Piece> piecesOf(const Member &member) const {
+    return std::span(pieces).subspan(member.firstPiece, member.numPieces);
+  }
+
+  std::span<const Bounds> insideOf(const Piece &piece) const {
+    return std::span(inside).subspan(piece.firstInside, numDims);
   }
 
   void add(uint32_t touch);
@@ -108,6 +117,7 @@ private:
   size_t numDims = 0;
   bool hasOthers = false;
   std::vector<Member> members; ///< by number
+  std::vector<Piece> pieces;
   std::vector<Bounds> inside;
   std::vector<Party> parties;
   std::vector<Family> families;

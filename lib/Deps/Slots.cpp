@@ -2,6 +2,8 @@
 
 #include "Slots.h"
 
+#include <algorithm>
+
 namespace tally {
 namespace {
 
@@ -107,29 +109,87 @@ bool isAgreed(const Kernel &kernel, LoopId body) {
   return true;
 }
 
-/// What one dimension touches, without what moves.
-std::optional<Bounds> insideOf(const ParsedAccess &access, const TileDim &dim, int64_t first) {
+/// Of more, each is looked at by itself.
+constexpr int64_t mostPieces = 64;
+
+/// A part of one dimension, in slot iteration + offset if it moves.
+struct Part {
+  int64_t offset = 0;
+  Bounds inside;
+};
+
+using Parts = std::vector<Part>;
+
+/// What one dimension touches, without what moves; none if it is not known, or too much.
+Parts partsOf(const ParsedAccess &access, const TileDim &dim, int64_t first) {
   if (!dim.size.valid()) {
-    return Bounds{first, first};
+    return {{0, {first, first}}};
   }
   const TileExpr &size = access.exprs[dim.size];
-  if (size.kind != Kind::Constant || dim.stride != 1 || size.value < 1 || size.value >= large) {
-    return std::nullopt;
+  if (size.kind != Kind::Constant || size.value < 1 || size.value >= large) {
+    return {};
   }
-  return Bounds{first, first + size.value - 1};
+  if (dim.stride == 1) {
+    return {{0, {first, first + size.value - 1}}};
+  }
+  Parts parts;
+  bool isFew = size.value <= mostPieces && std::abs(dim.stride) < large / mostPieces;
+  for (int64_t i = 0; i < size.value && isFew; ++i) {
+    int64_t at = first + i * dim.stride;
+    parts.push_back({0, {at, at}});
+  }
+  return parts;
 }
 
-/// Where slots of a ring lie, and in which of those that move along `inside` begins.
-bool placeInSlot(SlotTile &tile, const Moving &moving, Bounds &inside) {
-  int64_t slots = floorDiv(inside.first, moving.factor);
-  int64_t start = slots * moving.factor;
-  if (moving.length == 0) {
-    tile.offset += slots;
-  } else {
-    tile.family.base = start;
+/// Parts of slots that never come again.
+Parts cutIntoSlots(const Parts &whole, const Moving &moving) {
+  Parts parts;
+  for (const Part &part : whole) {
+    int64_t first = floorDiv(part.inside.first, moving.factor);
+    int64_t last = floorDiv(part.inside.last, moving.factor);
+    if (last - first >= mostPieces) {
+      return {};
+    }
+    for (int64_t slot = first; slot <= last; ++slot) {
+      int64_t start = slot * moving.factor;
+      parts.push_back({moving.offset + slot,
+                       {std::max(part.inside.first - start, int64_t(0)),
+                        std::min(part.inside.last - start, moving.factor - 1)}});
+    }
   }
-  inside = {inside.first - start, inside.last - start};
-  return inside.last < moving.factor;
+  return parts;
+}
+
+/// Parts of one slot of a ring, whose slots begin at `base`; none if they are of several.
+Parts putIntoSlot(Parts parts, const Moving &moving, int64_t &base) {
+  int64_t least = parts.front().inside.first;
+  for (const Part &part : parts) {
+    least = std::min(least, part.inside.first);
+  }
+  base = floorDiv(least, moving.factor) * moving.factor;
+  for (Part &part : parts) {
+    part = {moving.offset, {part.inside.first - base, part.inside.last - base}};
+    if (part.inside.last >= moving.factor) {
+      return {};
+    }
+  }
+  return parts;
+}
+
+/// Each piece with each part of one more dimension; none if they are too many.
+std::vector<SlotPiece> withDim(const std::vector<SlotPiece> &pieces, const Parts &parts) {
+  std::vector<SlotPiece> result;
+  if (pieces.size() * parts.size() > static_cast<size_t>(mostPieces)) {
+    return result;
+  }
+  for (const SlotPiece &piece : pieces) {
+    for (const Part &part : parts) {
+      SlotPiece &both = result.emplace_back(piece);
+      both.offset += part.offset;
+      both.inside.push_back(part.inside);
+    }
+  }
+  return result;
 }
 
 } // namespace
@@ -141,29 +201,27 @@ std::optional<SlotTile> slotOf(const Kernel &kernel, const TileBoxes &tiles, con
   }
   SlotTile result;
   result.family.buffer = tile.buffer;
+  result.pieces.emplace_back();
   if (access.dims.empty()) {
     std::span<const Bounds> all = tiles.bounds(tile);
-    result.inside.assign(all.begin(), all.end());
+    result.pieces.front().inside.assign(all.begin(), all.end());
     return result;
   }
   Reader reader(kernel, tiles.read(tile));
-  for (uint32_t d = 0; d < access.dims.size(); ++d) {
+  for (uint32_t d = 0; d < access.dims.size() && !result.pieces.empty(); ++d) {
     std::optional<Moving> moving = reader.read(access.dims[d].first);
-    std::optional<Bounds> inside =
-        moving ? insideOf(access, access.dims[d], moving->rest) : std::nullopt;
-    if (!inside || (moving->loop.valid() && result.family.loop.valid())) {
+    if (!moving || (moving->loop.valid() && result.family.loop.valid())) {
       return std::nullopt;
     }
-    if (moving->loop.valid()) {
+    Parts parts = partsOf(access, access.dims[d], moving->rest);
+    if (moving->loop.valid() && !parts.empty()) {
       result.family = {tile.buffer, moving->loop, d, moving->length, moving->factor, 0};
-      result.offset = moving->offset;
-      if (!placeInSlot(result, *moving, *inside)) {
-        return std::nullopt;
-      }
+      parts = moving->length == 0 ? cutIntoSlots(parts, *moving)
+                                  : putIntoSlot(std::move(parts), *moving, result.family.base);
     }
-    result.inside.push_back(*inside);
+    result.pieces = withDim(result.pieces, parts);
   }
-  return result;
+  return result.pieces.empty() ? std::nullopt : std::optional(std::move(result));
 }
 
 } // namespace tally

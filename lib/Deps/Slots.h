@@ -6,6 +6,8 @@
 //   X[(A + 1) mod 4, 0:128]        slot A + 1 of a ring of 4
 //   X[128 * (A mod 2) + 64 : 32]   slot A of a ring of 2, elements 64 to 95 of 128
 //   X[16 * A : 16]                 slot A; no slot comes again in one entry of A
+//   X[16 * A + 8 : 16]             half of slot A, and half of slot A + 1
+//   X[3 : 4 : 16]                  always the same four pieces
 //
 // Tiles of one *family* - the same buffer, dimension, loop, length and size of a slot - meet in
 // a slot exactly if they meet in what they touch of it.
@@ -29,10 +31,15 @@ struct SlotFamily {
   auto operator<=>(const SlotFamily &) const = default;
 };
 
+/// A part of a tile, in one slot.
+struct SlotPiece {
+  int64_t offset = 0;         ///< of slot iteration + offset
+  std::vector<Bounds> inside; ///< by dimension; in the one that moves, from the slot's start
+};
+
 struct SlotTile {
   SlotFamily family;
-  int64_t offset = 0;         ///< touches slot iteration + offset
-  std::vector<Bounds> inside; ///< by dimension; in the one that moves, from the slot's start
+  std::vector<SlotPiece> pieces;
 };
 
 /// None if it is not of this form, or engines may disagree on how often it is touched.

@@ -128,10 +128,17 @@ private:
       return {BufferId(2), moves ? fmt::format("T[8 * (({}) mod 3) + {}]", moved(3), range(8))
                                  : fmt::format("T[{}]", range(24))};
     case 3:
-      return {BufferId(3), moves ? fmt::format("V[2 * ({}):2]", moved(4)) : "V[0:4]"};
+      return {BufferId(3), moves ? fmt::format("V[2 * ({}){}]", moved(4), across()) : "V[0:4]"};
     default:
       return {BufferId(4), moves ? ringTile() : fmt::format("R[{}]", range(3))};
     }
+  }
+
+  /// Slot by slot, or parts of several.
+  std::string across() {
+    return random.below(2) == 0 ? ":2"
+                                : fmt::format(" + {}:{}:{}", random.below(3), 1 + random.below(4),
+                                              1 + random.below(3));
   }
 
   /// A range, all of it, or every other element.
