@@ -8,7 +8,7 @@
 // is implied. --in-order: on a machine whose queues do not overlap their instructions.
 //
 // --worst looks at so many random shapes (RandomShapes.h), and prints the ten that take most time
-// per instruction.
+// per instruction; --shape=random/SEED looks at one of them.
 //===----------------------------------------------------------------------===//
 
 #include "Apart.h"
@@ -55,6 +55,17 @@ Measurement measureHere(const Kernel &kernel, bool inOrder) {
   return result;
 }
 
+constexpr std::string_view randomPrefix = "random/";
+
+/// `PATTERN/NEST`, or `random/SEED`.
+Kernel kernelOf(const std::string &shape, size_t numInstrs) {
+  return shape.starts_with(randomPrefix)
+             ? bench::randomShape(std::strtoull(shape.c_str() + randomPrefix.size(), nullptr, 10),
+                                  numInstrs)
+                   .kernel
+             : bench::shapeNamed(shape, numInstrs);
+}
+
 struct Arguments {
   std::string format = "text";
   std::vector<std::string> shapes;
@@ -86,7 +97,8 @@ Arguments parse(int argc, char **argv) {
   }
   std::vector<std::string> names = bench::shapeNames();
   for (const std::string &shape : arguments.shapes) {
-    arguments.good &= std::find(names.begin(), names.end(), shape) != names.end();
+    arguments.good &= shape.starts_with(randomPrefix) ||
+                      std::find(names.begin(), names.end(), shape) != names.end();
   }
   arguments.good &= arguments.format == "text" || arguments.format == "json";
   if (arguments.shapes.empty()) {
@@ -109,7 +121,7 @@ constexpr unsigned mostSeconds = 20;
 Worst measureRandom(uint64_t seed, size_t numInstrs, bool inOrder) {
   Measurement measured = bench::measureApart([&] {
     alarm(mostSeconds);
-    return measureHere(bench::randomShape(seed, numInstrs).kernel, inOrder);
+    return measureHere(kernelOf(fmt::format("{}{}", randomPrefix, seed), numInstrs), inOrder);
   });
   bool hasEnded = measured.peakBytes != 0;
   double seconds = hasEnded ? measured.seconds : mostSeconds;
@@ -166,7 +178,7 @@ int main(int argc, char **argv) {
     }
     for (size_t size : sizes) {
       Measurement m = bench::measureApart(
-          [&] { return measureHere(bench::shapeNamed(shape, size), arguments.inOrder); });
+          [&] { return measureHere(kernelOf(shape, size), arguments.inOrder); });
       if (m.found == 0) {
         std::cerr << "error: the measuring process failed\n";
         return 1;
