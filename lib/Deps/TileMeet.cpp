@@ -42,12 +42,34 @@ std::string dimText(const ParsedAccess &access, const TileDim &dim) {
   return toString(alone);
 }
 
+/// Whether two dimensions whose numbers are constants have an element in common; none if they have
+/// too many to look at.
+std::optional<bool> constantsMeet(const ParsedAccess &p, const TileDim &x, const ParsedAccess &c,
+                                  const TileDim &y) {
+  constexpr int64_t many = 1024;
+  auto countOf = [](const ParsedAccess &access, const TileDim &dim) {
+    return dim.size.valid() ? access.exprs[dim.size].value : 1;
+  };
+  int64_t count = countOf(p, x);
+  if (count > many) {
+    return countOf(c, y) > many ? std::nullopt : constantsMeet(c, y, p, x);
+  }
+  for (int64_t i = 0, at = p.exprs[x.first].value - c.exprs[y.first].value; i < count;
+       ++i, at += x.stride) {
+    if (at % y.stride == 0 && 0 <= at / y.stride && at / y.stride < countOf(c, y)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// What one dimension says about whether two tiles of one buffer meet.
 enum class DimMeet : uint8_t {
-  Always,  ///< nothing: it is the same, or all of it, or their constant ranges were compared
+  Always,  ///< nothing: it is the same, or all of it, or constant numbers that meet
+  Never,   ///< constant numbers that do not meet
   Unknown, ///< nothing: it begins at a run-time value
-  Depends, ///< on iterations or strides
-  May,     ///< on iterations or strides, and then a size is a run-time value
+  Depends, ///< on iterations
+  May,     ///< on iterations, and then a size is a run-time value
 };
 
 DimMeet dimMeet(const ParsedAccess &p, const ParsedAccess &c, size_t d) {
@@ -55,8 +77,13 @@ DimMeet dimMeet(const ParsedAccess &p, const ParsedAccess &c, size_t d) {
   const TileDim &y = c.dims[d];
   bool changing = changes(p, x) || changes(c, y);
   bool symbolic = hasSymbol(p, x) || hasSymbol(c, y);
+  if (!symbolic && isConstantRange(p, x) && isConstantRange(c, y)) {
+    return DimMeet::Always; // their boxes were compared
+  }
   if (!symbolic) {
-    return isConstantRange(p, x) && isConstantRange(c, y) ? DimMeet::Always : DimMeet::Depends;
+    bool areConstant = p.isConstant(x) && c.isConstant(y);
+    std::optional<bool> meet = areConstant ? constantsMeet(p, x, c, y) : std::nullopt;
+    return !meet ? DimMeet::Depends : *meet ? DimMeet::Always : DimMeet::Never;
   }
   if (!changing && dimText(p, x) == dimText(c, y)) {
     return DimMeet::Always;
@@ -96,6 +123,7 @@ struct Deciding {
 
   Excess vague = Excess::None;
   std::vector<size_t> dims; ///< of one buffer
+  bool isNever = false;     ///< whatever the others say
   bool areBytes = false;    ///< of two buffers: all dimensions of both
   std::array<Side, 2> sides;
 };
@@ -110,6 +138,7 @@ void addDims(const TilePair &pair, Deciding &all) {
   }
   for (size_t d = 0; d < std::min(p.dims.size(), c.dims.size()); ++d) {
     DimMeet meet = dimMeet(p, c, d);
+    all.isNever |= meet == DimMeet::Never;
     if (meet == DimMeet::Depends || meet == DimMeet::May) {
       all.dims.push_back(d);
     }
@@ -136,7 +165,8 @@ void addConditions(const ParsedAccess &access, Deciding::Side &side, Excess &vag
 }
 
 Deciding decidingOf(const TilePair &pair) {
-  Deciding all{Excess::None, {}, false, {{{pair.producer, {}, {}}, {pair.consumer, {}, {}}}}};
+  Deciding all{
+      Excess::None, {}, false, false, {{{pair.producer, {}, {}}, {pair.consumer, {}, {}}}}};
   if (mayDisagree(pair)) {
     all.vague = Excess::Symbol;
     return all;
@@ -162,15 +192,37 @@ std::string isBefore(const std::string &at, const std::string &first, const std:
   return size.empty() ? "1 = 1" : fmt::format("{} < {} + {}", at, first, size);
 }
 
-/// Elements first, first + stride, ... of one dimension, on both sides. Neither is empty. Where
-/// they lie together does not matter: pairs that lie alike in two rings ask the same question.
+/// That ranges of constant sizes meet which begin at equal multiples of something: how far the two
+/// somethings are apart. So pairs that lie alike ask the same question, wherever they lie.
+std::string apartText(TileText::Sum p, int64_t sizeOfP, TileText::Sum c, int64_t sizeOfC) {
+  for (auto [a, b] : {std::pair(&p, &c), std::pair(&c, &p)}) {
+    if (a->text.empty()) {
+      a->text = "0";
+      a->factor = b->factor;
+    }
+  }
+  int64_t ahead = p.constant - c.constant;
+  int64_t least = floorDiv(ahead - sizeOfC, p.factor) + 1;
+  int64_t most = floorDiv(ahead + sizeOfP - 1, p.factor);
+  return least == most
+             ? fmt::format("({} - {} = {})", c.text, p.text, least)
+             : fmt::format("({0} <= {2} - {3} and {2} - {3} <= {1})", least, most, c.text, p.text);
+}
+
+/// Elements first, first + stride, ... of one dimension, on both sides. Neither is empty.
 std::string meetText(const TileDim &x, const TileText &p, const TileDim &y, const TileText &c,
                      size_t d) {
-  const TileText::Sum ofP = p.sum(x.first);
-  const TileText::Sum ofC = c.sum(y.first);
-  const int64_t both = std::min(ofP.constant, ofC.constant);
-  std::string px = ofP.with(ofP.constant - both);
-  std::string cy = ofC.with(ofC.constant - both);
+  std::optional<int64_t> sizeOfP = p.constantSize(x);
+  std::optional<int64_t> sizeOfC = c.constantSize(y);
+  if (x.isRange() && y.isRange() && sizeOfP && sizeOfC) {
+    TileText::Sum ofP = p.sum(x.first);
+    TileText::Sum ofC = c.sum(y.first);
+    if (ofP.factor == ofC.factor || ofP.text.empty() || ofC.text.empty()) {
+      return apartText(ofP, *sizeOfP, ofC, *sizeOfC);
+    }
+  }
+  std::string px = p.expr(x.first);
+  std::string cy = c.expr(y.first);
   if (!x.size.valid() && !y.size.valid()) {
     return fmt::format("({} = {})", px, cy);
   }
@@ -245,6 +297,9 @@ Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNam
   const TileText p(pair.tiles.read(pair.producer), producer);
   const TileText c(pair.tiles.read(pair.consumer), consumer);
   std::vector<std::string> conditions;
+  if (deciding.isNever) {
+    return {"1 = 0", deciding.vague};
+  }
   for (size_t d : deciding.dims) {
     conditions.push_back(meetText(pair.tiles.parsed(pair.producer).dims[d], p,
                                   pair.tiles.parsed(pair.consumer).dims[d], c, d));

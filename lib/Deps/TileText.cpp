@@ -68,32 +68,36 @@ std::string TileText::expr(TileExprId id) const {
 }
 
 /// Far from any overflow of what is computed with it.
-static bool isSmall(int64_t constant) {
-  return -Bounds::endless < constant && constant < Bounds::endless;
+static bool isSmall(int64_t number) {
+  return -Bounds::endless < number && number < Bounds::endless;
 }
 
 TileText::Sum TileText::sum(TileExprId id) const {
   using Kind = TileExpr::Kind;
   const TileExpr &node = access.exprs[id];
-  if (node.kind == Kind::Constant && isSmall(node.value)) {
-    return {"", node.value};
+  auto isConstant = [&](TileExprId side) {
+    return side.valid() && access.exprs[side].kind == Kind::Constant &&
+           isSmall(access.exprs[side].value);
+  };
+  Sum result{expr(id), 1, 0};
+  if (isConstant(id)) {
+    return {"", 1, node.value};
   }
-  for (auto [rest, added] : {std::pair(node.a, node.b), std::pair(node.b, node.a)}) {
-    bool isSum = node.kind == Kind::Add || (node.kind == Kind::Sub && rest == node.a);
-    if (isSum && access.exprs[added].kind == Kind::Constant && isSmall(access.exprs[added].value)) {
-      Sum both = sum(rest);
-      both.constant +=
-          node.kind == Kind::Add ? access.exprs[added].value : -access.exprs[added].value;
-      return isSmall(both.constant) ? both : Sum{expr(id), 0};
-    }
+  if (node.kind == Kind::Add && (isConstant(node.a) || isConstant(node.b))) {
+    bool isFirst = isConstant(node.a);
+    result = sum(isFirst ? node.b : node.a);
+    result.constant += access.exprs[isFirst ? node.a : node.b].value;
+  } else if (node.kind == Kind::Sub && isConstant(node.b)) {
+    result = sum(node.a);
+    result.constant -= access.exprs[node.b].value;
+  } else if (node.kind == Kind::Scale && node.value > 0) {
+    Sum part = sum(node.a);
+    bool overflows = __builtin_mul_overflow(part.factor, node.value, &part.factor) ||
+                     __builtin_mul_overflow(part.constant, node.value, &part.constant);
+    result = overflows ? result : part;
   }
-  return {expr(id), 0};
-}
-
-std::string TileText::Sum::with(int64_t other) const {
-  return text.empty() ? fmt::format("{}", other)
-         : other == 0 ? text
-                      : fmt::format("({} + {})", text, other);
+  bool isGood = isSmall(result.constant) && isSmall(result.factor);
+  return isGood ? result : Sum{expr(id), 1, 0};
 }
 
 std::string TileText::size(const TileDim &dim) const {
@@ -101,6 +105,15 @@ std::string TileText::size(const TileDim &dim) const {
     return "1";
   }
   return names.symbol || !hasSymbol(access, dim.size) ? expr(dim.size) : "";
+}
+
+std::optional<int64_t> TileText::constantSize(const TileDim &dim) const {
+  if (!dim.size.valid()) {
+    return 1;
+  }
+  const TileExpr &size = access.exprs[dim.size];
+  bool isKnown = size.kind == TileExpr::Kind::Constant && isSmall(size.value);
+  return isKnown ? std::optional(size.value) : std::nullopt;
 }
 
 std::string TileText::guard(const TileGuard &guard) const {

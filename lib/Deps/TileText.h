@@ -5,6 +5,7 @@
 #include "TileBoxes.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace tally {
@@ -34,19 +35,20 @@ public:
 
   std::string expr(TileExprId id) const;
 
-  /// The same in two parts.
+  /// The same as factor * (text) + constant.
   struct Sum {
     std::string text; ///< empty: 0
+    int64_t factor = 1;
     int64_t constant = 0;
-
-    /// With another constant.
-    std::string with(int64_t constant) const;
   };
 
   Sum sum(TileExprId id) const;
 
   /// How many elements. Empty: a run-time value without a text says what it is; it is at least 1.
   std::string size(const TileDim &dim) const;
+
+  /// The same, if it is a constant.
+  std::optional<int64_t> constantSize(const TileDim &dim) const;
 
   /// The comparison, in parentheses.
   std::string guard(const TileGuard &guard) const;
