@@ -59,7 +59,33 @@ public:
     return std::move(result);
   }
 
+  /// The same for two instructions alone.
+  Extraction runBetween(InstrId producer, InstrId consumer) {
+    for (AccessId p : kernel.instrs[producer].accesses) {
+      for (AccessId c : kernel.instrs[consumer].accesses) {
+        Candidate candidate{producer, consumer, p, c};
+        if (mayConflict(candidate) && needsWait(candidate)) {
+          derive(candidate);
+        }
+      }
+    }
+    merge();
+    return std::move(result);
+  }
+
 private:
+  /// Of memory that may be the same, one of them writes, and a run of the producer may come first.
+  bool mayConflict(const Candidate &candidate) const {
+    const TileBox &producer = tiles[tiles.of(candidate.producerAccess)];
+    const TileBox &consumer = tiles[tiles.of(candidate.consumerAccess)];
+    bool writes = kindOf(candidate.producerAccess) != AccessKind::Read ||
+                  kindOf(candidate.consumerAccess) != AccessKind::Read;
+    LoopId common = kernel.commonLoop(producer.home, consumer.home);
+    bool isInOrder = candidate.producer < candidate.consumer || kernel.realLoop(common) != rootLoop;
+    return writes && isInOrder && tiles.groupOf(producer.buffer) == tiles.groupOf(consumer.buffer) &&
+           tiles.boxesMeet(producer, consumer);
+  }
+
   AccessKind kindOf(AccessId access) const { return kernel.accesses[access].kind; }
 
   /// Whether the order of the two is not given by their queue.
@@ -404,6 +430,12 @@ Extractor::~Extractor() = default;
 Extraction Extractor::extract(const Kernel &kernel, const ExtractOptions &options) {
   impl->finder.startKernel();
   return Extracting(kernel, options, impl->finder).run();
+}
+
+Extraction Extractor::extractBetween(const Kernel &kernel, const ExtractOptions &options,
+                                     InstrId producer, InstrId consumer) {
+  impl->finder.startKernel();
+  return Extracting(kernel, options, impl->finder).runBetween(producer, consumer);
 }
 
 size_t Extractor::numUndecided() const {

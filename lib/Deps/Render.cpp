@@ -234,6 +234,11 @@ std::string describe(const Kernel &kernel, const Extraction &extraction,
                      words.access(derived.dep.consumer, derived.consumerAccess));
 }
 
+std::string derivationText(const Kernel &kernel, const Extraction &extraction,
+                           const DerivedDep &derived) {
+  return Words(kernel, extraction).derivation(derived);
+}
+
 std::string renderText(const Kernel &kernel, const Extraction &extraction, bool explain) {
   Words words(kernel, extraction);
   auto numImplied = std::count_if(extraction.deps.begin(), extraction.deps.end(),

@@ -11,6 +11,7 @@
 
 #include "tally/Deps/Implied.h"
 #include "tally/Deps/Render.h"
+#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 
@@ -21,19 +22,28 @@ struct DepsCommand {
   CommonOptions common;
   std::string format = "text";
   bool explain = false;
+  std::vector<std::string> why; ///< producer and consumer
 
   void declareOn(CLI::App &command) {
     common.addInput(command);
     common.addMachine(command);
     common.addKeepImplied(command);
-    declare(command,
-            {formatOption(format, "text, json (docs/guide/Dependences.md), or dot (Graphviz)",
-                          {"text", "json", "dot"}),
-             {"--explain", explain,
-              "in text: the two accesses, two iterations that conflict, why it waits longer; and "
-              "what is implied, and how"}});
+    declare(
+        command,
+        {formatOption(format, "text, json (docs/guide/Dependences.md), or dot (Graphviz)",
+                      {"text", "json", "dot"}),
+         {"--explain", explain,
+          "in text: the two accesses, two iterations that conflict, why it waits longer; and "
+          "what is implied, and how"},
+         {"--why", why,
+          "of two instructions, PRODUCER,CONSUMER: each conflict, and whether it is waited for, "
+          "implied, or written over in between",
+          withCommas}});
     refuseIf(command, {"--explain"}, "with '--format=json' or '--format=dot'",
              [this] { return format != "text"; });
+    refuseIf(command, {"--why"}, "with '--format=json' or '--format=dot'",
+             [this] { return format != "text"; });
+    goesNotWith(command, {"--explain", "--keep-implied"}, "--why");
   }
 
   int run() const {
@@ -41,6 +51,10 @@ struct DepsCommand {
     Extractor extractor;
     std::string text;
     for (const LoadedKernel &loaded : session.load()) {
+      if (!why.empty()) {
+        text += explainPair(loaded.kernel, session.machine(), extractor);
+        continue;
+      }
       nowDoing("finding dependences");
       Extraction extraction =
           extractor.extract(loaded.kernel, {.queueOverlap = session.machine().queueOverlap});
@@ -60,6 +74,27 @@ struct DepsCommand {
   }
 
 private:
+  std::string explainPair(const Kernel &kernel, const Machine &machine,
+                          Extractor &extractor) const {
+    if (why.size() != 2) {
+      fail(fmt::format("--why: expected two instructions, as in '--why=load,scale', found {}",
+                       why.size()));
+    }
+    return whyText(kernel, {.queueOverlap = machine.queueOverlap}, extractor,
+                   instrNamed(kernel, why[0]), instrNamed(kernel, why[1]));
+  }
+
+  static InstrId instrNamed(const Kernel &kernel, const std::string &name) {
+    std::vector<std::string_view> names;
+    for (InstrId instr : kernel.instrs.ids()) {
+      if (kernel.nameOf(instr) == name) {
+        return instr;
+      }
+      names.push_back(kernel.nameOf(instr));
+    }
+    fail(unknownName("instruction", "instructions", name, names));
+  }
+
   std::string render(const Kernel &kernel, const Extraction &extraction) const {
     return format == "json"  ? renderJson(kernel, extraction)
            : format == "dot" ? renderDot(kernel, extraction)
@@ -74,6 +109,7 @@ void addDeps(CLI::App &app) {
                                 R"(Examples:
   tally deps k.mlir                         one line for each dependence
   tally deps k.mlir --explain               which accesses, which iterations
+  tally deps k.mlir --why=load,scale        why 'scale' waits for 'load', or does not
   tally deps k.mlir --machine=trn2          on a machine whose queues overlap their instructions
   tally deps k.mlir --format=dot | dot -Tsvg -o k.svg
                                             as a picture)"});

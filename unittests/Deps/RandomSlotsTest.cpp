@@ -12,6 +12,7 @@
 #include "Random.h"
 #include "RandomAccesses.h"
 
+#include "tally/Deps/Render.h"
 #include "tally/Model/KernelBuilder.h"
 
 #include <fmt/format.h>
@@ -187,6 +188,29 @@ TEST_P(RandomSlotsTest, areSoundAndExact) {
   }
   fmt::print("{} dependences ({} not exact, {} kept), {} conflicts, {} witnesses seen\n", held.deps,
              held.excess, held.kept, held.conflicts, held.witnessed);
+}
+
+/// What is dropped follows from what is kept, and a chain is found that says so.
+TEST_P(RandomSlotsTest, whatIsDroppedFollows) {
+  Extractor extractor;
+  auto [first, last] = test::seeds("SLOTS", 100, 5'000);
+  size_t numDropped = 0;
+  size_t numWithout = 0;
+  for (uint64_t seed = first + GetParam(); seed <= last; seed += numParts) {
+    Kernel kernel = SlotsKernel(seed).make();
+    Random random(seed);
+    for (int i = 0; i < 8; ++i) {
+      InstrId producer(static_cast<uint32_t>(random.below(kernel.instrs.size())));
+      InstrId consumer(static_cast<uint32_t>(random.below(kernel.instrs.size())));
+      std::string why = whyText(kernel, {seed % 2 == 0}, extractor, producer, consumer);
+      size_t written = why.find("written over in between");
+      numDropped += written != std::string::npos;
+      numWithout += why.find("written over in between\n") != std::string::npos;
+    }
+  }
+  fmt::print("{} dropped, {} without a chain\n", numDropped, numWithout);
+  EXPECT_GT(numDropped, 0u);
+  EXPECT_EQ(numWithout, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, RandomSlotsTest, testing::Range<uint64_t>(0, numParts));

@@ -110,6 +110,10 @@ public:
   /// The dependences of a kernel that check() accepts, whatever it has written itself.
   Extraction extract(const Kernel &kernel, const ExtractOptions &options = {});
 
+  /// All that two instructions by themselves conflict in, as if nothing wrote over it in between.
+  Extraction extractBetween(const Kernel &kernel, const ExtractOptions &options, InstrId producer,
+                            InstrId consumer);
+
   /// How many questions took too much work so far; their dependences wait for all earlier runs.
   size_t numUndecided() const;
 
