@@ -6,8 +6,8 @@
 //                  "source": "...", "confidence": "published"}
 //
 // Planning reads the few numbers of Machine.h. `parameters` holds the costs, whose
-// form is checked here and whose meaning is Timing's; `facts` holds numbers in the same form that
-// nothing reads yet.
+// form, names and units are checked here and whose meaning is Timing's; `facts` holds numbers in
+// the same form that nothing reads yet.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,10 +83,11 @@ private:
   void readGroup(std::string_view name);
   void read(const Property &property, const JsonAt &at);
   void parameters();
-  bool parameterForm(const JsonAt &at);
+  void expectRead(const JsonAt &parameters) const;
+  bool parameterForm(const JsonAt &at, std::span<const std::string_view> units);
   void keep(std::string_view name, const JsonAt &at);
   static std::optional<std::pair<double, double>> rangeOf(const JsonAt &at);
-  bool numberForm(const JsonAt &at);
+  bool numberForm(const JsonAt &at, std::span<const std::string_view> units);
 
   const JsonAt &document;
   Machine machine;
@@ -125,25 +126,33 @@ void MachineReader::engines() {
   }
 }
 
-/// Whether this is a number with its origin. What "value" holds is not looked at.
-bool MachineReader::numberForm(const JsonAt &at) {
+/// Whether this is a number with its origin, in one of `units`; none: in any. What "value" holds is
+/// not looked at, but that a number lies in its range.
+bool MachineReader::numberForm(const JsonAt &at, std::span<const std::string_view> units) {
   if (!at.expectObject({"value", "unit", "source", "confidence", "range", "note"})) {
     return false;
   }
-  for (std::string_view key : {"unit", "source"}) {
-    if (std::optional<JsonAt> text = at.need(key)) {
-      text->string();
-    }
+  if (std::optional<JsonAt> unit = at.need("unit")) {
+    units.empty() ? void(unit->string()) : void(unit->oneOf(units));
+  }
+  if (std::optional<JsonAt> source = at.need("source")) {
+    source->string();
   }
   if (std::optional<JsonAt> confidence = at.need("confidence")) {
     confidence->oneOf({"published", "measured", "derived", "estimate"});
   }
   at.stringOr("note", "");
-  std::optional<JsonAt> range = at.find("range");
-  if (range && !rangeOf(*range)) {
-    range->error("expected the smallest and the largest likely value, as [0.5, 2]");
+  std::optional<JsonAt> value = at.need("value");
+  if (std::optional<JsonAt> range = at.find("range")) {
+    auto likely = rangeOf(*range);
+    if (!likely) {
+      range->error("expected the smallest and the largest likely value, as [0.5, 2]");
+    } else if (value && value->isNumber() &&
+               (value->real() < likely->first || value->real() > likely->second)) {
+      range->error("the value does not lie in its range");
+    }
   }
-  return at.need("value").has_value();
+  return value.has_value();
 }
 
 /// `[0.5, 2]`
@@ -186,7 +195,7 @@ void MachineReader::read(const Property &property, const JsonAt &at) {
     bool isTruth = property.words[1] == "true";
     property.store(machine,
                    static_cast<uint32_t>(isTruth ? at.boolean() : at.oneOf(property.words)));
-  } else if (numberForm(at)) {
+  } else if (numberForm(at, std::span(&property.unit, 1))) {
     JsonAt value = *at.find("value");
     bool isNone = property.mayBeNone && value.isNull();
     property.store(machine, isNone ? std::nullopt
@@ -195,23 +204,70 @@ void MachineReader::read(const Property &property, const JsonAt &at) {
   }
 }
 
+/// What Timing takes parameters of such a name in, those that formulas alone read last.
+static std::span<const std::string_view> unitsOf(std::string_view parameter) {
+  static constexpr std::array<std::string_view, 10> ofWork{
+      "ps",          "ns",          "us",          "ms",          "cycles",
+      "transfer ps", "transfer ns", "transfer us", "transfer ms", "transfer cycles"};
+  static constexpr std::string_view ofClocks = "GHz", ofQueues = "instructions",
+                                    ofTransfers = "transfers";
+  auto is = [&](std::string_view name) {
+    return parameter == name || (parameter.starts_with(name) && parameter[name.size()] == '.');
+  };
+  if (is("ctl") || is("sem")) {
+    return std::span(ofWork).first(4);
+  }
+  if (is("cost") || is("issue") || is("startup") || is("latency")) {
+    return ofWork;
+  }
+  return is("clock")                  ? std::span(&ofClocks, 1)
+         : parameter == "queue.depth" ? std::span(&ofQueues, 1)
+         : parameter == "dma.depth"   ? std::span(&ofTransfers, 1)
+                                      : std::span<const std::string_view>();
+}
+
 void MachineReader::parameters() {
   for (std::string_view key : {"parameters", "facts"}) {
     std::optional<JsonAt> numbers = document.find(key);
     if (!numbers || !numbers->expectObject()) {
       continue;
     }
+    bool isRead = key == "parameters";
     numbers->forMembers([&](std::string_view name, const JsonAt &at) {
-      if (parameterForm(at) && key == "parameters") {
+      if (parameterForm(at, isRead ? unitsOf(name) : unitsOf("")) && isRead) {
         keep(name, at);
       }
     });
+    if (isRead) {
+      expectRead(*numbers);
+    }
   }
 }
 
+/// A slip in the name of a parameter would else give another price than was meant.
+void MachineReader::expectRead(const JsonAt &parameters) const {
+  std::set<std::string, std::less<>> inFormulas;
+  for (const Parameter &parameter : machine.parameters) {
+    for (std::string_view rest = parameter.formula; !rest.empty();) {
+      std::string_view name = takeName(rest);
+      name.empty() ? rest.remove_prefix(1) : void(inFormulas.emplace(name));
+    }
+  }
+  parameters.forMembers([&](std::string_view name, const JsonAt &at) {
+    bool isClock = name.starts_with("clock.");
+    if (isClock && !machine.hasEngine(name.substr(6))) {
+      at.error(unknownName("engine", "engines of this machine", name.substr(6),
+                           {machine.engines.begin(), machine.engines.end()}));
+    } else if (!isClock && !isTimingParameter(name) && !inFormulas.contains(name)) {
+      at.error("nothing reads this parameter, and no formula names it; what is there for readers "
+               "alone belongs to 'facts'");
+    }
+  });
+}
+
 /// A cost: a number, a formula, a few numbers, or a curve.
-bool MachineReader::parameterForm(const JsonAt &at) {
-  if (!numberForm(at)) {
+bool MachineReader::parameterForm(const JsonAt &at, std::span<const std::string_view> units) {
+  if (!numberForm(at, units)) {
     return false;
   }
   size_t errorsBefore = at.numErrors();

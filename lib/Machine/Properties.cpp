@@ -19,27 +19,27 @@ template <auto Field> void store(Machine &machine, std::optional<uint32_t> value
   }
 }
 
-template <auto Field> constexpr Property limit(std::string_view key) {
-  return {"limits", key, 1, UINT32_MAX, true, {}, store<Field>};
+template <auto Field> constexpr Property limit(std::string_view key, std::string_view unit) {
+  return {"limits", key, 1, UINT32_MAX, true, {}, unit, store<Field>};
 }
 
 template <auto Field>
 constexpr Property number(std::string_view group, std::string_view key, uint32_t least,
-                          uint32_t most) {
-  return {group, key, least, most, false, {}, store<Field>};
+                          uint32_t most, std::string_view unit) {
+  return {group, key, least, most, false, {}, unit, store<Field>};
 }
 
 template <auto Field>
 constexpr Property choice(std::string_view group, std::string_view key, std::string_view first,
                           std::string_view second) {
-  return {group, key, 0, 1, false, {first, second}, store<Field>};
+  return {group, key, 0, 1, false, {first, second}, "", store<Field>};
 }
 
 constexpr std::array all{
-    limit<&Machine::semaphores>("semaphores"),
-    limit<&Machine::registersPerEngine>("registers_per_engine"),
-    number<&Machine::counterBits>("limits", "counter_bits", 8, 32),
-    number<&Machine::instructionBytes>("encoding", "instruction_bytes", 1, 1 << 20),
+    limit<&Machine::semaphores>("semaphores", "semaphores"),
+    limit<&Machine::registersPerEngine>("registers_per_engine", "registers"),
+    number<&Machine::counterBits>("limits", "counter_bits", 8, 32, "bits"),
+    number<&Machine::instructionBytes>("encoding", "instruction_bytes", 1, 1 << 20, "bytes"),
     choice<&Machine::subtraction>("alu", "subtraction", "wraps", "saturates"),
     choice<&Machine::waitCompare>("wait", "compare", "unsigned", "signed"),
     choice<&Machine::queueOverlap>("queue", "overlap", "false", "true"),

@@ -23,6 +23,7 @@ struct Property {
   uint32_t most = 0;
   bool mayBeNone = false;
   std::array<std::string_view, 2> words; ///< empty: a number
+  std::string_view unit;                 ///< of a number
 
   /// Stores a number, or which of the words it is.
   void (*store)(Machine &machine, std::optional<uint32_t> value);
@@ -39,6 +40,9 @@ const Property *findProperty(std::string_view name);
 
 /// Returns what is wrong, or nothing.
 std::string setProperty(Machine &machine, const Property &property, std::string_view value);
+
+/// Whether Timing takes a parameter of this name.
+bool isTimingParameter(std::string_view name);
 
 } // namespace tally
 

@@ -191,6 +191,16 @@ constexpr std::array prices{Price{"ctl.dispatch", &Timing::dispatch, false},
                             Price{"sem.wake", &Timing::wake, true},
                             Price{"sem.spacing", &Timing::spacing, true}};
 
+/// `cost.add` is what `add` costs; nothing, if a parameter is not about operations.
+std::optional<std::string_view> operationOf(std::string_view parameter) {
+  for (std::string_view prefix : {"cost.", "issue.", "startup.", "latency."}) {
+    if (parameter.starts_with(prefix)) {
+      return parameter.substr(prefix.size());
+    }
+  }
+  return parameter == "latency" ? std::optional<std::string_view>("") : std::nullopt;
+}
+
 /// Reads what every machine must say.
 class TimingReader {
 public:
@@ -260,6 +270,12 @@ private:
 };
 
 } // namespace
+
+bool isTimingParameter(std::string_view name) {
+  constexpr std::array<std::string_view, 3> others{"queue.depth", "dma.depth", "clock"};
+  return operationOf(name) || std::ranges::find(prices, name, &Price::name) != prices.end() ||
+         std::ranges::find(others, name) != others.end();
+}
 
 std::optional<Timing> Timing::of(const Machine &machine, std::vector<std::string> &errors) {
   Timing timing(machine);
@@ -475,16 +491,6 @@ std::optional<InstrCost> Timing::costOf(std::string_view engine, std::string_vie
 //===----------------------------------------------------------------------===//
 
 namespace {
-
-/// `cost.add` is what `add` costs; nothing, if a parameter is not about operations.
-std::optional<std::string_view> operationOf(std::string_view parameter) {
-  for (std::string_view prefix : {"cost.", "issue.", "startup.", "latency."}) {
-    if (parameter.starts_with(prefix)) {
-      return parameter.substr(prefix.size());
-    }
-  }
-  return parameter == "latency" ? std::optional<std::string_view>("") : std::nullopt;
-}
 
 /// An operation that gives all sizes that the formula asks for, one after the other larger by
 /// `step`, so that a difference of two is not zero.

@@ -154,7 +154,7 @@ TEST(MachineTest, refusesWhatHasNoOrigin) {
 
 TEST(MachineTest, parametersHaveAForm) {
   auto parameter = [](const std::string &members) {
-    return R"(, "parameters": {"p": {"unit": "ns", "source": "s", "confidence": "measured", )" +
+    return R"(, "parameters": {"ctl.alu": {"unit": "ns", "source": "s", "confidence": "measured", )" +
            members + "}}";
   };
   for (const char *good : {R"("value": 1.5)", R"x("value": "max(64,N)", "note": "n")x",
@@ -164,15 +164,62 @@ TEST(MachineTest, parametersHaveAForm) {
   for (const char *bad : {R"("value": null)", R"("value": true)", R"("value": [])",
                           R"("value": ["x"])", R"("value": {"a": {}})"}) {
     EXPECT_EQ(errorsOf("PARAMETERS", parameter(bad)),
-              "m.json:12:90: error: at 'parameters.p.value': expected a number, a formula in "
+              "m.json:12:96: error: at 'parameters.ctl.alu.value': expected a number, a formula in "
               "quotes, or numbers in an array or object\n")
         << bad;
   }
-  EXPECT_EQ(errorsOf("PARAMETERS", parameter(R"("value": 1, "range": [2, 1])")),
-            "m.json:12:102: error: at 'parameters.p.range': expected the smallest and the largest "
-            "likely value, as [0.5, 2]\n");
-  EXPECT_EQ(errorsOf("PARAMETERS", R"(, "parameters": {"p": 3})"),
-            "m.json:12:25: error: at 'parameters.p': expected an object, found 3\n");
+  EXPECT_EQ(
+      errorsOf("PARAMETERS", parameter(R"("value": 1, "range": [2, 1])")),
+      "m.json:12:108: error: at 'parameters.ctl.alu.range': expected the smallest and the largest "
+      "likely value, as [0.5, 2]\n");
+  EXPECT_EQ(errorsOf("PARAMETERS", R"(, "parameters": {"ctl.alu": 3})"),
+            "m.json:12:31: error: at 'parameters.ctl.alu': expected an object, found 3\n");
+}
+
+/// Nothing converts these numbers: in another unit they would be read as something else.
+TEST(MachineTest, numbersHaveTheUnitThatIsRead) {
+  EXPECT_EQ(errorsOf(R"("unit": "semaphores")", R"("unit": "kilosemaphores")"),
+            "m.json:4:40: error: at 'limits.semaphores.unit': expected \"semaphores\", found "
+            "\"kilosemaphores\"\n");
+  EXPECT_NE(errorsOf(R"("unit": "bits")", R"("unit": "bytes")"), "");
+  EXPECT_NE(errorsOf(R"("unit": "registers")", R"("unit": "")"), "");
+  auto parameter = [](const std::string &name, const std::string &unit,
+                      const std::string &value = "1", const std::string &more = "") {
+    return errorsOf("PARAMETERS",
+                    R"(, "parameters": {")" + name + R"(": {"value": )" + value + R"(, "unit": ")" +
+                        unit + R"(", "source": "s", "confidence": "measured")" + more + "}}");
+  };
+  for (auto [name, unit] : {std::pair("clock", "GHz"),
+                            {"clock.act", "GHz"},
+                            {"ctl.alu", "us"},
+                            {"cost.copy", "transfer ns"},
+                            {"latency", "cycles"},
+                            {"queue.depth", "instructions"},
+                            {"dma.depth", "transfers"}}) {
+    EXPECT_EQ(parameter(name, unit), "") << name;
+    EXPECT_NE(parameter(name, "MHz"), "") << name;
+  }
+  EXPECT_EQ(parameter("ctl.alu", "ns", "3", R"(, "range": [4, 5])"),
+            "m.json:12:108: error: at 'parameters.ctl.alu.range': the value does not lie in its "
+            "range\n");
+}
+
+TEST(MachineTest, parametersAreRead) {
+  auto parameters = [](const std::string &name, const std::string &formula) {
+    const char *number = R"(, "unit": "ns", "source": "s", "confidence": "measured"})";
+    return errorsOf("PARAMETERS", R"(, "parameters": {")" + name + R"(": {"value": 1)" + number +
+                                      R"(, "cost.copy": {"value": ")" + formula + "\"" + number +
+                                      "}");
+  };
+  EXPECT_EQ(parameters("dma.rest", "2 * n / (dma.rest - n)"), "");
+  EXPECT_EQ(parameters("dma.rest", "2 * n"),
+            "m.json:12:32: error: at 'parameters.dma.rest': nothing reads this parameter, and no "
+            "formula names it; what is there for readers alone belongs to 'facts'\n");
+  EXPECT_NE(parameters("ctl.dispach", "2"), "");
+  EXPECT_EQ(errorsOf("PARAMETERS", R"(, "parameters": {"clock.atc": {"value": 1, "unit": "GHz", )"
+                                   R"("source": "s", "confidence": "measured"}})"),
+            "m.json:12:33: error: at 'parameters.clock.atc': unknown engine 'atc'; the engines of "
+            "this machine are 'act'; did you mean 'act'?\n");
 }
 
 TEST(MachineTest, syntaxErrorsHavePlaces) {

@@ -22,12 +22,13 @@ def draw_machine(random):
     registers = random.choice((None, None, None, None, None, 2, 3, 4, 6, 8, 16))
     document = {
         "schema": "tally-machine", "version": 1, "name": "random", "description": "random", "engines": [],
-        "limits": {"semaphores": limit(semaphores), "registers_per_engine": limit(registers),
-                   "counter_bits": limit(bits)},
+        "limits": {"semaphores": limit(semaphores, "semaphores"),
+                   "registers_per_engine": limit(registers, "registers"),
+                   "counter_bits": limit(bits, "bits")},
         "alu": {"subtraction": "saturates" if saturates else "wraps"},
         "wait": {"compare": "signed" if signed else "unsigned"},
         "queue": {"overlap": overlap, "completion": "split" if split else "whole"},
-        "encoding": {"instruction_bytes": dict(limit(64), unit="bytes")},
+        "encoding": {"instruction_bytes": limit(64, "bytes")},
     }
     features = {f"{bits} bits", "saturates" if saturates else "wraps", "signed" if signed else "unsigned",
                 "overlap" if overlap else "in order"}
@@ -37,8 +38,8 @@ def draw_machine(random):
     return document, features
 
 
-def limit(value):
-    return {"value": value, "unit": "", "source": "drawn", "confidence": "estimate"}
+def limit(value, unit):
+    return {"value": value, "unit": unit, "source": "drawn", "confidence": "estimate"}
 
 
 # ---- Kernels ------------------------------------------------------------------------------

@@ -40,15 +40,18 @@ from walk import Choice
 def machine_of(settings):
     """The description of a machine with these numbers, and else without limits."""
     wanted = SETTINGS | settings
-    limit = {"unit": "1", "source": "by definition", "confidence": "published"}
+
+    def limit(value, unit):
+        return {"value": value, "unit": unit, "source": "by definition", "confidence": "published"}
+
     return {
         "schema": "tally-machine", "version": 1, "name": "tight", "description": "As the test says", "engines": [],
-        "limits": {"semaphores": {"value": wanted["semaphores"], **limit},
-                   "registers_per_engine": {"value": wanted["registers"], **limit},
-                   "counter_bits": {"value": wanted["bits"], **limit}},
+        "limits": {"semaphores": limit(wanted["semaphores"], "semaphores"),
+                   "registers_per_engine": limit(wanted["registers"], "registers"),
+                   "counter_bits": limit(wanted["bits"], "bits")},
         "alu": {"subtraction": wanted["subtraction"]}, "wait": {"compare": wanted["compare"]},
         "queue": {"overlap": wanted["overlap"]},
-        "encoding": {"instruction_bytes": {"value": 64, **limit}}}
+        "encoding": {"instruction_bytes": limit(64, "bytes")}}
 
 
 def setting(argument):
