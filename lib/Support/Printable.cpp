@@ -8,27 +8,50 @@
 
 namespace tally {
 
+size_t printableSize(std::string_view text) {
+  auto byteAt = [&](size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
+  const unsigned char first = byteAt(0);
+  if (first < 0x80) {
+    return text.empty() || isControl(text.front()) ? 0 : 1;
+  }
+  size_t size = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  // The second byte tells what is no character: control characters, more bytes than are needed,
+  // halves of UTF-16, and numbers beyond the last character.
+  unsigned least = first == 0xC2 || first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+  unsigned most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  for (size_t i = 1; i < size; ++i) {
+    if (byteAt(i) < (i == 1 ? least : 0x80) || byteAt(i) > (i == 1 ? most : 0xBF)) {
+      return 0;
+    }
+  }
+  return size;
+}
+
 bool isPrintable(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), isControl);
+  while (size_t size = printableSize(text)) {
+    text.remove_prefix(size);
+  }
+  return text.empty();
 }
 
 std::string printable(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
-  for (char c : text) {
-    if (isControl(c)) {
-      shown += fmt::format("\\{:02X}", static_cast<unsigned char>(c));
-    } else {
-      shown += c;
-    }
+  while (!text.empty()) {
+    size_t size = printableSize(text);
+    shown += size != 0 ? std::string(text.substr(0, size))
+                       : fmt::format("\\{:02X}", static_cast<unsigned char>(text.front()));
+    text.remove_prefix(std::max<size_t>(size, 1));
   }
   return shown;
 }
 
 std::string unprintableName(std::string_view kind, std::string_view name) {
-  return fmt::format("the {} '{}' holds a control character; allowed are letters, digits, spaces "
-                     "and signs: no line breaks, no tabs, no escape sequences",
-                     kind, printable(name));
+  bool isControlled = std::any_of(name.begin(), name.end(), isControl);
+  return fmt::format("the {} '{}' holds {}; allowed are letters, digits, spaces and signs: no line "
+                     "breaks, no tabs, no escape sequences",
+                     kind, printable(name),
+                     isControlled ? "a control character" : "bytes that are no character of UTF-8");
 }
 
 } // namespace tally

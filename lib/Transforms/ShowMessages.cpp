@@ -42,8 +42,8 @@ struct Excerpt {
   size_t begin = 0;
 };
 
-/// What lies around `column`, from 0, of a line: whole characters of UTF-8, none of them a control
-/// character, so that the mark below it stands right.
+/// What lies around `column`, from 0, of a line: whole characters of UTF-8, and `?` for each byte
+/// of anything else but tabs, so that the mark below it stands right.
 Excerpt excerptAround(llvm::StringRef line, size_t column) {
   auto isInside = [&](size_t at) { return at < line.size() && (line[at] & 0xC0) == 0x80; };
   column = std::min(column, line.size());
@@ -54,7 +54,11 @@ Excerpt excerptAround(llvm::StringRef line, size_t column) {
   for (; end > begin && isInside(end); --end) {
   }
   std::string text = line.slice(begin, end).str();
-  std::replace_if(text.begin(), text.end(), [](char c) { return isControl(c) && c != '\t'; }, '?');
+  for (size_t at = 0; at < text.size();) {
+    size_t size = printableSize(std::string_view(text).substr(at));
+    text[at] = size != 0 || text[at] == '\t' ? text[at] : '?';
+    at += std::max<size_t>(size, 1);
+  }
   return {std::move(text), begin};
 }
 

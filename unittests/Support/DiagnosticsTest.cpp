@@ -1,6 +1,7 @@
 //===- DiagnosticsTest.cpp - How errors are collected and shown -----------===//
 
 #include "tally/Support/Diagnostics.h"
+#include "tally/Support/Printable.h"
 
 #include <gtest/gtest.h>
 
@@ -65,4 +66,22 @@ TEST(DiagnosticsTest, controlCharactersAreEscaped) {
   diagnostic.note({}, "\x1b[31m\x7f\xc3\xa4");
   EXPECT_EQ(render(diagnostic, {"k\r"}), "k\\0D:1:2: error: no 'a\\0Averdict: yes'\n"
                                          "k\\0D: note: \\1B[31m\\7F\xc3\xa4\n");
+}
+
+/// What reads our text may stop at bytes that are no UTF-8, and JSON cannot hold them.
+TEST(DiagnosticsTest, onlyUtf8IsShown) {
+  for (const char *letters : {"\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xc2\xa0",
+                              "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"}) {
+    EXPECT_TRUE(isPrintable(letters));
+    EXPECT_EQ(printable(letters), letters);
+  }
+  for (const char *bytes :
+       {"\xff", "\x80", "\xc3", "\xc3(", "\xc1\x81", "\xe0\x80\x80", "\xed\xa0\x80",
+        "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xc2\x9b"}) {
+    EXPECT_FALSE(isPrintable(bytes));
+    EXPECT_EQ(printable(bytes).find_first_of(bytes[0]), std::string::npos);
+  }
+  EXPECT_EQ(printable("a\xff\xc3\xa4\xe2\x82"), "a\\FF\xc3\xa4\\E2\\82");
+  EXPECT_EQ(unprintableName("engine", "\xff").substr(0, 50),
+            "the engine '\\FF' holds bytes that are no character");
 }

@@ -5,7 +5,8 @@
 // the terminal. So names hold no control characters, and messages, which also quote what was
 // refused, show them as MLIR writes them in strings: `\0A` is a line break.
 //
-// Bytes above 0x7F are letters of other scripts and stay.
+// Letters of other scripts stay, as UTF-8. Bytes that are no UTF-8 are shown as `\FF`, too: JSON
+// cannot hold them, and what reads our text may stop at them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,10 +24,14 @@ constexpr bool isControl(char c) {
   return byte < 0x20 || byte == 0x7F;
 }
 
-/// Whether `text` holds no control character.
+/// How many bytes the character at the beginning of `text` has; 0 if it is a control character, or
+/// no UTF-8.
+size_t printableSize(std::string_view text);
+
+/// Whether `text` is UTF-8 and holds no control character.
 bool isPrintable(std::string_view text);
 
-/// `text` with each control character as `\` and two hexadecimal digits.
+/// `text` with each byte of what is not printable as `\` and two hexadecimal digits.
 std::string printable(std::string_view text);
 
 /// What is wrong with a name or another short text that is not printable: `the engine 'a\0A' holds
