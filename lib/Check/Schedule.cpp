@@ -2,7 +2,7 @@
 
 #include "tally/Check/Schedule.h"
 
-#include "../Support/StrictJson.h"
+#include "../Written/ReadFields.h"
 
 #include "tally/Model/Strategy.h"
 #include "tally/Support/Names.h"
@@ -67,10 +67,14 @@ static std::string stepText(const NamedStep &step) {
   return fmt::format("[\"{}\",{}{}]", toString(step.kind), quoteJson(step.name), index);
 }
 
-static std::string listText(const std::vector<std::string> &texts) {
+static std::string listText(const std::vector<PlacedText> &texts) {
   auto quoted =
-      std::views::transform(texts, [](const std::string &text) { return quoteJson(text); });
+      std::views::transform(texts, [](const PlacedText &at) { return quoteJson(at.text); });
   return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+static std::string textOrNull(const std::optional<PlacedText> &at) {
+  return at ? quoteJson(at->text) : "null";
 }
 
 std::string writeScheduleFile(const ScheduleFile &s) {
@@ -79,11 +83,9 @@ std::string writeScheduleFile(const ScheduleFile &s) {
       "  \"kernel\": {{\"file\": {}, \"name\": {}}},\n  \"code\": {},\n  \"strategy\": {},\n"
       "  \"options\": {},\n  \"machine\": {},\n  \"trips\": {},\n  \"guards\": {},\n"
       "  \"in_flight\": {},\n  \"shows\": {},\n  \"steps\": [",
-      quoteJson(s.kernelFile), quoteJson(s.kernelName),
-      s.codeFile.empty() ? "null" : quoteJson(s.codeFile),
-      s.strategy.empty() ? "null" : quoteJson(s.strategy), listText(s.options),
-      s.machine.empty() ? "null" : quoteJson(s.machine), listText(s.trips), s.guards, s.inFlight,
-      quoteJson(s.shows));
+      quoteJson(s.kernel.file.text), quoteJson(s.kernel.name.text), textOrNull(s.code),
+      textOrNull(s.strategy), listText(s.options), textOrNull(s.machine), listText(s.trips),
+      s.guards, s.inFlight, quoteJson(s.shows));
   for (size_t i = 0; i < s.steps.size(); ++i) {
     text +=
         fmt::format("{}{}{}", i == 0 ? "" : ",", i % 6 == 0 ? "\n    " : " ", stepText(s.steps[i]));
@@ -91,86 +93,41 @@ std::string writeScheduleFile(const ScheduleFile &s) {
   return text + "\n  ]\n}\n";
 }
 
-static std::string stringOf(const JsonAt &object, std::string_view key) {
-  std::optional<JsonAt> value = object.need(key);
-  return value ? value->string() : "";
+static void readFrom(const JsonAt &at, PlacedText &text) {
+  text = {at.string(), at.where()};
 }
 
-static std::string stringOrNull(const JsonAt &object, std::string_view key) {
-  std::optional<JsonAt> value = object.find(key);
-  return value && !value->isNull() ? value->string() : "";
-}
-
-/// Reads each element of a list, if there is one.
-template <typename Read> static void forElements(std::optional<JsonAt> list, Read read) {
-  for (size_t i = 0; list && list->expectArray() && i < list->size(); ++i) {
-    read((*list)[i]);
-  }
-}
-
-static std::vector<std::string> stringsOf(const JsonAt &object, std::string_view key) {
-  std::vector<std::string> texts;
-  forElements(object.find(key), [&](const JsonAt &text) { texts.push_back(text.string()); });
-  return texts;
-}
-
-static std::optional<NamedStep> readStep(const JsonAt &at) {
+static void readFrom(const JsonAt &at, NamedStep &step) {
   if (!at.expectArray() || at.size() < 2) {
-    at.error("expected a step as [\"issue\", \"act\"] or [\"commit\", \"act\", 0]");
-    return {};
+    return at.error("expected a step as [\"issue\", \"act\"] or [\"commit\", \"act\", 0]");
   }
-  NamedStep step{static_cast<StepKind>(at[0].oneOf(stepNames)), at[1].string(), 0, at.where()};
+  step = {static_cast<StepKind>(at[0].oneOf(stepNames)), at[1].string(), 0, at.where()};
   size_t wanted = hasIndex(step.kind) ? 3 : 2;
   if (at.size() != wanted) {
     at.error(fmt::format("expected {} parts of a step of this kind", wanted));
   } else if (wanted == 3) {
     step.index = static_cast<uint32_t>(at[2].unsignedIn(0, UINT32_MAX));
   }
-  return step;
 }
 
+/// What the words say is looked at when they are used, but for these two.
 static ScheduleFile readSchedule(const JsonAt &root) {
   ScheduleFile file;
-  if (!root.expectObject({"schema", "version", "kernel", "code", "strategy", "options", "machine",
-                          "trips", "guards", "rules", "in_flight", "shows", "steps"})) {
+  if (!root.expectObject(written::keysOf<ScheduleFile>({"schema", "version"}))) {
     return file;
   }
   root.expectSchema("tally-schedule", 1, 1);
-  if (std::optional<JsonAt> kernel = root.need("kernel");
-      kernel && kernel->expectObject({"file", "name"})) {
-    file.kernelFile = stringOf(*kernel, "file");
-    file.kernelName = stringOf(*kernel, "name");
-  }
-  file.codeFile = stringOrNull(root, "code");
-  file.strategy = stringOrNull(root, "strategy");
-  if (std::optional<JsonAt> at = root.find("strategy");
-      at && at->isString() && !strategyFrom(at->string())) {
+  written::readMembers(root, file);
+  if (file.strategy && !file.strategy->text.empty() && !strategyFrom(file.strategy->text)) {
     std::vector<std::string> names = strategyNames();
-    at->error(unknownName("strategy", "strategies", at->string(), {names.begin(), names.end()}));
+    root.find("strategy")
+        ->error(unknownName("strategy", "strategies", file.strategy->text,
+                            {names.begin(), names.end()}));
   }
-  file.options = stringsOf(root, "options");
-  if (std::optional<JsonAt> options = root.find("options")) {
-    file.optionsAt = options->where();
+  if (!file.rules.empty()) {
+    root.find("rules")->error(
+        fmt::format("schedules under the rule '{}' cannot be repeated", file.rules.front().text));
   }
-  file.machine = stringOrNull(root, "machine");
-  file.trips = stringsOf(root, "trips");
-  // Files of earlier versions have the key; only tests ever had a rule in it.
-  for (const std::string &rule : stringsOf(root, "rules")) {
-    root.need("rules")->error(
-        fmt::format("schedules under the rule '{}' cannot be repeated", rule));
-  }
-  if (std::optional<JsonAt> guards = root.find("guards")) {
-    file.guards = guards->unsignedIn(0, UINT64_MAX);
-  }
-  if (std::optional<JsonAt> inFlight = root.find("in_flight")) {
-    file.inFlight = static_cast<uint32_t>(inFlight->unsignedIn(1, 64));
-  }
-  file.shows = root.stringOr("shows", "");
-  forElements(root.need("steps"), [&](const JsonAt &at) {
-    if (std::optional<NamedStep> step = readStep(at)) {
-      file.steps.push_back(std::move(*step));
-    }
-  });
   return file;
 }
 

@@ -377,6 +377,9 @@ std::string JsonAt::string() const {
     error(fmt::format("expected a string, found {}", found()));
     return "";
   }
+  if (self().string.size == 0) {
+    error("expected a string that is not empty");
+  }
   return std::string(document->text(self().string));
 }
 

@@ -70,9 +70,6 @@ void forEach(const JsonAt &object, std::string_view key, Visit visit, bool isNee
 
 inline std::string text(const JsonAt &object, std::string_view key) {
   std::optional<JsonAt> at = object.need(key);
-  if (at && at->isString() && at->string().empty()) {
-    at->error("a name must not be empty");
-  }
   return at ? at->string() : "";
 }
 
@@ -94,9 +91,14 @@ inline void readTrip(const JsonAt &at, TripData &trip) {
     return;
   }
   bool isGuard = at.find("while").has_value();
+  if (!isGuard && !at.find("value")) {
+    at.error("expected either 'value' or 'while'");
+  }
   trip.kind = isGuard ? Trip::Kind::Guard : Trip::Kind::Value;
   at.expectObject(isGuard ? Keys{"while"} : Keys{"value", "min", "max"});
-  trip.symbol = text(at, wordOf(trip.kind));
+  if (std::optional<JsonAt> symbol = at.find(wordOf(trip.kind))) {
+    trip.symbol = symbol->string();
+  }
   if (std::optional<JsonAt> min = at.find("min"); min && !isGuard) {
     trip.min = min->unsignedIn(0, maxCount);
   }
@@ -125,6 +127,8 @@ template <typename F, typename T> void readValue(const JsonAt &at, const F &fiel
     value = at.boolean() != field.inverted;
   } else if constexpr (std::is_same_v<T, uint64_t>) {
     value = readNumber(at, field);
+  } else if constexpr (requires { readFrom(at, value); }) {
+    readFrom(at, value); // stands beside the type
   } else if constexpr (std::is_enum_v<T>) {
     std::span<const std::string_view> words = wordsOf<T>;
     size_t silent = words.front().empty() ? 1 : 0; // a word that is not written
@@ -168,11 +172,9 @@ void readMember(const JsonAt &at, const Field<S, T> &field, T &value) {
     readMembers(at, value);
   } else if constexpr (std::is_same_v<T, DistanceData>) {
     readDistance(at, value);
-  } else if (auto member = field.needed || field.neededInJson ? at.need(field.jsonKey())
-                                                              : at.find(field.jsonKey())) {
-    bool mayBeNothing = isOptional<T> || std::is_same_v<T, Ref>;
-    bool isWritten = field.always || field.neededInJson;
-    if (field.needed || !mayBeNothing || !isWritten || !member->isNull()) {
+  } else if (auto member =
+                 field.isNeededInJson() ? at.need(field.jsonKey()) : at.find(field.jsonKey())) {
+    if (!field.mayBeNull || !member->isNull()) {
       readValue(*member, field, value);
     }
   }

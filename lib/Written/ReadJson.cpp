@@ -171,10 +171,6 @@ private:
     }
     LocData data;
     readMembers(*loc, data);
-    if (data.file.empty()) {
-      loc->error("the name of the file must not be empty");
-      return at.where();
-    }
     return {resolver.file(data.file), static_cast<uint32_t>(data.line),
             static_cast<uint32_t>(data.column)};
   }

@@ -124,8 +124,7 @@ template <Struct S> void appendMembers(std::string &out, const S &data) {
       appendMembers(out, value);
     } else if constexpr (std::is_same_v<T, DistanceData>) {
       appendDistance(out, value);
-    } else if (field.needed || field.neededInJson || field.always ||
-               value != defaults.*field.member) {
+    } else if (field.isNeededInJson() || value != defaults.*field.member) {
       appendKey(out, field.jsonKey());
       isNothing(value) ? void(out += "null") : appendJson(out, field, value);
     }

@@ -108,6 +108,9 @@ struct Fault {
   std::string message;
 };
 
+/// The options that say how code is compiled and are not as they are without being given.
+std::vector<std::string> compileFlags(const CommonOptions &common);
+
 /// Writes one schedule; `number` counts those of a run of the command, from 1.
 void writeWitness(const CheckOptions &options, const Session &session, const Subject &subject,
                   const Fault &fault, uint32_t number);

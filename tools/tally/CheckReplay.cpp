@@ -9,7 +9,9 @@
 
 #include "tally/Check/Causes.h"
 #include "tally/Check/Schedule.h"
+#include "tally/Machine/Machine.h"
 #include "tally/Model/Source.h"
+#include "tally/Support/Names.h"
 #include "tally/Support/ReadFile.h"
 
 #include <fmt/format.h>
@@ -54,6 +56,20 @@ std::vector<Flag> allFlags() {
   return flags;
 }
 
+std::vector<PlacedText> placed(const std::vector<std::string> &texts) {
+  std::vector<PlacedText> all;
+  for (const std::string &text : texts) {
+    all.push_back({text});
+  }
+  return all;
+}
+
+std::optional<PlacedText> unless(bool isNothing, const std::string &text) {
+  return isNothing ? std::nullopt : std::optional(PlacedText{text});
+}
+
+} // namespace
+
 std::vector<std::string> compileFlags(const CommonOptions &common) {
   std::vector<std::string> given;
   for (const Flag &flag : allFlags()) {
@@ -64,18 +80,16 @@ std::vector<std::string> compileFlags(const CommonOptions &common) {
   return given;
 }
 
-} // namespace
-
 void writeWitness(const CheckOptions &options, const Session &session, const Subject &subject,
                   const Fault &fault, uint32_t number) {
   ScheduleFile file;
-  file.kernelFile = options.common.input;
-  file.kernelName = subject.kernel.text(subject.kernel.name);
-  file.codeFile = options.code;
-  file.strategy = subject.isWritten ? std::string_view() : toString(subject.code.strategy);
-  file.options = compileFlags(options.common);
-  file.machine = session.hasMachineOfCode() ? "" : options.common.machine;
-  file.trips = fault.trips;
+  file.kernel = {{options.common.input}, {std::string(subject.kernel.text(subject.kernel.name))}};
+  file.code = unless(options.code.empty(), options.code);
+  file.strategy = unless(subject.isWritten, std::string(toString(subject.code.strategy)));
+  file.options =
+      subject.isWritten ? std::vector<PlacedText>() : placed(compileFlags(options.common));
+  file.machine = unless(session.hasMachineOfCode(), options.common.machine);
+  file.trips = placed(fault.trips);
   file.guards = fault.guards;
   file.inFlight = fault.inFlight;
   file.shows = fault.message;
@@ -99,6 +113,13 @@ void writeWitness(const CheckOptions &options, const Session &session, const Sub
 
 namespace {
 
+/// What has no place of its own stands where the schedule asks for it.
+void addAt(Location where, const Diagnostics &found, Diagnostics &diagnostics) {
+  for (const Diagnostic &each : found.all()) {
+    diagnostics.error(each.where.known() ? each.where : where, each.message).notes = each.notes;
+  }
+}
+
 class Replay {
 public:
   Replay(const Subject &subject, const Machine &machine, const ScheduleFile &file,
@@ -107,14 +128,14 @@ public:
 
   Exit run() {
     Diagnostics diagnostics;
-    Bindings bindings = Bindings::parse(kernel, file.trips, file.guards, diagnostics);
+    Bindings bindings = bind(diagnostics);
     std::vector<Step> steps = resolveSteps(kernel, file.steps, diagnostics);
     if (diagnostics.hasErrors()) {
       tool::tell(diagnostics, {given.replay});
       end();
     }
     RaceOptions options;
-    options.inFlight = file.inFlight;
+    options.inFlight = static_cast<uint32_t>(file.inFlight);
     size_t performed = 0;
     RaceResult result =
         checkSchedule(kernel, subject.code, machine, bindings, steps, options, performed);
@@ -124,6 +145,23 @@ public:
   }
 
 private:
+  /// What is wrong with one of the trips stands at it; what two of them contradict, at the last.
+  Bindings bind(Diagnostics &diagnostics) const {
+    std::vector<std::string> all;
+    for (const PlacedText &trips : file.trips) {
+      Diagnostics own;
+      Bindings::parse(kernel, std::span(&trips.text, 1), file.guards, own);
+      addAt(trips.where, own, diagnostics);
+      all.push_back(trips.text);
+    }
+    Diagnostics together;
+    Bindings bindings = Bindings::parse(kernel, all, file.guards, together);
+    if (!diagnostics.hasErrors() && together.hasErrors()) {
+      addAt(file.trips.back().where, together, diagnostics);
+    }
+    return bindings;
+  }
+
   /// One schedule does not tell which reports have one cause; a check of the same trips does.
   void foldReports(const Bindings &bindings, const RaceOptions &options, RaceResult &result) {
     if (result.reports.size() < 2) {
@@ -140,7 +178,7 @@ private:
   /// What differs from the dependences along the way, but for waits that may be longer.
   void compare(const Bindings &bindings, const std::vector<Step> &steps) {
     ExploreOptions options;
-    options.inFlight = file.inFlight;
+    options.inFlight = static_cast<uint32_t>(file.inFlight);
     options.mayOverwait = subject.mayOverwait;
     Lockstep lockstep(subject.heldTo(), subject.code, machine, bindings, options);
     ReplayResult replayed = replay(lockstep, steps);
@@ -230,34 +268,58 @@ ScheduleFile loadSchedule(const std::string &path) {
   return orEnd(std::move(schedule));
 }
 
+/// One error in a schedule, after which there is no way on.
+[[noreturn]] void failAt(const PlacedText &at, const CheckOptions &given, std::string message,
+                         std::vector<DiagnosticNote> notes = {}) {
+  Diagnostics diagnostics;
+  diagnostics.error(at.where, std::move(message)).notes = std::move(notes);
+  tell(diagnostics, {given.replay});
+  end();
+}
+
+std::string textOr(const std::optional<PlacedText> &at, const std::string &absent) {
+  return at ? at->text : absent;
+}
+
 /// The command that the schedule was written by, but for files that are named now.
 CheckOptions optionsOf(const CheckOptions &given, const ScheduleFile &file) {
   CheckOptions options = given;
   if (given.common.input.empty()) {
-    options.common.input = file.kernelFile;
-    options.code = file.codeFile;
+    options.common.input = file.kernel.file.text;
+    setNamedAt(file.kernel.file.text, given.replay, file.kernel.file.where);
+    options.code = textOr(file.code, "");
+    if (file.code) {
+      setNamedAt(file.code->text, given.replay, file.code->where);
+    }
   }
   // The schedule says the machine, or the code does.
-  options.common.machine = file.machine.empty() ? given.common.machine : file.machine;
-  options.common.machineGiven = !file.machine.empty();
-  options.common.strategyGiven = !file.strategy.empty();
-  options.common.strategy = file.strategy.empty() ? given.common.strategy : file.strategy;
+  options.common.machine = textOr(file.machine, given.common.machine);
+  options.common.machineGiven = file.machine.has_value();
+  options.common.strategyGiven = file.strategy.has_value();
+  options.common.strategy = textOr(file.strategy, given.common.strategy);
   const std::vector<Flag> known = allFlags();
-  for (const std::string &flag : file.options) {
-    auto found = std::ranges::find(known, flag, &Flag::text);
+  for (const PlacedText &flag : file.options) {
+    auto found = std::ranges::find(known, flag.text, &Flag::text);
     if (found == known.end()) {
       std::vector<std::string_view> texts(known.size());
       std::ranges::transform(known, texts.begin(), &Flag::text);
-      Diagnostics diagnostics;
-      diagnostics.error(file.optionsAt, fmt::format("the schedule has the unknown option '{}'; the "
-                                                    "options of a schedule are '{}'",
-                                                    flag, fmt::join(texts, "', '")));
-      tell(diagnostics, {given.replay});
-      end();
+      failAt(flag, given,
+             fmt::format("the schedule has the unknown option '{}'; the options of a schedule are "
+                         "'{}'",
+                         flag.text, fmt::join(texts, "', '")));
     }
     found->set(options.common);
   }
   return options;
+}
+
+/// What is wrong within a description stands there.
+void expectMachine(const PlacedText &machine, const CheckOptions &given) {
+  MachineResult found = loadMachine(machine.text);
+  const Diagnostic *error = found.errors.firstError();
+  if (error && !error->where.known()) {
+    failAt(machine, given, error->message, error->notes);
+  }
 }
 
 } // namespace
@@ -265,16 +327,22 @@ CheckOptions optionsOf(const CheckOptions &given, const ScheduleFile &file) {
 Exit replaySchedule(const CheckOptions &given) {
   ScheduleFile file = loadSchedule(given.replay);
   CheckOptions options = optionsOf(given, file);
+  if (file.machine) {
+    expectMachine(*file.machine, given);
+  }
   Session session(options.common);
   std::vector<Subject> subjects = orEnd(makeSubjects(session.load(), options, session));
-  auto subject = std::ranges::find_if(subjects, [&](const Subject &each) {
-    return each.kernel.text(each.kernel.name) == file.kernelName;
-  });
-  if (subject == subjects.end()) {
-    fail(fmt::format("'{}' holds no kernel '{}'", options.common.input, file.kernelName),
-         options.common.input);
+  std::vector<std::string_view> names;
+  for (const Subject &each : subjects) {
+    names.push_back(each.kernel.text(each.kernel.name));
   }
-  return Replay(*subject, session.machine(), file, given).run();
+  auto named = std::ranges::find(names, file.kernel.name.text);
+  if (named == names.end()) {
+    failAt(file.kernel.name, given,
+           unknownName("kernel", fmt::format("kernels in '{}'", options.common.input),
+                       file.kernel.name.text, names));
+  }
+  return Replay(subjects[named - names.begin()], session.machine(), file, given).run();
 }
 
 } // namespace tally::tool

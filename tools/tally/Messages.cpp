@@ -11,11 +11,21 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <map>
 
 namespace tally::tool {
 namespace {
 
 bool asJson = false;
+
+/// A place in a file.
+struct NamedAt {
+  std::string by;
+  Location where;
+};
+
+/// By the file that is named there.
+std::map<std::string, NamedAt, std::less<>> namedAt;
 
 void printLine(std::string_view severity, const std::string &place, std::string_view message,
                Json notes) {
@@ -47,7 +57,17 @@ bool messagesAsJson() {
 }
 
 void complain(std::string_view message, std::string_view file) {
-  tellPlain("error", message, file);
+  auto named = namedAt.find(file);
+  if (named == namedAt.end()) {
+    return tellPlain("error", message, file);
+  }
+  Diagnostics diagnostics;
+  diagnostics.error(named->second.where, std::string(message));
+  tell(diagnostics, {named->second.by});
+}
+
+void setNamedAt(const std::string &file, const std::string &by, Location where) {
+  namedAt[file] = {by, where};
 }
 
 void tellNote(std::string_view message) {
@@ -58,7 +78,7 @@ void tellProgress(std::string_view message) {
   if (asJson) {
     printLine("progress", "null", message, Json::array());
   } else {
-    fmt::print(stderr, "{}\n", message);
+    fmt::print(stderr, "{}\n", printable(message));
   }
 }
 

@@ -25,6 +25,9 @@ bool messagesAsJson();
 /// names it, too.
 void complain(std::string_view message, std::string_view file = "");
 
+/// Where another file names `file`: from now on, errors about the whole of it stand there.
+void setNamedAt(const std::string &file, const std::string &by, Location where);
+
 /// What is worth knowing, and no mistake.
 void tellNote(std::string_view message);
 

@@ -14,13 +14,12 @@ namespace {
 
 ScheduleFile sample() {
   ScheduleFile file;
-  file.kernelFile = "a \"b\".mlir";
-  file.kernelName = "k";
-  file.codeFile = "code.mlir";
-  file.strategy = "per-loop";
-  file.options = {"--no-fold"};
-  file.machine = "generic";
-  file.trips = {"A=3", "B=1,0"};
+  file.kernel = {{"a \"b\".mlir"}, {"k"}};
+  file.code = PlacedText{"code.mlir"};
+  file.strategy = PlacedText{"per-loop"};
+  file.options = {{"--no-fold"}};
+  file.machine = PlacedText{"generic"};
+  file.trips = {{"A=3"}, {"B=1,0"}};
   file.guards = 7;
   file.inFlight = 2;
   file.shows = "race: 'x'";
@@ -53,11 +52,15 @@ TEST(ScheduleTest, whatIsWrittenIsReadBack) {
   ASSERT_TRUE(read) << render(diagnostics, {});
   EXPECT_EQ(read->steps, sample().steps);
   EXPECT_EQ(writeScheduleFile(*read), text);
-  ScheduleFile plain;
+  ScheduleFile plain = sample();
+  for (std::optional<PlacedText> *each : {&plain.code, &plain.strategy, &plain.machine}) {
+    each->reset();
+  }
+  plain.options = plain.trips = {};
+  plain.steps = {};
   std::optional<ScheduleFile> empty = readScheduleFile(writeScheduleFile(plain), diagnostics);
   ASSERT_TRUE(empty);
-  EXPECT_EQ(empty->strategy, "");
-  EXPECT_EQ(empty->codeFile, "");
+  EXPECT_FALSE(empty->strategy || empty->code || empty->machine);
 }
 
 TEST(ScheduleTest, mistakesAreReported) {

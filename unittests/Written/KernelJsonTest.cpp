@@ -265,7 +265,8 @@ TEST(KernelJsonTest, kernelsHaveNames) {
   std::string text = document(R"({"instr": "i", "queue": "act"})");
   size_t at = text.find("\"name\": \"") + 9;
   text.erase(at, text.find('"', at) - at);
-  EXPECT_NE(errorsOf(text).find("error: at 'name': a name must not be empty"), std::string::npos);
+  EXPECT_NE(errorsOf(text).find("error: at 'name': expected a string that is not empty"),
+            std::string::npos);
 }
 
 /// The library would take it for the end, and what stands behind it would go unseen.
@@ -291,5 +292,5 @@ TEST(KernelJsonTest, placesAreWhole) {
       "k.json:3:103: error: at 'body[0].loc': the key 'column' is missing\n");
   EXPECT_EQ(errorsOf(document(
                 R"({"instr": "i", "queue": "act", "loc": {"file": "", "line": 1, "column": 1}})")),
-            "k.json:3:103: error: at 'body[0].loc': the name of the file must not be empty\n");
+            "k.json:3:112: error: at 'body[0].loc.file': expected a string that is not empty\n");
 }

@@ -6,11 +6,11 @@
 //   {"schema": "tally-schedule", "version": 1,
 //    "kernel": {"file": "k.mlir", "name": "pipe"}, "code": null,
 //    "strategy": "per-loop", "machine": "generic", "options": ["--no-fold"],
-//    "trips": ["A=3"], "guards": 0, "rules": [], "in_flight": 4, "shows": "race: ...",
+//    "trips": ["A=3"], "guards": 0, "in_flight": 4, "shows": "race: ...",
 //    "steps": [["control","act"], ["issue","act"], ["commit","act",0], ["retire","act"]]}
 //
-// A step names its engine (control) or its queue (all others): the first queue of an engine has the
-// engine's name.
+// It is read by its list of fields, as kernels and code are. A step names its engine (control) or
+// its queue (all others): the first queue of an engine has the engine's name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +18,7 @@
 #define TALLY_CHECK_SCHEDULE_H
 
 #include "tally/Check/Step.h"
+#include "tally/Written/Fields.h"
 
 #include <optional>
 
@@ -35,19 +36,47 @@ struct NamedStep {
   }
 };
 
+/// A text of the file, which may turn out to be wrong later.
+struct PlacedText {
+  std::string text;
+  Location where = {}; ///< in the file, if it was read
+};
+
+struct ScheduleKernel {
+  PlacedText file;
+  PlacedText name;
+
+  static constexpr auto fields =
+      std::tuple(written::field("file", &ScheduleKernel::file, {.neededInJson = true}),
+                 written::field("name", &ScheduleKernel::name, {.neededInJson = true}));
+};
+
 struct ScheduleFile {
-  std::string kernelFile;
-  std::string kernelName;
-  std::string codeFile;             ///< empty: the code stands beside the kernel, or is compiled
-  std::string strategy;             ///< how to compile; empty: the code is as written
-  std::vector<std::string> options; ///< further options of the compilation, as on the command line
-  Location optionsAt;               ///< in the file, if it was read
-  std::string machine;              ///< empty: that of the code
-  std::vector<std::string> trips;   ///< as given to --trips
+  ScheduleKernel kernel;
+  std::optional<PlacedText> code;     ///< none: it stands beside the kernel, or is compiled
+  std::optional<PlacedText> strategy; ///< how to compile; none: the code is as written
+  std::vector<PlacedText> options;   ///< further options of the compilation, as on the command line
+  std::optional<PlacedText> machine; ///< none: that of the code
+  std::vector<PlacedText> trips;     ///< as given to --trips
   uint64_t guards = 0;
-  uint32_t inFlight = 4;
+  std::vector<PlacedText> rules; ///< of earlier versions; only tests ever had one
+  uint64_t inFlight = 4;
   std::string shows; ///< what is to be seen, for people
   std::vector<NamedStep> steps;
+
+  static constexpr auto fields =
+      std::tuple(written::field("kernel", &ScheduleFile::kernel, {.neededInJson = true}),
+                 written::field("code", &ScheduleFile::code, {.mayBeNull = true}),
+                 written::field("strategy", &ScheduleFile::strategy, {.mayBeNull = true}),
+                 written::field("options", &ScheduleFile::options, {.neededInJson = true}),
+                 written::field("machine", &ScheduleFile::machine, {.mayBeNull = true}),
+                 written::field("trips", &ScheduleFile::trips, {.neededInJson = true}),
+                 written::field("guards", &ScheduleFile::guards, {.neededInJson = true}),
+                 written::field("rules", &ScheduleFile::rules),
+                 written::field("in_flight", &ScheduleFile::inFlight,
+                                {.neededInJson = true, .min = 1, .max = 64}),
+                 written::field("shows", &ScheduleFile::shows, {.neededInJson = true}),
+                 written::field("steps", &ScheduleFile::steps, {.neededInJson = true}));
 };
 
 std::vector<NamedStep> nameSteps(const Kernel &kernel, const std::vector<Step> &steps);

@@ -320,7 +320,7 @@ struct ForData {
 
   static constexpr auto fields =
       std::tuple(first("loop", &ForData::loop, "a loop"),
-                 field("counter", &ForData::counter, {.what = "a register", .always = true}),
+                 field("counter", &ForData::counter, {.what = "a register", .mayBeNull = true}),
                  field("unroll", &ForData::unroll,
                        {.topic = "how the loop is written out",
                         .word = "at_once",
@@ -343,10 +343,11 @@ struct WaitData {
   OperandData threshold;
   std::vector<uint64_t> reasons; ///< numbers of the dependences behind it
 
-  static constexpr auto fields = std::tuple(
-      first("semaphore", &WaitData::semaphore, "a semaphore"),
-      first("threshold", &WaitData::threshold, "a threshold", {.lead = ">="}),
-      field("for", &WaitData::reasons, {.key = "dependences", .always = true, .max = UINT32_MAX}));
+  static constexpr auto fields =
+      std::tuple(first("semaphore", &WaitData::semaphore, "a semaphore"),
+                 first("threshold", &WaitData::threshold, "a threshold", {.lead = ">="}),
+                 field("for", &WaitData::reasons,
+                       {.key = "dependences", .neededInJson = true, .max = UINT32_MAX}));
 };
 
 struct SignalData {
@@ -367,8 +368,8 @@ struct IssueData {
 
   static constexpr auto fields =
       std::tuple(first("instr", &IssueData::instr, "an instruction"),
-                 field("waits", &IssueData::wait, {.key = "wait", .always = true}),
-                 field("signals", &IssueData::signal, {.key = "signal", .always = true}));
+                 field("waits", &IssueData::wait, {.key = "wait", .mayBeNull = true}),
+                 field("signals", &IssueData::signal, {.key = "signal", .mayBeNull = true}));
 };
 
 struct ResetData {

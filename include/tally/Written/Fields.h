@@ -41,8 +41,8 @@ struct Spelling {
   bool wordAlone = false;    ///< the word stands without the keyword; JSON has the number
   bool isFirst = false;      ///< in text it stands before all clauses, without a keyword
   bool inverted = false;     ///< a flag whose key in JSON says the opposite
-  bool always = false;       ///< in JSON it is written though it has its default
-  bool neededInJson = false; ///< there it is always written, and never left out
+  bool neededInJson = false; ///< there it is always written
+  bool mayBeNull = false;    ///< ... if it has its default, as null
   uint64_t min = 0;          ///< of numbers, in JSON; text is judged with the whole kernel
   uint64_t max = UINT64_MAX;
 };
@@ -54,6 +54,9 @@ template <typename Struct, typename T> struct Field : Spelling {
   T Struct::*member;
 
   constexpr const char *jsonKey() const { return key ? key : name; }
+
+  /// Whether a JSON object without it is wrong; one with it holds it, whatever its value.
+  constexpr bool isNeededInJson() const { return needed || neededInJson || mayBeNull; }
 };
 
 /// A clause.
