@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 
 namespace tally::tool {
 namespace {
@@ -80,6 +81,11 @@ void BenchCommand::declareOn(CLI::App &command) {
            {"--sensitivity", sensitivity,
             "how far each number of the machine, alone at either end of its range, moves the "
             "latency"}});
+  refuseIf(command, {"--max-code-growth"}, "without the strategy 'auto'", [this] {
+    const std::vector<std::string> &asked = options.strategies;
+    return !asked.empty() &&
+           std::ranges::find(asked, std::string(toString(Strategy::Auto))) == asked.end();
+  });
 }
 
 } // namespace

@@ -66,7 +66,8 @@ private:
     }
     loaded.code = forgetReasons(std::move(*code->code));
     bool isManual = loaded.code->strategy == Strategy::Manual;
-    return (isManual || session.findDeps(loaded)) && addWritten(loaded);
+    return (isManual ? noneAreFound(loaded.kernel) : session.findDeps(loaded)) &&
+           addWritten(loaded);
   }
 
   /// What compiling settles for the machine of the code is settled for the given kernel, too.
@@ -102,7 +103,15 @@ private:
   bool addOne(LoadedKernel &loaded) {
     bool keep = loaded.code && (!options.common.strategyGiven ||
                                 options.common.strategy == toString(Strategy::Manual));
-    return keep ? addWritten(loaded) : addCompiled(loaded);
+    return keep ? noneAreFound(loaded.kernel) && addWritten(loaded) : addCompiled(loaded);
+  }
+
+  /// Written code is held to what is written, and to all that accesses ask for.
+  bool noneAreFound(const Kernel &kernel) const {
+    if (options.common.keepImplied) {
+      session.warnIdle(kernel, "--keep-implied", "its code is kept as it is written");
+    }
+    return true;
   }
 
   bool addCompiled(LoadedKernel &loaded) {
@@ -122,6 +131,11 @@ private:
     std::optional<Compiled> compiled = session.compile(loaded.kernel, request, &*loaded.code);
     if (!compiled) {
       return false;
+    }
+    for (const std::string &option : compileFlags(options.common)) {
+      if (!option.starts_with("--overflow")) { // what its strategy promises depends on it
+        session.warnIdle(loaded.kernel, option, "its code is kept as it is written");
+      }
     }
     compiled->code.strategy = loaded.code->strategy;
     compiled->plan.decisions.strategy = Strategy::Manual;

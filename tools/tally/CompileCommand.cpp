@@ -158,6 +158,11 @@ int CompileCommand::run() const {
   if (verdict == Exit::No) {
     return verdict; // code that is known to be wrong is not written
   }
+  for (const LoadedKernel &loaded : kernels) {
+    if (expandBarriers && loaded.code->barriers.empty()) {
+      session.warnIdle(loaded.kernel, "--expand-barriers", "its code has no barriers");
+    }
+  }
   bool written = !listing || writeOutput("-", listings(kernels, {expandBarriers}));
   if (!output.empty() || !listing) {
     written &= writeOutput(output.empty() ? "-" : output, resultText(session, kernels));

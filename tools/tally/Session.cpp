@@ -30,6 +30,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -96,6 +97,9 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
            [this] { return deps == "written"; });
   refuseIf(command, {"--max-code-growth"}, "unless '--sync=auto' makes the code",
            [this] { return strategy != toString(Strategy::Auto); });
+  refuseIf(command, {"--overflow", "--no-fold", "--no-licm", "--no-cse"},
+           "on code that is kept as it is written",
+           [this] { return strategy == toString(Strategy::Manual); });
   refuseIf(command, {"--barrier-participants"}, "on code without barriers", [this] {
     return strategy == toString(Strategy::Unrolled) || strategy == toString(Strategy::Manual);
   });
@@ -277,8 +281,22 @@ std::vector<LoadedKernel> Session::onMachine(std::vector<LoadedKernel> kernels,
   return kernels;
 }
 
+void Session::warnIdle(const Kernel &kernel, std::string_view option, std::string_view why) {
+  Diagnostics diagnostics;
+  diagnostics
+      .remark(kernel.where, fmt::format("'{}' has no effect on kernel '{}': {}", option,
+                                        kernel.text(kernel.name), why))
+      .severity = Severity::Warning;
+  report(kernel, diagnostics);
+}
+
 bool Session::findDeps(LoadedKernel &loaded) {
   if (!asksForDeps(loaded.kernel)) {
+    if (options.keepImplied) {
+      warnIdle(loaded.kernel, "--keep-implied",
+               loaded.kernel.deps.empty() ? "it has no accesses that dependences follow from"
+                                          : "its dependences are written");
+    }
     return true;
   }
   Diagnostics diagnostics;
@@ -301,6 +319,10 @@ std::optional<Compiled> Session::compile(const Kernel &kernel, const Request &re
   nowDoing("planning");
   std::optional<Compiled> compiled = tally::compile(kernel, request, target, diagnostics, written);
   report(kernel, diagnostics);
+  if (compiled && !written && request.participants == Participants::All &&
+      compiled->plan.barriers.empty()) {
+    warnIdle(kernel, "--barrier-participants", "its code has no barriers");
+  }
   return compiled;
 }
 
@@ -346,8 +368,15 @@ bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path) {
 static Machine settle(MachineResult result, const std::vector<std::string> &settings) {
   tell(result.errors, result.files);
   bool isGood = !result.errors.hasErrors();
+  std::map<std::string_view, std::string_view> given; // by parameter
   for (const std::string &setting : settings) {
     std::string error = result.machine ? setParameter(*result.machine, setting) : "";
+    auto [other, isNew] =
+        given.emplace(std::string_view(setting).substr(0, setting.find('=')), setting);
+    if (error.empty() && !isNew) {
+      error = fmt::format("'{}' is set twice, by '--set={}' and '--set={}'", other->first,
+                          other->second, setting);
+    }
     if (!error.empty()) {
       complain(error);
       isGood = false;

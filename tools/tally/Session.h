@@ -140,6 +140,10 @@ public:
   /// The kernels in a file with code for those of the input.
   std::vector<LoadedKernel> loadCode(const std::string &path);
 
+  /// Warns that an option which the user gives changes nothing for this kernel; `why` ends the
+  /// sentence.
+  void warnIdle(const Kernel &kernel, std::string_view option, std::string_view why);
+
   /// Finds the dependences of one kernel; false, with the reasons reported, if the result is not
   /// legal.
   bool findDeps(LoadedKernel &loaded);

@@ -270,6 +270,12 @@ int SimCommand::run() {
   Session session(time.subject.common, time.settings);
   const Machine &machine = session.machine();
   Sweep values = parseSweep(machine, sweep);
+  for (const std::string &setting : time.settings) {
+    if (setting.substr(0, setting.find('=')) == values.name) {
+      fail(fmt::format("'--set={}' has no effect beside '--sweep={}', which sets the same", setting,
+                       sweep));
+    }
+  }
   std::vector<Subject> subjects = orEnd(timedSubjects(session.load(), time.subject, session));
   Result output(format, "tally-sim", 2, "runs");
   Exit status = Exit::Yes;

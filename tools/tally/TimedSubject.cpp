@@ -14,7 +14,7 @@ void TimeOptions::add(CLI::App &command) {
            {"--seed", seed, "not 0: random delays, from this seed", integerIn(0)},
            {"--jitter", jitter, "by up to so many percent", integerIn(0, 1000)},
            {"--max-operations", maxOperations, "cut a run off after so many", integerIn(1)}});
-  goesWith(command, {"--jitter"}, "--seed");
+  refuseIf(command, {"--jitter"}, "without '--seed', which is not 0", [this] { return seed == 0; });
 }
 
 SimOptions TimeOptions::simOptions(const Code &code) const {
