@@ -77,24 +77,32 @@ let erased t =
     because "the code does not issue the instructions in the kernel's order"
 
 let signals t tables =
+  let sites = map_of t.cert.c_sites in
   List.iter
     (fun (i, w) ->
-      if not (signal_ok t.cert tables i w) then
+      if not (fast_signal_ok tables sites i w) then
         because "semaphore '%s' is raised by '%s', and by instructions of another body or queue"
           (sema_name t.source w) (instr_name t.source i))
     t.cert.c_signals
 
 (** One engine *)
 
+(* What the walk looks things up in. *)
+type lookup = { tables : tables; signals : instr -> sema option; counted : sema -> entry option }
+
+let lookup_of t tables =
+  let signals = get (map_of t.cert.c_signals) in
+  { tables; signals; counted = get (entries tables signals t.cert) }
+
 let known t xs =
   match xs with
   | [] -> "a value about which nothing is known"
   | x :: _ -> text t.source x
 
-let refuse_wait t tables e act a (w, o) j =
+let refuse_wait t look e act a (w, o) j =
   let c = t.source in
   let on = sema_name c w in
-  let candidates = List.filter (fun d -> Certifier.signals_of t.cert d.prd = Some w) (tables.deps j) in
+  let candidates = List.filter (fun d -> look.signals d.prd = Some w) (look.tables.deps j) in
   match candidates with
   | [] ->
       because "engine '%s', instruction '%s': waits on semaphore '%s', which no dependence asks for"
@@ -104,71 +112,71 @@ let refuse_wait t tables e act a (w, o) j =
         (engine_name c e) (instr_name c j) on
         (known t (ovals a o))
         (dep_text c j d)
-        (text c (threshold tables (Certifier.signals_of t.cert) act w d))
+        (text c (threshold look.tables look.signals act w d))
 
-let refuse_issue t tables e act done_ j =
+let refuse_issue t look e act done_ j =
   let c = t.source in
   let open_deps =
     List.filter
-      (fun d -> not (dep_mem d done_ || never_owed tables act d))
-      (tables.deps j)
+      (fun d -> not (dep_mem d done_ || never_owed look.tables act d))
+      (look.tables.deps j)
   in
   match open_deps with
   | [] -> ()
   | d :: _ -> (
-      match Certifier.signals_of t.cert d.prd with
+      match look.signals d.prd with
       | None ->
           because "engine '%s', instruction '%s': '%s' raises no semaphore, for dependence %s"
             (engine_name c e) (instr_name c j) (instr_name c d.prd) (dep_text c j d)
       | Some w ->
           because "engine '%s', instruction '%s': no wait for dependence %s, which asks for '%s' >= %s"
             (engine_name c e) (instr_name c j) (dep_text c j d) (sema_name c w)
-            (text c (threshold tables (Certifier.signals_of t.cert) act w d)))
+            (text c (threshold look.tables look.signals act w d)))
 
-let rec block t tables e act a done_ = function
+let rec block t look e act a done_ = function
   | [] -> a
-  | RegOp o :: rest -> block t tables e act (exec_facts act o a) done_ rest
+  | RegOp o :: rest -> block t look e act (exec_facts act o a) done_ rest
   | Wait w :: rest -> (
       match next_instr rest with
       | None ->
           because "engine '%s': a wait on '%s' stands before no instruction"
             (engine_name t.source e) (sema_name t.source (fst w))
-      | Some j -> block t tables e act a (passed t tables e act a w j @ done_) rest)
+      | Some j -> block t look e act a (passed t look e act a w j @ done_) rest)
   | Issue (j, w) :: rest ->
       let done_ =
-        match w with Some w -> passed t tables e act a w j @ done_ | None -> done_
+        match w with Some w -> passed t look e act a w j @ done_ | None -> done_
       in
-      refuse_issue t tables e act done_ j;
-      block t tables e act a [] rest
+      refuse_issue t look e act done_ j;
+      block t look e act a [] rest
 
-and passed t tables e act a w j =
-  let signals = Certifier.signals_of t.cert in
-  if served tables signals act a w j = [] then refuse_wait t tables e act a w j
-  else covered tables signals act a w j
+and passed t look e act a w j =
+  if fast_served look.tables look.signals look.counted act a w j = [] then
+    refuse_wait t look e act a w j
+  else fast_covered look.tables look.signals look.counted act a w j
 
-let rec walk t tables e about inv act a = function
+let rec walk t look e about inv act a = function
   | CNil -> a
   | CBlock (f, rest) ->
-      walk t tables e about inv act (block t tables e act a [] (nth e f [])) rest
+      walk t look e about inv act (block t look e act a [] (nth e f [])) rest
   | CLoop (l, b, rest) ->
       let rs = touched e about b in
       let head = loop_head rs l (inner b) (at_head inv l) a in
-      let a' = walk t tables e about inv (l :: act) (enter tables.path rs l head) b in
+      let a' = walk t look e about inv (l :: act) (enter look.tables.path rs l head) b in
       if not (all_known rs (at_head inv l) (values a')) then
         because "engine '%s': what its registers hold in '%s' was not found in %d passes"
           (engine_name t.source e) (loop_name t.source l) infer_passes;
-      walk t tables e about inv act (leave rs l head) rest
+      walk t look e about inv act (leave rs l head) rest
   | CCond (lt, lf, bt, bf, rest) ->
       let rt = touched e about bt and rf = touched e about bf in
-      let at = walk t tables e about inv (lt :: act) (enter tables.path rt lt a) bt in
-      let af = walk t tables e about inv (lf :: act) (enter tables.path rf lf a) bf in
+      let at = walk t look e about inv (lt :: act) (enter look.tables.path rt lt a) bt in
+      let af = walk t look e about inv (lf :: act) (enter look.tables.path rf lf a) bf in
       let after = joined (rt @ rf) lt lf (inner bt @ inner bf) a at af in
-      walk t tables e about inv act after rest
+      walk t look e about inv act after rest
 
-let engine t tables e =
+let engine t look e =
   let roles = nth e t.cert.c_roles [] in
-  let inv = infer tables e roles t.cert.c_code in
-  ignore (walk t tables e (about_of roles) inv [ rOOT ] (at_start roles) t.cert.c_code)
+  let inv = infer look.tables e roles t.cert.c_code in
+  ignore (walk t look e (about_of roles) inv [ rOOT ] (at_start roles) t.cert.c_code)
 
 type reason =
   | Fault of string
@@ -180,7 +188,7 @@ let why t =
     legality t tables;
     erased t;
     signals t tables;
-    List.iter (engine t tables) (List.init t.cert.c_engines Fun.id);
+    List.iter (engine t (lookup_of t tables)) (List.init t.cert.c_engines Fun.id);
     Unclear "the checker does not follow it"
   with
   | Because reason -> Unclear reason
