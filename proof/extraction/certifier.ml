@@ -194,7 +194,7 @@ let rOOT =
 (** val upd : (int -> 'a1) -> int -> 'a1 -> int -> 'a1 **)
 
 let upd f a b x =
-  if (fun (a : int) (b : int) -> a = b) x a then b else f x
+  if Steps.equal x a then b else f x
 
 type 'a code =
 | CNil
@@ -213,14 +213,10 @@ type 'a pos = { cur : 'a list; cod : 'a code; kon : 'a kont }
 
 let rec trips k x =
   match k with
-  | KStop ->
-    if (fun (a : int) (b : int) -> a = b) x rOOT then Stdlib.Int.succ 0 else 0
-  | KLoop (l, n, _, _, k0) ->
-    if (fun (a : int) (b : int) -> a = b) x l then n else trips k0 x
+  | KStop -> if Steps.equal x rOOT then Stdlib.Int.succ 0 else 0
+  | KLoop (l, n, _, _, k0) -> if Steps.equal x l then n else trips k0 x
   | KCond (l, _, k0) ->
-    if (fun (a : int) (b : int) -> a = b) x l
-    then Stdlib.Int.succ 0
-    else trips k0 x
+    if Steps.equal x l then Stdlib.Int.succ 0 else trips k0 x
 
 (** val active : 'a1 kont -> loopid list **)
 
@@ -299,32 +295,24 @@ type counts = { tot : (loopid -> int);
 (** val counts0 : counts **)
 
 let counts0 =
-  { tot = (fun l ->
-    if (fun (a : int) (b : int) -> a = b) l rOOT then Stdlib.Int.succ 0 else 0);
+  { tot = (fun l -> if Steps.equal l rOOT then Stdlib.Int.succ 0 else 0);
     ent = (fun s i p ->
-    if (&&)
-         ((&&) ((fun (a : int) (b : int) -> a = b) s rOOT)
-           ((fun (a : int) (b : int) -> a = b) i (Stdlib.Int.succ 0)))
-         ((fun (a : int) (b : int) -> a = b) p rOOT)
+    if (&&) ((&&) (Steps.equal s rOOT) (Steps.equal i (Stdlib.Int.succ 0)))
+         (Steps.equal p rOOT)
     then Stdlib.Int.succ 0
     else 0); log = ((rOOT, ((Stdlib.Int.succ 0) :: [])) :: []) }
 
 (** val enter_counts : 'a1 kont -> loopid -> counts -> counts **)
 
 let enter_counts k l c =
-  { tot =
-    (upd c.tot l
-      ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-        (c.tot l) (Stdlib.Int.succ 0))); ent = (fun s i p ->
+  { tot = (upd c.tot l (Steps.sum (c.tot l) (Stdlib.Int.succ 0))); ent =
+    (fun s i p ->
     if (&&)
-         ((&&) (existsb ((fun (a : int) (b : int) -> a = b) s) (active k))
-           ((fun (a : int) (b : int) -> a = b) i
-             (upd c.tot l
-               ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-                 (c.tot l) (Stdlib.Int.succ 0)) s)))
-         ((fun (a : int) (b : int) -> a = b) p l)
-    then (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-           (c.ent s i p) (Stdlib.Int.succ 0)
+         ((&&) (existsb (Steps.equal s) (active k))
+           (Steps.equal i
+             (upd c.tot l (Steps.sum (c.tot l) (Stdlib.Int.succ 0)) s)))
+         (Steps.equal p l)
+    then Steps.sum (c.ent s i p) (Stdlib.Int.succ 0)
     else c.ent s i p); log = (app c.log ((l, (vector k)) :: [])) }
 
 (** val count_event : 'a1 kont -> loopid option -> counts -> counts **)
@@ -339,9 +327,7 @@ let count_event k ev c =
 let rec sumH h n p =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> 0)
-    (fun m ->
-    (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-      (sumH h m p) (h n p))
+    (fun m -> Steps.sum (sumH h m p) (h n p))
     n
 
 (** val past : counts -> loopid -> int -> loopid -> int **)
@@ -358,29 +344,22 @@ let needed h c p = function
   (fun (a : int) (b : int) -> if a < b then 0 else a - b) (c.tot p) f
 | Element (s, k, b, back, ahead) ->
   (fun (a : int) (b : int) -> if a < b then a else b)
-    ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-      (past c s
-        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-          k (Stdlib.Int.succ 0)) p)
+    (Steps.sum (past c s (Steps.sum k (Stdlib.Int.succ 0)) p)
       ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
-        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-          (h b) ahead) back)) (past c s k p)
+        (Steps.sum (h b) ahead) back)) (past c s k p)
 
 (** val alu_nat : alu -> int -> int -> int **)
 
 let alu_nat o a b =
   match o with
   | AMove -> a
-  | AAdd ->
-    (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-      a b
+  | AAdd -> Steps.sum a b
   | ASub -> (fun (a : int) (b : int) -> if a < b then 0 else a - b) a b
   | AMul ->
     (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
       a b
   | AMin -> (fun (a : int) (b : int) -> if a < b then a else b) a b
-  | AGt ->
-    if (fun (a : int) (b : int) -> a < b) b a then Stdlib.Int.succ 0 else 0
+  | AGt -> if Steps.below b a then Stdlib.Int.succ 0 else 0
 
 type flight = (instr * bool) list
 
@@ -480,33 +459,25 @@ let alu_eqb a b =
 
 let rec expr_eqb a b =
   match a with
-  | EC n ->
-    (match b with
-     | EC m -> (fun (a : int) (b : int) -> a = b) n m
-     | _ -> false)
-  | ETot l ->
-    (match b with
-     | ETot m -> (fun (a : int) (b : int) -> a = b) l m
-     | _ -> false)
-  | ETotP l ->
-    (match b with
-     | ETotP m -> (fun (a : int) (b : int) -> a = b) l m
-     | _ -> false)
-  | EHat l ->
-    (match b with
-     | EHat m -> (fun (a : int) (b : int) -> a = b) l m
-     | _ -> false)
-  | EHatP l ->
-    (match b with
-     | EHatP m -> (fun (a : int) (b : int) -> a = b) l m
-     | _ -> false)
+  | EC n -> (match b with
+             | EC m -> Steps.equal n m
+             | _ -> false)
+  | ETot l -> (match b with
+               | ETot m -> Steps.equal l m
+               | _ -> false)
+  | ETotP l -> (match b with
+                | ETotP m -> Steps.equal l m
+                | _ -> false)
+  | EHat l -> (match b with
+               | EHat m -> Steps.equal l m
+               | _ -> false)
+  | EHatP l -> (match b with
+                | EHatP m -> Steps.equal l m
+                | _ -> false)
   | EHist (s, m, p) ->
     (match b with
      | EHist (s', m', p') ->
-       (&&)
-         ((&&) ((fun (a : int) (b : int) -> a = b) s s')
-           ((fun (a : int) (b : int) -> a = b) m m'))
-         ((fun (a : int) (b : int) -> a = b) p p')
+       (&&) ((&&) (Steps.equal s s') (Steps.equal m m')) (Steps.equal p p')
      | _ -> false)
   | EBin (o, x, y) ->
     (match b with
@@ -517,7 +488,7 @@ let rec expr_eqb a b =
 (** val inb : int -> int list -> bool **)
 
 let inb l xs =
-  existsb ((fun (a : int) (b : int) -> a = b) l) xs
+  existsb (Steps.equal l) xs
 
 (** val lowest : loopid list -> expr -> int **)
 
@@ -551,21 +522,18 @@ let rec add_const act a n =
       (match o with
        | AAdd ->
          (match b with
-          | EC k ->
-            EBin (AAdd, x, (EC
-              ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-                k n)))
+          | EC k -> EBin (AAdd, x, (EC (Steps.sum k n)))
           | _ -> EBin (AAdd, a, (EC n)))
        | ASub ->
          (match b with
           | EC k ->
-            if negb ((fun (a : int) (b : int) -> a <= b) k (lowest act x))
+            if negb (Steps.at_most k (lowest act x))
             then EBin (AAdd, a, (EC n))
-            else if (fun (a : int) (b : int) -> a < b) n k
+            else if Steps.below n k
                  then EBin (ASub, x, (EC
                         ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
                           k n)))
-                 else if (fun (a : int) (b : int) -> a = b) n k
+                 else if Steps.equal n k
                       then x
                       else EBin (AAdd, x, (EC
                              ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
@@ -594,7 +562,7 @@ let less x n =
 (** val sub_const : loopid list -> expr -> int -> expr **)
 
 let sub_const act a n =
-  if (fun (a : int) (b : int) -> a = b) n 0
+  if Steps.equal n 0
   then a
   else (match a with
         | ETotP l -> EBin (ASub, (ETot l), (EC (Stdlib.Int.succ n)))
@@ -604,7 +572,7 @@ let sub_const act a n =
            | AAdd ->
              (match b with
               | EC k ->
-                if (fun (a : int) (b : int) -> a <= b) n k
+                if Steps.at_most n k
                 then add_const act x
                        ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
                          k n)
@@ -614,10 +582,7 @@ let sub_const act a n =
               | _ -> less a n)
            | ASub ->
              (match b with
-              | EC k ->
-                EBin (ASub, x, (EC
-                  ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-                    k n)))
+              | EC k -> EBin (ASub, x, (EC (Steps.sum k n)))
               | _ -> less a n)
            | _ -> less a n)
         | _ -> less a n)
@@ -625,9 +590,9 @@ let sub_const act a n =
 (** val scale : int -> expr -> expr **)
 
 let rec scale n a =
-  if (fun (a : int) (b : int) -> a = b) n 0
+  if Steps.equal n 0
   then EC 0
-  else if (fun (a : int) (b : int) -> a = b) n (Stdlib.Int.succ 0)
+  else if Steps.equal n (Stdlib.Int.succ 0)
        then a
        else (match a with
              | ETotP l -> EBin (ASub, (EBin (AMul, (EC n), (ETot l))), (EC n))
@@ -663,12 +628,12 @@ let rec scale n a =
 let gt_const act a n =
   match a with
   | ETot l ->
-    if (&&) ((fun (a : int) (b : int) -> a = b) n 0) (inb l act)
+    if (&&) (Steps.equal n 0) (inb l act)
     then EC (Stdlib.Int.succ 0)
     else EBin (AGt, a, (EC n))
   | ETotP l -> EBin (AGt, (ETot l), (EC (Stdlib.Int.succ n)))
   | EHat l ->
-    if (&&) ((fun (a : int) (b : int) -> a = b) n 0) (inb l act)
+    if (&&) (Steps.equal n 0) (inb l act)
     then EC (Stdlib.Int.succ 0)
     else EBin (AGt, a, (EC n))
   | EHatP l -> EBin (AGt, (EHat l), (EC (Stdlib.Int.succ n)))
@@ -677,17 +642,14 @@ let gt_const act a n =
      | AAdd ->
        (match b with
         | EC k ->
-          if (fun (a : int) (b : int) -> a < b) n k
+          if Steps.below n k
           then EC (Stdlib.Int.succ 0)
           else EBin (AGt, x, (EC
                  ((fun (a : int) (b : int) -> if a < b then 0 else a - b) n k)))
         | _ -> EBin (AGt, a, (EC n)))
      | ASub ->
        (match b with
-        | EC k ->
-          EBin (AGt, x, (EC
-            ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-              k n)))
+        | EC k -> EBin (AGt, x, (EC (Steps.sum k n)))
         | _ -> EBin (AGt, a, (EC n)))
      | _ -> EBin (AGt, a, (EC n)))
   | _ -> EBin (AGt, a, (EC n))
@@ -742,7 +704,7 @@ let guards a b =
                  let (y, m) = p in
                  (match factor_of u y with
                   | Some n ->
-                    (fun (a : int) (b : int) -> a <= b)
+                    Steps.at_most
                       ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
                         n k) m
                   | None -> false)
@@ -793,7 +755,7 @@ let regroup h d o a b =
         | AAdd ->
           (match b with
            | EC n ->
-             if (&&) (expr_eqb y h) ((fun (a : int) (b : int) -> a <= b) n d)
+             if (&&) (expr_eqb y h) (Steps.at_most n d)
              then Some (EBin (AAdd, q, (less y n)))
              else None
            | _ -> None)
@@ -887,11 +849,11 @@ let stepped a b =
        let (p1, j) = p0 in
        let (n, x) = p1 in
        if (&&) (expr_eqb y (scale n x))
-            ((fun (a : int) (b : int) -> a = b) c
+            (Steps.equal c
               ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
                 n (Stdlib.Int.succ j)))
        then Some
-              (if (fun (a : int) (b : int) -> a = b)
+              (if Steps.equal
                     ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
                       n j) 0
                then y
@@ -1034,7 +996,7 @@ let rec get t n =
     ((fun fO fS n -> if n=0 then fO () else fS (n-1))
        (fun _ -> here)
        (fun m ->
-       if (fun (a : int) (b : int) -> a = b)
+       if Steps.equal
             ((fun (a : int) (b : int) -> if b = 0 then a else a mod b) m
               (Stdlib.Int.succ (Stdlib.Int.succ 0))) 0
        then get evens
@@ -1072,7 +1034,7 @@ let rec set_fuel fuel n b t =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> t)
       (fun fuel0 ->
-      if (fun (a : int) (b : int) -> a = b)
+      if Steps.equal
            ((fun (a : int) (b : int) -> if b = 0 then a else a mod b) m
              (Stdlib.Int.succ (Stdlib.Int.succ 0))) 0
       then Node ((here_of t),
@@ -1125,8 +1087,7 @@ let nothing =
 (** val current : ('a1 -> loopid list) -> 'a1 known -> (int * 'a1) -> bool **)
 
 let current parts0 k f =
-  forallb (fun l ->
-    (fun (a : int) (b : int) -> a <= b) (get_or 0 k.changed l) (fst f))
+  forallb (fun l -> Steps.at_most (get_or 0 k.changed l) (fst f))
     (parts0 (snd f))
 
 (** val reads : ('a1 -> loopid list) -> 'a1 known -> reg -> 'a1 list **)
@@ -1224,21 +1185,19 @@ let rec guess_size g =
     let rec notes_in = function
     | Leaf -> 0
     | Node (h, a, b) ->
-      (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-          (match h with
-           | Some xs -> length xs
-           | None -> 0) (notes_in a)) (notes_in b)
+      Steps.sum
+        (Steps.sum (match h with
+                    | Some xs -> length xs
+                    | None -> 0) (notes_in a)) (notes_in b)
     in notes_in
   in
   (match g with
    | Leaf -> 0
    | Node (h, a, b) ->
-     (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-       ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-         (match h with
-          | Some t -> notes_in t
-          | None -> 0) (guess_size a)) (guess_size b))
+     Steps.sum
+       (Steps.sum (match h with
+                   | Some t -> notes_in t
+                   | None -> 0) (guess_size a)) (guess_size b))
 
 (** val parts : expr -> loopid list **)
 
@@ -1248,8 +1207,7 @@ let rec parts = function
 | ETotP l -> l :: []
 | EHat l -> l :: []
 | EHatP l -> l :: []
-| EHist (s, m, p) ->
-  if (fun (a : int) (b : int) -> a = b) m 0 then s :: (p :: []) else s :: []
+| EHist (s, m, p) -> if Steps.equal m 0 then s :: (p :: []) else s :: []
 | EBin (_, a, b) -> app (parts a) (parts b)
 
 type facts = expr known
@@ -1300,10 +1258,7 @@ let fact_limit =
 (** val size : expr -> int **)
 
 let rec size = function
-| EBin (_, a, b) ->
-  Stdlib.Int.succ
-    ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-      (size a) (size b))
+| EBin (_, a, b) -> Stdlib.Int.succ (Steps.sum (size a) (size b))
 | _ -> Stdlib.Int.succ 0
 
 (** val insert : expr -> expr list -> expr list **)
@@ -1311,9 +1266,7 @@ let rec size = function
 let rec insert x xs = match xs with
 | [] -> x :: []
 | y :: t ->
-  if (fun (a : int) (b : int) -> a <= b) (size x) (size y)
-  then x :: xs
-  else y :: (insert x t)
+  if Steps.at_most (size x) (size y) then x :: xs else y :: (insert x t)
 
 (** val by_size : expr list -> expr list **)
 
@@ -1421,7 +1374,7 @@ let size_limit =
 (** val is_small : expr -> bool **)
 
 let is_small x =
-  (fun (a : int) (b : int) -> a <= b) (size x) size_limit
+  Steps.at_most (size x) size_limit
 
 (** val exec_facts : loopid list -> regop -> facts -> facts **)
 
@@ -1434,28 +1387,24 @@ let exec_facts act o a =
 
 let rec after_entry l x = match x with
 | EC n -> Some (EC n)
-| ETot y ->
-  Some (if (fun (a : int) (b : int) -> a = b) y l then ETotP l else ETot y)
+| ETot y -> Some (if Steps.equal y l then ETotP l else ETot y)
 | ETotP y ->
   Some
-    (if (fun (a : int) (b : int) -> a = b) y l
+    (if Steps.equal y l
      then less (ETot l) (Stdlib.Int.succ (Stdlib.Int.succ 0))
      else x)
-| EHat y ->
-  Some (if (fun (a : int) (b : int) -> a = b) y l then EHatP l else EHat y)
+| EHat y -> Some (if Steps.equal y l then EHatP l else EHat y)
 | EHatP y ->
   Some
-    (if (fun (a : int) (b : int) -> a = b) y l
+    (if Steps.equal y l
      then less (EHat l) (Stdlib.Int.succ (Stdlib.Int.succ 0))
      else x)
 | EHist (s, m, p) ->
-  if (fun (a : int) (b : int) -> a = b) m 0
+  if Steps.equal m 0
   then None
   else Some
-         (if (fun (a : int) (b : int) -> a = b) s l
-          then EHist (s,
-                 ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-                   m (Stdlib.Int.succ 0)), p)
+         (if Steps.equal s l
+          then EHist (s, (Steps.sum m (Stdlib.Int.succ 0)), p)
           else EHist (s, m, p))
 | EBin (o, a, b) ->
   (match after_entry l a with
@@ -1468,15 +1417,15 @@ let rec after_entry l x = match x with
 (** val survives_exit : loopid -> expr -> bool **)
 
 let rec survives_exit l = function
-| EHat y -> negb ((fun (a : int) (b : int) -> a = b) y l)
-| EHatP y -> negb ((fun (a : int) (b : int) -> a = b) y l)
+| EHat y -> negb (Steps.equal y l)
+| EHatP y -> negb (Steps.equal y l)
 | EBin (_, a, b) -> (&&) (survives_exit l a) (survives_exit l b)
 | _ -> true
 
 (** val under : (loopid -> loopid list) -> loopid -> loopid -> bool **)
 
 let under path0 l p =
-  (&&) (inb l (path0 p)) (negb ((fun (a : int) (b : int) -> a = b) p l))
+  (&&) (inb l (path0 p)) (negb (Steps.equal p l))
 
 (** val as_past : (loopid -> loopid list) -> loopid -> expr -> expr option **)
 
@@ -1568,7 +1517,7 @@ let joined rs lt lf ls a at af =
 
 let raises signals w i =
   match signals i with
-  | Some v -> (fun (a : int) (b : int) -> a = b) v w
+  | Some v -> Steps.equal v w
   | None -> false
 
 (** val group :
@@ -1583,7 +1532,7 @@ let rec place xs i =
   match xs with
   | [] -> 0
   | y :: t ->
-    if (fun (a : int) (b : int) -> a = b) y i
+    if Steps.equal y i
     then Stdlib.Int.succ 0
     else ((fun fO fS n -> if n=0 then fO () else fS (n-1))
             (fun _ -> 0)
@@ -1593,27 +1542,21 @@ let rec place xs i =
 (** val tot_of : int -> expr **)
 
 let tot_of l =
-  if (fun (a : int) (b : int) -> a = b) l rOOT
-  then EC (Stdlib.Int.succ 0)
-  else ETot l
+  if Steps.equal l rOOT then EC (Stdlib.Int.succ 0) else ETot l
 
 (** val hat_of : int -> expr **)
 
 let hat_of l =
-  if (fun (a : int) (b : int) -> a = b) l rOOT
-  then EC (Stdlib.Int.succ 0)
-  else EHat l
+  if Steps.equal l rOOT then EC (Stdlib.Int.succ 0) else EHat l
 
 (** val past_of : loopid list -> loopid -> int -> loopid -> expr **)
 
 let past_of act s m p =
-  if (fun (a : int) (b : int) -> a = b) p s
+  if Steps.equal p s
   then mk act ASub (tot_of p) (EC m)
-  else if (fun (a : int) (b : int) -> a = b) m 0
+  else if Steps.equal m 0
        then tot_of p
-       else if (fun (a : int) (b : int) -> a = b) s rOOT
-            then EC 0
-            else EHist (s, m, p)
+       else if Steps.equal s rOOT then EC 0 else EHist (s, m, p)
 
 (** val runs : loopid list -> loopid -> distance -> expr **)
 
@@ -1622,10 +1565,7 @@ let runs act p = function
 | Flat f -> mk act ASub (tot_of p) (EC f)
 | Element (s, k, b, back, ahead) ->
   mk act AMin
-    (mk act AAdd
-      (past_of act s
-        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-          k (Stdlib.Int.succ 0)) p)
+    (mk act AAdd (past_of act s (Steps.sum k (Stdlib.Int.succ 0)) p)
       (mk act ASub (mk act AAdd (hat_of b) (EC ahead)) (EC back)))
     (past_of act s k p)
 
@@ -1662,16 +1602,15 @@ let distance_ok t act p = function
 | Carried (s, _) -> (&&) (inb s act) (inb s (t.path p))
 | Flat _ -> inb p act
 | Element (s, _, b, _, _) ->
-  (&&)
-    ((&&) ((&&) (inb s act) (inb s (t.path p)))
-      (negb ((fun (a : int) (b : int) -> a = b) p s))) (inb b act)
+  (&&) ((&&) ((&&) (inb s act) (inb s (t.path p))) (negb (Steps.equal p s)))
+    (inb b act)
 
 (** val producer_ok :
     tables -> (instr -> sema option) -> sema -> dep -> bool **)
 
 let producer_ok t signals w d =
   (&&) ((&&) (raises signals w d.prd) (nodupb (group t signals w d.prd)))
-    ((fun (a : int) (b : int) -> a <= b) (Stdlib.Int.succ 0)
+    (Steps.at_most (Stdlib.Int.succ 0)
       (place (group t signals w d.prd) d.prd))
 
 (** val known_zero : facts -> expr -> loopid -> bool **)
@@ -1714,13 +1653,10 @@ let count_le t a b =
     (match a with
      | EHist (s, m, p) ->
        (match b with
-        | ETot q ->
-          (&&) ((fun (a : int) (b : int) -> a = b) p q) (inb s (t.path p))
+        | ETot q -> (&&) (Steps.equal p q) (inb s (t.path p))
         | EHist (s', m', p') ->
-          (&&)
-            ((&&) ((fun (a : int) (b : int) -> a = b) s s')
-              ((fun (a : int) (b : int) -> a = b) p p'))
-            ((fun (a : int) (b : int) -> a <= b) m' m)
+          (&&) ((&&) (Steps.equal s s') (Steps.equal p p'))
+            (Steps.at_most m' m)
         | _ -> false)
      | _ -> false)
 
@@ -1774,14 +1710,9 @@ let linear_of a = match a with
 
 let linear_le t a b =
   (&&)
-    ((||) ((fun (a : int) (b : int) -> a = b) a.factor 0)
-      ((&&) ((fun (a : int) (b : int) -> a = b) a.factor b.factor)
-        (base_le t a.base b.base)))
-    ((fun (a : int) (b : int) -> a <= b)
-      ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-        a.plus b.minus)
-      ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-        b.plus a.minus))
+    ((||) (Steps.equal a.factor 0)
+      ((&&) (Steps.equal a.factor b.factor) (base_le t a.base b.base)))
+    (Steps.at_most (Steps.sum a.plus b.minus) (Steps.sum b.plus a.minus))
 
 (** val mask_le : expr -> expr -> bool **)
 
@@ -1799,9 +1730,7 @@ let rec mask_le a b =
                 (match o0 with
                  | AGt ->
                    (match b0 with
-                    | EC m ->
-                      (&&) (expr_eqb x y0)
-                        ((fun (a : int) (b : int) -> a <= b) m n)
+                    | EC m -> (&&) (expr_eqb x y0) (Steps.at_most m n)
                     | _ -> false)
                  | _ -> false)
               | _ -> false)
@@ -1869,32 +1798,24 @@ let distance_eqb a b =
   match a with
   | Carried (s, k) ->
     (match b with
-     | Carried (s', k') ->
-       (&&) ((fun (a : int) (b : int) -> a = b) s s')
-         ((fun (a : int) (b : int) -> a = b) k k')
+     | Carried (s', k') -> (&&) (Steps.equal s s') (Steps.equal k k')
      | _ -> false)
-  | Flat f ->
-    (match b with
-     | Flat f' -> (fun (a : int) (b : int) -> a = b) f f'
-     | _ -> false)
+  | Flat f -> (match b with
+               | Flat f' -> Steps.equal f f'
+               | _ -> false)
   | Element (s, k, b0, x, y) ->
     (match b with
      | Element (s', k', b', x', y') ->
        (&&)
          ((&&)
-           ((&&)
-             ((&&) ((fun (a : int) (b : int) -> a = b) s s')
-               ((fun (a : int) (b : int) -> a = b) k k'))
-             ((fun (a : int) (b : int) -> a = b) b0 b'))
-           ((fun (a : int) (b : int) -> a = b) x x'))
-         ((fun (a : int) (b : int) -> a = b) y y')
+           ((&&) ((&&) (Steps.equal s s') (Steps.equal k k'))
+             (Steps.equal b0 b')) (Steps.equal x x')) (Steps.equal y y')
      | _ -> false)
 
 (** val dep_eqb : dep -> dep -> bool **)
 
 let dep_eqb a b =
-  (&&) ((fun (a : int) (b : int) -> a = b) a.prd b.prd)
-    (distance_eqb a.dist b.dist)
+  (&&) (Steps.equal a.prd b.prd) (distance_eqb a.dist b.dist)
 
 (** val dep_mem : dep -> dep list -> bool **)
 
@@ -2085,7 +2006,7 @@ let rec infer_upto t e about n a c g =
     (fun _ -> g)
     (fun n0 ->
     let g' = snd (infer_pass t e about g (rOOT :: []) a Leaf c) in
-    if (fun (a : int) (b : int) -> a = b) (guess_size g') (guess_size g)
+    if Steps.equal (guess_size g') (guess_size g)
     then g'
     else infer_upto t e about n0 a c g')
     n
@@ -2129,7 +2050,7 @@ let rec direct e = function
 let rec stream_ranked rank lo = function
 | [] -> true
 | x :: t ->
-  (&&) ((fun (a : int) (b : int) -> a <= b) lo (rank x))
+  (&&) (Steps.at_most lo (rank x))
     (stream_ranked rank (Stdlib.Int.succ (rank x)) t)
 
 (** val block_end : (instr -> int) -> int -> instr list list -> int **)
@@ -2176,7 +2097,7 @@ let in_opposite_branches t opposite a b =
 (** val before : (instr -> int) -> instr -> instr -> bool **)
 
 let before rank i j =
-  (fun (a : int) (b : int) -> a < b) (rank i) (rank j)
+  Steps.below (rank i) (rank j)
 
 (** val zero_legal :
     tables -> (instr -> int) -> (loopid -> loopid -> bool) -> instr -> instr
@@ -2185,7 +2106,7 @@ let before rank i j =
 let zero_legal t rank opposite p j s =
   let hp = t.home p in
   let hj = t.home j in
-  (&&) ((fun (a : int) (b : int) -> a = b) s (common t hj hp))
+  (&&) (Steps.equal s (common t hj hp))
     ((||) (before rank p j)
       ((&&) (negb (inb hp (t.path hj)))
         (in_opposite_branches t opposite hj hp)))
@@ -2200,14 +2121,12 @@ let distance_legal t rank branch opposite p j x =
   (match x with
    | Carried (s, k) ->
      (&&) ((&&) (inb s (t.path hj)) (inb s (t.path hp)))
-       (if (fun (a : int) (b : int) -> a = b) k 0
+       (if Steps.equal k 0
         then zero_legal t rank opposite p j s
         else negb (branch s))
    | Flat f ->
-     (&&) ((fun (a : int) (b : int) -> a = b) hp hj)
-       (if (fun (a : int) (b : int) -> a = b) f 0
-        then before rank p j
-        else true)
+     (&&) (Steps.equal hp hj)
+       (if Steps.equal f 0 then before rank p j else true)
    | Element (s, k, b, back, ahead) ->
      (&&)
        ((&&)
@@ -2215,16 +2134,12 @@ let distance_legal t rank branch opposite p j x =
            ((&&)
              ((&&)
                ((&&) ((&&) (inb s (t.path hj)) (inb s (t.path hp)))
-                 (negb ((fun (a : int) (b : int) -> a = b) hp s)))
-               (inb b (t.path hj))) (inb s (t.path b)))
-           (negb ((fun (a : int) (b : int) -> a = b) b s))) (negb (branch b)))
-       (if (fun (a : int) (b : int) -> a = b) k 0
+                 (negb (Steps.equal hp s))) (inb b (t.path hj)))
+             (inb s (t.path b))) (negb (Steps.equal b s))) (negb (branch b)))
+       (if Steps.equal k 0
         then if inb hp (t.path hj)
-             then (&&) ((fun (a : int) (b : int) -> a = b) b hp)
-                    ((fun (a : int) (b : int) -> a < b) ahead back)
-             else (&&)
-                    ((fun (a : int) (b : int) -> a = b) s (common t hj hp))
-                    (before rank p j)
+             then (&&) (Steps.equal b hp) (Steps.below ahead back)
+             else (&&) (Steps.equal s (common t hj hp)) (before rank p j)
         else negb (branch s)))
 
 (** val is_placed : tables -> instr -> bool **)
@@ -2247,16 +2162,16 @@ let rec numbered lo = function
 | CNil -> Some lo
 | CBlock (_, r) -> numbered lo r
 | CLoop (l, b, r) ->
-  if (fun (a : int) (b : int) -> a <= b) lo l
+  if Steps.at_most lo l
   then (match numbered (Stdlib.Int.succ l) b with
         | Some m -> numbered m r
         | None -> None)
   else None
 | CCond (t, f, bt, bf, r) ->
-  if (fun (a : int) (b : int) -> a <= b) lo t
+  if Steps.at_most lo t
   then (match numbered (Stdlib.Int.succ t) bt with
         | Some m ->
-          if (fun (a : int) (b : int) -> a <= b) m f
+          if Steps.at_most m f
           then (match numbered (Stdlib.Int.succ f) bf with
                 | Some m' -> numbered m' r
                 | None -> None)
@@ -2270,21 +2185,19 @@ type site = { s_body : loopid; s_engine : engine; s_queue : queue }
 
 let genv0 =
   genv_of counts0 (fun l ->
-    if (fun (a : int) (b : int) -> a = b) l rOOT then Stdlib.Int.succ 0 else 0)
+    if Steps.equal l rOOT then Stdlib.Int.succ 0 else 0)
 
 (** val true_at_start : roles -> bool **)
 
 let true_at_start a =
-  forallb (fun f -> (fun (a : int) (b : int) -> a = b) (den (snd f) genv0) 0)
-    a
+  forallb (fun f -> Steps.equal (den (snd f) genv0) 0) a
 
 type 'b table = (int * 'b) list
 
 (** val lookup : int -> 'a1 table -> 'a1 option **)
 
 let lookup k x =
-  option_map snd
-    (find (fun p -> (fun (a : int) (b : int) -> a = b) (fst p) k) x)
+  option_map snd (find (fun p -> Steps.equal (fst p) k) x)
 
 (** val lookup_or : 'a1 -> int -> 'a1 table -> 'a1 **)
 
@@ -2334,7 +2247,7 @@ let tables_of c =
   snd (lookup_or (rOOT, 0) i ps)); que = (fun i -> lookup_or 0 i c.c_queues);
   weight = (fun q -> lookup_or (Stdlib.Int.succ 0) q c.c_weights); path =
   (fun l -> fst (lookup_or ([], CNil) l bs)); body = (fun l e ->
-  if (fun (a : int) (b : int) -> a < b) e c.c_engines
+  if Steps.below e c.c_engines
   then direct e (snd (lookup_or ([], CNil) l bs))
   else []); deps = (fun i -> lookup_or [] i c.c_deps) }
 
@@ -2363,7 +2276,7 @@ let rec list_eqb eq a b =
 (** val nats_eqb : int list -> int list -> bool **)
 
 let nats_eqb =
-  list_eqb (fun (a : int) (b : int) -> a = b)
+  list_eqb Steps.equal
 
 (** val code_eqb : instr code -> instr code -> bool **)
 
@@ -2379,17 +2292,14 @@ let rec code_eqb a b =
   | CLoop (l, x, r) ->
     (match b with
      | CLoop (m, y, s) ->
-       (&&) ((&&) ((fun (a : int) (b : int) -> a = b) l m) (code_eqb x y))
-         (code_eqb r s)
+       (&&) ((&&) (Steps.equal l m) (code_eqb x y)) (code_eqb r s)
      | _ -> false)
   | CCond (t, f, x, y, r) ->
     (match b with
      | CCond (t', f', x', y', r') ->
        (&&)
          ((&&)
-           ((&&)
-             ((&&) ((fun (a : int) (b : int) -> a = b) t t')
-               ((fun (a : int) (b : int) -> a = b) f f')) (code_eqb x x'))
+           ((&&) ((&&) (Steps.equal t t') (Steps.equal f f')) (code_eqb x x'))
            (code_eqb y y')) (code_eqb r r')
      | _ -> false)
 
@@ -2419,9 +2329,8 @@ let rec wfcb t e act = function
 | CBlock (f, r) ->
   (&&)
     (forallb (fun i ->
-      (&&) ((fun (a : int) (b : int) -> a = b) (t.home i) (hd rOOT act))
-        ((fun (a : int) (b : int) -> a = b) (t.eng i) e)) (nth e f []))
-    (wfcb t e act r)
+      (&&) (Steps.equal (t.home i) (hd rOOT act)) (Steps.equal (t.eng i) e))
+      (nth e f [])) (wfcb t e act r)
 | CLoop (l, b, r) ->
   (&&) ((&&) (wf_bodyb t e act l b) (wfcb t e (l :: act) b)) (wfcb t e act r)
 | CCond (t0, f, bt, bf, r) ->
@@ -2447,11 +2356,9 @@ let signal_ok c t i w =
   let s = site_of c w in
   (&&)
     ((&&)
-      ((&&) ((fun (a : int) (b : int) -> a = b) (t.home i) s.s_body)
-        ((fun (a : int) (b : int) -> a = b) (t.eng i) s.s_engine))
-      ((fun (a : int) (b : int) -> a = b) (t.que i) s.s_queue))
-    ((fun (a : int) (b : int) -> a <= b) (Stdlib.Int.succ 0)
-      (t.weight (t.que i)))
+      ((&&) (Steps.equal (t.home i) s.s_body)
+        (Steps.equal (t.eng i) s.s_engine)) (Steps.equal (t.que i) s.s_queue))
+    (Steps.at_most (Stdlib.Int.succ 0) (t.weight (t.que i)))
 
 (** val check : cert -> bool **)
 
@@ -2461,8 +2368,8 @@ let check c =
     ((&&)
       ((&&)
         ((&&) (code_eqb (ecode instr_of c.c_code) c.c_spec)
-          ((fun (a : int) (b : int) -> a <= b) (width c.c_code) c.c_engines))
-        ((fun (a : int) (b : int) -> a <= b) (width c.c_spec) c.c_engines))
+          (Steps.at_most (width c.c_code) c.c_engines))
+        (Steps.at_most (width c.c_spec) c.c_engines))
       (forallb (fun pat -> let (i, w) = pat in signal_ok c t i w) c.c_signals))
     (forallb (engine_ok c t) (seq 0 (Stdlib.Int.succ c.c_engines)))
 
@@ -2479,20 +2386,16 @@ let rec branches = function
 
 let is_branch c l =
   existsb (fun pat ->
-    let (t, f) = pat in
-    (||) ((fun (a : int) (b : int) -> a = b) l t)
-      ((fun (a : int) (b : int) -> a = b) l f)) (branches c.c_spec)
+    let (t, f) = pat in (||) (Steps.equal l t) (Steps.equal l f))
+    (branches c.c_spec)
 
 (** val are_opposite : cert -> loopid -> loopid -> bool **)
 
 let are_opposite c a b =
   existsb (fun pat ->
     let (t, f) = pat in
-    (||)
-      ((&&) ((fun (a : int) (b : int) -> a = b) a t)
-        ((fun (a : int) (b : int) -> a = b) b f))
-      ((&&) ((fun (a : int) (b : int) -> a = b) a f)
-        ((fun (a : int) (b : int) -> a = b) b t))) (branches c.c_spec)
+    (||) ((&&) (Steps.equal a t) (Steps.equal b f))
+      ((&&) (Steps.equal a f) (Steps.equal b t))) (branches c.c_spec)
 
 (** val rank_of : cert -> instr -> int **)
 
@@ -2548,9 +2451,7 @@ let assumed x h =
         | ETot l ->
           (match fst h with
            | EHat l' ->
-             if (fun (a : int) (b : int) -> a = b) l l'
-             then Stdlib.Int.succ (snd h)
-             else 0
+             if Steps.equal l l' then Stdlib.Int.succ (snd h) else 0
            | _ -> 0)
         | _ -> 0)
 
@@ -2567,9 +2468,7 @@ let rec least act h x =
      | EHat l -> if inb l act then Stdlib.Int.succ 0 else 0
      | EBin (o, a, b) ->
        (match o with
-        | AAdd ->
-          (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-            (least act h a) (least act h b)
+        | AAdd -> Steps.sum (least act h a) (least act h b)
         | ASub ->
           (match b with
            | EC n ->
@@ -2591,7 +2490,7 @@ let rec least act h x =
 (** val follows : loopid list -> condition -> (expr * int) -> bool **)
 
 let follows act h h0 =
-  (fun (a : int) (b : int) -> a < b) (snd h0) (least act h (fst h0))
+  Steps.below (snd h0) (least act h (fst h0))
 
 (** val residual : loopid list -> condition -> condition -> condition **)
 
@@ -2670,9 +2569,7 @@ let rec most b = function
 | EHist (_, _, p) -> b p
 | EBin (o, a, b0) ->
   (match o with
-   | AAdd ->
-     (fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-       (most b a) (most b b0)
+   | AAdd -> Steps.sum (most b a) (most b b0)
    | AMul ->
      (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
        (most b a) (most b b0)
@@ -2698,7 +2595,7 @@ let rec above = function
 
 let operand_firm m f = function
 | OReg r -> firm_when f r
-| OImm n -> if (fun (a : int) (b : int) -> a < b) n m then [] :: [] else []
+| OImm n -> if Steps.below n m then [] :: [] else []
 
 (** val always_firm : int -> loopid list -> firms -> operand -> bool **)
 
@@ -2709,8 +2606,7 @@ let always_firm m act f x =
     int -> (loopid -> int) -> loopid list -> regop -> facts -> bool **)
 
 let small m b act o a =
-  existsb (fun x -> (fun (a : int) (b : int) -> a < b) (most b x) m)
-    (results act o a)
+  existsb (fun x -> Steps.below (most b x) m) (results act o a)
 
 (** val both : loopid list -> condition -> condition -> condition **)
 
@@ -2732,12 +2628,11 @@ let both_firm m act o f =
     (loopid -> int) -> loopid list -> expr -> expr -> bool **)
 
 let never_above b act b0 a =
-  (||) ((fun (a : int) (b : int) -> a <= b) (most b b0) (least act [] a))
+  (||) (Steps.at_most (most b b0) (least act [] a))
     (match b0 with
-     | EHat l ->
-       (match a with
-        | ETot l' -> (fun (a : int) (b : int) -> a = b) l l'
-        | _ -> false)
+     | EHat l -> (match a with
+                  | ETot l' -> Steps.equal l l'
+                  | _ -> false)
      | EBin (o0, x, _) ->
        (match o0 with
         | ASub -> expr_eqb x a
@@ -2802,7 +2697,7 @@ let rec put_condition k ks = match ks with
 | h :: t ->
   if forallb (follows [] k) h
   then ks
-  else if (fun (a : int) (b : int) -> a <= b) (length k) (length h)
+  else if Steps.at_most (length k) (length h)
        then k :: ks
        else h :: (put_condition k t)
 
@@ -2958,7 +2853,7 @@ let rec guess_upto m b path0 e about inv n a f c g =
     (fun n0 ->
     let g' = snd (guess_pass m b path0 e about inv g (rOOT :: []) a f Leaf c)
     in
-    if (fun (a : int) (b : int) -> a = b) (guess_size g') (guess_size g)
+    if Steps.equal (guess_size g') (guess_size g)
     then g'
     else guess_upto m b path0 e about inv n0 a f c g')
     n
@@ -3033,9 +2928,8 @@ let fast_tables c =
   snd (get_or (rOOT, 0) ps i)); que = (fun i -> get_or 0 qs i); weight =
   (fun q -> get_or (Stdlib.Int.succ 0) ws q); path = (fun l ->
   fst (get_or ([], []) bs l)); body = (fun l e ->
-  if (fun (a : int) (b : int) -> a < b) e n
-  then nth e (snd (get_or ([], []) bs l)) []
-  else []); deps = (fun i -> get_or [] ds i) }
+  if Steps.below e n then nth e (snd (get_or ([], []) bs l)) [] else []);
+  deps = (fun i -> get_or [] ds i) }
 
 (** val opposites : cert -> loopid list tree **)
 
@@ -3054,7 +2948,7 @@ let fast_is_branch o l =
 (** val fast_are_opposite : loopid list tree -> loopid -> loopid -> bool **)
 
 let fast_are_opposite o a b =
-  existsb ((fun (a : int) (b : int) -> a = b) b) (get_or [] o a)
+  existsb (Steps.equal b) (get_or [] o a)
 
 (** val fast_legal : cert -> tables -> bool **)
 
@@ -3107,9 +3001,7 @@ let fast_wait f fsignals counted act w d judge =
   (&&) ((&&) (distance_ok f act h d.dist) (raises fsignals w p))
     (let x = entry_for f fsignals counted w p in
      let k = place x.members p in
-     (&&)
-       ((&&) x.no_twin
-         ((fun (a : int) (b : int) -> a <= b) (Stdlib.Int.succ 0) k))
+     (&&) ((&&) x.no_twin (Steps.at_most (Stdlib.Int.succ 0) k))
        (judge
          (mk act AMul (mask act h d.dist)
            (mk act AMul (EC (f.weight (f.que p)))
@@ -3250,11 +3142,9 @@ let fast_signal_ok f sites i w =
   let s = get_or { s_body = rOOT; s_engine = 0; s_queue = 0 } sites w in
   (&&)
     ((&&)
-      ((&&) ((fun (a : int) (b : int) -> a = b) (f.home i) s.s_body)
-        ((fun (a : int) (b : int) -> a = b) (f.eng i) s.s_engine))
-      ((fun (a : int) (b : int) -> a = b) (f.que i) s.s_queue))
-    ((fun (a : int) (b : int) -> a <= b) (Stdlib.Int.succ 0)
-      (f.weight (f.que i)))
+      ((&&) (Steps.equal (f.home i) s.s_body)
+        (Steps.equal (f.eng i) s.s_engine)) (Steps.equal (f.que i) s.s_queue))
+    (Steps.at_most (Stdlib.Int.succ 0) (f.weight (f.que i)))
 
 (** val fast_check : cert -> tables -> bool **)
 
@@ -3267,8 +3157,8 @@ let fast_check c f =
     ((&&)
       ((&&)
         ((&&) (code_eqb (ecode instr_of c.c_code) c.c_spec)
-          ((fun (a : int) (b : int) -> a <= b) (width c.c_code) c.c_engines))
-        ((fun (a : int) (b : int) -> a <= b) (width c.c_spec) c.c_engines))
+          (Steps.at_most (width c.c_code) c.c_engines))
+        (Steps.at_most (width c.c_spec) c.c_engines))
       (forallb (fun pat -> let (i, w) = pat in fast_signal_ok f sites i w)
         c.c_signals))
     (forallb (fast_engine_ok c f fsignals (get e))
@@ -3316,11 +3206,10 @@ let code_fits_fast m b c =
   let sites = map_of c.c_sites in
   let e = entries f (fun i -> get sm i) c in
   (&&)
-    ((&&) ((fun (a : int) (b : int) -> a < b) 0 m)
+    ((&&) (Steps.below 0 m)
       (forallb (fun pat ->
-        let (_, w) = pat in
-        (fun (a : int) (b : int) -> a < b)
-          (fast_most_of b c f sites (get e) w) m) c.c_signals))
+        let (_, w) = pat in Steps.below (fast_most_of b c f sites (get e) w) m)
+        c.c_signals))
     (forallb (fast_engine_fits m b c f) (seq 0 (Stdlib.Int.succ c.c_engines)))
 
 (** val word_alu : int -> alu -> int -> int -> int **)
@@ -3329,21 +3218,18 @@ let word_alu m o a b =
   match o with
   | AMove -> a
   | AAdd ->
-    (fun (a : int) (b : int) -> if b = 0 then a else a mod b)
-      ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-        a b) m
+    (fun (a : int) (b : int) -> if b = 0 then a else a mod b) (Steps.sum a b)
+      m
   | ASub ->
     (fun (a : int) (b : int) -> if b = 0 then a else a mod b)
       ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
-        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-          a m) b) m
+        (Steps.sum a m) b) m
   | AMul ->
     (fun (a : int) (b : int) -> if b = 0 then a else a mod b)
       ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
         a b) m
   | AMin -> (fun (a : int) (b : int) -> if a < b then a else b) a b
-  | AGt ->
-    if (fun (a : int) (b : int) -> a < b) b a then Stdlib.Int.succ 0 else 0
+  | AGt -> if Steps.below b a then Stdlib.Int.succ 0 else 0
 
 (** val word_value : int -> operand -> (reg -> int) -> int **)
 
@@ -3367,8 +3253,7 @@ let word_raise m t signals sem i =
   | Some w ->
     upd sem w
       ((fun (a : int) (b : int) -> if b = 0 then a else a mod b)
-        ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-          (sem w) (t.weight (t.que i))) m)
+        (Steps.sum (sem w) (t.weight (t.que i))) m)
   | None -> sem
 
 type action =
@@ -3428,13 +3313,10 @@ let control guard ctl e p c =
 (** val unowedb : (loopid -> int) -> counts -> loopid -> distance -> bool **)
 
 let unowedb h c p = function
-| Carried (s, k) -> (fun (a : int) (b : int) -> a <= b) (h s) k
-| Flat f -> (fun (a : int) (b : int) -> a <= b) (c.tot p) f
+| Carried (s, k) -> Steps.at_most (h s) k
+| Flat f -> Steps.at_most (c.tot p) f
 | Element (s, k, b, back, ahead) ->
-  (||) ((fun (a : int) (b : int) -> a <= b) (h s) k)
-    ((fun (a : int) (b : int) -> a <= b)
-      ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-        (h b) ahead) back)
+  (||) (Steps.at_most (h s) k) (Steps.at_most (Steps.sum (h b) ahead) back)
 
 (** val owed : (loopid -> int) -> counts -> loopid -> distance -> int **)
 
@@ -3444,7 +3326,7 @@ let owed h c p x =
 (** val satb : tables -> ('a1, 'a2) sstate -> engine -> dep -> bool **)
 
 let satb t s e d =
-  (fun (a : int) (b : int) -> a <= b)
+  Steps.at_most
     (owed (trips (s.spos e).kon) (s.scnt e) (t.home d.prd) d.dist)
     (s.src d.prd)
 
@@ -3494,16 +3376,13 @@ let spec_does iop guard ctl t s = function
      if b
      then Some (((Retired i) :: []), { sds = s.sds; scs = s.scs; spos =
             s.spos; sifl = (upd s.sifl q x); scnt = s.scnt; src =
-            (upd s.src i
-              ((fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith "overflow" else c)
-                (s.src i) (Stdlib.Int.succ 0))) })
+            (upd s.src i (Steps.sum (s.src i) (Stdlib.Int.succ 0))) })
      else None)
 
 (** val passesb : int -> ('a1, 'a2) istate -> engine -> wait -> bool **)
 
 let passesb m s e w =
-  (fun (a : int) (b : int) -> a <= b) (word_value m (snd w) (s.iregs e))
-    (s.isem (fst w))
+  Steps.at_most (word_value m (snd w) (s.iregs e)) (s.isem (fst w))
 
 (** val wait_passes :
     int -> ('a1, 'a2) istate -> engine -> wait option -> bool **)

@@ -80,31 +80,43 @@ let nothing_compared (t : Assemble.t) =
 
 (** The decision *)
 
+let too_long steps =
+  Printf.sprintf "the checker takes more than %d steps; --steps=N gives it more" steps
+
+(* The condition under which the code is right, or why none is known. *)
+let decide ~steps (t : Assemble.t) : (string, Explain.reason) result =
+  try
+    if not (Certifier.certify_fast t.cert) then Error (Explain.why t)
+    else
+      match Numbers.judge t with
+      | While condition -> Ok condition
+      | Unknown reason -> Error (Unclear reason)
+  with Steps.Spent -> Error (Unclear (too_long steps))
+
 (* The checker, or the bound on numbers, has said no. *)
 let without_proof ~quick t reason =
   match if quick then None else Witness.search t with
   | Some fault -> Rejected (reason ^ "; " ^ fault)
   | None -> Not_covered reason
 
-let judge_assembled ~quick (t : Assemble.t) =
-  if Certifier.certify_fast t.cert then
-    match Numbers.judge t with
-    | While condition -> (
-        match nothing_compared t with
-        | None -> certified t condition
-        | Some reason -> Not_covered reason)
-    | Unknown reason -> without_proof ~quick t reason
-  else
-    match Explain.why t with
-    | Fault reason -> Rejected reason
-    | Unclear reason -> without_proof ~quick t reason
+let judge_assembled ~quick ~steps (t : Assemble.t) =
+  match decide ~steps t with
+  | Error (Fault reason) -> Rejected reason
+  | Error (Unclear reason) -> without_proof ~quick t reason
+  | Ok condition -> (
+      match nothing_compared t with
+      | None -> certified t condition
+      | Some reason -> Not_covered reason)
 
-(* [quick]: no runs are tried, so nothing is rejected that only a run can show. *)
-let judge ~quick (c : Source.t) =
-  try judge_assembled ~quick (Assemble.assemble c) with
+(* [quick]: no runs are tried, so nothing is rejected that only a run can show. [steps] are for the checker, the
+   bound on numbers, and what explains a no; runs have their own. *)
+let judge ~quick ~steps (c : Source.t) =
+  Steps.allow steps;
+  try judge_assembled ~quick ~steps (Assemble.assemble c) with
   | Assemble.Rejected reason -> Rejected reason
   | Assemble.Not_covered reason -> Not_covered reason
   | Failure _ -> Not_covered "a number is too large to be computed with"
   | Stack_overflow -> Not_covered "it is too large for the stack of this process"
+  | Steps.Spent -> Not_covered (too_long steps)
   | Out_of_memory -> Not_covered "it needs more memory than it may have"
   | _ -> Not_covered "the checker has failed"

@@ -58,18 +58,19 @@ let report name (verdict : Judge.verdict) =
 
 (** What a worker does with a certificate *)
 
-let certify ~quick send c =
+let certify ~quick ~steps send c =
   send (Worker.Begin (name_of c));
-  send (Worker.Done (Judge.judge ~quick c))
+  send (Worker.Done (Judge.judge ~quick ~steps c))
 
-let replay send (c : Source.t) =
+let replay ~steps send (c : Source.t) =
   send (Worker.Begin (name_of c));
+  Steps.allow steps;
   let verdict : Judge.verdict =
     match (c.run, Assemble.assemble c) with
     | None, _ -> Not_covered "the certificate holds no run"
     | Some run, t ->
         send (Line (Printf.sprintf "replay: %s" (name_of c)));
-        if Replay.replay t run (fun line -> send (Line line)) then Certified ""
+        if Replay.replay ~steps t run (fun line -> send (Line line)) then Certified ""
         else Rejected ""
     | exception Assemble.Rejected reason -> Rejected reason
     | exception Assemble.Not_covered reason -> Not_covered reason
@@ -79,7 +80,7 @@ let replay send (c : Source.t) =
 
 (** The command line *)
 
-type mode = { batch : bool; replay : bool; quick : bool; limits : Worker.limits }
+type mode = { batch : bool; replay : bool; quick : bool; steps : int; limits : Worker.limits }
 
 (* A line for each verdict that has something to say, and lines of replays. *)
 let say mode n name (m : Worker.message) =
@@ -107,7 +108,7 @@ let without_name path message =
   else message
 
 let do_file mode n path =
-  let action = if mode.replay then replay else certify ~quick:mode.quick in
+  let action = if mode.replay then replay ~steps:mode.steps else certify ~quick:mode.quick ~steps:mode.steps in
   let file = if path = "-" then "<stdin>" else path in
   match read_input path with
   | exception Sys_error message ->
@@ -122,7 +123,7 @@ let do_file mode n path =
           complain n (At (file, line, column)) message)
 
 let usage =
-  "usage: tally-certify [--batch] [--quick] [--replay] [--seconds=N] [--diagnostics=FORMAT] FILE..."
+  "usage: tally-certify [--batch] [--quick] [--replay] [--steps=N] [--seconds=N] [--diagnostics=FORMAT] FILE..."
 
 let help =
   usage
@@ -131,6 +132,7 @@ let help =
     \  --batch      say only what is not certified, and the numbers\n\
     \  --quick      try no runs: what only a run can show to be wrong is not covered\n\
     \  --replay     perform the run that each certificate holds\n\
+    \  --steps=N    give the checker so many steps (400000000) for each; then it is not covered\n\
     \  --seconds=N  give each certificate so long (300); then it is not covered\n\
     \  --diagnostics=FORMAT\n\
     \               errors on stderr as text, or as json: one object a line (docs/guide/Json.md)\n\n\
@@ -141,6 +143,11 @@ let fail message =
   Messages.note usage;
   exit 2
 
+let number_below most option n =
+  match int_of_string_opt n with
+  | Some k when k > 0 && k < most -> k
+  | _ -> fail (Printf.sprintf "'%s' takes a number from 1, not %s" option (Printable.quoted n))
+
 let option mode o =
   match String.split_on_char '=' o with
   | [ "--batch" ] -> { mode with batch = true }
@@ -149,11 +156,9 @@ let option mode o =
   | [ "--help" ] -> print_string help; flush stdout; exit 0
   | [ "--diagnostics"; ("text" | "json") ] -> mode (* was read before *)
   | "--diagnostics" :: _ -> fail "'--diagnostics' takes 'text' or 'json', as in '--diagnostics=json'"
-  | [ "--seconds"; n ] -> (
-      match int_of_string_opt n with
-      | Some n when n > 0 && n < 1_000_000 ->
-          { mode with limits = { mode.limits with seconds = n } }
-      | _ -> fail (Printf.sprintf "'--seconds' takes a number from 1, not %s" (Printable.quoted n)))
+  | [ "--steps"; n ] -> { mode with steps = number_below 1_000_000_000_000 "--steps" n }
+  | [ "--seconds"; n ] ->
+      { mode with limits = { mode.limits with seconds = number_below 1_000_000 "--seconds" n } }
   | _ -> fail (Printf.sprintf "unknown option %s" (Printable.quoted o))
 
 external raise_stack : int -> bool = "tally_raise_stack"
@@ -170,8 +175,8 @@ let run () =
   let options, files = List.partition (fun a -> String.length a > 1 && a.[0] = '-') arguments in
   Messages.as_json := List.mem "--diagnostics=json" options;
   let start =
-    { batch = false; replay = false; quick = false;
-      limits = { seconds = 300; mebibytes = 8192 } }
+    { batch = false; replay = false; quick = false; steps = 400_000_000;
+      limits = { seconds = 300; mebibytes = 1536 } }
   in
   let mode = List.fold_left option start options in
   if files = [] then fail "no file is given";

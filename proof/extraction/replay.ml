@@ -25,107 +25,149 @@ exception Stuck of string
 
 (** Control: decisions that are written down *)
 
-(* How many iterations of each body an engine has completed. *)
-type control = int array
+module By_id = Map.Make (Int)
 
-let ctl _ l (c : control) =
-  let c = Array.copy c in
-  c.(l) <- c.(l) + 1;
-  c
+(* How many iterations of each body an engine has completed. *)
+type control = int By_id.t
+
+let completed l (c : control) = Option.value (By_id.find_opt l c) ~default:0
+let ctl _ l (c : control) = By_id.add l (completed l c + 1) c
+
+(* Sums of the first so many. *)
+let sums trips =
+  let sums = Array.make (List.length trips + 1) 0 in
+  List.iteri (fun n k -> sums.(n + 1) <- sums.(n) + k) trips;
+  sums
 
 (* A statement is reached once in each iteration of the body that holds it. *)
-let guard (t : Assemble.t) trips e l (c : control) =
-  let reached = c.(t.places.parent.(l)) + 1 in
-  let (given : int array) =
-    match Hashtbl.find_opt trips (e, l) with
-    | Some given when Array.length given >= reached -> given
-    | _ -> raise (Stuck (Printf.sprintf "it is not said how often '%s' runs" (Assemble.loop_name t.source l)))
-  in
-  if Assemble.is_branch t.source l then given.(reached - 1) > 0
-  else Array.fold_left ( + ) 0 (Array.sub given 0 reached) > c.(l)
+let guard (t : Assemble.t) sums e l (c : control) =
+  let reached = completed t.places.parent.(l) c + 1 in
+  match Hashtbl.find_opt sums (e, l) with
+  | Some sums when Array.length sums > reached ->
+      if Assemble.is_branch t.source l then sums.(reached) > sums.(reached - 1)
+      else sums.(reached) > completed l c
+  | _ -> raise (Stuck (Printf.sprintf "it is not said how often '%s' runs" (Assemble.loop_name t.source l)))
 
 (** States
 
-   The functions in a state grow with each step; they are replaced by tables with the same values. *)
+   The functions in a state grow with each step, and a step changes them at one place each. So the
+   states of a run are one state whose functions read tables, and what they are at that place after a
+   step is put there: a step takes as long as what it does, however much there is beside. *)
 
-let table n f =
-  let values = Array.init n f in
-  fun i -> if i < n then values.(i) else f i
+type ('k, 'v) table = { read : 'k -> 'v; put : 'k -> 'v -> unit }
 
-let remembered f =
+let table start =
   let known = Hashtbl.create 16 in
-  fun x ->
-    match Hashtbl.find_opt known x with
-    | Some y -> y
-    | None ->
-        let y = f x in
-        Hashtbl.add known x y;
-        y
+  { read = (fun k -> match Hashtbl.find_opt known k with Some v -> v | None -> start k);
+    put = Hashtbl.replace known }
 
-type sizes = { engines : int; queues : int; instrs : int; loops : int; semas : int; registers : int }
+(* [f] has a new value at [k]. *)
+let keep table f k = table.put k (f k)
 
-let settle_counts n c =
-  let ent = remembered (fun (s, i, p) -> c.ent s i p) in
-  { c with tot = table n.loops c.tot; ent = (fun s i p -> ent (s, i, p)) }
+(* What an engine has counted: [ent] of three numbers. Nothing reads the log. *)
+type counted = { totals : (int, int) table; entries : (int * int * int, int) table; counts : counts }
 
-let settle_kernel n s =
-  { s with
-    scs = table n.engines s.scs;
-    spos = table n.engines s.spos;
-    sifl = table n.queues s.sifl;
-    scnt = table n.engines s.scnt;
-    src = table n.instrs s.src }
+let counted c =
+  let totals = table c.tot and entries = table (fun (s, i, p) -> c.ent s i p) in
+  { totals; entries;
+    counts = { tot = totals.read; ent = (fun s i p -> entries.read (s, i, p)); log = [] } }
 
-let settle_code n s =
-  { s with
-    ics = table n.engines s.ics;
-    ipos = table n.engines s.ipos;
-    iifl = table n.queues s.iifl;
-    isem = table n.semas s.isem;
-    iregs = table n.engines (fun e -> table n.registers (s.iregs e)) }
+(* The engine has entered the innermost body of [k]: once more in this iteration of all around it. *)
+let keep_entry x k c =
+  match k with
+  | KStop -> ()
+  | KLoop (l, _, _, _, _) | KCond (l, _, _) ->
+      let place s = (s, c.tot s, l) in
+      let news = List.map (fun s -> (place s, c.ent s (c.tot s) l)) (active k) in
+      List.iter (fun (place, n) -> x.entries.put place n) news;
+      keep x.totals c.tot l
 
 (** The two systems side by side *)
 
+(* A system performs an action, and says what was seen of it, or that it does not allow it. *)
+type system = action -> event list option
+
 type t = {
-  n : sizes;
+  t : Assemble.t;
   tables : tables;
   exact : bool list array;
-  kernel_does : (unit, control) sstate -> action -> (event list * (unit, control) sstate) option;
-  code_does : (unit, control) istate -> action -> (event list * (unit, control) istate) option;
-  passes : (unit, control) istate -> int -> wait option -> bool;
-  mutable kernel : (unit, control) sstate;
-  mutable code : (unit, control) istate;
+  does_kernel : system;
+  does_code : system;
+  passes : int -> wait option -> bool;
+  kernel : (unit, control) sstate;
+  code : (unit, control) istate;
 }
 
+let engines (t : Assemble.t) = List.init (Array.length t.source.engines) Fun.id
+
+let kernel_of (t : Assemble.t) start que =
+  let controls = table start.scs and pos = table start.spos in
+  let flight = table start.sifl and retired = table start.src in
+  let counts = Array.of_list (List.map (fun e -> counted (start.scnt e)) (engines t)) in
+  let state =
+    { start with scs = controls.read; spos = pos.read; sifl = flight.read; src = retired.read;
+                 scnt = (fun e -> counts.(e).counts) }
+  in
+  let keep_action s = function
+    | Control e ->
+        if s.scnt e != state.scnt e then keep_entry counts.(e) (s.spos e).kon (s.scnt e);
+        keep controls s.scs e;
+        keep pos s.spos e
+    | Operate e -> keep pos s.spos e
+    | Commit (q, _) | Retire q -> keep flight s.sifl q
+  in
+  let keep_event s = function
+    | Issued i -> keep flight s.sifl (que i)
+    | Committed _ -> ()
+    | Retired i -> keep retired s.src i
+  in
+  (state, keep_action, keep_event)
+
+let code_of (t : Assemble.t) start que signals =
+  let controls = table start.ics and pos = table start.ipos in
+  let flight = table start.iifl and semas = table start.isem in
+  let registers = Array.of_list (List.map (fun e -> table (start.iregs e)) (engines t)) in
+  let state =
+    { start with ics = controls.read; ipos = pos.read; iifl = flight.read; isem = semas.read;
+                 iregs = (fun e -> registers.(e).read) }
+  in
+  let keep_action s = function
+    | Control e ->
+        keep controls s.ics e;
+        keep pos s.ipos e
+    | Operate e ->
+        (match (state.ipos e).cur with
+        | RegOp o :: _ -> keep registers.(e) (s.iregs e) o.dst
+        | _ -> ());
+        keep pos s.ipos e
+    | Commit (q, _) | Retire q -> keep flight s.iifl q
+  in
+  let keep_event s = function
+    | Issued i -> keep flight s.iifl (que i)
+    | Committed _ -> ()
+    | Retired i -> Option.iter (keep semas s.isem) (signals i)
+  in
+  (state, keep_action, keep_event)
+
+(* What `does` allows in the state, with what it has changed kept. *)
+let system (state, keep_action, keep_event) does a =
+  match does state a with
+  | None -> None
+  | Some (events, next) ->
+      keep_action next a;
+      List.iter (keep_event next) events;
+      Some events
+
 let after who = function
-  | Some (events, state) -> (events, state)
+  | Some events -> events
   | None -> raise (Stuck (who ^ " does not allow it"))
 
-let do_kernel r a =
-  let _, s = after "the kernel" (r.kernel_does r.kernel a) in
-  r.kernel <- settle_kernel r.n s
+let do_kernel r a = ignore (after "the kernel" (r.does_kernel a))
+let do_code r a = after "the code" (r.does_code a)
 
-let do_code r a =
-  let events, s = after "the code" (r.code_does r.code a) in
-  r.code <- settle_code r.n s;
-  events
-
-let rec walk_kernel r e =
-  match r.kernel_does r.kernel (Control e) with
-  | None -> ()
-  | Some (_, s) ->
-      let counts = settle_counts r.n (s.scnt e) in
-      r.kernel <- settle_kernel r.n { s with scnt = (fun x -> if x = e then counts else s.scnt x) };
-      walk_kernel r e
-
-let rec walk_code r e =
-  match r.code_does r.code (Control e) with
-  | None -> ()
-  | Some (_, s) ->
-      r.code <- settle_code r.n s;
-      walk_code r e
-
-let walk r e = walk_kernel r e; walk_code r e
+let walk r e =
+  while r.does_kernel (Control e) <> None do () done;
+  while r.does_code (Control e) <> None do () done
 
 let perform r (step : Source.step) =
   match step with
@@ -162,52 +204,49 @@ let engine_text r e =
   match (r.code.ipos e).cur with
   | [] -> "end"
   | RegOp _ :: _ -> "operation" ^ kernel_text r e
-  | Wait w :: _ -> "wait " ^ bit (r.passes r.code e (Some w)) ^ kernel_text r e
-  | Issue (_, w) :: _ -> "issue " ^ bit (r.passes r.code e w) ^ kernel_text r e
+  | Wait w :: _ -> "wait " ^ bit (r.passes e (Some w)) ^ kernel_text r e
+  | Issue (_, w) :: _ -> "issue " ^ bit (r.passes e w) ^ kernel_text r e
 
 let state_text r =
-  let engines = List.init r.n.engines (engine_text r) in
-  let semas = List.init r.n.semas (fun s -> string_of_int (r.code.isem s)) in
+  let engines = List.map (engine_text r) (engines r.t) in
+  (* To write a number takes as long as some comparisons. *)
+  let sema s = Steps.spend 4; string_of_int (r.code.isem s) in
+  let semas = List.init (Array.length r.t.source.semas) sema in
   String.concat "; " engines ^ " | " ^ String.concat " " semas
 
 (** A whole run *)
 
-(* Both systems before their first step; `guard` decides which bodies an engine enters. *)
-let start (t : Assemble.t) guard =
+(* Both systems before their first step; `guard` decides which bodies an engine enters. What is the same
+   for all runs is made once, for several. *)
+let starter (t : Assemble.t) =
   let c = t.source in
-  let tables = fast_tables t.cert in
-  let iop _ () = () in
-  let signals = Certifier.signals_of t.cert in
+  let tables = fast_tables t.cert and exact = Assemble.exactness t in
+  let signals = get (map_of t.cert.c_signals) in
   let m = if c.arithmetic.wraps then 1 lsl c.arithmetic.bits else 0 in
-  let control _ = Array.make (Array.length c.loops) 0 in
-  let registers e = List.fold_left (fun n r -> max n (r + 1)) 0 (mentions e t.cert.c_code) in
-  let num_engines = Array.length c.engines in
-  { n =
-      { engines = num_engines;
-        queues = Array.length c.queues;
-        instrs = Array.length c.instrs;
-        loops = Array.length c.loops;
-        semas = Array.length c.semas;
-        registers = List.fold_left max 0 (List.init num_engines registers) };
-    tables;
-    exact = Assemble.exactness t;
-    kernel_does = spec_does iop guard ctl tables;
-    code_does = code_does iop guard ctl tables signals m;
-    passes = wait_passes m;
-    kernel = sinit t.cert.c_spec () control;
-    code = iinit t.cert.c_code () control }
+  let iop _ () = () and control _ = By_id.empty in
+  fun guard ->
+    let kernel = kernel_of t (sinit t.cert.c_spec () control) tables.que in
+    let code = code_of t (iinit t.cert.c_code () control) tables.que signals in
+    let (kernel_state, _, _) = kernel and (code_state, _, _) = code in
+    { t; tables; exact;
+      does_kernel = system kernel (spec_does iop guard ctl tables);
+      does_code = system code (code_does iop guard ctl tables signals m);
+      passes = wait_passes m code_state;
+      kernel = kernel_state;
+      code = code_state }
 
 (* Says a line for each state; whether all steps could be made. *)
-let replay (t : Assemble.t) (run : Source.run) say =
+let replay ~steps (t : Assemble.t) (run : Source.run) say =
   let trips = Hashtbl.create 16 in
-  List.iter (fun (e, l, ts) -> Hashtbl.replace trips (e, l) (Array.of_list ts)) run.trips;
-  let r = start t (guard t trips) in
-  let show () = say (state_text r) in
+  List.iter (fun (e, l, ts) -> Hashtbl.replace trips (e, l) (sums ts)) run.trips;
+  let show r = say (state_text r) in
   try
-    List.iter (walk r) (List.init r.n.engines Fun.id);
-    show ();
-    List.iter (fun step -> perform r step; show ()) run.steps;
+    let r = starter t (guard t trips) in
+    List.iter (walk r) (engines t);
+    show r;
+    List.iter (fun step -> perform r step; show r) run.steps;
     true
   with
   | Stuck reason -> say ("stuck: " ^ reason); false
   | Failure _ -> say "stopped: a number is too large to be computed with"; false
+  | Steps.Spent -> say (Printf.sprintf "stopped: it takes more than %d steps; --steps=N gives it more" steps); false

@@ -28,12 +28,11 @@ exception Found of string
 let found format = Printf.ksprintf (fun s -> raise (Found s)) format
 
 (* How much is tried, in steps and not in seconds: the same certificate has the same verdict on every
-   machine. A step is a look at an engine, or one operation of control. *)
+   machine. A step is a look at an engine, or one operation; what these compute is counted as well. *)
 let actions_of_a_run = 2_000
 let most_in_flight = 64 (* of a queue; an engine with more to issue waits until some have retired *)
-let steps_in_all = 200_000
-
-exception Out_of_steps
+let steps_in_all = 400_000
+let most_computed = 100_000_000
 
 (** Trips *)
 
@@ -63,8 +62,9 @@ let sum trips l n =
 (* Control alone may take for ever. *)
 let guard t trips step _ l (c : Replay.control) =
   step ();
-  let reached = c.(t.places.parent.(l)) + 1 in
-  if is_branch t.source l then trips.choose l reached > 0 else sum trips l reached > c.(l)
+  let reached = Replay.completed t.places.parent.(l) c + 1 in
+  if is_branch t.source l then trips.choose l reached > 0
+  else sum trips l reached > Replay.completed l c
 
 (* Within what the kernel says of the loop. *)
 let allowed (l : Source.loop) n = max l.least (match l.most with Some m -> min m n | None -> n)
@@ -80,7 +80,7 @@ let distances t =
     | Element (l, k, b, back, ahead) -> put l k; put b (max back ahead)
   in
   Array.iteri (fun n d -> put_reading d t.readings.(n)) t.source.deps;
-  on
+  Array.map (List.sort_uniq compare) on
 
 (* Numbers that only look random: the same for the same question. *)
 let hash a b c = Hashtbl.hash (a, b, c)
@@ -91,13 +91,16 @@ let choices t =
   let branch_or trips l n = if is_branch t.source l then n mod 2 else trips l n in
   let same k = bounded (branch_or (fun _ _ -> k)) in
   let all_branches k = bounded (fun l _ -> if is_branch t.source l then 1 else k) in
-  let past more = bounded (branch_or (fun l _ -> List.fold_left max 1 on.(l) + more)) in
+  let longest = Array.map (List.fold_left max 1) on in
+  let past more = bounded (branch_or (fun l _ -> longest.(l) + more)) in
   (* A count that is one off for each iteration is seen where that adds up to a weight. *)
   let long loop = bounded (branch_or (fun l _ -> if loop l then 20 else 1)) in
   let is_outer l = real_loop t.source t.places t.places.parent.(l) <= 0 in
+  let around ks = Array.of_list (0 :: 1 :: 2 :: 3 :: List.concat_map (fun k -> [ k; k + 1 ]) ks) in
+  let values = Array.map around on in
   let mixed seed =
     let pick l n =
-      let values = Array.of_list (0 :: 1 :: 2 :: 3 :: List.concat_map (fun k -> [ k; k + 1 ]) on.(l)) in
+      let values = values.(l) in
       if is_branch t.source l then hash seed l n mod 2 else values.(hash seed l n mod Array.length values)
     in
     bounded pick
@@ -132,6 +135,8 @@ let trips_text t trips =
 
 (** One run *)
 
+module Ids = Set.Make (Int)
+
 (* Which queue retires: by such numbers, and a queue that is held back, if any, last. *)
 type schedule = { seed : int; held : int option }
 
@@ -141,6 +146,7 @@ type run = {
   trips : trips;
   exact : bool list array;
   issued : int array; (* by instruction *)
+  mutable busy : Ids.t; (* queues with something in flight *)
   step : unit -> unit; (* ends the search when there were enough *)
 }
 
@@ -192,10 +198,11 @@ let late run e i w =
 
 let passes run e w =
   expect_told run e w;
-  run.r.passes run.r.code e (Some w)
+  run.r.passes e (Some w)
 
 (* Register operations and waits that pass: nothing else sees when they happen. *)
 let rec settle run e =
+  run.step ();
   Replay.walk run.r e;
   match code_at run e with
   | RegOp o :: _ ->
@@ -233,13 +240,15 @@ let issue run e =
   let i = Option.get (kernel_at run e) in
   Replay.perform run.r (Source.Operate e);
   run.issued.(i) <- run.issued.(i) + 1;
+  run.busy <- Ids.add (snd run.t.source.instrs.(i)) run.busy;
   settle run e
 
 let retire run q =
   (match run.r.code.iifl q with
   | (_, false) :: _ -> Replay.perform run.r (Source.Commit (q, 0))
   | _ -> ());
-  Replay.perform run.r (Source.Retire q)
+  Replay.perform run.r (Source.Retire q);
+  if run.r.code.iifl q = [] then run.busy <- Ids.remove q run.busy
 
 let all_of n = List.init n Fun.id
 
@@ -260,9 +269,7 @@ let standstill run engines =
 
 (* The choice among what can be done next: engines in an order of their own, then a retirement. *)
 let next_action run schedule step engines =
-  let in_flight =
-    List.filter (fun q -> run.r.code.iifl q <> []) (all_of (Array.length run.t.source.queues))
-  in
+  let in_flight = Ids.elements run.busy in
   let queues =
     match List.filter (fun q -> Some q <> schedule.held) in_flight with
     | [] -> in_flight
@@ -277,10 +284,10 @@ let next_action run schedule step engines =
       let q = List.nth queues (hash schedule.seed step 0 mod List.length queues) in
       Some (fun () -> retire run q; List.iter (settle run) engines)
 
-let perform t trips schedule step =
-  let r = Replay.start t (guard t trips step) in
+let perform t start trips schedule step =
+  let r = start (guard t trips step) in
   let issued = Array.make (Array.length t.source.instrs) 0 in
-  let run = { t; r; trips; exact = Assemble.exactness t; issued; step } in
+  let run = { t; r; trips; exact = r.exact; issued; busy = Ids.empty; step } in
   let engines = all_of (Array.length t.source.engines) in
   List.iter (settle run) engines;
   let rec go number =
@@ -293,18 +300,22 @@ let perform t trips schedule step =
 
 (* A fault, as text, if one can be shown. *)
 let search t =
+  Steps.allow most_computed;
   let steps = ref 0 in
   let step () =
     incr steps;
-    if !steps > steps_in_all then raise Out_of_steps
+    if !steps > steps_in_all then raise Steps.Spent
   in
   let at_random = List.map (fun seed -> { seed; held = None }) (all_of 2) in
   let holding = List.map (fun q -> { seed = 0; held = Some q }) (all_of (Array.length t.source.queues)) in
   let schedules = at_random @ holding in
-  let try_one trips schedule = try perform t trips schedule step with Replay.Stuck _ | Failure _ -> () in
   try
+    let start = Replay.starter t in
+    let try_one trips schedule =
+      try perform t start trips schedule step with Replay.Stuck _ | Failure _ -> ()
+    in
     List.iter (fun trips -> List.iter (try_one trips) schedules) (choices t);
     None
   with
   | Found what -> Some what
-  | Out_of_steps -> None
+  | Steps.Spent -> None

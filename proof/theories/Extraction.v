@@ -6,8 +6,9 @@
              rejection.
    Paper     -
    C++       tools/tally/Certify.cpp runs tally-certify
-   Trusted   Coq's extraction; the OCaml expressions below; and numbers as OCaml's machine integers,
-             which is exact: a sum or product that does not fit ends the program *)
+   Trusted   Coq's extraction; the OCaml expressions below, with proof/extraction/steps.ml; and
+             numbers as OCaml's machine integers, which is exact: a sum or product that does not fit
+             ends the program, as do too many sums and comparisons *)
 
 Require Coq.extraction.Extraction.
 From Coq Require Import ExtrOcamlBasic ExtrOcamlNatInt PeanoNat.
@@ -17,13 +18,12 @@ From Tally Require Import FastTables FastChecker FastFits Execute.
 Extraction Language OCaml.
 
 (* The standard mapping leaves these unary, or lets them overflow. *)
-Extract Inlined Constant Init.Nat.add =>
-  "(fun (a : int) (b : int) -> let c = a + b in if c < 0 then failwith ""overflow"" else c)".
+Extract Inlined Constant Init.Nat.add => "Steps.sum".
 Extract Inlined Constant Init.Nat.mul =>
   "(fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith ""overflow"" else a * b)".
-Extract Inlined Constant Nat.eqb => "(fun (a : int) (b : int) -> a = b)".
-Extract Inlined Constant Nat.leb => "(fun (a : int) (b : int) -> a <= b)".
-Extract Inlined Constant Nat.ltb => "(fun (a : int) (b : int) -> a < b)".
+Extract Inlined Constant Nat.eqb => "Steps.equal".
+Extract Inlined Constant Nat.leb => "Steps.at_most".
+Extract Inlined Constant Nat.ltb => "Steps.below".
 Extract Inlined Constant Nat.max => "(fun (a : int) (b : int) -> if a < b then b else a)".
 Extract Inlined Constant Nat.min => "(fun (a : int) (b : int) -> if a < b then a else b)".
 Extract Inlined Constant Init.Nat.sub => "(fun (a : int) (b : int) -> if a < b then 0 else a - b)".

@@ -130,6 +130,70 @@ TEST(RobustnessTest, otherExpressionsThatGrow) {
   }
 }
 
+/// Little memory for a checker, and no more.
+constexpr const char *littleMemory = "ulimit -v 500000; ";
+
+/// Each pass over the loop finds what the one register more holds that it moves. No run shows a
+/// fault, and each of its steps takes as long as what it does, not as there are registers.
+TEST(RobustnessTest, registersThatTakeTurns) {
+  std::string turns =
+      each(2'000, [](size_t i) { return fmt::format("(move r{} r{})", 2000 - i, 1999 - i); });
+  Answer answer = runChecker(pair("", turns), "--seconds=60", littleMemory);
+  EXPECT_EQ(answer.output, "not covered: 'k' (per-loop): engine 'f': what its registers hold in "
+                           "'A' was not found in 64 passes\n");
+}
+
+/// The same for loops, one behind another: `use` waits for a product of all that they count.
+TEST(RobustnessTest, loopsThatTakeTurns) {
+  constexpr size_t count = 1'000;
+  auto loop = [](size_t i) {
+    return fmt::format("(loop {0} (add r{0} r0 1) (mul r0 r{0} r{1}))", i + 1, i);
+  };
+  std::string text = fmt::format(
+      R"((certificate 1 (kernel "k") (strategy "per-loop") (machine "m")
+  (arithmetic 32 saturates unsigned) (engines "e" "f") (queues ("e" 0 1 whole) ("f" 1 1 whole))
+  (loops{}) (instructions ("make" 0) ("use" 1)) (body (block 0) {} (block 1))
+  (dependences (0 1 (distance))) (semaphores "s")
+  (code (0 (issue 0 (signal 0 1))) (1 {} (issue 1 (wait 0 r0))))))",
+      each(count, [](size_t i) { return fmt::format(" (\"L{}\" loop)", i); }),
+      each(count, [](size_t i) { return fmt::format(" (loop {})", i + 1); }), each(count, loop));
+  Answer answer = runChecker(text, "--seconds=60", littleMemory);
+  EXPECT_EQ(answer.output, "not covered: 'k' (per-loop): engine 'f', instruction 'use': waits for "
+                           "'s' >= a value about which nothing is known, but dependence 'make' -> "
+                           "'use' at 'the kernel' = 0 asks for 1\n");
+}
+
+/// Sixty sums under a mask of thirty factors, again and again.
+std::string masks() {
+  return each(30, [](size_t i) { return fmt::format("(gt r{} r0 {})", 10 + i, i); }) +
+         "(move r1 r10)" +
+         each(29, [](size_t i) { return fmt::format("(mul r1 r1 r{})", 11 + i); }) +
+         "(add r2 r0 r0)" +
+         each(60, [](size_t i) { return fmt::format("(sub r2 r2 {}) (add r2 r2 r0)", i + 1); }) +
+         repeated(1'000, "(mul r3 r1 r2)");
+}
+
+TEST(RobustnessTest, stepsAreUp) {
+  Answer answer = runChecker(pair("", masks()), "--steps=1000000");
+  EXPECT_EQ(answer.output, "not covered: 'k' (per-loop): the checker takes more than 1000000 "
+                           "steps; --steps=N gives it more\n");
+  EXPECT_EQ(answer.status, 2);
+  expectVerdict(pair("", ""), "certified", "--steps=1000000");
+}
+
+/// Each line of a replay has a number for each semaphore.
+TEST(RobustnessTest, stepsOfAReplayAreUp) {
+  std::string text = pair("", "");
+  text.insert(text.rfind(')'),
+              "(run (trips (0 1 9) (1 1 9)) (steps" + repeated(9, " (operate 0)") + "))");
+  Answer all = runChecker(text, "--replay");
+  EXPECT_EQ(all.output.find("stopped"), std::string::npos) << all.output;
+  Answer some = runChecker(text, "--replay --steps=100");
+  EXPECT_NE(some.output.find("stopped: it takes more than 100 steps; --steps=N gives it more"),
+            std::string::npos)
+      << some.output;
+}
+
 TEST(RobustnessTest, nesting) {
   for (size_t depth : {256, 257}) {
     auto nest = [&](const std::string &inside) {
