@@ -343,7 +343,7 @@ let needed h c p = function
 | Flat f ->
   (fun (a : int) (b : int) -> if a < b then 0 else a - b) (c.tot p) f
 | Element (s, k, b, back, ahead) ->
-  (fun (a : int) (b : int) -> if a < b then a else b)
+  Steps.smaller
     (Steps.sum (past c s (Steps.sum k (Stdlib.Int.succ 0)) p)
       ((fun (a : int) (b : int) -> if a < b then 0 else a - b)
         (Steps.sum (h b) ahead) back)) (past c s k p)
@@ -358,7 +358,7 @@ let alu_nat o a b =
   | AMul ->
     (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
       a b
-  | AMin -> (fun (a : int) (b : int) -> if a < b then a else b) a b
+  | AMin -> Steps.smaller a b
   | AGt -> if Steps.below b a then Stdlib.Int.succ 0 else 0
 
 type flight = (instr * bool) list
@@ -2057,9 +2057,8 @@ let rec stream_ranked rank lo = function
 
 let block_end rank lo f =
   fold_left (fun n xs ->
-    fold_left (fun n0 x ->
-      (fun (a : int) (b : int) -> if a < b then b else a) n0 (Stdlib.Int.succ
-        (rank x))) xs n) f lo
+    fold_left (fun n0 x -> Steps.larger n0 (Stdlib.Int.succ (rank x))) xs n)
+    f lo
 
 (** val ranked : (instr -> int) -> int -> instr code -> int option **)
 
@@ -2307,13 +2306,10 @@ let rec code_eqb a b =
 
 let rec width = function
 | CNil -> 0
-| CBlock (f, r) ->
-  (fun (a : int) (b : int) -> if a < b then b else a) (length f) (width r)
-| CLoop (_, b, r) ->
-  (fun (a : int) (b : int) -> if a < b then b else a) (width b) (width r)
+| CBlock (f, r) -> Steps.larger (length f) (width r)
+| CLoop (_, b, r) -> Steps.larger (width b) (width r)
 | CCond (_, _, a, b, r) ->
-  (fun (a : int) (b : int) -> if a < b then b else a) (width a)
-    ((fun (a : int) (b : int) -> if a < b then b else a) (width b) (width r))
+  Steps.larger (width a) (Steps.larger (width b) (width r))
 
 (** val wf_bodyb :
     tables -> engine -> loopid list -> loopid -> instr code -> bool **)
@@ -2458,10 +2454,7 @@ let assumed x h =
 (** val least : loopid list -> condition -> expr -> int **)
 
 let rec least act h x =
-  (fun (a : int) (b : int) -> if a < b then b else a)
-    (fold_right (fun h0 n ->
-      (fun (a : int) (b : int) -> if a < b then b else a) (assumed x h0) n) 0
-      h)
+  Steps.larger (fold_right (fun h0 n -> Steps.larger (assumed x h0) n) 0 h)
     (match x with
      | EC n -> n
      | ETot l -> if inb l act then Stdlib.Int.succ 0 else 0
@@ -2481,9 +2474,7 @@ let rec least act h x =
              (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
                n (least act h b)
            | _ -> 0)
-        | AMin ->
-          (fun (a : int) (b : int) -> if a < b then a else b) (least act h a)
-            (least act h b)
+        | AMin -> Steps.smaller (least act h a) (least act h b)
         | _ -> 0)
      | _ -> 0)
 
@@ -2573,9 +2564,7 @@ let rec most b = function
    | AMul ->
      (fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
        (most b a) (most b b0)
-   | AMin ->
-     (fun (a : int) (b : int) -> if a < b then a else b) (most b a)
-       (most b b0)
+   | AMin -> Steps.smaller (most b a) (most b b0)
    | AGt -> Stdlib.Int.succ 0
    | _ -> most b a)
 
@@ -3228,7 +3217,7 @@ let word_alu m o a b =
     (fun (a : int) (b : int) -> if b = 0 then a else a mod b)
       ((fun (a : int) (b : int) -> if a > 0 && b > max_int / a then failwith "overflow" else a * b)
         a b) m
-  | AMin -> (fun (a : int) (b : int) -> if a < b then a else b) a b
+  | AMin -> Steps.smaller a b
   | AGt -> if Steps.below b a then Stdlib.Int.succ 0 else 0
 
 (** val word_value : int -> operand -> (reg -> int) -> int **)

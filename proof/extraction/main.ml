@@ -132,7 +132,7 @@ let help =
     \  --batch      say only what is not certified, and the numbers\n\
     \  --quick      try no runs: what only a run can show to be wrong is not covered\n\
     \  --replay     perform the run that each certificate holds\n\
-    \  --steps=N    give the checker so many steps (400000000) for each; then it is not covered\n\
+    \  --steps=N    give the checker so many steps (500000000) for each; then it is not covered\n\
     \  --seconds=N  give each certificate so long (300); then it is not covered\n\
     \  --diagnostics=FORMAT\n\
     \               errors on stderr as text, or as json: one object a line (docs/guide/Json.md)\n\n\
@@ -175,7 +175,7 @@ let run () =
   let options, files = List.partition (fun a -> String.length a > 1 && a.[0] = '-') arguments in
   Messages.as_json := List.mem "--diagnostics=json" options;
   let start =
-    { batch = false; replay = false; quick = false; steps = 400_000_000;
+    { batch = false; replay = false; quick = false; steps = 500_000_000;
       limits = { seconds = 300; mebibytes = 1536 } }
   in
   let mode = List.fold_left option start options in

@@ -21,6 +21,9 @@ let[@inline] equal (a : int) b = count (); a = b
 let[@inline] at_most (a : int) b = count (); a <= b
 let[@inline] below (a : int) b = count (); a < b
 
+let[@inline] larger (a : int) b = count (); if a < b then b else a
+let[@inline] smaller (a : int) b = count (); if a < b then a else b
+
 let[@inline] sum a b =
   count ();
   let c = a + b in

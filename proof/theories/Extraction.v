@@ -24,8 +24,8 @@ Extract Inlined Constant Init.Nat.mul =>
 Extract Inlined Constant Nat.eqb => "Steps.equal".
 Extract Inlined Constant Nat.leb => "Steps.at_most".
 Extract Inlined Constant Nat.ltb => "Steps.below".
-Extract Inlined Constant Nat.max => "(fun (a : int) (b : int) -> if a < b then b else a)".
-Extract Inlined Constant Nat.min => "(fun (a : int) (b : int) -> if a < b then a else b)".
+Extract Inlined Constant Nat.max => "Steps.larger".
+Extract Inlined Constant Nat.min => "Steps.smaller".
 Extract Inlined Constant Init.Nat.sub => "(fun (a : int) (b : int) -> if a < b then 0 else a - b)".
 Extract Inlined Constant Nat.div => "(fun (a : int) (b : int) -> if b = 0 then 0 else a / b)".
 Extract Inlined Constant Nat.modulo =>
