@@ -80,7 +80,8 @@ let replay ~steps send (c : Source.t) =
 
 (** The command line *)
 
-type mode = { batch : bool; replay : bool; quick : bool; steps : int; limits : Worker.limits }
+(* [steps]: for each certificate; if none are given, the longer a file the more. *)
+type mode = { batch : bool; replay : bool; quick : bool; steps : int option; limits : Worker.limits }
 
 (* A line for each verdict that has something to say, and lines of replays. *)
 let say mode n name (m : Worker.message) =
@@ -107,8 +108,15 @@ let without_name path message =
     String.sub message length (String.length message - length)
   else message
 
+let steps_at_least = 500_000_000
+let steps_per_byte = 100
+
+let action mode text =
+  let usual = steps_at_least + steps_per_byte * String.length text in
+  let steps = Option.value mode.steps ~default:usual in
+  if mode.replay then replay ~steps else certify ~quick:mode.quick ~steps
+
 let do_file mode n path =
-  let action = if mode.replay then replay ~steps:mode.steps else certify ~quick:mode.quick ~steps:mode.steps in
   let file = if path = "-" then "<stdin>" else path in
   match read_input path with
   | exception Sys_error message ->
@@ -116,7 +124,7 @@ let do_file mode n path =
   | exception Too_large ->
       complain n (In file) (Printf.sprintf "it is larger than %d bytes" largest_input)
   | text -> (
-      match Worker.serve mode.limits text ~skip:0 action (say mode n) with
+      match Worker.serve mode.limits text ~skip:0 (action mode text) (say mode n) with
       | All -> ()
       | Broken (place, message) ->
           let line, column = Sexp.position text place in
@@ -132,7 +140,8 @@ let help =
     \  --batch      say only what is not certified, and the numbers\n\
     \  --quick      try no runs: what only a run can show to be wrong is not covered\n\
     \  --replay     perform the run that each certificate holds\n\
-    \  --steps=N    give the checker so many steps (500000000) for each; then it is not covered\n\
+    \  --steps=N    give the checker so many steps for each (500000000, and 100 for each byte of\n\
+    \               its file); then it is not covered\n\
     \  --seconds=N  give each certificate so long (300); then it is not covered\n\
     \  --diagnostics=FORMAT\n\
     \               errors on stderr as text, or as json: one object a line (docs/guide/Json.md)\n\n\
@@ -156,7 +165,7 @@ let option mode o =
   | [ "--help" ] -> print_string help; flush stdout; exit 0
   | [ "--diagnostics"; ("text" | "json") ] -> mode (* was read before *)
   | "--diagnostics" :: _ -> fail "'--diagnostics' takes 'text' or 'json', as in '--diagnostics=json'"
-  | [ "--steps"; n ] -> { mode with steps = number_below 1_000_000_000_000 "--steps" n }
+  | [ "--steps"; n ] -> { mode with steps = Some (number_below 1_000_000_000_000 "--steps" n) }
   | [ "--seconds"; n ] ->
       { mode with limits = { mode.limits with seconds = number_below 1_000_000 "--seconds" n } }
   | _ -> fail (Printf.sprintf "unknown option %s" (Printable.quoted o))
@@ -175,7 +184,7 @@ let run () =
   let options, files = List.partition (fun a -> String.length a > 1 && a.[0] = '-') arguments in
   Messages.as_json := List.mem "--diagnostics=json" options;
   let start =
-    { batch = false; replay = false; quick = false; steps = 500_000_000;
+    { batch = false; replay = false; quick = false; steps = None;
       limits = { seconds = 300; mebibytes = 1536 } }
   in
   let mode = List.fold_left option start options in
