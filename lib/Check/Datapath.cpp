@@ -103,6 +103,7 @@ private:
     TouchedTiles touched;
     for (AccessId a : kernel.instrs[at.instr()].accesses) {
       if (ranges.isTouched(at, a)) {
+        result.touched[a] = true;
         watch(at, a);
         touch(ranges.tileOf(at, a), touched[static_cast<size_t>(kernel.accesses[a].kind)]);
       }
@@ -319,7 +320,7 @@ private:
 };
 
 Datapath::Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns)
-    : kernel(kernel) {
+    : kernel(kernel), touched(kernel.accesses.size(), false) {
   DatapathBuilder(*this, bindings, maxRuns);
 }
 

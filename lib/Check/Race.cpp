@@ -34,6 +34,7 @@ public:
         subject(kernel, code, machine, bindings,
                 {options.inFlight, options.maxOperations, nullptr}) {
     result.hasRun = IdVector<InstrId, bool>(kernel.instrs.size(), false);
+    result.touched = IdVector<AccessId, bool>(kernel.accesses.size(), false);
   }
 
   RaceResult run() {
@@ -218,6 +219,11 @@ private:
     for (QueueId queue : subject.kernel.queues.ids()) {
       for (uint32_t n = 0; n < state.queues[queue].issued; ++n) {
         result.hasRun[system.instanceAt(queue, n).instr] = true;
+      }
+    }
+    for (InstrId instr : subject.kernel.instrs.ids()) {
+      for (AccessId access : subject.kernel.instrs[instr].accesses) {
+        result.touched[access] = result.hasRun[instr] && subject.datapath->isTouched(access);
       }
     }
   }

@@ -1,10 +1,10 @@
 // RUN: tally check %s --race --guards=1 --trips=A=0 | FileCheck %s
 // RUN: tally check %s --race --guards=1 --trips=A=0 --format=json | FileCheck %s --check-prefix=JSON
 
-// What never ran was compared with nothing, and a yes says so.
+// What never ran was compared with nothing, and a yes to given trips says so.
 
-// CHECK: race:    yes: {{.*}}; but 2 instructions never ran: 'load', 'use'
-// JSON:      "reason": "{{.*}}; but 2 instructions never ran: 'load', 'use'"
+// CHECK: race:    yes: {{.*}}; but 'load' never ran, which needs loop 'A' entered; 'use' never ran, which needs loop 'A' entered
+// JSON:      "reason": "{{.*}}; but 'load' never ran, which needs loop 'A' entered; 'use' never ran, which needs loop 'A' entered"
 // JSON-NEXT: "never_ran": [
 // JSON-NEXT:   "load",
 // JSON-NEXT:   "use"

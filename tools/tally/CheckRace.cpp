@@ -1,14 +1,8 @@
 //===- CheckRace.cpp - tally check --race ---------------------------------===//
 //
-// Runs the race check for the given trips, or for several choices of our own:
-//
-//   every loop 0, 1, 2, 3, and more times than the longest distance
-//   each loop in turn not at all, or once within longer ones
-//   each loop in turn, with those around it, three times, and all others once
-//   all of them another number of times at each entry
-//   those that diverge another number of times on each engine
-//
-// each with several decisions of branches and guards, if there are any.
+// Runs the race check for the given trips, or for several choices of our own (Choices.h). A yes is
+// about the runs that were tried. It says what these never did; and if that may conflict with
+// something, in runs that nobody has asked about, there is no yes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,134 +10,26 @@
 #include "Progress.h"
 
 #include "tally/Check/Causes.h"
+#include "tally/Check/Choices.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 #include <span>
 
 namespace tally::tool {
 namespace {
 
-using Time = std::chrono::steady_clock;
-
-/// One choice of trips.
-struct RaceTrips {
-  Bindings bindings;
-  std::vector<std::string> options; ///< `--trips` values that say the same
-  uint64_t guards = 0;
-};
-
-class TripChooser {
-public:
-  /// `asked`: the kernel with all dependences that code for it is held to.
-  TripChooser(const Kernel &kernel, const Kernel &asked) : kernel(kernel), asked(asked) {}
-
-  std::vector<RaceTrips> run() {
-    for (uint64_t count : {uint64_t(0), uint64_t(1), uint64_t(2), uint64_t(3)}) {
-      add([&](LoopId) { return Trips{count}; });
-    }
-    const uint64_t many = manyTrips();
-    add([&](LoopId loop) { return Trips{std::max(many, longestDistance(asked, loop) + 1)}; });
-    for (LoopId one : kernel.loops.ids()) {
-      if (isFree(kernel.loops[one])) {
-        add([&](LoopId loop) { return Trips{loop == one ? 0u : 3u}; });
-        add([&](LoopId loop) { return Trips{loop == one ? 1u : 3u}; });
-        add([&](LoopId loop) { return Trips{kernel.encloses(loop, one) ? 3u : 1u}; });
-      }
-    }
-    add([](LoopId loop) { return loop.value % 2 == 0 ? Trips{3, 0, 2} : Trips{4, 1, 0, 3}; });
-    addDivergent();
-    return std::move(choices);
-  }
-
-  bool hasGuards() const {
-    return std::ranges::any_of(
-        kernel.loops, [](const Loop &loop) { return loop.trip.kind == Trip::Kind::Guard; });
-  }
-
-private:
-  using Trips = std::vector<uint64_t>;
-
-  static constexpr uint64_t numGuardSeeds = 16;
-
-  uint64_t manyTrips() const {
-    uint64_t longest = 3;
-    for (const DistanceComponent &component : asked.components) {
-      longest = std::max(longest, static_cast<uint64_t>(std::abs(component.distance)));
-    }
-    return std::min<uint64_t>(2 * longest + 3, 100);
-  }
-
-  /// One set of trips for all engines.
-  template <typename TripsOf> void add(TripsOf tripsOf) {
-    RaceTrips choice{Bindings(kernel), {}, 0};
-    for (LoopId id : kernel.loops.ids()) {
-      if (isFree(kernel.loops[id])) {
-        bind(choice, id, {}, tripsOf(id));
-      }
-    }
-    keep(std::move(choice));
-  }
-
-  /// Divergent loops another number of times on each engine.
-  void addDivergent() {
-    RaceTrips choice{Bindings(kernel), {}, 0};
-    for (LoopId id : kernel.loops.ids()) {
-      if (isFree(kernel.loops[id]) && kernel.loops[id].uniform) {
-        bind(choice, id, {}, {3});
-      } else if (isFree(kernel.loops[id])) {
-        for (EngineId engine : kernel.engines.ids()) {
-          bind(choice, id, engine, {(engine.value + 2) % 4});
-        }
-      }
-    }
-    keep(std::move(choice));
-  }
-
-  /// Within the bounds of the kernel.
-  void bind(RaceTrips &choice, LoopId id, EngineId engine, Trips trips) const {
-    for (uint64_t &count : trips) {
-      const Trip &bounds = kernel.loops[id].trip;
-      count = std::min(std::max(count, bounds.min), bounds.max.value_or(UINT64_MAX));
-    }
-    std::string on = engine.valid() ? fmt::format("@{}", kernel.nameOf(engine)) : "";
-    choice.options.push_back(fmt::format("{}{}={}", kernel.nameOf(id), on, fmt::join(trips, ",")));
-    choice.bindings.set(id, std::move(trips), engine);
-  }
-
-  /// Unless it is there already.
-  void keep(RaceTrips choice) {
-    if (!known.insert(choice.options).second) {
-      return;
-    }
-    for (choice.guards = 0; choice.guards < (hasGuards() ? numGuardSeeds : 1); ++choice.guards) {
-      choice.bindings.setGuardSeed(choice.guards);
-      choices.push_back(choice);
-    }
-  }
-
-  static bool isFree(const Loop &loop) {
-    return loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Value;
-  }
-
-  const Kernel &kernel;
-  const Kernel &asked;
-  std::vector<RaceTrips> choices;
-  std::set<std::vector<std::string>> known;
-};
-
 class RaceMode {
 public:
   RaceMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
            const Bindings &given)
       : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
-        hasGuards(!options.tripsGiven() &&
-                  TripChooser(subject.kernel, subject.kernel).hasGuards()) {
+        isDecided(!options.tripsGiven() && hasGuards(subject.kernel)) {
     ranOnce = IdVector<InstrId, bool>(kernel.instrs.size(), false);
+    touched = IdVector<AccessId, bool>(kernel.accesses.size(), false);
     race.inFlight = options.inFlight != 0 ? options.inFlight : race.inFlight;
     race.schedules = options.schedules;
     race.seed = options.seed;
@@ -154,24 +40,20 @@ public:
   }
 
   Answer run() {
-    std::vector<RaceTrips> choices = choose();
-    Time::time_point start = Time::now();
-    double total = options.seconds > 0 ? options.seconds : race.seconds;
+    race.seconds = options.seconds > 0 ? options.seconds : race.seconds;
     answer.verdict = Verdict::Yes;
-    for (size_t i = 0; i < choices.size(); ++i) {
-      if (isSet(options.stop)) {
-        answer.verdict = both(answer.verdict, Verdict::Undecided);
-        reason = answer.verdict == Verdict::No ? reason : stopReason;
-        break;
-      }
-      // What one choice leaves of its share, the others have.
-      double left = total - std::chrono::duration<double>(Time::now() - start).count();
-      race.seconds = std::max(left, 0.0) / static_cast<double>(choices.size() - i);
-      runOne(choices[i]);
+    raceRuns(kernel, subject.code, machine, choose(), race,
+             [this](const RunChoice &choice, RaceResult result) {
+               take(choice, std::move(result));
+               return !isSet(options.stop);
+             });
+    if (isSet(options.stop) && answer.verdict == Verdict::Yes) {
+      answer.verdict = Verdict::Undecided;
+      reason = stopReason;
     }
-    foldReports(choices);
+    foldReports();
     for (size_t i = 0; i < results.size(); ++i) {
-      tell(results[i], choices[i]);
+      tell(results[i], tried[i]);
     }
     bool hasNeeds = !kernel.accesses.empty() || !kernel.deps.empty();
     std::string nothing = nothingToCompare(subject, hasNeeds, most);
@@ -179,18 +61,22 @@ public:
       answer.verdict = Verdict::Undecided;
       reason = nothing;
     }
-    std::vector<std::string> never = neverRan();
+    noteNever();
     if (answer.verdict == Verdict::Yes && !never.empty()) {
-      reason += "; but " + neverText(never);
+      answer.verdict = mayBeWrong && !options.tripsGiven() ? Verdict::Undecided : Verdict::Yes;
+      reason = fmt::format("{}; but {}",
+                           answer.verdict == Verdict::Yes ? reason : "nothing wrong was seen",
+                           neverText());
     }
     answer.json = {{"verdict", toString(answer.verdict)},
                    {"reason", reason},
-                   {"never_ran", never},
+                   {"never_ran", std::move(neverRan)},
+                   {"never_touched", std::move(neverTouched)},
                    {"runs", std::move(runs)}};
     answer.text += fmt::format(
         "race:    {}: {}\n         {}, {}, {}, seed {}\n", toString(answer.verdict), reason,
         options.tripsGiven() ? "the given trips"
-                             : fmt::format("{} of trips", counted(choices.size(), "choice")),
+                             : fmt::format("{} of trips", counted(tried.size(), "choice")),
         counted(schedules, "schedule"), counted(steps, "step"), options.seed);
     if (stuckTogether) {
       answer.text +=
@@ -205,15 +91,14 @@ public:
   }
 
 private:
-  std::vector<RaceTrips> choose() const {
+  std::vector<RunChoice> choose() const {
     if (options.tripsGiven()) {
-      return {{given, options.values.trips, options.values.guards}};
+      return {{given, options.values.trips, options.values.guards, false}};
     }
-    return TripChooser(kernel, subject.heldTo()).run();
+    return chooseRuns(kernel, subject.heldTo(), machine);
   }
 
-  void runOne(const RaceTrips &choice) {
-    RaceResult result = checkRaces(kernel, subject.code, machine, choice.bindings, race);
+  void take(const RunChoice &choice, RaceResult result) {
     if (!options.tripsGiven()) {
       doubtTrips(result);
     }
@@ -221,6 +106,9 @@ private:
     stuckTogether |= result.stuckTogether;
     for (InstrId instr : kernel.instrs.ids()) {
       ranOnce[instr] = ranOnce[instr] || result.hasRun[instr];
+    }
+    for (AccessId access : kernel.accesses.ids()) {
+      touched[access] = touched[access] || result.touched[access];
     }
     schedules += result.schedules;
     steps += result.steps;
@@ -230,33 +118,56 @@ private:
     reason = reason.empty() || before != answer.verdict ? result.reason : reason;
     keepNew(result);
     results.push_back(std::move(result));
+    tried.push_back(choice);
   }
 
-  /// What no run has issued was compared with nothing.
-  std::vector<std::string> neverRan() const {
-    std::vector<std::string> names;
+  /// What no run has issued, and tiles that none has touched, were compared with nothing.
+  void noteNever() {
+    Comparable comparable = findComparable(kernel, machine);
     for (InstrId instr : kernel.instrs.ids()) {
       if (!ranOnce[instr]) {
-        names.emplace_back(kernel.nameOf(instr));
+        neverRan.emplace_back(kernel.nameOf(instr));
+        addNever(fmt::format("'{}' never ran", kernel.nameOf(instr)), whenRuns(kernel, instr));
+        mayBeWrong |= comparable.instrs[instr];
+        continue;
+      }
+      for (AccessId access : kernel.instrs[instr].accesses) {
+        if (!touched[access] && comparable.accesses[access] && mayTouch(kernel, access)) {
+          noteUntouched(instr, access);
+          mayBeWrong = true;
+        }
       }
     }
-    return names;
+  }
+
+  void noteUntouched(InstrId instr, AccessId access) {
+    TouchText text = touchText(kernel, access);
+    addNever(fmt::format("'{}' never touched {}", kernel.nameOf(instr), text.tile), text.needs);
+    neverTouched.push_back(
+        {{"instruction", kernel.nameOf(instr)}, {"tile", text.tile}, {"needs", text.needs}});
+  }
+
+  void addNever(std::string what, std::string needs) {
+    never.push_back(needs.empty() ? std::move(what)
+                                  : fmt::format("{}, which needs {}", what, needs));
   }
 
   /// Names the first few.
-  static std::string neverText(const std::vector<std::string> &names) {
+  std::string neverText() const {
     constexpr size_t numNamed = 4;
-    auto named = std::span(names).first(std::min(names.size(), numNamed));
-    return fmt::format("{} never ran: '{}'{}", counted(names.size(), "instruction"),
-                       fmt::join(named, "', '"), names.size() > numNamed ? ", ..." : "");
+    auto named = std::span(never).first(std::min(never.size(), numNamed));
+    return fmt::format("{}{}", fmt::join(named, "; "),
+                       never.size() > numNamed
+                           ? fmt::format("; and {} more like these", never.size() - numNamed)
+                           : "");
   }
 
   /// Several reports may have one cause, in several runs, too.
-  void foldReports(const std::vector<RaceTrips> &choices) {
+  void foldReports() {
     nowDoing("looking for causes");
     std::vector<Bindings> bindings;
-    for (size_t i = 0; i < results.size(); ++i) {
-      bindings.push_back(choices[i].bindings);
+    for (const RunChoice &choice : tried) {
+      bindings.push_back(choice.bindings);
     }
     CauseOptions cause;
     cause.race = race;
@@ -264,7 +175,7 @@ private:
     findCauses(kernel, subject.code, machine, bindings, results, cause);
   }
 
-  void tell(RaceResult &result, const RaceTrips &choice) {
+  void tell(RaceResult &result, const RunChoice &choice) {
     Json object = Json::parse(toJson(result, kernel.files));
     if (!options.all) {
       std::erase_if(result.reports, [](const RaceReport &report) { return report.isFolded; });
@@ -306,10 +217,10 @@ private:
   }
 
   /// The options that bind what the kernel leaves open.
-  std::string optionsText(const RaceTrips &choice) const {
+  std::string optionsText(const RunChoice &choice) const {
     std::string text = fmt::format(
         "{}{}", choice.options.empty() ? "" : "--trips=", fmt::join(choice.options, " --trips="));
-    if (hasGuards || options.values.guardsGiven) {
+    if (isDecided || options.values.guardsGiven) {
       text += fmt::format("{}--guards={}", text.empty() ? "" : " ", choice.guards);
     }
     return text;
@@ -320,14 +231,19 @@ private:
   const Kernel &kernel;
   const Machine &machine;
   const Bindings &given;
-  const bool hasGuards;
+  const bool isDecided; ///< choices have decisions of branches
   RaceOptions race;
   Answer answer;
   std::string reason;
   RunDoes most = RunDoes::Nothing; ///< with some choice of trips
   IdVector<InstrId, bool> ranOnce; ///< by instruction: in some run
+  IdVector<AccessId, bool> touched;
+  Json neverRan = Json::array(), neverTouched = Json::array();
+  std::vector<std::string> never;  ///< the same as text
+  bool mayBeWrong = false;         ///< some of that may conflict with something
   bool stuckTogether = false;      ///< in some run the dependences let no engine go on
-  std::vector<RaceResult> results; ///< by choice of trips
+  std::vector<RunChoice> tried;    ///< choices of trips
+  std::vector<RaceResult> results; ///< of each
   Json runs = Json::array();
   uint64_t schedules = 0, steps = 0;
   std::set<std::string> shown;

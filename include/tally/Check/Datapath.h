@@ -65,6 +65,9 @@ public:
   /// The first run of each access that leaves its buffer. Its tile is taken for memory of its own.
   const std::vector<OutsideRun> &outside() const { return outsideRuns; }
 
+  /// Whether some run touches its tile.
+  bool isTouched(AccessId access) const { return touched[access]; }
+
   size_t numCells() const { return cellTexts.size(); }
 
   /// `X[1, 0:128]`, or `'load' -> 'scale'` for the cell of a dependence.
@@ -87,6 +90,7 @@ private:
   const Kernel &kernel;
   bool isComplete = true;
   std::vector<OutsideRun> outsideRuns;
+  IdVector<AccessId, bool> touched;
   IdVector<CellId, std::string> cellTexts;
   std::vector<Footprint> footprints;
   IdVector<InstrId, std::vector<uint32_t>> footprintOf; ///< by run

@@ -109,11 +109,12 @@ struct RaceResult {
   bool heldBack = false;      ///< ... since queues were held back: the schedule alone would not
   bool stuckTogether = false; ///< some run ended where the dependences themselves let none go on
   bool timeIsUp = false;
-  bool isStopped = false;          ///< by the flag
-  std::vector<uint32_t> issued;    ///< by queue: instructions, in the first schedule
-  std::vector<EngineId> blocked;   ///< at the end of the first schedule
-  IdVector<InstrId, bool> hasRun;  ///< by instruction: in some schedule
-  std::vector<RaceReport> reports; ///< errors first
+  bool isStopped = false;           ///< by the flag
+  std::vector<uint32_t> issued;     ///< by queue: instructions, in the first schedule
+  std::vector<EngineId> blocked;    ///< at the end of the first schedule
+  IdVector<InstrId, bool> hasRun;   ///< by instruction: in some schedule
+  IdVector<AccessId, bool> touched; ///< by access: some run that has happened touches its tile
+  std::vector<RaceReport> reports;  ///< errors first
 };
 
 /// For a kernel that check() accepts and code that verifyCode() accepts.
