@@ -1,14 +1,14 @@
 //===- HeldDeps.cpp - Written dependences against accesses ----------------===//
 //
 // What accesses ask for and no chain of written dependences is seen to imply (Deps/Held.h) may be
-// missing. A run decides: with trips that reach the example of two runs that touch the same, the
-// code races or it does not.
+// missing. Runs decide, those that `tally check --race` tries (Choices.h): the code races for it or
+// it does not.
 //
 //===----------------------------------------------------------------------===//
 
 #include "HeldDeps.h"
 
-#include "tally/Check/Race.h"
+#include "tally/Check/Choices.h"
 #include "tally/Deps/Render.h"
 
 #include <fmt/format.h>
@@ -19,11 +19,7 @@
 namespace tally::tool {
 namespace {
 
-/// How branches go, and how long one run may take.
-constexpr uint64_t numGuards = 16;
-constexpr double secondsOfRun = 0.5;
-
-/// So many of those that are open are tried and named.
+/// So many of those that are open are named.
 constexpr size_t mostNamed = 8;
 
 class Holder {
@@ -33,8 +29,13 @@ public:
 
   /// Whether a run of the code shows that something is missing.
   bool findMissing(Diagnostics &diagnostics) {
+    findRaces();
     for (size_t i = 0; i < std::min(held.open.size(), mostNamed); ++i) {
       look(held.asked.deps[held.open[i]], diagnostics);
+    }
+    if (!races.empty() && !diagnostics.hasErrors()) {
+      const Diagnostic &race = races.begin()->second;
+      diagnostics.error(race.where, race.message);
     }
     return diagnostics.hasErrors();
   }
@@ -44,15 +45,40 @@ private:
     return tally::describe(kernel, held.asked, derived);
   }
 
+  void findRaces() {
+    const std::vector<RunChoice> choices =
+        held.open.empty() ? std::vector<RunChoice>()
+                          : chooseRuns(kernel, withOpenDeps(kernel, held), machine);
+    RaceOptions options;
+    raceRuns(kernel, code, machine, choices, options, [this](const RunChoice &, RaceResult result) {
+      for (RaceReport &report : result.reports) {
+        if (report.kind == ReportKind::Race && report.text.severity == Severity::Error) {
+          races.try_emplace({report.producer, report.consumer}, std::move(report.text));
+        }
+      }
+      return !isAllShown();
+    });
+  }
+
+  bool isAllShown() const {
+    return std::ranges::all_of(
+        held.open, [&](size_t d) { return races.contains(pairOf(held.asked.deps[d])); });
+  }
+
+  static std::pair<InstrId, InstrId> pairOf(const DerivedDep &derived) {
+    return {derived.dep.producer, derived.dep.consumer};
+  }
+
   void look(const DerivedDep &derived, Diagnostics &diagnostics) {
     Location where = kernel.instrs[derived.dep.consumer].where;
-    if (std::optional<Diagnostic> race = raceOf(derived)) {
+    auto race = races.find(pairOf(derived));
+    if (race != races.end()) {
       diagnostics
           .error(where, fmt::format("the dependences that are written do not imply {}, and the "
                                     "code races for that; write it, or none, so that all of them "
                                     "are found",
                                     describe(derived)))
-          .note(race->where, race->message);
+          .note(race->second.where, race->second.message);
       return;
     }
     diagnostics.remark(where, fmt::format("it is not seen that the dependences that are written "
@@ -60,93 +86,11 @@ private:
                                           describe(derived)));
   }
 
-  /// A run of the code that touches what the two touch without an order.
-  std::optional<Diagnostic> raceOf(const DerivedDep &derived) const {
-    for (uint64_t choice = 0; choice < 2 * numGuards; ++choice) {
-      Bindings bindings(kernel);
-      if (choice % 2 == 0) {
-        bindToLeast(derived.dep.producer, bindings);
-        bindToLeast(derived.dep.consumer, bindings);
-      }
-      bindTo(derived, bindings);
-      bindings.setGuardSeed(choice / 2);
-      if (choice < 2) {
-        takeBranches(derived, bindings);
-      }
-      RaceOptions options;
-      options.seconds = secondsOfRun;
-      for (RaceReport &report : checkRaces(kernel, code, machine, bindings, options).reports) {
-        if (report.kind == ReportKind::Race) {
-          return std::move(report.text);
-        }
-      }
-    }
-    return std::nullopt;
-  }
-
-  /// In longer loops other runs may carry the order over that is missing.
-  void bindToLeast(InstrId instr, Bindings &bindings) const {
-    for (LoopId l = kernel.instrs[instr].home; l != rootLoop; l = kernel.loops[l].parent) {
-      if (kernel.loops[l].trip.kind == Trip::Kind::Value) {
-        bindings.set(l, {kernel.loops[l].trip.min});
-      }
-    }
-  }
-
-  /// Those that lead to the two; where they part, in turn.
-  void takeBranches(const DerivedDep &derived, Bindings &bindings) const {
-    std::map<LoopId, std::vector<uint64_t>> decisions;
-    for (InstrId instr : {derived.dep.producer, derived.dep.consumer}) {
-      for (LoopId l = kernel.instrs[instr].home; l != rootLoop; l = kernel.loops[l].parent) {
-        const Loop &loop = kernel.loops[l];
-        if (loop.isBranch()) {
-          bool isElse = loop.kind == LoopKind::Else;
-          decisions[isElse ? loop.otherBranch : l].push_back(isElse ? 0 : 1);
-        }
-      }
-    }
-    for (auto &[branch, taken] : decisions) {
-      bindings.set(branch, std::move(taken));
-    }
-  }
-
-  /// Trips that reach the two runs of the example, as far as the loops allow.
-  void bindTo(const DerivedDep &derived, Bindings &bindings) const {
-    const int64_t *at = held.asked.iterations.data() + derived.firstIteration;
-    reach(derived.dep.producer, {at, derived.numProducerIterations}, bindings);
-    at += derived.numProducerIterations;
-    reach(derived.dep.consumer, {at, derived.numConsumerIterations}, bindings);
-  }
-
-  void reach(InstrId instr, std::span<const int64_t> iterations, Bindings &bindings) const {
-    size_t left = iterations.size();
-    for (LoopId l = kernel.instrs[instr].home; l != rootLoop && left != 0;
-         l = kernel.loops[l].parent) {
-      const Loop &loop = kernel.loops[l];
-      if (loop.kind == LoopKind::Loop) {
-        --left;
-        raise(l, static_cast<uint64_t>(iterations[left]) + 1, bindings);
-      }
-    }
-  }
-
-  /// No loop is bound to less than it runs anyway.
-  void raise(LoopId l, uint64_t trips, Bindings &bindings) const {
-    const Trip &trip = kernel.loops[l].trip;
-    uint64_t most = std::min(trip.max.value_or(mostTrips), mostTrips);
-    uint64_t now = bindings.trips(EngineId(0), l, 1);
-    if (trip.kind == Trip::Kind::Value && std::min(trips, most) > now) {
-      bindings.set(l, {std::min(trips, most)});
-    }
-  }
-
-  /// Runs of more iterations take too long to be tried.
-  static constexpr uint64_t mostTrips = 100;
-
   const Kernel &kernel;
   const Code &code;
   const Machine &machine;
   const Held &held;
+  std::map<std::pair<InstrId, InstrId>, Diagnostic> races; ///< the first that is seen of each pair
 };
 
 } // namespace
