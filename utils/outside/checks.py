@@ -4,7 +4,7 @@
 usage: python3 utils/outside/checks.py --tally=PATH [--seed=N] [--seconds=S] [--jobs=N]
 
 One seed is one kernel and one machine, compiled under one strategy; its code and some mutants of it are judged by
-both, under one choice of trips. A *yes* where the interpreter says *no* is a finding, and so is a *no* where it says *yes*.
+both, under one choice of trips. Beside it stands a kernel in which two conflict in few runs only. A *yes* where the interpreter says *no* is a finding, and so is a *no* where it says *yes*.
 Waits that are too long are left out: they are a matter of what the plan promised. So is whatever one of the two could
 not decide.
 
@@ -26,13 +26,15 @@ import time
 import documents
 from campaign import compile_kernel, draw_case, ways_of
 from choices import choose
+from draw import draw_machine, draw_rare
 from judge import NO, YES, judge
 from mutants import KINDS, mutants
 from tiles import values_of
+from walk import Choice
 
 MUTANTS = 4  # of one code
 SECONDS = 60  # for one check
-LIMITS = ["--time=0.3", "--schedules=10", "--max-states=10000", "--in-flight=8"]
+LIMITS = {"--explore": ["--max-states=10000"], "--race": ["--schedules=10"]}
 
 # What a *no* of either side may rest on, for a check that does not look at accesses, and for one that does.
 UNSAFE = {"explore": {"early", "order", "deadlock"}, "race": {"race", "unordered", "deadlock", "reset"}}
@@ -98,12 +100,21 @@ def subjects_of(tally, seed):
                 pass  # refused here, and perhaps not there
 
 
+def rare_subjects(tally, seed):
+    source = random.Random(f"rare {seed}")
+    kernel, trips = draw_rare(source, f"rare{seed}")
+    document = compiled_code(tally, kernel, draw_machine(source)[0], ["--deps=written"])
+    if document:
+        yield Subject(document, Choice({loop: [count] for loop, count in trips.items()}, {}, {}), "two that hardly ever meet")
+
+
 def check(tally, subject, options):
     """By check (`explore`, `race`): its verdict and the kinds of its *no*; nothing if the code is refused."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         file.write(subject.text)
         file.flush()
-        command = [tally, "check", file.name, "--format=json"] + LIMITS + options
+        limits = [limit for mode in LIMITS if mode in options for limit in LIMITS[mode]]
+        command = [tally, "check", file.name, "--format=json", "--time=0.3", "--in-flight=8"] + limits + options
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired:
@@ -130,13 +141,16 @@ def contradictions(tally, subject):
             yield f"{name} says yes to {about}, which is wrong: {', '.join(sorted(ours))}"
         if verdict == "no" and not subject.kinds and kinds & UNSAFE[name]:
             yield f"{name} says no to {about}, which is right: {', '.join(sorted(kinds & UNSAFE[name]))}"
-    if "race" in subject.kinds and check(tally, subject, ["--race"]).get("race", ("", {}))[0] == "yes":
-        yield f"race says yes with trips of its own to {subject.what}, which is wrong with {' '.join(subject.options())}"
+    if "race" in subject.kinds:
+        verdict, _ = check(tally, subject, ["--race"]).get("race", ("nothing", {}))
+        if verdict in ("yes", "nothing"):
+            yield f"race says {verdict} with trips of its own to {subject.what}, which is wrong with {' '.join(subject.options())}"
 
 
 def check_seed(tally, seed):
     """How many codes were compared, how many of them are wrong, and contradictions with them."""
-    subjects = [subject for subject in subjects_of(tally, seed) if subject.decided]
+    drawn = itertools.chain(subjects_of(tally, seed), rare_subjects(tally, seed))
+    subjects = [subject for subject in drawn if subject.decided]
     found = [(subject, text) for subject in subjects for text in contradictions(tally, subject)]
     wrong = sum(bool(subject.kinds) for subject in subjects)
     return len(subjects), wrong, [(seed, subject.text, text) for subject, text in found]

@@ -442,3 +442,36 @@ def draw_pair(random, name):
     kernel = {"schema": "tally-kernel", "version": 1, "name": name, "engines": [dma, {"name": "act"}], "body": body,
               "dependences": dependences}
     return kernel, features
+
+
+def draw_rare(random, name):
+    """Two accesses that conflict in few runs only, by the numbers in their guards and tiles, with no dependence between them; and
+    trips with which they do. Other kernels have guards that hold in short runs.
+    """
+    trips = {"A": random.randrange(4, 40)} | ({"B": random.randrange(2, 9)} if random.random() < 0.4 else {})
+    places = [{loop: random.randrange(count) for loop, count in trips.items()} for _ in range(2)]
+    tiles = random.choice((("X[0]", "X[0]"), ("X[A]", f"X[{places[0]['A']}]"),
+                           (f"X[A + {places[1]['A']}]", f"X[A + {places[0]['A']}]")))
+    texts = [tile + " if " + " and ".join(rare_guard(random, place, trips) for _ in range(random.choice((1, 1, 2))))
+             for tile, place in zip(tiles, places)]
+    kinds = random.choice((("writes", "reads"), ("reads", "writes"), ("writes", "writes")))
+    body = [{"instr": instr, "queue": queue, kind: [text]} for instr, queue, kind, text in zip("pc", ("dma", "act"), kinds, texts)]
+    for loop in reversed(trips):
+        body = [{"loop": loop, "trips": {"value": f"n{loop}", "max": 60}, "body": body}]
+    body.append({"instr": "other", "queue": "act"})
+    kernel = {"schema": "tally-kernel", "version": 1, "name": name, "engines": [{"name": "dma"}, {"name": "act"}],
+              "buffers": [{"name": "X", "shape": [200]}], "body": body, "dependences": [{"producer": "p", "consumer": "other"}]}
+    return kernel, trips
+
+
+def rare_guard(random, place, trips):
+    """Holds there."""
+    loop = random.choice(sorted(trips))
+    at, count, modulus = place[loop], trips[loop], random.randrange(3, 12)
+    forms = [f"{loop} == {at}", f"{loop} == {at}", f"{loop} mod {modulus} == {at % modulus}", f"trips({loop}) == {count}",
+             f"trips({loop}) mod {modulus} == {count % modulus}", f"{loop} == trips({loop}) - {count - at}",
+             f"{loop} floordiv {modulus} >= {at // modulus}", f"trips({loop}) > {count - 1}"]
+    if "B" in trips:
+        factor = random.randrange(1, 4)
+        forms.append(f"A + {factor * place['B']} == {factor}*B + {place['A']}")
+    return random.choice(forms)
