@@ -105,8 +105,12 @@ protected:
     isSound = true;
   }
 
+  /// Where a statement says that it comes from, as the end of a sentence.
+  virtual std::string sourceOf(Location) const { return ""; }
+
   /// What is not there, or no item of its list, has been reported before.
   void error(const Spot &spot, std::string message, std::vector<DiagnosticNote>) override {
+    message += sourceOf(spot.where);
     if (spot.key.empty()) {
       return isSound ? current->error(message) : void();
     }
@@ -162,6 +166,8 @@ public:
   }
 
 private:
+  std::string sourceOf(Location where) const override { return resolver.sourceOf(where); }
+
   /// The place that a statement names, or its own.
   Location whereOf(const JsonAt &at) override {
     static const Keys keys = keysOf<LocData>();

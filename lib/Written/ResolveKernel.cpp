@@ -3,6 +3,7 @@
 
 #include "tally/Model/AccessText.h"
 #include "tally/Model/Regions.h"
+#include "tally/Model/Source.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,10 @@ namespace tally::written {
 KernelResolver::KernelResolver(Errors &errors)
     : Resolver(errors), builder(""), queues(builder.peek().strings), loops(builder.peek().strings),
       instrs(builder.peek().strings), buffers(builder.peek().strings) {}
+
+std::string KernelResolver::sourceOf(Location where) const {
+  return sourceText(builder.peek(), where, "; this statement comes from ");
+}
 
 void KernelResolver::open(std::string_view kernelName, const KernelData &data, Location at) {
   name = kernelName;

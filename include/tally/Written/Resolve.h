@@ -92,6 +92,9 @@ public:
   /// The number of a file for Location::file.
   uint32_t file(std::string_view path) { return builder.file(path); }
 
+  /// `; this statement comes from k.py:12:5`, if it names a place elsewhere.
+  std::string sourceOf(Location where) const;
+
   void open(std::string_view name, const KernelData &data, Location where);
   void add(const EngineData &data, Location where);
   void add(const BufferData &data, Location where);
