@@ -2,6 +2,8 @@
 
 #include "PlanDiff.h"
 
+#include "tally/Model/Source.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,6 +47,18 @@ Json waitOf(const Planned &planned, const Machine &machine, DepId dep) {
           {"operations", waitCost(plan, machine, dep)}};
 }
 
+/// A dependence by name, and where it says that it comes from.
+Json pairOf(const Kernel &kernel, DepId dep, Json first, Json second) {
+  Json pair = {{"dependence", describe(kernel, dep)},
+               {"first", std::move(first)},
+               {"second", std::move(second)}};
+  std::string source = sourceJson(kernel, kernel.deps[dep].where);
+  if (!source.empty()) {
+    pair["loc"] = Json::parse(source);
+  }
+  return pair;
+}
+
 /// All dependences in the order of the first plan, then those only in the second. Equal ones are
 /// paired in their order.
 std::vector<Json> pairUp(const Planned &first, const Planned &second, const Machine &machine) {
@@ -53,8 +67,7 @@ std::vector<Json> pairUp(const Planned &first, const Planned &second, const Mach
   for (DepId dep : first.kernel.deps.ids()) {
     std::string name = describe(first.kernel, dep);
     unpaired[name].push_back(pairs.size());
-    pairs.push_back(
-        {{"dependence", name}, {"first", waitOf(first, machine, dep)}, {"second", nullptr}});
+    pairs.push_back(pairOf(first.kernel, dep, waitOf(first, machine, dep), nullptr));
   }
   for (auto &[name, waiting] : unpaired) {
     std::ranges::reverse(waiting);
@@ -64,7 +77,7 @@ std::vector<Json> pairUp(const Planned &first, const Planned &second, const Mach
     std::vector<size_t> &waiting = unpaired[name];
     Json wait = waitOf(second, machine, dep);
     if (waiting.empty()) {
-      pairs.push_back({{"dependence", name}, {"first", nullptr}, {"second", std::move(wait)}});
+      pairs.push_back(pairOf(second.kernel, dep, nullptr, std::move(wait)));
       continue;
     }
     pairs[waiting.back()]["second"] = std::move(wait);
@@ -96,6 +109,14 @@ std::string textOf(const Json &text) {
 
 std::string changeText(const std::string &what, const Json &first, const Json &second) {
   return first == second ? "" : fmt::format("{}: {} -> {}\n", what, dump(first), dump(second));
+}
+
+/// `  k.py:12:1`
+std::string sourceText(const Json &pair) {
+  auto loc = pair.find("loc");
+  return loc == pair.end() ? ""
+                           : fmt::format("  {}:{}:{}", textOf((*loc)["file"]), dump((*loc)["line"]),
+                                         dump((*loc)["column"]));
 }
 
 std::string waitText(char sign, const Json &wait) {
@@ -137,8 +158,8 @@ std::string planDiffText(const Json &diff) {
                        engine["second"]);
   }
   for (const Json &pair : diff["dependences"]) {
-    text += textOf(pair["dependence"]) + "\n" + waitText('-', pair["first"]) +
-            waitText('+', pair["second"]);
+    text += fmt::format("{}{}\n{}{}", textOf(pair["dependence"]), sourceText(pair),
+                        waitText('-', pair["first"]), waitText('+', pair["second"]));
   }
   const Json &same = diff["same"];
   return text + (same == 0 && diff["dependences"].empty()
