@@ -42,7 +42,7 @@ namespace tally {
 namespace {
 
 /// Step 4 lowers at most so many instructions in all.
-constexpr size_t mostLowered = 50'000;
+constexpr size_t mostLowered = 10'000;
 
 /// Instructions of one queue in one body that are waited for.
 struct Set {

@@ -10,7 +10,7 @@ namespace {
 /// Statements looked at for one dependence: fewer in large kernels, so that the whole stays linear.
 size_t maxStatements(size_t numDeps) {
   constexpr size_t inAll = 1'000'000;
-  return std::clamp<size_t>(inAll / std::max<size_t>(numDeps, 1), 64, 1024);
+  return std::clamp<size_t>(inAll / std::max<size_t>(numDeps, 1), 16, 1024);
 }
 
 /// Neighbours on an engine that are looked at in each direction.

@@ -6,7 +6,8 @@
 #include "Clocks.h"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace tally {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 /// long distances, and for a buffer to be free; of equal ones those of consumers that wait for
 /// most, as each further wait takes an instruction of its own, and on semaphores (one for the
 /// instructions of a body on one queue) that fewest others wait on.
-std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extraction) {
+std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extraction,
+                                 const std::vector<bool> &isWanted) {
   std::vector<int64_t> waitsOf(kernel.instrs.size(), 0);
   std::vector<int64_t> waitsOn(kernel.loops.size() * kernel.queues.size(), 0);
   auto semaphore = [&](const Dep &dep) {
@@ -26,7 +28,7 @@ std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extract
     ++waitsOf[derived.dep.consumer.value];
     ++waitsOn[semaphore(derived.dep)];
   }
-  auto cost = [&](size_t i) {
+  auto costOf = [&](size_t i) {
     const DerivedDep &derived = extraction.deps[i];
     int64_t distance = derived.dep.form == DistanceForm::Vector ? 0 : derived.dep.step;
     for (const DistanceComponent &c : extraction.componentsOf(derived.dep)) {
@@ -37,9 +39,18 @@ std::vector<size_t> removalOrder(const Kernel &kernel, const Extraction &extract
                       derived.dep.kind, waitsOf[derived.dep.consumer.value],
                       -waitsOn[semaphore(derived.dep)]);
   };
-  std::vector<size_t> order(extraction.deps.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::ranges::greater(), cost);
+  std::vector<std::pair<decltype(costOf(0)), size_t>> costs;
+  for (size_t i = 0; i < extraction.deps.size(); ++i) {
+    if (isWanted[i]) {
+      costs.emplace_back(costOf(i), i);
+    }
+  }
+  std::ranges::stable_sort(costs, std::ranges::greater(),
+                           [](const auto &cost) -> const auto & { return cost.first; });
+  std::vector<size_t> order;
+  for (const auto &[cost, dep] : costs) {
+    order.push_back(dep);
+  }
   return order;
 }
 
@@ -58,10 +69,7 @@ void markImplied(const Kernel &kernel, Extraction &extraction) {
   }
   Scratch scratch(kernel);
   ChainProblem problem{places, index, extraction, removed, scratch};
-  for (size_t dep : removalOrder(kernel, extraction)) {
-    if (removed[dep] || !mayFollow[dep]) {
-      continue;
-    }
+  for (size_t dep : removalOrder(kernel, extraction, mayFollow)) {
     auto [chain, wasBounded] = findChain(problem, dep);
     extraction.numUnsearched += wasBounded;
     if (!chain.empty()) {

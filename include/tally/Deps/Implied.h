@@ -23,7 +23,7 @@
 // Where distances are constant, one walk finds all of them at once (lib/Deps/Clocks.h): in loops
 // without branches, nothing that is kept follows from the rest. For other distances, and with
 // branches, what is left is removed one after the other, those first that would cost most, by a
-// search for a chain within bounds: 64 to 1024 statements about instructions, the fewer the more
+// search for a chain within bounds: 16 to 1024 statements about instructions, the fewer the more
 // dependences there are, and a quarter of that many neighbours on an engine in each direction.
 //
 //===----------------------------------------------------------------------===//
