@@ -39,7 +39,7 @@ def included():
     arrows = defaultdict(dict)
     for folder in [*(ROOT / "lib").iterdir(), *(ROOT / "include/tally").iterdir()]:
         for file in sorted([*folder.glob("*.cpp"), *folder.glob("*.h"), *folder.glob("*.td")]):
-            for name in re.findall(r'#include "tally/(\w+)/', file.read_text(encoding="utf-8")):
+            for name in re.findall(r'#include "(?:tally|\.\.)/(\w+)/', file.read_text(encoding="utf-8")):
                 if name != folder.name:
                     arrows[folder.name].setdefault(name, file.relative_to(ROOT))
     return arrows
