@@ -32,8 +32,9 @@ struct Known {
   Anchor anchor;
   EngineId engine;   ///< of what follows
   StmtId demandedIn; ///< block whose consumers have asked for its counters
-  LoopId body;       ///< where `value` was computed, and when
+  LoopId body;       ///< where `value` belongs, and when
   uint32_t epoch = 0;
+  LoopId computedIn; ///< there, or farther in; outside of this body it may not be there
   RegId value;
   LoopId steppedBy;    ///< the loop that keeps it ready for consumers inside; none: no loop does
   uint32_t number = 0; ///< among what that loop steps

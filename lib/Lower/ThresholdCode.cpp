@@ -70,37 +70,44 @@ void ThresholdCode::hoist(ExprId expr, InstrId consumer, uint32_t depth, uint32_
 
 void ThresholdCode::before(StmtId stmt) {
   for (const Hoist &hoist : std::ranges::equal_range(hoists, stmt, {}, &Hoist::before)) {
-    valueOf(hoist.expr, hoist.consumer, hoist.use);
+    valueFor(hoist.expr, {hoist.consumer, hoist.use, kernel.stmts[stmt].parent});
   }
 }
 
 Operand ThresholdCode::valueOf(ExprId expr, InstrId consumer, uint32_t use) {
+  return valueFor(expr, {consumer, use, kernel.instrs[consumer].home});
+}
+
+Operand ThresholdCode::valueFor(ExprId expr, const Use &use) {
   const Expr &node = exprs[expr];
   if (isLeaf(node.op)) {
     return counters.operandOf(node);
   }
-  if (isStepped(expr, consumer)) {
+  if (isStepped(expr, use.consumer)) {
     return Operand::reg(known[expr].stepped);
   }
-  Anchor anchor = computedAt(expr, consumer);
+  Anchor anchor = computedAt(expr, use.consumer);
   if (!context.decisions.cse) {
-    return unsharedValue(expr, consumer, use, anchor.depth);
+    return unsharedValue(expr, use, anchor.depth);
   }
-  LoopId body = bodyAt(kernel, anchor.depth, kernel.instrs[consumer].home);
+  LoopId body = bodyAt(kernel, anchor.depth, use.here);
   Known &entry = known[expr];
-  if (entry.body != body || entry.epoch != anchor.epoch) {
-    entry.value = compute(node, consumer, use, anchor.depth);
+  bool isThere = entry.body == body && entry.epoch == anchor.epoch &&
+                 kernel.encloses(entry.computedIn, use.here);
+  if (!isThere) {
+    entry.value = compute(node, use, anchor.depth);
     entry.body = body;
     entry.epoch = anchor.epoch;
+    entry.computedIn = use.here;
   }
   return Operand::reg(entry.value);
 }
 
 /// Each wait for itself: it finds only what was hoisted for it.
-Operand ThresholdCode::unsharedValue(ExprId expr, InstrId consumer, uint32_t use, uint32_t depth) {
-  auto [found, isNew] = unshared.try_emplace({expr, use});
+Operand ThresholdCode::unsharedValue(ExprId expr, const Use &use, uint32_t depth) {
+  auto [found, isNew] = unshared.try_emplace({expr, use.number});
   if (isNew) {
-    found->second = compute(exprs[expr], consumer, use, depth);
+    found->second = compute(exprs[expr], use, depth);
   }
   return Operand::reg(found->second);
 }
@@ -120,9 +127,9 @@ static AluOp aluOf(ExprOp op) {
   }
 }
 
-RegId ThresholdCode::compute(const Expr &node, InstrId consumer, uint32_t use, uint32_t depth) {
-  Operand a = valueOf(ExprId(node.a), consumer, use);
-  Operand b = valueOf(ExprId(node.b), consumer, use);
+RegId ThresholdCode::compute(const Expr &node, const Use &use, uint32_t depth) {
+  Operand a = valueFor(ExprId(node.a), use);
+  Operand b = valueFor(ExprId(node.b), use);
   return writer.compute(aluOf(node.op), a, b, depth);
 }
 

@@ -34,6 +34,13 @@ public:
   Operand valueOf(ExprId expr, InstrId consumer, uint32_t use);
 
 private:
+  /// A wait of a consumer, and the body in which code for it is being written.
+  struct Use {
+    InstrId consumer;
+    uint32_t number;
+    LoopId here;
+  };
+
   /// A value wanted before a statement for a consumer inside it.
   struct Hoist {
     StmtId before;
@@ -47,8 +54,9 @@ private:
   bool isStepped(ExprId expr, InstrId consumer);
   Anchor anchorOf(ExprId expr, InstrId consumer);
   Anchor computedAt(ExprId expr, InstrId consumer);
-  Operand unsharedValue(ExprId expr, InstrId consumer, uint32_t use, uint32_t depth);
-  RegId compute(const Expr &node, InstrId consumer, uint32_t use, uint32_t depth);
+  Operand valueFor(ExprId expr, const Use &use);
+  Operand unsharedValue(ExprId expr, const Use &use, uint32_t depth);
+  RegId compute(const Expr &node, const Use &use, uint32_t depth);
 
   const EmitContext &context;
   const Kernel &kernel;
