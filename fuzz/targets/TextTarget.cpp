@@ -33,7 +33,7 @@ static void expectSamePlain(const std::vector<LoadedKernel> &kernels, llvm::Stri
   auto isSame = [](const LoadedKernel &loaded, const Kernel &plain) {
     return writeKernelJson(loaded.kernel, true) == writeKernelJson(plain, true);
   };
-  auto plain = ir::readPlainText(text, "input");
+  auto plain = ir::readPlainText(*llvm::MemoryBuffer::getMemBufferCopy(text, "input"));
   if (plain && !std::ranges::equal(kernels, *plain, isSame)) {
     fmt::print(stderr, "plain text read in another way:\n{}\n", std::string(text));
     std::abort();

@@ -309,8 +309,9 @@ bool isClean(const Kernel &kernel) {
 
 } // namespace
 
-std::optional<std::vector<Kernel>> readPlainText(llvm::StringRef text, std::string_view fileName) {
-  PlainParser parser(text);
+std::optional<std::vector<Kernel>> readPlainText(const llvm::MemoryBuffer &buffer) {
+  const std::string_view fileName = buffer.getBufferIdentifier();
+  PlainParser parser(buffer.getBuffer());
   std::vector<Kernel> kernels;
   std::set<std::string, std::less<>> names;
   bool inModule = succeeded(parser.parseOptionalKeyword("module"));

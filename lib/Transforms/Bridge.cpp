@@ -90,7 +90,7 @@ static std::vector<LoadedKernel> asLoaded(std::vector<Kernel> kernels) {
 std::optional<std::vector<LoadedKernel>> readKernels(std::unique_ptr<llvm::MemoryBuffer> buffer,
                                                      llvm::SourceMgr &sources,
                                                      mlir::MLIRContext *context) {
-  auto plain = ir::readPlainText(buffer->getBuffer(), std::string(buffer->getBufferIdentifier()));
+  auto plain = ir::readPlainText(*buffer);
   if (plain) {
     sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
     return asLoaded(std::move(*plain));

@@ -168,7 +168,8 @@ protected:
 };
 
 bool PlainTextTest::answersRightly(const std::string &text) {
-  std::optional<std::vector<Kernel>> plain = ir::readPlainText(text, "k.mlir");
+  std::optional<std::vector<Kernel>> plain =
+      ir::readPlainText(*llvm::MemoryBuffer::getMemBufferCopy(text, "k.mlir"));
   if (!plain) {
     return false;
   }
@@ -245,6 +246,7 @@ TEST_F(PlainTextTest, codeAndPlacesAndOtherFormsHaveNone) {
       "tally.kernel @k {\n  tally.engine \"e\" loc(\"k.py\":1:1)\n}\n",
       "tally.kernel @k {\n  \"tally.engine\"() : () -> ()\n}\n"};
   for (const std::string &other : others) {
-    EXPECT_FALSE(ir::readPlainText(other, "k.mlir")) << other;
+    EXPECT_FALSE(ir::readPlainText(*llvm::MemoryBuffer::getMemBufferCopy(other, "k.mlir")))
+        << other;
   }
 }

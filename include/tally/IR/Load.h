@@ -16,6 +16,7 @@
 #include "tally/Written/Resolve.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <optional>
 #include <string_view>
@@ -70,10 +71,11 @@ private:
   Keeper &keeper;
 };
 
-/// The kernels of a file that holds nothing else, without making operations of them, as reading it as
-/// a module would load them. None where there is anything to report, or anything but the text that
-/// tally prints for kernels: then the file must be read as a module.
-std::optional<std::vector<Kernel>> readPlainText(llvm::StringRef text, std::string_view fileName);
+/// The kernels of a file that holds nothing else, without making operations of them, as reading it
+/// as a module would load them. None where there is anything to report, or anything but the text
+/// that tally prints for kernels: then the file must be read as a module. A buffer ends with a NUL,
+/// on which grammar and MLIR's parser rely.
+std::optional<std::vector<Kernel>> readPlainText(const llvm::MemoryBuffer &buffer);
 
 Kernel loadKernel(KernelOp op, FileTable &files, Diagnostics &diagnostics);
 
