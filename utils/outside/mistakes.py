@@ -106,6 +106,17 @@ def all_mistakes():
 # ---- Building -----------------------------------------------------------------------------
 
 
+def including(files):
+    """What is compiled: the files; of a header, those beside it that include it."""
+    for file in files:
+        if not file.endswith(".h"):
+            yield file
+            continue
+        for source in sorted((ROOT / file).parent.glob("*.cpp")):
+            if f'#include "{Path(file).name}"' in source.read_text(encoding="utf-8"):
+                yield str(source.relative_to(ROOT))
+
+
 class Builder:
     """Builds `tally` with a mistake out of what is built already."""
 
@@ -130,16 +141,20 @@ class Builder:
         if tally.exists() and tally.stat().st_mtime > self.tally.stat().st_mtime and all(
                 source.exists() and source.read_text(encoding="utf-8") == text for source, text in sources.items()):
             return tally
-        objects = [self.compile(folder, file, text) for file, text in broken.items()]
+        compiled = list(including(broken))
+        for file in compiled:
+            (folder / Path(file).name).write_text((ROOT / file).read_text(encoding="utf-8"), encoding="utf-8")
+        for source, text in sources.items():
+            source.write_text(text, encoding="utf-8")
+        objects = [self.compile(folder, file) for file in compiled]
         words = self.link[self.link.index("&&") + 1:]
         words = words[:words.index("&&")]
         place = words.index("-o")
         self.run(words[:place] + objects + ["-o", str(tally)] + words[place + 2:])
         return tally
 
-    def compile(self, folder, file, text):
+    def compile(self, folder, file):
         source = folder / Path(file).name
-        source.write_text(text, encoding="utf-8")
         words = list(self.compilations[str(ROOT / file)])
         for flag, operands in (("-MD", 0), ("-MT", 1), ("-MF", 1), ("-o", 1), ("-c", 1)):
             place = words.index(flag)
