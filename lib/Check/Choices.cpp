@@ -109,9 +109,12 @@ public:
 
   std::vector<RunChoice> run() {
     addUsual();
+    mostChoices = choices.size() + mostRare;
     addRare();
     return std::move(choices);
   }
+
+  bool leavesOut() const { return hasMore; }
 
 private:
   using Trips = std::vector<uint64_t>;
@@ -202,7 +205,6 @@ private:
     std::set<std::array<uint32_t, 5>> seen;
     uint64_t effort = mostEffort;
     size_t numPairs = 0;
-    const size_t most = choices.size() + mostRare;
     Conflicts(kernel, machine).forPairs([&](Party a, Party b) {
       // Each alone, too: it may be that they never meet.
       for (auto [first, second] : {std::pair(a, b), {b, a}, {a, Party()}, {b, Party()}}) {
@@ -210,7 +212,7 @@ private:
           bringTogether(first, second, effort);
         }
       }
-      return choices.size() < most && effort > 0 && ++numPairs < mostPairs;
+      return !hasMore && effort > 0 && ++numPairs < mostPairs;
     });
   }
 
@@ -229,6 +231,7 @@ private:
     Encounter meeting(kernel, a, b);
     std::optional<EncounterPlace> place = meeting.find(effort);
     if (place && !isUsual(meeting, *place)) {
+      hasMore |= choices.size() >= mostChoices;
       addEncounter(meeting, *place);
     }
   }
@@ -257,6 +260,9 @@ private:
   /// Loops that are not around run as seldom as they may: what they wait for may bring about an
   /// order that is missing.
   void addEncounter(const Encounter &meeting, const EncounterPlace &place) {
+    if (hasMore) {
+      return;
+    }
     std::map<LoopId, Trips> trips;
     for (size_t slot = 0; slot < meeting.loops().size(); ++slot) {
       LoopId id = meeting.loops()[slot];
@@ -283,14 +289,21 @@ private:
   const Kernel &asked;
   const Machine &machine;
   std::vector<RunChoice> choices;
+  size_t mostChoices = 0;
+  bool hasMore = false; ///< than may be tried
   std::set<std::vector<std::string>> known;
 };
 
 } // namespace
 
-std::vector<RunChoice> chooseRuns(const Kernel &kernel, const Kernel &asked,
-                                  const Machine &machine) {
-  return RunChooser(kernel, asked, machine).run();
+std::vector<RunChoice> chooseRuns(const Kernel &kernel, const Kernel &asked, const Machine &machine,
+                                  bool *leavesOut) {
+  RunChooser chooser(kernel, asked, machine);
+  std::vector<RunChoice> choices = chooser.run();
+  if (leavesOut) {
+    *leavesOut = chooser.leavesOut();
+  }
+  return choices;
 }
 
 //===----------------------------------------------------------------------===//
@@ -359,6 +372,38 @@ Comparable findComparable(const Kernel &kernel, const Machine &machine) {
     });
   }
   return found;
+}
+
+/// Whether two are in different branches of one `if` that runs only once.
+static bool areAlternatives(const Kernel &kernel, InstrId a, InstrId b) {
+  LoopId common = kernel.commonLoop(kernel.instrs[a].home, kernel.instrs[b].home);
+  LoopId towardsA = kernel.childTowards(common, kernel.instrs[a].home);
+  LoopId towardsB = kernel.childTowards(common, kernel.instrs[b].home);
+  return kernel.realLoop(common) == rootLoop && towardsA.valid() && towardsB.valid() &&
+         kernel.loops[towardsA].otherBranch == towardsB;
+}
+
+std::vector<std::pair<Toucher, Toucher>>
+neverTogether(const Kernel &kernel, const Machine &machine,
+              const std::vector<IdVector<AccessId, bool>> &touched) {
+  constexpr size_t mostNamed = 8;
+  std::vector<std::pair<Toucher, Toucher>> apart;
+  size_t numPairs = 0;
+  auto isTouched = [&](AccessId access) {
+    return std::ranges::any_of(touched, [&](const auto &run) { return run[access]; });
+  };
+  Conflicts(kernel, machine).forPairs([&](Party a, Party b) {
+    bool areAccesses = a.access.valid() && b.access.valid();
+    bool haveMet = !areAccesses || a.access == b.access ||
+                   std::ranges::any_of(
+                       touched, [&](const auto &run) { return run[a.access] && run[b.access]; }) ||
+                   areAlternatives(kernel, a.instr, b.instr);
+    if (!haveMet && isTouched(a.access) && isTouched(b.access)) {
+      apart.push_back({{a.instr, a.access}, {b.instr, b.access}});
+    }
+    return apart.size() < mostNamed && ++numPairs < mostPairs;
+  });
+  return apart;
 }
 
 namespace {

@@ -7,8 +7,16 @@
 namespace tally {
 
 MachineRules rulesOf(const Machine &machine) {
-  return {machine.counterBits, machine.subtraction, machine.waitCompare, machine.queueOverlap,
-          machine.completion};
+  return {machine.counterBits,  machine.subtraction, machine.waitCompare,
+          machine.queueOverlap, machine.completion,  machine.semaphores,
+          machine.registersPerEngine};
+}
+
+bool accords(const Machine &machine, const MachineRules &rules) {
+  MachineRules own = rulesOf(machine);
+  own.semaphores = rules.semaphores ? own.semaphores : std::nullopt;
+  own.registersPerEngine = rules.registersPerEngine ? own.registersPerEngine : std::nullopt;
+  return own == rules;
 }
 
 Machine withRules(Machine machine, const MachineRules &rules) {
@@ -17,16 +25,24 @@ Machine withRules(Machine machine, const MachineRules &rules) {
   machine.waitCompare = rules.waitCompare;
   machine.queueOverlap = rules.queueOverlap;
   machine.completion = rules.completion;
+  machine.semaphores = rules.semaphores ? rules.semaphores : machine.semaphores;
+  machine.registersPerEngine =
+      rules.registersPerEngine ? rules.registersPerEngine : machine.registersPerEngine;
   return machine;
 }
 
 std::string describe(const MachineRules &rules) {
-  return fmt::format("{}-bit counters that {}, {} waits, queues that {} and complete {}",
+  auto limit = [](std::optional<uint32_t> most, std::string_view of) {
+    return most ? fmt::format(", {} {}", *most, of) : "";
+  };
+  return fmt::format("{}-bit counters that {}, {} waits, queues that {} and complete {}{}{}",
                      rules.counterBits,
                      rules.subtraction == Subtraction::Wraps ? "wrap" : "saturate",
                      rules.waitCompare == WaitCompare::Signed ? "signed" : "unsigned",
                      rules.queueOverlap ? "overlap" : "keep in order",
-                     rules.completion == Completion::Split ? "split" : "whole");
+                     rules.completion == Completion::Split ? "split" : "whole",
+                     limit(rules.semaphores, "semaphores"),
+                     limit(rules.registersPerEngine, "registers on an engine"));
 }
 
 } // namespace tally

@@ -8,6 +8,14 @@
 
 namespace tally {
 
+/// Ends of lines and paragraphs, and what turns the direction of a text.
+static bool isSteering(std::string_view character) {
+  bool isFirstBlock = character.starts_with("\xE2\x80");
+  unsigned char last = character.empty() ? 0 : static_cast<unsigned char>(character.back());
+  return (isFirstBlock && (last == 0x8E || last == 0x8F || (0xA8 <= last && last <= 0xAE))) ||
+         (character.starts_with("\xE2\x81") && 0xA6 <= last && last <= 0xA9);
+}
+
 size_t printableSize(std::string_view text) {
   auto byteAt = [&](size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
   const unsigned char first = byteAt(0);
@@ -24,7 +32,7 @@ size_t printableSize(std::string_view text) {
       return 0;
     }
   }
-  return size;
+  return isSteering(text.substr(0, size)) ? 0 : size;
 }
 
 bool isPrintable(std::string_view text) {
@@ -48,6 +56,9 @@ std::string printable(std::string_view text) {
 
 std::string unprintableName(std::string_view kind, std::string_view name) {
   bool isControlled = std::any_of(name.begin(), name.end(), isControl);
+  for (size_t i = 0; i < name.size(); ++i) {
+    isControlled |= isSteering(name.substr(i, 3));
+  }
   return fmt::format("the {} '{}' holds {}; allowed are letters, digits, spaces and signs: no line "
                      "breaks, no tabs, no escape sequences",
                      kind, printable(name),

@@ -251,8 +251,16 @@ private:
     if (at.size() > 1) { // all of the rules, or none
       RulesData read;
       readMembers(at, read);
-      rules = {static_cast<uint32_t>(read.counterBits), read.subtraction, read.waitCompare,
-               read.queueOverlap, read.completion};
+      auto limit = [](std::optional<uint64_t> most) {
+        return most ? std::optional(static_cast<uint32_t>(*most)) : std::nullopt;
+      };
+      rules = {static_cast<uint32_t>(read.counterBits),
+               read.subtraction,
+               read.waitCompare,
+               read.queueOverlap,
+               read.completion,
+               limit(read.semaphores),
+               limit(read.registers)};
     }
   }
 

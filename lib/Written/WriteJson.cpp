@@ -362,7 +362,8 @@ private:
     if (code.rules) {
       const MachineRules &rules = *code.rules;
       appendMembers(out, RulesData{rules.counterBits, rules.subtraction, rules.waitCompare,
-                                   rules.queueOverlap, rules.completion});
+                                   rules.queueOverlap, rules.completion, rules.semaphores,
+                                   rules.registersPerEngine});
     }
     out += "},";
   }

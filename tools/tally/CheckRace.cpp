@@ -68,11 +68,10 @@ public:
                            answer.verdict == Verdict::Yes ? reason : "nothing wrong was seen",
                            neverText());
     }
-    answer.json = {{"verdict", toString(answer.verdict)},
-                   {"reason", reason},
-                   {"never_ran", std::move(neverRan)},
-                   {"never_touched", std::move(neverTouched)},
-                   {"runs", std::move(runs)}};
+    answer.json = {
+        {"verdict", toString(answer.verdict)},   {"reason", reason},
+        {"never_ran", std::move(neverRan)},      {"never_touched", std::move(neverTouched)},
+        {"never_together", std::move(neverMet)}, {"runs", std::move(runs)}};
     answer.text += fmt::format(
         "race:    {}: {}\n         {}, {}, {}, seed {}\n", toString(answer.verdict), reason,
         options.tripsGiven() ? "the given trips"
@@ -91,11 +90,11 @@ public:
   }
 
 private:
-  std::vector<RunChoice> choose() const {
+  std::vector<RunChoice> choose() {
     if (options.tripsGiven()) {
       return {{given, options.values.trips, options.values.guards, false}};
     }
-    return chooseRuns(kernel, subject.heldTo(), machine);
+    return chooseRuns(kernel, subject.heldTo(), machine, &leavesOut);
   }
 
   void take(const RunChoice &choice, RaceResult result) {
@@ -110,6 +109,7 @@ private:
     for (AccessId access : kernel.accesses.ids()) {
       touched[access] = touched[access] || result.touched[access];
     }
+    touchedIn.push_back(result.touched);
     schedules += result.schedules;
     steps += result.steps;
     // Of several choices of trips the first that has the verdict of all speaks for all.
@@ -138,6 +138,26 @@ private:
         }
       }
     }
+    for (const auto &[a, b] : neverTogether(kernel, machine, touchedIn)) {
+      noteApart(a, b);
+      mayBeWrong = true;
+    }
+    if (leavesOut) {
+      addNever("not all runs were tried in which accesses meet", "");
+      mayBeWrong = true;
+    }
+  }
+
+  void noteApart(Toucher a, Toucher b) {
+    std::string first = touchText(kernel, a.access).tile;
+    std::string second = touchText(kernel, b.access).tile;
+    addNever(fmt::format("'{}' touched {} and '{}' touched {}, but never in one run",
+                         kernel.nameOf(a.instr), first, kernel.nameOf(b.instr), second),
+             "");
+    neverMet.push_back({{"first", kernel.nameOf(a.instr)},
+                        {"first_tile", first},
+                        {"second", kernel.nameOf(b.instr)},
+                        {"second_tile", second}});
   }
 
   void noteUntouched(InstrId instr, AccessId access) {
@@ -238,7 +258,9 @@ private:
   RunDoes most = RunDoes::Nothing; ///< with some choice of trips
   IdVector<InstrId, bool> ranOnce; ///< by instruction: in some run
   IdVector<AccessId, bool> touched;
-  Json neverRan = Json::array(), neverTouched = Json::array();
+  std::vector<IdVector<AccessId, bool>> touchedIn; ///< by run
+  bool leavesOut = false;                          ///< not all rare runs are tried
+  Json neverRan = Json::array(), neverTouched = Json::array(), neverMet = Json::array();
   std::vector<std::string> never;  ///< the same as text
   bool mayBeWrong = false;         ///< some of that may conflict with something
   bool stuckTogether = false;      ///< in some run the dependences let no engine go on

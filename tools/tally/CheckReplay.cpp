@@ -18,6 +18,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 
 namespace tally::tool {
@@ -50,10 +51,25 @@ std::vector<Flag> allFlags() {
   for (const std::string &overflow : overflowNames()) {
     flags.push_back(flagOf("--overflow=" + overflow, &CommonOptions::overflow, overflow));
   }
+  flags.push_back(flagOf("--deps=written", &CommonOptions::deps, std::string("written")));
+  flags.push_back(flagOf("--keep-implied", &CommonOptions::keepImplied, true));
   flags.push_back(flagOf("--no-fold", &CommonOptions::noFold, true));
   flags.push_back(flagOf("--no-licm", &CommonOptions::noLicm, true));
   flags.push_back(flagOf("--no-cse", &CommonOptions::noCse, true));
   return flags;
+}
+
+/// The one option of a schedule whose value is a number.
+constexpr std::string_view growthPrefix = "--max-code-growth=";
+
+bool setGrowth(CommonOptions &common, std::string_view text) {
+  if (!text.starts_with(growthPrefix)) {
+    return false;
+  }
+  text.remove_prefix(growthPrefix.size());
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), common.codeGrowth);
+  return error == std::errc() && end == text.data() + text.size() && common.codeGrowth >= 1 &&
+         common.codeGrowth <= 1000;
 }
 
 std::vector<PlacedText> placed(const std::vector<std::string> &texts) {
@@ -76,6 +92,9 @@ std::vector<std::string> compileFlags(const CommonOptions &common) {
     if (flag.isGiven(common)) {
       given.push_back(flag.text);
     }
+  }
+  if (common.codeGrowth != CommonOptions().codeGrowth) {
+    given.push_back(fmt::format("{}{}", growthPrefix, common.codeGrowth));
   }
   return given;
 }
@@ -299,6 +318,9 @@ CheckOptions optionsOf(const CheckOptions &given, const ScheduleFile &file) {
   options.common.strategy = textOr(file.strategy, given.common.strategy);
   const std::vector<Flag> known = allFlags();
   for (const PlacedText &flag : file.options) {
+    if (setGrowth(options.common, flag.text)) {
+      continue;
+    }
     auto found = std::ranges::find(known, flag.text, &Flag::text);
     if (found == known.end()) {
       std::vector<std::string_view> texts(known.size());

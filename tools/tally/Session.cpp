@@ -338,7 +338,7 @@ std::optional<MachineRules> rulesOfCode(const LoadedKernel &loaded) {
 /// is never taken for code of the default machine.
 bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path) {
   const std::optional<MachineRules> rules = rulesOfCode(loaded);
-  if (rules && *rules != rulesOf(target)) {
+  if (rules && !accords(target, *rules)) {
     Diagnostic message;
     message.severity = options.machineGiven ? Severity::Warning : Severity::Error;
     message.message = fmt::format(
@@ -395,7 +395,7 @@ Machine findMachine(const std::string &nameOrPath, const std::vector<std::string
 static MachineResult machineForCode(const MachineResult &usual, const std::string &name,
                                     const MachineRules &rules) {
   MachineResult known = loadMachine(name);
-  bool fits = known.machine && rulesOf(*known.machine) == rules &&
+  bool fits = known.machine && accords(*known.machine, rules) &&
               (!known.machine->parameters.empty() || usual.machine->parameters.empty());
   if (fits) {
     return known;
@@ -405,7 +405,7 @@ static MachineResult machineForCode(const MachineResult &usual, const std::strin
   if (!name.empty() && usual.machine->parameters.empty()) {
     own.machine->name = name;
   }
-  if (rulesOf(*usual.machine) != rules) {
+  if (!accords(*usual.machine, rules)) {
     tellNote(fmt::format("machine '{}' runs the code under the rules that it was made for: {}",
                          own.machine->name, describe(rules)));
   }

@@ -137,11 +137,12 @@ def draw_case(seed):
 
 
 def options_of(strategy, seed):
-    """Switches of the compiler, by the seed."""
+    """Switches of the compiler, by the seed: but for its own, each strategy has the same."""
     source, options = random.Random(seed), ["--sync=" + strategy]
-    if strategy == "barrier" and source.random() < 0.3:
+    own = source.random() < 0.3
+    if strategy == "barrier" and own:
         options.append("--barrier-participants=all")
-    if strategy == "auto" and source.random() < 0.3:
+    if strategy == "auto" and own:
         options.append("--max-code-growth=2")
     if source.random() < 0.15:
         options.append("--overflow=refuse")

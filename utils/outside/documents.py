@@ -394,20 +394,21 @@ def common_loops(one, other):
 
 
 class Machine:
-    """[Json.md#the-machine]: the rules that code counts on; limits only from a machine's own file."""
+    """[Json.md#the-machine]: the rules that code counts on, and the limits that it was planned for."""
 
     KEYS = ("name", "counter_bits", "subtraction", "compare", "overlap", "completion")
+    LIMITS = ("semaphores", "registers")
 
     def __init__(self, value, path="machine"):
-        check_fields(value, path, self.KEYS)
+        check_fields(value, path, self.KEYS, self.LIMITS)
         self.name = value["name"]
         self.bits = number(value["counter_bits"], path + ".counter_bits", 8, 32)
         self.saturates = one_of(value["subtraction"], path + ".subtraction", ("wraps", "saturates")) == "saturates"
         self.signed = one_of(value["compare"], path + ".compare", ("unsigned", "signed")) == "signed"
         self.overlap = flag(value["overlap"], path + ".overlap")
         self.split = one_of(value["completion"], path + ".completion", ("whole", "split")) == "split"
-        self.semaphores = None
-        self.registers = None
+        self.semaphores = value.get("semaphores")
+        self.registers = value.get("registers")
         self.range = 1 << self.bits  # numbers are below
         self.largest = self.range // 2 - 1 if self.signed else self.range - 1  # that a wait can tell
 

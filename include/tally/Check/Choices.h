@@ -34,9 +34,10 @@ struct RunChoice {
   bool isRare = false;
 };
 
-/// `asked`: the kernel with all dependences that code for it is held to.
-std::vector<RunChoice> chooseRuns(const Kernel &kernel, const Kernel &asked,
-                                  const Machine &machine);
+/// `asked`: the kernel with all dependences that code for it is held to. `leavesOut` tells whether
+/// there are more rare runs than are tried.
+std::vector<RunChoice> chooseRuns(const Kernel &kernel, const Kernel &asked, const Machine &machine,
+                                  bool *leavesOut = nullptr);
 
 /// Performs one after the other, with `options.seconds` for all together, and then what is left of
 /// that. Calls visit(choice, result), which says whether to go on; but not for rare runs in which a
@@ -53,6 +54,18 @@ struct Comparable {
 };
 
 Comparable findComparable(const Kernel &kernel, const Machine &machine);
+
+/// An access of an instruction.
+struct Toucher {
+  InstrId instr;
+  AccessId access;
+};
+
+/// The first few pairs of accesses that may conflict and were touched, but not in one run.
+/// `touched` is by run.
+std::vector<std::pair<Toucher, Toucher>>
+neverTogether(const Kernel &kernel, const Machine &machine,
+              const std::vector<IdVector<AccessId, bool>> &touched);
 
 /// False if the guards of an access are seen to hold in no iteration, whatever the trips.
 bool mayTouch(const Kernel &kernel, AccessId access);

@@ -20,11 +20,17 @@ struct MachineRules {
   WaitCompare waitCompare = WaitCompare::Unsigned;
   bool queueOverlap = true;
   Completion completion = Completion::Whole;
+  // By which it was planned; none: no limit, or not known.
+  std::optional<uint32_t> semaphores = {};
+  std::optional<uint32_t> registersPerEngine = {};
 
   bool operator==(const MachineRules &) const = default;
 };
 
 MachineRules rulesOf(const Machine &machine);
+
+/// Whether a machine has these rules; limits that are not known do not count.
+bool accords(const Machine &machine, const MachineRules &rules);
 
 /// The same machine under other rules.
 Machine withRules(Machine machine, const MachineRules &rules);

@@ -239,13 +239,17 @@ struct RulesData {
   WaitCompare waitCompare = WaitCompare::Unsigned;
   bool queueOverlap = true;
   Completion completion = Completion::Whole;
+  std::optional<uint64_t> semaphores;
+  std::optional<uint64_t> registers;
 
   static constexpr auto fields = std::tuple(
       field("counter_bits", &RulesData::counterBits, {.neededInJson = true, .min = 8, .max = 32}),
       field("subtraction", &RulesData::subtraction, {.neededInJson = true}),
       field("compare", &RulesData::waitCompare, {.neededInJson = true}),
       field("overlap", &RulesData::queueOverlap, {.neededInJson = true}),
-      field("completion", &RulesData::completion, {.neededInJson = true}));
+      field("completion", &RulesData::completion, {.neededInJson = true}),
+      field("semaphores", &RulesData::semaphores, {.max = maxCount}),
+      field("registers", &RulesData::registers, {.max = maxCount}));
 };
 
 /// A semaphore or register: in text its name, in JSON its number.
