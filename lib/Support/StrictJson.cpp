@@ -86,17 +86,15 @@ public:
   bool boolean(bool value) override { return add({.kind = Kind::Boolean, .number = value}); }
 
   bool number_integer(int64_t value) override {
-    return add({.kind = Kind::Integer,
-                .number = std::bit_cast<uint64_t>(value),
-                .real = static_cast<double>(value)});
+    return add({.kind = Kind::Integer, .number = std::bit_cast<uint64_t>(value)});
   }
 
   bool number_unsigned(uint64_t value) override {
-    return add({.kind = Kind::Natural, .number = value, .real = static_cast<double>(value)});
+    return add({.kind = Kind::Natural, .number = value});
   }
 
   bool number_float(double value, const std::string &) override {
-    return add({.kind = Kind::Real, .real = value});
+    return add({.kind = Kind::Real, .number = std::bit_cast<uint64_t>(value)});
   }
 
   bool string(std::string &value) override {
@@ -166,7 +164,8 @@ private:
 
   JsonDocument::Text keep(std::string_view text) {
     document.pool += text;
-    return {document.pool.size() - text.size(), text.size()};
+    return {static_cast<uint32_t>(document.pool.size() - text.size()),
+            static_cast<uint32_t>(text.size())};
   }
 
   uint32_t tokenBegin() const {
@@ -410,7 +409,10 @@ double JsonAt::real() const {
   if (!isNumber()) {
     error(fmt::format("expected a number, found {}", found()));
   }
-  return self().real;
+  return self().kind == Kind::Real      ? std::bit_cast<double>(self().number)
+         : self().kind == Kind::Integer ? static_cast<double>(std::bit_cast<int64_t>(self().number))
+         : isNumber()                   ? static_cast<double>(self().number)
+                                        : 0;
 }
 
 bool JsonAt::boolean() const {

@@ -46,8 +46,8 @@ public:
 
   /// A part of the pool of texts.
   struct Text {
-    size_t begin = 0;
-    size_t size = 0;
+    uint32_t begin = 0;
+    uint32_t size = 0;
   };
 
   struct Value {
@@ -56,9 +56,8 @@ public:
     uint32_t end = 0;
     uint32_t first = 0; ///< Array, Object: of its members
     uint32_t size = 0;
-    uint64_t number = 0; ///< Boolean, Natural; Integer: the bits
-    double real = 0;     ///< Integer, Natural, Real
     Text string = {};
+    uint64_t number = 0; ///< Boolean, Natural; Integer, Real: the bits
   };
 
   /// A member of an object or array. Those of an object are in the order of their keys.
