@@ -10,19 +10,26 @@
 
 namespace tally::fuzz {
 
-std::optional<Code> writtenAndRead(const Kernel &kernel, const Code &code, std::string &reason) {
-  std::string text = writeCodeJson(kernel, code);
+/// What comes back of code that is written in one of the two forms.
+static std::optional<Code> writtenAndRead(const Kernel &kernel, const Code &code, bool compact,
+                                          std::string &reason) {
   Diagnostics diagnostics;
-  std::optional<KernelAndCode> read = readCodeJson(text, "written.json", diagnostics);
+  std::optional<KernelAndCode> read =
+      readCodeJson(writeCodeJson(kernel, code, {.compact = compact}), "written.json", diagnostics);
   if (!read) {
     reason = "code that was written cannot be read: " + diagnostics.all().front().message;
     return std::nullopt;
   }
-  if (writeCodeJson(read->kernel, read->code) != text) {
+  if (writeCodeJson(read->kernel, read->code) != writeCodeJson(kernel, code)) {
     reason = "code that was written is read as something else";
     return std::nullopt;
   }
   return std::move(read->code);
+}
+
+std::optional<Code> writtenAndRead(const Kernel &kernel, const Code &code, std::string &reason) {
+  std::optional<Code> read = writtenAndRead(kernel, code, /*compact=*/true, reason);
+  return read ? writtenAndRead(kernel, code, /*compact=*/false, reason) : std::nullopt;
 }
 
 namespace {

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Check/Schedule.h"
-#include "tally/Written/CodeJson.h"
 #include "tally/Compile/Compile.h"
 #include "tally/Model/Check.h"
+#include "tally/Written/CodeJson.h"
 #include "tally/Written/KernelJson.h"
 
 #include <cstdlib>
@@ -28,8 +28,11 @@ static void readKernel(std::string_view text) {
   if (std::optional<Kernel> kernel = readKernelJson(text, "input", diagnostics)) {
     std::string written = writeKernelJson(*kernel);
     Diagnostics again;
-    std::optional<Kernel> second = readKernelJson(written, "input", again);
-    expectEqual(written, second ? writeKernelJson(*second) : render(again, {}));
+    for (bool compact : {false, true}) {
+      std::string text = writeKernelJson(*kernel, {.compact = compact});
+      std::optional<Kernel> second = readKernelJson(text, "input", again);
+      expectEqual(written, second ? writeKernelJson(*second) : render(again, {}));
+    }
     check(*kernel, diagnostics);
   }
   render(diagnostics, {"input"});
@@ -44,9 +47,12 @@ static void readCode(std::string_view text) {
     if (!diagnostics.hasErrors()) {
       std::string written = writeCodeJson(both->kernel, both->code);
       Diagnostics again;
-      std::optional<KernelAndCode> second = readCodeJson(written, "input", again);
-      expectEqual(written,
-                  second ? writeCodeJson(second->kernel, second->code) : render(again, {}));
+      for (bool compact : {false, true}) {
+        std::string text = writeCodeJson(both->kernel, both->code, {.compact = compact});
+        std::optional<KernelAndCode> second = readCodeJson(text, "input", again);
+        expectEqual(written,
+                    second ? writeCodeJson(second->kernel, second->code) : render(again, {}));
+      }
     }
   }
   render(diagnostics, {"input"});

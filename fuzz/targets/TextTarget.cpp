@@ -31,7 +31,8 @@ static std::string print(const LoadedKernel &loaded) {
 
 static void expectSamePlain(const std::vector<LoadedKernel> &kernels, llvm::StringRef text) {
   auto isSame = [](const LoadedKernel &loaded, const Kernel &plain) {
-    return writeKernelJson(loaded.kernel, true) == writeKernelJson(plain, true);
+    return writeKernelJson(loaded.kernel, {.locations = true}) ==
+           writeKernelJson(plain, {.locations = true});
   };
   auto plain = ir::readPlainText(*llvm::MemoryBuffer::getMemBufferCopy(text, "input"));
   if (plain && !std::ranges::equal(kernels, *plain, isSame)) {

@@ -314,8 +314,12 @@ std::string JsonAt::found() const {
   if (isObject() || isArray()) {
     return isObject() ? "an object" : "an array";
   }
-  std::string_view text = document->source.substr(self().begin, self().end - self().begin);
-  return text.size() <= 60 ? std::string(text) : isString() ? "a long string" : "a long number";
+  std::string text(document->source.substr(self().begin, self().end - self().begin));
+  if (self().isMade) {
+    text = isString() ? quoteJson(document->text(self().string))
+                      : fmt::format("{}", std::bit_cast<int64_t>(self().number));
+  }
+  return text.size() <= 60 ? text : isString() ? "a long string" : "a long number";
 }
 
 bool JsonAt::expectObject() const {

@@ -52,7 +52,8 @@ public:
 
   struct Value {
     Kind kind = Kind::Null;
-    uint32_t begin = 0; ///< in the text
+    bool isMade = false; ///< what stands in the text is another spelling of it
+    uint32_t begin = 0;  ///< in the text
     uint32_t end = 0;
     uint32_t first = 0; ///< Array, Object: of its members
     uint32_t size = 0;
@@ -91,6 +92,9 @@ public:
 
   /// Where it begins.
   Location where() const { return document->place(self().begin); }
+
+  /// Its number in the document.
+  uint32_t id() const { return value; }
 
   /// Errors so far in the whole document.
   size_t numErrors() const { return errors->size(); }
@@ -185,12 +189,22 @@ private:
 /// Parses one document. Errors of syntax, keys given twice and too deep nesting are reported.
 std::optional<JsonDocument> parseJson(std::string_view text, JsonErrors &errors);
 
+/// What is done with a document before it is read.
+using PrepareJson = void (*)(JsonDocument &document, JsonErrors &errors);
+
 /// Reads one document with `read(root)`; none if there was an error.
 template <typename Read>
-auto readJson(std::string_view text, JsonErrors &errors, Read read)
+auto readJson(std::string_view text, JsonErrors &errors, Read read, PrepareJson prepare = nullptr)
     -> std::optional<decltype(read(std::declval<const JsonAt &>()))> {
   std::optional<JsonDocument> document = parseJson(text, errors);
   if (!document) {
+    return std::nullopt;
+  }
+  size_t before = errors.size();
+  if (prepare) {
+    prepare(*document, errors);
+  }
+  if (errors.size() != before) {
     return std::nullopt;
   }
   auto result = read(JsonAt(*document, errors));
@@ -201,9 +215,11 @@ auto readJson(std::string_view text, JsonErrors &errors, Read read)
 void reportJsonErrors(const JsonErrors &errors, Diagnostics &diagnostics);
 
 /// The same, with the errors in `diagnostics`.
-template <typename Read> auto readJson(std::string_view text, Diagnostics &diagnostics, Read read) {
+template <typename Read>
+auto readJson(std::string_view text, Diagnostics &diagnostics, Read read,
+              PrepareJson prepare = nullptr) {
   JsonErrors errors;
-  auto result = readJson(text, errors, read);
+  auto result = readJson(text, errors, read, prepare);
   reportJsonErrors(errors, diagnostics);
   return result;
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Compact.h"
 #include "ReadFields.h"
 #include "tally/Written/CodeJson.h"
 #include "tally/Written/KernelJson.h"
@@ -346,9 +347,10 @@ static Kernel readKernel(const JsonAt &document, const written::Files &files) {
 
 std::optional<Kernel> readKernelJson(std::string_view text, std::string_view fileName,
                                      Diagnostics &diagnostics) {
-  return readJson(text, diagnostics, [&](const JsonAt &document) {
-    return readKernel(document, {std::string(fileName)});
-  });
+  return readJson(
+      text, diagnostics,
+      [&](const JsonAt &document) { return readKernel(document, {std::string(fileName)}); },
+      written::expandCompact);
 }
 
 /// The code is only read with a kernel to look names up in.
@@ -373,9 +375,10 @@ static KernelAndCode readDocument(const JsonAt &document, const written::Files &
 
 std::optional<KernelAndCode> readCodeJson(std::string_view text, std::string_view fileName,
                                           Diagnostics &diagnostics) {
-  return readJson(text, diagnostics, [&](const JsonAt &document) {
-    return readDocument(document, {std::string(fileName)});
-  });
+  return readJson(
+      text, diagnostics,
+      [&](const JsonAt &document) { return readDocument(document, {std::string(fileName)}); },
+      written::expandCompact);
 }
 
 static std::pair<Kernel, std::optional<Code>> readEither(const JsonAt &document,
@@ -396,20 +399,23 @@ static std::pair<Kernel, std::optional<Code>> readEither(const JsonAt &document,
 std::vector<std::pair<Kernel, std::optional<Code>>>
 readKernelsJson(std::string_view text, std::string_view fileName, Diagnostics &diagnostics) {
   using Read = std::vector<std::pair<Kernel, std::optional<Code>>>;
-  auto read = readJson(text, diagnostics, [&](const JsonAt &root) {
-    Read all;
-    written::Files files{std::string(fileName)};
-    auto add = [&](const JsonAt &document) {
-      files = all.emplace_back(readEither(document, files)).first.files;
-    };
-    for (size_t i = 0; root.isArray() && i < root.size(); ++i) {
-      add(root[i]);
-    }
-    if (!root.isArray()) {
-      add(root);
-    }
-    return all;
-  });
+  auto read = readJson(
+      text, diagnostics,
+      [&](const JsonAt &root) {
+        Read all;
+        written::Files files{std::string(fileName)};
+        auto add = [&](const JsonAt &document) {
+          files = all.emplace_back(readEither(document, files)).first.files;
+        };
+        for (size_t i = 0; root.isArray() && i < root.size(); ++i) {
+          add(root[i]);
+        }
+        if (!root.isArray()) {
+          add(root);
+        }
+        return all;
+      },
+      written::expandCompact);
   return read.value_or(Read());
 }
 

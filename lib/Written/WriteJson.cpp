@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Support/StrictJson.h"
+#include "Compact.h"
 #include "tally/Written/CodeJson.h"
 #include "tally/Written/KernelJson.h"
 #include "tally/Written/Text.h"
@@ -146,7 +146,9 @@ public:
   void close() { closeList("}"); }
 
 protected:
-  JsonLines(std::string &out, unsigned indent) : out(out), indent(indent) {}
+  /// With `compact`, what is written goes there whenever there is some.
+  JsonLines(std::string &out, unsigned indent, CompactJson *compact)
+      : out(out), indent(indent), compact(compact) {}
 
   void line(std::string_view text) {
     out += '\n';
@@ -165,6 +167,7 @@ protected:
 
   /// An element of the innermost open list.
   void element() {
+    handOver();
     if (out.back() != '[') {
       out += ',';
     }
@@ -197,12 +200,24 @@ protected:
 
   std::string &out;
   unsigned indent;
+  CompactJson *compact;
+
+private:
+  /// All but the last character, which says whether a comma follows.
+  void handOver() {
+    constexpr size_t enough = 1 << 14;
+    if (compact && out.size() > enough) {
+      compact->add(std::string_view(out).substr(0, out.size() - 1));
+      out.erase(0, out.size() - 1);
+    }
+  }
 };
 
 class KernelJson : public JsonLines {
 public:
-  KernelJson(std::string &out, unsigned indent, const Kernel &kernel, bool locations)
-      : JsonLines(out, indent), kernel(kernel), locations(locations) {}
+  KernelJson(std::string &out, unsigned indent, const Kernel &kernel, bool locations,
+             CompactJson *compact)
+      : JsonLines(out, indent, compact), kernel(kernel), locations(locations) {}
 
   void write() {
     KernelWriter writer(kernel, *this);
@@ -267,8 +282,8 @@ private:
 ///   LoopEnd          ->  ]}
 class CodeJson : public JsonLines {
 public:
-  CodeJson(std::string &out, const Kernel &kernel, const Code &code)
-      : JsonLines(out, 2), kernel(kernel), code(code) {}
+  CodeJson(std::string &out, const Kernel &kernel, const Code &code, CompactJson *compact)
+      : JsonLines(out, 2, compact), kernel(kernel), code(code) {}
 
   void write(bool locations) {
     CodeWriter writer(kernel, code, *this);
@@ -276,7 +291,7 @@ public:
     line("\"schema\": \"tally-code\",");
     line("\"version\": 2,");
     line("\"kernel\": ");
-    KernelJson(out, indent, kernel, locations).write();
+    KernelJson(out, indent, kernel, locations, compact).write();
     out += ',';
     text("strategy", toString(code.strategy));
     machine();
@@ -400,19 +415,32 @@ private:
   uint32_t next = 0; ///< number in a list
 };
 
+/// What `write(text, compact)` writes.
+template <typename Write> std::string written(bool isCompact, Write write) {
+  std::string text;
+  CompactJson compact;
+  write(text, isCompact ? &compact : nullptr);
+  if (!isCompact) {
+    return text;
+  }
+  compact.add(text);
+  return compact.finish();
+}
+
 } // namespace
 } // namespace written
 
-std::string writeKernelJson(const Kernel &kernel, bool locations) {
-  std::string text;
-  written::KernelJson(text, 0, kernel, locations).write();
-  return text + "\n";
+std::string writeKernelJson(const Kernel &kernel, JsonOptions options) {
+  return written::written(options.compact, [&](std::string &out, written::CompactJson *compact) {
+    written::KernelJson(out, 0, kernel, options.locations, compact).write();
+    out += '\n';
+  });
 }
 
-std::string writeCodeJson(const Kernel &kernel, const Code &code, bool locations) {
-  std::string text;
-  written::CodeJson(text, kernel, code).write(locations);
-  return text;
+std::string writeCodeJson(const Kernel &kernel, const Code &code, JsonOptions options) {
+  return written::written(options.compact, [&](std::string &out, written::CompactJson *compact) {
+    written::CodeJson(out, kernel, code, compact).write(options.locations);
+  });
 }
 
 } // namespace tally

@@ -16,7 +16,7 @@ struct CompileCommand {
   std::string format = "text";
   bool listing = false;
   bool expandBarriers = false;
-  bool locations = false;
+  JsonOptions json;
   std::string certificate; ///< file to keep it in; "-": none; "": not asked for
 
   void declareOn(CLI::App &command);
@@ -99,14 +99,14 @@ std::string listings(const std::vector<LoadedKernel> &kernels, const ListingOpti
 }
 
 /// One document; several kernels give an array of them.
-std::string jsonText(const std::vector<LoadedKernel> &kernels, bool locations) {
+std::string jsonText(const std::vector<LoadedKernel> &kernels, JsonOptions options) {
   if (kernels.size() == 1) {
-    return writeCodeJson(kernels[0].kernel, *kernels[0].code, locations);
+    return writeCodeJson(kernels[0].kernel, *kernels[0].code, options);
   }
   std::string text = "[\n";
   for (const LoadedKernel &loaded : kernels) {
     text += &loaded == &kernels.front() ? "" : ",\n";
-    text += writeCodeJson(loaded.kernel, *loaded.code, locations);
+    text += writeCodeJson(loaded.kernel, *loaded.code, options);
   }
   text += "]\n";
   return text;
@@ -116,7 +116,7 @@ std::string CompileCommand::resultText(Session &session,
                                        const std::vector<LoadedKernel> &kernels) const {
   return format == "scf"    ? session.scfText(kernels)
          : format == "text" ? moduleText(kernels)
-                            : jsonText(kernels, locations);
+                            : jsonText(kernels, json);
 }
 
 /// The theorem holds for all trips and knows none, and it knows no resets.
@@ -180,8 +180,10 @@ void CompileCommand::declareOn(CLI::App &command) {
                         "text: the dialect; json: complete code (docs/guide/Json.md); scf: one "
                         "function per engine",
                         {"text", "json", "scf"}),
-           {"--locations", locations,
+           {"--locations", json.locations,
             "in JSON, say of each statement of the kernel where it comes from"},
+           {"--compact", json.compact,
+            "JSON without repeated names, an eighth of the size (docs/guide/Json.md)"},
            {"--listing", listing, "print the code as a person reads it"},
            {"--expand-barriers", expandBarriers, "in the listing, show what a barrier is made of"},
            {"--certify{-}", certificate,
@@ -189,7 +191,8 @@ void CompileCommand::declareOn(CLI::App &command) {
             "--certify=FILE keeps the certificate; counters are then assumed to fit, unless "
             "--overflow says otherwise"}});
   goesWith(command, {"--expand-barriers"}, "--listing");
-  refuseIf(command, {"--locations"}, "without '--format=json'; the other forms have none",
+  refuseIf(command, {"--locations", "--compact"},
+           "without '--format=json'; the other forms have none",
            [this] { return format != "json"; });
   refuseIf(command, {"--format"}, "beside '--listing', unless '-o' names a file for the code",
            [this] { return listing && output.empty(); });

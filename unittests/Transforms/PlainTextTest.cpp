@@ -149,7 +149,7 @@ std::string mistaken(const std::string &text, fuzz::Random &random) {
 }
 
 std::string describe(const Kernel &kernel) {
-  return dump(kernel) + writeKernelJson(kernel, /*locations=*/true);
+  return dump(kernel) + writeKernelJson(kernel, {.locations = true});
 }
 
 class PlainTextTest : public testing::Test {

@@ -182,6 +182,21 @@ TEST(CodeJsonTest, roundTrip) {
   EXPECT_EQ(writeCodeJson(again->kernel, p), text);
 }
 
+/// In both forms, byte by byte.
+TEST(CodeJsonTest, compactRoundTrip) {
+  KernelAndCode k = everything();
+  for (bool locations : {false, true}) {
+    std::string text = writeCodeJson(k.kernel, k.code, {.locations = locations});
+    std::string compact =
+        writeCodeJson(k.kernel, k.code, {.locations = locations, .compact = true});
+    EXPECT_LT(compact.size(), text.size());
+    std::string errors;
+    std::optional<KernelAndCode> again = read(compact, &errors);
+    ASSERT_TRUE(again) << errors;
+    EXPECT_EQ(writeCodeJson(again->kernel, again->code), writeCodeJson(k.kernel, k.code));
+  }
+}
+
 /// What code counts on comes back; without it, or in version 1, there is a name alone.
 TEST(CodeJsonTest, machineComesBack) {
   KernelAndCode k = everything();

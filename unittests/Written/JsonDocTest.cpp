@@ -49,3 +49,11 @@ TEST(JsonDocTest, codeIsThatOfTheKernel) {
   Code code = lower(read->kernel, plan, genericMachine(), {}, diagnostics);
   EXPECT_EQ(writeCodeJson(read->kernel, code), example(1));
 }
+
+TEST(JsonDocTest, compactIsTheKernel) {
+  Diagnostics diagnostics;
+  std::optional<Kernel> kernel = readKernelJson(example(2), "Json.md", diagnostics);
+  ASSERT_TRUE(kernel) << render(diagnostics, {});
+  EXPECT_EQ(writeKernelJson(*kernel), example(0));
+  EXPECT_EQ(writeKernelJson(*kernel, {.compact = true}), example(2));
+}

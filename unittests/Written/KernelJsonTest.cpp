@@ -254,10 +254,10 @@ TEST(KernelJsonTest, statementsNameTheirPlaces) {
   EXPECT_EQ(kernel->instrs[InstrId(0)].where, (Location{1, 7, 5}));
   EXPECT_EQ(kernel->instrs[InstrId(1)].where.file, 0u);
   EXPECT_EQ(kernel->deps[DepId(0)].where, (Location{1, 9, 1}));
-  std::string written = writeKernelJson(*kernel, /*locations=*/true);
+  std::string written = writeKernelJson(*kernel, {.locations = true});
   std::optional<Kernel> again = read(written);
   ASSERT_TRUE(again);
-  EXPECT_EQ(writeKernelJson(*again, true), written);
+  EXPECT_EQ(writeKernelJson(*again, {.locations = true}), written);
   EXPECT_EQ(writeKernelJson(*kernel).find("loc"), std::string::npos);
 }
 

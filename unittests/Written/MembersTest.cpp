@@ -3,9 +3,11 @@
 // Of each schema there are documents that hold whatever there is. Each member of them, at any
 // depth, is left out, given twice, and gets values that it never has; each object gets a member
 // that is not known. All of that is an error which says where, but for members that may be left
-// out. Which ones may follows from the lists of fields.
+// out. Which ones may follows from the lists of fields. Of the compact form the same is said.
 //
 //===----------------------------------------------------------------------===//
+
+#include "../../lib/Written/Compact.h"
 
 #include "tally/Check/Schedule.h"
 #include "tally/Machine/Machine.h"
@@ -151,9 +153,33 @@ std::string inErrors(const std::string &pointer) {
   return path;
 }
 
+/// Whether some list holds objects and something else, which has no compact form.
+bool isMixed(const Json &value) {
+  bool isList = value.is_array() && !value.empty() && value[0].is_object();
+  bool isHere = isList && !std::ranges::all_of(value, [](const Json &v) { return v.is_object(); });
+  return isHere || (value.is_structured() && std::ranges::any_of(value, isMixed));
+}
+
+std::string compact(const std::string &text) {
+  written::CompactJson json;
+  json.add(text);
+  return json.finish();
+}
+
+/// The messages, without what stands before them.
+std::string withoutPlaces(const std::string &errors) {
+  std::istringstream lines(errors);
+  std::string all;
+  for (std::string line; std::getline(lines, line);) {
+    all += line.substr(std::min(line.find(" error: "), line.size())) + "\n";
+  }
+  return all;
+}
+
 class Spoiler {
 public:
-  Spoiler(Json document, Reader errorsOf) : document(std::move(document)), errorsOf(errorsOf) {}
+  Spoiler(Json document, Reader errorsOf, bool isAlsoCompact = false)
+      : document(std::move(document)), errorsOf(errorsOf), isAlsoCompact(isAlsoCompact) {}
 
   void run() {
     ASSERT_EQ(errorsOf(document.dump()), "");
@@ -236,10 +262,16 @@ private:
     EXPECT_NE(errors, "") << how << " is taken";
     EXPECT_EQ(errors.rfind("k.json:1:", 0), 0u) << how << ": " << errors;
     EXPECT_NE(errors.find(what), std::string::npos) << how << ": " << errors;
+    if (isAlsoCompact && !isMixed(Json::parse(text))) {
+      std::string inCompact = errorsOf(compact(text));
+      EXPECT_EQ(withoutPlaces(inCompact), withoutPlaces(errors)) << how;
+      EXPECT_EQ(inCompact.rfind("k.json:", 0), 0u) << how << ": " << inCompact;
+    }
   }
 
   const Json document;
   const Reader errorsOf;
+  const bool isAlsoCompact;
   size_t spoilt = 0;
 };
 
@@ -257,15 +289,15 @@ Json corpus(const std::string &name) {
 } // namespace
 
 TEST(MembersTest, kernels) {
-  Spoiler(corpus("everything.json"), errorsOfKernel).run();
+  Spoiler(corpus("everything.json"), errorsOfKernel, /*isAlsoCompact=*/true).run();
 }
 
 TEST(MembersTest, code) {
-  Spoiler(corpus("barrier.json"), errorsOfCode).run();
+  Spoiler(corpus("barrier.json"), errorsOfCode, /*isAlsoCompact=*/true).run();
   std::string page = contents(DOCS_DIRECTORY "/Json.md");
   size_t begin = page.find("{\n  \"schema\": \"tally-code\"");
   std::string example = page.substr(begin, page.find("```", begin) - begin);
-  Spoiler(Json::parse(example), errorsOfCode).run();
+  Spoiler(Json::parse(example), errorsOfCode, /*isAlsoCompact=*/true).run();
 }
 
 TEST(MembersTest, schedules) {

@@ -10,6 +10,7 @@
 #define TALLY_WRITTEN_CODEJSON_H
 
 #include "tally/Code/Code.h"
+#include "tally/Written/KernelJson.h"
 
 #include <optional>
 #include <string>
@@ -19,9 +20,8 @@
 
 namespace tally {
 
-/// The kernel and its code, indented, ends with a line feed. For code that
-/// verifyCode() accepts. With `locations`, the kernel says where its statements come from.
-std::string writeCodeJson(const Kernel &kernel, const Code &code, bool locations = false);
+/// The kernel and its code, ends with a line feed. For code that verifyCode() accepts.
+std::string writeCodeJson(const Kernel &kernel, const Code &code, JsonOptions options = {});
 
 struct KernelAndCode {
   Kernel kernel;

@@ -23,9 +23,14 @@ namespace tally {
 std::optional<Kernel> readKernelJson(std::string_view text, std::string_view fileName,
                                      Diagnostics &diagnostics);
 
-/// The kernel as JSON, indented, ends with a line feed. Reading it gives the same
-/// kernel, and with `locations` the same places.
-std::string writeKernelJson(const Kernel &kernel, bool locations = false);
+struct JsonOptions {
+  bool locations = false; ///< the kernel says where its statements come from
+  bool compact = false;   ///< without repeated names, for programs; otherwise indented, for people
+};
+
+/// The kernel as JSON, ends with a line feed. Reading it gives the same
+/// kernel, and with locations the same places.
+std::string writeKernelJson(const Kernel &kernel, JsonOptions options = {});
 
 } // namespace tally
 
