@@ -35,7 +35,9 @@ def parse(text, path="document"):
         return dict(pairs)
 
     try:
-        return json.loads(text, object_pairs_hook=no_key_twice)
+        value = json.loads(text, object_pairs_hook=no_key_twice)
+        is_compact = isinstance(value, dict) and value.get("schema") == "tally-compact"
+        return Compact(value).document() if is_compact else value
     except (json.JSONDecodeError, RecursionError) as error:
         raise Wrong(path, f"no JSON: {error}") from None
 
@@ -95,6 +97,89 @@ def check_schema(value, path, schema, versions):
     if not is_number(version) or version not in versions:
         raise Wrong(path, f"version {version} of '{schema}' is not known")
     return version
+
+
+# ---- The compact form ---------------------------------------------------------------------
+
+
+class Compact:
+    """[Json.md#the-compact-form]: what a document stands for."""
+
+    def __init__(self, value):
+        check_fields(value, "document", ("schema", "version", "names", "shapes", "document"))
+        check_schema(value, "document", "tally-compact", (1,))
+        self.items = value["document"]
+        self.names = [name for name, _ in items(value["names"], "names")]
+        if not all(isinstance(name, str) for name in self.names):
+            raise Wrong("names", "expected texts")
+        self.shapes = [self.read_shape(shape, at) for shape, at in items(value["shapes"], "shapes")]
+        self.used = [0] * len(self.shapes)
+
+    def read_shape(self, value, path):
+        """The object, its number of lists, and its columns with what their entries stand for."""
+        if not items(value, path) or not isinstance(value[0], dict):
+            raise Wrong(path, "expected an object and its columns")
+        holes = list(holes_of(value[0]))
+        kinds = [hole for hole in holes if hole != []]
+        if len(kinds) != len(value) - 1:
+            raise Wrong(path, f"{len(kinds)} holes, but {len(value) - 1} columns")
+        columns = [self.read_column(column, f"{path}[{place}]", kind == "")
+                   for place, (column, kind) in enumerate(zip(value[1:], kinds), start=1)]
+        return value[0], len(holes) - len(kinds), columns
+
+    def read_column(self, value, path, of_names):
+        read, total = [], 0
+        for difference, at in items(value, path) or [(0, path)]:
+            total += number(difference, at, -2**63, 2**63 - 1)
+            read.append(total)
+        return [self.names[number(entry, path, 0, len(self.names) - 1)] for entry in read] if of_names else read
+
+    def document(self):
+        made = self.objects(self.items, "document")
+        if len(made) != 1:
+            raise Wrong("document", f"expected one object, found {len(made)}")
+        for place, (_, _, columns) in enumerate(self.shapes):
+            if any(len(column) > max(self.used[place], 1) for column in columns):
+                raise Wrong(f"shapes[{place}]", "a column is longer than the shape is used")
+        return made[0]
+
+    def objects(self, value, path):
+        made, lists = [], []
+        for item, at in items(value, path):
+            if isinstance(item, list):
+                lists.append(self.objects(item, at))
+                continue
+            shape, wanted, columns = self.shapes[number(item, at, 0, len(self.shapes) - 1)]
+            if len(lists) != wanted:
+                raise Wrong(at, f"the shape has {wanted} lists, but {len(lists)} arrays stand before it")
+            entries = iter([column[min(self.used[item], len(column) - 1)] for column in columns])
+            made.append(fill(shape, entries, iter(lists)))
+            self.used[item] += 1
+            lists = []
+        if lists:
+            raise Wrong(path, "the last array stands before no shape")
+        return made
+
+
+def is_hole(value):
+    return value in ("", []) or is_number(value) and value == 0
+
+
+def holes_of(value):
+    """Those of a shape, in the order of the text."""
+    if is_hole(value):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from holes_of(part)
+
+
+def fill(value, entries, lists):
+    if is_hole(value):
+        return next(lists if value == [] else entries)
+    if isinstance(value, dict):
+        return {key: fill(part, entries, lists) for key, part in value.items()}
+    return [fill(part, entries, lists) for part in value] if isinstance(value, list) else value
 
 
 # ---- Kernels ------------------------------------------------------------------------------

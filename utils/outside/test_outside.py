@@ -150,6 +150,45 @@ class ReadingTest(unittest.TestCase):
         documents.Code(old, documents.Machine(GENERIC))
 
 
+class CompactTest(unittest.TestCase):
+    """[Json.md#the-compact-form]"""
+
+    def setUp(self):
+        text = (DOCS / "Json.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+        self.text = next(block for block in blocks if '"tally-compact"' in block)
+        self.usual = json.loads(blocks[0])
+
+    def wrong(self, what, by, message):
+        self.assertEqual(self.text.count(what), 1)
+        with self.assertRaisesRegex(documents.Wrong, re.escape(message)):
+            documents.parse(self.text.replace(what, by))
+
+    def test_example_of_the_documents(self):
+        self.assertEqual(json.dumps(documents.parse(self.text)), json.dumps(self.usual))
+        documents.Kernel(documents.parse(self.text))
+
+    def test_what_is_left_out_at_the_end_of_a_column_is_nothing(self):
+        longer = self.text.replace("[17,1],[2]", "[17,1],[2,0]")
+        self.assertNotEqual(longer, self.text)
+        self.assertEqual(documents.parse(longer), self.usual)
+
+    def test_what_is_not_as_documented_is_refused(self):
+        self.wrong('"version":1', '"version":2', "version 2 of 'tally-compact' is not known")
+        self.wrong('"shapes"', '"shape"', "unknown key 'shape'")
+        self.wrong('"names"', '"document"', "key 'document' is given twice")
+        self.wrong('"waw"]', '"waw",3]', "at 'names': expected texts")
+        self.wrong('[{"name":""},[2]]', "[]", "at 'shapes[0]': expected an object and its columns")
+        self.wrong('[{"name":""},[2]]', '[{"name":""}]', "at 'shapes[0]': 1 holes, but 0 columns")
+        self.wrong("[17,1],[2]", "[17,1],[2,0,0]", "at 'shapes[10]': a column is longer than the shape is used")
+        self.wrong("[17,1]", "[17,2]", "expected a number from 0 to 18")
+        self.wrong("[17,1]", "[17,true]", "at 'shapes[10][3][1]': expected a number")
+        self.wrong("[9,10,10],11]", "[9,10,10],12]", "at 'document[4]': expected a number from 0 to 11")
+        self.wrong("[9,10,10],11]", "11]", "at 'document[3]': the shape has 4 lists, but 3 arrays stand before it")
+        self.wrong("[9,10,10],11]", "[9,10,10],11,[]]", "at 'document': the last array stands before no shape")
+        self.wrong("[9,10,10],11]", "[9,10,10],11,0]", "at 'document': expected one object, found 2")
+
+
 class TileTest(unittest.TestCase):
     def value(self, expression, **names):
         parser = tiles.TileParser(f"X[{expression}]")
