@@ -27,7 +27,7 @@ import time
 
 import documents
 from choices import choose
-from draw import draw_kernel, draw_machine, draw_pair
+from draw import draw_branched, draw_kernel, draw_machine, draw_pair
 from judge import Finding, judge, read_code
 
 STRATEGIES = ("per-instruction", "per-loop", "per-engine", "auto", "barrier", "unrolled")
@@ -36,6 +36,7 @@ SECONDS = 60  # for one compilation
 INEXACT = "longer than it has to"  # said of each wait that is
 SHRINKING_STEPS = 150
 PAIR = 8  # the last digit of seeds whose kernel is a pair in a nest
+BRANCHED = (5, 15, 25, 45)  # the rest by 50 of those whose consumers stand in a tree of branches
 
 
 # ---- One kernel, one strategy -------------------------------------------------------------
@@ -132,7 +133,12 @@ def draw_case(seed):
     source = random.Random(seed)
     machine, features = draw_machine(source)
     few_bits = machine["limits"]["counter_bits"]["value"] < 32
-    kernel, more = draw_pair(source, f"seed{seed}") if seed % 10 == PAIR else draw_kernel(source, f"seed{seed}", few_bits)
+    if seed % 10 == PAIR:
+        kernel, more = draw_pair(source, f"seed{seed}")
+    elif seed % 50 in BRANCHED:
+        kernel, more = draw_branched(source, f"seed{seed}")
+    else:
+        kernel, more = draw_kernel(source, f"seed{seed}", few_bits)
     return kernel, machine, features | more
 
 

@@ -444,6 +444,39 @@ def draw_pair(random, name):
     return kernel, features
 
 
+def draw_branched(random, name):
+    """One producer in a loop somewhere in a tree of branches, and consumers all over it, which wait for what it did in an iteration
+    before: several need the same value, each on a path of its own.
+    """
+    weight, consumers, bodies = random.choice((1, 2, 3, 16)), [], []
+
+    def consumer():
+        consumers.append(f"use{len(consumers)}")
+        return {"instr": consumers[-1], "queue": "act"}
+
+    def body(depth):
+        statements = [consumer() for _ in range(random.choice((0, 1, 1)))]
+        if depth > 0:
+            branch = {"if": f"c{len(bodies)}_{depth}_{random.randrange(10 ** 6)}", "then": body(depth - 1)}
+            if random.random() < 0.8:
+                branch["else"] = body(depth - 1)
+            statements.append(branch)
+        if random.random() < 0.3:
+            statements.append(consumer())
+        bodies.append(statements)
+        return statements
+
+    tree = body(random.choice((2, 3)))
+    trips = random.choice((2, 3, {"value": "m", "max": 3}))
+    random.choice(bodies).append({"loop": "E", "trips": trips, "body": [{"instr": "load", "queue": "dma"}]})
+    kernel = {"schema": "tally-kernel", "version": 1, "name": name,
+              "engines": [{"name": "act"}, {"name": "dma"} | ({"weight": weight} if weight > 1 else {})],
+              "body": [{"loop": "B", "trips": {"value": "n", "max": 9}, "body": tree}],
+              "dependences": [{"producer": "load", "consumer": name, "distance": {"B": 1}} for name in consumers]}
+    features = {"branched", "written", "branch", "loop", "nested", "distance"} | ({"weights"} if weight > 1 else set())
+    return kernel, features
+
+
 def draw_rare(random, name):
     """Two accesses that conflict in few runs only, by the numbers in their guards and tiles, with no dependence between them; and
     trips with which they do. Other kernels have guards that hold in short runs.
