@@ -290,6 +290,18 @@ void Session::warnIdle(const Kernel &kernel, std::string_view option, std::strin
   report(kernel, diagnostics);
 }
 
+/// Engines that do not wait for one another are seldom what is meant.
+static void warnOfNothing(const Kernel &kernel, Diagnostics &diagnostics) {
+  if (kernel.deps.empty() && kernel.engines.size() > 1 && !kernel.instrs.empty()) {
+    diagnostics
+        .remark(kernel.where,
+                fmt::format("kernel '{}' says neither what its instructions touch nor what depends "
+                            "on what, so its engines do not wait for one another",
+                            kernel.text(kernel.name)))
+        .severity = Severity::Warning;
+  }
+}
+
 bool Session::findDeps(LoadedKernel &loaded) {
   if (!asksForDeps(loaded.kernel)) {
     if (options.keepImplied) {
@@ -297,6 +309,9 @@ bool Session::findDeps(LoadedKernel &loaded) {
                loaded.kernel.deps.empty() ? "it has no accesses that dependences follow from"
                                           : "its dependences are written");
     }
+    Diagnostics diagnostics;
+    warnOfNothing(loaded.kernel, diagnostics);
+    report(loaded.kernel, diagnostics);
     return true;
   }
   Diagnostics diagnostics;
