@@ -338,7 +338,7 @@ finish_tests() {
 verb_test() {
   need "${packages[@]}" "${proof_packages[@]}" "${test_packages[@]}"
   case ${1:-} in
-  "") test_steps proof_tests_if_changed 5 15 0.1 ;;
+  "") test_steps proof_tests_if_changed 5 60 0.1 ;;
   --long) TALLY_LONG=1 test_steps proof_tests 12 50 0.5 core_unit_tests ;;
   *) die "unknown option '$1' of 'test'; there is '--long'" 2 ;;
   esac
