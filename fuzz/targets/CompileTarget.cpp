@@ -7,9 +7,9 @@
 
 #include "Input.h"
 
-#include "tally/Written/CodeJson.h"
 #include "tally/Code/Listing.h"
 #include "tally/Compile/Compile.h"
+#include "tally/Written/CodeJson.h"
 
 #include <cstdlib>
 #include <fmt/format.h>

@@ -14,7 +14,8 @@
 //         2. pick      the cheaper for each set
 //         3. limit     too many semaphores: share where that costs least for each one saved; if all
 //                      sets share and it is not enough, whole queues share
-//         4. improve   small kernels only: change one set after the other as long as the code that is
+//         4. improve   small kernels only: change one set after the other as long as the code that
+//         is
 //                      written and priced gets cheaper
 // Small kernels go through all of it once more without stepped thresholds, and without relying on
 // constant trips.

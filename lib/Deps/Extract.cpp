@@ -82,7 +82,8 @@ private:
                   kindOf(candidate.consumerAccess) != AccessKind::Read;
     LoopId common = kernel.commonLoop(producer.home, consumer.home);
     bool isInOrder = candidate.producer < candidate.consumer || kernel.realLoop(common) != rootLoop;
-    return writes && isInOrder && tiles.groupOf(producer.buffer) == tiles.groupOf(consumer.buffer) &&
+    return writes && isInOrder &&
+           tiles.groupOf(producer.buffer) == tiles.groupOf(consumer.buffer) &&
            tiles.boxesMeet(producer, consumer);
   }
 

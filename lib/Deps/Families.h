@@ -8,9 +8,11 @@
 //
 // So a range that others cover piece by piece is dropped, too.
 //
-// An access of another family, or of none, is a guest of all cells that it may touch. Two accesses
-// of different families meet only if neither family's cells say that something is written over
-// between them.
+// A tile that lies across slots, or takes every so-manieth element, is several pieces of a family.
+//
+// An access of another family, or of none, whose memory lies near is a guest of all cells that it
+// may touch. Two accesses of different families meet only if neither family's cells say that
+// something is written over between them.
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_LIB_DEPS_FAMILIES_H

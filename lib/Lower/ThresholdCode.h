@@ -5,8 +5,10 @@
 // *anchor*; within it, the last statement before the consumer that changes one opens an *epoch*.
 // Expression, anchor and epoch identify a value: computed once, in the anchor's body before the
 // statement that holds the first consumer, it serves every consumer of that epoch, in nested loops
-// too. That is loop-invariant code motion and common subexpressions in one rule, with no analysis
-// of the emitted code.
+// too. A consumer in a branch may need the same expression with an anchor of its own, which takes
+// the first value's place: what is then computed farther in serves only what is in that body. That
+// is loop-invariant code motion and common subexpressions in one rule, with no analysis of the
+// emitted code.
 //
 //===----------------------------------------------------------------------===//
 

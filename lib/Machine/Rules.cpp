@@ -7,9 +7,8 @@
 namespace tally {
 
 MachineRules rulesOf(const Machine &machine) {
-  return {machine.counterBits,  machine.subtraction, machine.waitCompare,
-          machine.queueOverlap, machine.completion,  machine.semaphores,
-          machine.registersPerEngine};
+  return {machine.counterBits, machine.subtraction, machine.waitCompare,       machine.queueOverlap,
+          machine.completion,  machine.semaphores,  machine.registersPerEngine};
 }
 
 bool accords(const Machine &machine, const MachineRules &rules) {

@@ -11,8 +11,8 @@
 
 #include "tally/Check/Race.h"
 #include "tally/Compile/Compile.h"
-#include "tally/Written/KernelJson.h"
 #include "tally/Run/Interpret.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -15,8 +15,8 @@
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
 #include "tally/Compile/Compile.h"
-#include "tally/Written/KernelJson.h"
 #include "tally/Sync/Split.h"
+#include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

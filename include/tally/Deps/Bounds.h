@@ -58,8 +58,8 @@ std::vector<TileBound> findTileBounds(const Kernel &kernel, const Bindings &bind
 void reportTileBounds(const Kernel &kernel, const std::vector<TileBound> &bounds,
                       Diagnostics &diagnostics);
 
-/// What is asked of every kernel that is read: that it is legal (Check.h), and, if there is no error
-/// so far, that no tile leaves its buffer whatever is not known.
+/// What is asked of every kernel that is read: that it is legal (Check.h), and, if there is no
+/// error so far, that no tile leaves its buffer whatever is not known.
 void checkAsRead(const Kernel &kernel, Diagnostics &diagnostics);
 
 /// Finds and reports.

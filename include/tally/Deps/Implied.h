@@ -24,7 +24,8 @@
 // without branches, nothing that is kept follows from the rest. For other distances, and with
 // branches, what is left is removed one after the other, those first that would cost most, by a
 // search for a chain within bounds: 16 to 1024 statements about instructions, the fewer the more
-// dependences there are, and a quarter of that many neighbours on an engine in each direction.
+// dependences there are, a quarter of that many neighbours on an engine in each direction, and 64
+// links for each statement.
 //
 //===----------------------------------------------------------------------===//
 
