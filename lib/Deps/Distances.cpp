@@ -18,11 +18,11 @@ static constexpr size_t maxDistances = 8;
 /// square of the coordinates, so deep nests may take fewer.
 struct Patience {
   uint64_t operations;
-  uint32_t mostQuestions;
+  size_t mostQuestions;
 };
 
 static constexpr Patience patiences[numPatiences] = {
-    {16'000, UINT32_MAX}, {64'000, 64}, {256'000, 8}, {1'000'000, 2}, {4'000'000, 2}};
+    {16'000, SIZE_MAX}, {64'000, 64}, {256'000, 8}, {1'000'000, 2}, {4'000'000, 2}};
 static constexpr uint64_t usualCoordinates = 10;
 
 static uint64_t forNest(uint64_t operations, const PairNest &nest) {
@@ -30,6 +30,23 @@ static uint64_t forNest(uint64_t operations, const PairNest &nest) {
                          nest.consumerOwn.size() + nest.counters.size() + nest.lengths.size();
   uint64_t size = std::max(coordinates, usualCoordinates);
   return operations * usualCoordinates * usualCoordinates / (size * size);
+}
+
+/// All earlier runs of the producer: the last resort.
+static Distances allRuns(const PairNest &nest) {
+  Distances result{{}, Excess::Undecided};
+  size_t n = nest.levels.size();
+  if (nest.zeroIsOrdered) {
+    result.list.push_back({std::vector<int64_t>(n, 0), {}, {}});
+    return result;
+  }
+  for (size_t level = std::min<size_t>(n, nest.unpaired); level-- > 0;) {
+    std::vector<int64_t> distance(n, wholeLevel);
+    std::fill(distance.begin(), distance.begin() + static_cast<ptrdiff_t>(level), 0);
+    distance[level] = 1;
+    result.list.push_back({std::move(distance), {}, {}});
+  }
+  return result;
 }
 
 namespace {
@@ -46,10 +63,7 @@ public:
     if (!result.list.empty()) {
       judge();
     }
-    if (context.gaveUp()) {
-      coverAll();
-    }
-    return std::move(result);
+    return context.gaveUp() ? allRuns(nest) : std::move(result);
   }
 
 private:
@@ -59,7 +73,8 @@ private:
     IslSet left = conflicts.clone();
     while (!left.isEmpty() && !context.gaveUp()) {
       if (result.list.size() == maxDistances) {
-        return coverAll();
+        result = allRuns(nest);
+        return;
       }
       std::vector<int64_t> distance = smallestDistance(left);
       left = left - context.parse(text.covered(distance));
@@ -134,22 +149,6 @@ private:
     }
   }
 
-  /// All earlier runs of the producer: the last resort.
-  void coverAll() {
-    result = {{}, Excess::Undecided};
-    size_t n = numLevels;
-    if (nest.zeroIsOrdered) {
-      result.list.push_back({std::vector<int64_t>(n, 0), {}, {}});
-      return;
-    }
-    for (size_t level = std::min<size_t>(n, nest.unpaired); level-- > 0;) {
-      std::vector<int64_t> distance(n, wholeLevel);
-      std::fill(distance.begin(), distance.begin() + static_cast<ptrdiff_t>(level), 0);
-      distance[level] = 1;
-      result.list.push_back({std::move(distance), {}, {}});
-    }
-  }
-
   IslContext &context;
   const PairNest &nest;
   uint32_t numLevels;
@@ -160,7 +159,8 @@ private:
 
 } // namespace
 
-void DistanceFinder::startKernel() {
+void DistanceFinder::startKernel(size_t most) {
+  mostQuestions = most;
   std::fill(std::begin(numAsked), std::end(numAsked), 0);
   std::erase_if(known, [](const auto &entry) { return entry.second.excess == Excess::Undecided; });
 }
@@ -168,7 +168,11 @@ void DistanceFinder::startKernel() {
 const Distances &DistanceFinder::find(const PairNest &nest) {
   auto [found, isNew] = known.try_emplace(nest);
   if (isNew) {
-    for (size_t i = 0; i < numPatiences && numAsked[i] < patiences[i].mostQuestions; ++i) {
+    found->second = allRuns(nest);
+    for (size_t i = 0; i < numPatiences; ++i) {
+      if (numAsked[i] >= std::min(patiences[i].mostQuestions, mostQuestions)) {
+        break;
+      }
       ++numAsked[i];
       context.startQuestion(forNest(patiences[i].operations, nest));
       found->second = Search(context, nest).run();

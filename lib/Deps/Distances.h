@@ -116,7 +116,7 @@ inline constexpr size_t numPatiences = 5;
 class DistanceFinder {
 public:
   /// Another kernel has patience of its own: its answers do not depend on those before it.
-  void startKernel();
+  void startKernel(size_t mostQuestions);
 
   /// What was found for this nest, now or before. Valid until the finder ends.
   const Distances &find(const PairNest &nest);
@@ -130,7 +130,8 @@ private:
   IslContext context;
   std::map<PairNest, Distances> known;
   size_t undecided = 0;
-  uint32_t numAsked[numPatiences] = {}; ///< questions, by how patiently
+  size_t mostQuestions = 0;           ///< that this kernel may ask, each counted once
+  size_t numAsked[numPatiences] = {}; ///< questions, by how patiently
 };
 
 } // namespace tally

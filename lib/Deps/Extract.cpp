@@ -428,14 +428,20 @@ Extractor::Extractor() : impl(std::make_unique<Impl>()) {}
 
 Extractor::~Extractor() = default;
 
+/// Tiles that all move in their own way ask one question for each pair, a millisecond or two each;
+/// real kernels repeat a few.
+static size_t mostQuestions(const Kernel &kernel, const ExtractOptions &options) {
+  return options.mostQuestions.value_or(2048 + 8 * kernel.instrs.size());
+}
+
 Extraction Extractor::extract(const Kernel &kernel, const ExtractOptions &options) {
-  impl->finder.startKernel();
+  impl->finder.startKernel(mostQuestions(kernel, options));
   return Extracting(kernel, options, impl->finder).run();
 }
 
 Extraction Extractor::extractBetween(const Kernel &kernel, const ExtractOptions &options,
                                      InstrId producer, InstrId consumer) {
-  impl->finder.startKernel();
+  impl->finder.startKernel(mostQuestions(kernel, options));
   return Extracting(kernel, options, impl->finder).runBetween(producer, consumer);
 }
 

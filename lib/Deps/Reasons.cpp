@@ -89,9 +89,11 @@ std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
                        "smallest distance is taken; {}",
                        both, whatMakesItConstant(kernel, derived));
   case Excess::Undecided:
-    return fmt::format("where {} meet was too hard to decide, and all earlier runs are waited "
-                       "for; simpler indices are decided",
-                       both);
+    return fmt::format(
+        "where {} meet was too hard to decide, or too many other pairs of tiles were "
+        "looked at before, and all earlier runs are waited for; simpler indices are "
+        "decided, and pairs that are alike are looked at once",
+        both);
   }
   return {};
 }

@@ -146,6 +146,9 @@ private:
   }
 
   bool isWitnessed(const DerivedDep &derived) {
+    if (derived.excess == Excess::Undecided) {
+      return false;
+    }
     auto at = extraction.iterations.begin() + derived.firstIteration;
     std::vector<int64_t> producer(at, at + derived.numProducerIterations);
     at += derived.numProducerIterations;

@@ -37,6 +37,21 @@ TEST_P(RandomExtractTest, isSoundCompleteAndExact) {
   EXPECT_EQ(numUndecided, 0u);
 }
 
+/// Where a kernel may ask fewer questions than it has, more is waited for, and no less.
+TEST_P(RandomExtractTest, isSoundWithFewQuestions) {
+  Held held;
+  size_t numUndecided = 0;
+  auto [first, last] = test::seeds("DEPS", 100, 4'000);
+  for (uint64_t seed = first + GetParam(); seed <= last; seed += numParts) {
+    Extractor extractor;
+    ExtractOptions options{.queueOverlap = seed % 2 == 0, .mostQuestions = seed % 3};
+    std::string failure = holdToConflicts(randomAccesses(seed), seed, options, extractor, held);
+    EXPECT_TRUE(failure.empty()) << "seed " << seed << ": " << failure;
+    numUndecided += extractor.numUndecided();
+  }
+  EXPECT_GT(numUndecided, 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Part, RandomExtractTest, testing::Range<uint64_t>(0, numParts));
 
 } // namespace

@@ -38,6 +38,9 @@ namespace tally {
 struct ExtractOptions {
   /// As in Machine: instructions of one queue run at the same time, so they need waits, too.
   bool queueOverlap = true;
+  /// How many different pairs of tiles are looked at; all others wait for all earlier runs. Without
+  /// a value: as many as fits the size of the kernel.
+  std::optional<size_t> mostQuestions = {};
 };
 
 /// Why a dependence waits for more than the two accesses ask for.
@@ -48,7 +51,7 @@ enum class Excess : uint8_t {
   Alias,     ///< two buffers that may share memory, nobody knows which
   Guarded,   ///< a guard keeps the two apart in some iterations, and all wait
   Varies,    ///< the last conflicting run is not at the same distance in all iterations
-  Undecided, ///< the question was too large to be decided
+  Undecided, ///< the question was too large to be decided, or came after too many others
 };
 
 std::string_view toString(Excess excess);
