@@ -25,8 +25,8 @@ void fill(BufferData &data, const Contents &contents, uint64_t seed) {
   if (!contents.numbers.empty()) {
     assert(contents.numbers.size() == data.size() && "a number for each element");
     for (size_t i = 0; i < data.size(); ++i) {
-      data.setBits(i, data.format() == Format::I32
-                          ? static_cast<uint32_t>(contents.numbers[i])
+      data.setBits(i, isWhole(data.format())
+                          ? encodeWhole(data.format(), contents.numbers[i])
                           : encode(data.format(), static_cast<float>(contents.numbers[i])));
     }
     return;
@@ -56,8 +56,8 @@ Memory initialMemory(const Kernel &kernel, std::span<const Contents> contents, u
     if (given != contents.end()) {
       fill(memory[id], *given, seed);
     } else if (!isWritten[id]) {
-      bool isWhole = memory[id].format() == Format::I32;
-      fill(memory[id], {std::string(name), isWhole ? 0.0F : -1.0F, isWhole ? 0.0F : 1.0F}, seed);
+      float range = isWhole(memory[id].format()) ? 0.0F : 1.0F;
+      fill(memory[id], {std::string(name), -range, range}, seed);
     }
   }
   return memory;

@@ -13,16 +13,19 @@
 
 namespace tally {
 
-/// Decoding a byte is looking it up.
-static const std::array<float, 256> &fp8Values() {
-  static const std::array<float, 256> values = [] {
-    std::array<float, 256> table{};
-    for (uint32_t bits = 0; bits < table.size(); ++bits) {
-      table[bits] = decode(Format::FP8, bits);
+/// Decoding one or two bytes is looking them up.
+static const std::vector<float> &valuesOf(Format format) {
+  static const std::array<std::vector<float>, numFormats> tables = [] {
+    std::array<std::vector<float>, numFormats> result;
+    for (uint8_t i = 0; i < numFormats; ++i) {
+      size_t size = sizeOf(Format(i)) > 2 ? 0 : size_t(1) << 8 * sizeOf(Format(i));
+      for (size_t bits = 0; bits < size; ++bits) {
+        result[i].push_back(decode(Format(i), static_cast<uint32_t>(bits)));
+      }
     }
-    return table;
+    return result;
   }();
-  return values;
+  return tables[static_cast<size_t>(format)];
 }
 
 BufferData::BufferData(Format format, std::vector<uint64_t> shape)
@@ -89,12 +92,17 @@ void BufferData::load(const ElementRun &run, float *values) const {
   case Format::F32:
     each([&](size_t at) { return reinterpret_cast<const float *>(base)[at]; });
     break;
-  case Format::FP8:
-    each([&](size_t at) { return fp8Values()[static_cast<uint8_t>(base[at])]; });
-    break;
-  case Format::I32:
-    each([&](size_t at) { return value(at); });
-    break;
+  default:
+    switch (const std::vector<float> &table = valuesOf(elementFormat); sizeOf(elementFormat)) {
+    case 1:
+      each([&](size_t at) { return table[static_cast<uint8_t>(base[at])]; });
+      break;
+    case 2:
+      each([&](size_t at) { return table[reinterpret_cast<const uint16_t *>(base)[at]]; });
+      break;
+    default:
+      each([&](size_t at) { return value(at); });
+    }
   }
   if (poisoned > 0) {
     for (size_t i = 0; i < run.count; ++i) {
@@ -117,13 +125,11 @@ void BufferData::store(const ElementRun &run, const float *values) {
   case Format::F32:
     each([&](size_t at, float v) { reinterpret_cast<float *>(base)[at] = v; });
     break;
-  case Format::FP8:
-  case Format::I32:
-    each([&](size_t at, float v) {
+  default:
+    each([&, size = sizeOf(elementFormat)](size_t at, float v) {
       uint32_t bits = encode(elementFormat, v);
-      std::memcpy(base + at * sizeOf(elementFormat), &bits, sizeOf(elementFormat));
+      std::memcpy(base + at * size, &bits, size);
     });
-    break;
   }
   clearPoison(run);
 }
@@ -196,12 +202,11 @@ Memory emptyMemory(const Kernel &kernel, Diagnostics &diagnostics, uint64_t maxB
       diagnostics.error(
           buffer.where,
           buffer.elementType.valid()
-              ? fmt::format("buffer '{}' holds '{}', which is no number format; there are f32, "
-                            "bf16, fp8 and i32",
-                            kernel.text(buffer.name), kernel.text(buffer.elementType))
-              : fmt::format("buffer '{}' does not say what it holds; add type \"f32\", \"bf16\", "
-                            "\"fp8\" or \"i32\"",
-                            kernel.text(buffer.name)));
+              ? fmt::format("buffer '{}' holds '{}', which is no number format; there are {}",
+                            kernel.text(buffer.name), kernel.text(buffer.elementType), allFormats())
+              : fmt::format("buffer '{}' does not say what it holds; add type \"f32\", or another "
+                            "of {}",
+                            kernel.text(buffer.name), allFormats()));
       continue;
     }
     formats[id] = *format;

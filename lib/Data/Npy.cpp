@@ -16,20 +16,6 @@ namespace tally {
 static constexpr std::string_view magic("\x93NUMPY\x01\x00", 8);
 static constexpr size_t alignment = 64; ///< of the first element in the file
 
-static std::string_view typeOf(Format format) {
-  switch (format) {
-  case Format::F32:
-    return "<f4";
-  case Format::BF16:
-    return "<u2";
-  case Format::FP8:
-    return "|u1";
-  case Format::I32:
-    return "<i4";
-  }
-  return {};
-}
-
 /// `(2, 128)`, and `(2,)` for one dimension.
 static std::string tupleText(const std::vector<uint64_t> &shape) {
   return fmt::format("({}{})", joined(shape), shape.size() == 1 ? "," : "");
@@ -37,7 +23,7 @@ static std::string tupleText(const std::vector<uint64_t> &shape) {
 
 bool writeNpy(std::ostream &out, const BufferData &data) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
-                                   typeOf(data.format()), tupleText(data.shape()));
+                                   npyType(data.format()), tupleText(data.shape()));
   size_t before = magic.size() + 2;
   header.resize((before + header.size() + alignment) / alignment * alignment - before - 1, ' ');
   header += '\n';
@@ -50,7 +36,8 @@ bool writeNpy(std::ostream &out, const BufferData &data) {
     out.write(bytes, static_cast<std::streamsize>(data.bytes().size()));
     return out.good();
   }
-  uint32_t poison = data.format() == Format::I32 ? 0x80000000 : encode(data.format(), NAN);
+  uint32_t poison =
+      isWhole(data.format()) ? encodeWhole(data.format(), INT64_MIN) : encode(data.format(), NAN);
   for (size_t i = 0; i < data.size(); ++i) {
     uint32_t bits = data.isPoison(i) ? poison : data.bits(i);
     out.write(reinterpret_cast<const char *>(&bits), sizeOf(data.format()));
@@ -106,8 +93,8 @@ std::string readNpy(std::istream &in, BufferData &data) {
     return "it is no NPY file";
   }
   std::string type = entry(header, "descr");
-  std::string own = fmt::format("'{}'", typeOf(data.format()));
-  bool rounds = type == "'<f4'" && (data.format() == Format::BF16 || data.format() == Format::FP8);
+  std::string own = fmt::format("'{}'", npyType(data.format()));
+  bool rounds = type == "'<f4'" && !isWhole(data.format());
   if (type != own && !rounds) {
     return fmt::format("it holds {}, but {} is {}", type, toString(data.format()), own);
   }

@@ -56,7 +56,7 @@ std::optional<uint64_t> elementBytes(const Kernel &kernel, BufferId buffer) {
   uint64_t bits = 0;
   const char *end = name.data() + name.size();
   auto [last, error] = std::from_chars(name.data() + letters, end, bits);
-  bool isNumber = letters > 0 && error == std::errc() && last == end;
+  bool isNumber = letters > 0 && error == std::errc() && (last == end || *last == '_');
   return isNumber && bits > 0 && bits % 8 == 0 ? std::optional(bits / 8) : std::nullopt;
 }
 

@@ -150,7 +150,7 @@ TEST(EffectsTest, thereIsOneSequentialRun) {
 TEST(EffectsTest, memoryHasFormatsAndPlaces) {
   KernelBuilder b("k", at(1));
   b.buffer("plain", shape({4}), "s", "", {}, at(2));
-  b.buffer("half", shape({4}), "s", "f16", {}, at(3));
+  b.buffer("half", shape({4}), "s", "f12", {}, at(3));
   b.buffer("low", shape({4}), "s", "f32", 100, at(4));
   b.buffer("over", shape({4}), "s", "bf16", 115, at(5));
   b.buffer("behind", shape({4}), "s", "bf16", 123, at(6));
@@ -160,10 +160,11 @@ TEST(EffectsTest, memoryHasFormatsAndPlaces) {
   emptyMemory(kernel, diagnostics);
   EXPECT_EQ(
       render(diagnostics, {"k"}),
-      "k:2:1: error: buffer 'plain' does not say what it holds; add type \"f32\", \"bf16\", "
-      "\"fp8\" or \"i32\"\n"
-      "k:3:1: error: buffer 'half' holds 'f16', which is no number format; there are f32, "
-      "bf16, fp8 and i32\n"
+      "k:2:1: error: buffer 'plain' does not say what it holds; add type \"f32\", or another of "
+      "f32, "
+      "f16, bf16, fp8, fp8_e5m2, fp8_e3m4, fp8_e4m3fn, i8, u8, i16, u16, i32 and u32\n"
+      "k:3:1: error: buffer 'half' holds 'f12', which is no number format; there are f32, f16, "
+      "bf16, fp8, fp8_e5m2, fp8_e3m4, fp8_e4m3fn, i8, u8, i16, u16, i32 and u32\n"
       "k:5:1: error: buffer 'over' lies over 'low'; data can be followed only where buffers are "
       "apart: leave the addresses out, or write one buffer\n"
       "k:4:1: note: 'low' is here\n");
@@ -221,7 +222,8 @@ std::string problemOf(const std::string &file, BufferData data) {
 } // namespace
 
 TEST(EffectsTest, filesComeBack) {
-  for (Format format : {Format::F32, Format::BF16, Format::FP8, Format::I32}) {
+  for (uint8_t i = 0; i < numFormats; ++i) {
+    Format format{i};
     BufferData data(format, {3, 5});
     fill(data, {"X", -9, 9}, 1);
     BufferData back(format, {3, 5});

@@ -2,8 +2,8 @@
 //
 // The definition: a number is s * 1.f * 2^(e - bias), or s * 0.f * 2^(1 - bias); rounding takes the
 // nearest of them all, and of two the one with the even fraction; where there is none so large, a
-// further one would follow, which stands for infinity. It is looked up among all numbers, in double
-// precision, in which sums and halves of these numbers are exact.
+// further one would follow, which stands for infinity, or for NaN. It is looked up among all
+// numbers, in double precision, in which sums and halves of these numbers are exact.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,10 +23,14 @@ namespace {
 struct Layout {
   Format format;
   int exponentBits, fractionBits;
+  bool isFinite = false; ///< the last pattern is the only one that is no number
 
   int bias() const { return (1 << (exponentBits - 1)) - 1; }
 
-  uint32_t infinity() const { return ((1U << exponentBits) - 1) << fractionBits; }
+  /// What follows the largest number.
+  uint32_t infinity() const {
+    return isFinite ? signBit() - 1 : ((1U << exponentBits) - 1) << fractionBits;
+  }
 
   uint32_t signBit() const { return 1U << (exponentBits + fractionBits); }
 
@@ -53,7 +57,9 @@ struct Layout {
   }
 };
 
-constexpr std::array layouts{Layout{Format::BF16, 8, 7}, Layout{Format::FP8, 4, 3}};
+constexpr std::array layouts{Layout{Format::F16, 5, 10},    Layout{Format::BF16, 8, 7},
+                             Layout{Format::FP8, 4, 3},     Layout{Format::FP8E5M2, 5, 2},
+                             Layout{Format::FP8E3M4, 3, 4}, Layout{Format::FP8E4M3FN, 4, 3, true}};
 
 } // namespace
 
@@ -63,14 +69,14 @@ TEST(FormatTest, everyNumberIsWhatItsBitsSay) {
       uint32_t size = bits & (layout.signBit() - 1);
       float value = decode(layout.format, bits);
       EXPECT_EQ(std::signbit(value) || std::isnan(value),
-                (bits & layout.signBit()) != 0 || size > layout.infinity());
+                (bits & layout.signBit()) != 0 || size + layout.isFinite > layout.infinity());
       if (size < layout.infinity()) {
         EXPECT_EQ(std::fabs(value), layout.number(size)) << bits;
       } else {
-        EXPECT_EQ(std::isinf(value), size == layout.infinity());
+        EXPECT_EQ(std::isinf(value), size == layout.infinity() && !layout.isFinite);
       }
       // And back; a NaN need only stay one.
-      if (size <= layout.infinity()) {
+      if (!std::isnan(value)) {
         EXPECT_EQ(encode(layout.format, value), bits);
       } else {
         EXPECT_TRUE(std::isnan(decode(layout.format, encode(layout.format, value))));
@@ -109,6 +115,14 @@ TEST(FormatTest, tooLargeIsInfinite) {
   EXPECT_EQ(encode(Format::BF16, std::numeric_limits<float>::max()), 0x7f80U);
 }
 
+/// Where there is no infinity, NaN is what follows the largest number.
+TEST(FormatTest, tooLargeIsNaNWithoutInfinity) {
+  EXPECT_EQ(decode(Format::FP8E4M3FN, 0x7e), 448.0F);
+  EXPECT_EQ(encode(Format::FP8E4M3FN, 464.0F), 0x7eU);
+  EXPECT_EQ(encode(Format::FP8E4M3FN, 464.1F), 0x7fU);
+  EXPECT_EQ(encode(Format::FP8E4M3FN, -INFINITY), 0xffU);
+}
+
 TEST(FormatTest, wholeNumbersStayWithinRange) {
   EXPECT_EQ(encode(Format::I32, 2.5F), 2U);
   EXPECT_EQ(encode(Format::I32, -3.5F), static_cast<uint32_t>(-4));
@@ -116,11 +130,37 @@ TEST(FormatTest, wholeNumbersStayWithinRange) {
   EXPECT_EQ(encode(Format::I32, -3e9F), 0x80000000U);
   EXPECT_EQ(encode(Format::I32, NAN), 0U);
   EXPECT_EQ(decode(Format::I32, static_cast<uint32_t>(-7)), -7.0F);
+  EXPECT_EQ(encode(Format::U32, 4294967296.0F), 0xffffffffU);
+  EXPECT_EQ(encode(Format::U32, INFINITY), 0xffffffffU);
+  EXPECT_EQ(encode(Format::U8, -1), 0U);
+  EXPECT_EQ(encode(Format::U8, 255.5F), 255U);
+  EXPECT_EQ(encode(Format::I8, -200), 0x80U);
+  EXPECT_EQ(decode(Format::I16, 0x8000), -32768.0F);
+  EXPECT_EQ(decode(Format::U16, 0x8000), 32768.0F);
+}
+
+/// Each whole number of at most two bytes, and back; beyond, the nearest.
+TEST(FormatTest, wholeNumbersAreExact) {
+  for (Format format : {Format::I8, Format::U8, Format::I16, Format::U16}) {
+    uint32_t count = 1U << 8 * sizeOf(format);
+    bool hasSign = format == Format::I8 || format == Format::I16;
+    int64_t least = hasSign ? -int64_t(count / 2) : 0;
+    for (int64_t number = least; number < least + count; ++number) {
+      uint32_t bits = static_cast<uint32_t>(number) & (count - 1);
+      EXPECT_EQ(encodeWhole(format, number), bits);
+      EXPECT_EQ(decodeWhole(format, bits), number);
+      EXPECT_EQ(decode(format, encode(format, static_cast<float>(number))), number);
+    }
+    EXPECT_EQ(decodeWhole(format, encodeWhole(format, least - 1)), least);
+    EXPECT_EQ(decodeWhole(format, encodeWhole(format, INT64_MAX)), least + count - 1);
+  }
 }
 
 TEST(FormatTest, formatsHaveNames) {
-  for (Format format : {Format::F32, Format::BF16, Format::FP8, Format::I32}) {
-    EXPECT_EQ(formatNamed(toString(format)), format);
+  for (uint8_t i = 0; i < numFormats; ++i) {
+    EXPECT_EQ(formatNamed(toString(Format(i))), Format(i));
   }
-  EXPECT_EQ(formatNamed("f16"), std::nullopt);
+  EXPECT_EQ(formatNamed("fp8_e4m3"), Format::FP8);
+  EXPECT_EQ(formatNamed("int8"), Format::I8);
+  EXPECT_EQ(formatNamed("f64"), std::nullopt);
 }

@@ -61,7 +61,8 @@ TEST(OverlapTest, hugeBuffersDoNotWrapAround) {
 TEST(OverlapTest, elementBytesByName) {
   KernelBuilder b("k");
   std::vector<std::optional<uint64_t>> sizes;
-  for (const char *type : {"bf16", "fp8", "i32", "f8E4M3", "i4", "float", "16", ""}) {
+  for (const char *type :
+       {"bf16", "fp8", "i32", "f8E4M3", "i4", "float", "16", "", "fp8_e4m3", "i16x", "_i8"}) {
     b.buffer(type, {}, {}, type);
   }
   Kernel kernel = b.finish();
@@ -69,7 +70,8 @@ TEST(OverlapTest, elementBytesByName) {
     sizes.push_back(elementBytes(kernel, id));
   }
   std::optional<uint64_t> none;
-  EXPECT_EQ(sizes, (std::vector<std::optional<uint64_t>>{2, 1, 4, none, none, none, none, none}));
+  EXPECT_EQ(sizes, (std::vector<std::optional<uint64_t>>{2, 1, 4, none, none, none, none, none, 1,
+                                                         none, none}));
 }
 
 /// Y begins in X and reaches into Z, V has no type; A is said to be with Z, and X not with V.

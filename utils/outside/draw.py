@@ -281,7 +281,7 @@ class TileDrawer:
     An index either is cut by `mod` to the extent, or counts a loop whose trips are bounded.
     """
 
-    ELEMENTS = ("bf16", "f32", "i8", "")
+    ELEMENTS = ("bf16", "f32", "fp8_e5m2", "i4", "")
 
     def __init__(self, kernel):
         self.kernel = kernel

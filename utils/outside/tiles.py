@@ -5,6 +5,8 @@ of its instruction. The result is a `Touch`: a product of progressions, one for 
 part of the buffer.
 """
 
+import re
+
 from documents import Wrong
 
 LETTERS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
@@ -356,10 +358,9 @@ def overlap(one, other):
 
 
 def element_bytes(buffer):
-    """The number at the end of the type, divided by 8; 0 if there is none."""
-    kind = buffer.type
-    digits = kind[len(kind.rstrip("0123456789")):]
-    return int(digits) // 8 if digits else 0
+    """Of a type that is letters and then a number, with nothing or `_` behind it, that number divided by 8; else 0."""
+    bits = int((re.match(r"[A-Za-z]+([0-9]+)(?:_|$)", buffer.type) or [0, 0])[1])
+    return bits // 8 if bits % 8 == 0 else 0
 
 
 def byte_range(buffer):

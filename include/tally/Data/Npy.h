@@ -2,10 +2,10 @@
 //
 // The format NPY 1.0: a line that says what follows, and then the elements in order.
 //
-//   f32 '<f4'   i32 '<i4'   bf16 '<u2' and fp8 '|u1': their bits
+//   f32 '<f4'   f16 '<f2'   bf16 '<u2' and fp8 '|u1': their bits   whole numbers '<i4', '|u1', ...
 //
-// Poison is written as NaN, in i32 as the smallest number. Where a buffer holds bf16 or fp8, a file
-// of '<f4' is read, too, and rounded.
+// Poison is written as NaN, in whole numbers as the smallest one. Where a buffer does not hold
+// whole numbers, a file of '<f4' is read, too, and rounded.
 //
 //===----------------------------------------------------------------------===//
 
