@@ -426,6 +426,9 @@ verb_fuzz() {
       --seconds="$seconds" --jobs="$jobs" --choices=25 --features --out="$build/outside"
     check_one "outside checks" python3 utils/outside/checks.py --tally="$tally" --seed="$seed" \
       --seconds="$seconds" --jobs="$jobs" --out="$build/outside/checks"
+    numpy=$(sed -n 's/^TALLY_NUMPY_PYTHON:[^=]*=//p' "$build/release/CMakeCache.txt")
+    check_one "computed numbers" "$numpy" utils/outside/computes.py --tally="$tally" --seed="$seed" \
+      --seconds="$seconds"
     check_one "seeded mistakes" python3 utils/outside/mistakes.py --build="$build/release" \
       --work="$build/mistakes" --seed="$seed" --jobs="$jobs"
     check_one "hostile code" python3 utils/outside/hostile.py --certify="$certify"

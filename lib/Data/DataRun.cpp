@@ -60,7 +60,7 @@ public:
         scatter(result, tile++);
         break;
       default:
-        store(scratch.values[result.value.value], tile, adds(i, tile));
+        storeResult(result.value, tile, adds(i, tile));
         ++tile;
       }
     }
@@ -168,6 +168,25 @@ private:
     });
   }
 
+  /// A tile of whole numbers, exactly. What is poison has been told when it was loaded as numbers.
+  void loadWholes(uint32_t read, Value &value) {
+    const BufferData &buffer = run.contents[effect.reads[read].buffer()];
+    value.reset(effect.readShapes[read]);
+    value.isWhole = true;
+    if (!scratch.reads[read].isTouched) {
+      return std::fill(value.data.begin(), value.data.end(), 0.0F);
+    }
+    scratch.reads[read].forRuns([&](const ElementRun &stretch, size_t before) {
+      for (size_t i = 0; i < stretch.count; ++i) {
+        size_t element = stretch.first + i * stretch.stride;
+        value.setWhole(before + i, decodeWhole(buffer.format(), buffer.bits(element)));
+        if (buffer.isPoison(element)) {
+          value.makePoison(before + i);
+        }
+      }
+    });
+  }
+
   //===--- Computing ------------------------------------------------------===//
 
   void evaluateNode(ComputeId id) {
@@ -182,6 +201,11 @@ private:
       value.reset({});
       value.data[0] = node.number;
       return;
+    case ComputeOp::Iteration:
+      value.reset({});
+      value.data[0] = static_cast<float>(
+          indices[depthOf(kernel, kernel.instrs[instance.instr].home, node.word)].iteration);
+      return;
     case ComputeOp::Read:
       return load(node.read, value);
     case ComputeOp::Kept:
@@ -192,13 +216,24 @@ private:
       break;
     }
     std::vector<const Value *> operands;
+    std::array<Value, 3> wholes;
     for (ComputeId operand : node.operands) {
       if (operand.valid()) {
         evaluateNode(operand);
         operands.push_back(&scratch.values[operand.value]);
+        if (takesWholes(node) && readsWholes(operand)) {
+          loadWholes(effect.compute.nodes[operand].read, wholes[operands.size() - 1]);
+          operands.back() = &wholes[operands.size() - 1];
+        }
       }
     }
-    evaluate(node.op, operands, effect.shapes[id], value);
+    evaluate(node, operands, effect.shapes[id], value);
+  }
+
+  bool readsWholes(ComputeId id) const {
+    const ComputeNode &node = effect.compute.nodes[id];
+    return node.op == ComputeOp::Read &&
+           isWhole(run.contents[effect.reads[node.read].buffer()].format());
   }
 
   void takeKept(const Shape &shape, Value &value) {
@@ -218,7 +253,7 @@ private:
       report({DataFault::Kind::PoisonIndex, instance, buffer});
       return std::nullopt;
     }
-    float row = index.data[i];
+    float row = index.number(i);
     bool isRow = row >= 0 && row < static_cast<float>(numRows) && row == std::floor(row);
     if (!isRow) {
       report({DataFault::Kind::BadIndex, instance, buffer, 0, row});
@@ -290,6 +325,23 @@ private:
     }
   }
 
+  /// Whole numbers that only change their place or format stay exact.
+  void storeResult(ComputeId id, uint32_t tile, bool isAdded) {
+    Format to = run.contents[effect.writes[tile].buffer()].format();
+    if (isAdded || !readsWholes(id) || !isWhole(to)) {
+      return store(scratch.values[id.value], tile, isAdded);
+    }
+    uint32_t read = effect.compute.nodes[id].read;
+    Format from = run.contents[effect.reads[read].buffer()].format();
+    Value wholes;
+    loadWholes(read, wholes);
+    for (size_t i = 0; i < wholes.data.size(); ++i) {
+      int64_t number = decodeWhole(from, static_cast<uint32_t>(wholes.whole(i)));
+      wholes.setWhole(i, encodeWhole(to, number));
+    }
+    store(wholes, tile, false);
+  }
+
   void store(const Value &result, uint32_t tile, bool isAdded) {
     BufferId id = effect.writes[tile].buffer();
     const Shape &shape = effect.writeShapes[tile];
@@ -308,20 +360,34 @@ private:
   void storeRun(BufferId id, const ElementRun &stretch, const Value &value, size_t before,
                 bool isAdded) {
     BufferData &buffer = run.contents[id];
-    const float *numbers = &value.data[before];
     std::vector<size_t> poisoned = poisonOf(id, stretch, value, before, isAdded);
-    if (isAdded) {
-      scratch.sum.resize(stretch.count);
-      buffer.load(stretch, scratch.sum.data());
+    if (value.isWhole && isWhole(buffer.format()) && !isAdded) {
       for (size_t i = 0; i < stretch.count; ++i) {
-        scratch.sum[i] += numbers[i];
+        buffer.setBits(stretch.first + i * stretch.stride,
+                       static_cast<uint32_t>(value.whole(before + i)));
       }
-      numbers = scratch.sum.data();
+    } else {
+      buffer.store(stretch, numbersToStore(buffer, stretch, value, before, isAdded));
     }
-    buffer.store(stretch, numbers);
     for (size_t element : poisoned) {
       buffer.makePoison(element);
     }
+  }
+
+  const float *numbersToStore(const BufferData &buffer, const ElementRun &stretch,
+                              const Value &value, size_t before, bool isAdded) {
+    if (!isAdded && !value.isWhole) {
+      return &value.data[before];
+    }
+    scratch.sum.assign(stretch.count, 0);
+    if (isAdded) {
+      buffer.load(stretch, scratch.sum.data());
+    }
+    for (size_t i = 0; i < stretch.count; ++i) {
+      float number = value.number(before + i);
+      scratch.sum[i] = isAdded ? scratch.sum[i] + number : number;
+    }
+    return scratch.sum.data();
   }
 
   /// Elements that are poison once this has been written or added.
@@ -355,7 +421,7 @@ private:
       size_t first = row ? *row * length : 0;
       size_t count = row ? length : index.isPoison(i) ? buffer.size() : 0;
       if (row) {
-        buffer.store({first, length, 1}, &value.data[i * length]);
+        storeRun(id, {first, length, 1}, value, i * length, false);
       }
       for (size_t j = 0; j < count; ++j) {
         if (!row || value.isPoison(i * length + j)) {

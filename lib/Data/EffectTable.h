@@ -23,6 +23,14 @@ struct Effect {
   IdVector<ComputeId, Shape> shapes; ///< of each node
 };
 
+/// How many loops and branches lie around the loop of this name, which is around `home`.
+inline uint32_t depthOf(const Kernel &kernel, LoopId home, std::string_view loop) {
+  while (kernel.nameOf(home) != loop || kernel.loops[home].isBranch()) {
+    home = kernel.loops[home].parent;
+  }
+  return kernel.loops[home].depth - 1;
+}
+
 struct Effects::Table {
   const Kernel &kernel;
   const Runs &runs;

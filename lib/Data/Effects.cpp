@@ -74,7 +74,8 @@ private:
     std::string problem;
     effect.compute = *parseCompute(kernel.text(instr.computes), problem);
     for (const ComputeResult &result : effect.compute.results) {
-      effect.startDepths.push_back(depthOf(instr.home, result.loop));
+      effect.startDepths.push_back(result.loop.empty() ? Effect::always
+                                                       : depthOf(kernel, instr.home, result.loop));
     }
     for (const std::vector<Tile> *tiles : {&effect.reads, &effect.writes}) {
       for (const Tile &tile : *tiles) {
@@ -90,13 +91,6 @@ private:
 
   std::string_view text(const Tile &tile) const {
     return kernel.text(kernel.accesses[tile.access()].text);
-  }
-
-  uint32_t depthOf(LoopId home, std::string_view name) const {
-    while (!name.empty() && kernel.nameOf(home) != name) {
-      home = kernel.loops[home].parent;
-    }
-    return name.empty() ? Effect::always : kernel.loops[home].depth - 1;
   }
 
   //===--- 2. and 3. ------------------------------------------------------===//
@@ -186,6 +180,7 @@ private:
     const ComputeNode &node = effect.compute.nodes[id];
     switch (node.op) {
     case ComputeOp::Number:
+    case ComputeOp::Iteration:
       return {};
     case ComputeOp::Read:
       effect.shapes[id] = effect.readShapes[node.read];
@@ -208,7 +203,7 @@ private:
       }
     }
     std::string problem;
-    shapeOf(node.op, operands, effect.shapes[id], problem);
+    shapeOf(node, operands, effect.shapes[id], problem);
     return problem;
   }
 

@@ -1,15 +1,14 @@
 //===- Value.cpp - Tiles of numbers, and what functions make of them ------===//
 //
-// Every operation is an f32 operation, rounded to nearest; nothing is fused. Sums have one order:
-//
-//   sum      16 partial sums, of the elements i, i + 16, ...; then these from first to last
-//   matmul   over k from 0, product by product
+// Every operation is an f32 operation, rounded to nearest; nothing is fused. `matmul` goes over k
+// from 0, product by product.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Value.h"
 
-#include <fmt/format.h>
+#include "Broadcast.h"
+#include "RowFunctions.h"
 
 #include <algorithm>
 #include <array>
@@ -19,167 +18,13 @@
 namespace tally {
 
 //===----------------------------------------------------------------------===//
-// Shapes
-//===----------------------------------------------------------------------===//
-
-/// Shapes are aligned at their first axes: a column of [P] goes with all of [P, F].
-static uint64_t extentOf(const Shape &shape, size_t axis) {
-  return axis < shape.size() ? shape[axis] : 1;
-}
-
-static bool broadcast(std::span<const Shape> operands, Shape &result, std::string &problem) {
-  result.clear();
-  for (const Shape &shape : operands) {
-    result.resize(std::max(result.size(), shape.size()), 1);
-  }
-  for (size_t axis = 0; axis < result.size(); ++axis) {
-    for (const Shape &shape : operands) {
-      uint64_t extent = extentOf(shape, axis);
-      if (extent != 1 && result[axis] != 1 && extent != result[axis]) {
-        problem = fmt::format("{} and {} do not go together; along each axis they must be equal, "
-                              "or one of them 1",
-                              shapeText(operands[0]), shapeText(operands[1]));
-        return false;
-      }
-      result[axis] = std::max(result[axis], extent);
-    }
-  }
-  constexpr uint64_t most = uint64_t(1) << 32; // so that no product of extents wraps
-  uint64_t count = 1;
-  for (uint64_t extent : result) {
-    if (__builtin_mul_overflow(count, std::max<uint64_t>(extent, 1), &count) || count > most) {
-      problem = fmt::format("{} has more than {} elements, the most of one value; compute it in "
-                            "parts",
-                            shapeText(result), most);
-      return false;
-    }
-  }
-  return true;
-}
-
-bool shapeOf(ComputeOp op, std::span<const Shape> operands, Shape &result, std::string &problem) {
-  const Shape &first = operands[0];
-  switch (op) {
-  case ComputeOp::RowSum:
-  case ComputeOp::RowMax:
-  case ComputeOp::RowMin:
-    if (first.empty()) {
-      problem =
-          fmt::format("'{}' needs a last axis, but its operand is a single element", toString(op));
-      return false;
-    }
-    result.assign(first.begin(), first.end() - 1);
-    return true;
-  case ComputeOp::Transpose:
-    if (first.size() < 2) {
-      problem = fmt::format("'transpose' needs two axes, but its operand is {}", shapeText(first));
-      return false;
-    }
-    result = first;
-    std::swap(result[result.size() - 1], result[result.size() - 2]);
-    return true;
-  case ComputeOp::Matmul:
-    if (first.size() != 2 || operands[1].size() != 2 || first[0] != operands[1][0]) {
-      problem = fmt::format("'matmul' takes [K, M] and [K, N], but its operands are {} and {}",
-                            shapeText(first), shapeText(operands[1]));
-      return false;
-    }
-    result = {first[1], operands[1][1]};
-    return true;
-  default:
-    return broadcast(operands, result, problem);
-  }
-}
-
-bool fitsTile(const Shape &value, const Shape &tile) {
-  if (numElements(value) == numElements(tile)) {
-    return true;
-  }
-  bool fits = value.size() <= tile.size();
-  for (size_t axis = 0; axis < tile.size(); ++axis) {
-    fits &= extentOf(value, axis) == 1 || extentOf(value, axis) == tile[axis];
-  }
-  return fits;
-}
-
-//===----------------------------------------------------------------------===//
 // Element by element
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Walks the rows of a result: where each row of the operands starts, and whether it goes on (1) or
-/// stays at one element (0).
-template <size_t N> class Rows {
-public:
-  Rows(const Shape &result, std::array<const Shape *, N> operands) : result(result) {
-    size_t rank = result.size();
-    for (size_t n = 0; n < N; ++n) {
-      strides[n].assign(rank, 0);
-      size_t stride = 1;
-      for (size_t axis = rank; axis-- > 0;) {
-        uint64_t extent = extentOf(*operands[n], axis);
-        strides[n][axis] = extent == 1 ? 0 : stride;
-        stride *= extent;
-      }
-      inner[n] = rank == 0 ? 0 : strides[n][rank - 1];
-    }
-  }
-
-  /// visit(first element of the row, first of each operand)
-  template <typename Visit> void each(Visit visit) const {
-    size_t rank = result.size();
-    size_t length = rank == 0 ? 1 : result[rank - 1];
-    size_t count = numElements(result) / std::max<size_t>(length, 1);
-    std::vector<size_t> at(rank, 0);
-    std::array<size_t, N> starts{};
-    for (size_t row = 0; row < count; ++row) {
-      visit(row * length, length, starts);
-      for (size_t axis = rank; axis-- > 1;) {
-        size_t outer = axis - 1;
-        ++at[outer];
-        for (size_t n = 0; n < N; ++n) {
-          starts[n] += strides[n][outer];
-        }
-        if (at[outer] < result[outer]) {
-          break;
-        }
-        for (size_t n = 0; n < N; ++n) {
-          starts[n] -= at[outer] * strides[n][outer];
-        }
-        at[outer] = 0;
-      }
-    }
-  }
-
-  std::array<size_t, N> inner{}; ///< 0 or 1
-
-private:
-  const Shape &result;
-  std::array<std::vector<size_t>, N> strides;
-};
-
-/// Poison where an operand is.
-template <size_t N>
-void joinPoison(const Rows<N> &rows, const std::array<const Value *, N> &operands, Value &result) {
-  for (size_t n = 0; n < N; ++n) {
-    if (operands[n]->poison.empty()) {
-      continue;
-    }
-    rows.each([&](size_t to, size_t length, const std::array<size_t, N> &from) {
-      for (size_t i = 0; i < length; ++i) {
-        if (operands[n]->isPoison(from[n] + i * rows.inner[n])) {
-          result.makePoison(to + i);
-        }
-      }
-    });
-  }
-}
-
-using Operands = std::span<const Value *const>;
-
 /// result[i] := fn(a[i], b[i]) over broadcast operands; loops without strides are vectorised.
-template <auto fn> void binary(Operands in, Value &result) {
+template <auto fn> void binary(const ComputeNode &, Operands in, Value &result) {
   Rows<2> rows(result.shape, {&in[0]->shape, &in[1]->shape});
   rows.each([&](size_t to, size_t length, const std::array<size_t, 2> &from) {
     const float *x = in[0]->data.data() + from[0];
@@ -202,7 +47,7 @@ template <auto fn> void binary(Operands in, Value &result) {
   joinPoison<2>(rows, {in[0], in[1]}, result);
 }
 
-template <auto fn> void unary(Operands in, Value &result) {
+template <auto fn> void unary(const ComputeNode &, Operands in, Value &result) {
   std::ranges::transform(in[0]->data, result.data.begin(), fn);
   result.poison = in[0]->poison;
 }
@@ -210,10 +55,11 @@ template <auto fn> void unary(Operands in, Value &result) {
 /// What is not chosen does not matter.
 void select(Operands in, Value &result) {
   Rows<3> rows(result.shape, {&in[0]->shape, &in[1]->shape, &in[2]->shape});
+  result.isWhole = in[1]->isWhole;
   rows.each([&](size_t to, size_t length, const std::array<size_t, 3> &from) {
     for (size_t i = 0; i < length; ++i) {
       size_t condition = from[0] + i * rows.inner[0];
-      size_t choice = in[0]->data[condition] != 0 ? 1 : 2;
+      size_t choice = in[0]->number(condition) != 0 ? 1 : 2;
       size_t source = from[choice] + i * rows.inner[choice];
       result.data[to + i] = in[choice]->data[source];
       if (in[0]->isPoison(condition) || in[choice]->isPoison(source)) {
@@ -224,34 +70,93 @@ void select(Operands in, Value &result) {
 }
 
 //===----------------------------------------------------------------------===//
-// Over the last axis
+// Whole numbers
 //===----------------------------------------------------------------------===//
 
-using Row = std::span<const float>;
-
-float sumOf(Row row) {
-  std::array<float, 16> partial{};
-  size_t i = 0;
-  for (; i + partial.size() <= row.size(); i += partial.size()) {
-    for (size_t lane = 0; lane < partial.size(); ++lane) {
-      partial[lane] += row[i + lane];
+/// result[i] := fn(a[i], b[i]), of which the low 32 bits stay.
+template <auto fn> void wholes(const ComputeNode &, Operands in, Value &result) {
+  Rows<2> rows(result.shape, {&in[0]->shape, &in[1]->shape});
+  result.isWhole = true;
+  rows.each([&](size_t to, size_t length, const std::array<size_t, 2> &from) {
+    for (size_t i = 0; i < length; ++i) {
+      int64_t x = in[0]->whole(from[0] + i * rows.inner[0]);
+      int64_t y = in[1]->whole(from[1] + i * rows.inner[1]);
+      result.setWhole(to + i, static_cast<int64_t>(fn(x, y)));
     }
-  }
-  for (size_t lane = 0; i + lane < row.size(); ++lane) {
-    partial[lane] += row[i + lane];
-  }
-  return std::accumulate(partial.begin(), partial.end(), 0.0F);
+  });
+  joinPoison<2>(rows, {in[0], in[1]}, result);
 }
 
-template <auto fn> void reduceRows(Operands in, Value &result) {
-  size_t length = in[0]->shape.back();
-  for (size_t row = 0; row < result.data.size(); ++row) {
-    result.data[row] = fn(Row(in[0]->data.data() + row * length, length));
+/// By 32 and more, nothing is left; by less than 0, too.
+int64_t shiftLeft(int64_t x, int64_t by) {
+  return by >= 0 && by < 32 ? static_cast<int64_t>(static_cast<uint64_t>(x) << by) : 0;
+}
+
+int64_t shiftRight(int64_t x, int64_t by) {
+  return by >= 0 && by < 32 ? int64_t(static_cast<uint32_t>(x) >> by) : 0;
+}
+
+/// What is left is the sign.
+int64_t shiftRightSigned(int64_t x, int64_t by) {
+  return x >> (by >= 0 && by < 32 ? by : 31);
+}
+
+void bitNot(Operands in, Value &result) {
+  result.isWhole = true;
+  result.poison = in[0]->poison;
+  for (size_t i = 0; i < result.data.size(); ++i) {
+    result.setWhole(i, ~int64_t(in[0]->whole(i)));
   }
-  for (size_t i = 0; i < in[0]->poison.size(); ++i) {
-    if (in[0]->isPoison(i)) {
-      result.makePoison(i / length);
+}
+
+/// Machines make NaN in several ways; here it has one pattern.
+void bits(Operands in, Value &result) {
+  result.isWhole = true;
+  result.poison = in[0]->poison;
+  for (size_t i = 0; i < result.data.size(); ++i) {
+    float x = in[0]->data[i];
+    result.setWhole(i, std::isnan(x) ? 0x7fc00000 : std::bit_cast<int32_t>(x));
+  }
+}
+
+void fromBits(Operands in, Value &result) {
+  result.data = in[0]->data;
+  result.poison = in[0]->poison;
+}
+
+/// Rounds each number as if it were stored; whole numbers stay exact.
+void convert(const ComputeNode &node, Operands in, Value &result) {
+  Format format = *formatNamed(node.word);
+  result.poison = in[0]->poison;
+  result.isWhole = isWhole(format);
+  for (size_t i = 0; i < result.data.size(); ++i) {
+    if (!result.isWhole) {
+      result.data[i] = decode(format, encode(format, in[0]->number(i)));
+    } else {
+      uint32_t bits =
+          in[0]->isWhole ? encodeWhole(format, in[0]->whole(i)) : encode(format, in[0]->data[i]);
+      result.setWhole(i, decodeWhole(format, bits));
     }
+  }
+}
+
+/// The nearest whole number, of which the low 32 bits stay; NaN as 0.
+void makeWhole(const Value &value, Value &result) {
+  result.reset(value.shape);
+  result.poison = value.poison;
+  result.isWhole = true;
+  constexpr float least = -0x1p31F, tooLarge = 0x1p32F;
+  for (size_t i = 0; i < value.data.size(); ++i) {
+    float x = std::isnan(value.data[i]) ? 0 : std::nearbyint(value.data[i]);
+    result.setWhole(i, x >= tooLarge ? UINT32_MAX : static_cast<int64_t>(std::max(x, least)));
+  }
+}
+
+void makeNumber(const Value &value, Value &result) {
+  result.reset(value.shape);
+  result.poison = value.poison;
+  for (size_t i = 0; i < value.data.size(); ++i) {
+    result.data[i] = value.number(i);
   }
 }
 
@@ -277,6 +182,28 @@ void transpose(Operands in, Value &result) {
   size_t rows = in[0]->shape[in[0]->shape.size() - 2];
   transposeOne(in[0]->data, rows, columns, result.data);
   transposeOne(in[0]->poison, rows, columns, result.poison);
+  result.isWhole = in[0]->isWhole;
+}
+
+void permute(const ComputeNode &node, Operands in, Value &result) {
+  rows::permuteAxes(*in[0], node.list, result);
+}
+
+void reshape(Operands in, Value &result) {
+  result.data = in[0]->data;
+  result.poison = in[0]->poison;
+  result.isWhole = in[0]->isWhole;
+}
+
+void index(const ComputeNode &node, Operands, Value &result) {
+  size_t axis = node.list.back();
+  size_t inner = 1;
+  for (size_t d = axis + 1; d < result.shape.size(); ++d) {
+    inner *= result.shape[d];
+  }
+  for (size_t i = 0; i < result.data.size(); ++i) {
+    result.data[i] = static_cast<float>(i / inner % result.shape[axis]);
+  }
 }
 
 /// Four rows of the result at a time, so that each number of b is read once for four products; the
@@ -339,47 +266,151 @@ void matmul(Operands in, Value &result) {
 // All of them
 //===----------------------------------------------------------------------===//
 
+/// What an operation takes its operands for.
+enum class Takes : uint8_t { Numbers, Wholes, Either };
+
 struct Function {
   ComputeOp op;
-  void (*evaluate)(Operands in, Value &result);
+  void (*evaluate)(const ComputeNode &node, Operands in, Value &result);
+  Takes takes = Takes::Numbers;
 };
+
+/// An operation that needs its operands alone.
+template <void (*fn)(Operands, Value &)>
+void plain(const ComputeNode &, Operands in, Value &result) {
+  fn(in, result);
+}
+
+float modulo(float x, float y) {
+  float rest = std::fmod(x, y);
+  return rest == 0 ? std::copysign(0.0F, y) : (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+float sign(float x) {
+  return x > 0 ? 1.0F : x < 0 ? -1.0F : x == 0 ? 0.0F : x;
+}
+
+/// Of the two forms, the one that does not overflow.
+float sigmoid(float x) {
+  float e = std::exp(-std::fabs(x));
+  return (x < 0 ? e : 1) / (1 + e);
+}
+
+/// By what is missing at 1, as 1 + erf(x) would cancel; in f64, as far out a rounded x changes all.
+float gelu(float x) {
+  return static_cast<float>(double(x) * 0.5 * std::erfc(double(x) * -0.70710678118654752));
+}
 
 constexpr Function functions[] = {
     {ComputeOp::Negate, unary<[](float x) { return -x; }>},
-    {ComputeOp::Exp, unary<[](float x) { return std::exp(x); }>},
+    {ComputeOp::Abs, unary<[](float x) { return std::fabs(x); }>},
+    {ComputeOp::Sign, unary<sign>},
+    {ComputeOp::Floor, unary<[](float x) { return std::floor(x); }>},
+    {ComputeOp::Ceil, unary<[](float x) { return std::ceil(x); }>},
+    {ComputeOp::Trunc, unary<[](float x) { return std::trunc(x); }>},
+    {ComputeOp::Round, unary<[](float x) { return std::nearbyint(x); }>},
+    {ComputeOp::Reciprocal, unary<[](float x) { return 1 / x; }>},
     {ComputeOp::Square, unary<[](float x) { return x * x; }>},
     {ComputeOp::Sqrt, unary<[](float x) { return std::sqrt(x); }>},
     {ComputeOp::Rsqrt, unary<[](float x) { return 1 / std::sqrt(x); }>},
+    {ComputeOp::Exp, unary<[](float x) { return std::exp(x); }>},
+    {ComputeOp::Log, unary<[](float x) { return std::log(x); }>},
+    {ComputeOp::Sin, unary<[](float x) { return std::sin(x); }>},
+    {ComputeOp::Cos, unary<[](float x) { return std::cos(x); }>},
+    {ComputeOp::Arctan, unary<[](float x) { return std::atan(x); }>},
+    {ComputeOp::Tanh, unary<[](float x) { return std::tanh(x); }>},
+    {ComputeOp::Erf, unary<[](float x) { return std::erf(x); }>},
+    {ComputeOp::Sigmoid, unary<sigmoid>},
     {ComputeOp::Silu, unary<[](float x) { return x / (1 + std::exp(-x)); }>},
-    {ComputeOp::Abs, unary<[](float x) { return std::fabs(x); }>},
-    {ComputeOp::Reciprocal, unary<[](float x) { return 1 / x; }>},
+    {ComputeOp::Gelu, unary<gelu>},
+    {ComputeOp::Softplus,
+     unary<[](float x) { return std::max(x, 0.0F) + std::log1p(std::exp(-std::fabs(x))); }>},
     {ComputeOp::Add, binary<[](float x, float y) { return x + y; }>},
     {ComputeOp::Sub, binary<[](float x, float y) { return x - y; }>},
     {ComputeOp::Mul, binary<[](float x, float y) { return x * y; }>},
     {ComputeOp::Div, binary<[](float x, float y) { return x / y; }>},
     {ComputeOp::Max, binary<[](float x, float y) { return x < y ? y : x; }>},
     {ComputeOp::Min, binary<[](float x, float y) { return y < x ? y : x; }>},
+    {ComputeOp::Pow, binary<[](float x, float y) { return std::pow(x, y); }>},
+    {ComputeOp::Mod, binary<modulo>},
     {ComputeOp::Less, binary<[](float x, float y) { return x < y ? 1.0F : 0.0F; }>},
     {ComputeOp::LessEqual, binary<[](float x, float y) { return x <= y ? 1.0F : 0.0F; }>},
+    {ComputeOp::Greater, binary<[](float x, float y) { return y < x ? 1.0F : 0.0F; }>},
+    {ComputeOp::GreaterEqual, binary<[](float x, float y) { return y <= x ? 1.0F : 0.0F; }>},
     {ComputeOp::Equal, binary<[](float x, float y) { return x == y ? 1.0F : 0.0F; }>},
-    {ComputeOp::Select, select},
-    {ComputeOp::RowSum, reduceRows<sumOf>},
-    {ComputeOp::RowMax, reduceRows<[](Row row) { return *std::ranges::max_element(row); }>},
-    {ComputeOp::RowMin, reduceRows<[](Row row) { return *std::ranges::min_element(row); }>},
-    {ComputeOp::Transpose, transpose},
-    {ComputeOp::Matmul, matmul},
+    {ComputeOp::NotEqual, binary<[](float x, float y) { return x != y ? 1.0F : 0.0F; }>},
+    {ComputeOp::Select, plain<select>, Takes::Either},
+    {ComputeOp::BitAnd, wholes<[](int64_t x, int64_t y) { return x & y; }>, Takes::Wholes},
+    {ComputeOp::BitOr, wholes<[](int64_t x, int64_t y) { return x | y; }>, Takes::Wholes},
+    {ComputeOp::BitXor, wholes<[](int64_t x, int64_t y) { return x ^ y; }>, Takes::Wholes},
+    {ComputeOp::BitNot, plain<bitNot>, Takes::Wholes},
+    {ComputeOp::ShiftLeft, wholes<shiftLeft>, Takes::Wholes},
+    {ComputeOp::ShiftRight, wholes<shiftRight>, Takes::Wholes},
+    {ComputeOp::ShiftRightSigned, wholes<shiftRightSigned>, Takes::Wholes},
+    {ComputeOp::WholeAdd, wholes<[](int64_t x, int64_t y) { return x + y; }>, Takes::Wholes},
+    {ComputeOp::WholeSub, wholes<[](int64_t x, int64_t y) { return x - y; }>, Takes::Wholes},
+    {ComputeOp::WholeMul, wholes<[](int64_t x, int64_t y) { return x * y; }>, Takes::Wholes},
+    {ComputeOp::Bits, plain<bits>},
+    {ComputeOp::FromBits, plain<fromBits>, Takes::Wholes},
+    {ComputeOp::Convert, convert, Takes::Either},
+    {ComputeOp::RowSum, rows::sum},
+    {ComputeOp::RowProduct, rows::product},
+    {ComputeOp::RowMax, rows::largest},
+    {ComputeOp::RowMin, rows::smallest},
+    {ComputeOp::Scan, rows::scan},
+    {ComputeOp::Top, rows::top},
+    {ComputeOp::Find, rows::find},
+    {ComputeOp::Replace, rows::replace},
+    {ComputeOp::Transpose, plain<transpose>, Takes::Either},
+    {ComputeOp::Permute, permute, Takes::Either},
+    {ComputeOp::Reshape, plain<reshape>, Takes::Either},
+    {ComputeOp::Index, index},
+    {ComputeOp::Matmul, plain<matmul>},
 };
+
+const Function &functionOf(ComputeOp op) {
+  return *std::ranges::find(functions, op, &Function::op);
+}
+
+/// Whether an operand is of the kind that is taken; a choice takes two of one kind.
+bool isTaken(const ComputeNode &node, Operands in, size_t operand) {
+  switch (functionOf(node.op).takes) {
+  case Takes::Numbers:
+    return !in[operand]->isWhole;
+  case Takes::Wholes:
+    return in[operand]->isWhole;
+  default:
+    return node.op != ComputeOp::Select || in[1]->isWhole == in[2]->isWhole ||
+           !in[operand]->isWhole;
+  }
+}
 
 } // namespace
 
-void evaluate(ComputeOp op, std::span<const Value *const> operands, const Shape &shape,
+bool takesWholes(const ComputeNode &node) {
+  return functionOf(node.op).takes == Takes::Wholes ||
+         (node.op == ComputeOp::Convert && isWhole(*formatNamed(node.word)));
+}
+
+void evaluate(const ComputeNode &node, std::span<const Value *const> operands, const Shape &shape,
               Value &result) {
+  const Function &function = functionOf(node.op);
+  std::array<Value, 3> converted;
+  std::array<const Value *, 3> taken{};
+  for (size_t i = 0; i < operands.size(); ++i) {
+    taken[i] = operands[i];
+    if (!isTaken(node, operands, i)) {
+      (function.takes == Takes::Wholes ? makeWhole : makeNumber)(*operands[i], converted[i]);
+      taken[i] = &converted[i];
+    }
+  }
   result.reset(shape);
-  std::ranges::find(functions, op, &Function::op)->evaluate(operands, result);
+  function.evaluate(node, std::span(taken).first(operands.size()), result);
 }
 
 void spread(const Value &value, const Shape &shape, Value &result) {
   result.reset(shape);
+  result.isWhole = value.isWhole;
   Rows<1> rows(result.shape, {&value.shape});
   rows.each([&](size_t to, size_t length, const std::array<size_t, 1> &from) {
     for (size_t i = 0; i < length; ++i) {

@@ -3,6 +3,9 @@
 // A value is an array of f32 in row-major order, and for each element whether it is poison. Every
 // function here is a function of values alone: the same operands give the same bits.
 //
+// Functions on whole numbers make whole values: their elements hold 32 bits instead. Whoever takes
+// an operand of the other kind converts it: to the number with a sign, or to the nearest one.
+//
 // Poison: an element of a result is poison if any element that it was made of is.
 //
 //===----------------------------------------------------------------------===//
@@ -20,9 +23,22 @@ struct Value {
   Shape shape;
   std::vector<float> data;
   std::vector<uint8_t> poison; ///< 1: poison; empty: none is
+  bool isWhole = false;        ///< `data` holds whole numbers, as bits
+
+  int32_t whole(size_t element) const { return std::bit_cast<int32_t>(data[element]); }
+
+  void setWhole(size_t element, int64_t bits) {
+    data[element] = std::bit_cast<float>(static_cast<int32_t>(bits));
+  }
+
+  /// What arithmetic takes the element for.
+  float number(size_t element) const {
+    return isWhole ? static_cast<float>(whole(element)) : data[element];
+  }
 
   /// Zeros, or whatever was there; no poison.
   void reset(const Shape &newShape) {
+    isWhole = false;
     shape = newShape;
     data.resize(numElements(shape));
     poison.clear();
@@ -36,16 +52,29 @@ struct Value {
   }
 };
 
-/// The shape of what a function makes of operands of these shapes; else why it cannot be.
-/// Not for Number, Read, Kept and Gather.
-bool shapeOf(ComputeOp op, std::span<const Shape> operands, Shape &result, std::string &problem);
+using Operands = std::span<const Value *const>;
+
+/// Shapes are aligned at their first axes: a column of [P] goes with all of [P, F].
+inline uint64_t extentOf(const Shape &shape, size_t axis) {
+  return axis < shape.size() ? shape[axis] : 1;
+}
+
+/// The axes over which a node goes: the last one, or those that it lists, ascending.
+std::vector<uint64_t> axesOf(const ComputeNode &node, const Shape &shape);
+
+/// The shape of what a node makes of operands of these shapes; else why it cannot be.
+/// Not for Number, Iteration, Read, Kept and Gather.
+bool shapeOf(const ComputeNode &node, std::span<const Shape> operands, Shape &result,
+             std::string &problem);
+
+/// Whether the operands of this operation are whole numbers.
+bool takesWholes(const ComputeNode &node);
 
 /// Whether a value can be written to a tile: as many elements, or repeated along axes of one.
 bool fitsTile(const Shape &value, const Shape &tile);
 
-/// result := op(operands), of the shape that shapeOf() has found.
-void evaluate(ComputeOp op, std::span<const Value *const> operands, const Shape &shape,
-              Value &result);
+/// result := node(operands), of the shape that shapeOf() has found.
+void evaluate(const ComputeNode &node, Operands operands, const Shape &shape, Value &result);
 
 /// The value repeated to fill this shape, which it fits.
 void spread(const Value &value, const Shape &shape, Value &result);

@@ -15,37 +15,124 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 namespace tally {
 
 static constexpr size_t maxNodes = 1000;
 static constexpr unsigned maxNesting = 100;
-
-std::string_view toString(ComputeOp op) {
-  constexpr std::string_view names[] = {
-      "number", "tile",       "kept",   "-",   "exp", "square", "sqrt",      "rsqrt",  "silu",
-      "abs",    "reciprocal", "+",      "-",   "*",   "/",      "max",       "min",    "<",
-      "<=",     "==",         "select", "sum", "max", "min",    "transpose", "matmul", "gather"};
-  return names[static_cast<size_t>(op)];
-}
+static constexpr size_t maxListed = 16;
+static constexpr uint64_t maxExtent = uint64_t(1) << 32;
 
 namespace {
 
+/// A name or sign and what it takes: an expression (e), a list of numbers in brackets (l), one
+/// number (i) or the sign of an operator (s).
 struct Function {
   ComputeOp op;
-  uint32_t numOperands;
-
-  std::string_view name() const { return toString(op); }
+  std::string_view name;
+  std::string_view takes;
 };
 
 constexpr Function functions[] = {
-    {ComputeOp::Exp, 1},        {ComputeOp::Square, 1},    {ComputeOp::Sqrt, 1},
-    {ComputeOp::Rsqrt, 1},      {ComputeOp::Silu, 1},      {ComputeOp::Abs, 1},
-    {ComputeOp::Max, 2},        {ComputeOp::Min, 2},       {ComputeOp::Select, 3},
-    {ComputeOp::Reciprocal, 1}, {ComputeOp::RowSum, 1},    {ComputeOp::RowMax, 1},
-    {ComputeOp::RowMin, 1},     {ComputeOp::Transpose, 1}, {ComputeOp::Matmul, 2},
-    {ComputeOp::Gather, 2},     {ComputeOp::Gather, 3},
+    {ComputeOp::Abs, "abs", "e"},
+    {ComputeOp::Sign, "sign", "e"},
+    {ComputeOp::Floor, "floor", "e"},
+    {ComputeOp::Ceil, "ceil", "e"},
+    {ComputeOp::Trunc, "trunc", "e"},
+    {ComputeOp::Round, "round", "e"},
+    {ComputeOp::Reciprocal, "reciprocal", "e"},
+    {ComputeOp::Square, "square", "e"},
+    {ComputeOp::Sqrt, "sqrt", "e"},
+    {ComputeOp::Rsqrt, "rsqrt", "e"},
+    {ComputeOp::Exp, "exp", "e"},
+    {ComputeOp::Log, "log", "e"},
+    {ComputeOp::Sin, "sin", "e"},
+    {ComputeOp::Cos, "cos", "e"},
+    {ComputeOp::Arctan, "arctan", "e"},
+    {ComputeOp::Tanh, "tanh", "e"},
+    {ComputeOp::Erf, "erf", "e"},
+    {ComputeOp::Sigmoid, "sigmoid", "e"},
+    {ComputeOp::Silu, "silu", "e"},
+    {ComputeOp::Gelu, "gelu", "e"},
+    {ComputeOp::Softplus, "softplus", "e"},
+    {ComputeOp::Max, "max", "ee"},
+    {ComputeOp::Min, "min", "ee"},
+    {ComputeOp::Pow, "pow", "ee"},
+    {ComputeOp::Mod, "mod", "ee"},
+    {ComputeOp::Select, "select", "eee"},
+    {ComputeOp::BitAnd, "bitand", "ee"},
+    {ComputeOp::BitOr, "bitor", "ee"},
+    {ComputeOp::BitXor, "bitxor", "ee"},
+    {ComputeOp::BitNot, "bitnot", "e"},
+    {ComputeOp::ShiftLeft, "shl", "ee"},
+    {ComputeOp::ShiftRight, "shr", "ee"},
+    {ComputeOp::ShiftRightSigned, "sar", "ee"},
+    {ComputeOp::WholeAdd, "iadd", "ee"},
+    {ComputeOp::WholeSub, "isub", "ee"},
+    {ComputeOp::WholeMul, "imul", "ee"},
+    {ComputeOp::Bits, "bits", "e"},
+    {ComputeOp::FromBits, "frombits", "e"},
+    {ComputeOp::Convert, "f32", "e"},
+    {ComputeOp::Convert, "f16", "e"},
+    {ComputeOp::Convert, "bf16", "e"},
+    {ComputeOp::Convert, "fp8", "e"},
+    {ComputeOp::Convert, "fp8_e5m2", "e"},
+    {ComputeOp::Convert, "fp8_e3m4", "e"},
+    {ComputeOp::Convert, "fp8_e4m3fn", "e"},
+    {ComputeOp::Convert, "i8", "e"},
+    {ComputeOp::Convert, "u8", "e"},
+    {ComputeOp::Convert, "i16", "e"},
+    {ComputeOp::Convert, "u16", "e"},
+    {ComputeOp::Convert, "i32", "e"},
+    {ComputeOp::Convert, "u32", "e"},
+    {ComputeOp::RowSum, "sum", "e"},
+    {ComputeOp::RowSum, "sum", "el"},
+    {ComputeOp::RowProduct, "product", "e"},
+    {ComputeOp::RowProduct, "product", "el"},
+    {ComputeOp::RowMax, "max", "e"},
+    {ComputeOp::RowMax, "max", "el"},
+    {ComputeOp::RowMin, "min", "e"},
+    {ComputeOp::RowMin, "min", "el"},
+    {ComputeOp::Scan, "scan", "sseee"},
+    {ComputeOp::Top, "top", "ei"},
+    {ComputeOp::Find, "find", "ee"},
+    {ComputeOp::Replace, "replace", "eee"},
+    {ComputeOp::Transpose, "transpose", "e"},
+    {ComputeOp::Permute, "permute", "el"},
+    {ComputeOp::Reshape, "reshape", "el"},
+    {ComputeOp::Index, "index", "li"},
+    {ComputeOp::Matmul, "matmul", "ee"},
+    {ComputeOp::Gather, "gather", "ee"},
+    {ComputeOp::Gather, "gather", "eee"},
 };
+
+/// Where one begins like another, the longer one stands first.
+constexpr Function signs[] = {
+    {ComputeOp::LessEqual, "<=", "ee"},    {ComputeOp::Less, "<", "ee"},
+    {ComputeOp::GreaterEqual, ">=", "ee"}, {ComputeOp::Greater, ">", "ee"},
+    {ComputeOp::Equal, "==", "ee"},        {ComputeOp::NotEqual, "!=", "ee"},
+    {ComputeOp::Add, "+", "ee"},           {ComputeOp::Sub, "-", "ee"},
+    {ComputeOp::Mul, "*", "ee"},           {ComputeOp::Div, "/", "ee"},
+};
+
+/// The operators of a scan.
+constexpr ComputeOp scanOps[] = {ComputeOp::Add, ComputeOp::Sub, ComputeOp::Mul, ComputeOp::Max,
+                                 ComputeOp::Min};
+
+} // namespace
+
+std::string_view toString(ComputeOp op) {
+  for (std::span<const Function> table : {std::span<const Function>(functions), {signs}}) {
+    auto found = std::ranges::find(table, op, &Function::op);
+    if (found != table.end()) {
+      return found->name;
+    }
+  }
+  return op == ComputeOp::Negate ? "-" : op == ComputeOp::Kept ? "kept" : "";
+}
+
+namespace {
 
 //===----------------------------------------------------------------------===//
 // Reading
@@ -68,15 +155,7 @@ private:
   /// A word that is no expression, with a comma behind it: the loop of `start`.
   std::string acceptLoop() {
     size_t begin = (peek(), at);
-    std::string name;
-    if (accept("\"")) {
-      size_t end = std::min(text.find('"', at), text.size());
-      name = text.substr(at, end - at);
-      at = std::min(end + 1, text.size());
-    } else {
-      name = word();
-      at += name.size();
-    }
+    std::string name = peek() == '"' ? quoted() : bare();
     if (name.empty() || !accept(",")) {
       at = begin;
       return {};
@@ -121,17 +200,15 @@ private:
     if (parsed.nodes.size() >= maxNodes) {
       return fail(fmt::format("more than {} operations", maxNodes));
     }
-    return failed() ? ComputeId() : parsed.nodes.push(node);
+    return failed() ? ComputeId() : parsed.nodes.push(std::move(node));
   }
 
-  /// One of these signs, if it is next.
-  std::optional<ComputeOp> acceptSign(std::initializer_list<ComputeOp> ops) {
-    for (ComputeOp op : ops) {
-      if (accept(toString(op))) {
-        return op;
-      }
-    }
-    return std::nullopt;
+  /// One of the signs from `first` to `last`, if it is next.
+  std::optional<ComputeOp> acceptSign(ComputeOp first, ComputeOp last) {
+    auto begin = std::ranges::find(signs, first, &Function::op);
+    auto end = std::ranges::find(signs, last, &Function::op) + 1;
+    auto found = std::find_if(begin, end, [&](const Function &sign) { return accept(sign.name); });
+    return found == end ? std::nullopt : std::optional(found->op);
   }
 
   /// Something that may hold itself.
@@ -147,7 +224,7 @@ private:
   ComputeId comparison() {
     return nested([&] {
       ComputeId left = sum();
-      if (auto op = acceptSign({ComputeOp::LessEqual, ComputeOp::Less, ComputeOp::Equal})) {
+      if (auto op = acceptSign(ComputeOp::LessEqual, ComputeOp::NotEqual)) {
         left = add({*op, 0, 0, {left, sum()}});
       }
       return left;
@@ -156,7 +233,7 @@ private:
 
   ComputeId sum() {
     ComputeId left = term();
-    while (auto op = acceptSign({ComputeOp::Add, ComputeOp::Sub})) {
+    while (auto op = acceptSign(ComputeOp::Add, ComputeOp::Sub)) {
       left = add({*op, 0, 0, {left, term()}});
     }
     return left;
@@ -164,7 +241,7 @@ private:
 
   ComputeId term() {
     ComputeId left = factor();
-    while (auto op = acceptSign({ComputeOp::Mul, ComputeOp::Div})) {
+    while (auto op = acceptSign(ComputeOp::Mul, ComputeOp::Div)) {
       left = add({*op, 0, 0, {left, factor()}});
     }
     return left;
@@ -182,13 +259,49 @@ private:
     if (isDigit(peek()) || peek() == '.') {
       return number();
     }
+    if (acceptWord("inf")) {
+      return add({ComputeOp::Number, INFINITY});
+    }
     if (acceptWord("kept")) {
-      return add({ComputeOp::Kept, 0, 0, {}});
+      return add({ComputeOp::Kept});
+    }
+    if (peek() == '"') {
+      return iteration(quoted());
     }
     std::string_view name = word();
     bool isRead =
         name.size() > 1 && name[0] == 'r' && std::all_of(name.begin() + 1, name.end(), isDigit);
-    return isRead ? read(name) : function(name);
+    return isRead ? read(name) : isCall(name) ? function(name) : iteration(bare());
+  }
+
+  /// What is no loop's name for sure is read as a function, which says what is allowed.
+  bool isCall(std::string_view name) {
+    size_t end = at + name.size();
+    while (end < text.size() && text[end] == ' ') {
+      ++end;
+    }
+    return name.empty() || (end < text.size() && text[end] == '(');
+  }
+
+  ComputeId iteration(std::string loop) {
+    return add({ComputeOp::Iteration, 0, 0, {}, {}, std::move(loop)});
+  }
+
+  std::string bare() {
+    std::string name(word());
+    at += name.size();
+    return name;
+  }
+
+  std::string quoted() {
+    expect("\"");
+    size_t end = text.find('"', at);
+    if (end == std::string_view::npos) {
+      return fail("expected '\"' at the end of a name");
+    }
+    std::string name(text.substr(at, end - at));
+    at = end + 1;
+    return name;
   }
 
   /// Rounded once, from decimal to fp32.
@@ -199,7 +312,7 @@ private:
       return fail("expected a number that fits in fp32");
     }
     at = static_cast<size_t>(end - text.data());
-    return add({ComputeOp::Number, value, 0, {}});
+    return add({ComputeOp::Number, value});
   }
 
   ComputeId read(std::string_view name) {
@@ -209,8 +322,15 @@ private:
       return fail(fmt::format("there is no tile '{}'", name));
     }
     at += name.size();
-    return add({ComputeOp::Read, 0, index, {}});
+    return add({ComputeOp::Read, 0, index});
   }
+
+  /// What a call is made of, and of which kinds.
+  struct Arguments {
+    ComputeNode node;
+    std::string kinds;
+    uint32_t numOperands = 0;
+  };
 
   ComputeId function(std::string_view name) {
     if (std::ranges::find(functions, name, &Function::name) == std::end(functions)) {
@@ -219,23 +339,90 @@ private:
     size_t begin = at;
     at += name.size();
     expect("(");
-    ComputeNode node;
-    uint32_t count = 0;
+    Arguments arguments;
     do {
-      ComputeId operand = comparison();
-      if (count < node.operands.size()) {
-        node.operands[count] = operand;
-      }
-      ++count;
+      argument(name, arguments);
     } while (accept(","));
     expect(")");
     const Function *found = std::ranges::find_if(
-        functions, [&](const Function &f) { return f.name() == name && f.numOperands == count; });
+        functions, [&](const Function &f) { return f.name == name && f.takes == arguments.kinds; });
     if (failed() || found == std::end(functions)) {
-      return failAt(begin, fmt::format("'{}' does not take {} operands", name, count));
+      return failAt(begin, fmt::format("'{}' takes {}", name, whatIsTaken(name)));
     }
-    node.op = found->op;
-    return add(node);
+    arguments.node.op = found->op;
+    arguments.node.word = found->op == ComputeOp::Convert ? name : std::string_view();
+    return add(std::move(arguments.node));
+  }
+
+  /// Reads the next one as what some function of this name takes there.
+  void argument(std::string_view name, Arguments &arguments) {
+    size_t place = arguments.kinds.size();
+    auto takes = [&](char kind) {
+      return std::ranges::any_of(functions, [&](const Function &f) {
+        return f.name == name && place < f.takes.size() && f.takes[place] == kind;
+      });
+    };
+    char kind = peek() == '[' ? 'l' : takes('s') ? 's' : takes('i') ? 'i' : 'e';
+    arguments.kinds += kind;
+    if (kind == 'l') {
+      list(arguments.node.list);
+    } else if (kind == 's') {
+      arguments.node.list.push_back(static_cast<uint64_t>(scanOperator()));
+    } else if (kind == 'i') {
+      arguments.node.list.push_back(whole());
+    } else {
+      ComputeId operand = comparison();
+      if (arguments.numOperands < arguments.node.operands.size()) {
+        arguments.node.operands[arguments.numOperands] = operand;
+      }
+      ++arguments.numOperands;
+    }
+  }
+
+  void list(std::vector<uint64_t> &numbers) {
+    expect("[");
+    do {
+      numbers.push_back(whole());
+    } while (accept(",") && numbers.size() <= maxListed);
+    expect("]");
+  }
+
+  uint64_t whole() {
+    uint64_t value = 0;
+    peek();
+    auto [end, problem] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (failed() || problem != std::errc() || value > maxExtent) {
+      return fail(fmt::format("expected a whole number of at most {}", maxExtent));
+    }
+    at = static_cast<size_t>(end - text.data());
+    return value;
+  }
+
+  ComputeOp scanOperator() {
+    for (ComputeOp op : scanOps) {
+      if (accept(toString(op))) {
+        return op;
+      }
+    }
+    return fail("expected '+', '-', '*', 'max' or 'min'");
+  }
+
+  /// `an expression, or an expression and numbers in brackets`
+  static std::string whatIsTaken(std::string_view name) {
+    std::vector<std::string> ways;
+    for (const Function &f : functions) {
+      if (f.name == name) {
+        std::vector<std::string_view> parts;
+        for (char kind : f.takes) {
+          parts.push_back(kind == 'e'   ? "an expression"
+                          : kind == 'l' ? "numbers in brackets"
+                          : kind == 's' ? "an operator"
+                                        : "a number");
+        }
+        ways.push_back(fmt::format("({})", fmt::join(parts, ", ")));
+      }
+    }
+    return fmt::format("{}", fmt::join(ways, " or "));
   }
 
   static std::string unknown(std::string_view name) {
@@ -243,12 +430,12 @@ private:
       return fmt::format("'{}' stands only around a whole result", name);
     }
     if (name.empty()) {
-      return "expected a number, r0, r1, ..., 'kept', a function or '('";
+      return "expected a number, r0, r1, ..., 'kept', a loop, a function or '('";
     }
     std::vector<std::string_view> known;
     for (const Function &f : functions) {
-      if (std::ranges::find(known, f.name()) == known.end()) {
-        known.push_back(f.name());
+      if (std::ranges::find(known, f.name) == known.end()) {
+        known.push_back(f.name);
       }
     }
     return fmt::format("there is no function '{}'; there are {}", name, fmt::join(known, ", "));
@@ -318,6 +505,9 @@ std::string computeProblem(const Kernel &kernel, InstrId id, const ParsedCompute
     if (node.op == ComputeOp::Read && node.read >= reads) {
       return fmt::format("it names r{}, but the instruction reads {}", node.read,
                          plural(reads, "tile"));
+    }
+    if (node.op == ComputeOp::Iteration && !isAround(kernel, instr.home, node.word)) {
+      return fmt::format("it names '{}', which is not a loop around this instruction", node.word);
     }
   }
   uint32_t numResults = 0;

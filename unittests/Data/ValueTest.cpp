@@ -130,6 +130,43 @@ TEST(ValueTest, axes) {
   EXPECT_EQ(computed("matmul(r0, r1)", {table, {{2, 1}, {1, 10}}}, {3, 1}), "41 52 63");
 }
 
+/// utils/outside/computes.py holds all functions against NumPy; here is what each is meant to do.
+TEST(ValueTest, severalAxes) {
+  OneInstr::Input cube{{2, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}};
+  EXPECT_EQ(computed("sum(r0, [0, 2])", {cube}, {2}), "30 48");
+  EXPECT_EQ(computed("max(r0, [1])", {cube}, {2, 3}), "4 5 6 10 11 12");
+  EXPECT_EQ(computed("product(r0, [0, 1, 2]) / 479001600", {cube}, {1}), "1");
+  EXPECT_EQ(computed("permute(r0, [2, 0, 1])", {cube}, {3, 2, 2}), "1 4 7 10 2 5 8 11 3 6 9 12");
+  EXPECT_EQ(computed("r0 + reshape(r1, [1, 3])", {table, {{3}, {10, 20, 30}}}, {2, 3}),
+            "11 22 33 14 25 36");
+  EXPECT_EQ(computed("index([2, 3], 0) * 10 + index([2, 3], 1)", {}, {2, 3}), "0 1 2 10 11 12");
+  OneInstr iteration("A * 10 + index([2], 0)", {}, {2}, "f32", AccessKind::Write, 3);
+  EXPECT_EQ(iteration.result(), "20 21");
+}
+
+TEST(ValueTest, alongRows) {
+  EXPECT_EQ(computed("scan(*, +, 1, r0, 0)", {table}, {2, 3}), "1 3 6 4 9 15");
+  EXPECT_EQ(computed("scan(max, -, r0, 1, r1)", {table, {{2}, {2, 9}}}, {2, 3}), "1 1 2 8 7 6");
+  OneInstr::Input row{{5}, {3, 1, 3, -2, 7}};
+  EXPECT_EQ(computed("top(r0, 3)", {row}, {3}), "7 3 3");
+  EXPECT_EQ(computed("find(r0, top(r0, 3))", {row}, {3}), "4 0 2");
+  EXPECT_EQ(computed("find(r0, r1)", {row, {{2}, {1, 5}}}, {2}), "1 -1");
+  EXPECT_EQ(computed("replace(r0, top(r0, 2), -inf)", {row}, {5}), "-inf 1 3 -2 -inf");
+}
+
+TEST(ValueTest, wholeNumbers) {
+  OneInstr::Input large{{2}, {16777216, -3}, "i32"};
+  EXPECT_EQ(computed("r0", {large}, {2}, "i16"), "32767 -3");       // the nearest within range
+  EXPECT_EQ(computed("bitor(r0, 0)", {large}, {2}, "i16"), "0 -3"); // the low bits
+  EXPECT_EQ(computed("isub(iadd(imul(r0, 4096), 1), 16777216)", {{{1}, {4096}}}, {1}), "1");
+  EXPECT_EQ(computed("shr(r0, 28) + sar(r0, 1)", {{{1}, {-3}, "i32"}}, {1}), "13");
+  EXPECT_EQ(computed("bitxor(2.5, -1)", {}, {1}), "-3");
+  EXPECT_EQ(computed("bits(r0) - 1065353216", {{{1}, {1}}}, {1}), "0");
+  EXPECT_EQ(computed("frombits(1065353216)", {}, {1}), "1");
+  EXPECT_EQ(computed("u8(r0) + bf16(r0) + fp8(r0)", {{{1}, {300.7F}}}, {1}), "inf");
+  EXPECT_EQ(computed("u8(r0) + bf16(r0)", {{{1}, {300.7F}}}, {1}), "555");
+}
+
 TEST(ValueTest, rows) {
   OneInstr::Input index{{3}, {1, 0, 1}, "i32"};
   EXPECT_EQ(computed("gather(r0, r1)", {table, index}, {3, 3}), "4 5 6 1 2 3 4 5 6");
@@ -159,6 +196,9 @@ TEST(ValueTest, poisonSpreadsToWhatIsMadeOfIt) {
   OneInstr::Input nothing{{2}, {}};
   EXPECT_EQ(computed("r0 * 0", {nothing}, {2}), "? ?");
   EXPECT_EQ(computed("r0 + r1", {table, nothing}, {2, 3}), "? ? ? ? ? ?");
+  EXPECT_EQ(computed("scan(+, +, r0, 0, 0)", {{{3}, {1, 2}}}, {3}), "1 3 ?");
+  EXPECT_EQ(computed("top(r0, 1)", {{{2, 2}, {1, 2, 3}}}, {2}), "2 ?");
+  EXPECT_EQ(computed("bitand(r0, 1)", {{{2}, {3}, "i32"}}, {2}), "1 ?");
   EXPECT_EQ(computed("select(r1 == 1, r0, r1)", {nothing, {{2}, {1, 5}}}, {2}), "? 5");
   // One poisoned element: its row of a sum, its column of a product.
   OneInstr::Input partly = {{2, 3}, {1, 2}};
@@ -213,6 +253,25 @@ TEST(ValueTest, shapesMustFit) {
   refused("transpose(r0)", {line}, {4}, "'transpose' needs two axes, but its operand is [4]");
   refused("sum(sum(r0))", {line}, {1},
           "'sum' needs a last axis, but its operand is a single element");
+  refused("sum(r0, [2])", {table}, {2}, "'sum' goes over axes from 0 to 1, each once; [2] are not");
+  refused("sum(r0, [1, 1])", {table}, {2},
+          "'sum' goes over axes from 0 to 1, each once; [1, 1] are not");
+  refused("permute(r0, [0])", {table}, {2},
+          "'permute' takes each axis of [2, 3] once, but it names [0]");
+  refused("reshape(r0, [4])", {table}, {4},
+          "'reshape' keeps all elements, but [2, 3] and [4] have not equally many");
+  refused("reshape(r0, [4294967296, 4294967296])", {table}, {4},
+          "[4294967296, 4294967296] has more than 4294967296 elements, the most of one value; "
+          "compute it in parts");
+  refused("index([2], 1)", {}, {2}, "'index' needs an axis of [2], from 0, but it names 1");
+  refused("top(r0, 4)", {table}, {2}, "'top' takes 1 to 3 of rows of [2, 3], not 4");
+  refused("find(r0, r1)", {table, line}, {4},
+          "'find' looks in each row of [2, 3] for a row of its own, but there are [4]");
+  refused("find(r0, r1)", {line, {{1025}, {}}}, {1025},
+          "'find' looks for at most 1024 numbers in a row, not 1025");
+  refused("scan(+, +, r0, r0, r0)", {table}, {2, 3},
+          "'scan' begins with [2, 3] for rows of [2, 3]; give one number for each row, or one for "
+          "all");
   refused("kept", {}, {1}, "nothing is kept on queue 'act' before it");
   refused("gather(r0 + 1, r1)", {table, line}, {4, 3},
           "'gather' takes rows of a whole buffer; write X[@] for X");

@@ -22,12 +22,17 @@ std::string text(const ParsedCompute &compute, ComputeId id) {
     return fmt::format("r{}", node.read);
   case ComputeOp::Kept:
     return "kept";
+  case ComputeOp::Iteration:
+    return "@" + node.word;
   default:
     break;
   }
-  std::string result = fmt::format("({}", toString(node.op));
+  std::string result = fmt::format("({}", node.word.empty() ? toString(node.op) : node.word);
   for (ComputeId operand : node.operands) {
     result += operand.valid() ? " " + text(compute, operand) : "";
+  }
+  for (uint64_t number : node.list) {
+    result += fmt::format(" #{}", number);
   }
   return result + ")";
 }
@@ -62,6 +67,20 @@ TEST(ComputeTextTest, operatorsBindAsUsual) {
   EXPECT_EQ(parsed("max(r0, r1) == max(r2)"), "(== (max r0 r1) (max r2))");
 }
 
+TEST(ComputeTextTest, functions) {
+  EXPECT_EQ(parsed("r0 >= -inf"), "(>= r0 (- inf))");
+  EXPECT_EQ(parsed("(r0 != 0) > (r1 < 2)"), "(> (!= r0 0) (< r1 2))");
+  EXPECT_EQ(parsed("sum(r0) + sum(r0, [0, 2])"), "(+ (sum r0) (sum r0 #0 #2))");
+  EXPECT_EQ(parsed("max(r0, 1) + max(r0, [1])"), "(+ (max r0 1) (max r0 #1))");
+  EXPECT_EQ(parsed("permute(reshape(r0, [4, 2]), [1, 0])"), "(permute (reshape r0 #4 #2) #1 #0)");
+  EXPECT_EQ(parsed("index([4, 2], 1) + 2 * A - \"B 1\""), "(- (+ (index #4 #2 #1) (* 2 @A)) @B 1)");
+  EXPECT_EQ(parsed("top(r0, 8)"), "(top r0 #8)");
+  EXPECT_EQ(parsed("fp8_e4m3fn(r0) + bitand(i32(r0), 7)"),
+            "(+ (fp8_e4m3fn r0) (bitand (i32 r0) 7))");
+  EXPECT_EQ(parsed("scan(max, -, r0, r1, 0)"),
+            fmt::format("(scan r0 r1 0 #{} #{})", int(ComputeOp::Max), int(ComputeOp::Sub)));
+}
+
 TEST(ComputeTextTest, results) {
   EXPECT_EQ(parsed("r0 * 2; max(r0 * 2)"), "(* r0 2); (max (* r0 2))");
   EXPECT_EQ(parsed("keep(transpose(r0))"), "keep (transpose r0)");
@@ -79,16 +98,24 @@ TEST(ComputeTextTest, equalPartsAreOne) {
 }
 
 TEST(ComputeTextTest, errorsNameTheColumn) {
-  EXPECT_EQ(parsed(""), "column 1: expected a number, r0, r1, ..., 'kept', a function or '('");
-  EXPECT_EQ(parsed("r0 +"), "column 5: expected a number, r0, r1, ..., 'kept', a function or '('");
+  EXPECT_EQ(parsed(""),
+            "column 1: expected a number, r0, r1, ..., 'kept', a loop, a function or '('");
+  EXPECT_EQ(parsed("r0 +"),
+            "column 5: expected a number, r0, r1, ..., 'kept', a loop, a function or '('");
   EXPECT_EQ(parsed("r0 r1"), "column 4: expected an operator, ';' or the end");
-  EXPECT_EQ(parsed("exp(r0, r1)"), "column 1: 'exp' does not take 2 operands");
+  EXPECT_EQ(parsed("exp(r0, r1)"), "column 1: 'exp' takes (an expression)");
   EXPECT_EQ(parsed("exp(r0"), "column 7: expected ')'");
   EXPECT_EQ(parsed("1 + start(r0)"), "column 5: 'start' stands only around a whole result");
   EXPECT_EQ(parsed("1e99"), "column 1: expected a number that fits in fp32");
-  EXPECT_EQ(parsed("tanh(r0)"),
-            "column 1: there is no function 'tanh'; there are exp, square, sqrt, rsqrt, silu, abs, "
-            "max, min, select, reciprocal, sum, transpose, matmul, gather");
+  EXPECT_EQ(parsed("softmax(r0)").substr(0, 69),
+            "column 1: there is no function 'softmax'; there are abs, sign, floor,");
+  EXPECT_EQ(parsed("sum(r0, r1)"),
+            "column 1: 'sum' takes (an expression) or (an expression, numbers in brackets)");
+  EXPECT_EQ(parsed("top(r0, x)"), "column 9: expected a whole number of at most 4294967296");
+  EXPECT_EQ(parsed("reshape(r0, [4, 4294967297])"),
+            "column 17: expected a whole number of at most 4294967296");
+  EXPECT_EQ(parsed("scan(/, +, r0, r1, 0)"), "column 6: expected '+', '-', '*', 'max' or 'min'");
+  EXPECT_EQ(parsed("\"k"), "column 2: expected '\"' at the end of a name");
   EXPECT_EQ(parsed(std::string(200, '(') + "r0"),
             "column 101: more than 100 expressions inside one another");
   EXPECT_EQ(parsed(std::string(200, '-') + "r0"),
@@ -128,8 +155,8 @@ std::string refused(std::string_view computes, std::string_view why) {
 } // namespace
 
 TEST(ComputeTextTest, mustFitItsInstruction) {
-  for (std::string_view legal :
-       {"r0; r1", "r0; start(r1)", "r0; start(A, r1)", "keep(r0); r0; r1", "scatter(r0, r1); r0"}) {
+  for (std::string_view legal : {"r0; r1", "r0; start(r1)", "r0; start(A, r1)", "keep(r0); r0; r1",
+                                 "scatter(r0, r1); r0", "r0 * A; r1"}) {
     EXPECT_EQ(problem(legal), "");
   }
   EXPECT_EQ(problem("r0"), refused("r0", "it has 1 result, but the instruction writes or "
@@ -144,5 +171,7 @@ TEST(ComputeTextTest, mustFitItsInstruction) {
   EXPECT_EQ(problem("r0; start(B, r1)"),
             refused("r0; start(B, r1)",
                     "'start' names 'B', which is not a loop around this instruction"));
+  EXPECT_EQ(problem("r0 + B; r1"),
+            refused("r0 + B; r1", "it names 'B', which is not a loop around this instruction"));
   EXPECT_EQ(problem("r0;; r1").substr(0, 47), "k:7:3: error: 'i' cannot compute 'r0;; r1': col");
 }

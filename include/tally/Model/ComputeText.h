@@ -15,18 +15,15 @@
 //           | 'start' '(' [ loop ',' ] expr ')'      of an accumulation: does not add, but sets
 //           | 'scatter' '(' expr ',' expr ')'        rows, and where each of them goes
 //           | expr
-//   expr   := sum [ ( '<' | '<=' | '==' ) sum ]      1 or 0
+//   expr   := sum [ ( '<' | '<=' | '>' | '>=' | '==' | '!=' ) sum ]      1 or 0
 //   sum    := term { ( '+' | '-' ) term }
 //   term   := factor { ( '*' | '/' ) factor }
-//   factor := number | 'r' digits | 'kept' | '-' factor | function '(' expr { ',' expr } ')'
-//           | '(' expr ')'
+//   factor := number | 'inf' | 'r' digits | 'kept' | loop | '-' factor | '(' expr ')'
+//           | function '(' argument { ',' argument } ')'
+//   argument := expr | integer | '[' integer { ',' integer } ']' | operator
+//   loop   := word | '"' name '"'                    its iteration, as a number
 //
-//   exp square sqrt rsqrt silu abs reciprocal    of each element
-//   max(a, b)  min(a, b)  select(c, a, b)        element by element; a where c is not 0, else b
-//   sum(a)  max(a)  min(a)                       over the last axis, which goes
-//   transpose(a)                                 the last two axes change places
-//   matmul(a, b)                                 over the first axis of both: [K,M], [K,N] -> [M,N]
-//   gather(a, i)  gather(a, i, j)                a[i], a[i, j] for each element of the indices
+// docs/guide/Data.md lists the functions, and ComputeText.cpp has them as a table.
 //
 // r0, r1, ... are the tiles that the instruction reads, in the order of the text. There is one
 // result for each tile that it writes, in order, and then for each that it accumulates;
@@ -53,33 +50,76 @@ using ComputeId = Id<struct ComputeTag>;
 
 enum class ComputeOp : uint8_t {
   Number,
+  Iteration, ///< of the loop `word`
   Read,
   Kept,
-  // Element by element.
+  // Element by element, one operand.
   Negate,
-  Exp,
+  Abs,
+  Sign,
+  Floor,
+  Ceil,
+  Trunc,
+  Round,
+  Reciprocal,
   Square,
   Sqrt,
   Rsqrt,
+  Exp,
+  Log,
+  Sin,
+  Cos,
+  Arctan,
+  Tanh,
+  Erf,
+  Sigmoid,
   Silu,
-  Abs,
-  Reciprocal,
+  Gelu,
+  Softplus,
+  // Element by element, two operands or three.
   Add,
   Sub,
   Mul,
   Div,
   Max,
   Min,
+  Pow,
+  Mod,
   Less,
   LessEqual,
+  Greater,
+  GreaterEqual,
   Equal,
+  NotEqual,
   Select,
-  // Over the last axis.
+  // On whole numbers of 32 bits.
+  BitAnd,
+  BitOr,
+  BitXor,
+  BitNot,
+  ShiftLeft,
+  ShiftRight,
+  ShiftRightSigned,
+  WholeAdd,
+  WholeSub,
+  WholeMul,
+  Bits,
+  FromBits,
+  Convert, ///< to the format `word`
+  // Over the last axis, or those in `list`.
   RowSum,
+  RowProduct,
   RowMax,
   RowMin,
+  Scan, ///< with the two operators in `list`
+  Top,  ///< the list[0] largest
+  Find,
+  Replace,
   // Of whole tiles.
   Transpose,
+  Permute, ///< to the axes in `list`
+  Reshape, ///< to the shape `list`
+  Index,   ///< of the shape in `list`, along the axis that is its last number
   Matmul,
   Gather,
 };
@@ -93,6 +133,8 @@ struct ComputeNode {
   float number = 0;
   uint32_t read = 0; ///< which of the tiles that are read
   std::array<ComputeId, 3> operands{};
+  std::vector<uint64_t> list = {};
+  std::string word = {};
 
   bool operator==(const ComputeNode &) const = default;
 };
