@@ -107,26 +107,25 @@ static float decodeSmall(const Layout &layout, uint32_t bits) {
                            std::max(exponent, 1) - layout.bias() - layout.fractionBits);
 }
 
-/// Counted in units of the last place, numbers of one sign follow one another like their bits, from
-/// subnormal to too large: rounding the count rounds the number.
+/// Of one sign, numbers follow one another like their bits, from subnormal to too large. So a
+/// normal number is rounded as the bits of the f32 are, with another bias and a shorter fraction; a
+/// subnormal one is a count of the smallest.
 static uint32_t encodeSmall(const Layout &layout, float value) {
-  uint32_t sign = std::signbit(value) ? layout.signBit() : 0;
-  float size = std::fabs(value);
-  if (std::isnan(size)) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t sign = (bits >> 31) << (layout.exponentBits + layout.fractionBits);
+  uint32_t size = bits & 0x7fffffff;
+  if (size > 0x7f800000) {
     return sign | layout.nan();
   }
-  if (std::isinf(size)) {
-    return sign | layout.tooLarge();
+  int dropped = 23 - layout.fractionBits;
+  uint32_t otherBias = static_cast<uint32_t>(127 - layout.bias()) << 23;
+  if (size < otherBias + (1U << 23)) {
+    float count =
+        std::bit_cast<float>(size) * std::ldexp(1.0F, layout.bias() - 1 + layout.fractionBits);
+    return sign | static_cast<uint32_t>(std::nearbyint(count));
   }
-  int least = 1 - layout.bias();
-  int exponent = size == 0 ? least : std::max(std::ilogb(size), least);
-  if (exponent > layout.bias() + 1) { // beyond the largest exponent of any pattern
-    return sign | layout.tooLarge();
-  }
-  float places = std::ldexp(size, layout.fractionBits - exponent); // exact: a power of two
-  uint32_t count = static_cast<uint32_t>(std::nearbyint(places));
-  uint32_t before = static_cast<uint32_t>(exponent - least) << layout.fractionBits;
-  return sign | std::min(before + count, layout.tooLarge());
+  uint32_t half = (1U << (dropped - 1)) - 1 + (size >> dropped & 1);
+  return sign | std::min((size - otherBias + half) >> dropped, layout.tooLarge());
 }
 
 //===----------------------------------------------------------------------===//
