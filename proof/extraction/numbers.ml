@@ -54,7 +54,7 @@ let name_of_largest (t : Assemble.t) counts =
 
 (** Wrapping around *)
 
-let powers = [ 24; 20; 16; 12; 8; 4 ]
+let powers = [ 24; 20; 16; 12; 8; 4; 3; 2; 1 ]
 
 (* The engine whose numbers do not fit, even if each body is entered once. *)
 let where_numbers_do_not_fit (t : Assemble.t) limit =

@@ -90,6 +90,7 @@ type system = action -> event list option
 type t = {
   t : Assemble.t;
   tables : tables;
+  signals : instr -> sema option;
   exact : bool list array;
   does_kernel : system;
   does_code : system;
@@ -228,7 +229,7 @@ let starter (t : Assemble.t) =
     let kernel = kernel_of t (sinit t.cert.c_spec () control) tables.que in
     let code = code_of t (iinit t.cert.c_code () control) tables.que signals in
     let (kernel_state, _, _) = kernel and (code_state, _, _) = code in
-    { t; tables; exact;
+    { t; tables; signals; exact;
       does_kernel = system kernel (spec_does iop guard ctl tables);
       does_code = system code (code_does iop guard ctl tables signals m);
       passes = wait_passes m code_state;

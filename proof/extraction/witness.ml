@@ -15,9 +15,9 @@
 
    A dependence that is read as asking for more than it does is no measure of what comes too early.
 
-   The systems of a machine on which subtraction stops at zero count without bits. So there a run ends where
-   one of the machine would count otherwise: at a number that its registers cannot hold, or its waits cannot
-   tell. *)
+   What a verdict would rest on holds in these runs: trips are within the kernel's bounds, engines agree about them, and no
+   number reaches the limit of the machine (Numbers). A run ends where one would. A number that goes below zero
+   is no such excuse: whether code lets that matter is what is looked for. *)
 
 open Lists
 open Certifier
@@ -145,24 +145,42 @@ type run = {
   r : Replay.t;
   trips : trips;
   exact : bool list array;
+  limit : int; (* of the machine's numbers *)
+  numbers : (engine * reg, int) Hashtbl.t; (* what registers hold, but not wrapped around below zero *)
   issued : int array; (* by instruction *)
   mutable busy : Ids.t; (* queues with something in flight *)
   step : unit -> unit; (* ends the search when there were enough *)
 }
 
-let expect_below limit run n =
-  if (not run.t.source.arithmetic.wraps) && n >= limit then
-    raise (Replay.Stuck "the machine has no such number")
+(* The verdict would say "while no number reaches the limit". *)
+let expect_below_limit run n =
+  if abs n >= run.limit then raise (Replay.Stuck "the machine has no such number")
 
-let value run e = function OImm n -> n | OReg r -> run.r.code.iregs e r
+let number run e = function
+  | OImm n -> n
+  | OReg r -> Option.value (Hashtbl.find_opt run.numbers (e, r)) ~default:0
 
-(* What a register gets is what it holds on the machine. *)
-let expect_held run e r =
-  expect_below (1 lsl run.t.source.arithmetic.bits) run (run.r.code.iregs e r)
+let difference run a b = if run.t.source.arithmetic.wraps then a - b else max 0 (a - b)
 
-(* A wait of the machine tells these two apart as this one does. *)
-let expect_told run e (s, o) =
-  List.iter (expect_below (Numbers.limit run.t.source.arithmetic) run) [ value run e o; run.r.code.isem s ]
+(* One that cannot be computed reaches any limit. *)
+let product a b = if b <> 0 && abs a > max_int / abs b then max_int else a * b
+
+(* What the operation gives, where nothing wraps around; a comparison sees what the machine holds. *)
+let result run e (o : regop) =
+  let a = number run e o.opa and b = number run e o.opb in
+  List.iter (expect_below_limit run) [ a; b ];
+  match o.aop with
+  | AMove -> a
+  | AAdd -> a + b
+  | ASub -> difference run a b
+  | AMul -> product a b
+  | AMin | AGt -> run.r.code.iregs e o.dst
+
+let compute run e o =
+  ignore (Replay.do_code run.r (Operate e));
+  let n = result run e o in
+  expect_below_limit run n;
+  Hashtbl.replace run.numbers (e, o.dst) n
 
 let code_at run e = (run.r.code.ipos e).cur
 let kernel_at run e = match (run.r.kernel.spos e).cur with i :: _ -> Some i | [] -> None
@@ -186,6 +204,8 @@ let early run e i d =
     (run.r.kernel.src d.prd)
     (owed_by run e d)
 
+let value run e = function OImm n -> n | OReg r -> run.r.code.iregs e r
+
 let wait_text run e (s, o) =
   Printf.sprintf "waits for '%s' >= %d, which is %d" (sema_name run.t.source s) (value run e o)
     (run.r.code.isem s)
@@ -197,7 +217,7 @@ let late run e i w =
     (instr_name c i)
 
 let passes run e w =
-  expect_told run e w;
+  expect_below_limit run (number run e (snd w));
   run.r.passes e (Some w)
 
 (* Register operations and waits that pass: nothing else sees when they happen. *)
@@ -206,8 +226,7 @@ let rec settle run e =
   Replay.walk run.r e;
   match code_at run e with
   | RegOp o :: _ ->
-      ignore (Replay.do_code run.r (Operate e));
-      expect_held run e o.dst;
+      compute run e o;
       settle run e
   | Wait w :: _ when passes run e w ->
       ignore (Replay.do_code run.r (Operate e));
@@ -243,7 +262,15 @@ let issue run e =
   run.busy <- Ids.add (snd run.t.source.instrs.(i)) run.busy;
   settle run e
 
+(* The semaphore, if there is one, stays below the limit. *)
+let expect_raised run q =
+  let raised_to s = run.r.code.isem s + run.t.source.queues.(q).weight in
+  match run.r.code.iifl q with
+  | (i, _) :: _ -> Option.iter (fun s -> expect_below_limit run (raised_to s)) (run.r.signals i)
+  | [] -> ()
+
 let retire run q =
+  expect_raised run q;
   (match run.r.code.iifl q with
   | (_, false) :: _ -> Replay.perform run.r (Source.Commit (q, 0))
   | _ -> ());
@@ -287,7 +314,10 @@ let next_action run schedule step engines =
 let perform t start trips schedule step =
   let r = start (guard t trips step) in
   let issued = Array.make (Array.length t.source.instrs) 0 in
-  let run = { t; r; trips; exact = r.exact; issued; busy = Ids.empty; step } in
+  let limit = Numbers.limit t.source.arithmetic in
+  let run =
+    { t; r; trips; exact = r.exact; limit; numbers = Hashtbl.create 16; issued; busy = Ids.empty; step }
+  in
   let engines = all_of (Array.length t.source.engines) in
   List.iter (settle run) engines;
   let rec go number =

@@ -118,6 +118,25 @@ TEST(RandomKernelsTest, whatAutoChoosesIsCertified) {
   EXPECT_EQ(counts.rejected, 0u);
 }
 
+/// Counters of few bits: whether the checker follows the code or not, a run that needs larger
+/// numbers shows no fault.
+TEST(RandomKernelsTest, fewBitsAreNoFault) {
+  const uint64_t numKernels = test::numKernels(60, 300);
+  std::string certificates;
+  for (uint64_t seed = 1; seed <= numKernels; ++seed) {
+    Kernel kernel = coveredKernel(seed);
+    std::optional<CompiledKernel> compiled = compileForSeed(kernel, Strategy::Auto, seed);
+    for (unsigned bits : {2, 4, 6, 8}) {
+      compiled->machine.counterBits = bits;
+      certificates += writeCertificate(kernel, compiled->code, compiled->machine);
+    }
+  }
+  Counts counts = countsOf(runChecker(certificates, "--batch").output);
+  EXPECT_EQ(counts.rejected, 0u);
+  EXPECT_GT(counts.notCovered, numKernels);
+  EXPECT_GT(counts.certified, numKernels);
+}
+
 /// Code with one mistake, and what it was made from.
 struct Mutant {
   uint64_t seed;

@@ -322,6 +322,26 @@ TEST(RejectionsTest, theConditionKnowsTheSign) {
             std::string::npos);
 }
 
+/// A run that needs larger numbers than the machine has shows no fault; one without a guard does,
+/// as its threshold goes below zero.
+TEST(RejectionsTest, whatIsBeyondTheMachineIsNoFault) {
+  std::string wraps = replaced(rightCertificate, "saturates", "wraps");
+  std::string narrow = replaced(wraps, "(arithmetic 32", "(arithmetic 4");
+  EXPECT_NE(runChecker(narrow).output.find("while no body is entered more than 2^2 times;"),
+            std::string::npos);
+  std::string least = replaced(wraps, "(arithmetic 32", "(arithmetic 2");
+  EXPECT_EQ(
+      runChecker(least).output,
+      "not covered: 'k' (per-loop): it is not shown that no number goes below zero or reaches "
+      "2^2\n");
+  std::string unguarded = replaced(narrow, "(mul r1 2 r0)", "(mul r1 2 r0) (sub r1 r1 4)");
+  unguarded = replaced(unguarded, "(0 2 (distance))", "(0 2 (distance (1 2)))");
+  EXPECT_NE(runChecker(unguarded).output.find("engine 'f' waits for 's' >= 14, which is 0, though "
+                                              "run 0 of 'use' has all that it depends on"),
+            std::string::npos)
+      << runChecker(unguarded).output;
+}
+
 /// On a machine that wraps around: the kernel's own bounds, where they do.
 TEST(RejectionsTest, boundsOfTheKernelAreUsed) {
   std::string wraps = replaced(rightCertificate, "saturates", "wraps");
