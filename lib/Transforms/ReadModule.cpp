@@ -20,6 +20,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -338,6 +339,7 @@ rlim_t secondsToRead(const llvm::MemoryBuffer &buffer) {
   for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGXCPU}) {
     std::signal(fatal, SIG_DFL);
   }
+  prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody would hear what is found
   rlimit noCore{0, 0};
   setrlimit(RLIMIT_CORE, &noCore);
   rlimit seconds{secondsToRead(buffer), secondsToRead(buffer)};

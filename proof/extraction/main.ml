@@ -5,7 +5,7 @@
      tally-certify --replay FILE...   performs the run that each certificate holds
 
    "-" is standard input. Exit status: 0 all certified, 1 some rejected, 2 some not covered, or
-   something could not be read. *)
+   something could not be read, or it was interrupted. *)
 
 open Lists
 
@@ -46,6 +46,9 @@ let count n (verdict : Judge.verdict) =
 
 let name_of (c : Source.t) =
   Printf.sprintf "%s (%s)" (Printable.quoted c.kernel) (Printable.plain c.strategy)
+
+let numbers n =
+  Printf.sprintf "%d certified, %d rejected, %d not covered" n.certified n.rejected n.not_covered
 
 let report name (verdict : Judge.verdict) =
   let word, what =
@@ -145,7 +148,8 @@ let help =
     \  --seconds=N  give each certificate so long (300); then it is not covered\n\
     \  --diagnostics=FORMAT\n\
     \               errors on stderr as text, or as json: one object a line (docs/guide/Json.md)\n\n\
-     Exit status: 0 all certified, 1 some rejected, 2 some not covered or not readable.\n"
+     Exit status: 0 all certified, 1 some rejected, 2 some not covered or not readable,\n\
+     or interrupted.\n"
 
 let fail message =
   Messages.error Nowhere message;
@@ -170,6 +174,15 @@ let option mode o =
       { mode with limits = { mode.limits with seconds = number_below 1_000_000 "--seconds" n } }
   | _ -> fail (Printf.sprintf "unknown option %s" (Printable.quoted o))
 
+(* What is not written yet stays so. Who starts this program may have it ignore the signal. *)
+let on_interrupt n signal =
+  let tell_and_end _ =
+    Messages.error Nowhere ("interrupted; so far " ^ numbers n);
+    Unix._exit 2
+  in
+  if Sys.signal signal (Signal_handle tell_and_end) = Signal_ignore then
+    Sys.set_signal signal Signal_ignore
+
 external raise_stack : int -> bool = "tally_raise_stack"
 
 (* With a higher limit on the stack, where it was low; that counts from the start of a program. *)
@@ -192,9 +205,10 @@ let run () =
   if mode.replay && (mode.batch || mode.quick) then
     fail "'--replay' decides nothing, and goes with no other option";
   let n = { certified = 0; rejected = 0; not_covered = 0; unread = 0 } in
+  List.iter (on_interrupt n) Worker.interrupts;
   List.iter (do_file mode n) files;
   if mode.batch then
-    Printf.printf "%d certified, %d rejected, %d not covered\n" n.certified n.rejected n.not_covered;
+    print_endline (numbers n);
   flush stdout;
   if n.rejected > 0 then 1 else if n.not_covered + n.unread > 0 then 2 else 0
 

@@ -3,7 +3,9 @@
    Whatever a file does to what reads and judges it, the process that prints and counts is not
    touched: a worker reads the file's text, and says of each certificate when it begins with it, lines of
    output, and the verdict. If it takes too long or ends, that is the verdict ("not covered"), and a new
-   worker goes on behind that certificate. *)
+   worker goes on behind that certificate.
+
+   Signals that interrupt are for the process that prints: they do not reach a worker, which ends with it. *)
 
 open Lists
 
@@ -36,10 +38,27 @@ let work channel text ~skip action =
       List.iteri (fun n c -> if n >= skip then action (send channel) c) certificates;
       send channel End
 
+external end_with_parent : unit -> unit = "tally_end_with_parent"
+
+let interrupts = [ Sys.sigint; Sys.sigterm ]
+
+(* In the new process these signals stay blocked. *)
+let fork () =
+  let parent = Unix.getpid () in
+  let before = Unix.sigprocmask SIG_BLOCK interrupts in
+  match Unix.fork () with
+  | 0 ->
+      end_with_parent ();
+      if Unix.getppid () <> parent then Unix._exit 3;
+      0
+  | process ->
+      ignore (Unix.sigprocmask SIG_SETMASK before);
+      process
+
 (* A worker that begins behind `skip` certificates: its process and what it says. *)
 let start limits text ~skip action =
   let from_worker, to_parent = Unix.pipe ~cloexec:true () in
-  match Unix.fork () with
+  match fork () with
   | 0 ->
       Unix.close from_worker;
       let channel = Unix.out_channel_of_descr to_parent in

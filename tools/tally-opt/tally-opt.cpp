@@ -3,7 +3,7 @@
 // All upstream passes, and ours, on any input. Around MLIR's driver stands what every program of
 // tally promises: what would make MLIR's recursive parser overflow the stack is refused before it
 // is parsed; of a wrong input all errors are told, each where it is; files are written whole or not
-// at all; and the exit status is 2 where there is no result.
+// at all; and the exit status is 2 where there is no result, also because it was interrupted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +20,8 @@
 #include "llvm/Support/InitLLVM.h"
 
 #include <csignal>
+#include <string_view>
+#include <unistd.h>
 
 using namespace mlir;
 
@@ -28,6 +30,23 @@ static constexpr int noResult = 2;
 static LogicalResult complain(const llvm::Twine &message) {
   llvm::errs() << "error: " << message << '\n';
   return failure();
+}
+
+/// In a handler only what needs no lock and no memory.
+static void tellAndEnd(int) {
+  constexpr std::string_view text = "error: interrupted; there is no result\n";
+  tally::removeTemporaryFiles();
+  ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(ignored);
+  ::_exit(noResult);
+}
+
+static void endOnSignals() {
+  for (int signal : {SIGINT, SIGTERM}) {
+    if (std::signal(signal, tellAndEnd) == SIG_IGN) { // as in the background of a script
+      std::signal(signal, SIG_IGN);
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,6 +161,7 @@ static LogicalResult run(const std::string &inputPath, const std::string &output
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  endOnSignals();
   std::signal(SIGXFSZ, SIG_IGN); // LLVM would end the program; writing says what went wrong
   registerAllPasses();
   tally::registerPasses();

@@ -1,6 +1,7 @@
 //===- Certify.cpp - Asking the proved checker ----------------------------===//
 
 #include "Certify.h"
+#include "Interrupt.h"
 #include "Progress.h"
 
 #include "tally/Certify/Certificate.h"
@@ -94,6 +95,25 @@ void show(llvm::StringRef path) {
   }
 }
 
+/// The exit status of the command, which ends with this program if that is interrupted: then it has
+/// nothing to say. Negative if it could not be run, for `error`.
+int executeAndWait(llvm::ArrayRef<llvm::StringRef> command, llvm::StringRef output,
+                   std::string &error) {
+  std::optional<llvm::StringRef> redirects[] = {std::nullopt, output, std::nullopt};
+  llvm::sys::ProcessInfo started;
+  {
+    SignalsWait untilKnown;
+    started = llvm::sys::ExecuteNoWait(command[0], command, std::nullopt, redirects, 0, &error);
+    endTogetherWith(started.Pid);
+  }
+  if (started.Pid == llvm::sys::ProcessInfo::InvalidPid) {
+    return -1;
+  }
+  int status = llvm::sys::Wait(started, std::nullopt, &error).ReturnCode;
+  endTogetherWith(0);
+  return status;
+}
+
 Exit runChecker(const std::string &checker, llvm::StringRef file) {
   nowDoing("checking the certificates");
   TemporaryFile output;
@@ -101,12 +121,9 @@ Exit runChecker(const std::string &checker, llvm::StringRef file) {
   if (output.path().empty()) {
     return undecided("cannot create a temporary file");
   }
-  std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(output.path()),
-                                                std::nullopt};
   std::string error;
   llvm::StringRef messages = messagesAsJson() ? "--diagnostics=json" : "--diagnostics=text";
-  int status = llvm::sys::ExecuteAndWait(checker, {checker, messages, file}, std::nullopt,
-                                         redirects, 0, 0, &error);
+  int status = executeAndWait({checker, messages, file}, output.path(), error);
   show(output.path());
   switch (status) {
   case 0:
@@ -132,7 +149,10 @@ Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanDec
   }
   nowDoing("writing the certificates");
   std::string file = keep.empty() ? temporary.path() : keep;
-  if (file.empty() || !writeOutput(file, certificates(kernels, plans, accesses, machine))) {
+  std::string text = certificates(kernels, plans, accesses, machine);
+  bool isWritten =
+      keep.empty() ? !file.empty() && writeWholeFile(file, text).empty() : writeOutput(file, text);
+  if (!isWritten) {
     return undecided("cannot write the certificates");
   }
   std::string checker = findChecker();

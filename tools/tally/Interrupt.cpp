@@ -22,6 +22,7 @@ static void onSignal(int signal) {
 }
 
 static volatile std::sig_atomic_t hasWritten = 0;
+static volatile pid_t companion = 0;
 
 /// In a handler only what needs no lock and no memory.
 static void tellAndEnd(int) {
@@ -32,6 +33,9 @@ static void tellAndEnd(int) {
        R"({"severity":"error","place":null,"message":"interrupted","notes":[]})"
        "\n"}};
   std::string_view text = texts[messagesAsJson() ? 1 : 0][hasWritten != 0 ? 1 : 0];
+  if (companion != 0) {
+    ::kill(companion, SIGKILL);
+  }
   removeTemporaryFiles();
   ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
   static_cast<void>(ignored);
@@ -75,18 +79,25 @@ EndsOnSignals::~EndsOnSignals() {
   }
 }
 
-UninterruptedWrite::UninterruptedWrite() {
+SignalsWait::SignalsWait() {
   sigset_t both;
   sigemptyset(&both);
   for (int signal : handled) {
     sigaddset(&both, signal);
   }
   pthread_sigmask(SIG_BLOCK, &both, &before);
+}
+
+SignalsWait::~SignalsWait() {
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+UninterruptedWrite::UninterruptedWrite() {
   hasWritten = 1;
 }
 
-UninterruptedWrite::~UninterruptedWrite() {
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+void endTogetherWith(pid_t process) {
+  companion = process;
 }
 
 bool wasInterrupted() {

@@ -30,17 +30,25 @@ private:
   std::array<struct sigaction, 2> before;
 };
 
-/// While it lives, such a signal waits: a file is then written as a whole, or not begun. What is
-/// written counts as the result of the command.
-class UninterruptedWrite {
+/// While it lives, such a signal waits; a process that is started meanwhile never gets one.
+class SignalsWait {
 public:
-  UninterruptedWrite();
-  ~UninterruptedWrite();
-  UninterruptedWrite(const UninterruptedWrite &) = delete;
+  SignalsWait();
+  ~SignalsWait();
+  SignalsWait(const SignalsWait &) = delete;
 
 private:
   sigset_t before{};
 };
+
+/// A file is written as a whole, or not begun. What is written counts as the result of the command.
+class UninterruptedWrite : SignalsWait {
+public:
+  UninterruptedWrite();
+};
+
+/// A signal that ends the program ends this process first, until told of another; 0: of none.
+void endTogetherWith(pid_t process);
 
 /// From now on signals set the flag that is returned.
 const StopFlag *stopOnSignals();

@@ -1,5 +1,6 @@
-"""interrupt.py COMMAND...: starts a long command, sends it SIGINT once it is ready for that, and prints
-what it says and its exit status."""
+"""interrupt.py [--children=N] [--kill] COMMAND...: starts a long command, sends it SIGINT once it is ready for that,
+and prints what it says and its exit status. With --children once it has N processes below it, which
+then have to end as well; with --kill by SIGKILL, so that it can do nothing about them."""
 
 import os
 import signal
@@ -31,8 +32,40 @@ def is_at_work(process, since):
     return seconds >= 0.15 or (state == "S" and time.monotonic() - since >= 1)
 
 
+def parents():
+    """Of each process that there is."""
+    parent = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as stat:
+                state, above, *_ = stat.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if state not in "ZX":
+            parent[int(entry)] = int(above)
+    return parent
+
+
+def processes_below(process):
+    parent = parents()
+    below = {process.pid}
+    while more := {each for each, above in parent.items() if above in below} - below:
+        below |= more
+    return below - {process.pid}
+
+
+def has_children():
+    children.update(processes_below(process))
+    return len(children) >= num_children
+
+
+children = set()
+command = sys.argv[1:]
+num_children = int(command.pop(0).partition("=")[2]) if command[0].startswith("--children=") else 0
+is_killed = command[0] == "--kill"
+command = command[is_killed:]
 # A runner of tests may ignore the signal, which its children inherit.
-process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 end = time.monotonic() + 60
 while not catches(process, signal.SIGINT) and process.poll() is None:
@@ -40,11 +73,18 @@ while not catches(process, signal.SIGINT) and process.poll() is None:
         sys.exit("it never waits for a signal")
     time.sleep(0.01)
 since = time.monotonic()
-while not is_at_work(process, since) and process.poll() is None:
+while not (has_children() and is_at_work(process, since)) and process.poll() is None:
     if time.monotonic() > end:
         sys.exit("it does not get to work")
     time.sleep(0.01)
-process.send_signal(signal.SIGINT)
+process.send_signal(signal.SIGKILL if is_killed else signal.SIGINT)
+if num_children:  # which may hold what it writes to
+    process.wait(timeout=60)
+    end = time.monotonic() + 2  # less than they would take by themselves
+    while left := children & parents().keys():
+        if time.monotonic() > end:
+            sys.exit(f"{len(left)} processes are still there")
+        time.sleep(0.01)
 output, _ = process.communicate(timeout=60)
 sys.stdout.write(output.decode())
 print(f"exit {process.returncode}")

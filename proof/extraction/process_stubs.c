@@ -1,10 +1,14 @@
-/* stack_stubs.c - room for deep recursion
+/* process_stubs.c - what a process asks of its system
 
-   What Coq extracts recurses on the lists that it goes through, and these may hold a million
+   Room for deep recursion: what Coq extracts recurses on the lists that it goes through, and these may hold a million
    elements. The stack of a process grows up to a limit that a process may raise for itself, and
-   that counts from when its program is started. */
+   that counts from when its program is started.
+
+   To end with its parent, however that ends: nobody would hear what a worker says then. */
 
 #include <caml/mlvalues.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 /* Raises the limit towards so many MiB; whether it is another one now. */
@@ -22,4 +26,9 @@ value tally_raise_stack(value mebibytes) {
   }
   limit.rlim_cur = wanted;
   return Val_bool(setrlimit(RLIMIT_STACK, &limit) == 0);
+}
+
+value tally_end_with_parent(value unit) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return unit;
 }
