@@ -98,11 +98,16 @@ class TripsReader {
 public:
   using Given = std::set<std::pair<LoopId, EngineId>>;
 
-  /// `given`: what other options have bound.
-  TripsReader(const Kernel &kernel, std::string_view option, Given &given, Diagnostics &diagnostics)
-      : kernel(kernel), option(option), given(given), diagnostics(diagnostics) {}
+  /// `input`: the kernels whose names are told where one is unknown; `given`: what other options
+  /// have bound.
+  TripsReader(const Kernel &kernel, std::span<const Kernel *const> input, std::string_view option,
+              Given &given, Diagnostics &diagnostics)
+      : kernel(kernel), input(input), option(option), given(given), diagnostics(diagnostics) {}
 
   void readInto(Bindings &bindings);
+
+  /// Whether the option is for this kernel, rightly or not.
+  bool isForKernel();
 
 private:
   template <typename... Args> void error(fmt::format_string<Args...> format, Args &&...args) {
@@ -120,6 +125,7 @@ private:
   void checkCount(const Loop &loop, uint64_t count);
 
   const Kernel &kernel;
+  std::span<const Kernel *const> input;
   std::string_view option;
   Given &given;
   Diagnostics &diagnostics;
@@ -150,26 +156,35 @@ void TripsReader::split() {
     findLoops();
   }
   if (loops.empty()) {
-    error("{}",
-          unknownName("loop, branch or run-time value",
-                      "loops, branches and run-time values of this kernel", name, boundNames()));
+    error("{}", unknownName("loop, branch or run-time value",
+                            fmt::format("loops, branches and run-time values of {}",
+                                        input.size() == 1 ? "this kernel" : "these kernels"),
+                            name, boundNames()));
   }
 }
 
-/// What may stand before the '=', in the order of the kernel.
+bool TripsReader::isForKernel() {
+  split();
+  return !loops.empty() || option.find('=') == std::string_view::npos;
+}
+
+/// What may stand before the '=', in the order of the input.
 std::vector<std::string_view> TripsReader::boundNames() const {
   std::vector<std::string_view> names;
-  auto add = [&](NameId added) {
-    if (std::ranges::find(names, kernel.text(added)) == names.end()) {
-      names.push_back(kernel.text(added));
+  std::set<std::string_view> seen;
+  auto add = [&](std::string_view added) {
+    if (seen.insert(added).second) {
+      names.push_back(added);
     }
   };
-  for (const Loop &loop : kernel.loops) {
-    if (loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then) {
-      add(loop.name);
-    }
-    if (loop.kind == LoopKind::Loop && loop.trip.symbol.valid()) {
-      add(loop.trip.symbol);
+  for (const Kernel *each : input) {
+    for (const Loop &loop : each->loops) {
+      if (loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then) {
+        add(each->text(loop.name));
+      }
+      if (loop.kind == LoopKind::Loop && loop.trip.symbol.valid()) {
+        add(each->text(loop.trip.symbol));
+      }
     }
   }
   return names;
@@ -283,10 +298,35 @@ Bindings Bindings::parse(const Kernel &kernel, std::span<const std::string> trip
   Bindings bindings(kernel);
   bindings.setGuardSeed(guardSeed);
   TripsReader::Given given;
+  const Kernel *alone[] = {&kernel};
   for (const std::string &option : trips) {
-    TripsReader(kernel, option, given, diagnostics).readInto(bindings);
+    TripsReader(kernel, alone, option, given, diagnostics).readInto(bindings);
   }
   return bindings;
+}
+
+std::vector<std::vector<std::string>> Bindings::divide(std::span<const Kernel *const> kernels,
+                                                       std::span<const std::string> trips,
+                                                       Diagnostics &diagnostics) {
+  if (kernels.size() == 1) {
+    return {{trips.begin(), trips.end()}}; // parse() reports all that is wrong with them
+  }
+  std::vector<std::vector<std::string>> divided(kernels.size());
+  for (const std::string &option : trips) {
+    TripsReader::Given none;
+    bool isFound = false;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      Diagnostics ignored;
+      if (TripsReader(*kernels[i], {}, option, none, ignored).isForKernel()) {
+        divided[i].push_back(option);
+        isFound = true;
+      }
+    }
+    if (!isFound && !kernels.empty()) {
+      TripsReader(*kernels[0], kernels, option, none, diagnostics).isForKernel();
+    }
+  }
+  return divided;
 }
 
 } // namespace tally

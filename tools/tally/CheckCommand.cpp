@@ -112,9 +112,13 @@ Exit checkAll(const CheckOptions &options) {
   Verdict verdict = Verdict::Yes;
   uint32_t numWitnesses = 0;
   Result result(options.format, "tally-check", 2, "checks");
-  for (const Subject &subject : subjects) {
-    Bindings given = session.bindings(subject.kernel, options.values);
-    Answer answer = checkSubject(options, subject, session.machine(), given);
+  std::vector<RunOptions> values = session.divide(subjects, options.values);
+  for (size_t number = 0; number < subjects.size(); ++number) {
+    const Subject &subject = subjects[number];
+    CheckOptions own = options;
+    own.values = values[number];
+    Bindings given = session.bindings(subject.kernel, own.values);
+    Answer answer = checkSubject(own, subject, session.machine(), given);
     for (size_t i = 0; i < answer.faults.size() && !options.witness.empty(); ++i) {
       writeWitness(options, session, subject, answer.faults[i], ++numWitnesses);
     }

@@ -40,7 +40,8 @@ struct ExplainCommand {
   int run() const;
 
 private:
-  void explainIn(Session &session, const LoadedKernel &loaded, InstrId instr, Result &result) const;
+  void explainIn(Session &session, const LoadedKernel &loaded, InstrId instr,
+                 const RunOptions &given, Result &result) const;
 };
 
 /// The values of one wait, by run of the instruction.
@@ -199,8 +200,8 @@ private:
 };
 
 void ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, InstrId instr,
-                               Result &result) const {
-  Bindings bindings = session.bindings(loaded.kernel, values);
+                               const RunOptions &given, Result &result) const {
+  Bindings bindings = session.bindings(loaded.kernel, given);
   if (!session.tilesStay(loaded.kernel, bindings)) {
     end();
   }
@@ -214,12 +215,14 @@ int ExplainCommand::run() const {
   Session session(common);
   Result result(format, "tally-explain", 2, "instructions");
   std::vector<LoadedKernel> kernels = session.loadWithDeps();
+  std::vector<RunOptions> given = session.divide(kernels, values);
   std::vector<std::string_view> names;
-  for (const LoadedKernel &loaded : kernels) {
+  for (size_t number = 0; number < kernels.size(); ++number) {
+    const LoadedKernel &loaded = kernels[number];
     for (InstrId instr : loaded.kernel.instrs.ids()) {
       names.push_back(loaded.kernel.nameOf(instr));
       if (names.back() == instruction) {
-        explainIn(session, loaded, instr, result);
+        explainIn(session, loaded, instr, given[number], result);
       }
     }
   }

@@ -35,7 +35,7 @@ struct ReportCommand {
 private:
   void readWindow();
   void refuseStrategies() const;
-  LoadedKernel choose(std::vector<LoadedKernel> kernels) const;
+  size_t choose(const std::vector<LoadedKernel> &kernels) const;
   std::vector<std::string> strategiesFor(const LoadedKernel &loaded) const;
   std::optional<std::vector<Subject>> subjectsOf(const LoadedKernel &loaded,
                                                  Session &session) const;
@@ -81,13 +81,13 @@ void ReportCommand::refuseStrategies() const {
   }
 }
 
-/// The kernel that --kernel names, or the only one.
-LoadedKernel ReportCommand::choose(std::vector<LoadedKernel> kernels) const {
+/// The place of the kernel that --kernel names, or of the only one.
+size_t ReportCommand::choose(const std::vector<LoadedKernel> &kernels) const {
   std::vector<std::string_view> names;
-  for (LoadedKernel &loaded : kernels) {
+  for (const LoadedKernel &loaded : kernels) {
     names.push_back(loaded.kernel.text(loaded.kernel.name));
     if (names.back() == kernel || (kernel.empty() && kernels.size() == 1)) {
-      return std::move(loaded);
+      return names.size() - 1;
     }
   }
   fail(kernel.empty() ? fmt::format("the input holds {} kernels; choose one with --kernel: {}",
@@ -160,12 +160,15 @@ int ReportCommand::run() {
   readWindow();
   refuseStrategies();
   Session session(time.subject.common, time.settings);
-  LoadedKernel loaded = choose(session.load());
+  std::vector<LoadedKernel> kernels = session.load();
+  size_t chosen = choose(kernels);
+  LoadedKernel &loaded = kernels[chosen];
   if (!session.findDeps(loaded)) {
     end();
   }
   std::optional<Timing> timing = timingOf(session.machine());
-  Bindings bindings = session.bindings(loaded.kernel, time.subject.values);
+  Bindings bindings =
+      session.bindings(loaded.kernel, session.divide(kernels, time.subject.values)[chosen]);
   if (!timing) {
     end();
   }

@@ -453,6 +453,22 @@ Session::~Session() = default;
 // Running
 //===----------------------------------------------------------------------===//
 
+std::vector<RunOptions> Session::divide(const std::vector<const Kernel *> &kernels,
+                                        const RunOptions &values) {
+  Diagnostics diagnostics;
+  std::vector<RunOptions> divided(kernels.size(), values);
+  std::vector<std::vector<std::string>> trips =
+      Bindings::divide(kernels, values.trips, diagnostics);
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    divided[i].trips = std::move(trips[i]);
+  }
+  tell(diagnostics, {});
+  if (diagnostics.hasErrors()) {
+    end();
+  }
+  return divided;
+}
+
 Bindings Session::bindings(const Kernel &kernel, const RunOptions &values) {
   Diagnostics diagnostics;
   Bindings bindings = Bindings::parse(kernel, values.trips, values.guards, diagnostics);

@@ -156,6 +156,19 @@ public:
   std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
                                   const Code *written = nullptr);
 
+  /// What the user binds, for each kernel of the input: a name counts for those that have it.
+  std::vector<RunOptions> divide(const std::vector<const Kernel *> &kernels,
+                                 const RunOptions &values);
+
+  template <typename WithKernel>
+  std::vector<RunOptions> divide(const std::vector<WithKernel> &input, const RunOptions &values) {
+    std::vector<const Kernel *> kernels;
+    for (const WithKernel &each : input) {
+      kernels.push_back(&each.kernel);
+    }
+    return divide(kernels, values);
+  }
+
   /// What the user binds for a run.
   Bindings bindings(const Kernel &kernel, const RunOptions &values);
 

@@ -279,9 +279,10 @@ int SimCommand::run() {
   std::vector<Subject> subjects = orEnd(timedSubjects(session.load(), time.subject, session));
   Result output(format, "tally-sim", 2, "runs");
   Exit status = Exit::Yes;
+  std::vector<RunOptions> given = session.divide(subjects, time.subject.values);
   uint32_t numKernels = 0;
   for (const Subject &one : subjects) {
-    Bindings bindings = session.bindings(one.kernel, time.subject.values);
+    Bindings bindings = session.bindings(one.kernel, given[numKernels]);
     if (!session.tilesStay(one.kernel, bindings)) {
       end(Exit::No);
     }

@@ -8,6 +8,8 @@
 //   --guards=7          branches and while-loops: pseudo-random with this seed,
 //                       the same on all engines unless divergent
 //
+// Where there are several kernels, a name counts for those that have it.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_MODEL_BINDINGS_H
@@ -30,6 +32,12 @@ public:
   /// that contradict the constant, and per-engine trips for uniform loops.
   static Bindings parse(const Kernel &kernel, std::span<const std::string> trips,
                         uint64_t guardSeed, Diagnostics &diagnostics);
+
+  /// Which of these values are for each of the kernels of an input: those whose name it has. A name
+  /// that none of them has is reported.
+  static std::vector<std::vector<std::string>> divide(std::span<const Kernel *const> kernels,
+                                                      std::span<const std::string> trips,
+                                                      Diagnostics &diagnostics);
 
   /// Sets the trips of a loop on one engine (none: on all), by entry, repeated when they run out.
   void set(LoopId loop, std::vector<uint64_t> tripsByEntry, EngineId engine = {});
