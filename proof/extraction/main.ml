@@ -156,10 +156,13 @@ let fail message =
   Messages.note usage;
   exit 2
 
-let number_below most option n =
+(* In digits alone: OCaml reads 0x10, 0b1 and 1_000, too. *)
+let number_up_to most option n =
+  let digits = String.for_all (fun c -> c >= '0' && c <= '9') n in
   match int_of_string_opt n with
-  | Some k when k > 0 && k < most -> k
-  | _ -> fail (Printf.sprintf "'%s' takes a number from 1, not %s" option (Printable.quoted n))
+  | Some k when digits && k > 0 && k <= most -> k
+  | _ ->
+      fail (Printf.sprintf "'%s' takes a number from 1 to %d, in digits, not %s" option most (Printable.quoted n))
 
 let option mode o =
   match String.split_on_char '=' o with
@@ -169,9 +172,9 @@ let option mode o =
   | [ "--help" ] -> print_string help; flush stdout; exit 0
   | [ "--diagnostics"; ("text" | "json") ] -> mode (* was read before *)
   | "--diagnostics" :: _ -> fail "'--diagnostics' takes 'text' or 'json', as in '--diagnostics=json'"
-  | [ "--steps"; n ] -> { mode with steps = Some (number_below 1_000_000_000_000 "--steps" n) }
+  | [ "--steps"; n ] -> { mode with steps = Some (number_up_to 1_000_000_000_000 "--steps" n) }
   | [ "--seconds"; n ] ->
-      { mode with limits = { mode.limits with seconds = number_below 1_000_000 "--seconds" n } }
+      { mode with limits = { mode.limits with seconds = number_up_to 1_000_000 "--seconds" n } }
   | _ -> fail (Printf.sprintf "unknown option %s" (Printable.quoted o))
 
 (* What is not written yet stays so. Who starts this program may have it ignore the signal. *)
