@@ -147,6 +147,16 @@ std::optional<Compiled> attempt(const Kernel &kernel, const Request &request,
   return failed ? std::nullopt : std::optional(std::move(round.compiled));
 }
 
+/// How many issues the code has that is written out, about.
+double issuesOf(const Kernel &kernel) {
+  double issues = 0;
+  IdVector<LoopId, double> entries = expectedEntries(kernel);
+  for (const Instr &instr : kernel.instrs) {
+    issues += entries[instr.home];
+  }
+  return issues;
+}
+
 /// Strategy 'auto' where its own choice fails: of the fixed strategies that do this kernel on this
 /// machine, the cheapest. Barriers come last: what they cost is not in the price of the code.
 class Fallback {
@@ -194,11 +204,7 @@ private:
   /// Whether the code written out may be as small as growth allows; measured by the code that
   /// 'auto' would have on a machine without limits.
   bool mayWriteOut() {
-    double issues = 0;
-    IdVector<LoopId, double> entries = expectedEntries(kernel);
-    for (const Instr &instr : kernel.instrs) {
-      issues += entries[instr.home];
-    }
+    double issues = issuesOf(kernel);
     Machine unlimited = machine;
     unlimited.semaphores = std::nullopt;
     unlimited.registersPerEngine = std::nullopt;
@@ -251,18 +257,29 @@ std::optional<Compiled> asAsked(const Kernel &kernel, const Request &request,
 }
 
 /// What does what the strategy that was asked for could not. Whatever a strategy that keeps loops
-/// does, 'auto' does, if need be by falling back to it.
+/// does, 'auto' does, if need be by falling back to it; 'unrolled' only as far as code may grow.
+/// That is tried where it does not take long.
 std::string wayOut(const Kernel &kernel, Request request, const Machine &machine) {
-  request.strategy = Strategy::Auto;
-  Diagnostics ignored;
-  if (std::optional<Compiled> other = asAsked(kernel, request, machine, ignored)) {
-    return fmt::format("strategy '{}' does this kernel on machine '{}'",
-                       toString(other->plan.decisions.strategy), machine.name);
+  constexpr double mostIssues = 100'000;
+  const Strategy given = request.strategy;
+  for (Strategy other : {Strategy::Auto, Strategy::Unrolled}) {
+    if (other == given || (other == Strategy::Unrolled && issuesOf(kernel) > mostIssues)) {
+      continue;
+    }
+    request.strategy = other;
+    Diagnostics ignored;
+    if (std::optional<Compiled> compiled = asAsked(kernel, request, machine, ignored)) {
+      return fmt::format("strategy '{}' does this kernel on machine '{}'{}",
+                         toString(compiled->plan.decisions.strategy), machine.name,
+                         given == Strategy::Auto
+                             ? "; with a larger '--max-code-growth', 'auto' may fall back to it"
+                             : "");
+    }
   }
-  return fmt::format("no other strategy that keeps loops does this kernel on machine '{}'; more "
+  return fmt::format("no {}strategy that keeps loops does this kernel on machine '{}'; more "
                      "semaphores or registers may help, or a smaller 'max' on a loop, so that "
                      "counters need fewer resets",
-                     machine.name);
+                     given == Strategy::Auto ? "" : "other ", machine.name);
 }
 
 /// Whether the machine has what any strategy needs.
@@ -276,7 +293,7 @@ std::optional<Compiled> plan(const Kernel &kernel, const Request &request, const
                              Diagnostics &diagnostics) {
   Diagnostics found;
   std::optional<Compiled> compiled = asAsked(kernel, request, machine, found);
-  if (!compiled && request.strategy != Strategy::Auto && hasEngines(kernel, machine)) {
+  if (!compiled && hasEngines(kernel, machine)) {
     found.firstError()->note(kernel.where, wayOut(kernel, request, machine));
   }
   diagnostics.append(std::move(found));
