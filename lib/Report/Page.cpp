@@ -94,6 +94,9 @@ private:
           outcomeOf(result));
     }
     text += "</table></div>\n";
+    for (const std::string &leftOut : report.leftOut) {
+      text += fmt::format("<p>{}</p>\n", escape(leftOut));
+    }
     for (const Timeline &timeline : report.timelines) {
       if (timeline.result.outcome == SimResult::Outcome::Deadlock) {
         text +=

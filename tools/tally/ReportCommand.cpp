@@ -8,6 +8,7 @@
 #include "Progress.h"
 #include "TimedSubject.h"
 
+#include "tally/Compile/Compile.h"
 #include "tally/Report/Report.h"
 #include "tally/Support/Names.h"
 
@@ -36,9 +37,10 @@ private:
   void readWindow();
   void refuseStrategies() const;
   size_t choose(const std::vector<LoadedKernel> &kernels) const;
-  std::vector<std::string> strategiesFor(const LoadedKernel &loaded) const;
-  std::optional<std::vector<Subject>> subjectsOf(const LoadedKernel &loaded,
-                                                 Session &session) const;
+  std::vector<std::string> strategiesFor(const LoadedKernel &loaded, Session &session,
+                                         std::vector<std::string> &leftOut) const;
+  std::optional<std::vector<Subject>> subjectsOf(const LoadedKernel &loaded, Session &session,
+                                                 std::vector<std::string> &leftOut) const;
   Exit finish(const Report &report) const;
 
   TimelineRecorder::Window window;
@@ -95,24 +97,42 @@ size_t ReportCommand::choose(const std::vector<LoadedKernel> &kernels) const {
                       : unknownName("kernel", "kernels of the input", kernel, names));
 }
 
-/// What was asked for; else the baseline, what tally makes, and what is written in the input.
-std::vector<std::string> ReportCommand::strategiesFor(const LoadedKernel &loaded) const {
+/// What was asked for; else the baseline and what tally makes, as far as these do the kernel, and
+/// what is written in the input.
+std::vector<std::string> ReportCommand::strategiesFor(const LoadedKernel &loaded, Session &session,
+                                                      std::vector<std::string> &leftOut) const {
   if (!strategies.empty()) {
     return strategies;
   }
-  std::vector<std::string> chosen{"barrier", "per-loop", "auto"};
+  const std::vector<std::string> usual{"barrier", "per-loop", "auto"};
+  std::vector<std::string> chosen;
+  for (const std::string &strategy : usual) {
+    CommonOptions options = time.subject.common;
+    options.strategy = strategy;
+    Diagnostics found;
+    if (compile(loaded.kernel, options.request(), session.machine(), found)) {
+      chosen.push_back(strategy);
+    } else {
+      leftOut.push_back(fmt::format("'{}' is left out: {}", strategy, found.reason()));
+    }
+  }
   if (loaded.code || !time.subject.code.empty()) {
     chosen.emplace_back("manual");
+  }
+  if (chosen.empty()) {
+    leftOut.clear();
+    return usual; // each tells its own errors
   }
   return chosen;
 }
 
 /// The code of each strategy. All that is not possible is reported.
-std::optional<std::vector<Subject>> ReportCommand::subjectsOf(const LoadedKernel &loaded,
-                                                              Session &session) const {
+std::optional<std::vector<Subject>>
+ReportCommand::subjectsOf(const LoadedKernel &loaded, Session &session,
+                          std::vector<std::string> &leftOut) const {
   std::vector<Subject> subjects;
   bool all = true;
-  for (const std::string &strategy : strategiesFor(loaded)) {
+  for (const std::string &strategy : strategiesFor(loaded, session, leftOut)) {
     CheckOptions options = time.subject;
     options.common.strategy = strategy;
     options.common.strategyGiven = true;
@@ -178,11 +198,15 @@ int ReportCommand::run() {
   Diagnostics diagnostics;
   std::optional<InstrCosts> costs = instructionCosts(loaded.kernel, *timing, diagnostics);
   session.report(loaded.kernel, diagnostics);
-  std::vector<Subject> subjects = orEnd(subjectsOf(loaded, session));
+  std::vector<std::string> leftOut;
+  std::vector<Subject> subjects = orEnd(subjectsOf(loaded, session, leftOut));
+  for (const std::string &each : leftOut) {
+    tellNote(each);
+  }
   if (!costs) {
     end();
   }
-  Report report{session.machine().name, {}, window.from, window.until};
+  Report report{session.machine().name, {}, window.from, window.until, std::move(leftOut)};
   for (const Subject &one : subjects) {
     nowDoing(fmt::format("simulating {}", toString(one.code.strategy)));
     TimelineRecorder recorder(one.kernel, one.code, window);

@@ -23,6 +23,8 @@ struct Report {
   std::vector<Timeline> timelines; ///< at least one; the first is what the others are compared with
   Tick from = 0;                   ///< of the picture
   Tick until = UINT64_MAX;         ///< of the picture, at most; numbers are of whole runs
+  std::vector<std::string> leftOut =
+      {}; ///< strategies that cannot do the kernel, and why, as sentences
 
   /// For what is the same in all.
   const Kernel &kernel() const { return *timelines.front().kernel; }
