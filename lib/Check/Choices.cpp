@@ -2,7 +2,8 @@
 
 #include "tally/Check/Choices.h"
 
-#include "Encounter.h"
+#include "Meetings.h"
+#include "RunsTo.h"
 
 #include "tally/Check/Explore.h"
 #include "tally/Model/Overlap.h"
@@ -18,11 +19,14 @@
 namespace tally {
 namespace {
 
-/// Pairs of accesses that are looked at, and places for all of them together.
+/// Pairs that are looked at, and those of them that are kept.
+constexpr size_t mostSeen = 2'000'000;
 constexpr size_t mostPairs = 20'000;
-constexpr uint64_t mostEffort = 20'000;
 
 constexpr size_t mostRare = 32;
+
+/// Further iterations take too long to be tried.
+constexpr int64_t mostTrips = 1 << 14;
 
 constexpr uint64_t numGuardSeeds = 16;
 
@@ -71,13 +75,6 @@ public:
     }
   }
 
-  bool hasConflict(Party party) const {
-    BufferId group = shared.groupOf(kernel.accesses[party.access].buffer);
-    return isWritten[group] && std::ranges::any_of(touching[group], [&](const Party &other) {
-             return mayConflict(party, other);
-           });
-  }
-
 private:
   bool mayConflict(Party a, Party b) const {
     const Access &first = kernel.accesses[a.access], &second = kernel.accesses[b.access];
@@ -104,17 +101,21 @@ private:
 
 class RunChooser {
 public:
-  RunChooser(const Kernel &kernel, const Kernel &asked, const Machine &machine)
-      : kernel(kernel), asked(asked), machine(machine) {}
+  RunChooser(const Kernel &kernel, const Kernel &asked, const Machine &machine,
+             const StopFlag *stop)
+      : kernel(kernel), asked(asked), machine(machine), stop(stop), finder(kernel, mostTrips) {}
 
-  std::vector<RunChoice> run() {
+  ChosenRuns run() {
     addUsual();
-    mostChoices = choices.size() + mostRare;
+    findPairs();
+    dropThoseIn(choices[std::min(numGuardsOf() * fewTrips.size(), choices.size() - 1)]);
+    dropThoseThatNeverMeet();
+    for (const RunChoice &choice : choices) {
+      dropThoseIn(choice);
+    }
     addRare();
-    return std::move(choices);
+    return {std::move(choices), std::move(apart), hasMore};
   }
-
-  bool leavesOut() const { return hasMore; }
 
 private:
   using Trips = std::vector<uint64_t>;
@@ -148,7 +149,7 @@ private:
 
   /// One set of trips for all engines.
   template <typename TripsOf> void add(TripsOf tripsOf) {
-    RunChoice choice{Bindings(kernel), {}, 0, false};
+    RunChoice choice{Bindings(kernel), {}, 0, false, {}};
     for (LoopId id : kernel.loops.ids()) {
       if (isFree(kernel.loops[id])) {
         bind(choice, id, {}, tripsOf(id));
@@ -159,7 +160,7 @@ private:
 
   /// Divergent loops another number of times on each engine.
   void addDivergent() {
-    RunChoice choice{Bindings(kernel), {}, 0, false};
+    RunChoice choice{Bindings(kernel), {}, 0, false, {}};
     for (LoopId id : kernel.loops.ids()) {
       if (isFree(kernel.loops[id]) && kernel.loops[id].uniform) {
         bind(choice, id, {}, {3});
@@ -187,123 +188,163 @@ private:
     choice.bindings.set(id, std::move(trips), engine);
   }
 
+  uint64_t numGuardsOf() const { return hasGuards(kernel) ? numGuardSeeds : 1; }
+
   /// Unless it is there already.
   void keep(RunChoice choice) {
     if (!known.insert(choice.options).second) {
       return;
     }
-    bool hasSeeds = hasGuards(kernel) && !choice.isRare;
-    for (choice.guards = 0; choice.guards < (hasSeeds ? numGuardSeeds : 1); ++choice.guards) {
+    uint64_t numGuards = choice.isRare ? 1 : numGuardsOf();
+    for (choice.guards = 0; choice.guards < numGuards; ++choice.guards) {
       choice.bindings.setGuardSeed(choice.guards);
       choices.push_back(choice);
     }
   }
 
-  //===--- Rare ones ------------------------------------------------------===//
+  //===--- Pairs ----------------------------------------------------------===//
 
-  void addRare() {
-    std::set<std::array<uint32_t, 5>> seen;
-    uint64_t effort = mostEffort;
-    size_t numPairs = 0;
+  /// Two, and where they touch the same if that is known.
+  struct Pair {
+    Apart ends;
+    EncounterFinder::Answer answer = EncounterFinder::Answer::Open;
+    Encounter place;
+  };
+
+  void findPairs() {
+    std::set<std::array<uint32_t, 7>> kinds;
+    size_t numSeen = 0;
     Conflicts(kernel, machine).forPairs([&](Party a, Party b) {
-      // Each alone, too: it may be that they never meet.
-      for (auto [first, second] : {std::pair(a, b), {b, a}, {a, Party()}, {b, Party()}}) {
-        if (seen.insert(kindOf(first, second)).second) {
-          bringTogether(first, second, effort);
+      for (auto [first, second] : {std::pair(a, b), {b, a}}) {
+        bool isNew = pairs.size() < mostPairs && finder.mayMeet(first, second) &&
+                     kinds.insert(kindOf(first, second)).second;
+        if (isNew) {
+          pairs.push_back({{first, second}, {}, {}});
         }
       }
-      return !hasMore && effort > 0 && ++numPairs < mostPairs;
+      hasMore = ++numSeen == mostSeen || pairs.size() == mostPairs || isSet(stop);
+      return !hasMore;
     });
   }
 
   /// Equal for those whose meetings are the same.
-  std::array<uint32_t, 5> kindOf(Party a, Party b) const {
-    auto homeOf = [&](Party party) {
-      return party.instr.valid() ? kernel.instrs[party.instr].home.value : UINT32_MAX;
-    };
+  std::array<uint32_t, 7> kindOf(Party a, Party b) const {
+    auto homeOf = [&](Party party) { return kernel.instrs[party.instr].home.value; };
     auto tileOf = [&](Party party) {
       return party.access.valid() ? kernel.tiles->of(party.access).value : UINT32_MAX;
     };
-    return {homeOf(a), tileOf(a), homeOf(b), tileOf(b), static_cast<uint32_t>(a.instr < b.instr)};
+    auto engineOf = [&](Party party) { return kernel.engineOf(party.instr).value; };
+    return {homeOf(a),
+            tileOf(a),
+            homeOf(b),
+            tileOf(b),
+            engineOf(a),
+            engineOf(b),
+            static_cast<uint32_t>(a.instr < b.instr)};
   }
 
-  void bringTogether(Party a, Party b, uint64_t &effort) {
-    Encounter meeting(kernel, a, b);
-    std::optional<EncounterPlace> place = meeting.find(effort);
-    if (place && !isUsual(meeting, *place)) {
-      hasMore |= choices.size() >= mostChoices;
-      addEncounter(meeting, *place);
+  void dropThoseIn(const RunChoice &choice) {
+    if (!pairs.empty() && !isSet(stop)) {
+      Meetings run(kernel, choice.bindings);
+      std::erase_if(pairs,
+                    [&](const Pair &pair) { return run.meet(pair.ends.first, pair.ends.second); });
     }
   }
 
-  /// Whether a run with few decisions to take, and with equal trips, has this meeting, too.
-  bool isUsual(const Encounter &meeting, const EncounterPlace &place) const {
-    size_t numDecisions = 0;
-    for (size_t slot = 0; slot < meeting.loops().size(); ++slot) {
-      const Loop &loop = kernel.loops[meeting.loops()[slot]];
-      bool isCounted = loop.kind != LoopKind::Else || !meeting.isParted();
-      bool isDecided = loop.trip.kind == Trip::Kind::Guard || loop.isBranch();
-      numDecisions += isCounted && isDecided ? static_cast<size_t>(place.trips[slot]) : 0;
+  void dropThoseThatNeverMeet() {
+    for (Pair &pair : pairs) {
+      pair.answer = isSet(stop) ? EncounterFinder::Answer::Open
+                                : finder.find(pair.ends.first, pair.ends.second, pair.place);
     }
-    auto holdsWith = [&](uint64_t count) {
-      std::vector<int64_t> trips = place.trips;
-      for (size_t slot = 0; slot < trips.size(); ++slot) {
-        LoopId loop = meeting.loops()[slot];
-        trips[slot] = isFree(kernel.loops[loop]) ? static_cast<int64_t>(withinBounds(loop, count))
-                                                 : trips[slot];
+    std::erase_if(pairs,
+                  [](const Pair &pair) { return pair.answer == EncounterFinder::Answer::Never; });
+  }
+
+  //===--- Rare ones ------------------------------------------------------===//
+
+  void addRare() {
+    std::vector<std::unique_ptr<Meetings>> rare;
+    for (const Pair &pair : pairs) {
+      auto meetsIn = [&](const auto &run) { return run->meet(pair.ends.first, pair.ends.second); };
+      auto with = std::ranges::find_if(rare, meetsIn);
+      size_t numUsual = choices.size() - rare.size();
+      if (with != rare.end()) {
+        choices[numUsual + static_cast<size_t>(with - rare.begin())].meeting.push_back(pair.ends);
+        continue;
       }
-      return meeting.holdsWith(place, trips);
-    };
-    return numDecisions < 2 && (std::ranges::any_of(fewTrips, holdsWith) || holdsWith(manyTrips()));
+      bool isOpen = pair.answer == EncounterFinder::Answer::Open || rare.size() == mostRare;
+      if (isOpen || isSet(stop) || !bringTogether(pair, rare)) {
+        apart.push_back(pair.ends);
+      }
+    }
+  }
+
+  /// By the first way in which they do meet.
+  bool bringTogether(const Pair &pair, std::vector<std::unique_ptr<Meetings>> &rare) {
+    auto homeOf = [&](Party party) { return kernel.instrs[party.instr].home; };
+    std::array<LoopId, 2> homes = {homeOf(pair.ends.first), homeOf(pair.ends.second)};
+    for (TripsByEntry &trips : tripsTo(kernel, pair.place, homes)) {
+      RunChoice choice = rareRun(std::move(trips));
+      auto run = std::make_unique<Meetings>(kernel, choice.bindings);
+      if (run->meet(pair.ends.first, pair.ends.second)) {
+        choice.meeting.push_back(pair.ends);
+        choices.push_back(std::move(choice));
+        rare.push_back(std::move(run));
+        return true;
+      }
+    }
+    return false;
   }
 
   /// Loops that are not around run as seldom as they may: what they wait for may bring about an
   /// order that is missing.
-  void addEncounter(const Encounter &meeting, const EncounterPlace &place) {
-    if (hasMore) {
-      return;
-    }
-    std::map<LoopId, Trips> trips;
-    for (size_t slot = 0; slot < meeting.loops().size(); ++slot) {
-      LoopId id = meeting.loops()[slot];
-      const Loop &loop = kernel.loops[id];
-      if (loop.isBranch()) { // where they part, in turn
-        bool isElse = loop.kind == LoopKind::Else;
-        trips[isElse ? loop.otherBranch : id].push_back(isElse ? 0 : 1);
-      } else if (loop.trip.kind != Trip::Kind::Constant) {
-        trips[id].push_back(static_cast<uint64_t>(place.trips[slot]));
-      }
-    }
-    RunChoice choice{Bindings(kernel), {}, 0, true};
+  RunChoice rareRun(TripsByEntry trips) const {
+    RunChoice choice{Bindings(kernel), {}, 0, true, {}};
     for (LoopId id : kernel.loops.ids()) {
-      if (trips.contains(id)) {
-        bind(choice, id, {}, std::move(trips[id]));
+      auto found = trips.find(id);
+      if (found != trips.end()) {
+        Trips &all = found->second;
+        bool isSame = std::ranges::adjacent_find(all, std::not_equal_to()) == all.end();
+        all.resize(isSame ? std::min<size_t>(all.size(), 1) : all.size());
+        bind(choice, id, {}, std::move(all));
       } else if (isFree(kernel.loops[id])) {
         bind(choice, id, {}, {kernel.loops[id].trip.min});
       }
     }
-    keep(std::move(choice));
+    return choice;
   }
 
   const Kernel &kernel;
   const Kernel &asked;
   const Machine &machine;
+  const StopFlag *stop;
+  EncounterFinder finder;
   std::vector<RunChoice> choices;
-  size_t mostChoices = 0;
-  bool hasMore = false; ///< than may be tried
+  std::vector<Pair> pairs; ///< that meet in no run so far
+  std::vector<Apart> apart;
+  bool hasMore = false; ///< than are looked at
   std::set<std::vector<std::string>> known;
 };
 
 } // namespace
 
-std::vector<RunChoice> chooseRuns(const Kernel &kernel, const Kernel &asked, const Machine &machine,
-                                  bool *leavesOut) {
-  RunChooser chooser(kernel, asked, machine);
-  std::vector<RunChoice> choices = chooser.run();
-  if (leavesOut) {
-    *leavesOut = chooser.leavesOut();
-  }
-  return choices;
+ChosenRuns chooseRuns(const Kernel &kernel, const Kernel &asked, const Machine &machine,
+                      const StopFlag *stop) {
+  return RunChooser(kernel, asked, machine, stop).run();
+}
+
+bool mayMeetAny(const Kernel &kernel, const Machine &machine, Party party) {
+  EncounterFinder finder(kernel, mostTrips);
+  bool mayMeet = false;
+  Encounter ignored;
+  Conflicts(kernel, machine).forPairs([&](Party a, Party b) {
+    for (auto [first, second] : {std::pair(a, b), {b, a}}) {
+      mayMeet |= (a == party || b == party) &&
+                 finder.find(first, second, ignored) != EncounterFinder::Answer::Never;
+    }
+    return !mayMeet;
+  });
+  return mayMeet;
 }
 
 //===----------------------------------------------------------------------===//
@@ -350,124 +391,6 @@ template <typename Visit> static void forAround(const Kernel &kernel, InstrId in
   for (LoopId l = kernel.instrs[instr].home; l != rootLoop; l = kernel.loops[l].parent) {
     visit(l);
   }
-}
-
-Comparable findComparable(const Kernel &kernel, const Machine &machine) {
-  Conflicts conflicts(kernel, machine);
-  Comparable found{IdVector<AccessId, bool>(kernel.accesses.size(), false),
-                   IdVector<InstrId, bool>(kernel.instrs.size(), false)};
-  for (InstrId instr : kernel.instrs.ids()) {
-    for (AccessId a : kernel.instrs[instr].accesses) {
-      found.accesses[a] = conflicts.hasConflict({instr, a});
-      found.instrs[instr] = found.instrs[instr] || found.accesses[a];
-    }
-  }
-  for (const Dep &dep : kernel.deps) {
-    found.instrs[dep.producer] = found.instrs[dep.consumer] = true;
-  }
-  for (InstrId instr : kernel.instrs.ids()) {
-    forAround(kernel, instr, [&](LoopId l) {
-      bool mayRun = kernel.loops[l].isBranch() || kernel.loops[l].trip.most() != 0;
-      found.instrs[instr] = found.instrs[instr] && mayRun;
-    });
-  }
-  return found;
-}
-
-/// Whether two are in different branches of one `if` that runs only once.
-static bool areAlternatives(const Kernel &kernel, InstrId a, InstrId b) {
-  LoopId common = kernel.commonLoop(kernel.instrs[a].home, kernel.instrs[b].home);
-  LoopId towardsA = kernel.childTowards(common, kernel.instrs[a].home);
-  LoopId towardsB = kernel.childTowards(common, kernel.instrs[b].home);
-  return kernel.realLoop(common) == rootLoop && towardsA.valid() && towardsB.valid() &&
-         kernel.loops[towardsA].otherBranch == towardsB;
-}
-
-std::vector<std::pair<Toucher, Toucher>>
-neverTogether(const Kernel &kernel, const Machine &machine,
-              const std::vector<IdVector<AccessId, bool>> &touched) {
-  constexpr size_t mostNamed = 8;
-  std::vector<std::pair<Toucher, Toucher>> apart;
-  size_t numPairs = 0;
-  auto isTouched = [&](AccessId access) {
-    return std::ranges::any_of(touched, [&](const auto &run) { return run[access]; });
-  };
-  Conflicts(kernel, machine).forPairs([&](Party a, Party b) {
-    bool areAccesses = a.access.valid() && b.access.valid();
-    bool haveMet = !areAccesses || a.access == b.access ||
-                   std::ranges::any_of(
-                       touched, [&](const auto &run) { return run[a.access] && run[b.access]; }) ||
-                   areAlternatives(kernel, a.instr, b.instr);
-    if (!haveMet && isTouched(a.access) && isTouched(b.access)) {
-      apart.push_back({{a.instr, a.access}, {b.instr, b.access}});
-    }
-    return apart.size() < mostNamed && ++numPairs < mostPairs;
-  });
-  return apart;
-}
-
-namespace {
-
-/// What guards say about few iterations of few loops is tried.
-class GuardSearch {
-public:
-  GuardSearch(const Kernel &kernel, AccessId access)
-      : kernel(kernel), tile((*kernel.tiles)[access]) {
-    for (const TileGuard &guard : tile.access.guards) {
-      collect(guard.left);
-      collect(guard.right);
-    }
-  }
-
-  bool mayHold() { return hasTotal || mayHoldFrom(loops.begin()); }
-
-private:
-  void collect(TileExprId id) {
-    if (!id.valid()) {
-      return;
-    }
-    const TileExpr &node = tile.access.exprs[id];
-    hasTotal |= node.kind == TileExpr::Kind::Total;
-    if (node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Trips) {
-      loops.try_emplace(tile.loopOf(node));
-    }
-    collect(node.a);
-    collect(node.b);
-  }
-
-  using Indices = std::map<LoopId, LoopIndex>;
-
-  /// With all iterations of these loops; beyond what is tried, any may do.
-  bool mayHoldFrom(Indices::iterator loop) {
-    if (loop == loops.end()) {
-      return tile.mayHold([&](LoopId l) { return loops[l]; });
-    }
-    const Trip &trip = kernel.loops[loop->first].trip;
-    bool isBranch = kernel.loops[loop->first].isBranch();
-    uint64_t most = isBranch ? 1 : trip.most().value_or(UINT64_MAX);
-    for (uint64_t trips = isBranch ? 1 : std::max<uint64_t>(trip.least(), 1); trips <= most;
-         ++trips) {
-      for (uint64_t i = 0; i < trips; ++i) {
-        loop->second = {static_cast<int64_t>(i), 0, static_cast<int64_t>(trips)};
-        if (left == 0 || --left == 0 || mayHoldFrom(std::next(loop))) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  const Kernel &kernel;
-  const BodyTile &tile;
-  Indices loops; ///< that the guards name
-  bool hasTotal = false;
-  uint64_t left = 10'000;
-};
-
-} // namespace
-
-bool mayTouch(const Kernel &kernel, AccessId access) {
-  return GuardSearch(kernel, access).mayHold();
 }
 
 std::string whenRuns(const Kernel &kernel, InstrId instr) {

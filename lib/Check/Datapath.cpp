@@ -21,6 +21,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 namespace tally {
 
@@ -78,9 +79,10 @@ template <typename T> static void sortUnique(std::vector<T> &items) {
 /// Walks the kernel and gathers who touches what; then cuts.
 class DatapathBuilder {
 public:
-  DatapathBuilder(Datapath &result, const Bindings &bindings, uint64_t fuel)
-      : result(result), kernel(result.kernel), ranges(kernel), depCells(kernel.instrs.size()),
-        leftBuffer(kernel.accesses.size(), false) {
+  DatapathBuilder(Datapath &result, const Bindings &bindings, uint64_t fuel, bool withTouches)
+      : result(result), kernel(result.kernel), withTouches(withTouches), ranges(kernel),
+        depCells(kernel.instrs.size()), leftBuffer(kernel.accesses.size(), false),
+        touchedBy(kernel.accesses.size()) {
     if (kernel.accesses.empty()) {
       cellsOfDeps();
     }
@@ -105,7 +107,7 @@ private:
       if (ranges.isTouched(at, a)) {
         result.touched[a] = true;
         watch(at, a);
-        touch(ranges.tileOf(at, a), touched[static_cast<size_t>(kernel.accesses[a].kind)]);
+        touch(at, a, touched[static_cast<size_t>(kernel.accesses[a].kind)]);
       }
     }
     if (kernel.accesses.empty()) {
@@ -122,10 +124,18 @@ private:
     }
   }
 
-  void touch(const RangeTile &tile, std::vector<uint32_t> &touched) {
-    touched.push_back(tiles(tile));
-    for (const RangeTile &piece : ranges.sharedOf(tile, sharedPieces)) {
-      touched.push_back(tiles(piece));
+  void touch(const KernelCursor &at, AccessId access, std::vector<uint32_t> &touched) {
+    auto run = static_cast<uint32_t>(result.footprintOf[at.instr()].size());
+    auto add = [&](const RangeTile &tile) {
+      touched.push_back(tiles(tile));
+      if (withTouches) {
+        touchedBy[access].try_emplace(touched.back(), run, run).first->second.second = run;
+      }
+    };
+    RangeTile own = ranges.tileOf(at, access);
+    add(own);
+    for (const RangeTile &piece : ranges.sharedOf(own, sharedPieces)) {
+      add(piece);
     }
     result.isComplete &= sharedPieces != 0;
   }
@@ -229,6 +239,34 @@ private:
       cellsOfTile.push_back(cellsOf(tiles[t], cutBuffers[tiles[t].buffer]));
     }
     makeFootprints(cellsOfTile);
+    for (AccessId access : kernel.accesses.ids()) {
+      result.cellTouches.push(touchesOf(touchedBy[access], cellsOfTile));
+    }
+  }
+
+  /// First and last run that touch each tile.
+  using TouchingRuns = std::unordered_map<uint32_t, std::pair<uint32_t, uint32_t>>;
+
+  static std::vector<CellTouch> touchesOf(const TouchingRuns &runs,
+                                          const std::vector<std::vector<CellId>> &cellsOfTile) {
+    std::vector<CellTouch> touches;
+    for (const auto &[tile, run] : runs) {
+      for (CellId cell : cellsOfTile[tile]) {
+        touches.push_back({cell, run.first, run.second});
+      }
+    }
+    std::ranges::sort(touches, {}, &CellTouch::cell);
+    size_t kept = 0;
+    for (const CellTouch &touch : touches) {
+      if (kept > 0 && touches[kept - 1].cell == touch.cell) {
+        CellTouch &same = touches[kept - 1];
+        same = {touch.cell, std::min(same.first, touch.first), std::max(same.last, touch.last)};
+      } else {
+        touches[kept++] = touch;
+      }
+    }
+    touches.resize(kept);
+    return touches;
   }
 
   /// All combinations of the classes of a tile's ranges.
@@ -309,9 +347,11 @@ private:
 
   Datapath &result;
   const Kernel &kernel;
+  const bool withTouches;
   TileRanges ranges;
   IdVector<InstrId, TouchedTiles> depCells;
   IdVector<AccessId, bool> leftBuffer;
+  IdVector<AccessId, TouchingRuns> touchedBy;
   Numbering<RangeTile> tiles;
   Numbering<TouchedTiles> touchedTiles;
   std::map<std::pair<BufferId, std::vector<uint32_t>>, CellId> cellIds;
@@ -319,9 +359,10 @@ private:
   uint64_t sharedPieces = maxTouched; ///< how many more are looked at
 };
 
-Datapath::Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns)
+Datapath::Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns,
+                   bool withTouches)
     : kernel(kernel), touched(kernel.accesses.size(), false) {
-  DatapathBuilder(*this, bindings, maxRuns);
+  DatapathBuilder(*this, bindings, maxRuns, withTouches);
 }
 
 } // namespace tally

@@ -22,25 +22,6 @@ RaceSubject::RaceSubject(const Kernel &kernel, const Code &code, const Machine &
   }
 }
 
-bool RaceSubject::isInTextBefore(Instance a, Instance b) const {
-  bool hasA = a.run < owed.numRuns(a.instr), hasB = b.run < owed.numRuns(b.instr);
-  if (!hasA || !hasB) {
-    return !hasA && hasB;
-  }
-  size_t common = 0;
-  for (LoopId loop = kernel.commonLoop(kernel.instrs[a.instr].home, kernel.instrs[b.instr].home);
-       loop.valid(); loop = kernel.loops[loop].parent) {
-    common += kernel.loops[loop].kind == LoopKind::Loop;
-  }
-  std::span<const uint32_t> ofA = owed.iterationsOf(a), ofB = owed.iterationsOf(b);
-  for (size_t i = 0; i < common; ++i) {
-    if (ofA[i] != ofB[i]) {
-      return ofA[i] < ofB[i];
-    }
-  }
-  return a < b;
-}
-
 RaceRun::RaceRun(const RaceSubject &subject, const MustOrder *must)
     : subject(subject), state(subject.system.initial()),
       order(subject.kernel, subject.code.semaphores.size(), subject.machine), must(must),

@@ -19,6 +19,7 @@
 #ifndef TALLY_LIB_CHECK_RACERUN_H
 #define TALLY_LIB_CHECK_RACERUN_H
 
+#include "Meetings.h"
 #include "MustOrder.h"
 
 #include "tally/Check/HappensBefore.h"
@@ -47,10 +48,10 @@ struct RaceSubject {
     return firstOp[engine] + static_cast<uint32_t>(&op - code.engines[engine].ops.data());
   }
 
-  /// Whether `a` comes before `b` if the kernel is executed one instruction after the other, in the
-  /// order of the text. Engines that disagree about trips each have their own iterations; those of
-  /// the loops around both are compared. Runs that the kernel does not have come first.
-  bool isInTextBefore(Instance a, Instance b) const;
+  /// See Meetings.h.
+  bool isInTextBefore(Instance a, Instance b) const {
+    return tally::isInTextBefore(kernel, owed, a, b);
+  }
 
   const Kernel &kernel;
   const Code &code;

@@ -56,7 +56,8 @@ public:
 
   std::vector<LoopId> producerOwn;
   std::vector<LoopId> consumerOwn;
-  bool areInnerPaired = false; ///< the one loop of each is a level of both
+  std::vector<CountedBody> counted; ///< by counters of the nest
+  bool areInnerPaired = false;      ///< the one loop of each is a level of both
 
   SideNames side(bool atProducer) {
     return {[this, atProducer](LoopId loop) { return iteration(loop, atProducer); },
@@ -126,7 +127,7 @@ private:
   size_t counterOf(LoopId body, bool atProducer) {
     bool isShared = pair.kernel.encloses(body, pair.place.shared);
     for (size_t i = 0; i < counted.size(); ++i) {
-      if (counted[i].first == body && (isShared || counted[i].second == atProducer)) {
+      if (counted[i].body == body && (isShared || counted[i].atProducer == atProducer)) {
         return i;
       }
     }
@@ -136,13 +137,12 @@ private:
     counter.isBranch = pair.kernel.loops[body].isBranch();
     counter.minTrips = extentOf(pair.kernel.loops[body]).min;
     nest.counters.push_back(counter);
-    counted.emplace_back(body, atProducer);
+    counted.push_back({body, atProducer});
     return counted.size() - 1;
   }
 
   const TilePair &pair;
   PairNest &nest;
-  std::vector<std::pair<LoopId, bool>> counted;
 };
 
 void addExtents(const Kernel &kernel, std::vector<Extent> &extents,
@@ -183,13 +183,16 @@ void addMeeting(PairNest &nest, std::span<const TilePair> pairs, const SideNames
 
 } // namespace
 
-PairNest vectorView(std::span<const TilePair> pairs) {
+PairNest vectorView(std::span<const TilePair> pairs, std::vector<CountedBody> *counted) {
   const TilePair &pair = pairs.front();
   PairNest nest = commonPart(pair);
   LoopNames names(pair, nest);
   addExtents(pair.kernel, nest.producerOwn, names.producerOwn);
   addExtents(pair.kernel, nest.consumerOwn, names.consumerOwn);
   addMeeting(nest, pairs, names.side(true), names.side(false));
+  if (counted) {
+    *counted = std::move(names.counted);
+  }
   return nest;
 }
 

@@ -40,8 +40,17 @@ struct TilePair {
   bool isOneEngine = false;      ///< so that both run equally often, also where engines disagree
 };
 
-/// When any of these pairs, of the same two instructions, meets.
-PairNest vectorView(std::span<const TilePair> pairs);
+/// The body whose entries a counter of a nest counts; one that is not shared, for one side alone.
+struct CountedBody {
+  LoopId body;
+  bool atProducer = false;
+
+  bool operator==(const CountedBody &) const = default;
+};
+
+/// When any of these pairs, of the same two instructions, meets. `counted`: what its counters
+/// count.
+PairNest vectorView(std::span<const TilePair> pairs, std::vector<CountedBody> *counted = nullptr);
 
 /// None if the tiles depend on more than how often the body ran; or if there is but one loop, for
 /// which the vector is as good.

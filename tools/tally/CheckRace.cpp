@@ -42,11 +42,15 @@ public:
   Answer run() {
     race.seconds = options.seconds > 0 ? options.seconds : race.seconds;
     answer.verdict = Verdict::Yes;
-    raceRuns(kernel, subject.code, machine, choose(), race,
+    ChosenRuns chosen = choose();
+    open = std::move(chosen.apart);
+    leavesOut = chosen.leavesOut;
+    raceRuns(kernel, subject.code, machine, chosen.runs, race,
              [this](const RunChoice &choice, RaceResult result) {
                take(choice, std::move(result));
                return !isSet(options.stop);
              });
+    openLeftOut(chosen.runs);
     if (isSet(options.stop) && answer.verdict == Verdict::Yes) {
       answer.verdict = Verdict::Undecided;
       reason = stopReason;
@@ -90,11 +94,26 @@ public:
   }
 
 private:
-  std::vector<RunChoice> choose() {
+  ChosenRuns choose() {
     if (options.tripsGiven()) {
-      return {{given, options.values.trips, options.values.guards, false}};
+      return {{{given, options.values.trips, options.values.guards, false, {}}}, {}, false};
     }
-    return chooseRuns(kernel, subject.heldTo(), machine, &leavesOut);
+    nowDoing("choosing runs");
+    return chooseRuns(kernel, subject.heldTo(), machine, options.stop);
+  }
+
+  /// Rare runs that counted for nothing, or did not come to their end, brought nobody together.
+  void openLeftOut(const std::vector<RunChoice> &chosen) {
+    for (const RunChoice &choice : chosen) {
+      bool isTried = false;
+      for (size_t i = 0; i < tried.size(); ++i) {
+        isTried |=
+            tried[i].isRare && tried[i].options == choice.options && !results[i].stuckTogether;
+      }
+      if (!isTried) {
+        open.insert(open.end(), choice.meeting.begin(), choice.meeting.end());
+      }
+    }
   }
 
   void take(const RunChoice &choice, RaceResult result) {
@@ -109,7 +128,6 @@ private:
     for (AccessId access : kernel.accesses.ids()) {
       touched[access] = touched[access] || result.touched[access];
     }
-    touchedIn.push_back(result.touched);
     schedules += result.schedules;
     steps += result.steps;
     // Of several choices of trips the first that has the verdict of all speaks for all.
@@ -121,42 +139,63 @@ private:
     tried.push_back(choice);
   }
 
-  /// What no run has issued, and tiles that none has touched, were compared with nothing.
+  /// What no run has issued, tiles that none has touched, and what none has brought together was
+  /// compared with nothing.
   void noteNever() {
-    Comparable comparable = findComparable(kernel, machine);
     for (InstrId instr : kernel.instrs.ids()) {
       if (!ranOnce[instr]) {
         neverRan.emplace_back(kernel.nameOf(instr));
         addNever(fmt::format("'{}' never ran", kernel.nameOf(instr)), whenRuns(kernel, instr));
-        mayBeWrong |= comparable.instrs[instr];
-        continue;
       }
-      for (AccessId access : kernel.instrs[instr].accesses) {
-        if (!touched[access] && comparable.accesses[access] && mayTouch(kernel, access)) {
-          noteUntouched(instr, access);
-          mayBeWrong = true;
+    }
+    if (options.tripsGiven()) {
+      findUntouched();
+    }
+    std::set<AccessId> untouched;
+    for (const Apart &pair : open) {
+      for (Party party : {pair.first, pair.second}) {
+        bool isUntouched = party.access.valid() && ranOnce[party.instr] && !touched[party.access];
+        if (isUntouched && untouched.insert(party.access).second) {
+          noteUntouched(party.instr, party.access);
         }
       }
     }
-    for (const auto &[a, b] : neverTogether(kernel, machine, touchedIn)) {
-      noteApart(a, b);
-      mayBeWrong = true;
+    for (const Apart &pair : open) {
+      noteApart(pair);
     }
+    mayBeWrong = !open.empty() || leavesOut;
     if (leavesOut) {
-      addNever("not all runs were tried in which accesses meet", "");
-      mayBeWrong = true;
+      addNever("there are more pairs of accesses than were looked at", "");
     }
   }
 
-  void noteApart(Toucher a, Toucher b) {
-    std::string first = touchText(kernel, a.access).tile;
-    std::string second = touchText(kernel, b.access).tile;
-    addNever(fmt::format("'{}' touched {} and '{}' touched {}, but never in one run",
-                         kernel.nameOf(a.instr), first, kernel.nameOf(b.instr), second),
+  /// Of given trips only what was not touched is told.
+  void findUntouched() {
+    for (InstrId instr : kernel.instrs.ids()) {
+      for (AccessId access : kernel.instrs[instr].accesses) {
+        Party party{instr, access};
+        if (ranOnce[instr] && !touched[access] && mayMeetAny(kernel, machine, party)) {
+          open.push_back({party, party});
+        }
+      }
+    }
+  }
+
+  /// If both did what they do, but not to the same.
+  void noteApart(const Apart &pair) {
+    auto isTouched = [&](Party party) { return party.access.valid() && touched[party.access]; };
+    if (!isTouched(pair.first) || !isTouched(pair.second)) {
+      return;
+    }
+    std::string first = touchText(kernel, pair.first.access).tile;
+    std::string second = touchText(kernel, pair.second.access).tile;
+    addNever(fmt::format("'{}' touched {} and '{}' touched {}, but never so that they met",
+                         kernel.nameOf(pair.first.instr), first, kernel.nameOf(pair.second.instr),
+                         second),
              "");
-    neverMet.push_back({{"first", kernel.nameOf(a.instr)},
+    neverMet.push_back({{"first", kernel.nameOf(pair.first.instr)},
                         {"first_tile", first},
-                        {"second", kernel.nameOf(b.instr)},
+                        {"second", kernel.nameOf(pair.second.instr)},
                         {"second_tile", second}});
   }
 
@@ -258,8 +297,8 @@ private:
   RunDoes most = RunDoes::Nothing; ///< with some choice of trips
   IdVector<InstrId, bool> ranOnce; ///< by instruction: in some run
   IdVector<AccessId, bool> touched;
-  std::vector<IdVector<AccessId, bool>> touchedIn; ///< by run
-  bool leavesOut = false;                          ///< not all rare runs are tried
+  std::vector<Apart> open; ///< pairs that no run brought together
+  bool leavesOut = false;  ///< there are more pairs
   Json neverRan = Json::array(), neverTouched = Json::array(), neverMet = Json::array();
   std::vector<std::string> never;  ///< the same as text
   bool mayBeWrong = false;         ///< some of that may conflict with something

@@ -1,8 +1,9 @@
 //===- ChoicesTest.cpp - Which runs of a kernel are tried -----------------===//
 //
-// Two accesses meet in few runs: of each random kernel one such run is drawn first, and then guards
-// that hold there. In nearly all of them some run that is chosen has both, by the walk of
-// Datapath.h; those that are always chosen alone have few of them.
+// Two accesses meet in few runs: of each random kernel one such run is drawn first, and then tiles
+// and guards that meet there. In all of them some run that is chosen brings the two together, by
+// enumeration (Meetings.h); those that are always chosen alone have few of them. That two never
+// meet is held to the enumeration of many runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +17,20 @@
 
 #include <random>
 
+#include "Meetings.h"
+
 using namespace tally;
 
 namespace {
 
 /// for A { for B { P writes; C reads } }, in branches if there are any.
 Kernel nest(const std::string &written, const std::string &read, uint32_t numBranches = 0,
-            uint64_t mostOfA = 1000) {
+            uint64_t mostOfA = 1000, uint64_t mostOfB = 1000) {
   KernelBuilder b("k");
   EngineId e0 = b.engine("e0"), e1 = b.engine("e1");
   BufferId x = b.buffer("X", {std::vector<uint64_t>{100'000}});
   b.beginLoop("A", b.value("n", 0, mostOfA));
-  b.beginLoop("B", b.value("m", 0, 1000));
+  b.beginLoop("B", b.value("m", 0, mostOfB));
   for (uint32_t i = 0; i < numBranches; ++i) {
     b.beginIf(fmt::format("c{}", i));
   }
@@ -44,7 +47,7 @@ Kernel nest(const std::string &written, const std::string &read, uint32_t numBra
 }
 
 std::vector<RunChoice> runsOf(const Kernel &kernel) {
-  return chooseRuns(kernel, kernel, genericMachine());
+  return chooseRuns(kernel, kernel, genericMachine()).runs;
 }
 
 bool isTouchedByBoth(const Kernel &kernel, const RunChoice &choice) {
@@ -65,20 +68,46 @@ std::string rareOf(const Kernel &kernel) {
 /// A place of two runs in two loops, and guards that hold there.
 class Planted {
 public:
-  explicit Planted(uint64_t seed) : random(seed) {
-    trips = {draw(60) + 1, draw(20) + 1};
+  explicit Planted(uint64_t seed, int64_t most = 60) : random(seed) {
+    trips = {draw(most) + 1, draw(std::min<int64_t>(most, 20)) + 1};
     for (auto &at : places) {
       at = {draw(trips[0]), draw(trips[1])};
     }
   }
 
-  Kernel kernel() { return nest("X[0]" + guards(places[0]), "X[0]" + guards(places[1])); }
+  /// In loops that run at most so often.
+  Kernel kernel(uint64_t most = 1000) {
+    auto [written, read] = std::pair(index(places[0]), index(places[1]));
+    int64_t far = std::max(written.second, read.second);
+    auto tile = [&](const std::pair<std::string, int64_t> &index, const Place &at) {
+      return fmt::format("X[{} + {}]{}", index.first, far - index.second, guards(at));
+    };
+    return nest(tile(written, places[0]), tile(read, places[1]), 0, most, most);
+  }
 
 private:
   using Place = std::array<int64_t, 2>;
 
   int64_t draw(int64_t bound) {
     return static_cast<int64_t>(random() % static_cast<uint64_t>(bound));
+  }
+
+  /// An index that most runs give other values, and its value at this place.
+  std::pair<std::string, int64_t> index(const Place &at) {
+    constexpr std::array<int64_t, 6> factors = {1, 1, 2, 3, 16, 33};
+    int64_t a = factors[static_cast<size_t>(draw(6))], b = factors[static_cast<size_t>(draw(6))];
+    int64_t modulus = draw(60) + 2;
+    switch (draw(4)) {
+    case 0:
+      return {"0", 0};
+    case 1:
+      return {fmt::format("{}*A", a), a * at[0]};
+    case 2:
+      return {fmt::format("({}*A + {}*B) mod {}", a, b, modulus),
+              (a * at[0] + b * at[1]) % modulus};
+    default:
+      return {fmt::format("{}*A + {}*B", a, b), a * at[0] + b * at[1]};
+    }
   }
 
   std::string guards(const Place &at) {
@@ -139,13 +168,31 @@ TEST(ChoicesTest, meetsWhereTilesAre) {
   EXPECT_TRUE(isFound);
 }
 
+/// Equations between loops: in few iterations of long loops, each with another number of trips.
+TEST(ChoicesTest, meetsWhereEquationsHold) {
+  auto [runs, apart, leavesOut] = [](const Kernel &kernel) {
+    return chooseRuns(kernel, kernel, genericMachine());
+  }(nest("X[16*A + 66] if (16*B + 2*A) mod 31 == 12", "X[33*B + A + 2] if A == 11"));
+  EXPECT_TRUE(apart.empty());
+  EXPECT_FALSE(leavesOut);
+  EXPECT_TRUE(runs.back().isRare);
+  EXPECT_EQ(rareOf(nest("X[0] if trips(B) == 2", "X[0] if trips(B) == 5 and A == 9")),
+            "A=10 B=2,0,0,0,0,0,0,0,0,5");
+}
+
 TEST(ChoicesTest, saysWhatNeverHappens) {
-  Kernel kernel = nest("X[0] if A == 2000", "X[0] if A + B == 1990");
-  EXPECT_TRUE(mayTouch(kernel, AccessId(1)));
-  EXPECT_TRUE(mayTouch(kernel, AccessId(0))) << "beyond what is tried";
+  auto areApart = [](const Kernel &kernel) {
+    return !chooseRuns(kernel, kernel, genericMachine()).apart.empty();
+  };
+  EXPECT_FALSE(areApart(nest("X[2*A]", "X[2*B + 1]"))) << "never";
+  EXPECT_FALSE(areApart(nest("X[0] if A == 2000", "X[0]"))) << "beyond the bound of A";
+  EXPECT_TRUE(areApart(nest("X[0] if A == 20000", "X[0]", 0, 30'000))) << "beyond what is tried";
+  EXPECT_TRUE(areApart(nest("X[A]", "X[A + 20000]", 0, 30'000)));
+
   Kernel bounded = nest("X[0] if A == 7 and A > 2", "X[0] if A < trips(A) - 3", 0, 5);
-  EXPECT_FALSE(mayTouch(bounded, AccessId(0)));
-  EXPECT_TRUE(mayTouch(bounded, AccessId(1)));
+  EXPECT_FALSE(mayMeetAny(bounded, genericMachine(), {InstrId(0), AccessId(0)}));
+  Kernel kernel = nest("X[0] if A == 2000", "X[0] if A + B == 1990", 0, 4000);
+  EXPECT_TRUE(mayMeetAny(kernel, genericMachine(), {InstrId(1), AccessId(1)}));
   TouchText text = touchText(kernel, AccessId(1));
   EXPECT_EQ(text.tile + " | " + text.needs, "X[0] | A + B == 1990");
   EXPECT_EQ(touchText(nest("X[A]", "X[B]"), AccessId(1)).needs, "");
@@ -155,14 +202,61 @@ TEST(ChoicesTest, saysWhatNeverHappens) {
 
 TEST(ChoicesTest, findsRunsThatWereDrawn) {
   constexpr uint64_t numKernels = 400;
-  uint64_t numFound = 0, numUsual = 0;
+  const Party p{InstrId(0), AccessId(0)}, c{InstrId(1), AccessId(1)};
+  uint64_t numUsual = 0;
   for (uint64_t seed = 0; seed < numKernels; ++seed) {
     Kernel kernel = Planted(seed).kernel();
-    std::string found = rareOf(kernel);
-    numFound += found != "none";
-    numUsual += found == "usual";
+    auto [runs, apart, leavesOut] = chooseRuns(kernel, kernel, genericMachine());
+    auto isIn = [&](const RunChoice &choice) {
+      Meetings meetings(kernel, choice.bindings);
+      return meetings.meet(p, c) || meetings.meet(c, p);
+    };
+    auto with = std::ranges::find_if(runs, isIn);
+    EXPECT_TRUE(with != runs.end()) << "seed " << seed;
+    auto textOf = [&](Party party) {
+      TouchText text = touchText(kernel, party.access);
+      return fmt::format("{} if {}", text.tile, text.needs);
+    };
+    for (const Apart &pair : apart) {
+      ADD_FAILURE() << "seed " << seed << ": " << textOf(pair.first) << ", then "
+                    << textOf(pair.second);
+    }
+    numUsual += with != runs.end() && !with->isRare;
   }
-  fmt::print("{} of {} kernels, {} of them by usual runs\n", numFound, numKernels, numUsual);
-  EXPECT_GE(numFound * 100, numKernels * 90);
+  fmt::print("{} kernels, {} of them by usual runs\n", numKernels, numUsual);
   EXPECT_LE(numUsual * 100, numKernels * 40);
+}
+
+/// Of small kernels, against what many runs do.
+TEST(ChoicesTest, neverIsNever) {
+  std::array<uint64_t, 2> numPairs = {};
+  uint64_t numUnseen = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    Kernel kernel = Planted(seed, 4).kernel(5);
+    EncounterFinder finder(kernel, 1 << 14);
+    std::vector<Bindings> runs;
+    std::mt19937_64 random(seed);
+    for (uint64_t i = 0; i < 60; ++i) {
+      Bindings &run = runs.emplace_back(kernel);
+      run.set(LoopId(1), {i % 6});
+      std::vector<uint64_t> ofB(i < 36 ? 1 : 6, i / 6);
+      std::ranges::generate(ofB, [&] { return i < 36 ? i / 6 : random() % 6; });
+      run.set(LoopId(2), ofB);
+    }
+    for (Party first : {Party{InstrId(0), AccessId(0)}, {InstrId(1), AccessId(1)}}) {
+      for (Party second : {Party{InstrId(0), AccessId(0)}, {InstrId(1), AccessId(1)}}) {
+        Encounter ignored;
+        bool isNever = finder.find(first, second, ignored) == EncounterFinder::Answer::Never;
+        bool isSeen = std::ranges::any_of(
+            runs, [&](const Bindings &run) { return Meetings(kernel, run).meet(first, second); });
+        EXPECT_FALSE(isNever && isSeen) << "seed " << seed;
+        ++numPairs[isNever];
+        numUnseen += !isNever && !isSeen;
+      }
+    }
+  }
+  fmt::print("{} pairs meet, {} never, {} more in no run that was looked at\n", numPairs[0],
+             numPairs[1], numUnseen);
+  EXPECT_GE(numPairs[1], 100u);
+  EXPECT_LE(numUnseen, 20u);
 }

@@ -478,13 +478,13 @@ def draw_branched(random, name):
 
 
 def draw_rare(random, name):
-    """Two accesses that conflict in few runs only, by the numbers in their guards and tiles, with no dependence between them; and
-    trips with which they do. Other kernels have guards that hold in short runs.
+    """Two accesses that conflict in few runs only, by the numbers in their guards and by equations between their tiles, with no
+    dependence between them; and trips with which they do. Other kernels have guards that hold in short runs.
     """
     trips = {"A": random.randrange(4, 40)} | ({"B": random.randrange(2, 9)} if random.random() < 0.4 else {})
     places = [{loop: random.randrange(count) for loop, count in trips.items()} for _ in range(2)]
-    tiles = random.choice((("X[0]", "X[0]"), ("X[A]", f"X[{places[0]['A']}]"),
-                           (f"X[A + {places[1]['A']}]", f"X[A + {places[0]['A']}]")))
+    indices = [rare_index(random, place) for place in places]
+    tiles = [f"X[{index} + {max(value for _, value in indices) - value}]" for index, value in indices]
     texts = [tile + " if " + " and ".join(rare_guard(random, place, trips) for _ in range(random.choice((1, 1, 2))))
              for tile, place in zip(tiles, places)]
     kinds = random.choice((("writes", "reads"), ("reads", "writes"), ("writes", "writes")))
@@ -493,8 +493,17 @@ def draw_rare(random, name):
         body = [{"loop": loop, "trips": {"value": f"n{loop}", "max": 60}, "body": body}]
     body.append({"instr": "other", "queue": "act"})
     kernel = {"schema": "tally-kernel", "version": 1, "name": name, "engines": [{"name": "dma"}, {"name": "act"}],
-              "buffers": [{"name": "X", "shape": [200]}], "body": body, "dependences": [{"producer": "p", "consumer": "other"}]}
+              "buffers": [{"name": "X", "shape": [8000]}], "body": body, "dependences": [{"producer": "p", "consumer": "other"}]}
     return kernel, trips
+
+
+def rare_index(random, place):
+    """A sum over loops, as text and its value there."""
+    terms = {loop: random.choice((1, 1, 2, 3, 16, 33)) for loop in place if random.random() < 0.7}
+    text = " + ".join(f"{factor}*{loop}" for loop, factor in terms.items()) or "0"
+    value = sum(factor * place[loop] for loop, factor in terms.items())
+    modulus = random.randrange(2, 60)
+    return (f"({text}) mod {modulus}", value % modulus) if terms and random.random() < 0.3 else (text, value)
 
 
 def rare_guard(random, place, trips):

@@ -8,11 +8,16 @@
 //           all of them another number of times at each entry
 //           those that diverge another number of times on each engine;
 //           each with several decisions of branches and guards, if there are any
-//   rare    for two that may conflict, and that none of these is seen to bring together, a run that
-//           does (Encounter.h)
+//   rare    for two that may conflict, and that meet (Meetings.h) in none of these, a run in which
+//           they do: where the two touch the same is asked of isl (Deps/Encounter.h), and the run
+//           is enumerated before it counts (RunsTo.h)
 //
 //   writes X[0] if A == 998   reads X[0] if A == 999      A runs 1000 times
 //   writes X[A]               reads X[900] if B == 600    A runs 901 times, B 601 times
+//   writes X[A + k]           reads X[C]                  C once where C == A + k
+//
+// Two that can never meet need no run. All others that meet in no run are told: there, code was
+// compared with nothing.
 //
 // The same kernel has the same choices, whoever asks.
 //
@@ -22,8 +27,14 @@
 #define TALLY_CHECK_CHOICES_H
 
 #include "tally/Check/Race.h"
+#include "tally/Deps/Encounter.h"
 
 namespace tally {
+
+/// Two that may conflict, the first before the second; without accesses those of a dependence.
+struct Apart {
+  Party first, second;
+};
 
 /// One run.
 struct RunChoice {
@@ -32,12 +43,18 @@ struct RunChoice {
   uint64_t guards = 0;
   /// Perhaps it has more iterations than ever happen.
   bool isRare = false;
+  std::vector<Apart> meeting; ///< of a rare one: what no run before it brings together
 };
 
-/// `asked`: the kernel with all dependences that code for it is held to. `leavesOut` tells whether
-/// there are more rare runs than are tried.
-std::vector<RunChoice> chooseRuns(const Kernel &kernel, const Kernel &asked, const Machine &machine,
-                                  bool *leavesOut = nullptr);
+struct ChosenRuns {
+  std::vector<RunChoice> runs;
+  std::vector<Apart> apart; ///< they meet in none of the runs; one for all whose tiles are the same
+  bool leavesOut = false;   ///< there are more pairs than were looked at
+};
+
+/// `asked`: the kernel with all dependences that code for it is held to.
+ChosenRuns chooseRuns(const Kernel &kernel, const Kernel &asked, const Machine &machine,
+                      const StopFlag *stop = nullptr);
 
 /// Performs one after the other, with `options.seconds` for all together, and then what is left of
 /// that. Calls visit(choice, result), which says whether to go on; but not for rare runs in which a
@@ -46,29 +63,8 @@ void raceRuns(const Kernel &kernel, const Code &code, const Machine &machine,
               const std::vector<RunChoice> &choices, RaceOptions &options,
               const std::function<bool(const RunChoice &, RaceResult)> &visit);
 
-/// What some run has to do, else two that may conflict were never compared: each access that is one
-/// of such two, and each instruction that has such an access, or a dependence, and may run.
-struct Comparable {
-  IdVector<AccessId, bool> accesses;
-  IdVector<InstrId, bool> instrs;
-};
-
-Comparable findComparable(const Kernel &kernel, const Machine &machine);
-
-/// An access of an instruction.
-struct Toucher {
-  InstrId instr;
-  AccessId access;
-};
-
-/// The first few pairs of accesses that may conflict and were touched, but not in one run.
-/// `touched` is by run.
-std::vector<std::pair<Toucher, Toucher>>
-neverTogether(const Kernel &kernel, const Machine &machine,
-              const std::vector<IdVector<AccessId, bool>> &touched);
-
-/// False if the guards of an access are seen to hold in no iteration, whatever the trips.
-bool mayTouch(const Kernel &kernel, AccessId access);
+/// Whether a run of an access may touch the same as another that it may conflict with.
+bool mayMeetAny(const Kernel &kernel, const Machine &machine, Party party);
 
 /// What has to hold for a run of an instruction: `loop 'A' runs, branch 'c' is not taken`; empty if
 /// it always runs.

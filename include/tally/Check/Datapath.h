@@ -51,11 +51,19 @@ struct Footprint {
   }
 };
 
+/// That an access touches a cell: in which runs, from 0.
+struct CellTouch {
+  CellId cell;
+  uint32_t first = 0;
+  uint32_t last = 0;
+};
+
 class Datapath {
 public:
   /// Walks every engine of a kernel that check() accepts. Stops after `maxRuns` runs of
-  /// instructions; then complete() says no.
-  Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns = 20'000'000);
+  /// instructions; then complete() says no. `withTouches`: touches() is asked for.
+  Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns = 20'000'000,
+           bool withTouches = false);
   Datapath(const Datapath &) = delete;
   Datapath &operator=(const Datapath &) = delete;
 
@@ -67,6 +75,9 @@ public:
 
   /// Whether some run touches its tile.
   bool isTouched(AccessId access) const { return touched[access]; }
+
+  /// What an access touches; cells in ascending order.
+  std::span<const CellTouch> touches(AccessId access) const { return cellTouches[access]; }
 
   size_t numCells() const { return cellTexts.size(); }
 
@@ -91,6 +102,7 @@ private:
   bool isComplete = true;
   std::vector<OutsideRun> outsideRuns;
   IdVector<AccessId, bool> touched;
+  IdVector<AccessId, std::vector<CellTouch>> cellTouches;
   IdVector<CellId, std::string> cellTexts;
   std::vector<Footprint> footprints;
   IdVector<InstrId, std::vector<uint32_t>> footprintOf; ///< by run
