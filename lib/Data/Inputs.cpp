@@ -2,16 +2,11 @@
 
 #include "tally/Data/Inputs.h"
 
+#include "tally/Support/Mix.h"
+
 #include <algorithm>
 
 namespace tally {
-
-static uint64_t mix(uint64_t state) {
-  state += 0x9E3779B97F4A7C15;
-  state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9;
-  state = (state ^ (state >> 27)) * 0x94D049BB133111EB;
-  return state ^ (state >> 31);
-}
 
 static uint64_t hashOf(std::string_view name) {
   uint64_t hash = 0xCBF29CE484222325;

@@ -64,6 +64,10 @@ std::optional<Tick> parseTime(std::string_view text) {
   return ticks >= 0 && ticks <= exact ? std::optional(static_cast<Tick>(ticks)) : std::nullopt;
 }
 
+std::string timeText(Tick tick) {
+  return fmt::format("{}.{:03} us", tick / 1'000'000, tick % 1'000'000 / 1000);
+}
+
 std::string unknownParameter(const Machine &machine, std::string_view name) {
   if (findProperty(name)) {
     return fmt::format("'{}' is no price, so it cannot be swept; --set changes it for one run",

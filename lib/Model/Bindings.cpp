@@ -4,6 +4,7 @@
 
 #include "../Support/Report.h"
 
+#include "tally/Support/Mix.h"
 #include "tally/Support/Names.h"
 
 #include <algorithm>
@@ -26,14 +27,6 @@ void Bindings::set(LoopId loop, std::vector<uint64_t> tripsByEntry, EngineId eng
 //===----------------------------------------------------------------------===//
 // Asking
 //===----------------------------------------------------------------------===//
-
-/// SplitMix64: every bit of the result depends on every bit of `x`.
-static uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 /// So many numbers of trips are possible where a condition decides, from 0.
 static constexpr uint64_t numGuardTrips = 4;

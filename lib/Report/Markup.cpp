@@ -81,10 +81,6 @@ std::string nanoseconds(Tick tick) {
   return text;
 }
 
-std::string timeText(Tick tick) {
-  return fmt::format("{}.{:03} us", tick / 1'000'000, tick % 1'000'000 / 1000);
-}
-
 std::string percentText(Tick part, Tick whole) {
   return fmt::format("{}%", whole == 0 ? 0 : (part * 100 + whole / 2) / whole);
 }

@@ -20,9 +20,6 @@ std::string shorten(std::string text, size_t most);
 /// Exact, in nanoseconds: the unit of the picture's coordinates.
 std::string nanoseconds(Tick tick);
 
-/// For people: `12.345 us`.
-std::string timeText(Tick tick);
-
 /// `33%`, to the nearest.
 std::string percentText(Tick part, Tick whole);
 

@@ -15,6 +15,8 @@
 
 #include "Simulator.h"
 
+#include "tally/Support/Mix.h"
+
 #include <algorithm>
 
 namespace tally::sim {
@@ -30,10 +32,7 @@ Tick Simulator::jitter(Tick span, InstrId instr, uint64_t run, uint64_t salt) co
   }
   uint64_t hash = options.seed;
   for (uint64_t word : {uint64_t(instr.value), run, salt}) {
-    hash += word + 0x9E3779B97F4A7C15;
-    hash = (hash ^ (hash >> 30)) * 0xBF58476D1CE4E5B9;
-    hash = (hash ^ (hash >> 27)) * 0x94D049BB133111EB;
-    hash ^= hash >> 31;
+    hash = mix(hash + word);
   }
   Tick most = span * options.jitterPercent / 100;
   return hash % (most + 1);

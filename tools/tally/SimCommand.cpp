@@ -80,11 +80,6 @@ Sweep parseSweep(const Machine &machine, const std::string &text) {
   return sweep;
 }
 
-/// `12.345 us`
-std::string spanText(Tick span) {
-  return fmt::format("{}.{:03} us", span / 1'000'000, span % 1'000'000 / 1000);
-}
-
 //===----------------------------------------------------------------------===//
 // One run
 //===----------------------------------------------------------------------===//
@@ -154,7 +149,7 @@ private:
     if (!writer.finish(result)) {
       tellNote(fmt::format("the trace ends at {} of {}, where its limit of {} is met; "
                            "--trace-limit sets another",
-                           spanText(writer.lastTick()), spanText(result.total),
+                           timeText(writer.lastTick()), timeText(result.total),
                            command.traceLimit));
     }
     std::string problem = file.commit();
@@ -221,7 +216,7 @@ void addRun(Result &output, const Kernel &kernel, const Code &code, const Machin
   const SimResult &result = run.result;
   output.part();
   output.add(fmt::format("{}\ntotal {}, {} operations, {} instructions\n",
-                         subjectText(kernel, code, machine), spanText(result.total),
+                         subjectText(kernel, code, machine), timeText(result.total),
                          result.operations, result.instructions),
              {{"kernel", kernel.text(kernel.name)},
               {"strategy", toString(code.strategy)},
@@ -254,7 +249,7 @@ std::string sweepText(const Sweep &sweep, const std::vector<Run> &runs) {
   for (const auto &[setting, result, commits] : runs) {
     double ratio = first == 0 ? 0 : double(result.total) / double(first);
     bool isFinished = result.outcome == SimResult::Outcome::Finished;
-    table.add({setting.substr(sweep.name.size() + 1), spanText(result.total),
+    table.add({setting.substr(sweep.name.size() + 1), timeText(result.total),
                fmt::format("{:.3f}", ratio),
                isFinished ? Cell() : Cell(outcomeName(result.outcome))});
   }

@@ -45,6 +45,9 @@ inline constexpr Tick maxSpan = 100'000'000'000;
 /// Reads a moment, as in `12.5us`: a number with ps, ns, us or ms. Nothing if it is not one.
 std::optional<Tick> parseTime(std::string_view text);
 
+/// For people: `12.345 us`.
+std::string timeText(Tick tick);
+
 /// What one instruction costs.
 struct InstrCost {
   Tick issue = 0;    ///< sequencer, until the instruction is in its queue
