@@ -20,6 +20,7 @@
 #define TALLY_LIB_CHECK_SCHEDULERS_H
 
 #include "tally/Check/Impl.h"
+#include "tally/Support/Mix.h"
 
 #include <fmt/format.h>
 
@@ -197,13 +198,10 @@ private:
 
   bool isHeld(size_t actor) const { return actor == held && now >= holdFrom && now < holdUntil; }
 
-  /// SplitMix64.
   uint64_t random(uint64_t below) {
+    uint64_t drawn = mix(state);
     state += 0x9e3779b97f4a7c15u;
-    uint64_t x = state;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return (x ^ (x >> 31)) % below;
+    return drawn % below;
   }
 
   enum class Way : uint8_t { InTurn, Speeds, Priorities };
