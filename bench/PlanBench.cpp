@@ -105,7 +105,7 @@ Arguments parse(int argc, char **argv) {
     }
   }
   for (const std::string &name : arguments.strategies) {
-    arguments.good &= strategyFrom(name).has_value();
+    arguments.good &= fromWord<Strategy>(name).has_value();
   }
   std::vector<std::string> known = bench::shapeNames();
   for (const std::string &shape : arguments.shapes) {
@@ -143,8 +143,8 @@ int main(int argc, char **argv) {
   for (const std::string &shape : arguments.shapes) {
     for (size_t size : arguments.sizes) {
       for (const std::string &strategy : arguments.strategies) {
-        Measurement m =
-            bench::measureApart([&] { return measureHere(shape, size, *strategyFrom(strategy)); });
+        Measurement m = bench::measureApart(
+            [&] { return measureHere(shape, size, *fromWord<Strategy>(strategy)); });
         if (!m.legal) {
           std::cerr << "error: the measured kernel was refused or the process failed\n";
           return 1;

@@ -115,8 +115,7 @@ private:
 
   void examineAll() {
     bindRuns();
-    for (const std::string &name : strategyNames()) {
-      Strategy strategy = *strategyFrom(name);
+    for (Strategy strategy : usableStrategies) {
       if (strategy != Strategy::Manual && !result.failure) {
         examineStrategy(strategy);
       }

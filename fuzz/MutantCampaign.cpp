@@ -335,8 +335,7 @@ public:
       return report;
     }
     ++report.kernels;
-    for (const std::string &name : strategyNames()) {
-      Strategy strategy = *strategyFrom(name);
+    for (Strategy strategy : usableStrategies) {
       if (strategy != Strategy::Manual) {
         tryStrategy(subject, strategy);
       }

@@ -49,11 +49,11 @@ std::vector<Sensitivity> benchSensitivity(const BenchOptions &options, const Mac
                                           Diagnostics &diagnostics) {
   BenchOptions chosen = options;
   if (!chosen.strategies.empty()) {
-    chosen.strategies.emplace_back("barrier");
+    chosen.strategies.push_back({Strategy::Barrier});
   }
   std::vector<Sensitivity> result;
   for (const BenchRow &row : benchTable(chosen, machine, diagnostics)) {
-    if (row.normalized != 0 && row.strategy != "barrier") {
+    if (row.normalized != 0 && row.measured.strategy != Strategy::Barrier) {
       result.push_back(
           {row.kernel, row.strategy, row.normalized, row.normalized, row.normalized, "", ""});
     }

@@ -14,25 +14,12 @@
 
 namespace tally {
 
-static constexpr std::string_view freeControlName = "ideal-free-control";
-
-std::vector<std::string> benchStrategies() {
-  std::vector<std::string> names = strategyNames();
-  for (Strategy last : {Strategy::Manual, Strategy::Unrolled}) { // after those that make a plan
-    std::erase(names, toString(last));
-    names.emplace_back(toString(last));
-  }
-  names.emplace_back(toString(Strategy::Ideal));
-  names.emplace_back(freeControlName);
-  return names;
-}
-
 uint32_t BenchRow::maxRegisters() const {
   return registers.empty() ? 0 : *std::max_element(registers.begin(), registers.end());
 }
 
-static bool isChosen(const std::vector<std::string> &chosen, std::string_view name) {
-  return chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end();
+template <typename T, typename U> static bool isChosen(const std::vector<T> &chosen, const U &one) {
+  return chosen.empty() || std::ranges::find(chosen, one) != chosen.end();
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,17 +67,18 @@ public:
       : machine(machine), timing(timing), codeGrowth(options.codeGrowth), stop(options.stop) {}
 
   BenchRow row(const CatalogueEntry &entry, const WrittenKernel &written,
-               const std::string &strategy) const {
+               const Measured &measured) const {
     BenchRow row;
     row.kernel = entry.name;
-    row.strategy = strategy;
+    row.measured = measured;
+    row.strategy = measured.name();
     row.loops = numLoops(written.kernel);
     row.offsets = offsetsOf(written.kernel);
     Diagnostics diagnostics;
-    std::optional<Code> code = programOf(written.kernel, strategy, diagnostics);
+    std::optional<Code> code = programOf(written.kernel, measured.strategy, diagnostics);
     if (code) {
       measure(written, *code, row, diagnostics);
-      row.strategy = strategyLabel(strategy, *code);
+      row.strategy = strategyLabel(measured.name(), *code);
     }
     if (diagnostics.hasErrors()) {
       row.problem = diagnostics.reason();
@@ -99,23 +87,19 @@ public:
   }
 
 private:
-  static bool isIdeal(std::string_view strategy) {
-    return strategy == toString(Strategy::Ideal) || strategy == freeControlName;
-  }
-
-  std::optional<Code> programOf(const Kernel &kernel, const std::string &strategy,
+  std::optional<Code> programOf(const Kernel &kernel, Strategy strategy,
                                 Diagnostics &diagnostics) const {
     Request options;
-    options.strategy = isIdeal(strategy) ? Strategy::Ideal : *strategyFrom(strategy);
+    options.strategy = strategy;
     options.codeGrowth = codeGrowth;
     Code manual = manualCode(kernel);
     std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics, &manual);
     return compiled ? std::optional(std::move(compiled->code)) : std::nullopt;
   }
 
-  Timing timingOf(const std::string &strategy) const {
+  Timing timingOf(const Measured &measured) const {
     Timing changed = timing;
-    if (strategy == freeControlName) {
+    if (measured.freeControl) {
       changed.alu = changed.loopBegin = changed.loopEnd = changed.branch = 0;
     }
     return changed;
@@ -124,13 +108,13 @@ private:
   void measure(const WrittenKernel &written, const Code &code, BenchRow &row,
                Diagnostics &diagnostics) const {
     Bindings bindings = Bindings::parse(written.kernel, written.trips, 0, diagnostics);
-    Timing changed = timingOf(row.strategy);
+    Timing changed = timingOf(row.measured);
     std::optional<InstrCosts> costs = instructionCosts(written.kernel, changed, diagnostics);
     if (!costs || diagnostics.hasErrors()) {
       return;
     }
     SimOptions options;
-    options.freeSync = isIdeal(row.strategy);
+    options.freeSync = row.measured.strategy == Strategy::Ideal;
     options.stop = stop;
     SimResult result = simulate(written.kernel, code, machine, changed, *costs, bindings, options);
     if (isSet(stop)) {
@@ -160,7 +144,7 @@ private:
 
   /// Bounds are no code: they have no size.
   void addSizes(const Kernel &kernel, const Code &code, BenchRow &row) const {
-    if (isIdeal(row.strategy)) {
+    if (row.measured.strategy == Strategy::Ideal) {
       return;
     }
     CodeSize size = tally::measure(kernel, code, machine.instructionBytes);
@@ -180,8 +164,8 @@ private:
 } // namespace
 
 static void normalize(std::vector<BenchRow> &rows, size_t first) {
-  auto barrier = std::find_if(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
-                              [](const BenchRow &row) { return row.strategy == "barrier"; });
+  auto barrier = std::ranges::find(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
+                                   Measured{Strategy::Barrier}, &BenchRow::measured);
   if (barrier == rows.end() || barrier->latency == 0) {
     return;
   }
@@ -209,14 +193,14 @@ std::vector<BenchRow> benchTable(const BenchOptions &options, const Machine &mac
     WrittenKernel written = entry.write(options.size);
     written.kernel = onMachine(std::move(written.kernel), machine);
     size_t first = rows.size();
-    for (const std::string &strategy : benchStrategies()) {
-      if (!isChosen(options.strategies, strategy) || isSet(options.stop)) {
+    for (const Measured &measured : allMeasured) {
+      if (!isChosen(options.strategies, measured) || isSet(options.stop)) {
         continue;
       }
       if (options.progress) {
-        options.progress(entry.name, strategy);
+        options.progress(entry.name, measured.name());
       }
-      rows.push_back(Bench(machine, *timing, options).row(entry, written, strategy));
+      rows.push_back(Bench(machine, *timing, options).row(entry, written, measured));
     }
     normalize(rows, first);
   }

@@ -118,7 +118,7 @@ static ScheduleFile readSchedule(const JsonAt &root) {
   }
   root.expectSchema("tally-schedule", 1, 1);
   written::readMembers(root, file);
-  if (file.strategy && !file.strategy->text.empty() && !strategyFrom(file.strategy->text)) {
+  if (file.strategy && !file.strategy->text.empty() && !fromWord<Strategy>(file.strategy->text)) {
     std::vector<std::string> names = strategyNames();
     root.find("strategy")
         ->error(unknownName("strategy", "strategies", file.strategy->text,

@@ -97,11 +97,6 @@ void verifyDecisions(const Kernel &kernel, const Decisions &decisions, const Mac
 // Dump
 //===----------------------------------------------------------------------===//
 
-static std::string_view toString(Sharing sharing) {
-  constexpr std::string_view names[] = {"nobody", "body", "queue"};
-  return names[static_cast<size_t>(sharing)];
-}
-
 static std::string flagsText(const Decisions &decisions) {
   const std::pair<std::string_view, bool> flags[] = {
       {"fold", decisions.plan.fold},

@@ -21,12 +21,6 @@
 
 namespace tally {
 
-std::string_view toString(Excess excess) {
-  static constexpr std::string_view names[] = {
-      "exact", "anywhere", "run-time value", "alias", "guarded", "distance varies", "undecided"};
-  return names[static_cast<size_t>(excess)];
-}
-
 namespace {
 
 /// More are not looked at together.

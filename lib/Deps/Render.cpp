@@ -102,7 +102,7 @@ public:
       }
     }
     if (dep.form != DistanceForm::Vector) {
-      object[dep.form == DistanceForm::Flat ? "flat" : "element"] = dep.step;
+      object[toString(dep.form)] = dep.step;
     }
     object["exact"] = derived.excess == Excess::None;
     object["reason"] = derived.excess == Excess::None ? Json() : Json(reasonOf(kernel, derived));

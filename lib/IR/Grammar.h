@@ -136,10 +136,12 @@ template <typename P> AluOp parseOperator(P &parser) {
   if (succeeded(parser.parseOptionalStar())) {
     return AluOp::Mul;
   }
-  if (succeeded(parser.parseOptionalKeyword("min"))) {
-    return AluOp::Min;
+  for (AluOp word : {AluOp::Min, AluOp::IsGT}) {
+    if (succeeded(parser.parseOptionalKeyword(toString(word)))) {
+      return word;
+    }
   }
-  return succeeded(parser.parseOptionalKeyword("gt")) ? AluOp::IsGT : AluOp::Move;
+  return AluOp::Move;
 }
 
 template <typename P> ParseResult parseStruct(P &parser, SetData &data) {

@@ -30,9 +30,9 @@ constexpr Property number(std::string_view group, std::string_view key, uint32_t
 }
 
 template <auto Field>
-constexpr Property choice(std::string_view group, std::string_view key, std::string_view first,
-                          std::string_view second) {
-  return {group, key, 0, 1, false, {first, second}, "", store<Field>};
+constexpr Property choice(std::string_view group, std::string_view key,
+                          std::array<std::string_view, 2> words) {
+  return {group, key, 0, 1, false, words, "", store<Field>};
 }
 
 constexpr std::array all{
@@ -40,10 +40,10 @@ constexpr std::array all{
     limit<&Machine::registersPerEngine>("registers_per_engine", "registers"),
     number<&Machine::counterBits>("limits", "counter_bits", 8, 32, "bits"),
     number<&Machine::instructionBytes>("encoding", "instruction_bytes", 1, 1 << 20, "bytes"),
-    choice<&Machine::subtraction>("alu", "subtraction", "wraps", "saturates"),
-    choice<&Machine::waitCompare>("wait", "compare", "unsigned", "signed"),
-    choice<&Machine::queueOverlap>("queue", "overlap", "false", "true"),
-    choice<&Machine::completion>("queue", "completion", "whole", "split")};
+    choice<&Machine::subtraction>("alu", "subtraction", wordsOf<Subtraction>),
+    choice<&Machine::waitCompare>("wait", "compare", wordsOf<WaitCompare>),
+    choice<&Machine::queueOverlap>("queue", "overlap", words("false", "true")),
+    choice<&Machine::completion>("queue", "completion", wordsOf<Completion>)};
 
 /// None if the text says no value of this property.
 std::optional<uint32_t> numberFrom(const Property &property, std::string_view text) {

@@ -37,10 +37,8 @@ std::string describe(const MachineRules &rules) {
   return fmt::format("{}-bit counters that {}, {} waits, queues that {} and complete {}{}{}",
                      rules.counterBits,
                      rules.subtraction == Subtraction::Wraps ? "wrap" : "saturate",
-                     rules.waitCompare == WaitCompare::Signed ? "signed" : "unsigned",
-                     rules.queueOverlap ? "overlap" : "keep in order",
-                     rules.completion == Completion::Split ? "split" : "whole",
-                     limit(rules.semaphores, "semaphores"),
+                     toString(rules.waitCompare), rules.queueOverlap ? "overlap" : "keep in order",
+                     toString(rules.completion), limit(rules.semaphores, "semaphores"),
                      limit(rules.registersPerEngine, "registers on an engine"));
 }
 

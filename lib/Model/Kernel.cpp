@@ -65,16 +65,11 @@ std::vector<LoopId> Kernel::realLoops(LoopId inner, LoopId outer) const {
   return found;
 }
 
-std::string_view toString(DepKind kind) {
-  constexpr std::string_view names[] = {"", "raw", "war", "waw"};
-  return names[static_cast<size_t>(kind)];
-}
-
 std::string distanceText(const Kernel &kernel, const Dep &dep,
                          std::span<const DistanceComponent> components) {
   std::string text;
   if (dep.form != DistanceForm::Vector) {
-    text += fmt::format(" {} {}", dep.form == DistanceForm::Flat ? "flat" : "element", dep.step);
+    text += fmt::format(" {} {}", toString(dep.form), dep.step);
   }
   std::string_view separator = " at ";
   for (const DistanceComponent &c : components) {

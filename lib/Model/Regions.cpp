@@ -8,26 +8,6 @@
 
 namespace tally {
 
-/// In the order of the enumeration.
-static constexpr std::string_view names[] = {"", "per-instruction", "per-loop", "per-engine",
-                                             "barrier"};
-
-std::string_view toString(RegionSync sync) {
-  return names[static_cast<size_t>(sync)];
-}
-
-std::optional<RegionSync> regionSyncFrom(std::string_view name) {
-  const auto *found = std::ranges::find(names, name);
-  if (name.empty() || found == std::end(names)) {
-    return std::nullopt;
-  }
-  return static_cast<RegionSync>(found - std::begin(names));
-}
-
-std::vector<std::string> regionSyncNames() {
-  return {std::begin(names) + 1, std::end(names)};
-}
-
 /// A loop's id is greater than its parent's.
 IdVector<LoopId, RegionSync> regionSyncs(const Kernel &kernel) {
   IdVector<LoopId, RegionSync> result(kernel.loops.size(), RegionSync::AsAround);

@@ -7,12 +7,6 @@
 
 namespace tally {
 
-std::string_view toString(PathKind kind) {
-  constexpr std::array<std::string_view, numPathKinds> names{"control", "startup", "occupied",
-                                                             "execute", "visible", "wake"};
-  return names[static_cast<size_t>(kind)];
-}
-
 Tick PathShare::sum() const {
   return std::accumulate(spans.begin(), spans.end(), Tick(0));
 }

@@ -8,18 +8,6 @@
 
 namespace tally {
 
-std::string_view toString(Severity severity) {
-  switch (severity) {
-  case Severity::Error:
-    return "error";
-  case Severity::Warning:
-    return "warning";
-  case Severity::Remark:
-    return "remark";
-  }
-  return "";
-}
-
 static std::string prefix(Location where, const std::vector<std::string> &files) {
   if (!where.known()) {
     bool hasFile = where.file < files.size() && !files[where.file].empty();

@@ -25,13 +25,6 @@ std::optional<Sharing> sharingIn(RegionSync sync) {
   return std::nullopt;
 }
 
-std::string_view toString(WaitClass waitClass) {
-  static constexpr std::string_view names[] = {"in-shared", "nested",  "same-branch",  "ring",
-                                               "flat",      "element", "conservative", "static",
-                                               "barrier",   "never"};
-  return names[static_cast<size_t>(waitClass)];
-}
-
 uint32_t numInexact(const SyncPlan &plan) {
   auto inexact = [](const Wait &wait) { return !wait.exact; };
   return static_cast<uint32_t>(std::ranges::count_if(plan.waits, inexact));

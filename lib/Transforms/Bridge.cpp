@@ -115,8 +115,8 @@ static bool isByHand(const Code &code) {
   return code.strategy == Strategy::Manual || code.strategy == Strategy::Ideal;
 }
 
-void warnOfUnusedCode(const LoadedKernel &loaded, std::string_view strategy,
-                      const StrategyOption &option, Diagnostics &diagnostics) {
+void warnOfUnusedCode(const LoadedKernel &loaded, Strategy strategy, const StrategyOption &option,
+                      Diagnostics &diagnostics) {
   if (!loaded.code || !isByHand(*loaded.code)) {
     return;
   }
@@ -124,7 +124,8 @@ void warnOfUnusedCode(const LoadedKernel &loaded, std::string_view strategy,
   std::string text = fmt::format(
       "the code beside kernel '{}' was written by hand and is not used: strategy '{}' makes its "
       "own; {}{}={} replaces it without this warning",
-      loaded.kernel.text(loaded.kernel.name), strategy, keep, option.name, strategy);
+      loaded.kernel.text(loaded.kernel.name), toString(strategy), keep, option.name,
+      toString(strategy));
   Location where = loaded.codeAt.known() ? loaded.codeAt : loaded.kernel.where;
   diagnostics.remark(where, std::move(text)).severity = Severity::Warning;
 }

@@ -84,7 +84,7 @@ protected:
     if (!loaded) {
       return signalPassFailure();
     }
-    if (strategyName.getValue() == "manual") {
+    if (request().strategy == Strategy::Manual) {
       return; // the code is what the input says
     }
     for (LoadedKernel &each : *loaded) {
@@ -111,7 +111,7 @@ private:
   bool hasGoodOptions() {
     constexpr double mostGrowth = 1000;
     bool isGood = isKnown(strategyName, "strategy", "strategies", strategyNames(), &getContext());
-    isGood &= isKnown(overflowName, "'overflow'", "choices", overflowNames(), &getContext());
+    isGood &= isKnown(overflowName, "'overflow'", "choices", allWords<Overflow>(), &getContext());
     if (!(codeGrowth >= 1 && codeGrowth <= mostGrowth)) {
       optionError(&getContext()) << fmt::format(
           "max-code-growth: expected a number from 1 to {}, found '{}'", mostGrowth,
@@ -125,7 +125,7 @@ private:
     Diagnostics diagnostics;
     remarkAccesses(loaded.kernel, diagnostics);
     if (!strategyName.hasValue()) { // code goes unused, and nobody asked for it
-      warnOfUnusedCode(loaded, strategyName.getValue(), {"strategy"}, diagnostics);
+      warnOfUnusedCode(loaded, request().strategy, {"strategy"}, diagnostics);
     }
     emit(loaded.kernel, diagnostics, &getContext());
   }
@@ -133,13 +133,13 @@ private:
   Request request() const {
     return {.findDeps = findsDeps,
             .keepImplied = keepImplied,
-            .strategy = *strategyFrom(strategyName.getValue()),
+            .strategy = *fromWord<Strategy>(strategyName.getValue()),
             .participants = allParticipants ? Participants::All : Participants::Work,
             .fold = fold,
             .licm = licm,
             .cse = cse,
             .codeGrowth = codeGrowth,
-            .overflow = *overflowFrom(overflowName.getValue())};
+            .overflow = *fromWord<Overflow>(overflowName.getValue())};
   }
 
   /// The kernel with the dependences that are found, which are stored; or as it is. None if they

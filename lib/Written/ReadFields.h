@@ -96,7 +96,7 @@ inline void readTrip(const JsonAt &at, TripData &trip) {
   }
   trip.kind = isGuard ? Trip::Kind::Guard : Trip::Kind::Value;
   at.expectObject(isGuard ? Keys{"while"} : Keys{"value", "min", "max"});
-  if (std::optional<JsonAt> symbol = at.find(wordOf(trip.kind))) {
+  if (std::optional<JsonAt> symbol = at.find(toString(trip.kind))) {
     trip.symbol = symbol->string();
   }
   if (std::optional<JsonAt> min = at.find("min"); min && !isGuard) {

@@ -32,9 +32,9 @@ CodeResolver::CodeResolver(const Kernel &kernel, Errors &errors)
 
 void CodeResolver::begin(const CodeData &data, Location place) {
   where = place;
-  code.strategy = strategyFrom(data.strategy).value_or(Strategy::Manual);
-  if (!data.strategy.empty() && !strategyFrom(data.strategy)) {
-    std::vector<std::string> names = allStrategyNames();
+  code.strategy = fromWord<Strategy>(data.strategy).value_or(Strategy::Manual);
+  if (!data.strategy.empty() && !fromWord<Strategy>(data.strategy)) {
+    std::vector<std::string> names = allWords<Strategy>();
     errors.error(at("strategy"), unknownName("strategy", "strategies", data.strategy,
                                              {names.begin(), names.end()}));
   }

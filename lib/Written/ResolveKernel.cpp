@@ -147,12 +147,12 @@ void KernelResolver::setSync(LoopId id, const std::string &name) {
   if (name.empty()) {
     return;
   }
-  if (std::optional<RegionSync> sync = regionSyncFrom(name)) {
+  if (std::optional<RegionSync> sync = fromWord<RegionSync>(name)) {
     builder.setSync(id, *sync);
   } else {
     errors.error(at("sync"),
                  fmt::format("unknown strategy '{}' of a region; one of '{}' is allowed", name,
-                             fmt::join(regionSyncNames(), "', '")));
+                             fmt::join(allWords<RegionSync>(), "', '")));
   }
 }
 

@@ -37,8 +37,8 @@ void appendSymbol(std::string &out, std::string_view name) {
 }
 
 std::string_view spelling(AluOp op) {
-  constexpr std::string_view signs[] = {"", "+", "-", "*", "min", "gt"};
-  return signs[static_cast<size_t>(op)];
+  constexpr std::string_view signs[] = {"", "+", "-", "*"}; // the others have their words
+  return op < AluOp::Min ? signs[static_cast<size_t>(op)] : toString(op);
 }
 
 void appendClause(std::string &out, const TripData &trip) {
@@ -59,7 +59,7 @@ void appendClause(std::string &out, const TripData &trip) {
 
 void appendClause(std::string &out, const DistanceData &distance) {
   if (distance.form != DistanceForm::Vector) {
-    appendWord(out, wordOf(distance.form), distance.step);
+    appendWord(out, toString(distance.form), distance.step);
   }
   if (!distance.components.empty() && distance.form != DistanceForm::Flat) {
     appendList(out, " at ", distance.components, "", [&](const ComponentData &component) {

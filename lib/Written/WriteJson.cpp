@@ -46,7 +46,7 @@ static void appendTrip(std::string &out, const TripData &trip) {
     return appendNumber(out, trip.trips);
   }
   out += '{';
-  appendKey(out, wordOf(trip.kind));
+  appendKey(out, toString(trip.kind));
   appendQuotedJson(out, trip.symbol);
   if (trip.min != 0) {
     appendKey(out, "min");
@@ -69,7 +69,7 @@ void appendJson(std::string &out, const F &field, const T &value) {
     bool isWord = field.word && !field.wordAlone && value == field.wordValue;
     isWord ? appendQuotedJson(out, field.word) : appendNumber(out, value);
   } else if constexpr (std::is_enum_v<T>) {
-    appendQuotedJson(out, wordOf(value));
+    appendQuotedJson(out, toString(value));
   } else if constexpr (std::is_same_v<T, Ref>) {
     appendNumber(out, *value.number);
   } else if constexpr (std::is_same_v<T, OperandData>) {
@@ -91,7 +91,7 @@ void appendJson(std::string &out, const F &field, const T &value) {
 
 static void appendDistance(std::string &out, const DistanceData &distance) {
   if (distance.form != DistanceForm::Vector) {
-    appendKey(out, wordOf(distance.form));
+    appendKey(out, toString(distance.form));
     appendNumber(out, distance.step);
   }
   if (distance.components.empty()) {

@@ -21,6 +21,7 @@ namespace {
 
 struct BenchCommand {
   BenchOptions options;
+  std::vector<std::string> strategies;
   std::string machine = "trn2";
   std::vector<std::string> settings;
   std::string size = "small";
@@ -39,11 +40,22 @@ std::vector<std::string> kernelNames() {
   return names;
 }
 
+std::vector<std::string> strategyNames() {
+  std::vector<std::string> names;
+  for (const Measured &measured : allMeasured) {
+    names.emplace_back(measured.name());
+  }
+  return names;
+}
+
 int BenchCommand::run() {
   bool kernelsKnown = areKnown(options.kernels, kernelNames(), "kernel", "kernels");
-  if (!areKnown(options.strategies, benchStrategies(), "strategy", "strategies") || !kernelsKnown) {
+  if (!areKnown(strategies, strategyNames(), "strategy", "strategies") || !kernelsKnown) {
     end();
   }
+  std::ranges::copy_if(
+      allMeasured, std::back_inserter(options.strategies),
+      [this](const Measured &each) { return std::ranges::count(strategies, each.name()) > 0; });
   Machine target = findMachine(machine, settings);
   options.size = size == "paper" ? KernelSize::Paper : KernelSize::Small;
   options.progress = [](std::string_view kernel, std::string_view strategy) {
@@ -63,28 +75,26 @@ int BenchCommand::run() {
 }
 
 void BenchCommand::declareOn(CLI::App &command) {
-  declare(command,
-          {{"--kernels", options.kernels, "these only: matmul,adamw (tally kernels list)",
-            withCommas, withSpaces},
-           {"--strategies", options.strategies,
-            fmt::format("these only, of {}", fmt::join(benchStrategies(), ", ")), withCommas,
-            withSpaces},
-           {"--machine", machine, "a name or a .json file"},
-           {"--set", settings, "change a number of the machine: dma.bandwidth=300", withSpaces},
-           {"--size", size, "paper: as published; small: at once",
-            oneOf("size", "sizes", {"paper", "small"})},
-           {"--max-code-growth", options.codeGrowth,
-            "auto: unroll loops as long as the code gets at most so many times as large",
-            numberIn(1, 1000)},
-           formatOption(format, "text, json (docs/guide/Json.md) or markdown",
-                        {"text", "json", "markdown"}),
-           {"--sensitivity", sensitivity,
-            "how far each number of the machine, alone at either end of its range, moves the "
-            "latency"}});
+  declare(
+      command,
+      {{"--kernels", options.kernels, "these only: matmul,adamw (tally kernels list)", withCommas,
+        withSpaces},
+       {"--strategies", strategies,
+        fmt::format("these only, of {}", fmt::join(strategyNames(), ", ")), withCommas, withSpaces},
+       {"--machine", machine, "a name or a .json file"},
+       {"--set", settings, "change a number of the machine: dma.bandwidth=300", withSpaces},
+       {"--size", size, "paper: as published; small: at once",
+        oneOf("size", "sizes", {"paper", "small"})},
+       {"--max-code-growth", options.codeGrowth,
+        "auto: unroll loops as long as the code gets at most so many times as large",
+        numberIn(1, 1000)},
+       formatOption(format, "text, json (docs/guide/Json.md) or markdown",
+                    {"text", "json", "markdown"}),
+       {"--sensitivity", sensitivity,
+        "how far each number of the machine, alone at either end of its range, moves the "
+        "latency"}});
   refuseIf(command, {"--max-code-growth"}, "without the strategy 'auto'", [this] {
-    const std::vector<std::string> &asked = options.strategies;
-    return !asked.empty() &&
-           std::ranges::find(asked, std::string(toString(Strategy::Auto))) == asked.end();
+    return !strategies.empty() && std::ranges::count(strategies, toString(Strategy::Auto)) == 0;
   });
 }
 

@@ -48,7 +48,7 @@ Flag flagOf(std::string text, Value CommonOptions::*member, const Value &value) 
 std::vector<Flag> allFlags() {
   std::vector<Flag> flags{
       flagOf("--barrier-participants=all", &CommonOptions::participants, std::string("all"))};
-  for (const std::string &overflow : overflowNames()) {
+  for (const std::string &overflow : allWords<Overflow>()) {
     flags.push_back(flagOf("--overflow=" + overflow, &CommonOptions::overflow, overflow));
   }
   flags.push_back(flagOf("--deps=written", &CommonOptions::deps, std::string("written")));

@@ -82,9 +82,9 @@ Table compareTable(const LoadedKernel &loaded, const Request &options, const Mac
                {"semaphores", "semas", 9},
                {"waits", "waits", 9},
                {"over_waiting_dependences", "over-waiting", 12},
-               {"refused", ""}});
-  for (const std::string &name : strategyNames()) {
-    Strategy strategy = *strategyFrom(name);
+               {"refused", ""},
+               {"loc", "", 0, "  "}});
+  for (Strategy strategy : usableStrategies) {
     if (strategy != Strategy::Manual || loaded.code) {
       addRow(table, loaded, options, strategy, machine);
     }

@@ -68,7 +68,7 @@ std::string planningText(const Machine &machine) {
       limitText(machine.registersPerEngine, "registers"), machine.counterBits,
       machine.subtraction == Subtraction::Wraps ? "subtraction wraps around"
                                                 : "subtraction stops at zero",
-      machine.waitCompare == WaitCompare::Signed ? "signed" : "unsigned", machine.instructionBytes);
+      toString(machine.waitCompare), machine.instructionBytes);
 }
 
 std::string numbersText(const Examined &examined) {

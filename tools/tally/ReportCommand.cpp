@@ -69,7 +69,7 @@ void ReportCommand::readWindow() {
 }
 
 void ReportCommand::refuseStrategies() const {
-  bool good = areKnown(strategies, allStrategyNames(), "strategy", "strategies");
+  bool good = areKnown(strategies, allWords<Strategy>(), "strategy", "strategies");
   bool namesManual = strategies.empty() ||
                      std::ranges::find(strategies, toString(Strategy::Manual)) != strategies.end();
   if (!time.subject.code.empty() && !namesManual) {
@@ -239,7 +239,7 @@ void ReportCommand::declareOn(CLI::App &command) {
            {"--sync", strategies,
             fmt::format("strategies, in their order, of {}; default: barrier, per-loop, auto, and "
                         "manual where there is code",
-                        fmt::join(allStrategyNames(), ", ")),
+                        fmt::join(allWords<Strategy>(), ", ")),
             withCommas}});
   time.add(command);
   declare(command, {{"--from", from, "where the picture begins: 12.5us"},

@@ -84,7 +84,7 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
            {"--overflow", overflow,
             "counters that trip bounds do not keep small: reset them on the way, refuse the "
             "kernel, or assume that they fit",
-            oneOf("choice", "choices", overflowNames()), notedIn(overflowGiven)},
+            oneOf("choice", "choices", allWords<Overflow>()), notedIn(overflowGiven)},
            {"--max-code-growth", codeGrowth,
             "auto: unroll loops as long as the code gets at most so many times as large",
             numberIn(1, 1000)}});
@@ -109,13 +109,13 @@ Request CommonOptions::request() const {
   Request options;
   options.findDeps = deps != "written";
   options.keepImplied = keepImplied;
-  options.strategy = strategyFrom(strategy).value_or(Strategy::PerLoop);
+  options.strategy = fromWord<Strategy>(strategy).value_or(Strategy::PerLoop);
   options.participants = participants == "all" ? Participants::All : Participants::Work;
   options.fold = !noFold;
   options.licm = !noLicm;
   options.cse = !noCse;
   options.codeGrowth = codeGrowth;
-  options.overflow = overflowFrom(overflow).value_or(Overflow::Reset);
+  options.overflow = fromWord<Overflow>(overflow).value_or(Overflow::Reset);
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   return options;
 }
@@ -253,7 +253,8 @@ std::vector<LoadedKernel> Session::loadWithDeps() {
   for (LoadedKernel &loaded : kernels) {
     if (!options.strategyGiven) {
       Diagnostics diagnostics;
-      warnOfUnusedCode(loaded, options.strategy, {"--sync", options.canKeepCode}, diagnostics);
+      warnOfUnusedCode(loaded, options.request().strategy, {"--sync", options.canKeepCode},
+                       diagnostics);
       report(loaded.kernel, diagnostics);
     }
     allLegal &= findDeps(loaded);

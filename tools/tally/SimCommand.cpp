@@ -313,7 +313,7 @@ void SimCommand::declareOn(CLI::App &command) {
   CheckOptions &subject = time.subject;
   subject.addInput(command, "its code, beside the same kernel; none: what stands beside the "
                             "kernel, or else compile it");
-  subject.common.addStrategy(command, allStrategyNames());
+  subject.common.addStrategy(command, allWords<Strategy>());
   time.add(command);
   declare(command,
           {{"--sweep", sweep,

@@ -57,7 +57,7 @@ TEST(TableTest, runTimeTripsAreNotUnrolled) {
 TEST(TableTest, sensitivity) {
   BenchOptions options;
   options.kernels = {"adamw", "matmul"};
-  options.strategies = {"per-loop"};
+  options.strategies = {{Strategy::PerLoop}};
   Machine machine = *loadMachine("trn2").machine;
   Diagnostics diagnostics;
   std::vector<Sensitivity> rows = benchSensitivity(options, machine, diagnostics);
@@ -70,7 +70,7 @@ TEST(TableTest, sensitivity) {
     EXPECT_TRUE(machine.parameter(name)) << row.mostAt;
     ASSERT_EQ(setParameter(machine, row.mostAt), "");
     options.kernels = {row.kernel};
-    options.strategies = {"barrier", "per-loop"};
+    options.strategies = {{Strategy::Barrier}, {Strategy::PerLoop}};
     EXPECT_EQ(benchTable(options, machine, diagnostics)[1].normalized, row.most);
     machine = *loadMachine("trn2").machine;
   }
@@ -80,7 +80,7 @@ TEST(TableTest, sensitivity) {
 TEST(TableTest, choice) {
   BenchOptions options;
   options.kernels = {"matmul"};
-  options.strategies = {"per-loop"};
+  options.strategies = {{Strategy::PerLoop}};
   Diagnostics diagnostics;
   std::vector<BenchRow> rows = benchTable(options, *loadMachine("trn2").machine, diagnostics);
   ASSERT_EQ(rows.size(), 1u);

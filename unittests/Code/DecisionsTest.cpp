@@ -42,8 +42,8 @@ Decisions decisionsOf(Strategy strategy) {
 } // namespace
 
 TEST(DecisionsTest, whatARequestSettlesHolds) {
-  for (const std::string &name : strategyNames()) {
-    EXPECT_EQ(complaints(decisionsOf(*strategyFrom(name))), "") << name;
+  for (Strategy strategy : usableStrategies) {
+    EXPECT_EQ(complaints(decisionsOf(strategy)), "") << toString(strategy);
   }
   Diagnostics diagnostics;
   EXPECT_EQ(complaints(choose(twoProducers(), {.strategy = Strategy::Auto}, {}, genericMachine(),

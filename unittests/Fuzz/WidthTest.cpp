@@ -106,9 +106,9 @@ TEST(WidthTest, numbersFitAndWaitsAreRight) {
   for (uint64_t seed = 1; seed <= numKernels; ++seed) {
     Machine machine = machineOfSeed(seed);
     Kernel kernel = randomKernel(seed, optionsOfSeed(seed, machine));
-    for (const std::string &name : strategyNames()) {
+    for (Strategy strategy : usableStrategies) {
       Request how;
-      how.strategy = *strategyFrom(name);
+      how.strategy = strategy;
       how.overflow = seed / 2 % 3 == 0 ? Overflow::Refuse : Overflow::Reset;
       if (how.strategy == Strategy::Manual) {
         continue;
@@ -122,7 +122,7 @@ TEST(WidthTest, numbersFitAndWaitsAreRight) {
       ++programs;
       resets += !compiled->plan.decisions.resets.empty();
       ASSERT_EQ(faultsOf(kernel, *compiled, machine, seed), "")
-          << "seed " << seed << ", " << name << ", " << machine.counterBits << " bits, overflow "
+          << "seed " << seed << ", " << toString(how.strategy) << ", " << machine.counterBits << " bits, overflow "
           << toString(how.overflow) << "\n"
           << writeKernelJson(kernel);
     }

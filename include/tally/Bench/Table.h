@@ -16,6 +16,7 @@
 
 #include "tally/Kernels/Catalogue.h"
 #include "tally/Machine/Timing.h"
+#include "tally/Model/Strategy.h"
 #include "tally/Support/Diagnostics.h"
 #include "tally/Support/Stop.h"
 
@@ -23,14 +24,32 @@
 
 namespace tally {
 
-/// The columns of the table, in their order.
-std::vector<std::string> benchStrategies();
+/// What a row measures: a strategy, or a bound.
+struct Measured {
+  Strategy strategy = Strategy::Barrier;
+  bool freeControl = false; ///< of Ideal: loops and branches take no time, either
+
+  std::string_view name() const { return freeControl ? "ideal-free-control" : toString(strategy); }
+
+  bool operator==(const Measured &) const = default;
+};
+
+/// All, in the order of the table: bounds last, and before them what makes no plan.
+inline constexpr std::array<Measured, 9> allMeasured{{{Strategy::Barrier},
+                                                      {Strategy::PerInstruction},
+                                                      {Strategy::PerLoop},
+                                                      {Strategy::PerEngine},
+                                                      {Strategy::Auto},
+                                                      {Strategy::Manual},
+                                                      {Strategy::Unrolled},
+                                                      {Strategy::Ideal},
+                                                      {Strategy::Ideal, true}}};
 
 struct BenchOptions {
   KernelSize size = KernelSize::Small;
-  std::vector<std::string> kernels;    ///< empty: all
-  std::vector<std::string> strategies; ///< empty: all
-  double codeGrowth = 1;               ///< how much larger unrolling may make code under `auto`
+  std::vector<std::string> kernels; ///< empty: all
+  std::vector<Measured> strategies; ///< empty: all
+  double codeGrowth = 1;            ///< how much larger unrolling may make code under `auto`
   /// Told before each row.
   std::function<void(std::string_view kernel, std::string_view strategy)> progress;
   const StopFlag *stop = nullptr; ///< ends with the rows that are there
@@ -39,7 +58,8 @@ struct BenchOptions {
 /// One kernel under one strategy.
 struct BenchRow {
   std::string kernel;
-  std::string strategy;
+  Measured measured;
+  std::string strategy; ///< its name; behind it the one to which 'auto' fell back
   std::string
       problem;        ///< not empty: there is no such code, for this reason; the rest means nothing
   uint32_t loops = 0; ///< of the kernel

@@ -55,6 +55,8 @@ enum class AluOp : uint8_t {
   Min,
   IsGT, ///< unsigned; 1 if a > b, else 0
 };
+template <> // of JSON and certificates; text has signs
+inline constexpr auto wordsOf<AluOp> = words("move", "add", "sub", "mul", "min", "gt");
 
 /// A register or a number.
 struct Operand {

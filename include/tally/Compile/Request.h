@@ -17,13 +17,7 @@ enum class Overflow : uint8_t {
   Refuse, ///< an error
   Assume, ///< a remark
 };
-
-std::string_view toString(Overflow overflow);
-
-std::optional<Overflow> overflowFrom(std::string_view name);
-
-/// All by name, in the order of the enumeration.
-std::vector<std::string> overflowNames();
+template <> inline constexpr auto wordsOf<Overflow> = words("reset", "refuse", "assume");
 
 struct Request {
   bool findDeps = true;     ///< of a kernel that says what it touches, and no dependence

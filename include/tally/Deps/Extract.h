@@ -53,8 +53,9 @@ enum class Excess : uint8_t {
   Varies,    ///< the last conflicting run is not at the same distance in all iterations
   Undecided, ///< the question was too large to be decided, or came after too many others
 };
-
-std::string_view toString(Excess excess);
+template <>
+inline constexpr auto wordsOf<Excess> = words("exact", "anywhere", "run-time value", "alias",
+                                              "guarded", "distance varies", "undecided");
 
 /// One link of the chain by which a dependence is implied (Implied.h).
 struct DerivationStep {

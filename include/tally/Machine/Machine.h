@@ -26,9 +26,11 @@ enum class Subtraction : uint8_t {
   Wraps,     ///< modulo 2^bits
   Saturates, ///< 0
 };
+template <> inline constexpr auto wordsOf<Subtraction> = words("wraps", "saturates");
 
 /// How a wait compares the semaphore with its threshold.
 enum class WaitCompare : uint8_t { Unsigned, Signed };
+template <> inline constexpr auto wordsOf<WaitCompare> = words("unsigned", "signed");
 
 /// A number or formula that costs are made of.
 struct Parameter {

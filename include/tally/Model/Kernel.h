@@ -23,6 +23,7 @@
 #include "tally/Support/Diagnostics.h"
 #include "tally/Support/Id.h"
 #include "tally/Support/StringPool.h"
+#include "tally/Support/Words.h"
 
 #include <memory>
 #include <optional>
@@ -63,6 +64,7 @@ enum class Completion : uint8_t {
   Whole, ///< all of its weight at once, or never mixed with the next one's
   Split, ///< one by one, in order only per ring (see Machines.md)
 };
+template <> inline constexpr auto wordsOf<Completion> = words("whole", "split");
 
 /// A sequencer that issues its instructions in order.
 struct Engine {
@@ -108,6 +110,8 @@ struct Trip {
   bool operator==(const Trip &) const = default;
 };
 
+template <> inline constexpr auto wordsOf<Trip::Kind> = words("trips", "value", "while");
+
 /// How a loop or an `if`, with all inside, is synchronised.
 enum class RegionSync : uint8_t {
   AsAround, ///< like what is around it; the root as the whole kernel is told to
@@ -116,6 +120,9 @@ enum class RegionSync : uint8_t {
   PerEngine,
   Barrier, ///< engines meet between iterations of each loop in it that carries a dependence
 };
+template <>
+inline constexpr auto wordsOf<RegionSync> =
+    words("", "per-instruction", "per-loop", "per-engine", "barrier");
 
 /// Of `Loop::unroll`: all iterations.
 inline constexpr uint32_t fullyUnrolled = UINT32_MAX;
@@ -191,12 +198,14 @@ struct Access {
 };
 
 enum class DepKind : uint8_t { Unspecified, RAW, WAR, WAW };
+template <> inline constexpr auto wordsOf<DepKind> = words("", "raw", "war", "waw");
 
 enum class DistanceForm : uint8_t {
   Vector,  ///< one component for each common loop, zero where not given
   Flat,    ///< consumer run number q needs producer run q - flat, over the whole run
   Element, ///< inner index i of the consumer's loop needs i - element of the producer's
 };
+template <> inline constexpr auto wordsOf<DistanceForm> = words("", "flat", "element");
 
 /// One non-zero component of a distance vector.
 struct DistanceComponent {
@@ -283,8 +292,6 @@ struct Kernel {
   /// The real loops at or around `inner`, outermost first, from below `outer` on.
   std::vector<LoopId> realLoops(LoopId inner, LoopId outer = rootLoop) const;
 };
-
-std::string_view toString(DepKind kind);
 
 /// ` at 'A' = 2`, ` flat 3`; empty for the same iteration.
 std::string distanceText(const Kernel &kernel, const Dep &dep,

@@ -13,14 +13,6 @@
 
 namespace tally {
 
-/// As it is written: "per-loop", "barrier", ...; empty for AsAround.
-std::string_view toString(RegionSync sync);
-
-std::optional<RegionSync> regionSyncFrom(std::string_view name);
-
-/// All names that can be written.
-std::vector<std::string> regionSyncNames();
-
 /// How each body is synchronised: as the innermost body around it, or it itself, says.
 IdVector<LoopId, RegionSync> regionSyncs(const Kernel &kernel);
 

@@ -2,11 +2,9 @@
 #ifndef TALLY_MODEL_STRATEGY_H
 #define TALLY_MODEL_STRATEGY_H
 
+#include "tally/Support/Words.h"
+
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tally {
 
@@ -21,19 +19,20 @@ enum class Strategy : uint8_t {
   Ideal,          ///< per loop and without limits, for a run whose waits are free
 };
 
-std::string_view toString(Strategy strategy);
+template <>
+inline constexpr auto wordsOf<Strategy> = words(
+    "barrier", "unrolled", "per-instruction", "per-loop", "per-engine", "auto", "manual", "ideal");
+
+/// Those that make code to be used: all but Ideal, which is there to be measured.
+inline constexpr std::array usableStrategies{
+    Strategy::Barrier,   Strategy::Unrolled, Strategy::PerInstruction, Strategy::PerLoop,
+    Strategy::PerEngine, Strategy::Auto,     Strategy::Manual};
 
 /// Whether the strategy computes thresholds from loop counts at run time.
 bool countsAtRunTime(Strategy strategy);
 
-std::optional<Strategy> strategyFrom(std::string_view name);
-
-/// The strategies that make code to be used, by name, in the order of the enumeration: all but
-/// 'ideal', which is there to be measured.
+/// The usable ones by name.
 std::vector<std::string> strategyNames();
-
-/// All of them, as code may name the one that it was made by.
-std::vector<std::string> allStrategyNames();
 
 } // namespace tally
 

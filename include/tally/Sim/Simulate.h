@@ -143,9 +143,10 @@ enum class PathKind : uint8_t {
   Visible,  ///< until the semaphore is raised
   Wake,     ///< until the waiter goes on
 };
-inline constexpr size_t numPathKinds = 6;
-
-std::string_view toString(PathKind kind);
+template <>
+inline constexpr auto wordsOf<PathKind> =
+    words("control", "startup", "occupied", "execute", "visible", "wake");
+inline constexpr size_t numPathKinds = wordsOf<PathKind>.size();
 
 /// All of the critical path that is due to one operation of one engine.
 struct PathShare {

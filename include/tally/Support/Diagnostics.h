@@ -9,12 +9,10 @@
 #ifndef TALLY_SUPPORT_DIAGNOSTICS_H
 #define TALLY_SUPPORT_DIAGNOSTICS_H
 
-#include <algorithm>
+#include "tally/Support/Words.h"
+
 #include <cstdint>
 #include <iterator>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tally {
 
@@ -31,9 +29,7 @@ struct Location {
 };
 
 enum class Severity : uint8_t { Error, Warning, Remark };
-
-/// `error`, `warning` or `remark`.
-std::string_view toString(Severity severity);
+template <> inline constexpr auto wordsOf<Severity> = words("error", "warning", "remark");
 
 /// A second place that belongs to a diagnostic.
 struct DiagnosticNote {

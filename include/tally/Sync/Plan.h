@@ -40,6 +40,7 @@ enum class Sharing : uint8_t {
   Body,   ///< with those of its queue in its body that share so, too
   Queue,  ///< with those of its queue that share so, too; K then counts within a block
 };
+template <> inline constexpr auto wordsOf<Sharing> = words("nobody", "body", "queue");
 
 /// How instructions share in a region; none: as around it.
 std::optional<Sharing> sharingIn(RegionSync sync);
@@ -90,8 +91,10 @@ enum class WaitClass : uint8_t {
   CoveredByBarrier, ///< no wait: a barrier stands between
   Never,            ///< no wait: nothing is ever owed
 };
-
-std::string_view toString(WaitClass waitClass);
+template <>
+inline constexpr auto wordsOf<WaitClass> =
+    words("in-shared", "nested", "same-branch", "ring", "flat", "element", "conservative", "static",
+          "barrier", "never");
 
 /// Instructions that raise one semaphore.
 struct Group {

@@ -8,7 +8,7 @@
 #ifndef TALLY_TRANSFORMS_BRIDGE_H
 #define TALLY_TRANSFORMS_BRIDGE_H
 
-#include "tally/Transforms/LoadedKernel.h"
+#include "tally/Written/LoadedKernel.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -45,8 +45,8 @@ struct StrategyOption {
 
 /// Warns of code that was written by hand and goes unused, since a strategy that the user did not
 /// name makes its own.
-void warnOfUnusedCode(const LoadedKernel &loaded, std::string_view strategy,
-                      const StrategyOption &option, Diagnostics &diagnostics);
+void warnOfUnusedCode(const LoadedKernel &loaded, Strategy strategy, const StrategyOption &option,
+                      Diagnostics &diagnostics);
 
 /// Appends the kernel, and the code if given, to the module.
 void storeKernel(const Kernel &kernel, const Code *code, mlir::ModuleOp module);

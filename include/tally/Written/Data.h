@@ -16,33 +16,9 @@
 #include "tally/Model/Kernel.h"
 #include "tally/Written/Fields.h"
 
-#include <array>
-
 namespace tally::written {
 
 using Names = std::vector<std::string>;
-
-//===----------------------------------------------------------------------===//
-// Words of enumerations, in their order; an empty word is never written
-//===----------------------------------------------------------------------===//
-
-template <typename... Texts> constexpr auto words(Texts... texts) {
-  return std::array<std::string_view, sizeof...(Texts)>{texts...};
-}
-
-template <typename E> inline constexpr auto wordsOf = words();
-template <> inline constexpr auto wordsOf<Completion> = words("whole", "split");
-template <> inline constexpr auto wordsOf<Trip::Kind> = words("trips", "value", "while");
-template <> inline constexpr auto wordsOf<DepKind> = words("", "raw", "war", "waw");
-template <> inline constexpr auto wordsOf<DistanceForm> = words("", "flat", "element");
-template <> inline constexpr auto wordsOf<Subtraction> = words("wraps", "saturates");
-template <> inline constexpr auto wordsOf<WaitCompare> = words("unsigned", "signed");
-template <> // in JSON; text has signs
-inline constexpr auto wordsOf<AluOp> = words("move", "add", "sub", "mul", "min", "gt");
-
-template <typename E> constexpr std::string_view wordOf(E value) {
-  return wordsOf<E>[static_cast<size_t>(value)];
-}
 
 //===----------------------------------------------------------------------===//
 // Kernels

@@ -122,7 +122,7 @@ void appendField(std::string &out, const Field<S, T> &field, const S &data) {
     if constexpr (std::is_same_v<T, DistanceData>) {
       appendClause(out, value);
     } else if constexpr (std::is_enum_v<T>) {
-      (out += ' ') += wordOf(value);
+      (out += ' ') += toString(value);
     } else if constexpr (std::is_same_v<T, bool>) {
       (out += ' ') += field.name;
     } else if (!isWord(field, value)) {
