@@ -14,17 +14,17 @@ namespace tally::fuzz {
 static std::optional<Code> writtenAndRead(const Kernel &kernel, const Code &code, bool compact,
                                           std::string &reason) {
   Diagnostics diagnostics;
-  std::optional<KernelAndCode> read =
+  std::optional<LoadedKernel> read =
       readCodeJson(writeCodeJson(kernel, code, {.compact = compact}), "written.json", diagnostics);
   if (!read) {
     reason = "code that was written cannot be read: " + diagnostics.all().front().message;
     return std::nullopt;
   }
-  if (writeCodeJson(read->kernel, read->code) != writeCodeJson(kernel, code)) {
+  if (writeCodeJson(read->kernel, *read->code) != writeCodeJson(kernel, code)) {
     reason = "code that was written is read as something else";
     return std::nullopt;
   }
-  return std::move(read->code);
+  return std::move(*read->code);
 }
 
 std::optional<Code> writtenAndRead(const Kernel &kernel, const Code &code, std::string &reason) {

@@ -41,17 +41,17 @@ static void readKernel(std::string_view text) {
 /// Programs are only written if they are well formed: names stand for ids.
 static void readCode(std::string_view text) {
   Diagnostics diagnostics;
-  if (std::optional<KernelAndCode> both = readCodeJson(text, "input", diagnostics)) {
+  if (std::optional<LoadedKernel> both = readCodeJson(text, "input", diagnostics)) {
     check(both->kernel, diagnostics);
-    verifyCode(both->kernel, both->code, diagnostics);
+    verifyCode(both->kernel, *both->code, diagnostics);
     if (!diagnostics.hasErrors()) {
-      std::string written = writeCodeJson(both->kernel, both->code);
+      std::string written = writeCodeJson(both->kernel, *both->code);
       Diagnostics again;
       for (bool compact : {false, true}) {
-        std::string text = writeCodeJson(both->kernel, both->code, {.compact = compact});
-        std::optional<KernelAndCode> second = readCodeJson(text, "input", again);
+        std::string text = writeCodeJson(both->kernel, *both->code, {.compact = compact});
+        std::optional<LoadedKernel> second = readCodeJson(text, "input", again);
         expectEqual(written,
-                    second ? writeCodeJson(second->kernel, second->code) : render(again, {}));
+                    second ? writeCodeJson(second->kernel, *second->code) : render(again, {}));
       }
     }
   }

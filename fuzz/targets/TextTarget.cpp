@@ -30,9 +30,9 @@ static std::string print(const LoadedKernel &loaded) {
 }
 
 static void expectSamePlain(const std::vector<LoadedKernel> &kernels, llvm::StringRef text) {
-  auto isSame = [](const LoadedKernel &loaded, const Kernel &plain) {
+  auto isSame = [](const LoadedKernel &loaded, const LoadedKernel &plain) {
     return writeKernelJson(loaded.kernel, {.locations = true}) ==
-           writeKernelJson(plain, {.locations = true});
+           writeKernelJson(plain.kernel, {.locations = true});
   };
   auto plain = ir::readPlainText(*llvm::MemoryBuffer::getMemBufferCopy(text, "input"));
   if (plain && !std::ranges::equal(kernels, *plain, isSame)) {

@@ -309,10 +309,10 @@ bool isClean(const Kernel &kernel) {
 
 } // namespace
 
-std::optional<std::vector<Kernel>> readPlainText(const llvm::MemoryBuffer &buffer) {
+std::optional<std::vector<LoadedKernel>> readPlainText(const llvm::MemoryBuffer &buffer) {
   const std::string_view fileName = buffer.getBufferIdentifier();
   PlainParser parser(buffer.getBuffer());
-  std::vector<Kernel> kernels;
+  std::vector<LoadedKernel> kernels;
   std::set<std::string, std::less<>> names;
   bool inModule = succeeded(parser.parseOptionalKeyword("module"));
   if (inModule && failed(parser.parseOptional("{"))) {
@@ -321,7 +321,7 @@ std::optional<std::vector<Kernel>> readPlainText(const llvm::MemoryBuffer &buffe
   Location where = parser.where(0);
   for (; parser.parseOptionalOperation(KernelData::word); where = parser.where(0)) {
     KernelReader reader(parser, fileName, where);
-    Kernel &kernel = kernels.emplace_back();
+    Kernel &kernel = kernels.emplace_back().kernel;
     if (!reader.read(kernel) || !isClean(kernel) ||
         !names.emplace(kernel.text(kernel.name)).second) {
       return std::nullopt;

@@ -79,21 +79,13 @@ static bool holdsOnlyKernels(mlir::ModuleOp module) {
   return ok;
 }
 
-static std::vector<LoadedKernel> asLoaded(std::vector<Kernel> kernels) {
-  std::vector<LoadedKernel> loaded(kernels.size());
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    loaded[i].kernel = std::move(kernels[i]);
-  }
-  return loaded;
-}
-
 std::optional<std::vector<LoadedKernel>> readKernels(std::unique_ptr<llvm::MemoryBuffer> buffer,
                                                      llvm::SourceMgr &sources,
                                                      mlir::MLIRContext *context) {
   auto plain = ir::readPlainText(*buffer);
   if (plain) {
     sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-    return asLoaded(std::move(*plain));
+    return plain;
   }
   ir::LoadedOnce once(context, buffer->getBufferIdentifier());
   mlir::OwningOpRef<mlir::ModuleOp> module = readModule(std::move(buffer), sources, context);

@@ -354,7 +354,7 @@ std::optional<Kernel> readKernelJson(std::string_view text, std::string_view fil
 }
 
 /// The code is only read with a kernel to look names up in.
-static KernelAndCode readDocument(const JsonAt &document, const written::Files &files) {
+static LoadedKernel readDocument(const JsonAt &document, const written::Files &files) {
   if (!document.expectObject({"schema", "version", "kernel", "strategy", "machine", "semaphores",
                               "barriers", "engines", "dependences"})) {
     return {};
@@ -365,7 +365,7 @@ static KernelAndCode readDocument(const JsonAt &document, const written::Files &
   if (!kernelAt) {
     return {};
   }
-  KernelAndCode result;
+  LoadedKernel result;
   result.kernel = readKernel(*kernelAt, files);
   if (document.numErrors() == before) {
     result.code = written::CodeDoor(result.kernel, document, version).run();
@@ -373,39 +373,33 @@ static KernelAndCode readDocument(const JsonAt &document, const written::Files &
   return result;
 }
 
-std::optional<KernelAndCode> readCodeJson(std::string_view text, std::string_view fileName,
-                                          Diagnostics &diagnostics) {
+std::optional<LoadedKernel> readCodeJson(std::string_view text, std::string_view fileName,
+                                         Diagnostics &diagnostics) {
   return readJson(
       text, diagnostics,
       [&](const JsonAt &document) { return readDocument(document, {std::string(fileName)}); },
       written::expandCompact);
 }
 
-static std::pair<Kernel, std::optional<Code>> readEither(const JsonAt &document,
-                                                         const written::Files &files) {
+static LoadedKernel readEither(const JsonAt &document, const written::Files &files) {
   std::optional<JsonAt> schema = document.expectObject() ? document.need("schema") : std::nullopt;
   size_t before = document.numErrors();
   bool hasCode = schema && schema->oneOf({"tally-kernel", "tally-code"}) == 1;
   if (!schema || document.numErrors() != before) {
     return {};
   }
-  if (!hasCode) {
-    return {readKernel(document, files), std::nullopt};
-  }
-  KernelAndCode both = readDocument(document, files);
-  return {std::move(both.kernel), std::move(both.code)};
+  return hasCode ? readDocument(document, files) : LoadedKernel{readKernel(document, files)};
 }
 
-std::vector<std::pair<Kernel, std::optional<Code>>>
-readKernelsJson(std::string_view text, std::string_view fileName, Diagnostics &diagnostics) {
-  using Read = std::vector<std::pair<Kernel, std::optional<Code>>>;
+std::vector<LoadedKernel> readKernelsJson(std::string_view text, std::string_view fileName,
+                                          Diagnostics &diagnostics) {
   auto read = readJson(
       text, diagnostics,
       [&](const JsonAt &root) {
-        Read all;
+        std::vector<LoadedKernel> all;
         written::Files files{std::string(fileName)};
         auto add = [&](const JsonAt &document) {
-          files = all.emplace_back(readEither(document, files)).first.files;
+          files = all.emplace_back(readEither(document, files)).kernel.files;
         };
         for (size_t i = 0; root.isArray() && i < root.size(); ++i) {
           add(root[i]);
@@ -416,7 +410,7 @@ readKernelsJson(std::string_view text, std::string_view fileName, Diagnostics &d
         return all;
       },
       written::expandCompact);
-  return read.value_or(Read());
+  return std::move(read).value_or(std::vector<LoadedKernel>());
 }
 
 } // namespace tally

@@ -218,14 +218,11 @@ static void refuseEqualNames(const std::vector<LoadedKernel> &kernels, Diagnosti
 
 std::vector<LoadedKernel> Session::readJson(std::string_view text) {
   Diagnostics diagnostics;
-  std::vector<LoadedKernel> kernels;
-  for (auto &[kernel, code] : readKernelsJson(text, file, diagnostics)) {
+  std::vector<LoadedKernel> kernels = readKernelsJson(text, file, diagnostics);
+  for (const LoadedKernel &loaded : kernels) {
     Diagnostics own;
-    checkAsRead(kernel, own);
+    checkAsRead(loaded.kernel, own);
     diagnostics.append(std::move(own));
-    LoadedKernel &next = kernels.emplace_back();
-    next.kernel = std::move(kernel);
-    next.code = std::move(code);
   }
   refuseEqualNames(kernels, diagnostics);
   using Files = std::vector<std::string>;

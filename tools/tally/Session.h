@@ -17,7 +17,7 @@
 #include "tally/Compile/Compile.h"
 #include "tally/Deps/Held.h"
 #include "tally/Model/Bindings.h"
-#include "tally/Transforms/LoadedKernel.h"
+#include "tally/Written/LoadedKernel.h"
 
 #include <algorithm>
 #include <memory>

@@ -13,7 +13,7 @@
 #include "tally/Compile/Compile.h"
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Sim/Simulate.h"
-#include "tally/Transforms/LoadedKernel.h"
+#include "tally/Written/LoadedKernel.h"
 
 #include <gtest/gtest.h>
 

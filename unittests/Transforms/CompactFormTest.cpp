@@ -48,9 +48,9 @@ void expectKept(const Kernel &kernel, Code code) {
   }
   Diagnostics diagnostics;
   std::string text = writeCodeJson(kernel, code, form(kernel, /*compact=*/true));
-  std::optional<KernelAndCode> read = readCodeJson(text, "k.json", diagnostics);
+  std::optional<LoadedKernel> read = readCodeJson(text, "k.json", diagnostics);
   ASSERT_TRUE(read) << render(diagnostics, {});
-  EXPECT_EQ(writeCodeJson(read->kernel, read->code, form(kernel, false)),
+  EXPECT_EQ(writeCodeJson(read->kernel, *read->code, form(kernel, false)),
             writeCodeJson(kernel, code, form(kernel, false)));
 }
 

@@ -168,7 +168,7 @@ protected:
 };
 
 bool PlainTextTest::answersRightly(const std::string &text) {
-  std::optional<std::vector<Kernel>> plain =
+  std::optional<std::vector<LoadedKernel>> plain =
       ir::readPlainText(*llvm::MemoryBuffer::getMemBufferCopy(text, "k.mlir"));
   if (!plain) {
     return false;
@@ -183,7 +183,7 @@ bool PlainTextTest::answersRightly(const std::string &text) {
   EXPECT_EQ(said + render(diagnostics, {}), "") << text;
   EXPECT_EQ(plain->size(), kernels.size()) << text;
   for (size_t i = 0; i < std::min(plain->size(), kernels.size()); ++i) {
-    EXPECT_EQ(describe((*plain)[i]), describe(kernels[i].kernel)) << text;
+    EXPECT_EQ(describe((*plain)[i].kernel), describe(kernels[i].kernel)) << text;
   }
   return true;
 }

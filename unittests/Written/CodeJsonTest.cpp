@@ -12,7 +12,7 @@ using namespace tally;
 namespace {
 
 /// A kernel with a loop and a branch, and code with every operation.
-KernelAndCode everything() {
+LoadedKernel everything() {
   KernelBuilder b("k");
   EngineId act = b.engine("act"), dma = b.engine("dma");
   LoopId a = b.beginLoop("A", KernelBuilder::constant(4));
@@ -23,8 +23,8 @@ KernelAndCode everything() {
   b.endLoop();
   b.dep(load, scale);
   b.dep(scale, load, {{a, 2}});
-  KernelAndCode k{b.finish(), {}};
-  Code &p = k.code;
+  LoadedKernel k{b.finish()};
+  Code &p = k.code.emplace();
   p.strategy = Strategy::Manual;
   p.machine = "generic";
   p.semaphores.push({"A.dma"});
@@ -65,9 +65,9 @@ KernelAndCode everything() {
   return k;
 }
 
-std::optional<KernelAndCode> read(std::string_view text, std::string *errors) {
+std::optional<LoadedKernel> read(std::string_view text, std::string *errors) {
   Diagnostics diagnostics;
-  std::optional<KernelAndCode> result = readCodeJson(text, "k.json", diagnostics);
+  std::optional<LoadedKernel> result = readCodeJson(text, "k.json", diagnostics);
   *errors = render(diagnostics, {"k.json"});
   EXPECT_EQ(result.has_value(), errors->empty());
   return result;
@@ -76,8 +76,8 @@ std::optional<KernelAndCode> read(std::string_view text, std::string *errors) {
 /// What is said of the text of everything() with a part replaced. Each error has a place, which the
 /// tests of kernels and machines look at.
 std::string errorsOf(const std::string &what, const std::string &by) {
-  KernelAndCode k = everything();
-  std::string text = writeCodeJson(k.kernel, k.code);
+  LoadedKernel k = everything();
+  std::string text = writeCodeJson(k.kernel, *k.code);
   size_t start = text.find(what);
   EXPECT_NE(start, std::string::npos) << what;
   text.replace(start, what.size(), by);
@@ -159,23 +159,23 @@ TEST(CodeJsonTest, golden) {
 }
 
 TEST(CodeJsonTest, roundTrip) {
-  KernelAndCode k = everything();
+  LoadedKernel k = everything();
   Diagnostics diagnostics;
-  verifyCode(k.kernel, k.code, diagnostics);
+  verifyCode(k.kernel, *k.code, diagnostics);
   EXPECT_EQ(render(diagnostics, {}), "");
   std::string errors;
-  std::string text = writeCodeJson(k.kernel, k.code);
-  std::optional<KernelAndCode> again = read(text, &errors);
+  std::string text = writeCodeJson(k.kernel, *k.code);
+  std::optional<LoadedKernel> again = read(text, &errors);
   ASSERT_TRUE(again) << errors;
   EXPECT_EQ(dump(again->kernel), dump(k.kernel));
-  const Code &p = again->code;
+  const Code &p = *again->code;
   EXPECT_EQ(p.strategy, Strategy::Manual);
   EXPECT_EQ(p.machine, "generic");
-  EXPECT_EQ(p.reasons, k.code.reasons);
-  EXPECT_EQ(p.barriers.raw(), k.code.barriers.raw());
+  EXPECT_EQ(p.reasons, k.code->reasons);
+  EXPECT_EQ(p.barriers.raw(), k.code->barriers.raw());
   for (EngineId e : p.engines.ids()) {
     EXPECT_EQ(p.engines[e].engine, e);
-    EXPECT_TRUE(p.engines[e].ops == k.code.engines[e].ops);
+    EXPECT_TRUE(p.engines[e].ops == k.code->engines[e].ops);
   }
   EXPECT_EQ(p.engines[EngineId(0)].registers[RegId(0)].role.text, "total(A)");
   EXPECT_EQ(p.semaphores[SemaId(1)].name, "odd \"name\"");
@@ -184,35 +184,35 @@ TEST(CodeJsonTest, roundTrip) {
 
 /// In both forms, byte by byte.
 TEST(CodeJsonTest, compactRoundTrip) {
-  KernelAndCode k = everything();
+  LoadedKernel k = everything();
   for (bool locations : {false, true}) {
-    std::string text = writeCodeJson(k.kernel, k.code, {.locations = locations});
+    std::string text = writeCodeJson(k.kernel, *k.code, {.locations = locations});
     std::string compact =
-        writeCodeJson(k.kernel, k.code, {.locations = locations, .compact = true});
+        writeCodeJson(k.kernel, *k.code, {.locations = locations, .compact = true});
     EXPECT_LT(compact.size(), text.size());
     std::string errors;
-    std::optional<KernelAndCode> again = read(compact, &errors);
+    std::optional<LoadedKernel> again = read(compact, &errors);
     ASSERT_TRUE(again) << errors;
-    EXPECT_EQ(writeCodeJson(again->kernel, again->code), writeCodeJson(k.kernel, k.code));
+    EXPECT_EQ(writeCodeJson(again->kernel, *again->code), writeCodeJson(k.kernel, *k.code));
   }
 }
 
 /// What code counts on comes back; without it, or in version 1, there is a name alone.
 TEST(CodeJsonTest, machineComesBack) {
-  KernelAndCode k = everything();
-  k.code.rules =
+  LoadedKernel k = everything();
+  k.code->rules =
       MachineRules{9, Subtraction::Saturates, WaitCompare::Signed, false, Completion::Split};
   std::string errors;
-  std::string text = writeCodeJson(k.kernel, k.code);
-  std::optional<KernelAndCode> again = read(text, &errors);
+  std::string text = writeCodeJson(k.kernel, *k.code);
+  std::optional<LoadedKernel> again = read(text, &errors);
   ASSERT_TRUE(again) << errors;
-  EXPECT_EQ(again->code.rules, k.code.rules);
-  EXPECT_EQ(writeCodeJson(again->kernel, again->code), text);
-  k.code.rules.reset();
-  text = writeCodeJson(k.kernel, k.code);
+  EXPECT_EQ(again->code->rules, k.code->rules);
+  EXPECT_EQ(writeCodeJson(again->kernel, *again->code), text);
+  k.code->rules.reset();
+  text = writeCodeJson(k.kernel, *k.code);
   ASSERT_TRUE(again = read(text, &errors)) << errors;
-  EXPECT_FALSE(again->code.rules);
-  EXPECT_EQ(again->code.machine, "generic");
+  EXPECT_FALSE(again->code->rules);
+  EXPECT_EQ(again->code->machine, "generic");
 }
 
 /// An amount beside a name is no part of the name.
@@ -223,8 +223,8 @@ TEST(CodeJsonTest, amountBesideAName) {
 }
 
 TEST(CodeJsonTest, versionOneIsRead) {
-  KernelAndCode k = everything();
-  std::string text = writeCodeJson(k.kernel, k.code);
+  LoadedKernel k = everything();
+  std::string text = writeCodeJson(k.kernel, *k.code);
   auto replace = [&](const std::string &what, const std::string &by) {
     size_t start = text.find(what);
     ASSERT_NE(start, std::string::npos) << what;
@@ -233,9 +233,9 @@ TEST(CodeJsonTest, versionOneIsRead) {
   replace("\"version\": 2", "\"version\": 1");
   replace(R"({"name": "generic"})", R"("generic")");
   std::string errors;
-  std::optional<KernelAndCode> again = read(text, &errors);
+  std::optional<LoadedKernel> again = read(text, &errors);
   ASSERT_TRUE(again) << errors;
-  EXPECT_EQ(again->code.machine, "generic");
+  EXPECT_EQ(again->code->machine, "generic");
 }
 
 TEST(CodeJsonTest, rulesAreCompleteAndInRange) {

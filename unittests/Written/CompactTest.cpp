@@ -239,9 +239,9 @@ TEST(CompactTest, bytesPerInstruction) {
     std::string compact = writeCodeJson(kernel, compiled->code, {.compact = true});
     size_t bytes = compact.size();
     EXPECT_LT(bytes, size * 82);
-    std::optional<KernelAndCode> read = readCodeJson(compact, "k.json", diagnostics);
+    std::optional<LoadedKernel> read = readCodeJson(compact, "k.json", diagnostics);
     ASSERT_TRUE(read) << render(diagnostics, {});
-    EXPECT_TRUE(writeCodeJson(read->kernel, read->code) == writeCodeJson(kernel, compiled->code));
+    EXPECT_TRUE(writeCodeJson(read->kernel, *read->code) == writeCodeJson(kernel, compiled->code));
     EXPECT_LT(bytes * 7, writeCodeJson(kernel, compiled->code).size());
   }
 }

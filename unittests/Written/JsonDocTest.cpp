@@ -40,9 +40,9 @@ TEST(JsonDocTest, kernelIsLegal) {
 /// The code of the page is what that kernel compiles to.
 TEST(JsonDocTest, codeIsThatOfTheKernel) {
   Diagnostics diagnostics;
-  std::optional<KernelAndCode> read = readCodeJson(example(1), "Json.md", diagnostics);
+  std::optional<LoadedKernel> read = readCodeJson(example(1), "Json.md", diagnostics);
   ASSERT_TRUE(read) << render(diagnostics, {});
-  verifyCode(read->kernel, read->code, diagnostics, true);
+  verifyCode(read->kernel, *read->code, diagnostics, true);
   EXPECT_EQ(render(diagnostics, {}), "");
   EXPECT_EQ(writeKernelJson(read->kernel), example(0));
   SyncPlan plan = makePlan(read->kernel, {}, diagnostics);

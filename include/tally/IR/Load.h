@@ -13,6 +13,7 @@
 
 #include "tally/Code/Code.h"
 #include "tally/Model/Kernel.h"
+#include "tally/Written/LoadedKernel.h"
 #include "tally/Written/Resolve.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -75,7 +76,7 @@ private:
 /// as a module would load them. None where there is anything to report, or anything but the text
 /// that tally prints for kernels: then the file must be read as a module. A buffer ends with a NUL,
 /// on which grammar and MLIR's parser rely.
-std::optional<std::vector<Kernel>> readPlainText(const llvm::MemoryBuffer &buffer);
+std::optional<std::vector<LoadedKernel>> readPlainText(const llvm::MemoryBuffer &buffer);
 
 Kernel loadKernel(KernelOp op, FileTable &files, Diagnostics &diagnostics);
 

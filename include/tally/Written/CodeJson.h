@@ -9,13 +9,11 @@
 #ifndef TALLY_WRITTEN_CODEJSON_H
 #define TALLY_WRITTEN_CODEJSON_H
 
-#include "tally/Code/Code.h"
 #include "tally/Written/KernelJson.h"
+#include "tally/Written/LoadedKernel.h"
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace tally {
@@ -23,22 +21,17 @@ namespace tally {
 /// The kernel and its code, ends with a line feed. For code that verifyCode() accepts.
 std::string writeCodeJson(const Kernel &kernel, const Code &code, JsonOptions options = {});
 
-struct KernelAndCode {
-  Kernel kernel;
-  Code code;
-};
-
 /// Reads what writeCodeJson() writes. Reports everything that is not of this form, each with
 /// the path of the value; then there is none. Whether kernel and code are
 /// any good is the business of check() and verifyCode().
-std::optional<KernelAndCode> readCodeJson(std::string_view text, std::string_view fileName,
-                                          Diagnostics &diagnostics);
+std::optional<LoadedKernel> readCodeJson(std::string_view text, std::string_view fileName,
+                                         Diagnostics &diagnostics);
 
 /// The kernels of a text, with the code of those that have it: one document, or an array of them.
 /// None, with the reasons reported, if one is not of its form. The files of a later kernel begin
 /// with those of an earlier one.
-std::vector<std::pair<Kernel, std::optional<Code>>>
-readKernelsJson(std::string_view text, std::string_view fileName, Diagnostics &diagnostics);
+std::vector<LoadedKernel> readKernelsJson(std::string_view text, std::string_view fileName,
+                                          Diagnostics &diagnostics);
 
 } // namespace tally
 
