@@ -14,6 +14,7 @@
 #ifndef TALLY_ORACLE_MAXPLUS_H
 #define TALLY_ORACLE_MAXPLUS_H
 
+#include "tally/Check/Impl.h"
 #include "tally/Check/Spec.h"
 #include "tally/Sim/Simulate.h"
 

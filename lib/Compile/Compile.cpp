@@ -94,6 +94,10 @@ Round tryOnce(const Kernel &kernel, const Request &request, const PlanNeeds &nee
   Fit fit{choose(kernel, request, needs, machine, round.found)};
   while (fit.hasChanged) {
     planned = {};
+    verifyDecisions(kernel, fit.decisions, machine, planned);
+    if (planned.hasErrors()) {
+      break;
+    }
     plan = makePlan(kernel, fit.decisions.plan, planned);
     if (planned.hasErrors()) {
       break;
@@ -107,7 +111,6 @@ Round tryOnce(const Kernel &kernel, const Request &request, const PlanNeeds &nee
     fit = giveWay(kernel, machine, plan, code, std::move(fit));
   }
   remarkShortages(kernel, machine, fit, round.found);
-  verifyDecisions(kernel, fit.decisions, machine, planned);
   round.found.append(std::move(planned));
   lowering = std::move(fit.decisions.lower);
   if (!round.found.hasErrors() && round.needs == needs) {

@@ -21,19 +21,21 @@ namespace {
 /// around and between them. check() reports kernels that use up the reserve.
 constexpr uint32_t maxOpenBodies = maxDepth + 64;
 
-thread_local uint32_t openBodies = 0;
-
+/// A call of the parser on this thread's stack, which is what deep nesting would use up. MLIR's
+/// parser hands nothing from an operation to those in its body, so a thread counts for itself.
 struct OpenBody {
-  OpenBody() { ++openBodies; }
+  OpenBody() { ++number; }
 
-  ~OpenBody() { --openBodies; }
+  ~OpenBody() { --number; }
+
+  inline static thread_local uint32_t number = 0;
 };
 
 } // namespace
 
 ParseResult parseRegion(OpAsmParser &parser, mlir::Region *body) {
   OpenBody open;
-  if (openBodies > maxOpenBodies) {
+  if (OpenBody::number > maxOpenBodies) {
     return parser.emitError(parser.getCurrentLocation())
            << "bodies nest too deep; at most " << maxDepth
            << " loops and branches may enclose one another";

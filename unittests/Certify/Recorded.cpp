@@ -14,6 +14,7 @@
 
 #include "RandomKernel.h"
 
+#include "tally/Check/Impl.h"
 #include "tally/Check/Spec.h"
 
 #include <fmt/format.h>

@@ -8,6 +8,7 @@
 #ifndef TALLY_UNITTESTS_CERTIFY_RECORDED_H
 #define TALLY_UNITTESTS_CERTIFY_RECORDED_H
 
+#include "tally/Check/Impl.h"
 #include "tally/Check/Spec.h"
 
 #include <string>

@@ -20,6 +20,7 @@
 #ifndef TALLY_UNITTESTS_PAPER_LITERALRULES_H
 #define TALLY_UNITTESTS_PAPER_LITERALRULES_H
 
+#include "tally/Check/Impl.h"
 #include "tally/Check/Spec.h"
 
 namespace tally::paper {

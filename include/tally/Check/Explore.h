@@ -30,6 +30,7 @@
 #ifndef TALLY_CHECK_EXPLORE_H
 #define TALLY_CHECK_EXPLORE_H
 
+#include "tally/Check/Impl.h"
 #include "tally/Check/Spec.h"
 #include "tally/Check/Verdict.h"
 #include "tally/Support/Stop.h"

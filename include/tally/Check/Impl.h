@@ -32,9 +32,6 @@
 
 namespace tally {
 
-/// The most instructions that one queue may hold: their commits are the bits of a word.
-inline constexpr uint32_t maxInFlight = 64;
-
 struct ImplOptions {
   uint32_t inFlight = 4; ///< instructions that each queue holds, 1 to maxInFlight
   /// Operations executed by all engines together; beyond, complete() says no.
@@ -48,29 +45,6 @@ struct ImplPoint {
   uint32_t op = 0;        ///< index into EngineProgram::ops
   uint32_t run = 0;       ///< Issue: which run of the instruction, from 0
   uint32_t threshold = 0; ///< of its wait
-};
-
-/// The instructions issued to a queue are numbered; those in [retired, issued) are in flight.
-struct QueueState {
-  uint32_t issued = 0;
-  uint32_t retired = 0;
-  uint64_t committed = 0; ///< bit i: instruction retired + i has committed
-
-  uint32_t inFlight() const { return issued - retired; }
-
-  bool hasCommitted(uint32_t place) const { return (committed >> place & 1) != 0; }
-
-  /// Whether the instruction at this place may have its effect now: without overlap, all before it
-  /// have had theirs.
-  bool mayCommit(uint32_t place, bool overlap) const {
-    if (place >= inFlight() || hasCommitted(place)) {
-      return false;
-    }
-    uint64_t older = (uint64_t(1) << place) - 1;
-    return overlap || (committed & older) == older;
-  }
-
-  bool operator==(const QueueState &) const = default;
 };
 
 /// Where all engines, queues and semaphores stand. A few flat arrays: copying is cheap, and equal

@@ -15,7 +15,8 @@
 #ifndef TALLY_CHECK_SPEC_H
 #define TALLY_CHECK_SPEC_H
 
-#include "tally/Check/Impl.h"
+#include "tally/Check/Datapath.h"
+#include "tally/Check/Step.h"
 #include "tally/Run/Owed.h"
 
 #include <span>

@@ -64,6 +64,32 @@ struct Step {
   bool operator==(const Step &) const = default;
 };
 
+/// The most instructions that one queue may hold: their commits are the bits of a word.
+inline constexpr uint32_t maxInFlight = 64;
+
+/// The instructions issued to a queue are numbered; those in [retired, issued) are in flight.
+struct QueueState {
+  uint32_t issued = 0;
+  uint32_t retired = 0;
+  uint64_t committed = 0; ///< bit i: instruction retired + i has committed
+
+  uint32_t inFlight() const { return issued - retired; }
+
+  bool hasCommitted(uint32_t place) const { return (committed >> place & 1) != 0; }
+
+  /// Whether the instruction at this place may have its effect now: without overlap, all before it
+  /// have had theirs.
+  bool mayCommit(uint32_t place, bool overlap) const {
+    if (place >= inFlight() || hasCommitted(place)) {
+      return false;
+    }
+    uint64_t older = (uint64_t(1) << place) - 1;
+    return overlap || (committed & older) == older;
+  }
+
+  bool operator==(const QueueState &) const = default;
+};
+
 /// Who completes the instructions of a queue: a queue of whole completion is one ring.
 inline uint32_t numRings(const Queue &queue) {
   return queue.completion == Completion::Split ? queue.weight : 1;
