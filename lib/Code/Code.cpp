@@ -96,6 +96,34 @@ Origin originOf(const Kernel &kernel, const Code &code, const Op &op) {
   return {kernel.instrs[dep.consumer].where, dep.where};
 }
 
+static std::vector<Location> placesOn(const Kernel &kernel, const Code &code, EngineId engine) {
+  std::vector<Location> places;
+  std::vector<LoopId> bodies{rootLoop};
+  for (const Op &op : code.engines[engine].ops) {
+    bool isForBody = op.kind == OpKind::BarrierBegin || op.kind == OpKind::Wait ||
+                     op.kind == OpKind::Signal || op.kind == OpKind::Reset ||
+                     op.kind == OpKind::Drain;
+    Location around = isForBody ? kernel.loops[bodies.back()].where : Location();
+    places.push_back(originOf(kernel, code, op).where.value_or(around));
+    if (op.kind == OpKind::LoopBegin || op.kind == OpKind::IfBegin) {
+      bodies.push_back(op.loop());
+    } else if (op.kind == OpKind::Else) {
+      bodies.back() = kernel.loops[bodies.back()].otherBranch;
+    } else if (op.kind == OpKind::LoopEnd || op.kind == OpKind::IfEnd) {
+      bodies.pop_back();
+    }
+  }
+  return places;
+}
+
+IdVector<EngineId, std::vector<Location>> placesOf(const Kernel &kernel, const Code &code) {
+  IdVector<EngineId, std::vector<Location>> places;
+  for (EngineId engine : code.engines.ids()) {
+    places.push(placesOn(kernel, code, engine));
+  }
+  return places;
+}
+
 std::vector<bool> insideBarriers(const std::vector<Op> &ops) {
   std::vector<bool> inside;
   bool isInside = false;

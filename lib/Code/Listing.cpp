@@ -30,10 +30,12 @@ struct Line {
 
 class Lister {
 public:
-  Lister(const Kernel &kernel, const Code &code, EngineId engine, const ListingOptions &options)
-      : kernel(kernel), code(code), engine(engine), options(options) {}
+  Lister(const Kernel &kernel, const Code &code, const ListingOptions &options)
+      : kernel(kernel), code(code), options(options), places(placesOf(kernel, code)) {}
 
-  std::string run() {
+  std::string run(EngineId of) {
+    engine = of;
+    lines.clear();
     const EngineProgram &program = code.engines[engine];
     for (const Op &op : program.ops) {
       add(op);
@@ -77,7 +79,7 @@ private:
       --depth;
       return open("else:");
     case OpKind::BarrierBegin:
-      open(fmt::format("SYNC {}", participants(op.barrier())));
+      open(fmt::format("SYNC {}", participants(op.barrier())), comment(op));
       hidden = !options.expandBarriers;
       depth -= hidden;
       return;
@@ -102,7 +104,7 @@ private:
     case OpKind::Signal:
       return line("signal" + signalText(op));
     case OpKind::Reset:
-      return line(fmt::format("[{} := 0]", run(op.signal, op.amount)));
+      return line(fmt::format("[{} := 0]", run(op.signal, op.amount)), comment(op));
     case OpKind::Drain:
       return line("drain");
     default:
@@ -189,11 +191,13 @@ private:
     return starts ? code.engines[engine].registers[op.dst].role.text : "";
   }
 
-  /// Where it comes from, and what it waits for. A wait alone has the place of what follows.
+  /// Where it comes from, and what it waits for. A wait that says for what has the place of what
+  /// follows.
   std::string comment(const Op &op) const {
     std::string text;
-    if (op.kind != OpKind::Wait) {
-      text = sourceText(kernel, originOf(kernel, code, op).place());
+    if (op.kind != OpKind::Wait || op.numReasons == 0) {
+      text = sourceText(kernel,
+                        places[engine][static_cast<size_t>(&op - code.engines[engine].ops.data())]);
     }
     for (uint32_t r = 0; r < op.numReasons; ++r) {
       text += text.empty() ? "" : "; ";
@@ -204,8 +208,9 @@ private:
 
   const Kernel &kernel;
   const Code &code;
-  const EngineId engine;
   const ListingOptions &options;
+  const IdVector<EngineId, std::vector<Location>> places;
+  EngineId engine;
   std::vector<Line> lines;
   uint32_t depth = 0;
   bool hidden = false; ///< inside a barrier that is shown as one line
@@ -215,14 +220,15 @@ private:
 
 std::string listing(const Kernel &kernel, const Code &code, EngineId engine,
                     const ListingOptions &options) {
-  return Lister(kernel, code, engine, options).run();
+  return Lister(kernel, code, options).run(engine);
 }
 
 std::string listing(const Kernel &kernel, const Code &code, const ListingOptions &options) {
   std::string text;
+  Lister lister(kernel, code, options);
   for (EngineId engine : kernel.engines.ids()) {
     text += text.empty() ? "" : "\n";
-    text += listing(kernel, code, engine, options);
+    text += lister.run(engine);
   }
   return text;
 }

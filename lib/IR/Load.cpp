@@ -97,7 +97,7 @@ Kernel loadKernel(KernelOp op, FileTable &files, Diagnostics &diagnostics) {
   for (DepOp dep : door.deps) {
     resolver.add(dep.getData(), files.where(dep));
   }
-  files.endKernel();
+  files.endKernel(op.getContext());
   return resolver.finish();
 }
 

@@ -17,6 +17,14 @@ void FileTable::startKernel(written::KernelResolver &newResolver) {
   }
 }
 
+void FileTable::endKernel(mlir::MLIRContext *context) {
+  for (size_t i = files.size(); i < resolver->files().size(); ++i) {
+    files.push_back(mlir::StringAttr::get(context, resolver->files()[i]));
+    numbers.try_emplace(files.back(), static_cast<uint32_t>(i));
+  }
+  resolver = nullptr;
+}
+
 Location FileTable::where(mlir::Operation *op) {
   mlir::Location location = op->getLoc();
   auto position = mlir::dyn_cast<mlir::FileLineColRange>(location);
@@ -28,9 +36,10 @@ Location FileTable::where(mlir::Operation *op) {
   }
   if (mlir::StringAttr file = position.getFilename(); file != lastFile) {
     auto [entry, isNew] = numbers.try_emplace(file, 0);
-    if (isNew) {
-      entry->second = resolver ? resolver->file(std::string_view(file.getValue()))
-                               : static_cast<uint32_t>(files.size());
+    if (isNew && resolver) {
+      entry->second = resolver->file(std::string_view(file.getValue()));
+    } else if (isNew) {
+      entry->second = static_cast<uint32_t>(files.size());
       files.push_back(file);
     }
     lastFile = file;

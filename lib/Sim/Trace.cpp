@@ -23,7 +23,7 @@ static std::string microseconds(Tick tick) {
 
 TraceWriter::TraceWriter(std::ostream &out, const Kernel &kernel, const Code &code,
                          uint64_t maxBytes)
-    : out(out), kernel(kernel), code(code), maxBytes(maxBytes) {
+    : out(out), kernel(kernel), code(code), places(placesOf(kernel, code)), maxBytes(maxBytes) {
   constexpr std::string_view head = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   out << head;
   SimResult longest;
@@ -69,8 +69,7 @@ void TraceWriter::name(std::string_view what, uint32_t process, uint32_t thread,
 /// Of an operation; its number and where it comes from lead the arguments.
 void TraceWriter::slice(EngineId engine, uint32_t index, uint32_t thread, std::string_view category,
                         std::string_view text, Tick from, Tick to, std::string_view arguments) {
-  const Op &op = code.engines[engine].ops[index];
-  std::string source = sourceJson(kernel, originOf(kernel, code, op).place());
+  std::string source = sourceJson(kernel, places[engine][index]);
   event(
       fmt::format(
           R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{"op":{}{}{}{}}}}})",

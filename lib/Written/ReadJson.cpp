@@ -52,7 +52,8 @@ protected:
       if (!hasPlaces) {
         expectId(at, index);
       }
-      resolver.add(data, whereOf(at));
+      // The place of an engine is that of its own queue, a field like the others.
+      resolver.add(data, std::is_same_v<S, EngineData> ? at.where() : whereOf(at));
     };
     forEach(object, key, visit, isNeeded);
   }
@@ -77,7 +78,7 @@ protected:
   bool read(const JsonAt &at, S &data, std::initializer_list<std::string_view> more = {}) {
     static const Keys keys = [&] {
       Keys all = keysOf<S>(more);
-      all.insert(all.end(), hasPlaces, "loc");
+      all.insert(all.end(), hasPlaces && std::ranges::find(all, "loc") == all.end(), "loc");
       return all;
     }();
     size_t before = at.numErrors();
@@ -152,13 +153,13 @@ public:
 
   Kernel run() {
     KernelData data;
-    document.expectObject(
-        {"schema", "version", "name", "reserves", "engines", "buffers", "body", "dependences"});
+    document.expectObject({"schema", "version", "name", "loc", "reserves", "engines", "buffers",
+                           "body", "dependences"});
     document.expectSchema("tally-kernel", 1, 2);
     std::string name = text(document, "name");
     readMembers(document, data);
     startWith(document);
-    resolver.open(name, data, document.where());
+    resolver.open(name, data, whereOf(document));
     list<EngineData>(document, "engines");
     list<BufferData>(document, "buffers", /*isNeeded=*/false);
     body(document, "body");

@@ -45,6 +45,22 @@ uint32_t KernelResolver::weightOf(const QueueData &data) {
   return 1;
 }
 
+/// What it says itself, or the place of its engine.
+Location KernelResolver::placeOf(const QueueData &data) {
+  if (!data.loc) {
+    return where;
+  }
+  if (data.loc->line < 1 || std::max(data.loc->line, data.loc->column) > UINT32_MAX) {
+    errors.error(at("queues"), fmt::format("queue '{}' is at {}:{}:{}; a line is at least 1, lines "
+                                           "and columns are at most {}",
+                                           data.name, data.loc->file, data.loc->line,
+                                           data.loc->column, UINT32_MAX));
+    return where;
+  }
+  return {builder.file(data.loc->file), static_cast<uint32_t>(data.loc->line),
+          static_cast<uint32_t>(data.loc->column)};
+}
+
 /// The number of a semaphore or register, or none if it is too large.
 std::optional<uint32_t> KernelResolver::reservable(uint64_t number, std::string_view key,
                                                    size_t index) {
@@ -77,13 +93,14 @@ template <typename IdT> void KernelResolver::pin(IdT id, const std::optional<uin
 
 void KernelResolver::add(const EngineData &data, Location place) {
   where = place;
+  where = placeOf(data.own);
   EngineId id = builder.engine(data.own.name, where);
   QueueId own = builder.queueOf(id);
   builder.setQueue(own, weightOf(data.own), data.own.completion);
   builder.reserveRegisters(id, reserved(data.reserves));
   queues.add(builder.peek().queues[own].name, own);
   for (const QueueData &each : data.queues) {
-    QueueId queue = builder.queue(each.name, weightOf(each), each.completion, where);
+    QueueId queue = builder.queue(each.name, weightOf(each), each.completion, placeOf(each));
     queues.add(builder.peek().queues[queue].name, queue);
   }
 }

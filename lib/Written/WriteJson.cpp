@@ -220,12 +220,17 @@ public:
       : JsonLines(out, indent, compact), kernel(kernel), locations(locations) {}
 
   void write() {
-    KernelWriter writer(kernel, *this);
+    KernelWriter writer(kernel, *this, locations);
     out += '{';
     indent += 2;
     line("\"schema\": \"tally-kernel\",");
     line("\"version\": 2,");
     text("name", kernel.text(kernel.name));
+    if (Location where = kernel.where; hasPlace(where)) {
+      line("\"loc\": {");
+      appendMembers(out, placeOf(where));
+      out += "},";
+    }
     if (!kernel.reserved.empty()) {
       line("\"reserves\": ");
       appendJson(out, std::get<0>(KernelData::fields), writer.head().reserves);
@@ -263,12 +268,19 @@ private:
   template <Struct S> void start(const S &data, const Origin &origin) {
     element();
     appendMembers(out, data);
-    Location where = origin.place();
-    if (locations && where.known() && where.file < kernel.files.size()) {
+    if (Location where = origin.place(); hasPlace(where)) {
       out += ", \"loc\": {";
-      appendMembers(out, LocData{kernel.files[where.file], where.line, where.column});
+      appendMembers(out, placeOf(where));
       out += '}';
     }
+  }
+
+  bool hasPlace(Location where) const {
+    return locations && where.known() && where.file < kernel.files.size();
+  }
+
+  LocData placeOf(Location where) const {
+    return {kernel.files[where.file], where.line, where.column};
   }
 
   const Kernel &kernel;

@@ -38,9 +38,10 @@ void addRow(Table &table, const LoadedKernel &loaded, Request options, Strategy 
   const Cell kernel = Cell::hidden(loaded.kernel.text(loaded.kernel.name));
   std::string name(toString(strategy));
   if (!compiled) {
-    std::string reason = diagnostics.reason();
-    Cell refused(fmt::format("not possible: {}", reason), reason);
-    table.add({kernel, name, {}, {}, {}, {}, {}, {}, refused});
+    const Diagnostic &reason = *diagnostics.firstError();
+    Cell refused(fmt::format("not possible: {}", reason.message), reason.message);
+    table.add(
+        {kernel, name, {}, {}, {}, {}, {}, {}, refused, sourceCell(loaded.kernel, reason.where)});
     return;
   }
   CodeSize size = measure(loaded.kernel, compiled->code, machine.instructionBytes);
@@ -53,6 +54,7 @@ void addRow(Table &table, const LoadedKernel &loaded, Request options, Strategy 
              size.semaphores,
              size.waits,
              overWaiting,
+             {},
              {}});
 }
 

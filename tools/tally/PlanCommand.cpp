@@ -166,20 +166,27 @@ Table groupTable(const Kernel &kernel, const SyncPlan &plan) {
                {"queue", "", 0, ": queue '"},
                {"body", "", 0, "' in "},
                {"signals", "", 0, ", N = "},
-               {"pinned", "", 0, ", pinned to semaphore "}});
+               {"pinned", "", 0, ", pinned to semaphore "},
+               {"loc", "", 0, "  "}});
   for (GroupId id : plan.groups.ids()) {
     const Group &group = plan.groups[id];
+    const bool isOfBody = group.body.valid();
     table.add({id.value, kernel.nameOf(group.queue),
-               !group.body.valid()      ? Cell("*", Json())
+               !isOfBody                ? Cell("*", Json())
                : group.body == rootLoop ? Cell("ROOT")
                                         : Cell(kernel.nameOf(group.body)),
-               group.numSignals, group.pinned ? Cell(*group.pinned) : Cell::hidden({})});
+               group.numSignals, group.pinned ? Cell(*group.pinned) : Cell::hidden({}),
+               sourceCell(kernel, isOfBody ? kernel.loops[group.body].where
+                                           : kernel.queues[group.queue].where)});
   }
   return table;
 }
 
 Table barrierTable(const Kernel &kernel, const SyncPlan &plan) {
-  Table table({{"place", "", 0, "  "}, {"loop", "", 0, " of '"}, {"engines", "", 0, "': "}});
+  Table table({{"place", "", 0, "  "},
+               {"loop", "", 0, " of '"},
+               {"engines", "", 0, "': "},
+               {"loc", "", 0, "  "}});
   for (LoopId loop : plan.barriers.ids()) {
     const LoopBarriers &at = plan.barriers[loop];
     for (auto [place, members] : {std::pair("entry", &at.entry), std::pair("back edge", &at.back),
@@ -189,7 +196,10 @@ Table barrierTable(const Kernel &kernel, const SyncPlan &plan) {
         names.push_back(kernel.nameOf(engine));
       }
       if (!names.empty()) {
-        table.add({place, kernel.nameOf(loop), {fmt::format("{}", fmt::join(names, ", ")), names}});
+        table.add({place,
+                   kernel.nameOf(loop),
+                   {fmt::format("{}", fmt::join(names, ", ")), names},
+                   sourceCell(kernel, kernel.loops[loop].where)});
       }
     }
   }
@@ -197,10 +207,14 @@ Table barrierTable(const Kernel &kernel, const SyncPlan &plan) {
 }
 
 Table resetTable(const Kernel &kernel, const SyncPlan &plan) {
-  Table table({{"loop"}, {"every", "", 0, "  every "}, {"", "", 0, " iterations of '"}});
+  Table table({{"loop"},
+               {"every", "", 0, "  every "},
+               {"", "", 0, " iterations of '"},
+               {"loc", "", 0, "  "}});
   for (const ResetPoint &point : plan.decisions.resets) {
     std::string loop(kernel.nameOf(point.loop));
-    table.add({Cell::hidden(loop), point.every, loop + "'"});
+    table.add({Cell::hidden(loop), point.every, loop + "'",
+               sourceCell(kernel, kernel.loops[point.loop].where)});
   }
   return table;
 }

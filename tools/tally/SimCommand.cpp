@@ -419,6 +419,7 @@ Table waitTable(const Kernel &kernel, const Code &code, const SimResult &result)
                {"runs"},
                {"waiting_ps"},
                {"loc", "", 0, "  "}});
+  const auto places = placesOf(kernel, code);
   for (const Share &share : sorted(std::move(shares))) {
     const Op &op = code.engines[share.engine].ops[share.op];
     std::vector<std::string> reasons = reasonsOf(kernel, code, op);
@@ -431,7 +432,7 @@ Table waitTable(const Kernel &kernel, const Code &code, const SimResult &result)
          {fmt::format("{}{}", reasons.empty() ? "" : ": ", fmt::join(reasons, ", ")), reasons},
          Cell::hidden(share.runs),
          Cell::hidden(share.span),
-         sourceCell(kernel, originOf(kernel, code, op).place())});
+         sourceCell(kernel, places[share.engine][share.op])});
   }
   return table;
 }
@@ -451,12 +452,12 @@ Table pathTable(const Kernel &kernel, const Code &code, const SimResult &result)
                {"kind"},
                {"span_ps"},
                {"loc", "", 0, "  "}});
+  const auto places = placesOf(kernel, code);
   for (const Share &share : sorted(std::move(shares))) {
-    const Op &op = code.engines[share.engine].ops[share.op];
     table.add({shareOf(share.span, result), toString(share.kind), kernel.nameOf(share.engine),
                Cell::hidden(share.op), purposeOf(kernel, code, share.engine, share.op),
                Cell::hidden(toString(share.kind)), Cell::hidden(share.span),
-               sourceCell(kernel, originOf(kernel, code, op).place())});
+               sourceCell(kernel, places[share.engine][share.op])});
   }
   return table;
 }

@@ -45,6 +45,21 @@ Kernel furnishedKernel(uint64_t seed) {
     }
     instr.accesses.count = static_cast<uint32_t>(kernel.accesses.size()) - instr.accesses.first;
   }
+  kernel.files = {"k", "k.py"};
+  uint32_t line = 0;
+  auto place = [&](auto &one) { one.where = {1, ++line, 1}; };
+  place(kernel);
+  std::ranges::for_each(kernel.engines, place);
+  for (Queue &queue : kernel.queues) {
+    const Engine &engine = kernel.engines[queue.engine];
+    bool hasOwn = engine.name != queue.name && random.percent(50);
+    hasOwn ? place(queue) : void(queue.where = engine.where);
+  }
+  std::ranges::for_each(kernel.loops, place);
+  kernel.loops[rootLoop].where = kernel.where;
+  std::ranges::for_each(kernel.instrs, place);
+  std::ranges::for_each(kernel.buffers, place);
+  std::ranges::for_each(kernel.deps, place);
   kernel.tiles = std::make_shared<const TileTable>(kernel);
   return kernel;
 }

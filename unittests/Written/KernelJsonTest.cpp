@@ -174,7 +174,8 @@ TEST(KernelJsonTest, allErrorsAtOnce) {
       errorsOf(R"({"schema": "tally-code", "version": 3, "nam": 1, "engines": [3, {"name": "act",
                    "weight": -1, "queues": [{"name": "q", "completion": "half"}]}],
                    "body": [{"instr": "i", "queue": "z"}, {"loop": "A", "trips": "n"}, {}]})"),
-      "k.json:1:40: error: unknown key 'nam'; allowed are 'schema', 'version', 'name', 'reserves', "
+      "k.json:1:40: error: unknown key 'nam'; allowed are 'schema', 'version', 'name', 'loc', "
+      "'reserves', "
       "'engines', 'buffers', 'body', 'dependences'\n"
       "k.json:1:12: error: at 'schema': expected \"tally-kernel\", found \"tally-code\"\n"
       "k.json:1:37: error: at 'version': expected an integer from 1 to 2, found 3\n"
@@ -240,6 +241,38 @@ TEST(KernelJsonTest, anyNameIsWritten) {
   KernelBuilder b("k");
   b.engine("\xff\n\"");
   EXPECT_NE(writeKernelJson(b.finish()).find("\xEF\xBF\xBD\\n\\\""), std::string::npos);
+}
+
+/// So do the kernel, its engines and their further queues; a queue that does not is where its
+/// engine is.
+TEST(KernelJsonTest, kernelsAndQueuesNameTheirPlaces) {
+  auto textWith = [](const std::string &line) {
+    return R"({"schema": "tally-kernel", "version": 2, "name": "k",
+      "loc": {"file": "k.py", "line": 1, "column": 0}, "body": [], "engines": [
+      {"name": "sp", "loc": {"file": "q.py", "line": 2, "column": 3}, "queues": [{"name": "in"},
+       {"name": "out", "loc": {"file": "q.py", "line": )" +
+           line + R"(, "column": 5}}]}]})";
+  };
+  std::optional<Kernel> kernel = read(textWith("4"));
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(kernel->files, (std::vector<std::string>{"k.json", "k.py", "q.py"}));
+  EXPECT_EQ(kernel->where, (Location{1, 1, 0}));
+  EXPECT_EQ(kernel->loops[rootLoop].where, kernel->where);
+  for (QueueId same : {QueueId(0), QueueId(1)}) {
+    EXPECT_EQ(kernel->queues[same].where, (Location{2, 2, 3}));
+  }
+  EXPECT_EQ(kernel->engines[EngineId(0)].where, (Location{2, 2, 3}));
+  EXPECT_EQ(kernel->queues[QueueId(2)].where, (Location{2, 4, 5}));
+  std::string written = writeKernelJson(*kernel, {.locations = true});
+  std::optional<Kernel> again = read(written);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(writeKernelJson(*again, {.locations = true}), written);
+  EXPECT_EQ(again->queues[QueueId(2)].where, (Location{2, 4, 5}));
+  EXPECT_EQ(writeKernelJson(*kernel).find("loc"), std::string::npos);
+  EXPECT_NE(errorsOf(textWith("0"))
+                .find("at 'engines[0].queues[1].loc.line': expected an integer "
+                      "from 1 to 4294967295"),
+            std::string::npos);
 }
 
 /// A statement stands where its `loc` says, in a file of its own; others stand in the document.

@@ -102,7 +102,8 @@ Keys optionalIn(const std::string &path, const Json &object) {
   };
   if (object.contains("schema")) {
     std::string schema = object["schema"];
-    return schema == "tally-kernel"    ? optional<written::KernelData>({"buffers", "dependences"})
+    return schema == "tally-kernel"
+               ? optional<written::KernelData>({"buffers", "dependences", "loc"})
            : schema == "tally-code"    ? Keys{"dependences"}
            : schema == "tally-machine" ? Keys{"description", "queue", "parameters", "facts"}
                                        : optional<ScheduleFile>();

@@ -284,7 +284,7 @@ class Kernel:
 
     def __init__(self, document, path="kernel"):
         check_fields(document, path, ("schema", "version", "name", "engines", "body"),
-                     ("reserves", "buffers", "dependences"))
+                     ("loc", "reserves", "buffers", "dependences"))
         check_schema(document, path, "tally-kernel", (1, 2))
         self.name = text(document["name"], path + ".name")
         self.reserves = reserved(document, path)
@@ -315,7 +315,7 @@ class Kernel:
             self.engines[name] = reserved(engine, at)
             self.add_queue(engine, at, name)
             for queue, at_queue in items(engine.get("queues", []), at + ".queues"):
-                check_fields(queue, at_queue, ("name",), ("weight", "completion"))
+                check_fields(queue, at_queue, ("name",), ("weight", "completion", "loc"))
                 self.add_queue(queue, at_queue, name)
 
     def add_queue(self, value, path, engine):

@@ -23,6 +23,11 @@ struct Origin {
 /// dependence behind it.
 Origin originOf(const Kernel &kernel, const Code &code, const Op &op);
 
+/// Of each operation of each engine. What is for no instruction and no dependence, as barriers,
+/// resets, and waits that name none, is for the body around it; arithmetic is for what follows, and
+/// has no place of its own.
+IdVector<EngineId, std::vector<Location>> placesOf(const Kernel &kernel, const Code &code);
+
 } // namespace tally
 
 #endif // TALLY_CODE_ORIGIN_H

@@ -37,8 +37,9 @@ public:
   /// Gives a new kernel all files known so far.
   void startKernel(written::KernelResolver &resolver);
 
-  /// What follows and stands in another file has no place in this kernel.
-  void endKernel() { resolver = nullptr; }
+  /// Takes over the files that its queues named. What follows and stands in another file has no
+  /// place in this kernel.
+  void endKernel(mlir::MLIRContext *context);
 
   /// The core's form of a location: the first file position in it, or nowhere.
   Location where(mlir::Operation *op);

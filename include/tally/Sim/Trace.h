@@ -62,6 +62,7 @@ private:
   std::ostream &out;
   const Kernel &kernel;
   const Code &code;
+  const IdVector<EngineId, std::vector<Location>> places; ///< of operations
   uint64_t maxBytes;
   uint64_t numBytes = 0; ///< so far, with those of the longest end
   uint64_t minBytes = 0;

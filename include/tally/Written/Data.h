@@ -24,7 +24,7 @@ using Names = std::vector<std::string>;
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Where a statement comes from, if not from this text; MLIR has locations of its own.
+/// Where something comes from, if not from this text; of statements MLIR has locations of its own.
 struct LocData {
   std::string file;
   uint64_t line = 0;
@@ -48,11 +48,13 @@ struct QueueData {
   std::string name;
   uint64_t weight = 1;
   Completion completion = Completion::Whole;
+  std::optional<LocData> loc; ///< none: its engine's place
 
   static constexpr auto fields =
       std::tuple(first("name", &QueueData::name, "a queue"),
                  field("weight", &QueueData::weight, {.min = 1, .max = maxCount}),
-                 field("completion", &QueueData::completion, {.topic = "how a queue completes"}));
+                 field("completion", &QueueData::completion, {.topic = "how a queue completes"}),
+                 field("from", &QueueData::loc, {.key = "loc"}));
 };
 
 struct EngineData {

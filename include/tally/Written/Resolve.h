@@ -92,6 +92,8 @@ public:
   /// The number of a file for Location::file.
   uint32_t file(std::string_view path) { return builder.file(path); }
 
+  const std::vector<std::string> &files() const { return builder.peek().files; }
+
   /// `; this statement comes from k.py:12:5`, if it names a place elsewhere.
   std::string sourceOf(Location where) const;
 
@@ -114,6 +116,7 @@ private:
   std::vector<uint32_t> reserved(const std::vector<uint64_t> &numbers);
   template <typename IdT> void pin(IdT id, const std::optional<uint64_t> &semaphore);
   uint32_t weightOf(const QueueData &data);
+  Location placeOf(const QueueData &data);
   std::vector<BufferId> earlierBuffers(const Names &names, std::string_view key);
   Trip tripOf(const TripData &data);
   void setSync(LoopId id, const std::string &name);

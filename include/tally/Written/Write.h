@@ -21,8 +21,9 @@ namespace tally::written {
 
 template <typename Form> class KernelWriter {
 public:
-  KernelWriter(const Kernel &kernel, Form &form)
-      : kernel(kernel), form(form), pins(pinnedSemaphores(kernel)) {}
+  /// `hasPlaces`: queues say where they come from. Of statements the form is told.
+  KernelWriter(const Kernel &kernel, Form &form, bool hasPlaces = true)
+      : kernel(kernel), form(form), hasPlaces(hasPlaces), pins(pinnedSemaphores(kernel)) {}
 
   KernelData head() const { return {{kernel.reserved.begin(), kernel.reserved.end()}}; }
 
@@ -88,7 +89,12 @@ private:
 
   QueueData queue(QueueId id) const {
     const Queue &queue = kernel.queues[id];
-    return {text(queue.name), queue.weight, queue.completion};
+    Location where = queue.where;
+    bool isOwn = hasPlaces && where.known() && where.file < kernel.files.size() &&
+                 where != kernel.engines[queue.engine].where;
+    return {text(queue.name), queue.weight, queue.completion,
+            isOwn ? std::optional(LocData{kernel.files[where.file], where.line, where.column})
+                  : std::nullopt};
   }
 
   Names names(const std::vector<BufferId> &ids) const {
@@ -153,6 +159,7 @@ private:
 
   const Kernel &kernel;
   Form &form;
+  const bool hasPlaces;
   const std::map<InstrId, uint32_t> pins;
   InstrData instrData;
   DepData depData;
