@@ -154,9 +154,29 @@ private:
                              "instructions of '{}', which completes in parts: wait for all that "
                              "are in flight, or use semaphores in turn",
                              kernel.nameOf(consumer.instr), sema(raised), value, name)
-               : fmt::format("'{}' waits for '{}' >= {}, but others than '{}' raise it, too: use a "
-                             "semaphore for each queue, or wait for all of them",
-                             kernel.nameOf(consumer.instr), sema(raised), value, name);
+               : fmt::format("'{}' waits for '{}' >= {}, but {}", kernel.nameOf(consumer.instr),
+                             sema(raised), value, whoElse(raised, queue));
+  }
+
+  /// What raises it beside runs of the queue: runs of other queues, or a `signal` in some code.
+  std::string whoElse(SemaId raised, QueueId queue) const {
+    std::string signals;
+    for (EngineId engine : kernel.engines.ids()) {
+      for (const Op &op : subject.code.engines[engine].ops) {
+        if (op.kind == OpKind::Issue && op.signal == raised &&
+            kernel.instrs[op.instr()].queue != queue) {
+          return fmt::format("others than '{}' raise it, too: use a semaphore for each queue, or "
+                             "wait for all of them",
+                             kernel.nameOf(queue));
+        }
+        if (op.kind == OpKind::Signal && op.signal == raised) {
+          signals = fmt::format("a signal in the code of '{}' raises it, too: wait for as much "
+                                "more as that raises it by",
+                                kernel.nameOf(engine));
+        }
+      }
+    }
+    return signals.empty() ? "it may be raised by something else, too" : signals;
   }
 
   /// `'s' >= 1`, or how its register came to be wrong.
