@@ -258,6 +258,12 @@ pairs_tests() {
   sed -n '/^features:/,$p' "$logs/${name// /-}.log" | sed -n 1,40p >&2
 }
 
+# The language of documents, help, messages and comments; and that the checker of it finds what it is for.
+prose_tests() {
+  check_one "rules of prose" python3 utils/test-prose.py
+  check_one "prose" python3 utils/prose.py
+}
+
 # outside_tests SECONDS: the interpreter that is written from the documents alone: its rules, on code
 # written by hand; then what it says of a few random kernels as compiled, and whether the checks agree
 # with it, for so long each.
@@ -349,6 +355,7 @@ verb_test() {
 # test_steps PROOF OUTSIDE-SECONDS MATRIX-SECONDS PAIRS-MINUTES [MORE]
 test_steps() {
   "$1"
+  prose_tests
   if build_tree release; then
     # Without it, there are no tests of certificates.
     check_one "checker is built" test -x "$build/release/bin/tally-certify"
@@ -487,6 +494,11 @@ verb_format() {
   sources | xargs clang-format-22 "${options[@]}"
 }
 
+# prose [OPTION...] [FILE...]: see utils/prose.py --help.
+verb_prose() {
+  python3 utils/prose.py "$@"
+}
+
 verb_tidy() {
   need "${packages[@]}" clang-tidy-22
   build_tree release
@@ -513,11 +525,12 @@ usage: ./do VERB [OPTION...]
   build                 build everything into build/release (programs: build/release/bin)
   install [PREFIX]      build, then install to PREFIX (default /usr/local)
   sanitize              build with ASan and UBSan, run the unit and lit tests
-  fuzz [SECONDS [SEED]] each libFuzzer target and random kernels for so long (60), mixed cases
+  fuzz [SECONDS [SEED]] each libFuzzer target and random kernels for this time (60), mixed cases
                         until all pairs of features have met, and mutants
   bench [NAME] [OPT...] run one benchmark, or all; options go to the benchmark
   format [--check]      format the C++ sources, or only say what is not formatted
   tidy                  run clang-tidy over the C++ sources
+  prose [OPT...]        check the language of documents, help, messages and comments
   help                  this text
 
 Missing packages are installed first (Debian 12, as root); elsewhere they are named. With

@@ -1,4 +1,4 @@
-//===- Apart.h - Measuring in a process of one's own ----------------------===//
+//===- Apart.h - Measuring in a separate process --------------------------===//
 //
 // The peak memory of a process never falls. So each row of a benchmark is measured in a child,
 // which sends back what it found.

@@ -3,7 +3,7 @@
 // bench-certify [--format=text|json]
 //
 // Nests of loops, with 500 instructions and as many dependences in each innermost body, on five
-// queues; and loops beside one another, each with a counter of its own on both engines. Code has
+// queues; and loops side by side, each with a counter of its own on both engines. Code has
 // one semaphore per loop and queue, or one per instruction, for a machine whose subtraction stops
 // at zero, and for one that wraps around. Each row is a process of its own, which runs
 // tally-certify: time is its time on a processor, memory is its peak.

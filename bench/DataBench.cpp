@@ -2,9 +2,9 @@
 //
 // bench-data [--size=small|paper] [KERNEL]...
 //
-// For each kernel: its inputs by chance; its run on trn2, counted per loop, in simulated time; all
-// of its arithmetic in the order of that run; all of memory compared with the sequential run, bit
-// by bit; and its results with NumPy, which computes them from their definition
+// Each kernel gets random inputs and runs on trn2, counted per loop, in simulated time. All of its
+// arithmetic is done in the order of that run. All of memory is compared with the sequential run,
+// bit by bit, and the results with NumPy, which computes them from their definition
 // (utils/numpy-reference.py). Files go to $TMPDIR (or /tmp), at most one gigabyte at a time.
 //===----------------------------------------------------------------------===//
 

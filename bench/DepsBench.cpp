@@ -1,4 +1,4 @@
-//===- DepsBench.cpp - How long it takes to find dependences ---------------===//
+//===- DepsBench.cpp - How long it takes to find dependences --------------===//
 //
 // bench-deps [--format=text|json] [--shape=PATTERN/NEST]... [--instructions=N]... [--in-order]
 // bench-deps --worst[=COUNT] [--instructions=N] [--in-order]
@@ -7,7 +7,7 @@
 // memory is its own, the kernel included. Timed: extraction, with and without the removal of what
 // is implied. --in-order: on a machine whose queues do not overlap their instructions.
 //
-// --worst looks at so many random shapes (RandomShapes.h), and prints the ten that take most time
+// --worst looks at this many random shapes (RandomShapes.h), and prints the ten that take most time
 // per instruction; --shape=random/SEED looks at one of them.
 //===----------------------------------------------------------------------===//
 

@@ -7,7 +7,7 @@
 //
 // Each row is measured in a process of its own, so that its peak memory is its own: the kernel
 // itself, its plan and its code together. Timed: choose(), makePlan() and lower(), on a machine
-// without limits, after check(), which is reported beside it in text.
+// without limits, after check(), which is reported next to it in text.
 //===----------------------------------------------------------------------===//
 
 #include "Apart.h"

@@ -1,4 +1,4 @@
-//===- RandomShapes.cpp - Kernels of any size that nobody chose ------------===//
+//===- RandomShapes.cpp - Random kernels of any size ----------------------===//
 
 #include "RandomShapes.h"
 

@@ -1,4 +1,4 @@
-//===- RandomShapes.h - Kernels of any size that nobody chose --------------===//
+//===- RandomShapes.h - Random kernels of any size ------------------------===//
 //
 // What a search for the worst time per instruction draws: how many engines, queues and buffers; how
 // bodies nest, branch and follow one another; and, for each kernel, a few of these ways to touch

@@ -1,6 +1,6 @@
 //===- HandWritten.h - Code as a person might have written it -------------===//
 //
-// Compiled code is written down, read again as code of nobody's strategy, and rearranged in ways
+// Compiled code is written down, read again as code without a strategy, and rearranged in ways
 // that keep it right:
 //
 //   wait alone       the wait of an instruction stands before it

@@ -3,9 +3,9 @@
 // A few small buffers, so that nearly all instructions conflict, some of them over one another; and
 // tiles whose indices, sizes and guards take every form that the language has.
 //
-// Unless they may, no tile leaves its buffer in a run that keeps to the bounds of its loops: the
-// range of each index is computed while it is drawn, and what could get out is taken modulo what
-// there is room for. Loops with a run-time value and no bound are taken to run at most
+// Unless they may, no tile leaves its buffer in a run that keeps to the bounds of its loops. The
+// range of each index is computed while it is drawn, and an index that could leave is taken modulo
+// the room. Loops with a run-time value and no bound are taken to run at most
 // `assumedTrips` times; of while-loops nothing is assumed.
 //
 //===----------------------------------------------------------------------===//

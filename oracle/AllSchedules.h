@@ -1,9 +1,9 @@
 //===- AllSchedules.h - All states that code can come to ------------------===//
 //
-// Walks every schedule of small code and notes what it shows: which instructions that touch the
-// same memory are in flight at once, or are issued before one that the kernel has first; whether it
-// gets stuck; and what memory holds at the end. Knows nothing of clocks, of order, or of what the
-// race check holds back.
+// Walks every schedule of small code and notes what it shows. It notes which instructions that
+// touch the same memory are in flight at once, or are issued before one that the kernel has first;
+// whether it gets stuck; and what memory holds at the end. It knows nothing of clocks, of order, or
+// of what the race check holds back.
 //
 // Independent of  the race check, and of the explorer's reductions
 // Shared          the steps of code (Check/Impl.h)

@@ -1,8 +1,8 @@
 //===- Enumerate.h - All conflicts of one run, one by one -----------------===//
 //
 // The oracle for extraction. Walks a kernel with given trips as one sequential program, writes down
-// every element that every run of every instruction touches, and compares all pairs: by their
-// indices in one buffer, byte by byte in two that lie over one another.
+// every element that every run of every instruction touches, and compares all pairs. Within
+// one buffer it compares indices; in two buffers that overlap, bytes.
 //
 // Independent of  Deps, and of the other two evaluations of tiles (Check, Data)
 // Shared          the parser of tiles (Model/AccessText.h)

@@ -7,8 +7,8 @@
 //   scf.while   before-region, whose first result decides; the others go to the body
 //   scf.if      one of two regions
 //
-// Run-time values come from Bindings, by how often each was asked for: `trips` and the
-// `guard` of an if are one entry of their loop each; the `guard` of a while-loop is asked once
+// Run-time values come from Bindings, by how often each was asked for. `trips` and the
+// `guard` of an if are one entry of their loop each. The `guard` of a while-loop is asked once
 // for each iteration and once more to end.
 //
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,6 @@
 //===- Outside.h - What an engine does to the outside, in order -----------===//
 //
-// Two ways to run one engine's code that share nothing but the Bindings: the core's EngineRun
+// Two ways to run one engine's code that share only the Bindings: the core's EngineRun
 // over the flat operations, and an interpreter of functions in scf and arith. Both give the
 // sequence of waits, instructions, signals, resets and drains, each with the values it
 // had. Equal sequences mean that the two forms are the same code.

@@ -1,7 +1,7 @@
 //===- PlanComparison.h - A plan's thresholds against the definition ------===//
 //
 // Walks each engine through the kernel a second time, now with the counters that wait
-// expressions may use, kept as Expr.h and Plan.h describe them: total and trip
+// expressions may use, kept as Expr.h and Plan.h describe them. Total and trip
 // are set when a body is entered, rings are shifted just before that, ordinals
 // (in the unit of the semaphore: runs times weight) at each block. At every run of a consumer, the
 // threshold of each of its dependences must show exactly the runs that the definition asks for.

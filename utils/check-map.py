@@ -6,8 +6,8 @@ when a folder has no row, a row no folder, an include is not in the map, or the 
 include that no file has. An arrow against the order of the rows is an error as well: so there
 are no circles.
 
-A header in include/tally that nobody outside of its library includes belongs beside its sources: that only
-unit tests include it is not enough. And the files that the lists of CONTRIBUTING.md and the table of
+A header in include/tally that no code outside of its library includes belongs next to its sources; unit tests do not
+count. And the files that the lists of CONTRIBUTING.md and the table of
 thresholds name are there.
 
 usage: check-map.py

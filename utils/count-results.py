@@ -3,9 +3,9 @@
 
 usage: count-results.py KIND FILE
 
-KIND is `shards` (ctest --output-junit; a test with a number, as Deps.3, is a shard, which leaves the
-results of its cases beside that file, as Deps.3.xml in the form of GoogleTest; another is one case), `lit` (lit --output) or `counts` (a file that holds
-the two numbers). Each failed case is shown on stderr. A skipped case counts as neither. A file that is
+KIND is `shards` (ctest --output-junit), `lit` (lit --output) or `counts` (a file that holds the two numbers). Of `shards`, a
+test with a number, as Deps.3, leaves the results of its cases next to that file, as Deps.3.xml in the form of GoogleTest;
+any other test is one case. Each failed case is shown on stderr. A skipped case counts as neither. A file that is
 missing, broken or empty of cases is one failure: a runner that did not get far enough to say
 anything must not look like success.
 """

@@ -6,7 +6,7 @@ usage: numpy-reference.py KERNEL INPUTS OUTPUTS
 INPUTS and OUTPUTS are the folders of `tally kernels emit KERNEL --inputs` and `tally sim --outputs`.
 Everything here is written from the mathematics alone, in double precision and without tiles,
 engines or loops over them. Numbers are compared by the largest error, relative to the largest number
-of the result; what is allowed stands beside each kernel, with the reason.
+of the result; what is allowed stands with each kernel, with the reason.
 """
 
 import os

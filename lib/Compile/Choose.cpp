@@ -1,6 +1,6 @@
 //===- Choose.cpp - Strategy 'auto': the cheapest way to share semaphores -===//
 //
-// The choice is made for *sets*: the instructions of one queue in one body that somebody waits for.
+// The choice is made for *sets*: the instructions of one queue in one body that are waited for.
 // (The others of the body signal nothing.) A set has one semaphore for each member, one for all,
 // or is part of one for its whole queue. Those that the kernel pins to one semaphore are a set of
 // their own, about which nothing is left to choose.

@@ -44,7 +44,8 @@ public:
             machine.counterLimit());
     }
     if (!plan.sharing.empty() && plan.strategy != Strategy::Auto) {
-      error("strategy '{}' leaves no choice who shares a semaphore", toString(plan.strategy));
+      error("strategy '{}' leaves no choice which instructions share a semaphore",
+            toString(plan.strategy));
     }
     if (std::ranges::any_of(plan.remembered, [](uint32_t n) { return n > mostRemembered; })) {
       error("a ring remembers at most {} iterations", mostRemembered);

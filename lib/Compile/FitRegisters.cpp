@@ -9,9 +9,9 @@
 //
 // Counters themselves stay. If they are too many, checkLimits() has the last word.
 //
-// Cost: as making plan and code once for thresholds, and then once or twice for copies: as many as
-// are too many are forgotten at once, and a second time only if waits that others implied take
-// the place of those that became longer.
+// Cost: plan and code are made once for thresholds, and then once or twice for copies. All copies
+// that are too many are forgotten at once. There is a second time only if waits that others implied
+// replace those that became longer.
 //===----------------------------------------------------------------------===//
 
 #include "FitRegisters.h"

@@ -7,8 +7,8 @@
 // up to a number of entries that is said.
 //
 // Counters that are reset between iterations of a loop R have only the entries of l since then:
-// if R has so many at most, entries = iterations of R * entries of l in each. Of the loops around l
-// the outermost one that will do is taken: it comes to its barrier least often.
+// if R has at most that many, entries = iterations of R * entries of l in each. Of the loops around
+// l the outermost one that will do is taken: it comes to its barrier least often.
 //===----------------------------------------------------------------------===//
 
 #include "Overflow.h"

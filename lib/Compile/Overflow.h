@@ -1,8 +1,8 @@
 //===- Overflow.h - Do counters stay below the machine's limit? -----------===//
 //
-// Three answers where trip bounds do not show that they do: counters are reset on the way, the
-// kernel is refused with the bound that would settle it, or the code is kept as it is and said to
-// be right up to so many iterations.
+// If trip bounds do not show that they do, there are three answers. Counters are reset during the
+// run; the kernel is refused with the bound that would settle it; or the code is kept, and a remark
+// says up to how many iterations it is right.
 //
 //===----------------------------------------------------------------------===//
 

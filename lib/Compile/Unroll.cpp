@@ -2,7 +2,7 @@
 //
 // A loop that is unrolled does what it did, with fewer branches: the same waits, for the same
 // values of the same semaphores. So nothing else has to know: not the plan, whose dependences cross
-// the edges of the loop as before, and not who runs or checks the code.
+// the edges of the loop as before, and not what runs or checks the code.
 //
 // A loop is unrolled step by step, each step writing twice as many bodies and saving half of the
 // branches that are left.

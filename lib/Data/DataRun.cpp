@@ -476,11 +476,11 @@ std::string describe(const Kernel &kernel, const Runs &runs, const DataFault &fa
   auto buffer = [&] { return kernel.text(kernel.buffers[fault.buffer].name); };
   switch (fault.kind) {
   case DataFault::Kind::PoisonRead:
-    return fmt::format("{} reads {}, which nobody has written yet{}", who,
+    return fmt::format("{} reads {}, which is not written yet{}", who,
                        elementText(kernel, fault.buffer, fault.element), again);
   case DataFault::Kind::PoisonIndex:
-    return fmt::format("{} takes rows of '{}' by an index that nobody has written yet{}", who,
-                       buffer(), again);
+    return fmt::format("{} takes rows of '{}' by an index that is not written yet{}", who, buffer(),
+                       again);
   case DataFault::Kind::BadIndex:
     return fmt::format("{} takes row {} of '{}', which has rows 0 to {}{}", who, fault.index,
                        buffer(), kernel.buffers[fault.buffer].shape[0] - 1, again);

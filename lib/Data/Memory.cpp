@@ -174,9 +174,10 @@ static void checkOverlaps(const Kernel &kernel, const IdVector<BufferId, uint64_
     for (BufferId earlier : buffer.alias) {
       diagnostics.error(
           buffer.where,
-          fmt::format("nobody knows where buffer '{}' shares memory with '{}', so data cannot be "
-                      "followed; give both addresses, or leave out 'alias'",
-                      kernel.text(buffer.name), kernel.text(kernel.buffers[earlier].name)));
+          fmt::format(
+              "it is not known where buffer '{}' shares memory with '{}', so data cannot be "
+              "followed; give both addresses, or leave out 'alias'",
+              kernel.text(buffer.name), kernel.text(kernel.buffers[earlier].name)));
     }
   }
   for (Overlap overlap : findOverlaps(kernel, bytes)) {

@@ -3,8 +3,9 @@
 // A value is an array of f32 in row-major order, and for each element whether it is poison. Every
 // function here is a function of values alone: the same operands give the same bits.
 //
-// Functions on whole numbers make whole values: their elements hold 32 bits instead. Whoever takes
-// an operand of the other kind converts it: to the number with a sign, or to the nearest one.
+// Functions on whole numbers make whole values: their elements hold 32 bits instead. An
+// operation that takes the other kind converts them: to numbers with a sign, or to the nearest
+// ones.
 //
 // Poison: an element of a result is poison if any element that it was made of is.
 //

@@ -7,8 +7,8 @@
 //   W0 X[0:4]   W1 X[2:4]   R X[1:2]         [0,1): W0   [1,2): W0 R   [2,3): W0 W1 R   ...
 //
 // A write outside all loops whose tile is always the same is the last that matters for the
-// elements it covers: what lies in it wholly is dropped. Whoever needs the dropped one comes after
-// the write, and conflicts with it, too; and the write itself waits for the dropped one, or
+// elements it covers: what lies in it wholly is dropped. A run that needs the dropped one comes
+// after the write, and conflicts with it, too; and the write itself waits for the dropped one, or
 // follows it in one queue.
 //
 // So does, for reads there, the last one of each queue.

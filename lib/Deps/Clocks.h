@@ -1,10 +1,10 @@
 //===- Clocks.h - What dependences imply, by clocks -----------------------===//
 //
 // Chains from wait to wait are not searched for: the text is walked once, and each run starts with
-// a clock, which says for each queue what has surely retired (Knowledge.h). It has the clock of
-// the run that its engine issued before; it takes the latest of its waits first: if the clock says
-// that the producer has retired, the wait is implied; else the clock takes over what the producer
-// knew, and the producer.
+// a clock, which says for each queue what has surely retired (Knowledge.h). It starts with the
+// clock of the run that its engine issued before, and takes the latest of its waits first. If the
+// clock says that the producer has retired, the wait is implied. Otherwise the clock takes over
+// what the producer knew, and the producer.
 //
 //   for A { load;  scale;  store }        copies of the body: 1 + the largest distance on A
 //

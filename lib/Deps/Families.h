@@ -1,8 +1,8 @@
 //===- Families.h - Accesses of one memory, by how their tiles move -------===//
 //
-// Within a family (Slots.h), who meets whom is known without a question: the box of each tile
-// in its slot is cut into cells at all places where one of them begins or ends, and each cell is a
-// place of its own (Reaching.h).
+// Within a family (Slots.h), it is known without a question which tiles meet. The box of each
+// tile in its slot is cut into cells at all places where one of them begins or ends, and each cell
+// is a separate place (Reaching.h).
 //
 //   X[0:4]  X[2:4]           cells [0,2) [2,4) [4,6): the second writes over half of the first
 //

@@ -20,7 +20,8 @@
 //                        nothing is left out
 //
 // Each body is summed up once (what it leaves, whether it writes over all before), then walked
-// once. Linear in accesses and in what is found, but for accesses in branches, which hide nothing.
+// once. Linear in accesses and in what is found, except for accesses in branches, which hide
+// nothing.
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_LIB_DEPS_REACHING_H

@@ -48,7 +48,7 @@ std::string whatMakesItConstant(const Kernel &kernel, const DerivedDep &derived)
   }
   LoopId loop = ringThatStartsAnew(kernel, consumer);
   if (loop.valid() && consumer.home == kernel.instrs[derived.dep.producer].home) {
-    return fmt::format("'{0}' starts anew in each run of its loop; a constant trip count makes it "
+    return fmt::format("'{0}' starts again in each run of its loop; a constant trip count makes it "
                        "constant, and 'total({0})' instead of '{0}', if the ring may go on",
                        kernel.nameOf(loop));
   }
@@ -77,7 +77,7 @@ std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
         "constants, or a buffer of its own, to wait for less",
         text(has(derived.producerAccess, "$") ? derived.producerAccess : derived.consumerAccess));
   case Excess::Alias:
-    return fmt::format("{} may lie in the same memory, nobody knows where; give both buffers an "
+    return fmt::format("{} may lie in the same memory, at unknown places; give both buffers an "
                        "address and a type, or say 'noalias', to wait for less",
                        both);
   case Excess::Guarded:

@@ -1,6 +1,6 @@
 //===- Slots.h - Tiles that are slots of a ring, or always the same -------===//
 //
-// A tile that is made of constants, but for one dimension in which it moves with one loop:
+// A tile that is made of constants, except for one dimension in which it moves with one loop:
 //
 //   X[0:128]                       always the same
 //   X[(A + 1) mod 4, 0:128]        slot A + 1 of a ring of 4

@@ -4,7 +4,7 @@
 //
 // The hull of a tile is a range of memory, in which tiles of other buffers may lie, too. It is
 // counted in elements where a buffer has its memory for itself; in bytes where it shares memory
-// and all is known of that; else all memory of its group is one place.
+// and all is known of that. Otherwise all memory of its group is one place.
 //
 //===----------------------------------------------------------------------===//
 

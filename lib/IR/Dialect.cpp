@@ -32,7 +32,7 @@ public:
     if (version != tally::ir::bytecodeVersion) {
       reader.emitError("bytecode of version ")
           << version << " of tally; this one reads version " << tally::ir::bytecodeVersion
-          << "; write it anew from its source";
+          << "; write it again from its source";
       return nullptr;
     }
     return std::make_unique<Version>();

@@ -341,7 +341,7 @@ public:
     }
     for (size_t i = 0; i < places.size(); ++i) {
       if (places[i].isValid() && words.topics[last] && words.topics[i] == words.topics[last]) {
-        return parser.emitError(at) << "'" << word << "' is given beside '" << words.texts[i]
+        return parser.emitError(at) << "'" << word << "' is given together with '" << words.texts[i]
                                     << "'; both say " << words.topics[last];
       }
     }
@@ -411,7 +411,7 @@ private:
     }
     if (has("flat") && has("at")) {
       return parser.emitError(parser.getNameLoc())
-             << "'flat' counts runs over the whole execution, so 'at' cannot stand beside it";
+             << "'flat' counts runs over the whole execution, so 'at' cannot be given with it";
     }
     return success();
   }

@@ -1,8 +1,9 @@
 //===- Load.cpp - From operations to kernels and code ---------------------===//
 //
 // A door to the resolvers (Resolve.h). It goes over the operations of a kernel, and of code,
-// several times, so that their order in the text is free where it means nothing: first what is
-// declared (engines and buffers; semaphores, registers), then the tree in order, then dependences.
+// several times, so that their order in the text is free where it means nothing. First come
+// declarations (engines and buffers; semaphores, registers), then the tree in order, then
+// dependences.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- PlainText.cpp - Kernels from text, without making operations -------===//
 //
-// Most files hold nothing but kernels, spelt as tally prints them. They are read here with the
+// Most files hold only kernels, spelt as tally prints them. They are read here with the
 // grammar of the operations (Grammar.h), straight into the resolver: a module of a million
 // operations, with a location each, takes most of the time and memory of a command otherwise.
 //

@@ -1,8 +1,8 @@
 //===- Verify.cpp - What may stand where, and legality --------------------===//
 //
 // An operation outside any kernel or code is reported by its own verifier. Everything inside is
-// reported by the verifier of the kernel or code around it, all in one run: first what may
-// not stand where it stands, then what the core has to say about the meaning
+// reported by the verifier of the kernel or code around it, all in one run. First come
+// operations that may not stand where they stand, then what the core says about the meaning
 // (Check.h, Bounds.h, verifyCode), each at its own place.
 //
 // So an editor that runs the verifier shows every mistake of a kernel at once. It is linear in the
@@ -176,7 +176,7 @@ mlir::LogicalResult CodeOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
   if (!kernelOp) {
     return emitOpError("is for kernel '")
            << printable(std::string_view(getKernel()))
-           << "', which is not in this module; write the kernel beside its code, in the same file";
+           << "', which is not in this module; write the kernel and its code in the same file";
   }
   FileTable own;
   FileTable &files = once ? once->files : own;

@@ -1,4 +1,4 @@
-//===- AddManyLoop.cpp - Nothing but iterations ---------------------------===//
+//===- AddManyLoop.cpp - Iterations, and no more --------------------------===//
 //
 //   for i:  vector  c[i] := a[i] + b[i]
 //           scalar  d[i] := c[i]

@@ -1,7 +1,7 @@
 //===- Anchors.h - Where a value stands still, seen from a consumer -------===//
 //
 // The inputs of an expression change at the entry of some loops around its consumer, and in
-// statements beside it. The innermost body in which any of them changes is the *anchor*; within
+// statements next to it. The innermost body in which any of them changes is the *anchor*; within
 // it, the last statement before the consumer that changes one opens an *epoch*. Expression,
 // anchor and epoch identify a value.
 //

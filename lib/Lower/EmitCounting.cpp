@@ -18,7 +18,7 @@
 // the walk that calls them in order.
 //
 // Two ways to count for less, where the options allow: a loop's own counter instead of one that is
-// kept beside it, and thresholds that are stepped at the end of a body instead of computed in it.
+// kept with it, and thresholds that are stepped at the end of a body instead of computed in it.
 //
 // Steps:  1. demand   counters that the engine's waits read, and until when (CounterDemand.h)
 //         2. hoist    values wanted before a statement because of a consumer inside it

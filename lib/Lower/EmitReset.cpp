@@ -2,7 +2,7 @@
 //
 // What is set back at a reset point: the counters of all bodies in the loop, thresholds stepped
 // there, copies of these counters wherever they are kept, and all that counts whole queues. A value
-// computed of them is computed anew before it is used, for its inputs have changed.
+// computed of them is computed again before it is used, for its inputs have changed.
 //===----------------------------------------------------------------------===//
 
 #include "CounterCode.h"

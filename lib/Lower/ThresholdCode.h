@@ -1,7 +1,7 @@
 //===- ThresholdCode.h - Where the value of an expression is computed -----===//
 //
 // The inputs of an expression, seen from a consumer, change at the entry of some loops around the
-// consumer, and in statements beside it. The innermost body in which any of them changes is the
+// consumer, and in statements next to it. The innermost body in which any of them changes is the
 // *anchor*; within it, the last statement before the consumer that changes one opens an *epoch*.
 // Expression, anchor and epoch identify a value: computed once, in the anchor's body before the
 // statement that holds the first consumer, it serves every consumer of that epoch, in nested loops

@@ -1,6 +1,6 @@
 //===- WaitCosts.cpp - What the waits of a plan cost, estimated -----------===//
 //
-// Each wait that stands is charged to the set that it waits for, and with it what has to be
+// Each wait that stands is charged to the set that it waits for. The charge includes what has to be
 // computed for its threshold and is not yet known where the consumer stands: an engine computes
 // equal values of one place once, as the emitter does.
 //

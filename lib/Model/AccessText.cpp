@@ -2,7 +2,7 @@
 //
 // Recursive descent over the characters; the grammar is in the header. Every
 // nesting is counted, and a tile has a bounded number of nodes, so that no text can
-// exhaust the stack here or in whoever walks the expressions.
+// exhaust the stack here or in code that walks the expressions.
 //
 //===----------------------------------------------------------------------===//
 

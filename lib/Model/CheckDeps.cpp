@@ -258,7 +258,8 @@ void DepChecker::elementDistance(DepId id) {
     }
     if (c.loop != shared) {
       error(dep,
-            " element by element at a distance on '{}'; besides the elements only the innermost "
+            " element by element at a distance on '{}'; in addition to the elements, only the "
+            "innermost "
             "loop around both, '{}', may have a distance",
             kernel.nameOf(c.loop), kernel.nameOf(shared));
       return;

@@ -1,7 +1,7 @@
 //===- ComputeText.cpp - Reads what an instruction computes ---------------===//
 //
 // Recursive descent over the characters; the grammar is in the header. Nesting and the number of
-// nodes are bounded, so that no text can exhaust the stack here or in whoever evaluates it.
+// nodes are bounded, so that no text can exhaust the stack here or in code that evaluates it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -10,8 +10,8 @@
 // Steps:  1. graph   an edge for each dependence, one to the next of the engine
 //         2. knots   strongly connected parts (Tarjan, iterative)
 //         3. report  a shortest cycle through the first dependence of each knot of several
-// Linear in instructions + dependences, but for the sorting of edges. Few kernels come here: one of
-// the dependences must go against the order of the text.
+// Linear in instructions + dependences, except for the sorting of edges. Few kernels come here: one
+// of the dependences must go against the order of the text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -151,7 +151,7 @@ void OrderGraph::reportKnot(DepId first, Diagnostics &diagnostics) {
   Diagnostic &error = tally::report(
       diagnostics, dep.where,
       "'{0}' waits for '{1}' at distance 0, but '{1}' cannot run before '{0}': dependences "
-      "and the order of the engines form a cycle; give one of the dependences a distance of "
+      "and the order of the engines form a cycle; give one dependence a distance of "
       "at least 1 on a loop around them, or reorder",
       kernel.nameOf(dep.consumer), kernel.nameOf(dep.producer));
   noteHops(dep.consumer, dep.producer, error);

@@ -6,7 +6,7 @@
 //
 // Only nodes that lead to something still going on are kept. When the table is full, the others
 // are dropped; and up to the node where all that is kept comes together, the path can no longer
-// change, so it is summed up and forgotten. The table thus grows with what goes on at once, not
+// change, so it is summed up and forgotten. So the table grows with what goes on at once, not
 // with the length of the run.
 //
 //===----------------------------------------------------------------------===//

@@ -1,9 +1,9 @@
-//===- Deadlock.cpp - Who waits for whom, for ever ------------------------===//
+//===- Deadlock.cpp - Which engines wait for which ------------------------===//
 //
-// Nothing is in flight, so whoever is not at the end waits for a semaphore. It could be raised by
-// an engine that is stuck, too, and whose code does that at or behind the place where it
-// stands, or in a loop around it. Following these leads into a cycle, or to a semaphore that nobody
-// will raise any more.
+// Nothing is in flight, so each engine that is not at its end waits for a semaphore. It could be
+// raised by an engine that is stuck, too, and whose code does that at or behind the place where it
+// stands, or in a loop around it. Following these leads into a cycle, or to a semaphore that
+// nothing will raise any more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,7 +85,7 @@ static std::string describeWait(const Kernel &kernel, const Code &code, const St
   }
   return line + (stuck.raiser.valid()
                      ? fmt::format("; '{}' would raise it\n", kernel.nameOf(stuck.raiser))
-                     : std::string("; nobody will raise it any more\n"));
+                     : std::string("; nothing will raise it any more\n"));
 }
 
 std::string describeDeadlock(const Kernel &kernel, const Code &code, const SimResult &result) {

@@ -59,10 +59,11 @@ std::string unprintableName(std::string_view kind, std::string_view name) {
   for (size_t i = 0; i < name.size(); ++i) {
     isControlled |= isSteering(name.substr(i, 3));
   }
-  return fmt::format("the {} '{}' holds {}; allowed are letters, digits, spaces and signs: no line "
-                     "breaks, no tabs, no escape sequences",
-                     kind, printable(name),
-                     isControlled ? "a control character" : "bytes that are no character of UTF-8");
+  return fmt::format(
+      "the {} '{}' holds {}; only letters, digits, spaces and signs are allowed: no line "
+      "breaks, no tabs, no escape sequences",
+      kind, printable(name),
+      isControlled ? "a control character" : "bytes that are no character of UTF-8");
 }
 
 } // namespace tally

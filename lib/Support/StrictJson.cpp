@@ -337,7 +337,7 @@ bool JsonAt::expectObject(std::span<const std::string_view> keys) const {
     const JsonDocument::Member &m = document->members[i];
     std::string_view key = document->text(m.key);
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      error(fmt::format("unknown key '{}'; allowed are '{}'", key, fmt::join(keys, "', '")),
+      error(fmt::format("unknown key '{}'; allowed keys: '{}'", key, fmt::join(keys, "', '")),
             document->place(m.keyBegin));
     }
   }

@@ -4,7 +4,7 @@
 // loop, so that a loop body is straight-line code with static thresholds. What a barrier
 // separates needs no wait.
 //
-// Two forms, by who takes part:
+// Two forms, by which engines take part:
 //
 //   all    Every engine, at each entry and back edge, and after each `if`. What lies
 //          between two barriers is one block; one semaphore per queue serves the kernel.

@@ -189,7 +189,7 @@ private:
       return;
     }
     Diagnostic &error = diagnostics.error(
-        where, fmt::format("{} would wait longer than it has to, and might wait for ever: {}; and "
+        where, fmt::format("{} would wait longer than it has to, and might wait forever: {}; and "
                            "{}",
                            describe(kernel, id), reason, disagreement(kernel, divergence, doubt)));
     noteDoubt(kernel, divergence, doubt, error);

@@ -70,7 +70,7 @@ private:
       return fmt::format("run number q needs run q - {} of {}, over the whole run", dep.step,
                          producer());
     case WaitClass::Element:
-      return fmt::format("the first trip({}){}{} runs of {} in that iteration, or all it has",
+      return fmt::format("the first 'trip({}){}{}' runs of {} in that iteration, or all it has",
                          kernel.nameOf(wait.innerLoop),
                          wait.innerStep == 0  ? ""
                          : wait.innerStep > 0 ? " - "

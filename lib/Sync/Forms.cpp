@@ -6,11 +6,11 @@
 // the table leaves open.
 //
 // Where fewer copies are remembered than a distance asks for, the youngest that is left serves, at
-// last the live counter, less the entry of the shared body at hand: all that has run before. It
+// last the live counter, less the current entry of the shared body: all that has run before. It
 // comes first in sequence, so that such a wait is long but never stuck.
 //
-// Strategy 'auto' counts no loop between S and P if all of them have constant trips: with n runs of
-// P in each entry of S, which carries the distance if there is one, x = n * (total(S) - k),
+// Strategy 'auto' counts no loop between S and P if all of them have constant trips. S carries
+// the distance, if there is one. With n runs of P in each entry of S, x = n * (total(S) - k),
 // wherever the consumer stands.
 //===----------------------------------------------------------------------===//
 

@@ -9,11 +9,11 @@
 //   within one iteration; across the edge          counted, as everywhere
 //
 // A dependence that is counted apart (Divergence.h) is refused there: the runs that it asks for
-// need not be those before the barrier. And a doubtful engine meets nobody, here or to reset
+// need not be those before the barrier. And a doubtful engine meets no other, here or to reset
 // counters, for the others would wait for it where their dependences do not.
 //
-// Nobody meets where nothing is covered, and no counter starts again from zero: whoever counts on
-// from outside the region finds what it expects.
+// No engines meet where nothing is covered, and no counter starts again from zero: code that counts
+// on from outside the region finds what it expects.
 //===----------------------------------------------------------------------===//
 
 #include "Planners.h"

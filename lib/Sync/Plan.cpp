@@ -46,10 +46,11 @@ IdVector<InstrId, bool> overwaitAllowed(const Kernel &kernel, const SyncPlan &pl
 /// Barriers and written-out loops have semaphores of their own making.
 static void refusePins(const Kernel &kernel, Strategy strategy, Diagnostics &diagnostics) {
   if (!kernel.pins.empty()) {
-    diagnostics.error(kernel.pins[0].where,
-                      fmt::format("strategy '{}' decides itself who shares a semaphore; pins are "
-                                  "for 'per-instruction', 'per-loop', 'per-engine' and 'auto'",
-                                  toString(strategy)));
+    diagnostics.error(
+        kernel.pins[0].where,
+        fmt::format("strategy '{}' decides itself which instructions share a semaphore; pins are "
+                    "for 'per-instruction', 'per-loop', 'per-engine' and 'auto'",
+                    toString(strategy)));
   }
 }
 

@@ -1,7 +1,7 @@
 //===- Planners.h - The planner of each family of strategies --------------===//
 //
 // makePlan() (Plan.cpp) dispatches here. Each planner fills groups, waits and whatever
-// else its strategy needs; all report through `diagnostics` and leave the kernel alone.
+// other things its strategy needs; all report through `diagnostics` and leave the kernel alone.
 //
 //===----------------------------------------------------------------------===//
 

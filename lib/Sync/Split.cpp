@@ -20,7 +20,7 @@
 //
 // with d = 1; at the innermost level with d = 1 - k, if the wait is for the runs of k iterations
 // ago. Levels are needed because each entry of a loop begins with iterations in which a dependence
-// at a distance on it owes nothing: what holds P back within the innermost loop need not do so when
+// at a distance on it owes nothing. What holds P back within the innermost loop need not do so when
 // an outer loop enters it again.
 //
 // What follows at level j, with m the distance of a dependence on l_j and no other:

@@ -113,11 +113,11 @@ void warnOfUnusedCode(const LoadedKernel &loaded, Strategy strategy, const Strat
     return;
   }
   std::string keep = option.knowsManual ? fmt::format("{}=manual keeps it, ", option.name) : "";
-  std::string text = fmt::format(
-      "the code beside kernel '{}' was written by hand and is not used: strategy '{}' makes its "
-      "own; {}{}={} replaces it without this warning",
-      loaded.kernel.text(loaded.kernel.name), toString(strategy), keep, option.name,
-      toString(strategy));
+  std::string text =
+      fmt::format("the hand-written code for kernel '{}' is not used: strategy '{}' makes its "
+                  "own; {}{}={} replaces it without this warning",
+                  loaded.kernel.text(loaded.kernel.name), toString(strategy), keep, option.name,
+                  toString(strategy));
   Location where = loaded.codeAt.known() ? loaded.codeAt : loaded.kernel.where;
   diagnostics.remark(where, std::move(text)).severity = Severity::Warning;
 }

@@ -170,7 +170,7 @@ private:
                                    llvm::cl::init("reset")};
   Option<double> codeGrowth{
       *this, "max-code-growth",
-      llvm::cl::desc("auto: unroll as long as the code gets at most so many times as large"),
+      llvm::cl::desc("auto: unroll loops; the code may get at most this many times as large"),
       llvm::cl::init(1.0)};
   Option<bool> allParticipants{*this, "all-participants",
                                llvm::cl::desc("every engine meets at every barrier"),

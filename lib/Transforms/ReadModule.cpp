@@ -407,7 +407,7 @@ bool isSafeBytecode(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context
                                  << maxDepth << " loops and branches may enclose one another";
     return false;
   case Verdict::Damaged:
-    errorIn(buffer, {}, context) << "damaged bytecode; write it anew from its source";
+    errorIn(buffer, {}, context) << "damaged bytecode; write it again from its source";
     return false;
   case Verdict::NotTried:
     errorIn(buffer, {}, context) << "cannot start the process that tries bytecode first; give more "

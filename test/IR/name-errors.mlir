@@ -51,7 +51,7 @@ tally.kernel @k {
 
 // -----
 
-// expected-error@+1 {{'tally.code' op is for kernel 'other', which is not in this module; write the kernel beside its code, in the same file}}
+// expected-error@+1 {{'tally.code' op is for kernel 'other', which is not in this module; write the kernel and its code in the same file}}
 tally.code @other {
 }
 

@@ -62,14 +62,14 @@ tally.kernel @k {
 // -----
 
 tally.kernel @k {
-  // expected-error@+1 {{'whole' is given beside 'split'; both say how a queue completes}}
+  // expected-error@+1 {{'whole' is given together with 'split'; both say how a queue completes}}
   tally.engine "e" queues ["q" split weight 2 whole]
 }
 
 // -----
 
 tally.kernel @k {
-  // expected-error@+1 {{'while' is given beside 'trips'; both say how often the loop runs}}
+  // expected-error@+1 {{'while' is given together with 'trips'; both say how often the loop runs}}
   tally.loop "A" trips 4 while "more" {
   }
 }
@@ -85,7 +85,7 @@ tally.kernel @k {
 // -----
 
 tally.kernel @k {
-  // expected-error@+1 {{'war' is given beside 'raw'; both say what kind it is}}
+  // expected-error@+1 {{'war' is given together with 'raw'; both say what kind it is}}
   tally.dep "a" -> "b" raw war
 }
 
@@ -99,14 +99,14 @@ tally.kernel @k {
 // -----
 
 tally.kernel @k {
-  // expected-error@+1 {{'element' is given beside 'flat'; both say how far the dependence reaches}}
+  // expected-error@+1 {{'element' is given together with 'flat'; both say how far the dependence reaches}}
   tally.dep "a" -> "b" flat 1 element 1
 }
 
 // -----
 
 tally.kernel @k {
-  // expected-error@+1 {{'flat' counts runs over the whole execution, so 'at' cannot stand beside it}}
+  // expected-error@+1 {{'flat' counts runs over the whole execution, so 'at' cannot be given with it}}
   tally.dep "a" -> "b" at "A" = 1 flat 1
 }
 
@@ -134,7 +134,7 @@ tally.code @k strategy "manual" machine "m" strategy "auto" {
 
 tally.code @k {
   tally.program "a" {
-    // expected-error@+1 {{'at_once' is given beside 'unroll'; both say how the loop is written out}}
+    // expected-error@+1 {{'at_once' is given together with 'unroll'; both say how the loop is written out}}
     tally.for "A" unroll 2 counter "r" at_once {
     }
   }

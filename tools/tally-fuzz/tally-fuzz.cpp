@@ -158,21 +158,23 @@ int FuzzCommand::run() const {
 void FuzzCommand::declareOn(CLI::App &app) {
   declare(
       app,
-      {{"--mutants", mutants, "make mistakes in correct code, count which are found"},
+      {{"--mutants", mutants, "make mistakes in correct code, and count those that checks find"},
        {"--sabotage", sabotage,
-        "lose all counts in the code first, to see what findings look like"},
+        "break the code first: lose all counts, to see what findings look like"},
        {"--pairs", pairs,
         "mix all features of kernels, machines and options, and print which pairs of them met "
         "(with --format=json all of them)"},
        {"--all-pairs", allPairs,
-        "go on, at most twenty times as long as --minutes, until all pairs met that can; answer "
-        "no if one did not"},
-       {"--seed", seed, "the first kernel", integerIn(0)},
+        "go on until all possible pairs have met, at most twenty times as long as --minutes; the "
+        "answer is no if one has not"},
+       {"--seed", seed, "seed of the first kernel", integerIn(0)},
        {"--count", count,
-        "kernels (1000), or with --mutants mutants (10000), up to the end of a kernel",
+        "how many kernels (1000), or with --mutants how many mutants (10000), up to the end of a "
+        "kernel",
         integerIn(1)},
        {"--minutes", minutes, "stop after this time instead", positiveNumber()},
-       {"--jobs", jobs, "kernels looked at at once (one for each core)", integerIn(1, 1024)},
+       {"--jobs", jobs, "how many kernels at the same time (one for each core)",
+        integerIn(1, 1024)},
        formatOption(format)});
   goesNotWith(app, {"--sabotage", "--pairs"}, "--mutants");
   goesNotWith(app, {"--sabotage"}, "--all-pairs");

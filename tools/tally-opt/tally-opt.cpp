@@ -1,9 +1,9 @@
 //===- tally-opt.cpp - mlir-opt with the dialect `tally` ------------------===//
 //
 // All upstream passes, and ours, on any input. Around MLIR's driver stands what every program of
-// tally promises: what would make MLIR's recursive parser overflow the stack is refused before it
-// is parsed; of a wrong input all errors are told, each where it is; files are written whole or not
-// at all; and the exit status is 2 where there is no result, also because it was interrupted.
+// tally promises. Input that would overflow the stack of MLIR's recursive parser is refused before
+// it is parsed. All errors of a wrong input are reported, each at its place. Files are written
+// whole or not at all. The exit status is 2 if there is no result, also because it was interrupted.
 //
 //===----------------------------------------------------------------------===//
 

@@ -77,22 +77,22 @@ int BenchCommand::run() {
 void BenchCommand::declareOn(CLI::App &command) {
   declare(
       command,
-      {{"--kernels", options.kernels, "these only: matmul,adamw (tally kernels list)", withCommas,
-        withSpaces},
+      {{"--kernels", options.kernels, "only these kernels: matmul,adamw (tally kernels list)",
+        withCommas, withSpaces},
        {"--strategies", strategies,
-        fmt::format("these only, of {}", fmt::join(strategyNames(), ", ")), withCommas, withSpaces},
+        fmt::format("only these strategies, from {}", fmt::join(strategyNames(), ", ")), withCommas,
+        withSpaces},
        {"--machine", machine, "a name or a .json file"},
        {"--set", settings, "change a number of the machine: dma.bandwidth=300", withSpaces},
-       {"--size", size, "paper: as published; small: at once",
+       {"--size", size, "paper: as published; small: for a quick look",
         oneOf("size", "sizes", {"paper", "small"})},
        {"--max-code-growth", options.codeGrowth,
-        "auto: unroll loops as long as the code gets at most so many times as large",
-        numberIn(1, 1000)},
+        "auto: unroll loops; the code may get at most this many times as large", numberIn(1, 1000)},
        formatOption(format, "text, json (docs/guide/Json.md) or markdown",
                     {"text", "json", "markdown"}),
        {"--sensitivity", sensitivity,
-        "how far each number of the machine, alone at either end of its range, moves the "
-        "latency"}});
+        "how far each number of the machine, moved alone to either end of its range, changes "
+        "the latency"}});
   refuseIf(command, {"--max-code-growth"}, "without the strategy 'auto'", [this] {
     return !strategies.empty() && std::ranges::count(strategies, toString(Strategy::Auto)) == 0;
   });
@@ -103,7 +103,7 @@ void BenchCommand::declareOn(CLI::App &command) {
 void addBench(CLI::App &app) {
   addCommand<BenchCommand>(
       app, {"bench", "What each strategy costs on the kernels that come with tally",
-            R"(Latency is against the barrier code of the same kernel: less is better.
+            R"(Latency is relative to the barrier code of the same kernel: less is better.
 
 Examples:
   tally bench --size=paper                             the whole table

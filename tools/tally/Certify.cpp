@@ -157,9 +157,10 @@ Exit certify(const std::vector<LoadedKernel> &kernels, const std::vector<PlanDec
   }
   std::string checker = findChecker();
   if (checker.empty()) {
-    return undecided(fmt::format("cannot find '{}', which belongs beside this program and is built "
-                                 "where there is an OCaml compiler",
-                                 checkerName));
+    return undecided(
+        fmt::format("cannot find '{}', which belongs next to this program and is built "
+                    "where there is an OCaml compiler",
+                    checkerName));
   }
   return runChecker(checker, file);
 }

@@ -2,7 +2,7 @@
 //
 // Runs the race check for the given trips, or for several choices of our own (Choices.h). A yes is
 // about the runs that were tried. It says what these never did; and if that may conflict with
-// something, in runs that nobody has asked about, there is no yes.
+// something, in runs that were not asked about, there is no yes.
 //
 //===----------------------------------------------------------------------===//
 

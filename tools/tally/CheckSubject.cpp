@@ -209,7 +209,7 @@ private:
     return {
         {},
         {},
-        "what accesses ask for besides the dependences that are written cannot be waited for: " +
+        "accesses ask for more than the written dependences, and the code cannot wait for it: " +
             diagnostics.reason()};
   }
 

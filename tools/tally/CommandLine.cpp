@@ -161,7 +161,7 @@ void goesWith(CLI::App &command, std::vector<std::string> options, const std::st
 }
 
 void goesNotWith(CLI::App &command, std::vector<std::string> options, const std::string &other) {
-  refuseIf(command, std::move(options), fmt::format("beside '{}'", other),
+  refuseIf(command, std::move(options), fmt::format("together with '{}'", other),
            [&command, other] { return isGiven(command, other); });
 }
 

@@ -184,7 +184,7 @@ void CompileCommand::declareOn(CLI::App &command) {
             "in JSON, say of each statement of the kernel where it comes from"},
            {"--compact", json.compact,
             "JSON without repeated names, an eighth of the size (docs/guide/Json.md)"},
-           {"--listing", listing, "print the code as a person reads it"},
+           {"--listing", listing, "print the code for human readers"},
            {"--expand-barriers", expandBarriers, "in the listing, show what a barrier is made of"},
            {"--certify{-}", certificate,
             "have the proved checker decide about the code (docs/guide/Certificate.md); "
@@ -194,9 +194,11 @@ void CompileCommand::declareOn(CLI::App &command) {
   refuseIf(command, {"--locations", "--compact"},
            "without '--format=json'; the other forms have none",
            [this] { return format != "json"; });
-  refuseIf(command, {"--format"}, "beside '--listing', unless '-o' names a file for the code",
+  refuseIf(command, {"--format"},
+           "together with '--listing', unless '-o' names a file for the code",
            [this] { return listing && output.empty(); });
-  refuseIf(command, {"--output"}, "beside '--listing', unless it names a file: both go to stdout",
+  refuseIf(command, {"--output"},
+           "together with '--listing', unless it names a file: both go to stdout",
            [this] { return listing && output == "-"; });
   refuseIf(command, {"--certify"}, "where '-o' names the same file",
            [this] { return certificate == output && output != "-"; });

@@ -33,7 +33,7 @@ struct ExplainCommand {
     common.addStrategy(command, plannedStrategies());
     common.addMachine(command);
     values.add(command);
-    declare(command, {{"--rows", rows, "the most values to show", integerIn(1, 1'000'000)},
+    declare(command, {{"--rows", rows, "how many values to show at most", integerIn(1, 1'000'000)},
                       formatOption(format)});
   }
 

@@ -47,13 +47,13 @@ struct EmitCommand {
 
   void declareOn(CLI::App &command) {
     declare(command, {{"name", name, "which one", required},
-                      {"--size", size, "paper: as published; small: for a look and for tests",
+                      {"--size", size, "paper: as published; small: for a quick look and for tests",
                        oneOf("size", "sizes", {"paper", "small"})},
                       {"-o,--output", output, "where it goes; - is stdout"},
-                      {"--manual", manual, "with code as an expert would place it"},
+                      {"--manual", manual, "add the code that an expert would write"},
                       {"--inputs", inputs,
-                       "write what its buffers hold at first to this folder, as NAME.npy"},
-                      {"--data-seed", seed, "of random numbers", integerIn(0)}});
+                       "write the first contents of its buffers to this folder, as NAME.npy"},
+                      {"--data-seed", seed, "seed of random numbers in buffers", integerIn(0)}});
     goesWith(command, {"--data-seed"}, "--inputs");
   }
 
@@ -83,9 +83,9 @@ constexpr const char *examples = R"(Examples:
   tally kernels list                                      what there is
   tally kernels emit matmul --size=paper -o matmul.mlir   a kernel to compile, check or simulate
   tally kernels emit adamw --manual | tally check - --race
-                                                          code written by hand beside its kernel
+                                                          hand-written code with its kernel
   tally kernels emit adamw --inputs=in | tally sim - --inputs=in --outputs=out
-                                                          its numbers, for NumPy)";
+                                                          its data, as NumPy arrays)";
 
 } // namespace
 

@@ -146,18 +146,18 @@ struct MachineCheck {
 };
 
 constexpr const char *examples = R"(Examples:
-  tally machine check mine.json              every mistake in it, at once
-  tally machine check trn2 trn1              what two machines have, and how sure that is
+  tally machine check mine.json              show all mistakes in it
+  tally machine check trn2 trn1              what two machines have, and how certain that is
   tally machine check *.json --format=json   for scripts
 
-Exit status: 0 all are well formed, 1 one is not, else 2 if one is not there or no JSON.)";
+Exit status: 0 all are well formed, 1 one is not, 2 otherwise: one is missing or is not JSON.)";
 
 } // namespace
 
 void addMachine(CLI::App &app) {
   addGroup(app, {"machine", "Descriptions of machines", examples}, [](CLI::App &machine) {
-    addCommand<MachineCheck>(machine,
-                             {"check", "Is a description well formed, and what is it good for?"});
+    addCommand<MachineCheck>(
+        machine, {"check", "Is a description well formed, and what can it be used for?"});
   });
 }
 

@@ -1,4 +1,4 @@
-//===- Messages.cpp - All that a command says besides its result ----------===//
+//===- Messages.cpp - What a command says apart from its result -----------===//
 
 #include "Messages.h"
 

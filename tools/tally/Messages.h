@@ -1,4 +1,4 @@
-//===- Messages.h - All that a command says besides its result ------------===//
+//===- Messages.h - What a command says apart from its result -------------===//
 //
 // Messages go to stderr, as text in clang's style. With --diagnostics=json each is one JSON object
 // on a line of its own (docs/guide/Json.md), so that a program can read them while a command runs.

@@ -1,6 +1,6 @@
 //===- PlanCommand.cpp - tally plan ---------------------------------------===//
 //
-// What a strategy decides: semaphores and who raises them, counters that engines keep, and one
+// What a strategy decides: semaphores and what raises them, counters that engines keep, and one
 // line for each dependence. With --diff, how two plans differ.
 //
 //===----------------------------------------------------------------------===//
@@ -143,7 +143,7 @@ int PlanCommand::compare(Session &session) const {
 void PlanCommand::declareOn(CLI::App &command) {
   common.addInput(command);
   declare(command, {{"--diff", diff, "show how two plans differ"},
-                    {"second", other, "with --diff: a second kernel; without, the first one again"},
+                    {"second", other, "with --diff: a second kernel; default: the first one again"},
                     {"--against", against, "with --diff: the strategy of the second plan",
                      oneOf("strategy", "strategies", plannedStrategies())}});
   goesWith(command, {"second", "--against"}, "--diff");

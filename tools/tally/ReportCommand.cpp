@@ -220,31 +220,33 @@ int ReportCommand::run() {
 }
 
 constexpr const char *examples = R"(Examples:
-  tally report k.mlir --trips=A=64 -o k.html           barriers, tally's code, and what is written
+  tally report k.mlir --trips=A=64 -o k.html           barriers, tally's code, and hand-written code
   tally report k.mlir --sync=barrier,per-engine,ideal -o k.html
   tally kernels emit adamw --manual | tally report - --machine=trn2 -o adamw.html
   tally report k.mlir --from=40us --until=60us -o k.html   a part of the runs, in detail
   tally report k.mlir --format=svg -o k.svg            the picture alone
 
-The page needs nothing but a browser: no network, no other file. Long runs are shown in part, and
-the page says so; its numbers are always those of whole runs.
+The page only needs a browser: no network, no other file. If it shows only a part of a long run, it
+says so; its numbers are always those of whole runs.
 
-Exit status: 0 the page is written, 1 and a run is stuck, 2 cut off, wrong input or not possible.)";
+Exit status: 0 the page is written, 1 the same, but a run is stuck, 2 cut off, wrong input or not
+possible.)";
 
 void ReportCommand::declareOn(CLI::App &command) {
-  time.subject.addInput(
-      command, "code for 'manual', beside the same kernel; none: what stands beside the kernel");
+  time.subject.addInput(command, "a file with the same kernel and code for 'manual'; without one, "
+                                 "the code in the kernel's file");
   declare(command,
-          {{"--kernel", kernel, "which one, where the input holds several"},
+          {{"--kernel", kernel, "which kernel, if the input holds several"},
            {"--sync", strategies,
-            fmt::format("strategies, in their order, of {}; default: barrier, per-loop, auto, and "
-                        "manual where there is code",
+            fmt::format("strategies, in the order to show, from {}; default: barrier, per-loop, "
+                        "auto, and manual if there is code",
                         fmt::join(allWords<Strategy>(), ", ")),
             withCommas}});
   time.add(command);
   declare(command, {{"--from", from, "where the picture begins: 12.5us"},
                     {"--until", until, "where it ends, at the latest"},
-                    {"--max-pieces", maxPieces, "of one timeline; beyond, the picture ends",
+                    {"--max-pieces", maxPieces,
+                     "the most pieces of one timeline; after these, the picture ends",
                      integerIn(100, 10'000'000)},
                     formatOption(format, "html, or svg: the picture alone", {"html", "svg"}),
                     {"-o,--output", output, "where it goes; - is stdout"}});

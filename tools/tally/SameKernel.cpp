@@ -30,7 +30,9 @@ public:
     around.push_back(said.back());
   }
 
-  void otherwise() { said.push_back({"the else of " + around.back().text, around.back().where}); }
+  void otherwise() {
+    said.push_back({"the else-branch of " + around.back().text, around.back().where});
+  }
 
   void close() {
     said.push_back({"the end of " + around.back().text, around.back().where});

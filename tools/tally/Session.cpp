@@ -69,31 +69,33 @@ std::vector<std::string> plannedStrategies() {
 
 void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string> &strategies) {
   canKeepCode = std::ranges::find(strategies, toString(Strategy::Manual)) != strategies.end();
-  declare(command,
-          {{"--sync", strategy, "how engines are synchronised",
-            oneOf("strategy", "strategies", strategies), notedIn(strategyGiven)},
-           {"--deps", deps,
-            "auto: of a kernel without dependences, those that follow from its accesses; written: "
-            "as written",
-            oneOf("choice", "choices", {"auto", "written"})}});
+  declare(
+      command,
+      {{"--sync", strategy, "the strategy: how engines are synchronised",
+        oneOf("strategy", "strategies", strategies), notedIn(strategyGiven)},
+       {"--deps", deps,
+        "auto: as written, or if none are, those that follow from the accesses; written: always as "
+        "written",
+        oneOf("choice", "choices", {"auto", "written"})}});
   addKeepImplied(command);
-  declare(command,
-          {{"--barrier-participants", participants,
-            "who meets at a barrier: engines with work in the loop, or all",
-            oneOf("choice", "choices", {"work", "all"})},
-           {"--overflow", overflow,
-            "counters that trip bounds do not keep small: reset them on the way, refuse the "
-            "kernel, or assume that they fit",
-            oneOf("choice", "choices", allWords<Overflow>()), notedIn(overflowGiven)},
-           {"--max-code-growth", codeGrowth,
-            "auto: unroll loops as long as the code gets at most so many times as large",
-            numberIn(1, 1000)}});
+  declare(
+      command,
+      {{"--barrier-participants", participants,
+        "which engines meet at a barrier: those with work in the loop, or all",
+        oneOf("choice", "choices", {"work", "all"})},
+       {"--overflow", overflow,
+        "counters that may overflow within the trip bounds: reset them during the run, refuse the "
+        "kernel, or assume that they fit",
+        oneOf("choice", "choices", allWords<Overflow>()), notedIn(overflowGiven)},
+       {"--max-code-growth", codeGrowth,
+        "auto: unroll loops; the code may get at most this many times as large",
+        numberIn(1, 1000)}});
   declare(command,
           {{"--no-fold", noFold, "leave constants in wait values"},
            {"--no-licm", noLicm, "compute wait values where they are used"},
            {"--no-cse", noCse, "compute equal wait values again"}},
           "Ablations");
-  refuseIf(command, {"--keep-implied"}, "beside '--deps=written'",
+  refuseIf(command, {"--keep-implied"}, "together with '--deps=written'",
            [this] { return deps == "written"; });
   refuseIf(command, {"--max-code-growth"}, "unless '--sync=auto' makes the code",
            [this] { return strategy != toString(Strategy::Auto); });

@@ -267,8 +267,8 @@ int SimCommand::run() {
   Sweep values = parseSweep(machine, sweep);
   for (const std::string &setting : time.settings) {
     if (setting.substr(0, setting.find('=')) == values.name) {
-      fail(fmt::format("'--set={}' has no effect beside '--sweep={}', which sets the same", setting,
-                       sweep));
+      fail(fmt::format("'--set={}' has no effect together with '--sweep={}', which sets the same",
+                       setting, sweep));
     }
   }
   std::vector<Subject> subjects = orEnd(timedSubjects(session.load(), time.subject, session));
@@ -311,24 +311,25 @@ int SimCommand::run() {
 
 void SimCommand::declareOn(CLI::App &command) {
   CheckOptions &subject = time.subject;
-  subject.addInput(command, "its code, beside the same kernel; none: what stands beside the "
-                            "kernel, or else compile it");
+  subject.addInput(command, "a file with the same kernel and its code; without one, the code in "
+                            "the kernel's file, or compiled code");
   subject.common.addStrategy(command, allWords<Strategy>());
   time.add(command);
-  declare(command,
-          {{"--sweep", sweep,
-            "one run for each value: ctl.alu=0,20,40; without values, over its range"},
-           {"--trace", trace,
-            "write a trace for ui.perfetto.dev to this file; those of further kernels get -2, -3, "
-            "..."},
-           {"--trace-limit", traceLimit, "its size, at most: 10MB, 2GB", sizeOption()},
-           {"--top", top, "lines for waits and the critical path", integerIn(0)},
-           formatOption(format)});
+  declare(
+      command,
+      {{"--sweep", sweep,
+        "one run for each value: ctl.alu=0,20,40; without values, over its range"},
+       {"--trace", trace,
+        "write a trace for ui.perfetto.dev to this file; those of further kernels get -2, -3, "
+        "..."},
+       {"--trace-limit", traceLimit, "the largest size of the trace: 10MB, 2GB", sizeOption()},
+       {"--top", top, "how many lines to show for waits and for the critical path", integerIn(0)},
+       formatOption(format)});
   data.add(command);
   goesNotWith(command, {"--trace", "--data", "--check-data", "--inputs", "--outputs", "--random"},
               "--sweep");
   goesWith(command, {"--trace-limit"}, "--trace");
-  refuseIf(command, {"--top"}, "with '--format=json', which lists all, or beside '--sweep'",
+  refuseIf(command, {"--top"}, "with '--format=json', which lists all, or with '--sweep'",
            [this] { return format == "json" || !sweep.empty(); });
   refuseIf(command, {"--data-seed"}, "unless data are followed, as by '--check-data'",
            [this] { return !data.wanted(); });
@@ -342,10 +343,10 @@ constexpr const char *examples = R"(Examples:
   tally sim k.mlir code.mlir --machine=trn2      code written by hand
   tally sim k.mlir --set=sem.wake=50ns           another price
   tally sim k.mlir --sweep=ctl.alu=0,20,40,80    the total for each of these
-  tally sim k.mlir --check-data --seed=7         the numbers, as in the sequential run?
-  tally sim k.mlir --inputs=in --outputs=out     arrays of NumPy in, arrays out
+  tally sim k.mlir --check-data --seed=7         are the numbers those of the sequential run?
+  tally sim k.mlir --inputs=in --outputs=out     NumPy arrays in, NumPy arrays out
 
-Ctrl-C cuts the run off; the trace is then closed where it ends.
+Ctrl-C cuts the run off; the trace then ends there.
 
 Exit status: 0 the run ends, 1 deadlock or wrong data, 2 cut off, wrong input or not possible.)";
 

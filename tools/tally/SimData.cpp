@@ -21,15 +21,16 @@ namespace tally::tool {
 
 void DataOptions::add(CLI::App &command) {
   declare(command,
-          {{"--data", follow, "compute what instructions say they compute"},
-           {"--check-data", check, "and compare all of memory with the sequential run"},
+          {{"--data", follow, "follow the data: compute what instructions say they compute"},
+           {"--check-data", check,
+            "follow the data, and compare all of memory with the sequential run"},
            {"--inputs", inputs,
-            "what buffers hold at first: NAME.npy in this folder; others: by chance if nobody "
-            "writes them, else nothing"},
-           {"--outputs", outputs, "write what they hold at last to this folder"},
+            "first contents of buffers: NAME.npy in this folder; without a file, random if no "
+            "instruction writes the buffer, otherwise nothing"},
+           {"--outputs", outputs, "write the last contents of buffers to this folder"},
            {"--random", random,
-            "a buffer that holds numbers by chance at first, although it is written"},
-           {"--data-seed", seed, "of random numbers", integerIn(0)}});
+            "a buffer that starts with random numbers, although instructions write it"},
+           {"--data-seed", seed, "seed of random numbers in buffers", integerIn(0)}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,7 +126,7 @@ Table faultTable(const Kernel &kernel, const Runs &runs, const std::vector<DataF
 std::string writerText(const Kernel &kernel, const Runs &runs,
                        const std::optional<Instance> &writer) {
   if (!writer) {
-    return "written by nobody";
+    return "never written";
   }
   std::string when = iterationText(kernel, runs, *writer);
   return fmt::format("written by {}{}{}", nameWithSource(kernel, writer->instr),

@@ -1,6 +1,6 @@
 //===- Tables.h - What commands show as tables ----------------------------===//
 //
-// Each is made beside its command; tests look at the cells.
+// Each is made next to its command; tests look at the cells.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,7 +7,7 @@ using namespace tally::tool;
 
 static constexpr const char *examples = R"(Examples:
   tally compile k.mlir                          code for every engine, one semaphore per loop and queue
-  tally compile k.mlir --listing                the same, as a person reads it
+  tally compile k.mlir --listing                the same, for human readers
   tally compile k.mlir --sync=barrier -o b.mlir the baseline, into a file
   tally compile k.json --format=json            from JSON to JSON, for compilers without MLIR
   tally plan k.mlir                             which semaphores, and one line per dependence
@@ -19,12 +19,12 @@ static constexpr const char *examples = R"(Examples:
   tally report k.mlir --trips=A=64 -o k.html    the same as a page: timelines of several strategies
   tally bench --size=paper                      what each strategy costs on nine kernels
   tally kernels list                            kernels to try all this on
-  tally machine check mine.json                 is this description of a machine good, and what for?
+  tally machine check mine.json                 is this description of a machine right, and what can it be used for?
 
 Exit status, of every command:
   0  done; the answer is yes
   1  the answer is no: code is wrong, data differ, a run is stuck or leaves a buffer, a description
-     is not well formed; of commands that ask a question only, and whatever else was not decided
+     is not well formed; only from commands that ask a question, and even if more is undecided
   2  there is no answer: wrong input or wrong use, a limit was reached, it could not be decided)";
 
 int main(int argc, char **argv) {
@@ -42,7 +42,8 @@ int main(int argc, char **argv) {
         addBench(app);
         addKernels(app);
         addMachine(app);
-        addMoved(app, "fuzz",
-                 "'tally fuzz' is a program of its own now: 'tally-fuzz', of a build with tests");
+        addMoved(
+            app, "fuzz",
+            "'tally fuzz' is now a separate program: 'tally-fuzz', which a build with tests makes");
       });
 }

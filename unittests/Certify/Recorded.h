@@ -1,8 +1,8 @@
 //===- Recorded.h - One run, for the systems of the proof to repeat -------===//
 //
-// A random schedule of code and kernel on the transition systems of lib/Check, written down twice:
-// as the member `(run ...)` of a certificate, and as what `tally-certify --replay` ought to say of
-// every state on the way (proof/extraction/replay.ml has the form of a line).
+// A random schedule of code and kernel on the transition systems of lib/Check, written down twice.
+// One is the member `(run ...)` of a certificate, the other what `tally-certify --replay` ought to
+// say of every state on the way (proof/extraction/replay.ml has the form of a line).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TALLY_UNITTESTS_CERTIFY_RECORDED_H

@@ -2,9 +2,9 @@
 //
 // The systems that the theorems speak about are extracted from the proof, and those that the checks
 // of lib/Check explore are written by hand. Here both perform the same runs of the same
-// code, and must say the same of every state: which instruction comes next on each engine, how many
-// retirements each of its dependences asks for, whether it is ready in the kernel and in the
-// code, and what semaphores hold.
+// code, and must say the same of every state. This is which instruction comes next on each engine,
+// how many retirements each of its dependences asks for, whether it is ready in the kernel and in
+// the code, and what semaphores hold.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- RobustnessTest.cpp - Certificates that are too much ----------------===//
 //
 // Whatever its size and shape, a certificate ends in a verdict or an error, and never in a yes that
-// was not earned: a million operations, bodies or brackets, numbers and expressions that explode, a
-// stack that is small, and time that is up.
+// was not earned. The tests have a million operations, bodies or brackets, numbers and expressions
+// that explode, a stack that is small, and time that is up.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,9 @@
 //===- ExploreTest.cpp - All interleavings, specification against code ----===//
 //
-// The explorer is tested in three ways: against itself without reduction, on small random kernels
-// whose code is right or has one mistake; on what all strategies make of larger random kernels; and
-// on code written here, where it is known what is wrong and how little it takes to show it.
+// The explorer is tested in three ways. It is compared with itself without reduction, on small
+// random kernels whose code is right or has one mistake. It looks at what all strategies make of
+// larger random kernels, and at code written here, where it is known what is wrong and how little
+// it takes to show it.
 //
 //===----------------------------------------------------------------------===//
 

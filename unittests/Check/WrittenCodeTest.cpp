@@ -1,10 +1,10 @@
 //===- WrittenCodeTest.cpp - The race check on code as people write it ----===//
 //
 // Random code whose semaphores are raised by engines and queues in every way (RandomCode.h) is run
-// in all schedules. Where the race check decides, its answer must be what these show: a race if
-// two instructions that touch the same memory are in flight at once, or one is issued before
-// another that the kernel has first; a deadlock if nothing can go on; and if neither, the same
-// memory at the end of all.
+// in all schedules. Where the race check decides, its answer must be what these show. It is a race
+// if two instructions that touch the same memory are in flight at once, or one is issued before
+// another that the kernel has first. It is a deadlock if nothing can go on; and if neither, the
+// same memory at the end of all.
 //
 //===----------------------------------------------------------------------===//
 

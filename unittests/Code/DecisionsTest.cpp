@@ -62,7 +62,7 @@ TEST(DecisionsTest, everyMistakeIsReported) {
             "decisions: table 'remembered' has 1 entries, expected 2 or none\n"
             "decisions: table 'recomputes' has 5 entries, expected 2 or none\n"
             "decisions: counters end at 7, but those of machine 'generic' at 4294967296\n"
-            "decisions: strategy 'per-loop' leaves no choice who shares a semaphore\n"
+            "decisions: strategy 'per-loop' leaves no choice which instructions share a semaphore\n"
             "decisions: a ring remembers at most 64 iterations\n"
             "decisions: resets of 'A' are out of order\n"
             "decisions: there is no loop 9 to reset counters in\n");

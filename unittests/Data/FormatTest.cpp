@@ -1,8 +1,8 @@
 //===- FormatTest.cpp - Numbers, against their definition -----------------===//
 //
-// The definition: a number is s * 1.f * 2^(e - bias), or s * 0.f * 2^(1 - bias); rounding takes the
-// nearest of them all, and of two the one with the even fraction; where there is none so large, a
-// further one would follow, which stands for infinity, or for NaN. It is looked up among all
+// The definition: a number is s * 1.f * 2^(e - bias), or s * 0.f * 2^(1 - bias). Rounding takes the
+// nearest of them all, and of two the one with the even fraction. Where there is none so large, a
+// further number would follow, which stands for infinity, or for NaN. The test looks among all
 // numbers, in double precision, in which sums and halves of these numbers are exact.
 //
 //===----------------------------------------------------------------------===//

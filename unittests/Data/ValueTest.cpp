@@ -216,7 +216,7 @@ TEST(ValueTest, faultsAreTold) {
   OneInstr poison("r0 + r1", {line, {{4}, {1, 2}}}, {4}, "f32", AccessKind::Write, 3);
   EXPECT_EQ(poison.result(), "2 0 ? ?");
   EXPECT_EQ(poison.faults,
-            std::vector<std::string>{"'i' at A = 0 reads in1[2], which nobody has written yet (3 "
+            std::vector<std::string>{"'i' at A = 0 reads in1[2], which is not written yet (3 "
                                      "runs of it do so)"});
   OneInstr index("gather(r0, r1)", {table, {{2}, {1, 2}, "i32"}}, {2, 3});
   EXPECT_EQ(index.result(), "4 5 6 ? ? ?");
@@ -225,16 +225,16 @@ TEST(ValueTest, faultsAreTold) {
   OneInstr row("gather(r0, r1)", {{{2, 2}, {1, 2, 3}}, {{2}, {1, 0}, "i32"}}, {2, 2});
   EXPECT_EQ(row.result(), "3 ? 1 2");
   EXPECT_EQ(row.faults,
-            std::vector<std::string>{"'i' at A = 0 reads in0[1, 1], which nobody has written yet"});
+            std::vector<std::string>{"'i' at A = 0 reads in0[1, 1], which is not written yet"});
   OneInstr copy("r0", {{{2}, {1}}}, {2});
   EXPECT_EQ(copy.result(), "1 ?");
   EXPECT_EQ(copy.faults,
-            std::vector<std::string>{"'i' at A = 0 reads in0[1], which nobody has written yet"});
+            std::vector<std::string>{"'i' at A = 0 reads in0[1], which is not written yet"});
   OneInstr lost("scatter(r0, r1)", {table, {{2}, {1}, "i32"}}, {2, 3});
   EXPECT_EQ(lost.result(), "? ? ? ? ? ?");
   EXPECT_EQ(lost.faults, (std::vector<std::string>{
-                             "'i' at A = 0 reads in1[1], which nobody has written yet",
-                             "'i' at A = 0 takes rows of 'out' by an index that nobody has written "
+                             "'i' at A = 0 reads in1[1], which is not written yet",
+                             "'i' at A = 0 takes rows of 'out' by an index that is not written "
                              "yet"}));
 }
 

@@ -7,7 +7,7 @@
 // each instruction and each engine. Either this shows, as wrong data, as poison that
 // is read, or as engines that never end; or the race check says that the wait was redundant: what
 // it was for is ordered by others; or nothing comes after it. None is left out. Rows that go by
-// indices may by chance never be those that a wait is for; so there is a second input, in which all
+// random indices may never be those that a wait is for; so there is a second input, in which all
 // indices are equal.
 //
 // What a tensor engine keeps in order by itself stays in order here, too: kept tiles with the

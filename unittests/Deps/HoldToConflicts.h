@@ -1,6 +1,6 @@
 //===- HoldToConflicts.h - Extraction against all conflicts ---------------===//
 //
-// For several runs of a kernel (no trips, one, few, many; branches by chance), every conflict is
+// For several runs of a kernel (no trips, one, few, many; random branches), every conflict is
 // enumerated, and
 //
 //   sound      whatever conflicts with a run is over when it starts

@@ -1,6 +1,6 @@
-//===- RandomLoopsTest.cpp - Loops of constant distances, both ways --------===//
+//===- RandomLoopsTest.cpp - Loops of constant distances, both ways -------===//
 //
-// Constant slots and rings, in loops inside and beside one another that may run no times, in
+// Constant slots and rings, in nested and neighbouring loops that may run no times, in
 // queues that share engines: what is removed is implied, by brute force, and nothing that is kept
 // is. With branches, the first alone.
 //

@@ -1,10 +1,10 @@
 //===- WidthTest.cpp - No number is wider than the machine's counters -----===//
 //
 // Random kernels on machines of 8, 9, 16 and 32 bits, under every strategy and every way to deal
-// with counters that might overflow. What is compiled without a remark on how far it is right is
-// held to three things: no number in it is too wide; no semaphore, and no threshold, passes the
-// largest number that a wait tells; and nothing is early or stuck in any interleaving of a small
-// run, or on schedules of a longer one.
+// with counters that might overflow. Three things must hold of code that is compiled without a
+// remark on how far it is right. No number in it is too wide. No semaphore, and no threshold,
+// passes the largest number that a wait can tell. And nothing is early or stuck in any interleaving
+// of a small run, or on schedules of a longer one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -122,8 +122,8 @@ TEST(WidthTest, numbersFitAndWaitsAreRight) {
       ++programs;
       resets += !compiled->plan.decisions.resets.empty();
       ASSERT_EQ(faultsOf(kernel, *compiled, machine, seed), "")
-          << "seed " << seed << ", " << toString(how.strategy) << ", " << machine.counterBits << " bits, overflow "
-          << toString(how.overflow) << "\n"
+          << "seed " << seed << ", " << toString(how.strategy) << ", " << machine.counterBits
+          << " bits, overflow " << toString(how.overflow) << "\n"
           << writeKernelJson(kernel);
     }
   }

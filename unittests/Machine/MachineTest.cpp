@@ -138,7 +138,7 @@ TEST(MachineTest, refuses) {
             "m.json:9:26: error: at 'alu.subtraction': expected \"wraps\" or \"saturates\", found "
             "\"traps\"\n");
   EXPECT_EQ(errorsOf(R"("compare": "signed")", R"("compared": "signed")"),
-            "m.json:9:49: error: at 'wait': unknown key 'compared'; allowed are 'compare'\n"
+            "m.json:9:49: error: at 'wait': unknown key 'compared'; allowed keys: 'compare'\n"
             "m.json:9:48: error: at 'wait': the key 'compare' is missing\n");
 }
 

@@ -1,6 +1,6 @@
 //===- CheckTest.cpp - Every reason to refuse a kernel --------------------===//
 //
-// One case for each rule, with its text and place, and beside it the nearest
+// One case for each rule, with its text and place, and next to it the nearest
 // kernel that is legal.
 //
 //===----------------------------------------------------------------------===//
@@ -501,7 +501,7 @@ TEST(CheckTest, cycleOfTwoEngines) {
   b.dep(p2, c2, {}, DepKind::Unspecified, at(11));
   EXPECT_EQ(problems(b),
             "k:10:1: error: 'c1' waits for 'p1' at distance 0, but 'p1' cannot run before 'c1': "
-            "dependences and the order of the engines form a cycle; give one of the dependences a "
+            "dependences and the order of the engines form a cycle; give one dependence a "
             "distance of at least 1 on a loop around them, or reorder\n"
             "k:3:1: note: 'p1' comes after 'c2' on engine 'act'\n"
             "k:11:1: note: 'c2' waits for 'p2'\n"
@@ -629,10 +629,11 @@ TEST(CheckTest, elementOffsetIsOnTheInnermostSharedLoop) {
   std::vector<DistanceComponent> onS = {{s, 1}}, onA = {{a, 1}};
   b.depElement(p, q, 0, onS);
   b.depElement(p, q, 0, onA, DepKind::Unspecified, at(3));
-  EXPECT_EQ(problems(b),
-            "k:3:1: error: 'q' waits for 'p' element by element at a distance on 'A'; besides the "
-            "elements only the innermost loop around both, 'S', may have a distance\n"
-            "k:1:1: note: producer is here\nk:2:1: note: consumer is here\n");
+  EXPECT_EQ(
+      problems(b),
+      "k:3:1: error: 'q' waits for 'p' element by element at a distance on 'A'; in addition to the "
+      "elements, only the innermost loop around both, 'S', may have a distance\n"
+      "k:1:1: note: producer is here\nk:2:1: note: consumer is here\n");
 }
 
 //===----------------------------------------------------------------------===//

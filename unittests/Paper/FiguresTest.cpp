@@ -3,7 +3,7 @@
 // Each figure of the paper that shows code or wait values is compiled here, and each number in
 // it is compared. Instructions, loops and engines have the figure's names. One
 // difference runs through all of them: the figures let every instruction raise a semaphore, this
-// compiler only those whose semaphore somebody waits for.
+// compiler only those whose semaphore is waited for.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 //
 // The paper's formulas are right, but read without care they deadlock, wait too long, or wait for
 // nothing. Each such place has a small kernel here that tells the readings apart: the value
-// that this compiler waits for is compared with one derived by hand, and beside it stands,
+// that this compiler waits for is compared with one derived by hand, and next to it stands,
 // computed, the value of the tempting reading. In derivations r_L is the number of entries of L so
 // far, a an iteration of A.
 //

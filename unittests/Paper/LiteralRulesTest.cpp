@@ -1,8 +1,8 @@
 //===- LiteralRulesTest.cpp - The published rules, taken at their word ----===//
 //
-// For each place where the paper's rules need a precise reading: a kernel whose code, compiled the
-// precise way, the explorer accepts for all small trips, and rejects as soon as the literal rule is
-// switched on, with the trips and the instruction that the derivation names.
+// There is a kernel for each place where the paper's rules need a precise reading. Compiled the
+// precise way, the explorer accepts its code for all small trips. With the literal rule, it rejects
+// the code, with the trips and the instruction that the derivation names.
 //
 //===----------------------------------------------------------------------===//
 

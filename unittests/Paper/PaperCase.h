@@ -9,7 +9,7 @@
 //                     (and what its queue runs before) have retired
 //
 // so that "C waits for the n-th run of P, neither for less nor for more" is
-// `thresholds("C")[i] == raised("P")[n - 1]`, whatever else shares the semaphore.
+// `thresholds("C")[i] == raised("P")[n - 1]`, whatever other instructions share the semaphore.
 //
 //===----------------------------------------------------------------------===//
 

@@ -397,7 +397,7 @@ TEST(SimulateTest, deadlockWithoutACycle) {
   ASSERT_EQ(result.outcome, SimResult::Outcome::Deadlock);
   EXPECT_EQ(describeDeadlock(c.kernel, c.code, result),
             "no cycle of waits:\n"
-            "  'e1' waits to issue 'i1' for 's' >= 2, which holds 1; nobody will raise it any "
+            "  'e1' waits to issue 'i1' for 's' >= 2, which holds 1; nothing will raise it any "
             "more\n");
 }
 

@@ -1,4 +1,4 @@
-//===- BarrierTest.cpp - Who meets where ----------------------------------===//
+//===- BarrierTest.cpp - Which engines meet where -------------------------===//
 
 #include "tally/Model/KernelBuilder.h"
 #include "tally/Sync/Plan.h"

@@ -79,8 +79,8 @@ TEST(DivergenceTest, noLongerWaitForWhatIsCountedApart) {
     EXPECT_EQ(refusal(kernel),
               uniform
                   ? ""
-                  : "'P' -> 'X' at 'A' = 1 would wait longer than it has to, and might wait for "
-                    "ever: the distance on loop 'A' crosses whole runs of the inner loop 'C', "
+                  : "'P' -> 'X' at 'A' = 1 would wait longer than it has to, and might wait "
+                    "forever: the distance on loop 'A' crosses whole runs of the inner loop 'C', "
                     "so all of that iteration of 'A' is waited for; and engines may disagree "
                     "on how often 'C' runs, around 'P'; make 'C' uniform");
   }

@@ -1,4 +1,4 @@
-//===- RandomCode.cpp - Well-formed code that nobody would compile --------===//
+//===- RandomCode.cpp - Well-formed code that no strategy makes -----------===//
 //
 // Each engine walks the kernel's tree: loops and branches now and then left out,
 // its own instructions issued once, and between any two of them a few other operations.

@@ -1,4 +1,4 @@
-//===- RandomCode.h - Well-formed code that nobody would compile ----------===//
+//===- RandomCode.h - Well-formed code that no strategy makes -------------===//
 //
 // Code for a kernel in which every form of operation occurs: registers read before they are
 // written, or written and never read; native counters that the body overwrites; numbers at the

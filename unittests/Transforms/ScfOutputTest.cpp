@@ -3,7 +3,7 @@
 // For random legal programs: each engine waits, issues, signals, resets and drains in scf
 // form exactly as in its code, with the same values; as written by storeScf(), and
 // again after upstream passes have improved it. For the code of every strategy and for code that
-// nobody would compile, on machines whose subtraction saturates or wraps, whose counters
+// no strategy makes, on machines whose subtraction saturates or wraps, whose counters
 // have 32 or 16 bits, and with few registers.
 //
 //===----------------------------------------------------------------------===//

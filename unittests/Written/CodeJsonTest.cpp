@@ -278,7 +278,7 @@ TEST(CodeJsonTest, refuses) {
             "k.json: error: at 'dependences[0]': the kernel's dependence 0 is 'load' -> 'scale'\n");
   EXPECT_EQ(
       errorsOf(R"("op": "wait", "wait": {)", R"("op": "wait", "waits": {)"),
-      "k.json: error: at 'engines[0].code[6].body[1]': unknown key 'waits'; allowed are 'op', "
+      "k.json: error: at 'engines[0].code[6].body[1]': unknown key 'waits'; allowed keys: 'op', "
       "'wait'\n"
       "k.json: error: at 'engines[0].code[6].body[1]': the key 'wait' is missing\n");
 }
@@ -309,5 +309,5 @@ TEST(CodeJsonTest, resolves) {
             "k.json: error: at 'engines[0].code[0]': the operand 'b' is missing\n");
   EXPECT_EQ(
       errorsOf(R"({"op": "drain"})", R"({"op": "drain", "body": []})"),
-      "k.json: error: at 'engines[0].code[7].body[0]': unknown key 'body'; allowed are 'op'\n");
+      "k.json: error: at 'engines[0].code[7].body[0]': unknown key 'body'; allowed keys: 'op'\n");
 }

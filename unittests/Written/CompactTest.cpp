@@ -119,7 +119,7 @@ TEST(CompactTest, refusesWhatIsNoSuchDocument) {
   EXPECT_EQ(errorsOf("\"version\":1", "\"version\":2"),
             "k.json:1:37: error: at 'version': expected 1, found 2\n");
   EXPECT_EQ(errorsOf("\"names\"", "\"name\""),
-            "k.json:2:1: error: unknown key 'name'; allowed are 'schema', 'version', 'names', "
+            "k.json:2:1: error: unknown key 'name'; allowed keys: 'schema', 'version', 'names', "
             "'shapes', 'document'\n");
   EXPECT_EQ(errorsOf("\"document\"", "\"names\"").substr(0, 62),
             "k.json:7:1: error: the key 'names' is given twice in one objec");
@@ -180,7 +180,7 @@ TEST(CompactTest, errorsOfWhatItStandsFor) {
             "k.json:4:14: error: at 'engines[0].name': expected a string, found 7\n");
   EXPECT_EQ(errorsOf("\"version\":0", "\"version\":\"\""),
             "k.json:6:66: error: at 'version': expected an integer from 1 to 2, found \"e\"\n");
-  std::string unknown = "unknown key 'kew'; allowed are 'instr', 'queue', 'op', 'computes', "
+  std::string unknown = "unknown key 'kew'; allowed keys: 'instr', 'queue', 'op', 'computes', "
                         "'reads', 'writes', 'accumulates', 'semaphore', 'loc'\n";
   EXPECT_EQ(errorsOf("\"queue\"", "\"kew\""),
             "k.json:5:14: error: at 'body[0]': " + unknown +

@@ -174,7 +174,7 @@ TEST(KernelJsonTest, allErrorsAtOnce) {
       errorsOf(R"({"schema": "tally-code", "version": 3, "nam": 1, "engines": [3, {"name": "act",
                    "weight": -1, "queues": [{"name": "q", "completion": "half"}]}],
                    "body": [{"instr": "i", "queue": "z"}, {"loop": "A", "trips": "n"}, {}]})"),
-      "k.json:1:40: error: unknown key 'nam'; allowed are 'schema', 'version', 'name', 'loc', "
+      "k.json:1:40: error: unknown key 'nam'; allowed keys: 'schema', 'version', 'name', 'loc', "
       "'reserves', "
       "'engines', 'buffers', 'body', 'dependences'\n"
       "k.json:1:12: error: at 'schema': expected \"tally-kernel\", found \"tally-code\"\n"
@@ -196,7 +196,7 @@ TEST(KernelJsonTest, allErrorsAtOnce) {
 
 TEST(KernelJsonTest, tripsAndTiles) {
   EXPECT_EQ(errorsOf(document(R"({"loop": "A", "trips": {"while": "c", "min": 1}, "body": []})")),
-            "k.json:3:103: error: at 'body[0].trips': unknown key 'min'; allowed are 'while'\n");
+            "k.json:3:103: error: at 'body[0].trips': unknown key 'min'; allowed keys: 'while'\n");
   EXPECT_EQ(errorsOf(document(R"({"loop": "A", "trips": 1.5, "body": []})")),
             "k.json:3:88: error: at 'body[0].trips': expected an integer from 0 to "
             "2147483647, found 1.5\n");

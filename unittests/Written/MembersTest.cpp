@@ -2,7 +2,7 @@
 //
 // Of each schema there are documents that hold whatever there is. Each member of them, at any
 // depth, is left out, given twice, and gets values that it never has; each object gets a member
-// that is not known. All of that is an error which says where, but for members that may be left
+// that is not known. All of that is an error which says where, except for members that may be left
 // out. Which ones may follows from the lists of fields. Of the compact form the same is said.
 //
 //===----------------------------------------------------------------------===//

@@ -3,12 +3,11 @@
 
 usage: python3 utils/outside/certificate.py CODE.json
 
-A second writer beside the one in tally, so that code of any origin, mutants and code with faults among
-it, can be given to the checker of certificates. The kernel has to be well formed, and so has each
-operation, by its keys and names; but where in the code an operation stands, and what it means there,
-is left to the checker: wrong code becomes a wrong certificate.
+A second writer in addition to the one in tally, so that code of any origin, mutants and code with faults among
+it, can be given to the checker of certificates. The kernel must be well formed, and so must the keys
+and names of each operation. Where in the code an operation stands, and what it means there, is left to the checker: wrong code becomes a wrong certificate.
 
-What a certificate says beside kernel and code is in neither, and is left out by default (`notes`).
+What a certificate says in addition to kernel and code is in neither, and is left out by default (`notes`).
 """
 
 import sys

@@ -4,7 +4,7 @@
 usage: python3 utils/outside/checks.py --tally=PATH [--seed=N] [--seconds=S] [--jobs=N]
 
 One seed is one kernel and one machine, compiled under one strategy; its code and some mutants of it are judged by
-both, under one choice of trips. Beside it stands a kernel in which two conflict in few runs only. A *yes* where the interpreter says *no* is a finding, and so is a *no* where it says *yes*.
+both, under one choice of trips. With it comes a kernel in which two conflict in few runs only. A *yes* where the interpreter says *no* is a finding, and so is a *no* where it says *yes*.
 Waits that are too long are left out: they are a matter of what the plan promised. So is whatever one of the two could
 not decide.
 

@@ -1,7 +1,7 @@
 """Chooses how often loops run and which branches are taken.
 
-Small numbers, and those around each distance, since that is where masks and rings change; another
-number at each entry, since that is where counts of entries go wrong; and now and then a long run, for
+There are small numbers, and those around each distance, since that is where masks and rings change. There is another
+number at each entry, since that is where counts of entries go wrong. Now and then there is a long run, for
 counters of few bits.
 """
 

@@ -1,4 +1,4 @@
-"""Draws kernels and machines by chance, as JSON documents.
+"""Draws random kernels and machines, as JSON documents.
 
 One seed, one kernel and one machine. Kernels either write their dependences or say what their instructions touch; the
 features that they have are collected by name, so that a campaign can count which of them met. What is

@@ -1,12 +1,11 @@
 """All interleavings at once, where semaphores only grow.
 
-Is run P of a queue always over before operation X of an engine? Keep P from retiring for ever, and let
+Is run P of a queue always over before operation X of an engine? Keep P from retiring forever, and let
 everything else go as far as it can. Semaphores only grow, so no other interleaving gets farther: if
 X is still not reached, P is always over before it; if X is reached, that is a schedule in which it is not.
 
 `Progress` is that walk. Limits say how many runs of a queue may retire and how many operations an engine
-may do; they can be raised later, and the walk goes on from where it stood, which is again as far as it
-can get. So one walk for each queue and engine answers all questions about it.
+may do. They can be raised later, and the walk goes on from where it stood, again as far as it can get. So one walk for each queue and engine answers all questions about it.
 
 Resets break this, unless each is ordered against all that happens on its semaphore. Then the semaphore
 between two resets is one of its own, which only grows. `Epochs` makes these and says what has to be

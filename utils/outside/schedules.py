@@ -1,4 +1,4 @@
-"""Single schedules, for code whose resets are not surely ordered: all of them, or some by chance.
+"""Single schedules, for code whose resets are not surely ordered: all of them, or some at random.
 
 The state is what [Json.md#engines] to [Json.md#completion] say: how far each engine is, what each queue
 has retired (or each ring delivered), and the values of semaphores. A walk over all states gives yes or

@@ -2,7 +2,7 @@
 //
 // Compiles kernels with every strategy, runs them on a machine in time, and puts the results side
 // by side: latency against the barrier code of the same kernel, sizes, and where the time goes.
-// Besides the strategies there are two bounds:
+// In addition to the strategies there are two bounds:
 //
 //   ideal               each instruction goes at the instant at which its dependences are
 //   satisfied;

@@ -53,7 +53,7 @@ enum class AluOp : uint8_t {
   Sub, ///< wraps or saturates, as the machine does
   Mul,
   Min,
-  IsGT, ///< unsigned; 1 if a > b, else 0
+  IsGT, ///< unsigned; 1 if a > b, otherwise 0
 };
 template <> // of JSON and certificates; text has signs
 inline constexpr auto wordsOf<AluOp> = words("move", "add", "sub", "mul", "min", "gt");
@@ -141,7 +141,7 @@ struct RegisterRole {
     Slot,          ///< of a ring
     Place,         ///< of the latest run of an instruction
     Running,       ///< retirements of a queue
-    NextThreshold, ///< a threshold that is stepped; perhaps other counters besides, in turn
+    NextThreshold, ///< a threshold that is stepped; perhaps also other counters, in turn
     Several,       ///< other counters, in turn
     Written,       ///< what the text says, which came with the code
   };
@@ -164,7 +164,7 @@ struct RegisterRole {
 };
 
 struct Register {
-  std::string name; ///< unique on the engine; `r0`, `r1`, ... where nobody named it
+  std::string name; ///< unique on the engine; `r0`, `r1`, ... without a given name
   RegisterRole role;
 };
 
@@ -198,8 +198,8 @@ struct CodeSize {
 /// `r0 = r0 + trips`, once, without a loop.
 inline constexpr uint32_t atOnce = 0;
 
-/// How a loop is written for the sequencer. What it does is the same in any case: only who encodes
-/// it, and who counts what that costs, need to know.
+/// How a loop is written for the sequencer. What it does is the same in any case: only the encoder,
+/// and code that counts the cost, need to know.
 struct WrittenLoop {
   uint64_t inPass = 1;     ///< bodies for each branch back
   bool hasRest = false;    ///< a second loop, body by body, runs what is left of the last pass
@@ -211,10 +211,10 @@ struct WrittenLoop {
   /// Loops in the code.
   uint32_t loops() const { return isStraight ? 0 : 1 + hasRest; }
 
-  /// Whether iteration `number`, from 1, of so many ends with a branch.
+  /// Whether iteration `number`, from 1, of this many ends with a branch.
   bool branchesAfter(uint64_t number, uint64_t trips) const;
 
-  /// Branches of so many iterations.
+  /// Branches of this many iterations.
   double branches(double trips) const;
 };
 
@@ -225,9 +225,9 @@ WrittenLoop writtenLoop(const Kernel &kernel, const Op &begin);
 /// their loops.
 uint32_t encodedSize(const Op &op);
 
-/// How many machine instructions code is: a loop is its initialisation at the begin and its
-/// counter step with the branch at the end, `if` and `when` a branch, brackets of a barrier
-/// nothing; bodies that are written out count as often as they are.
+/// How many machine instructions code is. A loop is its initialisation at the begin, and its
+/// counter step with the branch at the end. `if` and `when` are a branch; brackets of a barrier
+/// are nothing. Bodies that are written out count as often as they are.
 CodeSize measure(const Kernel &kernel, const Code &code, uint32_t instructionBytes);
 
 /// Of an engine: which operations stand inside the code of a barrier.

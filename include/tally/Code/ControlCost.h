@@ -14,7 +14,7 @@
 
 namespace tally {
 
-/// What one control operation costs: picoseconds where the machine says so, else one each.
+/// What one control operation costs: picoseconds if the machine says so, otherwise one.
 struct ControlPrices {
   explicit ControlPrices(const Machine &machine);
 

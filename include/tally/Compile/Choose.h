@@ -1,6 +1,6 @@
 //===- Choose.h - Strategy 'auto': the cheapest way to share semaphores ---===//
 //
-// A semaphore of one's own is waited for with fewer operations; a shared one saves semaphores, and
+// A wait for a separate semaphore needs fewer operations; a shared one saves semaphores, and
 // waits where an instruction needs several producers of one body. Which is cheaper depends on the
 // machine's prices, on how often a body runs, and on its limits.
 //
@@ -13,9 +13,9 @@
 
 namespace tally {
 
-/// For Strategy::Auto, the decisions with everything chosen: who shares a semaphore with whom, and
-/// how loops are counted. What a limit of the machine forced is a remark. For every other strategy,
-/// what the request settles.
+/// For Strategy::Auto, the decisions with everything chosen: which instructions share a semaphore,
+/// and how loops are counted. What a limit of the machine forced is a remark. For every other
+/// strategy, what the request settles.
 Decisions choose(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
                  const Machine &machine, Diagnostics &diagnostics);
 

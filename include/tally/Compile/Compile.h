@@ -30,9 +30,9 @@ struct Compiled {
 /// remarks alone do not stop it. If what Strategy::Auto chooses does not fit, the plan and the
 /// code are those of another strategy, which they name. For Strategy::Manual, `written` is the
 /// code: it is verified and kept as it is. Strategy::Ideal is the bound that all others can be
-/// measured by: run with SimOptions::freeSync, each of its instructions is issued at the instant at
-/// which its dependences are satisfied and its engine has come that far; loops, branches and
-/// issuing cost what they cost. Where the plan has inexact waits, it is the bound for this
+/// measured by. Run with SimOptions::freeSync, each of its instructions is issued as soon as its
+/// dependences are satisfied and its engine has reached it; loops, branches and issuing cost what
+/// they normally cost. Where the plan has inexact waits, it is the bound for this
 /// algorithm only.
 std::optional<Compiled> compile(const Kernel &kernel, const Request &request,
                                 const Machine &machine, Diagnostics &diagnostics,

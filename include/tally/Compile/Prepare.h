@@ -15,7 +15,7 @@
 namespace tally {
 
 /// What a legal kernel leaves open: tiles that may leave their buffers, buffers that deny what
-/// their addresses say, and instructions that state no accesses beside others that do.
+/// their addresses say, and instructions that state no accesses while others do.
 void remarkAccesses(const Kernel &kernel, Diagnostics &diagnostics);
 
 /// A kernel that asks for its dependences (asksForDeps), with those that follow from its accesses;

@@ -32,7 +32,7 @@ namespace tally {
 /// first.
 struct DataFault {
   enum class Kind : uint8_t {
-    PoisonRead,  ///< of an element that nobody has written
+    PoisonRead,  ///< of an element that is not written yet
     PoisonIndex, ///< of rows, or where they go
     BadIndex,    ///< beyond the rows of `buffer`
     NothingKept, ///< `kept`, but no tile of its shape is
@@ -63,7 +63,7 @@ public:
   DataRun(DataRun &&) noexcept;
   ~DataRun();
 
-  /// Remembers who writes this element last.
+  /// Remembers which run writes this element last.
   void watch(BufferId buffer, size_t element);
 
   /// Lets a run of an instruction have its effect. Runs that the kernel does not have do nothing.
@@ -100,14 +100,14 @@ std::string describe(const Kernel &kernel, const Runs &runs, const DataFault &fa
 struct DataDifference {
   BufferId buffer;
   size_t element = 0;
-  std::optional<Instance> writer;           ///< of the differing element; none: nobody wrote it
+  std::optional<Instance> writer;           ///< of the differing element; none: never written
   std::optional<Instance> sequentialWriter; ///< whose number should be there
   std::string value;                        ///< as text; `poison`
   std::string sequentialValue;
 };
 
 /// The first element in each buffer that differs after these commits and after those of the
-/// sequential run, both from this memory; and who wrote it.
+/// sequential run, both from this memory; and which run wrote it.
 std::vector<DataDifference> compareWithSequential(const Effects &effects, const Runs &runs,
                                                   const Memory &memory,
                                                   const std::vector<Instance> &commits);

@@ -71,8 +71,8 @@ float decode(Format format, uint32_t bits);
 /// The bits of the number of this format that is nearest.
 uint32_t encode(Format format, float value);
 
-/// The same for whole numbers: exactly the bits of one that is within range, else of the nearest
-/// that is.
+/// The same for whole numbers: exactly the bits of one that is within range, otherwise of the
+/// nearest that is.
 int64_t decodeWhole(Format format, uint32_t bits);
 uint32_t encodeWhole(Format format, int64_t value);
 

@@ -1,6 +1,6 @@
 //===- Inputs.h - What memory holds before a kernel starts ----------------===//
 //
-// Numbers by chance, the same everywhere and in any order. Element i of a buffer is made of
+// Random numbers, the same everywhere and in any order. Element i of a buffer is made of
 //
 //   h = mix(mix(seed + hash(name)) + i)     64 bits
 //   u = (h >> 40) * 2^-24                   of [0, 1), a whole multiple of 2^-24
@@ -24,7 +24,7 @@ namespace tally {
 /// What one buffer holds at first.
 struct Contents {
   std::string buffer;
-  float low = 0;                     ///< numbers by chance, from `low` up to, but without, `high`;
+  float low = 0;                     ///< random numbers, from `low` up to, but without, `high`;
   float high = 0;                    ///< all `low`, if that is no range
   std::vector<int32_t> numbers = {}; ///< these, in order, instead
 };
@@ -33,8 +33,8 @@ struct Contents {
 void fill(BufferData &data, const Contents &contents, uint64_t seed);
 
 /// Memory as `contents` says. A buffer that is not named there holds numbers from -1 to 1 (0, if it
-/// holds whole numbers) if no instruction writes it; else it is uninitialised. Errors as those of
-/// emptyMemory().
+/// holds whole numbers) if no instruction writes it; otherwise it is uninitialised. Errors as those
+/// of emptyMemory().
 Memory initialMemory(const Kernel &kernel, std::span<const Contents> contents, uint64_t seed,
                      Diagnostics &diagnostics);
 

@@ -1,7 +1,7 @@
 //===- Memory.h - What the buffers of a kernel hold -----------------------===//
 //
 // Every buffer is one flat array of its elements, the last dimension running fastest, in the
-// bits of its format. An element that nobody has written yet is *poison*: one bit each says so.
+// bits of its format. An element that is not written yet is *poison*: one bit each says so.
 //
 //===----------------------------------------------------------------------===//
 

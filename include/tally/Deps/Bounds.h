@@ -1,7 +1,7 @@
 //===- Bounds.h - Whether tiles stay within their buffers -----------------===//
 //
-// A tile that leaves its buffer touches what nobody compares it with, so that dependences are
-// missing (Outside.h). Whether it does is decided for all runs of a kernel at once:
+// A tile that leaves its buffer touches memory that it is not compared with, so that dependences
+// are missing (Outside.h). Whether it does is decided for all runs of a kernel at once:
 //
 //   X[A]          shape [64], trips 64          stays
 //   X[A + 1]      shape [64], trips 64          leaves: index 64 at A = 63
@@ -17,10 +17,10 @@
 //                       whatever these are; loops without `max` then run but `min` times, or once.
 //                       If there are none, it is open
 //
-// Loops run within their bounds, anew at each entry; branches are taken or not. So a tile leaves
-// its buffer if there are trips and decisions, allowed by the kernel, with which it does: both
-// directions are exact, but for questions that are too hard, which are open. `X[@]` says that it
-// is in X, and a size that is not known is at least 1.
+// Loops run within their bounds, differently at each entry; branches are taken or not. So a tile
+// leaves its buffer if there are trips and decisions, allowed by the kernel, with which it does:
+// both directions are exact, except for questions that are too hard, which are open. `X[@]` says
+// that it is in X, and a size that is not known is at least 1.
 //
 // Cost: linear in accesses; one question to isl for each form of a tile that intervals cannot show.
 //===----------------------------------------------------------------------===//

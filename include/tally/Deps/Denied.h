@@ -1,8 +1,8 @@
 //===- Denied.h - Memory that addresses share and `noalias` denies --------===//
 //
 // `noalias` says that two buffers share nothing, whatever their addresses say. Where these say
-// otherwise, nobody can tell who is right: no dependence between the two is looked for, and what is
-// said about such a kernel names them.
+// otherwise, it cannot be known which is right: no dependence between the two is looked for, and
+// what is said about such a kernel names them.
 //
 //   X at 0, 64 bytes     Y at 32, 64 bytes, noalias ["X"]     denied
 //   X at 0, 64 bytes     Y at 64, 64 bytes, noalias ["X"]     true anyway
@@ -20,7 +20,7 @@ namespace tally {
 struct Denied {
   BufferId buffer;
   BufferId earlier;
-  bool isKnown = false; ///< what is common, by their addresses; else a size is not
+  bool isKnown = false; ///< what is common, by their addresses; otherwise a size is not
 };
 
 /// Of those that instructions touch, both of them; in the order of the text.

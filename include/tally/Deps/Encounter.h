@@ -1,16 +1,16 @@
 //===- Encounter.h - Whether two accesses ever touch the same -------------===//
 //
 // Of two accesses, is there a run of the kernel in which the first touches memory, and after it, in
-// the order of the text, the second touches some of it, too? Trips are what the kernel allows, anew
-// at each entry; branches go either way; run-time values are whatever makes the two meet.
+// the order of the text, the second touches some of it, too? Trips are what the kernel allows,
+// different at each entry; branches go either way; run-time values are whatever makes the two meet.
 //
 //   writes X[0] if A == 998   reads X[0] if A == 999            at A = 998 and A = 999
 //   writes X[A + k]           reads X[C]                        where C == A + k, the first such
 //   place writes X[2*A]             reads X[2*A + 1]                  never
 //
 // "Never" is exact; it is not said of questions that are too hard (isl). A place is a proposal:
-// counters of entries (`total`) that no run has are possible here, so whoever relies on it
-// enumerates that run.
+// counters of entries (`total`) that no run has are possible here, so code that relies on
+// it enumerates that run.
 //
 //===----------------------------------------------------------------------===//
 

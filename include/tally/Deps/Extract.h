@@ -1,8 +1,8 @@
 //===- Extract.h - Dependences from accesses ------------------------------===//
 //
-// Who must wait for whom, found from what instructions touch: for each ordered pair of conflicting
-// accesses (same elements, at least one writes), the last run of the producer that conflicts with
-// a run of the consumer and comes before it when the text is read as a sequential program. That
+// Finds which instructions must wait for which, from what they touch. For each ordered pair of
+// conflicting accesses (same elements, at least one writes), this is the last run of the producer
+// that conflicts with a run of the consumer and comes before it in the sequential program. That
 // holds for all trip counts and all outcomes of conditions.
 //
 //   for A { load writes X[A mod 2];  scale reads X[A mod 2] }
@@ -12,7 +12,7 @@
 //
 // A dependence says: the producer's runs up to there have retired. So it is *exact* for a pair
 // of accesses if each run of the consumer needs the run that it waits for last, or an earlier run
-// of the consumer did; a run of the producer that did not happen (a branch not taken, a loop of no
+// of the consumer did. A run of the producer that did not happen (a branch not taken, a loop of no
 // trips) is passed over. Where no distance is exact, the shortest that ever occurs is taken:
 // sound, never too early, and reported with the reason.
 //
@@ -21,7 +21,7 @@
 //
 // No dependence is derived where the order holds anyway: two accumulations on one queue, and, on a
 // machine whose queues do not overlap their instructions, two instructions of one queue. What was
-// written over in between, in every run, is left out (Families.h, Reaching.h): who waits for the
+// written over in between, in every run, is left out (Families.h, Reaching.h): a wait for the
 // later write waits for all before it.
 //
 //===----------------------------------------------------------------------===//
@@ -48,7 +48,7 @@ enum class Excess : uint8_t {
   None,      ///< it does not: it is exact
   Anywhere,  ///< a tile `X[@]`
   Symbol,    ///< an index, size or guard with a run-time value
-  Alias,     ///< two buffers that may share memory, nobody knows which
+  Alias,     ///< two buffers that may share memory, at unknown places
   Guarded,   ///< a guard keeps the two apart in some iterations, and all wait
   Varies,    ///< the last conflicting run is not at the same distance in all iterations
   Undecided, ///< the question was too large to be decided, or came after too many others
@@ -126,7 +126,7 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// The same kernel with these dependences, but for those that are implied, instead of its own.
+/// The same kernel with these dependences, except for those that are implied, instead of its own.
 Kernel withDeps(const Kernel &kernel, const Extraction &extraction);
 
 /// Whether a kernel leaves its dependences to be found: it says what instructions touch, and no

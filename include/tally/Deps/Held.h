@@ -1,7 +1,7 @@
 //===- Held.h - Do written dependences imply what accesses ask for? -------===//
 //
 // A kernel with dependences is taken as it is written. Where it also says what its instructions
-// touch, the two can be held against one another: each dependence that accesses ask for
+// touch, the two can be compared: each dependence that accesses ask for
 // (Extract.h) has to follow from the written ones, by a chain as in Implied.h.
 //
 //   written   'load' -> 'scale'

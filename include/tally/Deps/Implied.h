@@ -1,7 +1,7 @@
 //===- Implied.h - Dependences that others imply --------------------------===//
 //
-// Most dependences of a kernel follow from the others: whoever waits for the store of a tile waits
-// for the load that the store had waited for. Removing them saves waits and semaphores.
+// Most dependences of a kernel follow from the others: a wait for the store of a tile is also
+// a wait for the load that the store had waited for. Removing them saves waits and semaphores.
 //
 //   A    'add' -> 'store'           kept
 //   B    'store' -> 'load' at A=4   kept
@@ -15,17 +15,17 @@
 //   queue    what has retired, and so all that entered its queue before
 //   branches what instructions of both branches of an `if` had waited for
 //
-// Each link holds for all trip counts. A chain goes through runs that surely exist (no branch that
+// Each link holds for all trip counts. A chain goes through runs that surely exist: no branch that
 // may be skipped, no loop that may run zero times, unless the producer or the consumer is inside
-// it, too), and only through iterations that exist because the one that is waited for does. Bodies
-// on whose trips engines may disagree are left alone.
+// it, too. It goes only through iterations that exist because the one that is waited for does.
+// Bodies on whose trips engines may disagree are left alone.
 //
 // Where distances are constant, one walk finds all of them at once (lib/Deps/Clocks.h): in loops
 // without branches, nothing that is kept follows from the rest. For other distances, and with
-// branches, what is left is removed one after the other, those first that would cost most, by a
-// search for a chain within bounds: 16 to 1024 statements about instructions, the fewer the more
-// dependences there are, a quarter of that many neighbours on an engine in each direction, and 64
-// links for each statement.
+// branches, the rest is removed one after the other, those first that would cost most, by a search
+// for a chain within bounds. These are 16 to 1024 statements about instructions (fewer for more
+// dependences), a quarter of that many neighbours on an engine in each direction, and 64 links for
+// each statement.
 //
 //===----------------------------------------------------------------------===//
 

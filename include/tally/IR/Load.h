@@ -52,8 +52,8 @@ private:
   uint32_t lastNumber = 0;
 };
 
-/// While it lives, what the verifier loads in its context and finds sound is kept here, so that who
-/// reads a module need not load it again.
+/// While it lives, what the verifier loads in its context and finds sound is kept here, so that
+/// code that reads a module need not load it again.
 class LoadedOnce {
 public:
   LoadedOnce(mlir::MLIRContext *context, llvm::StringRef file);
@@ -61,7 +61,7 @@ public:
   LoadedOnce &operator=(const LoadedOnce &) = delete;
   ~LoadedOnce();
 
-  /// The one for an operation; null if nobody asks.
+  /// The one for an operation; null if none is asked for.
   static LoadedOnce *find(mlir::Operation *op);
 
   FileTable files;

@@ -82,7 +82,7 @@ template <typename T> mlir::Attribute fieldToAttribute(mlir::MLIRContext *contex
   }
 }
 
-/// Says that `name` has the wrong form, if anybody listens.
+/// Says that `name` has the wrong form, if there is a listener.
 inline mlir::LogicalResult wrongForm(const char *name, const char *expected, EmitError emitError) {
   if (emitError) {
     emitError() << "property '" << name << "' must be " << expected;
@@ -250,7 +250,7 @@ template <Struct S>
 mlir::LogicalResult readFromMlirBytecode(mlir::DialectBytecodeReader &reader, S &value) {
   if (mlir::failed(reader.getDialectVersion("tally"))) {
     return reader.emitError(
-        "bytecode of an earlier version of tally; write it anew from its source");
+        "bytecode of an earlier version of tally; write it again from its source");
   }
   return readField(reader, value);
 }

@@ -82,7 +82,7 @@ public:
     return op(builder.queueOf(engine), name, operation, tiles);
   }
 
-  /// A transfer of so many bytes, which moves a tile as it is.
+  /// A transfer of this many bytes, which moves a tile as it is.
   InstrId copy(QueueId queue, std::string_view name, uint64_t bytes, const std::string &from,
                const std::string &to);
 
@@ -109,12 +109,12 @@ public:
   }
 
   /// The same for two instructions of one body, over all its runs: a buffer whose turns go on from
-  /// one trip of the loop to the next.
+  /// one iteration of the loop to the next.
   void warFlat(InstrId producer, InstrId consumer, int64_t runs) {
     builder.depFlat(producer, consumer, runs, DepKind::WAR);
   }
 
-  /// The kernel, if everything in it is legal; else errors say what is not.
+  /// The kernel, if everything in it is legal; otherwise errors say what is not.
   std::optional<Kernel> finish(Diagnostics &diagnostics);
 
 private:

@@ -1,8 +1,8 @@
 //===- Manual.h - The kernels' code as an expert would place it -----------===//
 //
-// What a person does who knows the machine: every producer that somebody waits for has a semaphore
-// of its own, so its count needs no decoding; the hardware's loop counter is the threshold where it
-// can be; other thresholds are kept in registers and stepped once at the end of the loop.
+// What an expert of the machine does. Every producer that is waited for has its own semaphore, so
+// its count needs no decoding. The hardware's loop counter is the threshold where it can be. Other
+// thresholds are kept in registers and stepped once at the end of the loop.
 //
 //   loop A, counter i:
 //     {load >= w}      scale {scale++}       w steps by 16: a transfer raises 16 times

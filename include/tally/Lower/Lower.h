@@ -7,7 +7,7 @@
 
 namespace tally {
 
-/// All that code depends on beside kernel, plan and machine.
+/// All that code depends on in addition to kernel, plan and machine.
 struct LowerDecisions {
   bool licm = true; ///< compute each value at the outermost place where its inputs stand still
   bool cse = true;  ///< compute equal values once

@@ -100,7 +100,7 @@ public:
   uint32_t transferDepth = 1;
 
   /// What an operation costs on an engine; nothing, with the reasons in `errors`, if that cannot be
-  /// said. An operation that the machine does not know, or a mere name whose formula asks for
+  /// said. An operation that the machine does not know, or only a name whose formula asks for
   /// sizes, costs as `cost.default`.
   std::optional<InstrCost> costOf(std::string_view engine, std::string_view operation,
                                   std::vector<std::string> &errors) const;

@@ -22,11 +22,11 @@
 // A plain name in an expression is a loop around the instruction: its iteration, from 0.
 // total(A) is how often A's body (a loop or branch) was entered before this time, over the
 // whole run; trips(A) is how often the loop A runs this time. $n is a run-time value that does not
-// change while the kernel runs. One side of `*` is an integer, so every expression is affine but
+// change while the kernel runs. One side of `*` is an integer, so every expression is affine except
 // for mod and floordiv, which round down. A run touches the tile only if all guards hold.
 //
 // The core carries tiles through as text. This header is for those who look inside:
-// checks, readers, and whoever derives dependences from accesses.
+// checks, readers, and the search for dependences.
 //
 //===----------------------------------------------------------------------===//
 

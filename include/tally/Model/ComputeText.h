@@ -25,9 +25,9 @@
 //
 // docs/guide/Data.md lists the functions, and ComputeText.cpp has them as a table.
 //
-// r0, r1, ... are the tiles that the instruction reads, in the order of the text. There is one
-// result for each tile that it writes, in order, and then for each that it accumulates;
-// `keep` stands beside them. docs/guide/Data.md says how numbers are rounded, and which shapes fit.
+// The tiles that the instruction reads are r0, r1, and so on, in the order of the text. There is
+// one result for each tile that it writes, in order, and then for each that it accumulates; `keep`
+// stands next to them. docs/guide/Data.md says how numbers are rounded, and which shapes fit.
 //
 // Like tiles, the text is carried through unread by everything in Sync and Code.
 //

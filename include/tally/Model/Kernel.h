@@ -102,7 +102,7 @@ struct Trip {
   /// At least so often.
   uint64_t least() const { return kind == Kind::Constant ? constant : min; }
 
-  /// At most so often; none: nobody knows.
+  /// At most this often; none: not known.
   std::optional<uint64_t> most() const {
     return kind == Kind::Constant ? std::optional(constant) : max;
   }
@@ -133,7 +133,7 @@ struct Loop {
   LoopKind kind = LoopKind::Loop;
   bool uniform = true;  ///< all engines agree on every trip count
   LoopId parent;        ///< none for the root
-  LoopId otherBranch;   ///< Then <-> Else
+  LoopId otherBranch;   ///< of `Then` the `Else`, and back
   uint32_t depth = 0;   ///< number of enclosing loops; 0 for the root
   StmtId stmt;          ///< the statement of the parent that holds this body
   IdRange<StmtId> body; ///< in order
@@ -182,7 +182,7 @@ struct Buffer {
   NameId elementType;              ///< none if not said
   std::vector<uint64_t> shape;     ///< empty: a single element
   std::optional<uint64_t> address; ///< in bytes; the elements follow in row-major order
-  std::vector<BufferId> alias;     ///< earlier ones that may share its memory, nobody knows where
+  std::vector<BufferId> alias;     ///< earlier ones that may share its memory, at unknown places
   std::vector<BufferId> noalias;   ///< earlier ones that do not, whatever the addresses say
   Location where;
 };

@@ -5,7 +5,7 @@
 //
 //   X shape [2, 128]   X[0, 64:128] ends at 192: outside, although the next row is X's, too
 //
-// Who finds such runs: Bounds.h in Deps for all runs of a kernel; Outside.h in Check for one.
+// Bounds.h in Deps finds such runs among all runs of a kernel; Outside.h in Check looks at one.
 //
 //===----------------------------------------------------------------------===//
 

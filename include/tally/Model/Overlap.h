@@ -1,7 +1,7 @@
 //===- Overlap.h - Buffers that share memory ------------------------------===//
 //
 // Buffers have names of their own, but a fixed address may put one over another, and a kernel may
-// say that it does not know (`alias`) or does know better (`noalias`). Whoever takes different
+// say that it does not know (`alias`) or does know better (`noalias`). Code that takes different
 // buffers for different memory has to look first.
 //
 //   X at 0, 64 bytes     Y at 32, 64 bytes     Z alias ["X"]

@@ -2,13 +2,13 @@
 //
 // What a tile's text means depends on the body that it stands in: a name is the loop or branch of
 // that name around. Both are looked up when a kernel is finished, once for all texts that are equal
-// in one body, so that whoever wants the place of a tile in an iteration has only numbers to
+// in one body, so that code that wants the place of a tile in an iteration has only numbers to
 // combine:
 //
 //   X[2*A + B]  in B, in A       2 * indexOf(A).iteration + indexOf(B).iteration
 //
 // Texts that are no tiles, and names that are no loops around, stay in the table, marked: check()
-// reports them, and nobody else sees such a kernel.
+// reports them, and no other code sees such a kernel.
 //
 //===----------------------------------------------------------------------===//
 

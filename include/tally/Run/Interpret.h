@@ -28,8 +28,8 @@ inline bool touchesOutside(OpKind kind) {
          kind == OpKind::Reset || kind == OpKind::Drain;
 }
 
-/// For each bracket its partner: begins know their end (an IfBegin its Else, if there is one, and
-/// the Else its IfEnd), ends their begin. Only for code that verifyCode() accepts.
+/// For each bracket its partner: begins know their end (an IfBegin its `Else`, if there is one, and
+/// the `Else` its IfEnd), ends their begin. Only for code that verifyCode() accepts.
 std::vector<uint32_t> matchBrackets(const std::vector<Op> &ops);
 
 class EngineRun {

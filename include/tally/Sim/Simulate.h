@@ -96,7 +96,7 @@ public:
 };
 
 struct SimOptions {
-  /// Not 0: each instruction takes longer by chance, up to `jitterPercent` of its duration (and a
+  /// Not 0: each instruction takes longer at random, up to `jitterPercent` of its duration (and a
   /// transfer of its startup). The same seed gives the same run.
   uint64_t seed = 0;
   uint32_t jitterPercent = 25;
@@ -164,7 +164,7 @@ struct StuckEngine {
   SemaId semaphore;
   uint32_t value = 0;
   uint32_t threshold = 0;
-  EngineId raiser; ///< one that could have raised it and is stuck, too; none: nobody is left
+  EngineId raiser; ///< one that could have raised it and is stuck, too; none is left
 };
 
 struct SimResult {
@@ -189,7 +189,7 @@ SimResult simulate(const Kernel &kernel, const Code &code, const Machine &machin
                    const Timing &timing, const InstrCosts &costs, const Bindings &bindings,
                    const SimOptions &options = {});
 
-/// Who waits for what, line by line, the cycle first.
+/// Which engine waits for what, line by line, the cycle first.
 std::string describeDeadlock(const Kernel &kernel, const Code &code, const SimResult &result);
 
 } // namespace tally

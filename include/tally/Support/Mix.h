@@ -1,4 +1,4 @@
-//===- Mix.h - Numbers by chance, the same everywhere ---------------------===//
+//===- Mix.h - Random numbers, the same everywhere ------------------------===//
 #ifndef TALLY_SUPPORT_MIX_H
 #define TALLY_SUPPORT_MIX_H
 

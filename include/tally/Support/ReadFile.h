@@ -1,6 +1,6 @@
 //===- ReadFile.h - Files that are read whole, up to a limit --------------===//
 //
-// All input comes in by this way: a file, a pipe, a device or stdin, which may go on for ever. At
+// All input comes in by this way: a file, a pipe, a device or stdin, which may go on forever. At
 // most one byte more than the limit is read.
 //
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,6 @@
 //===- Words.h - Enumerations by name -------------------------------------===//
 //
-// The words of an enumeration stand once, beside it, in its order:
+// The words of an enumeration stand once, next to it, in its order:
 //
 //   enum class Overflow : uint8_t { Reset, Refuse, Assume };
 //   template <> inline constexpr auto wordsOf<Overflow> = words("reset", "refuse", "assume");

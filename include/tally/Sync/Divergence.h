@@ -6,8 +6,8 @@
 // *counted apart*. It means exactly what the consumer's engine counts, and only that can be waited
 // for: one run more might be one that never comes.
 //
-// The same holds for all who depend on an engine that waits in this way. As long as it is stuck,
-// its own runs do not come; who waits for exactly what is owed may go on, who waits for more is
+// The same holds for all engines that depend on one that waits in this way. As long as it is stuck,
+// its own runs do not come; a wait for exactly what is owed may pass, a wait for more is
 // stuck, too. Such an engine is *doubtful*. Of all other engines, every run comes: they wait for
 // what lies before them in the program on which all agree.
 //

@@ -38,7 +38,7 @@ enum class ExprOp : uint8_t {
   Monus, ///< a - b, or 0 if b > a
   Mul,
   Min,
-  IsGT, ///< 1 if a > b, else 0
+  IsGT, ///< 1 if a > b, otherwise 0
 };
 
 inline bool isLeaf(ExprOp op) {
@@ -63,7 +63,7 @@ struct Ring {
   LoopId loop;
   LoopId total;    ///< the counter is total(this) ...
   InstrId ordinal; ///< ... or place(this); the other is none
-  StmtId before;   ///< of a late ring: the statement; else none
+  StmtId before;   ///< of a late ring: the statement; otherwise none
   uint32_t depth = 0;
 
   /// How many iterations ago a slot was the counter, seen from where it is read.

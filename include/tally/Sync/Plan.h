@@ -28,13 +28,13 @@ namespace tally {
 
 using GroupId = Id<struct GroupTag>;
 
-/// Who meets at a barrier.
+/// Which engines meet at a barrier.
 enum class Participants : uint8_t {
   Work, ///< engines with work in the loop; at entry and exit also those a dependence links to it
   All,  ///< every engine of the kernel
 };
 
-/// With whom an instruction shares its semaphore.
+/// With which others an instruction shares its semaphore.
 enum class Sharing : uint8_t {
   Nobody, ///< it has its own
   Body,   ///< with those of its queue in its body that share so, too
@@ -57,7 +57,7 @@ struct ResetPoint {
   bool operator==(const ResetPoint &) const = default;
 };
 
-/// All that a plan depends on beside its kernel.
+/// All that a plan depends on in addition to its kernel.
 struct PlanDecisions {
   Strategy strategy = Strategy::PerLoop;
   Participants participants = Participants::Work;
@@ -105,7 +105,7 @@ struct Group {
   std::optional<uint32_t> pinned = {}; ///< number of its semaphore, if the kernel says so
 };
 
-/// What one dependence waits for. Beside the threshold stand the parts it was made of,
+/// What one dependence waits for. With the threshold stand the parts it was made of,
 /// for comparing and explaining:  mask * w*(N*times*(counter - minus) - (N-K)). Element by element,
 /// the counter is the younger of two, min(slot + 1 plus an inner index, slot), and slot 0 is the
 /// live one.
@@ -121,8 +121,8 @@ struct Wait {
   uint32_t slot = 0;
   uint32_t minus = 0;
   uint32_t times = 1;    ///< runs of the producer in each entry of `outer`
-  LoopId outer;          ///< whose entries are counted instead of the producer's body's; else none
-  LoopId innerLoop;      ///< Element: whose trip is the consumer's inner index; else none
+  LoopId outer;          ///< whose entries are counted instead of the producer's body's; or none
+  LoopId innerLoop;      ///< Element: whose trip is the consumer's inner index; or none
   int64_t innerStep = 0; ///< Element: by how much the producer's inner index lies before it
 };
 
@@ -141,7 +141,7 @@ struct SyncPlan {
   IdVector<InstrId, GroupId> groupOf;  ///< whose semaphore an instruction raises; none: none
   IdVector<InstrId, uint32_t> placeOf; ///< K, from 1
   IdVector<DepId, Wait> waits;
-  /// Empty where nobody meets. Of code that counts, only barrier regions do, only at back edges.
+  /// Empty where no engines meet. Of code that counts, only barrier regions do, only at back edges.
   IdVector<LoopId, LoopBarriers> barriers;
 
   /// The reset point at `loop`; null if there is none.

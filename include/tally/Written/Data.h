@@ -370,7 +370,8 @@ struct DrainData {
   static constexpr auto fields = std::tuple<>();
 };
 
-/// In text it names who meets; in JSON it is one of the barriers that the document lists.
+/// In text it names the engines that meet; in JSON it is one of the barriers that the document
+/// lists.
 struct BarrierData {
   static constexpr std::string_view word = "barrier", jsonWord = word;
   Names participants;

@@ -11,9 +11,9 @@
 //   };
 //
 // From the list follow text (parser and printer), JSON (reader and writer), MLIR's generic form,
-// equality, hash and bytecode. A field that has its default value is left out, but for those that
-// are needed. Where a type of field is spelt in its own way (Trip, distances), the forms have a
-// function for that type; everything else is written once for all structs.
+// equality, hash and bytecode. A field that has its default value is left out, except for those
+// that are needed. Where a type of field is spelt in its own way (Trip, distances), the forms have
+// a function for that type; everything else is written once for all structs.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,7 +8,7 @@
 
 namespace tally {
 
-/// A kernel with the code that stands beside it, if any.
+/// A kernel with the code that stands with it, if any.
 struct LoadedKernel {
   Kernel kernel;
   std::optional<Code> code = {};

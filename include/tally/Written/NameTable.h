@@ -35,7 +35,7 @@ private:
 };
 
 /// The names that one could have meant. Beyond a few they only serve to find the nearest,
-/// which is not done for ever: see unknownName().
+/// which is not done forever: see unknownName().
 template <typename Table>
 std::vector<std::string_view> allowedNames(const Kernel &kernel, const Table &table,
                                            uint32_t effort) {

@@ -81,7 +81,7 @@ protected:
   }
 
   Errors &errors;
-  Location where; ///< of the statement at hand
+  Location where; ///< of the current statement
   uint32_t effort = 16;
 };
 
@@ -134,7 +134,7 @@ private:
   NameTable<BufferId> buffers;
   std::vector<bool> opened;                  ///< whether it is a branch, outermost first
   std::unordered_set<std::string> leftOut;   ///< on unknown queues; what names them is no error
-  std::vector<DistanceComponent> components; ///< of the dependence at hand
+  std::vector<DistanceComponent> components; ///< of the current dependence
 };
 
 /// A barrier of the core is one object that all its participants share, while the text has one
@@ -206,7 +206,7 @@ private:
   IdsByName<SemaId> semaphores;
   std::map<BarrierKey, BarrierId> barriers;
 
-  // Of the engine at hand.
+  // Of the current engine.
   EngineProgram *program = nullptr;
   IdsByName<RegId> registers;
   LoopId around = rootLoop; ///< innermost loop or branch

@@ -3,10 +3,10 @@
 // Engines disagree on how often the inner loops run, and the distance on the outer one reaches into an earlier run of them:
 // each engine waits by its own count, and might wait for what the other never issues.
 
-// REFUSED per-instruction: might wait for ever
-// REFUSED per-loop: might wait for ever
+// REFUSED per-instruction: might wait forever
+// REFUSED per-loop: might wait forever
 // REFUSED per-engine: engines may disagree on a loop that holds its instructions
-// REFUSED auto: might wait for ever
+// REFUSED auto: might wait forever
 // REFUSED barrier: barriers cannot stand for 'load' -> 'use'
 // REFUSED unrolled: needs constant trips
 

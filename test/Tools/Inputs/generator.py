@@ -1,4 +1,4 @@
-"""Checks that an input of f32 is what docs and Inputs.h say of numbers by chance.
+"""Checks that an input of f32 is what docs and Inputs.h say of random numbers.
 
 usage: generator.py FILE.npy NAME SEED LOW HIGH
 """

@@ -1,4 +1,4 @@
-"""long-body.py N: a kernel with so many instructions in one body, each of which depends on the one before."""
+"""long-body.py N: a kernel with this many instructions in one body, each of which depends on the one before."""
 
 import sys
 

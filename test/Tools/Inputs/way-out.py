@@ -1,5 +1,5 @@
 """Whether each strategy that an error names as a way out does the kernel on that machine; with TALLY_LONG set, for every
-kernel of the folder, else for every third.
+kernel of the folder, otherwise for every third.
 
 usage: way-out.py FOLDER GENERIC-MACHINE SEMAPHORES:REGISTERS:BITS...
 """
