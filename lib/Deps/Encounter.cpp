@@ -150,14 +150,20 @@ struct EncounterFinder::Impl {
     return most;
   }
 
-  /// Within bounds that grow.
+  /// With loops that run equally often at each entry, if that is enough.
   bool findNear(const PairNest &nest) {
+    return findNear(nest, uniformText(nest)) || findNear(nest, "");
+  }
+
+  /// Within bounds that grow.
+  bool findNear(const PairNest &nest, const std::string &more) {
     for (int64_t bound = 8; bound <= mostTrips; bound *= 8) {
       context.startQuestion(maxOperations);
       PairNest near = nest;
-      near.overlap =
-          fmt::format("{}{}", boundText(nest, bound),
-                      nest.overlap.empty() ? "" : fmt::format(" and ({})", nest.overlap));
+      near.overlap = boundText(nest, bound);
+      for (const std::string &condition : {more, nest.overlap}) {
+        near.overlap += condition.empty() ? "" : fmt::format(" and ({})", condition);
+      }
       IslSet set = context.parse(NestText(near).conflicts());
       if (!context.gaveUp() && !set.isEmpty()) {
         fixAll(nest, std::move(set));
@@ -165,6 +171,21 @@ struct EncounterFinder::Impl {
       }
     }
     return false;
+  }
+
+  /// Of loops around both whose trips are named: they are the same for both, and enough for both.
+  static std::string uniformText(const PairNest &nest) {
+    Conditions all;
+    for (size_t i = 0; i < nest.lengths.size(); ++i) {
+      const Length &length = nest.lengths[i];
+      for (size_t k = 0; k < nest.lengths.size() && !length.isOwn; ++k) {
+        if (!nest.lengths[k].isOwn && nest.lengths[k].loop == length.loop) {
+          all.add("n{} = n{} and c{} < n{} and c{} - d{} < n{}", i, k, length.loop, i, length.loop,
+                  length.loop, i);
+        }
+      }
+    }
+    return all.text();
   }
 
   static std::string boundText(const PairNest &nest, int64_t bound) {
@@ -182,24 +203,16 @@ struct EncounterFinder::Impl {
     return all.text();
   }
 
-  /// The second comes as early as it can, then the first, outer loops before inner ones.
+  /// The two are as close to one another as they can be, outer loops before inner ones, and come as
+  /// early: where code waits for a close one, it mostly waits for those farther away, too.
   void fixAll(const PairNest &nest, IslSet set) {
     auto numLevels = static_cast<uint32_t>(nest.levels.size());
     uint32_t numOwn = static_cast<uint32_t>(nest.producerOwn.size() + nest.consumerOwn.size());
     uint32_t numRest = static_cast<uint32_t>(2 * nest.counters.size() + nest.lengths.size());
     point.assign(2 * numLevels + numOwn + numRest, 0);
-    auto fix = [&](uint32_t i, bool isLargest) {
-      point[i] = (isLargest ? set.largest(i) : set.smallest(i)).value_or(0);
+    for (uint32_t i = 0; i < point.size(); ++i) {
+      point[i] = set.smallest(i).value_or(0);
       set = set.fixed(i, point[i]);
-    };
-    for (uint32_t i = numLevels; i < 2 * numLevels; ++i) {
-      fix(i, false);
-    }
-    for (uint32_t i = 0; i < numLevels; ++i) {
-      fix(i, true);
-    }
-    for (uint32_t i = 2 * numLevels; i < point.size(); ++i) {
-      fix(i, false);
     }
   }
 

@@ -177,7 +177,9 @@ TEST(ChoicesTest, meetsWhereEquationsHold) {
   EXPECT_FALSE(leavesOut);
   EXPECT_TRUE(runs.back().isRare);
   EXPECT_EQ(rareOf(nest("X[0] if trips(B) == 2", "X[0] if trips(B) == 5 and A == 9")),
-            "A=10 B=2,0,0,0,0,0,0,0,0,5");
+            "A=10 B=0,0,0,0,0,0,0,0,2,5");
+  EXPECT_EQ(rareOf(nest("X[16*B + 13] if trips(A) == 39", "X[A + 33*B] if trips(B) == 7")),
+            "A=39 B=7");
 }
 
 TEST(ChoicesTest, saysWhatNeverHappens) {

@@ -61,7 +61,7 @@ public:
   /// A first look: false if their tiles lie apart in all runs.
   bool mayMeet(Party first, Party second) const;
 
-  /// Few iterations rather than many.
+  /// Where the two are close to one another, in few iterations rather than many.
   Answer find(Party first, Party second, Encounter &place);
 
 private:
