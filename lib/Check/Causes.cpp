@@ -209,7 +209,7 @@ private:
   //===--- Choosing -------------------------------------------------------===//
 
   ImplOptions implOptions() const {
-    return {options.race.inFlight, options.race.maxOperations, nullptr};
+    return {options.race.inFlight, {options.race.maxOperations, options.race.stop}, nullptr};
   }
 
   /// What may be the first report of a cause, most promising first. A counter that wraps is behind
@@ -255,7 +255,7 @@ private:
     std::vector<PairWait> waits = waitsOf(subject, first->producer, first->consumer);
     MustOrder order(subject.system, assume(waits));
     std::vector<Place> ordered;
-    if (!order.isSettled() || !getsAsFar(order, run)) {
+    if (!subject.complete() || !order.isSettled() || !getsAsFar(order, run)) {
       return ordered;
     }
     for (Place place : among) {

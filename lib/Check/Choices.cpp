@@ -245,7 +245,7 @@ private:
 
   void dropThoseIn(const RunChoice &choice) {
     if (!pairs.empty() && !isSet(stop)) {
-      Meetings run(kernel, choice.bindings);
+      Meetings run(kernel, choice.bindings, stop);
       std::erase_if(pairs,
                     [&](const Pair &pair) { return run.meet(pair.ends.first, pair.ends.second); });
     }
@@ -285,7 +285,7 @@ private:
     std::array<LoopId, 2> homes = {homeOf(pair.ends.first), homeOf(pair.ends.second)};
     for (TripsByEntry &trips : tripsTo(kernel, pair.place, homes)) {
       RunChoice choice = rareRun(std::move(trips));
-      auto run = std::make_unique<Meetings>(kernel, choice.bindings);
+      auto run = std::make_unique<Meetings>(kernel, choice.bindings, stop);
       if (run->meet(pair.ends.first, pair.ends.second)) {
         choice.meeting.push_back(pair.ends);
         choices.push_back(std::move(choice));

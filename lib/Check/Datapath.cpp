@@ -79,8 +79,9 @@ template <typename T> static void sortUnique(std::vector<T> &items) {
 /// Walks the kernel and gathers who touches what; then cuts.
 class DatapathBuilder {
 public:
-  DatapathBuilder(Datapath &result, const Bindings &bindings, uint64_t fuel, bool withTouches)
+  DatapathBuilder(Datapath &result, const Bindings &bindings, Fuel fuel, bool withTouches)
       : result(result), kernel(result.kernel), withTouches(withTouches), ranges(kernel),
+        touching(fuel.another(maxTouched)), covering(fuel.another(maxCovered)),
         depCells(kernel.instrs.size()), leftBuffer(kernel.accesses.size(), false),
         touchedBy(kernel.accesses.size()) {
     if (kernel.accesses.empty()) {
@@ -201,10 +202,11 @@ private:
   }
 
   template <typename Visit>
-  static void forPieces(const Dimension &dimension, const TileRange &range, Visit visit) {
+  void forPieces(const Dimension &dimension, const TileRange &range, Visit visit) {
     auto pieces = [&](int64_t begin, int64_t end) {
       auto piece = std::lower_bound(dimension.cuts.begin(), dimension.cuts.end(), begin);
-      for (; piece != dimension.cuts.end() && *piece < end; ++piece) {
+      for (; piece != dimension.cuts.end() && *piece < end && !covering.isOut(); ++piece) {
+        covering.spend();
         visit(static_cast<size_t>(piece - dimension.cuts.begin()));
       }
     };
@@ -216,8 +218,10 @@ private:
 
   //===--- 3. Cells -------------------------------------------------------===//
 
-  /// More cells in all footprints together than anybody wants to look at.
+  /// More cells in all footprints together than anybody wants to look at, and more pieces in all
+  /// ranges.
   static constexpr uint64_t maxTouched = 20'000'000;
+  static constexpr uint64_t maxCovered = 100'000'000;
 
   void makeCells() {
     std::map<BufferId, std::vector<Dimension>> cutBuffers;
@@ -238,6 +242,7 @@ private:
     for (size_t t = 0; t < tiles.size(); ++t) {
       cellsOfTile.push_back(cellsOf(tiles[t], cutBuffers[tiles[t].buffer]));
     }
+    result.isComplete &= !touching.isOut() && !covering.isOut();
     makeFootprints(cellsOfTile);
     for (AccessId access : kernel.accesses.ids()) {
       result.cellTouches.push(touchesOf(touchedBy[access], cellsOfTile));
@@ -274,9 +279,8 @@ private:
     std::vector<std::vector<uint32_t>> places{{}};
     for (size_t d = 0; d < dimensions.size(); ++d) {
       const std::vector<uint32_t> &classes = dimensions[d].classesIn.at(tile.ranges[d]);
-      touchedCells += places.size() * classes.size();
-      if (touchedCells > maxTouched) {
-        result.isComplete = false;
+      touching.spend(places.size() * classes.size());
+      if (touching.isOut()) {
         return {};
       }
       std::vector<std::vector<uint32_t>> longer;
@@ -349,20 +353,21 @@ private:
   const Kernel &kernel;
   const bool withTouches;
   TileRanges ranges;
+  Fuel touching;
+  Fuel covering;
   IdVector<InstrId, TouchedTiles> depCells;
   IdVector<AccessId, bool> leftBuffer;
   IdVector<AccessId, TouchingRuns> touchedBy;
   Numbering<RangeTile> tiles;
   Numbering<TouchedTiles> touchedTiles;
   std::map<std::pair<BufferId, std::vector<uint32_t>>, CellId> cellIds;
-  uint64_t touchedCells = 0;
   uint64_t sharedPieces = maxTouched; ///< how many more are looked at
 };
 
-Datapath::Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns,
+Datapath::Datapath(const Kernel &kernel, const Bindings &bindings, const Fuel &fuel,
                    bool withTouches)
     : kernel(kernel), touched(kernel.accesses.size(), false) {
-  DatapathBuilder(*this, bindings, maxRuns, withTouches);
+  DatapathBuilder(*this, bindings, fuel, withTouches);
 }
 
 } // namespace tally

@@ -15,9 +15,10 @@
 
 namespace tally {
 
-static void addWitness(const Lockstep &lockstep, const WalkResult &walk, ExploreResult &result) {
+static void addWitness(const Lockstep &lockstep, const WalkResult &walk, const StopFlag *stop,
+                       ExploreResult &result) {
   result.verdict = Verdict::No;
-  result.schedule = shorten(lockstep, *walk.first, walk.wayToFirst);
+  result.schedule = shorten(lockstep, *walk.first, walk.wayToFirst, stop);
   LockstepState state = lockstep.initial();
   for (const Step &step : result.schedule) {
     lockstep.apply(state, step);
@@ -39,7 +40,9 @@ ExploreResult explore(const Kernel &kernel, const Code &code, const Machine &mac
   ExploreResult result;
   Lockstep lockstep(kernel, code, machine, bindings, options);
   if (!lockstep.complete()) {
-    result.reason = "the engines execute too many operations, or a queue has too many rings";
+    result.reason = isSet(options.stop) ? stopReason
+                                        : "the engines execute too many operations, or a queue has "
+                                          "too many rings";
     return result;
   }
   WalkResult walk = options.reduction == Reduction::None ? walkAll(lockstep, options)
@@ -58,7 +61,7 @@ ExploreResult explore(const Kernel &kernel, const Code &code, const Machine &mac
     }
   }
   if (walk.first) {
-    addWitness(lockstep, walk, result);
+    addWitness(lockstep, walk, options.stop, result);
   } else if (walk.complete && options.compact && options.reduction != Reduction::None) {
     result.complete = false;
     result.reason = "only hashes of states were kept, and two states may have the same";

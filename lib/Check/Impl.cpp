@@ -24,13 +24,13 @@ namespace tally {
 //===----------------------------------------------------------------------===//
 
 /// Writes down what an engine executes; false if `fuel` operations do not suffice.
-static bool trace(EngineRun run, size_t numInstrs, std::vector<ImplPoint> &points, uint64_t &fuel) {
+static bool trace(EngineRun run, size_t numInstrs, std::vector<ImplPoint> &points, Fuel &fuel) {
   IdVector<InstrId, uint32_t> runs(numInstrs, 0);
   for (; !run.atEnd(); run.advance()) {
-    if (fuel == 0) {
+    if (fuel.isOut()) {
       return false;
     }
-    --fuel;
+    fuel.spend();
     const Op &op = run.head();
     uint32_t threshold = op.wait.valid() ? static_cast<uint32_t>(run.value(op.a)) : 0;
     points.push_back({run.at(), op.kind == OpKind::Issue ? runs[op.instr()]++ : 0, threshold});
@@ -45,7 +45,7 @@ ImplSystem::ImplSystem(const Kernel &kernel, const Code &code, const Machine &ma
       firstRings(kernel.queues.size(), 0) {
   assert(options.inFlight >= 1 && options.inFlight <= maxInFlight && "as many as a word has bits");
   counterMask = static_cast<uint32_t>((uint64_t(1) << machine.counterBits) - 1);
-  uint64_t fuel = options.maxOperations;
+  Fuel fuel = options.maxOperations;
   for (EngineId e : kernel.engines.ids()) {
     isComplete &=
         trace({kernel, code, machine, bindings, e}, kernel.instrs.size(), trajectories[e], fuel);

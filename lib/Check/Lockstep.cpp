@@ -26,13 +26,17 @@ Lockstep::Lockstep(const Kernel &kernel, const Code &code, const Machine &machin
                    const Bindings &bindings, const ExploreOptions &options)
     : kernel(kernel),
       datapath(options.reduction == Reduction::None
-                   ? std::make_unique<Datapath>(kernel, bindings, options.maxOperations)
+                   ? std::make_unique<Datapath>(kernel, bindings,
+                                                Fuel(options.maxOperations, options.stop))
                    : nullptr),
       spec(kernel, bindings,
-           {options.inFlight, machine.queueOverlap, options.maxOperations, datapath.get(),
+           {options.inFlight,
+            machine.queueOverlap,
+            {options.maxOperations, options.stop},
+            datapath.get(),
             options.reading}),
       impl(kernel, code, machine, bindings,
-           {options.inFlight, options.maxOperations, datapath.get()}) {
+           {options.inFlight, {options.maxOperations, options.stop}, datapath.get()}) {
   for (EngineId e : kernel.engines.ids()) {
     if (options.resets) {
       resetting.push(insideBarriers(code.engines[e].ops));

@@ -7,9 +7,9 @@ namespace tally {
 /// Longer runs are not looked at.
 static constexpr uint64_t maxSteps = 1'000'000;
 
-Meetings::Meetings(const Kernel &kernel, const Bindings &bindings)
-    : kernel(kernel), owed(kernel, bindings, maxSteps), datapath(kernel, bindings, maxSteps, true) {
-}
+Meetings::Meetings(const Kernel &kernel, const Bindings &bindings, const StopFlag *stop)
+    : kernel(kernel), owed(kernel, bindings, {maxSteps, stop}),
+      datapath(kernel, bindings, {maxSteps, stop}, true) {}
 
 bool Meetings::meet(Party first, Party second) const {
   auto areInOrder = [&](uint32_t a, uint32_t b) {

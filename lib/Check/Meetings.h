@@ -16,7 +16,7 @@ namespace tally {
 
 class Meetings {
 public:
-  Meetings(const Kernel &kernel, const Bindings &bindings);
+  Meetings(const Kernel &kernel, const Bindings &bindings, const StopFlag *stop = nullptr);
 
   /// False, too, of a run that is too long to be looked at.
   bool meet(Party first, Party second) const;

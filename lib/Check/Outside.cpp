@@ -7,7 +7,7 @@
 namespace tally {
 
 OutsideSearch findOutside(const Kernel &kernel, const Bindings &bindings,
-                          std::span<const AccessId> watched, uint64_t maxRuns) {
+                          std::span<const AccessId> watched, Fuel fuel) {
   OutsideSearch search;
   if (watched.empty()) {
     return search;
@@ -17,7 +17,6 @@ OutsideSearch findOutside(const Kernel &kernel, const Bindings &bindings,
   for (AccessId id : watched) {
     isWatched[id] = true;
   }
-  uint64_t fuel = maxRuns;
   for (EngineId engine : kernel.engines.ids()) {
     KernelCursor cursor(kernel, bindings, engine, fuel);
     while (cursor.nextRun()) {

@@ -32,16 +32,20 @@ public:
       : options(options), end(Time::now() + std::chrono::duration_cast<Time::duration>(
                                                 std::chrono::duration<double>(options.seconds))),
         subject(kernel, code, machine, bindings,
-                {options.inFlight, options.maxOperations, nullptr}) {
+                {options.inFlight, {options.maxOperations, options.stop}, nullptr}) {
     result.hasRun = IdVector<InstrId, bool>(kernel.instrs.size(), false);
     result.touched = IdVector<AccessId, bool>(kernel.accesses.size(), false);
   }
 
   RaceResult run() {
     if (!subject.complete()) {
-      result.reason = fmt::format("the run is longer than {} operations, or a queue has more than "
-                                  "{} rings; give smaller trips",
-                                  options.maxOperations, ImplSystem::maxRings);
+      result.isStopped = isSet(options.stop);
+      result.reason =
+          result.isStopped
+              ? stopReason
+              : fmt::format("the run is longer than {} operations, or a queue has more than {} "
+                            "rings; give smaller trips",
+                            options.maxOperations, ImplSystem::maxRings);
       return std::move(result);
     }
     collectOutside();

@@ -52,7 +52,7 @@ SpecSystem::SpecSystem(const Kernel &kernel, const Bindings &bindings, const Spe
       engineIssues(kernel.engines.size()), queueIssues(kernel.queues.size()),
       owed(kernel, options.reading.neverOwed) {
   assert(options.inFlight >= 1 && options.inFlight <= maxInFlight && "as many as a word has bits");
-  uint64_t fuel = options.maxPoints;
+  Fuel fuel = options.maxPoints;
   for (EngineId engine : kernel.engines.ids()) {
     KernelCursor cursor(kernel, bindings, engine, fuel);
     walk(engine, cursor);

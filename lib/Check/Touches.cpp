@@ -10,7 +10,7 @@ RunDoes doesRun(const Kernel &kernel, const Bindings &bindings) {
   TileRanges ranges(kernel);
   RunDoes most = RunDoes::Nothing;
   for (EngineId engine : kernel.engines.ids()) {
-    uint64_t fuel = 1'000'000;
+    Fuel fuel = 1'000'000;
     KernelCursor cursor(kernel, bindings, engine, fuel);
     while (cursor.nextRun()) {
       most = RunDoes::Issue;

@@ -34,9 +34,10 @@ WalkResult walkAll(const Lockstep &lockstep, const ExploreOptions &options);
 /// The same answers from a few of the states; see Reduced.cpp.
 WalkResult walkReduced(const Lockstep &lockstep, const ExploreOptions &options);
 
-/// A shorter way to the same mismatch, from which no step can be left out.
+/// A shorter way to the same mismatch, from which no step can be left out; unless that takes too
+/// long, or it is told to stop.
 std::vector<Step> shorten(const Lockstep &lockstep, const Mismatch &mismatch,
-                          std::vector<Step> schedule);
+                          std::vector<Step> schedule, const StopFlag *stop);
 
 } // namespace tally
 

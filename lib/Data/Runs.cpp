@@ -43,7 +43,7 @@ Runs::Runs(const Kernel &kernel, const Bindings &bindings, Diagnostics &diagnost
   }
 }
 
-bool Runs::walk(const Bindings &bindings, uint64_t fuel) {
+bool Runs::walk(const Bindings &bindings, Fuel fuel) {
   using Stop = KernelCursor::Stop;
   KernelCursor cursor(kernel, bindings, EngineId(), fuel);
   for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {

@@ -5,7 +5,7 @@
 namespace tally {
 
 KernelCursor::KernelCursor(const Kernel &kernel, const Bindings &bindings, EngineId engine,
-                           uint64_t &fuel)
+                           Fuel &fuel)
     : kernel(kernel), bindings(bindings), engine(engine), fuel(fuel),
       reached(kernel.loops.size(), 0), indices(kernel.loops.size(), {0, -1, 0}) {}
 
@@ -18,7 +18,7 @@ bool KernelCursor::begin(LoopId loop) {
 
 bool KernelCursor::enter(LoopId loop, int64_t iteration) {
   LoopIndex &index = indices[loop];
-  if (iteration >= index.trips || fuel == 0) {
+  if (iteration >= index.trips || fuel.isOut()) {
     return false;
   }
   spend(1 + vector.size() / 8);
@@ -39,7 +39,7 @@ void KernelCursor::leave() {
 }
 
 bool KernelCursor::findInstr(const Stmt &block, Entry &entry) {
-  while (entry.instr < block.instrs.size() && fuel != 0) {
+  while (entry.instr < block.instrs.size() && !fuel.isOut()) {
     current = block.instrs[entry.instr++];
     if (!engine.valid() || kernel.engineOf(current) == engine) {
       spend(1 + vector.size() / 8);

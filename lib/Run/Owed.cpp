@@ -93,9 +93,8 @@ Instance Owed::addRun(InstrId instr, const History &history,
   return {instr, of.numRuns++};
 }
 
-Owed::Owed(const Kernel &kernel, const Bindings &bindings, uint64_t maxSteps) : Owed(kernel) {
+Owed::Owed(const Kernel &kernel, const Bindings &bindings, Fuel fuel) : Owed(kernel) {
   using Stop = KernelCursor::Stop;
-  uint64_t fuel = maxSteps;
   for (EngineId engine : kernel.engines.ids()) {
     History history(kernel, engine);
     KernelCursor cursor(kernel, bindings, engine, fuel);

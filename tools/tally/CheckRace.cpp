@@ -45,6 +45,7 @@ public:
     ChosenRuns chosen = choose();
     open = std::move(chosen.apart);
     leavesOut = chosen.leavesOut;
+    nowDoing("preparing runs");
     raceRuns(kernel, subject.code, machine, chosen.runs, race,
              [this](const RunChoice &choice, RaceResult result) {
                take(choice, std::move(result));

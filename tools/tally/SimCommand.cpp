@@ -132,8 +132,10 @@ private:
     }
     Run run{setting, simulate(kernel, subject.code, machine, timing, costs, bindings, options), {}};
     if (command.data.wanted() && run.result.outcome != SimResult::Outcome::CutOff) {
-      CommitRecorder recorder(
-          kernel, timing); // the same run once more, so that there may be a trace of it, too
+      // The same run once more, so that there may be a trace of it, too: half of it says nothing.
+      EndsOnSignals untilRecorded;
+      CommitRecorder recorder(kernel, timing);
+      options.stop = nullptr;
       options.observer = &recorder;
       options.criticalPath = false;
       simulate(kernel, subject.code, machine, timing, costs, bindings, options);

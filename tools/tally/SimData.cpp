@@ -2,6 +2,7 @@
 
 #include "SimData.h"
 
+#include "Interrupt.h"
 #include "Table.h"
 
 #include "tally/Data/Effects.h"
@@ -174,6 +175,7 @@ void addDifferences(const Kernel &kernel, const Table &differences, bool hasWrit
 
 DataReport followData(Session &session, const Kernel &kernel, const Bindings &bindings,
                       const std::vector<Instance> &commits, const DataOptions &options) {
+  EndsOnSignals untilCompared;
   if (!areKnown(options.random, bufferNames(kernel), "buffer", "buffers of this kernel")) {
     end();
   }

@@ -2,6 +2,8 @@
 
 #include "TileWatch.h"
 
+#include "Interrupt.h"
+
 #include "tally/Check/Outside.h"
 #include "tally/Deps/Bounds.h"
 
@@ -26,6 +28,7 @@ std::optional<Diagnostic> TileWatch::problemOf(const Bindings &bindings) const {
   }
   OutsideSearch search = findOutside(kernel, bindings, open, shortRun);
   if (!search.isComplete) {
+    EndsOnSignals untilSeen;
     search = findOutside(kernel, bindings, accessesOf(findTileBounds(kernel, bindings)));
   }
   if (search.found) {

@@ -39,7 +39,7 @@ struct Example {
   }
 
   /// Instructions with their iterations; `(` and `)` for bodies.
-  std::string way(EngineId engine, uint64_t fuel = 1000) const {
+  std::string way(EngineId engine, Fuel fuel = 1000) const {
     Bindings bindings(kernel);
     bindings.set(a, {3});
     bindings.set(c, {1, 0});
@@ -67,6 +67,10 @@ TEST(KernelCursorTest, stopsWithoutFuel) {
   Example k;
   EXPECT_EQ(k.way(k.act, 4), "((x1())())!");
   EXPECT_EQ(k.way(k.act, 0), "()!");
+  StopFlag stop = false;
+  EXPECT_EQ(k.way(k.act, {1000, &stop}), k.way(k.act));
+  stop = true;
+  EXPECT_EQ(k.way(k.act, {1000, &stop}), "(())!");
 }
 
 TEST(KernelCursorTest, countsEntriesOfBodies) {
@@ -74,7 +78,7 @@ TEST(KernelCursorTest, countsEntriesOfBodies) {
   Bindings bindings(k.kernel);
   bindings.set(k.a, {3});
   bindings.set(k.c, {1, 0});
-  uint64_t fuel = 1000;
+  Fuel fuel = 1000;
   KernelCursor cursor(k.kernel, bindings, k.dma, fuel);
   std::vector<int64_t> totals;
   for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
@@ -115,7 +119,7 @@ struct Told {
 
 Way wayOf(const Kernel &kernel, const Bindings &bindings, EngineId engine) {
   Way way;
-  uint64_t fuel = UINT64_MAX;
+  Fuel fuel = UINT64_MAX;
   KernelCursor cursor(kernel, bindings, engine, fuel);
   for (Stop at = cursor.next(); at != Stop::End; at = cursor.next()) {
     if (at == Stop::Instr) {

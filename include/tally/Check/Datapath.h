@@ -23,6 +23,7 @@
 #include "tally/Check/Step.h"
 #include "tally/Model/Bindings.h"
 #include "tally/Model/Outside.h"
+#include "tally/Support/Stop.h"
 
 #include <map>
 #include <memory>
@@ -60,9 +61,9 @@ struct CellTouch {
 
 class Datapath {
 public:
-  /// Walks every engine of a kernel that check() accepts. Stops after `maxRuns` runs of
+  /// Walks every engine of a kernel that check() accepts. Stops after so many runs of
   /// instructions; then complete() says no. `withTouches`: touches() is asked for.
-  Datapath(const Kernel &kernel, const Bindings &bindings, uint64_t maxRuns = 20'000'000,
+  Datapath(const Kernel &kernel, const Bindings &bindings, const Fuel &fuel = 20'000'000,
            bool withTouches = false);
   Datapath(const Datapath &) = delete;
   Datapath &operator=(const Datapath &) = delete;

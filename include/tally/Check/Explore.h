@@ -114,7 +114,7 @@ struct ExploreResult : WalkSummary {
   std::vector<Instance> overwaits; ///< runs that were late in some interleaving, but may be
   uint64_t atResets = 0;           ///< of these, because counters were reset
   /// No: the first mismatch, and a schedule of the code that ends in it, from which no step can be
-  /// left out. Of an early instruction the last step issues it.
+  /// left out, unless finding that takes too long. Of an early instruction the last step issues it.
   std::optional<Mismatch> witness;
   std::string text; ///< what `witness` says
   std::vector<Step> schedule;

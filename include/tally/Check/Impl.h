@@ -35,7 +35,7 @@ namespace tally {
 struct ImplOptions {
   uint32_t inFlight = 4; ///< instructions that each queue holds, 1 to maxInFlight
   /// Operations executed by all engines together; beyond, complete() says no.
-  uint64_t maxOperations = 20'000'000;
+  Fuel maxOperations = 20'000'000;
   /// What instructions do to memory; none: nothing. Must outlive the system; commits add values.
   Datapath *datapath = nullptr;
 };

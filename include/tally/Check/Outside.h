@@ -4,6 +4,7 @@
 
 #include "tally/Model/Bindings.h"
 #include "tally/Model/Outside.h"
+#include "tally/Support/Stop.h"
 
 #include <optional>
 #include <span>
@@ -17,10 +18,10 @@ struct OutsideSearch {
   bool isComplete = true; ///< all runs were looked at, up to the one found
 };
 
-/// Looks at these accesses of a kernel that check() accepts, on its way through at most `maxRuns`
+/// Looks at these accesses of a kernel that check() accepts, on its way through at most so many
 /// runs of bodies and instructions.
 OutsideSearch findOutside(const Kernel &kernel, const Bindings &bindings,
-                          std::span<const AccessId> watched, uint64_t maxRuns = 1'000'000'000);
+                          std::span<const AccessId> watched, Fuel fuel = 1'000'000'000);
 
 } // namespace tally
 

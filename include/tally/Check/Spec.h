@@ -31,11 +31,11 @@ struct SpecReading {
 };
 
 struct SpecOptions {
-  uint32_t inFlight = 4;           ///< as in ImplOptions
-  bool queueOverlap = true;        ///< as in Machine
-  uint64_t maxPoints = 20'000'000; ///< entries, exits and runs of all engines together
-  Datapath *datapath = nullptr;    ///< as in ImplOptions
-  SpecReading reading = {};        ///< not for verdicts
+  uint32_t inFlight = 4;        ///< as in ImplOptions
+  bool queueOverlap = true;     ///< as in Machine
+  Fuel maxPoints = 20'000'000;  ///< entries, exits and runs of all engines together
+  Datapath *datapath = nullptr; ///< as in ImplOptions
+  SpecReading reading = {};     ///< not for verdicts
 };
 
 /// One thing that an engine does: it enters or leaves a body, or issues an instruction.

@@ -12,6 +12,7 @@
 #include "tally/Model/Bindings.h"
 #include "tally/Model/Iterations.h"
 #include "tally/Model/Tiles.h"
+#include "tally/Support/Stop.h"
 
 #include <span>
 
@@ -34,7 +35,7 @@ public:
 
 private:
   /// Whether the fuel sufficed.
-  bool walk(const Bindings &bindings, uint64_t fuel);
+  bool walk(const Bindings &bindings, Fuel fuel);
 
   const Kernel &kernel;
   std::vector<Instance> inOrder;

@@ -16,8 +16,7 @@
 
 #include "tally/Model/Bindings.h"
 #include "tally/Model/Tiles.h"
-
-#include <algorithm>
+#include "tally/Support/Stop.h"
 
 namespace tally {
 
@@ -29,7 +28,7 @@ public:
   /// Each entry and run takes one of `fuel`, and one more for each eight loops around, as vectors
   /// of iterations get longer. Several cursors may share it; without any left, nothing more is
   /// entered or run. The arguments must outlive the cursor.
-  KernelCursor(const Kernel &kernel, const Bindings &bindings, EngineId engine, uint64_t &fuel);
+  KernelCursor(const Kernel &kernel, const Bindings &bindings, EngineId engine, Fuel &fuel);
 
   /// Goes on to the next stop.
   Stop next();
@@ -44,10 +43,10 @@ public:
   }
 
   /// What is done at a stop may take fuel, too.
-  void spend(uint64_t amount) { fuel -= std::min(fuel, amount); }
+  void spend(uint64_t amount) { fuel.spend(amount); }
 
   /// Whether the fuel did not suffice, at the end.
-  bool isCutOff() const { return fuel == 0; }
+  bool isCutOff() const { return fuel.isOut(); }
 
   /// Of Enter and Leave.
   LoopId body() const { return open.back().body; }
@@ -86,7 +85,7 @@ private:
   const Kernel &kernel;
   const Bindings &bindings;
   const EngineId engine;
-  uint64_t &fuel;
+  Fuel &fuel;
   IdVector<LoopId, uint64_t> reached; ///< how often each loop's statement was
   IdVector<LoopId, LoopIndex> indices;
   std::vector<Entry> open;

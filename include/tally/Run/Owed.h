@@ -20,6 +20,7 @@
 #define TALLY_RUN_OWED_H
 
 #include "tally/Model/Bindings.h"
+#include "tally/Support/Stop.h"
 
 #include <span>
 
@@ -57,9 +58,9 @@ public:
   /// No runs yet. Those of `never` are not owed; empty: none.
   explicit Owed(const Kernel &kernel, const IdVector<DepId, bool> &never = {});
 
-  /// Goes through the kernel on each engine; stops after `maxSteps` entries and runs, then
-  /// complete() says no.
-  Owed(const Kernel &kernel, const Bindings &bindings, uint64_t maxSteps);
+  /// Goes through the kernel on each engine; stops after that many entries and runs, then complete()
+  /// says no.
+  Owed(const Kernel &kernel, const Bindings &bindings, Fuel fuel);
 
   bool complete() const { return isComplete; }
 

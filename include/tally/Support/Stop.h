@@ -2,14 +2,17 @@
 //
 // Long computations have an option `stop`, a flag that another thread or a signal may set. They
 // look at it every now and then, and end with what they know so far; they say so, and what was not
-// looked at counts for nothing.
+// looked at counts for nothing. Those that take as long as a run is have `Fuel`: a number of steps,
+// which is 0 once the flag is set.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_SUPPORT_STOP_H
 #define TALLY_SUPPORT_STOP_H
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 
 namespace tally {
 
@@ -24,6 +27,23 @@ inline constexpr const char *stopReason = "it was interrupted";
 inline bool isSet(const StopFlag *stop) {
   return stop != nullptr && stop->load(std::memory_order_relaxed);
 }
+
+/// How many more steps something may take.
+class Fuel {
+public:
+  Fuel(uint64_t steps, const StopFlag *stop = nullptr) : left(steps), stop(stop) {}
+
+  void spend(uint64_t steps = 1) { left = isSet(stop) ? 0 : left - std::min(left, steps); }
+
+  bool isOut() const { return left == 0; }
+
+  /// For something else, until the same flag is set.
+  Fuel another(uint64_t steps) const { return {steps, stop}; }
+
+private:
+  uint64_t left;
+  const StopFlag *stop;
+};
 
 } // namespace tally
 

@@ -1,8 +1,10 @@
 """interrupt.py [--children=N] [--kill] COMMAND...: starts a long command, sends it SIGINT once it is ready for that,
 and prints what it says and its exit status. With --children once it has N processes below it, which
-then have to end as well; with --kill by SIGKILL, so that it can do nothing about them."""
+then have to end as well; with --kill by SIGKILL, so that it can do nothing about them. A command that goes on computing
+for more than a second has not listened."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -21,15 +23,20 @@ def catches(process, wanted):
     return False
 
 
-def is_at_work(process, since):
-    """Whether it has computed for a while, or waits for something, as for input."""
+def computed(process):
+    """Its state, and for how many seconds it has computed; nothing if it has ended."""
     try:
         with open(f"/proc/{process.pid}/stat", encoding="ascii") as stat:
             state, *numbers = stat.read().rpartition(")")[2].split()
     except OSError:
-        return True
-    seconds = (int(numbers[10]) + int(numbers[11])) / os.sysconf("SC_CLK_TCK")
-    return seconds >= 0.15 or (state == "S" and time.monotonic() - since >= 1)
+        return "Z", 0
+    return state, (int(numbers[10]) + int(numbers[11])) / os.sysconf("SC_CLK_TCK")
+
+
+def is_at_work(process, since):
+    """Whether it has computed for a while, or waits for something, as for input."""
+    state, seconds = computed(process)
+    return state == "Z" or seconds >= 0.15 or (state == "S" and time.monotonic() - since >= 1)
 
 
 def parents():
@@ -77,6 +84,7 @@ while not (has_children() and is_at_work(process, since)) and process.poll() is 
     if time.monotonic() > end:
         sys.exit("it does not get to work")
     time.sleep(0.01)
+_, before = computed(process)
 process.send_signal(signal.SIGKILL if is_killed else signal.SIGINT)
 if num_children:  # which may hold what it writes to
     process.wait(timeout=60)
@@ -86,5 +94,9 @@ if num_children:  # which may hold what it writes to
             sys.exit(f"{len(left)} processes are still there")
         time.sleep(0.01)
 output, _ = process.communicate(timeout=60)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+more = used.ru_utime + used.ru_stime - before
+if not num_children and more > 1:
+    print(f"it went on for {more:.1f} s")
 sys.stdout.write(output.decode())
 print(f"exit {process.returncode}")
