@@ -443,4 +443,15 @@ std::vector<std::string> takenForGranted(const Kernel &kernel,
   return all;
 }
 
+std::string grantedText(const std::vector<std::string> &granted) {
+  constexpr size_t mostTold = 5;
+  std::string text;
+  for (size_t i = 0; i < std::min(granted.size(), mostTold); ++i) {
+    text += fmt::format("taken for granted: {}\n", granted[i]);
+  }
+  return granted.size() > mostTold ? text + fmt::format("taken for granted: {} more of that kind\n",
+                                                        granted.size() - mostTold)
+                                   : text;
+}
+
 } // namespace tally

@@ -213,19 +213,6 @@ void remarkExcess(const Kernel &kernel, const Extraction &extraction, Diagnostic
   }
 }
 
-/// The first few; one line for each.
-static std::string grantedText(const Kernel &kernel) {
-  constexpr size_t mostTold = 5;
-  std::vector<std::string> granted = takenForGranted(kernel, findTileBounds(kernel));
-  std::string text;
-  for (size_t i = 0; i < std::min(granted.size(), mostTold); ++i) {
-    text += fmt::format("taken for granted: {}\n", granted[i]);
-  }
-  return granted.size() > mostTold ? text + fmt::format("taken for granted: {} more of that kind\n",
-                                                        granted.size() - mostTold)
-                                   : text;
-}
-
 std::string describe(const Kernel &kernel, const Extraction &extraction,
                      const DerivedDep &derived) {
   Words words(kernel, extraction);
@@ -267,7 +254,7 @@ std::string renderText(const Kernel &kernel, const Extraction &extraction, bool 
     }
   }
   if (!explain || numImplied == 0) {
-    return out + grantedText(kernel);
+    return out + grantedText(takenForGranted(kernel, findTileBounds(kernel)));
   }
   out += "implied:\n";
   for (const DerivedDep &derived : extraction.deps) {
@@ -276,7 +263,7 @@ std::string renderText(const Kernel &kernel, const Extraction &extraction, bool 
                      toString(derived.dep.kind), words.derivation(derived));
     }
   }
-  return out + grantedText(kernel);
+  return out + grantedText(takenForGranted(kernel, findTileBounds(kernel)));
 }
 
 std::string renderJson(const Kernel &kernel, const Extraction &extraction) {

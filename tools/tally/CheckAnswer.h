@@ -32,9 +32,6 @@ std::string counted(uint64_t count, std::string_view what);
 /// is held to; `most`: what the busiest run does.
 std::string nothingToCompare(const Subject &subject, bool hasNeeds, RunDoes most);
 
-/// What a yes takes for granted about memory, a line for each.
-std::string grantedText(const Kernel &kernel);
-
 } // namespace tally::tool
 
 #endif // TALLY_TOOLS_TALLY_CHECKANSWER_H

@@ -15,8 +15,6 @@
 #include "Interrupt.h"
 
 #include "tally/Deps/Bounds.h"
-#include "tally/Deps/Denied.h"
-#include "tally/Deps/Unstated.h"
 #include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
@@ -49,16 +47,6 @@ std::string nothingToCompare(const Subject &subject, bool hasNeeds, RunDoes most
              : "";
 }
 
-std::string grantedText(const Kernel &kernel) {
-  std::string text;
-  for (Denied denied : findDenied(kernel)) {
-    text += fmt::format("         taken for granted: {}\n", deniedText(kernel, denied));
-  }
-  std::vector<InstrId> unstated = unstatedAccesses(kernel);
-  return unstated.empty() ? text
-                          : text + fmt::format("         {}\n", unstatedText(kernel, unstated));
-}
-
 //===----------------------------------------------------------------------===//
 // Checking
 //===----------------------------------------------------------------------===//
@@ -71,8 +59,9 @@ Answer checkSubject(const CheckOptions &options, const Subject &subject, const M
   Answer answer;
   answer.verdict = Verdict::Yes;
   answer.json = subjectJson(subject.kernel, subject.code, machine);
-  answer.json["taken_for_granted"] =
+  std::vector<std::string> granted =
       takenForGranted(subject.kernel, findTileBounds(subject.kernel));
+  answer.json["taken_for_granted"] = granted;
   answer.text = subjectText(subject.kernel, subject.code, machine) + "\n";
   auto add = [&](const char *key, Answer part) {
     answer.verdict = both(answer.verdict, part.verdict);
@@ -87,7 +76,7 @@ Answer checkSubject(const CheckOptions &options, const Subject &subject, const M
     add("race", raceSubject(options, subject, machine, given));
   }
   answer.json["verdict"] = toString(answer.verdict);
-  answer.text += fmt::format("verdict: {}\n", toString(answer.verdict));
+  answer.text += fmt::format("{}verdict: {}\n", grantedText(granted), toString(answer.verdict));
   return answer;
 }
 

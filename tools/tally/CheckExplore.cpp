@@ -346,7 +346,7 @@ private:
       text += "         the dependences are taken as they are written, not held against the "
               "accesses\n";
     }
-    return text + grantedText(kernel);
+    return text;
   }
 
   std::string fullText() const {

@@ -86,7 +86,6 @@ public:
       answer.text +=
           "         the dependences themselves let nobody go on; that is no fault of the code\n";
     }
-    answer.text += answer.verdict == Verdict::Yes ? grantedText(kernel) : "";
     if (kernel.accesses.empty() && kernel.deps.empty()) {
       answer.text += "         the kernel says neither what is accessed nor what depends on what: "
                      "only deadlocks, resets and overflow can be seen\n";

@@ -70,6 +70,9 @@ void checkTiles(const Kernel &kernel, Diagnostics &diagnostics);
 std::vector<std::string> takenForGranted(const Kernel &kernel,
                                          const std::vector<TileBound> &bounds);
 
+/// The first few of these; one line for each.
+std::string grantedText(const std::vector<std::string> &granted);
+
 } // namespace tally
 
 #endif // TALLY_DEPS_BOUNDS_H
