@@ -53,7 +53,7 @@ public:
     return std::move(result);
   }
 
-  /// The same for two instructions alone.
+  /// Of two instructions alone, each pair of accesses by itself.
   Extraction runBetween(InstrId producer, InstrId consumer) {
     for (AccessId p : kernel.instrs[producer].accesses) {
       for (AccessId c : kernel.instrs[consumer].accesses) {
@@ -63,7 +63,9 @@ public:
         }
       }
     }
-    merge();
+    for (const Draft &draft : drafts) {
+      emit(draft);
+    }
     return std::move(result);
   }
 

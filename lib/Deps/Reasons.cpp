@@ -55,6 +55,47 @@ std::string whatMakesItConstant(const Kernel &kernel, const DerivedDep &derived)
   return "constant trip counts, and indices that advance equally, make it constant";
 }
 
+/// The count in a tile on which engines may disagree; none if there is none.
+LoopId countedApart(const Kernel &kernel, const BodyTile &tile) {
+  for (const TileExpr &node : tile.access.exprs) {
+    if (node.kind == TileExpr::Kind::Total || node.kind == TileExpr::Kind::Trips) {
+      for (LoopId l = tile.loopOf(node); l.valid(); l = kernel.loops[l].parent) {
+        if (!kernel.loops[l].uniform) {
+          return tile.loopOf(node);
+        }
+      }
+    }
+  }
+  return {};
+}
+
+/// Which of the two tiles it is that nobody knows the place of, and why.
+std::string whatIsNotKnown(const Kernel &kernel, const DerivedDep &derived) {
+  std::vector<std::string_view> atValues;
+  for (AccessId access : {derived.producerAccess, derived.consumerAccess}) {
+    std::string_view text = kernel.text(kernel.accesses[access].text);
+    if (text.find('$') != std::string_view::npos) {
+      atValues.push_back(text);
+    }
+  }
+  if (atValues.size() == 2) {
+    return fmt::format("'{}' and '{}' lie at run-time values, which are not compared with each "
+                       "other; give one of them constants, or each a buffer of its own",
+                       atValues[0], atValues[1]);
+  }
+  for (AccessId access : {derived.producerAccess, derived.consumerAccess}) {
+    LoopId loop = countedApart(kernel, (*kernel.tiles)[access]);
+    if (atValues.empty() && loop.valid()) {
+      return fmt::format("engines may disagree how often '{}' has run, and '{}' may meet any other "
+                         "tile; give it an index that all of them agree on",
+                         kernel.nameOf(loop), kernel.text(kernel.accesses[access].text));
+    }
+  }
+  return fmt::format("'{}' lies at a run-time value and may meet any other tile; give it "
+                     "constants, or a buffer of its own",
+                     atValues.empty() ? "" : atValues[0]);
+}
+
 } // namespace
 
 std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
@@ -72,10 +113,7 @@ std::string reasonOf(const Kernel &kernel, const DerivedDep &derived) {
         "'{}' may be anywhere in its buffer; state the tile to wait for less",
         text(has(derived.producerAccess, "[@]") ? derived.producerAccess : derived.consumerAccess));
   case Excess::Symbol:
-    return fmt::format(
-        "'{}' lies at a run-time value and may meet any other tile; give it "
-        "constants, or a buffer of its own, to wait for less",
-        text(has(derived.producerAccess, "$") ? derived.producerAccess : derived.consumerAccess));
+    return whatIsNotKnown(kernel, derived) + ", to wait for less";
   case Excess::Alias:
     return fmt::format("{} may lie in the same memory, at unknown places; give both buffers an "
                        "address and a type, or say 'noalias', to wait for less",

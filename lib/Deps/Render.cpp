@@ -49,8 +49,9 @@ public:
     std::string out = fmt::format("      {}; {}\n", access(dep.producer, derived.producerAccess),
                                   access(dep.consumer, derived.consumerAccess));
     if (hasExample(derived)) {
-      out += fmt::format("      for example {} and then {}\n", runText(producerOf(derived)),
-                         runText(consumerOf(derived)));
+      out += fmt::format("      {} {} and then {}\n",
+                         isKnownToMeet(derived.excess) ? "for example" : "taken to meet:",
+                         runText(producerOf(derived)), runText(consumerOf(derived)));
     }
     return derived.excess == Excess::None
                ? out
@@ -117,6 +118,11 @@ public:
 
 private:
   std::string_view text(AccessId access) const { return kernel.text(kernel.accesses[access].text); }
+
+  /// Whether it is known where both tiles lie.
+  static bool isKnownToMeet(Excess excess) {
+    return excess == Excess::None || excess == Excess::Guarded || excess == Excess::Varies;
+  }
 
   static bool hasExample(const DerivedDep &derived) { return derived.excess != Excess::Undecided; }
 

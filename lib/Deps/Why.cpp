@@ -8,6 +8,7 @@
 #include "Clocks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -44,26 +45,44 @@ public:
     }
     for (size_t d = numFound; d < dropped.deps.size(); ++d) {
       const DerivedDep &derived = dropped.deps[d];
-      out += fmt::format(
-          "  {}\n      written over in between{}\n", describe(kernel, dropped, derived),
-          derived.isImplied() ? ", and implied by " + derivationText(kernel, dropped, derived)
-                              : "");
+      std::vector<std::string> how;
+      if (!isServed(derived)) {
+        how.emplace_back("written over in between");
+      }
+      if (derived.isImplied()) {
+        how.push_back("implied by " + derivationText(kernel, dropped, derived));
+      }
+      out += fmt::format("  {}\n      {}\n", describe(kernel, dropped, derived),
+                         fmt::join(how, ", and "));
     }
     return out.size() == empty ? out + fmt::format("  {}\n", whyNone()) : out;
   }
 
 private:
-  bool isFound(const Extraction &own, const Dep &dep) const {
+  bool isFound(const Extraction &own, const DerivedDep &derived) const {
+    const Dep &dep = derived.dep;
     return std::ranges::any_of(found.deps, [&](const DerivedDep &other) {
-      return sameEnds(other.dep, dep) && other.dep.form == dep.form && other.dep.step == dep.step &&
+      return sameEnds(other.dep, dep) && other.producerAccess == derived.producerAccess &&
+             other.consumerAccess == derived.consumerAccess && other.dep.form == dep.form &&
+             other.dep.step == dep.step &&
              std::ranges::equal(found.componentsOf(other.dep), own.componentsOf(dep));
     });
+  }
+
+  /// Whether the consumer waits for the producer anyway, for other accesses, long enough.
+  bool isServed(const DerivedDep &derived) const {
+    if (derived.numSteps != 1) {
+      return false;
+    }
+    const DerivationStep &step = dropped.steps[derived.firstStep];
+    return step.kind == DerivationStep::Kind::Wait &&
+           sameEnds(dropped.deps[step.dep].dep, derived.dep);
   }
 
   /// Behind those that are found, so that these keep their numbers.
   void addDropped(const Extraction &own) {
     for (DerivedDep derived : own.deps) {
-      if (isFound(own, derived.dep)) {
+      if (isFound(own, derived)) {
         continue;
       }
       std::span<const DistanceComponent> components = own.componentsOf(derived.dep);

@@ -114,7 +114,8 @@ public:
   /// The dependences of a kernel that check() accepts, whatever it has written itself.
   Extraction extract(const Kernel &kernel, const ExtractOptions &options = {});
 
-  /// All that two instructions by themselves conflict in, as if nothing wrote over it in between.
+  /// All that two instructions by themselves conflict in, as if nothing wrote over it in between;
+  /// each pair of accesses by itself.
   Extraction extractBetween(const Kernel &kernel, const ExtractOptions &options, InstrId producer,
                             InstrId consumer);
 
