@@ -22,6 +22,9 @@ namespace {
 /// Indices are f32 while they are computed, which tells no more whole numbers apart.
 constexpr uint64_t maxRows = uint64_t(1) << 24;
 
+/// 2 GiB.
+constexpr uint64_t mostNumbers = uint64_t(1) << 29;
+
 class EffectReader {
 public:
   EffectReader(const Kernel &kernel, const Runs &runs, Diagnostics &diagnostics)
@@ -154,10 +157,17 @@ private:
   std::string inferShapes(Effect &effect, QueueId queue) const {
     const ParsedCompute &compute = effect.compute;
     effect.shapes.assign(compute.nodes.size(), {});
+    uint64_t numNumbers = 0;
     for (ComputeId id : compute.nodes.ids()) {
       std::string problem = inferNode(effect, id, queue);
       if (!problem.empty()) {
         return problem;
+      }
+      numNumbers += numElements(effect.shapes[id]);
+      if (numNumbers > mostNumbers) {
+        return fmt::format("its tiles and what it makes of them are more than {} numbers, the most "
+                           "of one instruction; make it several instructions",
+                           mostNumbers);
       }
     }
     uint32_t tile = 0;

@@ -12,6 +12,9 @@ namespace tally {
 /// Each looks at its whole row.
 static constexpr uint64_t mostSought = 1024;
 
+/// Of one operation: it takes seconds, and nothing interrupts it.
+static constexpr uint64_t mostProducts = uint64_t(1) << 35;
+
 std::vector<uint64_t> axesOf(const ComputeNode &node, const Shape &shape) {
   std::vector<uint64_t> axes = node.list;
   if (axes.empty() && !shape.empty()) {
@@ -22,7 +25,7 @@ std::vector<uint64_t> axesOf(const ComputeNode &node, const Shape &shape) {
 }
 
 static bool isSmallEnough(const Shape &shape, std::string &problem) {
-  constexpr uint64_t most = uint64_t(1) << 32; // so that no product of extents wraps
+  constexpr uint64_t most = uint64_t(1) << 28; // 1 GiB, and no product of extents wraps
   uint64_t count = 1;
   for (uint64_t extent : shape) {
     if (__builtin_mul_overflow(count, std::max<uint64_t>(extent, 1), &count) || count > most) {
@@ -173,6 +176,11 @@ private:
       return refuse(fmt::format("'{}' looks for at most {} numbers in a row, not {}",
                                 toString(node.op), mostSought, values.back()));
     }
+    if (numElements(rows) > mostProducts / std::max<uint64_t>(values.back(), 1)) {
+      return refuse(
+          fmt::format("'{}' of {} and {} takes more than {} comparisons; compute it in parts",
+                      toString(node.op), shapeText(rows), shapeText(values), mostProducts));
+    }
     if (node.op == ComputeOp::Replace && numElements(operands[2]) != 1) {
       return refuse(
           fmt::format("'replace' puts one number there, but it is {}", shapeText(operands[2])));
@@ -234,7 +242,13 @@ private:
                                 shapeText(first), shapeText(second)));
     }
     result = {first[1], second[1]};
-    return true;
+    if (!isSmallEnough(result, problem)) {
+      return false;
+    }
+    return numElements(result) <= mostProducts / std::max<uint64_t>(first[0], 1) ||
+           refuse(
+               fmt::format("'matmul' of {} and {} takes more than {} products; compute it in parts",
+                           shapeText(first), shapeText(second), mostProducts));
   }
 
   const ComputeNode &node;

@@ -261,8 +261,14 @@ TEST(ValueTest, shapesMustFit) {
   refused("reshape(r0, [4])", {table}, {4},
           "'reshape' keeps all elements, but [2, 3] and [4] have not equally many");
   refused("reshape(r0, [4294967296, 4294967296])", {table}, {4},
-          "[4294967296, 4294967296] has more than 4294967296 elements, the most of one value; "
+          "[4294967296, 4294967296] has more than 268435456 elements, the most of one value; "
           "compute it in parts");
+  refused("sum(index([16384, 16384], 0) + index([16384, 16384], 1))", {}, {16384},
+          "its tiles and what it makes of them are more than 536870912 numbers, the most of one "
+          "instruction; make it several instructions");
+  refused("matmul(index([8192, 4096], 0), index([8192, 4096], 1))", {}, {4096, 4096},
+          "'matmul' of [8192, 4096] and [8192, 4096] takes more than 34359738368 products; compute "
+          "it in parts");
   refused("index([2], 1)", {}, {2}, "'index' needs an axis of [2], from 0, but it names 1");
   refused("top(r0, 4)", {table}, {2}, "'top' takes 1 to 3 of rows of [2, 3], not 4");
   refused("find(r0, r1)", {table, line}, {4},
