@@ -1,0 +1,1 @@
+"""Tally from Python. `tally.nki` reads kernels that are written in NKI; see docs/guide/Nki.md."""

@@ -1,0 +1,212 @@
+"""`tally-nki FILE KERNEL --arg ...`: what the user types, and what is answered.
+
+The kernel goes to stdout or to `-o`, everything else to stderr. The exit status is 0 if there is a
+kernel and 2 if there is none.
+"""
+
+import argparse
+import ast
+import json
+import os
+import re
+import sys
+import time
+import traceback
+
+import numpy as np
+
+from .document import as_text
+from .elements import find_element
+from .refusal import Refusal
+from .trace import Raised, Tensor, trace_file
+from .tree import Limits
+
+_EXAMPLES = """examples:
+  tally-nki scale.py scale --arg x=f32[128,512] -o k.json
+  tally-nki ragged.py rows --arg x=bf16[1024,512] --arg n=i32[1,1]:5 --inputs=in --expect=want
+  tally sim k.json --machine=trn2 --check-data --inputs=in --outputs=out --trips=n=5
+
+A value of --arg is a tensor, TYPE[EXTENTS], of random numbers (whole numbers: 0), or of one number
+behind a colon; an array of NumPy, @FILE.npy or @FILE.npy:TYPE; an element type, nl.bfloat16; or a
+literal of Python.
+"""
+
+_TENSOR = re.compile(r"([A-Za-z]\w*)\[([\d,\s]+)\](?::(.+))?")
+
+
+def main(argv=None):
+    options = _parser().parse_args(argv)
+    try:
+        return _run(options)
+    except Refusal as refusal:
+        print(_shown(refusal), file=sys.stderr)
+    except Raised as raised:
+        print(_traceback(raised), file=sys.stderr)
+    except OSError as problem:
+        print(f"error: cannot write '{problem.filename}': {problem.strerror}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+    return 2
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="tally-nki", description="Traces a kernel written in NKI, and writes it as a kernel of tally.",
+        epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", metavar="FILE", help="the Python file of the kernel")
+    parser.add_argument("kernel", metavar="KERNEL", help="the name of its function")
+    parser.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE",
+                        help="a parameter of the kernel; see below")
+    parser.add_argument("-o", metavar="FILE", dest="output", help="where the kernel goes (stdout)")
+    parser.add_argument("--inputs", metavar="DIR", help="write the inputs to DIR/BUFFER.npy")
+    parser.add_argument("--expect", metavar="DIR", help="write NumPy's results to DIR/BUFFER.npy")
+    parser.add_argument("--summary", metavar="FILE", help="write the summary as JSON")
+    parser.add_argument("--seed", type=int, default=1, help="of random inputs (1)")
+    parser.add_argument("--ring", type=int, default=2, help="copies of a tile that an iteration makes (2)")
+    parser.add_argument("--root", metavar="DIR",
+                        help="files below it are part of the kernel (the folder of FILE, or of its package)")
+    parser.add_argument("--grid", default="", metavar="N,...", help="the launch grid")
+    parser.add_argument("--program", default="", metavar="I,...",
+                        help="which program of the grid is traced (0,...)")
+    parser.add_argument("--max-operations", type=int, default=Limits().operations, metavar="N")
+    parser.add_argument("--max-memory", type=int, default=Limits().bytes >> 20, metavar="MIB")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no summary and no progress")
+    return parser
+
+
+def _run(options):
+    if options.ring < 1:
+        raise Refusal(f"--ring={options.ring}: a ring has at least one slot")
+    random = np.random.default_rng(options.seed)
+    arguments = dict(_argument(text, random) for text in options.arg)
+    limits = Limits(options.max_operations, bytes=options.max_memory << 20)
+    traced = trace_file(options.file, options.kernel, arguments, root=options.root, ring=options.ring,
+                        grid=_numbers(options.grid), program=_numbers(options.program), limits=limits,
+                        progress=None if options.quiet else _progress())
+    text = as_text(traced.document)
+    if options.output:
+        _write(options.output, text)
+    else:
+        sys.stdout.write(text)
+    for folder, arrays in ((options.inputs, traced.inputs), (options.expect, traced.expected)):
+        if folder:
+            save(folder, arrays)
+    if options.summary:
+        _write(options.summary, json.dumps(traced.summary.as_json(), indent=1) + "\n")
+    if not options.quiet:
+        print(traced.summary.text(), file=sys.stderr)
+    return 0
+
+
+def save(folder, arrays):
+    """Arrays as the data of `tally sim` reads them."""
+    os.makedirs(folder, exist_ok=True)
+    for name, array in arrays.items():
+        np.save(os.path.join(folder, f"{name}.npy"),
+                array.astype("<i4" if array.dtype.kind in "iu" else "<f4"))
+
+
+def _write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _numbers(text):
+    try:
+        return tuple(int(part) for part in text.split(",")) if text else ()
+    except ValueError:
+        raise Refusal(f"'{text}' is no list of whole numbers, as in '2,2'") from None
+
+
+def _argument(text, random):
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise Refusal(f"'--arg {text}' is not of the form NAME=VALUE")
+    tensor = _TENSOR.fullmatch(value)
+    if tensor:
+        return name, _tensor(text, *tensor.groups(), random)
+    if value.startswith("@"):
+        return name, _array(text, value[1:])
+    element = find_element(value[3:]) if value.startswith("nl.") else None
+    if element is not None:
+        return name, element
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise Refusal(f"'--arg {text}': the value is no tensor as 'f32[128,512]', no array as '@x.npy' and "
+                      "no literal of Python; texts need quotes") from None
+
+
+def _tensor(text, kind, extents, fill, random):
+    element = find_element(kind)
+    try:
+        shape = tuple(int(extent) for extent in extents.split(","))
+    except ValueError:
+        shape = (0,)
+    if element is None:
+        raise Refusal(f"'--arg {text}': unknown element type '{kind}'; known are f32, bf16, f16, fp8, i32, "
+                      "and those of 'nki.language'")
+    if min(shape) < 1:
+        raise Refusal(f"'--arg {text}': extents are whole numbers of at least 1")
+    if int(np.prod(shape, dtype=object)) > 1 << 31:
+        raise Refusal(f"'--arg {text}': the tensor has more than 2^31 elements; trace a smaller shape")
+    if fill is None:
+        if element.is_float:
+            return Tensor(random.standard_normal(shape, np.float32), element)
+        return Tensor(np.zeros(shape, np.int32), element)
+    try:
+        values = np.array(ast.literal_eval(fill))
+        return Tensor(np.ascontiguousarray(np.broadcast_to(values, shape)), element)
+    except (ValueError, SyntaxError):
+        raise Refusal(f"'--arg {text}': '{fill}' is neither a number nor a list of the tensor's "
+                      "shape") from None
+
+
+def _array(text, value):
+    file, colon, kind = value.rpartition(":")
+    file, kind = (file, kind) if colon and find_element(kind) is not None else (value, None)
+    try:
+        array = np.load(file)
+    except (OSError, ValueError) as problem:
+        raise Refusal(f"'--arg {text}': cannot read '{file}': {problem}") from None
+    element = find_element(kind or array.dtype)
+    if element is None:
+        raise Refusal(f"'--arg {text}': arrays of '{array.dtype}' are no tensors; name a type behind a colon")
+    return Tensor(array, element)
+
+
+def _progress():
+    start = last = time.monotonic()
+
+    def tell(operations):
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= 5:
+            last = now
+            print(f"... {operations} operations after {now - start:.0f} s", file=sys.stderr)
+
+    return tell
+
+
+def _shown(refusal):
+    text, place = str(refusal), refusal.place
+    if place is None:
+        return text
+    try:
+        with open(place.file, encoding="utf-8") as file:
+            line = file.read().splitlines()[place.line - 1]
+    except (OSError, IndexError, UnicodeDecodeError):
+        return text
+    return f"{text}\n    {line.strip()}"
+
+
+def _traceback(raised):
+    """The kernel's own traceback, without the frames that are not the user's."""
+    error = raised.error
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if os.path.realpath(frame.filename).startswith(os.path.realpath(raised.root) + os.sep)]
+    lines = [f"error: the kernel raises {type(error).__name__}: {str(error) or 'without a message'}"]
+    for frame in frames[-4:]:
+        lines.append(f"{frame.filename}:{frame.lineno}: note: in '{frame.name}'")
+        lines.append(f"    {frame.line}")
+    return "\n".join(lines)

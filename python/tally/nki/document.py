@@ -1,0 +1,298 @@
+"""The kernel as tally's JSON (docs/guide/Json.md), and what is to be said about it.
+
+An instruction's `computes` is written only if the language of kernels says exactly what NumPy has
+computed: all tiles are boxes walked in their order, their shapes are those that the expression needs,
+and every operator has a text. Otherwise it is left out, and counted with the reason: then the order of
+instructions is checked as before, and their numbers are not followed.
+"""
+
+import json
+import os
+from math import prod
+
+from .expressions import Unsayable, broadcast, is_elementwise
+from .resolve import Loop, free_name, most_trips
+from .rings import layouts
+
+ENGINE_ORDER = ("tensor", "vector", "scalar", "gpsimd", "sync")
+
+
+class Summary:
+    """What became of a trace."""
+
+    def __init__(self, name, operations):
+        self.name, self.operations = name, operations
+        self.program = None  # which one of a launch grid was traced
+        self.instructions = self.loops = self.written_out = 0
+        self.dynamic, self.rings, self.engines, self.obstacles = [], [], {}, {}
+
+    def obstacle(self, reason, place, count=1):
+        key = reason, place
+        self.obstacles[key] = self.obstacles.get(key, 0) + count
+
+    def as_json(self):
+        return {
+            "schema": "tally-nki-summary", "version": 1, "name": self.name, "program": self.program,
+            "operations": self.operations, "instructions": self.instructions,
+            "loops": self.loops, "dynamic_loops": self.dynamic, "iterations_written_out": self.written_out,
+            "rings": [{"buffer": buffer, "depth": depth} for buffer, depth in self.rings],
+            "engines": self.engines,
+            "obstacles": [{"reason": reason, "count": count, **_where(place)}
+                          for (reason, place), count in self._sorted()],
+        }
+
+    def _sorted(self):
+        return sorted(self.obstacles.items(), key=lambda item: (str(item[0][1]), item[0][0]))
+
+    def text(self):
+        program = f" (program {self.program})" if self.program else ""
+        lines = [f"{self.name}{program}: {self.operations} operations -> {self.instructions} instructions, "
+                 f"{self.loops} loops"]
+        if self.dynamic:
+            lines.append("  dynamic loops: " + ", ".join(self.dynamic))
+        if self.written_out:
+            lines.append(f"  {self.written_out} iterations written out")
+        if self.rings:
+            lines.append("  rings: " + ", ".join(f"{buffer} of {depth}" for buffer, depth in self.rings))
+        lines.append("  engines: " + ", ".join(f"{name} {count}" for name, count in self.engines.items()))
+        for (reason, place), count in self._sorted():
+            times = f" ({count} times)" if count > 1 else ""
+            lines.append(f"  not said: {_relative(place) if place else ''}: {reason}{times}")
+        return "\n".join(lines)
+
+
+def _where(place):
+    return {"file": _file(place.file), "line": place.line} if place else {}
+
+
+def _file(path):
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+def _relative(place):
+    return str(place._replace(file=_file(place.file)))
+
+
+class Writer:
+    def __init__(self, name, recorder, depth, files=True):
+        self.recorder, self.depth, self.files = recorder, depth, files
+        self.summary = Summary(name, recorder.operations)
+        self.names, self.buffers, self.queues = {}, {}, {}
+
+    def write(self, nodes):
+        self.layouts = layouts(nodes, self.depth, self.recorder.loop_info)
+        for family, layout in self.layouts.items():
+            self.buffers[family] = self._unique(self.names, free_name(family.name))
+            if layout.ring:
+                self.summary.rings.append((self.buffers[family], layout.ring))
+        self.most = most_trips(nodes)
+        body = self._body(nodes)
+        for (reason, place), count in self.recorder.obstacles.items():
+            self.summary.obstacle(reason, place, count)
+        for family in self.layouts:
+            if family.element.dtype.kind != "f" and family.element != "int32" or not family.element.said:
+                self.summary.obstacle(f"numbers of type '{family.element}'", family.place)
+        return {"schema": "tally-kernel", "version": 2, "name": self.summary.name,
+                "engines": self._engines(),
+                "buffers": [{"name": self.buffers[family], "shape": layout.shape,
+                             "type": family.element.tally, "space": family.space,
+                             **self._loc(family.place)}
+                            for family, layout in self.layouts.items()],
+                "body": body}
+
+    def _body(self, nodes):
+        return [self._loop(node) if isinstance(node, Loop) else self._instruction(node) for node in nodes]
+
+    def _loop(self, loop):
+        source, self.summary.loops = loop.source, self.summary.loops + 1
+        trips = source.trips
+        if source.dynamic is not None:
+            trips = ({"value": source.dynamic.value} if source.dynamic.value
+                     else {"while": source.dynamic.condition})
+            if source.dynamic.value and loop.name in self.most:
+                trips["max"] = self.most[loop.name]
+            self.summary.dynamic.append(f"{loop.name} ({next(iter(trips))} {next(iter(trips.values()))})")
+        return {"loop": loop.name, "trips": trips, **self._loc(source.place), "body": self._body(loop.body)}
+
+    def _instruction(self, instruction):
+        head = instruction.head
+        self.summary.instructions += 1
+        name = f"{head.operation}.{head.place.line}" if head.place else head.operation
+        self.queues.setdefault(head.engine, set()).add(head.queue)
+        self.summary.engines[head.engine] = self.summary.engines.get(head.engine, 0) + 1
+        document = {"instr": self._unique(self.names, name), "queue": head.queue, "op": head.cost}
+        shown = [None] * len(instruction.accesses)
+        try:
+            computes = _computes(head, instruction.accesses, shown)
+            if computes:
+                document["computes"] = computes
+        except Unsayable as reason:
+            self.summary.obstacle(f"'{head.operation}' computes {reason}", head.place)
+        for key, role in (("reads", "r"), ("writes", "w"), ("accumulates", "a")):
+            tiles = [self._tile(access, instruction.positions, show)
+                     for access, show in zip(instruction.accesses, shown) if access.tile.role == role]
+            if tiles:
+                document[key] = tiles
+        document.update(self._loc(head.place))
+        return document
+
+    def _tile(self, access, positions, shown):
+        tile, layout = access.tile, self.layouts[access.tile.family]
+        name = self.buffers[tile.family]
+        if tile.whole:
+            return f"{name}[@]"
+        indices = [index.text() for index in layout.lead(access, positions)]
+        shown = shown or [True] * len(tile.counts)
+        for first, count, step, show in zip(access.firsts, tile.counts, tile.steps, shown):
+            text = first.text()
+            if show or count > 1:
+                text += f":{count}" + (f":{step}" if step > 1 else "")
+            indices.append(text)
+        return f"{name}[{', '.join(indices)}]"
+
+    def _engines(self):
+        engines = []
+        for engine in sorted(self.queues, key=ENGINE_ORDER.index):
+            queues = sorted(self.queues[engine] - {engine})
+            entry = {"name": engine}
+            if queues:
+                entry["queues"] = [{"name": queue, "weight": 16} for queue in queues]
+            engines.append(entry)
+        return engines
+
+    def _loc(self, place):
+        if place is None or not self.files:
+            return {}
+        return {"loc": {"file": _file(place.file), "line": place.line, "column": place.column}}
+
+    @staticmethod
+    def _unique(names, wanted):
+        count = names[wanted] = names.get(wanted, 0) + 1
+        if count == 1:
+            return wanted
+        return Writer._unique(names, f"{wanted}.{count}")
+
+
+# ---- What an instruction computes -----------------------------------------------------------
+
+
+def _computes(head, accesses, shown):
+    """The text; fills in which axes of one the tiles show. Raises Unsayable."""
+    reads = [access.tile for access in accesses if access.tile.role == "r"]
+    targets = [access for access in accesses if access.tile.role != "r"]
+    if not targets:
+        return None
+    if not head.results:
+        raise Unsayable("what a register holds")
+    for access in accesses:
+        _check_tile(access.tile)
+    texts = [result.text() for result in head.results]
+    shapes = _read_shapes(head.results, reads)
+    read = target = 0
+    for number, access in enumerate(accesses):
+        if access.tile.role == "r":
+            if read in shapes:
+                shown[number] = _show(access.tile.counts, shapes[read])
+            read += 1
+        else:
+            shown[number] = _show_target(head.results[target].shape(shapes), access.tile)
+            target += 1
+    return "; ".join(_started(text, access) for text, access in zip(texts, targets))
+
+
+def _check_tile(tile):
+    if tile.whole:
+        raise Unsayable("with an address that only a run knows")
+    if not tile.family.element.said:
+        raise Unsayable(f"with numbers of type '{tile.family.element}'")
+    if not tile.exact:
+        raise Unsayable(f"with a tile of '{tile.family.name}' that is no box of its buffer")
+    if not tile.ordered:
+        raise Unsayable(f"with a tile of '{tile.family.name}' in another order than its buffer's")
+
+
+def _read_shapes(results, reads):
+    """The shape in which the text needs each tile."""
+    wants = {}
+    for result in results:
+        result.wants(reads, wants)
+    try:
+        for index, shape in wants.items():
+            _show(reads[index].counts, shape)
+        return wants
+    except Unsayable:
+        if not all(map(is_elementwise, results)):
+            raise
+    # Element by element, axes that are 1 in all tiles say nothing.
+    rank = max(map(len, wants.values()))
+    padded = {index: shape + (1,) * (rank - len(shape)) for index, shape in wants.items()}
+    kept = [axis for axis in range(rank) if any(shape[axis] > 1 for shape in padded.values())]
+    wants = {index: tuple(shape[axis] for axis in kept) for index, shape in padded.items()}
+    if len(set(wants.values())) == 1 and len(wants) > 0:
+        # Tiles of one shape may all be regrouped alike.
+        counts = {tuple(n for n in reads[index].counts if n > 1) for index in wants}
+        if len(counts) == 1:
+            wants = dict.fromkeys(wants, counts.pop())
+    for index, shape in wants.items():
+        _show(reads[index].counts, shape)
+    return wants
+
+
+def _show(counts, shape):
+    """Which dimensions to write as ranges, so that the tile has this shape."""
+    shown, at = [], 0
+    for count in counts:
+        fits = at < len(shape) and shape[at] == count
+        if not fits and count != 1:
+            raise Unsayable(f"on shape {list(shape)}, which its tile of {list(counts)} has not")
+        shown.append(fits)
+        at += fits
+    if at < len(shape):
+        raise Unsayable(f"on shape {list(shape)}, which its tile of {list(counts)} has not")
+    return shown
+
+
+def _show_target(result, tile):
+    if prod(result) == prod(tile.counts):
+        return [True] * len(tile.counts)
+    shown = _show(tile.counts, tile.shape)
+    result = result + (1,) * (len(tile.shape) - len(result))
+    if broadcast([result, tile.shape]) != tile.shape or len(result) != len(tile.shape):
+        raise Unsayable("a result of another shape than its tile")
+    return shown
+
+
+def _started(text, access):
+    if access.start is None or access.start is False:
+        return text
+    return f"start({text})" if access.start is True else f"start({access.start}, {text})"
+
+
+def as_text(document):
+    """The document with a line for each engine, buffer and statement."""
+    lines = ["{"]
+    for key in ("schema", "version", "name"):
+        lines.append(f" {json.dumps(key)}: {json.dumps(document[key])},")
+    for key in ("engines", "buffers"):
+        entries = [f"  {json.dumps(entry)}" for entry in document[key]]
+        lines += [f" {json.dumps(key)}: [", ",\n".join(entries), " ],"]
+    lines += [' "body": [', ",\n".join(_statement_lines(document["body"], "  ")), " ]", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def _statement_lines(body, indent):
+    for statement in body:
+        if "loop" not in statement:
+            yield indent + json.dumps(statement)
+            continue
+        head = json.dumps({key: value for key, value in statement.items() if key != "body"})
+        inner = ",\n".join(_statement_lines(statement["body"], indent + "  "))
+        yield f'{indent}{head[:-1]}, "body": [\n{inner}\n{indent}]}}'
+
+
+def kernel_document(name, recorder, nodes, depth=2):
+    """The document, its summary, and the names of the buffers by family."""
+    writer = Writer(name, recorder, depth)
+    document = writer.write(nodes)
+    return document, writer.summary, writer.buffers

@@ -1,0 +1,114 @@
+"""Element types: their names in Python, in the kernel document and in NumPy.
+
+NumPy has neither bf16 nor fp8. Their numbers are kept as float32 that the type can hold: whatever is
+written is rounded to it first, as the data of `tally sim` is. A type that this data does not know is
+kept all the same, and `said` is False: what touches it has no `computes`.
+"""
+
+import numpy as np
+
+
+class Element(str):
+    """A type such as `nl.float32`. It equals its name, and what NumPy calls it."""
+
+    def __new__(cls, name, tally, dtype, size, fit, said):
+        self = super().__new__(cls, name)
+        self.tally, self.dtype, self.itemsize = tally, np.dtype(dtype), size
+        self.fit, self.said = fit, said
+        return self
+
+    def __eq__(self, other):
+        found = find_element(other)
+        return str.__eq__(self, found if found is not None else other) is True
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = str.__hash__
+    name = property(str.__str__)
+
+    @property
+    def is_float(self):
+        return self.dtype.kind == "f"
+
+
+def _float(dtype):
+    return lambda values: np.asarray(values, dtype)
+
+
+def _bfloat16(values):
+    """To nearest, halves to even, on the upper half of the bits."""
+    values = np.ascontiguousarray(values, np.float32)
+    bits = values.view(np.uint32)
+    rounded = (bits + (((bits >> 16) & 1) + 0x7FFF)) & np.uint32(0xFFFF0000)
+    return np.where(np.isnan(values), values, rounded.view(np.float32))
+
+
+def _small_float(fraction_bits, least_exponent, largest, beyond):
+    def fit(values):
+        values = np.asarray(values, np.float32)
+        exponent = np.maximum(np.frexp(values)[1] - 1, least_exponent)
+        quantum = np.ldexp(np.float32(1), exponent - fraction_bits)
+        with np.errstate(all="ignore"):
+            rounded = np.where(np.isfinite(values), np.rint(values / quantum) * quantum, values)
+        return np.where(np.abs(rounded) > largest, np.copysign(np.float32(beyond), values), rounded)
+
+    return fit
+
+
+def _integer(dtype):
+    limits = np.iinfo(dtype)
+
+    def fit(values):
+        values = np.asarray(values)
+        if values.dtype.kind in "iub":
+            return values.astype(dtype)
+        rounded = np.rint(np.nan_to_num(np.asarray(values, np.float64)))
+        return np.clip(rounded, limits.min, limits.max).astype(dtype)
+
+    return fit
+
+
+_INF = float("inf")
+
+ELEMENTS = {
+    name: Element(name, *rest)
+    for name, *rest in [
+        # name, in the kernel, in NumPy, bytes, rounding, whether the data of `tally sim` knows it
+        ("float32", "f32", np.float32, 4, _float(np.float32), True),
+        ("tfloat32", "f32", np.float32, 4, _float(np.float32), True),
+        ("bfloat16", "bf16", np.float32, 2, _bfloat16, True),
+        ("float16", "f16", np.float16, 2, _float(np.float16), False),
+        ("float8_e4m3", "fp8", np.float32, 1, _small_float(3, -6, 240, _INF), True),
+        ("float8_e4m3fn", "e4m3fn8", np.float32, 1, _small_float(3, -6, 448, np.nan), False),
+        ("float8_e5m2", "e5m2f8", np.float32, 1, _small_float(2, -14, 57344, _INF), False),
+        ("int32", "i32", np.int32, 4, _integer(np.int32), True),
+        ("uint32", "u32", np.uint32, 4, _integer(np.uint32), False),
+        ("int16", "i16", np.int16, 2, _integer(np.int16), False),
+        ("uint16", "u16", np.uint16, 2, _integer(np.uint16), False),
+        ("int8", "i8", np.int8, 1, _integer(np.int8), False),
+        ("uint8", "u8", np.uint8, 1, _integer(np.uint8), False),
+        ("bool_", "u8", np.uint8, 1, _integer(np.uint8), False),
+    ]
+}
+
+# What the command line calls them, and NumPy where it has another name.
+_OTHER_NAMES = {"bool": "bool_", "float64": "float32", "int64": "int32", "fp32": "float32",
+                "bf16": "bfloat16", "fp8": "float8_e4m3", "f32": "float32", "f16": "float16",
+                "i32": "int32", "u32": "uint32", "i16": "int16", "u16": "uint16", "i8": "int8",
+                "u8": "uint8"}
+
+
+def find_element(what):
+    """The element type that `what` (a type, a name, a NumPy type) stands for, or None."""
+    if isinstance(what, Element):
+        return what
+    if isinstance(what, (np.dtype, type)):
+        try:
+            what = np.dtype(what).name
+        except TypeError:
+            return None
+    if not isinstance(what, str):
+        return None
+    name = str.__str__(what)
+    return ELEMENTS.get(_OTHER_NAMES.get(name, name))

@@ -1,0 +1,386 @@
+"""What an instruction computes, once: NumPy's value of it and its `computes` text from one expression.
+
+Two tables and the expressions made of them. `OPERATORS` has a row for each operator of the language,
+with its NumPy function and its text; `REDUCTIONS` for each one that reduces. An expression evaluates
+to NumPy's result, and says itself in the language of kernels, or raises `Unsayable` with the reason.
+
+Shapes are those of tally in both: operands are aligned at their first axes, and an axis of 1, or none,
+goes with any. A tile's shape is that of its ranges in its buffer, so a view that was reshaped may have
+no tile of its shape; `wants` finds for each operand the shape that the text needs.
+"""
+
+import re
+from typing import Callable, NamedTuple, Optional
+
+import numpy as np
+
+from .refusal import Refusal
+
+
+class Unsayable(Exception):
+    """The language of kernels cannot say it; the text is the reason."""
+
+
+class Operator(NamedTuple):
+    name: str
+    arity: int
+    numpy: Callable
+    text: Optional[str]
+    integer: bool = False  # on whole numbers and their bits
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def _gelu_tanh(x):
+    return x * _sigmoid(np.float32(1.5957691216) * (x + np.float32(0.044715) * x * x * x))
+
+
+def _logical(function):
+    return lambda x, y: function(x != 0, y != 0).astype(np.float32)
+
+
+def _compare(function):
+    return lambda x, y: function(x, y).astype(np.float32)
+
+
+_SIGMOID = "1 / (1 + exp(-{0}))"
+
+# Text is in terms of atoms: a compound argument comes in brackets.
+OPERATORS = {
+    row.name: row
+    for row in [
+        Operator("add", 2, np.add, "{0} + {1}"),
+        Operator("subtract", 2, np.subtract, "{0} - {1}"),
+        Operator("multiply", 2, np.multiply, "{0} * {1}"),
+        Operator("divide", 2, np.divide, "{0} / {1}"),
+        Operator("maximum", 2, np.maximum, "max({0}, {1})"),
+        Operator("minimum", 2, np.minimum, "min({0}, {1})"),
+        Operator("abs_max", 2, lambda x, y: np.maximum(abs(x), abs(y)), "max(abs({0}), abs({1}))"),
+        Operator("abs_min", 2, lambda x, y: np.minimum(abs(x), abs(y)), "min(abs({0}), abs({1}))"),
+        Operator("power", 2, np.power, None),
+        Operator("mod", 2, np.mod, None),
+        Operator("fmod", 2, np.fmod, None),
+        Operator("equal", 2, _compare(np.equal), "{0} == {1}"),
+        Operator("not_equal", 2, _compare(np.not_equal), "select({0} == {1}, 0, 1)"),
+        Operator("less", 2, _compare(np.less), "{0} < {1}"),
+        Operator("less_equal", 2, _compare(np.less_equal), "{0} <= {1}"),
+        Operator("greater", 2, _compare(np.greater), "{1} < {0}"),
+        Operator("greater_equal", 2, _compare(np.greater_equal), "{1} <= {0}"),
+        Operator("logical_and", 2, _logical(np.logical_and), "select({0}, select({1}, 1, 0), 0)"),
+        Operator("logical_or", 2, _logical(np.logical_or), "select({0}, 1, select({1}, 1, 0))"),
+        Operator("logical_xor", 2, _logical(np.logical_xor),
+                 "select({0}, select({1}, 0, 1), select({1}, 1, 0))"),
+        Operator("bitwise_and", 2, np.bitwise_and, None, True),
+        Operator("bitwise_or", 2, np.bitwise_or, None, True),
+        Operator("bitwise_xor", 2, np.bitwise_xor, None, True),
+        Operator("left_shift", 2, np.left_shift, None, True),
+        Operator("right_shift", 2, np.right_shift, None, True),
+        Operator("where", 3, lambda c, x, y: np.where(c != 0, x, y), "select({0}, {1}, {2})"),
+        Operator("copy", 1, lambda x: x, "{0}"),
+        Operator("exp", 1, np.exp, "exp({0})"),
+        Operator("square", 1, np.square, "square({0})"),
+        Operator("sqrt", 1, np.sqrt, "sqrt({0})"),
+        Operator("rsqrt", 1, lambda x: 1 / np.sqrt(x), "rsqrt({0})"),
+        Operator("reciprocal", 1, np.reciprocal, "reciprocal({0})"),
+        Operator("silu", 1, lambda x: x * _sigmoid(x), "silu({0})"),
+        Operator("sigmoid", 1, _sigmoid, _SIGMOID),
+        Operator("relu", 1, lambda x: np.maximum(x, 0), "max({0}, 0)"),
+        Operator("gelu_apprx_tanh", 1, _gelu_tanh,
+                 "{0} / (1 + exp(-1.5957691216 * ({0} + 0.044715 * {0} * {0} * {0})))"),
+        Operator("gelu_apprx_sigmoid", 1, lambda x: x * _sigmoid(np.float32(1.702) * x),
+                 "{0} / (1 + exp(-1.702 * {0}))"),
+        Operator("abs", 1, np.abs, "abs({0})"),
+        Operator("negative", 1, np.negative, "-{0}"),
+        Operator("sign", 1, np.sign, "select({0} < 0, -1, select(0 < {0}, 1, 0))"),
+        Operator("logical_not", 1, lambda x: (x == 0).astype(np.float32), "{0} == 0"),
+        Operator("invert", 1, np.invert, None, True),
+        Operator("log", 1, np.log, None),
+        Operator("tanh", 1, np.tanh, None),
+        Operator("sin", 1, np.sin, None),
+        Operator("cos", 1, np.cos, None),
+        Operator("arctan", 1, np.arctan, None),
+        Operator("softplus", 1, lambda x: np.logaddexp(x, np.float32(0)), None),
+        Operator("ceil", 1, np.ceil, None),
+        Operator("floor", 1, np.floor, None),
+        Operator("trunc", 1, np.trunc, None),
+    ]
+}
+
+
+class Reduction(NamedTuple):
+    name: str
+    numpy: Callable
+    text: Optional[str]
+
+
+REDUCTIONS = {
+    name: Reduction(name, function, text)
+    for name, function, text in [
+        ("add", np.sum, "sum"), ("sum", np.sum, "sum"), ("max", np.max, "max"),
+        ("maximum", np.max, "max"), ("min", np.min, "min"), ("minimum", np.min, "min"),
+        ("multiply", np.prod, None), ("prod", np.prod, None), ("mean", np.mean, None),
+    ]
+}
+
+# NumPy's functions stand for operators, too: `op0=np.multiply`.
+_OF_NUMPY = {row.numpy: row.name for row in OPERATORS.values()}
+_OF_NUMPY.update({np.sum: "add", np.max: "maximum", np.min: "minimum", np.copy: "copy",
+                  np.logical_and: "logical_and", np.logical_or: "logical_or", np.equal: "equal",
+                  np.less: "less", np.less_equal: "less_equal", np.greater: "greater",
+                  np.greater_equal: "greater_equal", np.not_equal: "not_equal"})
+_ALIASES = {"max": "maximum", "min": "minimum", "sum": "add", "identity": "copy"}
+
+
+def operator_name(what):
+    """The name of the operator that `what` stands for, an operator of the language or one of NumPy."""
+    name = getattr(what, "operator", None) or _OF_NUMPY.get(what)
+    if name is None:
+        raise Refusal(f"unknown operator '{getattr(what, '__name__', what)}'; known are those of "
+                      "'nki.language', and NumPy's functions of the same name")
+    return name
+
+
+def find_operator(what):
+    name = operator_name(what)
+    name = _ALIASES.get(name, name)
+    if name not in OPERATORS:
+        raise Refusal(f"'{name}' is no operator of two tiles or of one")
+    return OPERATORS[name]
+
+
+def find_reduction(what):
+    name = operator_name(what)
+    if name not in REDUCTIONS:
+        raise Refusal(f"'{name}' reduces nothing; what does: {', '.join(sorted(REDUCTIONS))}")
+    return REDUCTIONS[name]
+
+
+# ---- Expressions ----------------------------------------------------------------------------
+
+
+def _aligned(values):
+    """Arrays of one number of axes: those with fewer get axes of 1 behind."""
+    rank = max((value.ndim for value in values if isinstance(value, np.ndarray)), default=0)
+    return [value.reshape(value.shape + (1,) * (rank - value.ndim))
+            if isinstance(value, np.ndarray) and value.ndim < rank else value for value in values]
+
+
+def _number(x):
+    if x != x or x in (float("inf"), float("-inf")):
+        raise Unsayable(f"the number {x}")
+    text = repr(float(np.float32(x)))
+    return text[:-2] if text.endswith(".0") else text
+
+
+class Read:
+    """The `index`-th tile that the instruction reads."""
+
+    def __init__(self, index):
+        self.index = index
+        self.key = ("r", index)
+
+    def value(self, values):
+        return values[self.index]
+
+    def text(self):
+        return f"r{self.index}"
+
+    def shape(self, shapes):
+        return shapes[self.index]
+
+    def wants(self, operands, wants, structured=None):
+        want(wants, self.index, structured or operands[self.index].shape)
+
+
+class Number:
+    def __init__(self, number):
+        self.number = np.float32(number)
+        self.key = ("n", float(number))
+
+    def value(self, _):
+        return self.number
+
+    def text(self):
+        return _number(self.number)
+
+    def shape(self, _):
+        return ()
+
+    def wants(self, operands, wants):
+        pass
+
+
+_CALL = re.compile(r"\w+\(.*\)")
+
+
+def _atom(expression):
+    """The text of an argument, in brackets where it is more than a name, a number or a call."""
+    text = expression.text()
+    if isinstance(expression, Apply):
+        simple = expression.operator.name != "copy" and _CALL.fullmatch(expression.operator.text)
+    else:
+        simple = not text.startswith("-")
+    return text if simple else f"({text})"
+
+
+class Apply:
+    """An operator, element by element."""
+
+    def __init__(self, operator, *arguments):
+        self.operator, self.arguments = operator, arguments
+        self.key = (operator.name, *(argument.key for argument in arguments))
+
+    def value(self, values):
+        arguments = [argument.value(values) for argument in self.arguments]
+        if self.operator.integer:
+            arguments = [np.asarray(x).astype(np.int64) for x in arguments]
+        elif any(getattr(x, "dtype", None) != np.float32 for x in arguments):
+            arguments = [np.asarray(x, np.float32) for x in arguments]
+        return self.operator.numpy(*_aligned(arguments))
+
+    def text(self):
+        if self.operator.text is None:
+            raise Unsayable(f"'{self.operator.name}'")
+        if self.operator.name == "copy":
+            return self.arguments[0].text()
+        return self.operator.text.format(*map(_atom, self.arguments))
+
+    def shape(self, shapes):
+        return broadcast([argument.shape(shapes) for argument in self.arguments])
+
+    def wants(self, operands, wants):
+        for argument in self.arguments:
+            argument.wants(operands, wants)
+
+
+class Reduce:
+    """Over some axes, which go. The language says it of the last ones."""
+
+    def __init__(self, reduction, argument, axes, rank):
+        self.reduction, self.argument, self.rank = reduction, argument, rank
+        self.axes = tuple(sorted(axis % rank for axis in axes))
+        self.key = ("reduce", reduction.name, argument.key, self.axes, rank)
+
+    def value(self, values):
+        array = np.asarray(self.argument.value(values), np.float32)
+        return self.reduction.numpy(array, axis=self.axes)
+
+    def text(self):
+        if self.reduction.text is None:
+            raise Unsayable(f"a reduction by '{self.reduction.name}'")
+        if self.axes != tuple(range(self.rank - len(self.axes), self.rank)):
+            raise Unsayable("a reduction over axes that are not the last ones")
+        text = self.argument.text()
+        for _ in self.axes:
+            text = f"{self.reduction.text}({text})"
+        return text
+
+    def shape(self, shapes):
+        shape = self.argument.shape(shapes)
+        return tuple(n for axis, n in enumerate(shape) if axis not in self.axes)
+
+    def wants(self, operands, wants):
+        self.argument.wants(operands, wants)
+
+
+class Transpose:
+    """Of the first axis and all the others."""
+
+    def __init__(self, argument):
+        self.argument = argument
+        self.key = ("transpose", argument.key)
+
+    def value(self, values):
+        array = self.argument.value(values)
+        return array.reshape(array.shape[0], -1).T
+
+    def text(self):
+        return f"transpose({self.argument.text()})"
+
+    def shape(self, shapes):
+        first, rest = _matrix(self.argument.shape(shapes))
+        return rest, first
+
+    def wants(self, operands, wants):
+        _as_matrix(self.argument, operands, wants)
+
+
+class MatMul:
+    """Over the first axis of both."""
+
+    def __init__(self, stationary, moving):
+        self.stationary, self.moving = stationary, moving
+        self.key = ("matmul", stationary.key, moving.key)
+
+    def value(self, values):
+        a, b = (np.asarray(x.value(values), np.float32) for x in (self.stationary, self.moving))
+        return a.reshape(a.shape[0], -1).T @ b.reshape(b.shape[0], -1)
+
+    def text(self):
+        return f"matmul({self.stationary.text()}, {self.moving.text()})"
+
+    def shape(self, shapes):
+        return tuple(_matrix(x.shape(shapes))[1] for x in (self.stationary, self.moving))
+
+    def wants(self, operands, wants):
+        _as_matrix(self.stationary, operands, wants)
+        _as_matrix(self.moving, operands, wants)
+
+
+class Opaque:
+    """What NumPy computes and the language of kernels cannot say; `key` says which."""
+
+    def __init__(self, name, function, *arguments, key=()):
+        self.name, self.function, self.arguments = name, function, arguments
+        self.key = ("opaque", name, key, *(argument.key for argument in arguments))
+
+    def value(self, values):
+        return self.function(*(argument.value(values) for argument in self.arguments))
+
+    def shape(self, shapes):
+        return self.arguments[0].shape(shapes) if self.arguments else ()
+
+    def text(self):
+        raise Unsayable(self.name)
+
+    def wants(self, operands, wants):
+        pass
+
+
+def _matrix(shape):
+    rest = 1
+    for extent in shape[1:]:
+        rest *= extent
+    return (shape[0] if shape else 1), rest
+
+
+def broadcast(shapes):
+    """The shape of an operator's result: aligned at the first axes."""
+    result = [1] * max((len(shape) for shape in shapes), default=0)
+    for shape in shapes:
+        for axis, extent in enumerate(shape):
+            if extent != 1 and result[axis] not in (1, extent):
+                raise Refusal(f"shapes that do not go together: "
+                              f"{', '.join(str(list(shape)) for shape in shapes)}; they are aligned at "
+                              "their first axes")
+            result[axis] = max(result[axis], extent)
+    return tuple(result)
+
+
+def want(wants, index, shape):
+    if wants.setdefault(index, shape) != shape:
+        raise Unsayable("a tile that is read in two shapes")
+
+
+def _as_matrix(expression, operands, wants):
+    if not isinstance(expression, Read):
+        raise Unsayable("a matrix that is computed on the way")
+    expression.wants(operands, wants, _matrix(operands[expression.index].shape))
+
+
+def is_elementwise(expression):
+    if isinstance(expression, Apply):
+        return all(map(is_elementwise, expression.arguments))
+    return isinstance(expression, (Read, Number))

@@ -1,0 +1,349 @@
+"""The table of instructions: one row for each, with all that the tracer knows of it.
+
+  name      in `nki.isa`
+  engine    that runs it if the kernel does not say
+  cost      its `op` text for the simulator; `n` is the number of elements in a partition
+  first     its arguments in `neuronxcc.nki`, which returns results
+  second    its arguments in `nki`, whose first is where the result goes
+  build     what it computes, as expressions over the tiles that it reads (expressions.py)
+
+A `build` function is given the `Call` and returns the results: pairs of a destination, or None for a
+new tile, and an expression. Everything else (memory, engines, sums, the trace) is done for all of them
+alike in tracer.py.
+"""
+
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from .expressions import (OPERATORS, Apply, MatMul, Number, Opaque, Read, Reduce, Transpose,
+                          find_operator, find_reduction)
+from .refusal import Refusal
+from .values import Register, View
+
+
+class Instruction(NamedTuple):
+    name: str
+    engine: str
+    cost: str
+    first: str
+    second: str
+    build: Callable
+    space: str = "sbuf"  # of a new result
+    linear: bool = False  # adds constants at most, so numbers stay known in a dynamic loop
+
+
+class Call:
+    """One use of an instruction: its arguments by name, and the tiles that it reads."""
+
+    def __init__(self, row, arguments):
+        self.row, self.arguments = row, arguments
+        self.reads, self.sizes = [], {}
+
+    def __getattr__(self, name):
+        return self.arguments.get(name)
+
+    def read(self, view):
+        if not isinstance(view, View):
+            raise Refusal(f"'{self.row.name}' reads a tile, not {type(view).__name__} "
+                          f"'{str(view)[:40]}'")
+        self.reads.append(view)
+        return Read(len(self.reads) - 1)
+
+    def operand(self, value):
+        """A tile, or a number that is the same for all elements."""
+        if isinstance(value, View):
+            return self.read(value)
+        if isinstance(value, Register):
+            raise Refusal(f"a register as an operand of '{self.row.name}'; store it to memory first")
+        return Number(value)
+
+    def cost(self, default):
+        view = self.reads[0] if self.reads else default
+        sizes = {"n": _row(view), "p": view.shape[0] if view.shape else 1,
+                 "bytes": view.size * view.itemsize, **self.sizes}
+        return self.row.cost.format(**sizes)
+
+
+def _row(view):
+    """Elements in a partition."""
+    return int(np.prod(view.shape[1:], dtype=np.int64))
+
+
+def _free_axes(view):
+    return tuple(range(1, view.ndim))
+
+
+# ---- What they compute ----------------------------------------------------------------------
+
+
+def _copy(call):
+    return [(call.dst, call.read(call.src))]
+
+
+def _dma_copy(call):
+    if call.dst_rmw_op is not None:
+        source = call.read(call.src)
+        return [(call.dst, Apply(find_operator(call.dst_rmw_op), source, call.read(call.dst)))]
+    return _copy(call)
+
+
+def _memset(call):
+    return [(call.dst, Number(call.value))]
+
+
+def _tensor_tensor(call):
+    left, right = call.read(call.data1), call.read(call.data2)
+    return [(call.dst, Apply(find_operator(call.op), left, right))]
+
+
+def _applied(call, expression, op, operand, reverse):
+    if op is None:
+        return expression
+    arguments = (expression, call.operand(operand))
+    return Apply(find_operator(op), *(arguments[::-1] if reverse else arguments))
+
+
+def _scaled(call):
+    x = _applied(call, call.read(call.data), call.op0, call.operand0, call.reverse0)
+    return _applied(call, x, call.op1, call.operand1, call.reverse1)
+
+
+def _tensor_scalar(call):
+    return [(call.dst, _scaled(call))]
+
+
+def _tensor_scalar_reduce(call):
+    x = _applied(call, call.read(call.data), call.op0, call.operand0, call.reverse0)
+    return _with_reduction(call, x)
+
+
+def _scalar_tensor_tensor(call):
+    x = _applied(call, call.read(call.data), call.op0, call.operand0, call.reverse0)
+    return [(call.dst, _applied(call, x, call.op1, call.operand1, call.reverse1))]
+
+
+def _with_reduction(call, x):
+    """The result, and where it is asked for its reduction over all free axes."""
+    results = [(call.dst, x)]
+    if call.reduce_res is not None:
+        if call.reduce_cmd is not None and call.reduce_cmd not in ("reset_reduce", "idle"):
+            raise Refusal(f"'reduce_cmd={call.reduce_cmd}' of '{call.row.name}' keeps a sum in the engine, "
+                          "which is not modelled; use 'reset_reduce' and add the sums")
+        reduction = find_reduction(call.reduce_op)
+        results.append((call.reduce_res, Reduce(reduction, x, _free_axes(call.data), call.data.ndim)))
+    return results
+
+
+def _activation(call):
+    x = call.read(call.data)
+    if isinstance(call.scale, View) or call.scale not in (None, 1, 1.0):
+        x = Apply(OPERATORS["multiply"], x, call.operand(call.scale))
+    if call.bias is not None:
+        x = Apply(OPERATORS["add"], x, call.operand(call.bias))
+    return _with_reduction(call, Apply(find_operator(call.op), x))
+
+
+def _exponential(call):
+    x = call.read(call.src)
+    if isinstance(call.max_value, View) or call.max_value:
+        x = Apply(OPERATORS["subtract"], x, call.operand(call.max_value))
+    call.arguments.update(data=call.src, reduce_op=np.sum)
+    return _with_reduction(call, Apply(OPERATORS["exp"], x))
+
+
+def _tensor_reduce(call):
+    axes = call.axis if isinstance(call.axis, (tuple, list)) else (call.axis,)
+    x = Reduce(find_reduction(call.op), call.read(call.data), tuple(map(int, axes)), call.data.ndim)
+    return [(call.dst, Apply(OPERATORS["negative"], x) if call.negate else x)]
+
+
+def _partition_reduce(call):
+    return [(call.dst, Reduce(find_reduction(call.op), call.read(call.data), (0,), call.data.ndim))]
+
+
+def _matmul(call):
+    stationary, moving = call.read(call.stationary), call.read(call.moving)
+    wide = any(view.dtype in ("float32", "int32") for view in call.reads)
+    call.sizes = {"nstat": _row(call.stationary), "nmov": _row(call.moving), "kind": ".fp32" if wide else ""}
+    return [(call.dst, MatMul(stationary, moving))]
+
+
+def _transpose(call):
+    call.sizes = {"f": _row(call.data)}
+    return [(call.dst, Transpose(call.read(call.data)))]
+
+
+def _dma_transpose(call):
+    source, rank = call.read(call.src), call.src.ndim
+    axes = tuple(call.axes) if call.axes is not None else tuple(reversed(range(rank)))
+    if rank == 2 and axes == (1, 0):
+        return [(call.dst, Transpose(source))]
+    return [(call.dst, Opaque("a copy that permutes", lambda x: np.transpose(x, axes), source, key=axes))]
+
+
+def _reciprocal(call):
+    return [(call.dst, Apply(OPERATORS["reciprocal"], call.read(call.data)))]
+
+
+def _predicated(call):
+    """Where the predicate holds; elsewhere the destination stays."""
+    predicate, source = call.read(call.predicate), call.operand(call.src)
+    old = call.read(call.dst)
+    values = (old, source) if call.reverse_pred else (source, old)
+    return [(call.dst, Apply(OPERATORS["where"], predicate, *values))]
+
+
+def _affine(pattern, partitions, offset, multiplier):
+    values = np.asarray(offset) + multiplier * np.arange(partitions)
+    for step, count in pattern:
+        values = values[..., None] + step * np.arange(count)
+    return values
+
+
+def _iota(call):
+    pattern = tuple((int(step), int(count)) for step, count in call.pattern)
+    offset, multiplier = int(call.offset or 0), int(call.channel_multiplier or 0)
+    shape = call.dst.shape
+    return [(call.dst, Opaque("iota", lambda: _affine(pattern, shape[0], offset, multiplier).reshape(shape),
+                              key=(pattern, offset, multiplier)))]
+
+
+def _affine_select(call):
+    pattern = tuple((int(step), int(count)) for step, count in call.pattern)
+    offset, multiplier = int(call.offset or 0), int(call.channel_multiplier or 0)
+    compare = find_operator(call.cmp_op) if call.cmp_op is not None else OPERATORS["equal"]
+    otherwise = np.float32(call.on_false_value)
+
+    def select(x):
+        holds = compare.numpy(_affine(pattern, x.shape[0], offset, multiplier), 0).reshape(x.shape)
+        return np.where(holds != 0, x, otherwise)
+
+    return [(call.dst, Opaque("a select by an affine condition", select, call.read(call.on_true_tile),
+                              key=(pattern, offset, multiplier, compare.name, float(otherwise))))]
+
+
+def _range_select(call):
+    first, second = find_operator(call.comp_op0), find_operator(call.comp_op1)
+    otherwise = np.float32(-3.4028235e38 if call.on_false_value is None else call.on_false_value)
+    start = call.range_start or 0
+
+    def select(x, low, high):
+        place = start + np.arange(x.reshape(x.shape[0], -1).shape[1])
+        inside = first.numpy(place, low.reshape(-1, 1)) != 0
+        inside &= second.numpy(place, high.reshape(-1, 1)) != 0
+        return np.where(inside.reshape(x.shape), x, otherwise)
+
+    x = Opaque("a select by a range", select, call.read(call.on_true_tile), call.read(call.bound0),
+               call.read(call.bound1), key=(first.name, second.name, float(start), float(otherwise)))
+    call.arguments.update(data=call.on_true_tile, reduce_op=call.reduce_op or np.max)
+    return _with_reduction(call, x)
+
+
+def _scan(call):
+    multiply, add = find_operator(call.op0), find_operator(call.op1)
+
+    def scan(x, y, initial):
+        result = np.empty(x.shape, np.float32)
+        state = np.broadcast_to(np.asarray(initial, np.float32).reshape(-1), x.shape[:1])
+        for column in range(x.shape[1]):
+            state = multiply.numpy(x[:, column], state)
+            result[:, column] = state = add.numpy(state, y[:, column])
+        return result
+
+    return [(call.dst, Opaque("a scan", scan, call.read(call.data0), call.read(call.data1),
+                              call.operand(call.initial), key=(multiply.name, add.name)))]
+
+
+def _rows(x):
+    return np.asarray(x).reshape(x.shape[0], -1)
+
+
+def _max8(call):
+    return [(call.dst, Opaque("the largest eight", lambda x: -np.sort(-_rows(x), axis=1)[:, :8],
+                              call.read(call.src)))]
+
+
+def _find_index8(call):
+    def find(x, values):
+        return np.argmax(_rows(x)[:, None, :] == _rows(values)[:, :, None], axis=2)
+
+    return [(call.dst, Opaque("places of values", find, call.read(call.data), call.read(call.vals)))]
+
+
+# ---- The table ------------------------------------------------------------------------------
+
+_TAIL1 = ", mask, dtype, engine, name"
+_TAIL2 = ", engine, name"
+_RED = "op0, operand0, reverse0"
+
+INSTRUCTIONS = {
+    row.name: row
+    for row in [
+        Instruction("dma_copy", "sync", "dma_copy(bytes={bytes})",
+                    "dst, src, mask, dst_rmw_op, oob_mode, dge_mode, name",
+                    "dst, src, priority, oob_mode, dge_mode, engine, name, dst_rmw_op, unique_indices",
+                    _dma_copy),
+        Instruction("dma_transpose", "sync", "dma_transpose(bytes={bytes})", "src, axes" + _TAIL1,
+                    "dst, src, axes, priority, dge_mode, oob_mode, name, engine", _dma_transpose),
+        Instruction("tensor_copy", "vector", "tensor_copy(n={n})", "src" + _TAIL1,
+                    "dst, src" + _TAIL2 + ", dtype", _copy),
+        Instruction("memset", "vector", "memset(n={n})", "shape, value, dtype, mask, engine, name",
+                    "dst, value" + _TAIL2, _memset, linear=True),
+        Instruction("tensor_tensor", "vector", "tensor_tensor(n={n})", "data1, data2, op" + _TAIL1,
+                    "dst, data1, data2, op" + _TAIL2 + ", dtype", _tensor_tensor),
+        Instruction("tensor_scalar", "vector", "tensor_scalar(n={n})",
+                    "data, " + _RED + ", op1, operand1, reverse1" + _TAIL1,
+                    "dst, data, " + _RED + ", op1, operand1, reverse1" + _TAIL2 + ", dtype", _tensor_scalar,
+                    linear=True),
+        Instruction("tensor_scalar_reduce", "vector", "tensor_scalar_reduce(n={n})",
+                    "data, " + _RED + ", reduce_op, reduce_res" + _TAIL1,
+                    "dst, data, op0, operand0, reduce_op, reduce_res, reverse0, reduce_cmd, reduce_init, "
+                    "reduce_res_negate, name", _tensor_scalar_reduce),
+        Instruction("scalar_tensor_tensor", "vector", "scalar_tensor_tensor(n={n})",
+                    "data, " + _RED + ", op1, operand1, reverse1" + _TAIL1,
+                    "dst, data, op0, operand0, op1, operand1, reverse0, reverse1, name, engine, dtype",
+                    _scalar_tensor_tensor),
+        Instruction("tensor_reduce", "vector", "tensor_reduce(n={n})",
+                    "op, data, axis, mask, dtype, negate, keepdims, engine, name",
+                    "dst, op, data, axis, negate, keepdims, name, engine, dtype", _tensor_reduce),
+        Instruction("tensor_partition_reduce", "gpsimd", "tensor_reduce(n={n})", "op, data" + _TAIL1,
+                    "dst, op, data" + _TAIL2, _partition_reduce),
+        Instruction("tensor_tensor_scan", "vector", "tensor_tensor_scan(n={n})",
+                    "data0, data1, initial, op0, op1, reverse0, reverse1" + _TAIL1,
+                    "dst, data0, data1, initial, op0, op1, reverse0, reverse1, name, engine", _scan),
+        Instruction("tensor_copy_predicated", "vector", "tensor_copy_predicated(n={n})",
+                    "src, dst, predicate, mask, dtype, reverse_pred, engine, name",
+                    "dst, src, predicate, reverse_pred, name, engine", _predicated),
+        Instruction("reciprocal", "vector", "reciprocal(n={n})", "data" + _TAIL1,
+                    "dst, data" + _TAIL2 + ", dtype", _reciprocal),
+        Instruction("activation", "scalar", "activation(n={n})",
+                    "op, data, bias, scale, reduce_op, reduce_res, reduce_cmd" + _TAIL1,
+                    "dst, op, data, bias, scale, reduce_op, reduce_res, reduce_cmd, name, engine, dtype",
+                    _activation),
+        Instruction("activation_reduce", "scalar", "activation_reduce(n={n})",
+                    "op, data, reduce_op, reduce_res, bias, scale" + _TAIL1,
+                    "dst, op, data, reduce_op, reduce_res, bias, scale, name, engine, dtype", _activation),
+        Instruction("exponential", "vector", "activation_reduce(n={n})",
+                    "src, max_value, reduce_res, reduce_cmd, reduce_init" + _TAIL1,
+                    "dst, src, max_value, reduce_res, reduce_cmd, reduce_init, name, engine", _exponential),
+        Instruction("nc_matmul", "tensor", "nc_matmul{kind}(nstat={nstat}, nmov={nmov})",
+                    "stationary, moving, is_stationary_onezero, is_moving_onezero, mask, is_transpose, "
+                    "tile_position, tile_size, perf_mode, name",
+                    "dst, stationary, moving, is_stationary_onezero, is_moving_onezero, is_transpose, "
+                    "accumulate, tile_position, tile_size, perf_mode, name, engine", _matmul, "psum"),
+        Instruction("nc_transpose", "tensor", "nc_transpose(p={p}, f={f})", "data" + _TAIL1,
+                    "dst, data" + _TAIL2 + ", dtype", _transpose, "psum"),
+        Instruction("iota", "gpsimd", "iota(n={n})", "",
+                    "dst, pattern, offset, channel_multiplier, name, engine", _iota),
+        Instruction("affine_select", "gpsimd", "affine_select(n={n})", "",
+                    "dst, pattern, channel_multiplier, on_true_tile, on_false_value, cmp_op, offset, name, "
+                    "engine", _affine_select),
+        Instruction("range_select", "vector", "range_select(n={n})", "",
+                    "dst, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd, reduce_res, "
+                    "reduce_op, range_start, on_false_value, name, engine", _range_select),
+        Instruction("max8", "vector", "max8(n={n})", "src" + _TAIL1, "dst, src" + _TAIL2, _max8),
+        Instruction("nc_find_index8", "vector", "nc_find_index8(n={n})", "data, vals" + _TAIL1,
+                    "dst, data, vals" + _TAIL2, _find_index8),
+    ]
+}

@@ -1,0 +1,465 @@
+"""The modules that kernels import, for one trace: `nki` and `neuronxcc.nki` with what is below them.
+
+The two generations of the interface differ in where results go and in how on-chip tensors are indexed,
+so each import name has its own functions. A name that is not here is an `Unknown`: kernels may import,
+compare and pass it on; to call it is refused, with the line.
+"""
+
+import types
+from math import prod
+
+import numpy as np
+
+from .elements import ELEMENTS, find_element
+from .expressions import OPERATORS, REDUCTIONS
+from .instructions import INSTRUCTIONS
+from .loops import dynamic_loop, dynamic_while
+from .places import assigned_name, here
+from .refusal import Refusal
+from .values import DynamicSlice, Grid, Mask, Register, View, refuse
+
+
+class Token(str):
+    """A name of the interface that stands for itself, as an engine or a memory does."""
+
+    name = property(str.__str__)
+
+
+class Unknown:
+    """A name that the interface may have and this package has not."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Unknown(f"{self._name}.{name}")
+
+    def __call__(self, *args, **_):
+        if len(args) == 1 and isinstance(args[0], (types.FunctionType, type, Kernel)):
+            return args[0]  # a decorator
+        raise Refusal(f"'{self._name}' is not modelled; docs/guide/Nki.md lists what is", here())
+
+    def __getitem__(self, _):
+        return self
+
+    def __or__(self, _):
+        return self
+
+    __ror__ = __or__
+
+    def __eq__(self, other):
+        return isinstance(other, Unknown) and other._name == self._name
+
+    def __hash__(self):
+        return hash(self._name)
+
+    def __repr__(self):
+        return self._name
+
+
+class Module(types.ModuleType):
+    def __init__(self, name):
+        super().__init__(name)
+        self.__path__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Unknown(f"{self.__name__}.{name}")
+
+
+class Kernel:
+    """A decorated function. Called inside another kernel, it is part of it."""
+
+    def __init__(self, function):
+        self.function = function
+        self.__name__ = getattr(function, "__name__", "kernel")
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+
+    def __getitem__(self, _):
+        return self
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+
+def _decorator(function=None, **_):
+    """`@nki.jit` and `@nki.jit(...)`"""
+    return Kernel(function) if function is not None else Kernel
+
+
+def _as_it_is(function=None, **_):
+    """A decorator that changes nothing, with arguments or without."""
+    return function if function is not None else _as_it_is
+
+
+class _Operator:
+    """A function of the language that is also an operator of instructions: `op=nl.add`."""
+
+    def __init__(self, name, language):
+        self.operator, self.__name__, self._language = name, name, language
+
+    def __call__(self, x, *args, **kwargs):
+        return self._language.apply(self.operator, x, *args, **kwargs)
+
+    def __repr__(self):
+        return f"nl.{self.operator}"
+
+
+class Language:
+    """What `nki.language` does, in one generation."""
+
+    def __init__(self, tracer, modern):
+        self.tracer, self.modern = tracer, modern
+
+    # ---- Tensors
+
+    def ndarray(self, shape, dtype=None, buffer=None, name=None, address=None, **_):
+        space = _space(buffer)
+        if address is not None or getattr(buffer, "placed", False):
+            self.tracer.recorder.obstacle("an explicit address: the tensor counts as memory of its own")
+        return self.tracer.allocate(shape, dtype or "float32", space, self.modern, name or None)
+
+    def zeros(self, shape, dtype=None, buffer=None, name=None, **_):
+        return self.tracer.zeros(shape, dtype or "float32", _space(buffer), self.modern, name or None)
+
+    def full(self, shape, fill_value, dtype=None, buffer=None, name=None, **_):
+        view = self.ndarray(shape, dtype, buffer, name)
+        self.tracer.perform("memset", True, (view, fill_value))
+        return view
+
+    def ones(self, shape, dtype=None, buffer=None, name=None, **_):
+        return self.full(shape, 1.0, dtype, buffer, name)
+
+    def zeros_like(self, x, dtype=None, buffer=None, name=None, **_):
+        return self.zeros(x.shape, dtype or x.dtype, buffer or x.buffer, name)
+
+    def empty_like(self, x, dtype=None, buffer=None, name=None, **_):
+        return self.ndarray(x.shape, dtype or x.dtype, buffer or x.buffer, name)
+
+    def load(self, src, mask=None, dtype=None, **_):
+        shape = src.shape if src.ndim > 1 else (src.shape[0] if src.ndim else 1, 1)
+        tile = self.tracer.allocate(shape, dtype or src.dtype, "sbuf", self.modern)
+        source = src if src.ndim > 1 else src.reshape(shape)
+        if mask is not None and source is not src:
+            refuse("a mask on a load of one axis; index with two")
+        return self._moved(source, tile, mask)
+
+    def store(self, dst, value=None, mask=None, **_):
+        if isinstance(value, (int, float, np.number)):
+            value = self.full(dst.shape, value, dst.dtype)
+        if not isinstance(value, View):
+            refuse(f"'store' of {type(value).__name__}, not of a tile")
+        if value.shape != dst.shape and value.size == dst.size:
+            value = value.reshape(dst.shape)
+        self._moved(value, dst, mask)
+
+    def _moved(self, source, target, mask):
+        if isinstance(mask, (bool, np.bool_)):
+            mask = None if mask else Mask((Grid((1,), 0, (0,)),))
+        if mask is not None:
+            limits = mask.limits(source.shape)
+            if 0 in limits:
+                return target
+            part = target
+            if target.shape == source.shape:
+                part = target._with(target.offset, limits, target.strides)
+            source = source._with(source.offset, limits, source.strides)
+            self.tracer.perform("dma_copy", True, (part, source))
+        else:
+            self.tracer.perform("dma_copy", True, (target, source))
+        return target
+
+    def shared_constant(self, constant, dtype=None, **_):
+        array = np.asarray(constant)
+        return self.tracer.input(f"constant_{len(self.tracer.inputs)}", array,
+                                 dtype or find_element(array.dtype) or "float32", here())
+
+    def shared_identity_matrix(self, n=128, dtype="uint8", dst=None, **_):
+        matrix = self.shared_constant(np.eye(int(n), dtype=np.float32), dtype)
+        if dst is None:
+            return matrix
+        self.tracer.perform("dma_copy", True, (dst, matrix))
+        return dst
+
+    # ---- Operators and functions
+
+    def apply(self, name, x, y=None, *rest, axis=None, dtype=None, mask=None, keepdims=False, **_):
+        if name in REDUCTIONS and (axis is not None or isinstance(y, (int, tuple, list)) and name in
+                                   ("sum", "max", "min", "mean", "prod")):
+            return self.reduce(name, x, axis if axis is not None else y, dtype, mask, keepdims)
+        given = {key: value for key, value in dict(dtype=dtype, mask=mask).items() if value is not None}
+        if OPERATORS[name].arity == 1 if name in OPERATORS else y is None:
+            if name == "copy":
+                return self.tracer.perform("tensor_copy", False, (x,), given)
+            return self.tracer.perform("activation", False, (), dict(given, op=_Operator(name, self), data=x))
+        if given:
+            op = _Operator(name, self)
+            if isinstance(y, View) and y.shape == x.shape:
+                return self.tracer.perform("tensor_tensor", False, (), dict(given, data1=x, data2=y, op=op))
+            return self.tracer.perform("tensor_scalar", False, (), dict(given, data=x, op0=op, operand0=y))
+        if not isinstance(x, View):
+            return self.tracer.arithmetic(name, y, x, reverse=True)
+        return self.tracer.arithmetic(name, x, y)
+
+    def reduce(self, name, x, axis, dtype=None, mask=None, keepdims=False):
+        given = {key: value for key, value in dict(dtype=dtype, mask=mask, keepdims=keepdims or None).items()
+                 if value is not None}
+        result = self.tracer.perform("tensor_reduce", False, (), dict(
+            given, op=_Operator("add" if name == "mean" else name, self), data=x, axis=axis))
+        if name != "mean":
+            return result
+        axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+        return self.tracer.arithmetic("multiply", result, 1 / prod(x.shape[a] for a in axes))
+
+    def matmul(self, x, y, transpose_x=False, **_):
+        if not transpose_x:
+            x = self.tracer.perform("tensor_copy", False, (self.transpose(x),))
+        return self.tracer.perform("nc_matmul", False, (x, y))
+
+    def transpose(self, x, **_):
+        return self.tracer.perform("nc_transpose", False, (x,))
+
+    def where(self, condition, x, y, **_):
+        old = self.tracer.perform("tensor_copy", False, (y,)) if isinstance(y, View) else self.full(
+            condition.shape, y, x.dtype)
+        return self.tracer.perform("tensor_copy_predicated", True, (old, x, condition))
+
+    def load_transpose2d(self, src, dtype=None, **_):
+        tile = self.tracer.allocate(src.shape[::-1], dtype or src.dtype, "sbuf", self.modern)
+        return self.tracer.perform("dma_transpose", True, (tile, src))
+
+    def expand_dims(self, x, axis):
+        return x.reshape(x.shape[:axis] + (1,) + x.shape[axis:])
+
+    def broadcast_to(self, x, shape, **_):
+        return x.broadcast_to(shape)
+
+    # ---- Indices and loops
+
+    def arange(self, *bounds):
+        start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
+        return Grid((max(0, -(-(stop - start) // step)),), start, (step,))
+
+    def static_range(self, start, stop=None, step=1):
+        if any(isinstance(bound, Register) for bound in (start, stop, step)):
+            refuse("a loop of known trips over a register; use 'nl.dynamic_range'")
+        return range(start) if stop is None else range(start, stop, step)
+
+    def dynamic_range(self, start, stop=None, step=1):
+        if stop is None:
+            start, stop = 0, start
+        if isinstance(step, Register):
+            refuse("the step of 'dynamic_range' is a register; the device needs a number")
+        return dynamic_loop(self.tracer.recorder, start, stop, step)
+
+    def fori_loop(self, lower, upper, body_fun, step=1):
+        loop = dynamic_loop(self.tracer.recorder, lower, upper, step)
+        loop.name = _parameter(body_fun)
+        for index in loop.run(here()):
+            body_fun(index)
+
+    def while_loop(self, init, body_fun):
+        register = [init]
+        for _ in dynamic_while(self.tracer.recorder, lambda: register[0], here()):
+            register[0] = body_fun(register[0])
+
+    def program_id(self, axis=0):
+        return self.tracer.program[axis] if axis < len(self.tracer.program) else 0
+
+    def num_programs(self, axes=0):
+        if isinstance(axes, (tuple, list)):
+            return tuple(self.num_programs(axis) for axis in axes)
+        return self.tracer.grid[axes] if axes is not None and axes < len(self.tracer.grid) else 1
+
+    def program_ndim(self):
+        return len(self.tracer.grid)
+
+
+class _Meshgrid:
+    """`nl.mgrid[0:128, 0:512]`"""
+
+    def __getitem__(self, parts):
+        parts = parts if isinstance(parts, tuple) else (parts,)
+        shape = tuple(-(-(p.stop - (p.start or 0)) // (p.step or 1)) for p in parts)
+        return [Grid(shape, p.start or 0, tuple(p.step or 1 if k == axis else 0 for k in range(len(parts))))
+                for axis, p in enumerate(parts)]
+
+
+class _Allocator:
+    """`nki.compiler.sbuf`: places that the kernel chooses."""
+
+    def __init__(self, space):
+        self._space = space
+
+    def _placed(self, *_, **__):
+        return types.SimpleNamespace(space=self._space, placed=True)
+
+    alloc = mod_alloc = _placed
+
+    def auto_alloc(self):
+        return types.SimpleNamespace(space=self._space, placed=False)
+
+
+class _AnyIndex:
+    """`nt.tensor[128, 512]`, an annotation"""
+
+    def __getitem__(self, _):
+        return self
+
+
+class _NoReorder:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+class NKIObject:
+    """A class without a constructor gets one from its annotations, as a dataclass does."""
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if any("__init__" in base.__dict__ for base in cls.__mro__[:-1] if base is not NKIObject):
+            return
+
+        def init(self, *args, **given):
+            names = [name for base in reversed(type(self).__mro__)
+                     for name in base.__dict__.get("__annotations__", {})]
+            for name, value in [*zip(names, args), *given.items()]:
+                object.__setattr__(self, name, value)
+            if hasattr(self, "__post_init__"):
+                self.__post_init__()
+
+        cls.__init__ = init
+
+
+def _space(buffer):
+    if buffer is None:
+        return "sbuf"
+    name = str(getattr(buffer, "space", buffer))
+    if name in ("sbuf", "psum"):
+        return name
+    if name in ("hbm", "shared_hbm", "private_hbm"):
+        return "hbm"
+    refuse(f"unknown memory '{name}'; there are sbuf, psum, hbm, shared_hbm and private_hbm")
+
+
+def _parameter(function):
+    names = getattr(getattr(function, "__code__", None), "co_varnames", ())
+    return next((name.strip("_") for name in names if name.strip("_")), "i")
+
+
+def _instruction(tracer, name, modern):
+    def function(*args, **given):
+        return tracer.perform(name, modern, args, given)
+
+    function.__name__ = name
+    return function
+
+
+def _isa(tracer, modern, base):
+    isa = Module(f"{base}.isa")
+    for name, row in INSTRUCTIONS.items():
+        if modern or row.first:
+            setattr(isa, name, _instruction(tracer, name, modern))
+    if not modern:
+        # The first generation's `memset` makes its tile.
+        def memset(shape, value, dtype="float32", **_):
+            tile = tracer.allocate(shape, dtype, "sbuf", False)
+            return tracer.perform("memset", True, (tile, value))
+
+        isa.memset = memset
+    for name in ("tensor", "vector", "scalar", "gpsimd", "unknown"):
+        setattr(isa, f"{name}_engine", Token(name))
+    isa.engine = _tokens("tensor", "vector", "scalar", "gpsimd", "sync", "dma", "unknown")
+    isa.reduce_cmd = _tokens("idle", "reset", "reduce", "reset_reduce", "load_reduce")
+    isa.dge_mode = _tokens("unknown", "swdge", "hwdge", "none")
+    isa.oob_mode = _tokens("error", "skip")
+    isa.matmul_perf_mode = _tokens("none", "double_row")
+    isa.nc_version = types.SimpleNamespace(gen2=2, gen3=3, gen4=4)
+    isa.get_nc_version = lambda: 3
+    isa.register_alloc = lambda x=None: _register(tracer, x)
+    isa.register_move = tracer.move_register
+    isa.register_load = tracer.load_register
+    isa.register_store = tracer.store_register
+    isa.VirtualRegister = Register
+    return isa
+
+
+def _register(tracer, value):
+    register = Register(0, True, assigned_name(here()))
+    if isinstance(value, View):
+        tracer.load_register(register, value)
+    elif value is not None:
+        tracer.move_register(register, value)
+    return register
+
+
+def _tokens(*names):
+    return types.SimpleNamespace(**{name: Token(name) for name in names})
+
+
+def _language(tracer, modern, base):
+    module, language = Module(f"{base}.language"), Language(tracer, modern)
+    for name, element in ELEMENTS.items():
+        setattr(module, name, element)
+    for name in {*OPERATORS, *REDUCTIONS} - {"where"}:
+        setattr(module, name, _Operator(name, language))
+    for name in ("ndarray", "zeros", "full", "ones", "zeros_like", "empty_like", "load", "store", "matmul",
+                 "transpose", "where", "load_transpose2d", "expand_dims", "broadcast_to", "arange",
+                 "shared_constant", "shared_identity_matrix", "static_range", "dynamic_range", "fori_loop",
+                 "while_loop", "program_id", "num_programs", "program_ndim"):
+        setattr(module, name, getattr(language, name))
+    module.affine_range = module.sequential_range = language.static_range
+    for name in ("sbuf", "psum", "hbm", "shared_hbm", "private_hbm"):
+        setattr(module, name, Token(name))
+    module.mgrid, module.ds, module.par_dim = _Meshgrid(), DynamicSlice, lambda n: n
+    module.NKIObject, module.NkiTensor, module.tensor = NKIObject, View, View
+    module.no_reorder = _NoReorder
+    module.static_assert = _static_assert
+    module.device_print = lambda *_, **__: None
+    module.is_sbuf = lambda buffer: _space(buffer) == "sbuf"
+    module.is_psum = lambda buffer: _space(buffer) == "psum"
+    module.is_hbm = lambda buffer: _space(buffer) == "hbm"
+    module.is_on_chip = lambda buffer: _space(buffer) != "hbm"
+    module.fp32 = types.SimpleNamespace(min=-3.4028235e38, max=3.4028235e38)
+    module.tile_size = types.SimpleNamespace(
+        pmax=128, psum_fmax=512, psum_bank_fmax=512, gemm_stationary_fmax=128, gemm_moving_fmax=512,
+        bn_stats_fmax=512, psum_min_align=4, sbuf_min_align=1, psum_num_banks=8, sbuf_fmax=49152,
+        total_available_sbuf_size=192 * 1024, sbuf_size_bytes=192 * 1024, sbuf_fmax_bytes=192 * 1024,
+        psum_bank_fmax_bytes=2048)
+    return module
+
+
+def _static_assert(condition, message=""):
+    if not condition:
+        raise AssertionError(message)
+
+
+def offered(tracer):
+    """All modules, by the names under which kernels import them."""
+    modules = {}
+    for base, modern in (("nki", True), ("neuronxcc.nki", False)):
+        top = modules[base] = Module(base)
+        top.language = modules[f"{base}.language"] = _language(tracer, modern, base)
+        top.isa = modules[f"{base}.isa"] = _isa(tracer, modern, base)
+        constants = modules[f"{base}.isa.constants"] = Module(f"{base}.isa.constants")
+        for name in ("oob_mode", "dge_mode", "reduce_cmd", "engine", "nc_version"):
+            setattr(constants, name, getattr(top.isa, name))
+        top.typing = modules[f"{base}.typing"] = Module(f"{base}.typing")
+        top.typing.tensor = top.typing.mutable_tensor = _AnyIndex()
+        top.compiler = modules[f"{base}.compiler"] = Module(f"{base}.compiler")
+        top.compiler.sbuf, top.compiler.psum = _Allocator("sbuf"), _Allocator("psum")
+        top.compiler.skip_middle_end_transformations = top.compiler.enable_stack_allocator = _as_it_is
+        top.compiler.force_auto_alloc = _as_it_is
+        top.collectives = modules[f"{base}.collectives"] = Module(f"{base}.collectives")
+        for name in ("jit", "trace", "baremetal", "benchmark", "profile"):
+            setattr(top, name, _decorator)
+    modules["neuronxcc"] = Module("neuronxcc")
+    modules["neuronxcc"].nki = modules["neuronxcc.nki"]
+    return modules

@@ -1,0 +1,31 @@
+"""What the user is told when a kernel cannot be traced.
+
+A refusal names what was found, where, and the way out, in the form of a compiler's error. It is the
+only exception that leaves the tracer on purpose: whatever else comes out of a kernel is the kernel's
+own, and is shown with its own traceback.
+"""
+
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """A place in a Python file; `column` is 0 where it is not known."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self):
+        return ":".join(str(part) for part in self if part)
+
+
+class Refusal(Exception):
+    """The kernel cannot be traced. `place` is None if it is about the command line."""
+
+    def __init__(self, message, place=None):
+        super().__init__(message)
+        self.message, self.place = message, place
+
+    def __str__(self):
+        start = f"{self.place}: " if self.place else ""
+        return f"{start}error: {self.message}"

@@ -1,0 +1,220 @@
+"""The rolled trace in terms of its loops: every number as an expression of loop variables.
+
+rollup.py leaves patterns at each loop and numbers for the whole. From the outside in, a loop turns the
+expressions of its own slots into those of the numbers in its body. Each place also knows where it is:
+for each traced loop around it the iteration, as an expression, and the number of the iteration counted
+over the whole run, from which rings are made (rings.py).
+"""
+
+import re
+from typing import NamedTuple
+
+from . import rollup
+from .tree import Head
+
+
+_RESERVED = {"mod", "floordiv", "if", "and", "total", "trips"}
+
+
+def free_name(wanted):
+    """A name that stands in a tile without quotes."""
+    name = re.sub(r"[^A-Za-z0-9_.]", "_", wanted)
+    return name + "_" if name in _RESERVED or not (name[0].isalpha() or name[0] == "_") else name
+
+
+class Linear:
+    """`constant` + sum of factor*variable + sum of scale*(inner mod m) or scale*(inner floordiv q)."""
+
+    __slots__ = ("constant", "factors", "parts")
+
+    def __init__(self, constant=0, factors=(), parts=()):
+        self.constant, self.factors, self.parts = constant, tuple(factors), tuple(parts)
+
+    @property
+    def key(self):
+        return (self.constant, self.factors,
+                tuple((scale, word, by, inner.key) for scale, word, by, inner in self.parts))
+
+    def __eq__(self, other):
+        return self.key == other.key
+
+    __hash__ = None
+
+    def plus(self, other):
+        factors = dict(self.factors)
+        for name, factor in other.factors:
+            factors[name] = factors.get(name, 0) + factor
+        return Linear(self.constant + other.constant,
+                      [(name, factor) for name, factor in factors.items() if factor],
+                      self.parts + other.parts)
+
+    def times(self, scale):
+        if scale == 0:
+            return Linear()
+        return Linear(self.constant * scale, [(name, factor * scale) for name, factor in self.factors],
+                      [(factor * scale, *part) for factor, *part in self.parts])
+
+    def mod(self, modulus):
+        if modulus == 1:
+            return Linear()
+        inner = Linear(self.constant % modulus,
+                       [(name, factor % modulus) for name, factor in self.factors if factor % modulus],
+                       [part for part in self.parts if part[0] % modulus])
+        if not inner.factors and not inner.parts:
+            return Linear(inner.constant)
+        return Linear(0, (), [(1, "mod", modulus, inner)])
+
+    def floordiv(self, divisor):
+        if not self.factors and not self.parts:
+            return Linear(self.constant // divisor)
+        return Linear(0, (), [(1, "floordiv", divisor, self)])
+
+    def is_constant(self):
+        return not self.factors and not self.parts
+
+    def text(self):
+        terms = [(factor, name) for name, factor in self.factors]
+        terms += [(scale, f"{_operand(inner)} {word} {by}") for scale, word, by, inner in self.parts]
+        text = ""
+        for factor, term in terms:
+            if factor not in (1, -1):
+                term = f"{abs(factor)}*({term})" if " " in term else f"{abs(factor)}*{term}"
+            elif " " in term:
+                term = f"({term})" if len(terms) > 1 or self.constant else term
+            text += (" - " if factor < 0 else " + ") + term
+        if self.constant or not text:
+            text += f" {'-' if self.constant < 0 else '+'} {abs(self.constant)}"
+        return text[3:] if text.startswith(" + ") else "-" + text[3:]
+
+
+def _operand(inner):
+    text = inner.text()
+    return text if re.fullmatch(r"[\w.]+(\([\w.]+\))?", text) else f"({text})"
+
+
+class Position(NamedTuple):
+    """Where a place is in one traced loop: its iteration, and a count over the whole run."""
+
+    loop: int
+    index: Linear
+    count: Linear
+
+
+class Access(NamedTuple):
+    tile: object
+    coordinates: tuple
+    firsts: tuple
+    start: object  # of a sum: True (sets), False (adds), or the loop in whose first iteration it sets
+
+
+class Instruction(NamedTuple):
+    head: Head
+    accesses: tuple
+    positions: tuple
+
+
+class Loop(NamedTuple):
+    name: str
+    source: rollup.Rolled
+    body: list
+
+
+class Resolver:
+    def __init__(self, recorder):
+        self.recorder, self.used = recorder, {}
+        self.written_out = 0  # iterations
+
+    def kernel(self, block):
+        numbers = [Linear(number) for number in block.numbers]
+        return self._body(block, iter(numbers), ())
+
+    def _body(self, block, numbers, positions):
+        nodes = []
+        for node in block.nodes:
+            if isinstance(node, int):
+                nodes.append(self._instruction(self.recorder.heads[node], numbers, positions))
+            elif isinstance(node, rollup.Rolled):
+                nodes.append(self._loop(node, numbers, positions))
+            else:
+                nodes += self._single(node, numbers, positions)
+        return nodes
+
+    def _instruction(self, head, numbers, positions):
+        accesses = []
+        for tile in head.tiles:
+            coordinates = tuple(next(numbers) for _ in tile.family.loops)
+            firsts = () if tile.whole else tuple(next(numbers) for _ in tile.family.shape)
+            start = _start(next(numbers)) if tile.role == "a" else None
+            accesses.append(Access(tile, coordinates, firsts, start))
+        return Instruction(head, tuple(accesses), positions)
+
+    def _loop(self, node, numbers, positions):
+        name = self._name(node.name)
+        variable = Linear(0, [(name, 1)])
+        body = []
+        for pattern in node.patterns:
+            body.append(_number(pattern, numbers, variable, name))
+        index = Linear(node.first).plus(variable.times(node.stride))
+        count = Linear(0, [(f"total({name})", node.stride)])
+        inside = positions + (Position(node.loop, index, count),)
+        return Loop(name, node, self._body(node.body, iter(body), inside))
+
+    def _single(self, node, numbers, positions):
+        if positions and positions[-1].loop == node.loop:
+            around = positions[-1]  # one of a group of iterations
+            here = Position(node.loop, around.index.plus(Linear(node.index)),
+                            around.count.plus(Linear(node.index)))
+            return self._body(node.body, numbers, positions[:-1] + (here,))
+        self.written_out += bool(node.body.nodes)
+        before = positions[-1].count.times(node.trips) if positions else Linear()
+        here = Position(node.loop, Linear(node.index), before.plus(Linear(node.index)))
+        return self._body(node.body, numbers, positions + (here,))
+
+    def _name(self, wanted):
+        name = free_name(wanted)
+        count = self.used[name] = self.used.get(name, 0) + 1
+        return name if count == 1 else f"{name}.{count}"
+
+
+def _number(pattern, numbers, variable, name):
+    if pattern == rollup.FIRST:
+        return name
+    base = next(numbers)
+    if isinstance(pattern, rollup.Modular):
+        place = next(numbers).plus(variable.times(pattern.factor))
+        return base.plus(place.mod(pattern.modulus).times(pattern.scale))
+    if isinstance(pattern, rollup.Quotient):
+        place = next(numbers).plus(variable)
+        return base.plus(place.floordiv(pattern.divisor).times(pattern.scale))
+    return base.plus(variable.times(pattern)) if isinstance(base, Linear) else base
+
+
+def _start(flag):
+    return flag if isinstance(flag, str) else flag.constant == 0
+
+
+def most_trips(nodes):
+    """For each loop that moves a tile, by its name, how often it can run before the tile has left its
+    buffer: the kernel itself allows no more trips."""
+    most = {}
+    for instruction in instructions(nodes):
+        for access in instruction.accesses:
+            tile = access.tile
+            for first, count, step, extent in zip(access.firsts, tile.counts or (), tile.steps or (),
+                                                  tile.family.shape):
+                room = extent - 1 - (count - 1) * step - first.constant
+                if room < 0 or any(factor < 0 for _, factor in first.factors) or any(
+                        part[0] < 0 for part in first.parts):
+                    continue
+                for name, factor in first.factors:
+                    most[name] = min(most.get(name, room // factor + 1), room // factor + 1)
+    return most
+
+
+def instructions(nodes):
+    """All instructions, in the order of the text."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield from instructions(node.body)
+        else:
+            yield node

@@ -1,0 +1,284 @@
+"""Loads the user's files for one trace, with loops that say where they begin and end.
+
+`for` and `while` are the only constructs that are changed, on the way from the file to bytecode:
+
+  for x in E:      for x in __tally_for__(E, "x", line, column):
+  while C:         for _ in __tally_while__(lambda: C, line, column):
+
+The lines stay, and so do `break`, `continue` and `else`. This holds for the files below the kernel's
+folder (`root`); other modules load as always. Loops in generators are left alone, since what uses a
+generator runs in the middle of them.
+
+Tracing leaves Python as it was: modules, import hooks, search path, environment, random numbers and
+warnings. A module from outside the folder that a kernel imports stays imported.
+"""
+
+import ast
+import contextlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import random
+import sys
+import tokenize
+import types
+import warnings
+
+import numpy as np
+
+from .refusal import Place, Refusal
+
+_FOR, _WHILE = "__tally_for__", "__tally_while__"
+
+
+class _Loops(ast.NodeTransformer):
+    """Wraps what loops go over."""
+
+    def __init__(self):
+        self.plain = [True]  # whether loops of the function around are left alone
+
+    def _function(self, node):
+        yields = any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in _own_nodes(node))
+        self.plain.append(yields)
+        node = self.generic_visit(node)
+        self.plain.pop()
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function
+
+    def visit_ClassDef(self, node):
+        self.plain.append(True)
+        node = self.generic_visit(node)
+        self.plain.pop()
+        return node
+
+    def visit_GeneratorExp(self, node):
+        return node
+
+    def _wrapped(self, iterable, target, node):
+        call = ast.Call(ast.Name(_FOR, ast.Load()),
+                        [iterable, ast.Constant(_target_name(target)), ast.Constant(node.lineno),
+                         ast.Constant(node.col_offset + 1)], [])
+        return ast.fix_missing_locations(ast.copy_location(call, iterable))
+
+    def visit_For(self, node):
+        self.generic_visit(node)
+        if not self.plain[-1]:
+            node.iter = self._wrapped(node.iter, node.target, node)
+        return node
+
+    def _comprehension(self, node):
+        self.generic_visit(node)
+        if not self.plain[-1]:
+            for part in node.generators:
+                part.iter = self._wrapped(part.iter, part.target, part.iter)
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = _comprehension
+
+    def visit_While(self, node):
+        self.generic_visit(node)
+        if self.plain[-1] or any(isinstance(inner, (ast.NamedExpr, ast.Await))
+                                 for inner in ast.walk(node.test)):
+            return node
+        test = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.test)
+        call = ast.Call(ast.Name(_WHILE, ast.Load()),
+                        [test, ast.Constant(node.lineno), ast.Constant(node.col_offset + 1)], [])
+        loop = ast.For(ast.Name("_", ast.Store()), call, node.body, node.orelse)
+        loop.target.id = "__tally_round__"
+        return ast.fix_missing_locations(ast.copy_location(loop, node))
+
+
+def _own_nodes(function):
+    """The nodes of a function without those of functions inside it."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    pending = list(body)
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
+
+
+def _target_name(target):
+    names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
+    return next((name.strip("_") for name in names if name.strip("_")), "i")
+
+
+def compiled(path):
+    """The code of a file, and the modules that it cannot do without."""
+    try:
+        with tokenize.open(path) as file:
+            tree = ast.parse(file.read(), path)
+    except OSError as problem:
+        raise Refusal(f"cannot read '{path}': {problem.strerror}") from None
+    except SyntaxError as problem:
+        raise Refusal(f"the file does not parse: {problem.msg}; does Python itself read it?",
+                      Place(path, problem.lineno or 0, problem.offset or 0)) from None
+    except (UnicodeDecodeError, ValueError) as problem:
+        raise Refusal(f"'{path}' is no Python text: {problem}") from None
+    except RecursionError:
+        raise Refusal(f"'{path}' nests too deeply for Python's parser") from None
+    imported = set(_imports(tree))
+    return compile(_Loops().visit(tree), path, "exec", dont_inherit=True), imported
+
+
+def _imports(tree):
+    """Modules that the file imports outside of `try`, where it could do without them."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.split(".")[0]
+        if not isinstance(node, ast.Try):
+            pending += ast.iter_child_nodes(node)
+
+
+class Absent(types.ModuleType):
+    """A module that is not installed: an error where it is used, and not where it is imported."""
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return _AbsentThing(f"{self.__name__}.{name}")
+
+
+class _AbsentThing:
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return _AbsentThing(f"{self._name}.{name}")
+
+    def __getitem__(self, _):
+        return self
+
+    def __or__(self, _):
+        return self
+
+    __ror__ = __or__
+
+    def __mro_entries__(self, _):
+        return (object,)
+
+    def __call__(self, *args, **_):
+        # As a decorator it leaves its function alone.
+        if len(args) == 1 and isinstance(args[0], (types.FunctionType, type)):
+            return args[0]
+        from .places import here
+        raise Refusal(f"'{self._name}' is called, and '{self._name.split('.')[0]}' is not installed",
+                      here())
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Loads files below the root with their loops wrapped."""
+
+    def __init__(self, root, names):
+        self.root, self.names, self.absent, self.loaded = root, names, set(), []
+
+    def find_spec(self, name, path, target=None):
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or not spec.has_location or not spec.origin.endswith(".py"):
+            return None
+        if not os.path.realpath(spec.origin).startswith(self.root + os.sep):
+            return None
+        spec.loader = self
+        return spec
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        self.run(module, module.__spec__.origin)
+
+    def run(self, module, path):
+        code, imported = compiled(path)
+        self.absent |= imported
+        self.loaded.append(module)
+        module.__dict__.update(self.names)
+        exec(code, module.__dict__)
+
+
+class _AbsentFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """The last finder: what no other one has found, if the user's files name it."""
+
+    def __init__(self, finder):
+        self.finder = finder
+
+    def find_spec(self, name, path, target=None):
+        if name.split(".")[0] not in self.finder.absent:
+            return None
+        top = sys.modules.get(name.split(".")[0])
+        if "." in name and not isinstance(top, Absent):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        return Absent(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+@contextlib.contextmanager
+def guarded(offered, names, root):
+    """Python as kernels find it; as it was before when it is over. Gives the finder."""
+    finder = _Finder(os.path.realpath(root), names)
+    absent = _AbsentFinder(finder)
+    modules, path, meta_path = dict(sys.modules), list(sys.path), list(sys.meta_path)
+    environment, folder = dict(os.environ), os.getcwd()
+    states = random.getstate(), np.random.get_state(), sys.getrecursionlimit(), np.geterr()
+    hidden = [name for name in modules
+              if name.split(".")[0] in {offer.split(".")[0] for offer in offered}]
+    try:
+        # What a kernel prints is no part of the document.
+        with warnings.catch_warnings(), contextlib.redirect_stdout(sys.stderr):
+            for name in hidden:
+                del sys.modules[name]
+            sys.modules.update(offered)
+            sys.meta_path[:] = [finder, *meta_path, absent]
+            yield finder
+    finally:
+        sys.meta_path[:] = meta_path
+        sys.path[:] = path
+        mine = {id(module) for module in [*finder.loaded, *offered.values()]}
+        for name, module in list(sys.modules.items()):
+            if id(module) in mine or isinstance(module, Absent):
+                del sys.modules[name]
+        sys.modules.update({name: module for name, module in modules.items()
+                            if sys.modules.get(name) is not module})
+        _restore_environment(environment)
+        os.chdir(folder)
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+        sys.setrecursionlimit(states[2])
+        np.seterr(**states[3])
+        importlib.invalidate_caches()
+
+
+def _restore_environment(environment):
+    for name in set(os.environ) - set(environment):
+        del os.environ[name]
+    for name, value in environment.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
+
+
+def load(path, finder, root):
+    """The module of a file, as the package below the root that it is part of, or by its folder."""
+    path, root = os.path.realpath(path), os.path.realpath(root)
+    sys.path[:0] = [os.path.dirname(path), root]
+    name = os.path.splitext(os.path.relpath(path, root))[0].replace(os.sep, ".")
+    if "." in name:
+        return importlib.import_module(name)
+    module = types.ModuleType(name)
+    module.__file__ = path
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=path)
+    sys.modules[name] = module
+    finder.run(module, path)
+    return module

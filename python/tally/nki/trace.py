@@ -1,0 +1,153 @@
+"""From a file and arguments to a kernel of tally, with inputs and expected results."""
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from . import places, source
+from .document import kernel_document
+from .loops import hooks
+from .modules import Kernel, offered
+from .refusal import Place, Refusal
+from .resolve import Resolver
+from .tracer import Tracer
+from .tree import Limits
+
+
+class Tensor(NamedTuple):
+    """An argument that is an array in HBM."""
+
+    array: np.ndarray
+    element: str
+
+
+class Traced(NamedTuple):
+    document: dict
+    summary: object
+    inputs: dict  # by buffer
+    expected: dict  # by buffer
+    recorder: object
+    block: object
+
+
+class Raised(Exception):
+    """The kernel raised something of its own."""
+
+    def __init__(self, error, root):
+        super().__init__(str(error))
+        self.error, self.root = error, root
+
+
+def default_root(path):
+    """The folder of the file, or that of the outermost package that it is part of."""
+    folder = os.path.dirname(os.path.realpath(path))
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def trace_file(path, kernel, arguments, *, name=None, root=None, ring=2, grid=(), program=(),
+               limits=Limits(), progress=None, keep_log=False, only_run=False):
+    """Traces a kernel of a file. `arguments` holds Tensors and plain values by parameter.
+
+    With `only_run` there are NumPy's results and no document, whatever the trips of dynamic loops.
+    """
+    path = os.path.realpath(path)
+    root = root or default_root(path)
+    tracer = Tracer(limits, progress, grid, program)
+    recorder = tracer.recorder
+    recorder.log = [] if keep_log else None
+    recorder.interner.only_run = only_run
+    try:
+        with source.guarded(offered(tracer), hooks(recorder), root) as finder:
+            function = _find(source_module(path, finder, root), kernel, path)
+            place = Place(path, function.__code__.co_firstlineno, 0)
+            given = {key: tracer.input(key, value.array, value.element, place)
+                     if isinstance(value, Tensor) else value for key, value in arguments.items()}
+            _check_arguments(function, given, place)
+            _call(function, given, root)
+            block = recorder.finish()
+    finally:
+        places.forget()
+    if recorder.operations == 0:
+        raise Refusal(f"the kernel '{kernel}' ran no operation", place)
+    document = summary = buffers = None
+    if not only_run:
+        resolver = Resolver(recorder)
+        nodes = resolver.kernel(block)
+        document, summary, buffers = kernel_document(name or function.__name__, recorder, nodes, ring)
+        summary.program, summary.written_out = _program(tracer), resolver.written_out
+    return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"),
+                  _arrays([memory for memory in tracer.hbm if memory.written], buffers, "data"),
+                  recorder, block)
+
+
+def _arrays(memories, buffers, which):
+    """The numbers of memories in HBM by buffer; those made in loops have none of their own."""
+    return {memory.family.name if buffers is None else buffers[memory.family]: getattr(memory, which)
+            for memory in memories
+            if not memory.coordinates and (buffers is None or memory.family in buffers)}
+
+
+def _program(tracer):
+    """Which program of the launch grid this is, in words."""
+    if not tracer.grid:
+        return None
+    program = tracer.program + (0,) * (len(tracer.grid) - len(tracer.program))
+    return f"{', '.join(map(str, program))} of {', '.join(map(str, tracer.grid))}"
+
+
+def source_module(path, finder, root):
+    try:
+        return source.load(path, finder, root)
+    except Refusal:
+        raise
+    except Exception as error:  # whatever the file does when it is loaded
+        raise Raised(error, root) from error
+
+
+def _find(module, kernel, path):
+    found = getattr(module, kernel, None)
+    if found is None:
+        names = [key for key, value in vars(module).items() if isinstance(value, Kernel)]
+        raise Refusal(f"there is no '{kernel}' in '{path}'; its kernels are: {', '.join(names) or 'none'}")
+    function = getattr(found, "function", found)
+    function = getattr(function, "function", function)
+    if not hasattr(function, "__code__"):
+        raise Refusal(f"'{kernel}' in '{path}' is no function")
+    return function
+
+
+def _check_arguments(function, given, place):
+    code = function.__code__
+    names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    takes_any = bool(code.co_flags & 0x08)
+    for key in given:
+        if key not in names and not takes_any:
+            raise Refusal(f"'{function.__name__}' has no parameter '{key}'; it has {', '.join(names)}", place)
+    optional = len(function.__defaults__ or ())
+    required = code.co_varnames[:code.co_argcount - optional]
+    missing = [key for key in required if key not in given]
+    if missing:
+        raise Refusal(f"no value for {', '.join(map(repr, missing))}; say '--arg NAME=VALUE' for each", place)
+
+
+def _call(function, given, root):
+    try:
+        function(**given)
+    except Refusal:
+        raise
+    except RecursionError as error:
+        raise Refusal(f"'{function.__name__}' recurses without end", _last_place(error, root)) from None
+    except Exception as error:  # whatever the kernel does
+        raise Raised(error, root) from error
+
+
+def _last_place(error, root):
+    place, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.startswith(root):
+            place = Place(trace.tb_frame.f_code.co_filename, trace.tb_lineno, 0)
+        trace = trace.tb_next
+    return place

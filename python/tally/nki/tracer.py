@@ -1,0 +1,409 @@
+"""Runs instructions: on NumPy's numbers, and into the trace.
+
+`perform` is the one way for every instruction of the table. It binds arguments, builds the expressions,
+computes them, writes the results as their types round them, and records the operation. Two habits of
+the first generation are handled here as well: `dst[...] = nisa.op(...)` makes the operation write to
+`dst`, as if its own result had never been, and `sum += nisa.nc_matmul(...)` makes it add there.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from .elements import ELEMENTS, find_element
+from .expressions import MatMul, Reduce
+from .instructions import INSTRUCTIONS, Call
+from .places import assigned_name, here
+from .refusal import Refusal
+from .tree import Limits, Operation, Recorder
+from .values import Memory, Register, View, refuse, whole
+
+ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
+DMA = ("dma_copy", "dma_transpose")
+
+
+@lru_cache(maxsize=None)
+def _names(text):
+    return tuple(name.strip() for name in text.split(",")) if text else ()
+
+
+class Tracer:
+    def __init__(self, limits=Limits(), progress=None, grid=(), program=()):
+        self.recorder = Recorder(limits, progress)
+        self.grid, self.program = tuple(grid), tuple(program)
+        self.last = None  # the latest operation, if its result is new and untouched
+        self.inputs, self.hbm = [], []
+
+    # ---- Memory
+
+    def allocate(self, shape, element, space, modern, name=None, data=None, place=None):
+        if isinstance(shape, (int, np.integer)):
+            shape = (shape,)
+        try:
+            shape = tuple(int(n) for n in shape) or (1,)
+        except TypeError:
+            refuse(f"'{shape}' is no shape; give whole numbers")
+        if min(shape) < 1:
+            refuse(f"a tensor of shape {list(shape)}; extents are at least 1")
+        kind = find_element(element)
+        if kind is None:
+            refuse(f"unknown element type '{element}'; known are {', '.join(ELEMENTS)}")
+        place = place or here()
+        size = int(np.prod(shape, dtype=object)) * kind.dtype.itemsize
+        family, coordinates = self.recorder.family(name or assigned_name(place), shape, kind, str(space),
+                                                   place, size)
+        memory = Memory(shape, kind, str(space), modern, family, coordinates, self, data)
+        if memory.space == "hbm":
+            self.hbm.append(memory)
+        return whole(memory)
+
+    def input(self, name, array, element, place):
+        view = self.allocate(array.shape, element, "hbm", True, name, array, place)
+        view.memory.known = False
+        view.memory.first = view.memory.data.copy()
+        self.inputs.append(view.memory)
+        return view
+
+    # ---- Instructions
+
+    def perform(self, name, modern, args=(), given=None, dst=None):
+        """Runs an instruction of the table; gives the view of its first result."""
+        row = INSTRUCTIONS[name]
+        call = Call(row, self._bound(row, modern, args, given or {}))
+        if dst is not None:
+            call.arguments["dst"] = dst
+        if call.dst is not None and not isinstance(call.dst, View):
+            refuse(f"'{name}' writes to a tile, not to {type(call.dst).__name__} '{str(call.dst)[:40]}'")
+        try:
+            results = row.build(call)
+        except Refusal as refusal:
+            raise Refusal(refusal.message, refusal.place or here()) from None
+        return self._run(row, call, results, modern)
+
+    def _bound(self, row, modern, args, given):
+        names = _names(row.second if modern else row.first)
+        known = set(names) | {"dst"}
+        arguments = dict(zip(names, args))
+        if len(args) > len(names):
+            refuse(f"'{row.name}' takes {len(names)} arguments, not {len(args)}")
+        for key, value in given.items():
+            if key not in known:
+                refuse(f"'{row.name}' has no argument '{key}'; it has {', '.join(names)}")
+            arguments[key] = value
+        return arguments
+
+    def _run(self, row, call, results, modern):
+        shapes = [view.shape for view in call.reads]
+        for view in call.reads:
+            self._before_read(view)
+        limits = None
+        if call.mask is not None and call.reads:
+            limits = call.mask.limits(call.reads[0].shape)
+        reads = call.reads if limits is None else [_limited(view, shapes[0], limits) for view in call.reads]
+        targets, new = self._targets(row, call, results, shapes, modern)
+        if limits is not None:
+            targets = [_limited_result(view, expression, shapes[0], limits)
+                       for view, (_, expression) in zip(targets, results)]
+            if 0 in limits:
+                return new if new is not None else targets[0]
+        values = self._values(row, results, reads)
+        engine, queue = self._engine(row, call, reads, targets[0])
+        operation = Operation(row.name, engine, queue, call.cost(targets[0]),
+                              tuple(expression for _, expression in results), here(),
+                              [("r", view, None) for view in reads])
+        self._write(row, call, operation, targets, values, modern)
+        self._sources(operation)
+        self.recorder.add(operation)
+        self._note_known(row, call, reads, targets)
+        if new is not None:
+            new.memory.producer = operation
+            self.last = operation, values[0]
+        else:
+            self.last = None
+        return new if new is not None else targets[0]
+
+    def _targets(self, row, call, results, shapes, modern):
+        """Where the results go, and the new tile if one is made."""
+        targets, new = [], None
+        for destination, expression in results:
+            if destination is None:
+                shape = tuple(call.shape) if call.shape is not None else expression.shape(shapes)
+                if call.keepdims and isinstance(expression, Reduce):
+                    shape = tuple(1 if axis in expression.axes else n for axis, n in enumerate(shapes[0]))
+                shape = shape if len(shape) > 1 else shape + (1,) * (2 - len(shape))
+                space = row.space
+                if row.name == "nc_transpose" and self._asked(call) not in (None, "tensor"):
+                    space = "sbuf"
+                element = call.dtype
+                if element is None:
+                    element = "float32" if row.name == "nc_matmul" else call.reads[0].dtype
+                destination = new = self.allocate(shape, element, space, modern)
+            if not isinstance(destination, View):
+                refuse(f"'{row.name}' writes to a tile, not to {type(destination).__name__}")
+            targets.append(destination)
+        return targets, new
+
+    def _values(self, row, results, reads):
+        arrays = [view.read() for view in reads]
+        try:
+            with np.errstate(all="ignore"):
+                return [expression.value(arrays) for _, expression in results]
+        except (ValueError, TypeError) as problem:
+            shapes = ", ".join(str(list(view.shape)) for view in reads)
+            refuse(f"'{row.name}' of tiles of shapes {shapes}: {problem}")
+
+    def _write(self, row, call, operation, targets, values, modern):
+        for number, (target, value) in enumerate(zip(targets, values)):
+            role, flag = "w", None
+            if row.name == "nc_matmul":
+                role, flag = "a", self._sum_flag(target, call.accumulate)
+            elif target.memory.space == "psum" and not modern:
+                self._mark_set(target)
+            self._before_write(target, role)
+            self._store(operation, target, value, flag)
+            operation.accesses.append((role, target, flag))
+
+    def _store(self, operation, target, value, flag):
+        value = np.asarray(value)
+        if value.size != target.size:
+            try:
+                value = np.broadcast_to(value.reshape(value.shape + (1,) * (target.ndim - value.ndim)),
+                                        target.shape)
+            except ValueError:
+                refuse(f"'{operation.name}' makes a tile of shape {list(value.shape)}, and writes it to one "
+                       f"of shape {list(target.shape)}")
+        if flag == 1:
+            value = target.read() + value.reshape(target.shape)
+        target.write(value)
+
+    def _asked(self, call):
+        engine = call.engine
+        return str(engine) if engine is not None and str(engine) in ENGINES else None
+
+    def _engine(self, row, call, reads, target):
+        asked = self._asked(call)
+        if row.name not in DMA:
+            engine = asked or row.engine
+            return engine, engine
+        out = target.memory.space == "hbm" and not (reads and reads[0].memory.space == "hbm")
+        engine = asked or ("gpsimd" if out else "sync")
+        return engine, f"{engine}.dma"
+
+    def _sources(self, operation):
+        """Addresses that come from memory are read, too."""
+        for _, view, _ in list(operation.accesses):
+            for source in view.sources:
+                operation.accesses.append(("r", source, None))
+            if view.unknown:
+                self.recorder.obstacle("an address that only a run knows: the tile is 'X[@]'",
+                                       operation.place)
+
+    def _note_known(self, row, call, reads, targets):
+        known = all(view.memory.known for view in reads) and not any(
+            view.unknown for view in [*reads, *targets])
+        if known and self.recorder.is_dynamic:
+            known = row.name == "memset" or (row.linear and _adds_constant(call, targets[0]))
+        for target in targets:
+            target.memory.known = target.memory.known and known
+            target.memory.written = True
+            self.recorder.wrote(target.memory)
+
+    # ---- Sums
+
+    def _sum_flag(self, target, asked):
+        """0 if a product sets its place in the sum, 1 if it is added there."""
+        parts = self._parts(target)
+        if asked is None:
+            if parts.all():
+                asked = True
+            elif parts.any():
+                refuse("a product is added to a place that earlier ones have covered in part; say "
+                       "'accumulate', or use tiles of one shape")
+            else:
+                asked = False
+        parts[...] = True
+        return 1 if asked else 0
+
+    def _parts(self, target):
+        memory = target.memory
+        if memory.set_parts is None:
+            memory.set_parts = np.zeros(memory.size, bool)
+        return np.ndarray(target.shape, bool, memory.set_parts, target.offset, target.strides)
+
+    def _mark_set(self, target):
+        if target.scattered is None:
+            self._parts(target)[...] = True
+
+    # ---- Zeros that a sum begins with are written only if something else looks at them
+
+    def _before_read(self, view):
+        if view.memory.producer is not None:
+            self.last = None
+        if view.memory.zero:
+            self._write_zeros(view.memory)
+
+    def _before_write(self, target, role):
+        if target.memory.zero:
+            if role == "a" and (target.memory.set_parts is None or self._covers(target)):
+                target.memory.zero = not self._covers(target)
+            else:
+                self._write_zeros(target.memory)
+
+    def _covers(self, target):
+        return target.memory.set_parts is not None and bool(target.memory.set_parts.all())
+
+    def _write_zeros(self, memory):
+        memory.zero = False
+        if memory.set_parts is not None and memory.set_parts.any():
+            return
+        self.perform("memset", True, (whole(memory), 0.0))
+
+    def zeros(self, shape, element, space, modern, name=None):
+        view = self.allocate(shape, element, space, modern, name)
+        view.memory.data[...] = 0
+        if view.memory.space == "psum":
+            view.memory.zero = True
+        else:
+            self.perform("memset", True, (view, 0.0))
+        return view
+
+    # ---- What Python's operators on tiles ask for
+
+    def arithmetic(self, name, x, y, reverse=False):
+        from_numpy = isinstance(y, (int, float, np.number))
+        if not from_numpy and not isinstance(y, View):
+            refuse(f"'{name}' of a tile and {type(y).__name__}")
+        op = _Named(name)
+        if from_numpy or _is_column(y, x):
+            given = dict(data=x, op0=op, operand0=y, reverse0=reverse)
+            return self.perform("tensor_scalar", False, (), given)
+        if _is_column(x, y):
+            given = dict(data=y, op0=op, operand0=x, reverse0=not reverse)
+            return self.perform("tensor_scalar", False, (), given)
+        pair = (y, x) if reverse else (x, y)
+        return self.perform("tensor_tensor", False, (), dict(data1=pair[0], data2=pair[1], op=op))
+
+    def assign(self, dst, value):
+        """`dst[...] = value`"""
+        if isinstance(value, View):
+            same = value.memory is dst.memory and (value.offset, value.shape) == (dst.offset, dst.shape)
+            if not same and not self._redirect(value, dst, None):
+                self.perform("tensor_copy", False, (value,), dst=dst)
+        elif isinstance(value, (int, float, np.number)):
+            self.perform("memset", True, (dst, value))
+        else:
+            refuse(f"a tile is set to a tile or a number, not to {type(value).__name__}")
+
+    def add_to(self, dst, value):
+        """`dst += value`"""
+        product = (isinstance(value, View) and dst.memory.space == "psum" and self.last is not None
+                   and value.memory.producer is self.last[0]
+                   and isinstance(self.last[0].results[0], MatMul))
+        if product and self._redirect(value, dst, True):
+            return dst
+        value = self.arithmetic("add", dst, value)
+        self.assign(dst, value)
+        return dst
+
+    def _redirect(self, value, dst, add):
+        """Makes the latest operation write to `dst`; False if its result is not just made."""
+        if self.last is None or value.memory.producer is not self.last[0] or value.size != value.memory.size:
+            return False
+        operation, raw = self.last
+        number = next(k for k, (role, view, _) in enumerate(operation.accesses)
+                      if role != "r" and view.memory is value.memory)
+        asked = value.memory.element
+        if asked not in (dst.memory.element, "float32") or dst.size != value.size or dst.unknown:
+            return False
+        role, flag = operation.accesses[number][0], None
+        if role == "a":
+            if dst.memory.space != "psum":
+                return False
+            parts = self._parts(dst)
+            flag = 1 if add and parts.all() else 0
+            if add and parts.any() and not parts.all():
+                refuse("a product is added to a place that earlier ones have covered in part")
+            parts[...] = True
+        self._before_write(dst, role)
+        self._store(operation, dst, raw, flag)
+        operation.accesses[number] = (role, dst, flag)
+        dst.memory.known = dst.memory.known and value.memory.known
+        dst.memory.written = True
+        self.recorder.wrote(dst.memory)
+        value.memory.producer = None
+        self.last = None
+        return True
+
+    # ---- Registers
+
+    def load_register(self, register, view):
+        if view.size != 1:
+            refuse(f"a register is loaded from one number, not from a tile of shape {list(view.shape)}")
+        self._before_read(view)
+        number = np.asarray(view.read()).reshape(-1)[0]
+        if number != number:
+            refuse(f"a register is loaded from '{view.name}', which nothing has written")
+        register.value = int(number)
+        register.known = view.memory.known and not view.unknown
+        register.name = register.name or assigned_name(here())
+        self.recorder.wrote(register)
+        self.recorder.add(Operation("register_load", "sync", "sync", "register_load", (), here(),
+                                    [("r", view, None)]))
+        self.recorder.obstacle("a register is loaded while the kernel runs: its value counts as known "
+                               "before, and no wait orders the load before its use")
+        self.last = None
+
+    def move_register(self, register, source):
+        if isinstance(source, Register):
+            register.value, register.known = source.value, source.known
+        else:
+            register.value, register.known = int(source), True
+        self.recorder.wrote(register)
+
+    def store_register(self, view, register):
+        view.write(np.asarray(register.value))
+        view.memory.known = view.memory.known and register.known and not self.recorder.is_dynamic
+        self.recorder.wrote(view.memory)
+        self.recorder.add(Operation("register_store", "sync", "sync", "register_store", (), here(),
+                                    [("w", view, None)]))
+        self.last = None
+
+
+class _Named:
+    """An operator by its name, as the language's functions are."""
+
+    def __init__(self, name):
+        self.operator = name
+
+
+def _adds_constant(call, target):
+    """`x = x + c`, in place: then x grows evenly."""
+    data = call.data
+    return (call.row.name == "tensor_scalar" and call.op1 is None and not call.reverse0
+            and getattr(call.op0, "operator", None) in ("add", "subtract")
+            and not isinstance(call.operand0, View)
+            and (data.memory, data.offset, data.shape) == (target.memory, target.offset, target.shape))
+
+
+def _is_column(x, wide):
+    return (isinstance(wide, View) and x.ndim <= wide.ndim and x.shape[0] == wide.shape[0]
+            and x.shape != wide.shape and all(n == 1 for n in x.shape[1:]))
+
+
+def _limited(view, shape, limits):
+    """The part of a tile that a mask lets through; a column stays."""
+    if view.shape != shape:
+        lead = [min(n, m) if n == s else n for n, s, m in zip(view.shape, shape, limits)]
+        return view._with(view.offset, lead + list(view.shape[len(lead):]), view.strides)
+    return view._with(view.offset, limits, view.strides)
+
+
+def _limited_result(view, expression, shape, limits):
+    gone = expression.axes if isinstance(expression, Reduce) else ()
+    kept = [m for axis, m in enumerate(limits) if axis not in gone]
+    have = [n for axis, n in enumerate(shape) if axis not in gone]
+    if list(view.shape) == have:
+        return view._with(view.offset, kept, view.strides)
+    if view.shape[:len(have)] == tuple(have):
+        return view._with(view.offset, kept + list(view.shape[len(have):]), view.strides)
+    refuse(f"a mask on a tile of shape {list(shape)} and a result of shape {list(view.shape)}")

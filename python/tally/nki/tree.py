@@ -1,0 +1,250 @@
+"""The trace: a tree of loops, iterations and operations.
+
+Every loop of the kernel runs in full, on concrete numbers, so Python may do what it likes. The recorder
+keeps, for the iteration that runs, the operations so far; when a loop ends, its iterations are rolled
+up at once (rollup.py), so memory holds what is written and not what was run.
+
+An operation is a `Head`, which says all but numbers and is the same object for all that are alike, and
+its numbers: for each tile the iterations in which its memory was allocated, and the first element in
+each dimension; for each sum also whether it sets (0) or adds (1). A `Family` holds all allocations of
+one line in the iterations of the same loops.
+"""
+
+from typing import NamedTuple, Optional
+
+from . import rollup
+from .places import here
+from .refusal import Refusal
+
+
+class Family:
+    """The allocations of one line; `loops` are those around it, outermost first."""
+
+    __slots__ = ("name", "loops", "shape", "element", "space", "place", "extents")
+
+    def __init__(self, name, loops, shape, element, space, place):
+        self.name, self.loops, self.shape = name, loops, shape
+        self.element, self.space, self.place = element, space, place
+        self.extents = [0] * len(loops)
+
+
+class Tile(NamedTuple):
+    """What an access says beside its numbers. `role` is 'r', 'w', or 'a' for a sum."""
+
+    role: str
+    family: Family
+    counts: tuple
+    steps: tuple
+    exact: bool
+    ordered: bool
+    shape: tuple  # of the view, 1 along axes where it repeats
+    whole: bool  # anything in the buffer: the address is known only at run time
+
+
+class Head(NamedTuple):
+    number: int
+    operation: str
+    engine: str
+    queue: str
+    cost: str
+    results: tuple  # expressions, one for each tile written and then each sum
+    place: object
+    tiles: tuple
+    kinds: tuple  # of the numbers, as rollup.py has them
+
+
+class Operation:
+    """One instruction that ran; `targets` are the views that it writes or adds to."""
+
+    __slots__ = ("name", "engine", "queue", "cost", "results", "place", "accesses", "record")
+
+    def __init__(self, name, engine, queue, cost, results, place, accesses):
+        self.name, self.engine, self.queue, self.cost = name, engine, queue, cost
+        self.results, self.place, self.accesses = results, place, accesses
+
+
+class OpenLoop:
+    __slots__ = ("id", "name", "place", "trips", "iterations", "index", "parent", "copies", "written",
+                 "outer", "locals")
+
+    def __init__(self, identity, name, place, trips, parent, copies):
+        self.id, self.name, self.place, self.trips = identity, name, place, trips
+        self.parent, self.copies = parent, copies
+        self.iterations, self.index = [], -1
+        self.written = []  # memories and registers, if the loop is dynamic
+
+
+class Trips(NamedTuple):
+    """How often a dynamic loop runs: by a value, or while a condition holds."""
+
+    value: Optional[str]
+    condition: Optional[str]
+
+
+class Limits(NamedTuple):
+    operations: int = 2_000_000
+    iterations: int = 10_000_000
+    bytes: int = 8 << 30
+
+
+class Recorder:
+    def __init__(self, limits=Limits(), progress=None):
+        self.limits, self.progress = limits, progress
+        self.heads, self._head_numbers = [], {}
+        self.interner = rollup.Interner(self.heads)
+        self.block, self.loops, self.copies = [], [], {}
+        self.loop_ids, self.families = {}, {}
+        self.loop_info = []
+        self.operations = self.iterations = self.bytes = 0
+        self.obstacles = {}
+        self.log = None  # tests keep every operation here
+        self.refusal = None  # what could not be raised where it was found
+
+    # ---- Operations
+
+    def add(self, operation):
+        if self.refusal is not None:
+            raise self.refusal
+        self.operations += 1
+        if self.operations > self.limits.operations:
+            raise Refusal(f"the kernel ran more than {self.limits.operations} operations; trace it at a "
+                          "smaller shape, or allow more with '--max-operations'", operation.place)
+        if self.progress is not None and self.operations % 1000 == 0:
+            self.progress(self.operations)
+        if self.log is not None:
+            self.log.append(operation)
+        self.block.append(operation)
+
+    def finished(self, operation):
+        """The head and the numbers of an operation that nothing changes any more."""
+        tiles, numbers, kinds = [], [], []
+        for role, view, flag in operation.accesses:
+            memory, box = view.memory, view.box()
+            whole = view.unknown
+            family = memory.family
+            tiles.append(Tile(role, family, None if whole else box.counts, None if whole else box.steps,
+                              box.exact and not whole, box.ordered and not whole, box.shape, whole))
+            numbers += memory.coordinates
+            kinds += [rollup.PLAIN] * len(memory.coordinates)
+            if not whole:
+                numbers += box.firsts
+                kinds += [rollup.PLAIN] * len(box.firsts)
+            if role == "a":
+                numbers.append(flag)
+                kinds.append(rollup.FLAG)
+        key = (operation.name, operation.engine, operation.queue, operation.cost,
+               tuple(result.key for result in operation.results), operation.place, tuple(tiles))
+        number = self._head_numbers.get(key)
+        if number is None:
+            number = self._head_numbers[key] = len(self.heads)
+            self.heads.append(Head(number, operation.name, operation.engine, operation.queue,
+                                   operation.cost, operation.results, operation.place, tuple(tiles),
+                                   tuple(kinds)))
+        if self.log is not None:
+            operation.record = number, tuple(numbers)
+        return number, numbers
+
+    def obstacle(self, reason, place=None):
+        """Something that is counted, since the kernel that is written does not say it."""
+        key = reason, place if place is not None else here()
+        self.obstacles[key] = self.obstacles.get(key, 0) + 1
+
+    # ---- Loops
+
+    @property
+    def depth(self):
+        return len(self.loops)
+
+    @property
+    def is_dynamic(self):
+        return any(loop.trips is not None for loop in self.loops)
+
+    def coordinates(self):
+        return tuple(loop.index for loop in self.loops)
+
+    def open_loop(self, name, place, trips=None):
+        parent = self.loops[-1].id if self.loops else None
+        ordinal = self._count(("loop", place))
+        key = parent, place, ordinal
+        identity = self.loop_ids.setdefault(key, len(self.loop_ids))
+        if identity == len(self.loop_info):
+            self.loop_info.append((name, place, trips))
+        loop = OpenLoop(identity, name, place, trips, self.block, self.copies)
+        self.loops.append(loop)
+        return loop
+
+    def begin_iteration(self, loop):
+        self._end_iteration(loop)
+        self.iterations += 1
+        if self.iterations > self.limits.iterations:
+            raise Refusal(f"the kernel's loops began more than {self.limits.iterations} iterations; does "
+                          "this one end?", loop.place)
+        loop.index += 1
+        self.block, self.copies = [], {}
+
+    def _end_iteration(self, loop):
+        """Whatever was opened inside, and left by an exception, ends with it."""
+        while self.loops[-1] is not loop:
+            self.close_loop(self.loops[-1])
+        if self.block is not None and loop.index >= 0:
+            loop.iterations.append(rollup.freeze(self.block, self))
+        self.block = None
+
+    def close_loop(self, loop):
+        if loop not in self.loops:
+            return
+        self._end_iteration(loop)
+        self.loops.pop()
+        self.block, self.copies = loop.parent, loop.copies
+        if loop.trips is not None:
+            self._leave_dynamic(loop)
+        self.block.extend(rollup.roll(loop, self.interner))
+
+    def _leave_dynamic(self, loop):
+        """What the loop has written depends on how often it ran."""
+        for thing in loop.written:
+            thing.known = False
+        for outer in self.loops:
+            if outer.trips is not None:
+                outer.written += loop.written
+
+    def wrote(self, thing):
+        """A memory or a register has a new value."""
+        for loop in reversed(self.loops):
+            if loop.trips is not None:
+                loop.written.append(thing)
+                break
+
+    def _count(self, key):
+        count = self.copies.get(key, 0)
+        self.copies[key] = count + 1
+        return count
+
+    # ---- Allocations
+
+    def family(self, name, shape, element, space, place, size):
+        self.bytes += size
+        if self.bytes > self.limits.bytes:
+            raise Refusal(f"the kernel's tensors take more than {self.limits.bytes >> 20} MiB; trace it "
+                          "at a smaller shape, or allow more with '--max-memory'", place)
+        loops = tuple(loop.id for loop in self.loops)
+        key = (loops, place, name, shape, element.tally, space)
+        key += (self._count(key),)
+        family = self.families.get(key)
+        if family is None:
+            family = self.families[key] = Family(name, loops, shape, element, space, place)
+        coordinates = self.coordinates()
+        for depth, index in enumerate(coordinates):
+            family.extents[depth] = max(family.extents[depth], index + 1)
+        return family, coordinates
+
+    def finish(self):
+        """The whole kernel as a block."""
+        if self.refusal is not None:
+            raise self.refusal
+        while self.loops:
+            self.close_loop(self.loops[-1])
+        block = rollup.freeze(self.block, self)
+        if self.log is not None:
+            self.log = [operation.record for operation in self.log]
+        return block

@@ -1,0 +1,738 @@
+"""What a kernel handles while it is traced: memories, views of them, indices and registers.
+
+A `Memory` is one allocation, with its numbers. A `View` is a pattern of a memory as the device's access
+patterns are: an offset, and for each axis a stride and a count. Slices, index grids, reshapes and
+`.ap` all make patterns, so the box of elements that a view touches (`locate`) is found in one place.
+
+What comes from numbers that only a run knows is marked, never guessed: a `Register` whose value depends
+on inputs is not `known`, and a view at such an address is `unknown`, so its tile says `X[@]`.
+"""
+
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from .places import here
+from .refusal import Refusal
+
+
+def refuse(message):
+    raise Refusal(message, here())
+
+
+# ---- Boxes ----------------------------------------------------------------------------------
+
+
+class Box(NamedTuple):
+    """The elements of a buffer that a pattern touches: for each dimension first, count and step.
+
+    `exact`: these and no others. `ordered`: the pattern walks them in row-major order, each once, but
+    for axes along which it repeats; `shape` is the pattern's with these as 1.
+    """
+
+    firsts: tuple
+    counts: tuple
+    steps: tuple
+    exact: bool
+    ordered: bool
+    shape: tuple
+
+
+def row_major(shape):
+    strides, stride = [], 1
+    for extent in reversed(shape):
+        strides.append(stride)
+        stride *= extent
+    return tuple(reversed(strides))
+
+
+def _unravel(offset, strides):
+    place = []
+    for stride in strides:
+        place.append(offset // stride)
+        offset -= place[-1] * stride
+    return place
+
+
+_boxes = {}
+
+
+def locate(buffer, offset, shape, strides):
+    """The box of a pattern in a buffer of this shape."""
+    key = buffer, offset, shape, strides
+    box = _boxes.get(key)
+    if box is None:
+        if len(_boxes) > 1_000_000:
+            _boxes.clear()
+        box = _boxes[key] = _locate(*key)
+    return box
+
+
+def _locate(buffer, offset, shape, strides):
+    effective = tuple(1 if s == 0 else n for n, s in zip(shape, strides))
+    axes = [(n, s) for n, s in zip(shape, strides) if n > 1 and s != 0]
+    forward = all(stride > 0 for _, stride in axes)
+    buffer_strides = row_major(buffer)
+    if forward:
+        firsts = _unravel(offset, buffer_strides)
+        inward = sorted(axes, key=lambda axis: -axis[1])
+        found = _walk(_merged(inward), buffer, buffer_strides, firsts)
+        if found is not None:
+            return Box(tuple(firsts), *found, True, inward == axes, effective)
+    low = offset + sum((n - 1) * s for n, s in axes if s < 0)
+    high = offset + sum((n - 1) * s for n, s in axes if s > 0)
+    return _hull(low, high, buffer, buffer_strides, effective)
+
+
+def _merged(axes):
+    """Neighbouring axes that one axis can walk, merged."""
+    merged = []
+    for count, stride in reversed(axes):
+        if merged and stride == merged[-1][0] * merged[-1][1]:
+            merged[-1] = (count * merged[-1][0], merged[-1][1])
+        else:
+            merged.append((count, stride))
+    return merged[::-1]
+
+
+def _walk(axes, buffer, buffer_strides, firsts):
+    """Counts and steps by dimension of axes from the outermost inwards; None if they make no box."""
+    counts, steps = [1] * len(buffer), [1] * len(buffer)
+    for count, stride in axes:
+        while count > 1:
+            dim = next((d for d, (extent, unit) in enumerate(zip(buffer, buffer_strides))
+                        if extent > 1 and unit <= stride and stride % unit == 0), None)
+            if dim is None or counts[dim] > 1:
+                return None
+            step = stride // buffer_strides[dim]
+            row, rest = divmod(buffer[dim], step)
+            steps[dim] = step
+            if firsts[dim] + step * (count - 1) < buffer[dim]:
+                counts[dim], count = count, 1
+            elif row and not rest and firsts[dim] < step and count % row == 0:
+                # It goes on in the dimension before, at the same place in each row.
+                counts[dim], count = row, count // row
+                stride = buffer_strides[dim] * buffer[dim]
+            else:
+                return None
+    return tuple(counts), tuple(steps)
+
+
+def _hull(low, high, buffer, buffer_strides, effective):
+    """All from the first to the last element, with whole rows where they are in different ones."""
+    first, last = _unravel(low, buffer_strides), _unravel(high, buffer_strides)
+    counts, whole = [], False
+    for dim, extent in enumerate(buffer):
+        if whole:
+            first[dim] = 0
+        counts.append(extent if whole else last[dim] - first[dim] + 1)
+        whole = whole or counts[-1] > 1
+    return Box(tuple(first), tuple(counts), (1,) * len(buffer), False, False, effective)
+
+
+# ---- Memories -------------------------------------------------------------------------------
+
+
+class Memory:
+    """One allocation.
+
+    `family` and `coordinates` say which of the allocations of its line it is (tree.py). `known`: its
+    numbers follow from the kernel alone, not from its inputs. `modern`: it was made through the second
+    generation of the interface, whose rules of indexing are its own. `tracer` does what operators on
+    tiles ask for.
+    """
+
+    __slots__ = ("shape", "element", "space", "data", "family", "coordinates", "known", "modern",
+                 "set_parts", "zero", "producer", "size", "tracer", "written",
+                 "first")
+
+    def __init__(self, shape, element, space, modern, family, coordinates, tracer, data=None):
+        self.shape, self.element, self.space, self.modern = shape, element, space, modern
+        self.family, self.coordinates, self.tracer = family, coordinates, tracer
+        self.size = int(np.prod(shape, dtype=np.int64))
+        if data is None:
+            blank = np.nan if element.is_float else 0
+            self.data = np.full(shape, blank, element.dtype)
+        else:
+            self.data = np.ascontiguousarray(element.fit(data)).reshape(shape)
+        self.known = True
+        self.written = False
+        self.first = None  # of an input: its numbers before the kernel ran
+        self.set_parts = None  # of a sum: where products have been added
+        self.zero = False  # zeros that are not written yet
+        self.producer = None  # the operation whose result this is, and nothing else
+
+
+def whole(memory):
+    return View(memory, 0, memory.shape, row_major(memory.shape))
+
+
+class View:
+    """A pattern of a memory; what kernels call a tensor or a tile."""
+
+    __slots__ = ("memory", "offset", "shape", "strides", "unknown", "sources", "scattered")
+    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with tiles to us
+
+    def __init__(self, memory, offset, shape, strides, unknown=False, sources=(), scattered=None):
+        self.memory, self.offset, self.shape, self.strides = memory, offset, shape, strides
+        self.unknown, self.sources, self.scattered = unknown, sources, scattered
+
+    # What kernels ask of a tensor.
+    dtype = property(lambda self: self.memory.element)
+    buffer = property(lambda self: self.memory.space)
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: int(np.prod(self.shape, dtype=np.int64)))
+    itemsize = property(lambda self: self.memory.element.itemsize)
+    name = property(lambda self: self.memory.family.name)
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __iter__(self):
+        return (self[i] for i in range(self.shape[0]))
+
+    def __repr__(self):
+        return f"<{self.memory.family.name}: {self.memory.element} {list(self.shape)}>"
+
+    # ---- Data
+
+    def read(self):
+        if self.scattered is not None:
+            return self.memory.data.reshape(-1)[self.scattered]
+        return self._array()
+
+    def write(self, values):
+        values = self.memory.element.fit(values)
+        if self.scattered is not None:
+            self.memory.data.reshape(-1)[self.scattered] = values.reshape(self.shape)
+        else:
+            array = self._array()
+            array[...] = values.reshape(self.shape) if values.size == array.size else values
+
+    def _array(self):
+        data = self.memory.data
+        item = data.itemsize
+        try:
+            return np.ndarray(self.shape, data.dtype, data, self.offset * item,
+                              tuple(s * item for s in self.strides))
+        except (ValueError, TypeError):
+            refuse(f"{self!r} from element {self.offset} on, with strides {list(self.strides)}, leaves "
+                   f"'{self.name}' of shape {list(self.memory.shape)}")
+
+    def box(self):
+        return locate(self.memory.shape, self.offset, self.shape, self.strides)
+
+    # ---- Other views of the same memory
+
+    def _with(self, offset, shape, strides, unknown=False, sources=()):
+        if self.scattered is not None:
+            refuse("a tensor at addresses from memory cannot be sliced or reshaped further; "
+                   "slice or reshape it before")
+        return View(self.memory, offset, tuple(shape), tuple(strides), self.unknown or unknown,
+                    self.sources + tuple(sources))
+
+    def __getitem__(self, index):
+        return indexed(self, index if isinstance(index, tuple) else (index,))
+
+    def __setitem__(self, index, value):
+        self.memory.tracer.assign(self[index], value)
+
+    # ---- Operators, each an instruction
+
+    def __add__(self, other):
+        return self.memory.tracer.arithmetic("add", self, other)
+
+    def __radd__(self, other):
+        return self.memory.tracer.arithmetic("add", self, other)
+
+    def __sub__(self, other):
+        return self.memory.tracer.arithmetic("subtract", self, other)
+
+    def __rsub__(self, other):
+        return self.memory.tracer.arithmetic("subtract", self, other, reverse=True)
+
+    def __mul__(self, other):
+        return self.memory.tracer.arithmetic("multiply", self, other)
+
+    def __rmul__(self, other):
+        return self.memory.tracer.arithmetic("multiply", self, other)
+
+    def __truediv__(self, other):
+        return self.memory.tracer.arithmetic("divide", self, other)
+
+    def __rtruediv__(self, other):
+        return self.memory.tracer.arithmetic("divide", self, other, reverse=True)
+
+    def __neg__(self):
+        return self.memory.tracer.arithmetic("multiply", self, -1.0)
+
+    def __iadd__(self, other):
+        return self.memory.tracer.add_to(self, other)
+
+    def __bool__(self):
+        refuse("a Python condition on a tensor: its numbers are not known before the kernel runs")
+
+    def reshape(self, *shape):
+        shape = tuple(int(n) for n in (shape[0] if isinstance(shape[0], (tuple, list)) else shape))
+        if -1 in shape:
+            rest = -int(np.prod(shape, dtype=np.int64))
+            shape = tuple(self.size // max(rest, 1) if n == -1 else n for n in shape)
+        if int(np.prod(shape, dtype=np.int64)) != self.size:
+            refuse(f"a tensor of shape {list(self.shape)} has no shape {list(shape)}")
+        strides = reshaped(self.shape, self.strides, shape)
+        if strides is None:
+            refuse(f"a tensor of shape {list(self.shape)} and strides {list(self.strides)} has no "
+                   f"shape {list(shape)} without a copy; copy it first")
+        return self._with(self.offset, shape, strides)
+
+    def reshape_dim(self, dim, shape):
+        return self.reshape(self.shape[:dim] + tuple(shape) + self.shape[dim + 1:])
+
+    def flatten_dims(self, start_dim, end_dim):
+        return self.reshape(self.shape[:start_dim] + (-1,) + self.shape[end_dim + 1:])
+
+    def expand_dim(self, dim):
+        return self.reshape(self.shape[:dim] + (1,) + self.shape[dim:])
+
+    def squeeze_dim(self, dim):
+        return self.reshape(self.shape[:dim] + self.shape[dim + 1:])
+
+    def permute(self, dims):
+        return self._with(self.offset, [self.shape[d] for d in dims], [self.strides[d] for d in dims])
+
+    def broadcast(self, dim, size):
+        shape = self.shape[:dim] + (int(size),) + self.shape[dim + 1:]
+        return self.broadcast_to(shape)
+
+    def broadcast_to(self, *shape):
+        shape = tuple(int(n) for n in (shape[0] if isinstance(shape[0], (tuple, list)) else shape))
+        lead = len(shape) - len(self.shape)
+        strides = [0] * lead
+        for have, stride, extent in zip(self.shape, self.strides, shape[lead:]):
+            if have not in (1, extent):
+                refuse(f"a tensor of shape {list(self.shape)} does not go with {list(shape)}")
+            strides.append(stride if have == extent else 0)
+        return self._with(self.offset, shape, strides)
+
+    def slice(self, dim, start, end, step=1):
+        return self[(slice(None),) * dim + (slice(start, end, step),)]
+
+    def select(self, dim, index):
+        if isinstance(index, View):
+            return self._moved(index, self.strides[dim], self.offset,
+                               self.shape[:dim] + self.shape[dim + 1:],
+                               self.strides[:dim] + self.strides[dim + 1:])
+        offset = self.offset + int(index) * self.strides[dim]
+        return self._with(offset, self.shape[:dim] + self.shape[dim + 1:],
+                          self.strides[:dim] + self.strides[dim + 1:])
+
+    def get_pattern(self):
+        return [[stride, count] for stride, count in zip(self.strides, self.shape)]
+
+    def is_contiguous(self):
+        dim = 0 if self.memory.space == "hbm" else 1
+        return self.strides[dim:] == row_major(self.shape[dim:])
+
+    def is_indirect(self):
+        return self.unknown or self.scattered is not None
+
+    def ap(self, pattern=None, offset=None, scalar_offset=None, vector_offset=None, indirect_dim=0,
+           dtype=None):
+        """The device's access pattern: `[stride, count]` for each axis."""
+        if dtype is not None and dtype != self.memory.element:
+            refuse("a pattern with another element type is not modelled; copy to a tensor of that type")
+        pattern = pattern if pattern is not None else self.get_pattern()
+        shape, strides = tuple(int(p[1]) for p in pattern), tuple(int(p[0]) for p in pattern)
+        offset = self.offset + int(offset or 0)
+        unit = row_major(self.memory.shape)[indirect_dim]
+        if vector_offset is not None:
+            return self._scattered(vector_offset, unit, offset, shape, strides)
+        if scalar_offset is not None:
+            return self._moved(scalar_offset, unit, offset, shape, strides)
+        return self._with(offset, shape, strides)
+
+    def _moved(self, by, unit, offset, shape, strides):
+        """`by` units further: a register, or a number in memory."""
+        if isinstance(by, Register):
+            return self._with(offset + by.value * unit, shape, strides, not by.known)
+        at = int(np.asarray(by.read()).reshape(-1)[0])
+        return self._with(offset + at * unit, shape, strides, not by.memory.known, (by,))
+
+    def _scattered(self, by, unit, offset, shape, strides):
+        """Each partition at an address of its own, from `by`."""
+        index = offset + np.asarray(by.read()).reshape(-1)[:shape[0]].astype(np.int64) * unit
+        for count, stride in zip(shape[1:], strides[1:]):
+            index = index[..., None] + np.arange(count) * stride
+        index = np.clip(index, 0, self.memory.size - 1)
+        return View(self.memory, offset, shape, strides, True, self.sources + (by,), index)
+
+    def vector_select(self, dim, vector_offset):
+        shape = (vector_offset.shape[0],) + self.shape[1:]
+        return self._scattered(vector_offset, self.strides[dim], self.offset, shape, self.strides)
+
+    def view(self, dtype):
+        if dtype == self.memory.element:
+            return self
+        refuse(f"a view of '{self.memory.element}' as '{dtype}' is not modelled; copy to a tensor of "
+               "that type")
+
+
+def reshaped(shape, strides, wanted):
+    """The strides with which the pattern has the wanted shape, or None."""
+    have = [(n, s) for n, s in zip(shape, strides) if n != 1]
+    result, at, left = [], len(have), 1
+    stride = 1
+    for extent in reversed(wanted):
+        if extent == 1:
+            result.append(0)
+            continue
+        if left == 1:
+            at -= 1
+            if at < 0:
+                return None
+            left, stride = have[at]
+        count = extent
+        result.append(stride)
+        while count > left:
+            # The axis goes on over the one before it, if that one begins where this one ends.
+            if count % left or at == 0 or have[at - 1][1] != left * stride:
+                return None
+            count //= left
+            stride *= left
+            at -= 1
+            left = have[at][0]
+        if left % count:
+            return None
+        left //= count
+        stride *= count
+    return tuple(reversed(result))
+
+
+# ---- Indices --------------------------------------------------------------------------------
+
+
+class DynamicSlice(NamedTuple):
+    """`nl.ds(start, size)`"""
+
+    start: object
+    size: int
+
+
+class Grid:
+    """An array of indices that are affine in their place, as `nl.arange` and `nl.mgrid` make them."""
+
+    __slots__ = ("shape", "first", "factors")
+    __array_ufunc__ = None
+
+    def __init__(self, shape, first, factors):
+        self.shape, self.first, self.factors = shape, first, factors
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    def dense(self):
+        values = np.full(self.shape, self.first, np.int64)
+        for axis, factor in enumerate(self.factors):
+            steps = np.arange(self.shape[axis]) * factor
+            values += steps.reshape((-1,) + (1,) * (len(self.shape) - axis - 1))
+        return values
+
+    def __getitem__(self, index):
+        index = index if isinstance(index, tuple) else (index,)
+        if any(i is not None and i != slice(None) for i in index):
+            return self.dense()[index]
+        shape, factors, axis = [], [], 0
+        for i in index + (slice(None),) * (self.ndim - sum(i is not None for i in index)):
+            if i is None:
+                shape.append(1)
+                factors.append(0)
+            else:
+                shape.append(self.shape[axis])
+                factors.append(self.factors[axis])
+                axis += 1
+        return Grid(tuple(shape), self.first, tuple(factors))
+
+    def _padded(self, rank):
+        lead = rank - self.ndim
+        return (1,) * lead + self.shape, (0,) * lead + self.factors
+
+    def _plus(self, other, sign):
+        if isinstance(other, Register):
+            if not other.known:
+                refuse("an index grid at an address from memory is not modelled; use 'ap' with "
+                       "'scalar_offset'")
+            other = other.value
+        if isinstance(other, (int, np.integer)):
+            return Grid(self.shape, self.first + sign * int(other), self.factors)
+        if isinstance(other, np.ndarray):
+            return self.dense() + sign * other
+        if not isinstance(other, Grid):
+            return NotImplemented
+        rank = max(self.ndim, other.ndim)
+        (shape, factors), (others, more) = self._padded(rank), other._padded(rank)
+        return Grid(tuple(map(max, shape, others)), self.first + sign * other.first,
+                    tuple(a + sign * b for a, b in zip(factors, more)))
+
+    def __add__(self, other):
+        return self._plus(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self._plus(other, -1)
+
+    def __rsub__(self, other):
+        return self * -1 + other
+
+    def __neg__(self):
+        return self * -1
+
+    def __mul__(self, factor):
+        if not isinstance(factor, (int, np.integer)):
+            return self.dense() * (factor.dense() if isinstance(factor, Grid) else factor)
+        return Grid(self.shape, self.first * int(factor), tuple(f * int(factor) for f in self.factors))
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other):
+        return self.dense() // other
+
+    def __mod__(self, other):
+        return self.dense() % other
+
+    def __lt__(self, other):
+        return Mask((self - other,))
+
+    def __le__(self, other):
+        return self < other + 1
+
+    def __gt__(self, other):
+        return Mask((self * -1 + other,))
+
+    def __ge__(self, other):
+        return self > other - 1
+
+
+class Mask:
+    """Where all of some affine grids are negative."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def __and__(self, other):
+        return Mask(self.parts + other.parts)
+
+    def limits(self, shape):
+        """For each axis of the shape how many of its first elements are let through."""
+        counts = list(shape)
+        for grid in self.parts:
+            if not isinstance(grid, Grid):
+                refuse("a mask that is not affine in its grid")
+            lead = len(shape) - grid.ndim
+            axes = [axis for axis, factor in enumerate(grid.factors) if factor]
+            if not axes:
+                if grid.first >= 0:
+                    counts[0] = 0
+                continue
+            if len(axes) > 1 or grid.factors[axes[0]] < 0 or lead < 0:
+                refuse("a mask that keeps other elements than the first ones along an axis; "
+                       "say it by several operations")
+            axis, factor = axes[0] + lead, grid.factors[axes[0]]
+            counts[axis] = min(counts[axis], max(0, -(grid.first // factor)))
+        return tuple(counts)
+
+
+def affine_grid(array):
+    """The array of indices as a grid, or None if it is not affine."""
+    array = np.asarray(array)
+    if array.size == 0 or array.dtype.kind not in "iu":
+        return None
+    first = int(array.reshape(-1)[0])
+    factors = []
+    for axis, extent in enumerate(array.shape):
+        place = tuple(1 if a == axis else 0 for a in range(array.ndim))
+        factors.append(int(array[place]) - first if extent > 1 else 0)
+    grid = Grid(array.shape, first, tuple(factors))
+    return grid if np.array_equal(grid.dense(), array) else None
+
+
+def indexed(view, index):
+    """The view at an index in the way of NumPy, of index grids, or of the device."""
+    if view.scattered is not None:
+        refuse("a tensor at addresses from memory cannot be indexed further; index it before")
+    index = _without_ellipsis(index, len(view.shape))
+    if any(isinstance(i, (Grid, np.ndarray)) and getattr(i, "ndim", 0) for i in index):
+        return _at_grids(view, index)
+    return _at_slices(view, index)
+
+
+def _without_ellipsis(index, rank):
+    given = sum(i is not None and i is not Ellipsis for i in index)
+    if given > rank:
+        refuse(f"{given} indices of a tensor of {rank} axes")
+    if not any(i is Ellipsis for i in index):
+        return index + (slice(None),) * (rank - given)
+    at = next(k for k, i in enumerate(index) if i is Ellipsis)
+    return index[:at] + (slice(None),) * (rank - given) + index[at + 1:]
+
+
+def _at_slices(view, index):
+    offset, unknown, sources = view.offset, False, []
+    shape, strides, selected, axis = [], [], [], 0
+    on_chip = view.memory.modern and view.memory.space != "hbm"
+    for i in index:
+        if i is None:
+            shape.append(1)
+            strides.append(0)
+            continue
+        extent, stride = view.shape[axis], view.strides[axis]
+        if isinstance(i, (slice, DynamicSlice)):
+            start, count, step, dynamic = _range(i, extent)
+            shape.append(count)
+            strides.append(stride * step)
+        else:
+            start, dynamic = _position(i, extent)
+            if on_chip and axis == 0:
+                shape.append(1)
+                strides.append(stride)
+            else:
+                selected.append(len(shape))
+        unknown |= dynamic is not None and not dynamic
+        offset += start * stride
+        axis += 1
+    # A tile keeps two axes, a tensor in HBM one.
+    least = 2 if view.memory.space != "hbm" else 1
+    for place in reversed(selected):
+        if len(shape) < least:
+            shape.insert(place, 1)
+            strides.insert(place, 0)
+    return view._with(offset, shape, strides, unknown, sources)
+
+
+def _number_of(value):
+    """A whole number, and whether it is known (None: no register)."""
+    if isinstance(value, Register):
+        return value.value, value.known
+    if isinstance(value, View):
+        refuse("an index from memory; load it into a register, or use 'ap' with 'scalar_offset'")
+    return int(value), None
+
+
+def _position(index, extent):
+    number, known = _number_of(index)
+    if number < -extent or number >= extent:
+        refuse(f"index {number} of an axis of {extent}")
+    return number % extent, known
+
+
+def _range(part, extent):
+    """First, count and step of a slice, and whether its start is known (None: no register)."""
+    if isinstance(part, DynamicSlice):
+        start, known = _number_of(part.start)
+        count, step = int(part.size), 1
+    else:
+        step = int(part.step or 1)
+        start, known = _number_of(part.start if part.start is not None else 0)
+        stop, _ = _number_of(part.stop if part.stop is not None else extent)
+        if known is None:
+            start, stop = (number + extent if number < 0 else number for number in (start, stop))
+        count = max(0, -(-(stop - start) // step))
+    if count < 1 or start < 0 or start + (count - 1) * step >= extent:
+        refuse(f"elements {start} to {start + (count - 1) * step} of an axis of {extent}")
+    return start, count, step, known
+
+
+def _at_grids(view, index):
+    """Index grids, as NumPy has them: their axes first, then those of slices behind them."""
+    grids, rest, offset, axis = [], [], view.offset, 0
+    for i in index:
+        if i is None:
+            refuse("None beside index grids")
+        extent, stride = view.shape[axis], view.strides[axis]
+        if isinstance(i, np.ndarray) and i.ndim:
+            grid = affine_grid(i)
+            grids.append((grid if grid is not None else refuse(
+                "indices that are not affine in their place; gather with 'ap' and 'vector_offset'"), stride))
+        elif isinstance(i, Grid):
+            grids.append((i, stride))
+        elif isinstance(i, (slice, DynamicSlice)):
+            start, count, step, _ = _range(i, extent)
+            rest.append((len(grids), count, stride * step))
+            offset += start * stride
+        else:
+            offset += _position(i, extent)[0] * stride
+        axis += 1
+    rank = max(grid.ndim for grid, _ in grids)
+    shape, strides = [1] * rank, [0] * rank
+    for grid, stride in grids:
+        extents, factors = grid._padded(rank)
+        offset += grid.first * stride
+        for k in range(rank):
+            shape[k] = max(shape[k], extents[k])
+            strides[k] += factors[k] * stride
+    before = [(n, s) for place, n, s in rest if place == 0]
+    behind = [(n, s) for place, n, s in rest if place > 0]
+    axes = before + list(zip(shape, strides)) + behind
+    return view._with(offset, [n for n, _ in axes], [s for _, s in axes])
+
+
+# ---- Registers ------------------------------------------------------------------------------
+
+
+class Register:
+    """A register of the device, with the value that it has in this run.
+
+    Python must not decide by it: the device runs the same code whatever it holds.
+    """
+
+    __slots__ = ("value", "known", "name")
+    __array_ufunc__ = None
+
+    def __init__(self, value, known=True, name: Optional[str] = None):
+        self.value, self.known, self.name = value, known, name
+
+    def _refused(self, what):
+        name = f" '{self.name}'" if self.name else ""
+        refuse(f"{what} of the register{name}: its value is not known before the kernel runs; use "
+               "'nl.dynamic_range' or 'while' for loops, and compute conditions on the device")
+
+    def __bool__(self):
+        self._refused("a Python condition")
+
+    def __int__(self):
+        self._refused("a Python number")
+
+    __index__ = __float__ = __int__
+
+    def _compared(self, _):
+        self._refused("a Python comparison")
+
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _compared
+    __hash__ = object.__hash__
+
+    def _made(self, value, other):
+        known = self.known and (not isinstance(other, Register) or other.known)
+        return Register(value, known, self.name)
+
+    def __add__(self, other):
+        return self._made(self.value + _value(other), other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self._made(self.value - _value(other), other)
+
+    def __rsub__(self, other):
+        return self._made(_value(other) - self.value, other)
+
+    def __mul__(self, other):
+        if isinstance(other, Register):
+            refuse("a product of two registers is not modelled")
+        return self._made(self.value * _value(other), other)
+
+    __rmul__ = __mul__
+
+
+def _value(number):
+    return number.value if isinstance(number, Register) else int(number)

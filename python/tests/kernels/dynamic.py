@@ -1,0 +1,120 @@
+"""Kernels whose loops run as often as a number in memory says."""
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def register_from(tensor):
+    """The number in a tensor of one element."""
+    number = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=number, src=tensor)
+    register = nisa.register_alloc()
+    nisa.register_load(register, number)
+    return register
+
+
+@nki.jit
+def rows(x, n):
+    """Tiles at an address that follows from the loop's index."""
+    columns = x.shape[1]
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count = register_from(n)
+    for i in nl.dynamic_range(count):
+        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x.ap([[columns, 128], [1, columns]], scalar_offset=i * 128))
+        result = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.activation(dst=result, op=nl.exp, data=tile, scale=-0.5)
+        nisa.dma_copy(dst=out.ap([[columns, 128], [1, columns]], scalar_offset=i * 128), src=result)
+    return out
+
+
+@nki.jit
+def counter(x, n):
+    """An address in memory to which each iteration adds, in a `while` on a register."""
+    columns = x.shape[1]
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    left = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=left, src=n)
+    start = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=start, value=0)
+    more = nisa.register_alloc()
+    nisa.register_load(more, left)
+    while more:
+        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x.ap([[columns, 128], [1, columns]], scalar_offset=start))
+        nisa.dma_copy(dst=out.ap([[columns, 128], [1, columns]], scalar_offset=start), src=tile)
+        nisa.tensor_scalar(dst=start, data=start, op0=nl.add, operand0=128)
+        nisa.tensor_scalar(dst=left, data=left, op0=nl.subtract, operand0=1)
+        nisa.register_load(more, left)
+    return out
+
+
+@nki.jit
+def sums(x, n, m):
+    """A dynamic loop in a dynamic loop, with a sum over the inner one."""
+    columns = x.shape[2]
+    out = nl.ndarray((x.shape[0], 128, columns), dtype=nl.float32, buffer=nl.shared_hbm)
+    outer, inner = register_from(n), register_from(m)
+    for i in nl.dynamic_range(outer):
+        total = nl.ndarray((128, columns), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.memset(dst=total, value=0.0)
+        for j in nl.dynamic_range(inner):
+            tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x[i, nl.ds(j * 128, 128), :])
+            nisa.tensor_tensor(dst=total, data1=total, data2=tile, op=nl.add)
+        nisa.dma_copy(dst=out[i], src=total)
+    return out
+
+
+@nki.jit
+def product(a, b, n):
+    """`fori_loop` with a static loop inside, and a sum in PSUM over the dynamic one."""
+    depth = register_from(n)
+    out = nl.ndarray((128, b.shape[1]), dtype=nl.float32, buffer=nl.shared_hbm)
+    total = nl.ndarray((128, b.shape[1]), dtype=nl.float32, buffer=nl.psum)
+
+    def step(k):
+        left = nl.ndarray((128, 128), dtype=a.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=left, src=a[nl.ds(k * 128, 128), :])
+        right = nl.ndarray((128, b.shape[1]), dtype=b.dtype, buffer=nl.sbuf)
+        for part in range(b.shape[1] // 64):
+            nisa.dma_copy(dst=right[:, part * 64:(part + 1) * 64],
+                          src=b[nl.ds(k * 128, 128), part * 64:(part + 1) * 64])
+        nisa.nc_matmul(total, left, right)
+
+    nl.fori_loop(0, depth, step)
+    result = nl.ndarray((128, b.shape[1]), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=result, src=total)
+    nisa.dma_copy(dst=out, src=result)
+    return out
+
+
+@nki.jit
+def counted_by_python(x, n):
+    """The device runs one body, so Python must not count its iterations."""
+    count, at = register_from(n), 0
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for _ in nl.dynamic_range(count):
+        nisa.dma_copy(dst=out[at:at + 128], src=x[at:at + 128])
+        at += 128
+    return out
+
+
+@nki.jit
+def first_is_special(x, n):
+    """A condition on the index is a condition of Python."""
+    count = register_from(n)
+    for i in nl.dynamic_range(count):
+        if i == 0:
+            nisa.dma_copy(dst=x[0:128], src=x[128:256])
+
+
+@nki.jit
+def left_early(x, n):
+    """`break` out of a dynamic loop."""
+    count = register_from(n)
+    for i in nl.dynamic_range(count):
+        nisa.dma_copy(dst=x[0:128], src=x[128:256])
+        break
+    nisa.dma_copy(dst=x[0:128], src=x[128:256])

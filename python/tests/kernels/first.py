@@ -1,0 +1,78 @@
+"""Kernels in the first generation of the interface: results are returned."""
+
+import neuronxcc.nki as nki
+import neuronxcc.nki.isa as nisa
+import neuronxcc.nki.language as nl
+import neuronxcc.nki.typing as nt
+import numpy as np
+
+
+@nki.jit
+def add(a, b):
+    """Index grids, and a mask for the rows that are left over."""
+    rows, columns = a.shape
+    out = nl.ndarray((rows, columns), dtype=a.dtype, buffer=nl.shared_hbm)
+    place, column = nl.mgrid[0:128, 0:columns]
+    for i in nl.affine_range((rows + 127) // 128):
+        inside = i * 128 + place < rows
+        left = nl.load(a[i * 128 + place, column], mask=inside)
+        right = nl.load(b[i * 128 + place, column], mask=inside)
+        nl.store(out[i * 128 + place, column], value=left + right, mask=inside)
+    return out
+
+
+@nki.jit
+def softmax(x):
+    """Operators on tiles, reductions and columns."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.affine_range(x.shape[0] // 128):
+        tile = nl.load(x[nl.ds(i * 128, 128), :])
+        shifted = nl.subtract(tile, nl.max(tile, axis=1))
+        powers: nt.tensor[128, 512] = nl.exp(shifted)
+        nl.store(out[nl.ds(i * 128, 128), :], powers / nl.sum(powers, axis=1))
+    return out
+
+
+@nki.jit
+def product(a, b):
+    """`sum += product` in PSUM, `dst[...] = operation`, and a reduction beside an activation."""
+    depth, rows = a.shape
+    out = nl.ndarray((rows, b.shape[1]), dtype=nl.bfloat16, buffer=nl.shared_hbm)
+    sums = nl.ndarray((rows, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+    left = nl.ndarray((nl.par_dim(128), depth // 128, rows), dtype=nl.bfloat16, buffer=nl.sbuf)
+    right = nl.ndarray((nl.par_dim(128), depth // 128, b.shape[1]), dtype=nl.bfloat16, buffer=nl.sbuf)
+    for k in nl.affine_range(depth // 128):
+        left[:, k, :] = nl.load(a[nl.ds(k * 128, 128), :], dtype=nl.bfloat16)
+        right[:, k, :] = nl.load(b[nl.ds(k * 128, 128), :], dtype=nl.bfloat16)
+    total = nl.zeros((rows, b.shape[1]), dtype=nl.float32, buffer=nl.psum)
+    for k in nl.affine_range(depth // 128):
+        total += nisa.nc_matmul(left[:, k, :], right[:, k, :])
+    row = nl.ndarray((nl.par_dim(rows), 1), dtype=nl.float32, buffer=nl.sbuf)
+    result = nl.ndarray((nl.par_dim(rows), b.shape[1]), dtype=nl.bfloat16, buffer=nl.sbuf)
+    result[...] = nisa.activation(op=nl.exp, data=total, scale=0.01, reduce_op=nl.add, reduce_res=row[:, 0],
+                                  reduce_cmd=nisa.reduce_cmd.reset_reduce)
+    nl.store(out, result)
+    nl.store(sums, row)
+    return out, sums
+
+
+@nki.jit
+def scan(x):
+    """What the language of kernels cannot say, between what it can."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    ones = nl.full(x.shape, 1.0, dtype=nl.float32)
+    sums = nisa.tensor_tensor_scan(ones, tile, initial=0.0, op0=np.multiply, op1=np.add)
+    nl.store(out, sums)
+    return out
+
+
+@nki.jit
+def blocks(x):
+    """The program of a launch grid that is traced."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    first = nl.program_id(0) * 128
+    rows = first + nl.arange(128)[:, None]
+    columns = nl.arange(x.shape[1])[None, :]
+    nl.store(out[rows, columns], nl.load(x[rows, columns]) * 3.0)
+    return out

@@ -1,0 +1,116 @@
+"""Kernels in the second generation of the interface: `dst` first."""
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def scale(x, factor=2.0):
+    """One loop; each iteration has tiles of its own."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(x.shape[0] // 128):
+        tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[i * 128:(i + 1) * 128])
+        result = nl.ndarray(tile.shape, dtype=x.dtype, buffer=nl.sbuf)
+        nisa.tensor_scalar(dst=result, data=tile, op0=nl.multiply, operand0=factor, op1=nl.add, operand1=1.0)
+        nisa.dma_copy(dst=out[i * 128:(i + 1) * 128], src=result)
+    return out
+
+
+@nki.jit
+def matmul(a, b):
+    """Tiles kept in a Python list, and a sum over an inner loop."""
+    depth, rows = a.shape
+    columns = b.shape[1]
+    out = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.shared_hbm)
+    for m in nl.affine_range(rows // 128):
+        left = []
+        for k in nl.affine_range(depth // 128):
+            tile = nl.ndarray((128, 128), dtype=a.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(tile, a[k * 128:(k + 1) * 128, m * 128:(m + 1) * 128])
+            left.append(tile)
+        for n in nl.affine_range(columns // 256):
+            total = nl.ndarray((128, 256), dtype=nl.float32, buffer=nl.psum)
+            for k in nl.affine_range(depth // 128):
+                right = nl.ndarray((128, 256), dtype=b.dtype, buffer=nl.sbuf)
+                nisa.dma_copy(right, b[k * 128:(k + 1) * 128, n * 256:(n + 1) * 256])
+                nisa.nc_matmul(total, left[k], right)
+            result = nl.ndarray((128, 256), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.tensor_copy(result, total, engine=nisa.scalar_engine)
+            nisa.dma_copy(out[m * 128:(m + 1) * 128, n * 256:(n + 1) * 256], result)
+    return out
+
+
+@nki.jit
+def slots_by_hand(x):
+    """A double buffer by `% 2`, one iteration ahead, with a prologue and an epilogue."""
+    steps = x.shape[0] // 128
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    slots = nl.ndarray((128, 2, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(slots[:, 0, :], x[0:128])
+    for i in range(steps):
+        if i + 1 < steps:
+            nisa.dma_copy(slots[:, (i + 1) % 2, :], x[(i + 1) * 128:(i + 2) * 128])
+        done = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.activation(done, nl.square, slots[:, i % 2, :])
+        nisa.dma_copy(out[i * 128:(i + 1) * 128], done)
+    return out
+
+
+@nki.jit
+def two_names(x):
+    """A double buffer of two tensors that Python swaps: iterations are alike in pairs."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    ping = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    pong = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    for i in range(x.shape[0] // 128):
+        nisa.dma_copy(ping, x[i * 128:(i + 1) * 128])
+        nisa.dma_copy(out[i * 128:(i + 1) * 128], ping)
+        ping, pong = pong, ping
+    return out
+
+
+@nki.jit
+def causal(q, k):
+    """An inner loop that grows with the outer one."""
+    tiles = q.shape[1] // 128
+    out = nl.ndarray((q.shape[1], q.shape[1]), dtype=nl.float32, buffer=nl.shared_hbm)
+    for i in range(tiles):
+        left = nl.ndarray((128, 128), dtype=q.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(left, q[:, i * 128:(i + 1) * 128])
+        for j in range(i + 1):
+            right = nl.ndarray((128, 128), dtype=k.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(right, k[:, j * 128:(j + 1) * 128])
+            scores = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+            nisa.nc_matmul(scores, left, right)
+            result = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.tensor_copy(result, scores)
+            nisa.dma_copy(out[i * 128:(i + 1) * 128, j * 128:(j + 1) * 128], result)
+    return out
+
+
+@nki.jit
+def patterns(x):
+    """Access patterns: `.ap`, reshapes and parts of them."""
+    out = nl.ndarray((128, 4, 16), dtype=nl.bfloat16, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(tile, x)
+    every = tile.ap([[128, 128], [2, 64]], offset=1)
+    small = nl.ndarray((128, 64), dtype=nl.bfloat16, buffer=nl.sbuf)
+    nisa.activation(small, nl.exp, every, scale=0.125)
+    for part in range(4):
+        nisa.dma_copy(out[:, part, :], small.reshape((128, 4, 16))[:, part, :])
+    return out
+
+
+@nki.jit
+def permuted(x):
+    """A copy that no `computes` says: it is counted, and never wrong."""
+    out = nl.ndarray((128, 12), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 12), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, x)
+    turned = nl.ndarray((128, 4, 3), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.tensor_copy(turned, tile.reshape((128, 3, 4)).permute((0, 2, 1)))
+    nisa.dma_copy(out, turned.reshape((128, 12)))
+    return out

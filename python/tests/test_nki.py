@@ -1,0 +1,321 @@
+"""Kernels of our own, in both generations, traced and held against NumPy through tally's data."""
+
+import builtins
+import os
+import random
+import sys
+import unittest
+
+import numpy as np
+
+from tally.nki import Refusal, trace_file
+from tally.nki.tree import Limits
+from tally.nki.trace import Raised
+
+from . import support
+from .expand import expanded
+from .support import KERNELS, differences, race, statement, statements, tensor, trace
+
+
+def one(number):
+    return np.array([[number]], np.int32)
+
+
+def counts(traced):
+    return traced.summary.operations, traced.summary.instructions, traced.summary.loops
+
+
+class KernelTest(unittest.TestCase):
+    """What is traced is right: in NumPy, in tally's data under every strategy, and when rolled out."""
+
+    def check(self, traced, wants, tolerance=1e-5, numpy_tolerance=1e-5):
+        self.assertEqual(expanded(traced), traced.recorder.log)
+        for name, want in wants.items():
+            got = traced.expected[name]
+            error = np.abs(got - want).max() / np.abs(want).max()
+            self.assertLess(error, numpy_tolerance, name)
+        self.assertEqual(differences(traced, tolerance=tolerance), [])
+        self.assertEqual(race(traced), "yes")
+
+
+class SecondGenerationTest(KernelTest):
+    def test_scale(self):
+        x = support.random(512, 64)
+        traced = trace("second", "scale", x=x, factor=3.0)
+        self.check(traced, {"out": 3 * x + 1})
+        # Three instructions in one loop, whose tiles are affine in it and whose buffers are rings.
+        self.assertEqual(counts(traced), (12, 3, 1))
+        load, scale, _ = statements(traced).values()
+        self.assertEqual(load["reads"], ["x[128*i:128, 0:64]"])
+        self.assertEqual(scale["reads"], ["tile[total(i) mod 2, 0:128, 0:64]"])
+        self.assertEqual(scale["computes"], "(r0 * 3) + 1")
+        self.assertEqual(traced.summary.obstacles, {})
+
+    def test_places(self):
+        """The place is that of the call in the user's file."""
+        traced = trace("second", "scale", x=support.random(256, 64))
+        place = statement(traced, "dma_copy")["loc"]
+        line = (KERNELS / "second.py").read_text(encoding="utf-8").splitlines()[place["line"] - 1]
+        self.assertTrue(line[place["column"] - 1:].startswith("nisa.dma_copy(dst=tile"), line)
+        self.assertTrue(place["file"].endswith("second.py"))
+
+    def test_matmul(self):
+        a, b = support.random(384, 256), support.random(384, 512, seed=2)
+        traced = trace("second", "matmul", a=a, b=b)
+        self.check(traced, {"out": a.T @ b})
+        self.assertEqual(counts(traced), (2 * 3 + 2 * 2 * (2 * 3 + 2), 5, 4))
+        # The first product sets the sum. Tiles in the list have a dimension for the loop that made them.
+        matmul = statement(traced, "nc_matmul")
+        self.assertEqual(matmul["computes"], "start(k.2, matmul(r0, r1))")
+        self.assertEqual(matmul["reads"][0], "tile[total(m) mod 2, k.2, 0:128, 0:128]")
+        self.assertEqual(statement(traced, "tensor_copy")["queue"], "scalar")
+
+    def test_slots_by_hand(self):
+        x = support.random(128 * 7, 32)
+        traced = trace("second", "slots_by_hand", x=x)
+        self.check(traced, {"out": x * x})
+        # `% 2` stays a slot; the last iteration, which loads nothing, stands behind the loop.
+        self.assertEqual(counts(traced), (21, 6, 1))
+        texts = support.dumped(traced)
+        self.assertIn("slots[0:128, (i + 1) mod 2:1, 0:32]", texts)
+        self.assertEqual(traced.summary.written_out, 1)
+
+    def test_two_names(self):
+        x = support.random(128 * 7, 32)
+        traced = trace("second", "two_names", x=x)
+        self.check(traced, {"out": x})
+        # Three pairs, and the seventh iteration.
+        self.assertEqual(counts(traced), (14, 6, 1))
+        self.assertIn("x[256*i + 128:128, 0:32]", support.dumped(traced))
+
+    def test_causal(self):
+        q, k = support.random(128, 512), support.random(128, 512, seed=2)
+        traced = trace("second", "causal", q=q, k=k)
+        want = np.where(np.kron(np.tril(np.ones((4, 4))), np.ones((128, 128))) > 0, q.T @ k, np.nan)
+        got = traced.expected["out"]
+        self.assertTrue((np.isnan(got) == np.isnan(want)).all())
+        self.assertLess(np.nanmax(np.abs(got - want)), 1e-3)
+        self.assertEqual(expanded(traced), traced.recorder.log)
+        self.assertEqual(differences(traced), [])
+        self.assertEqual(race(traced), "yes")
+
+    def test_patterns(self):
+        x = support.random(128, 128)
+        traced = trace("second", "patterns", x=x)
+        want = np.exp(x[:, 1::2] * np.float32(0.125)).reshape(128, 4, 16)
+        self.check(traced, {"out": want}, numpy_tolerance=1e-2)
+        self.assertIn("tile[0:128, 1:64:2]", support.dumped(traced))
+
+    def test_permuted(self):
+        """No `computes` is better than a wrong one."""
+        x = support.random(128, 12)
+        traced = trace("second", "permuted", x=x)
+        want = x.reshape(128, 3, 4).transpose(0, 2, 1).reshape(128, 12)
+        self.assertTrue((traced.expected["out"] == want).all())
+        self.assertNotIn("computes", statement(traced, "tensor_copy"))
+        self.assertEqual([reason for reason, _ in traced.summary.obstacles],
+                         ["'tensor_copy' computes with a tile of 'tile' in another order than its buffer's"])
+        self.assertEqual(race(traced), "yes")
+
+
+class FirstGenerationTest(KernelTest):
+    def test_add(self):
+        a, b = support.random(300, 96), support.random(300, 96, seed=2)
+        traced = trace("first", "add", a=a, b=b)
+        self.check(traced, {"out": a + b})
+        self.assertEqual(traced.summary.instructions, 8)  # a loop, and the rest of 44 rows
+
+    def test_softmax(self):
+        x = support.random(256, 512)
+        powers = np.exp(x - x.max(1, keepdims=True))
+        traced = trace("first", "softmax", x=x)
+        self.check(traced, {"out": powers / powers.sum(1, keepdims=True)})
+        self.assertEqual(traced.summary.loops, 1)
+
+    def test_product(self):
+        a, b = support.random(384, 64), support.random(384, 128, seed=2)
+        traced = trace("first", "product", a=a, b=b)
+        want = np.exp(0.01 * (a.T @ b))
+        self.check(traced, {"out": want, "sums": want.sum(1, keepdims=True)}, tolerance=4e-3,
+                   numpy_tolerance=1e-2)
+        # Nothing is left of the tiles that operations would have made, nor of the zeros before the sum.
+        names = [buffer["name"] for buffer in traced.document["buffers"]]
+        self.assertEqual(sorted(names), ["a", "b", "left", "out", "result", "right", "row", "sums", "tile",
+                                         "tile.2", "total_"])
+        self.assertEqual(statement(traced, "nc_matmul")["computes"], "start(k.2, matmul(r0, r1))")
+
+    def test_scan(self):
+        x = support.random(128, 40)
+        traced = trace("first", "scan", x=x)
+        self.assertLess(np.abs(traced.expected["out"] - np.cumsum(x, 1)).max(), 1e-4)
+        self.assertEqual([reason for reason, _ in traced.summary.obstacles],
+                         ["'tensor_tensor_scan' computes a scan"])
+
+    def test_grid(self):
+        x = support.random(384, 16)
+        traced = trace_file(KERNELS / "first.py", "blocks", {"x": tensor(x)}, grid=(3,), program=(1,))
+        self.assertIn("x[128:128, 0:16]", support.dumped(traced))
+        self.assertIn("program 1 of 3", traced.summary.text())
+
+
+class DynamicTest(KernelTest):
+    """Loops that run as often as memory says are loops of run-time trips, right for other trips, too."""
+
+    def other_trips(self, kernel, traced, trips, **arguments):
+        """tally's data of the one document at other trips, against the Python run again."""
+        for number in trips:
+            again = support.rerun("dynamic", kernel, n=one(number), **arguments)
+            loop = traced.summary.dynamic[0].split(" ")[0]
+            self.assertEqual(differences(traced, trips=[f"{loop}={number}"], inputs=again.inputs,
+                                         expected=again.expected, strategies=("per-loop", "auto")),
+                             [], f"{number} trips")
+
+    def test_rows(self):
+        x = support.random(1024, 32)
+        traced = trace("dynamic", "rows", x=x, n=one(3))
+        self.assertEqual(traced.summary.dynamic, ["i (value count)"])
+        self.assertIn("x[128*i:128, 0:32]", support.dumped(traced))
+        self.assertTrue(np.allclose(traced.expected["out"][:384], np.exp(-0.5 * x[:384])))
+        self.assertEqual(expanded(traced), traced.recorder.log)
+        self.assertEqual(differences(traced, trips=["count=3"]), [])
+        self.assertEqual(race(traced), "yes")
+        self.other_trips("rows", traced, (0, 5, 8), x=x)
+
+    def test_counter(self):
+        x = support.random(1024, 32)
+        traced = trace("dynamic", "counter", x=x, n=one(3))
+        self.assertEqual(traced.summary.dynamic, ["while (while more)"])
+        # The address is in memory, but it follows from the kernel alone.
+        load = statement(traced, "dma_copy", 1)
+        self.assertEqual(load["reads"], ["x[128*while:128, 0:32]", "start[0:1, 0:1]"])
+        self.assertEqual(expanded(traced), traced.recorder.log)
+        self.assertEqual(race(traced), "yes")
+        self.other_trips("counter", traced, (0, 1, 6), x=x)
+
+    def test_nested(self):
+        x = support.random(4, 512, 32)
+        traced = trace("dynamic", "sums", x=x, n=one(2), m=one(3))
+        self.assertEqual(traced.summary.dynamic, ["i (value outer)", "j (value inner)"])
+        self.assertIn("x[i, 128*j:128, 0:32]", support.dumped(traced))
+        self.assertEqual(expanded(traced), traced.recorder.log)
+        self.assertEqual(race(traced), "yes")
+        for n, m in ((4, 2), (3, 4), (3, 0), (0, 2)):
+            again = support.rerun("dynamic", "sums", x=x, n=one(n), m=one(m))
+            want = x[:n, :128 * m].reshape(n, m, 128, 32).sum(1)
+            if n:
+                self.assertTrue(np.allclose(again.expected["out"][:n], want, atol=1e-4))
+            self.assertEqual(differences(traced, trips=[f"outer={n}", f"inner={m}"], inputs=again.inputs,
+                                         expected=again.expected, strategies=("per-loop", "auto")), [])
+
+    def test_other_inputs(self):
+        """The text does not depend on the trips of the trace."""
+        x = support.random(1024, 32)
+        texts = {support.dumped(trace("dynamic", "rows", x=x, n=one(number))) for number in (2, 3, 7)}
+        self.assertEqual(len(texts), 1)
+
+    def test_product(self):
+        a, b = support.random(640, 128), support.random(640, 128, seed=2)
+        traced = trace("dynamic", "product", a=a, b=b, n=one(3))
+        self.assertEqual(traced.summary.dynamic, ["k (value depth)"])
+        self.assertEqual(statement(traced, "nc_matmul")["computes"], "start(k, matmul(r0, r1))")
+        self.assertTrue(np.allclose(traced.expected["out"], a[:384].T @ b[:384], atol=1e-3))
+        self.assertEqual(expanded(traced), traced.recorder.log)
+        self.assertEqual(race(traced), "yes")
+        self.other_trips("product", traced, (1, 4, 5), a=a, b=b)
+
+
+class RefusalTest(unittest.TestCase):
+    """Each names the construct, the place and the way out."""
+
+    def refused(self, *texts, line=None, file="wrong", limits=Limits(), **arguments):
+        kernel = arguments.pop("kernel")
+        given = {key: tensor(value) for key, value in (arguments or {"x": support.random(128, 128)}).items()}
+        with self.assertRaises(Refusal) as raised:
+            trace_file(KERNELS / f"{file}.py", kernel, given, limits=limits)
+        for text in texts:
+            self.assertIn(text, str(raised.exception))
+        if line is not None:
+            source = (KERNELS / f"{file}.py").read_text(encoding="utf-8").splitlines()
+            self.assertIn(line, source[raised.exception.place.line - 1])
+
+    def test_unknown_function(self):
+        self.refused("'nki.isa.frobnicate' is not modelled", "Nki.md", line="nisa.frobnicate(",
+                     kernel="unknown_function")
+
+    def test_wrong_shapes(self):
+        self.refused("shape [128, 128]", "shape [128, 100]", line="dma_copy(dst=tile", kernel="wrong_shapes")
+
+    def test_beyond(self):
+        self.refused("elements 64 to 191 of an axis of 128", line="x[64:192]", kernel="beyond")
+
+    def test_endless(self):
+        self.refused("more than 1000 iterations", line="while True", kernel="endless",
+                     limits=Limits(iterations=1000))
+
+    def test_many(self):
+        self.refused("more than 5000 operations", "--max-operations", line="nisa.memset", kernel="many",
+                     limits=Limits(operations=5000))
+
+    def test_deep(self):
+        self.refused("recurses without end", line="down(", kernel="deep")
+
+    def test_huge(self):
+        self.refused("take more than 8192 MiB", "--max-memory", line="1 << 40", kernel="huge")
+
+    def test_absent(self):
+        self.refused("'nosuchmodule' is not installed", line="nosuchmodule.compute", kernel="absent")
+
+    def test_nothing(self):
+        self.refused("ran no operation", kernel="nothing")
+
+    def test_no_such_kernel(self):
+        self.refused("there is no 'nosuch'", "unknown_function, wrong_shapes", kernel="nosuch")
+
+    def test_parameters(self):
+        self.refused("no parameter 'y'; it has x", kernel="nothing", y=support.random(128, 128))
+        self.refused("no value for 'b'", file="first", kernel="add", a=support.random(128, 128))
+
+    def test_unparsed(self):
+        self.refused("does not parse", file="unparsed", kernel="broken", line="def broken")
+
+    def test_dynamic(self):
+        x = support.random(512, 128)
+        self.refused("changes Python's 'at'", "one body", file="dynamic", line="for _ in nl.dynamic_range",
+                     kernel="counted_by_python", x=x, n=one(3))
+        self.refused("a Python comparison of the register 'i'", file="dynamic", line="if i == 0",
+                     kernel="first_is_special", x=x, n=one(3))
+        self.refused("left by 'break'", file="dynamic", line="for i in nl.dynamic_range", kernel="left_early",
+                     x=x, n=one(3))
+        self.refused("ran once in this trace", "at least twice", file="dynamic",
+                     line="for i in nl.dynamic_range", kernel="rows", x=x, n=one(1))
+
+    def test_raises(self):
+        with self.assertRaises(Raised) as raised:
+            trace_file(KERNELS / "wrong.py", "raises", {"x": tensor(support.random(128, 128))})
+        self.assertIsInstance(raised.exception.error, KeyError)
+
+
+class StateTest(unittest.TestCase):
+    """Python is afterwards as it was before."""
+
+    def test_state(self):
+        random.seed(7)
+        np.random.seed(7)
+        before = (dict(sys.modules), list(sys.path), list(sys.meta_path), dict(os.environ), random.getstate(),
+                  np.random.get_state()[1].tolist(), builtins.range, sys.getrecursionlimit(), os.getcwd())
+        trace_file(KERNELS / "wrong.py", "disturbs", {"x": tensor(support.random(128, 128))})
+        with self.assertRaises(Refusal):
+            trace_file(KERNELS / "wrong.py", "huge", {"x": tensor(support.random(128, 128))})
+        after = (dict(sys.modules), list(sys.path), list(sys.meta_path), dict(os.environ), random.getstate(),
+                 np.random.get_state()[1].tolist(), builtins.range, sys.getrecursionlimit(), os.getcwd())
+        self.assertEqual(before, after)
+        self.assertNotIn("nki", sys.modules)
+
+    def test_same_bytes(self):
+        a, b = support.random(256, 128), support.random(256, 256)
+        texts = {support.dumped(trace("second", "matmul", a=a, b=b)) for _ in range(2)}
+        self.assertEqual(len(texts), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
