@@ -264,6 +264,17 @@ prose_tests() {
   check_one "prose" python3 utils/prose.py
 }
 
+# The package in python/: kernels in NKI, traced and held against NumPy through tally's data.
+nki_tests() {
+  local python results=$build/nki-results.txt
+  rm -f "$results"
+  for python in python3 /usr/bin/python3; do
+    "$python" -c 'import numpy' 2>/dev/null && break
+  done
+  TALLY=$build/release/bin/tally logged "nki" "$python" python/tests/run.py "$results" || true
+  count_results "nki" counts "$results"
+}
+
 # outside_tests SECONDS: the interpreter that is written from the documents alone: its rules, on code
 # written by hand; then what it says of a few random kernels as compiled, and whether the checks agree
 # with it, for so long each.
@@ -362,6 +373,7 @@ test_steps() {
     unit_tests release
     lit_tests release
     doc_tests
+    nki_tests
     outside_tests "$2"
     check_one "embed release" embed_test release
     check_one "installed programs" python3 utils/check-install.py "$build/install/release" \

@@ -45,6 +45,11 @@ install(DIRECTORY include/tally DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 install(DIRECTORY machines/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tally/machines
   FILES_MATCHING PATTERN "*.json")
 
+# The Python package stands beside the machines; the program finds it from where it is.
+install(PROGRAMS python/tally-nki DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY python/tally DESTINATION ${CMAKE_INSTALL_DATADIR}/tally/python
+  FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
+
 if(TALLY_MLIR_LIBRARIES)
   install(TARGETS ${TALLY_MLIR_LIBRARIES} EXPORT tallyMLIRTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

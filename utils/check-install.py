@@ -32,6 +32,19 @@ PIPELINE = "builtin.module(tally-sync{strategy=per-loop machine=trn2},tally-to-s
 TIMEOUT_SECONDS = 60
 
 
+NKI = """import nki, nki.isa as nisa, nki.language as nl
+@nki.jit
+def scale(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(4):
+        tile = nl.ndarray((128, 64), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[i * 128:(i + 1) * 128])
+        nisa.activation(dst=tile, op=nl.exp, data=tile)
+        nisa.dma_copy(dst=out[i * 128:(i + 1) * 128], src=tile)
+    return out
+"""
+
+
 class Failure(Exception):
     pass
 
@@ -77,6 +90,14 @@ class Installed:
                     "certified: 'k'")
         self.expect([self.program("tally-certify"), "k.cert"], "certified: 'k'")
 
+    def tally_nki(self):
+        """A kernel in Python, and the data of what came of it."""
+        (self.folder / "scale.py").write_text(NKI, encoding="utf-8")
+        self.expect([self.program("tally-nki"), "scale.py", "scale", "--arg=x=f32[512,64]", "-o", "n.json",
+                     "--inputs=in"], "12 operations -> 3 instructions")
+        self.expect([self.program("tally"), "sim", "n.json", "--machine=trn2", "--inputs=in", "--check-data"],
+                    "as after the sequential run")
+
     def tally_opt(self):
         self.expect([self.program("tally-opt"), "k.mlir", f"--pass-pipeline={PIPELINE}"],
                     "func.func @k_scalar")
@@ -108,7 +129,7 @@ class Installed:
                     "func.func @k_scalar")
 
     def check(self, mlir_opt):
-        checks = {"tally": self.tally, "tally-certify": self.tally_certify,
+        checks = {"tally": self.tally, "tally-nki": self.tally_nki, "tally-certify": self.tally_certify,
                   "tally-opt": self.tally_opt, "tally-lsp-server": self.tally_lsp_server}
         programs = {path.name for path in (self.prefix / "bin").iterdir()}
         if programs != set(checks):
