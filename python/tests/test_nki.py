@@ -1,14 +1,18 @@
 """Kernels of our own, in both generations, traced and held against NumPy through tally's data."""
 
 import builtins
+import json
 import os
 import random
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 import numpy as np
 
 from tally.nki import Refusal, trace_file
+from tally.nki.document import as_text
 from tally.nki.tree import Limits
 from tally.nki.trace import Raised
 
@@ -222,6 +226,41 @@ class DynamicTest(KernelTest):
         self.assertEqual(expanded(traced), traced.recorder.log)
         self.assertEqual(race(traced), "yes")
         self.other_trips("product", traced, (1, 4, 5), a=a, b=b)
+
+
+class MistakeTest(unittest.TestCase):
+    """What is wrong with code for a traced kernel is told where it is in Python."""
+
+    def test_removed_waits(self):
+        traced = trace_file(support.ROOT / "examples/nki/softmax.py", "softmax",
+                            {"x": tensor(support.random(512, 64)), "blocks": tensor(one(3))})
+        with tempfile.TemporaryDirectory(prefix="tally-nki-") as name:
+            folder = Path(name)
+            (folder / "k.json").write_text(as_text(traced.document), encoding="utf-8")
+            status, text = support.tally("compile", folder / "k.json", "--format=json", "--locations",
+                                         f"--machine={support.machine()}", "-o", folder / "code.json")
+            self.assertEqual(status, 0, text)
+            code = json.loads((folder / "code.json").read_text(encoding="utf-8"))
+            waiting = list(_issues(code))
+            self.assertEqual(len(waiting), 7)
+            for issue in waiting:
+                wait, issue["wait"] = issue["wait"], None
+                (folder / "less.json").write_text(json.dumps(code), encoding="utf-8")
+                status, text = support.tally("check", folder / "less.json", "--race")
+                line = issue["instr"].split(".")[1]
+                self.assertEqual(status, 1, text)
+                self.assertRegex(text, rf"softmax\.py:{line}:\d+: error: ")
+                issue["wait"] = wait
+
+
+def _issues(code):
+    """The issues of a code document that wait."""
+    pending = [operation for engine in code["engines"] for operation in engine["code"]]
+    while pending:
+        operation = pending.pop()
+        pending += operation.get("body", [])
+        if operation["op"] == "issue" and operation["wait"]:
+            yield operation
 
 
 class RefusalTest(unittest.TestCase):

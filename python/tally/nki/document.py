@@ -121,7 +121,9 @@ class Writer:
         name = f"{head.operation}.{head.place.line}" if head.place else head.operation
         self.queues.setdefault(head.engine, set()).add(head.queue)
         self.summary.engines[head.engine] = self.summary.engines.get(head.engine, 0) + 1
-        document = {"instr": self._unique(self.names, name), "queue": head.queue, "op": head.cost}
+        document = {"instr": self._unique(self.names, name), "queue": head.queue}
+        if head.cost:
+            document["op"] = head.cost
         shown = [None] * len(instruction.accesses)
         try:
             computes = _computes(head, instruction.accesses, shown)

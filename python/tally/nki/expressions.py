@@ -213,6 +213,7 @@ class Number:
 
 
 _CALL = re.compile(r"\w+\(.*\)")
+_PLAIN_CALL = re.compile(r"\w+\(\{0\}(, \{\d\})*\)")
 
 
 def _atom(expression):
@@ -245,6 +246,8 @@ class Apply:
             raise Unsayable(f"'{self.operator.name}'")
         if self.operator.name == "copy":
             return self.arguments[0].text()
+        if _PLAIN_CALL.fullmatch(self.operator.text):
+            return self.operator.text.format(*(argument.text() for argument in self.arguments))
         return self.operator.text.format(*map(_atom, self.arguments))
 
     def shape(self, shapes):

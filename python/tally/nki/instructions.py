@@ -12,6 +12,7 @@ new tile, and an expression. Everything else (memory, engines, sums, the trace) 
 alike in tracer.py.
 """
 
+from math import prod
 from typing import Callable, NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ class Call:
 
 def _row(view):
     """Elements in a partition."""
-    return int(np.prod(view.shape[1:], dtype=np.int64))
+    return prod(view.shape[1:])
 
 
 def _free_axes(view):

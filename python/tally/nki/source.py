@@ -271,7 +271,6 @@ def _restore_environment(environment):
 
 def load(path, finder, root):
     """The module of a file, as the package below the root that it is part of, or by its folder."""
-    path, root = os.path.realpath(path), os.path.realpath(root)
     sys.path[:0] = [os.path.dirname(path), root]
     name = os.path.splitext(os.path.relpath(path, root))[0].replace(os.sep, ".")
     if "." in name:

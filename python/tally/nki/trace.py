@@ -41,7 +41,7 @@ class Raised(Exception):
 
 def default_root(path):
     """The folder of the file, or that of the outermost package that it is part of."""
-    folder = os.path.dirname(os.path.realpath(path))
+    folder = os.path.dirname(os.path.abspath(path))
     while os.path.exists(os.path.join(folder, "__init__.py")):
         folder = os.path.dirname(folder)
     return folder
@@ -53,8 +53,8 @@ def trace_file(path, kernel, arguments, *, name=None, root=None, ring=2, grid=()
 
     With `only_run` there are NumPy's results and no document, whatever the trips of dynamic loops.
     """
-    path = os.path.realpath(path)
-    root = root or default_root(path)
+    path = os.path.abspath(path)
+    root = os.path.abspath(root) if root else default_root(path)
     tracer = Tracer(limits, progress, grid, program)
     recorder = tracer.recorder
     recorder.log = [] if keep_log else None

@@ -347,7 +347,7 @@ class Tracer:
         register.known = view.memory.known and not view.unknown
         register.name = register.name or assigned_name(here())
         self.recorder.wrote(register)
-        self.recorder.add(Operation("register_load", "sync", "sync", "register_load", (), here(),
+        self.recorder.add(Operation("register_load", "sync", "sync", None, (), here(),
                                     [("r", view, None)]))
         self.recorder.obstacle("a register is loaded while the kernel runs: its value counts as known "
                                "before, and no wait orders the load before its use")
@@ -364,7 +364,7 @@ class Tracer:
         view.write(np.asarray(register.value))
         view.memory.known = view.memory.known and register.known and not self.recorder.is_dynamic
         self.recorder.wrote(view.memory)
-        self.recorder.add(Operation("register_store", "sync", "sync", "register_store", (), here(),
+        self.recorder.add(Operation("register_store", "sync", "sync", None, (), here(),
                                     [("w", view, None)]))
         self.last = None
 

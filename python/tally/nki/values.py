@@ -8,6 +8,7 @@ What comes from numbers that only a run knows is marked, never guessed: a `Regis
 on inputs is not `known`, and a view at such an address is `unknown`, so its tile says `X[@]`.
 """
 
+from math import prod
 from typing import NamedTuple, Optional
 
 import numpy as np
@@ -149,7 +150,7 @@ class Memory:
     def __init__(self, shape, element, space, modern, family, coordinates, tracer, data=None):
         self.shape, self.element, self.space, self.modern = shape, element, space, modern
         self.family, self.coordinates, self.tracer = family, coordinates, tracer
-        self.size = int(np.prod(shape, dtype=np.int64))
+        self.size = prod(shape)
         if data is None:
             blank = np.nan if element.is_float else 0
             self.data = np.full(shape, blank, element.dtype)
@@ -161,6 +162,9 @@ class Memory:
         self.set_parts = None  # of a sum: where products have been added
         self.zero = False  # zeros that are not written yet
         self.producer = None  # the operation whose result this is, and nothing else
+
+    def __del__(self):
+        self.tracer.recorder.bytes -= self.data.nbytes
 
 
 def whole(memory):
@@ -181,7 +185,7 @@ class View:
     dtype = property(lambda self: self.memory.element)
     buffer = property(lambda self: self.memory.space)
     ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: int(np.prod(self.shape, dtype=np.int64)))
+    size = property(lambda self: prod(self.shape))
     itemsize = property(lambda self: self.memory.element.itemsize)
     name = property(lambda self: self.memory.family.name)
 
@@ -275,9 +279,9 @@ class View:
     def reshape(self, *shape):
         shape = tuple(int(n) for n in (shape[0] if isinstance(shape[0], (tuple, list)) else shape))
         if -1 in shape:
-            rest = -int(np.prod(shape, dtype=np.int64))
+            rest = -prod(shape)
             shape = tuple(self.size // max(rest, 1) if n == -1 else n for n in shape)
-        if int(np.prod(shape, dtype=np.int64)) != self.size:
+        if prod(shape) != self.size:
             refuse(f"a tensor of shape {list(self.shape)} has no shape {list(shape)}")
         strides = reshaped(self.shape, self.strides, shape)
         if strides is None:
