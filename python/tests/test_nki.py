@@ -155,6 +155,13 @@ class FirstGenerationTest(KernelTest):
         self.assertEqual([reason for reason, _ in traced.summary.obstacles],
                          ["'tensor_tensor_scan' computes a scan"])
 
+    def test_used_again(self):
+        x = support.random(128, 64)
+        traced = trace("first", "used_again", x=x)
+        self.check(traced, {"out": np.stack([x * x, 2 * x * x])})
+        self.assertEqual([reason.split(":")[0] for reason, _ in traced.summary.obstacles],
+                         ["a copy that the kernel has not"])
+
     def test_grid(self):
         x = support.random(384, 16)
         traced = trace_file(KERNELS / "first.py", "blocks", {"x": tensor(x)}, grid=(3,), program=(1,))
@@ -210,6 +217,16 @@ class DynamicTest(KernelTest):
                 self.assertTrue(np.allclose(again.expected["out"][:n], want, atol=1e-4))
             self.assertEqual(differences(traced, trips=[f"outer={n}", f"inner={m}"], inputs=again.inputs,
                                          expected=again.expected, strategies=("per-loop", "auto")), [])
+
+    def test_gathered(self):
+        """An address from an input is anywhere, and the numbers are not followed."""
+        x, where = support.random(512, 32), np.array([[256], [0], [128]], np.int32)
+        traced = trace("dynamic", "gathered", x=x, where=where, n=one(3))
+        load = statement(traced, "dma_copy", 2)
+        self.assertEqual(load["reads"], ["x[@]", "start[total(i) mod 2, 0:1, 0:1]"])
+        self.assertNotIn("computes", load)
+        self.assertTrue((traced.expected["out"][:128] == x[256:384]).all())
+        self.assertEqual(race(traced), "yes")
 
     def test_other_inputs(self):
         """The text does not depend on the trips of the trace."""
@@ -325,8 +342,12 @@ class RefusalTest(unittest.TestCase):
                      kernel="first_is_special", x=x, n=one(3))
         self.refused("left by 'break'", file="dynamic", line="for i in nl.dynamic_range", kernel="left_early",
                      x=x, n=one(3))
-        self.refused("ran once in this trace", "at least twice", file="dynamic",
+        self.refused("ran 1 times in this trace", "at least 2 times", file="dynamic",
                      line="for i in nl.dynamic_range", kernel="rows", x=x, n=one(1))
+        self.refused("at least 3 times", file="dynamic", line="for _ in nl.dynamic_range", kernel="carried",
+                     x=x, n=one(2))
+        self.refused("does not move evenly", file="dynamic", line="for _ in nl.dynamic_range",
+                     kernel="carried", x=x, n=one(3))
 
     def test_raises(self):
         with self.assertRaises(Raised) as raised:

@@ -14,7 +14,7 @@ from .elements import ELEMENTS, find_element
 from .expressions import OPERATORS, REDUCTIONS
 from .instructions import INSTRUCTIONS
 from .loops import dynamic_loop, dynamic_while
-from .places import assigned_name, here
+from .places import assigned_name, here, user_frame
 from .refusal import Refusal
 from .values import DynamicSlice, Grid, Mask, Register, View, refuse
 
@@ -244,12 +244,12 @@ class Language:
         start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
         return Grid((max(0, -(-(stop - start) // step)),), start, (step,))
 
-    def static_range(self, start, stop=None, step=1):
+    def static_range(self, start, stop=None, step=1, **_):
         if any(isinstance(bound, Register) for bound in (start, stop, step)):
             refuse("a loop of known trips over a register; use 'nl.dynamic_range'")
         return range(start) if stop is None else range(start, stop, step)
 
-    def dynamic_range(self, start, stop=None, step=1):
+    def dynamic_range(self, start, stop=None, step=1, **_):
         if stop is None:
             start, stop = 0, start
         if isinstance(step, Register):
@@ -259,12 +259,12 @@ class Language:
     def fori_loop(self, lower, upper, body_fun, step=1):
         loop = dynamic_loop(self.tracer.recorder, lower, upper, step)
         loop.name = _parameter(body_fun)
-        for index in loop.run(here()):
+        for index in loop.run(here(), user_frame()):
             body_fun(index)
 
     def while_loop(self, init, body_fun):
         register = [init]
-        for _ in dynamic_while(self.tracer.recorder, lambda: register[0], here()):
+        for _ in dynamic_while(self.tracer.recorder, lambda: register[0], here(), user_frame()):
             register[0] = body_fun(register[0])
 
     def program_id(self, axis=0):
@@ -420,6 +420,7 @@ def _language(tracer, modern, base):
         setattr(module, name, Token(name))
     module.mgrid, module.ds, module.par_dim = _Meshgrid(), DynamicSlice, lambda n: n
     module.NKIObject, module.NkiTensor, module.tensor = NKIObject, View, View
+    module.nc = module.spmd_dim = lambda n, *_: n
     module.no_reorder = _NoReorder
     module.static_assert = _static_assert
     module.device_print = lambda *_, **__: None
@@ -457,6 +458,7 @@ def offered(tracer):
         top.compiler.sbuf, top.compiler.psum = _Allocator("sbuf"), _Allocator("psum")
         top.compiler.skip_middle_end_transformations = top.compiler.enable_stack_allocator = _as_it_is
         top.compiler.force_auto_alloc = _as_it_is
+        top.compiler.no_reorder = lambda *_, **__: _NoReorder()
         top.collectives = modules[f"{base}.collectives"] = Module(f"{base}.collectives")
         for name in ("jit", "trace", "baremetal", "benchmark", "profile"):
             setattr(top, name, _decorator)

@@ -61,7 +61,7 @@ def trace_file(path, kernel, arguments, *, name=None, root=None, ring=2, grid=()
     recorder.interner.only_run = only_run
     try:
         with source.guarded(offered(tracer), hooks(recorder), root) as finder:
-            function = _find(source_module(path, finder, root), kernel, path)
+            function = _find(source_module(path, finder, root, kernel, recorder), kernel, path)
             place = Place(path, function.__code__.co_firstlineno, 0)
             given = {key: tracer.input(key, value.array, value.element, place)
                      if isinstance(value, Tensor) else value for key, value in arguments.items()}
@@ -98,13 +98,20 @@ def _program(tracer):
     return f"{', '.join(map(str, program))} of {', '.join(map(str, tracer.grid))}"
 
 
-def source_module(path, finder, root):
+def source_module(path, finder, root, kernel, recorder):
+    """The module of the file. One that goes on to run its kernels may fail where they are there already."""
     try:
         return source.load(path, finder, root)
     except Refusal:
         raise
     except Exception as error:  # whatever the file does when it is loaded
-        raise Raised(error, root) from error
+        module = next((module for module in finder.loaded
+                       if module.__file__ == path and hasattr(module, kernel)), None)
+        if module is None:
+            raise Raised(error, root) from error
+        recorder.obstacle(f"the file raises {type(error).__name__} when it is loaded, behind the kernel",
+                          _last_place(error, root))
+        return module
 
 
 def _find(module, kernel, path):

@@ -202,11 +202,18 @@ class Tracer:
         known = all(view.memory.known for view in reads) and not any(
             view.unknown for view in [*reads, *targets])
         if known and self.recorder.is_dynamic:
-            known = row.name == "memset" or (row.linear and _adds_constant(call, targets[0]))
+            known = row.linear and _adds_constant(call, targets[0])
         for target in targets:
-            target.memory.known = target.memory.known and known
-            target.memory.written = True
-            self.recorder.wrote(target.memory)
+            memory = target.memory
+            if row.name == "memset" and target.size == memory.size and target.scattered is None:
+                memory.known = True
+                if self.recorder.is_dynamic:
+                    self.recorder.carries(memory)
+            else:
+                memory.known = memory.known and known
+            memory.written = True
+            memory.version += 1
+            self.recorder.wrote(memory)
 
     # ---- Sums
 
@@ -241,6 +248,17 @@ class Tracer:
             self.last = None
         if view.memory.zero:
             self._write_zeros(view.memory)
+        if view.memory.moved is not None:
+            self._copy_back(view.memory)
+
+    def _copy_back(self, memory):
+        """A result is used again after `dst[...] = result` has made its operation write to `dst`."""
+        (dst, version), memory.moved = memory.moved, None
+        if dst.memory.version != version:
+            refuse(f"the result that was assigned to '{dst.name}' is used again, and '{dst.name}' has changed "
+                   "since; use a tile of its own for it")
+        self.recorder.obstacle("a copy that the kernel has not: a result is used again after it was assigned")
+        self.perform("tensor_copy", True, (whole(memory), dst.reshape(memory.shape)))
 
     def _before_write(self, target, role):
         if target.memory.zero:
@@ -329,6 +347,8 @@ class Tracer:
         operation.accesses[number] = (role, dst, flag)
         dst.memory.known = dst.memory.known and value.memory.known
         dst.memory.written = True
+        dst.memory.version += 1
+        value.memory.moved = dst, dst.memory.version
         self.recorder.wrote(dst.memory)
         value.memory.producer = None
         self.last = None
@@ -355,7 +375,8 @@ class Tracer:
 
     def move_register(self, register, source):
         if isinstance(source, Register):
-            register.value, register.known = source.value, source.known
+            # Where it goes round among registers, no few iterations show how.
+            register.value, register.known = source.value, source.known and not self.recorder.is_dynamic
         else:
             register.value, register.known = int(source), True
         self.recorder.wrote(register)

@@ -65,13 +65,14 @@ class Operation:
 
 class OpenLoop:
     __slots__ = ("id", "name", "place", "trips", "iterations", "index", "parent", "copies", "written",
-                 "outer", "locals")
+                 "carried")
 
     def __init__(self, identity, name, place, trips, parent, copies):
         self.id, self.name, self.place, self.trips = identity, name, place, trips
         self.parent, self.copies = parent, copies
         self.iterations, self.index = [], -1
         self.written = []  # memories and registers, if the loop is dynamic
+        self.carried = False  # a known number goes over from one iteration to the next
 
 
 class Trips(NamedTuple):
@@ -207,6 +208,14 @@ class Recorder:
         for outer in self.loops:
             if outer.trips is not None:
                 outer.written += loop.written
+
+    def carries(self, memory):
+        """A memory is set in dynamic loops. Those in whose iteration it was not allocated may read first
+        what the iteration before has left; from the third one on, that shows."""
+        for depth, loop in enumerate(self.loops):
+            here = memory.coordinates[:depth + 1] == self.coordinates()[:depth + 1]
+            if loop.trips is not None and not here:
+                loop.carried = True
 
     def wrote(self, thing):
         """A memory or a register has a new value."""

@@ -145,7 +145,7 @@ class Memory:
 
     __slots__ = ("shape", "element", "space", "data", "family", "coordinates", "known", "modern",
                  "set_parts", "zero", "producer", "size", "tracer", "written",
-                 "first")
+                 "first", "version", "moved")
 
     def __init__(self, shape, element, space, modern, family, coordinates, tracer, data=None):
         self.shape, self.element, self.space, self.modern = shape, element, space, modern
@@ -157,7 +157,8 @@ class Memory:
         else:
             self.data = np.ascontiguousarray(element.fit(data)).reshape(shape)
         self.known = True
-        self.written = False
+        self.written, self.version = False, 0
+        self.moved = None  # where its only writer was made to write instead, and the version of that
         self.first = None  # of an input: its numbers before the kernel ran
         self.set_parts = None  # of a sum: where products have been added
         self.zero = False  # zeros that are not written yet
@@ -240,6 +241,11 @@ class View:
 
     def __setitem__(self, index, value):
         self.memory.tracer.assign(self[index], value)
+
+    def depends_on(self, *_):
+        """An edge of the kernel's own, of the instruction whose result this is."""
+        self.memory.tracer.recorder.obstacle("an edge by 'depends_on': order follows from data alone")
+        return self
 
     # ---- Operators, each an instruction
 
@@ -415,11 +421,13 @@ def reshaped(shape, strides, wanted):
 # ---- Indices --------------------------------------------------------------------------------
 
 
-class DynamicSlice(NamedTuple):
-    """`nl.ds(start, size)`"""
+class DynamicSlice:
+    """`nl.ds(start, size)`; no tuple, since a tuple is several indices."""
 
-    start: object
-    size: int
+    __slots__ = ("start", "size")
+
+    def __init__(self, start, size):
+        self.start, self.size = start, size
 
 
 class Grid:

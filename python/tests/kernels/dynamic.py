@@ -118,3 +118,31 @@ def left_early(x, n):
         nisa.dma_copy(dst=x[0:128], src=x[128:256])
         break
     nisa.dma_copy(dst=x[0:128], src=x[128:256])
+
+
+@nki.jit
+def carried(x, n):
+    """An address that the first iteration finds elsewhere than the others: three trips show it."""
+    columns = x.shape[1]
+    count = register_from(n)
+    start = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=start, value=0)
+    for _ in nl.dynamic_range(count):
+        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x.ap([[columns, 128], [1, columns]], scalar_offset=start))
+        nisa.memset(dst=start, value=128)
+
+
+@nki.jit
+def gathered(x, where, n):
+    """Addresses from an input: known only when it runs."""
+    columns = x.shape[1]
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    count = register_from(n)
+    for i in nl.dynamic_range(count):
+        start = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=start, src=where[nl.ds(i, 1), :])
+        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x.ap([[columns, 128], [1, columns]], scalar_offset=start))
+        nisa.dma_copy(dst=out[nl.ds(i * 128, 128), :], src=tile)
+    return out

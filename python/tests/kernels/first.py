@@ -76,3 +76,16 @@ def blocks(x):
     columns = nl.arange(x.shape[1])[None, :]
     nl.store(out[rows, columns], nl.load(x[rows, columns]) * 3.0)
     return out
+
+
+@nki.jit
+def used_again(x):
+    """A result that is assigned and used: the assignment must not take it away."""
+    out = nl.ndarray((2, 128, 64), dtype=x.dtype, buffer=nl.shared_hbm)
+    kept = nl.ndarray((nl.par_dim(128), 64), dtype=x.dtype, buffer=nl.sbuf)
+    tile = nl.load(x)
+    squares = nisa.activation(op=nl.square, data=tile)
+    kept[...] = squares
+    nl.store(out[0], kept)
+    nl.store(out[1], squares + kept)
+    return out
