@@ -4,6 +4,7 @@ import builtins
 import json
 import os
 import random
+import re
 import sys
 import tempfile
 import unittest
@@ -13,6 +14,9 @@ import numpy as np
 
 from tally.nki import Refusal, trace_file
 from tally.nki.document import as_text
+from tally.nki.elements import ELEMENTS
+from tally.nki.expressions import OPERATORS
+from tally.nki.instructions import INSTRUCTIONS
 from tally.nki.tree import Limits
 from tally.nki.trace import Raised
 
@@ -353,6 +357,48 @@ class RefusalTest(unittest.TestCase):
         with self.assertRaises(Raised) as raised:
             trace_file(KERNELS / "wrong.py", "raises", {"x": tensor(support.random(128, 128))})
         self.assertIsInstance(raised.exception.error, KeyError)
+
+
+class ShapeTest(unittest.TestCase):
+    """One kernel at two shapes gives one text, but for numbers."""
+
+    def same(self, file, kernel, first, second):
+        texts = {re.sub(r"\d+", "#", support.dumped(trace(file, kernel, **given))) for given in (first, second)}
+        self.assertEqual(len(texts), 1)
+
+    def test_shapes(self):
+        r = support.random
+        self.same("second", "scale", {"x": r(512, 64)}, {"x": r(768, 32)})
+        self.same("second", "matmul", {"a": r(384, 256), "b": r(384, 512)}, {"a": r(256, 512), "b": r(256, 1024)})
+        self.same("second", "slots_by_hand", {"x": r(1024, 16)}, {"x": r(640, 16)})
+        self.same("first", "softmax", {"x": r(256, 128)}, {"x": r(512, 64)})
+        self.same("dynamic", "rows", {"x": r(512, 16), "n": one(2)}, {"x": r(1024, 32), "n": one(5)})
+
+
+class DocumentedTest(unittest.TestCase):
+    """What docs/guide/Nki.md lists is what there is."""
+
+    def test_instructions(self):
+        text = (support.ROOT / "docs/guide/Nki.md").read_text(encoding="utf-8")
+        row = next(line for line in text.splitlines() if line.startswith("| instructions |"))
+        first, second = (set(re.findall(r"`(\w+)`", cell)) for cell in row.split("|")[2:4])
+        self.assertEqual(first, {name for name, row in INSTRUCTIONS.items() if row.first})
+        self.assertEqual(first | second, set(INSTRUCTIONS))
+
+    def test_operators(self):
+        text = (support.ROOT / "docs/guide/Nki.md").read_text(encoding="utf-8")
+        row = next(line for line in text.splitlines() if line.startswith("| operators |"))
+        named = set(re.findall(r"`(\w+)`", row))
+        by_class = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and",
+                    "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor",
+                    "invert", "left_shift", "right_shift", "where", "copy"}
+        self.assertEqual(named, set(OPERATORS) - by_class)
+
+    def test_types(self):
+        text = (support.ROOT / "docs/guide/Nki.md").read_text(encoding="utf-8")
+        row = next(line for line in text.splitlines() if line.startswith("Element types:"))
+        followed = set(re.findall(r"`(\w+)`", row.split(", whose")[0]))
+        self.assertEqual(followed, {name for name, element in ELEMENTS.items() if element.said})
 
 
 class StateTest(unittest.TestCase):

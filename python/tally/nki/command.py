@@ -17,7 +17,7 @@ import numpy as np
 
 from .document import as_text
 from .elements import find_element
-from .refusal import Refusal
+from .refusal import Refusal, shown_path
 from .trace import Raised, Tensor, trace_file
 from .tree import Limits
 
@@ -207,6 +207,6 @@ def _traceback(raised):
               if os.path.realpath(frame.filename).startswith(os.path.realpath(raised.root) + os.sep)]
     lines = [f"error: the kernel raises {type(error).__name__}: {str(error) or 'without a message'}"]
     for frame in frames[-4:]:
-        lines.append(f"{frame.filename}:{frame.lineno}: note: in '{frame.name}'")
+        lines.append(f"{shown_path(frame.filename)}:{frame.lineno}: note: in '{frame.name}'")
         lines.append(f"    {frame.line}")
     return "\n".join(lines)

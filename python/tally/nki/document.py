@@ -7,10 +7,10 @@ instructions is checked as before, and their numbers are not followed.
 """
 
 import json
-import os
 from math import prod
 
 from .expressions import Unsayable, broadcast, is_elementwise
+from .refusal import shown_path
 from .resolve import Loop, free_name, most_trips
 from .rings import layouts
 
@@ -57,21 +57,12 @@ class Summary:
         lines.append("  engines: " + ", ".join(f"{name} {count}" for name, count in self.engines.items()))
         for (reason, place), count in self._sorted():
             times = f" ({count} times)" if count > 1 else ""
-            lines.append(f"  not said: {_relative(place) if place else ''}: {reason}{times}")
+            lines.append(f"  not said: {place or ''}: {reason}{times}")
         return "\n".join(lines)
 
 
 def _where(place):
-    return {"file": _file(place.file), "line": place.line} if place else {}
-
-
-def _file(path):
-    relative = os.path.relpath(path)
-    return path if relative.startswith("..") else relative
-
-
-def _relative(place):
-    return str(place._replace(file=_file(place.file)))
+    return {"file": shown_path(place.file), "line": place.line} if place else {}
 
 
 class Writer:
@@ -166,7 +157,7 @@ class Writer:
     def _loc(self, place):
         if place is None or not self.files:
             return {}
-        return {"loc": {"file": _file(place.file), "line": place.line, "column": place.column}}
+        return {"loc": {"file": shown_path(place.file), "line": place.line, "column": place.column}}
 
     @staticmethod
     def _unique(names, wanted):

@@ -5,6 +5,7 @@ only exception that leaves the tracer on purpose: whatever else comes out of a k
 own, and is shown with its own traceback.
 """
 
+import os
 from typing import NamedTuple
 
 
@@ -16,7 +17,13 @@ class Place(NamedTuple):
     column: int
 
     def __str__(self):
-        return ":".join(str(part) for part in self if part)
+        return ":".join(str(part) for part in (shown_path(self.file), *self[1:]) if part)
+
+
+def shown_path(path):
+    """A path as users read it: from the current folder on, if it is below that."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
 
 
 class Refusal(Exception):
