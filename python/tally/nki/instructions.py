@@ -51,6 +51,14 @@ class Call:
         self.reads.append(view)
         return Read(len(self.reads) - 1)
 
+    def read_like(self, view, other):
+        """A tile that meets another element by element, in the other's shape: the device looks at how
+        many elements a partition has, and not at their axes."""
+        same = isinstance(view, View) and isinstance(other, View) and view.shape != other.shape
+        if same and view.shape[:1] == other.shape[:1] and view.size == other.size:
+            view = view.reshape(other.shape)
+        return self.read(view)
+
     def operand(self, value):
         """A tile, or a number that is the same for all elements."""
         if isinstance(value, View):
@@ -94,7 +102,7 @@ def _memset(call):
 
 
 def _tensor_tensor(call):
-    left, right = call.read(call.data1), call.read(call.data2)
+    left, right = call.read(call.data1), call.read_like(call.data2, call.data1)
     return [(call.dst, Apply(find_operator(call.op), left, right))]
 
 
@@ -121,7 +129,8 @@ def _tensor_scalar_reduce(call):
 
 def _scalar_tensor_tensor(call):
     x = _applied(call, call.read(call.data), call.op0, call.operand0, call.reverse0)
-    return [(call.dst, _applied(call, x, call.op1, call.operand1, call.reverse1))]
+    y = call.read_like(call.operand1, call.data)
+    return [(call.dst, Apply(find_operator(call.op1), *((y, x) if call.reverse1 else (x, y))))]
 
 
 def _with_reduction(call, x):

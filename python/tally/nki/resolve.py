@@ -194,21 +194,42 @@ def _start(flag):
 
 
 def most_trips(nodes):
-    """For each loop that moves a tile, by its name, how often it can run before the tile has left its
-    buffer: the kernel itself allows no more trips."""
-    most = {}
+    """For dynamic loops that move a tile, by name, how often they can run until the tile has left its
+    buffer: the kernel itself allows no more trips. Loops that move a tile together have no bound of
+    their own."""
+    last, most, joint = {}, {}, set()
+    for loop in _loops(nodes):
+        last[loop.name] = None if loop.source.dynamic else loop.source.trips - 1
     for instruction in instructions(nodes):
         for access in instruction.accesses:
             tile = access.tile
             for first, count, step, extent in zip(access.firsts, tile.counts or (), tile.steps or (),
                                                   tile.family.shape):
-                room = extent - 1 - (count - 1) * step - first.constant
-                if room < 0 or any(factor < 0 for _, factor in first.factors) or any(
-                        part[0] < 0 for part in first.parts):
-                    continue
-                for name, factor in first.factors:
-                    most[name] = min(most.get(name, room // factor + 1), room // factor + 1)
-    return most
+                dynamic = [(name, factor) for name, factor in first.factors if last[name] is None]
+                if len(dynamic) > 1 or any(factor < 0 for _, factor in dynamic):
+                    joint |= {name for name, _ in dynamic}
+                elif dynamic:
+                    (name, factor), = dynamic
+                    room = extent - 1 - (count - 1) * step - _highest(first, last)
+                    trips = max(0, room // factor + 1)
+                    most[name] = min(most.get(name, trips), trips)
+    return {name: trips for name, trips in most.items() if name not in joint}
+
+
+def _highest(linear, last):
+    """The largest value, with the variables of dynamic loops at 0."""
+    value = linear.constant + sum(max(0, factor * (last[name] or 0)) for name, factor in linear.factors)
+    for scale, word, by, inner in linear.parts:
+        top = by - 1 if word == "mod" else _highest(inner, last) // by
+        value += max(0, scale * top)
+    return value
+
+
+def _loops(nodes):
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield node
+            yield from _loops(node.body)
 
 
 def instructions(nodes):
