@@ -173,6 +173,59 @@ class FirstGenerationTest(KernelTest):
         self.assertIn("program 1 of 3", traced.summary.text())
 
 
+    def reasons(self, traced):
+        return [reason for reason, _ in traced.summary.obstacles]
+
+    def test_windows(self):
+        x = support.random(16, 20)
+        traced = trace("first", "windows", x=x)
+        self.assertLess(np.abs(traced.expected["out"] - (x[:, :-2] + x[:, 1:-1] + x[:, 2:])).max(), 1e-5)
+        self.assertEqual(self.reasons(traced),
+                         ["'tensor_reduce' computes with a tile of 'tile' that is no box of its buffer"])
+        self.assertEqual(race(traced), "yes")
+
+    def test_transposes(self):
+        x = support.random(128, 64)
+        traced = trace("first", "transposes", x=x)
+        self.check(traced, {"out": np.stack([x.T, x.T])})
+        queues = [found["queue"] for found in statements(traced).values()]
+        self.assertEqual(queues, ["sync.dma", "tensor", "gpsimd", "gpsimd.dma", "vector", "gpsimd.dma"])
+
+
+class MoreTest(KernelTest):
+    def test_objects(self):
+        x = support.random(128, 64)
+        traced = trace("more", "objects", x=x)
+        self.check(traced, {"out": np.maximum(0.5 * x, 0)})
+        self.assertEqual(counts(traced), (12, 3, 3))
+
+    def test_halves(self):
+        x = support.random(128, 10, 8)
+        traced = trace("more", "halves", x=x)
+        self.check(traced, {"out": np.stack([x[:, i // 2] - x[:, (3 * i) % 5] for i in range(10)])})
+        self.assertEqual(counts(traced), (21, 3, 1))
+        reads = statement(traced, "tensor_tensor")["reads"]
+        self.assertEqual(reads, ["tile[0:128, while floordiv 2:1, 0:8]", "tile[0:128, (3*while) mod 5:1, 0:8]"])
+
+    def test_chosen(self):
+        x, y = support.random(128, 32), support.random(128, 32, seed=2)
+        traced = trace("more", "chosen", x=x, y=y)
+        self.check(traced, {"out": (1 - np.maximum(x, y)) * (x < y)})
+
+    def test_causal_mask(self):
+        x = support.random(128, 128)
+        traced = trace("more", "causal_mask", x=x)
+        self.assertTrue((traced.expected["out"] == np.where(np.tril(np.ones((128, 128))) > 0, x, -1e9)).all())
+        self.assertEqual([reason for reason, _ in traced.summary.obstacles],
+                         ["'affine_select' computes a select by an affine condition"])
+
+    def test_rows_by_table(self):
+        x, table = support.random(300, 16), (np.arange(128, dtype=np.int32)[:, None] * 7) % 300
+        traced = trace("more", "rows_by_table", x=x, table=table)
+        self.check(traced, {"out": x[table[:, 0]]})
+        self.assertEqual(statement(traced, "dma_copy", 1)["computes"], "gather(r0, r1)")
+
+
 class DynamicTest(KernelTest):
     """Loops that run as often as memory says are loops of run-time trips, right for other trips, too."""
 
@@ -231,6 +284,24 @@ class DynamicTest(KernelTest):
         self.assertNotIn("computes", load)
         self.assertTrue((traced.expected["out"][:128] == x[256:384]).all())
         self.assertEqual(race(traced), "yes")
+
+    def test_after_the_loop(self):
+        traced = trace("dynamic", "after_the_loop", x=support.random(512, 16), n=one(3))
+        self.assertEqual(statement(traced, "dma_copy", 1)["reads"][0], "x[128*i:128, 0:16]")
+        self.assertEqual(statement(traced, "dma_copy", 2)["reads"][0], "x[@]")
+
+    def test_doubled(self):
+        traced = trace("dynamic", "doubled", x=support.random(128, 16), n=one(2))
+        self.assertEqual(statement(traced, "dma_copy", 1)["reads"][0], "x[@]")
+
+    def test_start_and_step(self):
+        x = support.random(1024, 16)
+        traced = trace("dynamic", "start_and_step", x=x, last=one(384))
+        self.assertEqual(traced.summary.dynamic, ["i (value end.trips)"])
+        for last, trips in ((384, 3), (0, 0), (100, 1), (1024, 8)):
+            again = support.rerun("dynamic", "start_and_step", x=x, last=one(last))
+            self.assertEqual(differences(traced, trips=[f"i={trips}"], inputs=again.inputs,
+                                         expected=again.expected, strategies=("per-loop", "auto")), [])
 
     def test_other_inputs(self):
         """The text does not depend on the trips of the trace."""

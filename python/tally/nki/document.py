@@ -9,7 +9,7 @@ instructions is checked as before, and their numbers are not followed.
 import json
 from math import prod
 
-from .expressions import Unsayable, broadcast, is_elementwise
+from .expressions import Gather, Unsayable, broadcast, is_elementwise
 from .refusal import shown_path
 from .resolve import Loop, free_name, most_trips
 from .rings import layouts
@@ -178,14 +178,17 @@ def _computes(head, accesses, shown):
         return None
     if not head.results:
         raise Unsayable("what a register holds")
-    for access in accesses:
+    gathered = [result.source.index for result in head.results if isinstance(result, Gather)]
+    for number, tile in enumerate(reads):
+        _check_tile(tile, number in gathered)
+    for access in targets:
         _check_tile(access.tile)
     texts = [result.text() for result in head.results]
     shapes = _read_shapes(head.results, reads)
     read = target = 0
     for number, access in enumerate(accesses):
         if access.tile.role == "r":
-            if read in shapes:
+            if read in shapes and not access.tile.whole:
                 shown[number] = _show(access.tile.counts, shapes[read])
             read += 1
         else:
@@ -194,11 +197,13 @@ def _computes(head, accesses, shown):
     return "; ".join(_started(text, access) for text, access in zip(texts, targets))
 
 
-def _check_tile(tile):
-    if tile.whole:
-        raise Unsayable("with an address that only a run knows")
+def _check_tile(tile, gathered=False):
     if not tile.family.element.said:
         raise Unsayable(f"with numbers of type '{tile.family.element}'")
+    if gathered:
+        return
+    if tile.whole:
+        raise Unsayable("with an address that only a run knows")
     if not tile.exact:
         raise Unsayable(f"with a tile of '{tile.family.name}' that is no box of its buffer")
     if not tile.ordered:
@@ -212,7 +217,8 @@ def _read_shapes(results, reads):
         result.wants(reads, wants)
     try:
         for index, shape in wants.items():
-            _show(reads[index].counts, shape)
+            if not reads[index].whole:
+                _show(reads[index].counts, shape)
         return wants
     except Unsayable:
         if not all(map(is_elementwise, results)):

@@ -332,6 +332,27 @@ class MatMul:
         _as_matrix(self.moving, operands, wants)
 
 
+class Gather:
+    """Rows of a whole buffer, by a column of indices."""
+
+    def __init__(self, source, indices):
+        self.source, self.indices = source, indices
+        self.key = ("gather", source.key, indices.key)
+
+    def value(self, values):
+        return self.source.value(values)  # a view at addresses from memory reads what is there
+
+    def shape(self, shapes):
+        return self.source.shape(shapes)
+
+    def text(self):
+        return f"gather({self.source.text()}, {self.indices.text()})"
+
+    def wants(self, operands, wants):
+        want(wants, self.source.index, operands[self.source.index].shape)
+        want(wants, self.indices.index, operands[self.indices.index].shape[:1])
+
+
 class Opaque:
     """What NumPy computes and the language of kernels cannot say; `key` says which."""
 

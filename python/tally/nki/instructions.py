@@ -17,7 +17,7 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
-from .expressions import (OPERATORS, Apply, MatMul, Number, Opaque, Read, Reduce, Transpose,
+from .expressions import (OPERATORS, Apply, Gather, MatMul, Number, Opaque, Read, Reduce, Transpose,
                           find_operator, find_reduction)
 from .refusal import Refusal
 from .values import Register, View
@@ -87,6 +87,8 @@ def _free_axes(view):
 
 
 def _copy(call):
+    if isinstance(call.src, View) and call.src.gathers_rows():
+        return [(call.dst, Gather(call.read(call.src), call.read(call.src.sources[-1])))]
     return [(call.dst, call.read(call.src))]
 
 

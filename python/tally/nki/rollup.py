@@ -31,6 +31,10 @@ PLAIN, FLAG = 0, -1  # kinds of numbers; m > 0: a number modulo m
 FIRST = "first"
 
 
+class Uneven(Refusal):
+    """Iterations of a dynamic loop that are no single body."""
+
+
 class Modular(NamedTuple):
     scale: int
     modulus: int
@@ -311,10 +315,10 @@ def _roll_dynamic(loop, blocks, interner):
         return []
     for number, block in enumerate(blocks):
         if block.key != blocks[0].key:
-            raise Refusal(f"iteration {number} of the dynamic loop over '{loop.name}' does something else "
-                          "than iteration 0, but the device has one body for all of them; keep what "
-                          "changes in memory or in registers",
-                          _difference(blocks[0], block, interner) or loop.place)
+            raise Uneven(f"iteration {number} of the dynamic loop over '{loop.name}' does something else "
+                         "than iteration 0, but the device has one body for all of them; keep what "
+                         "changes in memory or in registers",
+                         _difference(blocks[0], block, interner) or loop.place)
     kinds = interner.kinds[blocks[0].key]
     matrix = np.array([block.numbers for block in blocks], np.int64).reshape(len(blocks), len(kinds))
     patterns = _patterns(matrix, kinds)

@@ -11,6 +11,7 @@ from .loops import hooks
 from .modules import Kernel, offered
 from .refusal import Place, Refusal
 from .resolve import Resolver
+from .rollup import Uneven
 from .tracer import Tracer
 from .tree import Limits
 
@@ -55,28 +56,47 @@ def trace_file(path, kernel, arguments, *, name=None, root=None, ring=2, grid=()
     """
     path = os.path.abspath(path)
     root = os.path.abspath(root) if root else default_root(path)
-    tracer = Tracer(limits, progress, grid, program)
+    unknown = set()
+    while True:
+        tracer = Tracer(limits, progress, grid, program, unknown)
+        tracer.recorder.log = [] if keep_log else None
+        tracer.recorder.interner.only_run = only_run
+        try:
+            function, block = _run(tracer, path, kernel, arguments, root)
+            break
+        except Uneven:
+            # A number that later iterations make unknown was known in the first one: once more, without.
+            if tracer.recorder.demoted <= unknown:
+                raise
+            unknown |= tracer.recorder.demoted
+        finally:
+            places.forget()
+    return _result(tracer, block, name or function.__name__, ring, only_run)
+
+
+def _run(tracer, path, kernel, arguments, root):
+    """Runs the kernel; gives its function and what was recorded."""
     recorder = tracer.recorder
-    recorder.log = [] if keep_log else None
-    recorder.interner.only_run = only_run
-    try:
-        with source.guarded(offered(tracer), hooks(recorder), root) as finder:
-            function = _find(source_module(path, finder, root, kernel, recorder), kernel, path)
-            place = Place(path, function.__code__.co_firstlineno, 0)
-            given = {key: tracer.input(key, value.array, value.element, place)
-                     if isinstance(value, Tensor) else value for key, value in arguments.items()}
-            _check_arguments(function, given, place)
-            _call(function, given, root)
-            block = recorder.finish()
-    finally:
-        places.forget()
+    with source.guarded(offered(tracer), hooks(recorder), root) as finder:
+        function = _find(source_module(path, finder, root, kernel, recorder), kernel, path)
+        place = Place(path, function.__code__.co_firstlineno, 0)
+        given = {key: tracer.input(key, value.array, value.element, place)
+                 if isinstance(value, Tensor) else value for key, value in arguments.items()}
+        _check_arguments(function, given, place)
+        _call(function, given, root)
+        block = recorder.finish()
     if recorder.operations == 0:
         raise Refusal(f"the kernel '{kernel}' ran no operation", place)
+    return function, block
+
+
+def _result(tracer, block, name, ring, only_run):
+    recorder = tracer.recorder
     document = summary = buffers = None
     if not only_run:
         resolver = Resolver(recorder)
         nodes = resolver.kernel(block)
-        document, summary, buffers = kernel_document(name or function.__name__, recorder, nodes, ring)
+        document, summary, buffers = kernel_document(name, recorder, nodes, ring)
         summary.program, summary.written_out = _program(tracer), resolver.written_out
     return Traced(document, summary, _arrays(tracer.inputs, buffers, "first"),
                   _arrays([memory for memory in tracer.hbm if memory.written], buffers, "data"),

@@ -28,11 +28,13 @@ def _names(text):
 
 
 class Tracer:
-    def __init__(self, limits=Limits(), progress=None, grid=(), program=()):
+    """`unknown` holds places whose memories count as depending on inputs from the start."""
+
+    def __init__(self, limits=Limits(), progress=None, grid=(), program=(), unknown=()):
         self.recorder = Recorder(limits, progress)
         self.grid, self.program = tuple(grid), tuple(program)
         self.last = None  # the latest operation, if its result is new and untouched
-        self.inputs, self.hbm = [], []
+        self.inputs, self.hbm, self.unknown = [], [], unknown
 
     # ---- Memory
 
@@ -55,6 +57,8 @@ class Tracer:
         memory = Memory(shape, kind, str(space), modern, family, coordinates, self, data)
         if memory.space == "hbm":
             self.hbm.append(memory)
+        if place in self.unknown:
+            memory.known, memory.never_known = False, True
         return whole(memory)
 
     def input(self, name, array, element, place):
@@ -206,10 +210,12 @@ class Tracer:
         for target in targets:
             memory = target.memory
             if row.name == "memset" and target.size == memory.size and target.scattered is None:
-                memory.known = True
+                memory.known = not memory.never_known
                 if self.recorder.is_dynamic:
                     self.recorder.carries(memory)
             else:
+                if memory.known and not known and self.recorder.is_dynamic:
+                    self.recorder.demoted.add(memory.family.place)
                 memory.known = memory.known and known
             memory.written = True
             memory.version += 1

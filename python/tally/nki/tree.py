@@ -99,6 +99,7 @@ class Recorder:
         self.operations = self.iterations = self.bytes = 0
         self.obstacles = {}
         self.log = None  # tests keep every operation here
+        self.demoted = set()  # places of memories whose numbers an iteration of a dynamic loop made unknown
         self.refusal = None  # what could not be raised where it was found
 
     # ---- Operations

@@ -145,7 +145,7 @@ class Memory:
 
     __slots__ = ("shape", "element", "space", "data", "family", "coordinates", "known", "modern",
                  "set_parts", "zero", "producer", "size", "tracer", "written",
-                 "first", "version", "moved")
+                 "first", "version", "moved", "never_known")
 
     def __init__(self, shape, element, space, modern, family, coordinates, tracer, data=None):
         self.shape, self.element, self.space, self.modern = shape, element, space, modern
@@ -156,7 +156,7 @@ class Memory:
             self.data = np.full(shape, blank, element.dtype)
         else:
             self.data = np.ascontiguousarray(element.fit(data)).reshape(shape)
-        self.known = True
+        self.known, self.never_known = True, False
         self.written, self.version = False, 0
         self.moved = None  # where its only writer was made to write instead, and the version of that
         self.first = None  # of an input: its numbers before the kernel ran
@@ -376,6 +376,13 @@ class View:
         index = np.clip(index, 0, self.memory.size - 1)
         return View(self.memory, offset, shape, strides, True, self.sources + (by,), index)
 
+    def gathers_rows(self):
+        """Whether each partition is a whole row of the memory, at an index from memory."""
+        row = self.memory.shape[1:]
+        return (self.scattered is not None and len(self.sources) == 1 and self.offset == 0
+                and self.shape[1:] == row and self.strides[1:] == row_major(row)
+                and self.sources[0].size == self.shape[0])
+
     def vector_select(self, dim, vector_offset):
         shape = (vector_offset.shape[0],) + self.shape[1:]
         return self._scattered(vector_offset, self.strides[dim], self.offset, shape, self.strides)
@@ -389,32 +396,19 @@ class View:
 
 def reshaped(shape, strides, wanted):
     """The strides with which the pattern has the wanted shape, or None."""
-    have = [(n, s) for n, s in zip(shape, strides) if n != 1]
-    result, at, left = [], len(have), 1
-    stride = 1
+    have = _merged([(n, s) for n, s in zip(shape, strides) if n != 1])
+    result, left, stride = [], 1, 1
     for extent in reversed(wanted):
         if extent == 1:
             result.append(0)
             continue
         if left == 1:
-            at -= 1
-            if at < 0:
-                return None
-            left, stride = have[at]
-        count = extent
-        result.append(stride)
-        while count > left:
-            # The axis goes on over the one before it, if that one begins where this one ends.
-            if count % left or at == 0 or have[at - 1][1] != left * stride:
-                return None
-            count //= left
-            stride *= left
-            at -= 1
-            left = have[at][0]
-        if left % count:
+            left, stride = have.pop()
+        if left % extent:
             return None
-        left //= count
-        stride *= count
+        result.append(stride)
+        left //= extent
+        stride *= extent
     return tuple(reversed(result))
 
 

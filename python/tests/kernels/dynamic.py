@@ -146,3 +146,47 @@ def gathered(x, where, n):
         nisa.dma_copy(dst=tile, src=x.ap([[columns, 128], [1, columns]], scalar_offset=start))
         nisa.dma_copy(dst=out[nl.ds(i * 128, 128), :], src=tile)
     return out
+
+
+@nki.jit
+def after_the_loop(x, n):
+    """An address that has grown with the trips of a dynamic loop is not known behind it."""
+    columns = x.shape[1]
+    out = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    count = register_from(n)
+    start = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=start, value=0)
+    tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+    for _ in nl.dynamic_range(count):
+        nisa.dma_copy(dst=tile, src=x.ap([[columns, 128], [1, columns]], scalar_offset=start))
+        nisa.tensor_scalar(dst=start, data=start, op0=nl.add, operand0=128)
+    nisa.dma_copy(dst=tile, src=x.ap([[columns, 128], [1, columns]], scalar_offset=start))
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+
+
+@nki.jit
+def doubled(x, n):
+    """An address that does not grow evenly, although two iterations would not show it."""
+    columns = x.shape[1]
+    count = register_from(n)
+    start = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=start, value=1)
+    tile = nl.ndarray((64, columns), dtype=x.dtype, buffer=nl.sbuf)
+    for _ in nl.dynamic_range(count):
+        nisa.dma_copy(dst=tile, src=x.ap([[columns, 64], [1, columns]], scalar_offset=start))
+        nisa.tensor_scalar(dst=start, data=start, op0=nl.multiply, operand0=2)
+
+
+@nki.jit
+def start_and_step(x, last):
+    """Bounds that are registers, and a step."""
+    columns = x.shape[1]
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    begin, end = nisa.register_alloc(0), register_from(last)
+    for i in nl.dynamic_range(begin, end, 128):
+        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x.ap([[columns, 128], [1, columns]], scalar_offset=i))
+        nisa.activation(dst=tile, op=nl.sigmoid, data=tile)
+        nisa.dma_copy(dst=out.ap([[columns, 128], [1, columns]], scalar_offset=i), src=tile)
+    return out

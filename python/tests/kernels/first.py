@@ -89,3 +89,25 @@ def used_again(x):
     nl.store(out[0], kept)
     nl.store(out[1], squares + kept)
     return out
+
+
+@nki.jit
+def windows(x):
+    """Sums over windows that overlap: index grids, and tiles that are no boxes."""
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns - 2), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    row, first, offset = nl.mgrid[0:rows, 0:columns - 2, 0:3]
+    nl.store(out, nl.sum(tile[row, first + offset], axis=2))
+    return out
+
+
+@nki.jit
+def transposes(x):
+    """On both engines that can, and back."""
+    out = nl.ndarray((2, x.shape[1], x.shape[0]), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    through_psum = nisa.tensor_copy(nisa.nc_transpose(tile), engine=nisa.gpsimd_engine)
+    nl.store(out[0], through_psum)
+    nl.store(out[1], nisa.nc_transpose(tile, engine=nisa.vector_engine))
+    return out

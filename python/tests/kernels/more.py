@@ -1,0 +1,100 @@
+"""Python around instructions: classes, closures, helpers, and instructions that are seldom used."""
+
+import dataclasses
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+class Config(nl.NKIObject):
+    """Made from its annotations."""
+
+    rows: int
+    factor: float = 0.5
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    index: int
+    of: int
+
+    def columns(self, total):
+        width = total // self.of
+        return slice(self.index * width, (self.index + 1) * width)
+
+
+def loaded(source, columns):
+    tile = nl.ndarray((128, columns.stop - columns.start), dtype=source.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, source[:, columns])
+    return tile
+
+
+@nki.jit
+def objects(x):
+    """Tiles through helpers, dataclasses, dictionaries and closures."""
+    config = Config(rows=128)
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    parts = [Part(index, 4) for index in range(4)]
+    tiles = {part: loaded(x, part.columns(x.shape[1])) for part in parts}
+
+    def scaled(part):
+        nisa.activation(tiles[part], nl.relu, tiles[part], scale=config.factor)
+
+    for part in parts:
+        scaled(part)
+    for part in reversed(parts):
+        nisa.dma_copy(out[:, part.columns(x.shape[1])], tiles[part])
+    return out
+
+
+@nki.jit
+def halves(x):
+    """`i // 2` and `(3 * i) % 5` as addresses, in a `while` of Python."""
+    out = nl.ndarray((10, 128, 8), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 10, 8), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, x)
+    i = 0
+    while i < 10:
+        part = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.tensor_tensor(part, tile[:, nl.ds(i // 2, 1), :], tile[:, nl.ds((3 * i) % 5, 1), :], nl.subtract)
+        nisa.dma_copy(out[i], part)
+        i += 1
+    return out
+
+
+@nki.jit
+def chosen(x, y):
+    """Comparisons, predicated copies, and reductions over partitions."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    left, right = loaded(x, slice(0, x.shape[1])), loaded(y, slice(0, y.shape[1]))
+    less = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_tensor(less, left, right, nl.less)
+    nisa.tensor_copy_predicated(dst=left, src=right, predicate=less)
+    nisa.scalar_tensor_tensor(dst=right, data=left, op0=nl.subtract, operand0=1.0, op1=nl.multiply, operand1=less,
+                              reverse0=True)
+    nisa.dma_copy(out, right)
+    return out
+
+
+@nki.jit
+def causal_mask(x):
+    """A select by place, which is traced and not followed."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = loaded(x, slice(0, x.shape[1]))
+    nisa.affine_select(dst=tile, pattern=[[-1, x.shape[1]]], channel_multiplier=1, on_true_tile=tile,
+                       on_false_value=-1e9, cmp_op=nl.greater_equal)
+    nisa.dma_copy(out, tile)
+    return out
+
+
+@nki.jit
+def rows_by_table(x, table):
+    """Each partition from a row of its own."""
+    out = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.shared_hbm)
+    rows = nl.ndarray((128, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(rows, table)
+    tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, x.ap([[x.shape[1], 128], [1, x.shape[1]]], vector_offset=rows, indirect_dim=0))
+    nisa.dma_copy(out, tile)
+    return out
