@@ -74,18 +74,19 @@ class Kernel:
 
     def condition(self, depth):
         name, trips = self.random.choice(self.static())
-        test = self.random.choice([f"{name} == 0", f"{name} > 0", f"{name} == {trips - 1}", f"{name} % 2 == 0"])
-        self.add(depth, f"if {test}:")
+        test = self.random.choice(["== 0", "> 0", f"== {trips - 1}", "% 2 == 0"])
+        self.add(depth, f"if {name} {test}:")
         self.step(depth + 1)
 
     def listed(self, depth):
         """Tiles that one loop makes and another uses."""
-        tiles, trips, first, second = self.new("tiles"), self.random.choice([2, 3]), self.new("i"), self.new("i")
+        tiles, first, second = self.new("tiles"), self.new("i"), self.new("i")
+        trips = self.random.choice([2, 3])
         self.add(depth, f"{tiles} = []")
         self.add(depth, f"for {first} in range({trips}):")
         self.add(depth + 1, f"{tiles}.append(nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.sbuf))")
-        self.add(depth + 1, f"nisa.activation({tiles}[{first}], nl.copy, data[:, {self.row(first, trips)}, :], "
-                            "scale=0.5)")
+        self.add(depth + 1, f"nisa.activation({tiles}[{first}], nl.copy, "
+                            f"data[:, {self.row(first, trips)}, :], scale=0.5)")
         self.add(depth, f"for {second} in range({trips}):")
         self.add(depth + 1, f"nisa.tensor_copy(data[:, {self.row(second, trips)}, :], "
                             f"{tiles}[{self.random.choice([second, f'{trips - 1} - {second}'])}])")
@@ -113,6 +114,7 @@ class Kernel:
         """Through a tile of its own, which becomes a ring."""
         tile = self.new("t")
         self.add(depth, f"{tile} = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.sbuf)")
-        self.add(depth, f"nisa.tensor_scalar({tile}, data[:, {self.row()}, :], nl.multiply, 0.5, False, nl.add, "
-                        f"{self.random.randrange(1, 9)}.0)")
-        self.add(depth, f"nisa.tensor_tensor(data[:, {self.row()}, :], {tile}, data[:, {self.row()}, :], nl.add)")
+        self.add(depth, f"nisa.tensor_scalar({tile}, data[:, {self.row()}, :], nl.multiply, 0.5, False, "
+                        f"nl.add, {self.random.randrange(1, 9)}.0)")
+        self.add(depth, f"nisa.tensor_tensor(data[:, {self.row()}, :], {tile}, data[:, {self.row()}, :], "
+                        "nl.add)")

@@ -77,6 +77,8 @@ class SecondGenerationTest(KernelTest):
         self.assertEqual(matmul["computes"], "start(k.2, matmul(r0, r1))")
         self.assertEqual(matmul["reads"][0], "tile[total(m) mod 2, k.2, 0:128, 0:128]")
         self.assertEqual(statement(traced, "tensor_copy")["queue"], "scalar")
+        # A ring turns with the innermost loop that its tiles outlive.
+        self.assertEqual(matmul["accumulates"], ["total_[total(n) mod 2, 0:128, 0:256]"])
 
     def test_slots_by_hand(self):
         x = support.random(128 * 7, 32)
@@ -165,6 +167,14 @@ class FirstGenerationTest(KernelTest):
         self.check(traced, {"out": np.stack([x * x, 2 * x * x])})
         self.assertEqual([reason.split(":")[0] for reason, _ in traced.summary.obstacles],
                          ["a copy that the kernel has not"])
+
+    def test_zeros(self):
+        """Zeros in PSUM are written where something sees them, and not before a sum that covers them."""
+        a, b = support.random(128, 32), support.random(128, 64, seed=2)
+        traced = trace("first", "zeros", a=a, b=b)
+        sums = np.concatenate([a.T @ b, np.zeros((32, 64), np.float32)], axis=1)
+        self.check(traced, {"out": np.stack([np.zeros((32, 128)), sums])})
+        self.assertEqual(len([name for name in statements(traced) if name.startswith("memset")]), 2)
 
     def test_grid(self):
         x = support.random(384, 16)
@@ -360,7 +370,8 @@ class RefusalTest(unittest.TestCase):
 
     def refused(self, *texts, line=None, file="wrong", limits=Limits(), **arguments):
         kernel = arguments.pop("kernel")
-        given = {key: tensor(value) for key, value in (arguments or {"x": support.random(128, 128)}).items()}
+        arguments = arguments or {"x": support.random(128, 128)}
+        given = {key: tensor(value) for key, value in arguments.items()}
         with self.assertRaises(Refusal) as raised:
             trace_file(KERNELS / f"{file}.py", kernel, given, limits=limits)
         for text in texts:
@@ -434,13 +445,15 @@ class ShapeTest(unittest.TestCase):
     """One kernel at two shapes gives one text, but for numbers."""
 
     def same(self, file, kernel, first, second):
-        texts = {re.sub(r"\d+", "#", support.dumped(trace(file, kernel, **given))) for given in (first, second)}
+        texts = {re.sub(r"\d+", "#", support.dumped(trace(file, kernel, **given)))
+                 for given in (first, second)}
         self.assertEqual(len(texts), 1)
 
     def test_shapes(self):
         r = support.random
         self.same("second", "scale", {"x": r(512, 64)}, {"x": r(768, 32)})
-        self.same("second", "matmul", {"a": r(384, 256), "b": r(384, 512)}, {"a": r(256, 512), "b": r(256, 1024)})
+        self.same("second", "matmul", {"a": r(384, 256), "b": r(384, 512)},
+                  {"a": r(256, 512), "b": r(256, 1024)})
         self.same("second", "slots_by_hand", {"x": r(1024, 16)}, {"x": r(640, 16)})
         self.same("first", "softmax", {"x": r(256, 128)}, {"x": r(512, 64)})
         self.same("dynamic", "rows", {"x": r(512, 16), "n": one(2)}, {"x": r(1024, 32), "n": one(5)})

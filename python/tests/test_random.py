@@ -41,7 +41,8 @@ class RandomTest(unittest.TestCase):
             with self.subTest(seed=seed), tempfile.TemporaryDirectory() as folder:
                 kernel = Kernel(seed, dynamic=True)
                 try:
-                    traced = self.traced(folder, kernel, [trips for _, trips in kernel.registers], keep_log=True)
+                    trips = [trips for _, trips in kernel.registers]
+                    traced = self.traced(folder, kernel, trips, keep_log=True)
                 except Refusal:
                     continue
                 said += 1

@@ -84,7 +84,9 @@ class BoxTest(unittest.TestCase):
             if last >= size:
                 continue
             offset = int(random.integers(0, size - last))
-            touched = {offset + a * strides[0] + b * strides[1] for a in range(shape[0]) for b in range(shape[1])}
+            walked = [offset + a * strides[0] + b * strides[1]
+                      for a in range(shape[0]) for b in range(shape[1])]
+            touched = set(walked)
             box = locate(buffer, offset, shape, strides)
             axes = [f + s * np.arange(n) for f, n, s in zip(box.firsts, box.counts, box.steps)]
             held = np.ravel_multi_index(np.meshgrid(*axes, indexing="ij"), buffer).ravel().tolist()
@@ -92,14 +94,13 @@ class BoxTest(unittest.TestCase):
             if box.exact:
                 self.assertEqual(touched, set(held))
             if box.exact and box.ordered and 0 not in [s for n, s in zip(shape, strides) if n > 1]:
-                walked = [offset + a * strides[0] + b * strides[1]
-                          for a in range(shape[0]) for b in range(shape[1])]
                 self.assertEqual(walked, held)
 
     def test_reshaped(self):
         """The strides of a reshape are those that NumPy would find, or there are none."""
         base = np.arange(24 * 4)
-        for shape, strides in (((4, 6), (6, 1)), ((4, 6), (12, 1)), ((4, 3, 2), (24, 2, 1)), ((6, 4), (1, 6))):
+        for shape, strides in (((4, 6), (6, 1)), ((4, 6), (12, 1)), ((4, 3, 2), (24, 2, 1)),
+                               ((6, 4), (1, 6))):
             view = np.ndarray(shape, base.dtype, base, 0, [8 * s for s in strides])
             for wanted in ((24,), (2, 12), (8, 3), (4, 2, 3), (2, 2, 6), (12, 2)):
                 found = reshaped(shape, strides, wanted)

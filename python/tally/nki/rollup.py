@@ -308,9 +308,9 @@ def _phase(column, divisor):
 def _roll_dynamic(loop, blocks, interner):
     least = 3 if loop.carried else 2
     if len(blocks) < least:
-        raise Refusal(f"the dynamic loop over '{loop.name}' ran {len(blocks)} times in this trace, which does "
-                      f"not show how its iterations differ; give inputs with which it runs at least {least} "
-                      "times whenever it is reached", loop.place)
+        raise Refusal(f"the dynamic loop over '{loop.name}' ran {len(blocks)} times in this trace, which "
+                      "does not show how its iterations differ; give inputs with which it runs at least "
+                      f"{least} times whenever it is reached", loop.place)
     if not any(block.nodes for block in blocks):
         return []
     for number, block in enumerate(blocks):

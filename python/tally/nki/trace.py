@@ -12,7 +12,7 @@ from .modules import Kernel, offered
 from .refusal import Place, Refusal
 from .resolve import Resolver
 from .rollup import Uneven
-from .tracer import Tracer
+from .tracer import Again, Tracer
 from .tree import Limits
 
 
@@ -69,6 +69,8 @@ def trace_file(path, kernel, arguments, *, name=None, root=None, ring=2, grid=()
             if tracer.recorder.demoted <= unknown:
                 raise
             unknown |= tracer.recorder.demoted
+        except Again as again:
+            unknown |= again.places
         finally:
             places.forget()
     return _result(tracer, block, name or function.__name__, ring, only_run)
@@ -163,7 +165,7 @@ def _check_arguments(function, given, place):
 def _call(function, given, root):
     try:
         function(**given)
-    except Refusal:
+    except (Refusal, Again):
         raise
     except RecursionError as error:
         raise Refusal(f"'{function.__name__}' recurses without end", _last_place(error, root)) from None

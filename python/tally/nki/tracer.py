@@ -27,8 +27,17 @@ def _names(text):
     return tuple(name.strip() for name in text.split(",")) if text else ()
 
 
+class Again(Exception):
+    """Something was put off in vain: the kernel is to be run again, with these places in `unknown`."""
+
+    def __init__(self, places):
+        super().__init__("once more")
+        self.places = places
+
+
 class Tracer:
-    """`unknown` holds places whose memories count as depending on inputs from the start."""
+    """`unknown` holds places whose memories count as depending on inputs from the start; zeros are
+    written there at once."""
 
     def __init__(self, limits=Limits(), progress=None, grid=(), program=(), unknown=()):
         self.recorder = Recorder(limits, progress)
@@ -261,8 +270,8 @@ class Tracer:
         """A result is used again after `dst[...] = result` has made its operation write to `dst`."""
         (dst, version), memory.moved = memory.moved, None
         if dst.memory.version != version:
-            refuse(f"the result that was assigned to '{dst.name}' is used again, and '{dst.name}' has changed "
-                   "since; use a tile of its own for it")
+            refuse(f"the result that was assigned to '{dst.name}' is used again, and '{dst.name}' has "
+                   "changed since; use a tile of its own for it")
         self.recorder.obstacle("a copy that the kernel has not: a result is used again after it was assigned")
         self.perform("tensor_copy", True, (whole(memory), dst.reshape(memory.shape)))
 
@@ -278,17 +287,19 @@ class Tracer:
 
     def _write_zeros(self, memory):
         memory.zero = False
-        if memory.set_parts is not None and memory.set_parts.any():
-            return
-        self.perform("memset", True, (whole(memory), 0.0))
+        if memory.set_parts is None or not memory.set_parts.any():
+            self.perform("memset", True, (whole(memory), 0.0))
+        elif not memory.set_parts.all():
+            raise Again({memory.family.place})
 
     def zeros(self, shape, element, space, modern, name=None):
         view = self.allocate(shape, element, space, modern, name)
         view.memory.data[...] = 0
-        if view.memory.space == "psum":
+        if view.memory.space == "psum" and view.memory.family.place not in self.unknown:
             view.memory.zero = True
         else:
             self.perform("memset", True, (view, 0.0))
+            self._mark_set(view)
         return view
 
     # ---- What Python's operators on tiles ask for

@@ -71,8 +71,8 @@ def chosen(x, y):
     less = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.sbuf)
     nisa.tensor_tensor(less, left, right, nl.less)
     nisa.tensor_copy_predicated(dst=left, src=right, predicate=less)
-    nisa.scalar_tensor_tensor(dst=right, data=left, op0=nl.subtract, operand0=1.0, op1=nl.multiply, operand1=less,
-                              reverse0=True)
+    nisa.scalar_tensor_tensor(dst=right, data=left, op0=nl.subtract, operand0=1.0, reverse0=True,
+                              op1=nl.multiply, operand1=less)
     nisa.dma_copy(out, right)
     return out
 

@@ -1,0 +1,97 @@
+"""The command line: what it writes, what it refuses, and how it ends."""
+
+import contextlib
+import io
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+from tally.nki.command import main
+
+from .support import KERNELS
+
+
+def run(*arguments):
+    """Exit status, stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            status = end.code
+    return status, out.getvalue(), err.getvalue()
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="tally-nki-")))
+
+    def test_files(self):
+        status, out, err = run(KERNELS / "second.py", "scale", "--arg", "x=f32[256,64]", "--arg", "factor=3.0",
+                               "-o", self.folder / "k.json", f"--inputs={self.folder / 'in'}",
+                               f"--expect={self.folder / 'want'}", f"--summary={self.folder / 's.json'}")
+        self.assertEqual((status, out), (0, ""), err)
+        self.assertIn("6 operations -> 3 instructions, 1 loops", err)
+        kernel = json.loads((self.folder / "k.json").read_text(encoding="utf-8"))
+        self.assertEqual((kernel["schema"], kernel["name"]), ("tally-kernel", "scale"))
+        x, want = np.load(self.folder / "in/x.npy"), np.load(self.folder / "want/out.npy")
+        self.assertTrue((want == 3 * x + 1).all())
+        summary = json.loads((self.folder / "s.json").read_text(encoding="utf-8"))
+        self.assertEqual((summary["operations"], summary["instructions"]), (6, 3))
+
+    def test_stdout(self):
+        """The document is all of stdout, whatever the kernel prints."""
+        path = self.folder / "k.py"
+        path.write_text("import nki.isa as nisa\nprint(1)\ndef k(x):\n    print(2)\n"
+                        "    nisa.dma_copy(dst=x[0:1], src=x[1:2])\n", encoding="utf-8")
+        status, out, err = run(path, "k", "--arg", "x=f32[2,2]", "-q")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(json.loads(out)["name"], "k")
+        self.assertEqual(err, "1\n2\n")
+
+    def test_values(self):
+        path = self.folder / "k.py"
+        path.write_text("import nki.isa as nisa\nimport nki.language as nl\n"
+                        "def k(x, a, t, n):\n"
+                        "    assert (a, t, n.dtype, x.dtype) == ((1, 'b'), nl.bfloat16, nl.int32, nl.bfloat16)\n"
+                        "    nisa.dma_copy(dst=x[0:1], src=x[1:2])\n"
+                        "    nisa.dma_copy(dst=n[0:1], src=n[1:2])\n", encoding="utf-8")
+        np.save(self.folder / "x.npy", np.ones((2, 2), np.float32))
+        status, _, err = run(path, "k", "--arg", f"x=@{self.folder / 'x.npy'}:bf16", "--arg", "a=(1, 'b')",
+                             "--arg", "t=nl.bfloat16", "--arg", "n=i32[3,1]:[[5],[6],[7]]",
+                             f"--inputs={self.folder}", "-q", "-o", self.folder / "k.json")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(np.load(self.folder / "n.npy").ravel().tolist(), [5, 6, 7])
+
+    def test_refused(self):
+        scale = KERNELS / "second.py", "scale"
+        for arguments, text in [
+                ((*scale, "--arg", "x"), "not of the form NAME=VALUE"),
+                ((*scale, "--arg", "x=f99[1]"), "unknown element type 'f99'"),
+                ((*scale, "--arg", "x=f32[0]"), "at least 1"),
+                ((*scale, "--arg", "x=f32[1,1]:abc"), "neither a number"),
+                ((*scale, "--arg", "x=f32[99999,99999]"), "2^31"),
+                ((*scale, "--arg", "x=nonsense("), "no literal of Python"),
+                ((*scale, "--arg", "x=@nosuch.npy"), "cannot read 'nosuch.npy'"),
+                ((*scale, "--arg", "x=f32[256,64]", "--ring=0"), "at least one slot"),
+                ((*scale, "--arg", "x=f32[256,64]", "--grid=a"), "no list of whole numbers"),
+                ((*scale, "--arg", "x=f32[256,64]", "-o", "/nosuch/k.json"), "cannot write '/nosuch/k.json'"),
+                ((self.folder / "nosuch.py", "k"), "cannot read"),
+                ((KERNELS / "wrong.py", "raises", "--arg", "x=f32[1]"), "raises KeyError: 'missing'")]:
+            status, out, err = run(*arguments)
+            self.assertEqual((status, out), (2, ""), arguments)
+            self.assertIn(text, err)
+            self.assertNotIn("Traceback", err)
+
+    def test_place(self):
+        """A refusal quotes its line."""
+        _, _, err = run(KERNELS / "wrong.py", "beyond", "--arg", "x=f32[128,128]")
+        self.assertRegex(err, r"wrong\.py:\d+:\d+: error: elements 64 to 191 of an axis of 128\n"
+                              r"    nisa\.dma_copy\(dst=tile, src=x\[64:192\]\)")
+
+
+if __name__ == "__main__":
+    unittest.main()
