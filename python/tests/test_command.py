@@ -30,8 +30,8 @@ class CommandTest(unittest.TestCase):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="tally-nki-")))
 
     def test_files(self):
-        status, out, err = run(KERNELS / "second.py", "scale", "--arg", "x=f32[256,64]", "--arg", "factor=3.0",
-                               "-o", self.folder / "k.json", f"--inputs={self.folder / 'in'}",
+        status, out, err = run(KERNELS / "second.py", "scale", "--arg", "x=f32[256,64]",
+                               "--arg", "factor=3.0", "-o", self.folder / "k.json", f"--inputs={self.folder / 'in'}",
                                f"--expect={self.folder / 'want'}", f"--summary={self.folder / 's.json'}")
         self.assertEqual((status, out), (0, ""), err)
         self.assertIn("6 operations -> 3 instructions, 1 loops", err)

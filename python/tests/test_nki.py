@@ -215,7 +215,8 @@ class MoreTest(KernelTest):
         self.check(traced, {"out": np.stack([x[:, i // 2] - x[:, (3 * i) % 5] for i in range(10)])})
         self.assertEqual(counts(traced), (21, 3, 1))
         reads = statement(traced, "tensor_tensor")["reads"]
-        self.assertEqual(reads, ["tile[0:128, while floordiv 2:1, 0:8]", "tile[0:128, (3*while) mod 5:1, 0:8]"])
+        self.assertEqual(reads, ["tile[0:128, while floordiv 2:1, 0:8]",
+                                 "tile[0:128, (3*while) mod 5:1, 0:8]"])
 
     def test_chosen(self):
         x, y = support.random(128, 32), support.random(128, 32, seed=2)
