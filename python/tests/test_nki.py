@@ -209,6 +209,13 @@ class MoreTest(KernelTest):
         self.check(traced, {"out": np.maximum(0.5 * x, 0)})
         self.assertEqual(counts(traced), (12, 3, 3))
 
+    def test_generated(self):
+        x = support.random(1280, 16)
+        traced = trace("more", "generated", x=x)
+        self.check(traced, {"out": np.concatenate([x[:512] ** 2, x[512:]])})
+        self.assertEqual(counts(traced), (18, 6, 3))
+        self.assertIn("tile[total(i) mod 2, 0:128, 0:16]", support.dumped(traced))
+
     def test_halves(self):
         x = support.random(128, 10, 8)
         traced = trace("more", "halves", x=x)

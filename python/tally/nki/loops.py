@@ -149,10 +149,17 @@ def hooks(recorder):
 
 
 def _recorded(recorder, iterable, name, place):
+    iterator = iter(iterable)
     loop = recorder.open_loop(name, place)
     try:
-        for value in iterable:
+        while True:
+            # What makes the next value, perhaps a generator of the kernel, belongs to its iteration.
             recorder.begin_iteration(loop)
+            try:
+                value = next(iterator)
+            except StopIteration:
+                recorder.take_back_iteration(loop)
+                return
             yield value
     finally:
         _abandon(recorder, loop, place)

@@ -184,6 +184,14 @@ class Recorder:
         loop.index += 1
         self.block, self.copies = [], {}
 
+    def take_back_iteration(self, loop):
+        """The iteration was none, unless something ran in it."""
+        while self.loops[-1] is not loop:
+            self.close_loop(self.loops[-1])
+        if not self.block:
+            loop.index -= 1
+            self.block = None
+
     def _end_iteration(self, loop):
         """Whatever was opened inside, and left by an exception, ends with it."""
         while self.loops[-1] is not loop:

@@ -98,3 +98,31 @@ def rows_by_table(x, table):
     nisa.dma_copy(tile, x.ap([[x.shape[1], 128], [1, x.shape[1]]], vector_offset=rows, indirect_dim=0))
     nisa.dma_copy(out, tile)
     return out
+
+
+@nki.jit
+def generated(x):
+    """Tiles from a generator, `break`, and an exception on the way."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+
+    def tiles():
+        for i in range(x.shape[0] // 128):
+            tile = nl.ndarray((128, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(tile, x[i * 128:(i + 1) * 128])
+            yield tile
+
+    for i, tile in enumerate(tiles()):
+        nisa.activation(tile, nl.square, tile)
+        nisa.dma_copy(out[i * 128:(i + 1) * 128], tile)
+        if i == 3:
+            break
+    try:
+        for i in range(4, 6):
+            nisa.dma_copy(out[i * 128:(i + 1) * 128], x[i * 128:(i + 1) * 128])
+            if i == 5:
+                raise ValueError
+    except ValueError:
+        nisa.dma_copy(out[768:896], x[768:896])
+    for i in range(7, x.shape[0] // 128):
+        nisa.dma_copy(out[i * 128:(i + 1) * 128], x[i * 128:(i + 1) * 128])
+    return out
