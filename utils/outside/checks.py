@@ -147,10 +147,13 @@ def contradictions(tally, subject):
             yield f"race says {verdict} with trips of its own to {subject.what}, which is wrong with {' '.join(subject.options())}"
 
 
+def all_subjects(tally, seed):
+    return itertools.chain(subjects_of(tally, seed), rare_subjects(tally, seed))
+
+
 def check_seed(tally, seed):
     """How many codes were compared, how many of them are wrong, and contradictions with them."""
-    drawn = itertools.chain(subjects_of(tally, seed), rare_subjects(tally, seed))
-    subjects = [subject for subject in drawn if subject.decided]
+    subjects = [subject for subject in all_subjects(tally, seed) if subject.decided]
     found = [(subject, text) for subject in subjects for text in contradictions(tally, subject)]
     wrong = sum(bool(subject.kinds) for subject in subjects)
     return len(subjects), wrong, [(seed, subject.text, text) for subject, text in found]

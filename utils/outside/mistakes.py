@@ -27,7 +27,7 @@ import time
 from pathlib import Path
 
 from campaign import STRATEGIES, compile_kernel, draw_case, judge_compiled, ways_of
-from checks import contradictions, subjects_of
+from checks import all_subjects, contradictions
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLE = Path(__file__).resolve().parent / "mistakes.txt"
@@ -198,7 +198,7 @@ def found_in_code(right, wrong, mistake, seed):
 
 def found_in_check(right, wrong, seed):
     """The same, where a check answers."""
-    for subject in subjects_of(right, seed):
+    for subject in all_subjects(right, seed):
         text = next(contradictions(wrong, subject), None)
         if text and not any(contradictions(right, subject)):
             return text
