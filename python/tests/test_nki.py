@@ -1,4 +1,4 @@
-"""Kernels of our own, in both generations, traced and held against NumPy through tally's data."""
+"""Kernels of our own, in both generations, traced and compared with NumPy through tally's data."""
 
 import builtins
 import json

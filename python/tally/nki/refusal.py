@@ -1,7 +1,7 @@
 """What the user is told when a kernel cannot be traced.
 
 A refusal names what was found, where, and the way out, in the form of a compiler's error. It is the
-only exception that leaves the tracer on purpose: whatever else comes out of a kernel is the kernel's
+only exception that leaves the tracer on purpose: every other exception of a kernel is its
 own, and is shown with its own traceback.
 """
 

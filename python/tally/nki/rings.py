@@ -2,8 +2,8 @@
 
 A family of allocations inside loops L1, ..., Ld needs an index for each of them, unless its tiles die
 with the iteration that made them. Let `local` be how many of the outermost loops are, for every access,
-in the very iteration in which its tile was allocated. After an iteration of the innermost of these, no
-one looks at the tile again, so a ring serves: slot `total(L) mod depth`, with one more slot for each
+in the very iteration in which its tile was allocated. After an iteration of the innermost of these,
+nothing reads or writes the tile again, so a ring serves: slot `total(L) mod depth`, with one more slot for each
 iteration that may overlap with the next. The loops inside of that get a dimension each, as long as they
 are.
 

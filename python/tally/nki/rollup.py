@@ -1,7 +1,7 @@
 """Iterations that are alike become a loop.
 
 A block is a list of nodes (operations, loops, single iterations) and its numbers, in the order of the
-nodes. Two blocks have one `key` if they are equal but for numbers. When a loop ends, its iterations are
+nodes. Two blocks have one `key` if they are equal except for numbers. When a loop ends, its iterations are
 rows of a matrix of numbers. A run of iterations of one key becomes a loop if each column has a pattern
 in the iteration i:
 

@@ -4,9 +4,10 @@ Every loop of the kernel runs in full, on concrete numbers, so Python may do wha
 keeps, for the iteration that runs, the operations so far; when a loop ends, its iterations are rolled
 up at once (rollup.py), so memory holds what is written and not what was run.
 
-An operation is a `Head`, which says all but numbers and is the same object for all that are alike, and
-its numbers: for each tile the iterations in which its memory was allocated, and the first element in
-each dimension; for each sum also whether it sets (0) or adds (1). A `Family` holds all allocations of
+An operation is a `Head` and its numbers. The `Head` says everything except numbers, and is the same
+object for all operations that are alike. The numbers are, for each tile, the iterations in which its
+memory was allocated and the first element in each dimension; for each sum, whether it sets (0) or adds
+(1). A `Family` holds all allocations of
 one line in the iterations of the same loops.
 """
 
