@@ -170,8 +170,8 @@ private:
                              kernel.nameOf(queue));
         }
         if (op.kind == OpKind::Signal && op.signal == raised) {
-          signals = fmt::format("a signal in the code of '{}' raises it, too: wait for as much "
-                                "more as that raises it by",
+          signals = fmt::format("a signal in the code of '{}' raises it, too, and may be what the "
+                                "wait has counted",
                                 kernel.nameOf(engine));
         }
       }

@@ -364,15 +364,19 @@ private:
   /// `why`: about the next run of the producer.
   void refuse(DepId id, const Queue &queue, std::string_view why, std::string_view wayOut) {
     const Dep &dep = kernel.deps[id];
-    diagnostics
-        .error(
-            dep.where,
-            fmt::format("{} cannot be waited for: queue '{}' completes in {} parts that may mix "
-                        "with those of the next '{}', which {}; {}, or say 'whole', at the queue "
-                        "and of the machine, if its parts stay together",
-                        describe(kernel, id), kernel.nameOf(kernel.instrs[dep.producer].queue),
-                        queue.weight, kernel.nameOf(dep.producer), why, wayOut))
-        .note(queue.where, "the queue is declared here");
+    Diagnostic &error = diagnostics.error(
+        dep.where,
+        fmt::format("{} cannot be waited for: queue '{}' completes in {} parts that may mix "
+                    "with those of the next '{}', which {}; {}, or say 'whole', at the queue "
+                    "and of the machine, if its parts stay together",
+                    describe(kernel, id), kernel.nameOf(kernel.instrs[dep.producer].queue),
+                    queue.weight, kernel.nameOf(dep.producer), why, wayOut));
+    error.note(queue.where, "the queue is declared here");
+    if (!kernel.accesses.empty()) {
+      error.note(kernel.instrs[dep.consumer].where,
+                 "accesses ask for dependences only where none is written: with one more, write "
+                 "the others, too; 'tally deps' lists them");
+    }
   }
 
   const Kernel &kernel;

@@ -48,7 +48,7 @@ Excerpt excerptAround(llvm::StringRef line, size_t column) {
   auto isInside = [&](size_t at) { return at < line.size() && (line[at] & 0xC0) == 0x80; };
   column = std::min(column, line.size());
   size_t begin = column < maxShown / 2 ? 0 : column - maxShown / 2;
-  for (; isInside(begin); ++begin) {
+  for (; begin > 0 && begin < column && isInside(begin); ++begin) {
   }
   size_t end = std::min(begin + maxShown, line.size());
   for (; end > begin && isInside(end); --end) {

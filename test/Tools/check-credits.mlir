@@ -1,6 +1,6 @@
 // Credits that are signalled before the loop count beside those of the runs: the note says whose they are.
 // RUN: not tally check %s --race 2>&1 | FileCheck %s
-// CHECK: note: 'load' waits for 'free' >= 1, but a signal in the code of 'act' raises it, too: wait for as much more
+// CHECK: note: 'load' waits for 'free' >= 1, but a signal in the code of 'act' raises it, too, and may be what the wait has counted
 // credits: loads are free for the first two; wait later
 tally.kernel @hand {
   tally.engine "dma"
