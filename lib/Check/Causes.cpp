@@ -174,6 +174,9 @@ private:
     for (size_t i = 0; i < choices.size(); ++i) {
       // What shows the fault comes first: most changes do not help there.
       size_t choice = (first.run + i) % choices.size();
+      if (isSet(options.race.stop) || steps >= 2 * options.maxSteps) { // all runs may be long ones
+        return false;
+      }
       after[choice] = outcomeOf(code, machine, choices[choice]);
       if (!isBetter(after[choice], before[choice]) || after[choice].reports.contains(key) ||
           isStill(stuck, after[choice])) {

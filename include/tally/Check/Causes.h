@@ -29,11 +29,12 @@
 namespace tally {
 
 struct CauseOptions {
-  bool mends = true;             ///< look for changes of the code; not of compiled code
-  RaceOptions race;              ///< as for the runs whose reports are given
-  uint32_t maxTries = 100;       ///< changes tried for one cause
-  uint64_t maxSteps = 3'000'000; ///< of all runs made to try changes, about
-  uint32_t maxCandidates = 12;   ///< reports of which the first is chosen
+  bool mends = true;       ///< look for changes of the code; not of compiled code
+  RaceOptions race;        ///< as for the runs whose reports are given
+  uint32_t maxTries = 100; ///< changes tried for one cause
+  uint64_t maxSteps =
+      3'000'000; ///< of all runs made to try changes; twice as many before one is given up
+  uint32_t maxCandidates = 12; ///< reports of which the first is chosen
 };
 
 /// What was found besides what is written into the reports.
