@@ -279,10 +279,12 @@ std::string wayOut(const Kernel &kernel, Request request, const Machine &machine
                              : "");
     }
   }
-  return fmt::format("no {}strategy that keeps loops does this kernel on machine '{}'; more "
-                     "semaphores or registers may help, or a smaller 'max' on a loop, so that "
-                     "counters need fewer resets",
-                     given == Strategy::Auto ? "" : "other ", machine.name);
+  bool isLimited = machine.semaphores || machine.registersPerEngine || machine.counterBits < 32;
+  return fmt::format("no {}strategy that keeps loops does this kernel on machine '{}'{}",
+                     given == Strategy::Auto ? "" : "other ", machine.name,
+                     isLimited ? "; more semaphores or registers may help, or a smaller 'max' on a "
+                                 "loop, so that counters need fewer resets"
+                               : "");
 }
 
 /// Whether the machine has what any strategy needs.
