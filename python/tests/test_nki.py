@@ -158,8 +158,7 @@ class FirstGenerationTest(KernelTest):
         x = support.random(128, 40)
         traced = trace("first", "scan", x=x)
         self.assertLess(np.abs(traced.expected["out"] - np.cumsum(x, 1)).max(), 1e-4)
-        self.assertEqual([reason for reason, _ in traced.summary.obstacles],
-                         ["'tensor_tensor_scan' computes a scan"])
+        self.check(traced, {"out": np.cumsum(x, 1)})
 
     def test_used_again(self):
         x = support.random(128, 64)
@@ -233,9 +232,7 @@ class MoreTest(KernelTest):
     def test_causal_mask(self):
         x = support.random(128, 128)
         traced = trace("more", "causal_mask", x=x)
-        self.assertTrue((traced.expected["out"] == np.where(np.tril(np.ones((128, 128))) > 0, x, -1e9)).all())
-        self.assertEqual([reason for reason, _ in traced.summary.obstacles],
-                         ["'affine_select' computes a select by an affine condition"])
+        self.check(traced, {"out": np.where(np.tril(np.ones((128, 128))) > 0, x, np.float32(-1e9))})
 
     def test_rows_by_table(self):
         x, table = support.random(300, 16), (np.arange(128, dtype=np.int32)[:, None] * 7) % 300
@@ -489,8 +486,7 @@ class DocumentedTest(unittest.TestCase):
     def test_types(self):
         text = (support.ROOT / "docs/guide/Nki.md").read_text(encoding="utf-8")
         row = next(line for line in text.splitlines() if line.startswith("Element types:"))
-        followed = set(re.findall(r"`(\w+)`", row.split(", whose")[0]))
-        self.assertEqual(followed, {name for name, element in ELEMENTS.items() if element.said})
+        self.assertEqual(set(re.findall(r"`(\w+)`", row)), set(ELEMENTS))
 
 
 class StateTest(unittest.TestCase):

@@ -81,9 +81,6 @@ class Writer:
         body = self._body(nodes)
         for (reason, place), count in self.recorder.obstacles.items():
             self.summary.obstacle(reason, place, count)
-        for family in self.layouts:
-            if family.element.dtype.kind != "f" and family.element != "int32" or not family.element.said:
-                self.summary.obstacle(f"numbers of type '{family.element}'", family.place)
         return {"schema": "tally-kernel", "version": 2, "name": self.summary.name,
                 "engines": self._engines(),
                 "buffers": [{"name": self.buffers[family], "shape": layout.shape,
@@ -198,8 +195,6 @@ def _computes(head, accesses, shown):
 
 
 def _check_tile(tile, gathered=False):
-    if not tile.family.element.said:
-        raise Unsayable(f"with numbers of type '{tile.family.element}'")
     if gathered:
         return
     if tile.whole:

@@ -1,8 +1,7 @@
 """Element types: their names in Python, in the kernel document and in NumPy.
 
 NumPy has neither bf16 nor fp8. Their numbers are kept as float32 that the type can hold: whatever is
-written is rounded to it first, as the data of `tally sim` is. A type that this data does not know is
-kept all the same, and `said` is False: what touches it has no `computes`.
+written is rounded to it first, as the data of `tally sim` is.
 """
 
 import numpy as np
@@ -11,10 +10,10 @@ import numpy as np
 class Element(str):
     """A type such as `nl.float32`. It equals its name, and what NumPy calls it."""
 
-    def __new__(cls, name, tally, dtype, size, fit, said):
+    def __new__(cls, name, tally, dtype, size, fit):
         self = super().__new__(cls, name)
         self.tally, self.dtype, self.itemsize = tally, np.dtype(dtype), size
-        self.fit, self.said = fit, said
+        self.fit = fit
         return self
 
     def __eq__(self, other):
@@ -61,8 +60,10 @@ def _integer(dtype):
 
     def fit(values):
         values = np.asarray(values)
-        if values.dtype.kind in "iub":
+        if values.dtype == np.int64:  # of an operation on whole numbers: its low bits
             return values.astype(dtype)
+        if values.dtype.kind in "iub":
+            return np.clip(values.astype(np.int64), limits.min, limits.max).astype(dtype)
         rounded = np.rint(np.nan_to_num(np.asarray(values, np.float64)))
         return np.clip(rounded, limits.min, limits.max).astype(dtype)
 
@@ -74,21 +75,21 @@ _INF = float("inf")
 ELEMENTS = {
     name: Element(name, *rest)
     for name, *rest in [
-        # name, in the kernel, in NumPy, bytes, rounding, whether the data of `tally sim` knows it
-        ("float32", "f32", np.float32, 4, _float(np.float32), True),
-        ("tfloat32", "f32", np.float32, 4, _float(np.float32), True),
-        ("bfloat16", "bf16", np.float32, 2, _bfloat16, True),
-        ("float16", "f16", np.float16, 2, _float(np.float16), False),
-        ("float8_e4m3", "fp8", np.float32, 1, _small_float(3, -6, 240, _INF), True),
-        ("float8_e4m3fn", "e4m3fn8", np.float32, 1, _small_float(3, -6, 448, np.nan), False),
-        ("float8_e5m2", "e5m2f8", np.float32, 1, _small_float(2, -14, 57344, _INF), False),
-        ("int32", "i32", np.int32, 4, _integer(np.int32), True),
-        ("uint32", "u32", np.uint32, 4, _integer(np.uint32), False),
-        ("int16", "i16", np.int16, 2, _integer(np.int16), False),
-        ("uint16", "u16", np.uint16, 2, _integer(np.uint16), False),
-        ("int8", "i8", np.int8, 1, _integer(np.int8), False),
-        ("uint8", "u8", np.uint8, 1, _integer(np.uint8), False),
-        ("bool_", "u8", np.uint8, 1, _integer(np.uint8), False),
+        # name, in the kernel, in NumPy, bytes, rounding
+        ("float32", "f32", np.float32, 4, _float(np.float32)),
+        ("tfloat32", "f32", np.float32, 4, _float(np.float32)),
+        ("bfloat16", "bf16", np.float32, 2, _bfloat16),
+        ("float16", "f16", np.float16, 2, _float(np.float16)),
+        ("float8_e4m3", "fp8", np.float32, 1, _small_float(3, -6, 240, _INF)),
+        ("float8_e4m3fn", "fp8_e4m3fn", np.float32, 1, _small_float(3, -6, 448, np.nan)),
+        ("float8_e5m2", "fp8_e5m2", np.float32, 1, _small_float(2, -14, 57344, _INF)),
+        ("int32", "i32", np.int32, 4, _integer(np.int32)),
+        ("uint32", "u32", np.uint32, 4, _integer(np.uint32)),
+        ("int16", "i16", np.int16, 2, _integer(np.int16)),
+        ("uint16", "u16", np.uint16, 2, _integer(np.uint16)),
+        ("int8", "i8", np.int8, 1, _integer(np.int8)),
+        ("uint8", "u8", np.uint8, 1, _integer(np.uint8)),
+        ("bool_", "u8", np.uint8, 1, _integer(np.uint8)),
     ]
 }
 

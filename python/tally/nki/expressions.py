@@ -59,23 +59,23 @@ OPERATORS = {
         Operator("minimum", 2, np.minimum, "min({0}, {1})"),
         Operator("abs_max", 2, lambda x, y: np.maximum(abs(x), abs(y)), "max(abs({0}), abs({1}))"),
         Operator("abs_min", 2, lambda x, y: np.minimum(abs(x), abs(y)), "min(abs({0}), abs({1}))"),
-        Operator("power", 2, np.power, None),
-        Operator("mod", 2, np.mod, None),
+        Operator("power", 2, np.power, "pow({0}, {1})"),
+        Operator("mod", 2, np.mod, "mod({0}, {1})"),
         Operator("fmod", 2, np.fmod, None),
         Operator("equal", 2, _compare(np.equal), "{0} == {1}"),
-        Operator("not_equal", 2, _compare(np.not_equal), "select({0} == {1}, 0, 1)"),
+        Operator("not_equal", 2, _compare(np.not_equal), "{0} != {1}"),
         Operator("less", 2, _compare(np.less), "{0} < {1}"),
         Operator("less_equal", 2, _compare(np.less_equal), "{0} <= {1}"),
-        Operator("greater", 2, _compare(np.greater), "{1} < {0}"),
-        Operator("greater_equal", 2, _compare(np.greater_equal), "{1} <= {0}"),
+        Operator("greater", 2, _compare(np.greater), "{0} > {1}"),
+        Operator("greater_equal", 2, _compare(np.greater_equal), "{0} >= {1}"),
         Operator("logical_and", 2, _logical(np.logical_and), "select({0}, select({1}, 1, 0), 0)"),
         Operator("logical_or", 2, _logical(np.logical_or), "select({0}, 1, select({1}, 1, 0))"),
         Operator("logical_xor", 2, _logical(np.logical_xor),
                  "select({0}, select({1}, 0, 1), select({1}, 1, 0))"),
-        Operator("bitwise_and", 2, np.bitwise_and, None, True),
-        Operator("bitwise_or", 2, np.bitwise_or, None, True),
-        Operator("bitwise_xor", 2, np.bitwise_xor, None, True),
-        Operator("left_shift", 2, np.left_shift, None, True),
+        Operator("bitwise_and", 2, np.bitwise_and, "bitand({0}, {1})", True),
+        Operator("bitwise_or", 2, np.bitwise_or, "bitor({0}, {1})", True),
+        Operator("bitwise_xor", 2, np.bitwise_xor, "bitxor({0}, {1})", True),
+        Operator("left_shift", 2, np.left_shift, "shl({0}, {1})", True),
         Operator("right_shift", 2, np.right_shift, None, True),
         Operator("where", 3, lambda c, x, y: np.where(c != 0, x, y), "select({0}, {1}, {2})"),
         Operator("copy", 1, lambda x: x, "{0}"),
@@ -93,18 +93,18 @@ OPERATORS = {
                  "{0} / (1 + exp(-1.702 * {0}))"),
         Operator("abs", 1, np.abs, "abs({0})"),
         Operator("negative", 1, np.negative, "-{0}"),
-        Operator("sign", 1, np.sign, "select({0} < 0, -1, select(0 < {0}, 1, 0))"),
+        Operator("sign", 1, np.sign, "sign({0})"),
         Operator("logical_not", 1, lambda x: (x == 0).astype(np.float32), "{0} == 0"),
-        Operator("invert", 1, np.invert, None, True),
-        Operator("log", 1, np.log, None),
-        Operator("tanh", 1, np.tanh, None),
-        Operator("sin", 1, np.sin, None),
-        Operator("cos", 1, np.cos, None),
-        Operator("arctan", 1, np.arctan, None),
-        Operator("softplus", 1, lambda x: np.logaddexp(x, np.float32(0)), None),
-        Operator("ceil", 1, np.ceil, None),
-        Operator("floor", 1, np.floor, None),
-        Operator("trunc", 1, np.trunc, None),
+        Operator("invert", 1, np.invert, "bitnot({0})", True),
+        Operator("log", 1, np.log, "log({0})"),
+        Operator("tanh", 1, np.tanh, "tanh({0})"),
+        Operator("sin", 1, np.sin, "sin({0})"),
+        Operator("cos", 1, np.cos, "cos({0})"),
+        Operator("arctan", 1, np.arctan, "arctan({0})"),
+        Operator("softplus", 1, lambda x: np.logaddexp(x, np.float32(0)), "softplus({0})"),
+        Operator("ceil", 1, np.ceil, "ceil({0})"),
+        Operator("floor", 1, np.floor, "floor({0})"),
+        Operator("trunc", 1, np.trunc, "trunc({0})"),
     ]
 }
 
@@ -120,7 +120,7 @@ REDUCTIONS = {
     for name, function, text in [
         ("add", np.sum, "sum"), ("sum", np.sum, "sum"), ("max", np.max, "max"),
         ("maximum", np.max, "max"), ("min", np.min, "min"), ("minimum", np.min, "min"),
-        ("multiply", np.prod, None), ("prod", np.prod, None), ("mean", np.mean, None),
+        ("multiply", np.prod, "product"), ("prod", np.prod, "product"), ("mean", np.mean, None),
     ]
 }
 
@@ -168,8 +168,10 @@ def _aligned(values):
 
 
 def _number(x):
-    if x != x or x in (float("inf"), float("-inf")):
-        raise Unsayable(f"the number {x}")
+    if x != x:
+        raise Unsayable("the number that is none")
+    if x in (float("inf"), float("-inf")):
+        return "inf" if x > 0 else "-inf"
     text = repr(float(np.float32(x)))
     return text[:-2] if text.endswith(".0") else text
 
@@ -259,7 +261,7 @@ class Apply:
 
 
 class Reduce:
-    """Over some axes, which go. The language says it of the last ones."""
+    """Over some axes, which go."""
 
     def __init__(self, reduction, argument, axes, rank):
         self.reduction, self.argument, self.rank = reduction, argument, rank
@@ -273,12 +275,9 @@ class Reduce:
     def text(self):
         if self.reduction.text is None:
             raise Unsayable(f"a reduction by '{self.reduction.name}'")
-        if self.axes != tuple(range(self.rank - len(self.axes), self.rank)):
-            raise Unsayable("a reduction over axes that are not the last ones")
-        text = self.argument.text()
-        for _ in self.axes:
-            text = f"{self.reduction.text}({text})"
-        return text
+        if self.axes == (self.rank - 1,):
+            return f"{self.reduction.text}({self.argument.text()})"
+        return f"{self.reduction.text}({self.argument.text()}, {list(self.axes)})"
 
     def shape(self, shapes):
         shape = self.argument.shape(shapes)
@@ -351,6 +350,47 @@ class Gather:
     def wants(self, operands, wants):
         want(wants, self.source.index, operands[self.source.index].shape)
         want(wants, self.indices.index, operands[self.indices.index].shape[:1])
+
+
+class Place:
+    """The index along one axis of a shape."""
+
+    def __init__(self, shape, axis):
+        self.extents, self.axis = tuple(shape), axis
+        self.key = ("place", self.extents, axis)
+
+    def value(self, _):
+        return np.indices(self.extents, np.float32)[self.axis]
+
+    def text(self):
+        return f"index({list(self.extents)}, {self.axis})"
+
+    def shape(self, _):
+        return self.extents
+
+    def wants(self, operands, wants):
+        pass
+
+
+class Function:
+    """A function of whole tiles; `template` is its text, `shape_of` the shape that it makes of theirs."""
+
+    def __init__(self, name, function, template, shape_of, *arguments):
+        self.function, self.template, self.shape_of, self.arguments = function, template, shape_of, arguments
+        self.key = ("call", name, template, *(argument.key for argument in arguments))
+
+    def value(self, values):
+        return self.function(*(argument.value(values) for argument in self.arguments))
+
+    def text(self):
+        return self.template.format(*(argument.text() for argument in self.arguments))
+
+    def shape(self, shapes):
+        return tuple(self.shape_of(*(argument.shape(shapes) for argument in self.arguments)))
+
+    def wants(self, operands, wants):
+        for argument in self.arguments:
+            argument.wants(operands, wants)
 
 
 class Opaque:

@@ -17,8 +17,8 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
-from .expressions import (OPERATORS, Apply, Gather, MatMul, Number, Opaque, Read, Reduce, Transpose,
-                          find_operator, find_reduction)
+from .expressions import (OPERATORS, Apply, Function, Gather, MatMul, Number, Opaque, Place, Read, Reduce,
+                          Transpose, find_operator, find_reduction)
 from .refusal import Refusal
 from .values import Register, View
 
@@ -191,7 +191,8 @@ def _dma_transpose(call):
     axes = tuple(call.axes) if call.axes is not None else tuple(reversed(range(rank)))
     if rank == 2 and axes == (1, 0):
         return [(call.dst, Transpose(source))]
-    return [(call.dst, Opaque("a copy that permutes", lambda x: np.transpose(x, axes), source, key=axes))]
+    return [(call.dst, Function("permute", lambda x: np.transpose(x, axes), f"permute({{0}}, {list(axes)})",
+                            lambda shape: [shape[axis] for axis in axes], source))]
 
 
 def _reciprocal(call):
@@ -213,10 +214,32 @@ def _affine(pattern, partitions, offset, multiplier):
     return values
 
 
+_EXACT = 2**24  # whole numbers up to here are exact in f32
+
+
+def _affine_place(shape, pattern, offset, multiplier):
+    """The same as an expression; None if it is not on tiles of this shape, or beyond exact numbers."""
+    steps = [multiplier, *(step for step, _ in pattern)]
+    reach = abs(offset) + sum(abs(step) * (count - 1) for step, count in zip(steps, shape))
+    if tuple(shape[1:]) != tuple(count for _, count in pattern) or reach > _EXACT:
+        return None
+    place = Number(offset)
+    for axis, step in enumerate(steps):
+        if step:
+            along = Place(shape, axis)
+            along = along if step == 1 else Apply(OPERATORS["multiply"], Number(step), along)
+            place = Apply(OPERATORS["add"], along, place) if place.key != Number(0).key else along
+    return place if place.shape(()) else Apply(OPERATORS["add"], Apply(
+        OPERATORS["multiply"], Number(0), Place(shape, 0)), place)
+
+
 def _iota(call):
     pattern = tuple((int(step), int(count)) for step, count in call.pattern)
     offset, multiplier = int(call.offset or 0), int(call.channel_multiplier or 0)
     shape = call.dst.shape
+    place = _affine_place(shape, pattern, offset, multiplier)
+    if place is not None:
+        return [(call.dst, place)]
     return [(call.dst, Opaque("iota", lambda: _affine(pattern, shape[0], offset, multiplier).reshape(shape),
                               key=(pattern, offset, multiplier)))]
 
@@ -226,6 +249,10 @@ def _affine_select(call):
     offset, multiplier = int(call.offset or 0), int(call.channel_multiplier or 0)
     compare = find_operator(call.cmp_op) if call.cmp_op is not None else OPERATORS["equal"]
     otherwise = np.float32(call.on_false_value)
+    place = _affine_place(call.on_true_tile.shape, pattern, offset, multiplier)
+    if place is not None:
+        holds = Apply(compare, place, Number(0))
+        return [(call.dst, Apply(OPERATORS["where"], holds, call.read(call.on_true_tile), Number(otherwise)))]
 
     def select(x):
         holds = compare.numpy(_affine(pattern, x.shape[0], offset, multiplier), 0).reshape(x.shape)
@@ -248,8 +275,17 @@ def _range_select(call):
 
     x = Opaque("a select by a range", select, call.read(call.on_true_tile), call.read(call.bound0),
                call.read(call.bound1), key=(first.name, second.name, float(start), float(otherwise)))
+    if len(call.on_true_tile.shape) == 2 and abs(start) + call.on_true_tile.shape[1] < _EXACT:
+        tile, low, high = x.arguments
+        place = Apply(OPERATORS["add"], Place(call.on_true_tile.shape, 1), Number(start))
+        inside = Apply(OPERATORS["logical_and"], Apply(first, place, low), Apply(second, place, high))
+        x = Apply(OPERATORS["where"], inside, tile, Number(otherwise))
     call.arguments.update(data=call.on_true_tile, reduce_op=call.reduce_op or np.max)
     return _with_reduction(call, x)
+
+
+_SIGNS = {"multiply": "*", "add": "+", "subtract": "-", "maximum": "max", "minimum": "min"}
+_COMMUTE = ("multiply", "add", "maximum", "minimum")
 
 
 def _scan(call):
@@ -263,8 +299,11 @@ def _scan(call):
             result[:, column] = state = add.numpy(state, y[:, column])
         return result
 
-    return [(call.dst, Opaque("a scan", scan, call.read(call.data0), call.read(call.data1),
-                              call.operand(call.initial), key=(multiply.name, add.name)))]
+    parts = call.read(call.data0), call.read(call.data1), call.operand(call.initial)
+    if multiply.name in _COMMUTE and add.name in _SIGNS and len(call.data0.shape) == 2:
+        template = f"scan({_SIGNS[multiply.name]}, {_SIGNS[add.name]}, {{0}}, {{1}}, {{2}})"
+        return [(call.dst, Function("scan", scan, template, lambda x, *_: x, *parts))]
+    return [(call.dst, Opaque("a scan", scan, *parts, key=(multiply.name, add.name)))]
 
 
 def _rows(x):
@@ -272,8 +311,12 @@ def _rows(x):
 
 
 def _max8(call):
-    return [(call.dst, Opaque("the largest eight", lambda x: -np.sort(-_rows(x), axis=1)[:, :8],
-                              call.read(call.src)))]
+    def largest(x):
+        return -np.sort(-_rows(x), axis=1)[:, :8]
+
+    if len(call.src.shape) == 2:
+        return [(call.dst, Function("top", largest, "top({0}, 8)", lambda x: (x[0], 8), call.read(call.src)))]
+    return [(call.dst, Opaque("the largest eight", largest, call.read(call.src)))]
 
 
 def _find_index8(call):
