@@ -234,6 +234,13 @@ class MoreTest(KernelTest):
         traced = trace("more", "causal_mask", x=x)
         self.check(traced, {"out": np.where(np.tril(np.ones((128, 128))) > 0, x, np.float32(-1e9))})
 
+    def test_pooled(self):
+        x = support.random(128, 8, 6)
+        traced = trace("more", "pooled", x=x)
+        self.check(traced, {"out": x.reshape(128, 4, 2, 3, 2).sum((2, 4))})
+        self.assertEqual(statement(traced, "tensor_reduce")["computes"],
+                         "sum(reshape(r0, [128, 4, 2, 3, 2]), [2, 4])")
+
     def test_rows_by_table(self):
         x, table = support.random(300, 16), (np.arange(128, dtype=np.int32)[:, None] * 7) % 300
         traced = trace("more", "rows_by_table", x=x, table=table)

@@ -7,6 +7,7 @@ instructions is checked as before, and their numbers are not followed.
 """
 
 import json
+import re
 from math import prod
 
 from .expressions import Gather, Unsayable, broadcast, is_elementwise
@@ -180,13 +181,14 @@ def _computes(head, accesses, shown):
         _check_tile(tile, number in gathered)
     for access in targets:
         _check_tile(access.tile)
-    texts = [result.text() for result in head.results]
     shapes = _read_shapes(head.results, reads)
+    texts = [_reshaped(result.text(), reads, shapes) for result in head.results]
     read = target = 0
     for number, access in enumerate(accesses):
         if access.tile.role == "r":
             if read in shapes and not access.tile.whole:
-                shown[number] = _show(access.tile.counts, shapes[read])
+                shown[number] = (_show(access.tile.counts, shapes[read]) if _fits(access.tile, shapes[read])
+                                 else [True] * len(access.tile.counts))
             read += 1
         else:
             shown[number] = _show_target(head.results[target].shape(shapes), access.tile)
@@ -217,6 +219,8 @@ def _read_shapes(results, reads):
         return wants
     except Unsayable:
         if not all(map(is_elementwise, results)):
+            if all(prod(reads[index].counts) == prod(shape) for index, shape in wants.items()):
+                return wants  # by 'reshape'
             raise
     # Element by element, axes that are 1 in all tiles say nothing.
     rank = max(map(len, wants.values()))
@@ -231,6 +235,23 @@ def _read_shapes(results, reads):
     for index, shape in wants.items():
         _show(reads[index].counts, shape)
     return wants
+
+
+def _fits(tile, shape):
+    """Whether the tile can have this shape as it is."""
+    try:
+        _show(tile.counts, shape)
+        return True
+    except Unsayable:
+        return False
+
+
+def _reshaped(text, reads, shapes):
+    """With 'reshape' around each tile that has another shape than is needed."""
+    for index, shape in shapes.items():
+        if not reads[index].whole and not _fits(reads[index], shape):
+            text = re.sub(rf"\br{index}\b", f"reshape(r{index}, {list(shape)})", text)
+    return text
 
 
 def _show(counts, shape):
