@@ -5,6 +5,7 @@
 #include "CheckCommand.h"
 #include "Result.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,14 @@ Answer raceSubject(const CheckOptions &options, const Subject &subject, const Ma
 std::string counted(uint64_t count, std::string_view what);
 
 /// Why nothing was compared; empty if something was. `hasNeeds`: there is something that the code
-/// is held to; `most`: what the busiest run does.
-std::string nothingToCompare(const Subject &subject, bool hasNeeds, RunDoes most);
+/// is held to; `runs`: all that were looked at.
+std::string nothingToCompare(const Subject &subject, bool hasNeeds, const RunsDo &runs);
+
+/// The dependences that no run brings to bear, as texts.
+std::vector<std::string> neverOwed(const Kernel &kernel, const RunsDo &runs);
+
+/// Names the first few.
+std::string neverText(std::span<const std::string> never);
 
 } // namespace tally::tool
 

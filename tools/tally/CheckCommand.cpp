@@ -18,6 +18,7 @@
 #include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -28,7 +29,7 @@ std::string counted(uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string nothingToCompare(const Subject &subject, bool hasNeeds, RunDoes most) {
+std::string nothingToCompare(const Subject &subject, bool hasNeeds, const RunsDo &runs) {
   const Kernel &kernel = subject.kernel;
   if (kernel.instrs.empty()) {
     return "nothing is compared: the kernel has no instruction";
@@ -39,12 +40,31 @@ std::string nothingToCompare(const Subject &subject, bool hasNeeds, RunDoes most
   if (!hasNeeds) {
     return "nothing is compared: the kernel has no dependence, and none is taken from its accesses";
   }
-  if (most == RunDoes::Nothing) {
+  if (runs.most() == RunDoes::Nothing) {
     return "nothing is compared: no instruction runs with these trips";
   }
-  return most == RunDoes::Issue && subject.dependsOnAccesses()
-             ? "nothing is compared: no instruction is seen to touch anything with these trips"
+  if (runs.most() == RunDoes::Issue && subject.dependsOnAccesses()) {
+    return "nothing is compared: no instruction is seen to touch anything with these trips";
+  }
+  return runs.most() != RunDoes::Meet && runs.owesNothing()
+             ? "nothing is compared: no dependence asks for anything with these trips"
              : "";
+}
+
+std::vector<std::string> neverOwed(const Kernel &kernel, const RunsDo &runs) {
+  std::vector<std::string> never;
+  for (DepId dep : runs.neverOwed()) {
+    never.push_back(describe(kernel, dep));
+  }
+  return never;
+}
+
+std::string neverText(std::span<const std::string> never) {
+  constexpr size_t numNamed = 4;
+  return fmt::format("{}{}", fmt::join(never.first(std::min(never.size(), numNamed)), "; "),
+                     never.size() > numNamed
+                         ? fmt::format("; and {} more like these", never.size() - numNamed)
+                         : "");
 }
 
 //===----------------------------------------------------------------------===//

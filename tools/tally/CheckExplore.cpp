@@ -67,7 +67,7 @@ public:
     }
     bool hasNeeds = !kernel.deps.empty() || subject.depsFound || subject.asked.kernel;
     bool mayBeDeeper = !full.empty() && options.inFlight == 0;
-    for (const std::string &reason : {nothingToCompare(subject, hasNeeds, most),
+    for (const std::string &reason : {nothingToCompare(subject, hasNeeds, runs),
                                       subject.asked.notAsked, mayBeDeeper ? fullText() : ""}) {
       if (all.total.verdict == Verdict::Yes && !reason.empty()) {
         all.leaveOpen(reason);
@@ -102,7 +102,7 @@ private:
 
   void exploreGiven() {
     nowDoing("exploring the given trips");
-    most = doesRun(kernel, given);
+    runs.add(given);
     all.total = exploreDeeper(given);
     all.instances = 1;
     all.numOverwaits = all.total.overwaits.size();
@@ -186,7 +186,7 @@ private:
         continue;
       }
       ExploreResult one = exploreDeeper(bindings);
-      most = most == RunDoes::Touch ? most : std::max(most, doesRun(kernel, bindings));
+      runs.add(bindings);
       noteLongRuns(*choice);
       all.add(std::move(one), std::move(*choice));
       if (all.total.verdict == Verdict::No) {
@@ -342,6 +342,9 @@ private:
     if (!full.empty()) {
       text += fmt::format("         {}\n", fullText());
     }
+    if (std::vector<std::string> never = neverOwed(kernel, runs); !never.empty()) {
+      text += fmt::format("         never asked for anything: {}\n", neverText(never));
+    }
     if (options.common.deps == "written" && !kernel.accesses.empty()) {
       text += "         the dependences are taken as they are written, not held against the "
               "accesses\n";
@@ -386,6 +389,7 @@ private:
                    {"bytes", total.bytes},
                    {"in_flight", std::max(mostInFlight, explore.inFlight)},
                    {"full_queues", fullNames()},
+                   {"never_owed", neverOwed(kernel, runs)},
                    {"overwaits", all.numOverwaits},
                    {"at_resets", all.numAtResets},
                    {"stuck_together", total.stuckTogether},
@@ -411,8 +415,8 @@ private:
   uint32_t fullAt = 0; ///< the least at which an instance was left with a full queue
   std::set<QueueId> full;
   const TileWatch watch{kernel};
-  RunDoes most = RunDoes::Nothing; ///< in some instance
-  bool hasLeft = false;            ///< some tile left its buffer
+  RunsDo runs{kernel};  ///< of all instances
+  bool hasLeft = false; ///< some tile left its buffer
   std::string warning;
 };
 

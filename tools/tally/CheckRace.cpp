@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 
 namespace tally::tool {
 namespace {
@@ -61,7 +60,7 @@ public:
       tell(results[i], tried[i]);
     }
     bool hasNeeds = !kernel.accesses.empty() || !kernel.deps.empty();
-    std::string nothing = nothingToCompare(subject, hasNeeds, most);
+    std::string nothing = nothingToCompare(subject, hasNeeds, runsDo);
     if (answer.verdict == Verdict::Yes && !nothing.empty()) {
       answer.verdict = Verdict::Undecided;
       reason = nothing;
@@ -71,12 +70,15 @@ public:
       answer.verdict = mayBeWrong && !options.tripsGiven() ? Verdict::Undecided : Verdict::Yes;
       reason = fmt::format("{}; but {}",
                            answer.verdict == Verdict::Yes ? reason : "nothing wrong was seen",
-                           neverText());
+                           neverText(never));
     }
-    answer.json = {
-        {"verdict", toString(answer.verdict)},   {"reason", reason},
-        {"never_ran", std::move(neverRan)},      {"never_touched", std::move(neverTouched)},
-        {"never_together", std::move(neverMet)}, {"runs", std::move(runs)}};
+    answer.json = {{"verdict", toString(answer.verdict)},
+                   {"reason", reason},
+                   {"never_ran", std::move(neverRan)},
+                   {"never_touched", std::move(neverTouched)},
+                   {"never_together", std::move(neverMet)},
+                   {"never_owed", neverOwed(kernel, runsDo)},
+                   {"runs", std::move(runs)}};
     answer.text += fmt::format(
         "race:    {}: {}\n         {}, {}, {}, seed {}\n", toString(answer.verdict), reason,
         options.tripsGiven() ? "the given trips"
@@ -120,7 +122,7 @@ private:
     if (!options.tripsGiven()) {
       doubtTrips(result);
     }
-    most = most == RunDoes::Touch ? most : std::max(most, doesRun(kernel, choice.bindings));
+    runsDo.add(choice.bindings);
     stuckTogether |= result.stuckTogether;
     for (InstrId instr : kernel.instrs.ids()) {
       ranOnce[instr] = ranOnce[instr] || result.hasRun[instr];
@@ -164,8 +166,24 @@ private:
       noteApart(pair);
     }
     mayBeWrong = !open.empty() || leavesOut;
+    noteUnowed();
     if (leavesOut) {
       addNever("there are more pairs of accesses than were looked at", "");
+    }
+  }
+
+  /// Unless the loops never run so often, other runs may have what the code does not wait for.
+  void noteUnowed() {
+    for (DepId id : runsDo.neverOwed()) {
+      const Dep &dep = kernel.deps[id];
+      addNever(fmt::format("{} never asked for anything", describe(kernel, id)), "");
+      LoopId common =
+          kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
+      mayBeWrong |= std::ranges::none_of(kernel.realLoops(common), [&](LoopId loop) {
+        int64_t distance = kernel.distanceOn(dep, loop);
+        return distance > 0 && static_cast<uint64_t>(distance) >=
+                                   kernel.loops[loop].trip.most().value_or(UINT64_MAX);
+      });
     }
   }
 
@@ -209,16 +227,6 @@ private:
   void addNever(std::string what, std::string needs) {
     never.push_back(needs.empty() ? std::move(what)
                                   : fmt::format("{}, which needs {}", what, needs));
-  }
-
-  /// Names the first few.
-  std::string neverText() const {
-    constexpr size_t numNamed = 4;
-    auto named = std::span(never).first(std::min(never.size(), numNamed));
-    return fmt::format("{}{}", fmt::join(named, "; "),
-                       never.size() > numNamed
-                           ? fmt::format("; and {} more like these", never.size() - numNamed)
-                           : "");
   }
 
   /// Several reports may have one cause, in several runs, too.
@@ -294,7 +302,7 @@ private:
   RaceOptions race;
   Answer answer;
   std::string reason;
-  RunDoes most = RunDoes::Nothing; ///< with some choice of trips
+  RunsDo runsDo{kernel};           ///< with all choices of trips
   IdVector<InstrId, bool> ranOnce; ///< by instruction: in some run
   IdVector<AccessId, bool> touched;
   std::vector<Apart> open; ///< pairs that no run brought together

@@ -1,4 +1,9 @@
-//===- Touches.h - Whether a run does anything that is compared -----------===//
+//===- Touches.h - Whether runs do anything that is compared --------------===//
+//
+// A yes is about what was compared: runs of consumers with what their dependences owe them, and
+// tiles that are touched with others that conflict. A run may have neither.
+//
+//===----------------------------------------------------------------------===//
 #ifndef TALLY_CHECK_TOUCHES_H
 #define TALLY_CHECK_TOUCHES_H
 
@@ -11,11 +16,41 @@ enum class RunDoes : uint8_t {
   Nothing, ///< no instruction runs
   Issue,   ///< some do, but no guard of their tiles holds
   Touch,   ///< some touch a tile
+  Meet,    ///< two touch the same buffer, and one of them writes
 };
 
-/// What the run of a kernel that check() accepts does with these trips. Beyond its first million
-/// entries of bodies and runs of instructions on each engine nothing is looked for.
-RunDoes doesRun(const Kernel &kernel, const Bindings &bindings);
+/// What the runs of a kernel do, taken together.
+class RunsDo {
+public:
+  explicit RunsDo(const Kernel &kernel)
+      : kernel(kernel), isOwed(kernel.deps.size(), false), numUnowed(kernel.deps.size()) {}
+
+  /// One more run of a kernel that check() accepts. Beyond its first million entries of bodies and
+  /// runs of instructions on each engine no tile is looked at.
+  void add(const Bindings &bindings);
+
+  /// Of the run that does the most.
+  RunDoes most() const { return does; }
+
+  /// Dependences that owe nothing to any run of their consumers; none if a run was too long to
+  /// tell.
+  std::vector<DepId> neverOwed() const;
+
+  /// There are dependences, and all of them are like that.
+  bool owesNothing() const {
+    return !kernel.deps.empty() && neverOwed().size() == kernel.deps.size();
+  }
+
+private:
+  void addTouches(const Bindings &bindings);
+  void addOwed(const Bindings &bindings);
+
+  const Kernel &kernel;
+  RunDoes does = RunDoes::Nothing;
+  IdVector<DepId, bool> isOwed; ///< by some run
+  size_t numUnowed;
+  bool isTooLong = false;
+};
 
 } // namespace tally
 

@@ -42,7 +42,7 @@ def kept(deps):
 
 
 def expect_no_race(folder, text, machine, deps):
-    """In some runs there is nothing to compare, as no instruction runs; not in all. In others none touches anything. What is found is written, so that
+    """In some runs there is nothing to compare, as no instruction runs; not in all. In others none touches anything, or no dependence asks for anything. What is found is written, so that
     it is found once."""
     path = written_into(folder, text, kept(deps))
     compared = 0
@@ -51,8 +51,9 @@ def expect_no_race(folder, text, machine, deps):
             status, output = run("check", str(path), machine, "--race", "--deps=written", f"--guards={guards}", *with_trips(text, trips))
             is_empty = status == 2 and "nothing is compared: no instruction runs" in output
             is_idle = status == 2 and "nothing is compared: no instruction is seen to touch" in output
+            is_unowed = status == 2 and "nothing is compared: no dependence asks" in output
             compared += not is_empty
-            expect(status == 0 or is_empty or is_idle, f"what is found does not suffice on {machine} for {trips}, guards {guards}", output)
+            expect(status == 0 or is_empty or is_idle or is_unowed, f"what is found does not suffice on {machine} for {trips}, guards {guards}", output)
     expect(compared > 0, "nothing was compared in any run")
 
 

@@ -98,7 +98,10 @@ class Group:
         done = self.run("check", strategy, *options)
         # Queues that hold more than the explorer follows are left to the other judges.
         is_full = "full at times" in done.stdout and "race:    yes" in done.stdout
-        if done.returncode and not is_full:
+        # Nor does any run have to reach a distance; then only waits that are too long can be seen.
+        unowed = done.stdout.count("could not decide: nothing is compared: no dependence asks")
+        is_unowed = unowed > 0 and unowed == done.stdout.count("could not decide:")
+        if done.returncode and not is_full and not is_unowed:
             self.fail(strategy, f"tally check {' '.join(options)} does not say yes", done.stdout + done.stderr)
 
     def judge(self, strategy, text, exact):
