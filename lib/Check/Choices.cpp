@@ -28,6 +28,10 @@ constexpr size_t mostRare = 32;
 /// Further iterations take too long to be tried.
 constexpr int64_t mostTrips = 1 << 14;
 
+/// Entries of bodies and runs of instructions that a choice of our own may have, about; so loops in
+/// loops run less often.
+constexpr double mostPoints = 400'000;
+
 constexpr uint64_t numGuardSeeds = 16;
 
 /// How often loops run in the first choices; and more often than the longest distance.
@@ -103,7 +107,12 @@ class RunChooser {
 public:
   RunChooser(const Kernel &kernel, const Kernel &asked, const Machine &machine,
              const StopFlag *stop)
-      : kernel(kernel), asked(asked), machine(machine), stop(stop), finder(kernel, mostTrips) {}
+      : kernel(kernel), asked(asked), machine(machine), stop(stop), finder(kernel, mostTrips),
+        numInstrs(kernel.loops.size(), 0) {
+    for (const Instr &instr : kernel.instrs) {
+      ++numInstrs[instr.home];
+    }
+  }
 
   ChosenRuns run() {
     addUsual();
@@ -150,23 +159,55 @@ private:
   /// One set of trips for all engines.
   template <typename TripsOf> void add(TripsOf tripsOf) {
     RunChoice choice{Bindings(kernel), {}, 0, false, {}};
+    const uint64_t most = mostThatFit([&](LoopId loop) { return std::ranges::max(tripsOf(loop)); });
     for (LoopId id : kernel.loops.ids()) {
       if (isFree(kernel.loops[id])) {
-        bind(choice, id, {}, tripsOf(id));
+        Trips trips = tripsOf(id);
+        std::ranges::for_each(trips, [&](uint64_t &count) { count = std::min(count, most); });
+        bind(choice, id, {}, std::move(trips));
       }
     }
     keep(std::move(choice));
   }
 
+  /// How often free loops may run, of `wanted(loop)` times, for a run that is not too long.
+  template <typename Wanted> uint64_t mostThatFit(Wanted wanted) const {
+    uint64_t most = 1;
+    for (LoopId id : kernel.loops.ids()) {
+      most = isFree(kernel.loops[id]) ? std::max(most, wanted(id)) : most;
+    }
+    // What loops of constant trips take anyway is no reason to run others once only.
+    const double limit = std::max(mostPoints, 4 * numPoints(wanted, 1));
+    while (most > 1 && numPoints(wanted, most) > limit) {
+      most -= (most + 3) / 4;
+    }
+    return most;
+  }
+
+  /// Of all engines; a body comes behind those around it.
+  template <typename Wanted> double numPoints(Wanted wanted, uint64_t most) const {
+    IdVector<LoopId, double> entries(kernel.loops.size(), 1);
+    double points = 0;
+    for (LoopId id : kernel.loops.ids()) {
+      const Loop &loop = kernel.loops[id];
+      uint64_t trips = isFree(loop) ? withinBounds(id, std::min(wanted(id), most))
+                                    : loop.trip.most().value_or(1);
+      entries[id] = id == rootLoop ? 1 : entries[loop.parent] * static_cast<double>(trips);
+      points += entries[id] * static_cast<double>(kernel.engines.size() + numInstrs[id]);
+    }
+    return points;
+  }
+
   /// Divergent loops another number of times on each engine.
   void addDivergent() {
     RunChoice choice{Bindings(kernel), {}, 0, false, {}};
+    const uint64_t most = mostThatFit([](LoopId) { return uint64_t(3); });
     for (LoopId id : kernel.loops.ids()) {
       if (isFree(kernel.loops[id]) && kernel.loops[id].uniform) {
-        bind(choice, id, {}, {3});
+        bind(choice, id, {}, {most});
       } else if (isFree(kernel.loops[id])) {
         for (EngineId engine : kernel.engines.ids()) {
-          bind(choice, id, engine, {(engine.value + 2) % 4});
+          bind(choice, id, engine, {std::min<uint64_t>((engine.value + 2) % 4, most)});
         }
       }
     }
@@ -319,6 +360,7 @@ private:
   const Machine &machine;
   const StopFlag *stop;
   EncounterFinder finder;
+  IdVector<LoopId, size_t> numInstrs; ///< that a body has itself
   std::vector<RunChoice> choices;
   std::vector<Pair> pairs; ///< that meet in no run so far
   std::vector<Apart> apart;

@@ -188,6 +188,11 @@ private:
       ExploreResult one = exploreDeeper(bindings);
       runs.add(bindings);
       noteLongRuns(*choice);
+      if (one.verdict == Verdict::Undecided && !one.witness && one.states == 0 &&
+          !isSet(options.stop)) {
+        one.reason = fmt::format("with --trips={}: {}",
+                                 fmt::join(tripsText(kernel, *choice), " --trips="), one.reason);
+      }
       all.add(std::move(one), std::move(*choice));
       if (all.total.verdict == Verdict::No) {
         return;

@@ -123,6 +123,9 @@ private:
       doubtTrips(result);
     }
     runsDo.add(choice.bindings);
+    if (!options.tripsGiven() && result.schedules == 0 && !result.timeIsUp && !result.isStopped) {
+      result.reason = fmt::format("with {}: {}", optionsText(choice), result.reason);
+    }
     stuckTogether |= result.stuckTogether;
     for (InstrId instr : kernel.instrs.ids()) {
       ranOnce[instr] = ranOnce[instr] || result.hasRun[instr];

@@ -7,7 +7,8 @@
 //           each loop in turn, with those around it, three times, and all others once
 //           all of them another number of times at each entry
 //           those that diverge another number of times on each engine;
-//           each with several decisions of branches and guards, if there are any
+//           each with several decisions of branches and guards, if there are any, and loops in
+//           loops less often where the run would be too long
 //   rare    for two that may conflict, and that meet (Meetings.h) in none of these, a run in which
 //           they do: where the two touch the same is asked of isl (Deps/Encounter.h), and the run
 //           is enumerated before it counts (RunsTo.h)
