@@ -55,12 +55,14 @@ public:
 
   Answer run() {
     Time::time_point start = Time::now();
-    std::optional<Diagnostic> outside =
+    std::optional<TileProblem> problem =
         options.tripsGiven() ? watch.problemOf(given) : std::nullopt;
-    if (outside) {
-      return outsideAnswer(*outside);
+    if (problem && problem->isSeen) {
+      return outsideAnswer(problem->error);
     }
-    if (options.tripsGiven()) {
+    if (problem) {
+      all.total.reason = problem->error.message;
+    } else if (options.tripsGiven()) {
       exploreGiven();
     } else {
       exploreChoices(start);
@@ -181,7 +183,7 @@ private:
       nowDoing(fmt::format("exploring: {} choices of trips done, {} states", all.instances,
                            all.total.states));
       Bindings bindings = bindTrips(kernel, *choice);
-      if (std::optional<Diagnostic> problem = watch.problemOf(bindings)) {
+      if (std::optional<TileProblem> problem = watch.problemOf(bindings)) {
         leaveBuffer(*problem, *choice);
         continue;
       }
@@ -214,11 +216,15 @@ private:
   }
 
   /// More trips, perhaps, than ever happen.
-  void leaveBuffer(Diagnostic problem, const TripChoice &choice) {
+  void leaveBuffer(TileProblem problem, const TripChoice &choice) {
     ++all.instances;
+    if (!problem.isSeen) {
+      all.leaveOpen(problem.error.message);
+      return;
+    }
     if (!hasLeft) {
-      problem.severity = Severity::Warning;
-      warning = withTrips(tripsText(kernel, choice)) + render(problem, kernel.files);
+      problem.error.severity = Severity::Warning;
+      warning = withTrips(tripsText(kernel, choice)) + render(problem.error, kernel.files);
     }
     hasLeft = true;
     all.leaveOpen(

@@ -481,8 +481,8 @@ Bindings Session::bindings(const Kernel &kernel, const RunOptions &values) {
 
 bool Session::tilesStay(const Kernel &kernel, const Bindings &bindings) {
   Diagnostics diagnostics;
-  if (std::optional<Diagnostic> problem = TileWatch(kernel).problemOf(bindings)) {
-    diagnostics.error(problem->where, problem->message).notes = problem->notes;
+  if (std::optional<TileProblem> problem = TileWatch(kernel).problemOf(bindings)) {
+    diagnostics.error(problem->error.where, problem->error.message).notes = problem->error.notes;
   }
   report(kernel, diagnostics);
   return !diagnostics.hasErrors();

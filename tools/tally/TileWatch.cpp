@@ -21,7 +21,7 @@ TileWatch::TileWatch(const Kernel &kernel)
     : kernel(kernel), open(accessesOf(findTileBounds(kernel))) {}
 
 /// A short run is walked; of a long one it may be seen without that that all tiles stay.
-std::optional<Diagnostic> TileWatch::problemOf(const Bindings &bindings) const {
+std::optional<TileProblem> TileWatch::problemOf(const Bindings &bindings) const {
   constexpr uint64_t shortRun = 100'000;
   if (open.empty()) {
     return {};
@@ -32,14 +32,14 @@ std::optional<Diagnostic> TileWatch::problemOf(const Bindings &bindings) const {
     search = findOutside(kernel, bindings, accessesOf(findTileBounds(kernel, bindings)));
   }
   if (search.found) {
-    return outsideError(kernel, *search.found);
+    return TileProblem{outsideError(kernel, *search.found)};
   }
   if (!search.isComplete) {
     Diagnostic error;
     error.where = kernel.where;
     error.message = "the run is too long to see whether all tiles stay within their buffers; bind "
                     "smaller trips, or state a 'max' for them";
-    return error;
+    return TileProblem{std::move(error), /*isSeen=*/false};
   }
   return {};
 }

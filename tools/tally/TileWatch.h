@@ -14,13 +14,18 @@
 
 namespace tally::tool {
 
+struct TileProblem {
+  Diagnostic error;
+  bool isSeen = true; ///< else the run is too long to tell
+};
+
 class TileWatch {
 public:
   explicit TileWatch(const Kernel &kernel);
 
-  /// An error for the first tile that leaves its buffer with these trips, or if the run is too long
-  /// to tell; none if all stay.
-  std::optional<Diagnostic> problemOf(const Bindings &bindings) const;
+  /// The first tile that leaves its buffer with these trips, or that this cannot be told; none if
+  /// all stay.
+  std::optional<TileProblem> problemOf(const Bindings &bindings) const;
 
 private:
   const Kernel &kernel;
