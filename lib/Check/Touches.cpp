@@ -11,12 +11,12 @@
 
 namespace tally {
 
-void RunsDo::add(const Bindings &bindings) {
+void RunsDo::add(const Bindings &bindings, const StopFlag *stop) {
   if (does != RunDoes::Meet) {
     addTouches(bindings);
   }
   if (numUnowed != 0 && !isTooLong) {
-    addOwed(bindings);
+    addOwed(bindings, stop);
   }
 }
 
@@ -57,9 +57,9 @@ void RunsDo::addTouches(const Bindings &bindings) {
   }
 }
 
-void RunsDo::addOwed(const Bindings &bindings) {
+void RunsDo::addOwed(const Bindings &bindings, const StopFlag *stop) {
   constexpr uint64_t mostPoints = 20'000'000;
-  Owed owed(kernel, bindings, Fuel(mostPoints));
+  Owed owed(kernel, bindings, Fuel(mostPoints, stop));
   isTooLong = !owed.complete();
   for (DepId dep : kernel.deps.ids()) {
     uint32_t numRuns = owed.numRuns(kernel.deps[dep].consumer);

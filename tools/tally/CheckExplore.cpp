@@ -104,7 +104,7 @@ private:
 
   void exploreGiven() {
     nowDoing("exploring the given trips");
-    runs.add(given);
+    runs.add(given, options.stop);
     all.total = exploreDeeper(given);
     all.instances = 1;
     all.numOverwaits = all.total.overwaits.size();
@@ -188,7 +188,7 @@ private:
         continue;
       }
       ExploreResult one = exploreDeeper(bindings);
-      runs.add(bindings);
+      runs.add(bindings, options.stop);
       noteLongRuns(*choice);
       if (one.verdict == Verdict::Undecided && !one.witness && one.states == 0 &&
           !isSet(options.stop)) {

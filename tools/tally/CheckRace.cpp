@@ -122,7 +122,7 @@ private:
     if (!options.tripsGiven()) {
       doubtTrips(result);
     }
-    runsDo.add(choice.bindings);
+    runsDo.add(choice.bindings, options.stop);
     if (!options.tripsGiven() && result.schedules == 0 && !result.timeIsUp && !result.isStopped) {
       result.reason = fmt::format("with {}: {}", optionsText(choice), result.reason);
     }

@@ -9,6 +9,7 @@
 
 #include "tally/Model/Bindings.h"
 #include "tally/Model/Kernel.h"
+#include "tally/Support/Stop.h"
 
 namespace tally {
 
@@ -27,7 +28,7 @@ public:
 
   /// One more run of a kernel that check() accepts. Beyond its first million entries of bodies and
   /// runs of instructions on each engine no tile is looked at.
-  void add(const Bindings &bindings);
+  void add(const Bindings &bindings, const StopFlag *stop);
 
   /// Of the run that does the most.
   RunDoes most() const { return does; }
@@ -43,7 +44,7 @@ public:
 
 private:
   void addTouches(const Bindings &bindings);
-  void addOwed(const Bindings &bindings);
+  void addOwed(const Bindings &bindings, const StopFlag *stop);
 
   const Kernel &kernel;
   RunDoes does = RunDoes::Nothing;
