@@ -1,9 +1,9 @@
 """The kernel as tally's JSON (docs/guide/Json.md), and what is to be said about it.
 
 An instruction's `computes` is written only if the language of kernels says exactly what NumPy has
-computed: all tiles are boxes walked in their order, they have the shapes that the expression needs or
-as many elements (`reshape`), and every operator has a text. Otherwise it is left out, and counted with the reason: then the order of
-instructions is checked as before, and their numbers are not followed.
+computed. All tiles must be boxes walked in their order, with the shapes that the expression needs or as
+many elements (`reshape`), and every operator must have a text. Otherwise it is left out, and counted
+with the reason: the order of instructions is checked as before, and their numbers are not followed.
 """
 
 import json
