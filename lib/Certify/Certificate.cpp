@@ -106,7 +106,7 @@ private:
     put("\n  (strategy {})", quoted(toString(code.strategy)));
     put("\n  (machine {})", quoted(code.machine));
     if (notes.accesses != AccessesNote::NoneStated) {
-      static constexpr std::string_view names[] = {"", "derived", "held", "ignored"};
+      static constexpr std::string_view names[] = {"", "derived", "held", "ignored", "untouched"};
       put("\n  (accesses {})", names[static_cast<size_t>(notes.accesses)]);
     }
     if (!notes.granted.empty()) {

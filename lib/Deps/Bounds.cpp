@@ -17,16 +17,19 @@
 #include <map>
 #include <ranges>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tally {
 
 /// What one question may take, in isl's operations: milliseconds. Some of those that need more are
-/// asked once again, with more patience. After so many that stay open no other is asked.
+/// asked once again, with more patience. After so many that stay open no other is asked; nor after
+/// so many runs that touch nothing.
 static constexpr uint64_t maxOperations = 100'000;
 static constexpr uint64_t maxOfHardQuestion = 2'000'000;
 static constexpr uint32_t mostHardQuestions = 4;
 static constexpr uint32_t mostGivenUp = 50;
 static constexpr uint32_t mostSplits = 6;
+static constexpr size_t mostOfTouching = 1000;
 
 namespace {
 
@@ -273,6 +276,56 @@ std::vector<TileBound> findTileBounds(const Kernel &kernel, const Bindings &bind
     }
   }
   return findTileBounds(bound);
+}
+
+namespace {
+
+/// Looks for one access whose guards hold in some run.
+class TouchFinder {
+public:
+  explicit TouchFinder(const Kernel &kernel) : kernel(kernel), tiles(kernel) {}
+
+  bool run() {
+    for (const Instr &instr : kernel.instrs) {
+      for (AccessId access : instr.accesses) {
+        if (touches(tiles[tiles.of(access)])) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+private:
+  bool touches(const TileBox &tile) {
+    if (neverRuns(kernel, tile.home)) {
+      return false;
+    }
+    return tiles.parsed(tile).guards.empty() ||
+           holds(LeavingText(kernel, tile, tiles.read(tile), std::nullopt));
+  }
+
+  /// Each question is asked once, and only so many are.
+  bool holds(const LeavingText &text) {
+    if (text.numSplits() > mostSplits || asked.size() == mostOfTouching ||
+        !asked.insert(text.touchingAtAll()).second) {
+      return false;
+    }
+    context.startQuestion(maxOperations);
+    bool isSeen = !context.parse(text.touchingAtAll()).isEmpty();
+    return isSeen && !context.gaveUp();
+  }
+
+  const Kernel &kernel;
+  TileBoxes tiles;
+  IslContext context;
+  std::unordered_set<std::string> asked; ///< those that were answered by no
+};
+
+} // namespace
+
+bool isSeenToTouch(const Kernel &kernel) {
+  return TouchFinder(kernel).run();
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- LeavingText.h - The runs that leave a buffer, as isl reads them -----===//
 //
-// One dimension of one tile as sets of integer points, one for each run that touches the tile:
+// One dimension of one tile, or none of them, as sets of integer points, one for each run that
+// touches the tile:
 //
 //   i0, ..  iterations of the loops on which it depends, outermost first
 //   n0, ..  how often such a loop runs this time, where the tile asks for it
@@ -22,12 +23,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace tally {
 
 class LeavingText {
 public:
-  LeavingText(const Kernel &kernel, const TileBox &tile, const BodyTile &read, uint32_t dim)
+  LeavingText(const Kernel &kernel, const TileBox &tile, const BodyTile &read,
+              std::optional<uint32_t> dim)
       : kernel(kernel), tile(tile), read(read), access(read.access), dim(dim) {
     SideNames names{
         [this](LoopId loop) { return iteration(loop); },
@@ -43,13 +46,9 @@ public:
             fmt::format(" and {} >= 1", text.size(each));
       }
     }
-    const TileDim &own = access.dims[dim];
-    std::string first = text.expr(own.first);
-    std::string last = own.size.valid()
-                           ? fmt::format("{} + {} * ({} - 1)", first, own.stride, text.size(own))
-                           : first;
-    leavingIt = fmt::format(" and ({} < 0 or {} >= {})", first, last,
-                            kernel.buffers[tile.buffer].shape[dim]);
+    if (dim) {
+      leavingIt = leavingText(text);
+    }
     order.resize(variables.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -62,6 +61,9 @@ public:
     known = static_cast<size_t>(std::count_if(variables.begin(), variables.end(),
                                               [](const Variable &v) { return !v.isOpen; }));
   }
+
+  /// Runs that touch the tile, wherever it lies.
+  std::string touchingAtAll() const { return set(domain(false) + touching); }
 
   /// Runs that touch the tile and leave the buffer.
   std::string leaving() const { return set(domain(false) + touching + leavingIt); }
@@ -122,7 +124,7 @@ public:
   /// One point, in words and numbers of the kernel: the index at it that is not in the buffer, and
   /// what says where the tile lies besides iterations.
   int64_t indexAt(const std::vector<int64_t> &point) const {
-    const TileDim &own = access.dims[dim];
+    const TileDim &own = access.dims[*dim];
     int64_t first = valueOf(point, own.first);
     int64_t size = own.size.valid() ? valueOf(point, own.size) : 1;
     auto steps = static_cast<uint64_t>(own.stride) * (static_cast<uint64_t>(size) - 1);
@@ -162,6 +164,16 @@ private:
     std::string name;
     bool isOpen = false;
   };
+
+  std::string leavingText(const TileText &text) const {
+    const TileDim &own = access.dims[*dim];
+    std::string first = text.expr(own.first);
+    std::string last = own.size.valid()
+                           ? fmt::format("{} + {} * ({} - 1)", first, own.stride, text.size(own))
+                           : first;
+    return fmt::format(" and ({} < 0 or {} >= {})", first, last,
+                       kernel.buffers[tile.buffer].shape[*dim]);
+  }
 
   std::string variable(What what, LoopId loop, const std::string &symbol, bool isOpen) {
     size_t number = 0;
@@ -315,7 +327,7 @@ private:
   const TileBox &tile;
   const BodyTile &read;
   const ParsedAccess &access;
-  const uint32_t dim;
+  const std::optional<uint32_t> dim;
   std::vector<Variable> variables;
   std::vector<size_t> order; ///< in the sets
   size_t known = 0;

@@ -490,6 +490,38 @@ let check_sequence c p places e is =
 let may_run c p i =
   List.for_all (fun l -> c.loops.(l).most <> Some 0) (enclosing p p.home.(i))
 
+(** Whether a dependence asks for anything *)
+
+(* The largest number of runs of a body within the kernel's bounds, as far as numbers go; none: any. *)
+let most_runs c p l =
+  let times n l =
+    let most = if is_branch c l then Some 1 else c.loops.(l).most in
+    match (n, most) with
+    | Some 0, _ | _, Some 0 -> Some 0
+    | Some n, Some m when m <= most_of_code / n -> Some (n * m)
+    | _ -> None
+  in
+  List.fold_left times (Some 1) (enclosing p l)
+
+let is_below k = function None -> true | Some n -> k < n
+
+(* Whether some run of the consumer is owed any of the producer, in iterations that the kernel allows: all
+   that were to run so far are, earlier iterations included. Negative distances look ahead in an earlier
+   iteration, up to its end. *)
+let may_ask c p (d : Source.dep) =
+  let reaches (l, k) = is_below k c.loops.(l).most in
+  let apart components = List.for_all reaches components in
+  let runs_again l = is_below 1 (most_runs c p l) in
+  may_run c p d.producer && may_run c p d.consumer
+  &&
+  match d.form with
+  | Flat f -> is_below f (most_runs c p p.home.(d.consumer))
+  | Element (step, components) -> apart ((p.home.(d.consumer), step) :: components)
+  | Vector components ->
+      apart components
+      && ((not (in_opposite_branches c p d.producer d.consumer))
+         || runs_again (common p p.home.(d.producer) p.home.(d.consumer)))
+
 (* What the code issues is what the kernel holds, each instruction once. *)
 let check_issues c p root =
   let seen = Array.make (Array.length c.instrs) false and places = text_places c root in
@@ -545,6 +577,9 @@ type t = {
   left_out : int; (* bodies, each by an engine that has nothing to do in it *)
   cert : cert;
 }
+
+(* Whether any dependence does. *)
+let asks_for_something t = Array.exists (may_ask t.source t.places) t.source.deps
 
 let number_of_inexact t =
   Array.fold_left (fun n r -> if r.exact then n else n + 1) 0 t.readings

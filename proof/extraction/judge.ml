@@ -50,6 +50,7 @@ let origin (t : Assemble.t) =
   | Some Derived -> says "derived from the kernel's accesses"
   | Some Held -> says "held against the kernel's accesses"
   | Some Ignored -> says "not held against the kernel's accesses"
+  | Some Untouched -> says "its accesses are not seen to touch anything"
 
 let granted (t : Assemble.t) =
   match t.source.granted with
@@ -72,10 +73,13 @@ let nothing_compared (t : Assemble.t) =
   if Array.length t.source.instrs = 0 then Some "nothing is compared: the kernel has no instruction"
   else if not (List.exists (may_run t.source) t.source.body) then
     Some "nothing is compared: no instruction ever runs, as the loops around them all run 0 times"
-  else if Array.length t.source.deps > 0 then None
+  else if Assemble.asks_for_something t then None
+  else if Array.length t.source.deps > 0 then
+    Some "nothing is compared: no dependence asks for anything within the kernel's bounds of trips"
   else
     match t.source.accesses with
     | Some (Derived | Held) -> None
+    | Some Untouched -> Some "nothing is compared: no instruction is seen to touch anything"
     | None | Some Ignored -> Some "nothing is compared: the kernel has no dependence"
 
 (** The decision *)

@@ -46,6 +46,7 @@ type accesses =
   | Derived (* the dependences were found from them *)
   | Held (* the dependences were written, and held against them *)
   | Ignored (* the dependences were written, and not held against them *)
+  | Untouched (* no instruction is seen to touch anything, as guards of the accesses may never hold *)
 
 (* One run, for `--replay`: how often the statement of a loop runs its body each time that an engine
    reaches it, and what happens in which order. *)
@@ -349,7 +350,8 @@ let read_accesses = function
   | _, [ Word "derived" ] -> Derived
   | _, [ Word "held" ] -> Held
   | _, [ Word "ignored" ] -> Ignored
-  | place, _ -> fail place "expected (accesses derived|held|ignored)"
+  | _, [ Word "untouched" ] -> Untouched
+  | place, _ -> fail place "expected (accesses derived|held|ignored|untouched)"
 
 (* The code of all engines, each once and in their order. *)
 let read_code n engines (place, xs) =

@@ -60,6 +60,7 @@ CertificateNotes notesOf(const LoadedKernel &loaded, const PlanDecisions &plan,
   CertificateNotes notes{.accesses = accesses};
   if (isTrusted) {
     notes.granted = grantedOf(loaded.kernel);
+    notes.accesses = isSeenToTouch(loaded.kernel) ? accesses : AccessesNote::Untouched;
   }
   for (DepId dep : loaded.kernel.deps.ids()) {
     if (plan.rememberedFor(dep) < mostRemembered) {

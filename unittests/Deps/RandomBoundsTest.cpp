@@ -16,6 +16,7 @@
 #include "oracle/Enumerate.h"
 
 #include "tally/Check/Outside.h"
+#include "tally/Check/Touches.h"
 #include "tally/Deps/Bounds.h"
 #include "tally/Written/KernelJson.h"
 
@@ -271,6 +272,48 @@ std::string holdStaying(const Kernel &kernel, const std::vector<TileBound> &boun
     seen.stays += !search.found;
   }
   return {};
+}
+
+/// The same kernel, in which nothing else is accessed.
+Kernel withOnly(const Kernel &kernel, InstrId only, AccessId access) {
+  Kernel one = kernel;
+  for (InstrId instr : one.instrs.ids()) {
+    one.instrs[instr].accesses = {};
+  }
+  one.instrs[only].accesses = {access.value, 1};
+  return one;
+}
+
+/// What runs of no trips, few and many do.
+RunDoes mostDone(const Kernel &kernel, uint64_t seed) {
+  RunsDo runs(kernel);
+  for (uint32_t longest : {2, 4, 9}) {
+    runs.add(fuzz::randomBindings(kernel, seed + longest, {0, longest}), nullptr);
+  }
+  return runs.most();
+}
+
+/// Of each access with guards, alone, whether it touches anything.
+TEST(RandomTouchTest, whatIsSeenToTouchDoes) {
+  size_t touching = 0;
+  size_t idle = 0;
+  for (uint64_t seed = 1; seed <= numKernels(); ++seed) {
+    Kernel kernel = randomAccesses(seed, fuzz::Tiles::MayLeave);
+    for (InstrId instr : kernel.instrs.ids()) {
+      for (AccessId access : kernel.instrs[instr].accesses) {
+        Kernel one = withOnly(kernel, instr, access);
+        bool isSeen = isSeenToTouch(one);
+        bool does = mostDone(one, seed) >= RunDoes::Touch;
+        ASSERT_TRUE(isSeen || !does)
+            << "seed " << seed << ": " << kernel.text(kernel.accesses[access].text);
+        touching += does;
+        idle += !isSeen;
+      }
+    }
+  }
+  fmt::print("{} touch, {} are not seen to\n", touching, idle);
+  EXPECT_GT(touching, numKernels());
+  EXPECT_GT(idle * 20, numKernels());
 }
 
 class RandomBoundsTest : public testing::TestWithParam<uint64_t> {};

@@ -27,6 +27,7 @@ enum class AccessesNote : uint8_t {
   Derived,    ///< the dependences were found from that
   Held,       ///< the dependences were written, and imply all that is asked for (Deps/Held.h)
   Ignored,    ///< the dependences were written, and that was not shown
+  Untouched,  ///< Derived or Held, but no guard of what it says is seen to hold (Deps/Bounds.h)
 };
 
 /// What neither the kernel nor the code tells.

@@ -53,6 +53,10 @@ std::vector<TileBound> findTileBounds(const Kernel &kernel);
 /// The same for runs with these trips, which are then known; `while` and branches as they may go.
 std::vector<TileBound> findTileBounds(const Kernel &kernel, const Bindings &bindings);
 
+/// Whether some run of a kernel that check() accepts touches anything: guards may hold in none. If
+/// that is too hard to decide, none is seen to.
+bool isSeenToTouch(const Kernel &kernel);
+
 /// An error for each tile that leaves its buffer. For those that are open one remark for each
 /// reason, which says what to state.
 void reportTileBounds(const Kernel &kernel, const std::vector<TileBound> &bounds,
