@@ -89,9 +89,9 @@ private:
     const KeptWaits waits(kernel, plan, reasons);
     IdVector<EngineId, std::vector<DepId>> readersOn(kernel.engines.size());
     for (InstrId instr : kernel.instrs.ids()) {
-      for (const KeptWait *w = waits.begin(instr); w != waits.end(instr); ++w) {
-        if (plan.waits[w->dep].ring.valid()) {
-          readersOn[kernel.engineOf(instr)].push_back(w->dep);
+      for (const KeptWait &w : waits.of(instr)) {
+        if (plan.waits[w.dep].ring.valid()) {
+          readersOn[kernel.engineOf(instr)].push_back(w.dep);
         }
       }
     }

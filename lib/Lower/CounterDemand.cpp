@@ -16,8 +16,8 @@ CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, Engi
     running.resize(context.kernel.queues.size());
   }
   for (InstrId instr : context.instrsOf[engine.value]) {
-    for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
-      demand(context.exprs.legal(w->threshold), instr, context.rootPositionOf(instr));
+    for (const KeptWait &w : context.waits.of(instr)) {
+      demand(context.exprs.legal(w.threshold), instr, context.rootPositionOf(instr));
     }
   }
   demandResets();

@@ -177,10 +177,10 @@ private:
 
   void issue(InstrId instr) {
     Op op = Op::issue(instr);
-    for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
+    for (const KeptWait &w : context.waits.of(instr)) {
       makeRoomForWait(code.engines[engine].ops, op);
-      setWait(op, semaOf[w->group], Operand::number(plan.exprs[w->threshold].a), w->firstReason,
-              w->numReasons);
+      setWait(op, semaOf[w.group], Operand::number(plan.exprs[w.threshold].a), w.firstReason,
+              w.numReasons);
     }
     context.setSignal(op, instr);
     if (op.signal.valid()) {

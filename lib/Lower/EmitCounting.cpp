@@ -110,15 +110,19 @@ private:
     }
   }
 
-  /// The last wait goes with the instruction, others stand before it.
+  /// The last wait goes with the instruction, others stand before it. All thresholds are computed
+  /// before the first: what comes after it, the engine does while it could go on.
   void issue(InstrId instr) {
+    operands.clear();
+    for (const KeptWait &wait : context.waits.of(instr)) {
+      operands.push_back(thresholds.valueOf(context.exprs.legal(wait.threshold), instr, nextUse++));
+    }
     Op op = Op::issue(instr);
-    const KeptWait *end = context.waits.end(instr);
-    for (const KeptWait *w = context.waits.begin(instr); w != end; ++w) {
+    auto operand = operands.begin();
+    for (const KeptWait &wait : context.waits.of(instr)) {
       makeRoomForWait(writer.code().ops, op);
-      Operand threshold = thresholds.valueOf(context.exprs.legal(w->threshold), instr, nextUse++);
-      setWait(op, SemaId(w->group.value), threshold, w->firstReason, w->numReasons);
-      writer.touch(threshold);
+      writer.touch(*operand);
+      setWait(op, SemaId(wait.group.value), *operand++, wait.firstReason, wait.numReasons);
     }
     context.setSignal(op, instr);
     writer.code().ops.push_back(op);
@@ -132,6 +136,7 @@ private:
   CounterCode counters;
   ThresholdCode thresholds;
   uint32_t nextUse = 0;
+  std::vector<Operand> operands; ///< of the waits of one instruction
 };
 
 } // namespace

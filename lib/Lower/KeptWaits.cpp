@@ -4,6 +4,11 @@
 //         2. rank     those of one consumer by semaphore; of equal form, the one with the
 //                     latest producer first
 //         3. keep     a wait that no kept wait of its semaphore dominates
+//         4. order    by when they are likely to be satisfied, the last one last: by where the run
+//                     that each waits for comes in the sequential program
+//
+// The last wait goes with the instruction, so that it starts as soon as that is satisfied; those
+// before it have passed by then.
 //
 // A consumer with very many dependences has few forms of wait (mask and counter) per semaphore, so
 // that comparing with the kept ones stays cheap.
@@ -100,12 +105,45 @@ private:
   std::vector<Served> served;
 };
 
+/// Where in the sequential program the run comes that a dependence asks for, seen from its
+/// consumer: for each body around the producer, outermost first, the statement in it, and by how
+/// many iterations it comes earlier. Later runs compare greater.
+class SequentialPlaces {
+public:
+  explicit SequentialPlaces(const Kernel &kernel) : kernel(kernel) {}
+
+  std::vector<int64_t> of(const Dep &dep) const {
+    std::vector<int64_t> place;
+    LoopId home = kernel.instrs[dep.producer].home;
+    addBodies(dep, home, place);
+    if (dep.form == DistanceForm::Flat && !place.empty()) {
+      place.back() -= dep.step;
+    }
+    place.push_back(kernel.stmts[kernel.instrs[dep.producer].block].position);
+    place.push_back(dep.producer.value);
+    return place;
+  }
+
+private:
+  void addBodies(const Dep &dep, LoopId body, std::vector<int64_t> &place) const {
+    if (body == rootLoop) {
+      return;
+    }
+    addBodies(dep, kernel.loops[body].parent, place);
+    place.push_back(kernel.stmts[kernel.loops[body].stmt].position);
+    place.push_back(-kernel.distanceOn(dep, body));
+  }
+
+  const Kernel &kernel;
+};
+
 } // namespace
 
 KeptWaits::KeptWaits(const Kernel &kernel, const SyncPlan &plan, Code &code)
     : first(kernel.instrs.size() + 1, 0) {
   ByConsumer byConsumer(kernel);
   Selector selector(kernel, plan);
+  SequentialPlaces places(kernel);
   waits.reserve(kernel.deps.size());
   code.reasons.reserve(kernel.deps.size());
   std::vector<DepId> deps;
@@ -121,6 +159,10 @@ KeptWaits::KeptWaits(const Kernel &kernel, const SyncPlan &plan, Code &code)
       }
       ++waits.back().numReasons;
       code.reasons.push_back(served.dep);
+    }
+    if (waits.size() > firstWait + 1) {
+      std::ranges::stable_sort(waits.begin() + firstWait, waits.end(), {},
+                               [&](const KeptWait &w) { return places.of(kernel.deps[w.dep]); });
     }
     first[instr.value + 1] = static_cast<uint32_t>(waits.size());
   }

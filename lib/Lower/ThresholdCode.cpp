@@ -41,8 +41,8 @@ void ThresholdCode::findHoists(const std::vector<InstrId> &consumers) {
   uint32_t use = 0;
   for (InstrId instr : consumers) {
     uint32_t home = kernel.loops[kernel.instrs[instr].home].depth;
-    for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
-      hoist(context.exprs.legal(w->threshold), instr, home, use++);
+    for (const KeptWait &w : context.waits.of(instr)) {
+      hoist(context.exprs.legal(w.threshold), instr, home, use++);
     }
   }
   std::ranges::stable_sort(hoists, {}, &Hoist::before);

@@ -29,10 +29,10 @@ public:
     for (EngineId e : kernel.engines.ids()) {
       engine = e;
       for (InstrId instr : context.instrsOf[e.value]) {
-        for (const KeptWait *w = context.waits.begin(instr); w != context.waits.end(instr); ++w) {
+        for (const KeptWait &w : context.waits.of(instr)) {
           double wait = entries[kernel.instrs[instr].home] * prices.wait;
-          costs[setOf[kernel.deps[w->dep].producer]] +=
-              wait + costOf(exprs.legal(w->threshold), instr);
+          costs[setOf[kernel.deps[w.dep].producer]] +=
+              wait + costOf(exprs.legal(w.threshold), instr);
         }
       }
     }

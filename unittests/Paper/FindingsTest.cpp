@@ -712,7 +712,7 @@ TEST(SeveralWaitsTest, equalRunsCompareByPlace) {
   test.trips("A", {3});
   test.trips("B", {2, 0, 1});
   EXPECT_EQ(test.waits("C"),
-            (Lines{"B.e0 >= 3, B.e0 >= 0", "B.e0 >= 3, B.e0 >= 4", "B.e0 >= 5, B.e0 >= 4"}));
+            (Lines{"B.e0 >= 0, B.e0 >= 3", "B.e0 >= 4, B.e0 >= 3", "B.e0 >= 4, B.e0 >= 5"}));
 }
 
 /// A wait that is masked where the other one is not stands for nothing: A { B { P, Q; C } }, Q at

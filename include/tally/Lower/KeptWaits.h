@@ -11,6 +11,8 @@
 #include "tally/Code/Code.h"
 #include "tally/Sync/Plan.h"
 
+#include <span>
+
 namespace tally {
 
 /// One wait of a consumer: on the semaphore of `group`, for the threshold of `dep`.
@@ -22,15 +24,16 @@ struct KeptWait {
   uint32_t numReasons = 0;
 };
 
-/// For every instruction, its waits in the order of its dependences.
+/// For every instruction, its waits, the one that is likely to be satisfied last at the end.
 class KeptWaits {
 public:
   /// Fills `code.reasons`.
   KeptWaits(const Kernel &kernel, const SyncPlan &plan, Code &code);
 
-  const KeptWait *begin(InstrId instr) const { return waits.data() + first[instr.value]; }
-
-  const KeptWait *end(InstrId instr) const { return waits.data() + first[instr.value + 1]; }
+  std::span<const KeptWait> of(InstrId instr) const {
+    return std::span(waits).subspan(first[instr.value],
+                                    first[instr.value + 1] - first[instr.value]);
+  }
 
 private:
   std::vector<KeptWait> waits;
