@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Writes the tables of docs/guide/Results.md that hold simulated numbers.
+
+The simulator gives the same numbers on every machine, so these tables follow from the programs alone. Each
+stands under the command that it is made from; this script runs the command, and puts its numbers there. With
+--check it writes nothing, and fails if the page has other numbers.
+
+    utils/simulated-results.py [--check] [--bin=build/release/bin]
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/guide/Results.md"
+GROWTHS = ("1", "1.5", "2", "4")
+
+
+def tally(bin_folder, *arguments):
+    command = [f"{bin_folder}/tally", "bench", "--size=paper", "--format=json", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def row(*cells):
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def rounded(number):
+    """A number of nanoseconds, as the text output writes it."""
+    return f"{number:.0f}"
+
+
+def strategies(bin_folder):
+    for r in tally(bin_folder)["rows"]:
+        if "latency_ns" not in r:
+            yield row(r["kernel"], r["strategy"], *["-"] * 8)
+            continue
+        code = [r.get(key, "-") for key in ("code_bytes", "registers_per_engine", "semaphores", "waits")]
+        yield row(r["kernel"], r["strategy"], f"{r['normalized_latency']:.3f}", rounded(r["latency_ns"]), *code,
+                  rounded(r["waiting_ns"]), rounded(r["control_ns"]))
+
+
+def unrolling(bin_folder):
+    def cell(r):
+        return f"{r['normalized_latency']:.3f}, {r['code_bytes']:,}"
+
+    def column(strategy, *options):
+        rows = tally(bin_folder, f"--strategies=barrier,{strategy}", *options)["rows"]
+        return {r["kernel"]: cell(r) for r in rows if r["strategy"].startswith(strategy)}
+
+    columns = [column("auto", f"--max-code-growth={growth}") for growth in GROWTHS] + [column("manual")]
+    for kernel in columns[0]:
+        yield row(kernel, *(cells[kernel] for cells in columns))
+
+
+def estimates(bin_folder):
+    for r in tally(bin_folder, "--sensitivity", "--strategies=per-loop,auto")["sensitivity"]:
+        numbers = (f"{r[key]:.3f}" for key in ("least", "normal", "most"))
+        yield row(r["kernel"], r["strategy"], *numbers, r["least_at"], r["most_at"])
+
+
+# Under which heading, and what makes the rows of the first table there.
+TABLES = {
+    "## What each strategy costs": strategies,
+    "### What unrolling is worth": unrolling,
+    "### What depends on an estimate": estimates,
+}
+
+
+def with_table(lines, heading, rows):
+    """The lines, with other rows under the header of the first table behind a heading."""
+    start = lines.index(heading)
+    rule = next(i for i in range(start, len(lines)) if lines[i].startswith("|---"))
+    end = next(i for i in range(rule + 1, len(lines)) if not lines[i].startswith("|"))
+    return lines[: rule + 1] + rows + lines[end:]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--bin", default="build/release/bin")
+    arguments = parser.parse_args()
+    old = PAGE.read_text().split("\n")
+    new = old
+    for heading, rows in TABLES.items():
+        new = with_table(new, heading, list(rows(arguments.bin)))
+    if not arguments.check:
+        PAGE.write_text("\n".join(new))
+        return 0
+    changed = [(a, b) for a, b in zip(old, new) if a != b]
+    for before, after in changed[:10]:
+        print(f"{PAGE.name} says\n  {before}\nand it is\n  {after}", file=sys.stderr)
+    return 1 if changed or len(old) != len(new) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
