@@ -9,8 +9,8 @@ A fenced block marked `console` is a transcript that must hold:
     ...
     ```
 
-A line that begins with `$ ` is a command (a backslash at its end continues it); the lines up to
-the next command are its expected output. There, a line `...` stands for any number of lines,
+A line that begins with `$ ` is a command; a backslash at its end continues it, and so does `<<'END'`,
+up to the line `END`. The lines up to the next command are its expected output. There, a line `...` stands for any number of lines,
 and a line that ends in `...` for any line that begins so. No expected lines: only the exit
 status counts, which must be 0 in either case. To show a refusal, end the command in
 `; echo "exit $?"`. The blocks of a document that are marked `mlir` are together one module that
@@ -19,9 +19,13 @@ own. Blocks marked otherwise (`sh`, `text`, ...) are not run.
 
 Commands see the repository's files by the same relative names, and the built programs on PATH.
 They run in a folder of their own for each document, also named $TMP: what they write stays out
-of the repository and is there for the commands after them.
+of the repository and is there for the commands after them. A document that is for readers without
+the repository says so in a line `<!-- commands: need only the installed programs and this page -->`;
+its commands see no other file, except pictures that stand next to the page.
 
-Links: a relative one must lead to a file, and its `#part` to a heading of that file.
+Links: a relative one must lead to a file, and its `#part` to a heading of that file. Every page of
+docs/ is at most two clicks from README.md, and so is every answer to a question of a newcomer
+(docs/guide/Questions.md): an answer is a link with a `#part`.
 
 Prints each case that fails, then 'N passed, N failed'.
 """
@@ -36,7 +40,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HERE_DOCUMENT = re.compile(r"<<'(\w+)'")
+ALONE = "<!-- commands: need only the installed programs and this page -->"
 TIMEOUT_SECONDS = 120
+START = ROOT / "README.md"
+QUESTIONS = ROOT / "docs/guide/Questions.md"
+LEAST_QUESTIONS = 10
+MOST_CLICKS = 2
 
 
 class Case:
@@ -72,17 +82,23 @@ def cases_of(document):
     for language, first, lines in fenced_blocks(document):
         if language != "console":
             continue
-        continued = False
+        continued, end = False, None  # `end`: of the here-document that the line is in
         for number, line in enumerate(lines, first):
-            if continued:
+            if continued or end:
                 cases[-1].command += "\n" + line
+                end = None if line == end else end
             elif line.startswith("$ "):
                 cases.append(Case(document, number, line[2:]))
             elif number == first:
                 raise SystemExit(f"error: {document}:{number}: a console block begins with '$ '")
             else:
                 cases[-1].expected.append(line.rstrip())
-            continued = (continued or line.startswith("$ ")) and line.endswith("\\")
+            begins = continued or line.startswith("$ ")
+            here = HERE_DOCUMENT.search(line) if begins else None
+            end = here[1] if here else end
+            continued = begins and line.endswith("\\")
+        if end:
+            raise SystemExit(f"error: {document}:{first}: no line '{end}' ends the here-document")
     return cases
 
 
@@ -131,8 +147,12 @@ def run(case, folder, programs):
     return None
 
 
-def link_root(folder):
-    """Makes the repository's files reachable from `folder` by their relative names."""
+def link_files(document, folder):
+    """Makes the files that a document's commands may use reachable from `folder` by the same names."""
+    if ALONE in document.read_text(encoding="utf-8").splitlines():
+        for picture in sorted(document.parent.glob("*.svg")):
+            (folder / picture.name).symlink_to(picture)
+        return
     for entry in sorted(ROOT.iterdir()):
         if not entry.name.startswith("."):
             (folder / entry.name).symlink_to(entry)
@@ -141,7 +161,7 @@ def link_root(folder):
 def check_commands(document, programs, report):
     with tempfile.TemporaryDirectory(prefix="tally-docs-") as name:
         folder = Path(name)
-        link_root(folder)
+        link_files(document, folder)
         for case in cases_of(document):
             report(f"{case.place()}: {case.command}", run(case, folder, programs))
         module = module_of(document)
@@ -169,17 +189,58 @@ def without_code(text):
     return re.sub(r"`[^`\n]*`", "", text)
 
 
+def links_of(document):
+    """(link as written, file, part) of each relative link."""
+    for target in LINK.findall(without_code(document.read_text(encoding="utf-8"))):
+        if not re.match(r"[a-z]+:", target):
+            path, _, part = target.partition("#")
+            yield target, (document.parent / path).resolve() if path else document, part
+
+
 def bad_links(document):
     bad = []
-    for target in LINK.findall(without_code(document.read_text(encoding="utf-8"))):
-        if re.match(r"[a-z]+:", target):
-            continue
-        path, _, part = target.partition("#")
-        file = (document.parent / path).resolve() if path else document
+    for target, file, part in links_of(document):
         if not file.exists():
             bad.append(f"no file '{target}'")
         elif part and part not in anchors_of(file):
             bad.append(f"no heading '{target}'")
+    return bad
+
+
+def clicks_from(start):
+    """How many links lead from a document to each file; a picture or a program has no links of its own."""
+    clicks = {start: 0}
+    waiting = [start]
+    for document in waiting:
+        for _, file, _ in links_of(document):
+            if file not in clicks and file.exists():
+                clicks[file] = clicks[document] + 1
+                if file.suffix == ".md":
+                    waiting.append(file)
+    return clicks
+
+
+def far_pages():
+    """Pages of docs/ that are too many clicks from the start."""
+    clicks = clicks_from(START)
+    return [f"{page.relative_to(ROOT)} is {clicks.get(page, 'no number of')} clicks from {START.name}; {MOST_CLICKS} are allowed"
+            for page in sorted((ROOT / "docs").rglob("*.md")) if clicks.get(page, MOST_CLICKS + 1) > MOST_CLICKS]
+
+
+def far_answers():
+    """Questions of newcomers without an answer that is near: a heading, at most two clicks away."""
+    bad, asked = [], 0
+    clicks = clicks_from(START)
+    for entry in re.split(r"^(?=\d+\. )", QUESTIONS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        asked += 1
+        question = re.match(r"\d+\. \*\*(.+?\?)\*\*", entry, re.DOTALL)
+        answers = [target for target in LINK.findall(without_code(entry)) if "#" in target]
+        if not question or not answers:
+            bad.append(f"no question in bold, or no link to a heading, in: {entry.splitlines()[0]}")
+        elif clicks.get(QUESTIONS, MOST_CLICKS) + 1 > MOST_CLICKS:
+            bad.append(f"the answer is too many clicks from {START.name}: {question[1]}")
+    if asked < LEAST_QUESTIONS:
+        bad.append(f"{asked} questions; there are to be {LEAST_QUESTIONS}")
     return bad
 
 
@@ -194,6 +255,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", default=ROOT / "build/release/bin", type=Path,
                         help="where the built programs are")
+    parser.add_argument("documents", nargs="*", metavar="DOCUMENT", type=lambda name: Path(name).resolve(),
+                        help="run only the commands of these (default: README.md and all of docs/)")
     parser.add_argument("--results", type=Path, help="a file for the two numbers")
     options = parser.parse_args()
 
@@ -204,10 +267,13 @@ def main():
         if problem:
             print(f"FAILED {name}\n{problem}\n")
 
-    for document in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+    for document in options.documents or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         check_commands(document, options.bin.resolve(), report)
-    for document in markdown_files():
+    for document in [] if options.documents else markdown_files():
         report(f"links of {document.relative_to(ROOT)}", "\n".join(bad_links(document)))
+    if not options.documents:
+        report("clicks from README.md to each page", "\n".join(far_pages()))
+        report("clicks from README.md to each answer", "\n".join(far_answers()))
 
     print(f"{counts['passed']} passed, {counts['failed']} failed")
     if options.results:
