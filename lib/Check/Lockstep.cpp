@@ -8,9 +8,9 @@
 //   deliver      a retirement, if the last ring delivered
 //   retire       the same
 //
-// The answer is always possible but for an issue, which is where mismatches are looked for, before
-// it happens. So memory, positions and what is in flight agree in every state that is reached;
-// apply() asserts it.
+// The answer is always possible except for an issue, which is where mismatches are looked for,
+// before it happens. So memory, positions and what is in flight agree in every state that is
+// reached; apply() asserts it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Meetings.cpp - Who touches the same in one run ---------------------===//
+//===- Meetings.cpp - What touches the same in one run --------------------===//
 
 #include "Meetings.h"
 

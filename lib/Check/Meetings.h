@@ -1,4 +1,4 @@
-//===- Meetings.h - Who touches the same in one run -----------------------===//
+//===- Meetings.h - What touches the same in one run ----------------------===//
 //
 // By enumeration of the run. Two meet if the one touches memory, and after it, in the order of the
 // text, the other touches some of it, too. Two without accesses meet if both run, in this order.

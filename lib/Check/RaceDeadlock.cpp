@@ -1,4 +1,4 @@
-//===- RaceDeadlock.cpp - Who waits for whom ------------------------------===//
+//===- RaceDeadlock.cpp - Which engine waits for which --------------------===//
 //
 // No engine can go on. Draw an arrow from each blocked engine to those that could still raise what
 // it waits for; from one that they could not help, all their raises being too few, draw none. What

@@ -1,7 +1,7 @@
 //===- RaceOrder.cpp - Reports about two instructions ---------------------===//
 //
 // Two instructions touch the same memory, or a dependence is between them, and nothing makes the
-// later one wait: who they are, which wait is missing, and which dependence would ask for it.
+// later one wait: the two of them, which wait is missing, and which dependence would ask for it.
 //
 //===----------------------------------------------------------------------===//
 

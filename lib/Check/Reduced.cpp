@@ -47,8 +47,8 @@
 //   (d) In a deadlock nothing is enabled; so a run to it contains all eager steps, which (b) moves
 //       to the front one by one.
 //
-// Runs are finite and states do not repeat along a run (each step is progress of somebody), so no
-// step is put off for ever. All other steps (retirements to marked counts, rings, signals, resets,
+// Runs are finite and states do not repeat along a run (each step is progress of something), so no
+// step is put off forever. All other steps (retirements to marked counts, rings, signals, resets,
 // what waits on unsteady semaphores) are tried in every order.
 //
 // Symmetry: the rings of a split queue are interchangeable where each delivers the same, so their

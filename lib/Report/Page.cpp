@@ -1,6 +1,6 @@
 //===- Page.cpp - A report as HTML ----------------------------------------===//
 //
-// Numbers first, in tables of all runs; then the picture; then who waited for what, and the
+// Numbers first, in tables of all runs; then the picture; then what waited for what, and the
 // time of each engine. Every number of time carries its exact value (`data-ps`).
 //
 //===----------------------------------------------------------------------===//

@@ -7,8 +7,8 @@
 //              load             ▆▆▆▆▆▆▆▆                                       lane
 //
 // Pieces of time are in nanoseconds; `transform` of their group puts them on the page, so that
-// zooming is nothing but another transform (page.js). Labels and the lines of the axis are in
-// points of the page, and made anew by the script.
+// zooming is only another transform (page.js). Labels and the lines of the axis are in
+// points of the page, and made again by the script.
 //
 //===----------------------------------------------------------------------===//
 

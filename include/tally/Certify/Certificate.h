@@ -1,8 +1,8 @@
 //===- Certificate.h - Kernel and code, for the proved checker ------------===//
 //
 // A certificate is a text that holds a kernel as it was read and the code of its
-// engines as it is simulated and emitted, and nothing that was found on the way from one to the
-// other: no plan, no groups, no classes. The program tally-certify, extracted from the
+// engines as it is simulated and emitted. It holds nothing that was found on the way from one to
+// the other: no plan, no groups, no classes. The program tally-certify, extracted from the
 // proof, decides whether the code realises the kernel. The format is in docs/guide/Certificate.md.
 //
 // The kernel side is printed from the kernel alone and the code side from the code

@@ -37,7 +37,7 @@ struct CauseOptions {
   uint32_t maxCandidates = 12; ///< reports of which the first is chosen
 };
 
-/// What was found besides what is written into the reports.
+/// What was found, without what is written into the reports.
 struct CausesFound {
   uint32_t numCauses = 0;
   bool allMended = false; ///< each cause has a mend

@@ -20,7 +20,7 @@
 // Two that can never meet need no run. All others that meet in no run are told: there, code was
 // compared with nothing.
 //
-// The same kernel has the same choices, whoever asks.
+// The same kernel has the same choices in each check.
 //
 //===----------------------------------------------------------------------===//
 

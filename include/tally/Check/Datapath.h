@@ -61,8 +61,8 @@ struct CellTouch {
 
 class Datapath {
 public:
-  /// Walks every engine of a kernel that check() accepts. Stops after so many runs of
-  /// instructions; then complete() says no. `withTouches`: touches() is asked for.
+  /// Walks every engine of a kernel that check() accepts. Stops after this many runs
+  /// of instructions; then complete() says no. `withTouches`: touches() is asked for.
   Datapath(const Kernel &kernel, const Bindings &bindings, const Fuel &fuel = 20'000'000,
            bool withTouches = false);
   Datapath(const Datapath &) = delete;

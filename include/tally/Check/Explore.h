@@ -12,8 +12,8 @@
 // No early, late, order: the relation is a bisimulation, each step on one side answered on the
 // other (by operations that only the code has, then the same step). No early, order, deadlock: the
 // code is safe, it reaches nothing that the dependences forbid and does not get stuck on its own;
-// how often it was late is counted. Where the dependences themselves let nobody go on, both stand
-// still; that is no fault of the code (`stuckTogether`).
+// how often it was late is counted. Where the dependences themselves let no engine go on, both
+// stand still; that is no fault of the code (`stuckTogether`).
 //
 // "The code lets it go" means: the engine gets there by operations of its own that can be executed
 // now, several waits among them. So a consumer of many dependences passes exactly when all are
@@ -87,8 +87,8 @@ struct ExploreOptions {
   uint64_t maxOperations = 20'000'000;   ///< that all engines execute; see ImplOptions
   /// By instruction: whether it may wait longer than its dependences ask. Empty: none may.
   IdVector<InstrId, bool> mayOverwait;
-  /// Barriers in the code are where engines meet to reset counters: who is held up there is late,
-  /// but by design.
+  /// Barriers in the code are where engines meet to reset counters: an engine held up there is
+  /// late, but by design.
   bool resets = false;
   SpecReading reading = {}; ///< for tests
   const StopFlag *stop = nullptr;
@@ -163,7 +163,7 @@ public:
   /// Whether the code would issue something else than the kernel does next.
   bool isOutOfOrder(const LockstepState &state, EngineId engine) const;
 
-  /// Whether nobody can go on and not all is done, on the side of the specification.
+  /// Whether no engine can go on and not all is done, on the side of the specification.
   bool specIsStuck(const LockstepState &state) const;
 
   /// The operations that bring an engine to its next instruction, and the step that issues it, if
@@ -211,7 +211,7 @@ ReplayResult replay(const Lockstep &lockstep, std::span<const Step> schedule);
 //===----------------------------------------------------------------------===//
 
 struct InstanceOptions {
-  uint64_t maxTrips = 3;  ///< every loop runs 0 to so many times, anew at each entry
+  uint64_t maxTrips = 3;  ///< every loop runs 0 to this many times, chosen at each entry
   bool distances = false; ///< also d-1, d and d+1 times, d = longestDistance() on the loop
   uint64_t maxInstances = 100'000;
 };

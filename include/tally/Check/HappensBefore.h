@@ -22,11 +22,11 @@
 //       edges, or every wait there asks for more than all raises but the smallest make;
 //   S3  no semaphore wrapped around.
 //
-// S2 holds if one in-order queue raises the semaphore; if an engine raises it before it issues the
-// instructions that raise it later (credits), or after all of these have finished (a drain); if
-// several raise it in turn, each after a wait for the one before. Claim: every schedule of a
-// settled program, for the same trips, has the same events and edges, up to their order; so races,
-// order of dependences and deadlock may be read off the one run.
+// S2 holds if one in-order queue raises the semaphore. It holds if an engine raises it before it
+// issues the instructions that raise it later (credits), or after all of these have finished (a
+// drain). It also holds if several raise it in turn, each after a wait for the one before. Claim:
+// every schedule of a settled program, for the same trips, has the same events and edges, up to
+// their order. So races, order of dependences and deadlock may be read off the one run.
 //
 //   Proof. Take another schedule up to any point, and let it be a prefix so far: its events are
 //   events of our run, and with each it has all that comes before by edges. Let its next event be
@@ -76,8 +76,8 @@ struct Unsettled {
   };
   Kind kind = Kind::Mixed;
   SemaId sema;
-  uint32_t reset = 0; ///< who resets, as the caller named the event
-  uint32_t other = 0; ///< who raises or waits
+  uint32_t reset = 0; ///< what resets, as the caller named the event
+  uint32_t other = 0; ///< what raises or waits
 
   auto operator<=>(const Unsettled &) const = default;
 };

@@ -18,7 +18,7 @@ struct OutsideSearch {
   bool isComplete = true; ///< all runs were looked at, up to the one found
 };
 
-/// Looks at these accesses of a kernel that check() accepts, on its way through at most so many
+/// Looks at these accesses of a kernel that check() accepts, on its way through at most this many
 /// runs of bodies and instructions.
 OutsideSearch findOutside(const Kernel &kernel, const Bindings &bindings,
                           std::span<const AccessId> watched, Fuel fuel = 1'000'000'000);

@@ -53,7 +53,7 @@ struct ScheduleKernel {
 
 struct ScheduleFile {
   ScheduleKernel kernel;
-  std::optional<PlacedText> code;     ///< none: it stands beside the kernel, or is compiled
+  std::optional<PlacedText> code;     ///< none: it stands next to the kernel, or is compiled
   std::optional<PlacedText> strategy; ///< how to compile; none: the code is as written
   std::vector<PlacedText> options;   ///< further options of the compilation, as on the command line
   std::optional<PlacedText> machine; ///< none: that of the code

@@ -41,7 +41,7 @@ constexpr bool hasIndex(StepKind kind) {
 
 struct Step {
   StepKind kind = StepKind::Control;
-  EngineId engine;    ///< who executes, or whose queue it is
+  EngineId engine;    ///< that executes, or whose queue it is
   QueueId queue;      ///< none for Control
   uint32_t index = 0; ///< Commit: place in flight, 0 is the oldest; Deliver: the ring
 
@@ -90,7 +90,7 @@ struct QueueState {
   bool operator==(const QueueState &) const = default;
 };
 
-/// Who completes the instructions of a queue: a queue of whole completion is one ring.
+/// What completes the instructions of a queue: a queue of whole completion is one ring.
 inline uint32_t numRings(const Queue &queue) {
   return queue.completion == Completion::Split ? queue.weight : 1;
 }
