@@ -3,6 +3,9 @@
 #   include/tally/       headers; those of IR and Transforms only when MLIR is enabled
 #   lib/                 static libraries
 #   share/tally/machines machine descriptions
+#   share/tally/editors  colours for editors
+#   share/man, share/bash-completion, share/zsh
+#                        manual pages and completion of `tally`
 #   lib/cmake/tally      targets: tally::core, tally::Support, tally::Model, ...; with the
 #                        component MLIR also tally::IR and tally::Transforms
 #
@@ -44,6 +47,9 @@ install(DIRECTORY include/tally DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   PATTERN Transforms EXCLUDE)
 install(DIRECTORY machines/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tally/machines
   FILES_MATCHING PATTERN "*.json")
+
+install(DIRECTORY editors/vscode DESTINATION ${CMAKE_INSTALL_DATADIR}/tally/editors
+  PATTERN test EXCLUDE)
 
 # The Python package stands beside the machines; the program finds it from where it is.
 install(PROGRAMS python/tally-nki DESTINATION ${CMAKE_INSTALL_BINDIR})
