@@ -85,6 +85,18 @@ class Installed:
         self.expect([program, "machine", "check", "nosuch"],
                     f"there is no 'nosuch.json' in '{machines}';", status=2)
 
+    def shell(self):
+        """Completion and the manual are there, and complete what the installed program has."""
+        share = self.prefix / "share"
+        completion = share / "bash-completion/completions/tally"
+        script = (f'PATH={self.prefix}/bin:/usr/bin:/bin; source {completion}; COMP_WORDS=(tally machine check tr); '
+                  'COMP_CWORD=3; _tally; echo ${COMPREPLY[@]}')
+        self.expect(["/bin/bash", "-c", script], "trn1 trn2")
+        for file in ["man/man1/tally.1", "man/man1/tally-machine-check.1", "zsh/site-functions/_tally",
+                     "tally/editors/vscode/package.json"]:
+            if not (share / file).is_file():
+                raise Failure(f"there is no '{share / file}'")
+
     def tally_certify(self):
         self.expect([self.program("tally"), "compile", "k.mlir", "--certify=k.cert", "-o", "k.out"],
                     "certified: 'k'")
@@ -136,6 +148,7 @@ class Installed:
             raise Failure(f"installed are {sorted(programs)}, run are {sorted(checks)}")
         for check in checks.values():
             check()
+        self.shell()
         self.plugin(mlir_opt)
 
 

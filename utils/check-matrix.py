@@ -139,6 +139,11 @@ COMMANDS = [
                 kernel=False),
     Command("kernels emit rmsnorm --manual", strategy=False, options=False, machine=False,
             kernel=False),
+    *in_formats("machine list", ["text", "json"], strategy=False, options=False, machine=False,
+                kernel=False),
+    Command("completion bash", strategy=False, options=False, machine=False, kernel=False),
+    Command("completion zsh", strategy=False, options=False, machine=False, kernel=False),
+    Command("manual check", strategy=False, options=False, machine=False, kernel=False),
     *in_formats("machine check {machine}", ["text", "json"], strategy=False, options=False,
                 machine=False, kernel=False, asks=True),
 ]

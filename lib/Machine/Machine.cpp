@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Machine/Machine.h"
+#include "tally/Machine/Names.h"
 
 #include "../Support/StrictJson.h"
 #include "Formula.h"
@@ -443,6 +444,10 @@ MachineResult loadMachine(std::string_view nameOrPath) {
     return generic;
   }
   return noMachineNamed(name, directories);
+}
+
+std::vector<std::string> machineNames() {
+  return machineNames(machineDirectories());
 }
 
 } // namespace tally

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandTree.h"
 #include "Interrupt.h"
 #include "Messages.h"
 #include "Options.h"
@@ -46,11 +47,24 @@ static CLI::Option *addTo(CLI::App &command, const Option &option, Of &value) {
   return added;
 }
 
+namespace {
+
+/// What shells offer as values.
+struct Suggestions {
+  std::vector<std::string> names;
+  std::string by;
+};
+
+std::map<const CLI::Option *, Suggestions> suggestionsOf;
+
+} // namespace
+
 void declare(CLI::App &command, std::initializer_list<Option> options, const std::string &title) {
   for (const Option &option : options) {
     CLI::Option *added =
         std::visit([&](auto *value) { return addTo(command, option, *value); }, option.value);
     added->required(option.isRequired);
+    suggestionsOf[added] = {option.suggestions, option.suggestedBy};
     if (option.problemOf) {
       added->check(CLI::Validator(option.problemOf, option.choice, ""));
     }
@@ -67,15 +81,20 @@ void declare(CLI::App &command, std::initializer_list<Option> options, const std
 }
 
 //===----------------------------------------------------------------------===//
-// --diagnostics
+// --diagnostics, --quiet
 //===----------------------------------------------------------------------===//
 
 static constexpr std::string_view diagnosticsOption = "--diagnostics";
+static constexpr std::string_view quietOption = "--quiet";
 
-/// Reads --diagnostics before anything else is read, so that errors in options follow it, too.
-static void readDiagnosticsOption(int argc, const char *const *argv) {
+/// Reads how messages are written before anything else is read, so that errors in options follow
+/// it, too.
+static void readMessageOptions(int argc, const char *const *argv) {
   for (int i = 1; i < argc; ++i) {
     std::string_view text = argv[i];
+    if (text == quietOption) {
+      setQuiet(true);
+    }
     bool isNext = text == diagnosticsOption && i + 1 < argc;
     if (isNext || text.starts_with(fmt::format("{}=", diagnosticsOption))) {
       std::string_view format =
@@ -165,13 +184,16 @@ void goesNotWith(CLI::App &command, std::vector<std::string> options, const std:
            [&command, other] { return isGiven(command, other); });
 }
 
-/// What all commands have in common, once their own options are there: --diagnostics, no values for
-/// flags, and errors for options without an effect.
+/// What all commands have in common, once their own options are there: --diagnostics and --quiet,
+/// no values for flags, and errors for options without an effect.
 static void finishOptions(CLI::App &app) {
-  static std::string read; // before all others, by readDiagnosticsOption()
+  static std::string read; // before all others, by readMessageOptions()
+  static bool isQuiet = false;
   declare(app, {{std::string(diagnosticsOption), read,
                  "messages on stderr as text, or as json: one object a line (docs/guide/Json.md)",
-                 oneOf("format", "formats", {"text", "json"})}});
+                 oneOf("format", "formats", {"text", "json"})},
+                {std::string(quietOption), isQuiet,
+                 "only errors and warnings on stderr: no remarks, notes or progress"}});
   app.parse_complete_callback([&app] { refuseIdleOptions(app); });
   for (CLI::Option *option : app.get_options()) {
     refuseFlagValue(*option);
@@ -179,6 +201,101 @@ static void finishOptions(CLI::App &app) {
   for (CLI::App *below : app.get_subcommands({})) {
     finishOptions(*below);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Commands as data
+//===----------------------------------------------------------------------===//
+
+static std::string nameOf(const CLI::App &command) {
+  const CLI::App *parent = command.get_parent();
+  return parent ? fmt::format("{} {}", nameOf(*parent), command.get_name()) : command.get_name();
+}
+
+static std::vector<std::string> commandsOf(const CLI::App &command) {
+  std::vector<std::string> names;
+  for (const CLI::App *below : command.get_subcommands({})) {
+    if (!below->get_group().empty()) {
+      names.push_back(below->get_name());
+    }
+  }
+  return names;
+}
+
+/// `tally plan [OPTIONS] kernel [second]`
+static std::string usageOf(const CLI::App &command) {
+  std::string usage = nameOf(command) + " [OPTIONS]";
+  for (const CLI::Option *option : command.get_options()) {
+    if (option->get_positional()) {
+      std::string name = option->get_name() + (option->get_items_expected_max() > 1 ? "..." : "");
+      usage += fmt::format(fmt::runtime(option->get_required() ? " {}" : " [{}]"), name);
+    } else if (option->get_required()) {
+      usage += fmt::format(" {}=...", option->get_name());
+    }
+  }
+  return usage + (commandsOf(command).empty() ? "" : " COMMAND ...");
+}
+
+/// `--certify{-}` is a flag of the library that may have a value.
+static bool mayLackValue(const CLI::Option &option) {
+  return option.get_items_expected_max() == 0 && !option.get_lnames().empty() &&
+         option.get_flag_value(option.get_lnames().front(), "") != "true";
+}
+
+static CommandOption dataOf(const CLI::Option &option) {
+  CommandOption data;
+  data.isPositional = option.get_positional();
+  if (data.isPositional) {
+    data.names = {option.get_name()};
+  }
+  for (const std::string &name : option.get_snames()) {
+    data.names.push_back("-" + name);
+  }
+  for (const std::string &name : option.get_lnames()) {
+    data.names.push_back("--" + name);
+  }
+  data.mayLackValue = mayLackValue(option);
+  bool hasValue = data.mayLackValue || option.get_items_expected_max() > 0;
+  std::string type = option.get_type_name(); // TEXT:{text,json}, where there is a choice
+  data.value = !hasValue ? "" : data.mayLackValue ? "TEXT" : type.substr(0, type.find(':'));
+  data.help = option.get_description();
+  data.byDefault = option.get_default_str();
+  data.title = option.get_group() == "Options" ? "" : option.get_group();
+  data.delimiter = option.get_delimiter();
+  data.isRequired = option.get_required();
+  data.isRepeated = option.get_items_expected_max() > 1;
+  if (auto found = suggestionsOf.find(&option); found != suggestionsOf.end()) {
+    data.suggestions = found->second.names;
+    data.suggestedBy = found->second.by;
+  }
+  return data;
+}
+
+static CommandTree dataOf(const CLI::App &command, const std::string &version) {
+  CommandTree data{nameOf(command),
+                   command.get_description(),
+                   command.get_footer(),
+                   usageOf(command),
+                   version,
+                   {},
+                   {}};
+  for (const CLI::Option *option : command.get_options()) {
+    data.options.push_back(dataOf(*option));
+  }
+  for (const CLI::App *below : command.get_subcommands({})) {
+    if (!below->get_group().empty()) { // what has moved is not in help
+      data.commands.push_back(dataOf(*below, version));
+    }
+  }
+  return data;
+}
+
+CommandTree treeOf(const CLI::App &app) {
+  const CLI::App *program = &app;
+  while (program->get_parent()) {
+    program = program->get_parent();
+  }
+  return dataOf(*program, fmt::format("{} {}", program->get_name(), TALLY_VERSION));
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,26 +310,11 @@ const CLI::App &commandOf(const CLI::App &app) {
   return named.empty() ? app : commandOf(*named.front());
 }
 
-std::string nameOf(const CLI::App &command) {
-  const CLI::App *parent = command.get_parent();
-  return parent ? fmt::format("{} {}", nameOf(*parent), command.get_name()) : command.get_name();
-}
-
 std::vector<std::string> optionsOf(const CLI::App &command) {
   std::vector<std::string> names;
   for (const CLI::Option *option : command.get_options()) {
     for (const std::string &name : option->get_lnames()) {
       names.push_back("--" + name);
-    }
-  }
-  return names;
-}
-
-std::vector<std::string> commandsOf(const CLI::App &command) {
-  std::vector<std::string> names;
-  for (const CLI::App *below : command.get_subcommands({})) {
-    if (!below->get_group().empty()) {
-      names.push_back(below->get_name());
     }
   }
   return names;
@@ -232,20 +334,6 @@ std::string unexpected(const CLI::App &command, const std::string &argument) {
              ? fmt::format("unexpected argument '{}' of '{}'", argument, nameOf(command))
              : unknownName("command", fmt::format("commands of '{}'", nameOf(command)), argument,
                            {commands.begin(), commands.end()});
-}
-
-/// `tally plan [OPTIONS] kernel [second]`
-std::string usageOf(const CLI::App &command) {
-  std::string usage = nameOf(command) + " [OPTIONS]";
-  for (const CLI::Option *option : command.get_options()) {
-    if (option->get_positional()) {
-      std::string name = option->get_name() + (option->get_items_expected_max() > 1 ? "..." : "");
-      usage += fmt::format(fmt::runtime(option->get_required() ? " {}" : " [{}]"), name);
-    } else if (option->get_required()) {
-      usage += fmt::format(" {}=...", option->get_name());
-    }
-  }
-  return usage + (commandsOf(command).empty() ? "" : " COMMAND ...");
 }
 
 /// What has to be there and is not.
@@ -372,9 +460,7 @@ static void onRun(CLI::App &app, std::function<int()> run) {
 
 CLI::App &addCommand(CLI::App &app, const Heading &heading, std::function<int()> run) {
   CLI::App *command = app.add_subcommand(heading.name, heading.summary);
-  if (!heading.footer.empty()) { // else that of the program
-    command->footer(heading.footer);
-  }
+  command->footer(heading.footer);
   onRun(*command, std::move(run));
   return *command;
 }
@@ -415,7 +501,7 @@ int runProgram(const Heading &heading, int argc, char **argv,
   }
   app.set_version_flag("--version", heading.name + " " TALLY_VERSION " (MLIR 22)");
   finishOptions(app);
-  readDiagnosticsOption(argc, argv);
+  readMessageOptions(argc, argv);
   if (!noneIsEmpty(argc, argv)) {
     return Exit::Undecided;
   }

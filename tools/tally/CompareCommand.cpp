@@ -94,9 +94,17 @@ Table compareTable(const LoadedKernel &loaded, const Request &options, const Mac
   return table;
 }
 
+constexpr const char *examples = R"(Examples:
+  tally compare k.mlir                          one line for each strategy, or why it is not possible
+  tally compare k.mlir --machine=trn2           within the limits of a machine
+  tally compare k.mlir --format=json            for scripts
+
+Exit status: 0 done, 2 wrong input or use.)";
+
 void addCompare(CLI::App &app) {
   addCommand<CompareCommand>(
-      app, {"compare", "Size, registers and semaphores of the kernel under every strategy"});
+      app,
+      {"compare", "Size, registers and semaphores of the kernel under every strategy", examples});
 }
 
 } // namespace tally::tool

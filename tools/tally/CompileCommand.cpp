@@ -204,10 +204,23 @@ void CompileCommand::declareOn(CLI::App &command) {
            [this] { return certificate == output && output != "-"; });
 }
 
+constexpr const char *examples = R"(Examples:
+  tally compile k.mlir                          code for every engine, one semaphore per loop and queue
+  tally compile k.mlir --listing                the same, for human readers
+  tally compile k.mlir --sync=barrier -o b.mlir the baseline, into a file
+  tally compile k.mlir --sync=auto --machine=trn2 --max-code-growth=2
+                                                the best mixture, with loops unrolled
+  tally compile k.json --format=json            from JSON to JSON, for compilers without MLIR
+  tally compile k.mlir --format=scf             one function per engine, for compilers with MLIR
+  tally compile k.mlir --certify -o code.mlir   only code that the proved checker certifies
+
+Exit status: 0 code is written, 1 the checker rejects it (--certify), 2 wrong input or use, or no code
+is possible.)";
+
 } // namespace
 
 void addCompile(CLI::App &app) {
-  addCommand<CompileCommand>(app, {"compile", "Make the code of every engine"});
+  addCommand<CompileCommand>(app, {"compile", "Make the code of every engine", examples});
 }
 
 } // namespace tally::tool

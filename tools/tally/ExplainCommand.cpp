@@ -232,10 +232,19 @@ int ExplainCommand::run() const {
   return result.print();
 }
 
+constexpr const char *examples = R"(Examples:
+  tally explain k.mlir --instr=load             what it waits for, why, and in which iterations
+  tally explain k.mlir --instr=load --trips=A=5 its values when loop A runs five times
+  tally explain k.mlir --instr=load --sync=auto --machine=trn2
+                                                the same for another strategy and machine
+
+Exit status: 0 done, 2 wrong input or use, or no code is possible.)";
+
 } // namespace
 
 void addExplain(CLI::App &app) {
-  addCommand<ExplainCommand>(app, {"explain", "Every wait of one instruction, and why its value"});
+  addCommand<ExplainCommand>(
+      app, {"explain", "Every wait of one instruction, and why its value", examples});
 }
 
 } // namespace tally::tool

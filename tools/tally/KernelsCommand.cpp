@@ -17,14 +17,6 @@
 namespace tally::tool {
 namespace {
 
-std::vector<std::string> catalogueNames() {
-  std::vector<std::string> names;
-  for (const CatalogueEntry &entry : catalogue()) {
-    names.emplace_back(entry.name);
-  }
-  return names;
-}
-
 struct ListCommand {
   std::string format = "text";
 
@@ -46,7 +38,7 @@ struct EmitCommand {
   uint64_t seed = 1;
 
   void declareOn(CLI::App &command) {
-    declare(command, {{"name", name, "which one", required},
+    declare(command, {{"name", name, "which one", required, suggesting(catalogueNames())},
                       {"--size", size, "paper: as published; small: for a quick look and for tests",
                        oneOf("size", "sizes", {"paper", "small"})},
                       {"-o,--output", output, "where it goes; - is stdout"},
@@ -81,13 +73,32 @@ struct EmitCommand {
 
 constexpr const char *examples = R"(Examples:
   tally kernels list                                      what there is
+  tally kernels emit matmul                               one of them, small)";
+
+constexpr const char *listExamples = R"(Examples:
+  tally kernels list                                      names, and what they do
+  tally kernels list --format=json                        also the trips of one run
+
+Exit status: 0 they are listed, 2 wrong use.)";
+
+constexpr const char *emitExamples = R"(Examples:
   tally kernels emit matmul --size=paper -o matmul.mlir   a kernel to compile, check or simulate
   tally kernels emit adamw --manual | tally check - --race
                                                           hand-written code with its kernel
   tally kernels emit adamw --inputs=in | tally sim - --inputs=in --outputs=out
-                                                          its data, as NumPy arrays)";
+                                                          its data, as NumPy arrays
+
+Exit status: 0 it is written, 2 wrong use, or it cannot be written.)";
 
 } // namespace
+
+std::vector<std::string> catalogueNames() {
+  std::vector<std::string> names;
+  for (const CatalogueEntry &entry : catalogue()) {
+    names.emplace_back(entry.name);
+  }
+  return names;
+}
 
 Table catalogueTable() {
   Table table({{"name", "", -18, ""}, {"summary", ""}, {"trips", ""}});
@@ -101,8 +112,8 @@ Table catalogueTable() {
 
 void addKernels(CLI::App &app) {
   addGroup(app, {"kernels", "The kernels that come with tally", examples}, [](CLI::App &kernels) {
-    addCommand<ListCommand>(kernels, {"list", "Their names, and what they do"});
-    addCommand<EmitCommand>(kernels, {"emit", "One of them, as text"});
+    addCommand<ListCommand>(kernels, {"list", "Their names, and what they do", listExamples});
+    addCommand<EmitCommand>(kernels, {"emit", "One of them, as text", emitExamples});
   });
 }
 

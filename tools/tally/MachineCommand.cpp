@@ -1,12 +1,14 @@
 //===- MachineCommand.cpp - tally machine ---------------------------------===//
 //
-// Checks descriptions of machines: is each file well formed, and what can be done with it?
+// Lists the descriptions of machines that come with tally, and checks descriptions: is each file
+// well formed, and what can be done with it?
 //
 //===----------------------------------------------------------------------===//
 
 #include "Result.h"
 
 #include "tally/Machine/Costs.h"
+#include "tally/Machine/Names.h"
 #include "tally/Machine/Timing.h"
 #include "tally/Support/Quotes.h"
 #include "tally/Support/ReadFile.h"
@@ -108,6 +110,7 @@ Json jsonOf(const Examined &examined) {
   const Machine &machine = *examined.result.machine;
   auto number = [](const std::optional<uint32_t> &limit) { return limit ? Json(*limit) : Json(); };
   object.update(Json{{"name", machine.name},
+                     {"description", machine.description},
                      {"engines", machine.engines},
                      {"semaphores", number(machine.semaphores)},
                      {"registers_per_engine", number(machine.registersPerEngine)},
@@ -125,9 +128,9 @@ struct MachineCheck {
   std::string format = "text";
 
   void declareOn(CLI::App &command) {
-    declare(command,
-            {{"machines", sources, "files, or names of machines that come with tally", required},
-             formatOption(format)});
+    declare(command, {{"machines", sources, "files, or names of machines that come with tally",
+                       required, suggestedBy("machine list")},
+                      formatOption(format)});
   }
 
   int run() const {
@@ -145,7 +148,42 @@ struct MachineCheck {
   }
 };
 
+/// `trn2  AWS Trainium2, ...`, in one line.
+std::string lineOf(const Examined &examined) {
+  std::string about = examined.isGood() ? examined.result.machine->description
+                                        : "not well formed: 'tally machine check' says why";
+  return fmt::format("{:<14}{}{}\n", examined.source, about,
+                     examined.isGood() && !examined.isTimed() ? " (cannot be simulated)" : "");
+}
+
+struct MachineList {
+  std::string format = "text";
+
+  void declareOn(CLI::App &command) { declare(command, {formatOption(format)}); }
+
+  int run() const {
+    Result result(format, "tally-machines", 1, "machines");
+    for (const std::string &name : machineNames()) {
+      Examined examined(name);
+      result.add(lineOf(examined), jsonOf(examined));
+    }
+    return result.print();
+  }
+};
+
 constexpr const char *examples = R"(Examples:
+  tally machine list                         machines that come with tally
+  tally machine check mine.json              show all mistakes in it)";
+
+constexpr const char *listExamples = R"(Examples:
+  tally machine list                         names, and what they describe
+  tally machine list --format=json           also what each can be used for
+
+The folders in the variable TALLY_MACHINES come first, then those that were installed with tally.
+
+Exit status: 0 they are listed, 2 wrong use.)";
+
+constexpr const char *checkExamples = R"(Examples:
   tally machine check mine.json              show all mistakes in it
   tally machine check trn2 trn1              what two machines have, and how certain that is
   tally machine check *.json --format=json   for scripts
@@ -156,8 +194,10 @@ Exit status: 0 all are well formed, 1 one is not, 2 otherwise: one is missing or
 
 void addMachine(CLI::App &app) {
   addGroup(app, {"machine", "Descriptions of machines", examples}, [](CLI::App &machine) {
+    addCommand<MachineList>(machine, {"list", "Their names, and what they describe", listExamples});
     addCommand<MachineCheck>(
-        machine, {"check", "Is a description well formed, and what can it be used for?"});
+        machine,
+        {"check", "Is a description well formed, and what can it be used for?", checkExamples});
   });
 }
 

@@ -17,6 +17,7 @@ namespace tally::tool {
 namespace {
 
 bool asJson = false;
+bool isQuiet = false;
 
 /// A place in a file.
 struct NamedAt {
@@ -56,6 +57,14 @@ bool messagesAsJson() {
   return asJson;
 }
 
+void setQuiet(bool quiet) {
+  isQuiet = quiet;
+}
+
+bool isHidden(Severity severity) {
+  return isQuiet && severity == Severity::Remark;
+}
+
 void complain(std::string_view message, std::string_view file) {
   auto named = namedAt.find(file);
   if (named == namedAt.end()) {
@@ -71,10 +80,15 @@ void setNamedAt(const std::string &file, const std::string &by, Location where) 
 }
 
 void tellNote(std::string_view message) {
-  tellPlain("note", message);
+  if (!isQuiet) {
+    tellPlain("note", message);
+  }
 }
 
 void tellProgress(std::string_view message) {
+  if (isQuiet) {
+    return;
+  }
   if (asJson) {
     printLine("progress", "null", message, Json::array());
   } else {
@@ -83,6 +97,9 @@ void tellProgress(std::string_view message) {
 }
 
 void tell(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
+  if (isHidden(diagnostic.severity)) {
+    return;
+  }
   if (!asJson) {
     fmt::print(stderr, "{}", render(diagnostic, files));
     return;

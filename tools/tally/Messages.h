@@ -21,6 +21,12 @@ void setMessagesAsJson(bool json);
 
 bool messagesAsJson();
 
+/// From now on, only errors and warnings: no remarks, no notes of their own, no progress.
+void setQuiet(bool quiet);
+
+/// Whether messages of this severity are left out.
+bool isHidden(Severity severity);
+
 /// An error that has no place in an input. If it is about a file, `file` is its place; the message
 /// names it, too.
 void complain(std::string_view message, std::string_view file = "");

@@ -83,12 +83,21 @@ How sizeOption() {
 How oneOf(std::string kind, std::string plural, std::vector<std::string> names) {
   return [=](Option &option) {
     option.choice = fmt::format("{{{}}}", fmt::join(names, ","));
+    option.suggestions = names;
     option.problemOf = [=](const std::string &text) {
       bool isKnown = std::ranges::find(names, text) != names.end();
       return isKnown ? std::string()
                      : unknownName(kind, plural, text, {names.begin(), names.end()});
     };
   };
+}
+
+How suggesting(std::vector<std::string> names) {
+  return [names = std::move(names)](Option &option) { option.suggestions = names; };
+}
+
+How suggestedBy(std::string command) {
+  return [command = std::move(command)](Option &option) { option.suggestedBy = command; };
 }
 
 Option formatOption(std::string &format, std::string help, std::vector<std::string> names) {

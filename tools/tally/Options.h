@@ -55,6 +55,8 @@ struct Option {
   std::string help;
   std::string choice;                                        ///< `{text,json}`
   std::function<std::string(const std::string &)> problemOf; ///< of a value; "" if there is none
+  std::vector<std::string> suggestions; ///< values that a shell offers, if they are not files
+  std::string suggestedBy;              ///< ... or the command whose rows begin with such values
   bool isRequired = false;
   bool isTold = false;
   bool takesSeveral = false;
@@ -80,6 +82,12 @@ How sizeOption();
 
 /// One of `names`, which are `plural`.
 How oneOf(std::string kind, std::string plural, std::vector<std::string> names);
+
+/// What a shell offers as a value; others are allowed, too.
+How suggesting(std::vector<std::string> names);
+
+/// A shell offers files, and the first words of what `tally COMMAND` prints: "machine list".
+How suggestedBy(std::string command);
 
 /// Help tells its default, although it is 0.
 inline constexpr auto told = [](Option &option) { option.isTold = true; };
@@ -138,8 +146,7 @@ std::vector<std::string> declaredOn(const CLI::App &command);
 // Programs and commands
 //===----------------------------------------------------------------------===//
 
-/// A program or a command as its help shows it. Without a footer, a command has that of the
-/// program.
+/// A program or a command as its help shows it. The footer of a command has examples of it.
 struct Heading {
   std::string name;
   std::string summary;

@@ -286,10 +286,13 @@ Table dependenceTable(const Kernel &kernel, const SyncPlan &plan, const Machine 
 
 void addPlan(CLI::App &app) {
   addCommand<PlanCommand>(app, {"plan", "Semaphores, counters, and one line for each dependence",
-                                "Examples:\n"
-                                "  tally plan kernel.mlir --sync=auto --machine=trn2\n"
-                                "  tally plan --diff old.mlir new.mlir\n"
-                                "  tally plan --diff kernel.mlir --sync=per-loop --against=auto"});
+                                R"(Examples:
+  tally plan k.mlir --sync=auto --machine=trn2           one strategy on one machine
+  tally plan --diff old.mlir new.mlir                    what is different between two kernels
+  tally plan --diff k.mlir --sync=per-loop --against=auto
+                                                         what is different between two strategies
+
+Exit status: 0 done, 2 wrong input or use, or no plan is possible.)"});
 }
 
 } // namespace tally::tool

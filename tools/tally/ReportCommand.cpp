@@ -241,7 +241,7 @@ void ReportCommand::declareOn(CLI::App &command) {
             fmt::format("strategies, in the order to show, from {}; default: barrier, per-loop, "
                         "auto, and manual if there is code",
                         fmt::join(allWords<Strategy>(), ", ")),
-            withCommas}});
+            withCommas, suggesting(allWords<Strategy>())}});
   time.add(command);
   declare(command, {{"--from", from, "where the picture begins: 12.5us"},
                     {"--until", until, "where it ends, at the latest"},

@@ -45,7 +45,7 @@ void CommonOptions::addMachine(CLI::App &command) {
   declare(command, {{"--machine", machine,
                      "machine: a name (generic, trn2) or a .json file; if none is named, code has "
                      "the machine that it was made for",
-                     notedIn(machineGiven)}});
+                     notedIn(machineGiven), suggestedBy("machine list")}});
 }
 
 void CommonOptions::addKeepImplied(CLI::App &command) {
@@ -157,6 +157,9 @@ struct Session::Dialect {
 mlir::LogicalResult Session::Dialect::show(mlir::Diagnostic &diagnostic, const std::string &input) {
   std::vector<std::string> files{input};
   Diagnostic message = fromMlir(diagnostic, files);
+  if (isHidden(message.severity)) {
+    return mlir::success();
+  }
   if (canShowLines(message, files) && !messagesAsJson()) {
     return mlir::failure(); // the next handler does it
   }

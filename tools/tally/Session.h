@@ -223,6 +223,7 @@ void addSim(CLI::App &app);
 void addBench(CLI::App &app);
 void addKernels(CLI::App &app);
 void addMachine(CLI::App &app);
+void addShell(CLI::App &app);
 
 } // namespace tally::tool
 

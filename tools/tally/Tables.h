@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tally {
 struct BenchRow;
@@ -50,6 +51,7 @@ Table pathTable(const Kernel &kernel, const Code &code, const SimResult &result)
 
 /// `tally kernels list`
 Table catalogueTable();
+std::vector<std::string> catalogueNames();
 
 /// `tally bench` as `text`, `markdown` or `json`. What was not measured is a dash in text, and
 /// below the table there are the reasons why there is no code.

@@ -19,7 +19,9 @@ static constexpr const char *examples = R"(Examples:
   tally report k.mlir --trips=A=64 -o k.html    the same as a page: timelines of several strategies
   tally bench --size=paper                      what each strategy costs on nine kernels
   tally kernels list                            kernels to try all this on
+  tally machine list                            machines to try it on
   tally machine check mine.json                 is this description of a machine right, and what can it be used for?
+  tally manual check | man -l -                 the manual of one command
 
 Exit status, of every command:
   0  done; the answer is yes
@@ -42,6 +44,7 @@ int main(int argc, char **argv) {
         addBench(app);
         addKernels(app);
         addMachine(app);
+        addShell(app);
         addMoved(
             app, "fuzz",
             "'tally fuzz' is now a separate program: 'tally-fuzz', which a build with tests makes");
