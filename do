@@ -619,7 +619,7 @@ main() {
   -h | --help) verb=help ;;
   esac
   if ! declare -F "verb_$verb" >/dev/null; then
-    say "error: unknown verb '$verb'; see './do help'"
+    say "error: unknown verb '$verb'; the verbs are: $(declare -F | sed -n 's/^declare -f verb_//p' | xargs)"
     exit 2
   fi
   shift || true

@@ -5,7 +5,7 @@ usage: prose.py [--area AREA]... [--count] [FILE...]
 
   docs      every Markdown file
   help      what programs print: string literals in tools/, and the help of ./do
-  messages  what libraries print: string literals in lib/ and include/
+  messages  what libraries and the checker print: string literals in lib/, include/ and proof/extraction/
   headers   the comment that opens a source file or Python program, and all comments of public headers
 
 With files, only these are read. --count prints how many findings each rule has in each area.
@@ -35,8 +35,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = ROOT / "utils/prose.txt"
 MOST_WORDS = 40
-NOT_YET = ("lib/Certify/Certificate.cpp", "lib/Check/RaceReports.cpp", "tools/tally/CheckCommand.cpp",
-           "tools/tally/CheckExplore.cpp", "tools/tally/CheckRace.cpp")
+NOT_YET = ("lib/Certify/Certificate.cpp", "lib/Check/RaceReports.cpp", "proof/extraction/assemble.ml",
+           "proof/extraction/judge.ml", "tools/tally/CheckCommand.cpp", "tools/tally/CheckExplore.cpp",
+           "tools/tally/CheckRace.cpp")
+EXTRACTED = Path("proof/extraction/certifier.ml")  # Coq writes it
 
 CODE = "\x01"  # stands for each character of `code`, so that places stay where they are
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|vs|cf)\.$", re.I)
@@ -163,6 +165,17 @@ def masked_or_blank(match):
     return ("  " if match[0].startswith("\\") else masked(match))
 
 
+OCAML = re.compile(r'\(\*.*?\*\)|"(?P<string>(?:\\.|[^"\\])*)"|\'(?:\\.|[^\'\\])\'', re.S)
+
+
+def ocaml_literals(text):
+    """String literals, line by line: a long one is a help text, in which columns leave no sentences."""
+    for token in OCAML.finditer(text):
+        if token["string"]:
+            for line in re.finditer(r".+", token["string"]):
+                yield from spoken([(line[0], token.start("string") + line.start())])
+
+
 def docstring(text):
     """The text that opens a Python program; its indented lines are commands and pictures."""
     match = re.match(r'(?:#[^\n]*\n)*"""(.*?)"""', text, re.S)
@@ -261,6 +274,8 @@ def pieces(area, path, text):
         return markdown(text)
     if area == "help" and source and top == "tools" or area == "messages" and source and top in ("lib", "include"):
         return literals(text)
+    if area == "messages" and suffix == ".ml" and path.parts[:2] == EXTRACTED.parts[:2] and path != EXTRACTED:
+        return ocaml_literals(text)
     if area == "help" and str(path) == "do":
         return help_of_script(text)
     if area == "headers" and source:
@@ -294,7 +309,7 @@ def texts():
     for folder, folders, names in os.walk(ROOT):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "build", "__")))
         for name in sorted(names):
-            if name.endswith((".md", ".cpp", ".h", ".py")) or name == "do":
+            if name.endswith((".md", ".cpp", ".h", ".ml", ".py")) or name == "do":
                 yield Path(folder, name).relative_to(ROOT)
 
 

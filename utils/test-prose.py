@@ -131,6 +131,17 @@ class ProgramTest(unittest.TestCase):
             self.assertEqual(lines[1:3], ["A wait for nobody, by chance.", "           ^"])
             self.assertRegex(lines[3], r"^a\.md:2:20: error: 'by chance': say")
 
+    def test_strings_of_the_checker(self):
+        text = 'let a = "a wait for nobody" (* nobody *)\nlet help = "a\\n\\\n    \\  waits by chance here"\n'
+        self.assertEqual(found("messages", "proof/extraction/a.ml", text), [("word", 1, 21), ("word", 3, 14)])
+        self.assertEqual(found("messages", "proof/extraction/certifier.ml", text), [])
+        self.assertEqual(found("messages", "proof/theories/a.ml", text), [])
+
+    def test_an_element_of_html_ends_a_sentence(self):
+        half = " ".join(["word"] * 30)
+        self.assertEqual(found("messages", "lib/a.cpp", f'auto a = "<p>{half}</p><p>{half}</p>";\n'), [])
+        self.assertEqual([rule for rule, _, _ in found("messages", "lib/a.cpp", f'auto a = "{half} {half}";\n')], ["long"])
+
     def test_what_is_not_covered_is_named(self):
         answer = subprocess.run([sys.executable, prose.__file__, "--help"], capture_output=True, text=True, check=True).stdout
         for area in prose.AREAS:

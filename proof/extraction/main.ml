@@ -143,9 +143,9 @@ let help =
     \  --batch      say only what is not certified, and the numbers\n\
     \  --quick      try no runs: what only a run can show to be wrong is not covered\n\
     \  --replay     perform the run that each certificate holds\n\
-    \  --steps=N    give the checker so many steps for each (500000000, and 100 for each byte of\n\
-    \               its file); then it is not covered\n\
-    \  --seconds=N  give each certificate so long (300); then it is not covered\n\
+    \  --steps=N    give the checker at most N steps for each (500000000, and 100 for each byte\n\
+    \               of its file); then it is not covered\n\
+    \  --seconds=N  give each certificate at most N seconds (300); then it is not covered\n\
     \  --diagnostics=FORMAT\n\
     \               errors on stderr as text, or as json: one object a line (docs/guide/Json.md)\n\n\
      Exit status: 0 all certified, 1 some rejected, 2 some not covered or not readable,\n\
