@@ -101,7 +101,7 @@ static void readFrom(const JsonAt &at, NamedStep &step) {
   if (!at.expectArray() || at.size() < 2) {
     return at.error("expected a step as [\"issue\", \"act\"] or [\"commit\", \"act\", 0]");
   }
-  step = {static_cast<StepKind>(at[0].oneOf(stepNames)), at[1].string(), 0, at.where()};
+  step = {static_cast<StepKind>(at[0].oneOf(stepNames)), at[1].name("name"), 0, at.where()};
   size_t wanted = hasIndex(step.kind) ? 3 : 2;
   if (at.size() != wanted) {
     at.error(fmt::format("expected {} parts of a step of this kind", wanted));

@@ -579,8 +579,8 @@ static void verifyBarriers(const Kernel &kernel, const Code &code, Diagnostics &
 /// Those texts of code that its kernel does not have.
 static void verifyTexts(const Kernel &kernel, const Code &code, Diagnostics &diagnostics) {
   auto refuse = [&](std::string_view kind, std::string_view text, Location where) {
-    if (!isPrintable(text)) {
-      diagnostics.error(where, unprintableName(kind, text));
+    if (!isQuotable(text)) {
+      diagnostics.error(where, unquotableName(kind, text));
     }
   };
   refuse("machine", code.machine, kernel.where);

@@ -6,10 +6,12 @@
 //         4. registers   values to registers (Registers.h)
 //         5. write out  loops that the kernel unrolls, or that only count (WriteOut.cpp)
 //         6. numbers     around those that are reserved, with those that are pinned (Numbers.cpp)
+//         7. tell apart  semaphores with equal names
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
 #include "tally/Code/Limits.h"
+#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 
@@ -30,16 +32,19 @@ std::string nameOf(const Kernel &kernel, const Group &group) {
   return ofQueue ? std::string(queue) : fmt::format("{}.{}", kernel.nameOf(group.body), queue);
 }
 
-/// No two are equal; loops and queues may have dots in their names, too.
+/// Two may be equal until tellApart().
 void nameSemaphores(const Kernel &kernel, const SyncPlan &plan, Code &code) {
-  StringPool taken;
   code.semaphores.reserve(plan.groups.size());
   for (const Group &group : plan.groups) {
-    std::string name = nameOf(kernel, group);
-    while (taken.intern(name).value < code.semaphores.size()) {
-      name += "'";
-    }
-    code.semaphores.push({std::move(name)});
+    code.semaphores.push({nameOf(kernel, group)});
+  }
+}
+
+/// Loops and queues may have dots in their names, too, or be named as what a barrier needs.
+void tellApart(const Kernel &kernel, IdVector<SemaId, Semaphore> &semaphores) {
+  FreshNames names(kernel.strings);
+  for (Semaphore &semaphore : semaphores) {
+    semaphore.name = names.add(std::move(semaphore.name));
   }
 }
 
@@ -215,6 +220,7 @@ Code lower(const Kernel &kernel, const SyncPlan &plan, const Machine &machine,
     emitUnrolled(context, code, diagnostics);
   }
   assignNumbers(kernel, plan, code);
+  tellApart(kernel, code.semaphores);
   return code;
 }
 

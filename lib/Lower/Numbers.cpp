@@ -98,18 +98,13 @@ private:
 
   IdVector<SemaId, Semaphore> semaphores() const {
     IdVector<SemaId, Semaphore> table(tableSize(semaNumbers));
-    std::set<std::string> names;
     for (SemaId old : code.semaphores.ids()) {
       table[SemaId(semaNumbers[old.value])] = code.semaphores[old];
-      names.insert(code.semaphores[old].name);
     }
     for (SemaId sema : table.ids()) {
       std::string &name = table[sema].name;
       if (name.empty()) {
         name = fmt::format("{}.{}", placeholder(kernel.reserved, sema.value), sema.value);
-        while (!names.insert(name).second) {
-          name += "'";
-        }
       }
     }
     return table;

@@ -101,7 +101,7 @@ Machine MachineReader::run() {
                          "wait", "queue", "encoding", "parameters", "facts"});
   document.expectSchema("tally-machine", 1, 1);
   std::optional<JsonAt> name = document.need("name");
-  machine.name = name ? name->string() : "";
+  machine.name = name ? name->name("machine") : "";
   machine.description = document.stringOr("description", "");
   engines();
   for (std::string_view group : {"limits", "alu", "wait", "queue", "encoding"}) {
@@ -118,7 +118,7 @@ void MachineReader::engines() {
   }
   for (size_t i = 0; i < list->size(); ++i) {
     JsonAt engine = (*list)[i];
-    std::string name = engine.string();
+    std::string name = engine.name("engine");
     const std::vector<std::string> &known = machine.engines;
     if (engine.isString() && std::find(known.begin(), known.end(), name) != known.end()) {
       engine.error(fmt::format("the engine '{}' is listed twice", name));

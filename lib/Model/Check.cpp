@@ -39,10 +39,10 @@ public:
 
 private:
   // Names
-  void printableTexts();
-  void printableText(NameId text, std::string_view kind, Location where);
+  void quotableTexts();
+  void quotableText(NameId text, std::string_view kind, Location where);
   template <typename IdT, typename T>
-  void printableNames(const IdVector<IdT, T> &table, std::string_view kind);
+  void quotableNames(const IdVector<IdT, T> &table, std::string_view kind);
   template <typename IdT, typename T>
   void uniqueNames(const IdVector<IdT, T> &table, std::string_view kind);
 
@@ -66,7 +66,7 @@ private:
 };
 
 void Checker::run() {
-  printableTexts();
+  quotableTexts();
   ownerOfName.resize(kernel.strings.size());
   uniqueNames(kernel.engines, "engine");
   uniqueNames(kernel.queues, "queue");
@@ -93,53 +93,54 @@ void Checker::run() {
 // Names
 //===----------------------------------------------------------------------===//
 
-void Checker::printableText(NameId text, std::string_view kind, Location where) {
-  if (!isPrintable(kernel.text(text))) {
-    diagnostics.error(where, unprintableName(kind, kernel.text(text)));
+void Checker::quotableText(NameId text, std::string_view kind, Location where) {
+  if (!isQuotable(kernel.text(text))) {
+    diagnostics.error(where, unquotableName(kind, kernel.text(text)));
   }
 }
 
 template <typename IdT, typename T>
-void Checker::printableNames(const IdVector<IdT, T> &table, std::string_view kind) {
+void Checker::quotableNames(const IdVector<IdT, T> &table, std::string_view kind) {
   for (IdT id : table.ids()) {
     if (!nameIsImplied(id)) {
-      printableText(table[id].name, kind, table[id].where);
+      quotableText(table[id].name, kind, table[id].where);
     }
   }
 }
 
-/// Every text of a kernel that a command may print. The pool of all of them is looked at first: the
+/// Every text of a kernel that a command may quote. The pool of all of them is looked at first: the
 /// tables are gone through only to find the place.
-void Checker::printableTexts() {
-  bool allPrintable = true;
+void Checker::quotableTexts() {
+  bool allQuotable = true;
   for (uint32_t id = 0; id < kernel.strings.size(); ++id) {
-    allPrintable &= isPrintable(kernel.text(NameId(id)));
+    allQuotable &= isQuotable(kernel.text(NameId(id)));
   }
-  if (allPrintable) {
+  if (allQuotable) {
     return;
   }
-  printableText(kernel.name, "kernel", kernel.where);
-  printableNames(kernel.engines, "engine");
-  printableNames(kernel.queues, "queue");
+  quotableText(kernel.name, "kernel", kernel.where);
+  quotableNames(kernel.engines, "engine");
+  quotableNames(kernel.queues, "queue");
   for (const Buffer &buffer : kernel.buffers) {
-    printableText(buffer.name, "buffer", buffer.where);
-    printableText(buffer.space, "memory space", buffer.where);
-    printableText(buffer.elementType, "element type", buffer.where);
+    quotableText(buffer.name, "buffer", buffer.where);
+    quotableText(buffer.space, "memory space", buffer.where);
+    quotableText(buffer.elementType, "element type", buffer.where);
   }
   for (const Loop &loop : kernel.loops) {
-    if (loop.kind != LoopKind::Else) {
-      printableText(loop.name, loop.isBranch() ? "branch" : "loop", loop.where);
+    if (loop.kind == LoopKind::Else) {
+      continue; // it has the texts of its `if`
     }
+    quotableText(loop.name, loop.isBranch() ? "branch" : "loop", loop.where);
     if (loop.trip.symbol != loop.name) {
-      printableText(loop.trip.symbol, "value", loop.where);
+      quotableText(loop.trip.symbol, "value", loop.where);
     }
   }
   for (const Instr &instr : kernel.instrs) {
-    printableText(instr.name, "instruction", instr.where);
-    printableText(instr.operation, "operation", instr.where);
-    printableText(instr.computes, "text", instr.where);
+    quotableText(instr.name, "instruction", instr.where);
+    quotableText(instr.operation, "operation", instr.where);
+    quotableText(instr.computes, "text", instr.where);
     for (AccessId access : instr.accesses) {
-      printableText(kernel.accesses[access].text, "tile", instr.where);
+      quotableText(kernel.accesses[access].text, "tile", instr.where);
     }
   }
 }

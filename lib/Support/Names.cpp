@@ -1,4 +1,4 @@
-//===- Names.cpp - Messages about names that there are not ----------------===//
+//===- Names.cpp - Names that there are not, and new ones -----------------===//
 
 #include "tally/Support/Names.h"
 
@@ -91,6 +91,21 @@ std::string unknownName(std::string_view kind, std::string_view plural, std::str
                         const std::vector<std::string_view> &known) {
   uint32_t once = 1;
   return unknownName(kind, plural, name, known, once);
+}
+
+std::string FreshNames::add(std::string name) {
+  NameId base = taken.intern(name);
+  auto isNew = [&](NameId id) { return id.value == lastNumber.size(); };
+  if (isNew(base)) {
+    lastNumber.push_back(1);
+    return name;
+  }
+  std::string numbered;
+  do {
+    numbered = fmt::format("{}#{}", name, ++lastNumber[base.value]);
+  } while (avoided.find(numbered).valid() || !isNew(taken.intern(numbered)));
+  lastNumber.push_back(1);
+  return numbered;
 }
 
 } // namespace tally

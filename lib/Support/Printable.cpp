@@ -54,7 +54,25 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-std::string unprintableName(std::string_view kind, std::string_view name) {
+bool isQuotable(std::string_view text) {
+  return text.find('\'') == std::string_view::npos && isPrintable(text);
+}
+
+/// `name` between the quotation marks of a message.
+static std::string quotable(std::string_view name) {
+  std::string shown;
+  for (char c : printable(name)) {
+    c == '\'' ? shown += "\\27" : shown += c;
+  }
+  return shown;
+}
+
+std::string unquotableName(std::string_view kind, std::string_view name) {
+  if (isPrintable(name)) {
+    return fmt::format("the {} '{}' holds an apostrophe, shown as \\27; messages quote names with "
+                       "apostrophes, so that no name may hold one; leave it out",
+                       kind, quotable(name));
+  }
   bool isControlled = std::any_of(name.begin(), name.end(), isControl);
   for (size_t i = 0; i < name.size(); ++i) {
     isControlled |= isSteering(name.substr(i, 3));
@@ -62,7 +80,7 @@ std::string unprintableName(std::string_view kind, std::string_view name) {
   return fmt::format(
       "the {} '{}' holds {}; only letters, digits, spaces and signs are allowed: no line "
       "breaks, no tabs, no escape sequences",
-      kind, printable(name),
+      kind, quotable(name),
       isControlled ? "a control character" : "bytes that are no character of UTF-8");
 }
 

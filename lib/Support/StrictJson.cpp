@@ -98,7 +98,9 @@ public:
   }
 
   bool string(std::string &value) override {
-    refuseControl("string", value);
+    if (!isPrintable(value)) {
+      refuse("string", value);
+    }
     return add({.kind = Kind::String, .string = keep(value)});
   }
 
@@ -128,7 +130,9 @@ public:
   bool end_array() override { return end(); }
 
   bool key(std::string &name) override {
-    refuseControl("key", name);
+    if (!isQuotable(name)) {
+      refuse("key", name);
+    }
     keyBegin = tokenBegin();
     member = keep(name);
     last = passed;
@@ -155,11 +159,10 @@ private:
     size_t firstPending;
   };
 
-  /// All strings and keys are names, or go where names go.
-  void refuseControl(std::string_view kind, std::string_view text) {
-    if (!isPrintable(text)) {
-      errors.push_back({unprintableName(kind, text), document.place(tokenBegin())});
-    }
+  /// All strings go where names go; which of them are names, their readers know. All keys are
+  /// names.
+  void refuse(std::string_view kind, std::string_view text) {
+    errors.push_back({unquotableName(kind, text), document.place(tokenBegin())});
   }
 
   JsonDocument::Text keep(std::string_view text) {
@@ -384,6 +387,14 @@ std::string JsonAt::string() const {
     error("expected a string that is not empty");
   }
   return std::string(document->text(self().string));
+}
+
+std::string JsonAt::name(std::string_view kind) const {
+  std::string given = string();
+  if (isPrintable(given) && !isQuotable(given)) {
+    error(unquotableName(kind, given));
+  }
+  return given;
 }
 
 uint64_t JsonAt::unsignedIn(uint64_t min, uint64_t max) const {

@@ -147,6 +147,7 @@ public:
 
   // The value as a type, or a harmless one after an error.
   std::string string() const;
+  std::string name(std::string_view kind) const; ///< a string that messages quote
   uint64_t unsignedIn(uint64_t min, uint64_t max) const;
   int64_t integer() const;
   bool boolean() const;

@@ -1,4 +1,4 @@
-//===- NamesTest.cpp - Messages about names that there are not ------------===//
+//===- NamesTest.cpp - Names that there are not, and new ones -------------===//
 
 #include "tally/Support/Names.h"
 
@@ -50,4 +50,17 @@ TEST(NamesTest, effortEnds) {
   EXPECT_EQ(unknownName("queue", "queues", "nam", many, effort), "unknown queue 'nam'");
   std::string longName(1'000'000, 'x');
   EXPECT_EQ(nearestName(longName, {longName}), "");
+}
+
+/// A number at the end tells equal names apart, and makes none that the input has.
+TEST(NamesTest, freshNamesDiffer) {
+  StringPool avoided;
+  avoided.intern("a#3");
+  avoided.intern("b");
+  FreshNames names(avoided);
+  std::vector<std::string> made;
+  for (const char *name : {"a", "a", "a", "b", "a#2", "a"}) {
+    made.push_back(names.add(name));
+  }
+  EXPECT_EQ(made, (std::vector<std::string>{"a", "a#2", "a#4", "b", "a#2#2", "a#5"}));
 }

@@ -1,4 +1,4 @@
-//===- Names.h - Messages about names that there are not ------------------===//
+//===- Names.h - Names that there are not, and new ones -------------------===//
 //
 // A name that is not known is mostly a known one with a slip in it. So the message lists the known
 // ones where they are few, and names the nearest:
@@ -9,6 +9,8 @@
 
 #ifndef TALLY_SUPPORT_NAMES_H
 #define TALLY_SUPPORT_NAMES_H
+
+#include "tally/Support/StringPool.h"
 
 #include <cstdint>
 #include <string>
@@ -29,6 +31,22 @@ std::string unknownName(std::string_view kind, std::string_view plural, std::str
 /// The same for one name.
 std::string unknownName(std::string_view kind, std::string_view plural, std::string_view name,
                         const std::vector<std::string_view> &known);
+
+/// Names for what the tool makes, of which no two are equal: the second of one name gets `#2` at
+/// its end.
+class FreshNames {
+public:
+  /// A name with a number is none of `avoided`.
+  explicit FreshNames(const StringPool &avoided) : avoided(avoided) {}
+
+  /// `name`, or the first of `name#2`, `name#3` ... that is free.
+  std::string add(std::string name);
+
+private:
+  const StringPool &avoided;
+  StringPool taken;
+  std::vector<uint32_t> lastNumber; ///< that was tried, of each name taken
+};
 
 } // namespace tally
 

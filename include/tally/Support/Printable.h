@@ -5,6 +5,9 @@
 // the terminal. So names hold no control characters, and messages, which also quote what was
 // refused, show them as MLIR writes them in strings: `\0A` is a line break.
 //
+// Messages quote names as 'NAME', so a name holds no apostrophe either: one with it could end its
+// quotation and go on in words that seem to be the tool's.
+//
 // Letters of other scripts stay, as UTF-8. Bytes that are no UTF-8 are shown as `\FF`, too: JSON
 // cannot hold them, and what reads our text may stop at them.
 //
@@ -34,9 +37,13 @@ bool isPrintable(std::string_view text);
 /// `text` with each byte of what is not printable as `\` and two hexadecimal digits.
 std::string printable(std::string_view text);
 
-/// What is wrong with a name or another short text that is not printable: `the engine 'a\0A' holds
+/// Whether `text` is printable and cannot end a quotation: what a name, and any other short text
+/// that messages quote, has to be.
+bool isQuotable(std::string_view text);
+
+/// What is wrong with a name or another short text that is not quotable: `the engine 'a\0A' holds
 /// ...`.
-std::string unprintableName(std::string_view kind, std::string_view name);
+std::string unquotableName(std::string_view kind, std::string_view name);
 
 } // namespace tally
 
