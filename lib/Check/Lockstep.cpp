@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Check/Explore.h"
+#include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
 
@@ -254,9 +255,9 @@ std::string describe(const SpecSystem &spec, const ImplSystem &impl, const Misma
   switch (mismatch.kind) {
   case MismatchKind::Early: {
     uint32_t need = spec.need(mismatch.dep, mismatch.instance.run);
-    return fmt::format(
-        "{} may be issued before '{}' has retired {} time{}", spec.describe(mismatch.instance),
-        kernel.nameOf(kernel.deps[mismatch.dep].producer), need, need == 1 ? "" : "s");
+    return fmt::format("{} may be issued before '{}' has retired {}",
+                       spec.describe(mismatch.instance),
+                       kernel.nameOf(kernel.deps[mismatch.dep].producer), counted(need, "time"));
   }
   case MismatchKind::Late:
     return fmt::format("{} is held back although all its dependences are satisfied{}",

@@ -65,6 +65,7 @@
 #include "ReducedSystem.h"
 #include "StateTable.h"
 
+#include "tally/Support/Counted.h"
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -383,9 +384,10 @@ private:
   void checkLimits() {
     result.bytes = std::max(result.bytes, table.bytes() + stackBytes);
     if (table.size() > options.maxStates) {
-      result.reason = fmt::format("more than {} states", options.maxStates);
+      result.reason = fmt::format("more than {}", counted(options.maxStates, "state"));
     } else if (table.bytesForNext() + stackBytes > options.maxBytes) {
-      result.reason = fmt::format("the states need more than {} bytes", options.maxBytes);
+      result.reason =
+          fmt::format("the states need more than {}", counted(options.maxBytes, "byte"));
     } else if (isSet(options.stop)) {
       result.reason = stopReason;
     }

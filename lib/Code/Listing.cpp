@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Code/Listing.h"
+#include "tally/Support/Counted.h"
 
 #include "tally/Code/Origin.h"
 #include "tally/Model/Source.h"
@@ -40,9 +41,8 @@ public:
     for (const Op &op : program.ops) {
       add(op);
     }
-    std::string text =
-        fmt::format("engine {}: {} register{}\n", kernel.nameOf(engine), program.registers.size(),
-                    program.registers.size() == 1 ? "" : "s");
+    std::string text = fmt::format("engine {}: {}\n", kernel.nameOf(engine),
+                                   counted(program.registers.size(), "register"));
     size_t waitWidth = width(&Line::wait);
     size_t codeWidth = width(&Line::program);
     for (const Line &line : lines) {

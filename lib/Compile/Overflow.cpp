@@ -13,6 +13,7 @@
 
 #include "Overflow.h"
 
+#include "tally/Support/Counted.h"
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,8 +81,9 @@ public:
 
   /// Up to how many entries the code is right.
   std::string rightUpTo(LoopId loop) const {
-    return fmt::format("counters of '{}' are right up to {} entries of it ({} bits, {} an entry)",
-                       kernel.nameOf(loop), mostEntries(loop), machine.counterBits, perEntry[loop]);
+    return fmt::format("counters of '{}' are right up to {} of it ({} bits, {} an entry)",
+                       kernel.nameOf(loop), counted(mostEntries(loop), "entry"),
+                       machine.counterBits, perEntry[loop]);
   }
 
   /// What would show that they are never more.
@@ -237,9 +239,8 @@ std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
   for (ResetPoint &point : points) {
     point.every = static_cast<uint32_t>(most[point.loop]);
     LoopId loop = reason[point.loop]; // none if an inner point has taken over
-    std::string text = fmt::format("counters in '{}' are drained and reset every {} iterations of "
-                                   "it",
-                                   kernel.nameOf(point.loop), point.every);
+    std::string text = fmt::format("counters in '{}' are drained and reset every {} of it",
+                                   kernel.nameOf(point.loop), counted(point.every, "iteration"));
     if (loop.valid()) {
       text += ": " + growth.rightUpTo(loop) + growth.wayOut(loop);
     }

@@ -1,6 +1,7 @@
 //===- Render.cpp - Found dependences for people and programs -------------===//
 
 #include "tally/Deps/Render.h"
+#include "tally/Support/Counted.h"
 
 #include "tally/Deps/Bounds.h"
 
@@ -237,9 +238,9 @@ std::string renderText(const Kernel &kernel, const Extraction &extraction, bool 
   auto numImplied = std::count_if(extraction.deps.begin(), extraction.deps.end(),
                                   [](const DerivedDep &derived) { return derived.isImplied(); });
   size_t numKept = extraction.deps.size() - static_cast<size_t>(numImplied);
-  std::string out = fmt::format("kernel '{}': {} dependence{} from {} accesses, {} more implied\n",
-                                kernel.text(kernel.name), numKept, numKept == 1 ? "" : "s",
-                                kernel.accesses.size(), numImplied);
+  std::string out = fmt::format("kernel '{}': {} from {}, {} more implied\n",
+                                kernel.text(kernel.name), counted(numKept, "dependence"),
+                                counted(kernel.accesses.size(), "access"), numImplied);
   if (kernel.accesses.empty()) {
     out += "  nothing is compared: the kernel does not say what its instructions touch\n";
   }

@@ -1,6 +1,7 @@
 //===- AccessCheck.cpp - Whether a tile can stand where it does -----------===//
 
 #include "tally/Model/Tiles.h"
+#include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
 
@@ -118,8 +119,8 @@ static std::string missingDimensions(const Buffer &buffer, size_t given) {
 std::string tileProblem(const Kernel &kernel, const Buffer &buffer, const BodyTile &tile) {
   const ParsedAccess &access = tile.access;
   if (!access.dims.empty() && access.dims.size() != buffer.shape.size()) {
-    return fmt::format("it has {} dimension{}, but buffer '{}' has {}{}", access.dims.size(),
-                       access.dims.size() == 1 ? "" : "s", access.buffer, buffer.shape.size(),
+    return fmt::format("it has {}, but buffer '{}' has {}{}",
+                       counted(access.dims.size(), "dimension"), access.buffer, buffer.shape.size(),
                        missingDimensions(buffer, access.dims.size()));
   }
   for (const TileExpr &node : access.exprs) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tally/Model/ComputeText.h"
+#include "tally/Support/Counted.h"
 
 #include "../Support/Scanner.h"
 
@@ -476,10 +477,6 @@ bool isAround(const Kernel &kernel, LoopId home, std::string_view loop) {
   return false;
 }
 
-std::string plural(uint32_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string resultProblem(const Kernel &kernel, const Instr &instr, const ComputeResult &result,
                           bool isAccumulated) {
   using Kind = ComputeResult::Kind;
@@ -504,7 +501,7 @@ std::string computeProblem(const Kernel &kernel, InstrId id, const ParsedCompute
   for (const ComputeNode &node : compute.nodes) {
     if (node.op == ComputeOp::Read && node.read >= reads) {
       return fmt::format("it names r{}, but the instruction reads {}", node.read,
-                         plural(reads, "tile"));
+                         counted(reads, "tile"));
     }
     if (node.op == ComputeOp::Iteration && !isAround(kernel, instr.home, node.word)) {
       return fmt::format("it names '{}', which is not a loop around this instruction", node.word);
@@ -523,7 +520,7 @@ std::string computeProblem(const Kernel &kernel, InstrId id, const ParsedCompute
   uint32_t numTiles = writes + accumulates;
   if (numResults != numTiles) {
     return fmt::format("it has {}, but the instruction writes or accumulates {}",
-                       plural(numResults, "result"), plural(numTiles, "tile"));
+                       counted(numResults, "result"), counted(numTiles, "tile"));
   }
   return {};
 }

@@ -1,6 +1,7 @@
 //===- Outside.cpp - A run that touches a tile beyond its buffer ----------===//
 
 #include "tally/Model/Outside.h"
+#include "tally/Support/Counted.h"
 
 #include "tally/Model/Tiles.h"
 
@@ -22,8 +23,8 @@ std::string reachText(const Kernel &kernel, const OutsideRun &run) {
   std::string when = iterationText(kernel, run.iteration);
   when += when.empty() || run.also.empty() ? "" : ", ";
   when += run.also;
-  return fmt::format("dimension {} of {} has {} element{}, and index {} is reached{}{}",
-                     run.dim + 1, shape.size(), extent, extent == 1 ? "" : "s", run.index,
+  return fmt::format("dimension {} of {} has {}, and index {} is reached{}{}", run.dim + 1,
+                     shape.size(), counted(extent, "element"), run.index,
                      when.empty() ? "" : " at ", when);
 }
 

@@ -7,6 +7,7 @@
 #include "tally/Code/Origin.h"
 #include "tally/Model/Source.h"
 #include "tally/Sim/Trace.h"
+#include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
 
@@ -60,7 +61,7 @@ private:
     if (piece.numOps == 1) {
       return fmt::format("control: {}\n{}", operation(piece.op), times());
     }
-    return fmt::format("control: {} operations, from {} to {}\n{}", piece.numOps,
+    return fmt::format("control: {}, from {} to {}\n{}", counted(piece.numOps, "operation"),
                        operationName(kernel, timeline.code, lane.engine, piece.firstOp),
                        operation(piece.op), times());
   }

@@ -1,6 +1,7 @@
 //===- Costs.cpp - What each instruction of a kernel costs ----------------===//
 
 #include "tally/Sim/Simulate.h"
+#include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
 
@@ -38,9 +39,13 @@ std::optional<InstrCosts> instructionCosts(const Kernel &kernel, const Timing &t
     costs.push(found->second.value_or(InstrCost()));
   }
   if (numNameless > 0) {
-    diagnostics.remark(kernel.where, fmt::format("{} of {} instructions name no operation; they "
-                                                 "cost as 'cost.default'",
-                                                 numNameless, kernel.instrs.size()));
+    diagnostics.remark(kernel.where,
+                       fmt::format("{} of {} {} no operation; {} "
+                                   "{} as 'cost.default'",
+                                   numNameless, counted(kernel.instrs.size(), "instruction"),
+                                   numNameless == 1 ? "names" : "name",
+                                   numNameless == 1 ? "it" : "they",
+                                   numNameless == 1 ? "costs" : "cost"));
   }
   return diagnostics.numErrors() == errorsBefore ? std::optional(std::move(costs)) : std::nullopt;
 }

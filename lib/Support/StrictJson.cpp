@@ -237,6 +237,12 @@ private:
     if (what.find("out_of_range") != std::string_view::npos) {
       return "the number is too large";
     }
+    constexpr std::string_view ends = "unexpected end of input; expected ";
+    if (size_t found = what.find(ends); found != std::string_view::npos) {
+      std::string_view wanted = what.substr(found + ends.size());
+      return fmt::format("the text ends where {} is expected",
+                         wanted == "string literal" ? "a string" : wanted);
+    }
     size_t column = what.find(", column ");
     size_t start = column == std::string_view::npos ? column : what.find(": ", column);
     return std::string(start == std::string_view::npos ? what : what.substr(start + 2));

@@ -1,6 +1,7 @@
 //===- Explain.cpp - Why a dependence waits for what it waits for ---------===//
 
 #include "tally/Sync/Explain.h"
+#include "tally/Support/Counted.h"
 
 #include "tally/Model/Place.h"
 
@@ -51,8 +52,8 @@ private:
     switch (wait.waitClass) {
     case WaitClass::InShared:
       if (wait.outer.valid()) {
-        return fmt::format("{} runs {} time{} in each entry of {}", producer(), wait.times,
-                           wait.times == 1 ? "" : "s", loop(wait.outer));
+        return fmt::format("{} runs {} in each entry of {}", producer(),
+                           counted(wait.times, "time"), loop(wait.outer));
       }
       return fmt::format("{} runs once in each iteration of {}, as does the shared body",
                          producer(), loop(place.shared));
@@ -64,8 +65,8 @@ private:
                          "time through the branch is owed",
                          producer(), loop(place.shared));
     case WaitClass::Ring:
-      return fmt::format("the runs of {} are remembered for {} iterations of {}", producer(),
-                         wait.maskOffset, loop(place.carrier));
+      return fmt::format("the runs of {} are remembered for {} of {}", producer(),
+                         counted(wait.maskOffset, "iteration"), loop(place.carrier));
     case WaitClass::Flat:
       return fmt::format("run number q needs run q - {} of {}, over the whole run", dep.step,
                          producer());
@@ -96,8 +97,8 @@ private:
     std::string who =
         group.sole.valid()
             ? fmt::format("raised by {} alone", producer())
-            : fmt::format("raised by {} instruction{} of queue '{}' in {}", group.numSignals,
-                          group.numSignals == 1 ? "" : "s", kernel.nameOf(group.queue),
+            : fmt::format("raised by {} of queue '{}' in {}",
+                          counted(group.numSignals, "instruction"), kernel.nameOf(group.queue),
                           group.body.valid() ? loop(group.body) : "the kernel");
     if (group.numSignals > 1 && group.body.valid()) {
       who += fmt::format("; {} is number {}", producer(), plan.placeOf[dep.producer]);
@@ -126,8 +127,8 @@ private:
     if (wait.ring.valid()) {
       const Ring &ring = plan.rings[wait.ring];
       uint32_t back = ring.iterationsBack(wait.slot);
-      return fmt::format("{} as it was {} iteration{} of {} ago: {}", counter, back,
-                         back == 1 ? "" : "s", loop(ring.loop), what);
+      return fmt::format("{} as it was {} of {} ago: {}", counter, counted(back, "iteration"),
+                         loop(ring.loop), what);
     }
     if (wait.minus > 0) {
       return fmt::format("{} - {}: {}, less the last {}", counter, wait.minus, what, wait.minus);
@@ -141,10 +142,10 @@ private:
     if (wait.minus > 0) {
       entries = fmt::format("({} - {})", entries, wait.minus);
     }
-    return fmt::format("{}*{}: entries of {} so far{}, {} runs of {} each", wait.times, entries,
+    return fmt::format("{}*{}: entries of {} so far{}, {} of {} each", wait.times, entries,
                        loop(wait.outer),
                        wait.minus == 0 ? "" : fmt::format(", less the last {}", wait.minus),
-                       wait.times, producer());
+                       counted(wait.times, "run"), producer());
   }
 
   std::string elementText(const std::string &counter, const std::string &what) const {

@@ -16,6 +16,7 @@
 
 #include "Forms.h"
 
+#include "tally/Support/Counted.h"
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -236,8 +237,8 @@ private:
 } // namespace
 
 std::string tooFarBack(uint32_t offset, uint32_t remembered) {
-  return fmt::format("it reaches {} iterations back, of which {} are remembered", offset,
-                     remembered);
+  return fmt::format("it reaches {} back, of which {} {} remembered", counted(offset, "iteration"),
+                     remembered, remembered == 1 ? "is" : "are");
 }
 
 Form formOf(const Kernel &kernel, const SyncPlan &plan, DepId dep, const DepPlace &place) {

@@ -55,7 +55,14 @@ constexpr size_t maxExpanded(size_t bytes) {
 /// A bracket that is open, and the operations of the expression that it holds.
 struct Bracket {
   char closer;
+  size_t begin = 0;
   size_t operations = 0;
+};
+
+/// Where a text ends, and what is still open there.
+struct TextEnd {
+  Location where;                ///< right after the last token
+  std::optional<Location> brace; ///< the innermost `{` that is open
 };
 
 /// What an alias (`#a = ...`) stands for, with all that the aliases in it stand for.
@@ -81,14 +88,25 @@ public:
   std::optional<std::string> find(Location &where) {
     for (at = 0; at < text.size(); ++at) {
       size_t start = at;
-      begun |= !llvm::isSpace(text[at]) && text[at] != '/';
+      bool isToken = !llvm::isSpace(text[at]) && !text.substr(at).starts_with("//");
+      begun |= isToken;
       step();
+      end = isToken ? std::min(at + 1, text.size()) : end;
       if (std::optional<std::string> message = problem()) {
         where = locationOf(text, start);
         return message;
       }
     }
     return std::nullopt;
+  }
+
+  /// After find().
+  TextEnd textEnd() const {
+    auto isBrace = [](const Bracket &bracket) { return bracket.closer == '}'; };
+    auto brace = std::find_if(brackets.rbegin(), brackets.rend(), isBrace);
+    return {locationOf(text, end), brace == brackets.rend()
+                                       ? std::nullopt
+                                       : std::optional(locationOf(text, brace->begin))};
   }
 
 private:
@@ -118,7 +136,7 @@ private:
     constexpr llvm::StringRef closers = ")]}>";
     numDigits = 0;
     if (size_t kind = openers.find(text[at]); kind != llvm::StringRef::npos) {
-      brackets.push_back({closers[kind]});
+      brackets.push_back({closers[kind], at});
       return;
     }
     if (closers.contains(text[at])) {
@@ -248,6 +266,7 @@ private:
 
   llvm::StringRef text;
   size_t at = 0;
+  size_t end = 0; ///< of the last token
   std::vector<Bracket> brackets{
       {'\0'}};          ///< what would close each open bracket; the text itself first
   size_t numDigits = 0; ///< of the number just passed
@@ -383,19 +402,65 @@ Verdict judgeInChild(const llvm::MemoryBuffer &buffer, const mlir::DialectRegist
 // Reading
 //===----------------------------------------------------------------------===//
 
-mlir::InFlightDiagnostic errorIn(const llvm::MemoryBuffer &buffer, Location where,
-                                 mlir::MLIRContext *context) {
-  return mlir::emitError(
-      mlir::FileLineColLoc::get(context, buffer.getBufferIdentifier(), where.line, where.column));
+mlir::Location placeIn(const llvm::MemoryBuffer &buffer, Location where,
+                       mlir::MLIRContext *context) {
+  return mlir::FileLineColLoc::get(context, buffer.getBufferIdentifier(), where.line, where.column);
 }
 
-bool isSafeText(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context) {
+mlir::InFlightDiagnostic errorIn(const llvm::MemoryBuffer &buffer, Location where,
+                                 mlir::MLIRContext *context) {
+  return mlir::emitError(placeIn(buffer, where, context));
+}
+
+bool isSafeText(const llvm::MemoryBuffer &buffer, TextGuard &guard, mlir::MLIRContext *context) {
   Location where;
-  std::optional<std::string> problem = TextGuard(buffer.getBuffer()).find(where);
+  std::optional<std::string> problem = guard.find(where);
   if (problem) {
     errorIn(buffer, where, context) << *problem;
   }
   return !problem;
+}
+
+/// `said` of the end of a text: "custom op 'tally.dep' expected the name of the consumer".
+std::string endMessage(std::string_view said, bool isInBraces) {
+  constexpr std::string_view word = "expected ";
+  size_t found = said.find(word);
+  if (found == std::string_view::npos) {
+    return fmt::format("{}; the text ends here", said);
+  }
+  std::string_view wanted = said.substr(found + word.size());
+  wanted = wanted == "operation name in quotes" && isInBraces ? "'}'" : wanted;
+  return fmt::format("the text ends where {} is expected", wanted.substr(0, wanted.find(" to ")));
+}
+
+/// Parses; of an error at the end it says that the text ends there. MLIR's parser says what it
+/// would have read next, which reads as if something else were wrong.
+mlir::OwningOpRef<mlir::ModuleOp> parseToItsEnd(const llvm::MemoryBuffer &buffer,
+                                                const TextEnd &end, llvm::SourceMgr &sources,
+                                                const mlir::ParserConfig &config) {
+  std::string atEnd;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  {
+    mlir::ScopedDiagnosticHandler handler(config.getContext(), [&](mlir::Diagnostic &said) {
+      auto where = said.getLocation()->findInstanceOf<mlir::FileLineColLoc>();
+      bool isAtEnd = where && where.getFilename() == buffer.getBufferIdentifier() &&
+                     std::pair(where.getLine(), where.getColumn()) >=
+                         std::pair(end.where.line, end.where.column);
+      if (isAtEnd && said.getSeverity() == mlir::DiagnosticSeverity::Error) {
+        atEnd = endMessage(said.str(), end.brace.has_value());
+      }
+      return mlir::success(!atEnd.empty());
+    });
+    module = mlir::parseSourceFile<mlir::ModuleOp>(sources, config);
+  }
+  if (!atEnd.empty()) {
+    mlir::InFlightDiagnostic error = errorIn(buffer, end.where, config.getContext());
+    error << atEnd;
+    if (end.brace) {
+      error.attachNote(placeIn(buffer, *end.brace, config.getContext())) << "this '{' is open";
+    }
+  }
+  return module;
 }
 
 bool isSafeBytecode(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context) {
@@ -480,18 +545,24 @@ std::unique_ptr<llvm::MemoryBuffer> readKernelFile(llvm::StringRef path, std::st
 }
 
 bool isSafeToParse(const llvm::MemoryBuffer &buffer, mlir::MLIRContext *context) {
-  return mlir::isBytecode(buffer) ? isSafeBytecode(buffer, context) : isSafeText(buffer, context);
+  TextGuard guard(buffer.getBuffer());
+  return mlir::isBytecode(buffer) ? isSafeBytecode(buffer, context)
+                                  : isSafeText(buffer, guard, context);
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> readModule(std::unique_ptr<llvm::MemoryBuffer> buffer,
                                              llvm::SourceMgr &sources, mlir::MLIRContext *context) {
   const llvm::MemoryBuffer &text = *buffer;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  if (!isSafeToParse(text, context)) {
-    return {};
-  }
   mlir::ParserConfig config(context, /*verifyAfterParse=*/false);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, config);
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  TextGuard guard(text.getBuffer());
+  if (mlir::isBytecode(text)) {
+    module = isSafeBytecode(text, context) ? mlir::parseSourceFile<mlir::ModuleOp>(sources, config)
+                                           : nullptr;
+  } else if (isSafeText(text, guard, context)) {
+    module = parseToItsEnd(text, guard.textEnd(), sources, config);
+  }
   if (!module || !verifyAll(*module)) {
     return {};
   }

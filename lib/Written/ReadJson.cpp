@@ -8,6 +8,7 @@
 
 #include "Compact.h"
 #include "ReadFields.h"
+#include "tally/Support/Counted.h"
 #include "tally/Written/CodeJson.h"
 #include "tally/Written/KernelJson.h"
 #include "tally/Written/Resolve.h"
@@ -280,7 +281,7 @@ private:
     }
     expectId(at, index);
     if (index >= kernel.deps.size()) {
-      at.error(fmt::format("the kernel has only {} dependences", kernel.deps.size()));
+      at.error(fmt::format("the kernel has only {}", counted(kernel.deps.size(), "dependence")));
       return;
     }
     const Dep &dep = kernel.deps[DepId(static_cast<uint32_t>(index))];

@@ -4,6 +4,7 @@
 #include "Tables.h"
 
 #include "tally/Bench/Table.h"
+#include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,8 +66,8 @@ std::string problems(std::span<const BenchRow> rows, std::string_view bullet) {
 }
 
 std::string kernelLine(const BenchRow &row) {
-  return fmt::format("{}: {} loop{}, offsets {}\n", row.kernel, row.loops,
-                     row.loops == 1 ? "" : "s", fmt::join(row.offsets, ", "));
+  return fmt::format("{}: {}, offsets {}\n", row.kernel, counted(row.loops, "loop"),
+                     fmt::join(row.offsets, ", "));
 }
 
 /// A table for each kernel.

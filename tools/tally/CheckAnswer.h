@@ -4,6 +4,7 @@
 
 #include "CheckCommand.h"
 #include "Result.h"
+#include "tally/Support/Counted.h"
 
 #include <span>
 #include <string>
@@ -25,9 +26,6 @@ Answer exploreSubject(const CheckOptions &options, const Subject &subject, const
                       const Bindings &given);
 Answer raceSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
                    const Bindings &given);
-
-/// `1 state`, `2 states`.
-std::string counted(uint64_t count, std::string_view what);
 
 /// Why nothing was compared; empty if something was. `hasNeeds`: there is something that the code
 /// is held to; `runs`: all that were looked at.

@@ -25,10 +25,6 @@
 
 namespace tally::tool {
 
-std::string counted(uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string nothingToCompare(const Subject &subject, bool hasNeeds, const RunsDo &runs) {
   const Kernel &kernel = subject.kernel;
   if (kernel.instrs.empty()) {

@@ -180,8 +180,8 @@ private:
         all.leaveOpen(stopReason);
         return;
       }
-      nowDoing(fmt::format("exploring: {} choices of trips done, {} states", all.instances,
-                           all.total.states));
+      nowDoing(fmt::format("exploring: {} of trips done, {}", counted(all.instances, "choice"),
+                           counted(all.total.states, "state")));
       Bindings bindings = bindTrips(kernel, *choice);
       if (std::optional<TileProblem> problem = watch.problemOf(bindings)) {
         leaveBuffer(*problem, *choice);
@@ -236,8 +236,9 @@ private:
   void tellSpeed(double took) const {
     if (took >= 1) {
       auto states = static_cast<double>(all.total.states);
-      tellNote(fmt::format("explored {} states in {:.1f} s, {:.0f} a second, in {} MiB",
-                           all.total.states, took, states / took, all.total.bytes >> 20));
+      tellNote(fmt::format("explored {} in {:.1f} s, {:.0f} a second, in {} MiB",
+                           counted(all.total.states, "state"), took, states / took,
+                           all.total.bytes >> 20));
     }
   }
 
@@ -310,8 +311,8 @@ private:
             ? fmt::format("all trips up to {}{}", options.maxTrips, more)
             : fmt::format("no trips up to {}, which no loop allows", options.maxTrips);
     for (const auto &[loop, counts] : longRuns) {
-      told += fmt::format("; of '{}', which runs at least {} times, trips {}", kernel.nameOf(loop),
-                          kernel.loops[loop].trip.min, fmt::join(counts, ", "));
+      told += fmt::format("; of '{}', which runs at least {}, trips {}", kernel.nameOf(loop),
+                          counted(kernel.loops[loop].trip.min, "time"), fmt::join(counts, ", "));
     }
     return told;
   }

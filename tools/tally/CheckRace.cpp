@@ -34,7 +34,8 @@ public:
     race.seed = options.seed;
     race.stop = options.stop;
     race.progress = [this](uint64_t done, uint64_t performed) {
-      nowDoing(fmt::format("running: {} schedules, {} steps", schedules + done, steps + performed));
+      nowDoing(fmt::format("running: {}, {}", counted(schedules + done, "schedule"),
+                           counted(steps + performed, "step")));
     };
   }
 

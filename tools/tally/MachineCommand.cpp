@@ -10,6 +10,7 @@
 #include "tally/Machine/Costs.h"
 #include "tally/Machine/Names.h"
 #include "tally/Machine/Timing.h"
+#include "tally/Support/Counted.h"
 #include "tally/Support/Quotes.h"
 #include "tally/Support/ReadFile.h"
 
@@ -58,19 +59,19 @@ struct Examined {
 };
 
 std::string limitText(const std::optional<uint32_t> &limit, std::string_view what) {
-  return limit ? fmt::format("{} {}", *limit, what) : fmt::format("any number of {}", what);
+  return limit ? counted(*limit, what) : fmt::format("any number of {}s", what);
 }
 
 std::string planningText(const Machine &machine) {
-  return fmt::format(
-      "{}; {}; {} for each; counters of {} bits, {}, compared {}; {} bytes an instruction",
-      machine.engines.empty() ? "any engines"
-                              : fmt::format("engines {}", fmt::join(machine.engines, ", ")),
-      limitText(machine.semaphores, "semaphores"),
-      limitText(machine.registersPerEngine, "registers"), machine.counterBits,
-      machine.subtraction == Subtraction::Wraps ? "subtraction wraps around"
-                                                : "subtraction stops at zero",
-      toString(machine.waitCompare), machine.instructionBytes);
+  return fmt::format("{}; {}; {} for each; counters of {} bits, {}, compared {}; {} an instruction",
+                     machine.engines.empty()
+                         ? "any engines"
+                         : fmt::format("engines {}", fmt::join(machine.engines, ", ")),
+                     limitText(machine.semaphores, "semaphore"),
+                     limitText(machine.registersPerEngine, "register"), machine.counterBits,
+                     machine.subtraction == Subtraction::Wraps ? "subtraction wraps around"
+                                                               : "subtraction stops at zero",
+                     toString(machine.waitCompare), counted(machine.instructionBytes, "byte"));
 }
 
 std::string numbersText(const Examined &examined) {

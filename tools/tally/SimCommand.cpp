@@ -14,6 +14,7 @@
 #include "tally/Code/Origin.h"
 #include "tally/Sim/Commits.h"
 #include "tally/Sim/Trace.h"
+#include "tally/Support/Counted.h"
 #include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
@@ -217,9 +218,9 @@ void addRun(Result &output, const Kernel &kernel, const Code &code, const Machin
             const std::string &machineName, const Run &run, size_t top) {
   const SimResult &result = run.result;
   output.part();
-  output.add(fmt::format("{}\ntotal {}, {} operations, {} instructions\n",
-                         subjectText(kernel, code, machine), timeText(result.total),
-                         result.operations, result.instructions),
+  output.add(fmt::format("{}\ntotal {}, {}, {}\n", subjectText(kernel, code, machine),
+                         timeText(result.total), counted(result.operations, "operation"),
+                         counted(result.instructions, "instruction")),
              {{"kernel", kernel.text(kernel.name)},
               {"strategy", toString(code.strategy)},
               {"machine", machineName},

@@ -10,6 +10,7 @@
 #include "tally/Data/Npy.h"
 #include "tally/Deps/Unstated.h"
 #include "tally/Model/Source.h"
+#include "tally/Support/Counted.h"
 #include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
@@ -200,7 +201,7 @@ DataReport followData(Session &session, const Kernel &kernel, const Bindings &bi
   }
   Table faults = faultTable(kernel, runs, run.faults());
   DataReport report{
-      fmt::format("\ndata of {} commits: {}\n{}", commits.size(),
+      fmt::format("\ndata of {}: {}\n{}", counted(commits.size(), "commit"),
                   run.faults().empty() ? "nothing is read that was not written" : "faults",
                   faults.text()),
       {{"commits", commits.size()}, {"faults", faults.json()}},

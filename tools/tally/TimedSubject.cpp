@@ -2,6 +2,7 @@
 
 #include "TimedSubject.h"
 
+#include "tally/Support/Counted.h"
 #include <fmt/format.h>
 
 namespace tally::tool {
@@ -43,8 +44,9 @@ std::optional<std::vector<Subject>> timedSubjects(std::vector<LoadedKernel> kern
   for (size_t i = 0; subjects && i < subjects->size(); ++i) {
     const Subject &subject = (*subjects)[i];
     if (subject.code.strategy == Strategy::Ideal && subject.numInexact > 0) {
-      tellNote(fmt::format("{} dependences have no exact wait, so this is not quite the bound",
-                           subject.numInexact));
+      tellNote(fmt::format("{} {} no exact wait, so this is not quite the bound",
+                           counted(subject.numInexact, "dependence"),
+                           subject.numInexact == 1 ? "has" : "have"));
     }
   }
   return subjects;

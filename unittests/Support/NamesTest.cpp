@@ -2,6 +2,8 @@
 
 #include "tally/Support/Names.h"
 
+#include "tally/Support/Counted.h"
+
 #include <gtest/gtest.h>
 
 using namespace tally;
@@ -63,4 +65,12 @@ TEST(NamesTest, freshNamesDiffer) {
     made.push_back(names.add(name));
   }
   EXPECT_EQ(made, (std::vector<std::string>{"a", "a#2", "a#4", "b", "a#2#2", "a#5"}));
+}
+
+TEST(NamesTest, countsAreEnglish) {
+  EXPECT_EQ(counted(0, "step"), "0 steps");
+  EXPECT_EQ(counted(1, "step"), "1 step");
+  EXPECT_EQ(counted(1, "entry"), "1 entry");
+  EXPECT_EQ(counted(2, "entry"), "2 entries");
+  EXPECT_EQ(counted(2, "access"), "2 accesses");
 }
