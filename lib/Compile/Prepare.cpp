@@ -5,7 +5,10 @@
 #include "tally/Deps/Bounds.h"
 #include "tally/Deps/Denied.h"
 #include "tally/Deps/Find.h"
+#include "tally/Deps/Held.h"
+#include "tally/Deps/Render.h"
 #include "tally/Deps/Unstated.h"
+#include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
 
@@ -36,6 +39,33 @@ Kernel findAsked(const Kernel &kernel, const Request &request, const Machine &ma
   const FindOptions options{
       {.queueOverlap = machine.queueOverlap}, request.keepImplied, /*checkTiles=*/false};
   return findDeps(kernel, options, extractor, diagnostics);
+}
+
+void remarkUncovered(const Kernel &kernel, const Request &request, const Machine &machine,
+                     Extractor &extractor, Diagnostics &diagnostics) {
+  if (!request.findDeps || kernel.accesses.empty() || kernel.deps.empty()) {
+    return;
+  }
+  constexpr size_t mostNamed = 3;
+  Held held = holdDeps(kernel, {.queueOverlap = machine.queueOverlap}, extractor);
+  if (held.open.empty()) {
+    return;
+  }
+  auto derived = [&](size_t i) -> const DerivedDep & { return held.asked.deps[held.open[i]]; };
+  auto whereOf = [&](size_t i) { return kernel.instrs[derived(i).dep.consumer].where; };
+  Diagnostic &remark = diagnostics.remark(
+      whereOf(0),
+      fmt::format("the dependences that are written are not seen to imply {} that accesses ask "
+                  "for, and no code waits for more than is written; write what is missing, or no "
+                  "dependence, so that all are found; '--deps=written' says that the list is meant",
+                  counted(held.open.size(), "dependence")));
+  for (size_t i = 0; i < std::min(held.open.size(), mostNamed); ++i) {
+    remark.note(whereOf(i),
+                fmt::format("{}{}", describe(kernel, held.asked, derived(i)),
+                            i + 1 == mostNamed && held.open.size() > mostNamed
+                                ? fmt::format(", and {} more", held.open.size() - mostNamed)
+                                : ""));
+  }
 }
 
 } // namespace tally

@@ -145,10 +145,12 @@ private:
   /// The kernel with the dependences that are found, which are stored; or as it is. None if they
   /// are not legal.
   std::optional<Kernel> withDeps(const Kernel &kernel, const Machine &machine) {
+    Diagnostics diagnostics;
     if (!asksForDeps(kernel)) {
+      remarkUncovered(kernel, request(), machine, extractor, diagnostics);
+      emit(kernel, diagnostics, &getContext());
       return kernel;
     }
-    Diagnostics diagnostics;
     Kernel found = findAsked(kernel, request(), machine, extractor, diagnostics);
     emit(found, diagnostics, &getContext());
     if (diagnostics.hasErrors()) {

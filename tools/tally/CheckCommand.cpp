@@ -217,6 +217,7 @@ struct CheckCommand : CheckOptions {
              {"--replay", replay, "perform the schedule of this file and explain it"}},
             "What to ask (default: --explore within limits, and --race)");
     asksWritten = true;
+    common.holdsAccesses = true;
     common.addStrategy(command, strategyNames());
     common.addMachine(command);
     const std::string trips = "Trips (default: several of our choice)";

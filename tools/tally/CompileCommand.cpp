@@ -144,7 +144,9 @@ Exit CompileCommand::certifyAll(Session &session, const std::vector<LoadedKernel
 }
 
 int CompileCommand::run() const {
-  Session session(common);
+  CommonOptions shared = common;
+  shared.holdsAccesses = asksToCertify();
+  Session session(shared);
   std::vector<LoadedKernel> kernels = session.loadWithDeps();
   Request asked = common.request();
   Request options = asksToCertify() ? certifiable(asked) : asked;

@@ -33,6 +33,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <utility>
 
 namespace tally::tool {
 
@@ -314,6 +315,10 @@ bool Session::findDeps(LoadedKernel &loaded) {
     }
     Diagnostics diagnostics;
     warnOfNothing(loaded.kernel, diagnostics);
+    if (!options.holdsAccesses && !std::exchange(loaded.isCompared, true)) {
+      nowDoing("comparing dependences with accesses");
+      remarkUncovered(loaded.kernel, options.request(), target, extractor, diagnostics);
+    }
     report(loaded.kernel, diagnostics);
     return true;
   }

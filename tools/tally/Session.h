@@ -77,6 +77,7 @@ struct CommonOptions {
   std::string participants = "work";
   std::string overflow = "reset";
   std::string deps = "auto";
+  bool holdsAccesses = false; ///< the command itself compares code with what accesses ask for
   double codeGrowth = 1;
   bool keepImplied = false;
   bool noFold = false;

@@ -2,7 +2,7 @@
 //
 // What every program does between reading a kernel and compile(), with the same remarks and errors:
 //
-//   read ─ onMachine() ─ remarkAccesses() ─ findAsked() ─ compile()
+//   read ─ onMachine() ─ remarkAccesses() ─ findAsked() or remarkUncovered() ─ compile()
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +23,11 @@ void remarkAccesses(const Kernel &kernel, Diagnostics &diagnostics);
 /// is found is not legal in this kernel.
 Kernel findAsked(const Kernel &kernel, const Request &request, const Machine &machine,
                  Extractor &extractor, Diagnostics &diagnostics);
+
+/// A remark on a kernel whose dependences are written, if these are not seen to imply all that its
+/// accesses ask for; none where the request is for what is written.
+void remarkUncovered(const Kernel &kernel, const Request &request, const Machine &machine,
+                     Extractor &extractor, Diagnostics &diagnostics);
 
 } // namespace tally
 

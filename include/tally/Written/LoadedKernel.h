@@ -12,8 +12,9 @@ namespace tally {
 struct LoadedKernel {
   Kernel kernel;
   std::optional<Code> code = {};
-  bool depsFound = false; ///< the dependences were found from accesses, not read
-  Location codeAt = {};   ///< where the code begins, if the text says so
+  bool depsFound = false;  ///< the dependences were found from accesses, not read
+  bool isCompared = false; ///< it was said what the written ones leave open
+  Location codeAt = {};    ///< where the code begins, if the text says so
 };
 
 } // namespace tally
