@@ -35,14 +35,23 @@ and operation _ o a b =
   | AMin -> Printf.sprintf "min(%s, %s)" a b
   | AGt -> Printf.sprintf "isGT(%s, %s)" a b
 
-let distance_text c = function
-  | Carried (l, k) -> Printf.sprintf "'%s' = %d" (loop_name c l) k
+(* Empty at distance 0, which asks for nothing of any loop. *)
+let distance_text c dist =
+  let at carried =
+    List.filter_map
+      (fun (l, k) -> if k = 0 then None else Some (Printf.sprintf "'%s' = %d" (loop_name c l) k))
+      carried
+    |> String.concat ", "
+  in
+  match dist with
+  | Carried (l, k) -> at [ (l, k) ]
   | Flat f -> Printf.sprintf "flat %d" f
-  | Element (l, k, b, back, ahead) ->
-      Printf.sprintf "'%s' = %d, '%s' = %d" (loop_name c l) k (loop_name c b) (back - ahead)
+  | Element (l, k, b, back, ahead) -> at [ (l, k); (b, back - ahead) ]
 
 let dep_text c j d =
-  Printf.sprintf "'%s' -> '%s' at %s" (instr_name c d.prd) (instr_name c j) (distance_text c d.dist)
+  let distance = distance_text c d.dist in
+  Printf.sprintf "'%s' -> '%s'%s" (instr_name c d.prd) (instr_name c j)
+    (if distance = "" then "" else " at " ^ distance)
 
 (** The kernel *)
 
