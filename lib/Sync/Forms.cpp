@@ -118,6 +118,19 @@ private:
     return element(ring(), place.carrier, place.shared, step);
   }
 
+  /// A distance as far as trip counts go stands for any: the loop says of no trip that it is the
+  /// last.
+  std::string tooFarApart(LoopId inner, int64_t step, int64_t most) const {
+    auto apart = static_cast<uint64_t>(std::abs(step));
+    const Trip &trip = kernel.loops[inner].trip;
+    if (apart + 1 >= maxCount && !trip.most()) {
+      return fmt::format("inner indices may be arbitrarily far apart, as '{}' has no 'max', and {} "
+                         "are counted",
+                         kernel.text(trip.symbol), most);
+    }
+    return fmt::format("inner indices are {} apart, of which {} are counted", apart, most);
+  }
+
   /// One run of the producer in each iteration of a loop that `around` runs at most once an
   /// iteration. If that cannot be counted: all of the iteration, as `whole` says.
   Form element(Form whole, LoopId around, LoopId inner, int64_t step) const {
@@ -125,8 +138,7 @@ private:
       return conservative(whole, "a semaphore of a whole queue tells whole iterations only");
     }
     if (const int64_t most = mostElements(plan); step > most || step < -most) {
-      return conservative(whole, fmt::format("inner indices are {} apart, of which {} are counted",
-                                             step < 0 ? -step : step, most));
+      return conservative(whole, tooFarApart(inner, step, most));
     }
     if (around != rootLoop && whole.offset + 1 > remembered) {
       return conservative(whole, tooFarBack(whole.offset + 1, remembered));

@@ -112,6 +112,31 @@ TEST(CountingTest, innerIndicesKeepToAQuarterOfTheCounters) {
   }
 }
 
+/// No number that only says "the largest" is told as a distance.
+TEST(CountingTest, innerIndicesWithoutABoundAreSaidToHaveNone) {
+  for (auto [max, reason] :
+       {std::pair(maxCount, "inner indices are 2147483646 apart, of which 1048576 are counted"),
+        std::pair(uint64_t(0), "inner indices may be arbitrarily far apart, as 'n' has no 'max', "
+                               "and 1048576 are counted")}) {
+    KernelBuilder b("k");
+    QueueId producer = b.queueOf(b.engine("p"));
+    QueueId consumer = b.queueOf(b.engine("c"));
+    Trip trip = max != 0 ? b.value("n", 0, max) : b.value("n");
+    b.beginLoop("A", trip);
+    InstrId p = b.instr("P", producer);
+    b.endLoop();
+    b.beginLoop("B", trip);
+    InstrId c = b.instr("C", consumer);
+    b.endLoop();
+    b.depElement(p, c, -static_cast<int64_t>(maxCount - 1), {});
+    Kernel kernel = b.finish();
+    Diagnostics diagnostics;
+    makePlan(kernel, {}, diagnostics);
+    std::string said = diagnostics.all().empty() ? "" : diagnostics.all().back().message;
+    EXPECT_NE(said.find(reason), std::string::npos) << said;
+  }
+}
+
 /// What one entry of a body raises at once has to fit.
 TEST(CountingTest, queueThatRaisesTooMuchIsRefused) {
   Diagnostics fits;
