@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <utility>
 
 namespace tally {
 
@@ -272,6 +273,12 @@ Location JsonDocument::place(size_t offset) const {
   auto after = std::upper_bound(lines.begin(), lines.end(), offset);
   return {0, static_cast<uint32_t>(after - lines.begin()),
           static_cast<uint32_t>(offset - *(after - 1) + 1)};
+}
+
+void sortByPlace(JsonErrors &errors) {
+  std::ranges::stable_sort(errors, {}, [](const JsonError &error) {
+    return std::pair(error.where.line, error.where.column);
+  });
 }
 
 void reportJsonErrors(const JsonErrors &errors, Diagnostics &diagnostics) {

@@ -193,7 +193,12 @@ std::optional<JsonDocument> parseJson(std::string_view text, JsonErrors &errors)
 /// What is done with a document before it is read.
 using PrepareJson = void (*)(JsonDocument &document, JsonErrors &errors);
 
-/// Reads one document with `read(root)`; none if there was an error.
+/// Puts errors into the order of the text: members are read in the order of their keys, and what is
+/// seen of a whole object comes after its parts.
+void sortByPlace(JsonErrors &errors);
+
+/// Reads one document with `read(root)`; none if there was an error. Errors come in the order of
+/// the text.
 template <typename Read>
 auto readJson(std::string_view text, JsonErrors &errors, Read read, PrepareJson prepare = nullptr)
     -> std::optional<decltype(read(std::declval<const JsonAt &>()))> {
@@ -209,6 +214,7 @@ auto readJson(std::string_view text, JsonErrors &errors, Read read, PrepareJson 
     return std::nullopt;
   }
   auto result = read(JsonAt(*document, errors));
+  sortByPlace(errors);
   return errors.empty() ? std::optional(std::move(result)) : std::nullopt;
 }
 
