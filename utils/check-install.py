@@ -101,6 +101,7 @@ class Installed:
         self.expect([self.program("tally"), "compile", "k.mlir", "--certify=k.cert", "-o", "k.out"],
                     "certified: 'k'")
         self.expect([self.program("tally-certify"), "k.cert"], "certified: 'k'")
+        self.expect([self.program("tally-certify"), "--version"], "tally-certify ")
 
     def tally_nki(self):
         """A kernel in Python, and the data of what came of it."""

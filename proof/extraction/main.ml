@@ -147,7 +147,8 @@ let help =
     \               of its file); then it is not covered\n\
     \  --seconds=N  give each certificate at most N seconds (300); then it is not covered\n\
     \  --diagnostics=FORMAT\n\
-    \               errors on stderr as text, or as json: one object a line (docs/guide/Json.md)\n\n\
+    \               errors on stderr as text, or as json: one object a line (docs/guide/Json.md)\n\
+    \  --version    say which version this is\n\n\
      Exit status: 0 all certified, 1 some rejected, 2 some not covered or not readable,\n\
      or interrupted.\n"
 
@@ -170,6 +171,7 @@ let option mode o =
   | [ "--quick" ] -> { mode with quick = true }
   | [ "--replay" ] -> { mode with replay = true }
   | [ "--help" ] -> print_string help; flush stdout; exit 0
+  | [ "--version" ] -> print_endline ("tally-certify " ^ Version.text); exit 0
   | [ "--diagnostics"; ("text" | "json") ] -> mode (* was read before *)
   | "--diagnostics" :: _ -> fail "'--diagnostics' takes 'text' or 'json', as in '--diagnostics=json'"
   | [ "--steps"; n ] -> { mode with steps = Some (number_up_to 1_000_000_000_000 "--steps" n) }
