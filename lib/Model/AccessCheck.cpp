@@ -9,6 +9,12 @@
 
 namespace tally {
 
+/// Only asked to say what is wrong.
+static bool isLoop(const Kernel &kernel, std::string_view name) {
+  return std::ranges::any_of(kernel.loops,
+                             [&](const Loop &loop) { return kernel.text(loop.name) == name; });
+}
+
 static std::string nameProblem(const Kernel &kernel, const BodyTile &tile, const TileExpr &node) {
   bool wantsLoop = node.kind == TileExpr::Kind::Loop || node.kind == TileExpr::Kind::Trips;
   if (!wantsLoop && node.kind != TileExpr::Kind::Total) {
@@ -16,6 +22,12 @@ static std::string nameProblem(const Kernel &kernel, const BodyTile &tile, const
   }
   LoopId loop = tile.loopOf(node);
   std::string_view name = tile.access.names[node.name];
+  if (!loop.valid() && !wantsLoop && isLoop(kernel, name)) {
+    return fmt::format("'{0}' is not a loop or branch around it, and 'total({0})' is known inside "
+                       "'{0}' only; put the instruction there, count a loop around it, or write a "
+                       "run-time value '${0}'",
+                       name);
+  }
   if (!loop.valid()) {
     return fmt::format("'{}' is not a loop{} around it; a run-time value is written '${}'", name,
                        wantsLoop ? "" : " or branch", name);

@@ -251,7 +251,9 @@ void TripsReader::checkCount(const Loop &loop, uint64_t count) {
   std::string_view loopName = kernel.text(loop.name);
   const Trip &trip = loop.trip;
   if (loop.isBranch() && count > 1) {
-    error("branch '{}' runs once or not at all, not {} times", loopName, count);
+    error("branch '{0}' runs once or not at all, not {1} times; '{0}=1,0' takes it at every "
+          "second entry",
+          loopName, count);
   } else if (!loop.isBranch() && trip.kind == Trip::Kind::Constant && count != trip.constant) {
     error("loop '{}' always runs {}, not {}", loopName, times(trip.constant), times(count));
   } else if (trip.kind == Trip::Kind::Value && count < trip.min) {

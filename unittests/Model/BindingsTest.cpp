@@ -181,7 +181,8 @@ TEST(BindingsTest, refuses) {
             "error: in '--trips=A=0,5': loop 'A' runs at least once, not 0 times\n"
             "error: in '--trips=A=0,5': loop 'A' runs at most 4 times, not 5 times\n");
   EXPECT_EQ(l.refused("c=2"),
-            "error: in '--trips=c=2': branch 'c' runs once or not at all, not 2 times\n");
+            "error: in '--trips=c=2': branch 'c' runs once or not at all, not 2 times; "
+            "'c=1,0' takes it at every second entry\n");
   EXPECT_EQ(l.refused("c.else=1"), "error: in '--trips=c.else=1': an else-branch runs when its "
                                    "condition does not hold; give 'c' 0 or 1 instead\n");
   EXPECT_EQ(l.refused("A@act=2"),
