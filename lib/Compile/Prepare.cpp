@@ -55,10 +55,11 @@ void remarkUncovered(const Kernel &kernel, const Request &request, const Machine
   auto whereOf = [&](size_t i) { return kernel.instrs[derived(i).dep.consumer].where; };
   Diagnostic &remark = diagnostics.remark(
       whereOf(0),
-      fmt::format("the dependences that are written are not seen to imply {} that accesses ask "
-                  "for, and no code waits for more than is written; write what is missing, or no "
-                  "dependence, so that all are found; '--deps=written' says that the list is meant",
-                  counted(held.open.size(), "dependence")));
+      fmt::format(
+          "written dependences are not seen to imply {} that accesses ask for, and code waits "
+          "only for what is written; write them, or none, so that all are found; "
+          "'--deps=written' says that the list is meant",
+          counted(held.open.size(), "dependence")));
   for (size_t i = 0; i < std::min(held.open.size(), mostNamed); ++i) {
     remark.note(whereOf(i),
                 fmt::format("{}{}", describe(kernel, held.asked, derived(i)),
