@@ -353,7 +353,7 @@ TEST(CertificateTest, illegalKernelsAreRejected) {
   Code code = lower(kernel, plan, genericMachine(), {}, diagnostics);
   Answer answer = judge(kernel, code);
   EXPECT_EQ(answer.output, "rejected: 'backward' (per-loop): the kernel is not legal: dependence "
-                           "'make' -> 'use' at 'A' = 0, a run that comes later or waits for this "
+                           "'make' -> 'use', a run that comes later or waits for this "
                            "one\n");
 }
 
