@@ -4,7 +4,8 @@
 usage: python3 utils/outside/checks.py --tally=PATH [--seed=N] [--seconds=S] [--jobs=N]
 
 One seed is one kernel and one machine, compiled under one strategy; its code and some mutants of it are judged by
-both, under one choice of trips. With it comes a kernel in which two conflict in few runs only. A *yes* where the interpreter says *no* is a finding, and so is a *no* where it says *yes*.
+both, under one choice of trips. With it comes a kernel in which two conflict in few runs only; and the same code in one
+file with that of another kernel, with trips for each, which must be judged as alone. A *yes* where the interpreter says *no* is a finding, and so is a *no* where it says *yes*.
 Waits that are too long are left out: they are a matter of what the plan promised. So is whatever one of the two could
 not decide.
 
@@ -108,24 +109,60 @@ def rare_subjects(tally, seed):
         yield Subject(document, Choice({loop: [count] for loop, count in trips.items()}, {}, {}), "two that hardly ever meet")
 
 
+def neighbours_of(tally, seed):
+    """Code of two kernels for one machine, whose loops have other names; none if one of them is refused."""
+    kernel, machine, _ = draw_case(seed)
+    source = random.Random(f"neighbours {seed}")
+    rare, trips = draw_rare(source, f"rare{seed}")
+    first, second = (compiled_code(tally, each, machine, ["--deps=written"]) for each in (kernel, rare))
+    if first is None or second is None:
+        return None
+    read = documents.Code(first).kernel
+    if read.ifs or values_of(read) or '"while"' in json.dumps(first):
+        return None
+    shown = Choice({loop: [count] for loop, count in trips.items()}, {}, {})
+    return Subject(first, source.choice(choose(read, source, 6)), "the first of two"), Subject(second, shown, "the second of two")
+
+
+def neighbour_contradictions(tally, seed):
+    """Texts: what is said of a kernel beside another, and not of it alone. What is not decided in time says nothing."""
+    neighbours = neighbours_of(tally, seed)
+    if not neighbours:
+        return
+    text = f"[{', '.join(subject.text for subject in neighbours)}]"
+    options = [option for subject in neighbours for option in subject.options()]
+    together = answers(tally, text, ["--explore", "--race"] + options)
+    for subject, beside in zip(neighbours, together):
+        alone = check(tally, subject, ["--explore", "--race"] + subject.options())
+        for name in alone.keys() & beside.keys():
+            verdicts = {alone[name][0], beside[name][0]}
+            if verdicts == {"yes", "no"}:
+                yield subject, f"{name} says {beside[name][0]} to {subject.what} ({' '.join(options)}), and {alone[name][0]} to it alone"
+
+
 def check(tally, subject, options):
     """By check (`explore`, `race`): its verdict and the kinds of its *no*; nothing if the code is refused."""
+    return next(iter(answers(tally, subject.text, options)), {})
+
+
+def answers(tally, text, options):
+    """The same for each kernel of a file."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
-        file.write(subject.text)
+        file.write(text)
         file.flush()
         limits = [limit for mode in LIMITS if mode in options for limit in LIMITS[mode]]
         command = [tally, "check", file.name, "--format=json", "--time=0.3", "--in-flight=8"] + limits + options
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired:
-            return {}
+            return []
     if done.returncode not in (0, 1, 2) or not done.stdout:
-        return {}
-    answer = json.loads(done.stdout)["checks"][0]
+        return []
     kinds = {"explore": lambda part: {part["kind"]},
              "race": lambda part: {report["kind"] for run in part["runs"] for report in run["reports"]
                                    if report["severity"] == "error"}}
-    return {name: (answer[name]["verdict"], kinds[name](answer[name])) for name in kinds if name in answer}
+    return [{name: (answer[name]["verdict"], kinds[name](answer[name])) for name in kinds if name in answer}
+            for answer in json.loads(done.stdout)["checks"]]
 
 
 def contradictions(tally, subject):
@@ -155,6 +192,7 @@ def check_seed(tally, seed):
     """How many codes were compared, how many of them are wrong, and contradictions with them."""
     subjects = [subject for subject in all_subjects(tally, seed) if subject.decided]
     found = [(subject, text) for subject in subjects for text in contradictions(tally, subject)]
+    found += neighbour_contradictions(tally, seed)
     wrong = sum(bool(subject.kinds) for subject in subjects)
     return len(subjects), wrong, [(seed, subject.text, text) for subject, text in found]
 
