@@ -22,7 +22,7 @@ struct Patience {
 };
 
 static constexpr Patience patiences[numPatiences] = {
-    {16'000, SIZE_MAX}, {64'000, 64}, {256'000, 8}, {1'000'000, 2}, {4'000'000, 2}};
+    {16'000, SIZE_MAX}, {64'000, 64}, {256'000, 8}, {1'000'000, 4}};
 static constexpr uint64_t usualCoordinates = 10;
 
 static uint64_t forNest(uint64_t operations, const PairNest &nest) {

@@ -111,7 +111,7 @@ struct Distances {
 };
 
 /// How often a question may be asked again, with more patience each time, and once at first.
-inline constexpr size_t numPatiences = 5;
+inline constexpr size_t numPatiences = 4;
 
 class DistanceFinder {
 public:

@@ -2,12 +2,16 @@
 
 #include "Isl.h"
 
+#include "tally/Deps/GiveUp.h"
+
 #include <isl/ctx.h>
 #include <isl/ilp.h>
 #include <isl/map.h>
 #include <isl/options.h>
 #include <isl/set.h>
 #include <isl/val.h>
+
+#include <atomic>
 
 namespace tally {
 
@@ -103,7 +107,20 @@ std::optional<int64_t> IslSet::largest(uint32_t coordinate) const {
   return best(set.get(), coordinate, false);
 }
 
+/// What a handler of signals has to know: the context that was asked last, if it still lives.
+static std::atomic<isl_ctx *> asked = nullptr;
+static std::atomic<bool> isGivenUp = false;
+
+void giveUpQuestions() {
+  isGivenUp = true;
+  if (isl_ctx *ctx = asked) {
+    isl_ctx_abort(ctx);
+  }
+}
+
 void IslContext::Free::operator()(isl_ctx *ctx) const {
+  isl_ctx *mine = ctx;
+  asked.compare_exchange_strong(mine, nullptr);
   isl_ctx_free(ctx);
 }
 
@@ -115,6 +132,10 @@ void IslContext::startQuestion(uint64_t maxOperations) {
   isl_ctx_reset_error(ctx.get());
   isl_ctx_set_max_operations(ctx.get(), maxOperations);
   isl_ctx_reset_operations(ctx.get());
+  asked = ctx.get();
+  if (isGivenUp) {
+    isl_ctx_abort(ctx.get());
+  }
 }
 
 bool IslContext::gaveUp() const {

@@ -4,6 +4,7 @@
 
 #include "Messages.h"
 
+#include "tally/Deps/GiveUp.h"
 #include "tally/Support/WholeFile.h"
 
 #include <string_view>
@@ -19,6 +20,7 @@ static void onSignal(int signal) {
     std::signal(signal, SIG_DFL); // and it comes as soon as this function is left
     std::raise(signal);
   }
+  giveUpQuestions();
 }
 
 static volatile std::sig_atomic_t hasWritten = 0;

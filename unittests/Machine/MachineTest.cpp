@@ -138,8 +138,8 @@ TEST(MachineTest, refuses) {
             "m.json:9:26: error: at 'alu.subtraction': expected \"wraps\" or \"saturates\", found "
             "\"traps\"\n");
   EXPECT_EQ(errorsOf(R"("compare": "signed")", R"("compared": "signed")"),
-            "m.json:9:49: error: at 'wait': unknown key 'compared'; allowed keys: 'compare'\n"
-            "m.json:9:48: error: at 'wait': the key 'compare' is missing\n");
+            "m.json:9:48: error: at 'wait': the key 'compare' is missing\n"
+            "m.json:9:49: error: at 'wait': unknown key 'compared'; allowed keys: 'compare'\n");
 }
 
 TEST(MachineTest, refusesWhatHasNoOrigin) {

@@ -278,9 +278,9 @@ TEST(CodeJsonTest, refuses) {
             "k.json: error: at 'dependences[0]': the kernel's dependence 0 is 'load' -> 'scale'\n");
   EXPECT_EQ(
       errorsOf(R"("op": "wait", "wait": {)", R"("op": "wait", "waits": {)"),
+      "k.json: error: at 'engines[0].code[6].body[1]': the key 'wait' is missing\n"
       "k.json: error: at 'engines[0].code[6].body[1]': unknown key 'waits'; allowed keys: 'op', "
-      "'wait'\n"
-      "k.json: error: at 'engines[0].code[6].body[1]': the key 'wait' is missing\n");
+      "'wait'\n");
 }
 
 /// Errors of the kernel come alone: without its names the code cannot be read.

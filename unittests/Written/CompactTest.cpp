@@ -184,9 +184,9 @@ TEST(CompactTest, errorsOfWhatItStandsFor) {
                         "'reads', 'writes', 'accumulates', 'semaphore', 'loc'\n";
   EXPECT_EQ(errorsOf("\"queue\"", "\"kew\""),
             "k.json:5:14: error: at 'body[0]': " + unknown +
+                "k.json:5:14: error: at 'body[1]': " + unknown +
                 "k.json:7:18: error: at 'body[0]': the key 'queue' is missing\n"
-                "k.json:5:14: error: at 'body[1]': " +
-                unknown + "k.json:7:20: error: at 'body[1]': the key 'queue' is missing\n");
+                "k.json:7:20: error: at 'body[1]': the key 'queue' is missing\n");
 }
 
 /// A small file does not stand for a large one.

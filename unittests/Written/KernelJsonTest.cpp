@@ -174,12 +174,12 @@ TEST(KernelJsonTest, allErrorsAtOnce) {
       errorsOf(R"({"schema": "tally-code", "version": 3, "nam": 1, "engines": [3, {"name": "act",
                    "weight": -1, "queues": [{"name": "q", "completion": "half"}]}],
                    "body": [{"instr": "i", "queue": "z"}, {"loop": "A", "trips": "n"}, {}]})"),
+      "k.json:1:1: error: the key 'name' is missing\n"
+      "k.json:1:12: error: at 'schema': expected \"tally-kernel\", found \"tally-code\"\n"
+      "k.json:1:37: error: at 'version': expected an integer from 1 to 2, found 3\n"
       "k.json:1:40: error: unknown key 'nam'; allowed keys: 'schema', 'version', 'name', 'loc', "
       "'reserves', "
       "'engines', 'buffers', 'body', 'dependences'\n"
-      "k.json:1:12: error: at 'schema': expected \"tally-kernel\", found \"tally-code\"\n"
-      "k.json:1:37: error: at 'version': expected an integer from 1 to 2, found 3\n"
-      "k.json:1:1: error: the key 'name' is missing\n"
       "k.json:1:62: error: at 'engines[0]': expected an object, found 3\n"
       "k.json:2:30: error: at 'engines[1].weight': expected an integer from 1 to 2147483647, found "
       "-1\n"
@@ -187,9 +187,9 @@ TEST(KernelJsonTest, allErrorsAtOnce) {
       "found \"half\"\n"
       "k.json:3:53: error: at 'body[0].queue': unknown queue 'z'; the queues of this kernel are "
       "'act', 'q'\n"
+      "k.json:3:59: error: at 'body[1]': the key 'body' is missing\n"
       "k.json:3:82: error: at 'body[1].trips': expected an integer from 0 to 2147483647, "
       "found \"n\"\n"
-      "k.json:3:59: error: at 'body[1]': the key 'body' is missing\n"
       "k.json:3:88: error: at 'body[2]': a statement needs one of the keys 'instr', 'loop' and "
       "'if'\n");
 }
@@ -209,11 +209,11 @@ TEST(KernelJsonTest, tripsAndTiles) {
       "k.json:3:110: error: at 'body[0].trips.max': expected an integer from 0 to 2147483647, "
       "found 2147483648\n");
   EXPECT_EQ(errorsOf(document(R"({"instr": "i", "queue": "act", "reads": ["Y", "X[", 1]})")),
-            "k.json:3:117: error: at 'body[0].reads[2]': expected a string, found 1\n"
             "k.json:3:106: error: at 'body[0].reads[0]': unknown buffer 'Y'; the buffers of this "
             "kernel are 'X'\n"
             "k.json:3:111: error: at 'body[0].reads[1]': 'X[' is not a tile: column 3: expected an "
-            "integer, a loop, '$', 'total', 'trips' or '('\n");
+            "integer, a loop, '$', 'total', 'trips' or '('\n"
+            "k.json:3:117: error: at 'body[0].reads[2]': expected a string, found 1\n");
 }
 
 TEST(KernelJsonTest, dependences) {
@@ -320,9 +320,9 @@ TEST(KernelJsonTest, columnsMayBeUnknown) {
 TEST(KernelJsonTest, placesAreWhole) {
   EXPECT_EQ(
       errorsOf(document(R"({"instr": "i", "queue": "act", "loc": {"file": "k.py", "line": 0}})")),
+      "k.json:3:103: error: at 'body[0].loc': the key 'column' is missing\n"
       "k.json:3:128: error: at 'body[0].loc.line': expected an integer from 1 to 4294967295, "
-      "found 0\n"
-      "k.json:3:103: error: at 'body[0].loc': the key 'column' is missing\n");
+      "found 0\n");
   EXPECT_EQ(errorsOf(document(
                 R"({"instr": "i", "queue": "act", "loc": {"file": "", "line": 1, "column": 1}})")),
             "k.json:3:112: error: at 'body[0].loc.file': expected a string that is not empty\n");

@@ -167,12 +167,12 @@ std::string compact(const std::string &text) {
   return json.finish();
 }
 
-/// The messages, without what stands before them.
-std::string withoutPlaces(const std::string &errors) {
+/// The messages, without their places, by which they are ordered.
+std::multiset<std::string> messagesOf(const std::string &errors) {
   std::istringstream lines(errors);
-  std::string all;
+  std::multiset<std::string> all;
   for (std::string line; std::getline(lines, line);) {
-    all += line.substr(std::min(line.find(" error: "), line.size())) + "\n";
+    all.insert(line.substr(std::min(line.find(" error: "), line.size())));
   }
   return all;
 }
@@ -265,7 +265,7 @@ private:
     EXPECT_NE(errors.find(what), std::string::npos) << how << ": " << errors;
     if (isAlsoCompact && !isMixed(Json::parse(text))) {
       std::string inCompact = errorsOf(compact(text));
-      EXPECT_EQ(withoutPlaces(inCompact), withoutPlaces(errors)) << how;
+      EXPECT_EQ(messagesOf(inCompact), messagesOf(errors)) << how;
       EXPECT_EQ(inCompact.rfind("k.json:", 0), 0u) << how << ": " << inCompact;
     }
   }
