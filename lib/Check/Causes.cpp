@@ -85,13 +85,19 @@ void fold(const Kernel &kernel, RaceReport &first, std::span<RaceReport *const> 
   }
 }
 
+/// A run that brought nothing new, in which a change must make nothing worse either.
+struct OtherRun {
+  const Bindings *choice;
+  const RaceResult *result; ///< of the code as it was given
+};
+
 class CauseFinder {
 public:
   CauseFinder(const Kernel &kernel, const Code &code, const Machine &machine,
               std::span<const Bindings> choices, std::span<RaceResult> results,
-              const CauseOptions &options)
+              std::span<const OtherRun> others, const CauseOptions &options)
       : kernel(kernel), current(code), machine(machine), choices(choices), results(results),
-        options(options) {
+        others(others), options(options) {
     brief = options.race;
     brief.isBrief = true;
     brief.schedules = 1;
@@ -183,7 +189,20 @@ private:
         return false;
       }
     }
-    return true;
+    return std::ranges::all_of(others, [&](const OtherRun &run) { return isHarmless(code, run); });
+  }
+
+  /// Whether the check says no more of a run than it said of the code as it was given.
+  bool isHarmless(const Code &code, const OtherRun &run) {
+    if (isSet(options.race.stop) || steps >= 2 * options.maxSteps) {
+      return false;
+    }
+    std::set<std::string> known;
+    for (const RaceReport &report : run.result->reports) {
+      known.insert(keyOf(report));
+    }
+    Outcome after = outcomeOf(code, machine, *run.choice);
+    return after.isDecided && std::ranges::includes(known, std::views::keys(after.reports));
   }
 
   /// Whether an engine that waited in vain still does, perhaps for another reason.
@@ -422,6 +441,7 @@ private:
   Machine machine;
   std::span<const Bindings> choices;
   std::span<RaceResult> results;
+  std::span<const OtherRun> others;
   const CauseOptions &options;
   RaceOptions brief;
   std::vector<Place> open;     ///< reports without a cause yet
@@ -460,7 +480,13 @@ CausesFound findCauses(const Kernel &kernel, const Code &code, const Machine &ma
     someChoices.push_back(choices[i]);
     some.push_back(std::move(results[i]));
   }
-  CausesFound found = CauseFinder(kernel, code, machine, someChoices, some, options).run();
+  std::vector<OtherRun> others;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!std::ranges::binary_search(looked, i)) {
+      others.push_back({&choices[i], &results[i]});
+    }
+  }
+  CausesFound found = CauseFinder(kernel, code, machine, someChoices, some, others, options).run();
   std::map<std::string, uint32_t> causes;
   for (size_t i = 0; i < looked.size(); ++i) {
     results[looked[i]] = std::move(some[i]);
