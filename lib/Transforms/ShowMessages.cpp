@@ -83,20 +83,25 @@ bool canShowLines(const Diagnostic &message, const std::vector<std::string> &fil
          llvm::all_of(message.notes, isClean);
 }
 
-void showWithLine(const llvm::SMDiagnostic &diagnostic, void *) {
+static void showOn(llvm::raw_ostream &stream, const llvm::SMDiagnostic &diagnostic) {
   llvm::StringRef line = diagnostic.getLineContents();
   int column = diagnostic.getColumnNo();
   Excerpt shown = excerptAround(line, static_cast<size_t>(std::max(column, 0)));
   std::string message = withShortQuotes(std::string_view(diagnostic.getMessage()));
   if (column < 0 || (llvm::StringRef(shown.text) == line && message == diagnostic.getMessage())) {
-    diagnostic.print(nullptr, llvm::errs());
+    diagnostic.print(nullptr, stream);
     return;
   }
   std::string place = fmt::format("{}:{}:{}", std::string_view(diagnostic.getFilename()),
                                   diagnostic.getLineNo(), column + 1);
-  llvm::SMDiagnostic(place, diagnostic.getKind(), message).print(nullptr, llvm::errs());
+  llvm::SMDiagnostic(place, diagnostic.getKind(), message).print(nullptr, stream);
   std::string mark(static_cast<size_t>(column) - shown.begin, ' ');
-  llvm::errs() << shown.text << '\n' << mark << "^\n";
+  stream << shown.text << '\n' << mark << "^\n";
+}
+
+void showWithLine(const llvm::SMDiagnostic &diagnostic, void *) {
+  showOn(llvm::errs(), diagnostic);
+  llvm::errs().clear_error(); // it would end the program with a status of its own
 }
 
 } // namespace tally

@@ -252,12 +252,12 @@ void CheckOptions::addInput(CLI::App &command, const std::string &codeHelp, bool
   Option kernel("kernel", common.input,
                 "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin");
   kernel.isRequired = needsKernel;
-  declare(command, {kernel, {"code", code, codeHelp}});
+  declare(command, {kernel, {"code", common.code, codeHelp}});
 }
 
 void CheckOptions::refuseIdleStrategy(CLI::App &command) {
   refuseIf(command, {"--sync"}, "where code is given in a file, unless it is 'manual'",
-           [this] { return !code.empty() && common.strategy != toString(Strategy::Manual); });
+           [this] { return !common.code.empty() && common.strategy != toString(Strategy::Manual); });
 }
 
 void addCheck(CLI::App &app) {

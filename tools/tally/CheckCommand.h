@@ -23,7 +23,6 @@ namespace tally::tool {
 struct CheckOptions {
   CommonOptions common;
   bool asksWritten = false; ///< code is held to what accesses ask for, whoever wrote it
-  std::string code;         ///< empty: beside the kernel, or compiled
 
   bool explore = false, race = false;
   std::string replay;

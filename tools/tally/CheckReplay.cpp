@@ -103,7 +103,7 @@ void writeWitness(const CheckOptions &options, const Session &session, const Sub
                   const Fault &fault, uint32_t number) {
   ScheduleFile file;
   file.kernel = {{options.common.input}, {std::string(subject.kernel.text(subject.kernel.name))}};
-  file.code = unless(options.code.empty(), options.code);
+  file.code = unless(options.common.code.empty(), options.common.code);
   file.strategy = unless(subject.isWritten, std::string(toString(subject.code.strategy)));
   file.options =
       subject.isWritten ? std::vector<PlacedText>() : placed(compileFlags(options.common));
@@ -306,7 +306,7 @@ CheckOptions optionsOf(const CheckOptions &given, const ScheduleFile &file) {
   if (given.common.input.empty()) {
     options.common.input = file.kernel.file.text;
     setNamedAt(file.kernel.file.text, given.replay, file.kernel.file.where);
-    options.code = textOr(file.code, "");
+    options.common.code = textOr(file.code, "");
     if (file.code) {
       setNamedAt(file.code->text, given.replay, file.code->where);
     }

@@ -41,12 +41,12 @@ public:
 
   std::optional<std::vector<Subject>> run(std::vector<LoadedKernel> kernels) {
     std::vector<LoadedKernel> codes;
-    if (!options.code.empty()) {
-      codes = session.loadCode(options.code);
+    if (!options.common.code.empty()) {
+      codes = session.loadCode();
     }
     bool all = true;
     for (LoadedKernel &loaded : kernels) {
-      all &= options.code.empty() ? addOne(loaded) : addWithCode(loaded, codes);
+      all &= options.common.code.empty() ? addOne(loaded) : addWithCode(loaded, codes);
     }
     return all ? std::optional(std::move(subjects)) : std::nullopt;
   }
@@ -58,7 +58,8 @@ private:
       return other.code && other.kernel.text(other.kernel.name) == name;
     });
     if (code == codes.end()) {
-      complain(fmt::format("'{}' holds no code for kernel '{}'", options.code, name), options.code);
+      complain(fmt::format("'{}' holds no code for kernel '{}'", options.common.code, name),
+               options.common.code);
       return false;
     }
     if (!isSameKernel(loaded.kernel, *code)) {
@@ -91,11 +92,11 @@ private:
         .error(found->second.where,
                fmt::format("the kernel '{}' in '{}' differs from the one in '{}': it has {} where "
                            "the other has {}",
-                           given.text(given.name), options.code, options.common.input,
+                           given.text(given.name), options.common.code, options.common.input,
                            found->second.text, found->first.text))
         .note(there, "the other is here")
         .note({}, fmt::format("compile '{}' again, or check '{}' alone, which holds its own kernel",
-                              options.common.input, options.code));
+                              options.common.input, options.common.code));
     tell(diagnostics, files);
     return false;
   }

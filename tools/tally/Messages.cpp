@@ -28,13 +28,18 @@ struct NamedAt {
 /// By the file that is named there.
 std::map<std::string, NamedAt, std::less<>> namedAt;
 
+/// Where stderr is closed, what is said is lost, and the exit status still tells.
+void say(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 void printLine(std::string_view severity, const std::string &place, std::string_view message,
                Json notes) {
   Json object = {{"severity", severity},
                  {"place", Json::parse(place)},
                  {"message", withShortQuotes(message)},
                  {"notes", std::move(notes)}};
-  fmt::print(stderr, "{}\n", dump(object, -1));
+  say(dump(object, -1) + "\n");
 }
 
 /// Without line and notes.
@@ -43,7 +48,7 @@ void tellPlain(std::string_view severity, std::string_view message, std::string_
     Location inFile{0, 0, 0};
     printLine(severity, placeJson(inFile, {std::string(file)}), message, Json::array());
   } else {
-    fmt::print(stderr, "{}: {}\n", severity, printable(withShortQuotes(message)));
+    say(fmt::format("{}: {}\n", severity, printable(withShortQuotes(message))));
   }
 }
 
@@ -92,7 +97,7 @@ void tellProgress(std::string_view message) {
   if (asJson) {
     printLine("progress", "null", message, Json::array());
   } else {
-    fmt::print(stderr, "{}\n", printable(message));
+    say(printable(message) + "\n");
   }
 }
 
@@ -101,7 +106,7 @@ void tell(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
     return;
   }
   if (!asJson) {
-    fmt::print(stderr, "{}", render(diagnostic, files));
+    say(render(diagnostic, files));
     return;
   }
   Json notes = Json::array();
@@ -125,7 +130,7 @@ void tellLines(std::string_view text) {
     tellPlain("note", text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  fmt::print(stderr, "{}", text);
+  say(text);
 }
 
 } // namespace tally::tool

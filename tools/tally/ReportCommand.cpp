@@ -72,10 +72,10 @@ void ReportCommand::refuseStrategies() const {
   bool good = areKnown(strategies, allWords<Strategy>(), "strategy", "strategies");
   bool namesManual = strategies.empty() ||
                      std::ranges::find(strategies, toString(Strategy::Manual)) != strategies.end();
-  if (!time.subject.code.empty() && !namesManual) {
+  if (!time.subject.common.code.empty() && !namesManual) {
     complain(
         fmt::format("the code in '{}' is shown as strategy 'manual', which --sync does not name",
-                    time.subject.code));
+                    time.subject.common.code));
     good = false;
   }
   if (!good) {
@@ -116,7 +116,7 @@ std::vector<std::string> ReportCommand::strategiesFor(const LoadedKernel &loaded
       leftOut.push_back(fmt::format("'{}' is left out: {}", strategy, found.reason()));
     }
   }
-  if (loaded.code || !time.subject.code.empty()) {
+  if (loaded.code || !time.subject.common.code.empty()) {
     chosen.emplace_back("manual");
   }
   if (chosen.empty()) {
@@ -137,7 +137,7 @@ ReportCommand::subjectsOf(const LoadedKernel &loaded, Session &session,
     options.common.strategy = strategy;
     options.common.strategyGiven = true;
     if (strategy != toString(Strategy::Manual)) {
-      options.code.clear();
+      options.common.code.clear();
     }
     std::optional<std::vector<Subject>> one = timedSubjects({loaded}, options, session);
     all &= one.has_value();

@@ -271,8 +271,10 @@ std::vector<LoadedKernel> Session::loadWithDeps() {
   return kernels;
 }
 
-std::vector<LoadedKernel> Session::loadCode(const std::string &path) {
-  return onMachine(Session(options, *this).read(path), path);
+std::vector<LoadedKernel> Session::loadCode() {
+  std::vector<LoadedKernel> codes =
+      codeAhead ? std::move(*codeAhead) : Session(options, *this).read(options.code);
+  return onMachine(std::move(codes), options.code);
 }
 
 std::vector<LoadedKernel> Session::onMachine(std::vector<LoadedKernel> kernels,
@@ -443,11 +445,14 @@ Session::Session(CommonOptions given, const std::vector<std::string> &settings)
   MachineResult usual = loadMachine(options.machine);
   if (!options.machineGiven && usual.machine) {
     readAhead = read(options.input);
-    std::optional<MachineRules> rules =
-        readAhead->empty() ? std::nullopt : rulesOfCode(readAhead->front());
+    if (!options.code.empty()) {
+      codeAhead = Session(options, *this).read(options.code);
+    }
+    const std::vector<LoadedKernel> &codes = codeAhead ? *codeAhead : *readAhead;
+    std::optional<MachineRules> rules = codes.empty() ? std::nullopt : rulesOfCode(codes.front());
     if (rules) {
       machineIsOfCode = true;
-      usual = machineForCode(usual, readAhead->front().code->machine, *rules);
+      usual = machineForCode(usual, codes.front().code->machine, *rules);
     }
   }
   target = settle(std::move(usual), settings);

@@ -72,6 +72,7 @@ std::vector<std::string> plannedStrategies();
 /// Options that most commands share, and their help.
 struct CommonOptions {
   std::string input;
+  std::string code; ///< another file with code; empty: it is beside the kernel, or compiled
   std::string machine = "generic";
   std::string strategy = "per-loop";
   std::string participants = "work";
@@ -139,7 +140,7 @@ public:
   std::vector<LoadedKernel> loadWithDeps();
 
   /// The kernels in a file with code for those of the input.
-  std::vector<LoadedKernel> loadCode(const std::string &path);
+  std::vector<LoadedKernel> loadCode();
 
   /// Warns that an option which the user gives changes nothing for this kernel; `why` ends the
   /// sentence.
@@ -197,6 +198,7 @@ private:
   Machine target;
   bool machineIsOfCode = false;
   std::optional<std::vector<LoadedKernel>> readAhead; ///< before the machine was known
+  std::optional<std::vector<LoadedKernel>> codeAhead; ///< likewise
   Extractor extractor;
   std::string file; ///< that is being read, for messages that have no place in it
   std::unique_ptr<Dialect> dialect;
