@@ -101,6 +101,7 @@ private:
       options.constantPercent = 100;
       options.ifPercent = 0;
     }
+    options.formulaPercent = seed % 7 == 2 && seed % 4 != 3 ? 50 : 0;
     options.splitPercent = sometimes(35, 50);
     if (options.splitPercent != 0 && random.percent(50)) {
       drawParts();

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 
 namespace tally::fuzz {
@@ -122,9 +123,23 @@ bool isTrip(const Loop &loop, Trip::Kind kind) {
   return !loop.isBranch() && loop.trip.kind == kind && loop.parent.valid();
 }
 
+/// Two loops that follow from one value.
+bool hasTiedLoops(const Kernel &kernel) {
+  std::set<RunValueId> seen;
+  for (LoopId id : kernel.loops.ids()) {
+    if (isTrip(kernel.loops[id], Trip::Kind::Formula)) {
+      for (RunValueId value : kernel.tiles->formulaOf(id).values) {
+        if (value.valid() && !seen.insert(value).second) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 bool isRunTime(const Loop &loop) {
-  return !loop.isBranch() && loop.parent.valid() && loop.trip.kind != Trip::Kind::Constant &&
-         loop.trip.kind != Trip::Kind::Guard;
+  return !loop.isBranch() && loop.parent.valid() && loop.trip.kind == Trip::Kind::Value;
 }
 
 /// Loops, not branches, around an instruction at most.
@@ -290,6 +305,8 @@ constexpr Feature featureTable[] = {
     {&loops, "bounded trips", anyLoop<[](const Loop &loop) { return isRunTime(loop) && loop.trip.max; }>},
     {&loops, "trips without a bound", anyLoop<[](const Loop &loop) { return isRunTime(loop) && !loop.trip.max; }>},
     {&loops, "while", anyLoop<[](const Loop &loop) { return isTrip(loop, Trip::Kind::Guard); }>},
+    {&loops, "trips by a formula", anyLoop<[](const Loop &loop) { return isTrip(loop, Trip::Kind::Formula); }>},
+    {&loops, "one value for two loops", [](const Sight &s) { return hasTiedLoops(s.kernel); }},
     {&branches, "if", anyLoop<[](const Loop &loop) { return loop.isBranch(); }>},
     {&divergence, "loop", anyLoop<[](const Loop &loop) { return !loop.uniform && !loop.isBranch(); }>},
     {&divergence, "branch", anyLoop<[](const Loop &loop) { return !loop.uniform && loop.isBranch(); }>},

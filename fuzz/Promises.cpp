@@ -18,7 +18,7 @@ class EntryCounter {
 public:
   EntryCounter(const Kernel &kernel, const Bindings &bindings, EngineId engine)
       : entries(kernel.loops.size(), 0), kernel(kernel), bindings(bindings), engine(engine),
-        reached(kernel.loops.size(), 0) {
+        reached(kernel.loops.size(), 0), iteration(kernel.loops.size(), 0) {
     enter(rootLoop);
   }
 
@@ -40,8 +40,10 @@ private:
   }
 
   void repeat(LoopId loop) {
-    uint64_t trips = bindings.trips(engine, loop, ++reached[loop]);
+    uint64_t trips = bindings.trips(engine, loop, ++reached[loop],
+                                    [&](LoopId around) { return iteration[around]; });
     for (uint64_t i = 0; i < trips; ++i) {
+      iteration[loop] = i;
       enter(loop);
     }
   }
@@ -50,6 +52,7 @@ private:
   const Bindings &bindings;
   EngineId engine;
   IdVector<LoopId, uint64_t> reached;
+  IdVector<LoopId, uint64_t> iteration;
 };
 
 } // namespace

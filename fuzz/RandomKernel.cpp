@@ -56,7 +56,7 @@ public:
   void grow() {
     addQueues();
     if (options.tiles != Tiles::None) {
-      tiles.emplace(builder, seed ^ TileStream, options.tiles);
+      tiles.emplace(builder, seed ^ TileStream, options.tiles, options.formulaPercent != 0);
     }
     wanted = random.in(options.instructions);
     while (numInstrs < wanted) {
@@ -120,6 +120,10 @@ private:
   }
 
   Trip drawTrip(const std::string &name) {
+    if (options.formulaPercent != 0 && random.percent(options.formulaPercent)) {
+      isLong = false;
+      return drawFormula();
+    }
     uint64_t roll = random.below(100);
     Range trips = drawRange();
     if (roll < options.constantPercent) {
@@ -136,6 +140,38 @@ private:
     return builder.value("n." + name, min, max);
   }
 
+  /// Of two values, so that loops have one in common, and the loops around.
+  Trip drawFormula() {
+    std::string value = random.percent(70) ? "$t" : "$s";
+    std::vector<std::string> around;
+    for (LoopId l = current.back(); l != rootLoop; l = builder.peek().loops[l].parent) {
+      if (!builder.peek().loops[l].isBranch()) {
+        around.emplace_back(builder.peek().nameOf(l));
+      }
+    }
+    if (around.empty() || random.percent(35)) {
+      bool isAlone = random.percent(70);
+      uint64_t min = isAlone ? random.in({0, 1}) : 0;
+      std::optional<uint64_t> max;
+      if (isAlone && random.percent(40)) {
+        max = std::max<uint64_t>(options.trips.max, min);
+      }
+      constexpr std::string_view forms[] = {"{} + 1", "{} - 1", "5 - {}", "{} * 2"};
+      return isAlone ? builder.formula(value, min, max)
+                     : builder.formula(
+                           fmt::format(fmt::runtime(forms[random.below(std::size(forms))]), value));
+    }
+    // Those before the last three grow with the loop around, which must not be long then.
+    constexpr std::string_view forms[] = {
+        "{1} + 1",   "{1}",       "{0} - {1}",     "{1} * 2", "{0} - {1} - 1", "{1} floordiv 2 + 1",
+        "{0} + {1}", "{1} mod 2", "{1} mod 2 + 1", "4 - {1}"};
+    size_t first = insideLong ? std::size(forms) - 3 : 0;
+    std::string_view form = forms[first + random.below(std::size(forms) - first)];
+    std::string text = fmt::format(fmt::runtime(form), value, around[random.below(around.size())]);
+    std::string error;
+    return builder.formula(formulaText(*parseFormula(text, error)));
+  }
+
   /// Of the trips of one loop; long ones only where no loop around is long.
   Range drawRange() {
     isLong = options.longPercent != 0 && !insideLong && random.percent(options.longPercent);
@@ -145,7 +181,7 @@ private:
   void addLoop(uint32_t depth) {
     std::string name = fmt::format("L{}", numLoops++);
     Trip trip = drawTrip(name);
-    bool mayDiverge = trip.kind != Trip::Kind::Constant;
+    bool mayDiverge = trip.kind != Trip::Kind::Constant && trip.kind != Trip::Kind::Formula;
     bool diverges = random.percent(options.divergentPercent) && mayDiverge;
     if (diverges && options.islands && trip.kind == Trip::Kind::Value) {
       trip.max = options.trips.max;
@@ -154,7 +190,9 @@ private:
     drawRegion(loop);
     drawUnrolling(loop, trip);
     bool around = std::exchange(insideLong, insideLong || isLong);
+    current.push_back(loop);
     addBody(depth + 1);
+    current.pop_back();
     insideLong = around;
     builder.endLoop();
   }
@@ -193,6 +231,7 @@ private:
   Random random;
   std::optional<TileDrawer> tiles;
   std::vector<QueueId> queues;
+  std::vector<LoopId> current{rootLoop}; ///< loops around, outermost first
   uint32_t wanted = 0;
   uint32_t numInstrs = 0;
   uint32_t numLoops = 0;
@@ -612,7 +651,8 @@ Choices randomChoices(const Kernel &kernel, uint64_t seed, Range trips) {
   choices.guardSeed = random.below(UINT32_MAX);
   for (LoopId id : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[id];
-    if (loop.kind != LoopKind::Loop || loop.trip.kind == Trip::Kind::Constant) {
+    if (loop.kind != LoopKind::Loop || loop.trip.kind == Trip::Kind::Constant ||
+        loop.trip.kind == Trip::Kind::Formula) {
       continue;
     }
     choices.trips.push_back({id, {}, drawTrips(random, loop.trip, trips)});
@@ -621,6 +661,10 @@ Choices randomChoices(const Kernel &kernel, uint64_t seed, Range trips) {
         choices.trips.push_back({id, engine, drawTrips(random, loop.trip, trips)});
       }
     }
+  }
+  for (const RunValue &value : kernel.values) {
+    uint64_t number = random.in(trips);
+    choices.values.push_back(std::max(std::min(number, value.max.value_or(number)), value.min));
   }
   return choices;
 }
@@ -631,6 +675,9 @@ Bindings Choices::bind(const Kernel &kernel) const {
   for (const Trips &chosen : trips) {
     bindings.set(chosen.loop, chosen.byEntry, chosen.engine);
   }
+  for (RunValueId id : kernel.values.ids()) {
+    bindings.setValue(id, values[id.value]);
+  }
   return bindings;
 }
 
@@ -640,6 +687,10 @@ std::string Choices::text(const Kernel &kernel) const {
     std::string on = chosen.engine.valid() ? fmt::format("@{}", kernel.nameOf(chosen.engine)) : "";
     text += fmt::format("{}--trips={}{}={}", text.empty() ? "" : " ", kernel.nameOf(chosen.loop),
                         on, fmt::join(chosen.byEntry, ","));
+  }
+  for (RunValueId id : kernel.values.ids()) {
+    text += fmt::format("{}--trips={}={}", text.empty() ? "" : " ", kernel.nameOf(id),
+                        values[id.value]);
   }
   bool anyGuard = std::any_of(kernel.loops.begin(), kernel.loops.end(), [](const Loop &loop) {
     return loop.isBranch() || loop.trip.kind == Trip::Kind::Guard;

@@ -54,6 +54,7 @@ struct RandomKernelOptions {
   uint32_t ifPercent = 20;       ///< ... and `if`s; the rest are blocks
   uint32_t constantPercent = 30; ///< loops with a constant trip count ...
   uint32_t guardPercent = 15;    ///< ... and with a guard; the rest have a run-time value
+  uint32_t formulaPercent = 0;   ///< loops whose trips follow from values and from loops around
   uint32_t divergentPercent = 0; ///< loops and `if`s on which engines may disagree
   bool islands = false;          ///< engines depend on one other at most, in pairs; loops on which
                                  ///< they may disagree are short
@@ -89,6 +90,7 @@ struct Choices {
   };
 
   std::vector<Trips> trips;
+  std::vector<uint64_t> values; ///< of the kernel, by number
   uint64_t guardSeed = 0;
 
   /// The kernel must outlive the bindings.
@@ -98,8 +100,9 @@ struct Choices {
   std::string text(const Kernel &kernel) const;
 };
 
-/// Choices for `kernel`: for each loop without a constant a few trip counts within `trips` and its
-/// bounds, for divergent loops other ones on each engine, and a seed for guards.
+/// Choices for `kernel`: for each loop without a constant or formula a few trip counts within
+/// `trips` and its bounds, for each value a number, for divergent loops other ones on each engine,
+/// and a seed for guards.
 Choices randomChoices(const Kernel &kernel, uint64_t seed, Range trips = {0, 4});
 
 /// The bindings of randomChoices().

@@ -10,8 +10,8 @@
 
 namespace tally::fuzz {
 
-TileDrawer::TileDrawer(KernelBuilder &builder, uint64_t seed, Tiles tiles)
-    : builder(builder), random(seed), mayLeave(tiles == Tiles::MayLeave) {
+TileDrawer::TileDrawer(KernelBuilder &builder, uint64_t seed, Tiles tiles, bool ties)
+    : builder(builder), random(seed), mayLeave(tiles == Tiles::MayLeave), ties(ties) {
   addBuffers();
 }
 
@@ -79,8 +79,9 @@ TileDrawer::Body TileDrawer::bodyOf(LoopId id, int64_t entriesAround) const {
     return body;
   }
   body.maxTrips = loop.trip.kind == Trip::Kind::Constant ? static_cast<int64_t>(loop.trip.constant)
-                  : loop.trip.kind == Trip::Kind::Guard
-                      ? unbounded
+                  : loop.trip.kind == Trip::Kind::Guard  ? unbounded
+                  : loop.trip.kind == Trip::Kind::Formula
+                      ? 2 * assumedTrips + 2
                       : static_cast<int64_t>(loop.trip.max.value_or(assumedTrips));
   body.maxEntries = saturatingProduct(body.maxTrips, entriesAround);
   return body;
@@ -162,7 +163,7 @@ TileDrawer::Term TileDrawer::size() {
   if (random.percent(10)) {
     return {"$m", 1, 1};
   }
-  Term count = leaf();
+  Term count = leaf(/*mayTie=*/false); // sizes that nobody knows are taken to be at least 1
   if (count.max > 3) {
     count = remainder(count, 4);
   }
@@ -198,7 +199,10 @@ TileDrawer::Term TileDrawer::index() {
   return random.percent(65) ? remainder(value, random.in({1, 4})) : value;
 }
 
-TileDrawer::Term TileDrawer::leaf() {
+TileDrawer::Term TileDrawer::leaf(bool mayTie) {
+  if (ties && mayTie && random.percent(25)) {
+    return {random.percent(70) ? "$t" : "$s", 0, assumedTrips};
+  }
   const Body &body = bodies[random.below(bodies.size())];
   if (body.isLoop && random.percent(5)) {
     return {fmt::format("trips({})", body.name), 0, body.maxTrips};

@@ -34,7 +34,8 @@ enum class Tiles : uint8_t {
 class TileDrawer {
 public:
   /// Adds the buffers to `builder`, which must outlive the drawer.
-  TileDrawer(KernelBuilder &builder, uint64_t seed, Tiles tiles);
+  /// `ties`: tiles name the values `$t` and `$s` of trips, too.
+  TileDrawer(KernelBuilder &builder, uint64_t seed, Tiles tiles, bool ties = false);
 
   /// One or two tiles for the instruction that was added last.
   void draw(InstrId instr);
@@ -67,7 +68,7 @@ private:
   Term size();
   Term within(Term term, int64_t room);
   Term index();
-  Term leaf();
+  Term leaf(bool mayTie = true);
 
   static int64_t saturatingProduct(int64_t a, int64_t b); ///< of numbers that are not negative
   static Term number(int64_t value);
@@ -80,6 +81,7 @@ private:
   KernelBuilder &builder;
   Random random;
   bool mayLeave;
+  bool ties;
   std::vector<BufferId> buffers;
   std::vector<std::vector<uint64_t>> shapes;
   std::vector<Body> bodies; ///< around the instruction at hand, outermost first

@@ -235,6 +235,8 @@ private:
       return builder.value(symbol, trip.min, trip.max);
     case Trip::Kind::Guard:
       return builder.guard(symbol);
+    case Trip::Kind::Formula:
+      return builder.formula(symbol, trip.min, trip.max);
     }
     return {};
   }
@@ -413,6 +415,9 @@ private:
     }
     for (uint64_t constant : {1, 2, 3, 4}) {
       set(trip, true, KernelBuilder::constant(constant));
+    }
+    if (trip.kind == Trip::Kind::Formula) {
+      return; // its bounds follow
     }
     set(trip.min, trip.min > 0, uint64_t(0));
     set(trip.max, trip.max.has_value(), std::optional<uint64_t>());

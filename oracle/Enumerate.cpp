@@ -36,7 +36,9 @@ void Enumeration::walk(LoopId body) {
 }
 
 void Enumeration::repeat(LoopId loop) {
-  uint64_t trips = tripsOf(loop, reached[loop.value]++);
+  uint64_t trips = kernel.loops[loop].trip.kind == Trip::Kind::Formula
+                       ? byFormula(loop)
+                       : tripsOf(loop, reached[loop.value]++);
   if (trips == 0) {
     skipped.insert(loop);
   }
@@ -45,6 +47,13 @@ void Enumeration::repeat(LoopId loop) {
     iteration[loop.value] = static_cast<int64_t>(i);
     walk(loop);
   }
+}
+
+uint64_t Enumeration::byFormula(LoopId loop) const {
+  std::string error;
+  ParsedAccess formula = *parseFormula(kernel.text(kernel.loops[loop].trip.symbol), error);
+  int64_t count = *valueIn(kernel.loops[loop].parent, formula, formula.dims[0].first);
+  return static_cast<uint64_t>(std::max<int64_t>(count, 0));
 }
 
 void Enumeration::record(InstrId instr) {
@@ -65,8 +74,7 @@ void Enumeration::record(InstrId instr) {
   }
 }
 
-LoopId Enumeration::loopOf(InstrId instr, std::string_view name) const {
-  LoopId loop = kernel.instrs[instr].home;
+LoopId Enumeration::loopOf(LoopId loop, std::string_view name) const {
   while (kernel.nameOf(loop) != name) {
     loop = kernel.loops[loop].parent;
   }
@@ -75,9 +83,14 @@ LoopId Enumeration::loopOf(InstrId instr, std::string_view name) const {
 
 std::optional<int64_t> Enumeration::valueOf(InstrId instr, const ParsedAccess &tile,
                                             TileExprId id) const {
+  return valueIn(kernel.instrs[instr].home, tile, id);
+}
+
+std::optional<int64_t> Enumeration::valueIn(LoopId home, const ParsedAccess &tile,
+                                            TileExprId id) const {
   using Kind = TileExpr::Kind;
   const TileExpr &node = tile.exprs[id];
-  auto loop = [&] { return loopOf(instr, tile.names[node.name]).value; };
+  auto loop = [&] { return loopOf(home, tile.names[node.name]).value; };
   switch (node.kind) {
   case Kind::Constant:
     return node.value;
@@ -94,8 +107,8 @@ std::optional<int64_t> Enumeration::valueOf(InstrId instr, const ParsedAccess &t
   default:
     break;
   }
-  std::optional<int64_t> a = valueOf(instr, tile, node.a);
-  std::optional<int64_t> b = node.b.valid() ? valueOf(instr, tile, node.b) : node.value;
+  std::optional<int64_t> a = valueIn(home, tile, node.a);
+  std::optional<int64_t> b = node.b.valid() ? valueIn(home, tile, node.b) : node.value;
   if (!a || !b) {
     return std::nullopt;
   }

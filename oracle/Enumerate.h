@@ -28,7 +28,8 @@ struct Run {
   std::vector<int64_t> vector; ///< iterations of the real loops around it, from 0
 };
 
-/// How often a loop runs the n-th time (from 0) it is reached; 1 or 0 for a then-branch.
+/// How often a loop without a formula runs the n-th time (from 0) it is reached; 1 or 0 for a
+/// then-branch.
 using TripsOf = std::function<uint64_t(LoopId loop, uint64_t entry)>;
 
 /// A run that touches an element which its buffer does not have.
@@ -43,7 +44,7 @@ struct Beyond {
 
 class Enumeration {
 public:
-  /// `values` of `$`; those that are not there are not known.
+  /// `values` of `$`, with all those that formulas name; those that are not there are not known.
   Enumeration(const Kernel &kernel, const TripsOf &tripsOf,
               const std::map<std::string, int64_t> &values = {});
 
@@ -92,9 +93,11 @@ private:
   void walk(LoopId body);
   void repeat(LoopId loop);
   void record(InstrId instr);
-  LoopId loopOf(InstrId instr, std::string_view name) const;
+  uint64_t byFormula(LoopId loop) const;
+  LoopId loopOf(LoopId home, std::string_view name) const;
   /// None if it depends on a run-time value; a guard with one may hold.
   std::optional<int64_t> valueOf(InstrId instr, const ParsedAccess &tile, TileExprId id) const;
+  std::optional<int64_t> valueIn(LoopId home, const ParsedAccess &tile, TileExprId id) const;
   bool holds(InstrId instr, const ParsedAccess &tile, const TileGuard &guard) const;
   std::vector<int64_t> coordinates(InstrId instr, const ParsedAccess &tile,
                                    const TileDim &dim) const;

@@ -26,7 +26,7 @@ template <typename Visitor> class KernelWalk {
 public:
   KernelWalk(const Kernel &kernel, const Bindings &bindings, EngineId engine, Visitor &visitor)
       : kernel(kernel), bindings(bindings), engine(engine), visitor(visitor),
-        reached(kernel.loops.size(), 0) {}
+        reached(kernel.loops.size(), 0), now(kernel.loops.size(), 0) {}
 
   /// False if the walk was cut off after `fuel` entries and blocks.
   bool run(uint64_t maxSteps) {
@@ -67,8 +67,10 @@ private:
 
   /// All iterations of `loop` for one time that its statement is reached.
   void repeat(LoopId loop) {
-    uint64_t trips = bindings.trips(engine, loop, ++reached[loop]);
+    uint64_t trips =
+        bindings.trips(engine, loop, ++reached[loop], [&](LoopId around) { return now[around]; });
     for (uint64_t iteration = 1; iteration <= trips && fuel != 0; ++iteration) {
+      now[loop] = iteration - 1;
       enter(loop, iteration);
     }
   }
@@ -78,6 +80,7 @@ private:
   EngineId engine;
   Visitor &visitor;
   IdVector<LoopId, uint64_t> reached;
+  IdVector<LoopId, uint64_t> now; ///< iterations, from 0
   uint64_t fuel = 0;
 };
 

@@ -127,7 +127,11 @@ private:
   /// is left; all of it straight code where n is known to be u, or where only sums are made.
   Tick beginLoop(EngineId e, const Op &op, bool skips) {
     uint32_t entry = ++reached[e.value * kernel.loops.size() + op.target];
-    uint64_t trips = bindings.trips(e, op.loop(), entry);
+    uint64_t trips = bindings.trips(e, op.loop(), entry, [&](LoopId around) {
+      auto found = std::ranges::find_if(
+          open[e.value], [&](const Running &each) { return each.begin->loop() == around; });
+      return found->over;
+    });
     const Trip &trip = kernel.loops[op.loop()].trip;
     bool known = trip.kind == Trip::Kind::Constant;
     if (!skips) {

@@ -15,6 +15,8 @@
 
 #include "oracle/Outside.h"
 
+#include "oracle/KernelWalk.h"
+
 #include "tally/IR/Tally.h"
 #include "tally/Run/Interpret.h"
 
@@ -87,12 +89,41 @@ namespace {
 
 using Numbers = llvm::SmallVector<llvm::APInt, 4>;
 
+/// What formulas come to at each entry, on the kernel's own way: code names no iterations.
+struct FormulaTrips {
+  FormulaTrips(const Kernel &kernel, const Bindings &bindings, EngineId engine)
+      : trips(kernel.loops.size()), kernel(kernel) {
+    if (std::ranges::any_of(kernel.loops, isFormula)) {
+      KernelWalk(kernel, bindings, engine, *this).run(UINT64_MAX);
+    }
+  }
+
+  void reach(const Stmt &stmt) { trips[stmt.loop].push_back(0); }
+
+  void enter(LoopId loop, uint64_t iteration) {
+    if (isFormula(kernel.loops[loop])) {
+      trips[loop].back() = iteration;
+    }
+  }
+
+  void leave(LoopId /*loop*/) {}
+
+  void block(const Stmt & /*block*/) {}
+
+  IdVector<LoopId, std::vector<uint64_t>> trips;
+
+private:
+  static bool isFormula(const Loop &loop) { return loop.trip.kind == Trip::Kind::Formula; }
+
+  const Kernel &kernel;
+};
+
 /// What one engine is told each time it asks.
 class Answers {
 public:
   Answers(const Kernel &kernel, const Bindings &bindings, EngineId engine)
       : kernel(kernel), bindings(bindings), engine(engine), asked(kernel.loops.size(), 0),
-        left(kernel.loops.size()) {}
+        left(kernel.loops.size()), formulas(kernel, bindings, engine) {}
 
   /// The loop or then-branch of this name; none if there is none.
   LoopId find(std::string_view name) const {
@@ -104,7 +135,12 @@ public:
     return {};
   }
 
-  uint64_t trips(LoopId loop) { return bindings.trips(engine, loop, ++asked[loop]); }
+  uint64_t trips(LoopId loop) {
+    uint64_t entry = asked[loop]++;
+    return kernel.loops[loop].trip.kind == Trip::Kind::Formula
+               ? formulas.trips[loop].at(entry)
+               : bindings.trips(engine, loop, entry + 1);
+  }
 
   bool holds(LoopId loop) {
     if (kernel.loops[loop].isBranch()) {
@@ -127,6 +163,7 @@ private:
   EngineId engine;
   IdVector<LoopId, uint64_t> asked;
   IdVector<LoopId, std::optional<uint64_t>> left; ///< iterations, of while-loops being run
+  FormulaTrips formulas;
 };
 
 class ScfRun {

@@ -138,7 +138,7 @@ private:
     const uint64_t many = manyTrips();
     add([&](LoopId loop) { return Trips{std::max(many, longestDistance(asked, loop) + 1)}; });
     for (LoopId one : kernel.loops.ids()) {
-      if (isFree(kernel.loops[one])) {
+      if (isFree(kernel.loops[one]) || leads(one)) {
         add([&](LoopId loop) { return Trips{loop == one ? 0u : 3u}; });
         add([&](LoopId loop) { return Trips{loop == one ? 1u : 3u}; });
         add([&](LoopId loop) { return Trips{kernel.encloses(loop, one) ? 3u : 1u}; });
@@ -146,6 +146,12 @@ private:
     }
     add([](LoopId loop) { return loop.value % 2 == 0 ? Trips{3, 0, 2} : Trips{4, 1, 0, 3}; });
     addDivergent();
+  }
+
+  /// Whether a value is chosen as the trips of this loop are.
+  bool leads(LoopId loop) const {
+    return std::ranges::any_of(kernel.values,
+                               [&](const RunValue &value) { return value.loop == loop; });
   }
 
   uint64_t manyTrips() const {
@@ -167,6 +173,9 @@ private:
         bind(choice, id, {}, std::move(trips));
       }
     }
+    for (RunValueId id : kernel.values.ids()) {
+      bind(choice, id, std::min(std::ranges::max(tripsOf(kernel.values[id].loop)), most));
+    }
     keep(std::move(choice));
   }
 
@@ -174,7 +183,7 @@ private:
   template <typename Wanted> uint64_t mostThatFit(Wanted wanted) const {
     uint64_t most = 1;
     for (LoopId id : kernel.loops.ids()) {
-      most = isFree(kernel.loops[id]) ? std::max(most, wanted(id)) : most;
+      most = isFree(kernel.loops[id]) || leads(id) ? std::max(most, wanted(id)) : most;
     }
     // What loops of constant trips take anyway is no reason to run others once only.
     const double limit = std::max(mostPoints, 4 * numPoints(wanted, 1));
@@ -190,12 +199,24 @@ private:
     double points = 0;
     for (LoopId id : kernel.loops.ids()) {
       const Loop &loop = kernel.loops[id];
-      uint64_t trips = isFree(loop) ? withinBounds(id, std::min(wanted(id), most))
-                                    : loop.trip.most().value_or(1);
+      bool varies = isFree(loop) || loop.trip.kind == Trip::Kind::Formula;
+      uint64_t trips = varies ? withinBounds(loop.trip, std::min(wantedOf(id, wanted), most))
+                              : loop.trip.most().value_or(1);
       entries[id] = id == rootLoop ? 1 : entries[loop.parent] * static_cast<double>(trips);
       points += entries[id] * static_cast<double>(kernel.engines.size() + numInstrs[id]);
     }
     return points;
+  }
+
+  /// A formula is about as much as the largest value in it.
+  template <typename Wanted> uint64_t wantedOf(LoopId id, Wanted wanted) const {
+    uint64_t largest = 0;
+    if (kernel.loops[id].trip.kind == Trip::Kind::Formula) {
+      for (RunValueId value : kernel.tiles->formulaOf(id).values) {
+        largest = std::max(largest, value.valid() ? wanted(kernel.values[value].loop) : 0);
+      }
+    }
+    return largest > 0 ? largest : wanted(id);
   }
 
   /// Divergent loops another number of times on each engine.
@@ -211,18 +232,27 @@ private:
         }
       }
     }
+    for (RunValueId id : kernel.values.ids()) {
+      bind(choice, id, most);
+    }
     keep(std::move(choice));
   }
 
   /// Within the bounds of the kernel.
-  uint64_t withinBounds(LoopId id, uint64_t count) const {
-    const Trip &bounds = kernel.loops[id].trip;
+  static uint64_t withinBounds(const Trip &bounds, uint64_t count) {
     return std::min(std::max(count, bounds.least()), bounds.most().value_or(UINT64_MAX));
+  }
+
+  void bind(RunChoice &choice, RunValueId id, uint64_t number) const {
+    const RunValue &bounds = kernel.values[id];
+    number = std::min(std::max(number, bounds.min), bounds.max.value_or(UINT64_MAX));
+    choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), number));
+    choice.bindings.setValue(id, number);
   }
 
   void bind(RunChoice &choice, LoopId id, EngineId engine, Trips trips) const {
     for (uint64_t &count : trips) {
-      count = withinBounds(id, count);
+      count = withinBounds(kernel.loops[id].trip, count);
     }
     std::string on = engine.valid() ? fmt::format("@{}", kernel.nameOf(engine)) : "";
     choice.options.push_back(fmt::format("{}{}={}", kernel.nameOf(id), on, fmt::join(trips, ",")));
@@ -325,7 +355,7 @@ private:
     auto homeOf = [&](Party party) { return kernel.instrs[party.instr].home; };
     std::array<LoopId, 2> homes = {homeOf(pair.ends.first), homeOf(pair.ends.second)};
     for (TripsByEntry &trips : tripsTo(kernel, pair.place, homes)) {
-      RunChoice choice = rareRun(std::move(trips));
+      RunChoice choice = rareRun(std::move(trips), pair.place.values);
       auto run = std::make_unique<Meetings>(kernel, choice.bindings, stop);
       if (run->meet(pair.ends.first, pair.ends.second)) {
         choice.meeting.push_back(pair.ends);
@@ -339,8 +369,13 @@ private:
 
   /// Loops that are not around run as seldom as they may: what they wait for may bring about an
   /// order that is missing.
-  RunChoice rareRun(TripsByEntry trips) const {
+  RunChoice rareRun(TripsByEntry trips, const std::map<RunValueId, int64_t> &values) const {
     RunChoice choice{Bindings(kernel), {}, 0, true, {}};
+    for (RunValueId id : kernel.values.ids()) {
+      auto found = values.find(id);
+      int64_t usual = choice.bindings.values()[id.value];
+      bind(choice, id, static_cast<uint64_t>(found == values.end() ? usual : found->second));
+    }
     for (LoopId id : kernel.loops.ids()) {
       auto found = trips.find(id);
       if (found != trips.end()) {

@@ -31,6 +31,9 @@ Instances::Instances(const Kernel &kernel, const InstanceOptions &options)
   for (LoopId l : kernel.loops.ids()) {
     counts[l] = optionsOf(l);
   }
+  for (const RunValue &value : kernel.values) {
+    numbers.push(offered(value.min, value.max, value.loop));
+  }
 }
 
 uint64_t longestDistance(const Kernel &kernel, LoopId loop) {
@@ -51,11 +54,18 @@ std::vector<uint64_t> Instances::optionsOf(LoopId id) const {
   if (loop.trip.kind == Trip::Kind::Constant) {
     return {loop.trip.constant};
   }
+  if (loop.trip.kind == Trip::Kind::Formula) {
+    return {}; // what it does follows
+  }
+  return offered(loop.trip.kind == Trip::Kind::Value ? loop.trip.min : 0, loop.trip.max, id);
+}
+
+/// Numbers within bounds that are interesting for a loop.
+std::vector<uint64_t> Instances::offered(uint64_t least, std::optional<uint64_t> most,
+                                         LoopId id) const {
   std::set<uint64_t> all;
-  uint64_t least = loop.trip.kind == Trip::Kind::Value ? loop.trip.min : 0;
-  uint64_t most = loop.trip.max.value_or(maxCountOffered);
   auto offer = [&](uint64_t count) {
-    if (count >= least && count <= most) {
+    if (count >= least && count <= most.value_or(maxCountOffered)) {
       all.insert(count);
     }
   };
@@ -75,10 +85,18 @@ std::vector<uint64_t> Instances::optionsOf(LoopId id) const {
 /// Walks all engines with the decisions so far, adding what is missing.
 class InstanceWalk {
 public:
-  explicit InstanceWalk(Instances &instances) : instances(instances), kernel(instances.kernel) {}
+  explicit InstanceWalk(Instances &instances)
+      : instances(instances), kernel(instances.kernel), bindings(kernel),
+        iteration(kernel.loops.size(), 0) {}
 
   /// None if there are too many entries.
   std::optional<TripChoice> run() {
+    TripChoice choice;
+    for (RunValueId id : kernel.values.ids()) {
+      uint64_t number = instances.numbers[id][nextDecision(instances.numbers[id].size())];
+      bindings.setValue(id, number);
+      choice.push_back({kernel.values[id].loop, {}, {number}, id});
+    }
     for (EngineId e : kernel.engines.ids()) {
       engine = e;
       reached.assign(kernel.loops.size(), 0);
@@ -87,12 +105,11 @@ public:
     if (entries > maxEntries) {
       return {};
     }
-    TripChoice choice;
     for (auto &[key, trips] : made) {
       LoopId loop = key.first;
       if (instances.counts[loop].size() > 1 ||
           kernel.loops[loop].trip.kind != Trip::Kind::Constant) {
-        choice.push_back({loop, key.second, trips});
+        choice.push_back({loop, key.second, trips, {}});
       }
     }
     return choice;
@@ -107,6 +124,7 @@ private:
       }
       uint64_t trips = decide(stmt.loop);
       for (uint64_t i = 0; i < trips && ++entries <= maxEntries; ++i) {
+        iteration[stmt.loop] = i;
         body(stmt.loop);
       }
       if (stmt.kind == Stmt::Kind::If && trips == 0) {
@@ -117,26 +135,31 @@ private:
 
   /// Engines that agree decide once.
   uint64_t decide(LoopId loop) {
+    if (kernel.loops[loop].trip.kind == Trip::Kind::Formula) {
+      return bindings.trips(engine, loop, 1, [&](LoopId around) { return iteration[around]; });
+    }
     EngineId who = kernel.loops[loop].uniform ? EngineId() : engine;
     std::vector<uint64_t> &trips = made[{loop, who}];
     uint64_t entry = reached[loop]++;
     if (entry == trips.size()) {
-      trips.push_back(instances.counts[loop][nextDecision(loop)]);
+      trips.push_back(instances.counts[loop][nextDecision(instances.counts[loop].size())]);
     }
     return trips[entry];
   }
 
-  uint32_t nextDecision(LoopId loop) {
+  uint32_t nextDecision(size_t numChoices) {
     if (at == instances.decisions.size()) {
-      instances.decisions.push_back({0, static_cast<uint32_t>(instances.counts[loop].size())});
+      instances.decisions.push_back({0, static_cast<uint32_t>(numChoices)});
     }
     return instances.decisions[at++].chosen;
   }
 
   Instances &instances;
   const Kernel &kernel;
+  Bindings bindings; ///< of the values
   EngineId engine;
   IdVector<LoopId, uint64_t> reached;
+  IdVector<LoopId, uint64_t> iteration;
   std::map<std::pair<LoopId, EngineId>, std::vector<uint64_t>> made;
   size_t at = 0;
   uint64_t entries = 0;
@@ -165,7 +188,11 @@ std::optional<TripChoice> Instances::next() {
 Bindings bindTrips(const Kernel &kernel, const TripChoice &choice) {
   Bindings bindings(kernel);
   for (const InstanceTrips &trips : choice) {
-    bindings.set(trips.loop, trips.trips, trips.engine);
+    if (trips.value.valid()) {
+      bindings.setValue(trips.value, trips.trips[0]);
+    } else {
+      bindings.set(trips.loop, trips.trips, trips.engine);
+    }
   }
   return bindings;
 }
@@ -174,7 +201,7 @@ std::vector<std::string> tripsText(const Kernel &kernel, const TripChoice &choic
   std::vector<std::string> text;
   for (const InstanceTrips &trips : choice) {
     text.push_back(fmt::format(
-        "{}{}={}", kernel.nameOf(trips.loop),
+        "{}{}={}", trips.value.valid() ? kernel.nameOf(trips.value) : kernel.nameOf(trips.loop),
         trips.engine.valid() ? fmt::format("@{}", kernel.nameOf(trips.engine)) : std::string(),
         fmt::join(trips.trips, ",")));
   }

@@ -78,7 +78,9 @@ private:
   }
 
   void note(LoopId loop, uint64_t count) {
-    if (kernel.loops[loop].isBranch() || kernel.loops[loop].trip.kind != Trip::Kind::Constant) {
+    Trip::Kind kind = kernel.loops[loop].trip.kind;
+    bool isFree = kind != Trip::Kind::Constant && kind != Trip::Kind::Formula;
+    if (kernel.loops[loop].isBranch() || isFree) {
       trips[loop].push_back(count);
     }
   }

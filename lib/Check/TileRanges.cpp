@@ -22,12 +22,12 @@ TileRanges::TileRanges(const Kernel &kernel)
 //===----------------------------------------------------------------------===//
 
 static std::optional<int64_t> valueOf(const KernelCursor &at, const BodyTile &tile, TileExprId id) {
-  return tile.valueAt(id, [&](LoopId loop) { return at.index(loop); });
+  return tile.valueAt(id, [&](LoopId loop) { return at.index(loop); }, at.values());
 }
 
 static std::optional<int64_t> sizeOf(const KernelCursor &at, const BodyTile &tile,
                                      const TileDim &dim) {
-  return tile.sizeAt(dim, [&](LoopId loop) { return at.index(loop); });
+  return tile.sizeAt(dim, [&](LoopId loop) { return at.index(loop); }, at.values());
 }
 
 bool TileRanges::isTouched(const KernelCursor &at, AccessId id) const {
@@ -36,7 +36,7 @@ bool TileRanges::isTouched(const KernelCursor &at, AccessId id) const {
     Index size = sizeOf(at, tile, dim);
     return size && *size < 1;
   };
-  return tile.mayHold([&](LoopId loop) { return at.index(loop); }) &&
+  return tile.mayHold([&](LoopId loop) { return at.index(loop); }, at.values()) &&
          std::none_of(tile.access.dims.begin(), tile.access.dims.end(), isEmpty);
 }
 

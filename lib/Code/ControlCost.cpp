@@ -23,6 +23,7 @@ double expectedTrips(const Loop &loop) {
   case Trip::Kind::Constant:
     return static_cast<double>(loop.trip.constant);
   case Trip::Kind::Value:
+  case Trip::Kind::Formula:
     return loop.trip.max
                ? (static_cast<double>(loop.trip.min) + static_cast<double>(*loop.trip.max)) / 2
                : std::max(static_cast<double>(loop.trip.min), unknownTrips);

@@ -63,7 +63,7 @@ private:
       (kind == AccessKind::Read    ? effect.reads
        : kind == AccessKind::Write ? effect.writes
                                    : accumulates)
-          .emplace_back(kernel, a);
+          .emplace_back(kernel, a, runs.values());
     }
     effect.numWrites = static_cast<uint32_t>(effect.writes.size());
     effect.writes.insert(effect.writes.end(), accumulates.begin(), accumulates.end());

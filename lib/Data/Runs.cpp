@@ -33,7 +33,8 @@ static void checkOrder(const Kernel &kernel, Diagnostics &diagnostics) {
 
 Runs::Runs(const Kernel &kernel, const Bindings &bindings, Diagnostics &diagnostics,
            uint64_t maxRuns)
-    : kernel(kernel), counts(kernel.instrs.size(), 0), indicesOf(kernel.instrs.size()) {
+    : kernel(kernel), known(bindings.values().begin(), bindings.values().end()),
+      counts(kernel.instrs.size(), 0), indicesOf(kernel.instrs.size()) {
   checkOrder(kernel, diagnostics);
   if (!diagnostics.hasErrors() && !walk(bindings, maxRuns)) {
     diagnostics.error(kernel.where,

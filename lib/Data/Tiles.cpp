@@ -38,13 +38,13 @@ bool TilePlace::contains(size_t element) const {
   return found;
 }
 
-Tile::Tile(const Kernel &kernel, AccessId access)
-    : kernel(&kernel), read(&(*kernel.tiles)[access]), id(access),
+Tile::Tile(const Kernel &kernel, AccessId access, std::span<const int64_t> known)
+    : kernel(&kernel), known(known), read(&(*kernel.tiles)[access]), id(access),
       bufferId(kernel.accesses[access].buffer), extents(kernel.buffers[bufferId].shape) {}
 
 std::string_view Tile::unknownValue() const {
   for (const TileExpr &node : read->access.exprs) {
-    if (node.kind == TileExpr::Kind::Symbol) {
+    if (read->isOpen(node)) {
       return read->access.names[node.name];
     }
   }
@@ -57,7 +57,7 @@ static auto indexIn(const Kernel &kernel, std::span<const LoopIndex> indices) {
 }
 
 bool Tile::place(std::span<const LoopIndex> indices, TilePlace &place, std::string &problem) const {
-  place.isTouched = read->mayHold(indexIn(*kernel, indices));
+  place.isTouched = read->mayHold(indexIn(*kernel, indices), known);
   place.first = 0;
   place.dims.clear();
   place.shape.clear();
@@ -87,8 +87,8 @@ std::optional<Tile::Range> Tile::rangeOf(size_t d, std::span<const LoopIndex> in
   }
   const TileDim &dim = read->access.dims[d];
   // Without a run-time value, for unknownValue() has been asked, all are known.
-  int64_t from = read->valueAt(dim.first, indexIn(*kernel, indices)).value_or(0);
-  int64_t size = read->sizeAt(dim, indexIn(*kernel, indices)).value_or(0);
+  int64_t from = read->valueAt(dim.first, indexIn(*kernel, indices), known).value_or(0);
+  int64_t size = read->sizeAt(dim, indexIn(*kernel, indices), known).value_or(0);
   Range range{static_cast<uint64_t>(from), static_cast<uint64_t>(size),
               static_cast<uint64_t>(dim.stride)};
   bool fits = size >= 1 && range.count <= extent;

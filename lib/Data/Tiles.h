@@ -57,7 +57,8 @@ struct TilePlace {
 class Tile {
 public:
   /// The tile of an access of a kernel that check() accepts, and that outlives it.
-  Tile(const Kernel &kernel, AccessId access);
+  /// So do the values of the kernel, `known`.
+  Tile(const Kernel &kernel, AccessId access, std::span<const int64_t> known);
 
   AccessId access() const { return id; }
 
@@ -85,6 +86,7 @@ private:
   static void addRange(TilePlace &place, const Range &range);
 
   const Kernel *kernel;
+  std::span<const int64_t> known;
   const BodyTile *read;
   AccessId id;
   BufferId bufferId;

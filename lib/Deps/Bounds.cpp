@@ -6,6 +6,7 @@
 #include "tally/Deps/Unstated.h"
 #include "tally/Model/Check.h"
 #include "tally/Model/NeverRuns.h"
+#include "tally/Model/Values.h"
 
 #include "Isl.h"
 #include "LeavingText.h"
@@ -73,8 +74,10 @@ private:
   void judge(const IslSet &leaving) {
     bool isOpen = !text.unbounded().empty() || !text.symbols().empty();
     IslSet certain = isOpen ? certainOnes() : leaving.clone();
-    bool isOneRun = !certain.isEmpty();
-    bool isCertain = isOneRun || leavesInSomeRun();
+    // With the fewest trips of a loop around, one with a formula may not run at all.
+    bool isRunRarely = !isOpen || !text.hasFormula() || !context.parse(text.anyway()).isEmpty();
+    bool isOneRun = isRunRarely && !certain.isEmpty();
+    bool isCertain = isRunRarely && (isOneRun || leavesInSomeRun());
     if (context.gaveUp()) {
       return;
     }
@@ -149,7 +152,7 @@ private:
 
   void findSmallestCount(const IslSet &leaving) {
     std::vector<LoopId> loops = text.unbounded();
-    if (loops.size() == 1 && text.symbols().empty()) {
+    if (loops.size() == 1 && text.symbols().empty() && text.canCount(loops[0])) {
       bool isTrips = false;
       size_t at = text.countOf(loops[0], isTrips);
       std::optional<int64_t> smallest = leaving.smallest(static_cast<uint32_t>(at));
@@ -266,15 +269,20 @@ std::vector<TileBound> findTileBounds(const Kernel &kernel) {
 
 std::vector<TileBound> findTileBounds(const Kernel &kernel, const Bindings &bindings) {
   Kernel bound = kernel;
+  for (RunValueId id : bound.values.ids()) {
+    bound.values[id].min = static_cast<uint64_t>(bindings.values()[id.value]);
+    bound.values[id].max = bound.values[id].min;
+  }
   for (LoopId id : bound.loops.ids()) {
     Loop &loop = bound.loops[id];
-    if (loop.kind == LoopKind::Loop) {
+    if (loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Formula) {
       auto [fewest, most] = bindings.tripRange(id);
       loop.trip.kind = Trip::Kind::Value;
       loop.trip.min = fewest;
       loop.trip.max = most;
     }
   }
+  boundFormulas(bound);
   return findTileBounds(bound);
 }
 
@@ -414,8 +422,13 @@ private:
                          "constant shows it",
                          quoted(values));
     }
-    auto isWhile = [&](LoopId loop) { return kernel.loops[loop].trip.kind == Trip::Kind::Guard; };
-    if (std::any_of(loops.begin(), loops.end(), isWhile)) {
+    auto hasNoMax = [&](LoopId loop) { // and may have none
+      const Trip &trip = kernel.loops[loop].trip;
+      bool isOther = trip.kind == Trip::Kind::Formula &&
+                     (trip.max || aloneIn(kernel.tiles->formulaOf(loop).access).empty());
+      return trip.kind == Trip::Kind::Guard || isOther;
+    };
+    if (std::any_of(loops.begin(), loops.end(), hasNoMax)) {
       return "a guard or a 'mod' shows it, or a loop with 'max' instead of 'while'; until then "
              "each run is checked";
     }

@@ -27,7 +27,8 @@ static constexpr uint64_t usualCoordinates = 10;
 
 static uint64_t forNest(uint64_t operations, const PairNest &nest) {
   uint64_t coordinates = 2 * nest.levels.size() + nest.producerOwn.size() +
-                         nest.consumerOwn.size() + nest.counters.size() + nest.lengths.size();
+                         nest.consumerOwn.size() + nest.counters.size() + nest.lengths.size() +
+                         nest.values.size();
   uint64_t size = std::max(coordinates, usualCoordinates);
   return operations * usualCoordinates * usualCoordinates / (size * size);
 }

@@ -9,6 +9,7 @@
 //   w0, ..       the consumer's, likewise
 //   s0, t0, ..   counters over the whole run, as the producer and the consumer see them
 //   n0, ..       how often loops run this time, where an index or guard asks for it
+//   v0, ..       values that are the same throughout the run
 //
 // Steps:  1. conflicts  the set of all points where both runs exist, the producer's comes first,
 //                       and both touch the same element
@@ -42,8 +43,12 @@ namespace tally {
 struct Extent {
   uint64_t min = 0;
   std::optional<uint64_t> max;
+  std::string formula; ///< exactly so often, in the coordinates of its side; not at all below 1
 
-  bool isConstant() const { return max == min; }
+  bool isConstant() const { return formula.empty() && max == min; }
+
+  /// Whether the coordinates of a point say how often.
+  bool isKnown() const { return isConstant() || !formula.empty(); }
 
   auto operator<=>(const Extent &) const = default;
 };
@@ -90,6 +95,7 @@ struct PairNest {
   uint32_t unpaired = UINT32_MAX;
   std::vector<EntryCounter> counters;
   std::vector<Length> lengths;
+  std::vector<Extent> values;  ///< between which bounds each is
   std::string overlap;         ///< when the accesses meet; empty: always
   Excess vague = Excess::None; ///< they may meet only then, and need not
 

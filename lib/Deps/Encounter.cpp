@@ -41,15 +41,15 @@ struct EncounterFinder::Impl {
                   b,
                   first.instr < second.instr,
                   kernel.engineOf(first.instr) == kernel.engineOf(second.instr)};
-    std::vector<CountedBody> counted;
-    PairNest nest = vectorView({&pair, 1}, &counted);
-    addCounts(pair, counted, nest);
+    NestNames names;
+    PairNest nest = vectorView({&pair, 1}, &names);
+    addCounts(pair, names.counted, nest);
     context.startQuestion(maxOperations);
     bool isNever = context.parse(NestText(nest).conflicts()).isEmpty();
     if (context.gaveUp() || isNever) {
       return isNever && !context.gaveUp() ? Answer::Never : Answer::Open;
     }
-    return findNear(nest) ? (place = placeOf(pair, nest, counted), Answer::Found) : Answer::Open;
+    return findNear(nest) ? (place = placeOf(pair, nest, names), Answer::Found) : Answer::Open;
   }
 
   /// The first iterations of all that is around; but the second of the innermost loop around both
@@ -195,9 +195,11 @@ struct EncounterFinder::Impl {
     }
     for (auto [name, count] : {std::pair('u', nest.producerOwn.size()),
                                {'w', nest.consumerOwn.size()},
-                               {'n', nest.lengths.size()}}) {
+                               {'n', nest.lengths.size()},
+                               {'v', nest.values.size()}}) {
       for (size_t i = 0; i < count; ++i) {
-        all.add("{}{} <= {}", name, i, name == 'n' ? bound : bound - 1);
+        bool isIteration = name == 'u' || name == 'w';
+        all.add("{}{} <= {}", name, i, isIteration ? bound - 1 : bound);
       }
     }
     return all.text();
@@ -208,7 +210,8 @@ struct EncounterFinder::Impl {
   void fixAll(const PairNest &nest, IslSet set) {
     auto numLevels = static_cast<uint32_t>(nest.levels.size());
     uint32_t numOwn = static_cast<uint32_t>(nest.producerOwn.size() + nest.consumerOwn.size());
-    uint32_t numRest = static_cast<uint32_t>(2 * nest.counters.size() + nest.lengths.size());
+    uint32_t numRest =
+        static_cast<uint32_t>(2 * nest.counters.size() + nest.lengths.size() + nest.values.size());
     point.assign(2 * numLevels + numOwn + numRest, 0);
     for (uint32_t i = 0; i < point.size(); ++i) {
       point[i] = set.smallest(i).value_or(0);
@@ -216,8 +219,8 @@ struct EncounterFinder::Impl {
     }
   }
 
-  Encounter placeOf(const TilePair &pair, const PairNest &nest,
-                    const std::vector<CountedBody> &counted) const {
+  Encounter placeOf(const TilePair &pair, const PairNest &nest, const NestNames &names) const {
+    const std::vector<CountedBody> &counted = names.counted;
     Encounter place;
     const std::vector<LoopId> &levels = pair.place.levels;
     std::array<std::vector<LoopId>, 2> own = {
@@ -248,6 +251,9 @@ struct EncounterFinder::Impl {
     for (const Length &length : nest.lengths) {
       size_t side = length.atProducer ? 0 : 1;
       at(side, length.isOwn ? own[side][length.loop] : levels[length.loop]).trips = point[next++];
+    }
+    for (RunValueId value : names.values) {
+      place.values[value] = point[next++];
     }
     return place;
   }

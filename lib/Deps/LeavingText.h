@@ -6,7 +6,8 @@
 //   i0, ..  iterations of the loops on which it depends, outermost first
 //   n0, ..  how often such a loop runs this time, where the tile asks for it
 //   t0, ..  totals for which there is no formula
-//   s0, ..  run-time values
+//   s0, ..  run-time values of which nothing is known
+//   v0, ..  values that are the same throughout the run
 //
 // Those that loops without `max`, or run-time values, leave open come last.
 //
@@ -22,6 +23,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -32,18 +34,20 @@ public:
   LeavingText(const Kernel &kernel, const TileBox &tile, const BodyTile &read,
               std::optional<uint32_t> dim)
       : kernel(kernel), tile(tile), read(read), access(read.access), dim(dim) {
-    SideNames names{
-        [this](LoopId loop) { return iteration(loop); },
-        [this](LoopId loop) { return total(loop); }, [this](LoopId loop) { return trips(loop); },
-        [this](const std::string &symbol) { return variable(What::Symbol, {}, symbol, true); }};
+    const SideNames names = sideNames();
     TileText text(read, names);
     for (const TileGuard &guard : access.guards) {
       touching += " and " + text.guard(guard);
     }
     for (const TileDim &each : access.dims) {
       if (!access.isConstant(each.size)) {
-        (hasSymbol(access, each.size) ? assumed : touching) +=
+        (isOpen(read, each.size) ? assumed : touching) +=
             fmt::format(" and {} >= 1", text.size(each));
+      }
+    }
+    for (LoopId loop : kernel.realLoops(tile.home)) {
+      if (isFormula(loop)) {
+        iteration(loop); // there is one
       }
     }
     if (dim) {
@@ -90,15 +94,27 @@ public:
   /// Whether a variable, by its place in the sets, is a run-time value.
   bool isSymbol(size_t at) const { return variables[order[at]].what == What::Symbol; }
 
-  /// The loops without `max` on which the tile depends, outermost first.
+  /// The loops without `max` on which the tile depends, outermost first. For those with formulas
+  /// stand the loops that say between which bounds their values are.
   std::vector<LoopId> unbounded() const {
     std::vector<LoopId> loops;
     for (const Variable &v : variables) {
-      if (v.what == What::Iteration && isUnbounded(v.loop)) {
+      if (v.what == What::Iteration && isUnbounded(v.loop) && !isFormula(v.loop)) {
         loops.push_back(v.loop);
+      } else if (v.what == What::Value && v.isOpen) {
+        loops.push_back(kernel.values[kernel.valueNamed(v.symbol)].loop);
+      }
+    }
+    for (const Variable &v : variables) {
+      for (LoopId l = v.what == What::Total ? v.loop : rootLoop; l != rootLoop;
+           l = kernel.loops[l].parent) {
+        if (isFormula(l) && !isOutermost(l)) {
+          loops.push_back(l);
+        }
       }
     }
     std::sort(loops.begin(), loops.end()); // ids follow the text
+    loops.erase(std::unique(loops.begin(), loops.end()), loops.end());
     return loops;
   }
 
@@ -112,10 +128,19 @@ public:
     return all;
   }
 
+  /// Whether a formula says how often one of the loops runs.
+  bool hasFormula() const { return !formulas.empty(); }
+
+  /// Whether a variable says how often the loop runs.
+  bool canCount(LoopId loop) const { return !isFormula(loop) || openValue(); }
+
   /// Where to find by how often the loop runs: its trips this time, or else its iteration.
   size_t countOf(LoopId loop, bool &isTrips) const {
-    isTrips = find(What::Length, loop) != nullptr;
-    const Variable *wanted = find(isTrips ? What::Length : What::Iteration, loop);
+    What counts = isFormula(loop)            ? What::Value
+                  : find(What::Length, loop) ? What::Length
+                                             : What::Iteration;
+    isTrips = counts != What::Iteration;
+    const Variable *wanted = counts == What::Value ? openValue() : find(counts, loop);
     auto at =
         std::find_if(order.begin(), order.end(), [&](size_t i) { return &variables[i] == wanted; });
     return static_cast<size_t>(at - order.begin());
@@ -137,7 +162,7 @@ public:
       const Variable &v = variables[order[i]];
       if (v.what != What::Iteration) {
         text += text.empty() ? "" : ", ";
-        text += v.what == What::Symbol
+        text += v.what == What::Symbol || v.what == What::Value
                     ? fmt::format("${} = {}", v.symbol, point[i])
                     : fmt::format("{}({}) = {}", v.what == What::Length ? "trips" : "total",
                                   kernel.nameOf(v.loop), point[i]);
@@ -155,7 +180,7 @@ public:
   }
 
 private:
-  enum class What : uint8_t { Iteration, Length, Total, Symbol };
+  enum class What : uint8_t { Iteration, Length, Total, Symbol, Value };
 
   struct Variable {
     What what;
@@ -183,15 +208,40 @@ private:
       }
       number += known.what == what;
     }
-    std::string name = fmt::format("{}{}", "ints"[static_cast<size_t>(what)], number);
+    std::string name = fmt::format("{}{}", "intsv"[static_cast<size_t>(what)], number);
     variables.push_back({what, loop, symbol, name, isOpen});
     return name;
   }
 
-  std::string iteration(LoopId loop) { return variable(What::Iteration, loop, "", false); }
+  SideNames sideNames() {
+    return {[this](LoopId loop) { return iteration(loop); },
+            [this](LoopId loop) { return total(loop); },
+            [this](LoopId loop) { return trips(loop); },
+            [this](RunValueId id) { return value(id); },
+            [this](const std::string &symbol) { return variable(What::Symbol, {}, symbol, true); }};
+  }
+
+  std::string value(RunValueId id) {
+    return variable(What::Value, {}, std::string(kernel.nameOf(id)), !kernel.values[id].max);
+  }
+
+  /// What the formula of a loop names is part of the question, too.
+  std::string iteration(LoopId loop) {
+    std::string name = variable(What::Iteration, loop, "", false);
+    if (isFormula(loop) && !formulas.contains(loop)) {
+      formulas[loop] = ""; // its own iteration is not in it
+      const BodyTile &formula = kernel.tiles->formulaOf(loop);
+      const SideNames names = sideNames();
+      formulas[loop] = TileText(formula, names).expr(formula.access.dims[0].first);
+    }
+    return name;
+  }
 
   std::string trips(LoopId loop) {
     iteration(loop); // there is one
+    if (isFormula(loop)) {
+      return formulas[loop];
+    }
     return least(loop) == most(loop) ? fmt::format("{}", most(loop))
                                      : variable(What::Length, loop, "", isUnbounded(loop));
   }
@@ -222,13 +272,27 @@ private:
     return name;
   }
 
+  bool isFormula(LoopId loop) const { return kernel.loops[loop].trip.kind == Trip::Kind::Formula; }
+
+  /// The first value without `max`.
+  const Variable *openValue() const {
+    auto found = std::ranges::find_if(
+        variables, [](const Variable &v) { return v.what == What::Value && v.isOpen; });
+    return found == variables.end() ? nullptr : &*found;
+  }
+
   bool isUnbounded(LoopId loop) const { return !kernel.loops[loop].trip.most(); }
 
-  /// Whether a loop without `max` has run before, as often as it may be.
+  bool isOutermost(LoopId loop) const {
+    return kernel.realLoop(kernel.loops[loop].parent) == rootLoop;
+  }
+
+  /// Whether a loop without `max` has run before, as often as it may be; or one whose formula says
+  /// more of all its entries together than of each.
   bool isTotalOpen(LoopId body) const {
     for (LoopId l = body; l != rootLoop; l = kernel.loops[l].parent) {
-      bool isOutermost = kernel.realLoop(kernel.loops[l].parent) == rootLoop;
-      if (!kernel.loops[l].isBranch() && !isOutermost && isUnbounded(l)) {
+      bool isVague = isUnbounded(l) || isFormula(l);
+      if (!kernel.loops[l].isBranch() && !isOutermost(l) && isVague) {
         return true;
       }
     }
@@ -267,12 +331,19 @@ private:
       return fmt::format(" and {} <= {} <= {}", std::max<uint64_t>(least(v.loop), 1), v.name,
                          most(v.loop));
     }
+    if (v.what == What::Value) {
+      const RunValue &value = kernel.values[kernel.valueNamed(v.symbol)];
+      return fmt::format(" and {} <= {} <= {}", value.min, v.name, value.max.value_or(maxCount));
+    }
     if (v.what != What::Iteration) {
       return {};
     }
     uint64_t end =
         rarely && isUnbounded(v.loop) ? std::max<uint64_t>(least(v.loop), 1) : most(v.loop);
     std::string text = fmt::format(" and 0 <= {} < {}", v.name, end);
+    if (auto formula = formulas.find(v.loop); formula != formulas.end()) {
+      text += fmt::format(" and {} < {}", v.name, formula->second);
+    }
     const Variable *length = find(What::Length, v.loop);
     return length ? text + fmt::format(" and {} < {}", v.name, length->name) : text;
   }
@@ -300,27 +371,37 @@ private:
     return around == 0 ? own : static_cast<int64_t>(most(body)) * around + own;
   }
 
-  int64_t leafAt(const std::vector<int64_t> &point, const TileExpr &leaf) const {
+  int64_t leafAt(const std::vector<int64_t> &point, const BodyTile &tile,
+                 const TileExpr &leaf) const {
     using Kind = TileExpr::Kind;
     if (leaf.kind == Kind::Symbol) {
-      return valueAt(point, What::Symbol, {}, access.names[leaf.name]);
+      return valueAt(point, tile.isOpen(leaf) ? What::Symbol : What::Value, {},
+                     tile.access.names[leaf.name]);
     }
-    LoopId loop = read.loopOf(leaf);
+    LoopId loop = tile.loopOf(leaf);
     switch (leaf.kind) {
     case Kind::Loop:
       return valueAt(point, What::Iteration, loop, "");
     case Kind::Total:
       return totalAt(point, loop);
     default:
+      if (isFormula(loop)) {
+        const BodyTile &formula = kernel.tiles->formulaOf(loop);
+        return valueOf(point, formula, formula.access.dims[0].first);
+      }
       return find(What::Length, loop) ? valueAt(point, What::Length, loop, "")
                                       : static_cast<int64_t>(most(loop));
     }
   }
 
-  int64_t valueOf(const std::vector<int64_t> &point, TileExprId id) const {
-    return *tally::valueOf(access, id, [&](const TileExpr &leaf) -> std::optional<int64_t> {
-      return leafAt(point, leaf);
+  int64_t valueOf(const std::vector<int64_t> &point, const BodyTile &tile, TileExprId id) const {
+    return *tally::valueOf(tile.access, id, [&](const TileExpr &leaf) -> std::optional<int64_t> {
+      return leafAt(point, tile, leaf);
     });
+  }
+
+  int64_t valueOf(const std::vector<int64_t> &point, TileExprId id) const {
+    return valueOf(point, read, id);
   }
 
   const Kernel &kernel;
@@ -331,6 +412,7 @@ private:
   std::vector<Variable> variables;
   std::vector<size_t> order; ///< in the sets
   size_t known = 0;
+  std::map<LoopId, std::string> formulas; ///< of the loops among the variables
   std::string totals;    ///< what is known of them; each condition begins with " and "
   std::string assumed;   ///< likewise: sizes by run-time values are at least 1
   std::string touching;  ///< likewise

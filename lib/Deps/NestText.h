@@ -1,6 +1,6 @@
 //===- NestText.h - The sets of a question, as text -------------------------===//
 //
-// The sets of points (d, c, u, w, s, t, n) by which Distances.h answers, as isl reads them.
+// The sets of points (d, c, u, w, s, t, n, v) by which Distances.h answers, as isl reads them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,6 +48,7 @@ public:
     addNames("s", nest.counters.size());
     addNames("t", nest.counters.size());
     addNames("n", nest.lengths.size());
+    addNames("v", nest.values.size());
   }
 
   /// All points at which the two conflict.
@@ -104,7 +105,7 @@ public:
       primed.push_back(name + "'");
     }
     std::vector<std::string> ways;
-    bool everyRunExists = !nest.producerSkips && allConstant();
+    bool everyRunExists = !nest.producerSkips && allKnown();
     if (everyRunExists) {
       ways.push_back(sameConsumer() + " and " + laterProducer());
     }
@@ -113,10 +114,11 @@ public:
       producers += everyRunExists ? " or " + laterProducer() + ")" : ")";
       ways.push_back(earlierConsumer() + " and " + producers);
     }
-    return ways.empty() ? ""
-                        : fmt::format("{{ [{}] -> [{}] : {} and (({})) }}", fmt::join(names, ", "),
-                                      fmt::join(primed, ", "), same("n", nest.lengths.size()),
-                                      fmt::join(ways, ") or ("));
+    return ways.empty()
+               ? ""
+               : fmt::format("{{ [{}] -> [{}] : {} and {} and (({})) }}", fmt::join(names, ", "),
+                             fmt::join(primed, ", "), same("n", nest.lengths.size()),
+                             same("v", nest.values.size()), fmt::join(ways, ") or ("));
   }
 
 private:
@@ -137,6 +139,9 @@ private:
     if (extent.max) {
       all.add("{} < {}", name, *extent.max);
     }
+    if (!extent.formula.empty()) {
+      all.add("{} < {}", name, extent.formula);
+    }
   }
 
   /// Both runs exist, and counters are what they can be.
@@ -155,6 +160,12 @@ private:
     }
     for (size_t i = 0; i < nest.lengths.size(); ++i) {
       addLength(all, i, nest.lengths[i]);
+    }
+    for (size_t i = 0; i < nest.values.size(); ++i) {
+      all.add("{} <= v{}", nest.values[i].min, i);
+      if (nest.values[i].max) {
+        all.add("v{} <= {}", i, *nest.values[i].max);
+      }
     }
   }
 
@@ -273,6 +284,9 @@ private:
     if (found != nest.lengths.end()) {
       return fmt::format("{} = n{} - 1", name, found - nest.lengths.begin());
     }
+    if (!extent.formula.empty()) {
+      return fmt::format("{} = {} - 1", name, extent.formula);
+    }
     if (extent.isConstant()) {
       return fmt::format("{} = {}", name, static_cast<int64_t>(*extent.max) - 1);
     }
@@ -303,16 +317,16 @@ private:
     return all.text();
   }
 
-  bool allConstant() const {
-    auto isConstant = [](const Extent &extent) { return extent.isConstant(); };
+  bool allKnown() const {
+    auto isKnown = [](const Extent &extent) { return extent.isKnown(); };
     for (size_t i = 0; i < nest.levels.size(); ++i) {
       bool isOutermost = i == 0 && nest.unpaired != 0; // up to the consumer's own, all were run
-      if (!isOutermost && !isConstant(nest.levels[i].producer)) {
+      if (!isOutermost && !isKnown(nest.levels[i].producer)) {
         return false;
       }
     }
     return nest.counters.empty() &&
-           std::all_of(nest.producerOwn.begin(), nest.producerOwn.end(), isConstant);
+           std::all_of(nest.producerOwn.begin(), nest.producerOwn.end(), isKnown);
   }
 
   std::string same(std::string_view prefix, size_t count) const {

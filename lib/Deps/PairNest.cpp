@@ -36,7 +36,7 @@ static bool hasBranchBelow(const Kernel &kernel, LoopId outer, LoopId inner) {
 }
 
 static Extent extentOf(const Loop &loop) {
-  return {loop.trip.least(), loop.trip.most()};
+  return {loop.trip.least(), loop.trip.most(), {}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -44,6 +44,18 @@ static Extent extentOf(const Loop &loop) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+
+/// The variable of a value, one of those of the nest; `values` has them so far.
+std::string valueName(const Kernel &kernel, RunValueId id, std::vector<RunValueId> &values,
+                      PairNest &nest) {
+  auto found = std::ranges::find(values, id);
+  if (found == values.end()) {
+    values.push_back(id);
+    nest.values.push_back({kernel.values[id].min, kernel.values[id].max, {}});
+    return fmt::format("v{}", values.size() - 1);
+  }
+  return fmt::format("v{}", found - values.begin());
+}
 
 /// Gives loops their variables.
 class LoopNames {
@@ -57,12 +69,23 @@ public:
   std::vector<LoopId> producerOwn;
   std::vector<LoopId> consumerOwn;
   std::vector<CountedBody> counted; ///< by counters of the nest
+  std::vector<RunValueId> values;   ///< by values of the nest
   bool areInnerPaired = false;      ///< the one loop of each is a level of both
 
   SideNames side(bool atProducer) {
     return {[this, atProducer](LoopId loop) { return iteration(loop, atProducer); },
             [this, atProducer](LoopId loop) { return total(loop, atProducer); },
-            [this, atProducer](LoopId loop) { return trips(loop, atProducer); }};
+            [this, atProducer](LoopId loop) { return trips(loop, atProducer); },
+            [this](RunValueId id) { return value(id); }};
+  }
+
+  /// What is known of a loop of one side; `outside` this one are its own names.
+  Extent extentOf(LoopId loop, bool atProducer) {
+    Extent extent = tally::extentOf(pair.kernel.loops[loop]);
+    if (pair.kernel.loops[loop].trip.kind == Trip::Kind::Formula) {
+      extent.formula = formula(loop, atProducer);
+    }
+    return extent;
   }
 
 private:
@@ -88,6 +111,13 @@ private:
     return fmt::format("{}{}", atProducer ? 'u' : 'w', *indexOf(ownLoops(atProducer), loop));
   }
 
+  std::string formula(LoopId loop, bool atProducer) {
+    const BodyTile &formula = pair.kernel.tiles->formulaOf(loop);
+    return TileText(formula, side(atProducer)).expr(formula.access.dims[0].first);
+  }
+
+  std::string value(RunValueId id) { return valueName(pair.kernel, id, values, nest); }
+
   /// Earlier entries of a body: a formula if all loops farther in than the outermost run equally
   /// often each time, else a counter.
   std::string total(LoopId body, bool atProducer) {
@@ -96,11 +126,11 @@ private:
     bool hasFormula = loops.empty() || !hasBranchBelow(kernel, loops.front(), body);
     std::string formula = "0";
     for (size_t i = 0; i < loops.size() && hasFormula; ++i) {
-      Extent extent = extentOf(kernel.loops[loops[i]]);
+      Extent extent = tally::extentOf(kernel.loops[loops[i]]);
       std::string own = iteration(loops[i], atProducer);
       formula = i == 0 ? own : fmt::format("({} * {} + {})", *extent.max, formula, own);
       bool isLast = i + 1 == loops.size();
-      hasFormula = isLast || extentOf(kernel.loops[loops[i + 1]]).isConstant();
+      hasFormula = isLast || tally::extentOf(kernel.loops[loops[i + 1]]).isConstant();
     }
     return hasFormula ? formula
                       : fmt::format("{}{}", atProducer ? 's' : 't', counterOf(body, atProducer));
@@ -108,9 +138,9 @@ private:
 
   /// How often a loop runs this time: a number, or a variable.
   std::string trips(LoopId loop, bool atProducer) {
-    Extent extent = extentOf(pair.kernel.loops[loop]);
-    if (extent.isConstant()) {
-      return fmt::format("{}", *extent.max);
+    Extent extent = extentOf(loop, atProducer);
+    if (extent.isKnown()) {
+      return extent.isConstant() ? fmt::format("{}", *extent.max) : extent.formula;
     }
     std::optional<size_t> level = levelOf(loop);
     size_t place = level ? *level : *indexOf(ownLoops(atProducer), loop);
@@ -135,7 +165,7 @@ private:
     counter.isShared = isShared;
     counter.levels = static_cast<uint32_t>(pair.kernel.realLoops(body).size());
     counter.isBranch = pair.kernel.loops[body].isBranch();
-    counter.minTrips = extentOf(pair.kernel.loops[body]).min;
+    counter.minTrips = tally::extentOf(pair.kernel.loops[body]).min;
     nest.counters.push_back(counter);
     counted.push_back({body, atProducer});
     return counted.size() - 1;
@@ -145,20 +175,23 @@ private:
   PairNest &nest;
 };
 
-void addExtents(const Kernel &kernel, std::vector<Extent> &extents,
+/// The levels, once there are names for what their formulas name.
+void addLevels(const PairPlace &place, LoopNames &names, PairNest &nest) {
+  for (LoopId loop : place.levels) {
+    nest.levels.push_back({names.extentOf(loop, true), names.extentOf(loop, false)});
+  }
+}
+
+void addExtents(LoopNames &names, bool atProducer, std::vector<Extent> &extents,
                 const std::vector<LoopId> &loops) {
   for (LoopId loop : loops) {
-    extents.push_back(extentOf(kernel.loops[loop]));
+    extents.push_back(names.extentOf(loop, atProducer));
   }
 }
 
 PairNest commonPart(const TilePair &pair) {
   const PairPlace &place = pair.place;
   PairNest nest;
-  for (LoopId loop : place.levels) {
-    Extent extent = extentOf(pair.kernel.loops[loop]);
-    nest.levels.push_back({extent, extent});
-  }
   LoopId innermost = place.levels.empty() ? rootLoop : place.levels.back();
   LoopId outermost = place.levels.empty() ? rootLoop : place.levels.front();
   bool isEither =
@@ -183,15 +216,16 @@ void addMeeting(PairNest &nest, std::span<const TilePair> pairs, const SideNames
 
 } // namespace
 
-PairNest vectorView(std::span<const TilePair> pairs, std::vector<CountedBody> *counted) {
+PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning) {
   const TilePair &pair = pairs.front();
   PairNest nest = commonPart(pair);
   LoopNames names(pair, nest);
-  addExtents(pair.kernel, nest.producerOwn, names.producerOwn);
-  addExtents(pair.kernel, nest.consumerOwn, names.consumerOwn);
+  addLevels(pair.place, names, nest);
+  addExtents(names, true, nest.producerOwn, names.producerOwn);
+  addExtents(names, false, nest.consumerOwn, names.consumerOwn);
   addMeeting(nest, pairs, names.side(true), names.side(false));
-  if (counted) {
-    *counted = std::move(names.counted);
+  if (meaning) {
+    *meaning = {std::move(names.counted), std::move(names.values)};
   }
   return nest;
 }
@@ -209,11 +243,13 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
   }
   PairNest nest = commonPart(pair);
   nest.consumerSkips = false;
-  nest.unpaired = static_cast<uint32_t>(nest.levels.size());
+  nest.unpaired = static_cast<uint32_t>(pair.place.levels.size());
   nest.pairedFrom = nest.unpaired == 0 ? 0 : nest.unpaired - 1;
-  nest.levels.push_back({extentOf(producerLoop), extentOf(consumerLoop)});
   LoopNames names(pair, nest);
   names.areInnerPaired = true;
+  addLevels(pair.place, names, nest);
+  nest.levels.push_back({names.extentOf(pair.place.producerHome, true),
+                         names.extentOf(pair.place.consumerHome, false)});
   addMeeting(nest, pairs, names.side(true), names.side(false));
   return nest;
 }
@@ -250,8 +286,10 @@ std::optional<PairNest> flatView(const TilePair &pair) {
   nest.levels.push_back({});
   nest.zeroIsOrdered = pair.producerIsBefore;
   auto none = [](LoopId) { return std::string(); };
-  addMeeting(nest, {&pair, 1}, {none, [](LoopId) { return "(c0 - d0)"; }, none},
-             {none, [](LoopId) { return "c0"; }, none});
+  std::vector<RunValueId> values;
+  auto value = [&](RunValueId id) { return valueName(pair.kernel, id, values, nest); };
+  addMeeting(nest, {&pair, 1}, {none, [](LoopId) { return "(c0 - d0)"; }, none, value},
+             {none, [](LoopId) { return "c0"; }, none, value});
   return nest;
 }
 

@@ -48,9 +48,14 @@ struct CountedBody {
   bool operator==(const CountedBody &) const = default;
 };
 
-/// When any of these pairs, of the same two instructions, meets. `counted`: what its counters
-/// count.
-PairNest vectorView(std::span<const TilePair> pairs, std::vector<CountedBody> *counted = nullptr);
+/// What the variables of a nest that are no iterations stand for, by number.
+struct NestNames {
+  std::vector<CountedBody> counted;
+  std::vector<RunValueId> values;
+};
+
+/// When any of these pairs, of the same two instructions, meets.
+PairNest vectorView(std::span<const TilePair> pairs, NestNames *meaning = nullptr);
 
 /// None if the tiles depend on more than how often the body ran; or if there is but one loop, for
 /// which the vector is as good.

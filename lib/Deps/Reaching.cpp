@@ -240,9 +240,7 @@ private:
 
   bool isSure(LoopId loop) const {
     const Trip &trip = kernel.loops[loop].trip;
-    return trip.kind == Trip::Kind::Constant ? trip.constant >= 1
-           : trip.kind == Trip::Kind::Value  ? trip.min >= 1
-                                             : false;
+    return trip.kind != Trip::Kind::Guard ? trip.least() >= 1 : false;
   }
 
   //===--- What is found --------------------------------------------------===//

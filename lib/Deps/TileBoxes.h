@@ -13,28 +13,13 @@
 
 #include "tally/Model/Overlap.h"
 #include "tally/Model/Place.h"
+#include "tally/Model/Ranges.h"
 #include "tally/Model/Tiles.h"
 #include "tally/Support/FloorDiv.h"
 
 #include <span>
 
 namespace tally {
-
-/// Numbers from `first` to `last`. From -endless on, or up to endless: without a bound.
-struct Bounds {
-  static constexpr int64_t endless = int64_t(1) << 60;
-  int64_t first = -endless;
-  int64_t last = endless;
-
-  bool isEmpty() const { return first > last; }
-
-  bool meets(const Bounds &other) const { return first <= other.last && other.first <= last; }
-
-  bool holds(const Bounds &other) const { return first <= other.first && other.last <= last; }
-};
-
-/// The elements of one dimension of a tile; empty if it surely has none. Guards are not looked at.
-Bounds boundsOf(const Kernel &kernel, const BodyTile &tile, const TileDim &dim);
 
 struct TileBox {
   TileId id;

@@ -15,19 +15,21 @@ namespace {
 // What is known
 //===----------------------------------------------------------------------===//
 
-bool changes(const ParsedAccess &access, TileExprId id) {
+/// Whether it is not one number in all runs, but is known in each.
+bool changes(const BodyTile &tile, TileExprId id) {
   using Kind = TileExpr::Kind;
-  return hasLeaf(access, id, [](const TileExpr &node) {
-    return node.kind == Kind::Loop || node.kind == Kind::Total || node.kind == Kind::Trips;
+  return hasLeaf(tile.access, id, [&](const TileExpr &node) {
+    return node.kind == Kind::Loop || node.kind == Kind::Total || node.kind == Kind::Trips ||
+           (node.kind == Kind::Symbol && !tile.isOpen(node));
   });
 }
 
-bool changes(const ParsedAccess &access, const TileDim &dim) {
-  return changes(access, dim.first) || changes(access, dim.size);
+bool changes(const BodyTile &tile, const TileDim &dim) {
+  return changes(tile, dim.first) || changes(tile, dim.size);
 }
 
-bool hasSymbol(const ParsedAccess &access, const TileDim &dim) {
-  return tally::hasSymbol(access, dim.first) || tally::hasSymbol(access, dim.size);
+bool isOpen(const BodyTile &tile, const TileDim &dim) {
+  return isOpen(tile, dim.first) || isOpen(tile, dim.size);
 }
 
 bool isConstantRange(const ParsedAccess &access, const TileDim &dim) {
@@ -72,11 +74,12 @@ enum class DimMeet : uint8_t {
   May,     ///< on iterations, and then a size is a run-time value
 };
 
-DimMeet dimMeet(const ParsedAccess &p, const ParsedAccess &c, size_t d) {
+DimMeet dimMeet(const BodyTile &producer, const BodyTile &consumer, size_t d) {
+  const ParsedAccess &p = producer.access, &c = consumer.access;
   const TileDim &x = p.dims[d];
   const TileDim &y = c.dims[d];
-  bool changing = changes(p, x) || changes(c, y);
-  bool symbolic = hasSymbol(p, x) || hasSymbol(c, y);
+  bool changing = changes(producer, x) || changes(consumer, y);
+  bool symbolic = isOpen(producer, x) || isOpen(consumer, y);
   if (!symbolic && isConstantRange(p, x) && isConstantRange(c, y)) {
     return DimMeet::Always; // their boxes were compared
   }
@@ -88,7 +91,7 @@ DimMeet dimMeet(const ParsedAccess &p, const ParsedAccess &c, size_t d) {
   if (!changing && dimText(p, x) == dimText(c, y)) {
     return DimMeet::Always;
   }
-  bool isPlaced = !tally::hasSymbol(p, x.first) && !tally::hasSymbol(c, y.first);
+  bool isPlaced = !isOpen(producer, x.first) && !isOpen(consumer, y.first);
   return isPlaced ? DimMeet::May : DimMeet::Unknown;
 }
 
@@ -98,9 +101,10 @@ Excess placeProblem(const TilePair &pair) {
     return Excess::Alias;
   }
   for (const TileBox *tile : {&pair.producer, &pair.consumer}) {
-    const ParsedAccess &access = pair.tiles.parsed(*tile);
+    const BodyTile &read = pair.tiles.read(*tile);
+    const ParsedAccess &access = read.access;
     bool isSymbolic = std::any_of(access.dims.begin(), access.dims.end(),
-                                  [&](const TileDim &dim) { return hasSymbol(access, dim); });
+                                  [&](const TileDim &dim) { return isOpen(read, dim); });
     if (access.anywhere || isSymbolic) {
       return access.anywhere ? Excess::Anywhere : Excess::Symbol;
     }
@@ -137,7 +141,7 @@ void addDims(const TilePair &pair, Deciding &all) {
     return;
   }
   for (size_t d = 0; d < std::min(p.dims.size(), c.dims.size()); ++d) {
-    DimMeet meet = dimMeet(p, c, d);
+    DimMeet meet = dimMeet(pair.tiles.read(pair.producer), pair.tiles.read(pair.consumer), d);
     all.isNever |= meet == DimMeet::Never;
     if (meet == DimMeet::Depends || meet == DimMeet::May) {
       all.dims.push_back(d);
@@ -149,14 +153,14 @@ void addDims(const TilePair &pair, Deciding &all) {
 }
 
 /// Sizes and guards of one side, but for those with run-time values.
-void addConditions(const ParsedAccess &access, Deciding::Side &side, Excess &vague) {
-  for (const TileDim &dim : access.dims) {
-    if (changes(access, dim.size) && !tally::hasSymbol(access, dim.size)) {
+void addConditions(const BodyTile &tile, Deciding::Side &side, Excess &vague) {
+  for (const TileDim &dim : tile.access.dims) {
+    if (changes(tile, dim.size) && !isOpen(tile, dim.size)) {
       side.sizes.push_back(dim.size);
     }
   }
-  for (const TileGuard &guard : access.guards) {
-    if (!tally::hasSymbol(access, guard.left) && !tally::hasSymbol(access, guard.right)) {
+  for (const TileGuard &guard : tile.access.guards) {
+    if (!isOpen(tile, guard.left) && !isOpen(tile, guard.right)) {
       side.guards.push_back(guard);
     } else if (vague == Excess::None) {
       vague = Excess::Symbol;
@@ -178,7 +182,7 @@ Deciding decidingOf(const TilePair &pair) {
     all.areBytes = all.vague == Excess::None;
   }
   for (Deciding::Side &side : all.sides) {
-    addConditions(pair.tiles.parsed(side.tile), side, all.vague);
+    addConditions(pair.tiles.read(side.tile), side, all.vague);
   }
   return all;
 }

@@ -60,6 +60,9 @@ std::string TileText::expr(TileExprId id) const {
   case Kind::Trips:
     return names.trips(tile.loopOf(node));
   case Kind::Symbol:
+    if (!tile.isOpen(node)) {
+      return names.value(tile.valueOf(node));
+    }
     assert(names.symbol && "only tiles without run-time values are written here");
     return names.symbol(access.names[node.name]);
   default:
@@ -104,7 +107,7 @@ std::string TileText::size(const TileDim &dim) const {
   if (!dim.size.valid()) {
     return "1";
   }
-  return names.symbol || !hasSymbol(access, dim.size) ? expr(dim.size) : "";
+  return names.symbol || !isOpen(tile, dim.size) ? expr(dim.size) : "";
 }
 
 std::optional<int64_t> TileText::constantSize(const TileDim &dim) const {

@@ -15,7 +15,8 @@ struct SideNames {
   std::function<std::string(LoopId)> iteration;
   std::function<std::string(LoopId)> total;
   std::function<std::string(LoopId)> trips;
-  /// None: expressions with run-time values are not asked for.
+  std::function<std::string(RunValueId)> value;
+  /// Of run-time values of which nothing is known. None: expressions with them are not asked for.
   std::function<std::string(const std::string &)> symbol = nullptr;
 };
 
@@ -23,9 +24,9 @@ struct SideNames {
 bool hasLeaf(const ParsedAccess &access, TileExprId id,
              const std::function<bool(const TileExpr &)> &asked);
 
-inline bool hasSymbol(const ParsedAccess &access, TileExprId id) {
-  return hasLeaf(access, id,
-                 [](const TileExpr &node) { return node.kind == TileExpr::Kind::Symbol; });
+/// Whether it depends on a run-time value of which nothing is known.
+inline bool isOpen(const BodyTile &tile, TileExprId id) {
+  return hasLeaf(tile.access, id, [&](const TileExpr &node) { return tile.isOpen(node); });
 }
 
 class TileText {
@@ -44,7 +45,7 @@ public:
 
   Sum sum(TileExprId id) const;
 
-  /// How many elements. Empty: a run-time value without a text says what it is; it is at least 1.
+  /// How many elements. Empty: a run-time value that nobody knows says what it is; at least 1.
   std::string size(const TileDim &dim) const;
 
   /// The same, if it is a constant.

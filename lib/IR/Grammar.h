@@ -231,8 +231,12 @@ template <typename S, typename T> bool begins(const Field<S, T> &field, llvm::St
   return found;
 }
 
-/// `64` or `"n"`, behind `trips`.
+/// `64`, `"n"` or `= "$n - i"`, behind `trips`.
 template <typename P> ParseResult parseTrips(P &parser, TripData &trip) {
+  if (succeeded(parser.parseOptionalEqual())) {
+    trip.kind = Trip::Kind::Formula;
+    return parseName(parser, trip.symbol, "an expression");
+  }
   llvm::SMLoc at = parser.getCurrentLocation();
   if (failed(parser.parseOptionalString(&trip.symbol))) {
     return parseCount(parser, trip.trips);
@@ -398,7 +402,8 @@ private:
              << "expected 'trips' with a number or the name of a run-time "
                 "value, or 'while' with the name of a condition";
     }
-    if (trip.kind != Trip::Kind::Value && (has("min") || has("max"))) {
+    bool hasValue = trip.kind == Trip::Kind::Value || trip.kind == Trip::Kind::Formula;
+    if (!hasValue && (has("min") || has("max"))) {
       return parser.emitError(parser.getNameLoc())
              << "'min' and 'max' bound a run-time value, as in 'trips \"n\" min 1'";
     }

@@ -67,6 +67,8 @@ public:
 
   ParseResult parseEqual() { return parseOptional("="); }
 
+  ParseResult parseOptionalEqual() { return parseOptional("="); }
+
   ParseResult parseGreater() { return parseOptional(">"); }
 
   ParseResult parseArrow() { return parseOptional("->"); }

@@ -17,9 +17,9 @@ static bool onlyCounts(const Kernel &kernel, uint64_t counterLimit, const std::v
   if (ops[begin].dst.valid() || loop.trip.kind == Trip::Kind::Guard) {
     return false;
   }
-  uint64_t most = loop.trip.kind == Trip::Kind::Value
-                      ? 1
-                      : (counterLimit - 1) / std::max<uint64_t>(1, loop.trip.constant);
+  uint64_t most = loop.trip.kind == Trip::Kind::Constant
+                      ? (counterLimit - 1) / std::max<uint64_t>(1, loop.trip.constant)
+                      : 1;
   size_t at = begin + 1;
   for (; ops[at].kind != OpKind::LoopEnd; ++at) {
     const Op &op = ops[at];

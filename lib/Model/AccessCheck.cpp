@@ -113,6 +113,26 @@ static std::string magnitudeProblem(const Kernel &kernel, const BodyTile &tile) 
                            maxCount);
 }
 
+/// Only what the loop tree and the values say: how often something ran is known later.
+std::string formulaProblem(const Kernel &kernel, const BodyTile &formula) {
+  if (!formula.problem.empty()) {
+    return formula.problem;
+  }
+  for (const TileExpr &node : formula.access.exprs) {
+    if (node.kind == TileExpr::Kind::Total || node.kind == TileExpr::Kind::Trips) {
+      return fmt::format("it names '{}({})'; iterations of loops around it, run-time values and "
+                         "numbers are allowed",
+                         node.kind == TileExpr::Kind::Total ? "total" : "trips",
+                         formula.access.names[node.name]);
+    }
+    std::string problem = nameProblem(kernel, formula, node);
+    if (!problem.empty()) {
+      return problem;
+    }
+  }
+  return magnitudeProblem(kernel, formula);
+}
+
 /// What a tile that touches all of the last dimensions lacks; beyond a few, only that there are
 /// more.
 static std::string missingDimensions(const Buffer &buffer, size_t given) {

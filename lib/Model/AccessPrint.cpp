@@ -54,6 +54,11 @@ public:
     return text;
   }
 
+  std::string runFormula() {
+    expr(access.dims[0].first);
+    return text;
+  }
+
 private:
   using Kind = TileExpr::Kind;
 
@@ -125,6 +130,10 @@ private:
 
 std::string toString(const ParsedAccess &access) {
   return TilePrinter(access).run();
+}
+
+std::string formulaText(const ParsedAccess &formula) {
+  return TilePrinter(formula).runFormula();
 }
 
 } // namespace tally

@@ -65,6 +65,14 @@ public:
     return failed() ? std::nullopt : std::optional(std::move(result));
   }
 
+  std::optional<ParsedAccess> runFormula() {
+    result.dims.push_back({sum(), {}, 1});
+    if (peek(); !failed() && at < text.size()) {
+      failAtEnd("expected an operator or the end of the expression");
+    }
+    return failed() ? std::nullopt : std::optional(std::move(result));
+  }
+
 private:
   using Kind = TileExpr::Kind;
 
@@ -119,8 +127,8 @@ private:
     return value != 0 ? value : failAt(start, fmt::format("{} must be at least 1", what));
   }
 
-  /// Behind an index; many who write one have division or remainder in mind as C has them.
-  void failAtEnd() {
+  /// Behind an expression; many who write one have division or remainder in mind as C has them.
+  void failAtEnd(std::string_view expected) {
     if (result.anywhere) {
       fail("expected ']'");
     } else if (peek() == '/') {
@@ -128,7 +136,7 @@ private:
     } else if (peek() == '%') {
       fail("there is no '%'; the remainder is written 'mod'");
     } else {
-      fail("expected ',', ':' or ']'");
+      fail(expected);
     }
   }
 
@@ -141,7 +149,7 @@ private:
       } while (accept(","));
     }
     if (!accept("]")) {
-      failAtEnd();
+      failAtEnd("expected ',', ':' or ']'");
     }
   }
 
@@ -295,6 +303,16 @@ private:
 
 std::optional<ParsedAccess> parseAccess(std::string_view text, std::string &error) {
   return TileParser(text, error).run();
+}
+
+std::optional<ParsedAccess> parseFormula(std::string_view text, std::string &error) {
+  return TileParser(text, error).runFormula();
+}
+
+std::string_view aloneIn(const ParsedAccess &formula) {
+  const TileExpr &node = formula.exprs[formula.dims[0].first];
+  return node.kind == TileExpr::Kind::Symbol ? std::string_view(formula.names[node.name])
+                                             : std::string_view();
 }
 
 } // namespace tally

@@ -14,7 +14,16 @@
 
 namespace tally {
 
-Bindings::Bindings(const Kernel &kernel) : kernel(&kernel), byLoop(kernel.loops.size()) {}
+/// What nobody has said: 2, or the nearest number within bounds.
+static uint64_t usualCount(uint64_t min, std::optional<uint64_t> max) {
+  return std::max(min, std::min<uint64_t>(2, max.value_or(2)));
+}
+
+Bindings::Bindings(const Kernel &kernel) : kernel(&kernel), byLoop(kernel.loops.size()) {
+  for (const RunValue &value : kernel.values) {
+    known.push_back(static_cast<int64_t>(usualCount(value.min, value.max)));
+  }
+}
 
 void Bindings::set(LoopId loop, std::vector<uint64_t> tripsByEntry, EngineId engine) {
   assert(kernel->loops[loop].kind != LoopKind::Else && "an else-branch follows its then-branch");
@@ -56,10 +65,13 @@ uint64_t Bindings::trips(EngineId engine, LoopId id, uint64_t entry) const {
   case Trip::Kind::Constant:
     return loop.trip.constant;
   case Trip::Kind::Value:
-    return std::max(loop.trip.min, std::min<uint64_t>(2, loop.trip.max.value_or(2)));
+    return usualCount(loop.trip.min, loop.trip.max);
   case Trip::Kind::Guard:
     return decide(guardSeed, id, entry, loop.uniform ? 0 : engine.value + 1u,
                   loop.isBranch() ? 2 : numGuardTrips);
+  case Trip::Kind::Formula:
+    assert(false && "the iterations around decide about a formula");
+    break;
   }
   return 0;
 }
@@ -89,7 +101,10 @@ namespace {
 /// One `A@act=1,2`.
 class TripsReader {
 public:
-  using Given = std::set<std::pair<LoopId, EngineId>>;
+  struct Given {
+    std::set<std::pair<LoopId, EngineId>> loops;
+    std::set<RunValueId> values;
+  };
 
   /// `input`: the kernels whose names are told where one is unknown; `given`: what other options
   /// have bound.
@@ -109,12 +124,16 @@ private:
            fmt::format(format, std::forward<Args>(args)...));
   }
 
+  bool isFound() const { return value.valid() || !loops.empty(); }
+
   void split();
   void findLoops();
   std::vector<std::string_view> boundNames() const;
   void findEngine();
   void readCounts();
+  void bindValue(Bindings &bindings);
   void checkLoop(LoopId id);
+  void checkFormula(LoopId id);
   void checkCount(const Loop &loop, uint64_t count);
 
   const Kernel &kernel;
@@ -125,6 +144,7 @@ private:
   bool ok = true;
   std::string_view name, engineName, counts;
   bool hasEngine = false;
+  RunValueId value; ///< or else loops
   std::vector<LoopId> loops;
   EngineId engine;
   std::vector<uint64_t> values;
@@ -142,13 +162,13 @@ void TripsReader::split() {
   counts = option.substr(equals + 1);
   findLoops();
   size_t at = name.rfind('@');
-  if (loops.empty() && at != std::string_view::npos) {
+  if (!isFound() && at != std::string_view::npos) {
     engineName = name.substr(at + 1);
     name = name.substr(0, at);
     hasEngine = true;
     findLoops();
   }
-  if (loops.empty()) {
+  if (!isFound()) {
     error("{}", unknownName("loop, branch or run-time value",
                             fmt::format("loops, branches and run-time values of {}",
                                         input.size() == 1 ? "this kernel" : "these kernels"),
@@ -158,7 +178,7 @@ void TripsReader::split() {
 
 bool TripsReader::isForKernel() {
   split();
-  return !loops.empty() || option.find('=') == std::string_view::npos;
+  return isFound() || option.find('=') == std::string_view::npos;
 }
 
 /// What may stand before the '=', in the order of the input.
@@ -175,16 +195,24 @@ std::vector<std::string_view> TripsReader::boundNames() const {
       if (loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then) {
         add(each->text(loop.name));
       }
-      if (loop.kind == LoopKind::Loop && loop.trip.symbol.valid()) {
+      bool isFormula = loop.trip.kind == Trip::Kind::Formula;
+      if (loop.kind == LoopKind::Loop && loop.trip.symbol.valid() && !isFormula) {
         add(each->text(loop.trip.symbol));
       }
+    }
+    for (const RunValue &value : each->values) {
+      add(each->text(value.name));
     }
   }
   return names;
 }
 
-/// The loop called `name`, or all loops with that run-time value.
+/// The value `$name`; or else the loop called `name`, or all loops with that run-time value.
 void TripsReader::findLoops() {
+  value = kernel.valueNamed(name);
+  if (value.valid()) {
+    return;
+  }
   std::vector<LoopId> bySymbol;
   for (LoopId id : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[id];
@@ -192,8 +220,9 @@ void TripsReader::findLoops() {
       loops = {id};
       return;
     }
-    if (loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Constant &&
-        loop.trip.symbol.valid() && kernel.text(loop.trip.symbol) == name) {
+    bool isNamed = loop.trip.kind == Trip::Kind::Value || loop.trip.kind == Trip::Kind::Guard;
+    if (loop.kind == LoopKind::Loop && isNamed && loop.trip.symbol.valid() &&
+        kernel.text(loop.trip.symbol) == name) {
       bySymbol.push_back(id);
     }
   }
@@ -232,6 +261,9 @@ void TripsReader::checkLoop(LoopId id) {
     return error("an else-branch runs when its condition does not hold; give '{}' 0 or 1 instead",
                  kernel.nameOf(loop.otherBranch));
   }
+  if (loop.trip.kind == Trip::Kind::Formula) {
+    return checkFormula(id);
+  }
   if (hasEngine && loop.uniform) {
     error("'{}' is uniform, so it runs equally often on all engines; drop '@{}', or make it "
           "divergent in the kernel",
@@ -240,6 +272,37 @@ void TripsReader::checkLoop(LoopId id) {
   for (uint64_t value : values) {
     checkCount(loop, value);
   }
+}
+
+/// Whatever is given, it runs as often as its formula says.
+void TripsReader::checkFormula(LoopId id) {
+  const BodyTile &formula = kernel.tiles->formulaOf(id);
+  std::string names;
+  for (RunValueId each : formula.values) {
+    if (each.valid()) {
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", kernel.nameOf(each));
+    }
+  }
+  error("how often loop '{}' runs follows from 'trips = \"{}\"'; {}", kernel.nameOf(id),
+        kernel.text(formula.text), names.empty() ? "it needs no number" : "bind " + names);
+}
+
+/// One number for the whole run.
+void TripsReader::bindValue(Bindings &bindings) {
+  const RunValue &bounds = kernel.values[value];
+  if (hasEngine || values.size() > 1) {
+    return error("'${}' is one number for the whole run and all engines; expected '{}=COUNT'", name,
+                 name);
+  }
+  if (values[0] < bounds.min || values[0] > bounds.max.value_or(maxCount)) {
+    return values[0] < bounds.min
+               ? error("'${}' is at least {}, not {}", name, bounds.min, values[0])
+               : error("'${}' is at most {}, not {}", name, *bounds.max, values[0]);
+  }
+  if (!given.values.insert(value).second) {
+    return error("'${}' is given twice", name);
+  }
+  bindings.setValue(value, values[0]);
 }
 
 /// `once`, `5 times`
@@ -272,6 +335,9 @@ void TripsReader::readInto(Bindings &bindings) {
     findEngine();
   }
   readCounts();
+  if (value.valid()) {
+    return ok ? bindValue(bindings) : void();
+  }
   for (LoopId loop : loops) {
     checkLoop(loop);
   }
@@ -279,7 +345,7 @@ void TripsReader::readInto(Bindings &bindings) {
     return;
   }
   for (LoopId loop : loops) {
-    if (!given.insert({loop, engine}).second) {
+    if (!given.loops.insert({loop, engine}).second) {
       return error(
           "the trips of '{}' are given twice; for one entry after another, list them: '{}=2,3'",
           name, name);

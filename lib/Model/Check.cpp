@@ -56,9 +56,12 @@ private:
   void buffer(BufferId id);
   void loop(LoopId id);
   void trip(const Loop &loop);
+  void formula(const Loop &loop);
+  void value(const RunValue &value);
   void accesses(InstrId id);
   void computes(InstrId id);
   void control();
+  void givenBy(LoopId id, NameId value, const std::vector<InstrId> &writerOf);
 
   const Kernel &kernel;
   Diagnostics &diagnostics;
@@ -79,6 +82,9 @@ void Checker::run() {
   }
   for (LoopId id : kernel.loops.ids()) {
     loop(id);
+  }
+  for (const RunValue &each : kernel.values) {
+    value(each);
   }
   for (InstrId id : kernel.instrs.ids()) {
     accesses(id);
@@ -252,6 +258,9 @@ void Checker::trip(const Loop &loop) {
     }
     return;
   }
+  if (trip.kind == Trip::Kind::Formula) {
+    return formula(loop);
+  }
   uint64_t largest = std::max(trip.least(), trip.most().value_or(0));
   if (largest > maxCount) {
     report(diagnostics, loop.where, "loop '{}' {} {} times; a trip count is at most {}", name,
@@ -261,6 +270,47 @@ void Checker::trip(const Loop &loop) {
     report(diagnostics, loop.where,
            "loop '{}' has 'min {}' and 'max {}'; the minimum must not exceed the maximum", name,
            trip.min, *trip.max);
+  }
+}
+
+void Checker::formula(const Loop &loop) {
+  const BodyTile &formula = kernel.tiles->formulaOf(kernel.stmts[loop.stmt].loop);
+  if (std::string problem = formulaProblem(kernel, formula); !problem.empty()) {
+    report(diagnostics, loop.where, "'{}' cannot say how often loop '{}' runs: {}",
+           kernel.text(formula.text), kernel.text(loop.name), problem);
+  }
+  if (!loop.uniform) {
+    report(diagnostics, loop.where,
+           "loop '{}' is divergent, but '{}' is the same on all engines; drop 'divergent'",
+           kernel.text(loop.name), kernel.text(formula.text));
+  }
+}
+
+/// A value is one number. What may differ from entry to entry has another name, so that a name that
+/// is given a number says which of the two is meant.
+void Checker::value(const RunValue &value) {
+  std::string_view name = kernel.text(value.name);
+  Location where = kernel.loops[value.loop].where;
+  uint64_t largest = std::max(value.min, value.max.value_or(0));
+  if (largest > maxCount) {
+    report(diagnostics, where, "'${}' may be {}; a trip count is at most {}", name, largest,
+           maxCount);
+  }
+  if (value.max && *value.max < value.min) {
+    report(diagnostics, where,
+           "'${}' is at least {} and at most {}; the minimum must not exceed the maximum", name,
+           value.min, *value.max);
+  }
+  for (const Loop &loop : kernel.loops) {
+    bool isOther = loop.trip.kind == Trip::Kind::Value || loop.trip.kind == Trip::Kind::Guard;
+    if (loop.kind == LoopKind::Loop && isOther && loop.trip.symbol == value.name) {
+      report(diagnostics, loop.where,
+             "loop '{0}' runs '{1}' times, which may be another number at each entry, and '${1}' "
+             "is one number for the whole run; write 'trips = \"${1}\"', or give one of the two "
+             "another name",
+             kernel.text(loop.name), name)
+          .note(where, fmt::format("'${}' is here", name));
+    }
   }
 }
 
@@ -317,16 +367,25 @@ void Checker::control() {
   }
   for (LoopId id : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[id];
-    NameId value = loop.isBranch() ? loop.name : loop.trip.symbol;
-    if (loop.kind != LoopKind::Else && value.valid() && writerOf[value.value].valid()) {
-      InstrId writer = writerOf[value.value];
-      report(diagnostics, loop.where,
-             "how often '{}' runs is given by '{}', and '{}' writes a buffer of that name; control "
-             "cannot read what the kernel writes: load the value before, or give one of the two "
-             "another name",
-             kernel.nameOf(id), kernel.text(value), kernel.nameOf(writer))
-          .note(kernel.instrs[writer].where, fmt::format("'{}' is here", kernel.nameOf(writer)));
+    if (loop.trip.kind == Trip::Kind::Formula) {
+      for (RunValueId value : kernel.tiles->formulaOf(id).values) {
+        givenBy(id, value.valid() ? kernel.values[value].name : NameId(), writerOf);
+      }
+    } else if (loop.kind != LoopKind::Else) {
+      givenBy(id, loop.isBranch() ? loop.name : loop.trip.symbol, writerOf);
     }
+  }
+}
+
+void Checker::givenBy(LoopId id, NameId value, const std::vector<InstrId> &writerOf) {
+  if (value.valid() && writerOf[value.value].valid()) {
+    InstrId writer = writerOf[value.value];
+    report(diagnostics, kernel.loops[id].where,
+           "how often '{}' runs is given by '{}', and '{}' writes a buffer of that name; control "
+           "cannot read what the kernel writes: load the value before, or give one of the two "
+           "another name",
+           kernel.nameOf(id), kernel.text(value), kernel.nameOf(writer))
+        .note(kernel.instrs[writer].where, fmt::format("'{}' is here", kernel.nameOf(writer)));
   }
 }
 

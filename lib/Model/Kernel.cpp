@@ -6,6 +6,13 @@
 
 namespace tally {
 
+RunValueId Kernel::valueNamed(std::string_view wanted) const {
+  auto found = std::ranges::find_if(
+      values, [&](const RunValue &value) { return text(value.name) == wanted; });
+  return found == values.end() ? RunValueId()
+                               : RunValueId(static_cast<uint32_t>(found - values.begin()));
+}
+
 int64_t Kernel::distanceOn(const Dep &dep, LoopId loop) const {
   std::span<const DistanceComponent> all = componentsOf(dep);
   auto found = std::ranges::find(all, loop, &DistanceComponent::loop);

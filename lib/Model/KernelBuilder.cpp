@@ -9,6 +9,7 @@
 #include "tally/Model/KernelBuilder.h"
 
 #include "tally/Model/Tiles.h"
+#include "tally/Model/Values.h"
 
 #include <algorithm>
 #include <cassert>
@@ -60,6 +61,10 @@ Trip KernelBuilder::value(std::string_view symbol, uint64_t min, std::optional<u
 
 Trip KernelBuilder::guard(std::string_view symbol) {
   return {Trip::Kind::Guard, 1, kernel.strings.intern(symbol), 0, {}};
+}
+
+Trip KernelBuilder::formula(std::string_view text, uint64_t min, std::optional<uint64_t> max) {
+  return {Trip::Kind::Formula, 1, kernel.strings.intern(text), min, max};
 }
 
 LoopId KernelBuilder::addLoop(std::string_view name, LoopKind kind, Trip trip, bool uniform,
@@ -244,7 +249,9 @@ void KernelBuilder::reserve(size_t instrs, size_t deps) {
 Kernel KernelBuilder::finish() {
   assert(open.size() == 1 && "every loop and branch is closed");
   closeBody();
+  findValues(kernel);
   kernel.tiles = std::make_shared<const TileTable>(kernel);
+  boundFormulas(kernel);
   return std::move(kernel);
 }
 

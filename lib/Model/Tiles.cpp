@@ -33,13 +33,15 @@ static LoopId loopAround(const Kernel &kernel, LoopId home, std::string_view nam
   return home;
 }
 
-static BodyTile read(const Kernel &kernel, LoopId home, NameId text) {
-  BodyTile tile{home, text, {}, {}, {}};
-  if (std::optional<ParsedAccess> access = parseAccess(kernel.text(text), tile.problem)) {
+static BodyTile read(const Kernel &kernel, LoopId home, NameId text,
+                     std::optional<ParsedAccess> (*parse)(std::string_view, std::string &)) {
+  BodyTile tile{home, text, {}, {}, {}, {}};
+  if (std::optional<ParsedAccess> access = parse(kernel.text(text), tile.problem)) {
     tile.access = std::move(*access);
   }
   for (const std::string &name : tile.access.names) {
     tile.loops.push_back(loopAround(kernel, home, name));
+    tile.values.push_back(kernel.valueNamed(name));
   }
   return tile;
 }
@@ -56,11 +58,17 @@ TileTable::TileTable(const Kernel &kernel) {
       if (!last.valid() || tiles[last].home != home) {
         auto [found, isNew] = known.try_emplace(uint64_t(text.value) << 32 | home.value);
         if (isNew) {
-          found->second = tiles.push(read(kernel, home, text));
+          found->second = tiles.push(read(kernel, home, text, parseAccess));
         }
         last = found->second;
       }
       tileOf[a] = last;
+    }
+  }
+  for (LoopId id : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[id];
+    if (loop.trip.kind == Trip::Kind::Formula) {
+      formulas.emplace(id, read(kernel, loop.parent, loop.trip.symbol, parseFormula));
     }
   }
 }

@@ -94,7 +94,7 @@ void EngineRun::setCounter(const Op &loopBegin) {
 }
 
 void EngineRun::beginLoop(const Op &op) {
-  uint64_t count = bindings->trips(program->engine, op.loop(), ++reached[op.loop()]);
+  uint64_t count = tripsOf(op.loop());
   if (count == 0) {
     place = match[place] + 1;
     return;
@@ -106,7 +106,7 @@ void EngineRun::beginLoop(const Op &op) {
 
 /// Both branches are asked about with the number of times their statement was reached.
 void EngineRun::beginIf(const Op &op) {
-  bool holds = bindings->trips(program->engine, op.loop(), ++reached[op.loop()]) != 0;
+  bool holds = tripsOf(op.loop()) != 0;
   uint32_t partner = match[place];
   if (holds) {
     enter(op.loop(), 1);

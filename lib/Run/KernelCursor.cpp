@@ -12,7 +12,8 @@ KernelCursor::KernelCursor(const Kernel &kernel, const Bindings &bindings, Engin
 /// The statement of a loop is reached; whether that makes an entry.
 bool KernelCursor::begin(LoopId loop) {
   EngineId who = engine.valid() ? engine : EngineId(0);
-  indices[loop].trips = static_cast<int64_t>(bindings.trips(who, loop, ++reached[loop]));
+  indices[loop].trips = static_cast<int64_t>(bindings.trips(
+      who, loop, ++reached[loop], [&](LoopId around) { return indices[around].iteration; }));
   return enter(loop, 0);
 }
 

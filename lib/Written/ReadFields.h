@@ -84,18 +84,21 @@ template <typename F> uint64_t readNumber(const JsonAt &at, const F &field) {
   return field.wordValue;
 }
 
-/// A number; or {"value": "n", "min": 1, "max": 9}; or {"while": "c"}.
+/// A number; or {"value": "n", "min": 1, "max": 9}, also with "formula"; or {"while": "c"}.
 inline void readTrip(const JsonAt &at, TripData &trip) {
   if (!at.isObject()) {
     trip.trips = at.unsignedIn(0, maxCount);
     return;
   }
   bool isGuard = at.find("while").has_value();
-  if (!isGuard && !at.find("value")) {
-    at.error("expected either 'value' or 'while'");
+  bool isFormula = !isGuard && at.find("formula").has_value();
+  if (!isGuard && !isFormula && !at.find("value")) {
+    at.error("expected one of 'value', 'formula' and 'while'");
   }
-  trip.kind = isGuard ? Trip::Kind::Guard : Trip::Kind::Value;
-  at.expectObject(isGuard ? Keys{"while"} : Keys{"value", "min", "max"});
+  trip.kind = isGuard ? Trip::Kind::Guard : isFormula ? Trip::Kind::Formula : Trip::Kind::Value;
+  at.expectObject(isGuard     ? Keys{"while"}
+                  : isFormula ? Keys{"formula", "min", "max"}
+                              : Keys{"value", "min", "max"});
   if (std::optional<JsonAt> symbol = at.find(toString(trip.kind))) {
     trip.symbol = symbol->string();
   }

@@ -137,7 +137,8 @@ void KernelResolver::add(const BufferData &data, Location place) {
 // The tree
 //===----------------------------------------------------------------------===//
 
-Trip KernelResolver::tripOf(const TripData &data) {
+Trip KernelResolver::tripOf(const LoopData &loop) {
+  const TripData &data = loop.trip;
   switch (data.kind) {
   case Trip::Kind::Constant:
     return KernelBuilder::constant(data.trips);
@@ -145,14 +146,35 @@ Trip KernelResolver::tripOf(const TripData &data) {
     return builder.value(data.symbol, data.min, data.max);
   case Trip::Kind::Guard:
     return builder.guard(data.symbol);
+  case Trip::Kind::Formula:
+    return formulaOf(loop);
   }
   return {};
+}
+
+Trip KernelResolver::formulaOf(const LoopData &loop) {
+  const TripData &data = loop.trip;
+  std::string problem;
+  std::optional<ParsedAccess> formula = parseFormula(data.symbol, problem);
+  if (!formula) {
+    errors.error(at("trips"), fmt::format("'{}' does not say how often '{}' runs: {}", data.symbol,
+                                          loop.name, problem));
+    return KernelBuilder::constant(0);
+  }
+  if (aloneIn(*formula).empty() && (data.min != 0 || data.max)) {
+    errors.error(
+        at("trips"),
+        fmt::format("'min' and 'max' bound a run-time value, as in 'trips = \"$n\" min 1'; "
+                    "those of '{}' follow from the bounds of what it names",
+                    data.symbol));
+  }
+  return builder.formula(formulaText(*formula), data.min, data.max);
 }
 
 void KernelResolver::open(const LoopData &data, Location place) {
   where = place;
   opened.push_back(false);
-  LoopId id = builder.beginLoop(data.name, tripOf(data.trip), !data.divergent, where);
+  LoopId id = builder.beginLoop(data.name, tripOf(data), !data.divergent, where);
   loops.add(builder.peek().loops[id].name, id);
   // Numbers too large for the core are judged by check().
   uint64_t most = data.unroll == allIterations ? fullyUnrolled : maxCount + 1;

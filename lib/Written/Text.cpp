@@ -48,7 +48,7 @@ void appendClause(std::string &out, const TripData &trip) {
   if (trip.kind == Trip::Kind::Guard) {
     return appendWord(out, "while", trip.symbol);
   }
-  appendWord(out, "trips", trip.symbol);
+  appendWord(out, trip.kind == Trip::Kind::Formula ? "trips =" : "trips", trip.symbol);
   if (trip.min != 0) {
     appendWord(out, "min", trip.min);
   }

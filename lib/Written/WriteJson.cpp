@@ -40,7 +40,7 @@ static void appendKey(std::string &out, std::string_view key) {
   out += "\": ";
 }
 
-/// A number, or {"value": "n", "min": 1, "max": 9}, or {"while": "c"}.
+/// A number, or {"value": "n", "min": 1, "max": 9}, also with "formula", or {"while": "c"}.
 static void appendTrip(std::string &out, const TripData &trip) {
   if (trip.kind == Trip::Kind::Constant) {
     return appendNumber(out, trip.trips);

@@ -209,7 +209,8 @@ private:
   void noteLongRuns(const TripChoice &choice) {
     for (const InstanceTrips &trips : choice) {
       const Trip &trip = kernel.loops[trips.loop].trip;
-      if (trip.kind == Trip::Kind::Value && trip.min > options.maxTrips) {
+      bool isNumber = trip.kind == Trip::Kind::Value || trip.kind == Trip::Kind::Formula;
+      if (isNumber && trip.min > options.maxTrips) {
         longRuns[trips.loop].insert(trips.trips.begin(), trips.trips.end());
       }
     }
@@ -321,7 +322,7 @@ private:
   bool hasShortRuns() const {
     return std::ranges::any_of(kernel.loops, [&](const Loop &loop) {
       return !loop.isBranch() && loop.trip.kind != Trip::Kind::Constant &&
-             (loop.trip.kind != Trip::Kind::Value || loop.trip.min <= options.maxTrips);
+             (loop.trip.kind == Trip::Kind::Guard || loop.trip.min <= options.maxTrips);
     });
   }
 

@@ -115,6 +115,57 @@ const ListedCase listedCases[] = {
              [&] { w.op(2, "other", {"X[(A + 1) mod 2]"}, {}); });
        });
      }},
+    // The second loop reads from behind: its first run needs the last of the first loop.
+    {"readFromBehind", 0,
+     [](Writer &w) {
+       w.buffer("X", {8});
+       w.loop("A", w.b.formula("$n", 0, 8), [&] { w.op(0, "load", {}, {"X[A]"}); });
+       w.loop("B", w.b.formula("$n"), [&] { w.op(1, "use", {"X[$n - 1 - B]"}, {}); });
+     }},
+    {"elementsOfTiedLoops", 0,
+     [](Writer &w) {
+       w.buffer("X", {16});
+       w.loop("A", w.b.formula("$n", 0, 8), [&] { w.op(0, "load", {}, {"X[A + $n]"}); });
+       w.loop("B", w.b.formula("$n"), [&] { w.op(1, "use", {"X[$n + B]"}, {}); });
+     }},
+    {"lastIterationOnly", 0,
+     [](Writer &w) {
+       w.buffer("X", {1});
+       w.loop("A", w.b.formula("$n", 1, 8), [&] { w.op(0, "load", {}, {"X if A == $n - 1"}); });
+       w.op(1, "use", {"X"}, {});
+     }},
+    // Causal attention: the block on the diagonal is the last of its row.
+    {"triangle", 1,
+     [](Writer &w) {
+       w.buffer("K", {8});
+       w.buffer("S", {1});
+       w.loop("A", w.b.formula("$n", 0, 8), [&] {
+         w.op(0, "load", {}, {"K[A]"});
+         w.loop("B", w.b.formula("A + 1"), [&] { w.op(1, "dot", {"K[B]"}, {}, {"S"}); });
+         w.op(2, "store", {"S"}, {});
+       });
+     }},
+    // Solving a triangular system: each row needs all that were solved before.
+    {"triangularSolve", 1,
+     [](Writer &w) {
+       w.buffer("X", {8});
+       w.buffer("S", {1});
+       w.loop("A", w.b.formula("$n", 0, 8), [&] {
+         w.op(0, "clear", {}, {"S"});
+         w.loop("B", w.b.formula("A"), [&] { w.op(1, "sum", {"X[B]"}, {}, {"S"}); });
+         w.op(2, "solve", {"S"}, {"X[A]"});
+       });
+     }},
+    // What is left of the row.
+    {"shrinking", 2,
+     [](Writer &w) {
+       w.buffer("X", {8});
+       w.loop("A", w.b.formula("$n", 0, 8), [&] { w.op(0, "load", {}, {"X[A]"}); });
+       w.loop("I", w.b.formula("$n"), [&] {
+         w.loop("J", w.b.formula("$n - I"), [&] { w.op(1, "use", {"X[I + J]"}, {}); });
+       });
+       w.loop("B", w.b.formula("$n"), [&] { w.op(2, "store", {}, {"X[B]"}); });
+     }},
     // The loop that the first slot is loaded for may run no time.
     {"firstAndLastRingPositions", 0,
      [](Writer &w) {

@@ -23,6 +23,7 @@ Kernel randomAccesses(uint64_t seed, fuzz::Tiles tiles) {
   options.ifPercent = 8;
   options.constantPercent = 50;
   options.guardPercent = 8;
+  options.formulaPercent = seed % 3 == 0 ? 45 : 0;
   return fuzz::randomKernel(seed, options);
 }
 
@@ -43,6 +44,20 @@ std::function<uint64_t(LoopId, uint64_t)> randomTrips(const Kernel &kernel, uint
     uint64_t last = std::clamp(longest, loop.trip.min, most);
     return first + random.below(last - first + 1);
   };
+}
+
+std::map<std::string, int64_t> randomValues(const Kernel &kernel, uint64_t seed, uint64_t shortest,
+                                            uint64_t longest) {
+  std::map<std::string, int64_t> values;
+  for (const RunValue &value : kernel.values) {
+    uint64_t most = value.max.value_or(std::max(longest, value.min));
+    uint64_t first = std::clamp(shortest, value.min, most);
+    uint64_t last = std::clamp(longest, value.min, most);
+    Random random(seed * 1'000'003 + values.size());
+    values[std::string(kernel.text(value.name))] =
+        static_cast<int64_t>(first + random.below(last - first + 1));
+  }
+  return values;
 }
 
 } // namespace tally::oracle

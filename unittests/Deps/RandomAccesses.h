@@ -11,6 +11,7 @@
 #include "RandomKernel.h"
 
 #include <functional>
+#include <map>
 
 namespace tally::oracle {
 
@@ -21,6 +22,10 @@ Kernel randomAccesses(uint64_t seed, fuzz::Tiles tiles = fuzz::Tiles::Inside);
 /// limits for loops whose trips are not constant.
 std::function<uint64_t(LoopId, uint64_t)> randomTrips(const Kernel &kernel, uint64_t seed,
                                                       uint64_t shortest, uint64_t longest);
+
+/// The values of its formulas, within the same limits.
+std::map<std::string, int64_t> randomValues(const Kernel &kernel, uint64_t seed, uint64_t shortest,
+                                            uint64_t longest);
 
 } // namespace tally::oracle
 

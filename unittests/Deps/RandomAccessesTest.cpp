@@ -37,7 +37,7 @@ TEST(RandomAccessesTest, noTileLeavesItsBuffer) {
     Kernel kernel = randomAccesses(seed);
     for (uint64_t longest : {3, 6}) {
       TripsOf trips = randomTrips(kernel, seed, 0, longest);
-      Enumeration run(kernel, trips);
+      Enumeration run(kernel, trips, randomValues(kernel, seed, 0, 5));
       EXPECT_TRUE(run.beyond().empty()) << "seed " << seed << "\n" << writeKernelJson(kernel);
     }
   }

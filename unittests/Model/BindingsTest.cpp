@@ -189,3 +189,76 @@ TEST(BindingsTest, refuses) {
             "error: in '--trips=A@act=2': 'A' is uniform, so it runs equally often on all engines; "
             "drop '@act', or make it divergent in the kernel\n");
 }
+
+namespace {
+
+/// A: $n times, 1 to 8; B in A: A + 1 times; C in A: $n - A times; D: $n times.
+struct Tied {
+  KernelBuilder b{"k"};
+  EngineId act = b.engine("act");
+  LoopId a, bb, c, d;
+  Kernel kernel;
+
+  Tied() {
+    a = b.beginLoop("A", b.formula("$n", 1));
+    bb = b.beginLoop("B", b.formula("A + 1"));
+    b.endLoop();
+    c = b.beginLoop("C", b.formula("$n - A * 2"));
+    b.endLoop();
+    b.endLoop();
+    d = b.beginLoop("D", b.formula("$n", 0, 8));
+    b.endLoop();
+    kernel = b.finish();
+  }
+
+  uint64_t trips(const Bindings &bindings, LoopId loop, int64_t iterationOfA) const {
+    return bindings.trips(act, loop, 1, [&](LoopId) { return iterationOfA; });
+  }
+
+  std::string refused(std::vector<std::string> trips) const {
+    Diagnostics diagnostics;
+    Bindings::parse(kernel, trips, 0, diagnostics);
+    return render(diagnostics, {});
+  }
+};
+
+} // namespace
+
+TEST(BindingsTest, formulasFollowFromOneValue) {
+  Tied t;
+  ASSERT_EQ(t.kernel.values.size(), 1u);
+  Bindings bindings(t.kernel);
+  EXPECT_EQ(t.trips(bindings, t.a, 0), 2u); // not bound
+  bindings.setValue(RunValueId(0), 5);
+  EXPECT_EQ(t.trips(bindings, t.a, 0), 5u);
+  EXPECT_EQ(t.trips(bindings, t.d, 0), 5u);
+  EXPECT_EQ(t.trips(bindings, t.bb, 3), 4u);
+  EXPECT_EQ(t.trips(bindings, t.c, 2), 1u);
+  EXPECT_EQ(t.trips(bindings, t.c, 4), 0u); // not -3
+}
+
+TEST(BindingsTest, boundsOfFormulasFollow) {
+  Tied t;
+  auto boundsOf = [&](LoopId loop) {
+    const Trip &trip = t.kernel.loops[loop].trip;
+    return std::pair(trip.least(), trip.most());
+  };
+  using Bounds = std::pair<uint64_t, std::optional<uint64_t>>;
+  EXPECT_EQ(boundsOf(t.a), Bounds(1, 8));
+  EXPECT_EQ(boundsOf(t.d), Bounds(1, 8));
+  EXPECT_EQ(boundsOf(t.bb), Bounds(1, 8));
+  EXPECT_EQ(boundsOf(t.c), Bounds(0, 8));
+}
+
+TEST(BindingsTest, aValueIsOneNumber) {
+  Tied t;
+  EXPECT_EQ(t.refused({"n=4"}), "");
+  EXPECT_NE(t.refused({"n=4,5"}).find("'$n' is one number for the whole run"), std::string::npos);
+  EXPECT_NE(t.refused({"n@act=4"}).find("'$n' is one number for the whole run"), std::string::npos);
+  EXPECT_NE(t.refused({"n=4", "n=5"}).find("'$n' is given twice"), std::string::npos);
+  EXPECT_NE(t.refused({"n=9"}).find("'$n' is at most 8, not 9"), std::string::npos);
+  EXPECT_NE(t.refused({"n=0"}).find("'$n' is at least 1, not 0"), std::string::npos);
+  EXPECT_NE(t.refused({"B=2"}).find("follows from 'trips = \"A + 1\"'; it needs no number"),
+            std::string::npos);
+  EXPECT_NE(t.refused({"C=2"}).find("'trips = \"$n - A * 2\"'; bind 'n'"), std::string::npos);
+}

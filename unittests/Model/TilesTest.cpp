@@ -44,7 +44,7 @@ struct Example {
   std::optional<int64_t> first(LoopIndex ofA, LoopIndex ofB) const {
     const BodyTile &tile = tiles()[ofY];
     return tile.valueAt(tile.access.dims[0].first,
-                        [&](LoopId loop) { return loop == a ? ofA : ofB; });
+                        [&](LoopId loop) { return loop == a ? ofA : ofB; }, {});
   }
 };
 
@@ -83,7 +83,7 @@ TEST(TilesTest, valuesAreThoseOfTheIteration) {
 TEST(TilesTest, guardsMayHold) {
   Example k("X[A] if A < 2 and B < $n");
   auto mayHold = [&](int64_t iteration) {
-    return k.tiles()[k.ofY].mayHold([&](LoopId) { return LoopIndex{iteration, 0, 0}; });
+    return k.tiles()[k.ofY].mayHold([&](LoopId) { return LoopIndex{iteration, 0, 0}; }, {});
   };
   EXPECT_TRUE(mayHold(1));
   EXPECT_FALSE(mayHold(2));

@@ -14,6 +14,7 @@ import sys
 
 from documents import (Code, If, Kernel, Loop, Machine, OPERATIONS, Wrong, check_fields, check_listed, check_schema, is_number,
                        items, one_of, parse, read_ids)
+from tiles import trip_bounds
 
 NOTES = ("accesses", "granted", "waits-longer")
 
@@ -79,9 +80,9 @@ class KernelWriter(Text):
 
     def kinds(self):
         """By the name of each loop or branch, what it is."""
-        found = {}
+        found, bounds = {}, trip_bounds(self.kernel)
         for loop in self.kernel.loops.values():
-            found[loop.name] = "loop" + trips(loop) + divergent(loop)
+            found[loop.name] = "loop" + trips(loop, *bounds[loop.name]) + divergent(loop)
         for branch in self.kernel.ifs.values():
             found[branch.then.name] = "then" + divergent(branch)
             found[branch.otherwise.name] = "else" + divergent(branch)
@@ -131,12 +132,12 @@ class KernelWriter(Text):
         return f"({head}{''.join(f' ({loop} {step})' for loop, step in steps)})"
 
 
-def trips(loop):
+def trips(loop, least, most):
     if loop.constant:
-        return f" (trips {loop.least} {loop.least})"
-    if loop.most is not None:
-        return f" (trips {loop.least} {loop.most})"
-    return f" (trips {loop.least})" if loop.least else ""
+        return f" (trips {least} {least})"
+    if most is not None:
+        return f" (trips {least} {most})"
+    return f" (trips {least})" if least else ""
 
 
 def divergent(statement):

@@ -54,12 +54,19 @@ def draw(kernel, random, distances, values, turn, most):
     for loop in kernel.loops.values():
         for name in names(kernel, loop, random):
             trips[name] = draw_trips(random, loop, distances[loop.name], turn, most, loop.name == long_loop)
-        if loop.constant:
-            del trips[loop.name]
+        if loop.constant or loop.formula:
+            for name in [name for name in trips if name.split("@")[0] == loop.name]:
+                del trips[name]
     for branch in kernel.ifs.values():
         for name in names(kernel, branch, random):
             takes[name] = [random.randrange(2) for _ in range(random.randrange(1, 6))]
-    return Choice(trips, takes, {name: random.randrange(4) for name in values})
+    return Choice(trips, takes, {name: draw_value(random, *bounds, turn, most) for name, bounds in values.items()})
+
+
+def draw_value(random, least, most_allowed, turn, most):
+    """The first choices are plain here, too."""
+    drawn = turn + 1 if turn < 3 else random.choice((0, 1, 2, 3, 3, 5, 8))
+    return clip(min(drawn, most), least, most_allowed)
 
 
 def names(kernel, what, random):

@@ -40,6 +40,7 @@ class Control:
         self.choice = choice
         self.steps_left = most
         self.registers = [0] * len(code.registers.get(engine, []))  # [Json.md#registers]
+        self.iterations = {}  # of loops, from 0
         self.reached = {}
         self.operations = []
         self.waiting_for = ()
@@ -83,8 +84,9 @@ class Control:
 
     def do_loop(self, operation):
         loop = self.kernel.loops[operation["loop"]]
-        trips = self.choice.trips_of(loop, self.engine, self.reach(loop))
+        trips = self.choice.trips_of(loop, self.engine, self.reach(loop), self.iterations)
         for iteration in range(1, trips + 1):
+            self.iterations[loop.name] = iteration - 1
             if operation["counter"] is not None:
                 self.registers[operation["counter"]] = iteration % self.machine.range
             self.block(operation["body"])

@@ -235,11 +235,15 @@ class Instruction:
 
 
 class Loop:
-    """Its trips: `least` to `most`, equal for a constant; `most` is None without a bound."""
+    """Its trips: `least` to `most`, equal for a constant; `most` is None without a bound.
 
-    def __init__(self, name, value, least, most, uniform):
+    Where a formula gives them, `formula` is its text, and `least` and `most` are those that are stated.
+    """
+
+    def __init__(self, name, value, least, most, formula, uniform):
         self.name = name
         self.value = value
+        self.formula = formula
         self.least = least
         self.most = most
         self.uniform = uniform
@@ -450,18 +454,20 @@ def check_sync(value, path):
 
 
 def read_trips(value, path):
-    """[Json.md#a-kernel]: value (None for a constant), least, most."""
+    """[Json.md#a-kernel]: value (None for a constant), least, most, formula."""
     if is_number(value):
-        return None, number(value, path), value
+        return None, number(value, path), value, None
     if isinstance(value, dict) and "while" in value:
         check_fields(value, path, ("while",))
-        return text(value["while"], path), 0, None
-    check_fields(value, path, ("value",), ("min", "max"))
+        return text(value["while"], path), 0, None, None
+    key = "formula" if isinstance(value, dict) and "formula" in value else "value"
+    check_fields(value, path, (key,), ("min", "max"))
     least = number(value.get("min", 0), path + ".min")
     most = value.get("max")
     if most is not None:
         number(most, path + ".max", least)
-    return text(value["value"], path + ".value"), least, most
+    named = text(value[key], f"{path}.{key}")
+    return named, least, most, named if key == "formula" else None
 
 
 def common_loops(one, other):

@@ -134,9 +134,10 @@ class KernelDrawer:
         return statement
 
     def loop(self, around, depth):
-        loop = {"loop": self.name("L"), "trips": self.trips()}
+        loop = {"loop": self.name("L"), "trips": self.trips(around)}
         constant = isinstance(loop["trips"], int)
-        if self.divergent and not constant and self.feature("divergent", 0.5):
+        follows = not constant and "formula" in loop["trips"]
+        if self.divergent and not constant and not follows and self.feature("divergent", 0.5):
             loop["uniform"] = False
         if self.feature("unroll", 0.08):
             loop["unroll"] = "full" if constant and self.chance(0.5) else self.random.choice((2, 3, 4))
@@ -146,18 +147,34 @@ class KernelDrawer:
         self.features.add("nested" if any(kind == "loop" for kind, _ in around) else "loop")
         return loop
 
-    def trips(self):
+    def trips(self, around):
         if self.constant or self.chance(0.2):
             self.features.add("constant trips")
             return self.random.choice((0, 1, 2, 2, 3, 4, 5, 7))
         if self.feature("while", 0.08):
             return {"while": self.name("w")}
+        if self.feature("formula", 0.25):
+            return self.formula([loop["loop"] for kind, loop in around if kind == "loop"])
         trips = {"value": self.random.choice("nmk")}
         if self.feature("min", 0.25):
             trips["min"] = self.random.randrange(1, 3)
         if self.feature("max", 0.9 if self.few_bits else 0.5):
             trips["max"] = trips.get("min", 0) + self.random.choice((1, 2, 3, 5, 8, 20, 60, 300))
         return trips
+
+    def formula(self, loops):
+        """Of few values, so that sibling loops have one; and of the loops around."""
+        value = self.random.choice(("$t", "$t", "$s"))
+        if loops and self.chance(0.6):
+            loop = self.random.choice(loops)
+            return {"formula": self.random.choice((f"{loop} + 1", f"{value} - {loop}", f"{value} - {loop} - 1", loop,
+                                                   f"2*{loop}", f"{loop} mod 2 + 1", f"{loop} floordiv 2 + 1"))}
+        if self.chance(0.3):
+            return {"formula": self.random.choice((f"{value} + 1", f"{value} - 1", f"2*{value}", f"4 - {value}"))}
+        formula = {"formula": value}
+        if self.feature("max", 0.9 if self.few_bits else 0.3):
+            formula["max"] = self.random.choice((3, 5, 8, 20))
+        return formula
 
     def branch(self, around, depth):
         branch = {"if": self.name("c")}

@@ -23,7 +23,7 @@ from choices import choose
 from control import ISSUE, NotAsTheKernel, RESET, WAIT, operations_of
 from order import Epochs, Progress, Reach, System
 from schedules import Search
-from tiles import Memory, TooLarge, conflict, values_of
+from tiles import Memory, TooLarge, conflict, formula_of, values_of
 from walk import Choice, Limit, Meaning
 
 MOST_STEPS = 20_000  # of control and of walks, under one choice
@@ -100,7 +100,8 @@ def outline(kernel, split):
 
     def statement(item):
         if isinstance(item, documents.Loop):
-            trips = (item.value, item.least, item.most, item.uniform)
+            value = formula_of(item.formula) if item.formula else item.value
+            trips = (value, item.least, item.most, item.uniform)
             return ("loop", item.name, trips, body(item.body.statements))
         if isinstance(item, documents.If):
             return ("if", item.name, item.uniform, body(item.then.statements), body(item.otherwise.statements))

@@ -253,9 +253,9 @@ class MemoryTest(unittest.TestCase):
 class AskedTest(unittest.TestCase):
     """Eq. 1, counted by hand."""
 
-    def asked(self, body, dependence, trips=None, takes=None):
+    def asked(self, body, dependence, trips=None, takes=None, values=None):
         kernel = documents.Kernel(make_kernel(body, [dependence]))
-        meaning = Meaning(kernel, Choice(trips or {}, takes or {}, {}))
+        meaning = Meaning(kernel, Choice(trips or {}, takes or {}, values or {}))
         return [run.asked[0][1] for run in meaning.in_order() if run.asked]
 
     def test_one_loop(self):
@@ -269,6 +269,20 @@ class AskedTest(unittest.TestCase):
         self.assertEqual(self.asked(body, dep("p", "c", distance={"B": 1})), [0, 1, 2, 0, 4, 5])
         self.assertEqual(self.asked(body, dep("p", "c", distance={"A": 1, "B": -1})), [0, 0, 0, 2, 3, 3])
         self.assertEqual(self.asked(body, dep("p", "c", flat=2)), [0, 0, 1, 2, 3, 4])
+
+    def test_trips_that_follow(self):
+        inner = loop("B", {"formula": "A + 1"}, instr("p", "a"))
+        body = [loop("A", {"formula": "$n"}, inner, instr("c", "b"))]
+        self.assertEqual(self.asked(body, dep("p", "c"), values={"n": 3}), [1, 3, 6])
+        body = [loop("A", 4, loop("B", {"formula": "$n - 2*A"}, instr("p", "a")), instr("c", "b"))]
+        self.assertEqual(self.asked(body, dep("p", "c"), values={"n": 5}), [5, 8, 9, 9])
+
+    def test_bounds_of_formulas(self):
+        body = [loop("A", {"formula": "$n", "min": 1, "max": 8}, loop("B", {"formula": "A + 1"}),
+                     loop("C", {"formula": "3 - 2*A"}), loop("D", {"formula": "$n + A mod 4 floordiv 2 - $m"})),
+                loop("E", {"formula": "$n", "max": 9})]
+        bounds = tiles.trip_bounds(documents.Kernel(make_kernel(body)))
+        self.assertEqual(bounds, {"A": (1, 8), "B": (1, 8), "C": (0, 3), "D": (0, 9), "E": (1, 8)})
 
     def test_nested_producer(self):
         body = [loop("A", 3, loop("B", "n" and {"value": "n"}, instr("p", "a")), instr("c", "b"))]

@@ -7,7 +7,7 @@ part of the buffer.
 
 import re
 
-from documents import Wrong
+from documents import BIGGEST, Wrong
 
 LETTERS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 NAME_REST = LETTERS | set("0123456789.")
@@ -102,6 +102,11 @@ class TileParser:
                 guards.append(self.guard())
         self.take("end")
         return buffer, dims, guards
+
+    def parse_formula(self):
+        value = self.expression()
+        self.take("end")
+        return value
 
     def name(self):
         if self.next_is("quoted"):
@@ -276,21 +281,98 @@ class Access:
         return Touch(self.buffer, self.kind, dims)
 
 
+TILE_ONLY = (0, 3)  # a value that gives no trips may be anything; so small, most tiles hold it
+
+
 def values_of(kernel):
-    """The names of run-time values `$n` in the tiles of a kernel."""
-    names = set()
+    """The run-time values `$n` in the tiles and formulas of a kernel: for each name its bounds."""
+    formulas = [(loop, TileParser(loop.formula).parse_formula()) for loop in kernel.loops.values() if loop.formula]
+    tied = {name: (0, None) for _, formula in formulas for name in names_of_values(formula)}
+    for loop, formula in formulas:
+        if formula[0] == "value":
+            tied[formula[1]] = narrower(tied[formula[1]], (loop.least, loop.most))
+    found = {name: TILE_ONLY for instruction in kernel.instructions.values() for _, tile in instruction.accesses
+             for name in names_of_values(list(TileParser(tile).parse()[1:]))}
+    return dict(sorted((found | tied).items()))
 
-    def collect(part):
-        if isinstance(part, tuple) and part and part[0] == "value":
-            names.add(part[1])
-        elif isinstance(part, (tuple, list)):
-            for inner in part:
-                collect(inner)
 
-    for instruction in kernel.instructions.values():
-        for _, tile in instruction.accesses:
-            collect(list(TileParser(tile).parse()[1:]))
-    return sorted(names)
+def names_of_values(part):
+    if isinstance(part, tuple) and part and part[0] == "value":
+        return {part[1]}
+    inner = part if isinstance(part, (tuple, list)) else ()
+    return set().union(*(names_of_values(each) for each in inner))
+
+
+def formula_of(text):
+    """A formula without what can be written in two ways: numbers stand last in products."""
+    def settled(part):
+        if not isinstance(part, tuple):
+            return part
+        part = tuple(map(settled, part))
+        return ("*", part[2], part[1]) if part[0] == "*" and part[1][0] == "number" else part
+    return settled(TileParser(text).parse_formula())
+
+
+def narrower(one, other):
+    """[Language.md#trips-that-are-tied]: all bounds of a value count."""
+    mosts = [most for _, most in (one, other) if most is not None]
+    return max(one[0], other[0]), min(mosts, default=None)
+
+
+def range_of(expression, bounds, loops):
+    """[Certificate.md#the-format]: between which numbers an expression lies, None where there is no bound.
+
+    `bounds` are those of values, `loops` those of trips of the loops around. Each name counts by itself.
+    """
+    kind = expression[0]
+    if kind == "number":
+        return expression[1], expression[1]
+    if kind == "value":
+        return bounds[expression[1]]
+    if kind == "iteration":
+        most = loops[expression[1]][1]
+        return 0, None if most is None else most - 1
+    first, last = range_of(expression[1], bounds, loops)
+    if kind == "negative":
+        return negated((first, last))
+    if kind == "mod":
+        modulus = expression[2]
+        if first is None or last is None or first // modulus != last // modulus:
+            return 0, modulus - 1
+        return first % modulus, last % modulus
+    if kind == "floordiv":
+        return tuple(None if end is None else end // expression[2] for end in (first, last))
+    other = range_of(expression[2], bounds, loops)
+    if kind == "*":
+        return times((first, last), other)
+    other = negated(other) if kind == "-" else other
+    return tuple(None if None in ends else sum(ends) for ends in zip((first, last), other))
+
+
+def negated(bounds):
+    first, last = bounds
+    return None if last is None else -last, None if first is None else -first
+
+
+def times(one, other):
+    """One of the two is a number."""
+    (factor, _), bounds = (one, other) if one[0] is not None and one[0] == one[1] else (other, one)
+    first, last = (None if end is None else end * abs(factor) for end in bounds)
+    return (0, 0) if factor == 0 else negated((first, last)) if factor < 0 else (first, last)
+
+
+def trip_bounds(kernel):
+    """For each loop the fewest and the most trips; None: without a bound."""
+    values = values_of(kernel)
+    bounds = {}
+    for loop in kernel.loops.values():  # those around come first
+        bounds[loop.name] = loop.least, loop.most
+        if loop.formula:
+            first, last = range_of(TileParser(loop.formula).parse_formula(), values, bounds)
+            last = None if last is None or last >= BIGGEST else max(last, 0)
+            first = min(max(first or 0, 0), BIGGEST if last is None else last)
+            bounds[loop.name] = first, last
+    return bounds
 
 
 # ---- Conflicts [Json.md#which-tiles-conflict] ---------------------------------------------

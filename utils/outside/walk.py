@@ -7,7 +7,7 @@ own history [Json.md#what-a-dependence-asks]. Engines that agree on all decision
 import bisect
 
 from documents import common_loops, If, Loop
-from tiles import Access, Surroundings
+from tiles import Access, evaluate, Surroundings, TileParser
 
 
 # ---- Decisions ----------------------------------------------------------------------------
@@ -25,9 +25,13 @@ class Choice:
         self.takes = takes
         self.values = values
 
-    def trips_of(self, loop, engine, reached):
+    def trips_of(self, loop, engine, reached, iterations):
+        """`iterations` are those of the loops around."""
         if loop.constant:
             return loop.least
+        if loop.formula:
+            formula = TileParser(loop.formula).parse_formula()
+            return max(0, evaluate(formula, Surroundings(iterations, {}, {}, self.values)))
         listed = self.find(self.trips, loop, engine) or [max(2, loop.least)]
         return clip(listed[reached % len(listed)], loop.least, loop.most)
 
@@ -118,7 +122,8 @@ class Walk:
                 self.add_run(statement, iterations, here)
 
     def enter_loop(self, loop, iterations, place):
-        trips = self.choice.trips_of(loop, self.engine, self.reach(loop))
+        around = {outer.name: at for outer, at in zip(loop.body.loops, iterations)}
+        trips = self.choice.trips_of(loop, self.engine, self.reach(loop), around)
         for iteration in range(trips):
             self.trips_now[loop.name] = trips
             self.enter(loop.body, iterations + (iteration,), place + (iteration,))

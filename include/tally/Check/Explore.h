@@ -220,11 +220,12 @@ struct InstanceOptions {
 uint64_t longestDistance(const Kernel &kernel, LoopId loop);
 
 /// One choice of trips: what a loop or branch does at each of its entries, on all engines or, if it
-/// is divergent, on each.
+/// is divergent, on each. Or what a value is.
 struct InstanceTrips {
-  LoopId loop;
+  LoopId loop;     ///< of a value that by which it is known
   EngineId engine; ///< none: all
   std::vector<uint64_t> trips;
+  RunValueId value = {};
 };
 
 using TripChoice = std::vector<InstanceTrips>;
@@ -250,10 +251,12 @@ private:
   friend class InstanceWalk;
 
   std::vector<uint64_t> optionsOf(LoopId loop) const;
+  std::vector<uint64_t> offered(uint64_t least, std::optional<uint64_t> most, LoopId loop) const;
 
   const Kernel &kernel;
   InstanceOptions options;
-  IdVector<LoopId, std::vector<uint64_t>> counts; ///< what a loop may do
+  IdVector<LoopId, std::vector<uint64_t>> counts;      ///< what a loop may do
+  IdVector<RunValueId, std::vector<uint64_t>> numbers; ///< what a value may be
 
   struct Decision {
     uint32_t chosen;

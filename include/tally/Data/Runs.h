@@ -33,11 +33,15 @@ public:
   /// The loops and branches around the instruction, outermost first, without the root.
   std::span<const LoopIndex> indices(Instance instance) const;
 
+  /// The values of the kernel.
+  std::span<const int64_t> values() const { return known; }
+
 private:
   /// Whether the fuel sufficed.
   bool walk(const Bindings &bindings, Fuel fuel);
 
   const Kernel &kernel;
+  std::vector<int64_t> known; ///< by value
   std::vector<Instance> inOrder;
   IdVector<InstrId, uint32_t> counts;
   IdVector<InstrId, std::vector<LoopIndex>> indicesOf;

@@ -41,6 +41,7 @@ struct Encounter {
   /// Of each of the two: the real loops around it; with `trips` and `total` where tiles ask for
   /// them, of branches, too.
   std::array<std::map<LoopId, LoopIndex>, 2> at;
+  std::map<RunValueId, int64_t> values; ///< of those on which it depends
 };
 
 class EncounterFinder {

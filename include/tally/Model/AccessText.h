@@ -114,6 +114,15 @@ struct ParsedAccess {
   }
 };
 
+/// An expression alone, which says how often a loop runs: the first index of what has no buffer.
+std::optional<ParsedAccess> parseFormula(std::string_view text, std::string &error);
+
+/// Its canonical text.
+std::string formulaText(const ParsedAccess &formula);
+
+/// The run-time value that the formula is, and nothing else; empty if it is more.
+std::string_view aloneIn(const ParsedAccess &formula);
+
 /// Reads a tile; none and a reason that names the column (from 1) if it is not one.
 std::optional<ParsedAccess> parseAccess(std::string_view text, std::string &error);
 

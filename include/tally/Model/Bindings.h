@@ -3,6 +3,7 @@
 // What a kernel leaves to run time, bound the same way by every command:
 //
 //   --trips=A=64        every entry of loop A (or every loop with value "A") runs 64 times
+//   --trips=n=64        the value `$n` is 64, wherever it stands
 //   --trips=B=3,0,4     its entries run 3, 0, 4 times, then again from the start
 //   --trips=B@act=1,2   only on engine act; for divergent loops
 //   --guards=7          branches and while-loops: pseudo-random with this seed,
@@ -15,8 +16,9 @@
 #ifndef TALLY_MODEL_BINDINGS_H
 #define TALLY_MODEL_BINDINGS_H
 
-#include "tally/Model/Kernel.h"
+#include "tally/Model/Tiles.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -42,18 +44,40 @@ public:
   /// Sets the trips of a loop on one engine (none: on all), by entry, repeated when they run out.
   void set(LoopId loop, std::vector<uint64_t> tripsByEntry, EngineId engine = {});
 
+  /// Binds a value of the kernel for the whole run.
+  void setValue(RunValueId id, uint64_t number) { known[id.value] = static_cast<int64_t>(number); }
+
+  /// All values of the kernel, by number. One that was not bound is max(min, min(2, max)).
+  std::span<const int64_t> values() const { return known; }
+
   void setGuardSeed(uint64_t seed) { guardSeed = seed; }
 
-  /// How often loop `id` runs on `engine` the `entry`-th time (from 1) that its statement is
-  /// reached. For branches 0 or 1: the else-branch runs when the then-branch does not.
-  /// A run-time value that was not bound runs max(min, min(2, max)) times.
+  /// How often loop `id`, which has no formula, runs on `engine` the `entry`-th time (from 1) that
+  /// its statement is reached. For branches 0 or 1: the else-branch runs when the then-branch does
+  /// not. A run-time value that was not bound runs max(min, min(2, max)) times.
   uint64_t trips(EngineId engine, LoopId id, uint64_t entry) const;
 
-  /// The fewest and the most times that a loop may run, whatever its entries are.
+  /// The same of any loop: `iterationOf(loop)` is where each of those around it is, from 0.
+  template <typename IterationOf>
+  uint64_t trips(EngineId engine, LoopId id, uint64_t entry, const IterationOf &iterationOf) const {
+    if (kernel->loops[id].trip.kind != Trip::Kind::Formula) {
+      return trips(engine, id, entry);
+    }
+    const BodyTile &formula = kernel->tiles->formulaOf(id);
+    auto indexOf = [&](LoopId loop) {
+      return LoopIndex{static_cast<int64_t>(iterationOf(loop)), 0, 0};
+    };
+    int64_t count = *formula.valueAt(formula.access.dims[0].first, indexOf, known);
+    return static_cast<uint64_t>(std::max<int64_t>(count, 0));
+  }
+
+  /// The fewest and the most times that a loop may run, whatever its entries are. Of a formula that
+  /// is left to its values.
   std::pair<uint64_t, uint64_t> tripRange(LoopId id) const;
 
 private:
   const Kernel *kernel;
+  std::vector<int64_t> known; ///< by value
   /// By loop; each holds one list for all engines at index 0, then one per engine.
   IdVector<LoopId, std::vector<std::vector<uint64_t>>> byLoop;
   uint64_t guardSeed = 0;

@@ -43,6 +43,7 @@ using DepId = Id<struct DepTag>;
 using BufferId = Id<struct BufferTag>;
 using AccessId = Id<struct AccessTag>;
 using TileId = Id<struct TileTag>;
+using RunValueId = Id<struct RunValueTag>;
 
 /// The root body: entered once, before anything happens.
 inline constexpr LoopId rootLoop{0};
@@ -92,10 +93,12 @@ struct Trip {
     Constant, ///< `constant` times
     Value,    ///< a run-time value named `symbol`, between `min` and `max`
     Guard,    ///< while an opaque condition holds; for branches, if it holds
+    Formula,  ///< what the expression `symbol` says, as in `$n - i`; not at all below 1
   };
   Kind kind = Kind::Constant;
   uint64_t constant = 1;
   NameId symbol; ///< of a Value or a Guard; none: the loop's own name
+  /// Of a Formula they follow from what it names, as soon as a kernel is finished.
   uint64_t min = 0;
   std::optional<uint64_t> max;
 
@@ -110,7 +113,17 @@ struct Trip {
   bool operator==(const Trip &) const = default;
 };
 
-template <> inline constexpr auto wordsOf<Trip::Kind> = words("trips", "value", "while");
+template <> inline constexpr auto wordsOf<Trip::Kind> = words("trips", "value", "while", "formula");
+
+/// A number that is one and the same throughout a run: `$n`, where trips are given by it. A `$n`
+/// that gives no trips is not one of them: nothing is known of it.
+struct RunValue {
+  NameId name;
+  uint64_t min = 0; ///< it is never negative
+  std::optional<uint64_t> max;
+  LoopId loop; ///< the first with `trips = "$n"`; if there is none, the first that names it
+  bool isStated = false; ///< there is one: its text has the bounds
+};
 
 /// How a loop or an `if`, with all inside, is synchronised.
 enum class RegionSync : uint8_t {
@@ -250,6 +263,7 @@ struct Kernel {
   IdVector<BufferId, Buffer> buffers;
   IdVector<AccessId, Access> accesses;
   std::shared_ptr<const TileTable> tiles; ///< of the accesses, read (Tiles.h)
+  IdVector<RunValueId, RunValue> values;  ///< in the order of the loops that name them
   IdVector<DepId, Dep> deps;
   std::vector<DistanceComponent> components;
   std::vector<uint32_t> reserved; ///< numbers of semaphores that no code made for it uses
@@ -264,6 +278,11 @@ struct Kernel {
   std::string_view nameOf(LoopId id) const { return text(loops[id].name); }
 
   std::string_view nameOf(InstrId id) const { return text(instrs[id].name); }
+
+  std::string_view nameOf(RunValueId id) const { return text(values[id].name); }
+
+  /// The value `$name`; none if it gives no trips.
+  RunValueId valueNamed(std::string_view name) const;
 
   EngineId engineOf(InstrId id) const { return queues[instrs[id].queue].engine; }
 

@@ -54,6 +54,10 @@ public:
   Trip value(std::string_view symbol, uint64_t min = 0, std::optional<uint64_t> max = {});
   Trip guard(std::string_view symbol);
 
+  /// An expression in canonical text; only `$n` alone may have bounds, which are those of the
+  /// value.
+  Trip formula(std::string_view text, uint64_t min = 0, std::optional<uint64_t> max = {});
+
   LoopId beginLoop(std::string_view name, Trip trip, bool uniform = true, Location where = {});
   void endLoop();
 

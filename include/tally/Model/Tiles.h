@@ -17,6 +17,9 @@
 
 #include "tally/Model/AccessText.h"
 
+#include <map>
+#include <span>
+
 namespace tally {
 
 /// Where one of the loops around an instruction is.
@@ -55,17 +58,27 @@ struct BodyTile {
   LoopId home;
   NameId text;
   ParsedAccess access;
-  std::string problem;       ///< why the text is no tile; empty if it is one
-  std::vector<LoopId> loops; ///< by name: the loop or branch around; none if there is none
+  std::string problem;            ///< why the text is no tile; empty if it is one
+  std::vector<LoopId> loops;      ///< by name: the loop or branch around; none if there is none
+  std::vector<RunValueId> values; ///< by name: the value `$name`; none if nothing is known of it
 
   /// What a Loop, Total or Trips counts.
   LoopId loopOf(const TileExpr &node) const { return loops[node.name]; }
 
-  /// The value in an iteration: `indexOf(loop)` gives the LoopIndex of each loop around. None if it
-  /// depends on a run-time value.
+  /// Of a Symbol; none if nothing is known of it.
+  RunValueId valueOf(const TileExpr &node) const { return values[node.name]; }
+
+  /// Whether it is a run-time value of which nothing is known.
+  bool isOpen(const TileExpr &node) const {
+    return node.kind == TileExpr::Kind::Symbol && !valueOf(node).valid();
+  }
+
+  /// The value in an iteration: `indexOf(loop)` gives the LoopIndex of each loop around, `known`
+  /// the values of the kernel. None if it depends on a run-time value of which nothing is known.
   template <typename IndexOf>
-  std::optional<int64_t> valueAt(TileExprId id, const IndexOf &indexOf) const {
-    return valueOf(access, id, [&](const TileExpr &leaf) -> std::optional<int64_t> {
+  std::optional<int64_t> valueAt(TileExprId id, const IndexOf &indexOf,
+                                 std::span<const int64_t> known) const {
+    return tally::valueOf(access, id, [&](const TileExpr &leaf) -> std::optional<int64_t> {
       switch (leaf.kind) {
       case TileExpr::Kind::Loop:
         return indexOf(loopOf(leaf)).iteration;
@@ -74,22 +87,24 @@ struct BodyTile {
       case TileExpr::Kind::Trips:
         return indexOf(loopOf(leaf)).trips;
       default:
-        return std::nullopt;
+        return isOpen(leaf) ? std::nullopt : std::optional(known[valueOf(leaf).value]);
       }
     });
   }
 
   /// How many elements of a dimension.
   template <typename IndexOf>
-  std::optional<int64_t> sizeAt(const TileDim &dim, const IndexOf &indexOf) const {
-    return dim.size.valid() ? valueAt(dim.size, indexOf) : 1;
+  std::optional<int64_t> sizeAt(const TileDim &dim, const IndexOf &indexOf,
+                                std::span<const int64_t> known) const {
+    return dim.size.valid() ? valueAt(dim.size, indexOf, known) : 1;
   }
 
   /// Whether all guards hold; one that depends on a run-time value may.
-  template <typename IndexOf> bool mayHold(const IndexOf &indexOf) const {
+  template <typename IndexOf>
+  bool mayHold(const IndexOf &indexOf, std::span<const int64_t> known) const {
     for (const TileGuard &guard : access.guards) {
-      std::optional<int64_t> left = valueAt(guard.left, indexOf);
-      std::optional<int64_t> right = valueAt(guard.right, indexOf);
+      std::optional<int64_t> left = valueAt(guard.left, indexOf, known);
+      std::optional<int64_t> right = valueAt(guard.right, indexOf, known);
       if (left && right && !guard.holds(*left, *right)) {
         return false;
       }
@@ -102,7 +117,11 @@ struct BodyTile {
 /// has the wrong number of dimensions. Empty if it can.
 std::string tileProblem(const Kernel &kernel, const Buffer &buffer, const BodyTile &tile);
 
-/// All tiles of a kernel; its accesses know theirs by number, in the order of their first ones.
+/// Why this formula cannot say how often a loop runs; empty if it can.
+std::string formulaProblem(const Kernel &kernel, const BodyTile &formula);
+
+/// All tiles of a kernel, and the formulas of its loops; its accesses know theirs by number, in the
+/// order of their first ones.
 class TileTable {
 public:
   explicit TileTable(const Kernel &kernel);
@@ -113,11 +132,15 @@ public:
 
   const BodyTile &operator[](AccessId access) const { return tiles[tileOf[access]]; }
 
+  /// How often a loop with a Formula runs: the first index of what stands in the body around it.
+  const BodyTile &formulaOf(LoopId loop) const { return formulas.at(loop); }
+
   size_t size() const { return tiles.size(); }
 
 private:
   IdVector<TileId, BodyTile> tiles;
   IdVector<AccessId, TileId> tileOf;
+  std::map<LoopId, BodyTile> formulas;
 };
 
 } // namespace tally

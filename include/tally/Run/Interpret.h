@@ -117,6 +117,13 @@ private:
     ++place;
   }
 
+  uint64_t tripsOf(LoopId loop) {
+    auto iterationOf = [&](LoopId around) {
+      return stack[kernel->loops[around].depth - 1].iteration;
+    };
+    return bindings->trips(program->engine, loop, ++reached[loop], iterationOf);
+  }
+
   void enter(LoopId loop, uint64_t tripsOfIt) {
     stack.push_back({loop, 0});
     trips.push_back(tripsOfIt);

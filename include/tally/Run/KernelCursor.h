@@ -61,6 +61,9 @@ public:
   /// Where a loop or branch around is. Of others, where it was last.
   const LoopIndex &index(LoopId loop) const { return indices[loop]; }
 
+  /// The values of the kernel in this run.
+  std::span<const int64_t> values() const { return bindings.values(); }
+
   /// The same of all that are open, outermost first, without the root.
   template <typename Visit> void forIndices(Visit visit) const {
     for (size_t i = 1; i < open.size(); ++i) {

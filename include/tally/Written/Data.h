@@ -88,14 +88,14 @@ struct BufferData {
                  field("noalias", &BufferData::noalias, {.what = "a buffer"}));
 };
 
-/// How often a loop runs. In text `trips 64`, `trips "n" min 1`, `while "c"`; in JSON a number or
-/// an object.
+/// How often a loop runs. In text `trips 64`, `trips "n" min 1`, `trips = "$n - i"`, `while "c"`;
+/// in JSON a number or an object.
 struct TripData {
   Trip::Kind kind = Trip::Kind::Constant;
   uint64_t trips = 0;          ///< of a Constant
-  std::string symbol;          ///< of a Value or a Guard
-  uint64_t min = 0;            ///< of a Value
-  std::optional<uint64_t> max; ///< of a Value
+  std::string symbol;          ///< of a Value or a Guard; of a Formula, its text
+  uint64_t min = 0;            ///< of a Value, or of a Formula that is one run-time value
+  std::optional<uint64_t> max; ///< likewise
 
   static constexpr auto fields =
       std::tuple(field("kind", &TripData::kind), field("trips", &TripData::trips),

@@ -118,7 +118,8 @@ private:
   uint32_t weightOf(const QueueData &data);
   Location placeOf(const QueueData &data);
   std::vector<BufferId> earlierBuffers(const Names &names, std::string_view key);
-  Trip tripOf(const TripData &data);
+  Trip tripOf(const LoopData &data);
+  Trip formulaOf(const LoopData &data);
   void setSync(LoopId id, const std::string &name);
   void accesses(AccessKind kind, const Names &texts, std::string_view key);
   void access(AccessKind kind, const std::string &text, const Spot &spot);

@@ -105,10 +105,26 @@ private:
     return result;
   }
 
-  TripData tripData(const Loop &loop) const {
+  /// The bounds of a value stand at the first loop that it lets run.
+  TripData formulaData(LoopId id) const {
+    TripData data{Trip::Kind::Formula, 0, text(kernel.loops[id].trip.symbol), 0, {}};
+    for (const RunValue &value : kernel.values) {
+      if (value.isStated && value.loop == id) {
+        data.min = value.min;
+        data.max = value.max;
+      }
+    }
+    return data;
+  }
+
+  TripData tripData(LoopId id) const {
+    const Loop &loop = kernel.loops[id];
     const Trip &trip = loop.trip;
     if (trip.kind == Trip::Kind::Constant) {
       return {trip.kind, trip.constant, {}, 0, {}};
+    }
+    if (trip.kind == Trip::Kind::Formula) {
+      return formulaData(id);
     }
     return {trip.kind, 0, text(trip.symbol.valid() ? trip.symbol : loop.name), trip.min, trip.max};
   }
@@ -116,7 +132,7 @@ private:
   void loop(LoopId id) {
     const Loop &loop = kernel.loops[id];
     uint64_t unroll = loop.unroll == fullyUnrolled ? allIterations : loop.unroll;
-    form.open(LoopData{text(loop.name), tripData(loop), !loop.uniform, unroll,
+    form.open(LoopData{text(loop.name), tripData(id), !loop.uniform, unroll,
                        std::string(toString(loop.sync))},
               loop.where);
     body(id);

@@ -1,0 +1,24 @@
+//===- Values.h - Numbers that are the same throughout a run --------------===//
+//
+// A kernel has a value for each `$n` in the formulas of its loops. Its bounds are all of those that
+// stand at loops with `trips = "$n"`. How often any other formula lets its loop run follows from
+// the bounds of what it names.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TALLY_MODEL_VALUES_H
+#define TALLY_MODEL_VALUES_H
+
+#include "tally/Model/Kernel.h"
+
+namespace tally {
+
+/// Fills in the values of a kernel whose tiles are not read yet.
+void findValues(Kernel &kernel);
+
+/// Fills in the bounds of the trips of its loops, from those of its values.
+void boundFormulas(Kernel &kernel);
+
+} // namespace tally
+
+#endif // TALLY_MODEL_VALUES_H

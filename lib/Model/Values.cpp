@@ -1,0 +1,84 @@
+//===- Values.cpp - Numbers that are the same throughout a run ------------===//
+
+#include "tally/Model/Values.h"
+
+#include "tally/Model/Ranges.h"
+
+#include <algorithm>
+
+namespace tally {
+namespace {
+
+class ValueFinder {
+public:
+  explicit ValueFinder(Kernel &kernel) : kernel(kernel) {}
+
+  void add(LoopId id) {
+    const Trip &trip = kernel.loops[id].trip;
+    std::string ignored;
+    std::optional<ParsedAccess> formula = parseFormula(kernel.text(trip.symbol), ignored);
+    if (!formula) {
+      return; // check() says so
+    }
+    for (const TileExpr &node : formula->exprs) {
+      if (node.kind == TileExpr::Kind::Symbol) {
+        valueOf(formula->names[node.name], id);
+      }
+    }
+    if (std::string_view alone = aloneIn(*formula); !alone.empty()) {
+      bound(kernel.values[valueOf(alone, id)], id);
+    }
+  }
+
+private:
+  RunValueId valueOf(std::string_view name, LoopId loop) {
+    RunValueId known = kernel.valueNamed(name);
+    return known.valid() ? known
+                         : kernel.values.push({kernel.strings.intern(name), 0, {}, loop, false});
+  }
+
+  void bound(RunValue &value, LoopId loop) {
+    const Trip &trip = kernel.loops[loop].trip;
+    value.loop = value.isStated ? value.loop : loop;
+    value.isStated = true;
+    value.min = std::max(value.min, trip.min);
+    value.max = value.max && trip.max ? std::min(*value.max, *trip.max)
+                : trip.max            ? trip.max
+                                      : value.max;
+  }
+
+  Kernel &kernel;
+};
+
+} // namespace
+
+void findValues(Kernel &kernel) {
+  kernel.values = {};
+  for (LoopId id : kernel.loops.ids()) {
+    if (kernel.loops[id].trip.kind == Trip::Kind::Formula) {
+      ValueFinder(kernel).add(id);
+    }
+  }
+}
+
+/// A loop comes behind those around it, so what it names has its bounds.
+void boundFormulas(Kernel &kernel) {
+  for (LoopId id : kernel.loops.ids()) {
+    Trip &trip = kernel.loops[id].trip;
+    if (trip.kind != Trip::Kind::Formula) {
+      continue;
+    }
+    const BodyTile &formula = kernel.tiles->formulaOf(id);
+    bool isSound = formulaProblem(kernel, formula).empty();
+    Bounds bounds =
+        isSound ? boundsOf(kernel, formula, formula.access.dims[0].first) : Bounds{0, 0};
+    trip.min = static_cast<uint64_t>(std::clamp<int64_t>(bounds.first, 0, maxCount));
+    trip.max.reset();
+    if (bounds.last < static_cast<int64_t>(maxCount)) {
+      trip.max = static_cast<uint64_t>(std::max<int64_t>(bounds.last, 0));
+      trip.min = std::min(trip.min, *trip.max); // of what never runs, bounds may be crossed
+    }
+  }
+}
+
+} // namespace tally
