@@ -335,7 +335,8 @@ RunDoes mostDone(const Kernel &kernel, uint64_t seed) {
   return runs.most();
 }
 
-/// Of each access with guards, alone, whether it touches anything.
+/// Of each access, alone, whether it touches anything. Runs do not know run-time values: a guard
+/// that names one may hold in them, whatever else it says.
 TEST(RandomTouchTest, whatIsSeenToTouchDoes) {
   size_t touching = 0;
   size_t idle = 0;
@@ -343,6 +344,9 @@ TEST(RandomTouchTest, whatIsSeenToTouchDoes) {
     Kernel kernel = randomAccesses(seed, fuzz::Tiles::MayLeave);
     for (InstrId instr : kernel.instrs.ids()) {
       for (AccessId access : kernel.instrs[instr].accesses) {
+        if (kernel.text(kernel.accesses[access].text).find('$') != std::string_view::npos) {
+          continue;
+        }
         Kernel one = withOnly(kernel, instr, access);
         bool isSeen = isSeenToTouch(one);
         bool does = mostDone(one, seed) >= RunDoes::Touch;
