@@ -34,6 +34,10 @@ constexpr double mostPoints = 400'000;
 
 constexpr uint64_t numGuardSeeds = 16;
 
+/// Of so many branches all ways are tried; and of so many each one for itself.
+constexpr size_t mostDecidedAllWays = 6;
+constexpr size_t mostDecidedAlone = 32;
+
 /// How often loops run in the first choices; and more often than the longest distance.
 constexpr std::array<uint64_t, 4> fewTrips = {0, 1, 2, 3};
 
@@ -146,6 +150,49 @@ private:
     }
     add([](LoopId loop) { return loop.value % 2 == 0 ? Trips{3, 0, 2} : Trips{4, 1, 0, 3}; });
     addDivergent();
+    addDecided();
+  }
+
+  /// Branches that are decided alike at each entry: all ways if they are few, else all taken, none,
+  /// and each one in turn alone, or left out.
+  void addDecided() {
+    const std::vector<Decision> decisions = decisionsOf(kernel);
+    const size_t count = decisions.size();
+    auto add = [&](auto isTaken) {
+      std::vector<bool> taken(count);
+      for (size_t i = 0; i < count; ++i) {
+        taken[i] = isTaken(i);
+      }
+      addDecided(decisions, taken);
+    };
+    for (uint64_t way = 0; count <= mostDecidedAllWays && way < uint64_t(1) << count; ++way) {
+      add([&](size_t i) { return (way >> i & 1) != 0; });
+    }
+    if (count > mostDecidedAllWays) {
+      add([](size_t) { return false; });
+      add([](size_t) { return true; });
+      for (size_t one = 0; one < std::min(count, mostDecidedAlone); ++one) {
+        add([&](size_t i) { return i == one; });
+        add([&](size_t i) { return i != one; });
+      }
+    }
+  }
+
+  void addDecided(const std::vector<Decision> &decisions, const std::vector<bool> &taken) {
+    if (decisions.empty()) {
+      return;
+    }
+    const uint64_t most = mostThatFit([](LoopId) { return uint64_t(3); });
+    RunChoice choice{Bindings(kernel), {}, 0, false, {}};
+    for (LoopId id : kernel.loops.ids()) {
+      if (isFree(kernel.loops[id])) {
+        bind(choice, id, {}, {most});
+      }
+    }
+    for (size_t i = 0; i < decisions.size(); ++i) {
+      bind(choice, decisions[i].branch, decisions[i].engine, {taken[i] ? 1u : 0u});
+    }
+    keep(std::move(choice));
   }
 
   /// Whether a value is chosen as the trips of this loop are.
@@ -261,12 +308,21 @@ private:
 
   uint64_t numGuardsOf() const { return hasGuards(kernel) ? numGuardSeeds : 1; }
 
+  /// Whether seeds would change nothing.
+  bool isDecided(const RunChoice &choice) const {
+    bool all = true;
+    for (LoopId id : kernel.loops.ids()) {
+      all &= kernel.loops[id].trip.kind != Trip::Kind::Guard || choice.bindings.isSet(id);
+    }
+    return all;
+  }
+
   /// Unless it is there already.
   void keep(RunChoice choice) {
     if (!known.insert(choice.options).second) {
       return;
     }
-    uint64_t numGuards = choice.isRare ? 1 : numGuardsOf();
+    uint64_t numGuards = choice.isRare || isDecided(choice) ? 1 : numGuardsOf();
     for (choice.guards = 0; choice.guards < numGuards; ++choice.guards) {
       choice.bindings.setGuardSeed(choice.guards);
       choices.push_back(choice);
@@ -457,6 +513,23 @@ void raceRuns(const Kernel &kernel, const Code &code, const Machine &machine,
 //===----------------------------------------------------------------------===//
 // What has to happen
 //===----------------------------------------------------------------------===//
+
+std::vector<Decision> decisionsOf(const Kernel &kernel) {
+  std::vector<Decision> decisions;
+  for (LoopId id : kernel.loops.ids()) {
+    if (kernel.loops[id].kind != LoopKind::Then) {
+      continue;
+    }
+    if (kernel.loops[id].uniform) {
+      decisions.push_back({id, {}});
+      continue;
+    }
+    for (EngineId engine : kernel.engines.ids()) {
+      decisions.push_back({id, engine});
+    }
+  }
+  return decisions;
+}
 
 bool hasGuards(const Kernel &kernel) {
   return std::ranges::any_of(kernel.loops,

@@ -33,6 +33,17 @@ void Bindings::set(LoopId loop, std::vector<uint64_t> tripsByEntry, EngineId eng
   lists[slot] = std::move(tripsByEntry);
 }
 
+bool Bindings::isSet(LoopId loop) const {
+  const std::vector<std::vector<uint64_t>> &lists =
+      byLoop[kernel->loops[loop].kind == LoopKind::Else ? kernel->loops[loop].otherBranch : loop];
+  bool onAll = !lists.empty() && !lists[0].empty();
+  bool onEach =
+      lists.size() == kernel->engines.size() + 1 &&
+      std::ranges::none_of(lists.begin() + 1, lists.end(),
+                           [](const std::vector<uint64_t> &list) { return list.empty(); });
+  return onAll || onEach;
+}
+
 //===----------------------------------------------------------------------===//
 // Asking
 //===----------------------------------------------------------------------===//

@@ -92,7 +92,7 @@ tally.kernel @deep {
       } } } } }
     } } } } }
     tally.if "d0" { tally.if "d1" { tally.if "d2" { tally.if "d3" { tally.if "d4" {
-      tally.if "d5" { tally.if "d6" { tally.if "d7" { tally.if "d8" { tally.if "d9" {} else {
+      tally.if "d5" { tally.if "d6" { tally.if "d7" { tally.if "d8" {} else { tally.if "d9" {} else {
         tally.instr "r" on "a" reads ["X"]
       } } } } }
     } } } } }

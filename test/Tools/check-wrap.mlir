@@ -1,7 +1,8 @@
 // RUN: tally check %s --race --machine=%S/Inputs/byte-machine.json --trips=A=255 | FileCheck %s --check-prefix=FITS
 // RUN: not tally check %s --race --machine=%S/Inputs/byte-machine.json --trips=A=256 --schedules=5 | FileCheck %s
+// RUN: not tally check %s --race --machine=%S/Inputs/byte-machine.json --schedules=5 | FileCheck %s
 
-// A machine of 8 bits counts to 255; the 256th load brings the semaphore back to 0.
+// A machine of 8 bits counts to 255; the 256th load brings the semaphore back to 0. Without `--trips`, it is tried as well.
 
 // FITS: verdict: yes
 //

@@ -28,8 +28,9 @@ Answer raceSubject(const CheckOptions &options, const Subject &subject, const Ma
                    const Bindings &given);
 
 /// Why nothing was compared; empty if something was. `hasNeeds`: there is something that the code
-/// is held to; `runs`: all that were looked at.
-std::string nothingToCompare(const Subject &subject, bool hasNeeds, const RunsDo &runs);
+/// is held to; `runs`: all that were looked at, with given trips or others.
+std::string nothingToCompare(const Subject &subject, bool hasNeeds, const RunsDo &runs,
+                             bool tripsGiven);
 
 /// The dependences that no run brings to bear, as texts.
 std::vector<std::string> neverOwed(const Kernel &kernel, const RunsDo &runs);

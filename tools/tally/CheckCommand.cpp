@@ -25,8 +25,10 @@
 
 namespace tally::tool {
 
-std::string nothingToCompare(const Subject &subject, bool hasNeeds, const RunsDo &runs) {
+std::string nothingToCompare(const Subject &subject, bool hasNeeds, const RunsDo &runs,
+                             bool tripsGiven) {
   const Kernel &kernel = subject.kernel;
+  const std::string_view where = tripsGiven ? "with these trips" : "in the runs that were tried";
   if (kernel.instrs.empty()) {
     return "nothing is compared: the kernel has no instruction";
   }
@@ -37,13 +39,13 @@ std::string nothingToCompare(const Subject &subject, bool hasNeeds, const RunsDo
     return "nothing is compared: the kernel has no dependence, and none is taken from its accesses";
   }
   if (runs.most() == RunDoes::Nothing) {
-    return "nothing is compared: no instruction runs with these trips";
+    return fmt::format("nothing is compared: no instruction runs {}", where);
   }
   if (runs.most() == RunDoes::Issue && subject.dependsOnAccesses()) {
-    return "nothing is compared: no instruction is seen to touch anything with these trips";
+    return fmt::format("nothing is compared: no instruction is seen to touch anything {}", where);
   }
   return runs.most() != RunDoes::Meet && runs.owesNothing()
-             ? "nothing is compared: no dependence asks for anything with these trips"
+             ? fmt::format("nothing is compared: no dependence asks for anything {}", where)
              : "";
 }
 

@@ -69,8 +69,9 @@ public:
     }
     bool hasNeeds = !kernel.deps.empty() || subject.depsFound || subject.asked.kernel;
     bool mayBeDeeper = !full.empty() && options.inFlight == 0;
-    for (const std::string &reason : {nothingToCompare(subject, hasNeeds, runs),
-                                      subject.asked.notAsked, mayBeDeeper ? fullText() : ""}) {
+    for (const std::string &reason :
+         {nothingToCompare(subject, hasNeeds, runs, options.tripsGiven()), subject.asked.notAsked,
+          mayBeDeeper ? fullText() : ""}) {
       if (all.total.verdict == Verdict::Yes && !reason.empty()) {
         all.leaveOpen(reason);
       }

@@ -1,8 +1,8 @@
 //===- CheckRace.cpp - tally check --race ---------------------------------===//
 //
 // Runs the race check for the given trips, or for several choices of our own (Choices.h). A yes is
-// about the runs that were tried. It says what these never did; and if that may conflict with
-// something, in runs that were not asked about, there is no yes.
+// about the runs that were tried. It says which these are, and what they never did; and if that may
+// conflict with something, in runs that were not asked about, there is no yes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 
 #include "tally/Check/Causes.h"
 #include "tally/Check/Choices.h"
+#include "tally/Check/Turns.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,7 +27,9 @@ public:
   RaceMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
            const Bindings &given)
       : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
-        isDecided(!options.tripsGiven() && hasGuards(subject.kernel)) {
+        isDecided(!options.tripsGiven() && hasGuards(subject.kernel)),
+        turns(subject.kernel, subject.code, machine), passed(turns.all().size(), false),
+        decisions(decisionsOf(subject.kernel)), longest(subject.kernel.loops.size(), 0) {
     ranOnce = IdVector<InstrId, bool>(kernel.instrs.size(), false);
     touched = IdVector<AccessId, bool>(kernel.accesses.size(), false);
     race.inFlight = options.inFlight != 0 ? options.inFlight : race.inFlight;
@@ -61,7 +64,7 @@ public:
       tell(results[i], tried[i]);
     }
     bool hasNeeds = !kernel.accesses.empty() || !kernel.deps.empty();
-    std::string nothing = nothingToCompare(subject, hasNeeds, runsDo);
+    std::string nothing = nothingToCompare(subject, hasNeeds, runsDo, options.tripsGiven());
     if (answer.verdict == Verdict::Yes && !nothing.empty()) {
       answer.verdict = Verdict::Undecided;
       reason = nothing;
@@ -79,12 +82,15 @@ public:
                    {"never_touched", std::move(neverTouched)},
                    {"never_together", std::move(neverMet)},
                    {"never_owed", neverOwed(kernel, runsDo)},
+                   {"never_passed", std::move(neverPassed)},
+                   {"tried", options.tripsGiven() ? Json() : triedJson()},
                    {"runs", std::move(runs)}};
     answer.text += fmt::format(
         "race:    {}: {}\n         {}, {}, {}, seed {}\n", toString(answer.verdict), reason,
         options.tripsGiven() ? "the given trips"
                              : fmt::format("{} of trips", counted(tried.size(), "choice")),
         counted(schedules, "schedule"), counted(steps, "step"), options.seed);
+    answer.text += options.tripsGiven() ? "" : triedText();
     if (stuckTogether) {
       answer.text +=
           "         the dependences themselves let nobody go on; that is no fault of the code\n";
@@ -102,7 +108,9 @@ private:
       return {{{given, options.values.trips, options.values.guards, false, {}}}, {}, false};
     }
     nowDoing("choosing runs");
-    return chooseRuns(kernel, subject.heldTo(), machine, options.stop);
+    ChosenRuns chosen = chooseRuns(kernel, subject.heldTo(), machine, options.stop);
+    addTurningRuns(turns, kernel, chosen.runs, options.stop);
+    return chosen;
   }
 
   /// Rare runs that counted for nothing, or did not come to their end, brought nobody together.
@@ -124,6 +132,7 @@ private:
       doubtTrips(result);
     }
     runsDo.add(choice.bindings, options.stop);
+    noteTried(choice, result);
     if (!options.tripsGiven() && result.schedules == 0 && !result.timeIsUp && !result.isStopped) {
       result.reason = fmt::format("with {}: {}", optionsText(choice), result.reason);
     }
@@ -143,6 +152,90 @@ private:
     keepNew(result);
     results.push_back(std::move(result));
     tried.push_back(choice);
+  }
+
+  /// Which trips and decisions a run of our own choice had, and what it passed.
+  void noteTried(const RunChoice &choice, const RaceResult &result) {
+    if (options.tripsGiven() || result.schedules == 0 || result.stuckTogether) {
+      return;
+    }
+    for (LoopId loop : kernel.loops.ids()) {
+      longest[loop] = std::max(longest[loop], choice.bindings.tripRange(loop).second);
+    }
+    std::vector<bool> taken;
+    for (const Decision &decision : decisions) {
+      EngineId engine = decision.engine.valid() ? decision.engine : EngineId(0);
+      taken.push_back(choice.bindings.trips(engine, decision.branch, 1) != 0);
+    }
+    decided.insert(std::move(taken));
+    if (std::ranges::find(passed, false) != passed.end()) {
+      uint64_t fuel = race.maxOperations;
+      std::vector<bool> now = turns.passedIn(choice.bindings, fuel).value_or(passed);
+      for (size_t i = 0; i < passed.size(); ++i) {
+        passed[i] = passed[i] || now[i];
+      }
+    }
+  }
+
+  std::vector<LoopId> openLoops() const {
+    std::vector<LoopId> loops;
+    for (LoopId id : kernel.loops.ids()) {
+      const Loop &loop = kernel.loops[id];
+      if (loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Constant) {
+        loops.push_back(id);
+      }
+    }
+    return loops;
+  }
+
+  /// `         tried: trips of 'A' up to 21; 18 of 64 decisions`
+  std::string triedText() const {
+    constexpr size_t numNamed = 4;
+    std::vector<std::string> parts, named;
+    const std::vector<LoopId> loops = openLoops();
+    uint64_t most = 0;
+    for (LoopId loop : loops) {
+      most = std::max(most, longest[loop]);
+      named.push_back(fmt::format("'{}' up to {}", kernel.nameOf(loop), longest[loop]));
+    }
+    if (!loops.empty()) {
+      parts.push_back(loops.size() <= numNamed ? fmt::format("trips of {}", fmt::join(named, ", "))
+                                               : fmt::format("trips up to {}", most));
+    }
+    if (!decisions.empty()) {
+      constexpr size_t mostWritten = 20;
+      const size_t count = decisions.size();
+      std::string all = count > mostWritten ? fmt::format("2^{}", count)
+                                            : fmt::format("{}", uint64_t(1) << count);
+      parts.push_back(fmt::format("{} of {} decisions", decided.size(), all));
+    }
+    return parts.empty() ? "" : fmt::format("         tried: {}\n", fmt::join(parts, "; "));
+  }
+
+  Json triedJson() const {
+    Json trips = Json::array();
+    for (LoopId loop : openLoops()) {
+      trips.push_back({{"loop", kernel.nameOf(loop)}, {"trips", longest[loop]}});
+    }
+    return {{"trips", std::move(trips)},
+            {"branches", decisions.size()},
+            {"decisions", decisions.empty() ? 0 : decided.size()}};
+  }
+
+  /// Beyond a number that hand-written code can pass, it was not tried. Counters of compiled code
+  /// are the compiler's to bound.
+  void noteUnpassed() {
+    for (size_t i = 0; i < passed.size() && !options.tripsGiven(); ++i) {
+      const Turn &turn = turns.all()[i];
+      if (!passed[i] && turn.isReached) {
+        std::string text = turns.neverText(turn);
+        neverPassed.push_back(text);
+        if (subject.code.strategy == Strategy::Manual) {
+          addNever(std::move(text), "");
+          mayBeWrong = true;
+        }
+      }
+    }
   }
 
   /// What no run has issued, tiles that none has touched, and what none has brought together was
@@ -171,6 +264,7 @@ private:
     }
     mayBeWrong = !open.empty() || leavesOut;
     noteUnowed();
+    noteUnpassed();
     if (leavesOut) {
       addNever("there are more pairs of accesses than were looked at", "");
     }
@@ -303,6 +397,11 @@ private:
   const Machine &machine;
   const Bindings &given;
   const bool isDecided; ///< choices have decisions of branches
+  const Turns turns;
+  std::vector<bool> passed; ///< by turn: in some run
+  const std::vector<Decision> decisions;
+  std::set<std::vector<bool>> decided; ///< at the first entry of each branch
+  IdVector<LoopId, uint64_t> longest;  ///< trips that ran
   RaceOptions race;
   Answer answer;
   std::string reason;
@@ -311,7 +410,8 @@ private:
   IdVector<AccessId, bool> touched;
   std::vector<Apart> open; ///< pairs that no run brought together
   bool leavesOut = false;  ///< there are more pairs
-  Json neverRan = Json::array(), neverTouched = Json::array(), neverMet = Json::array();
+  Json neverRan = Json::array(), neverTouched = Json::array(), neverMet = Json::array(),
+       neverPassed = Json::array();
   std::vector<std::string> never;  ///< the same as text
   bool mayBeWrong = false;         ///< some of that may conflict with something
   bool stuckTogether = false;      ///< in some run the dependences let no engine go on

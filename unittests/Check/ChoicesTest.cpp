@@ -156,8 +156,7 @@ TEST(ChoicesTest, meetsWhereNumbersSay) {
             "A=37 B=14");
   EXPECT_EQ(rareOf(nest("X[0] if trips(A) mod 7 == 6", "X[0] if trips(A) mod 5 == 4")), "A=34 B=1");
   EXPECT_EQ(rareOf(nest("X[0] if A == 2000", "X[0]")), "none") << "beyond the bound of A";
-  EXPECT_EQ(rareOf(nest("X[0]", "X[0]", 12)),
-            "A=1 B=2 c0=1 c1=1 c2=1 c3=1 c4=1 c5=1 c6=1 c7=1 c8=1 c9=1 c10=1 c11=1");
+  EXPECT_EQ(rareOf(nest("X[0]", "X[0]", 12)), "usual") << "all branches are taken in some run";
 }
 
 /// Where tiles lie counts, too: no run of the usual ones comes so far.

@@ -9,9 +9,13 @@
 //           those that diverge another number of times on each engine;
 //           each with several decisions of branches and guards, if there are any, and loops in
 //           loops less often where the run would be too long
+//   decided branches that are decided alike at each entry: all ways if there are few, else all
+//           taken, none, and each one in turn alone or left out
 //   rare    for two that may conflict, and that meet (Meetings.h) in none of these, a run in which
 //           they do: where the two touch the same is asked of isl (Deps/Encounter.h), and the run
 //           is enumerated before it counts (RunsTo.h)
+//
+//   turns   runs in which the counters of code pass the numbers in it; Turns.h
 //
 //   writes X[0] if A == 998   reads X[0] if A == 999      A runs 1000 times
 //   writes X[A]               reads X[900] if B == 600    A runs 901 times, B 601 times
@@ -78,6 +82,14 @@ struct TouchText {
 };
 
 TouchText touchText(const Kernel &kernel, AccessId access);
+
+/// A branch that all engines decide alike, or that one of them decides for itself.
+struct Decision {
+  LoopId branch;
+  EngineId engine; ///< none: all
+};
+
+std::vector<Decision> decisionsOf(const Kernel &kernel);
 
 /// Whether branches or conditions decide how a kernel runs.
 bool hasGuards(const Kernel &kernel);

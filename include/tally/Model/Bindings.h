@@ -50,6 +50,9 @@ public:
   /// All values of the kernel, by number. One that was not bound is max(min, min(2, max)).
   std::span<const int64_t> values() const { return known; }
 
+  /// Whether the trips of a loop are set, on all engines or on each.
+  bool isSet(LoopId loop) const;
+
   void setGuardSeed(uint64_t seed) { guardSeed = seed; }
 
   /// How often loop `id`, which has no formula, runs on `engine` the `entry`-th time (from 1) that
