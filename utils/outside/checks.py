@@ -4,7 +4,8 @@
 usage: python3 utils/outside/checks.py --tally=PATH [--seed=N] [--seconds=S] [--jobs=N]
 
 One seed is one kernel and one machine, compiled under one strategy; its code and some mutants of it are judged by
-both, under one choice of trips. With it comes a kernel in which two conflict in few runs only; and the same code in one
+both, under one choice of trips. With it come a kernel in which two conflict in few runs only, and code written by hand
+that is wrong only beyond a number in it, or with no branch taken. The same code stands in one
 file with that of another kernel, with trips for each, which must be judged as alone. A *yes* where the interpreter says *no* is a finding, and so is a *no* where it says *yes*.
 Waits that are too long are left out: they are a matter of what the plan promised. So is whatever one of the two could
 not decide.
@@ -27,7 +28,7 @@ import time
 import documents
 from campaign import compile_kernel, draw_case, ways_of
 from choices import choose
-from draw import draw_machine, draw_rare
+from draw import draw_machine, draw_rare, draw_turning
 from judge import NO, YES, judge
 from mutants import KINDS, mutants
 from tiles import values_of
@@ -56,7 +57,8 @@ class Subject:
         self.overlap = document["machine"]["overlap"]
 
     def options(self):
-        return [part for name, listed in sorted(self.choice.trips.items())
+        given = {**self.choice.trips, **{name: [int(taken) for taken in listed] for name, listed in self.choice.takes.items()}}
+        return [part for name, listed in sorted(given.items())
                 for part in ("--trips", f"{name}={','.join(map(str, listed))}")]
 
 
@@ -113,6 +115,12 @@ def rare_subjects(tally, seed):
     document = compiled_code(tally, kernel, draw_machine(source)[0], ["--deps=written"])
     if document:
         yield Subject(document, Choice({loop: [count] for loop, count in trips.items()}, {}, {}), "two that hardly ever meet")
+
+
+def turning_subjects(seed):
+    source = random.Random(f"turning {seed}")
+    document, trips, takes = draw_turning(source, f"turning{seed}")
+    yield Subject(document, Choice(trips, takes, {}), "code that is wrong beyond a number, or with nothing taken")
 
 
 def neighbours_of(tally, seed):
@@ -191,7 +199,7 @@ def contradictions(tally, subject):
 
 
 def all_subjects(tally, seed):
-    return itertools.chain(subjects_of(tally, seed), rare_subjects(tally, seed))
+    return itertools.chain(subjects_of(tally, seed), rare_subjects(tally, seed), turning_subjects(seed))
 
 
 def check_seed(tally, seed):

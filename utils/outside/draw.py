@@ -534,3 +534,65 @@ def rare_guard(random, place, trips):
         factor = random.randrange(1, 4)
         forms.append(f"A + {factor * place['B']} == {factor}*B + {place['A']}")
     return random.choice(forms)
+
+
+def draw_turning(random, name):
+    """Code written by hand that is wrong only beyond a number in it, when a counter of 8 bits begins again, or with all branches not
+    taken; and trips and decisions with which it is. The interpreter judges whether it is, so some may be right.
+    """
+    return random.choice((draw_capped, draw_wrapping, draw_untaken))(random, name)
+
+
+def draw_capped(random, name):
+    most, step = random.randrange(10, 400), random.choice((1, 1, 2, 16))
+    number = {"register": 2} if random.random() < 0.4 else {"value": most * step}
+    before = [alu("move", 2, {"value": most * step}), alu("move", 0, {"value": 0})]
+    body = [alu("add", 0, {"register": 0}, {"value": step}), alu("min", 1, {"register": 0}, number), issue("c", 1)]
+    return turning_code(name, [], before + [loop_of(body)], step), {"A": [most + 1]}, {}
+
+
+def draw_wrapping(random, name):
+    step = random.choice((1, 2, 5))
+    before = [alu("move", 0, {"value": 0})]
+    body = [alu("add", 0, {"register": 0}, {"value": step}), issue("c", 0)]
+    document = turning_code(name, [], before + [loop_of(body)], step)
+    document["machine"]["counter_bits"] = 8
+    return document, {"A": [256 // step + 1]}, {}
+
+
+def draw_untaken(random, name):
+    branches = [f"b{i}" for i in range(random.randrange(2, 12))]
+    before = [alu("move", 0, {"value": 0}), alu("move", 1, {"value": 0})]
+    before += [{"op": "if", "if": branch, "then": [issue(f"n{branch}"), alu("move", 0, {"value": 1})], "else": []}
+               for branch in branches]
+    body = [alu("add", 1, {"register": 1}, {"value": 1}), alu("mul", 2, {"register": 1}, {"register": 0}), issue("c", 2)]
+    return turning_code(name, branches, before + [loop_of(body)], 1), {"A": [1]}, {branch: [False] for branch in branches}
+
+
+def turning_code(name, branches, consumer, amount):
+    """`p` writes what `c` reads, on another engine."""
+    pair = [{"instr": "p", "queue": "dma", "writes": ["X[A]"]}, {"instr": "c", "queue": "act", "reads": ["X[A]"]}]
+    body = [{"if": branch, "then": [{"instr": f"n{branch}", "queue": "act"}]} for branch in branches]
+    kernel = {"schema": "tally-kernel", "version": 1, "name": name, "engines": [{"name": "dma"}, {"name": "act"}],
+              "buffers": [{"name": "X", "shape": [3000]}],
+              "body": body + [{"loop": "A", "trips": {"value": "n", "max": 3000}, "body": pair}], "dependences": []}
+    machine = {"name": "drawn", "counter_bits": 32, "subtraction": "saturates", "compare": "unsigned", "overlap": True,
+               "completion": "whole"}
+    producer = loop_of([{**issue("p"), "signal": {"semaphore": 0, "amount": amount}}])
+    programs = [{"engine": "dma", "registers": [], "code": [producer]},
+                {"engine": "act", "registers": [{"id": i, "name": f"r{i}"} for i in range(3)], "code": consumer}]
+    return {"schema": "tally-code", "version": 2, "kernel": kernel, "strategy": "manual", "machine": machine,
+            "semaphores": [{"id": 0, "name": "s"}], "barriers": [], "engines": programs, "dependences": []}
+
+
+def alu(operation, dst, a, b=None):
+    return {"op": "alu", "operation": operation, "dst": dst, "a": a} | ({"b": b} if b else {})
+
+
+def issue(instr, threshold=None):
+    wait = None if threshold is None else {"semaphore": 0, "threshold": {"register": threshold}, "dependences": []}
+    return {"op": "issue", "instr": instr, "wait": wait, "signal": None}
+
+
+def loop_of(body):
+    return {"op": "loop", "loop": "A", "counter": None, "body": body}
