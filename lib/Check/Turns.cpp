@@ -362,7 +362,8 @@ public:
 private:
   bool isOpen(LoopId id) const {
     const Loop &loop = kernel.loops[id];
-    return loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Constant;
+    return loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Constant &&
+           loop.trip.kind != Trip::Kind::Formula;
   }
 
   /// `one` so often, and those that it is not once; none: all of them.
@@ -372,6 +373,13 @@ private:
       choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), trips));
       choice.bindings.set(id, {trips});
     };
+    for (RunValueId id : kernel.values.ids()) {
+      const RunValue &value = kernel.values[id];
+      uint64_t number =
+          std::min(std::max(one.valid() ? 1 : count, value.min), value.max.value_or(UINT64_MAX));
+      choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), number));
+      choice.bindings.setValue(id, number);
+    }
     for (LoopId id : kernel.loops.ids()) {
       const Loop &loop = kernel.loops[id];
       if (isOpen(id)) {

@@ -84,6 +84,7 @@ tally.code @in_register {
 // JSON-NEXT: "trips": 9
 // JSON-NEXT: }
 // JSON-NEXT: ],
+// JSON-NEXT: "values": [],
 // JSON-NEXT: "branches": 0,
 // JSON-NEXT: "decisions": 0
 tally.kernel @far {

@@ -29,7 +29,8 @@ public:
       : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
         isDecided(!options.tripsGiven() && hasGuards(subject.kernel)),
         turns(subject.kernel, subject.code, machine), passed(turns.all().size(), false),
-        decisions(decisionsOf(subject.kernel)), longest(subject.kernel.loops.size(), 0) {
+        decisions(decisionsOf(subject.kernel)), longest(subject.kernel.loops.size(), 0),
+        largest(subject.kernel.values.size(), 0) {
     ranOnce = IdVector<InstrId, bool>(kernel.instrs.size(), false);
     touched = IdVector<AccessId, bool>(kernel.accesses.size(), false);
     race.inFlight = options.inFlight != 0 ? options.inFlight : race.inFlight;
@@ -159,8 +160,11 @@ private:
     if (options.tripsGiven() || result.schedules == 0 || result.stuckTogether) {
       return;
     }
-    for (LoopId loop : kernel.loops.ids()) {
+    for (LoopId loop : openLoops()) {
       longest[loop] = std::max(longest[loop], choice.bindings.tripRange(loop).second);
+    }
+    for (RunValueId id : kernel.values.ids()) {
+      largest[id] = std::max(largest[id], choice.bindings.values()[id.value]);
     }
     std::vector<bool> taken;
     for (const Decision &decision : decisions) {
@@ -181,7 +185,8 @@ private:
     std::vector<LoopId> loops;
     for (LoopId id : kernel.loops.ids()) {
       const Loop &loop = kernel.loops[id];
-      if (loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Constant) {
+      bool isOpen = loop.trip.kind != Trip::Kind::Constant && loop.trip.kind != Trip::Kind::Formula;
+      if (loop.kind == LoopKind::Loop && isOpen) {
         loops.push_back(id);
       }
     }
@@ -202,6 +207,9 @@ private:
       parts.push_back(loops.size() <= numNamed ? fmt::format("trips of {}", fmt::join(named, ", "))
                                                : fmt::format("trips up to {}", most));
     }
+    for (RunValueId id : kernel.values.ids()) {
+      parts.push_back(fmt::format("'${}' up to {}", kernel.nameOf(id), largest[id]));
+    }
     if (!decisions.empty()) {
       constexpr size_t mostWritten = 20;
       const size_t count = decisions.size();
@@ -217,7 +225,12 @@ private:
     for (LoopId loop : openLoops()) {
       trips.push_back({{"loop", kernel.nameOf(loop)}, {"trips", longest[loop]}});
     }
+    Json values = Json::array();
+    for (RunValueId id : kernel.values.ids()) {
+      values.push_back({{"value", kernel.nameOf(id)}, {"number", largest[id]}});
+    }
     return {{"trips", std::move(trips)},
+            {"values", std::move(values)},
             {"branches", decisions.size()},
             {"decisions", decisions.empty() ? 0 : decided.size()}};
   }
@@ -400,8 +413,9 @@ private:
   const Turns turns;
   std::vector<bool> passed; ///< by turn: in some run
   const std::vector<Decision> decisions;
-  std::set<std::vector<bool>> decided; ///< at the first entry of each branch
-  IdVector<LoopId, uint64_t> longest;  ///< trips that ran
+  std::set<std::vector<bool>> decided;   ///< at the first entry of each branch
+  IdVector<LoopId, uint64_t> longest;    ///< trips that ran
+  IdVector<RunValueId, int64_t> largest; ///< values that ran
   RaceOptions race;
   Answer answer;
   std::string reason;
