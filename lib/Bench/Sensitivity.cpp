@@ -67,6 +67,9 @@ std::vector<Sensitivity> benchSensitivity(const BenchOptions &options, const Mac
     }
     widen(result, benchTable(chosen, changed, diagnostics), setting);
   }
+  if (isSet(options.stop)) {
+    result.clear(); // no range is known before its last end
+  }
   return result;
 }
 

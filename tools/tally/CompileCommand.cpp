@@ -53,19 +53,39 @@ std::vector<PlanDecisions> compileAll(Session &session, std::vector<LoadedKernel
 }
 
 /// As JSON, so that equal texts are equal code; empty if there is none.
+std::string codeOf(const LoadedKernel &loaded, const Request &options, const Machine &machine,
+                   Diagnostics &diagnostics) {
+  std::optional<Compiled> compiled =
+      compile(loaded.kernel, options, machine, diagnostics, writtenIn(loaded));
+  return compiled ? writeCodeJson(loaded.kernel, compiled->code) : "";
+}
+
 std::string codeOf(const LoadedKernel &loaded, const Request &options, const Machine &machine) {
   Diagnostics ignored;
-  std::optional<Compiled> compiled =
-      compile(loaded.kernel, options, machine, ignored, writtenIn(loaded));
-  return compiled ? writeCodeJson(loaded.kernel, compiled->code) : "";
+  return codeOf(loaded, options, machine, ignored);
+}
+
+/// What can be certified may be written where no code is without being asked to be certifiable.
+void remarkOnlyHere(Session &session, const LoadedKernel &loaded, const Diagnostics &refused) {
+  Diagnostics diagnostics;
+  diagnostics.remark(loaded.kernel.where,
+                     "without --certify, no code is written: " + refused.reason() +
+                         "; here, counters are assumed to fit (--overflow=assume), which the "
+                         "verdict names");
+  session.report(loaded.kernel, diagnostics);
 }
 
 /// What can be certified may be other code than what is asked for; says that, and why.
 void remarkDifference(Session &session, const LoadedKernel &loaded, const Request &asked,
                       const Request &certified) {
   const Machine &machine = session.machine();
-  std::string code = codeOf(loaded, asked, machine);
-  if (code.empty() || code == codeOf(loaded, certified, machine)) {
+  Diagnostics refused;
+  std::string code = codeOf(loaded, asked, machine, refused);
+  if (code.empty()) {
+    remarkOnlyHere(session, loaded, refused);
+    return;
+  }
+  if (code == codeOf(loaded, certified, machine)) {
     return;
   }
   Request otherTrips = asked;

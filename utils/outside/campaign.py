@@ -339,9 +339,27 @@ class Total:
         for (strategy, reason), count in self.refusals.most_common(60):
             print(f"  refused {count} {strategy}: {reason[:150]}")
         names = sorted({name for pair in self.features for name in pair})
-        apart = [pair for pair in itertools.combinations(names, 2) if not self.features[pair]]
-        print(f"  features: {', '.join(names)}")
-        print(f"  pairs that met: {len(self.features) - len(names)}, that did not: {apart}")
+        possible = [pair for pair in itertools.combinations(names, 2) if not why_apart(*pair)]
+        met = [pair for pair in possible if self.features[pair]]
+        print(f"  features: {len(names)}; of {len(possible)} possible pairs {len(met)} met, by how many kernels:")
+        for pair in sorted(possible, key=lambda pair: (self.features[pair], pair)):
+            print(f"    {self.features[pair]} {pair[0]} with {pair[1]}")
+        for pair in itertools.combinations(names, 2):
+            if why_apart(*pair):
+                print(f"    never {pair[0]} with {pair[1]}: {why_apart(*pair)}")
+
+
+# Of these, one kernel or machine has one.
+CHOICES = {"a machine's counters have one width": {"8 bits", "9 bits", "16 bits", "32 bits"},
+           "a machine subtracts in one way": {"saturates", "wraps"},
+           "a machine compares in one way": {"signed", "unsigned"},
+           "runs of a machine's queues overlap or do not": {"overlap", "in order"},
+           "a drawn kernel has either": {"accesses", "written"}}
+
+
+def why_apart(one, other):
+    """Why no kernel has both features; nothing if one may."""
+    return next((why for why, names in CHOICES.items() if {one, other} <= names), "")
 
 
 def run(options):
