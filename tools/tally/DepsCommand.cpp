@@ -11,6 +11,7 @@
 
 #include "tally/Deps/Implied.h"
 #include "tally/Deps/Render.h"
+#include "tally/Support/Counted.h"
 #include "tally/Support/Names.h"
 
 #include <fmt/format.h>
@@ -55,6 +56,7 @@ struct DepsCommand {
         text += explainPair(loaded.kernel, session.machine(), extractor);
         continue;
       }
+      remarkWritten(session, loaded.kernel);
       nowDoing("finding dependences");
       Extraction extraction =
           extractor.extract(loaded.kernel, {.queueOverlap = session.machine().queueOverlap});
@@ -74,6 +76,21 @@ struct DepsCommand {
   }
 
 private:
+  /// What is listed is what accesses ask for; code does not follow it where dependences are
+  /// written.
+  static void remarkWritten(Session &session, const Kernel &kernel) {
+    if (kernel.deps.empty() || kernel.accesses.empty()) {
+      return;
+    }
+    Diagnostics diagnostics;
+    diagnostics.remark(
+        kernel.deps[DepId(0)].where,
+        fmt::format("kernel '{}' has {} of its own, which code follows instead of those that are "
+                    "listed here; 'tally plan' says whether these follow from them",
+                    kernel.text(kernel.name), counted(kernel.deps.size(), "written dependence")));
+    session.report(kernel, diagnostics);
+  }
+
   std::string explainPair(const Kernel &kernel, const Machine &machine,
                           Extractor &extractor) const {
     if (why.size() != 2) {
