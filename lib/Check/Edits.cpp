@@ -49,6 +49,18 @@ std::vector<uint32_t> Edits::issuesOf(const Code &program, InstrId instr) const 
   return places;
 }
 
+std::vector<uint32_t> Edits::amountsRaised(SemaId sema) const {
+  std::vector<uint32_t> amounts;
+  for (const EngineProgram &program : code.engines) {
+    for (const Op &op : program.ops) {
+      if (isRaise(op) && op.signal == sema && std::ranges::count(amounts, op.amount) == 0) {
+        amounts.push_back(op.amount);
+      }
+    }
+  }
+  return amounts;
+}
+
 std::string Edits::waiterText(const EngineProgram &program, uint32_t at) const {
   std::string_view engine = kernel.nameOf(program.engine);
   InstrId instr = instrAfter(program.ops, at);

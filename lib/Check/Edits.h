@@ -43,6 +43,9 @@ public:
   /// Where the code issues an instruction.
   std::vector<uint32_t> issuesOf(const Code &program, InstrId instr) const;
 
+  /// By how much a semaphore is raised, each amount once.
+  std::vector<uint32_t> amountsRaised(SemaId sema) const;
+
   bool propose(std::string kind, std::string text, Code program) const {
     return tryMend({{std::move(kind), std::move(text)}, std::move(program)});
   }

@@ -56,6 +56,25 @@ bool resetEarlier(const Edits &edits, EngineId engine, uint32_t at) {
                   edits.kernel.nameOf(ops[at - 1].instr())));
 }
 
+/// A flag that is taken down has to be up: by as much as one raise of it.
+bool awaitReset(const Edits &edits, EngineId engine, uint32_t at) {
+  const std::vector<Op> &ops = edits.opsOf(engine);
+  SemaId sema = ops[at].signal;
+  bool isBlind = ops[at].kind == OpKind::Reset && ops[at].amount == 1 &&
+                 (at == 0 || ops[at - 1].kind != OpKind::Wait || ops[at - 1].wait != sema);
+  if (!isBlind) {
+    return false;
+  }
+  return std::ranges::any_of(edits.amountsRaised(sema), [&](uint32_t amount) {
+    Op wait = Op::makeWait(sema, Operand::number(amount));
+    return edits.change(
+        "reset", engine, [&](EngineProgram &program) { Edits::insert(program, at, {wait}); },
+        fmt::format("let '{}' wait for '{}' >= {} before it resets it{}",
+                    edits.kernel.nameOf(engine), edits.name(edits.code, sema), amount,
+                    edits.placeText(engine, at)));
+  });
+}
+
 /// A credit may be one too many.
 bool giveLess(const Edits &edits, EngineId engine, uint32_t at) {
   const Op &op = edits.opsOf(engine)[at];
@@ -107,9 +126,9 @@ public:
       }
     }
     EngineId other = kernel.engineOf(producer);
-    return anyOp(other, drainFirst) || anyOp(resetEarlier) || anyOp(giveLess) ||
-           anyOp(engine, recount) || (other != engine && anyOp(other, recount)) ||
-           raiseNew(producer, consumer);
+    return anyOp(other, drainFirst) || anyOp(resetEarlier) || anyOp(awaitReset) ||
+           anyOp(giveLess) || anyOp(engine, recount) ||
+           (other != engine && anyOp(other, recount)) || raiseNew(producer, consumer);
   }
 
   bool deadlock(const std::vector<StuckWait> &stuck) {
@@ -122,7 +141,7 @@ public:
            any([&](auto &wait) { return raiseMissing(wait, false); }) ||
            any([&](auto &wait) { return askLess(wait); }) ||
            any([&](auto &wait) { return giveCredit(wait); }) || anyOp(resetEarlier) ||
-           any([&](auto &wait) { return anyOp(wait.engine, recount); }) ||
+           anyOp(awaitReset) || any([&](auto &wait) { return anyOp(wait.engine, recount); }) ||
            any([&](auto &wait) { return dropWait(wait); });
   }
 

@@ -11,7 +11,8 @@
 //             producer's completion (MustOrder.h)
 //   drain     the engine that raises the semaphore drains before it does
 //   raise     the producer raises a new semaphore, and the consumer waits for it
-//   reset     a semaphore is reset before an instruction is issued, not after
+//   reset     a semaphore is reset before an instruction is issued, not after; or only after a wait
+//             for it
 //
 // Where engines are stuck:
 //
