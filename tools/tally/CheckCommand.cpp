@@ -258,8 +258,9 @@ void CheckOptions::addInput(CLI::App &command, const std::string &codeHelp, bool
 }
 
 void CheckOptions::refuseIdleStrategy(CLI::App &command) {
-  refuseIf(command, {"--sync"}, "where code is given in a file, unless it is 'manual'",
-           [this] { return !common.code.empty() && common.strategy != toString(Strategy::Manual); });
+  refuseIf(command, {"--sync"}, "where code is given in a file, unless it is 'manual'", [this] {
+    return !common.code.empty() && common.strategy != toString(Strategy::Manual);
+  });
 }
 
 void addCheck(CLI::App &app) {

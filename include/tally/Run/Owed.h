@@ -58,8 +58,8 @@ public:
   /// No runs yet. Those of `never` are not owed; empty: none.
   explicit Owed(const Kernel &kernel, const IdVector<DepId, bool> &never = {});
 
-  /// Goes through the kernel on each engine; stops after that many entries and runs, then complete()
-  /// says no.
+  /// Goes through the kernel on each engine; stops after that many entries and runs, then
+  /// complete() says no.
   Owed(const Kernel &kernel, const Bindings &bindings, Fuel fuel);
 
   bool complete() const { return isComplete; }
