@@ -452,7 +452,8 @@ private:
 
 } // namespace
 
-/// Those that report something new, and a few more, in which a change must make nothing worse.
+/// Those that report something new, and a few more, in which changes are compared with the code as
+/// it is. In all others, a change only must not add a report.
 static std::vector<size_t> runsToLookAt(std::span<const RaceResult> results) {
   constexpr size_t mostOthers = 16;
   std::vector<size_t> looked;
