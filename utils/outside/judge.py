@@ -368,14 +368,15 @@ class Case:
 
     def check_asked(self):
         """[Dependences.md#what-is-promised]: the last run that is asked for is one that this run of the consumer
-        needs, or that an earlier one of it needed, or comes before such a one."""
+        needs, or that an earlier one of it needed, or comes before such a one. Where a branch skips either, nothing is promised."""
         conflicts, needed = self.find_conflicts(), {}
         for run in self.meaning.in_order():
             for first in conflicts.get(run, ()):
                 pair = (first.instruction, run.instruction)
                 needed[pair] = max(needed.get(pair, 0), first.number + 1)
             for dependence, count in run.asked:
-                if count > needed.get((dependence.producer, run.instruction), 0):
+                skips = self.meaning.skips(dependence.producer) or self.meaning.skips(run.instruction)
+                if not skips and count > needed.get((dependence.producer, run.instruction), 0):
                     self.verdict.add("asks", f"{run} has to wait for {count} runs by dependence {dependence}, "
                                              "but conflicts with none so late")
                     return

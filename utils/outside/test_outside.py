@@ -383,6 +383,26 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(verdict_of(code("X[A mod 2]", overlap=False)), "yes")
         self.assertEqual(verdict_of(code("X[A + 2]")), "bounds")
 
+    def test_more_than_is_needed(self):
+        """Which is promised not to be asked for, but where a branch skips one of the two."""
+        def kernel(**found):
+            branch = {"if": "t", "then": [instr("p", "a", writes=["X[A]"])]}
+            body = [loop("A", 3, branch, instr("c", "b", reads=["X[A]"])), instr("d", "b", reads=["X[1]"])]
+            return make_kernel(body, buffers=[{"name": "X", "shape": [3]}], **found)
+
+        def kinds(*taken):
+            signal, count = issue("p", None, (0,)), alu("add", 0, "r0", 1)
+            waiting = [{"op": "if", "if": "t", "then": [count], "else": []}, issue("c", (0, "r0"))]
+            programs = {"a": [runs("A", {"op": "if", "if": "t", "then": [signal], "else": []})],
+                        "b": [alu("move", 0, 0), runs("A", *waiting), issue("d", (0, "r0"))]}
+            found = kernel(dependences=[dep("p", "c"), dep("p", "d")])
+            code = documents.Code(make_code(found, programs))
+            verdict, _ = judge.judge(code, [Choice({}, {"t": list(taken)}, {})], True, documents.Kernel(kernel()))
+            return [finding.kind for finding in verdict.findings]
+
+        self.assertEqual(kinds(1), ["asks"])
+        self.assertEqual(kinds(1, 0, 1), [])
+
     def test_tiles_as_told(self):
         """The code's kernel says the same in other words, or not."""
         def kernel(tile):

@@ -101,6 +101,7 @@ class Walk:
         self.steps_left = most
         self.reached = {}
         self.entries = {}  # by body: iterations of its loops, in order
+        self.skipped = set()  # branches that were not taken at least once
         self.runs = []
         self.num_runs = {}
         self.trips_now = {}
@@ -117,6 +118,7 @@ class Walk:
                 self.enter_loop(statement, iterations, here)
             elif isinstance(statement, If):
                 then = self.choice.takes_then(statement, self.engine, self.reach(statement))
+                self.skipped.add(statement.otherwise if then else statement.then)
                 self.enter(statement.then if then else statement.otherwise, iterations, here + (0 if then else 1,))
             elif statement.queue.engine == self.engine:
                 self.add_run(statement, iterations, here)
@@ -174,6 +176,7 @@ class Meaning:
         accesses = parse_accesses(kernel) if with_tiles else None
         walks = {engine: Walk(kernel, choice, engine, accesses, most) for engine in kernel.engines}
         self.runs = {engine: walk.runs for engine, walk in walks.items()}
+        self.skipped = set().union(*(walk.skipped for walk in walks.values()))
         self.queues = {queue: [] for queue in kernel.queues.values()}
         for runs in self.runs.values():
             for run in runs:
@@ -195,6 +198,13 @@ class Meaning:
                         producers = by_instruction.get(dependence.producer, [])
                         slot = producers[count - 1].slot if count <= len(producers) else None
                         run.needs.append((dependence.producer.queue, slot, dependence))
+
+    def skips(self, instruction):
+        """Whether a branch around the instruction was not taken at least once."""
+        body = instruction.body
+        while body and body not in self.skipped:
+            body = body.parent
+        return body is not None
 
     def in_order(self):
         """All runs, as the sequential program has them [Json.md#runs-of-instructions]."""
