@@ -38,8 +38,8 @@ bool hasCause(ReportKind kind) {
 // Telling
 //===----------------------------------------------------------------------===//
 
-/// `race of 'a' and 'b'`
-std::string nameOf(const RaceReport &report) {
+/// `the race of 'a' and 'b'`
+std::string nameOf(const RaceReport &report, std::string_view article = "the") {
   std::string names;
   for (const auto &[fact, value] : report.facts) {
     if (fact == "first" || fact == "second" || fact == "engine" || fact == "semaphore") {
@@ -47,18 +47,20 @@ std::string nameOf(const RaceReport &report) {
       names += (names.empty() ? "" : " and ") + (isQuoted ? value : "'" + value + "'");
     }
   }
-  return fmt::format("{} of {}", toString(report.kind), names);
+  return fmt::format("{} {} of {}", article, toString(report.kind), names);
 }
 
-/// `race of 'a' and 'b', deadlock of 'act' and 3 more`; the same in another run is not told.
-std::string namesOf(const RaceReport &first, std::span<RaceReport *const> folded) {
+/// `the race of 'a' and 'b', the deadlock of 'act' and 3 more`; the same in another run is not
+/// told.
+std::string namesOf(const RaceReport &first, std::span<RaceReport *const> folded,
+                    std::string_view article = "the") {
   constexpr size_t most = 4;
   std::string text;
   size_t count = 0;
   std::set<std::string> told = {keyOf(first)};
   for (const RaceReport *report : folded) {
     if (told.insert(keyOf(*report)).second && ++count <= most) {
-      text += (text.empty() ? "" : ", ") + nameOf(*report);
+      text += (text.empty() ? "" : ", ") + nameOf(*report, article);
     }
   }
   return count > most ? fmt::format("{} and {} more", text, count - most) : text;
@@ -68,20 +70,20 @@ std::string namesOf(const RaceReport &first, std::span<RaceReport *const> folded
 void fold(const Kernel &kernel, RaceReport &first, std::span<RaceReport *const> folded) {
   for (RaceReport *report : folded) {
     report->isFolded = true;
-    report->text.note(report->text.where, "has the cause of the " + nameOf(first));
+    report->text.note(report->text.where, "has the cause of " + nameOf(first));
   }
   std::string others = namesOf(first, folded);
   if (first.mend) {
     first.text.note(first.text.where,
                     fmt::format("mend: {}; the check then no longer reports this{}",
-                                first.mend->text, others.empty() ? "" : ", nor the " + others));
+                                first.mend->text, others.empty() ? "" : ", nor " + others));
+  } else if (!others.empty() && first.kind == ReportKind::Wrap) {
+    first.text.note(first.text.where, "this is also why there is " + others);
   } else if (!others.empty()) {
-    std::string cause =
-        first.kind == ReportKind::Wrap
-            ? "this is also why there is the"
-            : fmt::format("if '{}' waited for '{}', there would be no",
-                          kernel.nameOf(first.consumer), kernel.nameOf(first.producer));
-    first.text.note(first.text.where, fmt::format("{} {}", cause, others));
+    first.text.note(first.text.where,
+                    fmt::format("if '{}' waited for '{}', there would be {}",
+                                kernel.nameOf(first.consumer), kernel.nameOf(first.producer),
+                                namesOf(first, folded, "no")));
   }
 }
 

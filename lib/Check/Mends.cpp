@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <ranges>
 
 namespace tally {
@@ -107,6 +108,23 @@ bool recount(const Edits &edits, EngineId engine, uint32_t at) {
          });
 }
 
+/// The two branches of an `if`, as ranges of operations. Without an `else`, the other one is empty.
+struct Branches {
+  uint32_t begin, middle, last; ///< the If, the Else or again the end, and the end
+
+  Branches(const std::vector<Op> &ops, uint32_t begin) : begin(begin) {
+    std::vector<uint32_t> match = matchBrackets(ops);
+    middle = match[begin];
+    last = ops[middle].kind == OpKind::Else ? match[middle] : middle;
+  }
+
+  bool hasElse() const { return middle != last; }
+
+  uint32_t first(bool isThen) const { return isThen ? begin + 1 : middle + (hasElse() ? 1 : 0); }
+
+  uint32_t end(bool isThen) const { return isThen ? middle : last; }
+};
+
 //===----------------------------------------------------------------------===//
 // Proposing
 //===----------------------------------------------------------------------===//
@@ -127,6 +145,7 @@ public:
     }
     EngineId other = kernel.engineOf(producer);
     return anyOp(other, drainFirst) || anyOp(resetEarlier) || anyOp(awaitReset) ||
+           anyOp([&](EngineId e, uint32_t at) { return takeDownInBranch(e, at); }) ||
            anyOp(giveLess) || anyOp(engine, recount) ||
            (other != engine && anyOp(other, recount)) || raiseNew(producer, consumer);
   }
@@ -329,32 +348,79 @@ private:
 
   bool balance(EngineId engine, uint32_t begin, SemaId sema) const {
     const std::vector<Op> &ops = edits.opsOf(engine);
-    std::vector<uint32_t> match = matchBrackets(ops);
-    uint32_t middle = match[begin]; // the Else, or the end
-    uint32_t end = ops[middle].kind == OpKind::Else ? match[middle] : middle;
-    auto raises = [&](uint32_t from, uint32_t to) {
+    Branches branches(ops, begin);
+    auto raises = [&](bool isThen) {
       uint32_t sum = 0;
-      for (uint32_t at = from; at < to; ++at) {
+      for (uint32_t at = branches.first(isThen); at < branches.end(isThen); ++at) {
         sum += isRaise(ops[at]) && ops[at].signal == sema ? ops[at].amount : 0;
       }
       return sum;
     };
-    uint32_t first = raises(begin, middle), other = raises(middle, end);
+    uint32_t first = raises(true), other = raises(false);
     if (first == other) {
       return false;
     }
     bool isThen = first < other;
     uint32_t by = isThen ? other - first : first - other;
-    std::vector<Op> added = {Op::drain(), Op::makeSignal(sema, by)};
-    if (!isThen && middle == end) {
+    return changeBranch(engine, branches, isThen, branches.end(isThen),
+                        {Op::drain(), Op::makeSignal(sema, by)},
+                        fmt::format("drain and raise '{}' by {}", edits.name(code, sema), by));
+  }
+
+  /// One branch waits for a flag and takes it down, the other has nothing to do with it.
+  bool takeDownInBranch(EngineId engine, uint32_t begin) const {
+    const std::vector<Op> &ops = edits.opsOf(engine);
+    if (ops[begin].kind != OpKind::IfBegin) {
+      return false;
+    }
+    Branches branches(ops, begin);
+    for (bool isThen : {false, true}) {
+      for (uint32_t at = branches.first(!isThen); at < branches.end(!isThen); ++at) {
+        std::optional<uint32_t> wait = waitOfReset(ops, branches.first(!isThen), at);
+        if (wait && !usesFlag(ops, branches.first(isThen), branches.end(isThen), ops[at].signal) &&
+            takeDown(engine, branches, isThen, ops[*wait])) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// The wait for a number that comes before the reset at this place.
+  static std::optional<uint32_t> waitOfReset(const std::vector<Op> &ops, uint32_t from,
+                                             uint32_t at) {
+    if (ops[at].kind == OpKind::Reset && ops[at].amount == 1) {
+      for (uint32_t i = at; i-- > from;) {
+        if (ops[i].wait == ops[at].signal && !ops[i].a.isRegister) {
+          return i;
+        }
+      }
+    }
+    return {};
+  }
+
+  static bool usesFlag(const std::vector<Op> &ops, uint32_t from, uint32_t to, SemaId sema) {
+    return std::any_of(ops.begin() + from, ops.begin() + to,
+                       [&](const Op &op) { return op.wait == sema || op.signal == sema; });
+  }
+
+  bool takeDown(EngineId engine, const Branches &branches, bool isThen, const Op &wait) const {
+    return changeBranch(
+        engine, branches, isThen, branches.first(isThen),
+        {Op::makeWait(wait.wait, wait.a), Op::reset(wait.wait, 1)},
+        fmt::format("wait for '{}' >= {} and reset it", edits.name(code, wait.wait), wait.a.value));
+  }
+
+  bool changeBranch(EngineId engine, const Branches &branches, bool isThen, uint32_t at,
+                    std::vector<Op> added, std::string_view what) const {
+    if (!isThen && !branches.hasElse()) {
       added.insert(added.begin(), Op::mark(OpKind::Else));
     }
+    LoopId branch = edits.opsOf(engine)[branches.begin].loop();
     return edits.change(
-        "branch", engine,
-        [&](EngineProgram &program) { Edits::insert(program, isThen ? middle : end, added); },
-        fmt::format("let '{}' drain and raise '{}' by {} in the {} branch of '{}', too",
-                    kernel.nameOf(engine), edits.name(code, sema), by, isThen ? "first" : "other",
-                    kernel.nameOf(ops[begin].loop())));
+        "branch", engine, [&](EngineProgram &program) { Edits::insert(program, at, added); },
+        fmt::format("let '{}' {} in the {} branch of '{}', too", kernel.nameOf(engine), what,
+                    isThen ? "first" : "other", kernel.nameOf(branch)));
   }
 
   /// What the instructions that have to come before ask for.

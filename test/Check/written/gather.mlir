@@ -8,7 +8,7 @@
 // Two thirds of the raises may be all of two engines and none of the third.
 
 // WRONG: error: race: nothing makes 'sum', which reads
-// WRONG: note: mend: let 'sum' on 'last' wait for 'done' >= 3 * "r", not "t"; the check then no longer reports this, nor the race of 'b' and 'sum', race of 'c' and 'sum'
+// WRONG: note: mend: let 'sum' on 'last' wait for 'done' >= 3 * "r", not "t"; the check then no longer reports this, nor the race of 'b' and 'sum', the race of 'c' and 'sum'
 // WRONG-NOT: error:
 // WRONG: verdict: no
 

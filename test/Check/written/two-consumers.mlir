@@ -9,7 +9,7 @@
 // A wait for one token more each time passes when only one of the two has finished.
 
 // WRONG: error: race: nothing makes 'load' (A = {{[0-9]+}}), which writes X, wait for '{{left|right}}'
-// WRONG: note: mend: let 'load' on 'dma' wait for 'free' >= 2 * "r", not "t"; the check then no longer reports this, nor the race of 'right' and 'load', race of 'load' and 'load'
+// WRONG: note: mend: let 'load' on 'dma' wait for 'free' >= 2 * "r", not "t"; the check then no longer reports this, nor the race of 'right' and 'load', the race of 'load' and 'load'
 // WRONG-NOT: error:
 // WRONG: verdict: no
 
