@@ -7,7 +7,8 @@ include that no file has. An arrow against the order of the rows is an error as 
 are no circles.
 
 A header in include/tally that no code outside of its library includes belongs next to its sources; unit tests do not
-count. And the files that the lists of CONTRIBUTING.md and the table of
+count. A header that only its own library includes has the namespace of that library (tally::deps), which no other library has: so two
+libraries may have a type of one name. And the files that the lists of CONTRIBUTING.md and the table of
 thresholds name are there.
 
 usage: check-map.py
@@ -84,6 +85,29 @@ def private_headers():
             yield f"nobody outside of lib/{own.name} includes {path}; it belongs beside its sources"
 
 
+def namespaces():
+    """Libraries whose private headers are in tally itself, or in a namespace of another library."""
+    owners = {}
+    for folder in sorted((ROOT / "lib").iterdir()):
+        shared = shared_headers(folder)
+        for header in sorted(set(folder.glob("*.h")) - shared):
+            names = re.findall(r"^namespace tally(?:::(\w+))?[\w:]* \{", header.read_text(encoding="utf-8"), re.MULTILINE)
+            for name in names:
+                owner = owners.setdefault(name, folder.name) if name else None
+                if owner != folder.name:
+                    yield f"{header.relative_to(ROOT)} is private, but in {f'tally::{name}, as headers of {owner}' if name else 'tally'}"
+
+
+def shared_headers(folder):
+    """Those beside the sources of a library that another library includes."""
+    found = set()
+    for file in (ROOT / "lib").rglob("*.*"):
+        if file.parent != folder and file.suffix in (".cpp", ".h"):
+            names = re.findall(rf'#include "\.\./{folder.name}/(\w+\.h)"', file.read_text(encoding="utf-8"))
+            found.update(folder / name for name in names)
+    return found
+
+
 def missing_files():
     """Paths like `lib/Sync/Forms.cpp` in the lists and on the map; `Semantics.v` stands beside the one before it."""
     for document in (LISTS, MAP):
@@ -96,7 +120,7 @@ def main():
     if len(sys.argv) != 1:
         sys.exit(__doc__)
     folders = {each.name for each in (ROOT / "lib").iterdir() if each.is_dir()}
-    problems = [*differences(documented(), included(), folders), *private_headers(), *missing_files()]
+    problems = [*differences(documented(), included(), folders), *private_headers(), *namespaces(), *missing_files()]
     for problem in problems:
         print(f"error: {problem}")
     sys.exit(1 if problems else 0)

@@ -15,6 +15,9 @@
 #include <set>
 
 namespace tally {
+
+using namespace check;
+
 namespace {
 
 /// What the check says of one choice of trips, in short.

@@ -17,6 +17,9 @@
 #include <set>
 
 namespace tally {
+
+using namespace check;
+
 namespace {
 
 /// Pairs that are looked at, and those of them that are kept.

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::check {
 
 bool isStraight(const Op &op) {
   return op.kind == OpKind::Alu || op.kind == OpKind::Wait || op.kind == OpKind::Reset ||
@@ -96,4 +96,4 @@ std::string operandText(const EngineProgram &program, Operand operand, int64_t o
                                                  : Formula{{}, 0, int64_t(operand.value) + offset});
 }
 
-} // namespace tally
+} // namespace tally::check

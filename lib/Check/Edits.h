@@ -12,7 +12,7 @@
 
 #include <string>
 
-namespace tally {
+namespace tally::check {
 
 /// Whether an operation is one of those that may stand between a wait and its instruction.
 bool isStraight(const Op &op);
@@ -88,6 +88,6 @@ std::string formulaText(const EngineProgram &program, const Formula &formula);
 
 std::string operandText(const EngineProgram &program, Operand operand, int64_t offset);
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_EDITS_H

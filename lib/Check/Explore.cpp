@@ -15,6 +15,8 @@
 
 namespace tally {
 
+using namespace check;
+
 static void addWitness(const Lockstep &lockstep, const WalkResult &walk, const StopFlag *stop,
                        ExploreResult &result) {
   result.verdict = Verdict::No;

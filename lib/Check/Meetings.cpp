@@ -2,7 +2,7 @@
 
 #include "Meetings.h"
 
-namespace tally {
+namespace tally::check {
 
 /// Longer runs are not looked at.
 static constexpr uint64_t maxSteps = 1'000'000;
@@ -54,4 +54,4 @@ bool isInTextBefore(const Kernel &kernel, const Owed &owed, Instance a, Instance
   return a < b;
 }
 
-} // namespace tally
+} // namespace tally::check

@@ -12,7 +12,7 @@
 #include "tally/Deps/Encounter.h"
 #include "tally/Run/Owed.h"
 
-namespace tally {
+namespace tally::check {
 
 class Meetings {
 public:
@@ -32,6 +32,6 @@ private:
 /// the loops around both are compared. Runs that the kernel does not have come first.
 bool isInTextBefore(const Kernel &kernel, const Owed &owed, Instance a, Instance b);
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_MEETINGS_H

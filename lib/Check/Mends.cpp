@@ -15,7 +15,7 @@
 #include <optional>
 #include <ranges>
 
-namespace tally {
+namespace tally::check {
 namespace {
 
 //===----------------------------------------------------------------------===//
@@ -480,4 +480,4 @@ bool mendDeadlock(const MendSubject &subject, const std::vector<StuckWait> &stuc
   return Mender(subject, tryMend).deadlock(stuck);
 }
 
-} // namespace tally
+} // namespace tally::check

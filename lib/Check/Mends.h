@@ -33,7 +33,7 @@
 #include <functional>
 #include <span>
 
-namespace tally {
+namespace tally::check {
 
 /// A change, and the code with it.
 struct Proposal {
@@ -61,6 +61,6 @@ bool mendOrder(const MendSubject &subject, InstrId producer, InstrId consumer,
 bool mendDeadlock(const MendSubject &subject, const std::vector<StuckWait> &stuck,
                   const TryMend &tryMend);
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_MENDS_H

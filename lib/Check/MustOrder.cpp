@@ -17,7 +17,7 @@
 #include <numeric>
 #include <set>
 
-namespace tally {
+namespace tally::check {
 namespace {
 
 constexpr uint32_t none = UINT32_MAX;
@@ -529,4 +529,4 @@ std::vector<uint64_t> largestValues(const ImplSystem &system, std::span<const As
   return largest;
 }
 
-} // namespace tally
+} // namespace tally::check

@@ -59,7 +59,7 @@
 #include <functional>
 #include <span>
 
-namespace tally {
+namespace tally::check {
 
 /// A wait that the code is taken to have: until so many instructions of a queue have finished.
 struct AssumedWait {
@@ -105,6 +105,6 @@ private:
 std::vector<uint64_t> largestValues(const ImplSystem &system, std::span<const AssumedWait> assumed,
                                     SemaId sema, QueueId queue);
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_MUSTORDER_H

@@ -6,6 +6,8 @@
 
 namespace tally {
 
+using namespace check;
+
 OutsideSearch findOutside(const Kernel &kernel, const Bindings &bindings,
                           std::span<const AccessId> watched, Fuel fuel) {
   OutsideSearch search;

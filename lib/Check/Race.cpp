@@ -21,6 +21,9 @@
 #include <set>
 
 namespace tally {
+
+using namespace check;
+
 namespace {
 
 using Time = std::chrono::steady_clock;

@@ -15,6 +15,9 @@
 #include <algorithm>
 
 namespace tally {
+
+using namespace check;
+
 namespace {
 
 /// Who is blocked, and who could help.
@@ -210,7 +213,7 @@ private:
 
 } // namespace
 
-std::vector<RaceReport> deadlocksOf(const RaceSubject &subject, const ImplState &state) {
+std::vector<RaceReport> check::deadlocksOf(const RaceSubject &subject, const ImplState &state) {
   return DeadlockStory(subject, state).reports();
 }
 

@@ -14,6 +14,9 @@
 #include <map>
 
 namespace tally {
+
+using namespace check;
+
 namespace {
 
 /// The two ends of a fault in the order of the kernel's text, executed one by one.
@@ -264,7 +267,7 @@ private:
 };
 } // namespace
 
-RaceReport briefReportOf(const RaceSubject &subject, const OrderFault &fault) {
+RaceReport check::briefReportOf(const RaceSubject &subject, const OrderFault &fault) {
   RaceReport report;
   report.kind = fault.dep.valid() ? ReportKind::Unordered : ReportKind::Race;
   report.producer = fault.producer().instr;
@@ -274,7 +277,7 @@ RaceReport briefReportOf(const RaceSubject &subject, const OrderFault &fault) {
   return report;
 }
 
-RaceReport reportOf(const RaceSubject &subject, const OrderFault &fault) {
+RaceReport check::reportOf(const RaceSubject &subject, const OrderFault &fault) {
   return OrderStory(subject, fault).report();
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace tally {
+namespace tally::check {
 namespace {
 
 /// A run of an instruction that the code issues.
@@ -122,4 +122,4 @@ std::vector<AssumedWait> assume(std::span<const PairWait> waits) {
   return assumed;
 }
 
-} // namespace tally
+} // namespace tally::check

@@ -12,7 +12,7 @@
 
 #include "RaceRun.h"
 
-namespace tally {
+namespace tally::check {
 
 /// What one run of a consumer has to wait for.
 struct PairWait {
@@ -29,6 +29,6 @@ bool areKept(const MustOrder &order, std::span<const PairWait> waits);
 
 std::vector<AssumedWait> assume(std::span<const PairWait> waits);
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_RACEPAIRS_H

@@ -15,6 +15,8 @@
 
 namespace tally {
 
+using namespace check;
+
 std::string_view toString(ReportKind kind) {
   static constexpr std::string_view names[] = {"race", "unordered", "deadlock", "reset",
                                                "wrap", "over-wait", "stale",    "outside"};
@@ -69,7 +71,7 @@ static RaceReport wrapReport(const Story &story, const Unsettled &unsettled) {
   return report;
 }
 
-RaceReport reportOf(const RaceSubject &subject, const Unsettled &unsettled) {
+RaceReport check::reportOf(const RaceSubject &subject, const Unsettled &unsettled) {
   Story story(subject);
   if (unsettled.kind == Unsettled::Kind::Wrapped) {
     return wrapReport(story, unsettled);
@@ -93,7 +95,7 @@ RaceReport reportOf(const RaceSubject &subject, const Unsettled &unsettled) {
 // Waiting too long
 //===----------------------------------------------------------------------===//
 
-RaceReport reportOf(const RaceSubject &subject, const WaitExcess &excess, uint64_t passes) {
+RaceReport check::reportOf(const RaceSubject &subject, const WaitExcess &excess, uint64_t passes) {
   Story story(subject);
   const ExcessRun &first = excess.runs.front();
   const WaitAt wait = story.waitAt(excess.engine, first.at);
@@ -133,7 +135,7 @@ RaceReport reportOf(const RaceSubject &subject, const WaitExcess &excess, uint64
 // Beyond a buffer
 //===----------------------------------------------------------------------===//
 
-RaceReport reportOf(const RaceSubject &subject, const OutsideRun &run) {
+RaceReport check::reportOf(const RaceSubject &subject, const OutsideRun &run) {
   const Kernel &kernel = subject.kernel;
   RaceReport report;
   report.kind = ReportKind::Outside;

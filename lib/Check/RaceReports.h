@@ -6,7 +6,7 @@
 #include "RaceRun.h"
 #include "tally/Check/Race.h"
 
-namespace tally {
+namespace tally::check {
 
 /// The shortest part of the run that leads to both instructions being in flight, replayed; the
 /// run up to the later one if that part does not replay by itself. `isShown` says which.
@@ -31,6 +31,6 @@ RaceReport reportOf(const RaceSubject &subject, const OutsideRun &run);
 /// For a run that ended with engines blocked: one for each cause.
 std::vector<RaceReport> deadlocksOf(const RaceSubject &subject, const ImplState &state);
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_RACEREPORTS_H

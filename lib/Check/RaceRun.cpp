@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::check {
 
 RaceSubject::RaceSubject(const Kernel &kernel, const Code &code, const Machine &machine,
                          const Bindings &bindings, const ImplOptions &options)
@@ -265,4 +265,4 @@ uint64_t RaceRun::passesOf(uint32_t op) const {
   return found == passes.end() ? 0 : found->second;
 }
 
-} // namespace tally
+} // namespace tally::check

@@ -30,7 +30,7 @@
 #include <map>
 #include <memory>
 
-namespace tally {
+namespace tally::check {
 
 /// One choice of trips: what all schedules of one check share.
 struct RaceSubject {
@@ -50,7 +50,7 @@ struct RaceSubject {
 
   /// See Meetings.h.
   bool isInTextBefore(Instance a, Instance b) const {
-    return tally::isInTextBefore(kernel, owed, a, b);
+    return check::isInTextBefore(kernel, owed, a, b);
   }
 
   const Kernel &kernel;
@@ -193,6 +193,6 @@ private:
   QueueId relaxedQueue;
 };
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_RACERUN_H

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::check {
 
 const Op &Story::opAt(EngineId engine, uint32_t at) const {
   return code.engines[engine].ops[points(engine)[at].op];
@@ -178,4 +178,4 @@ bool Story::isLoopCounter(EngineId engine, RegId reg) const {
       ops, [&](const Op &op) { return op.kind == OpKind::LoopBegin && op.dst == reg; });
 }
 
-} // namespace tally
+} // namespace tally::check

@@ -11,7 +11,7 @@
 #include "RaceRun.h"
 #include "tally/Run/Interpret.h"
 
-namespace tally {
+namespace tally::check {
 
 /// One passed or pending wait of an engine.
 struct WaitAt {
@@ -101,6 +101,6 @@ private:
   bool isLoopCounter(EngineId engine, RegId reg) const;
 };
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_RACESTORY_H

@@ -12,6 +12,9 @@
 #include <algorithm>
 
 namespace tally {
+
+using namespace check;
+
 namespace {
 
 /// The first steps of a schedule, up to the issue that shows the fault, and what surely came before
@@ -167,7 +170,7 @@ private:
 
 } // namespace
 
-std::vector<Step> holdBackBoth(const RaceSubject &subject, const OrderFault &fault) {
+std::vector<Step> check::holdBackBoth(const RaceSubject &subject, const OrderFault &fault) {
   const ImplSystem &system = subject.system;
   const Story story(subject);
   QueueId earlierQueue = story.queueOf(fault.earlier.instr);
@@ -192,8 +195,8 @@ std::vector<Step> holdBackBoth(const RaceSubject &subject, const OrderFault &fau
   return {};
 }
 
-std::vector<Step> witnessOf(const RaceSubject &subject, const std::vector<Step> &steps,
-                            const OrderFault &fault, bool &isShown) {
+std::vector<Step> check::witnessOf(const RaceSubject &subject, const std::vector<Step> &steps,
+                                   const OrderFault &fault, bool &isShown) {
   Prefix prefix = prefixOf(subject, steps, fault);
   std::vector<Step> kept = keepWithin(subject, prefix, fault);
   isShown = !kept.empty() || !fault.earlierIssued;

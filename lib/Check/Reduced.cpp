@@ -72,6 +72,9 @@
 #include <bit>
 
 namespace tally {
+
+using namespace check;
+
 namespace reduced {
 namespace {
 
@@ -442,7 +445,7 @@ private:
 } // namespace
 } // namespace reduced
 
-WalkResult walkReduced(const Lockstep &lockstep, const ExploreOptions &options) {
+WalkResult check::walkReduced(const Lockstep &lockstep, const ExploreOptions &options) {
   return reduced::ReducedWalk(lockstep, options).run();
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace tally {
+namespace tally::check {
 namespace {
 
 class TripsTo {
@@ -201,4 +201,4 @@ std::vector<TripsByEntry> tripsTo(const Kernel &kernel, const Encounter &place,
   return ways;
 }
 
-} // namespace tally
+} // namespace tally::check

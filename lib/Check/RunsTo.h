@@ -19,7 +19,7 @@
 #include <map>
 #include <vector>
 
-namespace tally {
+namespace tally::check {
 
 /// By loop, and branch that is taken (1) or not (0): how often it runs, entry after entry.
 using TripsByEntry = std::map<LoopId, std::vector<uint64_t>>;
@@ -28,6 +28,6 @@ using TripsByEntry = std::map<LoopId, std::vector<uint64_t>>;
 std::vector<TripsByEntry> tripsTo(const Kernel &kernel, const Encounter &place,
                                   std::array<LoopId, 2> homes);
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_RUNSTO_H

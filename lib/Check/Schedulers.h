@@ -28,7 +28,7 @@
 #include <numeric>
 #include <optional>
 
-namespace tally {
+namespace tally::check {
 
 class Scheduler {
 public:
@@ -220,6 +220,6 @@ private:
   std::vector<size_t> able;                 ///< those that can move
 };
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_SCHEDULERS_H

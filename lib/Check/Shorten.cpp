@@ -14,6 +14,9 @@
 #include <algorithm>
 
 namespace tally {
+
+using namespace check;
+
 namespace {
 
 class Shortener {
@@ -92,8 +95,8 @@ private:
 
 } // namespace
 
-std::vector<Step> shorten(const Lockstep &lockstep, const Mismatch &mismatch,
-                          std::vector<Step> schedule, const StopFlag *stop) {
+std::vector<Step> check::shorten(const Lockstep &lockstep, const Mismatch &mismatch,
+                                 std::vector<Step> schedule, const StopFlag *stop) {
   return Shortener(lockstep, mismatch, stop).run(std::move(schedule));
 }
 

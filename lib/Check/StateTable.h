@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tally {
+namespace tally::check {
 
 class StateTable {
 public:
@@ -87,6 +87,6 @@ private:
   uint64_t count = 0;
 };
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_STATETABLE_H

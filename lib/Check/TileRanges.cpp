@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::check {
 
 TileRanges::TileRanges(const Kernel &kernel)
     : kernel(kernel), shared(kernel), tiles(*kernel.tiles) {
@@ -196,4 +196,4 @@ std::string TileRanges::sharedName(BufferId memory) const {
                      kernel.text(kernel.buffers[second].name));
 }
 
-} // namespace tally
+} // namespace tally::check

@@ -20,7 +20,7 @@
 #include <map>
 #include <optional>
 
-namespace tally {
+namespace tally::check {
 
 /// Elements first, first + stride, ..., count of them; or all of a dimension.
 struct TileRange {
@@ -120,6 +120,6 @@ private:
   Numbering<RangeTile> lines;                      ///< rows and columns of planes
 };
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_TILERANGES_H

@@ -11,6 +11,8 @@
 
 namespace tally {
 
+using namespace check;
+
 void RunsDo::add(const Bindings &bindings, const StopFlag *stop) {
   if (does != RunDoes::Meet) {
     addTouches(bindings);

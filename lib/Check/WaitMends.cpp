@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <ranges>
 
-namespace tally {
+namespace tally::check {
 namespace {
 
 /// The loops around an operation, as the places where they begin, innermost first.
@@ -287,4 +287,4 @@ bool shiftWait(const Edits &edits, Code program, EngineId engine, uint32_t at, i
   return edits.propose("wait", std::move(text), std::move(program));
 }
 
-} // namespace tally
+} // namespace tally::check

@@ -15,7 +15,7 @@
 
 #include <optional>
 
-namespace tally {
+namespace tally::check {
 
 /// That an instruction waits for another by a semaphore.
 struct WantedWait {
@@ -36,6 +36,6 @@ bool waitFor(const Edits &edits, const Code &program, WantedWait wanted, const s
 bool shiftWait(const Edits &edits, Code program, EngineId engine, uint32_t at, int64_t by,
                const std::string &before);
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_WAITMENDS_H

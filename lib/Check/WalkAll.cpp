@@ -15,6 +15,9 @@
 #include <unordered_set>
 
 namespace tally {
+
+using namespace check;
+
 namespace {
 
 using Words = std::u32string;
@@ -163,7 +166,7 @@ private:
 
 } // namespace
 
-WalkResult walkAll(const Lockstep &lockstep, const ExploreOptions &options) {
+WalkResult check::walkAll(const Lockstep &lockstep, const ExploreOptions &options) {
   return AllStates(lockstep, options).run();
 }
 

@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace tally {
+namespace tally::check {
 
 /// What a walk found. Mismatches are not judged here.
 struct WalkResult : WalkSummary {
@@ -39,6 +39,6 @@ WalkResult walkReduced(const Lockstep &lockstep, const ExploreOptions &options);
 std::vector<Step> shorten(const Lockstep &lockstep, const Mismatch &mismatch,
                           std::vector<Step> schedule, const StopFlag *stop);
 
-} // namespace tally
+} // namespace tally::check
 
 #endif // TALLY_LIB_CHECK_WALKS_H

@@ -40,6 +40,9 @@
 #include <tuple>
 
 namespace tally {
+
+using namespace compiling;
+
 namespace {
 
 /// Step 4 lowers at most so many instructions in all.

@@ -26,6 +26,8 @@
 
 namespace tally {
 
+using namespace compiling;
+
 static std::optional<Compiled> keepWritten(const Kernel &kernel, const Code *written,
                                            const Machine &machine, Diagnostics &diagnostics) {
   if (!written) {

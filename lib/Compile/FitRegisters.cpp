@@ -29,7 +29,7 @@
 #include <map>
 #include <numeric>
 
-namespace tally {
+namespace tally::compiling {
 namespace {
 
 /// How many copies of a counter the wait reads, the oldest last.
@@ -198,4 +198,4 @@ void remarkShortages(const Kernel &kernel, const Machine &machine, const Fit &fi
   }
 }
 
-} // namespace tally
+} // namespace tally::compiling

@@ -10,7 +10,7 @@
 
 #include "tally/Compile/Decisions.h"
 
-namespace tally {
+namespace tally::compiling {
 
 /// How many registers an engine lacks, and what it did without for that.
 struct Shortage {
@@ -35,6 +35,6 @@ Fit giveWay(const Kernel &kernel, const Machine &machine, const SyncPlan &plan, 
 void remarkShortages(const Kernel &kernel, const Machine &machine, const Fit &fit,
                      Diagnostics &diagnostics);
 
-} // namespace tally
+} // namespace tally::compiling
 
 #endif // TALLY_LIB_COMPILE_FITREGISTERS_H

@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace tally {
+namespace tally::compiling {
 namespace {
 
 constexpr uint64_t unbounded = UINT64_MAX;
@@ -249,4 +249,4 @@ std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
   return points;
 }
 
-} // namespace tally
+} // namespace tally::compiling

@@ -11,7 +11,7 @@
 
 #include "tally/Sync/Plan.h"
 
-namespace tally {
+namespace tally::compiling {
 
 /// The loops between whose iterations counters have to be reset so that none passes the limit, for
 /// another plan. An error where there is none that all engines agree on.
@@ -27,6 +27,6 @@ std::vector<ResetPoint> withPeriods(const Kernel &kernel, const SyncPlan &plan,
 void checkOverflow(const Kernel &kernel, const SyncPlan &plan, const Machine &machine, bool refuse,
                    Diagnostics &diagnostics);
 
-} // namespace tally
+} // namespace tally::compiling
 
 #endif // TALLY_LIB_COMPILE_OVERFLOW_H

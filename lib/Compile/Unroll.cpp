@@ -16,7 +16,7 @@
 #include <queue>
 #include <tuple>
 
-namespace tally {
+namespace tally::compiling {
 namespace {
 
 /// The most bodies that are written for one branch by cost.
@@ -143,4 +143,4 @@ Code unrolled(const Kernel &kernel, double growth, const Machine &machine, Code 
   return code;
 }
 
-} // namespace tally
+} // namespace tally::compiling

@@ -9,7 +9,7 @@
 
 #include "Value.h"
 
-namespace tally {
+namespace tally::data {
 
 /// Walks the rows of a result: where each row of the operands starts, and whether it goes on (1) or
 /// stays at one element (0).
@@ -79,6 +79,6 @@ void joinPoison(const Rows<N> &rows, const std::array<const Value *, N> &operand
   }
 }
 
-} // namespace tally
+} // namespace tally::data
 
 #endif // TALLY_LIB_DATA_BROADCAST_H

@@ -12,6 +12,8 @@
 
 namespace tally {
 
+using namespace data;
+
 /// Room that is used again and again: values of nodes, and what queues keep.
 struct DataRun::Scratch {
   std::vector<Value> values; ///< by node

@@ -7,7 +7,7 @@
 #include "tally/Data/Effects.h"
 #include "tally/Model/ComputeText.h"
 
-namespace tally {
+namespace tally::data {
 
 /// An instruction whose text has been read, with the shapes of all that it makes.
 struct Effect {
@@ -31,12 +31,12 @@ inline uint32_t depthOf(const Kernel &kernel, LoopId home, std::string_view loop
   return kernel.loops[home].depth - 1;
 }
 
-struct Effects::Table {
+} // namespace tally::data
+
+struct tally::Effects::Table {
   const Kernel &kernel;
   const Runs &runs;
-  IdVector<InstrId, std::optional<Effect>> effects; ///< none: nothing to do
+  IdVector<InstrId, std::optional<data::Effect>> effects; ///< none: nothing to do
 };
-
-} // namespace tally
 
 #endif // TALLY_LIB_DATA_EFFECTTABLE_H

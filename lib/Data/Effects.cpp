@@ -17,6 +17,9 @@
 #include <algorithm>
 
 namespace tally {
+
+using namespace data;
+
 namespace {
 
 /// Indices are f32 while they are computed, which tells no more whole numbers apart.

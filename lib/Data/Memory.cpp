@@ -13,6 +13,8 @@
 
 namespace tally {
 
+using namespace data;
+
 /// Decoding one or two bytes is looking them up.
 static const std::vector<float> &valuesOf(Format format) {
   static const std::array<std::vector<float>, numFormats> tables = [] {

@@ -13,6 +13,8 @@
 
 namespace tally {
 
+using namespace data;
+
 static constexpr std::string_view magic("\x93NUMPY\x01\x00", 8);
 static constexpr size_t alignment = 64; ///< of the first element in the file
 

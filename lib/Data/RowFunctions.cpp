@@ -14,7 +14,7 @@
 #include <functional>
 #include <numeric>
 
-namespace tally::rows {
+namespace tally::data::rows {
 namespace {
 
 using Row = std::span<const float>;
@@ -226,4 +226,4 @@ void replace(const ComputeNode &, Operands in, Value &result) {
   }
 }
 
-} // namespace tally::rows
+} // namespace tally::data::rows

@@ -9,7 +9,7 @@
 
 #include "Value.h"
 
-namespace tally::rows {
+namespace tally::data::rows {
 
 // One number for each row.
 void sum(const ComputeNode &node, Operands in, Value &result);
@@ -26,6 +26,6 @@ void replace(const ComputeNode &node, Operands in, Value &result);
 /// The axes to the places that `order` gives them, outermost first.
 void permuteAxes(const Value &from, const std::vector<uint64_t> &order, Value &result);
 
-} // namespace tally::rows
+} // namespace tally::data::rows
 
 #endif // TALLY_LIB_DATA_ROWFUNCTIONS_H

@@ -9,13 +9,15 @@
 
 namespace tally {
 
+using namespace data;
+
 /// Each looks at its whole row.
 static constexpr uint64_t mostSought = 1024;
 
 /// Of one operation: it takes seconds, and nothing interrupts it.
 static constexpr uint64_t mostProducts = uint64_t(1) << 35;
 
-std::vector<uint64_t> axesOf(const ComputeNode &node, const Shape &shape) {
+std::vector<uint64_t> data::axesOf(const ComputeNode &node, const Shape &shape) {
   std::vector<uint64_t> axes = node.list;
   if (axes.empty() && !shape.empty()) {
     axes.push_back(shape.size() - 1);
@@ -259,12 +261,12 @@ private:
 
 } // namespace
 
-bool shapeOf(const ComputeNode &node, std::span<const Shape> operands, Shape &result,
-             std::string &problem) {
+bool data::shapeOf(const ComputeNode &node, std::span<const Shape> operands, Shape &result,
+                   std::string &problem) {
   return ShapeRules(node, operands, result, problem).find();
 }
 
-bool fitsTile(const Shape &value, const Shape &tile) {
+bool data::fitsTile(const Shape &value, const Shape &tile) {
   if (numElements(value) == numElements(tile)) {
     return true;
   }

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::data {
 
 std::string joined(std::span<const uint64_t> numbers) {
   std::string text;
@@ -115,4 +115,4 @@ void Tile::addRange(TilePlace &place, const Range &range) {
   }
 }
 
-} // namespace tally
+} // namespace tally::data

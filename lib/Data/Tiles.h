@@ -11,7 +11,7 @@
 #include "tally/Data/Memory.h"
 #include "tally/Data/Runs.h"
 
-namespace tally {
+namespace tally::data {
 
 using Shape = std::vector<uint64_t>;
 
@@ -93,6 +93,6 @@ private:
   Shape extents;
 };
 
-} // namespace tally
+} // namespace tally::data
 
 #endif // TALLY_LIB_DATA_TILES_H

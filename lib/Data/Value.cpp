@@ -15,7 +15,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tally {
+namespace tally::data {
 
 //===----------------------------------------------------------------------===//
 // Element by element
@@ -421,4 +421,4 @@ void spread(const Value &value, const Shape &shape, Value &result) {
   joinPoison<1>(rows, {&value}, result);
 }
 
-} // namespace tally
+} // namespace tally::data

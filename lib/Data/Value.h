@@ -18,7 +18,7 @@
 
 #include "tally/Model/ComputeText.h"
 
-namespace tally {
+namespace tally::data {
 
 struct Value {
   Shape shape;
@@ -80,6 +80,6 @@ void evaluate(const ComputeNode &node, Operands operands, const Shape &shape, Va
 /// The value repeated to fill this shape, which it fits.
 void spread(const Value &value, const Shape &shape, Value &result);
 
-} // namespace tally
+} // namespace tally::data
 
 #endif // TALLY_LIB_DATA_VALUE_H

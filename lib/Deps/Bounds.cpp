@@ -22,6 +22,8 @@
 
 namespace tally {
 
+using namespace deps;
+
 /// What one question may take, in isl's operations: milliseconds. Some of those that need more are
 /// asked once again, with more patience. After so many that stay open no other is asked; nor after
 /// so many runs that touch nothing.

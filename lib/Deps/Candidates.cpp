@@ -6,7 +6,7 @@
 #include <map>
 #include <span>
 
-namespace tally {
+namespace tally::deps {
 namespace {
 
 /// Those who touched a range of memory and still matter.
@@ -190,4 +190,4 @@ void forCandidates(const Kernel &kernel, const TileBoxes &tiles,
   }
 }
 
-} // namespace tally
+} // namespace tally::deps

@@ -25,12 +25,12 @@
 
 #include <functional>
 
-namespace tally {
+namespace tally::deps {
 
 /// Calls `visit` for all candidates.
 void forCandidates(const Kernel &kernel, const TileBoxes &tiles,
                    const std::function<void(const Candidate &)> &visit);
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_CANDIDATES_H

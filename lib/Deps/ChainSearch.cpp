@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::deps {
 namespace {
 
 /// Statements looked at for one dependence: fewer in large kernels, so that the whole stays linear.
@@ -520,4 +520,4 @@ Chain findChain(const ChainProblem &problem, size_t goal) {
   return ChainSearch(problem, goal).run();
 }
 
-} // namespace tally
+} // namespace tally::deps

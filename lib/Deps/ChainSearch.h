@@ -27,7 +27,7 @@
 
 #include "tally/Deps/Extract.h"
 
-namespace tally {
+namespace tally::deps {
 
 /// What does not change during the removal.
 class Places {
@@ -147,6 +147,6 @@ struct Chain {
 /// The chain that implies dependence `goal`.
 Chain findChain(const ChainProblem &problem, size_t goal);
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_CHAINSEARCH_H

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::deps {
 namespace {
 
 /// What the engines know at one point.
@@ -527,4 +527,4 @@ std::vector<bool> markImpliedByClocks(const Kernel &kernel, Extraction &extracti
   return ClockWalk(kernel, extraction, isAsked).run();
 }
 
-} // namespace tally
+} // namespace tally::deps

@@ -37,13 +37,13 @@
 
 #include "tally/Deps/Extract.h"
 
-namespace tally {
+namespace tally::deps {
 
 /// Marks what is implied. Those that are only asked about (by index; none if empty) imply nothing
 /// themselves. Returns those for which a search may still find a chain.
 std::vector<bool> markImpliedByClocks(const Kernel &kernel, Extraction &extraction,
                                       const std::vector<bool> &isAsked = {});
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_CLOCKS_H

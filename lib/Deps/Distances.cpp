@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::deps {
 
 static constexpr size_t maxDistances = 8;
 
@@ -186,4 +186,4 @@ const Distances &DistanceFinder::find(const PairNest &nest) {
   return found->second;
 }
 
-} // namespace tally
+} // namespace tally::deps

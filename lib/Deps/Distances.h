@@ -37,7 +37,7 @@
 #include <map>
 #include <string>
 
-namespace tally {
+namespace tally::deps {
 
 /// How often a loop runs each time.
 struct Extent {
@@ -140,6 +140,6 @@ private:
   size_t numAsked[numPatiences] = {}; ///< questions, by how patiently
 };
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_DISTANCES_H

@@ -9,6 +9,8 @@
 
 namespace tally {
 
+using namespace deps;
+
 /// What one question may take, in isl's operations, and how many are asked of one kernel.
 static constexpr uint64_t maxOperations = 250'000;
 static constexpr uint32_t mostQuestions = 4'000;

@@ -21,6 +21,8 @@
 
 namespace tally {
 
+using namespace deps;
+
 namespace {
 
 /// More are not looked at together.

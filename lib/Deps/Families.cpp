@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-namespace tally {
+namespace tally::deps {
 
 /// One that holds both.
 static Bounds around(const Bounds &a, const Bounds &b) {
@@ -390,4 +390,4 @@ void Families::forCandidates(const std::function<void(const Candidate &)> &visit
   }
 }
 
-} // namespace tally
+} // namespace tally::deps

@@ -23,7 +23,7 @@
 #include <functional>
 #include <map>
 
-namespace tally {
+namespace tally::deps {
 
 struct Touch {
   AccessId access;
@@ -126,6 +126,6 @@ private:
   std::map<SlotFamily, uint32_t> known;
 };
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_FAMILIES_H

@@ -8,6 +8,9 @@
 #include <algorithm>
 
 namespace tally {
+
+using namespace deps;
+
 namespace {
 
 /// A dependence that is written, or one that is asked for.

@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace tally {
+
+using namespace deps;
+
 namespace {
 
 /// Whose removal saves most comes first: waits that are too long, then those in inner loops, on

@@ -15,6 +15,8 @@
 
 namespace tally {
 
+using namespace deps;
+
 void IslSet::Free::operator()(isl_set *set) const {
   isl_set_free(set);
 }

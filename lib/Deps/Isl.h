@@ -17,7 +17,7 @@
 struct isl_ctx;
 struct isl_set;
 
-namespace tally {
+namespace tally::deps {
 
 class IslContext;
 
@@ -84,6 +84,6 @@ private:
   std::unique_ptr<isl_ctx, Free> ctx;
 };
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_ISL_H

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::deps {
 
 /// Facts of one clock; of more, the oldest are forgotten.
 static constexpr size_t maxFacts = 32;
@@ -167,4 +167,4 @@ void RunLog::takeFactsInside(Clock &clock, RunNo producer, uint32_t link) {
   }
 }
 
-} // namespace tally
+} // namespace tally::deps

@@ -21,7 +21,7 @@
 #include <optional>
 #include <span>
 
-namespace tally {
+namespace tally::deps {
 
 /// Numbers in the walk, from 1; 0 is none.
 using RunNo = uint32_t;
@@ -143,6 +143,6 @@ private:
   bool droppedFacts = false;
 };
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_KNOWLEDGE_H

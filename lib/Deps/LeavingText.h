@@ -27,7 +27,7 @@
 #include <numeric>
 #include <optional>
 
-namespace tally {
+namespace tally::deps {
 
 class LeavingText {
 public:
@@ -419,6 +419,6 @@ private:
   std::string leavingIt; ///< likewise
 };
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_LEAVINGTEXT_H

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::deps {
 
 /// Conditions, as isl's text.
 class Conditions {
@@ -380,6 +380,6 @@ private:
   std::vector<std::string> names;
 };
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_NESTTEXT_H

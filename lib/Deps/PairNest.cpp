@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::deps {
 
 //===----------------------------------------------------------------------===//
 // Places
@@ -81,7 +81,7 @@ public:
 
   /// What is known of a loop of one side; `outside` this one are its own names.
   Extent extentOf(LoopId loop, bool atProducer) {
-    Extent extent = tally::extentOf(pair.kernel.loops[loop]);
+    Extent extent = deps::extentOf(pair.kernel.loops[loop]);
     if (pair.kernel.loops[loop].trip.kind == Trip::Kind::Formula) {
       extent.formula = formula(loop, atProducer);
     }
@@ -126,11 +126,11 @@ private:
     bool hasFormula = loops.empty() || !hasBranchBelow(kernel, loops.front(), body);
     std::string formula = "0";
     for (size_t i = 0; i < loops.size() && hasFormula; ++i) {
-      Extent extent = tally::extentOf(kernel.loops[loops[i]]);
+      Extent extent = deps::extentOf(kernel.loops[loops[i]]);
       std::string own = iteration(loops[i], atProducer);
       formula = i == 0 ? own : fmt::format("({} * {} + {})", *extent.max, formula, own);
       bool isLast = i + 1 == loops.size();
-      hasFormula = isLast || tally::extentOf(kernel.loops[loops[i + 1]]).isConstant();
+      hasFormula = isLast || deps::extentOf(kernel.loops[loops[i + 1]]).isConstant();
     }
     return hasFormula ? formula
                       : fmt::format("{}{}", atProducer ? 's' : 't', counterOf(body, atProducer));
@@ -165,7 +165,7 @@ private:
     counter.isShared = isShared;
     counter.levels = static_cast<uint32_t>(pair.kernel.realLoops(body).size());
     counter.isBranch = pair.kernel.loops[body].isBranch();
-    counter.minTrips = tally::extentOf(pair.kernel.loops[body]).min;
+    counter.minTrips = deps::extentOf(pair.kernel.loops[body]).min;
     nest.counters.push_back(counter);
     counted.push_back({body, atProducer});
     return counted.size() - 1;
@@ -293,4 +293,4 @@ std::optional<PairNest> flatView(const TilePair &pair) {
   return nest;
 }
 
-} // namespace tally
+} // namespace tally::deps

@@ -16,7 +16,7 @@
 
 #include <span>
 
-namespace tally {
+namespace tally::deps {
 
 /// How the bodies of two instructions lie to each other; the same for all instructions in them.
 struct PairPlace {
@@ -64,6 +64,6 @@ std::optional<PairNest> flatView(const TilePair &pair);
 /// The same; none if the two are not each in a loop of its own.
 std::optional<PairNest> elementView(std::span<const TilePair> pairs);
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_PAIRNEST_H

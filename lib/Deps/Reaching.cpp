@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-namespace tally {
+namespace tally::deps {
 namespace {
 
 /// What may be the last to have touched the place.
@@ -315,4 +315,4 @@ void forReaching(const Kernel &kernel, PlaceRing ring, std::span<const PlaceUse>
   Place(kernel, ring, visit).run(uses);
 }
 
-} // namespace tally
+} // namespace tally::deps

@@ -32,7 +32,7 @@
 #include <functional>
 #include <span>
 
-namespace tally {
+namespace tally::deps {
 
 /// One access of the place. Those of one instruction stand together.
 struct PlaceUse {
@@ -56,6 +56,6 @@ struct PlaceRing {
 void forReaching(const Kernel &kernel, PlaceRing ring, std::span<const PlaceUse> uses,
                  const std::function<void(const PlaceUse &, const PlaceUse &)> &visit);
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_REACHING_H

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::deps {
 namespace {
 
 using Kind = TileExpr::Kind;
@@ -224,4 +224,4 @@ std::optional<SlotTile> slotOf(const Kernel &kernel, const TileBoxes &tiles, con
   return result.pieces.empty() ? std::nullopt : std::optional(std::move(result));
 }
 
-} // namespace tally
+} // namespace tally::deps

@@ -18,7 +18,7 @@
 
 #include "TileBoxes.h"
 
-namespace tally {
+namespace tally::deps {
 
 struct SlotFamily {
   BufferId buffer;
@@ -45,6 +45,6 @@ struct SlotTile {
 /// None if it is not of this form, or engines may disagree on how often it is touched.
 std::optional<SlotTile> slotOf(const Kernel &kernel, const TileBoxes &tiles, const TileBox &tile);
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_SLOTS_H

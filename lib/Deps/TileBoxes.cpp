@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::deps {
 
 //===----------------------------------------------------------------------===//
 // TileBoxes
@@ -97,4 +97,4 @@ bool TileBoxes::boxHolds(const TileBox &a, const TileBox &b) const {
   return a.buffer == b.buffer && std::ranges::equal(bounds(a), bounds(b), &Bounds::holds);
 }
 
-} // namespace tally
+} // namespace tally::deps

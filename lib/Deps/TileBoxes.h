@@ -19,7 +19,7 @@
 
 #include <span>
 
-namespace tally {
+namespace tally::deps {
 
 struct TileBox {
   TileId id;
@@ -81,6 +81,6 @@ private:
   IdVector<TileId, TileBox> tiles;
 };
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_TILEBOXES_H

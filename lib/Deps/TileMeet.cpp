@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <array>
 
-namespace tally {
+namespace tally::deps {
 namespace {
+
+using deps::isOpen;
 
 //===----------------------------------------------------------------------===//
 // What is known
@@ -344,4 +346,4 @@ void forDecidingExprs(const TilePair &pair,
   }
 }
 
-} // namespace tally
+} // namespace tally::deps

@@ -18,7 +18,7 @@
 #include "PairNest.h"
 #include "TileText.h"
 
-namespace tally {
+namespace tally::deps {
 
 /// A condition as isl reads it.
 struct Meeting {
@@ -32,6 +32,6 @@ Meeting meetingOf(const TilePair &pair, const SideNames &producer, const SideNam
 void forDecidingExprs(const TilePair &pair,
                       const std::function<void(const TileBox &, TileExprId)> &visit);
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_TILEMEET_H

@@ -6,7 +6,7 @@
 
 #include <charconv>
 
-namespace tally {
+namespace tally::deps {
 
 bool hasLeaf(const ParsedAccess &access, TileExprId id,
              const std::function<bool(const TileExpr &)> &asked) {
@@ -125,4 +125,4 @@ std::string TileText::guard(const TileGuard &guard) const {
                      expr(guard.right));
 }
 
-} // namespace tally
+} // namespace tally::deps

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace tally {
+namespace tally::deps {
 
 /// The text of what the expressions of one tile name.
 struct SideNames {
@@ -60,6 +60,6 @@ private:
   const SideNames &names;
 };
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_TILETEXT_H

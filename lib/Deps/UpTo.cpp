@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace tally {
+namespace tally::deps {
 
 uint64_t leastTrips(const Loop &loop) {
   if (loop.isBranch()) {
@@ -138,4 +138,4 @@ void UpToWaits::index(const Kernel &kernel, const Extraction &extraction) {
   }
 }
 
-} // namespace tally
+} // namespace tally::deps

@@ -20,7 +20,7 @@
 
 #include <span>
 
-namespace tally {
+namespace tally::deps {
 
 struct UpTo {
   uint32_t dep = 0;
@@ -69,6 +69,6 @@ private:
 uint64_t leastTrips(const Loop &loop);
 uint64_t mostTrips(const Loop &loop);
 
-} // namespace tally
+} // namespace tally::deps
 
 #endif // TALLY_LIB_DEPS_UPTO_H

@@ -13,6 +13,9 @@
 #include <algorithm>
 
 namespace tally {
+
+using namespace deps;
+
 namespace {
 
 bool sameEnds(const Dep &a, const Dep &b) {

@@ -18,6 +18,9 @@
 #include <fmt/format.h>
 
 namespace tally {
+
+using namespace kernels;
+
 namespace {
 
 class AdamW {
@@ -155,7 +158,7 @@ private:
 
 } // namespace
 
-WrittenKernel adamw(KernelSize size) {
+WrittenKernel kernels::adamw(KernelSize size) {
   return size == KernelSize::Paper ? AdamW(8, 1024).write() : AdamW(5, 4).write();
 }
 

@@ -11,7 +11,9 @@
 
 namespace tally {
 
-WrittenKernel addManyLoop(KernelSize size) {
+using namespace kernels;
+
+WrittenKernel kernels::addManyLoop(KernelSize size) {
   uint64_t iterations = size == KernelSize::Paper ? 10000 : 5;
   KernelAuthor k("add_many_loop");
   EngineId vector = k.engine("vector");

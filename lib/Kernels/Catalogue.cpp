@@ -9,6 +9,8 @@
 
 namespace tally {
 
+using namespace kernels;
+
 static constexpr std::array<CatalogueEntry, 9> entries{{
     {"add_many_loop", "adds tile by tile; no iteration needs another", addManyLoop},
     {"adamw", "one step of AdamW, chunk by chunk, buffers in turn", adamw},
@@ -34,8 +36,8 @@ const CatalogueEntry *findKernel(std::string_view name) {
   return found != entries.end() ? &*found : nullptr;
 }
 
-WrittenKernel finished(KernelAuthor &author, std::vector<std::string> trips,
-                       std::vector<Contents> contents) {
+WrittenKernel kernels::finished(KernelAuthor &author, std::vector<std::string> trips,
+                                std::vector<Contents> contents) {
   Diagnostics diagnostics;
   std::optional<Kernel> kernel = author.finish(diagnostics);
   if (!kernel) {

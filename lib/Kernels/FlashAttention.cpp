@@ -23,6 +23,9 @@
 #include <cmath>
 
 namespace tally {
+
+using namespace kernels;
+
 namespace {
 
 struct AttentionSize {
@@ -246,7 +249,7 @@ private:
 
 } // namespace
 
-WrittenKernel flashAttention(KernelSize size) {
+WrittenKernel kernels::flashAttention(KernelSize size) {
   AttentionSize paper{64, 16, 512, 128};
   AttentionSize small{3, 4, 4, 2};
   return FlashAttention(size == KernelSize::Paper ? paper : small).write();

@@ -5,7 +5,7 @@
 #include "tally/Kernels/Author.h"
 #include "tally/Kernels/Catalogue.h"
 
-namespace tally {
+namespace tally::kernels {
 
 WrittenKernel addManyLoop(KernelSize size);
 WrittenKernel adamw(KernelSize size);
@@ -21,6 +21,6 @@ WrittenKernel moe(std::string_view name, uint32_t tokens, uint32_t experts, Kern
 WrittenKernel finished(KernelAuthor &author, std::vector<std::string> trips = {},
                        std::vector<Contents> contents = {});
 
-} // namespace tally
+} // namespace tally::kernels
 
 #endif // TALLY_LIB_KERNELS_KERNELS_H

@@ -18,6 +18,9 @@
 #include <fmt/format.h>
 
 namespace tally {
+
+using namespace kernels;
+
 namespace {
 
 struct MatmulSize {
@@ -141,11 +144,11 @@ constexpr MatmulSize smallSize{3, 3, 2, 2, 4};
 
 } // namespace
 
-WrittenKernel matmul(KernelSize size) {
+WrittenKernel kernels::matmul(KernelSize size) {
   return Matmul("matmul", size == KernelSize::Paper ? paperSize : smallSize, false).write();
 }
 
-WrittenKernel matmulKUnrolled(KernelSize size) {
+WrittenKernel kernels::matmulKUnrolled(KernelSize size) {
   return Matmul("matmul-k-unrolled", size == KernelSize::Paper ? paperSize : smallSize, true)
       .write();
 }

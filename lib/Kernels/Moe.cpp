@@ -18,6 +18,9 @@
 #include <fmt/format.h>
 
 namespace tally {
+
+using namespace kernels;
+
 namespace {
 
 struct MoeSize {
@@ -297,7 +300,8 @@ private:
 
 } // namespace
 
-WrittenKernel moe(std::string_view name, uint32_t tokens, uint32_t experts, KernelSize size) {
+WrittenKernel kernels::moe(std::string_view name, uint32_t tokens, uint32_t experts,
+                           KernelSize size) {
   MoeSize paper{128, 512, 256, 128};
   MoeSize small{4, 4, 4, 2};
   const MoeSize &dims = size == KernelSize::Paper ? paper : small;

@@ -14,6 +14,9 @@
 #include <fmt/format.h>
 
 namespace tally {
+
+using namespace kernels;
+
 namespace {
 
 class RmsNorm {
@@ -129,7 +132,7 @@ private:
 
 } // namespace
 
-WrittenKernel rmsnorm(KernelSize size) {
+WrittenKernel kernels::rmsnorm(KernelSize size) {
   return size == KernelSize::Paper ? RmsNorm(256, 8192, 16).write() : RmsNorm(5, 8, 2).write();
 }
 

@@ -2,7 +2,7 @@
 
 #include "Anchors.h"
 
-namespace tally {
+namespace tally::lowering {
 
 /// Where something stands still that has both for inputs.
 static Anchor later(Anchor a, Anchor b) {
@@ -100,4 +100,4 @@ Anchor KnownExprs::anchorOf(const Kernel &kernel, const SyncPlan &plan, const Ex
   return anchor;
 }
 
-} // namespace tally
+} // namespace tally::lowering

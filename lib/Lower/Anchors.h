@@ -13,7 +13,7 @@
 #include "tally/Code/Code.h"
 #include "tally/Sync/Plan.h"
 
-namespace tally {
+namespace tally::lowering {
 
 struct Anchor {
   uint32_t depth = 0; ///< of the body: the one at this depth around the consumer
@@ -70,6 +70,6 @@ private:
   std::vector<Known> known;
 };
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_ANCHORS_H

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::lowering {
 
 BarrierSite BarrierCode::add(const EngineSet &members, std::vector<SemaRun> reset,
                              bool shakesTwice) {
@@ -67,4 +67,4 @@ void BarrierCode::handshake(const BarrierSite &site, EngineId engine, std::vecto
   }
 }
 
-} // namespace tally
+} // namespace tally::lowering

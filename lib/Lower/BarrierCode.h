@@ -23,7 +23,7 @@
 
 #include <map>
 
-namespace tally {
+namespace tally::lowering {
 
 /// In ascending order.
 using EngineSet = std::vector<EngineId>;
@@ -65,6 +65,6 @@ private:
   IdVector<EngineId, SemaId> release;
 };
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_BARRIERCODE_H

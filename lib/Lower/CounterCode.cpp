@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::lowering {
 
 using Kind = RegisterRole::Kind;
 
@@ -173,4 +173,4 @@ Operand CounterCode::operandOf(const Expr &leaf) const {
   }
 }
 
-} // namespace tally
+} // namespace tally::lowering

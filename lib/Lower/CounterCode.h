@@ -11,7 +11,7 @@
 #include "CounterDemand.h"
 #include "ValueWriter.h"
 
-namespace tally {
+namespace tally::lowering {
 
 class CounterCode {
 public:
@@ -71,6 +71,6 @@ private:
   size_t nextFollowed = 0;
 };
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_COUNTERCODE_H

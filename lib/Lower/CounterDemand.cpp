@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::lowering {
 
 CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, EngineId engine)
     : totals(context.kernel.loops.size()), trips(context.kernel.loops.size()),
@@ -178,4 +178,4 @@ void CounterDemand::enter(LoopId loop) {
   }
 }
 
-} // namespace tally
+} // namespace tally::lowering

@@ -12,7 +12,7 @@
 #include "Emit.h"
 #include "Linear.h"
 
-namespace tally {
+namespace tally::lowering {
 
 /// A counter of one engine.
 struct Counter {
@@ -68,6 +68,6 @@ private:
   const EngineId engine;
 };
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_COUNTERDEMAND_H

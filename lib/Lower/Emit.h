@@ -11,7 +11,7 @@
 
 #include <span>
 
-namespace tally {
+namespace tally::lowering {
 
 /// What emission of all engines shares, and does not change.
 struct EmitContext {
@@ -73,6 +73,6 @@ void writeOut(const Kernel &kernel, bool countAtOnce, uint64_t counterLimit, Cod
 /// plan. Nobody touches the ones in between.
 void assignNumbers(const Kernel &kernel, const SyncPlan &plan, Code &code);
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_EMIT_H

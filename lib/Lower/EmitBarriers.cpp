@@ -11,6 +11,9 @@
 #include <algorithm>
 
 namespace tally {
+
+using namespace lowering;
+
 namespace {
 
 class BarrierEmitter {
@@ -204,7 +207,7 @@ private:
 
 } // namespace
 
-void emitBarriers(const EmitContext &context, Code &code) {
+void lowering::emitBarriers(const EmitContext &context, Code &code) {
   BarrierEmitter(context, code).run();
 }
 

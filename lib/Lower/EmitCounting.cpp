@@ -31,6 +31,9 @@
 #include "ThresholdCode.h"
 
 namespace tally {
+
+using namespace lowering;
+
 namespace {
 
 class CountingEmitter {
@@ -141,7 +144,7 @@ private:
 
 } // namespace
 
-void emitCounting(const EmitContext &context, EmitScratch &scratch, EngineId engine) {
+void lowering::emitCounting(const EmitContext &context, EmitScratch &scratch, EngineId engine) {
   CountingEmitter(context, scratch, engine).run();
 }
 

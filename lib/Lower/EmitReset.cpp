@@ -11,6 +11,8 @@
 
 namespace tally {
 
+using namespace lowering;
+
 void CounterCode::reset(const ResetSite &site, EngineId engine) {
   LoopId loop = site.point.loop;
   std::vector<Op> &ops = writer.code().ops;

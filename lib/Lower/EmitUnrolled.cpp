@@ -21,6 +21,9 @@
 #include <algorithm>
 
 namespace tally {
+
+using namespace lowering;
+
 namespace {
 
 /// The loops around an instruction, outermost first, and how places grow with each.
@@ -288,7 +291,7 @@ private:
 
 } // namespace
 
-void emitUnrolled(const EmitContext &context, Code &code, Diagnostics &diagnostics) {
+void lowering::emitUnrolled(const EmitContext &context, Code &code, Diagnostics &diagnostics) {
   UnrolledEmitter(context, code, diagnostics).run();
 }
 

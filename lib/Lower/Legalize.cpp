@@ -5,6 +5,7 @@
 #include "tally/Lower/Lower.h"
 
 namespace tally {
+namespace lowering {
 
 static bool needsGuard(const Machine &machine) {
   return machine.subtraction == Subtraction::Wraps && machine.waitCompare == WaitCompare::Unsigned;
@@ -50,9 +51,11 @@ static uint32_t costOf(const SyncPlan &plan, const Machine &machine, ExprId expr
   return own + costOf(plan, machine, ExprId(node.a)) + costOf(plan, machine, ExprId(node.b));
 }
 
+} // namespace lowering
+
 uint32_t waitCost(const SyncPlan &plan, const Machine &machine, DepId dep) {
   ExprId threshold = plan.waits[dep].threshold;
-  return threshold.valid() ? costOf(plan, machine, threshold) : 0;
+  return threshold.valid() ? lowering::costOf(plan, machine, threshold) : 0;
 }
 
 } // namespace tally

@@ -4,7 +4,7 @@
 
 #include "tally/Sync/Plan.h"
 
-namespace tally {
+namespace tally::lowering {
 
 /// The plan's expressions with every subtraction such that the machine's own will do. Where that
 /// wraps and waits compare unsigned, one that might go below zero is guarded,
@@ -29,6 +29,6 @@ private:
   std::vector<ExprId> made; ///< by planned id
 };
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_LEGALIZE_H

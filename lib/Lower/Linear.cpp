@@ -2,7 +2,7 @@
 
 #include "Linear.h"
 
-namespace tally {
+namespace tally::lowering {
 
 /// total(loop) or factor * total(loop).
 static std::optional<Linear> productForm(const ExprPool &exprs, const Expr &node) {
@@ -32,4 +32,4 @@ std::optional<Linear> linearForm(const ExprPool &exprs, ExprId expr) {
   return form && form->numOps > 0 && form->minus <= form->factor ? form : std::nullopt;
 }
 
-} // namespace tally
+} // namespace tally::lowering

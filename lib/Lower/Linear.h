@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace tally {
+namespace tally::lowering {
 
 /// factor * total(loop) - minus
 struct Linear {
@@ -23,6 +23,6 @@ struct Linear {
 /// not below zero.
 std::optional<Linear> linearForm(const ExprPool &exprs, ExprId expr);
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_LINEAR_H

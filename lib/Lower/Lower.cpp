@@ -20,6 +20,9 @@
 #include <thread>
 
 namespace tally {
+
+using namespace lowering;
+
 namespace {
 
 /// "A.act": body and queue; the queue alone for the root or all bodies; a sole member's name.
@@ -185,7 +188,7 @@ void EmitContext::setSignal(Op &op, InstrId instr) const {
   }
 }
 
-void makeRoomForWait(std::vector<Op> &ops, Op &op) {
+void lowering::makeRoomForWait(std::vector<Op> &ops, Op &op) {
   if (!op.wait.valid()) {
     return;
   }
@@ -195,7 +198,8 @@ void makeRoomForWait(std::vector<Op> &ops, Op &op) {
   ops.push_back(wait);
 }
 
-void setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason, uint32_t numReasons) {
+void lowering::setWait(Op &op, SemaId sema, Operand threshold, uint32_t firstReason,
+                       uint32_t numReasons) {
   op.wait = sema;
   op.a = threshold;
   op.firstReason = firstReason;

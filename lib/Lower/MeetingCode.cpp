@@ -2,7 +2,7 @@
 
 #include "MeetingCode.h"
 
-namespace tally {
+namespace tally::lowering {
 namespace {
 
 /// What meets at each reset point, found in one pass over instructions, dependences and groups.
@@ -108,4 +108,4 @@ const BarrierSite *MeetingCode::backEdgeOf(LoopId loop, EngineId engine) const {
                                                                            : nullptr;
 }
 
-} // namespace tally
+} // namespace tally::lowering

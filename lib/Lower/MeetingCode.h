@@ -21,7 +21,7 @@
 #include "BarrierCode.h"
 #include "tally/Sync/Plan.h"
 
-namespace tally {
+namespace tally::lowering {
 
 /// A reset point with its barrier.
 struct ResetSite {
@@ -50,6 +50,6 @@ private:
   std::map<LoopId, BarrierSite> backEdges;
 };
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_MEETINGCODE_H

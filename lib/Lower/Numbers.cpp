@@ -8,6 +8,9 @@
 #include <set>
 
 namespace tally {
+
+using namespace lowering;
+
 namespace {
 
 using Numbers = std::vector<uint32_t>;
@@ -130,7 +133,7 @@ private:
 
 } // namespace
 
-void assignNumbers(const Kernel &kernel, const SyncPlan &plan, Code &code) {
+void lowering::assignNumbers(const Kernel &kernel, const SyncPlan &plan, Code &code) {
   bool anyReserved =
       !kernel.reserved.empty() || !kernel.pins.empty() ||
       std::ranges::any_of(kernel.engines, [](const Engine &e) { return !e.reserved.empty(); });

@@ -19,7 +19,7 @@
 #include <numeric>
 #include <queue>
 
-namespace tally {
+namespace tally::lowering {
 namespace {
 
 constexpr uint32_t none = UINT32_MAX;
@@ -306,4 +306,4 @@ AllocatedCode allocateRegisters(const ValueCode &program, std::optional<uint32_t
   return Allocator(program, limit).run();
 }
 
-} // namespace tally
+} // namespace tally::lowering

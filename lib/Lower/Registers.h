@@ -16,7 +16,7 @@
 #include "tally/Code/Code.h"
 #include <optional>
 
-namespace tally {
+namespace tally::lowering {
 
 /// What a counter counts.
 struct CounterRole {
@@ -57,6 +57,6 @@ struct AllocatedCode {
 /// Gives every value a register. Uses more than `limit` only if the counters alone need more.
 AllocatedCode allocateRegisters(const ValueCode &program, std::optional<uint32_t> limit);
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_REGISTERS_H

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::lowering {
 
 ThresholdCode::ThresholdCode(const EmitContext &context, const std::vector<InstrId> &consumers,
                              const CounterCode &counters, KnownExprs &known, ValueWriter &writer)
@@ -133,4 +133,4 @@ RegId ThresholdCode::compute(const Expr &node, const Use &use, uint32_t depth) {
   return writer.compute(aluOf(node.op), a, b, depth);
 }
 
-} // namespace tally
+} // namespace tally::lowering

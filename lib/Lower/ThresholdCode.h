@@ -19,7 +19,7 @@
 
 #include <map>
 
-namespace tally {
+namespace tally::lowering {
 
 class ThresholdCode {
 public:
@@ -70,6 +70,6 @@ private:
   std::map<std::pair<ExprId, uint32_t>, RegId> unshared; ///< by expression and use, without CSE
 };
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_THRESHOLDCODE_H

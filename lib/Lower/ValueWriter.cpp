@@ -2,7 +2,7 @@
 
 #include "ValueWriter.h"
 
-namespace tally {
+namespace tally::lowering {
 
 ValueWriter::ValueWriter(ValueCode &code) : program(code), regionAtDepth{noRegion} {
   program.ops.clear();
@@ -71,4 +71,4 @@ void ValueWriter::close(OpKind kind) {
   program.ops.push_back(Op::mark(kind));
 }
 
-} // namespace tally
+} // namespace tally::lowering

@@ -10,7 +10,7 @@
 
 #include "Registers.h"
 
-namespace tally {
+namespace tally::lowering {
 
 class ValueWriter {
 public:
@@ -55,6 +55,6 @@ private:
   std::vector<uint32_t> regionAtDepth; ///< of each open body, outermost first
 };
 
-} // namespace tally
+} // namespace tally::lowering
 
 #endif // TALLY_LIB_LOWER_VALUEWRITER_H

@@ -13,6 +13,9 @@
 #include "tally/Code/ControlCost.h"
 
 namespace tally {
+
+using namespace lowering;
+
 namespace {
 
 /// What the waits of a plan cost, by the set that is waited for.

@@ -8,6 +8,8 @@
 
 namespace tally {
 
+using namespace lowering;
+
 /// Whether everything from a LoopBegin to its end are additions that can be made at once: of 1
 /// where the number of iterations is a value, of any number where counters
 /// hold the product.
@@ -32,7 +34,7 @@ static bool onlyCounts(const Kernel &kernel, uint64_t counterLimit, const std::v
   return at > begin + 1;
 }
 
-void writeOut(const Kernel &kernel, bool countAtOnce, uint64_t counterLimit, Code &code) {
+void lowering::writeOut(const Kernel &kernel, bool countAtOnce, uint64_t counterLimit, Code &code) {
   for (EngineProgram &program : code.engines) {
     for (size_t at = 0; at < program.ops.size(); ++at) {
       Op &op = program.ops[at];

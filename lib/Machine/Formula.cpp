@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace tally {
+namespace tally::machines {
 
 static bool isDigit(char c) {
   return c >= '0' && c <= '9';
@@ -176,4 +176,4 @@ std::optional<double> evaluateFormula(std::string_view text, const Lookup &looku
   return Evaluator(text, lookup).run(error);
 }
 
-} // namespace tally
+} // namespace tally::machines

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace tally {
+namespace tally::machines {
 
 /// The characters of a formula, at most; then neither its depth nor its names are many.
 inline constexpr size_t maxFormula = 1000;
@@ -37,6 +37,6 @@ std::string_view takeName(std::string_view &text);
 
 void skipSpaces(std::string_view &text);
 
-} // namespace tally
+} // namespace tally::machines
 
 #endif // TALLY_LIB_MACHINE_FORMULA_H

@@ -31,6 +31,8 @@
 
 namespace tally {
 
+using namespace machines;
+
 static bool changesCompletion(const Queue &queue, const Machine &machine) {
   return machine.completion == Completion::Split && queue.weight > 1 &&
          queue.completion == Completion::Whole;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace tally {
+namespace tally::machines {
 namespace {
 
 template <auto Field> void store(Machine &machine, std::optional<uint32_t> value) {
@@ -92,4 +92,4 @@ std::string setProperty(Machine &machine, const Property &property, std::string_
   return "";
 }
 
-} // namespace tally
+} // namespace tally::machines

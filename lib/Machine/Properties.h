@@ -13,7 +13,7 @@
 #include <array>
 #include <span>
 
-namespace tally {
+namespace tally::machines {
 
 /// A number, perhaps none, or one of two words. Its name is `group.key`.
 struct Property {
@@ -44,6 +44,6 @@ std::string setProperty(Machine &machine, const Property &property, std::string_
 /// Whether Timing takes a parameter of this name.
 bool isTimingParameter(std::string_view name);
 
-} // namespace tally
+} // namespace tally::machines
 
 #endif // TALLY_LIB_MACHINE_PROPERTIES_H

@@ -15,6 +15,8 @@
 
 namespace tally {
 
+using namespace machines;
+
 //===----------------------------------------------------------------------===//
 // Units
 //===----------------------------------------------------------------------===//
@@ -275,7 +277,7 @@ private:
 
 } // namespace
 
-bool isTimingParameter(std::string_view name) {
+bool machines::isTimingParameter(std::string_view name) {
   constexpr std::array<std::string_view, 3> others{"queue.depth", "dma.depth", "clock"};
   return operationOf(name) || std::ranges::find(prices, name, &Price::name) != prices.end() ||
          std::ranges::find(others, name) != others.end();

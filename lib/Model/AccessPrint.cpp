@@ -9,6 +9,8 @@
 
 namespace tally {
 
+using namespace model;
+
 std::string_view toString(TileGuard::Relation relation) {
   return relationTexts[static_cast<size_t>(relation)];
 }

@@ -16,6 +16,8 @@
 
 namespace tally {
 
+using namespace model;
+
 /// Far above what a person or a compiler writes for one tile.
 static constexpr size_t maxNodes = 1000;
 static constexpr unsigned maxParentheses = 100;

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace tally {
+namespace tally::model {
 
 /// In the order of TileGuard::Relation.
 inline constexpr std::string_view relationTexts[] = {"==", "!=", "<", "<=", ">", ">="};
@@ -17,6 +17,6 @@ inline bool isReserved(std::string_view word) {
          word == "if" || word == "and";
 }
 
-} // namespace tally
+} // namespace tally::model
 
 #endif // TALLY_LIB_MODEL_ACCESSWORDS_H

@@ -20,6 +20,8 @@
 
 namespace tally {
 
+using namespace model;
+
 namespace {
 
 /// As much of a text as a message can quote; whole characters of UTF-8.

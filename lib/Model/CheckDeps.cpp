@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-namespace tally {
+namespace tally::model {
 
 namespace {
 
@@ -341,4 +341,4 @@ void checkDeps(const Kernel &kernel, Diagnostics &diagnostics) {
   DepChecker(kernel, diagnostics).run();
 }
 
-} // namespace tally
+} // namespace tally::model

@@ -4,11 +4,11 @@
 
 #include "tally/Model/Kernel.h"
 
-namespace tally {
+namespace tally::model {
 
 /// The part of check() (Check.h) about the dependences of a kernel.
 void checkDeps(const Kernel &kernel, Diagnostics &diagnostics);
 
-} // namespace tally
+} // namespace tally::model
 
 #endif // TALLY_LIB_MODEL_CHECKDEPS_H

@@ -23,7 +23,7 @@
 #include <numeric>
 #include <span>
 
-namespace tally {
+namespace tally::model {
 
 namespace {
 
@@ -200,4 +200,4 @@ void reportOrderCycles(const Kernel &kernel, const std::vector<DepId> &deps,
   OrderGraph(kernel, deps).report(diagnostics);
 }
 
-} // namespace tally
+} // namespace tally::model

@@ -4,7 +4,7 @@
 
 #include "tally/Model/Kernel.h"
 
-namespace tally {
+namespace tally::model {
 
 /// Reports, for each set of instructions of one block that `deps` (distance 0, both ends in the
 /// block, none against the order of its own engine) and the order of the engines make wait for
@@ -12,6 +12,6 @@ namespace tally {
 void reportOrderCycles(const Kernel &kernel, const std::vector<DepId> &deps,
                        Diagnostics &diagnostics);
 
-} // namespace tally
+} // namespace tally::model
 
 #endif // TALLY_LIB_MODEL_ORDERCYCLES_H

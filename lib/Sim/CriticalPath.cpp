@@ -11,6 +11,8 @@ Tick PathShare::sum() const {
   return std::accumulate(spans.begin(), spans.end(), Tick(0));
 }
 
+namespace sim {
+
 /// From a node back to the start; that way is then a part of `totals`.
 void CriticalPath::sumUp(PathNode from) {
   for (PathNode node = from; node != pathStart; node = nodes[node].parent) {
@@ -80,4 +82,5 @@ const std::vector<std::array<Tick, numPathKinds>> &CriticalPath::finish(PathNode
   return totals;
 }
 
+} // namespace sim
 } // namespace tally

@@ -16,7 +16,7 @@
 
 #include "tally/Sim/Simulate.h"
 
-namespace tally {
+namespace tally::sim {
 
 using PathNode = uint32_t;
 inline constexpr PathNode pathStart = 0; ///< the beginning of the run
@@ -57,6 +57,6 @@ private:
   std::vector<std::array<Tick, numPathKinds>> totals;
 };
 
-} // namespace tally
+} // namespace tally::sim
 
 #endif // TALLY_LIB_SIM_CRITICALPATH_H

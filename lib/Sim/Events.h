@@ -14,7 +14,7 @@
 #include <cassert>
 #include <vector>
 
-namespace tally {
+namespace tally::sim {
 
 inline constexpr Tick never = UINT64_MAX;
 
@@ -57,6 +57,6 @@ private:
   std::vector<uint32_t> winner;
 };
 
-} // namespace tally
+} // namespace tally::sim
 
 #endif // TALLY_LIB_SIM_EVENTS_H

@@ -38,6 +38,9 @@
 #include <fmt/format.h>
 
 namespace tally {
+
+using namespace sync;
+
 namespace {
 
 class BarrierPlanner {
@@ -185,7 +188,7 @@ private:
 
 } // namespace
 
-void planBarriers(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics) {
+void sync::planBarriers(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics) {
   BarrierPlanner(kernel, plan, diagnostics).run();
 }
 

@@ -50,6 +50,9 @@
 #include <cstdlib>
 
 namespace tally {
+
+using namespace sync;
+
 namespace {
 
 class CountingPlanner {
@@ -428,7 +431,7 @@ private:
 
 } // namespace
 
-void planCounting(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics) {
+void sync::planCounting(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics) {
   CountingPlanner(kernel, plan, diagnostics).run();
 }
 

@@ -21,7 +21,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::sync {
 namespace {
 
 /// The farthest that two inner indices may lie apart: beyond all loops that can be foreseen, and
@@ -257,4 +257,4 @@ Form formOf(const Kernel &kernel, const SyncPlan &plan, DepId dep, const DepPlac
   return Classifier(kernel, plan, dep, place).run();
 }
 
-} // namespace tally
+} // namespace tally::sync

@@ -11,7 +11,7 @@
 #include "tally/Model/Place.h"
 #include "tally/Sync/Plan.h"
 
-namespace tally {
+namespace tally::sync {
 
 /// How one dependence is waited for.
 struct Form {
@@ -35,6 +35,6 @@ Form formOf(const Kernel &kernel, const SyncPlan &plan, DepId dep, const DepPlac
 /// The reason where not so many iterations are remembered as a distance reaches back.
 std::string tooFarBack(uint32_t offset, uint32_t remembered);
 
-} // namespace tally
+} // namespace tally::sync
 
 #endif // TALLY_LIB_SYNC_FORMS_H

@@ -12,6 +12,9 @@
 #include <algorithm>
 
 namespace tally {
+
+using namespace sync;
+
 namespace {
 
 class Grouper {
@@ -109,9 +112,9 @@ private:
 
 } // namespace
 
-void makeGroups(const Kernel &kernel, SyncPlan &plan,
-                const std::function<Sharing(InstrId)> &sharing,
-                const std::function<bool(DepId)> &waits) {
+void sync::makeGroups(const Kernel &kernel, SyncPlan &plan,
+                      const std::function<Sharing(InstrId)> &sharing,
+                      const std::function<bool(DepId)> &waits) {
   Grouper(kernel, plan, sharing).run(waits);
 }
 
@@ -130,7 +133,7 @@ static std::string tooMuch(const Kernel &kernel, const SyncPlan &plan, InstrId l
                                              members));
 }
 
-bool groupsFit(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics) {
+bool sync::groupsFit(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics) {
   IdVector<GroupId, InstrId> last(plan.groups.size());
   for (InstrId instr : kernel.instrs.ids()) {
     GroupId group = plan.groupOf[instr];

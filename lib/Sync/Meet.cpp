@@ -26,8 +26,11 @@
 
 namespace tally {
 
-std::vector<EngineId> meet(const Kernel &kernel, const Divergence &divergence, EngineBits members,
-                           LoopId body, const char *where, LoopId loop, Diagnostics &diagnostics) {
+using namespace sync;
+
+std::vector<EngineId> sync::meet(const Kernel &kernel, const Divergence &divergence,
+                                 EngineBits members, LoopId body, const char *where, LoopId loop,
+                                 Diagnostics &diagnostics) {
   std::vector<EngineId> engines;
   for (EngineBits rest = members; rest != 0; rest &= rest - 1) {
     engines.push_back(EngineId(static_cast<uint32_t>(std::countr_zero(rest))));
@@ -46,14 +49,14 @@ std::vector<EngineId> meet(const Kernel &kernel, const Divergence &divergence, E
   return engines;
 }
 
-std::string disagreement(const Kernel &kernel, const Divergence &divergence, DepId apart) {
+std::string sync::disagreement(const Kernel &kernel, const Divergence &divergence, DepId apart) {
   std::string_view loop = kernel.nameOf(divergence.apartOn(apart));
   return fmt::format("engines may disagree on how often '{}' runs, around '{}'; make '{}' uniform",
                      loop, kernel.nameOf(kernel.deps[apart].producer), loop);
 }
 
-void noteDoubt(const Kernel &kernel, const Divergence &divergence, DepId apart,
-               Diagnostic &diagnostic) {
+void sync::noteDoubt(const Kernel &kernel, const Divergence &divergence, DepId apart,
+                     Diagnostic &diagnostic) {
   LoopId loop = divergence.apartOn(apart);
   diagnostic
       .note(kernel.deps[apart].where, fmt::format("'{}' waits for '{}' by its own count here",
@@ -62,8 +65,8 @@ void noteDoubt(const Kernel &kernel, const Divergence &divergence, DepId apart,
       .note(kernel.loops[loop].where, fmt::format("divergent '{}' is here", kernel.nameOf(loop)));
 }
 
-bool refuseApart(const Kernel &kernel, const Divergence &divergence, DepId id,
-                 Diagnostics &diagnostics) {
+bool sync::refuseApart(const Kernel &kernel, const Divergence &divergence, DepId id,
+                       Diagnostics &diagnostics) {
   if (!divergence.apartOn(id).valid()) {
     return false;
   }
@@ -123,8 +126,8 @@ static IdVector<LoopId, EngineBits> resetTogether(const Kernel &kernel, const Sy
   return members;
 }
 
-void refuseResets(const Kernel &kernel, const Divergence &divergence, const SyncPlan &plan,
-                  Diagnostics &diagnostics) {
+void sync::refuseResets(const Kernel &kernel, const Divergence &divergence, const SyncPlan &plan,
+                        Diagnostics &diagnostics) {
   if (plan.decisions.resets.empty()) {
     return;
   }
@@ -137,8 +140,8 @@ void refuseResets(const Kernel &kernel, const Divergence &divergence, const Sync
   }
 }
 
-void coverByBarriers(const Kernel &kernel, const Divergence &divergence, SyncPlan &plan,
-                     Diagnostics &diagnostics) {
+void sync::coverByBarriers(const Kernel &kernel, const Divergence &divergence, SyncPlan &plan,
+                           Diagnostics &diagnostics) {
   const IdVector<LoopId, RegionSync> regions = regionSyncs(kernel);
   IdVector<LoopId, EngineBits> members(kernel.loops.size(), 0);
   for (DepId id : kernel.deps.ids()) {

@@ -10,6 +10,8 @@
 
 namespace tally {
 
+using namespace sync;
+
 std::optional<Sharing> sharingIn(RegionSync sync) {
   switch (sync) {
   case RegionSync::PerInstruction:

@@ -12,7 +12,7 @@
 #include "tally/Sync/Divergence.h"
 #include "tally/Sync/Plan.h"
 
-namespace tally {
+namespace tally::sync {
 
 /// PerInstruction, PerLoop, PerEngine, Auto: thresholds computed at run time.
 void planCounting(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics);
@@ -63,6 +63,6 @@ void makeGroups(const Kernel &kernel, SyncPlan &plan,
 /// queue, one block. An error where it does not, with the way out.
 bool groupsFit(const Kernel &kernel, const SyncPlan &plan, Diagnostics &diagnostics);
 
-} // namespace tally
+} // namespace tally::sync
 
 #endif // TALLY_LIB_SYNC_PLANNERS_H

@@ -13,6 +13,8 @@
 
 namespace tally {
 
+using namespace sync;
+
 /// More instructions than this nobody wants written out.
 static constexpr uint64_t maxUnrolled = 50'000'000;
 
@@ -56,7 +58,7 @@ static bool sizeIsSane(const Kernel &kernel, Diagnostics &diagnostics) {
   return false;
 }
 
-void planUnrolled(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics) {
+void sync::planUnrolled(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics) {
   if (!tripsAreConstant(kernel, diagnostics) || !sizeIsSane(kernel, diagnostics)) {
     return;
   }

@@ -22,6 +22,7 @@
 #include "Meetings.h"
 
 using namespace tally;
+using namespace tally::check;
 
 namespace {
 

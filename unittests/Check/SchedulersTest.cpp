@@ -9,6 +9,7 @@
 #include <set>
 
 using namespace tally;
+using namespace tally::check;
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 using namespace tally;
+using namespace tally::deps;
 
 TEST(IslTest, whatHasNoAnswerIsNeverEmpty) {
   IslContext context;
