@@ -51,13 +51,21 @@ RangeTile TileRanges::tileOf(const KernelCursor &at, AccessId id) const {
   return tile;
 }
 
+/// What one dimension may come to in any run: `$n mod 2` is 0 or 1.
+TileRange TileRanges::rangeOfAll(const BodyTile &tile, const TileDim &dim) const {
+  Bounds bounds = boundsOf(kernel, tile, dim);
+  bool isKnown = bounds.first > -Bounds::endless && bounds.last < Bounds::endless;
+  return isKnown && !bounds.isEmpty() ? TileRange{bounds.first, bounds.last - bounds.first + 1}
+                                      : TileRange{0, 0, 1, true};
+}
+
 TileRange TileRanges::rangeOf(const KernelCursor &at, const BodyTile &tile, size_t d,
                               BufferId buffer) const {
   const TileDim &dim = tile.access.dims[d];
   Index first = valueOf(at, tile, dim.first);
   Index count = sizeOf(at, tile, dim);
   if (!first || (!count && *first < 0)) {
-    return {0, 0, 1, true};
+    return rangeOfAll(tile, dim);
   }
   if (!count) { // it may go on to the end
     int64_t end = static_cast<int64_t>(kernel.buffers[buffer].shape[d]);

@@ -15,6 +15,7 @@
 
 #include "tally/Model/Outside.h"
 #include "tally/Model/Overlap.h"
+#include "tally/Model/Ranges.h"
 #include "tally/Run/KernelCursor.h"
 
 #include <map>
@@ -106,6 +107,7 @@ private:
 
   static Index indexBeyond(const KernelCursor &at, const BodyTile &tile, size_t d, uint64_t extent);
   TileRange rangeOf(const KernelCursor &at, const BodyTile &tile, size_t d, BufferId buffer) const;
+  TileRange rangeOfAll(const BodyTile &tile, const TileDim &dim) const;
   BufferId memoryOfPair(BufferId a, BufferId b);
   void addBytes(const RangeTile &tile, BufferId memory, size_t d, uint64_t start, uint64_t &left,
                 std::vector<RangeTile> &pieces) const;
