@@ -35,7 +35,7 @@ import documents
 import judge
 from campaign import compile_kernel, draw_case, INEXACT
 from certificate import certificate_of, notes_of
-from choices import choose
+from choices import choose, values_with
 from mutants import KINDS, alus_of, at, operations_of
 from walk import Choice, Limit, Meaning
 
@@ -256,6 +256,7 @@ def trips_told(answer):
 def likely(kernel, answer, values):
     """Runs with the trips that the checker tells of; how they took branches it does not tell."""
     trips = trips_told(answer)
+    values = values_with(kernel, trips, values)
     ways = ([1], [1, 0], [0, 1], [1, 1, 0], [0]) if answer.startswith("rejected") else ([1],)
     return [Choice(trips, {name: takes for name in kernel.ifs}, values) for takes in ways]
 

@@ -60,13 +60,34 @@ def draw(kernel, random, distances, values, turn, most):
     for branch in kernel.ifs.values():
         for name in names(kernel, branch, random):
             takes[name] = [random.randrange(2) for _ in range(random.randrange(1, 6))]
-    return Choice(trips, takes, {name: draw_value(random, *bounds, turn, most) for name, bounds in values.items()})
+    drawn = {}
+    for name, bounds in values.items():
+        tied = [loop.name for loop in kernel.loops.values() if loop.formula and f"${name}" in loop.formula]
+        drawn[name] = draw_value(random, *bounds, turn, most, sorted(set().union(*(distances[loop] for loop in tied))))
+    return Choice(trips, takes, drawn)
 
 
-def draw_value(random, least, most_allowed, turn, most):
-    """The first choices are plain here, too."""
-    drawn = turn + 1 if turn < 3 else random.choice((0, 1, 2, 3, 3, 5, 8))
+def draw_value(random, least, most_allowed, turn, most, distances):
+    """The first choices are plain here, too. `distances` are those on the loops that run so often."""
+    around = [distance + step for distance in distances for step in (0, 1, 2)]
+    drawn = turn + 1 if turn < 3 else random.choice([0, 1, 2, 3, 3, 5, 8] + [number for number in around if number <= most])
     return clip(min(drawn, most), least, most_allowed)
+
+
+def values_with(kernel, trips, values):
+    """The values, but for those that give tied loops the trips that are told of their first entry."""
+    found = dict(values)
+    for loop in kernel.loops.values():
+        if not loop.formula or loop.name not in trips:
+            continue
+        start = {outer.name: 0 for outer in loop.body.loops}
+        for name, (least, most) in values_of(kernel).items():
+            for number in range(least, min(trips[loop.name][0] + 64, most if most is not None else BIGGEST) + 1):
+                trial = found | {name: number}
+                if Choice(trips, {}, trial).trips_of(loop, None, 0, start) == trips[loop.name][0]:
+                    found = trial
+                    break
+    return found
 
 
 def names(kernel, what, random):
