@@ -2,16 +2,21 @@
 
 #include "tally/Check/Turns.h"
 
+#include "RegisterForms.h"
+
 #include "tally/Run/Interpret.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
 namespace tally {
+
+using namespace check;
 
 /// Operations of a run that is tried, and of all that are followed to find them.
 static constexpr uint64_t mostOperations = 200'000;
@@ -26,21 +31,61 @@ static constexpr size_t mostTurningRuns = 64;
 /// Runs of up to so many iterations are tried in any case.
 static constexpr uint64_t mostUsual = 3;
 
+/// So many iterations show by how much a wait and its semaphore go on.
+static constexpr uint64_t driftSpan = 8;
+
 static constexpr uint32_t noTurn = UINT32_MAX;
+
+/// Whether it runs as often as a run chooses.
+static bool isLeftOpen(const Kernel &kernel, LoopId id) {
+  const Loop &loop = kernel.loops[id];
+  return loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Constant &&
+         loop.trip.kind != Trip::Kind::Formula;
+}
+
+/// `one` so often, and those that it is not once; none: all of them.
+static RunChoice choiceWith(const Kernel &kernel, LoopId one, bool taken, uint64_t count) {
+  RunChoice choice{Bindings(kernel), {}, 0, true, {}};
+  auto bind = [&](LoopId id, uint64_t trips) {
+    choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), trips));
+    choice.bindings.set(id, {trips});
+  };
+  for (RunValueId id : kernel.values.ids()) {
+    const RunValue &value = kernel.values[id];
+    uint64_t number =
+        std::min(std::max(one.valid() ? 1 : count, value.min), value.max.value_or(UINT64_MAX));
+    choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), number));
+    choice.bindings.setValue(id, number);
+  }
+  for (LoopId id : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[id];
+    if (isLeftOpen(kernel, id)) {
+      uint64_t wanted = !one.valid() || one == id ? count : 1;
+      bind(id,
+           std::min(std::max(wanted, loop.trip.least()), loop.trip.most().value_or(UINT64_MAX)));
+    } else if (loop.kind == LoopKind::Then) {
+      bind(id, taken ? 1 : 0);
+    }
+  }
+  return choice;
+}
 
 //===----------------------------------------------------------------------===//
 // How far counters get
 //===----------------------------------------------------------------------===//
 
-/// The most that registers and semaphores may come to, as far as the kernel bounds its loops;
-/// infinite where it does not. Resets are left out, so it may be more than that.
+/// The most and the least that registers and semaphores may come to, as far as the kernel bounds
+/// its loops; all that it does not bound are taken to run a million times together. Infinite where
+/// a value grows by itself. Resets are left out, so it may be more than that.
 class Turns::Bounds {
 public:
   Bounds(const Kernel &kernel, const Code &code)
-      : code(code), runs(code.engines.size()), registers(code.engines.size()),
+      : code(code), unbounded(usualTrips(kernel)), runs(code.engines.size()),
+        registers(code.engines.size()), lowest(code.engines.size()),
         raised(code.semaphores.size(), 0), largest(code.semaphores.size(), 1) {
     for (EngineId engine : kernel.engines.ids()) {
       countRuns(kernel, engine);
+      findLowest(engine);
       boundRegisters(kernel, engine);
       addRaises(engine);
     }
@@ -48,6 +93,10 @@ public:
 
   double of(EngineId engine, Operand operand) const {
     return operand.isRegister ? registers[engine][operand.value] : operand.value;
+  }
+
+  double least(EngineId engine, Operand operand) const {
+    return operand.isRegister ? lowest[engine][operand.value] : operand.value;
   }
 
   double of(SemaId sema) const { return raised[sema]; }
@@ -59,6 +108,51 @@ private:
 
   static double product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
+  /// How often a loop without a `max` runs, so that nested ones do a million iterations.
+  static double usualTrips(const Kernel &kernel) {
+    uint32_t deepest = 1;
+    IdVector<LoopId, uint32_t> depth(kernel.loops.size(), 0);
+    for (LoopId id : kernel.loops.ids()) {
+      if (id != rootLoop) {
+        depth[id] = depth[kernel.loops[id].parent] +
+                    (kernel.loops[id].isBranch() || kernel.loops[id].trip.most() ? 0 : 1);
+        deepest = std::max(deepest, depth[id]);
+      }
+    }
+    return std::exp2(20.0 / deepest);
+  }
+
+  double most(const Kernel &kernel, LoopId loop) const {
+    std::optional<uint64_t> count = kernel.loops[loop].trip.most();
+    return count ? static_cast<double>(*count) : unbounded;
+  }
+
+  /// What only adds numbers to where it begins never comes below that.
+  void findLowest(EngineId engine) {
+    const EngineProgram &program = code.engines[engine];
+    std::vector<double> &low = lowest[engine];
+    low.assign(program.registers.size(), infinite);
+    std::vector<bool> isAssigned(program.registers.size(), false);
+    uint32_t depth = 0;
+    for (const Op &op : program.ops) {
+      depth += op.kind == OpKind::LoopBegin || op.kind == OpKind::IfBegin ||
+               op.kind == OpKind::WhenBegin;
+      depth -= op.kind == OpKind::LoopEnd || op.kind == OpKind::IfEnd || op.kind == OpKind::WhenEnd;
+      if (!op.dst.valid()) {
+        continue;
+      }
+      double &least = low[op.dst.value];
+      bool isSet = op.kind == OpKind::Alu && op.alu == AluOp::Move && !op.a.isRegister;
+      bool isRaised = op.kind == OpKind::Alu && op.alu == AluOp::Add &&
+                      (op.a == Operand::reg(op.dst) || op.b == Operand::reg(op.dst));
+      bool isFirst = isSet && depth == 0 && !isAssigned[op.dst.value];
+      least = isSet ? std::min<double>(least, op.a.value) : isRaised ? least : 0;
+      least = !isAssigned[op.dst.value] && !isFirst ? 0 : least;
+      isAssigned[op.dst.value] = true;
+    }
+    std::ranges::replace(low, infinite, 0.0);
+  }
+
   /// How often each operation may run.
   void countRuns(const Kernel &kernel, EngineId engine) {
     std::vector<double> around = {1};
@@ -68,8 +162,7 @@ private:
       }
       runs[engine].push_back(around.back());
       if (op.kind == OpKind::LoopBegin) {
-        std::optional<uint64_t> most = kernel.loops[op.loop()].trip.most();
-        around.push_back(product(around.back(), most ? static_cast<double>(*most) : infinite));
+        around.push_back(product(around.back(), most(kernel, op.loop())));
       }
     }
   }
@@ -98,9 +191,7 @@ private:
     for (size_t at = 0; at < program.ops.size(); ++at) {
       const Op &op = program.ops[at];
       if (op.kind == OpKind::LoopBegin && op.dst.valid()) {
-        std::optional<uint64_t> most = kernel.loops[op.loop()].trip.most();
-        base[op.dst.value] =
-            std::max(base[op.dst.value], most ? static_cast<double>(*most) : infinite);
+        base[op.dst.value] = std::max(base[op.dst.value], most(kernel, op.loop()));
       } else if (op.kind == OpKind::Alu) {
         const Operand self = Operand::reg(op.dst);
         if (op.alu == AluOp::Add && (op.a == self) != (op.b == self)) {
@@ -147,8 +238,9 @@ private:
   }
 
   const Code &code;
+  const double unbounded;
   IdVector<EngineId, std::vector<double>> runs; ///< by operation
-  IdVector<EngineId, std::vector<double>> registers;
+  IdVector<EngineId, std::vector<double>> registers, lowest;
   IdVector<SemaId, double> raised, largest;
 };
 
@@ -156,36 +248,11 @@ private:
 // Finding turns
 //===----------------------------------------------------------------------===//
 
-/// By register: whether it is written once and for all, before what it is compared with counts.
-static std::vector<bool> steadyOnes(const EngineProgram &program) {
-  std::vector<bool> steady(program.registers.size(), true);
-  size_t depth = 0;
-  for (const Op &op : program.ops) {
-    bool opens =
-        op.kind == OpKind::LoopBegin || op.kind == OpKind::IfBegin || op.kind == OpKind::WhenBegin;
-    bool closes =
-        op.kind == OpKind::LoopEnd || op.kind == OpKind::IfEnd || op.kind == OpKind::WhenEnd;
-    bool isChanged = op.dst.valid() && (op.kind == OpKind::LoopBegin || depth > 0);
-    if (op.kind == OpKind::Alu) {
-      auto isOpen = [&](Operand operand) { return operand.isRegister && !steady[operand.value]; };
-      isChanged |= isOpen(op.a) || (op.alu != AluOp::Move && isOpen(op.b));
-    }
-    if (isChanged) {
-      steady[op.dst.value] = false;
-    }
-    depth += opens;
-    depth -= closes;
-  }
-  return steady;
-}
-
-Turns::Turns(const Kernel &kernel, const Code &code, const Machine &machine)
-    : kernel(kernel), code(code), machine(machine), turnAt(code.engines.size()),
-      steady(code.engines.size()) {
+Turns::Turns(const Kernel &kernel, const Code &code, const Machine &machine, uint64_t longest)
+    : kernel(kernel), code(code), machine(machine), turnAt(code.engines.size()) {
   Bounds bounds(kernel, code);
   for (EngineId engine : kernel.engines.ids()) {
     turnAt[engine].assign(code.engines[engine].ops.size(), noTurn);
-    steady[engine] = steadyOnes(code.engines[engine]);
     addNumbers(bounds, engine);
     if (code.strategy == Strategy::Manual) {
       addLimits(bounds, engine);
@@ -194,10 +261,7 @@ Turns::Turns(const Kernel &kernel, const Code &code, const Machine &machine)
   if (code.strategy == Strategy::Manual) {
     addSemaphores(bounds);
   }
-}
-
-bool Turns::isSteady(EngineId engine, Operand operand) const {
-  return !operand.isRegister || steady[engine][operand.value];
+  addDrifts(longest);
 }
 
 void Turns::add(Turn turn) {
@@ -209,19 +273,36 @@ void Turns::add(Turn turn) {
 
 void Turns::addNumbers(const Bounds &bounds, EngineId engine) {
   const std::vector<Op> &ops = code.engines[engine].ops;
+  const RegisterForms forms(code.engines[engine], machine);
   for (uint32_t at = 0; at < ops.size(); ++at) {
     const Op &op = ops[at];
-    bool compares = op.kind == OpKind::Alu &&
-                    (op.alu == AluOp::Min || op.alu == AluOp::IsGT || op.alu == AluOp::Sub);
-    if (compares && isSteady(engine, op.a) != isSteady(engine, op.b)) {
-      bool isLeft = isSteady(engine, op.a);
-      double number = bounds.of(engine, isLeft ? op.a : op.b);
-      double counted = bounds.of(engine, isLeft ? op.b : op.a);
-      if (counted > number) {
-        add({engine, at, {}, false, true, false});
-      }
+    const Operand other = op.kind == OpKind::WhenBegin ? Operand::number(0) : op.b;
+    const Sides sides = forms.sidesAt(at);
+    bool mayBeMore = bounds.of(engine, op.a) > bounds.least(engine, other);
+    bool mayBeLess = bounds.of(engine, other) >= bounds.least(engine, op.a);
+    if (sides.any() && mayBeMore && mayBeLess) {
+      Turn turn{Turn::Kind::Number, engine, at};
+      turn.needsLess = sides.less;
+      turn.needsMore = sides.more;
+      add(turn);
     }
   }
+  if (code.strategy == Strategy::Manual) {
+    for (uint32_t at : forms.openUses()) {
+      addOpen(engine, at);
+    }
+  }
+}
+
+void Turns::addOpen(EngineId engine, uint32_t at) {
+  const Op &op = code.engines[engine].ops[at];
+  std::string what =
+      fmt::format("\"{}\" on '{}'", code.engines[engine].registers[op.a.asRegister()].name,
+                  kernel.nameOf(engine));
+  openTexts.push_back(
+      fmt::format("{} is made of several comparisons, or counted in no regular way, so "
+                  "that other runs may have other waits",
+                  what));
 }
 
 /// Of registers. A loop's counter is looked at where its body ends.
@@ -235,9 +316,11 @@ void Turns::addLimits(const Bounds &bounds, EngineId engine) {
     bool isMul = op.kind == OpKind::Alu && op.alu == AluOp::Mul;
     bool isCounter = op.kind == OpKind::LoopBegin && op.dst.valid();
     double most = isAdd || isMul || isCounter ? bounds.of(engine, Operand::reg(op.dst)) : 0;
-    bool isFar = !isMul && limit > static_cast<double>(mostOperations);
-    if (most >= limit && (!std::isinf(most) || !isFar)) {
-      add({engine, isCounter ? match[at] : at, {}, true, !std::isinf(most), isFar});
+    if (most >= limit && (isCounter || turnAt[engine][at] == noTurn)) {
+      bool isFar = !isMul && !std::isinf(most) && limit > static_cast<double>(mostOperations);
+      Turn turn{Turn::Kind::Limit, engine, isCounter ? match[at] : at};
+      turn.isFar = isFar;
+      add(turn);
     }
   }
 }
@@ -246,10 +329,11 @@ void Turns::addSemaphores(const Bounds &bounds) {
   const IdVector<SemaId, bool> isWaitedFor = waitedFor(code);
   const auto limit = static_cast<double>(machine.counterLimit());
   for (SemaId sema : code.semaphores.ids()) {
-    double most = bounds.of(sema);
-    bool isFar = limit / bounds.largestRaise(sema) > static_cast<double>(mostOperations);
-    if (isWaitedFor[sema] && most >= limit && (!std::isinf(most) || !isFar)) {
-      add({{}, 0, sema, true, !std::isinf(most), isFar});
+    if (isWaitedFor[sema] && bounds.of(sema) >= limit) {
+      Turn turn{Turn::Kind::Limit};
+      turn.sema = sema;
+      turn.isFar = limit / bounds.largestRaise(sema) > static_cast<double>(mostOperations);
+      add(turn);
     }
   }
 }
@@ -258,44 +342,162 @@ void Turns::addSemaphores(const Bounds &bounds) {
 // Following
 //===----------------------------------------------------------------------===//
 
-bool Turns::passes(const Turn &turn, uint64_t a, uint64_t b) const {
-  const Op &op = code.engines[turn.engine].ops[turn.op];
-  if (turn.isLimit) {
-    return (op.alu == AluOp::Mul ? a * b : a + b) >= uint64_t(1) << machine.counterBits;
+/// What the engines do in one run, each by itself.
+class Turns::Following {
+public:
+  Following(const Turns &turns)
+      : turns(turns), raised(turns.code.semaphores.size(), 0), less(turns.turns.size(), false),
+        more(less), asked(turns.code.engines.size()) {}
+
+  /// False if it takes more operations than `fuel`, which it uses up.
+  bool run(const Bindings &bindings, uint64_t &fuel) {
+    for (EngineId engine : turns.kernel.engines.ids()) {
+      asked[engine].assign(turns.code.engines[engine].ops.size(), 0);
+      EngineRun run(turns.kernel, turns.code, turns.machine, bindings, engine);
+      for (; !run.atEnd(); run.advance()) {
+        if (fuel == 0) {
+          return false;
+        }
+        --fuel;
+        see(run, engine);
+      }
+    }
+    return true;
   }
-  const bool isLeft = isSteady(turn.engine, op.a);
-  const uint64_t number = isLeft ? a : b, counted = isLeft ? b : a;
-  const bool turnsAtIt = op.alu == AluOp::Sub || (op.alu == AluOp::IsGT && isLeft);
-  return counted > number || (counted == number && turnsAtIt);
-}
+
+  std::vector<bool> passed() const {
+    std::vector<bool> passed(turns.turns.size(), false);
+    for (size_t i = 0; i < passed.size(); ++i) {
+      const Turn &turn = turns.turns[i];
+      passed[i] = turn.kind == Turn::Kind::Number
+                      ? (less[i] || !turn.needsLess) && (more[i] || !turn.needsMore)
+                  : turn.kind == Turn::Kind::Drift ? apart(turn.engine, turn.op) >= turn.far
+                  : turn.sema.valid() ? raised[turn.sema] >= turns.machine.counterLimit()
+                                      : more[i];
+    }
+    return passed;
+  }
+
+  /// How far the largest threshold of a wait is from all that is raised.
+  uint64_t apart(EngineId engine, uint32_t at) const {
+    uint64_t value = raised[turns.code.engines[engine].ops[at].wait], most = asked[engine][at];
+    return value > most ? value - most : most - value;
+  }
+
+  uint64_t raisedTo(SemaId sema) const { return raised[sema]; }
+
+  uint64_t mostAsked(EngineId engine, uint32_t at) const { return asked[engine][at]; }
+
+private:
+  void see(const EngineRun &run, EngineId engine) {
+    const Op &op = run.head();
+    if ((op.kind == OpKind::Issue || op.kind == OpKind::Signal) && op.signal.valid()) {
+      raised[op.signal] += op.amount;
+    }
+    if (op.wait.valid()) {
+      uint64_t &most = asked[engine][run.at()];
+      most = std::max<uint64_t>(most, run.value(op.a));
+    }
+    const uint32_t number = turns.turnAt[engine][run.at()];
+    if (number == noTurn) {
+      return;
+    }
+    const uint64_t limit = uint64_t(1) << turns.machine.counterBits;
+    if (turns.turns[number].kind == Turn::Kind::Number) {
+      bool isMore = run.value(op.a) > (op.kind == OpKind::WhenBegin ? 0 : run.value(op.b));
+      (isMore ? more : less)[number] = true;
+    } else if (op.kind == OpKind::LoopEnd) {
+      more[number] = more[number] || run.active().back().iteration + 1 >= limit;
+    } else if (op.kind == OpKind::Alu) {
+      const uint64_t a = run.value(op.a), b = run.value(op.b);
+      more[number] = more[number] || (op.alu == AluOp::Mul ? a * b : a + b) >= limit;
+    }
+  }
+
+  const Turns &turns;
+  IdVector<SemaId, uint64_t> raised;
+  std::vector<bool> less, more;                    ///< by turn: in this run
+  IdVector<EngineId, std::vector<uint64_t>> asked; ///< by operation: the largest threshold
+};
 
 std::optional<std::vector<bool>> Turns::passedIn(const Bindings &bindings, uint64_t &fuel) const {
-  std::vector<bool> passed(turns.size(), false);
-  IdVector<SemaId, uint64_t> raised(code.semaphores.size(), 0);
+  Following following(*this);
+  return following.run(bindings, fuel) ? std::optional(following.passed()) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Drift
+//===----------------------------------------------------------------------===//
+
+/// Each loop by itself: what is waited for in it, and what is raised, go on by so much in each
+/// iteration.
+void Turns::addDrifts(uint64_t longest) {
+  uint64_t fuel = mostFollowed / 4;
+  if (!kernel.values.empty()) {
+    addDrift({}, longest, fuel);
+  }
+  for (LoopId loop : kernel.loops.ids()) {
+    if (isLeftOpen(kernel, loop)) {
+      addDrift(loop, longest, fuel);
+    }
+  }
+}
+
+void Turns::addDrift(LoopId loop, uint64_t longest, uint64_t &fuel) {
+  const uint64_t least = loop.valid() ? kernel.loops[loop].trip.least() : 0;
+  const uint64_t most =
+      loop.valid() ? kernel.loops[loop].trip.most().value_or(UINT64_MAX) : UINT64_MAX;
+  // Rather where most comparisons have turned; a long body may be too long for that.
+  for (uint64_t usual : {64, 16}) {
+    uint64_t end = std::min(std::max(usual, least + driftSpan), most);
+    if (end < least + driftSpan) {
+      return; // all that it may run is tried, or nearly
+    }
+    Following one(*this), other(*this);
+    uint64_t left = std::min(fuel, mostOperations);
+    const uint64_t given = left;
+    bool isShort = other.run(choiceWith(kernel, loop, true, end).bindings, left) &&
+                   one.run(choiceWith(kernel, loop, true, end - driftSpan).bindings, left);
+    fuel -= given - left;
+    if (isShort) {
+      return addDrifts(one, other, most - end, longest);
+    }
+  }
+}
+
+/// `other` has so many iterations more than `one`, and may have `more` still.
+void Turns::addDrifts(const Following &one, const Following &other, uint64_t more,
+                      uint64_t longest) {
   for (EngineId engine : kernel.engines.ids()) {
-    for (EngineRun run(kernel, code, machine, bindings, engine); !run.atEnd(); run.advance()) {
-      if (fuel == 0) {
-        return std::nullopt;
+    const std::vector<Op> &ops = code.engines[engine].ops;
+    for (uint32_t at = 0; at < ops.size(); ++at) {
+      bool isOpen = ops[at].wait.valid() && turnAt[engine][at] == noTurn;
+      uint64_t before = isOpen ? one.mostAsked(engine, at) : 0;
+      uint64_t asked = isOpen ? other.mostAsked(engine, at) : 0;
+      if (asked <= before) {
+        continue;
       }
-      --fuel;
-      const Op &op = run.head();
-      if ((op.kind == OpKind::Issue || op.kind == OpKind::Signal) && op.signal.valid()) {
-        raised[op.signal] += op.amount;
+      uint64_t step = asked - before;
+      uint64_t raise = other.raisedTo(ops[at].wait) - one.raisedTo(ops[at].wait);
+      if (step == raise) {
+        continue;
       }
-      const uint32_t turn = turnAt[engine][run.at()];
-      if (turn != noTurn && !passed[turn]) {
-        passed[turn] = op.kind == OpKind::LoopEnd
-                           ? run.active().back().iteration + 1 >= uint64_t(1) << machine.counterBits
-                           : passes(turns[turn], run.value(op.a), run.value(op.b));
+      // As far again as they are apart at the beginning, and one raise more than the longest
+      // dependence can hide; or as far as the loop lets them come.
+      uint64_t each = (std::max(step, raise) + driftSpan - 1) / driftSpan;
+      uint64_t apart = std::max(one.apart(engine, at), other.apart(engine, at));
+      uint64_t far = 2 * apart + each * (longest + 2);
+      double rate = double(std::max(step, raise) - std::min(step, raise)) / double(driftSpan);
+      bool isApproaching = other.apart(engine, at) < one.apart(engine, at);
+      double now = double(other.apart(engine, at));
+      double reach = rate * double(more) + (isApproaching ? -now : now);
+      if (reach > 0) {
+        Turn turn{Turn::Kind::Drift, engine, at};
+        turn.far = reach < double(far) ? uint64_t(reach) : far;
+        add(turn);
       }
     }
   }
-  for (size_t i = 0; i < turns.size(); ++i) {
-    if (turns[i].sema.valid()) {
-      passed[i] = raised[turns[i].sema] >= machine.counterLimit();
-    }
-  }
-  return passed;
 }
 
 std::string Turns::neverText(const Turn &turn) const {
@@ -312,14 +514,24 @@ std::string Turns::neverText(const Turn &turn) const {
   auto textOf = [&](Operand operand) {
     return operand.isRegister ? nameOf(operand.value) : fmt::format("{}", operand.value);
   };
-  if (turn.isLimit) {
+  if (turn.kind == Turn::Kind::Drift) {
+    return fmt::format(
+        "{} on '{}' goes on by another number than '{}' is raised by, and never came "
+        "to where that shows",
+        textOf(op.a), kernel.nameOf(turn.engine), code.semaphores[op.wait].name);
+  }
+  if (turn.kind == Turn::Kind::Limit) {
     const Op &counted =
         op.kind == OpKind::LoopEnd ? program.ops[matchBrackets(program.ops)[turn.op]] : op;
     return fmt::format("{} on '{}' never came to {}, the limit of {} bits",
                        nameOf(counted.dst.value), kernel.nameOf(turn.engine),
                        uint64_t(1) << machine.counterBits, machine.counterBits);
   }
-  bool isLeft = isSteady(turn.engine, op.a);
+  if (op.kind == OpKind::WhenBegin) {
+    return fmt::format("{} on '{}' was never both 0 and more, on which what is set depends",
+                       textOf(op.a), kernel.nameOf(turn.engine));
+  }
+  bool isLeft = !op.a.isRegister;
   return fmt::format("{} on '{}' never passed {}, from where {} is another",
                      textOf(isLeft ? op.b : op.a), kernel.nameOf(turn.engine),
                      textOf(isLeft ? op.a : op.b), nameOf(op.dst.value));
@@ -349,7 +561,7 @@ public:
     for (bool taken : {true, false}) {
       followAll({}, taken);
       for (LoopId loop : kernel.loops.ids()) {
-        if (isOpen(loop)) {
+        if (isLeftOpen(kernel, loop)) {
           followAll(loop, taken);
         }
       }
@@ -360,39 +572,6 @@ public:
   }
 
 private:
-  bool isOpen(LoopId id) const {
-    const Loop &loop = kernel.loops[id];
-    return loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Constant &&
-           loop.trip.kind != Trip::Kind::Formula;
-  }
-
-  /// `one` so often, and those that it is not once; none: all of them.
-  RunChoice choiceOf(LoopId one, bool taken, uint64_t count) const {
-    RunChoice choice{Bindings(kernel), {}, 0, true, {}};
-    auto bind = [&](LoopId id, uint64_t trips) {
-      choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), trips));
-      choice.bindings.set(id, {trips});
-    };
-    for (RunValueId id : kernel.values.ids()) {
-      const RunValue &value = kernel.values[id];
-      uint64_t number =
-          std::min(std::max(one.valid() ? 1 : count, value.min), value.max.value_or(UINT64_MAX));
-      choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), number));
-      choice.bindings.setValue(id, number);
-    }
-    for (LoopId id : kernel.loops.ids()) {
-      const Loop &loop = kernel.loops[id];
-      if (isOpen(id)) {
-        uint64_t wanted = !one.valid() || one == id ? count : 1;
-        bind(id,
-             std::min(std::max(wanted, loop.trip.least()), loop.trip.most().value_or(UINT64_MAX)));
-      } else if (loop.kind == LoopKind::Then) {
-        bind(id, taken ? 1 : 0);
-      }
-    }
-    return choice;
-  }
-
   /// Which turns are passed, if the run is short enough.
   std::optional<std::vector<bool>> passedBy(const RunChoice &choice) {
     uint64_t fuel = std::min(mostOperations, left);
@@ -406,11 +585,11 @@ private:
   /// between two of these is looked for between them.
   void followAll(LoopId one, bool taken) {
     std::vector<bool> before(turns.all().size(), false);
-    RunChoice last = choiceOf(one, taken, 0);
+    RunChoice last = choiceWith(kernel, one, taken, 0);
     uint64_t few = 0;
     uint32_t tooLong = 0;
     for (uint64_t count = 1; few < mostTurningTrips && !isDone();) {
-      RunChoice choice = choiceOf(one, taken, count);
+      RunChoice choice = choiceWith(kernel, one, taken, count);
       std::optional<std::vector<bool>> passed = passedBy(choice);
       if (!passed) {
         if (count - few <= 1 || ++tooLong == mostTooLong) {
@@ -440,7 +619,7 @@ private:
   uint64_t firstThatPasses(size_t turn, LoopId one, bool taken, uint64_t few, uint64_t enough) {
     while (few + 1 < enough && left > 0) {
       uint64_t middle = few + (enough - few) / 2;
-      std::optional<std::vector<bool>> passed = passedBy(choiceOf(one, taken, middle));
+      std::optional<std::vector<bool>> passed = passedBy(choiceWith(kernel, one, taken, middle));
       (passed && (*passed)[turn] ? enough : few) = middle;
     }
     return enough;
@@ -451,7 +630,7 @@ private:
       return;
     }
     for (uint64_t near : {count - 1, count, count + 1}) {
-      RunChoice choice = choiceOf(one, taken, near);
+      RunChoice choice = choiceWith(kernel, one, taken, near);
       if (known.insert(choice.options).second) {
         runs.push_back(std::move(choice));
         ++numAdded;

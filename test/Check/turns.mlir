@@ -218,3 +218,116 @@ tally.code @none_taken {
     tally.issue "r" signals "s"
   }
 }
+
+// A threshold that falls behind what is raised, by one in each iteration, is too little in the sixteenth.
+
+// CHECK-LABEL: kernel 'drifting'
+// CHECK: error: race: nothing makes 'r' (A = 15), which reads X[15], wait for 'w' (A = 15), which writes it
+tally.kernel @drifting {
+  tally.engine "e0"
+  tally.engine "e1"
+  tally.buffer "X" shape [3000]
+  tally.loop "A" trips "n" max 3000 {
+    tally.instr "w" on "e0" writes ["X[A]"]
+    tally.instr "r" on "e1" reads ["X[A]"]
+  }
+}
+
+tally.code @drifting {
+  tally.semaphore "s"
+  tally.program "e0" {
+    tally.for "A" {
+      tally.issue "w" signals "s" by 16
+    }
+  }
+  tally.program "e1" {
+    tally.register "t"
+    tally.register "u"
+    tally.for "A" counter "t" {
+      tally.set "u" = 15 * "t"
+      tally.issue "r" waits "s" >= "u"
+    }
+  }
+}
+
+// A counter may fall to the number, which may be computed.
+
+// CHECK-LABEL: kernel 'falling'
+// CHECK: error: race: nothing makes 'r' (A = 119), which reads X[119], wait for 'w' (A = 119), which writes it
+tally.kernel @falling {
+  tally.engine "e0"
+  tally.engine "e1"
+  tally.buffer "X" shape [3000]
+  tally.loop "A" trips "n" max 3000 {
+    tally.instr "w" on "e0" writes ["X[A]"]
+    tally.instr "r" on "e1" reads ["X[A]"]
+  }
+}
+
+tally.code @falling {
+  tally.semaphore "s"
+  tally.program "e0" {
+    tally.for "A" {
+      tally.issue "w" signals "s"
+    }
+  }
+  tally.program "e1" {
+    tally.register "t"
+    tally.register "left"
+    tally.register "last"
+    tally.set "left" = 60 + 60
+    tally.for "A" counter "t" {
+      tally.set "left" = "left" - 1
+      tally.set "last" = 1 gt "left"
+      tally.set "last" = "t" - "last"
+      tally.issue "r" waits "s" >= "last"
+    }
+  }
+}
+
+// What two comparisons decide together may be so in one run of many.
+
+// CHECK-LABEL: kernel 'together'
+// CHECK: could not decide: nothing wrong was seen; but "both" on 'e1' is made of several comparisons, or counted in no regular way
+tally.kernel @together {
+  tally.engine "e0"
+  tally.engine "e1"
+  tally.buffer "X" shape [3000]
+  tally.buffer "Y"
+  tally.loop "B" trips "m" max 100 {
+    tally.instr "n" on "e1" reads ["Y"]
+  }
+  tally.loop "A" trips "n" max 3000 {
+    tally.instr "w" on "e0" writes ["X[A]"]
+    tally.instr "r" on "e1" reads ["X[A]"]
+  }
+}
+
+tally.code @together {
+  tally.semaphore "s"
+  tally.program "e0" {
+    tally.for "B" {
+    }
+    tally.for "A" {
+      tally.issue "w" signals "s"
+    }
+  }
+  tally.program "e1" {
+    tally.register "t"
+    tally.register "b"
+    tally.register "both"
+    tally.register "late"
+    tally.for "B" counter "b" {
+      tally.issue "n"
+    }
+    tally.for "A" counter "t" {
+      tally.set "both" = "b" gt 41
+      tally.set "late" = "b" gt 42
+      tally.set "both" = "both" - "late"
+      tally.set "late" = "t" gt 60
+      tally.set "both" = "both" * "late"
+      tally.set "both" = "t" - "both"
+      tally.issue "r" waits "s" >= "both"
+    }
+  }
+}

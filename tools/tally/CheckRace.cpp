@@ -11,6 +11,7 @@
 
 #include "tally/Check/Causes.h"
 #include "tally/Check/Choices.h"
+#include "tally/Check/Explore.h"
 #include "tally/Check/Turns.h"
 
 #include <fmt/format.h>
@@ -22,15 +23,23 @@
 namespace tally::tool {
 namespace {
 
+uint64_t longestIn(const Kernel &kernel) {
+  uint64_t longest = 0;
+  for (LoopId loop : kernel.loops.ids()) {
+    longest = std::max(longest, longestDistance(kernel, loop));
+  }
+  return longest;
+}
+
 class RaceMode {
 public:
   RaceMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
            const Bindings &given)
       : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
         isDecided(!options.tripsGiven() && hasGuards(subject.kernel)),
-        turns(subject.kernel, subject.code, machine), passed(turns.all().size(), false),
-        decisions(decisionsOf(subject.kernel)), longest(subject.kernel.loops.size(), 0),
-        largest(subject.kernel.values.size(), 0) {
+        turns(subject.kernel, subject.code, machine, longestIn(subject.heldTo())),
+        passed(turns.all().size(), false), decisions(decisionsOf(subject.kernel)),
+        longest(subject.kernel.loops.size(), 0), largest(subject.kernel.values.size(), 0) {
     ranOnce = IdVector<InstrId, bool>(kernel.instrs.size(), false);
     touched = IdVector<AccessId, bool>(kernel.accesses.size(), false);
     race.inFlight = options.inFlight != 0 ? options.inFlight : race.inFlight;
@@ -238,15 +247,20 @@ private:
   /// Beyond a number that hand-written code can pass, it was not tried. Counters of compiled code
   /// are the compiler's to bound.
   void noteUnpassed() {
-    for (size_t i = 0; i < passed.size() && !options.tripsGiven(); ++i) {
-      const Turn &turn = turns.all()[i];
-      if (!passed[i] && turn.isReached) {
-        std::string text = turns.neverText(turn);
-        neverPassed.push_back(text);
-        if (subject.code.strategy == Strategy::Manual) {
-          addNever(std::move(text), "");
-          mayBeWrong = true;
-        }
+    if (options.tripsGiven()) {
+      return;
+    }
+    std::vector<std::string> texts = turns.open();
+    for (size_t i = 0; i < passed.size(); ++i) {
+      if (!passed[i]) {
+        texts.push_back(turns.neverText(turns.all()[i]));
+      }
+    }
+    for (std::string &text : texts) {
+      neverPassed.push_back(text);
+      if (subject.code.strategy == Strategy::Manual) {
+        addNever(std::move(text), "");
+        mayBeWrong = true;
       }
     }
   }

@@ -79,8 +79,7 @@ TEST(Turns, TheFewestTripsThatPassANumberAreTriedWithTheirNeighbours) {
         const Code code = counting(kernel, alu, number, step);
         const Turns turns(kernel, code, machine);
         ASSERT_EQ(turns.all().size(), 1u);
-        const uint64_t beyond = alu == AluOp::Sub ? number : number + 1;
-        const uint64_t fewest = (beyond + step - 1) / step;
+        const uint64_t fewest = number / step + 1;
         std::vector<uint64_t> expected = {fewest - 1, fewest, fewest + 1};
         expected = fewest < 3 ? std::vector<uint64_t>() : expected;
         EXPECT_EQ(tripsTried(kernel, turns), expected) << number << " by " << step;
@@ -106,7 +105,6 @@ TEST(Turns, CountersOfEightBitsAreRunBeyondTheirLimit) {
   const Turns turns(kernel, code, machine);
   ASSERT_EQ(turns.all().size(), 2u); // of the semaphore and of the register
   EXPECT_EQ(tripsTried(kernel, turns), (std::vector<uint64_t>{255, 256, 257}));
-  EXPECT_TRUE(std::ranges::all_of(turns.all(), &Turn::isReached));
   Code compiled = code;
   compiled.strategy = Strategy::PerLoop;
   EXPECT_TRUE(Turns(kernel, compiled, machine).all().empty());

@@ -537,10 +537,12 @@ def rare_guard(random, place, trips):
 
 
 def draw_turning(random, name):
-    """Code written by hand that is wrong only beyond a number in it, when a counter of 8 bits begins again, or with all branches not
-    taken; and trips and decisions with which it is. The interpreter judges whether it is, so some may be right.
+    """Code written by hand that is wrong only beyond a number in it, when a counter of 8 bits begins again, when a threshold has
+    fallen behind, or with all branches not taken; and trips and decisions with which it is. The interpreter judges whether it is, so
+    some may be right.
     """
-    return random.choice((draw_capped, draw_wrapping, draw_untaken))(random, name)
+    ways = (draw_capped, draw_wrapping, draw_untaken, draw_drifting, draw_falling, draw_together)
+    return random.choice(ways)(random, name)
 
 
 def draw_capped(random, name):
@@ -558,6 +560,44 @@ def draw_wrapping(random, name):
     document = turning_code(name, [], before + [loop_of(body)], step)
     document["machine"]["counter_bits"] = 8
     return document, {"A": [256 // step + 1]}, {}
+
+
+def draw_drifting(random, name):
+    step = random.randrange(3, 80)
+    less = random.choice((1, 1, 2, step // 2))
+    before = [alu("move", 0, {"value": 0})]
+    counted = [alu("mul", 1, {"register": 0}, {"value": step - less})]
+    if random.random() < 0.3:
+        before.append(alu("move", 1, {"value": 0}))
+        counted = [alu("add", 1, {"register": 1}, {"value": step - less})]
+    body = [alu("add", 0, {"register": 0}, {"value": 1})] + counted + [issue("c", 1)]
+    return turning_code(name, [], before + [loop_of(body)], step), {"A": [step // less + 2]}, {}
+
+
+def draw_falling(random, name):
+    number, step = random.randrange(10, 300), random.choice((1, 1, 3))
+    before = [alu("move", 0, {"value": 0}), alu("move", 1, {"value": number * step})]
+    body = [alu("add", 0, {"register": 0}, {"value": 1}), alu("sub", 1, {"register": 1}, {"value": step}),
+            alu("gt", 2, {"value": random.choice((1, step))}, {"register": 1}), alu("sub", 2, {"register": 0}, {"register": 2}),
+            issue("c", 2)]
+    return turning_code(name, [], before + [loop_of(body)], 1), {"A": [number + 1]}, {}
+
+
+def draw_together(random, name):
+    """A mistake only where one loop has run so often and another one longer than so often."""
+    first, second = random.randrange(10, 60), random.randrange(12, 90)
+    before = [alu("move", place, {"value": 0}) for place in (0, 1)]
+    before.append({"op": "loop", "loop": "B", "counter": None,
+                   "body": [alu("add", 1, {"register": 1}, {"value": 1}), issue("n")]})
+    body = [alu("add", 0, {"register": 0}, {"value": 1}), alu("gt", 2, {"register": 1}, {"value": first - 1}),
+            alu("gt", 3, {"register": 1}, {"value": first}), alu("sub", 2, {"register": 2}, {"register": 3}),
+            alu("gt", 3, {"register": 0}, {"value": second}), alu("mul", 2, {"register": 2}, {"register": 3}),
+            alu("sub", 2, {"register": 0}, {"register": 2}), issue("c", 2)]
+    document = turning_code(name, [], before + [loop_of(body)], 1)
+    other = {"loop": "B", "trips": {"value": "m", "max": 100}, "body": [{"instr": "n", "queue": "act"}]}
+    document["kernel"]["body"].insert(0, other)
+    document["engines"][0]["code"].insert(0, {"op": "loop", "loop": "B", "counter": None, "body": []})
+    return document, {"A": [second + 2], "B": [first]}, {}
 
 
 def draw_untaken(random, name):
@@ -580,7 +620,7 @@ def turning_code(name, branches, consumer, amount):
                "completion": "whole"}
     producer = loop_of([{**issue("p"), "signal": {"semaphore": 0, "amount": amount}}])
     programs = [{"engine": "dma", "registers": [], "code": [producer]},
-                {"engine": "act", "registers": [{"id": i, "name": f"r{i}"} for i in range(3)], "code": consumer}]
+                {"engine": "act", "registers": [{"id": i, "name": f"r{i}"} for i in range(4)], "code": consumer}]
     return {"schema": "tally-code", "version": 2, "kernel": kernel, "strategy": "manual", "machine": machine,
             "semaphores": [{"id": 0, "name": "s"}], "barriers": [], "engines": programs, "dependences": []}
 

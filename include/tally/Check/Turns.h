@@ -6,10 +6,13 @@
 //   "u" = "t" gt 20, - 20     something else begins there
 //   255 in 8 bits             a semaphore or a register begins again at 0
 //
-// Each such place is a *turn*. It is passed in a run in which the counter goes beyond the number;
-// which runs do is found by following each engine alone (Run/Interpret.h). A number is written, or
-// lies in a register that no loop or branch changes. Two counters that are compared with each other
-// make no turn.
+//   "u" = 15 * "t"            and a queue that raises by 16: the wait falls behind, and is too
+//                             little from the 16th iteration on
+//
+// Each such place is a *turn*. It is passed in a run that sees both sides of it: values that are
+// compared have been less and more, or as far apart as counts. Which runs do is found by following
+// each engine alone (Run/Interpret.h). What two comparisons decide together, or what is counted in
+// no regular way, has no such place; it is *open* (RegisterForms.h).
 //
 // Counters of compiled code have the bounds that its plan states, so the width of the machine is a
 // turn of hand-written code alone.
@@ -25,22 +28,30 @@
 namespace tally {
 
 struct Turn {
-  EngineId engine; ///< none: of a semaphore
+  enum class Kind : uint8_t {
+    Number, ///< two values that are compared
+    Limit,  ///< of the machine
+    Drift,  ///< a wait that goes on by another number than its semaphore
+  };
+  Kind kind = Kind::Number;
+  EngineId engine = {}; ///< none: of a semaphore
   uint32_t op = 0;
-  SemaId sema;
-  bool isLimit = false; ///< of the machine; otherwise of the code
-  /// Whether the bounds of the kernel let the counter get there. For the limit of a machine, loops
-  /// without a `max` do not count.
-  bool isReached = false;
-  bool isFar = false; ///< no run that is short enough gets there
+  SemaId sema = {};
+  bool needsLess = false, needsMore = false; ///< Number: sides that a run has to see
+  uint64_t far = 0;                          ///< Drift: how far apart they have to be
+  bool isFar = false;                        ///< no run that is short enough gets there
 };
 
 class Turns {
 public:
-  /// For code that verifyCode() accepts. The arguments must outlive this.
-  Turns(const Kernel &kernel, const Code &code, const Machine &machine);
+  /// For code that verifyCode() accepts. `longest` is the longest distance of what it is held to.
+  /// The arguments must outlive this.
+  Turns(const Kernel &kernel, const Code &code, const Machine &machine, uint64_t longest = 0);
 
   const std::vector<Turn> &all() const { return turns; }
+
+  /// Waits whose values no run tells of, as sentences.
+  const std::vector<std::string> &open() const { return openTexts; }
 
   /// Which of them a run passes; none if it takes more than `fuel` operations, which it uses up.
   std::optional<std::vector<bool>> passedIn(const Bindings &bindings, uint64_t &fuel) const;
@@ -50,21 +61,25 @@ public:
 
 private:
   class Bounds;
+  class Following;
 
   void addNumbers(const Bounds &bounds, EngineId engine);
+  void addOpen(EngineId engine, uint32_t op);
   void addLimits(const Bounds &bounds, EngineId engine);
   void addSemaphores(const Bounds &bounds);
+  void addDrifts(uint64_t longest);
+  void addDrift(LoopId loop, uint64_t longest, uint64_t &fuel);
+  void addDrifts(const Following &one, const Following &other, uint64_t more, uint64_t longest);
   void add(Turn turn);
-  bool passes(const Turn &turn, uint64_t a, uint64_t b) const;
-  bool isSteady(EngineId engine, Operand operand) const;
 
   const Kernel &kernel;
   const Code &code;
   const Machine &machine;
   std::vector<Turn> turns;
-  IdVector<EngineId, std::vector<uint32_t>> turnAt; ///< by operation; none: UINT32_MAX
-  /// By register: no loop, branch or condition is around what changes it.
-  IdVector<EngineId, std::vector<bool>> steady;
+  std::vector<std::string> openTexts;
+  /// By operation; none: UINT32_MAX. An operation has one place where values are compared, or one
+  /// that waits.
+  IdVector<EngineId, std::vector<uint32_t>> turnAt;
 };
 
 /// Adds runs that pass each turn, and those of one iteration fewer and more: of each loop alone,
