@@ -3,6 +3,7 @@
 //   CheckSubject.cpp   which code is checked against which kernel
 //   CheckExplore.cpp   every interleaving of small instances
 //   CheckRace.cpp      schedules of any length
+//   CheckRuns.cpp      which runs these were, and what none of them did
 //   CheckReplay.cpp    schedules as files: writing one, performing one
 //   CheckCommand.cpp   the command line, and the answer to all that was asked (CheckAnswer.h)
 //
