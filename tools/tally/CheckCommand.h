@@ -92,6 +92,11 @@ struct Subject {
   bool isLoose(DepId dep) const {
     return dep.valid() && std::ranges::find(asked.loose, dep) != asked.loose.end();
   }
+
+  /// Whether accesses ask for a dependence, and others that are written do not imply it.
+  bool isBesides(DepId dep) const {
+    return !depsFound && !kernel.deps.empty() && dep.value >= kernel.deps.size();
+  }
 };
 
 /// The kernels with the code of each: what is written, or compiled. None, with the reasons

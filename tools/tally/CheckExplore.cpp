@@ -32,24 +32,181 @@ constexpr double secondsBesideRace = 10;
 /// states than these, all together.
 constexpr uint64_t statesOfDeeper = 200'000;
 
+/// Explores instances, with more in flight where a queue was full, unless the user says how many.
+class Deepener {
+public:
+  Deepener(const CheckOptions &options, const Subject &subject, const Machine &machine)
+      : mayDeepen(options.inFlight == 0), subject(subject), kernel(subject.heldTo()),
+        machine(machine) {
+    usual.inFlight = mayDeepen ? usual.inFlight : options.inFlight;
+    usual.reduction = options.reduction == "none"    ? Reduction::None
+                      : options.reduction == "local" ? Reduction::Local
+                                                     : Reduction::Full;
+    usual.maxStates = options.maxStates != 0 ? options.maxStates
+                      : options.asksBoth()   ? statesBesideRace
+                                             : usual.maxStates;
+    usual.maxBytes = options.maxMemory << 20;
+    usual.compact = options.hashes;
+    usual.stop = options.stop;
+    usual.mayOverwait = subject.mayOverwait;
+    usual.resets = subject.resets;
+    mostInFlight = usual.inFlight;
+  }
+
+  /// Until no queue is full or it takes too long.
+  ExploreResult explore(const Bindings &bindings) {
+    ExploreOptions deeper = usual;
+    ExploreResult one = tally::explore(kernel, subject.code, machine, bindings, deeper);
+    uint32_t reached = deeper.inFlight;
+    while (one.verdict == Verdict::Yes && !one.full.empty() && mayDeepen &&
+           deeper.inFlight < maxInFlight && statesLeft != 0) {
+      deeper.inFlight = std::min(2 * deeper.inFlight, maxInFlight);
+      deeper.maxStates = std::min(usual.maxStates, statesLeft);
+      ExploreResult next = tally::explore(kernel, subject.code, machine, bindings, deeper);
+      statesLeft -= std::min(statesLeft, next.states);
+      if (next.verdict == Verdict::Undecided) {
+        break;
+      }
+      reached = deeper.inFlight;
+      one = std::move(next);
+    }
+    noteFull(one, reached);
+    return one;
+  }
+
+  /// Of all instances; of the one that says no.
+  uint32_t inFlight() const { return mostInFlight; }
+
+  /// Empty if no queue was left full.
+  std::string fullText() const {
+    if (full.empty()) {
+      return {};
+    }
+    return fmt::format("with {} in flight, queue{} '{}' {} full at times: what shows only with "
+                       "more is not seen{}",
+                       fullAt, full.size() == 1 ? "" : "s", fmt::join(fullNames(), "', '"),
+                       full.size() == 1 ? "was" : "were",
+                       fullAt < maxInFlight ? "; --in-flight asks for more" : "");
+  }
+
+  std::vector<std::string_view> fullNames() const {
+    std::vector<std::string_view> names;
+    for (QueueId queue : full) {
+      names.push_back(kernel.nameOf(queue));
+    }
+    return names;
+  }
+
+private:
+  void noteFull(const ExploreResult &one, uint32_t reached) {
+    mostInFlight = one.verdict == Verdict::No ? reached : std::max(mostInFlight, reached);
+    if (one.verdict == Verdict::Yes && !one.full.empty()) {
+      fullAt = fullAt == 0 ? reached : std::min(fullAt, reached);
+      full.insert(one.full.begin(), one.full.end());
+    }
+  }
+
+  const bool mayDeepen;
+  const Subject &subject;
+  const Kernel &kernel;
+  const Machine &machine;
+  ExploreOptions usual;
+  uint64_t statesLeft = statesOfDeeper; ///< with more in flight
+  uint32_t mostInFlight;
+  uint32_t fullAt = 0; ///< the least at which an instance was left with a full queue
+  std::set<QueueId> full;
+};
+
+/// The trips that were explored, in words.
+class ExploredTrips {
+public:
+  ExploredTrips(const Kernel &kernel, const CheckOptions &options)
+      : kernel(kernel), options(options) {}
+
+  void add(const TripChoice &choice) {
+    for (const InstanceTrips &trips : choice) {
+      const Trip &trip = kernel.loops[trips.loop].trip;
+      bool isNumber = trip.kind == Trip::Kind::Value || trip.kind == Trip::Kind::Formula;
+      if (isNumber && trip.min > options.maxTrips) {
+        longRuns[trips.loop].insert(trips.trips.begin(), trips.trips.end());
+      }
+    }
+  }
+
+  std::string text() const {
+    std::string more = options.distances ? ", and around distances" : "";
+    std::string told =
+        longRuns.empty() || hasShortRuns()
+            ? fmt::format("all trips up to {}{}", options.maxTrips, more)
+            : fmt::format("no trips up to {}, which no loop allows", options.maxTrips);
+    for (const auto &[loop, counts] : longRuns) {
+      told += fmt::format("; of '{}', which runs at least {}, trips {}", kernel.nameOf(loop),
+                          counted(kernel.loops[loop].trip.min, "time"), fmt::join(counts, ", "));
+    }
+    return told;
+  }
+
+private:
+  /// Whether a loop that is decided at run time may run as few times as --max-trips says.
+  bool hasShortRuns() const {
+    return std::ranges::any_of(kernel.loops, [&](const Loop &loop) {
+      return !loop.isBranch() && loop.trip.kind != Trip::Kind::Constant &&
+             (loop.trip.kind == Trip::Kind::Guard || loop.trip.min <= options.maxTrips);
+    });
+  }
+
+  const Kernel &kernel;
+  const CheckOptions &options;
+  /// Of loops that never run as few times as --max-trips says.
+  std::map<LoopId, std::set<uint64_t>> longRuns;
+};
+
+/// What shows the fault may be a dependence that waits for more than is known to be needed.
+void doubtLoose(const Subject &subject, ExploreResult &one) {
+  if (one.verdict != Verdict::No || !one.witness || !subject.isLoose(one.witness->dep)) {
+    return;
+  }
+  one.verdict = Verdict::Undecided;
+  one.reason = fmt::format(
+      "the code does not wait as {} asks, which was taken from the accesses "
+      "and may ask for more than they need; --race compares these themselves{}",
+      describe(subject.heldTo(), one.witness->dep),
+      subject.isBesides(one.witness->dep) ? ", --deps=written asks for no more than what is written"
+                                          : "");
+}
+
+Diagnostic faultOf(const Subject &subject, const ExploreResult &result) {
+  const Kernel &kernel = subject.heldTo();
+  Diagnostic report;
+  report.message = result.text;
+  const Mismatch &mismatch = *result.witness;
+  InstrId instr = mismatch.instance.instr;
+  report.where = instr.valid() ? kernel.instrs[instr].where : kernel.engines[mismatch.engine].where;
+  if (mismatch.dep.valid()) {
+    const Dep &dep = kernel.deps[mismatch.dep];
+    report.note(dep.where, "the dependence " + describe(kernel, mismatch.dep) +
+                               (subject.isBesides(mismatch.dep)
+                                    ? ", which accesses ask for and the dependences that are "
+                                      "written do not imply; write it, or none, so that all of "
+                                      "them are found"
+                                    : ""));
+    report.note(kernel.instrs[dep.producer].where,
+                fmt::format("'{}' is here", kernel.nameOf(dep.producer)));
+  }
+  return report;
+}
+
+std::string withTrips(const std::vector<std::string> &trips) {
+  return fmt::format("with{}{}:\n",
+                     trips.empty() ? "" : " --trips=", fmt::join(trips, " --trips="));
+}
+
 class ExploreMode {
 public:
   ExploreMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
               const Bindings &given)
       : options(options), subject(subject), kernel(subject.heldTo()), machine(machine),
-        given(given) {
-    explore.inFlight = options.inFlight != 0 ? options.inFlight : explore.inFlight;
-    explore.reduction = options.reduction == "none"    ? Reduction::None
-                        : options.reduction == "local" ? Reduction::Local
-                                                       : Reduction::Full;
-    explore.maxStates = options.maxStates != 0 ? options.maxStates
-                        : options.asksBoth()   ? statesBesideRace
-                                               : explore.maxStates;
-    explore.maxBytes = options.maxMemory << 20;
-    explore.compact = options.hashes;
-    explore.stop = options.stop;
-    explore.mayOverwait = subject.mayOverwait;
-    explore.resets = subject.resets;
+        given(given), deepener(options, subject, machine), allTrips(kernel, options) {
     seconds = options.seconds > 0 ? options.seconds : options.asksBoth() ? secondsBesideRace : 0;
   }
 
@@ -68,10 +225,9 @@ public:
       exploreChoices(start);
     }
     bool hasNeeds = !kernel.deps.empty() || subject.depsFound || subject.asked.kernel;
-    bool mayBeDeeper = !full.empty() && options.inFlight == 0;
     for (const std::string &reason :
          {nothingToCompare(subject, hasNeeds, runs, options.tripsGiven()), subject.asked.notAsked,
-          mayBeDeeper ? fullText() : ""}) {
+          options.inFlight == 0 ? deepener.fullText() : ""}) {
       if (all.total.verdict == Verdict::Yes && !reason.empty()) {
         all.leaveOpen(reason);
       }
@@ -82,8 +238,8 @@ public:
     answer.text = warning + reportText() + summaryText();
     answer.json = json();
     if (answer.verdict == Verdict::No) {
-      answer.faults.push_back(
-          {all.total.schedule, trips(), options.values.guards, mostInFlight, all.total.text});
+      answer.faults.push_back({all.total.schedule, trips(), options.values.guards,
+                               deepener.inFlight(), all.total.text});
     }
     return answer;
   }
@@ -106,64 +262,16 @@ private:
   void exploreGiven() {
     nowDoing("exploring the given trips");
     runs.add(given, options.stop);
-    all.total = exploreDeeper(given);
+    all.total = exploreOne(given);
     all.instances = 1;
     all.numOverwaits = all.total.overwaits.size();
     all.numAtResets = all.total.atResets;
   }
 
-  /// With more in flight, unless the user says how many, until no queue is full or it takes too
-  /// long.
-  ExploreResult exploreDeeper(const Bindings &bindings) {
-    ExploreOptions deeper = explore;
-    ExploreResult one = tally::explore(kernel, subject.code, machine, bindings, deeper);
-    uint32_t reached = deeper.inFlight;
-    while (one.verdict == Verdict::Yes && !one.full.empty() && options.inFlight == 0 &&
-           deeper.inFlight < maxInFlight && statesLeft != 0) {
-      deeper.inFlight = std::min(2 * deeper.inFlight, maxInFlight);
-      deeper.maxStates = std::min(explore.maxStates, statesLeft);
-      ExploreResult next = tally::explore(kernel, subject.code, machine, bindings, deeper);
-      statesLeft -= std::min(statesLeft, next.states);
-      if (next.verdict == Verdict::Undecided) {
-        break;
-      }
-      reached = deeper.inFlight;
-      one = std::move(next);
-    }
-    noteFull(one, reached);
-    if (isLoose(one)) {
-      doubtLoose(one);
-    }
+  ExploreResult exploreOne(const Bindings &bindings) {
+    ExploreResult one = deepener.explore(bindings);
+    doubtLoose(subject, one);
     return one;
-  }
-
-  void noteFull(const ExploreResult &one, uint32_t reached) {
-    mostInFlight = one.verdict == Verdict::No ? reached : std::max(mostInFlight, reached);
-    if (one.verdict == Verdict::Yes && !one.full.empty()) {
-      fullAt = fullAt == 0 ? reached : std::min(fullAt, reached);
-      full.insert(one.full.begin(), one.full.end());
-    }
-  }
-
-  /// Whether what shows the fault is a dependence that waits for more than is known to be needed.
-  bool isLoose(const ExploreResult &one) const {
-    return one.verdict == Verdict::No && one.witness && subject.isLoose(one.witness->dep);
-  }
-
-  /// Whether accesses ask for a dependence, and others that are written do not imply it.
-  bool isBesides(DepId dep) const {
-    return !subject.depsFound && !subject.kernel.deps.empty() &&
-           dep.value >= subject.kernel.deps.size();
-  }
-
-  void doubtLoose(ExploreResult &one) {
-    one.verdict = Verdict::Undecided;
-    one.reason = fmt::format(
-        "the code does not wait as {} asks, which was taken from the accesses "
-        "and may ask for more than they need; --race compares these themselves{}",
-        describe(kernel, one.witness->dep),
-        isBesides(one.witness->dep) ? ", --deps=written asks for no more than what is written"
-                                    : "");
   }
 
   void exploreChoices(Time::time_point start) {
@@ -188,9 +296,9 @@ private:
         leaveBuffer(*problem, *choice);
         continue;
       }
-      ExploreResult one = exploreDeeper(bindings);
+      ExploreResult one = exploreOne(bindings);
       runs.add(bindings, options.stop);
-      noteLongRuns(*choice);
+      allTrips.add(*choice);
       if (one.verdict == Verdict::Undecided && !one.witness && one.states == 0 &&
           !isSet(options.stop)) {
         one.reason = fmt::format("with --trips={}: {}",
@@ -203,17 +311,6 @@ private:
     }
     if (instances.cutOff()) {
       all.leaveOpen("there are more choices of trips than were explored");
-    }
-  }
-
-  /// Loops that never run as few times as --max-trips says.
-  void noteLongRuns(const TripChoice &choice) {
-    for (const InstanceTrips &trips : choice) {
-      const Trip &trip = kernel.loops[trips.loop].trip;
-      bool isNumber = trip.kind == Trip::Kind::Value || trip.kind == Trip::Kind::Formula;
-      if (isNumber && trip.min > options.maxTrips) {
-        longRuns[trips.loop].insert(trips.trips.begin(), trips.trips.end());
-      }
     }
   }
 
@@ -251,11 +348,6 @@ private:
     return options.tripsGiven() ? options.values.trips : tripsText(kernel, all.failing);
   }
 
-  static std::string withTrips(const std::vector<std::string> &trips) {
-    return fmt::format("with{}{}:\n",
-                       trips.empty() ? "" : " --trips=", fmt::join(trips, " --trips="));
-  }
-
   /// What is wrong, and where.
   std::string reportText() const {
     if (all.total.verdict != Verdict::No) {
@@ -264,30 +356,9 @@ private:
     std::string text =
         options.tripsGiven() || all.failing.empty() ? std::string() : withTrips(trips());
     bool isOne = all.total.schedule.size() == 1;
-    return text + render(diagnostic(), kernel.files) +
+    return text + render(faultOf(subject, all.total), kernel.files) +
            fmt::format("note: {} {} it\n", counted(all.total.schedule.size(), "step"),
                        isOne ? "shows" : "show");
-  }
-
-  Diagnostic diagnostic() const {
-    Diagnostic report;
-    report.message = all.total.text;
-    const Mismatch &mismatch = *all.total.witness;
-    InstrId instr = mismatch.instance.instr;
-    report.where =
-        instr.valid() ? kernel.instrs[instr].where : kernel.engines[mismatch.engine].where;
-    if (mismatch.dep.valid()) {
-      const Dep &dep = kernel.deps[mismatch.dep];
-      report.note(dep.where, "the dependence " + describe(kernel, mismatch.dep) +
-                                 (isBesides(mismatch.dep)
-                                      ? ", which accesses ask for and the dependences that are "
-                                        "written do not imply; write it, or none, so that all of "
-                                        "them are found"
-                                      : ""));
-      report.note(kernel.instrs[dep.producer].where,
-                  fmt::format("'{}' is here", kernel.nameOf(dep.producer)));
-    }
-    return report;
   }
 
   std::string reason() const {
@@ -303,36 +374,13 @@ private:
     return {};
   }
 
-  std::string tripsTold() const {
-    if (options.tripsGiven()) {
-      return "the given trips";
-    }
-    std::string more = options.distances ? ", and around distances" : "";
-    std::string told =
-        longRuns.empty() || hasShortRuns()
-            ? fmt::format("all trips up to {}{}", options.maxTrips, more)
-            : fmt::format("no trips up to {}, which no loop allows", options.maxTrips);
-    for (const auto &[loop, counts] : longRuns) {
-      told += fmt::format("; of '{}', which runs at least {}, trips {}", kernel.nameOf(loop),
-                          counted(kernel.loops[loop].trip.min, "time"), fmt::join(counts, ", "));
-    }
-    return told;
-  }
-
-  /// Whether a loop that is decided at run time may run as few times as --max-trips says.
-  bool hasShortRuns() const {
-    return std::ranges::any_of(kernel.loops, [&](const Loop &loop) {
-      return !loop.isBranch() && loop.trip.kind != Trip::Kind::Constant &&
-             (loop.trip.kind == Trip::Kind::Guard || loop.trip.min <= options.maxTrips);
-    });
-  }
-
   std::string summaryText() const {
     const ExploreResult &total = all.total;
     std::string text = fmt::format(
         "explore: {}: {}\n         {} ({}), {}, at most {} in flight on a queue\n",
-        toString(total.verdict), reason(), tripsTold(), counted(all.instances, "instance"),
-        counted(total.states, "state"), std::max(mostInFlight, explore.inFlight));
+        toString(total.verdict), reason(),
+        options.tripsGiven() ? "the given trips" : allTrips.text(),
+        counted(all.instances, "instance"), counted(total.states, "state"), deepener.inFlight());
     if (all.numOverwaits != 0 && total.verdict == Verdict::Yes) {
       fmt::format_to(std::back_inserter(text), "         {} longer than the dependences ask{}\n",
                      all.numOverwaits == 1 ? "1 run waits"
@@ -353,8 +401,8 @@ private:
       return {};
     }
     std::string text;
-    if (!full.empty()) {
-      text += fmt::format("         {}\n", fullText());
+    if (std::string full = deepener.fullText(); !full.empty()) {
+      text += fmt::format("         {}\n", full);
     }
     if (std::vector<std::string> never = neverOwed(kernel, runs); !never.empty()) {
       text += fmt::format("         never asked for anything: {}\n", neverText(never));
@@ -364,22 +412,6 @@ private:
               "accesses\n";
     }
     return text;
-  }
-
-  std::string fullText() const {
-    return fmt::format("with {} in flight, queue{} '{}' {} full at times: what shows only with "
-                       "more is not seen{}",
-                       fullAt, full.size() == 1 ? "" : "s", fmt::join(fullNames(), "', '"),
-                       full.size() == 1 ? "was" : "were",
-                       fullAt < maxInFlight ? "; --in-flight asks for more" : "");
-  }
-
-  std::vector<std::string_view> fullNames() const {
-    std::vector<std::string_view> names;
-    for (QueueId queue : full) {
-      names.push_back(kernel.nameOf(queue));
-    }
-    return names;
   }
 
   /// How many are held up while counters are reset, and for how long.
@@ -401,8 +433,8 @@ private:
                    {"states", total.states},
                    {"transitions", total.transitions},
                    {"bytes", total.bytes},
-                   {"in_flight", std::max(mostInFlight, explore.inFlight)},
-                   {"full_queues", fullNames()},
+                   {"in_flight", deepener.inFlight()},
+                   {"full_queues", deepener.fullNames()},
                    {"never_owed", neverOwed(kernel, runs)},
                    {"overwaits", all.numOverwaits},
                    {"at_resets", all.numAtResets},
@@ -410,7 +442,7 @@ private:
                    {"trips", total.verdict == Verdict::No ? Json(trips()) : Json::array()},
                    {"steps", total.schedule.size()}};
     if (total.witness) {
-      addSource(object, kernel, diagnostic().where);
+      addSource(object, kernel, faultOf(subject, total).where);
     }
     return object;
   }
@@ -420,14 +452,10 @@ private:
   const Kernel &kernel;
   const Machine &machine;
   const Bindings &given;
-  ExploreOptions explore;
+  Deepener deepener;
+  ExploredTrips allTrips;
   double seconds; ///< 0: as long as it takes
   ExploreAllResult all;
-  uint64_t statesLeft = statesOfDeeper;          ///< with more in flight
-  std::map<LoopId, std::set<uint64_t>> longRuns; ///< trips of those that have more at the least
-  uint32_t mostInFlight = 0;                     ///< of all instances; of the one that says no
-  uint32_t fullAt = 0; ///< the least at which an instance was left with a full queue
-  std::set<QueueId> full;
   const TileWatch watch{kernel};
   RunsDo runs{kernel};  ///< of all instances
   bool hasLeft = false; ///< some tile left its buffer
