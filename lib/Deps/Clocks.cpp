@@ -44,12 +44,206 @@ struct Path {
   bool owns(RunNo run) const { return first <= run && run < end; }
 };
 
+/// Which copies of a body are walked.
+class Copies {
+public:
+  Copies(const Kernel &kernel, const UpToWaits &waits) : kernel(kernel), waits(waits) {}
+
+  /// The fewest trips, at least one; deep in a nest, one is all that is taken for sure, for copies
+  /// within copies multiply.
+  int64_t tripsWalked(LoopId loop) const {
+    constexpr uint64_t mostCopies = 64;
+    constexpr uint64_t usual = 4; // after that many, little changes
+    uint64_t copies = 1;
+    for (LoopId l = loop; l != rootLoop && copies <= mostCopies; l = kernel.loops[l].parent) {
+      copies *= std::clamp<uint64_t>(leastTrips(kernel.loops[l]), 1, usual);
+    }
+    bool isDeep = copies > mostCopies;
+    return isDeep ? 1 : static_cast<int64_t>(std::max<uint64_t>(leastTrips(kernel.loops[loop]), 1));
+  }
+
+  int64_t farthest(LoopId loop) const {
+    std::span<const int64_t> distances = waits.distancesOn(loop);
+    return distances.empty() ? 0 : distances.back();
+  }
+
+  /// The largest distance that reaches into the loop from an iteration.
+  int64_t mostActive(LoopId loop, int64_t iteration) const {
+    std::span<const int64_t> distances = waits.distancesOn(loop);
+    auto past = std::upper_bound(distances.begin(), distances.end(), iteration);
+    return past == distances.begin() ? 1 : std::min<int64_t>(*(past - 1), 4);
+  }
+
+  /// The next iteration in which something is decided, or the one after such a one: what follows
+  /// in one step from it.
+  int64_t nextDistance(LoopId loop, int64_t iteration) const {
+    std::span<const int64_t> distances = waits.distancesOn(loop);
+    if (std::binary_search(distances.begin(), distances.end(), iteration)) {
+      return iteration + 1;
+    }
+    auto next = std::upper_bound(distances.begin(), distances.end(), iteration);
+    return next == distances.end() ? maxCount : *next;
+  }
+
+private:
+  const Kernel &kernel;
+  const UpToWaits &waits;
+};
+
+/// Whether copies of a body go on changing what engines know, relative to the copy.
+class Steady {
+public:
+  Steady(const Clocks &engines, RunNo first) : before(engines), start(first), copy(first) {}
+
+  /// After another copy; whether the last few are alike, and one more.
+  bool after(const Clocks &engines, const RunLog &log, int64_t few) {
+    RunNo length = log.next() - copy;
+    bool isSame = length == lastLength;
+    for (EngineId e : engines.ids()) {
+      isSame = isSame && isAlike(before[e].queues, engines[e].queues, length) &&
+               isAlike(log.factsOf(before[e].facts), log.factsOf(engines[e].facts), length);
+    }
+    numSame = isSame ? numSame + 1 : 0;
+    before = engines;
+    copy = log.next();
+    lastLength = length;
+    return numSame > few;
+  }
+
+private:
+  bool isAlike(std::span<const Retired> a, std::span<const Retired> b, RunNo length) const {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Retired x, Retired y) {
+      return y.run == (x.run < start ? x.run : x.run + length);
+    });
+  }
+
+  Clocks before;
+  RunNo start;
+  RunNo copy;
+  RunNo lastLength = 0;
+  int64_t numSame = 0;
+};
+
+/// Follows the clocks back from a consumer that is about to start to the producer.
+void derive(const RunLog &log, const Clock &clock, InstrId consumer, RunNo producer,
+            std::vector<DerivationStep> &steps) {
+  using Kind = DerivationStep::Kind;
+  size_t first = steps.size();
+  ClockView known = clock;
+  RunNo at = log.next();
+  InstrId instr = consumer;
+  while (true) {
+    std::optional<RunLog::Cover> by = log.cover(known, producer);
+    if (!by) {
+      steps.resize(first); // told by no one wait
+      return;
+    }
+    const Link &link = log.link(by->link);
+    producer = by->run;
+    InstrId waiter = link.waiter == log.next() ? consumer : log[link.waiter].instr;
+    if (link.waiter != at) {
+      steps.push_back({Kind::Engine, 0, instr, waiter});
+    }
+    at = link.producer;
+    instr = log[at].instr;
+    steps.push_back({Kind::Wait, link.dep, waiter, instr});
+    if (instr == log[producer].instr) {
+      return;
+    }
+    if (log.queueOf(at) == log.queueOf(producer) && producer < at) {
+      steps.push_back({Kind::Queue, 0, instr, log[producer].instr});
+      return;
+    }
+    known = log.clockOf(at);
+  }
+}
+
+/// Where two paths meet, the engines know what both say.
+class PathMeeting {
+public:
+  PathMeeting(const Kernel &kernel, RunLog &log) : kernel(kernel), log(log) {}
+
+  /// One of the two was taken. The second one's runs have larger numbers.
+  void meet(const Path &a, const Path &b, const Path &before, Clocks &engines) {
+    if (a.first == b.end) {
+      return; // nothing ran on either
+    }
+    for (EngineId e : kernel.engines.ids()) {
+      Clock both = a.engines[e];
+      both.facts = 0;
+      for (QueueId q : kernel.queues.ids()) {
+        both.queues[q.value] = meetQueue(a, b, before, a.engines[e].queues[q.value],
+                                         b.engines[e].queues[q.value], q.value);
+      }
+      meetFacts(both, a, b, e);
+      meetFacts(both, b, a, e);
+      engines[e] = both;
+    }
+  }
+
+private:
+  /// On a path that was not taken there are no runs, so all before them says all up to them.
+  static Retired meetQueue(const Path &a, const Path &b, const Path &before, Retired onA,
+                           Retired onB, size_t q) {
+    RunNo upToA = onA.run >= a.last[q] ? b.last[q] : onA.run;
+    bool isPastA = onB.run >= before.last[q] && onB.run < a.last[q];
+    RunNo upToB = isPastA ? a.last[q] : onB.run;
+    RunNo both = std::min(upToA, upToB);
+    bool isByA = onA.run >= both || (onB.run < both && onA.run >= onB.run);
+    return {both, isByA ? onA.link : onB.link};
+  }
+
+  /// What one path knows of runs, and the other, too.
+  void meetFacts(Clock &both, const Path &mine, const Path &other, EngineId e) {
+    const Clock &own = mine.engines[e];
+    const std::span<const Retired> facts = log.factsOf(own.facts);
+    meeting.assign(facts.begin(), facts.end());
+    std::erase_if(meeting,
+                  [&](Retired fact) { return !isKnown(other.engines[e], mine, fact.run); });
+    for (QueueId q : kernel.queues.ids()) {
+      if (own.queues[q.value].run > both.queues[q.value].run) {
+        addRunsOf(mine, own.queues[q.value], other.engines[e], both.queues[q.value].run);
+      }
+    }
+    for (const Retired &fact : meeting) {
+      log.addFact(both, fact);
+    }
+  }
+
+  /// Whether all runs of an instruction up to one are known on the other path, too: up to the last
+  /// one before the paths part.
+  bool isKnown(const Clock &other, const Path &mine, RunNo run) const {
+    while (mine.owns(run)) {
+      run = log[run].before;
+    }
+    return run == 0 || log.cover(other, run);
+  }
+
+  /// The last run of a path in a queue, and those in bodies inside that come after it.
+  void addRunsOf(const Path &path, Retired known, const Clock &other, RunNo floor) {
+    constexpr int most = 64;
+    RunNo run = known.run;
+    uint32_t head = UINT32_MAX;
+    for (int i = 0; i < most && run > floor && path.owns(run) && head != path.head; ++i) {
+      if (log[run].head != head && isKnown(other, path, run)) {
+        head = log[run].head;
+        meeting.push_back({run, known.link});
+      }
+      run = log[run].beforeOnQueue;
+    }
+  }
+
+  const Kernel &kernel;
+  RunLog &log;
+  std::vector<Retired> meeting;
+};
+
 class ClockWalk {
 public:
   ClockWalk(const Kernel &kernel, Extraction &extraction, const std::vector<bool> &isAsked)
       : kernel(kernel), extraction(extraction), isAsked(isAsked), waits(kernel, extraction),
-        log(kernel), verdicts(waits.size()), keptCopies(kernel.loops.size()),
-        frameOf(kernel.loops.size()) {
+        copies(kernel, waits), log(kernel), paths(kernel, log), verdicts(waits.size()),
+        keptCopies(kernel.loops.size()), frameOf(kernel.loops.size()) {
     clock.queues.resize(kernel.queues.size());
     engines.assign(kernel.engines.size(), clock);
   }
@@ -98,7 +292,7 @@ private:
       }
       endPath(side);
     }
-    meet(sides[0], sides[1], before);
+    paths.meet(sides[0], sides[1], before, engines);
   }
 
   Path pathFrom(RunNo first) const { return {engines, lastOnQueues(), 0, first, first}; }
@@ -130,7 +324,7 @@ private:
       skipped.last = ran.last; // nothing between
       skipped.first = skipped.end = log.next();
       Path before = {{}, lastBefore(ran.first), 0, ran.first, ran.first};
-      meet(ran, skipped, before);
+      paths.meet(ran, skipped, before, engines);
     }
   }
 
@@ -154,22 +348,22 @@ private:
   /// Walks copies of the body, and leaves those of the fewest trips. Returns the last one's head.
   uint32_t repeat(LoopId loop, uint32_t head) {
     const bool decides = numLater == 0;
-    const int64_t trips = tripsWalked(loop);
+    const int64_t trips = copies.tripsWalked(loop);
     std::optional<Position> exit;
     Steady steady(engines, log.next());
     frames.push_back({loop, 0, {}});
     frameOf[loop] = frames.size() - 1;
     for (int64_t iteration = 0, number = 1;; ++number) {
       uint32_t own = walkCopy(loop, head, iteration);
-      bool isSteady = steady.after(engines, log, mostActive(loop, iteration));
+      bool isSteady = steady.after(engines, log, copies.mostActive(loop, iteration));
       bool isEnough =
           keptCopies[loop] != 0 ? number == keptCopies[loop] : number == trips || isSteady;
       if (!exit && isEnough) {
         exit = {engines, log.mark(), own};
         keptCopies[loop] = number;
       }
-      iteration = exit && isSteady ? nextDistance(loop, iteration) : iteration + 1;
-      bool isNeeded = !exit || (decides && iteration <= farthest(loop));
+      iteration = exit && isSteady ? copies.nextDistance(loop, iteration) : iteration + 1;
+      bool isNeeded = !exit || (decides && iteration <= copies.farthest(loop));
       if (!isNeeded) {
         break;
       }
@@ -194,78 +388,6 @@ private:
     }
     return own;
   }
-
-  //===--- Which copies ---------------------------------------------------===//
-
-  /// The fewest trips, at least one; deep in a nest, one is all that is taken for sure, for copies
-  /// within copies multiply.
-  int64_t tripsWalked(LoopId loop) const {
-    constexpr uint64_t mostCopies = 64;
-    constexpr uint64_t usual = 4; // after that many, little changes
-    uint64_t copies = 1;
-    for (LoopId l = loop; l != rootLoop && copies <= mostCopies; l = kernel.loops[l].parent) {
-      copies *= std::clamp<uint64_t>(leastTrips(kernel.loops[l]), 1, usual);
-    }
-    bool isDeep = copies > mostCopies;
-    return isDeep ? 1 : static_cast<int64_t>(std::max<uint64_t>(leastTrips(kernel.loops[loop]), 1));
-  }
-
-  int64_t farthest(LoopId loop) const {
-    std::span<const int64_t> distances = waits.distancesOn(loop);
-    return distances.empty() ? 0 : distances.back();
-  }
-
-  /// The largest distance that reaches into the loop from an iteration.
-  int64_t mostActive(LoopId loop, int64_t iteration) const {
-    std::span<const int64_t> distances = waits.distancesOn(loop);
-    auto past = std::upper_bound(distances.begin(), distances.end(), iteration);
-    return past == distances.begin() ? 1 : std::min<int64_t>(*(past - 1), 4);
-  }
-
-  /// The next iteration in which something is decided, or the one after such a one: what follows
-  /// in one step from it.
-  int64_t nextDistance(LoopId loop, int64_t iteration) const {
-    std::span<const int64_t> distances = waits.distancesOn(loop);
-    if (std::binary_search(distances.begin(), distances.end(), iteration)) {
-      return iteration + 1;
-    }
-    auto next = std::upper_bound(distances.begin(), distances.end(), iteration);
-    return next == distances.end() ? maxCount : *next;
-  }
-
-  /// Whether copies of a body go on changing what engines know, relative to the copy.
-  class Steady {
-  public:
-    Steady(const Clocks &engines, RunNo first) : before(engines), start(first), copy(first) {}
-
-    /// After another copy; whether the last few are alike, and one more.
-    bool after(const Clocks &engines, const RunLog &log, int64_t few) {
-      RunNo length = log.next() - copy;
-      bool isSame = length == lastLength;
-      for (EngineId e : engines.ids()) {
-        isSame = isSame && isAlike(before[e].queues, engines[e].queues, length) &&
-                 isAlike(log.factsOf(before[e].facts), log.factsOf(engines[e].facts), length);
-      }
-      numSame = isSame ? numSame + 1 : 0;
-      before = engines;
-      copy = log.next();
-      lastLength = length;
-      return numSame > few;
-    }
-
-  private:
-    bool isAlike(std::span<const Retired> a, std::span<const Retired> b, RunNo length) const {
-      return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Retired x, Retired y) {
-        return y.run == (x.run < start ? x.run : x.run + length);
-      });
-    }
-
-    Clocks before;
-    RunNo start;
-    RunNo copy;
-    RunNo lastLength = 0;
-    int64_t numSame = 0;
-  };
 
   //===--- One run --------------------------------------------------------===//
 
@@ -356,118 +478,10 @@ private:
     verdict.kind = isImplied ? Verdict::Kind::Implied : Verdict::Kind::Kept;
     if (isImplied) {
       verdict.firstStep = static_cast<uint32_t>(extraction.steps.size());
-      derive(instr, waiting.producer);
+      derive(log, clock, instr, waiting.producer, extraction.steps);
       verdict.numSteps = static_cast<uint32_t>(extraction.steps.size()) - verdict.firstStep;
     }
     return isImplied;
-  }
-
-  //===--- Why ------------------------------------------------------------===//
-
-  /// Follows the clocks back to the producer.
-  void derive(InstrId consumer, RunNo producer) {
-    size_t first = extraction.steps.size();
-    ClockView known = clock;
-    RunNo at = log.next();
-    InstrId instr = consumer;
-    while (true) {
-      std::optional<RunLog::Cover> by = log.cover(known, producer);
-      if (!by) {
-        extraction.steps.resize(first); // told by no one wait
-        return;
-      }
-      const Link &link = log.link(by->link);
-      producer = by->run;
-      InstrId waiter = link.waiter == log.next() ? consumer : log[link.waiter].instr;
-      if (link.waiter != at) {
-        step(DerivationStep::Kind::Engine, 0, instr, waiter);
-      }
-      at = link.producer;
-      instr = log[at].instr;
-      step(DerivationStep::Kind::Wait, link.dep, waiter, instr);
-      if (instr == log[producer].instr) {
-        return;
-      }
-      if (log.queueOf(at) == log.queueOf(producer) && producer < at) {
-        return step(DerivationStep::Kind::Queue, 0, instr, log[producer].instr);
-      }
-      known = log.clockOf(at);
-    }
-  }
-
-  void step(DerivationStep::Kind kind, uint32_t dep, InstrId later, InstrId earlier) {
-    extraction.steps.push_back({kind, dep, later, earlier});
-  }
-
-  //===--- Where paths meet -----------------------------------------------===//
-
-  /// One of the two was taken. The second one's runs have larger numbers.
-  void meet(const Path &a, const Path &b, const Path &before) {
-    if (a.first == b.end) {
-      return; // nothing ran on either
-    }
-    for (EngineId e : kernel.engines.ids()) {
-      Clock both = a.engines[e];
-      both.facts = 0;
-      for (QueueId q : kernel.queues.ids()) {
-        both.queues[q.value] = meetQueue(a, b, before, a.engines[e].queues[q.value],
-                                         b.engines[e].queues[q.value], q.value);
-      }
-      meetFacts(both, a, b, e);
-      meetFacts(both, b, a, e);
-      engines[e] = both;
-    }
-  }
-
-  /// On a path that was not taken there are no runs, so all before them says all up to them.
-  static Retired meetQueue(const Path &a, const Path &b, const Path &before, Retired onA,
-                           Retired onB, size_t q) {
-    RunNo upToA = onA.run >= a.last[q] ? b.last[q] : onA.run;
-    bool isPastA = onB.run >= before.last[q] && onB.run < a.last[q];
-    RunNo upToB = isPastA ? a.last[q] : onB.run;
-    RunNo both = std::min(upToA, upToB);
-    bool isByA = onA.run >= both || (onB.run < both && onA.run >= onB.run);
-    return {both, isByA ? onA.link : onB.link};
-  }
-
-  /// What one path knows of runs, and the other, too.
-  void meetFacts(Clock &both, const Path &mine, const Path &other, EngineId e) {
-    const Clock &own = mine.engines[e];
-    const std::span<const Retired> facts = log.factsOf(own.facts);
-    meeting.assign(facts.begin(), facts.end());
-    std::erase_if(meeting,
-                  [&](Retired fact) { return !isKnown(other.engines[e], mine, fact.run); });
-    for (QueueId q : kernel.queues.ids()) {
-      if (own.queues[q.value].run > both.queues[q.value].run) {
-        addRunsOf(mine, own.queues[q.value], other.engines[e], both.queues[q.value].run);
-      }
-    }
-    for (const Retired &fact : meeting) {
-      log.addFact(both, fact);
-    }
-  }
-
-  /// Whether all runs of an instruction up to one are known on the other path, too: up to the last
-  /// one before the paths part.
-  bool isKnown(const Clock &other, const Path &mine, RunNo run) const {
-    while (mine.owns(run)) {
-      run = log[run].before;
-    }
-    return run == 0 || log.cover(other, run);
-  }
-
-  /// The last run of a path in a queue, and those in bodies inside that come after it.
-  void addRunsOf(const Path &path, Retired known, const Clock &other, RunNo floor) {
-    constexpr int most = 64;
-    RunNo run = known.run;
-    uint32_t head = UINT32_MAX;
-    for (int i = 0; i < most && run > floor && path.owns(run) && head != path.head; ++i) {
-      if (log[run].head != head && isKnown(other, path, run)) {
-        head = log[run].head;
-        meeting.push_back({run, known.link});
-      }
-      run = log[run].beforeOnQueue;
-    }
   }
 
   //===--- The result -----------------------------------------------------===//
@@ -508,7 +522,9 @@ private:
   Extraction &extraction;
   const std::vector<bool> &isAsked;
   UpToWaits waits;
+  const Copies copies;
   RunLog log;
+  PathMeeting paths;
   std::vector<Verdict> verdicts; ///< by wait
   IdVector<LoopId, int64_t> keptCopies;
   IdVector<LoopId, size_t> frameOf;
@@ -517,7 +533,6 @@ private:
   Clocks engines;
   Clock clock; ///< of the run that is about to start
   std::vector<Waiting> pending;
-  std::vector<Retired> meeting;
 };
 
 } // namespace
