@@ -25,50 +25,18 @@ struct DataRun::Scratch {
   IdVector<QueueId, std::optional<Value>> kept;
 };
 
-/// The effect of one run of one instruction. All results are computed before the first is written.
-class DataRun::Step {
+/// What one run of one instruction reads, and computes of it.
+class DataRun::Computation {
 public:
-  Step(DataRun &run, const Effect &effect, Instance instance)
+  Computation(DataRun &run, const Effect &effect, Instance instance)
       : run(run), scratch(*run.scratch), kernel(run.effects.table->kernel), effect(effect),
-        instance(instance), indices(run.effects.table->runs.indices(instance)) {}
-
-  void perform() {
+        instance(instance), indices(run.effects.table->runs.indices(instance)) {
     place(effect.reads, scratch.reads);
-    place(effect.writes, scratch.writes);
-    const ParsedCompute &compute = effect.compute;
-    scratch.values.resize(std::max(scratch.values.size(), compute.nodes.size()));
-    scratch.isKnown.assign(compute.nodes.size(), 0);
-    if (copies()) {
-      return;
-    }
-    for (const ComputeResult &result : compute.results) {
-      evaluateNode(result.value);
-      if (result.index.valid()) {
-        evaluateNode(result.index);
-      }
-    }
-    uint32_t tile = 0;
-    for (size_t i = 0; i < compute.results.size(); ++i) {
-      const ComputeResult &result = compute.results[i];
-      if (result.kind != ComputeResult::Kind::Keep && !scratch.writes[tile].isTouched) {
-        ++tile;
-        continue;
-      }
-      switch (result.kind) {
-      case ComputeResult::Kind::Keep:
-        scratch.kept[kernel.instrs[instance.instr].queue] = scratch.values[result.value.value];
-        break;
-      case ComputeResult::Kind::Scatter:
-        scatter(result, tile++);
-        break;
-      default:
-        storeResult(result.value, tile, adds(i, tile));
-        ++tile;
-      }
-    }
+    const size_t numNodes = effect.compute.nodes.size();
+    scratch.values.resize(std::max(scratch.values.size(), numNodes));
+    scratch.isKnown.assign(numNodes, 0);
   }
 
-private:
   void place(const std::vector<Tile> &tiles, std::vector<TilePlace> &places) {
     places.resize(std::max(places.size(), tiles.size()));
     std::string problem;
@@ -78,7 +46,7 @@ private:
     }
   }
 
-  //===--- Reading --------------------------------------------------------===//
+  int64_t iteration(uint32_t depth) const { return indices[depth].iteration; }
 
   /// Counts a fault once in a run.
   void report(DataFault fault) {
@@ -93,29 +61,6 @@ private:
     known->latest = instance;
   }
 
-  /// A result that only copies a tile to a buffer of the same format copies its bits.
-  bool copies() {
-    const ParsedCompute &compute = effect.compute;
-    const ComputeNode &node = compute.nodes[compute.results[0].value];
-    if (compute.results.size() != 1 || node.op != ComputeOp::Read ||
-        compute.results[0].kind != ComputeResult::Kind::Value || effect.numWrites != 1) {
-      return false;
-    }
-    if (!scratch.reads[node.read].isTouched || !scratch.writes[0].isTouched) {
-      return false;
-    }
-    const BufferData &from = run.contents[effect.reads[node.read].buffer()];
-    BufferData &to = run.contents[effect.writes[0].buffer()];
-    if (from.format() != to.format() || &from == &to ||
-        numElements(effect.readShapes[node.read]) != numElements(effect.writeShapes[0])) {
-      return false;
-    }
-    reportPoison(effect.reads[node.read].buffer(), scratch.reads[node.read]);
-    copyRuns(to, scratch.writes[0], from, scratch.reads[node.read]);
-    noteWrite(0);
-    return true;
-  }
-
   void reportPoison(BufferId id, const TilePlace &place) {
     const BufferData &buffer = run.contents[id];
     place.forRuns([&](const ElementRun &stretch, size_t) {
@@ -128,70 +73,7 @@ private:
     });
   }
 
-  /// The stretches of the two tiles need not be equally long.
-  void copyRuns(BufferData &to, const TilePlace &target, const BufferData &from,
-                const TilePlace &source) {
-    std::vector<ElementRun> sources;
-    source.forRuns([&](const ElementRun &stretch, size_t) { sources.push_back(stretch); });
-    size_t next = 0;
-    size_t used = 0;
-    target.forRuns([&](const ElementRun &stretch, size_t) {
-      for (size_t done = 0; done < stretch.count;) {
-        const ElementRun &s = sources[next];
-        size_t count = std::min(stretch.count - done, s.count - used);
-        to.copy({stretch.first + done * stretch.stride, count, stretch.stride}, from,
-                {s.first + used * s.stride, count, s.stride});
-        done += count;
-        used += count;
-        if (used == s.count) {
-          ++next;
-          used = 0;
-        }
-      }
-    });
-  }
-
-  void load(uint32_t read, Value &value) {
-    const Tile &tile = effect.reads[read];
-    const BufferData &buffer = run.contents[tile.buffer()];
-    value.reset(effect.readShapes[read]);
-    if (!scratch.reads[read].isTouched) { // its guards do not hold
-      return std::fill(value.data.begin(), value.data.end(), 0.0F);
-    }
-    scratch.reads[read].forRuns([&](const ElementRun &stretch, size_t before) {
-      buffer.load(stretch, value.data.data() + before);
-      for (size_t i = 0; buffer.numPoison() > 0 && i < stretch.count; ++i) {
-        size_t element = stretch.first + i * stretch.stride;
-        if (buffer.isPoison(element)) {
-          value.makePoison(before + i);
-          report({DataFault::Kind::PoisonRead, instance, tile.buffer(), element});
-        }
-      }
-    });
-  }
-
-  /// A tile of whole numbers, exactly. What is poison has been told when it was loaded as numbers.
-  void loadWholes(uint32_t read, Value &value) {
-    const BufferData &buffer = run.contents[effect.reads[read].buffer()];
-    value.reset(effect.readShapes[read]);
-    value.isWhole = true;
-    if (!scratch.reads[read].isTouched) {
-      return std::fill(value.data.begin(), value.data.end(), 0.0F);
-    }
-    scratch.reads[read].forRuns([&](const ElementRun &stretch, size_t before) {
-      for (size_t i = 0; i < stretch.count; ++i) {
-        size_t element = stretch.first + i * stretch.stride;
-        value.setWhole(before + i, decodeWhole(buffer.format(), buffer.bits(element)));
-        if (buffer.isPoison(element)) {
-          value.makePoison(before + i);
-        }
-      }
-    });
-  }
-
-  //===--- Computing ------------------------------------------------------===//
-
-  void evaluateNode(ComputeId id) {
+  void evaluate(ComputeId id) {
     if (scratch.isKnown[id.value] != 0) {
       return;
     }
@@ -221,7 +103,7 @@ private:
     std::array<Value, 3> wholes;
     for (ComputeId operand : node.operands) {
       if (operand.valid()) {
-        evaluateNode(operand);
+        evaluate(operand);
         operands.push_back(&scratch.values[operand.value]);
         if (takesWholes(node) && readsWholes(operand)) {
           loadWholes(effect.compute.nodes[operand].read, wholes[operands.size() - 1]);
@@ -229,8 +111,13 @@ private:
         }
       }
     }
-    evaluate(node, operands, effect.shapes[id], value);
+    data::evaluate(node, operands, effect.shapes[id], value);
   }
+
+  void keep(ComputeId id) { scratch.kept[kernel.instrs[instance.instr].queue] = value(id); }
+
+  /// One that is evaluated.
+  const Value &value(ComputeId id) const { return scratch.values[id.value]; }
 
   bool readsWholes(ComputeId id) const {
     const ComputeNode &node = effect.compute.nodes[id];
@@ -238,15 +125,23 @@ private:
            isWhole(run.contents[effect.reads[node.read].buffer()].format());
   }
 
-  void takeKept(const Shape &shape, Value &value) {
-    const std::optional<Value> &kept = scratch.kept[kernel.instrs[instance.instr].queue];
-    if (kept && kept->shape == shape) {
-      value = *kept;
-      return;
+  /// A tile of whole numbers, exactly. What is poison has been told when it was loaded as numbers.
+  void loadWholes(uint32_t read, Value &value) {
+    const BufferData &buffer = run.contents[effect.reads[read].buffer()];
+    value.reset(effect.readShapes[read]);
+    value.isWhole = true;
+    if (!scratch.reads[read].isTouched) {
+      return std::fill(value.data.begin(), value.data.end(), 0.0F);
     }
-    value.reset(shape);
-    value.poison.assign(value.data.size(), 1);
-    report({DataFault::Kind::NothingKept, instance, BufferId()});
+    scratch.reads[read].forRuns([&](const ElementRun &stretch, size_t before) {
+      for (size_t i = 0; i < stretch.count; ++i) {
+        size_t element = stretch.first + i * stretch.stride;
+        value.setWhole(before + i, decodeWhole(buffer.format(), buffer.bits(element)));
+        if (buffer.isPoison(element)) {
+          value.makePoison(before + i);
+        }
+      }
+    });
   }
 
   /// The number of a row, if it is one of `numRows`.
@@ -264,6 +159,37 @@ private:
     return static_cast<size_t>(row);
   }
 
+private:
+  void load(uint32_t read, Value &value) {
+    const Tile &tile = effect.reads[read];
+    const BufferData &buffer = run.contents[tile.buffer()];
+    value.reset(effect.readShapes[read]);
+    if (!scratch.reads[read].isTouched) { // its guards do not hold
+      return std::fill(value.data.begin(), value.data.end(), 0.0F);
+    }
+    scratch.reads[read].forRuns([&](const ElementRun &stretch, size_t before) {
+      buffer.load(stretch, value.data.data() + before);
+      for (size_t i = 0; buffer.numPoison() > 0 && i < stretch.count; ++i) {
+        size_t element = stretch.first + i * stretch.stride;
+        if (buffer.isPoison(element)) {
+          value.makePoison(before + i);
+          report({DataFault::Kind::PoisonRead, instance, tile.buffer(), element});
+        }
+      }
+    });
+  }
+
+  void takeKept(const Shape &shape, Value &value) {
+    const std::optional<Value> &kept = scratch.kept[kernel.instrs[instance.instr].queue];
+    if (kept && kept->shape == shape) {
+      value = *kept;
+      return;
+    }
+    value.reset(shape);
+    value.poison.assign(value.data.size(), 1);
+    report({DataFault::Kind::NothingKept, instance, BufferId()});
+  }
+
   void gather(const ComputeNode &node, const Shape &shape, Value &value) {
     uint32_t read = effect.compute.nodes[node.operands[0]].read;
     if (!scratch.reads[read].isTouched) {
@@ -274,7 +200,7 @@ private:
     const BufferData &buffer = run.contents[table];
     std::vector<const Value *> indices;
     for (size_t n = 1; n < node.operands.size() && node.operands[n].valid(); ++n) {
-      evaluateNode(node.operands[n]);
+      evaluate(node.operands[n]);
       indices.push_back(&scratch.values[node.operands[n].value]);
     }
     value.reset(shape);
@@ -306,7 +232,101 @@ private:
     }
   }
 
-  //===--- Writing --------------------------------------------------------===//
+  DataRun &run;
+  Scratch &scratch;
+  const Kernel &kernel;
+  const Effect &effect;
+  Instance instance;
+  std::span<const LoopIndex> indices;
+};
+
+/// The stretches of the two tiles need not be equally long.
+static void copyRuns(BufferData &to, const TilePlace &target, const BufferData &from,
+                     const TilePlace &source) {
+  std::vector<ElementRun> sources;
+  source.forRuns([&](const ElementRun &stretch, size_t) { sources.push_back(stretch); });
+  size_t next = 0;
+  size_t used = 0;
+  target.forRuns([&](const ElementRun &stretch, size_t) {
+    for (size_t done = 0; done < stretch.count;) {
+      const ElementRun &s = sources[next];
+      size_t count = std::min(stretch.count - done, s.count - used);
+      to.copy({stretch.first + done * stretch.stride, count, stretch.stride}, from,
+              {s.first + used * s.stride, count, s.stride});
+      done += count;
+      used += count;
+      if (used == s.count) {
+        ++next;
+        used = 0;
+      }
+    }
+  });
+}
+
+/// The effect of one run of one instruction. All results are computed before the first is written.
+class DataRun::Step {
+public:
+  Step(DataRun &run, const Effect &effect, Instance instance)
+      : run(run), scratch(*run.scratch), effect(effect), instance(instance),
+        computed(run, effect, instance) {
+    computed.place(effect.writes, scratch.writes);
+  }
+
+  void perform() {
+    const ParsedCompute &compute = effect.compute;
+    if (copies()) {
+      return;
+    }
+    for (const ComputeResult &result : compute.results) {
+      computed.evaluate(result.value);
+      if (result.index.valid()) {
+        computed.evaluate(result.index);
+      }
+    }
+    uint32_t tile = 0;
+    for (size_t i = 0; i < compute.results.size(); ++i) {
+      const ComputeResult &result = compute.results[i];
+      if (result.kind != ComputeResult::Kind::Keep && !scratch.writes[tile].isTouched) {
+        ++tile;
+        continue;
+      }
+      switch (result.kind) {
+      case ComputeResult::Kind::Keep:
+        computed.keep(result.value);
+        break;
+      case ComputeResult::Kind::Scatter:
+        scatter(result, tile++);
+        break;
+      default:
+        storeResult(result.value, tile, adds(i, tile));
+        ++tile;
+      }
+    }
+  }
+
+private:
+  /// A result that only copies a tile to a buffer of the same format copies its bits.
+  bool copies() {
+    const ParsedCompute &compute = effect.compute;
+    const ComputeNode &node = compute.nodes[compute.results[0].value];
+    if (compute.results.size() != 1 || node.op != ComputeOp::Read ||
+        compute.results[0].kind != ComputeResult::Kind::Value || effect.numWrites != 1) {
+      return false;
+    }
+    if (!scratch.reads[node.read].isTouched || !scratch.writes[0].isTouched) {
+      return false;
+    }
+    const BufferData &from = run.contents[effect.reads[node.read].buffer()];
+    BufferData &to = run.contents[effect.writes[0].buffer()];
+    if (from.format() != to.format() || &from == &to ||
+        numElements(effect.readShapes[node.read]) != numElements(effect.writeShapes[0])) {
+      return false;
+    }
+    computed.reportPoison(effect.reads[node.read].buffer(), scratch.reads[node.read]);
+    copyRuns(to, scratch.writes[0], from, scratch.reads[node.read]);
+    noteWrite(0);
+    return true;
+  }
 
   /// Whether a result is added to its tile.
   bool adds(size_t result, uint32_t tile) const {
@@ -315,7 +335,7 @@ private:
     }
     uint32_t depth = effect.startDepths[result];
     bool isStart = effect.compute.results[result].kind == ComputeResult::Kind::Start;
-    return !isStart || (depth != Effect::always && indices[depth].iteration != 0);
+    return !isStart || (depth != Effect::always && computed.iteration(depth) != 0);
   }
 
   /// Of all of a tile, which has at least one element.
@@ -330,13 +350,13 @@ private:
   /// Whole numbers that only change their place or format stay exact.
   void storeResult(ComputeId id, uint32_t tile, bool isAdded) {
     Format to = run.contents[effect.writes[tile].buffer()].format();
-    if (isAdded || !readsWholes(id) || !isWhole(to)) {
-      return store(scratch.values[id.value], tile, isAdded);
+    if (isAdded || !computed.readsWholes(id) || !isWhole(to)) {
+      return store(computed.value(id), tile, isAdded);
     }
     uint32_t read = effect.compute.nodes[id].read;
     Format from = run.contents[effect.reads[read].buffer()].format();
     Value wholes;
-    loadWholes(read, wholes);
+    computed.loadWholes(read, wholes);
     for (size_t i = 0; i < wholes.data.size(); ++i) {
       int64_t number = decodeWhole(from, static_cast<uint32_t>(wholes.whole(i)));
       wholes.setWhole(i, encodeWhole(to, number));
@@ -402,7 +422,7 @@ private:
       size_t element = stretch.first + i * stretch.stride;
       bool wasPoison = isAdded && buffer.isPoison(element);
       if (wasPoison) {
-        report({DataFault::Kind::PoisonRead, instance, id, element});
+        computed.report({DataFault::Kind::PoisonRead, instance, id, element});
       }
       if (wasPoison || value.isPoison(before + i)) {
         poisoned.push_back(element);
@@ -415,11 +435,11 @@ private:
   void scatter(const ComputeResult &result, uint32_t tile) {
     BufferId id = effect.writes[tile].buffer();
     BufferData &buffer = run.contents[id];
-    const Value &value = scratch.values[result.value.value];
-    const Value &index = scratch.values[result.index.value];
+    const Value &value = computed.value(result.value);
+    const Value &index = computed.value(result.index);
     size_t length = value.data.size() / index.data.size();
     for (size_t i = 0; i < index.data.size(); ++i) {
-      std::optional<size_t> row = rowOf(index, i, buffer.shape()[0], id);
+      std::optional<size_t> row = computed.rowOf(index, i, buffer.shape()[0], id);
       size_t first = row ? *row * length : 0;
       size_t count = row ? length : index.isPoison(i) ? buffer.size() : 0;
       if (row) {
@@ -439,10 +459,9 @@ private:
 
   DataRun &run;
   Scratch &scratch;
-  const Kernel &kernel;
   const Effect &effect;
   Instance instance;
-  std::span<const LoopIndex> indices;
+  Computation computed;
 };
 
 DataRun::DataRun(const Effects &effects, Memory memory)

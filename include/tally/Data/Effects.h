@@ -80,6 +80,7 @@ public:
   bool hasWritten() const { return written; }
 
 private:
+  class Computation;
   class Step;
   struct Scratch;
 
