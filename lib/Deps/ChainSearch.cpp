@@ -33,61 +33,16 @@ struct Statement {
   DerivationStep step;
 };
 
-/// The search for one dependence.
-class ChainSearch {
+/// What is looked for, and the levels that statements count on.
+class Goal {
 public:
-  ChainSearch(const ChainProblem &problem, size_t goal)
-      : places(problem.places), kernel(places.kernel), index(problem.index),
-        extraction(problem.extraction), removed(problem.removed), scratch(problem.scratch),
-        limit(maxStatements(extraction.deps.size())), goal(goal),
-        producer(extraction.deps[goal].dep.producer), consumer(extraction.deps[goal].dep.consumer) {
-  }
-
-  Chain run() {
-    if (!places.isAgreed(producer) || !places.isAgreed(consumer)) {
-      return {};
-    }
-    setGoal();
-    search();
-    if (found == SIZE_MAX && !isFlat && setFlatGoal()) {
-      search();
-    }
-    return {chain(), found == SIZE_MAX && wasBounded};
-  }
-
-private:
-  uint32_t numLevels() const { return static_cast<uint32_t>(levels.size()); }
-
-  void search() {
-    statements.clear();
-    scratch.clear();
-    linksLeft = limit * linksPerStatement;
-    know({.instr = consumer, .level = numLevels(), .exists = true, .step = {}});
-    // Issue order fans out widely, so waits are followed as far as they go before each use of it.
-    size_t followed = 0;
-    for (size_t i = 0; i < statements.size() && !isOver(); ++i) {
-      for (; followed < statements.size() && !isOver(); ++followed) {
-        queue(followed);
-        waits(followed);
-        branches(followed);
-      }
-      engine(i);
-    }
-  }
-
-  bool isOver() const { return found != SIZE_MAX || linksLeft == 0; }
-
-  /// Counts a link that is looked at; false if no more are.
-  bool mayFollow() {
-    wasBounded |= linksLeft == 0;
-    linksLeft -= linksLeft != 0;
-    return linksLeft != 0;
-  }
-
-  void setGoal() {
-    const Dep &dep = extraction.deps[goal].dep;
-    isFlat = dep.form == DistanceForm::Flat;
-    if (isFlat) {
+  /// `number` of a dependence.
+  Goal(const Places &places, const Extraction &extraction, size_t number)
+      : number(number), producer(extraction.deps[number].dep.producer),
+        consumer(extraction.deps[number].dep.consumer), places(places), kernel(places.kernel),
+        extraction(extraction), dep(extraction.deps[number].dep),
+        flat(dep.form == DistanceForm::Flat) {
+    if (flat) {
       levels = {places.home(consumer)};
       goalLevel = 1;
       goalBack = dep.step;
@@ -107,6 +62,28 @@ private:
     }
   }
 
+  /// Counts runs of the body instead, if it can.
+  bool makeFlat() {
+    LoopId body = places.home(consumer);
+    int64_t runs = flat ? 0 : runsOf(dep, body);
+    if (runs == 0 || !kernel.encloses(body, places.home(producer))) {
+      return false;
+    }
+    flat = true;
+    goalBack = runs;
+    levels = {body};
+    goalLevel = 1;
+    return true;
+  }
+
+  bool isFlat() const { return flat; }
+
+  uint32_t numLevels() const { return static_cast<uint32_t>(levels.size()); }
+
+  uint32_t level() const { return goalLevel; }
+
+  int64_t back() const { return goalBack; }
+
   /// The trips of the body whose runs are counted, if it is a loop directly in another one and they
   /// are constant; else 0. A flat goal reaches over the ends of all loops, but distances on the two
   /// do not reach over the end of a third.
@@ -114,7 +91,7 @@ private:
     const Loop &loop = kernel.loops[body];
     bool isNested = loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Constant &&
                     kernel.loops[loop.parent].kind == LoopKind::Loop;
-    bool reaches = extraction.deps[goal].dep.form != DistanceForm::Flat ||
+    bool reaches = dep.form != DistanceForm::Flat ||
                    (isNested && kernel.realLoop(kernel.loops[loop.parent].parent) == rootLoop);
     return isNested && reaches ? static_cast<int64_t>(loop.trip.constant) : 0;
   }
@@ -134,19 +111,6 @@ private:
     return dep.form == DistanceForm::Vector ? std::max<int64_t>(runs, 0) : 0;
   }
 
-  bool setFlatGoal() {
-    const Dep &dep = extraction.deps[goal].dep;
-    LoopId body = places.home(consumer);
-    goalBack = runsOf(dep, body);
-    if (goalBack == 0 || !kernel.encloses(body, places.home(producer))) {
-      return false;
-    }
-    isFlat = true;
-    levels = {body};
-    goalLevel = 1;
-    return true;
-  }
-
   /// How many of the levels are around an instruction.
   uint32_t levelsAround(InstrId instr) const {
     uint32_t count = 0;
@@ -164,36 +128,13 @@ private:
 
   LoopId bodyOf(uint32_t level) const { return level == 0 ? rootLoop : levels[level - 1]; }
 
-  bool isGoal(const Statement &s) const {
+  bool isMetBy(const Statement &s) const {
     if (s.instr != producer || !s.hasRetired) {
       return false;
     }
     return s.level == goalLevel  ? s.back <= goalBack
            : s.level > goalLevel ? goalBack >= 1
                                  : s.back == 0;
-  }
-
-  /// Adds a statement, or what is left of it on the only level on which we look back.
-  void know(Statement s) {
-    wasBounded |= statements.size() >= limit;
-    if (found != SIZE_MAX || !places.isAgreed(s.instr) || statements.size() >= limit) {
-      return;
-    }
-    if (isGoal(s)) {
-      found = statements.size();
-      return add(s);
-    }
-    bool isTooFar = s.back > (s.level == goalLevel ? goalBack : 0);
-    if (isTooFar && s.level > goalLevel) {
-      return know(oneBack(s));
-    }
-    if (isTooFar || isBeforeProducer(s) || isKnown(s)) {
-      return;
-    }
-    add(s);
-    if (s.level > goalLevel && goalBack >= 1) {
-      know(oneBack(s));
-    }
   }
 
   /// Whether a statement is about runs so early that no chain leads from them to the producer: each
@@ -214,28 +155,32 @@ private:
     return s;
   }
 
-  bool isKnown(const Statement &s) const {
-    for (uint32_t at = scratch.first(s.instr); at != Scratch::none; at = statements[at].next) {
-      const Statement &known = statements[at];
-      if (known.level == s.level && known.back <= s.back && known.hasRetired >= s.hasRetired &&
-          known.exists >= s.exists) {
-        return true;
-      }
-    }
-    return false;
-  }
+  const size_t number;
+  const InstrId producer;
+  const InstrId consumer;
 
-  void add(Statement s) {
-    s.next = scratch.push(s.instr, static_cast<uint32_t>(statements.size()));
-    statements.push_back(s);
-  }
+private:
+  const Places &places;
+  const Kernel &kernel;
+  const Extraction &extraction;
+  const Dep &dep;
+  bool flat;
+  std::vector<LoopId> levels; ///< around the consumer, outermost first
+  uint32_t goalLevel = 0;
+  int64_t goalBack = 0;
+};
 
-  //===--- Steps ----------------------------------------------------------===//
+/// What a statement says of others: of those that came before, and of those that were waited for.
+class Inference {
+public:
+  Inference(const ChainProblem &problem, const Goal &goal)
+      : places(problem.places), kernel(places.kernel), index(problem.index),
+        extraction(problem.extraction), removed(problem.removed), goal(goal) {}
 
   /// Runs of `other` that came before the run that a statement speaks of, in the same queue or on
   /// the same engine; `exists`, level and back are filled in. False if nothing is known of them.
   bool before(const Statement &s, InstrId other, Statement &result) const {
-    uint32_t around = levelsAround(other);
+    uint32_t around = goal.levelsAround(other);
     bool goesOn = s.goesOn && around >= s.level;
     bool isEarlier = other < s.instr || goesOn;
     LoopId common = places.commonBody(other, s.instr);
@@ -252,122 +197,15 @@ private:
     result.level = std::min(around, s.level);
     result.back = around >= s.level ? s.back : 0;
     result.back += isEarlier ? 0 : 1;
-    result.exists = places.isSure(other, isEarlier && !goesOn ? common : bodyOf(result.level)) &&
-                    other != s.instr;
+    result.exists =
+        places.isSure(other, isEarlier && !goesOn ? common : goal.bodyOf(result.level)) &&
+        other != s.instr;
     return result.back == 0 || result.level >= 1;
-  }
-
-  /// All that entered the queue before has retired.
-  void queue(size_t at) {
-    Statement s = statements[at];
-    Statement next = s;
-    if (s.hasRetired && producer != s.instr &&
-        kernel.instrs[s.instr].queue == kernel.instrs[producer].queue &&
-        before(s, producer, next)) {
-      next.from = at;
-      next.step = {DerivationStep::Kind::Queue, 0, s.instr, producer};
-      know(next);
-    }
-  }
-
-  /// All that the engine issued before has passed its waits.
-  void engine(size_t at) {
-    bool isRepeated =
-        statements[at].step.kind == DerivationStep::Kind::Engine && statements[at].from != SIZE_MAX;
-    if (isRepeated) {
-      return; // what came before this came before that as well
-    }
-    const InstrId instr = statements[at].instr;
-    const std::vector<InstrId> &waiters = index.waiters[kernel.engineOf(instr)];
-    auto middle = std::lower_bound(waiters.begin(), waiters.end(), instr);
-    auto first = middle - std::min(middle - waiters.begin(), maxNeighbours(limit));
-    auto last = middle + std::min(waiters.end() - middle, maxNeighbours(limit));
-    wasBounded |= first != waiters.begin() || last != waiters.end();
-    for (auto other = first; other != last && mayFollow(); ++other) {
-      Statement s = statements[at];
-      Statement next = s;
-      if (*other != instr && before(s, *other, next)) {
-        next.hasRetired = s.hasRetired && kernel.instrs[instr].queue == kernel.instrs[*other].queue;
-        next.from = at;
-        next.step = {DerivationStep::Kind::Engine, 0, instr, *other};
-        know(next);
-      }
-    }
-  }
-
-  /// What a run waited for has retired.
-  void waits(size_t at) {
-    const InstrId instr = statements[at].instr;
-    for (size_t d : index.depsOf[instr]) {
-      if (!mayFollow()) {
-        return;
-      }
-      if (d == goal || removed[d]) {
-        continue;
-      }
-      Statement s = statements[at];
-      Statement next;
-      const Dep &dep = extraction.deps[d].dep;
-      if (waited(s, dep, next) && (next.level == goalLevel || !isMasked(dep))) {
-        next.hasRetired = true;
-        next.from = at;
-        next.step = {DerivationStep::Kind::Wait, static_cast<uint32_t>(d), instr, next.instr};
-        know(next);
-      }
-    }
-  }
-
-  /// One of two branches is taken. So what instructions of both had waited for in the same
-  /// iteration has retired, if what is known of the two goes as far.
-  void branches(size_t at) {
-    const Statement s = statements[at];
-    const Loop &branch = kernel.loops[places.home(s.instr)];
-    bool isTaken = branch.isBranch() && levelsAround(s.instr) >= s.level &&
-                   places.isSureBody(branch.parent, bodyOf(s.level));
-    if (!isTaken) {
-      return;
-    }
-    for (size_t d : index.depsOf[s.instr]) {
-      for (StmtId stmt : kernel.loops[branch.otherBranch].body) {
-        for (InstrId other : kernel.stmts[stmt].instrs) {
-          bothWaited(at, d, other);
-        }
-      }
-    }
-  }
-
-  bool isUsable(size_t dep) const {
-    const Dep &d = extraction.deps[dep].dep;
-    return dep != goal && !removed[dep] && d.form == DistanceForm::Vector && d.numComponents == 0;
-  }
-
-  void bothWaited(size_t at, size_t dep, InstrId other) {
-    const Statement s = statements[at];
-    InstrId awaited = extraction.deps[dep].dep.producer;
-    for (size_t o : index.depsOf[other]) {
-      if (!mayFollow()) {
-        return;
-      }
-      if (!isUsable(dep) || !isUsable(o) || extraction.deps[o].dep.producer != awaited ||
-          levelsAround(awaited) < s.level) {
-        continue;
-      }
-      for (uint32_t i = scratch.first(other); i != Scratch::none; i = statements[i].next) {
-        if (statements[i].level == s.level) {
-          Statement next{.instr = awaited, .level = s.level, .hasRetired = true, .step = {}};
-          next.back = std::max(s.back, statements[i].back);
-          next.exists = places.isSure(awaited, bodyOf(s.level));
-          next.from = at;
-          next.step = {DerivationStep::Kind::Branches, static_cast<uint32_t>(dep), s.instr, other};
-          return know(next);
-        }
-      }
-    }
   }
 
   /// Whether a run waits for nothing if too few iterations lie behind it. On the level of the goal
   /// enough do.
-  bool isMasked(const Dep &dep) const {
+  static bool isMasked(const Dep &dep) {
     return dep.form == DistanceForm::Flat ? dep.step > 1 : dep.numComponents != 0;
   }
 
@@ -383,14 +221,15 @@ private:
     bool known = dep.form == DistanceForm::Flat      ? waitedFlat(s, dep, next)
                  : dep.form == DistanceForm::Element ? waitedElement(s, dep, next)
                                                      : waitedVector(s, dep, next);
-    next.exists = known && next.level >= 1 && places.isSure(next.instr, bodyOf(next.level));
+    next.exists = known && next.level >= 1 && places.isSure(next.instr, goal.bodyOf(next.level));
     return known;
   }
 
+private:
   /// In the same iteration of all loops around both; the producer is earlier there.
   bool waitedInSame(const Statement &s, const Dep &dep, Statement &next) const {
     LoopId common = places.commonBody(dep.producer, s.instr);
-    uint32_t around = levelsAround(dep.producer);
+    uint32_t around = goal.levelsAround(dep.producer);
     next.level = std::min(around, s.level);
     next.back = around >= s.level ? s.back : 0;
     next.exists = s.exists && places.isSure(dep.producer, common);
@@ -401,7 +240,7 @@ private:
   /// in, one run earlier is at least all that was before this iteration.
   bool waitedFlat(const Statement &s, const Dep &dep, Statement &next) const {
     LoopId body = places.home(s.instr);
-    bool isOnLevel = s.level >= 1 && bodyOf(s.level) == body;
+    bool isOnLevel = s.level >= 1 && goal.bodyOf(s.level) == body;
     if (!isOnLevel && dep.step > 1) {
       return waitedInside(s, dep, {body, dep.step}, next);
     }
@@ -412,8 +251,8 @@ private:
 
   /// All earlier iterations of the loop around the two loops, at least.
   bool waitedElement(const Statement &s, const Dep &dep, Statement &next) const {
-    uint32_t around = std::min(levelsAround(dep.producer), levelsAround(s.instr));
-    if (isFlat || dep.step > 0 || around == 0 || around > s.level) {
+    uint32_t around = std::min(goal.levelsAround(dep.producer), goal.levelsAround(s.instr));
+    if (goal.isFlat() || dep.step > 0 || around == 0 || around > s.level) {
       return false;
     }
     int64_t distance =
@@ -426,11 +265,11 @@ private:
   /// Up to the iteration that the carrying loop is at; less one if loops farther in, around both,
   /// have iterations there that are not waited for.
   bool waitedVector(const Statement &s, const Dep &dep, Statement &next) const {
-    if (isFlat) {
+    if (goal.isFlat()) {
       return waitedRuns(s, dep, next);
     }
     auto components = extraction.components.begin() + dep.firstComponent;
-    uint32_t level = levelOf(components->loop);
+    uint32_t level = goal.levelOf(components->loop);
     bool needsInner = std::any_of(components + 1, components + dep.numComponents,
                                   [](const DistanceComponent &c) { return c.distance > 0; });
     if (needsInner) {
@@ -452,35 +291,241 @@ private:
     next.level = s.level;
     next.back = s.back + 1;
     next.goesOn = places.isSure(dep.producer, carrier.loop);
-    return s.level >= 1 && kernel.encloses(bodyOf(s.level), carrier.loop) &&
+    return s.level >= 1 && kernel.encloses(goal.bodyOf(s.level), carrier.loop) &&
            places.minTrips(carrier.loop) > carrier.distance;
   }
 
   /// In runs of the body: one distance on its loop, and for the first iterations another one, which
   /// reaches into the run of the loop before.
   bool waitedRuns(const Statement &s, const Dep &dep, Statement &next) const {
-    LoopId body = levels[0];
+    LoopId body = goal.bodyOf(1);
     bool isInner = dep.numComponents == 1 && extraction.components[dep.firstComponent].loop == body;
-    if (!isInner || places.home(s.instr) != body || levelsAround(dep.producer) == 0 ||
-        constantTrips(body) == 0) {
+    if (!isInner || places.home(s.instr) != body || goal.levelsAround(dep.producer) == 0 ||
+        goal.constantTrips(body) == 0) {
       return false;
     }
     for (size_t d : index.depsOf[s.instr]) {
       const Dep &other = extraction.deps[d].dep;
-      bool isOuter = d != goal && !removed[d] && other.producer == dep.producer &&
+      bool isOuter = d != goal.number && !removed[d] && other.producer == dep.producer &&
                      other.numComponents != 0 &&
                      extraction.components[other.firstComponent].loop == kernel.loops[body].parent;
-      int64_t runs = isOuter ? runsOf(other, body) : 0;
+      int64_t runs = isOuter ? goal.runsOf(other, body) : 0;
       if (runs > 0) {
         // The second may end with the run of the loop that it reaches into.
         int64_t own = extraction.components[dep.firstComponent].distance;
         int64_t outer = extraction.components[other.firstComponent].distance;
         next.level = 1;
-        next.back = s.back + std::max(runs, own + (outer - 1) * constantTrips(body));
+        next.back = s.back + std::max(runs, own + (outer - 1) * goal.constantTrips(body));
         return true;
       }
     }
     return false;
+  }
+
+  const Places &places;
+  const Kernel &kernel;
+  const WaitIndex &index;
+  const Extraction &extraction;
+  const std::vector<bool> &removed;
+  const Goal &goal;
+};
+
+/// The search for one dependence.
+class ChainSearch {
+public:
+  ChainSearch(const ChainProblem &problem, size_t number)
+      : places(problem.places), kernel(places.kernel), index(problem.index),
+        extraction(problem.extraction), removed(problem.removed), scratch(problem.scratch),
+        limit(maxStatements(extraction.deps.size())), goal(places, extraction, number),
+        inference(problem, goal) {}
+
+  Chain run() {
+    if (!places.isAgreed(goal.producer) || !places.isAgreed(goal.consumer)) {
+      return {};
+    }
+    search();
+    if (found == SIZE_MAX && goal.makeFlat()) {
+      search();
+    }
+    return {chain(), found == SIZE_MAX && wasBounded};
+  }
+
+private:
+  void search() {
+    statements.clear();
+    scratch.clear();
+    linksLeft = limit * linksPerStatement;
+    know({.instr = goal.consumer, .level = goal.numLevels(), .exists = true, .step = {}});
+    // Issue order fans out widely, so waits are followed as far as they go before each use of it.
+    size_t followed = 0;
+    for (size_t i = 0; i < statements.size() && !isOver(); ++i) {
+      for (; followed < statements.size() && !isOver(); ++followed) {
+        queue(followed);
+        waits(followed);
+        branches(followed);
+      }
+      engine(i);
+    }
+  }
+
+  bool isOver() const { return found != SIZE_MAX || linksLeft == 0; }
+
+  /// Counts a link that is looked at; false if no more are.
+  bool mayFollow() {
+    wasBounded |= linksLeft == 0;
+    linksLeft -= linksLeft != 0;
+    return linksLeft != 0;
+  }
+
+  /// Adds a statement, or what is left of it on the only level on which we look back.
+  void know(Statement s) {
+    wasBounded |= statements.size() >= limit;
+    if (found != SIZE_MAX || !places.isAgreed(s.instr) || statements.size() >= limit) {
+      return;
+    }
+    if (goal.isMetBy(s)) {
+      found = statements.size();
+      return add(s);
+    }
+    bool isTooFar = s.back > (s.level == goal.level() ? goal.back() : 0);
+    if (isTooFar && s.level > goal.level()) {
+      return know(goal.oneBack(s));
+    }
+    if (isTooFar || goal.isBeforeProducer(s) || isKnown(s)) {
+      return;
+    }
+    add(s);
+    if (s.level > goal.level() && goal.back() >= 1) {
+      know(goal.oneBack(s));
+    }
+  }
+
+  bool isKnown(const Statement &s) const {
+    for (uint32_t at = scratch.first(s.instr); at != Scratch::none; at = statements[at].next) {
+      const Statement &known = statements[at];
+      if (known.level == s.level && known.back <= s.back && known.hasRetired >= s.hasRetired &&
+          known.exists >= s.exists) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void add(Statement s) {
+    s.next = scratch.push(s.instr, static_cast<uint32_t>(statements.size()));
+    statements.push_back(s);
+  }
+
+  //===--- Steps ----------------------------------------------------------===//
+
+  /// All that entered the queue before has retired.
+  void queue(size_t at) {
+    Statement s = statements[at];
+    Statement next = s;
+    if (s.hasRetired && goal.producer != s.instr &&
+        kernel.instrs[s.instr].queue == kernel.instrs[goal.producer].queue &&
+        inference.before(s, goal.producer, next)) {
+      next.from = at;
+      next.step = {DerivationStep::Kind::Queue, 0, s.instr, goal.producer};
+      know(next);
+    }
+  }
+
+  /// All that the engine issued before has passed its waits.
+  void engine(size_t at) {
+    bool isRepeated =
+        statements[at].step.kind == DerivationStep::Kind::Engine && statements[at].from != SIZE_MAX;
+    if (isRepeated) {
+      return; // what came before this came before that as well
+    }
+    const InstrId instr = statements[at].instr;
+    const std::vector<InstrId> &waiters = index.waiters[kernel.engineOf(instr)];
+    auto middle = std::lower_bound(waiters.begin(), waiters.end(), instr);
+    auto first = middle - std::min(middle - waiters.begin(), maxNeighbours(limit));
+    auto last = middle + std::min(waiters.end() - middle, maxNeighbours(limit));
+    wasBounded |= first != waiters.begin() || last != waiters.end();
+    for (auto other = first; other != last && mayFollow(); ++other) {
+      Statement s = statements[at];
+      Statement next = s;
+      if (*other != instr && inference.before(s, *other, next)) {
+        next.hasRetired = s.hasRetired && kernel.instrs[instr].queue == kernel.instrs[*other].queue;
+        next.from = at;
+        next.step = {DerivationStep::Kind::Engine, 0, instr, *other};
+        know(next);
+      }
+    }
+  }
+
+  /// What a run waited for has retired.
+  void waits(size_t at) {
+    const InstrId instr = statements[at].instr;
+    for (size_t d : index.depsOf[instr]) {
+      if (!mayFollow()) {
+        return;
+      }
+      if (d == goal.number || removed[d]) {
+        continue;
+      }
+      Statement s = statements[at];
+      Statement next;
+      const Dep &dep = extraction.deps[d].dep;
+      if (inference.waited(s, dep, next) &&
+          (next.level == goal.level() || !Inference::isMasked(dep))) {
+        next.hasRetired = true;
+        next.from = at;
+        next.step = {DerivationStep::Kind::Wait, static_cast<uint32_t>(d), instr, next.instr};
+        know(next);
+      }
+    }
+  }
+
+  /// One of two branches is taken. So what instructions of both had waited for in the same
+  /// iteration has retired, if what is known of the two goes as far.
+  void branches(size_t at) {
+    const Statement s = statements[at];
+    const Loop &branch = kernel.loops[places.home(s.instr)];
+    bool isTaken = branch.isBranch() && goal.levelsAround(s.instr) >= s.level &&
+                   places.isSureBody(branch.parent, goal.bodyOf(s.level));
+    if (!isTaken) {
+      return;
+    }
+    for (size_t d : index.depsOf[s.instr]) {
+      for (StmtId stmt : kernel.loops[branch.otherBranch].body) {
+        for (InstrId other : kernel.stmts[stmt].instrs) {
+          bothWaited(at, d, other);
+        }
+      }
+    }
+  }
+
+  bool isUsable(size_t dep) const {
+    const Dep &d = extraction.deps[dep].dep;
+    return dep != goal.number && !removed[dep] && d.form == DistanceForm::Vector &&
+           d.numComponents == 0;
+  }
+
+  void bothWaited(size_t at, size_t dep, InstrId other) {
+    const Statement s = statements[at];
+    InstrId awaited = extraction.deps[dep].dep.producer;
+    for (size_t o : index.depsOf[other]) {
+      if (!mayFollow()) {
+        return;
+      }
+      if (!isUsable(dep) || !isUsable(o) || extraction.deps[o].dep.producer != awaited ||
+          goal.levelsAround(awaited) < s.level) {
+        continue;
+      }
+      for (uint32_t i = scratch.first(other); i != Scratch::none; i = statements[i].next) {
+        if (statements[i].level == s.level) {
+          Statement next{.instr = awaited, .level = s.level, .hasRetired = true, .step = {}};
+          next.back = std::max(s.back, statements[i].back);
+          next.exists = places.isSure(awaited, goal.bodyOf(s.level));
+          next.from = at;
+          next.step = {DerivationStep::Kind::Branches, static_cast<uint32_t>(dep), s.instr, other};
+          return know(next);
+        }
+      }
+    }
   }
 
   /// The result, from the consumer on.
@@ -502,13 +547,8 @@ private:
   Scratch &scratch;
   size_t limit;
   size_t linksLeft = 0;
-  size_t goal;
-  InstrId producer;
-  InstrId consumer;
-  bool isFlat = false;
-  std::vector<LoopId> levels; ///< around the consumer, outermost first
-  uint32_t goalLevel = 0;
-  int64_t goalBack = 0;
+  Goal goal;
+  const Inference inference;
   std::vector<Statement> statements;
   size_t found = SIZE_MAX;
   bool wasBounded = false; ///< something was not looked at
