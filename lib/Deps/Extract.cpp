@@ -39,11 +39,162 @@ struct Draft {
   Excess excess = Excess::None;
 };
 
+bool sameEnds(const Draft &a, const Draft &b) {
+  return a.ends.producer == b.ends.producer && a.ends.consumer == b.ends.consumer;
+}
+
+bool samePair(const Draft &a, const Draft &b) {
+  return a.ends.producerAccess == b.ends.producerAccess &&
+         a.ends.consumerAccess == b.ends.consumerAccess;
+}
+
+/// Though all is known of the tiles.
+bool isTooLong(const Draft &draft) {
+  return draft.excess == Excess::Varies || draft.excess == Excess::Guarded;
+}
+
+/// All drafts, with their components, and which of them say the same or more.
+class Drafts {
+public:
+  explicit Drafts(const Kernel &kernel) : kernel(kernel) {}
+
+  size_t size() const { return drafts.size(); }
+
+  Draft &operator[](size_t i) { return drafts[i]; }
+
+  const Draft &operator[](size_t i) const { return drafts[i]; }
+
+  auto begin() const { return drafts.begin(); }
+
+  auto end() const { return drafts.end(); }
+
+  void add(const Draft &draft) { drafts.push_back(draft); }
+
+  void addFlat(Draft draft, const Distances &distances) {
+    for (const Distances::One &one : distances.list) {
+      draft.form = one.components[0] == 0 ? DistanceForm::Vector : DistanceForm::Flat;
+      draft.step = one.components[0];
+      draft.example = &one;
+      drafts.push_back(draft);
+    }
+  }
+
+  /// Components past the levels are those of two inner loops, element by element.
+  void addVectors(Draft draft, const Distances &distances, const PairPlace &place) {
+    for (const Distances::One &one : distances.list) {
+      draft.firstComponent = static_cast<uint32_t>(components.size());
+      draft.form = DistanceForm::Vector;
+      draft.step = 0;
+      draft.example = &one;
+      for (size_t i = 0; i < one.components.size(); ++i) {
+        int64_t distance = one.components[i];
+        if (i == place.levels.size()) {
+          bool isWhole = distance == wholeLevel;
+          draft.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
+          draft.step = isWhole ? 0 : distance;
+        } else if (distance == wholeLevel) {
+          addWholeLevel(place.levels[i]); // and so on for those inside it
+        } else if (distance != 0) {
+          components.push_back({place.levels[i], distance});
+        }
+      }
+      draft.numComponents = static_cast<uint32_t>(components.size()) - draft.firstComponent;
+      drafts.push_back(draft);
+    }
+  }
+
+  std::span<const DistanceComponent> componentsOf(const Draft &draft) const {
+    return {components.data() + draft.firstComponent, draft.numComponents};
+  }
+
+  /// By consumer, then producer; those of one pair in the order in which they were found.
+  std::vector<uint32_t> sorted() const {
+    std::vector<std::tuple<InstrId, InstrId, uint32_t>> keys;
+    for (uint32_t i = 0; i < drafts.size(); ++i) {
+      keys.emplace_back(drafts[i].ends.consumer, drafts[i].ends.producer, i);
+    }
+    std::ranges::sort(keys);
+    std::vector<uint32_t> order;
+    for (const auto &key : keys) {
+      order.push_back(std::get<2>(key));
+    }
+    return order;
+  }
+
+  /// Of two that imply each other the exact one stays, or the first.
+  bool replaces(uint32_t j, uint32_t i) const {
+    auto rank = [&](uint32_t k) { return std::pair(drafts[k].excess != Excess::None, k); };
+    return implies(drafts[j], drafts[i]) && (!implies(drafts[i], drafts[j]) || rank(j) < rank(i));
+  }
+
+  /// Whether one of these has the distance of one of others.
+  bool isSame(const Draft &own, const Drafts &others, const Draft &other) const {
+    return own.form == other.form && own.step == other.step &&
+           std::ranges::equal(componentsOf(own), others.componentsOf(other));
+  }
+
+private:
+  /// All iterations of a loop: a distance that no trip count reaches.
+  void addWholeLevel(LoopId loop) {
+    uint64_t most = kernel.loops[loop].trip.most().value_or(maxCount);
+    if (most > 1) {
+      components.push_back({loop, 1 - static_cast<int64_t>(most)});
+    }
+  }
+
+  /// Whether whoever waits at a's distance has waited at b's: a's runs of the producer are no
+  /// earlier, and a has no wait left out (for lack of iterations behind it) that b has.
+  bool implies(const Draft &a, const Draft &b) const {
+    bool isZero = a.form == DistanceForm::Vector && a.numComponents == 0;
+    if (isZero) {
+      return true;
+    }
+    if (a.form == DistanceForm::Flat && a.step == 1) {
+      return b.form != DistanceForm::Vector || b.numComponents != 0; // every earlier run
+    }
+    if (a.form != b.form) {
+      return false;
+    }
+    switch (a.form) {
+    case DistanceForm::Flat:
+      return a.step <= b.step;
+    case DistanceForm::Element:
+      return std::ranges::equal(componentsOf(a), componentsOf(b)) && a.step <= b.step;
+    case DistanceForm::Vector:
+      return vectorImplies(componentsOf(a), componentsOf(b));
+    }
+    return false;
+  }
+
+  static bool vectorImplies(std::span<const DistanceComponent> a,
+                            std::span<const DistanceComponent> b) {
+    // Ids follow the text, so that outer loops come first.
+    std::map<LoopId, std::pair<int64_t, int64_t>> both;
+    for (const DistanceComponent &c : a) {
+      both[c.loop].first = c.distance;
+    }
+    for (const DistanceComponent &c : b) {
+      both[c.loop].second = c.distance;
+    }
+    auto waitsLess = [](const auto &on) {
+      return on.second.first > std::max(on.second.second, int64_t(0));
+    };
+    auto differs = [](const auto &on) { return on.second.first != on.second.second; };
+    auto outermost = std::ranges::find_if(both, differs);
+    return std::ranges::none_of(both, waitsLess) &&
+           (outermost == both.end() || outermost->second.first < outermost->second.second);
+  }
+
+  const Kernel &kernel;
+  std::vector<Draft> drafts;
+  std::vector<DistanceComponent> components;
+};
+
 /// One kernel.
 class Extracting {
 public:
   Extracting(const Kernel &kernel, const ExtractOptions &options, DistanceFinder &finder)
-      : kernel(kernel), options(options), finder(finder), tiles(kernel) {}
+      : kernel(kernel), options(options), finder(finder), tiles(kernel), drafts(kernel) {}
 
   Extraction run() {
     forCandidates(kernel, tiles, [&](const Candidate &candidate) {
@@ -124,12 +275,13 @@ private:
                       : producer.isSolid && consumer.isSolid &&
                             tiles.sharing(producer, consumer) == InCommon::Known;
     if (isSure && producer.home == consumer.home && pair.producerIsBefore) {
-      drafts.push_back(draft); // they meet in every iteration
+      drafts.add(draft); // they meet in every iteration
       return;
     }
     hasGuards = !tiles.parsed(producer).guards.empty() || !tiles.parsed(consumer).guards.empty();
     if (std::optional<PairNest> flat = flatView(pair)) {
-      return addFlat(draft, finder.find(*flat));
+      const Distances &found = finder.find(*flat);
+      return drafts.addFlat(judged(draft, found), found);
     }
     const PairPlace &place = pair.place;
     const Distances &vector = finder.find(vectorView({&pair, 1}));
@@ -140,11 +292,11 @@ private:
       if (std::optional<PairNest> element = elementView({&pair, 1})) {
         const Distances &found = finder.find(*element);
         if (found.excess != Excess::Undecided) {
-          return addVectors(draft, found, place);
+          return drafts.addVectors(judged(draft, found), found, place);
         }
       }
     }
-    addVectors(draft, vector, place);
+    drafts.addVectors(judged(draft, vector), vector, place);
   }
 
   TilePair tilePair(const Candidate &ends) {
@@ -160,110 +312,39 @@ private:
   }
 
   /// Of the pair at hand.
-  Excess excessOf(const Distances &distances) const {
+  Draft judged(Draft draft, const Distances &distances) const {
     bool isGuarded = hasGuards && distances.excess == Excess::Varies;
-    return isGuarded ? Excess::Guarded : distances.excess;
-  }
-
-  void addFlat(Draft draft, const Distances &distances) {
-    draft.excess = excessOf(distances);
-    for (const Distances::One &one : distances.list) {
-      draft.form = one.components[0] == 0 ? DistanceForm::Vector : DistanceForm::Flat;
-      draft.step = one.components[0];
-      draft.example = &one;
-      drafts.push_back(draft);
-    }
-  }
-
-  /// Components past the levels are those of two inner loops, element by element.
-  void addVectors(Draft draft, const Distances &distances, const PairPlace &place) {
-    draft.excess = excessOf(distances);
-    for (const Distances::One &one : distances.list) {
-      draft.firstComponent = static_cast<uint32_t>(components.size());
-      draft.form = DistanceForm::Vector;
-      draft.step = 0;
-      draft.example = &one;
-      for (size_t i = 0; i < one.components.size(); ++i) {
-        int64_t distance = one.components[i];
-        if (i == place.levels.size()) {
-          bool isWhole = distance == wholeLevel;
-          draft.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
-          draft.step = isWhole ? 0 : distance;
-        } else if (distance == wholeLevel) {
-          addWholeLevel(place.levels[i]); // and so on for those inside it
-        } else if (distance != 0) {
-          components.push_back({place.levels[i], distance});
-        }
-      }
-      draft.numComponents = static_cast<uint32_t>(components.size()) - draft.firstComponent;
-      drafts.push_back(draft);
-    }
-  }
-
-  /// All iterations of a loop: a distance that no trip count reaches.
-  void addWholeLevel(LoopId loop) {
-    uint64_t most = kernel.loops[loop].trip.most().value_or(maxCount);
-    if (most > 1) {
-      components.push_back({loop, 1 - static_cast<int64_t>(most)});
-    }
+    draft.excess = isGuarded ? Excess::Guarded : distances.excess;
+    return draft;
   }
 
   //===--- 3. Merge -------------------------------------------------------===//
 
-  std::span<const DistanceComponent> componentsOf(const Draft &draft) const {
-    return {components.data() + draft.firstComponent, draft.numComponents};
-  }
-
-  static bool sameEnds(const Draft &a, const Draft &b) {
-    return a.ends.producer == b.ends.producer && a.ends.consumer == b.ends.consumer;
-  }
-
-  /// By consumer, then producer; those of one pair in the order in which they were found.
-  void sortDrafts() {
-    std::vector<std::tuple<InstrId, InstrId, uint32_t>> keys;
-    for (uint32_t i = 0; i < drafts.size(); ++i) {
-      keys.emplace_back(drafts[i].ends.consumer, drafts[i].ends.producer, i);
-    }
-    std::ranges::sort(keys);
-    for (const auto &key : keys) {
-      order.push_back(std::get<2>(key));
-    }
-  }
-
   void merge() {
-    sortDrafts();
+    const std::vector<uint32_t> order = drafts.sorted();
     result.deps.reserve(order.size());
     for (size_t first = 0; first < order.size();) {
       size_t end = first;
       while (end < order.size() && sameEnds(drafts[order[first]], drafts[order[end]])) {
         ++end;
       }
-      mergeEnds(first, end);
+      mergeEnds({order.data() + first, end - first});
       first = end;
     }
   }
 
-  void mergeEnds(size_t first, size_t end) {
+  void mergeEnds(std::span<const uint32_t> group) {
     std::vector<uint32_t> kept;
-    for (size_t i = first; i < end; ++i) {
-      bool isImplied = false;
-      for (size_t j = first; j < end && !isImplied; ++j) {
-        isImplied = j != i && replaces(order[j], order[i]);
-      }
-      if (!isImplied) {
-        kept.push_back(order[i]);
+    for (uint32_t i : group) {
+      if (std::ranges::none_of(group,
+                               [&](uint32_t j) { return j != i && drafts.replaces(j, i); })) {
+        kept.push_back(i);
       }
     }
-    judgeTogether({order.data() + first, end - first}, kept);
+    judgeTogether(group, kept);
     for (uint32_t i : kept) {
       emit(drafts[i]);
     }
-  }
-
-  /// Of two that imply each other the exact one stays, or the first.
-  bool replaces(uint32_t j, uint32_t i) const {
-    auto rank = [&](uint32_t k) { return std::pair(drafts[k].excess != Excess::None, k); };
-    return implies(drafts[j], drafts[i]) && (!implies(drafts[i], drafts[j]) || rank(j) < rank(i));
   }
 
   /// A sum is started by one access and added to by another: a wait for it is exact, but for
@@ -295,82 +376,20 @@ private:
     if (distances.excess != Excess::None) {
       return;
     }
-    size_t numDrafts = drafts.size();
-    size_t numComponents = components.size();
-    addVectors({}, distances, place);
+    Drafts exact(kernel);
+    exact.addVectors({}, distances, place);
     for (uint32_t i : kept) {
-      bool isFound =
-          std::any_of(drafts.begin() + static_cast<ptrdiff_t>(numDrafts), drafts.end(),
-                      [&](const Draft &exact) { return sameDistance(exact, drafts[i]); });
+      bool isFound = std::ranges::any_of(
+          exact, [&](const Draft &each) { return exact.isSame(each, drafts, drafts[i]); });
       if (isFound && isTooLong(drafts[i])) {
         drafts[i].excess = Excess::None;
       }
     }
-    drafts.resize(numDrafts);
-    components.resize(numComponents);
-  }
-
-  /// Though all is known of the tiles.
-  static bool isTooLong(const Draft &draft) {
-    return draft.excess == Excess::Varies || draft.excess == Excess::Guarded;
-  }
-
-  static bool samePair(const Draft &a, const Draft &b) {
-    return a.ends.producerAccess == b.ends.producerAccess &&
-           a.ends.consumerAccess == b.ends.consumerAccess;
-  }
-
-  bool sameDistance(const Draft &a, const Draft &b) const {
-    return a.form == b.form && a.step == b.step &&
-           std::ranges::equal(componentsOf(a), componentsOf(b));
-  }
-
-  /// Whether whoever waits at a's distance has waited at b's: a's runs of the producer are no
-  /// earlier, and a has no wait left out (for lack of iterations behind it) that b has.
-  bool implies(const Draft &a, const Draft &b) const {
-    bool isZero = a.form == DistanceForm::Vector && a.numComponents == 0;
-    if (isZero) {
-      return true;
-    }
-    if (a.form == DistanceForm::Flat && a.step == 1) {
-      return b.form != DistanceForm::Vector || b.numComponents != 0; // every earlier run
-    }
-    if (a.form != b.form) {
-      return false;
-    }
-    switch (a.form) {
-    case DistanceForm::Flat:
-      return a.step <= b.step;
-    case DistanceForm::Element:
-      return std::ranges::equal(componentsOf(a), componentsOf(b)) && a.step <= b.step;
-    case DistanceForm::Vector:
-      return vectorImplies(componentsOf(a), componentsOf(b));
-    }
-    return false;
-  }
-
-  static bool vectorImplies(std::span<const DistanceComponent> a,
-                            std::span<const DistanceComponent> b) {
-    // Ids follow the text, so that outer loops come first.
-    std::map<LoopId, std::pair<int64_t, int64_t>> both;
-    for (const DistanceComponent &c : a) {
-      both[c.loop].first = c.distance;
-    }
-    for (const DistanceComponent &c : b) {
-      both[c.loop].second = c.distance;
-    }
-    auto waitsLess = [](const auto &on) {
-      return on.second.first > std::max(on.second.second, int64_t(0));
-    };
-    auto differs = [](const auto &on) { return on.second.first != on.second.second; };
-    auto outermost = std::ranges::find_if(both, differs);
-    return std::ranges::none_of(both, waitsLess) &&
-           (outermost == both.end() || outermost->second.first < outermost->second.second);
   }
 
   void emit(const Draft &draft) {
     const Candidate &ends = draft.ends;
-    std::span<const DistanceComponent> own = componentsOf(draft);
+    std::span<const DistanceComponent> own = drafts.componentsOf(draft);
     DerivedDep derived;
     derived.dep = {.producer = ends.producer,
                    .consumer = ends.consumer,
@@ -410,9 +429,7 @@ private:
   TileBoxes tiles;
   std::unordered_map<uint64_t, PairPlace> places;
   bool hasGuards = false; ///< one of the pair at hand
-  std::vector<Draft> drafts;
-  std::vector<DistanceComponent> components; ///< of drafts
-  std::vector<uint32_t> order;               ///< of drafts
+  Drafts drafts;
   Extraction result;
 };
 
