@@ -55,199 +55,68 @@ using namespace sync;
 
 namespace {
 
-class CountingPlanner {
+/// Copies of counters: one ring for each counter and each loop over which it is remembered.
+class Rings {
 public:
-  CountingPlanner(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics)
-      : kernel(kernel), plan(plan), diagnostics(diagnostics), divergence(kernel) {}
+  Rings(const Kernel &kernel, SyncPlan &plan)
+      : kernel(kernel), plan(plan), ofTotal(kernel.loops.size(), RingId()),
+        ofPlace(kernel.instrs.size(), RingId()) {}
 
-  void run() {
-    if (hasRegions(kernel)) {
-      regions = regionSyncs(kernel);
-      coverByBarriers(kernel, divergence, plan, diagnostics);
-    }
-    makeGroups(
-        kernel, plan, [this](InstrId instr) { return sharingOf(instr); },
-        [this](DepId dep) { return !isCovered(dep); });
-    if (!enginesAgree() || !groupsFit(kernel, plan, diagnostics)) {
-      return;
-    }
-    ringOfTotal.assign(kernel.loops.size(), RingId());
-    ringOfPlace.assign(anyQueueShared() ? kernel.instrs.size() : 0, RingId());
-    totalOf.assign(kernel.loops.size(), ExprId());
-    tripOf.assign(kernel.loops.size(), ExprId());
-    plan.exprs.reserve(kernel.deps.size() + kernel.deps.size() / 2);
-    for (DepId dep : kernel.deps.ids()) {
-      if (!isCovered(dep)) {
-        planWait(dep);
+  /// Whether there is a ring, shifted at entry, that serves so far back.
+  bool serves(LoopId loop, InstrId producer, uint32_t depth) const {
+    for (RingId r = ofTotal[kernel.instrs[producer].home]; r.valid(); r = nextRing[r]) {
+      const Ring &ring = plan.rings[r];
+      if (ring.loop == loop && !ring.before.valid() && ring.depth >= depth) {
+        return true;
       }
     }
-    refuseResets(kernel, divergence, plan, diagnostics);
+    return false;
+  }
+
+  /// The ring of the producer's counter over `loop`, at least `depth` deep. A counter has few
+  /// rings (one or two per carrying loop around it), so they are chained and searched.
+  RingId over(LoopId loop, InstrId producer, uint32_t depth, StmtId before = {}) {
+    LoopId home = kernel.instrs[producer].home;
+    bool places = plan.sharesQueue(producer);
+    RingId &head = places ? ofPlace[producer] : ofTotal[home];
+    for (RingId r = head; r.valid(); r = nextRing[r]) {
+      if (plan.rings[r].loop == loop && plan.rings[r].before == before) {
+        plan.rings[r].depth = std::max(plan.rings[r].depth, depth);
+        return r;
+      }
+    }
+    Ring ring;
+    ring.loop = loop;
+    ring.total = places ? LoopId() : home;
+    ring.ordinal = places ? producer : InstrId();
+    ring.before = before;
+    ring.depth = depth;
+    nextRing.push(head);
+    head = plan.rings.push(ring);
+    return head;
   }
 
 private:
-  //===--- 1. Group -------------------------------------------------------===//
+  const Kernel &kernel;
+  SyncPlan &plan;
+  IdVector<LoopId, RingId> ofTotal;  ///< newest ring of each counter
+  IdVector<InstrId, RingId> ofPlace; ///< the same, of queues that share one semaphore
+  IdVector<RingId, RingId> nextRing; ///< older ring of the same counter
+};
 
-  Sharing sharingOf(InstrId instr) const {
-    if (mayMix(kernel.queues[kernel.instrs[instr].queue])) {
-      return Sharing::Nobody;
-    }
-    if (!regions.empty()) {
-      if (std::optional<Sharing> said = sharingIn(regions[kernel.instrs[instr].home])) {
-        return *said;
-      }
-    }
-    switch (plan.decisions.strategy) {
-    case Strategy::PerInstruction:
-      return Sharing::Nobody;
-    case Strategy::PerEngine:
-      return Sharing::Queue;
-    case Strategy::Auto:
-      return plan.decisions.sharing.empty() ? Sharing::Body : plan.decisions.sharing[instr];
-    default:
-      return Sharing::Body;
-    }
+/// The expression of a wait, of what is decided about it.
+class Thresholds {
+public:
+  Thresholds(const Kernel &kernel, SyncPlan &plan)
+      : kernel(kernel), plan(plan), totalOf(kernel.loops.size(), ExprId()),
+        tripOf(kernel.loops.size(), ExprId()) {}
+
+  ExprId of(const Wait &wait, InstrId producer) {
+    return masked(wait,
+                  plan.sharesQueue(producer) ? counter(wait, producer) : decode(wait, producer));
   }
 
-  bool isCovered(DepId dep) const {
-    return plan.waits[dep].waitClass == WaitClass::CoveredByBarrier;
-  }
-
-  bool anyQueueShared() const {
-    return std::ranges::any_of(plan.groups, [](const Group &g) { return !g.body.valid(); });
-  }
-
-  /// Whether every engine that waits for a queue as a whole follows its path: all loops with
-  /// instructions that share its semaphore are uniform.
-  bool enginesAgree() {
-    std::vector<LoopId> divergentOf(kernel.queues.size());
-    for (InstrId id : kernel.instrs.ids()) {
-      const Instr &instr = kernel.instrs[id];
-      LoopId &divergent = divergentOf[instr.queue.value];
-      if (plan.sharesQueue(id) && !divergent.valid()) {
-        divergent = divergence.around(instr.home);
-      }
-    }
-    bool agree = true;
-    for (DepId id : kernel.deps.ids()) {
-      const Dep &dep = kernel.deps[id];
-      QueueId queue = kernel.instrs[dep.producer].queue;
-      LoopId divergent = divergentOf[queue.value];
-      if (isCovered(id) || !plan.sharesQueue(dep.producer) || !divergent.valid() ||
-          kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer)) {
-        continue;
-      }
-      agree = false;
-      diagnostics
-          .error(dep.where, fmt::format("one semaphore cannot count queue '{}' for '{}': "
-                                        "engines may disagree on a loop that holds its "
-                                        "instructions",
-                                        kernel.nameOf(queue), kernel.nameOf(dep.consumer)))
-          .note(kernel.loops[divergent].where,
-                fmt::format("divergent loop '{}' is here", kernel.nameOf(divergent)));
-    }
-    return agree;
-  }
-
-  //===--- 2. and 3. Form and wait ----------------------------------------===//
-
-  void planWait(DepId id) {
-    const Dep &dep = kernel.deps[id];
-    DepPlace place = placeOf(kernel, dep);
-    Form form = formOf(kernel, plan, id, place);
-    Wait &wait = plan.waits[id];
-    if (form.waitClass == WaitClass::Flat && form.offset > 0 && form.carrier == rootLoop) {
-      return; // the root has no earlier run
-    }
-    wait.waitClass = form.waitClass;
-    wait.exact = form.exact;
-    wait.group = plan.groupOf[dep.producer];
-    setMask(wait, form, place);
-    if (isBeyondCounters(form.offset)) {
-      wait.threshold = plan.exprs.constant(0);
-      return;
-    }
-    if (form.waitClass == WaitClass::Element) {
-      setElement(wait, form, dep.producer);
-    } else if (form.snapshot) {
-      setRing(wait, form, id, place);
-    } else {
-      wait.minus = form.minus;
-      wait.times = form.times;
-      wait.outer = form.outer;
-    }
-    wait.threshold = masked(wait, plan.sharesQueue(dep.producer) ? counter(wait, dep.producer)
-                                                                 : decode(wait, dep.producer));
-    if (!wait.exact) {
-      reportLonger(id, form.reason);
-    }
-  }
-
-  /// A wait for more than is owed: an error where that might never come.
-  void reportLonger(DepId id, const std::string &reason) {
-    Location where = kernel.deps[id].where;
-    DepId doubt = divergence.mayNeverComeBy(id);
-    if (!doubt.valid()) {
-      diagnostics.remark(
-          where, fmt::format("{} waits longer than it has to: {}", describe(kernel, id), reason));
-      return;
-    }
-    Diagnostic &error = diagnostics.error(
-        where, fmt::format("{} would wait longer than it has to, and might wait forever: {}; and "
-                           "{}",
-                           describe(kernel, id), reason, disagreement(kernel, divergence, doubt)));
-    noteDoubt(kernel, divergence, doubt, error);
-  }
-
-  /// Of as many copies as may be remembered, the oldest. A younger one counts more runs, all of
-  /// them before this one in sequence: longer than needed, but never stuck.
-  void setRing(Wait &wait, Form &form, DepId id, const DepPlace &place) {
-    InstrId producer = kernel.deps[id].producer;
-    bool places = plan.sharesQueue(producer);
-    bool late = form.before.valid() && !places && !hasRing(form.carrier, producer, form.offset);
-    uint32_t ahead = late ? 1 : 0; // iterations that a copy of a late ring is older than its slot
-    bool needsCopy = places && place.producerInShared();
-    uint32_t most = std::max<uint32_t>(plan.decisions.rememberedFor(id), needsCopy ? 1 : 0);
-    wait.slot = std::min(form.offset - ahead, most);
-    if (wait.slot + ahead < form.offset) {
-      wait.waitClass = WaitClass::Conservative;
-      wait.exact = false;
-      form.reason = tooFarBack(form.offset, wait.slot + ahead);
-    }
-    if (wait.slot > 0) {
-      wait.ring = ringFor(form.carrier, producer, wait.slot, late ? form.before : StmtId());
-    } else {
-      wait.minus = place.producerInShared() ? 1 : 0;
-    }
-  }
-
-  /// Before the first iteration of the root nothing has run: no copy is needed.
-  void setElement(Wait &wait, const Form &form, InstrId producer) {
-    wait.slot = form.offset;
-    wait.innerLoop = form.inner;
-    wait.innerStep = form.innerStep;
-    if (form.carrier != rootLoop) {
-      wait.ring = ringFor(form.carrier, producer, form.offset + 1);
-    }
-  }
-
-  void setMask(Wait &wait, const Form &form, const DepPlace &place) const {
-    if (form.offset > 0) {
-      wait.maskLoop = form.carrier;
-      wait.maskOffset = form.offset;
-      wait.maskTotal = form.waitClass == WaitClass::Flat;
-      return;
-    }
-    // Distance 0 is always owed. Only where nothing is to be folded is the mask written out.
-    bool literal = !plan.decisions.fold && form.waitClass != WaitClass::Flat;
-    if (literal && !kernel.loops[place.shared].isBranch()) {
-      wait.maskLoop = place.shared;
-    }
-  }
-
-  /// Whether no counter that starts from zero gets to so many. With w*N*(entries + 1) below the
-  /// limit, entries and trips stay below it by two.
-  bool isBeyondCounters(uint64_t number) const { return number + 1 >= plan.decisions.counterLimit; }
-
+private:
   ExprId total(LoopId loop) {
     ExprId &id = totalOf[loop];
     if (!id.valid()) {
@@ -381,52 +250,205 @@ private:
     return plan.exprs.make(ExprOp::Mul, mask, value);
   }
 
-  //===--- Rings ----------------------------------------------------------===//
+  const Kernel &kernel;
+  SyncPlan &plan;
+  IdVector<LoopId, ExprId> totalOf; ///< expressions already made
+  IdVector<LoopId, ExprId> tripOf;  ///< the same
+};
 
-  /// Whether there is a ring, shifted at entry, that serves so far back.
-  bool hasRing(LoopId loop, InstrId producer, uint32_t depth) const {
-    for (RingId r = ringOfTotal[kernel.instrs[producer].home]; r.valid(); r = nextRing[r]) {
-      const Ring &ring = plan.rings[r];
-      if (ring.loop == loop && !ring.before.valid() && ring.depth >= depth) {
-        return true;
+class CountingPlanner {
+public:
+  CountingPlanner(const Kernel &kernel, SyncPlan &plan, Diagnostics &diagnostics)
+      : kernel(kernel), plan(plan), diagnostics(diagnostics), divergence(kernel),
+        rings(kernel, plan), thresholds(kernel, plan) {}
+
+  void run() {
+    if (hasRegions(kernel)) {
+      regions = regionSyncs(kernel);
+      coverByBarriers(kernel, divergence, plan, diagnostics);
+    }
+    makeGroups(
+        kernel, plan, [this](InstrId instr) { return sharingOf(instr); },
+        [this](DepId dep) { return !isCovered(dep); });
+    if (!enginesAgree() || !groupsFit(kernel, plan, diagnostics)) {
+      return;
+    }
+    plan.exprs.reserve(kernel.deps.size() + kernel.deps.size() / 2);
+    for (DepId dep : kernel.deps.ids()) {
+      if (!isCovered(dep)) {
+        planWait(dep);
       }
     }
-    return false;
+    refuseResets(kernel, divergence, plan, diagnostics);
   }
 
-  /// The ring of the producer's counter over `loop`, at least `depth` deep. A counter has few
-  /// rings (one or two per carrying loop around it), so they are chained and searched.
-  RingId ringFor(LoopId loop, InstrId producer, uint32_t depth, StmtId before = {}) {
-    LoopId home = kernel.instrs[producer].home;
+private:
+  //===--- 1. Group -------------------------------------------------------===//
+
+  Sharing sharingOf(InstrId instr) const {
+    if (mayMix(kernel.queues[kernel.instrs[instr].queue])) {
+      return Sharing::Nobody;
+    }
+    if (!regions.empty()) {
+      if (std::optional<Sharing> said = sharingIn(regions[kernel.instrs[instr].home])) {
+        return *said;
+      }
+    }
+    switch (plan.decisions.strategy) {
+    case Strategy::PerInstruction:
+      return Sharing::Nobody;
+    case Strategy::PerEngine:
+      return Sharing::Queue;
+    case Strategy::Auto:
+      return plan.decisions.sharing.empty() ? Sharing::Body : plan.decisions.sharing[instr];
+    default:
+      return Sharing::Body;
+    }
+  }
+
+  bool isCovered(DepId dep) const {
+    return plan.waits[dep].waitClass == WaitClass::CoveredByBarrier;
+  }
+
+  /// Whether every engine that waits for a queue as a whole follows its path: all loops with
+  /// instructions that share its semaphore are uniform.
+  bool enginesAgree() {
+    std::vector<LoopId> divergentOf(kernel.queues.size());
+    for (InstrId id : kernel.instrs.ids()) {
+      const Instr &instr = kernel.instrs[id];
+      LoopId &divergent = divergentOf[instr.queue.value];
+      if (plan.sharesQueue(id) && !divergent.valid()) {
+        divergent = divergence.around(instr.home);
+      }
+    }
+    bool agree = true;
+    for (DepId id : kernel.deps.ids()) {
+      const Dep &dep = kernel.deps[id];
+      QueueId queue = kernel.instrs[dep.producer].queue;
+      LoopId divergent = divergentOf[queue.value];
+      if (isCovered(id) || !plan.sharesQueue(dep.producer) || !divergent.valid() ||
+          kernel.engineOf(dep.producer) == kernel.engineOf(dep.consumer)) {
+        continue;
+      }
+      agree = false;
+      diagnostics
+          .error(dep.where, fmt::format("one semaphore cannot count queue '{}' for '{}': "
+                                        "engines may disagree on a loop that holds its "
+                                        "instructions",
+                                        kernel.nameOf(queue), kernel.nameOf(dep.consumer)))
+          .note(kernel.loops[divergent].where,
+                fmt::format("divergent loop '{}' is here", kernel.nameOf(divergent)));
+    }
+    return agree;
+  }
+
+  //===--- 2. and 3. Form and wait ----------------------------------------===//
+
+  void planWait(DepId id) {
+    const Dep &dep = kernel.deps[id];
+    DepPlace place = placeOf(kernel, dep);
+    Form form = formOf(kernel, plan, id, place);
+    Wait &wait = plan.waits[id];
+    if (form.waitClass == WaitClass::Flat && form.offset > 0 && form.carrier == rootLoop) {
+      return; // the root has no earlier run
+    }
+    wait.waitClass = form.waitClass;
+    wait.exact = form.exact;
+    wait.group = plan.groupOf[dep.producer];
+    setMask(wait, form, place);
+    if (isBeyondCounters(form.offset)) {
+      wait.threshold = plan.exprs.constant(0);
+      return;
+    }
+    if (form.waitClass == WaitClass::Element) {
+      setElement(wait, form, dep.producer);
+    } else if (form.snapshot) {
+      setRing(wait, form, id, place);
+    } else {
+      wait.minus = form.minus;
+      wait.times = form.times;
+      wait.outer = form.outer;
+    }
+    wait.threshold = thresholds.of(wait, dep.producer);
+    if (!wait.exact) {
+      reportLonger(id, form.reason);
+    }
+  }
+
+  /// A wait for more than is owed: an error where that might never come.
+  void reportLonger(DepId id, const std::string &reason) {
+    Location where = kernel.deps[id].where;
+    DepId doubt = divergence.mayNeverComeBy(id);
+    if (!doubt.valid()) {
+      diagnostics.remark(
+          where, fmt::format("{} waits longer than it has to: {}", describe(kernel, id), reason));
+      return;
+    }
+    Diagnostic &error = diagnostics.error(
+        where, fmt::format("{} would wait longer than it has to, and might wait forever: {}; and "
+                           "{}",
+                           describe(kernel, id), reason, disagreement(kernel, divergence, doubt)));
+    noteDoubt(kernel, divergence, doubt, error);
+  }
+
+  /// Of as many copies as may be remembered, the oldest. A younger one counts more runs, all of
+  /// them before this one in sequence: longer than needed, but never stuck.
+  void setRing(Wait &wait, Form &form, DepId id, const DepPlace &place) {
+    InstrId producer = kernel.deps[id].producer;
     bool places = plan.sharesQueue(producer);
-    RingId &head = places ? ringOfPlace[producer] : ringOfTotal[home];
-    for (RingId r = head; r.valid(); r = nextRing[r]) {
-      if (plan.rings[r].loop == loop && plan.rings[r].before == before) {
-        plan.rings[r].depth = std::max(plan.rings[r].depth, depth);
-        return r;
-      }
+    bool late =
+        form.before.valid() && !places && !rings.serves(form.carrier, producer, form.offset);
+    uint32_t ahead = late ? 1 : 0; // iterations that a copy of a late ring is older than its slot
+    bool needsCopy = places && place.producerInShared();
+    uint32_t most = std::max<uint32_t>(plan.decisions.rememberedFor(id), needsCopy ? 1 : 0);
+    wait.slot = std::min(form.offset - ahead, most);
+    if (wait.slot + ahead < form.offset) {
+      wait.waitClass = WaitClass::Conservative;
+      wait.exact = false;
+      form.reason = tooFarBack(form.offset, wait.slot + ahead);
     }
-    Ring ring;
-    ring.loop = loop;
-    ring.total = places ? LoopId() : home;
-    ring.ordinal = places ? producer : InstrId();
-    ring.before = before;
-    ring.depth = depth;
-    nextRing.push(head);
-    head = plan.rings.push(ring);
-    return head;
+    if (wait.slot > 0) {
+      wait.ring = rings.over(form.carrier, producer, wait.slot, late ? form.before : StmtId());
+    } else {
+      wait.minus = place.producerInShared() ? 1 : 0;
+    }
   }
+
+  /// Before the first iteration of the root nothing has run: no copy is needed.
+  void setElement(Wait &wait, const Form &form, InstrId producer) {
+    wait.slot = form.offset;
+    wait.innerLoop = form.inner;
+    wait.innerStep = form.innerStep;
+    if (form.carrier != rootLoop) {
+      wait.ring = rings.over(form.carrier, producer, form.offset + 1);
+    }
+  }
+
+  void setMask(Wait &wait, const Form &form, const DepPlace &place) const {
+    if (form.offset > 0) {
+      wait.maskLoop = form.carrier;
+      wait.maskOffset = form.offset;
+      wait.maskTotal = form.waitClass == WaitClass::Flat;
+      return;
+    }
+    // Distance 0 is always owed. Only where nothing is to be folded is the mask written out.
+    bool literal = !plan.decisions.fold && form.waitClass != WaitClass::Flat;
+    if (literal && !kernel.loops[place.shared].isBranch()) {
+      wait.maskLoop = place.shared;
+    }
+  }
+
+  /// Whether no counter that starts from zero gets to so many. With w*N*(entries + 1) below the
+  /// limit, entries and trips stay below it by two.
+  bool isBeyondCounters(uint64_t number) const { return number + 1 >= plan.decisions.counterLimit; }
 
   const Kernel &kernel;
   SyncPlan &plan;
   Diagnostics &diagnostics;
   const Divergence divergence;
-  IdVector<LoopId, RegionSync> regions;  ///< empty if there are none
-  IdVector<LoopId, ExprId> totalOf;      ///< expressions already made
-  IdVector<LoopId, ExprId> tripOf;       ///< the same
-  IdVector<LoopId, RingId> ringOfTotal;  ///< newest ring of each counter
-  IdVector<InstrId, RingId> ringOfPlace; ///< empty if no queue shares one semaphore
-  IdVector<RingId, RingId> nextRing;     ///< older ring of the same counter
+  IdVector<LoopId, RegionSync> regions; ///< empty if there are none
+  Rings rings;
+  Thresholds thresholds;
 };
 
 } // namespace
