@@ -96,19 +96,123 @@ struct OtherRun {
   const RaceResult *result; ///< of the code as it was given
 };
 
+/// Who is stuck by the same report now: places in the code as it is, with the mends found so far.
+std::vector<StuckWait> stuckIn(const std::vector<Outcome> &now, const RaceReport &report) {
+  for (const Outcome &outcome : now) {
+    auto entry = outcome.reports.find(keyOf(report));
+    if (entry != outcome.reports.end()) {
+      return entry->second;
+    }
+  }
+  return {};
+}
+
+/// Asks the check about changed code, in brief, and counts the steps that this takes.
+class Trials {
+public:
+  Trials(const Kernel &kernel, std::span<const Bindings> choices, std::span<const OtherRun> others,
+         const CauseOptions &options)
+      : kernel(kernel), choices(choices), others(others), options(options), brief(options.race) {
+    brief.isBrief = true;
+    brief.schedules = 1;
+    brief.maxReports = 10'000;
+    brief.progress = nullptr;
+  }
+
+  bool mayGoOn() const { return steps < options.maxSteps && !isSet(options.race.stop); }
+
+  /// False if that takes too long.
+  bool outcomesOf(const Code &code, const Machine &on, std::vector<Outcome> &outcomes) {
+    outcomes.clear();
+    for (const Bindings &bindings : choices) {
+      outcomes.push_back(outcomeOf(code, on, bindings));
+      if (isSet(options.race.stop)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether a change takes a report of one run away, and makes nothing worse than
+  /// `before`. `after` is then what the check says with it.
+  bool helps(const Code &code, const Machine &machine, uint32_t run, const RaceReport &report,
+             const std::vector<Outcome> &before, std::vector<Outcome> &after) {
+    const std::string key = keyOf(report);
+    const std::vector<StuckWait> stuck = stuckIn(before, report);
+    after.assign(choices.size(), {});
+    for (size_t i = 0; i < choices.size(); ++i) {
+      // What shows the fault comes first: most changes do not help there.
+      size_t choice = (run + i) % choices.size();
+      if (isSet(options.race.stop) || steps >= 2 * options.maxSteps) { // all runs may be long ones
+        return false;
+      }
+      after[choice] = outcomeOf(code, machine, choices[choice]);
+      if (!isBetter(after[choice], before[choice]) || after[choice].reports.contains(key) ||
+          isStill(stuck, after[choice])) {
+        return false;
+      }
+    }
+    return std::ranges::all_of(
+        others, [&](const OtherRun &other) { return isHarmless(code, machine, other); });
+  }
+
+private:
+  Outcome outcomeOf(const Code &code, const Machine &on, const Bindings &bindings) {
+    RaceResult result = checkRaces(kernel, code, on, bindings, brief);
+    steps += result.steps;
+    Outcome outcome;
+    outcome.issued = std::move(result.issued);
+    outcome.blocked = std::move(result.blocked);
+    outcome.isDecided = result.oneDecides && !result.timeIsUp;
+    for (const RaceReport &report : result.reports) {
+      if (hasCause(report.kind)) {
+        outcome.reports.emplace(keyOf(report), report.stuck);
+      }
+    }
+    return outcome;
+  }
+
+  /// Whether the check says no more of a run than it said of the code as it was given.
+  bool isHarmless(const Code &code, const Machine &machine, const OtherRun &run) {
+    if (isSet(options.race.stop) || steps >= 2 * options.maxSteps) {
+      return false;
+    }
+    std::set<std::string> known;
+    for (const RaceReport &report : run.result->reports) {
+      known.insert(keyOf(report));
+    }
+    Outcome after = outcomeOf(code, machine, *run.choice);
+    return after.isDecided && std::ranges::includes(known, std::views::keys(after.reports));
+  }
+
+  /// Whether an engine that waited in vain still does, perhaps for another reason.
+  static bool isStill(const std::vector<StuckWait> &stuck, const Outcome &after) {
+    return std::ranges::any_of(stuck, [&](const StuckWait &wait) {
+      return std::ranges::count(after.blocked, wait.engine) != 0;
+    });
+  }
+
+  static bool isBetter(const Outcome &after, const Outcome &before) {
+    return after.isDecided &&
+           std::ranges::equal(after.issued, before.issued, std::ranges::greater_equal()) &&
+           std::ranges::includes(std::views::keys(before.reports), std::views::keys(after.reports));
+  }
+
+  const Kernel &kernel;
+  std::span<const Bindings> choices;
+  std::span<const OtherRun> others;
+  const CauseOptions &options;
+  RaceOptions brief;
+  uint64_t steps = 0;
+};
+
 class CauseFinder {
 public:
   CauseFinder(const Kernel &kernel, const Code &code, const Machine &machine,
               std::span<const Bindings> choices, std::span<RaceResult> results,
               std::span<const OtherRun> others, const CauseOptions &options)
       : kernel(kernel), current(code), machine(machine), choices(choices), results(results),
-        others(others), options(options) {
-    brief = options.race;
-    brief.isBrief = true;
-    brief.schedules = 1;
-    brief.maxReports = 10'000;
-    brief.progress = nullptr;
-  }
+        options(options), trials(kernel, choices, others, options) {}
 
   CausesFound run() {
     for (uint32_t run = 0; run < results.size(); ++run) {
@@ -119,7 +223,7 @@ public:
       }
     }
     found.allMended = true;
-    if (hasError() && !outcomesOf(current, machine, before)) {
+    if (hasError() && !trials.outcomesOf(current, machine, before)) {
       found.allMended = false;
       return std::move(found);
     }
@@ -146,82 +250,6 @@ private:
   static bool isError(Place place) { return place->text.severity == Severity::Error; }
 
   bool hasError() const { return std::ranges::any_of(open, isError); }
-
-  //===--- Asking the check -----------------------------------------------===//
-
-  /// False if that takes too long.
-  bool outcomesOf(const Code &code, const Machine &on, std::vector<Outcome> &outcomes) {
-    outcomes.clear();
-    for (const Bindings &bindings : choices) {
-      outcomes.push_back(outcomeOf(code, on, bindings));
-      if (isSet(options.race.stop)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  Outcome outcomeOf(const Code &code, const Machine &on, const Bindings &bindings) {
-    RaceResult result = checkRaces(kernel, code, on, bindings, brief);
-    steps += result.steps;
-    Outcome outcome;
-    outcome.issued = std::move(result.issued);
-    outcome.blocked = std::move(result.blocked);
-    outcome.isDecided = result.oneDecides && !result.timeIsUp;
-    for (const RaceReport &report : result.reports) {
-      if (hasCause(report.kind)) {
-        outcome.reports.emplace(keyOf(report), report.stuck);
-      }
-    }
-    return outcome;
-  }
-
-  /// Whether a change takes the report away, and makes nothing worse. `after` is then what the
-  /// check says with it.
-  bool helps(const Code &code, Place first, std::vector<Outcome> &after) {
-    std::string key = keyOf(*first.report);
-    std::vector<StuckWait> stuck = stuckNow(*first.report);
-    after.assign(choices.size(), {});
-    for (size_t i = 0; i < choices.size(); ++i) {
-      // What shows the fault comes first: most changes do not help there.
-      size_t choice = (first.run + i) % choices.size();
-      if (isSet(options.race.stop) || steps >= 2 * options.maxSteps) { // all runs may be long ones
-        return false;
-      }
-      after[choice] = outcomeOf(code, machine, choices[choice]);
-      if (!isBetter(after[choice], before[choice]) || after[choice].reports.contains(key) ||
-          isStill(stuck, after[choice])) {
-        return false;
-      }
-    }
-    return std::ranges::all_of(others, [&](const OtherRun &run) { return isHarmless(code, run); });
-  }
-
-  /// Whether the check says no more of a run than it said of the code as it was given.
-  bool isHarmless(const Code &code, const OtherRun &run) {
-    if (isSet(options.race.stop) || steps >= 2 * options.maxSteps) {
-      return false;
-    }
-    std::set<std::string> known;
-    for (const RaceReport &report : run.result->reports) {
-      known.insert(keyOf(report));
-    }
-    Outcome after = outcomeOf(code, machine, *run.choice);
-    return after.isDecided && std::ranges::includes(known, std::views::keys(after.reports));
-  }
-
-  /// Whether an engine that waited in vain still does, perhaps for another reason.
-  static bool isStill(const std::vector<StuckWait> &stuck, const Outcome &after) {
-    return std::ranges::any_of(stuck, [&](const StuckWait &wait) {
-      return std::ranges::count(after.blocked, wait.engine) != 0;
-    });
-  }
-
-  static bool isBetter(const Outcome &after, const Outcome &before) {
-    return after.isDecided &&
-           std::ranges::equal(after.issued, before.issued, std::ranges::greater_equal()) &&
-           std::ranges::includes(std::views::keys(before.reports), std::views::keys(after.reports));
-  }
 
   /// Well formed, and within what the machine has.
   bool isCode(const Code &code) const {
@@ -366,10 +394,10 @@ private:
     uint32_t tries = 0;
     TryMend tryMend = [&](Proposal proposal) {
       std::vector<Outcome> after;
-      bool mayTry = tries < options.maxTries && steps < options.maxSteps &&
-                    !isSet(options.race.stop) && isCode(proposal.code);
+      bool mayTry = tries < options.maxTries && trials.mayGoOn() && isCode(proposal.code);
       ++tries;
-      if (!mayTry || !helps(proposal.code, first, after)) {
+      if (!mayTry ||
+          !trials.helps(proposal.code, machine, first.run, *first.report, before, after)) {
         return false;
       }
       size_t numLeft =
@@ -382,20 +410,9 @@ private:
     if (isOrder(report)) {
       mendOrder(subject, report.producer, report.consumer, tryMend);
     } else if (report.kind == ReportKind::Deadlock) {
-      mendDeadlock(subject, stuckNow(report), tryMend);
+      mendDeadlock(subject, stuckIn(before, report), tryMend);
     }
     return mended;
-  }
-
-  /// Places in the code as it is, with the mends found so far.
-  std::vector<StuckWait> stuckNow(const RaceReport &report) const {
-    for (const Outcome &outcome : before) {
-      auto entry = outcome.reports.find(keyOf(report));
-      if (entry != outcome.reports.end()) {
-        return entry->second;
-      }
-    }
-    return {};
   }
 
   /// In some run.
@@ -433,7 +450,8 @@ private:
     Machine wide = machine;
     wide.counterBits = 32;
     std::vector<Outcome> after;
-    if (!outcomesOf(current, wide, after) || !std::ranges::all_of(after, &Outcome::isDecided)) {
+    if (!trials.outcomesOf(current, wide, after) ||
+        !std::ranges::all_of(after, &Outcome::isDecided)) {
       return {};
     }
     machine = std::move(wide);
@@ -446,12 +464,10 @@ private:
   Machine machine;
   std::span<const Bindings> choices;
   std::span<RaceResult> results;
-  std::span<const OtherRun> others;
   const CauseOptions &options;
-  RaceOptions brief;
+  Trials trials;
   std::vector<Place> open;     ///< reports without a cause yet
   std::vector<Outcome> before; ///< of the current code
-  uint64_t steps = 0;
   CausesFound found;
 };
 
