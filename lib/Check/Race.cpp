@@ -28,6 +28,129 @@ namespace {
 
 using Time = std::chrono::steady_clock;
 
+/// What the dependences alone let happen after a run.
+class AskedOrder {
+public:
+  AskedOrder(const RaceSubject &subject, uint64_t maxPoints)
+      : subject(subject), maxPoints(maxPoints) {}
+
+  /// Whether the specification, too, is stuck where a run of the code ended: some engine has more
+  /// to issue, and the dependences let none.
+  bool isStuck(const ImplState &state) {
+    if (!spec) {
+      SpecOptions limits;
+      limits.maxPoints = maxPoints;
+      spec = std::make_unique<SpecSystem>(subject.kernel, subject.bindings, limits);
+    }
+    IdVector<InstrId, uint32_t> retirements(subject.kernel.instrs.size(), 0);
+    std::vector<Instance> next; // by engine that is not at its end
+    for (EngineId engine : subject.kernel.engines.ids()) {
+      const std::vector<Instance> &expected = spec->issuesOf(engine);
+      std::vector<Instance> issued = issuedBy(state, engine);
+      for (const Instance &instance : issued) {
+        ++retirements[instance.instr];
+      }
+      if (issued.size() > expected.size() ||
+          !std::equal(issued.begin(), issued.end(), expected.begin())) {
+        return false; // the code has issued something else
+      }
+      next.insert(next.end(), expected.begin() + static_cast<ptrdiff_t>(issued.size()),
+                  expected.begin() +
+                      static_cast<ptrdiff_t>(std::min(issued.size() + 1, expected.size())));
+    }
+    return spec->complete() && !next.empty() &&
+           std::ranges::none_of(next, [&](Instance i) { return spec->ready(i, retirements); });
+  }
+
+private:
+  std::vector<Instance> issuedBy(const ImplState &state, EngineId engine) const {
+    std::vector<Instance> issued;
+    for (uint32_t at = 0; at < state.at[engine]; ++at) {
+      const Op &op = *subject.system.headAt(engine, at);
+      if (op.kind == OpKind::Issue) {
+        issued.push_back({op.instr(), subject.system.trajectory(engine)[at].run});
+      }
+    }
+    return issued;
+  }
+
+  const RaceSubject &subject;
+  const uint64_t maxPoints;
+  std::unique_ptr<SpecSystem> spec; ///< made when a run gets stuck
+};
+
+/// The reports, as many as there is room for.
+class Reports {
+public:
+  explicit Reports(uint32_t most) : most(most) {}
+
+  /// Keeps as many errors as there is room for, and as many warnings: none crowds out the other,
+  /// since the verdict depends on the errors.
+  void add(RaceReport report, std::vector<Step> steps, std::string seenIn) {
+    uint32_t &kept = report.text.severity == Severity::Error ? numErrors : numWarnings;
+    if (kept < most) {
+      ++kept;
+      report.steps = std::move(steps);
+      report.schedule = std::move(seenIn);
+      report.facts.emplace_back("schedule", report.schedule);
+      reports.push_back(std::move(report));
+    }
+  }
+
+  /// One that needs no schedule.
+  void add(RaceReport report) {
+    ++numErrors;
+    reports.push_back(std::move(report));
+  }
+
+  bool isFull() const { return numErrors >= most; }
+
+  /// Whether there is no report about these yet, and one more could matter.
+  bool isNew(ReportKind kind, uint64_t first, uint64_t second) {
+    return !isFull() && seen.emplace(kind, first, second).second;
+  }
+
+  /// A race is reported of these.
+  bool hasRace(uint64_t first, uint64_t second) const {
+    return seen.contains({ReportKind::Race, first, second});
+  }
+
+  bool isEmpty() const { return reports.empty(); }
+
+  /// Errors first.
+  std::vector<RaceReport> take() {
+    std::ranges::stable_partition(
+        reports, [](const RaceReport &r) { return r.text.severity == Severity::Error; });
+    return std::move(reports);
+  }
+
+private:
+  const uint32_t most;
+  std::vector<RaceReport> reports;
+  uint32_t numErrors = 0, numWarnings = 0;
+  std::set<std::tuple<ReportKind, uint64_t, uint64_t>> seen;
+};
+
+/// A wait asks too much if the run is ordered as well when it asks for less; `inAll`: in every
+/// schedule, not in this one alone.
+bool isTooLong(const RaceSubject &subject, const RaceRun &watched, const WaitExcess &excess,
+               bool inAll) {
+  std::unique_ptr<MustOrder> less;
+  if (inAll) {
+    std::vector<AssumedWait> waits;
+    for (const ExcessRun &run : excess.runs) {
+      waits.push_back({excess.engine, run.at, excess.queue, run.needed, true});
+    }
+    less = std::make_unique<MustOrder>(subject.system, waits);
+  }
+  RaceRun relaxed(subject, less.get());
+  relaxed.relax(excess.engine, excess);
+  for (const Step &step : watched.steps) {
+    relaxed.apply(step);
+  }
+  return relaxed.faults.empty() && (!less || less->isSettled());
+}
+
 class RaceCheck {
 public:
   RaceCheck(const Kernel &kernel, const Code &code, const Machine &machine,
@@ -35,7 +158,8 @@ public:
       : options(options), end(Time::now() + std::chrono::duration_cast<Time::duration>(
                                                 std::chrono::duration<double>(options.seconds))),
         subject(kernel, code, machine, bindings,
-                {options.inFlight, {options.maxOperations, options.stop}, nullptr}) {
+                {options.inFlight, {options.maxOperations, options.stop}, nullptr}),
+        asked(subject, options.maxOperations), reports(options.maxReports) {
     result.hasRun = IdVector<InstrId, bool>(kernel.instrs.size(), false);
     result.touched = IdVector<AccessId, bool>(kernel.accesses.size(), false);
   }
@@ -77,7 +201,7 @@ public:
     result.schedules = 1;
     result.steps = performed;
     collect(watched, possible.empty());
-    if (possible.empty() && result.reports.empty() && !watched.deadlocked()) {
+    if (possible.empty() && reports.isEmpty() && !watched.deadlocked()) {
       collectExcesses(watched);
     }
     decide();
@@ -129,7 +253,7 @@ private:
     if (number != 0 || !isMixedAlone(watched) || !holdBack(watched)) {
       collect(watched, true);
     }
-    bool isWhole = result.reports.empty() && !watched.deadlocked();
+    bool isWhole = reports.isEmpty() && !watched.deadlocked();
     if (number == 0 && isWhole && !options.isBrief) {
       collectExcesses(watched);
     }
@@ -180,29 +304,11 @@ private:
 
   //===--- Collecting -----------------------------------------------------===//
 
-  /// Keeps as many errors as there is room for, and as many warnings: none crowds out the other,
-  /// since the verdict depends on the errors.
-  void add(RaceReport report, std::vector<Step> steps, std::string seenIn) {
-    uint32_t &kept = report.text.severity == Severity::Error ? numErrors : numWarnings;
-    if (kept < options.maxReports) {
-      ++kept;
-      report.steps = std::move(steps);
-      report.schedule = std::move(seenIn);
-      report.facts.emplace_back("schedule", report.schedule);
-      result.reports.push_back(std::move(report));
-    }
-  }
-
-  /// Whether there is no report about these yet, and one more could matter.
-  bool isNew(ReportKind kind, uint64_t first, uint64_t second) {
-    return numErrors < options.maxReports && seen.emplace(kind, first, second).second;
-  }
-
   /// In whatever order the code runs.
   void collectOutside() {
     size_t count = subject.datapath ? subject.datapath->outside().size() : 0;
-    for (size_t i = 0; i < count && numErrors < options.maxReports; ++i, ++numErrors) {
-      result.reports.push_back(reportOf(subject, subject.datapath->outside()[i]));
+    for (size_t i = 0; i < count && !reports.isFull(); ++i) {
+      reports.add(reportOf(subject, subject.datapath->outside()[i]));
     }
   }
 
@@ -213,11 +319,11 @@ private:
     collectFaults(watched, ReportKind::Race);
     collectFaults(watched, ReportKind::Unordered);
     bool isStuck = ended && watched.deadlocked();
-    if (isStuck && areDepsStuck(watched.state)) {
+    if (isStuck && asked.isStuck(watched.state)) {
       result.stuckTogether = true;
-    } else if (isStuck && isNew(ReportKind::Deadlock, 0, 0)) {
+    } else if (isStuck && reports.isNew(ReportKind::Deadlock, 0, 0)) {
       for (RaceReport &report : deadlocksOf(subject, watched.state)) {
-        add(std::move(report), watched.steps, schedule);
+        reports.add(std::move(report), watched.steps, schedule);
       }
     }
   }
@@ -235,45 +341,6 @@ private:
     }
   }
 
-  /// Whether the specification, too, is stuck where a run of the code ended: some engine has more
-  /// to issue, and the dependences let none.
-  bool areDepsStuck(const ImplState &state) {
-    if (!spec) {
-      SpecOptions limits;
-      limits.maxPoints = options.maxOperations;
-      spec = std::make_unique<SpecSystem>(subject.kernel, subject.bindings, limits);
-    }
-    IdVector<InstrId, uint32_t> retirements(subject.kernel.instrs.size(), 0);
-    std::vector<Instance> next; // by engine that is not at its end
-    for (EngineId engine : subject.kernel.engines.ids()) {
-      const std::vector<Instance> &expected = spec->issuesOf(engine);
-      std::vector<Instance> issued = issuedBy(state, engine);
-      for (const Instance &instance : issued) {
-        ++retirements[instance.instr];
-      }
-      if (issued.size() > expected.size() ||
-          !std::equal(issued.begin(), issued.end(), expected.begin())) {
-        return false; // the code has issued something else
-      }
-      next.insert(next.end(), expected.begin() + static_cast<ptrdiff_t>(issued.size()),
-                  expected.begin() +
-                      static_cast<ptrdiff_t>(std::min(issued.size() + 1, expected.size())));
-    }
-    return spec->complete() && !next.empty() &&
-           std::ranges::none_of(next, [&](Instance i) { return spec->ready(i, retirements); });
-  }
-
-  std::vector<Instance> issuedBy(const ImplState &state, EngineId engine) const {
-    std::vector<Instance> issued;
-    for (uint32_t at = 0; at < state.at[engine]; ++at) {
-      const Op &op = *system.headAt(engine, at);
-      if (op.kind == OpKind::Issue) {
-        issued.push_back({op.instr(), system.trajectory(engine)[at].run});
-      }
-    }
-    return issued;
-  }
-
   void collectUnsettled(const std::vector<Unsettled> &reasons, const std::vector<Step> &steps) {
     for (const Unsettled &unsettled : reasons) {
       bool wraps = unsettled.kind == Unsettled::Kind::Wrapped;
@@ -283,8 +350,8 @@ private:
         continue;
       }
       if (unsettled.kind != Unsettled::Kind::Mixed &&
-          isNew(kind, unsettled.sema.value, wraps ? 0 : who)) {
-        add(reportOf(subject, unsettled), steps, schedule);
+          reports.isNew(kind, unsettled.sema.value, wraps ? 0 : who)) {
+        reports.add(reportOf(subject, unsettled), steps, schedule);
       }
     }
   }
@@ -294,8 +361,8 @@ private:
     for (const OrderFault &fault : watched.faults) {
       uint64_t first = fault.producer().instr.value, second = fault.consumer().instr.value;
       bool isOfKind = fault.dep.valid() == (kind == ReportKind::Unordered);
-      bool isKnown = seen.contains({ReportKind::Race, first, second});
-      if (isOfKind && !isKnown && isNew(kind, first, second)) {
+      bool isKnown = reports.hasRace(first, second);
+      if (isOfKind && !isKnown && reports.isNew(kind, first, second)) {
         addFault(watched, fault);
       }
     }
@@ -304,7 +371,7 @@ private:
   /// A race counts as found when a schedule shows it: both instructions in flight at once.
   void addFault(const RaceRun &watched, const OrderFault &fault) {
     if (options.isBrief) {
-      return add(briefReportOf(subject, fault), {}, schedule);
+      return reports.add(briefReportOf(subject, fault), {}, schedule);
     }
     RaceReport report = reportOf(subject, fault);
     std::vector<Step> held =
@@ -318,44 +385,27 @@ private:
                        "no schedule was found in which both run at once; it may be that the "
                        "order is kept by something other than waits");
     }
-    add(std::move(report), std::move(steps), held.empty() ? schedule : "the earlier one held back");
+    reports.add(std::move(report), std::move(steps),
+                held.empty() ? schedule : "the earlier one held back");
   }
 
-  /// A wait asks too much if the run is ordered as well when it asks for less.
   void collectExcesses(const RaceRun &watched) {
     bool hasNeeds = subject.datapath || !subject.kernel.deps.empty();
     for (const auto &[op, excess] : watched.excesses) {
       if (!hasNeeds || !keepGoing(0)) {
         return;
       }
-      if (isTooLong(watched, excess) && isNew(ReportKind::OverWait, op, 0)) {
-        add(reportOf(subject, excess, watched.passesOf(op)), watched.steps, schedule);
+      if (isTooLong(subject, watched, excess, must != nullptr) &&
+          reports.isNew(ReportKind::OverWait, op, 0)) {
+        reports.add(reportOf(subject, excess, watched.passesOf(op)), watched.steps, schedule);
       }
     }
-  }
-
-  bool isTooLong(const RaceRun &watched, const WaitExcess &excess) const {
-    std::unique_ptr<MustOrder> less;
-    if (must) {
-      std::vector<AssumedWait> waits;
-      for (const ExcessRun &run : excess.runs) {
-        waits.push_back({excess.engine, run.at, excess.queue, run.needed, true});
-      }
-      less = std::make_unique<MustOrder>(system, waits);
-    }
-    RaceRun relaxed(subject, less.get());
-    relaxed.relax(excess.engine, excess);
-    for (const Step &step : watched.steps) {
-      relaxed.apply(step);
-    }
-    return relaxed.faults.empty() && (!less || less->isSettled());
   }
 
   //===--- Answering ------------------------------------------------------===//
 
   void decide() {
-    std::ranges::stable_partition(
-        result.reports, [](const RaceReport &r) { return r.text.severity == Severity::Error; });
+    result.reports = reports.take();
     bool hasErrors =
         !result.reports.empty() && result.reports.front().text.severity == Severity::Error;
     result.verdict = hasErrors           ? Verdict::No
@@ -381,13 +431,12 @@ private:
   Time::time_point end;
   const RaceSubject subject;
   const ImplSystem &system = subject.system;
-  std::unique_ptr<SpecSystem> spec; ///< made when a run gets stuck
-  std::unique_ptr<MustOrder> must;  ///< if that was needed to decide, and does
-  bool isReplay = false;            ///< of one schedule, which decides nothing
-  std::string schedule;             ///< the one that is run
+  AskedOrder asked;
+  Reports reports;
+  std::unique_ptr<MustOrder> must; ///< if that was needed to decide, and does
+  bool isReplay = false;           ///< of one schedule, which decides nothing
+  std::string schedule;            ///< the one that is run
   RaceResult result;
-  uint32_t numErrors = 0, numWarnings = 0; ///< of `result.reports`
-  std::set<std::tuple<ReportKind, uint64_t, uint64_t>> seen;
 };
 
 } // namespace
