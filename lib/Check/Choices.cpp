@@ -110,35 +110,41 @@ private:
 // Choosing
 //===----------------------------------------------------------------------===//
 
-class RunChooser {
+using Trips = std::vector<uint64_t>;
+
+/// Within the bounds of the kernel.
+uint64_t withinBounds(const Trip &bounds, uint64_t count) {
+  return std::min(std::max(count, bounds.least()), bounds.most().value_or(UINT64_MAX));
+}
+
+void bind(const Kernel &kernel, RunChoice &choice, RunValueId id, uint64_t number) {
+  const RunValue &bounds = kernel.values[id];
+  number = std::min(std::max(number, bounds.min), bounds.max.value_or(UINT64_MAX));
+  choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), number));
+  choice.bindings.setValue(id, number);
+}
+
+void bind(const Kernel &kernel, RunChoice &choice, LoopId id, EngineId engine, Trips trips) {
+  for (uint64_t &count : trips) {
+    count = withinBounds(kernel.loops[id].trip, count);
+  }
+  std::string on = engine.valid() ? fmt::format("@{}", kernel.nameOf(engine)) : "";
+  choice.options.push_back(fmt::format("{}{}={}", kernel.nameOf(id), on, fmt::join(trips, ",")));
+  choice.bindings.set(id, std::move(trips), engine);
+}
+
+uint64_t numGuardsOf(const Kernel &kernel) {
+  return hasGuards(kernel) ? numGuardSeeds : 1;
+}
+
+/// The runs that are tried in any case.
+class UsualRuns {
 public:
-  RunChooser(const Kernel &kernel, const Kernel &asked, const Machine &machine,
-             const StopFlag *stop)
-      : kernel(kernel), asked(asked), machine(machine), stop(stop), finder(kernel, mostTrips),
-        numInstrs(kernel.loops.size(), 0) {
+  UsualRuns(const Kernel &kernel, const Kernel &asked)
+      : kernel(kernel), asked(asked), numInstrs(kernel.loops.size(), 0) {
     for (const Instr &instr : kernel.instrs) {
       ++numInstrs[instr.home];
     }
-  }
-
-  ChosenRuns run() {
-    addUsual();
-    findPairs();
-    dropThoseIn(choices[std::min(numGuardsOf() * fewTrips.size(), choices.size() - 1)]);
-    dropThoseThatNeverMeet();
-    for (const RunChoice &choice : choices) {
-      dropThoseIn(choice);
-    }
-    addRare();
-    return {std::move(choices), std::move(apart), hasMore};
-  }
-
-private:
-  using Trips = std::vector<uint64_t>;
-
-  //===--- Usual ones -----------------------------------------------------===//
-
-  void addUsual() {
     for (uint64_t count : fewTrips) {
       add([&](LoopId) { return Trips{count}; });
     }
@@ -156,6 +162,9 @@ private:
     addDecided();
   }
 
+  std::vector<RunChoice> take() { return std::move(choices); }
+
+private:
   /// Branches that are decided alike at each entry: all ways if they are few, else all taken, none,
   /// and each one in turn alone, or left out.
   void addDecided() {
@@ -189,11 +198,11 @@ private:
     RunChoice choice{Bindings(kernel), {}, 0, false, {}};
     for (LoopId id : kernel.loops.ids()) {
       if (isFree(kernel.loops[id])) {
-        bind(choice, id, {}, {most});
+        bind(kernel, choice, id, {}, {most});
       }
     }
     for (size_t i = 0; i < decisions.size(); ++i) {
-      bind(choice, decisions[i].branch, decisions[i].engine, {taken[i] ? 1u : 0u});
+      bind(kernel, choice, decisions[i].branch, decisions[i].engine, {taken[i] ? 1u : 0u});
     }
     keep(std::move(choice));
   }
@@ -220,11 +229,11 @@ private:
       if (isFree(kernel.loops[id])) {
         Trips trips = tripsOf(id);
         std::ranges::for_each(trips, [&](uint64_t &count) { count = std::min(count, most); });
-        bind(choice, id, {}, std::move(trips));
+        bind(kernel, choice, id, {}, std::move(trips));
       }
     }
     for (RunValueId id : kernel.values.ids()) {
-      bind(choice, id, std::min(std::ranges::max(tripsOf(kernel.values[id].loop)), most));
+      bind(kernel, choice, id, std::min(std::ranges::max(tripsOf(kernel.values[id].loop)), most));
     }
     keep(std::move(choice));
   }
@@ -275,41 +284,18 @@ private:
     const uint64_t most = mostThatFit([](LoopId) { return uint64_t(3); });
     for (LoopId id : kernel.loops.ids()) {
       if (isFree(kernel.loops[id]) && kernel.loops[id].uniform) {
-        bind(choice, id, {}, {most});
+        bind(kernel, choice, id, {}, {most});
       } else if (isFree(kernel.loops[id])) {
         for (EngineId engine : kernel.engines.ids()) {
-          bind(choice, id, engine, {std::min<uint64_t>((engine.value + 2) % 4, most)});
+          bind(kernel, choice, id, engine, {std::min<uint64_t>((engine.value + 2) % 4, most)});
         }
       }
     }
     for (RunValueId id : kernel.values.ids()) {
-      bind(choice, id, most);
+      bind(kernel, choice, id, most);
     }
     keep(std::move(choice));
   }
-
-  /// Within the bounds of the kernel.
-  static uint64_t withinBounds(const Trip &bounds, uint64_t count) {
-    return std::min(std::max(count, bounds.least()), bounds.most().value_or(UINT64_MAX));
-  }
-
-  void bind(RunChoice &choice, RunValueId id, uint64_t number) const {
-    const RunValue &bounds = kernel.values[id];
-    number = std::min(std::max(number, bounds.min), bounds.max.value_or(UINT64_MAX));
-    choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), number));
-    choice.bindings.setValue(id, number);
-  }
-
-  void bind(RunChoice &choice, LoopId id, EngineId engine, Trips trips) const {
-    for (uint64_t &count : trips) {
-      count = withinBounds(kernel.loops[id].trip, count);
-    }
-    std::string on = engine.valid() ? fmt::format("@{}", kernel.nameOf(engine)) : "";
-    choice.options.push_back(fmt::format("{}{}={}", kernel.nameOf(id), on, fmt::join(trips, ",")));
-    choice.bindings.set(id, std::move(trips), engine);
-  }
-
-  uint64_t numGuardsOf() const { return hasGuards(kernel) ? numGuardSeeds : 1; }
 
   /// Whether seeds would change nothing.
   bool isDecided(const RunChoice &choice) const {
@@ -325,13 +311,39 @@ private:
     if (!known.insert(choice.options).second) {
       return;
     }
-    uint64_t numGuards = choice.isRare || isDecided(choice) ? 1 : numGuardsOf();
+    uint64_t numGuards = isDecided(choice) ? 1 : numGuardsOf(kernel);
     for (choice.guards = 0; choice.guards < numGuards; ++choice.guards) {
       choice.bindings.setGuardSeed(choice.guards);
       choices.push_back(choice);
     }
   }
 
+  const Kernel &kernel;
+  const Kernel &asked;
+  IdVector<LoopId, size_t> numInstrs; ///< that a body has itself
+  std::vector<RunChoice> choices;
+  std::set<std::vector<std::string>> known;
+};
+
+class RunChooser {
+public:
+  RunChooser(const Kernel &kernel, const Kernel &asked, const Machine &machine,
+             const StopFlag *stop)
+      : kernel(kernel), machine(machine), stop(stop), finder(kernel, mostTrips),
+        choices(UsualRuns(kernel, asked).take()) {}
+
+  ChosenRuns run() {
+    findPairs();
+    dropThoseIn(choices[std::min(numGuardsOf(kernel) * fewTrips.size(), choices.size() - 1)]);
+    dropThoseThatNeverMeet();
+    for (const RunChoice &choice : choices) {
+      dropThoseIn(choice);
+    }
+    addRare();
+    return {std::move(choices), std::move(apart), hasMore};
+  }
+
+private:
   //===--- Pairs ----------------------------------------------------------===//
 
   /// Two, and where they touch the same if that is known.
@@ -433,7 +445,8 @@ private:
     for (RunValueId id : kernel.values.ids()) {
       auto found = values.find(id);
       int64_t usual = choice.bindings.values()[id.value];
-      bind(choice, id, static_cast<uint64_t>(found == values.end() ? usual : found->second));
+      bind(kernel, choice, id,
+           static_cast<uint64_t>(found == values.end() ? usual : found->second));
     }
     for (LoopId id : kernel.loops.ids()) {
       auto found = trips.find(id);
@@ -441,25 +454,22 @@ private:
         Trips &all = found->second;
         bool isSame = std::ranges::adjacent_find(all, std::not_equal_to()) == all.end();
         all.resize(isSame ? std::min<size_t>(all.size(), 1) : all.size());
-        bind(choice, id, {}, std::move(all));
+        bind(kernel, choice, id, {}, std::move(all));
       } else if (isFree(kernel.loops[id])) {
-        bind(choice, id, {}, {kernel.loops[id].trip.min});
+        bind(kernel, choice, id, {}, {kernel.loops[id].trip.min});
       }
     }
     return choice;
   }
 
   const Kernel &kernel;
-  const Kernel &asked;
   const Machine &machine;
   const StopFlag *stop;
   EncounterFinder finder;
-  IdVector<LoopId, size_t> numInstrs; ///< that a body has itself
   std::vector<RunChoice> choices;
   std::vector<Pair> pairs; ///< that meet in no run so far
   std::vector<Apart> apart;
   bool hasMore = false; ///< than are looked at
-  std::set<std::vector<std::string>> known;
 };
 
 } // namespace
