@@ -160,12 +160,73 @@ std::vector<uint32_t> membersOf(const RegSet &set) {
 // 4. emit
 //===----------------------------------------------------------------------===//
 
+/// Numbers of counters, at the place that is being written.
+class Numbers {
+public:
+  Numbers(const Machine &machine, mlir::OpBuilder &builder, const mlir::Location &loc)
+      : machine(machine), builder(builder), loc(loc) {}
+
+  template <typename OpT, typename... Args> mlir::Value make(Args &&...args) {
+    return OpT::create(builder, loc, std::forward<Args>(args)...);
+  }
+
+  mlir::Value number(uint32_t value) {
+    return make<arith::ConstantIntOp>(builder.getI32Type(), static_cast<int32_t>(value));
+  }
+
+  mlir::Value index(uint64_t value) {
+    return make<arith::ConstantIndexOp>(static_cast<int64_t>(value));
+  }
+
+  /// Counters narrower than 32 bits wrap at their own width.
+  mlir::Value masked(mlir::Value value) {
+    if (machine.counterBits >= 32) {
+      return value;
+    }
+    mlir::Value mask = number((1u << machine.counterBits) - 1);
+    return make<arith::AndIOp>(value, mask);
+  }
+
+  mlir::Value aluValue(AluOp op, mlir::Value a, mlir::Value b) {
+    switch (op) {
+    case AluOp::Move:
+      return masked(a);
+    case AluOp::Add:
+      return masked(make<arith::AddIOp>(a, b));
+    case AluOp::Sub:
+      return difference(a, b);
+    case AluOp::Mul:
+      return masked(make<arith::MulIOp>(a, b));
+    case AluOp::Min:
+      return masked(make<arith::MinUIOp>(a, b));
+    case AluOp::IsGT:
+      return make<arith::ExtUIOp>(builder.getI32Type(),
+                                  make<arith::CmpIOp>(arith::CmpIPredicate::ugt, a, b));
+    }
+    return {};
+  }
+
+private:
+  mlir::Value difference(mlir::Value a, mlir::Value b) {
+    mlir::Value wrapped = masked(make<arith::SubIOp>(a, b));
+    if (machine.subtraction == Subtraction::Wraps) {
+      return wrapped;
+    }
+    mlir::Value below = make<arith::CmpIOp>(arith::CmpIPredicate::ugt, b, a);
+    return make<arith::SelectOp>(below, number(0), wrapped);
+  }
+
+  const Machine &machine;
+  mlir::OpBuilder &builder;
+  const mlir::Location &loc;
+};
+
 class FunctionWriter {
 public:
   FunctionWriter(const Kernel &kernel, const Code &code, const Machine &machine,
                  const EngineProgram &program, mlir::OpBuilder &builder)
-      : kernel(kernel), code(code), machine(machine), program(program), builder(builder),
-        loc(at(kernel.engines[program.engine].where)) {}
+      : kernel(kernel), code(code), program(program), builder(builder),
+        loc(at(kernel.engines[program.engine].where)), numbers(machine, builder, loc) {}
 
   mlir::func::FuncOp write() {
     std::string symbol =
@@ -185,7 +246,7 @@ public:
     findLive(nodes, live, /*isFirst=*/false);
 
     bool usesRegisters = writes.any() || live.any();
-    values.assign(size, usesRegisters ? number(0) : mlir::Value());
+    values.assign(size, usesRegisters ? numbers.number(0) : mlir::Value());
     emit(nodes);
     mlir::func::ReturnOp::create(builder, loc);
     unroll();
@@ -247,26 +308,7 @@ private:
   void emitAlu(const Op &op) {
     mlir::Value a = value(op.a);
     mlir::Value b = op.alu == AluOp::Move ? mlir::Value() : value(op.b);
-    values[op.dst.value] = aluValue(op.alu, a, b);
-  }
-
-  mlir::Value aluValue(AluOp op, mlir::Value a, mlir::Value b) {
-    switch (op) {
-    case AluOp::Move:
-      return masked(a);
-    case AluOp::Add:
-      return masked(make<arith::AddIOp>(a, b));
-    case AluOp::Sub:
-      return difference(a, b);
-    case AluOp::Mul:
-      return masked(make<arith::MulIOp>(a, b));
-    case AluOp::Min:
-      return masked(make<arith::MinUIOp>(a, b));
-    case AluOp::IsGT:
-      return make<arith::ExtUIOp>(builder.getI32Type(),
-                                  make<arith::CmpIOp>(arith::CmpIPredicate::ugt, a, b));
-    }
-    return {};
+    values[op.dst.value] = numbers.aluValue(op.alu, a, b);
   }
 
   void emitLoop(const Node &node) {
@@ -284,8 +326,8 @@ private:
   }
 
   void emitFor(const Node &node, const std::vector<uint32_t> &carried) {
-    mlir::Value zero = index(0);
-    mlir::Value one = index(1);
+    mlir::Value zero = numbers.index(0);
+    mlir::Value one = numbers.index(1);
     auto op =
         mlir::scf::ForOp::create(builder, loc, zero, tripsOf(*node.op), one, valuesOf(carried));
     std::vector<mlir::Value> outside = values;
@@ -298,9 +340,9 @@ private:
       builder.setInsertionPointToEnd(body);
       setValues(carried, op.getRegionIterArgs());
       if (node.op->dst.valid()) {
-        mlir::Value iteration = make<arith::AddIOp>(op.getInductionVar(), one);
+        mlir::Value iteration = numbers.make<arith::AddIOp>(op.getInductionVar(), one);
         values[node.op->dst.value] =
-            masked(make<arith::IndexCastOp>(builder.getI32Type(), iteration));
+            numbers.masked(numbers.make<arith::IndexCastOp>(builder.getI32Type(), iteration));
       }
       emit(node.body);
       mlir::scf::YieldOp::create(builder, loc, valuesOf(carried));
@@ -313,21 +355,22 @@ private:
   }
 
   void emitAtOnce(const Node &node) {
-    mlir::Value trips = masked(make<arith::IndexCastOp>(builder.getI32Type(), tripsOf(*node.op)));
+    mlir::Value trips =
+        numbers.masked(numbers.make<arith::IndexCastOp>(builder.getI32Type(), tripsOf(*node.op)));
     for (const Node &each : node.body) {
       mlir::Value sum = trips;
       if (each.op->b.value != 1) {
-        sum = masked(make<arith::MulIOp>(trips, number(each.op->b.value)));
+        sum = numbers.masked(numbers.make<arith::MulIOp>(trips, numbers.number(each.op->b.value)));
       }
       mlir::Value &counter = values[each.op->dst.value];
-      counter = masked(make<arith::AddIOp>(counter, sum));
+      counter = numbers.masked(numbers.make<arith::AddIOp>(counter, sum));
     }
   }
 
   mlir::Value tripsOf(const Op &begin) {
     const Loop &loop = kernel.loops[begin.loop()];
     if (loop.trip.kind == Trip::Kind::Constant) {
-      return index(loop.trip.constant);
+      return numbers.index(loop.trip.constant);
     }
     return ir::TripsOp::create(builder, loc, builder.getIndexType(),
                                ir::TripsData{name(begin.loop())})
@@ -349,7 +392,7 @@ private:
     std::vector<mlir::Value> inits = valuesOf(carried);
     bool counts = node.op->dst.valid();
     if (counts) {
-      inits.push_back(number(0));
+      inits.push_back(numbers.number(0));
     }
     llvm::SmallVector<mlir::Type> types(inits.size(), builder.getI32Type());
     llvm::SmallVector<mlir::Location> locations(inits.size(), loc);
@@ -366,7 +409,8 @@ private:
       setValues(carried, body->getArguments());
       mlir::Value iteration;
       if (counts) {
-        iteration = masked(make<arith::AddIOp>(body->getArguments().back(), number(1)));
+        iteration = numbers.masked(
+            numbers.make<arith::AddIOp>(body->getArguments().back(), numbers.number(1)));
         values[node.op->dst.value] = iteration;
       }
       emit(node.body);
@@ -383,7 +427,7 @@ private:
   /// Whether the branch is taken: the kernel's condition, or that of a register.
   mlir::Value condition(const Op &op) {
     if (op.kind == OpKind::WhenBegin) {
-      return make<arith::CmpIOp>(arith::CmpIPredicate::ne, value(op.a), number(0));
+      return numbers.make<arith::CmpIOp>(arith::CmpIPredicate::ne, value(op.a), numbers.number(0));
     }
     loc = at(kernel.loops[op.loop()].where);
     return ir::GuardOp::create(builder, loc, builder.getI1Type(), ir::GuardData{name(op.loop())});
@@ -413,38 +457,8 @@ private:
     values = std::move(outside);
   }
 
-  template <typename OpT, typename... Args> mlir::Value make(Args &&...args) {
-    return OpT::create(builder, loc, std::forward<Args>(args)...);
-  }
-
-  mlir::Value number(uint32_t value) {
-    return make<arith::ConstantIntOp>(builder.getI32Type(), static_cast<int32_t>(value));
-  }
-
-  mlir::Value index(uint64_t value) {
-    return make<arith::ConstantIndexOp>(static_cast<int64_t>(value));
-  }
-
   mlir::Value value(Operand operand) {
-    return operand.isRegister ? values[operand.value] : number(operand.value);
-  }
-
-  /// Counters narrower than 32 bits wrap at their own width.
-  mlir::Value masked(mlir::Value value) {
-    if (machine.counterBits >= 32) {
-      return value;
-    }
-    mlir::Value mask = number((1u << machine.counterBits) - 1);
-    return make<arith::AndIOp>(value, mask);
-  }
-
-  mlir::Value difference(mlir::Value a, mlir::Value b) {
-    mlir::Value wrapped = masked(make<arith::SubIOp>(a, b));
-    if (machine.subtraction == Subtraction::Wraps) {
-      return wrapped;
-    }
-    mlir::Value below = make<arith::CmpIOp>(arith::CmpIPredicate::ugt, b, a);
-    return make<arith::SelectOp>(below, number(0), wrapped);
+    return operand.isRegister ? values[operand.value] : numbers.number(operand.value);
   }
 
   std::vector<mlir::Value> valuesOf(const std::vector<uint32_t> &registers) const {
@@ -490,10 +504,10 @@ private:
 
   const Kernel &kernel;
   const Code &code;
-  const Machine &machine;
   const EngineProgram &program;
   mlir::OpBuilder &builder;
-  mlir::Location loc;              ///< of the operation being written, or the body around it
+  mlir::Location loc; ///< of the operation being written, or the body around it
+  Numbers numbers;
   std::vector<mlir::Value> values; ///< of each register now
   std::vector<std::pair<mlir::scf::ForOp, WrittenLoop>> unrolled;
 };
