@@ -6,9 +6,14 @@
 // be raised is raised and all behind it are forgotten. That is a walk over a tree of decisions,
 // depth first.
 //
+// What a decision may be: all numbers up to --max-trips, and around distances; and for values, and
+// loops around others, what lets loops with formulas run so often (Carried.h).
+//
 //===----------------------------------------------------------------------===//
 
 #include "tally/Check/Explore.h"
+
+#include "Carried.h"
 
 #include <fmt/format.h>
 
@@ -18,11 +23,16 @@
 
 namespace tally {
 
+using namespace check;
+
 namespace {
 
 /// Larger counts make no instance that anybody could explore; nor do more entries of loops.
 constexpr uint64_t maxCountOffered = 4096;
 constexpr uint64_t maxEntries = 1'000'000;
+
+/// Steps of the walks that look for what lets one loop run so often.
+constexpr uint64_t maxCarried = 100'000;
 
 } // namespace
 
@@ -34,16 +44,70 @@ Instances::Instances(const Kernel &kernel, const InstanceOptions &options)
   for (const RunValue &value : kernel.values) {
     numbers.push(offered(value.min, value.max, value.loop));
   }
+  offerCarried();
+}
+
+/// Of one form, or of any.
+static uint64_t longestDistance(const Kernel &kernel, LoopId loop, std::optional<bool> wantsFlat) {
+  int64_t longest = 0;
+  for (const Dep &dep : kernel.deps) {
+    bool isFlat = dep.form == DistanceForm::Flat;
+    bool isInner = dep.form == DistanceForm::Element &&
+                   kernel.realLoop(kernel.instrs[dep.consumer].home) == loop;
+    bool isOf = isFlat ? kernel.instrs[dep.producer].home == loop : true;
+    if (isOf && isFlat == wantsFlat.value_or(isFlat)) {
+      longest = std::max(longest, isFlat || isInner ? dep.step : kernel.distanceOn(dep, loop));
+    }
+  }
+  return static_cast<uint64_t>(longest);
 }
 
 uint64_t longestDistance(const Kernel &kernel, LoopId loop) {
-  int64_t longest = 0;
-  for (const Dep &dep : kernel.deps) {
-    bool flat = dep.form == DistanceForm::Flat && kernel.instrs[dep.producer].home == loop;
-    int64_t distance = flat ? dep.step : kernel.distanceOn(dep, loop);
-    longest = std::max(longest, distance);
+  return longestDistance(kernel, loop, std::nullopt);
+}
+
+/// One less, as many, one more.
+static void addAround(uint64_t count, std::set<uint64_t> &all) {
+  all.insert({count - std::min<uint64_t>(count, 1), count, count + 1});
+}
+
+/// Adds them, in order.
+static void offer(const std::set<uint64_t> &more, std::vector<uint64_t> &all) {
+  std::set<uint64_t> both(all.begin(), all.end());
+  both.insert(more.begin(), more.end());
+  all.assign(both.begin(), both.end());
+}
+
+/// Trips of a loop with a formula, and entries of a body whose distances go over the whole run; the
+/// loop of such a body may have all of them by itself.
+void Instances::offerCarried() {
+  Carried carried(kernel);
+  for (LoopId id : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[id];
+    Wanted wanted;
+    uint64_t flat = options.distances ? longestDistance(kernel, id, true) : 0;
+    bool isFree = loop.kind == LoopKind::Loop && counts[id].size() > 1;
+    if (flat != 0 && !(isFree && loop.trip.most().value_or(flat + 1) > flat)) {
+      wanted.entries = {flat, flat + 1};
+    }
+    if (loop.trip.kind == Trip::Kind::Formula) {
+      for (uint64_t count = 0; count <= std::min(options.maxTrips, maxCountOffered); ++count) {
+        wanted.trips.insert(count);
+      }
+      if (options.distances) {
+        addAround(longestDistance(kernel, id, false), wanted.trips);
+      }
+    }
+    if (!wanted.entries.empty() || !wanted.trips.empty()) {
+      carryBack(kernel, id, wanted, maxCountOffered, maxCarried, carried);
+    }
   }
-  return static_cast<uint64_t>(longest);
+  for (LoopId id : kernel.loops.ids()) {
+    offer(carried.trips[id], counts[id]);
+  }
+  for (RunValueId id : kernel.values.ids()) {
+    offer(carried.values[id], numbers[id]);
+  }
 }
 
 std::vector<uint64_t> Instances::optionsOf(LoopId id) const {
@@ -73,11 +137,9 @@ std::vector<uint64_t> Instances::offered(uint64_t least, std::optional<uint64_t>
     offer(count);
   }
   if (options.distances) {
-    uint64_t distance = longestDistance(kernel, id);
-    for (uint64_t count = distance - std::min<uint64_t>(distance, 1); count <= distance + 1;
-         ++count) {
-      offer(count);
-    }
+    std::set<uint64_t> around;
+    addAround(longestDistance(kernel, id), around);
+    std::ranges::for_each(around, offer);
   }
   return all.empty() ? std::vector{least} : std::vector(all.begin(), all.end());
 }

@@ -785,6 +785,43 @@ TEST(InstancesTest, distances) {
             (std::vector<std::string>{"A=0", "A=1", "A=6", "A=7", "A=8"}));
 }
 
+/// What a loop with a formula does is offered to the values in it, and to the loops around.
+TEST(InstancesTest, distancesOfTiedLoops) {
+  auto choicesOf = [](auto around, const std::string &formula, int64_t distance, bool isFlat) {
+    KernelBuilder b("k");
+    EngineId e0 = b.engine("e0");
+    EngineId e1 = b.engine("e1");
+    around(b);
+    LoopId l = b.beginLoop("l", b.formula(formula));
+    InstrId p = b.instr("P", b.queueOf(e0));
+    InstrId c = b.instr("C", b.queueOf(e1));
+    b.endLoop();
+    while (b.depth() > 0) {
+      b.endLoop();
+    }
+    if (isFlat) {
+      b.depFlat(p, c, distance);
+    } else {
+      b.dep(p, c, {{l, distance}});
+    }
+    return choices(b.finish(), {.maxTrips = 1, .distances = true});
+  };
+  auto value = [](KernelBuilder &b) {
+    b.beginLoop("i", b.formula("$n", 0, 40));
+    b.endLoop();
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(choicesOf(value, "$n floordiv 2", 3, false),
+            (Texts{"n=0", "n=1", "n=2", "n=4", "n=6", "n=8"}));
+  EXPECT_EQ(choicesOf(value, "$n - 9", 2, false), (Texts{"n=0", "n=1", "n=10", "n=11", "n=12"}));
+  EXPECT_EQ(choicesOf(value, "9 - $n", 2, false),
+            (Texts{"n=0", "n=1", "n=6", "n=7", "n=8", "n=9"}));
+  auto loop = [](KernelBuilder &b) { b.beginLoop("i", b.value("m", 0, 9)); };
+  EXPECT_EQ(choicesOf(loop, "i * 2", 4, false), (Texts{"i=0", "i=1", "i=2", "i=3", "i=4"}));
+  EXPECT_EQ(choicesOf(loop, "i + 1", 9, true), (Texts{"i=0", "i=1", "i=4"}))
+      << "4 iterations have 10 entries";
+}
+
 /// Nobody waits for a loop of a billion trips to be walked.
 TEST(InstancesTest, farTooManyIterations) {
   KernelBuilder b("k");

@@ -212,7 +212,8 @@ ReplayResult replay(const Lockstep &lockstep, std::span<const Step> schedule);
 
 struct InstanceOptions {
   uint64_t maxTrips = 3;  ///< every loop runs 0 to this many times, chosen at each entry
-  bool distances = false; ///< also d-1, d and d+1 times, d = longestDistance() on the loop
+  bool distances = false; ///< also d-1, d and d+1 times, d = longestDistance() on the loop; a loop
+                          ///< with a formula, by what its values and the loops around do
   uint64_t maxInstances = 100'000;
 };
 
@@ -250,6 +251,7 @@ public:
 private:
   friend class InstanceWalk;
 
+  void offerCarried();
   std::vector<uint64_t> optionsOf(LoopId loop) const;
   std::vector<uint64_t> offered(uint64_t least, std::optional<uint64_t> most, LoopId loop) const;
 
