@@ -8,6 +8,7 @@
 #include "tally/Model/NeverRuns.h"
 #include "tally/Model/Values.h"
 
+#include "CountedTiles.h"
 #include "Isl.h"
 #include "LeavingText.h"
 
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <map>
 #include <ranges>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -74,7 +76,7 @@ public:
 
 private:
   void judge(const IslSet &leaving) {
-    bool isOpen = !text.unbounded().empty() || !text.symbols().empty();
+    bool isOpen = !text.unbounded().empty() || !text.symbols().empty() || text.hasTiedTotal();
     IslSet certain = isOpen ? certainOnes() : leaving.clone();
     // With the fewest trips of a loop around, one with a formula may not run at all.
     bool isRunRarely = !isOpen || !text.hasFormula() || !context.parse(text.anyway()).isEmpty();
@@ -182,6 +184,7 @@ public:
 
   std::vector<TileBound> run() {
     std::vector<TileBound> all;
+    walkTiles();
     for (InstrId instr : kernel.instrs.ids()) {
       for (AccessId access : kernel.instrs[instr].accesses) {
         for (TileBound bound : boundsOf(tiles.of(access))) {
@@ -195,6 +198,21 @@ public:
   }
 
 private:
+  /// Those by what is counted, several at once.
+  void walkTiles() {
+    std::vector<TileId> asked;
+    for (uint32_t i = 0; i < tiles.size(); ++i) {
+      const TileBox &tile = tiles[TileId(i)];
+      for (uint32_t d = 0; d < tiles.parsed(tile).dims.size(); ++d) {
+        if (!isIdle[tile.home] && !isInside(tile, d)) {
+          asked.push_back(TileId(i));
+          break;
+        }
+      }
+    }
+    counted = walkCounted(kernel, tiles, asked);
+  }
+
   const std::vector<TileBound> &boundsOf(TileId id) {
     if (!byTile[id]) {
       byTile[id] = findBounds(tiles[id]);
@@ -205,17 +223,48 @@ private:
   std::vector<TileBound> findBounds(const TileBox &tile) {
     std::vector<TileBound> found;
     const ParsedAccess &access = tiles.parsed(tile);
-    const std::vector<uint64_t> &shape = kernel.buffers[tile.buffer].shape;
-    std::span<const Bounds> boxes = tiles.bounds(tile);
     for (uint32_t d = 0; d < access.dims.size() && !isIdle[tile.home]; ++d) {
-      const Bounds &box = boxes[d];
-      bool isInside = box.isEmpty() || (box.first >= 0 && box.last < Bounds::endless &&
-                                        static_cast<uint64_t>(box.last) < shape[d]);
-      if (!isInside) {
+      if (isInside(tile, d)) {
+        continue;
+      }
+      auto walked = counted.find({tile.id, d});
+      if (walked == counted.end()) {
         ask(LeavingText(kernel, tile, tiles.read(tile), d), d, found);
+      } else if (!walked->second.isAll) {
+        LeavingText text(kernel, tile, tiles.read(tile), d);
+        size_t before = found.size();
+        ask(text, d, found);
+        if (found.size() > before) {
+          tellWalked(walked->second, text, found.back());
+        }
+      } else if (walked->second.first) {
+        found.push_back({TileBound::Kind::Leaves, *walked->second.first, {}, {}, {}, false});
       }
     }
     return found;
+  }
+
+  /// From intervals alone.
+  bool isInside(const TileBox &tile, uint32_t d) const {
+    const Bounds &box = tiles.bounds(tile)[d];
+    return box.isEmpty() ||
+           (box.first >= 0 && box.last < Bounds::endless &&
+            static_cast<uint64_t>(box.last) < kernel.buffers[tile.buffer].shape[d]);
+  }
+
+  /// What isl knows of counts is less than what is so: only the walk has seen a run that there is.
+  void tellWalked(const CountedAnswer &walked, const LeavingText &text, TileBound &bound) const {
+    bound.enoughMax = walked.enoughMax;
+    if (walked.first) {
+      bound.first = *walked.first;
+      bound.unbounded = text.unbounded();
+      bool isLeft = bound.kind == TileBound::Kind::Leaves || bound.unbounded.empty();
+      bound.kind = isLeft ? TileBound::Kind::Leaves : TileBound::Kind::Open;
+    } else if (bound.kind != TileBound::Kind::Leaves) {
+      bound.kind = TileBound::Kind::TooHard;
+      bound.unbounded.clear();
+    }
+    bound.isCounted = true;
   }
 
   void ask(const LeavingText &text, uint32_t dim, std::vector<TileBound> &found) {
@@ -259,6 +308,7 @@ private:
   IdVector<LoopId, bool> isIdle; ///< what is in this body never runs
   IslContext context;
   std::unordered_map<std::string, Answer> answers;
+  std::map<std::pair<TileId, uint32_t>, CountedAnswer> counted; ///< by tile and dimension
   uint32_t numHard = 0;
   uint32_t numGivenUp = 0;
 };
@@ -290,7 +340,7 @@ std::vector<TileBound> findTileBounds(const Kernel &kernel, const Bindings &bind
 
 namespace {
 
-/// Looks for one access whose guards hold in some run.
+/// Looks for one access whose guards hold in some run, in iterations that formulas allow.
 class TouchFinder {
 public:
   explicit TouchFinder(const Kernel &kernel) : kernel(kernel), tiles(kernel) {}
@@ -311,8 +361,9 @@ private:
     if (neverRuns(kernel, tile.home)) {
       return false;
     }
-    return tiles.parsed(tile).guards.empty() ||
-           holds(LeavingText(kernel, tile, tiles.read(tile), std::nullopt));
+    LeavingText text(kernel, tile, tiles.read(tile), std::nullopt);
+    bool isCertain = tiles.parsed(tile).guards.empty() && !text.hasFormula();
+    return isCertain || holds(text);
   }
 
   /// Each question is asked once, and only so many are.
@@ -361,7 +412,7 @@ public:
   explicit OpenTiles(const Kernel &kernel) : kernel(kernel) {}
 
   void add(const TileBound &bound) {
-    auto key = std::pair(bound.unbounded, bound.values);
+    auto key = std::tuple(bound.unbounded, bound.values, bound.isCounted);
     auto [found, isNew] = groups.try_emplace(key);
     if (isNew) {
       order.push_back(key);
@@ -387,13 +438,12 @@ public:
                       kernel.text(kernel.accesses[first.access].text), kernel.nameOf(first.instr),
                       buffer, isTooHard ? "was too hard to decide" : dependsOn(*group.first),
                       isTooHard ? "" : ": " + reachText(kernel, first), others(group.count - 1),
-                      isTooHard ? "simpler indices are decided; until then each run is checked"
-                                : wayOut(key, group)));
+                      isTooHard ? tooHardText(group.first->isCounted) : wayOut(key, group)));
     }
   }
 
 private:
-  using Key = std::pair<std::vector<LoopId>, std::vector<std::string>>;
+  using Key = std::tuple<std::vector<LoopId>, std::vector<std::string>, bool>;
 
   struct Group {
     const TileBound *first = nullptr;
@@ -417,8 +467,16 @@ private:
                         : fmt::format(", as for {} more accesses", count);
   }
 
+  static std::string tooHardText(bool isCounted) {
+    return isCounted ? "it counts entries of loops whose trips are tied, in more runs than can be "
+                       "walked; a 'max' for fewer trips, a guard or a 'mod' shows it; until then "
+                       "each run is checked"
+                     : "simpler indices are decided; until then each run is checked";
+  }
+
   std::string wayOut(const Key &key, const Group &group) const {
-    const auto &[loops, values] = key;
+    const auto &loops = std::get<0>(key);
+    const auto &values = std::get<1>(key);
     if (!values.empty()) {
       return fmt::format("nothing binds {}, so it is taken for granted; a 'mod', a guard or a "
                          "constant shows it",

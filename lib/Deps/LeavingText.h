@@ -250,14 +250,6 @@ public:
         loops.push_back(kernel.values[kernel.valueNamed(v.symbol)].loop);
       }
     }
-    for (const Variable &v : variables.all()) {
-      for (LoopId l = v.what == What::Total ? v.loop : rootLoop; l != rootLoop;
-           l = kernel.loops[l].parent) {
-        if (variables.isFormula(l) && !variables.isOutermost(l)) {
-          loops.push_back(l);
-        }
-      }
-    }
     std::sort(loops.begin(), loops.end()); // ids follow the text
     loops.erase(std::unique(loops.begin(), loops.end()), loops.end());
     return loops;
@@ -275,6 +267,18 @@ public:
 
   /// Whether a formula says how often one of the loops runs.
   bool hasFormula() const { return variables.hasFormula(); }
+
+  /// Whether the tile counts entries that a formula says more of all together than of each.
+  bool hasTiedTotal() const {
+    return std::ranges::any_of(variables.all(), [&](const Variable &v) {
+      bool isTied = false;
+      for (LoopId l = v.what == What::Total ? v.loop : rootLoop; l != rootLoop;
+           l = kernel.loops[l].parent) {
+        isTied |= variables.isFormula(l) && !variables.isOutermost(l);
+      }
+      return isTied;
+    });
+  }
 
   /// Whether a variable says how often the loop runs.
   bool canCount(LoopId loop) const { return !variables.isFormula(loop) || variables.openValue(); }

@@ -18,6 +18,7 @@
 #include "tally/Check/Outside.h"
 #include "tally/Check/Touches.h"
 #include "tally/Deps/Bounds.h"
+#include "tally/Model/Values.h"
 #include "tally/Written/KernelJson.h"
 
 #include <fmt/format.h>
@@ -25,6 +26,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 using namespace tally;
 using namespace tally::oracle;
@@ -42,6 +45,24 @@ bool isUnbounded(const Loop &loop) {
   return loop.kind == LoopKind::Loop &&
          (loop.trip.kind == Trip::Kind::Guard || loop.trip.kind == Trip::Kind::Formula ||
           (loop.trip.kind == Trip::Kind::Value && !loop.trip.max));
+}
+
+/// Whether trips or values have no bound.
+bool isOpen(const Kernel &kernel) {
+  auto hasNoMax = [](const Loop &loop) {
+    return isUnbounded(loop) && loop.trip.kind != Trip::Kind::Formula;
+  };
+  return std::ranges::any_of(kernel.loops, hasNoMax) ||
+         std::ranges::any_of(kernel.values, [](const RunValue &value) { return !value.max; });
+}
+
+/// Whether only values decide how the bodies around an instruction, and all others, run.
+bool isDecidedByValues(const Kernel &kernel) {
+  return std::ranges::all_of(kernel.loops, [](const Loop &loop) {
+    return loop.kind == LoopKind::Root ||
+           (loop.kind == LoopKind::Loop &&
+            (loop.trip.kind == Trip::Kind::Constant || loop.trip.kind == Trip::Kind::Formula));
+  });
 }
 
 bool hasFormula(const Kernel &kernel) {
@@ -206,7 +227,7 @@ bool isSeen(const Kernel &kernel, const TileBound &bound, const Way &way,
 }
 
 struct Seen {
-  size_t leaves = 0, open = 0, anyway = 0, stays = 0, outside = 0;
+  size_t leaves = 0, open = 0, anyway = 0, stays = 0, outside = 0, counted = 0;
 };
 
 /// Whether totals over trips without `max` take part, which are not changed here.
@@ -232,13 +253,17 @@ bool hasOpenGuard(const BodyTile &tile) {
 std::string holdLeaving(const Kernel &kernel, const std::vector<TileBound> &bounds,
                         fuzz::Random &random, Seen &seen) {
   for (const TileBound &bound : bounds) {
+    if (bound.kind == TileBound::Kind::TooHard && bound.isCounted && isOpen(kernel)) {
+      continue; // there are more runs than can be walked
+    }
     if (bound.kind == TileBound::Kind::TooHard) {
       return "a question is too hard";
     }
     Way way(kernel, bound);
-    if (!way.totals.empty() && hasFormula(kernel)) {
+    if (!way.totals.empty() && hasFormula(kernel) && !isDecidedByValues(kernel)) {
       continue; // nobody chooses how often such loops have run before
     }
+    seen.counted += !way.totals.empty() && hasFormula(kernel);
     if (!isAllowed(kernel, way) || !isSeen(kernel, bound, way, bound.first.index)) {
       return fmt::format("not so: {}", outsideError(kernel, bound.first).message);
     }
@@ -259,7 +284,7 @@ std::string holdLeaving(const Kernel &kernel, const std::vector<TileBound> &boun
 std::string holdStaying(const Kernel &kernel, const std::vector<TileBound> &bounds, uint64_t seed,
                         Seen &seen) {
   constexpr std::pair<uint64_t, uint64_t> ranges[] = {{0, 2}, {2, 3}, {0, 8}};
-  bool isOpen = std::any_of(kernel.loops.begin(), kernel.loops.end(), isUnbounded);
+  bool isDecided = !isOpen(kernel);
   for (auto [shortest, longest] : ranges) {
     Bindings bindings(kernel);
     bindings.setGuardSeed(seed + longest);
@@ -290,7 +315,7 @@ std::string holdStaying(const Kernel &kernel, const std::vector<TileBound> &boun
       };
       auto found = std::find_if(bounds.begin(), bounds.end(), isIt);
       if (found == bounds.end() ||
-          (!isOpen && found->values.empty() && found->kind != TileBound::Kind::Leaves)) {
+          (isDecided && found->values.empty() && found->kind != TileBound::Kind::Leaves)) {
         return fmt::format("missed: '{}' at {}", kernel.text(kernel.accesses[beyond.access].text),
                            fmt::join(beyond.vector, ","));
       }
@@ -375,8 +400,8 @@ TEST_P(RandomBoundsTest, leaveOrStayAsEnumerated) {
     ASSERT_TRUE(failure.empty()) << "seed " << seed << ": " << failure << "\n"
                                  << writeKernelJson(kernel);
   }
-  fmt::print("{} leave, {} are open, {} leave anyway; {} runs leave, {} stay\n", seen.leaves,
-             seen.open, seen.anyway, seen.outside, seen.stays);
+  fmt::print("{} leave, {} are open, {} leave anyway, {} by counts; {} runs leave, {} stay\n",
+             seen.leaves, seen.open, seen.anyway, seen.counted, seen.outside, seen.stays);
   EXPECT_GT(seen.leaves * 80, numKernels());
   EXPECT_GT(seen.open * 160, numKernels());
   EXPECT_GT(seen.outside * 40, numKernels());
@@ -384,5 +409,86 @@ TEST_P(RandomBoundsTest, leaveOrStayAsEnumerated) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, RandomBoundsTest, testing::Range<uint64_t>(0, numParts));
+
+//===----------------------------------------------------------------------===//
+// All runs
+//===----------------------------------------------------------------------===//
+
+/// The same kernel, in which only values decide how loops run, and these are at most 4.
+Kernel decidedByValues(uint64_t seed) {
+  Kernel kernel = randomAccesses(3 * seed, fuzz::Tiles::MayLeave);
+  for (RunValue &value : kernel.values) {
+    value.max = std::max<uint64_t>(std::min<uint64_t>(value.max.value_or(4), 4), value.min);
+  }
+  for (Loop &loop : kernel.loops) {
+    bool isFree = loop.trip.kind == Trip::Kind::Value || loop.trip.kind == Trip::Kind::Guard;
+    if (loop.kind == LoopKind::Loop && isFree) {
+      loop.trip = {.kind = Trip::Kind::Constant, .constant = 1 + seed % 3, .symbol = {}, .max = {}};
+    }
+  }
+  boundFormulas(kernel);
+  return kernel;
+}
+
+/// What any run sees to leave, by access and dimension: over all values.
+std::set<std::pair<AccessId, uint32_t>> leavingInAll(const Kernel &kernel) {
+  std::set<std::pair<AccessId, uint32_t>> leaving;
+  TripsOf trips = [&](LoopId loop, uint64_t) { return kernel.loops[loop].trip.constant; };
+  std::map<std::string, int64_t> values;
+  std::function<void(uint32_t)> choose = [&](uint32_t next) {
+    if (next == kernel.values.size()) {
+      Enumeration runs(kernel, trips, values);
+      for (const Beyond &beyond : runs.beyond()) {
+        leaving.emplace(beyond.access, beyond.dim);
+      }
+      return;
+    }
+    const RunValue &value = kernel.values[RunValueId(next)];
+    for (uint64_t number = value.min; number <= *value.max; ++number) {
+      values[std::string(kernel.text(value.name))] = static_cast<int64_t>(number);
+      choose(next + 1);
+    }
+  };
+  choose(0);
+  return leaving;
+}
+
+bool namesUnknown(const Kernel &kernel) {
+  bool any = false;
+  for (AccessId id : kernel.accesses.ids()) {
+    const BodyTile &tile = (*kernel.tiles)[id];
+    any |= std::ranges::any_of(tile.access.exprs,
+                               [&](const TileExpr &node) { return tile.isOpen(node); });
+  }
+  return any;
+}
+
+/// Entries that are counted, too: an error if and only if a run leaves, and then that run does.
+TEST(RandomCountedTest, tiedTripsAreExact) {
+  size_t leaves = 0, counted = 0, stays = 0;
+  for (uint64_t seed = 1; seed <= numKernels(); ++seed) {
+    Kernel kernel = decidedByValues(seed);
+    if (!isDecidedByValues(kernel) || !hasFormula(kernel) || namesUnknown(kernel)) {
+      continue;
+    }
+    std::set<std::pair<AccessId, uint32_t>> leaving = leavingInAll(kernel);
+    std::set<std::pair<AccessId, uint32_t>> found;
+    for (const TileBound &bound : findTileBounds(kernel)) {
+      ASSERT_EQ(bound.kind, TileBound::Kind::Leaves)
+          << "seed " << seed << ": " << kernel.text(kernel.accesses[bound.first.access].text);
+      Way way(kernel, bound);
+      ASSERT_TRUE(isSeen(kernel, bound, way, bound.first.index))
+          << "seed " << seed << ": " << outsideError(kernel, bound.first).message;
+      found.emplace(bound.first.access, bound.first.dim);
+      counted += !way.totals.empty();
+    }
+    ASSERT_EQ(found, leaving) << "seed " << seed << "\n" << writeKernelJson(kernel);
+    leaves += found.size();
+    stays += found.empty();
+  }
+  fmt::print("{} leave, {} by counts; {} kernels stay\n", leaves, counted, stays);
+  EXPECT_GT(counted * 100, numKernels());
+  EXPECT_GT(stays * 20, numKernels());
+}
 
 } // namespace

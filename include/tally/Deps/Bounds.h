@@ -17,6 +17,10 @@
 //                       whatever these are; loops without `max` then run but `min` times, or once.
 //                       If there are none, it is open
 //
+// Entries of loops whose trips are tied are counted by walking these, for all values. Where these
+// runs have no bound, or are too many, a run that leaves is one that was walked; if none was seen,
+// it was too hard.
+//
 // Loops run within their bounds, differently at each entry; branches are taken or not. So a tile
 // leaves its buffer if there are trips and decisions, allowed by the kernel, with which it does:
 // both directions are exact, except for questions that are too hard, which are open. `X[@]` says
@@ -45,6 +49,8 @@ struct TileBound {
   std::vector<LoopId> unbounded;     ///< Open: loops that have no `max`, on which it depends
   std::vector<std::string> values;   ///< Open: run-time values on which it depends, without `$`
   std::optional<uint64_t> enoughMax; ///< Open: a `max` of the one loop that keeps it inside
+  bool isCounted = false; ///< it counts entries of loops whose trips are tied, and not all runs of
+                          ///< these were walked
 };
 
 /// All such dimensions of a kernel that check() accepts, in the order of the text.
@@ -53,8 +59,8 @@ std::vector<TileBound> findTileBounds(const Kernel &kernel);
 /// The same for runs with these trips, which are then known; `while` and branches as they may go.
 std::vector<TileBound> findTileBounds(const Kernel &kernel, const Bindings &bindings);
 
-/// Whether some run of a kernel that check() accepts touches anything: guards may hold in none. If
-/// that is too hard to decide, none is seen to.
+/// Whether some run of a kernel that check() accepts touches anything: guards may hold in none,
+/// and formulas let loops run in none. If that is too hard to decide, none is seen to.
 bool isSeenToTouch(const Kernel &kernel);
 
 /// An error for each tile that leaves its buffer. For those that are open one remark for each
