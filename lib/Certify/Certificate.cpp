@@ -196,6 +196,9 @@ private:
     if (!notes.waitsLonger.empty()) {
       list("waits-longer", notes.waitsLonger, [](DepId dep) { return dep.value; });
     }
+    if (!notes.neverAsks.empty()) {
+      list("never-asks", notes.neverAsks, [](DepId dep) { return dep.value; });
+    }
   }
 
   //===--- The code -------------------------------------------------------===//

@@ -14,9 +14,12 @@
 #include "tally/Model/ComputeText.h"
 #include "tally/Model/Overlap.h"
 #include "tally/Model/Pins.h"
+#include "tally/Model/Ranges.h"
 #include "tally/Model/Regions.h"
 #include "tally/Model/Tiles.h"
 #include "tally/Support/Printable.h"
+
+#include <algorithm>
 
 namespace tally {
 
@@ -58,6 +61,7 @@ private:
   void buffer(BufferId id);
   void loop(LoopId id);
   void trip(const Loop &loop);
+  bool isBounded(const BodyTile &formula) const;
   void formula(const Loop &loop);
   void value(const RunValue &value);
   void accesses(InstrId id);
@@ -275,11 +279,28 @@ void Checker::trip(const Loop &loop) {
   }
 }
 
+/// Whether all that it names has bounds.
+bool Checker::isBounded(const BodyTile &formula) const {
+  return std::ranges::all_of(formula.access.exprs, [&](const TileExpr &node) {
+    return node.kind == TileExpr::Kind::Loop
+               ? kernel.loops[formula.loopOf(node)].trip.most().has_value()
+           : node.kind == TileExpr::Kind::Symbol
+               ? kernel.values[formula.valueOf(node)].max.has_value()
+               : true;
+  });
+}
+
 void Checker::formula(const Loop &loop) {
   const BodyTile &formula = kernel.tiles->formulaOf(kernel.stmts[loop.stmt].loop);
   if (std::string problem = formulaProblem(kernel, formula); !problem.empty()) {
     report(diagnostics, loop.where, "'{}' cannot say how often loop '{}' runs: {}",
            kernel.text(formula.text), kernel.text(loop.name), problem);
+  } else if (isBounded(formula) && boundsOf(kernel, formula, formula.access.dims[0].first).last >
+                                       static_cast<int64_t>(maxCount)) {
+    report(diagnostics, loop.where,
+           "loop '{}' may run more than {} times, as often as '{}' says; that is the most; state a "
+           "smaller 'max' for what it names",
+           kernel.text(loop.name), maxCount, kernel.text(formula.text));
   }
   if (!loop.uniform) {
     report(diagnostics, loop.where,

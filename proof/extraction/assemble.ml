@@ -578,8 +578,12 @@ type t = {
   cert : cert;
 }
 
-(* Whether any dependence does. *)
-let asks_for_something t = Array.exists (may_ask t.source t.places) t.source.deps
+(* Whether any dependence does, by the bounds that stand here and by what the writer knows of formulas. *)
+let asks_for_something t =
+  let never = Array.make (Array.length t.source.deps) false in
+  List.iter (fun d -> never.(d) <- true) t.source.never_asks;
+  let asks d dep = (not never.(d)) && may_ask t.source t.places dep in
+  List.exists Fun.id (List.mapi asks (Array.to_list t.source.deps))
 
 let number_of_inexact t =
   Array.fold_left (fun n r -> if r.exact then n else n + 1) 0 t.readings

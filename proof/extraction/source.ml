@@ -70,6 +70,7 @@ type t = {
   body : stmt list;
   deps : dep array;
   waits_longer : int list; (* dependences for which the code does not remember enough *)
+  never_asks : int list; (* dependences that ask for nothing in any run, as formulas tie trips *)
   semas : string array;
   code : op list array; (* by engine *)
   run : run option;
@@ -403,7 +404,7 @@ let member_list =
   [ ("kernel", true); ("strategy", true); ("machine", true); ("accesses", false);
     ("granted", false); ("arithmetic", true); ("engines", true); ("queues", true);
     ("loops", true); ("instructions", true); ("body", true); ("dependences", true); ("waits-longer", false);
-    ("semaphores", true); ("code", true); ("run", false) ]
+    ("never-asks", false); ("semaphores", true); ("code", true); ("run", false) ]
 
 let check_order place table key =
   let rec later = function
@@ -455,7 +456,7 @@ let read_engines ((place, _) as member) =
     failf place "there are %d engines; %d are the most" (Array.length engines) most_engines;
   engines
 
-let read_waits_longer deps (place, xs) =
+let read_dep_ids deps (place, xs) =
   let ids = List.map (expect_id place "dependence" (Array.length deps)) xs in
   distinct_ids place "dependence" ids;
   ids
@@ -490,7 +491,8 @@ let read_certificate place fields =
     instrs;
     body = list_of (read_stmt n 0) (member "body");
     deps;
-    waits_longer = Option.fold ~none:[] ~some:(read_waits_longer deps) (optional "waits-longer");
+    waits_longer = Option.fold ~none:[] ~some:(read_dep_ids deps) (optional "waits-longer");
+    never_asks = Option.fold ~none:[] ~some:(read_dep_ids deps) (optional "never-asks");
     semas;
     code = read_code n engines (member "code");
     run = Option.map (read_run n (Array.length engines) (Array.length queues)) (optional "run") }

@@ -103,3 +103,15 @@ tally.kernel @written_here {
     }
   }
 }
+
+// -----
+
+tally.kernel @too_often {
+  tally.engine "e"
+  tally.loop "i" trips = "$n" max 2000000000 {
+    // expected-error@+1 {{loop 'A' may run more than 2147483647 times, as often as 'i * 2000000000' says; that is the most; state a smaller 'max' for what it names}}
+    tally.loop "A" trips = "2000000000 * i" {
+      tally.instr "x" on "e"
+    }
+  }
+}

@@ -6,6 +6,7 @@
 
 #include "tally/Certify/Certificate.h"
 #include "tally/Deps/Bounds.h"
+#include "tally/Run/MayAsk.h"
 #include "tally/Support/WholeFile.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -16,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace tally::tool {
@@ -54,6 +56,18 @@ std::vector<std::string> grantedOf(const Kernel &kernel) {
   return granted;
 }
 
+/// What bounds of single loops do not show: that formulas keep all dependences from asking.
+bool nothingAsks(const Kernel &kernel) {
+  bool isTied = std::ranges::any_of(
+      kernel.loops, [](const Loop &loop) { return loop.trip.kind == Trip::Kind::Formula; });
+  for (DepId dep : kernel.deps.ids()) {
+    if (!isTied || mayAsk(kernel, dep)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 CertificateNotes notesOf(const LoadedKernel &loaded, const PlanDecisions &plan,
                          AccessesNote accesses) {
   bool isTrusted = accesses == AccessesNote::Derived || accesses == AccessesNote::Held;
@@ -62,7 +76,13 @@ CertificateNotes notesOf(const LoadedKernel &loaded, const PlanDecisions &plan,
     notes.granted = grantedOf(loaded.kernel);
     notes.accesses = isSeenToTouch(loaded.kernel) ? accesses : AccessesNote::Untouched;
   }
+  const bool isIdle =
+      accesses == AccessesNote::Derived && notes.accesses == AccessesNote::Untouched;
+  const bool neverAsk = isIdle || nothingAsks(loaded.kernel);
   for (DepId dep : loaded.kernel.deps.ids()) {
+    if (neverAsk) {
+      notes.neverAsks.push_back(dep);
+    }
     if (plan.rememberedFor(dep) < mostRemembered) {
       notes.waitsLonger.push_back(dep);
     }

@@ -10,6 +10,8 @@
 #include "Table.h"
 #include "TileWatch.h"
 
+#include "tally/Run/MayAsk.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -227,7 +229,7 @@ public:
     bool hasNeeds = !kernel.deps.empty() || subject.depsFound || subject.asked.kernel;
     for (const std::string &reason :
          {nothingToCompare(subject, hasNeeds, runs, options.tripsGiven()), subject.asked.notAsked,
-          options.inFlight == 0 ? deepener.fullText() : ""}) {
+          unaskedText(), options.inFlight == 0 ? deepener.fullText() : ""}) {
       if (all.total.verdict == Verdict::Yes && !reason.empty()) {
         all.leaveOpen(reason);
       }
@@ -255,6 +257,22 @@ private:
     answer.json = json();
     answer.json["kind"] = "outside";
     return answer;
+  }
+
+  /// Of dependences that no instance brought to bear, while others may. Beside the race check, that
+  /// one answers.
+  std::string unaskedText() const {
+    std::vector<std::string> unasked;
+    for (DepId id : runs.neverOwed()) {
+      if (!options.tripsGiven() && !options.asksBoth() && mayAsk(kernel, id)) {
+        unasked.push_back(describe(kernel, id));
+      }
+    }
+    return unasked.empty() ? ""
+                           : fmt::format("nothing wrong was seen; but {} never asked for anything, "
+                                         "and may where loops run more often: see --max-trips and "
+                                         "--trips",
+                                         neverText(unasked));
   }
 
   //===--- Exploring ------------------------------------------------------===//

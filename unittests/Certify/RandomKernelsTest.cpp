@@ -17,6 +17,8 @@
 #include "tally/Check/Explore.h"
 #include "tally/Check/Touches.h"
 #include "tally/Compile/Compile.h"
+#include "tally/Model/Values.h"
+#include "tally/Run/MayAsk.h"
 
 #include <gtest/gtest.h>
 
@@ -61,9 +63,10 @@ Counts judge(Strategy strategy, uint64_t numKernels) {
 
 /// Whether some run owes something to one of another instruction. Code of a kernel that asks for
 /// nothing is not covered.
-bool asksForSomething(const Kernel &kernel) {
+bool asksForSomething(const Kernel &kernel,
+                      std::initializer_list<fuzz::Range> ranges = {{1, 3}, {0, 4}, {4, 9}}) {
   RunsDo runs(kernel);
-  for (fuzz::Range trips : {fuzz::Range{1, 3}, fuzz::Range{0, 4}, fuzz::Range{4, 9}}) {
+  for (fuzz::Range trips : ranges) {
     for (uint64_t seed = 0; seed < 100 && runs.neverOwed().size() == kernel.deps.size(); ++seed) {
       runs.add(randomBindings(kernel, seed, trips), nullptr);
     }
@@ -89,6 +92,53 @@ TEST(RandomKernelsTest, allAreCertified) {
     EXPECT_EQ(counts.rejected, 0u) << toString(strategy);
     EXPECT_EQ(counts.notCovered, numKernels - asking) << toString(strategy);
   }
+}
+
+/// A kernel in which formulas tie trips, to values of at most 4.
+Kernel tiedKernel(uint64_t seed) {
+  RandomKernelOptions options;
+  options.engines = {2, 3};
+  options.instructions = {2, 4};
+  options.dependences = {1, 2};
+  options.maxDepth = 2;
+  options.trips = {0, 3};
+  options.formulaPercent = 80;
+  options.ifPercent = 0;
+  options.divergentPercent = 0;
+  Kernel kernel = randomKernel(seed, options);
+  for (RunValue &value : kernel.values) {
+    value.max = std::max<uint64_t>(std::min<uint64_t>(value.max.value_or(4), 4), value.min);
+  }
+  boundFormulas(kernel);
+  return kernel;
+}
+
+/// As `compile --certify` says it: nothing is certified of which no run asks for anything.
+TEST(RandomKernelsTest, tiedTripsMayAskForNothing) {
+  const uint64_t numKernels = test::numKernels(600, 2'000);
+  std::string ask, never, neverByBounds;
+  uint64_t asking = 0;
+  for (uint64_t seed = 1; seed <= numKernels; ++seed) {
+    Kernel kernel = tiedKernel(seed);
+    std::optional<CompiledKernel> compiled = compileForSeed(kernel, Strategy::PerInstruction, seed);
+    ASSERT_TRUE(compiled) << seed;
+    CertificateNotes notes;
+    for (DepId dep : kernel.deps.ids()) {
+      if (!mayAsk(kernel, dep)) {
+        notes.neverAsks.push_back(dep);
+      }
+    }
+    bool asks = asksForSomething(kernel, {{1, 3}, {0, 4}}); // within all bounds
+    asking += asks;
+    (asks ? ask : never) += writeCertificate(kernel, compiled->code, compiled->machine, notes);
+    neverByBounds += asks ? "" : writeCertificate(kernel, compiled->code, compiled->machine);
+  }
+  Counts counts = countsOf(runChecker(ask, "--batch").output);
+  EXPECT_EQ(counts.certified, asking);
+  EXPECT_EQ(counts.rejected, 0u);
+  EXPECT_EQ(countsOf(runChecker(never, "--batch").output).notCovered, numKernels - asking);
+  EXPECT_GT(countsOf(runChecker(neverByBounds, "--batch").output).certified, 0u)
+      << "bounds of single loops show all";
 }
 
 /// Mixed groups, loop counters and stepped thresholds.

@@ -16,7 +16,7 @@ from documents import (Code, If, Kernel, Loop, Machine, OPERATIONS, Wrong, check
                        items, one_of, parse, read_ids)
 from tiles import trip_bounds
 
-NOTES = ("accesses", "granted", "waits-longer")
+NOTES = ("accesses", "granted", "waits-longer", "never-asks")
 
 
 def notes_of(certificate):
@@ -289,6 +289,7 @@ class Writer(KernelWriter, CodeWriter):
         self.tables()
         self.dependences()
         self.note(notes, "waits-longer")
+        self.note(notes, "never-asks")
         self.member("semaphores", (quoted(value["name"])
                                    for value in read_ids(document["semaphores"], "semaphores", ("id", "name"))))
         self.code(document)

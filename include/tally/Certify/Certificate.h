@@ -38,6 +38,10 @@ struct CertificateNotes {
   /// Dependences whose waits remember fewer iterations than they need, as registers ran out
   /// (PlanDecisions::remembered): such code is not covered.
   std::vector<DepId> waitsLonger = {};
+
+  /// Dependences that ask for nothing in any run, which bounds of single loops may not show
+  /// (Run/MayAsk.h): if all are like that, nothing is compared.
+  std::vector<DepId> neverAsks = {};
 };
 
 /// The certificate of code that verifyCode() accepts, for the arithmetic of the machine.
