@@ -4,6 +4,7 @@
 
 #include "RegisterForms.h"
 
+#include "tally/Model/Nest.h"
 #include "tally/Run/Interpret.h"
 
 #include <fmt/format.h>
@@ -162,7 +163,9 @@ private:
       }
       runs[engine].push_back(around.back());
       if (op.kind == OpKind::LoopBegin) {
-        around.push_back(product(around.back(), most(kernel, op.loop())));
+        std::optional<uint64_t> entries = mostEntries(kernel, op.loop());
+        around.push_back(entries ? static_cast<double>(*entries)
+                                 : product(around.back(), most(kernel, op.loop())));
       }
     }
   }

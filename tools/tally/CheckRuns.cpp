@@ -2,6 +2,8 @@
 
 #include "CheckRuns.h"
 
+#include "tally/Run/MayAsk.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -202,16 +204,9 @@ void NeverDone::noteApart(const Apart &pair) {
 /// Unless the loops never run so often, other runs may have what the code does not wait for.
 void NeverDone::noteUnowed() {
   for (DepId id : runs.neverOwed()) {
-    const Dep &dep = kernel.deps[id];
     std::string name = describe(kernel, id);
     note("never_owed", name, fmt::format("{} never asked for anything", name));
-    LoopId common =
-        kernel.commonLoop(kernel.instrs[dep.producer].home, kernel.instrs[dep.consumer].home);
-    isDoubtful |= std::ranges::none_of(kernel.realLoops(common), [&](LoopId loop) {
-      int64_t distance = kernel.distanceOn(dep, loop);
-      return distance > 0 &&
-             static_cast<uint64_t>(distance) >= kernel.loops[loop].trip.most().value_or(UINT64_MAX);
-    });
+    isDoubtful |= mayAsk(kernel, id);
   }
 }
 
