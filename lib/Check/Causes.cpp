@@ -90,12 +90,6 @@ void fold(const Kernel &kernel, RaceReport &first, std::span<RaceReport *const> 
   }
 }
 
-/// A run that brought nothing new, in which a change must make nothing worse either.
-struct OtherRun {
-  const Bindings *choice;
-  const RaceResult *result; ///< of the code as it was given
-};
-
 /// Who is stuck by the same report now: places in the code as it is, with the mends found so far.
 std::vector<StuckWait> stuckIn(const std::vector<Outcome> &now, const RaceReport &report) {
   for (const Outcome &outcome : now) {
@@ -110,8 +104,8 @@ std::vector<StuckWait> stuckIn(const std::vector<Outcome> &now, const RaceReport
 /// Asks the check about changed code, in brief, and counts the steps that this takes.
 class Trials {
 public:
-  Trials(const Kernel &kernel, std::span<const Bindings> choices, std::span<const OtherRun> others,
-         const CauseOptions &options)
+  Trials(const Kernel &kernel, std::span<const Bindings> choices,
+         std::span<const Bindings *const> others, const CauseOptions &options)
       : kernel(kernel), choices(choices), others(others), options(options), brief(options.race) {
     brief.isBrief = true;
     brief.schedules = 1;
@@ -133,10 +127,11 @@ public:
     return true;
   }
 
-  /// Whether a change takes a report of one run away, and makes nothing worse than
-  /// `before`. `after` is then what the check says with it.
-  bool helps(const Code &code, const Machine &machine, uint32_t run, const RaceReport &report,
-             const std::vector<Outcome> &before, std::vector<Outcome> &after) {
+  /// Whether a change of the current code takes a report of one run away, and makes nothing worse
+  /// than `before`. `after` is then what the check says with it.
+  bool helps(const Code &current, const Code &code, const Machine &machine, uint32_t run,
+             const RaceReport &report, const std::vector<Outcome> &before,
+             std::vector<Outcome> &after) {
     const std::string key = keyOf(report);
     const std::vector<StuckWait> stuck = stuckIn(before, report);
     after.assign(choices.size(), {});
@@ -152,8 +147,9 @@ public:
         return false;
       }
     }
-    return std::ranges::all_of(
-        others, [&](const OtherRun &other) { return isHarmless(code, machine, other); });
+    return std::ranges::all_of(others, [&](const Bindings *choice) {
+      return isHarmless(current, code, machine, *choice, key);
+    });
   }
 
 private:
@@ -172,17 +168,18 @@ private:
     return outcome;
   }
 
-  /// Whether the check says no more of a run than it said of the code as it was given.
-  bool isHarmless(const Code &code, const Machine &machine, const OtherRun &run) {
+  /// Whether the report is gone from another run, too, and the check says no more of that run than
+  /// of the code as it is. What that was is asked again: the caller may have kept each report for
+  /// its first run alone.
+  bool isHarmless(const Code &current, const Code &code, const Machine &machine,
+                  const Bindings &choice, const std::string &key) {
     if (isSet(options.race.stop) || steps >= 2 * options.maxSteps) {
       return false;
     }
-    std::set<std::string> known;
-    for (const RaceReport &report : run.result->reports) {
-      known.insert(keyOf(report));
-    }
-    Outcome after = outcomeOf(code, machine, *run.choice);
-    return after.isDecided && std::ranges::includes(known, std::views::keys(after.reports));
+    Outcome after = outcomeOf(code, machine, choice);
+    return after.isDecided &&
+           (after.reports.empty() ||
+            (!after.reports.contains(key) && isBetter(after, outcomeOf(current, machine, choice))));
   }
 
   /// Whether an engine that waited in vain still does, perhaps for another reason.
@@ -200,7 +197,7 @@ private:
 
   const Kernel &kernel;
   std::span<const Bindings> choices;
-  std::span<const OtherRun> others;
+  std::span<const Bindings *const> others;
   const CauseOptions &options;
   RaceOptions brief;
   uint64_t steps = 0;
@@ -210,7 +207,7 @@ class CauseFinder {
 public:
   CauseFinder(const Kernel &kernel, const Code &code, const Machine &machine,
               std::span<const Bindings> choices, std::span<RaceResult> results,
-              std::span<const OtherRun> others, const CauseOptions &options)
+              std::span<const Bindings *const> others, const CauseOptions &options)
       : kernel(kernel), current(code), machine(machine), choices(choices), results(results),
         options(options), trials(kernel, choices, others, options) {}
 
@@ -397,7 +394,7 @@ private:
       bool mayTry = tries < options.maxTries && trials.mayGoOn() && isCode(proposal.code);
       ++tries;
       if (!mayTry ||
-          !trials.helps(proposal.code, machine, first.run, *first.report, before, after)) {
+          !trials.helps(current, proposal.code, machine, first.run, *first.report, before, after)) {
         return false;
       }
       size_t numLeft =
@@ -502,10 +499,10 @@ CausesFound findCauses(const Kernel &kernel, const Code &code, const Machine &ma
     someChoices.push_back(choices[i]);
     some.push_back(std::move(results[i]));
   }
-  std::vector<OtherRun> others;
+  std::vector<const Bindings *> others;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!std::ranges::binary_search(looked, i)) {
-      others.push_back({&choices[i], &results[i]});
+      others.push_back(&choices[i]);
     }
   }
   CausesFound found = CauseFinder(kernel, code, machine, someChoices, some, others, options).run();
