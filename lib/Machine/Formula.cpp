@@ -57,18 +57,21 @@ class Evaluator {
 public:
   Evaluator(std::string_view text, const Lookup &lookup) : rest(text), lookup(lookup) {}
 
-  std::optional<double> run(std::string &message) {
+  /// Means nothing if there is an error.
+  double run() {
+    if (rest.size() > maxFormula) {
+      return fail(
+          fmt::format("it has {} characters, and at most {} are allowed", rest.size(), maxFormula));
+    }
     double value = sum();
     skipSpaces(rest);
     if (error.empty() && !rest.empty()) {
       error = fmt::format("'{}' is left over", rest);
     }
-    if (error.empty() && !std::isfinite(value)) {
-      error = "it divides by zero";
-    }
-    message = error;
-    return error.empty() ? std::optional(value) : std::nullopt;
+    return value;
   }
+
+  std::string error; ///< empty: none
 
 private:
   /// Deeper formulas are refused before the stack ends.
@@ -85,8 +88,13 @@ private:
 
   void expect(char c) {
     if (!accept(c)) {
-      fail(fmt::format("'{}' is missing", c));
+      missing(fmt::format("'{}'", c));
     }
+  }
+
+  double missing(std::string_view what) {
+    return fail(rest.empty() ? fmt::format("{} is missing at its end", what)
+                             : fmt::format("{} is missing before '{}'", what, rest));
   }
 
   /// Only the first mistake is kept: the others follow from it.
@@ -131,7 +139,7 @@ private:
     }
     std::string_view name = takeName(rest);
     if (name.empty()) {
-      return fail(rest.empty() ? "it ends too early" : fmt::format("'{}' is no number", rest));
+      return missing("a number, a name or '('");
     }
     if (name == "min" || name == "max") {
       expect('(');
@@ -160,20 +168,25 @@ private:
 
   std::string_view rest;
   const Lookup &lookup;
-  std::string error;
   int nesting = 0;
 };
 
 } // namespace
 
+std::string noFormula(std::string_view text) {
+  Lookup any = [](std::string_view) { return 1; };
+  Evaluator evaluator(text, any);
+  evaluator.run();
+  return evaluator.error.empty() ? ""
+                                 : fmt::format("'{}' is no formula: {}", text, evaluator.error);
+}
+
 std::optional<double> evaluateFormula(std::string_view text, const Lookup &lookup,
                                       std::string &error) {
-  if (text.size() > maxFormula) {
-    error =
-        fmt::format("it has {} characters, and at most {} are allowed", text.size(), maxFormula);
-    return std::nullopt;
-  }
-  return Evaluator(text, lookup).run(error);
+  Evaluator evaluator(text, lookup);
+  double value = evaluator.run();
+  error = evaluator.error.empty() && !std::isfinite(value) ? "it divides by zero" : evaluator.error;
+  return error.empty() ? std::optional(value) : std::nullopt;
 }
 
 } // namespace tally::machines

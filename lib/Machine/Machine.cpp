@@ -275,9 +275,8 @@ bool MachineReader::parameterForm(const JsonAt &at, std::span<const std::string_
   }
   size_t errorsBefore = at.numErrors();
   JsonAt value = *at.find("value");
-  if (value.isString() && value.string().size() > maxFormula) {
-    value.error(fmt::format("formula of {} characters; at most {} are allowed",
-                            value.string().size(), maxFormula));
+  if (value.isString()) {
+    value.string(); // reports that it is empty
   }
   bool isLegal = value.isNumber() || value.isString();
   if (value.isArray() || value.isObject()) {
@@ -290,7 +289,8 @@ bool MachineReader::parameterForm(const JsonAt &at, std::span<const std::string_
   return at.numErrors() == errorsBefore;
 }
 
-/// Members come in the order of their names. Curves and lists are for people.
+/// Members come in the order of their names. Curves and lists are for people. Only numbers that
+/// formulas alone read may be negative.
 void MachineReader::keep(std::string_view name, const JsonAt &at) {
   Parameter parameter;
   parameter.name = name;
@@ -300,8 +300,14 @@ void MachineReader::keep(std::string_view name, const JsonAt &at) {
   JsonAt value = *at.find("value");
   if (value.isNumber()) {
     parameter.number = value.real();
+    if (parameter.number < 0 && !unitsOf(name).empty()) {
+      value.error(fmt::format("expected a number of at least 0, found {}", parameter.number));
+    }
   } else if (value.isString()) {
     parameter.formula = value.string();
+    if (std::string problem = noFormula(parameter.formula); !problem.empty()) {
+      value.error(problem);
+    }
   } else {
     return;
   }

@@ -111,7 +111,8 @@ std::string setParameter(Machine &machine, std::string_view assignment) {
       rest.empty() || rest == parameter.unit || (own && given && own->quantity == given->quantity);
   if (!parameter.formula.empty() && !(number && fits)) {
     parameter.formula = formula;
-    return formula.empty() ? fmt::format("'{}' needs a formula or a number", name) : "";
+    return formula.empty() ? fmt::format("'{}' needs a formula or a number", name)
+                           : noFormula(formula);
   }
   if (!number || !fits) {
     return fmt::format("'{}' is no value of '{}', which is a number of {}",
@@ -332,7 +333,7 @@ std::string nestingText(const Machine &machine, const Parameter &parameter) {
       return fmt::format("formulas name one another in a circle: {}", fmt::join(way, " -> "));
     }
   }
-  return fmt::format("{} = {}: '{}' is a formula itself; a formula names numbers and sizes",
+  return fmt::format("{} = '{}': '{}' is a formula itself; a formula names numbers and sizes",
                      parameter.name, parameter.formula, named);
 }
 
@@ -404,7 +405,7 @@ private:
     if (isNested) {
       fail(nestingText(machine, parameter));
     } else if (!result) {
-      fail(fmt::format("{} = {}: {}", parameter.name, parameter.formula, error));
+      fail(fmt::format("{} = '{}': {}", parameter.name, parameter.formula, error));
     }
     return result.value_or(0);
   }

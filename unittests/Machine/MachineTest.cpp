@@ -222,6 +222,28 @@ TEST(MachineTest, parametersAreRead) {
             "this machine are 'act'; did you mean 'act'?\n");
 }
 
+/// What can be no price is refused where it stands.
+TEST(MachineTest, parametersCanBePrices) {
+  auto parameter = [](const std::string &name, const std::string &value) {
+    return errorsOf("PARAMETERS",
+                    R"(, "parameters": {")" + name + R"(": {"value": )" + value +
+                        R"(, "unit": "ns", "source": "s", "confidence": "measured"}, )" +
+                        R"("cost.copy": {"value": "9 - n.extra", "unit": "ns", "source": "s", )" +
+                        R"("confidence": "measured"}})");
+  };
+  EXPECT_EQ(parameter("cost.add", R"x("((n + 1)")x"),
+            "m.json:12:42: error: at 'parameters.cost.add.value': '((n + 1)' is no formula: ')' is "
+            "missing at its end\n");
+  EXPECT_EQ(parameter("issue.add", "\"-5\""),
+            "m.json:12:43: error: at 'parameters.issue.add.value': '-5' is no formula: a number, a "
+            "name or '(' is missing before '-5'\n");
+  EXPECT_EQ(parameter("sem.wake", "-0.5"),
+            "m.json:12:42: error: at 'parameters.sem.wake.value': expected a number of at least 0, "
+            "found -0.5\n");
+  EXPECT_EQ(parameter("sem.wake", "0"), "");
+  EXPECT_EQ(parameter("n.extra", "-5"), ""); // only a formula reads it
+}
+
 TEST(MachineTest, syntaxErrorsHavePlaces) {
   MachineResult result = parseMachine("{\n\n  3}", "m.json");
   EXPECT_FALSE(result.machine);
