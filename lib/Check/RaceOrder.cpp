@@ -129,39 +129,45 @@ private:
       return fmt::format("'{}' raises no semaphore that '{}' could wait for; let it raise one",
                          kernel.nameOf(producer.instr), name);
     }
-    if (isReset(raised)) {
-      return fmt::format("'{}' has to wait until {} has raised '{}'; it waits for {}", name,
-                         nameOf(producer), sema(raised), waitsText(raised));
-    }
     uint64_t value = valueAfter(queue, number, raised);
-    return waitsFor(raised, value) ? othersNote(raised, value)
-                                   : fmt::format("'{}' has to wait for '{}' >= {}; it waits for {}",
-                                                 name, sema(raised), value, waitsText(raised));
+    uint32_t asked = askedOf(raised);
+    if (!isReset(raised) && asked >= value) {
+      return othersNote(raised, asked);
+    }
+    bool isNumber = !isReset(raised) && whoElse(raised, queue).empty();
+    std::string what =
+        isNumber ? fmt::format("for '{}' >= {}", sema(raised), value)
+                 : fmt::format("until {} has raised '{}'", nameOf(producer), sema(raised));
+    return fmt::format("'{}' has to wait {}; it waits for {}", name, what, waitsText(raised));
   }
 
-  /// Whether the consumer waits for the value that the producer alone would bring about.
-  bool waitsFor(SemaId raised, uint64_t value) const {
-    std::vector<WaitAt> waits = waitsBefore(kernel.engineOf(consumer.instr), placeOf(consumer));
-    return std::ranges::any_of(waits, [&](const WaitAt &wait) {
-      return wait.op->wait == raised && wait.threshold >= value &&
-             wait.threshold < subject.machine.counterLimit();
-    });
+  /// The most that the consumer waits for the semaphore to come to; 0: nothing that it can hold.
+  uint32_t askedOf(SemaId raised) const {
+    uint32_t most = 0;
+    for (const WaitAt &wait : waitsBefore(kernel.engineOf(consumer.instr), placeOf(consumer))) {
+      bool isAsked = wait.op->wait == raised && wait.threshold < subject.machine.counterLimit();
+      most = isAsked ? std::max(most, wait.threshold) : most;
+    }
+    return most;
   }
 
-  /// The value is right, but does not say who brought it about.
-  std::string othersNote(SemaId raised, uint64_t value) const {
+  /// It is at least what the producer alone would bring about, but does not say who did.
+  std::string othersNote(SemaId raised, uint32_t value) const {
     QueueId queue = queueOf(producer.instr);
-    std::string_view name = kernel.nameOf(queue);
-    return system.isSplit(queue)
-               ? fmt::format("'{}' waits for '{}' >= {}, but that may come from parts of later "
-                             "instructions of '{}', which completes in parts: wait for all that "
-                             "are in flight, or use semaphores in turn",
-                             kernel.nameOf(consumer.instr), sema(raised), value, name)
-               : fmt::format("'{}' waits for '{}' >= {}, but {}", kernel.nameOf(consumer.instr),
-                             sema(raised), value, whoElse(raised, queue));
+    std::string parts = fmt::format("that may come from parts of later instructions of '{}', which "
+                                    "completes in parts: wait for all that are in flight, or use "
+                                    "semaphores in turn",
+                                    kernel.nameOf(queue));
+    std::string others = whoElse(raised, queue);
+    return fmt::format("'{}' waits for '{}' >= {}, but {}", kernel.nameOf(consumer.instr),
+                       sema(raised), value,
+                       system.isSplit(queue) ? parts
+                       : others.empty()      ? "it may be raised by something else, too"
+                                             : others);
   }
 
-  /// What raises it beside runs of the queue: runs of other queues, or a `signal` in some code.
+  /// What raises it beside runs of the queue: runs of other queues, or a `signal` in some code. No
+  /// number then stands for a run. Empty if nothing does.
   std::string whoElse(SemaId raised, QueueId queue) const {
     std::string signals;
     for (EngineId engine : kernel.engines.ids()) {
@@ -179,7 +185,7 @@ private:
         }
       }
     }
-    return signals.empty() ? "it may be raised by something else, too" : signals;
+    return signals;
   }
 
   /// `'s' >= 1`, or how its register came to be wrong.

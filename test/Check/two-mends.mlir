@@ -3,6 +3,7 @@
 //
 // RUN: not tally check %s --race 2>&1 | FileCheck %s
 // CHECK: error: race: nothing makes 'load' (i = 4), which writes X[0, 0:64], wait for 'useb' (i = 0), which reads it
+// CHECK: note: 'load' waits for 'freeb' >= 5, but a signal in the code of 'b' raises it, too, and may be what the wait has counted
 // CHECK: note: mend: let 'load' on 'ld' wait for 'freeb' >= "t" + 1, 1 more than now;
 // CHECK-SAME: nor the race of 'load' and 'load'
 // CHECK: error: race: nothing makes 'load' (i = 7), which writes X[3, 0:64], wait for 'usea' (i = 3), which reads it
