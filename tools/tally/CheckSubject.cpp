@@ -67,8 +67,7 @@ private:
     }
     loaded.code = forgetReasons(std::move(*code->code));
     bool isManual = loaded.code->strategy == Strategy::Manual;
-    return (isManual ? noneAreFound(loaded.kernel) : session.findDeps(loaded)) &&
-           addWritten(loaded);
+    return (isManual || session.findDeps(loaded)) && addWritten(loaded, !isManual);
   }
 
   /// What compiling settles for the machine of the code is settled for the given kernel, too.
@@ -104,15 +103,7 @@ private:
   bool addOne(LoadedKernel &loaded) {
     bool keep = loaded.code && (!options.common.strategyGiven ||
                                 options.common.strategy == toString(Strategy::Manual));
-    return keep ? noneAreFound(loaded.kernel) && addWritten(loaded) : addCompiled(loaded);
-  }
-
-  /// Written code is held to what is written, and to all that accesses ask for.
-  bool noneAreFound(const Kernel &kernel) const {
-    if (options.common.keepImplied) {
-      session.warnIdle(kernel, "--keep-implied", "its code is kept as it is written");
-    }
-    return true;
+    return keep ? addWritten(loaded, /*areFound=*/false) : addCompiled(loaded);
   }
 
   bool addCompiled(LoadedKernel &loaded) {
@@ -126,7 +117,21 @@ private:
     return compiled.has_value();
   }
 
-  bool addWritten(LoadedKernel &loaded) {
+  /// Whether an option that says how code is made changes nothing about code that is there. It
+  /// may say which dependences the code is held to; `areFound`: some were looked for.
+  bool isIdle(const Kernel &kernel, std::string_view option, bool areFound) const {
+    if (option == "--deps=written") {
+      bool isHeld = options.asksWritten && !kernel.accesses.empty();
+      return !isHeld && !(areFound && asksForDeps(kernel));
+    }
+    if (option == "--keep-implied") {
+      return !areFound; // else the search has said so
+    }
+    return !option.starts_with("--overflow"); // what its strategy promises depends on it
+  }
+
+  /// Held to what is written or found, and to all that accesses ask for.
+  bool addWritten(LoadedKernel &loaded, bool areFound) {
     Request request = options.common.request();
     request.strategy = Strategy::Manual;
     std::optional<Compiled> compiled = session.compile(loaded.kernel, request, &*loaded.code);
@@ -134,7 +139,7 @@ private:
       return false;
     }
     for (const std::string &option : compileFlags(options.common)) {
-      if (!option.starts_with("--overflow")) { // what its strategy promises depends on it
+      if (isIdle(loaded.kernel, option, areFound)) {
         session.warnIdle(loaded.kernel, option, "its code is kept as it is written");
       }
     }
