@@ -27,7 +27,8 @@ private:
 
   Request certifiable(Request options) const;
   Exit certifyAll(Session &session, const std::vector<LoadedKernel> &kernels,
-                  const std::vector<PlanDecisions> &plans) const;
+                  const std::vector<PlanDecisions> &plans,
+                  const std::vector<std::string> &differences) const;
   std::string resultText(Session &session, const std::vector<LoadedKernel> &kernels) const;
 };
 
@@ -65,28 +66,18 @@ std::string codeOf(const LoadedKernel &loaded, const Request &options, const Mac
   return codeOf(loaded, options, machine, ignored);
 }
 
-/// What can be certified may be written where no code is without being asked to be certifiable.
-void remarkOnlyHere(Session &session, const LoadedKernel &loaded, const Diagnostics &refused) {
-  Diagnostics diagnostics;
-  diagnostics.remark(loaded.kernel.where,
-                     "without --certify, no code is written: " + refused.reason() +
-                         "; here, counters are assumed to fit (--overflow=assume), which the "
-                         "verdict names");
-  session.report(loaded.kernel, diagnostics);
-}
-
-/// What can be certified may be other code than what is asked for; says that, and why.
-void remarkDifference(Session &session, const LoadedKernel &loaded, const Request &asked,
-                      const Request &certified) {
-  const Machine &machine = session.machine();
+/// What can be certified may be other code than what is asked for, or there may be none without
+/// asking for that: says so, and why. Empty if it is the same code.
+std::string differenceText(const LoadedKernel &loaded, const Request &asked,
+                           const Request &certified, const Machine &machine) {
   Diagnostics refused;
   std::string code = codeOf(loaded, asked, machine, refused);
   if (code.empty()) {
-    remarkOnlyHere(session, loaded, refused);
-    return;
+    return "without --certify, no code is written: " + refused.reason() +
+           "; here, counters are assumed to fit (--overflow=assume), which the verdict names";
   }
   if (code == codeOf(loaded, certified, machine)) {
-    return;
+    return {};
   }
   Request otherTrips = asked;
   otherTrips.constantTrips = certified.constantTrips;
@@ -103,10 +94,28 @@ void remarkDifference(Session &session, const LoadedKernel &loaded, const Reques
     why += "; it knows no resets, so counters are assumed to fit (--overflow=assume), which the "
            "verdict names";
   }
-  Diagnostics diagnostics;
-  diagnostics.remark(loaded.kernel.where,
-                     "this is not the code that is written without --certify" + why);
-  session.report(loaded.kernel, diagnostics);
+  return "this is not the code that is written without --certify" + why;
+}
+
+std::vector<std::string> differencesOf(const std::vector<LoadedKernel> &kernels,
+                                       const Request &asked, const Request &certified,
+                                       const Machine &machine) {
+  std::vector<std::string> texts;
+  for (const LoadedKernel &loaded : kernels) {
+    texts.push_back(differenceText(loaded, asked, certified, machine));
+  }
+  return texts;
+}
+
+void remarkDifferences(Session &session, const std::vector<LoadedKernel> &kernels,
+                       const std::vector<std::string> &differences) {
+  for (size_t i = 0; i < differences.size(); ++i) {
+    if (!differences[i].empty()) {
+      Diagnostics diagnostics;
+      diagnostics.remark(kernels[i].kernel.where, differences[i]);
+      session.report(kernels[i].kernel, diagnostics);
+    }
+  }
 }
 
 std::string listings(const std::vector<LoadedKernel> &kernels, const ListingOptions &options) {
@@ -150,7 +159,8 @@ Request CompileCommand::certifiable(Request options) const {
 
 /// What is missing among the dependences makes the code wrong whatever the checker says.
 Exit CompileCommand::certifyAll(Session &session, const std::vector<LoadedKernel> &kernels,
-                                const std::vector<PlanDecisions> &plans) const {
+                                const std::vector<PlanDecisions> &plans,
+                                const std::vector<std::string> &differences) const {
   std::vector<AccessesNote> accesses;
   bool isMissing = false;
   for (const LoadedKernel &loaded : kernels) {
@@ -158,9 +168,12 @@ Exit CompileCommand::certifyAll(Session &session, const std::vector<LoadedKernel
     isMissing |= !note;
     accesses.push_back(note.value_or(AccessesNote::Ignored));
   }
-  return isMissing ? Exit::No
-                   : certify(kernels, plans, accesses, session.machine(),
-                             certificate == "-" ? "" : certificate);
+  if (isMissing) {
+    return Exit::No;
+  }
+  remarkDifferences(session, kernels, differences); // of code, which there is now
+  return certify(kernels, plans, accesses, session.machine(),
+                 certificate == "-" ? "" : certificate);
 }
 
 int CompileCommand::run() const {
@@ -170,13 +183,12 @@ int CompileCommand::run() const {
   std::vector<LoadedKernel> kernels = session.loadWithDeps();
   Request asked = common.request();
   Request options = asksToCertify() ? certifiable(asked) : asked;
-  for (const LoadedKernel &loaded : kernels) {
-    if (asksToCertify()) {
-      remarkDifference(session, loaded, asked, options);
-    }
+  std::vector<std::string> differences;
+  if (asksToCertify()) {
+    differences = differencesOf(kernels, asked, options, session.machine());
   }
   std::vector<PlanDecisions> plans = compileAll(session, kernels, options);
-  Exit verdict = asksToCertify() ? certifyAll(session, kernels, plans) : Exit::Yes;
+  Exit verdict = asksToCertify() ? certifyAll(session, kernels, plans, differences) : Exit::Yes;
   if (verdict == Exit::No) {
     return verdict; // code that is known to be wrong is not written
   }
