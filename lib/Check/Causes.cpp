@@ -208,7 +208,7 @@ public:
   CauseFinder(const Kernel &kernel, const Code &code, const Machine &machine,
               std::span<const Bindings> choices, std::span<RaceResult> results,
               std::span<const Bindings *const> others, const CauseOptions &options)
-      : kernel(kernel), current(code), machine(machine), choices(choices), results(results),
+      : kernel(kernel), current{code, {}}, machine(machine), choices(choices), results(results),
         options(options), trials(kernel, choices, others, options) {}
 
   CausesFound run() {
@@ -457,7 +457,7 @@ private:
   }
 
   const Kernel &kernel;
-  Code current;
+  MendedCode current;
   Machine machine;
   std::span<const Bindings> choices;
   std::span<RaceResult> results;

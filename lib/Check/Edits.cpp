@@ -61,6 +61,64 @@ std::vector<uint32_t> Edits::amountsRaised(SemaId sema) const {
   return amounts;
 }
 
+//===----------------------------------------------------------------------===//
+// What mends make
+//===----------------------------------------------------------------------===//
+
+/// A name that nothing in the code has: `count`, `count2`, ...
+template <typename IsTaken> static std::string freshName(std::string_view base, IsTaken isTaken) {
+  std::string name(base);
+  for (int i = 2; isTaken(name); ++i) {
+    name = fmt::format("{}{}", base, i);
+  }
+  return name;
+}
+
+RegId addRegister(MendedCode &program, EngineId engine, std::string_view base,
+                  std::string meaning) {
+  std::string name = freshName(base, [&](const std::string &tried) {
+    return std::ranges::any_of(program.engines, [&](const EngineProgram &other) {
+      return std::ranges::count(other.registers, tried, &Register::name) != 0;
+    });
+  });
+  program.made.push_back({fmt::format("\"{}\"", name), std::move(meaning)});
+  return program.engines[engine].registers.push({std::move(name), ""});
+}
+
+SemaId addSemaphore(MendedCode &program, const std::string &base) {
+  std::string name = freshName(base, [&](const std::string &tried) {
+    return std::ranges::count(program.semaphores, tried, &Semaphore::name) != 0;
+  });
+  program.made.push_back({fmt::format("'{}'", name), "is the semaphore of another mend"});
+  return program.semaphores.push({std::move(name)});
+}
+
+bool Edits::isGiven(EngineId engine, RegId reg) const {
+  std::string quoted = fmt::format("\"{}\"", code.engines[engine].registers[reg].name);
+  return std::ranges::count(code.made, quoted, &Made::quoted) == 0;
+}
+
+bool Edits::propose(std::string kind, std::string text, MendedCode program) const {
+  return tryMend({{std::move(kind), withMade(std::move(text), program)}, std::move(program)});
+}
+
+/// What one means may name those that were made before it. A new semaphore is introduced where it
+/// is named.
+std::string Edits::withMade(std::string text, const MendedCode &program) const {
+  for (size_t i = program.made.size(); i-- > 0;) {
+    const Made &made = program.made[i];
+    bool isIntroduced = i >= code.made.size() && made.quoted.starts_with('\'');
+    if (!isIntroduced && text.find(made.quoted) != std::string::npos) {
+      text += fmt::format(", where {} {}", made.quoted, made.meaning);
+    }
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Naming
+//===----------------------------------------------------------------------===//
+
 std::string Edits::waiterText(const EngineProgram &program, uint32_t at) const {
   std::string_view engine = kernel.nameOf(program.engine);
   InstrId instr = instrAfter(program.ops, at);

@@ -46,14 +46,13 @@ public:
   /// By how much a semaphore is raised, each amount once.
   std::vector<uint32_t> amountsRaised(SemaId sema) const;
 
-  bool propose(std::string kind, std::string text, Code program) const {
-    return tryMend({{std::move(kind), std::move(text)}, std::move(program)});
-  }
+  /// Explains what the text names and the code that was given does not have.
+  bool propose(std::string kind, std::string text, MendedCode program) const;
 
   /// The code with a change of one engine.
   template <typename Edit>
   bool change(std::string kind, EngineId engine, Edit edit, std::string text) const {
-    Code program = code;
+    MendedCode program = code;
     edit(program.engines[engine]);
     return propose(std::move(kind), std::move(text), std::move(program));
   }
@@ -61,6 +60,9 @@ public:
   static void insert(EngineProgram &program, uint32_t at, const std::vector<Op> &ops) {
     program.ops.insert(program.ops.begin() + at, ops.begin(), ops.end());
   }
+
+  /// Whether a register is one of the code that was given: no mend made it.
+  bool isGiven(EngineId engine, RegId reg) const;
 
   //===--- Naming ---------------------------------------------------------===//
 
@@ -76,12 +78,19 @@ public:
 
   const MendSubject &subject;
   const Kernel &kernel;
-  const Code &code;
+  const MendedCode &code;
   const IdVector<SemaId, bool> isWaitedFor;
 
 private:
+  std::string withMade(std::string text, const MendedCode &program) const;
+
   const TryMend &tryMend;
 };
+
+/// A register for a mend; `meaning` follows its name: `counts the runs of 'load' from 1`.
+RegId addRegister(MendedCode &program, EngineId engine, std::string_view base, std::string meaning);
+
+SemaId addSemaphore(MendedCode &program, const std::string &base);
 
 /// `3 * "r0" - 1`
 std::string formulaText(const EngineProgram &program, const Formula &formula);

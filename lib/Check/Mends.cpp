@@ -92,7 +92,8 @@ bool giveLess(const Edits &edits, EngineId engine, uint32_t at) {
 /// A number that is added to a register, or multiplied with it, may be off by one.
 bool recount(const Edits &edits, EngineId engine, uint32_t at) {
   const Op &op = edits.opsOf(engine)[at];
-  bool isCount = op.kind == OpKind::Alu && op.a.isRegister && !op.b.isRegister &&
+  bool isCount = op.kind == OpKind::Alu && edits.isGiven(engine, op.dst) && op.a.isRegister &&
+                 !op.b.isRegister &&
                  (op.alu == AluOp::Add || op.alu == AluOp::Sub || op.alu == AluOp::Mul);
   return isCount &&
          std::ranges::any_of(std::array{op.b.value + 1, op.b.value - 1}, [&](uint32_t by) {
@@ -228,15 +229,16 @@ private:
   /// A semaphore for the producer alone: it raises it, or its engine does after a drain.
   bool raiseNew(InstrId producer, InstrId consumer) {
     EngineId engine = kernel.engineOf(producer);
-    std::string sema = fmt::format("{}.done", kernel.nameOf(producer));
+    MendedCode itself = code, drained = code;
+    std::string done = fmt::format("{}.done", kernel.nameOf(producer));
+    SemaId id = addSemaphore(itself, done);
+    addSemaphore(drained, done);
+    std::string_view sema = edits.name(itself, id);
     std::string who = fmt::format("let '{}' on '{}' raise a new semaphore '{}', and ",
                                   kernel.nameOf(producer), kernel.nameOf(engine), sema);
     std::string after =
         fmt::format("let '{}' drain after '{}' and raise a new semaphore '{}', and ",
                     kernel.nameOf(engine), kernel.nameOf(producer), sema);
-    Code itself = code, drained = code;
-    SemaId id = itself.semaphores.push({sema});
-    drained.semaphores.push({sema});
     bool isFree = true;
     std::vector<uint32_t> places = edits.issuesOf(code, producer);
     for (auto at = places.rbegin(); at != places.rend(); ++at) {
@@ -251,7 +253,7 @@ private:
            waitForNew(drained, producer, consumer, id, after);
   }
 
-  bool waitForNew(const Code &program, InstrId producer, InstrId consumer, SemaId sema,
+  bool waitForNew(const MendedCode &program, InstrId producer, InstrId consumer, SemaId sema,
                   const std::string &before) {
     return std::ranges::any_of(edits.issuesOf(program, consumer), [&](uint32_t at) {
       return waitFor(edits, program, {producer, consumer, at, sema}, before);
@@ -463,7 +465,7 @@ private:
   const Edits edits;
   const MendSubject &subject;
   const Kernel &kernel;
-  const Code &code;
+  const MendedCode &code;
   std::vector<std::unique_ptr<RaceSubject>> made;
   std::map<std::pair<InstrId, InstrId>, bool> asked;
 };

@@ -35,10 +35,21 @@
 
 namespace tally::check {
 
+/// A register or semaphore that a mend made.
+struct Made {
+  std::string quoted;  ///< `"count"`; no other of the code has this name
+  std::string meaning; ///< follows it: `counts the runs of 'load' from 1`
+};
+
+/// Code with the mends so far.
+struct MendedCode : Code {
+  std::vector<Made> made;
+};
+
 /// A change, and the code with it.
 struct Proposal {
   Mend mend;
-  Code code;
+  MendedCode code;
 };
 
 /// Whether a proposal helps, so that no other is needed.
@@ -47,7 +58,7 @@ using TryMend = std::function<bool(Proposal)>;
 /// What the changes are proposed for.
 struct MendSubject {
   const Kernel &kernel;
-  const Code &code;
+  const MendedCode &code;
   const Machine &machine;
   std::span<const Bindings> choices; ///< of trips; thresholds are fitted to all of them
   ImplOptions options;

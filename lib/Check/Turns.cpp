@@ -123,6 +123,14 @@ private:
     return std::exp2(20.0 / deepest);
   }
 
+  /// Whether its trips, or those of a loop around it, follow from something else.
+  static bool isTied(const Kernel &kernel, LoopId loop) {
+    while (loop != rootLoop && kernel.loops[loop].trip.kind != Trip::Kind::Formula) {
+      loop = kernel.loops[loop].parent;
+    }
+    return loop != rootLoop;
+  }
+
   double most(const Kernel &kernel, LoopId loop) const {
     std::optional<uint64_t> count = kernel.loops[loop].trip.most();
     return count ? static_cast<double>(*count) : unbounded;
@@ -163,7 +171,8 @@ private:
       }
       runs[engine].push_back(around.back());
       if (op.kind == OpKind::LoopBegin) {
-        std::optional<uint64_t> entries = mostEntries(kernel, op.loop());
+        std::optional<uint64_t> entries =
+            isTied(kernel, op.loop()) ? mostEntries(kernel, op.loop()) : std::nullopt;
         around.push_back(entries ? static_cast<double>(*entries)
                                  : product(around.back(), most(kernel, op.loop())));
       }

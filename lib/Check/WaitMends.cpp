@@ -61,12 +61,10 @@ std::optional<Formula> fit(const std::vector<Sample> &samples, RegId reg) {
   return fits ? std::optional(formula) : std::nullopt;
 }
 
-RegId addRegister(EngineProgram &engine, std::string name) {
-  return engine.registers.push({std::move(name), ""});
-}
-
-std::string freshRegister(const EngineProgram &program) {
-  return fmt::format("mend{}", program.registers.size());
+/// For a threshold that is worked out before its wait.
+RegId addThreshold(MendedCode &program, EngineId engine, const Formula &formula) {
+  return addRegister(program, engine, "mend",
+                     "is " + formulaText(program.engines[engine], formula));
 }
 
 Op sum(RegId into, Operand a, int64_t by) {
@@ -80,7 +78,7 @@ public:
       : edits(edits), subject(edits.subject), kernel(edits.kernel) {}
 
   /// Tries thresholds; `before` tells of changes that `program` has already.
-  bool waitFor(const Code &program, WantedWait wanted, const std::string &before) const {
+  bool waitFor(const MendedCode &program, WantedWait wanted, const std::string &before) const {
     const EngineProgram &engine = program.engines[kernel.engineOf(wanted.consumer)];
     for (uint32_t wait : waitsBefore(engine.ops, wanted.at)) {
       bool isOn = engine.ops[wait].wait == wanted.sema;
@@ -185,18 +183,19 @@ private:
   }
 
   /// Lets the consumer wait by a formula.
-  bool setWait(const Code &from, const WantedWait &wanted, const std::vector<Counter> &counters,
-               Formula formula, const std::string &before) const {
+  bool setWait(const MendedCode &from, const WantedWait &wanted,
+               const std::vector<Counter> &counters, Formula formula,
+               const std::string &before) const {
     EngineId engine = kernel.engineOf(wanted.consumer);
     const EngineProgram &old = from.engines[engine];
-    Code program = from;
+    MendedCode program = from;
     EngineProgram &ops = program.engines[engine];
     uint32_t wait = wanted.waitOrIssue();
-    std::string counter = count(ops, wait, counters, formula.reg);
-    Operand threshold = addFormula(ops, wait, formula);
+    count(program, engine, wait, counters, formula.reg);
+    Operand threshold = addFormula(program, engine, wait, formula);
     std::string text = fmt::format(
-        "{}let {} wait for '{}' >= {}{}{}", before, edits.waiterText(old, wanted.waitOrIssue()),
-        edits.name(program, wanted.sema), formulaText(ops, formula), tooText(old, wanted), counter);
+        "{}let {} wait for '{}' >= {}{}", before, edits.waiterText(old, wanted.waitOrIssue()),
+        edits.name(program, wanted.sema), formulaText(ops, formula), tooText(old, wanted));
     Op &op = ops.ops[wait];
     if (wanted.wait || (op.kind == OpKind::Issue && !op.wait.valid())) {
       op.wait = wanted.sema;
@@ -207,31 +206,32 @@ private:
     return edits.propose("wait", std::move(text), std::move(program));
   }
 
-  /// Adds the counter that `reg` stands for, if it is not one of the engine's own. Says what it
-  /// counts.
-  static std::string count(EngineProgram &ops, uint32_t &wait, const std::vector<Counter> &counters,
-                           RegId &reg) {
+  /// Adds the counter that `reg` stands for, if it is not one of the engine's own.
+  static void count(MendedCode &program, EngineId engine, uint32_t &wait,
+                    const std::vector<Counter> &counters, RegId &reg) {
+    EngineProgram &ops = program.engines[engine];
     if (!reg.valid() || reg.value < ops.registers.size()) {
-      return {};
+      return;
     }
     const Counter &counter = counters[reg.value - ops.registers.size()];
-    reg = addRegister(ops, "count");
+    reg = addRegister(program, engine, "count", fmt::format("counts {} from 1", counter.what));
     Edits::insert(ops, counter.at,
                   {Op::alu2(AluOp::Add, reg, Operand::reg(reg), Operand::number(1))});
     Edits::insert(ops, 0, {Op::move(reg, Operand::number(0))});
     wait += 2;
-    return fmt::format(", where \"count\" counts {} from 1", counter.what);
   }
 
   /// Computes it before operation `wait`, which moves on.
-  static Operand addFormula(EngineProgram &ops, uint32_t &wait, const Formula &formula) {
+  static Operand addFormula(MendedCode &program, EngineId engine, uint32_t &wait,
+                            const Formula &formula) {
     if (!formula.reg.valid()) {
       return Operand::number(static_cast<uint32_t>(formula.offset));
     }
     if (formula.factor == 1 && formula.offset == 0) {
       return Operand::reg(formula.reg);
     }
-    RegId reg = addRegister(ops, freshRegister(ops));
+    RegId reg = addThreshold(program, engine, formula);
+    EngineProgram &ops = program.engines[engine];
     Operand value = Operand::reg(formula.reg);
     if (formula.factor != 1) {
       auto factor = Operand::number(static_cast<uint32_t>(formula.factor));
@@ -259,12 +259,12 @@ private:
 
 } // namespace
 
-bool waitFor(const Edits &edits, const Code &program, WantedWait wanted,
+bool waitFor(const Edits &edits, const MendedCode &program, WantedWait wanted,
              const std::string &before) {
   return WaitMender(edits).waitFor(program, wanted, before);
 }
 
-bool shiftWait(const Edits &edits, Code program, EngineId engine, uint32_t at, int64_t by,
+bool shiftWait(const Edits &edits, MendedCode program, EngineId engine, uint32_t at, int64_t by,
                const std::string &before) {
   EngineProgram &ops = program.engines[engine];
   Op &wait = ops.ops[at];
@@ -278,7 +278,7 @@ bool shiftWait(const Edits &edits, Code program, EngineId engine, uint32_t at, i
                   by < 0 ? "less" : "more");
   if (wait.a.isRegister) {
     Operand old = wait.a;
-    RegId reg = addRegister(ops, freshRegister(ops));
+    RegId reg = addThreshold(program, engine, {old.asRegister(), 1, by});
     wait.a = Operand::reg(reg);
     Edits::insert(ops, at, {sum(reg, old, by)});
   } else {

@@ -30,10 +30,11 @@ struct WantedWait {
 };
 
 /// Tries thresholds; `before` tells of changes that `program` has already.
-bool waitFor(const Edits &edits, const Code &program, WantedWait wanted, const std::string &before);
+bool waitFor(const Edits &edits, const MendedCode &program, WantedWait wanted,
+             const std::string &before);
 
 /// Lets a wait ask for so much more.
-bool shiftWait(const Edits &edits, Code program, EngineId engine, uint32_t at, int64_t by,
+bool shiftWait(const Edits &edits, MendedCode program, EngineId engine, uint32_t at, int64_t by,
                const std::string &before);
 
 } // namespace tally::check

@@ -119,11 +119,42 @@ protected:
         continue;
       }
       ++counts.mends;
+      expectNames(seed, one, group.first->mend->text);
       ++kinds[group.first->mend->kind];
       ASSERT_FALSE(left.contains(keyOf(*group.first))) << contextOf(seed, one);
       for (const RaceReport *folded : group.folded) {
         ASSERT_FALSE(left.contains(keyOf(*folded))) << contextOf(seed, one);
       }
+    }
+  }
+
+  /// Names a reader finds in the code that was given, or is told about.
+  void expectNames(uint64_t seed, const Case &one, const std::string &text) {
+    const Kernel &kernel = one.program.kernel;
+    std::set<std::string> known;
+    for (const Semaphore &sema : one.program.code.semaphores) {
+      known.insert(fmt::format("'{}'", sema.name));
+    }
+    for (const EngineProgram &engine : one.program.code.engines) {
+      known.insert(fmt::format("'{}'", kernel.nameOf(engine.engine)));
+      for (const Register &reg : engine.registers) {
+        known.insert(fmt::format("\"{}\"", reg.name));
+      }
+    }
+    for (InstrId instr : kernel.instrs.ids()) {
+      known.insert(fmt::format("'{}'", kernel.nameOf(instr)));
+    }
+    for (LoopId loop : kernel.loops.ids()) {
+      known.insert(fmt::format("'{}'", kernel.nameOf(loop)));
+    }
+    for (size_t at = 0; (at = text.find_first_of("'\"", at)) != std::string::npos;) {
+      size_t end = text.find(text[at], at + 1) + 1;
+      std::string name = text.substr(at, end - at);
+      bool isTold = text.find("where " + name) != std::string::npos ||
+                    text.find("new semaphore " + name) != std::string::npos;
+      ASSERT_TRUE(known.contains(name) || isTold) << text << "\n" << contextOf(seed, one);
+      counts.told += !known.contains(name);
+      at = end;
     }
   }
 
@@ -215,7 +246,7 @@ protected:
   }
 
   struct Counts {
-    size_t codes = 0, causes = 0, mends = 0, folded = 0, allMended = 0, walked = 0;
+    size_t codes = 0, causes = 0, mends = 0, folded = 0, allMended = 0, walked = 0, told = 0;
   };
 
   Counts counts;
@@ -230,6 +261,7 @@ TEST_F(CausesTest, withoutResets) {
   run(600, options);
   EXPECT_GT(counts.allMended, counts.codes / 2);
   EXPECT_GT(counts.folded, counts.codes / 4);
+  EXPECT_GT(counts.told, 30u);
 }
 
 TEST_F(CausesTest, withResets) {
