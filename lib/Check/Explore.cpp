@@ -11,11 +11,26 @@
 
 #include "Walks.h"
 
+#include "tally/Support/Counted.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tally {
 
 using namespace check;
+
+std::string check::limitReached(const ExploreOptions &options, uint64_t states, uint64_t bytes) {
+  return states > options.maxStates
+             ? fmt::format("there are more than {}; --max-states allows more",
+                           counted(options.maxStates, "state"))
+         : bytes > options.maxBytes
+             ? fmt::format("the states need more than {} MiB; --memory allows more",
+                           options.maxBytes >> 20)
+         : isSet(options.stop) ? stopReason
+                               : "";
+}
 
 static void addWitness(const Lockstep &lockstep, const WalkResult &walk, const StopFlag *stop,
                        ExploreResult &result) {
@@ -113,7 +128,7 @@ ExploreAllResult exploreAll(const Kernel &kernel, const Code &code, const Machin
   }
   if (instances.cutOff()) {
     all.total.complete = false;
-    all.leaveOpen("there are more choices of trips than were explored");
+    all.leaveOpen(tooManyChoices);
   }
   return all;
 }

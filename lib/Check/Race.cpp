@@ -421,7 +421,8 @@ private:
     return must ? "decided for every schedule: the order holds however late a queue is"
            : result.oneDecides ? "one schedule decides: what orders the code does not depend on it"
            : result.isStopped  ? fmt::format("{}; nothing wrong was seen so far", stopReason)
-           : result.timeIsUp   ? "time is up; nothing wrong was seen so far"
+           : result.timeIsUp   ? "time is up, and --time gives more; nothing wrong was seen "
+                                 "so far"
            : isReplay
                ? "nothing wrong was seen in this schedule; no other was looked at"
                : "nothing wrong was seen, but resets may come at other times in other schedules";

@@ -65,9 +65,6 @@
 #include "ReducedSystem.h"
 #include "StateTable.h"
 
-#include "tally/Support/Counted.h"
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -386,14 +383,7 @@ private:
 
   void checkLimits() {
     result.bytes = std::max(result.bytes, table.bytes() + stackBytes);
-    if (table.size() > options.maxStates) {
-      result.reason = fmt::format("more than {}", counted(options.maxStates, "state"));
-    } else if (table.bytesForNext() + stackBytes > options.maxBytes) {
-      result.reason =
-          fmt::format("the states need more than {}", counted(options.maxBytes, "byte"));
-    } else if (isSet(options.stop)) {
-      result.reason = stopReason;
-    }
+    result.reason = limitReached(options, table.size(), table.bytesForNext() + stackBytes);
   }
 
   /// What may happen next; returns whether an issue that is out of order could, too.

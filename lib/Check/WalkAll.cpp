@@ -145,13 +145,7 @@ private:
   }
 
   bool withinLimits() {
-    if (nodes.size() > options.maxStates) {
-      result.reason = "the limit of states was reached";
-    } else if (bytes > options.maxBytes) {
-      result.reason = "the limit of memory was reached";
-    } else if (isSet(options.stop)) {
-      result.reason = stopReason;
-    }
+    result.reason = limitReached(options, nodes.size(), bytes);
     return result.reason.empty();
   }
 

@@ -27,6 +27,9 @@ inline bool isAllowed(const ExploreOptions &options, const Mismatch &mismatch) {
   return mayOverwait || mismatch.atReset;
 }
 
+/// Which limit of a walk is reached, and the option that sets it; empty if none is.
+std::string limitReached(const ExploreOptions &options, uint64_t states, uint64_t bytes);
+
 /// Every state of both systems, one after the other. Stops at the first mismatch that is not
 /// allowed, unless `findAll`.
 WalkResult walkAll(const Lockstep &lockstep, const ExploreOptions &options);

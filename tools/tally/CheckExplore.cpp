@@ -300,7 +300,7 @@ private:
     Instances instances(kernel, bounds);
     while (std::optional<TripChoice> choice = instances.next()) {
       if (seconds > 0 && Time::now() - start > std::chrono::duration<double>(seconds)) {
-        all.leaveOpen("time is up");
+        all.leaveOpen("time is up; --time gives more");
         return;
       }
       if (isSet(options.stop)) {
@@ -328,7 +328,7 @@ private:
       }
     }
     if (instances.cutOff()) {
-      all.leaveOpen("there are more choices of trips than were explored");
+      all.leaveOpen(tooManyChoices);
     }
   }
 
@@ -353,9 +353,9 @@ private:
   void tellSpeed(double took) const {
     if (took >= 1) {
       auto states = static_cast<double>(all.total.states);
-      tellNote(fmt::format("explored {} in {:.1f} s, {:.0f} a second, in {} MiB",
+      tellNote(fmt::format("explored {} in {:.1f} s, {:.0f} a second, in at most {} MiB at a time",
                            counted(all.total.states, "state"), took, states / took,
-                           all.total.bytes >> 20));
+                           (all.total.bytes >> 20) + 1));
     }
   }
 

@@ -94,6 +94,10 @@ struct ExploreOptions {
   const StopFlag *stop = nullptr;
 };
 
+/// Why no answer is about all instances.
+inline constexpr const char *tooManyChoices =
+    "there are more choices of trips than were explored; a smaller --max-trips has fewer";
+
 /// How far a walk over states came.
 struct WalkSummary {
   bool complete = false; ///< every state was seen, or stands for one that was
