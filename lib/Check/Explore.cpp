@@ -11,6 +11,7 @@
 
 #include "Walks.h"
 
+#include "tally/Code/Origin.h"
 #include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
@@ -32,8 +33,21 @@ std::string check::limitReached(const ExploreOptions &options, uint64_t states, 
                                : "";
 }
 
-static void addWitness(const Lockstep &lockstep, const WalkResult &walk, const StopFlag *stop,
-                       ExploreResult &result) {
+/// Of what the mismatch is about; of an engine that has nothing more to issue, of what it is at.
+static Location whereIs(const Lockstep &lockstep, const Code &code, const LockstepState &state,
+                        const Mismatch &mismatch) {
+  const Kernel &kernel = lockstep.specOf().kernelOf();
+  if (mismatch.instance.instr.valid()) {
+    return kernel.instrs[mismatch.instance.instr].where;
+  }
+  const std::vector<ImplPoint> &points = lockstep.implOf().trajectory(mismatch.engine);
+  uint32_t at = state.impl.at[mismatch.engine];
+  return at < points.size() ? placeOrEngine(kernel, code, mismatch.engine, points[at].op)
+                            : kernel.engines[mismatch.engine].where;
+}
+
+static void addWitness(const Lockstep &lockstep, const Code &code, const WalkResult &walk,
+                       const StopFlag *stop, ExploreResult &result) {
   result.verdict = Verdict::No;
   result.schedule = shorten(lockstep, *walk.first, walk.wayToFirst, stop);
   LockstepState state = lockstep.initial();
@@ -46,6 +60,7 @@ static void addWitness(const Lockstep &lockstep, const WalkResult &walk, const S
   assert(found != all.end() && "the witness shows it");
   result.witness = found != all.end() ? *found : *walk.first;
   result.text = describe(lockstep.specOf(), lockstep.implOf(), *result.witness);
+  result.where = whereIs(lockstep, code, state, *result.witness);
   if (result.witness->kind == MismatchKind::Early) {
     std::vector<Step> way = lockstep.wayToIssue(state, result.witness->engine);
     result.schedule.insert(result.schedule.end(), way.begin(), way.end());
@@ -78,7 +93,7 @@ ExploreResult explore(const Kernel &kernel, const Code &code, const Machine &mac
     }
   }
   if (walk.first) {
-    addWitness(lockstep, walk, options.stop, result);
+    addWitness(lockstep, code, walk, options.stop, result);
   } else if (walk.complete && options.compact && options.reduction != Reduction::None) {
     result.complete = false;
     result.reason = "only hashes of states were kept, and two states may have the same";

@@ -2,6 +2,8 @@
 
 #include "RaceStory.h"
 
+#include "tally/Code/Origin.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +66,8 @@ InstrId Story::instrAfter(EngineId engine, uint32_t at) const {
 
 Location Story::whereAt(EngineId engine, uint32_t at) const {
   InstrId instr = instrAfter(engine, at);
-  return instr.valid() ? kernel.instrs[instr].where : kernel.engines[engine].where;
+  return instr.valid() ? kernel.instrs[instr].where
+                       : placeOrEngine(kernel, code, engine, points(engine)[at].op);
 }
 
 std::string Story::operationText(EngineId engine, uint32_t at) const {

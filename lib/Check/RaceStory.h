@@ -69,6 +69,7 @@ public:
   /// The instruction that an operation is or comes before; none at the end.
   InstrId instrAfter(EngineId engine, uint32_t at) const;
 
+  /// Of that instruction; at the end, of the operation itself.
   Location whereAt(EngineId engine, uint32_t at) const;
 
   /// `'use' on 'act'`, `the wait before 'use' on 'act'`.

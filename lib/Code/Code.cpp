@@ -124,6 +124,12 @@ IdVector<EngineId, std::vector<Location>> placesOf(const Kernel &kernel, const C
   return places;
 }
 
+Location placeOrEngine(const Kernel &kernel, const Code &code, EngineId engine, uint32_t op) {
+  Location place = placesOn(kernel, code, engine)[op];
+  bool isInLoop = place.known() && place != kernel.loops[rootLoop].where;
+  return isInLoop ? place : kernel.engines[engine].where;
+}
+
 std::vector<bool> insideBarriers(const std::vector<Op> &ops) {
   std::vector<bool> inside;
   bool isInside = false;

@@ -7,7 +7,7 @@
 // CHECK: error: deadlock: the wait at the end on 'dma' waits for 'free' >= 5, which holds
 // CHECK: race:    no
 //
-// EXPLORE:      check-end.mlir:{{[0-9]+}}:3: error: deadlock: everything has run, but engine 'dma' never reaches its end: the code waits for 'free' >= 5, which is {{[0-4]}}
+// EXPLORE:      check-end.mlir:[[# @LINE + 7]]:3: error: deadlock: everything has run, but engine 'dma' never reaches its end: the code waits for 'free' >= 5, which is {{[0-4]}}
 // EXPLORE:      explore: no: deadlock: a schedule shows it
 //
 // REPLAY: dma: {{.*}}waits for 'free' >= 5

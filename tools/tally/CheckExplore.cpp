@@ -182,8 +182,7 @@ Diagnostic faultOf(const Subject &subject, const ExploreResult &result) {
   Diagnostic report;
   report.message = result.text;
   const Mismatch &mismatch = *result.witness;
-  InstrId instr = mismatch.instance.instr;
-  report.where = instr.valid() ? kernel.instrs[instr].where : kernel.engines[mismatch.engine].where;
+  report.where = result.where;
   if (mismatch.dep.valid()) {
     const Dep &dep = kernel.deps[mismatch.dep];
     report.note(dep.where, "the dependence " + describe(kernel, mismatch.dep) +

@@ -362,29 +362,41 @@ std::optional<MachineRules> rulesOfCode(const LoadedKernel &loaded) {
   return known.machine ? std::optional(rulesOf(*known.machine)) : std::nullopt;
 }
 
+/// Where the code begins, or else its kernel, or else just in that file.
+static void tellOfCode(const LoadedKernel &loaded, const std::string &path, Severity severity,
+                       std::string text) {
+  Diagnostic message;
+  message.severity = severity;
+  message.message = std::move(text);
+  message.where = loaded.codeAt.known() ? loaded.codeAt : loaded.kernel.where;
+  if (message.where.known()) {
+    return tell(message, loaded.kernel.files);
+  }
+  message.where = Location{0, 0, 0};
+  tell(message, {path});
+}
+
 /// Code on another machine than its own is what the user asks about, if they name that machine. It
 /// is never taken for code of the default machine.
 bool Session::fitsMachine(const LoadedKernel &loaded, const std::string &path) {
   const std::optional<MachineRules> rules = rulesOfCode(loaded);
   if (rules && !accords(target, *rules)) {
-    Diagnostic message;
-    message.severity = options.machineGiven ? Severity::Warning : Severity::Error;
-    message.message = fmt::format(
-        "the code in '{}' was made for machine '{}' ({}), but machine '{}' has {}{}", path,
-        loaded.code->machine, describe(*rules), target.name, describe(rulesOf(target)),
-        options.machineGiven ? "" : "; name the machine to run it on with --machine");
-    message.where = Location{0, 0, 0};
-    tell(message, {path});
+    tellOfCode(
+        loaded, path, options.machineGiven ? Severity::Warning : Severity::Error,
+        fmt::format("the code in '{}' was made for machine '{}' ({}), but machine '{}' has {}{}",
+                    path, loaded.code->machine, describe(*rules), target.name,
+                    describe(rulesOf(target)),
+                    options.machineGiven ? "" : "; name the machine to run it on with --machine"));
     return options.machineGiven;
   }
   bool unknown =
       loaded.code && !rules && !loaded.code->machine.empty() && loaded.code->machine != target.name;
   if (unknown && !options.machineGiven) {
-    complain(
+    tellOfCode(
+        loaded, path, Severity::Error,
         fmt::format("the code in '{}' was made for machine '{}', which is not known here; name "
                     "its file with --machine",
-                    path, loaded.code->machine),
-        path);
+                    path, loaded.code->machine));
   }
   return !unknown || options.machineGiven;
 }

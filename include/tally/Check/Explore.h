@@ -121,6 +121,7 @@ struct ExploreResult : WalkSummary {
   /// left out, unless finding that takes too long. Of an early instruction the last step issues it.
   std::optional<Mismatch> witness;
   std::string text; ///< what `witness` says
+  Location where;   ///< ... of which instruction, or else of which operation
   std::vector<Step> schedule;
 };
 

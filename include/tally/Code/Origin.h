@@ -28,6 +28,9 @@ Origin originOf(const Kernel &kernel, const Code &code, const Op &op);
 /// has no place of its own.
 IdVector<EngineId, std::vector<Location>> placesOf(const Kernel &kernel, const Code &code);
 
+/// Of one of them; where its engine is declared if it has none, or only that of the whole kernel.
+Location placeOrEngine(const Kernel &kernel, const Code &code, EngineId engine, uint32_t op);
+
 } // namespace tally
 
 #endif // TALLY_CODE_ORIGIN_H
