@@ -7,21 +7,29 @@
 #include "tally/Support/Mix.h"
 #include "tally/Support/Names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 #include <utility>
 
 namespace tally {
 
-/// What nobody has said: 2, or the nearest number within bounds.
+static uint64_t nearest(uint64_t usual, uint64_t min, std::optional<uint64_t> max) {
+  return std::max(min, std::min(usual, max.value_or(usual)));
+}
+
+/// What was not said: 2, or the nearest number within bounds.
 static uint64_t usualCount(uint64_t min, std::optional<uint64_t> max) {
-  return std::max(min, std::min<uint64_t>(2, max.value_or(2)));
+  return nearest(2, min, max);
 }
 
 Bindings::Bindings(const Kernel &kernel) : kernel(&kernel), byLoop(kernel.loops.size()) {
   for (const RunValue &value : kernel.values) {
     known.push_back(static_cast<int64_t>(usualCount(value.min, value.max)));
+    isBound.push_back(false);
   }
 }
 
@@ -31,6 +39,32 @@ void Bindings::set(LoopId loop, std::vector<uint64_t> tripsByEntry, EngineId eng
   size_t slot = engine.valid() ? engine.value + 1 : 0;
   lists.resize(std::max(lists.size(), slot + 1));
   lists[slot] = std::move(tripsByEntry);
+}
+
+std::vector<std::string> Bindings::bindOpen(uint64_t usual) {
+  std::vector<std::string> chosen;
+  for (RunValueId id : kernel->values.ids()) {
+    if (!isBound[id.value]) {
+      const RunValue &value = kernel->values[id];
+      setValue(id, nearest(usual, value.min, value.max));
+      chosen.push_back(fmt::format("{}={}", kernel->nameOf(id), known[id.value]));
+    }
+  }
+  std::map<NameId, uint64_t> bySymbol; // the first loop with it speaks for those that agree
+  for (LoopId id : kernel->loops.ids()) {
+    const Trip &trip = kernel->loops[id].trip;
+    if (kernel->loops[id].kind != LoopKind::Loop || trip.kind != Trip::Kind::Value || isSet(id)) {
+      continue;
+    }
+    uint64_t count = nearest(usual, trip.min, trip.max);
+    set(id, {count});
+    bool speaks = trip.symbol.valid() && bySymbol.try_emplace(trip.symbol, count).second;
+    if (speaks || !trip.symbol.valid() || bySymbol.at(trip.symbol) != count) {
+      chosen.push_back(
+          fmt::format("{}={}", speaks ? kernel->text(trip.symbol) : kernel->nameOf(id), count));
+    }
+  }
+  return chosen;
 }
 
 bool Bindings::isSet(LoopId loop) const {

@@ -93,7 +93,7 @@ private:
           longest == 0 ? 0 : result.total * 300 / longest, result.operations, result.instructions,
           outcomeOf(result));
     }
-    text += "</table></div>\n";
+    text += "</table></div>\n" + conditions();
     for (const std::string &leftOut : report.leftOut) {
       text += fmt::format("<p>{}</p>\n", escape(leftOut));
     }
@@ -105,6 +105,17 @@ private:
       }
     }
     return text;
+  }
+
+  /// Under what the runs are, and how to make the page again.
+  std::string conditions() const {
+    std::string text = report.conditions;
+    if (!report.machineReason.empty()) {
+      text = fmt::format("machine: {} (not given: {})\n{}", report.machine, report.machineReason,
+                         text);
+    }
+    text += report.command.empty() ? "" : report.command + "\n";
+    return text.empty() ? "" : fmt::format("<pre id=\"conditions\">{}</pre>\n", escape(text));
   }
 
   /// What part of the runs the picture shows, if not all.

@@ -22,8 +22,9 @@ static std::string microseconds(Tick tick) {
 }
 
 TraceWriter::TraceWriter(std::ostream &out, const Kernel &kernel, const Code &code,
-                         uint64_t maxBytes)
-    : out(out), kernel(kernel), code(code), places(placesOf(kernel, code)), maxBytes(maxBytes) {
+                         uint64_t maxBytes, std::string facts)
+    : out(out), kernel(kernel), code(code), places(placesOf(kernel, code)), maxBytes(maxBytes),
+      facts(std::move(facts)) {
   constexpr std::string_view head = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   out << head;
   SimResult longest;
@@ -176,10 +177,10 @@ std::string TraceWriter::endText(const SimResult &result, uint64_t events, Tick 
   constexpr std::string_view outcomes[] = {"finished", "deadlock", "cut off"};
   return text + fmt::format("\n],\n\"otherData\":{{\"schema\":\"tally-trace\",\"version\":1,"
                             R"("kernel":{},"strategy":{},"machine":{},"outcome":"{}",)"
-                            "\"total_ps\":{},\"events\":{},\"complete\":{}}}}}\n",
+                            "\"total_ps\":{},\"events\":{},\"complete\":{}{}}}}}\n",
                             quoteJson(kernel.text(kernel.name)), quoteJson(toString(code.strategy)),
                             quoteJson(code.machine), outcomes[static_cast<size_t>(result.outcome)],
-                            result.total, events, !full);
+                            result.total, events, !full, facts);
 }
 
 bool TraceWriter::finish(const SimResult &result) {

@@ -72,15 +72,16 @@ std::string neverText(std::span<const std::string> never) {
 namespace {
 
 /// Asks what was asked about one kernel.
-Answer checkSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
+Answer checkSubject(const CheckOptions &options, const Subject &subject, const Session &session,
                     const Bindings &given) {
+  const Machine &machine = session.machine();
   Answer answer;
   answer.verdict = Verdict::Yes;
-  answer.json = subjectJson(subject.kernel, subject.code, machine);
+  answer.json = subjectJson(subject.kernel, subject.code, session);
   std::vector<std::string> granted =
       takenForGranted(subject.kernel, findTileBounds(subject.kernel));
   answer.json["taken_for_granted"] = granted;
-  answer.text = subjectText(subject.kernel, subject.code, machine) + "\n";
+  answer.text = subjectText(subject.kernel, subject.code, session) + "\n";
   auto add = [&](const char *key, Answer part) {
     answer.verdict = both(answer.verdict, part.verdict);
     answer.text += part.text;
@@ -125,7 +126,7 @@ Exit checkAll(const CheckOptions &options) {
     CheckOptions own = options;
     own.values = values[number];
     Bindings given = session.bindings(subject.kernel, own.values);
-    Answer answer = checkSubject(own, subject, session.machine(), given);
+    Answer answer = checkSubject(own, subject, session, given);
     for (size_t i = 0; i < answer.faults.size() && !options.witness.empty(); ++i) {
       writeWitness(options, session, subject, answer.faults[i], ++numWitnesses);
     }
@@ -135,6 +136,7 @@ Exit checkAll(const CheckOptions &options) {
   }
   result.set({{"verdict", toString(verdict)}});
   tellInterrupt();
+  result.repeatWith(session);
   return result.print(Exit(exitStatus(verdict)));
 }
 

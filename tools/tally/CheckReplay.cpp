@@ -107,7 +107,7 @@ void writeWitness(const CheckOptions &options, const Session &session, const Sub
   file.strategy = unless(subject.isWritten, std::string(toString(subject.code.strategy)));
   file.options =
       subject.isWritten ? std::vector<PlacedText>() : placed(compileFlags(options.common));
-  file.machine = unless(session.hasMachineOfCode(), options.common.machine);
+  file.machine = unless(session.hasMachineOfCode(), session.machineOption());
   file.trips = placed(fault.trips);
   file.guards = fault.guards;
   file.inFlight = fault.inFlight;

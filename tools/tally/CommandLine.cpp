@@ -483,6 +483,29 @@ void addMoved(CLI::App &app, const std::string &name, const std::string &why) {
       ->set_help_flag();
 }
 
+/// As the user typed it; empty in tests of commands.
+static std::vector<std::string> typed;
+
+static std::string quotedForShell(const std::string &word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                     "0123456789@%+=:,./_-";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+    return word;
+  }
+  std::string quoted = "'";
+  for (char c : word) {
+    quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+std::string commandLineWith(const std::vector<std::string> &options) {
+  std::vector<std::string> words;
+  std::ranges::transform(typed, std::back_inserter(words), quotedForShell);
+  std::ranges::transform(options, std::back_inserter(words), quotedForShell);
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 int runProgram(const Heading &heading, int argc, char **argv,
                const std::function<void(CLI::App &)> &declareOn, std::function<int()> run) {
   occupyStreams();
@@ -501,6 +524,8 @@ int runProgram(const Heading &heading, int argc, char **argv,
   }
   app.set_version_flag("--version", heading.name + " " TALLY_VERSION " (MLIR 22)");
   finishOptions(app);
+  typed.assign(argv, argv + argc);
+  typed[0] = heading.name;
   readMessageOptions(argc, argv);
   if (!noneIsEmpty(argc, argv)) {
     return Exit::Undecided;

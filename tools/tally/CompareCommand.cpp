@@ -63,13 +63,15 @@ int CompareCommand::run() const {
   Result result(format, "tally-compare", 1, "rows");
   for (const LoadedKernel &loaded : session.loadWithDeps()) {
     Table table = compareTable(loaded, common.request(), session.machine());
-    result.text += fmt::format("'{}'\n{}", loaded.kernel.text(loaded.kernel.name), table.text());
+    result.text += fmt::format("kernel '{}', {}\n{}", loaded.kernel.text(loaded.kernel.name),
+                               machineText(session), table.text());
     result.text +=
         loaded.kernel.deps.empty() ? "nothing has to wait: the kernel has no dependence\n" : "";
     for (Json &row : table.json()) {
       result.add("", std::move(row));
     }
   }
+  result.repeatWith(session);
   return result.print();
 }
 

@@ -88,17 +88,18 @@ CodeWaits valuesOf(const Kernel &kernel, const Code &code, const Machine &machin
 
 class ExplainReport {
 public:
-  ExplainReport(const Kernel &kernel, const Compiled &compiled, const Machine &machine,
-                InstrId instr, const CodeWaits &values)
-      : kernel(kernel), plan(compiled.plan), code(compiled.code), machine(machine), instr(instr),
-        values(values) {}
+  ExplainReport(const Session &session, const Kernel &kernel, const Compiled &compiled,
+                const BoundRun &run, InstrId instr, const CodeWaits &values)
+      : session(session), kernel(kernel), plan(compiled.plan), code(compiled.code), instr(instr),
+        run(run), values(values) {}
 
   void addTo(Result &result) const {
     Table thresholds = thresholdTable();
     Json waits = Json::array();
     result.text +=
         fmt::format("instruction {} on queue '{}': {}\n", nameWithSource(kernel, instr),
-                    kernel.nameOf(kernel.instrs[instr].queue), subjectText(kernel, code, machine));
+                    kernel.nameOf(kernel.instrs[instr].queue), subjectText(kernel, code, session));
+    result.text += valuesText(run);
     for (DepId dep : kernel.deps.ids()) {
       if (kernel.deps[dep].consumer == instr) {
         addDependence(dep, result.text, waits);
@@ -111,9 +112,9 @@ public:
     result.text += values.rows.empty() ? "\ndoes not run with these trips\n" : "";
     Json object = {{"instruction", kernel.nameOf(instr)}};
     addSource(object, kernel, kernel.instrs[instr].where);
-    object.update({{"strategy", toString(code.strategy)},
-                   {"waits", std::move(waits)},
-                   {"values", thresholds.json()}});
+    object.update(subjectJson(kernel, code, session));
+    object.update(valuesJson(run));
+    object.update({{"waits", std::move(waits)}, {"values", thresholds.json()}});
     result.add(waitedForBy(), std::move(object));
   }
 
@@ -127,9 +128,9 @@ private:
       parts.add({part.aspect, part.text});
       object[part.aspect] = part.text;
     }
-    object["operations"] = waitCost(plan, machine, dep);
+    object["operations"] = waitCost(plan, session.machine(), dep);
     parts.add({"cost", fmt::format("{} operation(s), before sharing and hoisting",
-                                   waitCost(plan, machine, dep))});
+                                   waitCost(plan, session.machine(), dep))});
     std::string standing = standingWait(dep);
     if (!standing.empty()) {
       parts.add({"in code", standing});
@@ -191,24 +192,26 @@ private:
     return list.empty() ? "" : "\nis waited for by\n" + list;
   }
 
+  const Session &session;
   const Kernel &kernel;
   const SyncPlan &plan;
   const Code &code;
-  const Machine &machine;
   const InstrId instr;
+  const BoundRun &run;
   const CodeWaits &values;
 };
 
 void ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, InstrId instr,
                                const RunOptions &given, Result &result) const {
-  Bindings bindings = session.bindings(loaded.kernel, given);
-  if (!session.tilesStay(loaded.kernel, bindings)) {
+  BoundRun bound = session.bind(loaded.kernel, given);
+  if (!session.tilesStay(loaded.kernel, bound.bindings)) {
     end();
   }
   Compiled compiled = orEnd(session.compile(loaded.kernel, common.request()));
   CodeWaits waits =
-      valuesOf(loaded.kernel, compiled.code, session.machine(), bindings, instr, rows);
-  ExplainReport(loaded.kernel, compiled, session.machine(), instr, waits).addTo(result);
+      valuesOf(loaded.kernel, compiled.code, session.machine(), bound.bindings, instr, rows);
+  ExplainReport(session, loaded.kernel, compiled, bound, instr, waits).addTo(result);
+  result.repeatWith(session, &bound);
 }
 
 int ExplainCommand::run() const {

@@ -171,6 +171,9 @@ void addMoved(CLI::App &app, const std::string &name, const std::string &why);
 
 /// Reads the command line of a program whose options and commands `declareOn` adds, and does what
 /// it says: one of the commands, or `run` if there are none. The exit status of the program.
+/// The command as a shell takes it, with further options: `tally sim k.mlir --trips=A=16`.
+std::string commandLineWith(const std::vector<std::string> &options);
+
 int runProgram(const Heading &heading, int argc, char **argv,
                const std::function<void(CLI::App &)> &declareOn,
                std::function<int()> run = nullptr);

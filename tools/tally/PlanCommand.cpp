@@ -90,10 +90,10 @@ int PlanCommand::run() const {
     Table semaphores = semaphoreTable(kernel, compiled, machine);
     Table barriers = barrierTable(kernel, compiled.plan);
     Table resets = resetTable(kernel, compiled.plan);
-    Json object = subjectJson(kernel, compiled.code, machine);
+    Json object = subjectJson(kernel, compiled.code, session);
     object["semaphores"] = semaphores.object(0);
     result.part();
-    result.add(subjectText(kernel, compiled.code, machine) + "\n", object);
+    result.add(subjectText(kernel, compiled.code, session) + "\n", object);
     result.addTable("groups", "\nsemaphores: " + semaphores.text(),
                     groupTable(kernel, compiled.plan));
     result.addTable("barriers", barriers.size() == 0 ? "" : "\nbarriers:\n", barriers);
@@ -102,6 +102,7 @@ int PlanCommand::run() const {
     result.addTable("dependences", "\ndependences:\n",
                     dependenceTable(kernel, compiled.plan, machine));
   }
+  result.repeatWith(session);
   return result.print();
 }
 

@@ -6,6 +6,7 @@
 
 #include "Interrupt.h"
 #include "Progress.h"
+#include "Result.h"
 #include "TimedSubject.h"
 
 #include "tally/Compile/Compile.h"
@@ -187,12 +188,12 @@ int ReportCommand::run() {
     end();
   }
   std::optional<Timing> timing = timingOf(session.machine());
-  Bindings bindings =
-      session.bindings(loaded.kernel, session.divide(kernels, time.subject.values)[chosen]);
+  const BoundRun bound =
+      session.bind(loaded.kernel, session.divide(kernels, time.subject.values)[chosen]);
   if (!timing) {
     end();
   }
-  if (!session.tilesStay(loaded.kernel, bindings)) {
+  if (!session.tilesStay(loaded.kernel, bound.bindings)) {
     end(Exit::No);
   }
   Diagnostics diagnostics;
@@ -206,14 +207,21 @@ int ReportCommand::run() {
   if (!costs) {
     end();
   }
-  Report report{session.machine().name, {}, window.from, window.until, std::move(leftOut)};
+  Report report{session.machine().name,
+                {},
+                window.from,
+                window.until,
+                std::move(leftOut),
+                session.machineReason(),
+                valuesText(bound) + (time.seed == 0 ? "" : fmt::format("seed: {}\n", time.seed)),
+                commandOf(session, bound)};
   for (const Subject &one : subjects) {
     nowDoing(fmt::format("simulating {}", toString(one.code.strategy)));
     TimelineRecorder recorder(one.kernel, one.code, window);
     SimOptions options = time.simOptions(one.code);
     options.observer = &recorder;
-    report.timelines.push_back(recorder.finish(
-        simulate(one.kernel, one.code, session.machine(), *timing, *costs, bindings, options)));
+    report.timelines.push_back(recorder.finish(simulate(one.kernel, one.code, session.machine(),
+                                                        *timing, *costs, bound.bindings, options)));
   }
   tellInterrupt();
   return finish(report);

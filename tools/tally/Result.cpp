@@ -2,7 +2,12 @@
 
 #include "Result.h"
 
+#include "Options.h"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace tally::tool {
 namespace {
@@ -101,23 +106,93 @@ void Result::printFrom(size_t least) {
   }
 }
 
+/// What was chosen, as options.
+static std::vector<std::string> optionsOf(const BoundRun &run) {
+  std::vector<std::string> options;
+  for (const std::string &trips : run.chosen) {
+    options.push_back("--trips=" + trips);
+  }
+  if (run.guards && !run.guardsGiven) {
+    options.push_back(fmt::format("--guards={}", *run.guards));
+  }
+  return options;
+}
+
+static std::vector<std::string> optionsOf(const Session &session) {
+  bool isChosen = !session.machineReason().empty() && !session.hasMachineOfCode();
+  return isChosen ? std::vector{"--machine=" + session.machineOption()}
+                  : std::vector<std::string>();
+}
+
+std::string commandOf(const Session &session, const BoundRun &run) {
+  std::vector<std::string> options = optionsOf(run);
+  std::ranges::copy(optionsOf(session), std::back_inserter(options));
+  return commandLineWith(options);
+}
+
+void Result::repeatWith(const Session &session, const BoundRun *run) {
+  std::vector<std::string> options = run ? optionsOf(*run) : std::vector<std::string>();
+  isRepeatable = true;
+  chosenToRun |= !options.empty();
+  std::ranges::copy(optionsOf(session), std::back_inserter(options));
+  std::ranges::copy_if(options, std::back_inserter(chosen), [&](const std::string &option) {
+    return std::ranges::find(chosen, option) == chosen.end();
+  });
+}
+
 Exit Result::print(Exit status) {
   endList();
+  if (isRepeatable) {
+    const std::string command = commandLineWith(chosen);
+    addMembers({{"command", command}});
+    text += chosenToRun ? fmt::format("\nagain: {}\n", command) : "";
+  }
   json += "\n}\n";
   release();
   printFrom(0);
   return isWritten ? status : Exit::Undecided;
 }
 
-std::string subjectText(const Kernel &kernel, const Code &code, const Machine &machine) {
-  return fmt::format("kernel '{}', strategy '{}', machine '{}'", kernel.text(kernel.name),
-                     toString(code.strategy), machine.name);
+std::string machineText(const Session &session) {
+  const std::string &reason = session.machineReason();
+  return fmt::format("machine '{}'{}", session.machine().name,
+                     reason.empty() ? "" : fmt::format(" (not given: {})", reason));
 }
 
-Json subjectJson(const Kernel &kernel, const Code &code, const Machine &machine) {
-  return {{"kernel", kernel.text(kernel.name)},
-          {"strategy", toString(code.strategy)},
-          {"machine", machine.name}};
+std::string subjectText(const Kernel &kernel, const Code &code, const Session &session) {
+  return fmt::format("kernel '{}', strategy '{}', {}", kernel.text(kernel.name),
+                     toString(code.strategy), machineText(session));
+}
+
+Json subjectJson(const Kernel &kernel, const Code &code, const Session &session) {
+  Json object = {{"kernel", kernel.text(kernel.name)},
+                 {"strategy", toString(code.strategy)},
+                 {"machine", session.machine().name}};
+  if (!session.machineReason().empty()) {
+    object["machine_not_given"] = session.machineReason();
+  }
+  return object;
+}
+
+std::string valuesText(const BoundRun &run) {
+  std::vector<std::string> trips = run.given;
+  for (const std::string &chosen : run.chosen) {
+    trips.push_back(chosen + " (not given)");
+  }
+  std::string text = trips.empty() ? "" : fmt::format("trips: {}\n", fmt::join(trips, "; "));
+  if (run.guards) {
+    text += fmt::format("guards: seed {}{}\n", *run.guards, run.guardsGiven ? "" : " (not given)");
+  }
+  return text;
+}
+
+Json valuesJson(const BoundRun &run) {
+  Json object = {{"trips", run.given}, {"trips_not_given", run.chosen}};
+  if (run.guards) {
+    object["guards"] = *run.guards;
+    object["guards_given"] = run.guardsGiven;
+  }
+  return object;
 }
 
 } // namespace tally::tool

@@ -39,6 +39,9 @@ public:
   /// Further members of the document, behind its list.
   void set(const Json &members);
 
+  /// What was chosen for this kernel, as options of the command that finds the same again.
+  void repeatWith(const Session &session, const BoundRun *run = nullptr);
+
   /// Prints the rest. The status; Undecided if it cannot be written.
   Exit print(Exit status = Exit::Yes);
 
@@ -58,11 +61,24 @@ private:
   bool isInList;
   bool isInObject = false;
   size_t numObjects = 0;
+  std::vector<std::string> chosen; ///< options that repeat it, where they were not given
+  bool isRepeatable = false;       ///< by a command that says what was chosen
+  bool chosenToRun = false;        ///< ... among them what a run depends on
 };
 
+/// `machine 'teaching' (not given: trn2 has no engine 'act')`
+std::string machineText(const Session &session);
+
 /// `kernel 'k', strategy 'per-loop', machine 'trn2'`, and the same in JSON.
-std::string subjectText(const Kernel &kernel, const Code &code, const Machine &machine);
-Json subjectJson(const Kernel &kernel, const Code &code, const Machine &machine);
+std::string subjectText(const Kernel &kernel, const Code &code, const Session &session);
+Json subjectJson(const Kernel &kernel, const Code &code, const Session &session);
+
+/// The command that repeats a run, whatever was chosen for it.
+std::string commandOf(const Session &session, const BoundRun &run);
+
+/// `trips: A=64, n=16 (not given)` and `guards: seed 0 (not given)`, each a line.
+std::string valuesText(const BoundRun &run);
+Json valuesJson(const BoundRun &run);
 
 } // namespace tally::tool
 

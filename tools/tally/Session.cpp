@@ -6,6 +6,7 @@
 #include "Progress.h"
 #include "TileWatch.h"
 
+#include "tally/Check/Choices.h"
 #include "tally/Compile/Prepare.h"
 #include "tally/Deps/Bounds.h"
 #include "tally/Support/WholeFile.h"
@@ -43,10 +44,12 @@ void CommonOptions::addInput(CLI::App &command) {
 }
 
 void CommonOptions::addMachine(CLI::App &command) {
-  declare(command, {{"--machine", machine,
-                     "machine: a name (generic, trn2) or a .json file; if none is named, code has "
-                     "the machine that it was made for",
-                     notedIn(machineGiven), suggestedBy("machine list")}});
+  declare(command,
+          {{"--machine", machine,
+            "machine: a name (trn2, teaching, generic) or a .json file; if none is named: of code, "
+            "the one that it was made for; or else trn2 if it has all engines of the "
+            "kernel, and teaching if not",
+            notedIn(machineGiven), suggestedBy("machine list")}});
 }
 
 void CommonOptions::addKeepImplied(CLI::App &command) {
@@ -430,32 +433,52 @@ Machine findMachine(const std::string &nameOrPath, const std::vector<std::string
 }
 
 /// A machine of the name that the code says, if it has the same rules, and times where the command
-/// needs them; otherwise the command's own, under the rules of the code. Without times it is then
-/// nothing but these rules, and has the name that the code says.
-static MachineResult machineForCode(const MachineResult &usual, const std::string &name,
+/// needs them; otherwise one with times or without, under the rules of the code. Without times it
+/// is then nothing but these rules, and has the name that the code says.
+static MachineResult machineForCode(bool needsTimes, const std::string &name,
                                     const MachineRules &rules) {
   MachineResult known = loadMachine(name);
   bool fits = known.machine && accords(*known.machine, rules) &&
-              (!known.machine->parameters.empty() || usual.machine->parameters.empty());
-  if (fits) {
-    return known;
+              (!known.machine->parameters.empty() || !needsTimes);
+  MachineResult own = fits ? std::move(known) : loadMachine(needsTimes ? "teaching" : "generic");
+  if (fits || !own.machine) {
+    return own;
   }
-  MachineResult own;
-  own.machine = withRules(*usual.machine, rules);
-  if (!name.empty() && usual.machine->parameters.empty()) {
+  bool accordsByItself = accords(*own.machine, rules);
+  own.machine = withRules(*own.machine, rules);
+  if (!name.empty() && !needsTimes) {
     own.machine->name = name;
   }
-  if (!accords(*usual.machine, rules)) {
+  if (!accordsByItself) {
     tellNote(fmt::format("machine '{}' runs the code under the rules that it was made for: {}",
                          own.machine->name, describe(rules)));
   }
   return own;
 }
 
+/// trn2, if it has all engines of the kernels. `reason` tells why, or why not.
+static MachineResult machineFor(const std::vector<LoadedKernel> &kernels, std::string &reason) {
+  MachineResult trn2 = loadMachine("trn2");
+  const std::vector<std::string> &engines =
+      trn2.machine ? trn2.machine->engines : std::vector<std::string>();
+  for (const LoadedKernel &loaded : kernels) {
+    for (EngineId engine : loaded.kernel.engines.ids()) {
+      if (std::ranges::find(engines, loaded.kernel.nameOf(engine)) == engines.end()) {
+        reason = fmt::format("trn2 has no engine '{}'", loaded.kernel.nameOf(engine));
+        return loadMachine("teaching");
+      }
+    }
+  }
+  reason = "it has all engines of the kernel";
+  return trn2;
+}
+
 Session::Session(CommonOptions given, const std::vector<std::string> &settings)
     : options(std::move(given)), dialect(std::make_unique<Dialect>(file)) {
-  MachineResult usual = loadMachine(options.machine);
-  if (!options.machineGiven && usual.machine) {
+  MachineResult usual;
+  if (options.machineGiven) {
+    usual = loadMachine(options.machine);
+  } else {
     readAhead = read(options.input);
     if (!options.code.empty()) {
       codeAhead = Session(options, *this).read(options.code);
@@ -464,15 +487,20 @@ Session::Session(CommonOptions given, const std::vector<std::string> &settings)
     std::optional<MachineRules> rules = codes.empty() ? std::nullopt : rulesOfCode(codes.front());
     if (rules) {
       machineIsOfCode = true;
-      usual = machineForCode(usual, codes.front().code->machine, *rules);
+      reason = "the code was made for it";
+      usual = machineForCode(options.needsTimes, codes.front().code->machine, *rules);
+    } else {
+      usual = machineFor(*readAhead, reason);
     }
   }
   target = settle(std::move(usual), settings);
+  options.machine = options.machineGiven ? options.machine : target.name;
 }
 
 Session::Session(CommonOptions given, const Session &other)
     : options(std::move(given)), target(other.target), dialect(std::make_unique<Dialect>(file)) {
   options.machineGiven = true;
+  options.machine = other.options.machine;
 }
 
 Session::~Session() = default;
@@ -505,6 +533,19 @@ Bindings Session::bindings(const Kernel &kernel, const RunOptions &values) {
     end();
   }
   return bindings;
+}
+
+/// How often a loop runs if it can run so often and nothing else is said: enough for pipelines to
+/// fill.
+static constexpr uint64_t usualTrips = 16;
+
+BoundRun Session::bind(const Kernel &kernel, const RunOptions &values) {
+  BoundRun run{bindings(kernel, values), values.trips, {}, {}, values.guardsGiven};
+  run.chosen = run.bindings.bindOpen(usualTrips);
+  if (hasGuards(kernel)) {
+    run.guards = values.guards;
+  }
+  return run;
 }
 
 bool Session::tilesStay(const Kernel &kernel, const Bindings &bindings) {

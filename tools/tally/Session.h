@@ -72,12 +72,13 @@ std::vector<std::string> plannedStrategies();
 /// Options that most commands share, and their help.
 struct CommonOptions {
   std::string input;
-  std::string code; ///< another file with code; empty: it is beside the kernel, or compiled
-  std::string machine = "generic";
+  std::string code;    ///< another file with code; empty: it is beside the kernel, or compiled
+  std::string machine; ///< empty: what fits the kernel (Session)
   std::string strategy = "per-loop";
   std::string participants = "work";
   std::string overflow = "reset";
   std::string deps = "auto";
+  bool needsTimes = false;    ///< the machine has to say how long things take
   bool holdsAccesses = false; ///< the command itself compares code with what accesses ask for
   double codeGrowth = 1;
   bool keepImplied = false;
@@ -108,6 +109,14 @@ struct RunOptions {
   void add(CLI::App &command, const std::string &title = "");
 };
 
+/// What a run needs beside its kernel, as the user gives it, or as it is chosen.
+struct BoundRun {
+  Bindings bindings;
+  std::vector<std::string> given, chosen; ///< `A=64`
+  std::optional<uint64_t> guards;         ///< the seed, if the kernel asks for one
+  bool guardsGiven = false;
+};
+
 /// The machine of this name or file, with parameters changed as `--set` asks.
 Machine findMachine(const std::string &nameOrPath, const std::vector<std::string> &settings = {});
 
@@ -117,8 +126,9 @@ std::optional<MachineRules> rulesOfCode(const LoadedKernel &loaded);
 
 class Session {
 public:
-  /// On the machine that the user names, changed as `--set` asks; if none is named, on the one that
-  /// the code in the input was made for, if it says so.
+  /// On the machine that the user names, changed as `--set` asks. If none is named, on the one that
+  /// the code in the input was made for, if it says so; or else on trn2 if it has all engines of
+  /// the kernels, and on teaching, which has any, if not.
   explicit Session(CommonOptions options, const std::vector<std::string> &settings = {});
 
   /// On the machine of another session: a session reads one input.
@@ -126,6 +136,12 @@ public:
   ~Session();
 
   const Machine &machine() const { return target; }
+
+  /// What `--machine` has to be for the same machine.
+  const std::string &machineOption() const { return options.machine; }
+
+  /// Why it is this machine, if the user named none: "trn2 has no engine 'act'".
+  const std::string &machineReason() const { return reason; }
 
   /// Whether the machine is that of the code in the input, as the user named none.
   bool hasMachineOfCode() const { return machineIsOfCode; }
@@ -174,6 +190,9 @@ public:
   /// What the user binds for a run.
   Bindings bindings(const Kernel &kernel, const RunOptions &values);
 
+  /// The same, with numbers of our choice for what the user leaves open.
+  BoundRun bind(const Kernel &kernel, const RunOptions &values);
+
   /// Whether all tiles stay within their buffers in the run with these trips; else the reason is
   /// reported.
   bool tilesStay(const Kernel &kernel, const Bindings &bindings);
@@ -197,6 +216,7 @@ private:
   CommonOptions options;
   Machine target;
   bool machineIsOfCode = false;
+  std::string reason;                                 ///< for the machine
   std::optional<std::vector<LoadedKernel>> readAhead; ///< before the machine was known
   std::optional<std::vector<LoadedKernel>> codeAhead; ///< likewise
   Extractor extractor;

@@ -94,10 +94,10 @@ struct Run {
 /// A kernel, and how it is run.
 class OneSim {
 public:
-  OneSim(const SimCommand &command, Session &session, const Subject &subject,
-         const Bindings &bindings, std::string tracePath)
-      : command(command), session(session), subject(subject), kernel(subject.kernel),
-        bindings(bindings), tracePath(std::move(tracePath)) {}
+  OneSim(const SimCommand &command, Session &session, const Subject &subject, const BoundRun &bound,
+         std::string tracePath)
+      : command(command), session(session), subject(subject), kernel(subject.kernel), bound(bound),
+        tracePath(std::move(tracePath)) {}
 
   Run run(Machine machine, const std::string &setting, bool isFirst) const {
     std::string error = setting.empty() ? "" : setParameter(machine, setting);
@@ -123,7 +123,8 @@ private:
     std::optional<TraceWriter> writer;
     if (!command.trace.empty()) {
       file.emplace(tracePath);
-      writer.emplace(file->stream(), kernel, subject.code, *sizeFrom(command.traceLimit));
+      writer.emplace(file->stream(), kernel, subject.code, *sizeFrom(command.traceLimit),
+                     runFacts());
       options.observer = &*writer;
       if (writer->leastBytes() > *sizeFrom(command.traceLimit)) {
         fail(fmt::format("--trace-limit: a trace of this kernel has at least {} bytes, but its "
@@ -131,7 +132,9 @@ private:
                          writer->leastBytes(), command.traceLimit));
       }
     }
-    Run run{setting, simulate(kernel, subject.code, machine, timing, costs, bindings, options), {}};
+    Run run{setting,
+            simulate(kernel, subject.code, machine, timing, costs, bound.bindings, options),
+            {}};
     if (command.data.wanted() && run.result.outcome != SimResult::Outcome::CutOff) {
       // The same run once more, so that there may be a trace of it, too: half of it says nothing.
       EndsOnSignals untilRecorded;
@@ -139,13 +142,25 @@ private:
       options.stop = nullptr;
       options.observer = &recorder;
       options.criticalPath = false;
-      simulate(kernel, subject.code, machine, timing, costs, bindings, options);
+      simulate(kernel, subject.code, machine, timing, costs, bound.bindings, options);
       run.commits = recorder.inOrder();
     }
     if (writer) {
       finishTrace(*file, *writer, run.result);
     }
     return run;
+  }
+
+  /// What else the trace says of its run.
+  std::string runFacts() const {
+    Json facts = valuesJson(bound);
+    facts["seed"] = command.time.seed;
+    facts["command"] = commandOf(session, bound);
+    std::string members;
+    for (const auto &[name, value] : facts.items()) {
+      members += fmt::format(",{}:{}", dump(name, -1), dump(value, -1));
+    }
+    return members;
   }
 
   void finishTrace(WholeFile &file, TraceWriter &writer, const SimResult &result) const {
@@ -165,7 +180,7 @@ private:
   Session &session;
   const Subject &subject;
   const Kernel &kernel;
-  const Bindings &bindings;
+  const BoundRun &bound;
   const std::string tracePath;
 };
 
@@ -214,21 +229,23 @@ std::string_view outcomeName(SimResult::Outcome outcome) {
 }
 
 /// A run, and where its time went.
-void addRun(Result &output, const Kernel &kernel, const Code &code, const Machine &machine,
-            const std::string &machineName, const Run &run, size_t top) {
+void addRun(Result &output, const Session &session, const Kernel &kernel, const Code &code,
+            const BoundRun &bound, uint64_t seed, const Run &run, size_t top) {
   const SimResult &result = run.result;
   output.part();
-  output.add(fmt::format("{}\ntotal {}, {}, {}\n", subjectText(kernel, code, machine),
-                         timeText(result.total), counted(result.operations, "operation"),
+  Json object = subjectJson(kernel, code, session);
+  object.update(valuesJson(bound));
+  object.update({{"seed", seed},
+                 {"setting", run.setting},
+                 {"outcome", outcomeName(result.outcome)},
+                 {"total_ps", result.total},
+                 {"operations", result.operations},
+                 {"instructions", result.instructions}});
+  output.add(fmt::format("{}\n{}total {}, {}, {}\n", subjectText(kernel, code, session),
+                         valuesText(bound), timeText(result.total),
+                         counted(result.operations, "operation"),
                          counted(result.instructions, "instruction")),
-             {{"kernel", kernel.text(kernel.name)},
-              {"strategy", toString(code.strategy)},
-              {"machine", machineName},
-              {"setting", run.setting},
-              {"outcome", outcomeName(result.outcome)},
-              {"total_ps", result.total},
-              {"operations", result.operations},
-              {"instructions", result.instructions}});
+             object);
   Table waits = waitTable(kernel, code, result);
   Table path = pathTable(kernel, code, result);
   output.addTable("engines", "\n", sequencerTable(kernel, result));
@@ -280,17 +297,19 @@ int SimCommand::run() {
   std::vector<RunOptions> given = session.divide(subjects, time.subject.values);
   uint32_t numKernels = 0;
   for (const Subject &one : subjects) {
-    Bindings bindings = session.bindings(one.kernel, given[numKernels]);
+    const BoundRun bound = session.bind(one.kernel, given[numKernels]);
+    const Bindings &bindings = bound.bindings;
+    output.repeatWith(session, &bound);
     if (!session.tilesStay(one.kernel, bindings)) {
       end(Exit::No);
     }
-    OneSim sim(*this, session, one, bindings, numberedPath(trace, ++numKernels));
+    OneSim sim(*this, session, one, bound, numberedPath(trace, ++numKernels));
     std::vector<Run> runs;
     for (const std::string &assignment : values.assignments) {
       Run run = sim.run(machine, assignment, runs.empty());
       Exit ending = exitOf(run.result);
       if (sweep.empty() || format == "json") {
-        addRun(output, one.kernel, one.code, machine, time.subject.common.machine, run, top);
+        addRun(output, session, one.kernel, one.code, bound, time.seed, run, top);
       }
       if (data.wanted() && ending == Exit::Undecided) {
         tellNote("the run was cut off, so nothing is said about its data");
@@ -305,7 +324,8 @@ int SimCommand::run() {
     }
     if (!sweep.empty()) {
       output.part();
-      output.text += subjectText(one.kernel, one.code, machine) + "\n" + sweepText(values, runs);
+      output.text += fmt::format("{}\n{}{}", subjectText(one.kernel, one.code, session),
+                                 valuesText(bound), sweepText(values, runs));
     }
   }
   tellInterrupt();

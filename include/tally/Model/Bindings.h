@@ -45,10 +45,17 @@ public:
   void set(LoopId loop, std::vector<uint64_t> tripsByEntry, EngineId engine = {});
 
   /// Binds a value of the kernel for the whole run.
-  void setValue(RunValueId id, uint64_t number) { known[id.value] = static_cast<int64_t>(number); }
+  void setValue(RunValueId id, uint64_t number) {
+    known[id.value] = static_cast<int64_t>(number);
+    isBound[id.value] = true;
+  }
 
   /// All values of the kernel, by number. One that was not bound is max(min, min(2, max)).
   std::span<const int64_t> values() const { return known; }
+
+  /// Binds everything that was left open to the number within its bounds that is closest to
+  /// `usual`, and says so as `--trips` does: {"n=16", "B=4"}.
+  std::vector<std::string> bindOpen(uint64_t usual);
 
   /// Whether the trips of a loop are set, on all engines or on each.
   bool isSet(LoopId loop) const;
@@ -81,6 +88,7 @@ public:
 private:
   const Kernel *kernel;
   std::vector<int64_t> known; ///< by value
+  std::vector<bool> isBound;  ///< by value: to a number that was set
   /// By loop; each holds one list for all engines at index 0, then one per engine.
   IdVector<LoopId, std::vector<std::vector<uint64_t>>> byLoop;
   uint64_t guardSeed = 0;

@@ -24,7 +24,10 @@ struct Report {
   Tick from = 0;                   ///< of the picture
   Tick until = UINT64_MAX;         ///< of the picture, at most; numbers are of whole runs
   std::vector<std::string> leftOut =
-      {}; ///< strategies that cannot do the kernel, and why, as sentences
+      {};                         ///< strategies that cannot do the kernel, and why, as sentences
+  std::string machineReason = ""; ///< why this machine, where none was named
+  std::string conditions = "";    ///< trips and seeds, a line each
+  std::string command = "";       ///< that makes this page
 
   /// For what is the same in all.
   const Kernel &kernel() const { return *timelines.front().kernel; }

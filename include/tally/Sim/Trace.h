@@ -31,8 +31,9 @@ class TraceWriter : public SimObserver {
 public:
   /// The arguments must outlive the writer. If it would have more than `maxBytes`, its end
   /// included, it ends before that with an event that says so.
+  /// `facts`: what else it says of the run, as further members of JSON: `,"seed":0`.
   TraceWriter(std::ostream &out, const Kernel &kernel, const Code &code,
-              uint64_t maxBytes = 256'000'000);
+              uint64_t maxBytes = 256'000'000, std::string facts = {});
 
   void onOperation(EngineId engine, uint32_t op, Tick from, Tick to) override;
   void onStall(EngineId engine, uint32_t op, Stall kind, Tick from, Tick to) override;
@@ -64,6 +65,7 @@ private:
   const Code &code;
   const IdVector<EngineId, std::vector<Location>> places; ///< of operations
   uint64_t maxBytes;
+  const std::string facts;
   uint64_t numBytes = 0; ///< so far, with those of the longest end
   uint64_t minBytes = 0;
   uint64_t numEvents = 0; ///< written
