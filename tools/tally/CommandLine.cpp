@@ -499,9 +499,25 @@ static std::string quotedForShell(const std::string &word) {
   return quoted + "'";
 }
 
+/// How messages are shown changes no result.
+static std::vector<std::string> withoutMessageOptions(const std::vector<std::string> &words) {
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == diagnosticsOption) {
+      ++i; // its value
+    } else if (words[i] != quietOption &&
+               !words[i].starts_with(std::string(diagnosticsOption) + "=")) {
+      kept.push_back(words[i]);
+    }
+  }
+  return kept;
+}
+
 std::string commandLineWith(const std::vector<std::string> &options) {
   std::vector<std::string> words;
-  std::ranges::transform(typed, std::back_inserter(words), quotedForShell);
+  for (const std::string &word : withoutMessageOptions(typed)) {
+    words.push_back(quotedForShell(word));
+  }
   std::ranges::transform(options, std::back_inserter(words), quotedForShell);
   return fmt::format("{}", fmt::join(words, " "));
 }
