@@ -401,6 +401,8 @@ constexpr Impossible impossible[] = {
     {"strategy: unrolled", "loops: bounded trips", onlyConstant},
     {"strategy: unrolled", "loops: trips without a bound", onlyConstant},
     {"strategy: unrolled", "loops: while", onlyConstant},
+    {"strategy: unrolled", "loops: trips by a formula", onlyConstant},
+    {"strategy: unrolled", "loops: one value for two loops", onlyConstant},
     {"strategy: unrolled", "branches", onlyConstant},
     {"strategy: unrolled", "divergence", onlyConstant},
     {"strategy: unrolled", "ends: two branches", onlyConstant},
