@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace tally::check {
@@ -120,16 +119,16 @@ bool comparesDistance(AluOp alu) {
 /// begin with.
 class RegisterForms::Walk {
 public:
-  Walk(const EngineProgram &program, const Machine &machine)
-      : program(program), machine(machine), match(matchBrackets(program.ops)),
+  Walk(const EngineProgram &program, const Machine &machine, const std::vector<bool> &mayWrap)
+      : program(program), machine(machine), mayWrap(mayWrap), match(matchBrackets(program.ops)),
         forms(program.registers.size(), number(0)),
         nextSource(static_cast<uint32_t>(program.registers.size())) {}
 
   void run(std::vector<Sides> &sides, std::vector<uint32_t> &open) {
     block(0, static_cast<uint32_t>(program.ops.size()));
     sides.assign(program.ops.size(), {});
-    for (const auto &[at, x, y] : comparisons) {
-      sides[at] = sidesOf(x, y);
+    for (const Comparison &each : comparisons) {
+      sides[each.at] = sidesOf(each);
     }
     for (const auto &[at, form] : uses) {
       if (isOpen(form)) {
@@ -140,6 +139,12 @@ public:
 
 private:
   using Forms = std::vector<RegisterForm>;
+
+  struct Comparison {
+    uint32_t at;
+    RegisterForm x, y;
+    bool wraps;
+  };
 
   void block(uint32_t from, uint32_t to) {
     for (uint32_t at = from; at < to; ++at) {
@@ -176,12 +181,19 @@ private:
     return operand.isRegister ? forms[operand.value] : number(operand.value);
   }
 
+  /// Whether it may have begun again at 0. A number is known with all that.
+  bool wraps(Operand operand) const {
+    return operand.isRegister && mayWrap[operand.value] && !forms[operand.value].constant;
+  }
+
   void compute(uint32_t at, const Op &op) {
     const RegisterForm x = of(op.a), y = of(op.b);
+    RegisterForm left = result(op.alu, x, y);
     if (comparesDistance(op.alu)) {
-      comparisons.push_back({at, x, y});
+      comparisons.push_back({at, x, y, wraps(op.a) || wraps(op.b)});
+      left.isOpen |= comparisons.back().wraps;
     }
-    forms[op.dst.value] = result(op.alu, x, y);
+    forms[op.dst.value] = std::move(left);
   }
 
   RegisterForm result(AluOp alu, const RegisterForm &x, const RegisterForm &y) const {
@@ -282,9 +294,10 @@ private:
   }
 
   void when(uint32_t begin, const Op &op) {
-    const RegisterForm condition = of(op.a);
+    RegisterForm condition = of(op.a);
+    condition.isOpen |= wraps(op.a);
     uses.emplace_back(begin, condition);
-    comparisons.push_back({begin, condition, number(0)});
+    comparisons.push_back({begin, condition, number(0), wraps(op.a)});
     Forms before = forms;
     block(begin + 1, match[begin]);
     for (size_t reg = 0; reg < forms.size(); ++reg) {
@@ -301,12 +314,12 @@ private:
   //===--- At the end -----------------------------------------------------===//
 
   /// What rises is less in short runs, and what falls is more.
-  Sides sidesOf(const RegisterForm &x, const RegisterForm &y) const {
-    if (!x.bends.empty() || !y.bends.empty()) {
+  Sides sidesOf(const Comparison &each) const {
+    if (!each.x.bends.empty() || !each.y.bends.empty() || each.wraps) {
       return {true, true};
     }
     Sides sides;
-    for (const auto &[id, count] : plus(x.sum, y.sum, -1)) {
+    for (const auto &[id, count] : plus(each.x.sum, each.y.sum, -1)) {
       sides.more |= count > 0 || !rising.contains(id);
       sides.less |= count < 0 || !rising.contains(id);
     }
@@ -323,16 +336,18 @@ private:
 
   const EngineProgram &program;
   const Machine &machine;
+  const std::vector<bool> &mayWrap;
   const std::vector<uint32_t> match;
   Forms forms; ///< by register, where the walk is
   uint32_t nextSource;
   std::set<uint32_t> rising, irregular;
-  std::vector<std::tuple<uint32_t, RegisterForm, RegisterForm>> comparisons;
+  std::vector<Comparison> comparisons;
   std::vector<std::pair<uint32_t, RegisterForm>> uses; ///< of waits and conditions
 };
 
-RegisterForms::RegisterForms(const EngineProgram &program, const Machine &machine) {
-  Walk(program, machine).run(sides, open);
+RegisterForms::RegisterForms(const EngineProgram &program, const Machine &machine,
+                             const std::vector<bool> &mayWrap) {
+  Walk(program, machine, mayWrap).run(sides, open);
 }
 
 } // namespace tally::check

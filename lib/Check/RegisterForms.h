@@ -12,7 +12,8 @@
 //
 // A counter is a register that an iteration leaves to the next one: with a number added, as a copy
 // of another one, or, as in 1 - "phase", by its own value alone. What is doubled, or is a sum of
-// earlier sums, is open, too.
+// earlier sums, is open, too, and so is a comparison of what may pass the largest number of the
+// machine: it begins again at 0, each time elsewhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +55,9 @@ struct Sides {
 
 class RegisterForms {
 public:
-  RegisterForms(const EngineProgram &program, const Machine &machine);
+  /// `mayWrap`: by register, whether a sum or product in it may be beyond the machine's numbers.
+  RegisterForms(const EngineProgram &program, const Machine &machine,
+                const std::vector<bool> &mayWrap);
 
   /// Of the operands of a comparison, or the condition of a `when`; none if they are always as far
   /// apart.

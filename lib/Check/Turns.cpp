@@ -80,9 +80,10 @@ static RunChoice choiceWith(const Kernel &kernel, LoopId one, bool taken, uint64
 /// a value grows by itself. Resets are left out, so it may be more than that.
 class Turns::Bounds {
 public:
-  Bounds(const Kernel &kernel, const Code &code)
-      : code(code), unbounded(usualTrips(kernel)), runs(code.engines.size()),
-        registers(code.engines.size()), lowest(code.engines.size()),
+  Bounds(const Kernel &kernel, const Code &code, const Machine &machine)
+      : code(code), numbers(static_cast<double>(uint64_t(1) << machine.counterBits)),
+        subtractionWraps(machine.subtraction == Subtraction::Wraps), unbounded(usualTrips(kernel)),
+        runs(code.engines.size()), registers(code.engines.size()), lowest(code.engines.size()),
         raised(code.semaphores.size(), 0), largest(code.semaphores.size(), 1) {
     for (EngineId engine : kernel.engines.ids()) {
       countRuns(kernel, engine);
@@ -92,12 +93,22 @@ public:
     }
   }
 
+  /// As if the machine had all numbers.
   double of(EngineId engine, Operand operand) const {
     return operand.isRegister ? registers[engine][operand.value] : operand.value;
   }
 
+  /// Whether it may be beyond the machine's numbers, where it begins again at 0.
+  bool mayWrap(EngineId engine, Operand operand) const { return of(engine, operand) >= numbers; }
+
+  double most(EngineId engine, Operand operand) const {
+    return std::min(of(engine, operand), numbers - 1);
+  }
+
   double least(EngineId engine, Operand operand) const {
-    return operand.isRegister ? lowest[engine][operand.value] : operand.value;
+    return !operand.isRegister        ? operand.value
+           : mayWrap(engine, operand) ? 0
+                                      : lowest[engine][operand.value];
   }
 
   double of(SemaId sema) const { return raised[sema]; }
@@ -131,7 +142,7 @@ private:
     return loop != rootLoop;
   }
 
-  double most(const Kernel &kernel, LoopId loop) const {
+  double mostTrips(const Kernel &kernel, LoopId loop) const {
     std::optional<uint64_t> count = kernel.loops[loop].trip.most();
     return count ? static_cast<double>(*count) : unbounded;
   }
@@ -174,7 +185,7 @@ private:
         std::optional<uint64_t> entries =
             isTied(kernel, op.loop()) ? mostEntries(kernel, op.loop()) : std::nullopt;
         around.push_back(entries ? static_cast<double>(*entries)
-                                 : product(around.back(), most(kernel, op.loop())));
+                                 : product(around.back(), mostTrips(kernel, op.loop())));
       }
     }
   }
@@ -203,14 +214,13 @@ private:
     for (size_t at = 0; at < program.ops.size(); ++at) {
       const Op &op = program.ops[at];
       if (op.kind == OpKind::LoopBegin && op.dst.valid()) {
-        base[op.dst.value] = std::max(base[op.dst.value], most(kernel, op.loop()));
+        base[op.dst.value] = std::max(base[op.dst.value], mostTrips(kernel, op.loop()));
       } else if (op.kind == OpKind::Alu) {
         const Operand self = Operand::reg(op.dst);
         if (op.alu == AluOp::Add && (op.a == self) != (op.b == self)) {
           steps[op.dst.value] += product(runs[engine][at], of(engine, op.a == self ? op.b : op.a));
-        } else if (!(op.alu == AluOp::Sub && op.a == self)) {
-          base[op.dst.value] =
-              std::max(base[op.dst.value], result(op.alu, of(engine, op.a), of(engine, op.b)));
+        } else {
+          base[op.dst.value] = std::max(base[op.dst.value], result(engine, op));
         }
       }
     }
@@ -220,11 +230,16 @@ private:
     return base;
   }
 
-  static double result(AluOp alu, double a, double b) {
-    switch (alu) {
+  double result(EngineId engine, const Op &op) const {
+    const double a = of(engine, op.a), b = of(engine, op.b);
+    switch (op.alu) {
     case AluOp::Move:
-    case AluOp::Sub:
       return a;
+    case AluOp::Sub: {
+      const bool wraps = subtractionWraps && least(engine, op.a) < b;
+      const double kept = op.a == Operand::reg(op.dst) ? 0 : a; // what falls adds nothing
+      return wraps ? std::max(kept, numbers - 1) : kept;
+    }
     case AluOp::Add:
       return a + b;
     case AluOp::Mul:
@@ -250,6 +265,8 @@ private:
   }
 
   const Code &code;
+  const double numbers; ///< that the machine has, from 0
+  const bool subtractionWraps;
   const double unbounded;
   IdVector<EngineId, std::vector<double>> runs; ///< by operation
   IdVector<EngineId, std::vector<double>> registers, lowest;
@@ -262,7 +279,7 @@ private:
 
 Turns::Turns(const Kernel &kernel, const Code &code, const Machine &machine, uint64_t longest)
     : kernel(kernel), code(code), machine(machine), turnAt(code.engines.size()) {
-  Bounds bounds(kernel, code);
+  Bounds bounds(kernel, code, machine);
   for (EngineId engine : kernel.engines.ids()) {
     turnAt[engine].assign(code.engines[engine].ops.size(), noTurn);
     addNumbers(bounds, engine);
@@ -285,13 +302,18 @@ void Turns::add(Turn turn) {
 
 void Turns::addNumbers(const Bounds &bounds, EngineId engine) {
   const std::vector<Op> &ops = code.engines[engine].ops;
-  const RegisterForms forms(code.engines[engine], machine);
+  std::vector<bool> mayWrap(code.engines[engine].registers.size(), false);
+  for (uint32_t reg = 0; reg < mayWrap.size(); ++reg) {
+    mayWrap[reg] =
+        code.strategy == Strategy::Manual && bounds.mayWrap(engine, Operand::reg(RegId(reg)));
+  }
+  const RegisterForms forms(code.engines[engine], machine, mayWrap);
   for (uint32_t at = 0; at < ops.size(); ++at) {
     const Op &op = ops[at];
     const Operand other = op.kind == OpKind::WhenBegin ? Operand::number(0) : op.b;
     const Sides sides = forms.sidesAt(at);
-    bool mayBeMore = bounds.of(engine, op.a) > bounds.least(engine, other);
-    bool mayBeLess = bounds.of(engine, other) >= bounds.least(engine, op.a);
+    bool mayBeMore = bounds.most(engine, op.a) > bounds.least(engine, other);
+    bool mayBeLess = bounds.most(engine, other) >= bounds.least(engine, op.a);
     if (sides.any() && mayBeMore && mayBeLess) {
       Turn turn{Turn::Kind::Number, engine, at};
       turn.needsLess = sides.less;
@@ -311,10 +333,10 @@ void Turns::addOpen(EngineId engine, uint32_t at) {
   std::string what =
       fmt::format("\"{}\" on '{}'", code.engines[engine].registers[op.a.asRegister()].name,
                   kernel.nameOf(engine));
-  openTexts.push_back(
-      fmt::format("{} is made of several comparisons, or counted in no regular way, so "
-                  "that other runs may have other waits",
-                  what));
+  openTexts.push_back(fmt::format(
+      "{} is made of several comparisons, or counted in no regular way, or begins again "
+      "at 0, so that other runs may have other waits",
+      what));
 }
 
 /// Of registers. A loop's counter is looked at where its body ends.

@@ -285,6 +285,75 @@ tally.code @falling {
   }
 }
 
+// A cap may have begun again at 0 before the loop: it is 500.
+
+// CHECK-LABEL: kernel 'wrapped_cap'
+// CHECK: error: race: nothing makes 'r' (A = 500), which reads X[500], wait for 'w' (A = 500), which writes it
+// CHECK: tried: trips of 'A' up to 502
+tally.kernel @wrapped_cap {
+  tally.engine "e0"
+  tally.engine "e1"
+  tally.buffer "X" shape [3000]
+  tally.loop "A" trips "n" max 3000 {
+    tally.instr "w" on "e0" writes ["X[A]"]
+    tally.instr "r" on "e1" reads ["X[A]"]
+  }
+}
+
+tally.code @wrapped_cap {
+  tally.semaphore "s"
+  tally.program "e0" {
+    tally.for "A" {
+      tally.issue "w" signals "s"
+    }
+  }
+  tally.program "e1" {
+    tally.register "t"
+    tally.register "cap"
+    tally.register "u"
+    tally.set "cap" = 4294967295
+    tally.set "cap" = "cap" + 501
+    tally.for "A" counter "t" {
+      tally.set "u" = "t" min "cap"
+      tally.issue "r" waits "s" >= "u"
+    }
+  }
+}
+
+// It may begin again in the loop, and again: the first time is harmless, and the fault is far away.
+
+// CHECK-LABEL: kernel 'wrapping_cap'
+// CHECK: could not decide: nothing wrong was seen; but "u" on 'e1' is made of several comparisons, or counted in no regular way, or begins again at 0
+tally.kernel @wrapping_cap {
+  tally.engine "e0"
+  tally.engine "e1"
+  tally.buffer "X" shape [3000]
+  tally.loop "A" trips "n" max 3000 {
+    tally.instr "w" on "e0" writes ["X[A]"]
+    tally.instr "r" on "e1" reads ["X[A]"]
+  }
+}
+
+tally.code @wrapping_cap {
+  tally.semaphore "s"
+  tally.program "e0" {
+    tally.for "A" {
+      tally.issue "w" signals "s"
+    }
+  }
+  tally.program "e1" {
+    tally.register "t"
+    tally.register "cap"
+    tally.register "u"
+    tally.for "A" {
+      tally.set "t" = "t" + 1
+      tally.set "cap" = "t" * 8581353
+      tally.set "u" = "t" min "cap"
+      tally.issue "r" waits "s" >= "u"
+    }
+  }
+}
+
 // What two comparisons decide together may be so in one run of many.
 
 // CHECK-LABEL: kernel 'together'

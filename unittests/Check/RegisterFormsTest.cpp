@@ -36,7 +36,7 @@ Op waitFor(RegId threshold) {
   return Op::makeWait(SemaId(0), reg(threshold));
 }
 
-RegisterForms formsOf(std::vector<Op> before, std::vector<Op> body) {
+RegisterForms formsOf(std::vector<Op> before, std::vector<Op> body, std::set<RegId> wrapping = {}) {
   static Machine machine;
   EngineProgram program;
   for (const char *name : {"t", "a", "b", "u", "v"}) {
@@ -46,11 +46,15 @@ RegisterForms formsOf(std::vector<Op> before, std::vector<Op> body) {
   program.ops.push_back(Op::loopBegin(LoopId(1)));
   program.ops.insert(program.ops.end(), body.begin(), body.end());
   program.ops.push_back(Op::mark(OpKind::LoopEnd, 1));
-  return RegisterForms(program, machine);
+  std::vector<bool> mayWrap;
+  for (RegId id : program.registers.ids()) {
+    mayWrap.push_back(wrapping.contains(id));
+  }
+  return RegisterForms(program, machine, mayWrap);
 }
 
-bool isOpen(std::vector<Op> body) {
-  return !formsOf({}, std::move(body)).openUses().empty();
+bool isOpen(std::vector<Op> body, std::set<RegId> wrapping = {}) {
+  return !formsOf({}, std::move(body), std::move(wrapping)).openUses().empty();
 }
 
 TEST(RegisterForms, SumsOfCountersAreRegular) {
@@ -96,6 +100,23 @@ TEST(RegisterForms, BranchesChoose) {
   EXPECT_TRUE(
       isOpen({then, Op::move(a, number(0)), Op::mark(OpKind::Else), count(a), end, waitFor(a)}))
       << "begins again where it is taken";
+}
+
+TEST(RegisterForms, WhatMayBeginAgainIsNotCompared) {
+  const std::vector<Op> capped = {count(t), set(a, AluOp::Mul, reg(t), number(3197)),
+                                  set(u, AluOp::Min, reg(t), reg(a)), waitFor(u)};
+  EXPECT_FALSE(isOpen(capped));
+  EXPECT_TRUE(isOpen(capped, {a}));
+  const std::vector<Op> switched = {count(a), Op::whenBegin(reg(a)), count(t),
+                                    Op::mark(OpKind::WhenEnd, 1), waitFor(t)};
+  EXPECT_FALSE(isOpen({count(a), waitFor(a)}, {a})); // it is seen where it begins again
+  EXPECT_TRUE(isOpen(switched, {a}));
+}
+
+TEST(RegisterForms, ANumberThatBeganAgainIsKnown) {
+  const std::vector<Op> before = {set(a, AluOp::Add, number(UINT32_MAX), number(501))};
+  const std::vector<Op> body = {count(t), set(u, AluOp::Min, reg(t), reg(a)), waitFor(u)};
+  EXPECT_TRUE(formsOf(before, body, {a}).openUses().empty());
 }
 
 TEST(RegisterForms, ACounterIsLessInShortRuns) {

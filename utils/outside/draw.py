@@ -537,11 +537,11 @@ def rare_guard(random, place, trips):
 
 
 def draw_turning(random, name):
-    """Code written by hand that is wrong only beyond a number in it, when a counter of 8 bits begins again, when a threshold has
-    fallen behind, or with all branches not taken; and trips and decisions with which it is. The interpreter judges whether it is, so
+    """Code written by hand that is wrong only beyond a number in it, when a counter of 8 bits or a cap begins again, when a threshold
+    has fallen behind, or with all branches not taken; and trips and decisions with which it is. The interpreter judges whether it is, so
     some may be right.
     """
-    ways = (draw_capped, draw_wrapping, draw_untaken, draw_drifting, draw_falling, draw_together)
+    ways = (draw_capped, draw_wrapping, draw_untaken, draw_drifting, draw_falling, draw_together, draw_wrapped_cap)
     return random.choice(ways)(random, name)
 
 
@@ -560,6 +560,26 @@ def draw_wrapping(random, name):
     document = turning_code(name, [], before + [loop_of(body)], step)
     document["machine"]["counter_bits"] = 8
     return document, {"A": [256 // step + 1]}, {}
+
+
+def draw_wrapped_cap(random, name):
+    """A cap that is large until it has passed the largest number, once or several times."""
+    bits, first = random.choice((16, 32)), random.randrange(10, 400)
+    numbers = 1 << bits
+    factor = -(-numbers * random.randrange(1, first) // first)  # `first` times it is less than `first` beyond a multiple of it
+    before = [alu("move", 0, {"value": 0}), alu("move", 1, {"value": 0})]
+    body = [alu("add", 0, {"register": 0}, {"value": 1})]
+    way = random.randrange(3)
+    if way == 0:
+        before += [alu("move", 1, {"value": numbers - 1}), alu("add", 1, {"register": 1}, {"value": first})]
+    elif way == 1:
+        body.append(alu("mul", 1, {"register": 0}, {"value": factor}))
+    else:
+        body.append(alu("add", 1, {"register": 1}, {"value": factor}))
+    body += [alu("min", 2, {"register": 0}, {"register": 1}), issue("c", 2)]
+    document = turning_code(name, [], before + [loop_of(body)], 1)
+    document["machine"]["counter_bits"] = bits
+    return document, {"A": [first]}, {}
 
 
 def draw_drifting(random, name):
