@@ -214,10 +214,13 @@ void TripsReader::split() {
     findLoops();
   }
   if (!isFound()) {
-    error("{}", unknownName("loop, branch or run-time value",
-                            fmt::format("loops, branches and run-time values of {}",
-                                        input.size() == 1 ? "this kernel" : "these kernels"),
-                            name, boundNames()));
+    bool several = name.find('=') != std::string_view::npos;
+    error("{}{}",
+          unknownName("loop, branch or run-time value",
+                      fmt::format("loops, branches and run-time values of {}",
+                                  input.size() == 1 ? "this kernel" : "these kernels"),
+                      name, boundNames()),
+          several ? "; give each its own option: --trips=A=64 --trips=B=8" : "");
   }
 }
 

@@ -26,10 +26,14 @@ static bool tripsAreConstant(const Kernel &kernel, Diagnostics &diagnostics) {
       continue;
     }
     constant = false;
-    diagnostics.error(loop.where,
-                      fmt::format("strategy 'unrolled' needs constant trips, but '{}' is decided "
-                                  "at run time; state the trip count",
-                                  kernel.nameOf(l)));
+    diagnostics.error(loop.where, fmt::format("strategy 'unrolled' needs constant trips, but {}",
+                                              loop.trip.kind == Trip::Kind::Formula
+                                                  ? fmt::format("a formula gives those of '{}'; "
+                                                                "another strategy counts them",
+                                                                kernel.nameOf(l))
+                                                  : fmt::format("'{}' is decided at run time; "
+                                                                "state the trip count",
+                                                                kernel.nameOf(l))));
   }
   return constant;
 }

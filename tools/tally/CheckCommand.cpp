@@ -148,7 +148,7 @@ constexpr const char *examples = R"(Examples:
   tally check k.mlir                            compile and check, both ways, trips of our choice
   tally check k.mlir --sync=barrier --explore   every interleaving of loops of up to 2 trips
   tally check k.mlir --explore --max-trips=1 --no-distances
-                                                a quick look
+                                                only loops of at most one trip, soon done
   tally check k.mlir code.mlir --race           code written by hand against this kernel
   tally check code.mlir --trips=A=5             code beside its kernel, loop A five times
   tally check k.mlir --witness=w.json           write down a schedule that goes wrong
