@@ -15,7 +15,8 @@ static constexpr size_t maxDistances = 8;
 /// What one question may take, in isl's operations, and how many questions of a kernel may be asked
 /// again, with more patience each time, so that all of them together end in seconds. Nearly all
 /// take hundredths of a second or less. An operation goes through a table that grows with the
-/// square of the coordinates, so deep nests may take fewer.
+/// square of the coordinates, so deep nests may take fewer. A modulus of millions lets the numbers
+/// in it outgrow a word, which costs as much as many coordinates.
 struct Patience {
   uint64_t operations;
   size_t mostQuestions;
@@ -24,11 +25,25 @@ struct Patience {
 static constexpr Patience patiences[numPatiences] = {
     {16'000, SIZE_MAX}, {64'000, 64}, {256'000, 8}, {1'000'000, 4}};
 static constexpr uint64_t usualCoordinates = 10;
+static constexpr uint64_t coordinatesOfLargeModulus = 10;
+static constexpr size_t digitsOfLargeModulus = 7;
+
+static uint64_t numLargeModuli(std::string_view text) {
+  constexpr std::string_view before = " mod ", digits = "0123456789";
+  uint64_t count = 0;
+  for (size_t at = text.find(before); at != text.npos; at = text.find(before, at)) {
+    at += before.size();
+    size_t end = std::min(text.find_first_not_of(digits, at), text.size());
+    count += end - at >= digitsOfLargeModulus;
+  }
+  return count;
+}
 
 static uint64_t forNest(uint64_t operations, const PairNest &nest) {
   uint64_t coordinates = 2 * nest.levels.size() + nest.producerOwn.size() +
                          nest.consumerOwn.size() + nest.counters.size() + nest.lengths.size() +
-                         nest.values.size();
+                         nest.values.size() +
+                         coordinatesOfLargeModulus * numLargeModuli(nest.overlap);
   uint64_t size = std::max(coordinates, usualCoordinates);
   return operations * usualCoordinates * usualCoordinates / (size * size);
 }
