@@ -368,7 +368,8 @@ class Case:
 
     def check_asked(self):
         """[Dependences.md#what-is-promised]: the last run that is asked for is one that this run of the consumer
-        needs, or that an earlier one of it needed, or comes before such a one. Where a branch skips either, nothing is promised."""
+        needs, or that an earlier one of it needed, or comes before such a one. Where a branch skips either, or a loop that
+        runs no time does, nothing is promised."""
         conflicts, needed = self.find_conflicts(), {}
         for run in self.meaning.in_order():
             for first in conflicts.get(run, ()):

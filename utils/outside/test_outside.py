@@ -403,6 +403,22 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(kinds(1), ["asks"])
         self.assertEqual(kinds(1, 0, 1), [])
 
+    def test_more_than_is_needed_after_no_trips(self):
+        """Which is promised not to be asked for, but where an inner loop around one of the two runs no time."""
+        def kernel(**found):
+            inner = loop("j", {"value": "m"}, instr("c", "b", writes=["X[A]"]))
+            return make_kernel([instr("p", "a", writes=["X[1]"]), loop("A", 3, inner)], buffers=[{"name": "X", "shape": [3]}], **found)
+
+        def kinds(*trips):
+            programs = {"a": [issue("p", None, (0,))], "b": [runs("A", runs("j", issue("c", (0, 1))))]}
+            code = documents.Code(make_code(kernel(dependences=[dep("p", "c")]), programs))
+            choice = Choice({"j": list(trips)}, {}, {})
+            verdict, _ = judge.judge(code, [choice], True, documents.Kernel(kernel()))
+            return [finding.kind for finding in verdict.findings]
+
+        self.assertEqual(kinds(1), ["asks"])
+        self.assertEqual(kinds(0, 1), [])
+
     def test_tiles_as_told(self):
         """The code's kernel says the same in other words, or not."""
         def kernel(tile):

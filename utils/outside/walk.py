@@ -101,7 +101,7 @@ class Walk:
         self.steps_left = most
         self.reached = {}
         self.entries = {}  # by body: iterations of its loops, in order
-        self.skipped = set()  # branches that were not taken at least once
+        self.skipped = set()  # branches that were not taken at least once, and loops that ran no time
         self.runs = []
         self.num_runs = {}
         self.trips_now = {}
@@ -126,6 +126,8 @@ class Walk:
     def enter_loop(self, loop, iterations, place):
         around = {outer.name: at for outer, at in zip(loop.body.loops, iterations)}
         trips = self.choice.trips_of(loop, self.engine, self.reach(loop), around)
+        if trips == 0:
+            self.skipped.add(loop.body)
         for iteration in range(trips):
             self.trips_now[loop.name] = trips
             self.enter(loop.body, iterations + (iteration,), place + (iteration,))
@@ -200,7 +202,7 @@ class Meaning:
                         run.needs.append((dependence.producer.queue, slot, dependence))
 
     def skips(self, instruction):
-        """Whether a branch around the instruction was not taken at least once."""
+        """Whether a branch around the instruction was not taken at least once, or a loop ran no time."""
         body = instruction.body
         while body and body not in self.skipped:
             body = body.parent
