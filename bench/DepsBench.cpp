@@ -7,13 +7,18 @@
 // memory is its own, the kernel included. Timed: extraction, with and without the removal of what
 // is implied. --in-order: on a machine whose queues do not overlap their instructions.
 //
+// Small shapes show beside what is kept how many there have to be at least, by brute force.
+//
 // --worst looks at this many random shapes (RandomShapes.h), and prints the ten that take most time
 // per instruction; --shape=random/SEED looks at one of them.
 //===----------------------------------------------------------------------===//
 
 #include "Apart.h"
+#include "Numbers.h"
 #include "RandomShapes.h"
 #include "Shapes.h"
+
+#include "oracle/Fewest.h"
 
 #include "tally/Deps/Extract.h"
 #include "tally/Deps/Implied.h"
@@ -22,6 +27,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -53,6 +59,30 @@ Measurement measureHere(const Kernel &kernel, bool inOrder) {
   }
   result.peakBytes = bench::peakBytes();
   return result;
+}
+
+constexpr size_t mostForFewest = 300;
+
+/// By runs of no, few and many trips, with branches taken or not.
+size_t fewestOf(const Kernel &kernel, bool inOrder) {
+  constexpr std::array<uint64_t, 4> counts = {0, 1, 2, 7}; // 7 goes around all rings
+  constexpr uint64_t numRuns = 40;
+  oracle::Fewest fewest(kernel, !inOrder);
+  for (uint64_t seed = 1; seed <= numRuns; ++seed) {
+    bench::Numbers numbers(seed);
+    std::vector<uint64_t> habits;
+    for (size_t i = 0; i < kernel.loops.size(); ++i) {
+      habits.push_back(numbers.below(6));
+    }
+    // A habit is one of the counts at each entry, or any of them.
+    oracle::TripsOf trips = [&](LoopId id, uint64_t) -> uint64_t {
+      uint64_t habit = habits[id.value];
+      uint64_t count = counts[habit < counts.size() ? habit : numbers.below(counts.size())];
+      return kernel.loops[id].isBranch() ? numbers.below(counts[3]) < count : count;
+    };
+    fewest.add(oracle::Enumeration(kernel, trips));
+  }
+  return fewest.count();
 }
 
 constexpr std::string_view randomPrefix = "random/";
@@ -165,13 +195,13 @@ int main(int argc, char **argv) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   bool text = arguments.format == "text";
   if (text) {
-    fmt::print("{:<15} {:>12} {:>9} {:>9} {:>10} {:>10} {:>7} {:>9}\n", "shape", "instructions",
-               "find s", "seconds", "found", "kept", "kept/n", "peak MB");
+    fmt::print("{:<15} {:>12} {:>9} {:>9} {:>10} {:>10} {:>8} {:>7} {:>9}\n", "shape",
+               "instructions", "find s", "seconds", "found", "kept", "fewest", "kept/n", "peak MB");
   }
   for (const std::string &shape : arguments.shapes) {
     std::vector<size_t> sizes = arguments.sizes;
     if (sizes.empty()) {
-      sizes = {1'000, 10'000, 100'000};
+      sizes = {mostForFewest, 1'000, 10'000, 100'000};
       if (shape.ends_with("/straight")) {
         sizes.push_back(1'000'000);
       }
@@ -183,16 +213,22 @@ int main(int argc, char **argv) {
         std::cerr << "error: the measuring process failed\n";
         return 1;
       }
+      std::optional<size_t> fewest;
+      if (size <= mostForFewest) {
+        fewest = fewestOf(kernelOf(shape, size), arguments.inOrder);
+      }
       rows.push_back({{"shape", shape},
                       {"instructions", size},
                       {"find_seconds", m.findSeconds},
                       {"seconds", m.seconds},
                       {"found", m.found},
                       {"kept", m.kept},
+                      {"fewest", fewest ? nlohmann::ordered_json(*fewest) : nullptr},
                       {"peak_bytes", m.peakBytes}});
       if (text) {
-        fmt::print("{:<15} {:>12} {:>9.3f} {:>9.3f} {:>10} {:>10} {:>7.3f} {:>9.1f}\n", shape, size,
-                   m.findSeconds, m.seconds, m.found, m.kept, double(m.kept) / double(size),
+        fmt::print("{:<15} {:>12} {:>9.3f} {:>9.3f} {:>10} {:>10} {:>8} {:>7.3f} {:>9.1f}\n", shape,
+                   size, m.findSeconds, m.seconds, m.found, m.kept,
+                   fewest ? fmt::format("{}", *fewest) : "-", double(m.kept) / double(size),
                    double(m.peakBytes) / 1e6);
         std::cout.flush();
       }

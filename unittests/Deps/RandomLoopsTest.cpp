@@ -8,8 +8,10 @@
 
 #include "Counts.h"
 #include "HoldToConflicts.h"
+
 #include "Random.h"
 #include "RandomAccesses.h"
+#include "oracle/Fewest.h"
 
 #include "tally/Deps/Implied.h"
 #include "tally/Model/KernelBuilder.h"
@@ -168,7 +170,7 @@ TEST_P(RandomLoopsTest, areReducedSoundlyAndCompletely) {
   Extractor extractor;
   Held held;
   auto [first, last] = test::seeds("LOOPS", 250, 10'000);
-  size_t numIdle = 0;
+  size_t numIdle = 0, numKept = 0, numNeeded = 0;
   for (uint64_t seed = first + GetParam(); seed <= last; seed += numParts) {
     const Shape &shape = shapes[seed % std::size(shapes)];
     Kernel kernel = LoopsKernel(shape, seed).make();
@@ -180,6 +182,15 @@ TEST_P(RandomLoopsTest, areReducedSoundlyAndCompletely) {
     std::vector<Enumeration> runs = runsOf(kernel, seed, 24);
     for (const Enumeration &run : runs) {
       failure += missingWait(kept, run, options.queueOverlap);
+    }
+    if (isRegular(kernel)) {
+      Fewest fewest(kernel, options.queueOverlap);
+      for (const Enumeration &run : runs) {
+        fewest.add(run);
+      }
+      EXPECT_LE(fewest.count(), kept.deps.size()) << "seed " << seed;
+      numKept += kept.deps.size();
+      numNeeded += fewest.count();
     }
     std::string idle = idleDep(kept, runs, options.queueOverlap);
     if (!idle.empty() && isRegular(kernel)) {
@@ -194,8 +205,9 @@ TEST_P(RandomLoopsTest, areReducedSoundlyAndCompletely) {
                                  << "\n"
                                  << writeKernelJson(kept);
   }
-  fmt::print("{} dependences ({} kept), {} conflicts; {} kernels keep more than they need\n",
-             held.deps, held.kept, held.conflicts, numIdle);
+  fmt::print("{} dependences ({} kept), {} conflicts; {} kernels keep more than they need; without "
+             "branches {} are kept, and {} are the fewest\n",
+             held.deps, held.kept, held.conflicts, numIdle, numKept, numNeeded);
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, RandomLoopsTest, testing::Range<uint64_t>(0, numParts));
