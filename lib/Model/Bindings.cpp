@@ -4,6 +4,7 @@
 
 #include "../Support/Report.h"
 
+#include "tally/Model/Values.h"
 #include "tally/Support/Mix.h"
 #include "tally/Support/Names.h"
 
@@ -13,6 +14,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace tally {
@@ -51,6 +53,12 @@ std::vector<std::string> Bindings::bindOpen(uint64_t usual) {
     }
   }
   std::map<NameId, uint64_t> bySymbol; // the first loop with it speaks for those that agree
+  std::set<NameId> isShared;           // with a loop that was set
+  for (LoopId id : kernel->loops.ids()) {
+    if (!byLoop[id].empty()) {
+      isShared.insert(kernel->loops[id].trip.symbol);
+    }
+  }
   for (LoopId id : kernel->loops.ids()) {
     const Trip &trip = kernel->loops[id].trip;
     if (kernel->loops[id].kind != LoopKind::Loop || trip.kind != Trip::Kind::Value || isSet(id)) {
@@ -58,8 +66,9 @@ std::vector<std::string> Bindings::bindOpen(uint64_t usual) {
     }
     uint64_t count = nearest(usual, trip.min, trip.max);
     set(id, {count});
-    bool speaks = trip.symbol.valid() && bySymbol.try_emplace(trip.symbol, count).second;
-    if (speaks || !trip.symbol.valid() || bySymbol.at(trip.symbol) != count) {
+    bool isOwn = !trip.symbol.valid() || isShared.contains(trip.symbol);
+    bool speaks = !isOwn && bySymbol.try_emplace(trip.symbol, count).second;
+    if (speaks || isOwn || bySymbol.at(trip.symbol) != count) {
       chosen.push_back(
           fmt::format("{}={}", speaks ? kernel->text(trip.symbol) : kernel->nameOf(id), count));
     }
@@ -68,14 +77,66 @@ std::vector<std::string> Bindings::bindOpen(uint64_t usual) {
 }
 
 bool Bindings::isSet(LoopId loop) const {
-  const std::vector<std::vector<uint64_t>> &lists =
-      byLoop[kernel->loops[loop].kind == LoopKind::Else ? kernel->loops[loop].otherBranch : loop];
+  if (kernel->loops[loop].kind == LoopKind::Else) {
+    return isSet(kernel->loops[loop].otherBranch);
+  }
+  const std::vector<std::vector<uint64_t>> &lists = byLoop[loop];
   bool onAll = !lists.empty() && !lists[0].empty();
   bool onEach =
       lists.size() == kernel->engines.size() + 1 &&
       std::ranges::none_of(lists.begin() + 1, lists.end(),
                            [](const std::vector<uint64_t> &list) { return list.empty(); });
-  return onAll || onEach;
+  return onAll || onEach || (guardSeed && kernel->loops[loop].trip.kind == Trip::Kind::Guard);
+}
+
+bool Bindings::isSet(LoopId loop, EngineId engine) const {
+  size_t slot = engine.valid() ? engine.value + 1 : 0;
+  return isSet(loop) || (slot < byLoop[loop].size() && !byLoop[loop][slot].empty());
+}
+
+bool Bindings::leavesOpen(LoopId id) const {
+  const Loop &loop = kernel->loops[id];
+  bool isChosen = loop.trip.kind == Trip::Kind::Value || loop.trip.kind == Trip::Kind::Guard;
+  bool isOwn = loop.kind == LoopKind::Loop || loop.kind == LoopKind::Then;
+  return isChosen && isOwn && !isSet(id);
+}
+
+bool Bindings::isComplete() const {
+  bool isOpen = std::ranges::find(isBound, false) != isBound.end();
+  for (LoopId id : kernel->loops.ids()) {
+    isOpen |= leavesOpen(id);
+  }
+  return !isOpen;
+}
+
+bool Bindings::keepsOut(LoopId body) const {
+  for (LoopId id = body; id != rootLoop; id = kernel->loops[id].parent) {
+    if (isSet(id)) {
+      bool isElse = kernel->loops[id].kind == LoopKind::Else;
+      auto [fewest, most] = tripRange(isElse ? kernel->loops[id].otherBranch : id);
+      if (isElse ? fewest != 0 : most == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void Bindings::narrow(Kernel &bounded) const {
+  for (RunValueId id : kernel->values.ids()) {
+    if (isSet(id)) {
+      auto number = static_cast<uint64_t>(known[id.value]);
+      bounded.values[id].min = number;
+      bounded.values[id].max = number;
+    }
+  }
+  for (LoopId id : kernel->loops.ids()) {
+    Trip &trip = bounded.loops[id].trip;
+    if (trip.kind == Trip::Kind::Value && isSet(id)) {
+      std::tie(trip.min, trip.max) = tripRange(id);
+    }
+  }
+  boundFormulas(bounded);
 }
 
 //===----------------------------------------------------------------------===//
@@ -112,7 +173,7 @@ uint64_t Bindings::trips(EngineId engine, LoopId id, uint64_t entry) const {
   case Trip::Kind::Value:
     return usualCount(loop.trip.min, loop.trip.max);
   case Trip::Kind::Guard:
-    return decide(guardSeed, id, entry, loop.uniform ? 0 : engine.value + 1u,
+    return decide(guardSeed.value_or(0), id, entry, loop.uniform ? 0 : engine.value + 1u,
                   loop.isBranch() ? 2 : numGuardTrips);
   case Trip::Kind::Formula:
     assert(false && "the iterations around decide about a formula");
@@ -403,9 +464,9 @@ void TripsReader::readInto(Bindings &bindings) {
 }
 
 Bindings Bindings::parse(const Kernel &kernel, std::span<const std::string> trips,
-                         uint64_t guardSeed, Diagnostics &diagnostics) {
+                         std::optional<uint64_t> guardSeed, Diagnostics &diagnostics) {
   Bindings bindings(kernel);
-  bindings.setGuardSeed(guardSeed);
+  bindings.guardSeed = guardSeed;
   TripsReader::Given given;
   const Kernel *alone[] = {&kernel};
   for (const std::string &option : trips) {

@@ -68,6 +68,70 @@ TEST(BindingsTest, withoutAny) {
   EXPECT_EQ(bindings.trips(l.act, l.d, 1), 2u);
 }
 
+TEST(BindingsTest, knowsWhatIsLeftOpen) {
+  Loops l;
+  Bindings none(l.kernel), some = none;
+  EXPECT_FALSE(none.isComplete());
+  some.set(l.a, {3, 4});
+  some.set(l.d, {1}, l.dma);
+  EXPECT_TRUE(some.isSet(l.a));
+  EXPECT_FALSE(some.leavesOpen(l.a));
+  EXPECT_TRUE(some.leavesOpen(l.bb));
+  EXPECT_FALSE(some.leavesOpen(l.fixed));
+  EXPECT_TRUE(some.leavesOpen(l.d)) << "on one engine";
+  EXPECT_TRUE(some.isSet(l.d, l.dma));
+  EXPECT_FALSE(some.isSet(l.d, l.act));
+  some.set(l.d, {2}, l.act);
+  some.set(l.bb, {1});
+  EXPECT_FALSE(some.leavesOpen(l.d));
+  EXPECT_TRUE(some.leavesOpen(l.w));
+  EXPECT_TRUE(some.leavesOpen(l.c));
+  EXPECT_FALSE(some.isComplete());
+  some.setGuardSeed(0);
+  EXPECT_FALSE(some.leavesOpen(l.w));
+  EXPECT_TRUE(some.isComplete());
+}
+
+/// A seed keeps nobody out; a branch that is always taken keeps all out of the other one.
+TEST(BindingsTest, keepsOut) {
+  Loops l;
+  Bindings bindings(l.kernel);
+  bindings.setGuardSeed(1);
+  for (LoopId id : {l.w, l.c, l.cElse, l.dc}) {
+    EXPECT_FALSE(bindings.keepsOut(id));
+  }
+  bindings.set(l.c, {1});
+  bindings.set(l.w, {0});
+  EXPECT_FALSE(bindings.keepsOut(l.c));
+  EXPECT_TRUE(bindings.keepsOut(l.cElse));
+  EXPECT_TRUE(bindings.keepsOut(l.w));
+  bindings.set(l.c, {0, 1});
+  EXPECT_FALSE(bindings.keepsOut(l.cElse));
+}
+
+TEST(BindingsTest, narrowsAKernel) {
+  Loops l;
+  Bindings bindings(l.kernel);
+  bindings.set(l.a, {3, 2});
+  bindings.set(l.d, {7}, l.dma);
+  Kernel bounded = l.kernel;
+  bindings.narrow(bounded);
+  EXPECT_EQ(bounded.loops[l.a].trip.min, 2u);
+  EXPECT_EQ(bounded.loops[l.a].trip.max, 3u);
+  EXPECT_EQ(bounded.loops[l.bb].trip, l.kernel.loops[l.bb].trip);
+  EXPECT_EQ(bounded.loops[l.d].trip, l.kernel.loops[l.d].trip) << "act is free";
+}
+
+/// What is said has to be taken again: 'n' would give A a second time.
+TEST(BindingsTest, whatIsChosenStandsBesideWhatIsGiven) {
+  Loops l;
+  Bindings bindings = l.bind({"A=3", "D@dma=1"});
+  std::vector<std::string> all = bindings.bindOpen(16);
+  EXPECT_EQ(all, (std::vector<std::string>{"B=4", "D=16"}));
+  all.insert(all.end(), {"A=3", "D@dma=1"});
+  EXPECT_EQ(l.bind(all).trips(l.dma, l.d, 1), 1u);
+}
+
 /// max(min, min(2, max)).
 TEST(BindingsTest, unboundValuesRespectTheirBounds) {
   KernelBuilder b("k");

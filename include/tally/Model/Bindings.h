@@ -19,6 +19,7 @@
 #include "tally/Model/Tiles.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -26,14 +27,14 @@ namespace tally {
 
 class Bindings {
 public:
-  /// No trips given; guards seeded with 0.
+  /// Nothing is set; guards go as with the seed 0.
   explicit Bindings(const Kernel &kernel);
 
   /// Reads `--trips` values (without the option's name) and a guard seed; reports
   /// unknown loops and engines, numbers outside the loop's bounds, trips for constant loops
   /// that contradict the constant, and per-engine trips for uniform loops.
   static Bindings parse(const Kernel &kernel, std::span<const std::string> trips,
-                        uint64_t guardSeed, Diagnostics &diagnostics);
+                        std::optional<uint64_t> guardSeed, Diagnostics &diagnostics);
 
   /// Which of these values are for each of the kernels of an input: those whose name it has. A name
   /// that none of them has is reported.
@@ -57,8 +58,26 @@ public:
   /// `usual`, and says so as `--trips` does: {"n=16", "B=4"}.
   std::vector<std::string> bindOpen(uint64_t usual);
 
-  /// Whether the trips of a loop are set, on all engines or on each.
+  bool isSet(RunValueId id) const { return isBound[id.value]; }
+
+  /// Whether the trips of a loop are set, on all engines or on each; a seed sets all conditions.
   bool isSet(LoopId loop) const;
+
+  /// On one engine; none: on all.
+  bool isSet(LoopId loop, EngineId engine) const;
+
+  /// Whether a loop or branch may run as often as each run chooses.
+  bool leavesOpen(LoopId loop) const;
+
+  /// Whether there is one such run only.
+  bool isComplete() const;
+
+  /// Whether what is set lets no run enter a body.
+  bool keepsOut(LoopId body) const;
+
+  /// Bounds values, and loops whose trips are set, by what they are set to. `bounded` is this
+  /// kernel, or one that has the same loops and values.
+  void narrow(Kernel &bounded) const;
 
   void setGuardSeed(uint64_t seed) { guardSeed = seed; }
 
@@ -91,7 +110,7 @@ private:
   std::vector<bool> isBound;  ///< by value: to a number that was set
   /// By loop; each holds one list for all engines at index 0, then one per engine.
   IdVector<LoopId, std::vector<std::vector<uint64_t>>> byLoop;
-  uint64_t guardSeed = 0;
+  std::optional<uint64_t> guardSeed;
 };
 
 } // namespace tally
