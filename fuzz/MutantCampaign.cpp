@@ -94,7 +94,7 @@ public:
     options.maxTrips = 2;
     options.distances = true;
     options.maxInstances = maxInstances;
-    Instances all(kernel, options);
+    Instances all(kernel, options, Bindings(kernel));
     while (std::optional<TripChoice> choice = all.next()) {
       near.push_back(std::move(*choice));
     }
@@ -126,8 +126,8 @@ public:
 
   const Instance &operator[](size_t i) {
     if (!instances[i]) {
-      Bindings bindings =
-          i < near.size() ? bindTrips(kernel, near[i]) : beyond[i - near.size()].bind(kernel);
+      Bindings bindings = i < near.size() ? bindTrips(Bindings(kernel), near[i])
+                                          : beyond[i - near.size()].bind(kernel);
       IssueOrder asked = orderOfDefinition(kernel, oracle::defineAll(kernel, bindings));
       instances[i] = Instance{std::move(bindings), std::move(asked)};
     }

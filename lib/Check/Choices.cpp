@@ -44,8 +44,11 @@ constexpr size_t mostDecidedAlone = 32;
 /// How often loops run in the first choices; and more often than the longest distance.
 constexpr std::array<uint64_t, 4> fewTrips = {0, 1, 2, 3};
 
-bool isFree(const Loop &loop) {
-  return loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Value;
+/// Whether each run chooses how often it runs.
+bool isFree(const Kernel &kernel, const RunChoice &given, LoopId id) {
+  const Loop &loop = kernel.loops[id];
+  return loop.kind == LoopKind::Loop && loop.trip.kind == Trip::Kind::Value &&
+         !given.bindings.isSet(id);
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,31 +120,11 @@ uint64_t withinBounds(const Trip &bounds, uint64_t count) {
   return std::min(std::max(count, bounds.least()), bounds.most().value_or(UINT64_MAX));
 }
 
-void bind(const Kernel &kernel, RunChoice &choice, RunValueId id, uint64_t number) {
-  const RunValue &bounds = kernel.values[id];
-  number = std::min(std::max(number, bounds.min), bounds.max.value_or(UINT64_MAX));
-  choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), number));
-  choice.bindings.setValue(id, number);
-}
-
-void bind(const Kernel &kernel, RunChoice &choice, LoopId id, EngineId engine, Trips trips) {
-  for (uint64_t &count : trips) {
-    count = withinBounds(kernel.loops[id].trip, count);
-  }
-  std::string on = engine.valid() ? fmt::format("@{}", kernel.nameOf(engine)) : "";
-  choice.options.push_back(fmt::format("{}{}={}", kernel.nameOf(id), on, fmt::join(trips, ",")));
-  choice.bindings.set(id, std::move(trips), engine);
-}
-
-uint64_t numGuardsOf(const Kernel &kernel) {
-  return hasGuards(kernel) ? numGuardSeeds : 1;
-}
-
 /// The runs that are tried in any case.
 class UsualRuns {
 public:
-  UsualRuns(const Kernel &kernel, const Kernel &asked)
-      : kernel(kernel), asked(asked), numInstrs(kernel.loops.size(), 0) {
+  UsualRuns(const Kernel &kernel, const Kernel &asked, const RunChoice &given)
+      : kernel(kernel), asked(asked), given(given), numInstrs(kernel.loops.size(), 0) {
     for (const Instr &instr : kernel.instrs) {
       ++numInstrs[instr.home];
     }
@@ -150,8 +133,9 @@ public:
     }
     const uint64_t many = manyTrips();
     add([&](LoopId loop) { return Trips{std::max(many, longestDistance(asked, loop) + 1)}; });
+    numShort = choices.size();
     for (LoopId one : kernel.loops.ids()) {
-      if (isFree(kernel.loops[one]) || leads(one)) {
+      if (isFree(kernel, given, one) || leads(one)) {
         add([&](LoopId loop) { return Trips{loop == one ? 0u : 3u}; });
         add([&](LoopId loop) { return Trips{loop == one ? 1u : 3u}; });
         add([&](LoopId loop) { return Trips{kernel.encloses(loop, one) ? 3u : 1u}; });
@@ -164,11 +148,14 @@ public:
 
   std::vector<RunChoice> take() { return std::move(choices); }
 
+  /// The one in which all loops run more often than the longest distance.
+  size_t longest() const { return numShort - 1; }
+
 private:
   /// Branches that are decided alike at each entry: all ways if they are few, else all taken, none,
   /// and each one in turn alone, or left out.
   void addDecided() {
-    const std::vector<Decision> decisions = decisionsOf(kernel);
+    const std::vector<Decision> decisions = decisionsOf(kernel, given.bindings);
     const size_t count = decisions.size();
     auto add = [&](auto isTaken) {
       std::vector<bool> taken(count);
@@ -195,22 +182,25 @@ private:
       return;
     }
     const uint64_t most = mostThatFit([](LoopId) { return uint64_t(3); });
-    RunChoice choice{Bindings(kernel), {}, 0, false, {}};
+    RunChoice choice = given;
     for (LoopId id : kernel.loops.ids()) {
-      if (isFree(kernel.loops[id])) {
-        bind(kernel, choice, id, {}, {most});
+      if (isFree(kernel, given, id)) {
+        choice.bind(kernel, id, {}, {most});
       }
     }
     for (size_t i = 0; i < decisions.size(); ++i) {
-      bind(kernel, choice, decisions[i].branch, decisions[i].engine, {taken[i] ? 1u : 0u});
+      choice.bind(kernel, decisions[i].branch, decisions[i].engine, {taken[i] ? 1u : 0u});
     }
     keep(std::move(choice));
   }
 
   /// Whether a value is chosen as the trips of this loop are.
   bool leads(LoopId loop) const {
-    return std::ranges::any_of(kernel.values,
-                               [&](const RunValue &value) { return value.loop == loop; });
+    bool isLead = false;
+    for (RunValueId id : kernel.values.ids()) {
+      isLead |= kernel.values[id].loop == loop && !given.bindings.isSet(id);
+    }
+    return isLead;
   }
 
   uint64_t manyTrips() const {
@@ -223,17 +213,17 @@ private:
 
   /// One set of trips for all engines.
   template <typename TripsOf> void add(TripsOf tripsOf) {
-    RunChoice choice{Bindings(kernel), {}, 0, false, {}};
+    RunChoice choice = given;
     const uint64_t most = mostThatFit([&](LoopId loop) { return std::ranges::max(tripsOf(loop)); });
     for (LoopId id : kernel.loops.ids()) {
-      if (isFree(kernel.loops[id])) {
+      if (isFree(kernel, given, id)) {
         Trips trips = tripsOf(id);
         std::ranges::for_each(trips, [&](uint64_t &count) { count = std::min(count, most); });
-        bind(kernel, choice, id, {}, std::move(trips));
+        choice.bind(kernel, id, {}, std::move(trips));
       }
     }
     for (RunValueId id : kernel.values.ids()) {
-      bind(kernel, choice, id, std::min(std::ranges::max(tripsOf(kernel.values[id].loop)), most));
+      choice.bind(kernel, id, std::min(std::ranges::max(tripsOf(kernel.values[id].loop)), most));
     }
     keep(std::move(choice));
   }
@@ -242,7 +232,7 @@ private:
   template <typename Wanted> uint64_t mostThatFit(Wanted wanted) const {
     uint64_t most = 1;
     for (LoopId id : kernel.loops.ids()) {
-      most = isFree(kernel.loops[id]) || leads(id) ? std::max(most, wanted(id)) : most;
+      most = isFree(kernel, given, id) || leads(id) ? std::max(most, wanted(id)) : most;
     }
     // What loops of constant trips take anyway is no reason to run others once only.
     const double limit = std::max(mostPoints, 4 * numPoints(wanted, 1));
@@ -258,7 +248,7 @@ private:
     double points = 0;
     for (LoopId id : kernel.loops.ids()) {
       const Loop &loop = kernel.loops[id];
-      bool varies = isFree(loop) || loop.trip.kind == Trip::Kind::Formula;
+      bool varies = isFree(kernel, given, id) || loop.trip.kind == Trip::Kind::Formula;
       uint64_t trips = varies ? withinBounds(loop.trip, std::min(wantedOf(id, wanted), most))
                               : loop.trip.most().value_or(1);
       entries[id] = id == rootLoop ? 1 : entries[loop.parent] * static_cast<double>(trips);
@@ -280,19 +270,19 @@ private:
 
   /// Divergent loops another number of times on each engine.
   void addDivergent() {
-    RunChoice choice{Bindings(kernel), {}, 0, false, {}};
+    RunChoice choice = given;
     const uint64_t most = mostThatFit([](LoopId) { return uint64_t(3); });
     for (LoopId id : kernel.loops.ids()) {
-      if (isFree(kernel.loops[id]) && kernel.loops[id].uniform) {
-        bind(kernel, choice, id, {}, {most});
-      } else if (isFree(kernel.loops[id])) {
+      if (isFree(kernel, given, id) && kernel.loops[id].uniform) {
+        choice.bind(kernel, id, {}, {most});
+      } else if (isFree(kernel, given, id)) {
         for (EngineId engine : kernel.engines.ids()) {
-          bind(kernel, choice, id, engine, {std::min<uint64_t>((engine.value + 2) % 4, most)});
+          choice.bind(kernel, id, engine, {std::min<uint64_t>((engine.value + 2) % 4, most)});
         }
       }
     }
     for (RunValueId id : kernel.values.ids()) {
-      bind(kernel, choice, id, most);
+      choice.bind(kernel, id, most);
     }
     keep(std::move(choice));
   }
@@ -311,8 +301,10 @@ private:
     if (!known.insert(choice.options).second) {
       return;
     }
-    uint64_t numGuards = isDecided(choice) ? 1 : numGuardsOf(kernel);
-    for (choice.guards = 0; choice.guards < numGuards; ++choice.guards) {
+    if (isDecided(choice)) {
+      return choices.push_back(std::move(choice));
+    }
+    for (choice.guards = 0; choice.guards < numGuardSeeds; ++choice.guards) {
       choice.bindings.setGuardSeed(choice.guards);
       choices.push_back(choice);
     }
@@ -320,21 +312,26 @@ private:
 
   const Kernel &kernel;
   const Kernel &asked;
+  const RunChoice &given;
   IdVector<LoopId, size_t> numInstrs; ///< that a body has itself
   std::vector<RunChoice> choices;
+  size_t numShort = 0;
   std::set<std::vector<std::string>> known;
 };
 
 class RunChooser {
 public:
   RunChooser(const Kernel &kernel, const Kernel &asked, const Machine &machine,
-             const StopFlag *stop)
-      : kernel(kernel), machine(machine), stop(stop), finder(kernel, mostTrips),
-        choices(UsualRuns(kernel, asked).take()) {}
+             const RunChoice &given, const StopFlag *stop)
+      : kernel(kernel), machine(machine), given(given), stop(stop), finder(kernel, mostTrips) {
+    UsualRuns usual(kernel, asked, given);
+    longest = usual.longest();
+    choices = usual.take();
+  }
 
   ChosenRuns run() {
     findPairs();
-    dropThoseIn(choices[std::min(numGuardsOf(kernel) * fewTrips.size(), choices.size() - 1)]);
+    dropThoseIn(choices[longest]);
     dropThoseThatNeverMeet();
     for (const RunChoice &choice : choices) {
       dropThoseIn(choice);
@@ -356,10 +353,15 @@ private:
   void findPairs() {
     std::set<std::array<uint32_t, 7>> kinds;
     size_t numSeen = 0;
+    IdVector<LoopId, bool> isOut(kernel.loops.size(), false);
+    for (LoopId body : kernel.loops.ids()) {
+      isOut[body] = given.bindings.keepsOut(body);
+    }
+    auto runs = [&](Party party) { return !isOut[kernel.instrs[party.instr].home]; };
     Conflicts(kernel, machine).forPairs([&](Party a, Party b) {
       for (auto [first, second] : {std::pair(a, b), {b, a}}) {
-        bool isNew = pairs.size() < mostPairs && finder.mayMeet(first, second) &&
-                     kinds.insert(kindOf(first, second)).second;
+        bool isNew = pairs.size() < mostPairs && runs(a) && runs(b) &&
+                     finder.mayMeet(first, second) && kinds.insert(kindOf(first, second)).second;
         if (isNew) {
           pairs.push_back({{first, second}, {}, {}});
         }
@@ -441,12 +443,12 @@ private:
   /// Loops that are not around run as seldom as they may: what they wait for may bring about an
   /// order that is missing.
   RunChoice rareRun(TripsByEntry trips, const std::map<RunValueId, int64_t> &values) const {
-    RunChoice choice{Bindings(kernel), {}, 0, true, {}};
+    RunChoice choice = given;
+    choice.isRare = true;
     for (RunValueId id : kernel.values.ids()) {
       auto found = values.find(id);
       int64_t usual = choice.bindings.values()[id.value];
-      bind(kernel, choice, id,
-           static_cast<uint64_t>(found == values.end() ? usual : found->second));
+      choice.bind(kernel, id, static_cast<uint64_t>(found == values.end() ? usual : found->second));
     }
     for (LoopId id : kernel.loops.ids()) {
       auto found = trips.find(id);
@@ -454,9 +456,9 @@ private:
         Trips &all = found->second;
         bool isSame = std::ranges::adjacent_find(all, std::not_equal_to()) == all.end();
         all.resize(isSame ? std::min<size_t>(all.size(), 1) : all.size());
-        bind(kernel, choice, id, {}, std::move(all));
-      } else if (isFree(kernel.loops[id])) {
-        bind(kernel, choice, id, {}, {kernel.loops[id].trip.min});
+        choice.bind(kernel, id, {}, std::move(all));
+      } else if (isFree(kernel, given, id)) {
+        choice.bind(kernel, id, {}, {kernel.loops[id].trip.min});
       }
     }
     return choice;
@@ -464,9 +466,11 @@ private:
 
   const Kernel &kernel;
   const Machine &machine;
+  const RunChoice &given;
   const StopFlag *stop;
   EncounterFinder finder;
   std::vector<RunChoice> choices;
+  size_t longest = 0;      ///< of these
   std::vector<Pair> pairs; ///< that meet in no run so far
   std::vector<Apart> apart;
   bool hasMore = false; ///< than are looked at
@@ -474,9 +478,32 @@ private:
 
 } // namespace
 
+void RunChoice::bind(const Kernel &kernel, RunValueId id, uint64_t number) {
+  if (bindings.isSet(id)) {
+    return;
+  }
+  const RunValue &bounds = kernel.values[id];
+  number = std::min(std::max(number, bounds.min), bounds.max.value_or(UINT64_MAX));
+  options.push_back(fmt::format("{}={}", kernel.nameOf(id), number));
+  bindings.setValue(id, number);
+}
+
+void RunChoice::bind(const Kernel &kernel, LoopId id, EngineId engine,
+                     std::vector<uint64_t> trips) {
+  if (bindings.isSet(id, engine)) {
+    return;
+  }
+  for (uint64_t &count : trips) {
+    count = withinBounds(kernel.loops[id].trip, count);
+  }
+  std::string on = engine.valid() ? fmt::format("@{}", kernel.nameOf(engine)) : "";
+  options.push_back(fmt::format("{}{}={}", kernel.nameOf(id), on, fmt::join(trips, ",")));
+  bindings.set(id, std::move(trips), engine);
+}
+
 ChosenRuns chooseRuns(const Kernel &kernel, const Kernel &asked, const Machine &machine,
-                      const StopFlag *stop) {
-  return RunChooser(kernel, asked, machine, stop).run();
+                      const RunChoice &given, const StopFlag *stop) {
+  return RunChooser(kernel, asked, machine, given, stop).run();
 }
 
 bool mayMeetAny(const Kernel &kernel, const Machine &machine, Party party) {
@@ -527,7 +554,7 @@ void raceRuns(const Kernel &kernel, const Code &code, const Machine &machine,
 // What has to happen
 //===----------------------------------------------------------------------===//
 
-std::vector<Decision> decisionsOf(const Kernel &kernel) {
+std::vector<Decision> decisionsOf(const Kernel &kernel, const Bindings &given) {
   std::vector<Decision> decisions;
   for (LoopId id : kernel.loops.ids()) {
     if (kernel.loops[id].kind != LoopKind::Then) {
@@ -541,6 +568,8 @@ std::vector<Decision> decisionsOf(const Kernel &kernel) {
       decisions.push_back({id, engine});
     }
   }
+  std::erase_if(decisions,
+                [&](const Decision &each) { return given.isSet(each.branch, each.engine); });
   return decisions;
 }
 

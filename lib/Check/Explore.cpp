@@ -134,9 +134,10 @@ ExploreAllResult exploreAll(const Kernel &kernel, const Code &code, const Machin
   ExploreAllResult all;
   all.total.verdict = Verdict::Yes;
   all.total.complete = true;
-  Instances instances(kernel, instanceOptions);
+  const Bindings nothing(kernel);
+  Instances instances(kernel, instanceOptions, nothing);
   while (std::optional<TripChoice> choice = instances.next()) {
-    all.add(explore(kernel, code, machine, bindTrips(kernel, *choice), options), *choice);
+    all.add(explore(kernel, code, machine, bindTrips(nothing, *choice), options), *choice);
     if (all.total.verdict == Verdict::No) {
       return all;
     }

@@ -36,8 +36,8 @@ constexpr uint64_t maxCarried = 100'000;
 
 } // namespace
 
-Instances::Instances(const Kernel &kernel, const InstanceOptions &options)
-    : kernel(kernel), options(options), counts(kernel.loops.size()) {
+Instances::Instances(const Kernel &kernel, const InstanceOptions &options, Bindings given)
+    : kernel(kernel), options(options), given(std::move(given)), counts(kernel.loops.size()) {
   for (LoopId l : kernel.loops.ids()) {
     counts[l] = optionsOf(l);
   }
@@ -148,13 +148,16 @@ std::vector<uint64_t> Instances::offered(uint64_t least, std::optional<uint64_t>
 class InstanceWalk {
 public:
   explicit InstanceWalk(Instances &instances)
-      : instances(instances), kernel(instances.kernel), bindings(kernel),
+      : instances(instances), kernel(instances.kernel), bindings(instances.given),
         iteration(kernel.loops.size(), 0) {}
 
   /// None if there are too many entries.
   std::optional<TripChoice> run() {
     TripChoice choice;
     for (RunValueId id : kernel.values.ids()) {
+      if (instances.given.isSet(id)) {
+        continue;
+      }
       uint64_t number = instances.numbers[id][nextDecision(instances.numbers[id].size())];
       bindings.setValue(id, number);
       choice.push_back({kernel.values[id].loop, {}, {number}, id});
@@ -200,9 +203,12 @@ private:
     if (kernel.loops[loop].trip.kind == Trip::Kind::Formula) {
       return bindings.trips(engine, loop, 1, [&](LoopId around) { return iteration[around]; });
     }
+    uint64_t entry = reached[loop]++;
+    if (instances.given.isSet(loop, engine)) {
+      return instances.given.trips(engine, loop, entry + 1);
+    }
     EngineId who = kernel.loops[loop].uniform ? EngineId() : engine;
     std::vector<uint64_t> &trips = made[{loop, who}];
-    uint64_t entry = reached[loop]++;
     if (entry == trips.size()) {
       trips.push_back(instances.counts[loop][nextDecision(instances.counts[loop].size())]);
     }
@@ -218,7 +224,7 @@ private:
 
   Instances &instances;
   const Kernel &kernel;
-  Bindings bindings; ///< of the values
+  Bindings bindings; ///< of the values, and what is given
   EngineId engine;
   IdVector<LoopId, uint64_t> reached;
   IdVector<LoopId, uint64_t> iteration;
@@ -247,8 +253,7 @@ std::optional<TripChoice> Instances::next() {
   return choice;
 }
 
-Bindings bindTrips(const Kernel &kernel, const TripChoice &choice) {
-  Bindings bindings(kernel);
+Bindings bindTrips(Bindings bindings, const TripChoice &choice) {
   for (const InstanceTrips &trips : choice) {
     if (trips.value.valid()) {
       bindings.setValue(trips.value, trips.trips[0]);

@@ -37,40 +37,6 @@ static constexpr uint64_t driftSpan = 8;
 
 static constexpr uint32_t noTurn = UINT32_MAX;
 
-/// Whether it runs as often as a run chooses.
-static bool isLeftOpen(const Kernel &kernel, LoopId id) {
-  const Loop &loop = kernel.loops[id];
-  return loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Constant &&
-         loop.trip.kind != Trip::Kind::Formula;
-}
-
-/// `one` so often, and those that it is not once; none: all of them.
-static RunChoice choiceWith(const Kernel &kernel, LoopId one, bool taken, uint64_t count) {
-  RunChoice choice{Bindings(kernel), {}, 0, true, {}};
-  auto bind = [&](LoopId id, uint64_t trips) {
-    choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), trips));
-    choice.bindings.set(id, {trips});
-  };
-  for (RunValueId id : kernel.values.ids()) {
-    const RunValue &value = kernel.values[id];
-    uint64_t number =
-        std::min(std::max(one.valid() ? 1 : count, value.min), value.max.value_or(UINT64_MAX));
-    choice.options.push_back(fmt::format("{}={}", kernel.nameOf(id), number));
-    choice.bindings.setValue(id, number);
-  }
-  for (LoopId id : kernel.loops.ids()) {
-    const Loop &loop = kernel.loops[id];
-    if (isLeftOpen(kernel, id)) {
-      uint64_t wanted = !one.valid() || one == id ? count : 1;
-      bind(id,
-           std::min(std::max(wanted, loop.trip.least()), loop.trip.most().value_or(UINT64_MAX)));
-    } else if (loop.kind == LoopKind::Then) {
-      bind(id, taken ? 1 : 0);
-    }
-  }
-  return choice;
-}
-
 //===----------------------------------------------------------------------===//
 // How far counters get
 //===----------------------------------------------------------------------===//
@@ -277,8 +243,10 @@ private:
 // Finding turns
 //===----------------------------------------------------------------------===//
 
-Turns::Turns(const Kernel &kernel, const Code &code, const Machine &machine, uint64_t longest)
-    : kernel(kernel), code(code), machine(machine), turnAt(code.engines.size()) {
+Turns::Turns(const Kernel &kernel, const Code &code, const Machine &machine, RunChoice given,
+             uint64_t longest)
+    : kernel(kernel), code(code), machine(machine), given(std::move(given)),
+      turnAt(code.engines.size()) {
   Bounds bounds(kernel, code, machine);
   for (EngineId engine : kernel.engines.ids()) {
     turnAt[engine].assign(code.engines[engine].ops.size(), noTurn);
@@ -471,7 +439,7 @@ void Turns::addDrifts(uint64_t longest) {
     addDrift({}, longest, fuel);
   }
   for (LoopId loop : kernel.loops.ids()) {
-    if (isLeftOpen(kernel, loop)) {
+    if (isLeftOpen(loop)) {
       addDrift(loop, longest, fuel);
     }
   }
@@ -489,10 +457,10 @@ void Turns::addDrift(LoopId loop, uint64_t longest, uint64_t &fuel) {
     }
     Following one(*this), other(*this);
     uint64_t left = std::min(fuel, mostOperations);
-    const uint64_t given = left;
-    bool isShort = other.run(choiceWith(kernel, loop, true, end).bindings, left) &&
-                   one.run(choiceWith(kernel, loop, true, end - driftSpan).bindings, left);
-    fuel -= given - left;
+    const uint64_t had = left;
+    bool isShort = other.run(choiceWith(loop, true, end).bindings, left) &&
+                   one.run(choiceWith(loop, true, end - driftSpan).bindings, left);
+    fuel -= had - left;
     if (isShort) {
       return addDrifts(one, other, most - end, longest);
     }
@@ -575,6 +543,26 @@ std::string Turns::neverText(const Turn &turn) const {
 // Runs that pass them
 //===----------------------------------------------------------------------===//
 
+bool Turns::isLeftOpen(LoopId loop) const {
+  return kernel.loops[loop].kind == LoopKind::Loop && given.bindings.leavesOpen(loop);
+}
+
+RunChoice Turns::choiceWith(LoopId one, bool taken, uint64_t count) const {
+  RunChoice choice = given;
+  choice.isRare = true;
+  for (RunValueId id : kernel.values.ids()) {
+    choice.bind(kernel, id, one.valid() ? 1 : count);
+  }
+  for (LoopId id : kernel.loops.ids()) {
+    if (isLeftOpen(id)) {
+      choice.bind(kernel, id, {}, {!one.valid() || one == id ? count : 1});
+    } else if (kernel.loops[id].kind == LoopKind::Then) {
+      choice.bind(kernel, id, {}, {taken ? 1u : 0u});
+    }
+  }
+  return choice;
+}
+
 namespace {
 
 class TurningRuns {
@@ -595,7 +583,7 @@ public:
     for (bool taken : {true, false}) {
       followAll({}, taken);
       for (LoopId loop : kernel.loops.ids()) {
-        if (isLeftOpen(kernel, loop)) {
+        if (turns.isLeftOpen(loop)) {
           followAll(loop, taken);
         }
       }
@@ -619,11 +607,11 @@ private:
   /// between two of these is looked for between them.
   void followAll(LoopId one, bool taken) {
     std::vector<bool> before(turns.all().size(), false);
-    RunChoice last = choiceWith(kernel, one, taken, 0);
+    RunChoice last = turns.choiceWith(one, taken, 0);
     uint64_t few = 0;
     uint32_t tooLong = 0;
     for (uint64_t count = 1; few < mostTurningTrips && !isDone();) {
-      RunChoice choice = choiceWith(kernel, one, taken, count);
+      RunChoice choice = turns.choiceWith(one, taken, count);
       std::optional<std::vector<bool>> passed = passedBy(choice);
       if (!passed) {
         if (count - few <= 1 || ++tooLong == mostTooLong) {
@@ -653,7 +641,7 @@ private:
   uint64_t firstThatPasses(size_t turn, LoopId one, bool taken, uint64_t few, uint64_t enough) {
     while (few + 1 < enough && left > 0) {
       uint64_t middle = few + (enough - few) / 2;
-      std::optional<std::vector<bool>> passed = passedBy(choiceWith(kernel, one, taken, middle));
+      std::optional<std::vector<bool>> passed = passedBy(turns.choiceWith(one, taken, middle));
       (passed && (*passed)[turn] ? enough : few) = middle;
     }
     return enough;
@@ -664,7 +652,7 @@ private:
       return;
     }
     for (uint64_t near : {count - 1, count, count + 1}) {
-      RunChoice choice = choiceWith(kernel, one, taken, near);
+      RunChoice choice = turns.choiceWith(one, taken, near);
       if (known.insert(choice.options).second) {
         runs.push_back(std::move(choice));
         ++numAdded;

@@ -21,16 +21,15 @@ struct Answer {
   std::vector<Fault> faults;
 };
 
-/// `given`: the values that --trips and --guards bind.
 Answer exploreSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
-                      const Bindings &given);
+                      const Given &given);
 Answer raceSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
-                   const Bindings &given);
+                   const Given &given);
 
 /// Why nothing was compared; empty if something was. `hasNeeds`: there is something that the code
-/// is held to; `runs`: all that were looked at, with given trips or others.
+/// is held to; `runs`: all that were looked at; `isOneRun`: the user gives it.
 std::string nothingToCompare(const Subject &subject, bool hasNeeds, const RunsDo &runs,
-                             bool tripsGiven);
+                             bool isOneRun);
 
 /// The dependences that no run brings to bear, as texts.
 std::vector<std::string> neverOwed(const Kernel &kernel, const RunsDo &runs);

@@ -15,6 +15,7 @@
 #include "Interrupt.h"
 
 #include "tally/Deps/Bounds.h"
+#include "tally/Run/MayAsk.h"
 #include "tally/Support/WholeFile.h"
 
 #include <fmt/format.h>
@@ -26,9 +27,9 @@
 namespace tally::tool {
 
 std::string nothingToCompare(const Subject &subject, bool hasNeeds, const RunsDo &runs,
-                             bool tripsGiven) {
+                             bool isOneRun) {
   const Kernel &kernel = subject.kernel;
-  const std::string_view where = tripsGiven ? "with these trips" : "in the runs that were tried";
+  const std::string_view where = isOneRun ? "with these trips" : "in the runs that were tried";
   if (kernel.instrs.empty()) {
     return "nothing is compared: the kernel has no instruction";
   }
@@ -65,15 +66,39 @@ std::string neverText(std::span<const std::string> never) {
                          : "");
 }
 
+bool Given::mayAsk(const Kernel &kernel, DepId dep) const {
+  auto isOut = [&](InstrId instr) { return bindings.keepsOut(kernel.instrs[instr].home); };
+  return !isOut(kernel.deps[dep].producer) && !isOut(kernel.deps[dep].consumer) &&
+         tally::mayAsk(kernel, dep);
+}
+
 //===----------------------------------------------------------------------===//
 // Checking
 //===----------------------------------------------------------------------===//
 
 namespace {
 
+/// What is given bounds the kernel from now on.
+Given takeGiven(const CheckOptions &options, Subject &subject, Session &session) {
+  Given given{session.bindings(subject.kernel, options.values), options.values.text()};
+  given.isOneRun = !given.text.empty() && given.bindings.isComplete();
+  for (auto [option, isGiven] :
+       {std::pair("--max-trips", options.maxTripsGiven), {"--distances", options.distancesGiven}}) {
+    if (given.isOneRun && isGiven) {
+      session.warnIdle(subject.kernel, option, given.text + " leaves no trips to choose");
+    }
+  }
+  if (!given.isOneRun) {
+    given.bindings.narrow(subject.kernel);
+  }
+  if (!given.isOneRun && subject.asked.kernel) {
+    given.bindings.narrow(*subject.asked.kernel);
+  }
+  return given;
+}
+
 /// Asks what was asked about one kernel.
-Answer checkSubject(const CheckOptions &options, const Subject &subject, const Session &session,
-                    const Bindings &given) {
+Answer checkSubject(const CheckOptions &options, Subject &subject, Session &session) {
   const Machine &machine = session.machine();
   Answer answer;
   answer.verdict = Verdict::Yes;
@@ -81,6 +106,10 @@ Answer checkSubject(const CheckOptions &options, const Subject &subject, const S
   std::vector<std::string> granted =
       takenForGranted(subject.kernel, findTileBounds(subject.kernel));
   answer.json["taken_for_granted"] = granted;
+  const Given given = takeGiven(options, subject, session);
+  answer.json["given"] = {
+      {"trips", options.values.trips},
+      {"guards", options.values.guardsGiven ? Json(options.values.guards) : Json()}};
   answer.text = subjectText(subject.kernel, subject.code, session) + "\n";
   auto add = [&](const char *key, Answer part) {
     answer.verdict = both(answer.verdict, part.verdict);
@@ -122,11 +151,10 @@ Exit checkAll(const CheckOptions &options) {
   Result result(options.format, "tally-check", 2, "checks");
   std::vector<RunOptions> values = session.divide(subjects, options.values);
   for (size_t number = 0; number < subjects.size(); ++number) {
-    const Subject &subject = subjects[number];
+    Subject &subject = subjects[number];
     CheckOptions own = options;
     own.values = values[number];
-    Bindings given = session.bindings(subject.kernel, own.values);
-    Answer answer = checkSubject(own, subject, session, given);
+    Answer answer = checkSubject(own, subject, session);
     for (size_t i = 0; i < answer.faults.size() && !options.witness.empty(); ++i) {
       writeWitness(options, session, subject, answer.faults[i], ++numWitnesses);
     }
@@ -150,7 +178,8 @@ constexpr const char *examples = R"(Examples:
   tally check k.mlir --explore --max-trips=1 --no-distances
                                                 only loops of at most one trip, soon done
   tally check k.mlir code.mlir --race           code written by hand against this kernel
-  tally check code.mlir --trips=A=5             code beside its kernel, loop A five times
+  tally check code.mlir --trips=A=5             code beside its kernel, loop A five times, and
+                                                other loops as often as we choose
   tally check k.mlir --witness=w.json           write down a schedule that goes wrong
   tally check --replay=w.json                   see it again
 
@@ -197,9 +226,6 @@ void refuseIdleOptions(CLI::App &sub, CheckOptions &options) {
   refuseIf(sub, {"--schedules", "--seed", "--all"},
            "beside '--explore' alone; it goes with '--race'",
            [&options] { return !options.asksRace() && options.replay.empty(); });
-  refuseIf(sub, {"--max-trips", "--distances"},
-           "beside '--trips' or '--guards', which bind all trips",
-           [&sub] { return isGiven(sub, "--trips") || isGiven(sub, "--guards"); });
   options.refuseIdleStrategy(sub);
   std::vector<std::string> settled = declaredOn(sub);
   std::erase_if(settled, [](const std::string &name) {
@@ -224,14 +250,16 @@ struct CheckCommand : CheckOptions {
     common.holdsAccesses = true;
     common.addStrategy(command, strategyNames());
     common.addMachine(command);
-    const std::string trips = "Trips (default: several of our choice)";
+    const std::string trips =
+        "Trips (default: several of our choice, as for all that is not given)";
     values.add(command, trips);
     declare(command,
             {{"--max-trips", maxTrips,
               "--explore tries all trips up to this number, anew at each entry of a loop",
-              integerIn(0, 10'000)},
+              integerIn(0, 10'000), notedIn(maxTripsGiven)},
              {"--distances,!--no-distances", distances,
-              "... and around the longest distance on each loop: one less, as many, one more"}},
+              "... and around the longest distance on each loop: one less, as many, one more",
+              notedIn(distancesGiven)}},
             trips);
     declareLimits(command, *this);
     declare(command,

@@ -31,6 +31,7 @@ struct CheckOptions {
   RunOptions values;
   uint64_t maxTrips = 2;
   bool distances = true;
+  bool maxTripsGiven = false, distancesGiven = false;
 
   std::string reduction = "full";
   bool hashes = false;
@@ -52,9 +53,6 @@ struct CheckOptions {
   bool asksExplore() const { return explore || !race; }
 
   bool asksRace() const { return race || !explore; }
-
-  /// Otherwise trips of our own choice are tried.
-  bool tripsGiven() const { return !values.trips.empty() || values.guardsGiven; }
 
   /// The arguments; `codeHelp` says what the second one is.
   void addInput(CLI::App &command, const std::string &codeHelp, bool needsKernel = true);
@@ -103,6 +101,16 @@ struct Subject {
 /// reported, if one has none.
 std::optional<std::vector<Subject>> makeSubjects(std::vector<LoadedKernel> kernels,
                                                  const CheckOptions &options, Session &session);
+
+/// What the user binds of a kernel; the rest is chosen.
+struct Given {
+  Bindings bindings;
+  std::string text;      ///< `--trips=A=64`; empty: nothing
+  bool isOneRun = false; ///< nothing is left to choose
+
+  /// Whether a dependence asks for anything in some run with these.
+  bool mayAsk(const Kernel &kernel, DepId dep) const;
+};
 
 /// A schedule that shows what was found.
 struct Fault {

@@ -10,8 +10,6 @@
 #include "Table.h"
 #include "TileWatch.h"
 
-#include "tally/Run/MayAsk.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -122,8 +120,8 @@ private:
 /// The trips that were explored, in words.
 class ExploredTrips {
 public:
-  ExploredTrips(const Kernel &kernel, const CheckOptions &options)
-      : kernel(kernel), options(options) {}
+  ExploredTrips(const Kernel &kernel, const CheckOptions &options, const Given &given)
+      : kernel(kernel), options(options), given(given) {}
 
   void add(const TripChoice &choice) {
     for (const InstanceTrips &trips : choice) {
@@ -137,10 +135,10 @@ public:
 
   std::string text() const {
     std::string more = options.distances ? ", and around distances" : "";
-    std::string told =
-        longRuns.empty() || hasShortRuns()
-            ? fmt::format("all trips up to {}{}", options.maxTrips, more)
-            : fmt::format("no trips up to {}, which no loop allows", options.maxTrips);
+    std::string told = given.text.empty() ? "" : fmt::format("with {} given, ", given.text);
+    told += longRuns.empty() || hasShortRuns()
+                ? fmt::format("all trips up to {}{}", options.maxTrips, more)
+                : fmt::format("no trips up to {}, which no loop allows", options.maxTrips);
     for (const auto &[loop, counts] : longRuns) {
       told += fmt::format("; of '{}', which runs at least {}, trips {}", kernel.nameOf(loop),
                           counted(kernel.loops[loop].trip.min, "time"), fmt::join(counts, ", "));
@@ -151,14 +149,20 @@ public:
 private:
   /// Whether a loop that is decided at run time may run as few times as --max-trips says.
   bool hasShortRuns() const {
-    return std::ranges::any_of(kernel.loops, [&](const Loop &loop) {
-      return !loop.isBranch() && loop.trip.kind != Trip::Kind::Constant &&
-             (loop.trip.kind == Trip::Kind::Guard || loop.trip.min <= options.maxTrips);
-    });
+    for (LoopId id : kernel.loops.ids()) {
+      const Loop &loop = kernel.loops[id];
+      bool isDecided =
+          !loop.isBranch() && !given.bindings.isSet(id) && loop.trip.kind != Trip::Kind::Constant;
+      if (isDecided && (loop.trip.kind == Trip::Kind::Guard || loop.trip.min <= options.maxTrips)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   const Kernel &kernel;
   const CheckOptions &options;
+  const Given &given;
   /// Of loops that never run as few times as --max-trips says.
   std::map<LoopId, std::set<uint64_t>> longRuns;
 };
@@ -197,37 +201,32 @@ Diagnostic faultOf(const Subject &subject, const ExploreResult &result) {
   return report;
 }
 
-std::string withTrips(const std::vector<std::string> &trips) {
-  return fmt::format("with{}{}:\n",
-                     trips.empty() ? "" : " --trips=", fmt::join(trips, " --trips="));
-}
-
 class ExploreMode {
 public:
   ExploreMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
-              const Bindings &given)
+              const Given &given)
       : options(options), subject(subject), kernel(subject.heldTo()), machine(machine),
-        given(given), deepener(options, subject, machine), allTrips(kernel, options) {
+        given(given), deepener(options, subject, machine), allTrips(kernel, options, given) {
     seconds = options.seconds > 0 ? options.seconds : options.asksBoth() ? secondsBesideRace : 0;
   }
 
   Answer run() {
     Time::time_point start = Time::now();
     std::optional<TileProblem> problem =
-        options.tripsGiven() ? watch.problemOf(given) : std::nullopt;
+        given.isOneRun ? watch.problemOf(given.bindings) : std::nullopt;
     if (problem && problem->isSeen) {
       return outsideAnswer(problem->error);
     }
     if (problem) {
       all.total.reason = problem->error.message;
-    } else if (options.tripsGiven()) {
+    } else if (given.isOneRun) {
       exploreGiven();
     } else {
       exploreChoices(start);
     }
     bool hasNeeds = !kernel.deps.empty() || subject.depsFound || subject.asked.kernel;
     for (const std::string &reason :
-         {nothingToCompare(subject, hasNeeds, runs, options.tripsGiven()), subject.asked.notAsked,
+         {nothingToCompare(subject, hasNeeds, runs, given.isOneRun), subject.asked.notAsked,
           unaskedText(), options.inFlight == 0 ? deepener.fullText() : ""}) {
       if (all.total.verdict == Verdict::Yes && !reason.empty()) {
         all.leaveOpen(reason);
@@ -263,7 +262,7 @@ private:
   std::string unaskedText() const {
     std::vector<std::string> unasked;
     for (DepId id : runs.neverOwed()) {
-      if (!options.tripsGiven() && !options.asksBoth() && mayAsk(kernel, id)) {
+      if (!given.isOneRun && !options.asksBoth() && given.mayAsk(kernel, id)) {
         unasked.push_back(describe(kernel, id));
       }
     }
@@ -278,8 +277,8 @@ private:
 
   void exploreGiven() {
     nowDoing("exploring the given trips");
-    runs.add(given, options.stop);
-    all.total = exploreOne(given);
+    runs.add(given.bindings, options.stop);
+    all.total = exploreOne(given.bindings);
     all.instances = 1;
     all.numOverwaits = all.total.overwaits.size();
     all.numAtResets = all.total.atResets;
@@ -296,7 +295,7 @@ private:
     InstanceOptions bounds;
     bounds.maxTrips = options.maxTrips;
     bounds.distances = options.distances;
-    Instances instances(kernel, bounds);
+    Instances instances(kernel, bounds, given.bindings);
     while (std::optional<TripChoice> choice = instances.next()) {
       if (seconds > 0 && Time::now() - start > std::chrono::duration<double>(seconds)) {
         all.leaveOpen("time is up; --time gives more");
@@ -308,7 +307,7 @@ private:
       }
       nowDoing(fmt::format("exploring: {} of trips done, {}", counted(all.instances, "choice"),
                            counted(all.total.states, "state")));
-      Bindings bindings = bindTrips(kernel, *choice);
+      Bindings bindings = bindTrips(given.bindings, *choice);
       if (std::optional<TileProblem> problem = watch.problemOf(bindings)) {
         leaveBuffer(*problem, *choice);
         continue;
@@ -318,8 +317,7 @@ private:
       allTrips.add(*choice);
       if (one.verdict == Verdict::Undecided && !one.witness && one.states == 0 &&
           !isSet(options.stop)) {
-        one.reason = fmt::format("with --trips={}: {}",
-                                 fmt::join(tripsText(kernel, *choice), " --trips="), one.reason);
+        one.reason = fmt::format("with {}: {}", runOf(*choice).text(), one.reason);
       }
       all.add(std::move(one), std::move(*choice));
       if (all.total.verdict == Verdict::No) {
@@ -340,7 +338,8 @@ private:
     }
     if (!hasLeft) {
       problem.error.severity = Severity::Warning;
-      warning = withTrips(tripsText(kernel, choice)) + render(problem.error, kernel.files);
+      warning =
+          fmt::format("with {}:\n", runOf(choice).text()) + render(problem.error, kernel.files);
     }
     hasLeft = true;
     all.leaveOpen(
@@ -360,18 +359,23 @@ private:
 
   //===--- Telling --------------------------------------------------------===//
 
-  /// Of the fault; as for --trips.
-  std::vector<std::string> trips() const {
-    return options.tripsGiven() ? options.values.trips : tripsText(kernel, all.failing);
+  /// All that a run depends on: what is given, and a choice besides.
+  RunOptions runOf(const TripChoice &choice) const {
+    RunOptions values = options.values;
+    std::ranges::copy(tripsText(kernel, choice), std::back_inserter(values.trips));
+    return values;
   }
+
+  /// Of the fault; as for --trips.
+  std::vector<std::string> trips() const { return runOf(all.failing).trips; }
 
   /// What is wrong, and where.
   std::string reportText() const {
     if (all.total.verdict != Verdict::No) {
       return {};
     }
-    std::string text =
-        options.tripsGiven() || all.failing.empty() ? std::string() : withTrips(trips());
+    const std::string values = runOf(all.failing).text();
+    std::string text = given.isOneRun || values.empty() ? "" : fmt::format("with {}:\n", values);
     bool isOne = all.total.schedule.size() == 1;
     return text + render(faultOf(subject, all.total), kernel.files) +
            fmt::format("note: {} {} it\n", counted(all.total.schedule.size(), "step"),
@@ -395,8 +399,7 @@ private:
     const ExploreResult &total = all.total;
     std::string text = fmt::format(
         "explore: {}: {}\n         {} ({}), {}, at most {} in flight on a queue\n",
-        toString(total.verdict), reason(),
-        options.tripsGiven() ? "the given trips" : allTrips.text(),
+        toString(total.verdict), reason(), given.isOneRun ? "the given trips" : allTrips.text(),
         counted(all.instances, "instance"), counted(total.states, "state"), deepener.inFlight());
     if (all.numOverwaits != 0 && total.verdict == Verdict::Yes) {
       fmt::format_to(std::back_inserter(text), "         {} longer than the dependences ask{}\n",
@@ -468,7 +471,7 @@ private:
   const Subject &subject;
   const Kernel &kernel;
   const Machine &machine;
-  const Bindings &given;
+  const Given &given;
   Deepener deepener;
   ExploredTrips allTrips;
   double seconds; ///< 0: as long as it takes
@@ -482,7 +485,7 @@ private:
 } // namespace
 
 Answer exploreSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
-                      const Bindings &given) {
+                      const Given &given) {
   return ExploreMode(options, subject, machine, given).run();
 }
 

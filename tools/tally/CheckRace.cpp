@@ -1,8 +1,9 @@
 //===- CheckRace.cpp - tally check --race ---------------------------------===//
 //
-// Runs the race check for the given trips, or for several choices of our own (Choices.h). A yes is
-// about the runs that were tried. It says which these are, and what they never did; and if that may
-// conflict with something, in runs that were not asked about, there is no yes.
+// Runs the race check for a run that is given, or for several choices of our own (Choices.h) that
+// have what is given in common. A yes is about the runs that were tried. It says which these are,
+// and what they never did; and if that may conflict with something, in runs that were not asked
+// about, there is no yes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,14 +30,24 @@ uint64_t longestIn(const Kernel &kernel) {
   return longest;
 }
 
+/// Whether seeds decide anything.
+bool hasOpenGuards(const Kernel &kernel, const Bindings &given) {
+  bool isOpen = false;
+  for (LoopId id : kernel.loops.ids()) {
+    isOpen |= kernel.loops[id].trip.kind == Trip::Kind::Guard && given.leavesOpen(id);
+  }
+  return isOpen;
+}
+
 class RaceMode {
 public:
   RaceMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
-           const Bindings &given)
+           const Given &given)
       : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
-        isDecided(!options.tripsGiven() && hasGuards(subject.kernel)),
-        turns(kernel, subject.code, machine, longestIn(subject.heldTo())), numbers(kernel, turns),
-        never(subject, machine, options.tripsGiven()) {
+        isDecided(hasOpenGuards(subject.kernel, given.bindings)),
+        common{given.bindings, options.values.trips, options.values.guards, false, {}},
+        turns(kernel, subject.code, machine, common, longestIn(subject.heldTo())),
+        numbers(kernel, turns, given), never(subject, machine, given) {
     race.inFlight = options.inFlight != 0 ? options.inFlight : race.inFlight;
     race.schedules = options.schedules;
     race.seed = options.seed;
@@ -58,7 +69,7 @@ public:
     judge();
     answer.json = {{"verdict", toString(answer.verdict)}, {"reason", reason}};
     answer.json.update(never.json());
-    answer.json["tried"] = options.tripsGiven() ? Json() : numbers.json();
+    answer.json["tried"] = given.isOneRun ? Json() : numbers.json();
     answer.json["runs"] = std::move(runs);
     answer.text += summary();
     return std::move(answer);
@@ -85,11 +96,11 @@ private:
   }
 
   ChosenRuns choose() {
-    if (options.tripsGiven()) {
-      return {{{given, options.values.trips, options.values.guards, false, {}}}, {}, false};
+    if (given.isOneRun) {
+      return {{common}, {}, false};
     }
     nowDoing("choosing runs");
-    ChosenRuns chosen = chooseRuns(kernel, subject.heldTo(), machine, options.stop);
+    ChosenRuns chosen = chooseRuns(kernel, subject.heldTo(), machine, common, options.stop);
     addTurningRuns(turns, kernel, chosen.runs, options.stop);
     return chosen;
   }
@@ -109,14 +120,14 @@ private:
   }
 
   void take(const RunChoice &choice, RaceResult result) {
-    if (!options.tripsGiven()) {
+    if (!given.isOneRun) {
       doubtTrips(result);
     }
     never.add(choice.bindings, result, options.stop);
-    if (!options.tripsGiven() && result.schedules != 0 && !result.stuckTogether) {
+    if (!given.isOneRun && result.schedules != 0 && !result.stuckTogether) {
       numbers.add(choice.bindings, race.maxOperations);
     }
-    if (!options.tripsGiven() && result.schedules == 0 && !result.timeIsUp && !result.isStopped) {
+    if (!given.isOneRun && result.schedules == 0 && !result.timeIsUp && !result.isStopped) {
       result.reason = fmt::format("with {}: {}", optionsText(choice), result.reason);
     }
     stuckTogether |= result.stuckTogether;
@@ -134,14 +145,14 @@ private:
   /// No yes is left to runs that compare nothing, or leave out what may be wrong.
   void judge() {
     bool hasNeeds = !kernel.accesses.empty() || !kernel.deps.empty();
-    std::string nothing = nothingToCompare(subject, hasNeeds, never.runsDo(), options.tripsGiven());
+    std::string nothing = nothingToCompare(subject, hasNeeds, never.runsDo(), given.isOneRun);
     if (answer.verdict == Verdict::Yes && !nothing.empty()) {
       answer.verdict = Verdict::Undecided;
       reason = nothing;
     }
-    never.conclude(options.tripsGiven() ? std::vector<std::string>() : numbers.unpassed());
+    never.conclude(given.isOneRun ? std::vector<std::string>() : numbers.unpassed());
     if (answer.verdict == Verdict::Yes && !never.texts().empty()) {
-      bool isOpen = never.mayBeWrong() && !options.tripsGiven();
+      bool isOpen = never.mayBeWrong() && !given.isOneRun;
       answer.verdict = isOpen ? Verdict::Undecided : Verdict::Yes;
       reason = fmt::format("{}; but {}", isOpen ? "nothing wrong was seen" : reason,
                            neverText(never.texts()));
@@ -164,10 +175,10 @@ private:
   std::string summary() const {
     std::string text = fmt::format(
         "race:    {}: {}\n         {}, {}, {}, seed {}\n", toString(answer.verdict), reason,
-        options.tripsGiven() ? "the given trips"
-                             : fmt::format("{} of trips", counted(tried.size(), "choice")),
+        given.isOneRun ? "the given trips"
+                       : fmt::format("{} of trips", counted(tried.size(), "choice")),
         counted(schedules, "schedule"), counted(steps, "step"), options.seed);
-    text += options.tripsGiven() ? "" : numbers.text();
+    text += given.isOneRun ? "" : numbers.text();
     if (stuckTogether) {
       text +=
           "         the dependences themselves let nobody go on; that is no fault of the code\n";
@@ -234,8 +245,9 @@ private:
   const Subject &subject;
   const Kernel &kernel;
   const Machine &machine;
-  const Bindings &given;
-  const bool isDecided; ///< choices have decisions of branches
+  const Given &given;
+  const bool isDecided;   ///< choices have decisions of branches
+  const RunChoice common; ///< what all runs have: what is given
   const Turns turns;
   TriedRuns numbers;
   NeverDone never;
@@ -253,7 +265,7 @@ private:
 } // namespace
 
 Answer raceSubject(const CheckOptions &options, const Subject &subject, const Machine &machine,
-                   const Bindings &given) {
+                   const Given &given) {
   return RaceMode(options, subject, machine, given).run();
 }
 

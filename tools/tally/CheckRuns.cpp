@@ -2,8 +2,6 @@
 
 #include "CheckRuns.h"
 
-#include "tally/Run/MayAsk.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,18 +13,18 @@ namespace tally::tool {
 // What was tried
 //===----------------------------------------------------------------------===//
 
-static bool isOpen(const Loop &loop) {
-  return loop.kind == LoopKind::Loop && loop.trip.kind != Trip::Kind::Constant &&
-         loop.trip.kind != Trip::Kind::Formula;
-}
-
-TriedRuns::TriedRuns(const Kernel &kernel, const Turns &turns)
-    : kernel(kernel), turns(turns), passed(turns.all().size(), false),
-      decisions(decisionsOf(kernel)), longest(kernel.loops.size(), 0),
+TriedRuns::TriedRuns(const Kernel &kernel, const Turns &turns, const Given &given)
+    : kernel(kernel), given(given), turns(turns), passed(turns.all().size(), false),
+      decisions(decisionsOf(kernel, given.bindings)), longest(kernel.loops.size(), 0),
       largest(kernel.values.size(), 0) {
   for (LoopId id : kernel.loops.ids()) {
-    if (isOpen(kernel.loops[id])) {
+    if (turns.isLeftOpen(id)) {
       loops.push_back(id);
+    }
+  }
+  for (RunValueId id : kernel.values.ids()) {
+    if (!given.bindings.isSet(id)) {
+      values.push_back(id);
     }
   }
 }
@@ -35,7 +33,7 @@ void TriedRuns::add(const Bindings &bindings, uint64_t fuel) {
   for (LoopId loop : loops) {
     longest[loop] = std::max(longest[loop], bindings.tripRange(loop).second);
   }
-  for (RunValueId id : kernel.values.ids()) {
+  for (RunValueId id : values) {
     largest[id] = std::max(largest[id], bindings.values()[id.value]);
   }
   std::vector<bool> taken;
@@ -74,7 +72,7 @@ std::string TriedRuns::text() const {
     parts.push_back(loops.size() <= numNamed ? fmt::format("trips of {}", fmt::join(named, ", "))
                                              : fmt::format("trips up to {}", most));
   }
-  for (RunValueId id : kernel.values.ids()) {
+  for (RunValueId id : values) {
     parts.push_back(fmt::format("'${}' up to {}", kernel.nameOf(id), largest[id]));
   }
   if (!decisions.empty()) {
@@ -84,7 +82,8 @@ std::string TriedRuns::text() const {
         count > mostWritten ? fmt::format("2^{}", count) : fmt::format("{}", uint64_t(1) << count);
     parts.push_back(fmt::format("{} of {} decisions", decided.size(), all));
   }
-  return parts.empty() ? "" : fmt::format("         tried: {}\n", fmt::join(parts, "; "));
+  std::string held = given.text.empty() ? "" : fmt::format("with {} given, ", given.text);
+  return parts.empty() ? "" : fmt::format("         {}tried: {}\n", held, fmt::join(parts, "; "));
 }
 
 Json TriedRuns::json() const {
@@ -92,12 +91,12 @@ Json TriedRuns::json() const {
   for (LoopId loop : loops) {
     trips.push_back({{"loop", kernel.nameOf(loop)}, {"trips", longest[loop]}});
   }
-  Json values = Json::array();
-  for (RunValueId id : kernel.values.ids()) {
-    values.push_back({{"value", kernel.nameOf(id)}, {"number", largest[id]}});
+  Json numbers = Json::array();
+  for (RunValueId id : values) {
+    numbers.push_back({{"value", kernel.nameOf(id)}, {"number", largest[id]}});
   }
   return {{"trips", std::move(trips)},
-          {"values", std::move(values)},
+          {"values", std::move(numbers)},
           {"branches", decisions.size()},
           {"decisions", decisions.empty() ? 0 : decided.size()}};
 }
@@ -106,9 +105,9 @@ Json TriedRuns::json() const {
 // What no run did
 //===----------------------------------------------------------------------===//
 
-NeverDone::NeverDone(const Subject &subject, const Machine &machine, bool tripsGiven)
-    : subject(subject), kernel(subject.kernel), machine(machine), tripsGiven(tripsGiven),
-      runs(kernel), ranOnce(kernel.instrs.size(), false), touched(kernel.accesses.size(), false) {
+NeverDone::NeverDone(const Subject &subject, const Machine &machine, const Given &given)
+    : subject(subject), kernel(subject.kernel), machine(machine), given(given), runs(kernel),
+      ranOnce(kernel.instrs.size(), false), touched(kernel.accesses.size(), false) {
   for (const char *kind :
        {"never_ran", "never_touched", "never_together", "never_owed", "never_passed"}) {
     told[kind] = Json::array();
@@ -136,7 +135,7 @@ void NeverDone::conclude(const std::vector<std::string> &unpassed) {
       note("never_ran", name, fmt::format("'{}' never ran", name), whenRuns(kernel, instr));
     }
   }
-  if (tripsGiven) {
+  if (given.isOneRun) {
     findUntouched();
   }
   noteUntouched();
@@ -155,7 +154,7 @@ void NeverDone::conclude(const std::vector<std::string> &unpassed) {
   }
 }
 
-/// Of given trips only what was not touched is told.
+/// Of a run that is given only what was not touched is told.
 void NeverDone::findUntouched() {
   for (InstrId instr : kernel.instrs.ids()) {
     for (AccessId access : kernel.instrs[instr].accesses) {
@@ -206,7 +205,7 @@ void NeverDone::noteUnowed() {
   for (DepId id : runs.neverOwed()) {
     std::string name = describe(kernel, id);
     note("never_owed", name, fmt::format("{} never asked for anything", name));
-    isDoubtful |= mayAsk(kernel, id);
+    isDoubtful |= given.mayAsk(kernel, id);
   }
 }
 

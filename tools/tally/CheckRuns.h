@@ -15,7 +15,7 @@ namespace tally::tool {
 class TriedRuns {
 public:
   /// The arguments must outlive this.
-  TriedRuns(const Kernel &kernel, const Turns &turns);
+  TriedRuns(const Kernel &kernel, const Turns &turns, const Given &given);
 
   /// `fuel`: the operations that are looked at for turns.
   void add(const Bindings &bindings, uint64_t fuel);
@@ -23,17 +23,19 @@ public:
   /// Turns that none of these has passed, and waits that no run tells of, as texts.
   std::vector<std::string> unpassed() const;
 
-  /// `         tried: trips of 'A' up to 21; 18 of 64 decisions`
+  /// `         with --trips=B=3 given, tried: trips of 'A' up to 21; 18 of 64 decisions`
   std::string text() const;
   Json json() const;
 
 private:
   const Kernel &kernel;
+  const Given &given;
   const Turns &turns;
   std::vector<bool> passed; ///< by turn: in some run
   const std::vector<Decision> decisions;
   std::set<std::vector<bool>> decided; ///< at the first entry of each branch
-  std::vector<LoopId> loops;           ///< that the kernel leaves open
+  std::vector<LoopId> loops;           ///< that kernel and user leave open
+  std::vector<RunValueId> values;      ///< the same
   IdVector<LoopId, uint64_t> longest;
   IdVector<RunValueId, int64_t> largest;
 };
@@ -41,8 +43,8 @@ private:
 /// What no run ever did was compared with nothing: instructions, tiles, and pairs that never met.
 class NeverDone {
 public:
-  /// The arguments must outlive this. `tripsGiven`: by the user.
-  NeverDone(const Subject &subject, const Machine &machine, bool tripsGiven);
+  /// The arguments must outlive this.
+  NeverDone(const Subject &subject, const Machine &machine, const Given &given);
 
   void add(const Bindings &bindings, const RaceResult &result, const StopFlag *stop);
 
@@ -74,7 +76,7 @@ private:
   const Subject &subject;
   const Kernel &kernel;
   const Machine &machine;
-  const bool tripsGiven;
+  const Given &given;
   RunsDo runs;
   IdVector<InstrId, bool> ranOnce; ///< in some run
   IdVector<AccessId, bool> touched;

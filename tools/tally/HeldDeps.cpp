@@ -47,8 +47,9 @@ private:
 
   void findRaces() {
     const std::vector<RunChoice> choices =
-        held.open.empty() ? std::vector<RunChoice>()
-                          : chooseRuns(kernel, withOpenDeps(kernel, held), machine).runs;
+        held.open.empty()
+            ? std::vector<RunChoice>()
+            : chooseRuns(kernel, withOpenDeps(kernel, held), machine, nothingGiven(kernel)).runs;
     RaceOptions options;
     raceRuns(kernel, code, machine, choices, options, [this](const RunChoice &, RaceResult result) {
       for (RaceReport &report : result.reports) {

@@ -509,6 +509,17 @@ Session::~Session() = default;
 // Running
 //===----------------------------------------------------------------------===//
 
+std::string RunOptions::text() const {
+  std::vector<std::string> options;
+  for (const std::string &each : trips) {
+    options.push_back("--trips=" + each);
+  }
+  if (guardsGiven) {
+    options.push_back(fmt::format("--guards={}", guards));
+  }
+  return fmt::format("{}", fmt::join(options, " "));
+}
+
 std::vector<RunOptions> Session::divide(const std::vector<const Kernel *> &kernels,
                                         const RunOptions &values) {
   Diagnostics diagnostics;
@@ -527,7 +538,8 @@ std::vector<RunOptions> Session::divide(const std::vector<const Kernel *> &kerne
 
 Bindings Session::bindings(const Kernel &kernel, const RunOptions &values) {
   Diagnostics diagnostics;
-  Bindings bindings = Bindings::parse(kernel, values.trips, values.guards, diagnostics);
+  std::optional<uint64_t> seed = values.guardsGiven ? std::optional(values.guards) : std::nullopt;
+  Bindings bindings = Bindings::parse(kernel, values.trips, seed, diagnostics);
   tell(diagnostics, {});
   if (diagnostics.hasErrors()) {
     end();

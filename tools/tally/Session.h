@@ -107,6 +107,9 @@ struct RunOptions {
   bool guardsGiven = false;
 
   void add(CLI::App &command, const std::string &title = "");
+
+  /// As options: `--trips=A=64 --guards=1`; empty if nothing is given.
+  std::string text() const;
 };
 
 /// What a run needs beside its kernel, as the user gives it, or as it is chosen.

@@ -17,6 +17,7 @@
 
 #include <memory>
 #include <random>
+#include <set>
 
 #include "Counts.h"
 #include "Meetings.h"
@@ -50,7 +51,7 @@ Kernel nest(const std::string &written, const std::string &read, uint32_t numBra
 }
 
 std::vector<RunChoice> runsOf(const Kernel &kernel) {
-  return chooseRuns(kernel, kernel, genericMachine()).runs;
+  return chooseRuns(kernel, kernel, genericMachine(), nothingGiven(kernel)).runs;
 }
 
 bool isTouchedByBoth(const Kernel &kernel, const RunChoice &choice) {
@@ -173,7 +174,7 @@ TEST(ChoicesTest, meetsWhereTilesAre) {
 /// Equations between loops: in few iterations of long loops, each with another number of trips.
 TEST(ChoicesTest, meetsWhereEquationsHold) {
   auto [runs, apart, leavesOut] = [](const Kernel &kernel) {
-    return chooseRuns(kernel, kernel, genericMachine());
+    return chooseRuns(kernel, kernel, genericMachine(), nothingGiven(kernel));
   }(nest("X[16*A + 66] if (16*B + 2*A) mod 31 == 12", "X[33*B + A + 2] if A == 11"));
   EXPECT_TRUE(apart.empty());
   EXPECT_FALSE(leavesOut);
@@ -186,7 +187,7 @@ TEST(ChoicesTest, meetsWhereEquationsHold) {
 
 TEST(ChoicesTest, saysWhatNeverHappens) {
   auto areApart = [](const Kernel &kernel) {
-    return !chooseRuns(kernel, kernel, genericMachine()).apart.empty();
+    return !chooseRuns(kernel, kernel, genericMachine(), nothingGiven(kernel)).apart.empty();
   };
   EXPECT_FALSE(areApart(nest("X[2*A]", "X[2*B + 1]"))) << "never";
   EXPECT_FALSE(areApart(nest("X[0] if A == 2000", "X[0]"))) << "beyond the bound of A";
@@ -210,7 +211,8 @@ TEST(ChoicesTest, findsRunsThatWereDrawn) {
   uint64_t numUsual = 0;
   for (uint64_t seed = 0; seed < numKernels; ++seed) {
     Kernel kernel = Planted(seed).kernel();
-    auto [runs, apart, leavesOut] = chooseRuns(kernel, kernel, genericMachine());
+    auto [runs, apart, leavesOut] =
+        chooseRuns(kernel, kernel, genericMachine(), nothingGiven(kernel));
     auto isIn = [&](const RunChoice &choice) {
       Meetings meetings(kernel, choice.bindings);
       return meetings.meet(p, c) || meetings.meet(c, p);
@@ -229,6 +231,57 @@ TEST(ChoicesTest, findsRunsThatWereDrawn) {
   }
   fmt::print("{} kernels, {} of them by usual runs\n", numKernels, numUsual);
   EXPECT_LE(numUsual * 100, numKernels * 40);
+}
+
+/// All runs have what is given, and say so; the others are chosen as before, rare ones too.
+TEST(ChoicesTest, holdWhatIsGiven) {
+  const Kernel kernel = nest("X[0] if B == 8", "X[0] if B == 8", 2);
+  RunChoice given{Bindings(kernel), {"A=5", "c0=1,0"}, 0, false, {}};
+  LoopId a(1), first(3), second(5);
+  ASSERT_EQ(kernel.nameOf(first), "c0");
+  ASSERT_EQ(kernel.nameOf(second), "c1");
+  given.bindings.set(a, {5});
+  given.bindings.set(first, {1, 0});
+  Kernel bounded = kernel;
+  given.bindings.narrow(bounded);
+  ChosenRuns chosen = chooseRuns(bounded, bounded, genericMachine(), given);
+  EXPECT_TRUE(chosen.apart.empty());
+  std::set<uint64_t> longest, decisions;
+  bool haveMet = false;
+  for (const RunChoice &run : chosen.runs) {
+    Diagnostics diagnostics;
+    Bindings said = Bindings::parse(kernel, run.options, run.guards, diagnostics);
+    EXPECT_FALSE(diagnostics.hasErrors()) << fmt::format("{}", fmt::join(run.options, " "));
+    for (const Bindings &each : {run.bindings, said}) {
+      EXPECT_EQ(each.tripRange(a), std::pair(uint64_t(5), uint64_t(5)));
+      EXPECT_EQ(each.trips(EngineId(0), first, 1), 1u);
+      EXPECT_EQ(each.trips(EngineId(0), first, 2), 0u);
+    }
+    longest.insert(run.bindings.tripRange(LoopId(2)).second);
+    decisions.insert(run.bindings.trips(EngineId(0), second, 1));
+    haveMet |= isTouchedByBoth(kernel, run);
+  }
+  EXPECT_GE(longest.size(), 5u);
+  EXPECT_EQ(decisions.size(), 2u);
+  EXPECT_TRUE(haveMet);
+}
+
+/// What is given lets two never meet, which is no open question.
+TEST(ChoicesTest, whatIsGivenKeepsApart) {
+  const Kernel kernel = nest("X[0] if A == 9", "X[0] if A == 9", 1);
+  auto apartWith = [&](LoopId loop, uint64_t trips) {
+    RunChoice given = nothingGiven(kernel);
+    given.bindings.set(loop, {trips});
+    Kernel bounded = kernel;
+    given.bindings.narrow(bounded);
+    ChosenRuns chosen = chooseRuns(bounded, bounded, genericMachine(), given);
+    bool isRare =
+        std::ranges::any_of(chosen.runs, [](const RunChoice &run) { return !run.meeting.empty(); });
+    return std::pair(chosen.apart.size(), isRare);
+  };
+  EXPECT_EQ(apartWith(LoopId(1), 9), std::pair(size_t(0), false)) << "A never gets to 9";
+  EXPECT_EQ(apartWith(LoopId(3), 0), std::pair(size_t(0), false)) << "the branch is never taken";
+  EXPECT_EQ(apartWith(LoopId(3), 1), std::pair(size_t(0), true));
 }
 
 /// Of small kernels, against what many runs do.

@@ -714,7 +714,7 @@ namespace {
 
 std::vector<std::string> choices(const Kernel &kernel, const InstanceOptions &options) {
   std::vector<std::string> all;
-  Instances instances(kernel, options);
+  Instances instances(kernel, options, Bindings(kernel));
   while (std::optional<TripChoice> choice = instances.next()) {
     all.push_back(fmt::format("{}", fmt::join(tripsText(kernel, *choice), " ")));
     Diagnostics diagnostics;
@@ -740,12 +740,48 @@ TEST(InstancesTest, tripsAreChosenAtEachEntry) {
             (std::vector<std::string>{"A=0", "A=1 B=0", "A=1 B=1", "A=2 B=0,0", "A=2 B=0,1",
                                       "A=2 B=1,0", "A=2 B=1,1"}));
   EXPECT_EQ(choices(kernel, {.maxTrips = 1}).size(), 3u);
-  Instances few(kernel, {.maxTrips = 2, .maxInstances = 3});
+  Instances few(kernel, {.maxTrips = 2, .maxInstances = 3}, Bindings(kernel));
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(few.next());
   }
   EXPECT_FALSE(few.next());
   EXPECT_TRUE(few.cutOff());
+}
+
+/// What is given is as it is, entry after entry, and no decision; the others are those that there
+/// are with these loops.
+TEST(InstancesTest, holdWhatIsGiven) {
+  KernelBuilder b("k");
+  EngineId e0 = b.engine("e0");
+  EngineId e1 = b.engine("e1");
+  LoopId outer = b.beginLoop("A", b.value("n", 0, 9));
+  LoopId inner = b.beginLoop("B", b.value("m", 0, 1));
+  b.endLoop();
+  b.endLoop();
+  LoopId own = b.beginLoop("D", b.value("d", 0, 1), false);
+  b.endLoop();
+  Kernel kernel = b.finish();
+  auto allWith = [&](const Bindings &given) {
+    std::vector<std::string> all;
+    Instances instances(kernel, {.maxTrips = 1}, given);
+    while (std::optional<TripChoice> choice = instances.next()) {
+      Bindings run = bindTrips(given, *choice);
+      EXPECT_TRUE(run.isSet(outer));
+      EXPECT_EQ(run.trips(e0, outer, 1), 2u);
+      all.push_back(fmt::format("{}", fmt::join(tripsText(kernel, *choice), " ")));
+    }
+    return all;
+  };
+  Bindings given(kernel);
+  given.set(outer, {2});
+  given.set(own, {1}, e0);
+  EXPECT_EQ(allWith(given), (std::vector<std::string>{
+                                "B=0,0 D@e1=0", "B=0,0 D@e1=1", "B=0,1 D@e1=0", "B=0,1 D@e1=1",
+                                "B=1,0 D@e1=0", "B=1,0 D@e1=1", "B=1,1 D@e1=0", "B=1,1 D@e1=1"}));
+  given.set(inner, {0, 1});
+  EXPECT_EQ(allWith(given), (std::vector<std::string>{"D@e1=0", "D@e1=1"}));
+  given.set(own, {0}, e1);
+  EXPECT_EQ(allWith(given), (std::vector<std::string>{""}));
 }
 
 /// Bounds hold, constants are constant, the else-branch runs when the then-branch does not, engines
@@ -829,7 +865,7 @@ TEST(InstancesTest, farTooManyIterations) {
   b.beginLoop("A", KernelBuilder::constant(1'000'000'000));
   b.endLoop();
   Kernel kernel = b.finish();
-  Instances instances(kernel, {});
+  Instances instances(kernel, {}, Bindings(kernel));
   EXPECT_FALSE(instances.next());
   EXPECT_TRUE(instances.cutOff());
 }

@@ -77,7 +77,7 @@ TEST(Turns, TheFewestTripsThatPassANumberAreTriedWithTheirNeighbours) {
     for (uint32_t number : {20u, 21u, 100u, 999u}) {
       for (AluOp alu : {AluOp::Min, AluOp::IsGT, AluOp::Sub}) {
         const Code code = counting(kernel, alu, number, step);
-        const Turns turns(kernel, code, machine);
+        const Turns turns(kernel, code, machine, nothingGiven(kernel));
         ASSERT_EQ(turns.all().size(), 1u);
         const uint64_t fewest = number / step + 1;
         std::vector<uint64_t> expected = {fewest - 1, fewest, fewest + 1};
@@ -91,10 +91,17 @@ TEST(Turns, TheFewestTripsThatPassANumberAreTriedWithTheirNeighbours) {
 TEST(Turns, ANumberThatNoRunOfTheKernelComesToIsNone) {
   const Kernel kernel = oneLoop();
   const Machine machine = genericMachine();
-  EXPECT_TRUE(Turns(kernel, counting(kernel, AluOp::Min, 3000, 1), machine).all().empty());
-  EXPECT_EQ(Turns(kernel, counting(kernel, AluOp::Min, 2999, 1), machine).all().size(), 1u);
+  EXPECT_TRUE(Turns(kernel, counting(kernel, AluOp::Min, 3000, 1), machine, nothingGiven(kernel))
+                  .all()
+                  .empty());
+  EXPECT_EQ(Turns(kernel, counting(kernel, AluOp::Min, 2999, 1), machine, nothingGiven(kernel))
+                .all()
+                .size(),
+            1u);
   const Kernel open = oneLoop(0, std::nullopt);
-  EXPECT_EQ(Turns(open, counting(open, AluOp::Min, 3000, 1), machine).all().size(), 1u);
+  EXPECT_EQ(
+      Turns(open, counting(open, AluOp::Min, 3000, 1), machine, nothingGiven(open)).all().size(),
+      1u);
 }
 
 TEST(Turns, CountersOfEightBitsAreRunBeyondTheirLimit) {
@@ -102,21 +109,22 @@ TEST(Turns, CountersOfEightBitsAreRunBeyondTheirLimit) {
   Machine machine = genericMachine();
   machine.counterBits = 8;
   const Code code = counting(kernel, AluOp::Min, 100'000, 1);
-  const Turns turns(kernel, code, machine);
+  const Turns turns(kernel, code, machine, nothingGiven(kernel));
   ASSERT_EQ(turns.all().size(), 2u); // of the semaphore and of the register
   EXPECT_EQ(tripsTried(kernel, turns), (std::vector<uint64_t>{255, 256, 257}));
   Code compiled = code;
   compiled.strategy = Strategy::PerLoop;
-  EXPECT_TRUE(Turns(kernel, compiled, machine).all().empty());
+  EXPECT_TRUE(Turns(kernel, compiled, machine, nothingGiven(kernel)).all().empty());
 }
 
 TEST(Turns, FewBranchesAreDecidedInAllWays) {
   for (uint32_t count : {1u, 4u, 6u, 9u}) {
     const Kernel kernel = oneLoop(count);
     std::set<std::vector<bool>> ways;
-    for (const RunChoice &run : chooseRuns(kernel, kernel, genericMachine()).runs) {
+    for (const RunChoice &run :
+         chooseRuns(kernel, kernel, genericMachine(), nothingGiven(kernel)).runs) {
       std::vector<bool> taken;
-      for (const Decision &decision : decisionsOf(kernel)) {
+      for (const Decision &decision : decisionsOf(kernel, Bindings(kernel))) {
         taken.push_back(run.bindings.trips(EngineId(0), decision.branch, 1) != 0);
       }
       ways.insert(std::move(taken));

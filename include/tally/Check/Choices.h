@@ -24,7 +24,8 @@
 // Two that can never meet need no run. All others that meet in no run are told: there, code was
 // compared with nothing.
 //
-// The same kernel has the same choices in each check.
+// The same kernel has the same choices in each check. What is given is in all of them as it is,
+// and the rest is chosen as if the kernel bounded it so (Bindings::narrow).
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +50,16 @@ struct RunChoice {
   /// Perhaps it has more iterations than ever happen.
   bool isRare = false;
   std::vector<Apart> meeting; ///< of a rare one: what no run before it brings together
+
+  /// Binds what is not bound yet, within the bounds of the kernel.
+  void bind(const Kernel &kernel, RunValueId id, uint64_t number);
+  void bind(const Kernel &kernel, LoopId id, EngineId engine, std::vector<uint64_t> trips);
 };
+
+/// Nothing is given.
+inline RunChoice nothingGiven(const Kernel &kernel) {
+  return {Bindings(kernel), {}, 0, false, {}};
+}
 
 struct ChosenRuns {
   std::vector<RunChoice> runs;
@@ -57,9 +67,10 @@ struct ChosenRuns {
   bool leavesOut = false;   ///< there are more pairs than were looked at
 };
 
-/// `asked`: the kernel with all dependences that code for it is held to.
+/// `asked`: the kernel with all dependences that code for it is held to. `given`: what all runs
+/// have in common.
 ChosenRuns chooseRuns(const Kernel &kernel, const Kernel &asked, const Machine &machine,
-                      const StopFlag *stop = nullptr);
+                      const RunChoice &given, const StopFlag *stop = nullptr);
 
 /// Performs one after the other, with `options.seconds` for all together, and then what is left of
 /// that. Calls visit(choice, result), which says whether to go on; but not for rare runs in which a
@@ -89,7 +100,8 @@ struct Decision {
   EngineId engine; ///< none: all
 };
 
-std::vector<Decision> decisionsOf(const Kernel &kernel);
+/// Those that are not given.
+std::vector<Decision> decisionsOf(const Kernel &kernel, const Bindings &given);
 
 /// Whether branches or conditions decide how a kernel runs.
 bool hasGuards(const Kernel &kernel);

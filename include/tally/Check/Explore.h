@@ -236,16 +236,18 @@ struct InstanceTrips {
 
 using TripChoice = std::vector<InstanceTrips>;
 
-Bindings bindTrips(const Kernel &kernel, const TripChoice &choice);
+/// In addition to what is bound.
+Bindings bindTrips(Bindings bindings, const TripChoice &choice);
 
 /// As `--trips` options: `B=3,0,1`.
 std::vector<std::string> tripsText(const Kernel &kernel, const TripChoice &choice);
 
 /// All choices within the bounds, one after the other, in a fixed order. Loops of constant trips
-/// run as they must; run-time values keep to their bounds; branches and guards are free.
+/// run as they must; run-time values keep to their bounds; branches and guards are free. What is
+/// given is as it is, and in no choice.
 class Instances {
 public:
-  Instances(const Kernel &kernel, const InstanceOptions &options);
+  Instances(const Kernel &kernel, const InstanceOptions &options, Bindings given);
 
   /// The next choice; none after the last.
   std::optional<TripChoice> next();
@@ -262,6 +264,7 @@ private:
 
   const Kernel &kernel;
   InstanceOptions options;
+  const Bindings given;
   IdVector<LoopId, std::vector<uint64_t>> counts;      ///< what a loop may do
   IdVector<RunValueId, std::vector<uint64_t>> numbers; ///< what a value may be
 

@@ -44,11 +44,18 @@ struct Turn {
 
 class Turns {
 public:
-  /// For code that verifyCode() accepts. `longest` is the longest distance of what it is held to.
-  /// The arguments must outlive this.
-  Turns(const Kernel &kernel, const Code &code, const Machine &machine, uint64_t longest = 0);
+  /// For code that verifyCode() accepts. `longest` is the longest distance of what it is held to;
+  /// `given`: what all runs have in common. The arguments must outlive this.
+  Turns(const Kernel &kernel, const Code &code, const Machine &machine, RunChoice given,
+        uint64_t longest = 0);
 
   const std::vector<Turn> &all() const { return turns; }
+
+  /// `one` so often, and those that it is not once; none: all of them. Branches are taken or not.
+  RunChoice choiceWith(LoopId one, bool taken, uint64_t count) const;
+
+  /// Whether each run chooses how often a loop runs.
+  bool isLeftOpen(LoopId loop) const;
 
   /// Waits whose values no run tells of, as sentences.
   const std::vector<std::string> &open() const { return openTexts; }
@@ -75,6 +82,7 @@ private:
   const Kernel &kernel;
   const Code &code;
   const Machine &machine;
+  const RunChoice given;
   std::vector<Turn> turns;
   std::vector<std::string> openTexts;
   /// By operation; none: UINT32_MAX. An operation has one place where values are compared, or one

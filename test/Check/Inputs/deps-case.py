@@ -15,7 +15,8 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 IN_ORDER = f"--machine={HERE / 'in-order.json'}"
 OVERLAPPING = "--machine=generic"
-TRIPS = [[], ["--trips=n=0"], ["--trips=n=1"], ["--trips=n=5"], ["--trips=n=8", "--trips=m=2,0,3,1"]]
+# Each is one run, with decisions that a seed gives.
+TRIPS = [[f"--trips=n={n}", f"--trips=m={m}"] for n, m in [(2, 2), (0, 2), (1, 2), (5, 2), (8, "2,0,3,1")]]
 
 
 def run(*command):
@@ -74,7 +75,7 @@ def written_into(folder, text, deps):
 
 
 def races_somewhere(path, text):
-    longest = ["--trips=n=200"]  # so that branches meet in all phases of rings
+    longest = ["--trips=n=200", "--trips=m=2"]  # so that branches meet in all phases of rings
     runs = [[*with_trips(text, trips), f"--guards={g}"] for trips in [longest, *TRIPS] for g in range(6)]
     return any(run("check", str(path), IN_ORDER, "--race", "--deps=written", *options)[0] == 1 for options in runs)
 
