@@ -13,6 +13,8 @@
 
 #include "tally/Certify/Certificate.h"
 
+#include "tally/Model/Tiles.h"
+
 #include <fmt/format.h>
 
 #include <iterator>
@@ -131,9 +133,9 @@ private:
     static constexpr std::string_view kinds[] = {"root", "loop", "then", "else"};
     const Loop &loop = kernel.loops[id];
     return id == rootLoop ? ""
-                          : fmt::format("({} {}{}{})", quoted(kernel.nameOf(id)),
+                          : fmt::format("({} {}{}{}{})", quoted(kernel.nameOf(id)),
                                         kinds[static_cast<size_t>(loop.kind)], tripsText(loop),
-                                        loop.uniform ? "" : " divergent");
+                                        tiedText(id), loop.uniform ? "" : " divergent");
   }
 
   /// What is known of how often it runs.
@@ -148,6 +150,54 @@ private:
     return trip.max        ? fmt::format(" (trips {} {})", trip.min, *trip.max)
            : trip.min != 0 ? fmt::format(" (trips {})", trip.min)
                            : "";
+  }
+
+  /// What its trips follow from: the formula, operands before what is done with them.
+  std::string tiedText(LoopId id) const {
+    if (kernel.loops[id].trip.kind != Trip::Kind::Formula) {
+      return "";
+    }
+    const BodyTile &formula = kernel.tiles->formulaOf(id);
+    std::string terms;
+    addTerms(formula, formula.access.dims[0].first, terms);
+    return fmt::format(" (tied{})", terms);
+  }
+
+  void addTerms(const BodyTile &formula, TileExprId id, std::string &terms) const {
+    const TileExpr &node = formula.access.exprs[id];
+    for (TileExprId operand : {node.a, node.b}) {
+      if (operand.valid()) {
+        addTerms(formula, operand, terms);
+      }
+    }
+    terms += " " + termText(formula, node);
+  }
+
+  static std::string termText(const BodyTile &formula, const TileExpr &node) {
+    using Kind = TileExpr::Kind;
+    switch (node.kind) {
+    case Kind::Constant:
+      return std::to_string(node.value);
+    case Kind::Symbol:
+      return fmt::format("(value {})", quoted(formula.access.names[node.name]));
+    case Kind::Loop:
+      return fmt::format("(iteration {})", formula.loopOf(node).value);
+    case Kind::Add:
+      return "add";
+    case Kind::Sub:
+      return "sub";
+    case Kind::Scale:
+      return fmt::format("(scale {})", node.value);
+    case Kind::Mod:
+      return fmt::format("(mod {})", node.value);
+    case Kind::FloorDiv:
+      return fmt::format("(div {})", node.value);
+    case Kind::Total:
+    case Kind::Trips:
+      break;
+    }
+    assert(false && "formulas have no totals");
+    return "";
   }
 
   void body(LoopId loop, unsigned indent) {

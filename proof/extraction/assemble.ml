@@ -101,6 +101,17 @@ let places_of c root =
     p.home;
   p
 
+(* What formulas name is there. *)
+let check_formulas c p =
+  let rec is_around m l = l > 0 && (m = l || is_around m p.parent.(l)) in
+  let check l = function
+    | Iteration m when is_branch c m || not (is_around m p.parent.(l)) ->
+        rejected "the trips of '%s' follow from the iteration of '%s', which is no loop around it"
+          (loop_name c l) (loop_name c m)
+    | _ -> ()
+  in
+  Array.iteri (fun l loop -> List.iter (check l) loop.tied) c.loops
+
 let rec enclosing p l = if l < 0 then [] else l :: enclosing p p.parent.(l)
 
 let common p a b =
@@ -247,8 +258,6 @@ let remembered = 64
 let most_elements = 1 lsl 20
 
 type reading = { distance : distance; exact : bool }
-
-let is_branch c l = match c.loops.(l).kind with Then | Else -> true | For_loop -> false
 
 let rec real_loop c p l = if l > 0 && is_branch c l then real_loop c p p.parent.(l) else l
 
@@ -476,19 +485,43 @@ let check_amount c (i, signal) =
         (instr_name c i) (sema_name c s) amount (queue_name c q) c.queues.(q).weight
   | _ -> ()
 
+let may_run c p i =
+  List.for_all (fun l -> c.loops.(l).most <> Some 0) (enclosing p p.home.(i))
+
+let is_outer c p l = real_loop c p p.parent.(l) <= 0
+
+(* The loop around the instruction that may not run in any run that can happen, whatever its bounds are. *)
+let tied_around c p i =
+  List.find_opt (fun l -> c.loops.(l).tied <> [] && c.loops.(l).least = 0) (enclosing p p.home.(i))
+
+(* Whether some run has both in one iteration of all that is around both. Tied loops do not run as their
+   bounds say, so it is tried. *)
+let seen_together c p i j =
+  let shared = common p p.home.(i) p.home.(j) in
+  may_run c p i && may_run c p j
+  && (not (in_opposite_branches c p i j))
+  && ((tied_around c p i = None && tied_around c p j = None)
+     || Trips.run_together c ~is_outer:(is_outer c p) shared i j)
+
 (* Instructions of one engine come in the kernel's order, unless they never run in one iteration. *)
 let check_sequence c p places e is =
   ignore
     (List.fold_left
        (fun last i ->
-         if last >= 0 && places.(i) < places.(last) && not (in_opposite_branches c p i last) then
+         if last >= 0 && places.(i) < places.(last) && seen_together c p i last then
            rejected "engine '%s' issues '%s' before '%s', against the order of the kernel"
              (engine_name c e) (instr_name c last) (instr_name c i);
          if last < 0 || places.(i) > places.(last) then i else last)
        (-1) is)
 
-let may_run c p i =
-  List.for_all (fun l -> c.loops.(l).most <> Some 0) (enclosing p p.home.(i))
+(* Nothing is wrong with leaving out what never runs. *)
+let check_issued c p i =
+  match tied_around c p i with
+  | _ when not (may_run c p i) -> ()
+  | Some l when not (seen_together c p i i) ->
+      not_covered "instruction '%s' is not issued, and no run is found in which it runs, as the trips of '%s' follow from a formula"
+        (instr_name c i) (loop_name c l)
+  | _ -> rejected "instruction '%s' is not issued" (instr_name c i)
 
 (** Whether a dependence asks for anything *)
 
@@ -537,11 +570,7 @@ let check_issues c p root =
       List.iter (check_amount c) all)
     issues;
   Array.iter (fun all -> List.iter (fun (i, _) -> count i) all) issues;
-  Array.iteri
-    (fun i issued ->
-      if (not issued) && may_run c p i then
-        rejected "instruction '%s' is not issued" (instr_name c i))
-    seen;
+  Array.iteri (fun i issued -> if not issued then check_issued c p i) seen;
   Array.iteri (fun e all -> check_sequence c p places e (List.map fst all)) issues;
   issues
 
@@ -627,6 +656,7 @@ let assemble (c : Source.t) =
   check_waits_longer c;
   let root = body_of c.body in
   let p = places_of c root in
+  check_formulas c p;
   let readings = Array.map (read_dep c p) c.deps in
   let issues = check_issues c p root in
   let annotated =

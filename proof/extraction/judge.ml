@@ -97,11 +97,20 @@ let decide ~steps (t : Assemble.t) : (string, Explain.reason) result =
       | Unknown reason -> Error (Unclear reason)
   with Steps.Spent -> Error (Unclear (too_long steps))
 
+(* Why right code may not be seen to be right. *)
+let ties (t : Assemble.t) =
+  match List.filter (fun l -> t.source.loops.(l).Source.tied <> []) (List.init (Array.length t.source.loops) Fun.id) with
+  | [] -> ""
+  | l :: _ ->
+      Printf.sprintf "; the checker knows trips by their bounds alone, and those of '%s' follow from a formula"
+        (Assemble.loop_name t.source l)
+
 (* The checker, or the bound on numbers, has said no. *)
 let without_proof ~quick t reason =
-  match if quick then None else Witness.search t with
-  | Some fault -> Rejected (reason ^ "; " ^ fault)
-  | None -> Not_covered reason
+  match if quick then Witness.Nothing else Witness.search t with
+  | Fault what -> Rejected (reason ^ "; " ^ what)
+  | Beyond what -> Not_covered (reason ^ "; " ^ what)
+  | Nothing -> Not_covered (reason ^ ties t)
 
 let judge_assembled ~quick ~steps (t : Assemble.t) =
   match decide ~steps t with

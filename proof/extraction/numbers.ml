@@ -107,57 +107,76 @@ let check_semaphores (t : Assemble.t) limit counts =
         reached "semaphore '%s' reaches %d" (Assemble.sema_name t.source s) total)
     totals
 
-(* So many operations are tried. *)
-let most_operations = 1_000_000
+(* So many operations are tried: of an engine with the fewest trips, and of all engines in a run. *)
+let most_with_fewest = 1_000_000
+let most_of_a_run = 5_000_000
 
 exception Enough
 
-let apply o a b =
-  match o with
-  | "add" -> a + b
-  | "sub" -> max 0 (a - b)
-  | "mul" -> if b > 0 && a > max_int / b then max_int else a * b
-  | "min" -> min a b
-  | "gt" -> if a > b then 1 else 0
-  | _ -> a
+(* What a register would hold if numbers had no end, and what it holds. They differ where the machine wraps
+   around, and a comparison sees the latter. *)
+type number = { plain : int; held : int }
 
-(* Performs an engine's operations on registers, with the fewest trips, and both branches of each
-   conditional one after the other. *)
-let check_registers (t : Assemble.t) limit e =
-  let registers = Hashtbl.create 16 and operations = ref 0 in
+let held_of (a : arithmetic) n = { plain = n; held = (if a.wraps then n land ((1 lsl a.bits) - 1) else n) }
+
+(* One that cannot be computed reaches any limit. *)
+let product a b = if b <> 0 && abs a > max_int / abs b then max_int else a * b
+
+let apply (arithmetic : arithmetic) o a b =
+  match o with
+  | "add" -> a.plain + b.plain
+  | "sub" -> if arithmetic.wraps then a.plain - b.plain else max 0 (a.plain - b.plain)
+  | "mul" -> product a.plain b.plain
+  | "min" -> min a.held b.held
+  | "gt" -> if a.held > b.held then 1 else 0
+  | _ -> a.plain
+
+(* Which operations of an engine are performed: how often the body of a loop is, each with its iteration, and
+   which bodies of a conditional. *)
+type control = { loop : int -> (int -> unit) -> unit; branch : int -> int -> (unit -> unit) -> (unit -> unit) -> unit }
+
+(* Performs an engine's operations, at most as many as are left, and never waits: registers do not depend on it. *)
+let perform (t : Assemble.t) limit left control issued e =
+  let registers = Hashtbl.create 16 in
+  let number = held_of t.source.arithmetic in
   let value = function
-    | Num n -> n
-    | Reg r -> Option.value (Hashtbl.find_opt registers r) ~default:0
+    | Num n -> number n
+    | Reg r -> Option.value (Hashtbl.find_opt registers r) ~default:(number 0)
   in
   let fits n =
-    if n >= limit then
+    if abs n >= limit then
       reached "engine '%s' computes %s" (Assemble.engine_name t.source e)
         (if n = max_int then "a larger number" else string_of_int n)
   in
-  let tick () = incr operations; if !operations > most_operations then raise Enough in
-  let wait (w : wait) = fits (value w.threshold) in
+  let put r n = fits n; Hashtbl.replace registers r (number n) in
+  let tick () = decr left; if !left < 0 then raise Enough in
+  let wait (w : wait) = fits (value w.threshold).plain in
   let rec all ops = List.iter one ops
   and one op =
     tick ();
     match op with
     | Alu (o, dst, a, b) ->
-        fits (value a);
-        fits (value b);
-        let result = apply o (value a) (value b) in
-        fits result;
-        Hashtbl.replace registers dst result
-    | Issue (_, w, _) -> Option.iter wait w
+        let a = value a and b = value b in
+        fits a.plain;
+        fits b.plain;
+        put dst (apply t.source.arithmetic o a b)
+    | Issue (i, w, signal) -> Option.iter wait w; Option.iter (issued i) signal
     | Wait w -> wait w
     | Loop (l, counter, ops) ->
-        for n = 1 to max 1 t.source.loops.(l).least do
-          tick ();
-          Option.iter (fun r -> fits n; Hashtbl.replace registers r n) counter;
-          all ops
-        done
-    | If (_, _, bt, bf) -> all bt; all bf
+        control.loop l (fun i ->
+            tick ();
+            Option.iter (fun r -> put r (i + 1)) counter;
+            all ops)
+    | If (yes, no, bt, bf) -> control.branch yes no (fun () -> all bt) (fun () -> all bf)
     | Outside _ -> ()
   in
-  try all t.source.code.(e) with Enough -> ()
+  all t.source.code.(e)
+
+(* With the fewest trips, and both branches of each conditional one after the other. *)
+let check_registers (t : Assemble.t) limit e =
+  let loop l body = for i = 0 to max 1 t.source.loops.(l).least - 1 do body i done in
+  let branch _ _ yes no = yes (); no () in
+  try perform t limit (ref most_with_fewest) { loop; branch } (fun _ _ -> ()) e with Enough -> ()
 
 let judge_saturating (t : Assemble.t) =
   let a = t.source.arithmetic in
@@ -169,6 +188,27 @@ let judge_saturating (t : Assemble.t) =
     Unknown
       (Printf.sprintf "with the fewest trips already, %s, and numbers are to stay below %s" what
          (limit_text a))
+
+(** One run *)
+
+(* Why a run is none that a verdict speaks of, carried to its end: a number in it reaches the limit, or it is too
+   long to see that none does. *)
+let beyond (t : Assemble.t) trips =
+  let limit = limit t.source.arithmetic in
+  let totals = Array.make (Array.length t.source.semas) 0 and left = ref most_of_a_run in
+  let issued _ (s, amount) =
+    totals.(s) <- totals.(s) + amount;
+    if totals.(s) >= limit then
+      reached "semaphore '%s' reaches %d" (Assemble.sema_name t.source s) totals.(s)
+  in
+  let run e _ =
+    let w = Trips.walk trips in
+    let loop l body = Trips.loop w l (fun () -> body w.current.(l)) in
+    perform t limit left { loop; branch = Trips.branch w } issued e
+  in
+  try Array.iteri run t.source.engines; None with
+  | Reached what -> Some (Printf.sprintf "in that run %s, and numbers are to stay below %s" what (limit_text t.source.arithmetic))
+  | Enough | Failure _ -> Some "that run is too long to see whether its numbers fit"
 
 let judge (t : Assemble.t) =
   if t.source.arithmetic.wraps then judge_wrapping t else judge_saturating t

@@ -44,7 +44,7 @@ let guard (t : Assemble.t) sums e l (c : control) =
   let reached = completed t.places.parent.(l) c + 1 in
   match Hashtbl.find_opt sums (e, l) with
   | Some sums when Array.length sums > reached ->
-      if Assemble.is_branch t.source l then sums.(reached) > sums.(reached - 1)
+      if Source.is_branch t.source l then sums.(reached) > sums.(reached - 1)
       else sums.(reached) > completed l c
   | _ -> raise (Stuck (Printf.sprintf "it is not said how often '%s' runs" (Assemble.loop_name t.source l)))
 

@@ -33,8 +33,26 @@ type dep = { producer : int; consumer : int; form : form }
 
 type kind = For_loop | Then | Else
 
+(* What trips follow from, operands before what is done with them: `$n - i` is Value n, Iteration i, Sub. *)
+type term =
+  | Number of int
+  | Value of string (* one number throughout a run *)
+  | Iteration of int (* of a loop around, from 0 *)
+  | Add
+  | Sub
+  | Scale of int
+  | Mod of int
+  | Div of int (* rounds down *)
+
 (* How often a body runs, as far as the kernel says; whether engines may disagree about it. *)
-type loop = { name : string; kind : kind; least : int; most : int option; divergent : bool }
+type loop = {
+  name : string;
+  kind : kind;
+  least : int;
+  most : int option;
+  tied : term list; (* empty: within its bounds, trips are free *)
+  divergent : bool;
+}
 
 type queue = { queue_name : string; engine : int; weight : int; split : bool }
 
@@ -76,6 +94,8 @@ type t = {
   run : run option;
 }
 
+let is_branch c l = match c.loops.(l).kind with Then | Else -> true | For_loop -> false
+
 open Sexp
 
 exception Error of int * string
@@ -110,17 +130,21 @@ let int_up_to most place x =
 
 let natural = int_up_to most_of_kernel
 
-let positive place x =
-  let n = natural place x in
+let positive_up_to most place x =
+  let n = int_up_to most place x in
   if n = 0 then fail place "expected a number from 1, found '0'";
   n
 
+let positive = positive_up_to most_of_kernel
+
 (* A number that may be below zero. *)
-let whole place x =
+let whole_up_to most place x =
   match x with
   | Word w when String.length w > 1 && w.[0] = '-' && w <> "-0" ->
-      -natural place (Word (String.sub w 1 (String.length w - 1)))
-  | x -> natural place x
+      -int_up_to most place (Word (String.sub w 1 (String.length w - 1)))
+  | x -> int_up_to most place x
+
+let whole = whole_up_to most_of_kernel
 
 (* The ids below `count`. *)
 let allowed ~first count =
@@ -204,12 +228,14 @@ let read_counter = function
   | ops -> (None, ops)
 
 (* A loop or branch of the kernel, not the kernel's own body. *)
-let loop_id n place x =
+let loop_below num_loops place x =
   let l = natural place x in
   if l = 0 then fail place "number 0 is the kernel itself, no loop in it";
-  if l >= n.num_loops then
-    failf place "there is no loop %d; %s, as 0 is the kernel itself" l (allowed ~first:1 n.num_loops);
+  if l >= num_loops then
+    failf place "there is no loop %d; %s, as 0 is the kernel itself" l (allowed ~first:1 num_loops);
   l
+
+let loop_id n = loop_below n.num_loops
 
 let resets =
   "resetting counters on the way (a bound 'max' on the trips, or --overflow=assume, avoids it)"
@@ -311,18 +337,48 @@ let read_trips kind = function
       | _ -> fail place "expected (trips LEAST) or (trips LEAST MOST)")
   | rest -> (0, (if kind = For_loop then None else Some 1), rest)
 
-let read_loop place x =
+let read_term num_loops place x =
+  let number = whole_up_to most_of_code place in
+  match x with
+  | List (place, [ Word "value"; v ]) -> Value (expect_text place v)
+  | List (place, [ Word "iteration"; l ]) -> Iteration (loop_below num_loops place l)
+  | List (_, [ Word "scale"; k ]) -> Scale (number k)
+  | List (place, [ Word "mod"; k ]) -> Mod (positive_up_to most_of_code place k)
+  | List (place, [ Word "div"; k ]) -> Div (positive_up_to most_of_code place k)
+  | Word "add" -> Add
+  | Word "sub" -> Sub
+  | Word _ -> Number (number x)
+  | x -> failf place "expected a term of a formula, found %s" (shown x)
+
+(* How many numbers are left, with so many before. *)
+let left_by place count = function
+  | Number _ | Value _ | Iteration _ -> count + 1
+  | Scale _ | Mod _ | Div _ when count >= 1 -> count
+  | (Add | Sub) when count >= 2 -> count - 1
+  | _ -> fail place "a term of the formula lacks its operands"
+
+let read_tied num_loops kind = function
+  | List (place, Word "tied" :: terms) :: rest ->
+      if kind <> For_loop then fail place "a branch has no trips";
+      let terms = List.map (read_term num_loops place) terms in
+      if List.fold_left (left_by place) 0 terms <> 1 then
+        fail place "the formula does not come to one number";
+      (terms, rest)
+  | rest -> ([], rest)
+
+let read_loop num_loops place x =
   match expect_list place x with
   | place, name :: kind :: more ->
       let name = expect_text place name and kind = read_kind place kind in
       let least, most, more = read_trips kind more in
+      let tied, more = read_tied num_loops kind more in
       let divergent =
         match more with
         | [] -> false
         | [ Word "divergent" ] -> true
         | x :: _ -> failf place "expected divergent or nothing more, found %s" (shown x)
       in
-      { name; kind; least; most; divergent }
+      { name; kind; least; most; tied; divergent }
   | place, _ -> fail place "expected (NAME loop|then|else)"
 
 let read_queue engines place x =
@@ -461,7 +517,7 @@ let read_dep_ids deps (place, xs) =
   distinct_ids place "dependence" ids;
   ids
 
-let root = { name = "the kernel"; kind = For_loop; least = 1; most = Some 1; divergent = false }
+let root = { name = "the kernel"; kind = For_loop; least = 1; most = Some 1; tied = []; divergent = false }
 
 let read_certificate place fields =
   let optional = members place fields in
@@ -471,11 +527,12 @@ let read_certificate place fields =
   in
   let engines = read_engines (member "engines") in
   let queues = table "queues" "queues" (fun q -> q.queue_name) (read_queue engines) in
-  let loops = table "loops" "loops or branches" (fun l -> l.name) read_loop in
+  let num_loops = List.length (snd (member "loops")) + 1 in
+  let loops = table "loops" "loops or branches" (fun l -> l.name) (read_loop num_loops) in
   let instrs = table "instructions" "instructions" fst (read_instr queues) in
   let semas = named "semaphores" Fun.id (fst (member "semaphores")) (texts (member "semaphores")) in
   let n =
-    { num_loops = Array.length loops + 1;
+    { num_loops;
       num_instrs = Array.length instrs;
       num_semas = Array.length semas }
   in
@@ -554,8 +611,9 @@ let renumbered c =
     | Element (d, cs) -> Element (d, components cs)
   in
   let run r = { r with trips = List.map (fun (e, l, ts) -> (e, n l, ts)) r.trips } in
+  let term = function Iteration l -> Iteration (n l) | x -> x in
   let loops = Array.copy c.loops in
-  Array.iteri (fun l x -> loops.(n l) <- x) c.loops;
+  Array.iteri (fun l x -> loops.(n l) <- { x with tied = List.map term x.tied }) c.loops;
   { c with
     loops;
     body = List.map stmt c.body;

@@ -15,9 +15,10 @@
 
    A dependence that is read as asking for more than it does is no measure of what comes too early.
 
-   What a verdict would rest on holds in these runs: trips are within the kernel's bounds, engines agree about them, and no
-   number reaches the limit of the machine (Numbers). A run ends where one would. A number that goes below zero
-   is no such excuse: whether code lets that matter is what is looked for. *)
+   What a verdict would rest on holds in these runs: trips are those of a run that can happen (Trips), engines agree about
+   them, and no number reaches the limit of the machine, up to the end of the run (Numbers). A fault in a run beyond that is
+   none of the code, and is named as such. A number that goes below zero is no such excuse: whether code lets
+   that matter is what is looked for. *)
 
 open Lists
 open Certifier
@@ -36,13 +37,14 @@ let most_computed = 100_000_000
 
 (** Trips *)
 
-(* How often the statement of a loop runs its body when it is reached for the n-th time, and the sums
-   of that. *)
-type trips = { choose : int -> int -> int; sums : (int, int array ref * int ref) Hashtbl.t }
+(* What loops do as they are reached, and the sums of that: an engine decides by what it has completed, and
+   which comes first does not matter. *)
+type trips = { choice : Trips.t; sums : (int, int array ref * int ref) Hashtbl.t }
 
-let made choose = { choose; sums = Hashtbl.create 16 }
+let made choice = { choice; sums = Hashtbl.create 16 }
 
-let sum trips l n =
+(* Of the first n times that the loop is reached. Every engine that reaches it has reached it once less. *)
+let sum trips ~iteration l n =
   let values, known =
     match Hashtbl.find_opt trips.sums l with
     | Some x -> x
@@ -55,19 +57,17 @@ let sum trips l n =
     if !known + 1 >= Array.length !values then
       values := Array.append !values (Array.make (Array.length !values) 0);
     incr known;
-    !values.(!known) <- !values.(!known - 1) + trips.choose l !known
+    !values.(!known) <- !values.(!known - 1) + Trips.times trips.choice ~iteration l !known
   done;
   !values.(n)
 
 (* Control alone may take for ever. *)
 let guard t trips step _ l (c : Replay.control) =
   step ();
-  let reached = Replay.completed t.places.parent.(l) c + 1 in
-  if is_branch t.source l then trips.choose l reached > 0
-  else sum trips l reached > Replay.completed l c
-
-(* Within what the kernel says of the loop. *)
-let allowed (l : Source.loop) n = max l.least (match l.most with Some m -> min m n | None -> n)
+  let reached l = Replay.completed t.places.parent.(l) c + 1 in
+  let rec iteration l = Replay.completed l c - sum trips ~iteration l (reached l - 1) in
+  if Source.is_branch t.source l then Trips.times trips.choice ~iteration l (reached l) > 0
+  else sum trips ~iteration l (reached l) > Replay.completed l c
 
 (* The distances on each loop: the least trips that reach past them are worth trying. *)
 let distances t =
@@ -82,47 +82,22 @@ let distances t =
   Array.iteri (fun n d -> put_reading d t.readings.(n)) t.source.deps;
   Array.map (List.sort_uniq compare) on
 
-(* Numbers that only look random: the same for the same question. *)
-let hash a b c = Hashtbl.hash (a, b, c)
-
 let choices t =
-  let loops = t.source.loops and on = distances t in
-  let bounded pick l n = allowed loops.(l) (pick l n) in
-  let branch_or trips l n = if is_branch t.source l then n mod 2 else trips l n in
-  let same k = bounded (branch_or (fun _ _ -> k)) in
-  let all_branches k = bounded (fun l _ -> if is_branch t.source l then 1 else k) in
-  let longest = Array.map (List.fold_left max 1) on in
-  let past more = bounded (branch_or (fun l _ -> longest.(l) + more)) in
-  (* A count that is one off for each iteration is seen where that adds up to a weight. *)
-  let long loop = bounded (branch_or (fun l _ -> if loop l then 20 else 1)) in
-  let is_outer l = real_loop t.source t.places t.places.parent.(l) <= 0 in
-  let around ks = Array.of_list (0 :: 1 :: 2 :: 3 :: List.concat_map (fun k -> [ k; k + 1 ]) ks) in
-  let values = Array.map around on in
-  let mixed seed =
-    let pick l n =
-      let values = values.(l) in
-      if is_branch t.source l then hash seed l n mod 2 else values.(hash seed l n mod Array.length values)
-    in
-    bounded pick
-  in
-  List.map made
-    ([ same 2; all_branches 3; past 1; same 1; past 2; long is_outer;
-       long (fun l -> not (is_outer l)) ]
-     @ List.init 18 mixed)
+  List.map made (Trips.choices t.source ~is_outer:(is_outer t.source t.places) (distances t))
 
 (* The trips that a run has used, for messages; of each entry of the loop, where they differ. *)
 let trips_text t trips =
   let text l =
     match Hashtbl.find_opt trips.sums l with
-    | Some (_, known) when !known > 0 ->
-        let all = List.init !known (fun n -> trips.choose l (n + 1)) in
+    | Some (values, known) when !known > 0 ->
+        let all = List.init !known (fun n -> !values.(n + 1) - !values.(n)) in
         let same = List.for_all (fun n -> n = List.hd all) all in
         let shown = if same then [ List.hd all ] else List.filteri (fun i _ -> i < 8) all in
         let dots = if (not same) && !known > 8 then " ..." else "" in
         Some
           (let name = loop_name t.source l in
            let numbers = String.concat " " (List.map string_of_int shown) ^ dots in
-           if is_branch t.source l then Printf.sprintf "%s = %s" name numbers
+           if Source.is_branch t.source l then Printf.sprintf "%s = %s" name numbers
            else
              Printf.sprintf "%s iteration%s of '%s'" numbers (if shown = [ 1 ] then "" else "s") name)
     | _ -> None
@@ -145,42 +120,10 @@ type run = {
   r : Replay.t;
   trips : trips;
   exact : bool list array;
-  limit : int; (* of the machine's numbers *)
-  numbers : (engine * reg, int) Hashtbl.t; (* what registers hold, but not wrapped around below zero *)
   issued : int array; (* by instruction *)
   mutable busy : Ids.t; (* queues with something in flight *)
   step : unit -> unit; (* ends the search when there were enough *)
 }
-
-(* The verdict would say "while no number reaches the limit". *)
-let expect_below_limit run n =
-  if abs n >= run.limit then raise (Replay.Stuck "the machine has no such number")
-
-let number run e = function
-  | OImm n -> n
-  | OReg r -> Option.value (Hashtbl.find_opt run.numbers (e, r)) ~default:0
-
-let difference run a b = if run.t.source.arithmetic.wraps then a - b else max 0 (a - b)
-
-(* One that cannot be computed reaches any limit. *)
-let product a b = if b <> 0 && abs a > max_int / abs b then max_int else a * b
-
-(* What the operation gives, where nothing wraps around; a comparison sees what the machine holds. *)
-let result run e (o : regop) =
-  let a = number run e o.opa and b = number run e o.opb in
-  List.iter (expect_below_limit run) [ a; b ];
-  match o.aop with
-  | AMove -> a
-  | AAdd -> a + b
-  | ASub -> difference run a b
-  | AMul -> product a b
-  | AMin | AGt -> run.r.code.iregs e o.dst
-
-let compute run e o =
-  ignore (Replay.do_code run.r (Operate e));
-  let n = result run e o in
-  expect_below_limit run n;
-  Hashtbl.replace run.numbers (e, o.dst) n
 
 let code_at run e = (run.r.code.ipos e).cur
 let kernel_at run e = match (run.r.kernel.spos e).cur with i :: _ -> Some i | [] -> None
@@ -216,19 +159,15 @@ let late run e i w =
     (trips_text run.t run.trips) (engine_name c e) (wait_text run e w) (next_run run i)
     (instr_name c i)
 
-let passes run e w =
-  expect_below_limit run (number run e (snd w));
-  run.r.passes e (Some w)
-
 (* Register operations and waits that pass: nothing else sees when they happen. *)
 let rec settle run e =
   run.step ();
   Replay.walk run.r e;
   match code_at run e with
-  | RegOp o :: _ ->
-      compute run e o;
+  | RegOp _ :: _ ->
+      ignore (Replay.do_code run.r (Operate e));
       settle run e
-  | Wait w :: _ when passes run e w ->
+  | Wait w :: _ when run.r.passes e (Some w) ->
       ignore (Replay.do_code run.r (Operate e));
       settle run e
   | _ -> ()
@@ -245,7 +184,7 @@ let look run e =
       if is_ready run e i then late run e i w;
       false
   | Issue (j, w) :: _, Some i when i = j ->
-      let passes = Option.fold ~none:true ~some:(passes run e) w in
+      let passes = run.r.passes e w in
       (if passes then
          match List.find_opt (fun (d, exact) -> exact && not (is_met run e d)) (deps_of run i) with
          | Some (d, _) -> early run e i d
@@ -262,15 +201,7 @@ let issue run e =
   run.busy <- Ids.add (snd run.t.source.instrs.(i)) run.busy;
   settle run e
 
-(* The semaphore, if there is one, stays below the limit. *)
-let expect_raised run q =
-  let raised_to s = run.r.code.isem s + run.t.source.queues.(q).weight in
-  match run.r.code.iifl q with
-  | (i, _) :: _ -> Option.iter (fun s -> expect_below_limit run (raised_to s)) (run.r.signals i)
-  | [] -> ()
-
 let retire run q =
-  expect_raised run q;
   (match run.r.code.iifl q with
   | (_, false) :: _ -> Replay.perform run.r (Source.Commit (q, 0))
   | _ -> ());
@@ -308,15 +239,14 @@ let next_action run schedule step engines =
   | e :: _ -> Some (fun () -> issue run e)
   | [] when queues = [] -> standstill run engines; None
   | [] ->
-      let q = List.nth queues (hash schedule.seed step 0 mod List.length queues) in
+      let q = List.nth queues (Trips.hash schedule.seed step 0 mod List.length queues) in
       Some (fun () -> retire run q; List.iter (settle run) engines)
 
 let perform t start trips schedule step =
   let r = start (guard t trips step) in
   let issued = Array.make (Array.length t.source.instrs) 0 in
-  let limit = Numbers.limit t.source.arithmetic in
   let run =
-    { t; r; trips; exact = r.exact; limit; numbers = Hashtbl.create 16; issued; busy = Ids.empty; step }
+    { t; r; trips; exact = r.exact; issued; busy = Ids.empty; step }
   in
   let engines = all_of (Array.length t.source.engines) in
   List.iter (settle run) engines;
@@ -328,7 +258,11 @@ let perform t start trips schedule step =
   in
   go 0
 
-(* A fault, as text, if one can be shown. *)
+type answer =
+  | Fault of string (* with the run that shows it *)
+  | Beyond of string (* ... which is none that a verdict speaks of, and why *)
+  | Nothing
+
 let search t =
   Steps.allow most_computed;
   let steps = ref 0 in
@@ -339,13 +273,21 @@ let search t =
   let at_random = List.map (fun seed -> { seed; held = None }) (all_of 2) in
   let holding = List.map (fun q -> { seed = 0; held = Some q }) (all_of (Array.length t.source.queues)) in
   let schedules = at_random @ holding in
-  try
-    let start = Replay.starter t in
-    let try_one trips schedule =
-      try perform t start trips schedule step with Replay.Stuck _ | Failure _ -> ()
-    in
-    List.iter (fun trips -> List.iter (try_one trips) schedules) (choices t);
-    None
-  with
-  | Found what -> Some what
-  | Steps.Spent -> None
+  let start = lazy (Replay.starter t) in
+  let try_one trips schedule =
+    try perform t (Lazy.force start) trips schedule step with Replay.Stuck _ | Failure _ -> ()
+  in
+  (* Numbers do not depend on the schedule. *)
+  let rec try_all beyond = function
+    | [] -> beyond
+    | trips :: rest -> (
+        match List.iter (try_one trips) schedules with
+        | () -> try_all beyond rest
+        | exception Steps.Spent -> beyond
+        | exception Found what -> (
+            match Numbers.beyond t trips.choice with
+            | None -> Fault what
+            | Some _ when beyond <> Nothing -> try_all beyond rest
+            | Some why -> try_all (Beyond (what ^ ", but " ^ why)) rest))
+  in
+  try_all Nothing (choices t)

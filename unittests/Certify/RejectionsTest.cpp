@@ -331,8 +331,11 @@ TEST(RejectionsTest, whatIsBeyondTheMachineIsNoFault) {
   std::string least = replaced(wraps, "(arithmetic 32", "(arithmetic 2");
   EXPECT_EQ(
       runChecker(least).output,
-      "not covered: 'k' (per-loop): it is not shown that no number goes below zero or reaches "
-      "2^2\n");
+      "not covered: 'k' (per-loop): it is not shown that no number goes below zero or reaches 2^2; "
+      "with 2 iterations of 'A', 2 iterations of 'B', engine 'f' issues run 2 of 'use' when 'make' "
+      "has retired 1 times, and its dependence asks for 2, but in that run semaphore 's' reaches "
+      "4, "
+      "and numbers are to stay below 2^2\n");
   std::string unguarded = replaced(narrow, "(mul r1 2 r0)", "(mul r1 2 r0) (sub r1 r1 4)");
   unguarded = replaced(unguarded, "(0 2 (distance))", "(0 2 (distance (1 2)))");
   EXPECT_NE(runChecker(unguarded).output.find("engine 'f' waits for 's' >= 14, which is 0, though "

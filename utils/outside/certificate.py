@@ -14,7 +14,7 @@ import sys
 
 from documents import (Code, If, Kernel, Loop, Machine, OPERATIONS, Wrong, check_fields, check_listed, check_schema, is_number,
                        items, one_of, parse, read_ids)
-from tiles import trip_bounds
+from tiles import TileParser, trip_bounds
 
 NOTES = ("accesses", "granted", "waits-longer", "never-asks")
 
@@ -82,11 +82,27 @@ class KernelWriter(Text):
         """By the name of each loop or branch, what it is."""
         found, bounds = {}, trip_bounds(self.kernel)
         for loop in self.kernel.loops.values():
-            found[loop.name] = "loop" + trips(loop, *bounds[loop.name]) + divergent(loop)
+            found[loop.name] = "loop" + trips(loop, *bounds[loop.name]) + self.tied(loop) + divergent(loop)
         for branch in self.kernel.ifs.values():
             found[branch.then.name] = "then" + divergent(branch)
             found[branch.otherwise.name] = "else" + divergent(branch)
         return found
+
+    def tied(self, loop):
+        return f" (tied {' '.join(self.terms(settled(TileParser(loop.formula).parse_formula())))})" if loop.formula else ""
+
+    def terms(self, part):
+        """Of a formula, operands before what is done with them."""
+        kind, *rest = part
+        if kind == "number":
+            return [str(rest[0])]
+        if kind == "value":
+            return [f"(value {quoted(rest[0])})"]
+        if kind == "iteration":
+            return [f"(iteration {self.bodies[rest[0]]})"]
+        if kind in ("+", "-"):
+            return self.terms(rest[0]) + self.terms(rest[1]) + ["add" if kind == "+" else "sub"]
+        return self.terms(rest[0]) + [f"({dict(scale='scale', mod='mod', floordiv='div')[kind]} {rest[1]})"]
 
     def statements(self, statements, indent):
         """Instructions that follow one another are one block."""
@@ -130,6 +146,25 @@ class KernelWriter(Text):
         steps = [(self.bodies[loop.name], dependence.distance[loop.name]) for loop in dependence.consumer.body.loops
                  if loop.name in dependence.distance]
         return f"({head}{''.join(f' ({loop} {step})' for loop, step in steps)})"
+
+
+def settled(part):
+    """A formula whose products have their number last: as one number, where several follow one another."""
+    kind, *rest = part
+    if kind in ("number", "value", "iteration"):
+        return part
+    if kind in ("mod", "floordiv"):
+        return (kind, settled(rest[0]), rest[1])
+    if kind == "negative":
+        return scaled(settled(rest[0]), -1)
+    left, right = map(settled, rest)
+    if kind != "*":
+        return (kind, left, right)
+    return scaled(right, left[1]) if left[0] == "number" else scaled(left, right[1])
+
+
+def scaled(part, factor):
+    return (*part[:-1], part[-1] * factor) if part[0] in ("number", "scale") else ("scale", part, factor)
 
 
 def trips(loop, least, most):

@@ -10,7 +10,7 @@ put into it, until there are N mutants in all. Then
 
     wrong yes   the checker certifies what the outside interpreter shows to be wrong
     wrong no    the checker rejects what was compiled, or what the outside interpreter finds right, also with the
-                trips that the checker names, on a machine of 32 bits: few bits are no fault of the code
+                trips that the checker names, in all runs whose numbers the machine has: few bits are no fault of the code
 
 Code that is neither certified nor rejected is not run. On every second seed the checker tries no runs
 (--quick), which is what most of the time goes to. --kinds prints a table; --out keeps the code of findings.
@@ -36,11 +36,13 @@ import judge
 from campaign import compile_kernel, draw_case, INEXACT
 from certificate import certificate_of, notes_of
 from choices import choose, values_with
+from draw import draw_narrow, draw_tied
 from mutants import KINDS, alus_of, at, operations_of
 from walk import Choice, Limit, Meaning
 
 STRATEGIES = ("per-loop", "per-instruction", "auto")
 ABOUT_KERNELS = ("other tile", "missing dependence")  # what a certificate takes as given
+TIED, NARROW = (2, 6), (3, 4)  # seeds, of 8; on odd ones, only what is compiled is tried in runs
 SINGLES = 12  # mutants of a kind, of one code
 PAIRS = 60
 SECONDS = 100  # for one certificate
@@ -180,30 +182,43 @@ def changed(code, change):
 
 
 class Measured(control.Control):
-    """Whether a number is computed that the machine does not have, which verdicts exclude by name."""
+    """The largest number that an engine computes, and whether one goes below zero, where numbers have 32 bits."""
 
-    past = False
+    largest = 0
+    below = False
 
     def compute(self, operation, a, b):
-        raw = {"add": a + b, "mul": a * b, "sub": a - b}.get(operation, 0)
-        Measured.past |= raw >= self.machine.range or raw < 0 and not self.machine.saturates
+        plain_a, plain_b = self.plain(a), self.plain(b)
+        raw = {"add": plain_a + plain_b, "mul": plain_a * plain_b, "sub": plain_a - plain_b}.get(operation, 0)
+        if raw >= 0 or not self.machine.saturates:
+            Measured.below |= raw < 0
+            Measured.largest = max(Measured.largest, abs(raw))
         return super().compute(operation, a, b)
 
+    def plain(self, number):
+        return number - self.machine.range if number >= self.machine.range // 2 else number
 
-def past_the_machine(code, choice):
-    Measured.past = False
-    totals = collections.Counter()
+
+def past_the_machine(wide, machine, choice, below):
+    """Whether, up to the end of the run, there is a number that the machine does not have, which verdicts exclude by name.
+
+    `below`: numbers below zero are among these.
+    """
+    Measured.largest, Measured.below = 0, False
+    totals, waits = collections.Counter(), [0]
     try:
-        meaning = Meaning(code.kernel, choice, most=judge.MOST_STEPS)
-        for engine in code.kernel.engines:
-            for operation in Measured(code, engine, choice, meaning.runs[engine], judge.MOST_STEPS).operations:
+        meaning = Meaning(wide.kernel, choice, most=judge.MOST_STEPS)
+        for engine in wide.kernel.engines:
+            measured = Measured(wide, engine, choice, meaning.runs[engine], judge.MOST_STEPS)
+            for operation in measured.operations:
                 if operation.kind in (control.ISSUE, control.SIGNAL) and operation.number:
                     totals[operation.semaphore] += operation.number
                 elif operation.kind == control.WAIT:
-                    Measured.past |= operation.number > code.machine.largest
+                    waits.append(abs(measured.plain(operation.number)))
     except (control.NotAsTheKernel, Limit):
         pass
-    return Measured.past or any(total > code.machine.largest for total in totals.values())
+    return (Measured.largest >= machine.range or below and Measured.below
+            or max(waits + list(totals.values())) > machine.largest)
 
 
 class Run:
@@ -213,24 +228,28 @@ class Run:
         self.finding = self.choice = None
         self.open = False
         try:
-            code = documents.Code(document)
+            wide, code = documents.Code(with_wide_counters(document)), documents.Code(document)
         except documents.Wrong as error:
             self.finding = judge.Finding("form", str(error))
             return
+        # A fault that is there because numbers do not fit is none: the run is excluded, or has numbers that fit.
+        performed = wide if answer.startswith("rejected") else code
         chosen = choose(code.kernel, random.Random(seed), num_choices)
-        for choice in likely(code.kernel, answer, chosen[0].values) + chosen:
+        for choice in likely(code.kernel, answer, chosen) + chosen:
             # Who may use what of the machine is not in a certificate, so limits and pins are left aside.
             verdict = judge.Verdict()
-            judge.judge_choice(code, choice, exact, verdict)
+            judge.judge_choice(performed, choice, exact, verdict)
             self.open |= bool(verdict.reasons)
-            if verdict.findings and not self.excluded(verdict.findings[0].kind, answer, code, choice):
+            if verdict.findings and not self.excluded(verdict.findings[0].kind, answer, wide, code.machine, choice):
                 self.finding, self.choice = verdict.findings[0], choice
                 return
 
     @staticmethod
-    def excluded(kind, answer, code, choice):
-        """What the line of a yes says of itself."""
-        if "; while no " in answer and past_the_machine(code, choice):
+    def excluded(kind, answer, wide, machine, choice):
+        """What the line of a yes says of itself, and what is no ground for a no."""
+        if answer.startswith("rejected"):
+            return past_the_machine(wide, machine, choice, below=False)
+        if "; while no " in answer and past_the_machine(wide, machine, choice, below=True):
             return True
         if kind == "late":
             return "adds no waiting is not covered" in answer or "by more than they ask for" in answer
@@ -253,10 +272,14 @@ def trips_told(answer):
     return trips
 
 
-def likely(kernel, answer, values):
-    """Runs with the trips that the checker tells of; how they took branches it does not tell."""
+def likely(kernel, answer, chosen):
+    """Runs with the trips that the checker tells of; how they took branches it does not tell. If it tells of none, plain runs
+    in which all branches are taken.
+    """
     trips = trips_told(answer)
-    values = values_with(kernel, trips, values)
+    if not trips:
+        return [Choice(choice.trips, {name: [1] for name in kernel.ifs}, choice.values) for choice in chosen[:3]]
+    values = values_with(kernel, trips, chosen[0].values)
     ways = ([1], [1, 0], [0, 1], [1, 1, 0], [0]) if answer.startswith("rejected") else ([1],)
     return [Choice(trips, {name: takes for name in kernel.ifs}, values) for takes in ways]
 
@@ -306,9 +329,20 @@ def base_of(options, seed, folder, result):
     return base, notes, exact
 
 
+def draw(seed):
+    """Some seeds are where a checker may take a run for one that can happen, or for one that counts."""
+    kernel, machine, _ = draw_case(seed)
+    if seed % 8 in TIED:
+        kernel = draw_tied(random.Random(seed), f"seed{seed}")
+    elif seed % 8 in NARROW:
+        kernel, bits = draw_narrow(random.Random(seed), f"seed{seed}")
+        machine["limits"]["counter_bits"]["value"] = bits
+    return kernel, machine
+
+
 def compiled_with(options, seed, folder, result, strategy):
     """Code, its certificate, and messages. Code that is not covered is written, too."""
-    kernel, machine, _ = draw_case(seed)
+    kernel, machine = draw(seed)
     certificate, path = os.path.join(folder, "written.cert"), os.path.join(folder, "code.json")
     compiled = compile_kernel(options.tally, folder, kernel, machine,
                               [strategy, "--certify=" + certificate, "-o", path])
@@ -353,7 +387,6 @@ def judge_mutants(options, seed, folder, base, notes, exact, result):
 
 
 def with_wide_counters(code):
-    """A fault that is there because numbers do not fit is none: a yes says "while no number reaches ..."."""
     return code | {"machine": code["machine"] | {"counter_bits": 32}}
 
 
@@ -365,10 +398,10 @@ def judge_mutant(options, seed, names, code, answer, exact, result):
         result.add("crash", what, code)
     if verdict not in ("certified", "rejected"):
         return "not run"
-    shown = with_wide_counters(code) if verdict == "rejected" else code
-    run = Run(shown, seed, options.choices, exact or verdict == "rejected", answer)
-    if verdict == "rejected" and not run.finding:
-        run = Run(shown, seed, 10 * options.choices, True, answer)
+    run = Run(code, seed, options.choices, exact or verdict == "rejected", answer)
+    for more in (10, 100):
+        if verdict == "rejected" and not run.finding:
+            run = Run(code, seed, more * options.choices, True, answer)
     if verdict == "certified" and run.finding:
         result.add("wrong yes", f"{what}\n  {run.finding} with {run.choice and run.choice.options()}", code)
     if verdict == "rejected" and not run.finding and not run.open:

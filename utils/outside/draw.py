@@ -494,6 +494,76 @@ def draw_branched(random, name):
     return kernel, features
 
 
+def draw_tied(random, name):
+    """Few instructions in loops whose trips follow from the same values and from one another, so that counts of different loops are
+    equal, or always one larger; and loops that never run, whatever their bounds are.
+    """
+    names, instructions = iter(range(1, 100)), []
+
+    def trips(loops):
+        if loops and random.random() < 0.5:
+            near, far = loops[-1], loops[0]
+            return {"formula": random.choice((f"{near} + 1", f"$n - {near}", far, f"{near} mod 2", f"{far} - {near}",
+                                              f"{near} - {near}", f"2*{far} - {near}", f"({far} + {near}) floordiv 2"))}
+        if random.random() < 0.6:
+            return {"formula": random.choice(("$n", "$n", "$m", "$n - $m", "3 - $n"))}
+        return random.choice((2, {"value": "v"}, {"value": "v", "min": 1, "max": 3}))
+
+    def body(loops, branches=0):
+        statements = []
+        for _ in range(random.choice((1, 2, 2, 3))):
+            kind = random.random()
+            if len(instructions) < 6 and len(loops) < 3 and kind < 0.6:
+                loop = f"L{next(names)}"
+                statements.append({"loop": loop, "trips": trips(loops), "body": body(loops + [loop], branches)})
+            elif len(instructions) < 6 and branches < 2 and kind < 0.68:
+                statements.append({"if": f"c{next(names)}", "then": body(loops, branches + 1)})
+            else:
+                instructions.append((f"i{next(names)}", loops))
+                statements.append({"instr": instructions[-1][0], "queue": random.choice("abb")})
+        return statements
+
+    statements = body([])
+    if len(instructions) < 2:
+        statements += body([])
+    dependences = []
+    for _ in range(random.choice((1, 2, 3))):
+        producer, consumer = random.choice(instructions), random.choice(instructions)
+        common = [loop for loop in producer[1] if loop in consumer[1]]
+        forward = instructions.index(producer) < instructions.index(consumer)
+        if common and (not forward or random.random() < 0.5):
+            distance = {random.choice(common): random.choice((1, 1, 2, 3))}
+        elif forward:
+            distance = {}
+        else:
+            continue
+        dependences.append({"producer": producer[0], "consumer": consumer[0], "distance": distance})
+    return {"schema": "tally-kernel", "version": 1, "name": name,
+            "engines": [{"name": "a"}, {"name": "b", "weight": random.choice((1, 2))}], "body": statements,
+            "dependences": dependences}
+
+
+def draw_narrow(random, name):
+    """Dependences that reach about as far as counters of few bits do, or further, in loops without bounds: the code leaves out waits
+    that matter only where numbers do not fit. And the number of bits.
+    """
+    bits, weight, loops = random.choice((8, 8, 9)), random.choice((1, 3, 16, 60, 100)), ["outer", "inner"][:random.choice((1, 1, 2))]
+    body = [{"instr": "load", "queue": "dma"}, {"instr": "use", "queue": "act"}]
+    for loop in reversed(loops):
+        trips = [{"value": loop}, {"value": loop, "max": 90}, {"formula": "$n"}] + [{"formula": "outer + 1"}] * (loop == "inner")
+        body = [{"loop": loop, "trips": random.choice(trips), "body": body}]
+    dependences = [{"producer": "load", "consumer": "use"}] * random.choice((0, 1))
+    for _ in range(random.choice((1, 1, 2))):
+        producer, consumer = random.choice((("load", "load"), ("use", "load"), ("load", "use")))
+        reach = 2 ** bits // random.choice((1, weight, weight))
+        steps = max(1, random.choice((reach - 1, reach, reach + 1, reach + 5, reach // 2, 1)))
+        dependences.append({"producer": producer, "consumer": consumer, "distance": {random.choice(loops): steps}})
+    kernel = {"schema": "tally-kernel", "version": 1, "name": name,
+              "engines": [{"name": "dma"} | ({"weight": weight} if weight > 1 else {}), {"name": "act"}], "body": body,
+              "dependences": dependences}
+    return kernel, bits
+
+
 def draw_rare(random, name):
     """Two accesses that conflict in few runs only, by the numbers in their guards and by equations between their tiles, with no
     dependence between them; and trips with which they do. Other kernels have guards that hold in short runs.
