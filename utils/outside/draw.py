@@ -547,7 +547,7 @@ def draw_narrow(random, name):
     """Dependences that reach about as far as counters of few bits do, or further, in loops without bounds: the code leaves out waits
     that matter only where numbers do not fit. And the number of bits.
     """
-    bits, weight, loops = random.choice((8, 8, 9)), random.choice((1, 3, 16, 60, 100)), ["outer", "inner"][:random.choice((1, 1, 2))]
+    bits, weight, loops = random.choice((8, 8, 9)), random.choice((3, 16, 16, 60, 100)), ["outer", "inner"][:random.choice((1, 1, 2))]
     body = [{"instr": "load", "queue": "dma"}, {"instr": "use", "queue": "act"}]
     for loop in reversed(loops):
         trips = [{"value": loop}, {"value": loop, "max": 90}, {"formula": "$n"}] + [{"formula": "outer + 1"}] * (loop == "inner")
@@ -555,8 +555,8 @@ def draw_narrow(random, name):
     dependences = [{"producer": "load", "consumer": "use"}] * random.choice((0, 1))
     for _ in range(random.choice((1, 1, 2))):
         producer, consumer = random.choice((("load", "load"), ("use", "load"), ("load", "use")))
-        reach = 2 ** bits // random.choice((1, weight, weight))
-        steps = max(1, random.choice((reach - 1, reach, reach + 1, reach + 5, reach // 2, 1)))
+        reach = 2 ** bits // weight
+        steps = random.choice((reach + 1, reach + 2, reach + 5, reach // 2 + 1))
         dependences.append({"producer": producer, "consumer": consumer, "distance": {random.choice(loops): steps}})
     kernel = {"schema": "tally-kernel", "version": 1, "name": name,
               "engines": [{"name": "dma"} | ({"weight": weight} if weight > 1 else {}), {"name": "act"}], "body": body,
