@@ -7,7 +7,7 @@
 // memory is its own, the kernel included. Timed: extraction, with and without the removal of what
 // is implied. --in-order: on a machine whose queues do not overlap their instructions.
 //
-// Small shapes show beside what is kept how many there have to be at least, by brute force.
+// Small shapes also show how many dependences there have to be at least, by brute force.
 //
 // --worst looks at this many random shapes (RandomShapes.h), and prints the ten that take most time
 // per instruction; --shape=random/SEED looks at one of them.

@@ -1,19 +1,19 @@
 //===- Fewest.h - The dependences that nothing else stands for ------------===//
 //
 // Walks one run of a kernel in the order of its program. Each run of an instruction has to wait for
-// the last one of each queue that it conflicts with, but for those that are over anyway:
+// the last one of each queue that it conflicts with, except those that are over anyway:
 //
 //   the engine has waited for them before
 //   another one that it waits for had waited for them
 //   on a machine whose queues keep their order, the run before it in its queue had
 //
-// What is left, nobody can leave out who waits for no more than conflicts ask. So the dependences
+// Code that waits for no more than conflicts ask has to wait for what is left. So the dependences
 // that are left in some run are a lower bound; a sound set of as many is the smallest.
 //
 // Two are the same if they have the same ends, the same outermost loop that lies between the two
-// runs, and are as far apart on it; or, in one body, if there are as many runs between, if that
-// makes fewer. Where loops or branches skip one of the two, a dependence waits for the last run
-// before; how far away that is then says nothing.
+// runs, and are as far apart on it. In one body, they are also the same if as many runs lie
+// between: what makes fewer counts. Where loops or branches skip one of the two, a dependence waits
+// for the last run before; how far away that is then says nothing.
 //
 // Independent of  Deps: neither its distances nor its removal of what is implied
 // Shared          the enumeration of conflicts
