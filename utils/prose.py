@@ -10,9 +10,6 @@ usage: prose.py [--area AREA]... [--count] [FILE...]
 
 With files, only these are read. --count prints how many findings each rule has in each area.
 
-Not covered yet, and checked only with --area or as a named file: help and messages in
-  {not_yet}
-
 Rules:
   word        a pattern of utils/prose.txt, which also says what to write instead
   long        a sentence of more than 40 words; `code` counts as one word, table cells and list items stand alone
@@ -35,9 +32,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = ROOT / "utils/prose.txt"
 MOST_WORDS = 40
-NOT_YET = ("lib/Certify/Certificate.cpp", "lib/Check/RaceReports.cpp", "proof/extraction/assemble.ml",
-           "proof/extraction/judge.ml", "tools/tally/CheckCommand.cpp", "tools/tally/CheckExplore.cpp",
-           "tools/tally/CheckRace.cpp")
 EXTRACTED = Path("proof/extraction/certifier.ml")  # Coq writes it
 
 CODE = "\x01"  # stands for each character of `code`, so that places stay where they are
@@ -292,10 +286,6 @@ def check(area, path, text, rules):
     return [finding for prose in pieces(area, path, text) for finding in findings(area, prose, rules)]
 
 
-def covered(area, path):
-    return area in ("docs", "headers") or str(path) not in NOT_YET
-
-
 def show(path, text, finding, lines):
     line = bisect_right(lines, finding.place) - 1
     column = finding.place - lines[line]
@@ -314,8 +304,7 @@ def texts():
 
 
 def main():
-    description = __doc__.format(not_yet=", ".join(NOT_YET) or "nothing")
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--area", action="append", choices=AREAS)
     parser.add_argument("--count", action="store_true")
     parser.add_argument("files", nargs="*", metavar="FILE")
@@ -326,8 +315,6 @@ def main():
         text = (ROOT / path).read_text(encoding="utf-8", errors="replace")
         lines = [0] + [match.end() for match in re.finditer("\n", text)]
         for area in options.area or AREAS:
-            if not options.area and not options.files and not covered(area, path):
-                continue
             found = sorted(check(area, path, text, rules), key=lambda finding: finding.place)
             for finding in found:
                 counts[area, finding.rule] += 1

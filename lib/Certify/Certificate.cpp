@@ -292,7 +292,7 @@ private:
     case OpKind::WhenEnd:
       return "(when end)";
     default:
-      assert(false && "brackets are written by who opens them");
+      assert(false && "brackets are written where they are opened");
       return "";
     }
   }

@@ -66,7 +66,7 @@ static RaceReport wrapReport(const Story &story, const Unsettled &unsettled) {
       story.subject.machine.counterBits, story.operationText(engine, at),
       matters ? "" : ", but there are none");
   report.text.note(report.text.where,
-                   "reset it at a barrier of all who use it, or give fewer trips");
+                   "reset it at a barrier of all engines that use it, or give fewer trips");
   report.facts.emplace_back("semaphore", story.sema(unsettled.sema));
   return report;
 }

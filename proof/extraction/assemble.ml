@@ -338,7 +338,7 @@ let read_element c p (d : Source.dep) shared step components =
     | [] -> 0
     | [ (l, k) ] when l = around -> k
     | (l, _) :: _ ->
-        illegal c d "is element by element and on '%s'; beside the elements, only '%s' may have one"
+        illegal c d "is element by element and on '%s'; together with the elements, only '%s' may have one"
           (loop_name c l) (loop_name c around)
   in
   if k = 0 && p.place.(hp) >= p.place.(hc) then

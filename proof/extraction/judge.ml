@@ -48,8 +48,8 @@ let origin (t : Assemble.t) =
   match t.source.accesses with
   | None -> "for the dependences listed"
   | Some Derived -> says "derived from the kernel's accesses"
-  | Some Held -> says "held against the kernel's accesses"
-  | Some Ignored -> says "not held against the kernel's accesses"
+  | Some Held -> says "checked against the kernel's accesses"
+  | Some Ignored -> says "not checked against the kernel's accesses"
   | Some Untouched -> says "its accesses are not seen to touch anything"
 
 let granted (t : Assemble.t) =

@@ -206,7 +206,7 @@ void declareLimits(CLI::App &command, CheckOptions &options) {
             "keep a hash of each state, not the state: finds faults where memory is short, but "
             "says yes to nothing"},
            {"--max-states", options.maxStates,
-            "states of one instance (50000000; beside --race 200000)", integerIn(1)},
+            "states of one instance (50000000; with --race 200000)", integerIn(1)},
            {"--memory", options.maxMemory, "for the states of one instance, in MiB",
             integerIn(1, 1 << 24)}},
           "Limits of --explore");
@@ -221,24 +221,24 @@ void declareLimits(CLI::App &command, CheckOptions &options) {
 void refuseIdleOptions(CLI::App &sub, CheckOptions &options) {
   refuseIf(sub,
            {"--max-trips", "--distances", "--reduction", "--hashes", "--max-states", "--memory"},
-           "beside '--race' alone; it goes with '--explore'",
+           "with '--race' alone; it goes with '--explore'",
            [&options] { return !options.asksExplore() && options.replay.empty(); });
   refuseIf(sub, {"--schedules", "--seed", "--all"},
-           "beside '--explore' alone; it goes with '--race'",
+           "with '--explore' alone; it goes with '--race'",
            [&options] { return !options.asksRace() && options.replay.empty(); });
   options.refuseIdleStrategy(sub);
   std::vector<std::string> settled = declaredOn(sub);
   std::erase_if(settled, [](const std::string &name) {
     return name == "--help" || name == "--replay" || name == "--all" || name == "--format";
   });
-  refuseIf(sub, std::move(settled), "beside '--replay': the schedule says how the code is run",
+  refuseIf(sub, std::move(settled), "with '--replay': the schedule says how the code is run",
            [&options] { return !options.replay.empty(); });
 }
 
 struct CheckCommand : CheckOptions {
   void declareOn(CLI::App &command) {
     addInput(command,
-             "its code, beside the same kernel; none: what stands beside the kernel, or else "
+             "its code, with the same kernel; none: what stands next to the kernel, or else "
              "compile it",
              /*needsKernel=*/false);
     declare(command,
@@ -255,7 +255,7 @@ struct CheckCommand : CheckOptions {
     values.add(command, trips);
     declare(command,
             {{"--max-trips", maxTrips,
-              "--explore tries all trips up to this number, anew at each entry of a loop",
+              "--explore tries all trips up to this number, at each entry of a loop",
               integerIn(0, 10'000), notedIn(maxTripsGiven)},
              {"--distances,!--no-distances", distances,
               "... and around the longest distance on each loop: one less, as many, one more",

@@ -410,7 +410,7 @@ private:
     text += restsOn();
     if (total.stuckTogether) {
       text +=
-          "         the dependences themselves let nobody go on; that is no fault of the code\n";
+          "         the dependences themselves let no engine go on; that is no fault of the code\n";
     }
     return text;
   }
@@ -428,7 +428,7 @@ private:
       text += fmt::format("         never asked for anything: {}\n", neverText(never));
     }
     if (options.common.deps == "written" && !kernel.accesses.empty()) {
-      text += "         the dependences are taken as they are written, not held against the "
+      text += "         the dependences are taken as they are written, not checked against the "
               "accesses\n";
     }
     return text;

@@ -181,7 +181,7 @@ private:
     text += given.isOneRun ? "" : numbers.text();
     if (stuckTogether) {
       text +=
-          "         the dependences themselves let nobody go on; that is no fault of the code\n";
+          "         the dependences themselves let no engine go on; that is no fault of the code\n";
     }
     if (kernel.accesses.empty() && kernel.deps.empty()) {
       text += "         the kernel says neither what is accessed nor what depends on what: "

@@ -376,8 +376,8 @@ TEST(RejectionsTest, disagreementIsNamed) {
 TEST(RejectionsTest, theWriterIsNamed) {
   for (auto [word, text] :
        {std::pair("derived", "derived from the kernel's accesses"),
-        std::pair("held", "held against the kernel's accesses"),
-        std::pair("ignored", "not held against the kernel's accesses"),
+        std::pair("held", "checked against the kernel's accesses"),
+        std::pair("ignored", "not checked against the kernel's accesses"),
         std::pair("untouched", "its accesses are not seen to touch anything")}) {
     std::string noted = replaced(rightCertificate, "(machine \"generic\")",
                                  fmt::format("(machine \"generic\") (accesses {})", word));

@@ -57,7 +57,7 @@ struct Seen {
   uint32_t apart = 0;    ///< some dependence is counted apart
   uint32_t inexact = 0;  ///< and another wait is longer than it has to be
   uint32_t meetings = 0; ///< or engines meet
-  uint32_t stuck = 0;    ///< runs in which the dependences themselves let nobody go on
+  uint32_t stuck = 0;    ///< runs in which the dependences themselves let no engine go on
 };
 
 /// Whether several engines meet somewhere.
