@@ -72,12 +72,17 @@ RegisterForm bent(const RegisterForm &x, const RegisterForm &y) {
 }
 
 /// How far apart they are is what decides.
-RegisterForm compared(const RegisterForm &x, const RegisterForm &y) {
+RegisterForm compared(AluOp alu, const RegisterForm &x, const RegisterForm &y) {
   if (!x.bends.empty() || !y.bends.empty() || x.isOpen || y.isOpen) {
     return bent(x, y);
   }
   CounterSum apart = direction(plus(x.sum, y.sum, -1));
-  return apart.empty() ? RegisterForm() : bentBy({std::move(apart)}, false);
+  RegisterForm form = apart.empty() ? RegisterForm() : bentBy({std::move(apart)}, false);
+  if (alu == AluOp::Min) { // it goes on as one of the two
+    form.sum = x.sum.empty() ? y.sum : x.sum;
+    form.isScaled = x.isScaled || y.isScaled;
+  }
+  return form;
 }
 
 RegisterForm added(const RegisterForm &x, const RegisterForm &y) {
@@ -203,7 +208,9 @@ private:
     if (x.constant && y.constant) {
       return number(aluValue(alu, *x.constant, *y.constant, machine));
     }
-    return alu == AluOp::Add ? added(x, y) : alu == AluOp::Mul ? multiplied(x, y) : compared(x, y);
+    return alu == AluOp::Add   ? added(x, y)
+           : alu == AluOp::Mul ? multiplied(x, y)
+                               : compared(alu, x, y);
   }
 
   //===--- Loops ----------------------------------------------------------===//

@@ -320,6 +320,41 @@ tally.code @wrapped_cap {
   }
 }
 
+// The smaller of two that stay as far apart goes on like both, up to the next number.
+
+// CHECK-LABEL: kernel 'smaller_first'
+// CHECK: error: race: nothing makes 'r' (A = 40), which reads X[40], wait for 'w' (A = 40), which writes it
+tally.kernel @smaller_first {
+  tally.engine "e0"
+  tally.engine "e1"
+  tally.buffer "X" shape [3000]
+  tally.loop "A" trips "n" max 3000 {
+    tally.instr "w" on "e0" writes ["X[A]"]
+    tally.instr "r" on "e1" reads ["X[A]"]
+  }
+}
+
+tally.code @smaller_first {
+  tally.semaphore "s"
+  tally.program "e0" {
+    tally.for "A" {
+      tally.issue "w" signals "s"
+    }
+  }
+  tally.program "e1" {
+    tally.register "t"
+    tally.register "next"
+    tally.register "u"
+    tally.for "A" {
+      tally.set "t" = "t" + 1
+      tally.set "next" = "t" + 1
+      tally.set "u" = "t" min "next"
+      tally.set "u" = "u" min 40
+      tally.issue "r" waits "s" >= "u"
+    }
+  }
+}
+
 // It may begin again in the loop, and again: the first time is harmless, and the fault is far away.
 
 // CHECK-LABEL: kernel 'wrapping_cap'

@@ -102,6 +102,19 @@ TEST(RegisterForms, BranchesChoose) {
       << "begins again where it is taken";
 }
 
+TEST(RegisterForms, TheSmallerOfTwoGoesOn) {
+  const Op further = set(b, AluOp::Add, reg(t), number(1));
+  const RegisterForms forms = formsOf({}, {count(t), further, set(a, AluOp::Min, reg(t), reg(b)),
+                                           set(u, AluOp::Min, reg(a), number(40))});
+  EXPECT_FALSE(forms.sidesAt(3).any());
+  EXPECT_TRUE(forms.sidesAt(4).more);
+  // What two counters decide together, and a number, is open; without the number, it is not.
+  const std::vector<Op> two = {count(t), count(b), set(a, AluOp::Min, reg(t), reg(b)), waitFor(a)};
+  EXPECT_FALSE(isOpen(two));
+  EXPECT_TRUE(isOpen({count(t), count(b), set(a, AluOp::Min, reg(t), reg(b)),
+                      set(u, AluOp::Min, reg(a), number(40)), waitFor(u)}));
+}
+
 TEST(RegisterForms, WhatMayBeginAgainIsNotCompared) {
   const std::vector<Op> capped = {count(t), set(a, AluOp::Mul, reg(t), number(3197)),
                                   set(u, AluOp::Min, reg(t), reg(a)), waitFor(u)};

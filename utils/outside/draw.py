@@ -619,7 +619,12 @@ def draw_capped(random, name):
     most, step = random.randrange(10, 400), random.choice((1, 1, 2, 16))
     number = {"register": 2} if random.random() < 0.4 else {"value": most * step}
     before = [alu("move", 2, {"value": most * step}), alu("move", 0, {"value": 0})]
-    body = [alu("add", 0, {"register": 0}, {"value": step}), alu("min", 1, {"register": 0}, number), issue("c", 1)]
+    counted = {"register": 0}
+    body = [alu("add", 0, counted, {"value": step})]
+    if random.random() < 0.3:  # the smaller of two that stay as far apart
+        body += [alu("add", 3, counted, {"value": random.randrange(3)}), alu("min", 3, counted, {"register": 3})]
+        counted = {"register": 3}
+    body += [alu("min", 1, counted, number), issue("c", 1)]
     return turning_code(name, [], before + [loop_of(body)], step), {"A": [most + 1]}, {}
 
 
