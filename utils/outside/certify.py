@@ -248,7 +248,8 @@ class Run:
     def excluded(kind, answer, wide, machine, choice):
         """What the line of a yes says of itself, and what is no ground for a no."""
         if answer.startswith("rejected"):
-            return past_the_machine(wide, machine, choice, below=False)
+            # What is issued another number of times is so whatever the numbers.
+            return kind != "count" and past_the_machine(wide, machine, choice, below=False)
         if "; while no " in answer and past_the_machine(wide, machine, choice, below=True):
             return True
         if kind == "late":

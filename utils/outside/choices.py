@@ -81,7 +81,8 @@ def values_with(kernel, trips, values):
         if not loop.formula or loop.name not in trips:
             continue
         start = {outer.name: 0 for outer in loop.body.loops}
-        for name, (least, most) in values_of(kernel).items():
+        named = {name: bounds for name, bounds in values_of(kernel).items() if f"${name}" in loop.formula}
+        for name, (least, most) in named.items():
             for number in range(least, min(trips[loop.name][0] + 64, most if most is not None else BIGGEST) + 1):
                 trial = found | {name: number}
                 if Choice(trips, {}, trial).trips_of(loop, None, 0, start) == trips[loop.name][0]:
