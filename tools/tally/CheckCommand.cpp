@@ -223,8 +223,7 @@ void refuseIdleOptions(CLI::App &sub, CheckOptions &options) {
            {"--max-trips", "--distances", "--reduction", "--hashes", "--max-states", "--memory"},
            "with '--race' alone; it goes with '--explore'",
            [&options] { return !options.asksExplore() && options.replay.empty(); });
-  refuseIf(sub, {"--schedules", "--seed", "--all"},
-           "with '--explore' alone; it goes with '--race'",
+  refuseIf(sub, {"--schedules", "--seed", "--all"}, "with '--explore' alone; it goes with '--race'",
            [&options] { return !options.asksRace() && options.replay.empty(); });
   options.refuseIdleStrategy(sub);
   std::vector<std::string> settled = declaredOn(sub);
