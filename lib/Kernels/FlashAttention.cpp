@@ -173,8 +173,7 @@ private:
     // sum.
     accumulate.push_back(
         k.op(tensor, fmt::format("accumulate{}", j),
-             fmt::format("nc_matmul(nstat={}, nmov={}, start={})", size.dim, size.dim,
-                         j % 16 == 0 ? 1 : 0),
+             fmt::format("nc_matmul(nstat={}, nmov={})", size.dim, size.dim),
              {.reads = {fmt::format("values[{}, 0:{}, 0:{}]", j, size.width / 4, size.dim)},
               .accumulates = {square("o", fmt::format("{}", j / 16))},
               .computes = j % 16 == 0 ? "start(matmul(kept, r0))" : "matmul(kept, r0)"}));

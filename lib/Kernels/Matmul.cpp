@@ -79,11 +79,11 @@ private:
         fmt::format("left[{}, 0:{}, 0:{}, 0:{}]", turn(), size.innerTiles, size.tile, size.tile));
     if (unrolled) {
       for (uint64_t i = 0; i < size.innerTiles; ++i) {
-        product(fmt::format("{}", i), fmt::format("{}", i), i == 0 ? 1 : 0,
+        product(fmt::format("{}", i), fmt::format("{}", i),
                 i == 0 ? "start(matmul(kept, r0))" : "matmul(kept, r0)");
       }
     } else {
-      k.loop("k", size.innerTiles, [&] { product("", "k", 0, "start(k, matmul(kept, r0))"); });
+      k.loop("k", size.innerTiles, [&] { product("", "k", "start(k, matmul(kept, r0))"); });
     }
     std::string all = fmt::format("0:{}, 0:{}", size.tile, size.columns);
     copy = k.op(vector, "copy", fmt::format("tensor_copy(n={})", size.columns),
@@ -95,9 +95,7 @@ private:
         fmt::format("OUT[{}*m:{}, {}*n:{}]", size.tile, size.tile, size.columns, size.columns));
   }
 
-  /// `start`: 1 clears the bank first; in a loop, who runs it clears it in the first iteration.
-  void product(const std::string &suffix, const std::string &index, int start,
-               std::string computes) {
+  void product(const std::string &suffix, const std::string &index, std::string computes) {
     InstrId w = k.op(
         tensor, "weights" + suffix, fmt::format("load_weights(n={})", size.tile),
         {.reads = {fmt::format("left[{}, {}, 0:{}, 0:{}]", turn(), index, size.tile, size.tile)},
@@ -107,10 +105,8 @@ private:
     std::string bank = fmt::format("bank[{}, 0:{}, 0:{}]", turn(), size.tile, size.columns);
     tiles.accumulates.push_back(bank);
     tiles.computes = std::move(computes);
-    lastProduct =
-        k.op(tensor, "product" + suffix,
-             fmt::format("nc_matmul(nstat={}, nmov={}, start={})", size.tile, size.columns, start),
-             tiles);
+    lastProduct = k.op(tensor, "product" + suffix,
+                       fmt::format("nc_matmul(nstat={}, nmov={})", size.tile, size.columns), tiles);
     if (!weights.valid()) {
       weights = w;
       firstProduct = lastProduct;

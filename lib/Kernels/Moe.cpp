@@ -207,8 +207,7 @@ private:
                                                   size.part, column, size.part)},
                             .computes = "keep(r0)"});
     InstrId product = k.op(tensor, "product" + suffix,
-                           fmt::format("nc_matmul(nstat={}, nmov={}, start={})", size.part,
-                                       size.blockRows, c == 0 ? 1 : 0),
+                           fmt::format("nc_matmul(nstat={}, nmov={})", size.part, size.blockRows),
                            {.reads = {partOf("x", "b mod 2", c)},
                             .accumulates = {partOf("gated", fmt::format("{}", half), i)},
                             .computes = sumOf(c)});
@@ -234,8 +233,7 @@ private:
       downWeights.push_back(weights);
       down.push_back(
           k.op(tensor, fmt::format("product_down_{}", i),
-               fmt::format("nc_matmul(nstat={}, nmov={}, start={})", size.blockRows, size.hidden,
-                           i == 0 ? 1 : 0),
+               fmt::format("nc_matmul(nstat={}, nmov={})", size.blockRows, size.hidden),
                {.reads = {fmt::format("down[b mod 2, {}:{}, 0:{}]", i * size.part, size.part,
                                       size.hidden)},
                 .accumulates = {fmt::format("y[0:{}, 0:{}]", size.blockRows, size.hidden)},
