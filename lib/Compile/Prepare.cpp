@@ -14,10 +14,31 @@
 
 namespace tally {
 
-void remarkAccesses(const Kernel &kernel, Diagnostics &diagnostics) {
+static void remarkUnusedEngines(const Kernel &kernel, Diagnostics &diagnostics) {
+  IdVector<EngineId, bool> isUsed(kernel.engines.size(), false);
+  for (InstrId instr : kernel.instrs.ids()) {
+    isUsed[kernel.engineOf(instr)] = true;
+  }
+  std::vector<std::string> unused;
+  Location first;
+  for (EngineId engine : kernel.engines.ids()) {
+    if (!isUsed[engine]) {
+      first = unused.empty() ? kernel.engines[engine].where : first;
+      unused.push_back(fmt::format("'{}'", kernel.nameOf(engine)));
+    }
+  }
+  if (!unused.empty()) {
+    diagnostics.remark(first, fmt::format("{} {} {} no instruction",
+                                          unused.size() == 1 ? "engine" : "engines", listed(unused),
+                                          unused.size() == 1 ? "has" : "have"));
+  }
+}
+
+void remarkKernel(const Kernel &kernel, Diagnostics &diagnostics) {
   checkTiles(kernel, diagnostics); // the readers have refused tiles that surely leave
   remarkDenied(kernel, diagnostics);
   remarkUnstated(kernel, diagnostics);
+  remarkUnusedEngines(kernel, diagnostics);
 }
 
 /// Code that waits for nothing is seldom what is meant.

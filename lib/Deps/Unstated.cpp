@@ -2,10 +2,9 @@
 
 #include "tally/Deps/Unstated.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "tally/Support/Counted.h"
 
-#include <ranges>
+#include <fmt/format.h>
 
 namespace tally {
 
@@ -21,15 +20,13 @@ std::vector<InstrId> unstatedAccesses(const Kernel &kernel) {
 
 std::string unstatedText(const Kernel &kernel, const std::vector<InstrId> &unstated) {
   constexpr size_t mostNamed = 4;
-  auto name = [&](InstrId instr) { return fmt::format("'{}'", kernel.nameOf(instr)); };
-  std::string names = fmt::format(
-      "{}", fmt::join(unstated | std::views::take(mostNamed) | std::views::transform(name), ", "));
-  if (unstated.size() > mostNamed) {
-    names += fmt::format(" and {} more", unstated.size() - mostNamed);
+  std::vector<std::string> names;
+  for (InstrId instr : unstated) {
+    names.push_back(fmt::format("'{}'", kernel.nameOf(instr)));
   }
-  return names + (unstated.size() == 1
-                      ? " states no accesses; its dependences are not looked for"
-                      : " state no accesses; their dependences are not looked for");
+  return listed(names, mostNamed) +
+         (unstated.size() == 1 ? " states no accesses; its dependences are not looked for"
+                               : " state no accesses; their dependences are not looked for");
 }
 
 void remarkUnstated(const Kernel &kernel, Diagnostics &diagnostics) {

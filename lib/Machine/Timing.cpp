@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 namespace tally {
 
@@ -362,6 +363,17 @@ public:
     return cost;
   }
 
+  /// Of all that were given, those that nothing has asked for.
+  std::vector<std::string> idleSizes() const {
+    std::vector<std::string> idle;
+    for (const Operation::Size &size : operation.sizes) {
+      if (!asked.contains(size.name)) {
+        idle.push_back(size.name);
+      }
+    }
+    return idle;
+  }
+
   /// As far as that reports errors.
   void tryOut(const Parameter &parameter) { ticks(parameter, value(parameter)); }
 
@@ -380,6 +392,7 @@ private:
   }
 
   const Operation::Size *size(std::string_view name) const {
+    asked.emplace(name);
     auto found = std::ranges::find(operation.sizes, name, &Operation::Size::name);
     return found != operation.sizes.end() ? &*found : nullptr;
   }
@@ -457,6 +470,7 @@ private:
                     : size.name == "issue"    ? &cost.issue
                                               : nullptr;
       if (field) {
+        asked.insert(size.name);
         Parameter given;
         given.name = size.name;
         given.unit = size.unit.empty() ? "cycles" : size.unit;
@@ -469,7 +483,8 @@ private:
   std::string_view engine; ///< empty: just a formula is tried out
   const Operation &operation;
   std::vector<std::string> &errors;
-  std::ptrdiff_t firstError = std::ssize(errors); ///< of this operation
+  std::ptrdiff_t firstError = std::ssize(errors);   ///< of this operation
+  mutable std::set<std::string, std::less<>> asked; ///< sizes that a formula names, given or not
   double clock = 1;
 };
 
@@ -491,6 +506,18 @@ std::optional<InstrCost> Timing::costOf(std::string_view engine, std::string_vie
     cost = CostReader(*machine, engine, Operation(), errors).run(dispatch);
   }
   return errors.size() == errorsBefore ? std::optional(cost) : std::nullopt;
+}
+
+std::vector<std::string> Timing::idleSizes(std::string_view engine, std::string_view text) const {
+  std::vector<std::string> errors;
+  std::string ignored;
+  std::optional<Operation> operation = parseOperation(text, ignored);
+  if (!operation) {
+    return {};
+  }
+  CostReader reader(*machine, engine, *operation, errors);
+  return reader.run(dispatch).isAssumed || !errors.empty() ? std::vector<std::string>()
+                                                           : reader.idleSizes();
 }
 
 //===----------------------------------------------------------------------===//

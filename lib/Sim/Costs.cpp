@@ -6,8 +6,79 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 namespace tally {
+
+namespace {
+
+/// What a machine does not know of operations, each kind in one remark at the first of them.
+class UnknownOperations {
+public:
+  UnknownOperations(const Kernel &kernel, const Timing &timing) : kernel(kernel), timing(timing) {}
+
+  /// An operation that no instruction of this engine has named before.
+  void see(const Instr &instr, std::string_view engine, std::string_view text,
+           const InstrCost &cost) {
+    if (text.empty()) {
+      return;
+    }
+    if (cost.isAssumed) {
+      assumed.add(instr.where, fmt::format("'{}'", text));
+    }
+    for (const std::string &size : timing.idleSizes(engine, text)) {
+      idle.add(instr.where, fmt::format("'{}' of '{}'", size, text.substr(0, text.find('('))));
+    }
+  }
+
+  void seeNameless() { ++numNameless; }
+
+  void report(Diagnostics &diagnostics) const {
+    if (!assumed.names.empty()) {
+      bool isOne = assumed.names.size() == 1;
+      diagnostics.remark(assumed.first,
+                         fmt::format("the machine has no cost for the operation{} {} as {}; {} as "
+                                     "'cost.default'",
+                                     isOne ? "" : "s", listed(assumed.names),
+                                     isOne ? "it stands" : "they stand",
+                                     isOne ? "it costs" : "they cost"));
+    }
+    if (!idle.names.empty()) {
+      diagnostics.remark(idle.first, fmt::format("no cost of the machine asks for {} {}",
+                                                 idle.names.size() == 1 ? "size" : "sizes",
+                                                 listed(idle.names)));
+    }
+    if (numNameless > 0) {
+      bool isOne = numNameless == 1;
+      diagnostics.remark(kernel.where,
+                         fmt::format("{} of {} {} no operation; {} {} as 'cost.default'",
+                                     numNameless, counted(kernel.instrs.size(), "instruction"),
+                                     isOne ? "names" : "name", isOne ? "it" : "they",
+                                     isOne ? "costs" : "cost"));
+    }
+  }
+
+private:
+  struct Kind {
+    void add(Location where, std::string name) {
+      if (known.insert(name).second) {
+        first = names.empty() ? where : first;
+        names.push_back(std::move(name));
+      }
+    }
+
+    Location first;
+    std::vector<std::string> names;
+    std::set<std::string> known;
+  };
+
+  const Kernel &kernel;
+  const Timing &timing;
+  Kind assumed, idle;
+  size_t numNameless = 0;
+};
+
+} // namespace
 
 std::optional<InstrCosts> instructionCosts(const Kernel &kernel, const Timing &timing,
                                            Diagnostics &diagnostics) {
@@ -16,37 +87,28 @@ std::optional<InstrCosts> instructionCosts(const Kernel &kernel, const Timing &t
   // Instructions of the same operation on the same engine cost the same.
   std::map<std::pair<uint32_t, uint32_t>, std::optional<InstrCost>> known;
   size_t errorsBefore = diagnostics.numErrors();
-  size_t numNameless = 0;
+  UnknownOperations unknown(kernel, timing);
   for (InstrId id : kernel.instrs.ids()) {
     const Instr &instr = kernel.instrs[id];
     EngineId engine = kernel.engineOf(id);
     auto [found, isNew] = known.try_emplace({engine.value, instr.operation.value});
     std::string_view text = instr.operation.valid() ? kernel.text(instr.operation) : "";
-    numNameless += text.empty();
+    if (text.empty()) {
+      unknown.seeNameless();
+    }
     if (isNew) {
       std::vector<std::string> errors;
       found->second = timing.costOf(kernel.nameOf(engine), text, errors);
       for (std::string &error : errors) {
         diagnostics.error(instr.where, std::move(error));
       }
-      if (found->second && found->second->isAssumed && !text.empty()) {
-        diagnostics.remark(instr.where,
-                           fmt::format("the machine has no cost for the operation '{}' "
-                                       "as it stands; it costs as 'cost.default'",
-                                       text));
+      if (found->second) {
+        unknown.see(instr, kernel.nameOf(engine), text, *found->second);
       }
     }
     costs.push(found->second.value_or(InstrCost()));
   }
-  if (numNameless > 0) {
-    diagnostics.remark(kernel.where,
-                       fmt::format("{} of {} {} no operation; {} "
-                                   "{} as 'cost.default'",
-                                   numNameless, counted(kernel.instrs.size(), "instruction"),
-                                   numNameless == 1 ? "names" : "name",
-                                   numNameless == 1 ? "it" : "they",
-                                   numNameless == 1 ? "costs" : "cost"));
-  }
+  unknown.report(diagnostics);
   return diagnostics.numErrors() == errorsBefore ? std::optional(std::move(costs)) : std::nullopt;
 }
 

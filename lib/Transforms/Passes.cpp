@@ -123,7 +123,7 @@ private:
 
   void remark(const LoadedKernel &loaded) {
     Diagnostics diagnostics;
-    remarkAccesses(loaded.kernel, diagnostics);
+    remarkKernel(loaded.kernel, diagnostics);
     if (!strategyName.hasValue()) { // code goes unused, and nobody asked for it
       warnOfUnusedCode(loaded, request().strategy, {"strategy"}, diagnostics);
     }

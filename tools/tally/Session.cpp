@@ -250,7 +250,7 @@ std::vector<LoadedKernel> Session::load() {
   kernels = onMachine(std::move(kernels), options.input);
   for (const LoadedKernel &loaded : kernels) {
     Diagnostics diagnostics;
-    remarkAccesses(loaded.kernel, diagnostics);
+    remarkKernel(loaded.kernel, diagnostics);
     report(loaded.kernel, diagnostics);
   }
   return kernels;

@@ -2,7 +2,7 @@
 //
 // What every program does between reading a kernel and compile(), with the same remarks and errors:
 //
-//   read ─ onMachine() ─ remarkAccesses() ─ findAsked() or remarkUncovered() ─ compile()
+//   read ─ onMachine() ─ remarkKernel() ─ findAsked() or remarkUncovered() ─ compile()
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,9 @@
 namespace tally {
 
 /// What a legal kernel leaves open: tiles that may leave their buffers, buffers that deny what
-/// their addresses say, and instructions that state no accesses while others do.
-void remarkAccesses(const Kernel &kernel, Diagnostics &diagnostics);
+/// their addresses say, instructions that state no accesses while others do, and engines without
+/// instructions.
+void remarkKernel(const Kernel &kernel, Diagnostics &diagnostics);
 
 /// A kernel that asks for its dependences (asksForDeps), with those that follow from its accesses;
 /// or, with a warning, without any where the request is for those that are written. Errors if what

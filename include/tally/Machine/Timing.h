@@ -105,6 +105,10 @@ public:
   std::optional<InstrCost> costOf(std::string_view engine, std::string_view operation,
                                   std::vector<std::string> &errors) const;
 
+  /// The sizes of an operation that no cost of it asks for. None of one that costs as
+  /// `cost.default`.
+  std::vector<std::string> idleSizes(std::string_view engine, std::string_view operation) const;
+
   /// The same machine, but all that synchronises is free: waits, signals, registers, wake-ups.
   Timing withFreeSync() const;
 
