@@ -573,7 +573,7 @@ public:
     for (const RunChoice &run : runs) {
       known.insert(run.options);
     }
-    decides = hasGuards(kernel);
+    decides = turns.leavesGuardsOpen();
   }
 
   void run() {

@@ -101,6 +101,14 @@ bool Bindings::leavesOpen(LoopId id) const {
   return isChosen && isOwn && !isSet(id);
 }
 
+bool Bindings::leavesGuardsOpen() const {
+  bool isOpen = false;
+  for (LoopId id : kernel->loops.ids()) {
+    isOpen |= kernel->loops[id].trip.kind == Trip::Kind::Guard && leavesOpen(id);
+  }
+  return isOpen;
+}
+
 bool Bindings::isComplete() const {
   bool isOpen = std::ranges::find(isBound, false) != isBound.end();
   for (LoopId id : kernel->loops.ids()) {

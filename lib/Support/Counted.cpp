@@ -1,4 +1,4 @@
-//===- Counted.cpp - "1 step", "'a' and 2 more" ----------------------------------===//
+//===- Counted.cpp - "1 step", "'a' and 2 more" ---------------------------===//
 
 #include "tally/Support/Counted.h"
 

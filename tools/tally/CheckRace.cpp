@@ -30,21 +30,12 @@ uint64_t longestIn(const Kernel &kernel) {
   return longest;
 }
 
-/// Whether seeds decide anything.
-bool hasOpenGuards(const Kernel &kernel, const Bindings &given) {
-  bool isOpen = false;
-  for (LoopId id : kernel.loops.ids()) {
-    isOpen |= kernel.loops[id].trip.kind == Trip::Kind::Guard && given.leavesOpen(id);
-  }
-  return isOpen;
-}
-
 class RaceMode {
 public:
   RaceMode(const CheckOptions &options, const Subject &subject, const Machine &machine,
            const Given &given)
       : options(options), subject(subject), kernel(subject.kernel), machine(machine), given(given),
-        isDecided(hasOpenGuards(subject.kernel, given.bindings)),
+        isDecided(given.bindings.leavesGuardsOpen()),
         common{given.bindings, options.values.trips, options.values.guards, false, {}},
         turns(kernel, subject.code, machine, common, longestIn(subject.heldTo())),
         numbers(kernel, turns, given), never(subject, machine, given) {

@@ -554,7 +554,7 @@ static constexpr uint64_t usualTrips = 16;
 BoundRun Session::bind(const Kernel &kernel, const RunOptions &values) {
   BoundRun run{bindings(kernel, values), values.trips, {}, {}, values.guardsGiven};
   run.chosen = run.bindings.bindOpen(usualTrips);
-  if (hasGuards(kernel)) {
+  if (hasGuards(kernel) && (values.guardsGiven || run.bindings.leavesGuardsOpen())) {
     run.guards = values.guards;
   }
   return run;

@@ -57,6 +57,8 @@ public:
   /// Whether each run chooses how often a loop runs.
   bool isLeftOpen(LoopId loop) const;
 
+  bool leavesGuardsOpen() const { return given.bindings.leavesGuardsOpen(); }
+
   /// Waits whose values no run tells of, as sentences.
   const std::vector<std::string> &open() const { return openTexts; }
 

@@ -69,6 +69,9 @@ public:
   /// Whether a loop or branch may run as often as each run chooses.
   bool leavesOpen(LoopId loop) const;
 
+  /// Whether branches or conditions go as a seed says that was not given.
+  bool leavesGuardsOpen() const;
+
   /// Whether there is one such run only.
   bool isComplete() const;
 

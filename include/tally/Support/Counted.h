@@ -1,4 +1,4 @@
-//===- Counted.h - "1 step", "'a' and 2 more" ------------------------------------===//
+//===- Counted.h - "1 step", "'a' and 2 more" -----------------------------===//
 
 #ifndef TALLY_SUPPORT_COUNTED_H
 #define TALLY_SUPPORT_COUNTED_H
