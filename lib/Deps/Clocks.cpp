@@ -246,6 +246,8 @@ public:
         keptCopies(kernel.loops.size()), frameOf(kernel.loops.size()) {
     clock.queues.resize(kernel.queues.size());
     engines.assign(kernel.engines.size(), clock);
+    constexpr size_t usualSteps = 3; // growing would need the room twice
+    extraction.steps.reserve(usualSteps * extraction.deps.size());
   }
 
   std::vector<bool> run() {

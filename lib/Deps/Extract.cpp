@@ -13,10 +13,13 @@
 #include "Candidates.h"
 #include "PairNest.h"
 
+#include "tally/Support/SortByNumber.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 
 namespace tally {
@@ -31,12 +34,17 @@ constexpr size_t maxPairsTogether = 8;
 /// What one pair of accesses gives, before it is known to matter.
 struct Draft {
   Candidate ends;
+  uint32_t distance = 0; ///< into Drafts; 0: in every iteration
+  Excess excess = Excess::None;
+};
+
+/// How far back.
+struct Distance {
   const Distances::One *example = nullptr; ///< kept by the finder
   int64_t step = 0;
   uint32_t firstComponent = 0;
   uint32_t numComponents = 0;
   DistanceForm form = DistanceForm::Vector;
-  Excess excess = Excess::None;
 };
 
 bool sameEnds(const Draft &a, const Draft &b) {
@@ -56,7 +64,7 @@ bool isTooLong(const Draft &draft) {
 /// All drafts, with their components, and which of them say the same or more.
 class Drafts {
 public:
-  explicit Drafts(const Kernel &kernel) : kernel(kernel) {}
+  explicit Drafts(const Kernel &kernel) : kernel(kernel), distances(1) {}
 
   size_t size() const { return drafts.size(); }
 
@@ -70,70 +78,74 @@ public:
 
   void add(const Draft &draft) { drafts.push_back(draft); }
 
-  void addFlat(Draft draft, const Distances &distances) {
-    for (const Distances::One &one : distances.list) {
-      draft.form = one.components[0] == 0 ? DistanceForm::Vector : DistanceForm::Flat;
-      draft.step = one.components[0];
-      draft.example = &one;
-      drafts.push_back(draft);
+  const Distance &distanceOf(const Draft &draft) const { return distances[draft.distance]; }
+
+  void addFlat(const Draft &draft, const Distances &found) {
+    for (const Distances::One &one : found.list) {
+      Distance distance{.example = &one, .step = one.components[0]};
+      distance.form = distance.step == 0 ? DistanceForm::Vector : DistanceForm::Flat;
+      add(draft, distance);
     }
   }
 
   /// Components past the levels are those of two inner loops, element by element.
-  void addVectors(Draft draft, const Distances &distances, const PairPlace &place) {
-    for (const Distances::One &one : distances.list) {
-      draft.firstComponent = static_cast<uint32_t>(components.size());
-      draft.form = DistanceForm::Vector;
-      draft.step = 0;
-      draft.example = &one;
+  void addVectors(const Draft &draft, const Distances &found, const PairPlace &place) {
+    for (const Distances::One &one : found.list) {
+      Distance distance{.example = &one,
+                        .firstComponent = static_cast<uint32_t>(components.size())};
       for (size_t i = 0; i < one.components.size(); ++i) {
-        int64_t distance = one.components[i];
+        int64_t back = one.components[i];
         if (i == place.levels.size()) {
-          bool isWhole = distance == wholeLevel;
-          draft.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
-          draft.step = isWhole ? 0 : distance;
-        } else if (distance == wholeLevel) {
+          bool isWhole = back == wholeLevel;
+          distance.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
+          distance.step = isWhole ? 0 : back;
+        } else if (back == wholeLevel) {
           addWholeLevel(place.levels[i]); // and so on for those inside it
-        } else if (distance != 0) {
-          components.push_back({place.levels[i], distance});
+        } else if (back != 0) {
+          components.push_back({place.levels[i], back});
         }
       }
-      draft.numComponents = static_cast<uint32_t>(components.size()) - draft.firstComponent;
-      drafts.push_back(draft);
+      distance.numComponents = static_cast<uint32_t>(components.size()) - distance.firstComponent;
+      add(draft, distance);
     }
   }
 
-  std::span<const DistanceComponent> componentsOf(const Draft &draft) const {
-    return {components.data() + draft.firstComponent, draft.numComponents};
+  std::span<const DistanceComponent> componentsOf(const Distance &distance) const {
+    return {components.data() + distance.firstComponent, distance.numComponents};
   }
 
   /// By consumer, then producer; those of one pair in the order in which they were found.
   std::vector<uint32_t> sorted() const {
-    std::vector<std::tuple<InstrId, InstrId, uint32_t>> keys;
-    for (uint32_t i = 0; i < drafts.size(); ++i) {
-      keys.emplace_back(drafts[i].ends.consumer, drafts[i].ends.producer, i);
-    }
-    std::ranges::sort(keys);
-    std::vector<uint32_t> order;
-    for (const auto &key : keys) {
-      order.push_back(std::get<2>(key));
-    }
+    std::vector<uint32_t> order(drafts.size());
+    std::iota(order.begin(), order.end(), 0);
+    sortByNumber(
+        order, kernel.instrs.size(), [&](uint32_t i) { return drafts[i].ends.consumer.value; },
+        [&](uint32_t a, uint32_t b) {
+          return std::pair(drafts[a].ends.producer, a) < std::pair(drafts[b].ends.producer, b);
+        });
     return order;
   }
 
   /// Of two that imply each other the exact one stays, or the first.
   bool replaces(uint32_t j, uint32_t i) const {
     auto rank = [&](uint32_t k) { return std::pair(drafts[k].excess != Excess::None, k); };
-    return implies(drafts[j], drafts[i]) && (!implies(drafts[i], drafts[j]) || rank(j) < rank(i));
+    const Distance &a = distanceOf(drafts[j]), &b = distanceOf(drafts[i]);
+    return implies(a, b) && (!implies(b, a) || rank(j) < rank(i));
   }
 
   /// Whether one of these has the distance of one of others.
-  bool isSame(const Draft &own, const Drafts &others, const Draft &other) const {
+  bool isSame(const Distance &own, const Drafts &others, const Distance &other) const {
     return own.form == other.form && own.step == other.step &&
            std::ranges::equal(componentsOf(own), others.componentsOf(other));
   }
 
 private:
+  void add(Draft draft, const Distance &distance) {
+    draft.distance = static_cast<uint32_t>(distances.size());
+    distances.push_back(distance);
+    drafts.push_back(draft);
+  }
+
   /// All iterations of a loop: a distance that no trip count reaches.
   void addWholeLevel(LoopId loop) {
     uint64_t most = kernel.loops[loop].trip.most().value_or(maxCount);
@@ -144,7 +156,7 @@ private:
 
   /// Whether whoever waits at a's distance has waited at b's: a's runs of the producer are no
   /// earlier, and a has no wait left out (for lack of iterations behind it) that b has.
-  bool implies(const Draft &a, const Draft &b) const {
+  bool implies(const Distance &a, const Distance &b) const {
     bool isZero = a.form == DistanceForm::Vector && a.numComponents == 0;
     if (isZero) {
       return true;
@@ -187,6 +199,7 @@ private:
 
   const Kernel &kernel;
   std::vector<Draft> drafts;
+  std::vector<Distance> distances;
   std::vector<DistanceComponent> components;
 };
 
@@ -268,16 +281,17 @@ private:
 
   void derive(const Candidate &candidate) {
     const Draft draft{candidate};
-    TilePair pair = tilePair(candidate);
-    const TileBox &producer = pair.producer, &consumer = pair.consumer;
+    const TileBox &producer = tiles[tiles.of(candidate.producerAccess)];
+    const TileBox &consumer = tiles[tiles.of(candidate.consumerAccess)];
     bool isSure = producer.buffer == consumer.buffer
                       ? producer.isFixed && consumer.isFixed
                       : producer.isSolid && consumer.isSolid &&
                             tiles.sharing(producer, consumer) == InCommon::Known;
-    if (isSure && producer.home == consumer.home && pair.producerIsBefore) {
+    if (isSure && producer.home == consumer.home && candidate.producer < candidate.consumer) {
       drafts.add(draft); // they meet in every iteration
       return;
     }
+    TilePair pair = tilePair(candidate);
     hasGuards = !tiles.parsed(producer).guards.empty() || !tiles.parsed(consumer).guards.empty();
     if (std::optional<PairNest> flat = flatView(pair)) {
       const Distances &found = finder.find(*flat);
@@ -379,8 +393,9 @@ private:
     Drafts exact(kernel);
     exact.addVectors({}, distances, place);
     for (uint32_t i : kept) {
-      bool isFound = std::ranges::any_of(
-          exact, [&](const Draft &each) { return exact.isSame(each, drafts, drafts[i]); });
+      bool isFound = std::ranges::any_of(exact, [&](const Draft &each) {
+        return exact.isSame(exact.distanceOf(each), drafts, drafts.distanceOf(drafts[i]));
+      });
       if (isFound && isTooLong(drafts[i])) {
         drafts[i].excess = Excess::None;
       }
@@ -389,21 +404,22 @@ private:
 
   void emit(const Draft &draft) {
     const Candidate &ends = draft.ends;
-    std::span<const DistanceComponent> own = drafts.componentsOf(draft);
+    const Distance &distance = drafts.distanceOf(draft);
+    std::span<const DistanceComponent> own = drafts.componentsOf(distance);
     DerivedDep derived;
     derived.dep = {.producer = ends.producer,
                    .consumer = ends.consumer,
                    .kind = dependenceKind(ends),
-                   .form = draft.form,
+                   .form = distance.form,
                    .firstComponent = static_cast<uint32_t>(result.components.size()),
-                   .numComponents = draft.numComponents,
-                   .step = draft.step,
-                   .where = kernel.instrs[ends.consumer].where};
+                   .numComponents = distance.numComponents,
+                   .where = kernel.instrs[ends.consumer].where,
+                   .step = distance.step};
     derived.producerAccess = ends.producerAccess;
     derived.consumerAccess = ends.consumerAccess;
     derived.excess = draft.excess;
     result.components.insert(result.components.end(), own.begin(), own.end());
-    addExample(derived, draft.example);
+    addExample(derived, distance.example);
     result.deps.push_back(derived);
   }
 
@@ -416,8 +432,8 @@ private:
       example = &first;
     }
     derived.firstIteration = static_cast<uint32_t>(result.iterations.size());
-    derived.numProducerIterations = static_cast<uint32_t>(example->producer.size());
-    derived.numConsumerIterations = static_cast<uint32_t>(example->consumer.size());
+    derived.numProducerIterations = static_cast<uint16_t>(example->producer.size());
+    derived.numConsumerIterations = static_cast<uint16_t>(example->consumer.size());
     for (const std::vector<int64_t> *side : {&example->producer, &example->consumer}) {
       result.iterations.insert(result.iterations.end(), side->begin(), side->end());
     }

@@ -4,6 +4,8 @@
 
 #include "Reaching.h"
 
+#include "tally/Support/SortByNumber.h"
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -22,6 +24,7 @@ class Families::Cells {
 public:
   using Range = std::pair<uint64_t, uint64_t>; ///< first, end
   using Ranges = std::vector<Range>;           ///< by dimension
+  static constexpr uint64_t many = uint64_t(1) << 32;
 
   Cells(const Families &families, const Family &family)
       : families(families), shape(family.shape), starts(families.numDims) {
@@ -35,18 +38,26 @@ public:
       }
     }
     for (std::vector<int64_t> &list : starts) {
-      std::sort(list.begin(), list.end());
+      if (!std::is_sorted(list.begin(), list.end())) {
+        std::sort(list.begin(), list.end());
+      }
       list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+    for (uint32_t number : family.members) {
+      firstOf.push_back(static_cast<uint32_t>(ranges.size()));
+      for (const Piece &piece : families.piecesOf(families.members[number])) {
+        std::span<const Bounds> inside = families.insideOf(piece);
+        for (size_t d = 0; d < starts.size(); ++d) {
+          ranges.emplace_back(lower(d, inside[d].first), lower(d, inside[d].last + 1));
+        }
+      }
     }
   }
 
-  Ranges ofPiece(const Piece &piece) const {
-    std::span<const Bounds> inside = families.insideOf(piece);
-    Ranges ranges;
-    for (size_t d = 0; d < starts.size(); ++d) {
-      ranges.emplace_back(lower(d, inside[d].first), lower(d, inside[d].last + 1));
-    }
-    return ranges;
+  /// Of one piece of a member of the family.
+  std::span<const Range> ofPiece(const Member &member, uint32_t piece) const {
+    size_t first = firstOf[member.place] + piece * starts.size();
+    return std::span(ranges).subspan(first, starts.size());
   }
 
   /// All that it may touch in some run; of a slot that moves, any part.
@@ -68,7 +79,16 @@ public:
   static uint64_t count(std::span<const Range> ranges) {
     uint64_t product = 1;
     for (auto [first, end] : ranges) {
-      product = first < end ? std::min(product * (end - first), uint64_t(1) << 32) : 0;
+      product = first < end ? std::min(product * (end - first), many) : 0;
+    }
+    return product;
+  }
+
+  /// All numbers of cells are below this one, if it is not `many`.
+  uint64_t size() const {
+    uint64_t product = 1;
+    for (const std::vector<int64_t> &list : starts) {
+      product = std::min(product * list.size(), many);
     }
     return product;
   }
@@ -104,6 +124,8 @@ private:
   const Families &families;
   const SlotFamily &shape;
   std::vector<std::vector<int64_t>> starts; ///< by dimension, where a cell begins or ends
+  Ranges ranges;                            ///< of the members' pieces
+  std::vector<uint32_t> firstOf;            ///< by place of a member in the family
 };
 
 //===----------------------------------------------------------------------===//
@@ -148,6 +170,7 @@ Families::Member Families::join(TileId tile) {
       families.push_back({slot->family, newParty()});
     }
     Family &family = families[found->second];
+    member.place = static_cast<uint32_t>(family.members.size());
     family.members.push_back(static_cast<uint32_t>(members.size()));
     member.family = found->second;
     member.party = family.party;
@@ -227,8 +250,9 @@ bool Families::isInFragments(const Family &family) const {
   uint64_t numTouches = parties[family.party].touches.size();
   uint64_t numCells = 0;
   for (uint32_t touch : parties[family.party].touches) {
-    for (const Piece &piece : piecesOf(memberOf(touch))) {
-      numCells += Cells::count(cells.ofPiece(piece));
+    const Member &member = memberOf(touch);
+    for (uint32_t piece = 0; piece < member.numPieces; ++piece) {
+      numCells += Cells::count(cells.ofPiece(member, piece));
     }
   }
   for (uint32_t guest : family.guests) {
@@ -245,6 +269,12 @@ bool Families::isInFragments(const Family &family) const {
 //===----------------------------------------------------------------------===//
 
 class Families::Search {
+  static auto keyOf(const Candidate &c) {
+    return std::tuple(c.consumer, c.producer, c.consumerAccess, c.producerAccess);
+  }
+
+  static bool isSame(const Candidate &a, const Candidate &b) { return keyOf(a) == keyOf(b); }
+
 public:
   explicit Search(const Families &all) : all(all) {}
 
@@ -255,25 +285,23 @@ public:
         look(family);
       }
     }
-    if (!std::ranges::is_sorted(found, isBefore)) {
-      std::ranges::sort(found, isBefore);
-    }
-    keepWhatAllFound();
-    return std::move(found);
+    sortByNumber(
+        found, all.kernel.instrs.size(), [](const Found &one) { return one.ends.consumer.value; },
+        [](const Found &a, const Found &b) {
+          return std::pair(keyOf(a.ends), a.family) < std::pair(keyOf(b.ends), b.family);
+        });
+    return whatAllFound();
   }
 
 private:
-  static auto keyOf(const Candidate &c) {
-    return std::tuple(c.consumer, c.producer, c.consumerAccess, c.producerAccess);
-  }
-
-  static bool isBefore(const Candidate &a, const Candidate &b) { return keyOf(a) < keyOf(b); }
-
-  static bool isEqual(const Candidate &a, const Candidate &b) { return keyOf(a) == keyOf(b); }
+  /// In a cell of a family.
+  struct Found {
+    Candidate ends;
+    uint32_t family = none;
+  };
 
   void look(const Family &family) {
     std::vector<Use> uses = usesOf(family);
-    size_t before = found.size();
     std::vector<PlaceUse> ofCell;
     for (size_t first = 0, end = 0; first < uses.size(); first = end) {
       ofCell.clear();
@@ -285,9 +313,6 @@ private:
       }
       lookAt(family, ofCell);
     }
-    auto own = found.begin() + static_cast<ptrdiff_t>(before);
-    std::sort(own, found.end(), isBefore);
-    found.erase(std::unique(own, found.end(), isEqual), found.end());
   }
 
   void lookAt(const Family &family, const std::vector<PlaceUse> &uses) {
@@ -295,11 +320,13 @@ private:
     auto isGuest = [](const PlaceUse &use) { return use.isGuest; };
     if (std::any_of(uses.begin(), uses.end(), isWrite) &&
         !std::all_of(uses.begin(), uses.end(), isGuest)) {
-      forReaching(all.kernel, {family.shape.loop, family.shape.length}, uses,
-                  [&](const PlaceUse &producer, const PlaceUse &consumer) {
-                    found.push_back(
-                        {producer.instr, consumer.instr, producer.access, consumer.access});
-                  });
+      uint32_t number = static_cast<uint32_t>(&family - all.families.data());
+      forReaching(
+          all.kernel, {family.shape.loop, family.shape.length}, uses,
+          [&](const PlaceUse &producer, const PlaceUse &consumer) {
+            found.push_back(
+                {{producer.instr, consumer.instr, producer.access, consumer.access}, number});
+          });
     }
   }
 
@@ -316,14 +343,13 @@ private:
   std::vector<Use> usesOf(const Family &family) const {
     Cells cells(all, family);
     std::vector<Use> uses;
-    auto add = [&](const Cells::Ranges &ranges, uint32_t touch, uint32_t piece) {
+    auto add = [&](std::span<const Cells::Range> ranges, uint32_t touch, uint32_t piece) {
       cells.forEach(ranges, [&](uint64_t cell) { uses.push_back({cell, touch, piece}); });
     };
     for (uint32_t touch : all.parties[family.party].touches) {
       const Member &member = all.memberOf(touch);
-      for (uint32_t piece = member.firstPiece; piece < member.firstPiece + member.numPieces;
-           ++piece) {
-        add(cells.ofPiece(all.pieces[piece]), touch, piece);
+      for (uint32_t piece = 0; piece < member.numPieces; ++piece) {
+        add(cells.ofPiece(member, piece), touch, member.firstPiece + piece);
       }
     }
     for (uint32_t guest : family.guests) {
@@ -331,7 +357,14 @@ private:
         add(cells.ofGuest(all.memberOf(touch)), touch, none);
       }
     }
-    std::ranges::sort(uses);
+    constexpr uint64_t cellsPerUse = 4;
+    if (cells.size() <= cellsPerUse * uses.size()) {
+      sortByNumber(
+          uses, cells.size(), [](const Use &use) { return use.cell; },
+          [](const Use &a, const Use &b) { return a < b; });
+    } else {
+      std::ranges::sort(uses);
+    }
     return uses;
   }
 
@@ -355,33 +388,38 @@ private:
     return length == 0 ? phase : phase - floorDiv(phase, length) * length;
   }
 
-  /// Two that are of two families have been looked at twice.
-  void keepWhatAllFound() {
-    auto end = found.begin();
-    for (auto at = found.begin(); at != found.end();) {
-      auto next = std::find_if(at, found.end(),
-                               [&](const Candidate &other) { return !isEqual(*at, other); });
-      if (next - at == timesLookedAt(*at) && mayMeet(*at)) {
-        *end++ = *at;
+  /// Sorted; two that are of two families matter if both say so.
+  std::vector<Candidate> whatAllFound() const {
+    std::vector<Candidate> result;
+    for (size_t first = 0, end = 0; first < found.size(); first = end) {
+      const Candidate &ends = found[first].ends;
+      uint32_t numFamilies = 0;
+      for (uint32_t last = none; end < found.size() && isSame(found[end].ends, ends); ++end) {
+        numFamilies += found[end].family != last;
+        last = found[end].family;
       }
-      at = next;
+      if (numFamilies == timesLookedAt(ends) && mayMeet(ends)) {
+        result.push_back(ends);
+      }
     }
-    found.erase(end, found.end());
+    return result;
   }
 
-  ptrdiff_t timesLookedAt(const Candidate &candidate) const {
+  uint32_t timesLookedAt(const Candidate &candidate) const {
     uint32_t producer = all.memberOf(candidate.producerAccess).family;
     uint32_t consumer = all.memberOf(candidate.consumerAccess).family;
     return producer != none && consumer != none && producer != consumer ? 2 : 1;
   }
 
   bool mayMeet(const Candidate &candidate) const {
-    auto tileOf = [&](AccessId access) { return all.tiles[all.tiles.of(access)]; };
+    auto tileOf = [&](AccessId access) -> const TileBox & {
+      return all.tiles[all.tiles.of(access)];
+    };
     return all.tiles.boxesMeet(tileOf(candidate.producerAccess), tileOf(candidate.consumerAccess));
   }
 
   const Families &all;
-  std::vector<Candidate> found;
+  std::vector<Found> found;
 };
 
 void Families::forCandidates(const std::function<void(const Candidate &)> &visit) const {

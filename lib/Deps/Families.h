@@ -64,6 +64,7 @@ private:
   struct Member {
     TileId tile;
     uint32_t family = none;
+    uint32_t place = 0; ///< among the members of the family
     uint32_t party = 0;
     uint32_t firstPiece = 0;
     uint32_t numPieces = 0;

@@ -13,6 +13,8 @@ RunLog::RunLog(const Kernel &kernel)
     : kernel(kernel), numQueues(kernel.queues.size()), runs(1), clocks(numQueues), heads(1),
       links(1), factSets(1), lastRun(kernel.instrs.size()), lastOnQueue(kernel.queues.size()) {
   heads[0] = {rootLoop, 1};
+  runs.reserve(kernel.instrs.size() + 1); // without loops, all of them
+  clocks.reserve(numQueues * (kernel.instrs.size() + 1));
 }
 
 uint32_t RunLog::beginHead(LoopId body) {

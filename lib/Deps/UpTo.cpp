@@ -32,6 +32,7 @@ UpToWaits::UpToWaits(const Kernel &kernel, const Extraction &extraction)
       agreed[body] = loop.uniform && agreed[loop.parent];
     }
   }
+  waits.reserve(extraction.deps.size());
   for (uint32_t d = 0; d < extraction.deps.size(); ++d) {
     addDep(kernel, extraction, d);
   }
@@ -78,10 +79,11 @@ void UpToWaits::addVector(const Kernel &kernel, const Extraction &extraction, ui
     isWhole &= kernel.loops[l].isBranch() ||
                distance <= 1 - static_cast<int64_t>(mostTrips(kernel.loops[l]));
   }
-  UpTo wait{.dep = dep, .loop = carrier.loop, .back = carrier.distance, .isUsed = isWhole};
+  uint32_t back = static_cast<uint32_t>(carrier.distance);
+  UpTo wait{.dep = dep, .loop = carrier.loop, .back = back, .isUsed = isWhole};
   add(kernel, d, wait);
   if (!isWhole && !isMasked) {
-    wait = {.dep = dep, .loop = carrier.loop, .back = carrier.distance + 1, .isAsked = false};
+    wait = {.dep = dep, .loop = carrier.loop, .back = back + 1, .isAsked = false};
     add(kernel, d, wait);
   }
 }
@@ -108,7 +110,7 @@ void UpToWaits::addElement(const Kernel &kernel, const Dep &dep, uint32_t number
 
 void UpToWaits::add(const Kernel &kernel, const Dep &dep, UpTo wait) {
   uint64_t most = wait.back > 0 ? mostTrips(kernel.loops[wait.loop]) : 0;
-  if (most != 0 && static_cast<uint64_t>(wait.back) >= most) {
+  if (most != 0 && wait.back >= most) {
     return; // no iteration waits; a loop that never runs is taken as if it did
   }
   LoopId producer = kernel.instrs[dep.producer].home;

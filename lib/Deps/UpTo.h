@@ -25,7 +25,7 @@ namespace tally::deps {
 struct UpTo {
   uint32_t dep = 0;
   LoopId loop = {};    ///< of which iterations are counted; with `back` 0 no matter
-  int64_t back = 0;    ///< nothing is waited for before iteration `back`
+  uint32_t back = 0;   ///< nothing is waited for before iteration `back`
   bool isUsed = true;  ///< the dependence says it
   bool isAsked = true; ///< the dependence is implied if this is, with all others that are asked
   bool isSure = false; ///< the producer runs in each such iteration

@@ -229,7 +229,7 @@ DepId KernelBuilder::dep(InstrId producer, InstrId consumer, DistanceForm form, 
                      return kernel.loops[a.loop].depth < kernel.loops[b.loop].depth;
                    });
   auto count = static_cast<uint32_t>(kernel.components.size() - begin);
-  return kernel.deps.push({producer, consumer, kind, form, false, begin, count, step, where});
+  return kernel.deps.push({producer, consumer, kind, form, false, begin, count, where, step});
 }
 
 void KernelBuilder::reserveSemaphores(std::span<const uint32_t> numbers) {

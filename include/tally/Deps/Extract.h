@@ -76,16 +76,16 @@ struct DerivedDep {
   Dep dep; ///< its components are in Extraction::components
   AccessId producerAccess;
   AccessId consumerAccess;
-  Excess excess = Excess::None;
   /// Two runs that conflict at this distance: into Extraction::iterations; the iterations of the
   /// loops around the producer, outermost first, then those around the consumer. For a flat
   /// distance, the numbers of two runs. None and none where the question was not decided.
   uint32_t firstIteration = 0;
-  uint32_t numProducerIterations = 0;
-  uint32_t numConsumerIterations = 0;
+  uint16_t numProducerIterations = 0;
+  uint16_t numConsumerIterations = 0;
   /// Why the others imply it, into Extraction::steps; none if it is kept.
   uint32_t firstStep = 0;
   uint32_t numSteps = 0;
+  Excess excess = Excess::None;
 
   bool isImplied() const { return numSteps != 0; }
 };

@@ -236,8 +236,8 @@ struct Dep {
   bool allowDivergent = false;
   uint32_t firstComponent = 0; ///< into Kernel::components, outermost first
   uint32_t numComponents = 0;
-  int64_t step = 0; ///< Flat: the run distance; Element: the inner distance
   Location where;
+  int64_t step = 0; ///< Flat: the run distance; Element: the inner distance
 };
 
 /// An instruction raises this semaphore, and those who depend on it wait for it there.
