@@ -20,7 +20,8 @@
 // Small kernels go through all of it once more without stepped thresholds, and without relying on
 // constant trips.
 //
-// Cost: steps 1 to 3 as two plans; step 4 is bounded by a number of instructions lowered.
+// Cost: steps 1 to 3 as two plans, made at the same time where they are large; step 4 is bounded by
+// a number of instructions lowered.
 //===----------------------------------------------------------------------===//
 
 #include "tally/Compile/Choose.h"
@@ -36,6 +37,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <tuple>
 
@@ -342,9 +344,9 @@ public:
   Chooser(const Kernel &kernel, const Request &request, const PlanNeeds &needs,
           const Machine &machine, Diagnostics &diagnostics)
       : kernel(kernel), machine(machine), diagnostics(diagnostics),
-        mayKnowTrips(request.constantTrips), decided(decisionsFor(request, needs, machine)),
-        sets(kernel), budget(kernel, machine, needs.spare),
-        trials(kernel, machine, request.overflow) {
+        mayKnowTrips(request.constantTrips), numThreads(request.threads),
+        decided(decisionsFor(request, needs, machine)), sets(kernel),
+        budget(kernel, machine, needs.spare), trials(kernel, machine, request.overflow) {
     decided.lower.nativeCounters = true;
     decided.lower.stepThresholds = true;
     decided.lower.countAtOnce = true;
@@ -408,22 +410,33 @@ private:
     return result;
   }
 
+  /// The two plans have nothing to do with each other.
   void estimate() {
-    std::vector<double> own = costsWith(Sharing::Nobody);
-    std::vector<double> shared = costsWith(Sharing::Body);
+    const PlanDecisions ownPlan = allWith(Sharing::Nobody);
+    const PlanDecisions sharedPlan = allWith(Sharing::Body);
+    constexpr size_t worthAThread = 10'000;
+    bool isAtOnce = numThreads > 1 && kernel.instrs.size() >= worthAThread;
+    auto policy = isAtOnce ? std::launch::async : std::launch::deferred;
+    std::future<std::vector<double>> own = std::async(policy, [&] { return costsOf(ownPlan); });
+    std::vector<double> shared = costsOf(sharedPlan);
+    std::vector<double> owned = own.get();
     size_t s = 0;
     for (Set &set : sets) {
-      set.own = own[s];
+      set.own = owned[s];
       set.shared = shared[s++];
     }
   }
 
-  std::vector<double> costsWith(Sharing all) {
+  PlanDecisions allWith(Sharing sharing) {
     for (Set &set : sets) {
-      set.sharing = all;
+      set.sharing = sharing;
     }
+    return withSharing().plan;
+  }
+
+  std::vector<double> costsOf(const PlanDecisions &decisions) const {
     Diagnostics ignored;
-    SyncPlan plan = makePlan(kernel, withSharing().plan, ignored);
+    SyncPlan plan = makePlan(kernel, decisions, ignored);
     if (ignored.hasErrors()) {
       return std::vector<double>(sets.size(), 0); // whoever plans next reports them
     }
@@ -465,7 +478,8 @@ private:
   const Machine &machine;
   Diagnostics &diagnostics;
   const bool mayKnowTrips; ///< constant trips may be relied on
-  Decisions decided;       ///< but for who shares
+  const uint32_t numThreads;
+  Decisions decided; ///< but for who shares
   Sets sets;
   Budget budget;
   Trials trials;

@@ -268,15 +268,6 @@ private:
     return kindOf(candidate.consumerAccess) == AccessKind::Write ? DepKind::WAW : DepKind::RAW;
   }
 
-  const PairPlace &placeOf(LoopId producerHome, LoopId consumerHome) {
-    uint64_t key = uint64_t(producerHome.value) << 32 | consumerHome.value;
-    auto [found, isNew] = places.try_emplace(key);
-    if (isNew) {
-      found->second = placeOfBodies(kernel, producerHome, consumerHome);
-    }
-    return found->second;
-  }
-
   //===--- 2. Distances ---------------------------------------------------===//
 
   void derive(const Candidate &candidate) {
@@ -318,7 +309,7 @@ private:
     const TileBox &consumer = tiles[tiles.of(ends.consumerAccess)];
     return {kernel,
             tiles,
-            placeOf(producer.home, consumer.home),
+            placeOfBodies(kernel, producer.home, consumer.home),
             producer,
             consumer,
             ends.producer < ends.consumer,
@@ -443,7 +434,6 @@ private:
   const ExtractOptions &options;
   DistanceFinder &finder;
   TileBoxes tiles;
-  std::unordered_map<uint64_t, PairPlace> places;
   bool hasGuards = false; ///< one of the pair at hand
   Drafts drafts;
   Extraction result;

@@ -33,7 +33,7 @@ PairPlace placeOfBodies(const Kernel &kernel, LoopId producerHome, LoopId consum
 struct TilePair {
   const Kernel &kernel;
   const TileBoxes &tiles;
-  const PairPlace &place;
+  PairPlace place;
   const TileBox &producer;
   const TileBox &consumer;
   bool producerIsBefore = false; ///< in the text

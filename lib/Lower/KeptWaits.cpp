@@ -17,9 +17,11 @@
 #include "tally/Lower/KeptWaits.h"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
 #include <numeric>
 #include <ranges>
+#include <span>
 #include <tuple>
 
 namespace tally {
@@ -105,36 +107,63 @@ private:
   std::vector<Served> served;
 };
 
-/// Where in the sequential program the run comes that a dependence asks for, seen from its
+/// Sorts waits by where in the sequential program the run comes that each asks for, seen from its
 /// consumer: for each body around the producer, outermost first, the statement in it, and by how
 /// many iterations it comes earlier. Later runs compare greater.
-class SequentialPlaces {
+class SequentialOrder {
 public:
-  explicit SequentialPlaces(const Kernel &kernel) : kernel(kernel) {}
+  explicit SequentialOrder(const Kernel &kernel) : kernel(kernel) {}
 
-  std::vector<int64_t> of(const Dep &dep) const {
-    std::vector<int64_t> place;
-    LoopId home = kernel.instrs[dep.producer].home;
-    addBodies(dep, home, place);
-    if (dep.form == DistanceForm::Flat && !place.empty()) {
-      place.back() -= dep.step;
+  void sort(std::span<KeptWait> waits) {
+    places.clear();
+    ranked.clear();
+    for (const KeptWait &wait : waits) {
+      size_t first = places.size();
+      addPlace(kernel.deps[wait.dep]);
+      ranked.push_back({first, places.size(), wait});
     }
-    place.push_back(kernel.stmts[kernel.instrs[dep.producer].block].position);
-    place.push_back(dep.producer.value);
-    return place;
+    std::ranges::sort(ranked, [&](const Ranked &a, const Ranked &b) {
+      auto order =
+          std::lexicographical_compare_three_way(at(a.first), at(a.end), at(b.first), at(b.end));
+      return order != 0 ? order < 0 : a.first < b.first;
+    });
+    std::ranges::transform(ranked, waits.begin(), &Ranked::wait);
   }
 
 private:
-  void addBodies(const Dep &dep, LoopId body, std::vector<int64_t> &place) const {
+  /// A wait, and its place among `places`.
+  struct Ranked {
+    size_t first;
+    size_t end;
+    KeptWait wait;
+  };
+
+  std::vector<int64_t>::const_iterator at(size_t i) const {
+    return places.begin() + static_cast<ptrdiff_t>(i);
+  }
+
+  void addPlace(const Dep &dep) {
+    LoopId home = kernel.instrs[dep.producer].home;
+    addBodies(dep, home);
+    if (dep.form == DistanceForm::Flat && home != rootLoop) {
+      places.back() -= dep.step;
+    }
+    places.push_back(kernel.stmts[kernel.instrs[dep.producer].block].position);
+    places.push_back(dep.producer.value);
+  }
+
+  void addBodies(const Dep &dep, LoopId body) {
     if (body == rootLoop) {
       return;
     }
-    addBodies(dep, kernel.loops[body].parent, place);
-    place.push_back(kernel.stmts[kernel.loops[body].stmt].position);
-    place.push_back(-kernel.distanceOn(dep, body));
+    addBodies(dep, kernel.loops[body].parent);
+    places.push_back(kernel.stmts[kernel.loops[body].stmt].position);
+    places.push_back(-kernel.distanceOn(dep, body));
   }
 
   const Kernel &kernel;
+  std::vector<int64_t> places; ///< of those that are sorted, one after the other
+  std::vector<Ranked> ranked;
 };
 
 } // namespace
@@ -143,7 +172,7 @@ KeptWaits::KeptWaits(const Kernel &kernel, const SyncPlan &plan, Code &code)
     : first(kernel.instrs.size() + 1, 0) {
   ByConsumer byConsumer(kernel);
   Selector selector(kernel, plan);
-  SequentialPlaces places(kernel);
+  SequentialOrder order(kernel);
   waits.reserve(kernel.deps.size());
   code.reasons.reserve(kernel.deps.size());
   std::vector<DepId> deps;
@@ -161,8 +190,7 @@ KeptWaits::KeptWaits(const Kernel &kernel, const SyncPlan &plan, Code &code)
       code.reasons.push_back(served.dep);
     }
     if (waits.size() > firstWait + 1) {
-      std::ranges::stable_sort(waits.begin() + firstWait, waits.end(), {},
-                               [&](const KeptWait &w) { return places.of(kernel.deps[w.dep]); });
+      order.sort(std::span(waits).subspan(firstWait));
     }
     first[instr.value + 1] = static_cast<uint32_t>(waits.size());
   }
