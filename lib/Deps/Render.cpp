@@ -233,13 +233,14 @@ std::string derivationText(const Kernel &kernel, const Extraction &extraction,
   return Words(kernel, extraction).derivation(derived);
 }
 
-std::string renderText(const Kernel &kernel, const Extraction &extraction, bool explain) {
+std::string renderText(const Kernel &kernel, const Extraction &extraction, std::string_view machine,
+                       bool explain) {
   Words words(kernel, extraction);
   auto numImplied = std::count_if(extraction.deps.begin(), extraction.deps.end(),
                                   [](const DerivedDep &derived) { return derived.isImplied(); });
   size_t numKept = extraction.deps.size() - static_cast<size_t>(numImplied);
-  std::string out = fmt::format("kernel '{}': {} from {}, {} more implied\n",
-                                kernel.text(kernel.name), counted(numKept, "dependence"),
+  std::string out = fmt::format("kernel '{}', {}: {} from {}, {} more implied\n",
+                                kernel.text(kernel.name), machine, counted(numKept, "dependence"),
                                 counted(kernel.accesses.size(), "access"), numImplied);
   if (kernel.accesses.empty()) {
     out += "  nothing is compared: the kernel does not say what its instructions touch\n";

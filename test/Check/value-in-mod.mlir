@@ -4,7 +4,7 @@
 // Nothing is known of '$s', but '$s mod 2' is 0 or 1: it meets slot 1, and never slot 3. Finding and checking
 // agree on that.
 
-// DEPS: kernel 'within': 1 dependence from 3 accesses
+// DEPS: kernel 'within'{{.*}}: 1 dependence from 3 accesses
 // DEPS: 'fill' -> 'use'
 // CHECK: verdict: yes
 

@@ -7,6 +7,7 @@
 
 #include "Output.h"
 #include "Progress.h"
+#include "Result.h"
 #include "Session.h"
 
 #include "tally/Deps/Implied.h"
@@ -65,12 +66,15 @@ struct DepsCommand {
         markImplied(loaded.kernel, extraction);
       }
       text += text.empty() ? "" : format == "json" ? ",\n" : "\n";
-      text += render(loaded.kernel, extraction);
+      text += render(loaded.kernel, extraction, session);
     }
     if (format == "json") {
-      text = fmt::format("{{\"schema\": \"tally-deps\", \"version\": 2, \"machine\": {}, "
-                         "\"kernels\": [\n{}\n]}}\n",
-                         dump(session.machine().name), text);
+      const std::string &reason = session.machineReason();
+      text = fmt::format(
+          "{{\"schema\": \"tally-deps\", \"version\": 2, \"machine\": {}, {}"
+          "\"kernels\": [\n{}\n]}}\n",
+          dump(session.machine().name),
+          reason.empty() ? "" : fmt::format("\"machine_not_given\": {}, ", dump(reason)), text);
     }
     return writeOutput("-", text) ? Exit::Yes : Exit::Undecided;
   }
@@ -112,10 +116,11 @@ private:
     fail(unknownName("instruction", "instructions", name, names));
   }
 
-  std::string render(const Kernel &kernel, const Extraction &extraction) const {
+  std::string render(const Kernel &kernel, const Extraction &extraction,
+                     const Session &session) const {
     return format == "json"  ? renderJson(kernel, extraction)
            : format == "dot" ? renderDot(kernel, extraction)
-                             : renderText(kernel, extraction, explain);
+                             : renderText(kernel, extraction, machineText(session), explain);
   }
 };
 

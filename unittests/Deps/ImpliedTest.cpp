@@ -199,7 +199,8 @@ TEST_F(ImpliedTest, searchesThatWereCutShortAreCounted) {
     Extraction extraction = extractor.extract(finished, {.queueOverlap = false});
     markImplied(finished, extraction);
     EXPECT_EQ(extraction.numUnsearched != 0, count == 400);
-    EXPECT_EQ(renderText(finished, extraction, false).find("was cut short") != std::string::npos,
+    EXPECT_EQ(renderText(finished, extraction, "machine 'm'", false).find("was cut short") !=
+                  std::string::npos,
               count == 400);
   }
 }

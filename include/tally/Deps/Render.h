@@ -9,7 +9,8 @@ namespace tally {
 /// One line for each dependence that is kept; with `explain`, below it the two accesses, two
 /// iterations that conflict, and why it waits for more, if it does; and then those that are
 /// implied, and how.
-std::string renderText(const Kernel &kernel, const Extraction &extraction, bool explain);
+std::string renderText(const Kernel &kernel, const Extraction &extraction, std::string_view machine,
+                       bool explain);
 
 /// One JSON object; see docs/guide/Dependences.md.
 std::string renderJson(const Kernel &kernel, const Extraction &extraction);
