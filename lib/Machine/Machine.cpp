@@ -454,6 +454,17 @@ MachineResult loadMachine(std::string_view nameOrPath) {
   return noMachineNamed(name, directories);
 }
 
+UsualMachine usualMachine(std::span<const std::string_view> engines) {
+  MachineResult trn2 = loadMachine("trn2");
+  for (std::string_view engine : engines) {
+    if (trn2.machine &&
+        std::ranges::find(trn2.machine->engines, engine) == trn2.machine->engines.end()) {
+      return {loadMachine("teaching"), fmt::format("trn2 has no engine '{}'", engine)};
+    }
+  }
+  return {std::move(trn2), "it has all engines of the kernel"};
+}
+
 std::vector<std::string> machineNames() {
   return machineNames(machineDirectories());
 }

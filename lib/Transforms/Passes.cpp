@@ -29,11 +29,14 @@ mlir::InFlightDiagnostic optionError(mlir::MLIRContext *context) {
   return mlir::emitError(mlir::UnknownLoc::get(context));
 }
 
+std::optional<Machine> orErrors(MachineResult result, mlir::MLIRContext *context) {
+  ir::emit(result.files, result.errors, context);
+  return std::move(result.machine);
+}
+
 /// The machine of this name, or errors.
 std::optional<Machine> machineNamed(const std::string &name, mlir::MLIRContext *context) {
-  MachineResult result = loadMachine(name);
-  ir::emit(result.files, result.errors, context);
-  return result.machine;
+  return orErrors(loadMachine(name), context);
 }
 
 /// Whether the name is one of `known`, which are `plural`; or an error.
@@ -76,12 +79,18 @@ public:
 
 protected:
   void runOnOperation() final {
-    std::optional<Machine> machine = machineNamed(machineName, &getContext());
-    if (!hasGoodOptions() || !machine) {
+    std::optional<Machine> machine;
+    if (!machineName.empty()) {
+      machine = machineNamed(machineName, &getContext());
+    }
+    if (!hasGoodOptions() || (!machine && !machineName.empty())) {
       return signalPassFailure();
     }
     std::optional<std::vector<LoadedKernel>> loaded = loadLegal(getOperation());
-    if (!loaded) {
+    if (loaded && !machine) {
+      machine = usualFor(*loaded);
+    }
+    if (!loaded || !machine) {
       return signalPassFailure();
     }
     if (request().strategy == Strategy::Manual) {
@@ -97,6 +106,16 @@ protected:
   }
 
 private:
+  std::optional<Machine> usualFor(const std::vector<LoadedKernel> &loaded) {
+    std::vector<std::string_view> engines;
+    for (const LoadedKernel &each : loaded) {
+      for (EngineId engine : each.kernel.engines.ids()) {
+        engines.push_back(each.kernel.nameOf(engine));
+      }
+    }
+    return orErrors(usualMachine(engines).result, &getContext());
+  }
+
   void compile(const Kernel &kernel, const Machine &machine) {
     Diagnostics diagnostics;
     std::optional<Compiled> compiled = tally::compile(kernel, request(), machine, diagnostics);
@@ -165,8 +184,9 @@ private:
                                    llvm::cl::desc("how dependences are synchronised"),
                                    llvm::cl::init("per-loop")};
   Option<std::string> machineName{*this, "machine",
-                                  llvm::cl::desc("name or JSON file of the target"),
-                                  llvm::cl::init("generic")};
+                                  llvm::cl::desc("name or JSON file of the target; if none is "
+                                                 "named: trn2 if it has all engines, teaching if "
+                                                 "not")};
   Option<std::string> overflowName{*this, "overflow",
                                    llvm::cl::desc("reset, refuse, or assume that counters fit"),
                                    llvm::cl::init("reset")};

@@ -1,7 +1,7 @@
 // RUN: tally-opt %s --tally-sync | FileCheck %s
 // The same as from `tally compile`.
 // RUN: tally-opt %s --tally-sync --tally-normalize -o %t.mlir
-// RUN: tally compile %s --machine=generic | tally-opt --tally-normalize | diff %t.mlir -
+// RUN: tally compile %s | tally-opt --tally-normalize | diff %t.mlir -
 // RUN: tally-opt %s --tally-sync="find-deps=false" | FileCheck %s --check-prefix=WRITTEN
 // RUN: tally-opt %s --tally-sync="keep-implied=true" | FileCheck %s --check-prefix=IMPLIED
 // RUN: tally-opt %s --tally-sync 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK

@@ -22,7 +22,7 @@ tally.kernel @k {
   tally.dep "scale" -> "load" at "A" = 2
 }
 
-// CHECK:       tally.code @k strategy "per-loop" machine "generic" {
+// CHECK:       tally.code @k strategy "per-loop" machine "trn2" {
 // CHECK:         tally.semaphore "A.sync"
 // CHECK:         tally.program "scalar" {
 // CHECK:           tally.for "A"

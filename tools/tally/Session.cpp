@@ -456,21 +456,14 @@ static MachineResult machineForCode(bool needsTimes, const std::string &name,
   return own;
 }
 
-/// trn2, if it has all engines of the kernels. `reason` tells why, or why not.
-static MachineResult machineFor(const std::vector<LoadedKernel> &kernels, std::string &reason) {
-  MachineResult trn2 = loadMachine("trn2");
-  const std::vector<std::string> &engines =
-      trn2.machine ? trn2.machine->engines : std::vector<std::string>();
+static UsualMachine machineFor(const std::vector<LoadedKernel> &kernels) {
+  std::vector<std::string_view> engines;
   for (const LoadedKernel &loaded : kernels) {
     for (EngineId engine : loaded.kernel.engines.ids()) {
-      if (std::ranges::find(engines, loaded.kernel.nameOf(engine)) == engines.end()) {
-        reason = fmt::format("trn2 has no engine '{}'", loaded.kernel.nameOf(engine));
-        return loadMachine("teaching");
-      }
+      engines.push_back(loaded.kernel.nameOf(engine));
     }
   }
-  reason = "it has all engines of the kernel";
-  return trn2;
+  return usualMachine(engines);
 }
 
 Session::Session(CommonOptions given, const std::vector<std::string> &settings)
@@ -490,7 +483,9 @@ Session::Session(CommonOptions given, const std::vector<std::string> &settings)
       reason = "the code was made for it";
       usual = machineForCode(options.needsTimes, codes.front().code->machine, *rules);
     } else {
-      usual = machineFor(*readAhead, reason);
+      UsualMachine found = machineFor(*readAhead);
+      usual = std::move(found.result);
+      reason = found.reason;
     }
   }
   target = settle(std::move(usual), settings);

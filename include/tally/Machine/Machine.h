@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -97,6 +98,15 @@ MachineResult parseMachine(std::string_view json, std::string_view source);
 /// (`generic`, `teaching`, `trn1`, `trn2`, `free-control`), looked up in $TALLY_MACHINES and with
 /// the program.
 MachineResult loadMachine(std::string_view nameOrPath);
+
+/// The machine where none was named, and why it is this one.
+struct UsualMachine {
+  MachineResult result;
+  std::string reason;
+};
+
+/// trn2, if it has all of these engines; teaching, if it does not.
+UsualMachine usualMachine(std::span<const std::string_view> engines);
 
 /// Changes one number: a parameter (`dma.bandwidth=300`, in its own unit, or `sem.wake=0.1us`), or
 /// what planning reads (`limits.semaphores=none`, `alu.subtraction=saturates`). Returns what is
