@@ -97,6 +97,9 @@ private:
 } // namespace
 
 void Fewest::need(const Enumeration &runs, const Run &producer, const Run &consumer) {
+  if (!runs.neverSkipped(producer.instr) || !runs.neverSkipped(consumer.instr)) {
+    return;
+  }
   const LoopId homes[] = {kernel.instrs[producer.instr].home, kernel.instrs[consumer.instr].home};
   const std::vector<LoopId> a = kernel.realLoops(homes[0]), b = kernel.realLoops(homes[1]);
   size_t loop = 0;
@@ -105,10 +108,7 @@ void Fewest::need(const Enumeration &runs, const Run &producer, const Run &consu
     apart = consumer.vector[loop] - producer.vector[loop];
   }
   Between &between = needed[{producer.instr, consumer.instr}];
-  std::set<int64_t> &distances = between.onLoop[apart == 0 ? loop + 1 : loop];
-  if (runs.neverSkipped(producer.instr) && runs.neverSkipped(consumer.instr)) {
-    distances.insert(apart);
-  }
+  between.onLoop[apart == 0 ? loop + 1 : loop].insert(apart);
   if (homes[0] == homes[1]) {
     between.runs.insert(int64_t{consumer.number} - int64_t{producer.number});
   }
@@ -117,7 +117,7 @@ void Fewest::need(const Enumeration &runs, const Run &producer, const Run &consu
 size_t Fewest::Between::count() const {
   size_t count = 0;
   for (const auto &[loop, distances] : onLoop) {
-    count += std::max<size_t>(distances.size(), 1);
+    count += distances.size();
   }
   return runs.empty() ? count : std::min(count, runs.size());
 }

@@ -13,7 +13,7 @@
 // Two are the same if they have the same ends, the same outermost loop that lies between the two
 // runs, and are as far apart on it. In one body, they are also the same if as many runs lie
 // between: what makes fewer counts. Where loops or branches skip one of the two, a dependence waits
-// for the last run before; how far away that is then says nothing.
+// for the last run before, and so stands for others: such runs say nothing.
 //
 // Independent of  Deps: neither its distances nor its removal of what is implied
 // Shared          the enumeration of conflicts

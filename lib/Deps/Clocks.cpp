@@ -240,10 +240,11 @@ private:
 
 class ClockWalk {
 public:
-  ClockWalk(const Kernel &kernel, Extraction &extraction, const std::vector<bool> &isAsked)
-      : kernel(kernel), extraction(extraction), isAsked(isAsked), waits(kernel, extraction),
-        copies(kernel, waits), log(kernel), paths(kernel, log), verdicts(waits.size()),
-        keptCopies(kernel.loops.size()), frameOf(kernel.loops.size()) {
+  ClockWalk(const Kernel &kernel, Extraction &extraction, const std::vector<bool> &isAsked,
+            LoopId body)
+      : kernel(kernel), extraction(extraction), isAsked(isAsked), body(body),
+        waits(kernel, extraction, body), copies(kernel, waits), log(kernel), paths(kernel, log),
+        verdicts(waits.size()), keptCopies(kernel.loops.size()), frameOf(kernel.loops.size()) {
     clock.queues.resize(kernel.queues.size());
     engines.assign(kernel.engines.size(), clock);
     constexpr size_t usualSteps = 3; // growing would need the room twice
@@ -251,7 +252,11 @@ public:
   }
 
   std::vector<bool> run() {
-    walk(rootLoop, 0);
+    if (body == rootLoop) {
+      walk(body, 0);
+    } else {
+      walkLoop(body, 0);
+    }
     return conclude();
   }
 
@@ -523,6 +528,7 @@ private:
   const Kernel &kernel;
   Extraction &extraction;
   const std::vector<bool> &isAsked;
+  const LoopId body; ///< the root, or one by itself
   UpToWaits waits;
   const Copies copies;
   RunLog log;
@@ -540,8 +546,8 @@ private:
 } // namespace
 
 std::vector<bool> markImpliedByClocks(const Kernel &kernel, Extraction &extraction,
-                                      const std::vector<bool> &isAsked) {
-  return ClockWalk(kernel, extraction, isAsked).run();
+                                      const std::vector<bool> &isAsked, LoopId body) {
+  return ClockWalk(kernel, extraction, isAsked, body).run();
 }
 
 } // namespace tally::deps

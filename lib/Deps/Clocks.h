@@ -40,9 +40,11 @@
 namespace tally::deps {
 
 /// Marks what is implied. Those that are only asked about (by index; none if empty) imply nothing
-/// themselves. Returns those for which a search may still find a chain.
+/// themselves. Of a body alone, repeated without end, if it is not the whole kernel. Returns those
+/// for which a search may still find a chain.
 std::vector<bool> markImpliedByClocks(const Kernel &kernel, Extraction &extraction,
-                                      const std::vector<bool> &isAsked = {});
+                                      const std::vector<bool> &isAsked = {},
+                                      LoopId body = rootLoop);
 
 } // namespace tally::deps
 

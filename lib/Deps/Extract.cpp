@@ -12,13 +12,13 @@
 
 #include "Candidates.h"
 #include "PairNest.h"
+#include "Shifted.h"
 
 #include "tally/Support/SortByNumber.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <span>
 
@@ -96,7 +96,7 @@ public:
       for (size_t i = 0; i < one.components.size(); ++i) {
         int64_t back = one.components[i];
         if (i == place.levels.size()) {
-          bool isWhole = back == wholeLevel;
+          bool isWhole = back <= wholeOf(place.producerHome); // wholeLevel is smaller still
           distance.form = isWhole ? DistanceForm::Vector : DistanceForm::Element;
           distance.step = isWhole ? 0 : back;
         } else if (back == wholeLevel) {
@@ -146,11 +146,15 @@ private:
     drafts.push_back(draft);
   }
 
-  /// All iterations of a loop: a distance that no trip count reaches.
-  void addWholeLevel(LoopId loop) {
+  /// All iterations of a loop: no two are farther apart.
+  int64_t wholeOf(LoopId loop) const {
     uint64_t most = kernel.loops[loop].trip.most().value_or(maxCount);
-    if (most > 1) {
-      components.push_back({loop, 1 - static_cast<int64_t>(most)});
+    return 1 - static_cast<int64_t>(std::max<uint64_t>(most, 1));
+  }
+
+  void addWholeLevel(LoopId loop) {
+    if (int64_t whole = wholeOf(loop); whole != 0) {
+      components.push_back({loop, whole});
     }
   }
 
@@ -176,25 +180,6 @@ private:
       return vectorImplies(componentsOf(a), componentsOf(b));
     }
     return false;
-  }
-
-  static bool vectorImplies(std::span<const DistanceComponent> a,
-                            std::span<const DistanceComponent> b) {
-    // Ids follow the text, so that outer loops come first.
-    std::map<LoopId, std::pair<int64_t, int64_t>> both;
-    for (const DistanceComponent &c : a) {
-      both[c.loop].first = c.distance;
-    }
-    for (const DistanceComponent &c : b) {
-      both[c.loop].second = c.distance;
-    }
-    auto waitsLess = [](const auto &on) {
-      return on.second.first > std::max(on.second.second, int64_t(0));
-    };
-    auto differs = [](const auto &on) { return on.second.first != on.second.second; };
-    auto outermost = std::ranges::find_if(both, differs);
-    return std::ranges::none_of(both, waitsLess) &&
-           (outermost == both.end() || outermost->second.first < outermost->second.second);
   }
 
   const Kernel &kernel;

@@ -4,6 +4,7 @@
 
 #include "ChainSearch.h"
 #include "Clocks.h"
+#include "Shifted.h"
 
 #include <algorithm>
 
@@ -61,6 +62,7 @@ void append(std::vector<DistanceComponent> &all, Dep &dep,
 /// later chain, so they are gone through until nothing changes; true for those that are left.
 std::vector<bool> openOf(const Kernel &kernel, Extraction &all, std::vector<bool> isOpen) {
   markImpliedByClocks(kernel, all, isOpen);
+  markImpliedByShifts(kernel, all, isOpen);
   for (size_t d = 0; d < isOpen.size(); ++d) {
     isOpen[d] = isOpen[d] && !all.deps[d].isImplied();
   }

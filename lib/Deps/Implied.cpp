@@ -4,6 +4,7 @@
 
 #include "ChainSearch.h"
 #include "Clocks.h"
+#include "Shifted.h"
 
 #include <algorithm>
 #include <utility>
@@ -64,10 +65,12 @@ void markImplied(const Kernel &kernel, Extraction &extraction) {
   if (std::find(mayFollow.begin(), mayFollow.end(), true) == mayFollow.end()) {
     return;
   }
+  markImpliedByShifts(kernel, extraction);
   Places places(kernel);
   WaitIndex index(kernel, extraction);
   std::vector<bool> removed;
   for (const DerivedDep &derived : extraction.deps) {
+    mayFollow[removed.size()] = mayFollow[removed.size()] && !derived.isImplied();
     removed.push_back(derived.isImplied());
   }
   Scratch scratch(kernel);

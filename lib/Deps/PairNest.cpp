@@ -258,6 +258,20 @@ std::optional<PairNest> elementView(std::span<const TilePair> pairs) {
 // Flat view
 //===----------------------------------------------------------------------===//
 
+/// How often a body runs in all; nothing beyond the counts that there are.
+static Extent entriesOf(const Kernel &kernel, LoopId body) {
+  Extent all;
+  uint64_t most = 1;
+  for (LoopId loop : kernel.realLoops(body)) {
+    std::optional<uint64_t> max = kernel.loops[loop].trip.most();
+    if (!max || __builtin_mul_overflow(most, *max, &most) || most > maxCount) {
+      return all;
+    }
+  }
+  all.max = most;
+  return all;
+}
+
 std::optional<PairNest> flatView(const TilePair &pair) {
   const PairPlace &place = pair.place;
   LoopId body = place.consumerHome;
@@ -283,7 +297,8 @@ std::optional<PairNest> flatView(const TilePair &pair) {
     return std::nullopt;
   }
   PairNest nest;
-  nest.levels.push_back({});
+  Extent entries = entriesOf(pair.kernel, body);
+  nest.levels.push_back({entries, entries});
   nest.zeroIsOrdered = pair.producerIsBefore;
   auto none = [](LoopId) { return std::string(); };
   std::vector<RunValueId> values;

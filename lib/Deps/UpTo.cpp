@@ -22,14 +22,14 @@ uint64_t mostTrips(const Loop &loop) {
                                                 : loop.trip.max.value_or(maxCount);
 }
 
-UpToWaits::UpToWaits(const Kernel &kernel, const Extraction &extraction)
-    : distances(kernel.loops.size()), heads(kernel.loops.size(), rootLoop),
+UpToWaits::UpToWaits(const Kernel &kernel, const Extraction &extraction, LoopId body)
+    : endless(body), distances(kernel.loops.size()), heads(kernel.loops.size(), rootLoop),
       agreed(kernel.loops.size(), true) {
-  for (LoopId body : kernel.loops.ids()) {
-    const Loop &loop = kernel.loops[body];
-    if (body != rootLoop) { // what is around has a smaller number
-      heads[body] = leastTrips(loop) == 0 ? body : heads[loop.parent];
-      agreed[body] = loop.uniform && agreed[loop.parent];
+  for (LoopId l : kernel.loops.ids()) {
+    const Loop &loop = kernel.loops[l];
+    if (l != rootLoop) { // what is around has a smaller number
+      heads[l] = leastTrips(loop) == 0 ? l : heads[loop.parent];
+      agreed[l] = loop.uniform && agreed[loop.parent];
     }
   }
   waits.reserve(extraction.deps.size());
@@ -110,7 +110,7 @@ void UpToWaits::addElement(const Kernel &kernel, const Dep &dep, uint32_t number
 
 void UpToWaits::add(const Kernel &kernel, const Dep &dep, UpTo wait) {
   uint64_t most = wait.back > 0 ? mostTrips(kernel.loops[wait.loop]) : 0;
-  if (most != 0 && wait.back >= most) {
+  if (most != 0 && wait.back >= most && wait.loop != endless) {
     return; // no iteration waits; a loop that never runs is taken as if it did
   }
   LoopId producer = kernel.instrs[dep.producer].home;

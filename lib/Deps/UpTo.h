@@ -33,7 +33,8 @@ struct UpTo {
 
 class UpToWaits {
 public:
-  UpToWaits(const Kernel &kernel, const Extraction &extraction);
+  /// Of a body that is repeated without end, if it is not the whole kernel.
+  UpToWaits(const Kernel &kernel, const Extraction &extraction, LoopId body = rootLoop);
 
   /// Numbers of the waits of a consumer.
   uint32_t first(InstrId consumer) const { return firstOf[consumer.value]; }
@@ -58,6 +59,7 @@ private:
   void add(const Kernel &kernel, const Dep &dep, UpTo wait);
   void index(const Kernel &kernel, const Extraction &extraction);
 
+  const LoopId endless;
   std::vector<UpTo> waits; ///< by consumer
   std::vector<uint32_t> firstOf;
   IdVector<LoopId, std::vector<int64_t>> distances;

@@ -81,6 +81,49 @@ TEST_F(ImpliedTest, chainInALoop) {
   EXPECT_THAT(removed(), ElementsAre("store -> use", "load -> store"));
 }
 
+/// Loops `A` and, in it, `B` of so many trips at least, that goes through a row.
+struct RowTest : ImpliedTest {
+  void row(uint64_t least, const std::vector<std::pair<char, std::string>> &ops) {
+    const uint64_t shape[] = {8};
+    BufferId rows[] = {b.buffer("R", shape), b.buffer("S", shape)};
+    b.beginLoop("A", b.value("n"));
+    b.beginLoop("B", b.value("m", least, 7));
+    for (const auto &[engine, text] : ops) { // "load: =R" reads what is before, writes what follows
+      size_t colon = text.find(':');
+      b.instr(text.substr(0, colon), queues[static_cast<size_t>(engine - 'a')]);
+      AccessKind kind = AccessKind::Read;
+      for (char c : text.substr(colon + 1)) {
+        if (c == '=') {
+          kind = AccessKind::Write;
+        } else if (c != ' ') {
+          b.access(kind, rows[c == 'S'], fmt::format("{}[B]", c));
+        }
+      }
+    }
+    b.endLoop();
+    b.endLoop();
+  }
+};
+
+/// An element of the row is waited for, not the whole row; a chain for the element is enough.
+TEST_F(RowTest, chainsBetweenElements) {
+  row(0, {{'a', "load: =R"}, {'b', "use: R=S"}, {'c', "store: S=R"}});
+  EXPECT_THAT(removed(), ElementsAre("store -> use", "load -> store"));
+}
+
+/// In each run, "read" comes after the "see" of the run before, which waited for "mid", and that
+/// stands behind the "last" of two runs before. The same element of the row before is as far away,
+/// if rows have two.
+TEST_F(RowTest, aRowIsSoManyRuns) {
+  row(2, {{'b', "read: R"}, {'a', "mid: =S"}, {'b', "see: S"}, {'a', "last: =R"}});
+  EXPECT_THAT(removed(), ElementsAre("last -> read", "see -> mid"));
+}
+
+TEST_F(RowTest, aShortRowIsNot) {
+  row(1, {{'b', "read: R"}, {'a', "mid: =S"}, {'b', "see: S"}, {'a', "last: =R"}});
+  EXPECT_THAT(removed(), testing::IsEmpty());
+}
+
 /// What a branch does may not happen.
 TEST_F(ImpliedTest, branchBreaksTheChain) {
   op('a', "load", "", "X");
