@@ -77,8 +77,7 @@ private:
       }
       return;
     }
-    std::string problem;
-    effect.compute = *parseCompute(kernel.text(instr.computes), problem);
+    effect.compute = (*kernel.computes)[instr.computes].compute;
     for (const ComputeResult &result : effect.compute.results) {
       effect.startDepths.push_back(result.loop.empty() ? Effect::always
                                                        : depthOf(kernel, instr.home, result.loop));

@@ -364,12 +364,10 @@ void Checker::computes(InstrId id) {
   if (!instr.computes.valid()) {
     return;
   }
-  std::string problem;
   std::string_view text = kernel.text(instr.computes);
-  std::optional<ParsedCompute> parsed = parseCompute(text, problem);
-  if (parsed) {
-    problem = computeProblem(kernel, id, *parsed);
-  }
+  const ComputeTable::Entry &entry = (*kernel.computes)[instr.computes];
+  std::string problem =
+      entry.problem.empty() ? computeProblem(kernel, id, entry.compute) : entry.problem;
   if (!problem.empty()) {
     report(diagnostics, instr.where, "'{}' cannot compute '{}{}': {}", kernel.nameOf(id),
            quotable(text), quotable(text).size() < text.size() ? "..." : "", problem);

@@ -452,6 +452,23 @@ std::optional<ParsedCompute> parseCompute(std::string_view text, std::string &er
   return ComputeParser(text, error).run();
 }
 
+ComputeTable::ComputeTable(const Kernel &kernel) {
+  for (const Instr &instr : kernel.instrs) {
+    if (!instr.computes.valid()) {
+      continue;
+    }
+    auto [found, isNew] = entries.try_emplace(instr.computes);
+    if (!isNew) {
+      continue;
+    }
+    Entry &entry = found->second;
+    if (std::optional<ParsedCompute> compute =
+            parseCompute(kernel.text(instr.computes), entry.problem)) {
+      entry.compute = std::move(*compute);
+    }
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Whether it fits
 //===----------------------------------------------------------------------===//

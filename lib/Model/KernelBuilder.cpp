@@ -8,6 +8,8 @@
 
 #include "tally/Model/KernelBuilder.h"
 
+#include "tally/Model/ComputeText.h"
+
 #include "tally/Model/Tiles.h"
 #include "tally/Model/Values.h"
 
@@ -251,6 +253,7 @@ Kernel KernelBuilder::finish() {
   closeBody();
   findValues(kernel);
   kernel.tiles = std::make_shared<const TileTable>(kernel);
+  kernel.computes = std::make_shared<const ComputeTable>(kernel);
   boundFormulas(kernel);
   return std::move(kernel);
 }

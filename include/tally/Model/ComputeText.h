@@ -42,6 +42,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace tally {
@@ -159,6 +160,24 @@ struct ParsedCompute {
 
 /// Reads the text; none and a reason that names the column (from 1) if it is wrong.
 std::optional<ParsedCompute> parseCompute(std::string_view text, std::string &error);
+
+/// What instructions of a kernel compute, each text read once when the kernel is finished. What is
+/// wrong stays in the table, marked: check() reports it, and no other code sees such a kernel.
+class ComputeTable {
+public:
+  struct Entry {
+    ParsedCompute compute;
+    std::string problem; ///< why the text cannot be read; empty if it can
+  };
+
+  explicit ComputeTable(const Kernel &kernel);
+
+  /// Of a text that an instruction computes.
+  const Entry &operator[](NameId text) const { return entries.at(text); }
+
+private:
+  std::unordered_map<NameId, Entry> entries;
+};
 
 /// Why this instruction cannot compute that: results and tiles differ in number, an operand does
 /// not exist, a loop is not around it. Empty if it can.

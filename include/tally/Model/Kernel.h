@@ -247,6 +247,7 @@ struct Pin {
   Location where; ///< of the instruction, or of the dependence that says so
 };
 
+class ComputeTable;
 class TileTable;
 
 struct Kernel {
@@ -262,8 +263,9 @@ struct Kernel {
   IdVector<InstrId, Instr> instrs;
   IdVector<BufferId, Buffer> buffers;
   IdVector<AccessId, Access> accesses;
-  std::shared_ptr<const TileTable> tiles; ///< of the accesses, read (Tiles.h)
-  IdVector<RunValueId, RunValue> values;  ///< in the order of the loops that name them
+  std::shared_ptr<const TileTable> tiles;       ///< of the accesses, read (Tiles.h)
+  std::shared_ptr<const ComputeTable> computes; ///< of the instructions, read (ComputeText.h)
+  IdVector<RunValueId, RunValue> values;        ///< in the order of the loops that name them
   IdVector<DepId, Dep> deps;
   std::vector<DistanceComponent> components;
   std::vector<uint32_t> reserved; ///< numbers of semaphores that no code made for it uses
