@@ -325,6 +325,12 @@ void JsonAt::error(std::string_view message, Location where) const {
       {at.empty() ? std::string(message) : fmt::format("at '{}': {}", at, message), where});
 }
 
+void JsonAt::endErrors(size_t first, size_t last, std::string_view text) const {
+  for (JsonError &error : std::span(*errors).subspan(first, last - first)) {
+    error.message += text;
+  }
+}
+
 /// The value as far as it is short.
 std::string JsonAt::found() const {
   if (isObject() || isArray()) {

@@ -99,6 +99,9 @@ public:
   /// Errors so far in the whole document.
   size_t numErrors() const { return errors->size(); }
 
+  /// Ends the messages of the errors from the `first` to before the `last` with a text.
+  void endErrors(size_t first, size_t last, std::string_view text) const;
+
   bool isObject() const { return self().kind == Kind::Object; }
 
   bool isArray() const { return self().kind == Kind::Array; }

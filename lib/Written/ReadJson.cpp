@@ -47,28 +47,32 @@ protected:
   /// Declarations, or dependences.
   template <Struct S> void list(const JsonAt &object, std::string_view key, bool isNeeded = true) {
     auto visit = [&, data = S()](const JsonAt &at, size_t index) mutable {
-      if (!(hasPlaces ? read(at, data) : read(at, data, {"id"}))) {
+      bool isRead = hasPlaces ? read(at, data) : read(at, data, {"id"});
+      // The place of an engine is that of its own queue, a field like the others.
+      bool isPlaced = !std::is_same_v<S, EngineData> && at.isObject();
+      Location where = isPlaced ? placeOf(at) : at.where();
+      if (!isRead) {
         return;
       }
       if (!hasPlaces) {
         expectId(at, index);
       }
-      // The place of an engine is that of its own queue, a field like the others.
-      resolver.add(data, std::is_same_v<S, EngineData> ? at.where() : whereOf(at));
+      resolver.add(data, where);
     };
     forEach(object, key, visit, isNeeded);
   }
 
   /// A statement with its bodies.
   template <Struct S> void step(const JsonAt &at, S data) {
+    Location where = placeOf(at);
     if constexpr (!hasBody<S>) {
-      resolver.add(data, whereOf(at));
+      resolver.add(data, where);
     } else {
-      resolver.open(data, whereOf(at));
-      body(at, hasBranches<S> ? "then" : "body");
+      resolver.open(data, where);
+      body(at, hasBranches<S> ? "then" : "body", where);
       if (hasBranches<S> && at.find("else")) {
         resolver.otherwise();
-        body(at, "else");
+        body(at, "else", where);
       }
       resolver.close();
     }
@@ -93,18 +97,33 @@ protected:
     return true;
   }
 
-  /// Nesting is bounded by the parser, so this recursion is.
-  void body(const JsonAt &object, std::string_view key) {
-    auto visit = [&](const JsonAt &at, size_t) {
+  /// Where what has just been read comes from; what was wrong in it says so.
+  Location placeOf(const JsonAt &at) {
+    size_t numErrors = at.numErrors();
+    Location where = whereOf(at);
+    if (numErrors > firstError) {
+      at.endErrors(firstError, numErrors, sourceOf(where));
+    }
+    return where;
+  }
+
+  /// Of a statement that stands at `where`. Nesting is bounded by the parser, so this recursion is.
+  void body(const JsonAt &object, std::string_view key, Location where) {
+    size_t before = object.numErrors();
+    std::optional<JsonAt> list = object.need(key);
+    if (!list || !list->expectArray()) {
+      return object.endErrors(before, object.numErrors(), sourceOf(where));
+    }
+    forElements(*list, [&](const JsonAt &at, size_t) {
       if (at.expectObject()) {
         statement(at);
       }
-    };
-    forEach(object, key, visit, /*isNeeded=*/true);
+    });
   }
 
   void startWith(const JsonAt &at) {
     current = &at;
+    firstError = at.numErrors();
     isSound = true;
   }
 
@@ -136,6 +155,7 @@ protected:
 private:
   const bool hasPlaces;
   const JsonAt *current = nullptr; ///< what is being handed over
+  size_t firstError = 0;           ///< that can be one of its own
   bool isSound = true;             ///< whether all of it could be read
 };
 
@@ -163,7 +183,7 @@ public:
     resolver.open(name, data, whereOf(document));
     list<EngineData>(document, "engines");
     list<BufferData>(document, "buffers", /*isNeeded=*/false);
-    body(document, "body");
+    body(document, "body", document.where());
     list<DepData>(document, "dependences", /*isNeeded=*/false);
     return resolver.finish();
   }
@@ -192,7 +212,8 @@ private:
     } else if (at.find("if")) {
       read<IfData>(at);
     } else {
-      at.error("a statement needs one of the keys 'instr', 'loop' and 'if'");
+      at.error("a statement needs one of the keys 'instr', 'loop' and 'if'" +
+               sourceOf(whereOf(at)));
     }
   }
 
@@ -271,7 +292,7 @@ private:
     ProgramData data;
     if (read(at, data, {"registers", "code"}) && resolver.open(data, at.where())) {
       list<RegisterData>(at, "registers");
-      body(at, "code");
+      body(at, "code", at.where());
     }
   }
 
