@@ -17,7 +17,7 @@
 
 #include "tally/Check/Explore.h"
 #include "tally/Check/Race.h"
-#include "tally/Compile/Choose.h"
+#include "tally/Compile/Compile.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -155,19 +155,15 @@ struct Original {
 };
 
 std::optional<Original> compileFor(const Subject &subject, Strategy strategy) {
-  Original original{strategy, machineFor(subject.seed), SyncPlan(), Code(), true, {}};
+  Machine machine = machineFor(subject.seed);
   Diagnostics diagnostics;
-  Decisions decisions =
-      choose(subject.kernel, {.strategy = strategy}, {}, original.machine, diagnostics);
-  original.plan = makePlan(subject.kernel, decisions.plan, diagnostics);
-  if (diagnostics.hasErrors()) {
+  std::optional<Compiled> compiled =
+      compile(subject.kernel, {.strategy = strategy}, machine, diagnostics);
+  if (!compiled) {
     return std::nullopt;
   }
-  original.code =
-      lower(subject.kernel, original.plan, original.machine, decisions.lower, diagnostics);
-  if (diagnostics.hasErrors()) {
-    return std::nullopt;
-  }
+  Original original{
+      strategy, std::move(machine), std::move(compiled->plan), std::move(compiled->code), true, {}};
   for (const Wait &wait : original.plan.waits) {
     original.exact &= wait.exact && wait.waitClass != WaitClass::CoveredByBarrier;
   }

@@ -215,7 +215,8 @@ private:
 
   static bool isLocal(OpKind kind) {
     return kind == OpKind::Alu || kind == OpKind::LoopBegin || kind == OpKind::LoopEnd ||
-           kind == OpKind::IfBegin || kind == OpKind::Else || kind == OpKind::IfEnd;
+           kind == OpKind::IfBegin || kind == OpKind::Else || kind == OpKind::IfEnd ||
+           kind == OpKind::WhenBegin || kind == OpKind::WhenEnd;
   }
 
   void judge(const ImplState &state) {
