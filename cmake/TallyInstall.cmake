@@ -41,10 +41,23 @@ endforeach()
 install(TARGETS tally_flags tally_core ${TALLY_CORE_LIBRARIES} EXPORT tallyTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tallyTargets NAMESPACE tally:: DESTINATION ${TALLY_CMAKE_DIR})
+# Headers that only our own libraries share are no interface for others.
+set(shared_only)
+foreach(header
+    Code/ControlCost Code/Limits Deps/Denied Deps/Find Lower/KeptWaits Lower/WaitCosts
+    Model/ComputeText Model/Nest Model/NeverRuns Model/Ranges Model/Values Run/KernelCursor
+    Support/FloorDiv Support/Mix Support/SortByNumber)
+  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/include/tally/${header}.h)
+    message(FATAL_ERROR "include/tally/${header}.h is not there; remove it from the list of "
+                        "headers that are not installed")
+  endif()
+  list(APPEND shared_only REGEX "/${header}\\.h$" EXCLUDE)
+endforeach()
 install(DIRECTORY include/tally DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"
   PATTERN IR EXCLUDE
-  PATTERN Transforms EXCLUDE)
+  PATTERN Transforms EXCLUDE
+  ${shared_only})
 install(DIRECTORY machines/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tally/machines
   FILES_MATCHING PATTERN "*.json")
 
