@@ -76,6 +76,9 @@ size_t fewestOf(const Kernel &kernel, bool inOrder) {
     }
     // A habit is one of the counts at each entry, or any of them.
     oracle::TripsOf trips = [&](LoopId id, uint64_t) -> uint64_t {
+      if (kernel.loops[id].trip.kind == Trip::Kind::Constant) {
+        return kernel.loops[id].trip.constant;
+      }
       uint64_t habit = habits[id.value];
       uint64_t count = counts[habit < counts.size() ? habit : numbers.below(counts.size())];
       return kernel.loops[id].isBranch() ? numbers.below(counts[3]) < count : count;

@@ -49,6 +49,9 @@ protected:
   uint64_t number = 0;
 };
 
+/// How often loops in sequence run, and rows are gone through at most.
+constexpr uint64_t mostTrips = 50;
+
 class Stages : public Pattern {
 public:
   Stages() : Pattern("stages") {
@@ -186,8 +189,34 @@ private:
   BufferId buffer;
 };
 
-constexpr std::string_view patterns[] = {"stages", "slots", "rings", "boxes", "fresh", "packed"};
-constexpr std::string_view nests[] = {"straight", "loop", "nest2", "nest3", "branches"};
+class Rows : public Pattern {
+public:
+  Rows() : Pattern("rows") {
+    addEngines(4);
+    for (uint32_t i = 0; i < numBuffers; ++i) {
+      buffers.push_back(addBuffer(fmt::format("Y{}", i), 1 + mostTrips));
+    }
+  }
+
+  void instr() override {
+    add(anyQueue());
+    for (AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
+      uint64_t of = numbers.below(numBuffers);
+      bool isNext = kind == AccessKind::Read && numbers.below(4) == 0;
+      touch(kind, fmt::format("Y{}", of), buffers[of],
+            loop.empty() ? fmt::format("{}", isNext ? 1 : 0)
+                         : fmt::format("{}{}", loop, isNext ? " + 1" : ""));
+    }
+  }
+
+private:
+  static constexpr uint32_t numBuffers = 64;
+  std::vector<BufferId> buffers;
+};
+
+constexpr std::string_view patterns[] = {"stages", "slots",  "rings", "boxes",
+                                         "fresh",  "packed", "rows"};
+constexpr std::string_view nests[] = {"straight", "loop", "nest2", "nest3", "branches", "sequence"};
 
 std::unique_ptr<Pattern> patternNamed(std::string_view name, size_t numInstrs) {
   if (name == "stages") {
@@ -201,6 +230,9 @@ std::unique_ptr<Pattern> patternNamed(std::string_view name, size_t numInstrs) {
   }
   if (name == "boxes") {
     return std::make_unique<Boxes>();
+  }
+  if (name == "rows") {
+    return std::make_unique<Rows>();
   }
   if (name == "packed") {
     return std::make_unique<Packed>(numInstrs);
@@ -243,6 +275,16 @@ void addBranches(Pattern &pattern, size_t count) {
   pattern.b.endLoop();
 }
 
+void addSequence(Pattern &pattern, size_t count) {
+  constexpr size_t inLoop = 100;
+  for (size_t i = 0; i < count; i += inLoop) {
+    pattern.loop = fmt::format("L{}", i / inLoop);
+    pattern.b.beginLoop(pattern.loop, KernelBuilder::constant(mostTrips));
+    addMany(pattern, std::min(inLoop, count - i));
+    pattern.b.endLoop();
+  }
+}
+
 } // namespace
 
 std::vector<std::string> shapeNames() {
@@ -264,6 +306,8 @@ Kernel shapeNamed(std::string_view name, size_t numInstrs) {
     addMany(*pattern, numInstrs);
   } else if (nest == "branches") {
     addBranches(*pattern, numInstrs);
+  } else if (nest == "sequence") {
+    addSequence(*pattern, numInstrs);
   } else {
     uint32_t depth = nest == "loop" ? 1 : nest == "nest2" ? 2 : 3;
     addNest(*pattern, depth, numInstrs / (2 * depth - 1));

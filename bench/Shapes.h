@@ -8,12 +8,14 @@
 //   boxes     each reads and writes some of 1,024 elements; boxes lie partly over one another
 //   fresh     each writes a slot of its own and reads two of the last 64
 //   packed    one writes a ring of two, the next reads it; all rings lie in one buffer
+//   rows      each reads and writes a row of one of 64 buffers; loops go through these
 //
 //   straight  no loop
 //   loop      one loop whose trips only the run knows
 //   nest2     two loops, a third of the instructions before, in and after the inner one
 //   nest3     three loops, a fifth of the instructions in each part
 //   branches  one loop; of ten instructions three are in a branch, and three in the other
+//   sequence  loops of 50 iterations, a hundred instructions in each
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_BENCH_SHAPES_H

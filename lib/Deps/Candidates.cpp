@@ -169,11 +169,12 @@ void forCandidates(const Kernel &kernel, const TileBoxes &tiles,
       byGroup[tiles.groupOf(kernel.accesses[a].buffer)].push_back({a, i});
     }
   }
+  const LoopsAlike alike = loopsAlike(kernel);
   Families::Numbers numbers(tiles.size(), UINT32_MAX);
   IdVector<AccessId, uint32_t> seenBy(kernel.accesses.size(), UINT32_MAX);
   IdVector<LoopId, LoopId> nestOf = outermostLoops(kernel);
   for (const std::vector<Touch> &touches : byGroup) {
-    Families families(kernel, tiles, touches, numbers);
+    Families families(kernel, alike, tiles, touches, numbers);
     families.forCandidates(visit);
     if (families.knowAll()) {
       continue;

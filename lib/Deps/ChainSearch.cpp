@@ -9,8 +9,8 @@ namespace {
 
 /// Statements looked at for one dependence: fewer in large kernels, so that the whole stays linear.
 size_t maxStatements(size_t numDeps) {
-  constexpr size_t inAll = 1'000'000;
-  return std::clamp<size_t>(inAll / std::max<size_t>(numDeps, 1), 16, 1024);
+  constexpr size_t inAll = 4'000'000;
+  return std::clamp<size_t>(inAll / std::max<size_t>(numDeps, 1), 32, 1024);
 }
 
 /// Neighbours on an engine that are looked at in each direction.

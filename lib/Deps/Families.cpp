@@ -132,9 +132,9 @@ private:
 // Who belongs where
 //===----------------------------------------------------------------------===//
 
-Families::Families(const Kernel &kernel, const TileBoxes &tiles, std::span<const Touch> touches,
-                   Numbers &numbers)
-    : kernel(kernel), tiles(tiles), touches(touches), numbers(numbers) {
+Families::Families(const Kernel &kernel, const LoopsAlike &alike, const TileBoxes &tiles,
+                   std::span<const Touch> touches, Numbers &numbers)
+    : kernel(kernel), alike(alike), tiles(tiles), touches(touches), numbers(numbers) {
   auto bufferOf = [&](const Touch &touch) { return kernel.accesses[touch.access].buffer; };
   bool isAlone = std::all_of(touches.begin(), touches.end(), [&](const Touch &touch) {
     return bufferOf(touch) == bufferOf(touches.front());
@@ -164,7 +164,7 @@ void Families::add(uint32_t touch) {
 
 Families::Member Families::join(TileId tile) {
   Member member{.tile = tile};
-  if (std::optional<SlotTile> slot = slotOf(kernel, tiles, tiles[tile])) {
+  if (std::optional<SlotTile> slot = slotOf(kernel, alike, tiles, tiles[tile])) {
     auto [found, isNew] = known.try_emplace(slot->family, static_cast<uint32_t>(families.size()));
     if (isNew) {
       families.push_back({slot->family, newParty()});
@@ -322,7 +322,7 @@ private:
         !std::all_of(uses.begin(), uses.end(), isGuest)) {
       uint32_t number = static_cast<uint32_t>(&family - all.families.data());
       forReaching(
-          all.kernel, {family.shape.loop, family.shape.length}, uses,
+          all.kernel, all.alike, {family.shape.loop, family.shape.length}, uses,
           [&](const PlaceUse &producer, const PlaceUse &consumer) {
             found.push_back(
                 {{producer.instr, consumer.instr, producer.access, consumer.access}, number});

@@ -45,8 +45,8 @@ public:
   /// For each tile of a kernel its number among those of its memory; made once for all memories.
   using Numbers = IdVector<TileId, uint32_t>;
 
-  Families(const Kernel &kernel, const TileBoxes &tiles, std::span<const Touch> touches,
-           Numbers &numbers);
+  Families(const Kernel &kernel, const LoopsAlike &alike, const TileBoxes &tiles,
+           std::span<const Touch> touches, Numbers &numbers);
 
   /// Whether each access is of some family.
   bool knowAll() const { return !hasOthers; }
@@ -114,6 +114,7 @@ private:
   class Search;
 
   const Kernel &kernel;
+  const LoopsAlike &alike;
   const TileBoxes &tiles;
   std::span<const Touch> touches;
   Numbers &numbers;

@@ -9,19 +9,73 @@
 namespace tally::deps {
 namespace {
 
-/// What may be the last to have touched the place.
+/// What may be the last to have touched the place; if that was in phase p, perhaps only of those
+/// who come in other phases.
 struct Left {
-  std::vector<const PlaceUse *> writers;
-  std::vector<const PlaceUse *> readers;
-  bool hides = false; ///< all that was there before
+  struct Touch {
+    const PlaceUse *use;
+    uint32_t when;
+  };
 
+  std::vector<Touch> writers;
+  std::vector<Touch> readers;
+  bool hides = false; ///< all that was there before
+  /// If not: phases, and when last a loop has written over all that one of that phase touches.
+  std::map<int64_t, uint32_t> hidden;
+  uint32_t now = 0;
+
+  bool isHidden(const Touch &touch, const PlaceUse &consumer) const {
+    return hiddenSince(*touch.use, touch.when) || hiddenSince(consumer, touch.when);
+  }
+
+  /// Whether what `use` touches has been written over after a time.
+  bool hiddenSince(const PlaceUse &use, uint32_t when) const {
+    if (hidden.empty() || use.isGuest) {
+      return false;
+    }
+    auto found = hidden.find(use.phase);
+    return found != hidden.end() && found->second > when;
+  }
+
+  void hide(int64_t phase) { hidden[phase] = ++now; }
+
+  /// What comes after all that is here.
   void add(const Left &other) {
     if (other.hides) {
       *this = other;
       return;
     }
-    writers.insert(writers.end(), other.writers.begin(), other.writers.end());
-    readers.insert(readers.end(), other.readers.begin(), other.readers.end());
+    for (const auto &[phase, when] : other.hidden) {
+      hidden[phase] = now + when;
+    }
+    forget();
+    for (const Touch &touch : other.writers) {
+      writers.push_back({touch.use, now + touch.when});
+    }
+    for (const Touch &touch : other.readers) {
+      readers.push_back({touch.use, now + touch.when});
+    }
+    now += other.now;
+  }
+
+  /// As add(), but nobody knows what in `other` came after what.
+  void addUnordered(const Left &other) {
+    for (const Touch &touch : other.writers) {
+      writers.push_back({touch.use, now});
+    }
+    for (const Touch &touch : other.readers) {
+      readers.push_back({touch.use, now});
+    }
+  }
+
+private:
+  /// All of whose place has been written over.
+  void forget() {
+    auto isOver = [&](const Touch &touch) { return hiddenSince(*touch.use, touch.when); };
+    if (!hidden.empty()) {
+      std::erase_if(writers, isOver);
+      std::erase_if(readers, isOver);
+    }
   }
 };
 
@@ -44,14 +98,14 @@ struct Body {
 struct Layer {
   const Left &left;
   const Layer *below;
-  bool hides;
+  bool isSure; ///< all runs that get here have passed it
 };
 
 class Place {
 public:
-  Place(const Kernel &kernel, PlaceRing ring,
+  Place(const Kernel &kernel, const LoopsAlike &alike, PlaceRing ring,
         const std::function<void(const PlaceUse &, const PlaceUse &)> &visit)
-      : kernel(kernel), ring(ring), visit(visit) {}
+      : kernel(kernel), alike(alike), ring(ring), visit(visit) {}
 
   void run(std::span<const PlaceUse> uses) {
     findPhases(uses);
@@ -106,7 +160,7 @@ private:
     bool isInRing = false;
     for (LoopId l = kernel.instrs[uses[0].instr].home; l != rootLoop; l = kernel.loops[l].parent) {
       path.push_back(l);
-      isInRing |= l == ring.loop;
+      isInRing |= isRing(l);
     }
     if (!uses[0].isGuest || !isInRing) {
       bodyFor(root, path, 2 * uses[0].phase).items.push_back({uses, {}, {}, {}});
@@ -134,11 +188,11 @@ private:
     }
     Body::Item &item = body.items.back();
     std::unique_ptr<Body> &found = inner.isBranch() ? item.branches[inner.kind == LoopKind::Else]
-                                                    : phaseOf(item, loop == ring.loop ? phase : 0);
+                                                    : phaseOf(item, isRing(loop) ? phase : 0);
     if (!found) {
       found = std::make_unique<Body>();
       found->loop = loop;
-      found->phase = loop == ring.loop ? phase : 0;
+      found->phase = isRing(loop) ? phase : 0;
     }
     return *found;
   }
@@ -181,7 +235,7 @@ private:
     bool isOwn = !uses[0].isGuest;
     if (isOwn &&
         std::any_of(uses.begin(), uses.end(), [](const PlaceUse &use) { return use.writes; })) {
-      auto isOfOther = [&](const PlaceUse *use) { return use->instr != uses[0].instr; };
+      auto isOfOther = [&](const Left::Touch &touch) { return touch.use->instr != uses[0].instr; };
       std::erase_if(left.writers, isOfOther);
       std::erase_if(left.readers, isOfOther);
       left.hides = true;
@@ -189,11 +243,11 @@ private:
     }
     for (const PlaceUse &use : uses) {
       if (use.writes) {
-        left.writers.push_back(&use);
+        left.writers.push_back({&use, left.now});
       } else if (isOwn) {
         addRead(left, last, use);
       } else {
-        left.readers.push_back(&use);
+        left.readers.push_back({&use, left.now});
       }
     }
   }
@@ -204,43 +258,78 @@ private:
                               [&](const auto &entry) { return entry.first == queue; });
     if (known == last.end()) {
       last.emplace_back(queue, left.readers.size());
-      left.readers.push_back(&use);
+      left.readers.push_back({&use, left.now});
     } else {
-      left.readers[known->second] = &use;
+      left.readers[known->second] = {&use, left.now};
     }
   }
 
   /// A loop or an `if`.
   void pass(Left &left, LastReads &last, const Body::Item &item) const {
-    Left leaves;
-    for (const std::unique_ptr<Body> &phase : item.phases) {
-      leaves.writers.insert(leaves.writers.end(), phase->leaves.writers.begin(),
-                            phase->leaves.writers.end());
-      leaves.readers.insert(leaves.readers.end(), phase->leaves.readers.begin(),
-                            phase->leaves.readers.end());
-    }
-    leaves.hides = item.phases.size() == 1 && item.phases[0]->leaves.hides && isSure(item.loop) &&
-                   (item.loop != ring.loop || ring.length == 1);
-    for (const std::unique_ptr<Body> &branch : item.branches) {
-      if (branch) {
-        leaves.writers.insert(leaves.writers.end(), branch->leaves.writers.begin(),
-                              branch->leaves.writers.end());
-        leaves.readers.insert(leaves.readers.end(), branch->leaves.readers.begin(),
-                              branch->leaves.readers.end());
-      }
-    }
-    if (item.branches[0] && item.branches[1]) {
-      leaves.hides = item.branches[0]->leaves.hides && item.branches[1]->leaves.hides;
-    }
-    if (leaves.hides) {
+    Left leaves = !item.phases.empty() ? leavesOfLoop(item) : leavesOfBranches(item);
+    if (leaves.hides || !leaves.hidden.empty()) {
       last.clear();
     }
     left.add(leaves);
   }
 
-  bool isSure(LoopId loop) const {
+  /// A loop whose iterations are the phases has no iteration exactly if none of those like it has.
+  Left leavesOfLoop(const Body::Item &item) const {
+    if (!isRing(item.loop)) {
+      if (isSure(item.loop)) {
+        return item.phases[0]->leaves;
+      }
+      Left leaves;
+      leaves.addUnordered(item.phases[0]->leaves);
+      return leaves;
+    }
+    Left leaves;
+    bool isOneAfterAnother = ring.length == 0;
+    for (const std::unique_ptr<Body> &phase : item.phases) {
+      if (phase->leaves.hides) {
+        leaves.hide(phase->phase / 2);
+      }
+      if (isOneAfterAnother) {
+        leaves.addUnordered(phase->leaves);
+      }
+    }
+    if (!isOneAfterAnother) {
+      for (const std::unique_ptr<Body> &phase : item.phases) {
+        leaves.addUnordered(phase->leaves);
+      }
+    }
+    // Each place of a ring that the loop goes all around has been written.
+    leaves.hides = !isOneAfterAnother && !leaves.hidden.empty() &&
+                   leastTrips(item.loop) >= static_cast<uint64_t>(ring.length);
+    return leaves;
+  }
+
+  static Left leavesOfBranches(const Body::Item &item) {
+    Left leaves;
+    const std::unique_ptr<Body> *branches = item.branches;
+    if (branches[0] && branches[1]) {
+      leaves.hides = branches[0]->leaves.hides && branches[1]->leaves.hides;
+      for (const auto &[phase, when] : branches[0]->leaves.hidden) {
+        if (branches[1]->leaves.hidden.contains(phase)) {
+          leaves.hide(phase);
+        }
+      }
+    }
+    for (const std::unique_ptr<Body> &branch : item.branches) {
+      if (branch) {
+        leaves.addUnordered(branch->leaves);
+      }
+    }
+    return leaves;
+  }
+
+  bool isRing(LoopId loop) const { return ring.loop.valid() && alike[loop] == ring.loop; }
+
+  bool isSure(LoopId loop) const { return leastTrips(loop) >= 1; }
+
+  uint64_t leastTrips(LoopId loop) const {
     const Trip &trip = kernel.loops[loop].trip;
-    return trip.kind != Trip::Kind::Guard ? trip.least() >= 1 : false;
+    return trip.kind == Trip::Kind::Guard ? 0 : trip.least();
   }
 
   //===--- What is found --------------------------------------------------===//
@@ -249,7 +338,7 @@ private:
     Left left;
     LastReads last;
     for (const Body::Item &item : body.items) {
-      Layer here{left, before, left.hides};
+      Layer here{left, before, true};
       if (!item.uses.empty()) {
         meet(here, item.uses);
         touch(left, last, item.uses);
@@ -268,15 +357,17 @@ private:
   /// Earlier iterations, nearest first, up to one that hides those before it.
   void walkLoop(const Body::Item &item, const Layer &before) {
     size_t numPhases = item.phases.size();
-    bool isRing = item.loop == ring.loop;
     for (size_t n = 0; n < numPhases; ++n) {
       Left earlier;
-      size_t reach = isRing && ring.length == 0 ? n : numPhases;
-      for (size_t back = 1; back <= reach && !earlier.hides; ++back) {
-        const Left &leaves = item.phases[(n + numPhases - back) % numPhases]->leaves;
-        earlier.writers.insert(earlier.writers.end(), leaves.writers.begin(), leaves.writers.end());
-        earlier.readers.insert(earlier.readers.end(), leaves.readers.begin(), leaves.readers.end());
-        earlier.hides = leaves.hides;
+      if (!isRing(item.loop)) {
+        earlier = item.phases[n]->leaves;
+      } else {
+        size_t reach = ring.length == 0 ? n : numPhases;
+        for (size_t back = 1; back <= reach && !earlier.hides; ++back) {
+          const Left &leaves = item.phases[(n + numPhases - back) % numPhases]->leaves;
+          earlier.addUnordered(leaves);
+          earlier.hides = leaves.hides;
+        }
       }
       Layer around{earlier, &before, false}; // the first iterations see what was before the loop
       walk(*item.phases[n], &around);
@@ -284,25 +375,38 @@ private:
   }
 
   void meet(const Layer &nearest, std::span<const PlaceUse> uses) {
-    for (const PlaceUse &use : uses) {
-      for (const Layer *layer = &nearest; layer; layer = layer->hides ? nullptr : layer->below) {
-        visitAll(layer->left.writers, use);
+    Left passed; // what is nearer than a layer, and has surely been passed
+    for (const Layer *layer = &nearest; layer && !passed.hides; layer = layer->below) {
+      for (const PlaceUse &use : uses) {
+        visitAll(layer->left, layer->left.writers, passed, use);
         if (use.writes) {
-          visitAll(layer->left.readers, use);
+          visitAll(layer->left, layer->left.readers, passed, use);
+        }
+      }
+      if (layer->isSure) {
+        passed.hides = layer->left.hides;
+        for (const auto &[phase, when] : layer->left.hidden) {
+          passed.hide(phase);
         }
       }
     }
   }
 
-  void visitAll(const std::vector<const PlaceUse *> &producers, const PlaceUse &consumer) {
-    for (const PlaceUse *producer : producers) {
-      if (!producer->isGuest || !consumer.isGuest) {
-        visit(*producer, consumer);
+  void visitAll(const Left &left, const std::vector<Left::Touch> &producers, const Left &passed,
+                const PlaceUse &consumer) {
+    if (passed.hiddenSince(consumer, 0)) {
+      return;
+    }
+    for (const Left::Touch &producer : producers) {
+      if ((!producer.use->isGuest || !consumer.isGuest) && !passed.hiddenSince(*producer.use, 0) &&
+          !left.isHidden(producer, consumer)) {
+        visit(*producer.use, consumer);
       }
     }
   }
 
   const Kernel &kernel;
+  const LoopsAlike &alike;
   PlaceRing ring;
   std::vector<int64_t> phases;
   const std::function<void(const PlaceUse &, const PlaceUse &)> &visit;
@@ -310,9 +414,10 @@ private:
 
 } // namespace
 
-void forReaching(const Kernel &kernel, PlaceRing ring, std::span<const PlaceUse> uses,
+void forReaching(const Kernel &kernel, const LoopsAlike &alike, PlaceRing ring,
+                 std::span<const PlaceUse> uses,
                  const std::function<void(const PlaceUse &, const PlaceUse &)> &visit) {
-  Place(kernel, ring, visit).run(uses);
+  Place(kernel, alike, ring, visit).run(uses);
 }
 
 } // namespace tally::deps

@@ -14,6 +14,8 @@
 //
 //   what writes over     an instruction; a loop that surely runs, if its body does; an `if`, if
 //                        both branches do
+//   loops in sequence    one that runs as often as another one (LoopsAlike.h) writes over what that
+//                        one touched with the same offset: `X[A + 1]` here and `X[B + 1]` there
 //   back edges           what a body leaves reaches its head, beside what reaches the loop
 //   reads                of those of one queue in one body only the last matters: they retire in
 //   order rings                in another entry of their loop they meet at an unknown phase: there
@@ -27,7 +29,7 @@
 #ifndef TALLY_LIB_DEPS_REACHING_H
 #define TALLY_LIB_DEPS_REACHING_H
 
-#include "tally/Model/Kernel.h"
+#include "LoopsAlike.h"
 
 #include <functional>
 #include <span>
@@ -45,15 +47,16 @@ struct PlaceUse {
   bool operator==(const PlaceUse &) const = default;
 };
 
-/// The loop whose iterations are the phases of a place.
+/// The loops whose iterations are the phases of a place.
 struct PlaceRing {
-  LoopId loop;        ///< none: the place is constant
+  LoopId loop;        ///< the first of those that are alike; none: the place is constant
   int64_t length = 0; ///< 0: it never comes again
 };
 
 /// Calls `visit` for producer and consumer, at least one of which writes, and at least one of which
 /// is no guest.
-void forReaching(const Kernel &kernel, PlaceRing ring, std::span<const PlaceUse> uses,
+void forReaching(const Kernel &kernel, const LoopsAlike &alike, PlaceRing ring,
+                 std::span<const PlaceUse> uses,
                  const std::function<void(const PlaceUse &, const PlaceUse &)> &visit);
 
 } // namespace tally::deps

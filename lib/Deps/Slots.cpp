@@ -194,7 +194,8 @@ std::vector<SlotPiece> withDim(const std::vector<SlotPiece> &pieces, const Parts
 
 } // namespace
 
-std::optional<SlotTile> slotOf(const Kernel &kernel, const TileBoxes &tiles, const TileBox &tile) {
+std::optional<SlotTile> slotOf(const Kernel &kernel, const LoopsAlike &alike,
+                               const TileBoxes &tiles, const TileBox &tile) {
   const ParsedAccess &access = tiles.parsed(tile);
   if (access.anywhere || !access.guards.empty() || !isAgreed(kernel, tile.home)) {
     return std::nullopt;
@@ -215,7 +216,7 @@ std::optional<SlotTile> slotOf(const Kernel &kernel, const TileBoxes &tiles, con
     }
     Parts parts = partsOf(access, access.dims[d], moving->rest);
     if (moving->loop.valid() && !parts.empty()) {
-      result.family = {tile.buffer, moving->loop, d, moving->length, moving->factor, 0};
+      result.family = {tile.buffer, alike[moving->loop], d, moving->length, moving->factor, 0};
       parts = moving->length == 0 ? cutIntoSlots(parts, *moving)
                                   : putIntoSlot(std::move(parts), *moving, result.family.base);
     }

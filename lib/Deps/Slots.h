@@ -9,6 +9,8 @@
 //   X[16 * A + 8 : 16]             half of slot A, and half of slot A + 1
 //   X[3 : 4 : 16]                  always the same four pieces
 //
+// Loops that are alike (LoopsAlike.h) count as one.
+//
 // Tiles of one *family* - the same buffer, dimension, loop, length and size of a slot - meet in
 // a slot exactly if they meet in what they touch of it.
 //===----------------------------------------------------------------------===//
@@ -16,6 +18,7 @@
 #ifndef TALLY_LIB_DEPS_SLOTS_H
 #define TALLY_LIB_DEPS_SLOTS_H
 
+#include "LoopsAlike.h"
 #include "TileBoxes.h"
 
 namespace tally::deps {
@@ -43,7 +46,8 @@ struct SlotTile {
 };
 
 /// None if it is not of this form, or engines may disagree on how often it is touched.
-std::optional<SlotTile> slotOf(const Kernel &kernel, const TileBoxes &tiles, const TileBox &tile);
+std::optional<SlotTile> slotOf(const Kernel &kernel, const LoopsAlike &alike,
+                               const TileBoxes &tiles, const TileBox &tile);
 
 } // namespace tally::deps
 
