@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <ranges>
 
 namespace tally::check {
@@ -39,6 +40,18 @@ struct Counter {
   uint32_t at; ///< counts how often the engine comes to this operation
   std::string what;
 };
+
+/// What all raises of a semaphore are multiples of, and so all that it holds once they are over.
+int64_t stepOf(const Code &code, SemaId sema) {
+  int64_t step = 0;
+  for (const EngineProgram &program : code.engines) {
+    for (const Op &op : program.ops) {
+      bool raises = op.signal == sema && (op.kind == OpKind::Issue || op.kind == OpKind::Signal);
+      step = std::gcd(step, raises ? int64_t{op.amount} : 0);
+    }
+  }
+  return std::max<int64_t>(step, 1);
+}
 
 /// The least and the largest that something is over all samples.
 template <typename Of> auto rangeOf(const std::vector<Sample> &samples, Of of) {
@@ -148,6 +161,7 @@ private:
                                                   kernel.instrs[wanted.producer].queue);
     EngineRun run(kernel, program, subject.machine, bindings, engine);
     std::vector<uint64_t> counts(counters.size(), 0);
+    const int64_t step = stepOf(program, wanted.sema);
     std::optional<Sample> atWait;
     auto next = waits.begin();
     for (uint32_t at = 0; !largest.empty() && !run.atEnd(); run.advance(), ++at) {
@@ -170,11 +184,11 @@ private:
         ++next;
       }
       if (next != waits.end() && next->wait.at == at) {
-        uint64_t needed = largest[next->wait.number - 1] + 1;
-        if (needed > largest.back()) {
+        uint64_t before = largest[next->wait.number - 1];
+        if (before >= largest.back()) {
           return false; // never comes
         }
-        atWait->needed = int64_t(needed);
+        atWait->needed = (int64_t(before) / step + 1) * step;
         samples.push_back(std::move(*atWait));
       }
       atWait.reset();
