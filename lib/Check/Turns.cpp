@@ -49,10 +49,12 @@ public:
   Bounds(const Kernel &kernel, const Code &code, const Machine &machine)
       : code(code), numbers(static_cast<double>(uint64_t(1) << machine.counterBits)),
         subtractionWraps(machine.subtraction == Subtraction::Wraps), unbounded(usualTrips(kernel)),
-        runs(code.engines.size()), registers(code.engines.size()), lowest(code.engines.size()),
+        runs(code.engines.size()), registers(code.engines.size()), results(code.engines.size()),
+        setters(code.engines.size()), lowest(code.engines.size()),
         raised(code.semaphores.size(), 0), largest(code.semaphores.size(), 1) {
     for (EngineId engine : kernel.engines.ids()) {
       countRuns(kernel, engine);
+      findSetters(engine);
       findLowest(engine);
       boundRegisters(kernel, engine);
       addRaises(engine);
@@ -63,6 +65,9 @@ public:
   double of(EngineId engine, Operand operand) const {
     return operand.isRegister ? registers[engine][operand.value] : operand.value;
   }
+
+  /// What an operation on registers gives.
+  double resultOf(EngineId engine, uint32_t at) const { return results[engine][at]; }
 
   /// Whether it may be beyond the machine's numbers, where it begins again at 0.
   bool mayWrap(EngineId engine, Operand operand) const { return of(engine, operand) >= numbers; }
@@ -83,6 +88,7 @@ public:
 
 private:
   static constexpr double infinite = std::numeric_limits<double>::infinity();
+  static constexpr uint32_t none = UINT32_MAX;
 
   static double product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
@@ -156,10 +162,56 @@ private:
     }
   }
 
+  /// The operation that has set an operand just before; none if that was outside of these brackets.
+  struct Setters {
+    uint32_t a = none, b = none;
+    bool isStep = false; ///< adds to what the register held where these brackets begin
+  };
+
+  void findSetters(EngineId engine) {
+    const EngineProgram &program = code.engines[engine];
+    std::vector<uint32_t> last(program.registers.size(), none);
+    uint32_t begin = 0; // of what stands in the same brackets
+    auto setterOf = [&](Operand operand) {
+      uint32_t at = operand.isRegister ? last[operand.value] : none;
+      return at != none && at >= begin ? at : none;
+    };
+    for (uint32_t at = 0; at < program.ops.size(); ++at) {
+      const Op &op = program.ops[at];
+      Setters &set = setters[engine].emplace_back();
+      if (op.kind == OpKind::Alu) {
+        const Operand self = Operand::reg(op.dst);
+        const uint32_t before = setterOf(self);
+        set = {setterOf(op.a), setterOf(op.b)};
+        set.isStep = op.alu == AluOp::Add && (op.a == self) != (op.b == self) &&
+                     (before == none || setters[engine][before].isStep);
+        last[op.dst.value] = at;
+      } else if (isBracket(op) || op.dst.valid()) {
+        begin = at + 1;
+      }
+    }
+  }
+
+  static bool isBracket(const Op &op) {
+    switch (op.kind) {
+    case OpKind::LoopBegin:
+    case OpKind::LoopEnd:
+    case OpKind::IfBegin:
+    case OpKind::Else:
+    case OpKind::IfEnd:
+    case OpKind::WhenBegin:
+    case OpKind::WhenEnd:
+      return true;
+    default:
+      return false;
+    }
+  }
+
   void boundRegisters(const Kernel &kernel, EngineId engine) {
     const EngineProgram &program = code.engines[engine];
     const size_t count = program.registers.size();
     registers[engine].assign(count, 0);
+    results[engine].assign(program.ops.size(), 0);
     for (size_t round = 0; round <= count + 1; ++round) {
       std::vector<double> next = onceMore(kernel, engine);
       if (next == registers[engine]) {
@@ -172,21 +224,28 @@ private:
       }
       registers[engine] = std::move(next);
     }
+    onceMore(kernel, engine); // the results of what has come out last
   }
 
-  std::vector<double> onceMore(const Kernel &kernel, EngineId engine) const {
-    const EngineProgram &program = code.engines[engine];
-    std::vector<double> base(program.registers.size(), 0), steps(base);
-    for (size_t at = 0; at < program.ops.size(); ++at) {
-      const Op &op = program.ops[at];
+  std::vector<double> onceMore(const Kernel &kernel, EngineId engine) {
+    const std::vector<Op> &ops = code.engines[engine].ops;
+    std::vector<double> base(code.engines[engine].registers.size(), 0), steps(base);
+    for (uint32_t at = 0; at < ops.size(); ++at) {
+      const Op &op = ops[at];
       if (op.kind == OpKind::LoopBegin && op.dst.valid()) {
         base[op.dst.value] = std::max(base[op.dst.value], mostTrips(kernel, op.loop()));
       } else if (op.kind == OpKind::Alu) {
         const Operand self = Operand::reg(op.dst);
-        if (op.alu == AluOp::Add && (op.a == self) != (op.b == self)) {
-          steps[op.dst.value] += product(runs[engine][at], of(engine, op.a == self ? op.b : op.a));
+        const Setters &set = setters[engine][at];
+        double &result = results[engine][at];
+        if (set.isStep) {
+          steps[op.dst.value] +=
+              product(runs[engine][at],
+                      op.a == self ? valueOf(engine, op.b, set.b) : valueOf(engine, op.a, set.a));
+          result = of(engine, self);
         } else {
-          base[op.dst.value] = std::max(base[op.dst.value], result(engine, op));
+          result = resultFrom(engine, op, set);
+          base[op.dst.value] = std::max(base[op.dst.value], result);
         }
       }
     }
@@ -196,14 +255,19 @@ private:
     return base;
   }
 
-  double result(EngineId engine, const Op &op) const {
-    const double a = of(engine, op.a), b = of(engine, op.b);
+  double valueOf(EngineId engine, Operand operand, uint32_t setter) const {
+    return setter == none ? of(engine, operand) : results[engine][setter];
+  }
+
+  double resultFrom(EngineId engine, const Op &op, const Setters &set) const {
+    const double a = valueOf(engine, op.a, set.a), b = valueOf(engine, op.b, set.b);
     switch (op.alu) {
     case AluOp::Move:
       return a;
     case AluOp::Sub: {
       const bool wraps = subtractionWraps && least(engine, op.a) < b;
-      const double kept = op.a == Operand::reg(op.dst) ? 0 : a; // what falls adds nothing
+      // What falls from iteration to iteration adds nothing.
+      const double kept = op.a == Operand::reg(op.dst) && set.a == none ? 0 : a;
       return wraps ? std::max(kept, numbers - 1) : kept;
     }
     case AluOp::Add:
@@ -235,7 +299,10 @@ private:
   const bool subtractionWraps;
   const double unbounded;
   IdVector<EngineId, std::vector<double>> runs; ///< by operation
-  IdVector<EngineId, std::vector<double>> registers, lowest;
+  IdVector<EngineId, std::vector<double>> registers;
+  IdVector<EngineId, std::vector<double>> results; ///< by operation
+  IdVector<EngineId, std::vector<Setters>> setters;
+  IdVector<EngineId, std::vector<double>> lowest;
   IdVector<SemaId, double> raised, largest;
 };
 
@@ -317,7 +384,9 @@ void Turns::addLimits(const Bounds &bounds, EngineId engine) {
     bool isAdd = op.kind == OpKind::Alu && op.alu == AluOp::Add;
     bool isMul = op.kind == OpKind::Alu && op.alu == AluOp::Mul;
     bool isCounter = op.kind == OpKind::LoopBegin && op.dst.valid();
-    double most = isAdd || isMul || isCounter ? bounds.of(engine, Operand::reg(op.dst)) : 0;
+    double most = isCounter        ? bounds.of(engine, Operand::reg(op.dst))
+                  : isAdd || isMul ? bounds.resultOf(engine, at)
+                                   : 0;
     if (most >= limit && (isCounter || turnAt[engine][at] == noTurn)) {
       bool isFar = !isMul && !std::isinf(most) && limit > static_cast<double>(mostOperations);
       Turn turn{Turn::Kind::Limit, engine, isCounter ? match[at] : at};
