@@ -147,9 +147,11 @@ def literals(text):
 
 
 def spoken(piece):
-    """What a message says: a key or a pattern of another kind has no three words in a row."""
+    """What a message says: a key or a pattern of another kind has no three words, next to one another or to a name."""
     piece = [(re.sub(r"\\.|\{[^{}]*\}|'[^' ]*'|</?[a-z][^<>]*>", masked_or_blank, line), start) for line, start in piece]
-    if re.search(r"[A-Za-z]{2,},? [A-Za-z]+,? [A-Za-z]{2,}", " ".join(line for line, _ in piece)):
+    word = rf"(?:[A-Za-z]+|{CODE}+)[,:;]?"
+    text = " ".join(line for line, _ in piece)
+    if re.search(rf"(?:{word} ){{2,}}{word}", text) and len(re.findall(r"[A-Za-z]{2,}", text)) >= 3:
         yield from whole(piece)
 
 

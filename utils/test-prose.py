@@ -90,6 +90,7 @@ class OrderTest(unittest.TestCase):
 
 class CodeTest(unittest.TestCase):
     def test_literals_of_programs_are_help_and_those_of_libraries_messages(self):
+        self.assertEqual(found("messages", "lib/B.cpp", """f("nobody raises '{}' any more", name);"""), [("word", 1, 4)])
         text = 'auto x = f("a semaphore that nobody raises");\n'
         self.assertEqual(found("help", "tools/tally/A.cpp", text), [("word", 1, 30)])
         self.assertEqual(found("messages", "lib/Sync/A.cpp", text), [("word", 1, 30)])

@@ -173,7 +173,7 @@ private:
   std::string helpText(EngineId engine) const {
     std::string_view name = sema(blocked[engine].semaphore);
     if (helpers[engine].empty()) {
-      return fmt::format("nobody raises '{}' any more", name);
+      return fmt::format("nothing raises '{}' any more", name);
     }
     std::string text = fmt::format("'{}' could still be raised", name);
     for (const auto &[helper, amount] : helpers[engine]) {

@@ -89,6 +89,10 @@ public:
   /// What would show that they are never more.
   std::string wayOut(LoopId loop) const {
     LoopId open = unboundedAround(loop);
+    if (open.valid() && kernel.loops[open].trip.kind == Trip::Kind::Guard) {
+      return fmt::format("; for '{}', trips with a 'max' instead of 'while' would settle it",
+                         kernel.nameOf(open));
+    }
     if (open.valid()) {
       return fmt::format("; a bound 'max' on the trips of '{}' would settle it",
                          kernel.nameOf(open));

@@ -216,7 +216,7 @@ let standstill run engines =
   let stuck e =
     match (code_at run e, kernel_at run e) with
     | (Wait w :: _ | Issue (_, Some w) :: _), None ->
-        found "%s, engine '%s' %s for ever" (trips_text run.t run.trips) (engine_name c e)
+        found "%s, engine '%s' %s forever" (trips_text run.t run.trips) (engine_name c e)
           (wait_text run e w)
     | _, Some i ->
         found "%s, the kernel comes to a standstill before run %d of '%s'"

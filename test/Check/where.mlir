@@ -15,7 +15,7 @@ tally.kernel @split {
   tally.buffer "S"
   // CHECK: where.mlir:[[# @LINE + 6]]:3: error: deadlock: everything has run, but engine 'dma' never reaches its end
   // CHECK: where.mlir:[[# @LINE + 5]]:3: error: deadlock: the wait at the end on 'dma' waits for 'go' >= 1
-  // CHECK: where.mlir:[[# @LINE + 4]]:3: note: nobody raises 'go' any more
+  // CHECK: where.mlir:[[# @LINE + 4]]:3: note: nothing raises 'go' any more
   // CHECK: where.mlir:[[# @LINE + 3]]:3: warning: nothing orders the reset at the end on 'dma', which sets 'go' to 0, and the signal at the end on 'pe'
   // CHECK: where.mlir:[[# @LINE + 2]]:3: note: the other one is here
   //

@@ -6,7 +6,7 @@
 
 // CHECK:      with --trips=A@act=2 --trips=A@dma=3:
 // CHECK-NEXT: {{.*}}error: deadlock: 'load' on 'dma' waits for 'free' >= 3, which holds 2, in A = 2
-// CHECK-NEXT: note: nobody raises 'free' any more
+// CHECK-NEXT: note: nothing raises 'free' any more
 // CHECK:      race:    no
 // REPLAY:     deadlock: 'load' on 'dma'
 

@@ -3,7 +3,7 @@
 // The same mistake, where the other semaphore never gets so far: "log" blocks for ever.
 
 // CHECK:      error: deadlock: 'log' on 'act' waits for 'more' >= 2, which holds 1, in A = 1; its register 'w' still holds what 'use' on 'act' waited for on 'full' (A = 1)
-// CHECK-NEXT: note: nobody raises 'more' any more
+// CHECK-NEXT: note: nothing raises 'more' any more
 
 tally.kernel @stale {
   tally.engine "act"
