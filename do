@@ -29,6 +29,9 @@ packages=(
   python3 python3-numpy python3-psutil
 )
 
+# For the pages of the gallery.
+gallery_packages=(python3-markdown)
+
 # The browser in which tests open the pages of `tally report`.
 test_packages=(chromium)
 
@@ -359,7 +362,7 @@ finish_tests() {
 # test [--long]: what takes minutes; or, with --long, random tests on many times as many kernels, the
 # unit tests of the core build, too, and the proof in any case.
 verb_test() {
-  need "${packages[@]}" "${proof_packages[@]}" "${test_packages[@]}"
+  need "${packages[@]}" "${proof_packages[@]}" "${test_packages[@]}" "${gallery_packages[@]}"
   case ${1:-} in
   "") test_steps proof_tests_if_changed 5 60 0.1 ;;
   --long) TALLY_LONG=1 test_steps proof_tests 12 50 0.5 core_unit_tests ;;
@@ -385,8 +388,9 @@ test_steps() {
     check_one "embed release" embed_test release
     check_one "installed programs" python3 utils/check-install.py "$build/install/release" \
       "$llvm/bin/mlir-opt"
-    check_one "tutorial with installed programs" python3 utils/check-docs.py \
-      --bin "$build/install/release/bin" docs/guide/Tutorial.md
+    check_one "tutorial and gallery with installed programs" python3 utils/check-docs.py \
+      --bin "$build/install/release/bin" docs/guide/Tutorial.md docs/gallery/*/*.md
+    check_one "gallery" make_gallery --check
     matrix_tests matrix --seconds="$3"
     pairs_tests pairs --minutes="$4"
   else
@@ -540,6 +544,7 @@ usage: ./do VERB [OPTION...]
 
   demo                  compile a kernel with and without barriers; compare strategies in size and
                         time; timelines, for a trace viewer and as a page
+  gallery               kernels from six lines to attention, as one site: build/gallery/index.html
   test [--long]         build and run every test; the last line is 'N passed, N failed'; with --long,
                         random tests look at many times as many kernels
   proof                 build the proof and hold it to its gates
@@ -568,6 +573,18 @@ HELP
 
 # A kernel with a dynamic loop, with barriers beside without; the size of another one's code under all
 # strategies; the time that a third one takes, and where it goes, as a page.
+# gallery: kernels from five lines to attention, as one site.
+verb_gallery() {
+  need "${packages[@]}" "${gallery_packages[@]}"
+  build_tree release tally
+  make_gallery
+}
+
+# Python-Markdown is Debian's; so is the Python that has it.
+make_gallery() {
+  /usr/bin/python3 utils/gallery.py --bin "$build/release/bin" --out "$build/gallery" "$@"
+}
+
 verb_demo() {
   need "${packages[@]}"
   build_tree release tally

@@ -21,7 +21,8 @@ Commands see the repository's files by the same relative names, and the built pr
 They run in a folder of their own for each document, also named $TMP: what they write stays out
 of the repository and is there for the commands after them. A document that is for readers without
 the repository says so in a line `<!-- commands: need only the installed programs and this page -->`;
-its commands see no other file, except pictures that stand next to the page.
+its commands see no other file, except pictures that stand next to the page. Commands of a page with the line
+`<!-- commands: need only the installed programs and the files next to this page -->` see the files of its folder, and no others.
 
 Links: a relative one must lead to a file, and its `#part` to a heading of that file. Every page of
 docs/ is at most two clicks from README.md, and so is every answer to a question of a newcomer
@@ -42,6 +43,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HERE_DOCUMENT = re.compile(r"<<'(\w+)'")
 ALONE = "<!-- commands: need only the installed programs and this page -->"
+IN_FOLDER = "<!-- commands: need only the installed programs and the files next to this page -->"
 TIMEOUT_SECONDS = 120
 START = ROOT / "README.md"
 QUESTIONS = ROOT / "docs/guide/Questions.md"
@@ -149,9 +151,10 @@ def run(case, folder, programs):
 
 def link_files(document, folder):
     """Makes the files that a document's commands may use reachable from `folder` by the same names."""
-    if ALONE in document.read_text(encoding="utf-8").splitlines():
-        for picture in sorted(document.parent.glob("*.svg")):
-            (folder / picture.name).symlink_to(picture)
+    lines = document.read_text(encoding="utf-8").splitlines()
+    if ALONE in lines or IN_FOLDER in lines:
+        for file in sorted(document.parent.glob("*" if IN_FOLDER in lines else "*.svg")):
+            (folder / file.name).symlink_to(file)
         return
     for entry in sorted(ROOT.iterdir()):
         if not entry.name.startswith("."):
