@@ -1,11 +1,13 @@
 //===- ExplainCommand.cpp - tally explain ---------------------------------===//
 //
 // Every wait of one instruction: for which dependence, by which rule, and the values that it
-// takes in a run with given trips.
+// takes in a run with given trips; and what it need not wait for.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExplainOrder.h"
 #include "Result.h"
+#include "TimedSubject.h"
 
 #include "tally/Model/Source.h"
 #include "tally/Run/Interpret.h"
@@ -86,12 +88,38 @@ CodeWaits valuesOf(const Kernel &kernel, const Code &code, const Machine &machin
   return result;
 }
 
+/// A run in time; none on a machine without costs.
+std::optional<SimResult> timedRun(const Kernel &kernel, const Code &code, const Machine &machine,
+                                  const Bindings &bindings) {
+  std::vector<std::string> untimed; // 'tally sim' says why
+  Diagnostics unsaid;
+  std::optional<Timing> timing = Timing::of(machine, untimed);
+  std::optional<InstrCosts> costs =
+      timing ? instructionCosts(kernel, *timing, unsaid) : std::nullopt;
+  if (!costs) {
+    return std::nullopt;
+  }
+  SimOptions options;
+  options.maxOperations = 10'000'000;
+  SimResult result = simulate(kernel, code, machine, *timing, *costs, bindings, options);
+  return result.outcome == SimResult::Outcome::Finished ? std::optional(std::move(result))
+                                                        : std::nullopt;
+}
+
+/// What there is about one instruction beyond its own waits.
+struct Surroundings {
+  std::vector<NoWait> noWaits;
+  std::vector<EngineWait> engineWaits;
+  Tick total = 0; ///< of the run in time
+};
+
 class ExplainReport {
 public:
   ExplainReport(const Session &session, const Kernel &kernel, const Compiled &compiled,
-                const BoundRun &run, InstrId instr, const CodeWaits &values)
+                const BoundRun &run, InstrId instr, const CodeWaits &values,
+                const Surroundings &around)
       : session(session), kernel(kernel), plan(compiled.plan), code(compiled.code), instr(instr),
-        run(run), values(values) {}
+        run(run), values(values), around(around) {}
 
   void addTo(Result &result) const {
     Table thresholds = thresholdTable();
@@ -110,11 +138,16 @@ public:
       result.text += "\nvalues:\n" + thresholds.text() + (values.more ? "  ...\n" : "");
     }
     result.text += values.rows.empty() ? "\ndoes not run with these trips\n" : "";
+    Json noWaits = addNoWaits(result.text);
+    Json engineWaits = addEngineWaits(result.text);
     Json object = {{"instruction", kernel.nameOf(instr)}};
     addSource(object, kernel, kernel.instrs[instr].where);
     object.update(subjectJson(kernel, code, session));
     object.update(valuesJson(run));
-    object.update({{"waits", std::move(waits)}, {"values", thresholds.json()}});
+    object.update({{"waits", std::move(waits)},
+                   {"values", thresholds.json()},
+                   {"needs_no_wait", std::move(noWaits)},
+                   {"engine_waits", std::move(engineWaits)}});
     result.add(waitedForBy(), std::move(object));
   }
 
@@ -182,6 +215,31 @@ private:
     return table;
   }
 
+  Json addNoWaits(std::string &text) const {
+    Json list = Json::array();
+    text += around.noWaits.empty() ? "" : "\nneeds no wait for\n";
+    for (const NoWait &noWait : around.noWaits) {
+      text += fmt::format("  {}\n      {}\n", noWait.dependence, noWait.because);
+      list.push_back({{"dependence", noWait.dependence}, {"because", noWait.because}});
+    }
+    return list;
+  }
+
+  Json addEngineWaits(std::string &text) const {
+    Json list = Json::array();
+    text += around.engineWaits.empty()
+                ? ""
+                : fmt::format("\nengine '{}' issues in order; in this run it waits at\n",
+                              kernel.nameOf(kernel.engineOf(instr)));
+    for (const EngineWait &wait : around.engineWaits) {
+      text += fmt::format("  '{}'{}: {}, {:.0f}% of the run\n", kernel.nameOf(wait.before),
+                          wait.before == instr ? ", this instruction" : "", timeText(wait.span),
+                          100 * double(wait.span) / double(around.total));
+      list.push_back({{"instruction", kernel.nameOf(wait.before)}, {"wait_ps", wait.span}});
+    }
+    return list;
+  }
+
   std::string waitedForBy() const {
     std::string list;
     for (DepId dep : kernel.deps.ids()) {
@@ -199,6 +257,7 @@ private:
   const InstrId instr;
   const BoundRun &run;
   const CodeWaits &values;
+  const Surroundings &around;
 };
 
 void ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, InstrId instr,
@@ -210,7 +269,16 @@ void ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, Ins
   Compiled compiled = orEnd(session.compile(loaded.kernel, common.request()));
   CodeWaits waits =
       valuesOf(loaded.kernel, compiled.code, session.machine(), bound.bindings, instr, rows);
-  ExplainReport(session, loaded.kernel, compiled, bound, instr, waits).addTo(result);
+  Surroundings around;
+  if (loaded.depsFound) {
+    around.noWaits = noWaitsOf(loaded.kernel, session.machine(), instr);
+  }
+  if (std::optional<SimResult> timed =
+          timedRun(loaded.kernel, compiled.code, session.machine(), bound.bindings)) {
+    around.engineWaits = engineWaits(compiled.code, *timed, loaded.kernel.engineOf(instr));
+    around.total = timed->total;
+  }
+  ExplainReport(session, loaded.kernel, compiled, bound, instr, waits, around).addTo(result);
   result.repeatWith(session, &bound);
 }
 

@@ -24,7 +24,7 @@
 // more for each distance that counts on inner loops, too (lib/Deps/Shifted.h): in loops without
 // branches, nothing that is kept follows from the rest. For other distances, and with branches, the
 // rest is removed one after the other, those first that would cost most, by a search for a chain
-// within bounds. These are 16 to 1024 statements about instructions (fewer for more dependences), a
+// within bounds. These are 32 to 1024 statements about instructions (fewer for more dependences), a
 // quarter of that many neighbours on an engine in each direction, and 64 links for each statement.
 //
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,69 @@
+//===- ExplainOrder.cpp - What an instruction need not wait for -----------===//
+
+#include "ExplainOrder.h"
+
+#include "tally/Deps/Implied.h"
+#include "tally/Deps/Render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tally::tool {
+namespace {
+
+/// Conflicts within one queue, of a machine whose queues run one instruction after the other.
+void addOrdered(const Kernel &kernel, Extractor &extractor, InstrId consumer,
+                std::vector<NoWait> &noWaits) {
+  Extraction all = extractor.extract(kernel, {.queueOverlap = true});
+  const QueueId queue = kernel.instrs[consumer].queue;
+  for (const DerivedDep &derived : all.deps) {
+    const Dep &dep = derived.dep;
+    if (dep.consumer == consumer && kernel.instrs[dep.producer].queue == queue) {
+      noWaits.push_back({describe(kernel, all, derived),
+                         fmt::format("queue '{}' runs one after the other", kernel.nameOf(queue))});
+    }
+  }
+}
+
+} // namespace
+
+std::vector<NoWait> noWaitsOf(const Kernel &kernel, const Machine &machine, InstrId consumer) {
+  Extractor extractor;
+  Extraction found = extractor.extract(kernel, {.queueOverlap = machine.queueOverlap});
+  markImplied(kernel, found);
+  std::vector<NoWait> noWaits;
+  for (const DerivedDep &derived : found.deps) {
+    if (derived.dep.consumer == consumer && derived.isImplied()) {
+      noWaits.push_back({describe(kernel, found, derived), "by " + derivationText(kernel, found, derived)});
+    }
+  }
+  if (!machine.queueOverlap) {
+    addOrdered(kernel, extractor, consumer, noWaits);
+  }
+  return noWaits;
+}
+
+std::vector<EngineWait> engineWaits(const Code &code, const SimResult &result, EngineId engine) {
+  std::vector<EngineWait> waits;
+  const std::vector<Op> &ops = code.engines[engine].ops;
+  Tick span = 0;
+  for (size_t at = 0; at < ops.size(); ++at) {
+    const OpStats &stats = result.engines[engine].ops[at];
+    span += stats.waiting + stats.queueFull + stats.draining;
+    if (ops[at].kind == OpKind::Issue && span > 0) {
+      InstrId instr = ops[at].instr();
+      auto known = std::ranges::find(waits, instr, &EngineWait::before);
+      if (known == waits.end()) {
+        waits.push_back({instr, span});
+      } else {
+        known->span += span;
+      }
+      span = 0;
+    }
+  }
+  std::ranges::stable_sort(waits, std::ranges::greater(), &EngineWait::span);
+  return waits;
+}
+
+} // namespace tally::tool
