@@ -23,8 +23,8 @@ static std::string microseconds(Tick tick) {
 
 TraceWriter::TraceWriter(std::ostream &out, const Kernel &kernel, const Code &code,
                          uint64_t maxBytes, std::string facts)
-    : out(out), kernel(kernel), code(code), places(placesOf(kernel, code)), maxBytes(maxBytes),
-      facts(std::move(facts)) {
+    : out(out), kernel(kernel), code(code), places(placesOf(kernel, code)),
+      now(kernel.engines.size(), 0), maxBytes(maxBytes), facts(std::move(facts)) {
   constexpr std::string_view head = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   out << head;
   SimResult longest;
@@ -108,6 +108,7 @@ std::string operationName(const Kernel &kernel, const Code &code, EngineId engin
 }
 
 void TraceWriter::onOperation(EngineId engine, uint32_t op, Tick from, Tick to) {
+  now[engine] = to;
   if (to > from) {
     slice(engine, op, sequencerThread, "control", operationName(kernel, code, engine, op), from, to,
           "");
@@ -127,6 +128,7 @@ static std::string reasonsOf(const Kernel &kernel, const Code &code, const Op &o
 }
 
 void TraceWriter::onStall(EngineId engine, uint32_t index, Stall kind, Tick from, Tick to) {
+  now[engine] = to;
   const Op &op = code.engines[engine].ops[index];
   std::string text = kind == Stall::QueueFull ? "queue full" : "drains";
   std::string arguments;
@@ -183,7 +185,17 @@ std::string TraceWriter::endText(const SimResult &result, uint64_t events, Tick 
                             result.total, events, !full, facts);
 }
 
+/// Waits that still last at the end of a deadlock have not been told.
+void TraceWriter::endlessWaits(const SimResult &result) {
+  for (const StuckEngine &stuck : result.stuck) {
+    if (now[stuck.engine] < result.total) {
+      onStall(stuck.engine, stuck.op, Stall::Wait, now[stuck.engine], result.total);
+    }
+  }
+}
+
 bool TraceWriter::finish(const SimResult &result) {
+  endlessWaits(result);
   out << endText(result, numEvents, last, isFull);
   out.flush();
   return !isFull;

@@ -35,7 +35,8 @@ std::vector<NoWait> noWaitsOf(const Kernel &kernel, const Machine &machine, Inst
   std::vector<NoWait> noWaits;
   for (const DerivedDep &derived : found.deps) {
     if (derived.dep.consumer == consumer && derived.isImplied()) {
-      noWaits.push_back({describe(kernel, found, derived), "by " + derivationText(kernel, found, derived)});
+      noWaits.push_back(
+          {describe(kernel, found, derived), "by " + derivationText(kernel, found, derived)});
     }
   }
   if (!machine.queueOverlap) {

@@ -55,6 +55,7 @@ private:
   void slice(EngineId engine, uint32_t index, uint32_t thread, std::string_view category,
              std::string_view text, Tick from, Tick to, std::string_view arguments);
   void event(std::string_view text, Tick at);
+  void endlessWaits(const SimResult &result);
   std::string endText(const SimResult &result, uint64_t events, Tick at, bool full) const;
   uint32_t threadOf(QueueId queue) const;
 
@@ -64,6 +65,7 @@ private:
   const Kernel &kernel;
   const Code &code;
   const IdVector<EngineId, std::vector<Location>> places; ///< of operations
+  IdVector<EngineId, Tick> now; ///< up to when it is known what the engine did
   uint64_t maxBytes;
   const std::string facts;
   uint64_t numBytes = 0; ///< so far, with those of the longest end
