@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <unordered_map>
 
 namespace tally {
 namespace {
@@ -209,14 +210,35 @@ private:
 
 } // namespace
 
+/// Dependences of one reason, such as those between the same tiles, share a remark.
 void remarkExcess(const Kernel &kernel, const Extraction &extraction, Diagnostics &diagnostics) {
+  struct Excessive {
+    const DerivedDep *first;
+    std::string reason;
+    size_t numMore = 0;
+  };
+
   Words words(kernel, extraction);
+  std::vector<Excessive> all;
+  std::unordered_map<std::string, size_t> byReason;
   for (const DerivedDep &derived : extraction.deps) {
     if (derived.excess != Excess::None && !derived.isImplied()) {
-      diagnostics.remark(derived.dep.where,
-                         fmt::format("{} may wait longer than it has to: {}",
-                                     words.edge(derived.dep), reasonOf(kernel, derived)));
+      std::string reason = reasonOf(kernel, derived);
+      auto [known, isNew] = byReason.try_emplace(reason, all.size());
+      if (isNew) {
+        all.push_back({&derived, std::move(reason)});
+      } else {
+        ++all[known->second].numMore;
+      }
     }
+  }
+  for (const Excessive &one : all) {
+    std::string more =
+        one.numMore == 0 ? ""
+                         : fmt::format(", and so may {}", counted(one.numMore, "more dependence"));
+    diagnostics.remark(one.first->dep.where,
+                       fmt::format("{} may wait longer than it has to{}: {}",
+                                   words.edge(one.first->dep), more, one.reason));
   }
 }
 
