@@ -24,7 +24,7 @@ prefix=/usr/local # where `install` puts things; the programs look for machines 
 packages=(
   g++ cmake ninja-build
   libmlir-22-dev llvm-22-dev mlir-22-tools llvm-22-tools
-  libfmt-dev nlohmann-json3-dev libisl-dev libcli11-dev
+  libfmt-dev nlohmann-json3-dev libisl-dev libcli11-dev zlib1g-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   python3 python3-numpy python3-psutil
 )

@@ -40,7 +40,7 @@ CauseTable::Key CauseTable::keyOf(size_t timeline, EngineId engine, uint32_t at,
 }
 
 uint32_t CauseTable::of(size_t timeline, EngineId engine, uint32_t op, InstrId by) const {
-  return numbers.at(keyOf(timeline, engine, op, by));
+  return ofWaits.at({timeline, engine, op, by});
 }
 
 void CauseTable::add(const Key &key, size_t timeline, Tick span) {
@@ -69,6 +69,17 @@ CauseTable::CauseTable(const Report &report) : report(report), inBarrier(report.
     }
   }
   sort();
+  findWaits();
+}
+
+/// Pieces ask for their causes by the million.
+void CauseTable::findWaits() {
+  for (size_t t = 0; t < report.timelines.size(); ++t) {
+    for (const WaitSum &wait : report.timelines[t].waits) {
+      ofWaits[{t, wait.engine, wait.op, wait.by}] =
+          numbers.at(keyOf(t, wait.engine, wait.op, wait.by));
+    }
+  }
 }
 
 /// Waits by the longest that they last in any run; draining and full queues, which every picture

@@ -12,6 +12,7 @@
 #include "tally/Report/Report.h"
 
 #include <map>
+#include <tuple>
 
 namespace tally::report {
 
@@ -30,11 +31,13 @@ private:
   Key keyOf(size_t timeline, EngineId engine, uint32_t at, InstrId by) const;
   void add(const Key &key, size_t timeline, Tick span);
   void sort();
+  void findWaits();
 
   const Report &report;
   std::vector<IdVector<EngineId, std::vector<bool>>> inBarrier; ///< by timeline and operation
   std::vector<Cause> causes;
   std::map<Key, uint32_t> numbers;
+  std::map<std::tuple<size_t, EngineId, uint32_t, InstrId>, uint32_t> ofWaits; ///< places in all()
 };
 
 } // namespace tally::report

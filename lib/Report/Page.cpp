@@ -6,13 +6,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Assets.h"
+#include "Drawn.h"
 #include "Markup.h"
+#include "Pack.h"
+#include "PageData.h"
 #include "Picture.h"
-#include "Textures.h"
+
+#include "tally/Sim/Trace.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 namespace tally {
 namespace report {
@@ -36,15 +42,19 @@ std::string shareCell(Tick time, Tick whole, std::string_view key) {
 class Page {
 public:
   explicit Page(const Report &report)
-      : report(report), kernel(report.kernel()), causes(report), span(shownSpan(report)) {
+      : report(report), kernel(report.kernel()), causes(report), styles(causes.all()),
+        span(shownSpan(report)) {
     for (const Timeline &timeline : report.timelines) {
       longest = std::max(longest, timeline.result.total);
     }
   }
 
   std::string text() const {
-    return head() + "<body>\n" + summary() + pictureSection() + causeTable() + engineTables() +
-           notes() + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", assets::pageScript);
+    return head() + "<body>\n" + fillings() + summary() + pictureSection() + causeTable() +
+           pathTable() + engineTables() + parameterTable() + notes() +
+           fmt::format("<script type=\"application/octet-stream\" id=\"data\">{}</script>\n"
+                       "<script>\n{}</script>\n</body>\n</html>\n",
+                       pack(pageData(report, causes, styles)), assets::pageScript);
   }
 
 private:
@@ -118,19 +128,29 @@ private:
     return text.empty() ? "" : fmt::format("<pre id=\"conditions\">{}</pre>\n", escape(text));
   }
 
-  /// What part of the runs the picture shows, if not all.
+  /// Patterns that the picture and the tables refer to.
+  static std::string fillings() {
+    return fmt::format("<svg class=\"timelines\" width=\"0\" height=\"0\" aria-hidden=\"true\" "
+                       "style=\"position: absolute\"><defs>\n{}</defs></svg>\n",
+                       textures());
+  }
+
+  /// What part of the runs the picture shows, and of what part the page has all pieces.
   std::string windowText() const {
-    if (span.from == 0 && span.until >= longest) {
-      return "The picture holds whole runs.";
+    std::string text =
+        span.from == 0 && span.until >= longest
+            ? "The picture shows whole runs."
+            : fmt::format("<strong>At first, the picture shows {} to {} of {}.</strong>",
+                          timeText(span.from), timeText(span.until), timeText(longest));
+    for (const Timeline &timeline : report.timelines) {
+      if (!timeline.isWhole()) {
+        text += fmt::format(" Of {}, the page has each piece from {} to {}, and of the rest the "
+                            "sums in a thousand parts.",
+                            strategyOf(timeline), timeText(timeline.shownFrom),
+                            timeText(std::min(timeline.shownUntil, timeline.result.total)));
+      }
     }
-    bool isCut = std::any_of(
-        report.timelines.begin(), report.timelines.end(), [&](const Timeline &timeline) {
-          return timeline.shownUntil < std::min(report.until, timeline.result.total);
-        });
-    return fmt::format("<strong>The picture holds {} to {} of {}{}.</strong> All numbers are of "
-                       "whole runs.",
-                       timeText(span.from), timeText(span.until), timeText(longest),
-                       isCut ? ", as far as the limit of its pieces reaches" : "");
+    return text + " All numbers are of whole runs.";
   }
 
   std::string pictureSection() const {
@@ -141,18 +161,40 @@ private:
         "<button data-action=\"right\">right</button><button data-action=\"all\">all</button>"
         "<button data-action=\"back\">piece before</button>"
         "<button data-action=\"next\">next piece</button>"
-        "<span class=\"faint\" id=\"keys\">drag; Ctrl and wheel; keys + - 0 &larr; &rarr;; n and p "
-        "go from "
-        "piece to piece</span></p>\n"
+        "<button data-action=\"ender\">what ended it</button>"
+        "<button data-action=\"way\" aria-pressed=\"true\">critical path</button>"
+        "<label>search <input id=\"search\" type=\"search\" size=\"14\"></label>"
+        "<button data-action=\"match\">next match</button>"
+        "<span id=\"found\" role=\"status\"></span></p>\n"
+        "<p class=\"tools faint\" id=\"keys\">Drag, or Ctrl and the wheel. Keys: + - zoom, 0 shows "
+        "all, "
+        "&larr; &rarr; move, &uarr; &darr; go from lane to lane, n and p from piece to piece, e to "
+        "what ended a wait, c shows the critical path, / searches.</p>\n"
         "<div id=\"piece\" role=\"status\" aria-live=\"polite\">Click a piece to see what it is, "
-        "and what ended a wait.</div>\n<div class=\"scroll\">\n{}</div>\n",
-        windowText(), pictureOf(report, causes, false));
+        "and what ended a wait.</div>\n<div id=\"picture\">\n"
+        "<svg id=\"overview\" class=\"timelines\" viewBox=\"0 0 1200 1\" role=\"img\" "
+        "aria-label=\"How busy the queues are over the whole runs, and which part is shown\">"
+        "</svg>\n<svg id=\"timelines\" class=\"timelines\" viewBox=\"0 0 1200 1\" tabindex=\"0\" "
+        "role=\"application\" aria-label=\"Timelines\" aria-describedby=\"keys\"></svg>\n"
+        "<noscript>\n{}</noscript>\n</div>\n<div id=\"tip\" hidden></div>\n{}",
+        windowText(), pictureOf(report, false), legend());
   }
 
   std::string swatch(const std::string &style) const {
     return fmt::format("<svg class=\"timelines swatch\" viewBox=\"0 0 22 11\" aria-hidden=\"true\">"
                        "<rect class=\"{}\" width=\"22\" height=\"11\"/></svg>",
                        style);
+  }
+
+  std::string legend() const {
+    std::string text = "<ul id=\"legend\">\n";
+    for (const Style &style : styles.all()) {
+      if (!style.meaning.empty()) {
+        text += fmt::format("<li>{}<b>{}</b>: {}</li>\n", swatch(style.name), style.colour,
+                            escape(style.meaning));
+      }
+    }
+    return text + "</ul>\n";
   }
 
   std::string strategyHeads() const {
@@ -164,7 +206,6 @@ private:
   }
 
   std::string causeTable() const {
-    std::vector<std::string> styles = stylesOf(causes.all());
     std::string text =
         "<h2>What sequencers waited for</h2>\n<div class=\"scroll\"><table id=\"causes\">\n"
         "<caption>all engines together, longest first</caption>\n"
@@ -172,7 +213,8 @@ private:
         strategyHeads() + "</tr>\n";
     for (size_t i = 0; i < causes.all().size(); ++i) {
       const Cause &cause = causes.all()[i];
-      text += fmt::format("<tr><td>{}</td><td>{}</td>", swatch(styles[i]), escape(cause.text));
+      const Style &style = styles.all()[styles.ofCause(i)];
+      text += fmt::format("<tr><td>{}</td><td>{}</td>", swatch(style.name), escape(cause.text));
       for (size_t t = 0; t < report.timelines.size(); ++t) {
         text += timeCell(cause.span[t], toString(report.timelines[t].code.strategy));
       }
@@ -181,12 +223,89 @@ private:
     return text + "</table></div>\n";
   }
 
-  std::string engineTables() const {
-    std::string text = "<h2>Where the time of each engine goes</h2>\n<div class=\"tables\">\n";
+  /// What the length of each run is due to: operations by what they do, the largest first.
+  std::string pathTable() const {
+    constexpr size_t most = 12;
+    std::string text;
     for (const Timeline &timeline : report.timelines) {
-      text += sequencerTable(timeline) + queueTable(timeline);
+      std::map<std::string, Tick> spans;
+      for (const PathShare &share : timeline.result.path) {
+        for (size_t kind = 0; kind < numPathKinds; ++kind) {
+          std::string what = fmt::format(
+              "{}: {}", operationName(*timeline.kernel, timeline.code, share.engine, share.op),
+              toString(static_cast<PathKind>(kind)));
+          spans[what] += share.spans[kind];
+        }
+      }
+      std::vector<std::pair<std::string, Tick>> longest(spans.begin(), spans.end());
+      std::ranges::stable_sort(longest, std::greater(), &std::pair<std::string, Tick>::second);
+      std::string rows;
+      for (size_t i = 0; i < std::min(most, longest.size()) && longest[i].second > 0; ++i) {
+        rows += row(longest[i].first, shareCell(longest[i].second, timeline.result.total, "span"));
+      }
+      if (!rows.empty()) {
+        text += tableOf(timeline, "critical path", "what", {"time"}, rows);
+      }
+    }
+    return text.empty() ? text
+                        : "<h2>What the length of each run is due to</h2>\n"
+                          "<p>The longest parts of the critical path: each began when the one "
+                          "before it ended, from the beginning of the run to its end.</p>\n"
+                          "<div class=\"tables\">\n" +
+                              text + "</div>\n";
+  }
+
+  std::string engineTables() const {
+    std::string text = "<h2>How engines, queues and the bandwidth are used</h2>\n"
+                       "<div class=\"tables\">\n";
+    for (const Timeline &timeline : report.timelines) {
+      text += sequencerTable(timeline) + queueTable(timeline) + bandwidthTable(timeline);
     }
     return text + "</div>\n";
+  }
+
+  /// Each transfer needs its interval at full bandwidth, and all queues share that.
+  std::string bandwidthTable(const Timeline &timeline) const {
+    Tick needed = 0;
+    uint64_t transfers = 0;
+    for (EngineId engine : kernel.engines.ids()) {
+      const std::vector<Op> &ops = timeline.code.engines[engine].ops;
+      for (uint32_t op = 0; op < ops.size(); ++op) {
+        if (ops[op].kind == OpKind::Issue && !report.costs.empty() &&
+            report.costs[ops[op].instr()].isTransfer) {
+          uint64_t runs = timeline.result.engines[engine].ops[op].runs;
+          transfers += runs;
+          needed += runs * report.costs[ops[op].instr()].interval;
+        }
+      }
+    }
+    if (transfers == 0) {
+      return "";
+    }
+    Tick total = timeline.result.total;
+    return tableOf(timeline, "bandwidth", "shared by all queues", {"transfers", "busy", "idle"},
+                   row("bandwidth", fmt::format("<td class=\"number\">{}</td>", transfers) +
+                                        shareCell(needed, total, "busy") +
+                                        shareCell(total - std::min(needed, total), total, "idle")));
+  }
+
+  /// What the machine says of time, folded away.
+  std::string parameterTable() const {
+    if (report.parameters.empty()) {
+      return "";
+    }
+    std::string rows;
+    for (const Parameter &parameter : report.parameters) {
+      std::string value =
+          parameter.formula.empty() ? fmt::format("{:g}", parameter.number) : parameter.formula;
+      rows += fmt::format("<tr data-name=\"{0}\"><td>{0}</td><td>{1}</td><td>{2}</td></tr>\n",
+                          escape(parameter.name), escape(value), escape(parameter.unit));
+    }
+    return fmt::format(
+        "<details id=\"parameters\"><summary>Parameters of the machine: {}</summary>\n"
+        "<div class=\"scroll\"><table>\n<tr><th>parameter</th><th>value</th>"
+        "<th>unit</th></tr>\n{}</table></div></details>\n",
+        report.parameters.size(), rows);
   }
 
   /// `name` and what there is about it, of one run.
@@ -241,12 +360,16 @@ private:
            "<p>An engine has a sequencer, which executes its code in order and hands instructions "
            "to queues, and queues, in which instructions run one after the other and overlap. "
            "Where a sequencer's lane is empty, it is at the end of its code. The vertical line is "
-           "the end of the run.</p>\n";
+           "the end of the run. Where pieces are narrower than the picture can show, their shares "
+           "of the "
+           "time stand on one another, work at the bottom. The strip above the lanes shows how "
+           "busy the queues are over the whole runs.</p>\n";
   }
 
   const Report &report;
   const Kernel &kernel;
   CauseTable causes;
+  StyleTable styles;
   Span span;
   Tick longest = 0;
 };

@@ -3,21 +3,20 @@
 //     left                                                      left + width
 //     |  0          10 us        20 us        30 us                |
 //     barrier: 127.756 us                                                      panel: a timeline
-//     sync     sequencer  ▒▒▒▒▒▒████                                           lane
-//              load             ▆▆▆▆▆▆▆▆                                       lane
+//              critical path   ▆▆▆▆▒▒▆▆▆▆                                      lane
+//     sync     sequencer       ▒▒▒▒▒▒████                                      lane
+//              load                ▆▆▆▆▆▆▆▆                                    lane
 //
-// Pieces of time are in nanoseconds; `transform` of their group puts them on the page, so that
-// zooming is only another transform (page.js). Labels and the lines of the axis are in
-// points of the page, and made again by the script.
+// page.js draws the same for any other view of the runs, from the data of the page.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Picture.h"
 
 #include "Assets.h"
+#include "Drawn.h"
 #include "Markup.h"
-#include "PieceText.h"
-#include "Textures.h"
+#include "Shapes.h"
 
 #include <fmt/format.h>
 
@@ -34,13 +33,14 @@ static constexpr uint32_t axisHeight = 24;
 static constexpr uint32_t titleHeight = 24;
 static constexpr uint32_t sequencerHeight = 12;
 static constexpr uint32_t queueHeight = 17;
-static constexpr uint32_t tailHeight = 3;
 static constexpr uint32_t gap = 2;
 static constexpr uint32_t engineGap = 5;
 static constexpr uint32_t panelGap = 14;
 static constexpr uint32_t legendLine = 18;
-static constexpr uint32_t legendColumns = 3;
+static constexpr uint32_t legendColumns = 2;
 static constexpr double letterWidth = 5.8;
+static constexpr uint32_t wayDepth = 3;      ///< above the names in a lane
+static constexpr size_t mostWayPieces = 400; ///< of the critical path, drawn across lanes
 
 static std::string textAt(double x, double y, std::string_view style, std::string_view text) {
   return fmt::format("<text x=\"{:g}\" y=\"{:g}\" class=\"{}\">{}</text>\n", x, y, style,
@@ -49,64 +49,51 @@ static std::string textAt(double x, double y, std::string_view style, std::strin
 
 class Picture {
 public:
-  Picture(const Report &report, const CauseTable &causes)
-      : report(report), causes(causes), styles(stylesOf(causes.all())), span(shownSpan(report)) {
+  explicit Picture(const Report &report)
+      : report(report), causes(report), styles(causes.all()), span(shownSpan(report)),
+        view{span.from, span.until, left, width} {
     placeLanes();
   }
 
   std::string svg(bool isAlone) const {
     std::string name = fmt::format("Timelines of kernel {} on {}",
                                    report.kernel().text(report.kernel().name), report.machine);
-    std::string text = fmt::format(
-        "<svg class=\"timelines\" {}viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
-        "data-from=\"{}\" data-until=\"{}\" data-left=\"{}\" data-width=\"{}\">\n",
-        isAlone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "", pageWidth, height, escape(name),
-        span.from, span.until, left, width);
+    std::string text = fmt::format("<svg class=\"timelines\" {}viewBox=\"0 0 {} {}\" role=\"img\" "
+                                   "aria-label=\"{}\">\n",
+                                   isAlone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "",
+                                   pageWidth, height, escape(name));
     if (isAlone) {
-      text +=
-          fmt::format("<style>\n{}</style>\n<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n",
-                      assets::pictureStyle, pageWidth, height);
+      text += fmt::format("<style>\n{}</style>\n<defs>\n{}</defs>\n"
+                          "<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n",
+                          assets::pictureStyle, textures(), pageWidth, height);
     }
-    text += definitions() + axis();
+    text += axis();
     for (size_t t = 0; t < report.timelines.size(); ++t) {
-      text += panel(t, isAlone);
+      text += panel(t);
     }
-    return text + "<g class=\"marks\"></g>\n" + legend() + "</svg>\n";
+    return text + (isAlone ? legend() : "") + "</svg>\n";
   }
 
 private:
   struct Place {
     size_t timeline;
-    const Lane *lane;
+    const Lane *lane; ///< none: the critical path
     uint32_t top;
     uint32_t height;
   };
-
-  /// A filling and what it means.
-  struct Entry {
-    std::string style, text;
-  };
-
-  /// Lanes in which nothing happens in any run are left out of all, so that panels look alike.
-  bool isUsed(const Lane &lane, const Timeline &timeline) const {
-    if (lane.queue.valid()) {
-      return timeline.result.queues[lane.queue].instructions > 0;
-    }
-    const EngineStats &stats = timeline.result.engines[lane.engine];
-    return stats.done < timeline.result.total;
-  }
 
   void placeLanes() {
     uint32_t top = axisHeight;
     for (size_t t = 0; t < report.timelines.size(); ++t) {
       panelTops.push_back(top);
       top += titleHeight;
+      if (!report.timelines[t].result.path.empty()) {
+        places.push_back({t, nullptr, top, sequencerHeight});
+        top += sequencerHeight + gap;
+      }
       const std::vector<Lane> &lanes = report.timelines[t].lanes;
       for (size_t i = 0; i < lanes.size(); ++i) {
-        bool used = std::any_of(
-            report.timelines.begin(), report.timelines.end(),
-            [&](const Timeline &timeline) { return isUsed(timeline.lanes[i], timeline); });
-        if (used) {
+        if (isUsed(report, i)) {
           bool isQueue = lanes[i].queue.valid();
           uint32_t laneHeight = isQueue ? queueHeight : sequencerHeight;
           top += isQueue ? 0 : engineGap;
@@ -116,116 +103,81 @@ private:
       }
       top += panelGap;
     }
-    legendTop = top + axisHeight;
-    entries = legendEntries();
-    height =
-        legendTop +
-        static_cast<uint32_t>(entries.size() + legendColumns - 1) / legendColumns * legendLine + 6;
+    plotBottom = top;
+    height = plotBottom + axisHeight +
+             static_cast<uint32_t>(legendEntries().size() + legendColumns - 1) / legendColumns *
+                 legendLine +
+             6;
   }
 
-  double scale() const { return double(width) * 1000 / double(span.until - span.from); }
+  //===--- Lanes ----------------------------------------------------------------===//
 
-  double xOf(Tick tick) const { return left + (double(tick) - double(span.from)) / 1000 * scale(); }
-
-  std::string transform() const {
-    return fmt::format("translate({:.6g} 0) scale({:.10g} 1)",
-                       left - double(span.from) / 1000 * scale(), scale());
-  }
-
-  //===--- Pieces ---------------------------------------------------------------===//
-
-  std::string classOf(const Place &place, const Piece &piece) const {
-    switch (piece.kind) {
-    case PieceKind::Control:
-      return "c";
-    case PieceKind::Instruction: // neighbours in two shades
-      return (&piece - place.lane->pieces.data()) % 2 == 0 ? "i" : "i j";
-    case PieceKind::QueueFull:
-      return "f";
-    case PieceKind::Drain:
-      return "d";
-    case PieceKind::Wait:
-      break;
-    }
+  /// Pieces where they are held, and the overview elsewhere.
+  std::string shapes(const Place &place) const {
     const Timeline &timeline = report.timelines[place.timeline];
-    InstrId by = piece.detail == UINT32_MAX
-                     ? InstrId()
-                     : endedBy(timeline.code, timeline.releases[piece.detail]);
-    return styles[causes.of(place.timeline, place.lane->engine, piece.op, by)];
-  }
-
-  /// A rectangle; the text stands in a `<title>`, which browsers show where the pointer rests.
-  std::string rect(Tick from, Tick to, uint32_t top, uint32_t rectHeight, const std::string &rest,
-                   const std::string &title) const {
-    std::string head =
-        fmt::format(R"(<rect x="{}" width="{}" y="{}" height="{}" {})", nanoseconds(from),
-                    nanoseconds(to - from), top, rectHeight, rest);
-    return title.empty() ? head + "/>\n"
-                         : fmt::format("{}><title>{}</title></rect>\n", head, title);
-  }
-
-  /// Of a wait, where it was ended from: ` data-by="queue load 12.5"`, in nanoseconds.
-  std::string originOf(const Place &place, const Piece &piece) const {
-    if (piece.kind != PieceKind::Wait || piece.detail == UINT32_MAX) {
-      return "";
+    LaneShapes shapes(view, place.top, place.height);
+    forEachBucket(report, causes, styles, place.timeline, place.lane,
+                  [&](Tick from, Tick to, Tick bucketWidth, const Shares &shares) {
+                    shapes.addBucket(from, to, bucketWidth, shares);
+                  });
+    if (!place.lane) {
+      for (const PathPiece &piece : timeline.path) {
+        shapes.addPiece(piece.from, piece.to, StyleTable::ofPath(piece.kind));
+      }
+      return shapes.svg(styles.all());
     }
-    const Release &release = report.timelines[place.timeline].releases[piece.detail];
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (places[i].timeline == place.timeline && places[i].lane->engine == release.by &&
-          places[i].lane->queue == release.byQueue) {
-        return fmt::format(R"( data-by="{}" data-at="{}")", i, nanoseconds(release.raisedAt));
+    const std::vector<Piece> &pieces = place.lane->pieces;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      shapes.addPiece(pieces[i].from, pieces[i].to,
+                      styleOf(report, causes, styles, place.timeline, *place.lane, i));
+    }
+    return shapes.svg(styles.all()) + tails(place);
+  }
+
+  /// Thin lines from where the next instruction could start up to the finish.
+  std::string tails(const Place &place) const {
+    std::string path;
+    const Timeline &timeline = report.timelines[place.timeline];
+    for (const Piece &piece : place.lane->pieces) {
+      if (piece.kind != PieceKind::Instruction) {
+        continue;
+      }
+      double from = std::max(view.offsetOf(piece.to), 0.0);
+      double to = std::min(view.offsetOf(timeline.executions[piece.detail].finish), double(width));
+      if (to - from >= 2) {
+        path += fmt::format("M{} {}H{}", tenths(left + from),
+                            tenths(place.top + place.height - 1.5), tenths(left + to));
       }
     }
-    return "";
-  }
-
-  std::string piece(const Place &place, const Piece &piece, bool isAlone) const {
-    const Timeline &timeline = report.timelines[place.timeline];
-    Tick finish =
-        piece.kind == PieceKind::Instruction ? timeline.executions[piece.detail].finish : 0;
-    if (piece.from >= span.until || std::max(piece.to, finish) <= span.from) {
-      return "";
-    }
-    std::string title =
-        isAlone ? "" : escape(pieceText(*timeline.kernel, timeline, *place.lane, piece));
-    std::string rest = fmt::format(R"(class="{}")", classOf(place, piece));
-    if (piece.kind == PieceKind::Instruction && !isAlone) {
-      InstrId instr = timeline.executions[piece.detail].instr;
-      rest += fmt::format(R"( data-name="{}")", escape(report.kernel().nameOf(instr)));
-    }
-    std::string text = rect(piece.from, piece.to, place.top, place.height,
-                            rest + (isAlone ? "" : originOf(place, piece)), title);
-    if (finish > piece.to) {
-      text += rect(piece.to, finish, place.top + place.height - tailHeight, tailHeight,
-                   R"(class="t")", "");
-    }
-    return text;
+    return path.empty() ? path : fmt::format("<path class=\"tail\" d=\"{}\"/>\n", path);
   }
 
   /// Names of the instructions that are wide enough for them.
   std::string pieceLabels(const Place &place) const {
-    const Timeline &timeline = report.timelines[place.timeline];
     std::string text;
-    for (const Piece &piece : place.lane->pieces) {
+    for (const Piece &piece : place.lane ? place.lane->pieces : std::vector<Piece>()) {
       if (piece.kind != PieceKind::Instruction || piece.from >= span.until ||
           piece.to <= span.from) {
         continue;
       }
+      const Timeline &timeline = report.timelines[place.timeline];
       std::string_view name = report.kernel().nameOf(timeline.executions[piece.detail].instr);
-      double from = xOf(std::max(piece.from, span.from)), to = xOf(std::min(piece.to, span.until));
+      double from = view.xOf(std::max(piece.from, span.from));
+      double to = view.xOf(std::min(piece.to, span.until));
       if (to - from > double(name.size()) * letterWidth) {
-        text += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", (from + to) / 2,
+        text += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", tenths((from + to) / 2),
                             place.top + place.height - 5, escape(name));
       }
     }
     return text;
   }
 
-  //===--- Lanes and panels -----------------------------------------------------===//
-
   std::string laneLabel(const Place &place) const {
-    const Lane &lane = *place.lane;
     double bottom = place.top + place.height - 3;
+    if (!place.lane) {
+      return textAt(left - 8, bottom, "lane", "critical path");
+    }
+    const Lane &lane = *place.lane;
     if (!lane.queue.valid()) {
       return textAt(8, bottom, "engine", report.kernel().nameOf(lane.engine)) +
              textAt(left - 8, bottom, "lane", "sequencer");
@@ -235,91 +187,84 @@ private:
                   queue == report.kernel().nameOf(lane.engine) ? "queue" : queue);
   }
 
-  std::string lane(const Place &place, bool isAlone) const {
-    const Lane &lane = *place.lane;
-    std::string text =
-        fmt::format("<g class=\"lane\" data-engine=\"{}\" data-queue=\"{}\" data-middle=\"{}\">\n",
-                    escape(report.kernel().nameOf(lane.engine)),
-                    lane.queue.valid() ? escape(report.kernel().nameOf(lane.queue)) : "",
-                    place.top + place.height / 2);
-    text += fmt::format("<rect class=\"ground\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
-                        left, place.top, width, place.height);
-    text += fmt::format("<g class=\"time\" transform=\"{}\">\n", transform());
-    for (const Piece &one : lane.pieces) {
-      text += piece(place, one, isAlone);
-    }
-    return text + "</g>\n<g class=\"names\">\n" + pieceLabels(place) + "</g>\n</g>\n";
+  std::string lane(const Place &place) const {
+    return fmt::format("<g class=\"lane\">\n<rect class=\"ground\" x=\"{}\" y=\"{}\" width=\"{}\" "
+                       "height=\"{}\"/>\n{}<g class=\"names\">\n{}</g>\n</g>\n",
+                       left, place.top, width, place.height, shapes(place), pieceLabels(place));
   }
 
-  std::string panelTitle(size_t timeline) const {
-    const Timeline &line = report.timelines[timeline];
-    const SimResult &first = report.timelines.front().result;
-    std::string text =
-        fmt::format("{}: {}", toString(line.code.strategy), timeText(line.result.total));
-    if (timeline > 0 && first.total > 0) {
-      text += fmt::format(", {:.3f} of {}", double(line.result.total) / double(first.total),
-                          toString(report.timelines.front().code.strategy));
-    }
-    return line.result.outcome == SimResult::Outcome::Deadlock ? text + ", deadlock"
-           : line.result.outcome == SimResult::Outcome::CutOff ? text + ", cut off"
-                                                               : text;
+  //===--- Panels ---------------------------------------------------------------===//
+
+  /// The lane in which a piece of the critical path lies.
+  const Place &placeOf(size_t timeline, const PathPiece &piece) const {
+    QueueId queue = queueOf(report.timelines[timeline], piece);
+    return *std::ranges::find_if(places, [&](const Place &place) {
+      return place.timeline == timeline && place.lane && place.lane->engine == piece.engine &&
+             place.lane->queue == queue;
+    });
   }
 
-  std::string panel(size_t timeline, bool isAlone) const {
+  /// The critical path as one line across the lanes, unless it would be a thicket.
+  std::string way(size_t timeline) const {
+    std::string path;
+    size_t numPieces = 0;
+    for (const PathPiece &piece : report.timelines[timeline].path) {
+      if (piece.from >= span.until || piece.to <= span.from) {
+        continue;
+      }
+      uint32_t y = placeOf(timeline, piece).top + wayDepth;
+      path += fmt::format("{}{} {}H{}", path.empty() ? "M" : "L",
+                          tenths(view.xOf(std::max(piece.from, span.from))), y,
+                          tenths(view.xOf(std::min(piece.to, span.until))));
+      ++numPieces;
+    }
+    return path.empty() || numPieces > mostWayPieces
+               ? ""
+               : fmt::format("<path class=\"way\" d=\"{}\"/>\n", path);
+  }
+
+  std::string panel(size_t timeline) const {
     const Timeline &line = report.timelines[timeline];
     std::string text = fmt::format("<g class=\"panel\" data-strategy=\"{}\">\n",
                                    escape(toString(line.code.strategy)));
-    text += textAt(8, panelTops[timeline] + 17, "strategy", panelTitle(timeline));
-    std::string lanes;
+    text += textAt(8, panelTops[timeline] + 17, "strategy", titleOf(report, timeline));
     uint32_t bottom = 0;
     for (const Place &place : places) {
       if (place.timeline == timeline) {
-        text += laneLabel(place);
-        lanes += lane(place, isAlone);
+        text += laneLabel(place) + lane(place);
         bottom = place.top + place.height;
       }
     }
-    text += "<g clip-path=\"url(#plot)\">\n" + lanes;
+    text += way(timeline);
     // The end of the run, a line across its lanes.
-    text += fmt::format("<g class=\"time\" transform=\"{}\">\n"
-                        "<line class=\"end\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n</g>\n",
-                        transform(), nanoseconds(line.result.total), nanoseconds(line.result.total),
-                        panelTops[timeline] + titleHeight, bottom);
-    return text + "</g>\n</g>\n";
+    if (line.result.total >= span.from && line.result.total <= span.until) {
+      std::string x = tenths(view.xOf(line.result.total));
+      text += fmt::format("<line class=\"end\" x1=\"{0}\" x2=\"{0}\" y1=\"{1}\" y2=\"{2}\"/>\n", x,
+                          panelTops[timeline] + titleHeight, bottom);
+    }
+    return text + "</g>\n";
   }
 
   //===--- Axis and legend ------------------------------------------------------===//
 
   std::string axis() const {
     Tick step = axisStep(span.until - span.from);
-    uint32_t bottom = legendTop - axisHeight;
     std::string text = "<g class=\"axis\">\n";
     for (Tick at = (span.from + step - 1) / step * step; at <= span.until; at += step) {
-      std::string x = fmt::format("{:.1f}", xOf(at));
-      std::string label = axisText(at, step, span.until);
       text += fmt::format(
           "<line x1=\"{0}\" x2=\"{0}\" y1=\"{1}\" y2=\"{2}\"/>\n"
           "<text x=\"{0}\" y=\"{3}\">{5}</text>\n<text x=\"{0}\" y=\"{4}\">{5}</text>\n",
-          x, axisHeight - 6, bottom, axisHeight - 10, bottom + 12, label);
+          tenths(view.xOf(at)), axisHeight - 6, plotBottom, axisHeight - 10, plotBottom + 12,
+          axisText(at, step, span.until));
     }
     return text + "</g>\n";
   }
 
-  /// What the fillings mean, in the order of the table; what has no filling of its own is one
-  /// entry.
-  std::vector<Entry> legendEntries() const {
-    std::vector<Entry> entries{{"i", "instruction, until the next one can start"},
-                               {"t", "until it has finished"},
-                               {"c", "control"}};
-    bool hasOthers = false;
-    for (size_t i = 0; i < styles.size(); ++i) {
-      const Cause &cause = causes.all()[i];
-      if (styles[i] != otherStyle) {
-        std::string verb = cause.kind == Cause::Kind::Drain ? "drains: waits for " : "waits for ";
-        entries.push_back({styles[i], verb + cause.text});
-      } else if (!hasOthers) {
-        hasOthers = true;
-        entries.push_back({otherStyle, "waits for something else"});
+  std::vector<const Style *> legendEntries() const {
+    std::vector<const Style *> entries;
+    for (const Style &style : styles.all()) {
+      if (!style.meaning.empty()) {
+        entries.push_back(&style);
       }
     }
     return entries;
@@ -327,40 +272,34 @@ private:
 
   std::string legend() const {
     std::string text = "<g class=\"legend\">\n";
+    std::vector<const Style *> entries = legendEntries();
     for (size_t i = 0; i < entries.size(); ++i) {
       constexpr uint32_t columnWidth = pageWidth / legendColumns;
-      size_t line = i / legendColumns;
       double x = double(8 + i % legendColumns * columnWidth);
-      double y = double(legendTop + line * legendLine);
-      uint32_t size = entries[i].style == "t" ? tailHeight : 11;
-      text += fmt::format("<rect class=\"{}\" x=\"{:g}\" y=\"{:g}\" width=\"22\" height=\"{}\"/>\n",
-                          entries[i].style, x, y + 11 - size, size) +
-              textAt(x + 28, y + 10, "entry", shorten(entries[i].text, 58));
+      double y = double(plotBottom + axisHeight + i / legendColumns * legendLine);
+      std::string entry = fmt::format("{}: {}", entries[i]->colour, entries[i]->meaning);
+      text += fmt::format("<rect class=\"{}\" x=\"{:g}\" y=\"{:g}\" width=\"22\" height=\"11\"/>\n",
+                          entries[i]->name, x, y) +
+              textAt(x + 28, y + 10, "entry", shorten(entry, 90));
     }
     return text + "</g>\n";
   }
 
-  std::string definitions() const {
-    return fmt::format("<defs>\n<clipPath id=\"plot\"><rect x=\"{}\" y=\"0\" width=\"{}\" "
-                       "height=\"{}\"/></clipPath>\n{}</defs>\n",
-                       left, width, height, textures(scale()));
-  }
-
   const Report &report;
-  const CauseTable &causes;
-  std::vector<std::string> styles; ///< by cause
+  CauseTable causes;
+  StyleTable styles;
   Span span;
+  View view;
   std::vector<Place> places;
-  std::vector<Entry> entries; ///< of the legend
   std::vector<uint32_t> panelTops;
-  uint32_t legendTop = 0;
+  uint32_t plotBottom = 0;
   uint32_t height = 0;
 };
 
 } // namespace
 
-std::string pictureOf(const Report &report, const CauseTable &causes, bool isAlone) {
-  return Picture(report, causes).svg(isAlone);
+std::string pictureOf(const Report &report, bool isAlone) {
+  return Picture(report).svg(isAlone);
 }
 
 } // namespace tally::report
@@ -369,18 +308,16 @@ namespace tally {
 
 Span shownSpan(const Report &report) {
   Tick longest = 0;
-  Span span{report.from, report.until};
   for (const Timeline &timeline : report.timelines) {
     longest = std::max(longest, timeline.result.total);
-    span.until = std::min(span.until, timeline.shownUntil);
   }
-  span.until = std::max(std::min(span.until, longest), span.from + 1);
+  Span span{report.from, std::min(report.until, longest)};
+  span.until = std::max(span.until, span.from + 1);
   return span;
 }
 
 std::string reportSvg(const Report &report) {
-  report::CauseTable causes(report);
-  return report::pictureOf(report, causes, true);
+  return report::pictureOf(report, true);
 }
 
 } // namespace tally

@@ -2,12 +2,12 @@
 #ifndef TALLY_LIB_REPORT_PICTURE_H
 #define TALLY_LIB_REPORT_PICTURE_H
 
-#include "Causes.h"
+#include "tally/Report/Report.h"
 
 namespace tally::report {
 
-/// The element. With `isAlone` it is a document of its own: style inside, nothing to ask.
-std::string pictureOf(const Report &report, const CauseTable &causes, bool isAlone);
+/// The element. With `isAlone` it is a document of its own, with its style and its legend.
+std::string pictureOf(const Report &report, bool isAlone);
 
 } // namespace tally::report
 

@@ -29,9 +29,9 @@ TimelineRecorder::TimelineRecorder(const Kernel &kernel, const Code &code, Windo
     tracks[engine].waits.resize(code.engines[engine].ops.size());
     tracks[engine].current.assign(kernel.loops.size(), 0);
     firstLane.push(static_cast<uint32_t>(timeline.lanes.size()));
-    timeline.lanes.push_back({engine, {}, {}});
+    timeline.lanes.push_back({engine, {}, {}, {}, 0});
     for (QueueId queue : kernel.engines[engine].queues) {
-      timeline.lanes.push_back({engine, queue, {}});
+      timeline.lanes.push_back({engine, queue, {}, {}, 0});
     }
   }
 }
@@ -71,6 +71,7 @@ void TimelineRecorder::onOperation(EngineId engine, uint32_t op, Tick from, Tick
   bool isIssue = program.kind == OpKind::Issue;
   bool joins = track.mayJoin && track.now == from;
   track.now = to;
+  sequencer(engine).overview.add({PieceKind::Control}, from, to);
   if (isIssue) {
     bool mayBeSeen = from < window.until;
     inFlight[kernel.instrs[program.instr()].queue].push_back(mayBeSeen ? iterationsAt(engine, op)
@@ -95,10 +96,13 @@ void TimelineRecorder::onOperation(EngineId engine, uint32_t op, Tick from, Tick
 void TimelineRecorder::onStall(EngineId engine, uint32_t op, Stall kind, Tick from, Tick to) {
   tracks[engine].now = to;
   tracks[engine].mayJoin = false;
+  static constexpr PieceKind kinds[] = {PieceKind::Wait, PieceKind::QueueFull, PieceKind::Drain};
+  PieceKind piece = kinds[static_cast<size_t>(kind)];
+  if (piece != PieceKind::Wait) { // of a wait, onRelease() knows what ended it
+    sequencer(engine).overview.add({piece}, from, to);
+  }
   if (isSeen(from, to)) {
-    static constexpr PieceKind kinds[] = {PieceKind::Wait, PieceKind::QueueFull, PieceKind::Drain};
-    add(sequencer(engine),
-        {kinds[static_cast<size_t>(kind)], from, to, op, op, 1, iterationsAt(engine, op)});
+    add(sequencer(engine), {piece, from, to, op, op, 1, iterationsAt(engine, op)});
   }
 }
 
@@ -118,8 +122,11 @@ InstrId endedBy(const Code &code, const Release &release) {
 }
 
 void TimelineRecorder::onRelease(const Release &release) {
+  InstrId by = endedBy(code, release);
   addTo(tracks[release.engine].waits[release.op],
-        {release.engine, release.op, endedBy(code, release), release.to - release.from});
+        {release.engine, release.op, by, release.to - release.from});
+  sequencer(release.engine)
+      .overview.add({PieceKind::Wait, release.op, by.value}, release.from, release.to);
   std::vector<Piece> &pieces = sequencer(release.engine).pieces;
   bool isHeld = !pieces.empty() && pieces.back().kind == PieceKind::Wait &&
                 pieces.back().from == release.from && pieces.back().to == release.to;
@@ -132,13 +139,26 @@ void TimelineRecorder::onRelease(const Release &release) {
 void TimelineRecorder::onExecution(const Execution &execution) {
   Iterations iterations = std::move(inFlight[execution.queue].front());
   inFlight[execution.queue].pop_front();
+  Lane &lane = laneOf(execution.queue);
+  lane.overview.add({PieceKind::Instruction}, execution.start, execution.occupied);
   if (isSeen(execution.start, std::max(execution.occupied, execution.finish))) {
     Piece piece{PieceKind::Instruction, execution.start, execution.occupied,
                 execution.op,           execution.op,    1,
                 std::move(iterations)};
     piece.detail = static_cast<uint32_t>(timeline.executions.size());
     timeline.executions.push_back(execution);
-    add(laneOf(execution.queue), std::move(piece));
+    add(lane, std::move(piece));
+  } else if (lane.pieces.empty()) {
+    ++lane.numBefore;
+  }
+}
+
+/// The path is told after all else of its time, so that it does not count towards the limit.
+void TimelineRecorder::onPath(const PathPiece &piece) {
+  timeline.pathOverview.add({PieceKind::Path, static_cast<uint32_t>(piece.kind)}, piece.from,
+                            piece.to);
+  if (isSeen(piece.from, piece.to)) {
+    timeline.path.push_back(piece);
   }
 }
 
@@ -182,6 +202,7 @@ void TimelineRecorder::forgetLatest() {
   }
   timeline.releases = std::move(releases);
   timeline.executions = std::move(executions);
+  std::erase_if(timeline.path, [&](const PathPiece &piece) { return piece.from >= window.until; });
 }
 
 /// What a run that was cut off has of waits that had not ended belongs to nobody in particular.
@@ -203,6 +224,8 @@ void TimelineRecorder::sumUpWaits(const SimResult &result) {
 void TimelineRecorder::addEndlessWaits(const SimResult &result) {
   for (const StuckEngine &stuck : result.stuck) {
     Tick from = tracks[stuck.engine].now;
+    sequencer(stuck.engine)
+        .overview.add({PieceKind::Wait, stuck.op, InstrId().value}, from, result.total);
     if (isSeen(from, result.total)) {
       add(sequencer(stuck.engine), {PieceKind::Wait, from, result.total, stuck.op, stuck.op, 1,
                                     iterationsAt(stuck.engine, stuck.op)});
@@ -214,6 +237,11 @@ Timeline TimelineRecorder::finish(SimResult result) {
   sumUpWaits(result);
   addEndlessWaits(result);
   forgetLatest();
+  for (Lane &lane : timeline.lanes) {
+    lane.overview.finish(result.total);
+  }
+  timeline.pathOverview.finish(result.total);
+  timeline.shownFrom = window.from;
   timeline.shownUntil = window.until;
   timeline.kernel = &kernel;
   timeline.code = code;

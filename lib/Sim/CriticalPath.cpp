@@ -13,10 +13,19 @@ Tick PathShare::sum() const {
 
 namespace sim {
 
-/// From a node back to the start; that way is then a part of `totals`.
-void CriticalPath::sumUp(PathNode from) {
-  for (PathNode node = from; node != pathStart; node = nodes[node].parent) {
-    totals[nodes[node].op][static_cast<size_t>(nodes[node].kind)] += nodes[node].span;
+/// The way from the start to a node is then a part of `totals`, and told.
+void CriticalPath::sumUp(PathNode last) {
+  std::vector<PathNode> way;
+  for (PathNode node = last; node != pathStart; node = nodes[node].parent) {
+    way.push_back(node);
+  }
+  for (auto at = way.rbegin(); at != way.rend(); ++at) {
+    const Node &node = nodes[*at];
+    totals[node.op][static_cast<size_t>(node.kind)] += node.span;
+    if (tell && node.span > 0) {
+      tell(node.op, node.kind, told, told + node.span);
+    }
+    told += node.span;
   }
 }
 

@@ -16,6 +16,8 @@
 
 #include "tally/Sim/Simulate.h"
 
+#include <functional>
+
 namespace tally::sim {
 
 using PathNode = uint32_t;
@@ -23,7 +25,12 @@ inline constexpr PathNode pathStart = 0; ///< the beginning of the run
 
 class CriticalPath {
 public:
+  /// Is told each piece, in the order of time: the operation, the kind, from and to.
+  using Teller = std::function<void(uint32_t, PathKind, Tick, Tick)>;
+
   explicit CriticalPath(size_t limit) : limit(limit) { nodes.push_back({}); }
+
+  void setTeller(Teller teller) { tell = std::move(teller); }
 
   /// For so many operations, numbered over all engines.
   void resize(size_t numOps) { totals.resize(numOps); }
@@ -49,10 +56,12 @@ private:
     PathKind kind = PathKind::Control;
   };
 
-  void sumUp(PathNode from);
+  void sumUp(PathNode last);
   PathNode meeting(const std::vector<bool> &isKept, const std::vector<bool> &isRoot) const;
 
   std::vector<Node> nodes;
+  Teller tell;
+  Tick told = 0; ///< up to here, the path is summed up and told
   size_t limit;
   std::vector<std::array<Tick, numPathKinds>> totals;
 };

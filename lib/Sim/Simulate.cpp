@@ -79,6 +79,13 @@ void Simulator::makeEngines() {
     events.set(actorOf(id), 0);
   }
   path.resize(options.criticalPath ? firstOp : 0);
+  if (observer) {
+    path.setTeller([this](uint32_t at, PathKind kind, Tick from, Tick to) {
+      const SimEngine &engine = *std::prev(std::ranges::upper_bound(
+          engines, at, {}, [](const SimEngine &each) { return each.firstOp; }));
+      observer->onPath({engine.id, at - engine.firstOp, kind, from, to});
+    });
+  }
 }
 
 void Simulator::makeQueues() {

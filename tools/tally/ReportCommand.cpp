@@ -27,7 +27,7 @@ struct ReportCommand {
   std::string kernel;
   std::vector<std::string> strategies;
   std::string from, until;
-  size_t maxPieces = 4000;
+  size_t maxPieces = 1'000'000;
   std::string format = "html";
   std::string output = "-";
 
@@ -63,7 +63,6 @@ void ReportCommand::readWindow() {
     complain(fmt::format("--from={} is not before --until={}", from, until));
     good = false;
   }
-  window.maxPieces = maxPieces;
   if (!good) {
     end();
   }
@@ -162,11 +161,15 @@ Exit ReportCommand::finish(const Report &report) const {
     complain(fmt::format("--from={} is not before the end of the longest run, {} ns", from,
                          longest / 1000));
   } else {
-    Span span = shownSpan(report);
-    if (span.until < std::min(longest, window.until)) {
-      tellNote(fmt::format("the picture ends at {} ns of {} ns, after {} pieces of a timeline; "
-                           "--max-pieces, --from and --until choose another part",
-                           span.until / 1000, longest / 1000, maxPieces));
+    for (const Timeline &timeline : report.timelines) {
+      Tick wanted = std::min(timeline.result.total, window.until);
+      if (timeline.shownUntil < wanted) {
+        tellNote(fmt::format(
+            "of '{}', each piece is shown up to {} ns of {} ns, and after that the "
+            "sums in a thousand parts; --max-pieces, --from and --until choose "
+            "another part",
+            toString(timeline.code.strategy), timeline.shownUntil / 1000, wanted / 1000));
+      }
     }
     isWritten = writeOutput(output, format == "svg" ? reportSvg(report) : reportHtml(report));
   }
@@ -214,12 +217,16 @@ int ReportCommand::run() {
                 std::move(leftOut),
                 session.machineReason(),
                 valuesText(bound) + (time.seed == 0 ? "" : fmt::format("seed: {}\n", time.seed)),
-                commandOf(session, bound)};
+                commandOf(session, bound),
+                *costs,
+                session.machine().parameters};
+  window.maxPieces = std::max<size_t>(maxPieces / subjects.size(), 1);
   for (const Subject &one : subjects) {
     nowDoing(fmt::format("simulating {}", toString(one.code.strategy)));
     TimelineRecorder recorder(one.kernel, one.code, window);
     SimOptions options = time.simOptions(one.code);
     options.observer = &recorder;
+    options.criticalPath = true;
     report.timelines.push_back(recorder.finish(simulate(one.kernel, one.code, session.machine(),
                                                         *timing, *costs, bound.bindings, options)));
   }
@@ -231,11 +238,11 @@ constexpr const char *examples = R"(Examples:
   tally report k.mlir --trips=A=64 -o k.html           barriers, tally's code, and hand-written code
   tally report k.mlir --sync=barrier,per-engine,ideal -o k.html
   tally kernels emit adamw --manual | tally report - --machine=trn2 -o adamw.html
-  tally report k.mlir --from=40us --until=60us -o k.html   a part of the runs, in detail
+  tally report k.mlir --from=40us --until=60us -o k.html   begin with a part of the runs
   tally report k.mlir --format=svg -o k.svg            the picture alone
 
-The page only needs a browser: no network, no other file. If it shows only a part of a long run, it
-says so; its numbers are always those of whole runs.
+The page only needs a browser: no network, no other file. It shows whole runs; what it holds only as
+sums, it says. Its numbers are always those of whole runs.
 
 Exit status: 0 the page is written, 1 the same, but a run is stuck, 2 cut off, wrong input or not
 possible.)";
@@ -251,13 +258,15 @@ void ReportCommand::declareOn(CLI::App &command) {
                         fmt::join(allWords<Strategy>(), ", ")),
             withCommas, suggesting(allWords<Strategy>())}});
   time.add(command);
-  declare(command, {{"--from", from, "where the picture begins: 12.5us"},
-                    {"--until", until, "where it ends, at the latest"},
-                    {"--max-pieces", maxPieces,
-                     "the most pieces of one timeline; after these, the picture ends",
-                     integerIn(100, 10'000'000)},
-                    formatOption(format, "html, or svg: the picture alone", {"html", "svg"}),
-                    {"-o,--output", output, "where it goes; - is stdout"}});
+  declare(command,
+          {{"--from", from, "where the picture begins: 12.5us"},
+           {"--until", until, "where it ends, at the latest"},
+           {"--max-pieces", maxPieces,
+            "the most pieces of all timelines that the page holds one by one; of what comes "
+            "after them, it holds sums",
+            integerIn(100, 10'000'000)},
+           formatOption(format, "html, or svg: the picture alone", {"html", "svg"}),
+           {"-o,--output", output, "where it goes; - is stdout"}});
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 
 #include "ReportCase.h"
 
+#include <map>
+
 using namespace tally;
 
 static constexpr EngineId e0(0), e1(1);
@@ -139,4 +141,53 @@ TEST(TimelineTest, deadlock) {
   ASSERT_EQ(t.waits.size(), 1u);
   EXPECT_FALSE(t.waits[0].by.valid());
   EXPECT_EQ(t.waits[0].span, t.result.engines[e1].waiting);
+}
+
+/// The critical path is a lane, if it is asked for; of a part, as far as pieces are held.
+TEST(TimelineTest, path) {
+  Pipe c(50);
+  SimOptions options;
+  options.criticalPath = true;
+  options.pathNodes = 8; // told bit by bit
+  Timeline whole = record(c, {}, options);
+  ASSERT_FALSE(whole.path.empty());
+  Tick now = 0;
+  for (const PathPiece &piece : whole.path) {
+    EXPECT_EQ(piece.from, now);
+    now = piece.to;
+  }
+  EXPECT_EQ(now, whole.result.total);
+  EXPECT_TRUE(whole.isWhole());
+  Timeline part = record(c, {0, UINT64_MAX, 20}, options);
+  EXPECT_FALSE(part.isWhole());
+  ASSERT_FALSE(part.path.empty());
+  EXPECT_LT(part.path.size(), whole.path.size());
+  EXPECT_LT(part.path.back().from, part.shownUntil);
+  EXPECT_GE(part.path.back().to, part.shownUntil);
+  EXPECT_TRUE(record(c).path.empty());
+}
+
+/// Of the whole run there are sums, whatever the window.
+TEST(TimelineTest, overview) {
+  Pipe c(1000);
+  Timeline t = record(c, {1000 * ns, 2000 * ns, 100});
+  for (EngineId engine : {e0, e1}) {
+    const Overview &overview = laneOf(t, engine, false).overview;
+    EXPECT_LE(overview.buckets().size(), Overview::numBuckets);
+    EXPECT_GE(overview.buckets().size() * overview.bucketWidth(), t.result.total);
+    std::map<PieceKind, Tick> sums;
+    for (const Overview::Bucket &bucket : overview.buckets()) {
+      Tick sum = 0;
+      for (const Overview::Share &share : bucket) {
+        sums[share.of.kind] += share.span;
+        sum += share.span;
+      }
+      EXPECT_LE(sum, overview.bucketWidth());
+    }
+    const EngineStats &stats = t.result.engines[engine];
+    EXPECT_EQ(sums[PieceKind::Control], stats.control);
+    EXPECT_EQ(sums[PieceKind::Wait], stats.waiting);
+    EXPECT_EQ(sums[PieceKind::QueueFull], stats.queueFull);
+    EXPECT_EQ(sums[PieceKind::Drain], stats.draining);
+  }
 }

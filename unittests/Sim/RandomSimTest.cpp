@@ -14,7 +14,9 @@
 #include "tally/Compile/Compile.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <map>
 
 using namespace tally;
 using namespace tally::oracle;
@@ -181,6 +183,30 @@ void expectSums(const SimResult &result, uint64_t seed) {
 
 } // namespace
 
+/// Pieces of the critical path as they are told.
+struct PathListener : SimObserver {
+  std::vector<PathPiece> pieces;
+
+  void onPath(const PathPiece &piece) override { pieces.push_back(piece); }
+
+  /// They follow one another from the beginning to the end, and add up to the path's shares.
+  void expect(const SimResult &result, uint64_t seed) const {
+    std::map<std::pair<EngineId, uint32_t>, std::array<Tick, numPathKinds>> sums;
+    Tick now = 0;
+    for (const PathPiece &piece : pieces) {
+      ASSERT_EQ(piece.from, now) << "seed " << seed;
+      ASSERT_GT(piece.to, piece.from) << "seed " << seed;
+      sums[{piece.engine, piece.op}][static_cast<size_t>(piece.kind)] += piece.to - piece.from;
+      now = piece.to;
+    }
+    EXPECT_EQ(now, result.total) << "seed " << seed;
+    ASSERT_EQ(sums.size(), result.path.size()) << "seed " << seed;
+    for (const PathShare &share : result.path) {
+      EXPECT_EQ((sums[{share.engine, share.op}]), share.spans) << "seed " << seed;
+    }
+  }
+};
+
 TEST(RandomSimTest, runsAreLegal) {
   uint64_t compared = 0, steps = 0, stuck = 0;
   fuzz::Range seeds = seedsOf(400);
@@ -218,10 +244,12 @@ TEST(RandomSimTest, runsAreLegal) {
       expectSums(result, seed);
       // A table that is cleared up all the time gives the same path.
       options.pathNodes = 8;
-      options.observer = nullptr;
+      PathListener listener;
+      options.observer = &listener;
       SimResult again =
           simulate(random.kernel, code, machine, timing, costs, random.bindings, options);
       ASSERT_EQ(pathText(again), pathText(result)) << "seed " << seed;
+      listener.expect(result, seed);
       ++compared;
       steps += recorder.inOrder().size();
     }

@@ -3,7 +3,8 @@
 // The timelines of one kernel under several strategies, aligned on one time axis, as a
 // picture (SVG) or as a page (HTML) that holds the picture and the numbers. Both are whole in
 // themselves: no network, no other file. Without scripts the page is a static picture; with them
-// one can zoom, pan and ask each piece what it is.
+// one can zoom, pan, search, and ask each piece what it is. Both show a run of any length as a
+// whole, and as much detail as there is room for.
 //
 // Every stall has the colour of what was waited for. The same inputs give the same bytes.
 //
@@ -22,18 +23,20 @@ struct Report {
   std::string machine;
   std::vector<Timeline> timelines; ///< at least one; the first is what the others are compared with
   Tick from = 0;                   ///< of the picture
-  Tick until = UINT64_MAX;         ///< of the picture, at most; numbers are of whole runs
+  Tick until = UINT64_MAX; ///< of the picture, at most; numbers and overviews are of whole runs
   std::vector<std::string> leftOut =
       {};                         ///< strategies that cannot do the kernel, and why, as sentences
   std::string machineReason = ""; ///< why this machine, where none was named
   std::string conditions = "";    ///< trips and seeds, a line each
   std::string command = "";       ///< that makes this page
+  InstrCosts costs = {};          ///< for the use of the bandwidth; empty: not said
+  std::vector<Parameter> parameters = {}; ///< of the machine, to show
 
   /// For what is the same in all.
   const Kernel &kernel() const { return *timelines.front().kernel; }
 };
 
-/// The part of time that the picture shows: what was asked for, as far as runs and pieces reach.
+/// The part of time that the picture shows: what was asked for, as far as runs reach.
 struct Span {
   Tick from = 0;
   Tick until = 0;

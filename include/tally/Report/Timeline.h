@@ -5,9 +5,10 @@
 //   sequencer   control (neighbouring operations, up to an issue, are one piece) and stalls
 //   queue       instructions, from their start until the next one could start
 //
-// A window can be chosen, and there is a limit: what starts after the first `maxPieces` is
-// forgotten, and `shownUntil` says from when on. Memory depends on the limit, not on the
-// run. The sums in `result` are always those of the whole run.
+// Pieces are kept of a window, and at most `maxPieces` of them: what starts after these is
+// forgotten, and `shownUntil` says from when on. Of the whole run there is an overview of each
+// lane. So memory depends on the limit, not on the run. The sums in `result` are always those of
+// the whole run. If the simulator is asked for the critical path, its pieces are a lane, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 #define TALLY_REPORT_TIMELINE_H
 
 #include "tally/Model/Iterations.h"
+#include "tally/Report/Overview.h"
 #include "tally/Sim/Simulate.h"
 
 #include <deque>
@@ -23,8 +25,6 @@
 #include <vector>
 
 namespace tally {
-
-enum class PieceKind : uint8_t { Control, Wait, QueueFull, Drain, Instruction };
 
 /// Of each loop around an operation, outermost first.
 using Iterations = std::vector<LoopIteration>;
@@ -46,6 +46,8 @@ struct Lane {
   EngineId engine;
   QueueId queue; ///< none: the sequencer
   std::vector<Piece> pieces;
+  Overview overview;
+  uint64_t numBefore = 0; ///< instructions of a queue before the first that is held
 };
 
 /// How long all runs of one wait lasted that one instruction ended.
@@ -63,8 +65,14 @@ struct Timeline {
   std::vector<Lane> lanes; ///< by engine: its sequencer, then its queues
   std::vector<Release> releases;
   std::vector<Execution> executions;
-  std::vector<WaitSum> waits; ///< of the whole run, in the order of engines and operations
-  Tick shownUntil = 0;        ///< pieces that start later are not held
+  std::vector<WaitSum> waits;  ///< of the whole run, in the order of engines and operations
+  std::vector<PathPiece> path; ///< of the critical path, as far as pieces are held
+  Overview pathOverview;
+  Tick shownFrom = 0;  ///< pieces that end before are not held ...
+  Tick shownUntil = 0; ///< nor those that start later
+
+  /// Whether all pieces of the run are there.
+  bool isWhole() const { return shownFrom == 0 && shownUntil >= result.total; }
 };
 
 /// The instruction whose retirement ended a wait; none if a signal did.
@@ -87,6 +95,7 @@ public:
   void onStall(EngineId engine, uint32_t op, Stall kind, Tick from, Tick to) override;
   void onRelease(const Release &release) override;
   void onExecution(const Execution &execution) override;
+  void onPath(const PathPiece &piece) override;
 
   /// The pieces of the run that has ended.
   Timeline finish(SimResult result);

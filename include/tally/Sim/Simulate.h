@@ -72,6 +72,30 @@ struct Release {
   uint32_t threshold = 0; ///< that was waited for
 };
 
+/// What a piece of the critical path is.
+enum class PathKind : uint8_t {
+  Control,  ///< a sequencer, up to this operation
+  Startup,  ///< from the queue to the start
+  Occupied, ///< an earlier instruction of the queue had not left room
+  Execute,  ///< from the start to the finish; a transfer: with its last byte
+  Visible,  ///< until the semaphore is raised
+  Wake,     ///< until the waiter goes on
+};
+template <>
+inline constexpr auto wordsOf<PathKind> =
+    words("control", "startup", "occupied", "execute", "visible", "wake");
+inline constexpr size_t numPathKinds = wordsOf<PathKind>.size();
+
+/// A piece of the critical path, due to one operation of one engine. The pieces of a run follow one
+/// another without a gap, from its beginning to its end.
+struct PathPiece {
+  EngineId engine;
+  uint32_t op = 0;
+  PathKind kind = PathKind::Control;
+  Tick from = 0;
+  Tick to = 0;
+};
+
 /// Is told what happens. Calls come in the order of causes; their times may run ahead of later
 /// calls.
 class SimObserver {
@@ -90,6 +114,10 @@ public:
   virtual void onRelease(const Release &) {}
 
   virtual void onExecution(const Execution &) {}
+
+  /// The next piece of the critical path, where SimOptions ask for that. Calls come long after the
+  /// pieces, as soon as nothing can change them.
+  virtual void onPath(const PathPiece &) {}
 
   /// A semaphore has this value from now on.
   virtual void onSemaphore(SemaId, Tick, uint32_t /*value*/) {}
@@ -133,20 +161,6 @@ struct QueueStats {
   Tick occupied = 0; ///< no further instruction could have started
   Tick lastRetire = 0;
 };
-
-/// What a piece of the critical path is.
-enum class PathKind : uint8_t {
-  Control,  ///< a sequencer, up to this operation
-  Startup,  ///< from the queue to the start
-  Occupied, ///< an earlier instruction of the queue had not left room
-  Execute,  ///< from the start to the finish; a transfer: with its last byte
-  Visible,  ///< until the semaphore is raised
-  Wake,     ///< until the waiter goes on
-};
-template <>
-inline constexpr auto wordsOf<PathKind> =
-    words("control", "startup", "occupied", "execute", "visible", "wake");
-inline constexpr size_t numPathKinds = wordsOf<PathKind>.size();
 
 /// All of the critical path that is due to one operation of one engine.
 struct PathShare {
