@@ -63,9 +63,13 @@ int BenchCommand::run() {
   };
   options.stop = stopOnSignals();
   Diagnostics diagnostics;
-  std::string text = sensitivity
-                         ? renderSensitivity(benchSensitivity(options, target, diagnostics), format)
-                         : renderBench(benchTable(options, target, diagnostics), format);
+  BenchFacts facts{{"machine", target.name}, {"size", size}};
+  if (!settings.empty()) {
+    facts.emplace_back("set", fmt::format("{}", fmt::join(settings, " ")));
+  }
+  std::string text =
+      sensitivity ? renderSensitivity(benchSensitivity(options, target, diagnostics), format, facts)
+                  : renderBench(benchTable(options, target, diagnostics), format, facts);
   tell(diagnostics, {});
   if (diagnostics.hasErrors()) {
     end();

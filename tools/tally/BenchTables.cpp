@@ -83,19 +83,39 @@ std::string benchText(std::span<const BenchRow> rows) {
   return text + problems(rows, "");
 }
 
-} // namespace
-
-std::string renderBench(std::span<const BenchRow> rows, std::string_view format) {
-  if (format == "text") {
-    return benchText(rows);
+/// `machine: trn2`, a line each.
+std::string factLines(const BenchFacts &facts) {
+  std::string text;
+  for (const auto &[name, value] : facts) {
+    text += fmt::format("{}: {}\n", name, value);
   }
-  Table table = tableOf(rows, /*namesKernels=*/true);
-  return format == "markdown"
-             ? table.markdown() + problems(rows, "- ")
-             : dump({{"schema", "tally-bench"}, {"version", 1}, {"rows", table.json()}}) + "\n";
+  return facts.empty() ? text : text + "\n";
 }
 
-std::string renderSensitivity(std::span<const Sensitivity> rows, std::string_view format) {
+std::string document(std::string_view schema, const BenchFacts &facts, std::string_view name,
+                     const Json &rows) {
+  Json object{{"schema", schema}, {"version", 1}};
+  for (const auto &[fact, value] : facts) {
+    object[fact] = value;
+  }
+  object[name] = rows;
+  return dump(object) + "\n";
+}
+
+} // namespace
+
+std::string renderBench(std::span<const BenchRow> rows, std::string_view format,
+                        const BenchFacts &facts) {
+  if (format == "text") {
+    return factLines(facts) + benchText(rows);
+  }
+  Table table = tableOf(rows, /*namesKernels=*/true);
+  return format == "markdown" ? table.markdown() + problems(rows, "- ")
+                              : document("tally-bench", facts, "rows", table.json());
+}
+
+std::string renderSensitivity(std::span<const Sensitivity> rows, std::string_view format,
+                              const BenchFacts &facts) {
   Table table({{"kernel", "kernel", -19, ""},
                {"strategy", "strategy", -20, ""},
                {"least", "least", 8, ""},
@@ -108,12 +128,9 @@ std::string renderSensitivity(std::span<const Sensitivity> rows, std::string_vie
     table.add({row.kernel, row.strategy, ratio(row.least), ratio(row.normal), ratio(row.most),
                row.leastAt, row.mostAt});
   }
-  return format == "text"       ? table.text()
+  return format == "text"       ? factLines(facts) + table.text()
          : format == "markdown" ? table.markdown()
-                                : dump({{"schema", "tally-sensitivity"},
-                                        {"version", 1},
-                                        {"sensitivity", table.json()}}) +
-                                      "\n";
+                                : document("tally-sensitivity", facts, "sensitivity", table.json());
 }
 
 } // namespace tally::tool

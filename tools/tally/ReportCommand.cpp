@@ -216,7 +216,7 @@ int ReportCommand::run() {
                 window.until,
                 std::move(leftOut),
                 session.machineReason(),
-                valuesText(bound) + (time.seed == 0 ? "" : fmt::format("seed: {}\n", time.seed)),
+                valuesText(bound) + time.seedText(),
                 commandOf(session, bound),
                 *costs,
                 session.machine().parameters};

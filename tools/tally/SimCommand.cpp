@@ -230,19 +230,19 @@ std::string_view outcomeName(SimResult::Outcome outcome) {
 
 /// A run, and where its time went.
 void addRun(Result &output, const Session &session, const Kernel &kernel, const Code &code,
-            const BoundRun &bound, uint64_t seed, const Run &run, size_t top) {
+            const BoundRun &bound, const TimeOptions &time, const Run &run, size_t top) {
   const SimResult &result = run.result;
   output.part();
   Json object = subjectJson(kernel, code, session);
   object.update(valuesJson(bound));
-  object.update({{"seed", seed},
+  object.update({{"seed", time.seed},
                  {"setting", run.setting},
                  {"outcome", outcomeName(result.outcome)},
                  {"total_ps", result.total},
                  {"operations", result.operations},
                  {"instructions", result.instructions}});
   output.add(fmt::format("{}\n{}total {}, {}, {}\n", subjectText(kernel, code, session),
-                         valuesText(bound), timeText(result.total),
+                         valuesText(bound) + time.seedText(), timeText(result.total),
                          counted(result.operations, "operation"),
                          counted(result.instructions, "instruction")),
              object);
@@ -309,7 +309,7 @@ int SimCommand::run() {
       Run run = sim.run(machine, assignment, runs.empty());
       Exit ending = exitOf(run.result);
       if (sweep.empty() || format == "json") {
-        addRun(output, session, one.kernel, one.code, bound, time.seed, run, top);
+        addRun(output, session, one.kernel, one.code, bound, time, run, top);
       }
       if (data.wanted() && ending == Exit::Undecided) {
         tellNote("the run was cut off, so nothing is said about its data");
@@ -325,7 +325,7 @@ int SimCommand::run() {
     if (!sweep.empty()) {
       output.part();
       output.text += fmt::format("{}\n{}{}", subjectText(one.kernel, one.code, session),
-                                 valuesText(bound), sweepText(values, runs));
+                                 valuesText(bound) + time.seedText(), sweepText(values, runs));
     }
   }
   tellInterrupt();

@@ -55,8 +55,12 @@ std::vector<std::string> catalogueNames();
 
 /// `tally bench` as `text`, `markdown` or `json`. What was not measured is a dash in text, and
 /// below the table there are the reasons why there is no code.
-std::string renderBench(std::span<const BenchRow> rows, std::string_view format);
-std::string renderSensitivity(std::span<const Sensitivity> rows, std::string_view format);
+/// `facts`: under what, by name; each is shown first.
+using BenchFacts = std::vector<std::pair<std::string, std::string>>;
+std::string renderBench(std::span<const BenchRow> rows, std::string_view format,
+                        const BenchFacts &facts = {});
+std::string renderSensitivity(std::span<const Sensitivity> rows, std::string_view format,
+                              const BenchFacts &facts = {});
 
 } // namespace tally::tool
 

@@ -29,6 +29,10 @@ SimOptions TimeOptions::simOptions(const Code &code) const {
   return options;
 }
 
+std::string TimeOptions::seedText() const {
+  return seed == 0 ? "" : fmt::format("seed: {}, delays of up to {}%\n", seed, jitter);
+}
+
 std::optional<Timing> timingOf(const Machine &machine) {
   std::vector<std::string> errors;
   std::optional<Timing> timing = Timing::of(machine, errors);

@@ -27,6 +27,9 @@ struct TimeOptions {
   void add(CLI::App &command);
 
   SimOptions simOptions(const Code &code) const;
+
+  /// What delays there are, as a line; empty if none.
+  std::string seedText() const;
 };
 
 /// What operations cost on a machine; none, with the reasons reported, if it does not say that.
