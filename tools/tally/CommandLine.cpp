@@ -427,6 +427,9 @@ static void tellOptionError(const CLI::App &app, const CLI::ParseError &error) {
   std::vector<std::string> unexpectedOnes = app.remaining(/*recurse=*/true);
   for (const std::string &argument : unexpectedOnes) {
     errors.error({}, unexpected(command, argument));
+    if (!argument.starts_with('-') && !commandsOf(command).empty()) {
+      break; // what follows an unknown command is for that command
+    }
   }
   if (unexpectedOnes.empty()) {
     for (const std::string &message : messagesOf(command, error)) {
