@@ -96,14 +96,15 @@ private:
 
   void issue(EngineId e, const Op &op) {
     const InstrCost &cost = costs[op.instr()];
+    Tick carried = op.wait.valid() ? timing.carried : 0;
     QueueId id = kernel.instrs[op.instr()].queue;
     Queue &queue = queues[id];
     uint32_t depth = id == transfers ? timing.transferDepth : timing.queueDepth;
     if (queue.starts.size() >= depth) {
       now[e] = std::max(now[e], queue.starts[queue.starts.size() - depth]);
     }
-    Tick start = std::max(now[e] + cost.issue + cost.startup, queue.next);
-    now[e] += cost.issue + cost.dispatch;
+    Tick start = std::max(now[e] + carried + cost.issue + cost.startup, queue.next);
+    now[e] += carried + cost.issue + cost.dispatch;
     queue.starts.push_back(start);
     starts[op.instr()].push_back(start);
     Tick finish = start + cost.duration + (cost.isTransfer ? cost.interval : 0);

@@ -52,6 +52,7 @@ ControlPrices::ControlPrices(const Machine &machine) {
   }
   alu = static_cast<double>(timing->alu);
   wait = static_cast<double>(timing->wait);
+  carried = static_cast<double>(timing->carried);
   signal = static_cast<double>(timing->signal);
   reset = static_cast<double>(timing->reset);
   drain = static_cast<double>(timing->drain);
@@ -60,10 +61,12 @@ ControlPrices::ControlPrices(const Machine &machine) {
   branch = static_cast<double>(timing->branch);
 }
 
-/// Of one operation where it stands; a loop costs by its trips, and what is part of an instruction
-/// nothing.
-static double priceOf(const ControlPrices &prices, OpKind kind) {
-  switch (kind) {
+/// Of one operation where it stands; a loop costs by its trips, and an instruction what its wait
+/// adds.
+static double priceOf(const ControlPrices &prices, const Op &op) {
+  switch (op.kind) {
+  case OpKind::Issue:
+    return op.wait.valid() ? prices.carried : 0;
   case OpKind::Alu:
     return prices.alu;
   case OpKind::Wait:
@@ -93,7 +96,7 @@ static double costOf(const Kernel &kernel, const EngineProgram &program,
   bool rarely = false;           // counters are reset so rarely that it costs nothing
   for (const Op &op : program.ops) {
     double here = rarely ? 0 : around.back();
-    cost += here * priceOf(prices, op.kind);
+    cost += here * priceOf(prices, op);
     if (op.kind == OpKind::LoopBegin) {
       cost +=
           here * loopCost(prices, writtenLoop(kernel, op), expectedTrips(kernel.loops[op.loop()]));

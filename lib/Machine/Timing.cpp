@@ -183,7 +183,8 @@ namespace {
 struct Price {
   std::string_view name;
   Tick Timing::*field;
-  bool isSync; ///< of what synchronises, as opposed to loops and issuing
+  bool isSync;             ///< of what synchronises, as opposed to loops and issuing
+  bool isOptional = false; ///< 0 if the machine does not say it
 };
 
 constexpr std::array prices{Price{"ctl.dispatch", &Timing::dispatch, false},
@@ -192,6 +193,7 @@ constexpr std::array prices{Price{"ctl.dispatch", &Timing::dispatch, false},
                             Price{"ctl.loop_end", &Timing::loopEnd, false},
                             Price{"ctl.branch", &Timing::branch, false},
                             Price{"ctl.wait", &Timing::wait, true},
+                            Price{"ctl.carried", &Timing::carried, true, /*isOptional=*/true},
                             Price{"ctl.signal", &Timing::signal, true},
                             Price{"ctl.reset", &Timing::reset, true},
                             Price{"ctl.drain", &Timing::drain, true},
@@ -290,7 +292,9 @@ std::optional<Timing> Timing::of(const Machine &machine, std::vector<std::string
   size_t errorsBefore = errors.size();
   TimingReader reader(machine, errors);
   for (const Price &price : prices) {
-    reader.span(price.name, timing.*price.field);
+    if (!price.isOptional || machine.parameter(price.name)) {
+      reader.span(price.name, timing.*price.field);
+    }
   }
   reader.count("queue.depth", timing.queueDepth);
   reader.count("dma.depth", timing.transferDepth);

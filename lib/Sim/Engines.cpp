@@ -179,8 +179,9 @@ bool Simulator::executeIssue(SimEngine &engine, const Op &op) {
     return false;
   }
   const InstrCost &cost = costs[op.instr()];
-  Tick arrival = engine.now + cost.issue;
-  spend(engine, cost.issue + cost.dispatch);
+  Tick wait = op.wait.valid() ? timing.carried : 0;
+  Tick arrival = engine.now + wait + cost.issue;
+  spend(engine, wait + cost.issue + cost.dispatch);
   Tick after = engine.now;
   engine.now = arrival;
   arrive(engine, queue, op.instr(), arrival);

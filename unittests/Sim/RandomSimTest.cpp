@@ -54,6 +54,9 @@ Machine randomMachine(uint64_t seed) {
   }
   EXPECT_EQ(setParameter(machine, fmt::format("queue.depth={}", 1 + seed % 5)), "");
   EXPECT_EQ(setParameter(machine, fmt::format("dma.depth={}", 1 + seed % 3)), "");
+  if (seed % 3 == 1) {
+    EXPECT_EQ(setParameter(machine, "ctl.carried=37ns"), "");
+  }
   machine.queueOverlap = seed % 7 != 0;
   return machine;
 }

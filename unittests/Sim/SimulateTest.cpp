@@ -122,6 +122,19 @@ TEST(SimulateTest, waitIsTight) {
   EXPECT_EQ(c.seen.releases[0].byQueue, QueueId(0));
 }
 
+/// What carries a wait is issued later by the price of that, whether it was blocked or not.
+TEST(SimulateTest, carriedWaitsHaveAPrice) {
+  SimCase c(oneEach(2), testMachine({"ctl.carried=37ns"}));
+  SemaId s = c.semaphore("s");
+  c.ops(0) = {SimCase::issue(0, s)};
+  c.ops(1) = {SimCase::issueAfter(1, s, 1)};
+  SimResult result = c.run();
+  EXPECT_EQ(c.seen.executions[InstrId(0)][0].start, 0u);
+  EXPECT_EQ(c.seen.executions[InstrId(1)][0].start, (107 + 37) * ns);
+  EXPECT_EQ(result.engines[EngineId(1)].waiting, 107 * ns);
+  EXPECT_EQ(result.engines[EngineId(1)].control, (37 + 7) * ns);
+}
+
 /// A test at the very moment of the raise, or later, costs no wake-up; one picosecond earlier does.
 TEST(SimulateTest, wakeUpOnlyIfBlocked) {
   for (int late : {-1, 0, 1}) {

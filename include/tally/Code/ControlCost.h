@@ -18,7 +18,7 @@ namespace tally {
 struct ControlPrices {
   explicit ControlPrices(const Machine &machine);
 
-  double alu = 1, wait = 1, signal = 1, reset = 1, drain = 1;
+  double alu = 1, wait = 1, carried = 0, signal = 1, reset = 1, drain = 1;
   double loopBegin = 1, loopEnd = 1, branch = 1;
 };
 

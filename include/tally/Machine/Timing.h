@@ -10,6 +10,7 @@
 //
 //   ctl.dispatch ctl.alu ctl.loop_begin ctl.loop_end ctl.branch
 //   ctl.wait ctl.signal ctl.reset ctl.drain               one operation of a sequencer
+//   ctl.carried     an instruction's wait, which holds, more than one without (0 if not said)
 //   sem.visible     from the end of what raises a semaphore until it is raised
 //   sem.wake        from then until a sequencer that was blocked goes on
 //   sem.spacing     between two shares of a split completion
@@ -89,6 +90,7 @@ public:
   Tick loopEnd = 0;
   Tick branch = 0;
   Tick wait = 0;
+  Tick carried = 0;
   Tick signal = 0;
   Tick reset = 0;
   Tick drain = 0;
