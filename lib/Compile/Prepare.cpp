@@ -62,6 +62,17 @@ Kernel findAsked(const Kernel &kernel, const Request &request, const Machine &ma
   return findDeps(kernel, options, extractor, diagnostics);
 }
 
+void warnOfNoDeps(const Kernel &kernel, Diagnostics &diagnostics) {
+  if (kernel.deps.empty() && kernel.engines.size() > 1 && !kernel.instrs.empty()) {
+    diagnostics
+        .remark(kernel.where,
+                fmt::format("kernel '{}' says neither what its instructions touch nor what depends "
+                            "on what, so its engines do not wait for one another",
+                            kernel.text(kernel.name)))
+        .severity = Severity::Warning;
+  }
+}
+
 void remarkUncovered(const Kernel &kernel, const Request &request, const Machine &machine,
                      Extractor &extractor, Diagnostics &diagnostics) {
   if (!request.findDeps || kernel.accesses.empty() || kernel.deps.empty()) {

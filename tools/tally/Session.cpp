@@ -302,18 +302,6 @@ void Session::warnIdle(const Kernel &kernel, std::string_view option, std::strin
   report(kernel, diagnostics);
 }
 
-/// Engines that do not wait for one another are seldom what is meant.
-static void warnOfNothing(const Kernel &kernel, Diagnostics &diagnostics) {
-  if (kernel.deps.empty() && kernel.engines.size() > 1 && !kernel.instrs.empty()) {
-    diagnostics
-        .remark(kernel.where,
-                fmt::format("kernel '{}' says neither what its instructions touch nor what depends "
-                            "on what, so its engines do not wait for one another",
-                            kernel.text(kernel.name)))
-        .severity = Severity::Warning;
-  }
-}
-
 bool Session::findDeps(LoadedKernel &loaded) {
   if (!asksForDeps(loaded.kernel)) {
     if (options.keepImplied) {
@@ -322,7 +310,7 @@ bool Session::findDeps(LoadedKernel &loaded) {
                                           : "its dependences are written");
     }
     Diagnostics diagnostics;
-    warnOfNothing(loaded.kernel, diagnostics);
+    warnOfNoDeps(loaded.kernel, diagnostics);
     if (!options.holdsAccesses && !std::exchange(loaded.isCompared, true)) {
       nowDoing("comparing dependences with accesses");
       remarkUncovered(loaded.kernel, options.request(), target, extractor, diagnostics);

@@ -25,6 +25,10 @@ void remarkKernel(const Kernel &kernel, Diagnostics &diagnostics);
 Kernel findAsked(const Kernel &kernel, const Request &request, const Machine &machine,
                  Extractor &extractor, Diagnostics &diagnostics);
 
+/// A warning about a kernel that says nothing of which dependences could be found: engines that do
+/// not wait for one another are seldom what is meant.
+void warnOfNoDeps(const Kernel &kernel, Diagnostics &diagnostics);
+
 /// A remark on a kernel whose dependences are written, if these are not seen to imply all that its
 /// accesses ask for; none where the request is for what is written.
 void remarkUncovered(const Kernel &kernel, const Request &request, const Machine &machine,

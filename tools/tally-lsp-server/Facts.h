@@ -1,0 +1,34 @@
+//===- Facts.h - What hover says of instructions and dependences ----------===//
+#ifndef TALLY_LSP_SERVER_FACTS_H
+#define TALLY_LSP_SERVER_FACTS_H
+
+#include "tally/Compile/Compile.h"
+#include "tally/Deps/Extract.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace tally::server {
+
+/// A kernel, and what is known about its waits.
+struct Explained {
+  const Kernel &kernel; ///< with its dependences
+  const Machine &machine;
+  const SyncPlan *plan = nullptr;    ///< none: no code is possible
+  const Extraction *asked = nullptr; ///< by its accesses; none: it states none
+  bool areFound = false;             ///< the dependences are those of `asked`
+};
+
+/// Where the instruction runs, what it touches, what it waits for and why, and what waits for it.
+std::string aboutInstr(const Explained &explained, InstrId instr);
+
+/// What is waited for, why, and how.
+std::string aboutDep(const Explained &explained, DepId dep);
+
+/// What the instruction waits for, in one line; empty if it waits for nothing.
+std::string foundFor(const Kernel &kernel, InstrId instr);
+
+} // namespace tally::server
+
+#endif // TALLY_LSP_SERVER_FACTS_H
