@@ -32,7 +32,7 @@ namespace {
 
 using llvm::json::Object;
 
-constexpr llvm::StringLiteral doing = "doing";           ///< what is examined now
+constexpr llvm::StringLiteral doing = "doing"; ///< what is examined now, and `was` or `were`
 constexpr llvm::StringLiteral diagnostic = "diagnostic"; ///< one for the editor
 constexpr llvm::StringLiteral fact = "fact";             ///< a key of Facts, with `text`
 constexpr llvm::StringLiteral isRead = "read";           ///< the text holds sound kernels
@@ -59,7 +59,7 @@ public:
       : places(places), document(document), say(say) {}
 
   void run() {
-    begin("the text");
+    begin("the text was");
     std::vector<LoadedKernel> kernels = read();
     for (const LoadedKernel &loaded : kernels) {
       examine(loaded);
@@ -118,15 +118,15 @@ private:
     const Machine machine = machineFor(loaded.kernel);
     Kernel kernel = onMachine(loaded.kernel, machine);
     const std::string name(kernel.text(kernel.name));
-    begin(fmt::format("the bounds of kernel '{}'", name));
+    begin(fmt::format("the bounds of kernel '{}' were", name));
     Diagnostics remarks;
     remarkKernel(kernel, remarks);
     tell(remarks, kernel);
-    begin(fmt::format("the dependences of kernel '{}'", name));
+    begin(fmt::format("the dependences of kernel '{}' were", name));
     bool areFound = asksForDeps(kernel);
     std::optional<Extraction> asked;
     if (std::optional<Kernel> whole = withDependences(kernel, machine, asked)) {
-      begin(fmt::format("the waits of kernel '{}'", name));
+      begin(fmt::format("the waits of kernel '{}' were", name));
       explain(*whole, machine, asked, areFound, loaded.code.has_value());
     }
   }
@@ -246,9 +246,9 @@ void takeAll(llvm::StringRef lines, Examined &examined, std::string &last) {
 std::string reasonOf(ChildEnd end, const ChildLimits &limits) {
   switch (end) {
   case ChildEnd::OutOfTime:
-    return fmt::format("that takes more than {} s; 'tally check' and 'tally deps' take the time "
-                       "that it needs",
-                       limits.seconds);
+    return fmt::format(
+        "that takes more than {} s; 'tally check' and 'tally deps' have no such limit",
+        limits.seconds);
   case ChildEnd::NotStarted:
     return "no process can be started for it";
   default:
@@ -279,14 +279,13 @@ Examined examine(const Document &document, const Outline &outline, const lsp::UR
   ChildEnd end =
       runInChild([&](const Say &say) { Examination(places, document, say).run(); }, limits, lines);
   Examined examined;
-  std::string last = "the text";
+  std::string last = "the text was";
   takeAll(lines, examined, last);
   examined.isInterrupted = end == ChildEnd::Interrupted;
   if (end != ChildEnd::Done && end != ChildEnd::Interrupted) {
     Diagnostic message{Severity::Remark,
                        {0, 1, 1},
-                       fmt::format("{} and what follows from it were not examined: {}", last,
-                                   reasonOf(end, limits)),
+                       fmt::format("{} not examined: {}", last, reasonOf(end, limits)),
                        {}};
     examined.diagnostics.push_back(places.inEditor(message, {places.file()}));
   }

@@ -119,11 +119,12 @@ static constexpr Word words[] = {
     {"loop", "unroll", "unroll N",
      "Code writes out N iterations for each branch back; `full` writes out all of a constant "
      "number."},
+    {"loop", "full", "unroll full", "Code writes out all iterations."},
     {"loop", "sync", "sync \"strategy\"", syncText},
 
-    {"if", "", "tally.if \"c\" { ... } else { ... }",
-     "Runs one of two bodies, by a condition that is known only during the run. The bodies are "
-     "called `c` and `c.else`.",
+    {"if", "", "tally.if \"c\" { ... }",
+     "Runs one of two bodies, by a condition that is known only during the run. The second one may "
+     "be missing.",
      Declares, NameKind::Loop, false, bodies},
     {"if", "divergent", "divergent", divergentText},
     {"if", "sync", "sync \"strategy\"", syncText},

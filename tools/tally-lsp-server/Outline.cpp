@@ -110,6 +110,9 @@ private:
   void pass(size_t i) {
     const Token &token = document.tokens()[i];
     std::string_view text = document.text(token.span);
+    if (isInAttributes(text)) {
+      return;
+    }
     if (token.kind == Token::Kind::Word && text.starts_with(prefix)) {
       endHeader();
       begin(i, text.substr(prefix.size()));
@@ -130,6 +133,22 @@ private:
     } else if (text == "else") {
       otherBranch = closed;
     }
+  }
+
+  /// `attributes {...}` of an operation is no body; what it holds names nothing.
+  bool isInAttributes(std::string_view text) {
+    if (attributes == 0) {
+      attributes = current && text == "attributes" ? 1 : 0;
+      return attributes != 0;
+    }
+    if (text.starts_with(prefix) || (attributes == 1 && text != "{")) { // it is not closed, or open
+      attributes = 0;
+      return false;
+    }
+    attributes += text == "{" ? 1 : 0;
+    attributes -= text == "}" ? 1 : 0;
+    attributes = attributes == 1 ? 0 : attributes;
+    return true;
   }
 
   void begin(size_t token, std::string_view word) {
@@ -247,6 +266,7 @@ private:
   std::optional<Header> header;
   std::optional<size_t> closed;      ///< by the last token
   std::optional<size_t> otherBranch; ///< whose else-body begins
+  size_t attributes = 0; ///< 1 behind the word `attributes`, and 1 more for each open brace
 };
 
 //===----------------------------------------------------------------------===//

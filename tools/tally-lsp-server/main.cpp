@@ -105,6 +105,8 @@ void Program::run() {
   reader.whileIdle = [&](int stream) { server.examineChanged(stream); };
   reader.refuse = [&](llvm::Error problem) { transport.reply(nullptr, std::move(problem)); };
   wasShutDown = server.run();
+  llvm::outs().flush();
+  llvm::outs().clear_error(); // an editor that is gone is none
 }
 
 void *runProgram(void *program) {
