@@ -1,10 +1,10 @@
 // From each use of a name to its declaration, and to all places that have it.
-// RUN: %python %S/Inputs/lsp.py %s 'definition:on "^r"' 'definition:on "act^" reads' 'definition:alias ["^X' 'definition:writes ["^X' 'definition:"X[^A]' 'definition:$^n - 1 - A' 'definition:- 1 - ^A' 'definition:"$^n - 1"' 'definition:dep "load^"' 'definition:at "A^"' 'definition:code @^k' 'definition:program "act^"' 'definition:for "A^"' 'definition:branch "c^"' 'definition:= "r0^" + 1' 'definition:issue "use^"' 'definition:waits "s^"' 'definition:>= "r0^"' 'definition:shape^' 'references:buffer "X^"' 'references:dma" queues ["q" weight 16, "r^"' 'references:@k^' 'symbols' | FileCheck %s
+// RUN: %python %S/Inputs/lsp.py %s 'definition:on "^r"' 'definition:on "act^" reads' 'definition:alias ["^X' 'definition:writes ["^X' 'definition:"X[^A]' 'definition:$^n - 1 - A' 'definition:- 1 - ^A' 'definition:"$^n - 1"' 'definition:dep "load^"' 'definition:at "A^"' 'definition:code @^k' 'definition:program "act^"' 'definition:for "A^"' 'definition:branch "c^"' 'definition:= "r0^" + 1' 'definition:issue "use^"' 'definition:waits "s^"' 'definition:>= "r0^"' 'definition:shape^' 'definition:>= %^v' 'definition:= %0^ to' 'definition:yield %^sum' 'definition:, %^1#1' 'references:buffer "X^"' 'references:dma" queues ["q" weight 16, "r^"' 'references:@k^' 'symbols' | FileCheck %s
 tally.kernel @other {
   tally.engine "act"
   tally.loop "A" trips 2 { tally.instr "use" on "act" }
 }
-tally.kernel @k {
+tally.kernel @k attributes {a = "b"} {
   tally.engine "act"
   tally.engine "dma" queues ["q" weight 16, "r"]
   tally.buffer "X" shape [64]
@@ -27,6 +27,13 @@ tally.code @k {
       tally.set "r0" = "r0" + 1
       tally.issue "use" waits "s" >= "r0" for [0]
     }
+  }
+}
+func.func @k_act() {
+  %0 = tally.trips "A" : index
+  %1:2 = scf.for %i = %0 to %0 step %0 iter_args(%sum = %0, %v = %0) -> (i32, i32) {
+    tally.await "s" >= %v for [0] : i32
+    scf.yield %sum, %1#1 : i32, i32
   }
 }
 // CHECK: --- definition:on "^r"
@@ -67,6 +74,14 @@ tally.code @k {
 // CHECK-NEXT: 24:21 [r0]
 // CHECK: --- definition:shape^
 // CHECK-NEXT: nothing
+// CHECK: --- definition:>= %^v
+// CHECK-NEXT: 34:61 [%v]
+// CHECK: --- definition:= %0^ to
+// CHECK-NEXT: 33:3 [%0]
+// CHECK: --- definition:yield %^sum
+// CHECK-NEXT: 34:50 [%sum]
+// CHECK: --- definition:, %^1#1
+// CHECK-NEXT: 34:3 [%1]
 // CHECK: --- references:buffer "X^"
 // CHECK-NEXT: 10:17 [X]
 // CHECK-NEXT: 11:28 [X]

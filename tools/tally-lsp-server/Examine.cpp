@@ -153,29 +153,32 @@ private:
       markImplied(kernel, *asked);
     }
     if (asksForDeps(kernel)) {
-      tellFound(whole);
+      tellFound(whole, machine);
     }
     return whole;
   }
 
   /// One hint for each instruction that waits.
-  void tellFound(const Kernel &kernel) {
+  void tellFound(const Kernel &kernel, const Machine &machine) {
+    Explained explained{kernel, machine};
+    explained.index();
     for (InstrId instr : kernel.instrs.ids()) {
-      std::string text = foundFor(kernel, instr);
-      if (text.empty()) {
-        continue;
+      if (!explained.waits[instr].empty()) {
+        tell(hintOf(kernel, instr, explained.waits[instr]));
       }
-      Diagnostic message{Severity::Remark, kernel.instrs[instr].where, std::move(text), {}};
-      for (const Dep &dep : kernel.deps) {
-        if (dep.consumer == instr) {
-          message.note(kernel.instrs[dep.producer].where,
-                       fmt::format("'{}' is here", kernel.nameOf(dep.producer)));
-        }
-      }
-      lsp::Diagnostic hint = places.inEditor(message, kernel.files);
-      hint.severity = lsp::DiagnosticSeverity::Hint;
-      tell(hint);
     }
+  }
+
+  lsp::Diagnostic hintOf(const Kernel &kernel, InstrId instr, const std::vector<DepId> &waits) {
+    Diagnostic message{Severity::Remark, kernel.instrs[instr].where, foundFor(kernel, waits), {}};
+    for (DepId dep : waits) {
+      const InstrId producer = kernel.deps[dep].producer;
+      message.note(kernel.instrs[producer].where,
+                   fmt::format("'{}' is here", kernel.nameOf(producer)));
+    }
+    lsp::Diagnostic hint = places.inEditor(message, kernel.files);
+    hint.severity = lsp::DiagnosticSeverity::Hint;
+    return hint;
   }
 
   /// Where there is code already, it is not for tally to say that it can make none.
@@ -186,8 +189,9 @@ private:
     if (!hasCode) {
       tell(messages, kernel);
     }
-    const Explained explained{kernel, machine, compiled ? &compiled->plan : nullptr,
-                              asked ? &*asked : nullptr, areFound};
+    Explained explained{kernel, machine, compiled ? &compiled->plan : nullptr,
+                        asked ? &*asked : nullptr, areFound};
+    explained.index();
     const std::string_view name = kernel.text(kernel.name);
     for (InstrId instr : kernel.instrs.ids()) {
       sayFact(Facts::ofInstr(name, kernel.nameOf(instr)), aboutInstr(explained, instr));

@@ -54,10 +54,10 @@ std::string tilesOf(const Kernel &kernel, InstrId instr) {
 
 /// The same two instructions at the same distance.
 bool isSame(const Explained &explained, const Dep &dep, const DerivedDep &derived) {
-  std::string written = distanceText(explained.kernel, dep, explained.kernel.componentsOf(dep));
+  const Kernel &kernel = explained.kernel;
   return derived.dep.producer == dep.producer && derived.dep.consumer == dep.consumer &&
-         written == distanceText(explained.kernel, derived.dep,
-                                 explained.asked->componentsOf(derived.dep));
+         distanceText(kernel, dep, kernel.componentsOf(dep)) ==
+             distanceText(kernel, derived.dep, explained.asked->componentsOf(derived.dep));
 }
 
 /// The accesses that ask for it; an empty text if they are not known.
@@ -67,7 +67,8 @@ std::string whyOf(const Explained &explained, DepId id) {
   }
   const Dep &dep = explained.kernel.deps[id];
   std::string text;
-  for (const DerivedDep &derived : explained.asked->deps) {
+  for (size_t i : explained.askedFor[dep.consumer]) {
+    const DerivedDep &derived = explained.asked->deps[i];
     if (isSame(explained, dep, derived)) {
       std::string reason = reasonOf(explained.kernel, derived);
       text += fmt::format("  - because of the accesses: {}{}{}\n",
@@ -96,12 +97,10 @@ std::string howOf(const Explained &explained, DepId dep) {
 std::string waitsOf(const Explained &explained, InstrId instr) {
   const Kernel &kernel = explained.kernel;
   std::string text;
-  for (DepId dep : kernel.deps.ids()) {
-    if (kernel.deps[dep].consumer == instr) {
-      text += fmt::format("- {}{}\n{}{}", nameAndKind(kernel, dep),
-                          explained.areFound ? ", found from the accesses" : "",
-                          whyOf(explained, dep), howOf(explained, dep));
-    }
+  for (DepId dep : explained.waits[instr]) {
+    text += fmt::format("- {}{}\n{}{}", nameAndKind(kernel, dep),
+                        explained.areFound ? ", found from the accesses" : "",
+                        whyOf(explained, dep), howOf(explained, dep));
   }
   return text.empty() ? "\nwaits for nothing\n" : "\n**waits for**\n\n" + text;
 }
@@ -112,8 +111,9 @@ std::string noWaitsOf(const Explained &explained, InstrId instr) {
   if (!explained.asked || !explained.areFound) {
     return text;
   }
-  for (const DerivedDep &derived : explained.asked->deps) {
-    if (derived.dep.consumer == instr && derived.isImplied()) {
+  for (size_t i : explained.askedFor[instr]) {
+    const DerivedDep &derived = explained.asked->deps[i];
+    if (derived.isImplied()) {
       text += fmt::format("- {}\n  - by {}\n",
                           code(describe(explained.kernel, *explained.asked, derived)),
                           code(derivationText(explained.kernel, *explained.asked, derived)));
@@ -122,12 +122,10 @@ std::string noWaitsOf(const Explained &explained, InstrId instr) {
   return text.empty() ? text : "\n**needs no wait for**\n\n" + text;
 }
 
-std::string waitedForBy(const Kernel &kernel, InstrId instr) {
+std::string waitedForBy(const Explained &explained, InstrId instr) {
   std::string text;
-  for (DepId dep : kernel.deps.ids()) {
-    if (kernel.deps[dep].producer == instr) {
-      text += fmt::format("- {}\n", nameAndKind(kernel, dep));
-    }
+  for (DepId dep : explained.waitedFor[instr]) {
+    text += fmt::format("- {}\n", nameAndKind(explained.kernel, dep));
   }
   return text.empty() ? text : "\n**is waited for by**\n\n" + text;
 }
@@ -142,6 +140,18 @@ std::string subjectOf(const Explained &explained) {
 
 } // namespace
 
+void Explained::index() {
+  waits = waitedFor = IdVector<InstrId, std::vector<DepId>>(kernel.instrs.size());
+  askedFor = IdVector<InstrId, std::vector<size_t>>(kernel.instrs.size());
+  for (DepId dep : kernel.deps.ids()) {
+    waits[kernel.deps[dep].consumer].push_back(dep);
+    waitedFor[kernel.deps[dep].producer].push_back(dep);
+  }
+  for (size_t i = 0; asked && i < asked->deps.size(); ++i) {
+    askedFor[asked->deps[i].dep.consumer].push_back(i);
+  }
+}
+
 std::string aboutInstr(const Explained &explained, InstrId instr) {
   const Kernel &kernel = explained.kernel;
   std::string_view queue = kernel.nameOf(kernel.instrs[instr].queue);
@@ -149,7 +159,7 @@ std::string aboutInstr(const Explained &explained, InstrId instr) {
   return fmt::format("instruction {} on queue {} of engine {}  \n{}{}{}{}{}",
                      code(kernel.nameOf(instr)), code(queue), code(engine), tilesOf(kernel, instr),
                      waitsOf(explained, instr), noWaitsOf(explained, instr),
-                     waitedForBy(kernel, instr), subjectOf(explained));
+                     waitedForBy(explained, instr), subjectOf(explained));
 }
 
 std::string aboutDep(const Explained &explained, DepId dep) {
@@ -160,18 +170,18 @@ std::string aboutDep(const Explained &explained, DepId dep) {
                      whyOf(explained, dep), howOf(explained, dep), subjectOf(explained));
 }
 
-std::string foundFor(const Kernel &kernel, InstrId instr) {
+std::string foundFor(const Kernel &kernel, const std::vector<DepId> &waits) {
   std::vector<std::string> producers;
-  for (const Dep &dep : kernel.deps) {
-    if (dep.consumer == instr) {
-      producers.push_back(fmt::format("'{}'{} {}", kernel.nameOf(dep.producer),
-                                      distanceText(kernel, dep, kernel.componentsOf(dep)),
-                                      toString(dep.kind)));
-    }
+  for (DepId id : waits) {
+    const Dep &dep = kernel.deps[id];
+    producers.push_back(fmt::format("'{}'{} {}", kernel.nameOf(dep.producer),
+                                    distanceText(kernel, dep, kernel.componentsOf(dep)),
+                                    toString(dep.kind)));
   }
   return producers.empty() ? ""
                            : fmt::format("'{}' waits for {}: found from the accesses",
-                                         kernel.nameOf(instr), fmt::join(producers, ", "));
+                                         kernel.nameOf(kernel.deps[waits.front()].consumer),
+                                         fmt::join(producers, ", "));
 }
 
 } // namespace tally::server

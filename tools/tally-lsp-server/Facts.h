@@ -15,9 +15,15 @@ namespace tally::server {
 struct Explained {
   const Kernel &kernel; ///< with its dependences
   const Machine &machine;
-  const SyncPlan *plan = nullptr;    ///< none: no code is possible
-  const Extraction *asked = nullptr; ///< by its accesses; none: it states none
-  bool areFound = false;             ///< the dependences are those of `asked`
+  const SyncPlan *plan = nullptr;                       ///< none: no code is possible
+  const Extraction *asked = nullptr;                    ///< by its accesses; none: it states none
+  bool areFound = false;                                ///< the dependences are those of `asked`
+  IdVector<InstrId, std::vector<DepId>> waits = {};     ///< of each consumer
+  IdVector<InstrId, std::vector<DepId>> waitedFor = {}; ///< of each producer
+  IdVector<InstrId, std::vector<size_t>> askedFor = {}; ///< into `asked->deps`, of each consumer
+
+  /// Fills the last three.
+  void index();
 };
 
 /// Where the instruction runs, what it touches, what it waits for and why, and what waits for it.
@@ -27,7 +33,7 @@ std::string aboutInstr(const Explained &explained, InstrId instr);
 std::string aboutDep(const Explained &explained, DepId dep);
 
 /// What the instruction waits for, in one line; empty if it waits for nothing.
-std::string foundFor(const Kernel &kernel, InstrId instr);
+std::string foundFor(const Kernel &kernel, const std::vector<DepId> &waits);
 
 } // namespace tally::server
 

@@ -4,6 +4,7 @@
 
 #include "Completion.h"
 #include "Hover.h"
+#include "SsaValues.h"
 #include "Symbols.h"
 
 #include <algorithm>
@@ -229,6 +230,8 @@ void Server::definition(const AtPosition &params, Reply<llvm::json::Value> reply
   const Name *name = open->outline->nameAt(open->offsetOf(params.position));
   if (const Name *declared = name ? open->outline->declarationOf(*name) : nullptr) {
     places.emplace_back(open->uri, open->document->lines().rangeOf(declared->span));
+  } else if (std::optional<Span> made = madeAt(*open->document, open->offsetOf(params.position))) {
+    places.emplace_back(open->uri, open->document->lines().rangeOf(*made));
   }
   reply(llvm::json::Value(places));
 }

@@ -51,13 +51,14 @@ def edit(begin, end, text):
                       "end": {"line": last_line, "character": last_character}}, "text": text}
 
 
-# Changes of parts of a text, in UTF-16: the sign before the second one takes two units.
-TEXT = 'tally.kernel @k {\r\n  // \U0001d11e "e"\r\n  tally.engine "e"\r\n}\r\n'
-changes = [edit((1, 9), (1, 10), "f"), edit((2, 16), (2, 17), "pe"), edit((9, 9), (9, 9), "// end")]
+# Changes of parts of a text, in UTF-16: one sign takes two units.
+TEXT = 'tally.kernel @k {\r\n  // \U0001d11e\r\n  tally.engine "\U0001d11ee"\r\n}\r\n'
+changes = [edit((2, 18), (2, 19), "pe"), edit((9, 9), (9, 9), "// end")]
 found = lsp_client.talk(BEGIN + opened(URI, TEXT) + message(
     method="textDocument/didChange",
     params={"textDocument": {"uri": URI, "version": 2}, "contentChanges": changes})
     + asked(1, "documentSymbol", URI) + END)
 kernel = next(each["result"] for each in found if each.get("id") == 1)[0]
-assert kernel["children"][0]["name"] == "pe", kernel
+assert kernel["children"][0]["name"] == "\U0001d11epe", kernel
+assert kernel["children"][0]["selectionRange"]["end"] == {"line": 2, "character": 20}, kernel
 assert kernel["range"]["end"] == {"line": 3, "character": 1}, kernel
