@@ -95,7 +95,7 @@ int statusOf(pid_t child) {
 
 ChildEnd endOf(Read last, int status) {
   if (last == Read::Interrupted || last == Read::OutOfTime) {
-    return last == Read::Interrupted ? ChildEnd::Interrupted : ChildEnd::OutOfTime;
+    return last == Read::Interrupted ? ChildEnd::Interrupted : ChildEnd::Waited;
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
     return ChildEnd::Done;

@@ -21,6 +21,7 @@ using ChildWork = std::function<void(const std::function<void(std::string_view l
 enum class ChildEnd {
   Done,
   OutOfTime,
+  Waited,      ///< for longer than `waiting`
   Crashed,     ///< also where it ran out of memory
   NotStarted,  ///< there is no process for it
   Interrupted, ///< there is something to read from the watched descriptor

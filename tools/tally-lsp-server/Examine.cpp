@@ -253,6 +253,8 @@ std::string reasonOf(ChildEnd end, const ChildLimits &limits) {
     return fmt::format(
         "that takes more than {} s; 'tally check' and 'tally deps' have no such limit",
         limits.seconds);
+  case ChildEnd::Waited:
+    return fmt::format("the machine is busy, and did not do that within {} s", limits.waiting);
   case ChildEnd::NotStarted:
     return "no process can be started for it";
   default:
