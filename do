@@ -32,6 +32,9 @@ packages=(
 # For the pages of the gallery.
 gallery_packages=(python3-markdown)
 
+# For the package of python/ as a wheel.
+wheel_packages=(python3 python3-pip python3-setuptools python3-wheel)
+
 # The browser in which tests open the pages of `tally report`.
 test_packages=(chromium)
 
@@ -186,6 +189,25 @@ verb_install() {
   verb_build
   logged "install" cmake --install "$build/release"
   say "installed to $prefix"
+}
+
+# wheel: the package in python/, for any Python.
+verb_wheel() {
+  need "${wheel_packages[@]}"
+  logged "wheel" make_wheel
+  say "built $(ls "$build"/wheel/*.whl)"
+}
+
+# make_wheel [--check]: nothing is fetched; what builds it is Debian's, and so is the Python that has it.
+make_wheel() {
+  local folder=$build/wheel
+  rm -rf "$folder"
+  mkdir -p "$folder/sources"
+  cp -r python/pyproject.toml python/tally "$folder/sources"
+  /usr/bin/python3 -m pip wheel --quiet --no-index --no-deps --no-build-isolation \
+    --disable-pip-version-check --wheel-dir "$folder" "$folder/sources" || return 1
+  rm -rf "$folder/sources"
+  [[ ${1:-} != --check ]] || /usr/bin/python3 utils/check-wheel.py "$folder"/*.whl
 }
 
 # ---- Testing ------------------------------------------------------------------------------
@@ -362,7 +384,8 @@ finish_tests() {
 # test [--long]: what takes minutes; or, with --long, random tests on many times as many kernels, the
 # unit tests of the core build, too, and the proof in any case.
 verb_test() {
-  need "${packages[@]}" "${proof_packages[@]}" "${test_packages[@]}" "${gallery_packages[@]}"
+  need "${packages[@]}" "${proof_packages[@]}" "${test_packages[@]}" "${gallery_packages[@]}" \
+    "${wheel_packages[@]}"
   case ${1:-} in
   "") test_steps proof_tests_if_changed 5 60 0.1 ;;
   --long) TALLY_LONG=1 test_steps proof_tests 12 50 0.5 core_unit_tests ;;
@@ -391,6 +414,7 @@ test_steps() {
     check_one "tutorial and gallery with installed programs" python3 utils/check-docs.py \
       --bin "$build/install/release/bin" docs/guide/Tutorial.md docs/gallery/*/*.md
     check_one "gallery" make_gallery --check
+    check_one "wheel" make_wheel --check
     matrix_tests matrix --seconds="$3"
     pairs_tests pairs --minutes="$4"
   else
@@ -550,6 +574,7 @@ usage: ./do VERB [OPTION...]
   proof                 build the proof and hold it to its gates
   build                 build everything into build/release (programs: build/release/bin)
   install [PREFIX]      build, then install to PREFIX (default /usr/local)
+  wheel                 the Python package as a wheel: build/wheel
   sanitize              build with ASan and UBSan, run the unit and lit tests
   fuzz [SECONDS [SEED]] each libFuzzer target and random kernels for this time (60), mixed cases
                         until all pairs of features have met, and mutants

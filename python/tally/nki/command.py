@@ -15,6 +15,7 @@ import traceback
 
 import numpy as np
 
+from .. import __version__
 from .document import as_text
 from .elements import find_element
 from .refusal import Refusal, shown_path
@@ -53,6 +54,7 @@ def _parser():
     parser = argparse.ArgumentParser(
         prog="tally-nki", description="Traces a kernel written in NKI, and writes it as a kernel of tally.",
         epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--version", action="version", version=f"tally-nki {__version__}")
     parser.add_argument("file", metavar="FILE", help="the Python file of the kernel")
     parser.add_argument("kernel", metavar="KERNEL", help="the name of its function")
     parser.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE",
