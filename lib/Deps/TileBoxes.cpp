@@ -3,8 +3,79 @@
 #include "TileBoxes.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tally::deps {
+
+//===----------------------------------------------------------------------===//
+// Lattice
+//===----------------------------------------------------------------------===//
+
+static int64_t modulo(int64_t number, int64_t modulus) {
+  return number - floorDiv(number, modulus) * modulus;
+}
+
+bool Lattice::meets(const Lattice &other) const {
+  int64_t common = std::gcd(step, other.step);
+  if (common == 0 || width >= common || other.width >= common) {
+    return true; // two constants, which the boxes compare; or each residue is there
+  }
+  int64_t apart = modulo(other.residue - residue, common);
+  return apart < width || common - apart < other.width;
+}
+
+/// Which numbers an expression can give.
+static Lattice latticeOf(const ParsedAccess &access, TileExprId id) {
+  using Kind = TileExpr::Kind;
+  constexpr int64_t large = int64_t(1) << 31; // beyond, nothing is known: products must fit
+  const TileExpr &node = access.exprs[id];
+  Lattice any{1, 0, 1};
+  if (node.kind == Kind::Constant) {
+    return {0, node.value, 1};
+  }
+  if (!node.a.valid()) {
+    return any;
+  }
+  Lattice a = latticeOf(access, node.a);
+  Lattice b = node.b.valid() ? latticeOf(access, node.b) : Lattice{0, 0, 1};
+  for (int64_t number : {a.step, a.residue, b.step, b.residue, node.value}) {
+    if (number > large || number < -large) {
+      return any;
+    }
+  }
+  bool divides = node.kind == Kind::Mod || node.kind == Kind::FloorDiv;
+  if (divides && node.value <= 0) {
+    return any; // refused elsewhere
+  }
+  switch (node.kind) {
+  case Kind::Add:
+    return {std::gcd(a.step, b.step), a.residue + b.residue, 1};
+  case Kind::Sub:
+    return {std::gcd(a.step, b.step), a.residue - b.residue, 1};
+  case Kind::Scale:
+    return {std::abs(a.step * node.value), a.residue * node.value, 1};
+  case Kind::Mod:
+    return a.step == 0 ? Lattice{0, modulo(a.residue, node.value), 1}
+                       : Lattice{std::gcd(a.step, node.value), a.residue, 1};
+  case Kind::FloorDiv:
+    return a.step % node.value == 0
+               ? Lattice{a.step / node.value, floorDiv(a.residue, node.value), 1}
+               : any;
+  default:
+    return any;
+  }
+}
+
+static Lattice latticeOf(const ParsedAccess &access, const TileDim &dim) {
+  Lattice lattice = latticeOf(access, dim.first);
+  if (dim.size.valid()) {
+    Lattice size = latticeOf(access, dim.size);
+    bool isShort = size.step == 0 && size.residue >= 0 && size.residue < (int64_t(1) << 31) &&
+                   dim.stride < (int64_t(1) << 31);
+    lattice.width = isShort ? std::max<int64_t>((size.residue - 1) * dim.stride + 1, 0) : INT64_MAX;
+  }
+  return lattice;
+}
 
 //===----------------------------------------------------------------------===//
 // TileBoxes
@@ -48,6 +119,7 @@ TileBox TileBoxes::boxOf(TileId id, BufferId buffer) {
       tile.isFixed &= access.isConstant(dim) && dim.isRange() && isExact;
     }
     boxes.push_back(access.dims.empty() ? Bounds{} : bounds); // all: also what lies beyond the end
+    grids.push_back(access.dims.empty() ? Lattice{} : latticeOf(access, access.dims[d]));
     numElements = product(numElements, bounds.last - bounds.first + 1);
     int64_t extent = all.last + 1;
     totalElements = std::min(product(totalElements, extent), Bounds::endless);
@@ -88,9 +160,11 @@ bool TileBoxes::boxesMeet(const TileBox &a, const TileBox &b) const {
   if (a.buffer != b.buffer) {
     return sharing(a, b) != InCommon::Nothing;
   }
-  return std::ranges::equal(bounds(a), bounds(b), [](const Bounds &x, const Bounds &y) {
-    return !x.isEmpty() && !y.isEmpty() && x.meets(y);
-  });
+  return std::ranges::equal(bounds(a), bounds(b),
+                            [](const Bounds &x, const Bounds &y) {
+                              return !x.isEmpty() && !y.isEmpty() && x.meets(y);
+                            }) &&
+         std::ranges::equal(lattices(a), lattices(b), &Lattice::meets);
 }
 
 bool TileBoxes::boxHolds(const TileBox &a, const TileBox &b) const {

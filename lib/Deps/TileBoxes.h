@@ -1,6 +1,7 @@
 //===- TileBoxes.h - Where the tiles of a kernel lie ----------------------===//
 //
-// The box around all places that each tile of a kernel (Model/Tiles.h) takes during a run.
+// The box around all places that each tile of a kernel (Model/Tiles.h) takes during a run, and in
+// each dimension the residues that these have: X[2*i] and X[2*i + 1] never meet.
 //
 // The hull of a tile is a range of memory, in which tiles of other buffers may lie, too. It is
 // counted in elements where a buffer has its memory for itself; in bytes where it shares memory
@@ -20,6 +21,17 @@
 #include <span>
 
 namespace tally::deps {
+
+/// In one dimension, `width` elements from one of the numbers `residue + k * step` on. Step 0:
+/// there is one such number.
+struct Lattice {
+  int64_t step = 1;
+  int64_t residue = 0;
+  int64_t width = INT64_MAX;
+
+  /// Whether an element of both can be the same one.
+  bool meets(const Lattice &other) const;
+};
 
 struct TileBox {
   TileId id;
@@ -53,6 +65,10 @@ public:
     return {boxes.data() + tile.firstBounds, numDims(tile)};
   }
 
+  std::span<const Lattice> lattices(const TileBox &tile) const {
+    return {grids.data() + tile.firstBounds, numDims(tile)};
+  }
+
   /// The buffer whose name stands for all memory that this one shares.
   BufferId groupOf(BufferId buffer) const { return shared.groupOf(buffer); }
 
@@ -78,6 +94,7 @@ private:
   SharedMemory shared;
   const IdVector<LoopId, LoopId> divergent;
   std::vector<Bounds> boxes;
+  std::vector<Lattice> grids; ///< beside the boxes
   IdVector<TileId, TileBox> tiles;
 };
 
