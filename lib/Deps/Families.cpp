@@ -63,7 +63,7 @@ public:
   /// All that it may touch in some run; of a slot that moves, any part.
   Ranges ofGuest(const Member &guest) const {
     const TileBox &tile = families.tiles[guest.tile];
-    std::span<const Bounds> box = families.tiles.bounds(tile);
+    std::span<const Bounds> box = families.boxOf(tile);
     Ranges ranges;
     for (size_t d = 0; d < starts.size(); ++d) {
       bool moves = shape.loop.valid() && d == shape.dim;
@@ -139,11 +139,14 @@ Families::Families(const Kernel &kernel, const LoopsAlike &alike, const TileBoxe
   bool isAlone = std::all_of(touches.begin(), touches.end(), [&](const Touch &touch) {
     return bufferOf(touch) == bufferOf(touches.front());
   });
-  if (!isAlone) {
+  isShared = !isAlone;
+  if (isShared && !tiles.isPlaced(bufferOf(touches.front()))) {
     hasOthers = true;
     return;
   }
-  numDims = touches.empty() ? 0 : kernel.buffers[bufferOf(touches.front())].shape.size();
+  numDims = isShared          ? 1
+            : touches.empty() ? 0
+                              : kernel.buffers[bufferOf(touches.front())].shape.size();
   for (uint32_t touch = 0; touch < touches.size(); ++touch) {
     add(touch);
   }
@@ -164,7 +167,9 @@ void Families::add(uint32_t touch) {
 
 Families::Member Families::join(TileId tile) {
   Member member{.tile = tile};
-  if (std::optional<SlotTile> slot = slotOf(kernel, alike, tiles, tiles[tile])) {
+  std::optional<SlotTile> slot =
+      isShared ? rangeOf(kernel, tiles, tiles[tile]) : slotOf(kernel, alike, tiles, tiles[tile]);
+  if (slot) {
     auto [found, isNew] = known.try_emplace(slot->family, static_cast<uint32_t>(families.size()));
     if (isNew) {
       families.push_back({slot->family, newParty()});

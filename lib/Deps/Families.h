@@ -10,6 +10,9 @@
 //
 // A tile that lies across slots, or takes every so-manieth element, is several pieces of a family.
 //
+// Memory that several buffers share, in places that are known, is one row of cells: tiles that are
+// always the same are its family.
+//
 // An access of another family, or of none, whose memory lies near is a guest of all cells that it
 // may touch. Two accesses of different families meet only if neither family's cells say that
 // something is written over between them.
@@ -104,6 +107,11 @@ private:
     return std::span(inside).subspan(piece.firstInside, numDims);
   }
 
+  /// Where a tile may lie, by dimension; of memory that is shared, its range.
+  std::span<const Bounds> boxOf(const TileBox &tile) const {
+    return isShared ? std::span(&tile.hull, 1) : tiles.bounds(tile);
+  }
+
   void add(uint32_t touch);
   Member join(TileId tile);
   uint32_t newParty();
@@ -120,6 +128,7 @@ private:
   Numbers &numbers;
   size_t numDims = 0;
   bool hasOthers = false;
+  bool isShared = false;       ///< by several buffers
   std::vector<Member> members; ///< by number
   std::vector<Piece> pieces;
   std::vector<Bounds> inside;

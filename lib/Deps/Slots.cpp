@@ -194,6 +194,16 @@ std::vector<SlotPiece> withDim(const std::vector<SlotPiece> &pieces, const Parts
 
 } // namespace
 
+std::optional<SlotTile> rangeOf(const Kernel &kernel, const TileBoxes &tiles, const TileBox &tile) {
+  if (!tile.isSolid || tile.hull.isEmpty() || !isAgreed(kernel, tile.home)) {
+    return std::nullopt;
+  }
+  SlotTile result;
+  result.family.buffer = tiles.groupOf(tile.buffer);
+  result.pieces = {{0, {tile.hull}}};
+  return result;
+}
+
 std::optional<SlotTile> slotOf(const Kernel &kernel, const LoopsAlike &alike,
                                const TileBoxes &tiles, const TileBox &tile) {
   const ParsedAccess &access = tiles.parsed(tile);

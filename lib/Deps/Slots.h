@@ -9,7 +9,8 @@
 //   X[16 * A + 8 : 16]             half of slot A, and half of slot A + 1
 //   X[3 : 4 : 16]                  always the same four pieces
 //
-// Loops that are alike (LoopsAlike.h) count as one.
+// Loops that are alike (LoopsAlike.h) count as one. Where several buffers share memory, a tile is a
+// range of that memory.
 //
 // Tiles of one *family* - the same buffer, dimension, loop, length and size of a slot - meet in
 // a slot exactly if they meet in what they touch of it.
@@ -48,6 +49,10 @@ struct SlotTile {
 /// None if it is not of this form, or engines may disagree on how often it is touched.
 std::optional<SlotTile> slotOf(const Kernel &kernel, const LoopsAlike &alike,
                                const TileBoxes &tiles, const TileBox &tile);
+
+/// The same for a tile of memory that several buffers share, in places that are known: always the
+/// same range of it.
+std::optional<SlotTile> rangeOf(const Kernel &kernel, const TileBoxes &tiles, const TileBox &tile);
 
 } // namespace tally::deps
 

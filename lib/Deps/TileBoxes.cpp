@@ -158,7 +158,8 @@ Bounds TileBoxes::inGroup(BufferId buffer, const Bounds &elements) const {
 
 bool TileBoxes::boxesMeet(const TileBox &a, const TileBox &b) const {
   if (a.buffer != b.buffer) {
-    return sharing(a, b) != InCommon::Nothing;
+    return sharing(a, b) != InCommon::Nothing && !a.hull.isEmpty() && !b.hull.isEmpty() &&
+           a.hull.meets(b.hull);
   }
   return std::ranges::equal(bounds(a), bounds(b),
                             [](const Bounds &x, const Bounds &y) {

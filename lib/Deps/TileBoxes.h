@@ -72,6 +72,10 @@ public:
   /// The buffer whose name stands for all memory that this one shares.
   BufferId groupOf(BufferId buffer) const { return shared.groupOf(buffer); }
 
+  /// Whether hulls say where the tiles of a buffer lie: it has its memory for itself, or all is
+  /// known of the memory that it shares.
+  bool isPlaced(BufferId buffer) const;
+
   /// What two different buffers have in common.
   InCommon sharing(const TileBox &a, const TileBox &b) const {
     return shared.between(a.buffer, b.buffer);
@@ -86,7 +90,6 @@ public:
 private:
   TileBox boxOf(TileId id, BufferId buffer);
   bool countsDivergent(const BodyTile &tile) const;
-  bool isPlaced(BufferId buffer) const;
   Bounds inGroup(BufferId buffer, const Bounds &elements) const;
 
   const Kernel &kernel;

@@ -32,11 +32,20 @@ public:
     const uint64_t plane[] = {3, 4};
     const uint64_t tiles[] = {24};
     const uint64_t path[] = {64};
-    b.buffer("X", line);
-    b.buffer("P", plane);
-    b.buffer("T", tiles);
-    b.buffer("V", path);
-    b.buffer("R", line);
+    bool sharesMemory = random.below(3) == 0;
+    auto add = [&](std::string_view name, std::span<const uint64_t> shape) {
+      if (sharesMemory) { // all within a few elements of one another
+        const char *types[] = {"i8", "i8", "i16"};
+        b.buffer(name, shape, {}, types[random.below(3)], 2 * random.below(8));
+      } else {
+        b.buffer(name, shape);
+      }
+    };
+    add("X", line);
+    add("P", plane);
+    add("T", tiles);
+    add("V", path);
+    add("R", line);
     for (uint64_t e = 0, count = 1 + random.below(3); e < count; ++e) {
       queues.push_back(b.queueOf(b.engine(fmt::format("e{}", e))));
     }
@@ -190,7 +199,8 @@ TEST_P(RandomSlotsTest, areSoundAndExact) {
              held.excess, held.kept, held.conflicts, held.witnessed);
 }
 
-/// What is dropped follows from what is kept, and a chain is found that says so.
+/// What is dropped follows from what is kept, and a chain is found that says so; but for the rare
+/// one where each branch of an `if` has a chain of its own.
 TEST_P(RandomSlotsTest, whatIsDroppedFollows) {
   Extractor extractor;
   auto [first, last] = test::seeds("SLOTS", 100, 5'000);
@@ -210,7 +220,7 @@ TEST_P(RandomSlotsTest, whatIsDroppedFollows) {
   }
   fmt::print("{} dropped, {} without a chain\n", numDropped, numWithout);
   EXPECT_GT(numDropped, 0u);
-  EXPECT_EQ(numWithout, 0u);
+  EXPECT_LE(100 * numWithout, numDropped);
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, RandomSlotsTest, testing::Range<uint64_t>(0, numParts));
