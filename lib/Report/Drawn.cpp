@@ -17,14 +17,21 @@ bool isUsed(const Report &report, size_t lane) {
   });
 }
 
+std::optional<double> ratioToFirst(const Report &report, size_t timeline) {
+  const SimResult &first = report.timelines.front().result;
+  const SimResult &other = report.timelines[timeline].result;
+  bool areWhole = first.outcome == SimResult::Outcome::Finished &&
+                  other.outcome == SimResult::Outcome::Finished && first.total > 0;
+  return areWhole ? std::optional(double(other.total) / double(first.total)) : std::nullopt;
+}
+
 std::string titleOf(const Report &report, size_t timeline) {
   const Timeline &line = report.timelines[timeline];
   const Timeline &first = report.timelines.front();
   std::string text =
       fmt::format("{}: {}", toString(line.code.strategy), timeText(line.result.total));
-  if (timeline > 0 && first.result.total > 0) {
-    text += fmt::format(", {:.3f} of {}", double(line.result.total) / double(first.result.total),
-                        toString(first.code.strategy));
+  if (std::optional<double> ratio = ratioToFirst(report, timeline); ratio && timeline > 0) {
+    text += fmt::format(", {:.3f} of {}", *ratio, toString(first.code.strategy));
   }
   return line.result.outcome == SimResult::Outcome::Deadlock ? text + ", deadlock"
          : line.result.outcome == SimResult::Outcome::CutOff ? text + ", cut off"

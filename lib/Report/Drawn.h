@@ -12,11 +12,15 @@
 #include "Styles.h"
 
 #include <functional>
+#include <optional>
 
 namespace tally::report {
 
 /// Lanes in which nothing happens in any run are left out of all, so that panels look alike.
 bool isUsed(const Report &report, size_t lane);
+
+/// How long a run takes compared with the first one; none if either did not come to its end.
+std::optional<double> ratioToFirst(const Report &report, size_t timeline);
 
 /// `per-loop: 12.345 us, 0.345 of barrier`
 std::string titleOf(const Report &report, size_t timeline);

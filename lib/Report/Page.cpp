@@ -92,14 +92,15 @@ private:
         "<th class=\"number\">instructions</th><th>outcome</th></tr>\n",
         title(), report.timelines.size(), report.timelines.size() == 1 ? "run" : "runs",
         strategyOf(report.timelines.front()));
-    double first = double(std::max<Tick>(report.timelines.front().result.total, 1));
-    for (const Timeline &timeline : report.timelines) {
-      const SimResult &result = timeline.result;
+    for (size_t i = 0; i < report.timelines.size(); ++i) {
+      const SimResult &result = report.timelines[i].result;
+      std::optional<double> ratio = ratioToFirst(report, i);
       text += fmt::format(
-          "<tr data-strategy=\"{0}\"><td>{0}</td>{1}<td class=\"number\">{2:.3f}</td>"
+          "<tr data-strategy=\"{0}\"><td>{0}</td>{1}<td class=\"number\">{2}</td>"
           "<td><span class=\"bar\" style=\"width:{3}px\"></span></td><td class=\"number\">{4}</td>"
           "<td class=\"number\">{5}</td><td>{6}</td></tr>\n",
-          strategyOf(timeline), timeCell(result.total, "total"), double(result.total) / first,
+          strategyOf(report.timelines[i]), timeCell(result.total, "total"),
+          ratio ? fmt::format("{:.3f}", *ratio) : "-",
           longest == 0 ? 0 : result.total * 300 / longest, result.operations, result.instructions,
           outcomeOf(result));
     }

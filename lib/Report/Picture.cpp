@@ -27,7 +27,7 @@ namespace {
 
 // Points of the page; the picture is scaled to where it stands.
 static constexpr uint32_t left = 150;
-static constexpr uint32_t width = 1036;
+static constexpr uint32_t width = 1024;
 static constexpr uint32_t pageWidth = 1200;
 static constexpr uint32_t axisHeight = 24;
 static constexpr uint32_t titleHeight = 24;

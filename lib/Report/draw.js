@@ -3,7 +3,7 @@
 
 const points = {
   axis: 24, title: 24, sequencer: 12, queue: 17, gap: 2, engineGap: 5, panelGap: 14, column: 2,
-  letter: 5.8, mostWay: 400, wayDepth: 3, label: 150, narrowLabel: 92, margin: 14, strip: 12,
+  letter: 5.8, mostWay: 400, wayDepth: 3, label: 150, narrowLabel: 92, margin: 26, strip: 12,
 };
 const styleOf = { instruction: 0, neighbour: 1 };
 const stylesOfPath = [2, 3, 3, 0, 4, 4]; // by PathKind, as StyleTable::ofPath()

@@ -51,9 +51,8 @@ function instructionText(run, lane, i, where) {
   const does = textOf(run, lane.op[i], "does");
   const from = lane.start[i], finish = lane.end[i] + lane.finish[at];
   return `${textOf(run, lane.op[i], "instr")}${where}, run ${lane.run[at]}${does === "" ? "" : `: ${does}`}\n` +
-    `starts at ${timeText(from)}, leaves room after ${timeText(lane.end[i] - from)}, ` +
-    `finishes after ${timeText(finish - from)}\n` +
-    `arrived in ${lane.queue} at ${timeText(from - lane.arrived[at])}, ` +
+    `${spanText(from, finish)}; the next one could start at ${timeText(lane.end[i])}\n` +
+    `had been in queue ${lane.queue} since ${timeText(from - lane.arrived[at])}, ` +
     `retires at ${timeText(finish + lane.retire[at])}`;
 }
 

@@ -14,6 +14,8 @@
 
 #include <algorithm>
 
+#include <cstdlib>
+
 namespace tally {
 namespace {
 
@@ -100,6 +102,10 @@ static void showOn(llvm::raw_ostream &stream, const llvm::SMDiagnostic &diagnost
 }
 
 void showWithLine(const llvm::SMDiagnostic &diagnostic, void *) {
+  const char *unwanted = std::getenv("NO_COLOR"); // https://no-color.org
+  if (unwanted && *unwanted != '\0') {
+    llvm::errs().enable_colors(false);
+  }
   showOn(llvm::errs(), diagnostic);
   llvm::errs().clear_error(); // it would end the program with a status of its own
 }

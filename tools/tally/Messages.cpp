@@ -11,7 +11,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
+#include <set>
+#include <unistd.h>
 
 namespace tally::tool {
 namespace {
@@ -28,9 +31,45 @@ struct NamedAt {
 /// By the file that is named there.
 std::map<std::string, NamedAt, std::less<>> namedAt;
 
+std::set<std::string> saidRemarks;
+
+/// As compilers do: on a terminal, unless the user does not want it (https://no-color.org).
+bool hasColours() {
+  const char *unwanted = std::getenv("NO_COLOR");
+  const char *terminal = std::getenv("TERM");
+  bool isDumb = !terminal || std::string_view(terminal) == "dumb";
+  return isatty(fileno(stderr)) && !isDumb && (!unwanted || *unwanted == '\0');
+}
+
+/// The first line of a message: `k.mlir:3:5: error: ...`; other lines as they are.
+std::string coloured(std::string_view line) {
+  static constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"error: ", "31"}, {"warning: ", "35"}, {"remark: ", "34"}, {"note: ", "36"}};
+  for (auto [word, colour] : words) {
+    size_t at = line.find(word);
+    bool isBehindPlace =
+        at != line.npos && at >= 2 && line[0] != ' ' && line.substr(at - 2, 2) == ": ";
+    bool begins = at == 0 || isBehindPlace;
+    if (begins) {
+      return fmt::format("\033[1m{}\033[{}m{}\033[0m\033[1m{}\033[0m", line.substr(0, at), colour,
+                         word, line.substr(at + word.size()));
+    }
+  }
+  bool isCaret = !line.empty() && line.find_first_not_of(" ^~") == line.npos;
+  return isCaret ? fmt::format("\033[32m{}\033[0m", line) : std::string(line);
+}
+
 /// Where stderr is closed, what is said is lost, and the exit status still tells.
 void say(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  static const bool isColoured = hasColours() && !asJson;
+  std::string shown;
+  while (isColoured && !text.empty()) {
+    size_t end = std::min(text.find('\n'), text.size());
+    shown += coloured(text.substr(0, end)) + (end < text.size() ? "\n" : "");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  shown += text;
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 
 void printLine(std::string_view severity, const std::string &place, std::string_view message,
@@ -105,8 +144,13 @@ void tell(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
   if (isHidden(diagnostic.severity)) {
     return;
   }
+  std::string text = render(diagnostic, files);
+  bool isRemark = diagnostic.severity == Severity::Remark;
+  if (isRemark && !saidRemarks.insert(text).second) {
+    return; // what is true of each strategy is said once
+  }
   if (!asJson) {
-    say(render(diagnostic, files));
+    say(text);
     return;
   }
   Json notes = Json::array();

@@ -60,7 +60,7 @@ void ReportCommand::readWindow() {
     good &= time.has_value();
   }
   if (good && window.from >= window.until) {
-    complain(fmt::format("--from={} is not before --until={}", from, until));
+    complain(fmt::format("--from={} is not before --until={}", from.empty() ? "0us" : from, until));
     good = false;
   }
   if (!good) {
@@ -70,6 +70,13 @@ void ReportCommand::readWindow() {
 
 void ReportCommand::refuseStrategies() const {
   bool good = areKnown(strategies, allWords<Strategy>(), "strategy", "strategies");
+  for (size_t i = 0; i < strategies.size(); ++i) {
+    if (std::find(strategies.begin(), strategies.begin() + static_cast<ptrdiff_t>(i),
+                  strategies[i]) != strategies.begin() + static_cast<ptrdiff_t>(i)) {
+      complain(fmt::format("--sync names '{}' twice", strategies[i]));
+      good = false;
+    }
+  }
   bool namesManual = strategies.empty() ||
                      std::ranges::find(strategies, toString(Strategy::Manual)) != strategies.end();
   if (!time.subject.common.code.empty() && !namesManual) {
@@ -164,11 +171,11 @@ Exit ReportCommand::finish(const Report &report) const {
     for (const Timeline &timeline : report.timelines) {
       Tick wanted = std::min(timeline.result.total, window.until);
       if (timeline.shownUntil < wanted) {
-        tellNote(fmt::format(
-            "of '{}', each piece is shown up to {} ns of {} ns, and after that the "
-            "sums in a thousand parts; --max-pieces, --from and --until choose "
-            "another part",
-            toString(timeline.code.strategy), timeline.shownUntil / 1000, wanted / 1000));
+        tellNote(fmt::format("of '{}', each piece is shown up to {} of {}, and after that the "
+                             "sums in a thousand parts; --max-pieces, --from and --until choose "
+                             "another part",
+                             toString(timeline.code.strategy), timeText(timeline.shownUntil),
+                             timeText(wanted)));
       }
     }
     isWritten = writeOutput(output, format == "svg" ? reportSvg(report) : reportHtml(report));
@@ -216,7 +223,7 @@ int ReportCommand::run() {
                 window.until,
                 std::move(leftOut),
                 session.machineReason(),
-                valuesText(bound) + time.seedText(),
+                valuesText(bound) + time.changesText(),
                 commandOf(session, bound),
                 *costs,
                 session.machine().parameters};

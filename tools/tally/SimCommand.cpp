@@ -242,7 +242,7 @@ void addRun(Result &output, const Session &session, const Kernel &kernel, const 
                  {"operations", result.operations},
                  {"instructions", result.instructions}});
   output.add(fmt::format("{}\n{}total {}, {}, {}\n", subjectText(kernel, code, session),
-                         valuesText(bound) + time.seedText(), timeText(result.total),
+                         valuesText(bound) + time.changesText(), timeText(result.total),
                          counted(result.operations, "operation"),
                          counted(result.instructions, "instruction")),
              object);
@@ -325,7 +325,7 @@ int SimCommand::run() {
     if (!sweep.empty()) {
       output.part();
       output.text += fmt::format("{}\n{}{}", subjectText(one.kernel, one.code, session),
-                                 valuesText(bound) + time.seedText(), sweepText(values, runs));
+                                 valuesText(bound) + time.changesText(), sweepText(values, runs));
     }
   }
   tellInterrupt();
@@ -447,11 +447,13 @@ Table waitTable(const Kernel &kernel, const Code &code, const SimResult &result)
   for (const Share &share : sorted(std::move(shares))) {
     const Op &op = code.engines[share.engine].ops[share.op];
     std::vector<std::string> reasons = reasonsOf(kernel, code, op);
+    std::string purpose = purposeOf(kernel, code, share.engine, share.op);
+    bool isOwn = op.kind == OpKind::Wait; // the semaphore follows anyway
     table.add(
         {shareOf(share.span, result),
          kernel.nameOf(share.engine),
          Cell::hidden(share.op),
-         purposeOf(kernel, code, share.engine, share.op),
+         {isOwn ? fmt::format("operation {}", share.op) : purpose, purpose},
          code.semaphores[op.wait].name,
          {fmt::format("{}{}", reasons.empty() ? "" : ": ", fmt::join(reasons, ", ")), reasons},
          Cell::hidden(share.runs),

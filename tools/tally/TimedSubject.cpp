@@ -4,6 +4,7 @@
 
 #include "tally/Support/Counted.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tally::tool {
 
@@ -29,8 +30,9 @@ SimOptions TimeOptions::simOptions(const Code &code) const {
   return options;
 }
 
-std::string TimeOptions::seedText() const {
-  return seed == 0 ? "" : fmt::format("seed: {}, delays of up to {}%\n", seed, jitter);
+std::string TimeOptions::changesText() const {
+  std::string text = settings.empty() ? "" : fmt::format("set: {}\n", fmt::join(settings, " "));
+  return seed == 0 ? text : text + fmt::format("seed: {}, delays of up to {}%\n", seed, jitter);
 }
 
 std::optional<Timing> timingOf(const Machine &machine) {

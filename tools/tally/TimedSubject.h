@@ -28,8 +28,8 @@ struct TimeOptions {
 
   SimOptions simOptions(const Code &code) const;
 
-  /// What delays there are, as a line; empty if none.
-  std::string seedText() const;
+  /// Which prices are changed, and what delays there are: a line each.
+  std::string changesText() const;
 };
 
 /// What operations cost on a machine; none, with the reasons reported, if it does not say that.

@@ -1,0 +1,25 @@
+"""Runs a command whose stderr is a terminal, and prints what that shows, escapes as `^[`.
+
+usage: on-terminal.py COMMAND...
+"""
+
+import os
+import pty
+import subprocess
+import sys
+
+master, terminal = pty.openpty()
+done = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal,
+                        env=dict(os.environ, TERM="xterm"))
+os.close(terminal)
+shown = b""
+while True:
+    try:
+        part = os.read(master, 4096)
+    except OSError:  # the other end is closed
+        break
+    if not part:
+        break
+    shown += part
+done.wait()
+print(shown.decode().replace("\x1b", "^[").replace("\r\n", "\n"), end="")
