@@ -12,8 +12,10 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -49,12 +51,50 @@ llvm::Error problemOf(llvm::StringRef json) {
                                                      lsp::ErrorCode::InvalidRequest);
 }
 
+/// One line without its end; nothing at the end of the input.
+std::optional<std::string> readLine(std::FILE *in) {
+  std::string line;
+  int letter = 0;
+  while ((letter = std::fgetc(in)) != EOF && letter != '\n') {
+    line += static_cast<char>(letter);
+  }
+  if (line.ends_with('\r')) {
+    line.pop_back();
+  }
+  return letter == EOF ? std::nullopt : std::optional(std::move(line));
+}
+
+/// A message behind its header, whose fields are as in HTTP: in upper or lower case, with blanks or
+/// without. A header without a length is passed over.
+llvm::LogicalResult readFramed(std::FILE *in, std::string &json) {
+  constexpr size_t longest = size_t(1) << 30;
+  size_t length = 0;
+  for (;;) {
+    std::optional<std::string> line = readLine(in);
+    if (!line) {
+      return llvm::failure();
+    }
+    if (line->empty() && length > 0) {
+      break;
+    }
+    auto [name, value] = llvm::StringRef(*line).split(':');
+    size_t number = 0;
+    if (name.trim().equals_insensitive("content-length") &&
+        !value.trim().getAsInteger(10, number)) {
+      length = std::min(number, longest);
+    }
+  }
+  json.resize(length);
+  return llvm::success(std::fread(json.data(), 1, length, in) == length);
+}
+
 /// Reads from stdin. In front of each message it lets the server work while there is nothing to
 /// read; tests have all messages at once, and expect that each is answered in full. The transport
 /// would end at what is no message.
 class Input : public lsp::JSONTransportInput {
 public:
-  Input(std::FILE *in, lsp::JSONStreamStyle style) : JSONTransportInput(style), file(in, style) {}
+  Input(std::FILE *in, lsp::JSONStreamStyle style)
+      : JSONTransportInput(style), in(in), file(in, style) {}
 
   bool hasError() const final { return file.hasError(); }
 
@@ -72,7 +112,7 @@ public:
 private:
   llvm::LogicalResult read(int stream, std::string &json) {
     whileIdle(stream);
-    llvm::LogicalResult result = file.readMessage(json);
+    llvm::LogicalResult result = stream < 0 ? file.readMessage(json) : readFramed(in, json);
     if (llvm::failed(result)) {
       return result;
     }
@@ -84,6 +124,7 @@ private:
     return llvm::failure(); // the transport goes on to the next
   }
 
+  std::FILE *in;
   lsp::JSONTransportInputOverFile file;
 };
 

@@ -1,5 +1,7 @@
 """From `initialize` to `exit`: the order of messages, and what is no message at all."""
 
+import json
+
 import lsp_client
 from lsp_client import BEGIN, END, asked, message, opened
 
@@ -62,3 +64,15 @@ kernel = next(each["result"] for each in found if each.get("id") == 1)[0]
 assert kernel["children"][0]["name"] == "\U0001d11epe", kernel
 assert kernel["children"][0]["selectionRange"]["end"] == {"line": 2, "character": 20}, kernel
 assert kernel["range"]["end"] == {"line": 3, "character": 1}, kernel
+
+# Fields of a header are as in HTTP.
+def framed(header, **members):
+    body = json.dumps({"jsonrpc": "2.0", **members}).encode()
+    return header % len(body) + body
+
+
+oddly = [b"content-length: %d\r\n\r\n", b"Content-Length:%d\r\n\r\n", b"X-Other: 1\r\nCONTENT-LENGTH:  %d \r\n\r\n",
+         b"Content-Type: application/json\r\nContent-Length: %d\n\n"]
+found = lsp_client.talk(BEGIN + b"".join(
+    framed(header, id=number, method="no/such") for number, header in enumerate(oddly)) + END)
+assert all(codes(found)[number] == -32601 for number in range(len(oddly))), codes(found)
