@@ -444,14 +444,28 @@ static MachineResult machineForCode(bool needsTimes, const std::string &name,
   return own;
 }
 
+/// All kernels of a file are for one machine: the first that trn2 is not for decides.
 static UsualMachine machineFor(const std::vector<LoadedKernel> &kernels) {
-  std::vector<std::string_view> engines;
+  std::set<std::vector<std::string_view>> seen;
   for (const LoadedKernel &loaded : kernels) {
+    std::vector<std::string_view> engines;
     for (EngineId engine : loaded.kernel.engines.ids()) {
       engines.push_back(loaded.kernel.nameOf(engine));
     }
+    if (!seen.insert(engines).second) {
+      continue;
+    }
+    UsualMachine usual = usualMachine(engines);
+    if (kernels.size() == 1) {
+      return usual;
+    }
+    if (usual.result.machine && usual.result.machine->name != "trn2") {
+      usual.reason += fmt::format(", which kernel '{}' of the file has",
+                                  loaded.kernel.text(loaded.kernel.name));
+      return usual;
+    }
   }
-  return usualMachine(engines);
+  return usualMachine({});
 }
 
 Session::Session(CommonOptions given, const std::vector<std::string> &settings)
