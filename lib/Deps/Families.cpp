@@ -140,7 +140,11 @@ Families::Families(const Kernel &kernel, const LoopsAlike &alike, const TileBoxe
     return bufferOf(touch) == bufferOf(touches.front());
   });
   isShared = !isAlone;
-  if (isShared && !tiles.isPlaced(bufferOf(touches.front()))) {
+  bool isByAddress = std::ranges::all_of(touches, [&](const Touch &touch) {
+    BufferId buffer = bufferOf(touch);
+    return tiles.isPlaced(buffer) && kernel.buffers[buffer].noalias.empty();
+  });
+  if (isShared && !isByAddress) {
     hasOthers = true;
     return;
   }

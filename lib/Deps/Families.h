@@ -11,7 +11,8 @@
 // A tile that lies across slots, or takes every so-manieth element, is several pieces of a family.
 //
 // Memory that several buffers share, in places that are known, is one row of cells: tiles that are
-// always the same are its family.
+// always the same are its family. Where two buffers are said to be apart in spite of their
+// addresses, cells would say otherwise, and each pair is looked at.
 //
 // An access of another family, or of none, whose memory lies near is a guest of all cells that it
 // may touch. Two accesses of different families meet only if neither family's cells say that

@@ -46,6 +46,11 @@ public:
     add("T", tiles);
     add("V", path);
     add("R", line);
+    if (sharesMemory && random.below(3) == 0) {
+      uint64_t later = 1 + random.below(4);
+      b.noalias(BufferId(static_cast<uint32_t>(later)),
+                BufferId(static_cast<uint32_t>(random.below(later))));
+    }
     for (uint64_t e = 0, count = 1 + random.below(3); e < count; ++e) {
       queues.push_back(b.queueOf(b.engine(fmt::format("e{}", e))));
     }
