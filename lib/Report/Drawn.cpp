@@ -45,41 +45,13 @@ QueueId queueOf(const Timeline &timeline, const PathPiece &piece) {
                                                : QueueId();
 }
 
-/// Of a wait that is drawn with its cause's colour.
-static StyleId styleOfWait(const CauseTable &causes, const StyleTable &styles, size_t timeline,
-                           EngineId engine, uint32_t op, InstrId by) {
-  return styles.ofCause(causes.of(timeline, engine, op, by));
-}
-
 /// Stalls that are not waits have one cause each, which stands at the end of the table.
 static StyleId styleOfStall(const CauseTable &causes, const StyleTable &styles, Cause::Kind kind) {
   auto found = std::ranges::find(causes.all(), kind, &Cause::kind);
   return styles.ofCause(static_cast<size_t>(found - causes.all().begin()));
 }
 
-StyleId styleOf(const Report &report, const CauseTable &causes, const StyleTable &styles,
-                size_t timeline, const Lane &lane, size_t number) {
-  const Piece &piece = lane.pieces[number];
-  const Timeline &line = report.timelines[timeline];
-  switch (piece.kind) {
-  case PieceKind::Control:
-    return StyleTable::control;
-  case PieceKind::QueueFull:
-    return styleOfStall(causes, styles, Cause::Kind::QueueFull);
-  case PieceKind::Drain:
-    return styleOfStall(causes, styles, Cause::Kind::Drain);
-  case PieceKind::Wait: {
-    bool hasEnded = piece.detail != UINT32_MAX;
-    InstrId by = hasEnded ? endedBy(line.code, line.releases[piece.detail]) : InstrId();
-    return styleOfWait(causes, styles, timeline, lane.engine, piece.op, by);
-  }
-  case PieceKind::Instruction:
-  case PieceKind::Path:
-    break;
-  }
-  return (lane.numBefore + number) % 2 == 0 ? StyleTable::instruction : StyleTable::neighbour;
-}
-
+/// `lane`: that of a wait.
 static StyleId styleOf(const CauseTable &causes, const StyleTable &styles, size_t timeline,
                        const Lane *lane, const PieceClass &of) {
   switch (of.kind) {
@@ -90,13 +62,25 @@ static StyleId styleOf(const CauseTable &causes, const StyleTable &styles, size_
   case PieceKind::Drain:
     return styleOfStall(causes, styles, Cause::Kind::Drain);
   case PieceKind::Wait:
-    return styleOfWait(causes, styles, timeline, lane->engine, of.detail, InstrId(of.by));
+    return styles.ofCause(causes.of(timeline, lane->engine, of.detail, InstrId(of.by)));
   case PieceKind::Path:
     return StyleTable::ofPath(static_cast<PathKind>(of.detail));
   case PieceKind::Instruction:
     break;
   }
   return StyleTable::instruction;
+}
+
+StyleId styleOf(const Report &report, const CauseTable &causes, const StyleTable &styles,
+                size_t timeline, const Lane &lane, size_t number) {
+  const Piece &piece = lane.pieces[number];
+  if (piece.kind == PieceKind::Instruction && (lane.numBefore + number) % 2 != 0) {
+    return StyleTable::neighbour;
+  }
+  const Timeline &line = report.timelines[timeline];
+  bool hasEnded = piece.kind == PieceKind::Wait && piece.detail != UINT32_MAX;
+  InstrId by = hasEnded ? endedBy(line.code, line.releases[piece.detail]) : InstrId();
+  return styleOf(causes, styles, timeline, &lane, {piece.kind, piece.op, by.value});
 }
 
 void forEachBucket(const Report &report, const CauseTable &causes, const StyleTable &styles,

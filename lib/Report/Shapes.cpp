@@ -24,11 +24,13 @@ std::string tenths(double points) {
   return decimal(inTenths(points));
 }
 
-void LaneShapes::addPiece(Tick from, Tick to, StyleId style) {
+LaneShapes::Part LaneShapes::partOf(Tick from, Tick to) const {
   double left = view.offsetOf(from), right = view.offsetOf(to);
-  bool isWide = right - left >= columnWidth;
-  left = std::max(left, 0.0);
-  right = std::min(right, double(view.width));
+  return {std::max(left, 0.0), std::min(right, double(view.width)), right - left >= columnWidth};
+}
+
+void LaneShapes::addPiece(Tick from, Tick to, StyleId style) {
+  auto [left, right, isWide] = partOf(from, to);
   if (left >= right) {
     return;
   }
@@ -41,10 +43,7 @@ void LaneShapes::addPiece(Tick from, Tick to, StyleId style) {
 
 void LaneShapes::addBucket(Tick from, Tick to, Tick width,
                            const std::vector<std::pair<StyleId, Tick>> &shares) {
-  double left = view.offsetOf(from), right = view.offsetOf(to);
-  bool isWide = right - left >= columnWidth;
-  left = std::max(left, 0.0);
-  right = std::min(right, double(view.width));
+  auto [left, right, isWide] = partOf(from, to);
   if (left >= right) {
     return;
   }

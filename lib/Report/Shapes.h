@@ -53,6 +53,13 @@ private:
     double below, height; ///< shares of the lane's height
   };
 
+  /// What of a span lies in the view: nothing, if it ends before it begins.
+  struct Part {
+    double left, right;
+    bool isWide; ///< the span is at least one column wide
+  };
+
+  Part partOf(Tick from, Tick to) const;
   void addShares(double from, double to, StyleId style, double share);
   void addBox(StyleId style, const Box &box);
   std::string boxPath(const Box &box) const;

@@ -13,7 +13,7 @@ import sys
 
 import lsp_client
 
-URI = "file:///work/k.mlir"
+URI = "file:///k.mlir"
 SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
 
