@@ -6,7 +6,7 @@
 //
 //   slot     one of some constant slots           X[17]
 //   box      some elements                        X[120:9]
-//   ring     a slot of a ring, of an own length   X[8 * ((A + 1) mod 3) + 40:8]
+//   ring     a slot of a ring, of its own length  X[8 * ((A + 1) mod 3) + 40:8]
 //   moving   what moves on with a loop            X[16 * A + 3:8]
 //   strided  every so-manieth element             X[5:9:4]
 //   corner   a box of two dimensions              Y[3:4, 100:50]

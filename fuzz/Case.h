@@ -4,7 +4,7 @@
 //
 //   plain    on the generic machine, with other arithmetic now and then: what a strategy does not
 //            refuse by its nature, it has to do
-//   mixed    every feature of kernels beside every feature of machines and options (Features.h
+//   mixed    every feature of kernels with every feature of machines and options (Features.h
 //            counts which met), so that much is refused
 //
 //===----------------------------------------------------------------------===//

@@ -4,7 +4,7 @@
 //         2. compile   it under each strategy, on a machine that the seed picks
 //         3. mutate    a few places of each kind
 //         4. judge     verifier first, then the order for one choice of trips after the other, in
-//                      an order by chance, because most mutants fall for the first few
+//                      a random order, because most mutants fall for the first few
 //         5. compare   now and then the verdicts of order, race check and explorer
 //
 //===----------------------------------------------------------------------===//

@@ -9,7 +9,7 @@
 // consumers. Each link has a token (the consumer waits for the producer) and a credit (the producer
 // waits until the slot is free). What is drawn for each:
 //
-//   who raises     the instruction when it retires; the engine, after a drain, or without one
+//   raised by      the instruction when it retires; the engine, after a drain, or without one
 //   what           a semaphore of its own; that of another link
 //   how many       the raises of this link; those of all that share the semaphore
 //   credits        raised before the loop, by either side; or the threshold lies behind by as many

@@ -4,7 +4,7 @@
 // cover, and a report of the smallest failing program with the command that
 // repeats it.
 //
-//   TALLY_SEED=123   run this seed alone        TALLY_COUNT=5000   run so many
+//   TALLY_SEED=123   run this seed alone        TALLY_COUNT=5000   run that many
 //
 // Independent of  whatever is compared: it draws and reports, and judges nothing
 //

@@ -4,7 +4,7 @@
 // visitor what it meets, in order:
 //
 //   reach(stmt)            a loop or `if` statement is reached; before any enter of its bodies
-//   enter(loop, iteration) one entry of a body; iteration counts from 1 in each trip
+//   enter(loop, iteration) one entry of a body; iteration counts from 1 in each entry
 //   leave(loop)
 //   block(stmt)            a block of instructions
 //

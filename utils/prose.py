@@ -6,7 +6,8 @@ usage: prose.py [--area AREA]... [--count] [FILE...]
   docs      every Markdown file
   help      what programs print: string literals in tools/, and the help of ./do
   messages  what libraries and the checker print: string literals in lib/, include/ and proof/extraction/
-  headers   the comment that opens a source file or Python program, and all comments of public headers
+  headers   the comment that opens a source file or Python program, and all comments of public headers;
+            of lines in columns, and of quoted messages, the words alone
 
 With files, only these are read. --count prints how many findings each rule has in each area.
 
@@ -60,11 +61,15 @@ class WordRule:
 
 
 class Prose:
-    """A stretch of text in one piece, as a paragraph: white space is one blank, and each character has its place."""
+    """A stretch of text in one piece, as a paragraph: white space is one blank, and each character has its place.
 
-    def __init__(self, text, places):
+    What is drawn in columns has words, but no sentences.
+    """
+
+    def __init__(self, text, places, is_drawn=False):
         self.text = ""
         self.places = []
+        self.is_drawn = is_drawn
         for letter, place in zip(text, places):
             if letter.isspace():
                 letter = " "
@@ -172,6 +177,11 @@ def ocaml_literals(text):
                 yield from spoken([(line[0], token.start("string") + line.start())])
 
 
+def masked_unless_spoken(match):
+    """Code, but not a message that is quoted: four words of it stand next to one another."""
+    return match[0] if re.search(r"(?:\b[a-z]+ ){3}[a-z]", match[0]) else masked(match)
+
+
 def docstring(text):
     """The text that opens a Python program; its indented lines are commands and pictures."""
     match = re.match(r'(?:#[^\n]*\n)*"""(.*?)"""', text, re.S)
@@ -188,7 +198,7 @@ def help_of_script(text):
 
 
 def header_comments(text, every):
-    """Paragraphs of the comment that opens a file, or of every comment; indented lines are pictures."""
+    """Paragraphs of the comment that opens a file, or of every comment; indented lines are drawn."""
     for block in re.finditer(r"(?:^[ \t]*//[^\n]*\n)+|[ \t]*///<[^\n]*\n(?:[ \t]*///<[^\n]*\n)*", text, re.M):
         piece = []
         for line in re.finditer(r"[^\n]*\n", block[0]):
@@ -197,12 +207,14 @@ def header_comments(text, every):
             title = re.match(r"===-+ ?(.*?)[-=/]*\n", content)
             if title:
                 content, start = title[1] + "\n", start + title.start(1)
-            content = re.sub(r"`[^`\n]*`|'[^'\n ]*'", masked, content)
+            content = re.sub(r"`[^`\n]*`|'[^'\n ]*'|\"[^\"\n ]*\"", masked_unless_spoken, content)
             drawn = re.match(r" {2,}", content) or "  " in content.strip()
             if not content.strip() or drawn or re.match(r"(?:[-*] |\w{1,3}[.)] )", content):
                 yield from whole(piece)
                 piece = []
-            if content.strip() and not drawn:
+            if content.strip() and drawn:
+                yield Prose(content, range(start, start + len(content)), is_drawn=True)
+            elif content.strip():
                 piece.append((content, start))
         yield from whole(piece)
         if not every:
@@ -244,7 +256,7 @@ def findings(area, prose, rules):
     for rule in rules if any_of(rules).search(prose.text) else ():
         for match in rule.pattern.finditer(prose.text):
             yield Finding(area, "word", prose.places[match.start()], f"'{match[0]}': {rule.instead}")
-    for start, sentence in sentences(prose.text):
+    for start, sentence in () if prose.is_drawn else sentences(prose.text):
         number = count_words(sentence)
         if number > MOST_WORDS:
             yield Finding(area, "long", prose.places[start],

@@ -111,8 +111,12 @@ class CodeTest(unittest.TestCase):
 
     def test_opening_comments_and_all_of_public_headers(self):
         text = "//===- A.h - What nobody reads ---===//\n//\n// It is for nobody.\n//\n//   a picture of nobody\n\n/// For nobody.\nint a; ///< and nobody\n"
-        self.assertEqual([line for _, line, _ in found("headers", "lib/A.h", text)], [1, 3])
-        self.assertEqual([line for _, line, _ in found("headers", "include/tally/A.h", text)], [1, 3, 7, 8])
+        self.assertEqual([line for _, line, _ in found("headers", "lib/A.h", text)], [1, 3, 5])
+        self.assertEqual([line for _, line, _ in found("headers", "include/tally/A.h", text)], [1, 3, 5, 7, 8])
+
+    def test_columns_and_quoted_messages_have_words_and_no_sentences(self):
+        text = f"// A.h\n//\n//   deadlock    nobody can go on\n//   {WORDS_40} more\n//   is `nobody`\n\n/// `X[1], which nobody has yet written`\nint a;\n"
+        self.assertEqual([line for _, line, _ in found("headers", "include/tally/A.h", text)], [3, 7])
 
     def test_python_and_the_script(self):
         self.assertEqual(found("headers", "utils/a.py", '#!/usr/bin/env python3\n"""Checks what\nnobody reads.\n\n    nobody else\n"""\n'), [("word", 3, 1)])

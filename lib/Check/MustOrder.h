@@ -42,7 +42,7 @@
 //   next event. If e raises counter k of a semaphore: by R2 the reset that begins k has happened;
 //   by R1 the one that ends k has not, since e has not. So the semaphore stands for k. If e is a
 //   wait on k, the engine has come to it, and R1 and R2 say the same; so it passes in the one if
-//   it does in the other. Hence the two have the same schedules.                              []
+//   it does in the other. So the two have the same schedules.                              []
 //
 // The runs that hold engines and rings check R1 and R2. If one fails, isSettled() says no.
 //

@@ -20,7 +20,7 @@
 //   E3  a wait on a steady semaphore
 //   E4  an issue without wait, or with one on a steady semaphore
 //   E5  a retirement to a count that is not marked, on a queue of whole completion. What it raises
-//       is steady, or nobody waits for it: otherwise the count is marked
+//       is steady, or nothing waits for it: otherwise the count is marked
 //
 // Claim: every mismatch and every deadlock that the whole state space has, the reduced one has.
 //

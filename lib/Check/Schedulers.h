@@ -9,7 +9,7 @@
 //   first, starved    one engine or queue before all others, or only when no other can move;
 //                     one ring of a split queue starved
 //   delayed           in turn, but one engine or queue stands still for a while
-//   random            speeds by chance; or priorities by chance that change a few times
+//   random            random speeds; or random priorities that change a few times
 //
 // Queues commit in order: when the effect of an instruction comes makes no difference to what is
 // ordered with what.

@@ -9,7 +9,7 @@
 // there are for them (Budget), and what code costs that is really made (Trials).
 //
 // Steps:
-//         1. estimate  plan with semaphores of one's own and with shared ones; charge what the
+//         1. estimate  plan with separate semaphores and with shared ones; charge what the
 //                      waits of each plan cost to the sets they wait for
 //         2. pick      the cheaper for each set
 //         3. limit     too many semaphores: share where that costs least for each one saved; if all
@@ -62,7 +62,7 @@ struct Set {
   double shared = 0; ///< one for all
 
   uint32_t numSemaphores() const {
-    return sharing == Sharing::Nobody ? static_cast<uint32_t>(members.size()) : 1;
+    return sharing == Sharing::None ? static_cast<uint32_t>(members.size()) : 1;
   }
 
   /// Whether it can have one semaphore for all, or one for each.
@@ -84,7 +84,7 @@ public:
   const IdVector<InstrId, uint32_t> &ofInstrs() const { return setOf; }
 
   IdVector<InstrId, Sharing> sharing() const {
-    IdVector<InstrId, Sharing> result(kernel.instrs.size(), Sharing::Nobody);
+    IdVector<InstrId, Sharing> result(kernel.instrs.size(), Sharing::None);
     for (const Set &set : sets) {
       for (InstrId member : set.members) {
         result[member] = set.sharing;
@@ -185,7 +185,7 @@ private:
   uint32_t shareInBodies(Sets &sets) const {
     std::vector<Set *> candidates;
     for (Set &set : sets) {
-      if (set.sharing == Sharing::Nobody && set.hasChoice()) {
+      if (set.sharing == Sharing::None && set.hasChoice()) {
         candidates.push_back(&set);
       }
     }
@@ -395,7 +395,7 @@ private:
     estimate();
     for (Set &set : sets) {
       bool alone = set.members.size() == 1 || set.own < set.shared;
-      set.sharing = set.decided ? set.asDecided : alone ? Sharing::Nobody : Sharing::Body;
+      set.sharing = set.decided ? set.asDecided : alone ? Sharing::None : Sharing::Body;
     }
     Candidate found;
     found.forced = budget.respect(sets);
@@ -412,7 +412,7 @@ private:
 
   /// The two plans have nothing to do with each other.
   void estimate() {
-    const PlanDecisions ownPlan = allWith(Sharing::Nobody);
+    const PlanDecisions ownPlan = allWith(Sharing::None);
     const PlanDecisions sharedPlan = allWith(Sharing::Body);
     constexpr size_t worthAThread = 10'000;
     bool isAtOnce = numThreads > 1 && kernel.instrs.size() >= worthAThread;
@@ -471,7 +471,7 @@ private:
   }
 
   static Sharing other(Sharing sharing) {
-    return sharing == Sharing::Body ? Sharing::Nobody : Sharing::Body;
+    return sharing == Sharing::Body ? Sharing::None : Sharing::Body;
   }
 
   const Kernel &kernel;

@@ -16,7 +16,7 @@
 //                        both branches do
 //   loops in sequence    one that runs as often as another one (LoopsAlike.h) writes over what that
 //                        one touched with the same offset: `X[A + 1]` here and `X[B + 1]` there
-//   back edges           what a body leaves reaches its head, beside what reaches the loop
+//   back edges           what a body leaves reaches its head, with what reaches the loop
 //   reads                of those of one queue in one body only the last matters: they retire in
 //   order rings                in another entry of their loop they meet at an unknown phase: there
 //                        nothing is left out

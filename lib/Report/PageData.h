@@ -22,9 +22,9 @@
 //                   and only of pieces of their kinds, one for each of these:
 //       first, count                      control: the first of `count` operations, from `op` back
 //       threshold, raised, lane, by, began   wait: until `raised` before its end, the piece of
-//                   operation `by` (from `op`) in this lane (-1: none) began so long before that
-//       run, arrived, finish, retire      instruction: run, as distance; arrived so long before it
-//                   started; finished so long after its end; retired so long after that
+//                   operation `by` (from `op`) in this lane (-1: none) began, as time before that
+//       run, arrived, finish, retire      instruction: run, as distance; arrived, as time before it
+//                   started; finished, as time after its end; retired, as time after that
 //       buckets     [from, length, width, style, span, style, span ...]: where no pieces are held,
 //                   the shares of a part of a bucket
 //     path          of the critical path, if it was asked for: kind (PathKind), gap, span, op,

@@ -2,7 +2,7 @@
 //
 // Steps:  1. decode   code with matched brackets; which queues hold transfers
 //         2. events   the earliest one, until there is none
-//         3. finish   sums; if somebody is not at the end, who waits for whom
+//         3. finish   sums; if an engine is not at the end, which waits for which
 //
 // Invariant: no event is scheduled before the one being handled. [asserted]
 //

@@ -60,7 +60,7 @@ public:
     makeGroups(
         kernel, plan,
         [&](InstrId instr) {
-          return mayMix(kernel.queues[kernel.instrs[instr].queue]) ? Sharing::Nobody : sharing;
+          return mayMix(kernel.queues[kernel.instrs[instr].queue]) ? Sharing::None : sharing;
         },
         [&](DepId dep) { return plan.waits[dep].waitClass == WaitClass::Static; });
     if (!groupsFit(kernel, plan, diagnostics)) {

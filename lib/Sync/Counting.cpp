@@ -287,7 +287,7 @@ private:
 
   Sharing sharingOf(InstrId instr) const {
     if (mayMix(kernel.queues[kernel.instrs[instr].queue])) {
-      return Sharing::Nobody;
+      return Sharing::None;
     }
     if (!regions.empty()) {
       if (std::optional<Sharing> said = sharingIn(regions[kernel.instrs[instr].home])) {
@@ -296,7 +296,7 @@ private:
     }
     switch (plan.decisions.strategy) {
     case Strategy::PerInstruction:
-      return Sharing::Nobody;
+      return Sharing::None;
     case Strategy::PerEngine:
       return Sharing::Queue;
     case Strategy::Auto:

@@ -60,7 +60,7 @@ private:
     }
     const Instr &instr = kernel.instrs[id];
     switch (sharing(id)) {
-    case Sharing::Nobody:
+    case Sharing::None:
       return id.value;
     case Sharing::Body:
       return firstBody + instr.home.value * kernel.queues.size() + instr.queue.value;
@@ -84,7 +84,7 @@ private:
       return group;
     }
     group.body = sharing(id) == Sharing::Queue ? LoopId() : kernel.instrs[id].home;
-    group.sole = sharing(id) == Sharing::Nobody ? id : InstrId();
+    group.sole = sharing(id) == Sharing::None ? id : InstrId();
     return group;
   }
 

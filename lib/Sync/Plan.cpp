@@ -15,7 +15,7 @@ using namespace sync;
 std::optional<Sharing> sharingIn(RegionSync sync) {
   switch (sync) {
   case RegionSync::PerInstruction:
-    return Sharing::Nobody;
+    return Sharing::None;
   case RegionSync::PerLoop:
   case RegionSync::Barrier:
     return Sharing::Body;

@@ -1,6 +1,6 @@
 //===- CheckSubject.cpp - Which code is checked against which kernel ------===//
 //
-//   check k.mlir             the code beside the kernel; without any, what compiling gives
+//   check k.mlir             the code next to the kernel; without any, what compiling gives
 //   check k.mlir --sync=S    what compiling gives
 //   check k.mlir code.mlir   the code in the other file, whose own kernel is the same
 //   (SameKernel.h)

@@ -37,7 +37,7 @@ static void chooseForAuto(const Kernel &kernel, uint64_t seed, PlanDecisions &pl
   fuzz::Random random(seed);
   plan.constantTrips = false; // the theorem knows no trip counts
   for (size_t i = 0; i < kernel.instrs.size(); ++i) {
-    plan.sharing.push(random.percent(50) ? Sharing::Nobody : Sharing::Body);
+    plan.sharing.push(random.percent(50) ? Sharing::None : Sharing::Body);
   }
   lowering.nativeCounters = random.percent(75);
   lowering.stepThresholds = random.percent(75);

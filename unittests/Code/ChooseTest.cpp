@@ -86,10 +86,10 @@ double leastCost(const Kernel &kernel, const Machine &machine, const Decisions &
   double least = HUGE_VAL;
   for (uint64_t choice = 0; choice < uint64_t(1) << sets.size(); ++choice) {
     Decisions options = like;
-    options.plan.sharing.assign(kernel.instrs.size(), Sharing::Nobody);
+    options.plan.sharing.assign(kernel.instrs.size(), Sharing::None);
     for (size_t s = 0; s < sets.size(); ++s) {
       for (InstrId member : sets[s]) {
-        options.plan.sharing[member] = choice >> s & 1 ? Sharing::Body : Sharing::Nobody;
+        options.plan.sharing[member] = choice >> s & 1 ? Sharing::Body : Sharing::None;
       }
     }
     for (bool step : {false, true}) {

@@ -79,7 +79,7 @@ TEST(DecisionsTest, dumpNamesWhatDiffers) {
   Decisions decisions = decisionsOf(Strategy::Auto);
   decisions.plan.resets = {{LoopId(1), 12}};
   decisions.plan.sharing.assign(3, Sharing::Body);
-  decisions.plan.sharing[InstrId(1)] = Sharing::Nobody;
+  decisions.plan.sharing[InstrId(1)] = Sharing::None;
   decisions.plan.remembered.assign(2, mostRemembered);
   decisions.plan.remembered[DepId(1)] = 3;
   decisions.lower.recomputes.assign(2, false);
@@ -88,7 +88,7 @@ TEST(DecisionsTest, dumpNamesWhatDiffers) {
             "decisions for strategy 'auto', those at work meet, counters end at 4294967296\n"
             "  with fold constant-trips licm cse\n"
             "  reset in 'A' every 12\n"
-            "  'P1' shares with nobody\n"
+            "  'P1' shares with none\n"
             "  " +
                 describe(kernel, DepId(1)) +
                 " remembers 3\n"

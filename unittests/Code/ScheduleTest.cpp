@@ -4,7 +4,7 @@
 // its wait is met, a queue retires its oldest instruction whenever chance says so.
 // Whatever the order:
 //
-//   - nobody waits for ever;
+//   - no engine waits forever;
 //   - when a consumer is issued, every run of a producer that the definition
 //     asks for has retired.
 //

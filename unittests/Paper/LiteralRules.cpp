@@ -6,7 +6,7 @@
 //   perEngineClosedForm   every engine counts the entries of all bodies it runs; a wait of distance
 //                         0 becomes  w*(N*r - (N-K)) + the sum of w*N_l*(r_l - 1) over other bodies
 //   rootCountersAtZero    waits for dependences whose innermost common loop is the root go away
-//   totalWaitOf           every threshold goes through one register, and who had no wait waits for
+//   totalWaitOf           every threshold goes through one register, and what had no wait waits for
 //                         what that holds on its own semaphore
 //
 // unguardedSubtraction is a matter of the machine: code made for one that stops at zero runs on one

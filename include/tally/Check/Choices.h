@@ -9,7 +9,7 @@
 //           those that diverge another number of times on each engine;
 //           each with several decisions of branches and guards, if there are any, and loops in
 //           loops less often where the run would be too long
-//   decided branches that are decided alike at each entry: all ways if there are few, else all
+//   decided branches that are decided alike at each entry: all ways if there are few, or all
 //           taken, none, and each one in turn alone or left out
 //   rare    for two that may conflict, and that meet (Meetings.h) in none of these, a run in which
 //           they do: where the two touch the same is asked of isl (Deps/Encounter.h), and the run

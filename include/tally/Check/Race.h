@@ -6,8 +6,8 @@
 //   race        two instructions touch the same memory, one of them writes, and nothing makes
 //               one wait for the other
 //   unordered   a dependence that the kernel asks for is not waited for
-//   deadlock    nobody can go on: who waits for what, and who could still raise it. Not where the
-//               dependences themselves let no engine go on: that is no fault of the code
+//   deadlock    no engine can go on: which waits for what, and what could still raise it. Not where
+//               the dependences themselves let no engine go on: that is no fault of the code
 //   reset       a semaphore is set to zero while others may still count on it
 //   wrap        a semaphore goes past the largest number it can hold
 //   over-wait   a wait that asks for more than any access or dependence after it does

@@ -94,7 +94,7 @@ private:
   std::unique_ptr<Scratch> scratch;
 };
 
-/// `'scale' at A=2 reads X[1, 5], which nobody has written yet`
+/// `'scale' at A=2 reads X[1, 5], which nothing has written yet`
 std::string describe(const Kernel &kernel, const Runs &runs, const DataFault &fault);
 
 /// How a run ended and what the sequential one holds instead.

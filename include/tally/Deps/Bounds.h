@@ -11,7 +11,7 @@
 //   X[$n:100]     shape [64]                    leaves, whatever '$n' is
 //
 // Steps:  1. intervals  of an index, from those of the loops; most tiles stay by these
-//         2. leaving    else the set of all runs that touch the tile and leave the buffer (isl);
+//         2. leaving    or the set of all runs that touch the tile and leave the buffer (isl);
 //                       if it is empty, the tile stays
 //         3. certain    where trips have no `max`, or there are run-time values: runs that leave it
 //                       whatever these are; loops without `max` then run but `min` times, or once.

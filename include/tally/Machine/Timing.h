@@ -20,7 +20,7 @@
 //   latency[.O|.E]  what an instruction takes beyond its work until it has finished
 //   cost.O          work of operation O: a formula over its sizes, in cycles, `ns`, or
 //                   `transfer ns` at full bandwidth; `cost.default` for what has none of its own
-//   issue.O         the sequencer needs so long before the instruction is in its queue
+//   issue.O         the time that the sequencer needs before the instruction is in its queue
 //   startup.O       from there until it can start
 //
 // What an instruction is, its `op` says in the kernel: `tensor_copy(n=512)` gives the formula the

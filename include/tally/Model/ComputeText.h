@@ -5,7 +5,7 @@
 //   r0 + r1                          the sum of its first two tiles
 //   r0 * 0.125; max(r0 * 0.125)      two results: scaled scores, and the largest of each row
 //   keep(r0)                         its engine keeps the tile: the weights of later products
-//   start(k, matmul(kept, r0))       a product; in the first iteration of `k` a sum begins anew
+//   start(k, matmul(kept, r0))       a product; in the first iteration of `k` a sum begins
 //   gather(r0, r1)                   rows of r0, by the indices r1
 //   scatter(r0, r1)                  writes the rows r0 where the indices r1 say
 //

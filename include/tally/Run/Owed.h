@@ -6,7 +6,7 @@
 //
 //   t            v minus the distance, over the common loops; for an element form with one more
 //                component, the consumer's inner iteration minus the step
-//   owed         nothing, if some t_j <= 0; else as many runs of the producer as H has entries of
+//   owed         nothing, if some t_j <= 0; or as many runs of the producer as H has entries of
 //                its body whose first components are <= t, in lexicographic order
 //   flat f       as many as H has entries of the common body, less f
 //

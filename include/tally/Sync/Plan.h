@@ -36,11 +36,11 @@ enum class Participants : uint8_t {
 
 /// With which others an instruction shares its semaphore.
 enum class Sharing : uint8_t {
-  Nobody, ///< it has its own
+  None,  ///< it has its own
   Body,   ///< with those of its queue in its body that share so, too
   Queue,  ///< with those of its queue that share so, too; K then counts within a block
 };
-template <> inline constexpr auto wordsOf<Sharing> = words("nobody", "body", "queue");
+template <> inline constexpr auto wordsOf<Sharing> = words("none", "body", "queue");
 
 /// How instructions share in a region; none: as around it.
 std::optional<Sharing> sharingIn(RegionSync sync);

@@ -1,10 +1,10 @@
 //===- Passes.h - The compiler as passes ----------------------------------===//
 //
 //   --tally-normalize
-//       writes each kernel anew as the core understands it: tiles in canonical form,
+//       writes each kernel again as the core understands it: tiles in canonical form,
 //       engines first, dependences last, no zero distances
 //   --tally-sync="strategy=per-loop machine=generic"
-//       compiles every kernel of the module and puts its code beside it
+//       compiles every kernel of the module and puts its code next to it
 //   --tally-to-scf
 //       replaces code by one function per engine in scf and arith
 //
