@@ -12,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace tally {
 
 static void remarkUnusedEngines(const Kernel &kernel, Diagnostics &diagnostics) {
@@ -34,11 +37,51 @@ static void remarkUnusedEngines(const Kernel &kernel, Diagnostics &diagnostics) 
   }
 }
 
+/// Whether it has an operator: no name needs one.
+static bool looksLikeExpression(std::string_view name) {
+  bool hasWord = std::ranges::any_of(
+      std::array{" - ", " / ", " mod ", " floordiv ", " and ", " or "},
+      [name](std::string_view word) { return name.find(word) != std::string_view::npos; });
+  return hasWord || name.find_first_of("<>=+*") != std::string_view::npos;
+}
+
+static void warn(Location where, std::string text, Diagnostics &diagnostics) {
+  diagnostics.remark(where, std::move(text)).severity = Severity::Warning;
+}
+
+/// Names where an expression seems to be meant: each is legal, and means something else.
+static void warnOfExpressions(const Kernel &kernel, Diagnostics &diagnostics) {
+  for (const Loop &loop : kernel.loops) {
+    std::string_view name = kernel.text(loop.name);
+    if (loop.kind == LoopKind::Then && looksLikeExpression(name)) {
+      warn(loop.where,
+           fmt::format("'{}' is only the name of this 'if': no condition is evaluated, so code is "
+                       "made for both outcomes; give it a plain name, as \"late\", and tell a run "
+                       "which entries take it, as '--trips=late=0,0,1'",
+                       name),
+           diagnostics);
+    }
+    if (loop.trip.kind != Trip::Kind::Value || !loop.trip.symbol.valid()) {
+      continue;
+    }
+    std::string_view value = kernel.text(loop.trip.symbol);
+    if (looksLikeExpression(value)) {
+      warn(loop.where,
+           fmt::format("the trips of '{}' are a run-time value with the name '{}', not the result "
+                       "of that expression; for the expression, write 'trips = \"{}\"', or in "
+                       "JSON 'formula'",
+                       name, value, value),
+           diagnostics);
+    }
+  }
+}
+
 void remarkKernel(const Kernel &kernel, Diagnostics &diagnostics) {
   checkTiles(kernel, diagnostics); // the readers have refused tiles that surely leave
   remarkDenied(kernel, diagnostics);
   remarkUnstated(kernel, diagnostics);
   remarkUnusedEngines(kernel, diagnostics);
+  warnOfExpressions(kernel, diagnostics);
 }
 
 /// Code that waits for nothing is seldom what is meant.

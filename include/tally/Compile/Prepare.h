@@ -15,8 +15,8 @@
 namespace tally {
 
 /// What a legal kernel leaves open: tiles that may leave their buffers, buffers that deny what
-/// their addresses say, instructions that state no accesses while others do, and engines without
-/// instructions.
+/// their addresses say, instructions that state no accesses while others do, engines without
+/// instructions, and names that look like expressions.
 void remarkKernel(const Kernel &kernel, Diagnostics &diagnostics);
 
 /// A kernel that asks for its dependences (asksForDeps), with those that follow from its accesses;
