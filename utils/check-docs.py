@@ -12,7 +12,8 @@ A fenced block marked `console` is a transcript that must hold:
 A line that begins with `$ ` is a command; a backslash at its end continues it, and so does `<<'END'`,
 up to the line `END`. The lines up to the next command are its expected output. There, a line `...` stands for any number of lines,
 and a line that ends in `...` for any line that begins so. No expected lines: only the exit
-status counts, which must be 0 in either case. To show a refusal, end the command in
+status counts, which must be 0 in either case. The line `again: tally ...` that ends most texts, and the empty one before it, may be
+left out. To show a refusal, end the command in
 `; echo "exit $?"`. The blocks of a document that are marked `mlir` are together one module that
 `tally-opt` must accept; one that begins with neither a kernel nor code is a part of a kernel of its
 own. Blocks marked otherwise (`sh`, `text`, ...) are not run.
@@ -132,6 +133,18 @@ def output_matches(expected, actual):
     return len(actual) in reached
 
 
+def without_repetition(lines):
+    """Without the command that finds the same again, which would only say what the reader has just read."""
+    kept = []
+    for line in lines:
+        if line.startswith("again: tally "):
+            if kept and not kept[-1]:
+                kept.pop()
+        else:
+            kept.append(line)
+    return kept
+
+
 def run(case, folder, programs):
     """None if the command does what the document says, else what it did instead."""
     environment = dict(os.environ, TMP=str(folder), PATH=f"{programs}:{os.environ['PATH']}")
@@ -144,6 +157,8 @@ def run(case, folder, programs):
     actual = [line.rstrip() for line in done.stdout.splitlines()]
     if done.returncode != 0:
         return "\n".join([f"exit status {done.returncode}, with this output:", *actual])
+    if not any(line.startswith("again: ") for line in case.expected):
+        actual = without_repetition(actual)
     if case.expected and not output_matches(case.expected, actual):
         return "\n".join(["other output than documented:", *actual])
     return None

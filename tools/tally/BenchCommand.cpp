@@ -6,6 +6,7 @@
 
 #include "Interrupt.h"
 #include "Progress.h"
+#include "Result.h"
 #include "Session.h"
 #include "Tables.h"
 
@@ -67,9 +68,14 @@ int BenchCommand::run() {
   if (!settings.empty()) {
     facts.emplace_back("set", fmt::format("{}", fmt::join(settings, " ")));
   }
+  const std::string command = commandLineWith({});
+  if (format == "json") {
+    facts.emplace_back("command", command);
+  }
   std::string text =
       sensitivity ? renderSensitivity(benchSensitivity(options, target, diagnostics), format, facts)
                   : renderBench(benchTable(options, target, diagnostics), format, facts);
+  text += format == "text" ? againText(command) : "";
   tell(diagnostics, {});
   if (diagnostics.hasErrors()) {
     end();

@@ -284,6 +284,7 @@ void CheckOptions::addInput(CLI::App &command, const std::string &codeHelp, bool
                 "kernel, perhaps with its code: MLIR text or bytecode, or .json; - is stdin");
   kernel.isRequired = needsKernel;
   declare(command, {kernel, {"code", common.code, codeHelp}});
+  common.addKernelChoice(command);
 }
 
 void CheckOptions::refuseIdleStrategy(CLI::App &command) {

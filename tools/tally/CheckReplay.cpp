@@ -246,6 +246,7 @@ private:
     std::erase_if(told.reports,
                   [&](const RaceReport &report) { return report.isFolded && !given.all; });
     Result result(given.format, "tally-replay", 2);
+    result.repeatAsTyped();
     result.text = fmt::format("{} of {} performed, after which\n{}", performed,
                               counted(file.steps.size(), "step"), places);
     if (performed < file.steps.size()) {

@@ -12,6 +12,7 @@
 #include "Session.h"
 
 #include "tally/Support/Names.h"
+#include "tally/Support/Printable.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -489,11 +490,24 @@ void addMoved(CLI::App &app, const std::string &name, const std::string &why) {
 /// As the user typed it; empty in tests of commands.
 static std::vector<std::string> typed;
 
+/// As `$'k\\377.mlir'`, what would not survive as text.
+static std::string escapedForShell(std::string_view word) {
+  std::string escaped = "$'";
+  for (char c : word) {
+    bool isPlain = c >= ' ' && c <= '~' && c != '\'' && c != '\\';
+    escaped += isPlain ? std::string(1, c) : fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+  }
+  return escaped + "'";
+}
+
 static std::string quotedForShell(const std::string &word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                      "0123456789@%+=:,./_-";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
     return word;
+  }
+  if (!isPrintable(word)) {
+    return escapedForShell(word);
   }
   std::string quoted = "'";
   for (char c : word) {

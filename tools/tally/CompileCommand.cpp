@@ -2,6 +2,7 @@
 
 #include "Certify.h"
 #include "HeldDeps.h"
+#include "Result.h"
 #include "Session.h"
 
 #include "tally/Code/Listing.h"
@@ -197,7 +198,8 @@ int CompileCommand::run() const {
       session.warnIdle(loaded.kernel, "--expand-barriers", "its code has no barriers");
     }
   }
-  bool written = !listing || writeOutput("-", listings(kernels, {expandBarriers}));
+  bool written = !listing || writeOutput("-", listings(kernels, {expandBarriers}) +
+                                                  againText(commandOf(session)));
   if (!output.empty() || !listing) {
     written &= writeOutput(output.empty() ? "-" : output, resultText(session, kernels));
   }

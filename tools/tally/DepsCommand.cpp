@@ -71,10 +71,14 @@ struct DepsCommand {
     if (format == "json") {
       const std::string &reason = session.machineReason();
       text = fmt::format(
-          "{{\"schema\": \"tally-deps\", \"version\": 2, \"machine\": {}, {}"
+          "{{\"schema\": \"tally-deps\", \"version\": 2, \"machine\": {}, {}\"command\": {}, "
           "\"kernels\": [\n{}\n]}}\n",
           dump(session.machine().name),
-          reason.empty() ? "" : fmt::format("\"machine_not_given\": {}, ", dump(reason)), text);
+          reason.empty() ? "" : fmt::format("\"machine_not_given\": {}, ", dump(reason)),
+          dump(commandOf(session)), text);
+    } else {
+      text += format == "dot" ? fmt::format("// again: {}\n", commandOf(session))
+                              : againText(commandOf(session));
     }
     return writeOutput("-", text) ? Exit::Yes : Exit::Undecided;
   }

@@ -109,6 +109,7 @@ int PlanCommand::run() const {
 CommonOptions PlanCommand::second() const {
   CommonOptions options = common;
   options.input = other.empty() ? common.input : other;
+  options.isSecond = true;
   options.strategy = against.empty() ? common.strategy : against;
   // The first one has warned, or the strategy is named.
   options.strategyGiven = common.strategyGiven || other.empty() || !against.empty();
@@ -138,6 +139,7 @@ int PlanCommand::compare(Session &session) const {
     result.part();
     result.add(planDiffText(difference), difference);
   }
+  result.repeatWith(session);
   return result.print();
 }
 

@@ -11,7 +11,6 @@
 
 #include "tally/Compile/Compile.h"
 #include "tally/Report/Report.h"
-#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +23,6 @@ namespace {
 
 struct ReportCommand {
   TimeOptions time; ///< with the strategy of the run at hand
-  std::string kernel;
   std::vector<std::string> strategies;
   std::string from, until;
   size_t maxPieces = 1'000'000;
@@ -37,7 +35,6 @@ struct ReportCommand {
 private:
   void readWindow();
   void refuseStrategies() const;
-  size_t choose(const std::vector<LoadedKernel> &kernels) const;
   std::vector<std::string> strategiesFor(const LoadedKernel &loaded, Session &session,
                                          std::vector<std::string> &leftOut) const;
   std::optional<std::vector<Subject>> subjectsOf(const LoadedKernel &loaded, Session &session,
@@ -90,18 +87,16 @@ void ReportCommand::refuseStrategies() const {
   }
 }
 
-/// The place of the kernel that --kernel names, or of the only one.
-size_t ReportCommand::choose(const std::vector<LoadedKernel> &kernels) const {
-  std::vector<std::string_view> names;
-  for (const LoadedKernel &loaded : kernels) {
-    names.push_back(loaded.kernel.text(loaded.kernel.name));
-    if (names.back() == kernel || (kernel.empty() && kernels.size() == 1)) {
-      return names.size() - 1;
+/// A page is of one kernel.
+void refuseSeveral(const std::vector<LoadedKernel> &kernels) {
+  if (kernels.size() > 1) {
+    std::vector<std::string_view> names;
+    for (const LoadedKernel &loaded : kernels) {
+      names.push_back(loaded.kernel.text(loaded.kernel.name));
     }
+    fail(fmt::format("the input holds {} kernels; choose one with --kernel: {}", names.size(),
+                     fmt::join(names, ", ")));
   }
-  fail(kernel.empty() ? fmt::format("the input holds {} kernels; choose one with --kernel: {}",
-                                    names.size(), fmt::join(names, ", "))
-                      : unknownName("kernel", "kernels of the input", kernel, names));
 }
 
 /// What was asked for; else the baseline and what tally makes, as far as these do the kernel, and
@@ -192,14 +187,14 @@ int ReportCommand::run() {
   refuseStrategies();
   Session session(time.subject.common, time.settings);
   std::vector<LoadedKernel> kernels = session.load();
-  size_t chosen = choose(kernels);
-  LoadedKernel &loaded = kernels[chosen];
+  refuseSeveral(kernels);
+  LoadedKernel &loaded = kernels.front();
   if (!session.findDeps(loaded)) {
     end();
   }
   std::optional<Timing> timing = timingOf(session.machine());
   const BoundRun bound =
-      session.bind(loaded.kernel, session.divide(kernels, time.subject.values)[chosen]);
+      session.bind(loaded.kernel, session.divide(kernels, time.subject.values).front());
   if (!timing) {
     end();
   }
@@ -258,8 +253,7 @@ void ReportCommand::declareOn(CLI::App &command) {
   time.subject.addInput(command, "a file with the same kernel and code for 'manual'; without one, "
                                  "the code in the kernel's file");
   declare(command,
-          {{"--kernel", kernel, "which kernel, if the input holds several"},
-           {"--sync", strategies,
+          {{"--sync", strategies,
             fmt::format("strategies, in the order to show, from {}; default: barrier, per-loop, "
                         "auto, and manual if there is code",
                         fmt::join(allWords<Strategy>(), ", ")),

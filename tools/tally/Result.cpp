@@ -124,16 +124,23 @@ static std::vector<std::string> optionsOf(const Session &session) {
                   : std::vector<std::string>();
 }
 
+std::string commandOf(const Session &session) {
+  return commandLineWith(optionsOf(session));
+}
+
 std::string commandOf(const Session &session, const BoundRun &run) {
   std::vector<std::string> options = optionsOf(run);
   std::ranges::copy(optionsOf(session), std::back_inserter(options));
   return commandLineWith(options);
 }
 
+std::string againText(std::string_view command) {
+  return fmt::format("\nagain: {}\n", command);
+}
+
 void Result::repeatWith(const Session &session, const BoundRun *run) {
   std::vector<std::string> options = run ? optionsOf(*run) : std::vector<std::string>();
   isRepeatable = true;
-  chosenToRun |= !options.empty();
   std::ranges::copy(optionsOf(session), std::back_inserter(options));
   std::ranges::copy_if(options, std::back_inserter(chosen), [&](const std::string &option) {
     return std::ranges::find(chosen, option) == chosen.end();
@@ -145,7 +152,7 @@ Exit Result::print(Exit status) {
   if (isRepeatable) {
     const std::string command = commandLineWith(chosen);
     addMembers({{"command", command}});
-    text += chosenToRun ? fmt::format("\nagain: {}\n", command) : "";
+    text += againText(command);
   }
   json += "\n}\n";
   release();

@@ -42,6 +42,9 @@ public:
   /// What was chosen for this kernel, as options of the command that finds the same again.
   void repeatWith(const Session &session, const BoundRun *run = nullptr);
 
+  /// The command finds the same again as it was typed.
+  void repeatAsTyped() { isRepeatable = true; }
+
   /// Prints the rest. The status; Undecided if it cannot be written.
   Exit print(Exit status = Exit::Yes);
 
@@ -63,7 +66,6 @@ private:
   size_t numObjects = 0;
   std::vector<std::string> chosen; ///< options that repeat it, where they were not given
   bool isRepeatable = false;       ///< by a command that says what was chosen
-  bool chosenToRun = false;        ///< ... among them what a run depends on
 };
 
 /// `machine 'teaching' (not given: trn2 has no engine 'act')`
@@ -73,8 +75,12 @@ std::string machineText(const Session &session);
 std::string subjectText(const Kernel &kernel, const Code &code, const Session &session);
 Json subjectJson(const Kernel &kernel, const Code &code, const Session &session);
 
-/// The command that repeats a run, whatever was chosen for it.
+/// The command that repeats what was found, or a run, whatever was chosen for it.
+std::string commandOf(const Session &session);
 std::string commandOf(const Session &session, const BoundRun &run);
+
+/// The last line of a text: `again: tally deps k.mlir --machine=teaching`.
+std::string againText(std::string_view command);
 
 /// `trips: A=64, n=16 (not given)` and `guards: seed 0 (not given)`, each a line.
 std::string valuesText(const BoundRun &run);

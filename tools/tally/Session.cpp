@@ -9,6 +9,7 @@
 #include "tally/Check/Choices.h"
 #include "tally/Compile/Prepare.h"
 #include "tally/Deps/Bounds.h"
+#include "tally/Support/Names.h"
 #include "tally/Support/WholeFile.h"
 #include "tally/Transforms/Bridge.h"
 #include "tally/Transforms/Passes.h"
@@ -41,6 +42,11 @@ namespace tally::tool {
 void CommonOptions::addInput(CLI::App &command) {
   declare(command,
           {{"kernel", input, "kernel: MLIR text or bytecode, or .json; - is stdin", required}});
+  addKernelChoice(command);
+}
+
+void CommonOptions::addKernelChoice(CLI::App &command) {
+  declare(command, {{"--kernel", kernel, "only the kernel of this name, if a file holds several"}});
 }
 
 void CommonOptions::addMachine(CLI::App &command) {
@@ -205,7 +211,28 @@ std::vector<LoadedKernel> Session::read(const std::string &path) {
     return {};
   }
   bool json = isJson(path, buffer->getBuffer());
-  return json ? readJson(buffer->getBuffer()) : readModule(std::move(buffer));
+  return chosenOf(json ? readJson(buffer->getBuffer()) : readModule(std::move(buffer)), path);
+}
+
+/// The kernel that --kernel names. A second file may hold the same one by another name.
+std::vector<LoadedKernel> Session::chosenOf(std::vector<LoadedKernel> kernels,
+                                            const std::string &path) const {
+  if (options.kernel.empty() || kernels.empty()) {
+    return kernels;
+  }
+  std::vector<std::string_view> names;
+  for (LoadedKernel &loaded : kernels) {
+    names.push_back(loaded.kernel.text(loaded.kernel.name));
+    if (names.back() == options.kernel) {
+      std::vector<LoadedKernel> chosen;
+      chosen.push_back(std::move(loaded));
+      return chosen;
+    }
+  }
+  if (path == options.input && !options.isSecond) {
+    fail(unknownName("kernel", fmt::format("kernels in '{}'", file), options.kernel, names));
+  }
+  return kernels;
 }
 
 std::vector<LoadedKernel> Session::readModule(std::unique_ptr<llvm::MemoryBuffer> buffer) {

@@ -72,8 +72,10 @@ std::vector<std::string> plannedStrategies();
 /// Options that most commands share, and their help.
 struct CommonOptions {
   std::string input;
-  std::string code;    ///< another file with code; empty: it is beside the kernel, or compiled
-  std::string machine; ///< empty: what fits the kernel (Session)
+  std::string kernel;    ///< the only one of the input that counts; empty: all
+  bool isSecond = false; ///< the input is compared with another one, which has that kernel
+  std::string code;      ///< another file with code; empty: it is beside the kernel, or compiled
+  std::string machine;   ///< empty: what fits the kernel (Session)
   std::string strategy = "per-loop";
   std::string participants = "work";
   std::string overflow = "reset";
@@ -92,6 +94,7 @@ struct CommonOptions {
   bool canKeepCode = false; ///< one of the strategies is `manual`
 
   void addInput(CLI::App &command);
+  void addKernelChoice(CLI::App &command);
   void addMachine(CLI::App &command);
   void addKeepImplied(CLI::App &command);
   void addStrategy(CLI::App &command, const std::vector<std::string> &strategies);
@@ -208,6 +211,8 @@ public:
 
 private:
   std::vector<LoadedKernel> read(const std::string &path);
+  std::vector<LoadedKernel> chosenOf(std::vector<LoadedKernel> kernels,
+                                     const std::string &path) const;
   std::vector<LoadedKernel> readJson(std::string_view text);
   std::vector<LoadedKernel> readModule(std::unique_ptr<llvm::MemoryBuffer> buffer);
   std::vector<LoadedKernel> onMachine(std::vector<LoadedKernel> kernels, const std::string &path);

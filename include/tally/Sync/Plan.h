@@ -37,8 +37,8 @@ enum class Participants : uint8_t {
 /// With which others an instruction shares its semaphore.
 enum class Sharing : uint8_t {
   None,  ///< it has its own
-  Body,   ///< with those of its queue in its body that share so, too
-  Queue,  ///< with those of its queue that share so, too; K then counts within a block
+  Body,  ///< with those of its queue in its body that share so, too
+  Queue, ///< with those of its queue that share so, too; K then counts within a block
 };
 template <> inline constexpr auto wordsOf<Sharing> = words("none", "body", "queue");
 
