@@ -241,10 +241,11 @@ private:
 class ClockWalk {
 public:
   ClockWalk(const Kernel &kernel, Extraction &extraction, const std::vector<bool> &isAsked,
-            LoopId body)
-      : kernel(kernel), extraction(extraction), isAsked(isAsked), body(body),
-        waits(kernel, extraction, body), copies(kernel, waits), log(kernel), paths(kernel, log),
-        verdicts(waits.size()), keptCopies(kernel.loops.size()), frameOf(kernel.loops.size()) {
+            LoopId body, bool asksFrom)
+      : kernel(kernel), extraction(extraction), isAsked(isAsked), body(body), asksFrom(asksFrom),
+        waits(kernel, extraction, body, asksFrom), copies(kernel, waits), log(kernel),
+        paths(kernel, log), verdicts(waits.size()), keptCopies(kernel.loops.size()),
+        frameOf(kernel.loops.size()) {
     clock.queues.resize(kernel.queues.size());
     engines.assign(kernel.engines.size(), clock);
     constexpr size_t usualSteps = 3; // growing would need the room twice
@@ -466,8 +467,9 @@ private:
   }
 
   bool isDecidedHere(const UpTo &wait) const {
-    int64_t iteration = wait.back == 0 ? 0 : frames[frameOf[wait.loop]].iteration;
-    return wait.isAsked && iteration == wait.back && numLater == (wait.back > 0);
+    const uint32_t first = wait.back + wait.from;
+    int64_t iteration = first == 0 ? 0 : frames[frameOf[wait.loop]].iteration;
+    return wait.isAsked && iteration == first && numLater == (first > 0);
   }
 
   void take(InstrId instr, const Waiting &waiting) {
@@ -497,9 +499,15 @@ private:
   /// not all that could be known.
   std::vector<bool> conclude() {
     std::vector<uint32_t> numLeft(extraction.deps.size(), 0);
-    std::vector<bool> isExact(extraction.deps.size(), false);
+    std::vector<bool> isExact;
+    for (const DerivedDep &derived : extraction.deps) {
+      isExact.push_back(derived.from.isLater() && derived.isImplied());
+    }
     for (uint32_t w = 0; w < waits.size(); ++w) {
       const UpTo &wait = waits[w];
+      if (asksFrom && wait.from == 0) {
+        continue; // decided when all are used
+      }
       bool isImplied = verdicts[w].kind == Verdict::Kind::Implied && verdicts[w].numSteps != 0;
       numLeft[wait.dep] += wait.isAsked && !isImplied;
       isExact[wait.dep] = wait.isUsed && wait.isAsked;
@@ -528,7 +536,8 @@ private:
   const Kernel &kernel;
   Extraction &extraction;
   const std::vector<bool> &isAsked;
-  const LoopId body; ///< the root, or one by itself
+  const LoopId body;   ///< the root, or one by itself
+  const bool asksFrom; ///< only about what no run needs before a later iteration
   UpToWaits waits;
   const Copies copies;
   RunLog log;
@@ -547,7 +556,12 @@ private:
 
 std::vector<bool> markImpliedByClocks(const Kernel &kernel, Extraction &extraction,
                                       const std::vector<bool> &isAsked, LoopId body) {
-  return ClockWalk(kernel, extraction, isAsked, body).run();
+  bool isLater = std::ranges::any_of(
+      extraction.deps, [](const DerivedDep &derived) { return derived.from.isLater(); });
+  if (isLater) {
+    ClockWalk(kernel, extraction, isAsked, body, true).run();
+  }
+  return ClockWalk(kernel, extraction, isAsked, body, false).run();
 }
 
 } // namespace tally::deps

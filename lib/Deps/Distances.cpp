@@ -50,7 +50,7 @@ static uint64_t forNest(uint64_t operations, const PairNest &nest) {
 
 /// All earlier runs of the producer: the last resort.
 static Distances allRuns(const PairNest &nest) {
-  Distances result{{}, Excess::Undecided};
+  Distances result{{}, Excess::Undecided, {}};
   size_t n = nest.levels.size();
   if (nest.zeroIsOrdered) {
     result.list.push_back({std::vector<int64_t>(n, 0), {}, {}});
@@ -161,8 +161,34 @@ private:
       std::string relation = text.justified();
       if (relation.empty() || !(unneeded - context.leadsInto(relation, conflicts)).isEmpty()) {
         result.excess = Excess::Varies;
+        result.from = firstOfConsumer();
       }
     }
+  }
+
+  /// In all conflicts, or in those within the first iterations of outer loops; but the latter count
+  /// only if there surely are as many iterations, for then they come before all other conflicts.
+  NeededFrom firstOfConsumer() const {
+    IslSet first = conflicts.clone();
+    uint32_t at = 2 * numLevels + static_cast<uint32_t>(nest.producerOwn.size());
+    for (uint32_t loop = 0; loop < nest.consumerOwn.size(); ++loop, ++at) {
+      int64_t always = conflicts.smallest(at).value_or(0);
+      int64_t once = first.smallest(at).value_or(0);
+      int64_t iteration = runsSurely(loop, once) ? once : always;
+      if (iteration > 0) {
+        return {loop, static_cast<uint32_t>(std::min<int64_t>(iteration, UINT32_MAX))};
+      }
+      first = first.fixed(at, 0);
+    }
+    return {};
+  }
+
+  /// Whether the consumer has a run in this iteration of its loop, whenever it has any.
+  bool runsSurely(uint32_t loop, int64_t iteration) const {
+    bool isInside = std::all_of(nest.consumerOwn.begin() + loop + 1, nest.consumerOwn.end(),
+                                [](const Extent &extent) { return extent.min > 0; });
+    return isInside && !nest.consumerSkips &&
+           static_cast<uint64_t>(iteration) < nest.consumerOwn[loop].min;
   }
 
   IslContext &context;

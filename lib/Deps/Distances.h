@@ -114,6 +114,7 @@ struct Distances {
 
   std::vector<One> list; ///< empty: the accesses never conflict
   Excess excess = Excess::None;
+  NeededFrom from; ///< where distances vary
 };
 
 /// How often a question may be asked again, with more patience each time, and once at first.

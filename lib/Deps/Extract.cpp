@@ -36,6 +36,7 @@ struct Draft {
   Candidate ends;
   uint32_t distance = 0; ///< into Drafts; 0: in every iteration
   Excess excess = Excess::None;
+  NeededFrom from;
 };
 
 /// How far back.
@@ -256,7 +257,7 @@ private:
   //===--- 2. Distances ---------------------------------------------------===//
 
   void derive(const Candidate &candidate) {
-    const Draft draft{candidate};
+    const Draft draft{.ends = candidate, .from = {}};
     const TileBox &producer = tiles[tiles.of(candidate.producerAccess)];
     const TileBox &consumer = tiles[tiles.of(candidate.consumerAccess)];
     bool isSure = producer.buffer == consumer.buffer
@@ -286,7 +287,11 @@ private:
         }
       }
     }
-    drafts.addVectors(judged(draft, vector), vector, place);
+    Draft whole = judged(draft, vector);
+    LoopId common = kernel.commonLoop(producer.home, consumer.home);
+    bool pairsLoops = place.levels.size() != kernel.realLoops(common).size();
+    whole.from = pairsLoops ? NeededFrom() : vector.from;
+    drafts.addVectors(whole, vector, place);
   }
 
   TilePair tilePair(const Candidate &ends) {
@@ -332,7 +337,12 @@ private:
       }
     }
     judgeTogether(group, kept);
+    NeededFrom from = drafts[group[0]].from; // what is not kept may need an earlier iteration
+    for (uint32_t i : group) {
+      from = from.with(drafts[i].from);
+    }
     for (uint32_t i : kept) {
+      drafts[i].from = isTooLong(drafts[i]) ? from : NeededFrom();
       emit(drafts[i]);
     }
   }
@@ -394,6 +404,7 @@ private:
     derived.producerAccess = ends.producerAccess;
     derived.consumerAccess = ends.consumerAccess;
     derived.excess = draft.excess;
+    derived.from = draft.from;
     result.components.insert(result.components.end(), own.begin(), own.end());
     addExample(derived, distance.example);
     result.deps.push_back(derived);

@@ -93,6 +93,7 @@ Held holdDeps(const Kernel &kernel, const ExtractOptions &options, Extractor &ex
     DerivedDep &derived = all.deps.emplace_back();
     derived.dep = *entry.dep;
     append(all.components, derived.dep, entry.components);
+    derived.from = entry.isAsked ? held.asked.deps[entry.index].from : NeededFrom();
     isOpen.push_back(entry.isAsked);
   }
   isOpen = openOf(kernel, all, std::move(isOpen));

@@ -22,9 +22,9 @@ uint64_t mostTrips(const Loop &loop) {
                                                 : loop.trip.max.value_or(maxCount);
 }
 
-UpToWaits::UpToWaits(const Kernel &kernel, const Extraction &extraction, LoopId body)
-    : endless(body), distances(kernel.loops.size()), heads(kernel.loops.size(), rootLoop),
-      agreed(kernel.loops.size(), true) {
+UpToWaits::UpToWaits(const Kernel &kernel, const Extraction &extraction, LoopId body, bool asksFrom)
+    : endless(body), asksFrom(asksFrom), distances(kernel.loops.size()),
+      heads(kernel.loops.size(), rootLoop), agreed(kernel.loops.size(), true) {
   for (LoopId l : kernel.loops.ids()) {
     const Loop &loop = kernel.loops[l];
     if (l != rootLoop) { // what is around has a smaller number
@@ -44,6 +44,9 @@ void UpToWaits::addDep(const Kernel &kernel, const Extraction &extraction, uint3
   if (!agreed[kernel.instrs[d.producer].home] || !agreed[kernel.instrs[d.consumer].home]) {
     return;
   }
+  if (extraction.deps[dep].from.isLater() && extraction.deps[dep].isImplied()) {
+    return;
+  }
   switch (d.form) {
   case DistanceForm::Vector:
     return addVector(kernel, extraction, dep);
@@ -59,8 +62,14 @@ void UpToWaits::addVector(const Kernel &kernel, const Extraction &extraction, ui
   std::span<const DistanceComponent> components(extraction.components.data() + d.firstComponent,
                                                 d.numComponents);
   if (components.empty()) {
-    if (d.producer < d.consumer) {
+    NeededFrom from = asksFrom ? extraction.deps[dep].from : NeededFrom();
+    if (d.producer < d.consumer && !from.isLater()) {
       add(kernel, d, {.dep = dep});
+    } else if (d.producer < d.consumer) {
+      LoopId consumer = kernel.instrs[d.consumer].home;
+      LoopId common = kernel.commonLoop(kernel.instrs[d.producer].home, consumer);
+      LoopId own = kernel.realLoops(consumer, common)[from.loop];
+      add(kernel, d, {.dep = dep, .loop = own, .from = from.iteration, .isUsed = false});
     }
     return;
   }
@@ -109,8 +118,9 @@ void UpToWaits::addElement(const Kernel &kernel, const Dep &dep, uint32_t number
 }
 
 void UpToWaits::add(const Kernel &kernel, const Dep &dep, UpTo wait) {
-  uint64_t most = wait.back > 0 ? mostTrips(kernel.loops[wait.loop]) : 0;
-  if (most != 0 && wait.back >= most && wait.loop != endless) {
+  const uint32_t first = wait.back + wait.from;
+  uint64_t most = first > 0 ? mostTrips(kernel.loops[wait.loop]) : 0;
+  if (most != 0 && first >= most && wait.loop != endless) {
     return; // no iteration waits; a loop that never runs is taken as if it did
   }
   LoopId producer = kernel.instrs[dep.producer].home;
@@ -118,8 +128,8 @@ void UpToWaits::add(const Kernel &kernel, const Dep &dep, UpTo wait) {
       wait.back == 0 ? kernel.commonLoop(producer, kernel.instrs[dep.consumer].home) : wait.loop;
   wait.isSure = kernel.encloses(heads[producer], around);
   waits.push_back(wait);
-  if (wait.isAsked && wait.back > 0) {
-    distances[wait.loop].push_back(wait.back);
+  if (wait.isAsked && first > 0) {
+    distances[wait.loop].push_back(first);
   }
 }
 

@@ -11,6 +11,14 @@
 //   flat 1                          up to one iteration before, of each loop around the body
 //   flat k                                                   the same
 //   element                         one iteration before of the loop around both, if at all
+//
+// A dependence of the first form that no run needs before some iteration of a loop around the
+// consumer alone (NeededFrom) is first only asked about, there; later runs of an engine know no
+// less:
+//
+//   none, from iteration k of 'B'   (nothing)                up to now, in iteration k of B
+//
+// It is not used then, because code waits from iteration 0 on: it would imply itself.
 //===----------------------------------------------------------------------===//
 
 #ifndef TALLY_LIB_DEPS_UPTO_H
@@ -26,6 +34,7 @@ struct UpTo {
   uint32_t dep = 0;
   LoopId loop = {};    ///< of which iterations are counted; with `back` 0 no matter
   uint32_t back = 0;   ///< nothing is waited for before iteration `back`
+  uint32_t from = 0;   ///< no run before this iteration asks
   bool isUsed = true;  ///< the dependence says it
   bool isAsked = true; ///< the dependence is implied if this is, with all others that are asked
   bool isSure = false; ///< the producer runs in each such iteration
@@ -33,8 +42,10 @@ struct UpTo {
 
 class UpToWaits {
 public:
-  /// Of a body that is repeated without end, if it is not the whole kernel.
-  UpToWaits(const Kernel &kernel, const Extraction &extraction, LoopId body = rootLoop);
+  /// Of a body that is repeated without end, if it is not the whole kernel. With `asksFrom`, what
+  /// is needed from a later iteration on is only asked about.
+  UpToWaits(const Kernel &kernel, const Extraction &extraction, LoopId body = rootLoop,
+            bool asksFrom = false);
 
   /// Numbers of the waits of a consumer.
   uint32_t first(InstrId consumer) const { return firstOf[consumer.value]; }
@@ -60,6 +71,7 @@ private:
   void index(const Kernel &kernel, const Extraction &extraction);
 
   const LoopId endless;
+  const bool asksFrom;
   std::vector<UpTo> waits; ///< by consumer
   std::vector<uint32_t> firstOf;
   IdVector<LoopId, std::vector<int64_t>> distances;

@@ -265,6 +265,14 @@ private:
   std::string failure;
 };
 
+/// Whether no run needs the dependence so early.
+bool isBeforeNeed(const Kernel &kernel, const DerivedDep &derived, const Run &consumer) {
+  LoopId common = kernel.commonLoop(kernel.instrs[derived.dep.producer].home,
+                                    kernel.instrs[derived.dep.consumer].home);
+  size_t loop = kernel.realLoops(common).size() + derived.from.loop;
+  return derived.from.isLater() && consumer.vector[loop] < derived.from.iteration;
+}
+
 /// The first run of a consumer that starts, waiting for what is kept alone, before what a removed
 /// dependence would have waited for is over.
 std::string unimplied(const Kernel &kept, const Extraction &extraction, const Enumeration &runs,
@@ -273,7 +281,7 @@ std::string unimplied(const Kernel &kept, const Extraction &extraction, const En
   for (const DerivedDep &derived : extraction.deps) {
     for (uint32_t index : runs.runsOf(derived.dep.consumer)) {
       uint32_t count = runs.waitedFor(derived.dep, kept, runs.runs()[index]);
-      if (count == 0) {
+      if (count == 0 || isBeforeNeed(kept, derived, runs.runs()[index])) {
         continue;
       }
       const Run &producer = runs.runs()[runs.runsOf(derived.dep.producer)[count - 1]];
@@ -352,6 +360,9 @@ std::string holdToConflicts(const Kernel &kernel, uint64_t seed, const ExtractOp
     std::string failure = check.run();
     if (failure.empty()) {
       failure = unimplied(fewer, extraction, runs, options.queueOverlap);
+    }
+    if (failure.empty()) { // whatever the extraction says of itself
+      failure = missingWait(fewer, runs, options.queueOverlap);
     }
     if (!failure.empty()) {
       return fmt::format("{}; trips {} to {}\n{}", failure, shortest, longest,

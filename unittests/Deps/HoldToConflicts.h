@@ -10,7 +10,8 @@
 //              producer that neither it nor an earlier one needs
 //   witnessed  the example of each dependence is a conflict at its distance
 //   implied    what a removed dependence waits for is over when the consumer starts, with those
-//              that are kept
+//              that are kept; for each run from the first on that needs it
+//   sound      with those that are kept alone, too
 //
 //===----------------------------------------------------------------------===//
 

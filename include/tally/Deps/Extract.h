@@ -31,6 +31,7 @@
 
 #include "tally/Model/Kernel.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace tally {
@@ -72,6 +73,22 @@ struct DerivationStep {
 };
 
 /// One dependence, and the pair of accesses behind it.
+/// No run of the consumer needs a dependence before this iteration of one of the loops around it
+/// and not around the producer. Or, if that loop surely comes to it: before it does so for the
+/// first time.
+struct NeededFrom {
+  uint32_t loop = 0; ///< 0 is the outermost of them
+  uint32_t iteration = 0;
+
+  bool isLater() const { return iteration != 0; } ///< than the first run
+
+  /// What needs either of them.
+  NeededFrom with(NeededFrom other) const {
+    return loop == other.loop ? NeededFrom{loop, std::min(iteration, other.iteration)}
+                              : NeededFrom();
+  }
+};
+
 struct DerivedDep {
   Dep dep; ///< its components are in Extraction::components
   AccessId producerAccess;
@@ -86,6 +103,7 @@ struct DerivedDep {
   uint32_t firstStep = 0;
   uint32_t numSteps = 0;
   Excess excess = Excess::None;
+  NeededFrom from; ///< of waits that are too long
 
   bool isImplied() const { return numSteps != 0; }
 };

@@ -36,7 +36,7 @@ def computed(process):
 def is_at_work(process, since):
     """Whether it has computed for a while, or waits for something, as for input."""
     state, seconds = computed(process)
-    return state == "Z" or seconds >= 0.15 or (state == "S" and time.monotonic() - since >= 1)
+    return state == "Z" or seconds >= 0.4 or (state == "S" and time.monotonic() - since >= 1)
 
 
 def parents():
