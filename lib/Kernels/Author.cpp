@@ -27,8 +27,9 @@ InstrId KernelAuthor::op(QueueId queue, std::string_view name, std::string_view 
 }
 
 InstrId KernelAuthor::copy(QueueId queue, std::string_view name, uint64_t bytes,
-                           const std::string &from, const std::string &to) {
-  return op(queue, name, fmt::format("dma_copy(bytes={})", bytes),
+                           const std::string &from, const std::string &to,
+                           std::string_view operation) {
+  return op(queue, name, fmt::format("{}(bytes={})", operation, bytes),
             {.reads = {from}, .writes = {to}, .computes = "r0"});
 }
 

@@ -3,7 +3,7 @@
 // One section of keys, group after group of 128 queries. Each iteration computes the scores of
 // group g, and from the scores of group g-1, which are one iteration old, the result:
 //
-//   sync     q := load Q[g]
+//   sync     next q := load Q[g+1]
 //   tensor   s[t] := q * keys[t]                     for each tile of 512 keys; 4 banks
 //   vector   scores[t], maxima[t] := scaled s[t]     and then their maximum
 //   scalar   p[t], sums[t] := exp(scores[t] - max)   of the group before
@@ -13,7 +13,7 @@
 //   scalar   out := acc / sum of sums, gpsimd stores it
 //
 // So there is one iteration more than groups: the first result, of scores that are 0 when the
-// kernel starts, and the last query are padding.
+// kernel starts, and the last two queries are padding. The first query is loaded before the loop.
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
@@ -64,7 +64,7 @@ public:
 private:
   void buffers() {
     uint64_t keys = size.keyTiles * size.width;
-    k.buffer("Q", {size.groups + 1, size.dim, size.dim}, "hbm", "bf16");
+    k.buffer("Q", {size.groups + 2, size.dim, size.dim}, "hbm", "bf16");
     k.buffer("K", {1, size.dim, keys}, "hbm", "bf16");
     k.buffer("V", {1, keys, size.dim}, "hbm", "bf16");
     k.buffer("O", {size.groups + 1, size.dim, size.dim}, "hbm", "bf16");
@@ -89,6 +89,7 @@ private:
     uint64_t bytes = size.keyTiles * size.width * size.dim * 2;
     loadKeys = k.copy(loads, "load_keys", bytes, "K", "keys");
     loadValues = k.copy(loads, "load_values", bytes, "V", "values");
+    firstQuery = loadQueries("first_query", "0", "0");
     g = k.loop("g", size.groups + 1, [&] {
       scoresOfThisGroup();
       resultOfTheLast();
@@ -111,9 +112,12 @@ private:
   /// Scores are divided by the root of the dimension.
   double temperature() const { return 1 / std::sqrt(static_cast<double>(size.dim)); }
 
+  InstrId loadQueries(std::string_view name, std::string_view group, std::string_view slot) {
+    return k.copy(loads, name, size.dim * size.dim * 2, square("Q", group), square("q", slot));
+  }
+
   void scoresOfThisGroup() {
-    loadQuery = k.copy(loads, "load_query", size.dim * size.dim * 2, square("Q", "g"),
-                       square("q", "g mod 2"));
+    loadQuery = loadQueries("load_query", "g + 1", "(g + 1) mod 2");
     query = k.op(tensor, "query", fmt::format("load_weights(n={})", size.dim),
                  {.reads = {square("q", "g mod 2")}, .computes = "keep(r0)"});
     for (uint64_t t = 0; t < size.keyTiles; ++t) {
@@ -192,12 +196,14 @@ private:
                   {.reads = {square("acc", last), vectorOf("inverse", last)},
                    .writes = {square("out", last)},
                    .computes = "r0 * r1"});
-    store = k.copy(stores, "store", size.dim * size.dim * 2, square("out", last), square("O", "g"));
+    store = k.copy(stores, "store", size.dim * size.dim * 2, square("out", last), square("O", "g"),
+                   softwareCopy);
   }
 
   void scoresDependences() {
-    k.raw(loadQuery, query);
-    k.war(query, loadQuery, {{g, 2}});
+    k.raw(firstQuery, query);
+    k.raw(loadQuery, query, {{g, 1}});
+    k.war(query, loadQuery, {{g, 1}});
     for (uint64_t t = 0; t < size.keyTiles; ++t) {
       k.raw(product[t], scale[t]);
       if (t + 4 < size.keyTiles) {
@@ -242,7 +248,8 @@ private:
   EngineId tensor, vector, scalar;
   QueueId loads, transposes, stores;
   LoopId g;
-  InstrId loadKeys, loadValues, loadQuery, query, maximum, sum, reciprocal, output, store;
+  InstrId loadKeys, loadValues, firstQuery, loadQuery, query, maximum, sum, reciprocal, output,
+      store;
   std::vector<InstrId> product, scale, exponential, transpose, weights, accumulate, evict;
 };
 

@@ -17,6 +17,9 @@ WrittenKernel matmulKUnrolled(KernelSize size);
 /// Tokens, each sent to two experts.
 WrittenKernel moe(std::string_view name, uint32_t tokens, uint32_t experts, KernelSize size);
 
+/// A transfer that GpSimd starts, which has no hardware that makes descriptors.
+inline constexpr std::string_view softwareCopy = "dma_copy.software";
+
 /// The kernel, which is legal as it is written.
 WrittenKernel finished(KernelAuthor &author, std::vector<std::string> trips = {},
                        std::vector<Contents> contents = {});

@@ -1,16 +1,20 @@
 //===- Matmul.cpp - Tiled matrix product ----------------------------------===//
 //
-//   for n:  load a panel of the right operand
-//     for m:  load a panel of the left operand
+//   load the panels of the first tile
+//   for n:  load the right panel of the next column
+//     for m:  load the left panel of the next tile
 //       for k:  tensor   bank[m mod 2] += left[k] * right[k]
 //       vector   tile[m mod 2] := bank[m mod 2]
 //       store the tile
 //
-// Panels, banks and tiles come in pairs. A bank is drained two tiles before it is used again, also
-// across the end of the inner loop: the last two tiles of a column are the turn before the
-// first two of the next one. The copy frees the left panel, too: all products of its tile are in
-// what it copies. Within the tensor engine, the array keeps weights and products in order by
-// itself.
+// Loads run ahead: by one tile on the left, by one column on the right. So panels come in pairs,
+// like banks and tiles. A bank is drained two tiles before it is used again, also across the end of
+// the inner loop: the last two tiles of a column are the turn before the first two of the next one.
+// The copy frees the left panel, too: all products of its tile are in what it copies. Within the
+// tensor engine, the array keeps weights and products in order by itself.
+//
+// The last tile and the last column have no next one. They load the first panels again, which
+// nothing reads: two loads more than a product needs.
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
@@ -44,6 +48,8 @@ public:
     k.engine("gpsimd");
     stores = k.transfers("store");
     buffers();
+    firstRight = rightPanel("first_right", "0", "0");
+    firstLeft = leftPanel("first_left", "0", "0");
     LoopId n = k.loop("n", size.columnTiles, [&] { column(); });
     dependences(n);
     return finished(k);
@@ -64,19 +70,32 @@ private:
   /// Which of two: turns go on from one column to the next.
   std::string turn() const { return "total(m) mod 2"; }
 
+  /// Column `column` of the right operand, into one of two panels.
+  InstrId rightPanel(std::string_view name, std::string_view column, std::string_view panel) {
+    return k.copy(loads, name, size.innerTiles * size.tile * size.columns * 2,
+                  fmt::format("R[0:{}, {}*({}):{}]", size.innerTiles * size.tile, size.columns,
+                              column, size.columns),
+                  fmt::format("right[{}, 0:{}, 0:{}, 0:{}]", panel, size.innerTiles, size.tile,
+                              size.columns));
+  }
+
+  /// Row `row` of the left operand.
+  InstrId leftPanel(std::string_view name, std::string_view row, std::string_view panel) {
+    return k.copy(
+        loads, name, size.innerTiles * size.tile * size.tile * 2,
+        fmt::format("L[0:{}, {}*({}):{}]", size.innerTiles * size.tile, size.tile, row, size.tile),
+        fmt::format("left[{}, 0:{}, 0:{}, 0:{}]", panel, size.innerTiles, size.tile, size.tile));
+  }
+
   void column() {
-    loadRight = k.copy(
-        loads, "load_right", size.innerTiles * size.tile * size.columns * 2,
-        fmt::format("R[0:{}, {}*n:{}]", size.innerTiles * size.tile, size.columns, size.columns),
-        fmt::format("right[n mod 2, 0:{}, 0:{}, 0:{}]", size.innerTiles, size.tile, size.columns));
+    loadRight =
+        rightPanel("load_right", fmt::format("(n + 1) mod {}", size.columnTiles), "(n + 1) mod 2");
     m = k.loop("m", size.rowTiles, [&] { tile(); });
   }
 
   void tile() {
-    loadLeft = k.copy(
-        loads, "load_left", size.innerTiles * size.tile * size.tile * 2,
-        fmt::format("L[0:{}, {}*m:{}]", size.innerTiles * size.tile, size.tile, size.tile),
-        fmt::format("left[{}, 0:{}, 0:{}, 0:{}]", turn(), size.innerTiles, size.tile, size.tile));
+    loadLeft = leftPanel("load_left", fmt::format("(m + 1) mod {}", size.rowTiles),
+                         "(total(m) + 1) mod 2");
     if (unrolled) {
       for (uint64_t i = 0; i < size.innerTiles; ++i) {
         product(fmt::format("{}", i), fmt::format("{}", i),
@@ -92,7 +111,8 @@ private:
                  .computes = "r0"});
     store = k.copy(
         stores, "store", size.tile * size.columns * 2, fmt::format("out[{}, {}]", turn(), all),
-        fmt::format("OUT[{}*m:{}, {}*n:{}]", size.tile, size.tile, size.columns, size.columns));
+        fmt::format("OUT[{}*m:{}, {}*n:{}]", size.tile, size.tile, size.columns, size.columns),
+        softwareCopy);
   }
 
   void product(const std::string &suffix, const std::string &index, std::string computes) {
@@ -114,16 +134,24 @@ private:
   }
 
   void dependences(LoopId n) {
-    k.raw({{loadLeft, weights}, {loadRight, firstProduct}, {lastProduct, copy}, {copy, store}});
-    k.warFlat(copy, loadLeft, 2);
+    // What is loaded before the loops, and then one column or tile ahead.
+    k.raw({{firstLeft, weights}, {firstRight, firstProduct}});
+    k.raw(loadRight, firstProduct, {{n, 1}});
+    k.raw({{lastProduct, copy}, {copy, store}});
+    k.warFlat(copy, loadLeft, 1);
     k.warFlat(store, copy, 2);
-    k.war(lastProduct, loadRight, {{n, 2}});
+    k.war(lastProduct, loadRight, {{n, 1}});
     if (unrolled) {
+      k.rawFlat(loadLeft, weights, 1);
       k.warFlat(copy, firstProduct, 2);
       return;
     }
+    // One tile is in the loop of the other: the distance goes on from column to column.
+    int64_t rows = static_cast<int64_t>(size.rowTiles);
+    k.raw(loadLeft, weights, {{m, 1}});
+    k.raw(loadLeft, weights, {{n, 1}, {m, 1 - rows}});
     k.war(copy, firstProduct, {{m, 2}});
-    k.war(copy, firstProduct, {{n, 1}, {m, 2 - static_cast<int64_t>(size.rowTiles)}});
+    k.war(copy, firstProduct, {{n, 1}, {m, 2 - rows}});
   }
 
   MatmulSize size;
@@ -132,7 +160,8 @@ private:
   EngineId tensor, vector;
   QueueId loads, stores;
   LoopId m;
-  InstrId loadRight, loadLeft, weights, firstProduct, lastProduct, copy, store;
+  InstrId firstRight, firstLeft, loadRight, loadLeft, weights, firstProduct, lastProduct, copy,
+      store;
 };
 
 constexpr MatmulSize paperSize{16, 4, 16, 128, 512};

@@ -11,6 +11,11 @@
 //
 // A token may be in two blocks, one for each of its experts. So the rows of a block are gathered
 // after those of the last block have been scattered; nothing in the addresses says so.
+//
+// Rows and weights are loaded one block ahead, into two buffers; the numbers of tokens and experts,
+// by which they are found, two blocks ahead, into three. What lies before the first block is loaded
+// before the loop. How many blocks there are, only the run knows, so the last block loads one more:
+// the arrays have room for it, and nothing reads what it brings.
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
@@ -37,8 +42,8 @@ struct Routing {
   int32_t noToken = 0;          ///< the row behind the last token
 };
 
-/// Sends each token to two experts by chance: the same for the same numbers, on every machine.
-Routing routeByChance(uint32_t tokens, uint32_t experts, uint64_t blockRows) {
+/// Sends each token to two experts at random: the same for the same numbers, on every machine.
+Routing routeAtRandom(uint32_t tokens, uint32_t experts, uint64_t blockRows) {
   uint64_t state = 0x9e3779b97f4a7c15u ^ (uint64_t(tokens) << 32) ^ experts;
   auto draw = [&](uint64_t bound) {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -78,10 +83,11 @@ public:
     k.engine("gpsimd");
     gathers = k.transfers("gather");
     buffers();
+    beforeTheLoop();
     LoopId b = k.loop("b", k.value("blocks", 0, maxBlocks), [&] { body(); });
     dependences(b);
-    routing.tokens.resize(maxBlocks * size.blockRows, routing.noToken);
-    routing.experts.resize(maxBlocks, 0);
+    routing.tokens.resize((maxBlocks + ahead) * size.blockRows, routing.noToken);
+    routing.experts.resize(maxBlocks + ahead, 0);
     return finished(k, {fmt::format("blocks={}", blocks)},
                     {{"TOKENS", 0, 0, std::move(routing.tokens)},
                      {"EXPERT", 0, 0, std::move(routing.experts)},
@@ -93,67 +99,115 @@ public:
   }
 
 private:
+  static constexpr uint64_t ahead = 2; ///< blocks of which the numbers are loaded early
+
   void buffers() {
     uint64_t rows = size.blockRows;
-    k.buffer("TOKENS", {maxBlocks, rows}, "hbm", "i32");
-    k.buffer("EXPERT", {maxBlocks, 1}, "hbm", "i32");
+    k.buffer("TOKENS", {maxBlocks + ahead, rows}, "hbm", "i32");
+    k.buffer("EXPERT", {maxBlocks + ahead, 1}, "hbm", "i32");
     k.buffer("AFFINITY", {maxBlocks * rows, experts}, "hbm", "f32");
     k.buffer("IN", {maxBlocks * rows, size.hidden}, "hbm", "bf16");
     k.buffer("OUT", {maxBlocks * rows, size.hidden}, "hbm", "bf16");
     k.buffer("GATE_UP", {experts, size.hidden, 2 * size.inner}, "hbm", "bf16");
     k.buffer("DOWN", {experts, size.inner, size.hidden}, "hbm", "bf16");
-    k.buffer("tokens", {2, rows}, "sbuf", "i32");
-    k.buffer("expert", {2, 1}, "sbuf", "i32");
+    k.buffer("tokens", {3, rows}, "sbuf", "i32");
+    k.buffer("expert", {3, 1}, "sbuf", "i32");
     k.buffer("rows", {2, rows, size.hidden}, "sbuf", "bf16");
-    k.buffer("turned", {hiddenParts, size.part, rows}, "psum", "bf16");
-    k.buffer("x", {2, hiddenParts, size.part, rows}, "sbuf", "bf16");
     k.buffer("gate_up", {2, size.hidden, 2 * size.inner}, "sbuf", "bf16");
     k.buffer("down", {2, size.inner, size.hidden}, "sbuf", "bf16");
+    k.buffer("turned", {hiddenParts, size.part, rows}, "psum", "bf16");
+    k.buffer("x", {hiddenParts, size.part, rows}, "sbuf", "bf16");
     k.buffer("gated", {2, innerParts, size.part, rows}, "psum", "f32");
-    k.buffer("active", {2, innerParts, size.part, rows}, "sbuf", "bf16");
-    k.buffer("h", {2, innerParts, size.part, rows}, "sbuf", "bf16");
-    k.buffer("affinity", {2, rows}, "sbuf", "f32");
+    k.buffer("active", {innerParts, size.part, rows}, "sbuf", "bf16");
+    k.buffer("h", {innerParts, size.part, rows}, "sbuf", "bf16");
+    k.buffer("affinity", {rows}, "sbuf", "f32");
     k.buffer("y", {rows, size.hidden}, "psum", "f32");
-    k.buffer("old", {2, rows, size.hidden}, "sbuf", "bf16");
-    k.buffer("sum", {2, rows, size.hidden}, "sbuf", "bf16");
+    k.buffer("old", {rows, size.hidden}, "sbuf", "bf16");
+    k.buffer("sum", {rows, size.hidden}, "sbuf", "bf16");
   }
 
   std::string rowsOf(std::string_view name) const {
-    return fmt::format("{}[b mod 2, 0:{}, 0:{}]", name, size.blockRows, size.hidden);
+    return fmt::format("{}[0:{}, 0:{}]", name, size.blockRows, size.hidden);
   }
 
-  std::string partOf(std::string_view name, std::string_view index, uint64_t part) const {
-    return fmt::format("{}[{}, {}, 0:{}, 0:{}]", name, index, part, size.part, size.blockRows);
+  std::string partOf(std::string_view name, uint64_t part) const {
+    return fmt::format("{}[{}, 0:{}, 0:{}]", name, part, size.part, size.blockRows);
   }
 
-  std::string tokens() const { return fmt::format("tokens[b mod 2, 0:{}]", size.blockRows); }
+  /// Of the gate (half 0) or of up (half 1).
+  std::string gated(uint64_t half, uint64_t part) const {
+    return fmt::format("gated[{}, {}, 0:{}, 0:{}]", half, part, size.part, size.blockRows);
+  }
+
+  std::string tokens(std::string_view block = "b") const {
+    return fmt::format("tokens[({}) mod 3, 0:{}]", block, size.blockRows);
+  }
+
+  static std::string expert(std::string_view block = "b") {
+    return fmt::format("expert[({}) mod 3, 0]", block);
+  }
 
   std::string gatherOp(uint64_t bytes) const {
     return fmt::format("dma_gather(rows={}, bytes={})", size.blockRows, bytes);
   }
 
-  void body() {
-    uint64_t rowBytes = size.blockRows * size.hidden * 2;
-    // The expert first: who waits for the tokens has both.
-    loadExpert = k.copy(loads, "load_expert", 4, "EXPERT[b, 0]", "expert[b mod 2, 0]");
-    loadTokens = k.copy(loads, "load_tokens", size.blockRows * 4,
-                        fmt::format("TOKENS[b, 0:{}]", size.blockRows), tokens());
-    gatherRows = k.op(
-        gathers, "gather_rows", gatherOp(rowBytes),
-        {.reads = {"IN[@]", tokens()}, .writes = {rowsOf("rows")}, .computes = "gather(r0, r1)"});
-    loadGateUp = k.op(
-        loads, "load_gate_up", fmt::format("dma_copy(bytes={})", size.hidden * 2 * size.inner * 2),
-        {.reads = {"GATE_UP[@]", "expert[b mod 2, 0]"},
-         .writes = {fmt::format("gate_up[b mod 2, 0:{}, 0:{}]", size.hidden, 2 * size.inner)},
+  uint64_t rowBytes() const { return size.blockRows * size.hidden * 2; }
+
+  /// What has to be there before a block can begin; `prefix` tells loads before the loop from those
+  /// in it.
+  InstrId loadTheExpert(const std::string &prefix, std::string_view block) {
+    return k.copy(loads, prefix + "expert", 4, fmt::format("EXPERT[{}, 0]", block), expert(block));
+  }
+
+  InstrId loadTheTokens(const std::string &prefix, std::string_view block) {
+    return k.copy(loads, prefix + "tokens", size.blockRows * 4,
+                  fmt::format("TOKENS[{}, 0:{}]", block, size.blockRows), tokens(block));
+  }
+
+  InstrId gatherTheRows(const std::string &name, std::string_view block) {
+    return k.op(gathers, name, gatherOp(rowBytes()),
+                {.reads = {"IN[@]", tokens(block)},
+                 .writes = {fmt::format("rows[({}) mod 2, 0:{}, 0:{}]", block, size.blockRows,
+                                        size.hidden)},
+                 .computes = "gather(r0, r1)"});
+  }
+
+  InstrId loadTheGateAndUp(const std::string &prefix, std::string_view block) {
+    return k.op(loads, prefix + "gate_up",
+                fmt::format("dma_copy(bytes={})", size.hidden * 2 * size.inner * 2),
+                {.reads = {"GATE_UP[@]", expert(block)},
+                 .writes = {fmt::format("gate_up[({}) mod 2, 0:{}, 0:{}]", block, size.hidden,
+                                        2 * size.inner)},
+                 .computes = "gather(r0, r1)"});
+  }
+
+  InstrId loadTheDown(const std::string &prefix, std::string_view block) {
+    return k.op(
+        loads, prefix + "down", fmt::format("dma_copy(bytes={})", size.inner * size.hidden * 2),
+        {.reads = {"DOWN[@]", expert(block)},
+         .writes = {fmt::format("down[({}) mod 2, 0:{}, 0:{}]", block, size.inner, size.hidden)},
          .computes = "gather(r0, r1)"});
-    loadDown =
-        k.op(loads, "load_down", fmt::format("dma_copy(bytes={})", size.inner * size.hidden * 2),
-             {.reads = {"DOWN[@]", "expert[b mod 2, 0]"},
-              .writes = {fmt::format("down[b mod 2, 0:{}, 0:{}]", size.inner, size.hidden)},
-              .computes = "gather(r0, r1)"});
+  }
+
+  /// The expert first: who waits for the tokens has both.
+  void beforeTheLoop() {
+    firstExpert = loadTheExpert("first_", "0");
+    firstTokens = loadTheTokens("first_", "0");
+    firstGateUp = loadTheGateAndUp("first_", "0");
+    firstDown = loadTheDown("first_", "0");
+    secondExpert = loadTheExpert("second_", "1");
+    secondTokens = loadTheTokens("second_", "1");
+    firstRows = gatherTheRows("first_rows", "0");
+  }
+
+  void body() {
+    loadGateUp = loadTheGateAndUp("load_", "b + 1");
+    loadDown = loadTheDown("load_", "b + 1");
+    loadExpert = loadTheExpert("load_", "b + 2");
+    loadTokens = loadTheTokens("load_", "b + 2");
     turnRows();
     gateAndUp();
-    combine(rowBytes);
+    combine();
   }
 
   void turnRows() {
@@ -165,9 +219,9 @@ private:
                                                       c * size.part, size.part)},
                                 .writes = {turned},
                                 .computes = "transpose(r0)"}));
-      evict.push_back(
-          k.op(vector, fmt::format("evict{}", c), fmt::format("tensor_copy(n={})", size.blockRows),
-               {.reads = {turned}, .writes = {partOf("x", "b mod 2", c)}, .computes = "r0"}));
+      evict.push_back(k.op(vector, fmt::format("evict{}", c),
+                           fmt::format("tensor_copy(n={})", size.blockRows),
+                           {.reads = {turned}, .writes = {partOf("x", c)}, .computes = "r0"}));
     }
   }
 
@@ -180,15 +234,13 @@ private:
       }
     }
     for (uint64_t i = 0; i < innerParts; ++i) {
-      silu.push_back(k.op(scalar, fmt::format("silu{}", i),
-                          fmt::format("activation(n={})", size.blockRows),
-                          {.reads = {partOf("gated", "0", i)},
-                           .writes = {partOf("active", "b mod 2", i)},
-                           .computes = "silu(r0)"}));
+      silu.push_back(
+          k.op(scalar, fmt::format("silu{}", i), fmt::format("activation(n={})", size.blockRows),
+               {.reads = {gated(0, i)}, .writes = {partOf("active", i)}, .computes = "silu(r0)"}));
       gate.push_back(k.op(vector, fmt::format("gate{}", i),
                           fmt::format("tensor_tensor.1x(n={})", size.blockRows),
-                          {.reads = {partOf("active", "b mod 2", i), partOf("gated", "1", i)},
-                           .writes = {partOf("h", "b mod 2", i)},
+                          {.reads = {partOf("active", i), gated(1, i)},
+                           .writes = {partOf("h", i)},
                            .computes = "r0 * r1"}));
     }
   }
@@ -206,11 +258,10 @@ private:
                            {.reads = {fmt::format("gate_up[b mod 2, {}:{}, {}:{}]", c * size.part,
                                                   size.part, column, size.part)},
                             .computes = "keep(r0)"});
-    InstrId product = k.op(tensor, "product" + suffix,
-                           fmt::format("nc_matmul(nstat={}, nmov={})", size.part, size.blockRows),
-                           {.reads = {partOf("x", "b mod 2", c)},
-                            .accumulates = {partOf("gated", fmt::format("{}", half), i)},
-                            .computes = sumOf(c)});
+    InstrId product =
+        k.op(tensor, "product" + suffix,
+             fmt::format("nc_matmul(nstat={}, nmov={})", size.part, size.blockRows),
+             {.reads = {partOf("x", c)}, .accumulates = {gated(half, i)}, .computes = sumOf(c)});
     if (!firstWeights.valid()) {
       firstWeights = weights;
       firstProduct = product;
@@ -218,18 +269,20 @@ private:
     lastProduct = product;
   }
 
-  void combine(uint64_t rowBytes) {
+  void combine() {
+    std::string affinity = fmt::format("affinity[0:{}]", size.blockRows);
     gatherAffinity = k.op(gathers, "gather_affinity", gatherOp(size.blockRows * 4),
-                          {.reads = {"AFFINITY[@]", tokens(), "expert[b mod 2, 0]"},
-                           .writes = {fmt::format("affinity[b mod 2, 0:{}]", size.blockRows)},
+                          {.reads = {"AFFINITY[@]", tokens(), expert()},
+                           .writes = {affinity},
                            .computes = "gather(r0, r1, r2)"});
     gatherOld = k.op(
-        gathers, "gather_old", gatherOp(rowBytes),
+        gathers, "gather_old", gatherOp(rowBytes()),
         {.reads = {"OUT[@]", tokens()}, .writes = {rowsOf("old")}, .computes = "gather(r0, r1)"});
+    gatherRows = gatherTheRows("gather_rows", "b + 1");
     for (uint64_t i = 0; i < innerParts; ++i) {
       InstrId weights = k.op(tensor, fmt::format("weights_down_{}", i),
                              fmt::format("load_weights(n={})", size.blockRows),
-                             {.reads = {partOf("h", "b mod 2", i)}, .computes = "keep(r0)"});
+                             {.reads = {partOf("h", i)}, .computes = "keep(r0)"});
       downWeights.push_back(weights);
       down.push_back(
           k.op(tensor, fmt::format("product_down_{}", i),
@@ -241,46 +294,55 @@ private:
     }
     add = k.op(vector, "add", fmt::format("scalar_tensor_tensor.psum(n={})", size.hidden),
                {.reads = {fmt::format("y[0:{}, 0:{}]", size.blockRows, size.hidden), rowsOf("old"),
-                          fmt::format("affinity[b mod 2, 0:{}]", size.blockRows)},
+                          affinity},
                 .writes = {rowsOf("sum")},
                 .computes = "r0 * r2 + r1"});
     scatter = k.op(
-        gathers, "scatter", gatherOp(rowBytes),
+        gathers, "scatter", gatherOp(rowBytes()),
         {.reads = {rowsOf("sum"), tokens()}, .writes = {"OUT[@]"}, .computes = "scatter(r0, r1)"});
   }
 
   void dependences(LoopId b) {
-    k.raw({{loadTokens, gatherRows}, {loadExpert, loadGateUp}, {gatherRows, transpose.front()}});
+    // Before the loop, in it, and from the loads before the loop to the first blocks.
+    k.raw({{firstExpert, firstGateUp},
+           {firstTokens, firstRows},
+           {secondExpert, loadGateUp},
+           {secondTokens, gatherRows},
+           {firstRows, transpose.front()},
+           {firstGateUp, firstWeights},
+           {firstDown, down.front()}});
+    for (auto [from, to] : {std::pair(loadExpert, loadGateUp),
+                            {loadTokens, gatherRows},
+                            {gatherRows, transpose.front()},
+                            {loadGateUp, firstWeights},
+                            {loadDown, down.front()}}) {
+      k.raw(from, to, {{b, 1}});
+    }
     for (uint64_t c = 0; c < hiddenParts; ++c) {
       k.raw(transpose[c], evict[c]);
       k.war(evict[c], transpose[c], {{b, 1}});
     }
-    k.raw({{loadGateUp, firstWeights}, {evict.back(), firstProduct}});
+    k.raw(evict.back(), firstProduct);
     for (uint64_t i = 0; i < innerParts; ++i) {
       k.raw({{silu[i], gate[i]}, {gate[i], downWeights[i]}});
     }
     k.raw({{lastProduct, silu.front()}, {lastProduct, gate.front()}});
-    k.war(gate.back(), firstProduct, {{b, 1}});
-    k.raw({{loadDown, down.front()},
-           {down.back(), add},
-           {gatherOld, add},
-           {gatherAffinity, add},
-           {add, scatter}});
-    k.war(add, down.front(), {{b, 1}});
+    k.raw({{down.back(), add}, {gatherOld, add}, {gatherAffinity, add}, {add, scatter}});
     k.raw(scatter, gatherOld, {{b, 1}});
-    // Two buffers each; what one engine does in order is freed by the last of it.
+    // What one engine does in order is freed by the last of it.
     k.war({{scatter, loadExpert},
-           {loadDown, loadExpert},
            {transpose.back(), gatherRows},
-           {lastProduct, evict.front()},
            {lastProduct, loadGateUp},
-           {down.back(), loadDown},
+           {lastProduct, evict.front()},
+           {gate.back(), firstProduct},
            {gate.back(), silu.front()},
            {downWeights.back(), gate.front()},
+           {down.back(), loadDown},
+           {add, down.front()},
            {add, gatherAffinity},
            {add, gatherOld},
            {scatter, add}},
-          {{b, 2}});
+          {{b, 1}});
   }
 
   uint64_t maxBlocks;
@@ -291,6 +353,7 @@ private:
   KernelAuthor k;
   EngineId tensor, vector, scalar;
   QueueId loads, gathers;
+  InstrId firstExpert, firstTokens, firstGateUp, firstDown, firstRows, secondExpert, secondTokens;
   InstrId loadTokens, loadExpert, gatherRows, loadGateUp, loadDown, gatherAffinity, gatherOld, add,
       scatter, firstWeights, firstProduct, lastProduct;
   std::vector<InstrId> transpose, evict, silu, gate, downWeights, down;
@@ -307,7 +370,7 @@ WrittenKernel kernels::moe(std::string_view name, uint32_t tokens, uint32_t expe
   uint32_t count = size == KernelSize::Paper ? tokens : tokens / 48;
   uint64_t blockRows = dims.blockRows;
   uint64_t most = (uint64_t(count) * 2 - (experts - 1) + blockRows - 1) / blockRows + experts - 1;
-  return Moe(name, most, experts, dims).write(routeByChance(count, experts, blockRows));
+  return Moe(name, most, experts, dims).write(routeAtRandom(count, experts, blockRows));
 }
 
 } // namespace tally

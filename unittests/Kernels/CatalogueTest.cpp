@@ -114,7 +114,7 @@ TEST(CatalogueTest, manualCodeIsRight) {
 /// as a person would write them.
 TEST(CatalogueTest, mostDependencesAreNeeded) {
   const std::map<std::string, size_t> numImplied{
-      {"add_many_loop", 0}, {"adamw", 16}, {"rmsnorm", 2}, {"matmul", 4}, {"moe-384-4", 16}};
+      {"add_many_loop", 0}, {"adamw", 14}, {"rmsnorm", 2}, {"matmul", 4}, {"moe-384-4", 13}};
   for (const auto &[name, expected] : numImplied) {
     WrittenKernel written = findKernel(name)->write(KernelSize::Small);
     std::vector<std::string> implied;

@@ -82,9 +82,10 @@ public:
     return op(builder.queueOf(engine), name, operation, tiles);
   }
 
-  /// A transfer of this many bytes, which moves a tile as it is.
+  /// A transfer of this many bytes, which moves a tile as it is. `operation` says what makes its
+  /// descriptors (Timing.h): hardware, unless something else is named.
   InstrId copy(QueueId queue, std::string_view name, uint64_t bytes, const std::string &from,
-               const std::string &to);
+               const std::string &to, std::string_view operation = "dma_copy");
 
   /// `consumer` reads what `producer` wrote.
   void raw(InstrId producer, InstrId consumer, Distances distances = {}) {
@@ -95,6 +96,12 @@ public:
     for (auto [producer, consumer] : pairs) {
       raw(producer, consumer);
     }
+  }
+
+  /// The same for two instructions of one body, over all its runs: a buffer whose turns go on from
+  /// one iteration of the loop to the next.
+  void rawFlat(InstrId producer, InstrId consumer, int64_t runs) {
+    builder.depFlat(producer, consumer, runs, DepKind::RAW);
   }
 
   /// `consumer` overwrites what `producer` read.
@@ -108,8 +115,7 @@ public:
     }
   }
 
-  /// The same for two instructions of one body, over all its runs: a buffer whose turns go on from
-  /// one iteration of the loop to the next.
+  /// As rawFlat().
   void warFlat(InstrId producer, InstrId consumer, int64_t runs) {
     builder.depFlat(producer, consumer, runs, DepKind::WAR);
   }
