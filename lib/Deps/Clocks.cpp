@@ -556,6 +556,7 @@ private:
 
 std::vector<bool> markImpliedByClocks(const Kernel &kernel, Extraction &extraction,
                                       const std::vector<bool> &isAsked, LoopId body) {
+  // These first, while none of them is used (UpTo.h).
   bool isLater = std::ranges::any_of(
       extraction.deps, [](const DerivedDep &derived) { return derived.from.isLater(); });
   if (isLater) {

@@ -490,7 +490,7 @@ void addMoved(CLI::App &app, const std::string &name, const std::string &why) {
 /// As the user typed it; empty in tests of commands.
 static std::vector<std::string> typed;
 
-/// As `$'k\\377.mlir'`, what would not survive as text.
+/// As `$'k\377.mlir'`, what would not survive as text.
 static std::string escapedForShell(std::string_view word) {
   std::string escaped = "$'";
   for (char c : word) {

@@ -72,7 +72,6 @@ struct DerivationStep {
   InstrId earlier;
 };
 
-/// One dependence, and the pair of accesses behind it.
 /// No run of the consumer needs a dependence before this iteration of one of the loops around it
 /// and not around the producer. Or, if that loop surely comes to it: before it does so for the
 /// first time.
@@ -89,6 +88,7 @@ struct NeededFrom {
   }
 };
 
+/// One dependence, and the pair of accesses behind it.
 struct DerivedDep {
   Dep dep; ///< its components are in Extraction::components
   AccessId producerAccess;
