@@ -79,7 +79,16 @@ public:
     if (!result.list.empty()) {
       judge();
     }
-    return context.gaveUp() ? allRuns(nest) : std::move(result);
+    if (context.gaveUp()) {
+      return allRuns(nest);
+    }
+    return std::move(result);
+  }
+
+  /// What is only worth knowing: a question of its own, so that it takes nothing from the first.
+  NeededFrom neededFrom() const {
+    NeededFrom from = firstOfConsumer();
+    return context.gaveUp() ? NeededFrom{} : from;
   }
 
 private:
@@ -161,7 +170,6 @@ private:
       std::string relation = text.justified();
       if (relation.empty() || !(unneeded - context.leadsInto(relation, conflicts)).isEmpty()) {
         result.excess = Excess::Varies;
-        result.from = firstOfConsumer();
       }
     }
   }
@@ -216,8 +224,14 @@ const Distances &DistanceFinder::find(const PairNest &nest) {
         break;
       }
       ++numAsked[i];
-      context.startQuestion(forNest(patiences[i].operations, nest));
-      found->second = Search(context, nest).run();
+      uint64_t operations = forNest(patiences[i].operations, nest);
+      context.startQuestion(operations);
+      Search search(context, nest);
+      found->second = search.run();
+      if (found->second.excess == Excess::Varies) {
+        context.startQuestion(operations);
+        found->second.from = search.neededFrom();
+      }
       if (found->second.excess != Excess::Undecided) {
         break;
       }
