@@ -62,11 +62,30 @@ def estimates(bin_folder):
         yield row(r["kernel"], r["strategy"], *numbers, r["least_at"], r["most_at"])
 
 
+# What is published, as latency relative to barriers: per loop, by hand, unrolled.
+PUBLISHED = {
+    "add_many_loop": ("`add_many_loop`", "0.30", "0.22", "0.04"),
+    "matmul": ("tiled product", "0.90", "0.71", "0.39"),
+    "matmul-k-unrolled": ("the same, innermost loop written out", "0.55", "0.61", "0.55"),
+}
+
+
+def published(bin_folder):
+    options = ("--strategies=barrier,barrier-all,published,manual,unrolled", f"--kernels={','.join(PUBLISHED)}")
+    latency = {(r["kernel"], r["strategy"]): r["latency_ns"] for r in tally(bin_folder, *options)["rows"]}
+    for kernel, (title, *known) in PUBLISHED.items():
+        yield row(title, "published", *known)
+        for base in ("barrier-all", "barrier"):
+            ratios = (latency[kernel, one] / latency[kernel, base] for one in ("published", "manual", "unrolled"))
+            yield row("", f"model, to `{base}`", *(f"{ratio:.2f}" for ratio in ratios))
+
+
 # Under which heading, and what makes the rows of the first table there.
 TABLES = {
     "## What each strategy costs": strategies,
     "### What unrolling is worth": unrolling,
     "### What depends on an estimate": estimates,
+    "### Compared with published numbers": published,
 }
 
 

@@ -14,6 +14,20 @@
 
 namespace tally {
 
+std::string_view Measured::name() const {
+  switch (variant) {
+  case Variant::None:
+    break;
+  case Variant::AllEngines:
+    return "barrier-all";
+  case Variant::Published:
+    return "published";
+  case Variant::FreeControl:
+    return "ideal-free-control";
+  }
+  return toString(strategy);
+}
+
 uint32_t BenchRow::maxRegisters() const {
   return registers.empty() ? 0 : *std::max_element(registers.begin(), registers.end());
 }
@@ -63,11 +77,20 @@ namespace {
 
 class Bench {
 public:
-  Bench(const Machine &machine, const Timing &timing, const BenchOptions &options)
-      : machine(machine), timing(timing), codeGrowth(options.codeGrowth), stop(options.stop) {}
+  Bench(const Machine &nominal, const Timing &timing, const BenchOptions &options,
+        const Measured &measured)
+      : machine(nominal), timing(timing), measured(measured), codeGrowth(options.codeGrowth),
+        stop(options.stop) {
+    if (measured.variant == Variant::Published) {
+      machine.subtraction = Subtraction::Saturates;
+    }
+    if (measured.variant == Variant::FreeControl) {
+      this->timing.alu = this->timing.loopBegin = this->timing.loopEnd = this->timing.branch = 0;
+    }
+  }
 
-  BenchRow row(const CatalogueEntry &entry, const WrittenKernel &written,
-               const Measured &measured) const {
+  BenchRow row(const CatalogueEntry &entry, WrittenKernel written) const {
+    written.kernel = onMachine(std::move(written.kernel), machine);
     BenchRow row;
     row.kernel = entry.name;
     row.measured = measured;
@@ -75,7 +98,7 @@ public:
     row.loops = numLoops(written.kernel);
     row.offsets = offsetsOf(written.kernel);
     Diagnostics diagnostics;
-    std::optional<Code> code = programOf(written.kernel, measured.strategy, diagnostics);
+    std::optional<Code> code = programOf(written.kernel, diagnostics);
     if (code) {
       measure(written, *code, row, diagnostics);
       row.strategy = strategyLabel(measured.name(), *code);
@@ -87,36 +110,30 @@ public:
   }
 
 private:
-  std::optional<Code> programOf(const Kernel &kernel, Strategy strategy,
-                                Diagnostics &diagnostics) const {
+  std::optional<Code> programOf(const Kernel &kernel, Diagnostics &diagnostics) const {
     Request options;
-    options.strategy = strategy;
+    options.strategy = measured.strategy;
     options.codeGrowth = codeGrowth;
+    if (measured.variant == Variant::AllEngines) {
+      options.participants = Participants::All;
+    }
+    options.cse = measured.variant != Variant::Published;
     Code manual = manualCode(kernel);
     std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics, &manual);
     return compiled ? std::optional(std::move(compiled->code)) : std::nullopt;
   }
 
-  Timing timingOf(const Measured &measured) const {
-    Timing changed = timing;
-    if (measured.freeControl) {
-      changed.alu = changed.loopBegin = changed.loopEnd = changed.branch = 0;
-    }
-    return changed;
-  }
-
   void measure(const WrittenKernel &written, const Code &code, BenchRow &row,
                Diagnostics &diagnostics) const {
     Bindings bindings = Bindings::parse(written.kernel, written.trips, 0, diagnostics);
-    Timing changed = timingOf(row.measured);
-    std::optional<InstrCosts> costs = instructionCosts(written.kernel, changed, diagnostics);
+    std::optional<InstrCosts> costs = instructionCosts(written.kernel, timing, diagnostics);
     if (!costs || diagnostics.hasErrors()) {
       return;
     }
     SimOptions options;
-    options.freeSync = row.measured.strategy == Strategy::Ideal;
+    options.freeSync = measured.strategy == Strategy::Ideal;
     options.stop = stop;
-    SimResult result = simulate(written.kernel, code, machine, changed, *costs, bindings, options);
+    SimResult result = simulate(written.kernel, code, machine, timing, *costs, bindings, options);
     if (isSet(stop)) {
       diagnostics.error(written.kernel.where, stopReason);
       return;
@@ -144,7 +161,7 @@ private:
 
   /// Bounds are no code: they have no size.
   void addSizes(const Kernel &kernel, const Code &code, BenchRow &row) const {
-    if (row.measured.strategy == Strategy::Ideal) {
+    if (measured.strategy == Strategy::Ideal) {
       return;
     }
     CodeSize size = tally::measure(kernel, code, machine.instructionBytes);
@@ -155,8 +172,9 @@ private:
     }
   }
 
-  const Machine &machine;
-  const Timing &timing;
+  Machine machine;
+  Timing timing;
+  const Measured measured;
   const double codeGrowth;
   const StopFlag *stop;
 };
@@ -190,8 +208,7 @@ std::vector<BenchRow> benchTable(const BenchOptions &options, const Machine &mac
     if (!isChosen(options.kernels, entry.name)) {
       continue;
     }
-    WrittenKernel written = entry.write(options.size);
-    written.kernel = onMachine(std::move(written.kernel), machine);
+    const WrittenKernel written = entry.write(options.size);
     size_t first = rows.size();
     for (const Measured &measured : allMeasured) {
       if (!isChosen(options.strategies, measured) || isSet(options.stop)) {
@@ -200,7 +217,7 @@ std::vector<BenchRow> benchTable(const BenchOptions &options, const Machine &mac
       if (options.progress) {
         options.progress(entry.name, measured.name());
       }
-      rows.push_back(Bench(machine, *timing, options).row(entry, written, measured));
+      rows.push_back(Bench(machine, *timing, options, measured).row(entry, written));
     }
     normalize(rows, first);
   }

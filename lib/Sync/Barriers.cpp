@@ -1,23 +1,27 @@
 //===- Barriers.cpp - Engines meet at the borders of each loop ------------===//
 //
-// The baseline. Engines drain, meet and start counting from zero again at the back edge of each
+// The baseline. Engines drain, meet and start counting from zero again at the back edge of a
 // loop, so that a loop body is straight-line code with static thresholds. What a barrier
 // separates needs no wait.
 //
 // Two forms, by which engines take part:
 //
-//   all    Every engine, at each entry and back edge, and after each `if`. What lies
+//   all    Every engine, at each entry and back edge, and around each `if`. What lies
 //          between two barriers is one block; one semaphore per queue serves the kernel.
+//          A loop of one engine that carries no dependence, and in which nothing is counted,
+//          has no back-edge barrier; it has one at its exit if a dependence leaves it.
 //
-//   work   Back edge of loop l: engines with work in l, resetting the semaphores of
-//          l's body (and of branches in it). Entry and exit: also the two engines of each
-//          dependence at distance 0 that crosses the border there. An `if` has only an exit
-//          barrier, for the dependences that leave it. One semaphore per body and queue.
+//   work   Only where something asks for it, and only the engines that it concerns.
+//          Back edge of loop l: the ends of each dependence that l carries, and the engines
+//          that raise or wait for semaphores of l's body (and of branches in it), which are
+//          reset there. Entry, exit: the ends of each dependence at distance 0 that crosses
+//          the border there. An `if` has only an exit barrier. One semaphore per body and queue.
 //
 // Where a dependence is honoured ("work"; S the innermost body around both ends):
 //
-//   carried by a loop (k > 0)              back edge of that loop: both ends work in it
-//   distance 0, producer below S           exit of the statement of S that holds it
+//   carried by a loop (k > 0)              back edge of that loop
+//   distance 0, producer below S           exit of the statement of S that holds it; or, of a loop,
+//                                          its last back edge, if the two ends meet there
 //   distance 0, consumer in a loop of S    entry of that loop
 //   distance 0, both in S, or the          a static wait for the K-th retirement since the
 //   consumer in an `if` of S               last reset of S's semaphore
@@ -26,9 +30,6 @@
 //
 // A semaphore never holds more than one entry of its body, or one block, adds to it: that has to
 // fit a counter, whatever the trips are (groupsFit()).
-//
-// A back-edge barrier resets only semaphores whose updaters and waiters take part: both are
-// engines with work in the loop.
 //===----------------------------------------------------------------------===//
 
 #include "Planners.h"
@@ -36,6 +37,8 @@
 #include "tally/Sync/Split.h"
 
 #include <fmt/format.h>
+
+#include <bit>
 
 namespace tally {
 
@@ -52,6 +55,7 @@ public:
   void run() {
     findWork();
     entry.assign(kernel.loops.size(), 0);
+    back.assign(kernel.loops.size(), 0);
     exit.assign(kernel.loops.size(), 0);
     for (DepId dep : kernel.deps.ids()) {
       honour(dep);
@@ -69,6 +73,7 @@ public:
     for (DepId dep : kernel.deps.ids()) {
       setThreshold(dep);
     }
+    meetToReset();
     placeBarriers();
   }
 
@@ -106,10 +111,11 @@ private:
     Wait &wait = plan.waits[id];
     wait.waitClass = WaitClass::CoveredByBarrier;
     wait.exact = false;
+    EngineBits ends = bit(kernel.engineOf(dep.producer)) | bit(kernel.engineOf(dep.consumer));
     if (isCarried(dep, place) || place.order == Order::Opposite) {
+      back[place.offset > 0 ? place.carrier : kernel.realLoop(place.shared)] |= ends;
       return;
     }
-    EngineBits ends = bit(kernel.engineOf(dep.producer)) | bit(kernel.engineOf(dep.consumer));
     if (!place.producerInShared()) {
       exit[borderOf(place.shared, place.producerHome)] |= ends;
       return;
@@ -147,6 +153,25 @@ private:
 
   //===--- Who meets where ------------------------------------------------===//
 
+  /// What is counted in the body of a loop, or in a branch of it, is reset at its back edge.
+  void meetToReset() {
+    for (InstrId i : kernel.instrs.ids()) {
+      if (plan.groupOf[i].valid()) {
+        back[kernel.realLoop(kernel.instrs[i].home)] |= bit(kernel.engineOf(i));
+      }
+    }
+    for (DepId dep : kernel.deps.ids()) {
+      if (plan.waits[dep].group.valid()) {
+        InstrId producer = kernel.deps[dep].producer;
+        back[kernel.realLoop(kernel.instrs[producer].home)] |=
+            bit(kernel.engineOf(kernel.deps[dep].consumer));
+      }
+    }
+  }
+
+  /// Whether the paper's form leaves the back edge alone.
+  bool isQuiet(LoopId loop) const { return std::has_single_bit(work[loop]) && back[loop] == 0; }
+
   void placeBarriers() {
     plan.barriers.assign(kernel.loops.size(), LoopBarriers());
     for (LoopId l : kernel.loops.ids()) {
@@ -161,13 +186,11 @@ private:
         barriers.exit = meet(leaving, around, "after", l);
         continue;
       }
-      EngineBits members = all ? everyEngine() : work[l];
-      EngineBits linked = all ? members : exit[l] & ~work[l];
-      barriers.entry = meet(members | entry[l], around, "before", l);
-      barriers.back = meet(members, l, "at the back edge of", l);
-      // The last back edge, or the entry barrier of a loop that does not run, separates
-      // those who work in the loop; only others have to be told that it is over.
-      barriers.exit = meet(all || linked == 0 ? 0 : exit[l], around, "after", l);
+      EngineBits ending = all && !isQuiet(l) ? everyEngine() : back[l];
+      bool hasLeft = (exit[l] & ~ending) == 0; // since the last back edge
+      barriers.entry = meet(all ? everyEngine() : entry[l], around, "before", l);
+      barriers.back = meet(ending, l, "at the back edge of", l);
+      barriers.exit = meet(hasLeft ? 0 : all ? everyEngine() : exit[l], around, "after", l);
     }
   }
 
@@ -184,6 +207,7 @@ private:
       work; ///< engines with instructions in the loop, nested ones included
   IdVector<LoopId, EngineBits> entry; ///< ends of dependences that cross the entry ...
   IdVector<LoopId, EngineBits> exit;  ///< ... and the exit
+  IdVector<LoopId, EngineBits> back;  ///< ... or are carried; and who counts in the body
 };
 
 } // namespace

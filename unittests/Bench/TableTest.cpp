@@ -39,6 +39,8 @@ TEST(TableTest, boundsAreBounds) {
       EXPECT_LE(by.at("ideal"), by.at(strategy)) << kernel << " " << strategy;
     }
     EXPECT_LT(by.at("per-loop"), by.at("barrier")) << kernel;
+    EXPECT_LE(by.at("barrier"), by.at("barrier-all")) << kernel;
+    EXPECT_LE(by.at("per-loop"), by.at("published")) << kernel;
   }
 }
 

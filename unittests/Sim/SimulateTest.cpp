@@ -308,10 +308,10 @@ TEST(SimulateTest, sharesMix) {
 // Whole programs
 //===----------------------------------------------------------------------===//
 
-/// A barrier of two before the loop and after each iteration, by its parts. Engine 1 signals that
-/// it has arrived, engine 0 waits for that, resets, and releases it.
+/// A barrier of two after each iteration, by its parts. Engine 1 signals that it has arrived,
+/// engine 0 waits for that, resets, and releases it.
 ///
-///   drained   price 31; after an iteration, 102 after the issue of each
+///   drained   102 after the issue of each; price 31
 ///   arrive    engine 1: signal 23, visible 2; engine 0 woken 5, wait 19, reset 29, signal 23
 ///   release   visible 2; engine 1 woken 5, wait 19, reset 29
 TEST(SimulateTest, barrier) {
@@ -337,13 +337,13 @@ TEST(SimulateTest, barrier) {
   const auto &runs0 = c.seen.executions[InstrId(0)];
   const auto &runs1 = c.seen.executions[InstrId(1)];
   ASSERT_EQ(runs1.size(), 3u);
-  EXPECT_EQ(runs0[0].start, (31 + handshake0 + 11) * ns);
-  EXPECT_EQ(runs1[0].start, (31 + handshake1 + 11) * ns);
-  // Engine 1 begins later, so it is the last to be drained. Nothing waits within an iteration, so
-  // no semaphore is reset and one handshake is enough.
-  Tick drained = 31 + handshake1 + 11 + 102 + 31;
+  EXPECT_EQ(runs0[0].start, 11 * ns);
+  EXPECT_EQ(runs1[0].start, 11 * ns);
+  // Nothing waits within an iteration, so no semaphore is reset and one handshake is enough.
+  Tick drained = 11 + 102 + 31;
   EXPECT_EQ(runs0[1].start, (drained + handshake0 + 13) * ns);
   EXPECT_EQ(runs1[1].start, (drained + handshake1 + 13) * ns);
+  // Engine 1 goes on later, so it is the last to be drained.
   EXPECT_EQ(runs1[2].start - runs1[1].start, (102 + 31 + handshake1 + 13) * ns);
 }
 

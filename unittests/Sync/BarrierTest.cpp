@@ -47,19 +47,60 @@ SyncPlan planBarrier(const Kernel &kernel, Participants participants, Diagnostic
 
 } // namespace
 
-/// Only e1 works in B, so it alone meets (drains) at B's back edge; x -> P crosses B's entry and P
-/// -> C its exit, so their engines join there. All three work in A.
-TEST(BarrierTest, workAndCrossingDependencesMeet) {
+/// B carries nothing, so no engines meet at its back edge. x -> P crosses B's entry and P -> C its
+/// exit: their engines meet there. A carries C -> x.
+TEST(BarrierTest, endsMeetWhereADependenceCrosses) {
   Nest nest;
   Diagnostics diagnostics;
   SyncPlan plan = planBarrier(nest.kernel, Participants::Work, diagnostics);
   EXPECT_EQ(plan.barriers[nest.b].entry, (Engines{e0, e1}));
-  EXPECT_EQ(plan.barriers[nest.b].back, (Engines{e1}));
+  EXPECT_EQ(plan.barriers[nest.b].back, Engines());
   EXPECT_EQ(plan.barriers[nest.b].exit, (Engines{e1, e2}));
-  EXPECT_EQ(plan.barriers[nest.a].entry, (Engines{e0, e1, e2}));
-  EXPECT_EQ(plan.barriers[nest.a].back, (Engines{e0, e1, e2}));
+  EXPECT_EQ(plan.barriers[nest.a].entry, Engines());
+  EXPECT_EQ(plan.barriers[nest.a].back, (Engines{e0, e2}));
   EXPECT_EQ(plan.barriers[nest.a].exit, Engines());
   EXPECT_TRUE(diagnostics.all().empty());
+}
+
+/// A { u@e0; v@e1 }, u -> v at the given distance. Then w@e1 after the loop depends on u.
+struct Row {
+  LoopId a;
+  Kernel kernel;
+
+  explicit Row(int64_t distance, bool uniform = true) {
+    KernelBuilder builder("row");
+    for (const char *name : {"e0", "e1", "e2"}) {
+      builder.engine(name);
+    }
+    a = builder.beginLoop("A", builder.value("n"), uniform);
+    InstrId u = builder.instr("u", builder.queueOf(e0));
+    InstrId v = builder.instr("v", builder.queueOf(e1));
+    builder.instr("alone", builder.queueOf(e2));
+    builder.endLoop();
+    InstrId w = builder.instr("w", builder.queueOf(e1));
+    if (uniform) {
+      builder.dep(u, w);
+    }
+    if (distance == 0) {
+      builder.dep(u, v);
+    } else {
+      builder.dep(u, v, {{a, distance}});
+    }
+    kernel = builder.finish();
+  }
+};
+
+/// Carried, or counted in the body and reset: its ends meet at the back edge, and what leaves the
+/// loop between the same engines needs no barrier of its own. Others in the loop run on.
+TEST(BarrierTest, theLastBackEdgeStandsForTheExit) {
+  for (int64_t distance : {0, 1}) {
+    Row row(distance);
+    Diagnostics diagnostics;
+    SyncPlan plan = planBarrier(row.kernel, Participants::Work, diagnostics);
+    EXPECT_EQ(plan.barriers[row.a].entry, Engines());
+    EXPECT_EQ(plan.barriers[row.a].back, (Engines{e0, e1}));
+    EXPECT_EQ(plan.barriers[row.a].exit, Engines());
+  }
 }
 
 /// Barriers stand for all three dependences: nothing is left to wait for.
@@ -73,31 +114,40 @@ TEST(BarrierTest, coveredDependencesNeedNoSemaphore) {
   }
 }
 
-/// The published form: every engine, at each entry and back edge.
+/// The published form: every engine, at each entry and back edge; but a loop of one engine that
+/// carries nothing has no back edge barrier, and what leaves it meets behind it.
 TEST(BarrierTest, allMeansEveryEngine) {
   Nest nest;
   Diagnostics diagnostics;
   SyncPlan plan = planBarrier(nest.kernel, Participants::All, diagnostics);
-  for (LoopId loop : {nest.a, nest.b}) {
-    EXPECT_EQ(plan.barriers[loop].entry, (Engines{e0, e1, e2}));
-    EXPECT_EQ(plan.barriers[loop].back, (Engines{e0, e1, e2}));
-  }
+  const Engines every = {e0, e1, e2};
+  EXPECT_EQ(plan.barriers[nest.a].entry, every);
+  EXPECT_EQ(plan.barriers[nest.a].back, every);
+  EXPECT_EQ(plan.barriers[nest.a].exit, Engines());
+  EXPECT_EQ(plan.barriers[nest.b].entry, every);
+  EXPECT_EQ(plan.barriers[nest.b].back, Engines());
+  EXPECT_EQ(plan.barriers[nest.b].exit, every);
+  SyncPlan apart = planBarrier(Nest(true, false).kernel, Participants::All, diagnostics);
+  EXPECT_EQ(apart.barriers[nest.b].exit, Engines());
 }
 
-/// B may run differently often on different engines. One engine alone may still drain at its back
-/// edge, but two cannot meet there.
+/// A loop that may run differently often on different engines: two engines cannot meet in it. One
+/// of them alone may, and needs not even that.
 TEST(BarrierTest, divergentLoopIsRefusedWhereTwoMeetInIt) {
   Nest nest(/*uniformB=*/false, /*leavesB=*/false);
-  Diagnostics alone;
-  planBarrier(nest.kernel, Participants::Work, alone);
-  EXPECT_FALSE(alone.hasErrors());
+  for (Participants participants : {Participants::Work, Participants::All}) {
+    Diagnostics alone;
+    planBarrier(nest.kernel, participants, alone);
+    EXPECT_FALSE(alone.hasErrors());
+  }
   Diagnostics together;
-  planBarrier(nest.kernel, Participants::All, together);
+  planBarrier(Row(1, /*uniform=*/false).kernel, Participants::Work, together);
   ASSERT_EQ(together.numErrors(), 1u);
   EXPECT_EQ(together.all()[0].message,
-            "a barrier at the back edge of 'B' cannot join 'e0' and 'e1': they may disagree on how "
-            "often 'B' runs; use a strategy without barriers");
-  EXPECT_EQ(together.all()[0].notes.size(), 1u);
+            "barriers cannot stand for 'u' -> 'v' at 'A' = 1, which waits for as many runs as its "
+            "own engine counts: engines may disagree on how often 'A' runs, around 'u'; make 'A' "
+            "uniform, or use a strategy without barriers");
+  EXPECT_EQ(together.all()[0].notes.size(), 2u);
 }
 
 /// A dependence that leaves an `if` needs a barrier behind it; one that enters it is a static wait,
