@@ -39,8 +39,8 @@ def strategies(bin_folder):
             yield row(r["kernel"], r["strategy"], *["-"] * 8)
             continue
         code = [r.get(key, "-") for key in ("code_bytes", "registers_per_engine", "semaphores", "waits")]
-        yield row(r["kernel"], r["strategy"], f"{r['normalized_latency']:.3f}", rounded(r["latency_ns"]), *code,
-                  rounded(r["waiting_ns"]), rounded(r["control_ns"]))
+        times = (rounded(r[key]) if key in r else "-" for key in ("waiting_ns", "control_ns"))
+        yield row(r["kernel"], r["strategy"], f"{r['normalized_latency']:.3f}", rounded(r["latency_ns"]), *code, *times)
 
 
 def unrolling(bin_folder):

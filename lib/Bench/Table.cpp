@@ -4,6 +4,7 @@
 
 #include "tally/Compile/Compile.h"
 #include "tally/Kernels/Manual.h"
+#include "tally/Sim/Bounds.h"
 #include "tally/Sim/Simulate.h"
 
 #include <fmt/format.h>
@@ -22,8 +23,8 @@ std::string_view Measured::name() const {
     return "barrier-all";
   case Variant::Published:
     return "published";
-  case Variant::FreeControl:
-    return "ideal-free-control";
+  case Variant::Floor:
+    return "floor";
   }
   return toString(strategy);
 }
@@ -84,9 +85,6 @@ public:
     if (measured.variant == Variant::Published) {
       machine.subtraction = Subtraction::Saturates;
     }
-    if (measured.variant == Variant::FreeControl) {
-      this->timing.alu = this->timing.loopBegin = this->timing.loopEnd = this->timing.branch = 0;
-    }
   }
 
   BenchRow row(const CatalogueEntry &entry, WrittenKernel written) const {
@@ -98,8 +96,9 @@ public:
     row.loops = numLoops(written.kernel);
     row.offsets = offsetsOf(written.kernel);
     Diagnostics diagnostics;
-    std::optional<Code> code = programOf(written.kernel, diagnostics);
-    if (code) {
+    if (measured.variant == Variant::Floor) {
+      findFloor(written, row, diagnostics);
+    } else if (std::optional<Code> code = programOf(written.kernel, diagnostics)) {
       measure(written, *code, row, diagnostics);
       row.strategy = strategyLabel(measured.name(), *code);
     }
@@ -121,6 +120,21 @@ private:
     Code manual = manualCode(kernel);
     std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics, &manual);
     return compiled ? std::optional(std::move(compiled->code)) : std::nullopt;
+  }
+
+  void findFloor(const WrittenKernel &written, BenchRow &row, Diagnostics &diagnostics) const {
+    Bindings bindings = Bindings::parse(written.kernel, written.trips, 0, diagnostics);
+    std::optional<InstrCosts> costs = instructionCosts(written.kernel, timing, diagnostics);
+    if (!costs || diagnostics.hasErrors()) {
+      return;
+    }
+    std::optional<Floor> floor = floorOf(written.kernel, *costs, bindings, {UINT64_MAX, stop});
+    if (!floor) {
+      diagnostics.error(written.kernel.where, stopReason);
+      return;
+    }
+    row.latency = floor->total;
+    row.what = describe(written.kernel, *floor);
   }
 
   void measure(const WrittenKernel &written, const Code &code, BenchRow &row,

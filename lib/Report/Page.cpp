@@ -104,6 +104,16 @@ private:
           longest == 0 ? 0 : result.total * 300 / longest, result.operations, result.instructions,
           outcomeOf(result));
     }
+    if (std::ranges::none_of(report.timelines, [](const Timeline &timeline) {
+          return timeline.code.strategy == Strategy::Ideal;
+        })) {
+      text += boundRow("ideal", report.bounds.ideal, idealKeeps);
+    }
+    if (report.bounds.floor) {
+      text += boundRow(
+          "floor", report.bounds.floor->total,
+          fmt::format("{}: {}", floorKeeps, describe(report.kernel(), *report.bounds.floor)));
+    }
     text += "</table></div>\n" + conditions();
     for (const std::string &leftOut : report.leftOut) {
       text += fmt::format("<p>{}</p>\n", escape(leftOut));
@@ -116,6 +126,22 @@ private:
       }
     }
     return text;
+  }
+
+  /// What no code falls below: no timeline has this row.
+  std::string boundRow(std::string_view name, std::optional<Tick> bound,
+                       std::string_view keeps) const {
+    const SimResult &first = report.timelines.front().result;
+    if (!bound) {
+      return "";
+    }
+    bool isWhole = first.outcome == SimResult::Outcome::Finished && first.total > 0;
+    return fmt::format(
+        "<tr class=\"bound\"><td>{}</td>{}<td class=\"number\">{}</td>"
+        "<td><span class=\"bar\" style=\"width:{}px\"></span></td><td colspan=\"3\">{}</td></tr>\n",
+        name, timeCell(*bound, "total"),
+        isWhole ? fmt::format("{:.3f}", double(*bound) / double(first.total)) : "-",
+        longest == 0 ? 0 : *bound * 300 / longest, escape(keeps));
   }
 
   /// Under what the runs are, and how to make the page again.

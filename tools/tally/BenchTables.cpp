@@ -27,6 +27,7 @@ Table tableOf(std::span<const BenchRow> rows, bool namesKernels) {
                {"loops", ""},
                {"offsets", ""},
                {"problem", ""},
+               {"what", ""},
                {"normalized_latency", "latency", 9, ""},
                {"latency_ns", "ns", 12, ""},
                {"code_bytes", "bytes", 10, ""},
@@ -38,18 +39,20 @@ Table tableOf(std::span<const BenchRow> rows, bool namesKernels) {
                {"control_ns", "control ns", 13, ""}});
   for (const BenchRow &row : rows) {
     bool isMeasured = row.problem.empty();
+    bool isRun = isMeasured && row.what.empty();
     bool isCode = isMeasured && row.codeBytes > 0;
     auto orDash = [](bool isThere, Cell cell) { return isThere ? cell : Cell("-", std::nullopt); };
     Cell ratio = row.normalized > 0 ? Cell(fmt::format("{:.3f}", row.normalized), row.normalized)
                                     : Cell("-", Json(nullptr));
     table.add({namesKernels ? Cell(row.kernel) : Cell::hidden(row.kernel), row.strategy,
                Cell::hidden(row.loops), Cell::hidden(row.offsets),
-               isMeasured ? Cell() : Cell::hidden(row.problem), orDash(isMeasured, ratio),
+               isMeasured ? Cell() : Cell::hidden(row.problem),
+               row.what.empty() ? Cell() : Cell::hidden(row.what), orDash(isMeasured, ratio),
                orDash(isMeasured, wholeNanoseconds(row.latency)), orDash(isCode, row.codeBytes),
                orDash(isCode, row.maxRegisters()), isCode ? Cell::hidden(row.registers) : Cell(),
                orDash(isCode, row.semaphores), orDash(isCode, row.waits),
-               orDash(isMeasured, wholeNanoseconds(row.waiting)),
-               orDash(isMeasured, wholeNanoseconds(row.control))});
+               orDash(isRun, wholeNanoseconds(row.waiting)),
+               orDash(isRun, wholeNanoseconds(row.control))});
   }
   return table;
 }

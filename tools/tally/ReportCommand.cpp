@@ -221,7 +221,8 @@ int ReportCommand::run() {
                 valuesText(bound) + time.changesText(),
                 commandOf(session, bound),
                 *costs,
-                session.machine().parameters};
+                session.machine().parameters,
+                {}};
   window.maxPieces = std::max<size_t>(maxPieces / subjects.size(), 1);
   for (const Subject &one : subjects) {
     nowDoing(fmt::format("simulating {}", toString(one.code.strategy)));
@@ -231,6 +232,10 @@ int ReportCommand::run() {
     options.criticalPath = true;
     report.timelines.push_back(recorder.finish(simulate(one.kernel, one.code, session.machine(),
                                                         *timing, *costs, bound.bindings, options)));
+  }
+  if (format != "svg") {
+    report.bounds =
+        boundsOf(report.kernel(), session.machine(), *timing, *costs, bound.bindings, time);
   }
   tellInterrupt();
   return finish(report);

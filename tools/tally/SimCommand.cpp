@@ -32,6 +32,7 @@ struct SimCommand {
   std::string sweep;
   std::string trace;
   std::string traceLimit = "256MB";
+  bool bounds = false;
   size_t top = 8;
   std::string format = "text";
   DataOptions data;
@@ -88,6 +89,7 @@ Sweep parseSweep(const Machine &machine, const std::string &text) {
 struct Run {
   std::string setting; ///< of the sweep
   SimResult result;
+  std::optional<TimeBounds> bounds;
   std::vector<Instance> commits; ///< in order; only to follow data
 };
 
@@ -134,7 +136,11 @@ private:
     }
     Run run{setting,
             simulate(kernel, subject.code, machine, timing, costs, bound.bindings, options),
+            {},
             {}};
+    if (command.bounds) {
+      run.bounds = boundsOf(kernel, machine, timing, costs, bound.bindings, command.time);
+    }
     if (command.data.wanted() && run.result.outcome != SimResult::Outcome::CutOff) {
       // The same run once more, so that there may be a trace of it, too: half of it says nothing.
       EndsOnSignals untilRecorded;
@@ -228,6 +234,38 @@ std::string_view outcomeName(SimResult::Outcome outcome) {
                                                    : "cut off";
 }
 
+/// A bound, how much of the time of a run it is, and what it keeps.
+std::string boundLine(std::string_view name, Tick total, const SimResult &result,
+                      std::string_view keeps) {
+  return fmt::format("{:<6} {:>12} {:>5}%  {}\n", name, timeText(total),
+                     result.total == 0 ? 0 : (total * 100 + result.total / 2) / result.total,
+                     keeps);
+}
+
+void addBounds(Result &output, const Kernel &kernel, const SimResult &result,
+               const TimeBounds &bounds) {
+  Json object = Json::object();
+  output.text += "\nbounds, of this time\n";
+  if (bounds.ideal) {
+    object["ideal_ps"] = *bounds.ideal;
+    output.text += boundLine("ideal", *bounds.ideal, result, idealKeeps);
+  } else {
+    output.text += "ideal: not known; '--sync=ideal' says why\n";
+  }
+  if (bounds.floor) {
+    object["floor_ps"] = bounds.floor->total;
+    object["floor_by"] = toString(bounds.floor->by);
+    if (bounds.floor->queue.valid()) {
+      object["floor_queue"] = kernel.nameOf(bounds.floor->queue);
+    }
+    output.text += boundLine("floor", bounds.floor->total, result,
+                             fmt::format("{}: {}", floorKeeps, describe(kernel, *bounds.floor)));
+  } else {
+    output.text += "floor: not known; the run is too long\n";
+  }
+  output.addMembers({{"bounds", object}});
+}
+
 /// A run, and where its time went.
 void addRun(Result &output, const Session &session, const Kernel &kernel, const Code &code,
             const BoundRun &bound, const TimeOptions &time, const Run &run, size_t top) {
@@ -246,6 +284,9 @@ void addRun(Result &output, const Session &session, const Kernel &kernel, const 
                          counted(result.operations, "operation"),
                          counted(result.instructions, "instruction")),
              object);
+  if (run.bounds) {
+    addBounds(output, kernel, result, *run.bounds);
+  }
   Table waits = waitTable(kernel, code, result);
   Table path = pathTable(kernel, code, result);
   output.addTable("engines", "\n", sequencerTable(kernel, result));
@@ -266,10 +307,11 @@ void addRun(Result &output, const Session &session, const Kernel &kernel, const 
 std::string sweepText(const Sweep &sweep, const std::vector<Run> &runs) {
   Table table({{"", sweep.name, -28, ""}, {"", "total", 14}, {"", "ratio", 8}, {""}});
   const Tick first = runs[0].result.total;
-  for (const auto &[setting, result, commits] : runs) {
+  for (const Run &run : runs) {
+    const SimResult &result = run.result;
     double ratio = first == 0 ? 0 : double(result.total) / double(first);
     bool isFinished = result.outcome == SimResult::Outcome::Finished;
-    table.add({setting.substr(sweep.name.size() + 1), timeText(result.total),
+    table.add({run.setting.substr(sweep.name.size() + 1), timeText(result.total),
                fmt::format("{:.3f}", ratio),
                isFinished ? Cell() : Cell(outcomeName(result.outcome))});
   }
@@ -342,6 +384,8 @@ void SimCommand::declareOn(CLI::App &command) {
       command,
       {{"--sweep", sweep,
         "one run for each value: ctl.alu=0,20,40; without values, over its range"},
+       {"--bounds", bounds,
+        "also the two bounds: what the same order of instructions can reach, and what any can"},
        {"--trace", trace,
         "write a trace for ui.perfetto.dev to this file; those of further kernels get -2, -3, "
         "..."},
@@ -349,8 +393,10 @@ void SimCommand::declareOn(CLI::App &command) {
        {"--top", top, "how many lines to show for waits and for the critical path", integerIn(0)},
        formatOption(format)});
   data.add(command);
-  goesNotWith(command, {"--trace", "--data", "--check-data", "--inputs", "--outputs", "--random"},
-              "--sweep");
+  goesNotWith(
+      command,
+      {"--bounds", "--trace", "--data", "--check-data", "--inputs", "--outputs", "--random"},
+      "--sweep");
   goesWith(command, {"--trace-limit"}, "--trace");
   refuseIf(command, {"--top"}, "with '--format=json', which lists all, or with '--sweep'",
            [this] { return format == "json" || !sweep.empty(); });
@@ -363,6 +409,7 @@ constexpr const char *examples = R"(Examples:
   tally sim k.mlir --trips=A=64                  how long, and where the time goes
   tally sim k.mlir --sync=barrier --trace=b.json the baseline, for ui.perfetto.dev
   tally sim k.mlir --sync=ideal                  the bound: synchronisation is free
+  tally sim k.mlir --bounds                      how far from the bounds is this?
   tally sim k.mlir code.mlir --machine=trn2      code written by hand
   tally sim k.mlir --set=sem.wake=50ns           another price
   tally sim k.mlir --sweep=ctl.alu=0,20,40,80    the total for each of these

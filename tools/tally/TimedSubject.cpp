@@ -2,6 +2,9 @@
 
 #include "TimedSubject.h"
 
+#include "Progress.h"
+
+#include "tally/Compile/Compile.h"
 #include "tally/Support/Counted.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,6 +36,28 @@ SimOptions TimeOptions::simOptions(const Code &code) const {
 std::string TimeOptions::changesText() const {
   std::string text = settings.empty() ? "" : fmt::format("set: {}\n", fmt::join(settings, " "));
   return seed == 0 ? text : text + fmt::format("seed: {}, delays of up to {}%\n", seed, jitter);
+}
+
+/// The runs that the floor goes through take some memory each.
+static constexpr uint64_t mostEntriesForFloor = 50'000'000;
+
+TimeBounds boundsOf(const Kernel &kernel, const Machine &machine, const Timing &timing,
+                    const InstrCosts &costs, const Bindings &bindings, const TimeOptions &time) {
+  nowDoing("finding bounds");
+  TimeBounds bounds;
+  Request request;
+  request.strategy = Strategy::Ideal;
+  Diagnostics ignored; // why there is no such code, other commands say
+  if (std::optional<Compiled> ideal = compile(kernel, request, machine, ignored)) {
+    SimResult result = simulate(kernel, ideal->code, machine, timing, costs, bindings,
+                                time.simOptions(ideal->code));
+    if (result.outcome == SimResult::Outcome::Finished) {
+      bounds.ideal = result.total;
+    }
+  }
+  bounds.floor = floorOf(kernel, costs, bindings,
+                         {std::min(mostEntriesForFloor, time.maxOperations), time.subject.stop});
+  return bounds;
 }
 
 std::optional<Timing> timingOf(const Machine &machine) {

@@ -9,7 +9,7 @@
 
 #include "CheckCommand.h"
 
-#include "tally/Sim/Simulate.h"
+#include "tally/Sim/Bounds.h"
 
 namespace tally::tool {
 
@@ -31,6 +31,10 @@ struct TimeOptions {
   /// Which prices are changed, and what delays there are: a line each.
   std::string changesText() const;
 };
+
+/// What no code of this kernel can fall below.
+TimeBounds boundsOf(const Kernel &kernel, const Machine &machine, const Timing &timing,
+                    const InstrCosts &costs, const Bindings &bindings, const TimeOptions &time);
 
 /// What operations cost on a machine; none, with the reasons reported, if it does not say that.
 std::optional<Timing> timingOf(const Machine &machine);

@@ -33,7 +33,7 @@ TEST(TableTest, boundsAreBounds) {
   }
   EXPECT_EQ(latency.size(), 9u);
   for (const auto &[kernel, by] : latency) {
-    EXPECT_LE(by.at("ideal-free-control"), by.at("ideal")) << kernel;
+    EXPECT_LE(by.at("floor"), by.at("ideal")) << kernel;
     for (const char *strategy :
          {"barrier", "per-instruction", "per-loop", "per-engine", "manual"}) {
       EXPECT_LE(by.at("ideal"), by.at(strategy)) << kernel << " " << strategy;

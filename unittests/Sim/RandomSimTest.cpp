@@ -3,6 +3,7 @@
 //   legal     the steps of a run, in its order of time, are a run of the transition system
 //   times     equal to those of MaxPlus.h, which knows no events
 //   ideal     equal to those that follow from the dependences, without any code
+//   floor     no run of any strategy is below it
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 
 #include "tally/Check/Impl.h"
 #include "tally/Compile/Compile.h"
+#include "tally/Sim/Bounds.h"
 
 #include <algorithm>
 #include <array>
@@ -348,5 +350,40 @@ TEST(RandomSimTest, idealIsWhatDependencesAsk) {
   }
   if (!seedsAreChosen()) {
     EXPECT_GT(compared, 150u);
+  }
+}
+
+TEST(RandomSimTest, noRunIsBelowTheFloor) {
+  uint64_t compared = 0, reached = 0;
+  fuzz::Range seeds = seedsOf(400);
+  for (uint64_t seed = seeds.min; seed <= seeds.max && !HasFailure(); ++seed) {
+    RandomCodeCase random(seed, unrolling(seed));
+    Machine machine = randomMachine(seed);
+    Timing timing = timingOf(machine);
+    InstrCosts costs = randomCosts(random.kernel, seed, [&](QueueId) { return seed % 3 != 0; });
+    std::optional<Floor> floor = floorOf(random.kernel, costs, random.bindings, {1'000'000});
+    if (!floor || random.cutOff()) {
+      continue;
+    }
+    for (Strategy strategy : {Strategy::Ideal, Strategy::PerLoop, Strategy::Unrolled}) {
+      Compiling program(random.kernel, strategy, machine);
+      if (!program.compiled) {
+        continue;
+      }
+      SimOptions options;
+      options.freeSync = strategy == Strategy::Ideal;
+      SimResult result = simulate(random.kernel, program.compiled->code, machine, timing, costs,
+                                  random.bindings, options);
+      if (result.outcome == SimResult::Outcome::Finished) {
+        ASSERT_GE(result.total, floor->total) << "seed " << seed << " " << toString(strategy) << " "
+                                              << describe(random.kernel, *floor);
+        ++compared;
+        reached += result.total < floor->total + floor->total / 50;
+      }
+    }
+  }
+  if (!seedsAreChosen()) {
+    EXPECT_GT(compared, 500u);
+    EXPECT_GT(reached, 50u);
   }
 }

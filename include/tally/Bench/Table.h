@@ -7,9 +7,9 @@
 //   barrier-all         all engines meet, at each entry and back edge (but see Sync/Barriers.cpp)
 //   published           per-loop, but each wait computes all of its value again, in one temporary,
 //                       and subtraction stops at zero
-//   ideal               each instruction goes at the instant at which its dependences are
-//                       satisfied; nothing that synchronises takes time, loops and issuing do
-//   ideal-free-control  the same, and loops and branches take none either
+//   ideal               the order of instructions and what loops cost are kept; nothing that
+//                       synchronises takes time
+//   floor               only engines, bandwidth and true dependences count (Sim/Bounds.h)
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@
 namespace tally {
 
 /// How a row differs from its strategy.
-enum class Variant : uint8_t { None, AllEngines, Published, FreeControl };
+enum class Variant : uint8_t { None, AllEngines, Published, Floor };
 
 /// What a row measures: a strategy, a variant of it, or a bound.
 struct Measured {
@@ -50,7 +50,7 @@ inline constexpr std::array<Measured, 11> allMeasured{{{Strategy::Barrier},
                                                        {Strategy::Manual},
                                                        {Strategy::Unrolled},
                                                        {Strategy::Ideal},
-                                                       {Strategy::Ideal, Variant::FreeControl}}};
+                                                       {Strategy::Ideal, Variant::Floor}}};
 
 struct BenchOptions {
   KernelSize size = KernelSize::Small;
@@ -71,6 +71,7 @@ struct BenchRow {
       problem;        ///< not empty: there is no such code, for this reason; the rest means nothing
   uint32_t loops = 0; ///< of the kernel
   std::vector<std::string> offsets; ///< distances that occur: `0`, `2`, `(1,-14)`, `flat 2`
+  std::string what;                 ///< of the floor: what takes that long
   Tick latency = 0;
   double normalized = 0; ///< latency / latency of `barrier`; 0 if that was not measured
   uint64_t codeBytes = 0;

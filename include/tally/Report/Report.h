@@ -14,6 +14,7 @@
 #define TALLY_REPORT_REPORT_H
 
 #include "tally/Report/Timeline.h"
+#include "tally/Sim/Bounds.h"
 
 namespace tally {
 
@@ -31,6 +32,7 @@ struct Report {
   std::string command = "";       ///< that makes this page
   InstrCosts costs = {};          ///< for the use of the bandwidth; empty: not said
   std::vector<Parameter> parameters = {}; ///< of the machine, to show
+  TimeBounds bounds = {};                 ///< of the kernel, as far as they are known
 
   /// For what is the same in all.
   const Kernel &kernel() const { return *timelines.front().kernel; }
