@@ -29,7 +29,8 @@ Links: a relative one must lead to a file, and its `#part` to a heading of that 
 docs/ is at most two clicks from README.md, and so is every answer to a question of a newcomer
 (docs/guide/Questions.md): an answer is a link with a `#part`.
 
-Prints each case that fails, then 'N passed, N failed'.
+Prints each case that fails, then 'N passed, N failed'. With --write, an expected line that differs from the printed one
+only in its numbers is first put right in its document.
 """
 
 import argparse
@@ -60,6 +61,7 @@ class Case:
         self.line = line
         self.command = command
         self.expected = []
+        self.numbers = []  # of the lines of `expected`
 
     def place(self):
         return f"{self.document.relative_to(ROOT)}:{self.line}"
@@ -96,6 +98,7 @@ def cases_of(document):
                 raise SystemExit(f"error: {document}:{number}: a console block begins with '$ '")
             else:
                 cases[-1].expected.append(line.rstrip())
+                cases[-1].numbers.append(number)
             begins = continued or line.startswith("$ ")
             here = HERE_DOCUMENT.search(line) if begins else None
             end = here[1] if here else end
@@ -133,6 +136,45 @@ def output_matches(expected, actual):
     return len(actual) in reached
 
 
+def but_for_numbers(line):
+    return re.sub(r" +", " ", re.sub(r"[0-9][0-9.,]*", "0", line))
+
+
+def renumbered_line(expected, actual):
+    if line_matches(expected, actual):
+        return expected
+    if expected.endswith("..."):
+        start = but_for_numbers(expected[:-3])
+        return actual[: len(expected) - 3] + "..." if but_for_numbers(actual).startswith(start) else None
+    return actual if but_for_numbers(expected) == but_for_numbers(actual) else None
+
+
+def renumbered(expected, actual):
+    """The expected lines with the numbers of the actual ones; None if they differ in more than numbers."""
+    ways = {0: []}  # by how many actual lines are used up: what the expected lines so far become
+    for line in expected:
+        following = {}
+        for used, done in ways.items():
+            if line.strip() == "...":
+                for end in range(used, len(actual) + 1):
+                    following.setdefault(end, done + [line])
+            elif used < len(actual) and (new := renumbered_line(line, actual[used])) is not None:
+                following.setdefault(used + 1, done + [new])
+        ways = following
+    return ways.get(len(actual))
+
+
+def put_right(case, actual):
+    """Writes the numbers of the actual lines into the document, if they are all that differs."""
+    lines = renumbered(case.expected, actual)
+    if lines:
+        text = case.document.read_text(encoding="utf-8").splitlines(keepends=True)
+        for number, line in zip(case.numbers, lines):
+            text[number - 1] = line + "\n"
+        case.document.write_text("".join(text), encoding="utf-8")
+        case.expected = lines
+
+
 def without_repetition(lines):
     """Without the command that finds the same again, which would only say what the reader has just read."""
     kept = []
@@ -145,7 +187,7 @@ def without_repetition(lines):
     return kept
 
 
-def run(case, folder, programs):
+def run(case, folder, programs, write=False):
     """None if the command does what the document says, else what it did instead."""
     environment = dict(os.environ, TMP=str(folder), PATH=f"{programs}:{os.environ['PATH']}")
     try:
@@ -159,6 +201,8 @@ def run(case, folder, programs):
         return "\n".join([f"exit status {done.returncode}, with this output:", *actual])
     if not any(line.startswith("again: ") for line in case.expected):
         actual = without_repetition(actual)
+    if write and case.expected and not output_matches(case.expected, actual):
+        put_right(case, actual)
     if case.expected and not output_matches(case.expected, actual):
         return "\n".join(["other output than documented:", *actual])
     return None
@@ -176,12 +220,12 @@ def link_files(document, folder):
             (folder / entry.name).symlink_to(entry)
 
 
-def check_commands(document, programs, report):
+def check_commands(document, programs, report, write):
     with tempfile.TemporaryDirectory(prefix="tally-docs-") as name:
         folder = Path(name)
         link_files(document, folder)
         for case in cases_of(document):
-            report(f"{case.place()}: {case.command}", run(case, folder, programs))
+            report(f"{case.place()}: {case.command}", run(case, folder, programs, write))
         module = module_of(document)
         if module:
             (folder / "module.mlir").write_text(module, encoding="utf-8")
@@ -275,6 +319,7 @@ def main():
                         help="where the built programs are")
     parser.add_argument("documents", nargs="*", metavar="DOCUMENT", type=lambda name: Path(name).resolve(),
                         help="run only the commands of these (default: README.md and all of docs/)")
+    parser.add_argument("--write", action="store_true", help="put numbers right in the documents")
     parser.add_argument("--results", type=Path, help="a file for the two numbers")
     options = parser.parse_args()
 
@@ -286,7 +331,7 @@ def main():
             print(f"FAILED {name}\n{problem}\n")
 
     for document in options.documents or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        check_commands(document, options.bin.resolve(), report)
+        check_commands(document, options.bin.resolve(), report, options.write)
     for document in [] if options.documents else markdown_files():
         report(f"links of {document.relative_to(ROOT)}", "\n".join(bad_links(document)))
     if not options.documents:
