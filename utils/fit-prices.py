@@ -25,15 +25,9 @@ import sys
 
 import numpy as np
 
+from published import BARRIERS, COLUMNS, RATIOS
+
 MACHINE = pathlib.Path(__file__).resolve().parent.parent / "machines/trn2.json"
-BASE = "barrier-all"
-COLUMNS = ("published", "manual", "unrolled")
-# Latency relative to barriers, by kernel: without barriers, by hand, unrolled.
-PUBLISHED = {
-    "add_many_loop": (0.30, 0.22, 0.04),
-    "matmul": (0.90, 0.71, 0.39),
-    "matmul-k-unrolled": (0.55, 0.61, 0.55),
-}
 FITTED = ("ctl.alu", "ctl.loop_end", "ctl.signal", "ctl.wait")
 STEP = 0.5  # ns, for differences
 ROUNDS = 12
@@ -63,17 +57,17 @@ class Model:
         """The nine ratios with these prices, kernel by kernel."""
         key = tuple(round(float(price), 3) for price in prices)
         if key not in self.known:
-            command = [self.program, "bench", "--size=paper", "--format=json", f"--kernels={','.join(PUBLISHED)}",
-                       f"--strategies={','.join((BASE,) + COLUMNS)}"]
+            command = [self.program, "bench", "--size=paper", "--format=json", f"--kernels={','.join(RATIOS)}",
+                       f"--strategies={','.join((BARRIERS,) + COLUMNS)}"]
             command += [f"--set={name}={value:.3f}ns" for name, value in self.settings(key)]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             latency = {(r["kernel"], r["strategy"]): r["latency_ns"] for r in json.loads(done.stdout)["rows"]}
-            self.known[key] = np.array([latency[kernel, one] / latency[kernel, BASE]
-                                        for kernel in PUBLISHED for one in COLUMNS])
+            self.known[key] = np.array([latency[kernel, one] / latency[kernel, BARRIERS]
+                                        for kernel in RATIOS for one in COLUMNS])
         return self.known[key]
 
     def residuals(self, prices):
-        return np.log(self.ratios(prices) / np.array(list(PUBLISHED.values())).ravel())
+        return np.log(self.ratios(prices) / np.array(list(RATIOS.values())).ravel())
 
     def slopes(self, prices, free):
         """How the residuals change with each free price, for each ns."""
@@ -127,7 +121,7 @@ def best_of_starts(model):
 
 def percent_of(cost):
     """The root of the mean square of the residuals, as people say it."""
-    return f"{100 * (math.exp(math.sqrt(cost / (3 * len(PUBLISHED)))) - 1):.1f} %"
+    return f"{100 * (math.exp(math.sqrt(cost / (3 * len(RATIOS)))) - 1):.1f} %"
 
 
 def determined(model, prices):
@@ -165,7 +159,7 @@ def main():
     for name, price, low, high, ends in zip(FITTED, prices, model.low, model.high, determined(model, prices)):
         print(f"{name:<14}{price:>8.1f}{f'{low:g} to {high:g}':>14}   {ends[0]} and {ends[1]}")
     print(f"\n{'kernel':<20}{'':<12}{'published':>10}{'model':>8}{'error':>8}")
-    rows = ((kernel, one, ratio) for kernel, known in PUBLISHED.items() for one, ratio in zip(COLUMNS, known))
+    rows = ((kernel, one, ratio) for kernel, known in RATIOS.items() for one, ratio in zip(COLUMNS, known))
     for (kernel, one, ratio), got in zip(rows, model.ratios(prices)):
         print(f"{kernel:<20}{one:<12}{ratio:>10.2f}{got:>8.3f}{100 * (got / ratio - 1):>7.0f}%")
     if arguments.write:

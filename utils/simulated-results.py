@@ -14,6 +14,8 @@ import pathlib
 import subprocess
 import sys
 
+from published import BARRIERS, COLUMNS, RATIOS
+
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/guide/Results.md"
 GROWTHS = ("1", "1.5", "2", "4")
 
@@ -62,21 +64,21 @@ def estimates(bin_folder):
         yield row(r["kernel"], r["strategy"], *numbers, r["least_at"], r["most_at"])
 
 
-# What is published, as latency relative to barriers: per loop, by hand, unrolled.
-PUBLISHED = {
-    "add_many_loop": ("`add_many_loop`", "0.30", "0.22", "0.04"),
-    "matmul": ("tiled product", "0.90", "0.71", "0.39"),
-    "matmul-k-unrolled": ("the same, innermost loop written out", "0.55", "0.61", "0.55"),
+TITLES = {
+    "add_many_loop": "`add_many_loop`",
+    "matmul": "tiled product",
+    "matmul-k-unrolled": "the same, innermost loop written out",
 }
 
 
 def published(bin_folder):
-    options = ("--strategies=barrier,barrier-all,published,manual,unrolled", f"--kernels={','.join(PUBLISHED)}")
-    latency = {(r["kernel"], r["strategy"]): r["latency_ns"] for r in tally(bin_folder, *options)["rows"]}
-    for kernel, (title, *known) in PUBLISHED.items():
-        yield row(title, "published", *known)
-        for base in ("barrier-all", "barrier"):
-            ratios = (latency[kernel, one] / latency[kernel, base] for one in ("published", "manual", "unrolled"))
+    strategies = ",".join(("barrier", BARRIERS, *COLUMNS))
+    rows = tally(bin_folder, f"--strategies={strategies}", f"--kernels={','.join(RATIOS)}")["rows"]
+    latency = {(r["kernel"], r["strategy"]): r["latency_ns"] for r in rows}
+    for kernel, known in RATIOS.items():
+        yield row(TITLES[kernel], "published", *(f"{ratio:.2f}" for ratio in known))
+        for base in (BARRIERS, "barrier"):
+            ratios = (latency[kernel, one] / latency[kernel, base] for one in COLUMNS)
             yield row("", f"model, to `{base}`", *(f"{ratio:.2f}" for ratio in ratios))
 
 

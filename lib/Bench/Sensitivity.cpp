@@ -53,7 +53,7 @@ std::vector<Sensitivity> benchSensitivity(const BenchOptions &options, const Mac
   }
   std::vector<Sensitivity> result;
   for (const BenchRow &row : benchTable(chosen, machine, diagnostics)) {
-    if (row.normalized != 0 && row.measured.strategy != Strategy::Barrier) {
+    if (row.normalized != 0 && row.measured != Measured{Strategy::Barrier}) {
       result.push_back(
           {row.kernel, row.strategy, row.normalized, row.normalized, row.normalized, "", ""});
     }

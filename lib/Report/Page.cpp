@@ -107,12 +107,11 @@ private:
     if (std::ranges::none_of(report.timelines, [](const Timeline &timeline) {
           return timeline.code.strategy == Strategy::Ideal;
         })) {
-      text += boundRow("ideal", report.bounds.ideal, idealKeeps);
+      text += boundRow("ideal", report.bounds.ideal, describeIdeal(report.bounds));
     }
     if (report.bounds.floor) {
-      text += boundRow(
-          "floor", report.bounds.floor->total,
-          fmt::format("{}: {}", floorKeeps, describe(report.kernel(), *report.bounds.floor)));
+      text += boundRow("floor", report.bounds.floor->total,
+                       describeFloor(report.kernel(), *report.bounds.floor));
     }
     text += "</table></div>\n" + conditions();
     for (const std::string &leftOut : report.leftOut) {

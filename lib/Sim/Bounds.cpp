@@ -3,6 +3,7 @@
 #include "tally/Sim/Bounds.h"
 
 #include "tally/Run/Owed.h"
+#include "tally/Support/Counted.h"
 
 #include <fmt/format.h>
 
@@ -56,42 +57,44 @@ public:
 
 private:
   static constexpr Tick unknown = UINT64_MAX;
+  static constexpr Tick isOpen = unknown - 1; ///< what it depends on is being found
 
-  /// Those it depends on come first. In a kernel that check() accepts, no run waits for itself.
+  /// Those it depends on come first.
   Tick finishOf(Instance instance) {
     open.push_back(instance);
     while (!open.empty()) {
       Instance last = open.back();
       Tick &end = finish[last.instr][last.run];
-      std::optional<Tick> begin = end == unknown ? readyAt(last) : std::optional<Tick>();
-      if (end != unknown || begin) {
-        end = end == unknown ? *begin + spanOf(last.instr) : end;
+      if (end < isOpen) {
         open.pop_back();
+      } else if (std::optional<Tick> begin = readyAt(last)) {
+        end = *begin + spanOf(last.instr);
+        open.pop_back();
+      } else {
+        end = isOpen;
       }
     }
     return finish[instance.instr][instance.run];
   }
 
   /// When all that a run reads is there; nothing if one of these runs is not known yet, which then
-  /// is the next to be found.
+  /// is the next to be found. Where engines disagree on trips, a run may wait for one that never
+  /// is, or for itself: then nothing ends, and any floor is right.
   std::optional<Tick> readyAt(Instance consumer) {
     Tick ready = 0;
     bool isKnown = true;
     for (DepId id : owed.depsOf(consumer.instr)) {
       const Dep &dep = kernel.deps[id];
-      uint32_t count =
-          dep.kind == DepKind::WAR || dep.kind == DepKind::WAW ? 0 : owed.of(id, consumer.run);
-      // Where engines disagree on trips, they may wait for runs that never are.
-      const std::vector<Tick> &ends = finish[dep.producer];
-      count = std::min(count, static_cast<uint32_t>(ends.size()));
-      if (count == 0) {
+      if (dep.kind != DepKind::RAW) {
         continue;
       }
-      Tick end = ends[count - 1];
+      const std::vector<Tick> &ends = finish[dep.producer];
+      uint32_t count = std::min(owed.of(id, consumer.run), static_cast<uint32_t>(ends.size()));
+      Tick end = count == 0 ? isOpen : ends[count - 1];
       if (end == unknown) {
         open.push_back({dep.producer, count - 1});
         isKnown = false;
-      } else {
+      } else if (end != isOpen) {
         ready = std::max(ready, end);
       }
     }
@@ -137,6 +140,9 @@ std::optional<Floor> floorOf(const Kernel &kernel, const InstrCosts &costs,
 }
 
 std::string describe(const Kernel &kernel, const Floor &floor) {
+  if (floor.total == 0) {
+    return "nothing runs";
+  }
   switch (floor.by) {
   case Floor::By::Queue:
     return fmt::format("queue '{}' works without a pause", kernel.nameOf(floor.queue));
@@ -146,6 +152,20 @@ std::string describe(const Kernel &kernel, const Floor &floor) {
     break;
   }
   return "a chain of runs, each of which reads what the one before it has written";
+}
+
+std::string describeIdeal(const TimeBounds &bounds) {
+  std::string keeps =
+      "keeps the order of instructions and what loops cost; nothing that synchronises takes time";
+  return bounds.numInexact == 0
+             ? keeps
+             : fmt::format("{}; {} {} no exact wait, so this is not quite the bound", keeps,
+                           counted(bounds.numInexact, "dependence"),
+                           bounds.numInexact == 1 ? "has" : "have");
+}
+
+std::string describeFloor(const Kernel &kernel, const Floor &floor) {
+  return "keeps only engines, bandwidth and true dependences: " + describe(kernel, floor);
 }
 
 } // namespace tally

@@ -222,10 +222,13 @@ std::string purposeOf(const Kernel &kernel, const Code &code, EngineId engine, u
   }
 }
 
+std::string percentOf(Tick part, Tick whole) {
+  return fmt::format("{}%", whole == 0 ? 0 : (part * 100 + whole / 2) / whole);
+}
+
 /// A part of the time of a run.
 Cell shareOf(Tick part, const SimResult &result) {
-  Tick whole = result.total;
-  return {fmt::format("{}%", whole == 0 ? 0 : (part * 100 + whole / 2) / whole), part};
+  return {percentOf(part, result.total), part};
 }
 
 std::string_view outcomeName(SimResult::Outcome outcome) {
@@ -234,12 +237,12 @@ std::string_view outcomeName(SimResult::Outcome outcome) {
                                                    : "cut off";
 }
 
-/// A bound, how much of the time of a run it is, and what it keeps.
-std::string boundLine(std::string_view name, Tick total, const SimResult &result,
-                      std::string_view keeps) {
-  return fmt::format("{:<6} {:>12} {:>5}%  {}\n", name, timeText(total),
-                     result.total == 0 ? 0 : (total * 100 + result.total / 2) / result.total,
-                     keeps);
+/// A bound, how much of the time of a whole run it is, and what it keeps.
+std::string boundLine(std::string_view name, Tick bound, const SimResult &result,
+                      const std::string &keeps) {
+  bool isWhole = result.outcome == SimResult::Outcome::Finished;
+  return fmt::format("{:<6} {:>12} {:>6}  {}\n", name, timeText(bound),
+                     isWhole ? percentOf(bound, result.total) : "-", keeps);
 }
 
 void addBounds(Result &output, const Kernel &kernel, const SimResult &result,
@@ -248,7 +251,7 @@ void addBounds(Result &output, const Kernel &kernel, const SimResult &result,
   output.text += "\nbounds, of this time\n";
   if (bounds.ideal) {
     object["ideal_ps"] = *bounds.ideal;
-    output.text += boundLine("ideal", *bounds.ideal, result, idealKeeps);
+    output.text += boundLine("ideal", *bounds.ideal, result, describeIdeal(bounds));
   } else {
     output.text += "ideal: not known; '--sync=ideal' says why\n";
   }
@@ -258,8 +261,8 @@ void addBounds(Result &output, const Kernel &kernel, const SimResult &result,
     if (bounds.floor->queue.valid()) {
       object["floor_queue"] = kernel.nameOf(bounds.floor->queue);
     }
-    output.text += boundLine("floor", bounds.floor->total, result,
-                             fmt::format("{}: {}", floorKeeps, describe(kernel, *bounds.floor)));
+    output.text +=
+        boundLine("floor", bounds.floor->total, result, describeFloor(kernel, *bounds.floor));
   } else {
     output.text += "floor: not known; the run is too long\n";
   }

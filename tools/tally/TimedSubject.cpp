@@ -45,7 +45,7 @@ TimeBounds boundsOf(const Kernel &kernel, const Machine &machine, const Timing &
                     const InstrCosts &costs, const Bindings &bindings, const TimeOptions &time) {
   nowDoing("finding bounds");
   TimeBounds bounds;
-  Request request;
+  Request request = time.subject.common.request();
   request.strategy = Strategy::Ideal;
   Diagnostics ignored; // why there is no such code, other commands say
   if (std::optional<Compiled> ideal = compile(kernel, request, machine, ignored)) {
@@ -53,6 +53,7 @@ TimeBounds boundsOf(const Kernel &kernel, const Machine &machine, const Timing &
                                 time.simOptions(ideal->code));
     if (result.outcome == SimResult::Outcome::Finished) {
       bounds.ideal = result.total;
+      bounds.numInexact = numInexact(ideal->plan);
     }
   }
   bounds.floor = floorOf(kernel, costs, bindings,

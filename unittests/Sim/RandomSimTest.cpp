@@ -361,6 +361,9 @@ TEST(RandomSimTest, noRunIsBelowTheFloor) {
     Machine machine = randomMachine(seed);
     Timing timing = timingOf(machine);
     InstrCosts costs = randomCosts(random.kernel, seed, [&](QueueId) { return seed % 3 != 0; });
+    for (Dep &dep : random.kernel.deps) {
+      dep.kind = DepKind::RAW; // so that all count
+    }
     std::optional<Floor> floor = floorOf(random.kernel, costs, random.bindings, {1'000'000});
     if (!floor || random.cutOff()) {
       continue;

@@ -99,7 +99,7 @@ struct Sensitivity {
   std::string mostAt;
 };
 
-/// For each chosen strategy but `barrier`, every parameter that has a range moved to both of its
+/// For each chosen row but `barrier`, every parameter that has a range moved to both of its
 /// ends.
 std::vector<Sensitivity> benchSensitivity(const BenchOptions &options, const Machine &machine,
                                           Diagnostics &diagnostics);

@@ -8,8 +8,8 @@
 //
 //   queue         works off all its instructions, one after the other
 //   bandwidth     is shared by all transfers
-//   dependences   a chain of runs of which each reads what the one before it has written (raw, or
-//                 of no kind)
+//   dependences   a chain of runs of which each reads what the one before it has written (only
+//                 raw: of no kind, a dependence may be for room in a buffer)
 //
 // Nothing else takes time: the order of instructions, sequencers, loops, all that synchronises, and
 // waits for room in a buffer.
@@ -40,16 +40,16 @@ std::optional<Floor> floorOf(const Kernel &kernel, const InstrCosts &costs,
 
 struct TimeBounds {
   std::optional<Tick> ideal;  ///< nothing: there is no such code, or its run did not end
+  uint32_t numInexact = 0;    ///< dependences for which the ideal run waits longer than they ask
   std::optional<Floor> floor; ///< nothing: too many runs
 };
 
-/// What each bound keeps, for people.
-inline constexpr std::string_view idealKeeps =
-    "keeps the order of instructions and what loops cost; nothing that synchronises takes time";
-inline constexpr std::string_view floorKeeps = "keeps only engines, bandwidth and true dependences";
-
 /// What the floor is due to: `queue 'vector' works without a pause`.
 std::string describe(const Kernel &kernel, const Floor &floor);
+
+/// What each bound keeps, and what it is due to.
+std::string describeIdeal(const TimeBounds &bounds);
+std::string describeFloor(const Kernel &kernel, const Floor &floor);
 
 } // namespace tally
 
