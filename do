@@ -525,6 +525,13 @@ verb_bench() {
   fi
 }
 
+# What the simulator says of our kernels, written into its page.
+verb_results() {
+  need "${packages[@]}"
+  build_tree release tally
+  python3 utils/simulated-results.py --bin="$build/release/bin"
+}
+
 # ---- Style --------------------------------------------------------------------------------
 
 # Our own C++ files, in a stable order.
@@ -579,6 +586,7 @@ usage: ./do VERB [OPTION...]
   fuzz [SECONDS [SEED]] each libFuzzer target and random kernels for this time (60), mixed cases
                         until all pairs of features have met, and mutants
   bench [NAME] [OPT...] run one benchmark, or all; options go to the benchmark
+  results               build, then write the tables of docs/guide/Simulated.md
   format [--check]      format the C++ sources, or only say what is not formatted
   tidy                  run clang-tidy over the C++ sources
   prose [OPT...]        check the language of documents, help, messages and comments

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/guide/Results.md that hold simulated numbers.
+"""Writes the tables of docs/guide/Simulated.md.
 
 The simulator gives the same numbers on every machine, so these tables follow from the programs alone. Each
-stands under the command that it is made from; this script runs the command, and puts its numbers there. With
---check it writes nothing, and fails if the page has other numbers.
+stands under the command that it is made from; this script runs the command, and puts its numbers there, and the day
+and the commit in front. With --check it writes nothing, and fails if the page has other numbers.
 
     utils/simulated-results.py [--check] [--bin=build/release/bin]
 """
 
 import argparse
+import datetime
 import json
 import pathlib
 import subprocess
@@ -16,7 +17,7 @@ import sys
 
 from published import BARRIERS, COLUMNS, RATIOS
 
-PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/guide/Results.md"
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/guide/Simulated.md"
 GROWTHS = ("1", "1.5", "2", "4")
 
 
@@ -84,10 +85,10 @@ def published(bin_folder):
 
 # Under which heading, and what makes the rows of the first table there.
 TABLES = {
-    "## What each strategy costs": strategies,
-    "### What unrolling is worth": unrolling,
-    "### What depends on an estimate": estimates,
-    "### Compared with published numbers": published,
+    "## What each strategy costs (simulated)": strategies,
+    "## What unrolling is worth (simulated)": unrolling,
+    "## What depends on an estimate (simulated)": estimates,
+    "## Compared with published numbers (simulated)": published,
 }
 
 
@@ -97,6 +98,16 @@ def with_table(lines, heading, rows):
     rule = next(i for i in range(start, len(lines)) if lines[i].startswith("|---"))
     end = next(i for i in range(rule + 1, len(lines)) if not lines[i].startswith("|"))
     return lines[: rule + 1] + rows + lines[end:]
+
+
+def dated(lines):
+    """The lines, with the day and the commit of now."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(command, capture_output=True, text=True, check=True, cwd=PAGE.parent).stdout.strip()
+    changes = subprocess.run(["git", "status", "--porcelain", "--", "include", "lib", "tools", "machines"],
+                             capture_output=True, text=True, check=True, cwd=PAGE.parent.parent.parent).stdout
+    text = f"Written on {datetime.date.today()}, with the programs of commit {commit}{' and changes' if changes else ''}."
+    return [text if line.startswith("Written on ") else line for line in lines]
 
 
 def main():
@@ -109,7 +120,7 @@ def main():
     for heading, rows in TABLES.items():
         new = with_table(new, heading, list(rows(arguments.bin)))
     if not arguments.check:
-        PAGE.write_text("\n".join(new))
+        PAGE.write_text("\n".join(dated(new)))
         return 0
     changed = [(a, b) for a, b in zip(old, new) if a != b]
     for before, after in changed[:10]:
