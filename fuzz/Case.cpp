@@ -78,6 +78,7 @@ private:
     how.fold = random.percent(80);
     how.licm = random.percent(80);
     how.cse = random.percent(80);
+    how.keepCounters = random.percent(10);
     how.participants = random.percent(30) ? Participants::All : Participants::Work;
     how.overflow = seed % 16 == 9 ? Overflow::Reset : static_cast<Overflow>(random.below(3));
     static constexpr double growths[] = {1, 1, 1.5, 4};
@@ -309,6 +310,7 @@ Case plainCase(uint64_t seed) {
   drawn.how.fold = seed % 3 != 0;
   drawn.how.licm = seed % 5 != 0;
   drawn.how.cse = seed % 7 != 0;
+  drawn.how.keepCounters = seed % 11 == 0;
   drawn.how.overflow = Overflow::Assume;
   Machine &machine = drawn.machine;
   machine.subtraction = seed % 2 != 0 ? Subtraction::Wraps : Subtraction::Saturates;
@@ -356,6 +358,7 @@ const std::vector<Simplification> &simplifications() {
       [](Case &c) { return setTo(c.how.fold, true); },
       [](Case &c) { return setTo(c.how.licm, true); },
       [](Case &c) { return setTo(c.how.cse, true); },
+      [](Case &c) { return setTo(c.how.keepCounters, false); },
       [](Case &c) { return setTo(c.how.codeGrowth, 1.0); },
       [](Case &c) { return setTo(c.how.participants, Participants::Work); },
       [](Case &c) { return setTo(c.how.overflow, Overflow::Reset); },
@@ -403,6 +406,7 @@ std::string optionsText(const Case &drawn) {
   text += how.fold ? "" : " --no-fold";
   text += how.licm ? "" : " --no-licm";
   text += how.cse ? "" : " --no-cse";
+  text += how.keepCounters ? " --keep-counters" : "";
   text += drawn.how.keepImplied ? " --keep-implied" : "";
   return text;
 }

@@ -267,6 +267,7 @@ constexpr Feature featureTable[] = {
     {&options, "constants not folded", [](const Sight &s) { return !s.drawn.how.fold; }},
     {&options, "values not hoisted", [](const Sight &s) { return !s.drawn.how.licm; }},
     {&options, "values not shared", [](const Sight &s) { return !s.drawn.how.cse; }},
+    {&options, "all counters kept", [](const Sight &s) { return s.drawn.how.keepCounters; }},
     {&options, "growth allowed", [](const Sight &s) { return s.drawn.how.codeGrowth > 1; }},
     {&options, "implied dependences kept", [](const Sight &s) { return asksForAll(s) && s.drawn.how.keepImplied; }},
     {&overflows, "reset", isOverflow<Overflow::Reset>},

@@ -58,7 +58,8 @@ FORMS = ["text", "bytecode", "json", "stdin"]
 DEPS = ["as-is", "found", "written"]
 CODES = ["none", "beside", "other"]
 OPTIONS = ["", "--overflow=assume", "--overflow=refuse", "--keep-implied",
-           "--barrier-participants=all", "--max-code-growth=4", "--no-fold", "--no-licm --no-cse"]
+           "--barrier-participants=all", "--max-code-growth=4", "--no-fold", "--no-licm --no-cse",
+           "--keep-counters"]
 
 # Small enough for every kernel here, and the same on any machine: no limit is one of time.
 EXPLORE = "--explore --guards=1 --max-states=2000 --time=1000"

@@ -116,7 +116,8 @@ private:
     if (measured.variant == Variant::AllEngines) {
       options.participants = Participants::All;
     }
-    options.cse = measured.variant != Variant::Published;
+    options.fold = options.cse = measured.variant != Variant::Published;
+    options.keepCounters = measured.variant == Variant::Published;
     Code manual = manualCode(kernel);
     std::optional<Compiled> compiled = compile(kernel, options, machine, diagnostics, &manual);
     return compiled ? std::optional(std::move(compiled->code)) : std::nullopt;

@@ -18,6 +18,7 @@ Decisions decisionsFor(const Request &request, const PlanNeeds &needs, const Mac
   decisions.plan.counterLimit = machine.counterLimit();
   decisions.lower.licm = request.licm;
   decisions.lower.cse = request.cse;
+  decisions.lower.keepCounters = request.keepCounters;
   decisions.lower.threads = request.threads;
   return decisions;
 }
@@ -104,6 +105,7 @@ static std::string flagsText(const Decisions &decisions) {
       {"constant-trips", decisions.plan.constantTrips},
       {"licm", decisions.lower.licm},
       {"cse", decisions.lower.cse},
+      {"keep-counters", decisions.lower.keepCounters},
       {"native-counters", decisions.lower.nativeCounters},
       {"step-thresholds", decisions.lower.stepThresholds},
       {"count-at-once", decisions.lower.countAtOnce}};

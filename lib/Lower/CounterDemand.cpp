@@ -24,6 +24,9 @@ CounterDemand::CounterDemand(const EmitContext &context, KnownExprs &known, Engi
   dropSteps();
   std::sort(followed.begin(), followed.end());
   findPath();
+  if (context.decisions.keepCounters) {
+    wantAll();
+  }
   if (context.decisions.nativeCounters) {
     findNative();
   }
@@ -149,6 +152,16 @@ void CounterDemand::findPath() {
       if (isFollowed(queue, context.rootPosition[loop])) {
         enter(loop);
       }
+    }
+  }
+}
+
+/// Both counts of every loop on the way of this engine, needed or not.
+void CounterDemand::wantAll() {
+  for (LoopId loop : enters.ids()) {
+    if (enters[loop] && context.kernel.loops[loop].kind == LoopKind::Loop) {
+      want(totals[loop], context.rootPosition[loop]);
+      want(trips[loop], context.rootPosition[loop]);
     }
   }
 }

@@ -57,6 +57,7 @@ private:
   void step(ExprId expr, const Linear &form, uint32_t stmt);
   void demandResets();
   void dropSteps();
+  void wantAll();
   void findNative();
   void demandRing(RingId id, uint32_t slot, uint32_t stmt);
   void demandPlace(InstrId producer, uint32_t stmt);

@@ -157,6 +157,7 @@ private:
             .fold = fold,
             .licm = licm,
             .cse = cse,
+            .keepCounters = keepCounters,
             .codeGrowth = codeGrowth,
             .overflow = *fromWord<Overflow>(overflowName.getValue())};
   }
@@ -202,6 +203,11 @@ private:
   Option<bool> licm{*this, "licm", llvm::cl::desc("compute values at the outermost place"),
                     llvm::cl::init(true)};
   Option<bool> cse{*this, "cse", llvm::cl::desc("compute equal values once"), llvm::cl::init(true)};
+  Option<bool> keepCounters{
+      *this, "keep-counters",
+      llvm::cl::desc(
+          "count each loop on every engine that runs it, even if no wait reads the count"),
+      llvm::cl::init(false)};
   Option<bool> findsDeps{*this, "find-deps",
                          llvm::cl::desc("find the dependences of kernels that say what "
                                         "instructions touch, and none"),

@@ -56,6 +56,7 @@ std::vector<Flag> allFlags() {
   flags.push_back(flagOf("--no-fold", &CommonOptions::noFold, true));
   flags.push_back(flagOf("--no-licm", &CommonOptions::noLicm, true));
   flags.push_back(flagOf("--no-cse", &CommonOptions::noCse, true));
+  flags.push_back(flagOf("--keep-counters", &CommonOptions::keepCounters, true));
   return flags;
 }
 

@@ -106,13 +106,15 @@ void CommonOptions::addStrategy(CLI::App &command, const std::vector<std::string
   declare(command,
           {{"--no-fold", noFold, "leave constants in wait values"},
            {"--no-licm", noLicm, "compute wait values where they are used"},
-           {"--no-cse", noCse, "compute equal wait values again"}},
+           {"--no-cse", noCse, "compute equal wait values again"},
+           {"--keep-counters", keepCounters,
+            "count each loop on every engine that runs it, whether or not a wait reads the count"}},
           "Ablations");
   refuseIf(command, {"--keep-implied"}, "together with '--deps=written'",
            [this] { return deps == "written"; });
   refuseIf(command, {"--max-code-growth"}, "unless '--sync=auto' makes the code",
            [this] { return strategy != toString(Strategy::Auto); });
-  refuseIf(command, {"--overflow", "--no-fold", "--no-licm", "--no-cse"},
+  refuseIf(command, {"--overflow", "--no-fold", "--no-licm", "--no-cse", "--keep-counters"},
            "on code that is kept as it is written",
            [this] { return strategy == toString(Strategy::Manual); });
   refuseIf(command, {"--barrier-participants"}, "on code without barriers", [this] {
@@ -129,6 +131,7 @@ Request CommonOptions::request() const {
   options.fold = !noFold;
   options.licm = !noLicm;
   options.cse = !noCse;
+  options.keepCounters = keepCounters;
   options.codeGrowth = codeGrowth;
   options.overflow = fromWord<Overflow>(overflow).value_or(Overflow::Reset);
   options.threads = std::max(1u, std::thread::hardware_concurrency());

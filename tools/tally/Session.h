@@ -87,6 +87,7 @@ struct CommonOptions {
   bool noFold = false;
   bool noLicm = false;
   bool noCse = false;
+  bool keepCounters = false;
 
   bool machineGiven = false;  ///< if not, code that brings its machine's rules has its own
   bool strategyGiven = false; ///< if not, code that is written may go unused without being asked to

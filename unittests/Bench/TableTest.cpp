@@ -44,6 +44,18 @@ TEST(TableTest, boundsAreBounds) {
   }
 }
 
+/// The published table has 4 registers for each engine of this kernel: two counters, a mask, and
+/// what it masks.
+TEST(TableTest, publishedCodeKeepsAllCounters) {
+  for (const BenchRow &row : smallTable()) {
+    if (row.kernel == "add_many_loop" && row.strategy == "published") {
+      EXPECT_EQ(row.maxRegisters(), 4u);
+      return;
+    }
+  }
+  FAIL() << "no such row";
+}
+
 /// What cannot be is named with its reason: a loop whose trips only the run knows.
 TEST(TableTest, runTimeTripsAreNotUnrolled) {
   size_t numProblems = 0;

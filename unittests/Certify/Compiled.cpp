@@ -52,6 +52,7 @@ std::optional<CompiledKernel> compileForSeed(const Kernel &kernel, Strategy stra
   LowerDecisions lowering;
   lowering.licm = seed % 5 != 0;
   lowering.cse = seed % 7 != 0;
+  lowering.keepCounters = seed % 11 == 0;
   if (strategy == Strategy::Auto) {
     chooseForAuto(kernel, seed, options, lowering);
   }

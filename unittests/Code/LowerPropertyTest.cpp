@@ -51,6 +51,7 @@ Setting settingOf(Strategy strategy, uint64_t n) {
   setting.fold = take(2) == 0;
   setting.lower.licm = take(2) == 0;
   setting.lower.cse = take(2) == 0;
+  setting.lower.keepCounters = take(2) == 1;
   setting.lower.nativeCounters = take(2) == 1;
   setting.lower.stepThresholds = take(2) == 1;
   setting.machine.subtraction = take(2) == 0 ? Subtraction::Saturates : Subtraction::Wraps;
@@ -62,14 +63,14 @@ Setting settingOf(Strategy strategy, uint64_t n) {
   return setting;
 }
 
-constexpr uint64_t numSettings = uint64_t(2) * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 4;
+constexpr uint64_t numSettings = uint64_t(2) * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 4;
 
 std::string describe(const Setting &setting) {
   const Machine &machine = setting.machine;
   return fmt::format(
-      "{} fold={} licm={} cse={} native={} step={} {} {} {} bits, {} registers",
+      "{} fold={} licm={} cse={} keep={} native={} step={} {} {} {} bits, {} registers",
       toString(setting.strategy), setting.fold, setting.lower.licm, setting.lower.cse,
-      setting.lower.nativeCounters, setting.lower.stepThresholds,
+      setting.lower.keepCounters, setting.lower.nativeCounters, setting.lower.stepThresholds,
       machine.subtraction == Subtraction::Wraps ? "wrapping" : "saturating",
       machine.waitCompare == WaitCompare::Signed ? "signed" : "unsigned", machine.counterBits,
       machine.registersPerEngine ? std::to_string(*machine.registersPerEngine) : "any");

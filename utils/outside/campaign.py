@@ -153,7 +153,7 @@ def options_of(strategy, seed):
     if source.random() < 0.15:
         options.append("--overflow=refuse")
     if source.random() < 0.1:
-        options.append(source.choice(("--no-fold", "--no-licm", "--no-cse")))
+        options.append(source.choice(("--no-fold", "--no-licm", "--no-cse", "--keep-counters")))
     if source.random() < 0.1:
         options.append("--keep-implied")
     return options

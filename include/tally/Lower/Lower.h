@@ -11,6 +11,7 @@ namespace tally {
 struct LowerDecisions {
   bool licm = true; ///< compute each value at the outermost place where its inputs stand still
   bool cse = true;  ///< compute equal values once
+  bool keepCounters = false;   ///< also those that no wait reads, of loops that an engine runs
   bool nativeCounters = false; ///< use a loop's own counter where it counts the same
   bool stepThresholds = false; ///< keep what grows by a constant in a register, and step it
   bool countAtOnce = false;    ///< where an engine only counts a loop, add what it would count
