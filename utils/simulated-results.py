@@ -15,7 +15,7 @@ import pathlib
 import subprocess
 import sys
 
-from published import BARRIERS, COLUMNS, RATIOS
+from published import BARRIERS, COLUMNS, RATIOS, SIZES
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/guide/Simulated.md"
 GROWTHS = ("1", "1.5", "2", "4")
@@ -83,12 +83,28 @@ def published(bin_folder):
             yield row("", f"model, to `{base}`", *(f"{ratio:.2f}" for ratio in ratios))
 
 
+def sizes(bin_folder):
+    def cell(size):
+        if size is None:
+            return "-"
+        kilobytes, *counts = size
+        return ", ".join([f"{kilobytes:,.1f} KB"] + [str(count) for count in counts if count is not None])
+
+    columns = (BARRIERS, *COLUMNS)
+    rows = tally(bin_folder, f"--strategies={','.join(columns)}", f"--kernels={','.join(SIZES)}")["rows"]
+    ours = {(r["kernel"], r["strategy"]): (r["code_bytes"] / 1024, r["registers_per_engine"], r["semaphores"]) for r in rows}
+    for kernel, known in SIZES.items():
+        yield row(f"`{kernel}`", "published", *(cell(size) for size in known))
+        yield row("", "here", *(cell(ours[kernel, column]) for column in columns))
+
+
 # Under which heading, and what makes the rows of the first table there.
 TABLES = {
     "## What each strategy costs (simulated)": strategies,
     "## What unrolling is worth (simulated)": unrolling,
     "## What depends on an estimate (simulated)": estimates,
     "## Compared with published numbers (simulated)": published,
+    "## Size of the code, compared with the published one": sizes,
 }
 
 
