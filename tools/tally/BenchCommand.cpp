@@ -106,6 +106,11 @@ void BenchCommand::declareOn(CLI::App &command) {
   refuseIf(command, {"--max-code-growth"}, "without the strategy 'auto'", [this] {
     return !strategies.empty() && std::ranges::count(strategies, toString(Strategy::Auto)) == 0;
   });
+  refuseIf(command, {"--sensitivity"}, "without a strategy to compare with 'barrier'", [this] {
+    return !strategies.empty() && std::ranges::all_of(strategies, [](std::string_view name) {
+      return name == toString(Strategy::Barrier);
+    });
+  });
 }
 
 } // namespace
