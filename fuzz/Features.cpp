@@ -344,6 +344,7 @@ constexpr Feature featureTable[] = {
     {&waits, "ring", anyWait<WaitClass::Ring>},
     {&waits, "flat", anyWait<WaitClass::Flat>},
     {&waits, "element", anyWait<WaitClass::Element>},
+    {&waits, "nest", anyWait<WaitClass::Nest>},
     {&waits, "conservative", anyWait<WaitClass::Conservative>},
     {&waits, "constant", anyWait<WaitClass::Static>},
     {&waits, "covered by a barrier", anyWait<WaitClass::CoveredByBarrier>},

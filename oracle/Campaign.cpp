@@ -50,6 +50,11 @@ size_t RandomCodeCase::size() const {
 fuzz::RandomKernelOptions optionsForSeed(uint64_t seed) {
   fuzz::RandomKernelOptions options;
   options.divergentPercent = seed % 3 == 0 ? 30 : 0;
+  if (seed % 4 == 1) { // nests of constant trips
+    options.constantPercent = 90;
+    options.ifPercent = 5;
+    options.trips = {1, 4};
+  }
   return options;
 }
 
@@ -77,21 +82,26 @@ fuzz::Range seedsOf(uint32_t count, uint32_t work) {
 
 std::string_view toString(DepClass depClass) {
   static constexpr std::array<std::string_view, numDepClasses> names{
-      "shared-zero",       "shared-forward",  "shared-backward", "nested-zero", "nested-forward",
-      "nested-backward-1", "nested-backward", "opposite-zero",   "opposite-1",  "opposite-far",
-      "same-branch-1",     "same-branch-far", "two-levels",      "levels",      "flat",
-      "element-forward",   "element-backward"};
+      "shared-zero",     "shared-forward",
+      "shared-backward", "nested-zero",
+      "nested-forward",  "nested-backward-1",
+      "nested-backward", "opposite-zero",
+      "opposite-1",      "opposite-far",
+      "same-branch-1",   "same-branch-far",
+      "two-levels",      "nest",
+      "levels",          "flat",
+      "element-forward", "element-backward"};
   return names[static_cast<size_t>(depClass)];
 }
 
 PlanDecisions optionsOf(const RandomCodeCase &code, Strategy strategy) {
   PlanDecisions options;
   options.strategy = strategy;
+  fuzz::Random random(code.seed);
+  options.constantTrips = random.percent(75);
   if (strategy != Strategy::Auto) {
     return options;
   }
-  fuzz::Random random(code.seed);
-  options.constantTrips = random.percent(75);
   uint64_t choices = code.agreeing() ? 3 : 2;
   for ([[maybe_unused]] const Instr &instr : code.kernel.instrs) {
     options.sharing.push(static_cast<Sharing>(random.below(choices)));
@@ -125,6 +135,19 @@ static DepClass classOfNested(const DepPlace &place) {
   return place.offset == 1 ? DepClass::NestedBackward1 : DepClass::NestedBackward;
 }
 
+/// Whether all that lies between two bodies are loops that run a constant number of times, at least
+/// once.
+static bool isConstantNest(const Kernel &kernel, LoopId outer, LoopId inner) {
+  for (LoopId l = inner; l != outer; l = kernel.loops[l].parent) {
+    const Loop &loop = kernel.loops[l];
+    if (loop.kind != LoopKind::Loop || loop.trip.kind != Trip::Kind::Constant ||
+        loop.trip.constant == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 DepClass classOf(const Kernel &kernel, const Dep &dep) {
   DepPlace place = placeOf(kernel, dep);
   if (dep.form == DistanceForm::Flat) {
@@ -138,7 +161,9 @@ DepClass classOf(const Kernel &kernel, const Dep &dep) {
     const Loop &shared = kernel.loops[place.shared];
     bool two = place.producerInShared() && shared.kind == LoopKind::Loop &&
                kernel.realLoop(shared.parent) == place.carrier;
-    return two ? DepClass::TwoLevels : DepClass::Levels;
+    return two                                                         ? DepClass::TwoLevels
+           : isConstantNest(kernel, place.carrier, place.producerHome) ? DepClass::Nest
+                                                                       : DepClass::Levels;
   }
   if (place.order == Order::Opposite) {
     return classOfOpposite(place.offset);
@@ -147,8 +172,10 @@ DepClass classOf(const Kernel &kernel, const Dep &dep) {
   return place.producerInShared() ? classOfShared(place, branches) : classOfNested(place);
 }
 
-bool expectsExact(DepClass depClass, bool sharesQueue) {
+bool expectsExact(DepClass depClass, bool sharesQueue, bool constantTrips) {
   switch (depClass) {
+  case DepClass::Nest:
+    return constantTrips && !sharesQueue;
   case DepClass::TwoLevels:
   case DepClass::ElementForward:
   case DepClass::ElementBackward:

@@ -75,18 +75,19 @@ enum class DepClass : uint8_t {
   SameBranch1, ///< branches between the carrier and both ends
   SameBranchFar,
   TwoLevels, ///< one real loop below the carrier, the producer directly in it
-  Levels,    ///< other loops below the carrier
+  Nest,      ///< other loops below the carrier, all of constant trips down to the producer
+  Levels,    ///< others
   Flat,
   ElementForward,
   ElementBackward,
 };
-inline constexpr size_t numDepClasses = 17;
+inline constexpr size_t numDepClasses = 18;
 
 std::string_view toString(DepClass depClass);
 DepClass classOf(const Kernel &kernel, const Dep &dep);
 
-/// Whether registers suffice for an exact wait for a producer with such a semaphore.
-bool expectsExact(DepClass depClass, bool sharesQueue);
+/// Whether a plan with these decisions has an exact wait for a producer with such a semaphore.
+bool expectsExact(DepClass depClass, bool sharesQueue, bool constantTrips);
 
 /// How many dependences of each class had at least one run of their consumer.
 class Coverage {

@@ -278,11 +278,12 @@ private:
 // 4. Improve
 //===----------------------------------------------------------------------===//
 
-/// What code needs beyond the limits, and then costs; found by making it, as often as is
+/// What code needs beyond the limits, how many of its waits are longer than they have to be, and
+/// what it costs, in this order; found by making it, as often as is
 /// affordable.
 class Trials {
 public:
-  using Score = std::tuple<uint64_t, double>;
+  using Score = std::tuple<uint64_t, uint32_t, double>;
 
   Trials(const Kernel &kernel, const Machine &machine, Overflow overflow)
       : kernel(kernel), machine(machine), overflow(overflow) {}
@@ -298,7 +299,7 @@ public:
     Diagnostics ignored;
     SyncPlan plan = makePlan(kernel, candidate.plan, ignored);
     if (ignored.hasErrors()) {
-      return {UINT64_MAX, 0};
+      return {UINT64_MAX, 0, 0};
     }
     Code code = lower(kernel, plan, machine, candidate.lower, ignored);
     uint64_t beyond = numOverflows(plan);
@@ -309,7 +310,7 @@ public:
     for (const EngineProgram &program : code.engines) {
       charge(program.registers.size(), machine.registersPerEngine);
     }
-    return {beyond, controlCost(kernel, code, machine)};
+    return {beyond, numInexact(plan), controlCost(kernel, code, machine)};
   }
 
 private:

@@ -139,6 +139,9 @@ private:
     for (DepId dep : plan.waits.ids()) {
       LoopId home = kernel.instrs[kernel.deps[dep].producer].home;
       ahead[home] = std::max<uint64_t>(ahead[home], plan.waits[dep].times);
+      for (const NestLevel &level : plan.levelsOf(plan.waits[dep])) {
+        ahead[home] = std::max<uint64_t>(ahead[home], level.times);
+      }
       if (plan.waits[dep].innerLoop.valid()) {
         chargeElement(plan.waits[dep], home);
       }

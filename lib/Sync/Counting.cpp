@@ -139,11 +139,36 @@ private:
   }
 
   ExprId counter(const Wait &wait, InstrId producer) {
+    if (isLimited(wait)) {
+      return nestCounter(wait);
+    }
     if (wait.outer.valid()) {
       return total(wait.outer);
     }
     return wait.innerLoop.valid() ? elementCounter(wait, producer)
                                   : slotOf(wait, wait.slot, producer);
+  }
+
+  bool isLimited(const Wait &wait) const {
+    return std::ranges::any_of(plan.levelsOf(wait),
+                               [](const NestLevel &level) { return level.times > 0; });
+  }
+
+  /// The least of times * (total - minus) over the loops of the nest.
+  ExprId nestCounter(const Wait &wait) {
+    ExprId runs = runsOf(wait.outer, wait.times, wait.minus);
+    for (const NestLevel &level : plan.levelsOf(wait)) {
+      if (level.times > 0) {
+        runs = plan.exprs.make(ExprOp::Min, runs, runsOf(level.loop, level.times, level.minus));
+      }
+    }
+    return runs;
+  }
+
+  ExprId runsOf(LoopId loop, uint32_t times, uint32_t minus) {
+    ExprPool &exprs = plan.exprs;
+    ExprId entries = exprs.make(ExprOp::Sub, total(loop), exprs.constant(minus));
+    return exprs.make(ExprOp::Mul, exprs.constant(times), entries);
   }
 
   /// min(q_(k+1) + trip(I) - d, q_k)
@@ -172,9 +197,10 @@ private:
   ExprId decode(const Wait &wait, InstrId producer) {
     const Group &group = plan.groups[wait.group];
     uint32_t weight = kernel.queues[group.queue].weight;
-    uint32_t perEntry = weight * group.numSignals * wait.times;
+    uint32_t perEntry = weight * group.numSignals * (isLimited(wait) ? 1 : wait.times);
+    uint32_t minus = isLimited(wait) ? 0 : wait.minus;
     uint32_t missing = weight * (group.numSignals - plan.placeOf[producer]);
-    if (uint64_t(perEntry) * wait.minus + missing >= plan.decisions.counterLimit) {
+    if (uint64_t(perEntry) * minus + missing >= plan.decisions.counterLimit) {
       return plan.exprs.constant(0); // the counter never gets to where something is left
     }
     if (cutsOffItself(wait)) {
@@ -186,8 +212,7 @@ private:
     ExprId scaled =
         plan.exprs.make(ExprOp::Mul, plan.exprs.constant(perEntry), counter(wait, producer));
     ExprOp subtraction = atLeastOneRun(wait) || missing == 0 ? ExprOp::Sub : ExprOp::Monus;
-    return plan.exprs.make(subtraction, scaled,
-                           plan.exprs.constant(perEntry * wait.minus + missing));
+    return plan.exprs.make(subtraction, scaled, plan.exprs.constant(perEntry * minus + missing));
   }
 
   /// Whether the mask compares the counter that it masks, with the number subtracted from it.
@@ -215,14 +240,15 @@ private:
 
   /// Whether x >= 1 whenever the mask is 1, so that N*x - (N-K) is never below zero.
   static bool atLeastOneRun(const Wait &wait) {
-    return wait.waitClass == WaitClass::InShared || wait.waitClass == WaitClass::Flat;
+    return wait.waitClass == WaitClass::InShared || wait.waitClass == WaitClass::Flat ||
+           wait.waitClass == WaitClass::Nest;
   }
 
   /// Step by step, as the formula reads.
   ExprId literalDecode(const Wait &wait, InstrId producer, uint32_t perEntry, uint32_t missing) {
     ExprPool &exprs = plan.exprs;
     ExprId runs = counter(wait, producer);
-    if (wait.minus > 0 || wait.waitClass == WaitClass::InShared) {
+    if (!isLimited(wait) && (wait.minus > 0 || wait.waitClass == WaitClass::InShared)) {
       runs = exprs.make(ExprOp::Sub, runs, exprs.constant(wait.minus));
     }
     if (plan.groups[wait.group].sole.valid() && perEntry == 1) {
@@ -239,6 +265,13 @@ private:
       ExprPool &exprs = plan.exprs;
       ExprId step = exprs.constant(static_cast<uint32_t>(wait.innerStep));
       value = exprs.make(ExprOp::Mul, exprs.make(ExprOp::IsGT, trip(wait.innerLoop), step), value);
+    }
+    for (const NestLevel &level : plan.levelsOf(wait)) {
+      if (level.skipped > 0) {
+        ExprPool &exprs = plan.exprs;
+        ExprId isOwed = exprs.make(ExprOp::IsGT, trip(level.loop), exprs.constant(level.skipped));
+        value = exprs.make(ExprOp::Mul, isOwed, value);
+      }
     }
     // A run f ago that never was has place 0 in the ring: no mask is needed.
     bool places = !plan.groups[wait.group].body.valid();
@@ -368,6 +401,9 @@ private:
       wait.minus = form.minus;
       wait.times = form.times;
       wait.outer = form.outer;
+      wait.firstLevel = static_cast<uint32_t>(plan.nestLevels.size());
+      wait.numLevels = static_cast<uint32_t>(form.levels.size());
+      plan.nestLevels.insert(plan.nestLevels.end(), form.levels.begin(), form.levels.end());
     }
     wait.threshold = thresholds.of(wait, dep.producer);
     if (!wait.exact) {

@@ -29,6 +29,9 @@ static Compared compareCounts(const SyncPlan &plan, const Wait &a, const Wait &b
   if (a.innerLoop.valid()) {
     return Compared::Unknown; // it may stop short of its slot
   }
+  if (a.numLevels > 0 || b.numLevels > 0 || a.outer != b.outer || a.times != b.times) {
+    return Compared::Unknown; // counted from different loops, or not always owed
+  }
   if (!a.ring.valid() && !b.ring.valid()) {
     // The same live counter, less a constant.
     return a.minus < b.minus ? Compared::Greater

@@ -78,6 +78,10 @@ private:
                                               : " + ",
                          wait.innerStep == 0 ? "" : fmt::format("{}", std::abs(wait.innerStep)),
                          producer());
+    case WaitClass::Nest:
+      return fmt::format("the loops from {} to {} have constant trips, so whole iterations of them "
+                         "are numbers of runs of {}",
+                         loop(place.carrier), loop(place.shared), producer());
     case WaitClass::Conservative:
       return "no exact value from registers; whole iterations are waited for";
     case WaitClass::Static:
@@ -145,7 +149,21 @@ private:
     return fmt::format("{}*{}: entries of {} so far{}, {} of {} each", wait.times, entries,
                        loop(wait.outer),
                        wait.minus == 0 ? "" : fmt::format(", less the last {}", wait.minus),
-                       counted(wait.times, "run"), producer());
+                       counted(wait.times, "run"), producer()) +
+           limitsText();
+  }
+
+  /// Where the target may lie beyond the last iteration of a loop.
+  std::string limitsText() const {
+    std::string text;
+    for (const NestLevel &level : plan.levelsOf(wait)) {
+      if (level.times > 0) {
+        text += fmt::format("; at most {}*(total({}) - {}), all that ran up to the end of the "
+                            "target's iteration of {}",
+                            level.times, kernel.nameOf(level.loop), level.minus, loop(level.loop));
+      }
+    }
+    return text;
   }
 
   std::string elementText(const std::string &counter, const std::string &what) const {
@@ -164,8 +182,17 @@ private:
         wait.maskTotal ? (wait.maskOffset == 1 ? "y" : "ies") : (wait.maskOffset == 1 ? "" : "s");
     std::string number = wait.maskOffset == 1 ? "" : fmt::format("{} ", wait.maskOffset);
     bool never = plan.exprs.isConstant(wait.threshold, 0);
-    return fmt::format("nothing is owed in the first {}{}{} of {}{}", number, what, end,
-                       loop(wait.maskLoop), never ? ", which is all that counters hold" : "");
+    std::string text =
+        fmt::format("nothing is owed in the first {}{}{} of {}{}", number, what, end,
+                    loop(wait.maskLoop), never ? ", which is all that counters hold" : "");
+    for (const NestLevel &level : plan.levelsOf(wait)) {
+      if (level.skipped > 0) {
+        text += fmt::format(", nor in the first {}iteration{} of {}",
+                            level.skipped == 1 ? "" : fmt::format("{} ", level.skipped),
+                            level.skipped == 1 ? "" : "s", loop(level.loop));
+      }
+    }
+    return text;
   }
 
   const Kernel &kernel;

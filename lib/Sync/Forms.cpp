@@ -12,6 +12,12 @@
 // Strategy 'auto' counts no loop between S and P if all of them have constant trips. S carries
 // the distance, if there is one. With n runs of P in each entry of S, x = n * (total(S) - k),
 // wherever the consumer stands.
+//
+// In a nest of constant trips, a distance that crosses whole runs of inner loops is a number of
+// entries. A loop has T entries for each iteration of the one around it, so total(l) - m is the
+// target if no component leaves its loop. A component below zero may lead beyond the last
+// iteration; then the end of the target's iteration one loop further out is meant, and the smaller
+// of the two numbers is that end.
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
@@ -20,6 +26,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 namespace tally::sync {
 namespace {
@@ -57,10 +65,7 @@ private:
       return;
     }
     uint64_t times = runsIn(place.shared, place.producerHome);
-    const Group &group = plan.groups[plan.groupOf[dep.producer]];
-    uint64_t perRun = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
-    if (times == 0 ||
-        times > (plan.decisions.counterLimit - 1) / perRun / (uint64_t(form.offset) + 1)) {
+    if (times == 0 || !isCounted(times, form.offset)) {
       return;
     }
     form.waitClass = WaitClass::InShared;
@@ -183,6 +188,9 @@ private:
       return place.producerInShared() ? inShared() : nested();
     }
     if (place.loopsBelowCarrier) {
+      if (std::optional<Form> form = nest()) {
+        return *std::move(form);
+      }
       return isTwoLevels()
                  ? twoLevels()
                  : conservative(
@@ -200,6 +208,60 @@ private:
       return carried(WaitClass::SameBranch, 1);
     }
     return carriedByWholeIterations();
+  }
+
+  /// A distance in a nest of constant trips; none if it is not one.
+  std::optional<Form> nest() const {
+    uint64_t perIteration = runsIn(place.carrier, place.producerHome);
+    if (!plan.decisions.constantTrips || plan.sharesQueue(dep.producer) || perIteration == 0 ||
+        resetBelow(place.carrier, place.producerHome).valid() ||
+        !isCounted(perIteration, place.offset)) {
+      return std::nullopt;
+    }
+    Form form = carried(WaitClass::Nest, static_cast<uint32_t>(place.offset));
+    countFrom(form, place.carrier, perIteration);
+    std::span<const DistanceComponent> components = kernel.componentsOf(dep);
+    bool isInside = true; // so far, the target is one iteration, and not the end of a loop
+    for (LoopId l : loopsBelowCarrier()) {
+      int64_t trips = static_cast<int64_t>(kernel.loops[l].trip.constant);
+      auto found = std::ranges::find(components, l, &DistanceComponent::loop);
+      int64_t distance = found != components.end() ? found->distance : 0;
+      if (distance > 0) {
+        form.levels.push_back({l, static_cast<uint32_t>(std::min(distance, trips))});
+      }
+      if (isInside && distance < 0 && distance > -trips) {
+        form.levels.push_back({form.outer, 0, form.times, form.minus});
+      }
+      isInside &= distance > -trips && distance < trips;
+      if (isInside) {
+        form.minus = static_cast<uint32_t>(int64_t(form.minus) * trips + distance);
+        countFrom(form, l, runsIn(l, place.producerHome));
+      }
+    }
+    return form;
+  }
+
+  static void countFrom(Form &form, LoopId loop, uint64_t runsInEach) {
+    form.outer = loop;
+    form.times = static_cast<uint32_t>(runsInEach);
+  }
+
+  /// From the one below the carrier down to the shared body; all of them are loops.
+  std::vector<LoopId> loopsBelowCarrier() const {
+    std::vector<LoopId> below;
+    for (LoopId l = place.shared; l != place.carrier; l = kernel.loops[l].parent) {
+      below.push_back(l);
+    }
+    std::ranges::reverse(below);
+    return below;
+  }
+
+  /// Whether so many runs in each entry of a loop, over so many entries, stay within the range of
+  /// counters.
+  bool isCounted(uint64_t runsInEach, uint64_t entries) const {
+    const Group &group = plan.groups[plan.groupOf[dep.producer]];
+    uint64_t perRun = uint64_t(group.numSignals) * kernel.queues[group.queue].weight;
+    return runsInEach <= (plan.decisions.counterLimit - 1) / perRun / (entries + 1);
   }
 
   /// Whether the producer runs once in each iteration of the one real loop below the carrier.

@@ -24,9 +24,10 @@ struct Form {
   uint32_t minus = 0;    ///< x = counter - minus
   uint32_t times = 1;    ///< x = times * (counter - minus), counter = total(outer)
   LoopId outer;
-  LoopId inner;          ///< element: I
-  int64_t innerStep = 0; ///< element: d
-  std::string reason;    ///< why it is not exact
+  LoopId inner;                  ///< element: I
+  int64_t innerStep = 0;         ///< element: d
+  std::vector<NestLevel> levels; ///< nest: what its loops add
+  std::string reason;            ///< why it is not exact
 };
 
 /// The form of a dependence; `plan` has its groups already.

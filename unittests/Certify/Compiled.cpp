@@ -35,7 +35,6 @@ Machine machineOfSeed(uint64_t seed) {
 static void chooseForAuto(const Kernel &kernel, uint64_t seed, PlanDecisions &plan,
                           LowerDecisions &lowering) {
   fuzz::Random random(seed);
-  plan.constantTrips = false; // the theorem knows no trip counts
   for (size_t i = 0; i < kernel.instrs.size(); ++i) {
     plan.sharing.push(random.percent(50) ? Sharing::None : Sharing::Body);
   }
@@ -49,6 +48,7 @@ std::optional<CompiledKernel> compileForSeed(const Kernel &kernel, Strategy stra
   PlanDecisions options;
   options.strategy = strategy;
   options.fold = seed % 3 != 0;
+  options.constantTrips = false; // the theorem knows no trip counts
   LowerDecisions lowering;
   lowering.licm = seed % 5 != 0;
   lowering.cse = seed % 7 != 0;

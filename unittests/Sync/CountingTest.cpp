@@ -252,6 +252,44 @@ TEST(CountingTest, beforeTheProducersLoopOneCopyFewerServes) {
   EXPECT_EQ(plan.rings[RingId(0)].depth, 2u);
 }
 
+/// A { B { D { P; C } } } with three iterations of B and two of D: an iteration of A is six runs. A
+/// target beyond the last iteration of B is the end of the target's iteration of A.
+TEST(CountingTest, constantNestsAreCountedInRuns) {
+  struct Distance {
+    int64_t onB, onD;
+    std::string_view threshold;
+  };
+
+  constexpr Distance distances[] = {
+      {0, 0, "isGT(total(A), 1)*(total(D) - 6)"},
+      {1, 0, "isGT(total(A), 1)*(isGT(trip(B), 1)*(total(D) - 8))"},
+      {-1, 0, "isGT(total(A), 1)*min(total(D) - 4, 6*(total(A) - 1))"},
+      {-3, 1, "isGT(total(A), 1)*(isGT(trip(D), 1)*(6*total(A) - 6))"},
+  };
+  for (const Distance &distance : distances) {
+    KernelBuilder b("k");
+    QueueId producer = b.queueOf(b.engine("p"));
+    QueueId consumer = b.queueOf(b.engine("c"));
+    LoopId outer = b.beginLoop("A", b.value("n", 0, 1000));
+    LoopId middle = b.beginLoop("B", KernelBuilder::constant(3));
+    LoopId inner = b.beginLoop("D", KernelBuilder::constant(2));
+    InstrId p = b.instr("P", producer);
+    InstrId c = b.instr("C", consumer);
+    b.endLoop();
+    b.endLoop();
+    b.endLoop();
+    b.dep(p, c, {{outer, 1}, {middle, distance.onB}, {inner, distance.onD}});
+    Kernel kernel = b.finish();
+    Diagnostics diagnostics;
+    SyncPlan plan = makePlan(kernel, {}, diagnostics);
+    const Wait &wait = plan.waits[DepId(0)];
+    EXPECT_EQ(wait.waitClass, WaitClass::Nest);
+    EXPECT_TRUE(wait.exact);
+    EXPECT_EQ(toString(plan.exprs, wait.threshold, plan.rings, kernel), distance.threshold);
+    EXPECT_TRUE(diagnostics.all().empty());
+  }
+}
+
 /// With four runs in each iteration, the count of iterations is enough: under 'auto' nothing is
 /// remembered, and nobody has to run the producer's loop in order to count.
 TEST(CountingTest, constantTripsAreNotCounted) {

@@ -113,6 +113,22 @@ TEST(FormMistakesTest, elementWaitsForTheWholeIteration) {
   expectCaught(Strategy::PerLoop, inClass(WaitClass::Element, inNodes(second)));
 }
 
+TEST(FormMistakesTest, nestReachesOneRunTooFar) {
+  expectCaught(Strategy::PerLoop, inClass(WaitClass::Nest, countsBeside(-1)));
+}
+
+TEST(FormMistakesTest, nestReachesOneRunTooShort) {
+  expectCaught(Strategy::PerLoop, inClass(WaitClass::Nest, countsBeside(+1)));
+}
+
+/// Beyond the last iteration of an inner loop the next one out says how many runs there are.
+TEST(FormMistakesTest, nestForgetsWhereALoopEnds) {
+  auto first = [](const Kernel &, SyncPlan &, const Expr &expr) {
+    return expr.op == ExprOp::Min ? ExprId(expr.a) : ExprId();
+  };
+  expectCaught(Strategy::PerLoop, inClass(WaitClass::Nest, inNodes(first)));
+}
+
 /// Longer than it has to be is allowed here, an iteration too few is not.
 TEST(FormMistakesTest, conservativeStopsAnIterationTooEarly) {
   expectCaught(Strategy::PerLoop, inClass(WaitClass::Conservative, olderCopies(1)));

@@ -25,7 +25,8 @@ const uint32_t numPrograms = test::numKernels(15'000, 100'000);
 constexpr Strategy strategies[] = {Strategy::PerInstruction, Strategy::PerLoop, Strategy::PerEngine,
                                    Strategy::Auto};
 
-/// A plan of `program`, or what is wrong with it.
+/// A plan of `program`, or what is wrong with it. Neither, where engines disagree and a wait that
+/// is longer than it has to be might never end.
 struct Planned {
   std::optional<SyncPlan> plan;
   std::string problem;
@@ -37,7 +38,9 @@ Planned planOf(const RandomCodeCase &code, Strategy strategy) {
   Diagnostics diagnostics;
   SyncPlan plan = makePlan(code.kernel, options, diagnostics);
   if (diagnostics.hasErrors()) {
-    return {{}, "no plan: " + render(diagnostics, {})};
+    std::string errors = render(diagnostics, {});
+    bool mayRefuse = !code.agreeing() && errors.find("might wait forever") != std::string::npos;
+    return {{}, mayRefuse ? "" : "no plan: " + errors};
   }
   Diagnostics faults;
   verifyPlan(code.kernel, plan, faults);
@@ -50,7 +53,8 @@ std::optional<std::string> findNeedlesslyInexact(const Kernel &kernel, const Syn
   for (DepId dep : kernel.deps.ids()) {
     DepClass depClass = classOf(kernel, kernel.deps[dep]);
     if (!plan.waits[dep].exact &&
-        expectsExact(depClass, plan.sharesQueue(kernel.deps[dep].producer))) {
+        expectsExact(depClass, plan.sharesQueue(kernel.deps[dep].producer),
+                     plan.decisions.constantTrips)) {
       return fmt::format("dependence {} is {}, but its wait is not exact", dep.value,
                          toString(depClass));
     }
@@ -61,10 +65,10 @@ std::optional<std::string> findNeedlesslyInexact(const Kernel &kernel, const Syn
 void examine(const RandomCodeCase &code, Strategy strategy, Findings &findings) {
   Planned planned = planOf(code, strategy);
   std::string what = planned.problem;
-  if (what.empty()) {
+  if (what.empty() && planned.plan) {
     what = comparePlan(code.kernel, *planned.plan, code.bindings, code.definitions).value_or("");
   }
-  if (what.empty()) {
+  if (what.empty() && planned.plan) {
     what = findNeedlesslyInexact(code.kernel, *planned.plan).value_or("");
   }
   if (!what.empty()) {
@@ -139,6 +143,10 @@ TEST(PlanPropertyTest, conservativeWaitsAreSometimesTooLong) {
   for (uint64_t seed = seeds.min; seed <= seeds.max; ++seed) {
     RandomCodeCase code(seed, optionsForSeed(seed));
     Planned planned = planOf(code, Strategy::PerLoop);
+    ASSERT_EQ(planned.problem, "") << "seed " << seed;
+    if (!planned.plan) {
+      continue;
+    }
     for (DepId dep : code.kernel.deps.ids()) {
       ++deps;
       if (planned.plan->waits[dep].waitClass != WaitClass::Conservative) {

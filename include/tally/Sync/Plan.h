@@ -23,6 +23,7 @@
 #include "tally/Sync/Expr.h"
 
 #include <algorithm>
+#include <span>
 
 namespace tally {
 
@@ -63,7 +64,9 @@ struct PlanDecisions {
   Participants participants = Participants::Work;
   bool fold = true;                        ///< evaluate constants in wait expressions
   IdVector<InstrId, Sharing> sharing = {}; ///< Auto; empty: all with their bodies
-  bool constantTrips = true; ///< Auto: where trips are constant, count the loop around them alone
+  /// Where trips are constant, runs in nests of them are counted from the loops around; under
+  /// 'auto', instead of all loops in them.
+  bool constantTrips = true;
   /// Copies of a counter that the wait of a dependence may read; empty: as many as it needs, up to
   /// `mostRemembered`. With fewer, it waits longer than it has to.
   IdVector<DepId, uint32_t> remembered = {};
@@ -86,6 +89,7 @@ enum class WaitClass : uint8_t {
   Ring,
   Flat,
   Element,
+  Nest,             ///< a distance over whole runs of loops of constant trips
   Conservative,     ///< longer than the dependence asks
   Static,           ///< a constant (barrier, unrolled)
   CoveredByBarrier, ///< no wait: a barrier stands between
@@ -93,8 +97,8 @@ enum class WaitClass : uint8_t {
 };
 template <>
 inline constexpr auto wordsOf<WaitClass> =
-    words("in-shared", "nested", "same-branch", "ring", "flat", "element", "conservative", "static",
-          "barrier", "never");
+    words("in-shared", "nested", "same-branch", "ring", "flat", "element", "nest", "conservative",
+          "static", "barrier", "never");
 
 /// Instructions that raise one semaphore.
 struct Group {
@@ -103,6 +107,14 @@ struct Group {
   uint32_t numSignals = 0;             ///< N: members, each raising once per entry of the body
   InstrId sole;                        ///< the one member, if the strategy gives each its own
   std::optional<uint32_t> pinned = {}; ///< number of its semaphore, if the kernel says so
+};
+
+/// Of a distance in a nest of constant trips: what one loop of it adds to a wait.
+struct NestLevel {
+  LoopId loop;
+  uint32_t skipped = 0; ///< of its iterations, the first ones in which nothing is owed
+  uint32_t times = 0;   ///< at most times * (total(loop) - minus) runs are owed; 0: no such limit
+  uint32_t minus = 0;
 };
 
 /// What one dependence waits for. With the threshold stand the parts it was made of,
@@ -120,10 +132,12 @@ struct Wait {
   RingId ring;            ///< the counter is slot `slot` of this ring; none: the live counter
   uint32_t slot = 0;
   uint32_t minus = 0;
-  uint32_t times = 1;    ///< runs of the producer in each entry of `outer`
-  LoopId outer;          ///< whose entries are counted instead of the producer's body's; or none
-  LoopId innerLoop;      ///< Element: whose trip is the consumer's inner index; or none
-  int64_t innerStep = 0; ///< Element: by how much the producer's inner index lies before it
+  uint32_t times = 1;      ///< runs of the producer in each entry of `outer`
+  LoopId outer;            ///< whose entries are counted instead of the producer's body's; or none
+  LoopId innerLoop;        ///< Element: whose trip is the consumer's inner index; or none
+  int64_t innerStep = 0;   ///< Element: by how much the producer's inner index lies before it
+  uint32_t firstLevel = 0; ///< Nest: into SyncPlan::nestLevels, outermost first
+  uint32_t numLevels = 0;
 };
 
 /// A barrier that stands at one of the three places of a loop.
@@ -141,6 +155,12 @@ struct SyncPlan {
   IdVector<InstrId, GroupId> groupOf;  ///< whose semaphore an instruction raises; none: none
   IdVector<InstrId, uint32_t> placeOf; ///< K, from 1
   IdVector<DepId, Wait> waits;
+  std::vector<NestLevel> nestLevels;
+
+  std::span<const NestLevel> levelsOf(const Wait &wait) const {
+    return std::span(nestLevels).subspan(wait.firstLevel, wait.numLevels);
+  }
+
   /// Empty where no engines meet. Of code that counts, only barrier regions do, only at back edges.
   IdVector<LoopId, LoopBarriers> barriers;
 
