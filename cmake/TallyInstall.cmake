@@ -62,7 +62,7 @@ install(DIRECTORY machines/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tally/machines
   FILES_MATCHING PATTERN "*.json")
 
 install(DIRECTORY editors/vscode DESTINATION ${CMAKE_INSTALL_DATADIR}/tally/editors
-  PATTERN test EXCLUDE)
+  PATTERN test EXCLUDE PATTERN node_modules EXCLUDE)
 
 # The Python package stands beside the machines; the program finds it from where it is.
 install(PROGRAMS python/tally-nki DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -86,4 +86,6 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/tallyConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/tallyConfig.cmake ${CMAKE_BINARY_DIR}/tallyConfigVersion.cmake
   DESTINATION ${TALLY_CMAKE_DIR})
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tally)
+# Messages and --help name documents as they stand in the repository.
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tally)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tally)

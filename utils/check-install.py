@@ -96,6 +96,13 @@ class Installed:
                      "tally/editors/vscode/package.json"]:
             if not (share / file).is_file():
                 raise Failure(f"there is no '{share / file}'")
+        pages = [page.read_text(encoding="utf-8") for page in (share / "man/man1").glob("*.1")]
+        documents = set(re.findall(r"docs/[\w/]+\.md", "\n".join(pages)))
+        if not documents:
+            raise Failure("the manual names no document")
+        for document in sorted(documents):
+            if "/X." not in document and not (share / "doc/tally" / document).is_file():
+                raise Failure(f"the manual names '{document}', which is not installed")
 
     def tally_certify(self):
         self.expect([self.program("tally"), "compile", "k.mlir", "--certify=k.cert", "-o", "k.out"],

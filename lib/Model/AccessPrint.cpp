@@ -16,7 +16,7 @@ std::string_view toString(TileGuard::Relation relation) {
 }
 
 static std::string nameText(std::string_view name) {
-  if (!name.empty() && isWordStart(name[0]) && std::all_of(name.begin(), name.end(), isWordChar) &&
+  if (!name.empty() && isNameStart(name[0]) && std::all_of(name.begin(), name.end(), isNameChar) &&
       !isReserved(name)) {
     return std::string(name);
   }

@@ -4,6 +4,7 @@
 const points = {
   axis: 24, title: 24, sequencer: 12, queue: 17, gap: 2, engineGap: 5, panelGap: 14, column: 2,
   letter: 5.8, mostWay: 400, wayDepth: 3, label: 150, narrowLabel: 92, margin: 26, strip: 12,
+  stripAxis: 14,
 };
 const styleOf = { instruction: 0, neighbour: 1 };
 const stylesOfPath = [2, 3, 3, 0, 4, 4]; // by PathKind, as StyleTable::ofPath()
@@ -181,7 +182,9 @@ class Picture {
 
   draw(view) {
     this.view = { ...view, left: this.layout.left, width: this.layout.width };
-    this.svg.innerHTML = this.axis() + this.layout.rows.map((row) => this.row(row)).join("") +
+    const { bottom } = this.layout;
+    this.svg.innerHTML =
+      Picture.axis(this.view, this.layout, points.axis - 6, bottom, [points.axis - 10, bottom + 12]) + this.layout.rows.map((row) => this.row(row)).join("") +
       this.layout.panels.map((panel) => this.panel(panel)).join("") + '<g class="marks"></g>';
     this.drawStripView();
   }
@@ -278,22 +281,22 @@ class Picture {
     }
   }
 
-  axisText(at, step) {
-    const [size, name] = this.view.until >= 1e10 ? [1e9, "ms"] : this.view.until >= 1e7 ? [1e6, "us"] : [1e3, "ns"];
+  static axisText(at, step, until) {
+    const [size, name] = until >= 1e10 ? [1e9, "ms"] : until >= 1e7 ? [1e6, "us"] : [1e3, "ns"];
     let decimals = 0;
     for (let s = size; s > step; s /= 10) ++decimals;
     return `${(at / size).toFixed(decimals)} ${name}`;
   }
 
-  axis() {
-    const { from, until } = this.view;
-    const most = this.layout.width < 700 ? 5 : 12;
-    const step = Picture.axisStep(until - from, most);
+  /// A line from `top` to `bottom` at each round time, and its name at each of the heights.
+  static axis({ from, until }, { left, width }, top, bottom, heights) {
+    const step = Picture.axisStep(until - from, width < 700 ? 5 : 12);
     let text = "";
     for (let at = Math.ceil(from / step) * step; at <= until; at += step) {
-      const x = tenths(this.xOf(at)), label = this.axisText(at, step);
-      text += `<line x1="${x}" x2="${x}" y1="${points.axis - 6}" y2="${this.layout.bottom}"/>` +
-        [points.axis - 10, this.layout.bottom + 12].map((y) => `<text x="${x}" y="${y}">${label}</text>`).join("");
+      const x = tenths(left + (at - from) * (width / (until - from)));
+      const label = Picture.axisText(at, step, until);
+      text += `<line x1="${x}" x2="${x}" y1="${top}" y2="${bottom}"/>` +
+        heights.map((y) => `<text x="${x}" y="${y}">${label}</text>`).join("");
     }
     return `<g class="axis">${text}</g>`;
   }
@@ -322,8 +325,10 @@ class Picture {
         shapes.svg(this.data.styles);
     });
     const bottom = this.data.runs.length * pitch;
-    this.strip.setAttribute("viewBox", `0 0 ${pageWidth} ${bottom + 2}`);
-    this.strip.innerHTML = `${text}<rect class="view" y="0" height="${bottom}"/>`;
+    const axis = Picture.axis({ from: 0, until: this.data.longest }, this.layout, 0, bottom,
+      [bottom + points.stripAxis - 3]);
+    this.strip.setAttribute("viewBox", `0 0 ${pageWidth} ${bottom + points.stripAxis}`);
+    this.strip.innerHTML = `${text}${axis}<rect class="view" y="0" height="${bottom}"/>`;
   }
 
   drawStripView() {

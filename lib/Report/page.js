@@ -107,6 +107,12 @@ async function startPage() {
 
   // ---- Search: in the names and texts of operations -----------------------------------------
 
+  /// Sums of pieces have no names: what they hold is not found.
+  const holdsSums = data.runs.some((run) => run.lanes.some((lane) => lane.buckets.length > 0));
+
+  const piecesText = (number) => `${number} ${number === 1 ? "piece" : "pieces"}` +
+    (holdsSums ? " of those held one by one" : "");
+
   function find() {
     const words = search.value.trim().toLowerCase();
     matches = [];
@@ -123,7 +129,7 @@ async function startPage() {
       }
       matches.sort(([a, i], [b, j]) => a.lane.start[i] - b.lane.start[j]);
     }
-    count.textContent = words === "" ? "" : `${matches.length} ${matches.length === 1 ? "piece" : "pieces"}`;
+    count.textContent = words === "" ? "" : piecesText(matches.length);
     draw();
   }
 
@@ -131,7 +137,7 @@ async function startPage() {
     if (matches.length === 0) return;
     const at = chosen ? matches.findIndex(([row, i]) => row === chosen.row && i === chosen.piece) : -1;
     const next = (at < 0 ? (by > 0 ? 0 : matches.length - 1) : at + by + matches.length) % matches.length;
-    count.textContent = `${next + 1} of ${matches.length} ${matches.length === 1 ? "piece" : "pieces"}`;
+    count.textContent = `${next + 1} of ${piecesText(matches.length)}`;
     reveal(...matches[next]);
   }
 

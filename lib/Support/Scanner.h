@@ -28,6 +28,15 @@ inline bool isWordChar(char c) {
   return isWordStart(c) || isDigit(c) || c == '.';
 }
 
+/// Of names in tiles: any letter of UTF-8, which tells signs beyond ASCII apart by no more than that.
+inline bool isNameStart(char c) {
+  return isWordStart(c) || static_cast<unsigned char>(c) >= 0x80;
+}
+
+inline bool isNameChar(char c) {
+  return isNameStart(c) || isWordChar(c);
+}
+
 class Scanner {
 public:
   Scanner(std::string_view text, std::string &error) : text(text), error(error) { error.clear(); }
@@ -79,9 +88,9 @@ protected:
 
   /// The word at the cursor, which stays; empty if there is none.
   std::string_view word() {
-    bool isWord = isWordStart(peek());
+    bool isWord = isNameStart(peek());
     size_t end = at;
-    while (isWord && end < text.size() && isWordChar(text[end])) {
+    while (isWord && end < text.size() && isNameChar(text[end])) {
       ++end;
     }
     return text.substr(at, end - at);

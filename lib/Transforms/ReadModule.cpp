@@ -3,6 +3,7 @@
 
 #include "tally/IR/Tally.h"
 #include "tally/Model/Kernel.h"
+#include "tally/Support/Names.h"
 #include "tally/Support/Printable.h"
 #include "tally/Support/ReadFile.h"
 
@@ -421,6 +422,26 @@ bool isSafeText(const llvm::MemoryBuffer &buffer, TextGuard &guard, mlir::MLIRCo
   return !problem;
 }
 
+/// MLIR says which operation it does not know; this adds which one may have been meant.
+void nameNearest(mlir::Diagnostic &said, mlir::MLIRContext &context) {
+  constexpr llvm::StringLiteral before = "custom op 'tally.", after = "' is unknown";
+  std::string text = said.str();
+  llvm::StringRef name = text;
+  if (!name.consume_front(before) || name.find(after) == llvm::StringRef::npos) {
+    return;
+  }
+  name = name.take_until([](char c) { return c == '\''; });
+  std::vector<std::string_view> known;
+  for (mlir::RegisteredOperationName operation :
+       context.getRegisteredOperationsByDialect("tally")) {
+    known.push_back(operation.stripDialect());
+  }
+  std::string_view nearest = nearestName(name, known);
+  if (!nearest.empty()) {
+    said << "; did you mean 'tally." << llvm::StringRef(nearest) << "'?";
+  }
+}
+
 /// `said` of the end of a text: "custom op 'tally.dep' expected the name of the consumer".
 std::string endMessage(std::string_view said, bool isInBraces) {
   constexpr std::string_view word = "expected ";
@@ -449,6 +470,7 @@ mlir::OwningOpRef<mlir::ModuleOp> parseToItsEnd(const llvm::MemoryBuffer &buffer
       if (isAtEnd && said.getSeverity() == mlir::DiagnosticSeverity::Error) {
         atEnd = endMessage(said.str(), end.brace.has_value());
       }
+      nameNearest(said, *config.getContext());
       return mlir::success(!atEnd.empty());
     });
     module = mlir::parseSourceFile<mlir::ModuleOp>(sources, config);

@@ -27,7 +27,9 @@ Exit status, of every command:
   0  done; the answer is yes
   1  the answer is no: code is wrong, data differ, a run is stuck or leaves a buffer, a description
      is not well formed; only from commands that ask a question, and even if more is undecided
-  2  there is no answer: wrong input or wrong use, a limit was reached, it could not be decided)";
+  2  there is no answer: wrong input or wrong use, a limit was reached, it could not be decided
+
+Documents: what a text calls docs/guide/X.md is share/doc/tally/docs/guide/X.md of an installation.)";
 
 int main(int argc, char **argv) {
   return runProgram(

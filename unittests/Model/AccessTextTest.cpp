@@ -88,6 +88,11 @@ TEST(AccessTextTest, quotedNames) {
   EXPECT_EQ(canonical(R"("a\"b\\c")"), R"("a\"b\\c")");
 }
 
+TEST(AccessTextTest, namesBeyondAscii) {
+  EXPECT_EQ(canonical("Größe[äußere mod 2, $längs]"), "Größe[äußere mod 2, $längs]");
+  EXPECT_EQ(canonical(R"("行列"["列"])"), "行列[列]");
+}
+
 TEST(AccessTextTest, errorsNameTheColumn) {
   EXPECT_EQ(canonical(""), "column 1: expected the name of a buffer");
   EXPECT_EQ(canonical("X["), "column 3: expected an integer, a loop, '$', 'total', 'trips' or '('");

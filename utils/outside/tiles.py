@@ -29,8 +29,8 @@ def split_words(tile):
             end = span(tile, place, lambda c: c.isascii() and c.isdigit())
             words.append(("number", tile[place:end]))
             place = end
-        elif sign in LETTERS:
-            end = span(tile, place, lambda c: c in NAME_REST)
+        elif sign in LETTERS or not sign.isascii():
+            end = span(tile, place, lambda c: c in NAME_REST or not c.isascii())
             words.append(("name", tile[place:end]))
             place = end
         elif sign == '"':
