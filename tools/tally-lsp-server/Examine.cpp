@@ -47,6 +47,8 @@ std::string lineOf(const llvm::json::Value &line) {
 
 using Say = std::function<void(std::string_view line)>;
 
+constexpr size_t mostHints = 1000;
+
 mlir::DialectRegistry dialects() {
   mlir::DialectRegistry registry;
   registerDialects(registry);
@@ -158,14 +160,24 @@ private:
     return whole;
   }
 
-  /// One hint for each instruction that waits.
+  /// One hint for each instruction that waits. Editors hold all of them, so there are not too many.
   void tellFound(const Kernel &kernel, const Machine &machine) {
     Explained explained{kernel, machine};
     explained.index();
+    size_t number = 0;
     for (InstrId instr : kernel.instrs.ids()) {
-      if (!explained.waits[instr].empty()) {
+      bool waits = !explained.waits[instr].empty();
+      number += waits ? 1 : 0;
+      if (waits && number <= mostHints) {
         tell(hintOf(kernel, instr, explained.waits[instr]));
       }
+    }
+    if (number > mostHints) {
+      Diagnostics rest;
+      rest.remark(kernel.where, fmt::format("{} more instructions wait, too, and have no hint of "
+                                            "their own; hovering over one says for what",
+                                            number - mostHints));
+      tell(rest, kernel);
     }
   }
 

@@ -259,13 +259,26 @@ void Server::completion(const lsp::CompletionParams &params, Reply<llvm::json::V
   }
 }
 
+/// The library's own copies each symbol once for every one around it.
+static llvm::json::Array jsonOf(const std::vector<lsp::DocumentSymbol> &symbols) {
+  llvm::json::Array list;
+  for (const lsp::DocumentSymbol &symbol : symbols) {
+    llvm::json::Object object{{"name", symbol.name},
+                              {"detail", symbol.detail},
+                              {"kind", static_cast<int>(symbol.kind)},
+                              {"range", lsp::toJSON(symbol.range)},
+                              {"selectionRange", lsp::toJSON(symbol.selectionRange)}};
+    if (!symbol.children.empty()) {
+      object["children"] = jsonOf(symbol.children);
+    }
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
 void Server::symbols(const lsp::DocumentSymbolParams &params, Reply<llvm::json::Value> reply) {
   if (Open *open = find(params.textDocument.uri, reply)) {
-    llvm::json::Array list;
-    for (const lsp::DocumentSymbol &symbol : symbolsOf(*open->document, *open->outline)) {
-      list.push_back(lsp::toJSON(symbol));
-    }
-    reply(std::move(list));
+    reply(jsonOf(symbolsOf(*open->document, *open->outline)));
   }
 }
 

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <malloc.h>
 #include <optional>
 #include <pthread.h>
 #include <unistd.h>
@@ -173,6 +174,9 @@ void printVersion(llvm::raw_ostream &out) {
 } // namespace
 
 int main(int argc, char **argv) {
+  // One heap, which grows by megabytes: those of other threads grow by a page at a time.
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_TOP_PAD, 16 << 20);
   std::signal(SIGPIPE, SIG_IGN); // an editor that is gone also ends the input
   Options options;
   cl::HideUnrelatedOptions(options.category);

@@ -17,7 +17,8 @@
 //   expr   := term { ('+' | '-') term }
 //   term   := ['-'] factor { '*' factor | 'mod' integer | 'floordiv' integer }
 //   factor := integer | name | '$' name | ( 'total' | 'trips' ) '(' name ')' | '(' expr ')'
-//   name   := letter (also beyond ASCII) or '_', then letters, digits, '_', '.';  or "..." with \" and \\ inside
+//   name   := letter (also beyond ASCII) or '_', then letters, digits, '_', '.';  or "..." with \"
+//   and \\ inside
 //
 // A plain name in an expression is a loop around the instruction: its iteration, from 0.
 // total(A) is how often A's body (a loop or branch) was entered before this time, over the
