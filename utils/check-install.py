@@ -10,6 +10,7 @@ a tree may be moved, from a copy elsewhere. The plugin is loaded into a stock ml
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys

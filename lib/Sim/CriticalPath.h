@@ -6,8 +6,10 @@
 //
 // Only nodes that lead to something still going on are kept. When the table is full, the others
 // are dropped; and up to the node where all that is kept comes together, the path can no longer
-// change, so it is summed up and forgotten. So the table grows with what goes on at once, not
-// with the length of the run.
+// change, so it is summed up and forgotten. Ways that never come together (of engines that run side
+// by side) are still long: unless somebody is told each piece, a node takes the sums of those
+// before it that lead to nothing else. So the table grows with what goes on at once, not with the
+// length of the run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +19,7 @@
 #include "tally/Sim/Simulate.h"
 
 #include <functional>
+#include <map>
 
 namespace tally::sim {
 
@@ -40,6 +43,8 @@ public:
     return static_cast<PathNode>(nodes.size() - 1);
   }
 
+  size_t size() const { return nodes.size(); }
+
   bool isFull() const { return nodes.size() >= limit; }
 
   /// Drops what none of these leads back to. They are renumbered.
@@ -54,12 +59,23 @@ private:
     uint32_t op = 0;
     Tick span = 0;
     PathKind kind = PathKind::Control;
+    uint32_t taken = none; ///< the sums of those between it and its parent
   };
 
+  /// Spans by operation and kind.
+  using Sums = std::map<std::pair<uint32_t, PathKind>, Tick>;
+
+  static constexpr uint32_t none = UINT32_MAX;
+
   void sumUp(PathNode last);
+  void keepOnly(PathNode base, const std::vector<bool> &isKept,
+                const std::vector<PathNode *> &roots);
+  void takeChains(const std::vector<PathNode *> &roots);
+  void take(Node &node, Node &parent);
   PathNode meeting(const std::vector<bool> &isKept, const std::vector<bool> &isRoot) const;
 
   std::vector<Node> nodes;
+  std::vector<Sums> sums;
   Teller tell;
   Tick told = 0; ///< up to here, the path is summed up and told
   size_t limit;

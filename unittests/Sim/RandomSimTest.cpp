@@ -255,6 +255,11 @@ TEST(RandomSimTest, runsAreLegal) {
           simulate(random.kernel, code, machine, timing, costs, random.bindings, options);
       ASSERT_EQ(pathText(again), pathText(result)) << "seed " << seed;
       listener.expect(result, seed);
+      // So does one that takes sums, as nobody is told the pieces.
+      options.observer = nullptr;
+      SimResult sums =
+          simulate(random.kernel, code, machine, timing, costs, random.bindings, options);
+      ASSERT_EQ(pathText(sums), pathText(result)) << "seed " << seed;
       ++compared;
       steps += recorder.inOrder().size();
     }
