@@ -87,5 +87,5 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/tallyConfigVersion.cmake
 install(FILES ${CMAKE_BINARY_DIR}/tallyConfig.cmake ${CMAKE_BINARY_DIR}/tallyConfigVersion.cmake
   DESTINATION ${TALLY_CMAKE_DIR})
 # Messages and --help name documents as they stand in the repository.
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tally)
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tally)
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tally)
+install(DIRECTORY docs kernels examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tally)

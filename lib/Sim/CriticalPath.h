@@ -7,7 +7,7 @@
 // Only nodes that lead to something still going on are kept. When the table is full, the others
 // are dropped; and up to the node where all that is kept comes together, the path can no longer
 // change, so it is summed up and forgotten. Ways that never come together (of engines that run side
-// by side) are still long: unless somebody is told each piece, a node takes the sums of those
+// by side) are still long: unless a listener is told each piece, a node takes the sums of those
 // before it that lead to nothing else. So the table grows with what goes on at once, not with the
 // length of the run.
 //

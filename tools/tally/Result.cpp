@@ -78,6 +78,9 @@ void Result::addTable(std::string_view key, std::string_view title, const Table 
     }
     printFrom(size_t(1) << 20);
   }
+  if (table.size() > mostRows) {
+    text += fmt::format("  {} more with --top={}\n", table.size() - mostRows, table.size());
+  }
   json += table.size() == 0 ? "]" : fmt::format("\n{:{}}]", "", columns - 2);
 }
 

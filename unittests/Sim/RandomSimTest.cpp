@@ -255,7 +255,7 @@ TEST(RandomSimTest, runsAreLegal) {
           simulate(random.kernel, code, machine, timing, costs, random.bindings, options);
       ASSERT_EQ(pathText(again), pathText(result)) << "seed " << seed;
       listener.expect(result, seed);
-      // So does one that takes sums, as nobody is told the pieces.
+      // So does one that takes sums, as there is no listener.
       options.observer = nullptr;
       SimResult sums =
           simulate(random.kernel, code, machine, timing, costs, random.bindings, options);
