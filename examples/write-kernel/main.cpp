@@ -11,7 +11,7 @@ using namespace tally;
 int main() {
   KernelAuthor k("axpy");
 
-  // Who works: one engine that starts transfers, with a queue for loads and one for stores, and one
+  // What works: one engine that starts transfers, with a queue for loads and one for stores, and one
   // that computes.
   k.engine("sync");
   QueueId loads = k.transfers("load");

@@ -173,13 +173,13 @@ Exit checkAll(const CheckOptions &options) {
 //===----------------------------------------------------------------------===//
 
 constexpr const char *examples = R"(Examples:
-  tally check k.mlir                            compile and check, both ways, trips of our choice
+  tally check k.mlir                            compile and check in both ways; tally chooses the trips
   tally check k.mlir --sync=barrier --explore   every interleaving of loops of up to 2 trips
   tally check k.mlir --explore --max-trips=1 --no-distances
-                                                only loops of at most one trip, soon done
+                                                only loops of at most one trip: quick
   tally check k.mlir code.mlir --race           code written by hand against this kernel
-  tally check code.mlir --trips=A=5             code beside its kernel, loop A five times, and
-                                                other loops as often as we choose
+  tally check code.mlir --trips=A=5             code next to its kernel; five trips of loop A,
+                                                and tally chooses those of other loops
   tally check k.mlir --witness=w.json           write down a schedule that goes wrong
   tally check --replay=w.json                   see it again
 
@@ -250,7 +250,7 @@ struct CheckCommand : CheckOptions {
     common.addStrategy(command, strategyNames());
     common.addMachine(command);
     const std::string trips =
-        "Trips (default: several of our choice, as for all that is not given)";
+        "Trips (what is not given, tally chooses, in several ways)";
     values.add(command, trips);
     declare(command,
             {{"--max-trips", maxTrips,

@@ -61,6 +61,7 @@ public:
     answer.json = {{"verdict", toString(answer.verdict)}, {"reason", reason}};
     answer.json.update(never.json());
     answer.json["tried"] = given.isOneRun ? Json() : numbers.json();
+    answer.json["seed"] = options.seed;
     answer.json["runs"] = std::move(runs);
     answer.text += summary();
     return std::move(answer);

@@ -71,6 +71,11 @@ int CompareCommand::run() const {
       result.add("", std::move(row));
     }
   }
+  Json machine = {{"machine", session.machine().name}};
+  if (!session.machineReason().empty()) {
+    machine["machine_not_given"] = session.machineReason();
+  }
+  result.set(machine);
   result.repeatWith(session);
   return result.print();
 }

@@ -119,10 +119,12 @@ void remarkDifferences(Session &session, const std::vector<LoadedKernel> &kernel
   }
 }
 
-std::string listings(const std::vector<LoadedKernel> &kernels, const ListingOptions &options) {
+std::string listings(const std::vector<LoadedKernel> &kernels, const ListingOptions &options,
+                     const Session &session) {
   std::string text;
   for (const LoadedKernel &loaded : kernels) {
     text += text.empty() ? "" : "\n";
+    text += subjectText(loaded.kernel, *loaded.code, session) + "\n";
     text += tally::listing(loaded.kernel, *loaded.code, options);
   }
   return text;
@@ -198,7 +200,7 @@ int CompileCommand::run() const {
       session.warnIdle(loaded.kernel, "--expand-barriers", "its code has no barriers");
     }
   }
-  bool written = !listing || writeOutput("-", listings(kernels, {expandBarriers}) +
+  bool written = !listing || writeOutput("-", listings(kernels, {expandBarriers}, session) +
                                                   againText(commandOf(session)));
   if (!output.empty() || !listing) {
     written &= writeOutput(output.empty() ? "-" : output, resultText(session, kernels));

@@ -1,6 +1,6 @@
 // Newton's method until it has converged: after each step the run decides whether there is one
-// more, so nobody knows the number of steps before. The start is loaded before the loop, the result
-// stored behind it.
+// more, so the number of steps is not known before. The start is loaded before the loop, and the
+// result is stored after it.
 tally.kernel @search {
   tally.engine "sync" queues ["in" weight 16, "out" weight 16]
   tally.engine "vector"

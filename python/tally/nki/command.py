@@ -146,7 +146,7 @@ def _tensor(text, kind, extents, fill, random):
     except ValueError:
         shape = (0,)
     if element is None:
-        raise Refusal(f"'--arg {text}': unknown element type '{kind}'; known are f32, bf16, f16, fp8, i32, "
+        raise Refusal(f"'--arg {text}': unknown element type '{kind}'; tally knows f32, bf16, f16, fp8, i32, "
                       "and those of 'nki.language'")
     if min(shape) < 1:
         raise Refusal(f"'--arg {text}': extents are whole numbers of at least 1")

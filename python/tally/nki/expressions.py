@@ -137,7 +137,7 @@ def operator_name(what):
     """The name of the operator that `what` stands for, an operator of the language or one of NumPy."""
     name = getattr(what, "operator", None) or _OF_NUMPY.get(what)
     if name is None:
-        raise Refusal(f"unknown operator '{getattr(what, '__name__', what)}'; known are those of "
+        raise Refusal(f"unknown operator '{getattr(what, '__name__', what)}'; tally knows those of "
                       "'nki.language', and NumPy's functions of the same name")
     return name
 

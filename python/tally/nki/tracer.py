@@ -58,7 +58,7 @@ class Tracer:
             refuse(f"a tensor of shape {list(shape)}; extents are at least 1")
         kind = find_element(element)
         if kind is None:
-            refuse(f"unknown element type '{element}'; known are {', '.join(ELEMENTS)}")
+            refuse(f"unknown element type '{element}'; tally knows {', '.join(ELEMENTS)}")
         place = place or here()
         size = int(np.prod(shape, dtype=object)) * kind.dtype.itemsize
         family, coordinates = self.recorder.family(name or assigned_name(place), shape, kind, str(space),

@@ -654,7 +654,7 @@ def _at_grids(view, index):
     grids, rest, offset, axis = [], [], view.offset, 0
     for i in index:
         if i is None:
-            refuse("None beside index grids")
+            refuse("None together with index grids")
         extent, stride = view.shape[axis], view.strides[axis]
         if isinstance(i, np.ndarray) and i.ndim:
             grid = affine_grid(i)
