@@ -11,8 +11,8 @@ using namespace tally;
 int main() {
   KernelAuthor k("axpy");
 
-  // What works: one engine that starts transfers, with a queue for loads and one for stores, and one
-  // that computes.
+  // What works: one engine that starts transfers, with a queue for loads and one for stores, and
+  // one that computes.
   k.engine("sync");
   QueueId loads = k.transfers("load");
   QueueId stores = k.transfers("store");

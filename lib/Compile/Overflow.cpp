@@ -88,14 +88,17 @@ public:
 
   /// What would show that they are never more.
   std::string wayOut(LoopId loop) const {
-    LoopId open = unboundedAround(loop);
-    if (open.valid() && kernel.loops[open].trip.kind == Trip::Kind::Guard) {
-      return fmt::format("; for '{}', trips with a 'max' instead of 'while' would settle it",
-                         kernel.nameOf(open));
+    std::vector<std::string> open; // outermost first
+    for (LoopId l = loop; l.valid() && l != rootLoop; l = kernel.loops[l].parent) {
+      if (maxTrips(kernel.loops[l]) == unbounded) {
+        bool isWhile = kernel.loops[l].trip.kind == Trip::Kind::Guard;
+        open.insert(open.begin(), fmt::format("'{}'{}", kernel.nameOf(l),
+                                              isWhile ? " (instead of 'while')" : ""));
+      }
     }
-    if (open.valid()) {
-      return fmt::format("; a bound 'max' on the trips of '{}' would settle it",
-                         kernel.nameOf(open));
+    if (!open.empty()) {
+      return fmt::format("; {} 'max' on the trips of {} would settle it",
+                         open.size() == 1 ? "a bound" : "bounds", fmt::join(open, " and "));
     }
     return fmt::format(", but its trip bounds allow {}; a smaller 'max' on a loop around it would "
                        "settle it",
@@ -157,15 +160,6 @@ private:
     }
     uint64_t step = static_cast<uint64_t>(std::abs(wait.innerStep));
     ahead[wait.innerLoop] = std::max(ahead[wait.innerLoop], 1 + step);
-  }
-
-  /// The outermost loop around `loop` without a bound; none if all have one.
-  LoopId unboundedAround(LoopId loop) const {
-    LoopId found;
-    for (LoopId l = loop; l.valid(); l = kernel.loops[l].parent) {
-      found = maxTrips(kernel.loops[l]) == unbounded && l != rootLoop ? l : found;
-    }
-    return found;
   }
 
   const Kernel &kernel;

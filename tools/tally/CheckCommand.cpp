@@ -249,8 +249,7 @@ struct CheckCommand : CheckOptions {
     common.holdsAccesses = true;
     common.addStrategy(command, strategyNames());
     common.addMachine(command);
-    const std::string trips =
-        "Trips (what is not given, tally chooses, in several ways)";
+    const std::string trips = "Trips (what is not given, tally chooses, in several ways)";
     values.add(command, trips);
     declare(command,
             {{"--max-trips", maxTrips,

@@ -531,11 +531,10 @@ static std::vector<std::string> withoutMessageOptions(const std::vector<std::str
 }
 
 std::string commandLineWith(const std::vector<std::string> &options) {
-  std::vector<std::string> words;
-  for (const std::string &word : withoutMessageOptions(typed)) {
-    words.push_back(quotedForShell(word));
-  }
-  std::ranges::transform(options, std::back_inserter(words), quotedForShell);
+  std::vector<std::string> words = withoutMessageOptions(typed);
+  words.insert(std::ranges::find(words, "--"), options.begin(),
+               options.end()); // what follows is no option
+  std::ranges::transform(words, words.begin(), quotedForShell);
   return fmt::format("{}", fmt::join(words, " "));
 }
 

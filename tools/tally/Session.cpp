@@ -512,8 +512,11 @@ Session::Session(CommonOptions given, const std::vector<std::string> &settings)
     std::optional<MachineRules> rules = codes.empty() ? std::nullopt : rulesOfCode(codes.front());
     if (rules) {
       machineIsOfCode = true;
-      reason = "the code was made for it";
-      usual = machineForCode(options.needsTimes, codes.front().code->machine, *rules);
+      const std::string &made = codes.front().code->machine;
+      usual = machineForCode(options.needsTimes, made, *rules);
+      reason = !usual.machine || usual.machine->name == made
+                   ? "the code was made for it"
+                   : fmt::format("the code was made for '{}', which has no times", made);
     } else {
       UsualMachine found = machineFor(*readAhead);
       usual = std::move(found.result);
