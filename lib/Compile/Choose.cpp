@@ -279,8 +279,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// What code needs beyond the limits, how many of its waits are longer than they have to be, and
-/// what it costs, in this order; found by making it, as often as is
-/// affordable.
+/// what it costs, in this order; found by making it, as often as is affordable.
 class Trials {
 public:
   using Score = std::tuple<uint64_t, uint32_t, double>;

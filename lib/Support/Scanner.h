@@ -28,8 +28,8 @@ inline bool isWordChar(char c) {
   return isWordStart(c) || isDigit(c) || c == '.';
 }
 
-/// Of names in tiles: any letter of UTF-8, which tells signs beyond ASCII apart by no more than
-/// that.
+/// Of names in tiles and expressions: a byte of any sign of UTF-8 beyond ASCII is as good as a
+/// letter.
 inline bool isNameStart(char c) {
   return isWordStart(c) || static_cast<unsigned char>(c) >= 0x80;
 }

@@ -28,7 +28,7 @@ struct Request {
   bool licm = true;          ///< compute each value at the outermost place possible
   bool cse = true;           ///< compute equal values once
   bool keepCounters = false; ///< also those that no wait reads, of loops that an engine runs
-  bool constantTrips = true; ///< Auto may make use of constant trips
+  bool constantTrips = true; ///< code may make use of constant trips
   double codeGrowth = 1;     ///< Auto: loops may be unrolled until code is this many times as large
   Overflow overflow = Overflow::Reset;
   uint32_t threads = 1; ///< that may work at once, the caller's own included

@@ -120,7 +120,7 @@ struct NestLevel {
 /// What one dependence waits for. With the threshold stand the parts it was made of,
 /// for comparing and explaining:  mask * w*(N*times*(counter - minus) - (N-K)). Element by element,
 /// the counter is the younger of two, min(slot + 1 plus an inner index, slot), and slot 0 is the
-/// live one.
+/// live one. In a nest, times*(counter - minus) has limits and further masks: its levels.
 struct Wait {
   WaitClass waitClass = WaitClass::Never;
   bool exact = true; ///< never longer than the dependence asks
