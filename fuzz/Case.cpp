@@ -71,6 +71,10 @@ private:
     }
     machine.queueOverlap = random.percent(80);
     machine.completion = random.percent(10) ? Completion::Split : Completion::Whole;
+    if (seed % 8 == 3) {
+      machine.sumsInOrder =
+          seed % 16 == 3 ? std::vector<std::string>() : std::vector<std::string>{"e0"};
+    }
   }
 
   void drawHow() {
@@ -244,8 +248,8 @@ private:
   /// disagree on; false if the two form a circle, and only what was found is kept.
   bool addFound() {
     Extractor extractor;
-    Extraction extraction =
-        extractor.extract(drawn.kernel, {.queueOverlap = drawn.machine.queueOverlap});
+    Extraction extraction = extractor.extract(onMachine(drawn.kernel, drawn.machine),
+                                              {.queueOverlap = drawn.machine.queueOverlap});
     Kernel found = withDeps(drawn.kernel, extraction);
     for (DepId dep : found.deps.ids()) {
       found.deps[dep].allowDivergent = true;
@@ -355,6 +359,7 @@ const std::vector<Simplification> &simplifications() {
       [](Case &c) { return setTo(c.machine.registersPerEngine, generic.registersPerEngine); },
       [](Case &c) { return setTo(c.machine.queueOverlap, generic.queueOverlap); },
       [](Case &c) { return setTo(c.machine.completion, generic.completion); },
+      [](Case &c) { return setTo(c.machine.sumsInOrder, generic.sumsInOrder); },
       [](Case &c) { return setTo(c.how.fold, true); },
       [](Case &c) { return setTo(c.how.licm, true); },
       [](Case &c) { return setTo(c.how.cse, true); },
@@ -390,6 +395,10 @@ std::string machineCommand(const Machine &machine) {
   edits += machine.completion == Completion::Split
                ? R"(s/"queue": {/"queue": {"completion": "split", /; )"
                : "";
+  if (machine.sumsInOrder) {
+    edits += fmt::format(R"(s/"engines": \[\],/"engines": [], "sums_in_order": [{}],/; )",
+                         machine.sumsInOrder->empty() ? "" : R"("e0")");
+  }
   return edits.empty() ? ""
                        : fmt::format("sed '{}' %source_dir/machines/generic.json > "
                                      "%t.machine.json",

@@ -298,6 +298,7 @@ constexpr Feature featureTable[] = {
     {&queues, "whole, weight 16 or more", anyQueue<[](const Queue &queue) { return queue.weight >= 16 && !mayMix(queue); }>},
     {&queues, "split", anyQueue<mayMix>},
     {&queues, "split on the whole machine", [](const Sight &s) { return s.drawn.machine.completion == Completion::Split; }},
+    {&queues, "sums out of order", [](const Sight &s) { return s.drawn.machine.sumsInOrder.has_value(); }},
     {&nesting, "no loop", isDeep<0>},
     {&nesting, "one loop", isDeep<1>},
     {&nesting, "two loops", isDeep<2>},

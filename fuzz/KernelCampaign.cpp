@@ -66,7 +66,8 @@ private:
       return 0;
     }
     Extractor extractor;
-    return holdDeps(drawn.kernel, {.queueOverlap = drawn.machine.queueOverlap}, extractor)
+    return holdDeps(onMachine(drawn.kernel, drawn.machine),
+                    {.queueOverlap = drawn.machine.queueOverlap}, extractor)
         .open.size();
   }
 

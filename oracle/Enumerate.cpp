@@ -264,12 +264,13 @@ bool Enumeration::meet(const Touched &a, const Touched &b) const {
 bool Enumeration::conflict(const Run &a, const Run &b) const {
   const std::vector<Touched> &x = touched[static_cast<size_t>(&a - all.data())];
   const std::vector<Touched> &y = touched[static_cast<size_t>(&b - all.data())];
-  bool sameQueue = kernel.instrs[a.instr].queue == kernel.instrs[b.instr].queue;
+  QueueId queue = kernel.instrs[a.instr].queue;
+  bool addUp = queue == kernel.instrs[b.instr].queue && kernel.queues[queue].addsInOrder;
   for (const Touched &s : x) {
     for (const Touched &t : y) {
       bool bothRead = s.kind == AccessKind::Read && t.kind == AccessKind::Read;
       bool bothAdd = s.kind == AccessKind::Accumulate && t.kind == AccessKind::Accumulate;
-      if (!bothRead && !(bothAdd && sameQueue) && meet(s, t)) {
+      if (!bothRead && !(bothAdd && addUp) && meet(s, t)) {
         return true;
       }
     }

@@ -56,8 +56,8 @@ public:
   /// The runs of one instruction, as indices of runs().
   const std::vector<uint32_t> &runsOf(InstrId instr) const { return byInstr[instr.value]; }
 
-  /// Whether two runs conflict: a common element, one of the two writes. Accumulations of one queue
-  /// do not.
+  /// Whether two runs conflict: a common element, one of the two writes. Accumulations of one
+  /// queue that adds in order do not.
   bool conflict(const Run &a, const Run &b) const;
 
   /// Whether every loop and branch around the instruction ran at least once each time it was

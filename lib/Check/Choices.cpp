@@ -95,7 +95,8 @@ private:
     bool isSameQueue = kernel.instrs[a.instr].queue == kernel.instrs[b.instr].queue;
     bool areReads = first.kind == AccessKind::Read && second.kind == AccessKind::Read;
     bool areSums = first.kind == AccessKind::Accumulate && second.kind == AccessKind::Accumulate;
-    bool areOrdered = isSameQueue && (areSums || !machine.queueOverlap);
+    bool addUp = areSums && kernel.queues[kernel.instrs[a.instr].queue].addsInOrder;
+    bool areOrdered = isSameQueue && (addUp || !machine.queueOverlap);
     bool isOnce = a.instr == b.instr && kernel.realLoop(kernel.instrs[a.instr].home) == rootLoop;
     return !areReads && !areOrdered && !isOnce &&
            (first.buffer == second.buffer ||

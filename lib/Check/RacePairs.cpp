@@ -51,10 +51,11 @@ private:
     return runs;
   }
 
-  /// Accumulations of one queue do not wait for each other, nor does anything on a queue without
-  /// overlap.
+  /// Accumulations of a queue that adds in order do not wait for each other, nor does anything on a
+  /// queue without overlap.
   uint32_t numberByAccesses(const Issued &issued) {
     bool isOrdered = earlier == later && !subject.machine.queueOverlap;
+    bool addUp = earlier == later && subject.kernel.queues[later].addsInOrder;
     if (!subject.datapath || isOrdered) {
       return 0;
     }
@@ -70,8 +71,8 @@ private:
     touched({consumer, issued.run}).forEach([&](CellId cell, AccessKind kind) {
       auto found = cells.find(cell);
       if (found != cells.end()) {
-        number = std::max({number, found->second.writerBefore(kind, earlier == later),
-                           found->second.readerBefore(kind)});
+        number = std::max(
+            {number, found->second.writerBefore(kind, addUp), found->second.readerBefore(kind)});
       }
     });
     return number;

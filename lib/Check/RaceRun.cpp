@@ -201,7 +201,8 @@ void RaceRun::checkCell(CellId cell, QueueId queue, Instance instance, uint32_t 
   for (auto &[markedBy, marks] : cells[cell.value]) {
     bool sameQueue = markedBy == queue;
     own = sameQueue ? &marks : own;
-    uint32_t writer = marks.writerBefore(kind, sameQueue);
+    uint32_t writer =
+        marks.writerBefore(kind, sameQueue && subject.kernel.queues[queue].addsInOrder);
     for (uint32_t earlier : {writer, marks.readerBefore(kind)}) {
       // The same instruction may read and write a cell.
       if (earlier == 0 || (sameQueue && earlier == number)) {

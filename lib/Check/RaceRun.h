@@ -72,11 +72,11 @@ struct CellMarks {
 
   uint32_t operator[](AccessKind kind) const { return last[static_cast<size_t>(kind)]; }
 
-  /// The last that wrote and has to come before an access. Accumulations of one queue follow one
-  /// another as the hardware adds them up; those of different queues do not.
-  uint32_t writerBefore(AccessKind kind, bool isSameQueue) const {
-    bool adds = kind == AccessKind::Accumulate && isSameQueue;
-    return std::max((*this)[AccessKind::Write], adds ? 0 : (*this)[AccessKind::Accumulate]);
+  /// The last that wrote and has to come before an access; `addUp`: accumulations of this queue and
+  /// of the one that accesses follow one another by themselves.
+  uint32_t writerBefore(AccessKind kind, bool addUp) const {
+    bool isNext = kind == AccessKind::Accumulate && addUp;
+    return std::max((*this)[AccessKind::Write], isNext ? 0 : (*this)[AccessKind::Accumulate]);
   }
 
   uint32_t readerBefore(AccessKind kind) const {

@@ -244,7 +244,8 @@ private:
     }
     bool bothAdd = kindOf(candidate.producerAccess) == AccessKind::Accumulate &&
                    kindOf(candidate.consumerAccess) == AccessKind::Accumulate;
-    return options.queueOverlap && !bothAdd;
+    const Queue &queue = kernel.queues[kernel.instrs[candidate.producer].queue];
+    return options.queueOverlap && !(bothAdd && queue.addsInOrder);
   }
 
   DepKind dependenceKind(const Candidate &candidate) const {

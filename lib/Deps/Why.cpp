@@ -126,7 +126,9 @@ private:
     }
     return fmt::format("no wait is needed: in no run does the second touch what the first has "
                        "touched before, so that one of them writes{}",
-                       isOneQueue ? ", unless both add to it" : "");
+                       isOneQueue && kernel.queues[kernel.instrs[producer].queue].addsInOrder
+                           ? ", unless both add to it"
+                           : "");
   }
 
   const Kernel &kernel;

@@ -46,12 +46,21 @@ bool changesCompletion(const Kernel &kernel, const Machine &machine) {
 Kernel onMachine(Kernel kernel, const Machine &machine) {
   for (Queue &queue : kernel.queues) {
     queue.completion = changesCompletion(queue, machine) ? Completion::Split : queue.completion;
+    queue.addsInOrder = machine.addsInOrder(kernel.nameOf(queue.engine));
   }
   return kernel;
 }
 
+static bool isOneOf(const std::vector<std::string> &engines, std::string_view engine) {
+  return std::ranges::find(engines, engine) != engines.end();
+}
+
 bool Machine::hasEngine(std::string_view engine) const {
-  return engines.empty() || std::find(engines.begin(), engines.end(), engine) != engines.end();
+  return engines.empty() || isOneOf(engines, engine);
+}
+
+bool Machine::addsInOrder(std::string_view engine) const {
+  return !sumsInOrder || isOneOf(*sumsInOrder, engine);
 }
 
 const Parameter *Machine::parameter(std::string_view parameterName) const {
@@ -82,7 +91,7 @@ public:
   Machine run();
 
 private:
-  void engines();
+  std::vector<std::string> engines(const JsonAt &list) const;
   void readGroup(std::string_view name);
   void read(const Property &property, const JsonAt &at);
   void parameters();
@@ -99,13 +108,18 @@ private:
 } // namespace
 
 Machine MachineReader::run() {
-  document.expectObject({"schema", "version", "name", "description", "engines", "limits", "alu",
-                         "wait", "queue", "encoding", "parameters", "facts"});
+  document.expectObject({"schema", "version", "name", "description", "engines", "sums_in_order",
+                         "limits", "alu", "wait", "queue", "encoding", "parameters", "facts"});
   document.expectSchema("tally-machine", 1, 1);
   std::optional<JsonAt> name = document.need("name");
   machine.name = name ? name->name("machine") : "";
   machine.description = document.stringOr("description", "");
-  engines();
+  if (std::optional<JsonAt> list = document.need("engines")) {
+    machine.engines = engines(*list);
+  }
+  if (std::optional<JsonAt> list = document.find("sums_in_order")) {
+    machine.sumsInOrder = engines(*list);
+  }
   for (std::string_view group : {"limits", "alu", "wait", "queue", "encoding"}) {
     readGroup(group);
   }
@@ -113,20 +127,20 @@ Machine MachineReader::run() {
   return std::move(machine);
 }
 
-void MachineReader::engines() {
-  std::optional<JsonAt> list = document.need("engines");
-  if (!list || !list->expectArray()) {
-    return;
-  }
-  for (size_t i = 0; i < list->size(); ++i) {
-    JsonAt engine = (*list)[i];
+std::vector<std::string> MachineReader::engines(const JsonAt &list) const {
+  std::vector<std::string> names;
+  for (size_t i = 0; list.expectArray() && i < list.size(); ++i) {
+    JsonAt engine = list[i];
     std::string name = engine.name("engine");
-    const std::vector<std::string> &known = machine.engines;
-    if (engine.isString() && std::find(known.begin(), known.end(), name) != known.end()) {
+    if (engine.isString() && isOneOf(names, name)) {
       engine.error(fmt::format("the engine '{}' is listed twice", name));
+    } else if (engine.isString() && !machine.hasEngine(name)) {
+      engine.error(fmt::format("machine '{}' has no engine '{}', only {}", machine.name, name,
+                               fmt::join(machine.engines, ", ")));
     }
-    machine.engines.push_back(std::move(name));
+    names.push_back(std::move(name));
   }
+  return names;
 }
 
 /// Whether this is a number with its origin, in one of `units`; none: in any. What "value" holds is

@@ -524,6 +524,17 @@ std::vector<std::string> Timing::idleSizes(std::string_view engine, std::string_
                                                            : reader.idleSizes();
 }
 
+std::vector<std::string_view> Timing::operations() const {
+  static constexpr std::string_view prefix = "cost.";
+  std::vector<std::string_view> names;
+  for (const Parameter &parameter : machine->parameters) {
+    if (parameter.name.starts_with(prefix) && parameter.name != "cost.default") {
+      names.push_back(std::string_view(parameter.name).substr(prefix.size()));
+    }
+  }
+  return names;
+}
+
 //===----------------------------------------------------------------------===//
 // Formulas
 //===----------------------------------------------------------------------===//

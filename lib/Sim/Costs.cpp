@@ -2,9 +2,11 @@
 
 #include "tally/Sim/Simulate.h"
 #include "tally/Support/Counted.h"
+#include "tally/Support/Names.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -23,11 +25,12 @@ public:
     if (text.empty()) {
       return;
     }
+    std::string_view name = text.substr(0, text.find('('));
     if (cost.isAssumed) {
-      assumed.add(instr.where, fmt::format("'{}'", text));
+      assumed.add(instr.where, fmt::format("'{}'{}", text, questionFor(name)));
     }
     for (const std::string &size : timing.idleSizes(engine, text)) {
-      idle.add(instr.where, fmt::format("'{}' of '{}'", size, text.substr(0, text.find('('))));
+      idle.add(instr.where, fmt::format("'{}' of '{}'", size, name));
     }
   }
 
@@ -59,6 +62,14 @@ public:
   }
 
 private:
+  /// About the name that is meant, if this one is not known.
+  std::string questionFor(std::string_view name) const {
+    std::vector<std::string_view> known = timing.operations();
+    std::string_view nearest =
+        std::ranges::find(known, name) == known.end() ? nearestName(name, known) : "";
+    return nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest);
+  }
+
   struct Kind {
     void add(Location where, std::string name) {
       if (known.insert(name).second) {

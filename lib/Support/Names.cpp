@@ -10,21 +10,25 @@
 
 namespace tally {
 
-/// How many characters to insert, drop or replace; `limit` if no fewer than that. One row of the
-/// table is kept: row i holds the distances of the first i characters of `a` to each start of `b`.
+/// How many characters to insert, drop, replace or swap with the next; `limit` if no fewer than
+/// that. Of the table three rows are kept: row i holds the distances of the first i characters of
+/// `a` to each start of `b`.
 static size_t editDistance(std::string_view a, std::string_view b, size_t limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) >= limit) {
     return limit;
   }
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> row(b.size() + 1), above(row), aboveThat(row);
   std::iota(row.begin(), row.end(), size_t(0));
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
+    std::swap(aboveThat, above);
+    std::swap(above, row);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({replaced, above[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], aboveThat[j - 2] + 1);
+      }
     }
   }
   return std::min(row.back(), limit);
@@ -36,8 +40,11 @@ std::string_view nearestName(std::string_view name, const std::vector<std::strin
   size_t best = std::min(name.size(), longest) / 3 + 2;
   for (std::string_view candidate : known) {
     size_t distance = name.size() > longest ? best : editDistance(name, candidate, best);
-    // Names without a character in common are not near, however short.
-    if (distance < best && distance < std::max(name.size(), candidate.size())) {
+    // A slip changes one character or less than half of them; of names without a character in
+    // common neither is meant, however short.
+    size_t length = std::max(name.size(), candidate.size());
+    bool isSlip = distance == 1 ? length > 1 : 2 * distance < length;
+    if (distance < best && isSlip) {
       best = distance;
       nearest = candidate;
     }

@@ -102,24 +102,30 @@ void emit(const Kernel &kernel, const Diagnostics &diagnostics, mlir::MLIRContex
   ir::emit(kernel.files, diagnostics, context);
 }
 
-/// Code that a strategy of ours made is there to be made again; what was written by hand is not.
+/// Code that a strategy of ours made can be made again; what was written by hand cannot.
 static bool isByHand(const Code &code) {
   return code.strategy == Strategy::Manual || code.strategy == Strategy::Ideal;
 }
 
 void warnOfUnusedCode(const LoadedKernel &loaded, Strategy strategy, const StrategyOption &option,
                       Diagnostics &diagnostics) {
-  if (!loaded.code || !isByHand(*loaded.code)) {
+  if (!loaded.code || loaded.code->strategy == strategy) {
     return;
   }
-  std::string keep = option.knowsManual ? fmt::format("{}=manual keeps it, ", option.name) : "";
-  std::string text =
-      fmt::format("the hand-written code for kernel '{}' is not used: strategy '{}' makes its "
-                  "own; {}{}={} replaces it without this warning",
-                  loaded.kernel.text(loaded.kernel.name), toString(strategy), keep, option.name,
-                  toString(strategy));
+  const Code &code = *loaded.code;
+  std::string keep =
+      !isByHand(code) ? fmt::format("{}={} makes it again, ", option.name, toString(code.strategy))
+      : option.knowsManual ? fmt::format("{}=manual keeps it, ", option.name)
+                           : "";
+  std::string text = fmt::format(
+      "the {} code for kernel '{}' is not used: strategy '{}' makes its own; {}{}={} leaves out "
+      "this {}",
+      isByHand(code) ? "hand-written" : fmt::format("'{}'", toString(code.strategy)),
+      loaded.kernel.text(loaded.kernel.name), toString(strategy), keep, option.name,
+      toString(strategy), isByHand(code) ? "warning" : "remark");
   Location where = loaded.codeAt.known() ? loaded.codeAt : loaded.kernel.where;
-  diagnostics.remark(where, std::move(text)).severity = Severity::Warning;
+  Diagnostic &told = diagnostics.remark(where, std::move(text));
+  told.severity = isByHand(code) ? Severity::Warning : told.severity;
 }
 
 //===----------------------------------------------------------------------===//

@@ -284,7 +284,8 @@ private:
                read.queueOverlap,
                read.completion,
                limit(read.semaphores),
-               limit(read.registers)};
+               limit(read.registers),
+               read.sumsInOrder};
     }
   }
 

@@ -390,7 +390,7 @@ private:
       const MachineRules &rules = *code.rules;
       appendMembers(out, RulesData{rules.counterBits, rules.subtraction, rules.waitCompare,
                                    rules.queueOverlap, rules.completion, rules.semaphores,
-                                   rules.registersPerEngine});
+                                   rules.registersPerEngine, rules.sumsInOrder});
     }
     out += "},";
   }

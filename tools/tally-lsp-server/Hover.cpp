@@ -51,6 +51,10 @@ private:
     if (token.kind == Token::Kind::String) {
       return aboutWordOfTile(token);
     }
+    if (std::string_view word = document.text(token.span); word == "else") {
+      return Passage{fmt::format("`{}`\n\nWhat runs where the condition does not hold.", word),
+                     token.span};
+    }
     std::optional<size_t> at = outline.operationAt(i);
     if (token.kind == Token::Kind::Comment || !at || i >= outline.operations()[*at].endToken) {
       return std::nullopt;
@@ -126,8 +130,10 @@ private:
     if (!declared) {
       return fmt::format("{} `{}`, which is not declared", toString(name.kind), name.text);
     }
-    std::string text = fmt::format("{} `{}`\n\n```mlir\n{}\n```", toString(declared->kind),
-                                   name.text, headerOf(*declared));
+    bool isBranch = outline.operations()[declared->operation].word == "if";
+    std::string text =
+        fmt::format("{} `{}`\n\n```mlir\n{}\n```", isBranch ? "branch" : toString(declared->kind),
+                    name.text, headerOf(*declared));
     std::string uses = usesOf(*declared);
     return join(uses.empty() ? text : fmt::format("{}\n\n{}", text, uses), fact);
   }

@@ -12,16 +12,32 @@
 namespace tally::tool {
 namespace {
 
-/// Conflicts within one queue, of a machine whose queues run one instruction after the other.
-void addOrdered(const Kernel &kernel, Extractor &extractor, InstrId consumer,
-                std::vector<NoWait> &noWaits) {
-  Extraction all = extractor.extract(kernel, {.queueOverlap = true});
+bool isSum(const Kernel &kernel, AccessId access) {
+  return kernel.accesses[access].kind == AccessKind::Accumulate;
+}
+
+/// Conflicts within one queue that the machine keeps in order: of queues that run one instruction
+/// after the other, and sums of those that add up in order.
+void addOrdered(const Kernel &kernel, const Machine &machine, Extractor &extractor,
+                InstrId consumer, std::vector<NoWait> &noWaits) {
+  Kernel unordered = kernel;
+  for (Queue &queue : unordered.queues) {
+    queue.addsInOrder = false;
+  }
+  Extraction all = extractor.extract(unordered, {.queueOverlap = true});
   const QueueId queue = kernel.instrs[consumer].queue;
   for (const DerivedDep &derived : all.deps) {
     const Dep &dep = derived.dep;
-    if (dep.consumer == consumer && kernel.instrs[dep.producer].queue == queue) {
-      noWaits.push_back({describe(kernel, all, derived),
-                         fmt::format("queue '{}' runs one after the other", kernel.nameOf(queue))});
+    if (dep.consumer != consumer || kernel.instrs[dep.producer].queue != queue) {
+      continue;
+    }
+    bool addUp = kernel.queues[queue].addsInOrder && isSum(kernel, derived.producerAccess) &&
+                 isSum(kernel, derived.consumerAccess);
+    if (addUp || !machine.queueOverlap) {
+      noWaits.push_back(
+          {describe(kernel, all, derived),
+           fmt::format("queue '{}' {}", kernel.nameOf(queue),
+                       machine.queueOverlap ? "adds up in order" : "runs one after the other")});
     }
   }
 }
@@ -39,8 +55,12 @@ std::vector<NoWait> noWaitsOf(const Kernel &kernel, const Machine &machine, Inst
           {describe(kernel, found, derived), "by " + derivationText(kernel, found, derived)});
     }
   }
-  if (!machine.queueOverlap) {
-    addOrdered(kernel, extractor, consumer, noWaits);
+  bool adds = false;
+  for (AccessId access : kernel.instrs[consumer].accesses) {
+    adds |= isSum(kernel, access);
+  }
+  if (adds || !machine.queueOverlap) {
+    addOrdered(kernel, machine, extractor, consumer, noWaits);
   }
   return noWaits;
 }

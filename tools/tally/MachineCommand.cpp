@@ -9,6 +9,7 @@
 
 #include "tally/Machine/Costs.h"
 #include "tally/Machine/Names.h"
+#include "tally/Machine/Rules.h"
 #include "tally/Machine/Timing.h"
 #include "tally/Support/Counted.h"
 #include "tally/Support/Quotes.h"
@@ -63,15 +64,15 @@ std::string limitText(const std::optional<uint32_t> &limit, std::string_view wha
 }
 
 std::string planningText(const Machine &machine) {
-  return fmt::format("{}; {}; {} for each; counters of {} bits, {}, compared {}; {} an instruction",
-                     machine.engines.empty()
-                         ? "any engines"
-                         : fmt::format("engines {}", fmt::join(machine.engines, ", ")),
-                     limitText(machine.semaphores, "semaphore"),
-                     limitText(machine.registersPerEngine, "register"), machine.counterBits,
-                     machine.subtraction == Subtraction::Wraps ? "subtraction wraps around"
-                                                               : "subtraction stops at zero",
-                     toString(machine.waitCompare), counted(machine.instructionBytes, "byte"));
+  return fmt::format(
+      "{}{}; {}; {} for each; counters of {} bits, {}, compared {}; {} an instruction",
+      machine.engines.empty() ? "any engines"
+                              : fmt::format("engines {}", fmt::join(machine.engines, ", ")),
+      sumsText("; ", machine.sumsInOrder), limitText(machine.semaphores, "semaphore"),
+      limitText(machine.registersPerEngine, "register"), machine.counterBits,
+      machine.subtraction == Subtraction::Wraps ? "subtraction wraps around"
+                                                : "subtraction stops at zero",
+      toString(machine.waitCompare), counted(machine.instructionBytes, "byte"));
 }
 
 std::string numbersText(const Examined &examined) {
@@ -113,6 +114,7 @@ Json jsonOf(const Examined &examined) {
   object.update(Json{{"name", machine.name},
                      {"description", machine.description},
                      {"engines", machine.engines},
+                     {"sums_in_order", machine.sumsInOrder ? Json(*machine.sumsInOrder) : Json()},
                      {"semaphores", number(machine.semaphores)},
                      {"registers_per_engine", number(machine.registersPerEngine)},
                      {"counter_bits", machine.counterBits},

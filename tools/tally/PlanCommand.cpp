@@ -135,7 +135,7 @@ int PlanCommand::compare(Session &session) const {
       session.report(kernel, missing);
       end();
     }
-    Json difference = planDiff(first, *partner, session.machine());
+    Json difference = planDiff(first, *partner, session.machine(), session.machineReason());
     result.part();
     result.add(planDiffText(difference), difference);
   }

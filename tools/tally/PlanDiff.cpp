@@ -12,9 +12,14 @@
 namespace tally::tool {
 namespace {
 
-Json sideOf(const Planned &planned) {
-  return {{"kernel", planned.kernel.text(planned.kernel.name)},
-          {"strategy", toString(planned.compiled.code.strategy)}};
+Json sideOf(const Planned &planned, const Machine &machine, const std::string &machineReason) {
+  Json side = {{"kernel", planned.kernel.text(planned.kernel.name)},
+               {"strategy", toString(planned.compiled.code.strategy)},
+               {"machine", machine.name}};
+  if (!machineReason.empty()) {
+    side["machine_not_given"] = machineReason;
+  }
+  return side;
 }
 
 size_t semaphoresOf(const Planned &planned) {
@@ -132,14 +137,22 @@ std::string waitText(char sign, const Json &wait) {
   return text;
 }
 
+std::string sideText(const Json &side) {
+  auto reason = side.find("machine_not_given");
+  return fmt::format("kernel '{}', strategy '{}', machine '{}'{}", textOf(side["kernel"]),
+                     textOf(side["strategy"]), textOf(side["machine"]),
+                     reason == side.end() ? "" : fmt::format(" (not given: {})", textOf(*reason)));
+}
+
 } // namespace
 
-Json planDiff(const Planned &first, const Planned &second, const Machine &machine) {
+Json planDiff(const Planned &first, const Planned &second, const Machine &machine,
+              const std::string &machineReason) {
   std::vector<Json> pairs = pairUp(first, second, machine);
   size_t same =
       std::erase_if(pairs, [](const Json &pair) { return pair.at("first") == pair.at("second"); });
-  return {{"first", sideOf(first)},
-          {"second", sideOf(second)},
+  return {{"first", sideOf(first, machine, machineReason)},
+          {"second", sideOf(second, machine, machineReason)},
           {"semaphores", {semaphoresOf(first), semaphoresOf(second)}},
           {"registers", registersOf(first, second)},
           {"dependences", std::move(pairs)},
@@ -149,8 +162,7 @@ Json planDiff(const Planned &first, const Planned &second, const Machine &machin
 std::string planDiffText(const Json &diff) {
   std::string text;
   for (auto [sign, side] : {std::pair('-', &diff["first"]), std::pair('+', &diff["second"])}) {
-    text += fmt::format("{} kernel '{}', strategy '{}'\n", sign, textOf((*side)["kernel"]),
-                        textOf((*side)["strategy"]));
+    text += fmt::format("{} {}\n", sign, sideText(*side));
   }
   text += changeText("semaphores", diff["semaphores"][0], diff["semaphores"][1]);
   for (const Json &engine : diff["registers"]) {

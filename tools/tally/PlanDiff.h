@@ -20,8 +20,10 @@ struct Planned {
   const Compiled &compiled;
 };
 
-/// The difference as it is in JSON, of which the text is another rendering.
-Json planDiff(const Planned &first, const Planned &second, const Machine &machine);
+/// The difference as it is in JSON, of which the text is another rendering; `machineReason`: why it
+/// is this machine, if none was named.
+Json planDiff(const Planned &first, const Planned &second, const Machine &machine,
+              const std::string &machineReason = "");
 std::string planDiffText(const Json &diff);
 
 } // namespace tally::tool

@@ -159,7 +159,11 @@ private:
 
   /// What else the trace says of its run.
   std::string runFacts() const {
-    Json facts = valuesJson(bound);
+    Json facts = Json::object();
+    if (!session.machineReason().empty()) {
+      facts["machine_not_given"] = session.machineReason();
+    }
+    facts.update(valuesJson(bound));
     facts["seed"] = command.time.seed;
     facts["command"] = commandOf(session, bound);
     std::string members;

@@ -2,6 +2,7 @@
 
 #include "tally/Deps/Extract.h"
 #include "tally/Kernels/Author.h"
+#include "tally/Machine/Machine.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -230,6 +231,24 @@ TEST_F(ExtractTest, accumulation) {
   k.op(dma, "b", "", {.accumulates = {"X"}});
   k.op(act, "c", "", {.accumulates = {"X"}});
   EXPECT_THAT(depsOf(k, true), ElementsAre("b -> c raw"));
+}
+
+/// Of a queue that does not, each sum waits for the one before it, in the next iteration, too.
+TEST_F(ExtractTest, accumulationOutOfOrder) {
+  k.loop("A", 5, [&] {
+    k.op(dma, "a", "", {.accumulates = {"X"}});
+    k.op(dma, "b", "", {.accumulates = {"X"}});
+  });
+  Diagnostics diagnostics;
+  std::optional<Kernel> kernel = k.finish(diagnostics);
+  ASSERT_TRUE(kernel);
+  Machine machine = genericMachine();
+  machine.sumsInOrder = {"act"};
+  Kernel there = onMachine(*kernel, machine);
+  EXPECT_THAT(depsOf(there, true), ElementsAre("b -> a raw A=1", "a -> b raw"));
+  EXPECT_THAT(depsOf(there, false), IsEmpty());
+  machine.sumsInOrder = {"dma"};
+  EXPECT_THAT(depsOf(onMachine(*kernel, machine), true), IsEmpty());
 }
 
 /// What an instruction adds up does not hide what else it writes, in tiles of whatever kind.

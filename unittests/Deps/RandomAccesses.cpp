@@ -24,7 +24,11 @@ Kernel randomAccesses(uint64_t seed, fuzz::Tiles tiles) {
   options.constantPercent = 50;
   options.guardPercent = 8;
   options.formulaPercent = seed % 3 == 0 ? 45 : 0;
-  return fuzz::randomKernel(seed, options);
+  Kernel kernel = fuzz::randomKernel(seed, options);
+  for (Queue &queue : kernel.queues) {
+    queue.addsInOrder = seed % 4 != 1 || queue.engine == EngineId(0);
+  }
+  return kernel;
 }
 
 std::function<uint64_t(LoopId, uint64_t)> randomTrips(const Kernel &kernel, uint64_t seed,

@@ -1,9 +1,11 @@
 //===- MachineTest.cpp - Machine descriptions -----------------------------===//
 
 #include "tally/Machine/Machine.h"
+#include "tally/Machine/Rules.h"
 #include "tally/Model/KernelBuilder.h"
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -312,6 +314,43 @@ TEST(MachineTest, queuesCompleteAsOnTheMachine) {
   kernel = onMachine(std::move(kernel), machine);
   EXPECT_EQ(completions(), "wss");
   EXPECT_FALSE(changesCompletion(kernel, machine));
+}
+
+/// A machine that does not say which engines add up in order leaves it to the kernel.
+TEST(MachineTest, queuesAddUpAsOnTheMachine) {
+  KernelBuilder b("k");
+  b.engine("tensor");
+  b.engine("vector");
+  b.queue("q", 1);
+  auto inOrder = [&, kernel = b.finish()](const Machine &machine) {
+    std::string names;
+    for (const Queue &queue : onMachine(kernel, machine).queues) {
+      names += queue.addsInOrder ? fmt::format("{} ", kernel.text(queue.name)) : "";
+    }
+    return names;
+  };
+  EXPECT_EQ(inOrder(*variant("PARAMETERS", "").machine), "tensor vector q ");
+  EXPECT_EQ(inOrder(*loadMachine("generic").machine), "tensor vector q ");
+  EXPECT_EQ(inOrder(*loadMachine("trn2").machine), "tensor ");
+  EXPECT_EQ(inOrder(*variant("PARAMETERS", R"(, "sums_in_order": [])").machine), "");
+  EXPECT_NE(errorsOf("PARAMETERS", R"(, "sums_in_order": ["act", "act"])").find("twice"),
+            std::string::npos);
+  EXPECT_NE(errorsOf("PARAMETERS", R"(, "sums_in_order": "act")").find("array"), std::string::npos);
+  EXPECT_NE(errorsOf("PARAMETERS", R"(, "sums_in_order": ["tensor"])").find("no engine 'tensor'"),
+            std::string::npos);
+}
+
+/// What code was made for holds where it is known; a machine of other sums is another machine.
+TEST(MachineTest, rulesTellOfSums) {
+  Machine trn2 = *loadMachine("trn2").machine, generic = *loadMachine("generic").machine;
+  MachineRules rules = rulesOf(trn2), unknown = rules;
+  unknown.sumsInOrder.reset();
+  EXPECT_TRUE(accords(trn2, unknown));
+  EXPECT_EQ(withRules(trn2, unknown).sumsInOrder, trn2.sumsInOrder);
+  EXPECT_EQ(withRules(generic, rules).sumsInOrder, trn2.sumsInOrder);
+  trn2.sumsInOrder = {"tensor", "vector"};
+  EXPECT_FALSE(accords(trn2, rules));
+  EXPECT_THAT(describe(rules), testing::EndsWith(", sums in order on tensor"));
 }
 
 /// Everything that planning reads can be changed by name, within the bounds of a machine file.

@@ -19,6 +19,8 @@ TEST(NamesTest, nearestHasTheFewestChanges) {
 TEST(NamesTest, nearestIsNear) {
   EXPECT_EQ(nearestName("ab", {"ax", "ay"}), "ax");
   EXPECT_EQ(nearestName("Z", {"A", "B"}), "");
+  EXPECT_EQ(nearestName("atc", {"act"}), "act"); // two characters change places
+  EXPECT_EQ(nearestName("copy", {"topk"}), "");  // half of it is another
   EXPECT_EQ(nearestName("barrier", {"auto", "manual"}), "");
 }
 

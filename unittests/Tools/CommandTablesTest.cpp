@@ -196,8 +196,8 @@ TEST(PlanDiffTest, whatIsAlikeIsCountedAndTheRestShownTwice) {
   Compiled barriers = compiled(loaded.kernel, Strategy::Barrier);
   Json alike = planDiff({loaded.kernel, loops}, {loaded.kernel, loops}, genericMachine());
   EXPECT_EQ(alike["same"], 1);
-  EXPECT_EQ(planDiffText(alike), "- kernel 'k', strategy 'per-loop'\n"
-                                 "+ kernel 'k', strategy 'per-loop'\n"
+  EXPECT_EQ(planDiffText(alike), "- kernel 'k', strategy 'per-loop', machine 'generic'\n"
+                                 "+ kernel 'k', strategy 'per-loop', machine 'generic'\n"
                                  "1 dependence is waited for alike\n");
   Json other = planDiff({loaded.kernel, loops}, {loaded.kernel, barriers}, genericMachine());
   EXPECT_EQ(other["same"], 0);

@@ -27,7 +27,7 @@ import time
 
 import documents
 from choices import choose
-from draw import draw_branched, draw_kernel, draw_machine, draw_pair
+from draw import draw_branched, draw_kernel, draw_machine, draw_pair, draw_sums
 from judge import Finding, judge, read_code
 
 STRATEGIES = ("per-instruction", "per-loop", "per-engine", "auto", "barrier", "unrolled")
@@ -139,7 +139,7 @@ def draw_case(seed):
         kernel, more = draw_branched(source, f"seed{seed}")
     else:
         kernel, more = draw_kernel(source, f"seed{seed}", few_bits)
-    return kernel, machine, features | more
+    return kernel, machine, features | more | draw_sums(source, machine, kernel)
 
 
 def options_of(strategy, seed):

@@ -194,6 +194,7 @@ class Queue:
         self.position = position
         self.weight = weight
         self.split = split
+        self.adds_in_order = True  # until the machine is known
 
 
 class Buffer:
@@ -488,10 +489,10 @@ class Machine:
     """[Json.md#the-machine]: the rules that code counts on, and the limits that it was planned for."""
 
     KEYS = ("name", "counter_bits", "subtraction", "compare", "overlap", "completion")
-    LIMITS = ("semaphores", "registers")
+    OPTIONAL = ("semaphores", "registers", "sums_in_order")
 
     def __init__(self, value, path="machine"):
-        check_fields(value, path, self.KEYS, self.LIMITS)
+        check_fields(value, path, self.KEYS, self.OPTIONAL)
         self.name = value["name"]
         self.bits = number(value["counter_bits"], path + ".counter_bits", 8, 32)
         self.saturates = one_of(value["subtraction"], path + ".subtraction", ("wraps", "saturates")) == "saturates"
@@ -500,11 +501,15 @@ class Machine:
         self.split = one_of(value["completion"], path + ".completion", ("whole", "split")) == "split"
         self.semaphores = value.get("semaphores")
         self.registers = value.get("registers")
+        self.sums_in_order = value.get("sums_in_order")
         self.range = 1 << self.bits  # numbers are below
         self.largest = self.range // 2 - 1 if self.signed else self.range - 1  # that a wait can tell
 
     def rules(self):
         return (self.bits, self.saturates, self.signed, self.overlap, self.split)
+
+    def adds_in_order(self, engine):
+        return self.sums_in_order is None or engine in self.sums_in_order
 
 
 def read_machine_file(document):
@@ -520,6 +525,7 @@ def read_machine_file(document):
         raise Wrong("machine", f"no description of a machine: {error!r}") from None
     machine.semaphores = limits.get("semaphores")
     machine.registers = limits.get("registers_per_engine")
+    machine.sums_in_order = document.get("sums_in_order")
     return machine
 
 
@@ -539,6 +545,8 @@ class Code:
         self.kernel = Kernel(document["kernel"])
         self.strategy = text(document["strategy"], "strategy")
         self.machine = self.choose_machine(document["machine"], version, machine)
+        for queue in self.kernel.queues.values():
+            queue.adds_in_order = self.machine.adds_in_order(queue.engine)
         self.semaphores = read_ids(document["semaphores"], "semaphores", ("id", "name"))
         self.barriers = read_ids(document["barriers"], "barriers", ("id", "participants"))
         self.registers = {}

@@ -38,6 +38,14 @@ def draw_machine(random):
     return document, features
 
 
+def draw_sums(random, machine, kernel):
+    """Says of some machines which engines of the kernel add up in order; the features."""
+    if random.random() < 0.8:
+        return set()
+    machine["sums_in_order"] = [engine["name"] for engine in kernel["engines"] if random.random() < 0.4]
+    return {"sums out of order"}
+
+
 def limit(value, unit):
     return {"value": value, "unit": unit, "source": "drawn", "confidence": "estimate"}
 

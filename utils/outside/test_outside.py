@@ -383,6 +383,17 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(verdict_of(code("X[A mod 2]", overlap=False)), "yes")
         self.assertEqual(verdict_of(code("X[A + 2]")), "bounds")
 
+    def test_sums(self):
+        """Of one queue they are added up in order, if the machine says so or says nothing about it."""
+        def code(**machine):
+            kernel = make_kernel([loop("A", 3, instr("p", "a", accumulates=["X"]))], buffers=[{"name": "X", "shape": [4]}])
+            return make_code(kernel, {"a": [runs("A", issue("p"))]}, **machine)
+
+        self.assertEqual(verdict_of(code()), "yes")
+        self.assertEqual(verdict_of(code(sums_in_order=["a"])), "yes")
+        self.assertEqual(verdict_of(code(sums_in_order=["b"])), "race")
+        self.assertEqual(verdict_of(code(sums_in_order=[])), "race")
+
     def test_more_than_is_needed(self):
         """Which is promised not to be asked for, but where a branch skips one of the two."""
         def kernel(**found):

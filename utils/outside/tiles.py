@@ -493,7 +493,8 @@ def conflict(memory, run, touch, other_run, other):
     """[Json.md#which-tiles-conflict]"""
     if touch.kind == "reads" and other.kind == "reads":
         return False
+    queue = run.instruction.queue
     if touch.kind == "accumulates" and other.kind == "accumulates" \
-            and run.instruction.queue is other_run.instruction.queue:
+            and queue.adds_in_order and queue is other_run.instruction.queue:
         return False
     return memory.common(touch, other)

@@ -50,6 +50,9 @@ struct Machine {
   std::string name;
   std::string description;
   std::vector<std::string> engines; ///< empty: any engine name will do
+  /// Engines whose queues add accumulations up in the order of issue; without a value: all, so that
+  /// the kernel alone is trusted.
+  std::optional<std::vector<std::string>> sumsInOrder;
 
   std::optional<uint32_t> semaphores;         ///< in all; none: no limit
   std::optional<uint32_t> registersPerEngine; ///< none: no limit
@@ -72,6 +75,8 @@ struct Machine {
 
   bool hasEngine(std::string_view engine) const;
 
+  bool addsInOrder(std::string_view engine) const;
+
   /// The parameter of this name; null if there is none.
   const Parameter *parameter(std::string_view parameterName) const;
 
@@ -88,7 +93,7 @@ struct MachineResult {
 /// Whether a queue of the kernel completes in parts only because the machine says so.
 bool changesCompletion(const Kernel &kernel, const Machine &machine);
 
-/// The kernel as it is on this machine: its queues complete as they do there.
+/// The kernel as it is on this machine: its queues complete and add up as they do there.
 Kernel onMachine(Kernel kernel, const Machine &machine);
 
 /// Reads the JSON text of a machine; `source` names it in errors.

@@ -23,17 +23,22 @@ struct MachineRules {
   // By which it was planned; none: no limit, or not known.
   std::optional<uint32_t> semaphores = {};
   std::optional<uint32_t> registersPerEngine = {};
+  /// Engines that add up in order; none: any, or not known.
+  std::optional<std::vector<std::string>> sumsInOrder = {};
 
   bool operator==(const MachineRules &) const = default;
 };
 
 MachineRules rulesOf(const Machine &machine);
 
-/// Whether a machine has these rules; limits that are not known do not count.
+/// Whether a machine has these rules; what is not known does not count.
 bool accords(const Machine &machine, const MachineRules &rules);
 
 /// The same machine under other rules.
 Machine withRules(Machine machine, const MachineRules &rules);
+
+/// `LEAD` and `sums in order on tensor`; empty if the kernel is trusted.
+std::string sumsText(std::string_view lead, const std::optional<std::vector<std::string>> &engines);
 
 /// `8-bit counters that wrap, unsigned waits, queues that overlap and complete whole`
 std::string describe(const MachineRules &rules);

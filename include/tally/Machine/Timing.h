@@ -111,6 +111,9 @@ public:
   /// `cost.default`.
   std::vector<std::string> idleSizes(std::string_view engine, std::string_view operation) const;
 
+  /// The names of the operations whose cost the machine knows.
+  std::vector<std::string_view> operations() const;
+
   /// The same machine, but all that synchronises is free: waits, signals, registers, wake-ups.
   Timing withFreeSync() const;
 

@@ -83,6 +83,9 @@ struct Queue {
   uint32_t weight = 1; ///< what one retirement adds to a semaphore
   Completion completion = Completion::Whole;
   Location where;
+  /// Whether accumulations of this queue are added up in the order of issue, so that none waits for
+  /// another. A fact about the machine, which onMachine() sets; no form of a kernel says it.
+  bool addsInOrder = true;
 };
 
 enum class LoopKind : uint8_t { Root, Loop, Then, Else };

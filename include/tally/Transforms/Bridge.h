@@ -43,8 +43,8 @@ struct StrategyOption {
   bool knowsManual = true;
 };
 
-/// Warns of code that was written by hand and goes unused, since a strategy that the user did not
-/// name makes its own.
+/// Tells of code that goes unused, since a strategy that the user did not name makes its own: a
+/// warning if it was written by hand, a remark if another strategy made it.
 void warnOfUnusedCode(const LoadedKernel &loaded, Strategy strategy, const StrategyOption &option,
                       Diagnostics &diagnostics);
 

@@ -219,6 +219,7 @@ struct RulesData {
   Completion completion = Completion::Whole;
   std::optional<uint64_t> semaphores;
   std::optional<uint64_t> registers;
+  std::optional<Names> sumsInOrder;
 
   static constexpr auto fields = std::tuple(
       field("counter_bits", &RulesData::counterBits, {.neededInJson = true, .min = 8, .max = 32}),
@@ -227,7 +228,8 @@ struct RulesData {
       field("overlap", &RulesData::queueOverlap, {.neededInJson = true}),
       field("completion", &RulesData::completion, {.neededInJson = true}),
       field("semaphores", &RulesData::semaphores, {.max = maxCount}),
-      field("registers", &RulesData::registers, {.max = maxCount}));
+      field("registers", &RulesData::registers, {.max = maxCount}),
+      field("sums_in_order", &RulesData::sumsInOrder, {.what = "an engine"}));
 };
 
 /// A semaphore or register: in text its name, in JSON its number.

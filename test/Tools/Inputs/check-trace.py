@@ -26,7 +26,7 @@ ARGUMENTS = {
 }
 OPTIONAL = {"loc", "dependences"}
 OTHER = {"schema", "version", "kernel", "strategy", "machine", "outcome", "total_ps", "events", "complete"}
-MAY_BE_OTHER = {"trips", "trips_not_given", "guards", "guards_given", "seed", "command"}
+MAY_BE_OTHER = {"machine_not_given", "trips", "trips_not_given", "guards", "guards_given", "seed", "command"}
 STALLS = re.compile(r"waits for .+|queue full|drains")
 TIME = re.compile(r'"(ts|dur)":(?!\d+\.\d{6}[,}])')
 SEQUENCER = 1

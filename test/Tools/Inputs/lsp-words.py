@@ -11,7 +11,7 @@ import lsp_client
 from lsp_client import BEGIN, END, asked, opened, position
 
 # Not clauses: what MLIR has for every operation, and parts of the clause before them.
-OTHERS = {"else", "attributes", "loc", "module", "line", "column"}
+OTHERS = {"attributes", "loc", "module", "line", "column"}
 TOKEN = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"|attributes \{[^}]*\}|loc\([^)]*\)|[A-Za-z_][\w.]*|->|>=')
 
 
