@@ -75,8 +75,9 @@ public:
                            edge(extraction.deps[step.dep].dep), kernel.nameOf(step.earlier));
         break;
       case DerivationStep::Kind::Engine:
-        out += fmt::format("the engine issues '{}' before '{}'", kernel.nameOf(step.earlier),
-                           kernel.nameOf(step.later));
+        out +=
+            fmt::format("'{}' stands behind '{}' on '{}'", kernel.nameOf(step.later),
+                        kernel.nameOf(step.earlier), kernel.nameOf(kernel.engineOf(step.earlier)));
         break;
       case DerivationStep::Kind::Queue:
         out += fmt::format("'{}' retires before '{}'", kernel.nameOf(step.earlier),

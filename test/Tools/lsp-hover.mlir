@@ -31,7 +31,7 @@ tally.kernel @written {
 // CHECK: - threshold: `isGT(total(A), 2)*(total(A) - 2)`
 // CHECK: **needs no wait for**
 // CHECK: - `'load' -> 'load' at 'A' = 2
-// CHECK-NEXT: - by `'scale' -> 'load' at 'A' = 2, 'load' -> 'scale'`
+// CHECK-NEXT: - `by 'scale' -> 'load' at 'A' = 2, 'load' -> 'scale'`
 // CHECK: **is waited for by**
 // CHECK: - `'load' -> 'scale' raw`
 // CHECK: With strategy `per-loop`, machine `teaching`.

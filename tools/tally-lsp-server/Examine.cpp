@@ -201,8 +201,17 @@ private:
     if (!hasCode) {
       tell(messages, kernel);
     }
-    Explained explained{kernel, machine, compiled ? &compiled->plan : nullptr,
-                        asked ? &*asked : nullptr, areFound};
+    std::optional<NoWaits> noWaits;
+    Extractor extractor;
+    if (areFound) {
+      noWaits.emplace(kernel, *asked, machine.queueOverlap, extractor);
+    }
+    Explained explained{.kernel = kernel,
+                        .machine = machine,
+                        .plan = compiled ? &compiled->plan : nullptr,
+                        .asked = asked ? &*asked : nullptr,
+                        .areFound = areFound,
+                        .noWaits = noWaits ? &*noWaits : nullptr};
     explained.index();
     const std::string_view name = kernel.text(kernel.name);
     for (InstrId instr : kernel.instrs.ids()) {

@@ -105,19 +105,11 @@ std::string waitsOf(const Explained &explained, InstrId instr) {
   return text.empty() ? "\nwaits for nothing\n" : "\n**waits for**\n\n" + text;
 }
 
-/// What is implied by other waits.
 std::string noWaitsOf(const Explained &explained, InstrId instr) {
   std::string text;
-  if (!explained.asked || !explained.areFound) {
-    return text;
-  }
-  for (size_t i : explained.askedFor[instr]) {
-    const DerivedDep &derived = explained.asked->deps[i];
-    if (derived.isImplied()) {
-      text += fmt::format("- {}\n  - by {}\n",
-                          code(describe(explained.kernel, *explained.asked, derived)),
-                          code(derivationText(explained.kernel, *explained.asked, derived)));
-    }
+  for (const NoWait &noWait :
+       explained.noWaits ? explained.noWaits->of(instr) : std::vector<NoWait>()) {
+    text += fmt::format("- {}\n  - {}\n", code(noWait.dependence), code(noWait.because));
   }
   return text.empty() ? text : "\n**needs no wait for**\n\n" + text;
 }

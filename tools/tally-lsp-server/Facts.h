@@ -3,7 +3,7 @@
 #define TALLY_LSP_SERVER_FACTS_H
 
 #include "tally/Compile/Compile.h"
-#include "tally/Deps/Extract.h"
+#include "tally/Deps/NoWait.h"
 
 #include <functional>
 #include <string>
@@ -18,6 +18,7 @@ struct Explained {
   const SyncPlan *plan = nullptr;                       ///< none: no code is possible
   const Extraction *asked = nullptr;                    ///< by its accesses; none: it states none
   bool areFound = false;                                ///< the dependences are those of `asked`
+  const NoWaits *noWaits = nullptr;                     ///< none: the dependences are written
   IdVector<InstrId, std::vector<DepId>> waits = {};     ///< of each consumer
   IdVector<InstrId, std::vector<DepId>> waitedFor = {}; ///< of each producer
   IdVector<InstrId, std::vector<size_t>> askedFor = {}; ///< into `asked->deps`, of each consumer

@@ -9,6 +9,9 @@
 #include "Result.h"
 #include "TimedSubject.h"
 
+#include "tally/Deps/Implied.h"
+#include "tally/Deps/NoWait.h"
+#include "tally/Deps/Render.h"
 #include "tally/Model/Source.h"
 #include "tally/Run/Interpret.h"
 #include "tally/Support/Names.h"
@@ -108,10 +111,44 @@ std::optional<SimResult> timedRun(const Kernel &kernel, const Code &code, const 
 
 /// What there is about one instruction beyond its own waits.
 struct Surroundings {
-  std::vector<NoWait> noWaits;
-  std::vector<EngineWait> engineWaits;
-  Tick total = 0; ///< of the run in time
+  std::vector<NoWait> noWaits; ///< if the dependences are found
+  Extraction written;          ///< if they are written: which of them follow from the others
+  IdVector<EngineId, std::vector<EngineWait>> engineWaits; ///< none without a run in time
+  Tick total = 0;                                          ///< of that run
+
+  bool isTimed() const { return !engineWaits.empty(); }
+
+  /// How long the run stood still where an instruction waited.
+  Tick spanAt(const Kernel &kernel, InstrId instr) const {
+    for (const EngineWait &wait : engineWaits[kernel.engineOf(instr)]) {
+      if (wait.before == instr) {
+        return wait.span;
+      }
+    }
+    return 0;
+  }
 };
+
+Surroundings aroundOf(const LoadedKernel &loaded, const Machine &machine, const Code &code,
+                      const Bindings &bindings, InstrId instr) {
+  const Kernel &kernel = loaded.kernel;
+  Surroundings around;
+  if (loaded.depsFound) {
+    Extractor extractor;
+    Extraction found = extractor.extract(kernel, {.queueOverlap = machine.queueOverlap});
+    markImplied(kernel, found);
+    around.noWaits = NoWaits(kernel, found, machine.queueOverlap, extractor).of(instr);
+  } else {
+    around.written = writtenDeps(kernel);
+  }
+  if (std::optional<SimResult> timed = timedRun(kernel, code, machine, bindings)) {
+    for (EngineId engine : kernel.engines.ids()) {
+      around.engineWaits.push(engineWaits(code, *timed, engine));
+    }
+    around.total = timed->total;
+  }
+  return around;
+}
 
 class ExplainReport {
 public:
@@ -168,12 +205,24 @@ private:
     if (!standing.empty()) {
       parts.add({"in code", standing});
     }
+    if (std::string because = impliedBy(dep); !because.empty()) {
+      parts.add({"implied", "by " + because + ": the code is right without this dependence, too"});
+      object["implied_by"] = because;
+    }
     text += fmt::format("\nwaits for {}{}{}{}\n{}", describe(kernel, dep), kind.empty() ? "" : " ",
                         kind, source(dep), parts.text());
     waits.push_back(std::move(object));
   }
 
   std::string source(DepId dep) const { return sourceText(kernel, kernel.deps[dep].where, "  "); }
+
+  /// How the other dependences of a kernel imply one that it has written.
+  std::string impliedBy(DepId dep) const {
+    const Extraction &written = around.written;
+    return written.deps.empty() || !written.deps[dep.value].isImplied()
+               ? ""
+               : derivationText(kernel, written, written.deps[dep.value]);
+  }
 
   /// Which wait in the code does the work of this dependence.
   std::string standingWait(DepId dep) const {
@@ -219,19 +268,45 @@ private:
     Json list = Json::array();
     text += around.noWaits.empty() ? "" : "\nneeds no wait for\n";
     for (const NoWait &noWait : around.noWaits) {
+      Json object = {{"dependence", noWait.dependence}, {"because", noWait.because}};
       text += fmt::format("  {}\n      {}\n", noWait.dependence, noWait.because);
-      list.push_back({{"dependence", noWait.dependence}, {"because", noWait.because}});
+      if (around.isTimed() && !noWait.behind.empty()) {
+        addHeldBack(noWait.behind, text, object);
+      }
+      list.push_back(std::move(object));
     }
     return list;
   }
 
+  /// How long the instructions that stand in front wait in this run.
+  void addHeldBack(const std::vector<InstrId> &behind, std::string &text, Json &object) const {
+    object["held_back"] = Json::array();
+    std::vector<std::string> spans;
+    for (InstrId instr : behind) {
+      Tick span = around.spanAt(kernel, instr);
+      std::string_view engine = kernel.nameOf(kernel.engineOf(instr));
+      spans.push_back(
+          fmt::format("'{}' waits {} at '{}'", engine, timeText(span), kernel.nameOf(instr)));
+      object["held_back"].push_back(
+          {{"engine", engine}, {"instruction", kernel.nameOf(instr)}, {"wait_ps", span}});
+    }
+    text += fmt::format("      in this run {}\n", fmt::join(spans, ", "));
+  }
+
   Json addEngineWaits(std::string &text) const {
     Json list = Json::array();
-    text += around.engineWaits.empty()
-                ? ""
-                : fmt::format("\nengine '{}' issues in order; in this run it waits at\n",
-                              kernel.nameOf(kernel.engineOf(instr)));
-    for (const EngineWait &wait : around.engineWaits) {
+    std::string_view engine = kernel.nameOf(kernel.engineOf(instr));
+    if (!around.isTimed()) {
+      text +=
+          fmt::format("\nengine '{}' issues in order; where it waits is not known, as there was "
+                      "no run in time ('tally sim' says why)\n",
+                      engine);
+      return list;
+    }
+    const std::vector<EngineWait> &waits = around.engineWaits[kernel.engineOf(instr)];
+    text += fmt::format("\nengine '{}' issues in order; in this run it waits{}\n", engine,
+                        waits.empty() ? " for nothing" : " at");
+    for (const EngineWait &wait : waits) {
       text += fmt::format("  '{}'{}: {}, {:.0f}% of the run\n", kernel.nameOf(wait.before),
                           wait.before == instr ? ", this instruction" : "", timeText(wait.span),
                           100 * double(wait.span) / double(around.total));
@@ -269,15 +344,7 @@ void ExplainCommand::explainIn(Session &session, const LoadedKernel &loaded, Ins
   Compiled compiled = orEnd(session.compile(loaded.kernel, common.request()));
   CodeWaits waits =
       valuesOf(loaded.kernel, compiled.code, session.machine(), bound.bindings, instr, rows);
-  Surroundings around;
-  if (loaded.depsFound) {
-    around.noWaits = noWaitsOf(loaded.kernel, session.machine(), instr);
-  }
-  if (std::optional<SimResult> timed =
-          timedRun(loaded.kernel, compiled.code, session.machine(), bound.bindings)) {
-    around.engineWaits = engineWaits(compiled.code, *timed, loaded.kernel.engineOf(instr));
-    around.total = timed->total;
-  }
+  Surroundings around = aroundOf(loaded, session.machine(), compiled.code, bound.bindings, instr);
   ExplainReport(session, loaded.kernel, compiled, bound, instr, waits, around).addTo(result);
   result.repeatWith(session, &bound);
 }

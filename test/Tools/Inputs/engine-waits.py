@@ -16,9 +16,14 @@ def tally(*arguments):
     return json.loads(text)
 
 
-explained = tally("explain", f"--instr={instruction}")["instructions"][0]["engine_waits"]
+answer = tally("explain", f"--instr={instruction}")["instructions"][0]
+explained = answer["engine_waits"]
 run = tally("sim")["runs"][0]
 sums = next(row for row in run["engines"] if row["engine"] == engine)
 stands = sum(sums[key] for key in ("waiting_ps", "queue_full_ps", "draining_ps"))
 assert sum(wait["wait_ps"] for wait in explained) == stands > 0, (explained, sums)
 assert [wait["wait_ps"] for wait in explained] == sorted((wait["wait_ps"] for wait in explained), reverse=True)
+
+spans = {wait["instruction"]: wait["wait_ps"] for wait in explained}
+held = [row for no_wait in answer["needs_no_wait"] for row in no_wait.get("held_back", []) if row["engine"] == engine]
+assert held and all(row["wait_ps"] == spans[row["instruction"]] for row in held), (held, spans)
