@@ -143,14 +143,8 @@ private:
         longest == 0 ? 0 : *bound * 300 / longest, escape(keeps));
   }
 
-  /// Under what the runs are, and how to make the page again.
   std::string conditions() const {
-    std::string text = report.conditions;
-    if (!report.machineReason.empty()) {
-      text = fmt::format("machine: {} (not given: {})\n{}", report.machine, report.machineReason,
-                         text);
-    }
-    text += report.command.empty() ? "" : report.command + "\n";
+    std::string text = conditionsOf(report);
     return text.empty() ? "" : fmt::format("<pre id=\"conditions\">{}</pre>\n", escape(text));
   }
 

@@ -63,9 +63,10 @@ public:
                                    isAlone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "",
                                    pageWidth, height, escape(name));
     if (isAlone) {
-      text += fmt::format("<style>\n{}</style>\n<defs>\n{}</defs>\n"
+      text += fmt::format("<desc>\n{}</desc>\n<style>\n{}</style>\n<defs>\n{}</defs>\n"
                           "<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n",
-                          assets::pictureStyle, textures(), pageWidth, height);
+                          escape(conditionsOf(report)), assets::pictureStyle, textures(), pageWidth,
+                          height);
     }
     text += axis();
     for (size_t t = 0; t < report.timelines.size(); ++t) {
@@ -314,6 +315,14 @@ Span shownSpan(const Report &report) {
   Span span{report.from, std::min(report.until, longest)};
   span.until = std::max(span.until, span.from + 1);
   return span;
+}
+
+std::string conditionsOf(const Report &report) {
+  std::string machine =
+      report.machineReason.empty()
+          ? ""
+          : fmt::format("machine: {} (not given: {})\n", report.machine, report.machineReason);
+  return machine + report.conditions + (report.command.empty() ? "" : report.command + "\n");
 }
 
 std::string reportSvg(const Report &report) {

@@ -46,6 +46,9 @@ struct Span {
 
 Span shownSpan(const Report &report);
 
+/// Under what the runs are, and the command that makes the same again; a line each.
+std::string conditionsOf(const Report &report);
+
 /// What sequencers waited for, and how long in each run, all engines together.
 struct Cause {
   enum class Kind : uint8_t { Dependence, Semaphore, Barrier, Drain, QueueFull };
