@@ -35,8 +35,8 @@ gallery_packages=(python3-markdown)
 # For the package of python/ as a wheel.
 wheel_packages=(python3 python3-pip python3-setuptools python3-wheel)
 
-# The browser in which tests open the pages of `tally report`, and what runs the extension for editors.
-test_packages=(chromium nodejs)
+# A browser for the pages of `tally report`, what runs the extension for editors, and a shell to complete in.
+test_packages=(chromium nodejs zsh)
 
 # For the proof, and for the checker that is extracted from it.
 proof_packages=(coq ocaml ocaml-findlib)
